@@ -1,0 +1,133 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// Sum is Σ k_p, Product is Π k_p; the parameters are those of the parts, in order.
+type composite struct {
+	parts   []Kernel
+	product bool
+}
+
+// Sum returns the kernel Σ k_p.
+func Sum(parts ...Kernel) Kernel { return composite{parts, false} }
+
+// Product returns the kernel Π k_p.
+func Product(parts ...Kernel) Kernel { return composite{parts, true} }
+
+func (c composite) Params() []Param {
+	var all []Param
+	for i, k := range c.parts {
+		for _, p := range k.Params() {
+			p.Name = fmt.Sprintf("%d.%s", i+1, p.Name)
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (c composite) Spec(theta []float64) Spec {
+	s := Spec{Name: "sum"}
+	if c.product {
+		s.Name = "product"
+	}
+	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) { s.Parts = append(s.Parts, k.Spec(th)) })
+	return s
+}
+
+// each calls f with every part, its slice of θ and its slice of dθ.
+func (c composite) each(theta, dTheta []float64, f func(i int, k Kernel, th, dth []float64)) {
+	for i, k := range c.parts {
+		n := len(k.Params())
+		var d []float64
+		if dTheta != nil {
+			d, dTheta = dTheta[:n], dTheta[n:]
+		}
+		f(i, k, theta[:n], d)
+		theta = theta[n:]
+	}
+}
+
+func (c composite) combine(dst, src []float64) {
+	if c.product {
+		linalg.Mul(dst, src)
+	} else {
+		linalg.Axpy(1, src, dst)
+	}
+}
+
+func (c composite) Cov(theta []float64, a, b, k linalg.Matrix) {
+	part := linalg.Borrow(k.Rows, k.Cols)
+	c.each(theta, nil, func(p int, kp Kernel, th, _ []float64) {
+		if p == 0 {
+			kp.Cov(th, a, b, k)
+			return
+		}
+		kp.Cov(th, a, b, part)
+		for i := range k.Rows {
+			c.combine(k.Row(i), part.Row(i))
+		}
+	})
+	linalg.Return(part)
+}
+
+// Pull implements Kernel: a part of a product sees the adjoint times the others' values.
+func (c composite) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	if !c.product {
+		c.each(theta, dTheta, func(_ int, k Kernel, th, d []float64) { k.Pull(th, a, b, bar, d, dA) })
+		return
+	}
+	values := make([]linalg.Matrix, len(c.parts))
+	c.each(theta, nil, func(p int, k Kernel, th, _ []float64) {
+		values[p] = linalg.Borrow(bar.Rows, bar.Cols)
+		k.Cov(th, a, b, values[p])
+	})
+	partBar := linalg.Borrow(bar.Rows, bar.Cols)
+	c.each(theta, dTheta, func(p int, k Kernel, th, d []float64) {
+		for i := range bar.Rows {
+			copy(partBar.Row(i), bar.Row(i))
+			for q, v := range values {
+				if q != p {
+					linalg.Mul(partBar.Row(i), v.Row(i))
+				}
+			}
+		}
+		k.Pull(th, a, b, partBar, d, dA)
+	})
+	linalg.Return(partBar)
+	linalg.Return(values...)
+}
+
+func (c composite) Diag(theta []float64, a linalg.Matrix, k []float64) {
+	part := linalg.Borrow(1, len(k))
+	c.each(theta, nil, func(p int, kp Kernel, th, _ []float64) {
+		if p == 0 {
+			kp.Diag(th, a, k)
+			return
+		}
+		kp.Diag(th, a, part.Data)
+		c.combine(k, part.Data)
+	})
+	linalg.Return(part)
+}
+
+func (c composite) PullDiag(theta []float64, a linalg.Matrix, bar []float64, dTheta []float64, dA linalg.Matrix) {
+	c.each(theta, dTheta, func(p int, k Kernel, th, d []float64) {
+		g := bar
+		if c.product {
+			g = slices.Clone(bar)
+			value := make([]float64, len(bar))
+			c.each(theta, nil, func(q int, kq Kernel, thq, _ []float64) {
+				if q != p {
+					kq.Diag(thq, a, value)
+					linalg.Mul(g, value)
+				}
+			})
+		}
+		k.PullDiag(th, a, g, d, dA)
+	})
+}

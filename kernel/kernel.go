@@ -1,0 +1,166 @@
+// Package kernel holds covariance functions and mean functions of Gaussian
+// processes: how they fill blocks of a covariance matrix, and how they pull the
+// adjoint of a block back to their parameters and inputs. It knows nothing of
+// what the blocks are used for.
+//
+// A Kernel value is a family of covariance functions k_θ; the parameters θ are
+// natural logarithms and are passed with every call, so that one value serves
+// any number of goroutines. Inputs are matrices with a row a point.
+//
+// With Ā the adjoint of a block A (df = Σ Ā_ij dA_ij), pulling back means adding
+// Σ_ij Ā_ij ∂A_ij/∂θ to dθ and Σ_j Ā_ij ∂₁k(a_i, b_j) to row i of dA, where ∂₁
+// is the derivative with respect to the first argument. Formulas are those of
+// Rasmussen & Williams 2006, ch. 4, with σ² the variance, l_i the lengthscales
+// and d² = Σ (x_i − x'_i)²/l_i².
+package kernel
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// Kind says what a parameter means.
+type Kind string
+
+// The kinds of parameters. Lengthscale parameters are ln l², not ln l.
+const (
+	Lengthscale Kind = "lengthscale"
+	Variance    Kind = "variance"
+	Shape       Kind = "shape"  // a of the rational quadratic
+	Period      Kind = "period" // p of the periodic kernel
+	Constant    Kind = "constant"
+	Slope       Kind = "slope" // coefficient of a linear mean function
+)
+
+// Param describes one parameter. All of a kernel's are natural logarithms; those
+// of a mean function (Constant, Slope) are plain numbers.
+type Param struct {
+	Name string // as in "log_lengthscale2[3]", unique within a kernel
+	Kind Kind
+	Dim  int // the input a lengthscale or slope belongs to, −1 for all
+}
+
+// Kernel is a family of covariance functions on inputs of a fixed dimension.
+// Cov, Pull, Diag and PullDiag work on one block on the calling goroutine;
+// FillBlock, PullBlock and their symmetric forms spread blocks over cores.
+type Kernel interface {
+	// Params lists the parameters in the order in which θ holds them.
+	Params() []Param
+	// Cov writes k_θ(a_i, b_j) to K (len a × len b).
+	Cov(theta []float64, a, b, k linalg.Matrix)
+	// Pull adds the pull-back of the adjoint bar of K(A, B) to dTheta, and to dA
+	// (len a × dim) unless that is the zero Matrix. At points where k isn't
+	// differentiable in its inputs (Matérn-1/2 at coincidence) the derivative
+	// counts as 0.
+	Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix)
+	// Diag writes k_θ(a_i, a_i) to k.
+	Diag(theta []float64, a linalg.Matrix, k []float64)
+	// PullDiag adds the pull-back of the adjoint bar of the diagonal to dTheta,
+	// and to dA unless that is the zero Matrix.
+	PullDiag(theta []float64, a linalg.Matrix, bar []float64, dTheta []float64, dA linalg.Matrix)
+	// Spec returns the kernel at θ as the value that Parse and files use.
+	Spec(theta []float64) Spec
+}
+
+// Spec is a kernel and its parameters as people write them: variances and
+// lengthscales themselves, not logarithms. One lengthscale stands for all inputs.
+type Spec struct {
+	Name         string    `json:"name"`
+	Variance     float64   `json:"variance,omitempty"`
+	Lengthscales []float64 `json:"lengthscales,omitempty"`
+	Shape        float64   `json:"shape,omitempty"`
+	Period       float64   `json:"period,omitempty"`
+	Parts        []Spec    `json:"parts,omitempty"`
+}
+
+// tile is the number of rows that one task fills or pulls back.
+const tile = 64
+
+// FillBlock writes K(A, B), tile by tile on all cores.
+func FillBlock(k Kernel, theta []float64, a, b, dst linalg.Matrix) {
+	n := a.Rows
+	linalg.Parallel((n+tile-1)/tile, func(t int) {
+		i0, i1 := t*tile, min((t+1)*tile, n)
+		k.Cov(theta, a.RowRange(i0, i1), b, dst.RowRange(i0, i1))
+	})
+}
+
+// FillSymmetric writes K(A, A), both triangles, exactly symmetric.
+func FillSymmetric(k Kernel, theta []float64, a, dst linalg.Matrix) {
+	n := a.Rows
+	tiles := (n + tile - 1) / tile
+	linalg.Parallel(tiles, func(t int) {
+		t = tiles - 1 - t // the longest rows first
+		i0, i1 := t*tile, min((t+1)*tile, n)
+		k.Cov(theta, a.RowRange(i0, i1), a.RowRange(0, i1), dst.View(i0, i1, 0, i1))
+	})
+	dst.MirrorLower()
+}
+
+// PullBlock pulls the adjoint bar of K(A, B) back to dTheta and, unless they are
+// the zero Matrix, to the inputs dA.
+func PullBlock(k Kernel, theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	pullTiles(k, theta, a, bar, dTheta, func(i0, i1 int, part []float64) {
+		var rows linalg.Matrix
+		if !dA.IsZero() {
+			rows = dA.RowRange(i0, i1)
+		}
+		k.Pull(theta, a.RowRange(i0, i1), b, bar.RowRange(i0, i1), part, rows)
+	})
+}
+
+// PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta. Each
+// pair of rows is visited once.
+func PullSymmetric(k Kernel, theta []float64, a, bar linalg.Matrix, dTheta []float64) {
+	pullTiles(k, theta, a, bar, dTheta, func(i0, i1 int, part []float64) {
+		ai := a.RowRange(i0, i1)
+		if i0 > 0 {
+			k.Pull(theta, ai, a.RowRange(0, i0), bar.View(i0, i1, 0, i0), part, linalg.Matrix{})
+			linalg.Scale(2, part)
+		}
+		k.Pull(theta, ai, ai, bar.View(i0, i1, i0, i1), part, linalg.Matrix{})
+	})
+}
+
+// pullTiles sums the parts of dTheta in the order of the tiles, whichever
+// core finished first.
+func pullTiles(k Kernel, theta []float64, a, bar linalg.Matrix, dTheta []float64, pull func(i0, i1 int, part []float64)) {
+	n := a.Rows
+	if bar.Rows != n {
+		panic(fmt.Sprintf("kernel: adjoint with %d rows for %d points", bar.Rows, n))
+	}
+	tiles := (n + tile - 1) / tile
+	parts := linalg.Borrow(tiles, len(theta))
+	parts.Zero()
+	linalg.Parallel(tiles, func(t int) {
+		t = tiles - 1 - t
+		pull(t*tile, min((t+1)*tile, n), parts.Row(t))
+	})
+	for t := range tiles {
+		linalg.Axpy(1, parts.Row(t), dTheta)
+	}
+	linalg.Return(parts)
+}
+
+// lengthParams lists the ln l² parameters of a kernel on dim inputs.
+func lengthParams(dim int, ard bool) []Param {
+	if !ard {
+		return []Param{{Name: "log_lengthscale2", Kind: Lengthscale, Dim: -1}}
+	}
+	p := make([]Param, dim)
+	for i := range p {
+		p[i] = Param{Name: fmt.Sprintf("log_lengthscale2[%d]", i+1), Kind: Lengthscale, Dim: i}
+	}
+	return p
+}
+
+// expHalf returns l from ln l² for each entry.
+func expHalf(logs []float64) []float64 {
+	l := make([]float64, len(logs))
+	for i, v := range logs {
+		l[i] = math.Exp(v / 2)
+	}
+	return l
+}

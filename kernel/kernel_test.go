@@ -1,0 +1,266 @@
+package kernel_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/kernel/kerneltest"
+)
+
+func TestConformance(t *testing.T) {
+	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant", "white",
+		"se+linear", "se*periodic", "(se+white)*rq+constant*linear", "matern32*matern52*linear"} {
+		for _, ard := range []bool{false, true} {
+			for _, dim := range []int{1, 4} {
+				k, err := kernel.Parse(expr, dim, ard)
+				if err != nil {
+					t.Fatal(err)
+				}
+				theta := make([]float64, len(k.Params()))
+				for i := range theta {
+					theta[i] = 0.3 + 0.2*math.Sin(float64(3*i))
+				}
+				t.Run(fmt.Sprintf("%s/ard=%v/dim=%d", expr, ard, dim), func(t *testing.T) { kerneltest.Run(t, k, dim, theta) })
+			}
+		}
+	}
+}
+
+type goldenKernel struct {
+	Type  string         `json:"type"`
+	ARD   bool           `json:"ard"`
+	Parts []goldenKernel `json:"parts"`
+}
+
+func (g goldenKernel) build(t *testing.T, dim int) kernel.Kernel {
+	var parts []kernel.Kernel
+	for _, p := range g.Parts {
+		parts = append(parts, p.build(t, dim))
+	}
+	switch g.Type {
+	case "sum":
+		return kernel.Sum(parts...)
+	case "product":
+		return kernel.Product(parts...)
+	}
+	k, err := kernel.Parse(g.Type, dim, g.ARD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestGolden(t *testing.T) {
+	raw, err := os.ReadFile("../testdata/golden/kernels.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Cases []struct {
+			Kernel    goldenKernel `json:"kernel"`
+			D         int          `json:"d"`
+			LogParams []float64    `json:"log_params"`
+			X1, X2    [][]float64
+			K         [][]float64   `json:"K"`
+			DLog      [][][]float64 `json:"dK_dlog"`
+			DX1       [][][]float64 `json:"dK_dX1"`
+			K11       [][]float64   `json:"K11"`
+			D11       [][][]float64 `json:"dK11_dlog"`
+		} `json:"cases"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Cases) == 0 {
+		t.Fatal("no cases")
+	}
+	for c, g := range file.Cases {
+		k := g.Kernel.build(t, g.D)
+		a, b := matrix(g.X1), matrix(g.X2)
+		for _, block := range []struct {
+			name string
+			b    linalg.Matrix
+			k    [][]float64
+			dlog [][][]float64
+			dx   [][][]float64
+		}{{"K", b, g.K, g.DLog, g.DX1}, {"K11", a, g.K11, g.D11, nil}} {
+			what := fmt.Sprintf("case %d %s %s", c, g.Kernel.Type, block.name)
+			got := linalg.New(a.Rows, block.b.Rows)
+			kernel.FillBlock(k, g.LogParams, a, block.b, got)
+			compare(t, what, got, block.k)
+			// One adjoint entry at a time gives the derivative of each element.
+			grads := make([]linalg.Matrix, len(g.LogParams))
+			for p := range grads {
+				grads[p] = linalg.New(got.Rows, got.Cols)
+			}
+			for i := range got.Rows {
+				for j := range got.Cols {
+					bar := linalg.New(got.Rows, got.Cols)
+					bar.Set(i, j, 1)
+					d, dA := make([]float64, len(g.LogParams)), linalg.New(a.Rows, g.D)
+					kernel.PullBlock(k, g.LogParams, a, block.b, bar, d, dA)
+					for p, v := range d {
+						grads[p].Set(i, j, v)
+					}
+					if block.dx != nil {
+						compare(t, what+" dX", linalg.Of(1, g.D, dA.Row(i)), [][]float64{block.dx[i][j]})
+					}
+				}
+			}
+			for p, want := range block.dlog {
+				compare(t, fmt.Sprintf("%s d/d %s", what, k.Params()[p].Name), grads[p], want)
+			}
+		}
+	}
+}
+
+// compare holds an array against golden values: 1e-9 relative, with 1e-3 of the
+// largest entry as the floor (golden/README).
+func compare(t *testing.T, what string, got linalg.Matrix, want [][]float64) {
+	t.Helper()
+	var largest float64
+	for _, r := range want {
+		for _, v := range r {
+			largest = math.Max(largest, math.Abs(v))
+		}
+	}
+	for i, r := range want {
+		for j, v := range r {
+			if !(math.Abs(got.At(i, j)-v) <= 1e-9*math.Max(math.Abs(v), 1e-3*largest)) {
+				t.Errorf("%s [%d,%d]: got %.16g, want %.16g", what, i, j, got.At(i, j), v)
+			}
+		}
+	}
+}
+
+func matrix(rows [][]float64) linalg.Matrix {
+	m := linalg.New(len(rows), len(rows[0]))
+	for i, r := range rows {
+		copy(m.Row(i), r)
+	}
+	return m
+}
+
+func TestFarFromTheOrigin(t *testing.T) {
+	// The same points moved by 1e6 must give the same covariances, to the digits
+	// that the moved inputs still hold.
+	rng := rand.New(rand.NewPCG(2, 3))
+	x, far := linalg.New(20, 5), linalg.New(20, 5)
+	for i := range x.Data {
+		far.Data[i] = 1e6 + rng.NormFloat64()
+		x.Data[i] = far.Data[i] - 1e6
+	}
+	for _, name := range []string{"se", "matern12", "rq", "periodic"} {
+		k, _ := kernel.Parse(name, 5, false)
+		theta := make([]float64, len(k.Params()))
+		a, b := linalg.New(20, 20), linalg.New(20, 20)
+		kernel.FillSymmetric(k, theta, x, a)
+		kernel.FillSymmetric(k, theta, far, b)
+		for i, v := range a.Data {
+			if math.Abs(v-b.Data[i]) > 1e-12 {
+				t.Fatalf("%s: %v near the origin, %v far from it", name, v, b.Data[i])
+			}
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for expr, want := range map[string]string{
+		"":          "missing at the end",
+		"se+":       "missing at the end",
+		"rbf":       `unknown kernel "rbf"`,
+		"se linear": "doesn't belong",
+		"(se":       "isn't closed",
+		"*se":       `missing before "*"`,
+	} {
+		if _, err := kernel.Parse(expr, 2, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want one with %q", expr, err, want)
+		}
+	}
+}
+
+func TestSpecRoundTrip(t *testing.T) {
+	k, err := kernel.Parse("se*periodic+rq+linear", 3, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := make([]float64, len(k.Params()))
+	for i := range theta {
+		theta[i] = math.Cos(float64(i))
+	}
+	raw, err := json.Marshal(k.Spec(theta))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s kernel.Spec
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	_, back, err := s.Build(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range back {
+		if math.Abs(v-theta[i]) > 1e-14 {
+			t.Errorf("parameter %d: %v became %v", i, theta[i], v)
+		}
+	}
+	for _, bad := range []kernel.Spec{{Name: "se", Variance: 1, Lengthscales: []float64{1, 2}}, {Name: "se", Variance: -1, Lengthscales: []float64{1}},
+		{Name: "rq", Variance: 1, Lengthscales: []float64{1}}, {Name: "sum"}, {Name: "se", Lengthscales: nil, Variance: 1}, {Name: "nope"}} {
+		if _, _, err := bad.Build(3); err == nil {
+			t.Errorf("%+v was accepted", bad)
+		}
+	}
+}
+
+func TestMeans(t *testing.T) {
+	x := matrix([][]float64{{1, 2}, {-1, 0.5}})
+	m := make([]float64, 2)
+	kernel.LinearMean{Dim: 2}.At([]float64{0.5, 2, -1}, x, m)
+	if m[0] != 0.5 || m[1] != -2 {
+		t.Errorf("linear mean %v", m)
+	}
+	d := make([]float64, 3)
+	kernel.LinearMean{Dim: 2}.Pull(nil, x, []float64{3, 5}, d)
+	if d[0] != 8 || d[1] != -2 || d[2] != 8.5 {
+		t.Errorf("pull-back of the linear mean %v", d)
+	}
+	kernel.LinearMean{}.At([]float64{7}, x, m)
+	if m[0] != 7 || m[1] != 7 {
+		t.Errorf("constant mean %v", m)
+	}
+}
+
+func BenchmarkFill(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, z := linalg.New(20000, 8), linalg.New(500, 8)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	copy(z.Data, x.Data)
+	out, d := linalg.New(20000, 500), make([]float64, 9)
+	for _, name := range []string{"se", "matern52", "rq"} {
+		k, _ := kernel.Parse(name, 8, true)
+		theta := make([]float64, len(k.Params()))
+		d = make([]float64, len(theta))
+		b.Run(name+"/fill", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				kernel.FillBlock(k, theta, x, z, out)
+			}
+		})
+		b.Run(name+"/pull", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				kernel.PullBlock(k, theta, x, z, out, d, linalg.Matrix{})
+			}
+		})
+	}
+}

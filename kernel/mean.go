@@ -1,0 +1,57 @@
+package kernel
+
+import "github.com/krigo-gp/krigo/internal/linalg"
+
+// Mean is a family of mean functions m_β; β are plain numbers, in scaled units.
+type Mean interface {
+	// Params lists the parameters in the order in which β holds them.
+	Params() []Param
+	// At writes m_β(x_i) to m.
+	At(beta []float64, x linalg.Matrix, m []float64)
+	// Pull adds Σ_i bar_i ∂m_β(x_i)/∂β to dBeta.
+	Pull(beta []float64, x linalg.Matrix, bar []float64, dBeta []float64)
+}
+
+// ZeroMean is m(x) = 0.
+type ZeroMean struct{}
+
+// Params implements Mean.
+func (ZeroMean) Params() []Param { return nil }
+
+// At implements Mean.
+func (ZeroMean) At(_ []float64, _ linalg.Matrix, m []float64) { clear(m) }
+
+// Pull implements Mean.
+func (ZeroMean) Pull([]float64, linalg.Matrix, []float64, []float64) {}
+
+// LinearMean is m(x) = β_0 + Σ β_i x_i over dim inputs; with dim 0 it is a constant.
+type LinearMean struct{ Dim int }
+
+// Params implements Mean.
+func (l LinearMean) Params() []Param {
+	p := []Param{{Name: "mean_constant", Kind: Constant, Dim: -1}}
+	for i := range l.Dim {
+		p = append(p, Param{Name: "mean_slope", Kind: Slope, Dim: i})
+	}
+	return p
+}
+
+// At implements Mean.
+func (l LinearMean) At(beta []float64, x linalg.Matrix, m []float64) {
+	for i := range m {
+		m[i] = beta[0]
+		if l.Dim > 0 {
+			m[i] += linalg.Dot(beta[1:], x.Row(i))
+		}
+	}
+}
+
+// Pull implements Mean.
+func (l LinearMean) Pull(_ []float64, x linalg.Matrix, bar []float64, dBeta []float64) {
+	for i, g := range bar {
+		dBeta[0] += g
+		if l.Dim > 0 {
+			linalg.Axpy(g, x.Row(i), dBeta[1:])
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+var varianceOnly = []Param{{Name: "log_variance", Kind: Variance, Dim: -1}}
+
+// Linear is σ² x·x'. Parameter: ln σ².
+type Linear struct{}
+
+// Params implements Kernel.
+func (Linear) Params() []Param { return varianceOnly }
+
+// Spec implements Kernel.
+func (Linear) Spec(theta []float64) Spec { return Spec{Name: "linear", Variance: math.Exp(theta[0])} }
+
+// Cov implements Kernel.
+func (Linear) Cov(theta []float64, a, b, k linalg.Matrix) {
+	linalg.Gemm(false, true, math.Exp(theta[0]), a, b, 0, k)
+}
+
+// Pull implements Kernel.
+func (Linear) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	v := math.Exp(theta[0])
+	wb := linalg.Borrow(a.Rows, a.Cols)
+	linalg.Gemm(false, false, v, bar, b, 0, wb)
+	for i := range a.Rows {
+		dTheta[0] += linalg.Dot(a.Row(i), wb.Row(i))
+		if !dA.IsZero() {
+			linalg.Axpy(1, wb.Row(i), dA.Row(i))
+		}
+	}
+	linalg.Return(wb)
+}
+
+// Diag implements Kernel.
+func (Linear) Diag(theta []float64, a linalg.Matrix, k []float64) {
+	v := math.Exp(theta[0])
+	for i := range k {
+		k[i] = v * linalg.Dot(a.Row(i), a.Row(i))
+	}
+}
+
+// PullDiag implements Kernel.
+func (Linear) PullDiag(theta []float64, a linalg.Matrix, bar []float64, dTheta []float64, dA linalg.Matrix) {
+	v := math.Exp(theta[0])
+	for i, g := range bar {
+		dTheta[0] += g * v * linalg.Dot(a.Row(i), a.Row(i))
+		if !dA.IsZero() {
+			linalg.Axpy(2*v*g, a.Row(i), dA.Row(i))
+		}
+	}
+}
+
+// indicator is σ² 1{condition on x, x'}: the constant and the white kernel.
+type indicator struct{ white bool }
+
+// ConstantKernel is σ² everywhere. Parameter: ln σ².
+func ConstantKernel() Kernel { return indicator{} }
+
+// White is σ² where x = x' by value, else 0: two rows with the same inputs share
+// their white noise. Parameter: ln σ².
+func White() Kernel { return indicator{white: true} }
+
+func (c indicator) Params() []Param { return varianceOnly }
+
+func (c indicator) Spec(theta []float64) Spec {
+	if c.white {
+		return Spec{Name: "white", Variance: math.Exp(theta[0])}
+	}
+	return Spec{Name: "constant", Variance: math.Exp(theta[0])}
+}
+
+func (c indicator) holds(a, b []float64) bool { return !c.white || slices.Equal(a, b) }
+
+func (c indicator) Cov(theta []float64, a, b, k linalg.Matrix) {
+	v := math.Exp(theta[0])
+	for i := range a.Rows {
+		ai, row := a.Row(i), k.Row(i)
+		for j := range row {
+			row[j] = 0
+			if c.holds(ai, b.Row(j)) {
+				row[j] = v
+			}
+		}
+	}
+}
+
+func (c indicator) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, _ linalg.Matrix) {
+	v := math.Exp(theta[0])
+	for i := range a.Rows {
+		ai, row := a.Row(i), bar.Row(i)
+		var s float64
+		for j, g := range row {
+			if c.holds(ai, b.Row(j)) {
+				s += g
+			}
+		}
+		dTheta[0] += v * s
+	}
+}
+
+func (c indicator) Diag(theta []float64, _ linalg.Matrix, k []float64) {
+	v := math.Exp(theta[0])
+	for i := range k {
+		k[i] = v
+	}
+}
+
+func (c indicator) PullDiag(theta []float64, _ linalg.Matrix, bar []float64, dTheta []float64, _ linalg.Matrix) {
+	dTheta[0] += math.Exp(theta[0]) * linalg.Sum(bar)
+}
