@@ -6,7 +6,7 @@ import (
 )
 
 // NotPositiveDefinite is the error of a Cholesky factorisation that met a pivot
-// that isn't positive (or isn't a number).
+// that isn't a number, isn't positive, or is lost in rounding.
 type NotPositiveDefinite struct {
 	Row   int     // 0-based
 	Pivot float64 // what stood where a positive number was needed
@@ -18,14 +18,21 @@ func (e *NotPositiveDefinite) Error() string {
 
 // Cholesky overwrites the lower triangle of the symmetric A with L, A = L Lᵀ.
 // Only the lower triangle is read; the strict upper triangle is left as it is.
+// A pivot under 2⁻⁵⁰ of its diagonal element is rounding, not information: it counts
+// as not positive.
 func Cholesky(a Matrix) error {
 	square(a)
 	const panel = 64
 	n := a.Rows
+	smallest := Borrow(1, n)
+	defer Return(smallest)
+	for i := range n {
+		smallest.Data[i] = 0x1p-50 * a.At(i, i)
+	}
 	for k0 := 0; k0 < n; k0 += panel {
 		k1 := min(k0+panel, n)
 		diag := a.View(k0, k1, k0, k1)
-		if err := choleskyUnblocked(diag); err != nil {
+		if err := choleskyUnblocked(diag, smallest.Data[k0:k1]); err != nil {
 			err.Row += k0
 			return err
 		}
@@ -39,11 +46,11 @@ func Cholesky(a Matrix) error {
 	return nil
 }
 
-func choleskyUnblocked(a Matrix) *NotPositiveDefinite {
+func choleskyUnblocked(a Matrix, smallest []float64) *NotPositiveDefinite {
 	for j := range a.Rows {
 		rj := a.Row(j)[:j+1]
 		d := rj[j] - Dot(rj[:j], rj[:j])
-		if !(d > 0) || math.IsInf(d, 1) {
+		if !(d > smallest[j]) || !(d > 0) || math.IsInf(d, 1) {
 			return &NotPositiveDefinite{Row: j, Pivot: d}
 		}
 		d = math.Sqrt(d)

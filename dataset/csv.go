@@ -1,0 +1,291 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ReadFile reads a CSV file, plain or gzip; see [Read].
+func ReadFile(path string) (*Table, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file; check the path: %w", path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be opened: %w", path, err)
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// Read reads CSV text as in RFC 4180, or gzip of it (told by its first bytes);
+// source names it in errors.
+//
+// Fields are separated by commas, or by semicolons or tabs where the first line
+// has those and no comma. The first line is a header unless each of its fields
+// is a number or stands for a missing one; without a header the columns are
+// named x1, x2, … and the last y. Every cell must be a finite number.
+func Read(r io.Reader, source string) (*Table, error) {
+	in := bufio.NewReaderSize(r, blockSize)
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, readError(source, 0, err)
+		}
+		in = bufio.NewReaderSize(z, blockSize)
+	}
+	head, err := in.Peek(blockSize)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, readError(source, 0, err)
+	}
+	if !isText(head) {
+		return nil, fmt.Errorf("%s: not a text file (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip",
+			source, len(head))
+	}
+	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
+		head = head[len(bom):]
+		in.Discard(len(bom))
+	}
+	p := parser{csv: csv.NewReader(in), table: &Table{Source: source}}
+	p.csv.Comma = separator(head)
+	p.csv.FieldsPerRecord = -1 // counted here, to say more
+	p.csv.ReuseRecord = true
+	p.csv.TrimLeadingSpace = p.csv.Comma != '\t' // it would swallow empty fields between tabs
+	if err := p.read(); err != nil {
+		return nil, err
+	}
+	return p.table, nil
+}
+
+// blockSize is how much of the file is looked at to tell what it is; a header
+// line seldom is longer.
+const blockSize = 1 << 16
+
+// isText reports whether the first block of a file is UTF-8 without NUL bytes.
+// UTF-16, spreadsheets and archives all fail it.
+func isText(head []byte) bool {
+	if len(head) == blockSize { // the last rune may be cut
+		for i := len(head) - 1; i >= len(head)-utf8.UTFMax; i-- {
+			if utf8.RuneStart(head[i]) {
+				head = head[:i]
+				break
+			}
+		}
+	}
+	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
+}
+
+// separator looks for a comma, semicolon or tab outside quotes in the first
+// line that is not blank.
+func separator(head []byte) rune {
+	inQuotes, found := false, rune(',')
+	for _, c := range bytes.TrimLeft(head, "\r\n") {
+		switch {
+		case c == '"':
+			inQuotes = !inQuotes
+		case inQuotes:
+		case c == ',':
+			return ','
+		case c == ';', c == '\t' && found != ';':
+			found = rune(c)
+		case c == '\n':
+			return found
+		}
+	}
+	return found
+}
+
+// parser turns CSV records into a table. It goes on after a bad cell, to count
+// how many there are, but keeps the first only.
+type parser struct {
+	csv   *csv.Reader
+	table *Table
+	first error // the first bad cell or row
+	more  int   // how many followed
+}
+
+func (p *parser) read() error {
+	t := p.table
+	for {
+		record, err := p.csv.Read()
+		var syntax *csv.ParseError
+		switch {
+		case err == io.EOF:
+			return p.finish()
+		case errors.As(err, &syntax):
+			if p.first == nil {
+				p.first = fmt.Errorf("%s: line %d: a quote (\") is not closed or stands inside a field; double it or remove it", t.Source, syntax.StartLine)
+			}
+			return p.finish() // where the next record starts is unknown
+		case err != nil:
+			return readError(t.Source, t.Rows, err) // explains bad cells better than they do
+		}
+		if len(record) == 1 && len(t.Names) != 1 && strings.TrimSpace(record[0]) == "" {
+			continue // a line of spaces
+		}
+		if t.Names == nil {
+			t.headless = isData(record)
+			if t.Names, err = p.names(record); err != nil {
+				return err
+			}
+			if !t.headless {
+				continue
+			}
+		}
+		p.row(record)
+	}
+}
+
+// finish says what is wrong with the whole, if anything is.
+func (p *parser) finish() error {
+	switch {
+	case p.first != nil && p.more > 0:
+		return fmt.Errorf("%w (and %d more problems)", p.first, p.more)
+	case p.first != nil:
+		return p.first
+	case p.table.Names == nil:
+		return fmt.Errorf("%s: the file is empty: a table of numbers was expected", p.table.Source)
+	case p.table.Rows == 0:
+		return fmt.Errorf("%s: a header but no rows: add data below it", p.table.Source)
+	}
+	return nil
+}
+
+// names makes the column names of a table that starts with the given record.
+func (p *parser) names(record []string) ([]string, error) {
+	names := make([]string, len(record))
+	seen := make(map[string]int, len(record))
+	for j, name := range record {
+		if p.table.headless {
+			name = "x" + strconv.Itoa(j+1)
+			if j == len(record)-1 {
+				name = "y"
+			}
+		}
+		name = strings.TrimSpace(name)
+		line, _ := p.csv.FieldPos(j)
+		if name == "" {
+			return nil, fmt.Errorf("%s: line %d: column %d has no name: give it one in the header, or remove it",
+				p.table.Source, line, j+1)
+		}
+		if k, ok := seen[name]; ok {
+			return nil, fmt.Errorf("%s: line %d: columns %d and %d are both named %q: rename one",
+				p.table.Source, line, k+1, j+1, clip(name))
+		}
+		seen[name] = j
+		names[j] = name
+	}
+	return names, nil
+}
+
+func (p *parser) row(record []string) {
+	t := p.table
+	line, _ := p.csv.FieldPos(0)
+	t.Rows++
+	t.Lines = append(t.Lines, line)
+	if len(record) != len(t.Names) {
+		p.reject(fmt.Errorf("%s: line %d (row %d): expected %d fields, got %d: add or remove fields, or quote those that hold a %q",
+			t.Source, line, t.Rows, len(t.Names), len(record), p.csv.Comma))
+		return
+	}
+	for j, cell := range record {
+		cell = strings.TrimSpace(cell)
+		v, err := strconv.ParseFloat(cell, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			line, _ := p.csv.FieldPos(j)
+			p.reject(fmt.Errorf("%s: line %d (row %d), column %d (%q): %s",
+				t.Source, line, t.Rows, j+1, clip(t.Names[j]), p.problem(cell, err)))
+		}
+		t.Values = append(t.Values, v)
+	}
+}
+
+func (p *parser) reject(problem error) {
+	if p.first == nil {
+		p.first = problem
+	} else {
+		p.more++
+	}
+}
+
+// problem says what is wrong with a cell that is no finite number, and what to
+// do; err is what [strconv.ParseFloat] said.
+func (p *parser) problem(cell string, err error) string {
+	_, decimalComma := strconv.ParseFloat(strings.Replace(cell, ",", ".", 1), 64)
+	switch {
+	case cell == "":
+		return "the cell is empty; remove the row or fill the value"
+	case isMissing(cell):
+		return fmt.Sprintf("%q is a missing value; remove the row or fill the value", cell)
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Sprintf("%q is out of the range of a 64-bit number; remove the row or change the column's unit", clip(cell))
+	case err == nil:
+		return fmt.Sprintf("%q is not finite; remove the row or fill the value", cell)
+	case decimalComma == nil:
+		return fmt.Sprintf("%q is not a number; write a decimal point, not a comma", clip(cell))
+	case len(p.table.Names) == 1:
+		return fmt.Sprintf("%q is not a number; separate columns by commas, semicolons or tabs", clip(cell))
+	}
+	return fmt.Sprintf("%q is not a number; encode text as numbers or remove the column", clip(cell))
+}
+
+// isData reports whether a first record is data: fields are numbers or missing
+// ones, and not all are missing.
+func isData(record []string) bool {
+	numbers := 0
+	for _, field := range record {
+		field = strings.TrimSpace(field)
+		if isMissing(field) {
+			continue
+		}
+		if _, err := strconv.ParseFloat(field, 64); err != nil && !errors.Is(err, strconv.ErrRange) {
+			return false
+		}
+		numbers++
+	}
+	return numbers > 0
+}
+
+// isMissing knows the usual ways of writing that there is no value.
+func isMissing(cell string) bool {
+	switch strings.ToLower(cell) {
+	case "", "nan", "na", "n/a", "#n/a", "null", "none", "nil", "?", "-", ".":
+		return true
+	}
+	return false
+}
+
+// clip shortens text from a file for use in a message.
+func clip(s string) string {
+	const limit = 40
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit]) + "…"
+}
+
+// readError words an error of the underlying reader; rows is how many rows came
+// before it.
+func readError(source string, rows int, err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s is cut short: the gzip stream ends early, after row %d; fetch it again: %w",
+			source, rows, err)
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
+		return fmt.Errorf("%s is damaged; fetch it again: %w", source, err)
+	}
+	return fmt.Errorf("%s: cannot be read after row %d: %w", source, rows, err)
+}

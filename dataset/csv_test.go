@@ -1,0 +1,297 @@
+package dataset
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// zipped compresses text, without the last cut bytes.
+func zipped(t *testing.T, text string, cut int) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, text)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()[:b.Len()-cut]
+}
+
+func TestRead(t *testing.T) {
+	plain := "a,b\n1,2\n3,4\n"
+	for _, c := range []struct {
+		name, text string
+		names      []string
+		values     []float64
+		lines      []int
+	}{
+		{"plain", plain, []string{"a", "b"}, []float64{1, 2, 3, 4}, []int{2, 3}},
+		{"gzip", zipped(t, plain, 0), []string{"a", "b"}, []float64{1, 2, 3, 4}, []int{2, 3}},
+		{"byte order mark", "\ufeff\"a\",b\n1,2\n", []string{"a", "b"}, []float64{1, 2}, []int{2}},
+		{"CRLF, no last newline", "a,b\r\n1,2\r\n3,4", []string{"a", "b"}, []float64{1, 2, 3, 4}, []int{2, 3}},
+		{"blank lines and lines of spaces", "\n  \na,b\n\n1,2\n   \n3,4\n\n", []string{"a", "b"}, []float64{1, 2, 3, 4}, []int{5, 7}},
+		{"quotes and spaces", "\" a, \"\"x\"\" \", b \n\"1\", \"2\"\n 3 ,-4e-3\n", []string{"a, \"x\"", "b"}, []float64{1, 2, 3, -4e-3}, []int{2, 3}},
+		{"quoted newline", "\"a\nx\",b\n1,\"2\n\"\n3,4\n", []string{"a\nx", "b"}, []float64{1, 2, 3, 4}, []int{3, 5}},
+		{"semicolons", "a;b\n1;2\n", []string{"a", "b"}, []float64{1, 2}, []int{2}},
+		{"semicolons around quoted commas", "\"a, m\";b\n1;2\n", []string{"a, m", "b"}, []float64{1, 2}, []int{2}},
+		{"tabs", "a\tb\n1\t2\n", []string{"a", "b"}, []float64{1, 2}, []int{2}},
+		{"no header", "1,2,3\n4,5,6\n", []string{"x1", "x2", "y"}, []float64{1, 2, 3, 4, 5, 6}, []int{1, 2}},
+		{"one column", "y\n1\n2\n", []string{"y"}, []float64{1, 2}, []int{2, 3}},
+		{"a number in the header", "1,b\n2,3\n", []string{"1", "b"}, []float64{2, 3}, []int{2}},
+		{"underflow is zero", "a,b\n1e-999,2\n", []string{"a", "b"}, []float64{0, 2}, []int{2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			table, err := Read(strings.NewReader(c.text), "f.csv")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(table.Names, c.names) || !slices.Equal(table.Values, c.values) ||
+				!slices.Equal(table.Lines, c.lines) || table.Rows != len(c.lines) {
+				t.Errorf("got %+v", table)
+			}
+		})
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	long := strings.Repeat("é", 50)
+	badSum := []byte(zipped(t, "a,b\n1,2\n", 0))
+	badSum[len(badSum)-8] ^= 1
+	// Random digits do not compress away, so half of the stream holds rows.
+	var rows strings.Builder
+	random := rand.New(rand.NewPCG(1, 1))
+	names := []string{"a", "b"}
+	values := make([]float64, 20000)
+	for i := range values {
+		values[i] = random.Float64()
+	}
+	if err := Write(&rows, names, len(values)/2, values); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "f.csv: the file is empty"},
+		{"blank", "\n \n\n", "f.csv: the file is empty"},
+		{"header only", "a,b\n", "f.csv: a header but no rows"},
+		{"gzip header cut", "\x1f\x8b", "f.csv is cut short: the gzip stream ends early, after row 0"},
+		{"gzip cut", zipped(t, rows.String(), 90000), "f.csv is cut short: the gzip stream ends early, after row "},
+		{"gzip trailer cut", zipped(t, "a,b\n1,2\n3,4\n", 4), "f.csv is cut short: the gzip stream ends early, after row 2"},
+		{"gzip checksum", string(badSum), "f.csv is damaged; fetch it again: gzip: invalid checksum"},
+		{"gzip trailing garbage", zipped(t, "a,b\n1,2\n", 0) + "garbage garbage", "f.csv is damaged"},
+		{"NUL", "a,b\n1,\x002\n", "f.csv: not a text file"},
+		{"not UTF-8", "temp\xe9rature,b\n1,2\n", "f.csv: not a text file"},
+		{"UTF-16", "\xff\xfea\x00,\x00", "save the table as CSV in UTF-8"},
+		{"zip in gzip", zipped(t, "PK\x03\x04\x00\x00", 0), "f.csv: not a text file"},
+		{"unnamed column", ",b\n1,2\n", "f.csv: line 1: column 1 has no name"},
+		{"duplicate name", "a,b, a\n1,2,3\n", `f.csv: line 1: columns 1 and 3 are both named "a"`},
+		{"short row", "a,b\n1,2\n3\n", "f.csv: line 3 (row 2): expected 2 fields, got 1"},
+		{"long row", "a,b\n1,2,3\n", "f.csv: line 2 (row 1): expected 2 fields, got 3"},
+		{"open quote", "a,b\n1,2\n\"3,4\n5,6\n", "f.csv: line 3: a quote"},
+		{"space after a quote", "a,b\n\"1\" ,2\n", "f.csv: line 2: a quote"},
+		{"blank cell", "a,b\n1,2\n3, \n", `f.csv: line 3 (row 2), column 2 ("b"): the cell is empty; remove the row or fill the value`},
+		{"blank in the first line of data", "1,,3\n4,5,6\n", `f.csv: line 1 (row 1), column 2 ("x2"): the cell is empty`},
+		{"text", "a,b\nred,2\n", `f.csv: line 2 (row 1), column 1 ("a"): "red" is not a number; encode text`},
+		{"long text", "a,b\n1," + long + "\n", `"` + strings.Repeat("é", 40) + `…" is not a number`},
+		{"decimal comma", "a;b\n1,5;2\n", `"1,5" is not a number; write a decimal point`},
+		{"spaces between", "a b\n1 2\n", "separate columns by commas"},
+		{"NaN", "a,b\n1,NaN\n", `"NaN" is a missing value; remove the row or fill the value`},
+		{"nan", "a,b\n1,nan\n", `"nan" is a missing value`},
+		{"NA", "a,b\n1,NA\n", `"NA" is a missing value`},
+		{"Inf", "a,b\n1,Inf\n", `"Inf" is not finite; remove the row or fill the value`},
+		{"-inf", "a,b\n-inf,1\n", `"-inf" is not finite`},
+		{"out of range", "a,b\n1,1e999\n", `"1e999" is out of the range`},
+		{"after a quoted newline", "a,b\n\"1\n\",\"\n\n2\"\n3,x\n", `f.csv: line 6 (row 2), column 2 ("b"): "x"`},
+		{"on a record's second line", "a,b\n\"1\n\",x\n", `f.csv: line 3 (row 1), column 2 ("b"): "x"`},
+		{"several", "a,b\nx,y\n1,2,3\nz,4\n", `column 1 ("a"): "x" is not a number; encode text as numbers or remove the column (and 3 more problems)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Read(strings.NewReader(c.text), "f.csv")
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v\nwant one with %s", err, c.want)
+			}
+			if strings.Contains(c.want, "cut short") && !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("error is not io.ErrUnexpectedEOF: %v", err)
+			}
+		})
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func TestReadPassesOnErrors(t *testing.T) {
+	broken := errors.New("disk on fire")
+	for _, before := range []string{"", "a,b\n1,2\n"} {
+		_, err := Read(io.MultiReader(strings.NewReader(before), failing{broken}), "f.csv")
+		if !errors.Is(err, broken) {
+			t.Errorf("after %q: error %v", before, err)
+		}
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "no.csv")
+	if _, err := ReadFile(missing); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), missing+": no such file") {
+		t.Errorf("missing file: %v", err)
+	}
+	if _, err := ReadFile(t.TempDir()); err == nil {
+		t.Error("a folder was read")
+	}
+	table, err := ReadFile("../data/boston.csv.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := table.Regression("MEDV")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Rows != 506 || d.Cols != 13 || d.Y[0] != 24 || d.X[13] != 0.02731 || d.Inputs[12] != "LSTAT" {
+		t.Errorf("%d×%d, first target %g, inputs %v", d.Rows, d.Cols, d.Y[0], d.Inputs)
+	}
+	if notices := d.Notices(); len(notices) != 0 {
+		t.Errorf("notices %q", notices)
+	}
+	s, err := ScalingOf(d, RowsOf(make([]Role, d.Rows), Test), AllRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The mean house price is known to be 22.5328, its deviation (ddof 0) 9.18801.
+	if math.Abs(s.TargetMean-22.5328063) > 1e-6 || math.Abs(s.TargetScale-9.1880115) > 1e-6 {
+		t.Errorf("target mean %v, scale %v", s.TargetMean, s.TargetScale)
+	}
+}
+
+func TestWriteRoundTrip(t *testing.T) {
+	names := []string{"a, \"m\"", "é", "line\nbreak"}
+	values := []float64{0.1, -1.0 / 3, 1e300, math.SmallestNonzeroFloat64, math.MaxFloat64, math.Copysign(0, -1)}
+	var b bytes.Buffer
+	if err := Write(&b, names, 2, values); err != nil {
+		t.Fatal(err)
+	}
+	table, err := Read(&b, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+	if !slices.Equal(table.Names, names) || !slices.EqualFunc(table.Values, values, same) {
+		t.Errorf("got %+v", table)
+	}
+	if err := Write(io.Discard, names, 3, values); err == nil {
+		t.Error("wrong shape accepted")
+	}
+	if err := Write(io.Discard, []string{"p", "q"}, 1, []float64{1, math.NaN()}); err == nil || !strings.Contains(err.Error(), `row 1, column 2 ("q")`) {
+		t.Errorf("NaN: %v", err)
+	}
+}
+
+func TestWriteFileAtomic(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	put := func(text string, err error) func(io.Writer) error {
+		return func(w io.Writer) error {
+			io.WriteString(w, text)
+			return err
+		}
+	}
+	broken := errors.New("broken")
+	if err := WriteFileAtomic(path, put("half", broken)); !errors.Is(err, broken) {
+		t.Fatalf("error %v", err)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 0 {
+		t.Fatalf("left behind: %v", files)
+	}
+	if err := WriteFileAtomic(path, put("whole", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	if err := WriteFileAtomic(link, put("half", broken)); !errors.Is(err, broken) {
+		t.Fatalf("error %v", err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "whole" {
+		t.Errorf("after a failure the file holds %q", text)
+	}
+	if err := WriteFileAtomic(link, put("new", nil)); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(path)
+	if text, _ := os.ReadFile(path); err != nil || string(text) != "new" || info.Mode() != 0o600 {
+		t.Errorf("through a link: %q, %v, %v", text, info.Mode(), err)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 2 {
+		t.Errorf("left behind: %v", files)
+	}
+	if err := WriteFileAtomic(os.DevNull, put("gone", nil)); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Fatalf("%s was replaced", os.DevNull)
+	}
+	if err := WriteFileAtomic(filepath.Join(dir, "no", "f"), put("", nil)); err == nil {
+		t.Error("wrote into a folder that is not there")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{
+		"a,b\n1,2\n", "1;2\n3;4", "\ufeffa\tb\r\n1\t\"2\n\"\r\n", "a,b\nNA,\n", "\"", "\x1f\x8b\x08\x00", "y\n\n1", "1e999,_\n0x1p-2,1_0",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		table, err := Read(bytes.NewReader(text), "fuzz")
+		if err != nil {
+			if table != nil {
+				t.Fatal("a table beside an error")
+			}
+			return
+		}
+		if table.Rows == 0 || len(table.Names) == 0 || len(table.Values) != table.Rows*len(table.Names) || len(table.Lines) != table.Rows {
+			t.Fatalf("shape: %d rows, %d names, %d values, %d lines", table.Rows, len(table.Names), len(table.Values), len(table.Lines))
+		}
+		for _, v := range table.Values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Fatalf("value %g", v)
+			}
+		}
+		for i, line := range table.Lines {
+			if line < 1 || i > 0 && line <= table.Lines[i-1] {
+				t.Fatalf("lines %v", table.Lines)
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	const rows, cols = 20000, 12
+	random := rand.New(rand.NewPCG(1, 2))
+	values := make([]float64, rows*cols)
+	for i := range values {
+		values[i] = random.NormFloat64()
+	}
+	var text bytes.Buffer
+	if err := Write(&text, strings.Split("abcdefghijkl", ""), rows, values); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		if _, err := Read(bytes.NewReader(text.Bytes()), "b"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package dataset
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T, text string) *Table {
+	t.Helper()
+	table, err := Read(strings.NewReader(text), "f.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func regression(t *testing.T, text, target string) *Data {
+	t.Helper()
+	d, err := read(t, text).Regression(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("error %v\nwant one with %s", err, part)
+		}
+	}
+}
+
+func TestRegression(t *testing.T) {
+	table := read(t, "a,MEDV,b\n1,2,3\n4,5,6\n")
+	d, err := table.Regression("MEDV")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(d.Inputs, []string{"a", "b"}) || !slices.Equal(d.X, []float64{1, 3, 4, 6}) || !slices.Equal(d.Y, []float64{2, 5}) {
+		t.Errorf("got %+v", d)
+	}
+	if !slices.Equal(table.Names, []string{"a", "MEDV", "b"}) {
+		t.Errorf("the table changed: %v", table.Names)
+	}
+	x, y := d.Select([]int{1, 0})
+	if !slices.Equal(x, []float64{4, 6, 1, 3}) || !slices.Equal(y, []float64{5, 2}) {
+		t.Errorf("selected %v, %v", x, y)
+	}
+
+	_, err = table.Regression("medw")
+	wantError(t, err, `f.csv: no column "medw" for the target; did you mean "MEDV"?`, `the columns are "a", "MEDV", "b"`)
+	_, err = table.Regression("price")
+	if wantError(t, err, `no column "price" for the target; the columns`); strings.Contains(err.Error(), "mean") {
+		t.Errorf("a bad guess: %v", err)
+	}
+	wide := make([]string, 25)
+	for j := range wide {
+		wide[j] = fmt.Sprintf("c%d", j)
+	}
+	_, err = read(t, strings.Join(wide, ",")+"\n"+strings.Repeat("1,", 24)+"1\n").Regression("target")
+	wantError(t, err, `"c19" and 5 more`)
+	_, err = read(t, "1,2\n3,4\n").Regression("z")
+	wantError(t, err, "the file has no header line")
+	_, err = read(t, "y\n1\n2\n").Regression("y")
+	wantError(t, err, `"y" is the only column`)
+	_, err = read(t, "a,y\n1,2\n").Regression("y")
+	wantError(t, err, "1 row of data: at least 2")
+	_, err = read(t, "a,y\n1,5\n2,5\n").Regression("y")
+	wantError(t, err, `every value of target "y" is 5: nothing to learn`)
+}
+
+func TestTableInputs(t *testing.T) {
+	table := read(t, "a,b,c\n1,2,3\n4,5,6\n")
+	x, err := table.Inputs([]string{"c", "a"})
+	if err != nil || !slices.Equal(x, []float64{3, 1, 6, 4}) {
+		t.Errorf("got %v, %v", x, err)
+	}
+	_, err = table.Inputs([]string{"p", "a", "q"})
+	wantError(t, err, `f.csv: input columns missing: "p", "q"; the columns are "a", "b", "c"`)
+}
+
+func TestBlock(t *testing.T) {
+	d := regression(t, "a,b,y\n1,2,3\n4,5,6\n7,8,9\n", "y")
+	x, y := make([]float64, 4), make([]float64, 2)
+	if err := d.Block(1, 2, x, y); err != nil || !slices.Equal(x, []float64{4, 5, 7, 8}) || !slices.Equal(y, []float64{6, 9}) {
+		t.Errorf("got %v, %v, %v", x, y, err)
+	}
+	for _, c := range [][2]int{{2, 2}, {-1, 2}, {0, -1}, {0, 3}, {math.MaxInt, 2}} {
+		if d.Block(c[0], c[1], x, y) == nil {
+			t.Errorf("rows %v accepted", c)
+		}
+	}
+}
+
+func TestNotices(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"none", "a,y\n1,2\n2,3\n", nil},
+		{"constant", "a,b,y\n1,7,2\n2,7,3\n3,7,5\n", []string{`the same value in every row, so nothing is learnt from: "b"`}},
+		{"many constant", "a,b,c,d,e,f,g,y\n" + strings.Repeat("1,1,1,1,1,1,1,1\n", 1) + "1,1,1,1,1,1,1,2\n",
+			[]string{`"a", "b", "c", "d", "e" and 2 more`, "fewer rows (2) than inputs (7)"}},
+		{"repeats", "a,y\n1,2\n3,4\n1,2\n1,3\n1,2\n", []string{"2 of 5 rows repeat an earlier row exactly (the first is row 3)"}},
+		{"scale", "a,b,y\n1e-12,1e12,2\n2e-12,2e12,3\n", []string{`below 1e-9, check the unit: "a"`, `above 1e9, check the unit: "b"`}},
+		{"far target", "a,y\n1,10000001\n2,10000002\n", []string{`the mean of target "y" (1e+07) is more than a million`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := regression(t, c.text, "y").Notices()
+			if !slices.EqualFunc(got, c.want, strings.Contains) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+func TestScalingOf(t *testing.T) {
+	const root = 0.816496580927726 // √(2/3), the deviation of 1, 2, 3
+	for _, c := range []struct {
+		name        string
+		values      [3]float64
+		mean, scale float64
+	}{
+		{"small", [3]float64{1, 2, 3}, 2, root},
+		{"huge offset", [3]float64{1e12 + 1, 1e12 + 2, 1e12 + 3}, 1e12 + 2, root},
+		{"constant", [3]float64{5, 5, 5}, 5, 1},
+		{"constant with rounding noise", [3]float64{0.3, 0.1 + 0.2, 0.3}, 0.3, 1},
+		{"constant zero", [3]float64{0, 0, 0}, 0, 1},
+		{"squares overflow", [3]float64{1e200, 2e200, 3e200}, 2e200, root * 1e200},
+		{"squares underflow", [3]float64{1e-200, 2e-200, 3e-200}, 2e-200, root * 1e-200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := c.values
+			d := &Data{Source: "f", Inputs: []string{"a"}, Target: "y", Rows: 4, Cols: 1,
+				X: []float64{v[0], -77, v[1], v[2]}, Y: []float64{1, 99, 2, 3}}
+			s, err := ScalingOf(d, []int{0, 2, 3}, PriorRows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-15*math.Abs(want) }
+			if !near(s.InputMean[0], c.mean) || !near(s.InputScale[0], c.scale) || s.TargetMean != 2 || !near(s.TargetScale, root) || s.Source != PriorRows {
+				t.Errorf("got %+v", s)
+			}
+		})
+	}
+	d := regression(t, "a,y\n1,5\n2,5\n3,6\n", "y")
+	_, err := ScalingOf(d, []int{0, 1}, PriorRows)
+	wantError(t, err, `f.csv: target "y" is 5 on all 2 rows the scaling is computed from (prior-rows)`)
+	_, err = ScalingOf(d, nil, PriorRows)
+	wantError(t, err, "f.csv: no rows")
+	d = regression(t, "a,y\n1.7e308,5\n1.7e308,6\n", "y")
+	_, err = ScalingOf(d, []int{0, 1}, AllRows)
+	wantError(t, err, `column "a" are too large`)
+}
+
+func TestScalingApplies(t *testing.T) {
+	s := Scaling{InputMean: []float64{1, 10}, InputScale: []float64{2, 5}, TargetMean: 3, TargetScale: 4, Source: Declared}
+	x, y := []float64{3, 0, 1, 15}, []float64{7, 3}
+	s.Inputs(x, x)
+	s.Target(y, y)
+	if !slices.Equal(x, []float64{1, -2, 0, 1}) || !slices.Equal(y, []float64{1, 0}) {
+		t.Errorf("scaled %v, %v", x, y)
+	}
+	if s.RawMean(1) != 7 || s.RawVariance(1) != 16 {
+		t.Errorf("raw mean %g, variance %g", s.RawMean(1), s.RawVariance(1))
+	}
+	Identity(2).Inputs(x, []float64{3, 0, 1, 15})
+	if !slices.Equal(x, []float64{3, 0, 1, 15}) || Identity(2).RawMean(5) != 5 {
+		t.Error("the identity changes values")
+	}
+	text, err := json.Marshal(Identity(1))
+	if want := `{"input_mean":[0],"input_scale":[1],"target_mean":0,"target_scale":1,"source":"declared"}`; string(text) != want {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+func TestReadScaling(t *testing.T) {
+	d := regression(t, "a,b,y\n1,2,3\n4,5,6\n", "y")
+	path := filepath.Join(t.TempDir(), "s.json")
+	for _, c := range []struct{ name, text, want string }{
+		{"good", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, ""},
+		{"unknown column", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2},"c":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, `f.csv has no input columns "c"`},
+		{"missing column", `{"inputs":{"b":{"mean":3,"scale":4}},"target":{"mean":5,"scale":6}}`, `no constants for inputs "a"`},
+		{"missing target", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}}}`, `the target needs both "mean" and "scale"`},
+		{"missing mean", `{"inputs":{"b":{"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, `input "b" needs both`},
+		{"zero scale", `{"inputs":{"b":{"mean":3,"scale":0},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, `input "b" has scale 0`},
+		{"infinite scale", `{"inputs":{"b":{"mean":3,"scale":1e999},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, "1e999"},
+		{"unknown key", `{"inputs":{"b":{"mean":3,"sd":4}}}`, `unknown field "sd"`},
+		{"syntax", "{\n\"inputs\":}", "s.json: line 2: "},
+		{"more text", `{} {}`, "more text after"},
+		{"empty", "", "not a file of scaling constants"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, err := ReadScaling(path, d)
+			if c.want != "" {
+				wantError(t, err, path, c.want)
+				return
+			}
+			if err != nil || !slices.Equal(s.InputMean, []float64{1, 3}) || !slices.Equal(s.InputScale, []float64{2, 4}) ||
+				s.TargetMean != 5 || s.TargetScale != 6 || s.Source != Declared {
+				t.Errorf("got %+v, %v", s, err)
+			}
+		})
+	}
+	_, err := ReadScaling(path+".no", d)
+	wantError(t, err, "s.json.no: cannot be read")
+}
+
+// The deal and the hash are contracts of the model file: these values must never
+// change, or old models would find other rows than they were trained on.
+func TestContractsPinned(t *testing.T) {
+	roles, err := Deal(12, 7, 3, 2, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both also from a separate implementation of PCG-DXSM and the byte layout.
+	if want := []Role{3, 2, 2, 0, 1, 3, 2, 0, 1, 2, 0, 3}; !slices.Equal(roles, want) {
+		t.Errorf("dealt %d, want %d", roles, want)
+	}
+	const hash = "ce20aaec4f34605fff6fe80e1b9eeae45e2d52ea70a9f79dfc385cdfb6517a60"
+	if got := Hash([]float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}, []int{2, 0}, 2); got != hash {
+		t.Errorf("hash %s", got)
+	}
+	for r, want := range []string{"test", "calibration", "prior", "certified", "role(4)"} {
+		if got := Role(r).String(); got != want {
+			t.Errorf("role %d is called %q", r, got)
+		}
+	}
+}
+
+func TestHashSees(t *testing.T) {
+	x, y := []float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}
+	base := Hash(x, y, []int{0, 2}, 2)
+	if Hash(x, y, []int{2, 0}, 2) != base {
+		t.Error("the order of rows counts")
+	}
+	for j := range x {
+		changed := slices.Clone(x)
+		changed[j] = math.Nextafter(changed[j], 9)
+		if counted := j/2 != 1; (Hash(changed, y, []int{0, 2}, 2) != base) != counted {
+			t.Errorf("input %d: counted should be %v", j, counted)
+		}
+	}
+	if Hash(x, []float64{0.1, 0.2, 0.4}, []int{0, 2}, 2) == base || Hash(x, y, []int{0, 1}, 2) == base || Hash(x, y, nil, 2) == Hash(x, y, nil, 1) {
+		t.Error("targets, rows or counts do not count")
+	}
+}
+
+func TestDeal(t *testing.T) {
+	roles, err := Deal(100, 1, 10, 20, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []int
+	for role, n := range []int{10, 20, 30, 40} {
+		rows := RowsOf(roles, Role(role))
+		if len(rows) != n || !slices.IsSorted(rows) {
+			t.Errorf("%d %s rows: %v", len(rows), Role(role), rows)
+		}
+		all = append(all, rows...)
+	}
+	if slices.Sort(all); all[0] != 0 || all[99] != 99 {
+		t.Error("not all rows dealt")
+	}
+	other, _ := Deal(100, 1, 10, 0, 90)
+	if !slices.Equal(RowsOf(roles, Test), RowsOf(other, Test)) {
+		t.Error("test rows depend on the other counts")
+	}
+	other, _ = Deal(100, 2, 10, 20, 30)
+	if slices.Equal(roles, other) {
+		t.Error("the seed does not count")
+	}
+	if roles, err := Deal(3, 1, 0, 0, 3); err != nil || len(RowsOf(roles, Certified)) != 0 {
+		t.Errorf("no certified rows: %v, %v", roles, err)
+	}
+	for _, c := range [][4]int{{10, 5, 5, 1}, {10, 11, 0, 0}, {10, math.MaxInt, math.MaxInt, math.MaxInt}, {-1, 0, 0, 0}} {
+		_, err := Deal(c[0], 1, c[1], c[2], c[3])
+		wantError(t, err, fmt.Sprintf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows", c[1], c[2], c[3], c[0]))
+	}
+	_, err = Deal(10, 1, 0, -2, 0)
+	wantError(t, err, "-2 calibration rows asked for")
+}
+
+// Each of the 3! orders of three rows should come up equally often.
+func TestDealUniform(t *testing.T) {
+	const deals = 6000
+	count := map[string]int{}
+	for seed := range uint64(deals) {
+		roles, err := Deal(3, seed, 1, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count[fmt.Sprintf("%d", roles)]++
+	}
+	chi2 := 0.0
+	for _, n := range count {
+		chi2 += math.Pow(float64(n)-deals/6, 2) / (deals / 6)
+	}
+	if len(count) != 6 || chi2 > 20.5 { // 99.9 % quantile, 5 degrees of freedom
+		t.Errorf("χ² = %.1f, %v", chi2, count)
+	}
+}
+
+func TestDefaultPriorRows(t *testing.T) {
+	for rows, want := range map[int]int{0: 20, 200: 20, 201: 21, 505: 51, 9991: 1000, 1000000: 1000} {
+		if got := DefaultPriorRows(rows); got != want {
+			t.Errorf("%d rows: %d, want %d", rows, got, want)
+		}
+	}
+}

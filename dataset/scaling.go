@@ -1,0 +1,219 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+)
+
+// Where the constants of a [Scaling] come from. A certificate is valid only if
+// they do not depend on certified rows: [AllRows] makes the number a heuristic.
+const (
+	PriorRows = "prior-rows" // computed from prior rows
+	Declared  = "declared"   // given from outside
+	AllRows   = "all-rows"   // computed from all training rows
+)
+
+// Scaling holds the constants by which a model sees data: (value − mean)/scale.
+type Scaling struct {
+	InputMean   []float64 `json:"input_mean"`
+	InputScale  []float64 `json:"input_scale"`
+	TargetMean  float64   `json:"target_mean"`
+	TargetScale float64   `json:"target_scale"`
+	Source      string    `json:"source"`
+}
+
+// ScalingOf computes means and population standard deviations (ddof 0) on the
+// given rows. An input that is constant there gets scale 1 and stays; a constant
+// target is an error.
+func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
+	if len(rows) == 0 {
+		return Scaling{}, fmt.Errorf("%s: no rows to compute the scaling from (%s)", d.Source, source)
+	}
+	s := Scaling{Source: source}
+	for j, name := range d.Inputs {
+		m := momentsOf(len(rows), func(i int) float64 { return d.X[rows[i]*d.Cols+j] })
+		if !m.finite() {
+			return Scaling{}, overflow(d.Source, name)
+		}
+		if m.constant() {
+			m.sd = 1
+		}
+		s.InputMean = append(s.InputMean, m.mean)
+		s.InputScale = append(s.InputScale, m.sd)
+	}
+	m := momentsOf(len(rows), func(i int) float64 { return d.Y[rows[i]] })
+	if !m.finite() {
+		return Scaling{}, overflow(d.Source, d.Target)
+	}
+	if m.constant() {
+		return Scaling{}, fmt.Errorf("%s: target %q is %g on all %d rows the scaling is computed from (%s): use more prior rows, another seed, or declared constants",
+			d.Source, d.Target, m.mean, len(rows), source)
+	}
+	s.TargetMean, s.TargetScale = m.mean, m.sd
+	return s, nil
+}
+
+// Identity is the declared scaling that leaves cols inputs and the target as
+// they are.
+func Identity(cols int) Scaling {
+	return Scaling{
+		InputMean:   make([]float64, cols),
+		InputScale:  slices.Repeat([]float64{1}, cols),
+		TargetScale: 1,
+		Source:      Declared,
+	}
+}
+
+// ReadScaling reads declared constants for the columns of d from a JSON file:
+//
+//	{"inputs": {"NAME": {"mean": 0, "scale": 1}, …}, "target": {"mean": 0, "scale": 1}}
+func ReadScaling(path string, d *Data) (Scaling, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Scaling{}, fmt.Errorf("%s: cannot be read: %w", path, err)
+	}
+	type constants struct{ Mean, Scale *float64 }
+	var file struct {
+		Inputs map[string]constants
+		Target constants
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil {
+		at := path
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			at = fmt.Sprintf("%s: line %d", path, 1+bytes.Count(text[:syntax.Offset], []byte("\n")))
+		}
+		return Scaling{}, fmt.Errorf("%s: not a file of scaling constants: %w", at, err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return Scaling{}, fmt.Errorf("%s: more text after the JSON object: remove it", path)
+	}
+
+	s := Scaling{Source: Declared}
+	var missing []string
+	var problems []error
+	take := func(name string, c constants) (mean, scale float64) {
+		switch {
+		case c.Mean == nil || c.Scale == nil:
+			problems = append(problems, fmt.Errorf("%s: %s needs both \"mean\" and \"scale\"", path, name))
+			return 0, 1
+		case *c.Scale <= 0:
+			problems = append(problems, fmt.Errorf("%s: %s has scale %g: it must be positive", path, name, *c.Scale))
+		}
+		return *c.Mean, *c.Scale
+	}
+	for _, name := range d.Inputs {
+		c, ok := file.Inputs[name]
+		if !ok {
+			missing = append(missing, name)
+			continue
+		}
+		delete(file.Inputs, name)
+		mean, scale := take(fmt.Sprintf("input %q", name), c)
+		s.InputMean = append(s.InputMean, mean)
+		s.InputScale = append(s.InputScale, scale)
+	}
+	s.TargetMean, s.TargetScale = take("the target", file.Target)
+	if len(missing) > 0 {
+		problems = append(problems, fmt.Errorf("%s: no constants for inputs %s: add them", path, quoted(missing, 20)))
+	}
+	if unknown := slices.Sorted(maps.Keys(file.Inputs)); len(unknown) > 0 {
+		problems = append(problems, fmt.Errorf("%s: %s has no input columns %s: remove or rename them", path, d.Source, quoted(unknown, 20)))
+	}
+	if len(problems) > 0 {
+		return Scaling{}, errors.Join(problems...)
+	}
+	return s, nil
+}
+
+// Inputs scales the rows of x (row-major) into dst, which may be x.
+func (s Scaling) Inputs(dst, x []float64) {
+	cols := len(s.InputMean)
+	for first := 0; first < len(x); first += cols {
+		for j := range cols {
+			dst[first+j] = (x[first+j] - s.InputMean[j]) / s.InputScale[j]
+		}
+	}
+}
+
+// Target scales y into dst, which may be y.
+func (s Scaling) Target(dst, y []float64) {
+	for i, v := range y {
+		dst[i] = (v - s.TargetMean) / s.TargetScale
+	}
+}
+
+// RawMean turns a mean of the scaled target into the target's unit.
+func (s Scaling) RawMean(m float64) float64 { return m*s.TargetScale + s.TargetMean }
+
+// RawVariance turns a variance of the scaled target into the target's unit squared.
+func (s Scaling) RawVariance(v float64) float64 { return v * s.TargetScale * s.TargetScale }
+
+func overflow(source, name string) error {
+	return fmt.Errorf("%s: the values of column %q are too large to average: change its unit", source, name)
+}
+
+// moments are the mean and the population standard deviation of a column.
+type moments struct{ mean, sd float64 }
+
+// constant allows for rounding noise in values meant to be equal: some hundreds
+// of units in the last place.
+func (m moments) constant() bool { return m.sd <= 1e-13*math.Abs(m.mean) || m.sd == 0 }
+
+func (m moments) finite() bool {
+	return !math.IsInf(m.mean, 0) && !math.IsNaN(m.mean) && !math.IsInf(m.sd, 0) && !math.IsNaN(m.sd)
+}
+
+// momentsOf computes the moments of n values by the corrected two-pass algorithm
+// (Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983)
+// with compensated sums, so that 1e12 + small keeps its digits. Deviations are
+// divided by the largest, or the squares of extreme ones would leave the range.
+func momentsOf(n int, at func(i int) float64) moments {
+	N := float64(n)
+	var sum compensated
+	for i := range n {
+		sum.add(at(i))
+	}
+	mean := sum.value() / N
+	largest := 0.0
+	for i := range n {
+		largest = max(largest, math.Abs(at(i)-mean))
+	}
+	if largest == 0 {
+		return moments{mean: mean}
+	}
+	var rest, squares compensated // Σd, Σd² with d = (value − mean)/largest
+	for i := range n {
+		d := (at(i) - mean) / largest
+		rest.add(d)
+		squares.add(d * d)
+	}
+	shift := rest.value() / N // rounding error left in the mean
+	variance := max(0, squares.value()/N-shift*shift)
+	return moments{mean: mean + largest*shift, sd: largest * math.Sqrt(variance)}
+}
+
+// compensated is a running sum that carries its rounding error along (Neumaier,
+// 1974).
+type compensated struct{ sum, carry float64 }
+
+func (c *compensated) add(v float64) {
+	t := c.sum + v
+	if math.Abs(c.sum) >= math.Abs(v) {
+		c.carry += (c.sum - t) + v
+	} else {
+		c.carry += (v - t) + c.sum
+	}
+	c.sum = t
+}
+
+func (c *compensated) value() float64 { return c.sum + c.carry }

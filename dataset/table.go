@@ -1,0 +1,158 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Table is a rectangle of finite numbers with named columns.
+type Table struct {
+	Source string    // the file, as named by the caller
+	Names  []string  // column names, distinct
+	Rows   int       // number of rows
+	Values []float64 // Rows×len(Names), row-major
+	Lines  []int     // line of the file on which each row starts, from 1
+
+	headless bool // the file named no columns
+}
+
+// Column returns the index of the named column and whether there is one.
+func (t *Table) Column(name string) (int, bool) {
+	j := slices.Index(t.Names, name)
+	return j, j >= 0
+}
+
+// Inputs picks the named columns, in that order, as a Rows×len(names) matrix.
+// Other columns are ignored; the error lists every name that is missing.
+func (t *Table) Inputs(names []string) ([]float64, error) {
+	columns := make([]int, len(names))
+	var missing []string
+	for k, name := range names {
+		j, ok := t.Column(name)
+		if !ok {
+			missing = append(missing, name)
+		}
+		columns[k] = j
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%s: input columns missing: %s; %s",
+			t.Source, quoted(missing, len(missing)), t.describeColumns())
+	}
+	return t.pick(columns), nil
+}
+
+// Regression splits the table into the named target and, as inputs, all other
+// columns in file order.
+func (t *Table) Regression(target string) (*Data, error) {
+	at, ok := t.Column(target)
+	if !ok {
+		hint := ""
+		if name, ok := nearest(target, t.Names); ok {
+			hint = fmt.Sprintf("; did you mean %q?", name)
+		}
+		return nil, fmt.Errorf("%s: no column %q for the target%s; %s",
+			t.Source, target, hint, t.describeColumns())
+	}
+	if len(t.Names) < 2 {
+		return nil, fmt.Errorf("%s: the target %q is the only column: add at least one input column",
+			t.Source, target)
+	}
+	if t.Rows < 2 {
+		return nil, fmt.Errorf("%s: %d row of data: at least 2 are needed", t.Source, t.Rows)
+	}
+	d := &Data{
+		Source: t.Source, Target: target, Lines: t.Lines,
+		Rows: t.Rows, Cols: len(t.Names) - 1,
+		Inputs: slices.Delete(slices.Clone(t.Names), at, at+1),
+		Y:      t.pick([]int{at}),
+	}
+	if slices.Min(d.Y) == slices.Max(d.Y) {
+		return nil, fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
+			t.Source, target, d.Y[0])
+	}
+	columns := make([]int, 0, d.Cols)
+	for j := range t.Names {
+		if j != at {
+			columns = append(columns, j)
+		}
+	}
+	d.X = t.pick(columns)
+	return d, nil
+}
+
+// pick copies the given columns.
+func (t *Table) pick(columns []int) []float64 {
+	out := make([]float64, 0, t.Rows*len(columns))
+	for i := range t.Rows {
+		row := t.Values[i*len(t.Names):]
+		for _, j := range columns {
+			out = append(out, row[j])
+		}
+	}
+	return out
+}
+
+// describeColumns says what the table has, for errors about what it has not.
+func (t *Table) describeColumns() string {
+	s := "the columns are " + quoted(t.Names, 20)
+	if t.headless {
+		s += " (the file has no header line, so they were numbered and the last named y; add a header)"
+	}
+	return s
+}
+
+// quoted lists names, at most limit of them, then a count of the rest.
+func quoted(names []string, limit int) string {
+	var b strings.Builder
+	for i, name := range names {
+		if i == limit {
+			fmt.Fprintf(&b, " and %d more", len(names)-limit)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", clip(name))
+	}
+	return b.String()
+}
+
+// nearest returns the name closest to want by edit distance without regard to
+// case, if at least half of it agrees: a farther one would be a bad guess.
+func nearest(want string, names []string) (string, bool) {
+	const longest = 100 // a longer word is no typing error, and the distance is quadratic
+	best, found, distance := "", false, 0
+	a := []rune(strings.ToLower(want))
+	for _, name := range names {
+		b := []rune(strings.ToLower(name))
+		if max(len(a), len(b)) > longest {
+			continue
+		}
+		if d := editDistance(a, b); 2*d <= max(len(a), len(b)) && (!found || d < distance) {
+			best, found, distance = name, true, d
+		}
+	}
+	return best, found
+}
+
+// editDistance is Levenshtein's distance, by rows of the Wagner–Fischer table.
+func editDistance(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			substitute := diagonal
+			if a[i] != b[j] {
+				substitute++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitute, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,58 @@
+package objective
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// Evidence is the negative log marginal likelihood
+//
+//	−ln p(y) = ½[N ln 2π + ln|C| + rᵀw]        (Reeb et al. 2018, Eq. 33)
+//
+// with adjoints C̄ = ½(C⁻¹ − wwᵀ), s̄ = tr C̄, m̄ = −w.
+type Evidence struct{ w []float64 }
+
+// Evaluate implements Exact.
+func (e *Evidence) Evaluate(k linalg.Matrix, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
+	n := len(y)
+	w, quad, err := solve(k, mean, y, noise, &e.w)
+	if err != nil {
+		return 0, err
+	}
+	value := 0.5 * (float64(n)*math.Log(2*math.Pi) + linalg.LogDet(k) + quad)
+	if adj == nil {
+		return value, nil
+	}
+	linalg.CholeskyInverse(k, adj.K)
+	adj.Noise = 0
+	for i, wi := range w {
+		row := adj.K.Row(i)[:i+1]
+		linalg.Scale(0.5, row)
+		linalg.Axpy(-0.5*wi, w[:i+1], row)
+		adj.Noise += row[i]
+		adj.Mean[i] = -wi
+	}
+	return value, nil
+}
+
+// solve turns K into the Cholesky factor of C = K + sI, in place, and returns
+// w = C⁻¹r, in the buffer given, and rᵀw.
+func solve(k linalg.Matrix, mean, y []float64, noise float64, buffer *[]float64) (w []float64, quad float64, err error) {
+	if len(*buffer) != len(y) {
+		*buffer = make([]float64, len(y))
+	}
+	w = *buffer
+	k.AddDiagonal(noise)
+	if err := linalg.Cholesky(k); err != nil {
+		return nil, 0, posterior.NotDefinite(err, noise)
+	}
+	for i, v := range y {
+		w[i] = v - mean[i]
+	}
+	linalg.Trsv(false, k, w)
+	quad = linalg.Dot(w, w)
+	linalg.Trsv(true, k, w)
+	return w, quad, nil
+}

@@ -1,0 +1,137 @@
+package objective
+
+import (
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// exactQ is the posterior family of the full PAC-GP: Q is the exact posterior
+// (Reeb et al. 2018, Eq. 6) with σ_n² free. Forward gives its predictions at its own
+// rows and KL(Q‖P); Backward turns the adjoints of these into adjoints of K, s and m.
+//
+//	m̂ = y − s w                     σ̂²_i = s − s²[C⁻¹]_ii
+//	KL = ½[ln|C| − N ln s − tr T + wᵀKw]    T = K C⁻¹ = I − sC⁻¹          (8)
+//
+// These forms subtract numbers of size s to get numbers of size K. Where the noise
+// exceeds the prior variance, products with K itself take their place:
+// m̂ = m + Kw, σ̂²_i = K_ii − Σ_j T_ij K_ij, at the cost of one more matrix product.
+type exactQ struct {
+	mean, variance []float64 // m̂, σ̂² (latent)
+	kl             float64
+
+	noise   float64
+	w, u    []float64     // C⁻¹r, C⁻¹w
+	inv     linalg.Matrix // C⁻¹
+	scratch linalg.Matrix // K, then L, then the right factor of the product in Backward
+	byK     bool          // the noise exceeds the prior variance
+	k, t    linalg.Matrix // copies of K and T, kept only if byK
+	tmp     []float64
+}
+
+func (q *exactQ) forward(k linalg.Matrix, mean, y []float64, noise float64) error {
+	n := len(y)
+	if len(q.mean) != n {
+		*q = exactQ{inv: linalg.New(n, n)}
+		for _, v := range []*[]float64{&q.mean, &q.variance, &q.u, &q.tmp} {
+			*v = make([]float64, n)
+		}
+	}
+	var largest float64
+	for i := range n {
+		largest = max(largest, k.At(i, i))
+	}
+	q.noise, q.scratch, q.byK = noise, k, noise > largest
+	if q.byK {
+		if q.k.IsZero() {
+			q.k, q.t = linalg.New(n, n), linalg.New(n, n)
+		}
+		q.k.CopyFrom(k)
+	}
+	w, quad, err := solve(k, mean, y, noise, &q.w)
+	if err != nil {
+		return err
+	}
+	linalg.CholeskyInverse(k, q.inv)
+
+	var trace, wKw float64
+	if q.byK {
+		linalg.Gemm(false, false, 1, q.k, q.inv, 0, q.t)
+		linalg.Gemv(false, 1, q.k, w, 0, q.mean)
+		wKw = linalg.Dot(w, q.mean)
+		for i, m := range mean {
+			q.mean[i] += m
+			q.variance[i] = max(q.k.At(i, i)-linalg.Dot(q.t.Row(i), q.k.Row(i)), 0)
+			trace += q.t.At(i, i)
+		}
+	} else {
+		wKw = quad - noise*linalg.Dot(w, w)
+		for i, v := range y {
+			ti := 1 - noise*q.inv.At(i, i)
+			q.mean[i] = v - noise*w[i]
+			q.variance[i] = max(noise*ti, 0)
+			trace += ti
+		}
+	}
+	q.kl = posterior.ExactKL(n, linalg.LogDet(k), noise, trace, wKw)
+	return nil
+}
+
+// backward fills adj from g = ∂/∂m̂, h = ∂/∂σ̂² and κ = ∂/∂KL:
+//
+//	K̄ = (κ/2)C⁻¹T + s² C⁻¹diag(h)C⁻¹ + p wᵀ + w pᵀ,  p = ½(κ s C⁻¹w + s C⁻¹g) − (κ/4) w
+//	s̄ = −(κ/2)[‖T‖²/s + 2wᵀTw] − gᵀTw + Σ h_i ‖T_i‖²
+//	m̄ = −κ Tw + s C⁻¹g
+//
+// where C⁻¹T = C⁻¹ − sC⁻² unless that cancels.
+func (q *exactQ) backward(g, h []float64, kappa float64, adj *Adjoints) {
+	s, w := q.noise, q.w
+	linalg.Gemv(false, 1, q.inv, w, 0, q.u)
+	if q.byK {
+		for i, hi := range h {
+			row := q.scratch.Row(i)
+			copy(row, q.t.Row(i)) // T is symmetric: row i of K C⁻¹ is row i of C⁻¹K
+			linalg.Scale(kappa/2, row)
+			linalg.Axpy(s*s*hi, q.inv.Row(i), row)
+		}
+		linalg.GemmLower(false, false, 1, q.inv, q.scratch, 0, adj.K)
+	} else {
+		for i, hi := range h {
+			row := q.scratch.Row(i)
+			copy(row, q.inv.Row(i))
+			linalg.Scale(s*s*hi-kappa*s/2, row)
+		}
+		adj.K.CopyFrom(q.inv)
+		linalg.GemmLower(false, false, 1, q.inv, q.scratch, kappa/2, adj.K)
+	}
+
+	tg, tw := q.tmp, q.scratch.Row(0) // scratch is free again
+	linalg.Gemv(false, 1, q.inv, g, 0, tg)
+	if q.byK {
+		linalg.Gemv(false, 1, q.t, w, 0, tw)
+	} else {
+		for i, v := range w {
+			tw[i] = v - s*q.u[i]
+		}
+	}
+	adj.Noise = -kappa*linalg.Dot(w, tw) - linalg.Dot(g, tw)
+	for i, hi := range h {
+		var norm float64 // ‖T_i‖²
+		if q.byK {
+			norm = linalg.Dot(q.t.Row(i), q.t.Row(i))
+		} else {
+			row := q.inv.Row(i)
+			norm = 1 - 2*s*row[i] + s*s*linalg.Dot(row, row)
+		}
+		adj.Noise += (hi - kappa/(2*s)) * norm
+	}
+	for i, c := range tg {
+		adj.Mean[i] = s*c - kappa*tw[i]
+		tg[i] = 0.5*(kappa*s*q.u[i]+s*c) - kappa/4*w[i] // p
+	}
+	p := tg
+	for i := range w {
+		row := adj.K.Row(i)[:i+1]
+		linalg.Axpy(p[i], w[:i+1], row)
+		linalg.Axpy(w[i], p[:i+1], row)
+	}
+}

@@ -1,0 +1,106 @@
+// Package objective holds what training minimises: for each method the value as
+// its paper prints it, and the adjoints of the matrices it was computed from, in
+// closed form. It knows nothing of the insides of kernels, of optimisers or of files.
+//
+// Notation, everywhere: X (N×d) inputs, y targets, K = k_θ(X,X), s = σ_n² the noise
+// variance, r = y − m_β(X), C = K + sI = L Lᵀ, w = C⁻¹r. The adjoint Ā of a matrix A
+// is that of a scalar f with df = Σ Ā_ij dA_ij.
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// Adjoints are the derivatives of a value with respect to what it was computed from.
+type Adjoints struct {
+	K     linalg.Matrix // N×N; the lower triangle counts, the matrix being symmetric
+	Noise float64       // d/dσ_n²
+	Mean  []float64     // d/dm_β(x_i), N
+}
+
+// Exact is an objective that needs the whole of K_NN: O(N³) time, O(N²) memory.
+type Exact interface {
+	// Evaluate returns the value for the covariance matrix k (both triangles, which
+	// it may overwrite), prior means and targets, and noise variance. It fills adj
+	// unless that is nil.
+	Evaluate(k linalg.Matrix, mean, y []float64, noise float64, adj *Adjoints) (float64, error)
+}
+
+// Problem binds a family of GPs and the rows it learns from to an objective: a
+// function of the vector [θ, β, ln σ_n²], with its gradient.
+type Problem struct {
+	Kernel    kernel.Kernel
+	Mean      kernel.Mean
+	X         linalg.Matrix
+	Y         []float64
+	Objective Exact
+
+	k    linalg.Matrix
+	mean []float64
+	adj  Adjoints
+}
+
+// Dim returns the number of parameters: kernel, mean function, noise variance.
+func (p *Problem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 }
+
+// Split cuts a parameter vector, or a gradient, into its parts. The last is ln σ_n².
+func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
+	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
+	return x[:nk], x[nk : nk+nm], x[nk+nm]
+}
+
+// Names returns the name of every parameter.
+func (p *Problem) Names() []string {
+	var names []string
+	for _, q := range append(p.Kernel.Params(), p.Mean.Params()...) {
+		name := q.Name
+		if q.Kind == kernel.Slope {
+			name = fmt.Sprintf("%s[%d]", name, q.Dim+1)
+		}
+		names = append(names, name)
+	}
+	return append(names, "log_noise_variance")
+}
+
+// Evaluate returns the objective at x and, unless gradient is nil, its gradient.
+// Outside the domain (C not positive definite, a value that isn't finite) it
+// returns an error. Its workspaces are kept between calls, so that one Problem
+// serves one goroutine.
+func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
+	n := p.X.Rows
+	if p.k.IsZero() {
+		p.k, p.mean = linalg.New(n, n), make([]float64, n)
+		p.adj = Adjoints{K: linalg.New(n, n), Mean: make([]float64, n)}
+	}
+	theta, beta, logNoise := p.Split(x)
+	noise := math.Exp(logNoise)
+	kernel.FillSymmetric(p.Kernel, theta, p.X, p.k)
+	p.Mean.At(beta, p.X, p.mean)
+	var adj *Adjoints
+	if gradient != nil {
+		adj = &p.adj
+	}
+	value, err := p.Objective.Evaluate(p.k, p.mean, p.Y, noise, adj)
+	if err != nil {
+		return math.NaN(), err
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return value, fmt.Errorf("the objective is %v at noise variance %.3g: look for extreme values in the data", value, noise)
+	}
+	if gradient != nil {
+		clear(gradient)
+		dTheta, dBeta, _ := p.Split(gradient)
+		adj.K.MirrorLower()
+		kernel.PullSymmetric(p.Kernel, theta, p.X, adj.K, dTheta)
+		p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
+		gradient[len(gradient)-1] = noise * adj.Noise
+		if !linalg.Finite(gradient) {
+			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", noise)
+		}
+	}
+	return value, nil
+}

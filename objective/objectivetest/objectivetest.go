@@ -1,0 +1,105 @@
+// Package objectivetest holds what every training objective must satisfy, as tests
+// that any implementation can run.
+package objectivetest
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
+)
+
+// Run checks an objective, made anew for every use, on small random problems with
+// several kernels, mean functions and noise levels: the gradient against central
+// differences, the same value whatever the order of the rows, the number of cores
+// or the evaluations made before, and an error where the matrix can't be factored.
+func Run(t *testing.T, fresh func() objective.Exact) {
+	for _, c := range []struct {
+		name     string
+		kernel   string
+		mean     kernel.Mean
+		logNoise float64
+	}{
+		{"se", "se", kernel.ZeroMean{}, -1},
+		{"quiet", "matern52", kernel.LinearMean{}, -7},
+		{"loud", "se+linear", kernel.LinearMean{Dim: 2}, 3},
+		{"very loud", "rq*periodic", kernel.ZeroMean{}, 9},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k, err := kernel.Parse(c.kernel, 2, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(17, 19))
+			const n = 23
+			x, y := linalg.New(n, 2), make([]float64, n)
+			for i := range y {
+				x.Row(i)[0], x.Row(i)[1] = 2*rng.NormFloat64(), 2*rng.NormFloat64()
+				y[i] = math.Sin(x.At(i, 0)) + 0.3*rng.NormFloat64()
+			}
+			make := func(x linalg.Matrix, y []float64) *objective.Problem {
+				return &objective.Problem{Kernel: k, Mean: c.mean, X: x, Y: y, Objective: fresh()}
+			}
+			p := make(x, y)
+			at := slices.Repeat([]float64{0.2}, p.Dim())
+			at[len(at)-1] = c.logNoise
+			gradient := slices.Clone(at)
+			value, err := p.Evaluate(at, gradient)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			for i, name := range p.Names() {
+				want := difference(func(h float64) float64 {
+					moved := slices.Clone(at)
+					moved[i] += h
+					v, err := p.Evaluate(moved, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return v
+				})
+				// Differences of the value see it to about 1e-15/h of its size.
+				if tol := 1e-8*math.Abs(want) + 1e-10*math.Max(math.Abs(value), 1); !(math.Abs(gradient[i]-want) <= tol) {
+					t.Errorf("d/d %s: got %.12g, differences give %.12g", name, gradient[i], want)
+				}
+			}
+
+			if again, _ := p.Evaluate(at, nil); again != value {
+				t.Errorf("evaluated again: %v, before %v", again, value)
+			}
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5))
+			if other, _ := make(x, y).Evaluate(at, nil); other != value {
+				t.Errorf("on five cores: %v, before %v", other, value)
+			}
+
+			perm := rng.Perm(n)
+			px, py := linalg.New(n, 2), slices.Clone(y)
+			for i, j := range perm {
+				copy(px.Row(i), x.Row(j))
+				py[i] = y[j]
+			}
+			if v, _ := make(px, py).Evaluate(at, nil); !(math.Abs(v-value) <= 1e-9*math.Max(math.Abs(value), 1)) {
+				t.Errorf("rows in another order: %v, before %v", v, value)
+			}
+
+			bad := slices.Clone(at)
+			bad[len(bad)-1] = math.Inf(-1)
+			copy(px.Row(1), px.Row(0)) // a repeated row without noise: singular
+			if v, err := make(px, py).Evaluate(bad, nil); err == nil {
+				t.Errorf("a singular matrix gave the value %v and no error", v)
+			}
+		})
+	}
+}
+
+// difference is the five-point central difference at 0.
+func difference(f func(h float64) float64) float64 {
+	const h = 1e-3
+	return (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h)
+}

@@ -1,0 +1,40 @@
+package objective
+
+import (
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// PAC is a PAC-Bayes bound on the risk of the exact posterior Q as a training
+// objective: a posterior family (exactQ), a loss, and a bound of its empirical risk
+// R_S(Q) and KL(Q‖P) (Reeb et al. 2018, Eq. 5 with gradient Eq. 14, or B_Pin).
+//
+// Its value at parameters off the grid is an objective, not a certificate.
+type PAC struct {
+	Loss    pacbayes.Loss
+	Bound   pacbayes.Bound
+	Penalty float64   // ln(1/p_θ) + ln(choices) + ln(2√N/δ)
+	Scale   []float64 // |y_raw| in the units of y, for relative losses; else nil
+
+	q    exactQ
+	g, h []float64
+}
+
+// Evaluate implements Exact.
+func (p *PAC) Evaluate(k linalg.Matrix, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
+	n := len(y)
+	if err := p.q.forward(k, mean, y, noise); err != nil {
+		return 0, err
+	}
+	if len(p.g) != n {
+		p.g, p.h = make([]float64, n), make([]float64, n)
+	}
+	risk := pacbayes.Risk(p.Loss, y, p.q.mean, p.q.variance, p.Scale, p.g, p.h)
+	value, dRisk, dKL := p.Bound.Evaluate(risk, p.q.kl, p.Penalty, n)
+	if adj != nil {
+		linalg.Scale(dRisk, p.g)
+		linalg.Scale(dRisk, p.h)
+		p.q.backward(p.g, p.h, dKL, adj)
+	}
+	return value, nil
+}

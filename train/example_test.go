@@ -1,0 +1,62 @@
+package train_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/krigo-gp/krigo/train"
+)
+
+// bowl is (x-1)² + 10(y-2)², to be had with y <= 1.5.
+type bowl struct{}
+
+func (bowl) Dim() int { return 2 }
+
+func (bowl) Evaluate(x, gradient []float64) (float64, error) {
+	u, v := x[0]-1, x[1]-2
+	if gradient != nil {
+		gradient[0], gradient[1] = 2*u, 20*v
+	}
+	return u*u + 10*v*v, nil
+}
+
+func ExampleLBFGS_Minimize() {
+	inf := 1e300 // or math.Inf(1), or leave out the slice
+	bounds := train.Bounds{Upper: []float64{inf, 1.5}}
+	r, err := train.LBFGS{}.Minimize(context.Background(), bowl{}, bounds, train.Start([]float64{0, 0}), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.4f at %.4f, on a bound: %v, %s\n", r.Value, r.X, r.AtBound, r.Stopped)
+	// Output: 2.5000 at [1.0000 1.5000], on a bound: [1], converged: gradient
+}
+
+// A run that stops, is written down and goes on later ends where it would have ended.
+func ExampleState() {
+	var file []byte
+	save := func(s *train.State) (err error) { file, err = json.Marshal(s); return err }
+	short := train.LBFGS{MaxIterations: 2}
+	r, err := short.Minimize(context.Background(), bowl{}, train.Bounds{}, train.Start([]float64{0, 0}), save)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Stopped)
+
+	var state train.State
+	if err := json.Unmarshal(file, &state); err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err = train.LBFGS{}.Minimize(context.Background(), bowl{}, train.Bounds{}, &state, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.4f, %s\n", r.X, r.Stopped)
+	// Output:
+	// iteration limit
+	// [1.0000 2.0000], converged: gradient
+}

@@ -1,0 +1,587 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// LBFGS minimises a smooth function in a box by limited-memory quasi-Newton steps. The zero value
+// is ready to use.
+//
+// Each iteration holds the parameters that sit on a bound against which the gradient pushes them,
+// takes the direction to the minimiser of the quasi-Newton model over the others (the two-loop
+// recursion of Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.4), and searches
+// along the path that the direction takes when it is projected onto the box, so that one step may
+// reach any number of bounds (Bertsekas, SIAM J. Control Optim. 20, 1982). Subspace minimisation
+// and stopping tests are those of L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM J. Sci. Comput. 16,
+// 1995), whose Cauchy point and compact matrices this method does without.
+type LBFGS struct {
+	// Memory is the number of past steps kept; 0 means 10.
+	Memory int
+	// MaxIterations stops the run; 0 means 1000.
+	MaxIterations int
+	// MaxEvaluations stops the run after the iteration that reaches it, so that a run may exceed
+	// it by a line search, and going on later with a higher limit changes no iterate; 0 means 1000.
+	MaxEvaluations int
+	// GradientTolerance stops the run when no derivative is larger, those left out that push
+	// against a bound; 0 means 1e-6, a negative number switches the test off.
+	GradientTolerance float64
+	// ValueTolerance stops the run when an iteration lowers the value by no more than this,
+	// relative to max(|value|, 1); 0 means 1e-9, a negative number switches the test off.
+	ValueTolerance float64
+}
+
+// withDefaults fills the zero fields, or says what is wrong with the others.
+func (o LBFGS) withDefaults() (LBFGS, error) {
+	var err error
+	limit := func(name string, v *int, unset int) {
+		if *v < 0 {
+			err = errors.Join(err, fmt.Errorf("train: LBFGS.%s is %d; it must be positive, or 0 for %d", name, *v, unset))
+		}
+		if *v == 0 {
+			*v = unset
+		}
+	}
+	tolerance := func(name string, v *float64, unset float64) {
+		if math.IsNaN(*v) {
+			err = errors.Join(err, fmt.Errorf("train: LBFGS.%s is not a number", name))
+		}
+		if *v == 0 {
+			*v = unset
+		}
+	}
+	// Memory and limits are those of the published PAC-GP experiments (SciPy's history of 10, and
+	// 1000 iterations and evaluations). Their tolerances were 1e-8. Evidence and bounds are sums
+	// over factored matrices, good to about 1e-12 relative: 1e-9 stays clear of that noise, and
+	// is far below what changes a prediction. 1e-6 on a derivative in log-parameters leaves
+	// a value off by about 1e-12 over the curvature.
+	limit("Memory", &o.Memory, 10)
+	limit("MaxIterations", &o.MaxIterations, 1000)
+	limit("MaxEvaluations", &o.MaxEvaluations, 1000)
+	tolerance("GradientTolerance", &o.GradientTolerance, 1e-6)
+	tolerance("ValueTolerance", &o.ValueTolerance, 1e-9)
+	return o, err
+}
+
+// stopped is the reason to end a run in state s, or "". It looks at nothing else, so a state that
+// stopped on a limit or a tolerance goes on when it is resumed with a wider one.
+func (o LBFGS) stopped(s *State) string {
+	switch {
+	case s.ProjectedGradient <= o.GradientTolerance:
+		return ConvergedGradient
+	case s.Iterations > 0 && s.Decrease <= o.ValueTolerance:
+		return Converged
+	case s.Iterations >= o.MaxIterations:
+		return IterationLimit
+	case s.Evaluations >= o.MaxEvaluations:
+		return EvaluationLimit
+	}
+	return ""
+}
+
+// Minimize runs from a state, a fresh one ([Start], moved into the box if it lies outside) or one
+// that an earlier run of the same objective and bounds handed to step; it leaves from as it is.
+//
+// step, unless nil, is called after every iteration. Its State is only valid during the call (keep
+// a [State.Clone]); an error from it ends the run. That error, or the context's, which is looked
+// at before every evaluation, comes with the Result so far. Other errors come without one: bounds,
+// settings or a state that make no sense, and a start outside the objective's domain.
+func (o LBFGS) Minimize(ctx context.Context, f Objective, b Bounds, from *State, step func(*State) error) (*Result, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	n := f.Dim()
+	lower, upper, err := b.expand(n)
+	if err != nil {
+		return nil, err
+	}
+	if from == nil {
+		return nil, errors.New("train: no state to start from; use Start")
+	}
+	if err := from.check(n); err != nil {
+		return nil, err
+	}
+	r := newRun(ctx, f, from.Clone(), lower, upper, o.Memory)
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	s := r.State
+	for s.Stopped = o.stopped(s); s.Stopped == ""; {
+		advanced, err := r.iterate()
+		if err != nil {
+			s.Stopped = Cancelled
+			return r.result(), err
+		}
+		if !advanced {
+			s.Stopped = LineSearchFailed
+			break
+		}
+		s.Stopped = o.stopped(s)
+		if step == nil {
+			continue
+		}
+		if err := step(s); err != nil {
+			if s.Stopped == "" {
+				s.Stopped = Cancelled
+			}
+			return r.result(), err
+		}
+	}
+	return r.result(), nil
+}
+
+// run is a State with what an iteration needs besides: nothing in it but the State outlives an
+// iteration, which is what makes resuming exact.
+type run struct {
+	*State
+	ctx          context.Context
+	f            Objective
+	lower, upper []float64
+	memory       int
+
+	free      []bool    // parameters that this iteration may move
+	d         []float64 // direction, zero where not free
+	trial, tg []float64 // trial point of the line search and its gradient
+	low, lg   []float64 // the best bracketing point so far and its gradient
+	rho, a    []float64 // of the two-loop recursion
+	v, q      []float64 // of the conjugate gradients
+}
+
+func newRun(ctx context.Context, f Objective, s *State, lower, upper []float64, memory int) *run {
+	n := len(s.X)
+	if old := len(s.S) - memory; old > 0 {
+		s.S, s.Y = s.S[old:], s.Y[old:]
+	}
+	row := func() []float64 { return make([]float64, n) }
+	return &run{
+		State: s, ctx: ctx, f: f, lower: lower, upper: upper, memory: memory,
+		free: make([]bool, n), d: row(), trial: row(), tg: row(), low: row(), lg: row(),
+		rho: make([]float64, memory), a: make([]float64, memory), v: row(), q: row(),
+	}
+}
+
+// begin evaluates a fresh start; a resumed one must lie in the box already.
+func (r *run) begin() error {
+	fresh := len(r.Gradient) == 0
+	for i, x := range r.X {
+		if r.X[i] = min(max(x, r.lower[i]), r.upper[i]); r.X[i] != x && !fresh {
+			return fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]; start anew from its x", i, x, r.lower[i], r.upper[i])
+		}
+	}
+	if fresh {
+		r.Gradient = make([]float64, len(r.X))
+		value, reason, err := r.evaluate(r.X, r.Gradient)
+		if err != nil {
+			return err
+		}
+		if reason != nil {
+			return fmt.Errorf("train: the objective cannot be evaluated at the start: %w", reason)
+		}
+		r.Value = value
+	}
+	r.ProjectedGradient = r.projectedGradient()
+	return nil
+}
+
+// evaluate returns the value at x and fills g, or returns the reason why x is outside the domain.
+// err is the context's.
+func (r *run) evaluate(x, g []float64) (value float64, reason, err error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, nil, err
+	}
+	r.Evaluations++
+	value, reason = r.f.Evaluate(x, g)
+	if reason == nil && !finite(value) {
+		reason = fmt.Errorf("the value is %v", value)
+	}
+	if reason == nil {
+		if i := notFinite(g); i >= 0 {
+			reason = fmt.Errorf("derivative %d is %v", i, g[i])
+		}
+	}
+	if reason != nil {
+		// An objective may fail because it watches the same context: that is no rejection.
+		if err := r.ctx.Err(); err != nil {
+			return 0, nil, err
+		}
+		r.Rejected++
+		r.Rejection = reason.Error()
+	}
+	return value, reason, nil
+}
+
+// outward says whether parameter i sits on a bound and v leads across it.
+func (r *run) outward(i int, v float64) bool {
+	return v < 0 && r.X[i] == r.lower[i] || v > 0 && r.X[i] == r.upper[i]
+}
+
+func (r *run) projectedGradient() (largest float64) {
+	for i, g := range r.Gradient {
+		if !r.outward(i, -g) {
+			largest = max(largest, math.Abs(g))
+		}
+	}
+	return largest
+}
+
+// iterate goes one step on. It returns false when no step lowers the value, and the context's
+// error when that ends the run.
+func (r *run) iterate() (bool, error) {
+	for {
+		slope, t := r.direction()
+		value, t, err := r.search(slope, t)
+		if err != nil {
+			return false, err
+		}
+		if t > 0 {
+			r.accept(value, t)
+			return true, nil
+		}
+		if len(r.S) == 0 {
+			return false, nil
+		}
+		r.S, r.Y = r.S[:0], r.Y[:0] // once more, along the steepest descent
+	}
+}
+
+// direction fills free and d, and returns the slope of the objective along d, which is negative,
+// and the step to try first.
+func (r *run) direction() (slope, t float64) {
+	for i, g := range r.Gradient {
+		r.free[i] = !r.outward(i, -g)
+	}
+	for len(r.S) > 0 {
+		r.newton()
+		// A parameter on its bound, with a gradient that pulls it inward, can still be led outward
+		// by the others. Holding it alone would spoil the descent, so the direction is made anew
+		// without it. The free parameters become fewer each time, so this ends.
+		feasible := true
+		for i, d := range r.d {
+			if r.free[i] && r.outward(i, d) {
+				r.free[i], feasible = false, false
+			}
+		}
+		if !feasible {
+			continue
+		}
+		// The angle test catches pairs so ill-conditioned that rounding has eaten the descent.
+		slope = dot(r.Gradient, r.d)
+		if slope < -1e-12*norm(r.Gradient, r.free)*norm(r.d, r.free) {
+			return slope, 1
+		}
+		r.S, r.Y = r.S[:0], r.Y[:0]
+	}
+	for i, g := range r.Gradient {
+		r.free[i] = !r.outward(i, -g)
+		r.d[i] = 0
+		if r.free[i] {
+			r.d[i] = -g
+		}
+	}
+	slope = dot(r.Gradient, r.d)
+	// Nothing is known of the scale yet: not farther than 1, which log-parameters can bear.
+	return slope, min(1, 1/math.Sqrt(-slope))
+}
+
+// newton sets d to the minimiser of the quasi-Newton model with the parameters that are not free
+// held: d = -B_FF⁻¹g_F there, for the inverse B of the two-loop recursion's H. Restricting the
+// pairs to the free parameters instead would be cheaper, but mistakes gradient changes that came
+// from the others for curvature, just after one has met its bound. The same d is H(λ-g) with the
+// multipliers λ at the held parameters that make it vanish there: H_AA λ' = -(H v)_A, with v of
+// -g_F and 0, by conjugate gradients. H_AA is a multiple of the identity plus a matrix of twice
+// the pairs' rank, so they end after some 2·pairs+1 products, however many are held; products
+// with H are cheap beside an evaluation.
+func (r *run) newton() {
+	for j, s := range r.S {
+		y := r.Y[j]
+		r.rho[j] = 0
+		// The cosine of s and y on a quadratic is at least 2/sqrt(condition number): 1e-10 leaves
+		// out only what rounding or a bound on the path made.
+		if sy := dot(s, y); sy > 1e-10*math.Sqrt(dot(s, s))*math.Sqrt(dot(y, y)) {
+			r.rho[j] = 1 / sy
+		}
+	}
+	held := false
+	for i, g := range r.Gradient {
+		r.v[i] = 0
+		if r.free[i] {
+			r.v[i] = -g
+		}
+		held = held || !r.free[i]
+	}
+	r.twoLoop(r.d, r.v)
+	if !held {
+		return
+	}
+	residual := func() (sum float64) {
+		for i, d := range r.d {
+			if !r.free[i] {
+				sum += d * d
+			}
+		}
+		return sum
+	}
+	rr, before := residual(), math.Inf(1) // so that the first direction is the residual alone
+	clear(r.v)
+	for range 4*len(r.S) + 4 { // twice what exact arithmetic would need
+		if rr <= 1e-20*dot(r.d, r.d) {
+			break
+		}
+		for i, d := range r.d {
+			if !r.free[i] {
+				r.v[i] = -d + rr/before*r.v[i]
+			}
+		}
+		r.twoLoop(r.q, r.v)
+		step := rr / dot(r.v, r.q)
+		for i, q := range r.q {
+			r.d[i] += step * q
+		}
+		before, rr = rr, residual()
+	}
+	for i, free := range r.free {
+		if !free {
+			r.d[i] = 0
+		}
+	}
+}
+
+// twoLoop sets h = H v. Pairs without positive curvature, which would make H indefinite, are passed
+// over.
+func (r *run) twoLoop(h, v []float64) {
+	copy(h, v)
+	scale := 1.0
+	for j := len(r.S) - 1; j >= 0; j-- {
+		if r.rho[j] == 0 {
+			continue
+		}
+		r.a[j] = r.rho[j] * dot(r.S[j], h)
+		add(h, -r.a[j], r.Y[j])
+		if scale == 1 {
+			scale = 1 / (r.rho[j] * dot(r.Y[j], r.Y[j])) // of the latest pair: Nocedal and Wright, (7.20)
+		}
+	}
+	for i := range h {
+		h[i] *= scale
+	}
+	for j, s := range r.S {
+		if r.rho[j] != 0 {
+			add(h, r.a[j]-r.rho[j]*dot(r.Y[j], h), s)
+		}
+	}
+}
+
+const (
+	// armijo and wolfe are the constants of sufficient decrease and curvature that Nocedal and
+	// Wright (section 3.1) give for quasi-Newton directions.
+	armijo = 1e-4
+	wolfe  = 0.9
+	// maxTrials ends a line search. Smooth functions need one or two; twenty quarterings or
+	// bisections bridge six orders of magnitude or more.
+	maxTrials = 20
+)
+
+// trialPoint is a step along the path with the value and the slope of the path there.
+type trialPoint struct{ t, f, slope float64 }
+
+// search looks along the projected path x(t) = P(x + t·d), starting with t, for a point of
+// sufficient decrease and weak curvature, by the bracketing of Lewis and Overton (Math. Program.
+// 141, 2013, algorithm 2.6), with interpolation in the place of bisection. It leaves the point in
+// trial and tg, and returns its value and its t, which is 0 when there's none.
+//
+// Where the path has met a bound it has kinks, so that the curvature condition may have no
+// solution and says little: the decrease suffices there.
+func (r *run) search(slope, t float64) (float64, float64, error) {
+	low := trialPoint{0, r.Value, slope}
+	high := trialPoint{t: math.Inf(1)} // f is NaN for a rejected point
+	for trial := range maxTrials {
+		if trial > 0 && -slope*t <= 0x1p-53*math.Abs(r.Value) {
+			break // no decrease could be seen
+		}
+		clipped, moved, decrease, first := r.project(t)
+		if !moved {
+			break
+		}
+		value, reason, err := r.evaluate(r.trial, r.tg)
+		if err != nil {
+			return 0, 0, err
+		}
+		if reason != nil {
+			high = trialPoint{t: t, f: math.NaN()}
+			t = next(low, high, trial)
+			continue
+		}
+		at := trialPoint{t, value, 0}
+		for i, d := range r.d {
+			if p := r.X[i] + t*d; p >= r.lower[i] && p <= r.upper[i] {
+				at.slope += r.tg[i] * d
+			}
+		}
+		// Past a bound, g·(x(t)-x) may be positive: the parameters that lead down are held, others
+		// go on. The decrease asked for is then that of the path up to the first bound, which
+		// short enough steps do reach.
+		if value > r.Value+armijo*min(decrease, slope*first) || !(value < r.Value) {
+			high = at
+			t = next(low, high, trial)
+			continue
+		}
+		if clipped || at.slope >= wolfe*slope {
+			return value, t, nil
+		}
+		previous := low
+		low = at
+		copy(r.low, r.trial)
+		copy(r.lg, r.tg)
+		if math.IsInf(high.t, 1) {
+			t = extrapolate(previous, low)
+		} else {
+			t = next(low, high, trial)
+		}
+	}
+	// Better a decrease without the curvature than none.
+	copy(r.trial, r.low)
+	copy(r.tg, r.lg)
+	return low.f, low.t, nil
+}
+
+// project puts P(x + t·d) into trial. It returns whether that cut a parameter off at a bound,
+// whether it differs from x, the decrease g·(trial-x) foreseen, and the smaller of t and the step
+// at which the path meets its first bound.
+func (r *run) project(t float64) (clipped, moved bool, decrease, first float64) {
+	first = t
+	for i, x := range r.X {
+		d := r.d[i]
+		p := x + t*d
+		if p < r.lower[i] || p > r.upper[i] {
+			p = min(max(p, r.lower[i]), r.upper[i])
+			clipped = true
+			first = min(first, (p-x)/d)
+		}
+		r.trial[i] = p
+		moved = moved || p != x
+		decrease += r.Gradient[i] * (p - x)
+	}
+	return clipped, moved, decrease, first
+}
+
+// next is the step to try between low and high: the minimiser of the cubic through both values and
+// slopes, or its mean with that of the quadratic without the slope at high when this one is the
+// nearer to low (Moré and Thuente, ACM Trans. Math. Softw. 20, 1994, case 1), kept a tenth of the
+// bracket away from its ends. Every fourth trial bisects, so that the bracket cannot shrink slowly
+// for ever. A rejected high says nothing but that it's too far: a quarter of the way to it.
+func next(low, high trialPoint, trial int) float64 {
+	width := high.t - low.t
+	switch {
+	case math.IsNaN(high.f):
+		return low.t + width/4
+	case trial%4 == 3:
+		return low.t + width/2
+	}
+	t := cubic(low, high)
+	if high.f > low.f {
+		quadratic := low.t + width*low.slope/(2*(low.slope+(low.f-high.f)/width))
+		if math.IsNaN(t) {
+			t = quadratic
+		} else if t > quadratic {
+			t -= (t - quadratic) / 2
+		}
+	}
+	if math.IsNaN(t) {
+		return low.t + width/2
+	}
+	return min(max(t, low.t+width/10), high.t-width/10)
+}
+
+// extrapolate is the step to try beyond b, where the slope is still as steep as at a: the farther of
+// the minimisers of the cubic and of the parabola through the slopes, within the limits of Moré
+// and Thuente.
+func extrapolate(a, b trialPoint) float64 {
+	width := b.t - a.t
+	near, far := b.t+1.1*width, b.t+4*width
+	t := 0.0
+	if b.slope > a.slope {
+		t = b.t + b.slope*width/(a.slope-b.slope)
+	}
+	if c := cubic(a, b); c > b.t {
+		t = max(t, c)
+	}
+	if t == 0 { // the slope gets steeper: no minimum in sight
+		return far
+	}
+	return min(max(t, near), far)
+}
+
+// cubic is the minimiser of the cubic that has the values and slopes of a and b, a.t < b.t
+// (Nocedal and Wright, (3.59)), or NaN where there's none.
+func cubic(a, b trialPoint) float64 {
+	width := b.t - a.t
+	d1 := a.slope + b.slope - 3*(b.f-a.f)/width
+	d2 := math.Sqrt(d1*d1 - a.slope*b.slope)
+	return b.t - width*(b.slope+d2-d1)/(b.slope-a.slope+2*d2)
+}
+
+// accept moves to the trial point and keeps its pair.
+func (r *run) accept(value, t float64) {
+	var s, y []float64
+	if len(r.S) < r.memory {
+		s, y = make([]float64, len(r.X)), make([]float64, len(r.X))
+	} else { // the oldest pair gives its room
+		s, y = r.S[0], r.Y[0]
+		r.S = r.S[:copy(r.S, r.S[1:])]
+		r.Y = r.Y[:copy(r.Y, r.Y[1:])]
+	}
+	for i := range s {
+		s[i], y[i] = r.trial[i]-r.X[i], r.tg[i]-r.Gradient[i]
+	}
+	r.S, r.Y = append(r.S, s), append(r.Y, y)
+
+	r.Iterations++
+	r.Step = t
+	r.Decrease = (r.Value - value) / max(math.Abs(r.Value), math.Abs(value), 1)
+	r.Value = value
+	copy(r.X, r.trial)
+	copy(r.Gradient, r.tg)
+	r.ProjectedGradient = r.projectedGradient()
+}
+
+func (r *run) result() *Result {
+	res := &Result{
+		X: r.X, Value: r.Value, Gradient: r.Gradient,
+		Iterations: r.Iterations, Evaluations: r.Evaluations,
+		Rejected: r.Rejected, Rejection: r.Rejection, Stopped: r.Stopped,
+	}
+	for i, x := range r.X {
+		if x == r.lower[i] || x == r.upper[i] {
+			res.AtBound = append(res.AtBound, i)
+		}
+	}
+	return res
+}
+
+// add adds c·v to h.
+func add(h []float64, c float64, v []float64) {
+	for i, e := range v {
+		h[i] += c * e
+	}
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}
+
+// norm is the Euclidean length among the free parameters.
+func norm(v []float64, free []bool) float64 {
+	sum := 0.0
+	for i, e := range v {
+		if free[i] {
+			sum += e * e
+		}
+	}
+	return math.Sqrt(sum)
+}
