@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"math/bits"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -34,25 +35,24 @@ func Parallel(n int, task func(i int)) {
 	done.Wait()
 }
 
-var pool sync.Pool
+// pools[c] holds scratch memory of capacity 2^c, so that callers with different
+// needs don't take one another's.
+var pools [48]sync.Pool
 
 // Borrow returns a scratch matrix of any content; give it back with Return.
 func Borrow(rows, cols int) Matrix {
 	n := rows * cols
-	if p, _ := pool.Get().(*[]float64); p != nil {
-		if cap(*p) >= n {
-			return Matrix{Rows: rows, Cols: cols, Stride: cols, Data: (*p)[:n]}
-		}
+	class := bits.Len(uint(max(n, 1) - 1))
+	if p, _ := pools[class].Get().(*[]float64); p != nil {
+		return Matrix{Rows: rows, Cols: cols, Stride: cols, Data: (*p)[:n]}
 	}
-	return New(rows, cols)
+	return Matrix{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, n, 1<<class)}
 }
 
-// Return gives scratch memory back. The matrix must not be used afterwards.
+// Return gives borrowed memory back. It must not be used afterwards.
 func Return(ms ...Matrix) {
 	for _, m := range ms {
-		if cap(m.Data) > 0 {
-			d := m.Data[:0]
-			pool.Put(&d)
-		}
+		d := m.Data[:0]
+		pools[bits.Len(uint(cap(d)-1))].Put(&d)
 	}
 }

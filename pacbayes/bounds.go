@@ -1,0 +1,164 @@
+package pacbayes
+
+import (
+	"fmt"
+	"math"
+)
+
+// Penalty is what a certificate pays besides KL, in nats,
+//
+//	ln(1/p_θ) + ln(choices) + ln(2√n/δ)
+//
+// (Reeb et al. 2018, Eq 5): logInvP = ln(1/p_θ) for the prior on the grid (see
+// Grid.LogInverseP), logChoices = ln E for E alternatives that were open when the
+// rows were seen, n ≥ 1 certified rows, and 0 < δ ≤ 1 the probability that the
+// bound fails. The result is NaN for another n or δ.
+func Penalty(logInvP, logChoices float64, n int, delta float64) float64 {
+	if n < 1 || !(0 < delta && delta <= 1) {
+		return math.NaN()
+	}
+	return logInvP + logChoices + (math.Log(2*math.Sqrt(float64(n))) - math.Log(delta))
+}
+
+// Bound names a PAC-Bayes bound on the Gibbs risk R(Q).
+type Bound string
+
+const (
+	// KLBound is B = kl⁻¹(R_S, ε), Reeb et al. 2018, Eq 5.
+	KLBound Bound = "kl"
+	// SqrtBound is B_Pin = R_S + √(ε/2) ≥ B, from Pinsker's inequality (the same,
+	// Sect. 2.2). It may exceed 1.
+	SqrtBound Bound = "sqrt"
+)
+
+// Evaluate is the bound at the empirical risk R_S = risk ∈ [0,1], with
+// ε = (kl + penalty)/n, and its derivatives with respect to risk and kl (Reeb et al.
+// 2018, Eqs 12–14, all taken at the full ε; the paper's Eq 14 omits part of it):
+//
+//	kl:    ∂R_S as Eq 12,  ∂KL = (Eq 13)/n
+//	sqrt:  ∂R_S = 1,       ∂KL = 1/(4n√(ε/2))
+//
+// The derivative in the risk diverges like ln(1/risk) as the risk falls to 0. A
+// risk that is exactly 0 has underflowed, and its own gradient with it and much
+// faster: there dRisk is given as 0, so that the product with that gradient is 0
+// and never 0·Inf. dKL is +Inf at ε = 0 (0 < risk < 1), which no valid penalty
+// gives. The value is to nearest; a certificate takes KLInverseUp. The results are
+// NaN for n < 1 and for a risk outside [0,1]; an unknown bound panics.
+func (b Bound) Evaluate(risk, kl, penalty float64, n int) (value, dRisk, dKL float64) {
+	if n < 1 || !(0 <= risk && risk <= 1) {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	eps := (kl + penalty) / float64(n)
+	switch b {
+	case KLBound:
+		value, _, dRisk, dKL = KLInverseGrad(risk, eps)
+		if risk == 0 {
+			dRisk = 0
+		}
+		return value, dRisk, dKL / float64(n)
+	case SqrtBound:
+		root := math.Sqrt(max(eps, 0) / 2)
+		return risk + root, 1, 1 / (4 * float64(n) * root)
+	}
+	panic(fmt.Sprintf("pacbayes: unknown bound %q", b))
+}
+
+// TestBound bounds the risk of a predictor that was fixed before the n test rows
+// were seen, with probability 1−δ: kl⁻¹(risk, ln(1/δ)/n), rounded up (the Chernoff
+// bound; any loss in [0,1], the Gibbs risk included). risk is the mean loss over the
+// test rows. The result is NaN for n < 1, or a risk or δ outside [0,1], or δ = 0.
+func TestBound(risk float64, n int, delta float64) float64 {
+	if n < 1 || !(0 < delta && delta <= 1) {
+		return math.NaN()
+	}
+	return KLInverseUp(risk, -math.Log(delta)/float64(n))
+}
+
+// ClopperPearson is the exact form of TestBound for a 0/1 loss and a deterministic
+// predictor that errs on k of n test rows: the p with P(Bin(n,p) ≤ k) = δ, which is
+// the 1−δ quantile of Beta(k+1, n−k), and 1 for k = n. The result is NaN for n < 1,
+// k outside 0…n or δ outside (0,1].
+func ClopperPearson(k, n int, delta float64) float64 {
+	switch {
+	case n < 1 || k < 0 || k > n || !(0 < delta && delta <= 1):
+		return math.NaN()
+	case k == n:
+		return 1
+	case delta == 1:
+		return 0
+	case k == 0:
+		return -math.Expm1(math.Log(delta) / float64(n))
+	case k == n-1:
+		return math.Exp(math.Log1p(-delta) / float64(n))
+	}
+	// ln P is concave and falls in p, and the Chernoff bound is an upper end: Newton's
+	// steps fall monotonically to the root.
+	p := TestBound(float64(k)/float64(n), n, delta)
+	const maxSteps = 200
+	for range maxSteps {
+		if p >= 1 {
+			return 1 // within rounding of the root
+		}
+		logP, slope := logBinomialTail(k, n, p)
+		next := p + (logP-math.Log(delta))/slope
+		if !(next < p) {
+			break
+		}
+		p = next
+	}
+	return p
+}
+
+// logBinomialTail is ln P(Bin(n,p) ≤ k) and minus its derivative in p, for 0 < k < n
+// and 0 < p < 1. The tail is the probability of k, in saddle-point form (Loader
+// 2000: no large logarithms to cancel), times a sum of positive terms.
+func logBinomialTail(k, n int, p float64) (logP, slope float64) {
+	total, term := 1.0, 1.0
+	for j := k; j > 0 && term > total*1e-18; j-- {
+		term *= float64(j) / float64(n-j+1) * ((1 - p) / p)
+		total += term
+	}
+	logP = logBinomialMode(k, n) - float64(n)*KL(float64(k)/float64(n), p) + math.Log(total)
+	return logP, float64(n-k) / ((1 - p) * total)
+}
+
+// logBinomialMode is ln C(n,k)(k/n)^k(1−k/n)^(n−k), 0 < k < n.
+func logBinomialMode(k, n int) float64 {
+	x, y, z := float64(n), float64(k), float64(n-k)
+	return stirling(n) - stirling(k) - stirling(n-k) - 0.5*math.Log(2*math.Pi*y*(z/x))
+}
+
+// stirling is ln n! − ln(√(2πn)(n/e)^n), n ≥ 1: its asymptotic series from 16 on,
+// where the next term is 1e-16, and reached from below by n! = (n+1)!/(n+1).
+func stirling(n int) float64 {
+	shift := 0.0
+	for ; n < 16; n++ {
+		x := float64(n)
+		shift += (x+0.5)*math.Log1p(1/x) - 1
+	}
+	x := float64(n)
+	x2 := x * x
+	return shift + (1./12-(1./360-(1./1260-(1./1680-1./1188/x2)/x2)/x2)/x2)/x
+}
+
+// MaurerXi is the exact constant of which 2√n in Penalty is an upper bound,
+//
+//	ξ(n) = Σ_{k=0..n} C(n,k) (k/n)^k (1−k/n)^(n−k) ≤ 2√n
+//
+// (Maurer 2004; equality at n = 1, and ξ(n) → √(πn/2)). ln ξ(n) may replace ln 2√n in
+// a certificate; it gains at most 0.47 nats. The cost is O(n). NaN for n < 1.
+func MaurerXi(n int) float64 {
+	if n < 1 {
+		return math.NaN()
+	}
+	var total sum
+	total.add(2) // k = 0 and k = n
+	for k := 1; 2*k <= n; k++ {
+		term := math.Exp(logBinomialMode(k, n))
+		total.add(term)
+		if 2*k < n {
+			total.add(term) // n−k
+		}
+	}
+	return total.value()
+}

@@ -1,0 +1,41 @@
+package pacbayes_test
+
+import (
+	"fmt"
+
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// A bound on the risk of a Gibbs predictor, from its predictions on N rows.
+func Example() {
+	// Predictions on 400 rows, here all alike: off by 0.1 with variance 0.04.
+	const n = 400
+	y, mean, variance := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range y {
+		mean[i], variance[i] = 0.1, 0.04
+	}
+	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
+	risk := pacbayes.Risk(loss, y, mean, variance, nil, nil, nil)
+
+	grid := pacbayes.DefaultGrid
+	penalty := pacbayes.Penalty(grid.LogInverseP(2), 0, n, 0.01)
+	const kl = 25 // KL(Q‖P) in nats, of the model
+	b, _, _ := pacbayes.KLBound.Evaluate(risk, kl, penalty, n)
+	root, _, _ := pacbayes.SqrtBound.Evaluate(risk, kl, penalty, n)
+	fmt.Printf("risk %.4f  kl bound %.4f  sqrt bound %.4f\n", risk, b, root)
+	// Output: risk 0.0064  kl bound 0.1356  sqrt bound 0.2501
+}
+
+// What 3 misses in 200 fresh test rows say about a deterministic predictor.
+func ExampleClopperPearson() {
+	fmt.Printf("exact %.4f  Chernoff %.4f\n",
+		pacbayes.ClopperPearson(3, 200, 0.01), pacbayes.TestBound(3./200, 200, 0.01))
+	// Output: exact 0.0493  Chernoff 0.0572
+}
+
+// Hyperparameters are rounded to the grid before the bound is evaluated.
+func ExampleGrid_Round() {
+	v, index, clamped := pacbayes.DefaultGrid.Round(0.1394)
+	fmt.Println(v, index, clamped)
+	// Output: 0.14 614 false
+}

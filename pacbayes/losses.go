@@ -1,0 +1,473 @@
+package pacbayes
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/integrate/quad"
+)
+
+// Kind names the shape of a loss.
+type Kind string
+
+// The losses of Reeb et al. 2018, App. C. All lie in [0,1] and are quasi-convex
+// in the prediction ŷ. ε is Loss.Below; scale is |y| of the row.
+const (
+	// Band is ℓ1 = 1{|y−ŷ| > ε}, Eq 18.
+	Band Kind = "band"
+	// ClippedSquare is ℓ2 = min(((y−ŷ)/ε)², 1), Eq 19.
+	ClippedSquare Kind = "clipped-square"
+	// Gaussian is ℓexp = 1 − exp(−((y−ŷ)/ε)²), Eq 20.
+	Gaussian Kind = "gaussian"
+	// Relative is ℓ± of Eq 21 with r± = y ± ε·scale; ε has no unit.
+	Relative Kind = "relative"
+	// Asymmetric is ℓ± of Eq 21 with r− = y − Below and r+ = y + Above.
+	Asymmetric Kind = "asymmetric"
+	// ClippedAbsolute is min(|ŷ−y|/scale, 1), which is min(|ŷ/y − 1|, 1) (App. C,
+	// where max is printed for min). It has no ε.
+	ClippedAbsolute Kind = "clipped-absolute"
+)
+
+var kinds = []Kind{Band, ClippedSquare, Gaussian, Relative, Asymmetric, ClippedAbsolute}
+
+// Loss is a bounded loss ℓ(y, ŷ) ∈ [0,1].
+//
+// Below is the half-width ε, in the units y is given in (without unit for
+// Relative, unused by ClippedAbsolute). Above is read by Asymmetric only, for
+// which Below and Above are the distances allowed below and above y.
+type Loss struct {
+	Kind  Kind
+	Below float64
+	Above float64
+}
+
+// ParseLoss returns the kind of that name. Its error lists the valid names.
+func ParseLoss(name string) (Kind, error) {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		if name == string(k) {
+			return k, nil
+		}
+		names[i] = string(k)
+	}
+	return "", fmt.Errorf("unknown loss %q: want one of %s", name, strings.Join(names, ", "))
+}
+
+// Validate reports an unknown kind, and a half-width that the kind needs and that
+// is not positive and finite.
+func (l Loss) Validate() error {
+	if _, err := ParseLoss(string(l.Kind)); err != nil {
+		return err
+	}
+	good := func(w float64) bool { return w > 0 && !math.IsInf(w, 1) }
+	switch {
+	case l.Kind == ClippedAbsolute:
+		return nil
+	case !good(l.Below) && l.Kind == Asymmetric:
+		return fmt.Errorf("loss %s: the tolerance below must be positive and finite, not %v", l.Kind, l.Below)
+	case !good(l.Below):
+		return fmt.Errorf("loss %s: ε must be positive and finite, not %v", l.Kind, l.Below)
+	case !good(l.Above) && l.Kind == Asymmetric:
+		return fmt.Errorf("loss %s: the tolerance above must be positive and finite, not %v", l.Kind, l.Above)
+	}
+	return nil
+}
+
+// IsZeroOne reports whether the loss takes the values 0 and 1 only, so that an
+// exact binomial bound applies to a deterministic predictor.
+func (l Loss) IsZeroOne() bool {
+	return l.Kind == Band || l.Kind == Relative || l.Kind == Asymmetric
+}
+
+// usesScale reports whether the loss reads the scale of a row.
+func (l Loss) usesScale() bool { return l.Kind == Relative || l.Kind == ClippedAbsolute }
+
+// interval returns the distances below and above y within which a 0/1 loss is 0.
+func (l Loss) interval(scale float64) (below, above float64) {
+	switch l.Kind {
+	case Relative:
+		return l.Below * scale, l.Below * scale
+	case Asymmetric:
+		return l.Below, l.Above
+	}
+	return l.Below, l.Below
+}
+
+// Point is the loss ℓ(y, mean) of a point prediction (Reeb et al. 2018, Eqs 18–21).
+// y, mean and scale have the same unit; scale ≥ 0 is |y| measured from the target's
+// own zero, used by Relative and ClippedAbsolute only. Where scale is 0, every
+// prediction but y itself loses 1.
+func (l Loss) Point(y, mean, scale float64) float64 {
+	d := y - mean
+	switch l.Kind {
+	case Band, Relative, Asymmetric:
+		below, above := l.interval(scale)
+		return indicator(d, !(-above <= d && d <= below))
+	case ClippedSquare:
+		t := d / l.Below
+		return min(t*t, 1)
+	case Gaussian:
+		t := d / l.Below
+		return -math.Expm1(-t * t)
+	case ClippedAbsolute:
+		if scale == 0 {
+			return indicator(d, d != 0)
+		}
+		return min(math.Abs(d)/scale, 1)
+	}
+	panic(fmt.Sprintf("pacbayes: unknown loss %q", l.Kind))
+}
+
+// indicator is 1{miss}, or NaN where d is.
+func indicator(d float64, miss bool) float64 {
+	switch {
+	case math.IsNaN(d):
+		return d
+	case miss:
+		return 1
+	}
+	return 0
+}
+
+// minVariance stands for a variance of 0: its root, 1e-150, can still be divided
+// by twice, and is below any distance that matters.
+const minVariance = 1e-300
+
+// Expected is the loss of a random draw (Reeb et al. 2018, Eqs 25–29),
+//
+//	e = E ℓ(y, v),  v ~ N(mean, variance),
+//
+// with its derivatives ∂e/∂mean (per unit of y) and ∂e/∂variance (per unit squared).
+// y, mean and scale are as for Point; variance is the latent one, in units of y
+// squared. With D = y−mean, σ² = variance, a = (D−below)/σ, b = (D+above)/σ:
+//
+//	0/1 losses:      e = Φ(a) + Φ(−b)
+//	clipped-square:  e = Φ(a) + Φ(−b) + (D²+σ²)(Φ(b)−Φ(a))/ε² + (σ/ε²)((D−ε)φ(b) − (D+ε)φ(a))
+//	gaussian:        e = 1 − (1+2σ²/ε²)^(−1/2) exp(−D²/(ε²+2σ²))
+//	clipped-absolute, w = scale, a = (D−w)/σ, b = (D+w)/σ, c = D/σ:
+//	                 e = Φ(a) + Φ(−b) + (D(2Φ(c)−Φ(a)−Φ(b)) + σ(2φ(c)−φ(a)−φ(b)))/w
+//
+// The second and third are Eqs 27 and 28 with their misprints corrected. No form
+// subtracts near-equal tails: small risks keep their relative accuracy down to
+// 1e-300, and so do derivatives, except next to their zeros.
+//
+// At variance 0 e is Point, and the derivatives of a 0/1 loss are 0; those of the
+// others are taken at the variance 1e-300. A negative variance counts as 0. Where
+// scale is 0 and is used, e is 1 with derivatives 0 (for a positive variance). The
+// results are NaN where an argument is.
+func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64) {
+	if variance <= minVariance {
+		e = l.Point(y, mean, scale)
+		if l.IsZeroOne() || l.usesScale() && scale == 0 {
+			return e, 0, 0
+		}
+		_, dMean, dVar = l.expected(y-mean, math.Sqrt(minVariance), scale)
+		return e, dMean, dVar
+	}
+	e, dMean, dVar = l.expected(y-mean, math.Sqrt(variance), scale)
+	return min(max(e, 0), 1), dMean, dVar
+}
+
+// expected is Expected for d = y−mean and a standard deviation s > 0.
+func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
+	switch l.Kind {
+	case Band, Relative, Asymmetric:
+		below, above := l.interval(scale)
+		return expectedInterval(d, s, below, above)
+	case Gaussian:
+		return expectedGaussian(d, s, l.Below)
+	}
+	// The other two are even in D.
+	sign := 1.0
+	if d < 0 {
+		d, sign = -d, -1
+	}
+	switch l.Kind {
+	case ClippedSquare:
+		e, dMean, dVar = expectedSquare(d, s, l.Below)
+	case ClippedAbsolute:
+		e, dMean, dVar = expectedAbsolute(d, s, scale)
+	default:
+		panic(fmt.Sprintf("pacbayes: unknown loss %q", l.Kind))
+	}
+	return e, sign * dMean, dVar
+}
+
+// pdf is φ(x), the standard normal density.
+func pdf(x float64) float64 {
+	return math.Exp(-x*x/2) / (math.Sqrt2 * math.SqrtPi)
+}
+
+// tail is Q(x) = Φ(−x) = 1−Φ(x), the upper tail of the standard normal.
+func tail(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
+
+// expectedInterval is Eq 26 and Eq 29:
+//
+//	e = Φ(a) + Φ(−b),   ∂m = (φ(b)−φ(a))/σ,   ∂σ² = (bφ(b)−aφ(a))/(2σ²).
+//
+// The differences cancel where the interval is narrow. Taking out the larger
+// density, φ(b) = φ(a)e^−x with x = (b²−a²)/2 formed from b−a, they don't.
+func expectedInterval(d, s, below, above float64) (e, dMean, dVar float64) {
+	a, b := (d-below)/s, (d+above)/s
+	width := (below + above) / s
+	x := width * ((2*d + above - below) / (2 * s))
+	e = tail(-a) + tail(b)
+	var first, second float64 // φ(b)−φ(a), bφ(b)−aφ(a)
+	if x >= 0 {
+		f, r := pdf(a), math.Expm1(-x)
+		if f == 0 {
+			return e, 0, 0 // and no 0·Inf
+		}
+		first, second = f*r, f*(width+b*r)
+	} else {
+		f, r := pdf(b), math.Expm1(x)
+		if f == 0 {
+			return e, 0, 0
+		}
+		first, second = -f*r, f*(width-a*r)
+	}
+	return e, first / s, second / (2 * s * s)
+}
+
+// expectedGaussian is Eq 28 with 2σ̂² in the exponent, where 2σ̂ is printed:
+//
+//	e = 1−g,  g = (1+2σ²/ε²)^(−1/2) exp(−D²/w),  w = ε²+2σ²,
+//	∂m = −2Dg/w,   ∂σ² = g(1−2D²/w)/w.
+func expectedGaussian(d, s, eps float64) (e, dMean, dVar float64) {
+	w := eps*eps + 2*s*s
+	r := d * (d / w)
+	lg := -0.5*math.Log1p(2*(s/eps)*(s/eps)) - r
+	g := math.Exp(lg)
+	if g == 0 {
+		return 1, 0, 0
+	}
+	return -math.Expm1(lg), -2 * d * g / w, g * (1 - 2*r) / w
+}
+
+// narrow is the half-width in standard deviations below which the closed forms of
+// the clipped losses give way to quadrature: they lose (σ/ε)² digits.
+const narrow = 4
+
+// expectedSquare is Eq 27, corrected, for d ≥ 0:
+//
+//	∂m = (2/ε²)(−DΔΦ + σ(φ(a)−φ(b))),   ∂σ² = ΔΦ/ε² − (φ(a)+φ(b))/(εσ),
+//
+// with ΔΦ = Φ(b)−Φ(a) taken from the tails on its own side of 0.
+func expectedSquare(d, s, eps float64) (e, dMean, dVar float64) {
+	a, b := (d-eps)/s, (d+eps)/s
+	if eps < narrow*s {
+		var m moments
+		m.add(parabola, a, eps/s, 0, 2)
+		return m.expectation(s)
+	}
+	fa, fb := pdf(a), pdf(b)
+	if a > 0 && fa == 0 {
+		return 1, 0, 0 // and no Inf·0
+	}
+	out := tail(-a) + tail(b)
+	in := 1 - out
+	if a > 0 {
+		in = tail(a) - tail(b)
+	}
+	t, r := d/eps, s/eps
+	e = out + (t*t+r*r)*in + r*((t-1)*fb-(t+1)*fa)
+	dMean = 2 / eps * (r*(fa-fb) - t*in)
+	dVar = (in - (fa+fb)/r) / eps / eps
+	return e, dMean, dVar
+}
+
+// expectedAbsolute is E min(|u|/w, 1) for u = v−y ~ N(−D, σ²), d = D ≥ 0:
+//
+//	P(|u|>w) = Φ(a) + Φ(−b)
+//	E|u|1{|u|≤w} = ∫₀^w u N(u|−D) + ∫₀^w u N(u|D)
+//	            = D(2Φ(c)−Φ(a)−Φ(b)) + σ(2φ(c)−φ(a)−φ(b)),
+//
+// since ∫ u N(u|μ) over an interval is μ times its mass plus σ times the fall of
+// the density φ across it. Deriving under the integral, ∂m = E ℓ'(v) counts the mass
+// on the two slopes ±1/w and ∂σ² = ½E ℓ″(v) the kinks (2/w at 0, −1/w at ±w):
+//
+//	∂m = −T/w,  T = 2Φ(c)−Φ(a)−Φ(b);   ∂σ² = (2φ(c)−φ(a)−φ(b))/(2wσ).
+//
+// T is written in upper tails Q: Q(a)−2Q(c)+Q(b) where a > 0 (Q(a) dominates), and
+// erf(c/√2)−Q(−a)+Q(b) where a ≤ 0, so that it has full accuracy as D → 0.
+func expectedAbsolute(d, s, w float64) (e, dMean, dVar float64) {
+	if w == 0 {
+		return 1, 0, 0
+	}
+	a, b, c := (d-w)/s, (d+w)/s, d/s
+	if w < narrow*s {
+		var m moments
+		m.add(tent, a, w/s, 0, 1)
+		m.add(tent, a, w/s, 1, 2)
+		return m.expectation(s)
+	}
+	fa, fb, fc := pdf(a), pdf(b), pdf(c)
+	if a > 0 && fa == 0 {
+		return 1, 0, 0
+	}
+	t := math.Erf(c/math.Sqrt2) - tail(-a) + tail(b)
+	if a > 0 {
+		t = tail(a) - 2*tail(c) + tail(b)
+	}
+	f := 2*fc - fa - fb
+	e = tail(-a) + tail(b) + (d/w)*t + (s/w)*f
+	return e, -t / w, f / s / (2 * w)
+}
+
+// moments collects ∫(1−ℓ)φ(z)dz, ∫(1−ℓ)zφ(z)dz and ∫(1−ℓ)(z²−1)φ(z)dz, z = (v−m)/σ,
+// for a loss that is 1 outside an interval. Integrating by parts until no
+// derivative falls on ℓ makes them all there is to know, with nothing to cancel.
+type moments struct{ m0, m1, m2 float64 }
+
+// expectation turns the moments into E ℓ and its derivatives.
+func (m *moments) expectation(s float64) (e, dMean, dVar float64) {
+	return 1 - m.m0, -m.m1 / s, -m.m2 / (2 * s * s)
+}
+
+// The shapes 1−ℓ of the clipped losses at s = 1+(v−y)/ε ∈ [0,2]: counting from the
+// edge nearer to the mean keeps their digits where the tail weighs only that edge.
+func parabola(s float64) float64 { return s * (2 - s) }
+func tent(s float64) float64     { return min(s, 2-s) }
+
+// add adds the part from lo to hi, in s, of the interval that starts at z = a and
+// is 2h wide, h < narrow. 32 nodes are exact to rounding over a range of z
+// in which φ falls by at most e^40; the rest of a longer one is below rounding.
+func (m *moments) add(shape func(float64) float64, a, h, lo, hi float64) {
+	const fall = 40
+	if a > 0 {
+		// a + h·s = √(a²+2·fall), without the difference
+		hi = min(hi, 2*fall/(a+math.Sqrt(a*a+2*fall))/h)
+	}
+	if math.IsInf(a, 0) || hi <= lo {
+		return
+	}
+	for i, x := range legendre.x {
+		s := lo + (hi-lo)*x
+		z := a + h*s
+		w := legendre.w[i] * (hi - lo) * h * pdf(z) * shape(s)
+		m.m0 += w
+		m.m1 += w * z
+		m.m2 += w * (z*z - 1)
+	}
+}
+
+// legendre is the 32-point Gauss–Legendre rule on [0,1].
+var legendre = func() (r struct{ x, w [32]float64 }) {
+	quad.Legendre{}.FixedLocations(r.x[:], r.w[:], 0, 1)
+	return r
+}()
+
+// Risk is the empirical Gibbs risk (Reeb et al. 2018, Eq 24),
+//
+//	R_S = (1/N) Σ_i E_{v ~ N(mean_i, variance_i)} ℓ(y_i, v),
+//
+// over N = len(y) rows, NaN for none. Where dMean and dVar are not nil they are
+// filled with ∂R_S/∂mean_i and ∂R_S/∂variance_i. scale may be nil for losses that
+// do not use it. Units are those of Expected. The sum is compensated and taken in
+// a fixed order, so the result does not depend on the number of processors. Slices
+// of unequal length are a programmer's mistake and panic.
+func Risk(l Loss, y, mean, variance, scale []float64, dMean, dVar []float64) float64 {
+	n := len(y)
+	l.checkRows(n, mean, scale)
+	if len(variance) != n || dMean != nil && len(dMean) != n || dVar != nil && len(dVar) != n {
+		panic("pacbayes: slices of unequal length")
+	}
+	rows := func(lo, hi int) (part sum) {
+		for i := lo; i < hi; i++ {
+			e, dm, dv := l.Expected(y[i], mean[i], variance[i], at(scale, i))
+			part.add(e)
+			if dMean != nil {
+				dMean[i] = dm / float64(n)
+			}
+			if dVar != nil {
+				dVar[i] = dv / float64(n)
+			}
+		}
+		return part
+	}
+	return sumChunks(n, rows) / float64(n)
+}
+
+// PointRisk is (1/N) Σ_i ℓ(y_i, mean_i), the empirical risk of a deterministic
+// predictor (the Bayes risk of Reeb et al. 2018, Sect. 2.1, on the sample). Arguments
+// are as for Risk.
+func PointRisk(l Loss, y, mean, scale []float64) float64 {
+	n := len(y)
+	l.checkRows(n, mean, scale)
+	var total sum
+	for i := range y {
+		total.add(l.Point(y[i], mean[i], at(scale, i)))
+	}
+	return total.value() / float64(n)
+}
+
+func (l Loss) checkRows(n int, mean, scale []float64) {
+	if len(mean) != n || scale != nil && len(scale) != n {
+		panic("pacbayes: slices of unequal length")
+	}
+	if scale == nil && l.usesScale() {
+		panic(fmt.Sprintf("pacbayes: the loss %q needs the scale of each row", l.Kind))
+	}
+}
+
+func at(x []float64, i int) float64 {
+	if x == nil {
+		return 0
+	}
+	return x[i]
+}
+
+const (
+	chunkRows    = 1024 // about 0.1 ms of work, far more than handing it out costs
+	parallelRows = 4096 // from here on goroutines pay for themselves
+)
+
+// sumChunks adds rows(lo, hi) over chunks of chunkRows of the n rows. Chunks are
+// computed by as many goroutines as there are processors, and added in order.
+func sumChunks(n int, rows func(lo, hi int) sum) float64 {
+	chunks := (n + chunkRows - 1) / chunkRows
+	chunk := func(c int) sum { return rows(c*chunkRows, min((c+1)*chunkRows, n)) }
+	var total sum
+	if n < parallelRows {
+		for c := range chunks {
+			total.join(chunk(c))
+		}
+		return total.value()
+	}
+	parts := make([]sum, chunks)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), chunks) {
+		wg.Go(func() {
+			for c := int(next.Add(1)) - 1; c < chunks; c = int(next.Add(1)) - 1 {
+				parts[c] = chunk(c)
+			}
+		})
+	}
+	wg.Wait()
+	for _, part := range parts {
+		total.join(part)
+	}
+	return total.value()
+}
+
+// sum is Neumaier's compensated sum: s + c has the error of one rounding.
+type sum struct{ s, c float64 }
+
+func (t *sum) add(x float64) {
+	s := t.s + x
+	if math.Abs(t.s) >= math.Abs(x) {
+		t.c += (t.s - s) + x
+	} else {
+		t.c += (x - s) + t.s
+	}
+	t.s = s
+}
+
+func (t *sum) join(u sum) { t.add(u.s); t.c += u.c }
+
+func (t *sum) value() float64 { return t.s + t.c }
