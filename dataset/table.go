@@ -24,8 +24,12 @@ func (t *Table) Column(name string) (int, bool) {
 }
 
 // Inputs picks the named columns, in that order, as a Rows×len(names) matrix.
-// Other columns are ignored; the error lists every name that is missing.
+// Other columns are ignored; the error lists every name that is missing. A file
+// without a header that has just as many columns is taken to hold them in order.
 func (t *Table) Inputs(names []string) ([]float64, error) {
+	if t.headless && len(t.Names) == len(names) {
+		return t.Values, nil
+	}
 	columns := make([]int, len(names))
 	var missing []string
 	for k, name := range names {

@@ -125,6 +125,12 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	return m.Terms.Certify(ys, mean, variance, TargetScale(m.Terms.Loss, m.Scaling, y), m.Posterior.KL())
 }
 
+// MadeFrom says whether the model was made from these data.
+func (m *Model) MadeFrom(d *dataset.Data) bool {
+	_, err := m.certifiedRows(d)
+	return err == nil
+}
+
 func (m *Model) certifiedRows(d *dataset.Data) ([]int, error) {
 	if d.Rows != len(m.Roles) {
 		return nil, fmt.Errorf("%s has %d rows, the model was made from %d (%s)", d.Source, d.Rows, len(m.Roles), m.Source)

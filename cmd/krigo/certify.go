@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+func newCertify(c *common) *cobra.Command {
+	var epsilon float64
+	var fresh bool
+	cmd := &cobra.Command{
+		Use:   "certify MODEL DATA",
+		Short: "Recompute a model's certificate from the model file and its data",
+		Long: `Recompute a model's certificate from the model file and the data it was made from.
+
+The rows are checked against the SHA-256 in the model; altered data, an altered model
+file or a certificate that doesn't come out as stored are refused. Another --epsilon
+than the declared one gives a heuristic number, not a certificate.
+
+With --fresh the data are rows the model never saw (or its own test rows): the bounds
+are then plain test-set bounds, which hold however the model was trained.`,
+		Example: `  krigo certify houses.krigo houses.csv
+  krigo certify houses.krigo houses-of-next-year.csv --fresh`,
+		Args: exactly(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("epsilon") && !(epsilon > 0) {
+				return &krigo.UsageError{Err: fmt.Errorf("--epsilon %v: want a positive number", epsilon)}
+			}
+			m, err := krigo.Load(args[0])
+			if err != nil {
+				return err
+			}
+			table, err := dataset.ReadFile(args[1])
+			if err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			if fresh {
+				f, err := krigo.CertifyFresh(m, table)
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return printJSON(w, f)
+				}
+				fmt.Fprintf(w, "From %d fresh rows, with %s confidence each (%s loss):\n", f.Rows, percent(1-f.Delta), f.Loss)
+				fmt.Fprintf(w, "  predictions (the mean): loss %.4f here, at most %.4f on further rows\n", f.MeanRisk, f.MeanBound)
+				fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further rows\n", f.GibbsRisk, f.Bound)
+				return nil
+			}
+			r, err := krigo.Certify(m, table, epsilon)
+			if err != nil {
+				return err
+			}
+			if r.Certificate.Valid && !r.Matches {
+				return fmt.Errorf("%s says its bound is %.9g, but it comes out as %.9g: don't rely on this file", args[0], m.Certificate.Bound, r.Certificate.Bound)
+			}
+			if c.json {
+				return printJSON(w, r)
+			}
+			printCertificate(w, m, r.Certificate)
+			if r.Matches {
+				fmt.Fprintln(w, "\nThe model's own certificate was reproduced.")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().Float64Var(&epsilon, "epsilon", 0, "another half-width, in standard deviations of the target: a heuristic number (default: the declared one)")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "bound the risk from rows the model never saw")
+	return cmd
+}
+
+func percent(p float64) string { return fmt.Sprintf("%.4g %%", 100*p) }
+
+// printCertificate says in words what a certificate says.
+func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
+	lead := "With " + percent(1-c.Delta) + " confidence, "
+	if !c.Valid {
+		lead = "Not a certificate but a " + c.Label + ":\n"
+	}
+	// A share is rounded up: what is promised must hold.
+	share := func(b float64) string { return fmt.Sprintf("%.1f %%", 100*ceil3(b)) }
+	half := fmt.Sprintf("%.4g", c.EpsilonRaw)
+	switch {
+	case c.MeanBound >= 1:
+		fmt.Fprintf(w, "%sthe bound says nothing about predictions: it is %.3f for a random draw from the model.\n", lead, ceil3(c.Bound))
+	case c.Loss == pacbayes.Band:
+		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind miss %s by more than %s (%.3g sd).\n",
+			lead, share(c.MeanBound), m.Target, half, c.Epsilon)
+	case c.Loss == pacbayes.Relative:
+		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind miss %s by more than %.4g %% of it.\n",
+			lead, share(c.MeanBound), m.Target, 100*c.Epsilon)
+	case c.Loss == pacbayes.Asymmetric:
+		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind lie more than %.3g sd below or %.3g sd above %s.\n",
+			lead, share(c.MeanBound), c.Epsilon, c.EpsilonAbove, m.Target)
+	default:
+		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f (ε = %s).\n",
+			lead, c.Loss, ceil3(c.MeanBound), half)
+	}
+	fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", c.Bound, c.BoundSqrt, c.MeanBound)
+	fmt.Fprintf(w, "  from %d certified rows: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
+		c.Rows, c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
+	fmt.Fprintln(w, "Conditions")
+	for _, s := range c.Conditions {
+		fmt.Fprintln(w, "  - "+s)
+	}
+}
+
+// ceil3 rounds up to three decimals, at most 1.
+func ceil3(b float64) float64 { return min(float64(int(b*1000)+1)/1000, 1) }

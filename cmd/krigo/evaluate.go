@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+)
+
+func newEvaluate(c *common) *cobra.Command {
+	var f objectiveFlags
+	var params string
+	cmd := &cobra.Command{
+		Use:   "evaluate DATA --target COL --params PARAMS.json",
+		Short: "An objective's value, gradient and certificate at given parameters, without training",
+		Long: `Evaluate an objective at the parameters in a JSON file, in scaled units:
+
+  {"kernel": {"name": "se", "variance": 1.2, "lengthscales": [0.5, 2]},
+   "noise_variance": 0.1, "mean": {"constant": 0}}
+
+One lengthscale stands for all inputs. rq adds "shape", periodic "period"; sums and
+products are {"name": "sum", "parts": [...]}. Rows are dealt and scaled as fit would.
+The value is something to minimise; gradients are with respect to ln l, ln σ_s², ln σ_n².
+The certificate is at the parameters rounded to the grid.`,
+		Args: exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if params == "" {
+				return &krigo.UsageError{Err: errors.New("--params is missing: name the JSON file with the parameters")}
+			}
+			p, err := readParams(params)
+			if err != nil {
+				return err
+			}
+			table, o, err := f.read(args[0])
+			if err != nil {
+				return err
+			}
+			e, err := krigo.Evaluate(table, p, o)
+			if err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			if c.json {
+				return printJSON(w, e)
+			}
+			fmt.Fprintf(w, "%s %.12g\n", e.Objective, e.Value)
+			fmt.Fprintln(w, "gradient")
+			if err := printJSON(w, e.Gradient); err != nil {
+				return err
+			}
+			if e.Certificate == nil {
+				fmt.Fprintf(w, "No certificate: %s.\n", e.CertificateReason)
+			} else {
+				fmt.Fprintf(w, "%s at the rounded parameters: %.6f\n", e.Certificate.Label, e.Certificate.Bound)
+			}
+			return nil
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&params, "params", "", "JSON file with the parameters (required)")
+	return cmd
+}

@@ -1,0 +1,344 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// objectiveFlags are those that fit and evaluate share.
+type objectiveFlags struct {
+	options       krigo.Options
+	epsilon       string
+	grid          string
+	scaling       string
+	noStandardise bool
+	inducing      string
+}
+
+func (f *objectiveFlags) register(flags *pflag.FlagSet) {
+	o := &f.options
+	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
+	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood)")
+	flags.StringVar(&f.inducing, "inducing", "auto", "inducing inputs; 0: the full GP. auto is the full GP in this version")
+	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
+	flags.StringVar(&o.Loss, "loss", "band", "bounded loss that is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute")
+	flags.StringVar(&f.epsilon, "epsilon", "0.6", "half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8")
+	flags.StringVar(&o.EpsilonUnits, "epsilon-units", "sd", "units of ε: sd (standard deviations of the target) or raw (the target's own)")
+	flags.Float64Var(&o.Delta, "delta", 0.01, "the certificate may fail with this probability")
+	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]")
+	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
+	flags.BoolVar(&f.noStandardise, "no-standardise", false, "use the columns as they are: declared constants 0 and 1")
+	flags.Uint64Var(&o.Seed, "seed", 0, "deals the rows their roles and draws random starts; same seed, same result")
+}
+
+// read completes the options from flags that need parsing, and reads the data.
+func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error) {
+	o := f.options
+	fail := func(err error) (*dataset.Table, krigo.Options, error) { return nil, o, &krigo.UsageError{Err: err} }
+	var err error
+	if o.Epsilon, o.EpsilonAbove, err = parseEpsilon(f.epsilon); err != nil {
+		return fail(err)
+	}
+	if !(o.Delta > 0 && o.Delta < 1) {
+		return fail(fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", o.Delta))
+	}
+	if o.Grid, err = pacbayes.ParseGrid(f.grid); err != nil {
+		return fail(fmt.Errorf("--grid: %w", err))
+	}
+	if o.Target == "" {
+		return fail(errors.New("--target is missing: name the column to predict"))
+	}
+	if f.inducing != "auto" && f.inducing != "0" {
+		if m, err := strconv.Atoi(f.inducing); err != nil || m < 0 {
+			return fail(fmt.Errorf("--inducing %q: want a number of inducing inputs, 0 or auto", f.inducing))
+		}
+		return fail(fmt.Errorf("--inducing %s: sparse GPs aren't in this version yet; 0 is the full GP", f.inducing))
+	}
+	table, err := dataset.ReadFile(path)
+	if err != nil {
+		return nil, o, err
+	}
+	file, declared := strings.CutPrefix(f.scaling, "declared:")
+	o.Scaling = f.scaling
+	switch {
+	case f.noStandardise && f.scaling != dataset.PriorRows:
+		return fail(errors.New("--no-standardise and --scaling exclude each other"))
+	case f.noStandardise:
+		s := dataset.Identity(len(table.Names) - 1)
+		o.Scaling, o.Declared = dataset.Declared, &s
+	case declared:
+		d, err := table.Regression(o.Target)
+		if err != nil {
+			return nil, o, err
+		}
+		s, err := dataset.ReadScaling(file, d)
+		if err != nil {
+			return nil, o, err
+		}
+		o.Scaling, o.Declared = dataset.Declared, &s
+	}
+	return table, o, nil
+}
+
+func parseEpsilon(s string) (below, above float64, err error) {
+	parts := strings.Split(s, ":")
+	var v [2]float64
+	for i, p := range parts {
+		if i < 2 {
+			v[i], err = strconv.ParseFloat(strings.TrimSpace(p), 64)
+		}
+		if err != nil || i > 1 || !(v[i] > 0) {
+			return 0, 0, fmt.Errorf("--epsilon %q: want a positive number, or below:above for the asymmetric loss", s)
+		}
+	}
+	return v[0], v[1], nil
+}
+
+func newFit(c *common) *cobra.Command {
+	var f objectiveFlags
+	var test, out, initFile, resume string
+	cmd := &cobra.Command{
+		Use:   "fit DATA --target COL",
+		Short: "Train a model, certify it, save it",
+		Long: `Train a Gaussian process on a CSV file (plain or gzip), certify it, and save it.
+
+Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows
+(a tenth, at most 1,000), from which the columns are standardised, and the rest are
+certified: the model is trained on them, and the certificate counts them alone.
+
+The certificate says: with confidence 1−δ, the expected loss of a random draw from the
+model on a further row of the same source is at most B, and that of its mean, which is
+what predict prints, at most 2B. Choose the loss and ε before you look at the data; a
+certificate picked as the best of several runs isn't one.`,
+		Example: `  krigo fit houses.csv --target price
+  krigo fit houses.csv --target price --epsilon 20000 --epsilon-units raw --test-fraction 0.2 --json
+  krigo fit houses.csv --target price --objective evidence --kernel "matern32+linear" --ard on`,
+		Args: exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			begin := time.Now()
+			table, o, err := f.read(args[0])
+			if err != nil {
+				return err
+			}
+			if test != "" {
+				if o.Test, err = dataset.ReadFile(test); err != nil {
+					return err
+				}
+			}
+			if initFile != "" {
+				if o.Init, err = readParams(initFile); err != nil {
+					return err
+				}
+			}
+			if out == "" {
+				out = modelName(args[0])
+			}
+			saver := &checkpointer{path: out + ".checkpoint", last: begin}
+			if resume != "" {
+				if o.Resume, err = readCheckpoint(resume); err != nil {
+					return err
+				}
+				saver.path = resume
+			}
+			o.Save = saver.offer
+			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+			o.Progress = progress.event
+			m, err := krigo.Fit(cmd.Context(), table, o)
+			progress.end()
+			if err != nil {
+				if cmd.Context().Err() == nil {
+					return err
+				}
+				if saver.state == nil {
+					return errors.New("interrupted before the first step; nothing to resume")
+				}
+				if err := saver.write(); err != nil {
+					return err
+				}
+				return fmt.Errorf("interrupted; go on with the same flags and --resume %s", saver.path)
+			}
+			if err := m.Save(out); err != nil {
+				return err
+			}
+			saver.remove()
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), fitJSON(m, out))
+			}
+			printFit(cmd.OutOrStdout(), m, out)
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	f.register(flags)
+	o := &f.options
+	flags.StringVar(&o.Kernel, "kernel", "se", "covariance function: "+strings.Join(kernel.Names, ", ")+"; sums and products as in \"se+linear\", \"se*periodic\"")
+	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
+	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
+	flags.StringVar(&test, "test", "", "score on the rows of this file instead")
+	flags.IntVar(&o.Restarts, "restarts", 3, "starting points per kernel family")
+	flags.StringVar(&initFile, "init", "", "start the first run from the parameters in this JSON file")
+	flags.StringVar(&out, "out", "", "model file to write (default: DATA's name with .krigo)")
+	flags.StringVar(&resume, "resume", "", "go on from this checkpoint of an interrupted fit with the same data and flags")
+	return cmd
+}
+
+// modelName is DATA's base name with .krigo in place of its endings.
+func modelName(data string) string {
+	name := filepath.Base(data)
+	for _, ending := range []string{".gz", ".csv", ".txt", ".tsv"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name + ".krigo"
+}
+
+func readParams(path string) (*krigo.Params, error) {
+	var p krigo.Params
+	if err := readJSON(path, &p); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+func readCheckpoint(path string) (*krigo.Checkpoint, error) {
+	var c krigo.Checkpoint
+	if err := readJSON(path, &c); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// readJSON decodes a file, refusing keys that aren't known.
+func readJSON(path string, v any) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	d := json.NewDecoder(file)
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("%s: something follows the JSON document", path)
+	}
+	return nil
+}
+
+// checkpointer keeps the last state of a fit, and writes it to a file now and then.
+type checkpointer struct {
+	path  string
+	state *krigo.Checkpoint
+	last  time.Time
+}
+
+// checkpointEvery is how much work a killed fit may lose.
+const checkpointEvery = 5 * time.Second
+
+func (c *checkpointer) offer(s *krigo.Checkpoint) error {
+	c.state = s
+	if time.Since(c.last) < checkpointEvery {
+		return nil
+	}
+	c.last = time.Now()
+	return c.write()
+}
+
+func (c *checkpointer) write() error {
+	return dataset.WriteFileAtomic(c.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(c.state) })
+}
+
+func (c *checkpointer) remove() { os.Remove(c.path) }
+
+// fitDocument is what fit --json prints.
+type fitDocument struct {
+	Objective         string                `json:"objective"`
+	Rows              int                   `json:"rows"` // prior and certified
+	Inputs            int                   `json:"inputs"`
+	Inducing          int                   `json:"inducing"`
+	Kernel            kernel.Spec           `json:"kernel"`
+	Mean              *krigo.MeanParams     `json:"mean,omitempty"`
+	NoiseVariance     float64               `json:"noise_variance"`
+	ObservationNoise  float64               `json:"observation_noise"`
+	Certificate       *pacbayes.Certificate `json:"certificate"`
+	CertificateReason string                `json:"certificate_reason,omitempty"`
+	Test              *model.Test           `json:"test"`
+	Training          model.Training        `json:"training"`
+	Notices           []string              `json:"notices,omitempty"`
+	Model             string                `json:"model"`
+}
+
+func fitJSON(m *krigo.Model, path string) fitDocument {
+	d := fitDocument{
+		Objective: m.Objective, Inputs: len(m.Inputs), Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
+		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
+		Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
+	}
+	if b := m.Posterior.Beta; len(b) > 0 {
+		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}
+	}
+	for _, r := range m.Roles {
+		if r == dataset.Prior || r == dataset.Certified {
+			d.Rows++
+		}
+	}
+	return d
+}
+
+func printFit(w io.Writer, m *krigo.Model, path string) {
+	if c := m.Certificate; c != nil {
+		printCertificate(w, m, c)
+	} else {
+		fmt.Fprintf(w, "No certificate: %s.\n", m.CertificateReason)
+	}
+	d := fitJSON(m, path)
+	fmt.Fprintf(w, "\nModel     %s on %d rows × %d inputs, kernel %s\n", m.Objective, d.Rows, d.Inputs, kernelText(d.Kernel))
+	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
+	if t := m.Test; t != nil {
+		fmt.Fprintf(w, "Test      %d rows: RMSE %.4g (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, t.RMSERaw, m.Target, t.MSE, t.NLPD)
+		fmt.Fprintf(w, "          loss of the mean %.3f, of a random draw %.3f; 95 %% intervals hold %.1f %%\n", t.MeanRisk, t.GibbsRisk, 100*t.Coverage95)
+	}
+	fmt.Fprintf(w, "Training  %d starts, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
+		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
+	for _, n := range m.Notices {
+		fmt.Fprintf(w, "Notice    %s\n", n)
+	}
+	fmt.Fprintf(w, "Saved     %s\n", path)
+}
+
+func kernelText(s kernel.Spec) string {
+	if len(s.Parts) > 0 {
+		texts := make([]string, len(s.Parts))
+		for i, p := range s.Parts {
+			texts[i] = kernelText(p)
+		}
+		op := map[string]string{"sum": " + ", "product": " * "}[s.Name]
+		return "(" + strings.Join(texts, op) + ")"
+	}
+	t := fmt.Sprintf("%s (variance %.3g", s.Name, s.Variance)
+	if len(s.Lengthscales) > 0 {
+		ls := make([]string, len(s.Lengthscales))
+		for i, l := range s.Lengthscales {
+			ls[i] = fmt.Sprintf("%.3g", l)
+		}
+		t += ", lengthscales " + strings.Join(ls, " ")
+	}
+	return t + ")"
+}

@@ -1,0 +1,111 @@
+// Command krigo trains Gaussian processes, certifies how well they generalise, and
+// predicts with them. See docs/command-line.md.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+)
+
+// Exit statuses.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the program, apart from the process it runs in.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(stderr, "krigo: "+err.Error())
+	var usage *krigo.UsageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// io is what the subcommands share: where to print, and how.
+type common struct {
+	json    bool
+	quiet   bool
+	threads int
+}
+
+func newRoot() *cobra.Command {
+	var c common
+	root := &cobra.Command{
+		Use:   "krigo",
+		Short: "Gaussian processes that keep their promises",
+		Long: `krigo trains Gaussian-process regression so that its own generalisation guarantee is
+as good as it can be, prints that guarantee, and saves one file to predict with.
+
+  krigo fit houses.csv --target price      train, certify, save houses.krigo
+  krigo predict houses.krigo new.csv       mean, variance and interval for each row
+  krigo certify houses.krigo houses.csv    recompute the guarantee from model and data
+
+Progress goes to standard error, results to standard output.
+Exit status: 0 done, 1 failed, 2 wrong usage.`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if c.threads < 0 {
+				return &krigo.UsageError{Err: fmt.Errorf("--threads %d: want a positive number, or 0 for all", c.threads)}
+			}
+			if c.threads > 0 {
+				runtime.GOMAXPROCS(c.threads)
+			}
+			return nil
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.BoolVar(&c.json, "json", false, "print one JSON document instead of text")
+	flags.BoolVar(&c.quiet, "quiet", false, "no progress on standard error")
+	flags.IntVar(&c.threads, "threads", 0, "processor cores to use, 0 for all; results don't depend on it")
+	root.AddCommand(newFit(&c), newPredict(&c), newCertify(&c), newEvaluate(&c), newReproduce(&c))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &krigo.UsageError{Err: fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
+	})
+	return root
+}
+
+// exactly is cobra.ExactArgs with krigo's exit status.
+func exactly(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := cobra.ExactArgs(n)(cmd, args); err != nil {
+			return &krigo.UsageError{Err: fmt.Errorf("%w (usage: %s)", err, cmd.UseLine())}
+		}
+		return nil
+	}
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+func newPredict(c *common) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "predict MODEL DATA",
+		Short: "Mean, variance and interval for each row",
+		Long: `Predict every row of a CSV file, which needs the model's input columns in any order;
+other columns are ignored. In the target's own units:
+
+  mean                 of the function and of the target
+  latent_variance      of the function itself
+  predictive_variance  of an observation: with observation noise
+  lower95, upper95     central 95 % credible interval for an observation
+
+The interval is the model's own belief; the guarantee is the certificate's (krigo certify).`,
+		Args: exactly(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := krigo.Load(args[0])
+			if err != nil {
+				return err
+			}
+			table, err := dataset.ReadFile(args[1])
+			if err != nil {
+				return err
+			}
+			ps, err := krigo.Predict(m, table)
+			if err != nil {
+				return err
+			}
+			write := func(w io.Writer) error {
+				if c.json {
+					return json.NewEncoder(w).Encode(map[string]any{"target": m.Target, "predictions": ps})
+				}
+				values := make([]float64, 0, 5*len(ps))
+				for _, p := range ps {
+					values = append(values, p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95)
+				}
+				return dataset.Write(w, []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}, len(ps), values)
+			}
+			if out == "" {
+				return write(cmd.OutOrStdout())
+			}
+			return dataset.WriteFileAtomic(out, write)
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output")
+	return cmd
+}

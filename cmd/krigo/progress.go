@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+)
+
+// progress prints how training goes: one line that is overwritten on a terminal,
+// else a line when a run ends and every few seconds in between.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	last     time.Time
+	open     bool // an unfinished line stands on the terminal
+}
+
+func newProgress(w io.Writer, quiet bool) *progress {
+	if quiet {
+		return &progress{}
+	}
+	p := &progress{w: w, last: time.Now()}
+	if f, ok := w.(*os.File); ok {
+		info, err := f.Stat()
+		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return p
+}
+
+func (p *progress) event(e krigo.Event) {
+	every := 5 * time.Second
+	if p.terminal {
+		every = 100 * time.Millisecond
+	}
+	if p.w == nil || (e.Stopped == "" && time.Since(p.last) < every) {
+		return
+	}
+	p.last = time.Now()
+	line := fmt.Sprintf("start %d of %d, %s: iteration %d, objective %.5g %s", e.Start, e.Starts, e.Family, e.Iteration, e.Value, e.Stopped)
+	if p.terminal {
+		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		p.open = true
+	} else {
+		fmt.Fprintln(p.w, line)
+	}
+}
+
+func (p *progress) end() {
+	if p.open {
+		fmt.Fprintln(p.w)
+		p.open = false
+	}
+}
+
+// version is the module's, as the Go tool recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

@@ -1,0 +1,201 @@
+package krigo
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Options say how to fit. The zero value of every field but Target means its default.
+type Options struct {
+	Target    string // column to predict
+	Objective string // kl-pac (default), sqrt-pac or evidence
+
+	Kernel string // kernel expression, default "se" (see kernel.Parse)
+	ARD    string // one lengthscale an input: on, off, or auto (default): both are tried and paid for
+	Mean   string // prior mean: zero (default), constant or linear
+
+	Loss         string  // default "band" (see pacbayes.Kind)
+	Epsilon      float64 // half-width of the loss, default 0.6; asymmetric: the width below y
+	EpsilonAbove float64 // asymmetric loss only: the width above y
+	EpsilonUnits string  // sd (default): standard deviations of the target; raw: its own units
+	Delta        float64 // the certificate may fail with this probability, default 0.01
+	Grid         pacbayes.Grid
+
+	Scaling  string           // prior-rows (default), declared or all-rows
+	Declared *dataset.Scaling // the constants, if Scaling is declared
+
+	TestFraction float64        // share of the rows set aside for testing, default none
+	Test         *dataset.Table // or a table of their own
+
+	Restarts int    // starting points per kernel family, default 3
+	Seed     uint64 // of the shuffle that deals rows their roles, and of random starts
+	Init     *Params
+
+	// Progress is told how training goes, from one goroutine at a time; it may be nil.
+	Progress func(Event)
+	// Save, if not nil, is offered the state of the fit after every iteration. Resume is
+	// such a state: the fit goes on from there and ends as if it had never stopped.
+	Save   func(*Checkpoint) error
+	Resume *Checkpoint
+}
+
+// UsageError says what is wrong with the options rather than with the data.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+func usage(format string, args ...any) error {
+	return &UsageError{fmt.Errorf(format, args...)}
+}
+
+// Objectives lists the training objectives of this version.
+var Objectives = []string{"kl-pac", "sqrt-pac", "evidence"}
+
+// later are objectives of the contract that this version doesn't have.
+var later = []string{"vfe", "fitc", "dtc", "pep", "svgp", "renyi"}
+
+// withDefaults fills the zero fields, or says all that is wrong with the others.
+func (o Options) withDefaults() (Options, error) {
+	text := func(v *string, unset string) {
+		if *v == "" {
+			*v = unset
+		}
+	}
+	text(&o.Objective, "kl-pac") // the product's reason to exist
+	text(&o.Kernel, "se")
+	text(&o.ARD, "auto") // at a few hundred rows ARD's grid penalty often costs more than it gains: try both
+	text(&o.Mean, "zero")
+	text(&o.Loss, string(pacbayes.Band))
+	text(&o.EpsilonUnits, "sd")
+	text(&o.Scaling, dataset.PriorRows)
+	if o.Epsilon == 0 {
+		o.Epsilon = 0.6 // of Reeb et al. 2018, Sect. 4
+	}
+	if o.Delta == 0 {
+		o.Delta = 0.01
+	}
+	if o.Grid == (pacbayes.Grid{}) {
+		o.Grid = pacbayes.DefaultGrid
+	}
+	if o.Restarts == 0 {
+		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
+	}
+	return o, o.check()
+}
+
+func (o Options) check() error {
+	var errs []error
+	oneOf := func(flag, v string, names ...string) {
+		if !slices.Contains(names, v) {
+			errs = append(errs, fmt.Errorf("%s %q: want one of %s", flag, v, strings.Join(names, ", ")))
+		}
+	}
+	if o.Target == "" {
+		errs = append(errs, errors.New("target: name the column to predict"))
+	}
+	if slices.Contains(later, o.Objective) {
+		errs = append(errs, fmt.Errorf("objective %q isn't in this version yet: it has %s", o.Objective, strings.Join(Objectives, ", ")))
+	} else {
+		oneOf("objective", o.Objective, Objectives...)
+	}
+	oneOf("ard", o.ARD, "on", "off", "auto")
+	oneOf("epsilon-units", o.EpsilonUnits, "sd", "raw")
+	oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)
+	if _, err := model.MeanOf(o.Mean, 1); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := kernel.Parse(o.Kernel, 1, false); err != nil {
+		errs = append(errs, err)
+	}
+	if kind, err := pacbayes.ParseLoss(o.Loss); err != nil {
+		errs = append(errs, err)
+	} else if err := o.loss(kind).Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("epsilon: %w", err))
+	} else if kind != pacbayes.Asymmetric && o.EpsilonAbove != 0 {
+		errs = append(errs, fmt.Errorf("epsilon: two widths are for the asymmetric loss, not %q", kind))
+	}
+	if !(o.Delta > 0 && o.Delta < 1) {
+		errs = append(errs, fmt.Errorf("delta %v: want a probability between 0 and 1, such as 0.01", o.Delta))
+	}
+	if err := o.Grid.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if (o.Scaling == dataset.Declared) != (o.Declared != nil) {
+		errs = append(errs, errors.New("scaling: declared scaling needs its constants, and constants need declared scaling"))
+	}
+	if !(o.TestFraction >= 0 && o.TestFraction < 1) {
+		errs = append(errs, fmt.Errorf("test-fraction %v: want a share in [0, 1)", o.TestFraction))
+	}
+	if o.TestFraction > 0 && o.Test != nil {
+		errs = append(errs, errors.New("test-fraction and a test table exclude each other"))
+	}
+	if o.Restarts < 1 || o.Restarts > 1000 {
+		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000", o.Restarts))
+	}
+	if len(errs) > 0 {
+		return &UsageError{errors.Join(errs...)}
+	}
+	return nil
+}
+
+func (o Options) loss(kind pacbayes.Kind) pacbayes.Loss {
+	return pacbayes.Loss{Kind: kind, Below: o.Epsilon, Above: o.EpsilonAbove}
+}
+
+// Params are a model's parameters as people write them, in scaled units.
+type Params struct {
+	Kernel        kernel.Spec `json:"kernel"`
+	NoiseVariance float64     `json:"noise_variance"`
+	Mean          *MeanParams `json:"mean,omitempty"`
+	Inducing      [][]float64 `json:"inducing,omitempty"`
+}
+
+// MeanParams are those of a prior mean function.
+type MeanParams struct {
+	Constant float64   `json:"constant"`
+	Linear   []float64 `json:"linear,omitempty"`
+}
+
+// vector returns the parameters as [θ, β, ln σ_n²] for the mean of that name on dim inputs.
+func (p *Params) vector(meanName string, dim int) (kernel.Kernel, kernel.Mean, []float64, error) {
+	if len(p.Inducing) > 0 {
+		return nil, nil, nil, usage("params: inducing inputs aren't in this version yet")
+	}
+	k, x, err := p.Kernel.Build(dim)
+	if err != nil {
+		return nil, nil, nil, usage("params: %w", err)
+	}
+	mean, err := model.MeanOf(meanName, dim)
+	if err != nil {
+		return nil, nil, nil, &UsageError{err}
+	}
+	var given MeanParams
+	if p.Mean != nil {
+		given = *p.Mean
+	}
+	switch n := len(mean.Params()); {
+	case n == 0 && (given.Constant != 0 || len(given.Linear) > 0):
+		return nil, nil, nil, usage("params: a prior mean is given; choose mean constant or linear so that it is counted")
+	case n == 1 && len(given.Linear) > 0:
+		return nil, nil, nil, usage("params: slopes are given; choose mean linear")
+	case n > 1 && len(given.Linear) != dim:
+		return nil, nil, nil, usage("params: mean.linear has %d slopes for %d inputs", len(given.Linear), dim)
+	case n > 0:
+		x = append(append(x, given.Constant), given.Linear...)
+	}
+	if !(p.NoiseVariance > 0) || math.IsInf(p.NoiseVariance, 1) {
+		return nil, nil, nil, usage("params: noise_variance must be a positive number, not %v", p.NoiseVariance)
+	}
+	return k, mean, append(x, math.Log(p.NoiseVariance)), nil
+}
