@@ -1,7 +1,60 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/reproduce"
+)
 
 func newReproduce(c *common) *cobra.Command {
-	return &cobra.Command{Use: "reproduce NAME", Args: exactly(1), RunE: func(*cobra.Command, []string) error { return nil }}
+	var env reproduce.Env
+	var list bool
+	long := `Run the experiment behind a table or figure of the papers, the paper's figure beside
+ours. Every finished run is kept in the results folder: an interrupted command goes on
+where it stopped, and finished runs are never repeated.
+
+`
+	for _, e := range reproduce.Experiments {
+		long += fmt.Sprintf("  %-14s %s\n", e.Name, e.Title)
+	}
+	cmd := &cobra.Command{
+		Use:   "reproduce NAME",
+		Short: "A table or figure of the papers, their figure beside ours",
+		Long:  long,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if list {
+				return nil
+			}
+			return exactly(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if list {
+				for _, e := range reproduce.Experiments {
+					fmt.Fprintf(cmd.OutOrStdout(), "%-14s %s\n", e.Name, e.Title)
+				}
+				return nil
+			}
+			e, err := reproduce.Find(args[0])
+			if err == nil && env.Reps < 0 {
+				err = fmt.Errorf("--reps %d: want a positive number, or 0 for the paper's", env.Reps)
+			}
+			if err != nil {
+				return &krigo.UsageError{Err: err}
+			}
+			env.Stdout = cmd.OutOrStdout()
+			if !c.quiet {
+				env.Progress = func(done, total int, what string) {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d: %s\n", done, total, what)
+				}
+			}
+			return e.Run(cmd.Context(), env)
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "list what can be reproduced")
+	cmd.Flags().IntVar(&env.Reps, "reps", 0, "repetitions (default: the paper's)")
+	cmd.Flags().StringVar(&env.Out, "out", "results", "folder of results and drawings")
+	return cmd
 }

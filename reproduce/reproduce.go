@@ -1,0 +1,160 @@
+// Package reproduce runs the experiments behind the papers' tables and figures, and
+// sets the papers' figures beside ours.
+package reproduce
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// Env is where an experiment runs.
+type Env struct {
+	Reps   int       // repetitions, 0 for the paper's number
+	Out    string    // folder of results and drawings
+	Stdout io.Writer // the tables, as Markdown
+	// Progress is told about every finished run, from one goroutine at a time.
+	Progress func(done, total int, what string)
+}
+
+// Experiment is one table or figure.
+type Experiment struct {
+	Name  string
+	Title string
+	Run   func(ctx context.Context, env Env) error
+}
+
+// Experiments lists everything that can be reproduced.
+var Experiments = []Experiment{
+	{"reeb-table1", "Reeb et al. 2018, Table 1: full GPs on boston, and the same with krigo's defaults", reebTable1},
+	{"reeb-fig2", "Reeb et al. 2018, Fig. 2: the numbers of Table 1, drawn", reebFig2},
+	{"reeb-fig4", "Reeb et al. 2018, Fig. 4: the inverse binary kl", reebFig4},
+	{"reeb-fig5", "Reeb et al. 2018, Fig. 5: the bounded losses", reebFig5},
+	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
+}
+
+// Find returns the experiment of that name.
+func Find(name string) (Experiment, error) {
+	var names []string
+	for _, e := range Experiments {
+		if e.Name == name {
+			return e, nil
+		}
+		names = append(names, e.Name)
+	}
+	return Experiment{}, fmt.Errorf("unknown experiment %q: known are %s", name, strings.Join(names, ", "))
+}
+
+// task is one run of an experiment, known by a key that holds all its settings.
+type task[R any] struct {
+	key string
+	run func(ctx context.Context) (R, error)
+}
+
+// runAll runs tasks side by side and returns their results in the tasks' order. Every
+// result is appended to a file as soon as it is there; one that the file holds isn't
+// computed again.
+func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R]) ([]R, error) {
+	if err := os.MkdirAll(env.Out, 0o755); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(env.Out, name+".jsonl")
+	have, err := readResults[R](path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+
+	results, errs := make([]R, len(tasks)), make([]error, len(tasks))
+	var mu sync.Mutex
+	finished := 0
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	for i, t := range tasks {
+		if r, ok := have[t.key]; ok {
+			results[i] = r
+			finished++
+			continue
+		}
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() != nil {
+				return
+			}
+			r, err := t.run(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				err = json.NewEncoder(file).Encode(keyed[R]{t.key, r})
+			}
+			results[i], errs[i] = r, err
+			if err == nil {
+				finished++
+				if env.Progress != nil {
+					env.Progress(finished, len(tasks), t.key)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("interrupted; the runs done are kept in %s, and the same command goes on from there", path)
+	}
+	return results, errors.Join(errs...)
+}
+
+type keyed[R any] struct {
+	Key    string `json:"key"`
+	Result R      `json:"result"`
+}
+
+func readResults[R any](path string) (map[string]R, error) {
+	have := map[string]R{}
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return have, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for n := 1; lines.Scan(); n++ {
+		var k keyed[R]
+		if err := json.Unmarshal(lines.Bytes(), &k); err != nil {
+			return nil, fmt.Errorf("%s: line %d can't be read (%w): remove it, and the run is repeated", path, n, err)
+		}
+		have[k.Key] = k.Result
+	}
+	return have, lines.Err()
+}
+
+// meanSE returns the mean and its standard error.
+func meanSE(v []float64) (mean, se float64) {
+	n := float64(len(v))
+	for _, x := range v {
+		mean += x / n
+	}
+	for _, x := range v {
+		se += (x - mean) * (x - mean)
+	}
+	if n < 2 {
+		return mean, math.NaN()
+	}
+	return mean, math.Sqrt(se / (n - 1) / n)
+}
