@@ -54,7 +54,7 @@ func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64
 // NotDefinite explains a failed factorisation of K + σ_n² I. The full GP adds no
 // jitter, since the noise variance already stands on the diagonal.
 func NotDefinite(err error, noise float64) error {
-	return fmt.Errorf("K + σ_n² I can't be factored with noise variance %.3g (%w): raise the noise variance, or shorten the lengthscales", noise, err)
+	return fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g (%w): raise the noise variance, or shorten the lengthscales", noise, err)
 }
 
 // predictRows is the number of rows predicted at a time.

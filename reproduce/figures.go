@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
@@ -30,16 +30,16 @@ func save(env Env, name string, width, height vg.Length, plots ...*plot.Plot) er
 	if err := os.MkdirAll(env.Out, 0o755); err != nil {
 		return err
 	}
-	canvas := vgsvg.New(width, height)
+	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(160))
 	row := make([]*plot.Plot, len(plots))
 	copy(row, plots)
 	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: vg.Points(10), PadTop: vg.Points(4), PadBottom: vg.Points(4), PadLeft: vg.Points(4), PadRight: vg.Points(8)}
 	for i, c := range plot.Align([][]*plot.Plot{row}, tiles, draw.New(canvas))[0] {
 		row[i].Draw(c)
 	}
-	path := filepath.Join(env.Out, name+".svg")
+	path := filepath.Join(env.Out, name+".png")
 	err := dataset.WriteFileAtomic(path, func(w io.Writer) error {
-		_, err := canvas.WriteTo(w)
+		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 		return err
 	})
 	if err == nil {
@@ -82,7 +82,7 @@ func reebFig4(_ context.Context, env Env) error {
 			return err
 		}
 	}
-	p.Legend.Left, p.Legend.Top = false, false
+	p.X.Max = 1.2 // room for the legend
 	return save(env, "reeb-fig4", 12*vg.Centimeter, 9*vg.Centimeter, p)
 }
 
@@ -97,7 +97,7 @@ func reebFig5(_ context.Context, env Env) error {
 		}
 	}
 	p.Y.Min, p.Y.Max = 0, 1.05
-	p.Legend.Left = false
+	p.X.Max = 4 // room for the legend
 	return save(env, "reeb-fig5", 12*vg.Centimeter, 9*vg.Centimeter, p)
 }
 
@@ -168,11 +168,11 @@ func (s shifted) Plot(c draw.Canvas, p *plot.Plot) {
 	s.Plotter.Plot(c, p)
 }
 
-// snelsonBand fits Snelson's data with krigo's defaults and draws mean, ε-band and
+// snelsonBand fits Snelson's data with ε = 1 standard deviation and draws mean, ε-band and
 // certificate.
 func snelsonBand(ctx context.Context, env Env) error {
 	table := data.Snelson()
-	m, err := krigo.Fit(ctx, table, krigo.Options{Target: "y"})
+	m, err := krigo.Fit(ctx, table, krigo.Options{Target: "y", Epsilon: 1})
 	if err != nil {
 		return err
 	}
@@ -202,11 +202,11 @@ func snelsonBand(ctx context.Context, env Env) error {
 	p.Title.Text = fmt.Sprintf("With %.0f %% confidence, at most %.1f %% of further points lie outside the green band",
 		100*(1-c.Delta), 100*math.Ceil(1000*c.MeanBound)/1000)
 	p.X.Label.Text, p.Y.Label.Text = "x", "y"
-	band, err := between(low, high, color.RGBA{0, 158, 115, 50})
+	band, err := between(low, high, color.NRGBA{0, 158, 115, 50})
 	if err != nil {
 		return err
 	}
-	belief, err := between(sdLow, sdHigh, color.RGBA{0, 114, 178, 70})
+	belief, err := between(sdLow, sdHigh, color.NRGBA{0, 114, 178, 70})
 	if err != nil {
 		return err
 	}
@@ -228,6 +228,7 @@ func snelsonBand(ctx context.Context, env Env) error {
 	p.Legend.Add("mean ± 2 sd of f", belief)
 	p.Legend.Add("data", dots)
 	p.Legend.Top = true
+	p.Y.Max += 1.5 // room for the legend
 	fmt.Fprintf(env.Stdout, "Bound on a random draw %.4f, on the mean %.4f, from %d certified rows.\n", c.Bound, c.MeanBound, c.Rows)
 	return save(env, "snelson-band", 20*vg.Centimeter, 11*vg.Centimeter, p)
 }
