@@ -57,9 +57,12 @@ type Checkpoint struct {
 	Runs        map[string]*train.State `json:"runs"`
 }
 
-// maxFull is the most rows a full GP is trained on: beyond it a factorisation takes
-// minutes and a covariance matrix gigabytes.
-const maxFull = 20000
+// A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
+// above defaultFull, where a step takes seconds, only if asked for.
+const (
+	maxFull     = 20000
+	defaultFull = 2000
+)
 
 // The box of ln σ_n², which isn't on the grid: it shapes Q alone.
 var minLogNoise, maxLogNoise = math.Log(1e-8), math.Log(1e6)
@@ -80,9 +83,13 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := len(p.y); n > maxFull {
-		return nil, fmt.Errorf("%s: %d rows to train on, and this version has full GPs only, for up to %d rows: use fewer rows, or raise --test-fraction",
+	switch n := len(p.y); {
+	case n > maxFull:
+		return nil, fmt.Errorf("%s: %d rows to train on: a full GP takes up to %d, and sparse GPs aren't in this version yet; use fewer rows, or raise the test fraction",
 			table.Source, n, maxFull)
+	case n > defaultFull && !o.Full && o.Objective != "evidence":
+		return nil, fmt.Errorf("%s: %d rows to train on: above %d the default is a sparse GP, which isn't in this version yet; ask for the full GP (--inducing 0) if you can wait for steps of O(N³)",
+			table.Source, n, defaultFull)
 	}
 	families := p.families(o)
 	best, runs, err := p.train(ctx, o, families)
@@ -402,8 +409,12 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 	problem := &objective.Problem{Kernel: f.kernel, Mean: f.mean}
 	x := slices.Clone(best.result.X)
 	names := problem.Names()
+	box := p.box(o, f)
 	for _, i := range best.result.AtBound {
-		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range", names[i]))
+		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
+	}
+	if r := best.result; r.Rejected > 0 {
+		p.notices = append(p.notices, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the last: %s)", r.Rejected, r.Evaluations, r.Rejection))
 	}
 	theta, beta, logNoise := problem.Split(x)
 	for _, part := range [][]float64{theta, beta} {

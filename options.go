@@ -18,6 +18,10 @@ type Options struct {
 	Target    string // column to predict
 	Objective string // kl-pac (default), sqrt-pac or evidence
 
+	// Full asks for the full GP however many rows there are. Without it a full GP is
+	// trained on up to 2,000 rows (evidence: any number).
+	Full bool
+
 	Kernel string // kernel expression, default "se" (see kernel.Parse)
 	ARD    string // one lengthscale an input: on, off, or auto (default): both are tried and paid for
 	Mean   string // prior mean: zero (default), constant or linear

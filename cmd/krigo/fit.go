@@ -35,7 +35,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	o := &f.options
 	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
 	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood)")
-	flags.StringVar(&f.inducing, "inducing", "auto", "inducing inputs; 0: the full GP. auto is the full GP in this version")
+	flags.StringVar(&f.inducing, "inducing", "auto", "inducing inputs; 0: the full GP whatever the number of rows; auto: the full GP up to 2,000 rows (evidence: always)")
 	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
 	flags.StringVar(&o.Loss, "loss", "band", "bounded loss that is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute")
 	flags.StringVar(&f.epsilon, "epsilon", "0.6", "half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8")
@@ -70,6 +70,7 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 		}
 		return fail(fmt.Errorf("--inducing %s: sparse GPs aren't in this version yet; 0 is the full GP", f.inducing))
 	}
+	o.Full = f.inducing == "0"
 	table, err := dataset.ReadFile(path)
 	if err != nil {
 		return nil, o, err
