@@ -152,8 +152,9 @@ func reebFullGP(ctx context.Context, rep int, eps float64, method string) (measu
 	k, mean := kernel.SE(d.Cols, false), kernel.ZeroMean{}
 	problem := &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y}
 	penalty := pacbayes.Penalty(grid.LogInverseP(terms.Params), 0, len(y), terms.Delta)
-	// Lengthscale (not its square) and variance lie in [e⁻⁶, e⁶]; the evidence is free.
-	box := train.Bounds{Lower: []float64{-12, -6, math.Log(1e-8)}, Upper: []float64{12, 6, math.Log(1e6)}}
+	// Lengthscale and variance lie in [e⁻⁶, e⁶], the noise variance and the evidence are free.
+	low, high := softplusInverse(math.Exp(-6)), softplusInverse(math.Exp(6))
+	box := train.Bounds{Lower: []float64{low, low, math.Inf(-1)}, Upper: []float64{high, high, math.Inf(1)}}
 	switch method {
 	case "kl-pac":
 		problem.Objective = &objective.PAC{Loss: terms.Loss, Bound: pacbayes.KLBound, Penalty: penalty}
@@ -162,14 +163,16 @@ func reebFullGP(ctx context.Context, rep int, eps float64, method string) (measu
 	default:
 		problem.Objective, box = &objective.Evidence{}, train.Bounds{}
 	}
-	r, err := train.LBFGS{}.Minimize(ctx, problem, box, train.Start([]float64{0, 0, 0}), nil)
+	one := softplusInverse(1)
+	r, err := train.LBFGS{}.Minimize(ctx, softplus{problem}, box, train.Start([]float64{one, one, one}), nil)
 	if err != nil {
 		return measures{}, err
 	}
+	x3, _ := softplus{problem}.logs(r.X)
 	// The paper's code rounds ln l to the grid, not ln l².
-	logL, _, _ := grid.Round(r.X[0] / 2)
-	logV, _, _ := grid.Round(r.X[1])
-	noise := math.Exp(r.X[2])
+	logL, _, _ := grid.Round(x3[0] / 2)
+	logV, _, _ := grid.Round(x3[1])
+	noise := math.Exp(x3[2])
 	q, err := posterior.NewExact(k, []float64{2 * logL, logV}, mean, nil, x, y, noise)
 	if err != nil {
 		return measures{}, err
@@ -188,6 +191,43 @@ func reebFullGP(ctx context.Context, rep int, eps float64, method string) (measu
 		out.MSE += (t - m[i]) * (t - m[i]) / float64(len(yTest))
 	}
 	return out, nil
+}
+
+// softplus is a Problem with one lengthscale in the coordinates of the paper's code:
+// l, σ_s² and σ_n² are each ln(1+eˣ) + 1e-6. The optimum doesn't care, but the path to
+// it does, and with it which local optimum a single start finds.
+type softplus struct{ problem *objective.Problem }
+
+const softplusFloor = 1e-6
+
+func softplusInverse(v float64) float64 {
+	return v - softplusFloor + math.Log(-math.Expm1(softplusFloor-v))
+}
+
+// Dim implements train.Objective.
+func (s softplus) Dim() int { return 3 }
+
+// logs returns [ln l², ln σ_s², ln σ_n²] at x and the derivative of each by its own x.
+func (s softplus) logs(x []float64) (logs, slopes []float64) {
+	for i, v := range x {
+		t := math.Max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))) + softplusFloor
+		l, d := math.Log(t), 1/((1+math.Exp(-v))*t)
+		if i == 0 {
+			l, d = 2*l, 2*d
+		}
+		logs, slopes = append(logs, l), append(slopes, d)
+	}
+	return logs, slopes
+}
+
+// Evaluate implements train.Objective.
+func (s softplus) Evaluate(x, gradient []float64) (float64, error) {
+	logs, slopes := s.logs(x)
+	value, err := s.problem.Evaluate(logs, gradient)
+	for i := range gradient {
+		gradient[i] *= slopes[i]
+	}
+	return value, err
 }
 
 // defaultRuns are the same methods as krigo fit runs them: valid certificates.
