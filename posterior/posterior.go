@@ -126,3 +126,13 @@ func (p *Posterior) LeaveOneOut(y, mean, variance []float64) {
 		mean[i] = y[i] - w*variance[i]
 	}
 }
+
+// SparseKL is KL(Q‖P) = ½[tr B⁻¹ + μᵀμ − M + ln|B|] of the sparse posterior, from the
+// Cholesky factor of B, B⁻¹ and μ (Reeb et al. 2018, Eq. 10, in the parametrisation 11).
+func SparseKL(cholB, binv linalg.Matrix, mu []float64) float64 {
+	kl := linalg.LogDet(cholB) + linalg.Dot(mu, mu)
+	for i := range binv.Rows {
+		kl += binv.At(i, i) - 1
+	}
+	return kl / 2
+}

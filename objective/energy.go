@@ -1,0 +1,75 @@
+package objective
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// Energy is the family of collapsed energies of sparse GPs (Reeb et al. 2018, Eq. 34,
+// and power EP, Bui, Yan, Turner 2017):
+//
+//	F_α = ½[ln|B| + Σ ln D_i + N ln 2π + Σ r_i²/D_i − bᵀB⁻¹b] + ((1−α)/(2α)) Σ ln(1 + αλ_i/s)
+//
+// The first bracket is −ln N(r; 0, VᵀV + D). α → 0: the last term is Σ λ_i/(2s), and F is
+// Titsias' VFE bound; α = 1: FITC; DTC is VFE without its trace term.
+type Energy struct {
+	Alpha float64 // in [0, 1]
+	DTC   bool    // leave the trace term out; needs Alpha 0
+}
+
+// VFE, FITC, DTC and PEP are the energies by name; alpha of PEP lies in (0, 1].
+func VFE() *Energy              { return &Energy{} }
+func FITC() *Energy             { return &Energy{Alpha: 1} }
+func DTC() *Energy              { return &Energy{DTC: true} }
+func PEP(alpha float64) *Energy { return &Energy{Alpha: alpha} }
+
+func (f *Energy) alpha() float64 { return f.Alpha }
+
+func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
+	var logD, quad, trace float64
+	sum := linalg.Borrow(3, e.n)
+	defer linalg.Return(sum)
+	alpha, noise := f.Alpha, e.noise
+	for i, d := range e.dd {
+		sum.Row(0)[i] = math.Log(d)
+		sum.Row(1)[i] = e.r[i] * e.r[i] / d
+		if alpha > 0 {
+			sum.Row(2)[i] = math.Log1p(alpha * e.lambda[i] / noise)
+		} else {
+			sum.Row(2)[i] = e.lambda[i] / noise
+		}
+	}
+	logD, quad, trace = linalg.Sum(sum.Row(0)), linalg.Sum(sum.Row(1)), linalg.Sum(sum.Row(2))
+	factor := 0.5
+	if alpha > 0 {
+		factor = (1 - alpha) / (2 * alpha)
+	}
+	if f.DTC {
+		factor = 0
+	}
+	value := 0.5*(linalg.LogDet(e.lb)+logD+float64(e.n)*math.Log(2*math.Pi)+quad-linalg.Dot(e.b, e.mu)) + factor*trace
+	if s == nil {
+		return value, nil
+	}
+	// B̄ = ½B⁻¹ + ½μμᵀ, b̄ = −μ, and the rows' own terms.
+	linalg.CholeskyInverse(e.lb, e.binv)
+	for i, m := range e.mu {
+		row := s.B.Row(i)
+		copy(row, e.binv.Row(i))
+		linalg.Axpy(m, e.mu, row)
+		linalg.Scale(0.5, row)
+		s.b[i] = -m
+	}
+	t := (1 - alpha) / 2
+	if f.DTC {
+		t = 0
+	}
+	for i, d := range e.dd {
+		s.d[i] = 0.5/d - 0.5*e.r[i]*e.r[i]/(d*d)
+		s.lambda[i] = t / d
+		s.r[i] = e.r[i] / d
+		s.noise -= t * e.lambda[i] / (noise * d)
+	}
+	return value, nil
+}

@@ -1,0 +1,433 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// Rows is a source of training rows, read block by block: a table in memory or on disk.
+type Rows interface {
+	Dims() (rows, cols int)
+	// Block reads rows first … first+n into x (n×cols) and y.
+	Block(first, n int, x, y []float64) error
+}
+
+// Sparse is an objective over K_ZZ, K_ZX and diag K_XX in the parametrisation of
+// Eq. 11 of Reeb et al. 2018, with mean: D = αλ + s,
+//
+//	B = I + V D⁻¹Vᵀ = L_B L_Bᵀ,  b = V D⁻¹r,  μ = B⁻¹b,  V = L⁻¹K_ZX,  λ = diag(K_XX − VᵀV).
+//
+// All of them are functions of B, b and of sums over rows of terms in D_i, λ_i, r_i, so
+// that one streamed engine (SparseProblem) serves them all: an objective gives its value
+// and the adjoints of these.
+type Sparse interface {
+	// alpha of D = αλ + s: 0 VFE and DTC, 1 FITC, between: power EP.
+	alpha() float64
+	// evaluate returns the value. With seeds not nil it fills them; it may ask for the
+	// predictions at the training rows by e.predict.
+	evaluate(e *sparseEngine, seeds *sparseSeeds) (float64, error)
+}
+
+// sparseSeeds are the adjoints of a value with respect to B, b and the rows' D_i, λ_i,
+// r_i and m(x_i), and with respect to s and α where they stand by themselves.
+type sparseSeeds struct {
+	B       linalg.Matrix // symmetric, both triangles
+	b       []float64
+	d       []float64 // D̄_i, direct part
+	lambda  []float64 // λ̄_i, direct part
+	r       []float64 // r̄_i, direct part
+	mean    []float64 // of the prior mean where it is added to Vᵀμ
+	g, h    []float64 // of m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖L_B⁻¹V_i‖²; nil if unused
+	noise   float64
+	alpha   float64
+	gStat   []float64     // Σ g_i V_i
+	hStat   linalg.Matrix // Σ h_i V_i V_iᵀ
+	usesRow bool          // g and h count
+}
+
+// blockRows is the number of rows that are streamed at a time. It is part of the
+// result's rounding, so it is fixed.
+const blockRows = 2048
+
+// sparseEngine holds what one evaluation has: the M×M middle and N-vectors, never N×M
+// unless that fits keepBytes.
+type sparseEngine struct {
+	n, m, d int
+	noise   float64
+	alpha   float64
+
+	z    linalg.Matrix // M×d
+	l    linalg.Matrix // chol(K_ZZ + jitter I)
+	a    linalg.Matrix // V D⁻¹Vᵀ
+	lb   linalg.Matrix // chol(B)
+	binv linalg.Matrix // B⁻¹
+	b    []float64
+	mu   []float64
+
+	r, lambda, dd []float64 // N: y − m(x), λ, D
+	mean          []float64 // N: m(x)
+	y             []float64
+
+	v       func(block int) (linalg.Matrix, error) // n×M rows of Vᵀ: V_i is row i
+	scratch linalg.Matrix                          // a block of V, where V isn't kept
+
+	mHat, sHat []float64 // predictions at the rows, filled by predict
+}
+
+// SparseProblem binds a family of GPs, inducing inputs and rows to a sparse objective: a
+// function of [θ, β, ln σ_n², Z row by row], with its gradient. Time O(NM²), memory
+// O(M² + block·M) plus a few numbers a row, and N·M numbers where Keep allows them.
+type SparseProblem struct {
+	Kernel    kernel.Kernel
+	Mean      kernel.Mean
+	Rows      Rows
+	M         int
+	Objective Sparse
+	Keep      int64 // bytes of V that may be kept between passes instead of being computed again
+
+	Jitter float64 // added to K_ZZ by the last evaluation
+
+	e     *sparseEngine
+	seeds *sparseSeeds
+	x     linalg.Matrix   // rows in memory, scaled: N×d
+	kept  []linalg.Matrix // V by blocks
+}
+
+// Dim returns the number of parameters.
+func (p *SparseProblem) Dim() int {
+	_, d := p.Rows.Dims()
+	return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.M*d
+}
+
+// Split cuts a parameter vector, or a gradient, into its parts.
+func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z linalg.Matrix) {
+	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
+	_, d := p.Rows.Dims()
+	return x[:nk], x[nk : nk+nm], x[nk+nm], linalg.Of(p.M, d, x[nk+nm+1:])
+}
+
+func (p *SparseProblem) prepare() error {
+	if p.e != nil {
+		return nil
+	}
+	n, d := p.Rows.Dims()
+	m := p.M
+	if m < 1 {
+		return fmt.Errorf("a sparse GP needs at least one inducing input")
+	}
+	vec := func() []float64 { return make([]float64, n) }
+	e := &sparseEngine{n: n, m: m, d: d, l: linalg.New(m, m), a: linalg.New(m, m), lb: linalg.New(m, m), binv: linalg.New(m, m),
+		b: make([]float64, m), mu: make([]float64, m), r: vec(), lambda: vec(), dd: vec(), mean: vec(), y: vec(), mHat: vec(), sHat: vec()}
+	p.x = linalg.New(n, d)
+	for i := 0; i < n; i += blockRows {
+		k := min(blockRows, n-i)
+		if err := p.Rows.Block(i, k, p.x.Data[i*d:(i+k)*d], e.y[i:i+k]); err != nil {
+			return err
+		}
+	}
+	p.seeds = &sparseSeeds{B: linalg.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(), g: vec(), h: vec(),
+		gStat: make([]float64, m), hStat: linalg.New(m, m)}
+	p.e = e
+	return nil
+}
+
+func (e *sparseEngine) blocks() int { return (e.n + blockRows - 1) / blockRows }
+
+func (e *sparseEngine) rows(block int) (i0, i1 int) {
+	return block * blockRows, min((block+1)*blockRows, e.n)
+}
+
+// jitterStart and jitterEnd bound the multiples of the mean variance that are added to
+// the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in KL, mean and
+// variance, which keeps the certificate sound: KL only falls when the noisy inducing
+// outputs are marginalised (data processing).
+const (
+	jitterStart = 1e-10
+	jitterEnd   = 1e-4
+)
+
+// factor fills l with the Cholesky factor of K_ZZ + jitter I.
+func (p *SparseProblem) factor(theta []float64) error {
+	e := p.e
+	diag := make([]float64, e.m)
+	p.Kernel.Diag(theta, e.z, diag)
+	scale := linalg.Sum(diag) / float64(e.m)
+	p.Jitter = 0
+	for {
+		kernel.FillSymmetric(p.Kernel, theta, e.z, e.l)
+		e.l.AddDiagonal(p.Jitter)
+		err := linalg.Cholesky(e.l)
+		if err == nil {
+			return nil
+		}
+		if p.Jitter == 0 {
+			p.Jitter = jitterStart * scale
+		} else {
+			p.Jitter *= 10
+		}
+		if !(p.Jitter <= jitterEnd*scale*1.01) {
+			return fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
+		}
+	}
+}
+
+// computeV fills out with V_i = L⁻¹k(Z, x_i) as rows.
+func (p *SparseProblem) computeV(theta []float64, i0, i1 int, out linalg.Matrix) {
+	kernel.FillBlock(p.Kernel, theta, p.x.RowRange(i0, i1), p.e.z, out)
+	linalg.Trsm(false, true, p.e.l, out)
+}
+
+// Evaluate returns the objective at x and, unless gradient is nil, its gradient.
+func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
+	if err := p.prepare(); err != nil {
+		return math.NaN(), err
+	}
+	e := p.e
+	theta, beta, logNoise, z := p.Split(x)
+	e.noise, e.alpha, e.z = math.Exp(logNoise), p.Objective.alpha(), z
+	if err := p.factor(theta); err != nil {
+		return math.NaN(), err
+	}
+	p.Mean.At(beta, p.x, e.mean)
+	for i, v := range e.y {
+		e.r[i] = v - e.mean[i]
+	}
+	if err := p.statistics(theta); err != nil {
+		return math.NaN(), err
+	}
+	var seeds *sparseSeeds
+	if gradient != nil {
+		seeds = p.seeds
+		*seeds = sparseSeeds{B: seeds.B, b: seeds.b, d: seeds.d, lambda: seeds.lambda, r: seeds.r, mean: seeds.mean,
+			g: seeds.g, h: seeds.h, gStat: seeds.gStat, hStat: seeds.hStat}
+		for _, v := range [][]float64{seeds.b, seeds.d, seeds.lambda, seeds.r, seeds.mean, seeds.gStat} {
+			clear(v)
+		}
+	}
+	value, err := p.Objective.evaluate(e, seeds)
+	if err != nil {
+		return value, err
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return value, fmt.Errorf("the objective is %v at noise variance %.3g: look for extreme values in the data", value, e.noise)
+	}
+	if gradient != nil {
+		clear(gradient)
+		if err := p.backward(theta, beta, gradient); err != nil {
+			return value, err
+		}
+		if !linalg.Finite(gradient) {
+			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", e.noise)
+		}
+	}
+	return value, nil
+}
+
+// statistics is the first pass: λ, D, A = V D⁻¹Vᵀ, b = V D⁻¹r, then B and μ.
+func (p *SparseProblem) statistics(theta []float64) error {
+	e := p.e
+	keep := int64(e.n)*int64(e.m)*8 <= p.Keep
+	if !keep && e.scratch.IsZero() {
+		e.scratch = linalg.New(min(blockRows, e.n), e.m)
+	}
+	if keep && p.kept == nil {
+		p.kept = make([]linalg.Matrix, e.blocks())
+		for t := range p.kept {
+			i0, i1 := e.rows(t)
+			p.kept[t] = linalg.New(i1-i0, e.m)
+		}
+	}
+	e.v = func(t int) (linalg.Matrix, error) {
+		if keep {
+			return p.kept[t], nil
+		}
+		i0, i1 := e.rows(t)
+		v := e.scratch.RowRange(0, i1-i0)
+		p.computeV(theta, i0, i1, v)
+		return v, nil
+	}
+	scaled := linalg.Borrow(min(blockRows, e.n), e.m)
+	defer linalg.Return(scaled)
+	e.a.Zero()
+	clear(e.b)
+	for t := range e.blocks() {
+		i0, i1 := e.rows(t)
+		v := e.scratch
+		if keep {
+			v = p.kept[t]
+		}
+		v = v.RowRange(0, i1-i0)
+		p.computeV(theta, i0, i1, v)
+		p.Kernel.Diag(theta, p.x.RowRange(i0, i1), e.lambda[i0:i1])
+		w := scaled.RowRange(0, i1-i0)
+		for i := i0; i < i1; i++ {
+			row := v.Row(i - i0)
+			e.lambda[i] = max(e.lambda[i]-linalg.Dot(row, row), 0)
+			e.dd[i] = e.alpha*e.lambda[i] + e.noise
+			linalg.Axpy(e.r[i]/e.dd[i], row, e.b)
+			copy(w.Row(i-i0), row)
+			linalg.Scale(1/e.dd[i], w.Row(i-i0))
+		}
+		linalg.GemmLower(true, false, 1, v, w, 1, e.a)
+	}
+	e.a.MirrorLower()
+	e.lb.CopyFrom(e.a)
+	e.lb.AddDiagonal(1)
+	if err := linalg.Cholesky(e.lb); err != nil {
+		return fmt.Errorf("I + V D⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance", e.noise, err)
+	}
+	copy(e.mu, e.b)
+	linalg.Trsv(false, e.lb, e.mu)
+	linalg.Trsv(true, e.lb, e.mu)
+	return nil
+}
+
+// predict is the second forward pass: m̂ and σ̂² at the training rows (Eq. 9).
+func (e *sparseEngine) predict() error {
+	scratch := linalg.Borrow(min(blockRows, e.n), e.m)
+	defer linalg.Return(scratch)
+	for t := range e.blocks() {
+		i0, i1 := e.rows(t)
+		v, err := e.v(t)
+		if err != nil {
+			return err
+		}
+		h := scratch.RowRange(0, i1-i0)
+		h.CopyFrom(v)
+		linalg.Trsm(false, true, e.lb, h)
+		for i := i0; i < i1; i++ {
+			e.mHat[i] = e.mean[i] + linalg.Dot(v.Row(i-i0), e.mu)
+			e.sHat[i] = e.lambda[i] + linalg.Dot(h.Row(i-i0), h.Row(i-i0))
+		}
+	}
+	return nil
+}
+
+// rowStatistics sums gStat = Σ g_i V_i and hStat = Σ h_i V_i V_iᵀ for the g, h in s.
+func (e *sparseEngine) rowStatistics(s *sparseSeeds) error {
+	scaled := linalg.Borrow(min(blockRows, e.n), e.m)
+	defer linalg.Return(scaled)
+	s.hStat.Zero()
+	for t := range e.blocks() {
+		i0, i1 := e.rows(t)
+		v, err := e.v(t)
+		if err != nil {
+			return err
+		}
+		w := scaled.RowRange(0, i1-i0)
+		for i := i0; i < i1; i++ {
+			linalg.Axpy(s.g[i], v.Row(i-i0), s.gStat)
+			copy(w.Row(i-i0), v.Row(i-i0))
+			linalg.Scale(s.h[i], w.Row(i-i0))
+		}
+		linalg.GemmLower(true, false, 1, v, w, 1, s.hStat)
+	}
+	s.hStat.MirrorLower()
+	return nil
+}
+
+// backward is the last pass: from the seeds to the rows' adjoints
+//
+//	D̄_i = d_i − (V_iᵀb̄) r_i/D_i² − V_iᵀB̄V_i/D_i²,  λ̄_i = l_i + αD̄_i
+//	V̄_i = b̄ r_i/D_i + 2B̄V_i/D_i + μ g_i + 2h_i B⁻¹V_i − 2λ̄_i V_i
+//	Ū = L⁻ᵀV̄,  K̄_ZZ = −½ L⁻ᵀ(Σ V̄_i V_iᵀ)L⁻¹,  k̄ = λ̄
+//
+// and block by block through the kernel. (K̄_ZZ needs no derivative of the Cholesky
+// factorisation: everything depends on L through VᵀV alone.)
+func (p *SparseProblem) backward(theta, beta, gradient []float64) error {
+	e, s := p.e, p.seeds
+	nk, nm := len(theta), len(beta)
+	dTheta, dBeta := gradient[:nk], gradient[nk:nk+nm]
+	dZ := linalg.Of(e.m, e.d, gradient[nk+nm+1:])
+
+	n := min(blockRows, e.n)
+	vb, bar := linalg.Borrow(n, e.m), linalg.Borrow(n, e.m)
+	barT := linalg.Borrow(e.m, n)
+	lambdaStat := linalg.New(e.m, e.m) // Σ λ̄_i V_i V_iᵀ
+	dBar, meanBar := make([]float64, e.n), make([]float64, e.n)
+	defer linalg.Return(vb, bar, barT)
+	for t := range e.blocks() {
+		i0, i1 := e.rows(t)
+		v, err := e.v(t)
+		if err != nil {
+			return err
+		}
+		k := i1 - i0
+		vb, bar := vb.RowRange(0, k), bar.RowRange(0, k)
+		linalg.Gemm(false, false, 1, v, s.B, 0, vb)
+		if s.usesRow {
+			linalg.Gemm(false, false, 1, v, e.binv, 0, bar)
+		}
+		for i := i0; i < i1; i++ {
+			vi, vbi, bi := v.Row(i-i0), vb.Row(i-i0), bar.Row(i-i0)
+			d, r := e.dd[i], e.r[i]
+			vb := linalg.Dot(vi, s.b)
+			dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, vbi))/(d*d)
+			meanBar[i] = s.mean[i] - s.r[i] - vb/d
+			lambda := s.lambda[i] + e.alpha*dBar[i]
+			if s.usesRow {
+				linalg.Scale(2*s.h[i], bi)
+				linalg.Axpy(s.g[i], e.mu, bi)
+			} else {
+				clear(bi)
+			}
+			linalg.Axpy(2/d, vbi, bi)
+			linalg.Axpy(r/d, s.b, bi)
+			linalg.Axpy(-2*lambda, vi, bi)
+			s.lambda[i] = lambda
+			copy(vbi, vi)
+			linalg.Scale(lambda, vbi)
+		}
+		linalg.GemmLower(true, false, 1, v, vb, 1, lambdaStat)
+		linalg.Trsm(false, false, e.l, bar)
+		bt := linalg.Of(e.m, k, barT.Data[:e.m*k])
+		transpose(bar, bt)
+		xb := p.x.RowRange(i0, i1)
+		kernel.PullBlock(p.Kernel, theta, e.z, xb, bt, dTheta, dZ)
+		p.Kernel.PullDiag(theta, xb, s.lambda[i0:i1], dTheta, linalg.Matrix{})
+		p.Mean.Pull(beta, xb, meanBar[i0:i1], dBeta)
+	}
+	// Σ V̄_i V_iᵀ, of which the last pass had only Σ λ̄_i V_i V_iᵀ left to sum.
+	g := linalg.Borrow(e.m, e.m)
+	defer linalg.Return(g)
+	lambdaStat.MirrorLower()
+	linalg.Gemm(false, false, 2, s.B, e.a, 0, g)
+	linalg.Ger(1, s.b, e.b, g)
+	if s.usesRow {
+		linalg.Gemm(false, false, 2, e.binv, s.hStat, 1, g)
+		linalg.Ger(1, e.mu, s.gStat, g)
+	}
+	for i := range e.m {
+		linalg.Axpy(-2, lambdaStat.Row(i), g.Row(i))
+	}
+	linalg.Trsm(true, true, e.l, g)
+	linalg.Trsm(false, false, e.l, g)
+	for i := range e.m {
+		for j := range i + 1 {
+			v := -0.25 * (g.At(i, j) + g.At(j, i))
+			g.Set(i, j, v)
+			g.Set(j, i, v)
+		}
+	}
+	zBar := linalg.New(e.m, e.d)
+	kernel.PullBlock(p.Kernel, theta, e.z, e.z, g, dTheta, zBar)
+	for i := range e.m {
+		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
+	}
+	gradient[nk+nm] = e.noise * (s.noise + linalg.Sum(dBar))
+	for i, v := range e.lambda {
+		s.alpha += dBar[i] * v
+	}
+	return nil
+}
+
+func transpose(a, t linalg.Matrix) {
+	for i := range a.Rows {
+		for j, v := range a.Row(i) {
+			t.Data[j*t.Stride+i] = v
+		}
+	}
+}

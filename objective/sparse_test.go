@@ -1,0 +1,143 @@
+package objective_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+type sparseCase struct {
+	Kernel    sparseKernel
+	D         int
+	Names     []string
+	LogParams []float64 `json:"log_params"`
+	LogNoise  float64   `json:"log_noise"`
+	Mean      float64
+	Jitter    float64
+	X, Z, Xs  [][]float64
+	Y         []float64
+	Cert      struct{ Penalty float64 }
+	Values    map[string]float64
+	Grads     map[string][]float64
+}
+
+type sparseKernel struct {
+	Type  string
+	ARD   bool
+	Parts []sparseKernel
+}
+
+func (g sparseKernel) build(t *testing.T, d int) kernel.Kernel {
+	var parts []kernel.Kernel
+	for _, p := range g.Parts {
+		parts = append(parts, p.build(t, d))
+	}
+	switch g.Type {
+	case "sum":
+		return kernel.Sum(parts...)
+	case "product":
+		return kernel.Product(parts...)
+	}
+	k, err := kernel.Parse(g.Type, d, g.ARD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+type rows struct {
+	x linalg.Matrix
+	y []float64
+}
+
+func (r rows) Dims() (int, int) { return r.x.Rows, r.x.Cols }
+func (r rows) Block(first, n int, x, y []float64) error {
+	for i := range n {
+		copy(x[i*r.x.Cols:], r.x.Row(first+i))
+	}
+	copy(y, r.y[first:first+n])
+	return nil
+}
+
+func TestGoldenSparse(t *testing.T) {
+	raw, err := os.ReadFile("../testdata/golden/sparse.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Cases []sparseCase }
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range file.Cases {
+		if c.Jitter != 0 {
+			continue
+		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			z := matrix(c.Z)
+			at := append(append(append([]float64{}, c.LogParams...), c.Mean, c.LogNoise), z.Data...)
+			nk := len(c.LogParams)
+			for label, want := range c.Values {
+				o := sparseObjective(t, c, label)
+				if o == nil {
+					continue
+				}
+				for _, keep := range []int64{0, 1 << 30} {
+					p := &objective.SparseProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: rows{matrix(c.X), c.Y}, M: z.Rows, Objective: o, Keep: keep}
+					g := make([]float64, p.Dim())
+					v, err := p.Evaluate(at, g)
+					if err != nil {
+						t.Fatal(label, err)
+					}
+					compare(t, label, []float64{v}, []float64{want})
+					g[nk], g[nk+1] = g[nk+1], g[nk] // golden order: noise, then mean
+					compare(t, label+" gradient", g, c.Grads[label])
+				}
+			}
+		})
+	}
+}
+
+// sparseObjective reads labels like energy:pep_0.5 and alpha_1:sqclip_0.6:BPin.
+func sparseObjective(t *testing.T, c sparseCase, label string) objective.Sparse {
+	parts := strings.Split(label, ":")
+	number := func(s string) float64 {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(label, err)
+		}
+		return v
+	}
+	if parts[0] == "energy" {
+		switch parts[1] {
+		case "vfe":
+			return objective.VFE()
+		case "fitc":
+			return objective.FITC()
+		case "dtc":
+			return objective.DTC()
+		}
+		return objective.PEP(number(strings.TrimPrefix(parts[1], "pep_")))
+	}
+	if len(parts) < 3 || parts[2] == "RS" {
+		return nil
+	}
+	loss, eps, _ := strings.Cut(parts[1], "_")
+	o := &objective.SparsePAC{Alpha: number(strings.TrimPrefix(parts[0], "alpha_")), Penalty: c.Cert.Penalty, Bound: pacbayes.KLBound,
+		Loss: pacbayes.Loss{Kind: lossNames[loss], Below: number(eps), Above: number(eps)}}
+	if parts[2] == "BPin" {
+		o.Bound = pacbayes.SqrtBound
+	}
+	for _, y := range c.Y {
+		o.Scale = append(o.Scale, math.Abs(y))
+	}
+	return o
+}
