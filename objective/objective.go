@@ -54,9 +54,11 @@ func (p *Problem) Split(x []float64) (theta, beta []float64, logNoise float64) {
 }
 
 // Names returns the name of every parameter.
-func (p *Problem) Names() []string {
+func (p *Problem) Names() []string { return parameterNames(p.Kernel, p.Mean) }
+
+func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
 	var names []string
-	for _, q := range append(p.Kernel.Params(), p.Mean.Params()...) {
+	for _, q := range append(k.Params(), m.Params()...) {
 		name := q.Name
 		if q.Kind == kernel.Slope {
 			name = fmt.Sprintf("%s[%d]", name, q.Dim+1)

@@ -3,9 +3,11 @@ package objective
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Rows is a source of training rows, read block by block: a table in memory or on disk.
@@ -188,14 +190,7 @@ func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	e := p.e
 	theta, beta, logNoise, z := p.Split(x)
 	e.noise, e.alpha, e.z = math.Exp(logNoise), p.Objective.alpha(), z
-	if err := p.factor(theta); err != nil {
-		return math.NaN(), err
-	}
-	p.Mean.At(beta, p.x, e.mean)
-	for i, v := range e.y {
-		e.r[i] = v - e.mean[i]
-	}
-	if err := p.statistics(theta); err != nil {
+	if err := p.begin(theta, beta); err != nil {
 		return math.NaN(), err
 	}
 	var seeds *sparseSeeds
@@ -422,6 +417,54 @@ func (p *SparseProblem) backward(theta, beta, gradient []float64) error {
 		s.alpha += dBar[i] * v
 	}
 	return nil
+}
+
+// Names returns the name of every parameter.
+func (p *SparseProblem) Names() []string {
+	names := parameterNames(p.Kernel, p.Mean)
+	_, d := p.Rows.Dims()
+	for i := range p.M {
+		for j := range d {
+			names = append(names, fmt.Sprintf("inducing[%d,%d]", i+1, j+1))
+		}
+	}
+	return names
+}
+
+// Posterior returns the sparse posterior (Reeb et al. 2018, Eqs. 9, 11) at x, with its
+// own α, whatever the objective's.
+func (p *SparseProblem) Posterior(x []float64, alpha float64) (*posterior.Posterior, error) {
+	if err := p.prepare(); err != nil {
+		return nil, err
+	}
+	e := p.e
+	theta, beta, logNoise, z := p.Split(x)
+	e.noise, e.alpha, e.z = math.Exp(logNoise), alpha, z
+	if err := p.begin(theta, beta); err != nil {
+		return nil, err
+	}
+	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(theta), Mean: p.Mean, Beta: slices.Clone(beta), Noise: e.noise,
+		Support: linalg.New(e.m, e.d), Weights: slices.Clone(e.mu), Chol: linalg.New(e.m, e.m), CholB: linalg.New(e.m, e.m)}
+	q.Support.CopyFrom(z)
+	q.Chol.CopyFrom(e.l)
+	q.CholB.CopyFrom(e.lb)
+	linalg.Trsv(true, q.Chol, q.Weights)
+	if !linalg.Finite(q.Weights) {
+		return nil, fmt.Errorf("the posterior's weights aren't finite: look for extreme values in the data, or use fewer inducing inputs")
+	}
+	return q, nil
+}
+
+// begin factors K_ZZ and runs the first pass.
+func (p *SparseProblem) begin(theta, beta []float64) error {
+	if err := p.factor(theta); err != nil {
+		return err
+	}
+	p.Mean.At(beta, p.x, p.e.mean)
+	for i, v := range p.e.y {
+		p.e.r[i] = v - p.e.mean[i]
+	}
+	return p.statistics(theta)
 }
 
 func transpose(a, t linalg.Matrix) {

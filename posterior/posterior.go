@@ -15,18 +15,26 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 )
 
-// Posterior is the Gaussian process Q with mean m_β(x) + k(x,S)·w and covariance
-// k(x,x') − k(x,S) C⁻¹ k(S,x') (Reeb et al. 2018, Eq. 6).
+// Posterior is the Gaussian process Q with mean m_β(x) + k(x,S)·w and variance
+// k(x,x) − ‖L⁻¹k(S,x)‖² + ‖L_B⁻¹L⁻¹k(S,x)‖².
+//
+// The exact posterior (Reeb et al. 2018, Eq. 6) has S = X, L Lᵀ = K + sI and no L_B. A
+// sparse one (Eqs. 9, 11) has S = Z, L Lᵀ = K_ZZ, B = L_B L_Bᵀ and w = L⁻ᵀμ; a free-form
+// q(f_Z) is of that form with B⁻¹ its whitened covariance.
 type Posterior struct {
 	Kernel  kernel.Kernel
 	Theta   []float64 // parameters of the kernel, natural logarithms
 	Mean    kernel.Mean
 	Beta    []float64     // parameters of the mean function
 	Noise   float64       // σ_n²: it shapes Q and isn't in any variance returned here
-	Support linalg.Matrix // S: for the exact GP the rows Q is conditioned on
+	Support linalg.Matrix // S: rows Q is conditioned on, or inducing inputs
 	Weights []float64     // w
-	Chol    linalg.Matrix // L, lower triangle, L Lᵀ = C
+	Chol    linalg.Matrix // L, lower triangle
+	CholB   linalg.Matrix // L_B, lower triangle; the zero Matrix for the exact posterior
 }
+
+// Sparse says whether the posterior stands on inducing inputs.
+func (p *Posterior) Sparse() bool { return !p.CholB.IsZero() }
 
 // NewExact conditions the GP (kernel, mean) on y at the rows of x with Gaussian
 // noise of variance noise. It keeps x; it fails where C isn't positive definite.
@@ -80,6 +88,13 @@ func (p *Posterior) Latent(x linalg.Matrix, mean, variance []float64) {
 				row := ks.Row(i - i0)
 				variance[i] = math.Max(variance[i]-linalg.Dot(row, row), 0)
 			}
+			if p.Sparse() {
+				linalg.Trsm(false, true, p.CholB, ks)
+				for i := i0; i < i1; i++ {
+					row := ks.Row(i - i0)
+					variance[i] += linalg.Dot(row, row)
+				}
+			}
 		}
 		linalg.Return(ks)
 	})
@@ -95,10 +110,18 @@ func (p *Posterior) Noisy(x linalg.Matrix, observationNoise float64, mean, varia
 	}
 }
 
-// KL returns KL(Q‖P) from the prior P = GP(m_β, k_θ) (Reeb et al. 2018, Eq. 8),
+// KL returns KL(Q‖P) from the prior P = GP(m_β, k_θ) (Reeb et al. 2018, Eqs. 8 and 10),
 // evaluated on the support: Q(f|f_S) = P(f|f_S) elsewhere.
 func (p *Posterior) KL() float64 {
 	n := p.Support.Rows
+	if p.Sparse() {
+		binv, mu := linalg.New(n, n), make([]float64, n)
+		linalg.CholeskyInverse(p.CholB, binv)
+		for i, w := range p.Weights { // μ = Lᵀw
+			linalg.Axpy(w, p.Chol.Row(i)[:i+1], mu[:i+1])
+		}
+		return SparseKL(p.CholB, binv, mu)
+	}
 	k, inv := linalg.New(n, n), linalg.New(n, n)
 	kernel.FillSymmetric(p.Kernel, p.Theta, p.Support, k)
 	linalg.CholeskyInverse(p.Chol, inv)
