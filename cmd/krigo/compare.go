@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+func newCompare(c *common) *cobra.Command {
+	var f fitFlags
+	var objectives []string
+	var splits int
+	var out string
+	cmd := &cobra.Command{
+		Use:   "compare DATA --target COL",
+		Short: "Several objectives side by side over splits",
+		Long: `Fit several objectives on the same random splits and score them on the same test rows:
+mean ± standard error over the splits. --epsilon takes a list. Every fit's certificate
+stands by itself; picking the best row of the table is a choice they don't pay for.`,
+		Example: `  krigo compare houses.csv --target price --objectives kl-pac,evidence --splits 10
+  krigo compare houses.csv --target price --objectives kl-pac,vfe,fitc --inducing 100 --epsilon 0.4,0.6,0.8`,
+		Args: exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list := strings.Split(f.epsilon, ",")
+			var epsilons []float64
+			for _, e := range list {
+				below, above, err := parseEpsilon(e)
+				if err == nil && above != 0 && len(list) > 1 {
+					err = fmt.Errorf("--epsilon %q: a list can't hold asymmetric widths", f.epsilon)
+				}
+				if err != nil {
+					return &krigo.UsageError{Err: err}
+				}
+				epsilons = append(epsilons, below)
+			}
+			f.epsilon = list[0]
+			table, o, err := f.read(args[0])
+			if err != nil {
+				return err
+			}
+			var progress func(done, total int)
+			if !c.quiet {
+				progress = func(done, total int) { fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d fits done\n", done, total) }
+			}
+			rows, err := krigo.Compare(cmd.Context(), table, o, objectives, epsilons, splits, progress)
+			if err != nil {
+				return err
+			}
+			write := func(w io.Writer) error { return writeComparison(w, rows) }
+			if out != "" {
+				if err := dataset.WriteFileAtomic(out, write); err != nil {
+					return err
+				}
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), rows)
+			}
+			printComparison(cmd.OutOrStdout(), rows)
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	f.register(flags)
+	flags.StringSliceVar(&objectives, "objectives", []string{"kl-pac", "evidence"}, "objectives to compare")
+	flags.IntVar(&splits, "splits", 5, "random splits, seeds --seed and up")
+	flags.StringVar(&out, "out", "", "also write the table to this CSV file")
+	return cmd
+}
+
+// printComparison prints the measures that fit a terminal; CSV and JSON have all.
+func printComparison(w io.Writer, rows []krigo.Comparison) {
+	shown := []string{"bound", "mean_bound", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95", "seconds"}
+	fmt.Fprintf(w, "%-10s %5s", "objective", "ε")
+	for _, name := range shown {
+		fmt.Fprintf(w, " %16s", name)
+	}
+	fmt.Fprintln(w)
+	for _, r := range rows {
+		fmt.Fprintf(w, "%-10s %5.3g", r.Objective, r.Epsilon)
+		for _, name := range shown {
+			if m, ok := r.Measures[name]; ok {
+				fmt.Fprintf(w, " %16s", fmt.Sprintf("%.4f ± %.4f", m.Mean, m.SE))
+			} else {
+				fmt.Fprintf(w, " %16s", "-")
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "\nMeans ± standard errors over %d splits.\n", rows[0].Splits)
+}
+
+func writeComparison(w io.Writer, rows []krigo.Comparison) error {
+	out := csv.NewWriter(w)
+	head := []string{"objective", "epsilon", "splits"}
+	for _, name := range krigo.MeasureNames {
+		head = append(head, name, name+"_se")
+	}
+	if err := out.Write(head); err != nil {
+		return err
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	for _, r := range rows {
+		line := []string{r.Objective, number(r.Epsilon), strconv.Itoa(r.Splits)}
+		for _, name := range krigo.MeasureNames {
+			m, ok := r.Measures[name]
+			if !ok {
+				line = append(line, "", "")
+				continue
+			}
+			line = append(line, number(m.Mean), number(m.SE))
+		}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
