@@ -1,0 +1,66 @@
+package krigo
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// observationNoise is the variance of y about f. Evidence trains it; the σ_n² of a
+// PAC-Bayes objective only shapes Q, so that it is estimated anew, by maximum
+// likelihood: from the residuals on prior rows, which Q hasn't seen, or, where there
+// are none, from the leave-one-out residuals.
+func (p *prepared) observationNoise(o Options, q *posterior.Posterior) float64 {
+	if o.Objective == "evidence" {
+		return q.Noise
+	}
+	rows := dataset.RowsOf(p.roles, dataset.Prior)
+	n := len(rows)
+	y, mean, variance := p.y, make([]float64, len(p.y)), make([]float64, len(p.y))
+	if n > 0 {
+		var x []float64
+		x, y = p.data.Select(rows)
+		p.scaling.Inputs(x, x)
+		p.scaling.Target(y, y)
+		mean, variance = make([]float64, n), make([]float64, n)
+		q.Latent(matrixOf(x, p.data.Cols), mean, variance)
+	} else {
+		q.LeaveOneOut(y, mean, variance)
+		for i := range variance {
+			variance[i] = max(variance[i]-q.Noise, 0)
+		}
+	}
+	return noiseOf(y, mean, variance)
+}
+
+// noiseOf maximises Σ ln N(y_i; mean_i, variance_i + s) over s: the best of a grid of
+// half octaves from 1e-8, refined by golden section.
+func noiseOf(y, mean, variance []float64) float64 {
+	cost := func(logS float64) float64 {
+		s := math.Exp(logS)
+		var c float64
+		for i, v := range y {
+			d := v - mean[i]
+			c += math.Log(variance[i]+s) + d*d/(variance[i]+s)
+		}
+		return c
+	}
+	const step = 0.35
+	best := minLogNoise
+	for l := minLogNoise; l < maxLogNoise; l += step {
+		if cost(l) < cost(best) {
+			best = l
+		}
+	}
+	a, b := best-step, best+step
+	for range 60 {
+		g := (math.Sqrt(5) - 1) / 2 * (b - a)
+		if cost(b-g) < cost(a+g) {
+			b = a + g
+		} else {
+			a = b - g
+		}
+	}
+	return math.Exp((a + b) / 2)
+}

@@ -1,0 +1,89 @@
+package krigo
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// prepared is a data set dealt, scaled and ready to train on.
+type prepared struct {
+	data      *dataset.Data
+	roles     []dataset.Role
+	certified []int
+	scaling   dataset.Scaling
+	loss      pacbayes.Loss // half-widths in scaled units
+	epsRaw    float64
+	x         linalg.Matrix // certified rows, scaled
+	y, scale  []float64
+	notices   []string
+	priorRows int
+}
+
+func prepare(table *dataset.Table, o Options) (*prepared, error) {
+	d, err := table.Regression(o.Target)
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{data: d, notices: d.Notices()}
+	test := int(math.Ceil(o.TestFraction * float64(d.Rows)))
+	if o.Scaling == dataset.PriorRows {
+		p.priorRows = dataset.DefaultPriorRows(d.Rows - test)
+	}
+	if left := d.Rows - test - p.priorRows; left < 2 {
+		return nil, fmt.Errorf("%s: %d rows less %d for testing and %d for the scaling leave %d to train on: use more rows, or declare the scaling's constants",
+			d.Source, d.Rows, test, p.priorRows, max(left, 0))
+	}
+	if p.roles, err = dataset.Deal(d.Rows, o.Seed, test, 0, p.priorRows); err != nil {
+		return nil, err
+	}
+	p.certified = dataset.RowsOf(p.roles, dataset.Certified)
+	switch o.Scaling {
+	case dataset.PriorRows:
+		p.scaling, err = dataset.ScalingOf(d, dataset.RowsOf(p.roles, dataset.Prior), o.Scaling)
+	case dataset.AllRows:
+		p.scaling, err = dataset.ScalingOf(d, p.certified, o.Scaling)
+	default:
+		p.scaling = *o.Declared
+		if len(p.scaling.InputScale) != d.Cols {
+			err = usage("scaling: constants for %d inputs declared, %s has %d", len(p.scaling.InputScale), d.Source, d.Cols)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.setLoss(o)
+
+	x, y := d.Select(p.certified)
+	p.scale = model.TargetScale(p.loss, p.scaling, y)
+	p.scaling.Inputs(x, x)
+	p.scaling.Target(y, y)
+	p.x, p.y = matrixOf(x, d.Cols), y
+	for i, row := range p.certified {
+		if !linalg.Finite(p.x.Row(i)) || !linalg.Finite(y[i:i+1]) {
+			return nil, fmt.Errorf("%s: line %d: a value is so far from the others that its scaled form overflows: mend or remove the row",
+				d.Source, d.Lines[row])
+		}
+	}
+	return p, nil
+}
+
+// setLoss turns the half-widths of the options into scaled units.
+func (p *prepared) setLoss(o Options) {
+	p.loss = o.loss(pacbayes.Kind(o.Loss))
+	p.epsRaw = p.loss.Below
+	if p.loss.Kind == pacbayes.Relative || p.loss.Kind == pacbayes.ClippedAbsolute {
+		return // no unit
+	}
+	if s := p.scaling.TargetScale; o.EpsilonUnits == "raw" {
+		p.loss.Below /= s
+		p.loss.Above /= s
+	} else {
+		p.epsRaw *= s
+	}
+}
+

@@ -1,0 +1,239 @@
+package krigo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// family is a kernel and mean function whose parameters are trained.
+type family struct {
+	name   string
+	kernel kernel.Kernel
+	mean   kernel.Mean
+}
+
+func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Params()) }
+
+func (p *prepared) families(o Options) []family {
+	d := p.data.Cols
+	mean, _ := model.MeanOf(o.Mean, d)
+	var fs []family
+	for _, ard := range []bool{false, true} {
+		if ard && o.ARD == "off" || !ard && o.ARD == "on" {
+			continue
+		}
+		k, _ := kernel.Parse(o.Kernel, d, ard) // checked with the options
+		if o.ARD == "auto" && ard && (d == 1 || !kernel.HasLengthscales(k)) {
+			continue // nothing to choose
+		}
+		name := o.Kernel
+		if ard {
+			name += " (ARD)"
+		}
+		fs = append(fs, family{name, k, mean})
+	}
+	return fs
+}
+
+// newObjective returns the training objective; choices families are chosen among.
+func (p *prepared) newObjective(o Options, f family, choices int) objective.Exact {
+	if o.Objective == "evidence" {
+		return &objective.Evidence{}
+	}
+	bound := pacbayes.KLBound
+	if o.Objective == "sqrt-pac" {
+		bound = pacbayes.SqrtBound
+	}
+	return &objective.PAC{Loss: p.loss, Bound: bound, Scale: p.scale,
+		Penalty: pacbayes.Penalty(o.Grid.LogInverseP(f.gridParams()), math.Log(float64(choices)), len(p.y), o.Delta)}
+}
+
+// run is the training from one starting point.
+type run struct {
+	family int
+	result *train.Result
+}
+
+// train minimises from every starting point of every family and returns the run with
+// the lowest value, and all of them. The families come one after another, so that
+// ARD can start from what one lengthscale for all inputs found.
+func (p *prepared) train(ctx context.Context, o Options, families []family) (best run, all []run, err error) {
+	fingerprint := p.fingerprint(o)
+	states := &Checkpoint{Version: 1, Fingerprint: fingerprint, Runs: map[string]*train.State{}}
+	if o.Resume != nil {
+		if o.Resume.Version != 1 || o.Resume.Fingerprint != fingerprint {
+			return best, nil, errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
+		}
+		for key, s := range o.Resume.Runs {
+			states.Runs[key] = s
+		}
+	}
+	var mu sync.Mutex // guards states and the callbacks
+	total := len(families) * o.Restarts
+	for fi, f := range families {
+		starts := p.starts(o, f, best.result)
+		results := make([]*train.Result, len(starts))
+		errs := make([]error, len(starts))
+		// Several small fits side by side keep the cores busier than one; large ones
+		// would only double the memory.
+		limit := 1
+		if len(p.y) <= 1500 {
+			limit = runtime.GOMAXPROCS(0)
+		}
+		slots := make(chan struct{}, limit)
+		var done sync.WaitGroup
+		for si, x0 := range starts {
+			done.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				key := fmt.Sprintf("%s/%d", f.name, si+1)
+				mu.Lock()
+				from := train.Start(x0)
+				if s := states.Runs[key]; s != nil {
+					from = s.Clone()
+				}
+				mu.Unlock()
+				problem := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Objective: p.newObjective(o, f, len(families))}
+				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
+				step := func(s *train.State) error {
+					mu.Lock()
+					defer mu.Unlock()
+					states.Runs[key] = s.Clone()
+					event.Iteration, event.Value, event.Stopped = s.Iterations, s.Value, s.Stopped
+					if o.Progress != nil {
+						o.Progress(event)
+					}
+					if o.Save != nil {
+						return o.Save(states)
+					}
+					return nil
+				}
+				results[si], errs[si] = train.LBFGS{}.Minimize(ctx, problem, p.box(o, f), from, step)
+			})
+		}
+		done.Wait()
+		for si, r := range results {
+			if errs[si] == nil {
+				all = append(all, run{fi, r})
+				if best.result == nil || r.Value < best.result.Value {
+					best = run{fi, r}
+				}
+			}
+		}
+		if ctx.Err() != nil {
+			return best, nil, ctx.Err()
+		}
+		// A start may lie outside the objective's domain; all of them may not.
+		if !slices.Contains(errs, nil) {
+			return best, nil, fmt.Errorf("training %s failed from every starting point: %w", f.name, errs[0])
+		}
+	}
+	return best, all, nil
+}
+
+// starts returns the points [θ, β, ln σ_n²] to train a family from.
+func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float64 {
+	params := f.kernel.Params()
+	at := func(logL2, logNoise float64) []float64 {
+		x := make([]float64, len(params)+len(f.mean.Params())+1)
+		for i, q := range params {
+			if q.Kind == kernel.Lengthscale {
+				x[i] = logL2
+			}
+		}
+		x[len(x)-1] = logNoise
+		return x
+	}
+	var starts [][]float64
+	if o.Init != nil {
+		if x := p.fromInit(o, f); x != nil {
+			starts = append(starts, x)
+		}
+	}
+	if earlier != nil {
+		// One lengthscale for all inputs, repeated for each.
+		x := at(0, 0)
+		j := 0
+		for i, q := range params {
+			x[i] = earlier.X[j]
+			if q.Kind != kernel.Lengthscale || q.Dim == p.data.Cols-1 {
+				j++
+			}
+		}
+		copy(x[len(params):], earlier.X[j:])
+		starts = append(starts, x)
+	}
+	// All ones is where Reeb et al. start; standardised inputs lie about √(2d) apart,
+	// for which l² = d is the natural length.
+	spread := math.Log(float64(p.data.Cols))
+	starts = append(starts, at(spread, math.Log(0.3)), at(0, 0))
+	rng := rand.New(rand.NewPCG(o.Seed, 0x6b7269676f)) // a stream apart from the shuffle's
+	for len(starts) < o.Restarts {
+		x := at(0, math.Log(0.01)*rng.Float64())
+		for i := range params {
+			x[i] += rng.NormFloat64() + x[i]
+			if params[i].Kind == kernel.Lengthscale {
+				x[i] += spread * rng.Float64()
+			}
+		}
+		starts = append(starts, x)
+	}
+	return starts[:o.Restarts]
+}
+
+// fromInit returns the initial parameters in the shape of a family, or nil where
+// they don't have it: one lengthscale is repeated for ARD, several don't fit without.
+func (p *prepared) fromInit(o Options, f family) []float64 {
+	spec := expand(o.Init.Kernel, f.kernel.Spec(make([]float64, len(f.kernel.Params()))))
+	init := *o.Init
+	init.Kernel = spec
+	k, _, x, err := init.vector(o.Mean, p.data.Cols)
+	if err != nil || len(k.Params()) != len(f.kernel.Params()) {
+		return nil
+	}
+	return x
+}
+
+// expand repeats single lengthscales of s as often as like has them.
+func expand(s, like kernel.Spec) kernel.Spec {
+	if len(s.Lengthscales) == 1 && len(like.Lengthscales) > 1 {
+		s.Lengthscales = slices.Repeat(s.Lengthscales, len(like.Lengthscales))
+	}
+	if len(s.Parts) == len(like.Parts) {
+		s.Parts = slices.Clone(s.Parts)
+		for i := range s.Parts {
+			s.Parts[i] = expand(s.Parts[i], like.Parts[i])
+		}
+	}
+	return s
+}
+
+func (p *prepared) box(o Options, f family) train.Bounds {
+	n := f.gridParams()
+	lower, upper := slices.Repeat([]float64{-o.Grid.L}, n+1), slices.Repeat([]float64{o.Grid.L}, n+1)
+	lower[n], upper[n] = minLogNoise, maxLogNoise
+	return train.Bounds{Lower: lower, Upper: upper}
+}
+
+// fingerprint identifies data and options that a checkpoint belongs to.
+func (p *prepared) fingerprint(o Options) string {
+	init, _ := json.Marshal(o.Init) // parameters of a kernel: nothing in them can fail
+	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v",
+		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
+		o.Restarts, init, p.scaling)
+}
+
