@@ -163,4 +163,3 @@ func (p *prepared) model(o Options, f family, theta, beta []float64, noise float
 	}
 	return m, nil
 }
-
