@@ -5,7 +5,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -28,6 +27,7 @@ type Gradient struct {
 	Parts            []Gradient  `json:"parts,omitempty"`
 	LogNoiseVariance *float64    `json:"log_noise_variance,omitempty"`
 	Mean             *MeanParams `json:"mean,omitempty"`
+	Inducing         [][]float64 `json:"inducing,omitempty"`
 }
 
 // Evaluate computes the objective, its gradient, and the certificate at the parameters
@@ -47,24 +47,38 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		return nil, err
 	}
 	f := family{params.Kernel.Name, k, mean}
-	problem := &objective.Problem{Kernel: k, Mean: mean, X: p.x, Y: p.y, Objective: p.newObjective(o, f, 1)}
-	gradient := make([]float64, len(x))
-	e := &Evaluation{Objective: o.Objective}
-	if e.Value, err = problem.Evaluate(x, gradient); err != nil {
+	if o.Inducing != 0 && o.Inducing != len(params.Inducing) {
+		return nil, usage("inducing %d: the parameters have %d inducing inputs", o.Inducing, len(params.Inducing))
+	}
+	o.Inducing, o.Full = len(params.Inducing), len(params.Inducing) == 0
+	if o.Full && o.sparseOnly() {
+		return nil, usage("objective %q needs inducing inputs in the parameters", o.Objective)
+	}
+	if err := o.check(); err != nil {
 		return nil, err
 	}
-	dTheta, dBeta, dNoise := problem.Split(gradient)
+	if err := p.setMethod(o); err != nil {
+		return nil, err
+	}
+	gradient := make([]float64, len(x))
+	e := &Evaluation{Objective: o.Objective}
+	if e.Value, err = p.newProblem(o, f, 1).Evaluate(x, gradient); err != nil {
+		return nil, err
+	}
+	nk, g := len(k.Params()), f.gridParams()
+	dTheta, dBeta, dNoise := gradient[:nk], gradient[nk:g], gradient[g]
 	e.Gradient = gradientOf(params.Kernel, &dTheta)
 	e.Gradient.LogNoiseVariance = &dNoise
+	for i := range params.Inducing {
+		d := p.data.Cols
+		e.Gradient.Inducing = append(e.Gradient.Inducing, gradient[g+1+i*d:g+1+(i+1)*d])
+	}
 	if len(dBeta) > 0 {
 		e.Gradient.Mean = &MeanParams{Constant: dBeta[0], Linear: dBeta[1:]}
 	}
 
-	theta, beta, logNoise := problem.Split(x)
-	for _, part := range [][]float64{theta, beta} {
-		o.Grid.RoundAll(part, part)
-	}
-	m, err := p.model(o, f, theta, beta, math.Exp(logNoise), 1)
+	o.Grid.RoundAll(x[:g], x[:g])
+	m, err := p.model(o, f, x, 1)
 	if err != nil {
 		e.CertificateReason = err.Error()
 		return e, nil

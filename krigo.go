@@ -18,7 +18,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -52,10 +51,12 @@ type Checkpoint struct {
 }
 
 // A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
-// above defaultFull, where a step takes seconds, only if asked for.
+// above defaultFull, where a step takes seconds, only if asked for. A sparse one has
+// defaultInducing inducing inputs, or half the rows where that is less.
 const (
-	maxFull     = 20000
-	defaultFull = 2000
+	maxFull         = 20000
+	defaultFull     = 2000
+	defaultInducing = 500
 )
 
 // The box of ln σ_n², which isn't on the grid: it shapes Q alone.
@@ -77,13 +78,14 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch n := len(p.y); {
-	case n > maxFull:
-		return nil, fmt.Errorf("%s: %d rows to train on: a full GP takes up to %d, and sparse GPs aren't in this version yet; use fewer rows, or raise the test fraction",
-			table.Source, n, maxFull)
-	case n > defaultFull && !o.Full && o.Objective != "evidence":
-		return nil, fmt.Errorf("%s: %d rows to train on: above %d the default is a sparse GP, which isn't in this version yet; ask for the full GP (--inducing 0) if you can wait for steps of O(N³)",
-			table.Source, n, defaultFull)
+	if err := p.setMethod(o); err != nil {
+		return nil, err
+	}
+	if o.Restarts == 0 {
+		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
+		if p.inducing > 0 {
+			o.Restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
+		}
 	}
 	families := p.families(o)
 	best, runs, err := p.train(ctx, o, families)
@@ -105,23 +107,23 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 
 // finish rounds the best run's parameters to the grid and makes the model from them.
 func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, error) {
-	problem := &objective.Problem{Kernel: f.kernel, Mean: f.mean}
 	x := slices.Clone(best.result.X)
-	names := problem.Names()
-	box := p.box(o, f)
+	g := f.gridParams()
+	names := p.newProblem(o, f, choices).Names()
+	box := p.box(o, f, x)
 	for _, i := range best.result.AtBound {
+		if i > g {
+			break // inducing inputs, fixed on request
+		}
 		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
 	}
 	if r := best.result; r.Rejected > 0 {
 		p.notices = append(p.notices, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the last: %s)", r.Rejected, r.Evaluations, r.Rejection))
 	}
-	theta, beta, logNoise := problem.Split(x)
-	for _, part := range [][]float64{theta, beta} {
-		for _, i := range o.Grid.RoundAll(part, part) {
-			p.notices = append(p.notices, fmt.Sprintf("parameter %d lay outside the grid and was moved to its end", i+1))
-		}
+	for _, i := range o.Grid.RoundAll(x[:g], x[:g]) {
+		p.notices = append(p.notices, names[i]+" lay outside the grid and was moved to its end")
 	}
-	m, err := p.model(o, f, x[:len(theta)], x[len(theta):len(theta)+len(beta)], math.Exp(logNoise), choices)
+	m, err := p.model(o, f, x, choices)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +141,23 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 	return m, nil
 }
 
+// posterior returns Q at [θ, β, ln σ_n², Z].
+func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Posterior, error) {
+	nk, g := len(f.kernel.Params()), f.gridParams()
+	if p.inducing == 0 {
+		return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
+	}
+	sparse := p.sparse(f)
+	q, err := sparse.Posterior(x, p.posteriorAlpha(o))
+	if sparse.Jitter > 0 {
+		p.notices = append(p.notices, fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", sparse.Jitter))
+	}
+	return q, err
+}
+
 // model makes a certified model from parameters on the grid.
-func (p *prepared) model(o Options, f family, theta, beta []float64, noise float64, choices int) (*Model, error) {
-	q, err := posterior.NewExact(f.kernel, theta, f.mean, beta, p.x, p.y, noise)
+func (p *prepared) model(o Options, f family, x []float64, choices int) (*Model, error) {
+	q, err := p.posterior(o, f, x)
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,9 @@ import (
 // observationNoise is the variance of y about f. Evidence trains it; the σ_n² of a
 // PAC-Bayes objective only shapes Q, so that it is estimated anew, by maximum
 // likelihood: from the residuals on prior rows, which Q hasn't seen, or, where there
-// are none, from the leave-one-out residuals.
+// are none, from the leave-one-out residuals (a sparse GP: the training residuals).
 func (p *prepared) observationNoise(o Options, q *posterior.Posterior) float64 {
-	if o.Objective == "evidence" {
+	if o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
 		return q.Noise
 	}
 	rows := dataset.RowsOf(p.roles, dataset.Prior)
@@ -25,6 +25,8 @@ func (p *prepared) observationNoise(o Options, q *posterior.Posterior) float64 {
 		p.scaling.Target(y, y)
 		mean, variance = make([]float64, n), make([]float64, n)
 		q.Latent(matrixOf(x, p.data.Cols), mean, variance)
+	} else if q.Sparse() {
+		q.Latent(p.x, mean, variance)
 	} else {
 		q.LeaveOneOut(y, mean, variance)
 		for i := range variance {

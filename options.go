@@ -16,11 +16,17 @@ import (
 // Options say how to fit. The zero value of every field but Target means its default.
 type Options struct {
 	Target    string // column to predict
-	Objective string // kl-pac (default), sqrt-pac or evidence
+	Objective string // kl-pac (default), sqrt-pac, evidence, vfe, fitc, dtc or pep
 
-	// Full asks for the full GP however many rows there are. Without it a full GP is
-	// trained on up to 2,000 rows (evidence: any number).
-	Full bool
+	// Full asks for the full GP however many rows there are. Without it kl-pac and
+	// sqrt-pac train a full GP on up to 2,000 rows and a sparse one above; evidence is
+	// always full, the others are always sparse.
+	Full           bool
+	Inducing       int      // inducing inputs of a sparse GP; 0: 500, or half the rows where that is less
+	InducingInit   string   // kmeans (default), greedy, kdpp or random
+	FixInducing    bool     // keep the inducing inputs where they were chosen
+	Alpha          *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
+	PosteriorFITC  bool     // certify the posterior of α = 1, whichever α was trained
 
 	Kernel string // kernel expression, default "se" (see kernel.Parse)
 	ARD    string // one lengthscale an input: on, off, or auto (default): both are tried and paid for
@@ -39,7 +45,7 @@ type Options struct {
 	TestFraction float64        // share of the rows set aside for testing, default none
 	Test         *dataset.Table // or a table of their own
 
-	Restarts int    // starting points per kernel family, default 3
+	Restarts int    // starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one
 	Seed     uint64 // of the shuffle that deals rows their roles, and of random starts
 	Init     *Params
 
@@ -64,10 +70,10 @@ func usage(format string, args ...any) error {
 }
 
 // Objectives lists the training objectives of this version.
-var Objectives = []string{"kl-pac", "sqrt-pac", "evidence"}
+var Objectives = []string{"kl-pac", "sqrt-pac", "evidence", "vfe", "fitc", "dtc", "pep"}
 
 // later are objectives of the contract that this version doesn't have.
-var later = []string{"vfe", "fitc", "dtc", "pep", "svgp", "renyi"}
+var later = []string{"svgp", "renyi"}
 
 // withDefaults fills the zero fields, or says all that is wrong with the others.
 func (o Options) withDefaults() (Options, error) {
@@ -83,6 +89,7 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.Loss, string(pacbayes.Band))
 	text(&o.EpsilonUnits, "sd")
 	text(&o.Scaling, dataset.PriorRows)
+	text(&o.InducingInit, "kmeans")
 	if o.Epsilon == 0 {
 		o.Epsilon = 0.6 // of Reeb et al. 2018, Sect. 4
 	}
@@ -91,9 +98,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Grid == (pacbayes.Grid{}) {
 		o.Grid = pacbayes.DefaultGrid
-	}
-	if o.Restarts == 0 {
-		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
 	}
 	return o, o.check()
 }
@@ -115,6 +119,26 @@ func (o Options) check() error {
 	}
 	oneOf("ard", o.ARD, "on", "off", "auto")
 	oneOf("epsilon-units", o.EpsilonUnits, "sd", "raw")
+	oneOf("inducing-init", o.InducingInit, "kmeans", "greedy", "kdpp", "random")
+	if o.Inducing < 0 {
+		errs = append(errs, fmt.Errorf("inducing %d: want a positive number of inducing inputs, or 0 for the default", o.Inducing))
+	}
+	if o.Full && (o.Inducing > 0 || o.sparseOnly()) {
+		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives kl-pac, sqrt-pac and evidence, and no inducing inputs", o.Objective))
+	}
+	if o.Objective == "evidence" && o.Inducing > 0 {
+		errs = append(errs, errors.New("objective \"evidence\" is a full GP's: choose vfe for a sparse one"))
+	}
+	if a := o.Alpha; a != nil {
+		switch {
+		case o.Objective == "pep" && !(*a > 0 && *a <= 1):
+			errs = append(errs, fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", *a))
+		case !(*a >= 0 && *a <= 1):
+			errs = append(errs, fmt.Errorf("alpha %v: want 0 ≤ α ≤ 1", *a))
+		case o.Objective != "pep" && o.Objective != "kl-pac" && o.Objective != "sqrt-pac":
+			errs = append(errs, fmt.Errorf("alpha doesn't apply to %s, which has its own", o.Objective))
+		}
+	}
 	oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)
 	if _, err := model.MeanOf(o.Mean, 1); err != nil {
 		errs = append(errs, err)
@@ -144,13 +168,18 @@ func (o Options) check() error {
 	if o.TestFraction > 0 && o.Test != nil {
 		errs = append(errs, errors.New("test-fraction and a test table exclude each other"))
 	}
-	if o.Restarts < 1 || o.Restarts > 1000 {
-		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000", o.Restarts))
+	if o.Restarts < 0 || o.Restarts > 1000 {
+		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", o.Restarts))
 	}
 	if len(errs) > 0 {
 		return &UsageError{errors.Join(errs...)}
 	}
 	return nil
+}
+
+// sparseOnly says whether the objective has inducing inputs whatever the options say.
+func (o Options) sparseOnly() bool {
+	return slices.Contains([]string{"vfe", "fitc", "dtc", "pep"}, o.Objective)
 }
 
 func (o Options) loss(kind pacbayes.Kind) pacbayes.Loss {
@@ -171,11 +200,8 @@ type MeanParams struct {
 	Linear   []float64 `json:"linear,omitempty"`
 }
 
-// vector returns the parameters as [θ, β, ln σ_n²] for the mean of that name on dim inputs.
+// vector returns the parameters as [θ, β, ln σ_n², Z] for the mean of that name on dim inputs.
 func (p *Params) vector(meanName string, dim int) (kernel.Kernel, kernel.Mean, []float64, error) {
-	if len(p.Inducing) > 0 {
-		return nil, nil, nil, usage("params: inducing inputs aren't in this version yet")
-	}
 	k, x, err := p.Kernel.Build(dim)
 	if err != nil {
 		return nil, nil, nil, usage("params: %w", err)
@@ -201,5 +227,12 @@ func (p *Params) vector(meanName string, dim int) (kernel.Kernel, kernel.Mean, [
 	if !(p.NoiseVariance > 0) || math.IsInf(p.NoiseVariance, 1) {
 		return nil, nil, nil, usage("params: noise_variance must be a positive number, not %v", p.NoiseVariance)
 	}
-	return k, mean, append(x, math.Log(p.NoiseVariance)), nil
+	x = append(x, math.Log(p.NoiseVariance))
+	for i, z := range p.Inducing {
+		if len(z) != dim {
+			return nil, nil, nil, usage("params: inducing[%d] has %d coordinates for %d inputs", i, len(z), dim)
+		}
+		x = append(x, z...)
+	}
+	return k, mean, x, nil
 }

@@ -22,6 +22,10 @@ type prepared struct {
 	y, scale  []float64
 	notices   []string
 	priorRows int
+
+	inducing int           // M; 0: the full GP
+	z        linalg.Matrix // inducing inputs that training starts from
+	alpha    float64       // of D = αλ + σ_n² in a sparse GP's training
 }
 
 func prepare(table *dataset.Table, o Options) (*prepared, error) {
@@ -70,6 +74,42 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		}
 	}
 	return p, nil
+}
+
+// setMethod decides between the full and a sparse GP.
+func (p *prepared) setMethod(o Options) error {
+	n := len(p.y)
+	if o.sparseOnly() || o.Inducing > 0 || (n > defaultFull && !o.Full && o.Objective != "evidence") {
+		p.inducing = o.Inducing
+		if p.inducing == 0 {
+			p.inducing = min(defaultInducing, (n+1)/2)
+		}
+	}
+	switch {
+	case p.inducing > n:
+		return usage("inducing %d: there are only %d rows to train on", p.inducing, n)
+	case p.inducing == 0 && n > maxFull:
+		return fmt.Errorf("%s: %d rows to train on: a full GP takes up to %d; use a sparse objective (vfe, kl-pac with inducing inputs), or fewer rows",
+			p.data.Source, n, maxFull)
+	}
+	switch o.Objective {
+	case "kl-pac", "sqrt-pac", "fitc":
+		p.alpha = 1
+	case "pep":
+		p.alpha = 0.5
+	}
+	if o.Alpha != nil {
+		p.alpha = *o.Alpha
+	}
+	return nil
+}
+
+// posteriorAlpha is the α of the posterior that predicts and is certified.
+func (p *prepared) posteriorAlpha(o Options) float64 {
+	if o.PosteriorFITC {
+		return 1
+	}
+	return p.alpha
 }
 
 // setLoss turns the half-widths of the options into scaled units.

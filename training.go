@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/inducing"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -49,17 +51,60 @@ func (p *prepared) families(o Options) []family {
 	return fs
 }
 
-// newObjective returns the training objective; choices families are chosen among.
-func (p *prepared) newObjective(o Options, f family, choices int) objective.Exact {
-	if o.Objective == "evidence" {
-		return &objective.Evidence{}
-	}
+// problem is what is minimised: a full or a sparse GP with an objective.
+type problem interface {
+	train.Objective
+	Names() []string
+}
+
+// newProblem returns the training problem; choices families are chosen among.
+func (p *prepared) newProblem(o Options, f family, choices int) problem {
 	bound := pacbayes.KLBound
 	if o.Objective == "sqrt-pac" {
 		bound = pacbayes.SqrtBound
 	}
-	return &objective.PAC{Loss: p.loss, Bound: bound, Scale: p.scale,
-		Penalty: pacbayes.Penalty(o.Grid.LogInverseP(f.gridParams()), math.Log(float64(choices)), len(p.y), o.Delta)}
+	penalty := pacbayes.Penalty(o.Grid.LogInverseP(f.gridParams()), math.Log(float64(choices)), len(p.y), o.Delta)
+	if p.inducing == 0 {
+		full := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Objective: &objective.Evidence{}}
+		if o.Objective != "evidence" {
+			full.Objective = &objective.PAC{Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
+		}
+		return full
+	}
+	sparse := p.sparse(f)
+	switch o.Objective {
+	case "vfe":
+		sparse.Objective = objective.VFE()
+	case "dtc":
+		sparse.Objective = objective.DTC()
+	case "fitc", "pep":
+		sparse.Objective = objective.PEP(p.alpha)
+	default:
+		sparse.Objective = &objective.SparsePAC{Alpha: p.alpha, Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
+	}
+	return sparse
+}
+
+// keepBytes of V = L⁻¹K_ZX may stay in memory between the passes of an evaluation.
+const keepBytes = 1 << 30
+
+// sparse returns a sparse problem over the certified rows, its objective still open.
+func (p *prepared) sparse(f family) *objective.SparseProblem {
+	return &objective.SparseProblem{Kernel: f.kernel, Mean: f.mean, Rows: memoryRows{p.x, p.y}, M: p.inducing, Keep: keepBytes}
+}
+
+// memoryRows are rows in memory as objective.Rows.
+type memoryRows struct {
+	x linalg.Matrix
+	y []float64
+}
+
+func (r memoryRows) Dims() (rows, cols int) { return r.x.Rows, r.x.Cols }
+
+func (r memoryRows) Block(first, n int, x, y []float64) error {
+	copy(x, r.x.Data[first*r.x.Cols:(first+n)*r.x.Cols])
+	copy(y, r.y[first:first+n])
+	return nil
 }
 
 // run is the training from one starting point.
@@ -85,13 +130,16 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 	var mu sync.Mutex // guards states and the callbacks
 	total := len(families) * o.Restarts
 	for fi, f := range families {
-		starts := p.starts(o, f, best.result)
+		starts, err := p.starts(o, f, best.result)
+		if err != nil {
+			return best, nil, err
+		}
 		results := make([]*train.Result, len(starts))
 		errs := make([]error, len(starts))
 		// Several small fits side by side keep the cores busier than one; large ones
 		// would only double the memory.
 		limit := 1
-		if len(p.y) <= 1500 {
+		if p.inducing == 0 && len(p.y) <= 1500 {
 			limit = runtime.GOMAXPROCS(0)
 		}
 		slots := make(chan struct{}, limit)
@@ -107,7 +155,7 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 					from = s.Clone()
 				}
 				mu.Unlock()
-				problem := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Objective: p.newObjective(o, f, len(families))}
+				problem := p.newProblem(o, f, len(families))
 				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
 				step := func(s *train.State) error {
 					mu.Lock()
@@ -122,7 +170,7 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 					}
 					return nil
 				}
-				results[si], errs[si] = train.LBFGS{}.Minimize(ctx, problem, p.box(o, f), from, step)
+				results[si], errs[si] = train.LBFGS{}.Minimize(ctx, problem, p.box(o, f, x0), from, step)
 			})
 		}
 		done.Wait()
@@ -145,18 +193,24 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 	return best, all, nil
 }
 
-// starts returns the points [θ, β, ln σ_n²] to train a family from.
-func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float64 {
+// starts returns the points [θ, β, ln σ_n², Z] to train a family from.
+func (p *prepared) starts(o Options, f family, earlier *train.Result) ([][]float64, error) {
 	params := f.kernel.Params()
+	g := f.gridParams()
+	if p.inducing > 0 && p.z.IsZero() {
+		if err := p.chooseInducing(o, f); err != nil {
+			return nil, err
+		}
+	}
 	at := func(logL2, logNoise float64) []float64 {
-		x := make([]float64, len(params)+len(f.mean.Params())+1)
+		x := make([]float64, g+1, g+1+len(p.z.Data))
 		for i, q := range params {
 			if q.Kind == kernel.Lengthscale {
 				x[i] = logL2
 			}
 		}
-		x[len(x)-1] = logNoise
-		return x
+		x[g] = logNoise
+		return append(x, p.z.Data...)
 	}
 	var starts [][]float64
 	if o.Init != nil {
@@ -192,7 +246,7 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float6
 		}
 		starts = append(starts, x)
 	}
-	return starts[:o.Restarts]
+	return starts[:o.Restarts], nil
 }
 
 // fromInit returns the initial parameters in the shape of a family, or nil where
@@ -205,7 +259,36 @@ func (p *prepared) fromInit(o Options, f family) []float64 {
 	if err != nil || len(k.Params()) != len(f.kernel.Params()) {
 		return nil
 	}
-	return x
+	switch given := len(o.Init.Inducing); {
+	case given == p.inducing:
+		return x
+	case given == 0:
+		return append(x, p.z.Data...)
+	}
+	return nil
+}
+
+// chooseInducing sets the inducing inputs that training starts from. Where the choice
+// needs a kernel, it is the family's at the second starting point.
+func (p *prepared) chooseInducing(o Options, f family) (err error) {
+	rng := rand.New(rand.NewPCG(o.Seed, 0x696e6475))
+	theta := make([]float64, len(f.kernel.Params()))
+	for i, q := range f.kernel.Params() {
+		if q.Kind == kernel.Lengthscale {
+			theta[i] = math.Log(float64(p.data.Cols))
+		}
+	}
+	switch o.InducingInit {
+	case "random":
+		p.z, err = inducing.Random(p.x, p.inducing, rng)
+	case "greedy":
+		p.z, err = p.greedy(f.kernel, theta)
+	case "kdpp":
+		p.z, err = p.kdpp(f.kernel, theta, rng)
+	default:
+		p.z, err = inducing.KMeans(p.x, p.inducing, rng)
+	}
+	return err
 }
 
 // expand repeats single lengthscales of s as often as like has them.
@@ -222,18 +305,26 @@ func expand(s, like kernel.Spec) kernel.Spec {
 	return s
 }
 
-func (p *prepared) box(o Options, f family) train.Bounds {
+// box bounds the parameters: the prior's by the grid, inducing inputs not at all, or to
+// where x0 has them if they are fixed.
+func (p *prepared) box(o Options, f family, x0 []float64) train.Bounds {
 	n := f.gridParams()
-	lower, upper := slices.Repeat([]float64{-o.Grid.L}, n+1), slices.Repeat([]float64{o.Grid.L}, n+1)
+	lower, upper := slices.Repeat([]float64{-o.Grid.L}, len(x0)), slices.Repeat([]float64{o.Grid.L}, len(x0))
 	lower[n], upper[n] = minLogNoise, maxLogNoise
+	for i := n + 1; i < len(x0); i++ {
+		lower[i], upper[i] = math.Inf(-1), math.Inf(1)
+		if o.FixInducing {
+			lower[i], upper[i] = x0[i], x0[i]
+		}
+	}
 	return train.Bounds{Lower: lower, Upper: upper}
 }
 
 // fingerprint identifies data and options that a checkpoint belongs to.
 func (p *prepared) fingerprint(o Options) string {
 	init, _ := json.Marshal(o.Init) // parameters of a kernel: nothing in them can fail
-	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v",
+	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v",
 		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
-		o.Restarts, init, p.scaling)
+		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha)
 }
 

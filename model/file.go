@@ -116,6 +116,11 @@ func (m *Model) write(w io.Writer) error {
 		Arrays: []array{{"roles", "uint8", len(roles), 1}, {"theta", "float64", len(p.Theta), 1}, {"beta", "float64", len(p.Beta), 1},
 			{"support", "float64", n, p.Support.Cols}, {"weights", "float64", n, 1}, {"cholesky", "float64", n, 0}},
 	}
+	factors := []linalg.Matrix{p.Chol}
+	if p.Sparse() {
+		h.Arrays = append(h.Arrays, array{"cholesky_b", "float64", n, 0})
+		factors = append(factors, p.CholB)
+	}
 	head, err := json.MarshalIndent(h, "", " ")
 	if err != nil {
 		return fmt.Errorf("the model can't be written: %w", err)
@@ -139,9 +144,11 @@ func (m *Model) write(w io.Writer) error {
 			return err
 		}
 	}
-	for i := range n {
-		if err := flush(p.Chol.Row(i)[:i+1]); err != nil {
-			return err
+	for _, l := range factors {
+		for i := range n {
+			if err := flush(l.Row(i)[:i+1]); err != nil {
+				return err
+			}
 		}
 	}
 	_, err = w.Write(sum.Sum(nil))
@@ -240,13 +247,21 @@ func (h header) model(data []byte) (*Model, error) {
 		len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
 		return nil, fmt.Errorf("the model file's arrays don't fit together")
 	}
-	chol := linalg.New(n, n)
-	packed := found["cholesky"]
-	for i := range n {
-		copy(chol.Row(i), packed[:i+1])
-		packed = packed[i+1:]
+	unpack := func(name string) linalg.Matrix {
+		l, packed := linalg.New(n, n), found[name]
+		for i := range n {
+			copy(l.Row(i), packed[:i+1])
+			packed = packed[i+1:]
+		}
+		return l
 	}
 	m.Posterior = &posterior.Posterior{Kernel: k, Theta: found["theta"], Mean: mean, Beta: found["beta"], Noise: h.NoiseVariance,
-		Support: linalg.Of(n, d, found["support"]), Weights: found["weights"], Chol: chol}
+		Support: linalg.Of(n, d, found["support"]), Weights: found["weights"], Chol: unpack("cholesky")}
+	if b, sparse := shape["cholesky_b"]; sparse {
+		if b != (array{"cholesky_b", "float64", n, 0}) {
+			return nil, fmt.Errorf("the model file's arrays don't fit together")
+		}
+		m.Posterior.CholB = unpack("cholesky_b")
+	}
 	return m, nil
 }

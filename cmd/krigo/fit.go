@@ -29,13 +29,19 @@ type objectiveFlags struct {
 	scaling       string
 	noStandardise bool
 	inducing      string
+	alpha         float64
+	posterior     string
+	flags         *pflag.FlagSet
 }
 
 func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	o := &f.options
+	f.flags = flags
 	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
-	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood)")
-	flags.StringVar(&f.inducing, "inducing", "auto", "inducing inputs; 0: the full GP whatever the number of rows; auto: the full GP up to 2,000 rows (evidence: always)")
+	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep")
+	flags.StringVar(&f.inducing, "inducing", "auto", "inducing inputs of a sparse GP; 0: the full GP; auto: kl-pac and sqrt-pac full up to 2,000 rows, else 500 or half the rows")
+	flags.Float64Var(&f.alpha, "alpha", 1, "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form), pep up to 1 (default 0.5); 0 is the VFE form")
+	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, or fitc (α = 1)")
 	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
 	flags.StringVar(&o.Loss, "loss", "band", "bounded loss that is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute")
 	flags.StringVar(&f.epsilon, "epsilon", "0.6", "half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8")
@@ -64,11 +70,20 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 	if o.Target == "" {
 		return fail(errors.New("--target is missing: name the column to predict"))
 	}
-	if f.inducing != "auto" && f.inducing != "0" {
-		if m, err := strconv.Atoi(f.inducing); err != nil || m < 0 {
+	if f.inducing != "auto" {
+		if o.Inducing, err = strconv.Atoi(f.inducing); err != nil || o.Inducing < 0 {
 			return fail(fmt.Errorf("--inducing %q: want a number of inducing inputs, 0 or auto", f.inducing))
 		}
-		return fail(fmt.Errorf("--inducing %s: sparse GPs aren't in this version yet; 0 is the full GP", f.inducing))
+	}
+	if f.flags.Changed("alpha") {
+		o.Alpha = &f.alpha
+	}
+	switch f.posterior {
+	case "objective":
+	case "fitc":
+		o.PosteriorFITC = true
+	default:
+		return fail(fmt.Errorf("--posterior %q: want objective or fitc", f.posterior))
 	}
 	o.Full = f.inducing == "0"
 	table, err := dataset.ReadFile(path)
@@ -111,8 +126,22 @@ func parseEpsilon(s string) (below, above float64, err error) {
 	return v[0], v[1], nil
 }
 
+// fitFlags are those that fit and compare share.
+type fitFlags struct{ objectiveFlags }
+
+func (f *fitFlags) register(flags *pflag.FlagSet) {
+	f.objectiveFlags.register(flags)
+	o := &f.options
+	flags.StringVar(&o.Kernel, "kernel", "se", "covariance function: "+strings.Join(kernel.Names, ", ")+"; sums and products as in \"se+linear\", \"se*periodic\"")
+	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
+	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
+	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
+	flags.StringVar(&o.InducingInit, "inducing-init", "kmeans", "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random")
+	flags.BoolVar(&o.FixInducing, "fix-inducing", false, "keep the inducing inputs where they start")
+}
+
 func newFit(c *common) *cobra.Command {
-	var f objectiveFlags
+	var f fitFlags
 	var test, out, initFile, resume string
 	cmd := &cobra.Command{
 		Use:   "fit DATA --target COL",
@@ -187,12 +216,7 @@ certificate picked as the best of several runs isn't one.`,
 	}
 	flags := cmd.Flags()
 	f.register(flags)
-	o := &f.options
-	flags.StringVar(&o.Kernel, "kernel", "se", "covariance function: "+strings.Join(kernel.Names, ", ")+"; sums and products as in \"se+linear\", \"se*periodic\"")
-	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
-	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
 	flags.StringVar(&test, "test", "", "score on the rows of this file instead")
-	flags.IntVar(&o.Restarts, "restarts", 3, "starting points per kernel family")
 	flags.StringVar(&initFile, "init", "", "start the first run from the parameters in this JSON file")
 	flags.StringVar(&out, "out", "", "model file to write (default: DATA's name with .krigo)")
 	flags.StringVar(&resume, "resume", "", "go on from this checkpoint of an interrupted fit with the same data and flags")
@@ -291,6 +315,9 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
 		Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
+	}
+	if m.Posterior.Sparse() {
+		d.Inducing = m.Posterior.Support.Rows
 	}
 	if b := m.Posterior.Beta; len(b) > 0 {
 		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}
