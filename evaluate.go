@@ -111,7 +111,7 @@ type Recertification struct {
 // another half-width than the declared one: the number is then a heuristic, never a
 // certificate, because the half-width was chosen after the rows were seen.
 func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification, error) {
-	d, err := regressionOf(m, table)
+	d, err := regressionOf(table, m.Target, m.Inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ type Fresh struct {
 // CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
 // or, given the data the model was made from, its test rows.
 func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
-	d, err := regressionOf(m, table)
+	d, err := regressionOf(table, m.Target, m.Inputs)
 	if err != nil {
 		return nil, err
 	}

@@ -126,12 +126,8 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
-	if o.Test != nil {
-		d, err := regressionOf(m, o.Test)
-		if err != nil {
-			return nil, err
-		}
-		m.Test = m.Score(matrixOf(d.X, d.Cols), d.Y)
+	if p.test != nil {
+		m.Test = m.Score(matrixOf(p.test.X, p.test.Cols), p.test.Y)
 	} else if rows := dataset.RowsOf(p.roles, dataset.Test); len(rows) > 0 {
 		xt, yt := p.data.Select(rows)
 		m.Test = m.Score(matrixOf(xt, p.data.Cols), yt)

@@ -52,16 +52,16 @@ func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 	return ps, nil
 }
 
-// regressionOf reads a model's inputs and target off a table.
-func regressionOf(m *Model, table *dataset.Table) (*dataset.Data, error) {
-	d, err := table.Regression(m.Target)
+// regressionOf reads a target and the inputs of those names off a table.
+func regressionOf(table *dataset.Table, target string, inputs []string) (*dataset.Data, error) {
+	d, err := table.Regression(target)
 	if err != nil {
 		return nil, err
 	}
-	if d.X, err = table.Inputs(m.Inputs); err != nil {
+	if d.X, err = table.Inputs(inputs); err != nil {
 		return nil, err
 	}
-	d.Inputs, d.Cols = m.Inputs, len(m.Inputs)
+	d.Inputs, d.Cols = inputs, len(inputs)
 	return d, nil
 }
 

@@ -22,6 +22,7 @@ type prepared struct {
 	y, scale  []float64
 	notices   []string
 	priorRows int
+	test      *dataset.Data // rows of a test table, if there is one
 }
 
 func prepare(table *dataset.Table, o Options) (*prepared, error) {
@@ -30,6 +31,11 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		return nil, err
 	}
 	p := &prepared{data: d, notices: d.Notices()}
+	if o.Test != nil {
+		if p.test, err = regressionOf(o.Test, o.Target, d.Inputs); err != nil {
+			return nil, err
+		}
+	}
 	test := int(math.Ceil(o.TestFraction * float64(d.Rows)))
 	if o.Scaling == dataset.PriorRows {
 		p.priorRows = dataset.DefaultPriorRows(d.Rows - test)
@@ -86,4 +92,3 @@ func (p *prepared) setLoss(o Options) {
 		p.epsRaw *= s
 	}
 }
-

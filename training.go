@@ -82,6 +82,9 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 			states.Runs[key] = s
 		}
 	}
+	if err := p.checkInit(o, families); err != nil {
+		return best, nil, err
+	}
 	var mu sync.Mutex // guards states and the callbacks
 	total := len(families) * o.Restarts
 	for fi, f := range families {
@@ -126,20 +129,26 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 			})
 		}
 		done.Wait()
+		if ctx.Err() != nil {
+			return best, nil, ctx.Err()
+		}
 		for si, r := range results {
-			if errs[si] == nil {
+			// A start may lie outside the objective's domain; all of them may not, and no
+			// other error may pass, since without the run the result would be another.
+			var outside *train.StartError
+			switch {
+			case errs[si] == nil:
 				all = append(all, run{fi, r})
 				if best.result == nil || r.Value < best.result.Value {
 					best = run{fi, r}
 				}
+			case !errors.As(errs[si], &outside):
+				return best, nil, errs[si]
+			case !slices.Contains(errs, nil):
+				return best, nil, fmt.Errorf("training %s failed from every starting point: %w", f.name, outside.Reason)
+			default:
+				p.notices = append(p.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name, outside.Reason))
 			}
-		}
-		if ctx.Err() != nil {
-			return best, nil, ctx.Err()
-		}
-		// A start may lie outside the objective's domain; all of them may not.
-		if !slices.Contains(errs, nil) {
-			return best, nil, fmt.Errorf("training %s failed from every starting point: %w", f.name, errs[0])
 		}
 	}
 	return best, all, nil
@@ -160,7 +169,7 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float6
 	}
 	var starts [][]float64
 	if o.Init != nil {
-		if x := p.fromInit(o, f); x != nil {
+		if x, _ := p.fromInit(o, f); x != nil { // errors were met by checkInit
 			starts = append(starts, x)
 		}
 	}
@@ -197,15 +206,35 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float6
 
 // fromInit returns the initial parameters in the shape of a family, or nil where
 // they don't have it: one lengthscale is repeated for ARD, several don't fit without.
-func (p *prepared) fromInit(o Options, f family) []float64 {
-	spec := expand(o.Init.Kernel, f.kernel.Spec(make([]float64, len(f.kernel.Params()))))
+func (p *prepared) fromInit(o Options, f family) ([]float64, error) {
+	if _, _, _, err := o.Init.vector(o.Mean, p.data.Cols); err != nil {
+		return nil, err
+	}
+	like := f.kernel.Spec(make([]float64, len(f.kernel.Params())))
 	init := *o.Init
-	init.Kernel = spec
-	k, _, x, err := init.vector(o.Mean, p.data.Cols)
-	if err != nil || len(k.Params()) != len(f.kernel.Params()) {
+	init.Kernel = expand(o.Init.Kernel, like)
+	if !sameShape(init.Kernel, like) {
+		return nil, nil
+	}
+	_, _, x, err := init.vector(o.Mean, p.data.Cols)
+	return x, err
+}
+
+// checkInit makes sure that the initial parameters serve at least one family.
+func (p *prepared) checkInit(o Options, families []family) error {
+	if o.Init == nil {
 		return nil
 	}
-	return x
+	for _, f := range families {
+		if x, err := p.fromInit(o, f); x != nil || err != nil {
+			return err
+		}
+	}
+	return usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale or one an input", o.Kernel, o.ARD)
+}
+
+func sameShape(a, b kernel.Spec) bool {
+	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && slices.EqualFunc(a.Parts, b.Parts, sameShape)
 }
 
 // expand repeats single lengthscales of s as often as like has them.
@@ -236,4 +265,3 @@ func (p *prepared) fingerprint(o Options) string {
 		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
 		o.Restarts, init, p.scaling)
 }
-

@@ -214,6 +214,9 @@ func (h header) model(data []byte) (*Model, error) {
 		part := data[:a.bytes()]
 		data = data[a.bytes():]
 		shape[a.Name] = a
+		if want := map[bool]string{true: "uint8", false: "float64"}[a.Name == "roles"]; a.Type != want {
+			return nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name, a.Type, want)
+		}
 		if a.Name == "roles" {
 			for _, b := range part {
 				m.Roles = append(m.Roles, dataset.Role(b))
