@@ -147,6 +147,7 @@ func (p *prepared) model(o Options, f family, theta, beta []float64, noise float
 			Choices: choices, PriorRows: p.priorRows, Scaling: o.Scaling},
 		Source: p.data.Source, Seed: o.Seed, Roles: p.roles,
 		Hash:    dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols),
+		Rows:    model.HashRows(p.data, p.roles),
 		Notices: p.notices,
 	}
 	m.ObservationNoise = p.observationNoise(o, q)

@@ -32,7 +32,7 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 	}
 	p := &prepared{data: d, notices: d.Notices()}
 	if o.Test != nil {
-		if p.test, err = regressionOf(o.Test, o.Target, d.Inputs); err != nil {
+		if p.test, err = o.Test.Select(d.Inputs, o.Target); err != nil {
 			return nil, err
 		}
 	}

@@ -52,7 +52,7 @@ type header struct {
 // array is one entry of the header's table: arrays follow one another in its order.
 type array struct {
 	Name string `json:"name"`
-	Type string `json:"type"` // float64 or uint8
+	Type string `json:"type"` // float64, uint64 or uint8
 	Rows int    `json:"rows"`
 	Cols int    `json:"cols"` // 0: packed lower triangle of a rows × rows matrix
 }
@@ -114,7 +114,7 @@ func (m *Model) write(w io.Writer) error {
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Notices: m.Notices,
 		Arrays: []array{{"roles", "uint8", len(roles), 1}, {"theta", "float64", len(p.Theta), 1}, {"beta", "float64", len(p.Beta), 1},
-			{"support", "float64", n, p.Support.Cols}, {"weights", "float64", n, 1}, {"cholesky", "float64", n, 0}},
+			{"support", "float64", n, p.Support.Cols}, {"weights", "float64", n, 1}, {"cholesky", "float64", n, 0}, {"rows", "uint64", len(m.Rows), 1}},
 	}
 	head, err := json.MarshalIndent(h, "", " ")
 	if err != nil {
@@ -143,6 +143,12 @@ func (m *Model) write(w io.Writer) error {
 		if err := flush(p.Chol.Row(i)[:i+1]); err != nil {
 			return err
 		}
+	}
+	for _, v := range m.Rows {
+		buf = binary.LittleEndian.AppendUint64(buf, v)
+	}
+	if err := flush(nil); err != nil {
+		return err
 	}
 	_, err = w.Write(sum.Sum(nil))
 	return err
@@ -182,7 +188,10 @@ func decode(raw []byte) (*Model, error) {
 	size := prefix + hl
 	if headerErr == nil {
 		for _, a := range h.Arrays {
-			if a.Rows < 0 || a.Cols < 0 || a.Rows > 1<<31 || a.Cols > 1<<31 || a.bytes() < 0 || a.bytes() > len(raw) {
+			// A side, or a triangle's bytes, beyond the file's can't be right, and no product
+			// of what is left wraps around.
+			side := max(a.Rows, a.Cols)
+			if min(a.Rows, a.Cols) < 0 || side > len(raw) || side > 1<<28 || a.bytes() > len(raw) {
 				return nil, short
 			}
 			size += a.bytes()
@@ -214,14 +223,21 @@ func (h header) model(data []byte) (*Model, error) {
 		part := data[:a.bytes()]
 		data = data[a.bytes():]
 		shape[a.Name] = a
-		if want := map[bool]string{true: "uint8", false: "float64"}[a.Name == "roles"]; a.Type != want {
-			return nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name, a.Type, want)
-		}
-		if a.Name == "roles" {
+		want := "float64"
+		switch a.Name {
+		case "roles":
+			want = "uint8"
 			for _, b := range part {
 				m.Roles = append(m.Roles, dataset.Role(b))
 			}
-			continue
+		case "rows":
+			want = "uint64"
+			for i := 0; i+8 <= len(part); i += 8 {
+				m.Rows = append(m.Rows, binary.LittleEndian.Uint64(part[i:]))
+			}
+		}
+		if a.Type != want {
+			return nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name, a.Type, want)
 		}
 		vs := make([]float64, len(part)/8)
 		for i := range vs {
