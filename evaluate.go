@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -125,7 +126,7 @@ type Recertification struct {
 // another half-width than the declared one: the number is then a heuristic, never a
 // certificate, because the half-width was chosen after the rows were seen.
 func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification, error) {
-	d, err := regressionOf(m, table)
+	d, err := table.Select(m.Inputs, m.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 		if err != nil {
 			return nil, err
 		}
-		return &Recertification{c, math.Abs(c.Bound-m.Certificate.Bound) <= 1e-9}, nil
+		return &Recertification{c, c.Equal(m.Certificate)}, nil
 	}
 	other := *m
 	other.Terms.EpsilonRaw *= epsilon / m.Terms.Loss.Below
@@ -175,7 +176,7 @@ type Fresh struct {
 // CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
 // or, given the data the model was made from, its test rows.
 func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
-	d, err := regressionOf(m, table)
+	d, err := table.Select(m.Inputs, m.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +188,9 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 		if rows = dataset.RowsOf(m.Roles, dataset.Test); len(rows) == 0 {
 			return nil, &NoCertificate{table.Source + " is the data the model was made from, and no test rows were set aside: give rows it never saw"}
 		}
+	} else if seen := m.Seen(d); len(seen) > 0 {
+		return nil, &NoCertificate{fmt.Sprintf("%d of the %d rows of %s equal rows the model was made from (the first on line %d): give rows it never saw",
+			len(seen), d.Rows, table.Source, d.Lines[seen[0]])}
 	}
 	x, y := d.Select(rows)
 	s := m.Score(matrixOf(x, d.Cols), y)

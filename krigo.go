@@ -57,6 +57,7 @@ const (
 	maxFull         = 20000
 	defaultFull     = 2000
 	defaultInducing = 500
+	maxAuto         = 2000 // inducing inputs that auto may choose
 )
 
 // The box of ln σ_n², which isn't on the grid: it shapes Q alone.
@@ -88,6 +89,11 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 		}
 	}
 	families := p.families(o)
+	if p.inducing > 0 {
+		if err := p.chooseInducing(o, families[0]); err != nil {
+			return nil, err
+		}
+	}
 	best, runs, err := p.train(ctx, o, families)
 	if err != nil {
 		return nil, err
@@ -128,12 +134,8 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
-	if o.Test != nil {
-		d, err := regressionOf(m, o.Test)
-		if err != nil {
-			return nil, err
-		}
-		m.Test = m.Score(matrixOf(d.X, d.Cols), d.Y)
+	if p.test != nil {
+		m.Test = m.Score(matrixOf(p.test.X, p.test.Cols), p.test.Y)
 	} else if rows := dataset.RowsOf(p.roles, dataset.Test); len(rows) > 0 {
 		xt, yt := p.data.Select(rows)
 		m.Test = m.Score(matrixOf(xt, p.data.Cols), yt)
@@ -167,6 +169,7 @@ func (p *prepared) model(o Options, f family, x []float64, choices int) (*Model,
 			Choices: choices, PriorRows: p.priorRows, Scaling: o.Scaling},
 		Source: p.data.Source, Seed: o.Seed, Roles: p.roles,
 		Hash:    dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols),
+		Rows:    model.HashRows(p.data, p.roles),
 		Notices: p.notices,
 	}
 	m.ObservationNoise = p.observationNoise(o, q)

@@ -21,12 +21,13 @@ type Options struct {
 	// Full asks for the full GP however many rows there are. Without it kl-pac and
 	// sqrt-pac train a full GP on up to 2,000 rows and a sparse one above; evidence is
 	// always full, the others are always sparse.
-	Full           bool
-	Inducing       int      // inducing inputs of a sparse GP; 0: 500, or half the rows where that is less
-	InducingInit   string   // kmeans (default), greedy, kdpp or random
-	FixInducing    bool     // keep the inducing inputs where they were chosen
-	Alpha          *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
-	PosteriorFITC  bool     // certify the posterior of α = 1, whichever α was trained
+	Full          bool
+	Inducing      int      // inducing inputs of a sparse GP; 0: 500, or half the rows where that is less
+	AutoInducing  bool     // as many as the Nyström error of the starting kernel asks for
+	InducingInit  string   // kmeans (default), greedy, kdpp or random
+	FixInducing   bool     // keep the inducing inputs where they were chosen
+	Alpha         *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
+	PosteriorFITC bool     // certify the posterior of α = 1, whichever α was trained
 
 	Kernel string // kernel expression, default "se" (see kernel.Parse)
 	ARD    string // one lengthscale an input: on, off, or auto (default): both are tried and paid for
@@ -123,10 +124,13 @@ func (o Options) check() error {
 	if o.Inducing < 0 {
 		errs = append(errs, fmt.Errorf("inducing %d: want a positive number of inducing inputs, or 0 for the default", o.Inducing))
 	}
-	if o.Full && (o.Inducing > 0 || o.sparseOnly()) {
+	if o.AutoInducing && o.Inducing > 0 {
+		errs = append(errs, errors.New("inducing: a number and auto exclude each other"))
+	}
+	if o.Full && (o.Inducing > 0 || o.AutoInducing || o.sparseOnly()) {
 		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives kl-pac, sqrt-pac and evidence, and no inducing inputs", o.Objective))
 	}
-	if o.Objective == "evidence" && o.Inducing > 0 {
+	if o.Objective == "evidence" && (o.Inducing > 0 || o.AutoInducing) {
 		errs = append(errs, errors.New("objective \"evidence\" is a full GP's: choose vfe for a sparse one"))
 	}
 	if a := o.Alpha; a != nil {

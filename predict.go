@@ -44,25 +44,12 @@ func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 		}
 		half := model.Normal975 * math.Sqrt(p.PredictiveVariance)
 		p.Lower95, p.Upper95 = p.Mean-half, p.Mean+half
-		if math.IsNaN(p.Mean) || math.IsInf(p.Mean, 0) || math.IsInf(p.PredictiveVariance, 0) {
+		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.Lower95, p.Upper95}) {
 			return nil, fmt.Errorf("%s: line %d: the prediction overflows: its inputs are too far from the training data", table.Source, table.Lines[i])
 		}
 		ps[i] = p
 	}
 	return ps, nil
-}
-
-// regressionOf reads a model's inputs and target off a table.
-func regressionOf(m *Model, table *dataset.Table) (*dataset.Data, error) {
-	d, err := table.Regression(m.Target)
-	if err != nil {
-		return nil, err
-	}
-	if d.X, err = table.Inputs(m.Inputs); err != nil {
-		return nil, err
-	}
-	d.Inputs, d.Cols = m.Inputs, len(m.Inputs)
-	return d, nil
 }
 
 func matrixOf(x []float64, cols int) linalg.Matrix { return linalg.Of(len(x)/cols, cols, x) }

@@ -22,6 +22,7 @@ type prepared struct {
 	y, scale  []float64
 	notices   []string
 	priorRows int
+	test      *dataset.Data // rows of a test table, if there is one
 
 	inducing int           // M; 0: the full GP
 	z        linalg.Matrix // inducing inputs that training starts from
@@ -34,6 +35,11 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		return nil, err
 	}
 	p := &prepared{data: d, notices: d.Notices()}
+	if o.Test != nil {
+		if p.test, err = o.Test.Select(d.Inputs, o.Target); err != nil {
+			return nil, err
+		}
+	}
 	test := int(math.Ceil(o.TestFraction * float64(d.Rows)))
 	if o.Scaling == dataset.PriorRows {
 		p.priorRows = dataset.DefaultPriorRows(d.Rows - test)
@@ -79,10 +85,13 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 // setMethod decides between the full and a sparse GP.
 func (p *prepared) setMethod(o Options) error {
 	n := len(p.y)
-	if o.sparseOnly() || o.Inducing > 0 || (n > defaultFull && !o.Full && o.Objective != "evidence") {
+	if o.sparseOnly() || o.Inducing > 0 || o.AutoInducing || (n > defaultFull && !o.Full && o.Objective != "evidence") {
 		p.inducing = o.Inducing
 		if p.inducing == 0 {
 			p.inducing = min(defaultInducing, (n+1)/2)
+			if o.AutoInducing {
+				p.inducing = min(maxAuto, (n+1)/2)
+			}
 		}
 	}
 	switch {
@@ -126,4 +135,3 @@ func (p *prepared) setLoss(o Options) {
 		p.epsRaw *= s
 	}
 }
-

@@ -127,13 +127,13 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 			states.Runs[key] = s
 		}
 	}
+	if err := p.checkInit(o, families); err != nil {
+		return best, nil, err
+	}
 	var mu sync.Mutex // guards states and the callbacks
 	total := len(families) * o.Restarts
 	for fi, f := range families {
-		starts, err := p.starts(o, f, best.result)
-		if err != nil {
-			return best, nil, err
-		}
+		starts := p.starts(o, f, best.result)
 		results := make([]*train.Result, len(starts))
 		errs := make([]error, len(starts))
 		// Several small fits side by side keep the cores busier than one; large ones
@@ -174,34 +174,35 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 			})
 		}
 		done.Wait()
+		if ctx.Err() != nil {
+			return best, nil, ctx.Err()
+		}
 		for si, r := range results {
-			if errs[si] == nil {
+			// A start may lie outside the objective's domain; all of them may not, and no
+			// other error may pass, since without the run the result would be another.
+			var outside *train.StartError
+			switch {
+			case errs[si] == nil:
 				all = append(all, run{fi, r})
 				if best.result == nil || r.Value < best.result.Value {
 					best = run{fi, r}
 				}
+			case !errors.As(errs[si], &outside):
+				return best, nil, errs[si]
+			case !slices.Contains(errs, nil):
+				return best, nil, fmt.Errorf("training %s failed from every starting point: %w", f.name, outside.Reason)
+			default:
+				p.notices = append(p.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name, outside.Reason))
 			}
-		}
-		if ctx.Err() != nil {
-			return best, nil, ctx.Err()
-		}
-		// A start may lie outside the objective's domain; all of them may not.
-		if !slices.Contains(errs, nil) {
-			return best, nil, fmt.Errorf("training %s failed from every starting point: %w", f.name, errs[0])
 		}
 	}
 	return best, all, nil
 }
 
 // starts returns the points [θ, β, ln σ_n², Z] to train a family from.
-func (p *prepared) starts(o Options, f family, earlier *train.Result) ([][]float64, error) {
+func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float64 {
 	params := f.kernel.Params()
 	g := f.gridParams()
-	if p.inducing > 0 && p.z.IsZero() {
-		if err := p.chooseInducing(o, f); err != nil {
-			return nil, err
-		}
-	}
 	at := func(logL2, logNoise float64) []float64 {
 		x := make([]float64, g+1, g+1+len(p.z.Data))
 		for i, q := range params {
@@ -214,7 +215,7 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) ([][]float
 	}
 	var starts [][]float64
 	if o.Init != nil {
-		if x := p.fromInit(o, f); x != nil {
+		if x, _ := p.fromInit(o, f); x != nil { // errors were met by checkInit
 			starts = append(starts, x)
 		}
 	}
@@ -246,26 +247,46 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) ([][]float
 		}
 		starts = append(starts, x)
 	}
-	return starts[:o.Restarts], nil
+	return starts[:o.Restarts]
 }
 
 // fromInit returns the initial parameters in the shape of a family, or nil where
 // they don't have it: one lengthscale is repeated for ARD, several don't fit without.
-func (p *prepared) fromInit(o Options, f family) []float64 {
-	spec := expand(o.Init.Kernel, f.kernel.Spec(make([]float64, len(f.kernel.Params()))))
+func (p *prepared) fromInit(o Options, f family) ([]float64, error) {
+	if _, _, _, err := o.Init.vector(o.Mean, p.data.Cols); err != nil {
+		return nil, err
+	}
+	like := f.kernel.Spec(make([]float64, len(f.kernel.Params())))
 	init := *o.Init
-	init.Kernel = spec
-	k, _, x, err := init.vector(o.Mean, p.data.Cols)
-	if err != nil || len(k.Params()) != len(f.kernel.Params()) {
+	init.Kernel = expand(o.Init.Kernel, like)
+	if !sameShape(init.Kernel, like) {
+		return nil, nil
+	}
+	_, _, x, err := init.vector(o.Mean, p.data.Cols)
+	switch given := len(o.Init.Inducing); {
+	case err != nil || given == p.inducing:
+		return x, err
+	case given == 0:
+		return append(x, p.z.Data...), nil
+	}
+	return nil, usage("init: it has %d inducing inputs, the fit %d", len(o.Init.Inducing), p.inducing)
+}
+
+// checkInit makes sure that the initial parameters serve at least one family.
+func (p *prepared) checkInit(o Options, families []family) error {
+	if o.Init == nil {
 		return nil
 	}
-	switch given := len(o.Init.Inducing); {
-	case given == p.inducing:
-		return x
-	case given == 0:
-		return append(x, p.z.Data...)
+	for _, f := range families {
+		if x, err := p.fromInit(o, f); x != nil || err != nil {
+			return err
+		}
 	}
-	return nil
+	return usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale or one an input", o.Kernel, o.ARD)
+}
+
+func sameShape(a, b kernel.Spec) bool {
+	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && slices.EqualFunc(a.Parts, b.Parts, sameShape)
 }
 
 // chooseInducing sets the inducing inputs that training starts from. Where the choice
@@ -278,17 +299,37 @@ func (p *prepared) chooseInducing(o Options, f family) (err error) {
 			theta[i] = math.Log(float64(p.data.Cols))
 		}
 	}
+	var set inducing.Set
+	if o.AutoInducing {
+		a, capped, err := inducing.AutoSize(f.kernel, theta, p.x, p.inducing, inducing.DefaultTolerance)
+		if err != nil {
+			return err
+		}
+		p.inducing = len(a.Rows)
+		note := fmt.Sprintf("%d inducing inputs leave %.3g of the prior variance at the start", p.inducing, a.Share)
+		if capped {
+			note += fmt.Sprintf(", more than the %g aimed at: no more are taken", inducing.DefaultTolerance)
+		}
+		p.notices = append(p.notices, note)
+	}
 	switch o.InducingInit {
 	case "random":
-		p.z, err = inducing.Random(p.x, p.inducing, rng)
+		set, err = inducing.Random(p.x, p.inducing, rng)
 	case "greedy":
-		p.z, err = p.greedy(f.kernel, theta)
+		var a inducing.Approximation
+		a, err = inducing.Greedy(f.kernel, theta, p.x, p.inducing)
+		set = a.Set
+		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs by conditional variance leave %.3g of the prior variance at the start", len(set.Rows), a.Share))
 	case "kdpp":
-		p.z, err = p.kdpp(f.kernel, theta, rng)
+		set, err = inducing.KDPP(f.kernel, theta, p.x, p.inducing, rng)
 	default:
-		p.z, err = inducing.KMeans(p.x, p.inducing, rng)
+		set.Z, err = inducing.KMeans(p.x, p.inducing, rng)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	p.z, p.inducing = set.Z, set.Z.Rows
+	return nil
 }
 
 // expand repeats single lengthscales of s as often as like has them.
@@ -327,4 +368,3 @@ func (p *prepared) fingerprint(o Options) string {
 		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
 		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha)
 }
-

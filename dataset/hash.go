@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"hash/fnv"
 	"math"
 	"slices"
 )
@@ -31,4 +32,12 @@ func appendRow(b []byte, x, y []float64, cols, i int) []byte {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 	}
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(y[i]))
+}
+
+// RowHash is a 64-bit FNV-1a hash of one row's bits, inputs then target. It is part of
+// the model-file format.
+func (d *Data) RowHash(row int) uint64 {
+	h := fnv.New64a()
+	h.Write(appendRow(nil, d.X, d.Y, d.Cols, row))
+	return h.Sum64()
 }

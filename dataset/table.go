@@ -47,8 +47,29 @@ func (t *Table) Inputs(names []string) ([]float64, error) {
 }
 
 // Regression splits the table into the named target and, as inputs, all other
-// columns in file order.
+// columns in file order. There must be something to learn: two rows, an input, a target
+// that isn't constant.
 func (t *Table) Regression(target string) (*Data, error) {
+	inputs := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return name == target })
+	d, err := t.Select(inputs, target)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(inputs) == 0:
+		return nil, fmt.Errorf("%s: the target %q is the only column: add at least one input column",
+			t.Source, target)
+	case t.Rows < 2:
+		return nil, fmt.Errorf("%s: %d row of data: at least 2 are needed", t.Source, t.Rows)
+	case slices.Min(d.Y) == slices.Max(d.Y):
+		return nil, fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
+			t.Source, target, d.Y[0])
+	}
+	return d, nil
+}
+
+// Select picks the named inputs, in that order, and the target: rows for a model that
+// is already trained.
+func (t *Table) Select(inputs []string, target string) (*Data, error) {
 	at, ok := t.Column(target)
 	if !ok {
 		hint := ""
@@ -58,31 +79,12 @@ func (t *Table) Regression(target string) (*Data, error) {
 		return nil, fmt.Errorf("%s: no column %q for the target%s; %s",
 			t.Source, target, hint, t.describeColumns())
 	}
-	if len(t.Names) < 2 {
-		return nil, fmt.Errorf("%s: the target %q is the only column: add at least one input column",
-			t.Source, target)
+	x, err := t.Inputs(inputs)
+	if err != nil {
+		return nil, err
 	}
-	if t.Rows < 2 {
-		return nil, fmt.Errorf("%s: %d row of data: at least 2 are needed", t.Source, t.Rows)
-	}
-	d := &Data{
-		Source: t.Source, Target: target, Lines: t.Lines,
-		Rows: t.Rows, Cols: len(t.Names) - 1,
-		Inputs: slices.Delete(slices.Clone(t.Names), at, at+1),
-		Y:      t.pick([]int{at}),
-	}
-	if slices.Min(d.Y) == slices.Max(d.Y) {
-		return nil, fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
-			t.Source, target, d.Y[0])
-	}
-	columns := make([]int, 0, d.Cols)
-	for j := range t.Names {
-		if j != at {
-			columns = append(columns, j)
-		}
-	}
-	d.X = t.pick(columns)
-	return d, nil
+	return &Data{Source: t.Source, Inputs: inputs, Target: target, Lines: t.Lines,
+		Rows: t.Rows, Cols: len(inputs), X: x, Y: t.pick([]int{at})}, nil
 }
 
 // pick copies the given columns.

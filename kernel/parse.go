@@ -138,6 +138,9 @@ func (s Spec) Build(dim int) (Kernel, []float64, error) {
 		if len(s.Parts) == 0 {
 			return nil, nil, fmt.Errorf("kernel %q has no \"parts\"", s.Name)
 		}
+		if s.Variance != 0 || s.Shape != 0 || s.Period != 0 || len(s.Lengthscales) > 0 {
+			return nil, nil, fmt.Errorf("kernel %q has parameters only in its \"parts\"", s.Name)
+		}
 		var parts []Kernel
 		var theta []float64
 		for _, part := range s.Parts {
@@ -162,9 +165,11 @@ func (s Spec) Build(dim int) (Kernel, []float64, error) {
 	}
 	var theta []float64
 	nl := 0
+	unused := map[Kind]float64{Variance: s.Variance, Shape: s.Shape, Period: s.Period}
 	for _, p := range k.Params() {
 		var v float64
 		field := string(p.Kind)
+		delete(unused, p.Kind)
 		switch p.Kind {
 		case Lengthscale:
 			if nl >= len(s.Lengthscales) {
@@ -184,6 +189,11 @@ func (s Spec) Build(dim int) (Kernel, []float64, error) {
 			return nil, nil, fmt.Errorf("kernel %q: %q must be a positive number", s.Name, field)
 		}
 		theta = append(theta, math.Log(v))
+	}
+	for kind, v := range unused {
+		if v != 0 {
+			return nil, nil, fmt.Errorf("kernel %q has no %q", s.Name, string(kind))
+		}
 	}
 	if nl != len(s.Lengthscales) {
 		return nil, nil, fmt.Errorf("kernel %q has %d lengthscales: give one for all inputs or %d", s.Name, len(s.Lengthscales), dim)

@@ -52,7 +52,7 @@ type header struct {
 // array is one entry of the header's table: arrays follow one another in its order.
 type array struct {
 	Name string `json:"name"`
-	Type string `json:"type"` // float64 or uint8
+	Type string `json:"type"` // float64, uint64 or uint8
 	Rows int    `json:"rows"`
 	Cols int    `json:"cols"` // 0: packed lower triangle of a rows × rows matrix
 }
@@ -121,6 +121,7 @@ func (m *Model) write(w io.Writer) error {
 		h.Arrays = append(h.Arrays, array{"cholesky_b", "float64", n, 0})
 		factors = append(factors, p.CholB)
 	}
+	h.Arrays = append(h.Arrays, array{"rows", "uint64", len(m.Rows), 1})
 	head, err := json.MarshalIndent(h, "", " ")
 	if err != nil {
 		return fmt.Errorf("the model can't be written: %w", err)
@@ -150,6 +151,12 @@ func (m *Model) write(w io.Writer) error {
 				return err
 			}
 		}
+	}
+	for _, v := range m.Rows {
+		buf = binary.LittleEndian.AppendUint64(buf, v)
+	}
+	if err := flush(nil); err != nil {
+		return err
 	}
 	_, err = w.Write(sum.Sum(nil))
 	return err
@@ -189,7 +196,10 @@ func decode(raw []byte) (*Model, error) {
 	size := prefix + hl
 	if headerErr == nil {
 		for _, a := range h.Arrays {
-			if a.Rows < 0 || a.Cols < 0 || a.Rows > 1<<31 || a.Cols > 1<<31 || a.bytes() < 0 || a.bytes() > len(raw) {
+			// A side, or a triangle's bytes, beyond the file's can't be right, and no product
+			// of what is left wraps around.
+			side := max(a.Rows, a.Cols)
+			if min(a.Rows, a.Cols) < 0 || side > len(raw) || side > 1<<28 || a.bytes() > len(raw) {
 				return nil, short
 			}
 			size += a.bytes()
@@ -221,11 +231,21 @@ func (h header) model(data []byte) (*Model, error) {
 		part := data[:a.bytes()]
 		data = data[a.bytes():]
 		shape[a.Name] = a
-		if a.Name == "roles" {
+		want := "float64"
+		switch a.Name {
+		case "roles":
+			want = "uint8"
 			for _, b := range part {
 				m.Roles = append(m.Roles, dataset.Role(b))
 			}
-			continue
+		case "rows":
+			want = "uint64"
+			for i := 0; i+8 <= len(part); i += 8 {
+				m.Rows = append(m.Rows, binary.LittleEndian.Uint64(part[i:]))
+			}
+		}
+		if a.Type != want {
+			return nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name, a.Type, want)
 		}
 		vs := make([]float64, len(part)/8)
 		for i := range vs {

@@ -5,6 +5,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -30,6 +31,7 @@ type Model struct {
 	Seed   uint64         // of the shuffle that dealt the roles
 	Roles  []dataset.Role // of every row of the data, in file order
 	Hash   string         // dataset.Hash of the certified rows
+	Rows   []uint64       // dataset.RowHash of the prior and certified rows, in ascending order
 
 	Test     *Test // nil without test rows
 	Training Training
@@ -129,6 +131,29 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 func (m *Model) MadeFrom(d *dataset.Data) bool {
 	_, err := m.certifiedRows(d)
 	return err == nil
+}
+
+// Seen returns the rows of d that equal a row the model was made from.
+func (m *Model) Seen(d *dataset.Data) []int {
+	var seen []int
+	for i := range d.Rows {
+		if _, found := slices.BinarySearch(m.Rows, d.RowHash(i)); found {
+			seen = append(seen, i)
+		}
+	}
+	return seen
+}
+
+// HashRows returns the RowHash of the rows a model with these roles is made from.
+func HashRows(d *dataset.Data, roles []dataset.Role) []uint64 {
+	var hashes []uint64
+	for i, r := range roles {
+		if r != dataset.Test {
+			hashes = append(hashes, d.RowHash(i))
+		}
+	}
+	slices.Sort(hashes)
+	return hashes
 }
 
 func (m *Model) certifiedRows(d *dataset.Data) ([]int, error) {

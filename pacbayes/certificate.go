@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 )
 
 // MinRows is the smallest number of certified rows for which a certificate is issued.
@@ -94,6 +95,23 @@ func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certifi
 		c.Label = "bound (heuristic: scaled with training statistics)"
 	}
 	return c, nil
+}
+
+// Equal says whether two certificates say the same, their numbers to 1e-9: on another
+// kind of processor the last digits differ.
+func (c *Certificate) Equal(d *Certificate) bool {
+	if d == nil {
+		return false
+	}
+	a, b := *c, *d
+	for _, pair := range [][2]*float64{{&a.Bound, &b.Bound}, {&a.BoundSqrt, &b.BoundSqrt}, {&a.EmpiricalRisk, &b.EmpiricalRisk}, {&a.KL, &b.KL},
+		{&a.MeanBound, &b.MeanBound}, {&a.GridPenalty, &b.GridPenalty}, {&a.ChoicesPenalty, &b.ChoicesPenalty}} {
+		if !(math.Abs(*pair[0]-*pair[1]) <= 1e-9*math.Max(1, math.Abs(*pair[1]))) {
+			return false
+		}
+		*pair[0] = *pair[1]
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 func (t Terms) conditions() []string {

@@ -178,7 +178,7 @@ func (r *run) begin() error {
 			return err
 		}
 		if reason != nil {
-			return fmt.Errorf("train: the objective cannot be evaluated at the start: %w", reason)
+			return &StartError{reason}
 		}
 		r.Value = value
 	}

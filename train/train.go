@@ -145,6 +145,17 @@ type Result struct {
 	AtBound     []int  // parameters that ended on a bound
 }
 
+// StartError says that a run could not begin because its start lies outside the
+// objective's domain. Any other start may do.
+type StartError struct{ Reason error }
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("train: the objective cannot be evaluated at the start: %v", e.Reason)
+}
+
+// Unwrap returns what the objective said.
+func (e *StartError) Unwrap() error { return e.Reason }
+
 func finite(v float64) bool { return v-v == 0 }
 
 // notFinite is the index of the first entry that is not finite, or -1.

@@ -39,7 +39,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	f.flags = flags
 	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
 	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep")
-	flags.StringVar(&f.inducing, "inducing", "auto", "inducing inputs of a sparse GP; 0: the full GP; auto: kl-pac and sqrt-pac full up to 2,000 rows, else 500 or half the rows")
+	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full, vfe, fitc, dtc, pep always sparse)")
 	flags.Float64Var(&f.alpha, "alpha", 1, "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form), pep up to 1 (default 0.5); 0 is the VFE form")
 	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, or fitc (α = 1)")
 	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
@@ -70,7 +70,11 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 	if o.Target == "" {
 		return fail(errors.New("--target is missing: name the column to predict"))
 	}
-	if f.inducing != "auto" {
+	switch f.inducing {
+	case "":
+	case "auto":
+		o.AutoInducing = true
+	default:
 		if o.Inducing, err = strconv.Atoi(f.inducing); err != nil || o.Inducing < 0 {
 			return fail(fmt.Errorf("--inducing %q: want a number of inducing inputs, 0 or auto", f.inducing))
 		}
