@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext/prng"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -71,13 +71,9 @@ func row(eps float64, method string) string { return fmt.Sprintf("%g/%s", eps, m
 // table1Runs are the runs of Table 1 with the settings of the paper's code: scaling by
 // all 506 rows, its splits, squared exponential with one lengthscale, one start at ones.
 func table1Runs(ctx context.Context, env Env) (map[string][]measures, error) {
-	reps := env.Reps
-	if reps == 0 {
-		reps = 10
-	}
 	var tasks []task[measures]
 	var rows []string
-	for rep := range reps {
+	for rep := range env.reps(10) {
 		for _, eps := range reebEpsilons {
 			for _, method := range reebMethods {
 				rows = append(rows, row(eps, method))
@@ -124,37 +120,20 @@ func reebSplit(n, seed int) (trainRows, testRows []int) {
 }
 
 func reebFullGP(ctx context.Context, rep int, eps float64, method string) (measures, error) {
-	d, err := data.Boston().Regression("MEDV")
+	sp, err := paperSplit(data.Boston(), "MEDV", rep)
 	if err != nil {
 		return measures{}, err
 	}
-	all := make([]int, d.Rows)
-	for i := range all {
-		all[i] = i
-	}
-	scaling, err := dataset.ScalingOf(d, all, dataset.AllRows)
-	if err != nil {
-		return measures{}, err
-	}
-	pick := func(rows []int) (linalg.Matrix, []float64) {
-		x, y := d.Select(rows)
-		scaling.Inputs(x, x)
-		scaling.Target(y, y)
-		return linalg.Of(len(rows), d.Cols, x), y
-	}
-	trainRows, testRows := reebSplit(d.Rows, rep)
-	x, y := pick(trainRows)
-	xTest, yTest := pick(testRows)
+	x, y, xTest, yTest := sp.x, sp.y, sp.xTest, sp.yTest
 
 	grid := pacbayes.DefaultGrid
-	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, EpsilonRaw: eps * scaling.TargetScale,
+	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, EpsilonRaw: eps * sp.sd,
 		Delta: 0.01, Grid: grid, Params: 2, Choices: 1, Scaling: dataset.AllRows}
-	k, mean := kernel.SE(d.Cols, false), kernel.ZeroMean{}
+	k, mean := kernel.SE(x.Cols, false), kernel.ZeroMean{}
 	problem := &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y}
 	penalty := pacbayes.Penalty(grid.LogInverseP(terms.Params), 0, len(y), terms.Delta)
-	// Lengthscale and variance lie in [e⁻⁶, e⁶], the noise variance and the evidence are free.
-	low, high := softplusInverse(math.Exp(-6)), softplusInverse(math.Exp(6))
-	box := train.Bounds{Lower: []float64{low, low, math.Inf(-1)}, Upper: []float64{high, high, math.Inf(1)}}
+	coords := softplus{problem, 1}
+	box := coords.box(3)
 	switch method {
 	case "kl-pac":
 		problem.Objective = &objective.PAC{Loss: terms.Loss, Bound: pacbayes.KLBound, Penalty: penalty}
@@ -164,16 +143,13 @@ func reebFullGP(ctx context.Context, rep int, eps float64, method string) (measu
 		problem.Objective, box = &objective.Evidence{}, train.Bounds{}
 	}
 	one := softplusInverse(1)
-	r, err := train.LBFGS{}.Minimize(ctx, softplus{problem}, box, train.Start([]float64{one, one, one}), nil)
+	r, err := train.LBFGS{}.Minimize(ctx, coords, box, train.Start([]float64{one, one, one}), nil)
 	if err != nil {
 		return measures{}, err
 	}
-	x3, _ := softplus{problem}.logs(r.X)
-	// The paper's code rounds ln l to the grid, not ln l².
-	logL, _, _ := grid.Round(x3[0] / 2)
-	logV, _, _ := grid.Round(x3[1])
-	noise := math.Exp(x3[2])
-	q, err := posterior.NewExact(k, []float64{2 * logL, logV}, mean, nil, x, y, noise)
+	at, _ := coords.logs(r.X)
+	noise := math.Exp(at[2])
+	q, err := posterior.NewExact(k, []float64{roundPaper(grid, at[0], true), roundPaper(grid, at[1], false)}, mean, nil, x, y, noise)
 	if err != nil {
 		return measures{}, err
 	}
@@ -193,10 +169,13 @@ func reebFullGP(ctx context.Context, rep int, eps float64, method string) (measu
 	return out, nil
 }
 
-// softplus is a Problem with one lengthscale in the coordinates of the paper's code:
-// l, σ_s² and σ_n² are each ln(1+eˣ) + 1e-6. The optimum doesn't care, but the path to
-// it does, and with it which local optimum a single start finds.
-type softplus struct{ problem *objective.Problem }
+// softplus is a Problem in the coordinates of the paper's code: every lengthscale l,
+// σ_s² and σ_n² is ln(1+eˣ) + 1e-6; inducing inputs are as they are. The optimum doesn't
+// care, but the path to it does, and with it which local optimum a single start finds.
+type softplus struct {
+	problem      train.Objective
+	lengthscales int
+}
 
 const softplusFloor = 1e-6
 
@@ -204,18 +183,31 @@ func softplusInverse(v float64) float64 {
 	return v - softplusFloor + math.Log(-math.Expm1(softplusFloor-v))
 }
 
-// Dim implements train.Objective.
-func (s softplus) Dim() int { return 3 }
+// box is the paper's: lengthscales and variance in [e⁻⁶, e⁶], all else free.
+func (s softplus) box(n int) train.Bounds {
+	lower, upper := make([]float64, n), make([]float64, n)
+	for i := range n {
+		lower[i], upper[i] = math.Inf(-1), math.Inf(1)
+		if i <= s.lengthscales {
+			lower[i], upper[i] = softplusInverse(math.Exp(-6)), softplusInverse(math.Exp(6))
+		}
+	}
+	return train.Bounds{Lower: lower, Upper: upper}
+}
 
-// logs returns [ln l², ln σ_s², ln σ_n²] at x and the derivative of each by its own x.
+// Dim implements train.Objective.
+func (s softplus) Dim() int { return s.problem.Dim() }
+
+// logs returns [ln l², ln σ_s², ln σ_n², …] at x and the derivative of each by its own x.
 func (s softplus) logs(x []float64) (logs, slopes []float64) {
-	for i, v := range x {
+	logs, slopes = slices.Clone(x), slices.Repeat([]float64{1}, len(x))
+	for i, v := range x[:s.lengthscales+2] {
 		t := math.Max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))) + softplusFloor
 		l, d := math.Log(t), 1/((1+math.Exp(-v))*t)
-		if i == 0 {
+		if i < s.lengthscales {
 			l, d = 2*l, 2*d
 		}
-		logs, slopes = append(logs, l), append(slopes, d)
+		logs[i], slopes[i] = l, d
 	}
 	return logs, slopes
 }
@@ -230,15 +222,21 @@ func (s softplus) Evaluate(x, gradient []float64) (float64, error) {
 	return value, err
 }
 
+// roundPaper rounds ln l, not ln l², to the grid, as the paper's code does, or ln σ_s².
+func roundPaper(grid pacbayes.Grid, log float64, isLengthscale bool) float64 {
+	if isLengthscale {
+		l, _, _ := grid.Round(log / 2)
+		return 2 * l
+	}
+	v, _, _ := grid.Round(log)
+	return v
+}
+
 // defaultRuns are the same methods as krigo fit runs them: valid certificates.
 func defaultRuns(ctx context.Context, env Env) (map[string][]measures, error) {
-	reps := env.Reps
-	if reps == 0 {
-		reps = 10
-	}
 	var tasks []task[measures]
 	var rows []string
-	for rep := range reps {
+	for rep := range env.reps(10) {
 		for _, eps := range reebEpsilons {
 			for _, method := range reebMethods {
 				rows = append(rows, row(eps, method))

@@ -55,6 +55,10 @@ where it stopped, and finished runs are never repeated.
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list what can be reproduced")
 	cmd.Flags().IntVar(&env.Reps, "reps", 0, "repetitions (default: the paper's)")
+	cmd.Flags().IntVar(&env.M, "m", 0, "inducing inputs (default: the paper's)")
+	cmd.Flags().IntVar(&env.Evaluations, "evaluations", 0, "most evaluations a fit (default: the paper's)")
+	cmd.Flags().StringVar(&env.Data, "data", "", "folder of the data sets that aren't built in, as NAME.csv.gz")
+	cmd.Flags().StringSliceVar(&env.Sets, "sets", nil, "data sets to run (default: the paper's)")
 	cmd.Flags().StringVar(&env.Out, "out", "results", "folder of results and drawings")
 	return cmd
 }
