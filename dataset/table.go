@@ -30,6 +30,10 @@ func (t *Table) Inputs(names []string) ([]float64, error) {
 	if t.headless && len(t.Names) == len(names) {
 		return t.Values, nil
 	}
+	return t.named(names)
+}
+
+func (t *Table) named(names []string) ([]float64, error) {
 	columns := make([]int, len(names))
 	var missing []string
 	for k, name := range names {
@@ -79,7 +83,7 @@ func (t *Table) Select(inputs []string, target string) (*Data, error) {
 		return nil, fmt.Errorf("%s: no column %q for the target%s; %s",
 			t.Source, target, hint, t.describeColumns())
 	}
-	x, err := t.Inputs(inputs)
+	x, err := t.named(inputs)
 	if err != nil {
 		return nil, err
 	}

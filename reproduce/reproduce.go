@@ -91,6 +91,9 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R]) (
 		return nil, err
 	}
 	defer file.Close()
+	if err := endLine(path, file); err != nil {
+		return nil, err
+	}
 
 	results, errs := make([]R, len(tasks)), make([]error, len(tasks))
 	var mu sync.Mutex
@@ -133,6 +136,16 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R]) (
 		return nil, fmt.Errorf("interrupted; the runs done are kept in %s, and the same command goes on from there", path)
 	}
 	return results, errors.Join(errs...)
+}
+
+// endLine completes a last line that lacks only its end, as an interrupted write leaves it.
+func endLine(path string, file *os.File) error {
+	raw, err := os.ReadFile(path)
+	if err != nil || len(raw) == 0 || raw[len(raw)-1] == '\n' {
+		return err
+	}
+	_, err = file.WriteString("\n")
+	return err
 }
 
 type keyed[R any] struct {

@@ -188,7 +188,7 @@ certificate picked as the best of several runs isn't one.`,
 				if o.Resume, err = readCheckpoint(resume); err != nil {
 					return err
 				}
-				saver.path = resume
+				saver.path, saver.state = resume, o.Resume
 			}
 			o.Save = saver.offer
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)

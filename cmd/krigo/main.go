@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stderr, "krigo: "+err.Error())
 	var usage *krigo.UsageError
-	if errors.As(err, &usage) {
+	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
 		return exitUsage
 	}
 	return exitFailed

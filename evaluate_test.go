@@ -1,0 +1,494 @@
+package krigo_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+func se(variance float64, lengthscales ...float64) kernel.Spec {
+	return kernel.Spec{Name: "se", Variance: variance, Lengthscales: lengthscales}
+}
+
+// knob is one number of Params and the derivative that Evaluate gives for it.
+type knob struct {
+	name   string
+	value  *float64
+	slope  float64
+	linear bool // by the number itself, not its logarithm
+}
+
+// knobs pairs the numbers of a kernel with their derivatives, which mirror them.
+func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
+	t.Helper()
+	if len(g.Parts) != len(s.Parts) || len(g.LogLengthscales) != len(s.Lengthscales) ||
+		(g.LogVariance == nil) != (s.Variance == 0) || (g.LogShape == nil) != (s.Shape == 0) || (g.LogPeriod == nil) != (s.Period == 0) {
+		t.Fatalf("gradient %+v of kernel %+v", g, s)
+	}
+	for i := range s.Parts {
+		out = append(out, knobs(t, &s.Parts[i], g.Parts[i])...)
+	}
+	for i := range s.Lengthscales {
+		out = append(out, knob{fmt.Sprintf("%s lengthscale %d", s.Name, i), &s.Lengthscales[i], g.LogLengthscales[i], false})
+	}
+	for name, at := range map[string]struct {
+		value *float64
+		slope *float64
+	}{"variance": {&s.Variance, g.LogVariance}, "shape": {&s.Shape, g.LogShape}, "period": {&s.Period, g.LogPeriod}} {
+		if at.slope != nil {
+			out = append(out, knob{s.Name + " " + name, at.value, *at.slope, false})
+		}
+	}
+	return out
+}
+
+// TestEvaluateGradient holds every derivative against central differences of Evaluate's
+// own value.
+func TestEvaluateGradient(t *testing.T) {
+	table := pick(homes(), every(0, 1, 60))
+	for _, objective := range krigo.Objectives {
+		for name, c := range map[string]struct {
+			p krigo.Params
+			o krigo.Options
+		}{
+			"one lengthscale": {krigo.Params{Kernel: se(1.3, 1.7), NoiseVariance: 0.4}, krigo.Options{}},
+			"ard":             {krigo.Params{Kernel: se(0.8, 0.9, 1.5, 2.5), NoiseVariance: 0.3}, krigo.Options{Loss: "gaussian"}},
+			"sum, linear mean": {krigo.Params{
+				Kernel:        kernel.Spec{Name: "sum", Parts: []kernel.Spec{se(0.7, 1.2, 2, 3), {Name: "linear", Variance: 0.2}}},
+				NoiseVariance: 0.5, Mean: &krigo.MeanParams{Constant: 0.3, Linear: []float64{0.2, -0.4, 0.1}},
+			}, krigo.Options{Mean: "linear", Loss: "clipped-square"}},
+			"product in a sum, constant mean": {krigo.Params{
+				Kernel: kernel.Spec{Name: "sum", Parts: []kernel.Spec{
+					{Name: "product", Parts: []kernel.Spec{{Name: "rq", Variance: 0.9, Lengthscales: []float64{2}, Shape: 1.4},
+						{Name: "periodic", Variance: 1.1, Lengthscales: []float64{1.5}, Period: 3}}},
+					{Name: "matern32", Variance: 0.3, Lengthscales: []float64{1, 2, 3}},
+				}}, NoiseVariance: 0.6, Mean: &krigo.MeanParams{Constant: -0.2},
+			}, krigo.Options{Mean: "constant", Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9}},
+			"raw columns, noise above the prior's": {krigo.Params{Kernel: se(2, 9), NoiseVariance: 20}, krigo.Options{Loss: "relative", Epsilon: 0.5,
+				Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 10, 3}, InputScale: []float64{1, 5, 2}, TargetScale: 10, Source: dataset.Declared}}},
+		} {
+			t.Run(objective+"/"+name, func(t *testing.T) {
+				o := c.o
+				o.Target, o.Objective = "MEDV", objective
+				e, err := krigo.Evaluate(table, &c.p, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Objective != objective || e.Certificate == nil || objective != "evidence" && !(e.Value > 0 && e.Value < 3) {
+					t.Fatalf("%+v", e)
+				}
+				all := knobs(t, &c.p.Kernel, e.Gradient)
+				all = append(all, knob{"noise variance", &c.p.NoiseVariance, *e.Gradient.LogNoiseVariance, false})
+				if c.p.Mean != nil {
+					all = append(all, knob{"mean constant", &c.p.Mean.Constant, e.Gradient.Mean.Constant, true})
+					for i := range c.p.Mean.Linear {
+						all = append(all, knob{fmt.Sprintf("slope %d", i), &c.p.Mean.Linear[i], e.Gradient.Mean.Linear[i], true})
+					}
+				} else if e.Gradient.Mean != nil {
+					t.Error("a gradient of no mean")
+				}
+				var largest float64
+				for _, k := range all {
+					largest = math.Max(largest, math.Abs(k.slope))
+				}
+				for _, k := range all {
+					at := *k.value
+					value := func(h float64) float64 {
+						if *k.value = at * math.Exp(h); k.linear {
+							*k.value = at + h
+						}
+						defer func() { *k.value = at }()
+						e, err := krigo.Evaluate(table, &c.p, o)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return e.Value
+					}
+					const h = 1e-4
+					// Fourth order: the error is about h⁴.
+					want := (8*(value(h)-value(-h)) - (value(2*h) - value(-2*h))) / (12 * h)
+					if !(math.Abs(k.slope-want) <= 1e-7*math.Max(largest, 1e-3)) {
+						t.Errorf("%s: derivative %.10g, differences give %.10g", k.name, k.slope, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestEvaluateGolden holds Evaluate on columns as they are against values from an
+// independent implementation (testdata/golden).
+func TestEvaluateGolden(t *testing.T) {
+	type bounds struct {
+		Loss string
+		Eps  float64
+		B    float64
+		BPin float64
+	}
+	var golden struct {
+		Cases []struct {
+			Kernel struct {
+				Type string
+				ARD  bool
+			}
+			LogParams []float64 `json:"log_params"`
+			LogNoise  float64   `json:"log_noise"`
+			Mean      float64
+			X         [][]float64
+			Y         []float64
+			LML       float64
+			LMLGrad   []float64 `json:"lml_grad"`
+			Cert      struct{ Delta, L, G, E, T float64 }
+			Bounds    []bounds
+			Rounded   struct{ Bounds []bounds }
+		}
+	}
+	raw, err := os.ReadFile("testdata/golden/fullgp.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &golden); err != nil {
+		t.Fatal(err)
+	}
+	checked, certified := 0, 0
+	for i, c := range golden.Cases {
+		if c.Kernel.Type == "sum" {
+			continue
+		}
+		d := len(c.X[0])
+		table := &dataset.Table{Source: "golden", Rows: len(c.Y), Lines: make([]int, len(c.Y))}
+		for j := range d {
+			table.Names = append(table.Names, fmt.Sprintf("x%d", j))
+		}
+		table.Names = append(table.Names, "y")
+		for i, x := range c.X {
+			table.Values = append(append(table.Values, x...), c.Y[i])
+		}
+		n := len(c.LogParams) - 1
+		p := &krigo.Params{Kernel: kernel.Spec{Name: c.Kernel.Type, Variance: math.Exp(c.LogParams[n])}, NoiseVariance: math.Exp(c.LogNoise)}
+		for _, l := range c.LogParams[:n] {
+			p.Kernel.Lengthscales = append(p.Kernel.Lengthscales, math.Exp(l/2))
+		}
+		id := dataset.Identity(d)
+		o := krigo.Options{Target: "y", Objective: "evidence", Scaling: "declared", Declared: &id, Mean: "constant", Loss: "band"}
+		p.Mean = &krigo.MeanParams{Constant: c.Mean}
+		e, err := krigo.Evaluate(table, p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, fmt.Sprintf("case %d: value", i), e.Value, -c.LML, 1e-10)
+		got := make([]float64, 0, n+3)
+		for _, g := range e.Gradient.LogLengthscales {
+			got = append(got, -g/2) // golden derivatives are by ln l²
+		}
+		got = append(got, -*e.Gradient.LogVariance, -*e.Gradient.LogNoiseVariance, -e.Gradient.Mean.Constant)
+		for j, want := range c.LMLGrad {
+			near(t, fmt.Sprintf("case %d: gradient %d", i, j), got[j], want, 1e-8)
+		}
+		checked++
+
+		if c.Mean != 0 || c.Cert.T != float64(len(c.LogParams)) || c.Cert.E != 1 || c.Cert.L != 6 || c.Cert.G != 1200 {
+			continue // a mean would count in T, and steps are powers of ten
+		}
+		o.Delta = c.Cert.Delta
+		p.Mean, o.Mean = nil, "zero"
+		for k, b := range c.Bounds {
+			if b.Loss != "indicator" {
+				continue
+			}
+			o.Epsilon, o.Objective = b.Eps, "kl-pac"
+			kl, err := krigo.Evaluate(table, p, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Objective = "sqrt-pac"
+			pin, err := krigo.Evaluate(table, p, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, fmt.Sprintf("case %d: B", i), kl.Value, b.B, 1e-9)
+			near(t, fmt.Sprintf("case %d: B_Pin", i), pin.Value, b.BPin, 1e-9)
+			if len(c.Y) < 20 {
+				if kl.Certificate != nil || !strings.Contains(kl.CertificateReason, "fewer than 20") {
+					t.Errorf("case %d: %d rows: %+v, %q", i, len(c.Y), kl.Certificate, kl.CertificateReason)
+				}
+				continue
+			}
+			near(t, fmt.Sprintf("case %d: bound", i), kl.Certificate.Bound, c.Rounded.Bounds[k].B, 1e-9)
+			near(t, fmt.Sprintf("case %d: bound_sqrt", i), kl.Certificate.BoundSqrt, c.Rounded.Bounds[k].BPin, 1e-9)
+			near(t, "choices", kl.Certificate.ChoicesPenalty, 0, 0)
+			certified++
+		}
+	}
+	if checked < 7 || certified < 2 {
+		t.Errorf("%d cases, %d certificates", checked, certified)
+	}
+}
+
+// TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives that
+// model's certificate, less what the choice of ARD cost.
+func TestEvaluateAgreesWithFit(t *testing.T) {
+	o := krigo.Options{Target: "MEDV", ARD: "off", Kernel: "rq", Mean: "constant", Restarts: 1, Seed: 4, TestFraction: 0.1}
+	m := fit(t, homes(), o)
+	p := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise, Mean: &krigo.MeanParams{Constant: m.Posterior.Beta[0]}}
+	e, err := krigo.Evaluate(homes(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "bound", e.Certificate.Bound, m.Certificate.Bound, 1e-10)
+	near(t, "value", e.Value, m.Certificate.Bound, 1e-9)
+	near(t, "KL", e.Certificate.KL, m.Certificate.KL, 1e-9)
+	near(t, "grid penalty", e.Certificate.GridPenalty, 4*math.Log(1201), 1e-13)
+}
+
+func TestEvaluateRefuses(t *testing.T) {
+	linear := krigo.Options{Mean: "linear"}
+	for name, c := range map[string]struct {
+		p    krigo.Params
+		o    krigo.Options
+		want string
+	}{
+		"no kernel":             {krigo.Params{NoiseVariance: 1}, krigo.Options{}, "unknown kernel"},
+		"unknown kernel":        {krigo.Params{Kernel: kernel.Spec{Name: "sse", Variance: 1}, NoiseVariance: 1}, krigo.Options{}, `"sse"`},
+		"no variance":           {krigo.Params{Kernel: se(0, 1), NoiseVariance: 1}, krigo.Options{}, `"variance" must be a positive number`},
+		"negative variance":     {krigo.Params{Kernel: se(-1, 1), NoiseVariance: 1}, krigo.Options{}, `"variance" must be a positive number`},
+		"infinite variance":     {krigo.Params{Kernel: se(math.Inf(1), 1), NoiseVariance: 1}, krigo.Options{}, `"variance" must be a positive number`},
+		"lengthscale 0":         {krigo.Params{Kernel: se(1, 1, 0, 1), NoiseVariance: 1}, krigo.Options{}, `lengthscales[1]`},
+		"no lengthscale":        {krigo.Params{Kernel: se(1), NoiseVariance: 1}, krigo.Options{}, "0 lengthscales: give one for all inputs or 3"},
+		"two lengthscales of 3": {krigo.Params{Kernel: se(1, 1, 1), NoiseVariance: 1}, krigo.Options{}, "2 lengthscales"},
+		"no noise":              {krigo.Params{Kernel: se(1, 1)}, krigo.Options{}, "noise_variance"},
+		"negative noise":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: -1}, krigo.Options{}, "noise_variance"},
+		"rq without shape":      {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 1}, krigo.Options{}, `"shape"`},
+		"sum of nothing":        {krigo.Params{Kernel: kernel.Spec{Name: "sum"}, NoiseVariance: 1}, krigo.Options{}, `"parts"`},
+		"parts of se":           {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}, Parts: []kernel.Spec{se(1, 1)}}, NoiseVariance: 1}, krigo.Options{}, `"parts"`},
+		"inducing inputs":       {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{1}}}, krigo.Options{}, "inducing"},
+		"a mean not asked for":  {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}}, krigo.Options{}, "mean"},
+		"slopes missing":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}}, linear, "0 slopes for 3 inputs"},
+		"slopes unasked":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Linear: []float64{1, 1, 1}}}, krigo.Options{Mean: "constant"}, "choose mean linear"},
+		"a shape of se":         {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}, Shape: 2}, NoiseVariance: 1}, krigo.Options{}, "shape"},
+		"a period of rq":        {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}, Shape: 2, Period: 1}, NoiseVariance: 1}, krigo.Options{}, "period"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("panic: %v", p)
+				}
+			}()
+			c.o.Target = "MEDV"
+			_, err := krigo.Evaluate(homes(), &c.p, c.o)
+			var usage *krigo.UsageError
+			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestCertify(t *testing.T) {
+	for name, o := range map[string]krigo.Options{
+		"defaults": {},
+		"evidence": {Objective: "evidence", Mean: "linear", ARD: "on", Restarts: 1},
+		"relative": {Loss: "relative", Epsilon: 0.2, TestFraction: 0.2, ARD: "off", Restarts: 1},
+		"all rows": {Scaling: "all-rows", ARD: "off", Restarts: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := fit(t, homes(), o)
+			check := func(what string, m *krigo.Model, table *dataset.Table) {
+				r, err := krigo.Certify(m, table, 0)
+				if err != nil || !r.Matches || !reflect.DeepEqual(r.Certificate, m.Certificate) {
+					t.Errorf("%s: %+v, %v; the model says %+v", what, r, err, m.Certificate)
+				}
+			}
+			check("the model", m, homes())
+			path := t.TempDir() + "/m.krigo"
+			if err := m.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			loaded, err := krigo.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check("loaded", loaded, homes())
+			check("other order of columns", loaded, pick(homes(), every(0, 1, 85), "MEDV", "DIS", "RM", "LSTAT"))
+			check("columns besides", loaded, pick(boston(), every(0, 1, 85)))
+			r, err := krigo.Certify(loaded, homes(), m.Certificate.Epsilon)
+			if err != nil || !reflect.DeepEqual(r.Certificate, m.Certificate) {
+				t.Errorf("with the declared ε: %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestCertifyRefuses(t *testing.T) {
+	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1, TestFraction: 0.1})
+	certified := dataset.RowsOf(m.Roles, dataset.Certified)
+	for name, c := range map[string]struct {
+		table *dataset.Table
+		want  []string
+	}{
+		"a row less": {pick(homes(), every(0, 1, 84)), []string{"84 rows", "made from 85"}},
+		"a target altered": {func() *dataset.Table {
+			t := homes()
+			t.Values[4*certified[3]+3] += 1e-9
+			return t
+		}(), []string{"certified rows", "SHA-256"}},
+		"an input altered": {func() *dataset.Table {
+			t := homes()
+			t.Values[4*certified[len(certified)-1]] *= 1 + 1e-15
+			return t
+		}(), []string{"certified rows", "SHA-256"}},
+		"rows in another order": {pick(homes(), append([]int{84}, every(0, 1, 84)...)), []string{"certified rows"}},
+		"a column missing":      {pick(homes(), every(0, 1, 85), "RM", "DIS", "MEDV"), []string{`"LSTAT"`}},
+		"the target missing":    {pick(homes(), every(0, 1, 85), "RM", "DIS", "LSTAT"), []string{`"MEDV"`}},
+	} {
+		r, err := krigo.Certify(m, c.table, 0)
+		if err == nil {
+			t.Errorf("%s: %+v", name, r)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v; want %q", name, err, want)
+			}
+		}
+	}
+	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"), krigo.Options{ARD: "off", Restarts: 1})
+	if _, err := krigo.Certify(other, homes(), 0); err == nil {
+		t.Error("the model of other data was certified")
+	}
+	// A stored certificate that doesn't come out is told from one that does.
+	altered := *m
+	c := *m.Certificate
+	c.Bound -= 1e-6
+	altered.Certificate = &c
+	if r, err := krigo.Certify(&altered, homes(), 0); err != nil || r.Matches || r.Certificate.Bound != m.Certificate.Bound {
+		t.Errorf("an altered bound: %+v, %v", r, err)
+	}
+	// So is one whose other figures were altered.
+	c = *m.Certificate
+	c.MeanBound /= 2
+	if r, err := krigo.Certify(&altered, homes(), 0); err != nil || r.Matches {
+		t.Errorf("an altered mean_bound: %+v, %v", r, err)
+	}
+}
+
+// TestCertifyOtherEpsilon: a half-width chosen afterwards gives a number that isn't
+// called a certificate; its value is computed here from predictions.
+func TestCertifyOtherEpsilon(t *testing.T) {
+	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1})
+	r, err := krigo.Certify(m, homes(), 0.9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Certificate
+	if c.Valid || r.Matches || !strings.Contains(c.Label, "heuristic") || !strings.Contains(c.Conditions[0], "NOT MET") || c.Epsilon != 0.9 {
+		t.Errorf("%+v", r)
+	}
+	near(t, "epsilon_raw", c.EpsilonRaw, 0.9*m.Scaling.TargetScale, 1e-13)
+	if m.Terms.Loss.Below != 0.6 || !m.Certificate.Valid || strings.Contains(m.Certificate.Conditions[0], "NOT MET") {
+		t.Errorf("the model was changed: %+v", m.Certificate)
+	}
+	rows := dataset.RowsOf(m.Roles, dataset.Certified)
+	ps, err := krigo.Predict(m, pick(homes(), rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var risk float64
+	for k, i := range rows {
+		d, sd := homes().Values[4*i+3]-ps[k].Mean, math.Sqrt(2*ps[k].LatentVariance)
+		risk += (0.5*math.Erfc((c.EpsilonRaw-d)/sd) + 0.5*math.Erfc((c.EpsilonRaw+d)/sd)) / float64(len(rows))
+	}
+	near(t, "empirical_risk", c.EmpiricalRisk, risk, 1e-10)
+	var usage *krigo.UsageError
+	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := krigo.Certify(m, homes(), bad); !errors.As(err, &usage) {
+			t.Errorf("ε = %v: %v", bad, err)
+		}
+	}
+	both := fit(t, homes(), krigo.Options{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8, ARD: "off", Restarts: 1})
+	if r, err := krigo.Certify(both, homes(), 0.2); err != nil || math.Abs(r.Certificate.EpsilonAbove-0.4) > 1e-15 {
+		t.Errorf("both widths are scaled: %+v, %v", r, err)
+	}
+}
+
+func TestCertifyFresh(t *testing.T) {
+	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1, TestFraction: 0.3, Delta: 0.05})
+	check := func(what string, f *krigo.Fresh, err error, table *dataset.Table, rows []int) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		ps, err := krigo.Predict(m, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, _ := table.Column("MEDV")
+		misses, gibbs, eps := 0, 0., 0.6*m.Scaling.TargetScale
+		for _, i := range rows {
+			d := table.Values[i*len(table.Names)+y] - ps[i].Mean
+			if math.Abs(d) > eps {
+				misses++
+			}
+			sd := math.Sqrt(2 * ps[i].LatentVariance)
+			gibbs += (0.5*math.Erfc((eps-d)/sd) + 0.5*math.Erfc((eps+d)/sd)) / float64(len(rows))
+		}
+		n := len(rows)
+		if f.Rows != n || f.Delta != 0.05 || f.Loss != pacbayes.Band || f.Epsilon != 0.6 || misses == 0 || misses == n {
+			t.Errorf("%s: %+v with %d misses", what, f, misses)
+		}
+		near(t, what+": mean_risk", f.MeanRisk, float64(misses)/float64(n), 1e-14)
+		near(t, what+": mean_bound", f.MeanBound, pacbayes.ClopperPearson(misses, n, 0.05), 1e-14)
+		near(t, what+": gibbs_risk", f.GibbsRisk, gibbs, 1e-10)
+		near(t, what+": bound", f.Bound, pacbayes.KLInverse(gibbs, math.Log(20)/float64(n)), 1e-10)
+	}
+	rows := dataset.RowsOf(m.Roles, dataset.Test)
+	own, err := krigo.CertifyFresh(m, homes())
+	check("test rows", own, err, homes(), rows)
+	near(t, "as scored at the fit", own.GibbsRisk, m.Test.GibbsRisk, 0)
+	foreign := pick(data.Boston(), every(1, 9, 506), "MEDV", "DIS", "RM", "LSTAT")
+	f, err := krigo.CertifyFresh(m, foreign)
+	check("other rows", f, err, foreign, every(0, 1, foreign.Rows))
+
+	soft := fit(t, homes(), krigo.Options{Loss: "gaussian", ARD: "off", Restarts: 1})
+	f, err = krigo.CertifyFresh(soft, foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "a loss between 0 and 1", f.MeanBound, pacbayes.KLInverse(f.MeanRisk, math.Log(100)/float64(f.Rows)), 1e-12)
+
+	// A model without a certificate can have fresh bounds.
+	few := fit(t, pick(homes(), every(0, 1, 30)), krigo.Options{Restarts: 1})
+	if f, err := krigo.CertifyFresh(few, foreign); err != nil || few.Certificate != nil || !(f.Bound < 1) {
+		t.Errorf("without a certificate: %+v, %v", f, err)
+	}
+
+	// The rows it was trained on are not fresh, in whatever order they come.
+	var none *krigo.NoCertificate
+	if f, err := krigo.CertifyFresh(soft, homes()); !errors.As(err, &none) {
+		t.Errorf("its own rows: %+v, %v", f, err)
+	}
+	back := every(0, 1, 85)
+	slices.Reverse(back)
+	if f, err := krigo.CertifyFresh(soft, pick(homes(), back)); err == nil {
+		t.Errorf("its own rows backwards pass for fresh: %+v", f)
+	}
+	if f, err := krigo.CertifyFresh(soft, pick(homes(), every(0, 1, 84))); err == nil {
+		t.Errorf("its own rows but one pass for fresh: %+v", f)
+	}
+	// One row, or rows with one target, are enough to test on.
+	if f, err := krigo.CertifyFresh(soft, pick(foreign, []int{0})); err != nil || f.Rows != 1 {
+		t.Errorf("one fresh row: %+v, %v", f, err)
+	}
+}

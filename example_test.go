@@ -1,0 +1,235 @@
+package krigo_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// Fit a model, read its certificate, and predict. The half-width ε says what counts as a
+// miss: here, to be off by more than one standard deviation of the target.
+func ExampleFit() {
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Epsilon: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c := m.Certificate
+	fmt.Printf("%s from %d certified rows, scaled by %d others\n", c.Label, c.Rows, c.PriorRows)
+	fmt.Printf("with %g %% confidence:\n", 100*(1-c.Delta))
+	fmt.Printf("a random draw misses at most %.0f %%\n", 100*c.Bound)
+	fmt.Printf("the mean misses at most %.0f %%\n", 100*c.MeanBound)
+
+	table, err := dataset.Read(strings.NewReader("x\n1\n2.5\n"), "new points")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	predictions, err := krigo.Predict(m, table)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range predictions {
+		fmt.Printf("f = %.1f ± %.1f\n", p.Mean, math.Sqrt(p.LatentVariance))
+	}
+	// Output:
+	// certificate from 180 certified rows, scaled by 20 others
+	// with 99 % confidence:
+	// a random draw misses at most 21 %
+	// the mean misses at most 42 %
+	// f = -1.4 ± 0.1
+	// f = 0.3 ± 0.1
+}
+
+// Half-widths can be given in the target's own units, and rows be set aside for testing.
+// Progress hears of every step; here it counts the starting points.
+func ExampleFit_options() {
+	starts := map[int]bool{}
+	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{
+		Target:       "MEDV", // median value of homes, in 1000 dollars
+		Loss:         "band",
+		Epsilon:      10,
+		EpsilonUnits: "raw",
+		Kernel:       "matern52",
+		ARD:          "off",
+		TestFraction: 0.5,
+		Restarts:     1,
+		Progress:     func(e krigo.Event) { starts[e.Start] = true },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d start, %d test rows\n", len(starts), m.Test.Rows)
+	fmt.Printf("off by more than %g: at most %.0f %% promised, %.0f %% of the test rows\n",
+		m.Certificate.EpsilonRaw, 100*m.Certificate.MeanBound, 100*m.Test.MeanRisk)
+	// Output:
+	// 1 start, 253 test rows
+	// off by more than 10: at most 52 % promised, 5 % of the test rows
+}
+
+// An interrupted fit hands over its state; a later one goes on from there and ends with
+// the same bits. A Checkpoint is a value that encoding/json writes and reads.
+func ExampleFit_resume() {
+	options := krigo.Options{Target: "y", Restarts: 1}
+	ctx, interrupt := context.WithCancel(context.Background())
+	var state *krigo.Checkpoint
+	options.Save = func(c *krigo.Checkpoint) error {
+		state = c
+		interrupt() // as Ctrl-C would
+		return nil
+	}
+	_, err := krigo.Fit(ctx, data.Snelson(), options)
+	fmt.Println(err)
+
+	options.Save, options.Resume = nil, state
+	resumed, err := krigo.Fit(context.Background(), data.Snelson(), options)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	options.Resume = nil
+	straight, err := krigo.Fit(context.Background(), data.Snelson(), options)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("same bound:", resumed.Certificate.Bound == straight.Certificate.Bound)
+	// Output:
+	// context canceled
+	// same bound: true
+}
+
+// A model is one file: save it here, load it there.
+func ExampleLoad() {
+	dir, err := os.MkdirTemp("", "krigo")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "snelson.krigo")
+
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Restarts: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := m.Save(path); err != nil {
+		fmt.Println(err)
+		return
+	}
+	loaded, err := krigo.Load(path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(loaded.Objective, loaded.Inputs, "→", loaded.Target)
+	fmt.Println("same certificate:", loaded.Certificate.Bound == m.Certificate.Bound)
+	// Output:
+	// kl-pac [x] → y
+	// same certificate: true
+}
+
+// Anyone who has the model and its data can recompute the certificate. Another half-width
+// than the declared one gives a number, but no certificate.
+func ExampleCertify() {
+	table := data.Snelson()
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Epsilon: 1, Restarts: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := krigo.Certify(m, table, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Matches, r.Certificate.Label)
+
+	r, err = krigo.Certify(m, table, 1.5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Certificate.Valid, r.Certificate.Label)
+
+	table.Values[0] += 0.5 // not the data it was made from
+	_, err = krigo.Certify(m, table, 0)
+	fmt.Println(err != nil)
+	// Output:
+	// true certificate
+	// false bound (heuristic: ε was chosen after the certified rows were seen)
+	// true
+}
+
+// Rows that the model never saw bound its risk without any theory of how it was trained.
+func ExampleCertifyFresh() {
+	table := data.Snelson()
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Epsilon: 1, Restarts: 1, TestFraction: 0.3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := krigo.CertifyFresh(m, table) // its test rows; or a table of its own
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d rows: the mean missed %.0f %% of them, and misses at most %.0f %% in general\n", f.Rows, 100*f.MeanRisk, 100*f.MeanBound)
+	// Output:
+	// 60 rows: the mean missed 0 % of them, and misses at most 7 % in general
+}
+
+// The value and gradient of an objective at given parameters, in scaled units.
+func ExampleEvaluate() {
+	params := &krigo.Params{
+		Kernel:        kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.5}},
+		NoiseVariance: 0.1,
+	}
+	e, err := krigo.Evaluate(data.Snelson(), params, krigo.Options{Target: "y", Objective: "evidence"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("−ln p(y) = %.2f\n", e.Value)
+	fmt.Printf("by ln l: %.2f, by ln σ_s²: %.2f, by ln σ_n²: %.2f\n",
+		e.Gradient.LogLengthscales[0], *e.Gradient.LogVariance, *e.Gradient.LogNoiseVariance)
+	// Output:
+	// −ln p(y) = 111.38
+	// by ln l: 128.07, by ln σ_s²: -15.72, by ln σ_n²: -27.79
+}
+
+// Predict takes the model's columns by name; others may stand beside them.
+func ExamplePredict() {
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Objective: "evidence", Restarts: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	table, err := dataset.Read(strings.NewReader("id,x\n1,3.0\n2,40\n"), "new points")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	predictions, err := krigo.Predict(m, table)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range predictions {
+		fmt.Printf("y = %.2f, between %.1f and %.1f\n", p.Mean, p.Lower95, p.Upper95)
+	}
+	// Output:
+	// y = 0.40, between -0.2 and 1.0
+	// y = -0.14, between -1.9 and 1.6
+}

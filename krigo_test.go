@@ -1,0 +1,885 @@
+package krigo_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// pick is the table of the given rows and columns; no columns are all of them.
+func pick(t *dataset.Table, rows []int, names ...string) *dataset.Table {
+	if len(names) == 0 {
+		names = t.Names
+	}
+	out := &dataset.Table{Source: t.Source, Names: slices.Clone(names), Rows: len(rows)}
+	for _, i := range rows {
+		for _, name := range names {
+			j, ok := t.Column(name)
+			if !ok {
+				panic("no column " + name)
+			}
+			out.Values = append(out.Values, t.Values[i*len(t.Names)+j])
+		}
+		out.Lines = append(out.Lines, t.Lines[i])
+	}
+	return out
+}
+
+// every is every k-th row, from row first on.
+func every(first, k, rows int) (out []int) {
+	for i := first; i < rows; i += k {
+		out = append(out, i)
+	}
+	return out
+}
+
+// boston is every sixth row of the Boston data: 85 rows, 13 inputs.
+func boston() *dataset.Table { return pick(data.Boston(), every(0, 6, 506)) }
+
+// homes is the same with three inputs.
+func homes() *dataset.Table {
+	return pick(data.Boston(), every(0, 6, 506), "RM", "LSTAT", "DIS", "MEDV")
+}
+
+// snelson is every third row of Snelson's data: 67 rows, one input.
+func snelson() *dataset.Table { return pick(data.Snelson(), every(0, 3, 200)) }
+
+func fit(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
+	t.Helper()
+	if o.Target == "" {
+		o.Target = table.Names[len(table.Names)-1]
+	}
+	m, err := krigo.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// file is the model as its file, but for the seconds that training took.
+func file(t *testing.T, m *krigo.Model) string {
+	t.Helper()
+	c := *m
+	c.Training.Seconds = 0
+	path := filepath.Join(t.TempDir(), "m.krigo")
+	if err := c.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
+		t.Errorf("%s: got %.12g, want %.12g", what, got, want)
+	}
+}
+
+// TestFitCertificate fits with every objective, loss, kernel and mean, and holds each
+// certificate against its own fields, with T and the choices counted by hand.
+func TestFitCertificate(t *testing.T) {
+	auto := -1 // 14 if ARD won, else 2
+	for _, c := range []struct {
+		name    string
+		table   *dataset.Table
+		o       krigo.Options
+		params  int // T
+		choices float64
+	}{
+		{"defaults", boston(), krigo.Options{}, auto, math.Ln2},
+		{"sqrt-pac", boston(), krigo.Options{Objective: "sqrt-pac", Seed: 3, Restarts: 1}, auto, math.Ln2},
+		{"evidence", boston(), krigo.Options{Objective: "evidence", Restarts: 1}, auto, math.Ln2},
+		{"ard on", boston(), krigo.Options{ARD: "on", Kernel: "matern32", Restarts: 1}, 14, 0},
+		{"ard off", boston(), krigo.Options{ARD: "off", Kernel: "matern52", Restarts: 1, Delta: 0.1}, 2, 0},
+		{"one input", snelson(), krigo.Options{Epsilon: 1}, 2, 0},
+		{"nothing for ard", homes(), krigo.Options{Kernel: "linear", Restarts: 1}, 1, 0},
+		{"sum", homes(), krigo.Options{Kernel: "se+linear", ARD: "off", Restarts: 1}, 3, 0},
+		{"sum, ard", homes(), krigo.Options{Kernel: "se+linear", ARD: "on", Restarts: 1, Objective: "evidence"}, 5, 0},
+		{"product in a sum", homes(), krigo.Options{Kernel: "se*matern12+constant", ARD: "off", Restarts: 1}, 5, 0},
+		{"rq", homes(), krigo.Options{Kernel: "rq", ARD: "off", Restarts: 1}, 3, 0},
+		{"periodic", snelson(), krigo.Options{Kernel: "periodic", Restarts: 1}, 3, 0},
+		{"white", homes(), krigo.Options{Kernel: "se+white", ARD: "off", Restarts: 1}, 3, 0},
+		{"constant mean", homes(), krigo.Options{Mean: "constant", ARD: "off", Restarts: 1}, 3, 0},
+		{"linear mean", homes(), krigo.Options{Mean: "linear", ARD: "off", Restarts: 1}, 2 + 4, 0},
+		{"clipped-square", homes(), krigo.Options{Loss: "clipped-square", ARD: "off", Restarts: 1}, 2, 0},
+		{"gaussian", homes(), krigo.Options{Loss: "gaussian", ARD: "off", Restarts: 1}, 2, 0},
+		{"relative", homes(), krigo.Options{Loss: "relative", Epsilon: 0.2, ARD: "off", Restarts: 1}, 2, 0},
+		{"clipped-absolute", homes(), krigo.Options{Loss: "clipped-absolute", ARD: "off", Restarts: 1}, 2, 0},
+		{"asymmetric", homes(), krigo.Options{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9, ARD: "off", Restarts: 1}, 2, 0},
+		{"test rows", homes(), krigo.Options{TestFraction: 0.25, ARD: "off", Restarts: 1}, 2, 0},
+		{"another grid", homes(), krigo.Options{Grid: pacbayes.Grid{L: 4, Digits: 1}, ARD: "off", Restarts: 1}, 2, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := fit(t, c.table, c.o)
+			cert := m.Certificate
+			if cert == nil {
+				t.Fatalf("no certificate: %s", m.CertificateReason)
+			}
+
+			// Roles add up, and the certificate counts the certified rows alone.
+			counts := map[dataset.Role]int{}
+			for _, r := range m.Roles {
+				counts[r]++
+			}
+			test := int(math.Ceil(c.o.TestFraction * float64(c.table.Rows)))
+			if counts[dataset.Test] != test || counts[dataset.Prior] != 20 || counts[dataset.Certified] != c.table.Rows-test-20 {
+				t.Errorf("roles %v of %d rows", counts, c.table.Rows)
+			}
+			if len(m.Roles) != c.table.Rows || cert.Rows != counts[dataset.Certified] || cert.PriorRows != 20 || m.Posterior.Support.Rows != cert.Rows {
+				t.Errorf("certificate of %d rows, %d prior rows, %d support points", cert.Rows, cert.PriorRows, m.Posterior.Support.Rows)
+			}
+
+			// The penalty.
+			params := c.params
+			if params == auto {
+				params = 2
+				if len(m.Posterior.Kernel.Spec(m.Posterior.Theta).Lengthscales) == 13 {
+					params = 14
+				}
+			}
+			points, step, delta := 1201., 0.01, 0.01
+			if c.o.Grid.L != 0 {
+				points, step = 81, 0.1
+			}
+			if c.o.Delta != 0 {
+				delta = c.o.Delta
+			}
+			near(t, "grid_penalty", cert.GridPenalty, float64(params)*math.Log(points), 1e-13)
+			near(t, "choices_penalty", cert.ChoicesPenalty, c.choices, 0)
+			near(t, "delta", cert.Delta, delta, 0)
+
+			// The bound.
+			n := float64(cert.Rows)
+			eps := (cert.KL + cert.GridPenalty + cert.ChoicesPenalty + math.Log(2*math.Sqrt(n)/delta)) / n
+			near(t, "bound", cert.Bound, pacbayes.KLInverse(cert.EmpiricalRisk, eps), 2e-12)
+			near(t, "bound_sqrt", cert.BoundSqrt, cert.EmpiricalRisk+math.Sqrt(eps/2), 2e-12)
+			near(t, "mean_bound", cert.MeanBound, math.Min(1, 2*cert.Bound), 0)
+			if !(cert.Bound > cert.EmpiricalRisk && cert.Bound <= 1) || !(cert.KL > 0) {
+				t.Errorf("risk %v, bound %v, KL %v", cert.EmpiricalRisk, cert.Bound, cert.KL)
+			}
+			if !cert.Valid || cert.Label != "certificate" || cert.Scaling != "prior-rows" || cert.Prior != "grid" {
+				t.Errorf("valid %v, label %q, scaling %q, prior %q", cert.Valid, cert.Label, cert.Scaling, cert.Prior)
+			}
+
+			// Training got near what is certified.
+			switch m.Objective {
+			case "kl-pac":
+				near(t, "objective", m.Training.ObjectiveValue, cert.Bound, 0.02)
+			case "sqrt-pac":
+				near(t, "objective", m.Training.ObjectiveValue, cert.BoundSqrt, 0.02)
+			}
+
+			// Parameters lie on the grid.
+			for i, v := range append(slices.Clone(m.Posterior.Theta), m.Posterior.Beta...) {
+				if math.Abs(v/step-math.Round(v/step)) > 1e-9 || math.Abs(v) > step*(points-1)/2 {
+					t.Errorf("parameter %d is %v, off the grid", i, v)
+				}
+			}
+
+			// Units of ε: by the deviation of the prior rows, computed here.
+			d, err := c.table.Regression(m.Target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var mean, square float64
+			for _, i := range dataset.RowsOf(m.Roles, dataset.Prior) {
+				mean += d.Y[i] / 20
+			}
+			for _, i := range dataset.RowsOf(m.Roles, dataset.Prior) {
+				square += (d.Y[i] - mean) * (d.Y[i] - mean) / 20
+			}
+			want := c.o.Epsilon
+			if want == 0 {
+				want = 0.6
+			}
+			near(t, "epsilon", cert.Epsilon, want, 0)
+			if cert.Loss != pacbayes.Relative && cert.Loss != pacbayes.ClippedAbsolute {
+				want *= math.Sqrt(square)
+			}
+			near(t, "epsilon_raw", cert.EpsilonRaw, want, 1e-12)
+			near(t, "epsilon_above", cert.EpsilonAbove, c.o.EpsilonAbove, 0)
+		})
+	}
+}
+
+// TestSameSeedSameBits: a fit depends on nothing but data, options and seed.
+func TestSameSeedSameBits(t *testing.T) {
+	o := krigo.Options{Seed: 11, TestFraction: 0.1}
+	want := file(t, fit(t, homes(), o))
+	if file(t, fit(t, homes(), o)) != want {
+		t.Error("a second fit differs")
+	}
+	for _, cores := range []int{1, 3} {
+		before := runtime.GOMAXPROCS(cores)
+		got := file(t, fit(t, homes(), o))
+		runtime.GOMAXPROCS(before)
+		if got != want {
+			t.Errorf("a fit on %d cores differs", cores)
+		}
+	}
+	o.Seed = 12
+	if file(t, fit(t, homes(), o)) == want {
+		t.Error("another seed gives the same model")
+	}
+}
+
+func TestAllRowsIsHeuristic(t *testing.T) {
+	m := fit(t, homes(), krigo.Options{Scaling: "all-rows", ARD: "off", Restarts: 1, TestFraction: 0.2})
+	c := m.Certificate
+	if c.Valid || c.Label != "bound (heuristic: scaled with training statistics)" || c.Scaling != "all-rows" || c.PriorRows != 0 || c.Rows != 68 {
+		t.Errorf("%+v", c)
+	}
+	if !strings.Contains(strings.Join(c.Conditions, "\n"), "NOT MET: scaling constants were taken from all rows") {
+		t.Errorf("conditions %q", c.Conditions)
+	}
+}
+
+func TestDeclaredScaling(t *testing.T) {
+	s := dataset.Scaling{InputMean: []float64{6, 12, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 20, TargetScale: 8, Source: dataset.Declared}
+	m := fit(t, homes(), krigo.Options{Scaling: "declared", Declared: &s, ARD: "off", Restarts: 1})
+	c := m.Certificate
+	if !c.Valid || c.PriorRows != 0 || c.Rows != 85 || len(dataset.RowsOf(m.Roles, dataset.Prior)) != 0 || c.Scaling != "declared" {
+		t.Errorf("%+v", c)
+	}
+	near(t, "epsilon_raw", c.EpsilonRaw, 0.6*8, 1e-14)
+	near(t, "first input", m.Posterior.Support.At(0, 1), (homes().Values[1]-12)/7, 1e-14)
+	short := dataset.Identity(2)
+	var wrong *krigo.UsageError
+	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", Scaling: "declared", Declared: &short}); !errors.As(err, &wrong) {
+		t.Errorf("constants for two of three inputs: %v", err)
+	}
+}
+
+func TestEpsilonUnits(t *testing.T) {
+	sd := fit(t, homes(), krigo.Options{Epsilon: 0.7, ARD: "off", Restarts: 1})
+	raw := fit(t, homes(), krigo.Options{Epsilon: 0.7 * sd.Scaling.TargetScale, EpsilonUnits: "raw", ARD: "off", Restarts: 1})
+	near(t, "epsilon", raw.Certificate.Epsilon, 0.7, 1e-14)
+	near(t, "epsilon_raw", raw.Certificate.EpsilonRaw, sd.Certificate.EpsilonRaw, 1e-14)
+	near(t, "bound", raw.Certificate.Bound, sd.Certificate.Bound, 1e-9)
+
+	// The width above is scaled like the one below; a relative ε has no unit.
+	both := fit(t, homes(), krigo.Options{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 9, EpsilonUnits: "raw", ARD: "off", Restarts: 1})
+	near(t, "below", both.Certificate.Epsilon, 4/both.Scaling.TargetScale, 1e-14)
+	near(t, "above", both.Certificate.EpsilonAbove, 9/both.Scaling.TargetScale, 1e-14)
+	near(t, "raw", both.Certificate.EpsilonRaw, 4, 0)
+	relative := fit(t, homes(), krigo.Options{Loss: "relative", Epsilon: 0.3, EpsilonUnits: "raw", ARD: "off", Restarts: 1})
+	near(t, "relative", relative.Certificate.Epsilon, 0.3, 0)
+	near(t, "relative, raw", relative.Certificate.EpsilonRaw, 0.3, 0)
+}
+
+func TestTooFewRowsForACertificate(t *testing.T) {
+	nineteen := pick(homes(), every(0, 1, 39)) // less 20 prior rows
+	m := fit(t, nineteen, krigo.Options{Restarts: 1})
+	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "fewer than 20") {
+		t.Errorf("19 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
+	}
+	var none *krigo.NoCertificate
+	if _, err := krigo.Certify(m, nineteen, 0); !errors.As(err, &none) || !strings.Contains(err.Error(), "fewer than 20") {
+		t.Errorf("certify: %v", err)
+	}
+	if _, err := krigo.Predict(m, nineteen); err != nil {
+		t.Errorf("predict: %v", err)
+	}
+	if m := fit(t, pick(homes(), every(0, 1, 40)), krigo.Options{Restarts: 1}); m.Certificate == nil || m.Certificate.Rows != 20 {
+		t.Errorf("20 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
+	}
+	for rows, ok := range map[int]bool{2: false, 21: false, 22: true} {
+		_, err := krigo.Fit(context.Background(), pick(homes(), every(0, 1, rows)), krigo.Options{Target: "MEDV", Restarts: 1})
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "20 for the scaling") {
+			t.Errorf("%d rows: %v", rows, err)
+		}
+	}
+}
+
+// TestUnits: other units and origins of the columns change nothing that is certified.
+// (An input that is constant on the prior rows keeps its unit: boston has one, homes none.)
+func TestUnits(t *testing.T) {
+	for _, c := range []struct {
+		table *dataset.Table
+		unit  float64
+	}{{boston(), 1}, {homes(), 0.001}} {
+		want := fit(t, c.table, krigo.Options{Target: "MEDV"})
+		d := len(c.table.Names) - 1
+		for i := range c.table.Rows {
+			row := c.table.Values[i*(d+1) : (i+1)*(d+1)]
+			for j := range d {
+				row[j] = c.unit * (row[j] - 7*float64(j))
+			}
+			row[d] = 1000*row[d] + 12345
+		}
+		got := fit(t, c.table, krigo.Options{Target: "MEDV"})
+		near(t, "bound", got.Certificate.Bound, want.Certificate.Bound, 1e-6)
+		near(t, "risk", got.Certificate.EmpiricalRisk, want.Certificate.EmpiricalRisk, 1e-3)
+		near(t, "epsilon", got.Certificate.Epsilon, want.Certificate.Epsilon, 0)
+		near(t, "epsilon_raw", got.Certificate.EpsilonRaw, 1000*want.Certificate.EpsilonRaw, 1e-9)
+	}
+}
+
+// TestOddData: unusual tables are handled, with a notice where there is something to say.
+func TestOddData(t *testing.T) {
+	change := func(f func(row []float64, i int)) *dataset.Table {
+		table := homes()
+		for i := range table.Rows {
+			f(table.Values[4*i:4*i+4], i)
+		}
+		return table
+	}
+	wide := pick(data.Boston(), every(0, 12, 506)) // 43 rows
+	for j := range 60 {
+		wide.Names = append(wide.Names, fmt.Sprintf("extra%d", j))
+	}
+	var values []float64
+	for i := range wide.Rows {
+		values = append(values, wide.Values[14*i:14*i+14]...)
+		for j := range 60 {
+			values = append(values, math.Sin(float64(i*(j+2))))
+		}
+	}
+	wide.Values = values
+	for _, c := range []struct {
+		name   string
+		table  *dataset.Table
+		notice string
+	}{
+		{"a constant column", change(func(row []float64, _ int) { row[1] = 3.7 }), "LSTAT"},
+		{"a column constant on prior rows only", change(func(row []float64, i int) {
+			row[1] = 0
+			if i == 80 {
+				row[1] = 1
+			}
+		}), ""},
+		{"repeated rows", change(func(row []float64, i int) {
+			if i%2 == 1 {
+				copy(row, homes().Values[4*(i-1):4*i])
+			}
+		}), "repeat"},
+		{"fewer rows than inputs", wide, "fewer rows (43) than inputs (73)"},
+		{"scales far apart", change(func(row []float64, _ int) { row[0] *= 1e12; row[1] *= 1e-12 }), "check the unit"},
+		{"a target far from zero", change(func(row []float64, _ int) { row[3] = 1e9 + row[3]/10 }), "subtract a constant"},
+		{"a tiny target", change(func(row []float64, _ int) { row[3] *= 1e-12 }), "check the unit"},
+	} {
+		for _, objective := range krigo.Objectives {
+			t.Run(c.name+", "+objective, func(t *testing.T) {
+				m := fit(t, c.table, krigo.Options{Target: "MEDV", Objective: objective, Restarts: 1})
+				if !slices.ContainsFunc(m.Notices, func(s string) bool { return strings.Contains(s, c.notice) }) && c.notice != "" {
+					t.Errorf("no notice with %q: %q", c.notice, m.Notices)
+				}
+				if m.Certificate == nil || !(m.Certificate.Bound > 0 && m.Certificate.Bound <= 1) {
+					t.Errorf("certificate %+v", m.Certificate)
+				}
+				ps, err := krigo.Predict(m, c.table)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, p := range ps {
+					if v := p.Mean + p.LatentVariance + p.PredictiveVariance + p.Lower95 + p.Upper95; math.IsNaN(v) || math.IsInf(v, 0) ||
+						!(p.LatentVariance >= 0) || !(p.PredictiveVariance > p.LatentVariance) || !(p.Lower95 < p.Mean && p.Mean < p.Upper95) {
+						t.Fatalf("row %d: %+v", i, p)
+					}
+				}
+				file(t, m) // its numbers are finite
+			})
+		}
+	}
+}
+
+// TestTestRows computes the figures of the test rows anew, from predictions.
+func TestTestRows(t *testing.T) {
+	table := homes()
+	m := fit(t, table, krigo.Options{TestFraction: 0.3, ARD: "off", Restarts: 1, Seed: 5})
+	rows := dataset.RowsOf(m.Roles, dataset.Test)
+	if len(rows) != 26 || m.Test == nil || m.Test.Rows != 26 { // ⌈0.3·85⌉
+		t.Fatalf("%d test rows, %+v", len(rows), m.Test)
+	}
+	check := func(got krigo.Prediction, y float64, mse, covered *float64) {
+		*mse += (got.Mean - y) * (got.Mean - y) / 26
+		if got.Lower95 <= y && y <= got.Upper95 {
+			*covered += 1. / 26
+		}
+	}
+	ps, err := krigo.Predict(m, pick(table, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mse, covered float64
+	for k, i := range rows {
+		check(ps[k], table.Values[4*i+3], &mse, &covered)
+	}
+	near(t, "rmse_raw", m.Test.RMSERaw, math.Sqrt(mse), 1e-12)
+	near(t, "mse", m.Test.MSE, mse/(m.Scaling.TargetScale*m.Scaling.TargetScale), 1e-12)
+	near(t, "coverage95", m.Test.Coverage95, covered, 1e-12)
+
+	// A table of their own is scored the same way, in any order of columns.
+	others := pick(data.Boston(), every(3, 20, 506), "MEDV", "DIS", "RM", "LSTAT")
+	with := fit(t, table, krigo.Options{Target: "MEDV", Test: others, ARD: "off", Restarts: 1})
+	if with.Test.Rows != others.Rows || with.Certificate.Rows != 65 {
+		t.Errorf("%+v from %d certified rows", with.Test, with.Certificate.Rows)
+	}
+	ps, err = krigo.Predict(with, others)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mse = 0
+	for k, p := range ps {
+		d := p.Mean - others.Values[4*k]
+		mse += d * d / float64(others.Rows)
+	}
+	near(t, "rmse_raw of another table", with.Test.RMSERaw, math.Sqrt(mse), 1e-12)
+
+	// One that can't be scored is refused before time is spent on training.
+	trained := false
+	_, err = krigo.Fit(context.Background(), table, krigo.Options{Target: "MEDV", Test: pick(others, []int{0, 1, 2}, "RM", "DIS", "MEDV"),
+		Restarts: 1, Progress: func(krigo.Event) { trained = true }})
+	if err == nil || !strings.Contains(err.Error(), "LSTAT") {
+		t.Errorf("a test table without LSTAT: %v", err)
+	}
+	if trained {
+		t.Error("a test table without LSTAT was noticed after training only")
+	}
+}
+
+// TestObservationNoise: evidence trains it; for the others it is the maximum of the
+// likelihood of the prior rows.
+func TestObservationNoise(t *testing.T) {
+	table := homes()
+	if m := fit(t, table, krigo.Options{Objective: "evidence", ARD: "off", Restarts: 1}); m.ObservationNoise != m.Posterior.Noise {
+		t.Errorf("evidence: %v, trained %v", m.ObservationNoise, m.Posterior.Noise)
+	}
+	m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1})
+	rows := dataset.RowsOf(m.Roles, dataset.Prior)
+	ps, err := krigo.Predict(m, pick(table, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := m.Scaling.TargetScale * m.Scaling.TargetScale
+	cost := func(s float64) (c float64) {
+		for k, i := range rows {
+			v := ps[k].LatentVariance + s*unit
+			d := table.Values[4*i+3] - ps[k].Mean
+			c += math.Log(v) + d*d/v
+		}
+		return c
+	}
+	s := m.ObservationNoise
+	for _, f := range []float64{1e-3, 0.1, 0.5, 0.9, 0.999, 1.001, 1.1, 2, 10, 1e3} {
+		if cost(f*s) < cost(s)-1e-9 {
+			t.Errorf("observation noise %v: %v is likelier (cost %v, %v)", s, f*s, cost(s), cost(f*s))
+		}
+	}
+	if s == m.Posterior.Noise {
+		t.Error("σ_n² was taken for observation noise")
+	}
+	// Without prior rows there are leave-one-out residuals.
+	id := dataset.Identity(3)
+	m = fit(t, table, krigo.Options{Scaling: "declared", Declared: &id, ARD: "off", Restarts: 1})
+	if !(m.ObservationNoise > 0.1 && m.ObservationNoise < 100) { // MEDV has variance 84
+		t.Errorf("without prior rows: %v", m.ObservationNoise)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var events []krigo.Event
+	m := fit(t, homes(), krigo.Options{Restarts: 2, Progress: func(e krigo.Event) { events = append(events, e) }})
+	last := map[int]krigo.Event{}
+	iterations := 0
+	for _, e := range events {
+		before := last[e.Start]
+		if e.Starts != 4 || e.Start < 1 || e.Start > 4 || e.Iteration != before.Iteration+1 || before.Stopped != "" || e.Iteration > 1 && e.Value > before.Value {
+			t.Errorf("%+v after %+v", e, before)
+		}
+		if want := map[bool]string{true: "se", false: "se (ARD)"}[e.Start <= 2]; e.Family != want {
+			t.Errorf("start %d is of family %q, want %q", e.Start, e.Family, want)
+		}
+		last[e.Start] = e
+	}
+	best := math.Inf(1)
+	for _, e := range last {
+		iterations += e.Iteration
+		best = math.Min(best, e.Value)
+	}
+	if m.Training.Starts != 4 || m.Training.Iterations != iterations || m.Training.ObjectiveValue != best || m.Training.Evaluations < iterations {
+		t.Errorf("%+v; the events have %d iterations, lowest %v", m.Training, iterations, best)
+	}
+}
+
+// TestCancel: a fit that is interrupted says so, and has handed over its state.
+func TestCancel(t *testing.T) {
+	for _, after := range []int{0, 1, 15} {
+		ctx, cancel := context.WithCancel(context.Background())
+		steps, saves := 0, 0
+		var offered *krigo.Checkpoint
+		o := krigo.Options{Target: "MEDV"}
+		o.Progress = func(krigo.Event) {
+			if steps++; steps == after {
+				cancel()
+			}
+		}
+		o.Save = func(c *krigo.Checkpoint) error { offered = c; saves++; return nil }
+		if after == 0 {
+			cancel()
+		}
+		m, err := krigo.Fit(ctx, homes(), o)
+		cancel()
+		if m != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled after %d steps: %v", after, err)
+		}
+		if saves < after || after == 0 && saves > 0 || saves > after+runtime.GOMAXPROCS(0) {
+			t.Errorf("cancelled after %d steps: %d offers", after, saves)
+		}
+		if after > 0 && (offered.Version != 1 || offered.Fingerprint == "" || len(offered.Runs) == 0) {
+			t.Errorf("cancelled after %d steps: checkpoint %+v", after, offered)
+		}
+	}
+}
+
+// TestResume goes on from checkpoints of every part of a fit, as they come back from a
+// file: the result has the same bits as the fit that was never interrupted.
+func TestResume(t *testing.T) {
+	for name, o := range map[string]krigo.Options{
+		"kl-pac":   {Target: "MEDV", Seed: 2, TestFraction: 0.1},
+		"evidence": {Target: "MEDV", Objective: "evidence", Kernel: "matern32+linear", Mean: "constant", Restarts: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var saved [][]byte
+			o.Save = func(c *krigo.Checkpoint) error {
+				raw, err := json.Marshal(c)
+				saved = append(saved, raw)
+				return err
+			}
+			want := file(t, fit(t, homes(), o))
+			o.Save = nil
+			n := len(saved)
+			if n < 20 {
+				t.Fatalf("%d checkpoints", n)
+			}
+			for _, at := range []int{0, 1, n / 5, n / 3, n / 2, 2 * n / 3, 4 * n / 5, n - 2, n - 1} {
+				var c krigo.Checkpoint
+				if err := json.Unmarshal(saved[at], &c); err != nil {
+					t.Fatal(err)
+				}
+				o.Resume = &c
+				if got := file(t, fit(t, homes(), o)); got != want {
+					t.Errorf("resumed from checkpoint %d of %d: the model differs", at+1, n)
+				}
+			}
+		})
+	}
+}
+
+// TestResumeAfterCancel interrupts a fit again and again until it is done.
+func TestResumeAfterCancel(t *testing.T) {
+	o := krigo.Options{Target: "y", Epsilon: 1, Restarts: 2}
+	want := file(t, fit(t, snelson(), o))
+	for rounds := 1; ; rounds++ {
+		if rounds > 100 {
+			t.Fatal("no end")
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		var raw []byte
+		steps := 0
+		o.Save = func(c *krigo.Checkpoint) (err error) {
+			if steps++; steps == 7 {
+				cancel()
+			}
+			raw, err = json.Marshal(c)
+			return err
+		}
+		m, err := krigo.Fit(ctx, snelson(), o)
+		cancel()
+		if err == nil {
+			if rounds < 3 {
+				t.Errorf("done after %d rounds: nothing was interrupted", rounds)
+			}
+			if file(t, m) != want {
+				t.Error("the model differs from that of an uninterrupted fit")
+			}
+			return
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		o.Resume = new(krigo.Checkpoint)
+		if err := json.Unmarshal(raw, o.Resume); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestResumeRefuses(t *testing.T) {
+	var raw []byte
+	base := krigo.Options{Target: "MEDV", Restarts: 2}
+	o := base
+	o.Save = func(c *krigo.Checkpoint) (err error) { raw, err = json.Marshal(c); return err }
+	fit(t, homes(), o)
+	checkpoint := func() *krigo.Checkpoint {
+		c := new(krigo.Checkpoint)
+		if err := json.Unmarshal(raw, c); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	resume := func(table *dataset.Table, o krigo.Options) error {
+		_, err := krigo.Fit(context.Background(), table, o)
+		return err
+	}
+	for name, change := range map[string]func(o *krigo.Options){
+		"seed":      func(o *krigo.Options) { o.Seed = 1 },
+		"objective": func(o *krigo.Options) { o.Objective = "sqrt-pac" },
+		"kernel":    func(o *krigo.Options) { o.Kernel = "matern32" },
+		"ard":       func(o *krigo.Options) { o.ARD = "off" },
+		"mean":      func(o *krigo.Options) { o.Mean = "constant" },
+		"loss":      func(o *krigo.Options) { o.Loss = "gaussian" },
+		"epsilon":   func(o *krigo.Options) { o.Epsilon = 0.7 },
+		"delta":     func(o *krigo.Options) { o.Delta = 0.02 },
+		"grid":      func(o *krigo.Options) { o.Grid = pacbayes.Grid{L: 6, Digits: 1} },
+		"scaling":   func(o *krigo.Options) { o.Scaling = "all-rows" },
+		"test rows": func(o *krigo.Options) { o.TestFraction = 0.1 },
+		"restarts":  func(o *krigo.Options) { o.Restarts = 3 },
+		"init": func(o *krigo.Options) {
+			o.Init = &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
+		},
+	} {
+		o := base
+		o.Resume = checkpoint()
+		change(&o)
+		if err := resume(homes(), o); err == nil || !strings.Contains(err.Error(), "other data or other options") {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
+	o = base
+	o.Resume = checkpoint()
+	if err := resume(homes(), o); err != nil {
+		t.Errorf("the same: %v", err)
+	}
+	// Nor with values that differ by little.
+	other := homes()
+	for i := range other.Rows {
+		other.Values[4*i] += 1e-9
+	}
+	if err := resume(other, o); err == nil || !strings.Contains(err.Error(), "other data or other options") {
+		t.Errorf("other data: %v", err)
+	}
+	o.Resume = checkpoint()
+	o.Resume.Version = 2
+	if err := resume(homes(), o); err == nil {
+		t.Error("another version: accepted")
+	}
+	// A damaged run is refused, not left out: the result would differ in silence.
+	for name, damage := range map[string]func(c *krigo.Checkpoint){
+		"parameters missing": func(c *krigo.Checkpoint) { c.Runs["se/2"].X = c.Runs["se/2"].X[1:] },
+		"a history cut":      func(c *krigo.Checkpoint) { c.Runs["se/2"].S = nil },
+		"out of the box":     func(c *krigo.Checkpoint) { c.Runs["se/2"].X[0] = 100 },
+	} {
+		o.Resume = checkpoint()
+		if o.Resume.Runs["se/2"] == nil || len(o.Resume.Runs["se/2"].S) == 0 {
+			t.Fatal("no such run")
+		}
+		damage(o.Resume)
+		if err := resume(homes(), o); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// TestSaveFails: an error of Save ends the fit with that error; going on without the
+// run that met it would give another model.
+func TestSaveFails(t *testing.T) {
+	full := errors.New("the disk is full")
+	for _, at := range []int{1, 9} {
+		calls := 0
+		m, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", Save: func(*krigo.Checkpoint) error {
+			if calls++; calls == at {
+				return full
+			}
+			return nil
+		}})
+		if m != nil || !errors.Is(err, full) {
+			t.Errorf("Save fails at call %d: %v", at, err)
+		}
+	}
+}
+
+func TestInit(t *testing.T) {
+	first := func(o krigo.Options) (values []float64) {
+		o.Target, o.Restarts = "MEDV", 1
+		o.Progress = func(e krigo.Event) {
+			if e.Iteration == 1 {
+				values = append(values, e.Value)
+			}
+		}
+		if _, err := krigo.Fit(context.Background(), homes(), o); err != nil {
+			t.Fatal(err)
+		}
+		return values
+	}
+	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1})
+	good := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}
+	cold, warm := first(krigo.Options{ARD: "off"}), first(krigo.Options{ARD: "off", Init: good})
+	if len(warm) == 1 && !(warm[0] <= m.Training.ObjectiveValue+1e-3) || len(cold) != 1 || !(cold[0] > m.Training.ObjectiveValue+1e-3) {
+		t.Errorf("after one step: %v from scratch, %v from the parameters that training found, which have %v", cold, warm, m.Training.ObjectiveValue)
+	}
+	// One lengthscale is repeated for ARD.
+	far := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.06}}, NoiseVariance: 100}
+	if plain, ard := first(krigo.Options{ARD: "on"}), first(krigo.Options{ARD: "on", Init: far}); plain[0] == ard[0] {
+		t.Error("one lengthscale has no effect on an ARD kernel")
+	}
+
+	se := func(variance float64, lengthscales ...float64) kernel.Spec {
+		return kernel.Spec{Name: "se", Variance: variance, Lengthscales: lengthscales}
+	}
+	for name, bad := range map[string]*krigo.Params{
+		"nothing":                  {},
+		"no kernel":                {NoiseVariance: 0.1},
+		"negative variance":        {Kernel: se(-1, 1), NoiseVariance: 0.1},
+		"no noise":                 {Kernel: se(1, 1)},
+		"two of three lengths":     {Kernel: se(1, 1, 2), NoiseVariance: 0.1},
+		"a mean that isn't there":  {Kernel: se(1, 1), NoiseVariance: 0.1, Mean: &krigo.MeanParams{Constant: 1}},
+		"inducing inputs":          {Kernel: se(1, 1), NoiseVariance: 0.1, Inducing: [][]float64{{1, 2, 3}}},
+		"another kernel":           {Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}, Shape: 1}, NoiseVariance: 0.1},
+		"ard lengths without it":   {Kernel: se(1, 1, 2, 3), NoiseVariance: 0.1},
+		"another of the same size": {Kernel: kernel.Spec{Name: "matern32", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1},
+	} {
+		_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", ARD: "off", Restarts: 1, Init: bad})
+		if err == nil {
+			t.Errorf("initial parameters with %s: taken no notice of", name)
+		}
+	}
+}
+
+// TestLimits: too many rows are refused at once, with what to do.
+func TestLimits(t *testing.T) {
+	big := func(rows int) *dataset.Table {
+		table := &dataset.Table{Source: "big.csv", Names: []string{"x", "y"}, Rows: rows, Lines: make([]int, rows)}
+		for i := range rows {
+			table.Values = append(table.Values, float64(i), math.Sin(float64(i)))
+		}
+		return table
+	}
+	for _, c := range []struct {
+		rows int
+		o    krigo.Options
+		want string
+	}{
+		{2300, krigo.Options{}, "--inducing 0"},
+		{2300, krigo.Options{Objective: "sqrt-pac"}, "above 2000"},
+		{21100, krigo.Options{Full: true}, "up to 20000"},
+		{21100, krigo.Options{Objective: "evidence"}, "up to 20000"},
+	} {
+		c.o.Target = "y"
+		if _, err := krigo.Fit(context.Background(), big(c.rows), c.o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "big.csv") {
+			t.Errorf("%d rows, %+v: %v", c.rows, c.o.Objective, err)
+		}
+	}
+}
+
+func TestFitRefusesData(t *testing.T) {
+	table := func(f func(row []float64, i int)) *dataset.Table {
+		table := homes()
+		for i := range table.Rows {
+			f(table.Values[4*i:4*i+4], i)
+		}
+		return table
+	}
+	for name, c := range map[string]struct {
+		table  *dataset.Table
+		target string
+		want   []string
+	}{
+		"no such target":  {homes(), "MEDW", []string{`"MEDW"`, `did you mean "MEDV"?`, "boston.csv.gz"}},
+		"constant target": {table(func(row []float64, _ int) { row[3] = 5 }), "MEDV", []string{`"MEDV"`, "nothing to learn"}},
+		"constant target on prior rows": {table(func(row []float64, i int) {
+			row[3] = 5
+			if i == 0 {
+				row[3] = 6
+			}
+		}), "MEDV", []string{`"MEDV"`, "more prior rows, another seed"}},
+		"a value far off": {table(func(row []float64, i int) {
+			row[0] *= 1e-200
+			if i == 0 {
+				row[0] = 1e200
+			}
+		}), "MEDV", []string{"line 2", "overflows"}},
+	} {
+		_, err := krigo.Fit(context.Background(), c.table, krigo.Options{Target: c.target, Restarts: 1})
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v; want %q", name, err, want)
+			}
+		}
+	}
+}
+
+// TestUsageErrors: every wrong option is a UsageError that names it, and all of them
+// are named at once.
+func TestUsageErrors(t *testing.T) {
+	id := dataset.Identity(3)
+	for _, c := range []struct {
+		o    krigo.Options
+		want string
+	}{
+		{krigo.Options{Target: ""}, "target"},
+		{krigo.Options{Objective: "elbo"}, `objective "elbo": want one of kl-pac, sqrt-pac, evidence`},
+		{krigo.Options{Objective: "svgp"}, `"svgp" isn't in this version yet`},
+		{krigo.Options{ARD: "yes"}, `ard "yes"`},
+		{krigo.Options{Kernel: "sse"}, `unknown kernel "sse"`},
+		{krigo.Options{Kernel: "se+"}, "missing at the end"},
+		{krigo.Options{Mean: "median"}, `unknown mean "median"`},
+		{krigo.Options{Loss: "hinge"}, `unknown loss "hinge"`},
+		{krigo.Options{Epsilon: -1}, "ε must be positive"},
+		{krigo.Options{Epsilon: math.Inf(1)}, "ε must be positive and finite"},
+		{krigo.Options{Epsilon: math.NaN()}, "ε must be positive and finite"},
+		{krigo.Options{EpsilonAbove: 1}, "two widths"},
+		{krigo.Options{Loss: "asymmetric", Epsilon: 1}, "tolerance above"},
+		{krigo.Options{EpsilonUnits: "cm"}, `epsilon-units "cm"`},
+		{krigo.Options{Delta: 1}, "delta 1"},
+		{krigo.Options{Delta: -0.1}, "delta -0.1"},
+		{krigo.Options{Delta: math.NaN()}, "delta NaN"},
+		{krigo.Options{Grid: pacbayes.Grid{L: -6, Digits: 2}}, "grid"},
+		{krigo.Options{Scaling: "robust"}, `scaling "robust"`},
+		{krigo.Options{Scaling: "declared"}, "needs its constants"},
+		{krigo.Options{Declared: &id}, "constants need declared scaling"},
+		{krigo.Options{TestFraction: 1}, "test-fraction 1"},
+		{krigo.Options{TestFraction: -0.1}, "test-fraction -0.1"},
+		{krigo.Options{TestFraction: math.NaN()}, "test-fraction NaN"},
+		{krigo.Options{TestFraction: 0.1, Test: homes()}, "exclude each other"},
+		{krigo.Options{Restarts: -1}, "restarts -1"},
+		{krigo.Options{Restarts: 1001}, "restarts 1001"},
+	} {
+		if c.want != "target" {
+			c.o.Target = "MEDV"
+		}
+		_, err := krigo.Fit(context.Background(), homes(), c.o)
+		var usage *krigo.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c.o, err)
+		}
+	}
+	_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Delta: 2, Kernel: "x", Loss: "y"})
+	for _, want := range []string{"target", "delta 2", `unknown kernel "x"`, `unknown loss "y"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("all at once: %v; want %q", err, want)
+		}
+	}
+}

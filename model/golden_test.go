@@ -1,0 +1,111 @@
+package model_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// stored is what the model in testdata/v1.krigo predicted when it was made.
+type stored struct {
+	X        []float64 `json:"x"`
+	Mean     []float64 `json:"mean"`
+	Variance []float64 `json:"latent_variance"`
+	Bound    float64   `json:"bound"`
+}
+
+// snelson60 is the data the model was made from.
+func snelson60() *dataset.Table {
+	t := data.Snelson()
+	t.Rows, t.Values, t.Lines = 60, t.Values[:120], t.Lines[:60]
+	return t
+}
+
+// TestVersion1 loads a file that the first version wrote. It has to go on loading and
+// predicting the same: never make it anew. (It was made by this test with
+// UPDATE_SNAPSHOTS=1, which writes only where there is no file.)
+func TestVersion1(t *testing.T) {
+	const file, figures = "testdata/v1.krigo", "testdata/v1.json"
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE_SNAPSHOTS") == "1" {
+		makeVersion1(t, file, figures)
+	}
+	m, err := krigo.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want stored
+	if err := json.Unmarshal(raw, &want); err != nil || len(want.X) == 0 {
+		t.Fatalf("%d points, %v", len(want.X), err)
+	}
+	ps, err := krigo.Predict(m, points(want.X))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range ps {
+		if !close(p.Mean, want.Mean[i]) || !close(p.LatentVariance, want.Variance[i]) {
+			t.Errorf("x = %v: %v ± %v, stored %v ± %v", want.X[i], p.Mean, p.LatentVariance, want.Mean[i], want.Variance[i])
+		}
+	}
+	if m.Certificate == nil || m.Certificate.Bound != want.Bound || !m.Certificate.Valid || m.Certificate.Rows != 40 {
+		t.Errorf("certificate %+v", m.Certificate)
+	}
+	r, err := krigo.Certify(m, snelson60(), 0)
+	if err != nil || !r.Matches {
+		t.Errorf("recertified: %+v, %v", r, err)
+	}
+	// Its hashes of single rows find one of its own.
+	if f, err := krigo.CertifyFresh(m, own(m)); err == nil {
+		t.Errorf("a row it was made from passes for fresh: %+v", f)
+	}
+}
+
+// own is a row that the model was made from.
+func own(m *krigo.Model) *dataset.Table {
+	t, i := snelson60(), dataset.RowsOf(m.Roles, dataset.Certified)[0]
+	return &dataset.Table{Source: "one row", Names: t.Names, Rows: 1, Values: t.Values[2*i : 2*i+2], Lines: []int{2}}
+}
+
+// close allows for another order of additions on another processor.
+func close(a, b float64) bool { return math.Abs(a-b) <= 1e-11*math.Max(1, math.Abs(b)) }
+
+func points(x []float64) *dataset.Table {
+	return &dataset.Table{Source: "points", Names: []string{"x"}, Rows: len(x), Values: x, Lines: make([]int, len(x))}
+}
+
+func makeVersion1(t *testing.T, file, figures string) {
+	m, err := krigo.Fit(context.Background(), snelson60(), krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Restarts: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Training.Seconds = 0
+	out := stored{Bound: m.Certificate.Bound}
+	for i := range 13 {
+		out.X = append(out.X, float64(i)/2)
+	}
+	ps, err := krigo.Predict(m, points(out.X))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range ps {
+		out.Mean, out.Variance = append(out.Mean, p.Mean), append(out.Variance, p.LatentVariance)
+	}
+	raw, err := json.MarshalIndent(out, "", " ")
+	if err == nil {
+		err = errors.Join(os.WriteFile(figures, append(raw, '\n'), 0o644), m.Save(file))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

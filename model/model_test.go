@@ -1,0 +1,502 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// example is a model of 22 certified rows in which every field says something.
+func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Model {
+	t.Helper()
+	const n = 22
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := linalg.New(n, d), make([]float64, n)
+	for i := range y {
+		for j := range d {
+			x.Row(i)[j] = rng.NormFloat64()
+		}
+		y[i] = math.Sin(x.At(i, 0)) + 0.1*rng.NormFloat64()
+	}
+	k, err := kernel.Parse(expr, d, ard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, beta := make([]float64, len(k.Params())), make([]float64, len(mean.Params()))
+	for _, v := range [][]float64{theta, beta} {
+		for i := range v {
+			v[i] = math.Round(100*(rng.Float64()-0.5)) / 100
+		}
+	}
+	q, err := posterior.NewExact(k, theta, mean, beta, x, y, 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Model{
+		Objective: "kl-pac", Target: "y", Posterior: q, ObservationNoise: 1. / 3, Source: "a \"file\" <ü>.csv",
+		Scaling: dataset.Scaling{TargetMean: 0.1, TargetScale: 2.7, Source: dataset.PriorRows}, Seed: math.MaxUint64,
+		Hash: strings.Repeat("ab", 32), Rows: []uint64{0, 1, 1 << 63, math.MaxUint64}, Notices: []string{"one", "two"},
+		Test:     &Test{Rows: 5, MSE: 1. / 7, RMSERaw: 0.3, NLPD: -0.1, GibbsRisk: 0.2, MeanRisk: 0.1, Coverage95: 0.9},
+		Training: Training{ObjectiveValue: 0.7, Iterations: 3, Evaluations: 4, Starts: 2, Seconds: 0.1, Stopped: "converged"},
+		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.1, Delta: 0.01,
+			Grid: pacbayes.DefaultGrid, Params: len(theta), Choices: 2, PriorRows: 20, Scaling: dataset.PriorRows},
+	}
+	for j := range d {
+		m.Inputs = append(m.Inputs, fmt.Sprintf("x%d", j))
+		m.Scaling.InputMean = append(m.Scaling.InputMean, float64(j)/3)
+		m.Scaling.InputScale = append(m.Scaling.InputScale, 1+float64(j)/7)
+	}
+	for i := range 5 + 20 + n {
+		m.Roles = append(m.Roles, []dataset.Role{dataset.Test, dataset.Prior, dataset.Certified}[min(i/5, 1)+i/25])
+	}
+	mu, v := make([]float64, n), make([]float64, n)
+	q.Latent(x, mu, v)
+	if m.Certificate, err = m.Terms.Certify(y, mu, v, nil, q.KL()); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func encode(t testing.TB, m *Model) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := m.write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestRoundTrip: a model that was saved and loaded is the same to the last bit, and so
+// are its predictions, for every kernel and mean.
+func TestRoundTrip(t *testing.T) {
+	exprs := append(slices.Clone(kernel.Names), "se+linear", "se*periodic+white")
+	for _, d := range []int{1, 3} {
+		for _, expr := range exprs {
+			for _, ard := range []bool{false, true} {
+				for _, mean := range []kernel.Mean{kernel.ZeroMean{}, kernel.LinearMean{}, kernel.LinearMean{Dim: d}} {
+					m := example(t, expr, d, ard, mean)
+					path := filepath.Join(t.TempDir(), "m.krigo")
+					if err := m.Save(path); err != nil {
+						t.Fatal(err)
+					}
+					got, err := Load(path)
+					if err != nil {
+						t.Fatalf("%s, %d inputs, ard %v, %T: %v", expr, d, ard, mean, err)
+					}
+					same(t, got, m)
+					if t.Failed() {
+						t.Fatalf("%s, %d inputs, ard %v, %T", expr, d, ard, mean)
+					}
+				}
+			}
+		}
+	}
+}
+
+func same(t *testing.T, got, want *Model) {
+	t.Helper()
+	bits := func(what string, a, b []float64) {
+		t.Helper()
+		if !slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) {
+			t.Errorf("%s: %v, want %v", what, a, b)
+		}
+	}
+	g, w := got.Posterior, want.Posterior
+	bits("theta", g.Theta, w.Theta)
+	bits("beta", g.Beta, w.Beta)
+	bits("noise", []float64{g.Noise}, []float64{w.Noise})
+	bits("support", g.Support.Data, w.Support.Data)
+	bits("weights", g.Weights, w.Weights)
+	for i := range w.Weights {
+		bits("cholesky", g.Chol.Row(i)[:i+1], w.Chol.Row(i)[:i+1])
+	}
+	x := linalg.New(9, len(want.Inputs))
+	for i := range x.Data {
+		x.Data[i] = math.Sin(float64(3 * i))
+	}
+	mean, variance, wantMean, wantVariance := make([]float64, 9), make([]float64, 9), make([]float64, 9), make([]float64, 9)
+	g.Latent(x, mean, variance)
+	w.Latent(x, wantMean, wantVariance)
+	bits("predicted means", mean, wantMean)
+	bits("predicted variances", variance, wantVariance)
+	bits("KL", []float64{g.KL()}, []float64{w.KL()})
+	// All that isn't the posterior, as a value.
+	a, b := *got, *want
+	a.Posterior, b.Posterior = nil, nil
+	if !reflect.DeepEqual(a, b) {
+		t.Errorf("got  %+v\nwant %+v", a, b)
+	}
+}
+
+func TestRoundTripWithout(t *testing.T) {
+	m := example(t, "se", 2, true, kernel.ZeroMean{})
+	m.Certificate, m.CertificateReason, m.Test, m.Notices = nil, "too few rows", nil, nil
+	got, err := decode(encode(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, m)
+	if again := encode(t, got); !bytes.Equal(again, encode(t, m)) {
+		t.Error("a loaded model is written differently")
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
+	with := func(at int, b ...byte) []byte {
+		c := slices.Clone(good)
+		copy(c[at:], b)
+		return c
+	}
+	for _, x := range []struct {
+		name string
+		raw  []byte
+		want string
+	}{
+		{"empty", nil, "isn't a krigo model"},
+		{"text", []byte("x,y\n1,2\n3,4\n5,6\n7,8\n9,10\n"), "isn't a krigo model"},
+		{"line ends changed on the way", with(5, '\n', '\n'), "isn't a krigo model"},
+		{"version 0", with(8, 0), "version 0"},
+		{"version 2", with(8, 2), "version 2, this krigo reads version 1: use a newer krigo"},
+		{"header length", with(12, 0xff, 0xff, 0xff, 0xff), "cut short"},
+		{"something behind it", append(slices.Clone(good), 0), "checksum"},
+		{"the magic alone", good[:8], "cut short"},
+	} {
+		m, err := decode(x.raw)
+		if m != nil || err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", x.name, err, x.want)
+		}
+	}
+}
+
+func TestDecodeTruncated(t *testing.T) {
+	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
+	cuts := []int{len(good) - 1, len(good) - sha256.Size, prefix, prefix - 1, len(magic)}
+	for i := range 20 {
+		cuts = append(cuts, max(i*len(good)/20, len(magic)))
+	}
+	for _, n := range cuts {
+		if _, err := decode(good[:n]); err == nil || !strings.Contains(err.Error(), "cut short") {
+			t.Errorf("%d of %d bytes: %v", n, len(good), err)
+		}
+	}
+}
+
+func TestDecodeFlippedBits(t *testing.T) {
+	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
+	clear := []string{"isn't a krigo model", "format version", "cut short", "checksum doesn't match"}
+	seen := map[string]int{}
+	for at := range good {
+		raw := slices.Clone(good)
+		raw[at] ^= 1 << (at % 8)
+		m, err := decode(raw)
+		if m != nil || err == nil {
+			t.Fatalf("byte %d of %d: not noticed", at, len(good))
+		}
+		i := slices.IndexFunc(clear, func(s string) bool { return strings.Contains(err.Error(), s) })
+		if i < 0 {
+			t.Fatalf("byte %d of %d: %v", at, len(good), err)
+		}
+		seen[clear[i]]++
+	}
+	if len(seen) != len(clear) || seen["checksum doesn't match"] < len(good)/2 {
+		t.Errorf("messages: %v", seen)
+	}
+}
+
+// craft changes the header of a file and mends length and checksum.
+func craft(t testing.TB, good []byte, change func(h map[string]any)) []byte {
+	t.Helper()
+	end := prefix + int(binary.LittleEndian.Uint32(good[len(magic)+4:]))
+	var h map[string]any
+	d := json.NewDecoder(bytes.NewReader(good[prefix:end]))
+	d.UseNumber() // the seed needs all its digits
+	if err := d.Decode(&h); err != nil {
+		t.Fatal(err)
+	}
+	change(h)
+	head, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := slices.Clone(good[:prefix])
+	binary.LittleEndian.PutUint32(raw[len(magic)+4:], uint32(len(head)))
+	raw = append(append(raw, head...), good[end:len(good)-sha256.Size]...)
+	return seal(raw)
+}
+
+func seal(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	return append(slices.Clip(body), sum[:]...)
+}
+
+// crafted are headers that don't fit their content, under a checksum that does.
+var crafted = map[string]func(h map[string]any){
+	"no arrays":        func(h map[string]any) { h["arrays"] = nil },
+	"an array missing": func(h map[string]any) { h["arrays"] = h["arrays"].([]any)[:5] },
+	"unknown kernel":   func(h map[string]any) { h["kernel"] = map[string]any{"name": "cosine", "variance": 1} },
+	"no kernel":        func(h map[string]any) { delete(h, "kernel") },
+	"another kernel":   func(h map[string]any) { h["kernel"] = map[string]any{"name": "linear", "variance": 1} },
+	"negative variance": func(h map[string]any) {
+		h["kernel"] = map[string]any{"name": "se", "variance": -1, "lengthscales": []any{1}}
+	},
+	"unknown mean":    func(h map[string]any) { h["mean"] = "quadratic" },
+	"another mean":    func(h map[string]any) { h["mean"] = "linear" },
+	"no inputs":       func(h map[string]any) { h["inputs"] = []any{} },
+	"inputs too many": func(h map[string]any) { h["inputs"] = []any{"a", "b", "c"} },
+	"scaling missing": func(h map[string]any) { delete(h, "scaling") },
+	"inputs no list":  func(h map[string]any) { h["inputs"] = "a" },
+	"support as bytes": func(h map[string]any) {
+		// As many bytes in all: what the 22 × 2 numbers take less, the 47 roles take more.
+		entry(h, 3)["type"] = "uint8"
+		entry(h, 0)["rows"] = 47 + 22*2*7
+	},
+	"weights as a row":     func(h map[string]any) { entry(h, 4)["rows"] = 1; entry(h, 4)["cols"] = 21 },
+	"negative rows":        func(h map[string]any) { entry(h, 3)["rows"] = -22 },
+	"rows beyond counting": func(h map[string]any) { entry(h, 3)["rows"] = 1 << 31; entry(h, 3)["cols"] = 1 << 31 },
+	"rows that wrap to 0":  func(h map[string]any) { entry(h, 3)["rows"] = 1 << 31; entry(h, 3)["cols"] = 1 << 30 },
+	"cholesky beyond":      func(h map[string]any) { entry(h, 5)["rows"] = 1 << 31 },
+	"cholesky in full":     func(h map[string]any) { entry(h, 5)["cols"] = 22 },
+	"rows as numbers":      func(h map[string]any) { entry(h, 6)["type"] = "float64" },
+	"roles as numbers":     func(h map[string]any) { entry(h, 0)["type"] = "float64" },
+	"no type":              func(h map[string]any) { delete(entry(h, 4), "type") },
+	"arrays twice":         func(h map[string]any) { h["arrays"] = append(h["arrays"].([]any), h["arrays"].([]any)...) },
+}
+
+func entry(h map[string]any, i int) map[string]any { return h["arrays"].([]any)[i].(map[string]any) }
+
+func TestDecodeCrafted(t *testing.T) {
+	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
+	for name, change := range crafted {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("panic: %v", p)
+				}
+			}()
+			m, err := decode(craft(t, good, change))
+			if m != nil || err == nil || !strings.Contains(err.Error(), "model file") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	if _, err := decode(seal(append(slices.Clone(good[:prefix]), bytes.Repeat([]byte("x"), len(good))...))); err == nil || !strings.Contains(err.Error(), "header") {
+		t.Errorf("no JSON: %v", err)
+	}
+	// Later versions may add fields within the format's version.
+	if _, err := decode(craft(t, good, func(h map[string]any) { h["added_later"] = []any{1, 2} })); err != nil {
+		t.Errorf("an unknown field: %v", err)
+	}
+}
+
+// FuzzDecode: whatever the bytes are, also under a checksum that fits them, decode
+// returns, and asks for no more memory than such a file may need.
+func FuzzDecode(f *testing.F) {
+	good := encode(f, example(f, "se+linear", 2, true, kernel.LinearMean{}))
+	f.Add(good)
+	f.Add(good[:len(good)/2])
+	f.Add([]byte(magic))
+	base := encode(f, example(f, "se", 2, false, kernel.ZeroMean{}))
+	for _, change := range crafted {
+		f.Add(craft(f, base, change))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		files := [][]byte{raw}
+		if len(raw) > prefix+sha256.Size {
+			body := slices.Clone(raw[:len(raw)-sha256.Size])
+			copy(body, magic)
+			binary.LittleEndian.PutUint32(body[len(magic):], Version)
+			files = append(files, seal(body))
+		}
+		for _, file := range files {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			m, err := decode(file)
+			runtime.ReadMemStats(&after)
+			if (m == nil) != (err != nil) {
+				t.Fatalf("model %v with error %v", m, err)
+			}
+			// JSON of three bytes may stand for a struct of a hundred.
+			if used, limit := after.TotalAlloc-before.TotalAlloc, uint64(1<<21+1000*len(file)); used > limit {
+				t.Fatalf("%d bytes allocated for a file of %d", used, len(file))
+			}
+			if m != nil {
+				encode(t, m)
+			}
+		}
+	})
+}
+
+func TestLoadNamesTheFile(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing.krigo")
+	if _, err := Load(missing); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("missing: %v", err)
+	}
+	text := filepath.Join(dir, "text.krigo")
+	if err := os.WriteFile(text, []byte("not a model"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(text); err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("text: %v", err)
+	}
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("folder: %v", err)
+	}
+}
+
+func TestSaveIsAtomic(t *testing.T) {
+	names := func(dir string) (out []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			out = append(out, e.Name())
+		}
+		return out
+	}
+	m := example(t, "se", 2, false, kernel.ZeroMean{})
+	dir := t.TempDir()
+	path := filepath.Join(dir, "m.krigo")
+
+	if err := m.Save(filepath.Join(dir, "missing", "m.krigo")); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("folder missing: %v", err)
+	}
+	broken := example(t, "se", 2, false, kernel.ZeroMean{})
+	broken.Test.NLPD = math.NaN()
+	if err := broken.Save(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a number that JSON doesn't know: %v", err)
+	}
+	if left := names(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := broken.Save(path); err == nil {
+		t.Error("saved a NaN")
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("a failed save touched the old file: %v", err)
+	}
+	if left := names(dir); !slices.Equal(left, []string{"m.krigo"}) {
+		t.Errorf("left behind: %v", left)
+	}
+
+	if os.Geteuid() != 0 { // root may write anywhere
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Chmod(dir, 0o700)
+		if err := m.Save(filepath.Join(dir, "other.krigo")); err == nil {
+			t.Error("saved to a folder that is read-only")
+		}
+		if left := names(dir); !slices.Equal(left, []string{"m.krigo"}) {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+// TestScore computes every figure of the test rows from single predictions.
+func TestScore(t *testing.T) {
+	m := example(t, "se", 2, false, kernel.ZeroMean{})
+	const n = 6
+	x, y := linalg.New(n, 2), make([]float64, n)
+	for i := range y {
+		x.Row(i)[0], x.Row(i)[1] = 0.3*float64(i)-0.5, 0.8-0.2*float64(i)
+		y[i] = 4*math.Sin(float64(i)) - 1
+	}
+	keptX, keptY := slices.Clone(x.Data), slices.Clone(y)
+	got := m.Score(x, y)
+	if !slices.Equal(keptX, x.Data) || !slices.Equal(keptY, y) {
+		t.Error("the rows were changed")
+	}
+	want := Test{Rows: n}
+	for i := range y {
+		xs := linalg.Of(1, 2, []float64{x.At(i, 0), (x.At(i, 1) - 1./3) / (1 + 1./7)})
+		ys := (y[i] - 0.1) / 2.7
+		mean, v := make([]float64, 1), make([]float64, 1)
+		m.Posterior.Latent(xs, mean, v)
+		d, noisy := ys-mean[0], v[0]+1./3
+		want.MSE += d * d / n
+		want.NLPD += (0.5*math.Log(2*math.Pi*noisy) + d*d/(2*noisy)) / n
+		// Asymmetric: a draw may lie 0.4 below to 0.8 above y.
+		sd := math.Sqrt(2 * v[0])
+		want.GibbsRisk += (0.5*math.Erfc((mean[0]-ys+0.4)/sd) + 0.5*math.Erfc((ys+0.8-mean[0])/sd)) / n
+		if mean[0] < ys-0.4 || mean[0] > ys+0.8 {
+			want.MeanRisk += 1. / n
+		}
+		if math.Abs(d) <= 1.96*math.Sqrt(noisy) {
+			want.Coverage95 += 1. / n
+		}
+	}
+	want.RMSERaw = 2.7 * math.Sqrt(want.MSE)
+	if want.Coverage95 == 0 || want.Coverage95 > 0.99 || want.MeanRisk == 0 || want.MeanRisk > 0.99 {
+		t.Fatalf("the rows decide nothing: %+v", want)
+	}
+	for _, f := range []struct {
+		name      string
+		got, want float64
+	}{{"mse", got.MSE, want.MSE}, {"rmse_raw", got.RMSERaw, want.RMSERaw}, {"nlpd", got.NLPD, want.NLPD},
+		{"gibbs_risk", got.GibbsRisk, want.GibbsRisk}, {"mean_risk", got.MeanRisk, want.MeanRisk}, {"coverage95", got.Coverage95, want.Coverage95}} {
+		if !(math.Abs(f.got-f.want) <= 1e-12) {
+			t.Errorf("%s: %.15g, want %.15g", f.name, f.got, f.want)
+		}
+	}
+	if got.Rows != n {
+		t.Errorf("%d rows", got.Rows)
+	}
+}
+
+// TestTargetScale: relative losses are relative to the raw target, not to the scaled one.
+func TestTargetScale(t *testing.T) {
+	s := dataset.Scaling{TargetMean: 10, TargetScale: 4}
+	if got := TargetScale(pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.1}, s, []float64{8, -2, 0}); !slices.Equal(got, []float64{2, 0.5, 0}) {
+		t.Errorf("%v", got)
+	}
+	if got := TargetScale(pacbayes.Loss{Kind: pacbayes.Band, Below: 0.1}, s, []float64{8}); got != nil {
+		t.Errorf("band: %v", got)
+	}
+}
+
+// TestSeen: a model knows the rows it was made from, inputs and target, wherever they
+// stand, but not its test rows.
+func TestSeen(t *testing.T) {
+	d := &dataset.Data{Rows: 5, Cols: 2, X: []float64{1, 2, 3, 4, 5, 6, 7, 8, 1, 2}, Y: []float64{10, 20, 30, 40, 11}}
+	roles := []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified, dataset.Test}
+	m := &Model{Rows: HashRows(d, roles)}
+	if len(m.Rows) != 3 || !slices.IsSorted(m.Rows) {
+		t.Fatalf("%v", m.Rows)
+	}
+	if got := m.Seen(d); !slices.Equal(got, []int{0, 2, 3}) {
+		t.Errorf("of its own rows: %v", got)
+	}
+	other := &dataset.Data{Rows: 4, Cols: 2, X: []float64{2, 1, 7, 8, 7, 8, 5, 6}, Y: []float64{10, 40, 40.000000000000007, 30}}
+	if got := m.Seen(other); !slices.Equal(got, []int{1, 3}) {
+		t.Errorf("of others: %v", got)
+	}
+}

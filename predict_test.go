@@ -1,0 +1,151 @@
+package krigo_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// TestPredictRow: a row's prediction has the same bits alone and in a batch, in any order
+// of columns, with other columns beside, and after the model was saved and loaded.
+func TestPredictRow(t *testing.T) {
+	m := fit(t, homes(), krigo.Options{Kernel: "se+linear", Mean: "linear", Restarts: 1})
+	rows := append(every(0, 1, 506), every(0, 5, 506)...) // 608 rows
+	names := []string{"RM", "LSTAT", "DIS"}
+	want, err := krigo.Predict(m, pick(data.Boston(), rows, names...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) != len(rows) {
+		t.Fatalf("%d predictions for %d rows", len(want), len(rows))
+	}
+	path := t.TempDir() + "/m.krigo"
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := krigo.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		m     *krigo.Model
+		table *dataset.Table
+	}{
+		"other order of columns": {m, pick(data.Boston(), rows, "DIS", "RM", "LSTAT")},
+		"columns besides":        {m, pick(data.Boston(), rows)},
+		"loaded":                 {loaded, pick(data.Boston(), rows)},
+	} {
+		got, err := krigo.Predict(c.m, c.table)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: the predictions differ (%v)", what, err)
+		}
+	}
+	for k, i := range rows {
+		got, err := krigo.Predict(loaded, pick(data.Boston(), []int{i}, names...))
+		if err != nil || got[0] != want[k] {
+			t.Fatalf("row %d alone: %+v, in the batch %+v (%v)", k, got, want[k], err)
+		}
+	}
+}
+
+func TestPredictUnits(t *testing.T) {
+	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1})
+	table := homes()
+	before := slices.Clone(table.Values)
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(before, table.Values) {
+		t.Error("the table was changed")
+	}
+	unit := m.Scaling.TargetScale
+	var miss float64
+	for i, p := range ps {
+		half := 1.959963984540054 * math.Sqrt(p.PredictiveVariance)
+		near(t, "noise", p.PredictiveVariance-p.LatentVariance, m.ObservationNoise*unit*unit, 1e-10)
+		near(t, "lower95", p.Lower95, p.Mean-half, 1e-12)
+		near(t, "upper95", p.Upper95, p.Mean+half, 1e-12)
+		miss += math.Abs(p.Mean-table.Values[4*i+3]) / float64(len(ps))
+	}
+	if miss > 5 { // MEDV lies between 5 and 50, its mean absolute deviation is 6.5
+		t.Errorf("mean absolute error %v", miss)
+	}
+	// Far from all data there is the prior: its mean, and its variance.
+	far := &dataset.Table{Source: "far", Names: []string{"DIS", "RM", "LSTAT"}, Rows: 1, Values: []float64{1e6, 1e6, -1e6}, Lines: []int{2}}
+	ps, err = krigo.Predict(m, far)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "prior mean", ps[0].Mean, m.Scaling.TargetMean, 1e-12)
+	near(t, "prior variance", ps[0].LatentVariance, unit*unit*m.Posterior.Kernel.Spec(m.Posterior.Theta).Variance, 1e-12)
+}
+
+func TestPredictRefuses(t *testing.T) {
+	m := fit(t, homes(), krigo.Options{Kernel: "se+linear", ARD: "off", Restarts: 1})
+	at := func(v float64) *dataset.Table {
+		return &dataset.Table{Source: "new.csv", Names: []string{"RM", "LSTAT", "DIS"}, Rows: 2, Values: []float64{6, 10, 4, v, 10, 4}, Lines: []int{2, 5}}
+	}
+	for name, c := range map[string]struct {
+		table *dataset.Table
+		want  []string
+	}{
+		"columns missing":      {pick(data.Boston(), []int{0}, "RM", "CRIM"), []string{`"LSTAT"`, `"DIS"`, `"CRIM"`}},
+		"an input far off":     {at(1.7e308), []string{"new.csv: line 5", "overflows"}},
+		"a prediction far off": {at(1e200), []string{"new.csv: line 5", "overflows"}},
+	} {
+		ps, err := krigo.Predict(m, c.table)
+		if err == nil {
+			t.Errorf("%s: %+v", name, ps)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v; want %q", name, err, want)
+			}
+		}
+	}
+}
+
+// TestPredictWithoutHeader: a file without a header gives its columns in order, with the
+// target or without it.
+func TestPredictWithoutHeader(t *testing.T) {
+	read := func(text string) *dataset.Table {
+		t.Helper()
+		table, err := dataset.Read(strings.NewReader(text), "bare.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	var text, inputs strings.Builder
+	for i := range 45 {
+		a, b := float64(i%7), float64(i%5)
+		fmt.Fprintf(&text, "%v,%v,%v\n", a, b, a-2*b+math.Sin(float64(i)))
+		fmt.Fprintf(&inputs, "%v,%v\n", a, b)
+	}
+	m := fit(t, read(text.String()), krigo.Options{Target: "y", Restarts: 1})
+	with, err := krigo.Predict(m, read(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := krigo.Predict(m, read(inputs.String()))
+	if err != nil || !slices.Equal(with, without) {
+		t.Errorf("without the target: %v", err)
+	}
+
+	// But a column fewer with a target among them is a column missing, not another order.
+	short, err := dataset.Read(strings.NewReader("1,2\n3,5\n2,4\n"), "short.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := krigo.CertifyFresh(m, short); err == nil || !strings.Contains(err.Error(), `"x2"`) {
+		t.Errorf("rows without x2: %+v, %v", f, err)
+	}
+}
