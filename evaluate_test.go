@@ -58,7 +58,19 @@ func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 // own value.
 func TestEvaluateGradient(t *testing.T) {
 	table := pick(homes(), every(0, 1, 60))
+	// Full GPs have three objectives; sparse ones their own and the bounds again.
+	type method struct {
+		objective string
+		inducing  bool
+	}
+	methods := []method{{"kl-pac", false}, {"sqrt-pac", false}, {"evidence", false}}
 	for _, objective := range krigo.Objectives {
+		if objective != "evidence" {
+			methods = append(methods, method{objective, true})
+		}
+	}
+	for _, method := range methods {
+		objective := method.objective
 		for name, c := range map[string]struct {
 			p krigo.Params
 			o krigo.Options
@@ -79,14 +91,17 @@ func TestEvaluateGradient(t *testing.T) {
 			"raw columns, noise above the prior's": {krigo.Params{Kernel: se(2, 9), NoiseVariance: 20}, krigo.Options{Loss: "relative", Epsilon: 0.5,
 				Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 10, 3}, InputScale: []float64{1, 5, 2}, TargetScale: 10, Source: dataset.Declared}}},
 		} {
-			t.Run(objective+"/"+name, func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/inducing=%v/%s", objective, method.inducing, name), func(t *testing.T) {
 				o := c.o
+				if method.inducing {
+					c.p.Inducing = [][]float64{{-1, 0.5, 0.3}, {0.4, -0.8, 1.1}, {1.2, 0.9, -0.6}, {0, 0, 0.2}}
+				}
 				o.Target, o.Objective = "MEDV", objective
 				e, err := krigo.Evaluate(table, &c.p, o)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if e.Objective != objective || e.Certificate == nil || objective != "evidence" && !(e.Value > 0 && e.Value < 3) {
+				if e.Objective != objective || e.Certificate == nil || strings.HasSuffix(objective, "-pac") && !(e.Value > 0 && e.Value < 3) {
 					t.Fatalf("%+v", e)
 				}
 				all := knobs(t, &c.p.Kernel, e.Gradient)
@@ -98,6 +113,11 @@ func TestEvaluateGradient(t *testing.T) {
 					}
 				} else if e.Gradient.Mean != nil {
 					t.Error("a gradient of no mean")
+				}
+				for i, z := range c.p.Inducing {
+					for j := range z {
+						all = append(all, knob{fmt.Sprintf("inducing %d,%d", i, j), &z[j], e.Gradient.Inducing[i][j], true})
+					}
 				}
 				var largest float64
 				for _, k := range all {

@@ -778,8 +778,6 @@ func TestLimits(t *testing.T) {
 		o    krigo.Options
 		want string
 	}{
-		{2300, krigo.Options{}, "--inducing 0"},
-		{2300, krigo.Options{Objective: "sqrt-pac"}, "above 2000"},
 		{21100, krigo.Options{Full: true}, "up to 20000"},
 		{21100, krigo.Options{Objective: "evidence"}, "up to 20000"},
 	} {

@@ -127,7 +127,7 @@ func TestBadInput(t *testing.T) {
 	write(t, "negative.json", `{"kernel": {"name": "se", "variance": -1, "lengthscales": [1]}, "noise_variance": 0.1}`)
 	write(t, "broken.json", `{"kernel": `)
 	write(t, "two.json", `{} {}`)
-	write(t, "inducing.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1, "inducing": [[1, 2, 3]]}`)
+	write(t, "inducing.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1, "inducing": [[1, 2]]}`)
 	write(t, "scaling.json", `{"inputs": {"RM": {"mean": 6, "scale": 1}}, "target": {"mean": 20, "scale": 0}}`)
 	write(t, "old.checkpoint", `{"version": 1, "fingerprint": "other", "runs": {}}`)
 	must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--out", "good.krigo")
@@ -186,7 +186,10 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--delta", "2"), 2, []string{"--delta 2"}},
 		{homesWith("--delta", "x"), 2, []string{"--delta", `"x"`}},
 		{homesWith("--objective", "elbo"), 2, []string{`objective "elbo"`, "kl-pac"}},
-		{homesWith("--objective", "vfe"), 2, []string{`"vfe" isn't in this version yet`}},
+		{homesWith("--objective", "renyi"), 2, []string{`"renyi" isn't in this version yet`}},
+		{homesWith("--objective", "vfe", "--inducing", "0"), 2, []string{"vfe", "full GP"}},
+		{homesWith("--objective", "pep", "--alpha", "0"), 2, []string{"alpha", "0 < α ≤ 1"}},
+		{homesWith("--inducing-init", "best"), 2, []string{"inducing-init", `"best"`}},
 		{homesWith("--kernel", "cosine"), 2, []string{`unknown kernel "cosine"`, "matern32"}},
 		{homesWith("--loss", "hinge"), 2, []string{`unknown loss "hinge"`, "band"}},
 		{homesWith("--ard", "maybe"), 2, []string{`ard "maybe"`}},
@@ -199,7 +202,7 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--grid", "0,2"), 2, []string{"--grid", "positive"}},
 		{homesWith("--inducing", "-3"), 2, []string{"--inducing", `"-3"`}},
 		{homesWith("--inducing", "many"), 2, []string{"--inducing", `"many"`}},
-		{homesWith("--inducing", "50"), 2, []string{"--inducing 50", "aren't in this version yet"}},
+		{homesWith("--inducing", "5000"), 2, []string{"inducing 5000", "rows to train on"}},
 		{homesWith("--test-fraction", "1"), 2, []string{"test-fraction 1"}},
 		{homesWith("--test-fraction", "-0.1"), 2, []string{"test-fraction -0.1"}},
 		{homesWith("--test-fraction", "1.5"), 2, []string{"test-fraction 1.5"}},
@@ -233,7 +236,7 @@ func TestBadInput(t *testing.T) {
 		{evaluate("nokernel.json"), 2, []string{"params", "unknown kernel"}},
 		{evaluate("lengths.json"), 2, []string{"params", "2 lengthscales: give one for all inputs or 3"}},
 		{evaluate("negative.json"), 2, []string{"params", `"variance" must be a positive number`}},
-		{evaluate("inducing.json"), 2, []string{"params", "inducing"}},
+		{evaluate("inducing.json"), 2, []string{"params", "inducing[0]"}},
 
 		// certify and predict.
 		{[]string{"certify", "missing.krigo", "homes.csv"}, 1, []string{"missing.krigo"}},
