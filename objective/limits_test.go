@@ -1,0 +1,107 @@
+package objective_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// evaluateSparse returns value and gradient at θ = 0.2, noise e^−1 and the Z given.
+func evaluateSparse(t *testing.T, o objective.Sparse, x linalg.Matrix, y []float64, z linalg.Matrix, keep int64) (float64, []float64) {
+	t.Helper()
+	p := &objective.SparseProblem{Kernel: kernel.SE(x.Cols, true), Mean: kernel.ZeroMean{}, Rows: rows{x, y}, M: z.Rows, Objective: o, Keep: keep}
+	at := append(append(slices.Repeat([]float64{0.2}, x.Cols+1), -1), z.Data...)
+	g := make([]float64, len(at))
+	v, err := p.Evaluate(at, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, g
+}
+
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*math.Max(math.Abs(want), 1)) {
+		t.Errorf("%s: %.15g, want %.15g", what, got, want)
+	}
+}
+
+func TestSparseLimits(t *testing.T) {
+	x, y := boston(60, 3)
+	z := linalg.Of(9, 3, slices.Clone(x.Data[:27]))
+	vfe, vfeG := evaluateSparse(t, objective.VFE(), x, y, z, 0)
+	pep, pepG := evaluateSparse(t, objective.PEP(1e-9), x, y, z, 0)
+	near(t, "PEP as α → 0 against VFE", pep, vfe, 1e-7)
+	for i := range vfeG {
+		near(t, "its gradient", pepG[i], vfeG[i], 1e-6)
+	}
+	fitc, _ := evaluateSparse(t, objective.FITC(), x, y, z, 0)
+	pep, _ = evaluateSparse(t, objective.PEP(1), x, y, z, 0)
+	near(t, "PEP at α = 1 against FITC", pep, fitc, 1e-14)
+
+	// With Z = X everything is exact. The jitter that repeated rows would need is not.
+	all := linalg.Of(60, 3, slices.Clone(x.Data))
+	full := &objective.Problem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, X: x, Y: y, Objective: &objective.Evidence{}}
+	at := append(slices.Repeat([]float64{0.2}, 4), -1)
+	evidence, err := full.Evaluate(at, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []objective.Sparse{objective.VFE(), objective.DTC(), objective.FITC(), objective.PEP(0.5)} {
+		v, _ := evaluateSparse(t, o, x, y, all, 0)
+		near(t, "Z = X against the evidence", v, evidence, 1e-8)
+	}
+	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
+	full.Objective = &objective.PAC{Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}
+	b, err := full.Evaluate(at, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, alpha := range []float64{0, 1} {
+		v, _ := evaluateSparse(t, &objective.SparsePAC{Alpha: alpha, Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}, x, y, all, 0)
+		near(t, "Z = X against the full PAC-GP", v, b, 1e-8)
+	}
+}
+
+// TestSparseInvariances: storage and cores change nothing, the order of rows only rounding.
+func TestSparseInvariances(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	n := 4500 // three blocks
+	if testing.Short() {
+		n = 2100
+	}
+	x, y := boston(n, 3)
+	z := linalg.Of(20, 3, slices.Clone(x.Data[:60]))
+	rng := rand.New(rand.NewPCG(5, 6))
+	px, py := linalg.New(n, 3), make([]float64, n)
+	for i, j := range rng.Perm(n) {
+		copy(px.Row(i), x.Row(j))
+		py[i] = y[j]
+	}
+	for _, o := range []objective.Sparse{objective.VFE(), objective.FITC(),
+		&objective.SparsePAC{Alpha: 1, Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 20}} {
+		runtime.GOMAXPROCS(1)
+		v, g := evaluateSparse(t, o, x, y, z, 0)
+		for _, procs := range []int{2, 5} {
+			runtime.GOMAXPROCS(procs)
+			for _, keep := range []int64{0, 1 << 30} {
+				w, h := evaluateSparse(t, o, x, y, z, keep)
+				if w != v || !slices.Equal(g, h) {
+					t.Errorf("%T on %d cores, keeping %d bytes: %v, before %v", o, procs, keep, w, v)
+				}
+			}
+		}
+		w, h := evaluateSparse(t, o, px, py, z, 0)
+		near(t, "rows in another order", w, v, 1e-10)
+		for i := range g {
+			near(t, "rows in another order, gradient", h[i], g[i], 1e-8)
+		}
+	}
+}
