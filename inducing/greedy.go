@@ -1,0 +1,144 @@
+package inducing
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+const (
+	// DefaultTolerance is the share of the prior's variance that AutoSize may leave
+	// unexplained. The trace term of the variational bound is tr(K − Q)/(2σ_n²): where
+	// the noise has a tenth of the variance of f, 0.01 costs 0.05 nats a row.
+	DefaultTolerance = 0.01
+
+	// negligible is the share of its variance under which what a row has left is called
+	// nothing: rounding, or less than the jitter that the objectives add to K_ZZ.
+	negligible = 1e-10
+
+	// greedyBytes bounds the partial factor. Where N rows need more, rows are chosen from
+	// a random subset that fits, but of 4M rows at least.
+	greedyBytes = 256 << 20
+
+	// factorBlock is the number of rows of a factor that one task brings up to date.
+	factorBlock = 1024
+)
+
+// Approximation is a Set and what its Nyström approximation of K leaves. Where the rows
+// were chosen from a subset of the table, Trace and Share are estimates from that.
+type Approximation struct {
+	Set
+	Trace float64 // tr(K − Q)
+	Share float64 // tr(K − Q)/tr K
+}
+
+// Greedy chooses up to m rows, each the one of greatest variance given those before it,
+// which is Cholesky's factorisation with pivoting stopped early (Fine & Scheinberg 2001;
+// Foster et al. 2009; for inducing inputs Burt et al. 2020). It stops before m where
+// nothing is left to explain: rows that repeat others are never chosen. Time O(NM²),
+// memory O(NM) up to 256 MiB; where that is passed, it works on a random subset of the
+// rows, always the same.
+func Greedy(k kernel.Kernel, theta []float64, x linalg.Matrix, m int) (Approximation, error) {
+	return greedy(k, theta, x, m, negligible)
+}
+
+// AutoSize is Greedy until a share of at most tolerance is left unexplained: len(Rows) is
+// the smallest number of greedily chosen inducing inputs that leave no more. capped says
+// that maxM weren't enough.
+func AutoSize(k kernel.Kernel, theta []float64, x linalg.Matrix, maxM int, tolerance float64) (a Approximation, capped bool, err error) {
+	if !(tolerance >= 0 && tolerance < 1) {
+		return a, false, fmt.Errorf("a tolerance of %g: want a share of the prior's variance, from 0 up to 1", tolerance)
+	}
+	tolerance = max(tolerance, negligible)
+	a, err = greedy(k, theta, x, maxM, tolerance)
+	return a, a.Share > tolerance, err
+}
+
+func greedy(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, tolerance float64) (Approximation, error) {
+	if err := check(x, m); err != nil {
+		return Approximation{}, err
+	}
+	total, err := trace(k, theta, x)
+	if err != nil {
+		return Approximation{}, err
+	}
+	from := subset(x.Rows, max(greedyBytes/(8*m), 4*m), rand.New(rand.NewPCG(0, 0)))
+	s := x
+	if len(from) < x.Rows {
+		s = take(x, from)
+	}
+	diag := make([]float64, s.Rows)
+	k.Diag(theta, s, diag)
+	f := newFactor(diag, m)
+	all := linalg.Sum(diag)
+	left := all
+	for len(f.rows) < m && left > tolerance*all {
+		i := floats.MaxIdx(f.left)
+		if f.left[i] == 0 {
+			break
+		}
+		f.add(i, func(r0, r1 int, column linalg.Matrix) { k.Cov(theta, s.RowRange(i, i+1), s.RowRange(r0, r1), column) })
+		left = linalg.Sum(f.left)
+	}
+	rows := make([]int, len(f.rows))
+	for i, r := range f.rows {
+		rows[i] = from[r]
+	}
+	share := left / all
+	return Approximation{Set: setOf(x, rows), Trace: share * total, Share: share}, nil
+}
+
+// trace returns tr K(X, X).
+func trace(k kernel.Kernel, theta []float64, x linalg.Matrix) (float64, error) {
+	diag := make([]float64, x.Rows)
+	k.Diag(theta, x, diag)
+	t := linalg.Sum(diag)
+	if !(t > 0) || math.IsInf(t, 0) {
+		return 0, fmt.Errorf("inducing inputs: the kernel's variances at the rows sum to %g, not to a positive number", t)
+	}
+	return t, nil
+}
+
+// factor is a partial Cholesky factorisation of a positive semidefinite n×n matrix A with
+// pivots in any order: A ≈ V Vᵀ, exactly so in the pivots' rows and columns.
+type factor struct {
+	v     linalg.Matrix // n×m, of which len(rows) columns are made
+	left  []float64     // diag(A − V Vᵀ); 0 where that is negligible
+	small []float64     // what is negligible
+	rows  []int         // the pivots
+}
+
+// newFactor starts a factorisation of up to m columns; it keeps diag, A's diagonal.
+func newFactor(diag []float64, m int) *factor {
+	small := make([]float64, len(diag))
+	linalg.Axpy(negligible, diag, small)
+	return &factor{v: linalg.New(len(diag), m), left: diag, small: small}
+}
+
+// add makes row i the next pivot; fill writes A_i,r0 … A_i,r1−1 to a matrix of one row.
+func (f *factor) add(i int, fill func(r0, r1 int, column linalg.Matrix)) {
+	n, j := f.v.Rows, len(f.rows)
+	scale, vi := 1/math.Sqrt(f.left[i]), f.v.Row(i)[:j]
+	linalg.Parallel((n+factorBlock-1)/factorBlock, func(b int) {
+		r0, r1 := b*factorBlock, min((b+1)*factorBlock, n)
+		column := linalg.Borrow(1, r1-r0)
+		fill(r0, r1, column)
+		linalg.Gemv(false, -1, f.v.View(r0, r1, 0, j), vi, 1, column.Data)
+		for r, c := range column.Data {
+			r += r0
+			c *= scale
+			f.v.Set(r, j, c)
+			if f.left[r] -= c * c; f.left[r] <= f.small[r] {
+				f.left[r] = 0
+			}
+		}
+		linalg.Return(column)
+	})
+	f.left[i] = 0
+	f.rows = append(f.rows, i)
+}
