@@ -1,9 +1,11 @@
 package inducing
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -27,6 +29,11 @@ const (
 
 	// factorBlock is the number of rows of a factor that one task brings up to date.
 	factorBlock = 1024
+
+	// panel is the number of rows that are chosen among candidates before all rows are
+	// brought up to date at once. Candidates are an eighth of the rows, and 1,024 at least:
+	// fewer would end panels early, more would cost what the matrix products save.
+	panel, candidateShare, candidateLeast = 64, 8, 1024
 )
 
 // Approximation is a Set and what its Nyström approximation of K leaves. Where the rows
@@ -77,19 +84,29 @@ func greedy(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, tolerance 
 	}
 	diag := make([]float64, s.Rows)
 	k.Diag(theta, s, diag)
-	all := linalg.Sum(diag)
-	f, rows, share := newFactor(diag, m), make([]int, 0, m), 1.
+	g := search{kernel: k, theta: theta, x: s, factor: newFactor(diag, m)}
+	all := linalg.Sum(g.left)
+	left, share := all, 1.
+	var rows []int
 	for len(rows) < m && share > tolerance {
-		i := floats.MaxIdx(f.left)
-		if f.left[i] == 0 {
+		pivots, l := g.ahead(min(panel, m-len(rows)))
+		if len(pivots) == 0 {
 			break
 		}
-		f.add(i, func(r0, r1 int, column linalg.Matrix) { k.Cov(theta, s.RowRange(i, i+1), s.RowRange(r0, r1), column) })
-		rows = append(rows, from[i])
-		share = linalg.Sum(f.left) / all
-		if s.Rows < x.Rows { // a larger share of the subset's rows is chosen, where nothing is left
-			unchosen := func(n int) float64 { return 1 - float64(len(rows))/float64(n) }
-			share *= unchosen(x.Rows) / unchosen(s.Rows)
+		taken := g.extend(pivots, l)
+		for i, r := range pivots {
+			if left -= taken[i]; i == len(pivots)-1 {
+				left = linalg.Sum(g.left)
+			}
+			rows = append(rows, from[r])
+			share = max(left, 0) / all
+			if s.Rows < x.Rows { // a larger share of the subset's rows is chosen, where nothing is left
+				unchosen := func(n int) float64 { return 1 - float64(len(rows))/float64(n) }
+				share *= unchosen(x.Rows) / unchosen(s.Rows)
+			}
+			if share <= tolerance {
+				break
+			}
 		}
 	}
 	return Approximation{Set: setOf(x, rows), Trace: share * total, Share: share}, nil
@@ -143,4 +160,80 @@ func (f *factor) add(i int, fill func(r0, r1 int, column linalg.Matrix)) {
 	})
 	f.left[i] = 0
 	f.rows = append(f.rows, i)
+}
+
+// search is the factorisation of K(X, X) with the greatest pivot first. The next pivots
+// are sought among the rows that have most left: nothing ever gains, so that they are the
+// pivots of all rows for as long as one of them has more left than any other row had. All
+// rows are then brought up to date at once, by matrix products.
+type search struct {
+	*factor
+	kernel kernel.Kernel
+	theta  []float64
+	x      linalg.Matrix
+}
+
+// ahead returns the next pivots, up to p of them, and their part of the factor, p×p.
+func (g *search) ahead(p int) (pivots []int, l linalg.Matrix) {
+	n, done := g.x.Rows, len(g.rows)
+	order := subset(n, n, nil)
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(g.left[b], g.left[a]), cmp.Compare(a, b))
+	})
+	c, others := max(n/candidateShare, candidateLeast), -1.
+	if c < n {
+		others = g.left[order[c]]
+		order = order[:c]
+	}
+	slices.Sort(order) // of equal rows the first is chosen
+
+	x, v := take(g.x, order), take(g.v.View(0, n, 0, done), order)
+	f := &factor{v: linalg.New(len(order), p), left: make([]float64, len(order)), small: make([]float64, len(order))}
+	for i, r := range order {
+		f.left[i], f.small[i] = g.left[r], g.small[r]
+	}
+	for len(f.rows) < p {
+		i := floats.MaxIdx(f.left)
+		if f.left[i] == 0 || len(f.rows) > 0 && f.left[i] <= others {
+			break
+		}
+		f.add(i, func(r0, r1 int, column linalg.Matrix) {
+			g.kernel.Cov(g.theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column)
+			linalg.Gemv(false, -1, v.RowRange(r0, r1), v.Row(i), 1, column.Data)
+		})
+		pivots = append(pivots, order[i])
+	}
+	return pivots, take(f.v.View(0, len(order), 0, len(f.rows)), f.rows)
+}
+
+// extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns what each took
+// from the trace.
+func (g *search) extend(pivots []int, l linalg.Matrix) []float64 {
+	n, j, p := g.x.Rows, len(g.rows), len(pivots)
+	z, vz := take(g.x, pivots), take(g.v.View(0, n, 0, j), pivots)
+	taken := linalg.New((n+factorBlock-1)/factorBlock, p)
+	linalg.Parallel(taken.Rows, func(b int) {
+		r0, r1 := b*factorBlock, min((b+1)*factorBlock, n)
+		columns := g.v.View(r0, r1, j, j+p)
+		g.kernel.Cov(g.theta, g.x.RowRange(r0, r1), z, columns)
+		linalg.Gemm(false, true, -1, g.v.View(r0, r1, 0, j), vz, 1, columns)
+		linalg.Trsm(false, true, l, columns)
+		for i := range columns.Rows {
+			for t, v := range columns.Row(i) {
+				taken.Row(b)[t] += v * v
+				g.left[r0+i] -= v * v
+			}
+			if g.left[r0+i] <= g.small[r0+i] {
+				g.left[r0+i] = 0
+			}
+		}
+	})
+	for b := 1; b < taken.Rows; b++ {
+		linalg.Axpy(1, taken.Row(b), taken.Row(0))
+	}
+	for _, i := range pivots {
+		g.left[i] = 0
+	}
+	g.rows = append(g.rows, pivots...)
+	return taken.Row(0)
 }

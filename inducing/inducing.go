@@ -81,6 +81,9 @@ func finite(x linalg.Matrix) bool {
 func take(x linalg.Matrix, rows []int) linalg.Matrix {
 	z := linalg.New(len(rows), x.Cols)
 	for i, r := range rows {
+		if x.Cols == 0 {
+			break
+		}
 		copy(z.Row(i), x.Row(r))
 	}
 	return z

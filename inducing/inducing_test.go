@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/combin"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -311,6 +312,32 @@ func TestGreedy(t *testing.T) {
 	}
 }
 
+// TestGreedyAhead holds the search among candidates against one that brings all rows up
+// to date after each.
+func TestGreedyAhead(t *testing.T) {
+	const n, m = 3000, 200
+	x, k, theta := gaussian(n, 3, 13), kernel.Sum(kernel.SE(3, false), kernel.Linear{}), []float64{-0.5, 0, -2}
+	diag := make([]float64, n)
+	k.Diag(theta, x, diag)
+	f := newFactor(diag, m)
+	var left []float64
+	for range m {
+		i := floats.MaxIdx(f.left)
+		f.add(i, func(r0, r1 int, column linalg.Matrix) { k.Cov(theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column) })
+		left = append(left, linalg.Sum(f.left))
+	}
+	for _, m := range []int{1, 63, 64, 65, m} {
+		a, err := Greedy(k, theta, x, m)
+		if err != nil || !slices.Equal(a.Rows, f.rows[:m]) || math.Abs(a.Trace/left[m-1]-1) > 1e-9 {
+			t.Errorf("M = %d: trace %g, want %g; rows %v, want %v; %v", m, a.Trace, left[m-1], a.Rows, f.rows[:m], err)
+		}
+		b, _, err := AutoSize(k, theta, x, 2*m, a.Share*(1+1e-9))
+		if err != nil || len(b.Rows) != m {
+			t.Errorf("%d rows for what %d reach, %v", len(b.Rows), m, err)
+		}
+	}
+}
+
 func TestGreedyOnRepeatedRows(t *testing.T) {
 	for name, k := range map[string]kernel.Kernel{"matern12": kernel.Matern12(3, false), "white": kernel.Sum(kernel.SE(3, false), kernel.White())} {
 		x := repeated(gaussian(50, 3, 4))
@@ -373,7 +400,11 @@ func TestAutoSize(t *testing.T) {
 
 // TestKDPPDistribution holds both samplers against the determinants of all subsets.
 func TestKDPPDistribution(t *testing.T) {
-	const n, draws = 6, 20000
+	const n = 6
+	draws := 20000.
+	if testing.Short() {
+		draws = 4000
+	}
 	x, k, theta := gaussian(n, 2, 7), kernel.SE(2, false), []float64{math.Log(2), 0.4}
 	cov := covariance(k, theta, x)
 	for _, m := range []int{2, 3} {
@@ -397,7 +428,7 @@ func TestKDPPDistribution(t *testing.T) {
 			},
 		} {
 			rng, count := source(8), map[string]float64{}
-			for range draws {
+			for range int(draws) {
 				rows, err := sample(rng)
 				if err != nil {
 					t.Fatal(err)
