@@ -12,7 +12,7 @@ import (
 const (
 	// kmeansRows and kmeansPerCluster bound the work on long tables: above
 	// max(kmeansRows, kmeansPerCluster·M) rows, a random subset of that many is
-	// clustered. A centre's error is then a sixth of its cluster's spread or less.
+	// clustered. A centre's error is then about a sixth of its cluster's spread.
 	kmeansRows       = 20000
 	kmeansPerCluster = 40
 	// kmeansIterations ends Lloyd's iterations where labels still change: by then the
