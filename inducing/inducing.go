@@ -1,0 +1,118 @@
+// Package inducing chooses inducing inputs Z (M×d) for sparse Gaussian processes from
+// scaled inputs X (N×d): rows at random, centres of k-means, rows of greatest
+// conditional variance, or a draw from a k-DPP. It also says how many are enough.
+//
+// With Q = K_XZ K_ZZ⁻¹K_ZX, tr(K − Q) is what the inducing outputs leave unexplained of
+// the prior's variance at the rows; Burt, Rasmussen & van der Wilk 2020 bound the loss of
+// a sparse GP by it, and take Z from a k-DPP or by greedy conditional variance.
+//
+// Results depend on the inputs and the random source alone, not on the number of cores.
+package inducing
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/sampleuv"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// Set is inducing inputs that are rows of X.
+type Set struct {
+	Rows []int         // in the order in which they were chosen
+	Z    linalg.Matrix // their inputs, a row each
+}
+
+func setOf(x linalg.Matrix, rows []int) Set { return Set{Rows: rows, Z: take(x, rows)} }
+
+// Random returns m rows drawn without replacement. Rows with equal inputs aren't drawn
+// twice while others remain.
+func Random(x linalg.Matrix, m int, rng *rand.Rand) (Set, error) {
+	if err := check(x, m); err != nil {
+		return Set{}, err
+	}
+	var rows, repeats []int
+	seen := make(map[string]bool, m)
+	var key []byte
+	for _, i := range rng.Perm(x.Rows) {
+		if len(rows) == m {
+			break
+		}
+		key = key[:0]
+		for _, v := range x.Row(i) {
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v+0)) // +0: −0 equals 0
+		}
+		if seen[string(key)] {
+			repeats = append(repeats, i)
+			continue
+		}
+		seen[string(key)] = true
+		rows = append(rows, i)
+	}
+	return setOf(x, append(rows, repeats[:m-len(rows)]...)), nil
+}
+
+func check(x linalg.Matrix, m int) error {
+	switch {
+	case m < 1:
+		return fmt.Errorf("%d inducing inputs: at least one is needed", m)
+	case m > x.Rows:
+		return fmt.Errorf("%d inducing inputs from %d rows: there can't be more of them than rows", m, x.Rows)
+	case !finite(x):
+		return fmt.Errorf("inducing inputs: an input isn't a finite number")
+	}
+	return nil
+}
+
+func finite(x linalg.Matrix) bool {
+	for i := range x.Rows {
+		if !linalg.Finite(x.Row(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// take copies rows of x.
+func take(x linalg.Matrix, rows []int) linalg.Matrix {
+	z := linalg.New(len(rows), x.Cols)
+	for i, r := range rows {
+		if x.Cols == 0 {
+			break
+		}
+		copy(z.Row(i), x.Row(r))
+	}
+	return z
+}
+
+// subset returns size of the n rows at random, in their order; all of them if n ≤ size.
+func subset(n, size int, rng *rand.Rand) []int {
+	rows := make([]int, min(n, size))
+	if size < n {
+		sampleuv.WithoutReplacement(rows, n, rng)
+		slices.Sort(rows)
+		return rows
+	}
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// draw returns i with probability w_i/Σw, −1 if all weights are 0.
+func draw(w []float64, rng *rand.Rand) int {
+	u, last := rng.Float64()*linalg.Sum(w), -1
+	for i, v := range w {
+		if v > 0 {
+			last = i
+			if u -= v; u < 0 {
+				break
+			}
+		}
+	}
+	return last
+}

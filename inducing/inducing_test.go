@@ -1,0 +1,493 @@
+package inducing
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/combin"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+func gaussian(n, d int, seed uint64) linalg.Matrix {
+	rng, x := source(seed), linalg.New(n, d)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// repeated is each row of x twice.
+func repeated(x linalg.Matrix) linalg.Matrix {
+	return linalg.Of(2*x.Rows, x.Cols, slices.Concat(x.Data, x.Data))
+}
+
+// distinct counts the rows of z that differ.
+func distinct(z linalg.Matrix) int {
+	seen := map[string]bool{}
+	for i := range z.Rows {
+		seen[fmt.Sprint(z.Row(i))] = true
+	}
+	return len(seen)
+}
+
+// choosers are all ways to choose, as functions of X, M and a seed.
+func choosers(k kernel.Kernel, theta []float64) map[string]func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) {
+	return map[string]func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error){
+		"random": func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) {
+			s, err := Random(x, m, source(seed))
+			return s.Z, err
+		},
+		"kmeans": func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) { return KMeans(x, m, source(seed)) },
+		"greedy": func(x linalg.Matrix, m int, _ uint64) (linalg.Matrix, error) {
+			a, err := Greedy(k, theta, x, m)
+			return a.Z, err
+		},
+		"kdpp": func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) {
+			s, err := KDPP(k, theta, x, m, source(seed))
+			return s.Z, err
+		},
+		"chain": func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) {
+			rows, err := swapped(k, theta, x, m, 1e-10, source(seed))
+			return take(x, rows), err
+		},
+	}
+}
+
+func TestChoosers(t *testing.T) {
+	k, theta := kernel.Matern52(3, false), []float64{math.Log(1), 0.3}
+	for name, choose := range choosers(k, theta) {
+		t.Run(name, func(t *testing.T) {
+			x := gaussian(200, 3, 1)
+			t.Run("same on any number of cores", func(t *testing.T) {
+				long := gaussian(2500, 3, 2)
+				if name == "kdpp" {
+					long = x
+				}
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+				one, err := choose(long, 60, 5)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, cores := range []int{1, 3, 8} {
+					runtime.GOMAXPROCS(cores)
+					if z, err := choose(long, 60, 5); err != nil || !slices.Equal(z.Data, one.Data) {
+						t.Errorf("%d cores: other inputs (%v)", cores, err)
+					}
+				}
+			})
+			t.Run("another seed", func(t *testing.T) {
+				a, _ := choose(x, 20, 1)
+				b, _ := choose(x, 20, 2)
+				if same := slices.Equal(a.Data, b.Data); same != (name == "greedy") {
+					t.Errorf("same inputs: %v", same)
+				}
+			})
+			t.Run("all rows", func(t *testing.T) {
+				z, err := choose(x, 200, 1)
+				if err != nil || distinct(z) != 200 {
+					t.Fatalf("%d inputs, %v", distinct(z), err)
+				}
+				for i := range z.Rows {
+					nearest := math.Inf(1)
+					for j := range x.Rows {
+						nearest = min(nearest, squaredDistance(z.Row(i), x.Row(j)))
+					}
+					if nearest > 1e-28 {
+						t.Fatalf("input %d is no row: %g away", i, nearest)
+					}
+				}
+			})
+			t.Run("repeated rows", func(t *testing.T) {
+				for m, want := range map[int]int{30: 30, 200: 200, 250: 200} {
+					z, err := choose(repeated(x), m, 3)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := distinct(z); got != want && name != "kmeans" || got < want {
+						t.Errorf("M = %d: %d distinct of %d inputs, want %d", m, got, z.Rows, want)
+					}
+					if rows := z.Rows; rows != m && !(name == "greedy" && rows == want) {
+						t.Errorf("M = %d: %d inputs", m, rows)
+					}
+				}
+			})
+			t.Run("errors", func(t *testing.T) {
+				for m, want := range map[int]string{201: "201 inducing inputs from 200 rows", 0: "at least one"} {
+					if _, err := choose(x, m, 1); err == nil || !strings.Contains(err.Error(), want) {
+						t.Errorf("M = %d: %v", m, err)
+					}
+				}
+				bad := gaussian(5, 3, 1)
+				bad.Data[7] = math.NaN()
+				if _, err := choose(bad, 2, 1); err == nil {
+					t.Error("an input that isn't a number passed")
+				}
+			})
+		})
+	}
+}
+
+func TestRandomRows(t *testing.T) {
+	x := linalg.Of(4, 1, []float64{0, math.Copysign(0, -1), 1, 2})
+	for seed := range uint64(20) {
+		s, err := Random(x, 3, source(seed))
+		if err != nil || distinct(take(x, s.Rows)) != 3 || slices.Contains(s.Rows, 0) && slices.Contains(s.Rows, 1) {
+			t.Errorf("rows %v, %v", s.Rows, err)
+		}
+	}
+}
+
+func inertia(x, z linalg.Matrix) float64 {
+	var s float64
+	for i := range x.Rows {
+		d := math.Inf(1)
+		for j := range z.Rows {
+			d = min(d, squaredDistance(x.Row(i), z.Row(j)))
+		}
+		s += d
+	}
+	return s
+}
+
+func TestKMeansFindsClusters(t *testing.T) {
+	const clusters, each = 12, 40
+	centres, noise := gaussian(clusters, 4, 1), gaussian(clusters*each, 4, 2)
+	linalg.Scale(0.01, noise.Data)
+	mean := linalg.New(clusters, 4)
+	for i := range noise.Rows {
+		linalg.Axpy(1, centres.Row(i%clusters), noise.Row(i))
+		linalg.Axpy(1./each, noise.Row(i), mean.Row(i%clusters))
+	}
+	for seed := range uint64(10) {
+		z, err := KMeans(noise, clusters, source(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := inertia(mean, z); d > 1e-24 {
+			t.Errorf("seed %d: centres are off by %g", seed, math.Sqrt(d))
+		}
+	}
+}
+
+func TestKMeansInertia(t *testing.T) {
+	data, err := os.ReadFile("testdata/kmeans.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g struct {
+		X       [][]float64
+		Inertia map[string]float64
+	}
+	if err := json.Unmarshal(data, &g); err != nil {
+		t.Fatal(err)
+	}
+	x := linalg.Of(len(g.X), len(g.X[0]), slices.Concat(g.X...))
+	for clusters, best := range g.Inertia {
+		m, _ := strconv.Atoi(clusters)
+		least := math.Inf(1)
+		for seed := range uint64(10) {
+			z, err := KMeans(x, m, source(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := inertia(x, z)
+			least = min(least, got)
+			if got < best*(1-1e-9) || got > 1.25*best { // scikit-learn's own single starts reach 1.22
+				t.Errorf("%d clusters, seed %d: inertia %.4f, scikit-learn's best %.4f", m, seed, got, best)
+			}
+		}
+		t.Logf("%d clusters: %.4f of the best", m, least/best)
+		if least > 1.05*best {
+			t.Errorf("%d clusters: best inertia %.4f, scikit-learn's %.4f", m, least, best)
+		}
+	}
+}
+
+// TestKMeansEmptyCluster starts two centres where only one can keep rows.
+func TestKMeansEmptyCluster(t *testing.T) {
+	x := linalg.Of(5, 1, []float64{0, 1, 10, 11, 50})
+	z := linalg.Of(3, 1, []float64{0, 0, 10})
+	lloyd(x, z)
+	slices.Sort(z.Data)
+	if !slices.Equal(z.Data, []float64{0.5, 10.5, 50}) {
+		t.Errorf("centres %v", z.Data)
+	}
+}
+
+func covariance(k kernel.Kernel, theta []float64, x linalg.Matrix) linalg.Matrix {
+	c := linalg.New(x.Rows, x.Rows)
+	kernel.FillSymmetric(k, theta, x, c)
+	return c
+}
+
+// naiveGreedy forms the Schur complement anew for every row that is chosen.
+func naiveGreedy(cov linalg.Matrix, m int) (rows []int, left []float64) {
+	n := cov.Rows
+	s := linalg.New(n, n)
+	s.CopyFrom(cov)
+	for range m {
+		best := 0
+		for i := range n {
+			if s.At(i, i) > s.At(best, best) {
+				best = i
+			}
+		}
+		p, column := s.At(best, best), slices.Clone(s.Row(best))
+		linalg.Ger(-1/p, column, column, s)
+		rows = append(rows, best)
+		var tr float64
+		for i := range n {
+			tr += s.At(i, i)
+		}
+		left = append(left, tr)
+	}
+	return rows, left
+}
+
+func TestGreedy(t *testing.T) {
+	x := gaussian(120, 2, 3)
+	for name, k := range map[string]kernel.Kernel{
+		"se": kernel.SE(2, true), "matern12": kernel.Matern12(2, true), "sum": kernel.Sum(kernel.SE(2, true), kernel.Linear{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			theta := []float64{-1.5, -1, 0.7, -1}[:len(k.Params())]
+			cov := covariance(k, theta, x)
+			rows, left := naiveGreedy(cov, 40)
+			previous := math.Inf(1)
+			for m := 1; m <= 40; m++ {
+				a, err := Greedy(k, theta, x, m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if m == 40 && !slices.Equal(a.Rows, rows) {
+					t.Errorf("rows %v, want %v", a.Rows, rows)
+				}
+				if math.Abs(a.Trace-left[m-1]) > 1e-9*float64(x.Rows) || a.Trace >= previous {
+					t.Errorf("M = %d: trace %g, want %g, before it %g", m, a.Trace, left[m-1], previous)
+				}
+				previous = a.Trace
+			}
+
+			var full mat.PivotedCholesky
+			full.Factorize(mat.NewSymDense(x.Rows, cov.Data), 1e-10)
+			a, err := Greedy(k, theta, x, x.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Share > negligible {
+				t.Errorf("M = N: a share of %g is left", a.Share)
+			}
+			if name == "matern12" { // well conditioned: its determinant is known
+				l := covariance(k, theta, a.Z)
+				if err := linalg.Cholesky(l); err != nil || len(a.Rows) != x.Rows {
+					t.Fatal(len(a.Rows), err)
+				}
+				c := covariance(k, theta, x)
+				if err := linalg.Cholesky(c); err != nil {
+					t.Fatal(err)
+				}
+				if got, want := linalg.LogDet(l), linalg.LogDet(c); math.Abs(got-want) > 1e-8*math.Abs(want) {
+					t.Errorf("ln det %v, want %v", got, want)
+				}
+			}
+			if want := full.ColumnPivots(nil)[:30]; !slices.Equal(a.Rows[:30], want) {
+				t.Errorf("rows %v, LAPACK's %v", a.Rows[:30], want)
+			}
+		})
+	}
+}
+
+// TestGreedyAhead holds the search among candidates against one that brings all rows up
+// to date after each.
+func TestGreedyAhead(t *testing.T) {
+	const n, m = 3000, 200
+	x, k, theta := gaussian(n, 3, 13), kernel.Sum(kernel.SE(3, false), kernel.Linear{}), []float64{-0.5, 0, -2}
+	diag := make([]float64, n)
+	k.Diag(theta, x, diag)
+	f := newFactor(diag, m)
+	var left []float64
+	for range m {
+		i := floats.MaxIdx(f.left)
+		f.add(i, func(r0, r1 int, column linalg.Matrix) { k.Cov(theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column) })
+		left = append(left, linalg.Sum(f.left))
+	}
+	for _, m := range []int{1, 63, 64, 65, m} {
+		a, err := Greedy(k, theta, x, m)
+		if err != nil || !slices.Equal(a.Rows, f.rows[:m]) || math.Abs(a.Trace/left[m-1]-1) > 1e-9 {
+			t.Errorf("M = %d: trace %g, want %g; rows %v, want %v; %v", m, a.Trace, left[m-1], a.Rows, f.rows[:m], err)
+		}
+		b, _, err := AutoSize(k, theta, x, 2*m, a.Share*(1+1e-9))
+		if err != nil || len(b.Rows) != m {
+			t.Errorf("%d rows for what %d reach, %v", len(b.Rows), m, err)
+		}
+	}
+}
+
+func TestGreedyOnRepeatedRows(t *testing.T) {
+	for name, k := range map[string]kernel.Kernel{"matern12": kernel.Matern12(3, false), "white": kernel.Sum(kernel.SE(3, false), kernel.White())} {
+		x := repeated(gaussian(50, 3, 4))
+		a, err := Greedy(k, []float64{0, 0.5, -1}[:len(k.Params())], x, 100)
+		if err != nil || len(a.Rows) != 50 || distinct(a.Z) != 50 || a.Trace != 0 {
+			t.Errorf("%s: %d rows, %d of them distinct, trace %g, %v", name, len(a.Rows), distinct(a.Z), a.Trace, err)
+		}
+	}
+}
+
+// TestGreedyOnASubset holds what is said to be left against what is left.
+func TestGreedyOnASubset(t *testing.T) {
+	const n, m = 4000, 60
+	x, k, theta := gaussian(n, 4, 5), kernel.SE(4, false), []float64{1, 0.5}
+	for rows, off := range map[int]float64{n: 1e-9, 2000: 0.1, 4 * m: 0.4} {
+		a, err := greedy(k, theta, x, m, negligible, 8*m*rows)
+		if err != nil || len(a.Rows) != m || !slices.Equal(take(x, a.Rows).Data, a.Z.Data) {
+			t.Fatal(a.Rows, err)
+		}
+		all := n * math.Exp(0.5)
+		left := all - explained(k, theta, x, a.Z)
+		t.Logf("%d rows: %.4g left, said to be %.4g", rows, left, a.Trace)
+		if math.Abs(a.Trace/left-1) > off || math.Abs(a.Share*all/a.Trace-1) > 1e-12 {
+			t.Errorf("%d rows: %g left, said to be %g; share %g", rows, left, a.Trace, a.Share)
+		}
+	}
+}
+
+// explained returns tr Q = tr(K_XZ K_ZZ⁻¹K_ZX).
+func explained(k kernel.Kernel, theta []float64, x, z linalg.Matrix) float64 {
+	l, v := covariance(k, theta, z), linalg.New(z.Rows, x.Rows)
+	if err := linalg.Cholesky(l); err != nil {
+		panic(err)
+	}
+	kernel.FillBlock(k, theta, z, x, v)
+	linalg.Trsm(true, false, l, v)
+	return linalg.Dot(v.Data, v.Data)
+}
+
+func TestAutoSize(t *testing.T) {
+	x, k, theta := gaussian(500, 2, 6), kernel.SE(2, false), []float64{-1, 0}
+	a, capped, err := AutoSize(k, theta, x, 400, DefaultTolerance)
+	if err != nil || capped || a.Share > DefaultTolerance {
+		t.Fatalf("%d rows, share %g, capped %v, %v", len(a.Rows), a.Share, capped, err)
+	}
+	less, err := Greedy(k, theta, x, len(a.Rows)-1)
+	if err != nil || less.Share <= DefaultTolerance || !slices.Equal(less.Rows, a.Rows[:len(less.Rows)]) {
+		t.Errorf("%d rows are enough: share %g, %v", len(less.Rows), less.Share, err)
+	}
+	if b, capped, err := AutoSize(k, theta, x, 5, DefaultTolerance); err != nil || !capped || len(b.Rows) != 5 {
+		t.Errorf("%d rows, capped %v, %v", len(b.Rows), capped, err)
+	}
+	if b, capped, err := AutoSize(k, theta, x, 400, 0); err != nil || capped {
+		t.Errorf("tolerance 0: %d rows, share %g, capped %v, %v", len(b.Rows), b.Share, capped, err)
+	}
+	if _, _, err := AutoSize(k, theta, x, 5, 1); err == nil {
+		t.Error("a tolerance of 1 passed")
+	}
+}
+
+// TestKDPPDistribution holds both samplers against the determinants of all subsets.
+func TestKDPPDistribution(t *testing.T) {
+	const n = 6
+	draws := 20000.
+	if testing.Short() {
+		draws = 4000
+	}
+	x, k, theta := gaussian(n, 2, 7), kernel.SE(2, false), []float64{math.Log(2), 0.4}
+	cov := covariance(k, theta, x)
+	for _, m := range []int{2, 3} {
+		subsets := combin.Combinations(n, m)
+		p, total := map[string]float64{}, 0.0
+		for _, s := range subsets {
+			sub := mat.NewDense(m, m, nil)
+			for i, a := range s {
+				for j, b := range s {
+					sub.Set(i, j, cov.At(a, b))
+				}
+			}
+			p[fmt.Sprint(s)] = mat.Det(sub)
+			total += mat.Det(sub)
+		}
+		for name, sample := range map[string]func(rng *rand.Rand) ([]int, error){
+			"exact": func(rng *rand.Rand) ([]int, error) { return decomposed(k, theta, x, m, 0, rng) },
+			"chain": func(rng *rand.Rand) ([]int, error) {
+				rows := []int{0, 1, 2}[:m]
+				return rows, swap(k, theta, x, rows, 0, 30, rng)
+			},
+		} {
+			rng, count := source(8), map[string]float64{}
+			for range int(draws) {
+				rows, err := sample(rng)
+				if err != nil {
+					t.Fatal(err)
+				}
+				slices.Sort(rows)
+				count[fmt.Sprint(rows)]++
+			}
+			var chi2 float64
+			for s, v := range p {
+				want := draws * v / total
+				chi2 += (count[s] - want) * (count[s] - want) / want
+			}
+			if limit := (distuv.ChiSquared{K: float64(len(p) - 1)}).Quantile(0.999); chi2 > limit || len(count) > len(p) {
+				t.Errorf("%s, M = %d: χ² = %.1f on %d subsets, 99.9 %% are under %.1f", name, m, chi2, len(p), limit)
+			}
+		}
+	}
+}
+
+// TestKDPPTrace checks the theorem that the choice of M rests on (Belabbas & Wolfe 2009):
+// E tr(K − Q) = (M+1) e_{M+1}(λ)/e_M(λ).
+func TestKDPPTrace(t *testing.T) {
+	const n, m, draws = 40, 5, 2000
+	x, k, theta := gaussian(n, 2, 9), kernel.SE(2, false), []float64{0, 0}
+	cov := covariance(k, theta, x)
+	var eigen mat.EigenSym
+	eigen.Factorize(mat.NewSymDense(n, slices.Clone(cov.Data)), false)
+	e := [m + 2]float64{1}
+	for _, l := range eigen.Values(nil) {
+		for i := m + 1; i > 0; i-- {
+			e[i] += l * e[i-1]
+		}
+	}
+	want := (m + 1) * e[m+1] / e[m]
+	var sum, squares float64
+	rng := source(10)
+	for range draws {
+		rows, err := decomposed(k, theta, x, m, 0, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := n - explained(k, theta, x, take(x, rows))
+		sum, squares = sum+left, squares+left*left
+	}
+	mean := sum / draws
+	if se := math.Sqrt((squares/draws - mean*mean) / draws); math.Abs(mean-want) > 4*se {
+		t.Errorf("mean trace %.4f ± %.4f, want %.4f", mean, se, want)
+	}
+}
+
+// TestSwapKeepsTheInverse runs a chain at the edge of what can be factored.
+func TestSwapKeepsTheInverse(t *testing.T) {
+	x, k, theta := gaussian(300, 1, 11), kernel.SE(1, false), []float64{0, 0}
+	rows, err := swapped(k, theta, x, 30, 1e-10, source(12))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(rows)
+	if len(slices.Compact(rows)) != 30 {
+		t.Errorf("rows %v", rows)
+	}
+}

@@ -1,0 +1,198 @@
+package inducing
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+const (
+	// exactRows is the greatest N for which K(X, X) is decomposed.
+	exactRows = 1500
+	// ChainSteps is the number of swaps that KDPP proposes on longer tables. Mixing is
+	// proved within O(N M ln(1/(ε P(start)))) steps (Anari et al. 2016), which is out of
+	// reach there: the chain starts from Greedy's rows instead, already of great
+	// determinant, and runs as long as Burt et al. 2020 let theirs.
+	ChainSteps = 10000
+)
+
+// KDPP draws m rows with probability proportional to det(K_ZZ + jI), a k-DPP, where
+// j = 1e-10·tr K/N is the first jitter that the objectives add to K_ZZ: so any m ≤ N has a
+// distribution, in which rows that repeat one another have next to no part.
+//
+// Up to 1,500 rows the draw is exact (Kulesza & Taskar 2011), in time O(N³), and the
+// expected tr(K − Q) is at most (M+1) Σ_{m>M} λ_m(K), the premise of the theory's choice
+// of M. On longer tables it is the state of a Markov chain after ChainSteps proposals,
+// in time O(NM²) for its start and O(M²) a step: close to a k-DPP, without a guarantee.
+func KDPP(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, rng *rand.Rand) (Set, error) {
+	if err := check(x, m); err != nil {
+		return Set{}, err
+	}
+	sample := swapped
+	if x.Rows <= exactRows {
+		sample = decomposed
+	}
+	t, err := trace(k, theta, x)
+	if err != nil {
+		return Set{}, err
+	}
+	rows, err := sample(k, theta, x, m, negligible*t/float64(x.Rows), rng)
+	if err != nil {
+		return Set{}, err
+	}
+	return setOf(x, rows), nil
+}
+
+// decomposed draws from the k-DPP of L = K + jI = Σ λ_i u_i u_iᵀ by Algorithm 8 of
+// Kulesza & Taskar 2012: M eigenvectors with probability ∝ Π λ_i, then rows from the
+// projection A = Σ u_i u_iᵀ onto their span, each ∝ its variance given those before it
+// under A as a covariance.
+func decomposed(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, jitter float64, rng *rand.Rand) ([]int, error) {
+	n := x.Rows
+	cov := linalg.New(n, n)
+	kernel.FillSymmetric(k, theta, x, cov)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(n, cov.Data), true) {
+		return nil, errors.New("inducing inputs: the eigenvalues of K(X, X) weren't found")
+	}
+	lambda := eigen.Values(nil)
+	for i, l := range lambda {
+		lambda[i] = math.Log(max(l, 0) + jitter)
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+
+	chosen := eigenvectors(lambda, m, rng)
+	u, diag := linalg.New(n, m), make([]float64, n)
+	for i := range n {
+		row := u.Row(i)
+		for c, j := range chosen {
+			row[c] = vectors.At(i, j)
+		}
+		diag[i] = linalg.Dot(row, row)
+	}
+	f := newFactor(diag, m)
+	for range m {
+		i := draw(f.left, rng)
+		f.add(i, func(r0, r1 int, column linalg.Matrix) {
+			linalg.Gemv(false, 1, u.RowRange(r0, r1), u.Row(i), 0, column.Data)
+		})
+	}
+	return f.rows, nil
+}
+
+// eigenvectors draws m of n indices with probability ∝ Π λ_i, from ln λ. The elementary
+// symmetric polynomials e_l(λ_1 … λ_i) = e_l(λ_1 … λ_{i−1}) + λ_i e_{l−1}(λ_1 … λ_{i−1})
+// leave the range of numbers soon, so they too are kept as logarithms.
+func eigenvectors(logLambda []float64, m int, rng *rand.Rand) []int {
+	n := len(logLambda)
+	e := linalg.New(n+1, m+1)
+	for l := 1; l <= m; l++ {
+		e.Set(0, l, math.Inf(-1))
+	}
+	for i, v := range logLambda {
+		for l := 1; l <= m; l++ {
+			e.Set(i+1, l, logAdd(e.At(i, l), v+e.At(i, l-1)))
+		}
+	}
+	var chosen []int
+	for i, l := n, m; l > 0; i-- {
+		if math.Log(rng.Float64()) < logLambda[i-1]+e.At(i-1, l-1)-e.At(i, l) {
+			chosen = append(chosen, i-1)
+			l--
+		}
+	}
+	return chosen
+}
+
+// logAdd returns ln(eᵃ + eᵇ).
+func logAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(a, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// swapped runs the chain from Greedy's rows.
+func swapped(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, jitter float64, rng *rand.Rand) ([]int, error) {
+	start, err := Greedy(k, theta, x, m)
+	if err != nil {
+		return nil, err
+	}
+	rows, in := start.Rows, make([]bool, x.Rows)
+	for _, r := range rows {
+		in[r] = true
+	}
+	for len(rows) < m {
+		if r := rng.IntN(x.Rows); !in[r] {
+			rows, in[r] = append(rows, r), true
+		}
+	}
+	return rows, swap(k, theta, x, rows, jitter, ChainSteps, rng)
+}
+
+// swap proposes steps times to replace one of rows, any with the same probability, by one
+// of the others, and does so with probability min(1, ratio of the determinants).
+//
+// With S = rows, W = (K_SS + jI)⁻¹, b = K_S,r and u = W b, row r has variance
+// s = k_rr + j − bᵀu given S; without the i-th row the two have s + u_i²/W_ii and
+// 1/W_ii, and their quotient is the ratio.
+func swap(k kernel.Kernel, theta []float64, x linalg.Matrix, rows []int, jitter float64, steps int, rng *rand.Rand) error {
+	n, m := x.Rows, len(rows)
+	if m == n {
+		return nil
+	}
+	diag, in := make([]float64, n), make([]bool, n)
+	k.Diag(theta, x, diag)
+	for _, r := range rows {
+		in[r] = true
+	}
+	z := take(x, rows)
+	l, w := linalg.New(m, m), linalg.New(m, m)
+	b, u, wi := linalg.New(1, m), make([]float64, m), make([]float64, m)
+	for step, swaps := 0, 0; step < steps; step++ {
+		if swaps%m == 0 { // what rounding has added to W is dropped in time
+			kernel.FillSymmetric(k, theta, z, l)
+			l.AddDiagonal(jitter)
+			if err := linalg.Cholesky(l); err != nil {
+				return err
+			}
+			linalg.CholeskyInverse(l, w)
+			swaps++
+		}
+		i, r := rng.IntN(m), rng.IntN(n)
+		for in[r] {
+			r = rng.IntN(n)
+		}
+		k.Cov(theta, x.RowRange(r, r+1), z, b)
+		linalg.Gemv(false, 1, w, b.Data, 0, u)
+		s, ui, wii := diag[r]+jitter-linalg.Dot(b.Data, u), u[i], w.At(i, i)
+		if !(rng.Float64() < s*wii+ui*ui) {
+			continue
+		}
+		in[rows[i]], in[r] = false, true
+		rows[i] = r
+		copy(z.Row(i), x.Row(r))
+		// Without i: W − w_i w_iᵀ/W_ii; with r in its place: + g gᵀ/(s + u_i²/W_ii),
+		// where g = u − w_i u_i/W_ii but −1 at i.
+		copy(wi, w.Row(i))
+		linalg.Ger(-1/wii, wi, wi, w)
+		linalg.Axpy(-ui/wii, wi, u)
+		u[i] = -1
+		for j := range m {
+			w.Set(i, j, 0)
+			w.Set(j, i, 0)
+		}
+		linalg.Ger(1/(s+ui*ui/wii), u, u, w)
+		swaps++
+	}
+	return nil
+}

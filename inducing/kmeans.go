@@ -1,0 +1,150 @@
+package inducing
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+const (
+	// kmeansRows and kmeansPerCluster bound the work on long tables: above
+	// max(kmeansRows, kmeansPerCluster·M) rows, a random subset of that many is
+	// clustered. A centre's error is then about a sixth of its cluster's spread.
+	kmeansRows       = 20000
+	kmeansPerCluster = 40
+	// kmeansIterations ends Lloyd's iterations where labels still change: by then the
+	// inertia falls in its fifth digit.
+	kmeansIterations = 100
+	// kmeansBlock is the number of rows whose distances to all centres are in memory.
+	kmeansBlock = 128
+)
+
+// KMeans returns m centres of clusters of the rows (or of 20,000 of them, or 40 a
+// cluster where that is more, drawn at random): Lloyd's iterations from a k-means++ start
+// (Arthur & Vassilvitskii 2007, in the greedy form of their section 5: the best of
+// 2 + ln m draws). Clusters that lose all rows start again at the row farthest from its
+// centre. With fewer than m distinct rows some centres coincide.
+func KMeans(x linalg.Matrix, m int, rng *rand.Rand) (linalg.Matrix, error) {
+	if err := check(x, m); err != nil {
+		return linalg.Matrix{}, err
+	}
+	s := take(x, subset(x.Rows, max(kmeansRows, kmeansPerCluster*m), rng))
+	mean := make([]float64, s.Cols) // distances by products lose fewer digits near the origin
+	for i := range s.Rows {
+		linalg.Axpy(1/float64(s.Rows), s.Row(i), mean)
+	}
+	for i := range s.Rows {
+		linalg.Axpy(-1, mean, s.Row(i))
+	}
+	z := take(s, plusPlus(s, m, rng))
+	lloyd(s, z)
+	for j := range m {
+		linalg.Axpy(1, mean, z.Row(j))
+	}
+	return z, nil
+}
+
+// plusPlus draws the rows that the iterations start from, each with probability
+// proportional to its squared distance from those before it.
+func plusPlus(x linalg.Matrix, m int, rng *rand.Rand) []int {
+	n := x.Rows
+	nearest := make([]float64, n) // squared distance to the nearest centre so far
+	tries := 2 + int(math.Log(float64(m)))
+	rows, sums := make([]int, tries), make([]float64, tries)
+	updated := linalg.New(tries, n)
+
+	centres := make([]int, 1, m)
+	centres[0] = rng.IntN(n)
+	for i := range nearest {
+		nearest[i] = squaredDistance(x.Row(i), x.Row(centres[0]))
+	}
+	for len(centres) < m {
+		for t := range rows {
+			if rows[t] = draw(nearest, rng); rows[t] < 0 {
+				rows[t] = rng.IntN(n) // every row coincides with a centre
+			}
+		}
+		linalg.Parallel(tries, func(t int) {
+			to, c := updated.Row(t), x.Row(rows[t])
+			for i, d := range nearest {
+				to[i] = min(d, squaredDistance(x.Row(i), c))
+			}
+			sums[t] = linalg.Sum(to)
+		})
+		best := floats.MinIdx(sums)
+		copy(nearest, updated.Row(best))
+		centres = append(centres, rows[best])
+	}
+	return centres
+}
+
+// lloyd moves the centres z to a local minimum of the sum of squared distances from rows
+// to their nearest centres.
+func lloyd(x, z linalg.Matrix) {
+	n, m := x.Rows, z.Rows
+	label, previous := make([]int, n), make([]int, n)
+	distance, norm := make([]float64, n), make([]float64, m)
+	members := make([][]int, m)
+	for range kmeansIterations {
+		for j := range norm {
+			norm[j] = linalg.Dot(z.Row(j), z.Row(j))
+		}
+		linalg.Parallel((n+kmeansBlock-1)/kmeansBlock, func(b int) {
+			i0, i1 := b*kmeansBlock, min((b+1)*kmeansBlock, n)
+			d := linalg.Borrow(i1-i0, m) // |z_j|² − 2 x_i·z_j
+			for i := range d.Rows {
+				copy(d.Row(i), norm)
+			}
+			linalg.Gemm(false, true, -2, x.RowRange(i0, i1), z, 1, d)
+			for i := i0; i < i1; i++ {
+				label[i] = floats.MinIdx(d.Row(i - i0))
+				distance[i] = squaredDistance(x.Row(i), z.Row(label[i]))
+			}
+			linalg.Return(d)
+		})
+		for j := range members {
+			members[j] = members[j][:0]
+		}
+		moved := false
+		for i, j := range label {
+			members[j] = append(members[j], i)
+			moved = moved || j != previous[i]
+		}
+		for j, rows := range members {
+			if len(rows) > 0 {
+				continue
+			}
+			far := floats.MaxIdx(distance)
+			if distance[far] > 0 {
+				copy(z.Row(j), x.Row(far))
+				distance[far], moved = 0, true
+			}
+		}
+		if !moved {
+			return
+		}
+		copy(previous, label)
+		linalg.Parallel(m, func(j int) {
+			if len(members[j]) == 0 {
+				return
+			}
+			c := z.Row(j)
+			clear(c)
+			for _, i := range members[j] {
+				linalg.Axpy(1/float64(len(members[j])), x.Row(i), c)
+			}
+		})
+	}
+}
+
+func squaredDistance(a, b []float64) float64 {
+	var s float64
+	for i, v := range a {
+		v -= b[i]
+		s += v * v
+	}
+	return s
+}
