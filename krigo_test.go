@@ -576,8 +576,13 @@ func TestResume(t *testing.T) {
 					t.Fatal(err)
 				}
 				o.Resume = &c
+				steps := 0
+				o.Progress = func(krigo.Event) { steps++ }
 				if got := file(t, fit(t, homes(), o)); got != want {
 					t.Errorf("resumed from checkpoint %d of %d: the model differs", at+1, n)
+				}
+				if steps != n-at-1 {
+					t.Errorf("resumed from checkpoint %d of %d: %d steps more", at+1, n, steps)
 				}
 			}
 		})

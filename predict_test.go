@@ -135,9 +135,12 @@ func TestPredictWithoutHeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := krigo.Predict(m, read(inputs.String()))
-	if err != nil || !slices.Equal(with, without) {
-		t.Errorf("without the target: %v", err)
+	bare := read(inputs.String())
+	for range 2 { // the table isn't changed by the first
+		without, err := krigo.Predict(m, bare)
+		if err != nil || !slices.Equal(with, without) {
+			t.Errorf("without the target: %v", err)
+		}
 	}
 
 	// But a column fewer with a target among them is a column missing, not another order.

@@ -51,7 +51,7 @@ type Certificate struct {
 }
 
 // ErrTooFewRows says why no certificate was issued.
-var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows: no certificate", MinRows)
+var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows", MinRows)
 
 // rounding covers what rounding may have taken off R_S and KL.
 const rounding = 1e-12

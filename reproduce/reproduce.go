@@ -108,6 +108,10 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R]) (
 		if r, ok := have[t.key]; ok {
 			results[i] = r
 			finished++
+		}
+	}
+	for i, t := range tasks {
+		if _, ok := have[t.key]; ok {
 			continue
 		}
 		wait.Go(func() {

@@ -99,6 +99,8 @@ func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	case c.Loss == pacbayes.Asymmetric:
 		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind lie more than %.3g sd below or %.3g sd above %s.\n",
 			lead, share(c.MeanBound), c.Epsilon, c.EpsilonAbove, m.Target)
+	case c.Loss == pacbayes.ClippedAbsolute:
+		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f.\n", lead, c.Loss, ceil3(c.MeanBound))
 	default:
 		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f (ε = %s).\n",
 			lead, c.Loss, ceil3(c.MeanBound), half)

@@ -183,6 +183,9 @@ certificate picked as the best of several runs isn't one.`,
 			if out == "" {
 				out = modelName(args[0])
 			}
+			if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
+				return fmt.Errorf("--out %s: its folder doesn't exist", out)
+			}
 			saver := &checkpointer{path: out + ".checkpoint", last: begin}
 			if resume != "" {
 				if o.Resume, err = readCheckpoint(resume); err != nil {
@@ -347,7 +350,7 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintf(w, "Test      %d rows: RMSE %.4g (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, t.RMSERaw, m.Target, t.MSE, t.NLPD)
 		fmt.Fprintf(w, "          loss of the mean %.3f, of a random draw %.3f; 95 %% intervals hold %.1f %%\n", t.MeanRisk, t.GibbsRisk, 100*t.Coverage95)
 	}
-	fmt.Fprintf(w, "Training  %d starts, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
+	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
 		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
 	for _, n := range m.Notices {
 		fmt.Fprintf(w, "Notice    %s\n", n)

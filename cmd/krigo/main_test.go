@@ -600,8 +600,26 @@ func TestInterrupt(t *testing.T) {
 		}
 		os.Remove("homes.krigo")
 	}
-	// Before the first step there is nothing.
+	// A checkpoint may be renamed: the fit goes on saving there, and removes it at the end.
 	ctx, cancel := context.WithCancel(context.Background())
+	run(ctx, args, io.Discard, &stopAfter{n: 1, cancel: cancel})
+	cancel()
+	if err := os.Rename("homes.krigo.checkpoint", "kept"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithCancel(context.Background())
+	stderr := &stopAfter{n: 1, cancel: cancel}
+	run(ctx, append(args, "--resume", "kept"), io.Discard, stderr)
+	cancel()
+	if !strings.Contains(stderr.String(), "--resume kept") || slices.Contains(files(t), "homes.krigo.checkpoint") {
+		t.Errorf("resumed from a renamed checkpoint and interrupted: %q, %v", stderr.String(), files(t))
+	}
+	must(t, append(args, "--resume", "kept", "--quiet")...)
+	if slices.Contains(files(t), "kept") || content(t, "homes.krigo") != content(t, "whole.krigo") {
+		t.Errorf("resumed from a renamed checkpoint: %v", files(t))
+	}
+	// Before the first step there is nothing.
+	ctx, cancel = context.WithCancel(context.Background())
 	cancel()
 	before := files(t)
 	if o := call(ctx, args...); o.status != 1 || !strings.Contains(o.stderr, "nothing to resume") || o.stdout != "" {
