@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
@@ -118,7 +116,7 @@ func (s sparseSetting) run(ctx context.Context, env Env) (sparseResult, error) {
 
 func (s sparseSetting) fit(ctx context.Context, env Env, sp split) (sparseResult, error) {
 	d := sp.x.Cols
-	z, err := inducing.KMeans(sp.x, s.M, rand.New(rand.NewPCG(uint64(s.Rep), 1)))
+	z, err := kmeans2(sp.x, s.M, uint32(math.Abs(sp.x.At(0, 0)))) // the seed of the paper's code
 	if err != nil {
 		return sparseResult{}, err
 	}
