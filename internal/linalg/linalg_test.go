@@ -2,7 +2,6 @@ package linalg
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -205,35 +204,5 @@ func TestSumIsCompensated(t *testing.T) {
 	}
 	if s := Sum([]float64{1, math.Inf(1)}); !math.IsInf(s, 1) {
 		t.Errorf("sum with Inf is %v", s)
-	}
-}
-
-func BenchmarkGemm(b *testing.B) {
-	benchmarkSizes(b, 2, func(a, c Matrix) { Gemm(false, true, 1, a, a, 0, c) })
-}
-func BenchmarkCholesky(b *testing.B) {
-	benchmarkSizes(b, 1./3, func(a, c Matrix) {
-		c.CopyFrom(a)
-		if err := Cholesky(c); err != nil {
-			b.Fatal(err)
-		}
-	})
-}
-func BenchmarkCholeskyInverse(b *testing.B) {
-	benchmarkSizes(b, 2./3, func(a, c Matrix) { CholeskyInverse(a, c) })
-}
-
-func benchmarkSizes(b *testing.B, flopsPerN3 float64, f func(a, c Matrix)) {
-	for _, n := range []int{400, 1024, 2048} {
-		a := spd(rand.New(rand.NewPCG(1, 1)), n)
-		c := New(n, n)
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				f(a, c)
-			}
-			n := float64(n)
-			b.ReportMetric(flopsPerN3*n*n*n*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
-		})
 	}
 }

@@ -1,0 +1,144 @@
+package linalg
+
+// An operand is one side of a product or the unknown of a triangular system, seen
+// as a list of vectors: the rows of a matrix, or its columns. Every transpose is
+// one of these views, so the routines know none.
+type operand struct {
+	Matrix
+	columns  bool // the vectors are the columns
+	backward bool // their elements are taken from the last to the first
+}
+
+func (o operand) count() int {
+	if o.columns {
+		return o.Cols
+	}
+	return o.Rows
+}
+
+func (o operand) depth() int {
+	if o.columns {
+		return o.Rows
+	}
+	return o.Cols
+}
+
+// part returns elements [k0, k1) of vectors [i0, i1), k0 and k1 counted in the
+// matrix's own direction.
+func (o operand) part(i0, i1, k0, k1 int) operand {
+	if o.columns {
+		o.Matrix = o.View(k0, k1, i0, i1)
+	} else {
+		o.Matrix = o.View(i0, i1, k0, k1)
+	}
+	return o
+}
+
+// panels holds an operand as the kernels read it: width vectors side by side,
+// element k of vector p·width+i at data[(p·depth+k)·width+i]. depth is the operand's,
+// rounded up to whole tiles. Vectors and elements that only fill up are zero.
+type panels struct {
+	data  []float64
+	depth int
+}
+
+// borrowPanels returns panels for count vectors, to be given back with release.
+func borrowPanels(count, depth int) panels {
+	depth = roundUp(depth, lanes)
+	return panels{Borrow(1, roundUp(count, width)*depth).Data, depth}
+}
+
+func (p panels) release() { Return(Matrix{Data: p.data}) }
+
+// at returns the packed elements of vectors i, i+1, … from element k on.
+func (p panels) at(i, k int) []float64 { return p.data[(i/width*p.depth+k)*width+i%width:] }
+
+func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
+
+// pack copies vectors [i0, i1) of an operand to the panels' vectors at and
+// following, at a multiple of width.
+func (p panels) pack(o operand, i0, i1, at int) {
+	depth := o.depth()
+	for ; i0 < i1; i0, at = i0+width, at+width {
+		n := min(width, i1-i0)
+		dst := p.at(at, 0)[:p.depth*width]
+		clear(dst[depth*width:])
+		if o.columns {
+			for k := range depth {
+				src := o.Data[o.along(k)*o.Stride+i0:][:n]
+				d := dst[k*width:][:width]
+				copy(d, src)
+				clear(d[n:])
+			}
+			continue
+		}
+		first, step := o.ends(depth)
+		for g := 0; g < width; g += lanes {
+			done := 0
+			if g+lanes <= n && depth >= lanes {
+				done = depth / lanes * lanes
+				transposeTile(done, o.Data[(i0+g)*o.Stride:], o.Stride, dst, first*width+g, step*width)
+			}
+			for i := g; i < g+lanes; i++ {
+				if i >= n {
+					for k := range depth {
+						dst[k*width+i] = 0
+					}
+					continue
+				}
+				row := o.Data[(i0+i)*o.Stride:][:depth]
+				for k := done; k < depth; k++ {
+					dst[(first+k*step)*width+i] = row[k]
+				}
+			}
+		}
+	}
+}
+
+// unpack is the way back of pack.
+func (p panels) unpack(o operand, i0, i1, at int) {
+	depth := o.depth()
+	for ; i0 < i1; i0, at = i0+width, at+width {
+		n := min(width, i1-i0)
+		src := p.at(at, 0)
+		if o.columns {
+			for k := range depth {
+				copy(o.Data[o.along(k)*o.Stride+i0:][:n], src[k*width:])
+			}
+			continue
+		}
+		first, step := o.ends(depth)
+		full, done := n/lanes*lanes, 0
+		if !o.backward {
+			done = depth / lanes * lanes
+			for k := 0; k < done && full > 0; k += lanes {
+				transposeTile(full, src[k*width:], width, o.Data, i0*o.Stride+k, o.Stride)
+			}
+		}
+		for i := range n {
+			k := done
+			if i >= full {
+				k = 0
+			}
+			for row := o.Data[(i0+i)*o.Stride:][:depth]; k < depth; k++ {
+				row[k] = src[(first+k*step)*width+i]
+			}
+		}
+	}
+}
+
+// along returns the place in the matrix of the operand's element k, ends that of
+// the matrix's element 0 in the operand and the step from there.
+func (o operand) along(k int) int {
+	if o.backward {
+		return o.depth() - 1 - k
+	}
+	return k
+}
+
+func (o operand) ends(depth int) (first, step int) {
+	if o.backward {
+		return depth - 1, -1
+	}
+	return 0, 1
+}

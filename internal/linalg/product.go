@@ -1,0 +1,177 @@
+package linalg
+
+import "runtime"
+
+// How far a product is cut. A panel of b, width × deepest, streams from the second
+// cache level while one of a, lanes × deepest, stays in the first; blockCols columns
+// of b (480 KB) stay in the second. All are whole numbers of panels at every level.
+const (
+	deepest   = 256
+	blockCols = 240
+	blockRows = 120
+)
+
+// A product is a rank-depth update of C, from packed operands.
+type product struct {
+	alpha, beta float64
+	a, b        panels
+	depth       int
+	c           Matrix
+	lower       bool // touch the lower triangle alone
+	stair       int  // vectors of a from this on begin with zeros: stair+i with i of them
+}
+
+const noStair = int(^uint(0) >> 1)
+
+// block computes rows [i0, i1) and columns [j0, j1) of C, which begin at whole tiles.
+func (p *product) block(i0, i1, j0, j1 int) {
+	var edge [maxLanes * maxWidth]float64
+	c := p.c
+	for i := i0; i < i1; i += lanes {
+		k := max(i-p.stair, 0)
+		a := p.a.at(i, k)
+		end := j1
+		if p.lower {
+			end = min(end, i+lanes)
+		}
+		for j := j0; j < end; j += width {
+			b := p.b.at(j, k)
+			if i+lanes <= c.Rows && j+width <= c.Cols && (!p.lower || j+width <= i+1) {
+				multiplyTile(p.depth-k, a, b, c.Data[i*c.Stride+j:], c.Stride, p.alpha, p.beta)
+				continue
+			}
+			// An edge is a whole tile elsewhere, with the same arithmetic.
+			rows := min(lanes, c.Rows-i)
+			cols := func(r int) int {
+				if p.lower {
+					return max(0, min(width, c.Cols-j, i+r-j+1))
+				}
+				return min(width, c.Cols-j)
+			}
+			if p.beta != 0 {
+				for r := range rows {
+					copy(edge[r*width:], c.Data[(i+r)*c.Stride+j:][:cols(r)])
+				}
+			}
+			multiplyTile(p.depth-k, a, b, edge[:], width, p.alpha, p.beta)
+			for r := range rows {
+				copy(c.Data[(i+r)*c.Stride+j:][:cols(r)], edge[r*width:])
+			}
+		}
+	}
+}
+
+// grid cuts rows [r0, r1) and columns [0, cols) of C into blocks for Parallel.
+type grid struct {
+	r0, r1, cols         int
+	rowStep, colStep, nc int
+}
+
+func newGrid(r0, r1, cols int) grid {
+	g := grid{r0: r0, r1: r1, cols: cols}
+	g.nc = max(1, (cols+blockCols-1)/blockCols)
+	g.colStep = max(maxWidth, roundUp((cols+g.nc-1)/g.nc, maxWidth))
+	g.nc = (cols + g.colStep - 1) / g.colStep
+	// Enough blocks to share out evenly.
+	g.rowStep = min(blockRows, max(maxWidth, roundUp((r1-r0)*g.nc/(8*runtime.GOMAXPROCS(0)), maxWidth)))
+	return g
+}
+
+func (g grid) tasks() int { return (g.r1 - g.r0 + g.rowStep - 1) / g.rowStep * g.nc }
+
+// run does task t. All rows of a block of columns come before the next one, so
+// that b's panels stay in cache.
+func (g grid) run(p *product, t int) {
+	nr := g.tasks() / g.nc
+	i, j := g.r0+t%nr*g.rowStep, t/nr*g.colStep
+	p.block(i, min(i+g.rowStep, g.r1), j, min(j+g.colStep, g.cols))
+}
+
+// cut divides n into equal parts of at most limit, each but the last a multiple
+// of unit, and returns their length.
+func cut(n, limit, unit int) int {
+	parts := (n + limit - 1) / limit
+	return roundUp((n+parts-1)/parts, unit)
+}
+
+// small is the number of multiplications below which a second goroutine costs
+// more than it does.
+const small = 1 << 19
+
+// multiply sets C ← α Σ_k a_k b_kᵀ + β C, or its lower triangle, for operands of
+// the same depth, at least 1.
+func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
+	m, n, depth := a.count(), b.count(), a.depth()
+	step := cut(depth, deepest, maxLanes)
+	// While one part of the depth is multiplied, the next is packed.
+	var pack, ready [2]panels
+	same := a.columns == b.columns && a.Matrix.same(b.Matrix)
+	borrow := func() (ps [2]panels) {
+		ps[0] = borrowPanels(m, step)
+		ps[1] = ps[0]
+		if !same {
+			ps[1] = borrowPanels(n, step)
+		}
+		return ps
+	}
+	pack = borrow()
+	if depth > step {
+		ready = borrow()
+	}
+	const chunk = 2 * maxWidth // vectors that a task packs
+	packsA, packsB := (m+chunk-1)/chunk, (n+chunk-1)/chunk
+	if same {
+		packsB = 0
+	}
+	packTask := func(k0, t int) {
+		k1 := min(k0+step, depth)
+		o, ps := a, pack[0]
+		if t >= packsA {
+			o, ps, t = b, pack[1], t-packsA
+		}
+		ps.depth = roundUp(k1-k0, lanes)
+		i0, i1 := t*chunk, min((t+1)*chunk, o.count())
+		ps.pack(o.part(0, o.count(), k0, k1), i0, i1, i0)
+	}
+	parallel := Parallel
+	if m*n*depth < small {
+		parallel = serial
+	}
+	g := newGrid(0, m, n)
+	parallel(packsA+packsB, func(t int) { packTask(0, t) })
+	for k0 := 0; k0 < depth; k0 += step {
+		pack, ready = ready, pack
+		k1 := min(k0+step, depth)
+		d := min(step, depth-k0)
+		for s := range ready {
+			ready[s].depth = roundUp(d, lanes)
+		}
+		p := product{alpha, beta, ready[0], ready[1], d, c, lower, noStair}
+		packs := 0
+		if k1 < depth {
+			packs = packsA + packsB
+		}
+		parallel(packs+g.tasks(), func(t int) {
+			if t < packs {
+				packTask(k1, t)
+			} else {
+				g.run(&p, t-packs)
+			}
+		})
+		beta = 1
+	}
+	for _, ps := range [][2]panels{pack, ready} {
+		if ps[0].data != nil {
+			ps[0].release()
+			if !same {
+				ps[1].release()
+			}
+		}
+	}
+}
+
+func serial(n int, task func(i int)) {
+	for i := range n {
+		task(i)
+	}
+}
