@@ -88,10 +88,10 @@ func (g grid) run(p *product, t int) {
 }
 
 // cut divides n into equal parts of at most limit, each but the last a multiple
-// of unit, and returns their length.
+// of unit, and returns their length, at least 1.
 func cut(n, limit, unit int) int {
-	parts := (n + limit - 1) / limit
-	return roundUp((n+parts-1)/parts, unit)
+	parts := max(1, (n+limit-1)/limit)
+	return max(unit, roundUp((n+parts-1)/parts, unit))
 }
 
 // small is the number of multiplications below which a second goroutine costs

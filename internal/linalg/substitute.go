@@ -109,7 +109,7 @@ func (o operand) packed() panels {
 func TriangularInverse(l Matrix) {
 	square(l)
 	n := l.Rows
-	step := cut(max(n, 1), order, maxWidth)
+	step := cut(n, order, maxWidth)
 	for r0 := 0; r0 < n; r0 += step {
 		r1 := min(r0+step, n)
 		diag := l.View(r0, r1, r0, r1)
