@@ -86,12 +86,12 @@ func Ger(alpha float64, x, y []float64, a Matrix) {
 // triangular: from the left B ← op(L)⁻¹ B, from the right B ← B op(L)⁻¹.
 func Trsm(left, transL bool, l, b Matrix) {
 	square(l)
-	x := operand{Matrix: b, columns: left, backward: transL == left}
+	x := operand{Matrix: b, columns: left}
 	if x.depth() != l.Rows {
 		panic(fmt.Sprintf("linalg: Trsm of order %d with %d×%d", l.Rows, b.Rows, b.Cols))
 	}
 	if x.count() > 0 {
-		substitute(l, x)
+		substitute(l, transL == left, x)
 	}
 }
 

@@ -32,10 +32,11 @@ func Cholesky(a Matrix) error {
 		smallest.Data[i] = 0x1p-50 * a.At(i, i)
 	}
 	step := cut(n, order, maxWidth)
+	block := borrowPanels(step, step)
+	defer block.release()
 	for k0 := 0; k0 < n; k0 += step {
 		k1 := min(k0+step, n)
-		t := borrowPanels(k1-k0, k1-k0)
-		defer t.release()
+		t := triangle{panels{block.data, roundUp(k1-k0, lanes)}, false}
 		if err := t.factor(a.View(k0, k1, k0, k1), smallest.Data[k0:k1]); err != nil {
 			err.Row += k0
 			return err
@@ -63,12 +64,12 @@ func Cholesky(a Matrix) error {
 	return nil
 }
 
-// factor is Cholesky for one block of at most order rows. It leaves the factor
-// packed as triangle would.
+// factor is Cholesky for one block of at most order rows, into a triangle for what
+// is below.
 //
 // In panels, row k of t is column k of L: a tile is a few columns of L for width
 // rows, and its update is that of solve.
-func (t panels) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
+func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 	n := a.Rows
 	t.pack(operand{Matrix: a}, 0, n, 0)
 	for i := n; i < t.depth; i++ {
@@ -89,7 +90,7 @@ func (t panels) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 					copy(corner[r*width:][:lanes], d[r*width:])
 				}
 			}
-			solveTile(corner[:], t.at(i, k))
+			solveTile(false, corner[:], t.at(i, k))
 			if i <= k {
 				d := t.at(k, k)
 				for r := range lanes {
@@ -98,10 +99,16 @@ func (t panels) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
 			}
 		}
 	}
-	for i := range n {
-		row, v := a.Row(i), t.at(i, 0)
-		for k := range i {
-			row[k] = v[k*width]
+	for i0 := 0; i0 < n; i0 += width {
+		i1 := min(i0+width, n)
+		if i0 > 0 {
+			t.unpack(operand{Matrix: a.View(i0, i1, 0, i0)}, 0, i1-i0, i0)
+		}
+		for i := i0; i < i1; i++ {
+			row, v := a.Row(i), t.at(i, 0)
+			for k := i0; k < i; k++ {
+				row[k] = v[k*width]
+			}
 		}
 	}
 	return nil
@@ -160,9 +167,11 @@ func CholeskyInverse(l, c Matrix) {
 		k1 := min(k0+step, n)
 		rows := operand{Matrix: c.View(k0, k1, 0, k1), columns: true}
 		x := rows.packed()
-		for j := k0; j < k1; j++ {
-			for k, v := k0, x.at(j, 0); k < j; k++ {
-				v[(k-k0)*width] = 0
+		for j := k0; j < k1; j += width { // what stands above the diagonal isn't part of X
+			v := x.at(j, 0)
+			clear(v[:(j-k0)*width])
+			for k := j; k < min(j+width, k1); k++ {
+				clear(v[(k-k0)*width+k-j+1:][:width-1-(k-j)])
 			}
 		}
 		above := product{1, 1, x, x, k1 - k0, c.View(0, k1, 0, k1), true, noStair}

@@ -166,7 +166,7 @@ func TestProducts(t *testing.T) {
 		scalars := []float64{0, 1, -1, 1.5}
 		for trial := range 70 {
 			m, n, k := pick(), pick(), pick()*(1+trial%2) // beyond deepest
-			if trial < len(edges) { // each edge in each place
+			if trial < len(edges) {                       // each edge in each place
 				m, n, k = edges[trial], edges[(trial+7)%len(edges)], edges[(trial+19)%len(edges)]
 			}
 			transA, transB := trial&1 != 0, trial&2 != 0

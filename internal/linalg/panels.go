@@ -5,8 +5,7 @@ package linalg
 // one of these views, so the routines know none.
 type operand struct {
 	Matrix
-	columns  bool // the vectors are the columns
-	backward bool // their elements are taken from the last to the first
+	columns bool // the vectors are the columns
 }
 
 func (o operand) count() int {
@@ -23,8 +22,7 @@ func (o operand) depth() int {
 	return o.Cols
 }
 
-// part returns elements [k0, k1) of vectors [i0, i1), k0 and k1 counted in the
-// matrix's own direction.
+// part returns elements [k0, k1) of vectors [i0, i1).
 func (o operand) part(i0, i1, k0, k1 int) operand {
 	if o.columns {
 		o.Matrix = o.View(k0, k1, i0, i1)
@@ -55,6 +53,9 @@ func (p panels) at(i, k int) []float64 { return p.data[(i/width*p.depth+k)*width
 
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
+// from returns the panels of vectors i, i+1, …, i a multiple of width.
+func (p panels) from(i int) panels { return panels{p.data[i*p.depth:], p.depth} }
+
 // pack copies vectors [i0, i1) of an operand to the panels' vectors at and
 // following, at a multiple of width.
 func (p panels) pack(o operand, i0, i1, at int) {
@@ -65,19 +66,17 @@ func (p panels) pack(o operand, i0, i1, at int) {
 		clear(dst[depth*width:])
 		if o.columns {
 			for k := range depth {
-				src := o.Data[o.along(k)*o.Stride+i0:][:n]
 				d := dst[k*width:][:width]
-				copy(d, src)
+				copy(d, o.Data[k*o.Stride+i0:][:n])
 				clear(d[n:])
 			}
 			continue
 		}
-		first, step := o.ends(depth)
 		for g := 0; g < width; g += lanes {
 			done := 0
 			if g+lanes <= n && depth >= lanes {
 				done = depth / lanes * lanes
-				transposeTile(done, o.Data[(i0+g)*o.Stride:], o.Stride, dst, first*width+g, step*width)
+				transposeTile(done, o.Data[(i0+g)*o.Stride:], o.Stride, dst[g:], width)
 			}
 			for i := g; i < g+lanes; i++ {
 				if i >= n {
@@ -88,7 +87,7 @@ func (p panels) pack(o operand, i0, i1, at int) {
 				}
 				row := o.Data[(i0+i)*o.Stride:][:depth]
 				for k := done; k < depth; k++ {
-					dst[(first+k*step)*width+i] = row[k]
+					dst[k*width+i] = row[k]
 				}
 			}
 		}
@@ -103,17 +102,13 @@ func (p panels) unpack(o operand, i0, i1, at int) {
 		src := p.at(at, 0)
 		if o.columns {
 			for k := range depth {
-				copy(o.Data[o.along(k)*o.Stride+i0:][:n], src[k*width:])
+				copy(o.Data[k*o.Stride+i0:][:n], src[k*width:])
 			}
 			continue
 		}
-		first, step := o.ends(depth)
-		full, done := n/lanes*lanes, 0
-		if !o.backward {
-			done = depth / lanes * lanes
-			for k := 0; k < done && full > 0; k += lanes {
-				transposeTile(full, src[k*width:], width, o.Data, i0*o.Stride+k, o.Stride)
-			}
+		full, done := n/lanes*lanes, depth/lanes*lanes
+		for k := 0; k < done && full > 0; k += lanes {
+			transposeTile(full, src[k*width:], width, o.Data[i0*o.Stride+k:], o.Stride)
 		}
 		for i := range n {
 			k := done
@@ -121,24 +116,21 @@ func (p panels) unpack(o operand, i0, i1, at int) {
 				k = 0
 			}
 			for row := o.Data[(i0+i)*o.Stride:][:depth]; k < depth; k++ {
-				row[k] = src[(first+k*step)*width+i]
+				row[k] = src[k*width+i]
 			}
 		}
 	}
 }
 
-// along returns the place in the matrix of the operand's element k, ends that of
-// the matrix's element 0 in the operand and the step from there.
-func (o operand) along(k int) int {
-	if o.backward {
-		return o.depth() - 1 - k
-	}
-	return k
+// packed returns the operand in panels, to be released.
+func (o operand) packed() panels {
+	n := o.count()
+	p := borrowPanels(n, o.depth())
+	Parallel((n+packed-1)/packed, func(t int) {
+		p.pack(o, t*packed, min((t+1)*packed, n), t*packed)
+	})
+	return p
 }
 
-func (o operand) ends(depth int) (first, step int) {
-	if o.backward {
-		return depth - 1, -1
-	}
-	return 0, 1
-}
+// packed is the number of vectors that a task packs.
+const packed = 2 * maxWidth

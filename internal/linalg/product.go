@@ -1,14 +1,12 @@
 package linalg
 
-import "runtime"
-
 // How far a product is cut. A panel of b, width × deepest, streams from the second
 // cache level while one of a, lanes × deepest, stays in the first; blockCols columns
 // of b (480 KB) stay in the second. All are whole numbers of panels at every level.
 const (
 	deepest   = 256
 	blockCols = 240
-	blockRows = 120
+	blockRows = 48
 )
 
 // A product is a rank-depth update of C, from packed operands.
@@ -63,28 +61,24 @@ func (p *product) block(i0, i1, j0, j1 int) {
 
 // grid cuts rows [r0, r1) and columns [0, cols) of C into blocks for Parallel.
 type grid struct {
-	r0, r1, cols         int
-	rowStep, colStep, nc int
+	r0, r1, cols int
+	colStep, nc  int
 }
 
 func newGrid(r0, r1, cols int) grid {
-	g := grid{r0: r0, r1: r1, cols: cols}
-	g.nc = max(1, (cols+blockCols-1)/blockCols)
-	g.colStep = max(maxWidth, roundUp((cols+g.nc-1)/g.nc, maxWidth))
+	g := grid{r0: r0, r1: r1, cols: cols, colStep: cut(cols, blockCols, maxWidth)}
 	g.nc = (cols + g.colStep - 1) / g.colStep
-	// Enough blocks to share out evenly.
-	g.rowStep = min(blockRows, max(maxWidth, roundUp((r1-r0)*g.nc/(8*runtime.GOMAXPROCS(0)), maxWidth)))
 	return g
 }
 
-func (g grid) tasks() int { return (g.r1 - g.r0 + g.rowStep - 1) / g.rowStep * g.nc }
+func (g grid) tasks() int { return (g.r1 - g.r0 + blockRows - 1) / blockRows * g.nc }
 
 // run does task t. All rows of a block of columns come before the next one, so
 // that b's panels stay in cache.
 func (g grid) run(p *product, t int) {
 	nr := g.tasks() / g.nc
-	i, j := g.r0+t%nr*g.rowStep, t/nr*g.colStep
-	p.block(i, min(i+g.rowStep, g.r1), j, min(j+g.colStep, g.cols))
+	i, j := g.r0+t%nr*blockRows, t/nr*g.colStep
+	p.block(i, min(i+blockRows, g.r1), j, min(j+g.colStep, g.cols))
 }
 
 // cut divides n into equal parts of at most limit, each but the last a multiple
@@ -118,8 +112,7 @@ func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 	if depth > step {
 		ready = borrow()
 	}
-	const chunk = 2 * maxWidth // vectors that a task packs
-	packsA, packsB := (m+chunk-1)/chunk, (n+chunk-1)/chunk
+	packsA, packsB := (m+packed-1)/packed, (n+packed-1)/packed
 	if same {
 		packsB = 0
 	}
@@ -130,7 +123,7 @@ func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 			o, ps, t = b, pack[1], t-packsA
 		}
 		ps.depth = roundUp(k1-k0, lanes)
-		i0, i1 := t*chunk, min((t+1)*chunk, o.count())
+		i0, i1 := t*packed, min((t+1)*packed, o.count())
 		ps.pack(o.part(0, o.count(), k0, k1), i0, i1, i0)
 	}
 	parallel := Parallel

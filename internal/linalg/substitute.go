@@ -6,99 +6,102 @@ import "runtime"
 // takes in one step: whole panels and whole tiles at every level.
 const order = 240
 
-// triangle returns diagonal block l packed for solve: strictly below its diagonal
-// the elements of l, or of lᵀ with equations and unknowns in reverse order, on it
-// the reciprocals. Equations that only fill up read x = 0.
-func triangle(l Matrix, backward bool) panels {
-	n := l.Rows
-	p := borrowPanels(n, n)
+// A triangle is a packed diagonal block T, in front of or among other vectors:
+// vector i is row i of T, with the reciprocal of the diagonal. Of a lower triangle what
+// stands above the diagonal isn't read, of an upper one (back) what stands below.
+type triangle struct {
+	panels
+	back bool
+}
+
+// newTriangle takes order n from the panels, and makes the equations that only fill
+// up read x = 0.
+func newTriangle(p panels, n int, back bool) triangle {
 	for i := range p.depth {
-		v := p.at(i, 0)
-		if i >= n {
-			for k := range p.depth {
-				v[k*width] = 0
-			}
-			v[i*width] = 1
-			continue
-		}
-		if backward {
-			for k := range i + 1 {
-				v[k*width] = l.At(n-1-k, n-1-i)
-			}
+		if d := &p.at(i, i)[0]; i < n {
+			*d = 1 / *d
 		} else {
-			for k, e := range l.Row(i)[:i+1] {
-				v[k*width] = e
-			}
+			*d = 1
 		}
-		v[i*width] = 1 / v[i*width]
 	}
-	return p
+	return triangle{p, back}
 }
 
 // solve replaces the panel of x that holds vectors i, i+1, … by T⁻¹ x. Elements
-// before from are zero and stay it; from is a whole number of tiles.
-func (t panels) solve(x panels, i, from int) {
+// before from, a whole number of tiles, are zero and stay it if T is lower.
+func (t triangle) solve(x panels, i, from int) {
+	if t.back {
+		for k := t.depth - lanes; k >= 0; k -= lanes {
+			if done := k + lanes; done < t.depth {
+				multiplyTile(t.depth-done, t.at(k, done), x.at(i, done), x.at(i, k), width, -1, 1)
+			}
+			solveTile(true, t.at(k, k), x.at(i, k))
+		}
+		return
+	}
 	for k := from; k < t.depth; k += lanes {
 		if k > from {
 			multiplyTile(k-from, t.at(k, from), x.at(i, from), x.at(i, k), width, -1, 1)
 		}
-		solveTile(t.at(k, k), x.at(i, k))
+		solveTile(false, t.at(k, k), x.at(i, k))
 	}
 }
 
 // substitute replaces every vector of x by the solution of L x = b, or of Lᵀ x = b
-// if x runs backward. Vectors don't depend on one another.
-func substitute(l Matrix, x operand) {
+// from the last equation back. Vectors don't depend on one another.
+func substitute(l Matrix, back bool, x operand) {
 	n, count := l.Rows, x.count()
-	chunk := min(blockCols, max(2*maxWidth, roundUp(count/(8*runtime.GOMAXPROCS(0)), maxWidth)))
-	step := cut(n, order, maxWidth)
-	for done := 0; done < n; done += step {
-		next := min(done+step, n)
-		r0, r1, rest := done, next, operand{}
-		if x.backward {
-			r0, r1 = n-next, n-done
-			rest = operand{Matrix: l.View(r0, r1, 0, r0), columns: true, backward: true}
-		} else {
-			rest = operand{Matrix: l.View(r1, n, r0, r1)}
+	step, chunk := cut(n, order, maxWidth), share(count)
+	for s := 0; s < n; s += step {
+		// Equations [r0, r1), and the unknowns [u0, u1) that they leave.
+		r0 := s
+		if back {
+			r0 = (n-1)/step*step - s
 		}
-		t := triangle(l.View(r0, r1, r0, r1), x.backward)
-		later := rest.packed()
+		r1 := min(r0+step, n)
+		u0, u1 := r1, n
+		rows := operand{Matrix: l.View(r0, n, r0, r1)}
+		if back {
+			u0, u1 = 0, r0
+			rows = operand{Matrix: l.View(r0, r1, 0, r1), columns: true}
+		}
+		all := rows.packed()
+		var t triangle
+		var rest panels
+		if back {
+			t, rest = newTriangle(all.from(r0), r1-r0, true), all
+		} else {
+			t = newTriangle(all, r1-r0, false)
+			if u0 < u1 {
+				rest = all.from(r1 - r0)
+			}
+		}
+		here, there := x.part(0, count, r0, r1), x.part(0, count, u0, u1)
 		Parallel((count+chunk-1)/chunk, func(c int) {
 			i0, i1 := c*chunk, min((c+1)*chunk, count)
 			now := borrowPanels(i1-i0, r1-r0)
-			now.pack(x.part(0, count, r0, r1), i0, i1, 0)
+			now.pack(here, i0, i1, 0)
 			for i := 0; i < i1-i0; i += width {
 				t.solve(now, i, 0)
 			}
-			now.unpack(x.part(0, count, r0, r1), i0, i1, 0)
-			if rest.count() > 0 {
-				a, b := later, now
-				o := x.part(i0, i1, r1, n)
-				if x.backward {
-					o = x.part(i0, i1, 0, r0)
+			now.unpack(here, i0, i1, 0)
+			if u0 < u1 {
+				p := product{-1, 1, now, rest, r1 - r0, there.part(i0, i1, 0, u1-u0).Matrix, false, noStair}
+				if x.columns {
+					p.a, p.b = rest, now
 				}
-				if !x.columns {
-					a, b = now, later
-				}
-				p := product{-1, 1, a, b, r1 - r0, o.Matrix, false, noStair}
-				p.block(0, o.Rows, 0, o.Cols)
+				p.block(0, p.c.Rows, 0, p.c.Cols)
 			}
 			now.release()
 		})
-		later.release()
-		t.release()
+		all.release()
 	}
 }
 
-// packed returns the operand in panels, to be released.
-func (o operand) packed() panels {
-	n := o.count()
-	p := borrowPanels(n, o.depth())
-	const chunk = 2 * maxWidth
-	Parallel((n+chunk-1)/chunk, func(t int) {
-		p.pack(o, t*chunk, min((t+1)*chunk, n), t*chunk)
-	})
-	return p
+// share returns how many of count vectors a task should take: enough tasks to share
+// out evenly, and no more vectors than blockCols.
+func share(count int) int {
+	return min(blockCols, max(maxWidth, roundUp(count/(16*runtime.GOMAXPROCS(0)), maxWidth)))
 }
 
 // TriangularInverse overwrites the lower triangular L with its inverse (N³/3
@@ -112,10 +115,10 @@ func TriangularInverse(l Matrix) {
 	step := cut(n, order, maxWidth)
 	for r0 := 0; r0 < n; r0 += step {
 		r1 := min(r0+step, n)
-		diag := l.View(r0, r1, r0, r1)
-		t := triangle(diag, false)
-		later := operand{Matrix: l.View(r1, n, r0, r1)}.packed()
-		chunk := min(blockCols, max(maxWidth, roundUp(r1/(8*runtime.GOMAXPROCS(0)), maxWidth)))
+		all := operand{Matrix: l.View(r0, n, r0, r1)}.packed()
+		t := newTriangle(all, r1-r0, false)
+		rows := operand{Matrix: l.View(r0, r1, 0, r0), columns: true}
+		chunk := share(r1)
 		old := (r0 + chunk - 1) / chunk // tasks for the columns that are under way
 		Parallel(old+(r1-r0+chunk-1)/chunk, func(c int) {
 			j0, j1, beta := c*chunk, min((c+1)*chunk, r0), 1.0
@@ -125,33 +128,31 @@ func TriangularInverse(l Matrix) {
 			}
 			now := borrowPanels(j1-j0, r1-r0)
 			if c < old {
-				rows := operand{Matrix: l.View(r0, r1, 0, r0), columns: true}
 				now.pack(rows, j0, j1, 0)
-				for i := 0; i < j1-j0; i += width {
-					t.solve(now, i, 0)
-				}
-				now.unpack(rows, j0, j1, 0)
 			} else {
 				clear(now.data)
 				for j := j0; j < j1; j++ {
 					now.at(j-j0, j-r0)[0] = 1
 				}
-				for i := 0; i < j1-j0; i += width {
-					t.solve(now, i, (j0+i-r0)/lanes*lanes)
+			}
+			for j := j0; j < j1; j += width {
+				t.solve(now, j-j0, max(j-r0, 0)/lanes*lanes)
+				if c < old {
+					continue
 				}
-				for j := j0; j < j1; j++ {
-					for k, v := j-r0, now.at(j-j0, 0); k < r1-r0; k++ {
-						l.Set(r0+k, j, v[k*width])
-					}
+				for k, v := j-r0, now.at(j-j0, 0); k < r1-r0; k++ {
+					copy(l.Row(r0 + k)[j:min(j+width, r0+k+1)], v[k*width:])
 				}
 			}
+			if c < old {
+				now.unpack(rows, j0, j1, 0)
+			}
 			if r1 < n {
-				p := product{-1, beta, later, now, r1 - r0, l.View(r1, n, j0, j1), false, noStair}
+				p := product{-1, beta, all.from(r1 - r0), now, r1 - r0, l.View(r1, n, j0, j1), false, noStair}
 				p.block(0, n-r1, 0, j1-j0)
 			}
 			now.release()
 		})
-		later.release()
-		t.release()
+		all.release()
 	}
 }

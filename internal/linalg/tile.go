@@ -8,7 +8,7 @@ import "github.com/krigo-gp/krigo/internal/cpu"
 // numbers. The kernels, of which every level has its own, are
 //
 //	multiplyTile   C ← β C + α Σ_k a_k b_kᵀ, k from 0 to depth−1, for a tile of C; β = 0 overwrites
-//	solveTile      X ← T⁻¹ X for a tile X, T lower triangular of order lanes
+//	solveTile      X ← T⁻¹ X for a tile X, T lower or (back) upper triangular of order lanes
 //	transposeTile  the n × lanes transpose of a lanes × n matrix, n a multiple of lanes
 //
 // a_k, b_k and the columns of T are rows of packed panels (see panels), and X is
@@ -76,13 +76,17 @@ func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta floa
 	}
 }
 
-func solvePortable(t, x []float64) {
-	for k := range 4 {
+func solvePortable(back bool, t, x []float64) {
+	for n := range 4 {
+		k, first, end := n, n+1, 4
+		if back {
+			k, first, end = 3-n, 0, 3-n
+		}
 		xk := x[4*k : 4*k+4 : 4*k+4]
 		for j := range xk {
 			xk[j] *= t[4*k+k]
 		}
-		for i := k + 1; i < 4; i++ {
+		for i := first; i < end; i++ {
 			xi, f := x[4*i:4*i+4:4*i+4], t[4*k+i]
 			for j := range xi {
 				xi[j] -= f * xk[j]
@@ -91,10 +95,10 @@ func solvePortable(t, x []float64) {
 	}
 }
 
-func transposePortable(n int, src []float64, srcStride int, dst []float64, at, dstStride int) {
+func transposePortable(n int, src []float64, srcStride int, dst []float64, dstStride int) {
 	for i := range 4 {
 		for j, v := range src[i*srcStride : i*srcStride+n] {
-			dst[at+j*dstStride+i] = v
+			dst[j*dstStride+i] = v
 		}
 	}
 }

@@ -11,10 +11,16 @@ func multiplyAVX2(depth int, a *float64, b *float64, c *float64, stride int, alp
 func solveAVX2(t *float64, x *float64)
 
 //go:noescape
+func solveBackAVX2(t *float64, x *float64)
+
+//go:noescape
 func multiplyAVX512(depth int, a *float64, b *float64, c *float64, stride int, alpha float64, beta float64)
 
 //go:noescape
 func solveAVX512(t *float64, x *float64)
+
+//go:noescape
+func solveBackAVX512(t *float64, x *float64)
 
 //go:noescape
 func transposeAVX2(n int, src *float64, srcStride int, dst *float64, dstStride int)

@@ -18,25 +18,28 @@ func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64)
 	}
 }
 
-func solveTile(t, x []float64) {
-	switch level {
-	case cpu.AVX512:
+func solveTile(back bool, t, x []float64) {
+	switch {
+	case level == cpu.AVX512 && back:
+		solveBackAVX512(&t[0], &x[0])
+	case level == cpu.AVX512:
 		solveAVX512(&t[0], &x[0])
-	case cpu.AVX2:
+	case level == cpu.AVX2 && back:
+		solveBackAVX2(&t[0], &x[0])
+	case level == cpu.AVX2:
 		solveAVX2(&t[0], &x[0])
 	default:
-		solvePortable(t, x)
+		solvePortable(back, t, x)
 	}
 }
 
-// transposeTile writes from dst[at] on; dstStride may be negative.
-func transposeTile(n int, src []float64, srcStride int, dst []float64, at, dstStride int) {
+func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride int) {
 	switch level {
 	case cpu.AVX512:
-		transposeAVX512(n, &src[0], srcStride, &dst[at], dstStride)
+		transposeAVX512(n, &src[0], srcStride, &dst[0], dstStride)
 	case cpu.AVX2:
-		transposeAVX2(n, &src[0], srcStride, &dst[at], dstStride)
+		transposeAVX2(n, &src[0], srcStride, &dst[0], dstStride)
 	default:
-		transposePortable(n, src, srcStride, dst, at, dstStride)
+		transposePortable(n, src, srcStride, dst, dstStride)
 	}
 }

@@ -6,8 +6,8 @@ func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64)
 	multiplyPortable(depth, a, b, c, stride, alpha, beta)
 }
 
-func solveTile(t, x []float64) { solvePortable(t, x) }
+func solveTile(back bool, t, x []float64) { solvePortable(back, t, x) }
 
-func transposeTile(n int, src []float64, srcStride int, dst []float64, at, dstStride int) {
-	transposePortable(n, src, srcStride, dst, at, dstStride)
+func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride int) {
+	transposePortable(n, src, srcStride, dst, dstStride)
 }

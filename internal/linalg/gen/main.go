@@ -3,6 +3,8 @@
 package main
 
 import (
+	"slices"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -23,7 +25,6 @@ const (
 )
 
 func main() {
-	Package("github.com/krigo-gp/krigo/internal/linalg")
 	ConstraintExpr("amd64")
 	for _, s := range []isa{{"AVX2", 4, YMM}, {"AVX512", 8, ZMM}} {
 		s.multiply()
@@ -154,9 +155,20 @@ func (s isa) multiply() {
 	s.end()
 }
 
-// solve: X ← T⁻¹ X for one packed tile, T lower triangular, its diagonal inverted.
+// solve: X ← T⁻¹ X for one packed tile, T lower triangular or, for Back, upper, its
+// diagonal inverted.
 func (s isa) solve() {
-	TEXT("solve"+s.name, NOSPLIT, "func(t, x *float64)")
+	order := make([]int, s.lanes)
+	for k := range order {
+		order[k] = k
+	}
+	s.substitute("solve", order)
+	slices.Reverse(order)
+	s.substitute("solveBack", order)
+}
+
+func (s isa) substitute(name string, order []int) {
+	TEXT(name+s.name, NOSPLIT, "func(t, x *float64)")
 	Pragma("noescape")
 	t := Load(Param("t"), GP64())
 	x := Load(Param("x"), GP64())
@@ -165,13 +177,13 @@ func (s isa) solve() {
 		VMOVUPD(Mem{Base: x, Disp: i * s.bytes()}, v[i])
 	}
 	f := s.vec()
-	for k := range s.lanes {
+	for n, k := range order {
 		VBROADCASTSD(Mem{Base: t, Disp: k*s.row() + k*float}, f)
 		for j := range across {
 			VMULPD(f, v[k*across+j], v[k*across+j])
 			VMOVUPD(v[k*across+j], Mem{Base: x, Disp: k*s.row() + j*s.bytes()})
 		}
-		for i := k + 1; i < s.lanes; i++ {
+		for _, i := range order[n+1:] {
 			VBROADCASTSD(Mem{Base: t, Disp: k*s.row() + i*float}, f)
 			for j := range across {
 				VFNMADD231PD(f, v[k*across+j], v[i*across+j])
@@ -183,8 +195,7 @@ func (s isa) solve() {
 
 const transposeSignature = "func(n int, src *float64, srcStride int, dst *float64, dstStride int)"
 
-// transpose8 writes the transpose of 8 × n to n × 8, n a multiple of 8. dstStride
-// may be negative.
+// transpose8 writes the transpose of 8 × n to n × 8, n a multiple of 8.
 func transpose8() {
 	s := isa{lanes: 8, vec: ZMM}
 	TEXT("transposeAVX512", NOSPLIT, transposeSignature)
