@@ -3,6 +3,7 @@ package linalg
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 )
 
 // NotPositiveDefinite is the error of a Cholesky factorisation that met a pivot
@@ -32,34 +33,45 @@ func Cholesky(a Matrix) error {
 		smallest.Data[i] = 0x1p-50 * a.At(i, i)
 	}
 	step := cut(n, order, maxWidth)
-	block := borrowPanels(step, step)
+	block, all := borrowPanels(step, step), borrowPanels(max(n-step, 0), step)
 	defer block.release()
-	for k0 := 0; k0 < n; k0 += step {
+	defer all.release()
+	var failure atomic.Pointer[NotPositiveDefinite]
+	inPhases(cube(n)/6, 3*((n+step-1)/step), func(p int) (int, func(int)) {
+		k0 := p / 3 * step
 		k1 := min(k0+step, n)
-		t := triangle{panels{block.data, roundUp(k1-k0, lanes)}, false}
-		if err := t.factor(a.View(k0, k1, k0, k1), smallest.Data[k0:k1]); err != nil {
-			err.Row += k0
-			return err
+		t, x := triangle{block.of(k1 - k0), false}, all.of(k1-k0)
+		if failure.Load() != nil || k1 == n && p%3 > 0 {
+			return 0, nil
 		}
-		if k1 == n {
-			break
+		if p%3 == 0 {
+			return 1, func(int) {
+				if err := t.factor(a.View(k0, k1, k0, k1), smallest.Data[k0:k1]); err != nil {
+					err.Row += k0
+					failure.Store(err)
+				}
+			}
 		}
 		// The rows below are solved for, and in their packed form are both sides of
 		// the product that updates what is left.
-		below := operand{Matrix: a.View(k1, n, k0, k1)}
-		x := borrowPanels(n-k1, k1-k0)
-		Parallel((n-k1+maxWidth-1)/maxWidth, func(c int) {
-			i0, i1 := c*maxWidth, min((c+1)*maxWidth, n-k1)
-			x.pack(below, i0, i1, i0)
-			for i := i0; i < i1; i += width {
-				t.solve(x, i, 0)
+		if p%3 == 1 {
+			below := operand{Matrix: a.View(k1, n, k0, k1)}
+			return (n - k1 + maxWidth - 1) / maxWidth, func(c int) {
+				i0, i1 := c*maxWidth, min((c+1)*maxWidth, n-k1)
+				x.pack(below, i0, i1, i0)
+				for i := i0; i < i1; i += width {
+					t.solve(x, i, 0)
+				}
+				x.unpack(below, i0, i1, i0)
 			}
-			x.unpack(below, i0, i1, i0)
-		})
-		p := product{-1, 1, x, x, k1 - k0, a.View(k1, n, k1, n), true, noStair}
+		}
 		g := newGrid(0, n-k1, n-k1)
-		Parallel(g.tasks(), func(c int) { g.run(&p, c) })
-		x.release()
+		return g.tasks(), func(c int) {
+			g.run(&product{-1, 1, x, x, k1 - k0, a.View(k1, n, k1, n), true, noStair}, c)
+		}
+	})
+	if err := failure.Load(); err != nil {
+		return err
 	}
 	return nil
 }
@@ -163,29 +175,41 @@ func CholeskyInverse(l, c Matrix) {
 	// X = L⁻¹ gives way to XᵀX from the top down: rows [k0, k1) of X, once packed, add
 	// their product to the rows above and are overwritten by the rest of it.
 	step := cut(n, order, maxWidth)
-	for k0 := 0; k0 < n; k0 += step {
+	all := borrowPanels(n, step)
+	inPhases(cube(n)/6, 2*((n+step-1)/step), func(p int) (int, func(int)) {
+		k0 := p / 2 * step
 		k1 := min(k0+step, n)
-		rows := operand{Matrix: c.View(k0, k1, 0, k1), columns: true}
-		x := rows.packed()
-		for j := k0; j < k1; j += width { // what stands above the diagonal isn't part of X
-			v := x.at(j, 0)
-			clear(v[:(j-k0)*width])
-			for k := j; k < min(j+width, k1); k++ {
-				clear(v[(k-k0)*width+k-j+1:][:width-1-(k-j)])
+		x := all.of(k1 - k0)
+		if p%2 == 0 {
+			rows := operand{Matrix: c.View(k0, k1, 0, k1), columns: true}
+			return packTasks(k1), func(t int) {
+				x.packTask(rows, t)
+				for j := max(t*packed, k0); j < min((t+1)*packed, k1); j += width {
+					clearAbove(x.at(j, 0), j-k0, k1-k0)
+				}
 			}
 		}
 		above := product{1, 1, x, x, k1 - k0, c.View(0, k1, 0, k1), true, noStair}
 		here := above
 		here.beta, here.stair = 0, k0
 		ga, gh := newGrid(0, k0, k0), newGrid(k0, k1, k1)
-		Parallel(ga.tasks()+gh.tasks(), func(t int) {
+		return ga.tasks() + gh.tasks(), func(t int) {
 			if t < gh.tasks() {
 				gh.run(&here, t)
 			} else {
 				ga.run(&above, t-gh.tasks())
 			}
-		})
-		x.release()
-	}
+		}
+	})
+	all.release()
 	c.MirrorLower()
+}
+
+// clearAbove clears what stands above the diagonal in a panel of columns j, j+1, …
+// with elements from 0 to depth.
+func clearAbove(panel []float64, j, depth int) {
+	clear(panel[:j*width])
+	for k := j; k < min(j+width, depth); k++ {
+		clear(panel[k*width+k-j+1 : (k+1)*width])
+	}
 }

@@ -122,15 +122,15 @@ func (p panels) unpack(o operand, i0, i1, at int) {
 	}
 }
 
-// packed returns the operand in panels, to be released.
-func (o operand) packed() panels {
-	n := o.count()
-	p := borrowPanels(n, o.depth())
-	Parallel((n+packed-1)/packed, func(t int) {
-		p.pack(o, t*packed, min((t+1)*packed, n), t*packed)
-	})
-	return p
-}
-
 // packed is the number of vectors that a task packs.
 const packed = 2 * maxWidth
+
+// packTask packs vectors [t·packed, (t+1)·packed), in their own places.
+func (p panels) packTask(o operand, t int) {
+	p.pack(o, t*packed, min((t+1)*packed, o.count()), t*packed)
+}
+
+func packTasks(count int) int { return (count + packed - 1) / packed }
+
+// of returns the panels for a shorter depth, in the same memory.
+func (p panels) of(depth int) panels { return panels{p.data, roundUp(depth, lanes)} }

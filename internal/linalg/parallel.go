@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -13,28 +14,75 @@ import (
 func Parallel(n int, task func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
-		for i := range n {
-			task(i)
+		serial(n, task)
+		return
+	}
+	j := &job{task: task, n: int64(n), done: make(chan struct{}, 1)}
+	for range workers - 1 {
+		go j.work()
+	}
+	j.work()
+	<-j.done
+}
+
+// A job is a number of tasks. Whoever works on it takes the next one; it is done
+// when all tasks are, even if a goroutine that was to help hasn't woken up yet.
+type job struct {
+	task           func(i int)
+	n              int64
+	next, finished atomic.Int64
+	done           chan struct{}
+}
+
+func (j *job) work() {
+	for i := j.next.Add(1) - 1; i < j.n; i = j.next.Add(1) - 1 {
+		j.task(int(i))
+		if j.finished.Add(1) == j.n {
+			j.done <- struct{}{}
+		}
+	}
+}
+
+func serial(n int, task func(i int)) {
+	for i := range n {
+		task(i)
+	}
+}
+
+// inPhases does the tasks of phase 0, of phase 1, and so on, each phase when the one
+// before is finished. It is as many calls of Parallel, but waking a thread can take
+// longer than a phase does, so here the helpers are woken once and stay awake. Each
+// of them asks for every phase, some late. The whole takes about so many multiplications.
+func inPhases(multiplications float64, phases int, phase func(p int) (n int, task func(i int))) {
+	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))
+	if workers == 1 {
+		for p := range phases {
+			serial(phase(p))
 		}
 		return
 	}
-	var next atomic.Int64
-	var done sync.WaitGroup
-	work := func() {
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= n {
-				return
+	state := make([]struct{ next, finished atomic.Int64 }, phases)
+	Parallel(workers, func(int) {
+		for p := range phases {
+			n, task := phase(p)
+			s := &state[p]
+			for i := s.next.Add(1) - 1; i < int64(n); i = s.next.Add(1) - 1 {
+				task(int(i))
+				s.finished.Add(1)
 			}
-			task(i)
+			for spin := 0; s.finished.Load() < int64(n); spin++ {
+				if spin < 1000 {
+					runtime.Gosched()
+				} else { // whoever has the last task may want this core
+					time.Sleep(20 * time.Microsecond)
+				}
+			}
 		}
-	}
-	for range workers - 1 {
-		done.Go(work)
-	}
-	work()
-	done.Wait()
+	})
 }
+
+// enough is the number of multiplications that is worth a goroutine.
+const enough = 1 << 19
 
 // pools[c] holds scratch memory of capacity 2^c, so that callers with different
 // needs don't take one another's. A pointer goes into a pool without allocation, a

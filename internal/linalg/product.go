@@ -88,83 +88,58 @@ func cut(n, limit, unit int) int {
 	return max(unit, roundUp((n+parts-1)/parts, unit))
 }
 
-// small is the number of multiplications below which a second goroutine costs
-// more than it does.
-const small = 1 << 19
-
 // multiply sets C ← α Σ_k a_k b_kᵀ + β C, or its lower triangle, for operands of
 // the same depth, at least 1.
 func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 	m, n, depth := a.count(), b.count(), a.depth()
 	step := cut(depth, deepest, maxLanes)
-	// While one part of the depth is multiplied, the next is packed.
-	var pack, ready [2]panels
+	steps := (depth + step - 1) / step
 	same := a.columns == b.columns && a.Matrix.same(b.Matrix)
-	borrow := func() (ps [2]panels) {
-		ps[0] = borrowPanels(m, step)
-		ps[1] = ps[0]
+	// While one part of the depth is multiplied, the next is packed.
+	var sides [2][2]panels
+	for s := range min(2, steps) {
+		sides[s][0] = borrowPanels(m, step)
+		sides[s][1] = sides[s][0]
 		if !same {
-			ps[1] = borrowPanels(n, step)
+			sides[s][1] = borrowPanels(n, step)
 		}
-		return ps
 	}
-	pack = borrow()
-	if depth > step {
-		ready = borrow()
-	}
-	packsA, packsB := (m+packed-1)/packed, (n+packed-1)/packed
-	if same {
-		packsB = 0
-	}
-	packTask := func(k0, t int) {
-		k1 := min(k0+step, depth)
-		o, ps := a, pack[0]
-		if t >= packsA {
-			o, ps, t = b, pack[1], t-packsA
-		}
-		ps.depth = roundUp(k1-k0, lanes)
-		i0, i1 := t*packed, min((t+1)*packed, o.count())
-		ps.pack(o.part(0, o.count(), k0, k1), i0, i1, i0)
-	}
-	parallel := Parallel
-	if m*n*depth < small {
-		parallel = serial
+	packsA, packs := packTasks(m), packTasks(m)
+	if !same {
+		packs += packTasks(n)
 	}
 	g := newGrid(0, m, n)
-	parallel(packsA+packsB, func(t int) { packTask(0, t) })
-	for k0 := 0; k0 < depth; k0 += step {
-		pack, ready = ready, pack
-		k1 := min(k0+step, depth)
-		d := min(step, depth-k0)
-		for s := range ready {
-			ready[s].depth = roundUp(d, lanes)
-		}
-		p := product{alpha, beta, ready[0], ready[1], d, c, lower, noStair}
-		packs := 0
-		if k1 < depth {
-			packs = packsA + packsB
-		}
-		parallel(packs+g.tasks(), func(t int) {
-			if t < packs {
-				packTask(k1, t)
-			} else {
-				g.run(&p, t-packs)
-			}
-		})
-		beta = 1
-	}
-	for _, ps := range [][2]panels{pack, ready} {
-		if ps[0].data != nil {
-			ps[0].release()
-			if !same {
-				ps[1].release()
+	inPhases(float64(m)*float64(n)*float64(depth), steps+1, func(s int) (int, func(int)) {
+		multiplications, packs := g.tasks(), packs
+		var now product
+		if s == 0 {
+			multiplications = 0
+		} else {
+			sd, d := sides[(s-1)%2], min(step, depth-(s-1)*step)
+			now = product{alpha, beta, sd[0].of(d), sd[1].of(d), d, c, lower, noStair}
+			if s > 1 {
+				now.beta = 1
 			}
 		}
-	}
-}
-
-func serial(n int, task func(i int)) {
-	for i := range n {
-		task(i)
+		k0, k1 := s*step, min((s+1)*step, depth)
+		if s == steps {
+			packs = 0
+		}
+		return packs + multiplications, func(t int) {
+			switch {
+			case t < min(packs, packsA):
+				sides[s%2][0].of(k1-k0).packTask(a.part(0, m, k0, k1), t)
+			case t < packs:
+				sides[s%2][1].of(k1-k0).packTask(b.part(0, n, k0, k1), t-packsA)
+			default:
+				g.run(&now, t-packs)
+			}
+		}
+	})
+	for _, sd := range sides[:min(2, steps)] {
+		sd[0].release()
+		if !same {
+			sd[1].release()
+		}
 	}
 }

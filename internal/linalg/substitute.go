@@ -14,17 +14,16 @@ type triangle struct {
 	back bool
 }
 
-// newTriangle takes order n from the panels, and makes the equations that only fill
-// up read x = 0.
-func newTriangle(p panels, n int, back bool) triangle {
-	for i := range p.depth {
-		if d := &p.at(i, i)[0]; i < n {
-			*d = 1 / *d
-		} else {
-			*d = 1
-		}
+// invertDiagonal replaces the diagonal elements of T's rows [i0, i1), T of order n,
+// by their reciprocals, and makes equations that only fill up read x = 0.
+func (t triangle) invertDiagonal(i0, i1, n int) {
+	for i := i0; i < i1; i++ {
+		d := &t.at(i, i)[0]
+		*d = 1 / *d
 	}
-	return triangle{p, back}
+	for i := n; i1 == n && i < t.depth; i++ {
+		t.at(i, i)[0] = 1
+	}
 }
 
 // solve replaces the panel of x that holds vectors i, i+1, … by T⁻¹ x. Elements
@@ -52,32 +51,32 @@ func (t triangle) solve(x panels, i, from int) {
 func substitute(l Matrix, back bool, x operand) {
 	n, count := l.Rows, x.count()
 	step, chunk := cut(n, order, maxWidth), share(count)
-	for s := 0; s < n; s += step {
-		// Equations [r0, r1), and the unknowns [u0, u1) that they leave.
-		r0 := s
+	all := borrowPanels(n, step)
+	inPhases(float64(n)*float64(n)/2*float64(count), 2*((n+step-1)/step), func(p int) (int, func(int)) {
+		// Equations [r0, r1), and the unknowns [u0, u1) that they leave. In their panels
+		// the triangle begins at t0, what the others need of L at rest.
+		r0 := p / 2 * step
 		if back {
-			r0 = (n-1)/step*step - s
+			r0 = (n-1)/step*step - r0
 		}
 		r1 := min(r0+step, n)
-		u0, u1 := r1, n
+		u0, u1, t0, rest := r1, n, 0, r1-r0
 		rows := operand{Matrix: l.View(r0, n, r0, r1)}
 		if back {
-			u0, u1 = 0, r0
+			u0, u1, t0, rest = 0, r0, r0, 0
 			rows = operand{Matrix: l.View(r0, r1, 0, r1), columns: true}
 		}
-		all := rows.packed()
-		var t triangle
-		var rest panels
-		if back {
-			t, rest = newTriangle(all.from(r0), r1-r0, true), all
-		} else {
-			t = newTriangle(all, r1-r0, false)
-			if u0 < u1 {
-				rest = all.from(r1 - r0)
+		all := all.of(r1 - r0)
+		t := triangle{all.from(t0), back}
+		if p%2 == 0 {
+			return packTasks(rows.count()), func(c int) {
+				all.packTask(rows, c)
+				i0, i1 := max(c*packed, t0), min((c+1)*packed, t0+r1-r0)
+				t.invertDiagonal(i0-t0, i1-t0, r1-r0)
 			}
 		}
 		here, there := x.part(0, count, r0, r1), x.part(0, count, u0, u1)
-		Parallel((count+chunk-1)/chunk, func(c int) {
+		return (count + chunk - 1) / chunk, func(c int) {
 			i0, i1 := c*chunk, min((c+1)*chunk, count)
 			now := borrowPanels(i1-i0, r1-r0)
 			now.pack(here, i0, i1, 0)
@@ -86,16 +85,16 @@ func substitute(l Matrix, back bool, x operand) {
 			}
 			now.unpack(here, i0, i1, 0)
 			if u0 < u1 {
-				p := product{-1, 1, now, rest, r1 - r0, there.part(i0, i1, 0, u1-u0).Matrix, false, noStair}
+				p := product{-1, 1, now, all.from(rest), r1 - r0, there.part(i0, i1, 0, u1-u0).Matrix, false, noStair}
 				if x.columns {
-					p.a, p.b = rest, now
+					p.a, p.b = p.b, p.a
 				}
 				p.block(0, p.c.Rows, 0, p.c.Cols)
 			}
 			now.release()
-		})
-		all.release()
-	}
+		}
+	})
+	all.release()
 }
 
 // share returns how many of count vectors a task should take: enough tasks to share
@@ -113,14 +112,23 @@ func TriangularInverse(l Matrix) {
 	square(l)
 	n := l.Rows
 	step := cut(n, order, maxWidth)
-	for r0 := 0; r0 < n; r0 += step {
+	all := borrowPanels(n, step)
+	inPhases(cube(n)/6, 2*((n+step-1)/step), func(p int) (int, func(int)) {
+		r0 := p / 2 * step
 		r1 := min(r0+step, n)
-		all := operand{Matrix: l.View(r0, n, r0, r1)}.packed()
-		t := newTriangle(all, r1-r0, false)
+		all := all.of(r1 - r0)
+		t := triangle{all, false}
+		if p%2 == 0 {
+			below := operand{Matrix: l.View(r0, n, r0, r1)}
+			return packTasks(n - r0), func(c int) {
+				all.packTask(below, c)
+				t.invertDiagonal(c*packed, min((c+1)*packed, r1-r0), r1-r0)
+			}
+		}
 		rows := operand{Matrix: l.View(r0, r1, 0, r0), columns: true}
 		chunk := share(r1)
 		old := (r0 + chunk - 1) / chunk // tasks for the columns that are under way
-		Parallel(old+(r1-r0+chunk-1)/chunk, func(c int) {
+		return old + (r1-r0+chunk-1)/chunk, func(c int) {
 			j0, j1, beta := c*chunk, min((c+1)*chunk, r0), 1.0
 			if c >= old {
 				j0 = r0 + (c-old)*chunk
@@ -152,7 +160,9 @@ func TriangularInverse(l Matrix) {
 				p.block(0, n-r1, 0, j1-j0)
 			}
 			now.release()
-		})
-		all.release()
-	}
+		}
+	})
+	all.release()
 }
+
+func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
