@@ -3,6 +3,7 @@ module github.com/krigo-gp/krigo
 go 1.26.8
 
 require (
+	github.com/mmcloughlin/avo v0.6.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	golang.org/x/sys v0.49.0

@@ -362,9 +362,11 @@ def table_rows(rows, threads, reports):
         ]
 
 
-def print_table(rows):
-    head = ["N", "threads", "contender", "median s", "min–max s", "ratio to krigo", "added MiB", "peak MiB"]
-    align = ["--:", "--:", ":--", "--:", "--:", "--:", "--:", "--:"]
+HEAD = ["N", "threads", "contender", "median s", "min–max s", "ratio to krigo", "added MiB", "peak MiB"]
+ALIGN = ["--:", "--:", ":--", "--:", "--:", "--:", "--:", "--:"]
+
+
+def print_table(head, align, rows):
     for cells in [head, align, *rows]:
         print("| " + " | ".join(map(str, cells)) + " |")
 
@@ -416,7 +418,7 @@ def drive(arguments):
                 reports, theirs = measure(commands, data, rows, threads, options.rounds, repeat)
                 disturbance = max(disturbance, theirs)
                 table += table_rows(rows, threads, reports)
-    print_table(table)
+    print_table(HEAD, ALIGN, table)
     print(f"\n{machine()}. During a timed run others used at most {disturbance:.2f} cores.")
     if disturbance > 0.1:
         print("\n**The machine was not idle: do not quote these times.**")

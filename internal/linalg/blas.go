@@ -14,56 +14,40 @@ func trans(t bool) blas.Transpose {
 	return blas.NoTrans
 }
 
-// strip is the number of rows that one task of a blocked routine works on: large
-// enough that a product inside it runs at speed, small enough that both cores of
-// a small machine get work at N = 400.
-const strip = 64
-
 // Gemm sets C ← α op(A) op(B) + β C, where op transposes if the flag says so.
+//
+// An element depends on its row of op(A), its column of op(B), α, β and what stood
+// there, bit for bit, whatever else is in the call.
 func Gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) {
-	m, k := a.Rows, a.Cols
-	if transA {
-		m, k = k, m
-	}
-	kb, n := b.Rows, b.Cols
-	if transB {
-		kb, n = n, kb
-	}
-	if k != kb || c.Rows != m || c.Cols != n {
-		panic(fmt.Sprintf("linalg: Gemm of %d×%d and %d×%d into %d×%d", m, k, kb, n, c.Rows, c.Cols))
-	}
-	if m == 0 || n == 0 {
-		return
-	}
-	if k == 0 {
-		for i := range m {
-			scale(beta, c.Row(i))
-		}
-		return
-	}
-	blas64.Gemm(trans(transA), trans(transB), alpha, a.general(), b.general(), beta, c.general())
+	gemm(transA, transB, alpha, a, b, beta, c, false)
 }
 
 // GemmLower is Gemm for a result known to be symmetric: only the lower triangle
-// of the square C (and the rest of its diagonal blocks) is computed.
+// of the square C is computed.
 func GemmLower(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix) {
 	square(c)
-	n := c.Rows
-	Parallel((n+strip-1)/strip, func(t int) {
-		t = (n+strip-1)/strip - 1 - t // the longest strips first
-		i0, i1 := t*strip, min((t+1)*strip, n)
-		ai := a.colsOrRows(transA, i0, i1)
-		bi := b.colsOrRows(!transB, 0, i1)
-		Gemm(transA, transB, alpha, ai, bi, beta, c.View(i0, i1, 0, i1))
-	})
+	gemm(transA, transB, alpha, a, b, beta, c, true)
 }
 
-// colsOrRows returns columns [i0, i1) if cols is set, else those rows.
-func (m Matrix) colsOrRows(cols bool, i0, i1 int) Matrix {
-	if cols {
-		return m.View(0, m.Rows, i0, i1)
+func gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix, lower bool) {
+	x, y := operand{Matrix: a, columns: transA}, operand{Matrix: b, columns: !transB}
+	if x.depth() != y.depth() || c.Rows != x.count() || c.Cols != y.count() {
+		panic(fmt.Sprintf("linalg: Gemm of %d×%d and %d×%d into %d×%d", x.count(), x.depth(), y.depth(), y.count(), c.Rows, c.Cols))
 	}
-	return m.View(i0, i1, 0, m.Cols)
+	if c.Rows == 0 || c.Cols == 0 {
+		return
+	}
+	if x.depth() > 0 && alpha != 0 {
+		multiply(alpha, x, y, beta, c, lower)
+		return
+	}
+	for i := range c.Rows {
+		end := c.Cols
+		if lower {
+			end = i + 1
+		}
+		scale(beta, c.Row(i)[:end])
+	}
 }
 
 // SyrkLower sets the lower triangle of C ← α A Aᵀ + β C, or of α Aᵀ A + β C.
@@ -102,27 +86,13 @@ func Ger(alpha float64, x, y []float64, a Matrix) {
 // triangular: from the left B ← op(L)⁻¹ B, from the right B ← B op(L)⁻¹.
 func Trsm(left, transL bool, l, b Matrix) {
 	square(l)
-	if b.Rows == 0 || b.Cols == 0 {
-		return
+	x := operand{Matrix: b, columns: left}
+	if x.depth() != l.Rows {
+		panic(fmt.Sprintf("linalg: Trsm of order %d with %d×%d", l.Rows, b.Rows, b.Cols))
 	}
-	tri := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride, Data: l.Data}
-	if left {
-		if b.Rows != l.Rows {
-			panic(fmt.Sprintf("linalg: Trsm of order %d with %d rows", l.Rows, b.Rows))
-		}
-		Parallel((b.Cols+strip-1)/strip, func(t int) {
-			v := b.View(0, b.Rows, t*strip, min((t+1)*strip, b.Cols))
-			blas64.Trsm(blas.Left, trans(transL), 1, tri, v.general())
-		})
-		return
+	if x.count() > 0 {
+		substitute(l, transL == left, x)
 	}
-	if b.Cols != l.Rows {
-		panic(fmt.Sprintf("linalg: Trsm of order %d with %d columns", l.Rows, b.Cols))
-	}
-	Parallel((b.Rows+strip-1)/strip, func(t int) {
-		v := b.RowRange(t*strip, min((t+1)*strip, b.Rows))
-		blas64.Trsm(blas.Right, trans(transL), 1, tri, v.general())
-	})
 }
 
 // Trsv solves L x = b, or Lᵀ x = b, in place.

@@ -3,6 +3,7 @@ package linalg
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 )
 
 // NotPositiveDefinite is the error of a Cholesky factorisation that met a pivot
@@ -22,42 +23,129 @@ func (e *NotPositiveDefinite) Error() string {
 // as not positive.
 func Cholesky(a Matrix) error {
 	square(a)
-	const panel = 64
 	n := a.Rows
+	if n == 0 {
+		return nil
+	}
 	smallest := Borrow(1, n)
 	defer Return(smallest)
 	for i := range n {
 		smallest.Data[i] = 0x1p-50 * a.At(i, i)
 	}
-	for k0 := 0; k0 < n; k0 += panel {
-		k1 := min(k0+panel, n)
-		diag := a.View(k0, k1, k0, k1)
-		if err := choleskyUnblocked(diag, smallest.Data[k0:k1]); err != nil {
-			err.Row += k0
-			return err
+	step := cut(n, order, maxWidth)
+	block, all := borrowPanels(step, step), borrowPanels(max(n-step, 0), step)
+	defer block.release()
+	defer all.release()
+	var failure atomic.Pointer[NotPositiveDefinite]
+	inPhases(cube(n)/6, 3*((n+step-1)/step), func(p int) (int, func(int)) {
+		k0 := p / 3 * step
+		k1 := min(k0+step, n)
+		t, x := triangle{block.of(k1 - k0), false}, all.of(k1-k0)
+		if failure.Load() != nil || k1 == n && p%3 > 0 {
+			return 0, nil
 		}
-		if k1 == n {
-			break
+		if p%3 == 0 {
+			return 1, func(int) {
+				if err := t.factor(a.View(k0, k1, k0, k1), smallest.Data[k0:k1]); err != nil {
+					err.Row += k0
+					failure.Store(err)
+				}
+			}
 		}
-		below := a.View(k1, n, k0, k1)
-		Trsm(false, true, diag, below)
-		SyrkLower(false, -1, below, 1, a.View(k1, n, k1, n))
+		// The rows below are solved for, and in their packed form are both sides of
+		// the product that updates what is left.
+		if p%3 == 1 {
+			below := operand{Matrix: a.View(k1, n, k0, k1)}
+			return (n - k1 + maxWidth - 1) / maxWidth, func(c int) {
+				i0, i1 := c*maxWidth, min((c+1)*maxWidth, n-k1)
+				x.pack(below, i0, i1, i0)
+				for i := i0; i < i1; i += width {
+					t.solve(x, i, 0)
+				}
+				x.unpack(below, i0, i1, i0)
+			}
+		}
+		g := newGrid(0, n-k1, n-k1)
+		return g.tasks(), func(c int) {
+			g.run(&product{-1, 1, x, x, k1 - k0, a.View(k1, n, k1, n), true, noStair}, c)
+		}
+	})
+	if err := failure.Load(); err != nil {
+		return err
 	}
 	return nil
 }
 
-func choleskyUnblocked(a Matrix, smallest []float64) *NotPositiveDefinite {
-	for j := range a.Rows {
-		rj := a.Row(j)[:j+1]
-		d := rj[j] - Dot(rj[:j], rj[:j])
-		if !(d > smallest[j]) || !(d > 0) || math.IsInf(d, 1) {
-			return &NotPositiveDefinite{Row: j, Pivot: d}
+// factor is Cholesky for one block of at most order rows, into a triangle for what
+// is below.
+//
+// In panels, row k of t is column k of L: a tile is a few columns of L for width
+// rows, and its update is that of solve.
+func (t triangle) factor(a Matrix, smallest []float64) *NotPositiveDefinite {
+	n := a.Rows
+	t.pack(operand{Matrix: a}, 0, n, 0)
+	for i := n; i < t.depth; i++ {
+		t.at(i, i)[0] = 1
+	}
+	var corner [maxLanes * maxWidth]float64 // the diagonal tile, lanes × lanes of it
+	for k := 0; k < t.depth; k += lanes {
+		for i := k / width * width; i < t.depth; i += width {
+			if k > 0 {
+				multiplyTile(k, t.at(k, 0), t.at(i, 0), t.at(i, k), width, -1, 1)
+			}
+			if i <= k {
+				d := t.at(k, k)
+				if err := factorTile(d, a, k, smallest); err != nil {
+					return err
+				}
+				for r := range lanes {
+					copy(corner[r*width:][:lanes], d[r*width:])
+				}
+			}
+			solveTile(false, corner[:], t.at(i, k))
+			if i <= k {
+				d := t.at(k, k)
+				for r := range lanes {
+					copy(d[r*width:][:lanes], corner[r*width:])
+				}
+			}
 		}
-		d = math.Sqrt(d)
-		rj[j] = d
-		for i := j + 1; i < a.Rows; i++ {
-			ri := a.Row(i)
-			ri[j] = (ri[j] - Dot(ri[:j], rj[:j])) / d
+	}
+	for i0 := 0; i0 < n; i0 += width {
+		i1 := min(i0+width, n)
+		if i0 > 0 {
+			t.unpack(operand{Matrix: a.View(i0, i1, 0, i0)}, 0, i1-i0, i0)
+		}
+		for i := i0; i < i1; i++ {
+			row, v := a.Row(i), t.at(i, 0)
+			for k := i0; k < i; k++ {
+				row[k] = v[k*width]
+			}
+		}
+	}
+	return nil
+}
+
+// factorTile factors the diagonal tile d of columns k0 on and writes the diagonal
+// of L to a; d keeps its reciprocals.
+func factorTile(d []float64, a Matrix, k0 int, smallest []float64) *NotPositiveDefinite {
+	for k := range min(lanes, a.Rows-k0) {
+		dk := d[k*width:][:lanes]
+		pivot := dk[k]
+		if !(pivot > smallest[k0+k]) || !(pivot > 0) || math.IsInf(pivot, 1) {
+			return &NotPositiveDefinite{Row: k0 + k, Pivot: pivot}
+		}
+		root := math.Sqrt(pivot)
+		a.Set(k0+k, k0+k, root)
+		dk[k] = 1 / root
+		for i := k + 1; i < lanes; i++ {
+			dk[i] *= dk[k]
+		}
+		for r := k + 1; r < lanes; r++ {
+			dr, f := d[r*width:][:lanes], dk[r]
+			for i := r; i < lanes; i++ {
+				dr[i] -= f * dk[i]
+			}
 		}
 	}
 	return nil
@@ -72,53 +160,56 @@ func LogDet(l Matrix) float64 {
 	return 2 * s
 }
 
-// TriangularInverse overwrites the lower triangular L with its inverse (N³/3
-// multiplications). The strict upper triangle is left as it is.
-func TriangularInverse(l Matrix) {
-	square(l)
-	n := l.Rows
-	if n <= strip {
-		var row [strip]float64
-		for i := range n {
-			// Row i of L⁻¹ is a combination of the rows above it: −(Σ_k L_ik X_k)/L_ii.
-			li, x := l.Row(i), row[:i+1]
-			d := 1 / li[i]
-			clear(x)
-			for k := range i {
-				Axpy(-d*li[k], l.Row(k)[:k+1], x[:k+1])
-			}
-			x[i] = d
-			copy(li, x)
-		}
-		return
-	}
-	h := (n/2 + strip - 1) / strip * strip
-	l11, l21, l22 := l.View(0, h, 0, h), l.View(h, n, 0, h), l.View(h, n, h, n)
-	Trsm(false, false, l11, l21)
-	Trsm(true, false, l22, l21)
-	for i := range l21.Rows {
-		scale(-1, l21.Row(i))
-	}
-	TriangularInverse(l11)
-	TriangularInverse(l22)
-}
-
 // CholeskyInverse writes A⁻¹ = L⁻ᵀL⁻¹, both triangles, to the distinct matrix c.
 func CholeskyInverse(l, c Matrix) {
 	square(l)
 	sameShape(l, c)
 	n := l.Rows
-	x := Borrow(n, n)
-	defer Return(x)
-	for i := range n {
-		copy(x.Row(i)[:i+1], l.Row(i)[:i+1])
-		clear(x.Row(i)[i+1:])
+	if n == 0 {
+		return
 	}
-	TriangularInverse(x)
-	// Row block I of A⁻¹ needs only the rows of L⁻¹ from I on: the others are zero there.
-	Parallel((n+strip-1)/strip, func(t int) {
-		i0, i1 := t*strip, min((t+1)*strip, n)
-		Gemm(true, false, 1, x.View(i0, n, i0, i1), x.View(i0, n, 0, i1), 0, c.View(i0, i1, 0, i1))
+	for i := range n {
+		copy(c.Row(i)[:i+1], l.Row(i))
+	}
+	TriangularInverse(c)
+	// X = L⁻¹ gives way to XᵀX from the top down: rows [k0, k1) of X, once packed, add
+	// their product to the rows above and are overwritten by the rest of it.
+	step := cut(n, order, maxWidth)
+	all := borrowPanels(n, step)
+	inPhases(cube(n)/6, 2*((n+step-1)/step), func(p int) (int, func(int)) {
+		k0 := p / 2 * step
+		k1 := min(k0+step, n)
+		x := all.of(k1 - k0)
+		if p%2 == 0 {
+			rows := operand{Matrix: c.View(k0, k1, 0, k1), columns: true}
+			return packTasks(k1), func(t int) {
+				x.packTask(rows, t)
+				for j := max(t*packed, k0); j < min((t+1)*packed, k1); j += width {
+					clearAbove(x.at(j, 0), j-k0, k1-k0)
+				}
+			}
+		}
+		above := product{1, 1, x, x, k1 - k0, c.View(0, k1, 0, k1), true, noStair}
+		here := above
+		here.beta, here.stair = 0, k0
+		ga, gh := newGrid(0, k0, k0), newGrid(k0, k1, k1)
+		return ga.tasks() + gh.tasks(), func(t int) {
+			if t < gh.tasks() {
+				gh.run(&here, t)
+			} else {
+				ga.run(&above, t-gh.tasks())
+			}
+		}
 	})
+	all.release()
 	c.MirrorLower()
+}
+
+// clearAbove clears what stands above the diagonal in a panel of columns j, j+1, …
+// with elements from 0 to depth.
+func clearAbove(panel []float64, j, depth int) {
+	clear(panel[:j*width])
+	for k := j; k < min(j+width, depth); k++ {
+		clear(panel[k*width+k-j+1 : (k+1)*width])
+	}
 }

@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"fmt"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -95,6 +96,11 @@ func (m Matrix) AddDiagonal(v float64) {
 
 func (m Matrix) general() blas64.General {
 	return blas64.General{Rows: m.Rows, Cols: m.Cols, Stride: m.Stride, Data: m.Data}
+}
+
+// same says whether two matrices are the same memory in the same shape.
+func (m Matrix) same(a Matrix) bool {
+	return m.Rows == a.Rows && m.Cols == a.Cols && m.Stride == a.Stride && unsafe.SliceData(m.Data) == unsafe.SliceData(a.Data)
 }
 
 func square(m Matrix) {

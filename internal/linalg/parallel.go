@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
+	"unsafe"
 )
 
 // Parallel calls task(0) … task(n−1), each once, on up to GOMAXPROCS goroutines,
@@ -12,47 +14,99 @@ import (
 func Parallel(n int, task func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
-		for i := range n {
-			task(i)
+		serial(n, task)
+		return
+	}
+	j := &job{task: task, n: int64(n), done: make(chan struct{}, 1)}
+	for range workers - 1 {
+		go j.work()
+	}
+	j.work()
+	<-j.done
+}
+
+// A job is a number of tasks. Whoever works on it takes the next one; it is done
+// when all tasks are, even if a goroutine that was to help hasn't woken up yet.
+type job struct {
+	task           func(i int)
+	n              int64
+	next, finished atomic.Int64
+	done           chan struct{}
+}
+
+func (j *job) work() {
+	for i := j.next.Add(1) - 1; i < j.n; i = j.next.Add(1) - 1 {
+		j.task(int(i))
+		if j.finished.Add(1) == j.n {
+			j.done <- struct{}{}
+		}
+	}
+}
+
+func serial(n int, task func(i int)) {
+	for i := range n {
+		task(i)
+	}
+}
+
+// inPhases does the tasks of phase 0, of phase 1, and so on, each phase when the one
+// before is finished. It is as many calls of Parallel, but waking a thread can take
+// longer than a phase does, so here the helpers are woken once and stay awake. Each
+// of them asks for every phase, some late. The whole takes about so many multiplications.
+func inPhases(multiplications float64, phases int, phase func(p int) (n int, task func(i int))) {
+	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))
+	if workers == 1 {
+		for p := range phases {
+			serial(phase(p))
 		}
 		return
 	}
-	var next atomic.Int64
-	var done sync.WaitGroup
-	work := func() {
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= n {
-				return
+	state := make([]struct{ next, finished atomic.Int64 }, phases)
+	Parallel(workers, func(int) {
+		for p := range phases {
+			n, task := phase(p)
+			s := &state[p]
+			for i := s.next.Add(1) - 1; i < int64(n); i = s.next.Add(1) - 1 {
+				task(int(i))
+				s.finished.Add(1)
 			}
-			task(i)
+			for spin := 0; s.finished.Load() < int64(n); spin++ {
+				if spin < 1000 {
+					runtime.Gosched()
+				} else { // whoever has the last task may want this core
+					time.Sleep(20 * time.Microsecond)
+				}
+			}
 		}
-	}
-	for range workers - 1 {
-		done.Go(work)
-	}
-	work()
-	done.Wait()
+	})
 }
 
+// enough is the number of multiplications that is worth a goroutine.
+const enough = 1 << 19
+
 // pools[c] holds scratch memory of capacity 2^c, so that callers with different
-// needs don't take one another's.
+// needs don't take one another's. A pointer goes into a pool without allocation, a
+// slice would not.
 var pools [48]sync.Pool
 
 // Borrow returns a scratch matrix of any content; give it back with Return.
 func Borrow(rows, cols int) Matrix {
 	n := rows * cols
 	class := bits.Len(uint(max(n, 1) - 1))
-	if p, _ := pools[class].Get().(*[]float64); p != nil {
-		return Matrix{Rows: rows, Cols: cols, Stride: cols, Data: (*p)[:n]}
+	m := Matrix{Rows: rows, Cols: cols, Stride: cols}
+	if p, _ := pools[class].Get().(*float64); p != nil {
+		m.Data = unsafe.Slice(p, 1<<class)[:n]
+	} else {
+		m.Data = make([]float64, n, 1<<class)
 	}
-	return Matrix{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, n, 1<<class)}
+	return m
 }
 
 // Return gives borrowed memory back. It must not be used afterwards.
 func Return(ms ...Matrix) {
 	for _, m := range ms {
-		d := m.Data[:0]
-		pools[bits.Len(uint(cap(d)-1))].Put(&d)
+		if c := cap(m.Data); c&(c-1) == 0 && c > 0 {
+			pools[bits.Len(uint(c-1))].Put(unsafe.SliceData(m.Data))
+		}
 	}
 }

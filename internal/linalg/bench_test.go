@@ -1,0 +1,83 @@
+package linalg
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// measure reports flops(n) multiplications and additions, run n by n.
+func measure(b *testing.B, ns []int, flopsPerN3 float64, prepare func(n int) func()) {
+	for _, n := range ns {
+		f := prepare(n)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f()
+			}
+			report(b, flopsPerN3*float64(n)*float64(n)*float64(n))
+		})
+	}
+}
+
+func report(b *testing.B, flops float64) {
+	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
+}
+
+var benchmarkSizes = []int{64, 400, 512, 1024, 2048}
+
+func BenchmarkGemm(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, k := range []int{8, 64} {
+		x, y, c := random(rng, 64, k), random(rng, 500, k), New(64, 500)
+		b.Run(fmt.Sprintf("64x%dx500", k), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Gemm(false, true, -2, x, y, 0, c)
+			}
+			report(b, float64(2*64*500*k))
+		})
+	}
+	measure(b, benchmarkSizes, 2, func(n int) func() {
+		x, y, c := random(rng, n, n), random(rng, n, n), New(n, n)
+		return func() { Gemm(false, false, 1, x, y, 0, c) }
+	})
+}
+
+func BenchmarkSyrkLower(b *testing.B) {
+	measure(b, benchmarkSizes, 1, func(n int) func() {
+		x, c := random(rand.New(rand.NewPCG(1, 1)), n, n), New(n, n)
+		return func() { SyrkLower(false, 1, x, 0, c) }
+	})
+}
+
+func BenchmarkTrsm(b *testing.B) {
+	measure(b, benchmarkSizes, 1, func(n int) func() {
+		rng := rand.New(rand.NewPCG(1, 1))
+		l, x := spd(rng, n), random(rng, n, n)
+		l.AddDiagonal(1) // its lower triangle; the solutions must not grow
+		return func() { Trsm(false, true, l, x) }
+	})
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	measure(b, benchmarkSizes, 1./3, func(n int) func() {
+		a, l := spd(rand.New(rand.NewPCG(1, 1)), n), New(n, n)
+		return func() {
+			l.CopyFrom(a)
+			if err := Cholesky(l); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkCholeskyInverse(b *testing.B) {
+	measure(b, benchmarkSizes, 2./3, func(n int) func() {
+		l, c := spd(rand.New(rand.NewPCG(1, 1)), n), New(n, n)
+		if err := Cholesky(l); err != nil {
+			b.Fatal(err)
+		}
+		return func() { CholeskyInverse(l, c) }
+	})
+}

@@ -1,0 +1,104 @@
+package linalg
+
+import "github.com/krigo-gp/krigo/internal/cpu"
+
+//go:generate go run ./gen -out tile_amd64.s -stubs tile_amd64.go -pkg linalg
+
+// A tile is the part of a result that a kernel holds in registers: lanes × width
+// numbers. The kernels, of which every level has its own, are
+//
+//	multiplyTile   C ← β C + α Σ_k a_k b_kᵀ, k from 0 to depth−1, for a tile of C; β = 0 overwrites
+//	solveTile      X ← T⁻¹ X for a tile X, T lower or (back) upper triangular of order lanes
+//	transposeTile  the n × lanes transpose of a lanes × n matrix, n a multiple of lanes
+//
+// a_k, b_k and the columns of T are rows of packed panels (see panels), and X is
+// lanes rows of one. T holds the reciprocals of its diagonal, which costs one more
+// rounding per row than dividing would, and overflows for a diagonal under 2⁻¹⁰²⁴.
+//
+// Each element of C is its own chain of multiply-adds in the order of k, so it
+// depends on its row, its column and the level, and on nothing around it.
+var (
+	level        cpu.Level
+	lanes, width int
+)
+
+// The largest tile.
+const (
+	maxLanes = 8
+	maxWidth = 24
+)
+
+func init() {
+	best, _ := cpu.Choose() // a wrong KRIGO_CPU is for the commands to report
+	setLevel(best)
+}
+
+func setLevel(l cpu.Level) {
+	level = l
+	switch l {
+	case cpu.AVX512:
+		lanes, width = 8, 24
+	case cpu.AVX2:
+		lanes, width = 4, 12
+	default:
+		lanes, width = 4, 4
+	}
+}
+
+// The portable kernels have lanes = width = 4, written out so that the compiler
+// keeps the sums in registers; two passes over half a tile because 16 sums don't fit
+// everywhere.
+
+func multiplyPortable(depth int, a, b, c []float64, stride int, alpha, beta float64) {
+	a, b = a[:4*depth], b[:4*depth]
+	for j := 0; j < 4; j += 2 {
+		var s00, s01, s10, s11, s20, s21, s30, s31 float64
+		for k := 0; k+4 <= len(a) && k+4 <= len(b); k += 4 {
+			u, v := a[k:k+4:k+4], b[k:k+4:k+4]
+			b0, b1 := v[j], v[j+1]
+			s00 += u[0] * b0
+			s01 += u[0] * b1
+			s10 += u[1] * b0
+			s11 += u[1] * b1
+			s20 += u[2] * b0
+			s21 += u[2] * b1
+			s30 += u[3] * b0
+			s31 += u[3] * b1
+		}
+		for i, s := range [4][2]float64{{s00, s01}, {s10, s11}, {s20, s21}, {s30, s31}} {
+			r := c[i*stride+j : i*stride+j+2]
+			if beta == 0 {
+				r[0], r[1] = alpha*s[0], alpha*s[1]
+			} else {
+				r[0], r[1] = beta*r[0]+alpha*s[0], beta*r[1]+alpha*s[1]
+			}
+		}
+	}
+}
+
+func solvePortable(back bool, t, x []float64) {
+	for n := range 4 {
+		k, first, end := n, n+1, 4
+		if back {
+			k, first, end = 3-n, 0, 3-n
+		}
+		xk := x[4*k : 4*k+4 : 4*k+4]
+		for j := range xk {
+			xk[j] *= t[4*k+k]
+		}
+		for i := first; i < end; i++ {
+			xi, f := x[4*i:4*i+4:4*i+4], t[4*k+i]
+			for j := range xi {
+				xi[j] -= f * xk[j]
+			}
+		}
+	}
+}
+
+func transposePortable(n int, src []float64, srcStride int, dst []float64, dstStride int) {
+	for i := range 4 {
+		for j, v := range src[i*srcStride : i*srcStride+n] {
+			dst[j*dstStride+i] = v
+		}
+	}
+}

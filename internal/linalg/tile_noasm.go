@@ -1,0 +1,13 @@
+//go:build !amd64
+
+package linalg
+
+func multiplyTile(depth int, a, b, c []float64, stride int, alpha, beta float64) {
+	multiplyPortable(depth, a, b, c, stride, alpha, beta)
+}
+
+func solveTile(back bool, t, x []float64) { solvePortable(back, t, x) }
+
+func transposeTile(n int, src []float64, srcStride int, dst []float64, dstStride int) {
+	transposePortable(n, src, srcStride, dst, dstStride)
+}
