@@ -3,6 +3,7 @@ module github.com/krigo-gp/krigo
 go 1.26.8
 
 require (
+	github.com/mmcloughlin/avo v0.6.0
 	golang.org/x/sys v0.49.0
 	gonum.org/v1/gonum v0.17.0
 )
