@@ -1,3 +1,222 @@
 package main
 
-func covariance(g *isa) {}
+import (
+	"github.com/mmcloughlin/avo/attr"
+	op "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// covariance writes the inner loops of the stationary kernels, for package radial.
+func covariance(g *isa) {
+	g.distances()
+	g.moments()
+	profile := func(name string,
+		value func(g *isa, d2, shape, half vec) vec,
+		pull func(g *isa, d2, bar, shape, half vec) (w vec, terms []vec)) {
+		g.write(function{
+			name: name + "Value", doc: "writes σ² k(d²) to k; half is 1/(2·shape).",
+			in: []string{"d2"}, out: []string{"k"}, scalars: []string{"shape", "half", "variance"},
+			body: func(g *isa, in, s []vec) (out, terms []vec) {
+				return []vec{g.mul(value(g, in[0], s[0], s[1]), s[2])}, nil
+			},
+		})
+		g.write(function{
+			name: name + "Pull", doc: "writes k̄ ∂k/∂(d²) to w and adds up what Sums says.",
+			in: []string{"d2", "bar"}, out: []string{"w"}, scalars: []string{"shape", "half"}, sums: 3,
+			body: func(g *isa, in, s []vec) (out, terms []vec) {
+				w, terms := pull(g, in[0], in[1], s[0], s[1])
+				// terms are Σ k̄ k and perhaps the shape's; Σ w d² comes between.
+				terms = append([]vec{terms[0], g.mul(w, in[0])}, terms[1:]...)
+				return []vec{w}, terms
+			},
+		})
+	}
+
+	profile("se",
+		func(g *isa, d2, _, _ vec) vec { return g.exp(g.mul(d2, g.con(-0.5))) },
+		func(g *isa, d2, bar, _, _ vec) (vec, []vec) {
+			k := g.mul(bar, g.exp(g.mul(d2, g.con(-0.5))))
+			return g.mul(k, g.con(-0.5)), []vec{k}
+		})
+	profile("matern12",
+		func(g *isa, d2, _, _ vec) vec { return g.exp(g.negative(g.sqrt(d2))) },
+		func(g *isa, d2, bar, _, _ vec) (vec, []vec) {
+			d := g.sqrt(d2)
+			k := g.mul(bar, g.exp(g.negative(d)))
+			slope := g.div(g.mul(k, g.con(-0.5)), d)
+			return g.where(d2, greater, g.zero(), slope, g.zero()), []vec{k} // a kink at 0
+		})
+	profile("matern32",
+		func(g *isa, d2, _, _ vec) vec {
+			s := g.sqrt(g.mul(d2, g.con(3)))
+			return g.mul(g.exp(g.negative(s)), g.add(s, g.con(1)))
+		},
+		func(g *isa, d2, bar, _, _ vec) (vec, []vec) {
+			s := g.sqrt(g.mul(d2, g.con(3)))
+			e := g.mul(bar, g.exp(g.negative(s)))
+			return g.mul(e, g.con(-1.5)), []vec{g.mul(e, g.add(s, g.con(1)))}
+		})
+	profile("matern52",
+		func(g *isa, d2, _, _ vec) vec {
+			s := g.sqrt(g.mul(d2, g.con(5)))
+			p := g.add(s, g.con(1))
+			g.plusProduct(p, d2, g.con(5./3))
+			return g.mul(g.exp(g.negative(s)), p)
+		},
+		func(g *isa, d2, bar, _, _ vec) (vec, []vec) {
+			s := g.sqrt(g.mul(d2, g.con(5)))
+			e := g.mul(bar, g.exp(g.negative(s)))
+			p := g.add(s, g.con(1))
+			w := g.mul(g.mul(e, p), g.con(-5./6))
+			g.plusProduct(p, d2, g.con(5./3))
+			return w, []vec{g.mul(e, p)}
+		})
+	profile("rq",
+		func(g *isa, d2, shape, half vec) vec {
+			return g.exp(g.negative(g.mul(g.log1p(g.mul(d2, half)), shape)))
+		},
+		func(g *isa, d2, bar, shape, half vec) (vec, []vec) {
+			u := g.mul(d2, half)
+			l := g.log1p(u)
+			k := g.mul(bar, g.exp(g.negative(g.mul(l, shape))))
+			over := g.div(k, g.add(u, g.con(1))) // k̄ k/(1+u)
+			// ∂k/∂ln a = k a (u/(1+u) − ln(1+u))
+			da := g.mul(u, over)
+			g.minusProduct(da, k, l)
+			return g.mul(over, g.con(-0.5)), []vec{k, g.mul(da, shape)}
+		})
+}
+
+func (g *isa) negative(x vec) vec {
+	r := g.vec()
+	g.VXORPD(g.word(1<<63), x, r)
+	return r
+}
+
+// distances: out_rj ← Σ_t (a_tr − b_tj)², for four rows a (a_tr at 4t+r) and panels of
+// two vectors b. The sums stay in registers.
+func (g *isa) distances() {
+	g.Function("distances" + g.suffix())
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(a, b *float64, dim, step, panels int, out *float64, stride int)")
+	g.Doc("distances"+g.suffix()+" writes the squared distances of 4 points a to those of panels b,",
+		"step values apart; stride is that of out.")
+	g.Pragma("noescape")
+	a := g.Load(g.Param("a"), g.GP64())
+	panel := g.Load(g.Param("b"), g.GP64())
+	dim := g.Load(g.Param("dim"), g.GP64())
+	step := g.Load(g.Param("step"), g.GP64())
+	left := g.Load(g.Param("panels"), g.GP64())
+	out := g.Load(g.Param("out"), g.GP64())
+	stride := g.Load(g.Param("stride"), g.GP64())
+	g.SHLQ(op.U8(3), step)
+	g.SHLQ(op.U8(3), stride)
+	width := g.bits / 8
+	pa, pb, t := g.GP64(), g.GP64(), g.GP64()
+
+	g.Label("panel")
+	g.MOVQ(a, pa)
+	g.MOVQ(panel, pb)
+	g.MOVQ(dim, t)
+	var sum [4][2]vec
+	for r := range sum {
+		for c := range sum[r] {
+			sum[r][c] = g.zero()
+		}
+	}
+	g.Label("dimension")
+	b := [2]vec{g.vec(), g.vec()}
+	for c := range b {
+		g.VMOVUPD(op.Mem{Base: pb, Disp: c * width}, b[c])
+	}
+	for r := range sum {
+		ar := g.vec()
+		g.VBROADCASTSD(op.Mem{Base: pa, Disp: 8 * r}, ar)
+		for c := range b {
+			d := g.sub(b[c], ar)
+			g.plusProduct(sum[r][c], d, d)
+		}
+	}
+	g.ADDQ(op.U32(32), pa)
+	g.ADDQ(op.U32(2*width), pb)
+	g.DECQ(t)
+	g.JNZ(op.LabelRef("dimension"))
+	row := g.GP64()
+	g.MOVQ(out, row)
+	for r := range sum {
+		for c := range sum[r] {
+			g.VMOVUPD(sum[r][c], op.Mem{Base: row, Disp: c * width})
+		}
+		if r < 3 {
+			g.ADDQ(stride, row)
+		}
+	}
+	g.ADDQ(op.U32(2*width), out)
+	g.ADDQ(step, panel)
+	g.DECQ(left)
+	g.JNZ(op.LabelRef("panel"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// moments: m_t ← m_t + Σ_j w_j (a_t − b_tj) and s_t ← s_t + Σ_j w_j (a_t − b_tj)², lane by
+// lane, four dimensions at a time.
+func (g *isa) moments() {
+	g.Function("moments" + g.suffix())
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(w, a, b *float64, fours, step, panels int, m, s *float64)")
+	g.Doc("moments"+g.suffix()+" adds up the weighted differences and their squares between a point a,",
+		"its values 4 apart, and those of panels b, for 4·fours dimensions with 8 lanes each.")
+	g.Pragma("noescape")
+	w := g.Load(g.Param("w"), g.GP64())
+	a := g.Load(g.Param("a"), g.GP64())
+	b := g.Load(g.Param("b"), g.GP64())
+	fours := g.Load(g.Param("fours"), g.GP64())
+	step := g.Load(g.Param("step"), g.GP64())
+	panels := g.Load(g.Param("panels"), g.GP64())
+	mBase := g.Load(g.Param("m"), g.GP64())
+	sBase := g.Load(g.Param("s"), g.GP64())
+	g.SHLQ(op.U8(3), step)
+	width := g.bits / 8
+	pw, pb, left := g.GP64(), g.GP64(), g.GP64()
+
+	g.Label("four")
+	var at, m, s [4]vec
+	slot := func(base reg.Register, t int) op.Mem { return op.Mem{Base: base, Disp: 64 * t} }
+	for t := range at {
+		at[t], m[t], s[t] = g.vec(), g.vec(), g.vec()
+		g.VBROADCASTSD(op.Mem{Base: a, Disp: 32 * t}, at[t])
+		g.VMOVUPD(slot(mBase, t), m[t])
+		g.VMOVUPD(slot(sBase, t), s[t])
+	}
+	g.MOVQ(w, pw)
+	g.MOVQ(b, pb)
+	g.MOVQ(panels, left)
+	g.Label("panel")
+	for c := range 2 {
+		weight := g.vec()
+		g.VMOVUPD(op.Mem{Base: pw, Disp: c * width}, weight)
+		for t := range at {
+			d := g.sub(at[t], op.Mem{Base: pb, Disp: (2*t + c) * width})
+			wd := g.mul(weight, d)
+			g.VADDPD(wd, m[t], m[t])
+			g.plusProduct(s[t], wd, d)
+		}
+	}
+	g.ADDQ(op.U32(2*width), pw)
+	g.ADDQ(step, pb)
+	g.DECQ(left)
+	g.JNZ(op.LabelRef("panel"))
+	for t := range at {
+		g.VMOVUPD(m[t], slot(mBase, t))
+		g.VMOVUPD(s[t], slot(sBase, t))
+	}
+	g.ADDQ(op.U32(4*32), a)
+	g.ADDQ(op.U32(4*2*width), b)
+	g.ADDQ(op.U32(4*64), mBase)
+	g.ADDQ(op.U32(4*64), sBase)
+	g.DECQ(fours)
+	g.JNZ(op.LabelRef("four"))
+	g.VZEROUPPER()
+	g.RET()
+}

@@ -8,17 +8,17 @@ import (
 
 // elementary writes the functions that linalg offers on slices.
 func elementary(g *isa) {
-	one := func(name, doc string, hoist [2]int, f func(g *isa, x vec) vec) {
+	one := func(name, doc string, f func(g *isa, x vec) vec) {
 		g.write(function{
-			name: name, doc: doc, in: []string{"x"}, out: []string{"y"}, hoist: hoist,
+			name: name, doc: doc, in: []string{"x"}, out: []string{"y"},
 			body: func(g *isa, in, _ []vec) (out, terms []vec) { return []vec{f(g, in[0])}, nil },
 		})
 	}
-	one("exp", "writes exp(x_i) to y.", [2]int{7, 17}, (*isa).exp)
-	one("log", "writes ln x_i to y.", [2]int{2, 16}, (*isa).log)
-	one("log1p", "writes ln(1+x_i) to y.", [2]int{2, 12}, (*isa).log1p)
-	one("normalTail", "writes the upper tail of the standard normal at x_i to y.", [2]int{2, 16}, (*isa).normalTail)
-	one("sqrt", "writes √x_i to y.", [2]int{}, (*isa).sqrt)
+	one("exp", "writes exp(x_i) to y.", (*isa).exp)
+	one("log", "writes ln x_i to y.", (*isa).log)
+	one("log1p", "writes ln(1+x_i) to y.", (*isa).log1p)
+	one("normalTail", "writes the upper tail of the standard normal at x_i to y.", (*isa).normalTail)
+	one("sqrt", "writes √x_i to y.", (*isa).sqrt)
 }
 
 // Coefficients of polynomials below interpolate at Chebyshev nodes, in arithmetic

@@ -8,7 +8,9 @@ import (
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	op "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -20,14 +22,14 @@ type isa struct {
 	memory   map[uint64]op.Mem // constants, one full vector each
 	hoisted  map[uint64]vec    // those that the current function keeps in registers
 	wanted   []uint64          // constants met, in order; what hoist chooses from
+	masks    op.Mem
 	rehearse bool
 }
 
 type vec = reg.VecVirtual
 
 func newISA(c *build.Context, bits int) *isa {
-	g := &isa{Context: c, bits: bits, memory: map[uint64]op.Mem{}}
-	return g
+	return &isa{Context: c, bits: bits, memory: map[uint64]op.Mem{}}
 }
 
 func (g *isa) lanes() int { return g.bits / 64 }
@@ -173,8 +175,7 @@ type function struct {
 	name, doc string
 	in, out   []string // slices; an output may also be an input
 	scalars   []string
-	sums      int    // running sums, 8 lanes each (AVX2 uses the first 4), in sums *[n]float64
-	hoist     [2]int // how many constants AVX2 and AVX-512 keep in registers
+	sums      int // running sums, 8 lanes each (AVX2 uses the first 4), in sums *[n]float64
 	body      func(g *isa, in, scalars []vec) (out, terms []vec)
 }
 
@@ -193,7 +194,40 @@ func (g *isa) rehearsal(f function) []uint64 {
 	return try.wanted
 }
 
+// write emits a function that keeps as many of its constants in registers as fit,
+// those met first before others.
 func (g *isa) write(f function) {
+	constants := g.rehearsal(f)
+	fit := func(n int) bool {
+		try := newISA(build.NewContext(), g.bits)
+		try.emit(f, constants[:n])
+		file, err := try.Result()
+		return err == nil && compile.Execute(file) == nil
+	}
+	n := len(constants)
+	for !fit(n) {
+		n--
+	}
+	g.emit(f, constants[:n])
+}
+
+// compile is avo's compilation, with the check that functions for AVX2 stay within
+// the sixteen registers it has: avo would hand out those of AVX-512.
+var compile = pass.Concat(pass.Compile, pass.FunctionPass(func(f *ir.Function) error {
+	if !strings.HasSuffix(f.Name, "AVX2") {
+		return nil
+	}
+	for _, i := range f.Instructions() {
+		for _, r := range i.Registers() {
+			if p := reg.ToPhysical(r); p != nil && p.Kind() == reg.KindVector && p.PhysicalIndex() >= 16 {
+				return fmt.Errorf("%s needs more than 16 vector registers", f.Name)
+			}
+		}
+	}
+	return nil
+}))
+
+func (g *isa) emit(f function, hoist []uint64) {
 	var names []string
 	for _, list := range [][]string{f.out, f.in} {
 		for _, s := range list {
@@ -228,8 +262,7 @@ func (g *isa) write(f function) {
 		g.VBROADCASTSD(x, scalars[i])
 	}
 	g.hoisted = map[uint64]vec{}
-	wanted := g.rehearsal(f)
-	for _, w := range wanted[:min(len(wanted), f.hoist[g.bits/512])] {
+	for _, w := range hoist {
 		r := g.vec()
 		g.VMOVUPD(g.static(w), r)
 		g.hoisted[w] = r
@@ -295,15 +328,13 @@ func (g *isa) write(f function) {
 	g.RET()
 }
 
-var maskTable op.Mem
-
 func (g *isa) maskTable() op.Mem {
-	if maskTable.Symbol.Name == "" {
-		maskTable = g.StaticGlobal("masks")
+	if g.masks.Symbol.Name == "" {
+		g.masks = g.StaticGlobal("masks")
 		g.DataAttributes(attr.RODATA | attr.NOPTR)
 		for _, w := range []uint64{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64, 0, 0, 0, 0} {
 			g.AppendDatum(op.U64(w))
 		}
 	}
-	return maskTable
+	return g.masks
 }

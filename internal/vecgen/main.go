@@ -30,5 +30,7 @@ func main() {
 			log.Fatalf("vecgen: unknown set %q", *set)
 		}
 	}
-	os.Exit(build.Main(flags.Config(), c))
+	config := flags.Config()
+	config.Passes[0] = compile // instead of pass.Compile
+	os.Exit(build.Main(config, c))
 }
