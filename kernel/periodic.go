@@ -73,13 +73,13 @@ type periodicColumns struct {
 	origin []float64 // of the phases: b's first point, for a row of a must not feel the others
 	wave   wave      // of b
 	points radial.Points
-	unit   linalg.Matrix // zeros and ones: the embedding is centred and scaled already
+	unit   linalg.Matrix // zeros and √½: the embedding is centred and scaled already, but for SE's u
 }
 
 func (p *Periodic) against(theta []float64, b linalg.Matrix) columns {
 	c := &periodicColumns{Periodic: p, theta: theta, origin: b.Row(0), wave: p.wave(theta, b, b.Row(0)), unit: linalg.New(2, 2*p.dim)}
 	for t := range c.unit.Row(1) {
-		c.unit.Row(1)[t] = 1
+		c.unit.Row(1)[t] = radial.SE.Scale(0)
 	}
 	c.points = radial.Right(c.wave.embed, c.unit.Row(0), c.unit.Row(1))
 	return c
@@ -91,7 +91,7 @@ func (c *periodicColumns) release() {
 }
 
 // strips is the function of that name for rows with wave w.
-func (c *periodicColumns) strips(w wave, j0, j1 int, f func(i0, i1, j, n int, d2 linalg.Matrix)) {
+func (c *periodicColumns) strips(w wave, j0, j1 int, f func(i0, i1, j, n int, u linalg.Matrix)) {
 	left := radial.Left(w.embed, c.unit.Row(0), c.unit.Row(1))
 	strips(left, c.points, j0, j1, f)
 	left.Release()
@@ -100,9 +100,9 @@ func (c *periodicColumns) strips(w wave, j0, j1 int, f func(i0, i1, j, n int, d2
 func (c *periodicColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
 	w := c.Periodic.wave(c.theta, a, c.origin)
 	variance := math.Exp(c.theta[len(c.theta)-1])
-	c.strips(w, j0, j1, func(i0, i1, j, n int, d2 linalg.Matrix) {
+	c.strips(w, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
 		for i := i0; i < i1; i++ {
-			radial.SE.Value(k.Row(i)[j:j+n], d2.Row(i - i0)[:n], 1, variance)
+			radial.SE.Value(k.Row(i)[j:j+n], u.Row(i - i0)[:n], 1, variance)
 		}
 	})
 	w.release()
@@ -118,11 +118,11 @@ func (c *periodicColumns) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, d
 	wa := c.Periodic.wave(theta, a, c.origin)
 	w := linalg.Borrow(a.Rows, j1-j0)
 	var kSums radial.Sums
-	c.strips(wa, j0, j1, func(i0, i1, j, n int, d2 linalg.Matrix) {
+	c.strips(wa, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
 		for i := i0; i < i1; i++ {
 			wi := w.Row(i)[j : j+n]
-			radial.SE.Pull(wi, d2.Row(i - i0)[:n], bar.Row(i)[j:j+n], 1, &kSums)
-			linalg.Scale(variance, wi)
+			radial.SE.Pull(wi, u.Row(i - i0)[:n], bar.Row(i)[j:j+n], 1, &kSums)
+			linalg.Scale(0.5*variance, wi) // ∂/∂(d²) = ½ ∂/∂u
 		}
 	})
 	dTheta[nl+1] += variance * radial.Total(kSums[:])

@@ -100,7 +100,7 @@ type against struct {
 	shape, variance float64
 	points          radial.Points
 	scratch         linalg.Matrix
-	centre, inverse []float64 // of every input; inverse is 1/l
+	centre, inverse []float64 // of every input; inverse is 1/l, scaled for the profile
 }
 
 func (s *Stationary) against(theta []float64, b linalg.Matrix) columns {
@@ -115,7 +115,7 @@ func (s *Stationary) against(theta []float64, b linalg.Matrix) columns {
 		linalg.Axpy(1/float64(b.Rows), b.Row(i), p.centre)
 	}
 	for t := range p.inverse {
-		p.inverse[t] = math.Exp(-0.5 * logL2[min(t, len(logL2)-1)])
+		p.inverse[t] = s.profile.Scale(shape) * math.Exp(-0.5*logL2[min(t, len(logL2)-1)])
 	}
 	p.points = radial.Right(b, p.centre, p.inverse)
 	return p
@@ -128,31 +128,31 @@ func (p *against) release() {
 
 // strips calls f for strips of a few rows [i0, i1) and n columns from j on, counted
 // from j0, with their squared distances.
-func strips(a, b radial.Points, j0, j1 int, f func(i0, i1, j, n int, d2 linalg.Matrix)) {
+func strips(a, b radial.Points, j0, j1 int, f func(i0, i1, j, n int, u linalg.Matrix)) {
 	block := b.Block()
-	d2 := linalg.Borrow(radial.Group, block)
-	for j := j0; j < j1; j += block {
-		n := min(block, j1-j)
-		for i := 0; i < a.Rows; i += radial.Group {
-			radial.Strip(a, i/radial.Group, b, j, j+n, d2)
-			f(i, min(i+radial.Group, a.Rows), j-j0, n, d2)
+	u := linalg.Borrow(radial.Group, block)
+	for i := 0; i < a.Rows; i += radial.Group {
+		for j := j0; j < j1; j += block {
+			n := min(block, j1-j)
+			radial.Strip(a, i/radial.Group, b, j, j+n, u)
+			f(i, min(i+radial.Group, a.Rows), j-j0, n, u)
 		}
 	}
-	linalg.Return(d2)
+	linalg.Return(u)
 }
 
 func (p *against) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
 	left := radial.Left(a, p.centre, p.inverse)
-	strips(left, p.points, j0, j1, func(i0, i1, j, n int, d2 linalg.Matrix) {
+	strips(left, p.points, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
 		for i := i0; i < i1; i++ {
-			p.profile.Value(k.Row(i)[j:j+n], d2.Row(i - i0)[:n], p.shape, p.variance)
+			p.profile.Value(k.Row(i)[j:j+n], u.Row(i - i0)[:n], p.shape, p.variance)
 		}
 	})
 	left.Release()
 }
 
-// pull is Stationary's Pull. With W = K̄ ∘ G, G = ∂K/∂(d²) and inputs divided by the
-// lengthscales, ∂K/∂ln l_i² = −G (x_i−x'_i)² and ∂K/∂x_i = 2G (x_i−x'_i)/l_i.
+// pull is Stationary's Pull. With W = K̄ ∘ G, G = ∂K/∂u, and inputs times c/l_i, u is
+// their squared distance, ∂K/∂ln l_i² = −G (x_i−x'_i)² and ∂K/∂x_i = 2G (x_i−x'_i) c/l_i.
 func (p *against) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
 	dim := a.Cols
 	padded := (dim + 3) / 4 * 4
@@ -160,9 +160,9 @@ func (p *against) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []
 	lanes.Zero()
 	var sums radial.Sums
 	left := radial.Left(a, p.centre, p.inverse)
-	strips(left, p.points, j0, j1, func(i0, i1, j, n int, d2 linalg.Matrix) {
+	strips(left, p.points, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
 		for i := i0; i < i1; i++ {
-			w := d2.Row(i - i0)[:n]
+			w := u.Row(i - i0)[:n]
 			p.profile.Pull(w, w, bar.Row(i)[j:j+n], p.shape, &sums)
 			if !p.ard && dA.IsZero() {
 				continue

@@ -7,15 +7,15 @@ func portable() inner {
 	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable}
 	for p := range in.value {
 		p := Profile(p)
-		in.value[p] = func(k, d2 []float64, shape, _, variance float64) {
-			for i, v := range d2 {
+		in.value[p] = func(k, u []float64, shape, variance float64) {
+			for i, v := range u {
 				c, _, _ := p.at(v, shape)
 				k[i] = variance * c
 			}
 		}
-		in.pull[p] = func(w, d2, bar []float64, shape, _ float64, sums *[3 * Lanes]float64) {
+		in.pull[p] = func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64) {
 			var value, scaled, dShape float64
-			for i, v := range d2 {
+			for i, v := range u {
 				c, slope, s := p.at(v, shape)
 				w[i] = bar[i] * slope
 				value += bar[i] * c

@@ -95,31 +95,38 @@ func (m Moments) Add(w []float64, a Points, i int, b Points, j0 int) {
 	loops.moments(&w[0], &a.data.Row(i / Group)[i%Group], &b.data.Row(j0 / b.width)[0], (a.Dim+3)/4, b.step, n, &m.First[0], &m.Second[0])
 }
 
-// Profile is a covariance function of unit variance, as a function of d².
+// Profile is a covariance function of unit variance, as a function of u = c²d² with a
+// c that makes it simple: points packed with inverse lengthscales c/l are at squared
+// distances u.
 type Profile int
 
 // The profiles; a is the shape.
 const (
-	SE       Profile = iota // exp(−d²/2)
-	Matern12                // e^{−d}
-	Matern32                // (1+√3d) e^{−√3d}
-	Matern52                // (1+√5d+5d²/3) e^{−√5d}
-	RQ                      // (1+d²/(2a))^{−a}
+	SE       Profile = iota // exp(−d²/2) = e^{−u}
+	Matern12                // e^{−d} = e^{−√u}
+	Matern32                // (1+√3d) e^{−√3d} = (1+√u) e^{−√u}
+	Matern52                // (1+√5d+5d²/3) e^{−√5d} = (1+√u+u/3) e^{−√u}
+	RQ                      // (1+d²/(2a))^{−a} = (1+u)^{−a}
 )
 
-// Value writes variance·k(d²) to k, which may be d2.
-func (p Profile) Value(k, d2 []float64, shape, variance float64) {
-	loops.value[p](k, d2[:len(k)], shape, 0.5/shape, variance)
+// Scale is c.
+func (p Profile) Scale(shape float64) float64 {
+	return [...]float64{math.Sqrt(0.5), 1, math.Sqrt(3), math.Sqrt(5), math.Sqrt(0.5 / shape)}[p]
 }
 
-// Sums are sums over pairs of points with adjoint k̄, in lanes: Σ k̄ k, Σ w d² with
-// w = k̄ ∂k/∂(d²), and for RQ Σ k̄ ∂k/∂ln a.
+// Value writes variance·k(u) to k, which may be u.
+func (p Profile) Value(k, u []float64, shape, variance float64) {
+	loops.value[p](k, u[:len(k)], shape, variance)
+}
+
+// Sums are sums over pairs of points with adjoint k̄, in lanes: Σ k̄ k, Σ w u with
+// w = k̄ ∂k/∂u, and for RQ Σ k̄ ∂k/∂ln a at fixed d².
 type Sums [3 * Lanes]float64
 
-// Pull writes w = bar·∂k/∂(d²) to w, which may be d2, and adds to the sums. Where d is
-// 0, Matern12 has a kink, and w is 0.
-func (p Profile) Pull(w, d2, bar []float64, shape float64, sums *Sums) {
-	loops.pull[p](w, d2[:len(w)], bar[:len(w)], shape, 0.5/shape, (*[3 * Lanes]float64)(sums))
+// Pull writes w = bar·∂k/∂u to w, which may be u, and adds to the sums. At u = 0
+// Matern12 has a kink, and w is 0.
+func (p Profile) Pull(w, u, bar []float64, shape float64, sums *Sums) {
+	loops.pull[p](w, u[:len(w)], bar[:len(w)], shape, (*[3 * Lanes]float64)(sums))
 }
 
 // inner holds the loops of one level.
@@ -127,8 +134,8 @@ type inner struct {
 	width     int // right points in a panel, a divisor of 16
 	distances func(a, b *float64, dim, step, panels int, out *float64, stride int)
 	moments   func(w, a, b *float64, fours, step, panels int, m, s *float64)
-	value     [RQ + 1]func(k, d2 []float64, shape, half, variance float64)
-	pull      [RQ + 1]func(w, d2, bar []float64, shape, half float64, sums *[3 * Lanes]float64)
+	value     [RQ + 1]func(k, u []float64, shape, variance float64)
+	pull      [RQ + 1]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64)
 }
 
 // levels are the loops of each level; what a machine lacks stays empty.
@@ -137,30 +144,27 @@ var levels = [...]inner{cpu.Portable: portable(), cpu.AVX512: {}}
 // loops are the chosen level's.
 var loops = levels[cpu.Portable]
 
-// at is k, ∂k/∂(d²) and, for RQ, ∂k/∂ln a.
-func (p Profile) at(d2, a float64) (k, slope, dShape float64) {
+// at is k, ∂k/∂u and, for RQ, ∂k/∂ln a.
+func (p Profile) at(u, a float64) (k, slope, dShape float64) {
+	s := math.Sqrt(u)
 	switch p {
 	case SE:
-		k = math.Exp(-0.5 * d2)
-		return k, -0.5 * k, 0
+		k = math.Exp(-u)
+		return k, -k, 0
 	case Matern12:
-		d := math.Sqrt(d2)
-		k = math.Exp(-d)
-		if d > 0 {
-			slope = -0.5 * k / d
+		k = math.Exp(-s)
+		if u > 0 {
+			slope = -0.5 * k / s
 		}
 		return k, slope, 0
 	case Matern32:
-		s := math.Sqrt(3 * d2)
 		e := math.Exp(-s)
-		return (1 + s) * e, -1.5 * e, 0
+		return (1 + s) * e, -0.5 * e, 0
 	case Matern52:
-		s := math.Sqrt(5 * d2)
 		e := math.Exp(-s)
-		return (1 + s + s*s/3) * e, -5. / 6 * (1 + s) * e, 0
+		return (1 + s + u/3) * e, -1. / 6 * (1 + s) * e, 0
 	}
-	u := d2 * (0.5 / a)
 	l := math.Log1p(u)
 	k = math.Exp(-a * l)
-	return k, -0.5 * k / (1 + u), a * k * (u/(1+u) - l)
+	return k, -a * k / (1 + u), a * k * (u/(1+u) - l)
 }

@@ -16,55 +16,55 @@ func distancesAVX2(a *float64, b *float64, dim int, step int, panels int, out *f
 //go:noescape
 func momentsAVX2(w *float64, a *float64, b *float64, fours int, step int, panels int, m *float64, s *float64)
 
-// seValueAVX2 writes σ² k(d²) to k; half is 1/(2·shape).
+// seValueAVX2 writes variance·k(u) to k.
 //
 //go:noescape
-func seValueAVX2(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func seValueAVX2(k []float64, u []float64, shape float64, variance float64)
 
-// sePullAVX2 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// sePullAVX2 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func sePullAVX2(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func sePullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 
-// matern12ValueAVX2 writes σ² k(d²) to k; half is 1/(2·shape).
+// matern12ValueAVX2 writes variance·k(u) to k.
 //
 //go:noescape
-func matern12ValueAVX2(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func matern12ValueAVX2(k []float64, u []float64, shape float64, variance float64)
 
-// matern12PullAVX2 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// matern12PullAVX2 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func matern12PullAVX2(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func matern12PullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 
-// matern32ValueAVX2 writes σ² k(d²) to k; half is 1/(2·shape).
+// matern32ValueAVX2 writes variance·k(u) to k.
 //
 //go:noescape
-func matern32ValueAVX2(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func matern32ValueAVX2(k []float64, u []float64, shape float64, variance float64)
 
-// matern32PullAVX2 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// matern32PullAVX2 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func matern32PullAVX2(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func matern32PullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 
-// matern52ValueAVX2 writes σ² k(d²) to k; half is 1/(2·shape).
+// matern52ValueAVX2 writes variance·k(u) to k.
 //
 //go:noescape
-func matern52ValueAVX2(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func matern52ValueAVX2(k []float64, u []float64, shape float64, variance float64)
 
-// matern52PullAVX2 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// matern52PullAVX2 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func matern52PullAVX2(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func matern52PullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 
-// rqValueAVX2 writes σ² k(d²) to k; half is 1/(2·shape).
+// rqValueAVX2 writes variance·k(u) to k.
 //
 //go:noescape
-func rqValueAVX2(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func rqValueAVX2(k []float64, u []float64, shape float64, variance float64)
 
-// rqPullAVX2 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// rqPullAVX2 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func rqPullAVX2(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func rqPullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 
 // distancesAVX512 writes the squared distances of 4 points a to those of panels b,
 // step values apart; stride is that of out.
@@ -78,52 +78,52 @@ func distancesAVX512(a *float64, b *float64, dim int, step int, panels int, out 
 //go:noescape
 func momentsAVX512(w *float64, a *float64, b *float64, fours int, step int, panels int, m *float64, s *float64)
 
-// seValueAVX512 writes σ² k(d²) to k; half is 1/(2·shape).
+// seValueAVX512 writes variance·k(u) to k.
 //
 //go:noescape
-func seValueAVX512(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func seValueAVX512(k []float64, u []float64, shape float64, variance float64)
 
-// sePullAVX512 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// sePullAVX512 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func sePullAVX512(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func sePullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 
-// matern12ValueAVX512 writes σ² k(d²) to k; half is 1/(2·shape).
+// matern12ValueAVX512 writes variance·k(u) to k.
 //
 //go:noescape
-func matern12ValueAVX512(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func matern12ValueAVX512(k []float64, u []float64, shape float64, variance float64)
 
-// matern12PullAVX512 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// matern12PullAVX512 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func matern12PullAVX512(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func matern12PullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 
-// matern32ValueAVX512 writes σ² k(d²) to k; half is 1/(2·shape).
+// matern32ValueAVX512 writes variance·k(u) to k.
 //
 //go:noescape
-func matern32ValueAVX512(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func matern32ValueAVX512(k []float64, u []float64, shape float64, variance float64)
 
-// matern32PullAVX512 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// matern32PullAVX512 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func matern32PullAVX512(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func matern32PullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 
-// matern52ValueAVX512 writes σ² k(d²) to k; half is 1/(2·shape).
+// matern52ValueAVX512 writes variance·k(u) to k.
 //
 //go:noescape
-func matern52ValueAVX512(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func matern52ValueAVX512(k []float64, u []float64, shape float64, variance float64)
 
-// matern52PullAVX512 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// matern52PullAVX512 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func matern52PullAVX512(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func matern52PullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 
-// rqValueAVX512 writes σ² k(d²) to k; half is 1/(2·shape).
+// rqValueAVX512 writes variance·k(u) to k.
 //
 //go:noescape
-func rqValueAVX512(k []float64, d2 []float64, shape float64, half float64, variance float64)
+func rqValueAVX512(k []float64, u []float64, shape float64, variance float64)
 
-// rqPullAVX512 writes k̄ ∂k/∂(d²) to w and adds up what Sums says.
+// rqPullAVX512 writes bar·∂k/∂u to w and adds up what Sums says.
 //
 //go:noescape
-func rqPullAVX512(w []float64, d2 []float64, bar []float64, shape float64, half float64, sums *[24]float64)
+func rqPullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)

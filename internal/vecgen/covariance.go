@@ -10,80 +10,79 @@ import (
 func covariance(g *isa) {
 	g.distances()
 	g.moments()
-	profile := func(name string,
-		value func(g *isa, d2, shape, half vec) vec,
-		pull func(g *isa, d2, bar, shape, half vec) (w vec, terms []vec)) {
+	// A profile is given by its value at u = scale²·d² ≥ 0, and by w = k̄ ∂k/∂u with its
+	// sums: Σ k̄ k, Σ w u, and RQ's Σ k̄ ∂k/∂ln a.
+	profile := func(name string, value func(g *isa, u, shape vec) vec, pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
 		g.write(function{
-			name: name + "Value", doc: "writes σ² k(d²) to k; half is 1/(2·shape).",
-			in: []string{"d2"}, out: []string{"k"}, scalars: []string{"shape", "half", "variance"},
+			name: name + "Value", doc: "writes variance·k(u) to k.",
+			in: []string{"u"}, out: []string{"k"}, scalars: []string{"shape", "variance"},
 			body: func(g *isa, in, s []vec) (out, terms []vec) {
-				return []vec{g.mul(value(g, in[0], s[0], s[1]), s[2])}, nil
+				return []vec{g.mul(value(g, in[0], s[0]), s[1])}, nil
 			},
 		})
 		g.write(function{
-			name: name + "Pull", doc: "writes k̄ ∂k/∂(d²) to w and adds up what Sums says.",
-			in: []string{"d2", "bar"}, out: []string{"w"}, scalars: []string{"shape", "half"}, sums: 3,
+			name: name + "Pull", doc: "writes bar·∂k/∂u to w and adds up what Sums says.",
+			in: []string{"u", "bar"}, out: []string{"w"}, scalars: []string{"shape"}, sums: 3,
 			body: func(g *isa, in, s []vec) (out, terms []vec) {
-				w, terms := pull(g, in[0], in[1], s[0], s[1])
-				// terms are Σ k̄ k and perhaps the shape's; Σ w d² comes between.
-				terms = append([]vec{terms[0], g.mul(w, in[0])}, terms[1:]...)
+				w, k, dShape := pull(g, in[0], in[1], s[0])
+				terms = []vec{k, g.mul(w, in[0])}
+				if dShape != nil {
+					terms = append(terms, dShape)
+				}
 				return []vec{w}, terms
 			},
 		})
 	}
 
 	profile("se",
-		func(g *isa, d2, _, _ vec) vec { return g.exp(g.mul(d2, g.con(-0.5))) },
-		func(g *isa, d2, bar, _, _ vec) (vec, []vec) {
-			k := g.mul(bar, g.exp(g.mul(d2, g.con(-0.5))))
-			return g.mul(k, g.con(-0.5)), []vec{k}
+		func(g *isa, u, _ vec) vec { return g.expMinus(u) },
+		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
+			k = g.mul(bar, g.expMinus(u))
+			return g.negative(k), k, nil
 		})
 	profile("matern12",
-		func(g *isa, d2, _, _ vec) vec { return g.exp(g.negative(g.sqrt(d2))) },
-		func(g *isa, d2, bar, _, _ vec) (vec, []vec) {
-			d := g.sqrt(d2)
-			k := g.mul(bar, g.exp(g.negative(d)))
-			slope := g.div(g.mul(k, g.con(-0.5)), d)
-			return g.where(d2, greater, g.zero(), slope, g.zero()), []vec{k} // a kink at 0
+		func(g *isa, u, _ vec) vec { return g.expMinus(g.sqrt(u)) },
+		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
+			s := g.sqrt(u)
+			k = g.mul(bar, g.expMinus(s))
+			slope := g.div(g.mul(k, g.con(-0.5)), s)
+			return g.where(u, greater, g.zero(), slope, g.zero()), k, nil // a kink at 0
 		})
 	profile("matern32",
-		func(g *isa, d2, _, _ vec) vec {
-			s := g.sqrt(g.mul(d2, g.con(3)))
-			return g.mul(g.exp(g.negative(s)), g.add(s, g.con(1)))
+		func(g *isa, u, _ vec) vec {
+			s := g.sqrt(u)
+			return g.mul(g.expMinus(s), g.add(s, g.con(1)))
 		},
-		func(g *isa, d2, bar, _, _ vec) (vec, []vec) {
-			s := g.sqrt(g.mul(d2, g.con(3)))
-			e := g.mul(bar, g.exp(g.negative(s)))
-			return g.mul(e, g.con(-1.5)), []vec{g.mul(e, g.add(s, g.con(1)))}
+		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
+			s := g.sqrt(u)
+			e := g.mul(bar, g.expMinus(s))
+			return g.mul(e, g.con(-0.5)), g.mul(e, g.add(s, g.con(1))), nil
 		})
 	profile("matern52",
-		func(g *isa, d2, _, _ vec) vec {
-			s := g.sqrt(g.mul(d2, g.con(5)))
+		func(g *isa, u, _ vec) vec {
+			s := g.sqrt(u)
 			p := g.add(s, g.con(1))
-			g.plusProduct(p, d2, g.con(5./3))
-			return g.mul(g.exp(g.negative(s)), p)
+			g.plusProduct(p, u, g.con(1./3))
+			return g.mul(g.expMinus(s), p)
 		},
-		func(g *isa, d2, bar, _, _ vec) (vec, []vec) {
-			s := g.sqrt(g.mul(d2, g.con(5)))
-			e := g.mul(bar, g.exp(g.negative(s)))
+		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
+			s := g.sqrt(u)
+			e := g.mul(bar, g.expMinus(s))
 			p := g.add(s, g.con(1))
-			w := g.mul(g.mul(e, p), g.con(-5./6))
-			g.plusProduct(p, d2, g.con(5./3))
-			return w, []vec{g.mul(e, p)}
+			w = g.mul(g.mul(e, p), g.con(-1./6))
+			g.plusProduct(p, u, g.con(1./3))
+			return w, g.mul(e, p), nil
 		})
 	profile("rq",
-		func(g *isa, d2, shape, half vec) vec {
-			return g.exp(g.negative(g.mul(g.log1p(g.mul(d2, half)), shape)))
-		},
-		func(g *isa, d2, bar, shape, half vec) (vec, []vec) {
-			u := g.mul(d2, half)
+		func(g *isa, u, shape vec) vec { return g.expMinus(g.mul(g.log1p(u), shape)) },
+		func(g *isa, u, bar, shape vec) (w, k, dShape vec) {
 			l := g.log1p(u)
-			k := g.mul(bar, g.exp(g.negative(g.mul(l, shape))))
-			over := g.div(k, g.add(u, g.con(1))) // k̄ k/(1+u)
-			// ∂k/∂ln a = k a (u/(1+u) − ln(1+u))
-			da := g.mul(u, over)
-			g.minusProduct(da, k, l)
-			return g.mul(over, g.con(-0.5)), []vec{k, g.mul(da, shape)}
+			k = g.mul(bar, g.expMinus(g.mul(l, shape)))
+			over := g.div(k, g.add(u, g.con(1))) // bar·k/(1+u)
+			dShape = g.mul(u, over)
+			g.minusProduct(dShape, k, l)
+			w = g.negative(g.mul(over, shape))
+			return w, k, g.mul(dShape, shape)
 		})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	op "github.com/mmcloughlin/avo/operand"
 )
@@ -64,18 +65,44 @@ const (
 // or +Inf by itself.
 func (g *isa) exp(x vec) vec {
 	x = g.clamp(x, -746, 710)
-	n := g.copyOf(x)
-	g.timesPlus(n, g.inReg(g.con(math.Log2E)), g.con(round))
-	n = g.sub(n, g.con(round))
+	n := g.times(x, math.Log2E)
 	g.minusProduct(x, n, g.con(ln2Hi))
 	g.minusProduct(x, n, g.con(ln2Lo))
 	p := g.polynomial(x, expCoefs)
 	g.timesPlus(p, g.mul(x, x), x)
-	p = g.add(p, g.con(1))
-	// Times 2ⁿ, with one rounding where the result is denormal.
+	return g.scale(g.add(p, g.con(1)), n)
+}
+
+// expMinus is e⁻ᵘ for u ≥ 0, without the sign change: in r = −x it is exp with every
+// other coefficient negated.
+func (g *isa) expMinus(u vec) vec {
+	r := g.vec()
+	g.VMINPD(u, g.inReg(g.con(746)), r)
+	n := g.times(r, -math.Log2E)
+	g.plusProduct(r, n, g.con(ln2Hi))
+	g.plusProduct(r, n, g.con(ln2Lo))
+	c := slices.Clone(expCoefs)
+	for i := 1; i < len(c); i += 2 {
+		c[i] = -c[i]
+	}
+	p := g.polynomial(r, c)
+	g.timesMinus(p, g.mul(r, r), r)
+	return g.scale(g.add(p, g.con(1)), n)
+}
+
+// times is x·f, rounded to an integer under 2⁵¹.
+func (g *isa) times(x vec, f float64) vec {
+	n := g.copyOf(x)
+	g.timesPlus(n, g.inReg(g.con(f)), g.con(round))
+	return g.sub(n, g.con(round))
+}
+
+// scale is 2ⁿ p, rounded once where the result is denormal.
+func (g *isa) scale(p, n vec) vec {
 	if g.bits == 512 {
-		g.VSCALEFPD(n, p, p)
-		return p
+		r := g.vec()
+		g.VSCALEFPD(n, p, r)
+		return r
 	}
 	half := g.copyOf(n)
 	g.timesPlus(half, g.inReg(g.con(0.5)), g.con(round))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log"
 	"math"
 	"slices"
 	"strings"
@@ -206,7 +207,9 @@ func (g *isa) write(f function) {
 	}
 	n := len(constants)
 	for !fit(n) {
-		n--
+		if n--; n < 0 {
+			log.Fatalf("vecgen: %s%s doesn't fit the registers", f.name, g.suffix())
+		}
 	}
 	g.emit(f, constants[:n])
 }
@@ -267,14 +270,17 @@ func (g *isa) emit(f function, hoist []uint64) {
 		g.VMOVUPD(g.static(w), r)
 		g.hoisted[w] = r
 	}
+	// With sixteen registers, sums stay in memory.
 	var sums []vec
 	var sumsBase reg.Register
 	if f.sums > 0 {
 		sumsBase = g.Load(g.Param("sums"), g.GP64())
+	}
+	slot := func(i int) op.Mem { return op.Mem{Base: sumsBase, Disp: 64 * i} }
+	if g.bits == 512 {
 		for i := range f.sums {
-			r := g.vec()
-			g.VMOVUPD(op.Mem{Base: sumsBase, Disp: 64 * i}, r)
-			sums = append(sums, r)
+			sums = append(sums, g.vec())
+			g.VMOVUPD(slot(i), sums[i])
 		}
 	}
 	at := g.GP64()
@@ -291,7 +297,11 @@ func (g *isa) emit(f function, hoist []uint64) {
 			store(out[i], element(s))
 		}
 		for i, t := range terms {
-			g.VADDPD(t, sums[i], sums[i])
+			if g.bits == 512 {
+				g.VADDPD(t, sums[i], sums[i])
+			} else {
+				g.VMOVUPD(g.add(t, slot(i)), slot(i))
+			}
 		}
 	}
 
@@ -322,7 +332,7 @@ func (g *isa) emit(f function, hoist []uint64) {
 	}
 	g.Label("done")
 	for i, s := range sums {
-		g.VMOVUPD(s, op.Mem{Base: sumsBase, Disp: 64 * i})
+		g.VMOVUPD(s, slot(i))
 	}
 	g.VZEROUPPER()
 	g.RET()
