@@ -4,7 +4,7 @@ import "unsafe"
 
 // portable returns the loops in plain Go, which are also the reference in tests.
 func portable() inner {
-	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable}
+	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable, rows: 1, apply: applyPortable}
 	for p := range in.value {
 		p := Profile(p)
 		in.value[p] = func(k, u []float64, shape, variance float64) {
@@ -70,4 +70,21 @@ func momentsPortable(w, a, b *float64, fours, step, panels int, m, s *float64) {
 		ms[Lanes*t] += first
 		ss[Lanes*t] += second
 	}
+}
+
+func applyPortable(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int) {
+	as, vs := unsafe.Slice(a, (depth-1)*depthStep+1), unsafe.Slice(v, (depth-1)*vStride+4)
+	var s0, s1, s2, s3 float64
+	for k := range depth {
+		x, w := as[k*depthStep], vs[k*vStride:][:4:4]
+		s0 += x * w[0]
+		s1 += x * w[1]
+		s2 += x * w[2]
+		s3 += x * w[3]
+	}
+	o := unsafe.Slice(out, 4)
+	o[0] += s0
+	o[1] += s1
+	o[2] += s2
+	o[3] += s3
 }

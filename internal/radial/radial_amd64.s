@@ -162,6 +162,73 @@ panel:
 	VZEROUPPER
 	RET
 
+// func applyAVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// Requires: AVX, FMA3
+TEXT ·applyAVX2(SB), NOSPLIT, $0-64
+	MOVQ   a+0(FP), AX
+	MOVQ   depth+24(FP), CX
+	MOVQ   v+32(FP), DX
+	MOVQ   out+48(FP), BX
+	MOVQ   rowStep+8(FP), SI
+	SHLQ   $0x03, SI
+	MOVQ   depthStep+16(FP), DI
+	SHLQ   $0x03, DI
+	MOVQ   vStride+40(FP), R8
+	SHLQ   $0x03, R8
+	MOVQ   outStride+56(FP), R9
+	SHLQ   $0x03, R9
+	LEAQ   (SI)(SI*2), R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+
+deeper:
+	VMOVUPD      (DX), Y8
+	VMOVUPD      32(DX), Y9
+	VBROADCASTSD (AX), Y10
+	VFMADD231PD  Y8, Y10, Y0
+	VFMADD231PD  Y9, Y10, Y1
+	VBROADCASTSD (AX)(SI*1), Y10
+	VFMADD231PD  Y8, Y10, Y2
+	VFMADD231PD  Y9, Y10, Y3
+	VBROADCASTSD (AX)(SI*2), Y10
+	VFMADD231PD  Y8, Y10, Y4
+	VFMADD231PD  Y9, Y10, Y5
+	VBROADCASTSD (AX)(R10*1), Y10
+	VFMADD231PD  Y8, Y10, Y6
+	VFMADD231PD  Y9, Y10, Y7
+	ADDQ         DI, AX
+	ADDQ         R8, DX
+	DECQ         CX
+	JNZ          deeper
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	VADDPD       32(BX), Y1, Y1
+	VMOVUPD      Y1, 32(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Y2, Y2
+	VMOVUPD      Y2, (BX)
+	VADDPD       32(BX), Y3, Y3
+	VMOVUPD      Y3, 32(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Y4, Y4
+	VMOVUPD      Y4, (BX)
+	VADDPD       32(BX), Y5, Y5
+	VMOVUPD      Y5, 32(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Y6, Y6
+	VMOVUPD      Y6, (BX)
+	VADDPD       32(BX), Y7, Y7
+	VMOVUPD      Y7, 32(BX)
+	ADDQ         R9, BX
+	VZEROUPPER
+	RET
+
 // func seValueAVX2(k []float64, u []float64, shape float64, variance float64)
 // Requires: AVX, AVX2, FMA3, SSE2
 TEXT ·seValueAVX2(SB), NOSPLIT, $0-64
@@ -1992,6 +2059,115 @@ panel:
 	ADDQ        $0x00000100, R9
 	DECQ        BX
 	JNZ         four
+	VZEROUPPER
+	RET
+
+// func applyAVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·applyAVX512(SB), NOSPLIT, $0-64
+	MOVQ   a+0(FP), AX
+	MOVQ   depth+24(FP), CX
+	MOVQ   v+32(FP), DX
+	MOVQ   out+48(FP), BX
+	MOVQ   rowStep+8(FP), SI
+	SHLQ   $0x03, SI
+	MOVQ   depthStep+16(FP), DI
+	SHLQ   $0x03, DI
+	MOVQ   vStride+40(FP), R8
+	SHLQ   $0x03, R8
+	MOVQ   outStride+56(FP), R9
+	SHLQ   $0x03, R9
+	LEAQ   (SI)(SI*2), R10
+	LEAQ   (R10)(SI*2), R11
+	LEAQ   (R11)(SI*2), R12
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	VXORPD Z4, Z4, Z4
+	VXORPD Z5, Z5, Z5
+	VXORPD Z6, Z6, Z6
+	VXORPD Z7, Z7, Z7
+	VXORPD Z8, Z8, Z8
+	VXORPD Z9, Z9, Z9
+	VXORPD Z10, Z10, Z10
+	VXORPD Z11, Z11, Z11
+	VXORPD Z12, Z12, Z12
+	VXORPD Z13, Z13, Z13
+	VXORPD Z14, Z14, Z14
+	VXORPD Z15, Z15, Z15
+
+deeper:
+	VMOVUPD      (DX), Z16
+	VMOVUPD      64(DX), Z17
+	VBROADCASTSD (AX), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (AX)(SI*1), Z18
+	VFMADD231PD  Z16, Z18, Z2
+	VFMADD231PD  Z17, Z18, Z3
+	VBROADCASTSD (AX)(SI*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (AX)(R10*1), Z18
+	VFMADD231PD  Z16, Z18, Z6
+	VFMADD231PD  Z17, Z18, Z7
+	VBROADCASTSD (AX)(SI*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (AX)(R11*1), Z18
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (AX)(R10*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (AX)(R12*1), Z18
+	VFMADD231PD  Z16, Z18, Z14
+	VFMADD231PD  Z17, Z18, Z15
+	ADDQ         DI, AX
+	ADDQ         R8, DX
+	DECQ         CX
+	JNZ          deeper
+	VADDPD       (BX), Z0, Z0
+	VMOVUPD      Z0, (BX)
+	VADDPD       64(BX), Z1, Z1
+	VMOVUPD      Z1, 64(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z2, Z2
+	VMOVUPD      Z2, (BX)
+	VADDPD       64(BX), Z3, Z3
+	VMOVUPD      Z3, 64(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z4, Z4
+	VMOVUPD      Z4, (BX)
+	VADDPD       64(BX), Z5, Z5
+	VMOVUPD      Z5, 64(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z6, Z6
+	VMOVUPD      Z6, (BX)
+	VADDPD       64(BX), Z7, Z7
+	VMOVUPD      Z7, 64(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z8, Z8
+	VMOVUPD      Z8, (BX)
+	VADDPD       64(BX), Z9, Z9
+	VMOVUPD      Z9, 64(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z10, Z10
+	VMOVUPD      Z10, (BX)
+	VADDPD       64(BX), Z11, Z11
+	VMOVUPD      Z11, 64(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z12, Z12
+	VMOVUPD      Z12, (BX)
+	VADDPD       64(BX), Z13, Z13
+	VMOVUPD      Z13, 64(BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z14, Z14
+	VMOVUPD      Z14, (BX)
+	VADDPD       64(BX), Z15, Z15
+	VMOVUPD      Z15, 64(BX)
+	ADDQ         R9, BX
 	VZEROUPPER
 	RET
 

@@ -10,6 +10,7 @@ import (
 func covariance(g *isa) {
 	g.distances()
 	g.moments()
+	g.apply()
 	// A profile is given by its value at u = scale²·d² ≥ 0, and by w = k̄ ∂k/∂u with its
 	// sums: Σ k̄ k, Σ w u, and RQ's Σ k̄ ∂k/∂ln a.
 	profile := func(name string, value func(g *isa, u, shape vec) vec, pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
@@ -216,6 +217,75 @@ func (g *isa) moments() {
 	g.ADDQ(op.U32(4*64), sBase)
 	g.DECQ(fours)
 	g.JNZ(op.LabelRef("four"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// apply: out_rc ← out_rc + Σ_k a_rk v_kc for as many rows as there are registers for (8
+// or 4) and two vectors of columns. a_rk stands at r·rowStep + k·depthStep, so that it may
+// be a block of K or its transpose.
+func (g *isa) apply() {
+	g.Function("apply" + g.suffix())
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)")
+	g.Doc("apply" + g.suffix() + " adds the product of a few rows a and two vectors of columns of v to out.")
+	g.Pragma("noescape")
+	a := g.Load(g.Param("a"), g.GP64())
+	depth := g.Load(g.Param("depth"), g.GP64())
+	v := g.Load(g.Param("v"), g.GP64())
+	out := g.Load(g.Param("out"), g.GP64())
+	bytes := func(name string) reg.GPVirtual {
+		r := g.GP64()
+		g.Load(g.Param(name), r)
+		g.SHLQ(op.U8(3), r)
+		return r
+	}
+	rowStep, depthStep := bytes("rowStep"), bytes("depthStep")
+	vStride, outStride := bytes("vStride"), bytes("outStride")
+	rows := g.bits / 64
+	width := g.bits / 8
+	// Row r stands r·rowStep away: an odd multiple of it times a power of two.
+	odd := map[int]reg.Register{1: rowStep}
+	for m := 3; m < rows; m += 2 {
+		odd[m] = g.GP64()
+		g.LEAQ(op.Mem{Base: odd[m-2], Index: rowStep, Scale: 2}, odd[m])
+	}
+	element := func(r int) op.Mem {
+		if r == 0 {
+			return op.Mem{Base: a}
+		}
+		scale := r & -r
+		return op.Mem{Base: a, Index: odd[r/scale], Scale: uint8(scale)}
+	}
+	sums := make([][2]vec, rows)
+	for r := range sums {
+		sums[r] = [2]vec{g.zero(), g.zero()}
+	}
+	g.Label("deeper")
+	var vs [2]vec
+	for c := range vs {
+		vs[c] = g.vec()
+		g.VMOVUPD(op.Mem{Base: v, Disp: c * width}, vs[c])
+	}
+	for r := range sums {
+		x := g.vec()
+		g.VBROADCASTSD(element(r), x)
+		for c := range vs {
+			g.plusProduct(sums[r][c], x, vs[c])
+		}
+	}
+	g.ADDQ(depthStep, a)
+	g.ADDQ(vStride, v)
+	g.DECQ(depth)
+	g.JNZ(op.LabelRef("deeper"))
+	for r := range sums {
+		for c := range sums[r] {
+			m := op.Mem{Base: out, Disp: c * width}
+			g.VADDPD(m, sums[r][c], sums[r][c])
+			g.VMOVUPD(sums[r][c], m)
+		}
+		g.ADDQ(outStride, out)
+	}
 	g.VZEROUPPER()
 	g.RET()
 }
