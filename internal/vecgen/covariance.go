@@ -13,12 +13,12 @@ func covariance(g *isa) {
 	g.apply()
 	// A profile is given by its value at u = scale²·d² ≥ 0, and by w = k̄ ∂k/∂u with its
 	// sums: Σ k̄ k, Σ w u, and RQ's Σ k̄ ∂k/∂ln a.
-	profile := func(name string, value func(g *isa, u, shape vec) vec, pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
+	profile := func(name string, value func(g *isa, u, shape, variance vec) vec, pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
 		g.write(function{
 			name: name + "Value", doc: "writes variance·k(u) to k.",
 			in: []string{"u"}, out: []string{"k"}, scalars: []string{"shape", "variance"},
 			body: func(g *isa, in, s []vec) (out, terms []vec) {
-				return []vec{g.mul(value(g, in[0], s[0]), s[1])}, nil
+				return []vec{value(g, in[0], s[0], s[1])}, nil
 			},
 		})
 		g.write(function{
@@ -36,49 +36,49 @@ func covariance(g *isa) {
 	}
 
 	profile("se",
-		func(g *isa, u, _ vec) vec { return g.expMinus(u) },
+		func(g *isa, u, _, variance vec) vec { return g.expMinus(u, variance) },
 		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
-			k = g.mul(bar, g.expMinus(u))
+			k = g.expMinus(u, bar)
 			return g.negative(k), k, nil
 		})
 	profile("matern12",
-		func(g *isa, u, _ vec) vec { return g.expMinus(g.sqrt(u)) },
+		func(g *isa, u, _, variance vec) vec { return g.expMinus(g.sqrt(u), variance) },
 		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
 			s := g.sqrt(u)
-			k = g.mul(bar, g.expMinus(s))
+			k = g.expMinus(s, bar)
 			slope := g.div(g.mul(k, g.con(-0.5)), s)
 			return g.where(u, greater, g.zero(), slope, g.zero()), k, nil // a kink at 0
 		})
 	profile("matern32",
-		func(g *isa, u, _ vec) vec {
+		func(g *isa, u, _, variance vec) vec {
 			s := g.sqrt(u)
-			return g.mul(g.expMinus(s), g.add(s, g.con(1)))
+			return g.mul(g.expMinus(s, variance), g.add(s, g.con(1)))
 		},
 		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
 			s := g.sqrt(u)
-			e := g.mul(bar, g.expMinus(s))
+			e := g.expMinus(s, bar)
 			return g.mul(e, g.con(-0.5)), g.mul(e, g.add(s, g.con(1))), nil
 		})
 	profile("matern52",
-		func(g *isa, u, _ vec) vec {
+		func(g *isa, u, _, variance vec) vec {
 			s := g.sqrt(u)
 			p := g.add(s, g.con(1))
 			g.plusProduct(p, u, g.con(1./3))
-			return g.mul(g.expMinus(s), p)
+			return g.mul(g.expMinus(s, variance), p)
 		},
 		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
 			s := g.sqrt(u)
-			e := g.mul(bar, g.expMinus(s))
+			e := g.expMinus(s, bar)
 			p := g.add(s, g.con(1))
 			w = g.mul(g.mul(e, p), g.con(-1./6))
 			g.plusProduct(p, u, g.con(1./3))
 			return w, g.mul(e, p), nil
 		})
 	profile("rq",
-		func(g *isa, u, shape vec) vec { return g.expMinus(g.mul(g.log1p(u), shape)) },
+		func(g *isa, u, shape, variance vec) vec { return g.expMinus(g.mul(g.log1p(u), shape), variance) },
 		func(g *isa, u, bar, shape vec) (w, k, dShape vec) {
 			l := g.log1p(u)
-			k = g.mul(bar, g.expMinus(g.mul(l, shape)))
+			k = g.expMinus(g.mul(l, shape), bar)
 			over := g.div(k, g.add(u, g.con(1))) // bar·k/(1+u)
 			dShape = g.mul(u, over)
 			g.minusProduct(dShape, k, l)

@@ -73,21 +73,32 @@ func (g *isa) exp(x vec) vec {
 	return g.scale(g.add(p, g.con(1)), n)
 }
 
-// expMinus is e⁻ᵘ for u ≥ 0, without the sign change: in r = −x it is exp with every
-// other coefficient negated.
-func (g *isa) expMinus(u vec) vec {
+// expMinus is f·e⁻ᵘ for u ≥ 0, without the sign change: in r = −x it is exp with every
+// other coefficient negated. One ln 2 will do: its rounding moves the result by less
+// than a third of what that of u itself does. With AVX2, e⁻ᵘ is 0 where it is under
+// e⁻⁷⁰⁸, which saves scaling in two steps.
+func (g *isa) expMinus(u, f vec) vec {
+	last := 746.
+	if g.bits == 256 {
+		last = 708
+	}
 	r := g.vec()
-	g.VMINPD(u, g.inReg(g.con(746)), r)
+	g.VMINPD(u, g.inReg(g.con(last)), r)
 	n := g.times(r, -math.Log2E)
 	g.plusProduct(r, n, g.con(ln2Hi))
-	g.plusProduct(r, n, g.con(ln2Lo))
 	c := slices.Clone(expCoefs)
 	for i := 1; i < len(c); i += 2 {
 		c[i] = -c[i]
 	}
 	p := g.polynomial(r, c)
 	g.timesMinus(p, g.mul(r, r), r)
-	return g.scale(g.add(p, g.con(1)), n)
+	if g.bits == 512 {
+		g.timesPlus(p, f, f)
+		return g.scale(p, n)
+	}
+	n = g.shiftLeft(g.add(n, g.con(round)), 52)
+	p = g.addInt(g.add(p, g.con(1)), n)
+	return g.mul(g.where(u, greater, g.con(last), g.zero(), p), f)
 }
 
 // times is x·f, rounded to an integer under 2⁵¹.
