@@ -60,46 +60,73 @@ func (c composite) combine(dst, src []float64) {
 	}
 }
 
-func (c composite) Cov(theta []float64, a, b, k linalg.Matrix) {
+func (c composite) Cov(theta []float64, a, b, k linalg.Matrix) { covOnce(c, theta, a, b, k) }
+
+func (c composite) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	pullOnce(c, theta, a, b, bar, dTheta, dA)
+}
+
+type compositeColumns struct {
+	composite
+	columns []columns // of each part
+	sizes   []int     // of the parts of θ
+}
+
+func (c composite) against(theta []float64, b linalg.Matrix) columns {
+	cc := compositeColumns{composite: c}
+	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
+		cc.columns = append(cc.columns, columnsOf(k, th, b))
+		cc.sizes = append(cc.sizes, len(th))
+	})
+	return cc
+}
+
+func (c compositeColumns) release() {
+	for _, p := range c.columns {
+		p.release()
+	}
+}
+
+func (c compositeColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
+	c.columns[0].cov(a, j0, j1, k)
 	part := linalg.Borrow(k.Rows, k.Cols)
-	c.each(theta, nil, func(p int, kp Kernel, th, _ []float64) {
-		if p == 0 {
-			kp.Cov(th, a, b, k)
-			return
-		}
-		kp.Cov(th, a, b, part)
+	for _, p := range c.columns[1:] {
+		p.cov(a, j0, j1, part)
 		for i := range k.Rows {
 			c.combine(k.Row(i), part.Row(i))
 		}
-	})
+	}
 	linalg.Return(part)
 }
 
-// Pull implements Kernel: a part of a product sees the adjoint times the others' values.
-func (c composite) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
-	if !c.product {
-		c.each(theta, dTheta, func(_ int, k Kernel, th, d []float64) { k.Pull(th, a, b, bar, d, dA) })
-		return
+// pull gives each part of a product the adjoint times the others' values.
+func (c compositeColumns) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	values := make([]linalg.Matrix, len(c.columns))
+	var partBar linalg.Matrix
+	if c.product {
+		for p := range c.columns {
+			values[p] = linalg.Borrow(bar.Rows, bar.Cols)
+			c.columns[p].cov(a, j0, j1, values[p])
+		}
+		partBar = linalg.Borrow(bar.Rows, bar.Cols)
+		defer linalg.Return(append(values, partBar)...)
 	}
-	values := make([]linalg.Matrix, len(c.parts))
-	c.each(theta, nil, func(p int, k Kernel, th, _ []float64) {
-		values[p] = linalg.Borrow(bar.Rows, bar.Cols)
-		k.Cov(th, a, b, values[p])
-	})
-	partBar := linalg.Borrow(bar.Rows, bar.Cols)
-	c.each(theta, dTheta, func(p int, k Kernel, th, d []float64) {
-		for i := range bar.Rows {
-			copy(partBar.Row(i), bar.Row(i))
+	for p, part := range c.columns {
+		g := bar
+		if c.product {
+			g = partBar
+			g.CopyFrom(bar)
 			for q, v := range values {
-				if q != p {
-					linalg.Mul(partBar.Row(i), v.Row(i))
+				for i := range g.Rows {
+					if q != p {
+						linalg.Mul(g.Row(i), v.Row(i))
+					}
 				}
 			}
 		}
-		k.Pull(th, a, b, partBar, d, dA)
-	})
-	linalg.Return(partBar)
-	linalg.Return(values...)
+		part.pull(a, j0, j1, g, dTheta[:c.sizes[p]], dA)
+		dTheta = dTheta[c.sizes[p]:]
+	}
 }
 
 func (c composite) Diag(theta []float64, a linalg.Matrix, k []float64) {

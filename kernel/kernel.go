@@ -75,64 +75,133 @@ type Spec struct {
 	Parts        []Spec    `json:"parts,omitempty"`
 }
 
-// tile is the number of rows that one task fills or pulls back.
-const tile = 64
+// columns is a kernel at fixed θ against fixed points b, with everything computed
+// that depends on these alone. Its methods take blocks of rows a and columns [j0, j1),
+// j0 a multiple of tile, on any number of goroutines.
+type columns interface {
+	// cov writes k_θ(a_i, b_j) to K.
+	cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix)
+	// pull is Kernel.Pull.
+	pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix)
+	release()
+}
+
+// columnsOf prepares any kernel. Those of this package can, others may come from
+// elsewhere.
+func columnsOf(k Kernel, theta []float64, b linalg.Matrix) columns {
+	if p, ok := k.(interface {
+		against(theta []float64, b linalg.Matrix) columns
+	}); ok {
+		return p.against(theta, b)
+	}
+	return unprepared{k, theta, b}
+}
+
+type unprepared struct {
+	k     Kernel
+	theta []float64
+	b     linalg.Matrix
+}
+
+func (u unprepared) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
+	u.k.Cov(u.theta, a, u.b.RowRange(j0, j1), k)
+}
+
+func (u unprepared) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	u.k.Pull(u.theta, a, u.b.RowRange(j0, j1), bar, dTheta, dA)
+}
+
+func (unprepared) release() {}
+
+// covOnce is Kernel.Cov for a kernel that prepares its columns.
+func covOnce(k Kernel, theta []float64, a, b, dst linalg.Matrix) {
+	c := columnsOf(k, theta, b)
+	c.cov(a, 0, b.Rows, dst)
+	c.release()
+}
+
+// pullOnce is Kernel.Pull for a kernel that prepares its columns.
+func pullOnce(k Kernel, theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	c := columnsOf(k, theta, b)
+	c.pull(a, 0, b.Rows, bar, dTheta, dA)
+	c.release()
+}
+
+// A task takes tile rows, and tileCols columns at a time, so that the parts of a
+// composite kernel (256 KB each) stay in the second cache level.
+const (
+	tile     = 64
+	tileCols = 512
+)
+
+// eachTile calls f for the tiles of columns [0, n).
+func eachTile(n int, f func(j0, j1 int)) {
+	for j := 0; j < n; j += tileCols {
+		f(j, min(j+tileCols, n))
+	}
+}
 
 // FillBlock writes K(A, B), tile by tile on all cores.
 func FillBlock(k Kernel, theta []float64, a, b, dst linalg.Matrix) {
 	n := a.Rows
+	c := columnsOf(k, theta, b)
 	linalg.Parallel((n+tile-1)/tile, func(t int) {
 		i0, i1 := t*tile, min((t+1)*tile, n)
-		k.Cov(theta, a.RowRange(i0, i1), b, dst.RowRange(i0, i1))
+		eachTile(b.Rows, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
 	})
+	c.release()
 }
 
 // FillSymmetric writes K(A, A), both triangles, exactly symmetric.
 func FillSymmetric(k Kernel, theta []float64, a, dst linalg.Matrix) {
 	n := a.Rows
+	c := columnsOf(k, theta, a)
 	tiles := (n + tile - 1) / tile
 	linalg.Parallel(tiles, func(t int) {
 		t = tiles - 1 - t // the longest rows first
 		i0, i1 := t*tile, min((t+1)*tile, n)
-		k.Cov(theta, a.RowRange(i0, i1), a.RowRange(0, i1), dst.View(i0, i1, 0, i1))
+		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
 	})
+	c.release()
 	dst.MirrorLower()
 }
 
 // PullBlock pulls the adjoint bar of K(A, B) back to dTheta and, unless they are
 // the zero Matrix, to the inputs dA.
 func PullBlock(k Kernel, theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
-	pullTiles(k, theta, a, bar, dTheta, func(i0, i1 int, part []float64) {
+	c := columnsOf(k, theta, b)
+	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
 		var rows linalg.Matrix
 		if !dA.IsZero() {
 			rows = dA.RowRange(i0, i1)
 		}
-		k.Pull(theta, a.RowRange(i0, i1), b, bar.RowRange(i0, i1), part, rows)
+		eachTile(b.Rows, func(j0, j1 int) { c.pull(a.RowRange(i0, i1), j0, j1, bar.View(i0, i1, j0, j1), part, rows) })
 	})
+	c.release()
 }
 
 // PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta. Each
 // pair of rows is visited once.
 func PullSymmetric(k Kernel, theta []float64, a, bar linalg.Matrix, dTheta []float64) {
-	pullTiles(k, theta, a, bar, dTheta, func(i0, i1 int, part []float64) {
+	c := columnsOf(k, theta, a)
+	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
 		ai := a.RowRange(i0, i1)
-		if i0 > 0 {
-			k.Pull(theta, ai, a.RowRange(0, i0), bar.View(i0, i1, 0, i0), part, linalg.Matrix{})
-			linalg.Scale(2, part)
-		}
-		k.Pull(theta, ai, ai, bar.View(i0, i1, i0, i1), part, linalg.Matrix{})
+		eachTile(i0, func(j0, j1 int) { c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part, linalg.Matrix{}) })
+		linalg.Scale(2, part)
+		c.pull(ai, i0, i1, bar.View(i0, i1, i0, i1), part, linalg.Matrix{})
 	})
+	c.release()
 }
 
 // pullTiles sums the parts of dTheta in the order of the tiles, whichever
 // core finished first.
-func pullTiles(k Kernel, theta []float64, a, bar linalg.Matrix, dTheta []float64, pull func(i0, i1 int, part []float64)) {
+func pullTiles(a, bar linalg.Matrix, dTheta []float64, pull func(i0, i1 int, part []float64)) {
 	n := a.Rows
 	if bar.Rows != n {
 		panic(fmt.Sprintf("kernel: adjoint with %d rows for %d points", bar.Rows, n))
 	}
 	tiles := (n + tile - 1) / tile
-	parts := linalg.Borrow(tiles, len(theta))
+	parts := linalg.Borrow(tiles, len(dTheta))
 	parts.Zero()
 	linalg.Parallel(tiles, func(t int) {
 		t = tiles - 1 - t

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/radial"
 )
 
 // Periodic is σ² exp(−2 Σ_i sin²(π(x_i−x'_i)/p)/l_i²). Parameters: ln l²(s), ln p, ln σ².
@@ -57,41 +58,80 @@ func (p *Periodic) wave(theta []float64, x linalg.Matrix, centre []float64) wave
 
 func (w wave) release() { linalg.Return(w.phase, w.embed) }
 
-// Cov implements Kernel. Phases are taken from b's first point: see scaledPair.
-func (p *Periodic) Cov(theta []float64, a, b, k linalg.Matrix) {
-	wa, wb := p.wave(theta, a, b.Row(0)), p.wave(theta, b, b.Row(0))
-	squaredDistances(wa.embed, wb.embed, k)
-	variance := math.Exp(theta[len(theta)-1])
-	for i := range k.Rows {
-		se{}.value(k.Row(i), 0)
-		linalg.Scale(variance, k.Row(i))
-	}
-	wa.release()
-	wb.release()
+// Cov implements Kernel.
+func (p *Periodic) Cov(theta []float64, a, b, k linalg.Matrix) { covOnce(p, theta, a, b, k) }
+
+// Pull implements Kernel.
+func (p *Periodic) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	pullOnce(p, theta, a, b, bar, dTheta, dA)
 }
 
-// Pull implements Kernel. With Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and
+// periodicColumns is the kernel at fixed θ against fixed points b.
+type periodicColumns struct {
+	*Periodic
+	theta  []float64
+	origin []float64 // of the phases: b's first point, for a row of a must not feel the others
+	wave   wave      // of b
+	points radial.Points
+	unit   linalg.Matrix // zeros and √½: the embedding is centred and scaled already, but for SE's u
+}
+
+func (p *Periodic) against(theta []float64, b linalg.Matrix) columns {
+	c := &periodicColumns{Periodic: p, theta: theta, origin: b.Row(0), wave: p.wave(theta, b, b.Row(0)), unit: linalg.New(2, 2*p.dim)}
+	for t := range c.unit.Row(1) {
+		c.unit.Row(1)[t] = radial.SE.Scale(0)
+	}
+	c.points = radial.Right(c.wave.embed, c.unit.Row(0), c.unit.Row(1))
+	return c
+}
+
+func (c *periodicColumns) release() {
+	c.wave.release()
+	c.points.Release()
+}
+
+// strips is the function of that name for rows with wave w.
+func (c *periodicColumns) strips(w wave, j0, j1 int, f func(i0, i1, j, n int, u linalg.Matrix)) {
+	left := radial.Left(w.embed, c.unit.Row(0), c.unit.Row(1))
+	strips(left, c.points, j0, j1, f)
+	left.Release()
+}
+
+func (c *periodicColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
+	w := c.Periodic.wave(c.theta, a, c.origin)
+	variance := math.Exp(c.theta[len(c.theta)-1])
+	c.strips(w, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
+		for i := i0; i < i1; i++ {
+			radial.SE.Value(k.Row(i)[j:j+n], u.Row(i - i0)[:n], 1, variance)
+		}
+	})
+	w.release()
+}
+
+// pull is Periodic's Pull. With Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and
 // W = K̄ ∘ ∂K/∂(d²): ∂d²/∂ln l_t² = −2(1−cos Δ_t)/l_t², ∂d²/∂ln p = −Σ 2Δ_t sin Δ_t/l_t²,
 // ∂d²/∂x_t = (2π/p) 2 sin Δ_t/l_t².
-func (p *Periodic) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func (c *periodicColumns) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	theta := c.theta
 	nl := len(theta) - 2
 	freq, variance := 2*math.Pi*math.Exp(-theta[nl]), math.Exp(theta[nl+1])
-	wa, wb := p.wave(theta, a, b.Row(0)), p.wave(theta, b, b.Row(0))
-	w, k := linalg.Borrow(a.Rows, b.Rows), linalg.Borrow(1, b.Rows)
-	squaredDistances(wa.embed, wb.embed, w)
-	for i := range w.Rows {
-		wi, bi := w.Row(i), bar.Row(i)
-		se{}.slope(wi, k.Data, 0)
-		dTheta[nl+1] += variance * linalg.Dot(bi, k.Data)
-		linalg.Mul(wi, bi)
-		linalg.Scale(variance, wi)
-	}
+	wa := c.Periodic.wave(theta, a, c.origin)
+	w := linalg.Borrow(a.Rows, j1-j0)
+	var kSums radial.Sums
+	c.strips(wa, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
+		for i := i0; i < i1; i++ {
+			wi := w.Row(i)[j : j+n]
+			radial.SE.Pull(wi, u.Row(i - i0)[:n], bar.Row(i)[j:j+n], 1, &kSums)
+			linalg.Scale(0.5*variance, wi) // ∂/∂(d²) = ½ ∂/∂u
+		}
+	})
+	dTheta[nl+1] += variance * radial.Total(kSums[:])
 	// W times (cos, sin) and times phase·(cos, sin) of b gives every sum needed, by
 	// cos Δ = cos α cos β + sin α sin β and sin Δ = sin α cos β − cos α sin β.
-	d := p.dim
-	eb := linalg.Borrow(b.Rows, 4*d)
-	for j := range b.Rows {
-		row, em, ph := eb.Row(j), wb.embed.Row(j), wb.phase.Row(j)
+	d := c.dim
+	eb := linalg.Borrow(j1-j0, 4*d)
+	for j := range eb.Rows {
+		row, em, ph := eb.Row(j), c.wave.embed.Row(j0+j), c.wave.phase.Row(j0+j)
 		copy(row, em)
 		for t := range d {
 			row[2*d+t] = ph[t] * em[t]
@@ -108,10 +148,10 @@ func (p *Periodic) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float
 		em, ph, s := wa.embed.Row(i), wa.phase.Row(i), sums.Row(i)
 		for t := range d {
 			li := min(t, nl-1)
-			c, sn := em[t], em[d+t] // both over l
-			cosSum := c*s[t] + sn*s[d+t]
-			sinSum := sn*s[t] - c*s[d+t]
-			sinPhaseB := sn*s[2*d+t] - c*s[3*d+t]
+			cs, sn := em[t], em[d+t] // both over l
+			cosSum := cs*s[t] + sn*s[d+t]
+			sinSum := sn*s[t] - cs*s[d+t]
+			sinPhaseB := sn*s[2*d+t] - cs*s[3*d+t]
 			dTheta[li] -= 2 * (total*math.Exp(-theta[li]) - cosSum)
 			dTheta[nl] -= 2 * (ph[t]*sinSum - sinPhaseB)
 			if !dA.IsZero() {
@@ -120,8 +160,7 @@ func (p *Periodic) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float
 		}
 	}
 	wa.release()
-	wb.release()
-	linalg.Return(w, k, eb, sums)
+	linalg.Return(w, eb, sums)
 }
 
 // Diag implements Kernel.

@@ -1,0 +1,44 @@
+package radial
+
+import "github.com/krigo-gp/krigo/internal/linalg"
+
+// Width is the number of columns that Apply works on at a time: v and out have a
+// multiple of it.
+func Width() int { return loops.width }
+
+// Apply sets out ← out + op(k) v, where op transposes if the flag says so and k is a
+// block of a covariance matrix. Each row of out is a sum in the order of v's rows.
+func Apply(transpose bool, k, v, out linalg.Matrix) {
+	rowStep, depthStep := k.Stride, 1
+	if transpose {
+		rowStep, depthStep = 1, k.Stride
+	}
+	rows := loops.rows
+	edge := linalg.Borrow(2*rows, max(v.Rows, out.Cols))
+	for i := 0; i < out.Rows; i += rows {
+		n := min(rows, out.Rows-i)
+		a, step, deep, dst := k.Data[i*rowStep:], rowStep, depthStep, out.RowRange(i, i+n)
+		if n < rows { // the last rows are whole ones elsewhere
+			whole := edge.RowRange(0, rows)
+			for r := range n {
+				for c := range v.Rows {
+					whole.Row(r)[c] = a[r*rowStep+c*depthStep]
+				}
+			}
+			a, step, deep = whole.Data, whole.Stride, 1
+			dst = edge.View(rows, 2*rows, 0, out.Cols)
+			for r := range n {
+				copy(dst.Row(r), out.Row(i+r))
+			}
+		}
+		for c := 0; c < out.Cols; c += loops.width {
+			loops.apply(&a[0], step, deep, v.Rows, &v.Data[c], v.Stride, &dst.Data[c], dst.Stride)
+		}
+		if n < rows {
+			for r := range n {
+				copy(out.Row(i+r), dst.Row(r))
+			}
+		}
+	}
+	linalg.Return(edge)
+}

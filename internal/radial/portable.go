@@ -1,0 +1,90 @@
+package radial
+
+import "unsafe"
+
+// portable returns the loops in plain Go, which are also the reference in tests.
+func portable() inner {
+	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable, rows: 1, apply: applyPortable}
+	for p := range in.value {
+		p := Profile(p)
+		in.value[p] = func(k, u []float64, shape, variance float64) {
+			for i, v := range u {
+				c, _, _ := p.at(v, shape)
+				k[i] = variance * c
+			}
+		}
+		in.pull[p] = func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64) {
+			var value, scaled, dShape float64
+			for i, v := range u {
+				c, slope, s := p.at(v, shape)
+				w[i] = bar[i] * slope
+				value += bar[i] * c
+				scaled += w[i] * v
+				dShape += bar[i] * s
+			}
+			sums[0] += value
+			sums[Lanes] += scaled
+			sums[2*Lanes] += dShape
+		}
+	}
+	return in
+}
+
+func distancesPortable(a, b *float64, dim, step, panels int, out *float64, stride int) {
+	as := unsafe.Slice(a, 4*dim)
+	bs := unsafe.Slice(b, (panels-1)*step+4*dim)
+	outs := unsafe.Slice(out, (Group-1)*stride+4*panels)
+	for p := range panels {
+		panel := bs[p*step : p*step+4*dim]
+		for r := range Group {
+			var s0, s1, s2, s3 float64
+			for t := 0; t+4 <= len(panel) && t+4 <= len(as); t += 4 {
+				v, x := panel[t:t+4:t+4], as[t+r]
+				d0, d1, d2, d3 := v[0]-x, v[1]-x, v[2]-x, v[3]-x
+				s0 += d0 * d0
+				s1 += d1 * d1
+				s2 += d2 * d2
+				s3 += d3 * d3
+			}
+			o := outs[r*stride+4*p:][:4:4]
+			o[0], o[1], o[2], o[3] = s0, s1, s2, s3
+		}
+	}
+}
+
+func momentsPortable(w, a, b *float64, fours, step, panels int, m, s *float64) {
+	ws := unsafe.Slice(w, 4*panels)
+	as := unsafe.Slice(a, 16*fours-3)
+	bs := unsafe.Slice(b, (panels-1)*step+16*fours)
+	ms, ss := unsafe.Slice(m, 4*Lanes*fours), unsafe.Slice(s, 4*Lanes*fours)
+	for t := range 4 * fours {
+		var first, second float64
+		for p := range panels {
+			for c, v := range bs[p*step+4*t:][:4] {
+				d := as[4*t] - v
+				wd := ws[4*p+c] * d
+				first += wd
+				second += wd * d
+			}
+		}
+		ms[Lanes*t] += first
+		ss[Lanes*t] += second
+	}
+}
+
+func applyPortable(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int) {
+	as, vs := unsafe.Slice(a, (depth-1)*depthStep+1), unsafe.Slice(v, (depth-1)*vStride+4)
+	var s0, s1, s2, s3 float64
+	for k := range depth {
+		x, w := as[k*depthStep], vs[k*vStride:][:4:4]
+		s0 += x * w[0]
+		s1 += x * w[1]
+		s2 += x * w[2]
+		s3 += x * w[3]
+	}
+	o := unsafe.Slice(out, 4)
+	o[0] += s0
+	o[1] += s1
+	o[2] += s2
+	o[3] += s3
+}

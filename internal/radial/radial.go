@@ -1,0 +1,172 @@
+// Package radial holds the inner loops of covariance functions that depend on the
+// distance between points: squared distances, the functions of them, and the sums
+// that pull adjoints back. They work on a few rows at a time, so that what one
+// writes the next finds in the first cache level.
+//
+// Squared distances are sums of squared differences. On today's processors these
+// cost little more than the products of |a|² + |b|² − 2a·b, and nothing cancels:
+// each is right to (dim+2)/2 ulp of itself, and coincident points are at 0. Every value
+// depends on its own pair of points alone, not on what is computed beside it.
+package radial
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/cpu"
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+//go:generate go run ../vecgen -set covariance -pkg radial -out radial_amd64.s -stubs stubs_amd64.go
+
+// Group is the number of points that one call takes from the left.
+const Group = 4
+
+// Points are packed: width of them side by side, dimension by dimension, the
+// dimensions filled up to a multiple of 4 and the points to one of width with zeros.
+type Points struct {
+	Rows, Dim   int
+	width, step int // step is the length of a panel
+	data        linalg.Matrix
+}
+
+// Left packs (x − centre)/scale with inverse = 1/scale, as the left argument of
+// Distances.
+func Left(x linalg.Matrix, centre, inverse []float64) Points {
+	return pack(x, centre, inverse, Group)
+}
+
+// Right packs the right argument.
+func Right(x linalg.Matrix, centre, inverse []float64) Points {
+	return pack(x, centre, inverse, loops.width)
+}
+
+func pack(x linalg.Matrix, centre, inverse []float64, width int) Points {
+	p := Points{Rows: x.Rows, Dim: x.Cols, width: width, step: (x.Cols + 3) / 4 * 4 * width}
+	p.data = linalg.Borrow((x.Rows+width-1)/width, p.step)
+	clear(p.data.Data[max(0, p.data.Rows-1)*p.step:])
+	for i := range x.Rows {
+		row, dst := x.Row(i), p.data.Row(i / width)[i%width:]
+		for t, v := range row {
+			dst[t*width] = (v - centre[t]) * inverse[t]
+		}
+		for t := x.Cols * width; t < p.step; t += width {
+			dst[t] = 0
+		}
+	}
+	return p
+}
+
+// Release gives the memory back. The points must not be used afterwards.
+func (p Points) Release() { linalg.Return(p.data) }
+
+// Block is the number of right points that Strip takes at most: with them and
+// its results in the first or second cache level, Group rows at a time run at speed.
+func (p Points) Block() int { return min(max(16, 1<<16/(p.step/p.width)/16*16), 256) }
+
+// Strip writes the squared distances of left points Group·g to Group·g+3 to right
+// points [j0, j1) to the rows of d2, which have room for a whole number of panels.
+// j0 is a multiple of 16.
+func Strip(a Points, g int, b Points, j0, j1 int, d2 linalg.Matrix) {
+	loops.distances(&a.data.Row(g)[0], &b.data.Row(j0 / b.width)[0], a.Dim, b.step, b.panels(j1-j0), &d2.Data[0], d2.Stride)
+}
+
+func (p Points) panels(n int) int { return (n + p.width - 1) / p.width }
+
+// Moments collects Σ w (a_t − b_t) and Σ w (a_t − b_t)² in eight lanes a dimension,
+// the dimensions filled up to a multiple of 4.
+type Moments struct {
+	First, Second []float64
+}
+
+// Lanes is the number of partial sums of each sum; see Total.
+const Lanes = 8
+
+// Total is the sum of lanes, in a fixed order.
+func Total(lanes []float64) float64 {
+	l := (*[Lanes]float64)(lanes)
+	return ((l[0] + l[4]) + (l[1] + l[5])) + ((l[2] + l[6]) + (l[3] + l[7]))
+}
+
+// Add adds the weights w_j of left point i against right points [j0, j0+n), n = len w.
+// w must have room for a whole number of panels, which it fills with zeros.
+func (m Moments) Add(w []float64, a Points, i int, b Points, j0 int) {
+	n := b.panels(len(w))
+	clear(w[len(w) : n*b.width])
+	loops.moments(&w[0], &a.data.Row(i / Group)[i%Group], &b.data.Row(j0 / b.width)[0], (a.Dim+3)/4, b.step, n, &m.First[0], &m.Second[0])
+}
+
+// Profile is a covariance function of unit variance, as a function of u = c²d² with a
+// c that makes it simple: points packed with inverse lengthscales c/l are at squared
+// distances u.
+type Profile int
+
+// The profiles; a is the shape.
+const (
+	SE       Profile = iota // exp(−d²/2) = e^{−u}
+	Matern12                // e^{−d} = e^{−√u}
+	Matern32                // (1+√3d) e^{−√3d} = (1+√u) e^{−√u}
+	Matern52                // (1+√5d+5d²/3) e^{−√5d} = (1+√u+u/3) e^{−√u}
+	RQ                      // (1+d²/(2a))^{−a} = (1+u)^{−a}
+)
+
+// Scale is c.
+func (p Profile) Scale(shape float64) float64 {
+	return [...]float64{math.Sqrt(0.5), 1, math.Sqrt(3), math.Sqrt(5), math.Sqrt(0.5 / shape)}[p]
+}
+
+// Value writes variance·k(u) to k, which may be u.
+func (p Profile) Value(k, u []float64, shape, variance float64) {
+	loops.value[p](k, u[:len(k)], shape, variance)
+}
+
+// Sums are sums over pairs of points with adjoint k̄, in lanes: Σ k̄ k, Σ w u with
+// w = k̄ ∂k/∂u, and for RQ Σ k̄ ∂k/∂ln a at fixed d².
+type Sums [3 * Lanes]float64
+
+// Pull writes w = bar·∂k/∂u to w, which may be u, and adds to the sums. At u = 0
+// Matern12 has a kink, and w is 0.
+func (p Profile) Pull(w, u, bar []float64, shape float64, sums *Sums) {
+	loops.pull[p](w, u[:len(w)], bar[:len(w)], shape, (*[3 * Lanes]float64)(sums))
+}
+
+// inner holds the loops of one level.
+type inner struct {
+	width     int // right points in a panel, a divisor of 16
+	distances func(a, b *float64, dim, step, panels int, out *float64, stride int)
+	moments   func(w, a, b *float64, fours, step, panels int, m, s *float64)
+	rows      int // rows that apply takes, width being the columns
+	apply     func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)
+	value     [RQ + 1]func(k, u []float64, shape, variance float64)
+	pull      [RQ + 1]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64)
+}
+
+// levels are the loops of each level; what a machine lacks stays empty.
+var levels = [...]inner{cpu.Portable: portable(), cpu.AVX512: {}}
+
+// loops are the chosen level's.
+var loops = levels[cpu.Portable]
+
+// at is k, ∂k/∂u and, for RQ, ∂k/∂ln a.
+func (p Profile) at(u, a float64) (k, slope, dShape float64) {
+	s := math.Sqrt(u)
+	switch p {
+	case SE:
+		k = math.Exp(-u)
+		return k, -k, 0
+	case Matern12:
+		k = math.Exp(-s)
+		if u > 0 {
+			slope = -0.5 * k / s
+		}
+		return k, slope, 0
+	case Matern32:
+		e := math.Exp(-s)
+		return (1 + s) * e, -0.5 * e, 0
+	case Matern52:
+		e := math.Exp(-s)
+		return (1 + s + u/3) * e, -1. / 6 * (1 + s) * e, 0
+	}
+	l := math.Log1p(u)
+	k = math.Exp(-a * l)
+	return k, -a * k / (1 + u), a * k * (u/(1+u) - l)
+}

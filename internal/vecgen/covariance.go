@@ -1,0 +1,291 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	op "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// covariance writes the inner loops of the stationary kernels, for package radial.
+func covariance(g *isa) {
+	g.distances()
+	g.moments()
+	g.apply()
+	// A profile is given by its value at u = scale²·d² ≥ 0, and by w = k̄ ∂k/∂u with its
+	// sums: Σ k̄ k, Σ w u, and RQ's Σ k̄ ∂k/∂ln a.
+	profile := func(name string, value func(g *isa, u, shape, variance vec) vec, pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
+		g.write(function{
+			name: name + "Value", doc: "writes variance·k(u) to k.",
+			in: []string{"u"}, out: []string{"k"}, scalars: []string{"shape", "variance"},
+			body: func(g *isa, in, s []vec) (out, terms []vec) {
+				return []vec{value(g, in[0], s[0], s[1])}, nil
+			},
+		})
+		g.write(function{
+			name: name + "Pull", doc: "writes bar·∂k/∂u to w and adds up what Sums says.",
+			in: []string{"u", "bar"}, out: []string{"w"}, scalars: []string{"shape"}, sums: 3,
+			body: func(g *isa, in, s []vec) (out, terms []vec) {
+				w, k, dShape := pull(g, in[0], in[1], s[0])
+				terms = []vec{k, g.mul(w, in[0])}
+				if dShape != nil {
+					terms = append(terms, dShape)
+				}
+				return []vec{w}, terms
+			},
+		})
+	}
+
+	profile("se",
+		func(g *isa, u, _, variance vec) vec { return g.expMinus(u, variance) },
+		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
+			k = g.expMinus(u, bar)
+			return g.negative(k), k, nil
+		})
+	profile("matern12",
+		func(g *isa, u, _, variance vec) vec { return g.expMinus(g.sqrt(u), variance) },
+		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
+			s := g.sqrt(u)
+			k = g.expMinus(s, bar)
+			slope := g.div(g.mul(k, g.con(-0.5)), s)
+			return g.where(u, greater, g.zero(), slope, g.zero()), k, nil // a kink at 0
+		})
+	profile("matern32",
+		func(g *isa, u, _, variance vec) vec {
+			s := g.sqrt(u)
+			return g.mul(g.expMinus(s, variance), g.add(s, g.con(1)))
+		},
+		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
+			s := g.sqrt(u)
+			e := g.expMinus(s, bar)
+			return g.mul(e, g.con(-0.5)), g.mul(e, g.add(s, g.con(1))), nil
+		})
+	profile("matern52",
+		func(g *isa, u, _, variance vec) vec {
+			s := g.sqrt(u)
+			p := g.add(s, g.con(1))
+			g.plusProduct(p, u, g.con(1./3))
+			return g.mul(g.expMinus(s, variance), p)
+		},
+		func(g *isa, u, bar, _ vec) (w, k, dShape vec) {
+			s := g.sqrt(u)
+			e := g.expMinus(s, bar)
+			p := g.add(s, g.con(1))
+			w = g.mul(g.mul(e, p), g.con(-1./6))
+			g.plusProduct(p, u, g.con(1./3))
+			return w, g.mul(e, p), nil
+		})
+	profile("rq",
+		func(g *isa, u, shape, variance vec) vec { return g.expMinus(g.mul(g.log1p(u), shape), variance) },
+		func(g *isa, u, bar, shape vec) (w, k, dShape vec) {
+			l := g.log1p(u)
+			k = g.expMinus(g.mul(l, shape), bar)
+			over := g.div(k, g.add(u, g.con(1))) // bar·k/(1+u)
+			dShape = g.mul(u, over)
+			g.minusProduct(dShape, k, l)
+			w = g.negative(g.mul(over, shape))
+			return w, k, g.mul(dShape, shape)
+		})
+}
+
+func (g *isa) negative(x vec) vec {
+	r := g.vec()
+	g.VXORPD(g.word(1<<63), x, r)
+	return r
+}
+
+// distances: out_rj ← Σ_t (a_tr − b_tj)², for four rows a (a_tr at 4t+r) and panels of
+// two vectors b. The sums stay in registers.
+func (g *isa) distances() {
+	g.Function("distances" + g.suffix())
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(a, b *float64, dim, step, panels int, out *float64, stride int)")
+	g.Doc("distances"+g.suffix()+" writes the squared distances of 4 points a to those of panels b,",
+		"step values apart; stride is that of out.")
+	g.Pragma("noescape")
+	a := g.Load(g.Param("a"), g.GP64())
+	panel := g.Load(g.Param("b"), g.GP64())
+	dim := g.Load(g.Param("dim"), g.GP64())
+	step := g.Load(g.Param("step"), g.GP64())
+	left := g.Load(g.Param("panels"), g.GP64())
+	out := g.Load(g.Param("out"), g.GP64())
+	stride := g.Load(g.Param("stride"), g.GP64())
+	g.SHLQ(op.U8(3), step)
+	g.SHLQ(op.U8(3), stride)
+	width := g.bits / 8
+	pa, pb, t := g.GP64(), g.GP64(), g.GP64()
+
+	g.Label("panel")
+	g.MOVQ(a, pa)
+	g.MOVQ(panel, pb)
+	g.MOVQ(dim, t)
+	var sum [4][2]vec
+	for r := range sum {
+		for c := range sum[r] {
+			sum[r][c] = g.zero()
+		}
+	}
+	g.Label("dimension")
+	b := [2]vec{g.vec(), g.vec()}
+	for c := range b {
+		g.VMOVUPD(op.Mem{Base: pb, Disp: c * width}, b[c])
+	}
+	for r := range sum {
+		ar := g.vec()
+		g.VBROADCASTSD(op.Mem{Base: pa, Disp: 8 * r}, ar)
+		for c := range b {
+			d := g.sub(b[c], ar)
+			g.plusProduct(sum[r][c], d, d)
+		}
+	}
+	g.ADDQ(op.U32(32), pa)
+	g.ADDQ(op.U32(2*width), pb)
+	g.DECQ(t)
+	g.JNZ(op.LabelRef("dimension"))
+	row := g.GP64()
+	g.MOVQ(out, row)
+	for r := range sum {
+		for c := range sum[r] {
+			g.VMOVUPD(sum[r][c], op.Mem{Base: row, Disp: c * width})
+		}
+		if r < 3 {
+			g.ADDQ(stride, row)
+		}
+	}
+	g.ADDQ(op.U32(2*width), out)
+	g.ADDQ(step, panel)
+	g.DECQ(left)
+	g.JNZ(op.LabelRef("panel"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// moments: m_t ← m_t + Σ_j w_j (a_t − b_tj) and s_t ← s_t + Σ_j w_j (a_t − b_tj)², lane by
+// lane, four dimensions at a time.
+func (g *isa) moments() {
+	g.Function("moments" + g.suffix())
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(w, a, b *float64, fours, step, panels int, m, s *float64)")
+	g.Doc("moments"+g.suffix()+" adds up the weighted differences and their squares between a point a,",
+		"its values 4 apart, and those of panels b, for 4·fours dimensions with 8 lanes each.")
+	g.Pragma("noescape")
+	w := g.Load(g.Param("w"), g.GP64())
+	a := g.Load(g.Param("a"), g.GP64())
+	b := g.Load(g.Param("b"), g.GP64())
+	fours := g.Load(g.Param("fours"), g.GP64())
+	step := g.Load(g.Param("step"), g.GP64())
+	panels := g.Load(g.Param("panels"), g.GP64())
+	mBase := g.Load(g.Param("m"), g.GP64())
+	sBase := g.Load(g.Param("s"), g.GP64())
+	g.SHLQ(op.U8(3), step)
+	width := g.bits / 8
+	pw, pb, left := g.GP64(), g.GP64(), g.GP64()
+
+	g.Label("four")
+	var at, m, s [4]vec
+	slot := func(base reg.Register, t int) op.Mem { return op.Mem{Base: base, Disp: 64 * t} }
+	for t := range at {
+		at[t], m[t], s[t] = g.vec(), g.vec(), g.vec()
+		g.VBROADCASTSD(op.Mem{Base: a, Disp: 32 * t}, at[t])
+		g.VMOVUPD(slot(mBase, t), m[t])
+		g.VMOVUPD(slot(sBase, t), s[t])
+	}
+	g.MOVQ(w, pw)
+	g.MOVQ(b, pb)
+	g.MOVQ(panels, left)
+	g.Label("panel")
+	for c := range 2 {
+		weight := g.vec()
+		g.VMOVUPD(op.Mem{Base: pw, Disp: c * width}, weight)
+		for t := range at {
+			d := g.sub(at[t], op.Mem{Base: pb, Disp: (2*t + c) * width})
+			wd := g.mul(weight, d)
+			g.VADDPD(wd, m[t], m[t])
+			g.plusProduct(s[t], wd, d)
+		}
+	}
+	g.ADDQ(op.U32(2*width), pw)
+	g.ADDQ(step, pb)
+	g.DECQ(left)
+	g.JNZ(op.LabelRef("panel"))
+	for t := range at {
+		g.VMOVUPD(m[t], slot(mBase, t))
+		g.VMOVUPD(s[t], slot(sBase, t))
+	}
+	g.ADDQ(op.U32(4*32), a)
+	g.ADDQ(op.U32(4*2*width), b)
+	g.ADDQ(op.U32(4*64), mBase)
+	g.ADDQ(op.U32(4*64), sBase)
+	g.DECQ(fours)
+	g.JNZ(op.LabelRef("four"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// apply: out_rc ← out_rc + Σ_k a_rk v_kc for as many rows as there are registers for (8
+// or 4) and two vectors of columns. a_rk stands at r·rowStep + k·depthStep, so that it may
+// be a block of K or its transpose.
+func (g *isa) apply() {
+	g.Function("apply" + g.suffix())
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)")
+	g.Doc("apply" + g.suffix() + " adds the product of a few rows a and two vectors of columns of v to out.")
+	g.Pragma("noescape")
+	a := g.Load(g.Param("a"), g.GP64())
+	depth := g.Load(g.Param("depth"), g.GP64())
+	v := g.Load(g.Param("v"), g.GP64())
+	out := g.Load(g.Param("out"), g.GP64())
+	bytes := func(name string) reg.GPVirtual {
+		r := g.GP64()
+		g.Load(g.Param(name), r)
+		g.SHLQ(op.U8(3), r)
+		return r
+	}
+	rowStep, depthStep := bytes("rowStep"), bytes("depthStep")
+	vStride, outStride := bytes("vStride"), bytes("outStride")
+	rows := g.bits / 64
+	width := g.bits / 8
+	// Row r stands r·rowStep away: an odd multiple of it times a power of two.
+	odd := map[int]reg.Register{1: rowStep}
+	for m := 3; m < rows; m += 2 {
+		odd[m] = g.GP64()
+		g.LEAQ(op.Mem{Base: odd[m-2], Index: rowStep, Scale: 2}, odd[m])
+	}
+	element := func(r int) op.Mem {
+		if r == 0 {
+			return op.Mem{Base: a}
+		}
+		scale := r & -r
+		return op.Mem{Base: a, Index: odd[r/scale], Scale: uint8(scale)}
+	}
+	sums := make([][2]vec, rows)
+	for r := range sums {
+		sums[r] = [2]vec{g.zero(), g.zero()}
+	}
+	g.Label("deeper")
+	var vs [2]vec
+	for c := range vs {
+		vs[c] = g.vec()
+		g.VMOVUPD(op.Mem{Base: v, Disp: c * width}, vs[c])
+	}
+	for r := range sums {
+		x := g.vec()
+		g.VBROADCASTSD(element(r), x)
+		for c := range vs {
+			g.plusProduct(sums[r][c], x, vs[c])
+		}
+	}
+	g.ADDQ(depthStep, a)
+	g.ADDQ(vStride, v)
+	g.DECQ(depth)
+	g.JNZ(op.LabelRef("deeper"))
+	for r := range sums {
+		for c := range sums[r] {
+			m := op.Mem{Base: out, Disp: c * width}
+			g.VADDPD(m, sums[r][c], sums[r][c])
+			g.VMOVUPD(sums[r][c], m)
+		}
+		g.ADDQ(outStride, out)
+	}
+	g.VZEROUPPER()
+	g.RET()
+}

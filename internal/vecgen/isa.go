@@ -1,0 +1,350 @@
+package main
+
+import (
+	"fmt"
+	"log"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	op "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// isa writes vector instructions of one width. Methods that return a vec put
+// their result in a new register; those that don't change their first argument.
+type isa struct {
+	*build.Context
+	bits     int
+	memory   map[uint64]op.Mem // constants, one full vector each
+	hoisted  map[uint64]vec    // those that the current function keeps in registers
+	wanted   []uint64          // constants met, in order; what hoist chooses from
+	masks    op.Mem
+	rehearse bool
+}
+
+type vec = reg.VecVirtual
+
+func newISA(c *build.Context, bits int) *isa {
+	return &isa{Context: c, bits: bits, memory: map[uint64]op.Mem{}}
+}
+
+func (g *isa) lanes() int { return g.bits / 64 }
+
+func (g *isa) suffix() string {
+	if g.bits == 512 {
+		return "AVX512"
+	}
+	return "AVX2"
+}
+
+func (g *isa) vec() vec {
+	if g.bits == 512 {
+		return g.ZMM()
+	}
+	return g.YMM()
+}
+
+// con is the operand that holds a constant in every lane: a register if hoisted,
+// else memory.
+func (g *isa) con(v float64) op.Op { return g.word(math.Float64bits(v)) }
+
+func (g *isa) word(w uint64) op.Op {
+	if r, ok := g.hoisted[w]; ok {
+		return r
+	}
+	if g.rehearse {
+		g.wanted = append(g.wanted, w)
+		g.hoisted[w] = g.vec()
+		return g.hoisted[w]
+	}
+	return g.static(w)
+}
+
+func (g *isa) static(w uint64) op.Mem {
+	m, ok := g.memory[w]
+	if !ok {
+		m = g.StaticGlobal(fmt.Sprintf("w%d_%016x", g.bits, w))
+		g.DataAttributes(attr.RODATA | attr.NOPTR)
+		for range g.lanes() {
+			g.AppendDatum(op.U64(w))
+		}
+		g.memory[w] = m
+	}
+	return m
+}
+
+// inReg returns the operand in a register, loading it if it is in memory.
+func (g *isa) inReg(o op.Op) vec {
+	if r, ok := o.(vec); ok {
+		return r
+	}
+	r := g.vec()
+	g.VMOVUPD(o, r)
+	return r
+}
+
+func (g *isa) copyOf(a vec) vec {
+	r := g.vec()
+	g.VMOVAPD(a, r)
+	return r
+}
+
+// Binary operations; the second operand may be in memory.
+func (g *isa) add(a vec, b op.Op) vec { r := g.vec(); g.VADDPD(b, a, r); return r }
+func (g *isa) sub(a vec, b op.Op) vec { r := g.vec(); g.VSUBPD(b, a, r); return r }
+func (g *isa) mul(a vec, b op.Op) vec { r := g.vec(); g.VMULPD(b, a, r); return r }
+func (g *isa) div(a vec, b op.Op) vec { r := g.vec(); g.VDIVPD(b, a, r); return r }
+func (g *isa) sqrt(a vec) vec         { r := g.vec(); g.VSQRTPD(a, r); return r }
+func (g *isa) and(a vec, b op.Op) vec { r := g.vec(); g.VANDPD(b, a, r); return r }
+func (g *isa) or(a vec, b op.Op) vec  { r := g.vec(); g.VORPD(b, a, r); return r }
+
+// clamp limits x to [lo, hi]. A NaN stays one: of two operands that don't compare,
+// the instructions return the second, and that is x.
+func (g *isa) clamp(x vec, lo, hi float64) vec {
+	r := g.vec()
+	g.VMINPD(x, g.inReg(g.con(hi)), r)
+	g.VMAXPD(r, g.inReg(g.con(lo)), r)
+	return r
+}
+
+// timesPlus: p ← p·x + c.
+func (g *isa) timesPlus(p, x vec, c op.Op) { g.VFMADD213PD(c, x, p) }
+
+// timesMinus: p ← p·x − c.
+func (g *isa) timesMinus(p, x vec, c op.Op) { g.VFMSUB213PD(c, x, p) }
+
+// plusProduct: s ← s + a·b.
+func (g *isa) plusProduct(s, a vec, b op.Op) { g.VFMADD231PD(b, a, s) }
+
+// minusProduct: s ← s − a·b.
+func (g *isa) minusProduct(s, a vec, b op.Op) { g.VFNMADD231PD(b, a, s) }
+
+// polynomial is Σ c_i x^i by Horner's rule.
+func (g *isa) polynomial(x vec, c []float64) vec {
+	top := len(c) - 1
+	p := g.vec()
+	g.VMOVUPD(g.con(c[top]), p)
+	for i := top - 1; i >= 0; i-- {
+		g.timesPlus(p, x, g.con(c[i]))
+	}
+	return p
+}
+
+// Operations on the bits of the lanes as 64-bit integers.
+func (g *isa) addInt(a vec, b op.Op) vec { r := g.vec(); g.VPADDQ(b, a, r); return r }
+func (g *isa) subInt(a vec, b op.Op) vec { r := g.vec(); g.VPSUBQ(b, a, r); return r }
+func (g *isa) shiftLeft(a vec, n uint8) vec {
+	r := g.vec()
+	g.VPSLLQ(op.U8(n), a, r)
+	return r
+}
+func (g *isa) shiftRight(a vec, n uint8) vec {
+	r := g.vec()
+	g.VPSRLQ(op.U8(n), a, r)
+	return r
+}
+
+// Predicates of VCMPPD. None holds for a NaN.
+const (
+	equal   = 0
+	less    = 1
+	greater = 0x1e
+)
+
+// where returns yes in the lanes in which a (predicate) b holds, else no.
+func (g *isa) where(a vec, predicate uint8, b, yes op.Op, no vec) vec {
+	r := g.vec()
+	if g.bits == 512 {
+		k := g.K()
+		g.VCMPPD(op.U8(predicate), b, a, k)
+		g.VBLENDMPD(yes, no, k, r)
+		return r
+	}
+	k := g.vec()
+	g.VCMPPD(op.U8(predicate), b, a, k)
+	g.VBLENDVPD(k, yes, no, r)
+	return r
+}
+
+// function is a loop over slices of equal length.
+type function struct {
+	name, doc string
+	in, out   []string // slices; an output may also be an input
+	scalars   []string
+	sums      int // running sums, 8 lanes each (AVX2 uses the first 4), in sums *[n]float64
+	body      func(g *isa, in, scalars []vec) (out, terms []vec)
+}
+
+// rehearsal runs a body once outside the file to learn which constants it uses.
+func (g *isa) rehearsal(f function) []uint64 {
+	try := newISA(build.NewContext(), g.bits)
+	try.rehearse, try.hoisted = true, map[uint64]vec{}
+	try.Function("rehearsal")
+	some := func(n int) (v []vec) {
+		for range n {
+			v = append(v, try.vec())
+		}
+		return v
+	}
+	f.body(try, some(len(f.in)), some(len(f.scalars)))
+	return try.wanted
+}
+
+// write emits a function that keeps as many of its constants in registers as fit,
+// those met first before others.
+func (g *isa) write(f function) {
+	constants := g.rehearsal(f)
+	fit := func(n int) bool {
+		try := newISA(build.NewContext(), g.bits)
+		try.emit(f, constants[:n])
+		file, err := try.Result()
+		return err == nil && compile.Execute(file) == nil
+	}
+	n := len(constants)
+	for !fit(n) {
+		if n--; n < 0 {
+			log.Fatalf("vecgen: %s%s doesn't fit the registers", f.name, g.suffix())
+		}
+	}
+	g.emit(f, constants[:n])
+}
+
+// compile is avo's compilation, with the check that functions for AVX2 stay within
+// the sixteen registers it has: avo would hand out those of AVX-512.
+var compile = pass.Concat(pass.Compile, pass.FunctionPass(func(f *ir.Function) error {
+	if !strings.HasSuffix(f.Name, "AVX2") {
+		return nil
+	}
+	for _, i := range f.Instructions() {
+		for _, r := range i.Registers() {
+			if p := reg.ToPhysical(r); p != nil && p.Kind() == reg.KindVector && p.PhysicalIndex() >= 16 {
+				return fmt.Errorf("%s needs more than 16 vector registers", f.Name)
+			}
+		}
+	}
+	return nil
+}))
+
+func (g *isa) emit(f function, hoist []uint64) {
+	var names []string
+	for _, list := range [][]string{f.out, f.in} {
+		for _, s := range list {
+			if !slices.Contains(names, s) {
+				names = append(names, s)
+			}
+		}
+	}
+	sig := "func(" + strings.Join(names, ", ") + " []float64"
+	if len(f.scalars) > 0 {
+		sig += ", " + strings.Join(f.scalars, ", ") + " float64"
+	}
+	if f.sums > 0 {
+		sig += fmt.Sprintf(", sums *[%d]float64", 8*f.sums)
+	}
+	g.Function(f.name + g.suffix())
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr(sig + ")")
+	g.Doc(f.name + g.suffix() + " " + f.doc)
+	g.Pragma("noescape")
+
+	n := g.Load(g.Param(names[0]).Len(), g.GP64())
+	base := map[string]reg.Register{}
+	for _, s := range names {
+		base[s] = g.Load(g.Param(s).Base(), g.GP64())
+	}
+	scalars := make([]vec, len(f.scalars))
+	for i, s := range f.scalars {
+		x := g.XMM()
+		g.Load(g.Param(s), x)
+		scalars[i] = g.vec()
+		g.VBROADCASTSD(x, scalars[i])
+	}
+	g.hoisted = map[uint64]vec{}
+	for _, w := range hoist {
+		r := g.vec()
+		g.VMOVUPD(g.static(w), r)
+		g.hoisted[w] = r
+	}
+	// With sixteen registers, sums stay in memory.
+	var sums []vec
+	var sumsBase reg.Register
+	if f.sums > 0 {
+		sumsBase = g.Load(g.Param("sums"), g.GP64())
+	}
+	slot := func(i int) op.Mem { return op.Mem{Base: sumsBase, Disp: 64 * i} }
+	if g.bits == 512 {
+		for i := range f.sums {
+			sums = append(sums, g.vec())
+			g.VMOVUPD(slot(i), sums[i])
+		}
+	}
+	at := g.GP64()
+	g.XORQ(at, at)
+	element := func(s string) op.Mem { return op.Mem{Base: base[s], Index: at, Scale: 8} }
+	step := func(load func(m op.Mem, r vec), store func(r vec, m op.Mem)) {
+		in := make([]vec, len(f.in))
+		for i, s := range f.in {
+			in[i] = g.vec()
+			load(element(s), in[i])
+		}
+		out, terms := f.body(g, in, scalars)
+		for i, s := range f.out {
+			store(out[i], element(s))
+		}
+		for i, t := range terms {
+			if g.bits == 512 {
+				g.VADDPD(t, sums[i], sums[i])
+			} else {
+				g.VMOVUPD(g.add(t, slot(i)), slot(i))
+			}
+		}
+	}
+
+	g.Label("whole")
+	g.CMPQ(n, op.Imm(uint64(g.lanes())))
+	g.JLT(op.LabelRef("rest"))
+	step(func(m op.Mem, r vec) { g.VMOVUPD(m, r) }, func(r vec, m op.Mem) { g.VMOVUPD(r, m) })
+	g.ADDQ(op.Imm(uint64(g.lanes())), at)
+	g.SUBQ(op.Imm(uint64(g.lanes())), n)
+	g.JMP(op.LabelRef("whole"))
+
+	g.Label("rest")
+	g.TESTQ(n, n)
+	g.JZ(op.LabelRef("done"))
+	if g.bits == 512 {
+		k, ones := g.K(), g.GP64()
+		g.MOVQ(op.I64(-1), ones)
+		g.BZHIQ(n, ones, ones)
+		g.KMOVQ(ones, k)
+		step(func(m op.Mem, r vec) { g.VMOVUPD_Z(m, k, r) }, func(r vec, m op.Mem) { g.VMOVUPD(r, k, m) })
+	} else {
+		// The first n words from 4−n on in 4 words of ones and 4 of zeros.
+		first, mask := g.GP64(), g.vec()
+		g.LEAQ(g.maskTable(), first)
+		g.NEGQ(n)
+		g.VMOVUPD(op.Mem{Base: first, Index: n, Scale: 8, Disp: 32}, mask)
+		step(func(m op.Mem, r vec) { g.VMASKMOVPD(m, mask, r) }, func(r vec, m op.Mem) { g.VMASKMOVPD(r, mask, m) })
+	}
+	g.Label("done")
+	for i, s := range sums {
+		g.VMOVUPD(s, slot(i))
+	}
+	g.VZEROUPPER()
+	g.RET()
+}
+
+func (g *isa) maskTable() op.Mem {
+	if g.masks.Symbol.Name == "" {
+		g.masks = g.StaticGlobal("masks")
+		g.DataAttributes(attr.RODATA | attr.NOPTR)
+		for _, w := range []uint64{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64, 0, 0, 0, 0} {
+			g.AppendDatum(op.U64(w))
+		}
+	}
+	return g.masks
+}

@@ -1,0 +1,106 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/radial"
+)
+
+// Products with a covariance matrix that is never stored: tiles of it are computed,
+// used while in cache, and forgotten.
+
+// timesCols is the number of columns of a tile of tile rows; 8 more keep the rows of
+// its memory from competing for the same cache lines.
+const timesCols = 256
+
+func borrowTile() linalg.Matrix { return linalg.Borrow(tile, timesCols+8) }
+
+// Times sets out ← K(A, B) V.
+func Times(k Kernel, theta []float64, a, b, v, out linalg.Matrix) {
+	if v.Rows != b.Rows || out.Rows != a.Rows || out.Cols != v.Cols {
+		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", a.Rows, b.Rows, v.Rows, v.Cols, out.Rows, out.Cols))
+	}
+	whole(v, out, func(v, out linalg.Matrix) {
+		c := columnsOf(k, theta, b)
+		linalg.Parallel((a.Rows+tile-1)/tile, func(t int) {
+			i0, i1 := t*tile, min((t+1)*tile, a.Rows)
+			timesTile(c, a, i0, i1, 0, b.Rows, v, out, false)
+		})
+		c.release()
+	})
+}
+
+// timesTile adds K(a_I, b_J) V_J to rows I = [i0, i1) of out, J = [j0, j1), and if
+// both is set the transposed block's product with V_I to rows J.
+func timesTile(c columns, a linalg.Matrix, i0, i1, j0, j1 int, v, out linalg.Matrix, both bool) {
+	memory := borrowTile()
+	for j := j0; j < j1; j += timesCols {
+		e := min(j+timesCols, j1)
+		block := memory.View(0, i1-i0, 0, e-j)
+		c.cov(a.RowRange(i0, i1), j, e, block)
+		radial.Apply(false, block, v.RowRange(j, e), out.RowRange(i0, i1))
+		if both {
+			radial.Apply(true, block, v.RowRange(i0, i1), out.RowRange(j, e))
+		}
+	}
+	linalg.Return(memory)
+}
+
+// whole calls f with an out of zeros, and with columns filled up to whole vectors.
+func whole(v, out linalg.Matrix, f func(v, out linalg.Matrix)) {
+	w := radial.Width()
+	if v.Cols%w == 0 {
+		out.Zero()
+		f(v, out)
+		return
+	}
+	cols := (v.Cols + w - 1) / w * w
+	pv, po := linalg.Borrow(v.Rows, cols), linalg.Borrow(out.Rows, cols)
+	pv.Zero()
+	po.Zero()
+	pv.View(0, v.Rows, 0, v.Cols).CopyFrom(v)
+	f(pv, po)
+	out.CopyFrom(po.View(0, out.Rows, 0, v.Cols))
+	linalg.Return(pv, po)
+}
+
+// party is the number of rows that meet party others in TimesSymmetric.
+const party = 512
+
+// TimesSymmetric sets out ← K(A, A) V. Each pair of rows is visited once. The result
+// doesn't depend on the number of cores.
+//
+// Rows stand in parties, and every two parties meet once, in rounds as of a chess
+// tournament, in which each plays one game: games of a round touch different rows of
+// out, so they may run at the same time, and rounds are in order.
+func TimesSymmetric(k Kernel, theta []float64, a, v, out linalg.Matrix) {
+	n := a.Rows
+	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
+		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", n, n, v.Rows, v.Cols, out.Rows, out.Cols))
+	}
+	whole(v, out, func(v, out linalg.Matrix) {
+		c := columnsOf(k, theta, a)
+		game := func(p, q int) {
+			for i := p * party; i < min((p+1)*party, n); i += tile {
+				timesTile(c, a, i, min(i+tile, n, (p+1)*party), q*party, min((q+1)*party, n), v, out, p != q)
+			}
+		}
+		parties := (n + party - 1) / party
+		linalg.Parallel(parties, func(p int) { game(p, p) })
+		seats := (parties + 1) / 2 * 2 // one may stay empty
+		for round := range seats - 1 {
+			linalg.Parallel(seats/2, func(t int) {
+				// The last seat stays, the others move on by one.
+				p, q := (round+t)%(seats-1), (round+seats-1-t)%(seats-1)
+				if t == 0 {
+					q = seats - 1
+				}
+				if p, q = max(p, q), min(p, q); p < parties {
+					game(p, q)
+				}
+			})
+		}
+		c.release()
+	})
+}

@@ -1,0 +1,89 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+func normal(rng *rand.Rand, n, d int) linalg.Matrix {
+	m := linalg.New(n, d)
+	for i := range m.Data {
+		m.Data[i] = rng.NormFloat64()
+	}
+	return m
+}
+
+func TestTimesAgainstTheMatrix(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	rng := rand.New(rand.NewPCG(3, 9))
+	for _, expr := range []string{"se", "matern32*periodic+white", "linear+rq"} {
+		k, err := kernel.Parse(expr, 3, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := make([]float64, len(k.Params()))
+		for _, n := range []int{1, 5, 64, 513, 1100, 1600} {
+			for _, cols := range []int{1, 3, 16} {
+				a, b := normal(rng, n, 3), normal(rng, 300, 3)
+				block, full := linalg.New(n, 300), linalg.New(n, n)
+				kernel.FillBlock(k, theta, a, b, block)
+				kernel.FillSymmetric(k, theta, a, full)
+				for _, c := range []struct {
+					name  string
+					m     linalg.Matrix
+					times func(v, out linalg.Matrix)
+				}{
+					{"Times", block, func(v, out linalg.Matrix) { kernel.Times(k, theta, a, b, v, out) }},
+					{"TimesSymmetric", full, func(v, out linalg.Matrix) { kernel.TimesSymmetric(k, theta, a, v, out) }},
+				} {
+					v, want := normal(rng, c.m.Cols, cols), linalg.New(n, cols)
+					linalg.Gemm(false, false, 1, c.m, v, 0, want)
+					var first linalg.Matrix
+					for _, cores := range []int{1, 3} {
+						runtime.GOMAXPROCS(cores)
+						got := normal(rng, n, cols)
+						c.times(v, got)
+						if cores == 1 {
+							first = got
+						}
+						for i, w := range want.Data {
+							if g := got.Data[i]; !(math.Abs(g-w) <= 1e-11*float64(n)) || g != first.Data[i] {
+								t.Fatalf("%s %s, n=%d, %d columns, %d cores: element %d is %v, want %v", c.name, expr, n, cols, cores, i, g, w)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkTimes(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	const n, d = 8000, 8
+	x := normal(rng, n, d)
+	for _, name := range []string{"se", "matern52"} {
+		k, _ := kernel.Parse(name, d, true)
+		theta := make([]float64, len(k.Params()))
+		for _, cols := range []int{1, 16} {
+			v, out := normal(rng, n, cols), linalg.New(n, cols)
+			for what, times := range map[string]func(){
+				"block":     func() { kernel.Times(k, theta, x, x, v, out) },
+				"symmetric": func() { kernel.TimesSymmetric(k, theta, x, v, out) },
+			} {
+				b.Run(fmt.Sprintf("%s/%s/t=%d", name, what, cols), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						times()
+					}
+				})
+			}
+		}
+	}
+}
