@@ -25,6 +25,12 @@ import (
 var palette = []color.RGBA{{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{230, 159, 0, 255}, {86, 180, 233, 255}, {60, 60, 60, 255}}
 
+// transparent is a palette colour for areas.
+func transparent(i int) color.NRGBA {
+	c := palette[i]
+	return color.NRGBA{c.R, c.G, c.B, 60}
+}
+
 // save draws plots in a row on one sheet.
 func save(env Env, name string, width, height vg.Length, plots ...*plot.Plot) error {
 	if err := os.MkdirAll(env.Out, 0o755); err != nil {
@@ -202,11 +208,11 @@ func snelsonBand(ctx context.Context, env Env) error {
 	p.Title.Text = fmt.Sprintf("With %.0f %% confidence, at most %.1f %% of further points lie outside the green band",
 		100*(1-c.Delta), 100*math.Ceil(1000*c.MeanBound)/1000)
 	p.X.Label.Text, p.Y.Label.Text = "x", "y"
-	band, err := between(low, high, color.NRGBA{0, 158, 115, 50})
+	band, err := between(low, high, transparent(2))
 	if err != nil {
 		return err
 	}
-	belief, err := between(sdLow, sdHigh, color.NRGBA{0, 114, 178, 70})
+	belief, err := between(sdLow, sdHigh, transparent(0))
 	if err != nil {
 		return err
 	}
