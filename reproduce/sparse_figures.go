@@ -93,7 +93,7 @@ func snelsonPAC(ctx context.Context, x linalg.Matrix, y []float64, m int, eps fl
 }
 
 // reebFig1 draws kl-PAC-SGP (M = 15) for three ε beside the full GP. The paper chose its
-// ε relative to the full GP's σ_n and doesn't print them: here ½, 1 and 3 times σ_n.
+// ε relative to the full GP's σ_n and doesn't print them: ½, 1 and 5 times σ_n give its KL/N.
 func reebFig1(ctx context.Context, env Env) error {
 	x, y, err := snelson()
 	if err != nil {
@@ -104,9 +104,9 @@ func reebFig1(ctx context.Context, env Env) error {
 		return err
 	}
 	sigma := math.Sqrt(full.q.Noise)
-	fmt.Fprintf(env.Stdout, "Full GP: σ_n = %.3f. KL/N of kl-PAC-SGP (the paper's, at its own ε: 0.097, 0.109, 0.031):\n", sigma)
+	fmt.Fprintf(env.Stdout, "Full GP: σ_n = %.3f. KL/N of kl-PAC-SGP (the paper's: 0.097, 0.109, 0.031):\n", sigma)
 	var plots []*plot.Plot
-	for _, times := range []float64{0.5, 1, 3} {
+	for _, times := range []float64{0.5, 1, 5} {
 		f, err := snelsonPAC(ctx, x, y, 15, times*sigma)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func reebFig6(ctx context.Context, env Env) error {
 	}
 	sigma := math.Sqrt(full.q.Noise)
 	var fits []*snelsonFit
-	for _, times := range []float64{1, 3} {
+	for _, times := range []float64{1, 5} {
 		f, err := snelsonPAC(ctx, x, y, 15, times*sigma)
 		if err != nil {
 			return err
