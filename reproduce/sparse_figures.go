@@ -299,7 +299,7 @@ type localMinimum struct {
 }
 
 // reebFig7 trains FITC and kl-PAC-SGP (M = 8, ε = 0.6) on every second point of Snelson's
-// data, scaled, from 100 starts with σ_n² in [1e-5, 10] and random inducing inputs, and
+// data from 100 starts with σ_n² in [1e-5, 10] and random inducing inputs, and
 // draws the noise variances found against the objectives reached.
 func reebFig7(ctx context.Context, env Env) error {
 	x0, y0, err := snelson()
@@ -310,8 +310,6 @@ func reebFig7(ctx context.Context, env Env) error {
 	for i := 0; i < len(y0); i += 2 {
 		xs, ys = append(xs, x0.Data[i]), append(ys, y0[i])
 	}
-	standardise(xs)
-	standardise(ys)
 	x := linalg.Of(len(ys), 1, xs)
 	const m = 8
 	methods := []string{"fitc", "kl-pac"}
@@ -373,17 +371,6 @@ func reebFig7(ctx context.Context, env Env) error {
 		plots = append(plots, p)
 	}
 	return save(env, "reeb-fig7", 22*vg.Centimeter, 8*vg.Centimeter, plots...)
-}
-
-// standardise shifts and scales v to mean 0 and standard deviation 1 (ddof 0).
-func standardise(v []float64) {
-	mean := linalg.Sum(v) / float64(len(v))
-	var ss float64
-	for i := range v {
-		v[i] -= mean
-		ss += v[i] * v[i]
-	}
-	linalg.Scale(1/math.Sqrt(ss/float64(len(v))), v)
 }
 
 // discretisation is one fit of Fig. 8.
