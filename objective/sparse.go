@@ -157,6 +157,9 @@ func (p *SparseProblem) factor(theta []float64) error {
 	diag := make([]float64, e.m)
 	p.Kernel.Diag(theta, e.z, diag)
 	scale := linalg.Sum(diag) / float64(e.m)
+	if !linalg.Finite([]float64{scale}) {
+		return fmt.Errorf("the prior variance at the inducing inputs is %v", scale)
+	}
 	p.Jitter = 0
 	for {
 		kernel.FillSymmetric(p.Kernel, theta, e.z, e.l)
