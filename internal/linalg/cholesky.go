@@ -32,7 +32,10 @@ func Cholesky(a Matrix) error {
 	for i := range n {
 		smallest.Data[i] = 0x1p-50 * a.At(i, i)
 	}
-	step := cut(n, order, maxWidth)
+	step := cut(n, order/2, maxWidth) // one core factors a block while others wait
+	if n > 10*order {
+		step = cut(n, order, maxWidth) // and reads and writes what is left less often
+	}
 	block, all := borrowPanels(step, step), borrowPanels(max(n-step, 0), step)
 	defer block.release()
 	defer all.release()
