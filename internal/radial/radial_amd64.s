@@ -230,7 +230,7 @@ deeper:
 	RET
 
 // func seValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·seValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -254,6 +254,7 @@ TEXT ·seValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y11
 	VMINPD      Y11, Y1, Y12
 	VMOVAPD     Y12, Y13
@@ -424,7 +425,7 @@ DATA masks<>+56(SB)/8, $0x0000000000000000
 GLOBL masks<>(SB), RODATA|NOPTR, $64
 
 // func sePullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·sePullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -448,6 +449,7 @@ TEXT ·sePullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Y10
 	VMOVUPD     (BX)(DI*8), Y11
 	VMINPD      Y10, Y0, Y12
@@ -538,7 +540,7 @@ DATA w256_8000000000000000<>+24(SB)/8, $0x8000000000000000
 GLOBL w256_8000000000000000<>(SB), RODATA|NOPTR, $32
 
 // func matern12ValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern12ValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -562,6 +564,7 @@ TEXT ·matern12ValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y11
 	VSQRTPD     Y11, Y11
 	VMINPD      Y11, Y1, Y12
@@ -634,7 +637,7 @@ done:
 	RET
 
 // func matern12PullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern12PullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -657,6 +660,7 @@ TEXT ·matern12PullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Y9
 	VMOVUPD     (BX)(DI*8), Y10
 	VSQRTPD     Y9, Y11
@@ -759,7 +763,7 @@ DATA w256_bfe0000000000000<>+24(SB)/8, $0xbfe0000000000000
 GLOBL w256_bfe0000000000000<>(SB), RODATA|NOPTR, $32
 
 // func matern32ValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern32ValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -783,6 +787,7 @@ TEXT ·matern32ValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y11
 	VSQRTPD     Y11, Y11
 	VMINPD      Y11, Y1, Y12
@@ -859,7 +864,7 @@ done:
 	RET
 
 // func matern32PullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern32PullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -882,6 +887,7 @@ TEXT ·matern32PullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Y9
 	VMOVUPD     (BX)(DI*8), Y10
 	VSQRTPD     Y9, Y11
@@ -972,7 +978,7 @@ done:
 	RET
 
 // func matern52ValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern52ValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -995,6 +1001,7 @@ TEXT ·matern52ValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y10
 	VSQRTPD     Y10, Y11
 	VADDPD      Y1, Y11, Y12
@@ -1079,7 +1086,7 @@ DATA w256_3fd5555555555555<>+24(SB)/8, $0x3fd5555555555555
 GLOBL w256_3fd5555555555555<>(SB), RODATA|NOPTR, $32
 
 // func matern52PullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern52PullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -1102,6 +1109,7 @@ TEXT ·matern52PullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Y9
 	VMOVUPD     (BX)(DI*8), Y10
 	VSQRTPD     Y9, Y11
@@ -1202,7 +1210,7 @@ DATA w256_bfc5555555555555<>+24(SB)/8, $0xbfc5555555555555
 GLOBL w256_bfc5555555555555<>(SB), RODATA|NOPTR, $32
 
 // func rqValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rqValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -1222,6 +1230,7 @@ TEXT ·rqValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y8
 	VADDPD      Y2, Y8, Y9
 	VSUBPD      Y2, Y9, Y10
@@ -1530,7 +1539,7 @@ DATA w256_3c90000000000000<>+24(SB)/8, $0x3c90000000000000
 GLOBL w256_3c90000000000000<>(SB), RODATA|NOPTR, $32
 
 // func rqPullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rqPullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -1550,6 +1559,7 @@ TEXT ·rqPullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ         AX, $0x04
 	JLT          rest
+	PREFETCHT0   4096(BX)(DI*8)
 	VMOVUPD      (DX)(DI*8), Y7
 	VMOVUPD      (BX)(DI*8), Y8
 	VADDPD       Y1, Y7, Y9
@@ -2023,7 +2033,7 @@ deeper:
 	RET
 
 // func seValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·seValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -2051,6 +2061,7 @@ TEXT ·seValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z15
 	VMINPD      Z15, Z1, Z15
 	VMOVAPD     Z15, Z16
@@ -2249,7 +2260,7 @@ DATA w512_3fe0000000000001<>+56(SB)/8, $0x3fe0000000000001
 GLOBL w512_3fe0000000000001<>(SB), RODATA|NOPTR, $64
 
 // func sePullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+, SSE2
 TEXT ·sePullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -2281,6 +2292,7 @@ TEXT ·sePullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Z18
 	VMOVUPD     (BX)(DI*8), Z19
 	VMINPD      Z18, Z0, Z20
@@ -2362,7 +2374,7 @@ DATA w512_8000000000000000<>+56(SB)/8, $0x8000000000000000
 GLOBL w512_8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func matern12ValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern12ValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -2390,6 +2402,7 @@ TEXT ·matern12ValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z15
 	VSQRTPD     Z15, Z15
 	VMINPD      Z15, Z1, Z15
@@ -2450,7 +2463,7 @@ done:
 	RET
 
 // func matern12PullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern12PullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -2482,6 +2495,7 @@ TEXT ·matern12PullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Z20
 	VMOVUPD     (BX)(DI*8), Z21
 	VSQRTPD     Z20, Z22
@@ -2575,7 +2589,7 @@ DATA w512_bfe0000000000000<>+56(SB)/8, $0xbfe0000000000000
 GLOBL w512_bfe0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func matern32ValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern32ValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -2604,6 +2618,7 @@ TEXT ·matern32ValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z16
 	VSQRTPD     Z16, Z16
 	VMINPD      Z16, Z1, Z17
@@ -2678,7 +2693,7 @@ DATA w512_3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
 GLOBL w512_3ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func matern32PullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern32PullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -2711,6 +2726,7 @@ TEXT ·matern32PullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Z19
 	VMOVUPD     (BX)(DI*8), Z20
 	VSQRTPD     Z19, Z21
@@ -2788,7 +2804,7 @@ done:
 	RET
 
 // func matern52ValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern52ValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -2818,6 +2834,7 @@ TEXT ·matern52ValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z17
 	VSQRTPD     Z17, Z18
 	VADDPD      Z1, Z18, Z19
@@ -2894,7 +2911,7 @@ DATA w512_3fd5555555555555<>+56(SB)/8, $0x3fd5555555555555
 GLOBL w512_3fd5555555555555<>(SB), RODATA|NOPTR, $64
 
 // func matern52PullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern52PullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -2928,6 +2945,7 @@ TEXT ·matern52PullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Z20
 	VMOVUPD     (BX)(DI*8), Z21
 	VSQRTPD     Z20, Z22
@@ -3019,7 +3037,7 @@ DATA w512_bfc5555555555555<>+56(SB)/8, $0xbfc5555555555555
 GLOBL w512_bfc5555555555555<>(SB), RODATA|NOPTR, $64
 
 // func rqValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+, SSE2
 TEXT ·rqValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -3045,6 +3063,7 @@ TEXT ·rqValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z24
 	VADDPD      Z12, Z24, Z25
 	VSUBPD      Z12, Z25, Z26
@@ -3429,7 +3448,7 @@ DATA w512_3c90000000000000<>+56(SB)/8, $0x3c90000000000000
 GLOBL w512_3c90000000000000<>(SB), RODATA|NOPTR, $64
 
 // func rqPullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+, SSE2
 TEXT ·rqPullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -3455,6 +3474,7 @@ TEXT ·rqPullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ         AX, $0x08
 	JLT          rest
+	PREFETCHT0   4096(BX)(DI*8)
 	VMOVUPD      (DX)(DI*8), Z23
 	VMOVUPD      (BX)(DI*8), Z24
 	VADDPD       Z11, Z23, Z25

@@ -16,14 +16,14 @@ func covariance(g *isa) {
 	profile := func(name string, value func(g *isa, u, shape, variance vec) vec, pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
 		g.write(function{
 			name: name + "Value", doc: "writes variance·k(u) to k.",
-			in: []string{"u"}, out: []string{"k"}, scalars: []string{"shape", "variance"},
+			in: []string{"u"}, out: []string{"k"}, scalars: []string{"shape", "variance"}, ahead: "k",
 			body: func(g *isa, in, s []vec) (out, terms []vec) {
 				return []vec{value(g, in[0], s[0], s[1])}, nil
 			},
 		})
 		g.write(function{
 			name: name + "Pull", doc: "writes bar·∂k/∂u to w and adds up what Sums says.",
-			in: []string{"u", "bar"}, out: []string{"w"}, scalars: []string{"shape"}, sums: 3,
+			in: []string{"u", "bar"}, out: []string{"w"}, scalars: []string{"shape"}, sums: 3, ahead: "bar",
 			body: func(g *isa, in, s []vec) (out, terms []vec) {
 				w, k, dShape := pull(g, in[0], in[1], s[0])
 				terms = []vec{k, g.mul(w, in[0])}
