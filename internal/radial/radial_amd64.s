@@ -162,9 +162,59 @@ panel:
 	VZEROUPPER
 	RET
 
-// func applyAVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// func apply1AVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
 // Requires: AVX, FMA3
-TEXT ·applyAVX2(SB), NOSPLIT, $0-64
+TEXT ·apply1AVX2(SB), NOSPLIT, $0-64
+	MOVQ   a+0(FP), AX
+	MOVQ   depth+24(FP), CX
+	MOVQ   v+32(FP), DX
+	MOVQ   out+48(FP), BX
+	MOVQ   rowStep+8(FP), SI
+	SHLQ   $0x03, SI
+	MOVQ   depthStep+16(FP), DI
+	SHLQ   $0x03, DI
+	MOVQ   vStride+40(FP), R8
+	SHLQ   $0x03, R8
+	MOVQ   outStride+56(FP), R9
+	SHLQ   $0x03, R9
+	LEAQ   (SI)(SI*2), R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+
+deeper:
+	VMOVUPD      (DX), Y4
+	VBROADCASTSD (AX), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VBROADCASTSD (AX)(SI*1), Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VBROADCASTSD (AX)(SI*2), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VBROADCASTSD (AX)(R10*1), Y5
+	VFMADD231PD  Y4, Y5, Y3
+	ADDQ         DI, AX
+	ADDQ         R8, DX
+	DECQ         CX
+	JNZ          deeper
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Y1, Y1
+	VMOVUPD      Y1, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Y2, Y2
+	VMOVUPD      Y2, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Y3, Y3
+	VMOVUPD      Y3, (BX)
+	ADDQ         R9, BX
+	VZEROUPPER
+	RET
+
+// func apply2AVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// Requires: AVX, FMA3
+TEXT ·apply2AVX2(SB), NOSPLIT, $0-64
 	MOVQ   a+0(FP), AX
 	MOVQ   depth+24(FP), CX
 	MOVQ   v+32(FP), DX
@@ -1923,9 +1973,85 @@ panel:
 	VZEROUPPER
 	RET
 
-// func applyAVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// func apply1AVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·applyAVX512(SB), NOSPLIT, $0-64
+TEXT ·apply1AVX512(SB), NOSPLIT, $0-64
+	MOVQ   a+0(FP), AX
+	MOVQ   depth+24(FP), CX
+	MOVQ   v+32(FP), DX
+	MOVQ   out+48(FP), BX
+	MOVQ   rowStep+8(FP), SI
+	SHLQ   $0x03, SI
+	MOVQ   depthStep+16(FP), DI
+	SHLQ   $0x03, DI
+	MOVQ   vStride+40(FP), R8
+	SHLQ   $0x03, R8
+	MOVQ   outStride+56(FP), R9
+	SHLQ   $0x03, R9
+	LEAQ   (SI)(SI*2), R10
+	LEAQ   (R10)(SI*2), R11
+	LEAQ   (R11)(SI*2), R12
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	VXORPD Z4, Z4, Z4
+	VXORPD Z5, Z5, Z5
+	VXORPD Z6, Z6, Z6
+	VXORPD Z7, Z7, Z7
+
+deeper:
+	VMOVUPD      (DX), Z8
+	VBROADCASTSD (AX), Z9
+	VFMADD231PD  Z8, Z9, Z0
+	VBROADCASTSD (AX)(SI*1), Z9
+	VFMADD231PD  Z8, Z9, Z1
+	VBROADCASTSD (AX)(SI*2), Z9
+	VFMADD231PD  Z8, Z9, Z2
+	VBROADCASTSD (AX)(R10*1), Z9
+	VFMADD231PD  Z8, Z9, Z3
+	VBROADCASTSD (AX)(SI*4), Z9
+	VFMADD231PD  Z8, Z9, Z4
+	VBROADCASTSD (AX)(R11*1), Z9
+	VFMADD231PD  Z8, Z9, Z5
+	VBROADCASTSD (AX)(R10*2), Z9
+	VFMADD231PD  Z8, Z9, Z6
+	VBROADCASTSD (AX)(R12*1), Z9
+	VFMADD231PD  Z8, Z9, Z7
+	ADDQ         DI, AX
+	ADDQ         R8, DX
+	DECQ         CX
+	JNZ          deeper
+	VADDPD       (BX), Z0, Z0
+	VMOVUPD      Z0, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z1, Z1
+	VMOVUPD      Z1, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z2, Z2
+	VMOVUPD      Z2, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z3, Z3
+	VMOVUPD      Z3, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z4, Z4
+	VMOVUPD      Z4, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z5, Z5
+	VMOVUPD      Z5, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z6, Z6
+	VMOVUPD      Z6, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z7, Z7
+	VMOVUPD      Z7, (BX)
+	ADDQ         R9, BX
+	VZEROUPPER
+	RET
+
+// func apply2AVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·apply2AVX512(SB), NOSPLIT, $0-64
 	MOVQ   a+0(FP), AX
 	MOVQ   depth+24(FP), CX
 	MOVQ   v+32(FP), DX
