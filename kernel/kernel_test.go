@@ -171,6 +171,47 @@ func TestFarFromTheOrigin(t *testing.T) {
 	}
 }
 
+func TestManyInputs(t *testing.T) {
+	// So many that a row's points come in several blocks.
+	rng := rand.New(rand.NewPCG(4, 5))
+	const d = 700
+	x, z := linalg.New(70, d), linalg.New(600, d)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	for i := range z.Data {
+		z.Data[i] = rng.NormFloat64()
+	}
+	k, _ := kernel.Parse("se", d, false)
+	theta := []float64{math.Log(d), 0}
+	bar, got, gradient := linalg.New(70, 600), linalg.New(70, 600), make([]float64, 2)
+	kernel.FillBlock(k, theta, x, z, got)
+	for i := range bar.Data {
+		bar.Data[i] = rng.NormFloat64()
+	}
+	kernel.PullBlock(k, theta, x, z, bar, gradient, linalg.Matrix{})
+	var want [2]float64
+	for i := range x.Rows {
+		for j := range z.Rows {
+			var d2 float64
+			for c, v := range x.Row(i) {
+				d2 += (v - z.At(j, c)) * (v - z.At(j, c)) / d
+			}
+			e := math.Exp(-d2 / 2)
+			if math.Abs(got.At(i, j)-e) > 1e-13 {
+				t.Fatalf("K[%d,%d] is %v, want %v", i, j, got.At(i, j), e)
+			}
+			want[0] += bar.At(i, j) * e * d2 / 2
+			want[1] += bar.At(i, j) * e
+		}
+	}
+	for p, w := range want {
+		if math.Abs(gradient[p]-w) > 1e-10 {
+			t.Errorf("gradient %v, want %v", gradient, want)
+		}
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	for expr, want := range map[string]string{
 		"":          "missing at the end",

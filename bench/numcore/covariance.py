@@ -119,6 +119,7 @@ def main():
     p.add_argument("--threads", default="1,2")
     p.add_argument("--rounds", type=int, default=9)
     p.add_argument("--tasks", default=",".join(TASKS))
+    p.add_argument("--contenders", default="krigo,numpy,torch,numpy symmetric,torch symmetric", help="krigo is always in")
     p.add_argument("--rows", type=int, default=20000)
     p.add_argument("--centres", type=int, default=500)
     p.add_argument("--dim", type=int, default=8)
@@ -144,6 +145,7 @@ def main():
             env = dict(os.environ, GOMAXPROCS=threads, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads, MKL_NUM_THREADS=threads)
             for task in args.tasks.split(","):
                 names = ["krigo", "numpy", "torch"] + (["numpy symmetric", "torch symmetric"] if task == "times" else [])
+                names = [c for c in names if c == "krigo" or c in args.contenders.split(",")]
                 commands = {c: [sys.executable, __file__, "--worker", c, "--threads", threads, *sizes] for c in names[1:]}
                 commands["krigo"] = [program, *sizes]
                 running = {c: subprocess.Popen(commands[c], env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for c in names}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
 // Exit statuses.
@@ -74,6 +75,9 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := linalg.LevelError(); err != nil {
+				return &krigo.UsageError{Err: err}
+			}
 			if c.threads < 0 {
 				return &krigo.UsageError{Err: fmt.Errorf("--threads %d: want a positive number, or 0 for all", c.threads)}
 			}

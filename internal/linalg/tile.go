@@ -28,10 +28,7 @@ const (
 	maxWidth = 24
 )
 
-func init() {
-	best, _ := cpu.Choose() // a wrong KRIGO_CPU is for the commands to report
-	setLevel(best)
-}
+func init() { setLevel(Level) }
 
 func setLevel(l cpu.Level) {
 	level = l

@@ -4,7 +4,7 @@ import "github.com/krigo-gp/krigo/internal/linalg"
 
 // Width is the number of columns that Apply works on at a time: v and out have a
 // multiple of it.
-func Width() int { return loops.width }
+func Width() int { return loops.vector }
 
 // Apply sets out ← out + op(k) v, where op transposes if the flag says so and k is a
 // block of a covariance matrix. Each row of out is a sum in the order of v's rows.
@@ -31,8 +31,13 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 				copy(dst.Row(r), out.Row(i+r))
 			}
 		}
-		for c := 0; c < out.Cols; c += loops.width {
-			loops.apply(&a[0], step, deep, v.Rows, &v.Data[c], v.Stride, &dst.Data[c], dst.Stride)
+		for c := 0; c < out.Cols; {
+			vectors := min((out.Cols-c)/loops.vector, len(loops.apply))
+			if loops.apply[vectors-1] == nil {
+				vectors = 1
+			}
+			loops.apply[vectors-1](&a[0], step, deep, v.Rows, &v.Data[c], v.Stride, &dst.Data[c], dst.Stride)
+			c += vectors * loops.vector
 		}
 		if n < rows {
 			for r := range n {

@@ -4,7 +4,8 @@ import "unsafe"
 
 // portable returns the loops in plain Go, which are also the reference in tests.
 func portable() inner {
-	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable, rows: 1, apply: applyPortable}
+	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable, rows: 1, vector: 4}
+	in.apply[0] = applyPortable
 	for p := range in.value {
 		p := Profile(p)
 		in.value[p] = func(k, u []float64, shape, variance float64) {
@@ -72,6 +73,7 @@ func momentsPortable(w, a, b *float64, fours, step, panels int, m, s *float64) {
 	}
 }
 
+// applyPortable takes one row and four columns.
 func applyPortable(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int) {
 	as, vs := unsafe.Slice(a, (depth-1)*depthStep+1), unsafe.Slice(v, (depth-1)*vStride+4)
 	var s0, s1, s2, s3 float64

@@ -134,8 +134,9 @@ type inner struct {
 	width     int // right points in a panel, a divisor of 16
 	distances func(a, b *float64, dim, step, panels int, out *float64, stride int)
 	moments   func(w, a, b *float64, fours, step, panels int, m, s *float64)
-	rows      int // rows that apply takes, width being the columns
-	apply     func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)
+	rows      int // rows that apply takes
+	vector    int // columns that apply[0] takes; apply[1] takes twice as many
+	apply     [2]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)
 	value     [RQ + 1]func(k, u []float64, shape, variance float64)
 	pull      [RQ + 1]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64)
 }

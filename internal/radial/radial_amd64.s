@@ -162,9 +162,59 @@ panel:
 	VZEROUPPER
 	RET
 
-// func applyAVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// func apply1AVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
 // Requires: AVX, FMA3
-TEXT ·applyAVX2(SB), NOSPLIT, $0-64
+TEXT ·apply1AVX2(SB), NOSPLIT, $0-64
+	MOVQ   a+0(FP), AX
+	MOVQ   depth+24(FP), CX
+	MOVQ   v+32(FP), DX
+	MOVQ   out+48(FP), BX
+	MOVQ   rowStep+8(FP), SI
+	SHLQ   $0x03, SI
+	MOVQ   depthStep+16(FP), DI
+	SHLQ   $0x03, DI
+	MOVQ   vStride+40(FP), R8
+	SHLQ   $0x03, R8
+	MOVQ   outStride+56(FP), R9
+	SHLQ   $0x03, R9
+	LEAQ   (SI)(SI*2), R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+
+deeper:
+	VMOVUPD      (DX), Y4
+	VBROADCASTSD (AX), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VBROADCASTSD (AX)(SI*1), Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VBROADCASTSD (AX)(SI*2), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VBROADCASTSD (AX)(R10*1), Y5
+	VFMADD231PD  Y4, Y5, Y3
+	ADDQ         DI, AX
+	ADDQ         R8, DX
+	DECQ         CX
+	JNZ          deeper
+	VADDPD       (BX), Y0, Y0
+	VMOVUPD      Y0, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Y1, Y1
+	VMOVUPD      Y1, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Y2, Y2
+	VMOVUPD      Y2, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Y3, Y3
+	VMOVUPD      Y3, (BX)
+	ADDQ         R9, BX
+	VZEROUPPER
+	RET
+
+// func apply2AVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// Requires: AVX, FMA3
+TEXT ·apply2AVX2(SB), NOSPLIT, $0-64
 	MOVQ   a+0(FP), AX
 	MOVQ   depth+24(FP), CX
 	MOVQ   v+32(FP), DX
@@ -230,7 +280,7 @@ deeper:
 	RET
 
 // func seValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·seValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -254,6 +304,7 @@ TEXT ·seValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y11
 	VMINPD      Y11, Y1, Y12
 	VMOVAPD     Y12, Y13
@@ -424,7 +475,7 @@ DATA masks<>+56(SB)/8, $0x0000000000000000
 GLOBL masks<>(SB), RODATA|NOPTR, $64
 
 // func sePullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·sePullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -448,6 +499,7 @@ TEXT ·sePullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Y10
 	VMOVUPD     (BX)(DI*8), Y11
 	VMINPD      Y10, Y0, Y12
@@ -538,7 +590,7 @@ DATA w256_8000000000000000<>+24(SB)/8, $0x8000000000000000
 GLOBL w256_8000000000000000<>(SB), RODATA|NOPTR, $32
 
 // func matern12ValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern12ValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -562,6 +614,7 @@ TEXT ·matern12ValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y11
 	VSQRTPD     Y11, Y11
 	VMINPD      Y11, Y1, Y12
@@ -634,7 +687,7 @@ done:
 	RET
 
 // func matern12PullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern12PullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -657,6 +710,7 @@ TEXT ·matern12PullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Y9
 	VMOVUPD     (BX)(DI*8), Y10
 	VSQRTPD     Y9, Y11
@@ -759,7 +813,7 @@ DATA w256_bfe0000000000000<>+24(SB)/8, $0xbfe0000000000000
 GLOBL w256_bfe0000000000000<>(SB), RODATA|NOPTR, $32
 
 // func matern32ValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern32ValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -783,6 +837,7 @@ TEXT ·matern32ValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y11
 	VSQRTPD     Y11, Y11
 	VMINPD      Y11, Y1, Y12
@@ -859,7 +914,7 @@ done:
 	RET
 
 // func matern32PullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern32PullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -882,6 +937,7 @@ TEXT ·matern32PullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Y9
 	VMOVUPD     (BX)(DI*8), Y10
 	VSQRTPD     Y9, Y11
@@ -972,7 +1028,7 @@ done:
 	RET
 
 // func matern52ValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern52ValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -995,6 +1051,7 @@ TEXT ·matern52ValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y10
 	VSQRTPD     Y10, Y11
 	VADDPD      Y1, Y11, Y12
@@ -1079,7 +1136,7 @@ DATA w256_3fd5555555555555<>+24(SB)/8, $0x3fd5555555555555
 GLOBL w256_3fd5555555555555<>(SB), RODATA|NOPTR, $32
 
 // func matern52PullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·matern52PullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -1102,6 +1159,7 @@ TEXT ·matern52PullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Y9
 	VMOVUPD     (BX)(DI*8), Y10
 	VSQRTPD     Y9, Y11
@@ -1202,7 +1260,7 @@ DATA w256_bfc5555555555555<>+24(SB)/8, $0xbfc5555555555555
 GLOBL w256_bfc5555555555555<>(SB), RODATA|NOPTR, $32
 
 // func rqValueAVX2(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rqValueAVX2(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -1222,6 +1280,7 @@ TEXT ·rqValueAVX2(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x04
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Y8
 	VADDPD      Y2, Y8, Y9
 	VSUBPD      Y2, Y9, Y10
@@ -1530,7 +1589,7 @@ DATA w256_3c90000000000000<>+24(SB)/8, $0x3c90000000000000
 GLOBL w256_3c90000000000000<>(SB), RODATA|NOPTR, $32
 
 // func rqPullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·rqPullAVX2(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -1550,6 +1609,7 @@ TEXT ·rqPullAVX2(SB), NOSPLIT, $0-88
 whole:
 	CMPQ         AX, $0x04
 	JLT          rest
+	PREFETCHT0   4096(BX)(DI*8)
 	VMOVUPD      (DX)(DI*8), Y7
 	VMOVUPD      (BX)(DI*8), Y8
 	VADDPD       Y1, Y7, Y9
@@ -1913,9 +1973,85 @@ panel:
 	VZEROUPPER
 	RET
 
-// func applyAVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// func apply1AVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·applyAVX512(SB), NOSPLIT, $0-64
+TEXT ·apply1AVX512(SB), NOSPLIT, $0-64
+	MOVQ   a+0(FP), AX
+	MOVQ   depth+24(FP), CX
+	MOVQ   v+32(FP), DX
+	MOVQ   out+48(FP), BX
+	MOVQ   rowStep+8(FP), SI
+	SHLQ   $0x03, SI
+	MOVQ   depthStep+16(FP), DI
+	SHLQ   $0x03, DI
+	MOVQ   vStride+40(FP), R8
+	SHLQ   $0x03, R8
+	MOVQ   outStride+56(FP), R9
+	SHLQ   $0x03, R9
+	LEAQ   (SI)(SI*2), R10
+	LEAQ   (R10)(SI*2), R11
+	LEAQ   (R11)(SI*2), R12
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	VXORPD Z4, Z4, Z4
+	VXORPD Z5, Z5, Z5
+	VXORPD Z6, Z6, Z6
+	VXORPD Z7, Z7, Z7
+
+deeper:
+	VMOVUPD      (DX), Z8
+	VBROADCASTSD (AX), Z9
+	VFMADD231PD  Z8, Z9, Z0
+	VBROADCASTSD (AX)(SI*1), Z9
+	VFMADD231PD  Z8, Z9, Z1
+	VBROADCASTSD (AX)(SI*2), Z9
+	VFMADD231PD  Z8, Z9, Z2
+	VBROADCASTSD (AX)(R10*1), Z9
+	VFMADD231PD  Z8, Z9, Z3
+	VBROADCASTSD (AX)(SI*4), Z9
+	VFMADD231PD  Z8, Z9, Z4
+	VBROADCASTSD (AX)(R11*1), Z9
+	VFMADD231PD  Z8, Z9, Z5
+	VBROADCASTSD (AX)(R10*2), Z9
+	VFMADD231PD  Z8, Z9, Z6
+	VBROADCASTSD (AX)(R12*1), Z9
+	VFMADD231PD  Z8, Z9, Z7
+	ADDQ         DI, AX
+	ADDQ         R8, DX
+	DECQ         CX
+	JNZ          deeper
+	VADDPD       (BX), Z0, Z0
+	VMOVUPD      Z0, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z1, Z1
+	VMOVUPD      Z1, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z2, Z2
+	VMOVUPD      Z2, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z3, Z3
+	VMOVUPD      Z3, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z4, Z4
+	VMOVUPD      Z4, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z5, Z5
+	VMOVUPD      Z5, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z6, Z6
+	VMOVUPD      Z6, (BX)
+	ADDQ         R9, BX
+	VADDPD       (BX), Z7, Z7
+	VMOVUPD      Z7, (BX)
+	ADDQ         R9, BX
+	VZEROUPPER
+	RET
+
+// func apply2AVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·apply2AVX512(SB), NOSPLIT, $0-64
 	MOVQ   a+0(FP), AX
 	MOVQ   depth+24(FP), CX
 	MOVQ   v+32(FP), DX
@@ -2023,7 +2159,7 @@ deeper:
 	RET
 
 // func seValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·seValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -2051,6 +2187,7 @@ TEXT ·seValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z15
 	VMINPD      Z15, Z1, Z15
 	VMOVAPD     Z15, Z16
@@ -2249,7 +2386,7 @@ DATA w512_3fe0000000000001<>+56(SB)/8, $0x3fe0000000000001
 GLOBL w512_3fe0000000000001<>(SB), RODATA|NOPTR, $64
 
 // func sePullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+, SSE2
 TEXT ·sePullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -2281,6 +2418,7 @@ TEXT ·sePullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Z18
 	VMOVUPD     (BX)(DI*8), Z19
 	VMINPD      Z18, Z0, Z20
@@ -2362,7 +2500,7 @@ DATA w512_8000000000000000<>+56(SB)/8, $0x8000000000000000
 GLOBL w512_8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func matern12ValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern12ValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -2390,6 +2528,7 @@ TEXT ·matern12ValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z15
 	VSQRTPD     Z15, Z15
 	VMINPD      Z15, Z1, Z15
@@ -2450,7 +2589,7 @@ done:
 	RET
 
 // func matern12PullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern12PullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -2482,6 +2621,7 @@ TEXT ·matern12PullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Z20
 	VMOVUPD     (BX)(DI*8), Z21
 	VSQRTPD     Z20, Z22
@@ -2575,7 +2715,7 @@ DATA w512_bfe0000000000000<>+56(SB)/8, $0xbfe0000000000000
 GLOBL w512_bfe0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func matern32ValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern32ValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -2604,6 +2744,7 @@ TEXT ·matern32ValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z16
 	VSQRTPD     Z16, Z16
 	VMINPD      Z16, Z1, Z17
@@ -2678,7 +2819,7 @@ DATA w512_3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
 GLOBL w512_3ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func matern32PullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern32PullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -2711,6 +2852,7 @@ TEXT ·matern32PullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Z19
 	VMOVUPD     (BX)(DI*8), Z20
 	VSQRTPD     Z19, Z21
@@ -2788,7 +2930,7 @@ done:
 	RET
 
 // func matern52ValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern52ValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -2818,6 +2960,7 @@ TEXT ·matern52ValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z17
 	VSQRTPD     Z17, Z18
 	VADDPD      Z1, Z18, Z19
@@ -2894,7 +3037,7 @@ DATA w512_3fd5555555555555<>+56(SB)/8, $0x3fd5555555555555
 GLOBL w512_3fd5555555555555<>(SB), RODATA|NOPTR, $64
 
 // func matern52PullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+, SSE2
 TEXT ·matern52PullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -2928,6 +3071,7 @@ TEXT ·matern52PullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(BX)(DI*8)
 	VMOVUPD     (DX)(DI*8), Z20
 	VMOVUPD     (BX)(DI*8), Z21
 	VSQRTPD     Z20, Z22
@@ -3019,7 +3163,7 @@ DATA w512_bfc5555555555555<>+56(SB)/8, $0xbfc5555555555555
 GLOBL w512_bfc5555555555555<>(SB), RODATA|NOPTR, $64
 
 // func rqValueAVX512(k []float64, u []float64, shape float64, variance float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+, SSE2
 TEXT ·rqValueAVX512(SB), NOSPLIT, $0-64
 	MOVQ         k_len+8(FP), AX
 	MOVQ         k_base+0(FP), CX
@@ -3045,6 +3189,7 @@ TEXT ·rqValueAVX512(SB), NOSPLIT, $0-64
 whole:
 	CMPQ        AX, $0x08
 	JLT         rest
+	PREFETCHT0  4096(CX)(BX*8)
 	VMOVUPD     (DX)(BX*8), Z24
 	VADDPD      Z12, Z24, Z25
 	VSUBPD      Z12, Z25, Z26
@@ -3429,7 +3574,7 @@ DATA w512_3c90000000000000<>+56(SB)/8, $0x3c90000000000000
 GLOBL w512_3c90000000000000<>(SB), RODATA|NOPTR, $64
 
 // func rqPullAVX512(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+, SSE2
 TEXT ·rqPullAVX512(SB), NOSPLIT, $0-88
 	MOVQ         w_len+8(FP), AX
 	MOVQ         w_base+0(FP), CX
@@ -3455,6 +3600,7 @@ TEXT ·rqPullAVX512(SB), NOSPLIT, $0-88
 whole:
 	CMPQ         AX, $0x08
 	JLT          rest
+	PREFETCHT0   4096(BX)(DI*8)
 	VMOVUPD      (DX)(DI*8), Z23
 	VMOVUPD      (BX)(DI*8), Z24
 	VADDPD       Z11, Z23, Z25

@@ -179,5 +179,18 @@ func BenchmarkLoops(b *testing.B) {
 				}
 			})
 		}
+		block, v, out := points(rng, 64, 264).View(0, 64, 0, 256), points(rng, 256, 16), linalg.New(256, 16)
+		for _, transpose := range []bool{false, true} {
+			b.Run(fmt.Sprintf("apply/transpose=%v/%s", transpose, l), func(b *testing.B) {
+				for b.Loop() {
+					if transpose {
+						Apply(true, block, v.RowRange(0, 64), out)
+					} else {
+						Apply(false, block, v, out.RowRange(0, 64))
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*64*256), "ns/element")
+			})
+		}
 	})
 }

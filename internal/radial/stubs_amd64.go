@@ -16,10 +16,15 @@ func distancesAVX2(a *float64, b *float64, dim int, step int, panels int, out *f
 //go:noescape
 func momentsAVX2(w *float64, a *float64, b *float64, fours int, step int, panels int, m *float64, s *float64)
 
-// applyAVX2 adds the product of a few rows a and two vectors of columns of v to out.
+// apply1AVX2 adds the product of a few rows a and as many vectors of columns of v to out.
 //
 //go:noescape
-func applyAVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+func apply1AVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+
+// apply2AVX2 adds the product of a few rows a and as many vectors of columns of v to out.
+//
+//go:noescape
+func apply2AVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
 
 // seValueAVX2 writes variance·k(u) to k.
 //
@@ -83,10 +88,15 @@ func distancesAVX512(a *float64, b *float64, dim int, step int, panels int, out 
 //go:noescape
 func momentsAVX512(w *float64, a *float64, b *float64, fours int, step int, panels int, m *float64, s *float64)
 
-// applyAVX512 adds the product of a few rows a and two vectors of columns of v to out.
+// apply1AVX512 adds the product of a few rows a and as many vectors of columns of v to out.
 //
 //go:noescape
-func applyAVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+func apply1AVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+
+// apply2AVX512 adds the product of a few rows a and as many vectors of columns of v to out.
+//
+//go:noescape
+func apply2AVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
 
 // seValueAVX512 writes variance·k(u) to k.
 //

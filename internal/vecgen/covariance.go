@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/attr"
 	op "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -10,20 +12,21 @@ import (
 func covariance(g *isa) {
 	g.distances()
 	g.moments()
-	g.apply()
+	g.apply(1)
+	g.apply(2)
 	// A profile is given by its value at u = scale²·d² ≥ 0, and by w = k̄ ∂k/∂u with its
 	// sums: Σ k̄ k, Σ w u, and RQ's Σ k̄ ∂k/∂ln a.
 	profile := func(name string, value func(g *isa, u, shape, variance vec) vec, pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
 		g.write(function{
 			name: name + "Value", doc: "writes variance·k(u) to k.",
-			in: []string{"u"}, out: []string{"k"}, scalars: []string{"shape", "variance"},
+			in: []string{"u"}, out: []string{"k"}, scalars: []string{"shape", "variance"}, ahead: "k",
 			body: func(g *isa, in, s []vec) (out, terms []vec) {
 				return []vec{value(g, in[0], s[0], s[1])}, nil
 			},
 		})
 		g.write(function{
 			name: name + "Pull", doc: "writes bar·∂k/∂u to w and adds up what Sums says.",
-			in: []string{"u", "bar"}, out: []string{"w"}, scalars: []string{"shape"}, sums: 3,
+			in: []string{"u", "bar"}, out: []string{"w"}, scalars: []string{"shape"}, sums: 3, ahead: "bar",
 			body: func(g *isa, in, s []vec) (out, terms []vec) {
 				w, k, dShape := pull(g, in[0], in[1], s[0])
 				terms = []vec{k, g.mul(w, in[0])}
@@ -222,13 +225,14 @@ func (g *isa) moments() {
 }
 
 // apply: out_rc ← out_rc + Σ_k a_rk v_kc for as many rows as there are registers for (8
-// or 4) and two vectors of columns. a_rk stands at r·rowStep + k·depthStep, so that it may
+// or 4) and one or two vectors of columns. a_rk stands at r·rowStep + k·depthStep, so that it may
 // be a block of K or its transpose.
-func (g *isa) apply() {
-	g.Function("apply" + g.suffix())
+func (g *isa) apply(vectors int) {
+	name := fmt.Sprintf("apply%d%s", vectors, g.suffix())
+	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
 	g.SignatureExpr("func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)")
-	g.Doc("apply" + g.suffix() + " adds the product of a few rows a and two vectors of columns of v to out.")
+	g.Doc(name + " adds the product of a few rows a and as many vectors of columns of v to out.")
 	g.Pragma("noescape")
 	a := g.Load(g.Param("a"), g.GP64())
 	depth := g.Load(g.Param("depth"), g.GP64())
@@ -257,12 +261,14 @@ func (g *isa) apply() {
 		scale := r & -r
 		return op.Mem{Base: a, Index: odd[r/scale], Scale: uint8(scale)}
 	}
-	sums := make([][2]vec, rows)
+	sums := make([][]vec, rows)
 	for r := range sums {
-		sums[r] = [2]vec{g.zero(), g.zero()}
+		for range vectors {
+			sums[r] = append(sums[r], g.zero())
+		}
 	}
 	g.Label("deeper")
-	var vs [2]vec
+	vs := make([]vec, vectors)
 	for c := range vs {
 		vs[c] = g.vec()
 		g.VMOVUPD(op.Mem{Base: v, Disp: c * width}, vs[c])

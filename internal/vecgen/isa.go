@@ -176,7 +176,8 @@ type function struct {
 	name, doc string
 	in, out   []string // slices; an output may also be an input
 	scalars   []string
-	sums      int // running sums, 8 lanes each (AVX2 uses the first 4), in sums *[n]float64
+	ahead     string // a slice whose memory 4 KB on is wanted soon, about a row further in a block
+	sums      int    // running sums, 8 lanes each (AVX2 uses the first 4), in sums *[n]float64
 	body      func(g *isa, in, scalars []vec) (out, terms []vec)
 }
 
@@ -308,6 +309,11 @@ func (g *isa) emit(f function, hoist []uint64) {
 	g.Label("whole")
 	g.CMPQ(n, op.Imm(uint64(g.lanes())))
 	g.JLT(op.LabelRef("rest"))
+	if f.ahead != "" {
+		m := element(f.ahead)
+		m.Disp = 4096
+		g.PREFETCHT0(m)
+	}
 	step(func(m op.Mem, r vec) { g.VMOVUPD(m, r) }, func(r vec, m op.Mem) { g.VMOVUPD(r, m) })
 	g.ADDQ(op.Imm(uint64(g.lanes())), at)
 	g.SUBQ(op.Imm(uint64(g.lanes())), n)
