@@ -470,3 +470,132 @@ func TestFreeFormInvariances(t *testing.T) {
 		}
 	}
 }
+
+// TestNaturalGradientStep holds a step to its definition: in the natural parameters
+// (S'⁻¹ν, −½S'⁻¹) of q it is ρ times the derivative with respect to the expectation
+// parameters (ν, S' + ννᵀ), taken here by differences.
+func TestNaturalGradientStep(t *testing.T) {
+	const m, rho = 3, 0.3
+	batch := []int{3, 17, 4, 31, 8}
+	p, at := freeProblem(t, &objective.SVGP{}, "se", 40, m)
+	f := p.Split(at)
+	covariance := func(f objective.FreeFormParts) linalg.Matrix {
+		l, s := linalg.New(m, m), linalg.New(m, m)
+		for i, k := 0, 0; i < m; i++ {
+			for j := range i + 1 {
+				l.Set(i, j, f.Chol[k])
+				if i == j {
+					l.Set(i, i, math.Exp(f.Chol[k]))
+				}
+				k++
+			}
+		}
+		linalg.Gemm(false, true, 1, l, l, 0, s)
+		return s
+	}
+	natural := func(f objective.FreeFormParts) ([]float64, linalg.Matrix) {
+		s, inv, first := covariance(f), linalg.New(m, m), make([]float64, m)
+		if err := linalg.Cholesky(s); err != nil {
+			t.Fatal(err)
+		}
+		linalg.CholeskyInverse(s, inv)
+		linalg.Gemv(false, 1, inv, f.Nu, 0, first)
+		linalg.Scale(-0.5, inv.Data)
+		return first, inv
+	}
+	second := covariance(f)
+	linalg.Ger(1, f.Nu, f.Nu, second)
+	value := func(eta1 []float64, eta2 linalg.Matrix) float64 {
+		s := linalg.New(m, m)
+		s.CopyFrom(eta2)
+		linalg.Ger(-1, eta1, eta1, s)
+		if err := linalg.Cholesky(s); err != nil {
+			t.Fatal(err)
+		}
+		x := slices.Clone(at)
+		pack(p.Split(x), eta1, s)
+		v, err := p.EvaluateBatch(x, nil, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	want1, want2 := natural(f)
+	for i := range m {
+		want1[i] -= rho * difference(func(h float64) float64 {
+			eta1 := slices.Clone(f.Nu)
+			eta1[i] += h
+			return value(eta1, second)
+		})
+		for j := range i + 1 {
+			d := difference(func(h float64) float64 {
+				eta2 := linalg.New(m, m)
+				eta2.CopyFrom(second)
+				eta2.Set(i, j, second.At(i, j)+h)
+				eta2.Set(j, i, second.At(j, i)+h)
+				return value(f.Nu, eta2)
+			})
+			if i != j {
+				d /= 2 // two entries moved
+			}
+			want2.Set(i, j, want2.At(i, j)-rho*d)
+			want2.Set(j, i, want2.At(i, j))
+		}
+	}
+	if _, err := p.StepBatch(at, make([]float64, len(at)), batch, rho); err != nil {
+		t.Fatal(err)
+	}
+	got1, got2 := natural(p.Split(at))
+	for i := range m {
+		near(t, "S'⁻¹ν after a step", got1[i], want1[i], 1e-8)
+		for j := range m {
+			near(t, "−½S'⁻¹ after a step", got2.At(i, j), want2.At(i, j), 1e-8)
+		}
+	}
+	bound, x := freeProblem(t, &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1}, Bound: pacbayes.KLBound}, "se", 40, m)
+	if _, err := bound.StepBatch(x, make([]float64, len(x)), batch, rho); err == nil {
+		t.Error("a bound took a natural-gradient step")
+	}
+	if _, err := p.StepBatch(at, make([]float64, len(at)), batch, 1.5); err == nil {
+		t.Error("a step of 1.5 was taken")
+	}
+	if _, err := p.EvaluateBatch(at, nil, nil); err == nil {
+		t.Error("an empty batch was taken")
+	}
+}
+
+// TestFreeFormJitter: coincident inducing inputs get the jitter of the collapsed
+// posterior, and both stay the same.
+func TestFreeFormJitter(t *testing.T) {
+	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
+	p, at := freeProblem(t, &objective.FreePAC{Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}, "se", 150, 6)
+	f := p.Split(at)
+	copy(f.Z.Row(3), f.Z.Row(2))
+	sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M,
+		Objective: &objective.SparsePAC{Alpha: 1, Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}}
+	collapsed := slices.Concat(f.Theta, f.Beta, []float64{-1}, f.Z.Data)
+	want, err := sparse.Evaluate(collapsed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := p.StartFrom(collapsed, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := make([]float64, len(x))
+	got, err := p.Evaluate(x, g)
+	if err != nil || p.Jitter == 0 || p.Jitter != sparse.Jitter {
+		t.Fatalf("jitter %v, of the collapsed posterior %v; %v", p.Jitter, sparse.Jitter, err)
+	}
+	near(t, "bound", got, want, 1e-9)
+	q, err := p.Posterior(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := make([]float64, 150), make([]float64, 150)
+	data := p.Rows.(rows)
+	q.Latent(data.x, mean, variance)
+	risk := pacbayes.Risk(loss, data.y, mean, variance, nil, nil, nil)
+	value, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), 5, 150)
+	near(t, "bound of the posterior", value, want, 1e-7)
+}

@@ -302,7 +302,7 @@ func (p *SparseProblem) statistics(theta []float64) error {
 	e.lb.CopyFrom(e.a)
 	e.lb.AddDiagonal(1)
 	if err := linalg.Cholesky(e.lb); err != nil {
-		return fmt.Errorf("I + V D⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance", e.noise, err)
+		return fmt.Errorf("the matrix I + V D⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance", e.noise, err)
 	}
 	copy(e.mu, e.b)
 	linalg.Trsv(false, e.lb, e.mu)
