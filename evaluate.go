@@ -6,6 +6,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -32,7 +33,7 @@ type Gradient struct {
 }
 
 // Evaluate computes the objective, its gradient, and the certificate at the parameters
-// rounded to the grid, without training. Rows are dealt and scaled as Fit would, with
+// rounded to the grid, without training; svgp is taken at its optimal q. Rows are dealt and scaled as Fit would, with
 // no choice among kernel families to pay for: ARD is what the lengthscales say.
 func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, error) {
 	o, err := o.withDefaults()
@@ -46,6 +47,9 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	k, mean, x, err := params.vector(o.Mean, p.data.Cols)
 	if err != nil {
 		return nil, err
+	}
+	if o.PosteriorFree {
+		return nil, usage("posterior free is found by training: there are no parameters to evaluate it at")
 	}
 	f := family{params.Kernel.Name, k, mean}
 	if o.Inducing != 0 && o.Inducing != len(params.Inducing) {
@@ -61,9 +65,15 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if err := p.setMethod(o); err != nil {
 		return nil, err
 	}
+	problem := p.newProblem(o, f, 1)
+	if free, ok := problem.(*objective.FreeFormProblem); ok {
+		if x, err = free.StartFrom(x, 0); err != nil { // svgp: the optimal q
+			return nil, err
+		}
+	}
 	gradient := make([]float64, len(x))
 	e := &Evaluation{Objective: o.Objective}
-	if e.Value, err = p.newProblem(o, f, 1).Evaluate(x, gradient); err != nil {
+	if e.Value, err = problem.Evaluate(x, gradient); err != nil {
 		return nil, err
 	}
 	nk, g := len(k.Params()), f.gridParams()

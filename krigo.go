@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -48,6 +49,9 @@ type Checkpoint struct {
 	Version     int                     `json:"version"`
 	Fingerprint string                  `json:"fingerprint"` // of data and options
 	Runs        map[string]*train.State `json:"runs"`
+
+	// Batches are the states of runs on batches of rows.
+	Batches map[string]*train.AdamState `json:"batches,omitempty"`
 }
 
 // A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
@@ -94,11 +98,22 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 			return nil, err
 		}
 	}
-	best, runs, err := p.train(ctx, o, families)
+	c, err := p.checkpoints(o)
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.finish(o, families[best.family], best, len(families))
+	best, runs, err := p.train(ctx, o, families, c)
+	if err != nil {
+		return nil, err
+	}
+	var m *Model
+	if o.PosteriorFree {
+		var free run
+		m, free, err = p.freeUp(ctx, o, families, best, c)
+		runs = append(runs, free)
+	} else {
+		m, err = p.finish(o, families[best.family], best, len(families))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +133,8 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 	names := p.newProblem(o, f, choices).Names()
 	box := p.box(o, f, x)
 	for _, i := range best.result.AtBound {
-		if i > g {
-			break // inducing inputs, fixed on request
+		if strings.HasPrefix(names[i], "inducing") {
+			break // fixed on request
 		}
 		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
 	}
@@ -145,6 +160,9 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 
 // posterior returns Q at [θ, β, ln σ_n², Z].
 func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Posterior, error) {
+	if o.freeForm() {
+		return p.freePosterior(o, f, x)
+	}
 	nk, g := len(f.kernel.Params()), f.gridParams()
 	if p.inducing == 0 {
 		return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))

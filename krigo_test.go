@@ -378,7 +378,11 @@ func TestOddData(t *testing.T) {
 	} {
 		for _, objective := range krigo.Objectives {
 			t.Run(c.name+", "+objective, func(t *testing.T) {
-				m := fit(t, c.table, krigo.Options{Target: "MEDV", Objective: objective, Restarts: 1})
+				o := krigo.Options{Target: "MEDV", Objective: objective, Restarts: 1}
+				if objective == "svgp" {
+					o.Epochs = 100
+				}
+				m := fit(t, c.table, o)
 				if !slices.ContainsFunc(m.Notices, func(s string) bool { return strings.Contains(s, c.notice) }) && c.notice != "" {
 					t.Errorf("no notice with %q: %q", c.notice, m.Notices)
 				}
@@ -554,8 +558,11 @@ func TestCancel(t *testing.T) {
 // file: the result has the same bits as the fit that was never interrupted.
 func TestResume(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":   {Target: "MEDV", Seed: 2, TestFraction: 0.1},
-		"evidence": {Target: "MEDV", Objective: "evidence", Kernel: "matern32+linear", Mean: "constant", Restarts: 2},
+		"kl-pac":         {Target: "MEDV", Seed: 2, TestFraction: 0.1},
+		"evidence":       {Target: "MEDV", Objective: "evidence", Kernel: "matern32+linear", Mean: "constant", Restarts: 2},
+		"svgp":           {Target: "MEDV", Objective: "svgp", Inducing: 6, Batch: 17, Epochs: 15},
+		"free, all rows": {Target: "MEDV", PosteriorFree: true, Inducing: 5, ARD: "off"},
+		"free, batches":  {Target: "MEDV", PosteriorFree: true, Inducing: 5, ARD: "off", Batch: 30, Epochs: 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var saved [][]byte
@@ -844,7 +851,20 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		{krigo.Options{Target: ""}, "target"},
 		{krigo.Options{Objective: "elbo"}, `objective "elbo": want one of kl-pac, sqrt-pac, evidence`},
-		{krigo.Options{Objective: "svgp"}, `"svgp" isn't in this version yet`},
+		{krigo.Options{Objective: "renyi"}, `"renyi" isn't in this version yet`},
+		{krigo.Options{Optimizer: "sgd"}, `optimizer "sgd"`},
+		{krigo.Options{Optimizer: "adam"}, "kl-pac needs all rows in every step"},
+		{krigo.Options{Objective: "vfe", Batch: 100}, "vfe needs all rows in every step"},
+		{krigo.Options{Objective: "svgp", Optimizer: "lbfgs", Epochs: 3}, "are adam's"},
+		{krigo.Options{Objective: "svgp", Batch: -1}, "batch -1"},
+		{krigo.Options{Objective: "svgp", Epochs: -1}, "epochs -1"},
+		{krigo.Options{Objective: "svgp", LearningRate: math.NaN()}, "learning-rate NaN"},
+		{krigo.Options{Objective: "svgp", Full: true}, "full GP"},
+		{krigo.Options{Objective: "svgp", PosteriorFree: true}, "svgp's always is free"},
+		{krigo.Options{Objective: "svgp", PosteriorFITC: true}, "has no α"},
+		{krigo.Options{Objective: "pep", PosteriorFree: true}, "for kl-pac and sqrt-pac"},
+		{krigo.Options{PosteriorFITC: true, PosteriorFree: true}, "has no α"},
+		{krigo.Options{PosteriorFree: true, Full: true}, "stands on inducing inputs"},
 		{krigo.Options{ARD: "yes"}, `ard "yes"`},
 		{krigo.Options{Kernel: "sse"}, `unknown kernel "sse"`},
 		{krigo.Options{Kernel: "se+"}, "missing at the end"},

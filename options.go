@@ -16,7 +16,7 @@ import (
 // Options say how to fit. The zero value of every field but Target means its default.
 type Options struct {
 	Target    string // column to predict
-	Objective string // kl-pac (default), sqrt-pac, evidence, vfe, fitc, dtc or pep
+	Objective string // kl-pac (default), sqrt-pac, evidence, vfe, fitc, dtc, pep or svgp
 
 	// Full asks for the full GP however many rows there are. Without it kl-pac and
 	// sqrt-pac train a full GP on up to 2,000 rows and a sparse one above; evidence is
@@ -28,6 +28,13 @@ type Options struct {
 	FixInducing   bool     // keep the inducing inputs where they were chosen
 	Alpha         *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
 	PosteriorFITC bool     // certify the posterior of α = 1, whichever α was trained
+	PosteriorFree bool     // kl-pac, sqrt-pac: go on from the optimum with a q(f_Z) that is free
+
+	// How svgp and free-form posteriors are trained; everything else is by L-BFGS.
+	Optimizer    string  // lbfgs or adam; "": adam for svgp and where one of the others is given, else lbfgs
+	Batch        int     // rows of a batch; 0: 1,000
+	Epochs       int     // passes over the rows; 0: as many as 3,000 steps take
+	LearningRate float64 // of Adam's first step; 0: 0.02 for svgp, 0.001 from a collapsed optimum
 
 	Kernel string // kernel expression, default "se" (see kernel.Parse)
 	ARD    string // one lengthscale an input: on, off, or auto (default): both are tried and paid for
@@ -71,10 +78,10 @@ func usage(format string, args ...any) error {
 }
 
 // Objectives lists the training objectives of this version.
-var Objectives = []string{"kl-pac", "sqrt-pac", "evidence", "vfe", "fitc", "dtc", "pep"}
+var Objectives = []string{"kl-pac", "sqrt-pac", "evidence", "vfe", "fitc", "dtc", "pep", "svgp"}
 
 // later are objectives of the contract that this version doesn't have.
-var later = []string{"svgp", "renyi"}
+var later = []string{"renyi"}
 
 // withDefaults fills the zero fields, or says all that is wrong with the others.
 func (o Options) withDefaults() (Options, error) {
@@ -91,6 +98,12 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.EpsilonUnits, "sd")
 	text(&o.Scaling, dataset.PriorRows)
 	text(&o.InducingInit, "kmeans")
+	if o.Optimizer == "" {
+		o.Optimizer = "lbfgs"
+		if o.Objective == "svgp" || o.batches() {
+			o.Optimizer = "adam" // a full pass a step is what svgp is there to avoid
+		}
+	}
 	if o.Epsilon == 0 {
 		o.Epsilon = 0.6 // of Reeb et al. 2018, Sect. 4
 	}
@@ -127,8 +140,26 @@ func (o Options) check() error {
 	if o.AutoInducing && o.Inducing > 0 {
 		errs = append(errs, errors.New("inducing: a number and auto exclude each other"))
 	}
-	if o.Full && (o.Inducing > 0 || o.AutoInducing || o.sparseOnly()) {
+	if o.Full && (o.Inducing > 0 || o.AutoInducing || o.sparseOnly() && !o.PosteriorFree) {
 		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives kl-pac, sqrt-pac and evidence, and no inducing inputs", o.Objective))
+	}
+	oneOf("optimizer", o.Optimizer, "lbfgs", "adam")
+	if o.PosteriorFree && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
+		errs = append(errs, fmt.Errorf("posterior free with %s: it is for kl-pac and sqrt-pac (svgp's always is free; the others' is a function of their parameters)", o.Objective))
+	}
+	if o.PosteriorFree && o.Full {
+		errs = append(errs, errors.New("posterior free with a full GP: a free-form posterior stands on inducing inputs"))
+	}
+	if o.PosteriorFITC && (o.PosteriorFree || o.Objective == "svgp") {
+		errs = append(errs, errors.New("posterior fitc: a free-form posterior has no α"))
+	}
+	if (o.Optimizer == "adam" || o.batches()) && o.Objective != "svgp" && !o.PosteriorFree {
+		errs = append(errs, fmt.Errorf("optimizer adam, batch, epochs and learning-rate are for svgp and for posterior free; %s needs all rows in every step", o.Objective))
+	} else if o.Optimizer == "lbfgs" && o.batches() {
+		errs = append(errs, errors.New("batch, epochs and learning-rate are adam's: lbfgs takes all rows in every step"))
+	}
+	if o.Batch < 0 || o.Epochs < 0 || !(o.LearningRate >= 0) || o.LearningRate > 10 {
+		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults", o.Batch, o.Epochs, o.LearningRate))
 	}
 	if o.Objective == "evidence" && (o.Inducing > 0 || o.AutoInducing) {
 		errs = append(errs, errors.New("objective \"evidence\" is a full GP's: choose vfe for a sparse one"))
@@ -183,8 +214,14 @@ func (o Options) check() error {
 
 // sparseOnly says whether the objective has inducing inputs whatever the options say.
 func (o Options) sparseOnly() bool {
-	return slices.Contains([]string{"vfe", "fitc", "dtc", "pep"}, o.Objective)
+	return o.PosteriorFree || slices.Contains([]string{"vfe", "fitc", "dtc", "pep", "svgp"}, o.Objective)
 }
+
+// freeForm says whether q is a parameter of the training objective.
+func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == "svgp" }
+
+// batches says whether a setting of training on batches is given.
+func (o Options) batches() bool { return o.Batch != 0 || o.Epochs != 0 || o.LearningRate != 0 }
 
 func (o Options) loss(kind pacbayes.Kind) pacbayes.Loss {
 	return pacbayes.Loss{Kind: kind, Below: o.Epsilon, Above: o.EpsilonAbove}

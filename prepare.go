@@ -27,6 +27,8 @@ type prepared struct {
 	inducing int           // M; 0: the full GP
 	z        linalg.Matrix // inducing inputs that training starts from
 	alpha    float64       // of D = αλ + σ_n² in a sparse GP's training
+
+	freeNoise float64 // σ_n² of the collapsed posterior that a free-form one began as
 }
 
 func prepare(table *dataset.Table, o Options) (*prepared, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -64,6 +65,13 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 		bound = pacbayes.SqrtBound
 	}
 	penalty := pacbayes.Penalty(o.Grid.LogInverseP(f.gridParams()), math.Log(float64(choices)), len(p.y), o.Delta)
+	if o.freeForm() {
+		free := p.freeForm(f)
+		if o.PosteriorFree {
+			free.Objective = &objective.FreePAC{Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
+		}
+		return free
+	}
 	if p.inducing == 0 {
 		full := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Objective: &objective.Evidence{}}
 		if o.Objective != "evidence" {
@@ -116,22 +124,15 @@ type run struct {
 // train minimises from every starting point of every family and returns the run with
 // the lowest value, and all of them. The families come one after another, so that
 // ARD can start from what one lengthscale for all inputs found.
-func (p *prepared) train(ctx context.Context, o Options, families []family) (best run, all []run, err error) {
-	fingerprint := p.fingerprint(o)
-	states := &Checkpoint{Version: 1, Fingerprint: fingerprint, Runs: map[string]*train.State{}}
-	if o.Resume != nil {
-		if o.Resume.Version != 1 || o.Resume.Fingerprint != fingerprint {
-			return best, nil, errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
-		}
-		for key, s := range o.Resume.Runs {
-			states.Runs[key] = s
-		}
-	}
+func (p *prepared) train(ctx context.Context, o Options, families []family, c *checkpoints) (best run, all []run, err error) {
 	if err := p.checkInit(o, families); err != nil {
 		return best, nil, err
 	}
-	var mu sync.Mutex // guards states and the callbacks
 	total := len(families) * o.Restarts
+	if o.PosteriorFree {
+		total++
+		o.PosteriorFree = false // the collapsed optimum comes first
+	}
 	for fi, f := range families {
 		starts := p.starts(o, f, best.result)
 		results := make([]*train.Result, len(starts))
@@ -149,28 +150,13 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 				slots <- struct{}{}
 				defer func() { <-slots }()
 				key := fmt.Sprintf("%s/%d", f.name, si+1)
-				mu.Lock()
-				from := train.Start(x0)
-				if s := states.Runs[key]; s != nil {
-					from = s.Clone()
-				}
-				mu.Unlock()
-				problem := p.newProblem(o, f, len(families))
 				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
-				step := func(s *train.State) error {
-					mu.Lock()
-					defer mu.Unlock()
-					states.Runs[key] = s.Clone()
-					event.Iteration, event.Value, event.Stopped = s.Iterations, s.Value, s.Stopped
-					if o.Progress != nil {
-						o.Progress(event)
-					}
-					if o.Save != nil {
-						return o.Save(states)
-					}
-					return nil
+				problem := p.newProblem(o, f, len(families))
+				if free, ok := problem.(*objective.FreeFormProblem); ok {
+					results[si], errs[si] = p.minimizeFree(ctx, o, f, free, c, key, event, x0)
+				} else {
+					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0)
 				}
-				results[si], errs[si] = train.LBFGS{}.Minimize(ctx, problem, p.box(o, f, x0), from, step)
 			})
 		}
 		done.Wait()
@@ -197,6 +183,57 @@ func (p *prepared) train(ctx context.Context, o Options, families []family) (bes
 		}
 	}
 	return best, all, nil
+}
+
+// checkpoints keeps the states of all runs, and tells the callbacks.
+type checkpoints struct {
+	mu       sync.Mutex // guards the states and the callbacks
+	states   *Checkpoint
+	progress func(Event)
+	save     func(*Checkpoint) error
+}
+
+// checkpoints begins with the states to resume from, if there are any.
+func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
+	c := &checkpoints{progress: o.Progress, save: o.Save,
+		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Batches: map[string]*train.AdamState{}}}
+	if o.Resume == nil {
+		return c, nil
+	}
+	if o.Resume.Version != 1 || o.Resume.Fingerprint != c.states.Fingerprint {
+		return nil, errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
+	}
+	maps.Copy(c.states.Runs, o.Resume.Runs)
+	maps.Copy(c.states.Batches, o.Resume.Batches)
+	return c, nil
+}
+
+// tell records a state and hands it on.
+func (c *checkpoints) tell(event Event, record func()) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	record()
+	if c.progress != nil {
+		c.progress(event)
+	}
+	if c.save != nil {
+		return c.save(c.states)
+	}
+	return nil
+}
+
+// lbfgs minimises from x0, or goes on from the run's last state.
+func (c *checkpoints) lbfgs(ctx context.Context, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64) (*train.Result, error) {
+	c.mu.Lock()
+	from := train.Start(x0)
+	if s := c.states.Runs[key]; s != nil {
+		from = s.Clone()
+	}
+	c.mu.Unlock()
+	return train.LBFGS{}.Minimize(ctx, problem, box, from, func(s *train.State) error {
+		event.Iteration, event.Value, event.Stopped = s.Iterations, s.Value, s.Stopped
+		return c.tell(event, func() { c.states.Runs[key] = s.Clone() })
+	})
 }
 
 // starts returns the points [θ, β, ln σ_n², Z] to train a family from.
@@ -350,21 +387,38 @@ func expand(s, like kernel.Spec) kernel.Spec {
 // where x0 has them if they are fixed.
 func (p *prepared) box(o Options, f family, x0 []float64) train.Bounds {
 	n := f.gridParams()
-	lower, upper := slices.Repeat([]float64{-o.Grid.L}, len(x0)), slices.Repeat([]float64{o.Grid.L}, len(x0))
-	lower[n], upper[n] = minLogNoise, maxLogNoise
-	for i := n + 1; i < len(x0); i++ {
-		lower[i], upper[i] = math.Inf(-1), math.Inf(1)
-		if o.FixInducing {
-			lower[i], upper[i] = x0[i], x0[i]
+	b := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x0)), Upper: slices.Repeat([]float64{math.Inf(1)}, len(x0))}
+	for i := range n {
+		b.Lower[i], b.Upper[i] = -o.Grid.L, o.Grid.L
+	}
+	z := n
+	if !o.PosteriorFree {
+		b.Lower[n], b.Upper[n] = minLogNoise, maxLogNoise
+		z++
+	}
+	if o.FixInducing {
+		end := z + len(p.z.Data)
+		copy(b.Lower[z:end], x0[z:end])
+		copy(b.Upper[z:end], x0[z:end])
+	}
+	if o.freeForm() && len(x0) > z+len(p.z.Data) {
+		free := p.newProblem(o, f, 1).(*objective.FreeFormProblem)
+		for j := range p.inducing {
+			i := free.DiagonalIndex(j)
+			b.Lower[i], b.Upper[i] = -maxLogChol, maxLogChol
 		}
 	}
-	return train.Bounds{Lower: lower, Upper: upper}
+	return b
 }
 
 // fingerprint identifies data and options that a checkpoint belongs to.
 func (p *prepared) fingerprint(o Options) string {
 	init, _ := json.Marshal(o.Init) // parameters of a kernel: nothing in them can fail
-	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v",
+	free := ""
+	if o.freeForm() {
+		free = fmt.Sprintf(" free=%v %s batch=%d epochs=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.Epochs, o.LearningRate)
+	}
+	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v%s",
 		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
-		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha)
+		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, free)
 }

@@ -48,6 +48,7 @@ type sparseSeeds struct {
 	gStat   []float64     // Σ g_i V_i
 	hStat   linalg.Matrix // Σ h_i V_i V_iᵀ
 	usesRow bool          // g and h count
+	free    bool          // q is free of B and b: these and D have no adjoints
 }
 
 // blockRows is the number of rows that are streamed at a time. It is part of the
@@ -77,6 +78,10 @@ type sparseEngine struct {
 	scratch linalg.Matrix                          // a block of V, where V isn't kept
 
 	mHat, sHat []float64 // predictions at the rows, filled by predict
+
+	// A free-form q has μ = ν and L' in the place of L_B⁻ᵀ, so that σ̂²_i = λ_i + ‖L'ᵀV_i‖²;
+	// the zero Matrix otherwise. Its S' = L'L'ᵀ stands in binv.
+	lq linalg.Matrix
 }
 
 // SparseProblem binds a family of GPs, inducing inputs and rows to a sparse objective: a
@@ -120,20 +125,26 @@ func (p *SparseProblem) prepare() error {
 	if m < 1 {
 		return fmt.Errorf("a sparse GP needs at least one inducing input")
 	}
-	vec := func() []float64 { return make([]float64, n) }
-	e := &sparseEngine{n: n, m: m, d: d, l: linalg.New(m, m), a: linalg.New(m, m), lb: linalg.New(m, m), binv: linalg.New(m, m),
-		b: make([]float64, m), mu: make([]float64, m), r: vec(), lambda: vec(), dd: vec(), mean: vec(), y: vec(), mHat: vec(), sHat: vec()}
-	p.x = linalg.New(n, d)
+	p.allocate(n, d)
 	for i := 0; i < n; i += blockRows {
 		k := min(blockRows, n-i)
-		if err := p.Rows.Block(i, k, p.x.Data[i*d:(i+k)*d], e.y[i:i+k]); err != nil {
+		if err := p.Rows.Block(i, k, p.x.Data[i*d:(i+k)*d], p.e.y[i:i+k]); err != nil {
+			p.e = nil
 			return err
 		}
 	}
+	return nil
+}
+
+// allocate makes room for n rows of d inputs.
+func (p *SparseProblem) allocate(n, d int) {
+	m := p.M
+	vec := func() []float64 { return make([]float64, n) }
+	p.e = &sparseEngine{n: n, m: m, d: d, l: linalg.New(m, m), a: linalg.New(m, m), lb: linalg.New(m, m), binv: linalg.New(m, m),
+		b: make([]float64, m), mu: make([]float64, m), r: vec(), lambda: vec(), dd: vec(), mean: vec(), y: vec(), mHat: vec(), sHat: vec()}
+	p.x = linalg.New(n, d)
 	p.seeds = &sparseSeeds{B: linalg.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(), g: vec(), h: vec(),
 		gStat: make([]float64, m), hStat: linalg.New(m, m)}
-	p.e = e
-	return nil
 }
 
 func (e *sparseEngine) blocks() int { return (e.n + blockRows - 1) / blockRows }
@@ -198,12 +209,7 @@ func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	var seeds *sparseSeeds
 	if gradient != nil {
-		seeds = p.seeds
-		*seeds = sparseSeeds{B: seeds.B, b: seeds.b, d: seeds.d, lambda: seeds.lambda, r: seeds.r, mean: seeds.mean,
-			g: seeds.g, h: seeds.h, gStat: seeds.gStat, hStat: seeds.hStat}
-		for _, v := range [][]float64{seeds.b, seeds.d, seeds.lambda, seeds.r, seeds.mean, seeds.gStat} {
-			clear(v)
-		}
+		seeds = p.seeds.reset()
 	}
 	value, err := p.Objective.evaluate(e, seeds)
 	if err != nil {
@@ -214,9 +220,12 @@ func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	if gradient != nil {
 		clear(gradient)
-		if err := p.backward(theta, beta, gradient); err != nil {
+		dTheta, dBeta, _, dZ := p.Split(gradient)
+		noise, err := p.backward(theta, beta, dTheta, dBeta, dZ)
+		if err != nil {
 			return value, err
 		}
+		gradient[len(theta)+len(beta)] = noise
 		if !linalg.Finite(gradient) {
 			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", e.noise)
 		}
@@ -224,8 +233,18 @@ func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	return value, nil
 }
 
-// statistics is the first pass: λ, D, A = V D⁻¹Vᵀ, b = V D⁻¹r, then B and μ.
-func (p *SparseProblem) statistics(theta []float64) error {
+// reset clears what the last evaluation left and sums are added to.
+func (s *sparseSeeds) reset() *sparseSeeds {
+	*s = sparseSeeds{B: s.B, b: s.b, d: s.d, lambda: s.lambda, r: s.r, mean: s.mean, g: s.g, h: s.h, gStat: s.gStat, hStat: s.hStat}
+	for _, v := range [][]float64{s.b, s.d, s.lambda, s.r, s.mean, s.gStat} {
+		clear(v)
+	}
+	return s
+}
+
+// pass computes V and λ block by block, keeping V where it may be kept, and shows every
+// block to each.
+func (p *SparseProblem) pass(theta []float64, each func(i0, i1 int, v linalg.Matrix)) {
 	e := p.e
 	keep := int64(e.n)*int64(e.m)*8 <= p.Keep
 	if !keep && e.scratch.IsZero() {
@@ -239,18 +258,14 @@ func (p *SparseProblem) statistics(theta []float64) error {
 		}
 	}
 	e.v = func(t int) (linalg.Matrix, error) {
-		if keep {
-			return p.kept[t], nil
-		}
 		i0, i1 := e.rows(t)
+		if keep {
+			return p.kept[t].RowRange(0, i1-i0), nil
+		}
 		v := e.scratch.RowRange(0, i1-i0)
 		p.computeV(theta, i0, i1, v)
 		return v, nil
 	}
-	scaled := linalg.Borrow(min(blockRows, e.n), e.m)
-	defer linalg.Return(scaled)
-	e.a.Zero()
-	clear(e.b)
 	for t := range e.blocks() {
 		i0, i1 := e.rows(t)
 		v := e.scratch
@@ -260,17 +275,32 @@ func (p *SparseProblem) statistics(theta []float64) error {
 		v = v.RowRange(0, i1-i0)
 		p.computeV(theta, i0, i1, v)
 		p.Kernel.Diag(theta, p.x.RowRange(i0, i1), e.lambda[i0:i1])
-		w := scaled.RowRange(0, i1-i0)
 		for i := i0; i < i1; i++ {
 			row := v.Row(i - i0)
 			e.lambda[i] = max(e.lambda[i]-linalg.Dot(row, row), 0)
+		}
+		each(i0, i1, v)
+	}
+}
+
+// statistics is the first pass: λ, D, A = V D⁻¹Vᵀ, b = V D⁻¹r, then B and μ.
+func (p *SparseProblem) statistics(theta []float64) error {
+	e := p.e
+	scaled := linalg.Borrow(min(blockRows, e.n), e.m)
+	defer linalg.Return(scaled)
+	e.a.Zero()
+	clear(e.b)
+	p.pass(theta, func(i0, i1 int, v linalg.Matrix) {
+		w := scaled.RowRange(0, i1-i0)
+		for i := i0; i < i1; i++ {
+			row := v.Row(i - i0)
 			e.dd[i] = e.alpha*e.lambda[i] + e.noise
 			linalg.Axpy(e.r[i]/e.dd[i], row, e.b)
 			copy(w.Row(i-i0), row)
 			linalg.Scale(1/e.dd[i], w.Row(i-i0))
 		}
 		linalg.GemmLower(true, false, 1, v, w, 1, e.a)
-	}
+	})
 	e.a.MirrorLower()
 	e.lb.CopyFrom(e.a)
 	e.lb.AddDiagonal(1)
@@ -294,8 +324,12 @@ func (e *sparseEngine) predict() error {
 			return err
 		}
 		h := scratch.RowRange(0, i1-i0)
-		h.CopyFrom(v)
-		linalg.Trsm(false, true, e.lb, h)
+		if e.lq.IsZero() {
+			h.CopyFrom(v)
+			linalg.Trsm(false, true, e.lb, h)
+		} else {
+			linalg.Gemm(false, false, 1, v, e.lq, 0, h)
+		}
 		for i := i0; i < i1; i++ {
 			e.mHat[i] = e.mean[i] + linalg.Dot(v.Row(i-i0), e.mu)
 			e.sHat[i] = e.lambda[i] + linalg.Dot(h.Row(i-i0), h.Row(i-i0))
@@ -333,14 +367,16 @@ func (e *sparseEngine) rowStatistics(s *sparseSeeds) error {
 //	V̄_i = b̄ r_i/D_i + 2B̄V_i/D_i + μ g_i + 2h_i B⁻¹V_i − 2λ̄_i V_i
 //	Ū = L⁻ᵀV̄,  K̄_ZZ = −½ L⁻ᵀ(Σ V̄_i V_iᵀ)L⁻¹,  k̄ = λ̄
 //
-// and block by block through the kernel. (K̄_ZZ needs no derivative of the Cholesky
-// factorisation: everything depends on L through VᵀV alone.)
-func (p *SparseProblem) backward(theta, beta, gradient []float64) error {
+// and block by block through the kernel; it returns d/dln s. (K̄_ZZ needs no derivative of
+// the Cholesky factorisation here: everything depends on L through VᵀV alone, and
+// G = Σ V̄_i V_iᵀ is symmetric.)
+//
+// A free-form q (s.free) has V̄_i = ν g_i + 2h_i S'V_i − 2h_i V_i, as above without B̄ and b̄.
+// It stands on the coordinates that L gives, so that G isn't symmetric: with V = L⁻¹K_ZX,
+// L̄ = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, Φ taking the lower triangle and half the
+// diagonal, G's lower triangle takes the place of its upper one.
+func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg.Matrix) (float64, error) {
 	e, s := p.e, p.seeds
-	nk, nm := len(theta), len(beta)
-	dTheta, dBeta := gradient[:nk], gradient[nk:nk+nm]
-	dZ := linalg.Of(e.m, e.d, gradient[nk+nm+1:])
-
 	n := min(blockRows, e.n)
 	vb, bar := linalg.Borrow(n, e.m), linalg.Borrow(n, e.m)
 	barT := linalg.Borrow(e.m, n)
@@ -351,27 +387,34 @@ func (p *SparseProblem) backward(theta, beta, gradient []float64) error {
 		i0, i1 := e.rows(t)
 		v, err := e.v(t)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		k := i1 - i0
 		vb, bar := vb.RowRange(0, k), bar.RowRange(0, k)
-		linalg.Gemm(false, false, 1, v, s.B, 0, vb)
+		if !s.free {
+			linalg.Gemm(false, false, 1, v, s.B, 0, vb)
+		}
 		if s.usesRow {
 			linalg.Gemm(false, false, 1, v, e.binv, 0, bar)
 		}
 		for i := i0; i < i1; i++ {
 			vi, vbi, bi := v.Row(i-i0), vb.Row(i-i0), bar.Row(i-i0)
-			d, r := e.dd[i], e.r[i]
-			vb := linalg.Dot(vi, s.b)
-			dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, vbi))/(d*d)
-			meanBar[i] = s.mean[i] - s.r[i] - vb/d
-			lambda := s.lambda[i] + e.alpha*dBar[i]
 			if s.usesRow {
 				linalg.Scale(2*s.h[i], bi)
 				linalg.Axpy(s.g[i], e.mu, bi)
 			} else {
 				clear(bi)
 			}
+			if s.free {
+				meanBar[i] = s.mean[i]
+				linalg.Axpy(-2*s.lambda[i], vi, bi)
+				continue
+			}
+			d, r := e.dd[i], e.r[i]
+			vb := linalg.Dot(vi, s.b)
+			dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, vbi))/(d*d)
+			meanBar[i] = s.mean[i] - s.r[i] - vb/d
+			lambda := s.lambda[i] + e.alpha*dBar[i]
 			linalg.Axpy(2/d, vbi, bi)
 			linalg.Axpy(r/d, s.b, bi)
 			linalg.Axpy(-2*lambda, vi, bi)
@@ -379,7 +422,9 @@ func (p *SparseProblem) backward(theta, beta, gradient []float64) error {
 			copy(vbi, vi)
 			linalg.Scale(lambda, vbi)
 		}
-		linalg.GemmLower(true, false, 1, v, vb, 1, lambdaStat)
+		if !s.free {
+			linalg.GemmLower(true, false, 1, v, vb, 1, lambdaStat)
+		}
 		linalg.Trsm(false, false, e.l, bar)
 		bt := linalg.Of(e.m, k, barT.Data[:e.m*k])
 		transpose(bar, bt)
@@ -391,15 +436,23 @@ func (p *SparseProblem) backward(theta, beta, gradient []float64) error {
 	// Σ V̄_i V_iᵀ, of which the last pass had only Σ λ̄_i V_i V_iᵀ left to sum.
 	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(g)
-	lambdaStat.MirrorLower()
-	linalg.Gemm(false, false, 2, s.B, e.a, 0, g)
-	linalg.Ger(1, s.b, e.b, g)
+	if s.free {
+		g.Zero()
+		lambdaStat = s.hStat // λ̄ = h
+	} else {
+		lambdaStat.MirrorLower()
+		linalg.Gemm(false, false, 2, s.B, e.a, 0, g)
+		linalg.Ger(1, s.b, e.b, g)
+	}
 	if s.usesRow {
 		linalg.Gemm(false, false, 2, e.binv, s.hStat, 1, g)
 		linalg.Ger(1, e.mu, s.gStat, g)
 	}
 	for i := range e.m {
 		linalg.Axpy(-2, lambdaStat.Row(i), g.Row(i))
+	}
+	if s.free {
+		g.MirrorLower()
 	}
 	linalg.Trsm(true, true, e.l, g)
 	linalg.Trsm(false, false, e.l, g)
@@ -415,11 +468,10 @@ func (p *SparseProblem) backward(theta, beta, gradient []float64) error {
 	for i := range e.m {
 		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
 	}
-	gradient[nk+nm] = e.noise * (s.noise + linalg.Sum(dBar))
-	for i, v := range e.lambda {
+	for i, v := range e.lambda[:e.n] {
 		s.alpha += dBar[i] * v
 	}
-	return nil
+	return e.noise * (s.noise + linalg.Sum(dBar)), nil
 }
 
 // Names returns the name of every parameter.
@@ -463,11 +515,17 @@ func (p *SparseProblem) begin(theta, beta []float64) error {
 	if err := p.factor(theta); err != nil {
 		return err
 	}
-	p.Mean.At(beta, p.x, p.e.mean)
-	for i, v := range p.e.y {
-		p.e.r[i] = v - p.e.mean[i]
-	}
+	p.means(beta)
 	return p.statistics(theta)
+}
+
+// means fills m(x) and r = y − m(x).
+func (p *SparseProblem) means(beta []float64) {
+	e := p.e
+	p.Mean.At(beta, p.x.RowRange(0, e.n), e.mean[:e.n])
+	for i := range e.n {
+		e.r[i] = e.y[i] - e.mean[i]
+	}
 }
 
 func transpose(a, t linalg.Matrix) {

@@ -60,3 +60,32 @@ func ExampleState() {
 	// iteration limit
 	// [1.0000 2.0000], converged: gradient
 }
+
+// mean is the squared distance from a number to a row's own, averaged over rows.
+type mean []float64
+
+func (m mean) Dim() int       { return 1 }
+func (m mean) BatchRows() int { return len(m) }
+
+func (m mean) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
+	var value float64
+	gradient[0] = 0
+	for _, i := range rows {
+		d := x[0] - m[i]
+		value += d * d / float64(len(rows))
+		gradient[0] += 2 * d / float64(len(rows))
+	}
+	return value, nil
+}
+
+func ExampleAdam_Minimize() {
+	rows := mean{1, 2, 3, 4, 5, 6, 7, 8}
+	adam := train.Adam{Steps: 2000, Batch: 4, LearningRate: 0.1, FinalRate: 1e-5}
+	s, err := adam.Minimize(context.Background(), rows, train.Bounds{}, train.StartAdam([]float64{0}), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f after %d steps, %d an epoch\n", s.X, s.Steps, adam.Batches(len(rows)))
+	// Output: [4.5] after 2000 steps, 2 an epoch
+}

@@ -3,8 +3,9 @@
 // An objective is anything with a value and a gradient ([Objective]); parameters may be boxed
 // ([Bounds]). [LBFGS] is deterministic: the same objective, start and settings give the same
 // iterates to the last bit, also when the run is stopped, its [State] written to a file and
-// resumed from there. Nothing here prints, reads a clock or draws random numbers; progress is
-// the State handed to a callback after every iteration.
+// resumed from there. So is [Adam], for objectives that are estimated from batches of rows: its
+// batches come from a seed. Nothing here prints or reads a clock; progress is the state handed to
+// a callback after every step.
 package train
 
 import (

@@ -38,10 +38,10 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	o := &f.options
 	f.flags = flags
 	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
-	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep")
-	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full, vfe, fitc, dtc, pep always sparse)")
+	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them)")
+	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse)")
 	flags.Float64Var(&f.alpha, "alpha", 1, "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form), pep up to 1 (default 0.5); 0 is the VFE form")
-	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, or fitc (α = 1)")
+	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free: training goes on from the objective's own with any mean and covariance at the inducing inputs")
 	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
 	flags.StringVar(&o.Loss, "loss", "band", "bounded loss that is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute")
 	flags.StringVar(&f.epsilon, "epsilon", "0.6", "half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8")
@@ -86,8 +86,10 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 	case "objective":
 	case "fitc":
 		o.PosteriorFITC = true
+	case "free":
+		o.PosteriorFree = true
 	default:
-		return fail(fmt.Errorf("--posterior %q: want objective or fitc", f.posterior))
+		return fail(fmt.Errorf("--posterior %q: want objective, fitc or free", f.posterior))
 	}
 	o.Full = f.inducing == "0"
 	table, err := dataset.ReadFile(path)
@@ -142,6 +144,10 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
 	flags.StringVar(&o.InducingInit, "inducing-init", "kmeans", "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random")
 	flags.BoolVar(&o.FixInducing, "fix-inducing", false, "keep the inducing inputs where they start")
+	flags.StringVar(&o.Optimizer, "optimizer", "", "lbfgs (all rows in every step), or for svgp and --posterior free adam (a batch of rows in every step) (default: adam for svgp or if --batch, --epochs or --learning-rate is given, else lbfgs)")
+	flags.IntVar(&o.Batch, "batch", 0, "adam: rows of a batch; 0: 1,000")
+	flags.IntVar(&o.Epochs, "epochs", 0, "adam: passes over the rows; 0: as many as 3,000 steps take")
+	flags.Float64Var(&o.LearningRate, "learning-rate", 0, "adam: learning rate of the first step, which falls to a hundredth; 0: 0.02 for svgp, 0.001 for --posterior free")
 }
 
 func newFit(c *common) *cobra.Command {

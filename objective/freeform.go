@@ -1,0 +1,433 @@
+package objective
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// FreeForm is an objective over a sparse posterior whose q(f_Z) = N(a_M, B_MM) is free
+// (Reeb et al. 2018, Eqs. 9, 10), not tied to the parametrisation of Eq. 11: a function
+// of the predictions at rows, KL(Q‖P) and perhaps σ_n².
+type FreeForm interface {
+	// noisy says whether σ_n² is a parameter.
+	noisy() bool
+	// evaluate returns the value at the predictions for y, and κ = ∂/∂KL and ∂/∂σ_n².
+	// Unless g is nil it fills g_i = ∂/∂m̂_i and h_i = ∂/∂σ̂²_i. rows are the numbers of
+	// the rows, all of the total if nil: a batch stands for them all.
+	evaluate(y, mean, variance []float64, rows []int, total int, noise, kl float64, g, h []float64) (value, kappa, noiseBar float64)
+}
+
+// FreeFormProblem binds a family of GPs, inducing inputs and rows to a free-form
+// objective: a function of [θ, β, ln σ_n² (where it is one of σ_n²), Z, ν, L'] with its
+// gradient. q is whitened by L = chol(K_ZZ): with V_i = L⁻¹k(Z, x_i), λ_i = k(x_i,x_i) − ‖V_i‖²,
+//
+//	a_M = m(Z) + Lν,  B_MM = L S' Lᵀ,  S' = L'L'ᵀ
+//	m̂_i = m(x_i) + V_iᵀν,  σ̂²_i = λ_i + ‖L'ᵀV_i‖²                             (9)
+//	KL = ½[tr S' + νᵀν − M − ln|S'|]                                           (10)
+//
+// L' is lower triangular and stands row by row, with the logarithms of its diagonal.
+// With g, h, κ the adjoints of m̂, σ̂², KL, and H = Σ h_i V_i V_iᵀ:
+//
+//	ν̄ = Σ g_i V_i + κν
+//	L̄' = tril(2HL') + κ(L' − diag(1/L'_jj));   d/dln L'_jj = L'_jj L̄'_jj
+//	V̄_i = g_i ν + 2h_i S'V_i − 2h_i V_i,  λ̄_i = h_i
+//
+// and from there as in SparseProblem, whose engine this is. Time O(NM²) an evaluation,
+// memory O(M² + block·M) plus a few numbers a row, and N·M where Keep allows them.
+type FreeFormProblem struct {
+	Kernel    kernel.Kernel
+	Mean      kernel.Mean
+	Rows      Rows
+	M         int
+	Objective FreeForm
+	Noise     float64 // σ_n² that Posterior records where it isn't a parameter
+	Keep      int64   // bytes of V that may be kept between passes
+
+	Jitter float64 // added to K_ZZ by the last evaluation
+
+	full, batch *SparseProblem
+	kl          []float64
+}
+
+// FreeFormParts are the parts of a parameter vector, or of a gradient, in its memory.
+type FreeFormParts struct {
+	Theta, Beta []float64
+	LogNoise    []float64 // one entry, or none
+	Z           linalg.Matrix
+	Nu          []float64
+	Chol        []float64 // L' row by row, ln L'_jj on the diagonal
+}
+
+// Dim returns the number of parameters.
+func (p *FreeFormProblem) Dim() int { return p.own() + p.M + p.M*(p.M+1)/2 }
+
+// own returns where q's parameters begin.
+func (p *FreeFormProblem) own() int {
+	_, d := p.Rows.Dims()
+	n := len(p.Kernel.Params()) + len(p.Mean.Params()) + p.M*d
+	if p.Objective.noisy() {
+		n++
+	}
+	return n
+}
+
+// Split cuts a parameter vector, or a gradient, into its parts.
+func (p *FreeFormProblem) Split(x []float64) (f FreeFormParts) {
+	_, d := p.Rows.Dims()
+	take := func(n int) []float64 {
+		part := x[:n:n]
+		x = x[n:]
+		return part
+	}
+	f.Theta, f.Beta = take(len(p.Kernel.Params())), take(len(p.Mean.Params()))
+	if p.Objective.noisy() {
+		f.LogNoise = take(1)
+	}
+	f.Z = linalg.Of(p.M, d, take(p.M*d))
+	f.Nu, f.Chol = take(p.M), take(len(x))
+	return f
+}
+
+// Names returns the name of every parameter.
+func (p *FreeFormProblem) Names() []string {
+	names := p.engine().Names()
+	if g := len(p.Kernel.Params()) + len(p.Mean.Params()); !p.Objective.noisy() {
+		names = slices.Delete(names, g, g+1)
+	}
+	for i := range p.M {
+		names = append(names, fmt.Sprintf("q_mean[%d]", i+1))
+	}
+	for i := range p.M {
+		for j := range i {
+			names = append(names, fmt.Sprintf("q_chol[%d,%d]", i+1, j+1))
+		}
+		names = append(names, fmt.Sprintf("log_q_chol[%d,%d]", i+1, i+1))
+	}
+	return names
+}
+
+// DiagonalIndex returns where ln L'_jj stands in a parameter vector.
+func (p *FreeFormProblem) DiagonalIndex(j int) int { return p.own() + p.M + j*(j+1)/2 + j }
+
+// engine returns the engine over all rows.
+func (p *FreeFormProblem) engine() *SparseProblem {
+	if p.full == nil {
+		p.full = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep}
+	}
+	return p.full
+}
+
+// Evaluate returns the objective at x and, unless gradient is nil, its gradient.
+func (p *FreeFormProblem) Evaluate(x, gradient []float64) (float64, error) {
+	if err := p.engine().prepare(); err != nil {
+		return math.NaN(), err
+	}
+	return p.evaluate(p.full, x, gradient, nil, 0)
+}
+
+// EvaluateBatch is Evaluate on the rows with these numbers in place of all: for SVGP an
+// unbiased estimate of the value and its gradient where the batch is drawn uniformly; for a
+// bound the bound with the batch's risk (Reeb et al. 2018, Eq. 32, without its Hoeffding
+// term): a heuristic to optimise by, biased, and never a certificate.
+func (p *FreeFormProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
+	return p.onBatch(x, gradient, rows, 0)
+}
+
+// StepBatch moves ν and L' in x by a natural-gradient step of size rho on the batch, and
+// then acts as EvaluateBatch at the new x, with zeros in the gradient for what it moved.
+// Only SVGP has such steps; see there.
+func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
+	if !(rho > 0 && rho <= 1) {
+		return math.NaN(), fmt.Errorf("natural-gradient step %v: want 0 < ρ ≤ 1", rho)
+	}
+	return p.onBatch(x, gradient, rows, rho)
+}
+
+// Optimise moves ν and L' in x to the optimum of SVGP for the other parameters: the
+// natural-gradient step with ρ = 1 on all rows. It returns the value there.
+func (p *FreeFormProblem) Optimise(x []float64) (float64, error) {
+	if err := p.engine().prepare(); err != nil {
+		return math.NaN(), err
+	}
+	return p.evaluate(p.full, x, nil, nil, 1)
+}
+
+// BatchRows returns the number of rows that batches are drawn from.
+func (p *FreeFormProblem) BatchRows() int {
+	n, _ := p.Rows.Dims()
+	return n
+}
+
+func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
+	if len(rows) == 0 {
+		return math.NaN(), errors.New("an empty batch")
+	}
+	if err := p.engine().prepare(); err != nil {
+		return math.NaN(), err
+	}
+	all := p.full
+	if p.batch == nil || p.batch.x.Rows < len(rows) {
+		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8)}
+		p.batch.allocate(len(rows), all.x.Cols)
+	}
+	b := p.batch
+	b.e.n = len(rows)
+	for i, row := range rows {
+		copy(b.x.Row(i), all.x.Row(row))
+		b.e.y[i] = all.e.y[row]
+	}
+	return p.evaluate(b, x, gradient, rows, rho)
+}
+
+func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, rows []int, rho float64) (float64, error) {
+	at := p.Split(x)
+	e, n := on.e, on.e.n
+	if e.lq.IsZero() {
+		e.lq = linalg.New(e.m, e.m)
+	}
+	e.z, e.noise = at.Z, p.Noise
+	if len(at.LogNoise) > 0 {
+		e.noise = math.Exp(at.LogNoise[0])
+	}
+	err := on.factor(at.Theta)
+	p.Jitter = on.Jitter
+	if err != nil {
+		return math.NaN(), err
+	}
+	unpackFactor(at.Chol, e.lq)
+	copy(e.mu, at.Nu)
+	on.means(at.Beta)
+	if rho > 0 {
+		svgp, ok := p.Objective.(*SVGP)
+		if !ok {
+			return math.NaN(), fmt.Errorf("%T has no natural-gradient steps", p.Objective)
+		}
+		if err := svgp.step(on, at, rho, float64(p.BatchRows())/float64(n)); err != nil {
+			return math.NaN(), err
+		}
+	} else {
+		on.pass(at.Theta, func(int, int, linalg.Matrix) {})
+	}
+	if err := e.predict(); err != nil {
+		return math.NaN(), err
+	}
+	var s *sparseSeeds
+	var g, h []float64
+	if gradient != nil {
+		s = on.seeds.reset()
+		g, h = s.g[:n], s.h[:n]
+	}
+	value, kappa, noiseBar := p.Objective.evaluate(e.y[:n], e.mHat[:n], e.sHat[:n], rows, p.BatchRows(), e.noise, p.divergence(e, at), g, h)
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return value, fmt.Errorf("the objective is %v: look for extreme values in the data or in the posterior's covariance", value)
+	}
+	if gradient == nil {
+		return value, nil
+	}
+	s.usesRow, s.free, s.noise = true, true, noiseBar
+	copy(s.lambda, h)
+	copy(s.mean, g)
+	if err := e.rowStatistics(s); err != nil {
+		return value, err
+	}
+	linalg.SyrkLower(false, 1, e.lq, 0, e.binv)
+	e.binv.MirrorLower()
+	clear(gradient)
+	d := p.Split(gradient)
+	logNoise, err := on.backward(at.Theta, at.Beta, d.Theta, d.Beta, d.Z)
+	if err != nil {
+		return value, err
+	}
+	if len(d.LogNoise) > 0 {
+		d.LogNoise[0] = logNoise
+	}
+	if rho == 0 {
+		p.pullQ(e, s, kappa, d)
+	}
+	if !linalg.Finite(gradient) {
+		return value, errors.New("the gradient isn't finite: look for extreme values in the data or in the posterior's covariance")
+	}
+	return value, nil
+}
+
+// divergence is KL = ½[‖ν‖² + Σ_{i>j} L'_ij² + Σ_j (e^{u_j} − 1 − u_j)] with u_j = ln L'_jj²:
+// a sum of terms that aren't negative.
+func (p *FreeFormProblem) divergence(e *sparseEngine, at FreeFormParts) float64 {
+	if len(p.kl) != e.m {
+		p.kl = make([]float64, e.m)
+	}
+	for i, v := range at.Nu {
+		row := at.Chol[i*(i+1)/2 : (i+1)*(i+2)/2]
+		u := 2 * row[i]
+		p.kl[i] = v*v + linalg.Dot(row[:i], row[:i]) + (math.Expm1(u) - u)
+	}
+	return linalg.Sum(p.kl) / 2
+}
+
+// pullQ fills the adjoints of ν and L'.
+func (p *FreeFormProblem) pullQ(e *sparseEngine, s *sparseSeeds, kappa float64, d FreeFormParts) {
+	copy(d.Nu, s.gStat)
+	linalg.Axpy(kappa, e.mu, d.Nu)
+	bar := linalg.Borrow(e.m, e.m)
+	defer linalg.Return(bar)
+	linalg.Gemm(false, false, 2, s.hStat, e.lq, 0, bar)
+	for i := range e.m {
+		row, l := d.Chol[i*(i+1)/2:(i+1)*(i+2)/2], e.lq.Row(i)[:i+1]
+		copy(row, bar.Row(i))
+		linalg.Axpy(kappa, l, row)
+		row[i] = l[i]*row[i] - kappa
+	}
+}
+
+// StartFrom returns parameters at which q is the sparse posterior (Eq. 11) of a
+// SparseProblem's parameters [θ, β, ln σ_n², Z], with its α: ν = μ and S' = B⁻¹. It
+// predicts what that posterior predicts, and its KL is the same. For SVGP the posterior of
+// α = 0 is the optimal q.
+func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float64, error) {
+	on := p.engine()
+	if err := on.prepare(); err != nil {
+		return nil, err
+	}
+	e := on.e
+	theta, beta, logNoise, z := on.Split(collapsed)
+	e.noise, e.alpha, e.z = math.Exp(logNoise), alpha, z
+	if err := on.begin(theta, beta); err != nil {
+		return nil, err
+	}
+	x := make([]float64, p.Dim())
+	at := p.Split(x)
+	copy(at.Theta, theta)
+	copy(at.Beta, beta)
+	copy(at.LogNoise, collapsed[len(theta)+len(beta):])
+	at.Z.CopyFrom(z)
+	copy(at.Nu, e.mu)
+	b, l := linalg.Borrow(e.m, e.m), linalg.New(e.m, e.m)
+	defer linalg.Return(b)
+	b.CopyFrom(e.a)
+	b.AddDiagonal(1)
+	if err := inverseFactor(b, l); err != nil {
+		return nil, fmt.Errorf("the posterior's covariance can't be factored (%w): raise the noise variance", err)
+	}
+	packFactor(l, at.Chol)
+	return x, nil
+}
+
+// Posterior returns the posterior with the q of x: B = S'⁻¹ and weights L⁻ᵀν.
+func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
+	on := p.engine()
+	if err := on.prepare(); err != nil {
+		return nil, err
+	}
+	at, e := p.Split(x), on.e
+	e.z = at.Z
+	err := on.factor(at.Theta)
+	p.Jitter = on.Jitter
+	if err != nil {
+		return nil, err
+	}
+	noise := p.Noise
+	if len(at.LogNoise) > 0 {
+		noise = math.Exp(at.LogNoise[0])
+	}
+	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(at.Theta), Mean: p.Mean, Beta: slices.Clone(at.Beta), Noise: noise,
+		Support: linalg.New(e.m, e.d), Weights: slices.Clone(at.Nu), Chol: linalg.New(e.m, e.m), CholB: linalg.New(e.m, e.m)}
+	q.Support.CopyFrom(at.Z)
+	q.Chol.CopyFrom(e.l)
+	l, s := linalg.New(e.m, e.m), linalg.New(e.m, e.m)
+	unpackFactor(at.Chol, l)
+	linalg.SyrkLower(false, 1, l, 0, s)
+	if err := inverseFactor(s, q.CholB); err != nil {
+		return nil, fmt.Errorf("the posterior's covariance can't be inverted (%w)", err)
+	}
+	linalg.Trsv(true, q.Chol, q.Weights)
+	if !linalg.Finite(q.Weights) {
+		return nil, errors.New("the posterior's weights aren't finite: use fewer inducing inputs")
+	}
+	return q, nil
+}
+
+// unpackFactor writes L' to l, zeros above the diagonal.
+func unpackFactor(packed []float64, l linalg.Matrix) {
+	for i := range l.Rows {
+		row := l.Row(i)
+		copy(row, packed[i*(i+1)/2:(i+1)*(i+2)/2])
+		row[i] = math.Exp(row[i])
+		clear(row[i+1:])
+	}
+}
+
+// packFactor is the inverse of unpackFactor.
+func packFactor(l linalg.Matrix, packed []float64) {
+	for i := range l.Rows {
+		row := packed[i*(i+1)/2 : (i+1)*(i+2)/2]
+		copy(row, l.Row(i))
+		row[i] = math.Log(row[i])
+	}
+}
+
+// inverseFactor writes the lower triangular l with l lᵀ = A⁻¹ for the symmetric A, of
+// which the lower triangle counts. With J the matrix that reverses order and
+// J A J = L̃L̃ᵀ, l = J L̃⁻ᵀ J: no inverse of A is formed.
+func inverseFactor(a, l linalg.Matrix) error {
+	n := a.Rows
+	t := linalg.Borrow(n, n)
+	defer linalg.Return(t)
+	for i := range n {
+		for j := range i + 1 {
+			t.Set(n-1-j, n-1-i, a.At(i, j))
+		}
+	}
+	if err := linalg.Cholesky(t); err != nil {
+		return err
+	}
+	linalg.TriangularInverse(t)
+	for i := range n {
+		row := l.Row(i)
+		for j := range i + 1 {
+			row[j] = t.At(n-1-j, n-1-i)
+		}
+		clear(row[i+1:])
+	}
+	return nil
+}
+
+// FreePAC is a PAC-Bayes bound on the risk of a free-form sparse posterior (Reeb et al.
+// 2018, Eqs. 5, 9, 10). On a batch, the batch's risk stands for that of all rows: a
+// heuristic to optimise by.
+//
+// Its value at parameters off the grid is an objective, not a certificate.
+type FreePAC struct {
+	Loss    pacbayes.Loss
+	Bound   pacbayes.Bound
+	Penalty float64
+	Scale   []float64 // |y_raw| of all rows in the units of y, for relative losses; else nil
+
+	scale []float64
+}
+
+func (f *FreePAC) noisy() bool { return false }
+
+func (f *FreePAC) evaluate(y, mean, variance []float64, rows []int, total int, _, kl float64, g, h []float64) (value, kappa, noiseBar float64) {
+	scale := f.Scale
+	if scale != nil && rows != nil {
+		f.scale = f.scale[:0]
+		for _, i := range rows {
+			f.scale = append(f.scale, scale[i])
+		}
+		scale = f.scale
+	}
+	risk := pacbayes.Risk(f.Loss, y, mean, variance, scale, g, h)
+	value, dRisk, kappa := f.Bound.Evaluate(risk, kl, f.Penalty, total)
+	if g != nil {
+		linalg.Scale(dRisk, g)
+		linalg.Scale(dRisk, h)
+	}
+	return value, kappa, 0
+}

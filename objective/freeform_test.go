@@ -1,0 +1,601 @@
+package objective_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// whiten returns ν = L⁻¹(a_M − c) and L' = L⁻¹L_S, by plain substitution.
+func whiten(t *testing.T, k kernel.Kernel, theta []float64, c float64, z linalg.Matrix, aM []float64, ls [][]float64) ([]float64, linalg.Matrix) {
+	t.Helper()
+	m := z.Rows
+	l, lq, nu := linalg.New(m, m), linalg.New(m, m), make([]float64, m)
+	kernel.FillSymmetric(k, theta, z, l)
+	if err := linalg.Cholesky(l); err != nil {
+		t.Fatal(err)
+	}
+	for i := range m {
+		nu[i] = aM[i] - c
+		copy(lq.Row(i), ls[i])
+	}
+	linalg.Trsv(false, l, nu)
+	linalg.Trsm(true, false, l, lq)
+	return nu, lq
+}
+
+// pack writes ν and L' to a parameter vector's parts.
+func pack(f objective.FreeFormParts, nu []float64, lq linalg.Matrix) {
+	copy(f.Nu, nu)
+	for i, k := 0, 0; i < lq.Rows; i++ {
+		for j := range i + 1 {
+			f.Chol[k] = lq.At(i, j)
+			if i == j {
+				f.Chol[k] = math.Log(lq.At(i, j))
+			}
+			k++
+		}
+	}
+}
+
+// TestGoldenFreeForm holds value and gradient to golden values at a_M and L_S given
+// unwhitened: there the derivatives at fixed a_M, L_S are those at fixed ν, L' plus those
+// of ν and L' themselves, which are taken by differences.
+func TestGoldenFreeForm(t *testing.T) {
+	raw, err := os.ReadFile("../testdata/golden/sparse.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type goldenFree struct {
+		AM        []float64 `json:"aM"`
+		LS        [][]float64
+		Values    map[string]float64
+		Grads     map[string][]float64
+		TrainMean []float64 `json:"train_mean"`
+		TrainVar  []float64 `json:"train_var"`
+		TestMean  []float64 `json:"test_mean"`
+		TestVar   []float64 `json:"test_var"`
+	}
+	var file struct {
+		Cases []struct {
+			sparseCase
+			Freeform *goldenFree
+		}
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for i, c := range file.Cases {
+		if c.Jitter != 0 || c.Freeform == nil {
+			continue
+		}
+		want := *c.Freeform
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			k, z := c.Kernel.build(t, c.D), matrix(c.Z)
+			m := z.Rows
+			for label, value := range want.Values {
+				parts := strings.Split(label, ":")
+				if len(parts) != 2 || parts[1] == "RS" {
+					continue
+				}
+				loss, number, _ := strings.Cut(parts[0], "_")
+				eps, err := strconv.ParseFloat(number, 64)
+				if err != nil {
+					t.Fatal(label, err)
+				}
+				o := &objective.FreePAC{Penalty: c.Cert.Penalty, Bound: pacbayes.KLBound,
+					Loss: pacbayes.Loss{Kind: lossNames[loss], Below: eps, Above: eps}}
+				if parts[1] == "BPin" {
+					o.Bound = pacbayes.SqrtBound
+				}
+				for _, y := range c.Y {
+					o.Scale = append(o.Scale, math.Abs(y))
+				}
+				p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: rows{matrix(c.X), c.Y}, M: m, Objective: o, Noise: 1}
+				x, g := make([]float64, p.Dim()), make([]float64, p.Dim())
+				at, d := p.Split(x), p.Split(g)
+				copy(at.Theta, c.LogParams)
+				at.Beta[0] = c.Mean
+				at.Z.CopyFrom(z)
+				nu, lq := whiten(t, k, c.LogParams, c.Mean, z, want.AM, want.LS)
+				pack(at, nu, lq)
+				v, err := p.Evaluate(x, g)
+				if err != nil {
+					t.Fatal(label, err)
+				}
+				compare(t, label, []float64{v}, []float64{value})
+
+				// From L' to L_S, and what ν and L' add to the others.
+				lBar := linalg.New(m, m)
+				for i, k := 0, 0; i < m; i++ {
+					for j := range i + 1 {
+						lBar.Set(i, j, d.Chol[k])
+						if i == j {
+							lBar.Set(i, i, d.Chol[k]/lq.At(i, i))
+						}
+						k++
+					}
+				}
+				inner := func(theta []float64, c float64, z linalg.Matrix) (sum float64) {
+					nu, lq := whiten(t, k, theta, c, z, want.AM, want.LS)
+					for i := range m {
+						sum += nu[i]*d.Nu[i] + linalg.Dot(lq.Row(i), lBar.Row(i))
+					}
+					return sum
+				}
+				var got []float64
+				for i := range c.LogParams {
+					got = append(got, d.Theta[i]+difference(func(h float64) float64 {
+						moved := slices.Clone(c.LogParams)
+						moved[i] += h
+						return inner(moved, c.Mean, z)
+					}))
+				}
+				got = append(got, d.Beta[0]+difference(func(h float64) float64 { return inner(c.LogParams, c.Mean+h, z) }))
+				for i := range z.Data {
+					got = append(got, d.Z.Data[i]+difference(func(h float64) float64 {
+						moved := linalg.Of(m, c.D, slices.Clone(z.Data))
+						moved.Data[i] += h
+						return inner(c.LogParams, c.Mean, moved)
+					}))
+				}
+				l := linalg.New(m, m)
+				kernel.FillSymmetric(k, c.LogParams, z, l)
+				if err := linalg.Cholesky(l); err != nil {
+					t.Fatal(err)
+				}
+				aBar := slices.Clone(d.Nu)
+				linalg.Trsv(true, l, aBar)
+				linalg.Trsm(true, true, l, lBar)
+				got = append(got, aBar...)
+				for i := range m {
+					got = append(got, lBar.Row(i)[:i+1]...)
+				}
+				compare(t, label+" gradient", got, want.Grads[label])
+				checked++
+
+				q, err := p.Posterior(x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, "KL", []float64{q.KL()}, []float64{want.Values["kl"]})
+				for _, at := range []struct {
+					x              [][]float64
+					mean, variance []float64
+				}{{c.X, want.TrainMean, want.TrainVar}, {c.Xs, want.TestMean, want.TestVar}} {
+					mean, variance := make([]float64, len(at.x)), make([]float64, len(at.x))
+					q.Latent(matrix(at.x), mean, variance)
+					compare(t, "mean", mean, at.mean)
+					compare(t, "variance", variance, at.variance)
+				}
+			}
+		})
+	}
+	if checked == 0 {
+		t.Fatal("no values were checked")
+	}
+}
+
+// difference is the five-point central difference at 0.
+func difference(f func(h float64) float64) float64 {
+	const h = 3e-4
+	return (8*(f(h)-f(-h)) - (f(2*h) - f(-2*h))) / (12 * h)
+}
+
+// freeProblem is a small problem with a q that is nothing special.
+func freeProblem(t *testing.T, o objective.FreeForm, expr string, n, m int) (*objective.FreeFormProblem, []float64) {
+	t.Helper()
+	x, y := boston(n, 3)
+	k, err := kernel.Parse(expr, 3, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{Dim: 3}, Rows: rows{x, y}, M: m, Objective: o, Noise: 0.3}
+	at := make([]float64, p.Dim())
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range at {
+		at[i] = 0.3 * rng.NormFloat64()
+	}
+	f := p.Split(at)
+	for i := range f.Theta {
+		f.Theta[i] += 0.4
+	}
+	for i := range m {
+		for j := range 3 {
+			f.Z.Set(i, j, f.Z.At(i, j)+x.At(2*i, j))
+		}
+	}
+	return p, at
+}
+
+func freeObjectives() map[string]objective.FreeForm {
+	scale := make([]float64, 40)
+	for i := range scale {
+		scale[i] = 0.5 + float64(i)/40
+	}
+	return map[string]objective.FreeForm{
+		"svgp": &objective.SVGP{},
+		"kl":   &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 5},
+		"sqrt": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.SqrtBound, Penalty: 5},
+		"relative": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 5,
+			Scale: scale},
+	}
+}
+
+// TestFreeFormGradient holds every parameter's derivative to differences, on all rows, on a
+// batch, and after a natural-gradient step.
+func TestFreeFormGradient(t *testing.T) {
+	batch := []int{3, 17, 4, 31, 8, 25, 11}
+	for name, o := range freeObjectives() {
+		for _, expr := range []string{"se", "matern32+linear"} {
+			p, at := freeProblem(t, o, expr, 40, 6)
+			names := p.Names()
+			if len(names) != p.Dim() {
+				t.Fatalf("%d names for %d parameters", len(names), p.Dim())
+			}
+			for what, value := range map[string]func(x, g []float64) (float64, error){
+				"all rows": p.Evaluate,
+				"batch":    func(x, g []float64) (float64, error) { return p.EvaluateBatch(x, g, batch) },
+			} {
+				g := make([]float64, len(at))
+				v, err := value(at, g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if again, _ := value(at, nil); again != v {
+					t.Errorf("%s, %s: %v without gradient, %v with", name, what, again, v)
+				}
+				for i := range at {
+					want := difference(func(h float64) float64 {
+						moved := slices.Clone(at)
+						moved[i] += h
+						v, err := value(moved, nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return v
+					})
+					if !(math.Abs(g[i]-want) <= 1e-8*math.Abs(want)+1e-9*max(1, math.Abs(v))) {
+						t.Errorf("%s, %s, %s, d/d %s: %.12g, differences give %.12g", name, expr, what, names[i], g[i], want)
+					}
+				}
+			}
+		}
+	}
+
+	p, at := freeProblem(t, &objective.SVGP{}, "se", 40, 6)
+	g, after := make([]float64, len(at)), make([]float64, len(at))
+	v, err := p.StepBatch(at, g, batch, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := p.EvaluateBatch(at, after, batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "value after a step", v, w, 1e-12)
+	f, d := p.Split(after), p.Split(g)
+	clear(f.Nu)
+	clear(f.Chol)
+	for i := range g {
+		near(t, "gradient after a step", g[i], after[i], 1e-10)
+	}
+	if slices.Max(d.Nu) != 0 || slices.Min(d.Chol) != 0 {
+		t.Error("the gradient has entries for what was stepped")
+	}
+}
+
+// TestSVGPOptimum: over q, SVGP's minimum is the VFE energy with its gradient; one
+// natural-gradient step on all rows with ρ = 1 reaches it from anywhere.
+func TestSVGPOptimum(t *testing.T) {
+	p, at := freeProblem(t, &objective.SVGP{}, "se", 120, 8)
+	f := p.Split(at)
+	sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Objective: objective.VFE()}
+	collapsed := slices.Concat(f.Theta, f.Beta, f.LogNoise, f.Z.Data)
+	want := make([]float64, len(collapsed))
+	vfe, err := sparse.Evaluate(collapsed, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := p.Evaluate(at, nil); !(v > vfe+1) {
+		t.Errorf("some q has energy %v, the optimal one %v", v, vfe)
+	}
+	all := make([]int, 120)
+	for i := range all {
+		all[i] = i
+	}
+	stepped := slices.Clone(at)
+	if v, err := p.StepBatch(stepped, make([]float64, len(at)), all, 1); err != nil || !(math.Abs(v-vfe) <= 1e-8*math.Abs(vfe)) {
+		t.Errorf("after one step with ρ = 1: %v (%v), VFE %v", v, err, vfe)
+	}
+	started, err := p.StartFrom(collapsed, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	optimised := slices.Clone(at)
+	if v, err := p.Optimise(optimised); err != nil || !(math.Abs(v-vfe) <= 1e-8*math.Abs(vfe)) {
+		t.Errorf("optimised: %v (%v), VFE %v", v, err, vfe)
+	}
+	for i := range started {
+		near(t, "the q of one step against the collapsed posterior's", stepped[i], started[i], 1e-8)
+		near(t, "the optimised q against the collapsed posterior's", optimised[i], started[i], 1e-8)
+	}
+	g := make([]float64, len(at))
+	v, err := p.Evaluate(started, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "from the collapsed posterior", v, vfe, 1e-10)
+	d := p.Split(g)
+	for i, w := range slices.Concat(d.Theta, d.Beta, d.LogNoise, d.Z.Data) {
+		near(t, "gradient at the optimum against VFE's", w, want[i], 1e-8)
+	}
+	for _, w := range slices.Concat(d.Nu, d.Chol) {
+		near(t, "gradient of q at its optimum", w, 0, 1e-7)
+	}
+
+	// Smaller steps fall towards the optimum.
+	last, _ := p.Evaluate(at, nil)
+	for range 20 {
+		v, err := p.StepBatch(at, g, all, 0.5)
+		if err != nil || !(v <= last+1e-9) {
+			t.Fatalf("a step with ρ = 0.5 went from %v to %v (%v)", last, v, err)
+		}
+		last = v
+	}
+	near(t, "after many steps", last, vfe, 1e-8)
+}
+
+// TestFreeFormFromCollapsed: from the collapsed posterior of any α the bound is the same.
+func TestFreeFormFromCollapsed(t *testing.T) {
+	for _, alpha := range []float64{0, 0.5, 1} {
+		for _, bound := range []pacbayes.Bound{pacbayes.KLBound, pacbayes.SqrtBound} {
+			loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
+			p, at := freeProblem(t, &objective.FreePAC{Loss: loss, Bound: bound, Penalty: 5}, "se", 150, 9)
+			f := p.Split(at)
+			sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M,
+				Objective: &objective.SparsePAC{Alpha: alpha, Loss: loss, Bound: bound, Penalty: 5}}
+			collapsed := slices.Concat(f.Theta, f.Beta, []float64{-1}, f.Z.Data)
+			want, err := sparse.Evaluate(collapsed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := p.StartFrom(collapsed, alpha)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.Evaluate(x, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "free-form bound", got, want, 1e-9)
+			q, err := p.Posterior(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, err := sparse.Posterior(collapsed, alpha)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "KL", q.KL(), other.KL(), 1e-9)
+			for i, w := range q.Weights {
+				near(t, "weights", w, other.Weights[i], 1e-8)
+			}
+		}
+	}
+}
+
+// TestSVGPBatchesAreUnbiased: value and gradient are means over all batches.
+func TestSVGPBatchesAreUnbiased(t *testing.T) {
+	const n, size = 8, 3
+	p, at := freeProblem(t, &objective.SVGP{}, "se", n, 3)
+	want := make([]float64, len(at))
+	value, err := p.Evaluate(at, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum float64
+	count := 0.0
+	total, g := make([]float64, len(at)), make([]float64, len(at))
+	for a := range n {
+		for b := range a {
+			for c := range b {
+				v, err := p.EvaluateBatch(at, g, []int{a, b, c})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum += v
+				count++
+				linalg.Axpy(1, g, total)
+			}
+		}
+	}
+	if count != 56 {
+		t.Fatalf("%v batches of %d of %d rows", count, size, n)
+	}
+	near(t, "mean over all batches", sum/count, value, 1e-12)
+	for i, v := range total {
+		near(t, "mean gradient over all batches", v/count, want[i], 1e-11)
+	}
+}
+
+// TestFreeFormInvariances: storage and cores change nothing, and a batch of all rows is
+// all rows.
+func TestFreeFormInvariances(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	n := 2100 // two blocks
+	for name, o := range freeObjectives() {
+		if name == "relative" {
+			continue
+		}
+		p, at := freeProblem(t, o, "se", n, 12)
+		runtime.GOMAXPROCS(1)
+		g := make([]float64, len(at))
+		v, err := p.Evaluate(at, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		for _, procs := range []int{2, 5} {
+			runtime.GOMAXPROCS(procs)
+			for _, keep := range []int64{0, 1 << 30} {
+				h := make([]float64, len(at))
+				other := &objective.FreeFormProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Objective: o, Keep: keep}
+				if w, err := other.Evaluate(at, h); err != nil || w != v || !slices.Equal(g, h) {
+					t.Errorf("%s on %d cores, keeping %d bytes: %v (%v), before %v", name, procs, keep, w, err, v)
+				}
+				if w, err := other.EvaluateBatch(at, h, all[:7]); err != nil || w == v {
+					t.Errorf("%s: a batch of seven rows gave %v, %v", name, w, err)
+				}
+				if w, err := other.EvaluateBatch(at, h, all); err != nil || w != v || !slices.Equal(g, h) {
+					t.Errorf("%s on a batch of all rows: %v (%v), before %v", name, w, err, v)
+				}
+			}
+		}
+	}
+}
+
+// TestNaturalGradientStep holds a step to its definition: in the natural parameters
+// (S'⁻¹ν, −½S'⁻¹) of q it is ρ times the derivative with respect to the expectation
+// parameters (ν, S' + ννᵀ), taken here by differences.
+func TestNaturalGradientStep(t *testing.T) {
+	const m, rho = 3, 0.3
+	batch := []int{3, 17, 4, 31, 8}
+	p, at := freeProblem(t, &objective.SVGP{}, "se", 40, m)
+	f := p.Split(at)
+	covariance := func(f objective.FreeFormParts) linalg.Matrix {
+		l, s := linalg.New(m, m), linalg.New(m, m)
+		for i, k := 0, 0; i < m; i++ {
+			for j := range i + 1 {
+				l.Set(i, j, f.Chol[k])
+				if i == j {
+					l.Set(i, i, math.Exp(f.Chol[k]))
+				}
+				k++
+			}
+		}
+		linalg.Gemm(false, true, 1, l, l, 0, s)
+		return s
+	}
+	natural := func(f objective.FreeFormParts) ([]float64, linalg.Matrix) {
+		s, inv, first := covariance(f), linalg.New(m, m), make([]float64, m)
+		if err := linalg.Cholesky(s); err != nil {
+			t.Fatal(err)
+		}
+		linalg.CholeskyInverse(s, inv)
+		linalg.Gemv(false, 1, inv, f.Nu, 0, first)
+		linalg.Scale(-0.5, inv.Data)
+		return first, inv
+	}
+	second := covariance(f)
+	linalg.Ger(1, f.Nu, f.Nu, second)
+	value := func(eta1 []float64, eta2 linalg.Matrix) float64 {
+		s := linalg.New(m, m)
+		s.CopyFrom(eta2)
+		linalg.Ger(-1, eta1, eta1, s)
+		if err := linalg.Cholesky(s); err != nil {
+			t.Fatal(err)
+		}
+		x := slices.Clone(at)
+		pack(p.Split(x), eta1, s)
+		v, err := p.EvaluateBatch(x, nil, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	want1, want2 := natural(f)
+	for i := range m {
+		want1[i] -= rho * difference(func(h float64) float64 {
+			eta1 := slices.Clone(f.Nu)
+			eta1[i] += h
+			return value(eta1, second)
+		})
+		for j := range i + 1 {
+			d := difference(func(h float64) float64 {
+				eta2 := linalg.New(m, m)
+				eta2.CopyFrom(second)
+				eta2.Set(i, j, second.At(i, j)+h)
+				eta2.Set(j, i, second.At(j, i)+h)
+				return value(f.Nu, eta2)
+			})
+			if i != j {
+				d /= 2 // two entries moved
+			}
+			want2.Set(i, j, want2.At(i, j)-rho*d)
+			want2.Set(j, i, want2.At(i, j))
+		}
+	}
+	if _, err := p.StepBatch(at, make([]float64, len(at)), batch, rho); err != nil {
+		t.Fatal(err)
+	}
+	got1, got2 := natural(p.Split(at))
+	for i := range m {
+		near(t, "S'⁻¹ν after a step", got1[i], want1[i], 1e-8)
+		for j := range m {
+			near(t, "−½S'⁻¹ after a step", got2.At(i, j), want2.At(i, j), 1e-8)
+		}
+	}
+	bound, x := freeProblem(t, &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1}, Bound: pacbayes.KLBound}, "se", 40, m)
+	if _, err := bound.StepBatch(x, make([]float64, len(x)), batch, rho); err == nil {
+		t.Error("a bound took a natural-gradient step")
+	}
+	if _, err := p.StepBatch(at, make([]float64, len(at)), batch, 1.5); err == nil {
+		t.Error("a step of 1.5 was taken")
+	}
+	if _, err := p.EvaluateBatch(at, nil, nil); err == nil {
+		t.Error("an empty batch was taken")
+	}
+}
+
+// TestFreeFormJitter: coincident inducing inputs get the jitter of the collapsed
+// posterior, and both stay the same.
+func TestFreeFormJitter(t *testing.T) {
+	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
+	p, at := freeProblem(t, &objective.FreePAC{Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}, "se", 150, 6)
+	f := p.Split(at)
+	copy(f.Z.Row(3), f.Z.Row(2))
+	sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M,
+		Objective: &objective.SparsePAC{Alpha: 1, Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}}
+	collapsed := slices.Concat(f.Theta, f.Beta, []float64{-1}, f.Z.Data)
+	want, err := sparse.Evaluate(collapsed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := p.StartFrom(collapsed, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := make([]float64, len(x))
+	got, err := p.Evaluate(x, g)
+	if err != nil || p.Jitter == 0 || p.Jitter != sparse.Jitter {
+		t.Fatalf("jitter %v, of the collapsed posterior %v; %v", p.Jitter, sparse.Jitter, err)
+	}
+	near(t, "bound", got, want, 1e-9)
+	q, err := p.Posterior(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := make([]float64, 150), make([]float64, 150)
+	data := p.Rows.(rows)
+	q.Latent(data.x, mean, variance)
+	risk := pacbayes.Risk(loss, data.y, mean, variance, nil, nil, nil)
+	value, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), 5, 150)
+	near(t, "bound of the posterior", value, want, 1e-7)
+}

@@ -1,0 +1,75 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// SVGP is the uncollapsed variational energy of a Gaussian likelihood (Hensman, Fusi,
+// Lawrence 2013), −ELBO for any q:
+//
+//	F = Σ_i [½ ln(2πs) + ((y_i − m̂_i)² + σ̂²_i)/(2s)] + KL(Q‖P)
+//
+// Its minimum over q is the VFE energy, at the posterior of Eq. 11 with α = 0. It is a sum
+// over rows, so that N/|batch| times a batch's sum, plus KL, is unbiased.
+type SVGP struct{ terms []float64 }
+
+func (f *SVGP) noisy() bool { return true }
+
+func (f *SVGP) evaluate(y, mean, variance []float64, _ []int, total int, s, kl float64, g, h []float64) (value, kappa, noiseBar float64) {
+	f.terms = f.terms[:0]
+	for i, m := range mean {
+		d := y[i] - m
+		f.terms = append(f.terms, d*d+variance[i])
+	}
+	n, weight := float64(len(y)), float64(total)/float64(len(y))
+	square := linalg.Sum(f.terms)
+	if g != nil {
+		for i, m := range mean {
+			g[i] = weight * (m - y[i]) / s
+			h[i] = weight / (2 * s)
+		}
+	}
+	value = weight*(n*math.Log(2*math.Pi*s)/2+square/(2*s)) + kl
+	return value, 1, weight * (n/(2*s) - square/(2*s*s))
+}
+
+// step moves q by a natural-gradient step of size ρ (Hoffman, Blei, Wang, Paisley 2013;
+// Salimbeni, Eleftheriadis, Hensman 2018): the natural parameters of N(ν, S'), which are
+// S'⁻¹ν and −½S'⁻¹, go to 1−ρ of what they are and ρ of what would be optimal if the rows
+// given, each counted weight times, were all:
+//
+//	S'⁻¹ ← (1−ρ)S'⁻¹ + ρ(I + (weight/s) Σ V_iV_iᵀ),  S'⁻¹ν ← (1−ρ)S'⁻¹ν + ρ (weight/s) Σ V_i r_i
+//
+// It makes the pass that computes V, and leaves the new q in at, e.mu and e.lq.
+func (f *SVGP) step(on *SparseProblem, at FreeFormParts, rho, weight float64) error {
+	e := on.e
+	e.a.Zero()
+	clear(e.b)
+	c := rho * weight / e.noise
+	on.pass(at.Theta, func(i0, i1 int, v linalg.Matrix) {
+		linalg.SyrkLower(true, c, v, 1, e.a)
+		linalg.Gemv(true, c, v, e.r[i0:i1], 1, e.b)
+	})
+	e.a.AddDiagonal(rho)
+	if rho < 1 {
+		linalg.TriangularInverse(e.lq)
+		linalg.SyrkLower(true, 1-rho, e.lq, 1, e.a)
+		old := linalg.Borrow(1, e.m)
+		defer linalg.Return(old)
+		linalg.Gemv(false, 1, e.lq, e.mu, 0, old.Row(0))
+		linalg.Gemv(true, 1-rho, e.lq, old.Row(0), 1, e.b)
+	}
+	if err := inverseFactor(e.a, e.lq); err != nil {
+		return fmt.Errorf("the posterior's precision can't be factored at noise variance %.3g (%w): raise the noise variance", e.noise, err)
+	}
+	half := linalg.Borrow(1, e.m)
+	defer linalg.Return(half)
+	linalg.Gemv(true, 1, e.lq, e.b, 0, half.Row(0))
+	linalg.Gemv(false, 1, e.lq, half.Row(0), 0, e.mu)
+	copy(at.Nu, e.mu)
+	packFactor(e.lq, at.Chol)
+	return nil
+}
