@@ -105,3 +105,13 @@ func TestSparseInvariances(t *testing.T) {
 		}
 	}
 }
+
+// TestInfiniteVariance: a variance beyond float64 is an error, found at once.
+func TestInfiniteVariance(t *testing.T) {
+	x, y := boston(30, 2)
+	p := &objective.SparseProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: rows{x, y}, M: 4, Objective: objective.FITC()}
+	at := append([]float64{0, 800, -1}, x.Data[:8]...)
+	if v, err := p.Evaluate(at, make([]float64, len(at))); err == nil {
+		t.Errorf("value %v and no error", v)
+	}
+}

@@ -287,7 +287,7 @@ type checkpointer struct {
 }
 
 // checkpointEvery is how much work a killed fit may lose.
-const checkpointEvery = 5 * time.Second
+var checkpointEvery = 5 * time.Second
 
 func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 	c.state = s
