@@ -27,7 +27,7 @@ const maxLogChol = 20
 
 // freeForm returns a free-form problem over the certified rows. Its objective is SVGP.
 func (p *prepared) freeForm(f family) *objective.FreeFormProblem {
-	return &objective.FreeFormProblem{Kernel: f.kernel, Mean: f.mean, Rows: memoryRows{p.x, p.y}, M: p.inducing, Keep: keepBytes,
+	return &objective.FreeFormProblem{Kernel: f.kernel, Mean: f.mean, Rows: objective.Memory{X: p.x, Y: p.y}, M: p.inducing, Keep: keepBytes,
 		Objective: &objective.SVGP{}, Noise: p.freeNoise}
 }
 

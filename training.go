@@ -14,7 +14,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/inducing"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -98,21 +97,7 @@ const keepBytes = 1 << 30
 
 // sparse returns a sparse problem over the certified rows, its objective still open.
 func (p *prepared) sparse(f family) *objective.SparseProblem {
-	return &objective.SparseProblem{Kernel: f.kernel, Mean: f.mean, Rows: memoryRows{p.x, p.y}, M: p.inducing, Keep: keepBytes}
-}
-
-// memoryRows are rows in memory as objective.Rows.
-type memoryRows struct {
-	x linalg.Matrix
-	y []float64
-}
-
-func (r memoryRows) Dims() (rows, cols int) { return r.x.Rows, r.x.Cols }
-
-func (r memoryRows) Block(first, n int, x, y []float64) error {
-	copy(x, r.x.Data[first*r.x.Cols:(first+n)*r.x.Cols])
-	copy(y, r.y[first:first+n])
-	return nil
+	return &objective.SparseProblem{Kernel: f.kernel, Mean: f.mean, Rows: objective.Memory{X: p.x, Y: p.y}, M: p.inducing, Keep: keepBytes}
 }
 
 // run is the training from one starting point.

@@ -270,7 +270,7 @@ var crafted = map[string]func(h map[string]any){
 	},
 	"weights as a row":     func(h map[string]any) { entry(h, 4)["rows"] = 1; entry(h, 4)["cols"] = 21 },
 	"negative rows":        func(h map[string]any) { entry(h, 3)["rows"] = -22 },
-	"rows beyond counting": func(h map[string]any) { entry(h, 3)["rows"] = 1 << 31; entry(h, 3)["cols"] = 1 << 31 },
+	"rows beyond counting": func(h map[string]any) { entry(h, 3)["rows"] = 1 << 30; entry(h, 3)["cols"] = 1 << 30 },
 	"rows that wrap to 0":  func(h map[string]any) { entry(h, 3)["rows"] = 1 << 31; entry(h, 3)["cols"] = 1 << 30 },
 	"cholesky beyond":      func(h map[string]any) { entry(h, 5)["rows"] = 1 << 31 },
 	"cholesky in full":     func(h map[string]any) { entry(h, 5)["cols"] = 22 },

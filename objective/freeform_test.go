@@ -104,7 +104,7 @@ func TestGoldenFreeForm(t *testing.T) {
 				for _, y := range c.Y {
 					o.Scale = append(o.Scale, math.Abs(y))
 				}
-				p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: rows{matrix(c.X), c.Y}, M: m, Objective: o, Noise: 1}
+				p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrix(c.X), Y: c.Y}, M: m, Objective: o, Noise: 1}
 				x, g := make([]float64, p.Dim()), make([]float64, p.Dim())
 				at, d := p.Split(x), p.Split(g)
 				copy(at.Theta, c.LogParams)
@@ -203,7 +203,7 @@ func freeProblem(t *testing.T, o objective.FreeForm, expr string, n, m int) (*ob
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{Dim: 3}, Rows: rows{x, y}, M: m, Objective: o, Noise: 0.3}
+	p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{Dim: 3}, Rows: objective.Memory{X: x, Y: y}, M: m, Objective: o, Noise: 0.3}
 	at := make([]float64, p.Dim())
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range at {
@@ -593,9 +593,9 @@ func TestFreeFormJitter(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, variance := make([]float64, 150), make([]float64, 150)
-	data := p.Rows.(rows)
-	q.Latent(data.x, mean, variance)
-	risk := pacbayes.Risk(loss, data.y, mean, variance, nil, nil, nil)
+	data := p.Rows.(objective.Memory)
+	q.Latent(data.X, mean, variance)
+	risk := pacbayes.Risk(loss, data.Y, mean, variance, nil, nil, nil)
 	value, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), 5, 150)
 	near(t, "bound of the posterior", value, want, 1e-7)
 }

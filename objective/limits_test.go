@@ -16,7 +16,7 @@ import (
 // evaluateSparse returns value and gradient at θ = 0.2, noise e^−1 and the Z given.
 func evaluateSparse(t *testing.T, o objective.Sparse, x linalg.Matrix, y []float64, z linalg.Matrix, keep int64) (float64, []float64) {
 	t.Helper()
-	p := &objective.SparseProblem{Kernel: kernel.SE(x.Cols, true), Mean: kernel.ZeroMean{}, Rows: rows{x, y}, M: z.Rows, Objective: o, Keep: keep}
+	p := &objective.SparseProblem{Kernel: kernel.SE(x.Cols, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: z.Rows, Objective: o, Keep: keep}
 	at := append(append(slices.Repeat([]float64{0.2}, x.Cols+1), -1), z.Data...)
 	g := make([]float64, len(at))
 	v, err := p.Evaluate(at, g)
@@ -109,7 +109,7 @@ func TestSparseInvariances(t *testing.T) {
 // TestInfiniteVariance: a variance beyond float64 is an error, found at once.
 func TestInfiniteVariance(t *testing.T) {
 	x, y := boston(30, 2)
-	p := &objective.SparseProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: rows{x, y}, M: 4, Objective: objective.FITC()}
+	p := &objective.SparseProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 4, Objective: objective.FITC()}
 	at := append([]float64{0, 800, -1}, x.Data[:8]...)
 	if v, err := p.Evaluate(at, make([]float64, len(at))); err == nil {
 		t.Errorf("value %v and no error", v)

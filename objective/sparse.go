@@ -17,6 +17,24 @@ type Rows interface {
 	Block(first, n int, x, y []float64) error
 }
 
+// Memory is rows held in memory.
+type Memory struct {
+	X linalg.Matrix
+	Y []float64
+}
+
+// Dims implements Rows.
+func (m Memory) Dims() (rows, cols int) { return m.X.Rows, m.X.Cols }
+
+// Block implements Rows.
+func (m Memory) Block(first, n int, x, y []float64) error {
+	for i := range n {
+		copy(x[i*m.X.Cols:], m.X.Row(first+i))
+	}
+	copy(y, m.Y[first:first+n])
+	return nil
+}
+
 // Sparse is an objective over K_ZZ, K_ZX and diag K_XX in the parametrisation of
 // Eq. 11 of Reeb et al. 2018, with mean: D = αλ + s,
 //

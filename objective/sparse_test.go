@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -54,20 +53,6 @@ func (g sparseKernel) build(t *testing.T, d int) kernel.Kernel {
 	return k
 }
 
-type rows struct {
-	x linalg.Matrix
-	y []float64
-}
-
-func (r rows) Dims() (int, int) { return r.x.Rows, r.x.Cols }
-func (r rows) Block(first, n int, x, y []float64) error {
-	for i := range n {
-		copy(x[i*r.x.Cols:], r.x.Row(first+i))
-	}
-	copy(y, r.y[first:first+n])
-	return nil
-}
-
 func TestGoldenSparse(t *testing.T) {
 	raw, err := os.ReadFile("../testdata/golden/sparse.json")
 	if err != nil {
@@ -91,7 +76,7 @@ func TestGoldenSparse(t *testing.T) {
 					continue
 				}
 				for _, keep := range []int64{0, 1 << 30} {
-					p := &objective.SparseProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: rows{matrix(c.X), c.Y}, M: z.Rows, Objective: o, Keep: keep}
+					p := &objective.SparseProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrix(c.X), Y: c.Y}, M: z.Rows, Objective: o, Keep: keep}
 					g := make([]float64, p.Dim())
 					v, err := p.Evaluate(at, g)
 					if err != nil {

@@ -85,20 +85,6 @@ func paperSplit(table *dataset.Table, target string, rep int) (split, error) {
 	return s, nil
 }
 
-// memory is rows in memory as objective.Rows.
-type memory struct {
-	x linalg.Matrix
-	y []float64
-}
-
-func (r memory) Dims() (rows, cols int) { return r.x.Rows, r.x.Cols }
-
-func (r memory) Block(first, n int, x, y []float64) error {
-	copy(x, r.x.Data[first*r.x.Cols:(first+n)*r.x.Cols])
-	copy(y, r.y[first:first+n])
-	return nil
-}
-
 // run trains one setting as the paper's code does: k-means start, hyperparameters at
 // ones, everything trained jointly with at most maxEvaluations evaluations, then ln l and
 // ln σ_s² rounded to two decimals.
@@ -125,7 +111,7 @@ func (s sparseSetting) fit(ctx context.Context, env Env, sp split) (sparseResult
 	grid := pacbayes.DefaultGrid
 	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: s.Loss, Below: s.Eps}, EpsilonRaw: s.Eps * sp.sd,
 		Delta: 0.01, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
-	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: memory{sp.x, sp.y}, M: s.M, Keep: 1 << 30}
+	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: sp.x, Y: sp.y}, M: s.M, Keep: 1 << 30}
 	penalty := pacbayes.Penalty(grid.LogInverseP(terms.Params), 0, len(sp.y), terms.Delta)
 	pac := func(b pacbayes.Bound) *objective.SparsePAC {
 		return &objective.SparsePAC{Alpha: 1, Loss: terms.Loss, Bound: b, Penalty: penalty}

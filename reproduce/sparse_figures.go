@@ -68,7 +68,7 @@ func fullSnelson(ctx context.Context, x linalg.Matrix, y []float64) (*snelsonFit
 // sparseSnelson trains a sparse GP from evenly spread inducing inputs.
 func sparseSnelson(ctx context.Context, o objective.Sparse, alpha float64, x linalg.Matrix, y []float64, m int, logNoise float64) (*snelsonFit, *train.Result, error) {
 	z := even(x, m)
-	p := &objective.SparseProblem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: memory{x, y}, M: m, Objective: o, Keep: 1 << 30}
+	p := &objective.SparseProblem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: m, Objective: o, Keep: 1 << 30}
 	r, err := train.LBFGS{}.Minimize(ctx, p, train.Bounds{}, train.Start(append([]float64{0, 0, logNoise}, z.Data...)), nil)
 	if err != nil {
 		return nil, nil, err
@@ -323,7 +323,7 @@ func reebFig7(ctx context.Context, env Env) error {
 				for range m {
 					start = append(start, xs[rng.IntN(len(xs))]+0.1*rng.NormFloat64())
 				}
-				p := &objective.SparseProblem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: memory{x, ys}, M: m, Keep: 1 << 30}
+				p := &objective.SparseProblem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: ys}, M: m, Keep: 1 << 30}
 				if method == "fitc" {
 					p.Objective = objective.FITC()
 				} else {
