@@ -106,12 +106,14 @@ func TestSparseInvariances(t *testing.T) {
 	}
 }
 
-// TestInfiniteVariance: a variance beyond float64 is an error, found at once.
-func TestInfiniteVariance(t *testing.T) {
+// TestVarianceBeyondFloat64: a variance that overflows or vanishes is an error, found at once.
+func TestVarianceBeyondFloat64(t *testing.T) {
 	x, y := boston(30, 2)
 	p := &objective.SparseProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 4, Objective: objective.FITC()}
-	at := append([]float64{0, 800, -1}, x.Data[:8]...)
-	if v, err := p.Evaluate(at, make([]float64, len(at))); err == nil {
-		t.Errorf("value %v and no error", v)
+	for _, logVariance := range []float64{800, -800} {
+		at := append([]float64{0, logVariance, -1}, x.Data[:8]...)
+		if v, err := p.Evaluate(at, make([]float64, len(at))); err == nil {
+			t.Errorf("ln σ² = %v: value %v and no error", logVariance, v)
+		}
 	}
 }

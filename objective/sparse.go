@@ -104,7 +104,7 @@ type sparseEngine struct {
 
 // SparseProblem binds a family of GPs, inducing inputs and rows to a sparse objective: a
 // function of [θ, β, ln σ_n², Z row by row], with its gradient. Time O(NM²), memory
-// O(M² + block·M) plus a few numbers a row, and N·M numbers where Keep allows them.
+// O(M² + block·M) plus the rows and a few numbers for each, and N·M numbers where Keep allows.
 type SparseProblem struct {
 	Kernel    kernel.Kernel
 	Mean      kernel.Mean
@@ -186,8 +186,8 @@ func (p *SparseProblem) factor(theta []float64) error {
 	diag := make([]float64, e.m)
 	p.Kernel.Diag(theta, e.z, diag)
 	scale := linalg.Sum(diag) / float64(e.m)
-	if !linalg.Finite([]float64{scale}) {
-		return fmt.Errorf("the prior variance at the inducing inputs is %v", scale)
+	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
+		return fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
 	}
 	p.Jitter = 0
 	for {

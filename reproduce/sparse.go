@@ -276,7 +276,7 @@ func reebTable3(ctx context.Context, env Env) error {
 }
 
 // sparseTable runs the settings one after another, since each keeps all cores busy, and
-// prints the table whenever a run is done.
+// prints the table when all are done.
 func sparseTable(ctx context.Context, env Env, name, title string, settings []sparseSetting, paper map[string][]float64) error {
 	results, err := runSparse(ctx, env, name, settings)
 	if err != nil {
