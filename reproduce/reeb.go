@@ -82,7 +82,7 @@ func table1Runs(ctx context.Context, env Env) (map[string][]measures, error) {
 			}
 		}
 	}
-	return grouped(runAll(ctx, env, "reeb-table1", tasks))(rows)
+	return grouped(runAll(ctx, env, "reeb-table1", tasks, nil))(rows)
 }
 
 func grouped(results []measures, err error) func(rows []string) (map[string][]measures, error) {
@@ -251,7 +251,7 @@ func defaultRuns(ctx context.Context, env Env) (map[string][]measures, error) {
 			}
 		}
 	}
-	return grouped(runAll(ctx, env, "reeb-table1-defaults", tasks))(rows)
+	return grouped(runAll(ctx, env, "reeb-table1-defaults", tasks, nil))(rows)
 }
 
 func measuresOf(m *model.Model) measures {

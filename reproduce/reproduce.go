@@ -24,11 +24,15 @@ type Env struct {
 	Evaluations int       // most evaluations a fit, 0 for the paper's number
 	Data        string    // folder of data sets that aren't built in
 	Sets        []string  // data sets to run, nil for the paper's
+	Methods     []string  // methods to run, nil for the paper's
 	OneAtATime  bool      // runs that keep all cores busy by themselves
 	Out         string    // folder of results and drawings
 	Stdout      io.Writer // the tables, as Markdown
 	// Progress is told about every finished run, from one goroutine at a time.
 	Progress func(done, total int, what string)
+	// Partial takes the tables of the runs done so far, one after each run of an
+	// experiment whose runs take minutes; nil for none.
+	Partial io.Writer
 }
 
 // Experiment is one table or figure.
@@ -79,10 +83,11 @@ type task[R any] struct {
 	run func(ctx context.Context) (R, error)
 }
 
-// runAll runs tasks side by side and returns their results in the tasks' order. Every
-// result is appended to a file as soon as it is there; one that the file holds isn't
-// computed again.
-func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R]) ([]R, error) {
+// runAll runs tasks side by side, started in their order, and returns their results in
+// the tasks' order. Every result is appended to a file as soon as it is there; one that
+// the file holds isn't computed again. After each, partial (unless nil) is shown which
+// results are there.
+func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], partial func(results []R, done []bool)) ([]R, error) {
 	if err := os.MkdirAll(env.Out, 0o755); err != nil {
 		return nil, err
 	}
@@ -100,43 +105,50 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R]) (
 		return nil, err
 	}
 
-	results, errs := make([]R, len(tasks)), make([]error, len(tasks))
-	var mu sync.Mutex
+	results, errs, done := make([]R, len(tasks)), make([]error, len(tasks)), make([]bool, len(tasks))
 	finished := 0
-	limit := runtime.GOMAXPROCS(0)
-	if env.OneAtATime {
-		limit = 1
-	}
-	slots := make(chan struct{}, limit)
-	var wait sync.WaitGroup
+	var open []int
 	for i, t := range tasks {
 		if r, ok := have[t.key]; ok {
-			results[i] = r
+			results[i], done[i] = r, true
 			finished++
+		} else {
+			open = append(open, i)
 		}
 	}
-	for i, t := range tasks {
-		if _, ok := have[t.key]; ok {
-			continue
-		}
+	next := make(chan int, len(open))
+	for _, i := range open {
+		next <- i
+	}
+	close(next)
+	workers := runtime.GOMAXPROCS(0)
+	if env.OneAtATime {
+		workers = 1
+	}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for range workers {
 		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if ctx.Err() != nil {
-				return
-			}
-			r, err := t.run(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				err = json.NewEncoder(file).Encode(keyed[R]{t.key, r})
-			}
-			results[i], errs[i] = r, err
-			if err == nil {
-				finished++
-				if env.Progress != nil {
-					env.Progress(finished, len(tasks), t.key)
+			for i := range next {
+				if ctx.Err() != nil {
+					return
 				}
+				r, err := tasks[i].run(ctx)
+				mu.Lock()
+				if err == nil {
+					err = json.NewEncoder(file).Encode(keyed[R]{tasks[i].key, r})
+				}
+				results[i], errs[i], done[i] = r, err, err == nil
+				if err == nil {
+					finished++
+					if env.Progress != nil {
+						env.Progress(finished, len(tasks), tasks[i].key)
+					}
+					if partial != nil && finished < len(tasks) {
+						partial(results, done)
+					}
+				}
+				mu.Unlock()
 			}
 		})
 	}

@@ -139,7 +139,7 @@ func TestRunAll(t *testing.T) {
 	} {
 		ran.Store(0)
 		events = nil
-		got, err := runAll(context.Background(), env, "x", count(c.tasks, &ran))
+		got, err := runAll(context.Background(), env, "x", count(c.tasks, &ran), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,12 +163,12 @@ func TestRunAllMixed(t *testing.T) {
 	for i := 1; i < 40; i += 2 {
 		odd = append(odd, tasks[i])
 	}
-	if _, err := runAll(context.Background(), env, "x", odd); err != nil {
+	if _, err := runAll(context.Background(), env, "x", odd, nil); err != nil {
 		t.Fatal(err)
 	}
 	last := 0
 	env.Progress = func(done, total int, _ string) { last = max(last, done) }
-	if _, err := runAll(context.Background(), env, "x", tasks); err != nil || ran.Load() != 40 || last != 40 {
+	if _, err := runAll(context.Background(), env, "x", tasks, nil); err != nil || ran.Load() != 40 || last != 40 {
 		t.Errorf("%d runs, the last was number %d: %v", ran.Load(), last, err)
 	}
 }
@@ -188,7 +188,7 @@ func TestRunAllInterrupted(t *testing.T) {
 			return run(ctx)
 		}
 	}
-	_, err := runAll(ctx, env, "x", tasks)
+	_, err := runAll(ctx, env, "x", tasks, nil)
 	cancel()
 	if err == nil || !strings.Contains(err.Error(), "interrupted") || !strings.Contains(err.Error(), "x.jsonl") {
 		t.Errorf("%v", err)
@@ -197,18 +197,18 @@ func TestRunAllInterrupted(t *testing.T) {
 	if done < 50 || done > 100 {
 		t.Fatalf("%d runs before the interrupt took effect", done)
 	}
-	if _, err := runAll(context.Background(), env, "x", count(200, &ran)); err != nil || ran.Load() != 200 {
+	if _, err := runAll(context.Background(), env, "x", count(200, &ran), nil); err != nil || ran.Load() != 200 {
 		t.Errorf("%d runs in all, %v", ran.Load(), err)
 	}
 
 	broken := errors.New("broken")
 	tasks = count(3, &ran)
 	tasks[1].run = func(context.Context) (int, error) { return 0, broken }
-	if _, err := runAll(context.Background(), env, "y", tasks); !errors.Is(err, broken) {
+	if _, err := runAll(context.Background(), env, "y", tasks, nil); !errors.Is(err, broken) {
 		t.Errorf("a task fails: %v", err)
 	}
 	ran.Store(0)
-	if _, err := runAll(context.Background(), env, "y", count(3, &ran)); err != nil || ran.Load() != 1 {
+	if _, err := runAll(context.Background(), env, "y", count(3, &ran), nil); err != nil || ran.Load() != 1 {
 		t.Errorf("after a failure: %d runs, %v", ran.Load(), err)
 	}
 }
@@ -217,7 +217,7 @@ func TestRunAllInterrupted(t *testing.T) {
 func TestRunAllDamaged(t *testing.T) {
 	env := Env{Out: t.TempDir()}
 	var ran atomic.Int64
-	if _, err := runAll(context.Background(), env, "x", count(4, &ran)); err != nil {
+	if _, err := runAll(context.Background(), env, "x", count(4, &ran), nil); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(env.Out, "x.jsonl")
@@ -229,7 +229,7 @@ func TestRunAllDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran.Store(0)
-	_, err = runAll(context.Background(), env, "x", count(4, &ran))
+	_, err = runAll(context.Background(), env, "x", count(4, &ran), nil)
 	if err == nil || !strings.Contains(err.Error(), "x.jsonl: line 4") || !strings.Contains(err.Error(), "remove it") || ran.Load() != 0 {
 		t.Fatalf("%d runs, %v", ran.Load(), err)
 	}
@@ -238,7 +238,7 @@ func TestRunAllDamaged(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Join(lines[:3], nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := runAll(context.Background(), env, "x", count(4, &ran)); err != nil || ran.Load() != 1 || !slices.Equal(got, []int{0, 10, 20, 30}) {
+	if got, err := runAll(context.Background(), env, "x", count(4, &ran), nil); err != nil || ran.Load() != 1 || !slices.Equal(got, []int{0, 10, 20, 30}) {
 		t.Errorf("%v after %d runs, %v", got, ran.Load(), err)
 	}
 	// A last line without its end is a line all the same, and the next isn't glued to it.
@@ -246,7 +246,7 @@ func TestRunAllDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := runAll(context.Background(), env, "x", count(6, &ran)); err != nil {
+		if _, err := runAll(context.Background(), env, "x", count(6, &ran), nil); err != nil {
 			t.Fatalf("the last line lacked its end: %v", err)
 		}
 	}

@@ -3,9 +3,11 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -249,12 +251,20 @@ func (e Env) sets() []string {
 	return []string{"pol", "sarcos10k", "kin40k"}
 }
 
+// methods are the methods of the sparse tables, or those the environment names.
+func (e Env) methods() []string {
+	if len(e.Methods) > 0 {
+		return e.Methods
+	}
+	return sparseMethods
+}
+
 func reebTable2(ctx context.Context, env Env) error {
 	var settings []sparseSetting
 	for rep := range env.reps(10) {
 		for _, data := range env.sets() {
 			for _, ard := range []bool{true, false} {
-				for _, method := range sparseMethods {
+				for _, method := range env.methods() {
 					settings = append(settings, sparseSetting{data, ard, method, env.m(), pacbayes.Band, 0.6, rep})
 				}
 			}
@@ -267,7 +277,7 @@ func reebTable3(ctx context.Context, env Env) error {
 	var settings []sparseSetting
 	for rep := range env.reps(10) {
 		for _, data := range env.sets() {
-			for _, method := range sparseMethods {
+			for _, method := range env.methods() {
 				settings = append(settings, sparseSetting{data, data != "sarcos10k", method, env.m(), pacbayes.Gaussian, 0.6, rep})
 			}
 		}
@@ -276,9 +286,13 @@ func reebTable3(ctx context.Context, env Env) error {
 }
 
 // sparseTable runs the settings one after another, since each keeps all cores busy, and
-// prints the table when all are done.
+// prints the table of all; that of those done so far after each.
 func sparseTable(ctx context.Context, env Env, name, title string, settings []sparseSetting, paper map[string][]float64) error {
-	results, err := runSparse(ctx, env, name, settings)
+	results, err := runSparse(ctx, env, name, settings, func(results []sparseResult, done []bool) {
+		if env.Partial != nil {
+			printSparse(env.Partial, env, settings, results, done, paper)
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -288,10 +302,19 @@ func sparseTable(ctx context.Context, env Env, name, title string, settings []sp
 		"evaluated with the posterior of α = 1, as the paper's code does; *own* is VFE's posterior of α = 0. Columns are scaled by\n"+
 		"all rows: every B is a *bound (heuristic: scaled with training statistics)*. sarcos10k is a sample of 10,000 rows of sarcos,\n"+
 		"so its figures don't compare with the paper's.\n\n", env.maxEvaluations())
+	printSparse(w, env, settings, results, slices.Repeat([]bool{true}, len(settings)), paper)
+	return nil
+}
+
+// printSparse prints the table of the settings that are done.
+func printSparse(w io.Writer, env Env, settings []sparseSetting, results []sparseResult, done []bool, paper map[string][]float64) {
 	header(w, append(append([]string{"data", "ARD", "method", "runs"}, measureNames...), "0-1 risk test"))
 	var order []string
 	fitc, own, zero, first := map[string][]measures{}, map[string][]measures{}, map[string][]float64{}, map[string]sparseSetting{}
 	for i, s := range settings {
+		if !done[i] {
+			continue
+		}
 		row := s.row()
 		if len(fitc[row]) == 0 {
 			order = append(order, row)
@@ -329,10 +352,15 @@ func sparseTable(ctx context.Context, env Env, name, title string, settings []sp
 			print(s.Method+" (own)", own[row], false)
 		}
 	}
-	return nil
+	fmt.Fprintln(w)
 }
 
-func runSparse(ctx context.Context, env Env, name string, settings []sparseSetting) ([]sparseResult, error) {
+func runSparse(ctx context.Context, env Env, name string, settings []sparseSetting, partial func([]sparseResult, []bool)) ([]sparseResult, error) {
+	for _, s := range settings {
+		if !slices.Contains(sparseMethods, s.Method) {
+			return nil, fmt.Errorf("unknown method %q: known are %s", s.Method, strings.Join(sparseMethods, ", "))
+		}
+	}
 	tasks := make([]task[sparseResult], len(settings))
 	for i, s := range settings {
 		key := s.key()
@@ -342,5 +370,5 @@ func runSparse(ctx context.Context, env Env, name string, settings []sparseSetti
 		tasks[i] = task[sparseResult]{key, func(ctx context.Context) (sparseResult, error) { return s.run(ctx, env) }}
 	}
 	env.OneAtATime = true
-	return runAll(ctx, env, name, tasks)
+	return runAll(ctx, env, name, tasks, partial)
 }

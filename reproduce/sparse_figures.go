@@ -255,7 +255,7 @@ func reebFig3(ctx context.Context, env Env) error {
 		}
 	}
 	// The same runs as Table 2's at M = 500 are taken from there.
-	results, err := runSparse(ctx, env, "reeb-table2", settings)
+	results, err := runSparse(ctx, env, "reeb-table2", settings, nil)
 	if err != nil {
 		return err
 	}
@@ -338,7 +338,7 @@ func reebFig7(ctx context.Context, env Env) error {
 			}})
 		}
 	}
-	results, err := runAll(ctx, env, "reeb-fig7", tasks)
+	results, err := runAll(ctx, env, "reeb-fig7", tasks, nil)
 	if err != nil {
 		return err
 	}
@@ -406,7 +406,7 @@ func reebFig8(ctx context.Context, env Env) error {
 		}
 	}
 	env.OneAtATime = true
-	results, err := runAll(ctx, env, "reeb-fig8", tasks)
+	results, err := runAll(ctx, env, "reeb-fig8", tasks, nil)
 	if err != nil {
 		return err
 	}
