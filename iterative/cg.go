@@ -332,4 +332,3 @@ func addProducts(sum, v, w []float64) {
 		sum[j] += v[j] * w[j]
 	}
 }
-
