@@ -172,17 +172,13 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 	if err := p.engine().prepare(); err != nil {
 		return math.NaN(), err
 	}
-	all := p.full
-	if p.batch == nil || p.batch.x.Rows < len(rows) {
-		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8)}
-		p.batch.allocate(len(rows), all.x.Cols)
+	if p.batch == nil || len(p.batch.e.y) < len(rows) {
+		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8)}
+		_, d := p.Rows.Dims()
+		p.batch.allocate(len(rows), d)
 	}
 	b := p.batch
-	b.e.n = len(rows)
-	for i, row := range rows {
-		copy(b.x.Row(i), all.x.Row(row))
-		b.e.y[i] = all.e.y[row]
-	}
+	b.Rows, b.e.n = subset{p.Rows, rows}, len(rows)
 	return p.evaluate(b, x, gradient, rows, rho)
 }
 
@@ -203,7 +199,6 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 	}
 	unpackFactor(at.Chol, e.lq)
 	copy(e.mu, at.Nu)
-	on.means(at.Beta)
 	if rho > 0 {
 		svgp, ok := p.Objective.(*SVGP)
 		if !ok {
@@ -212,8 +207,8 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 		if err := svgp.step(on, at, rho, float64(p.BatchRows())/float64(n)); err != nil {
 			return math.NaN(), err
 		}
-	} else {
-		on.pass(at.Theta, func(int, int, linalg.Matrix) {})
+	} else if err := on.pass(at.Theta, at.Beta, func(int, int, linalg.Matrix) {}); err != nil {
+		return math.NaN(), err
 	}
 	if err := e.predict(); err != nil {
 		return math.NaN(), err
