@@ -49,6 +49,7 @@ type FreeFormProblem struct {
 	Objective FreeForm
 	Noise     float64 // σ_n² that Posterior records where it isn't a parameter
 	Keep      int64   // bytes of V that may be kept between passes
+	MinJitter float64 // added to K_ZZ even where it can be factored without
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 
@@ -119,7 +120,7 @@ func (p *FreeFormProblem) DiagonalIndex(j int) int { return p.own() + p.M + j*(j
 // engine returns the engine over all rows.
 func (p *FreeFormProblem) engine() *SparseProblem {
 	if p.full == nil {
-		p.full = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep}
+		p.full = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter}
 	}
 	return p.full
 }
@@ -173,7 +174,7 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 		return math.NaN(), err
 	}
 	if p.batch == nil || len(p.batch.e.y) < len(rows) {
-		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8)}
+		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8), MinJitter: p.MinJitter}
 		_, d := p.Rows.Dims()
 		p.batch.allocate(len(rows), d)
 	}
@@ -279,6 +280,59 @@ func (p *FreeFormProblem) pullQ(e *sparseEngine, s *sparseSeeds, kappa float64, 
 		linalg.Axpy(kappa, l, row)
 		row[i] = l[i]*row[i] - kappa
 	}
+}
+
+// SetMoments sets ν and L' in x so that q is N(a_M, L_S L_Sᵀ), for the θ, β, Z of x and a
+// lower triangular L_S (M×M) with a positive diagonal.
+func (p *FreeFormProblem) SetMoments(x, aM []float64, ls linalg.Matrix) error {
+	on, at := p.engine(), p.Split(x)
+	if err := on.prepare(); err != nil {
+		return err
+	}
+	on.e.z = at.Z
+	if err := on.factor(at.Theta); err != nil {
+		return err
+	}
+	p.Mean.At(at.Beta, at.Z, at.Nu)
+	for i, m := range at.Nu {
+		at.Nu[i] = aM[i] - m
+	}
+	linalg.Trsv(false, on.e.l, at.Nu)
+	lq := linalg.Borrow(p.M, p.M)
+	defer linalg.Return(lq)
+	lq.CopyFrom(ls)
+	linalg.Trsm(true, false, on.e.l, lq)
+	packFactor(lq, at.Chol)
+	return nil
+}
+
+// MomentGradient turns the gradient of Evaluate at x, which it must follow, from one that
+// holds ν and L' into one that holds a_M = m(Z) + Lν and L_S = LL', in place where it is that
+// of θ, β, Z; it returns those of a_M and L_S (lower triangle). From dν = −L⁻¹(dL ν + dm)
+// and dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ as in backward.
+func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar linalg.Matrix) {
+	on, at, d := p.engine(), p.Split(x), p.Split(gradient)
+	e := on.e
+	lsBar = linalg.New(e.m, e.m)
+	for i := range e.m {
+		row := lsBar.Row(i)
+		copy(row[:i+1], d.Chol[i*(i+1)/2:])
+		row[i] /= e.lq.At(i, i)
+	}
+	g := linalg.Borrow(e.m, e.m)
+	defer linalg.Return(g)
+	linalg.GemmLower(false, true, 1, lsBar, e.lq, 0, g)
+	linalg.Ger(1, d.Nu, at.Nu, g)
+	g.MirrorLower()
+	on.pullZZ(at.Theta, g, d.Theta, d.Z)
+	aBar = slices.Clone(d.Nu)
+	linalg.Trsv(true, e.l, aBar)
+	linalg.Trsm(true, true, e.l, lsBar)
+	minus := make([]float64, e.m)
+	linalg.ScaleTo(minus, -1, aBar)
+	p.Mean.Pull(at.Beta, at.Z, minus, d.Beta)
+	p.Mean.PullInputs(at.Beta, at.Z, minus, d.Z)
+	return aBar, lsBar
 }
 
 // StartFrom returns parameters at which q is the sparse posterior (Eq. 11) of a

@@ -576,6 +576,16 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 	if s.free {
 		g.MirrorLower()
 	}
+	p.pullZZ(theta, g, dTheta, dZ)
+	for i, v := range e.lambda[:e.n] {
+		s.alpha += dBar[i] * v
+	}
+	return e.noise * (s.noise + linalg.Sum(dBar)), nil
+}
+
+// pullZZ pulls K̄_ZZ = −½ L⁻ᵀ sym(G) L⁻¹ back, and overwrites G.
+func (p *SparseProblem) pullZZ(theta []float64, g linalg.Matrix, dTheta []float64, dZ linalg.Matrix) {
+	e := p.e
 	linalg.Trsm(true, true, e.l, g)
 	linalg.Trsm(false, false, e.l, g)
 	for i := range e.m {
@@ -590,10 +600,6 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 	for i := range e.m {
 		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
 	}
-	for i, v := range e.lambda[:e.n] {
-		s.alpha += dBar[i] * v
-	}
-	return e.noise * (s.noise + linalg.Sum(dBar)), nil
 }
 
 // Names returns the name of every parameter.
