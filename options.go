@@ -231,6 +231,15 @@ func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == "svg
 // batches says whether a setting that only training on batches has is given.
 func (o Options) batches() bool { return o.Batch != 0 || o.LearningRate != 0 }
 
+// evaluations limits those of L-BFGS; 0: its default. Adam's epochs aren't those of the
+// optimum that it starts from.
+func (o Options) evaluations() int {
+	if o.Optimizer == "adam" {
+		return 0
+	}
+	return o.Epochs
+}
+
 func (o Options) loss(kind pacbayes.Kind) pacbayes.Loss {
 	return pacbayes.Loss{Kind: kind, Below: o.Epsilon, Above: o.EpsilonAbove}
 }

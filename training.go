@@ -141,7 +141,7 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				if free, ok := problem.(*objective.FreeFormProblem); ok {
 					results[si], errs[si] = p.minimizeFree(ctx, o, f, free, c, key, event, x0)
 				} else {
-					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0, o.Epochs)
+					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0, o.evaluations())
 				}
 			})
 		}
