@@ -60,13 +60,17 @@ func (p *prepared) adam(o Options) train.Adam {
 // minimizeFree trains a free-form problem from collapsed parameters [θ, β, ln σ_n², Z],
 // at which q begins as the posterior of Eq. 11.
 func (p *prepared) minimizeFree(ctx context.Context, o Options, f family, free *objective.FreeFormProblem, c *checkpoints, key string, event Event, collapsed []float64) (*train.Result, error) {
-	x0, err := free.StartFrom(collapsed, p.alpha)
+	alpha := p.alpha
+	if o.LearnAlpha {
+		alpha = p.alphaAt(o, collapsed)
+	}
+	x0, err := free.StartFrom(collapsed, alpha)
 	if err != nil {
 		return nil, &train.StartError{Reason: err}
 	}
 	box := p.box(o, f, x0)
 	if o.Optimizer == "lbfgs" {
-		return c.lbfgs(ctx, key, event, free, box, x0)
+		return c.lbfgs(ctx, key, event, free, box, x0, o.evaluations())
 	}
 	c.mu.Lock()
 	from := train.StartAdam(x0)

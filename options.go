@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -27,13 +28,14 @@ type Options struct {
 	InducingInit  string   // kmeans (default), greedy, kdpp or random
 	FixInducing   bool     // keep the inducing inputs where they were chosen
 	Alpha         *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
+	LearnAlpha    bool     // kl-pac, sqrt-pac: α is trained too, from Alpha
 	PosteriorFITC bool     // certify the posterior of α = 1, whichever α was trained
 	PosteriorFree bool     // kl-pac, sqrt-pac: go on from the optimum with a q(f_Z) that is free
 
 	// How svgp and free-form posteriors are trained; everything else is by L-BFGS.
-	Optimizer    string  // lbfgs or adam; "": adam for svgp and where one of the others is given, else lbfgs
+	Optimizer    string  // lbfgs or adam; "": adam for svgp, and for a free-form posterior where one of the others is given; else lbfgs
 	Batch        int     // rows of a batch; 0: 1,000
-	Epochs       int     // passes over the rows; 0: as many as 3,000 steps take
+	Epochs       int     // passes over the rows: of adam, 0: as many as 3,000 steps take; of lbfgs its evaluations, 0: 1,000
 	LearningRate float64 // of Adam's first step; 0: 0.02 for svgp, 0.001 from a collapsed optimum
 
 	Kernel string // kernel expression, default "se" (see kernel.Parse)
@@ -100,7 +102,7 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.InducingInit, "kmeans")
 	if o.Optimizer == "" {
 		o.Optimizer = "lbfgs"
-		if o.Objective == "svgp" || o.batches() {
+		if o.Objective == "svgp" || o.batches() || o.PosteriorFree && o.Epochs != 0 {
 			o.Optimizer = "adam" // a full pass a step is what svgp is there to avoid
 		}
 	}
@@ -154,9 +156,9 @@ func (o Options) check() error {
 		errs = append(errs, errors.New("posterior fitc: a free-form posterior has no α"))
 	}
 	if (o.Optimizer == "adam" || o.batches()) && o.Objective != "svgp" && !o.PosteriorFree {
-		errs = append(errs, fmt.Errorf("optimizer adam, batch, epochs and learning-rate are for svgp and for posterior free; %s needs all rows in every step", o.Objective))
+		errs = append(errs, fmt.Errorf("optimizer adam, batch and learning-rate are for svgp and for posterior free; %s needs all rows in every step", o.Objective))
 	} else if o.Optimizer == "lbfgs" && o.batches() {
-		errs = append(errs, errors.New("batch, epochs and learning-rate are adam's: lbfgs takes all rows in every step"))
+		errs = append(errs, errors.New("batch and learning-rate are adam's: lbfgs takes all rows in every step"))
 	}
 	if o.Batch < 0 || o.Epochs < 0 || !(o.LearningRate >= 0) || o.LearningRate > 10 {
 		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults", o.Batch, o.Epochs, o.LearningRate))
@@ -173,6 +175,12 @@ func (o Options) check() error {
 		case o.Objective != "pep" && o.Objective != "kl-pac" && o.Objective != "sqrt-pac":
 			errs = append(errs, fmt.Errorf("alpha doesn't apply to %s, which has its own", o.Objective))
 		}
+	}
+	if o.LearnAlpha && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
+		errs = append(errs, fmt.Errorf("alpha learn: it is for kl-pac and sqrt-pac; %s has its own", o.Objective))
+	}
+	if o.LearnAlpha && (o.PosteriorFITC || o.Full) {
+		errs = append(errs, errors.New("alpha learn: a full GP and posterior fitc have no α to learn"))
 	}
 	oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)
 	if _, err := model.MeanOf(o.Mean, 1); err != nil {
@@ -220,8 +228,17 @@ func (o Options) sparseOnly() bool {
 // freeForm says whether q is a parameter of the training objective.
 func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == "svgp" }
 
-// batches says whether a setting of training on batches is given.
-func (o Options) batches() bool { return o.Batch != 0 || o.Epochs != 0 || o.LearningRate != 0 }
+// batches says whether a setting that only training on batches has is given.
+func (o Options) batches() bool { return o.Batch != 0 || o.LearningRate != 0 }
+
+// evaluations limits those of L-BFGS; 0: its default. Adam's epochs aren't those of the
+// optimum that it starts from.
+func (o Options) evaluations() int {
+	if o.Optimizer == "adam" {
+		return 0
+	}
+	return o.Epochs
+}
 
 func (o Options) loss(kind pacbayes.Kind) pacbayes.Loss {
 	return pacbayes.Loss{Kind: kind, Below: o.Epsilon, Above: o.EpsilonAbove}
@@ -233,6 +250,36 @@ type Params struct {
 	NoiseVariance float64     `json:"noise_variance"`
 	Mean          *MeanParams `json:"mean,omitempty"`
 	Inducing      [][]float64 `json:"inducing,omitempty"`
+	Posterior     *FreeParams `json:"posterior,omitempty"`
+}
+
+// FreeParams are a free-form posterior N(a_M, L_S L_Sᵀ) at the inducing inputs.
+type FreeParams struct {
+	Mean []float64   `json:"mean"` // a_M
+	Chol [][]float64 `json:"chol"` // L_S row by row: lower triangular, the part above the diagonal may be left out
+}
+
+// factor returns L_S as a matrix, of m inducing inputs.
+func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
+	if len(q.Mean) != m || len(q.Chol) != m {
+		return linalg.Matrix{}, usage("params: posterior.mean has %d entries and posterior.chol %d rows for %d inducing inputs", len(q.Mean), len(q.Chol), m)
+	}
+	l := linalg.New(m, m)
+	for i, row := range q.Chol {
+		if len(row) < i+1 || len(row) > m {
+			return l, usage("params: posterior.chol[%d] has %d entries: want %d, those up to the diagonal, or %d", i, len(row), i+1, m)
+		}
+		for j, v := range row {
+			if j > i && v != 0 {
+				return l, usage("params: posterior.chol[%d][%d] is %v: it must be lower triangular", i, j, v)
+			}
+		}
+		if !(row[i] > 0) {
+			return l, usage("params: posterior.chol[%d][%d] is %v: its diagonal must be positive", i, i, row[i])
+		}
+		copy(l.Row(i)[:i+1], row)
+	}
+	return l, nil
 }
 
 // MeanParams are those of a prior mean function.

@@ -87,6 +87,7 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 	case "fitc", "pep":
 		sparse.Objective = objective.PEP(p.alpha)
 	default:
+		sparse.LearnAlpha = o.LearnAlpha
 		sparse.Objective = &objective.SparsePAC{Alpha: p.alpha, Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
 	}
 	return sparse
@@ -140,7 +141,7 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				if free, ok := problem.(*objective.FreeFormProblem); ok {
 					results[si], errs[si] = p.minimizeFree(ctx, o, f, free, c, key, event, x0)
 				} else {
-					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0)
+					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0, o.evaluations())
 				}
 			})
 		}
@@ -207,15 +208,16 @@ func (c *checkpoints) tell(event Event, record func()) error {
 	return nil
 }
 
-// lbfgs minimises from x0, or goes on from the run's last state.
-func (c *checkpoints) lbfgs(ctx context.Context, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64) (*train.Result, error) {
+// lbfgs minimises from x0, or goes on from the run's last state, in at most so many
+// evaluations (0: its default).
+func (c *checkpoints) lbfgs(ctx context.Context, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64, evaluations int) (*train.Result, error) {
 	c.mu.Lock()
 	from := train.Start(x0)
 	if s := c.states.Runs[key]; s != nil {
 		from = s.Clone()
 	}
 	c.mu.Unlock()
-	return train.LBFGS{}.Minimize(ctx, problem, box, from, func(s *train.State) error {
+	return train.LBFGS{MaxEvaluations: evaluations, MaxIterations: evaluations}.Minimize(ctx, problem, box, from, func(s *train.State) error {
 		event.Iteration, event.Value, event.Stopped = s.Iterations, s.Value, s.Stopped
 		return c.tell(event, func() { c.states.Runs[key] = s.Clone() })
 	})
@@ -233,12 +235,18 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float6
 			}
 		}
 		x[g] = logNoise
-		return append(x, p.z.Data...)
+		x = append(x, p.z.Data...)
+		if o.LearnAlpha && p.inducing > 0 {
+			x = append(x, p.alpha)
+		}
+		return x
 	}
 	var starts [][]float64
 	if o.Init != nil {
 		if x, _ := p.fromInit(o, f); x != nil { // errors were met by checkInit
-			starts = append(starts, x)
+			full := at(0, 0)
+			copy(full, x)
+			starts = append(starts, full)
 		}
 	}
 	if earlier != nil {
@@ -386,6 +394,9 @@ func (p *prepared) box(o Options, f family, x0 []float64) train.Bounds {
 		copy(b.Lower[z:end], x0[z:end])
 		copy(b.Upper[z:end], x0[z:end])
 	}
+	if o.LearnAlpha && !o.PosteriorFree && p.inducing > 0 {
+		b.Lower[len(x0)-1], b.Upper[len(x0)-1] = 0, 1
+	}
 	if o.freeForm() && len(x0) > z+len(p.z.Data) {
 		free := p.newProblem(o, f, 1).(*objective.FreeFormProblem)
 		for j := range p.inducing {
@@ -401,9 +412,12 @@ func (p *prepared) fingerprint(o Options) string {
 	init, _ := json.Marshal(o.Init) // parameters of a kernel: nothing in them can fail
 	free := ""
 	if o.freeForm() {
-		free = fmt.Sprintf(" free=%v %s batch=%d epochs=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.Epochs, o.LearningRate)
+		free = fmt.Sprintf(" free=%v %s batch=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.LearningRate)
+		if o.Optimizer == "adam" { // the schedule depends on them; more of lbfgs's only go on
+			free += fmt.Sprintf(" epochs=%d", o.Epochs)
+		}
 	}
-	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v%s",
+	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
 		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
-		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, free)
+		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, free)
 }
