@@ -22,6 +22,14 @@ type Prediction struct {
 // Predict predicts every row of a table, which needs the model's input columns, in
 // any order; other columns are ignored.
 func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
+	return predict(m, table, func(x linalg.Matrix, mean, variance []float64) error {
+		m.Posterior.Latent(x, mean, variance)
+		return nil
+	})
+}
+
+// predict predicts with what latent says of f at scaled inputs.
+func predict(m *Model, table *dataset.Table, latent func(x linalg.Matrix, mean, variance []float64) error) ([]Prediction, error) {
 	x, err := table.Inputs(m.Inputs)
 	if err != nil {
 		return nil, err
@@ -34,7 +42,9 @@ func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 		}
 	}
 	mean, variance := make([]float64, xs.Rows), make([]float64, xs.Rows)
-	m.Posterior.Latent(xs, mean, variance)
+	if err := latent(xs, mean, variance); err != nil {
+		return nil, err
+	}
 	ps := make([]Prediction, xs.Rows)
 	for i := range ps {
 		p := Prediction{

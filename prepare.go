@@ -1,11 +1,13 @@
 package krigo
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -27,6 +29,10 @@ type prepared struct {
 	inducing int           // M; 0: the full GP
 	z        linalg.Matrix // inducing inputs that training starts from
 	alpha    float64       // of D = αλ + σ_n² in a sparse GP's training
+
+	solver   string                   // of a full GP
+	ctx      context.Context          // of the fit, for what solvers compute
+	progress func(iterative.Progress) // of single solves
 
 	freeNoise float64 // σ_n² of the collapsed posterior that a free-form one began as
 }
@@ -96,12 +102,11 @@ func (p *prepared) setMethod(o Options) error {
 			}
 		}
 	}
-	switch {
-	case p.inducing > n:
+	if p.inducing > n {
 		return usage("inducing %d: there are only %d rows to train on", p.inducing, n)
-	case p.inducing == 0 && n > maxFull:
-		return fmt.Errorf("%s: %d rows to train on: a full GP takes up to %d; use a sparse objective (vfe, kl-pac with inducing inputs), or fewer rows",
-			p.data.Source, n, maxFull)
+	}
+	if err := p.chooseSolver(o); err != nil {
+		return err
 	}
 	switch o.Objective {
 	case "kl-pac", "sqrt-pac", "fitc":

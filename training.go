@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -72,6 +73,9 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 		return free
 	}
 	if p.inducing == 0 {
+		if p.solver == posterior.ByCG {
+			return &objective.IterativeEvidence{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Seed: o.Seed, Context: p.ctx, Progress: p.progress}
+		}
 		full := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Objective: &objective.Evidence{}}
 		if o.Objective != "evidence" {
 			full.Objective = &objective.PAC{Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
@@ -126,7 +130,7 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 		// Several small fits side by side keep the cores busier than one; large ones
 		// would only double the memory.
 		limit := 1
-		if p.inducing == 0 && len(p.y) <= 1500 {
+		if p.inducing == 0 && len(p.y) <= 1500 && p.solver == posterior.ByCholesky {
 			limit = runtime.GOMAXPROCS(0)
 		}
 		slots := make(chan struct{}, limit)
@@ -136,11 +140,14 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				slots <- struct{}{}
 				defer func() { <-slots }()
 				key := fmt.Sprintf("%s/%d", f.name, si+1)
-				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
+				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total, Solver: p.solver}
 				problem := p.newProblem(o, f, len(families))
-				if free, ok := problem.(*objective.FreeFormProblem); ok {
-					results[si], errs[si] = p.minimizeFree(ctx, o, f, free, c, key, event, x0)
-				} else {
+				switch problem := problem.(type) {
+				case *objective.FreeFormProblem:
+					results[si], errs[si] = p.minimizeFree(ctx, o, f, problem, c, key, event, x0)
+				case *objective.IterativeEvidence:
+					results[si], errs[si] = p.minimizeIterative(ctx, o, f, problem, c, key, event, x0)
+				default:
 					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0, o.evaluations())
 				}
 			})
@@ -416,6 +423,9 @@ func (p *prepared) fingerprint(o Options) string {
 		if o.Optimizer == "adam" { // the schedule depends on them; more of lbfgs's only go on
 			free += fmt.Sprintf(" epochs=%d", o.Epochs)
 		}
+	}
+	if p.solver == posterior.ByCG {
+		free += " solver=cg" // estimates take other steps
 	}
 	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
 		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,

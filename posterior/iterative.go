@@ -3,7 +3,6 @@ package posterior
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -230,13 +229,20 @@ func smallest(n, m int, order func(a, b int) int) []int {
 	return heap
 }
 
-// Kind says how a posterior knows its covariance.
+// The kinds of posteriors, by how they were solved for.
+const (
+	ByCholesky = "cholesky"
+	ByCG       = "cg"      // NewIterative
+	ByNearest  = "nearest" // NewNearest
+)
+
+// Kind says how a posterior was solved for.
 func (p *Posterior) Kind() string {
 	switch {
 	case p.Nearest > 0:
-		return fmt.Sprintf("nearest %d rows", p.Nearest)
-	case p.Chol.IsZero():
-		return "cg"
+		return ByNearest
+	case !p.Root.IsZero():
+		return ByCG
 	}
-	return "cholesky"
+	return ByCholesky
 }

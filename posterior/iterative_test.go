@@ -136,7 +136,7 @@ func TestNearest(t *testing.T) {
 	got, want := make([]float64, 1), make([]float64, 1)
 	p.Latent(linalg.New(1, 1), got, nil)
 	q.Latent(linalg.New(1, 1), want, nil)
-	if !(math.Abs(got[0]-want[0]) <= 1e-12) || !slices.Equal([]string{p.Kind(), q.Kind()}, []string{"nearest 3 rows", "cholesky"}) {
+	if !(math.Abs(got[0]-want[0]) <= 1e-12) || !slices.Equal([]string{p.Kind(), q.Kind()}, []string{posterior.ByNearest, posterior.ByCholesky}) {
 		t.Errorf("mean %v, want %v; %s, %s", got, want, p.Kind(), q.Kind())
 	}
 }
