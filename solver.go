@@ -20,8 +20,8 @@ const (
 	// cores solve for the weights of 50,000 rows within the hour.
 	maxIterative = 50000
 
-	// nearestRows are what a prediction stands on where all rows are too many. One takes
-	// about 10 ms of a core.
+	// nearestRows are what a variance stands on where all rows are too many to factor, and a
+	// whole prediction where they are too many to solve. One takes about 10 ms of a core.
 	nearestRows = 1024
 
 	// excessRows are compared to say how good the variances of a cg model are: with 16
@@ -72,7 +72,7 @@ func (p *prepared) chooseSolver(o Options) error {
 func (p *prepared) iterativePosterior(f family, x []float64) (*posterior.Posterior, error) {
 	nk, g := len(f.kernel.Params()), f.gridParams()
 	o := posterior.Iterative{Progress: p.progress}
-	q, err := posterior.NewIterative(p.ctx, f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), o)
+	q, err := posterior.NewIterative(p.ctx, f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), nearestRows, o)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func (p *prepared) iterativePosterior(f family, x []float64) (*posterior.Posteri
 	if err != nil {
 		return nil, err
 	}
-	p.notices = append(p.notices, fmt.Sprintf("variances come from a factor of rank %d and are never too small: at %d %s they were %.3g times the exact ones on average, %.3g at most (noise included); krigo predict --exact-variance solves for each row",
-		q.Root.Cols, len(rows), what, mean, largest))
+	p.notices = append(p.notices, fmt.Sprintf("variances are those given each row's %d nearest training rows, which are never too small: at %d %s they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict --exact-variance solves for each row",
+		q.Nearest, len(rows), what, mean, largest))
 	return q, nil
 }
 
@@ -147,9 +147,6 @@ func (p *prepared) minimizeIterative(ctx context.Context, o Options, f family, e
 			from = s.Clone()
 			err := c.tell(event, func() {
 				c.states.Runs[key] = s.Clone()
-				if c.states.Anchors == nil {
-					c.states.Anchors = map[string][]float64{}
-				}
 				c.states.Anchors[key] = anchor
 			})
 			if err == nil && s.Stopped == "" && isFar(s.X) {
@@ -199,9 +196,9 @@ func (p *prepared) given(o Options, families []family) (run, error) {
 }
 
 // PredictExactVariance is Predict with a solve by conjugate gradients for every row's
-// variance, for a model that has them from a low-rank factor. Progress may be nil.
+// variance, for a model that has them from the nearest rows. Progress may be nil.
 func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table, progress func(iteration int, residual float64)) ([]Prediction, error) {
-	if m.Posterior.Root.IsZero() {
+	if m.Posterior.Kind() != posterior.ByCG {
 		return nil, usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
 	}
 	return predict(m, table, func(x linalg.Matrix, mean, variance []float64) error {

@@ -189,7 +189,7 @@ type checkpoints struct {
 // checkpoints begins with the states to resume from, if there are any.
 func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 	c := &checkpoints{progress: o.Progress, save: o.Save,
-		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Batches: map[string]*train.AdamState{}}}
+		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Anchors: map[string][]float64{}, Batches: map[string]*train.AdamState{}}}
 	if o.Resume == nil {
 		return c, nil
 	}
@@ -197,6 +197,7 @@ func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 		return nil, errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
 	}
 	maps.Copy(c.states.Runs, o.Resume.Runs)
+	maps.Copy(c.states.Anchors, o.Resume.Anchors)
 	maps.Copy(c.states.Batches, o.Resume.Batches)
 	return c, nil
 }

@@ -96,9 +96,6 @@ func lowRank(f linalg.Matrix, noise float64) (*Preconditioner, error) {
 // Rank is the number of columns of F.
 func (p *Preconditioner) Rank() int { return p.f.Cols }
 
-// Factor is F; its columns are those of greatest pivots first.
-func (p *Preconditioner) Factor() linalg.Matrix { return p.f }
-
 // Rank is the rank of a preconditioner that pays on n rows: doubling it saves about a third of the
 // iterations, and costs more than that once building takes as long as some of them.
 func Rank(n int) int { return min(max(n/8, 32), 1000) }

@@ -39,7 +39,7 @@ type header struct {
 	Mean              string                `json:"mean"`
 	NoiseVariance     float64               `json:"noise_variance"`
 	Solver            string                `json:"solver,omitempty"`  // cg or nearest; of a posterior that isn't factored
-	Nearest           int                   `json:"nearest,omitempty"` // rows that each prediction is conditioned on
+	Nearest           int                   `json:"nearest,omitempty"` // rows that each variance, or prediction, is conditioned on
 	ObservationNoise  float64               `json:"observation_noise"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
@@ -132,7 +132,6 @@ func (m *Model) write(w io.Writer) error {
 	case posterior.ByCG:
 		version = Version
 		add("weights", 1, p.Weights)
-		add("root", p.Root.Cols, p.Root.Data)
 	case posterior.ByNearest:
 		version = Version
 		add("targets", 1, p.Targets)
@@ -296,8 +295,7 @@ func (h header) model(data []byte) (*Model, error) {
 	fits := func(name string, cols int) bool { return shape[name] == array{name, "float64", n, cols} }
 	switch h.Solver {
 	case posterior.ByCG:
-		if r := shape["root"].Cols; r > 0 && fits("root", r) && fits("weights", 1) && h.Nearest == 0 {
-			m.Posterior.Root = linalg.Of(n, r, found["root"])
+		if fits("weights", 1) && h.Nearest > 0 && h.Nearest <= n {
 			return m, nil
 		}
 	case posterior.ByNearest:

@@ -121,12 +121,12 @@ func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 // the data: from its stored parameters and weights and all certified rows, whatever
 // training reported. It fails where the data aren't those the model was made from.
 func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
+	if m.Posterior.Kind() != posterior.ByCholesky {
+		return nil, fmt.Errorf("the posterior was solved by %s: what that estimates certifies nothing", m.Posterior.Kind())
+	}
 	rows, err := m.certifiedRows(d)
 	if err != nil {
 		return nil, err
-	}
-	if m.Posterior.Kind() != posterior.ByCholesky {
-		return nil, fmt.Errorf("the posterior was solved by %s: what that estimates certifies nothing", m.Posterior.Kind())
 	}
 	x, y := d.Select(rows)
 	xs, ys := m.Scale(linalg.Of(len(rows), d.Cols, x), y)

@@ -9,13 +9,13 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // predictDocument is what predict --json prints.
 type predictDocument struct {
 	Target      string             `json:"target"`
-	Solver      string             `json:"solver"`
-	Nearest     int                `json:"nearest,omitempty"` // training rows that each prediction stands on, if not all
+	Solver      string             `json:"solver,omitempty"` // as in fit, unless the posterior is factored
 	Predictions []krigo.Prediction `json:"predictions"`
 }
 
@@ -35,8 +35,8 @@ other columns are ignored. In the target's own units:
 
 The interval is the model's own belief; the guarantee is the certificate's (krigo certify).
 
-Models of --solver cg have variances that are never too small, from a factor of low rank;
-how good they are stands among fit's notices. --exact-variance solves for each row's, in
+Models of --solver cg have variances given each row's nearest training rows, which are
+never too small; how good they are stands among fit's notices. --exact-variance solves for each row's, in
 minutes for some hundred rows. Models of --solver nearest predict each row from the
 training rows nearest to it, and say so on standard error.`,
 		Args: exactly(2),
@@ -49,7 +49,7 @@ training rows nearest to it, and say so on standard error.`,
 			if err != nil {
 				return err
 			}
-			if n := m.Posterior.Nearest; n > 0 && !c.quiet {
+			if n := m.Posterior.Nearest; m.Posterior.Kind() == posterior.ByNearest && !c.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not on all %d\n", n, m.Posterior.Support.Rows)
 			}
 			var ps []krigo.Prediction
@@ -65,9 +65,13 @@ training rows nearest to it, and say so on standard error.`,
 			if err != nil {
 				return err
 			}
+			document := predictDocument{Target: m.Target, Predictions: ps}
+			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
+				document.Solver = kind
+			}
 			write := func(w io.Writer) error {
 				if c.json {
-					return json.NewEncoder(w).Encode(predictDocument{m.Target, m.Posterior.Kind(), m.Posterior.Nearest, ps})
+					return json.NewEncoder(w).Encode(document)
 				}
 				values := make([]float64, 0, 5*len(ps))
 				for _, p := range ps {
