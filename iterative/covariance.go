@@ -36,6 +36,20 @@ func (c Covariance) Times(v, out linalg.Matrix) {
 	}
 }
 
+// Rough is Times in float32 (kernel.TimesSingle), for Solver.Rough; nil where kernel or
+// machine have none.
+func (c Covariance) Rough() func(v, out linalg.Matrix) {
+	if !kernel.HasSingle(c.Kernel) {
+		return nil
+	}
+	return func(v, out linalg.Matrix) {
+		kernel.TimesSingle(c.Kernel, c.Theta, c.X, v, out)
+		for i := range out.Rows {
+			linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
+		}
+	}
+}
+
 // Preconditioner is P = F Fᵀ + D with D diagonal, and F of few columns or none. Its
 // inverse is applied by Woodbury's formula,
 //

@@ -52,7 +52,7 @@ func (p *Posterior) solver(o Iterative) (iterative.Solver, error) {
 	}
 	c := p.covariance()
 	pre, err := iterative.PivotedCholesky(c, o.Rank)
-	return iterative.Solver{Times: c.Times, Preconditioner: pre, Tolerance: o.Tolerance, Progress: o.Progress}, err
+	return iterative.Solver{Times: c.Times, Rough: c.Rough(), Preconditioner: pre, Tolerance: o.Tolerance, Progress: o.Progress}, err
 }
 
 // SolvedVariance writes the variance of f(x_i) with a solve for every row of x, to the
@@ -67,14 +67,16 @@ func (p *Posterior) SolvedVariance(ctx context.Context, x linalg.Matrix, varianc
 	p.Kernel.Diag(p.Theta, x, variance)
 	for i0 := 0; i0 < x.Rows; i0 += solvedRows {
 		rows := x.RowRange(i0, min(i0+solvedRows, x.Rows))
-		b, u := linalg.New(n, rows.Rows), linalg.New(n, rows.Rows)
-		kernel.FillBlock(p.Kernel, p.Theta, p.Support, rows, b)
+		// Products with one column round otherwise than with several: no row is alone.
+		cols := max(rows.Rows, 2)
+		b, u := linalg.New(n, cols), linalg.New(n, cols)
+		kernel.FillBlock(p.Kernel, p.Theta, p.Support, rows, b.View(0, n, 0, rows.Rows))
 		solution, err := s.Solve(ctx, b, u)
 		if err != nil {
 			return err
 		}
 		for i := range n {
-			for j, v := range u.Row(i) {
+			for j, v := range u.Row(i)[:rows.Rows] {
 				variance[i0+j] -= v * (b.At(i, j) + solution.Residuals.At(i, j))
 			}
 		}
