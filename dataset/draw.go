@@ -33,8 +33,8 @@ const (
 	drawBlock      = 1024 // rows that are drawn from one stream
 )
 
-// check says what is wrong with the settings.
-func (g *Draw) check() error {
+// Validate says all that is wrong with the settings.
+func (g Draw) Validate() error {
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 	var errs []error
 	if g.Rows < 1 || g.Inputs < 1 || g.Features < 1 {
@@ -58,7 +58,7 @@ func (g *Draw) check() error {
 // grow with their number. It returns the lengthscales. Progress, if not nil, is told now
 // and then how many rows are done. If ctx ends, nothing is written.
 func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (lengthscales []float64, err error) {
-	if err := g.check(); err != nil {
+	if err := g.Validate(); err != nil {
 		return nil, err
 	}
 	names := make([]string, g.Inputs+1)
