@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +28,9 @@ other columns are ignored. In the target's own units:
 The interval is the model's own belief; the guarantee is the certificate's (krigo certify).`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.json && filepath.Ext(out) == ".npy" {
+				return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", out)}
+			}
 			m, err := krigo.Load(args[0])
 			if err != nil {
 				return err
