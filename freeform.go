@@ -70,7 +70,7 @@ func (p *prepared) minimizeFree(ctx context.Context, o Options, f family, free *
 	}
 	box := p.box(o, f, x0)
 	if o.Optimizer == "lbfgs" {
-		return c.lbfgs(ctx, key, event, free, box, x0)
+		return c.lbfgs(ctx, key, event, free, box, x0, o.evaluations())
 	}
 	c.mu.Lock()
 	from := train.StartAdam(x0)

@@ -33,9 +33,9 @@ type Options struct {
 	PosteriorFree bool     // kl-pac, sqrt-pac: go on from the optimum with a q(f_Z) that is free
 
 	// How svgp and free-form posteriors are trained; everything else is by L-BFGS.
-	Optimizer    string  // lbfgs or adam; "": adam for svgp and where one of the others is given, else lbfgs
+	Optimizer    string  // lbfgs or adam; "": adam for svgp, and for a free-form posterior where one of the others is given; else lbfgs
 	Batch        int     // rows of a batch; 0: 1,000
-	Epochs       int     // passes over the rows; 0: as many as 3,000 steps take
+	Epochs       int     // passes over the rows: of adam, 0: as many as 3,000 steps take; of lbfgs its evaluations, 0: 1,000
 	LearningRate float64 // of Adam's first step; 0: 0.02 for svgp, 0.001 from a collapsed optimum
 
 	Kernel string // kernel expression, default "se" (see kernel.Parse)
@@ -102,7 +102,7 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.InducingInit, "kmeans")
 	if o.Optimizer == "" {
 		o.Optimizer = "lbfgs"
-		if o.Objective == "svgp" || o.batches() {
+		if o.Objective == "svgp" || o.batches() || o.PosteriorFree && o.Epochs != 0 {
 			o.Optimizer = "adam" // a full pass a step is what svgp is there to avoid
 		}
 	}
@@ -156,9 +156,9 @@ func (o Options) check() error {
 		errs = append(errs, errors.New("posterior fitc: a free-form posterior has no α"))
 	}
 	if (o.Optimizer == "adam" || o.batches()) && o.Objective != "svgp" && !o.PosteriorFree {
-		errs = append(errs, fmt.Errorf("optimizer adam, batch, epochs and learning-rate are for svgp and for posterior free; %s needs all rows in every step", o.Objective))
+		errs = append(errs, fmt.Errorf("optimizer adam, batch and learning-rate are for svgp and for posterior free; %s needs all rows in every step", o.Objective))
 	} else if o.Optimizer == "lbfgs" && o.batches() {
-		errs = append(errs, errors.New("batch, epochs and learning-rate are adam's: lbfgs takes all rows in every step"))
+		errs = append(errs, errors.New("batch and learning-rate are adam's: lbfgs takes all rows in every step"))
 	}
 	if o.Batch < 0 || o.Epochs < 0 || !(o.LearningRate >= 0) || o.LearningRate > 10 {
 		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults", o.Batch, o.Epochs, o.LearningRate))
@@ -228,8 +228,17 @@ func (o Options) sparseOnly() bool {
 // freeForm says whether q is a parameter of the training objective.
 func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == "svgp" }
 
-// batches says whether a setting of training on batches is given.
-func (o Options) batches() bool { return o.Batch != 0 || o.Epochs != 0 || o.LearningRate != 0 }
+// batches says whether a setting that only training on batches has is given.
+func (o Options) batches() bool { return o.Batch != 0 || o.LearningRate != 0 }
+
+// evaluations limits those of L-BFGS; 0: its default. Adam's epochs aren't those of the
+// optimum that it starts from.
+func (o Options) evaluations() int {
+	if o.Optimizer == "adam" {
+		return 0
+	}
+	return o.Epochs
+}
 
 func (o Options) loss(kind pacbayes.Kind) pacbayes.Loss {
 	return pacbayes.Loss{Kind: kind, Below: o.Epsilon, Above: o.EpsilonAbove}

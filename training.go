@@ -141,7 +141,7 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				if free, ok := problem.(*objective.FreeFormProblem); ok {
 					results[si], errs[si] = p.minimizeFree(ctx, o, f, free, c, key, event, x0)
 				} else {
-					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0)
+					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0, o.evaluations())
 				}
 			})
 		}
@@ -211,15 +211,16 @@ func (c *checkpoints) tell(event Event, record func()) error {
 	return nil
 }
 
-// lbfgs minimises from x0, or goes on from the run's last state.
-func (c *checkpoints) lbfgs(ctx context.Context, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64) (*train.Result, error) {
+// lbfgs minimises from x0, or goes on from the run's last state, in at most so many
+// evaluations (0: its default).
+func (c *checkpoints) lbfgs(ctx context.Context, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64, evaluations int) (*train.Result, error) {
 	c.mu.Lock()
 	from := train.Start(x0)
 	if s := c.states.Runs[key]; s != nil {
 		from = s.Clone()
 	}
 	c.mu.Unlock()
-	return train.LBFGS{}.Minimize(ctx, problem, box, from, func(s *train.State) error {
+	return train.LBFGS{MaxEvaluations: evaluations, MaxIterations: evaluations}.Minimize(ctx, problem, box, from, func(s *train.State) error {
 		event.Iteration, event.Value, event.Stopped = s.Iterations, s.Value, s.Stopped
 		return c.tell(event, func() { c.states.Runs[key] = s.Clone() })
 	})
@@ -439,7 +440,10 @@ func (p *prepared) fingerprint(o Options) string {
 	init, _ := json.Marshal(o.Init) // parameters of a kernel: nothing in them can fail
 	free := ""
 	if o.freeForm() {
-		free = fmt.Sprintf(" free=%v %s batch=%d epochs=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.Epochs, o.LearningRate)
+		free = fmt.Sprintf(" free=%v %s batch=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.LearningRate)
+		if o.Optimizer == "adam" { // the schedule depends on them; more of lbfgs's only go on
+			free += fmt.Sprintf(" epochs=%d", o.Epochs)
+		}
 	}
 	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
 		p.hash, o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,

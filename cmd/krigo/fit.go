@@ -152,9 +152,9 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
 	flags.StringVar(&o.InducingInit, "inducing-init", "kmeans", "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random")
 	flags.BoolVar(&o.FixInducing, "fix-inducing", false, "keep the inducing inputs where they start")
-	flags.StringVar(&o.Optimizer, "optimizer", "", "lbfgs (all rows in every step), or for svgp and --posterior free adam (a batch of rows in every step) (default: adam for svgp or if --batch, --epochs or --learning-rate is given, else lbfgs)")
+	flags.StringVar(&o.Optimizer, "optimizer", "", "lbfgs (all rows in every step), or for svgp and --posterior free adam (a batch of rows in every step) (default: adam for svgp, and for --posterior free if --batch, --epochs or --learning-rate is given; else lbfgs)")
 	flags.IntVar(&o.Batch, "batch", 0, "adam: rows of a batch; 0: 1,000")
-	flags.IntVar(&o.Epochs, "epochs", 0, "adam: passes over the rows; 0: as many as 3,000 steps take")
+	flags.IntVar(&o.Epochs, "epochs", 0, "passes over the rows at most: of adam, 0: as many as 3,000 steps take; of lbfgs, whose every evaluation is one, 0: 1,000")
 	flags.Float64Var(&o.LearningRate, "learning-rate", 0, "adam: learning rate of the first step, which falls to a hundredth; 0: 0.02 for svgp, 0.001 for --posterior free")
 }
 
