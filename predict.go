@@ -3,7 +3,6 @@ package krigo
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -22,30 +21,22 @@ type Prediction struct {
 // Predict predicts every row of a table, which needs the model's input columns, in
 // any order; other columns are ignored.
 func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
-	return predict(m, table, func(x linalg.Matrix, mean, variance []float64) error {
-		m.Posterior.Latent(x, mean, variance)
-		return nil
+	return predict(m, table, func(rows *dataset.Scaled) (mean, variance []float64, err error) {
+		return model.Latent(m.Posterior, rows)
 	})
 }
 
-// predict predicts with what latent says of f at scaled inputs.
-func predict(m *Model, table *dataset.Table, latent func(x linalg.Matrix, mean, variance []float64) error) ([]Prediction, error) {
-	x, err := table.Inputs(m.Inputs)
+// predict predicts with what latent says of f at rows.
+func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (mean, variance []float64, err error)) ([]Prediction, error) {
+	d, err := table.Unlabelled(m.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	xs := matrixOf(slices.Clone(x), len(m.Inputs))
-	m.Scaling.Inputs(xs.Data, xs.Data)
-	for i := range xs.Rows {
-		if !linalg.Finite(xs.Row(i)) {
-			return nil, fmt.Errorf("%s: line %d: an input is so far from the training data that its scaled form overflows", table.Source, table.Lines[i])
-		}
-	}
-	mean, variance := make([]float64, xs.Rows), make([]float64, xs.Rows)
-	if err := latent(xs, mean, variance); err != nil {
+	mean, variance, err := latent(d.Scaled(d.All(), m.Scaling))
+	if err != nil {
 		return nil, err
 	}
-	ps := make([]Prediction, xs.Rows)
+	ps := make([]Prediction, d.Rows)
 	for i := range ps {
 		p := Prediction{
 			Mean:               m.Scaling.RawMean(mean[i]),
@@ -55,11 +46,9 @@ func predict(m *Model, table *dataset.Table, latent func(x linalg.Matrix, mean, 
 		half := model.Normal975 * math.Sqrt(p.PredictiveVariance)
 		p.Lower95, p.Upper95 = p.Mean-half, p.Mean+half
 		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.Lower95, p.Upper95}) {
-			return nil, fmt.Errorf("%s: line %d: the prediction overflows: its inputs are too far from the training data", table.Source, table.Lines[i])
+			return nil, fmt.Errorf("%s: %s: the prediction overflows: its inputs are too far from the training data", table.Source, table.Where(i))
 		}
 		ps[i] = p
 	}
 	return ps, nil
 }
-
-func matrixOf(x []float64, cols int) linalg.Matrix { return linalg.Of(len(x)/cols, cols, x) }

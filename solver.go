@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
@@ -85,10 +84,12 @@ func (p *prepared) iterativePosterior(f family, x []float64) (*posterior.Posteri
 		rows, what = p.certified, "training rows"
 	}
 	rows = rows[:min(len(rows), excessRows)]
-	xs, _ := p.data.Select(rows)
-	p.scaling.Inputs(xs, xs)
+	xs, err := gather(p.data.Scaled(rows, p.scaling))
+	if err != nil {
+		return nil, err
+	}
 	o.Tolerance = 1e-3
-	mean, largest, err := q.Excess(p.ctx, matrixOf(xs, p.data.Cols), o)
+	mean, largest, err := q.Excess(p.ctx, xs, o)
 	if err != nil {
 		return nil, err
 	}
@@ -201,12 +202,17 @@ func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table, p
 	if m.Posterior.Kind() != posterior.ByCG {
 		return nil, usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
 	}
-	return predict(m, table, func(x linalg.Matrix, mean, variance []float64) error {
+	return predict(m, table, func(rows *dataset.Scaled) (mean, variance []float64, err error) {
+		x, err := gather(rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		mean, variance = make([]float64, x.Rows), make([]float64, x.Rows)
 		m.Posterior.Latent(x, mean, nil)
 		o := posterior.Iterative{Tolerance: 1e-4}
 		if progress != nil {
 			o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }
 		}
-		return m.Posterior.SolvedVariance(ctx, x, variance, o)
+		return mean, variance, m.Posterior.SolvedVariance(ctx, x, variance, o)
 	})
 }

@@ -36,10 +36,17 @@ func (c Covariance) Times(v, out linalg.Matrix) {
 	}
 }
 
+// roughNoise is the noise variance, relative to K's largest and to √N, under which what
+// float32 does to K may be more than the noise lifts its eigenvalues: rounding errors of 6e-8 an
+// entry are a matrix of norm near 1e-7 √N.
+const roughNoise = 1e-6
+
 // Rough is Times in float32 (kernel.TimesSingle), for Solver.Rough; nil where kernel or
-// machine have none.
+// machine have none, or the noise is too small for it.
 func (c Covariance) Rough() func(v, out linalg.Matrix) {
-	if !kernel.HasSingle(c.Kernel) {
+	diag := make([]float64, c.X.Rows)
+	c.Kernel.Diag(c.Theta, c.X, diag)
+	if !kernel.HasSingle(c.Kernel) || c.Noise < roughNoise*slices.Max(diag)*math.Sqrt(float64(len(diag))) {
 		return nil
 	}
 	return func(v, out linalg.Matrix) {

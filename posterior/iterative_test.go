@@ -81,7 +81,7 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 
 func TestIterativeStalls(t *testing.T) {
 	x, y := linalg.Of(3, 1, []float64{0, 1, 1}), []float64{0, 1, 2}
-	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 1e-15, 3, posterior.Iterative{Rank: 1})
+	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 1e-15, 3, posterior.Iterative{Rank: 1, Tolerance: 1e-18})
 	var stalled *iterative.Stalled
 	if !errors.As(err, &stalled) {
 		t.Errorf("repeated rows without noise: %v", err)

@@ -83,7 +83,10 @@ func problem(data, paramsFile string, rows int) (iterative.Covariance, []float64
 	if err != nil {
 		log.Fatal(err)
 	}
-	x, y := d.Select(chosen)
+	x, y, err := d.Select(chosen)
+	if err != nil {
+		log.Fatal(err)
+	}
 	scaling.Inputs(x, x)
 	scaling.Target(y, y)
 	raw, err := os.ReadFile(paramsFile)

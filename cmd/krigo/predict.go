@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +26,7 @@ func newPredict(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
-		Long: `Predict every row of a CSV file, which needs the model's input columns in any order;
+		Long: `Predict every row of a CSV or NPY file, which needs the model's input columns in any order;
 other columns are ignored. In the target's own units:
 
   mean                 of the function and of the target
@@ -41,6 +42,9 @@ minutes for some hundred rows. Models of --solver nearest predict each row from 
 training rows nearest to it, and say so on standard error.`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.json && filepath.Ext(out) == ".npy" {
+				return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", out)}
+			}
 			m, err := krigo.Load(args[0])
 			if err != nil {
 				return err
@@ -49,6 +53,7 @@ training rows nearest to it, and say so on standard error.`,
 			if err != nil {
 				return err
 			}
+			defer table.Close()
 			if n := m.Posterior.Nearest; m.Posterior.Kind() == posterior.ByNearest && !c.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not on all %d\n", n, m.Posterior.Support.Rows)
 			}
@@ -69,23 +74,28 @@ training rows nearest to it, and say so on standard error.`,
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 				document.Solver = kind
 			}
+			names := []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}
+			fill := func(i int, values []float64) error {
+				p := ps[i]
+				copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95})
+				return nil
+			}
 			write := func(w io.Writer) error {
 				if c.json {
 					return json.NewEncoder(w).Encode(document)
 				}
-				values := make([]float64, 0, 5*len(ps))
-				for _, p := range ps {
-					values = append(values, p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95)
-				}
-				return dataset.Write(w, []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}, len(ps), values)
+				return dataset.Write(w, names, len(ps), fill)
 			}
-			if out == "" {
+			switch {
+			case out == "":
 				return write(cmd.OutOrStdout())
+			case c.json:
+				return dataset.WriteFileAtomic(out, write)
 			}
-			return dataset.WriteFileAtomic(out, write)
+			return dataset.WriteFile(out, names, len(ps), fill)
 		},
 	}
 	cmd.Flags().BoolVar(&exactVariance, "exact-variance", false, "models of --solver cg: solve for each row's variance")
-	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output")
+	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it or NPY, as it ends in .csv, .gz or .npy")
 	return cmd
 }
