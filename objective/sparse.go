@@ -181,29 +181,33 @@ const (
 )
 
 // factor fills l with the Cholesky factor of K_ZZ + jitter I.
-func (p *SparseProblem) factor(theta []float64) error {
-	e := p.e
-	diag := make([]float64, e.m)
-	p.Kernel.Diag(theta, e.z, diag)
-	scale := linalg.Sum(diag) / float64(e.m)
+func (p *SparseProblem) factor(theta []float64) (err error) {
+	p.Jitter, err = factorInducing(p.Kernel, theta, p.e.z, p.e.l)
+	return err
+}
+
+// factorInducing fills l with the Cholesky factor of K_ZZ + jitter I.
+func factorInducing(k kernel.Kernel, theta []float64, z, l linalg.Matrix) (jitter float64, err error) {
+	diag := make([]float64, z.Rows)
+	k.Diag(theta, z, diag)
+	scale := linalg.Sum(diag) / float64(z.Rows)
 	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
-		return fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
+		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
 	}
-	p.Jitter = 0
 	for {
-		kernel.FillSymmetric(p.Kernel, theta, e.z, e.l)
-		e.l.AddDiagonal(p.Jitter)
-		err := linalg.Cholesky(e.l)
+		kernel.FillSymmetric(k, theta, z, l)
+		l.AddDiagonal(jitter)
+		err := linalg.Cholesky(l)
 		if err == nil {
-			return nil
+			return jitter, nil
 		}
-		if p.Jitter == 0 {
-			p.Jitter = jitterStart * scale
+		if jitter == 0 {
+			jitter = jitterStart * scale
 		} else {
-			p.Jitter *= 10
+			jitter *= 10
 		}
-		if !(p.Jitter <= jitterEnd*scale*1.01) {
-			return fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
+		if !(jitter <= jitterEnd*scale*1.01) {
+			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
 		}
 	}
 }
