@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Evaluation is an objective at given parameters.
@@ -30,10 +31,12 @@ type Gradient struct {
 	LogNoiseVariance *float64    `json:"log_noise_variance,omitempty"`
 	Mean             *MeanParams `json:"mean,omitempty"`
 	Inducing         [][]float64 `json:"inducing,omitempty"`
+	Posterior        *FreeParams `json:"posterior,omitempty"`
 }
 
 // Evaluate computes the objective, its gradient, and the certificate at the parameters
-// rounded to the grid, without training; svgp is taken at its optimal q. Rows are dealt and scaled as Fit would, with
+// rounded to the grid, without training. A free-form q is that of the parameters; svgp
+// without one is taken at its optimal q. Rows are dealt and scaled as Fit would, with
 // no choice among kernel families to pay for: ARD is what the lengthscales say.
 func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, error) {
 	o, err := o.withDefaults()
@@ -48,8 +51,14 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if err != nil {
 		return nil, err
 	}
-	if o.PosteriorFree {
-		return nil, usage("posterior free is found by training: there are no parameters to evaluate it at")
+	if o.PosteriorFree && params.Posterior == nil {
+		return nil, usage("posterior free: give it as \"posterior\" in the parameters")
+	}
+	if o.LearnAlpha {
+		return nil, usage("alpha learn: nothing is trained here, give a number")
+	}
+	if params.Posterior != nil && o.Objective != "svgp" {
+		o.PosteriorFree = true // which objectives have one is checked below
 	}
 	f := family{params.Kernel.Name, k, mean}
 	if o.Inducing != 0 && o.Inducing != len(params.Inducing) {
@@ -66,30 +75,56 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		return nil, err
 	}
 	problem := p.newProblem(o, f, 1)
-	if free, ok := problem.(*objective.FreeFormProblem); ok {
-		if x, err = free.StartFrom(x, 0); err != nil { // svgp: the optimal q
+	free, _ := problem.(*objective.FreeFormProblem)
+	at := x // of the problem
+	if free != nil {
+		free.Noise = params.NoiseVariance
+		if at, err = startFree(free, f, x, params.Posterior); err != nil {
 			return nil, err
 		}
 	}
-	gradient := make([]float64, len(x))
+	gradient := make([]float64, len(at))
 	e := &Evaluation{Objective: o.Objective}
-	if e.Value, err = problem.Evaluate(x, gradient); err != nil {
+	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
 		return nil, err
 	}
 	nk, g := len(k.Params()), f.gridParams()
-	dTheta, dBeta, dNoise := gradient[:nk], gradient[nk:g], gradient[g]
-	e.Gradient = gradientOf(params.Kernel, &dTheta)
-	e.Gradient.LogNoiseVariance = &dNoise
-	for i := range params.Inducing {
-		d := p.data.Cols
-		e.Gradient.Inducing = append(e.Gradient.Inducing, gradient[g+1+i*d:g+1+(i+1)*d])
+	var d objective.FreeFormParts
+	if free != nil {
+		d = free.Split(gradient)
+		aBar, lsBar := free.MomentGradient(at, gradient)
+		if params.Posterior != nil {
+			e.Gradient.Posterior = &FreeParams{Mean: aBar}
+			for i := range lsBar.Rows {
+				e.Gradient.Posterior.Chol = append(e.Gradient.Posterior.Chol, lsBar.Row(i)[:i+1])
+			}
+		}
+	} else {
+		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
+		d.Z = matrixOf(gradient[g+1:], p.data.Cols)
 	}
-	if len(dBeta) > 0 {
-		e.Gradient.Mean = &MeanParams{Constant: dBeta[0], Linear: dBeta[1:]}
+	e.Gradient.of(params.Kernel, &d.Theta)
+	if len(d.LogNoise) > 0 {
+		e.Gradient.LogNoiseVariance = &d.LogNoise[0]
+	}
+	for i := range params.Inducing {
+		e.Gradient.Inducing = append(e.Gradient.Inducing, d.Z.Row(i))
+	}
+	if len(d.Beta) > 0 {
+		e.Gradient.Mean = &MeanParams{Constant: d.Beta[0], Linear: d.Beta[1:]}
 	}
 
 	o.Grid.RoundAll(x[:g], x[:g])
-	m, err := p.model(o, f, x, 1)
+	var m *Model
+	if params.Posterior == nil {
+		copy(at, x[:g])
+		m, err = p.model(o, f, at, 1)
+	} else if at, err = startFree(free, f, x, params.Posterior); err == nil {
+		var q *posterior.Posterior
+		if q, err = free.Posterior(at); err == nil {
+			m, err = p.certify(o, f, q, 1)
+		}
+	}
 	if err != nil {
 		e.CertificateReason = err.Error()
 		return e, nil
@@ -98,14 +133,34 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	return e, nil
 }
 
-// gradientOf takes a kernel's derivatives off the front of d.
-func gradientOf(s kernel.Spec, d *[]float64) Gradient {
-	var g Gradient
+// startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z],
+// with the q given, or without one the optimal q of svgp.
+func startFree(free *objective.FreeFormProblem, f family, x []float64, given *FreeParams) ([]float64, error) {
+	if given == nil {
+		return free.StartFrom(x, 0)
+	}
+	ls, err := given.factor(free.M)
+	if err != nil {
+		return nil, err
+	}
+	nk, g := len(f.kernel.Params()), f.gridParams()
+	full := make([]float64, free.Dim())
+	at := free.Split(full)
+	copy(at.Theta, x[:nk])
+	copy(at.Beta, x[nk:g])
+	copy(at.LogNoise, x[g:])
+	copy(at.Z.Data, x[g+1:])
+	return full, free.SetMoments(full, given.Mean, ls)
+}
+
+// of fills in a kernel's derivatives, taken off the front of d.
+func (g *Gradient) of(s kernel.Spec, d *[]float64) {
 	if len(s.Parts) > 0 {
-		for _, part := range s.Parts {
-			g.Parts = append(g.Parts, gradientOf(part, d))
+		g.Parts = make([]Gradient, len(s.Parts))
+		for i, part := range s.Parts {
+			g.Parts[i].of(part, d)
 		}
-		return g
+		return
 	}
 	next := func() *float64 {
 		v := (*d)[0]
@@ -122,7 +177,6 @@ func gradientOf(s kernel.Spec, d *[]float64) Gradient {
 		g.LogPeriod = next()
 	}
 	g.LogVariance = next()
-	return g
 }
 
 // Recertification is what Certify finds.

@@ -60,7 +60,11 @@ func (p *prepared) adam(o Options) train.Adam {
 // minimizeFree trains a free-form problem from collapsed parameters [θ, β, ln σ_n², Z],
 // at which q begins as the posterior of Eq. 11.
 func (p *prepared) minimizeFree(ctx context.Context, o Options, f family, free *objective.FreeFormProblem, c *checkpoints, key string, event Event, collapsed []float64) (*train.Result, error) {
-	x0, err := free.StartFrom(collapsed, p.alpha)
+	alpha := p.alpha
+	if o.LearnAlpha {
+		alpha = p.alphaAt(o, collapsed)
+	}
+	x0, err := free.StartFrom(collapsed, alpha)
 	if err != nil {
 		return nil, &train.StartError{Reason: err}
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
 // paramsOf returns a sparse model's parameters without its q.
@@ -104,9 +106,144 @@ func TestFreePosteriorKeepsTheBetter(t *testing.T) {
 	}
 }
 
+// TestEvaluateFreePosterior: a free-form posterior given as such a fit found it gives the
+// same certificate, derivatives agree with differences, and altered shapes are refused.
+func TestEvaluateFreePosterior(t *testing.T) {
+	o := krigo.Options{Target: "MEDV", Inducing: 6, ARD: "off", PosteriorFree: true, Mean: "constant"}
+	m := fit(t, homes(), o)
+	q := m.Posterior
+	p := paramsOf(m)
+	p.Mean = &krigo.MeanParams{Constant: q.Beta[0]}
+	n := q.Support.Rows
+	mean, covariance := make([]float64, n), make([][]float64, n)
+	// a_M is the mean at Z; B_MM = LB⁻¹Lᵀ, whose factor is found column by column.
+	q.Latent(q.Support, mean, make([]float64, n))
+	for i := range n {
+		e := make([]float64, n)
+		copy(e, q.Chol.Row(i)[:i+1])
+		solve(q.CholB, e)
+		covariance[i] = e // row i of L L_B⁻ᵀ
+	}
+	chol := make([][]float64, n)
+	for i := range n {
+		chol[i] = make([]float64, i+1)
+		for j := range i + 1 {
+			s := dot(covariance[i], covariance[j])
+			for k := range j {
+				s -= chol[i][k] * chol[j][k]
+			}
+			if i == j {
+				chol[i][i] = math.Sqrt(s)
+			} else {
+				chol[i][j] = s / chol[j][j]
+			}
+		}
+	}
+	p.Posterior = &krigo.FreeParams{Mean: mean, Chol: chol}
+	e, err := krigo.Evaluate(homes(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "bound", e.Certificate.Bound, m.Certificate.Bound, 1e-7)
+	near(t, "KL", e.Certificate.KL, m.Certificate.KL, 1e-6)
+	near(t, "value", e.Value, e.Certificate.Bound, 1e-9)
+
+	for _, objective := range []string{"kl-pac", "svgp"} {
+		o := o
+		o.Objective, o.PosteriorFree = objective, false
+		e, err := krigo.Evaluate(homes(), p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := e.Gradient.Posterior
+		check := func(what string, v *float64, slope float64) {
+			const h = 1e-5
+			old := *v
+			at := func(to float64) float64 {
+				*v = to
+				e, err := krigo.Evaluate(homes(), p, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return e.Value
+			}
+			want := (at(old+h) - at(old-h)) / (2 * h)
+			*v = old
+			if math.Abs(slope-want) > 1e-5*(1+math.Abs(want)) {
+				t.Errorf("%s %s: derivative %v, by differences %v", objective, what, slope, want)
+			}
+		}
+		check("mean", &mean[2], g.Mean[2])
+		check("chol", &chol[4][1], g.Chol[4][1])
+		check("inducing", &p.Inducing[3][1], e.Gradient.Inducing[3][1])
+		check("constant", &p.Mean.Constant, e.Gradient.Mean.Constant)
+		if (e.Gradient.LogNoiseVariance == nil) != (objective == "kl-pac") {
+			t.Errorf("%s: derivative by the noise %v", objective, e.Gradient.LogNoiseVariance)
+		}
+	}
+
+	for want, change := range map[string]func(*krigo.FreeParams){
+		"posterior.mean has 5 entries":        func(q *krigo.FreeParams) { q.Mean = q.Mean[:5] },
+		"posterior.chol[2] has 2 entries":     func(q *krigo.FreeParams) { q.Chol[2] = q.Chol[2][:2] },
+		"posterior.chol[1][2] is 3":           func(q *krigo.FreeParams) { q.Chol[1] = append(slices.Clone(q.Chol[1]), 3) },
+		"posterior.chol[3][3] is -1: its dia": func(q *krigo.FreeParams) { q.Chol[3] = []float64{0, 0, 0, -1} },
+	} {
+		altered := *p
+		altered.Posterior = &krigo.FreeParams{Mean: mean, Chol: slices.Clone(chol)}
+		change(altered.Posterior)
+		if _, err := krigo.Evaluate(homes(), &altered, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	o.Objective, o.PosteriorFree = "vfe", false
+	if _, err := krigo.Evaluate(homes(), p, o); err == nil || !strings.Contains(err.Error(), "posterior free with vfe") {
+		t.Error(err)
+	}
+}
+
+// solve overwrites b with l⁻¹b for a lower triangular l.
+func solve(l linalg.Matrix, b []float64) {
+	for i := range b {
+		b[i] = (b[i] - dot(l.Row(i)[:i], b[:i])) / l.At(i, i)
+	}
+}
+
+func dot(a, b []float64) (s float64) {
+	for i := range a {
+		s += a[i] * b[i]
+	}
+	return s
+}
+
+func TestLearnAlpha(t *testing.T) {
+	for _, free := range []bool{false, true} {
+		base := krigo.Options{Target: "MEDV", Inducing: 8, ARD: "off", PosteriorFree: free}
+		fixed := fit(t, homes(), base)
+		o := base
+		o.LearnAlpha = true
+		m := fit(t, homes(), o)
+		if m.Certificate.Bound > fixed.Certificate.Bound+1e-4 {
+			t.Errorf("free %v: bound %v with α learnt, %v with α = 1", free, m.Certificate.Bound, fixed.Certificate.Bound)
+		}
+		if a := m.Training.Alpha; !free && (a == nil || *a < 0 || *a > 1) {
+			t.Errorf("α %v", a)
+		}
+		r, err := krigo.Certify(m, homes(), 0)
+		if err != nil || !r.Matches {
+			t.Errorf("free %v: %+v, %v", free, r, err)
+		}
+	}
+	for _, o := range []krigo.Options{{Objective: "vfe"}, {Full: true}, {PosteriorFITC: true, Inducing: 8}} {
+		o.Target, o.LearnAlpha = "MEDV", true
+		if _, err := krigo.Fit(t.Context(), homes(), o); err == nil || !strings.Contains(err.Error(), "alpha learn") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
 func TestEvaluateRefusesFreePosteriors(t *testing.T) {
 	p := &krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{0, 0, 0}}}
-	if _, err := krigo.Evaluate(homes(), p, krigo.Options{Target: "MEDV", PosteriorFree: true}); err == nil || !strings.Contains(err.Error(), "found by training") {
+	if _, err := krigo.Evaluate(homes(), p, krigo.Options{Target: "MEDV", PosteriorFree: true}); err == nil || !strings.Contains(err.Error(), "give it as") {
 		t.Error(err)
 	}
 	p.Inducing = nil

@@ -149,6 +149,10 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
+	if o.LearnAlpha && !o.PosteriorFree {
+		alpha := p.alphaAt(o, x)
+		m.Training.Alpha = &alpha
+	}
 	if p.test != nil {
 		m.Test = m.Score(matrixOf(p.test.X, p.test.Cols), p.test.Y)
 	} else if rows := dataset.RowsOf(p.roles, dataset.Test); len(rows) > 0 {
@@ -168,7 +172,7 @@ func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Poste
 		return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
 	}
 	sparse := p.sparse(f)
-	q, err := sparse.Posterior(x, p.posteriorAlpha(o))
+	q, err := sparse.Posterior(x, p.posteriorAlpha(o, x))
 	if sparse.Jitter > 0 {
 		p.notices = append(p.notices, fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", sparse.Jitter))
 	}
@@ -181,6 +185,11 @@ func (p *prepared) model(o Options, f family, x []float64, choices int) (*Model,
 	if err != nil {
 		return nil, err
 	}
+	return p.certify(o, f, q, choices)
+}
+
+// certify makes a certified model of a posterior with parameters on the grid.
+func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices int) (*Model, error) {
 	m := &Model{
 		Objective: o.Objective, Inputs: p.data.Inputs, Target: p.data.Target, Scaling: p.scaling, Posterior: q,
 		Terms: pacbayes.Terms{Loss: p.loss, EpsilonRaw: p.epsRaw, Delta: o.Delta, Grid: o.Grid, Params: f.gridParams(),
@@ -191,8 +200,8 @@ func (p *prepared) model(o Options, f family, x []float64, choices int) (*Model,
 		Notices: p.notices,
 	}
 	m.ObservationNoise = p.observationNoise(o, q)
-	m.Certificate, err = m.Certify(p.data)
-	if err != nil {
+	var err error
+	if m.Certificate, err = m.Certify(p.data); err != nil {
 		m.CertificateReason = err.Error()
 		if !errors.Is(err, pacbayes.ErrTooFewRows) {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -27,6 +28,7 @@ type Options struct {
 	InducingInit  string   // kmeans (default), greedy, kdpp or random
 	FixInducing   bool     // keep the inducing inputs where they were chosen
 	Alpha         *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
+	LearnAlpha    bool     // kl-pac, sqrt-pac: α is trained too, from Alpha
 	PosteriorFITC bool     // certify the posterior of α = 1, whichever α was trained
 	PosteriorFree bool     // kl-pac, sqrt-pac: go on from the optimum with a q(f_Z) that is free
 
@@ -174,6 +176,12 @@ func (o Options) check() error {
 			errs = append(errs, fmt.Errorf("alpha doesn't apply to %s, which has its own", o.Objective))
 		}
 	}
+	if o.LearnAlpha && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
+		errs = append(errs, fmt.Errorf("alpha learn: it is for kl-pac and sqrt-pac; %s has its own", o.Objective))
+	}
+	if o.LearnAlpha && (o.PosteriorFITC || o.Full) {
+		errs = append(errs, errors.New("alpha learn: a full GP and posterior fitc have no α to learn"))
+	}
 	oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)
 	if _, err := model.MeanOf(o.Mean, 1); err != nil {
 		errs = append(errs, err)
@@ -233,6 +241,36 @@ type Params struct {
 	NoiseVariance float64     `json:"noise_variance"`
 	Mean          *MeanParams `json:"mean,omitempty"`
 	Inducing      [][]float64 `json:"inducing,omitempty"`
+	Posterior     *FreeParams `json:"posterior,omitempty"`
+}
+
+// FreeParams are a free-form posterior N(a_M, L_S L_Sᵀ) at the inducing inputs.
+type FreeParams struct {
+	Mean []float64   `json:"mean"` // a_M
+	Chol [][]float64 `json:"chol"` // L_S row by row: lower triangular, the part above the diagonal may be left out
+}
+
+// factor returns L_S as a matrix, of m inducing inputs.
+func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
+	if len(q.Mean) != m || len(q.Chol) != m {
+		return linalg.Matrix{}, usage("params: posterior.mean has %d entries and posterior.chol %d rows for %d inducing inputs", len(q.Mean), len(q.Chol), m)
+	}
+	l := linalg.New(m, m)
+	for i, row := range q.Chol {
+		if len(row) < i+1 || len(row) > m {
+			return l, usage("params: posterior.chol[%d] has %d entries: want %d, those up to the diagonal, or %d", i, len(row), i+1, m)
+		}
+		for j, v := range row {
+			if j > i && v != 0 {
+				return l, usage("params: posterior.chol[%d][%d] is %v: it must be lower triangular", i, j, v)
+			}
+		}
+		if !(row[i] > 0) {
+			return l, usage("params: posterior.chol[%d][%d] is %v: its diagonal must be positive", i, i, row[i])
+		}
+		copy(l.Row(i)[:i+1], row)
+	}
+	return l, nil
 }
 
 // MeanParams are those of a prior mean function.

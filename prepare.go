@@ -115,10 +115,19 @@ func (p *prepared) setMethod(o Options) error {
 	return nil
 }
 
-// posteriorAlpha is the α of the posterior that predicts and is certified.
-func (p *prepared) posteriorAlpha(o Options) float64 {
+// posteriorAlpha is the α of the posterior that predicts and is certified, with the
+// parameters x.
+func (p *prepared) posteriorAlpha(o Options, x []float64) float64 {
 	if o.PosteriorFITC {
 		return 1
+	}
+	return p.alphaAt(o, x)
+}
+
+// alphaAt is the α of the parameters x of a collapsed objective.
+func (p *prepared) alphaAt(o Options, x []float64) float64 {
+	if o.LearnAlpha && p.inducing > 0 {
+		return x[len(x)-1]
 	}
 	return p.alpha
 }

@@ -87,6 +87,7 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 	case "fitc", "pep":
 		sparse.Objective = objective.PEP(p.alpha)
 	default:
+		sparse.LearnAlpha = o.LearnAlpha
 		sparse.Objective = &objective.SparsePAC{Alpha: p.alpha, Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
 	}
 	return sparse
@@ -233,12 +234,18 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float6
 			}
 		}
 		x[g] = logNoise
-		return append(x, p.z.Data...)
+		x = append(x, p.z.Data...)
+		if o.LearnAlpha && p.inducing > 0 {
+			x = append(x, p.alpha)
+		}
+		return x
 	}
 	var starts [][]float64
 	if o.Init != nil {
 		if x, _ := p.fromInit(o, f); x != nil { // errors were met by checkInit
-			starts = append(starts, x)
+			full := at(0, 0)
+			copy(full, x)
+			starts = append(starts, full)
 		}
 	}
 	if earlier != nil {
@@ -386,6 +393,9 @@ func (p *prepared) box(o Options, f family, x0 []float64) train.Bounds {
 		copy(b.Lower[z:end], x0[z:end])
 		copy(b.Upper[z:end], x0[z:end])
 	}
+	if o.LearnAlpha && !o.PosteriorFree && p.inducing > 0 {
+		b.Lower[len(x0)-1], b.Upper[len(x0)-1] = 0, 1
+	}
 	if o.freeForm() && len(x0) > z+len(p.z.Data) {
 		free := p.newProblem(o, f, 1).(*objective.FreeFormProblem)
 		for j := range p.inducing {
@@ -403,7 +413,7 @@ func (p *prepared) fingerprint(o Options) string {
 	if o.freeForm() {
 		free = fmt.Sprintf(" free=%v %s batch=%d epochs=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.Epochs, o.LearningRate)
 	}
-	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v%s",
+	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
 		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
-		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, free)
+		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, free)
 }

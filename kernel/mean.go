@@ -10,6 +10,8 @@ type Mean interface {
 	At(beta []float64, x linalg.Matrix, m []float64)
 	// Pull adds Σ_i bar_i ∂m_β(x_i)/∂β to dBeta.
 	Pull(beta []float64, x linalg.Matrix, bar []float64, dBeta []float64)
+	// PullInputs adds bar_i ∂m_β(x_i)/∂x_i to row i of dX.
+	PullInputs(beta []float64, x linalg.Matrix, bar []float64, dX linalg.Matrix)
 }
 
 // ZeroMean is m(x) = 0.
@@ -23,6 +25,9 @@ func (ZeroMean) At(_ []float64, _ linalg.Matrix, m []float64) { clear(m) }
 
 // Pull implements Mean.
 func (ZeroMean) Pull([]float64, linalg.Matrix, []float64, []float64) {}
+
+// PullInputs implements Mean.
+func (ZeroMean) PullInputs([]float64, linalg.Matrix, []float64, linalg.Matrix) {}
 
 // LinearMean is m(x) = β_0 + Σ β_i x_i over dim inputs; with dim 0 it is a constant.
 type LinearMean struct{ Dim int }
@@ -53,5 +58,15 @@ func (l LinearMean) Pull(_ []float64, x linalg.Matrix, bar []float64, dBeta []fl
 		if l.Dim > 0 {
 			linalg.Axpy(g, x.Row(i), dBeta[1:])
 		}
+	}
+}
+
+// PullInputs implements Mean.
+func (l LinearMean) PullInputs(beta []float64, _ linalg.Matrix, bar []float64, dX linalg.Matrix) {
+	if l.Dim == 0 {
+		return
+	}
+	for i, g := range bar {
+		linalg.Axpy(g, beta[1:], dX.Row(i))
 	}
 }

@@ -57,6 +57,9 @@ type Training struct {
 	Starts         int     `json:"starts"`
 	Seconds        float64 `json:"seconds"`
 	Stopped        string  `json:"stopped"`
+
+	// Alpha is the α of D = αλ + σ_n² that was learnt, nil where it was given.
+	Alpha *float64 `json:"alpha,omitempty"`
 }
 
 // Score evaluates the model's predictions on rows given in raw units.

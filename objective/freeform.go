@@ -49,6 +49,7 @@ type FreeFormProblem struct {
 	Objective FreeForm
 	Noise     float64 // σ_n² that Posterior records where it isn't a parameter
 	Keep      int64   // bytes of V that may be kept between passes
+	MinJitter float64 // added to K_ZZ even where it can be factored without
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 
@@ -119,7 +120,7 @@ func (p *FreeFormProblem) DiagonalIndex(j int) int { return p.own() + p.M + j*(j
 // engine returns the engine over all rows.
 func (p *FreeFormProblem) engine() *SparseProblem {
 	if p.full == nil {
-		p.full = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep}
+		p.full = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter}
 	}
 	return p.full
 }
@@ -172,17 +173,13 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 	if err := p.engine().prepare(); err != nil {
 		return math.NaN(), err
 	}
-	all := p.full
-	if p.batch == nil || p.batch.x.Rows < len(rows) {
-		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8)}
-		p.batch.allocate(len(rows), all.x.Cols)
+	if p.batch == nil || len(p.batch.e.y) < len(rows) {
+		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8), MinJitter: p.MinJitter}
+		_, d := p.Rows.Dims()
+		p.batch.allocate(len(rows), d)
 	}
 	b := p.batch
-	b.e.n = len(rows)
-	for i, row := range rows {
-		copy(b.x.Row(i), all.x.Row(row))
-		b.e.y[i] = all.e.y[row]
-	}
+	b.Rows, b.e.n = subset{p.Rows, rows}, len(rows)
 	return p.evaluate(b, x, gradient, rows, rho)
 }
 
@@ -203,7 +200,6 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 	}
 	unpackFactor(at.Chol, e.lq)
 	copy(e.mu, at.Nu)
-	on.means(at.Beta)
 	if rho > 0 {
 		svgp, ok := p.Objective.(*SVGP)
 		if !ok {
@@ -212,8 +208,8 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 		if err := svgp.step(on, at, rho, float64(p.BatchRows())/float64(n)); err != nil {
 			return math.NaN(), err
 		}
-	} else {
-		on.pass(at.Theta, func(int, int, linalg.Matrix) {})
+	} else if err := on.pass(at.Theta, at.Beta, func(int, int, linalg.Matrix) {}); err != nil {
+		return math.NaN(), err
 	}
 	if err := e.predict(); err != nil {
 		return math.NaN(), err
@@ -284,6 +280,59 @@ func (p *FreeFormProblem) pullQ(e *sparseEngine, s *sparseSeeds, kappa float64, 
 		linalg.Axpy(kappa, l, row)
 		row[i] = l[i]*row[i] - kappa
 	}
+}
+
+// SetMoments sets ν and L' in x so that q is N(a_M, L_S L_Sᵀ), for the θ, β, Z of x and a
+// lower triangular L_S (M×M) with a positive diagonal.
+func (p *FreeFormProblem) SetMoments(x, aM []float64, ls linalg.Matrix) error {
+	on, at := p.engine(), p.Split(x)
+	if err := on.prepare(); err != nil {
+		return err
+	}
+	on.e.z = at.Z
+	if err := on.factor(at.Theta); err != nil {
+		return err
+	}
+	p.Mean.At(at.Beta, at.Z, at.Nu)
+	for i, m := range at.Nu {
+		at.Nu[i] = aM[i] - m
+	}
+	linalg.Trsv(false, on.e.l, at.Nu)
+	lq := linalg.Borrow(p.M, p.M)
+	defer linalg.Return(lq)
+	lq.CopyFrom(ls)
+	linalg.Trsm(true, false, on.e.l, lq)
+	packFactor(lq, at.Chol)
+	return nil
+}
+
+// MomentGradient turns the gradient of Evaluate at x, which it must follow, from one that
+// holds ν and L' into one that holds a_M = m(Z) + Lν and L_S = LL', in place where it is that
+// of θ, β, Z; it returns those of a_M and L_S (lower triangle). From dν = −L⁻¹(dL ν + dm)
+// and dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ as in backward.
+func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar linalg.Matrix) {
+	on, at, d := p.engine(), p.Split(x), p.Split(gradient)
+	e := on.e
+	lsBar = linalg.New(e.m, e.m)
+	for i := range e.m {
+		row := lsBar.Row(i)
+		copy(row[:i+1], d.Chol[i*(i+1)/2:])
+		row[i] /= e.lq.At(i, i)
+	}
+	g := linalg.Borrow(e.m, e.m)
+	defer linalg.Return(g)
+	linalg.GemmLower(false, true, 1, lsBar, e.lq, 0, g)
+	linalg.Ger(1, d.Nu, at.Nu, g)
+	g.MirrorLower()
+	on.pullZZ(at.Theta, g, d.Theta, d.Z)
+	aBar = slices.Clone(d.Nu)
+	linalg.Trsv(true, e.l, aBar)
+	linalg.Trsm(true, true, e.l, lsBar)
+	minus := make([]float64, e.m)
+	linalg.ScaleTo(minus, -1, aBar)
+	p.Mean.Pull(at.Beta, at.Z, minus, d.Beta)
+	p.Mean.PullInputs(at.Beta, at.Z, minus, d.Z)
+	return aBar, lsBar
 }
 
 // StartFrom returns parameters at which q is the sparse posterior (Eq. 11) of a

@@ -18,24 +18,6 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// whiten returns ν = L⁻¹(a_M − c) and L' = L⁻¹L_S, by plain substitution.
-func whiten(t *testing.T, k kernel.Kernel, theta []float64, c float64, z linalg.Matrix, aM []float64, ls [][]float64) ([]float64, linalg.Matrix) {
-	t.Helper()
-	m := z.Rows
-	l, lq, nu := linalg.New(m, m), linalg.New(m, m), make([]float64, m)
-	kernel.FillSymmetric(k, theta, z, l)
-	if err := linalg.Cholesky(l); err != nil {
-		t.Fatal(err)
-	}
-	for i := range m {
-		nu[i] = aM[i] - c
-		copy(lq.Row(i), ls[i])
-	}
-	linalg.Trsv(false, l, nu)
-	linalg.Trsm(true, false, l, lq)
-	return nu, lq
-}
-
 // pack writes ν and L' to a parameter vector's parts.
 func pack(f objective.FreeFormParts, nu []float64, lq linalg.Matrix) {
 	copy(f.Nu, nu)
@@ -50,9 +32,8 @@ func pack(f objective.FreeFormParts, nu []float64, lq linalg.Matrix) {
 	}
 }
 
-// TestGoldenFreeForm holds value and gradient to golden values at a_M and L_S given
-// unwhitened: there the derivatives at fixed a_M, L_S are those at fixed ν, L' plus those
-// of ν and L' themselves, which are taken by differences.
+// TestGoldenFreeForm holds value and gradient to golden values, in which a_M and L_S are
+// the parameters.
 func TestGoldenFreeForm(t *testing.T) {
 	raw, err := os.ReadFile("../testdata/golden/sparse.json")
 	if err != nil {
@@ -79,7 +60,7 @@ func TestGoldenFreeForm(t *testing.T) {
 	}
 	checked := 0
 	for i, c := range file.Cases {
-		if c.Jitter != 0 || c.Freeform == nil {
+		if c.Freeform == nil {
 			continue
 		}
 		want := *c.Freeform
@@ -104,65 +85,24 @@ func TestGoldenFreeForm(t *testing.T) {
 				for _, y := range c.Y {
 					o.Scale = append(o.Scale, math.Abs(y))
 				}
-				p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrix(c.X), Y: c.Y}, M: m, Objective: o, Noise: 1}
+				p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrix(c.X), Y: c.Y}, M: m, Objective: o, Noise: 1, MinJitter: c.Jitter}
 				x, g := make([]float64, p.Dim()), make([]float64, p.Dim())
 				at, d := p.Split(x), p.Split(g)
 				copy(at.Theta, c.LogParams)
 				at.Beta[0] = c.Mean
 				at.Z.CopyFrom(z)
-				nu, lq := whiten(t, k, c.LogParams, c.Mean, z, want.AM, want.LS)
-				pack(at, nu, lq)
+				if err := p.SetMoments(x, want.AM, matrix(want.LS)); err != nil {
+					t.Fatal(label, err)
+				}
 				v, err := p.Evaluate(x, g)
 				if err != nil {
 					t.Fatal(label, err)
 				}
 				compare(t, label, []float64{v}, []float64{value})
-
-				// From L' to L_S, and what ν and L' add to the others.
-				lBar := linalg.New(m, m)
-				for i, k := 0, 0; i < m; i++ {
-					for j := range i + 1 {
-						lBar.Set(i, j, d.Chol[k])
-						if i == j {
-							lBar.Set(i, i, d.Chol[k]/lq.At(i, i))
-						}
-						k++
-					}
-				}
-				inner := func(theta []float64, c float64, z linalg.Matrix) (sum float64) {
-					nu, lq := whiten(t, k, theta, c, z, want.AM, want.LS)
-					for i := range m {
-						sum += nu[i]*d.Nu[i] + linalg.Dot(lq.Row(i), lBar.Row(i))
-					}
-					return sum
-				}
-				var got []float64
-				for i := range c.LogParams {
-					got = append(got, d.Theta[i]+difference(func(h float64) float64 {
-						moved := slices.Clone(c.LogParams)
-						moved[i] += h
-						return inner(moved, c.Mean, z)
-					}))
-				}
-				got = append(got, d.Beta[0]+difference(func(h float64) float64 { return inner(c.LogParams, c.Mean+h, z) }))
-				for i := range z.Data {
-					got = append(got, d.Z.Data[i]+difference(func(h float64) float64 {
-						moved := linalg.Of(m, c.D, slices.Clone(z.Data))
-						moved.Data[i] += h
-						return inner(c.LogParams, c.Mean, moved)
-					}))
-				}
-				l := linalg.New(m, m)
-				kernel.FillSymmetric(k, c.LogParams, z, l)
-				if err := linalg.Cholesky(l); err != nil {
-					t.Fatal(err)
-				}
-				aBar := slices.Clone(d.Nu)
-				linalg.Trsv(true, l, aBar)
-				linalg.Trsm(true, true, l, lBar)
-				got = append(got, aBar...)
+				aBar, lsBar := p.MomentGradient(x, g)
+				got := slices.Concat(d.Theta, d.Beta, d.Z.Data, aBar)
 				for i := range m {
-					got = append(got, lBar.Row(i)[:i+1]...)
+					got = append(got, lsBar.Row(i)[:i+1]...)
 				}
 				compare(t, label+" gradient", got, want.Grads[label])
 				checked++
@@ -598,4 +538,62 @@ func TestFreeFormJitter(t *testing.T) {
 	risk := pacbayes.Risk(loss, data.Y, mean, variance, nil, nil, nil)
 	value, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), 5, 150)
 	near(t, "bound of the posterior", value, want, 1e-7)
+}
+
+// TestMomentGradient holds the gradient at fixed a_M, L_S to differences, with a prior
+// mean that has slopes.
+func TestMomentGradient(t *testing.T) {
+	p, x := freeProblem(t, &objective.SVGP{}, "matern52", 30, 5)
+	at := p.Split(x)
+	aM, ls := make([]float64, p.M), linalg.New(p.M, p.M)
+	for i := range aM {
+		aM[i] = 0.3 * float64(i%3)
+		for j := range i {
+			ls.Set(i, j, 0.1*float64((i+2*j)%5)-0.2)
+		}
+		ls.Set(i, i, 0.5+0.1*float64(i))
+	}
+	value := func() float64 {
+		if err := p.SetMoments(x, aM, ls); err != nil {
+			t.Fatal(err)
+		}
+		v, err := p.Evaluate(x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	value()
+	g := make([]float64, len(x))
+	if _, err := p.Evaluate(x, g); err != nil {
+		t.Fatal(err)
+	}
+	aBar, lsBar := p.MomentGradient(x, g)
+	d := p.Split(g)
+	check := func(what string, got float64, v *float64) {
+		want := difference(func(h float64) float64 {
+			old := *v
+			defer func() { *v = old }()
+			*v += h
+			return value()
+		})
+		if !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
+			t.Errorf("%s: %v, by differences %v", what, got, want)
+		}
+	}
+	for i := range d.Theta {
+		check("θ", d.Theta[i], &at.Theta[i])
+	}
+	for i := range d.Beta {
+		check("β", d.Beta[i], &at.Beta[i])
+	}
+	for i := range d.Z.Data {
+		check("Z", d.Z.Data[i], &at.Z.Data[i])
+	}
+	for i := range aM {
+		check("a_M", aBar[i], &aM[i])
+		for j := range i + 1 {
+			check("L_S", lsBar.At(i, j), &ls.Row(i)[j])
+		}
+	}
 }

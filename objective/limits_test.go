@@ -1,6 +1,8 @@
 package objective_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -115,5 +117,65 @@ func TestVarianceBeyondFloat64(t *testing.T) {
 		if v, err := p.Evaluate(at, make([]float64, len(at))); err == nil {
 			t.Errorf("ln σ² = %v: value %v and no error", logVariance, v)
 		}
+	}
+}
+
+func TestAlphaIsAParameter(t *testing.T) {
+	x, y := boston(80, 3)
+	for _, b := range []pacbayes.Bound{pacbayes.KLBound, pacbayes.SqrtBound} {
+		p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 7, LearnAlpha: true,
+			Objective: &objective.SparsePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: b, Penalty: 20}}
+		at := append(append(slices.Repeat([]float64{0.2}, 4), -1), x.Data[:21]...)
+		at = append(at, 0.3)
+		if names := p.Names(); len(names) != len(at) || names[len(at)-1] != "alpha" {
+			t.Fatalf("names: %v", names)
+		}
+		g := make([]float64, len(at))
+		if _, err := p.Evaluate(at, g); err != nil {
+			t.Fatal(err)
+		}
+		value := func() float64 {
+			v, err := p.Evaluate(at, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		for _, i := range []int{0, 3, 4, 10, len(at) - 1} {
+			near(t, fmt.Sprintf("%s: derivative by parameter %d", b, i), g[i], difference(func(h float64) float64 {
+				old := at[i]
+				defer func() { at[i] = old }()
+				at[i] += h
+				return value()
+			}), 1e-7)
+		}
+		p.LearnAlpha = false
+		p.Objective.(*objective.SparsePAC).Alpha = 0.3
+		fixed, err := p.Evaluate(at[:len(at)-1], nil)
+		if err != nil || fixed != func() float64 { p.LearnAlpha = true; return value() }() {
+			t.Errorf("%s: α as a parameter changes the value (%v)", b, err)
+		}
+	}
+}
+
+// onDisk reads rows as from a file, and fails at a row.
+type onDisk struct {
+	objective.Memory
+	broken int
+}
+
+func (d onDisk) Block(first, n int, x, y []float64) error {
+	if d.broken >= first && d.broken < first+n {
+		return errors.New("row can't be read")
+	}
+	return d.Memory.Block(first, n, x, y)
+}
+
+func TestRowsThatCannotBeRead(t *testing.T) {
+	x, y := boston(60, 3)
+	p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: onDisk{objective.Memory{X: x, Y: y}, 31}, M: 7, Objective: objective.VFE()}
+	at := append(slices.Repeat([]float64{0.2}, 5), x.Data[:21]...)
+	if _, err := p.Evaluate(at, make([]float64, len(at))); err == nil {
+		t.Error("no error")
 	}
 }

@@ -34,13 +34,15 @@ import (
 type RenyiProblem struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
-	X      linalg.Matrix
-	Y      []float64
+	Rows   Rows
 	M      int     // inducing inputs; 0 only where α is 0 throughout
 	Alpha  float64 // at most 1
 	// Schedule gives α at a share of the run from 0, its first step, to 1, its last; nil: α
 	// stays.
 	Schedule func(share float64) float64
+
+	// MinJitter is added to K_ZZ even where it can be factored without.
+	MinJitter float64
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 
@@ -64,16 +66,17 @@ type renyiWork struct {
 // room returns workspaces for n rows, parts of those there are if these are large enough.
 func (p *RenyiProblem) room(n int) *renyiWork {
 	e := p.work
+	_, d := p.Rows.Dims()
 	if e == nil || len(e.w) < n {
 		vec := func() []float64 { return make([]float64, n) }
-		e = &renyiWork{x: linalg.New(n, p.X.Cols), y: vec(), w: vec(), mean: vec(), sums: vec(), k: linalg.New(n, n), c: linalg.New(n, n)}
+		e = &renyiWork{x: linalg.New(n, d), y: vec(), w: vec(), mean: vec(), sums: vec(), k: linalg.New(n, n), c: linalg.New(n, n)}
 		p.work = e
 	}
 	if m := p.M; p.Alpha != 0 && e.v.IsZero() {
 		n := len(e.w)
 		e.q, e.d = linalg.New(n, n), linalg.New(n, n)
 		e.v, e.p, e.u = linalg.New(n, m), linalg.New(n, m), linalg.New(m, n)
-		e.l, e.zz, e.zBar = linalg.New(m, m), linalg.New(m, m), linalg.New(m, p.X.Cols)
+		e.l, e.zz, e.zBar = linalg.New(m, m), linalg.New(m, m), linalg.New(m, d)
 	}
 	part := *e
 	part.x = e.x.RowRange(0, n)
@@ -87,9 +90,7 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 }
 
 // Dim returns the number of parameters.
-func (p *RenyiProblem) Dim() int {
-	return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.M*p.X.Cols
-}
+func (p *RenyiProblem) Dim() int { return p.like().Dim() }
 
 // Split cuts a parameter vector, or a gradient, into its parts.
 func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z linalg.Matrix) {
@@ -101,11 +102,14 @@ func (p *RenyiProblem) Names() []string { return p.like().Names() }
 
 // like is the sparse problem with the same parameters.
 func (p *RenyiProblem) like() *SparseProblem {
-	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: Memory{X: p.X, Y: p.Y}, M: p.M}
+	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M}
 }
 
 // BatchRows returns the number of rows that batches are drawn from.
-func (p *RenyiProblem) BatchRows() int { return p.X.Rows }
+func (p *RenyiProblem) BatchRows() int {
+	n, _ := p.Rows.Dims()
+	return n
+}
 
 // SetProgress moves α to where the schedule has it.
 func (p *RenyiProblem) SetProgress(share float64) {
@@ -117,27 +121,37 @@ func (p *RenyiProblem) SetProgress(share float64) {
 // Nearest fills rows with the given row and those nearest to it, in ascending order: a batch
 // of Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated settings",
 // NeurIPS 2020. Time O(N).
-func (p *RenyiProblem) Nearest(row int, rows []int) {
-	n := p.X.Rows
+func (p *RenyiProblem) Nearest(row int, rows []int) error {
+	n, d := p.Rows.Dims()
 	if len(p.order) != n {
 		p.order, p.dist = make([]int, n), make([]float64, n)
 	}
-	const block = 4096
-	linalg.Parallel((n+block-1)/block, func(t int) {
-		for i := t * block; i < min((t+1)*block, n); i++ {
-			var d float64
-			for j, c := range p.X.Row(row) {
-				d += (c - p.X.At(i, j)) * (c - p.X.At(i, j))
-			}
-			p.order[i], p.dist[i] = i, d
+	x, y, centre := linalg.New(min(blockRows, n), d), make([]float64, min(blockRows, n)), make([]float64, d)
+	if err := p.Rows.Block(row, 1, centre, y); err != nil {
+		return err
+	}
+	for i0 := 0; i0 < n; i0 += blockRows {
+		k := min(blockRows, n-i0)
+		if err := p.Rows.Block(i0, k, x.Data[:k*d], y[:k]); err != nil {
+			return err
 		}
-	})
+		inChunks(k, func(_, r0, r1 int) {
+			for r := r0; r < r1; r++ {
+				var sum float64
+				for j, c := range x.Row(r) {
+					sum += (c - centre[j]) * (c - centre[j])
+				}
+				p.order[i0+r], p.dist[i0+r] = i0+r, sum
+			}
+		})
+	}
 	p.dist[row] = -1 // before its twins
 	nearest(p.order, len(rows), func(a, b int) bool {
 		return p.dist[a] < p.dist[b] || p.dist[a] == p.dist[b] && a < b
 	})
 	copy(rows, p.order)
 	slices.Sort(rows)
+	return nil
 }
 
 // nearest moves the k least of order to its front (Hoare's selection).
@@ -172,7 +186,11 @@ func nearest(order []int, k int, less func(a, b int) bool) {
 
 // Evaluate returns −L_α at x and, unless gradient is nil, its gradient.
 func (p *RenyiProblem) Evaluate(x, gradient []float64) (float64, error) {
-	return p.evaluate(p.whole(), x, gradient, 1)
+	e, err := p.whole()
+	if err != nil {
+		return math.NaN(), err
+	}
+	return p.evaluate(e, x, gradient, 1)
 }
 
 // EvaluateBatch is Evaluate on the rows with these numbers, times N/|rows|: the gradient of
@@ -183,18 +201,17 @@ func (p *RenyiProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64
 		return math.NaN(), errors.New("an empty batch")
 	}
 	e := p.room(len(rows))
-	for i, row := range rows {
-		copy(e.x.Row(i), p.X.Row(row))
-		e.y[i] = p.Y[row]
+	if err := p.Rows.Pick(rows, e.x.Data, e.y); err != nil {
+		return math.NaN(), err
 	}
-	return p.evaluate(e, x, gradient, float64(p.X.Rows)/float64(len(rows)))
+	return p.evaluate(e, x, gradient, float64(p.BatchRows())/float64(len(rows)))
 }
 
 // whole returns workspaces for all rows, with the rows.
-func (p *RenyiProblem) whole() *renyiWork {
-	e := p.room(p.X.Rows)
-	e.x, e.y = p.X, p.Y
-	return e
+func (p *RenyiProblem) whole() (*renyiWork, error) {
+	n := p.BatchRows()
+	e := p.room(n)
+	return e, p.Rows.Block(0, n, e.x.Data, e.y)
 }
 
 func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight float64) (float64, error) {
@@ -241,7 +258,7 @@ func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z linalg.Matri
 		return nil
 	}
 	var err error
-	if p.Jitter, err = factorInducing(p.Kernel, theta, z, e.l); err != nil {
+	if p.Jitter, err = factorInducing(p.Kernel, theta, z, p.MinJitter, e.l); err != nil {
 		return err
 	}
 	kernel.FillBlock(p.Kernel, theta, e.x, z, e.v)
@@ -406,12 +423,20 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	theta, beta = slices.Clone(theta), slices.Clone(beta)
 	if p.Alpha == 0 {
 		p.work = nil // its matrices aren't needed beside those of the posterior
-		return posterior.NewExact(p.Kernel, theta, p.Mean, beta, p.X, p.Y, s)
+		n, d := p.Rows.Dims()
+		rows, y := linalg.New(n, d), make([]float64, n)
+		if err := p.Rows.Block(0, n, rows.Data, y); err != nil {
+			return nil, err
+		}
+		return posterior.NewExact(p.Kernel, theta, p.Mean, beta, rows, y, s)
 	}
 	if !(p.Alpha > 0 && p.Alpha <= 1) {
 		return nil, fmt.Errorf("α = %v: an optimal q(U) needs 0 ≤ α ≤ 1", p.Alpha)
 	}
-	e := p.whole()
+	e, err := p.whole()
+	if err != nil {
+		return nil, err
+	}
 	if err := p.parts(e, theta, beta, z, p.Alpha); err != nil {
 		return nil, err
 	}
@@ -420,7 +445,7 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		return nil, err
 	}
 	q := &posterior.Posterior{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s,
-		Support: linalg.New(p.M, p.X.Cols), Weights: o.mu, Chol: e.l, CholB: o.cholB}
+		Support: linalg.New(p.M, z.Cols), Weights: o.mu, Chol: e.l, CholB: o.cholB}
 	q.Support.CopyFrom(z)
 	p.work = nil // its l belongs to q now
 	linalg.Trsv(true, q.Chol, q.Weights)

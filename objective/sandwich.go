@@ -53,7 +53,10 @@ func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
 		return b, nil
 	}
 	p.Alpha = 1 // what follows needs V and R whatever α is
-	e := p.whole()
+	e, err := p.whole()
+	if err != nil {
+		return b, err
+	}
 	if err := p.parts(e, theta, beta, z, 1); err != nil {
 		return b, err
 	}
@@ -240,7 +243,8 @@ func lowerOf(l linalg.Matrix) linalg.Matrix {
 //	L_VI = −F_VFE,  L_upper = −½(N ln 2π + N ln s + ln|I + A| + [rᵀr − (s²/c) bᵀ(I + (s/c)A)⁻¹b]/c)
 func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 	vfe := *p
-	vfe.Objective = VFE()
+	vfe.Objective, vfe.LearnAlpha = VFE(), false
+	x = x[:vfe.Dim()]
 	value, err := vfe.Evaluate(x, nil)
 	if err != nil {
 		return math.NaN(), math.NaN(), err

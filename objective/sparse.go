@@ -10,11 +10,13 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Rows is a source of training rows, read block by block: a table in memory or on disk.
+// Rows is a source of training rows: a table in memory or on disk.
 type Rows interface {
 	Dims() (rows, cols int)
 	// Block reads rows first … first+n into x (n×cols) and y.
 	Block(first, n int, x, y []float64) error
+	// Pick reads the rows of these numbers into x (len(rows)×cols) and y.
+	Pick(rows []int, x, y []float64) error
 }
 
 // Memory is rows held in memory.
@@ -33,6 +35,30 @@ func (m Memory) Block(first, n int, x, y []float64) error {
 	}
 	copy(y, m.Y[first:first+n])
 	return nil
+}
+
+// Pick implements Rows.
+func (m Memory) Pick(rows []int, x, y []float64) error {
+	for i, row := range rows {
+		copy(x[i*m.X.Cols:], m.X.Row(row))
+		y[i] = m.Y[row]
+	}
+	return nil
+}
+
+// subset is the rows of some numbers.
+type subset struct {
+	Rows
+	numbers []int
+}
+
+func (s subset) Dims() (rows, cols int) {
+	_, cols = s.Rows.Dims()
+	return len(s.numbers), cols
+}
+
+func (s subset) Block(first, n int, x, y []float64) error {
+	return s.Rows.Pick(s.numbers[first:first+n], x, y)
 }
 
 // Sparse is an objective over K_ZZ, K_ZX and diag K_XX in the parametrisation of
@@ -73,6 +99,42 @@ type sparseSeeds struct {
 // result's rounding, so it is fixed.
 const blockRows = 2048
 
+// chunkRows is the number of rows of a block that one core works on at a time, where
+// rows are worked on by themselves. Sums over rows are sums over chunks, so it is fixed too.
+const chunkRows = 128
+
+// inChunks calls each for the rows of a block, cut into chunks.
+func inChunks(rows int, each func(chunk, r0, r1 int)) {
+	linalg.Parallel(chunks(rows), func(c int) { each(c, c*chunkRows, min((c+1)*chunkRows, rows)) })
+}
+
+func chunks(rows int) int { return (rows + chunkRows - 1) / chunkRows }
+
+// addRows adds Σ weight_i V_i to sum.
+func addRows(v linalg.Matrix, weight, sum []float64) {
+	parts := linalg.Borrow(chunks(v.Rows), v.Cols)
+	defer linalg.Return(parts)
+	inChunks(v.Rows, func(c, r0, r1 int) {
+		part := parts.Row(c)
+		clear(part)
+		for r := r0; r < r1; r++ {
+			linalg.Axpy(weight[r], v.Row(r), part)
+		}
+	})
+	for c := range parts.Rows {
+		linalg.Axpy(1, parts.Row(c), sum)
+	}
+}
+
+// weighted fills w with weight_i V_i.
+func weighted(v linalg.Matrix, weight []float64, w linalg.Matrix) {
+	inChunks(v.Rows, func(_, r0, r1 int) {
+		for r := r0; r < r1; r++ {
+			linalg.ScaleTo(w.Row(r), weight[r], v.Row(r))
+		}
+	})
+}
+
 // sparseEngine holds what one evaluation has: the M×M middle and N-vectors, never N×M
 // unless that fits keepBytes.
 type sparseEngine struct {
@@ -94,6 +156,8 @@ type sparseEngine struct {
 
 	v       func(block int) (linalg.Matrix, error) // n×M rows of Vᵀ: V_i is row i
 	scratch linalg.Matrix                          // a block of V, where V isn't kept
+	xb      linalg.Matrix                          // a block of rows
+	yb      []float64
 
 	mHat, sHat []float64 // predictions at the rows, filled by predict
 
@@ -103,8 +167,8 @@ type sparseEngine struct {
 }
 
 // SparseProblem binds a family of GPs, inducing inputs and rows to a sparse objective: a
-// function of [θ, β, ln σ_n², Z row by row], with its gradient. Time O(NM²), memory
-// O(M² + block·M) plus the rows and a few numbers for each, and N·M numbers where Keep allows.
+// function of [θ, β, ln σ_n², Z row by row, α if it is learnt], with its gradient. Time
+// O(NM²), memory O(M² + block·M) plus a few numbers a row, and N·M numbers where Keep allows.
 type SparseProblem struct {
 	Kernel    kernel.Kernel
 	Mean      kernel.Mean
@@ -113,25 +177,43 @@ type SparseProblem struct {
 	Objective Sparse
 	Keep      int64 // bytes of V that may be kept between passes instead of being computed again
 
+	// MinJitter is added to K_ZZ even where it can be factored without.
+	MinJitter float64
+
+	// LearnAlpha makes α of D = αλ + s a parameter, the last one, in [0, 1], in the place of
+	// the objective's own: for SparsePAC.
+	LearnAlpha bool
+
 	Jitter float64 // added to K_ZZ by the last evaluation
 
 	e     *sparseEngine
 	seeds *sparseSeeds
-	x     linalg.Matrix   // rows in memory, scaled: N×d
 	kept  []linalg.Matrix // V by blocks
 }
 
 // Dim returns the number of parameters.
 func (p *SparseProblem) Dim() int {
 	_, d := p.Rows.Dims()
-	return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.M*d
+	n := len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 + p.M*d
+	if p.LearnAlpha {
+		n++
+	}
+	return n
 }
 
-// Split cuts a parameter vector, or a gradient, into its parts.
+// Alpha returns the α of D = αλ + s at x.
+func (p *SparseProblem) Alpha(x []float64) float64 {
+	if p.LearnAlpha {
+		return x[len(x)-1]
+	}
+	return p.Objective.alpha()
+}
+
+// Split cuts a parameter vector, or a gradient, into its parts; a learnt α is left out.
 func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z linalg.Matrix) {
 	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
 	_, d := p.Rows.Dims()
-	return x[:nk], x[nk : nk+nm], x[nk+nm], linalg.Of(p.M, d, x[nk+nm+1:])
+	return x[:nk], x[nk : nk+nm], x[nk+nm], linalg.Of(p.M, d, x[nk+nm+1:nk+nm+1+p.M*d])
 }
 
 func (p *SparseProblem) prepare() error {
@@ -139,18 +221,10 @@ func (p *SparseProblem) prepare() error {
 		return nil
 	}
 	n, d := p.Rows.Dims()
-	m := p.M
-	if m < 1 {
+	if p.M < 1 {
 		return fmt.Errorf("a sparse GP needs at least one inducing input")
 	}
 	p.allocate(n, d)
-	for i := 0; i < n; i += blockRows {
-		k := min(blockRows, n-i)
-		if err := p.Rows.Block(i, k, p.x.Data[i*d:(i+k)*d], p.e.y[i:i+k]); err != nil {
-			p.e = nil
-			return err
-		}
-	}
 	return nil
 }
 
@@ -160,7 +234,7 @@ func (p *SparseProblem) allocate(n, d int) {
 	vec := func() []float64 { return make([]float64, n) }
 	p.e = &sparseEngine{n: n, m: m, d: d, l: linalg.New(m, m), a: linalg.New(m, m), lb: linalg.New(m, m), binv: linalg.New(m, m),
 		b: make([]float64, m), mu: make([]float64, m), r: vec(), lambda: vec(), dd: vec(), mean: vec(), y: vec(), mHat: vec(), sHat: vec()}
-	p.x = linalg.New(n, d)
+	p.e.xb, p.e.yb = linalg.New(min(blockRows, n), d), make([]float64, min(blockRows, n))
 	p.seeds = &sparseSeeds{B: linalg.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(), g: vec(), h: vec(),
 		gStat: make([]float64, m), hStat: linalg.New(m, m)}
 }
@@ -182,18 +256,19 @@ const (
 
 // factor fills l with the Cholesky factor of K_ZZ + jitter I.
 func (p *SparseProblem) factor(theta []float64) (err error) {
-	p.Jitter, err = factorInducing(p.Kernel, theta, p.e.z, p.e.l)
+	p.Jitter, err = factorInducing(p.Kernel, theta, p.e.z, p.MinJitter, p.e.l)
 	return err
 }
 
 // factorInducing fills l with the Cholesky factor of K_ZZ + jitter I.
-func factorInducing(k kernel.Kernel, theta []float64, z, l linalg.Matrix) (jitter float64, err error) {
+func factorInducing(k kernel.Kernel, theta []float64, z linalg.Matrix, minJitter float64, l linalg.Matrix) (jitter float64, err error) {
 	diag := make([]float64, z.Rows)
 	k.Diag(theta, z, diag)
 	scale := linalg.Sum(diag) / float64(z.Rows)
 	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
 		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
 	}
+	jitter = minJitter
 	for {
 		kernel.FillSymmetric(k, theta, z, l)
 		l.AddDiagonal(jitter)
@@ -201,20 +276,26 @@ func factorInducing(k kernel.Kernel, theta []float64, z, l linalg.Matrix) (jitte
 		if err == nil {
 			return jitter, nil
 		}
-		if jitter == 0 {
-			jitter = jitterStart * scale
-		} else {
-			jitter *= 10
-		}
+		jitter = max(10*jitter, jitterStart*scale)
 		if !(jitter <= jitterEnd*scale*1.01) {
 			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
 		}
 	}
 }
 
+// read returns the inputs of rows i0 … i1; they stay until the next call.
+func (p *SparseProblem) read(i0, i1 int) (linalg.Matrix, error) {
+	x, y := p.e.xb.RowRange(0, i1-i0), p.e.yb[:i1-i0]
+	if err := p.Rows.Block(i0, i1-i0, x.Data, y); err != nil {
+		return x, err
+	}
+	copy(p.e.y[i0:], y)
+	return x, nil
+}
+
 // computeV fills out with V_i = L⁻¹k(Z, x_i) as rows.
-func (p *SparseProblem) computeV(theta []float64, i0, i1 int, out linalg.Matrix) {
-	kernel.FillBlock(p.Kernel, theta, p.x.RowRange(i0, i1), p.e.z, out)
+func (p *SparseProblem) computeV(theta []float64, x, out linalg.Matrix) {
+	kernel.FillBlock(p.Kernel, theta, x, p.e.z, out)
 	linalg.Trsm(false, true, p.e.l, out)
 }
 
@@ -225,7 +306,7 @@ func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	e := p.e
 	theta, beta, logNoise, z := p.Split(x)
-	e.noise, e.alpha, e.z = math.Exp(logNoise), p.Objective.alpha(), z
+	e.noise, e.alpha, e.z = math.Exp(logNoise), p.Alpha(x), z
 	if err := p.begin(theta, beta); err != nil {
 		return math.NaN(), err
 	}
@@ -248,6 +329,9 @@ func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 			return value, err
 		}
 		gradient[len(theta)+len(beta)] = noise
+		if p.LearnAlpha {
+			gradient[len(gradient)-1] = seeds.alpha
+		}
 		if !linalg.Finite(gradient) {
 			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", e.noise)
 		}
@@ -264,9 +348,9 @@ func (s *sparseSeeds) reset() *sparseSeeds {
 	return s
 }
 
-// pass computes V and λ block by block, keeping V where it may be kept, and shows every
-// block to each.
-func (p *SparseProblem) pass(theta []float64, each func(i0, i1 int, v linalg.Matrix)) {
+// pass reads the rows block by block, fills m(x) and r = y − m(x), computes V and λ,
+// keeping V where it may be kept, and shows every block to each.
+func (p *SparseProblem) pass(theta, beta []float64, each func(i0, i1 int, v linalg.Matrix)) error {
 	e := p.e
 	keep := int64(e.n)*int64(e.m)*8 <= p.Keep
 	if !keep && e.scratch.IsZero() {
@@ -285,44 +369,62 @@ func (p *SparseProblem) pass(theta []float64, each func(i0, i1 int, v linalg.Mat
 			return p.kept[t].RowRange(0, i1-i0), nil
 		}
 		v := e.scratch.RowRange(0, i1-i0)
-		p.computeV(theta, i0, i1, v)
+		x, err := p.read(i0, i1)
+		if err != nil {
+			return v, err
+		}
+		p.computeV(theta, x, v)
 		return v, nil
 	}
 	for t := range e.blocks() {
 		i0, i1 := e.rows(t)
+		x, err := p.read(i0, i1)
+		if err != nil {
+			return err
+		}
+		p.Mean.At(beta, x, e.mean[i0:i1])
+		for i := i0; i < i1; i++ {
+			e.r[i] = e.y[i] - e.mean[i]
+		}
 		v := e.scratch
 		if keep {
 			v = p.kept[t]
 		}
 		v = v.RowRange(0, i1-i0)
-		p.computeV(theta, i0, i1, v)
-		p.Kernel.Diag(theta, p.x.RowRange(i0, i1), e.lambda[i0:i1])
-		for i := i0; i < i1; i++ {
-			row := v.Row(i - i0)
-			e.lambda[i] = max(e.lambda[i]-linalg.Dot(row, row), 0)
-		}
+		p.computeV(theta, x, v)
+		p.Kernel.Diag(theta, x, e.lambda[i0:i1])
+		inChunks(i1-i0, func(_, r0, r1 int) {
+			for r := r0; r < r1; r++ {
+				row := v.Row(r)
+				e.lambda[i0+r] = max(e.lambda[i0+r]-linalg.Dot(row, row), 0)
+			}
+		})
 		each(i0, i1, v)
 	}
+	return nil
 }
 
 // statistics is the first pass: λ, D, A = V D⁻¹Vᵀ, b = V D⁻¹r, then B and μ.
-func (p *SparseProblem) statistics(theta []float64) error {
+func (p *SparseProblem) statistics(theta, beta []float64) error {
 	e := p.e
-	scaled := linalg.Borrow(min(blockRows, e.n), e.m)
-	defer linalg.Return(scaled)
+	n := min(blockRows, e.n)
+	scaled, weights := linalg.Borrow(n, e.m), linalg.Borrow(2, n)
+	defer linalg.Return(scaled, weights)
 	e.a.Zero()
 	clear(e.b)
-	p.pass(theta, func(i0, i1 int, v linalg.Matrix) {
-		w := scaled.RowRange(0, i1-i0)
+	err := p.pass(theta, beta, func(i0, i1 int, v linalg.Matrix) {
+		w, perD, rPerD := scaled.RowRange(0, i1-i0), weights.Row(0), weights.Row(1)
 		for i := i0; i < i1; i++ {
-			row := v.Row(i - i0)
 			e.dd[i] = e.alpha*e.lambda[i] + e.noise
-			linalg.Axpy(e.r[i]/e.dd[i], row, e.b)
-			copy(w.Row(i-i0), row)
-			linalg.Scale(1/e.dd[i], w.Row(i-i0))
+			perD[i-i0], rPerD[i-i0] = 1/e.dd[i], e.r[i]/e.dd[i]
 		}
+		addRows(v, rPerD, e.b)
+		weighted(v, perD, w)
 		linalg.GemmLower(true, false, 1, v, w, 1, e.a)
 	})
+	if err != nil {
+		return err
+	}
 	e.a.MirrorLower()
 	e.lb.CopyFrom(e.a)
 	e.lb.AddDiagonal(1)
@@ -352,10 +454,12 @@ func (e *sparseEngine) predict() error {
 		} else {
 			linalg.Gemm(false, false, 1, v, e.lq, 0, h)
 		}
-		for i := i0; i < i1; i++ {
-			e.mHat[i] = e.mean[i] + linalg.Dot(v.Row(i-i0), e.mu)
-			e.sHat[i] = e.lambda[i] + linalg.Dot(h.Row(i-i0), h.Row(i-i0))
-		}
+		inChunks(i1-i0, func(_, r0, r1 int) {
+			for r := r0; r < r1; r++ {
+				e.mHat[i0+r] = e.mean[i0+r] + linalg.Dot(v.Row(r), e.mu)
+				e.sHat[i0+r] = e.lambda[i0+r] + linalg.Dot(h.Row(r), h.Row(r))
+			}
+		})
 	}
 	return nil
 }
@@ -372,11 +476,8 @@ func (e *sparseEngine) rowStatistics(s *sparseSeeds) error {
 			return err
 		}
 		w := scaled.RowRange(0, i1-i0)
-		for i := i0; i < i1; i++ {
-			linalg.Axpy(s.g[i], v.Row(i-i0), s.gStat)
-			copy(w.Row(i-i0), v.Row(i-i0))
-			linalg.Scale(s.h[i], w.Row(i-i0))
-		}
+		addRows(v, s.g[i0:i1], s.gStat)
+		weighted(v, s.h[i0:i1], w)
 		linalg.GemmLower(true, false, 1, v, w, 1, s.hStat)
 	}
 	s.hStat.MirrorLower()
@@ -419,38 +520,42 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 		if s.usesRow {
 			linalg.Gemm(false, false, 1, v, e.binv, 0, bar)
 		}
-		for i := i0; i < i1; i++ {
-			vi, vbi, bi := v.Row(i-i0), vb.Row(i-i0), bar.Row(i-i0)
-			if s.usesRow {
-				linalg.Scale(2*s.h[i], bi)
-				linalg.Axpy(s.g[i], e.mu, bi)
-			} else {
-				clear(bi)
+		inChunks(k, func(_, r0, r1 int) {
+			for row := r0; row < r1; row++ {
+				i, vi, vbi, bi := i0+row, v.Row(row), vb.Row(row), bar.Row(row)
+				if s.usesRow {
+					linalg.Scale(2*s.h[i], bi)
+					linalg.Axpy(s.g[i], e.mu, bi)
+				} else {
+					clear(bi)
+				}
+				if s.free {
+					meanBar[i] = s.mean[i]
+					linalg.Axpy(-2*s.lambda[i], vi, bi)
+					continue
+				}
+				d, r := e.dd[i], e.r[i]
+				vb := linalg.Dot(vi, s.b)
+				dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, vbi))/(d*d)
+				meanBar[i] = s.mean[i] - s.r[i] - vb/d
+				lambda := s.lambda[i] + e.alpha*dBar[i]
+				linalg.Axpy(2/d, vbi, bi)
+				linalg.Axpy(r/d, s.b, bi)
+				linalg.Axpy(-2*lambda, vi, bi)
+				s.lambda[i] = lambda
+				linalg.ScaleTo(vbi, lambda, vi)
 			}
-			if s.free {
-				meanBar[i] = s.mean[i]
-				linalg.Axpy(-2*s.lambda[i], vi, bi)
-				continue
-			}
-			d, r := e.dd[i], e.r[i]
-			vb := linalg.Dot(vi, s.b)
-			dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, vbi))/(d*d)
-			meanBar[i] = s.mean[i] - s.r[i] - vb/d
-			lambda := s.lambda[i] + e.alpha*dBar[i]
-			linalg.Axpy(2/d, vbi, bi)
-			linalg.Axpy(r/d, s.b, bi)
-			linalg.Axpy(-2*lambda, vi, bi)
-			s.lambda[i] = lambda
-			copy(vbi, vi)
-			linalg.Scale(lambda, vbi)
-		}
+		})
 		if !s.free {
 			linalg.GemmLower(true, false, 1, v, vb, 1, lambdaStat)
 		}
 		linalg.Trsm(false, false, e.l, bar)
 		bt := linalg.Of(e.m, k, barT.Data[:e.m*k])
 		transpose(bar, bt)
-		xb := p.x.RowRange(i0, i1)
+		xb, err := p.read(i0, i1)
+		if err != nil {
+			return 0, err
+		}
 		kernel.PullBlock(p.Kernel, theta, e.z, xb, bt, dTheta, dZ)
 		p.Kernel.PullDiag(theta, xb, s.lambda[i0:i1], dTheta, linalg.Matrix{})
 		p.Mean.Pull(beta, xb, meanBar[i0:i1], dBeta)
@@ -476,6 +581,16 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 	if s.free {
 		g.MirrorLower()
 	}
+	p.pullZZ(theta, g, dTheta, dZ)
+	for i, v := range e.lambda[:e.n] {
+		s.alpha += dBar[i] * v
+	}
+	return e.noise * (s.noise + linalg.Sum(dBar)), nil
+}
+
+// pullZZ pulls K̄_ZZ = −½ L⁻ᵀ sym(G) L⁻¹ back, and overwrites G.
+func (p *SparseProblem) pullZZ(theta []float64, g linalg.Matrix, dTheta []float64, dZ linalg.Matrix) {
+	e := p.e
 	linalg.Trsm(true, true, e.l, g)
 	linalg.Trsm(false, false, e.l, g)
 	for i := range e.m {
@@ -490,10 +605,6 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 	for i := range e.m {
 		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
 	}
-	for i, v := range e.lambda[:e.n] {
-		s.alpha += dBar[i] * v
-	}
-	return e.noise * (s.noise + linalg.Sum(dBar)), nil
 }
 
 // Names returns the name of every parameter.
@@ -504,6 +615,9 @@ func (p *SparseProblem) Names() []string {
 		for j := range d {
 			names = append(names, fmt.Sprintf("inducing[%d,%d]", i+1, j+1))
 		}
+	}
+	if p.LearnAlpha {
+		names = append(names, "alpha")
 	}
 	return names
 }
@@ -537,23 +651,21 @@ func (p *SparseProblem) begin(theta, beta []float64) error {
 	if err := p.factor(theta); err != nil {
 		return err
 	}
-	p.means(beta)
-	return p.statistics(theta)
+	return p.statistics(theta, beta)
 }
 
-// means fills m(x) and r = y − m(x).
-func (p *SparseProblem) means(beta []float64) {
-	e := p.e
-	p.Mean.At(beta, p.x.RowRange(0, e.n), e.mean[:e.n])
-	for i := range e.n {
-		e.r[i] = e.y[i] - e.mean[i]
-	}
-}
-
+// transpose fills t with aᵀ.
 func transpose(a, t linalg.Matrix) {
-	for i := range a.Rows {
-		for j, v := range a.Row(i) {
-			t.Data[j*t.Stride+i] = v
+	const strip = 8 // elements of a cache line
+	inChunks(a.Rows, func(_, r0, r1 int) {
+		for i := r0; i < r1; i += strip {
+			n := min(strip, r1-i)
+			for j := range a.Cols {
+				to := t.Data[j*t.Stride+i:][:n]
+				for l := range to {
+					to[l] = a.Data[(i+l)*a.Stride+j]
+				}
+			}
 		}
-	}
+	})
 }

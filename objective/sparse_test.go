@@ -63,9 +63,6 @@ func TestGoldenSparse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, c := range file.Cases {
-		if c.Jitter != 0 {
-			continue
-		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			z := matrix(c.Z)
 			at := append(append(append([]float64{}, c.LogParams...), c.Mean, c.LogNoise), z.Data...)
@@ -76,7 +73,7 @@ func TestGoldenSparse(t *testing.T) {
 					continue
 				}
 				for _, keep := range []int64{0, 1 << 30} {
-					p := &objective.SparseProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrix(c.X), Y: c.Y}, M: z.Rows, Objective: o, Keep: keep}
+					p := &objective.SparseProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrix(c.X), Y: c.Y}, M: z.Rows, Objective: o, Keep: keep, MinJitter: c.Jitter}
 					g := make([]float64, p.Dim())
 					v, err := p.Evaluate(at, g)
 					if err != nil {

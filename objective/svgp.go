@@ -49,10 +49,13 @@ func (f *SVGP) step(on *SparseProblem, at FreeFormParts, rho, weight float64) er
 	e.a.Zero()
 	clear(e.b)
 	c := rho * weight / e.noise
-	on.pass(at.Theta, func(i0, i1 int, v linalg.Matrix) {
+	err := on.pass(at.Theta, at.Beta, func(i0, i1 int, v linalg.Matrix) {
 		linalg.SyrkLower(true, c, v, 1, e.a)
 		linalg.Gemv(true, c, v, e.r[i0:i1], 1, e.b)
 	})
+	if err != nil {
+		return err
+	}
 	e.a.AddDiagonal(rho)
 	if rho < 1 {
 		linalg.TriangularInverse(e.lq)

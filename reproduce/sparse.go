@@ -113,7 +113,7 @@ func (s sparseSetting) fit(ctx context.Context, env Env, sp split) (sparseResult
 	grid := pacbayes.DefaultGrid
 	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: s.Loss, Below: s.Eps}, EpsilonRaw: s.Eps * sp.sd,
 		Delta: 0.01, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
-	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: sp.x, Y: sp.y}, M: s.M, Keep: 1 << 30}
+	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: sp.x, Y: sp.y}, M: s.M, Keep: 1 << 30, MinJitter: 1e-6}
 	penalty := pacbayes.Penalty(grid.LogInverseP(terms.Params), 0, len(sp.y), terms.Delta)
 	pac := func(b pacbayes.Bound) *objective.SparsePAC {
 		return &objective.SparsePAC{Alpha: 1, Loss: terms.Loss, Bound: b, Penalty: penalty}

@@ -40,7 +40,7 @@ type Annealed interface {
 type Neighbours interface {
 	Stochastic
 	// Nearest fills batch with row and the rows nearest to it.
-	Nearest(row int, batch []int)
+	Nearest(row int, batch []int) error
 }
 
 // Adam minimises by the steps of Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR
@@ -182,9 +182,9 @@ func (a Adam) shuffle(epoch int, order []int) {
 }
 
 // draw fills batch with the row of that step and its neighbours.
-func (a Adam) draw(f Neighbours, step int, batch []int) {
+func (a Adam) draw(f Neighbours, step int, batch []int) error {
 	rng := rand.New(rand.NewPCG(a.Seed, 0x6e6e000000000000|uint64(step)))
-	f.Nearest(rng.IntN(f.BatchRows()), batch)
+	return f.Nearest(rng.IntN(f.BatchRows()), batch)
 }
 
 // Minimize runs from a state, a fresh one (StartAdam, moved into the box if it lies outside) or
@@ -245,7 +245,9 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamSt
 		t := s.Steps % batches
 		batch := order[t*rows/batches : (t+1)*rows/batches]
 		if a.Nearest {
-			a.draw(neighbours, s.Steps, batch)
+			if err := a.draw(neighbours, s.Steps, batch); err != nil {
+				return nil, err
+			}
 		} else if e := s.Steps / batches; e != epoch {
 			epoch = e
 			a.shuffle(epoch, order)

@@ -21,7 +21,9 @@ func newEvaluate(c *common) *cobra.Command {
    "noise_variance": 0.1, "mean": {"constant": 0}}
 
 One lengthscale stands for all inputs. rq adds "shape", periodic "period"; sums and
-products are {"name": "sum", "parts": [...]}. Rows are dealt and scaled as fit would.
+products are {"name": "sum", "parts": [...]}. A sparse GP has "inducing": [[...], ...], and a
+free-form posterior of kl-pac, sqrt-pac or svgp "posterior": {"mean": [...], "chol": [[...], ...]},
+its mean and the lower Cholesky factor of its covariance there. Rows are dealt and scaled as fit would.
 The value is something to minimise; gradients are with respect to ln l, ln σ_s², ln σ_n².
 The certificate is at the parameters rounded to the grid.`,
 		Args: exactly(1),

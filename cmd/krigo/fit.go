@@ -29,7 +29,7 @@ type objectiveFlags struct {
 	scaling       string
 	noStandardise bool
 	inducing      string
-	alpha         float64
+	alpha         string
 	posterior     string
 	flags         *pflag.FlagSet
 }
@@ -40,7 +40,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
 	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them)")
 	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse)")
-	flags.Float64Var(&f.alpha, "alpha", 1, "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form), pep up to 1 (default 0.5); 0 is the VFE form")
+	flags.StringVar(&f.alpha, "alpha", "", "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form) or learn, pep up to 1 (default 0.5); 0 is the VFE form")
 	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free: training goes on from the objective's own with any mean and covariance at the inducing inputs")
 	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
 	flags.StringVar(&o.Loss, "loss", "band", "bounded loss that is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute")
@@ -79,8 +79,16 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 			return fail(fmt.Errorf("--inducing %q: want a number of inducing inputs, 0 or auto", f.inducing))
 		}
 	}
-	if f.flags.Changed("alpha") {
-		o.Alpha = &f.alpha
+	switch f.alpha {
+	case "":
+	case "learn":
+		o.LearnAlpha = true
+	default:
+		a, err := strconv.ParseFloat(f.alpha, 64)
+		if err != nil {
+			return fail(fmt.Errorf("--alpha %q: want a number or learn", f.alpha))
+		}
+		o.Alpha = &a
 	}
 	switch f.posterior {
 	case "objective":

@@ -14,6 +14,9 @@ func Dot(x, y []float64) float64 { return floats.Dot(x, y) }
 // Axpy adds α x to y.
 func Axpy(alpha float64, x, y []float64) { floats.AddScaled(y, alpha, x) }
 
+// ScaleTo fills y with α x.
+func ScaleTo(y []float64, alpha float64, x []float64) { floats.ScaleTo(y, alpha, x) }
+
 // Scale multiplies x by α.
 func Scale(alpha float64, x []float64) { floats.Scale(alpha, x) }
 
