@@ -50,8 +50,9 @@ type Checkpoint struct {
 	Fingerprint string                  `json:"fingerprint"` // of data and options
 	Runs        map[string]*train.State `json:"runs"`
 
-	// Batches are the states of runs on batches of rows.
+	// Batches are the states of runs on batches of rows, MMA those of moving asymptotes.
 	Batches map[string]*train.AdamState `json:"batches,omitempty"`
+	MMA     map[string]*train.MMAState  `json:"mma,omitempty"`
 }
 
 // A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
@@ -86,6 +87,12 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	if err := p.setMethod(o); err != nil {
 		return nil, err
 	}
+	if o.Optimizer == "" {
+		o.Optimizer = "lbfgs"
+		if len(p.y) > defaultFull {
+			o.Optimizer = "adam"
+		}
+	}
 	if o.Restarts == 0 {
 		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
 		if p.inducing > 0 {
@@ -101,6 +108,12 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	c, err := p.checkpoints(o)
 	if err != nil {
 		return nil, err
+	}
+	if o.AlphaCV {
+		if p.alpha, err = p.crossValidate(ctx, o, families[0], c); err != nil {
+			return nil, err
+		}
+		o.Alpha = &p.alpha
 	}
 	best, runs, err := p.train(ctx, o, families, c)
 	if err != nil {
@@ -138,6 +151,9 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		}
 		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
 	}
+	if o.onBatches() && !o.freeForm() && len(p.y) > maxEvaluated {
+		p.notices = append(p.notices, "objective_value is the mean over the batches of the last epoch, an estimate")
+	}
 	if r := best.result; r.Rejected > 0 {
 		p.notices = append(p.notices, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the last: %s)", r.Rejected, r.Evaluations, r.Rejection))
 	}
@@ -167,16 +183,16 @@ func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Poste
 	if o.freeForm() {
 		return p.freePosterior(o, f, x)
 	}
+	if o.Objective == "renyi" {
+		return p.renyiPosterior(o, f, x)
+	}
 	nk, g := len(f.kernel.Params()), f.gridParams()
 	if p.inducing == 0 {
 		return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
 	}
 	sparse := p.sparse(f)
 	q, err := sparse.Posterior(x, p.posteriorAlpha(o, x))
-	if sparse.Jitter > 0 {
-		p.notices = append(p.notices, fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", sparse.Jitter))
-	}
-	return q, err
+	return p.noteJitter(q, sparse.Jitter, err)
 }
 
 // model makes a certified model from parameters on the grid.

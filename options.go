@@ -17,7 +17,7 @@ import (
 // Options say how to fit. The zero value of every field but Target means its default.
 type Options struct {
 	Target    string // column to predict
-	Objective string // kl-pac (default), sqrt-pac, evidence, vfe, fitc, dtc, pep or svgp
+	Objective string // kl-pac (default), sqrt-pac, evidence, vfe, fitc, dtc, pep, svgp or renyi
 
 	// Full asks for the full GP however many rows there are. Without it kl-pac and
 	// sqrt-pac train a full GP on up to 2,000 rows and a sparse one above; evidence is
@@ -32,11 +32,19 @@ type Options struct {
 	PosteriorFITC bool     // certify the posterior of α = 1, whichever α was trained
 	PosteriorFree bool     // kl-pac, sqrt-pac: go on from the optimum with a q(f_Z) that is free
 
-	// How svgp and free-form posteriors are trained; everything else is by L-BFGS.
-	Optimizer    string  // lbfgs or adam; "": adam for svgp and where one of the others is given, else lbfgs
-	Batch        int     // rows of a batch; 0: 1,000
+	// The Rényi GP. Its α runs the other way from D's: 0 is the exact GP, 1 variational
+	// inference (vfe). Without Alpha it falls from 0.99 to 0 while training.
+	Anneal  string // how it falls: linear (default), cosine or geometric; none: Alpha stays
+	AlphaCV bool   // a fixed α, chosen by cross-validation
+
+	// Optimizer is lbfgs or mma, with all rows in every step, or adam or sgd, with a batch of
+	// them, for svgp, free-form posteriors, renyi and evidence. "": adam for svgp, for renyi with
+	// more than 2,000 rows, and where one of the others is given, else lbfgs.
+	Optimizer    string
+	Batch        int     // rows of a batch; 0: 1,000, of renyi and evidence 1,024
+	Batches      string  // uniform (default), or of renyi and evidence nearest: a row and its neighbours
 	Epochs       int     // passes over the rows; 0: as many as 3,000 steps take
-	LearningRate float64 // of Adam's first step; 0: 0.02 for svgp, 0.001 from a collapsed optimum
+	LearningRate float64 // of the first step; 0: adam 0.02, from a collapsed optimum 0.001; sgd 0.1
 
 	Kernel string // kernel expression, default "se" (see kernel.Parse)
 	ARD    string // one lengthscale an input: on, off, or auto (default): both are tried and paid for
@@ -65,6 +73,8 @@ type Options struct {
 	// such a state: the fit goes on from there and ends as if it had never stopped.
 	Save   func(*Checkpoint) error
 	Resume *Checkpoint
+
+	evaluating bool // nothing is trained: renyi's α may be negative
 }
 
 // UsageError says what is wrong with the options rather than with the data.
@@ -80,10 +90,7 @@ func usage(format string, args ...any) error {
 }
 
 // Objectives lists the training objectives of this version.
-var Objectives = []string{"kl-pac", "sqrt-pac", "evidence", "vfe", "fitc", "dtc", "pep", "svgp"}
-
-// later are objectives of the contract that this version doesn't have.
-var later = []string{"renyi"}
+var Objectives = []string{"kl-pac", "sqrt-pac", "evidence", "vfe", "fitc", "dtc", "pep", "svgp", "renyi"}
 
 // withDefaults fills the zero fields, or says all that is wrong with the others.
 func (o Options) withDefaults() (Options, error) {
@@ -100,10 +107,17 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.EpsilonUnits, "sd")
 	text(&o.Scaling, dataset.PriorRows)
 	text(&o.InducingInit, "kmeans")
+	text(&o.Batches, "uniform")
+	if o.Objective == "renyi" && o.Alpha == nil && !o.AlphaCV {
+		text(&o.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
+	}
+	text(&o.Anneal, "none")
 	if o.Optimizer == "" {
-		o.Optimizer = "lbfgs"
-		if o.Objective == "svgp" || o.batches() {
+		switch {
+		case o.Objective == "svgp" || o.batches():
 			o.Optimizer = "adam" // a full pass a step is what svgp is there to avoid
+		case o.Objective != "renyi":
+			o.Optimizer = "lbfgs" // renyi's depends on the number of rows
 		}
 	}
 	if o.Epsilon == 0 {
@@ -128,11 +142,7 @@ func (o Options) check() error {
 	if o.Target == "" {
 		errs = append(errs, errors.New("target: name the column to predict"))
 	}
-	if slices.Contains(later, o.Objective) {
-		errs = append(errs, fmt.Errorf("objective %q isn't in this version yet: it has %s", o.Objective, strings.Join(Objectives, ", ")))
-	} else {
-		oneOf("objective", o.Objective, Objectives...)
-	}
+	oneOf("objective", o.Objective, Objectives...)
 	oneOf("ard", o.ARD, "on", "off", "auto")
 	oneOf("epsilon-units", o.EpsilonUnits, "sd", "raw")
 	oneOf("inducing-init", o.InducingInit, "kmeans", "greedy", "kdpp", "random")
@@ -145,20 +155,37 @@ func (o Options) check() error {
 	if o.Full && (o.Inducing > 0 || o.AutoInducing || o.sparseOnly() && !o.PosteriorFree) {
 		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives kl-pac, sqrt-pac and evidence, and no inducing inputs", o.Objective))
 	}
-	oneOf("optimizer", o.Optimizer, "lbfgs", "adam")
+	if o.Optimizer != "" || o.Objective != "renyi" {
+		oneOf("optimizer", o.Optimizer, "lbfgs", "adam", "sgd", "mma")
+	}
+	oneOf("batches", o.Batches, "uniform", "nearest")
+	oneOf("anneal", o.Anneal, "linear", "cosine", "geometric", "none")
+	switch fixed := o.Alpha != nil || o.AlphaCV; {
+	case o.Objective != "renyi" && (o.AlphaCV || o.Anneal != "none"):
+		errs = append(errs, fmt.Errorf("anneal and alpha cv are for renyi, not %s", o.Objective))
+	case o.Alpha != nil && o.AlphaCV:
+		errs = append(errs, errors.New("alpha: a number and cv exclude each other"))
+	case fixed && o.Anneal != "none":
+		errs = append(errs, fmt.Errorf("anneal %s with a fixed α: leave alpha out, or anneal none", o.Anneal))
+	case o.Objective == "renyi" && !fixed && o.Anneal == "none":
+		errs = append(errs, errors.New("anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv"))
+	}
 	if o.PosteriorFree && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
 		errs = append(errs, fmt.Errorf("posterior free with %s: it is for kl-pac and sqrt-pac (svgp's always is free; the others' is a function of their parameters)", o.Objective))
 	}
 	if o.PosteriorFree && o.Full {
 		errs = append(errs, errors.New("posterior free with a full GP: a free-form posterior stands on inducing inputs"))
 	}
-	if o.PosteriorFITC && (o.PosteriorFree || o.Objective == "svgp") {
-		errs = append(errs, errors.New("posterior fitc: a free-form posterior has no α"))
+	if o.PosteriorFITC && (o.PosteriorFree || o.Objective == "svgp" || o.Objective == "renyi") {
+		errs = append(errs, errors.New("posterior fitc: free-form posteriors and renyi's have no α of that kind"))
 	}
-	if (o.Optimizer == "adam" || o.batches()) && o.Objective != "svgp" && !o.PosteriorFree {
-		errs = append(errs, fmt.Errorf("optimizer adam, batch, epochs and learning-rate are for svgp and for posterior free; %s needs all rows in every step", o.Objective))
-	} else if o.Optimizer == "lbfgs" && o.batches() {
-		errs = append(errs, errors.New("batch, epochs and learning-rate are adam's: lbfgs takes all rows in every step"))
+	if (o.onBatches() || o.batches()) && !slices.Contains([]string{"svgp", "renyi", "evidence"}, o.Objective) && !o.PosteriorFree {
+		errs = append(errs, fmt.Errorf("optimizer adam, sgd, batch, epochs and learning-rate are for svgp, renyi, evidence and posterior free; %s needs all rows in every step", o.Objective))
+	} else if o.Optimizer != "" && !o.onBatches() && o.batches() {
+		errs = append(errs, fmt.Errorf("batch, batches, epochs and learning-rate are adam's and sgd's: %s takes all rows in every step", o.Optimizer))
+	}
+	if o.Batches == "nearest" && o.Objective != "renyi" && o.Objective != "evidence" {
+		errs = append(errs, fmt.Errorf("batches nearest: it is for renyi and evidence; the others' are a sum over rows, which uniform batches estimate without bias: not %s", o.Objective))
 	}
 	if o.Batch < 0 || o.Epochs < 0 || !(o.LearningRate >= 0) || o.LearningRate > 10 {
 		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults", o.Batch, o.Epochs, o.LearningRate))
@@ -170,9 +197,10 @@ func (o Options) check() error {
 		switch {
 		case o.Objective == "pep" && !(*a > 0 && *a <= 1):
 			errs = append(errs, fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", *a))
+		case o.Objective == "renyi" && o.evaluating && *a <= 1:
 		case !(*a >= 0 && *a <= 1):
 			errs = append(errs, fmt.Errorf("alpha %v: want 0 ≤ α ≤ 1", *a))
-		case o.Objective != "pep" && o.Objective != "kl-pac" && o.Objective != "sqrt-pac":
+		case !slices.Contains([]string{"pep", "kl-pac", "sqrt-pac", "renyi"}, o.Objective):
 			errs = append(errs, fmt.Errorf("alpha doesn't apply to %s, which has its own", o.Objective))
 		}
 	}
@@ -222,14 +250,16 @@ func (o Options) check() error {
 
 // sparseOnly says whether the objective has inducing inputs whatever the options say.
 func (o Options) sparseOnly() bool {
-	return o.PosteriorFree || slices.Contains([]string{"vfe", "fitc", "dtc", "pep", "svgp"}, o.Objective)
+	return o.PosteriorFree || slices.Contains([]string{"vfe", "fitc", "dtc", "pep", "svgp", "renyi"}, o.Objective)
 }
 
 // freeForm says whether q is a parameter of the training objective.
 func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == "svgp" }
 
 // batches says whether a setting of training on batches is given.
-func (o Options) batches() bool { return o.Batch != 0 || o.Epochs != 0 || o.LearningRate != 0 }
+func (o Options) batches() bool {
+	return o.Batch != 0 || o.Epochs != 0 || o.LearningRate != 0 || o.Batches == "nearest"
+}
 
 func (o Options) loss(kind pacbayes.Kind) pacbayes.Loss {
 	return pacbayes.Loss{Kind: kind, Below: o.Epsilon, Above: o.EpsilonAbove}

@@ -103,6 +103,9 @@ func (p *prepared) setMethod(o Options) error {
 		return fmt.Errorf("%s: %d rows to train on: a full GP takes up to %d; use a sparse objective (vfe, kl-pac with inducing inputs), or fewer rows",
 			p.data.Source, n, maxFull)
 	}
+	if o.Objective == "renyi" && n > maxRenyi && (o.evaluating || o.Optimizer != "" && !o.onBatches()) {
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows", p.data.Source, n, maxRenyi)
+	}
 	switch o.Objective {
 	case "kl-pac", "sqrt-pac", "fitc":
 		p.alpha = 1

@@ -64,6 +64,9 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 		bound = pacbayes.SqrtBound
 	}
 	penalty := pacbayes.Penalty(o.Grid.LogInverseP(f.gridParams()), math.Log(float64(choices)), len(p.y), o.Delta)
+	if o.Objective == "renyi" || o.Objective == "evidence" && o.onBatches() {
+		return p.renyi(o, f)
+	}
 	if o.freeForm() {
 		free := p.freeForm(f)
 		if o.PosteriorFree {
@@ -138,10 +141,13 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				key := fmt.Sprintf("%s/%d", f.name, si+1)
 				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
 				problem := p.newProblem(o, f, len(families))
-				if free, ok := problem.(*objective.FreeFormProblem); ok {
-					results[si], errs[si] = p.minimizeFree(ctx, o, f, free, c, key, event, x0)
-				} else {
-					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0)
+				switch problem := problem.(type) {
+				case *objective.FreeFormProblem:
+					results[si], errs[si] = p.minimizeFree(ctx, o, f, problem, c, key, event, x0)
+				case *objective.RenyiProblem:
+					results[si], errs[si] = p.minimizeRenyi(ctx, o, problem, c, key, event, p.box(o, f, x0), x0)
+				default:
+					results[si], errs[si] = c.minimize(ctx, o.Optimizer, key, event, problem, p.box(o, f, x0), x0, 0)
 				}
 			})
 		}
@@ -182,7 +188,7 @@ type checkpoints struct {
 // checkpoints begins with the states to resume from, if there are any.
 func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 	c := &checkpoints{progress: o.Progress, save: o.Save,
-		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Batches: map[string]*train.AdamState{}}}
+		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Batches: map[string]*train.AdamState{}, MMA: map[string]*train.MMAState{}}}
 	if o.Resume == nil {
 		return c, nil
 	}
@@ -191,6 +197,7 @@ func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 	}
 	maps.Copy(c.states.Runs, o.Resume.Runs)
 	maps.Copy(c.states.Batches, o.Resume.Batches)
+	maps.Copy(c.states.MMA, o.Resume.MMA)
 	return c, nil
 }
 
@@ -208,18 +215,41 @@ func (c *checkpoints) tell(event Event, record func()) error {
 	return nil
 }
 
-// lbfgs minimises from x0, or goes on from the run's last state.
-func (c *checkpoints) lbfgs(ctx context.Context, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64) (*train.Result, error) {
-	c.mu.Lock()
-	from := train.Start(x0)
-	if s := c.states.Runs[key]; s != nil {
-		from = s.Clone()
+// minimize minimises from x0 with all rows in every step, or goes on from the run's last
+// state; 0 iterations stands for the default limit.
+func (c *checkpoints) minimize(ctx context.Context, optimizer, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64, iterations int) (*train.Result, error) {
+	before := event.Iteration
+	if optimizer == "mma" {
+		from := resume(c, c.states.MMA, key, train.StartMMA(x0))
+		return train.MMA{MaxIterations: iterations}.Minimize(ctx, problem, box, from, func(s *train.MMAState) error {
+			event.Iteration, event.Value, event.Stopped = before+s.Iterations, s.Value, s.Stopped
+			return c.tell(event, func() { c.states.MMA[key] = s.Clone() })
+		})
 	}
-	c.mu.Unlock()
-	return train.LBFGS{}.Minimize(ctx, problem, box, from, func(s *train.State) error {
-		event.Iteration, event.Value, event.Stopped = s.Iterations, s.Value, s.Stopped
+	from := resume(c, c.states.Runs, key, train.Start(x0))
+	return train.LBFGS{MaxIterations: iterations}.Minimize(ctx, problem, box, from, func(s *train.State) error {
+		event.Iteration, event.Value, event.Stopped = before+s.Iterations, s.Value, s.Stopped
 		return c.tell(event, func() { c.states.Runs[key] = s.Clone() })
 	})
+}
+
+// adam minimises from x0 on batches, or goes on from the run's last state.
+func (c *checkpoints) adam(ctx context.Context, key string, event Event, problem train.Stochastic, settings train.Adam, box train.Bounds, x0 []float64) (*train.AdamState, error) {
+	from := resume(c, c.states.Batches, key, train.StartAdam(x0))
+	return settings.Minimize(ctx, problem, box, from, func(s *train.AdamState) error {
+		event.Iteration, event.Value, event.Stopped = s.Steps, s.Mean, s.Stopped
+		return c.tell(event, func() { c.states.Batches[key] = s.Clone() })
+	})
+}
+
+// resume returns a run's last state, or the fresh one where there is none.
+func resume[S interface{ Clone() S }](c *checkpoints, states map[string]S, key string, fresh S) S {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, ok := states[key]; ok {
+		return s.Clone()
+	}
+	return fresh
 }
 
 // starts returns the points [θ, β, ln σ_n², Z] to train a family from.
@@ -409,11 +439,14 @@ func (p *prepared) box(o Options, f family, x0 []float64) train.Bounds {
 // fingerprint identifies data and options that a checkpoint belongs to.
 func (p *prepared) fingerprint(o Options) string {
 	init, _ := json.Marshal(o.Init) // parameters of a kernel: nothing in them can fail
-	free := ""
-	if o.freeForm() {
-		free = fmt.Sprintf(" free=%v %s batch=%d epochs=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.Epochs, o.LearningRate)
+	method := ""                    // absent where only L-BFGS comes into question, as in checkpoints of old
+	if o.freeForm() || o.Objective == "renyi" || o.Optimizer != "lbfgs" {
+		method = fmt.Sprintf(" free=%v %s batch=%d epochs=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.Epochs, o.LearningRate)
+	}
+	if o.Objective == "renyi" || o.Batches != "uniform" {
+		method += fmt.Sprintf(" %s anneal=%s cv=%v", o.Batches, o.Anneal, o.AlphaCV)
 	}
 	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
 		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
-		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, free)
+		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, method)
 }

@@ -1,0 +1,104 @@
+package krigo_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+)
+
+// TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the
+// exact one, its certificate that of evidence at the same parameters, and the value reached is
+// about the evidence's optimum.
+func TestRenyiAnneals(t *testing.T) {
+	base := krigo.Options{Target: "MEDV", ARD: "off", Objective: "evidence"}
+	optimum := fit(t, homes(), base).Training.ObjectiveValue
+	for name, o := range map[string]krigo.Options{
+		"lbfgs":           {},
+		"mma, geometric":  {Optimizer: "mma", Anneal: "geometric"},
+		"adam":            {Epochs: 500, Anneal: "cosine"},
+		"adam on batches": {Batch: 40, Epochs: 300, FixInducing: true},
+		"sgd":             {Optimizer: "sgd", Epochs: 2000, LearningRate: 0.5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Target, o.ARD, o.Objective, o.Inducing = "MEDV", "off", "renyi", 7
+			m := fit(t, homes(), o)
+			// The paths of steps on batches, or of many small ones, may end at an optimum nearby.
+			if v := m.Training.ObjectiveValue; !(v > optimum-1e-3) || !(v < optimum+map[bool]float64{true: 6, false: 0.2}[o.Epochs > 0]) {
+				t.Errorf("−ln p(y) = %v, evidence's optimum %v", v, optimum)
+			}
+			if m.Posterior.Sparse() || m.ObservationNoise != m.Posterior.Noise {
+				t.Errorf("sparse %v, observation noise %v, σ_n² %v", m.Posterior.Sparse(), m.ObservationNoise, m.Posterior.Noise)
+			}
+			e, err := krigo.Evaluate(homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}, base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(e.Certificate.Bound-m.Certificate.Bound) > 1e-9 {
+				t.Errorf("bound %v, evidence's there %v", m.Certificate.Bound, e.Certificate.Bound)
+			}
+		})
+	}
+}
+
+// TestRenyiFixed: a fixed α keeps its optimal q(U) as posterior; α = 1 is vfe.
+func TestRenyiFixed(t *testing.T) {
+	one, half := 1.0, 0.5
+	base := krigo.Options{Target: "MEDV", ARD: "off", Inducing: 7, FixInducing: true}
+	o := base
+	o.Objective = "vfe"
+	vfe := fit(t, homes(), o)
+	o.Objective, o.Alpha = "renyi", &one
+	m := fit(t, homes(), o)
+	if math.Abs(m.Training.ObjectiveValue-vfe.Training.ObjectiveValue) > 1e-6 || math.Abs(m.Certificate.Bound-vfe.Certificate.Bound) > 1e-6 {
+		t.Errorf("α = 1: value %v, bound %v; vfe %v, %v", m.Training.ObjectiveValue, m.Certificate.Bound, vfe.Training.ObjectiveValue, vfe.Certificate.Bound)
+	}
+	o.Alpha = &half
+	m = fit(t, homes(), o)
+	if !m.Posterior.Sparse() || !m.Certificate.Valid || !(m.Training.ObjectiveValue < vfe.Training.ObjectiveValue) {
+		t.Errorf("α = ½: sparse %v, valid %v, value %v, vfe's %v", m.Posterior.Sparse(), m.Certificate.Valid, m.Training.ObjectiveValue, vfe.Training.ObjectiveValue)
+	}
+	o.Alpha, o.AlphaCV = nil, true
+	m = fit(t, homes(), o)
+	if !strings.Contains(strings.Join(m.Notices, "\n"), "by cross-validation") {
+		t.Errorf("notices %q", m.Notices)
+	}
+}
+
+// TestEvaluateRenyi: the sandwich is ordered; a negative α bounds from above and has no posterior
+// to certify; without α the value is the evidence's.
+func TestEvaluateRenyi(t *testing.T) {
+	p := paramsOf(fit(t, homes(), krigo.Options{Target: "MEDV", ARD: "off", Inducing: 5, Objective: "vfe"}))
+	at := func(objective string, alpha *float64) *krigo.Evaluation {
+		e, err := krigo.Evaluate(homes(), p, krigo.Options{Target: "MEDV", Objective: objective, Alpha: alpha})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	half, below := 0.5, -0.5
+	e := at("renyi", &half)
+	b := e.EvidenceBounds
+	last := math.Inf(1)
+	for i, v := range []*float64{b.Upper, b.UpperNorm, b.Evidence, b.AlphaELBO, b.AlphaAtVariational, b.Jensen, b.Variational} {
+		if !(*v < last) {
+			t.Errorf("bound %d: %v after %v", i, *v, last)
+		}
+		last = *v
+	}
+	if e.Value != -*b.AlphaELBO || e.Certificate == nil || len(e.Gradient.Inducing) != 5 {
+		t.Errorf("value %v, certificate %v, gradient %+v", e.Value, e.Certificate, e.Gradient)
+	}
+	vfe := at("vfe", nil)
+	if s := vfe.EvidenceBounds; math.Abs(*s.Variational-*b.Variational) > 1e-9 || !(*s.Upper > *b.Evidence) || s.Evidence != nil {
+		t.Errorf("vfe: %+v", s)
+	}
+	e = at("renyi", &below)
+	if c := e.EvidenceBounds; !(*c.AlphaELBO > *b.Evidence) || c.Jensen != nil || e.Certificate != nil || e.CertificateReason == "" {
+		t.Errorf("α < 0: %+v, certificate %v %q", c, e.Certificate, e.CertificateReason)
+	}
+	if e = at("renyi", nil); e.Value != -*b.Evidence {
+		t.Errorf("no α: %v, evidence %v", e.Value, *b.Evidence)
+	}
+}
