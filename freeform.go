@@ -77,7 +77,7 @@ func (p *prepared) minimizeFree(ctx context.Context, o Options, f family, free *
 	}
 	box := p.box(o, f, x0)
 	if !o.onBatches() {
-		return c.minimize(ctx, o.Optimizer, key, event, free, box, x0, 0)
+		return c.minimize(ctx, o.Optimizer, key, event, free, box, x0, o.evaluations())
 	}
 	s, err := c.adam(ctx, key, event, free, p.adam(o), box, x0)
 	if err != nil {

@@ -847,6 +847,27 @@ func TestFitRefusesData(t *testing.T) {
 	}
 }
 
+// TestEpochs: a fit that stopped after so many evaluations goes on where it was.
+func TestEpochs(t *testing.T) {
+	base := krigo.Options{Target: "MEDV", Inducing: 8, ARD: "off"}
+	whole := fit(t, homes(), base)
+	short := base
+	short.Epochs = 5
+	var last *krigo.Checkpoint
+	short.Save = func(c *krigo.Checkpoint) error { last = c; return nil }
+	m := fit(t, homes(), short)
+	if e := m.Training.Evaluations; m.Training.Stopped != "evaluation limit" || e < 5 || e > 30 {
+		t.Errorf("%d evaluations, stopped by %q", e, m.Training.Stopped)
+	}
+	on := base
+	on.Resume = last
+	resumed := fit(t, homes(), on)
+	if resumed.Certificate.Bound != whole.Certificate.Bound || resumed.Training.Evaluations != whole.Training.Evaluations {
+		t.Errorf("bound %v after %d evaluations, in one go %v after %d", resumed.Certificate.Bound, resumed.Training.Evaluations,
+			whole.Certificate.Bound, whole.Training.Evaluations)
+	}
+}
+
 // TestUsageErrors: every wrong option is a UsageError that names it, and all of them
 // are named at once.
 func TestUsageErrors(t *testing.T) {
@@ -872,7 +893,7 @@ func TestUsageErrors(t *testing.T) {
 		{krigo.Options{Objective: "svgp", Batches: "farthest"}, `batches "farthest"`},
 		{krigo.Options{Optimizer: "adam"}, "kl-pac needs all rows in every step"},
 		{krigo.Options{Objective: "vfe", Batch: 100}, "vfe needs all rows in every step"},
-		{krigo.Options{Objective: "svgp", Optimizer: "lbfgs", Epochs: 3}, "are adam's"},
+		{krigo.Options{Objective: "svgp", Optimizer: "lbfgs", Batch: 3}, "are adam's"},
 		{krigo.Options{Objective: "svgp", Batch: -1}, "batch -1"},
 		{krigo.Options{Objective: "svgp", Epochs: -1}, "epochs -1"},
 		{krigo.Options{Objective: "svgp", LearningRate: math.NaN()}, "learning-rate NaN"},

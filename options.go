@@ -39,11 +39,12 @@ type Options struct {
 
 	// Optimizer is lbfgs or mma, with all rows in every step, or adam or sgd, with a batch of
 	// them, for svgp, free-form posteriors, renyi and evidence. "": adam for svgp, for renyi with
-	// more than 2,000 rows, and where one of the others is given, else lbfgs.
+	// more than 2,000 rows, where one of the others but Epochs is given, and for a free-form
+	// posterior where Epochs is; else lbfgs.
 	Optimizer    string
 	Batch        int     // rows of a batch; 0: 1,000, of renyi and evidence 1,024
 	Batches      string  // uniform (default), or of renyi and evidence nearest: a row and its neighbours
-	Epochs       int     // passes over the rows; 0: as many as 3,000 steps take
+	Epochs       int     // passes over the rows: on batches, 0: as many as 3,000 steps take; else evaluations, 0: 1,000
 	LearningRate float64 // of the first step; 0: adam 0.02, from a collapsed optimum 0.001; sgd 0.1
 
 	Kernel string // kernel expression, default "se" (see kernel.Parse)
@@ -114,7 +115,7 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.Anneal, "none")
 	if o.Optimizer == "" {
 		switch {
-		case o.Objective == "svgp" || o.batches():
+		case o.Objective == "svgp" || o.batches() || o.PosteriorFree && o.Epochs != 0:
 			o.Optimizer = "adam" // a full pass a step is what svgp is there to avoid
 		case o.Objective != "renyi":
 			o.Optimizer = "lbfgs" // renyi's depends on the number of rows
@@ -180,9 +181,9 @@ func (o Options) check() error {
 		errs = append(errs, errors.New("posterior fitc: free-form posteriors and renyi's have no α of that kind"))
 	}
 	if (o.onBatches() || o.batches()) && !slices.Contains([]string{"svgp", "renyi", "evidence"}, o.Objective) && !o.PosteriorFree {
-		errs = append(errs, fmt.Errorf("optimizer adam, sgd, batch, epochs and learning-rate are for svgp, renyi, evidence and posterior free; %s needs all rows in every step", o.Objective))
+		errs = append(errs, fmt.Errorf("optimizer adam, sgd, batch, batches and learning-rate are for svgp, renyi, evidence and posterior free; %s needs all rows in every step", o.Objective))
 	} else if o.Optimizer != "" && !o.onBatches() && o.batches() {
-		errs = append(errs, fmt.Errorf("batch, batches, epochs and learning-rate are adam's and sgd's: %s takes all rows in every step", o.Optimizer))
+		errs = append(errs, fmt.Errorf("batch, batches and learning-rate are adam's and sgd's: %s takes all rows in every step", o.Optimizer))
 	}
 	if o.Batches == "nearest" && o.Objective != "renyi" && o.Objective != "evidence" {
 		errs = append(errs, fmt.Errorf("batches nearest: it is for renyi and evidence; the others' are a sum over rows, which uniform batches estimate without bias: not %s", o.Objective))
@@ -256,9 +257,18 @@ func (o Options) sparseOnly() bool {
 // freeForm says whether q is a parameter of the training objective.
 func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == "svgp" }
 
-// batches says whether a setting of training on batches is given.
+// batches says whether a setting that only training on batches has is given.
 func (o Options) batches() bool {
-	return o.Batch != 0 || o.Epochs != 0 || o.LearningRate != 0 || o.Batches == "nearest"
+	return o.Batch != 0 || o.LearningRate != 0 || o.Batches == "nearest"
+}
+
+// evaluations limits those of L-BFGS and MMA; 0: their default. Epochs on batches aren't those
+// of the optimum that they start from.
+func (o Options) evaluations() int {
+	if o.onBatches() {
+		return 0
+	}
+	return o.Epochs
 }
 
 func (o Options) loss(kind pacbayes.Kind) pacbayes.Loss {

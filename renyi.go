@@ -18,10 +18,10 @@ import (
 // step it falls in stages, each from where the last ended: a dozen of them follow a path that
 // steps of α of 0.09 don't leave, and only the last needs to converge.
 const (
-	annealStart     = 0.99
-	annealEnd       = 0.01 // of the geometric schedule, before 0
-	annealStages    = 12
-	stageIterations = 30
+	annealStart      = 0.99
+	annealEnd        = 0.01 // of the geometric schedule, before 0
+	annealStages     = 12
+	stageEvaluations = 30
 
 	defaultRenyiBatch = 1024 // the paper's, Sect. 8.2
 	defaultSGDRate    = 0.1  // of the mean per row, whose gradient is of order one
@@ -91,7 +91,7 @@ func (p *prepared) minimizeStages(ctx context.Context, o Options, problem *objec
 	}
 	var sum train.Result
 	for k := range stages {
-		limit := stageIterations
+		limit := stageEvaluations
 		stage := fmt.Sprintf("%s/%d", key, k+1)
 		event := event
 		event.Iteration = sum.Iterations
@@ -100,6 +100,9 @@ func (p *prepared) minimizeStages(ctx context.Context, o Options, problem *objec
 			limit = 0
 		} else {
 			problem.SetProgress(float64(k) / float64(stages-1))
+		}
+		if o.Epochs > 0 {
+			limit = max(o.Epochs/stages, 1)
 		}
 		r, err := c.minimize(ctx, o.Optimizer, stage, event, problem, box, x0, limit)
 		if err != nil {

@@ -17,7 +17,7 @@ func TestRenyiAnneals(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
 		"lbfgs":           {},
 		"mma, geometric":  {Optimizer: "mma", Anneal: "geometric"},
-		"adam":            {Epochs: 500, Anneal: "cosine"},
+		"adam":            {Optimizer: "adam", Epochs: 500, Anneal: "cosine"},
 		"adam on batches": {Batch: 40, Epochs: 300, FixInducing: true},
 		"sgd":             {Optimizer: "sgd", Epochs: 2000, LearningRate: 0.5},
 	} {

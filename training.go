@@ -147,7 +147,7 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				case *objective.RenyiProblem:
 					results[si], errs[si] = p.minimizeRenyi(ctx, o, problem, c, key, event, p.box(o, f, x0), x0)
 				default:
-					results[si], errs[si] = c.minimize(ctx, o.Optimizer, key, event, problem, p.box(o, f, x0), x0, 0)
+					results[si], errs[si] = c.minimize(ctx, o.Optimizer, key, event, problem, p.box(o, f, x0), x0, o.evaluations())
 				}
 			})
 		}
@@ -216,18 +216,18 @@ func (c *checkpoints) tell(event Event, record func()) error {
 }
 
 // minimize minimises from x0 with all rows in every step, or goes on from the run's last
-// state; 0 iterations stands for the default limit.
-func (c *checkpoints) minimize(ctx context.Context, optimizer, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64, iterations int) (*train.Result, error) {
+// state, in at most so many evaluations (0: its default).
+func (c *checkpoints) minimize(ctx context.Context, optimizer, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64, evaluations int) (*train.Result, error) {
 	before := event.Iteration
 	if optimizer == "mma" {
 		from := resume(c, c.states.MMA, key, train.StartMMA(x0))
-		return train.MMA{MaxIterations: iterations}.Minimize(ctx, problem, box, from, func(s *train.MMAState) error {
+		return train.MMA{MaxEvaluations: evaluations}.Minimize(ctx, problem, box, from, func(s *train.MMAState) error {
 			event.Iteration, event.Value, event.Stopped = before+s.Iterations, s.Value, s.Stopped
 			return c.tell(event, func() { c.states.MMA[key] = s.Clone() })
 		})
 	}
 	from := resume(c, c.states.Runs, key, train.Start(x0))
-	return train.LBFGS{MaxIterations: iterations}.Minimize(ctx, problem, box, from, func(s *train.State) error {
+	return train.LBFGS{MaxEvaluations: evaluations, MaxIterations: evaluations}.Minimize(ctx, problem, box, from, func(s *train.State) error {
 		event.Iteration, event.Value, event.Stopped = before+s.Iterations, s.Value, s.Stopped
 		return c.tell(event, func() { c.states.Runs[key] = s.Clone() })
 	})
@@ -441,7 +441,10 @@ func (p *prepared) fingerprint(o Options) string {
 	init, _ := json.Marshal(o.Init) // parameters of a kernel: nothing in them can fail
 	method := ""                    // absent where only L-BFGS comes into question, as in checkpoints of old
 	if o.freeForm() || o.Objective == "renyi" || o.Optimizer != "lbfgs" {
-		method = fmt.Sprintf(" free=%v %s batch=%d epochs=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.Epochs, o.LearningRate)
+		method = fmt.Sprintf(" free=%v %s batch=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.LearningRate)
+		if o.onBatches() || o.Objective == "renyi" { // schedules depend on them; more of lbfgs's only go on
+			method += fmt.Sprintf(" epochs=%d", o.Epochs)
+		}
 	}
 	if o.Objective == "renyi" || o.Batches != "uniform" {
 		method += fmt.Sprintf(" %s anneal=%s cv=%v", o.Batches, o.Anneal, o.AlphaCV)

@@ -61,6 +61,7 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 		linalg.Scale(0.5, row)
 		s.b[i] = -m
 	}
+	s.uniform = alpha == 0
 	t := (1 - alpha) / 2
 	if f.DTC {
 		t = 0

@@ -92,6 +92,7 @@ type sparseSeeds struct {
 	gStat   []float64     // Σ g_i V_i
 	hStat   linalg.Matrix // Σ h_i V_i V_iᵀ
 	usesRow bool          // g and h count
+	uniform bool          // α = 0, and λ̄_i is the same for all rows: lambda[0]
 	free    bool          // q is free of B and b: these and D have no adjoints
 }
 
@@ -419,6 +420,10 @@ func (p *SparseProblem) statistics(theta, beta []float64) error {
 			perD[i-i0], rPerD[i-i0] = 1/e.dd[i], e.r[i]/e.dd[i]
 		}
 		addRows(v, rPerD, e.b)
+		if e.alpha == 0 { // the same weight for all
+			linalg.SyrkLower(true, perD[0], v, 1, e.a)
+			return
+		}
 		weighted(v, perD, w)
 		linalg.GemmLower(true, false, 1, v, w, 1, e.a)
 	})
@@ -500,6 +505,9 @@ func (e *sparseEngine) rowStatistics(s *sparseSeeds) error {
 // diagonal, G's lower triangle takes the place of its upper one.
 func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg.Matrix) (float64, error) {
 	e, s := p.e, p.seeds
+	if s.uniform {
+		return p.backwardUniform(theta, beta, dTheta, dBeta, dZ)
+	}
 	n := min(blockRows, e.n)
 	vb, bar := linalg.Borrow(n, e.m), linalg.Borrow(n, e.m)
 	barT := linalg.Borrow(e.m, n)
@@ -586,6 +594,56 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 		s.alpha += dBar[i] * v
 	}
 	return e.noise * (s.noise + linalg.Sum(dBar)), nil
+}
+
+// backwardUniform is backward where D_i = s and λ̄_i = λ̄ for all rows, and no predictions
+// count. Sums over rows are then at hand, V̄ = CV + b̄rᵀ/s with C = (2/s)B̄ − 2λ̄I, and
+// Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s is one product a block.
+func (p *SparseProblem) backwardUniform(theta, beta, dTheta, dBeta []float64, dZ linalg.Matrix) (float64, error) {
+	e, s := p.e, p.seeds
+	n := min(blockRows, e.n)
+	noise, lambda := e.noise, s.lambda[0]
+	c, g := linalg.Borrow(e.m, e.m), linalg.Borrow(e.m, e.m)
+	barT := linalg.Borrow(e.m, n)
+	defer linalg.Return(c, g, barT)
+	for i := range e.m {
+		linalg.ScaleTo(c.Row(i), 2/noise, s.B.Row(i))
+		c.Row(i)[i] -= 2 * lambda
+	}
+	// G = Σ V̄_i V_iᵀ = s CA + b̄bᵀ
+	linalg.Gemm(false, false, noise, c, e.a, 0, g)
+	linalg.Ger(1, s.b, e.b, g)
+	linalg.Trsm(true, true, e.l, c)
+	lb := slices.Clone(s.b)
+	linalg.Trsv(true, e.l, lb)
+
+	meanBar, rPerNoise := make([]float64, n), make([]float64, n)
+	dBar := linalg.Sum(s.d) - (linalg.Dot(s.b, e.b)+linalg.Dot(s.B.Data, e.a.Data))/noise
+	for t := range e.blocks() {
+		i0, i1 := e.rows(t)
+		v, err := e.v(t)
+		if err != nil {
+			return 0, err
+		}
+		k := i1 - i0
+		linalg.Gemv(false, -1/noise, v, s.b, 0, meanBar[:k])
+		for i := i0; i < i1; i++ {
+			meanBar[i-i0] += s.mean[i] - s.r[i]
+			rPerNoise[i-i0] = e.r[i] / noise
+		}
+		bt := linalg.Of(e.m, k, barT.Data[:e.m*k])
+		linalg.Gemm(false, true, 1, c, v, 0, bt)
+		linalg.Parallel(e.m, func(j int) { linalg.Axpy(lb[j], rPerNoise[:k], bt.Row(j)) })
+		x, err := p.read(i0, i1)
+		if err != nil {
+			return 0, err
+		}
+		kernel.PullBlock(p.Kernel, theta, e.z, x, bt, dTheta, dZ)
+		p.Kernel.PullDiag(theta, x, s.lambda[i0:i1], dTheta, linalg.Matrix{})
+		p.Mean.Pull(beta, x, meanBar[:k], dBeta)
+	}
+	p.pullZZ(theta, g, dTheta, dZ)
+	return noise * (s.noise + dBar), nil
 }
 
 // pullZZ pulls K̄_ZZ = −½ L⁻ᵀ sym(G) L⁻¹ back, and overwrites G.

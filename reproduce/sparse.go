@@ -137,7 +137,7 @@ func (s sparseSetting) fit(ctx context.Context, env Env, sp split) (sparseResult
 	if s.Method == "kl-pac" || s.Method == "sqrt-pac" {
 		box = coords.box(len(x0))
 	}
-	r, err := train.LBFGS{MaxEvaluations: env.maxEvaluations()}.Minimize(ctx, coords, box, train.Start(x0), nil)
+	r, err := env.minimize(ctx, s.key(), env.maxEvaluations(), coords, box, x0)
 	if err != nil {
 		return sparseResult{}, err
 	}

@@ -19,7 +19,7 @@ import (
 // σ_i grows by 1.2 where two steps go the same way and shrinks by 0.7 where they turn. The zero
 // value is ready to use.
 type MMA struct {
-	MaxIterations     int     // 0 means 1000
+	MaxEvaluations    int     // 0 means 1000; an iteration that reaches it is finished
 	GradientTolerance float64 // as LBFGS's
 	ValueTolerance    float64 // as LBFGS's
 }
@@ -87,7 +87,7 @@ const (
 // that an earlier run of the same objective, bounds and settings handed to step; it leaves from as
 // it is. It is as LBFGS.Minimize otherwise.
 func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState, step func(*MMAState) error) (*Result, error) {
-	limits, err := LBFGS{MaxIterations: o.MaxIterations, GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
+	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations, GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState
 				projected = max(projected, math.Abs(d))
 			}
 		}
-		return limits.stopped(&State{ProjectedGradient: projected, Iterations: s.Iterations, Decrease: s.Decrease})
+		return limits.stopped(&State{ProjectedGradient: projected, Iterations: s.Iterations, Evaluations: s.Evaluations, Decrease: s.Decrease})
 	}
 	for s.Stopped = stopped(); s.Stopped == ""; {
 		accepted := false

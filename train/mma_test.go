@@ -17,7 +17,7 @@ func TestMMA(t *testing.T) {
 		}
 		t.Run(p.name, func(t *testing.T) {
 			last := math.Inf(1)
-			r, err := MMA{MaxIterations: 5000, ValueTolerance: 1e-12}.Minimize(context.Background(), p.new(), p.bounds, StartMMA(p.start), func(s *MMAState) error {
+			r, err := MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.Minimize(context.Background(), p.new(), p.bounds, StartMMA(p.start), func(s *MMAState) error {
 				if s.Value > last {
 					t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
 				}
@@ -53,7 +53,7 @@ func TestMMAResumes(t *testing.T) {
 		return o
 	}
 	bounds := Bounds{Lower: []float64{-4, -4}, Upper: []float64{4, 4}}
-	m := MMA{MaxIterations: 60}
+	m := MMA{MaxEvaluations: 120}
 	var files [][]byte
 	want, err := m.Minimize(context.Background(), fresh(), bounds, StartMMA([]float64{1, 1}), func(s *MMAState) error {
 		file, err := json.Marshal(s)

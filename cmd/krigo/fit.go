@@ -155,10 +155,10 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.InducingInit, "inducing-init", "kmeans", "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random")
 	flags.BoolVar(&o.FixInducing, "fix-inducing", false, "keep the inducing inputs where they start")
 	flags.StringVar(&o.Anneal, "anneal", "", "renyi: how α falls from 0.99 to 0: linear (default), cosine, geometric; none: --alpha stays")
-	flags.StringVar(&o.Optimizer, "optimizer", "", "lbfgs or mma (moving asymptotes), with all rows in every step; adam or sgd, with a batch of them, for svgp, renyi, evidence and --posterior free (default: adam for svgp, for renyi above 2,000 rows, and if --batch, --batches, --epochs or --learning-rate is given, else lbfgs)")
+	flags.StringVar(&o.Optimizer, "optimizer", "", "lbfgs or mma (moving asymptotes), with all rows in every step; adam or sgd, with a batch of them, for svgp, renyi, evidence and --posterior free (default: adam for svgp, for renyi above 2,000 rows, if --batch, --batches or --learning-rate is given, and for --posterior free if --epochs is; else lbfgs)")
 	flags.IntVar(&o.Batch, "batch", 0, "adam, sgd: rows of a batch; 0: 1,000, of renyi and evidence 1,024")
 	flags.StringVar(&o.Batches, "batches", "", "adam, sgd: uniform (default: every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)")
-	flags.IntVar(&o.Epochs, "epochs", 0, "adam, sgd: passes over the rows; 0: as many as 3,000 steps take")
+	flags.IntVar(&o.Epochs, "epochs", 0, "passes over the rows at most: of adam and sgd, 0: as many as 3,000 steps take; of lbfgs and mma, whose every evaluation is one, 0: 1,000")
 	flags.Float64Var(&o.LearningRate, "learning-rate", 0, "adam, sgd: learning rate of the first step, which falls to a hundredth; 0: adam 0.02, for --posterior free 0.001; sgd 0.1")
 }
 
