@@ -150,7 +150,7 @@ func TestRenyiSandwich(t *testing.T) {
 				near(t, "α = 0 against the evidence", b.Optimal, b.Evidence, 1e-12)
 			case 1:
 				near(t, "α = 1 against L_VI", b.Optimal, b.Variational, 1e-9)
-				sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Objective: objective.VFE()}
+				sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Objective: objective.VFE(), MinJitter: p.Jitter}
 				vfe, err := sparse.Evaluate(at, nil)
 				if err != nil {
 					t.Fatal(err)

@@ -55,6 +55,7 @@ var Experiments = []Experiment{
 	{"reeb-fig8", "Reeb et al. 2018, Fig. 8: the bound against the grid's resolution", reebFig8},
 	{"reeb-fig4", "Reeb et al. 2018, Fig. 4: the inverse binary kl", reebFig4},
 	{"reeb-fig5", "Reeb et al. 2018, Fig. 5: the bounded losses", reebFig5},
+	{"renyi-fig1", "Yue & Kontar, Optimize to Generalize, Fig. 1: loss surfaces, and how often annealing escapes", renyiFig1},
 	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
 }
 
