@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -58,7 +58,7 @@ func (o Options) onBatches() bool { return o.Optimizer == "adam" || o.Optimizer 
 // renyi returns the Rényi GP's problem over the certified rows; for the objective evidence that
 // of α = 0.
 func (p *prepared) renyi(o Options, f family) *objective.RenyiProblem {
-	r := &objective.RenyiProblem{Kernel: f.kernel, Mean: f.mean, Rows: objective.Memory{X: p.x, Y: p.y}, M: p.inducing, Schedule: o.anneal()}
+	r := &objective.RenyiProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Schedule: o.anneal()}
 	if o.Objective == "renyi" {
 		r.Alpha = p.alpha
 	}
@@ -156,8 +156,7 @@ func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *ch
 			part.notices, part.alpha = nil, alpha
 			rows := slices.Concat(order[:fold*n/folds], order[(fold+1)*n/folds:])
 			left := order[fold*n/folds : (fold+1)*n/folds]
-			slices.Sort(rows)
-			part.x, part.y = pick(p.x, p.y, rows)
+			part.rows, part.y = p.choose(rows)
 			problem := part.renyi(o, f)
 			x0 := part.starts(o, f, nil)[0]
 			event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1, Starts: 1}
@@ -169,7 +168,11 @@ func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *ch
 			if err != nil {
 				return 0, err
 			}
-			x, y := pick(p.x, p.y, left)
+			others, y := p.choose(left)
+			x, err := p.inputs(others)
+			if err != nil {
+				return 0, err
+			}
 			mean := make([]float64, len(y))
 			q.Latent(x, mean, nil)
 			for i, m := range mean {
@@ -184,12 +187,11 @@ func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *ch
 	return best, nil
 }
 
-// pick returns the rows with these numbers.
-func pick(x linalg.Matrix, y []float64, rows []int) (linalg.Matrix, []float64) {
-	px, py := linalg.New(len(rows), x.Cols), make([]float64, len(rows))
-	for i, row := range rows {
-		copy(px.Row(i), x.Row(row))
-		py[i] = y[row]
+// choose returns those of the certified rows, and their scaled targets.
+func (p *prepared) choose(rows []int) (*dataset.Scaled, []float64) {
+	numbers, y := make([]int, len(rows)), make([]float64, len(rows))
+	for i, row := range slices.Sorted(slices.Values(rows)) {
+		numbers[i], y[i] = p.certified[row], p.y[row]
 	}
-	return px, py
+	return p.data.Scaled(numbers, p.scaling), y
 }

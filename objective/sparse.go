@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -190,6 +191,7 @@ type SparseProblem struct {
 	e     *sparseEngine
 	seeds *sparseSeeds
 	kept  []linalg.Matrix // V by blocks
+	batch *SparseProblem
 }
 
 // Dim returns the number of parameters.
@@ -338,6 +340,34 @@ func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 		}
 	}
 	return value, nil
+}
+
+// BatchRows returns the number of rows that batches are drawn from.
+func (p *SparseProblem) BatchRows() int {
+	n, _ := p.Rows.Dims()
+	return n
+}
+
+// EvaluateBatch is Evaluate on the rows with these numbers, times N/|rows|. The energies aren't
+// sums over rows, nor are the bounds: an estimate to train by, biased, and never a certificate.
+func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
+	if len(rows) == 0 {
+		return math.NaN(), errors.New("an empty batch")
+	}
+	if p.batch == nil || len(p.batch.e.y) < len(rows) {
+		batch := *p
+		batch.Keep, batch.kept, batch.batch = math.MaxInt64, nil, nil
+		_, d := p.Rows.Dims()
+		batch.allocate(len(rows), d)
+		p.batch = &batch
+	}
+	b := p.batch
+	b.Rows, b.Objective, b.e.n = subset{p.Rows, rows}, p.Objective, len(rows)
+	value, err := b.Evaluate(x, gradient)
+	p.Jitter = b.Jitter
+	weight := float64(p.BatchRows()) / float64(len(rows))
+	linalg.Scale(weight, gradient)
+	return weight * value, err
 }
 
 // reset clears what the last evaluation left and sums are added to.
