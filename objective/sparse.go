@@ -191,7 +191,8 @@ type SparseProblem struct {
 	e     *sparseEngine
 	seeds *sparseSeeds
 	kept  []linalg.Matrix // V by blocks
-	batch *SparseProblem
+	// batches hold the workspaces of batches by their number of rows.
+	batches map[int]*SparseProblem
 }
 
 // Dim returns the number of parameters.
@@ -354,15 +355,17 @@ func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float6
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("an empty batch")
 	}
-	if p.batch == nil || len(p.batch.e.y) < len(rows) {
-		batch := *p
-		batch.Keep, batch.kept, batch.batch = math.MaxInt64, nil, nil
-		_, d := p.Rows.Dims()
-		batch.allocate(len(rows), d)
-		p.batch = &batch
+	b := p.batches[len(rows)]
+	if b == nil {
+		b = new(SparseProblem)
+		*b = *p
+		b.Keep, b.e, b.kept, b.batches = math.MaxInt64, nil, nil, nil
+		if p.batches == nil {
+			p.batches = map[int]*SparseProblem{}
+		}
+		p.batches[len(rows)] = b // of two sizes in an epoch
 	}
-	b := p.batch
-	b.Rows, b.Objective, b.e.n = subset{p.Rows, rows}, p.Objective, len(rows)
+	b.Rows, b.Objective = subset{p.Rows, rows}, p.Objective
 	value, err := b.Evaluate(x, gradient)
 	p.Jitter = b.Jitter
 	weight := float64(p.BatchRows()) / float64(len(rows))
