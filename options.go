@@ -22,15 +22,18 @@ type Options struct {
 	// Full asks for the full GP however many rows there are. Without it kl-pac and
 	// sqrt-pac train a full GP on up to 2,000 rows and a sparse one above; evidence is
 	// always full, the others are always sparse.
-	Full          bool
-	Inducing      int      // inducing inputs of a sparse GP; 0: 500, or half the rows where that is less
-	AutoInducing  bool     // as many as the Nyström error of the starting kernel asks for
-	InducingInit  string   // kmeans (default), greedy, kdpp or random
-	FixInducing   bool     // keep the inducing inputs where they were chosen
-	Alpha         *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
-	LearnAlpha    bool     // kl-pac, sqrt-pac: α is trained too, from Alpha
-	PosteriorFITC bool     // certify the posterior of α = 1, whichever α was trained
-	PosteriorFree bool     // kl-pac, sqrt-pac: go on from the optimum with a q(f_Z) that is free
+	Full         bool
+	Inducing     int  // inducing inputs of a sparse GP; 0: 500, or half the rows where that is less
+	AutoInducing bool // as many as the Nyström error of the starting kernel asks for
+	// TheoryInducing takes as many as Yue & Kontar's Theorem 2 asks for at the starting kernel: se,
+	// or of one input matern32 and matern52.
+	TheoryInducing bool
+	InducingInit   string   // kmeans (default), greedy, kdpp or random
+	FixInducing    bool     // keep the inducing inputs where they were chosen
+	Alpha          *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
+	LearnAlpha     bool     // kl-pac, sqrt-pac: α is trained too, from Alpha
+	PosteriorFITC  bool     // certify the posterior of α = 1, whichever α was trained
+	PosteriorFree  bool     // kl-pac, sqrt-pac: go on from the optimum with a q(f_Z) that is free
 
 	// The Rényi GP. Its α runs the other way from D's: 0 is the exact GP, 1 variational
 	// inference (vfe). Without Alpha it falls from 0.99 to 0 while training.
@@ -150,10 +153,13 @@ func (o Options) check() error {
 	if o.Inducing < 0 {
 		errs = append(errs, fmt.Errorf("inducing %d: want a positive number of inducing inputs, or 0 for the default", o.Inducing))
 	}
-	if o.AutoInducing && o.Inducing > 0 {
-		errs = append(errs, errors.New("inducing: a number and auto exclude each other"))
+	if o.asksInducing() && o.Inducing > 0 || o.AutoInducing && o.TheoryInducing {
+		errs = append(errs, errors.New("inducing: a number, auto and theory exclude each other"))
 	}
-	if o.Full && (o.Inducing > 0 || o.AutoInducing || o.sparseOnly() && !o.PosteriorFree) {
+	if o.TheoryInducing && !slices.Contains([]string{"se", "matern32", "matern52"}, o.Kernel) {
+		errs = append(errs, fmt.Errorf("inducing theory: eigenvalues are known of the kernels se, matern32 and matern52, not of %s", o.Kernel))
+	}
+	if o.Full && (o.Inducing > 0 || o.asksInducing() || o.sparseOnly() && !o.PosteriorFree) {
 		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives kl-pac, sqrt-pac and evidence, and no inducing inputs", o.Objective))
 	}
 	if o.Optimizer != "" || o.Objective != "renyi" {
@@ -191,7 +197,7 @@ func (o Options) check() error {
 	if o.Batch < 0 || o.Epochs < 0 || !(o.LearningRate >= 0) || o.LearningRate > 10 {
 		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults", o.Batch, o.Epochs, o.LearningRate))
 	}
-	if o.Objective == "evidence" && (o.Inducing > 0 || o.AutoInducing) {
+	if o.Objective == "evidence" && (o.Inducing > 0 || o.asksInducing()) {
 		errs = append(errs, errors.New("objective \"evidence\" is a full GP's: choose vfe for a sparse one"))
 	}
 	if a := o.Alpha; a != nil {
@@ -253,6 +259,9 @@ func (o Options) check() error {
 func (o Options) sparseOnly() bool {
 	return o.PosteriorFree || slices.Contains([]string{"vfe", "fitc", "dtc", "pep", "svgp", "renyi"}, o.Objective)
 }
+
+// asksInducing says whether the number of inducing inputs follows from the data.
+func (o Options) asksInducing() bool { return o.AutoInducing || o.TheoryInducing }
 
 // freeForm says whether q is a parameter of the training objective.
 func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == "svgp" }

@@ -105,11 +105,11 @@ func (p *prepared) inputs(rows *dataset.Scaled) (linalg.Matrix, error) {
 // setMethod decides between the full and a sparse GP.
 func (p *prepared) setMethod(o Options) error {
 	n := len(p.y)
-	if o.sparseOnly() || o.Inducing > 0 || o.AutoInducing || (n > defaultFull && !o.Full && o.Objective != "evidence") {
+	if o.sparseOnly() || o.Inducing > 0 || o.asksInducing() || (n > defaultFull && !o.Full && o.Objective != "evidence") {
 		p.inducing = o.Inducing
 		if p.inducing == 0 {
 			p.inducing = min(defaultInducing, (n+1)/2)
-			if o.AutoInducing {
+			if o.asksInducing() {
 				p.inducing = min(maxAuto, (n+1)/2)
 			}
 		}

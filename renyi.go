@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/inducing"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -134,6 +136,63 @@ func (p *prepared) renyiPosterior(o Options, f family, x []float64) (*posterior.
 	}
 	q, err := problem.Posterior(x)
 	return p.noteJitter(q, problem.Jitter, err)
+}
+
+// What --inducing theory asks of Theorem 2: D ≤ 1 nat with probability 0.9 at α = 1, where the bound
+// is largest, for the kernel that training starts from.
+const (
+	theoryTarget = 1
+	theoryDelta  = 0.1
+	startNoise   = 0.3
+)
+
+// theoryInducing sets the number of inducing inputs to what the theory asks for, up to the limit
+// that stands there: the least M that Theorem 2 needs with the SE kernel's eigenvalues, for inputs
+// taken to be Gaussian and independent, or for one input and a Matérn kernel N^{1/r}, with which
+// the bound doesn't grow in N. x are rows to take the inputs' spread from.
+func (p *prepared) theoryInducing(o Options, x linalg.Matrix) error {
+	n, limit := len(p.y), p.inducing
+	if o.Kernel != "se" {
+		if p.data.Cols > 1 {
+			return usage("inducing theory: for %s it is known for one input, not for %d: choose the kernel se", o.Kernel, p.data.Cols)
+		}
+		r := map[string]int{"matern32": 1, "matern52": 2}[o.Kernel]
+		rate := inducing.MaternExponent(r, 0)
+		p.inducing = min(limit, int(math.Ceil(math.Pow(float64(n), rate))))
+		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs: theory asks for N^%g = %.4g (at most %d are taken), but for constants that aren't known", p.inducing, rate, math.Pow(float64(n), rate), limit))
+		return nil
+	}
+	var square float64
+	for _, y := range p.y {
+		square += y * y
+	}
+	lengths, spread := slices.Repeat([]float64{math.Sqrt(float64(x.Cols))}, x.Cols), make([]float64, x.Cols)
+	for j := range x.Cols {
+		var mean float64
+		for i := range x.Rows {
+			mean += x.At(i, j) / float64(x.Rows)
+		}
+		for i := range x.Rows {
+			spread[j] += (x.At(i, j) - mean) * (x.At(i, j) - mean) / float64(x.Rows)
+		}
+		spread[j] = max(math.Sqrt(spread[j]), 1e-6) // a constant column has nothing to approximate
+	}
+	spectrum, err := inducing.NewSESpectrum(1, lengths, spread)
+	if err != nil {
+		return err
+	}
+	theory := inducing.Theory{Rows: n, Alpha: 1, Noise: startNoise, Variance: 1, Delta: theoryDelta}
+	m, bound, err := theory.Enough(spectrum, square, theoryTarget, limit)
+	if err != nil {
+		return err
+	}
+	p.inducing = m
+	note := fmt.Sprintf("%d inducing inputs: drawn by a k-DPP and kept (inducing-init kdpp, fix-inducing), they leave the bound at most %.3g nats under the evidence with probability %g at the starting kernel, if inputs are Gaussian and independent", m, bound, 1-theoryDelta)
+	if bound > theoryTarget {
+		note += fmt.Sprintf("; %d nat would take more than the %d that are taken at most", theoryTarget, limit)
+	}
+	p.notices = append(p.notices, note)
+	return nil
 }
 
 // crossValidated are the values of α that cross-validation chooses from, folds the number of

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
 )
 
 // TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the
@@ -100,5 +101,29 @@ func TestEvaluateRenyi(t *testing.T) {
 	}
 	if e = at("renyi", nil); e.Value != -*b.Evidence {
 		t.Errorf("no α: %v, evidence %v", e.Value, *b.Evidence)
+	}
+}
+
+// TestTheoryInducing: a smooth kernel on one input needs few inducing inputs, whose bound is as near
+// to the evidence as the notice says.
+func TestTheoryInducing(t *testing.T) {
+	o := krigo.Options{Target: "y", Objective: "vfe", TheoryInducing: true, InducingInit: "kdpp", FixInducing: true}
+	m := fit(t, data.Snelson(), o)
+	if n := m.Posterior.Support.Rows; n < 5 || n > 40 || !strings.Contains(strings.Join(m.Notices, "\n"), "drawn by a k-DPP and kept") {
+		t.Errorf("%d inducing inputs, notices %q", n, m.Notices)
+	}
+	p := paramsOf(m)
+	p.Kernel.Variance, p.Kernel.Lengthscales, p.NoiseVariance = 1, []float64{1}, 0.3 // the starting kernel
+	half := 0.5
+	e, err := krigo.Evaluate(data.Snelson(), p, krigo.Options{Target: "y", Objective: "renyi", Alpha: &half})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := e.EvidenceBounds; *b.Evidence-*b.Variational > 1 {
+		t.Errorf("the bound lies %v nats under the evidence", *b.Evidence-*b.Variational)
+	}
+	o.Kernel = "matern52"
+	if m = fit(t, data.Snelson(), o); m.Posterior.Support.Rows != 14 { // √180, rounded up
+		t.Errorf("Matérn 5/2: %d inducing inputs", m.Posterior.Support.Rows)
 	}
 }

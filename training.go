@@ -378,6 +378,11 @@ func (p *prepared) chooseInducing(o Options, f family) error {
 		}
 		p.notices = append(p.notices, note)
 	}
+	if o.TheoryInducing {
+		if err := p.theoryInducing(o, x); err != nil {
+			return err
+		}
+	}
 	switch o.InducingInit {
 	case "random":
 		set, err = inducing.Random(x, p.inducing, rng)

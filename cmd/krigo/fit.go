@@ -39,7 +39,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	f.flags = flags
 	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
 	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them); renyi: a bound of the evidence that falls into it while training, from vfe's")
-	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse; renyi has inducing inputs while α isn't 0)")
+	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for; theory: as many as a theorem asks for before any row is seen, for the kernels se and, of one input, matern32 and matern52 (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse; renyi has inducing inputs while α isn't 0)")
 	flags.StringVar(&f.alpha, "alpha", "", "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form) or learn, pep up to 1 (default 0.5); 0 is the VFE form. Of renyi, the other way round: 0 is the exact GP, 1 the VFE form; it falls from 0.99 to 0 while training, unless a number or cv (chosen by cross-validation) fixes it; evaluate takes negative ones too")
 	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free: training goes on from the objective's own with any mean and covariance at the inducing inputs")
 	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
@@ -74,9 +74,11 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 	case "":
 	case "auto":
 		o.AutoInducing = true
+	case "theory":
+		o.TheoryInducing = true
 	default:
 		if o.Inducing, err = strconv.Atoi(f.inducing); err != nil || o.Inducing < 0 {
-			return fail(fmt.Errorf("--inducing %q: want a number of inducing inputs, 0 or auto", f.inducing))
+			return fail(fmt.Errorf("--inducing %q: want a number of inducing inputs, 0, auto or theory", f.inducing))
 		}
 	}
 	switch f.alpha {
