@@ -41,6 +41,11 @@ type Event struct {
 	Iteration int
 	Value     float64 // of the objective
 	Stopped   string  // why the run from this start ended; empty while it goes on
+
+	// Solver is how a full GP is solved; "" otherwise. While a long solve is under way,
+	// Iteration is its own and Residual, otherwise 0, its relative residual.
+	Solver   string
+	Residual float64
 }
 
 // Checkpoint is a fit in the middle: the state of the run from every starting point.
@@ -49,6 +54,9 @@ type Checkpoint struct {
 	Version     int                     `json:"version"`
 	Fingerprint string                  `json:"fingerprint"` // of data and options
 	Runs        map[string]*train.State `json:"runs"`
+
+	// Anchors are the points at which runs by conjugate gradients took their probes.
+	Anchors map[string][]float64 `json:"anchors,omitempty"`
 
 	// Batches are the states of runs on batches of rows, MMA those of moving asymptotes.
 	Batches map[string]*train.AdamState `json:"batches,omitempty"`
@@ -95,7 +103,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	}
 	if o.Restarts == 0 {
 		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if p.inducing > 0 {
+		if p.inducing > 0 || p.trainsByCG(o) || o.FixParameters {
 			o.Restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
 		}
 	}
@@ -109,13 +117,23 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.ctx, p.progress = ctx, c.tellSolve
 	if o.AlphaCV {
 		if p.alpha, err = p.crossValidate(ctx, o, families[0], c); err != nil {
 			return nil, err
 		}
 		o.Alpha = &p.alpha
 	}
-	best, runs, err := p.train(ctx, o, families, c)
+	var best run
+	var runs []run
+	if o.FixParameters {
+		if best, err = p.given(o, families); err == nil {
+			runs = []run{best}
+			err = c.tell(Event{Family: families[best.family].name, Start: 1, Starts: 1, Solver: p.solver, Stopped: best.result.Stopped}, func() {})
+		}
+	} else {
+		best, runs, err = p.train(ctx, o, families, c)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +183,11 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
+	if p.trainsByCG(o) || o.FixParameters && p.solver == posterior.ByCholesky {
+		if m.Training.ObjectiveValue, m.Training.StandardError, err = p.reported(o, f, best.result.X); err != nil {
+			return nil, err
+		}
+	}
 	if o.LearnAlpha && !o.PosteriorFree {
 		alpha := p.alphaAt(o, x)
 		m.Training.Alpha = &alpha
@@ -185,13 +208,24 @@ func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Poste
 	if o.Objective == "renyi" {
 		return p.renyiPosterior(o, f, x)
 	}
-	nk, g := len(f.kernel.Params()), f.gridParams()
 	if p.inducing == 0 {
-		return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
+		return p.exactPosterior(f, x)
 	}
 	sparse := p.sparse(f)
 	q, err := sparse.Posterior(x, p.posteriorAlpha(o, x))
 	return p.noteJitter(q, sparse.Jitter, err)
+}
+
+// exactPosterior returns the full GP's Q at [θ, β, ln σ_n², …], as its solver has it.
+func (p *prepared) exactPosterior(f family, x []float64) (*posterior.Posterior, error) {
+	nk, g := len(f.kernel.Params()), f.gridParams()
+	switch p.solver {
+	case posterior.ByCG:
+		return p.iterativePosterior(f, x)
+	case posterior.ByNearest:
+		return posterior.NewNearest(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), nearestRows), nil
+	}
+	return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
 }
 
 // model makes a certified model from parameters on the grid.
@@ -218,6 +252,10 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 	}
 	if m.ObservationNoise, err = p.observationNoise(o, q); err != nil {
 		return nil, err
+	}
+	if reason := noCertificate[p.solver]; reason != "" {
+		m.CertificateReason = reason
+		return m, nil
 	}
 	if m.Certificate, err = m.Certify(p.data); err != nil {
 		m.CertificateReason = err.Error()

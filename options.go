@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Options say how to fit. The zero value of every field but Target means its default.
@@ -63,6 +64,12 @@ type Options struct {
 
 	Scaling  string           // prior-rows (default), declared or all-rows
 	Declared *dataset.Scaling // the constants, if Scaling is declared
+
+	// How a full GP is solved: auto (default), cholesky, cg (conjugate gradients, for the
+	// evidence of more rows than can be factored; no certificate), or with FixParameters
+	// nearest (each prediction from the training rows nearest to it).
+	Solver        string
+	FixParameters bool // evidence: no training, condition on the rows at the parameters of Init
 
 	TestFraction float64        // share of the rows set aside for testing, default none
 	Test         *dataset.Table // or a table of their own
@@ -116,6 +123,7 @@ func (o Options) withDefaults() (Options, error) {
 		text(&o.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
 	}
 	text(&o.Anneal, "none")
+	text(&o.Solver, "auto")
 	if o.Optimizer == "" {
 		switch {
 		case o.Objective == "svgp" || o.batches() || o.PosteriorFree && o.Epochs != 0:
@@ -216,6 +224,20 @@ func (o Options) check() error {
 	}
 	if o.LearnAlpha && (o.PosteriorFITC || o.Full) {
 		errs = append(errs, errors.New("alpha learn: a full GP and posterior fitc have no α to learn"))
+	}
+	oneOf("solver", o.Solver, "auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest)
+	byRows := o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest
+	if o.Objective != "evidence" && (o.FixParameters || byRows && o.Objective != "renyi") {
+		errs = append(errs, fmt.Errorf("solver cg, solver nearest and fix-parameters are for the evidence; %s has another way", o.Objective))
+	}
+	if o.Objective == "renyi" && byRows && (o.AlphaCV || o.Alpha != nil && *o.Alpha != 0) {
+		errs = append(errs, errors.New("solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out"))
+	}
+	if o.FixParameters && (o.Init == nil || o.Restarts > 1) {
+		errs = append(errs, errors.New("fix-parameters: give the parameters as init, and no restarts"))
+	}
+	if o.Solver == posterior.ByNearest && !o.FixParameters && !o.onBatches() && o.Objective == "evidence" {
+		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters, or training on batches"))
 	}
 	oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)
 	if _, err := model.MeanOf(o.Mean, 1); err != nil {

@@ -121,20 +121,22 @@ func (p *prepared) minimizeStages(ctx context.Context, o Options, problem *objec
 // renyiPosterior returns Q at x: the exact posterior where α ended at 0, p(f|U) with the optimal
 // q*(U) where it didn't, and where that needs matrices that don't fit, the posterior of
 // variational inference at the same parameters.
-func (p *prepared) renyiPosterior(o Options, f family, x []float64) (*posterior.Posterior, error) {
+func (p *prepared) renyiPosterior(o Options, f family, x []float64) (q *posterior.Posterior, err error) {
 	problem, n := p.renyi(o, f), len(p.y)
 	problem.SetProgress(1)
-	limit := maxRenyi
-	if problem.Alpha == 0 {
-		limit = maxFull
-	}
-	if n > limit {
+	switch {
+	case problem.Alpha == 0:
+		if p.x, err = gather(p.rows); err != nil {
+			return nil, err
+		}
+		return p.exactPosterior(f, x)
+	case n > maxRenyi:
 		sparse := p.sparse(f)
-		q, err := sparse.Posterior(x, 0)
-		p.notices = append(p.notices, fmt.Sprintf("%d rows are more than the posterior of α = %g takes (%d): the model predicts by the sparse posterior of vfe at the trained parameters and inducing inputs", n, problem.Alpha, limit))
+		q, err = sparse.Posterior(x, 0)
+		p.notices = append(p.notices, fmt.Sprintf("%d rows are more than the posterior of α = %g takes (%d): the model predicts by the sparse posterior of vfe at the trained parameters and inducing inputs", n, problem.Alpha, maxRenyi))
 		return p.noteJitter(q, sparse.Jitter, err)
 	}
-	q, err := problem.Posterior(x)
+	q, err = problem.Posterior(x)
 	return p.noteJitter(q, problem.Jitter, err)
 }
 
@@ -228,7 +230,7 @@ func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *ch
 				return 0, err
 			}
 			others, y := p.choose(left)
-			x, err := p.inputs(others)
+			x, err := gather(others)
 			if err != nil {
 				return 0, err
 			}

@@ -127,7 +127,7 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 		p.order, p.dist = make([]int, n), make([]float64, n)
 	}
 	x, y, centre := linalg.New(min(blockRows, n), d), make([]float64, min(blockRows, n)), make([]float64, d)
-	if err := p.Rows.Block(row, 1, centre, y); err != nil {
+	if err := p.Rows.Block(row, 1, centre, y[:1]); err != nil {
 		return err
 	}
 	for i0 := 0; i0 < n; i0 += blockRows {

@@ -50,6 +50,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]")
 	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
 	flags.BoolVar(&f.noStandardise, "no-standardise", false, "use the columns as they are: declared constants 0 and 1")
+	flags.StringVar(&o.Solver, "solver", "auto", "how a full GP is solved: cholesky (exact, up to 20,000 rows), cg (conjugate gradients without a stored matrix; evidence only, an estimate, no certificate), nearest (with --fix-parameters: each prediction from the 1,024 training rows nearest to it, no certificate); auto: cholesky while it fits, then cg, past 50,000 rows nearest")
 	flags.Uint64Var(&o.Seed, "seed", 0, "deals the rows their roles and draws random starts; same seed, same result")
 }
 
@@ -154,6 +155,7 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
 	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
 	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
+	flags.BoolVar(&o.FixParameters, "fix-parameters", false, "evidence: no training; condition the full GP on the rows at the parameters of --init")
 	flags.StringVar(&o.InducingInit, "inducing-init", "kmeans", "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random")
 	flags.BoolVar(&o.FixInducing, "fix-inducing", false, "keep the inducing inputs where they start")
 	flags.StringVar(&o.Anneal, "anneal", "", "renyi: how α falls from 0.99 to 0: linear (default), cosine, geometric; none: --alpha stays")
@@ -327,6 +329,7 @@ type fitDocument struct {
 	Rows              int                   `json:"rows"` // prior and certified
 	Inputs            int                   `json:"inputs"`
 	Inducing          int                   `json:"inducing"`
+	Solver            string                `json:"solver,omitempty"` // of a full GP
 	Kernel            kernel.Spec           `json:"kernel"`
 	Mean              *krigo.MeanParams     `json:"mean,omitempty"`
 	NoiseVariance     float64               `json:"noise_variance"`
@@ -346,8 +349,9 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
 		Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
 	}
+	d.Solver = m.Posterior.Kind()
 	if m.Posterior.Sparse() {
-		d.Inducing = m.Posterior.Support.Rows
+		d.Inducing, d.Solver = m.Posterior.Support.Rows, ""
 	}
 	if b := m.Posterior.Beta; len(b) > 0 {
 		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}
