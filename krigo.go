@@ -92,14 +92,14 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.setMethod(o); err != nil {
-		return nil, err
-	}
 	if o.Optimizer == "" {
 		o.Optimizer = "lbfgs"
 		if len(p.y) > defaultFull {
 			o.Optimizer = "adam"
 		}
+	}
+	if err := p.setMethod(o); err != nil {
+		return nil, err
 	}
 	if o.Restarts == 0 {
 		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't

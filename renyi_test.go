@@ -127,3 +127,22 @@ func TestTheoryInducing(t *testing.T) {
 		t.Errorf("Matérn 5/2: %d inducing inputs", m.Posterior.Support.Rows)
 	}
 }
+
+// TestRenyiSolvers: the exact GP that renyi ends with may be solved by conjugate gradients or from
+// the nearest rows, with the same predictions here, and then has no certificate.
+func TestRenyiSolvers(t *testing.T) {
+	o := krigo.Options{Target: "MEDV", ARD: "off", Objective: "renyi", Inducing: 5, Optimizer: "adam", Epochs: 30, TestFraction: 0.2}
+	want := fit(t, homes(), o)
+	for _, o.Solver = range []string{"cg", "nearest"} {
+		m := fit(t, homes(), o)
+		if m.Certificate != nil || m.CertificateReason == "" {
+			t.Errorf("%s: certificate %v, %q", o.Solver, m.Certificate, m.CertificateReason)
+		}
+		if math.Abs(m.Test.MSE-want.Test.MSE) > 1e-4*want.Test.MSE {
+			t.Errorf("%s: mean squared error %v, by Cholesky %v", o.Solver, m.Test.MSE, want.Test.MSE)
+		}
+	}
+	if m := fit(t, data.Snelson(), krigo.Options{Target: "y", Objective: "evidence", Optimizer: "sgd", Epochs: 3, Solver: "nearest"}); m.Posterior.Kind() != "nearest" {
+		t.Errorf("evidence on batches: posterior by %s", m.Posterior.Kind())
+	}
+}

@@ -42,7 +42,7 @@ func (p *prepared) chooseSolver(o Options) error {
 	}
 	n := len(p.y)
 	p.solver = o.Solver
-	trains := !o.FixParameters && !o.onBatches() // needs the solver in every step
+	trains := o.Objective == "evidence" && !o.FixParameters && !o.onBatches() // solves in every step
 	if o.Solver == "auto" {
 		switch {
 		case n <= maxFull || o.Objective != "evidence" && o.Objective != "renyi":
