@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -101,7 +102,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		}
 	} else {
 		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
-		d.Z = matrixOf(gradient[g+1:], p.data.Cols)
+		d.Z = linalg.Of(len(params.Inducing), p.data.Cols, gradient[g+1:])
 	}
 	e.Gradient.of(params.Kernel, &d.Theta)
 	if len(d.LogNoise) > 0 {
@@ -124,6 +125,9 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		if q, err = free.Posterior(at); err == nil {
 			m, err = p.certify(o, f, q, 1)
 		}
+	}
+	if err != nil && p.rows.Err() != nil {
+		return nil, err
 	}
 	if err != nil {
 		e.CertificateReason = err.Error()
@@ -244,20 +248,25 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]int, d.Rows)
-	for i := range rows {
-		rows[i] = i
+	rows := d.All()
+	made, err := m.MadeFrom(d)
+	if err != nil {
+		return nil, err
 	}
-	if m.MadeFrom(d) {
+	if made {
 		if rows = dataset.RowsOf(m.Roles, dataset.Test); len(rows) == 0 {
 			return nil, &NoCertificate{table.Source + " is the data the model was made from, and no test rows were set aside: give rows it never saw"}
 		}
-	} else if seen := m.Seen(d); len(seen) > 0 {
-		return nil, &NoCertificate{fmt.Sprintf("%d of the %d rows of %s equal rows the model was made from (the first on line %d): give rows it never saw",
-			len(seen), d.Rows, table.Source, d.Lines[seen[0]])}
+	} else if seen, err := m.Seen(d); err != nil {
+		return nil, err
+	} else if len(seen) > 0 {
+		return nil, &NoCertificate{fmt.Sprintf("%d of the %d rows of %s equal rows the model was made from (the first: %s): give rows it never saw",
+			len(seen), d.Rows, table.Source, d.Where(seen[0]))}
 	}
-	x, y := d.Select(rows)
-	s := m.Score(matrixOf(x, d.Cols), y)
+	s, err := m.Score(d, rows)
+	if err != nil {
+		return nil, err
+	}
 	f := &Fresh{Rows: s.Rows, Delta: m.Terms.Delta, Loss: m.Terms.Loss.Kind, Epsilon: m.Terms.Loss.Below,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	f.Bound = pacbayes.TestBound(s.GibbsRisk, s.Rows, f.Delta)

@@ -27,7 +27,7 @@ const maxLogChol = 20
 
 // freeForm returns a free-form problem over the certified rows. Its objective is SVGP.
 func (p *prepared) freeForm(f family) *objective.FreeFormProblem {
-	return &objective.FreeFormProblem{Kernel: f.kernel, Mean: f.mean, Rows: objective.Memory{X: p.x, Y: p.y}, M: p.inducing, Keep: keepBytes,
+	return &objective.FreeFormProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Keep: keepBytes,
 		Objective: &objective.SVGP{}, Noise: p.freeNoise}
 }
 
@@ -135,6 +135,9 @@ func (p *prepared) freeUp(ctx context.Context, o Options, families []family, bes
 	}
 	if ctx.Err() != nil {
 		return nil, run{}, ctx.Err()
+	}
+	if err := p.rows.Err(); err != nil {
+		return nil, run{}, err
 	}
 	free := run{best.family, r}
 	kept := p.notices

@@ -154,12 +154,11 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		m.Training.Alpha = &alpha
 	}
 	if p.test != nil {
-		m.Test = m.Score(matrixOf(p.test.X, p.test.Cols), p.test.Y)
+		m.Test, err = m.Score(p.test, p.test.All())
 	} else if rows := dataset.RowsOf(p.roles, dataset.Test); len(rows) > 0 {
-		xt, yt := p.data.Select(rows)
-		m.Test = m.Score(matrixOf(xt, p.data.Cols), yt)
+		m.Test, err = m.Score(p.data, rows)
 	}
-	return m, nil
+	return m, err
 }
 
 // posterior returns Q at [θ, β, ln σ_n², Z].
@@ -195,12 +194,15 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 		Terms: pacbayes.Terms{Loss: p.loss, EpsilonRaw: p.epsRaw, Delta: o.Delta, Grid: o.Grid, Params: f.gridParams(),
 			Choices: choices, PriorRows: p.priorRows, Scaling: o.Scaling},
 		Source: p.data.Source, Seed: o.Seed, Roles: p.roles,
-		Hash:    dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols),
-		Rows:    model.HashRows(p.data, p.roles),
-		Notices: p.notices,
+		Hash: p.hash, Notices: p.notices,
 	}
-	m.ObservationNoise = p.observationNoise(o, q)
 	var err error
+	if m.Rows, err = model.HashRows(p.data, p.roles); err != nil {
+		return nil, err
+	}
+	if m.ObservationNoise, err = p.observationNoise(o, q); err != nil {
+		return nil, err
+	}
 	if m.Certificate, err = m.Certify(p.data); err != nil {
 		m.CertificateReason = err.Error()
 		if !errors.Is(err, pacbayes.ErrTooFewRows) {

@@ -199,12 +199,16 @@ func TestFitCertificate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var mean, square float64
-			for _, i := range dataset.RowsOf(m.Roles, dataset.Prior) {
-				mean += d.Y[i] / 20
+			prior, err := d.Targets(dataset.RowsOf(m.Roles, dataset.Prior))
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, i := range dataset.RowsOf(m.Roles, dataset.Prior) {
-				square += (d.Y[i] - mean) * (d.Y[i] - mean) / 20
+			var mean, square float64
+			for _, y := range prior {
+				mean += y / 20
+			}
+			for _, y := range prior {
+				square += (y - mean) * (y - mean) / 20
 			}
 			want := c.o.Epsilon
 			if want == 0 {

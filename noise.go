@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -11,29 +12,31 @@ import (
 // PAC-Bayes objective only shapes Q, so that it is estimated anew, by maximum
 // likelihood: from the residuals on prior rows, which Q hasn't seen, or, where there
 // are none, from the leave-one-out residuals (a sparse GP: the training residuals).
-func (p *prepared) observationNoise(o Options, q *posterior.Posterior) float64 {
+func (p *prepared) observationNoise(o Options, q *posterior.Posterior) (float64, error) {
 	if o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
-		return q.Noise
+		return q.Noise, nil
 	}
-	rows := dataset.RowsOf(p.roles, dataset.Prior)
-	n := len(rows)
-	y, mean, variance := p.y, make([]float64, len(p.y)), make([]float64, len(p.y))
-	if n > 0 {
-		var x []float64
-		x, y = p.data.Select(rows)
-		p.scaling.Inputs(x, x)
+	rows, y := p.rows, p.y
+	if prior := dataset.RowsOf(p.roles, dataset.Prior); len(prior) > 0 {
+		var err error
+		if y, err = p.data.Targets(prior); err != nil {
+			return 0, err
+		}
 		p.scaling.Target(y, y)
-		mean, variance = make([]float64, n), make([]float64, n)
-		q.Latent(matrixOf(x, p.data.Cols), mean, variance)
-	} else if q.Sparse() {
-		q.Latent(p.x, mean, variance)
-	} else {
+		rows = p.data.Scaled(prior, p.scaling)
+	} else if !q.Sparse() {
+		mean, variance := make([]float64, len(y)), make([]float64, len(y))
 		q.LeaveOneOut(y, mean, variance)
 		for i := range variance {
 			variance[i] = max(variance[i]-q.Noise, 0)
 		}
+		return noiseOf(y, mean, variance), nil
 	}
-	return noiseOf(y, mean, variance)
+	mean, variance, err := model.Latent(q, rows)
+	if err != nil {
+		return 0, err
+	}
+	return noiseOf(y, mean, variance), nil
 }
 
 // noiseOf maximises Σ ln N(y_i; mean_i, variance_i + s) over s: the best of a grid of

@@ -3,7 +3,6 @@ package krigo
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -22,20 +21,15 @@ type Prediction struct {
 // Predict predicts every row of a table, which needs the model's input columns, in
 // any order; other columns are ignored.
 func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
-	x, err := table.Inputs(m.Inputs)
+	d, err := table.Unlabelled(m.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	xs := matrixOf(slices.Clone(x), len(m.Inputs))
-	m.Scaling.Inputs(xs.Data, xs.Data)
-	for i := range xs.Rows {
-		if !linalg.Finite(xs.Row(i)) {
-			return nil, fmt.Errorf("%s: line %d: an input is so far from the training data that its scaled form overflows", table.Source, table.Lines[i])
-		}
+	mean, variance, err := model.Latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
+	if err != nil {
+		return nil, err
 	}
-	mean, variance := make([]float64, xs.Rows), make([]float64, xs.Rows)
-	m.Posterior.Latent(xs, mean, variance)
-	ps := make([]Prediction, xs.Rows)
+	ps := make([]Prediction, d.Rows)
 	for i := range ps {
 		p := Prediction{
 			Mean:               m.Scaling.RawMean(mean[i]),
@@ -45,11 +39,9 @@ func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 		half := model.Normal975 * math.Sqrt(p.PredictiveVariance)
 		p.Lower95, p.Upper95 = p.Mean-half, p.Mean+half
 		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.Lower95, p.Upper95}) {
-			return nil, fmt.Errorf("%s: line %d: the prediction overflows: its inputs are too far from the training data", table.Source, table.Lines[i])
+			return nil, fmt.Errorf("%s: %s: the prediction overflows: its inputs are too far from the training data", table.Source, table.Where(i))
 		}
 		ps[i] = p
 	}
 	return ps, nil
 }
-
-func matrixOf(x []float64, cols int) linalg.Matrix { return linalg.Of(len(x)/cols, cols, x) }

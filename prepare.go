@@ -18,8 +18,10 @@ type prepared struct {
 	scaling   dataset.Scaling
 	loss      pacbayes.Loss // half-widths in scaled units
 	epsRaw    float64
-	x         linalg.Matrix // certified rows, scaled
-	y, scale  []float64
+	hash      string // of the certified rows
+	rows      *dataset.Scaled
+	y, scale  []float64     // of the certified rows: scaled targets, and |y_raw| for losses relative to it
+	x         linalg.Matrix // their scaled inputs, for a full GP alone
 	notices   []string
 	priorRows int
 	test      *dataset.Data // rows of a test table, if there is one
@@ -36,7 +38,10 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{data: d, notices: d.Notices()}
+	p := &prepared{data: d}
+	if p.notices, err = d.Notices(); err != nil {
+		return nil, err
+	}
 	if o.Test != nil {
 		if p.test, err = o.Test.Select(d.Inputs, o.Target); err != nil {
 			return nil, err
@@ -70,18 +75,31 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 	}
 	p.setLoss(o)
 
-	x, y := d.Select(p.certified)
-	p.scale = model.TargetScale(p.loss, p.scaling, y)
-	p.scaling.Inputs(x, x)
-	p.scaling.Target(y, y)
-	p.x, p.y = matrixOf(x, d.Cols), y
-	for i, row := range p.certified {
-		if !linalg.Finite(p.x.Row(i)) || !linalg.Finite(y[i:i+1]) {
-			return nil, fmt.Errorf("%s: line %d: a value is so far from the others that its scaled form overflows: mend or remove the row",
-				d.Source, d.Lines[row])
+	if p.hash, err = d.Hash(p.certified); err != nil {
+		return nil, err
+	}
+	if p.y, err = d.Targets(p.certified); err != nil {
+		return nil, err
+	}
+	p.scale = model.TargetScale(p.loss, p.scaling, p.y)
+	p.rows = d.Scaled(p.certified, p.scaling)
+	// A row that can't be scaled is found now, not when training comes to it.
+	const block = 4096
+	x := make([]float64, block*d.Cols)
+	for i := 0; i < len(p.y); i += block {
+		n := min(block, len(p.y)-i)
+		if err := p.rows.Block(i, n, x[:n*d.Cols], p.y[i:i+n]); err != nil {
+			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// inputs gathers the scaled inputs of rows.
+func (p *prepared) inputs(rows *dataset.Scaled) (linalg.Matrix, error) {
+	n, d := rows.Dims()
+	x := linalg.New(n, d)
+	return x, rows.Block(0, n, x.Data, nil)
 }
 
 // setMethod decides between the full and a sparse GP.
@@ -102,6 +120,12 @@ func (p *prepared) setMethod(o Options) error {
 	case p.inducing == 0 && n > maxFull:
 		return fmt.Errorf("%s: %d rows to train on: a full GP takes up to %d; use a sparse objective (vfe, kl-pac with inducing inputs), or fewer rows",
 			p.data.Source, n, maxFull)
+	}
+	if p.inducing == 0 {
+		var err error
+		if p.x, err = p.inputs(p.rows); err != nil {
+			return err
+		}
 	}
 	switch o.Objective {
 	case "kl-pac", "sqrt-pac", "fitc":

@@ -98,7 +98,7 @@ const keepBytes = 1 << 30
 
 // sparse returns a sparse problem over the certified rows, its objective still open.
 func (p *prepared) sparse(f family) *objective.SparseProblem {
-	return &objective.SparseProblem{Kernel: f.kernel, Mean: f.mean, Rows: objective.Memory{X: p.x, Y: p.y}, M: p.inducing, Keep: keepBytes}
+	return &objective.SparseProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Keep: keepBytes}
 }
 
 // run is the training from one starting point.
@@ -148,6 +148,9 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 		done.Wait()
 		if ctx.Err() != nil {
 			return best, nil, ctx.Err()
+		}
+		if err := p.rows.Err(); err != nil { // a step that wasn't taken for that isn't the objective's
+			return best, nil, err
 		}
 		for si, r := range results {
 			// A start may lie outside the objective's domain; all of them may not, and no
@@ -321,7 +324,7 @@ func sameShape(a, b kernel.Spec) bool {
 
 // chooseInducing sets the inducing inputs that training starts from. Where the choice
 // needs a kernel, it is the family's at the second starting point.
-func (p *prepared) chooseInducing(o Options, f family) (err error) {
+func (p *prepared) chooseInducing(o Options, f family) error {
 	rng := rand.New(rand.NewPCG(o.Seed, 0x696e6475))
 	theta := make([]float64, len(f.kernel.Params()))
 	for i, q := range f.kernel.Params() {
@@ -329,9 +332,13 @@ func (p *prepared) chooseInducing(o Options, f family) (err error) {
 			theta[i] = math.Log(float64(p.data.Cols))
 		}
 	}
+	x, err := p.inputs(p.sample(o.Seed))
+	if err != nil {
+		return err
+	}
 	var set inducing.Set
 	if o.AutoInducing {
-		a, capped, err := inducing.AutoSize(f.kernel, theta, p.x, p.inducing, inducing.DefaultTolerance)
+		a, capped, err := inducing.AutoSize(f.kernel, theta, x, p.inducing, inducing.DefaultTolerance)
 		if err != nil {
 			return err
 		}
@@ -344,22 +351,43 @@ func (p *prepared) chooseInducing(o Options, f family) (err error) {
 	}
 	switch o.InducingInit {
 	case "random":
-		set, err = inducing.Random(p.x, p.inducing, rng)
+		set, err = inducing.Random(x, p.inducing, rng)
 	case "greedy":
 		var a inducing.Approximation
-		a, err = inducing.Greedy(f.kernel, theta, p.x, p.inducing)
+		a, err = inducing.Greedy(f.kernel, theta, x, p.inducing)
 		set = a.Set
 		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs by conditional variance leave %.3g of the prior variance at the start", len(set.Rows), a.Share))
 	case "kdpp":
-		set, err = inducing.KDPP(f.kernel, theta, p.x, p.inducing, rng)
+		set, err = inducing.KDPP(f.kernel, theta, x, p.inducing, rng)
 	default:
-		set.Z, err = inducing.KMeans(p.x, p.inducing, rng)
+		set.Z, err = inducing.KMeans(x, p.inducing, rng)
 	}
 	if err != nil {
 		return err
 	}
 	p.z, p.inducing = set.Z, set.Z.Rows
 	return nil
+}
+
+// sampleRows is how many rows inducing inputs are chosen from at most. Their inputs are in
+// memory at once; with 25 rows for each of 2,000 inducing inputs they're still many.
+const sampleRows = 50000
+
+// sample views the certified rows, or sampleRows of them drawn at random, in their order
+// (Knuth's Algorithm S).
+func (p *prepared) sample(seed uint64) *dataset.Scaled {
+	if len(p.certified) <= sampleRows {
+		return p.rows
+	}
+	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d certified rows, drawn at random", sampleRows, len(p.certified)))
+	rng := rand.New(rand.NewPCG(seed, 0x73616d706c65))
+	var rows []int
+	for i, row := range p.certified {
+		if rng.IntN(len(p.certified)-i) < sampleRows-len(rows) {
+			rows = append(rows, row)
+		}
+	}
+	return p.data.Scaled(rows, p.scaling)
 }
 
 // expand repeats single lengthscales of s as often as like has them.
@@ -418,6 +446,6 @@ func (p *prepared) fingerprint(o Options) string {
 		}
 	}
 	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
-		dataset.Hash(p.data.X, p.data.Y, p.certified, p.data.Cols), o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
+		p.hash, o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
 		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, free)
 }

@@ -12,12 +12,16 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// ReadFile reads a CSV file, plain or gzip; see [Read].
+// ReadFile reads a CSV file, plain or gzip (see [Read]), into memory, or opens an NPY file
+// (it ends in .npy or begins as one), whose rows stay on disk until they are needed: an
+// array of records with named fields, or a matrix, whose columns are named c1, c2, … . The
+// fields are numbers: <f8, <f4, or whole ones.
 func ReadFile(path string) (*Table, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -25,6 +29,11 @@ func ReadFile(path string) (*Table, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be opened: %w", path, err)
+	}
+	magic := make([]byte, len(npyMagic))
+	n, _ := f.ReadAt(magic, 0) // a pipe has no place 0, and is no NPY file
+	if filepath.Ext(path) == ".npy" || string(magic[:n]) == npyMagic {
+		return openNPY(f, path)
 	}
 	defer f.Close()
 	return Read(f, path)

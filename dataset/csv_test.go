@@ -27,6 +27,14 @@ func zipped(t *testing.T, text string, cut int) string {
 	return b.String()[:b.Len()-cut]
 }
 
+// rowsOf fills rows from a matrix, row-major.
+func rowsOf(matrix []float64) Fill {
+	return func(i int, values []float64) error {
+		copy(values, matrix[i*len(values):])
+		return nil
+	}
+}
+
 func TestRead(t *testing.T) {
 	plain := "a,b\n1,2\n3,4\n"
 	for _, c := range []struct {
@@ -75,7 +83,7 @@ func TestReadRefuses(t *testing.T) {
 	for i := range values {
 		values[i] = random.Float64()
 	}
-	if err := Write(&rows, names, len(values)/2, values); err != nil {
+	if err := Write(&rows, names, len(values)/2, rowsOf(values)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, text, want string }{
@@ -155,10 +163,14 @@ func TestReadFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Rows != 506 || d.Cols != 13 || d.Y[0] != 24 || d.X[13] != 0.02731 || d.Inputs[12] != "LSTAT" {
-		t.Errorf("%d×%d, first target %g, inputs %v", d.Rows, d.Cols, d.Y[0], d.Inputs)
+	x, y, err := d.Select(d.All())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if notices := d.Notices(); len(notices) != 0 {
+	if d.Rows != 506 || d.Cols != 13 || y[0] != 24 || x[13] != 0.02731 || d.Inputs[12] != "LSTAT" {
+		t.Errorf("%d×%d, first target %g, inputs %v", d.Rows, d.Cols, y[0], d.Inputs)
+	}
+	if notices, err := d.Notices(); len(notices) != 0 || err != nil {
 		t.Errorf("notices %q", notices)
 	}
 	s, err := ScalingOf(d, RowsOf(make([]Role, d.Rows), Test), AllRows)
@@ -175,7 +187,7 @@ func TestWriteRoundTrip(t *testing.T) {
 	names := []string{"a, \"m\"", "é", "line\nbreak"}
 	values := []float64{0.1, -1.0 / 3, 1e300, math.SmallestNonzeroFloat64, math.MaxFloat64, math.Copysign(0, -1)}
 	var b bytes.Buffer
-	if err := Write(&b, names, 2, values); err != nil {
+	if err := Write(&b, names, 2, rowsOf(values)); err != nil {
 		t.Fatal(err)
 	}
 	table, err := Read(&b, "b")
@@ -186,10 +198,11 @@ func TestWriteRoundTrip(t *testing.T) {
 	if !slices.Equal(table.Names, names) || !slices.EqualFunc(table.Values, values, same) {
 		t.Errorf("got %+v", table)
 	}
-	if err := Write(io.Discard, names, 3, values); err == nil {
-		t.Error("wrong shape accepted")
+	full := errors.New("full")
+	if err := Write(io.Discard, names, 3, func(int, []float64) error { return full }); err != full {
+		t.Errorf("the error of a row: %v", err)
 	}
-	if err := Write(io.Discard, []string{"p", "q"}, 1, []float64{1, math.NaN()}); err == nil || !strings.Contains(err.Error(), `row 1, column 2 ("q")`) {
+	if err := Write(io.Discard, []string{"p", "q"}, 1, rowsOf([]float64{1, math.NaN()})); err == nil || !strings.Contains(err.Error(), `row 1, column 2 ("q")`) {
 		t.Errorf("NaN: %v", err)
 	}
 }
@@ -285,7 +298,7 @@ func BenchmarkRead(b *testing.B) {
 		values[i] = random.NormFloat64()
 	}
 	var text bytes.Buffer
-	if err := Write(&text, strings.Split("abcdefghijkl", ""), rows, values); err != nil {
+	if err := Write(&text, strings.Split("abcdefghijkl", ""), rows, rowsOf(values)); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(text.Len()))

@@ -1,67 +1,109 @@
 package dataset
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
-// Data is a regression problem: inputs X and target y, in the units of the file.
+// Data is a regression problem, in the units of the file: a view of the columns of a
+// [Table] that are its inputs and its target. Nothing is copied.
 type Data struct {
 	Source     string
 	Inputs     []string // names of the input columns
-	Target     string   // name of the target column
-	Rows, Cols int
-	X          []float64 // Rows×Cols, row-major
-	Y          []float64 // Rows
-	Lines      []int     // line of the file on which each row starts
+	Target     string   // name of the target column; empty if there is none
+	Rows, Cols int      // rows, and inputs of each
+
+	table  *Table
+	inputs []int // columns of the table
+	target []int // its column; none for inputs alone
 }
 
-// Blocks is a regression problem read a block of rows at a time, so that none
-// need be in memory whole.
-type Blocks interface {
-	// Dims returns the number of rows and of input columns.
-	Dims() (rows, cols int)
-	// Block copies rows first, …, first+n−1 into x (n×cols, row-major) and y (n).
-	Block(first, n int, x, y []float64) error
+// blockRows is how many rows are read at a time where all are gone through.
+const blockRows = 4096
+
+// All returns the numbers of all rows.
+func (d *Data) All() []int { return upTo(d.Rows) }
+
+func upTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
 }
 
-var _ Blocks = (*Data)(nil)
+// Where says where a row, counted from 0, stands in the file: its line, or its number.
+func (d *Data) Where(row int) string { return d.table.Where(row) }
 
-// Dims returns Rows and Cols.
-func (d *Data) Dims() (rows, cols int) { return d.Rows, d.Cols }
-
-// Block implements [Blocks].
-func (d *Data) Block(first, n int, x, y []float64) error {
-	if first < 0 || n < 0 || first > d.Rows-n {
-		return fmt.Errorf("%s: rows %d to %d asked for, of %d", d.Source, first+1, first+n, d.Rows)
+// Read copies the given rows, in the given order: their inputs to x (len(rows)×Cols,
+// row-major), their targets to y (len(rows)). Either may be nil. It fails where a file
+// can't be read any more.
+func (d *Data) Read(rows []int, x, y []float64) error {
+	for len(rows) > 0 {
+		first, n := rows[0], 1
+		for n < len(rows) && rows[n] == first+n {
+			n++
+		}
+		if first < 0 || first+n > d.Rows {
+			return fmt.Errorf("%s: rows %d to %d asked for, of %d", d.Source, first+1, first+n, d.Rows)
+		}
+		rows = rows[n:]
+		if x != nil {
+			if err := d.table.read(first, n, d.inputs, x[:n*d.Cols]); err != nil {
+				return err
+			}
+			x = x[n*d.Cols:]
+		}
+		if y != nil {
+			if err := d.table.read(first, n, d.target, y[:n]); err != nil {
+				return err
+			}
+			y = y[n:]
+		}
 	}
-	if len(x) != n*d.Cols || len(y) != n {
-		return fmt.Errorf("%s: %d rows of %d inputs do not fit %d and %d values", d.Source, n, d.Cols, len(x), len(y))
-	}
-	copy(x, d.X[first*d.Cols:(first+n)*d.Cols])
-	copy(y, d.Y[first:first+n])
 	return nil
 }
 
-// Select copies the given rows, in the given order.
-func (d *Data) Select(rows []int) (x, y []float64) {
-	x = make([]float64, 0, len(rows)*d.Cols)
-	y = make([]float64, 0, len(rows))
-	for _, i := range rows {
-		x = append(x, d.X[i*d.Cols:(i+1)*d.Cols]...)
-		y = append(y, d.Y[i])
+// Select is Read into new memory.
+func (d *Data) Select(rows []int) (x, y []float64, err error) {
+	x, y = make([]float64, len(rows)*d.Cols), make([]float64, len(rows))
+	return x, y, d.Read(rows, x, y)
+}
+
+// Targets returns the targets of the given rows.
+func (d *Data) Targets(rows []int) ([]float64, error) {
+	y := make([]float64, len(rows))
+	return y, d.Read(rows, nil, y)
+}
+
+// each reads the given rows block by block; rows[first] is the first of a block.
+func (d *Data) each(rows []int, block func(first int, x, y []float64)) error {
+	x, y := make([]float64, blockRows*d.Cols), make([]float64, blockRows)
+	for first := 0; first < len(rows); first += blockRows {
+		n := min(blockRows, len(rows)-first)
+		if err := d.Read(rows[first:first+n], x[:n*d.Cols], y[:n]); err != nil {
+			return err
+		}
+		block(first, x[:n*d.Cols], y[:n])
 	}
-	return x, y
+	return nil
 }
 
 // Notices returns what a person should know about the data before fitting, a
 // sentence each. None of it is an error.
-func (d *Data) Notices() []string {
+func (d *Data) Notices() ([]string, error) {
+	rows := d.All()
+	columns, err := d.moments(rows)
+	if err != nil {
+		return nil, err
+	}
 	var notices, constant, small, large []string
 	for j, name := range d.Inputs {
-		m := momentsOf(d.Rows, func(i int) float64 { return d.X[i*d.Cols+j] })
-		switch {
+		switch m := columns[j]; {
 		case m.constant():
 			constant = append(constant, name)
 		case m.sd < 1e-9:
@@ -70,7 +112,7 @@ func (d *Data) Notices() []string {
 			large = append(large, name)
 		}
 	}
-	target := momentsOf(d.Rows, func(i int) float64 { return d.Y[i] })
+	target := columns[d.Cols]
 	switch {
 	case target.sd < 1e-9:
 		small = append(small, d.Target)
@@ -80,7 +122,9 @@ func (d *Data) Notices() []string {
 	if len(constant) > 0 {
 		notices = append(notices, "the same value in every row, so nothing is learnt from: "+quoted(constant, 5))
 	}
-	if n, row := d.repeats(); n > 0 {
+	if n, row, err := d.repeats(rows); err != nil {
+		return nil, err
+	} else if n > 0 {
 		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier row exactly (the first is row %d); all are kept", n, d.Rows, row+1))
 	}
 	if d.Rows < d.Cols {
@@ -95,26 +139,37 @@ func (d *Data) Notices() []string {
 	if math.Abs(target.mean) > 1e6*target.sd {
 		notices = append(notices, fmt.Sprintf("the mean of target %q (%.4g) is more than a million standard deviations (%.4g) from 0: subtract a constant to keep digits", d.Target, target.mean, target.sd))
 	}
-	return notices
+	return notices, nil
 }
 
 // repeats counts the rows equal to an earlier one, inputs and target, and
 // returns the first of them.
-func (d *Data) repeats() (count, first int) {
-	// Digests as keys take 32 bytes a row however wide it is.
-	seen := make(map[[sha256.Size]byte]struct{}, d.Rows)
-	var row []byte
-	for i := range d.Rows {
-		row = appendRow(row[:0], d.X, d.Y, d.Cols, i)
-		digest := sha256.Sum256(row)
-		if _, ok := seen[digest]; !ok {
-			seen[digest] = struct{}{}
-			continue
-		}
-		if count == 0 {
-			first = i
-		}
-		count++
+func (d *Data) repeats(rows []int) (count, first int, err error) {
+	// A digest of 16 bytes stands for a row however wide it is: that two of a million
+	// million rows share one by chance has probability 1e-15.
+	type digest struct {
+		high, low uint64
+		row       int
 	}
-	return count, first
+	digests := make([]digest, 0, len(rows))
+	var buf []byte
+	err = d.each(rows, func(_ int, x, y []float64) {
+		for i := range y {
+			buf = appendRow(buf[:0], x, y, d.Cols, i)
+			sum := sha256.Sum256(buf)
+			digests = append(digests, digest{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]), len(digests)})
+		}
+	})
+	slices.SortFunc(digests, func(a, b digest) int {
+		return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low), cmp.Compare(a.row, b.row))
+	})
+	for i := 1; i < len(digests); i++ {
+		if a, b := digests[i-1], digests[i]; a.high == b.high && a.low == b.low {
+			if count == 0 || b.row < first {
+				first = b.row
+			}
+			count++
+		}
+	}
+	return count, first, err
 }

@@ -29,6 +29,22 @@ func regression(t *testing.T, text, target string) *Data {
 	return d
 }
 
+// dataOf is a regression problem with inputs x1, … and target y.
+func dataOf(cols int, x, y []float64) *Data {
+	table := &Table{Source: "f", Names: []string{"y"}, Rows: len(y)}
+	for j := range cols {
+		table.Names = append(table.Names, fmt.Sprintf("x%d", j+1))
+	}
+	for i, v := range y {
+		table.Values = append(append(table.Values, v), x[i*cols:(i+1)*cols]...)
+	}
+	d, err := table.Select(table.Names[1:], "y")
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -44,14 +60,15 @@ func TestRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(d.Inputs, []string{"a", "b"}) || !slices.Equal(d.X, []float64{1, 3, 4, 6}) || !slices.Equal(d.Y, []float64{2, 5}) {
-		t.Errorf("got %+v", d)
+	x, y, err := d.Select(d.All())
+	if !slices.Equal(d.Inputs, []string{"a", "b"}) || !slices.Equal(x, []float64{1, 3, 4, 6}) || !slices.Equal(y, []float64{2, 5}) || err != nil {
+		t.Errorf("got %+v, %v, %v, %v", d, x, y, err)
 	}
 	if !slices.Equal(table.Names, []string{"a", "MEDV", "b"}) {
 		t.Errorf("the table changed: %v", table.Names)
 	}
-	x, y := d.Select([]int{1, 0})
-	if !slices.Equal(x, []float64{4, 6, 1, 3}) || !slices.Equal(y, []float64{5, 2}) {
+	x, y, err = d.Select([]int{1, 0})
+	if err != nil || !slices.Equal(x, []float64{4, 6, 1, 3}) || !slices.Equal(y, []float64{5, 2}) {
 		t.Errorf("selected %v, %v", x, y)
 	}
 
@@ -77,27 +94,38 @@ func TestRegression(t *testing.T) {
 	wantError(t, err, `every value of target "y" is 5: nothing to learn`)
 }
 
-func TestTableInputs(t *testing.T) {
+func TestUnlabelled(t *testing.T) {
 	table := read(t, "a,b,c\n1,2,3\n4,5,6\n")
-	x, err := table.Inputs([]string{"c", "a"})
-	if err != nil || !slices.Equal(x, []float64{3, 1, 6, 4}) {
+	d, err := table.Unlabelled([]string{"c", "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float64, 4)
+	if err := d.Scaled(d.All(), Identity(2)).Block(0, 2, x, nil); err != nil || !slices.Equal(x, []float64{3, 1, 6, 4}) {
 		t.Errorf("got %v, %v", x, err)
 	}
-	_, err = table.Inputs([]string{"p", "a", "q"})
+	_, err = table.Unlabelled([]string{"p", "a", "q"})
 	wantError(t, err, `f.csv: input columns missing: "p", "q"; the columns are "a", "b", "c"`)
 }
 
 func TestBlock(t *testing.T) {
-	d := regression(t, "a,b,y\n1,2,3\n4,5,6\n7,8,9\n", "y")
+	d := regression(t, "a,b,y\n1,2,3\n4,5,6\n7,8,9\n1e300,0,0\n", "y")
+	v := d.Scaled([]int{0, 2, 1, 3}, Scaling{InputMean: []float64{1, 2}, InputScale: []float64{3, 1e-10}, TargetMean: 3, TargetScale: 3})
 	x, y := make([]float64, 4), make([]float64, 2)
-	if err := d.Block(1, 2, x, y); err != nil || !slices.Equal(x, []float64{4, 5, 7, 8}) || !slices.Equal(y, []float64{6, 9}) {
+	if err := v.Block(1, 2, x, y); err != nil || !slices.Equal(x, []float64{2, 6e10, 1, 3e10}) || !slices.Equal(y, []float64{2, 1}) {
 		t.Errorf("got %v, %v, %v", x, y, err)
 	}
-	for _, c := range [][2]int{{2, 2}, {-1, 2}, {0, -1}, {0, 3}, {math.MaxInt, 2}} {
-		if d.Block(c[0], c[1], x, y) == nil {
+	if n, cols := v.Dims(); n != 4 || cols != 2 || v.Err() != nil {
+		t.Errorf("%d×%d, %v", n, cols, v.Err())
+	}
+	for _, c := range [][2]int{{3, 2}, {-1, 2}, {0, -1}, {0, 3}, {math.MaxInt, 2}} {
+		if v.Block(c[0], c[1], x, y) == nil {
 			t.Errorf("rows %v accepted", c)
 		}
 	}
+	v = d.Scaled([]int{0, 3}, Scaling{InputMean: []float64{1, 2}, InputScale: []float64{1e-300, 1}, TargetScale: 3})
+	wantError(t, v.Block(0, 2, x, y), "f.csv: line 5: a value is so far from the others")
+	wantError(t, v.Err(), "f.csv: line 5")
 }
 
 func TestNotices(t *testing.T) {
@@ -114,8 +142,8 @@ func TestNotices(t *testing.T) {
 		{"far target", "a,y\n1,10000001\n2,10000002\n", []string{`the mean of target "y" (1e+07) is more than a million`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := regression(t, c.text, "y").Notices()
-			if !slices.EqualFunc(got, c.want, strings.Contains) {
+			got, err := regression(t, c.text, "y").Notices()
+			if err != nil || !slices.EqualFunc(got, c.want, strings.Contains) {
 				t.Errorf("got %q", got)
 			}
 		})
@@ -139,8 +167,7 @@ func TestScalingOf(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := c.values
-			d := &Data{Source: "f", Inputs: []string{"a"}, Target: "y", Rows: 4, Cols: 1,
-				X: []float64{v[0], -77, v[1], v[2]}, Y: []float64{1, 99, 2, 3}}
+			d := dataOf(1, []float64{v[0], -77, v[1], v[2]}, []float64{1, 99, 2, 3})
 			s, err := ScalingOf(d, []int{0, 2, 3}, PriorRows)
 			if err != nil {
 				t.Fatal(err)
@@ -229,8 +256,8 @@ func TestContractsPinned(t *testing.T) {
 		t.Errorf("dealt %d, want %d", roles, want)
 	}
 	const hash = "ce20aaec4f34605fff6fe80e1b9eeae45e2d52ea70a9f79dfc385cdfb6517a60"
-	if got := Hash([]float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}, []int{2, 0}, 2); got != hash {
-		t.Errorf("hash %s", got)
+	if got, err := dataOf(2, []float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}).Hash([]int{2, 0}); got != hash || err != nil {
+		t.Errorf("hash %s, %v", got, err)
 	}
 	for r, want := range []string{"test", "calibration", "prior", "certified", "role(4)"} {
 		if got := Role(r).String(); got != want {
@@ -240,6 +267,13 @@ func TestContractsPinned(t *testing.T) {
 }
 
 func TestHashSees(t *testing.T) {
+	Hash := func(x, y []float64, rows []int, cols int) string {
+		h, err := dataOf(cols, x, y).Hash(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
 	x, y := []float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}
 	base := Hash(x, y, []int{0, 2}, 2)
 	if Hash(x, y, []int{2, 0}, 2) != base {

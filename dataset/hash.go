@@ -9,21 +9,25 @@ import (
 	"slices"
 )
 
-// Hash identifies the given rows of X (cols columns) and y by their values: the
-// SHA-256, in hex, of len(rows) and cols as little-endian uint64 and then, in
-// increasing row order whatever the order of rows, each row's inputs and target
-// as little-endian IEEE-754 bits. It is part of the model-file format.
-func Hash(x, y []float64, rows []int, cols int) string {
-	rows = slices.Sorted(slices.Values(rows))
+// Hash identifies the given rows by their values: the SHA-256, in hex, of len(rows) and
+// Cols as little-endian uint64 and then, in increasing row order whatever the order of
+// rows, each row's inputs and target as little-endian IEEE-754 bits. It is part of the
+// model-file format.
+func (d *Data) Hash(rows []int) (string, error) {
+	if !slices.IsSorted(rows) {
+		rows = slices.Sorted(slices.Values(rows))
+	}
 	h := sha256.New()
 	buf := binary.LittleEndian.AppendUint64(nil, uint64(len(rows)))
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(cols))
-	for _, i := range rows {
-		h.Write(buf)
-		buf = appendRow(buf[:0], x, y, cols, i)
-	}
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(d.Cols))
+	err := d.each(rows, func(_ int, x, y []float64) {
+		for i := range y {
+			h.Write(buf)
+			buf = appendRow(buf[:0], x, y, d.Cols, i)
+		}
+	})
 	h.Write(buf)
-	return hex.EncodeToString(h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // appendRow appends the bits of row i, inputs then target.
@@ -34,10 +38,19 @@ func appendRow(b []byte, x, y []float64, cols, i int) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(y[i]))
 }
 
-// RowHash is a 64-bit FNV-1a hash of one row's bits, inputs then target. It is part of
-// the model-file format.
-func (d *Data) RowHash(row int) uint64 {
+// RowHashes returns the 64-bit FNV-1a hash of each given row's bits, inputs then target.
+// It is part of the model-file format.
+func (d *Data) RowHashes(rows []int) ([]uint64, error) {
+	hashes := make([]uint64, 0, len(rows))
 	h := fnv.New64a()
-	h.Write(appendRow(nil, d.X, d.Y, d.Cols, row))
-	return h.Sum64()
+	var buf []byte
+	err := d.each(rows, func(_ int, x, y []float64) {
+		for i := range y {
+			buf = appendRow(buf[:0], x, y, d.Cols, i)
+			h.Reset()
+			h.Write(buf)
+			hashes = append(hashes, h.Sum64())
+		}
+	})
+	return hashes, err
 }

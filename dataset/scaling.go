@@ -36,9 +36,13 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	if len(rows) == 0 {
 		return Scaling{}, fmt.Errorf("%s: no rows to compute the scaling from (%s)", d.Source, source)
 	}
+	columns, err := d.moments(rows)
+	if err != nil {
+		return Scaling{}, err
+	}
 	s := Scaling{Source: source}
 	for j, name := range d.Inputs {
-		m := momentsOf(len(rows), func(i int) float64 { return d.X[rows[i]*d.Cols+j] })
+		m := columns[j]
 		if !m.finite() {
 			return Scaling{}, overflow(d.Source, name)
 		}
@@ -48,7 +52,7 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		s.InputMean = append(s.InputMean, m.mean)
 		s.InputScale = append(s.InputScale, m.sd)
 	}
-	m := momentsOf(len(rows), func(i int) float64 { return d.Y[rows[i]] })
+	m := columns[d.Cols]
 	if !m.finite() {
 		return Scaling{}, overflow(d.Source, d.Target)
 	}
@@ -173,33 +177,57 @@ func (m moments) finite() bool {
 	return !math.IsInf(m.mean, 0) && !math.IsNaN(m.mean) && !math.IsInf(m.sd, 0) && !math.IsNaN(m.sd)
 }
 
-// momentsOf computes the moments of n values by the corrected two-pass algorithm
-// (Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983)
-// with compensated sums, so that 1e12 + small keeps its digits. Deviations are
-// divided by the largest, or the squares of extreme ones would leave the range.
-func momentsOf(n int, at func(i int) float64) moments {
-	N := float64(n)
-	var sum compensated
-	for i := range n {
-		sum.add(at(i))
+// moments computes the moments of the inputs and, last, of the target on the given rows,
+// by the corrected two-pass algorithm (Chan, Golub and LeVeque, "Algorithms for computing
+// the sample variance", 1983) with compensated sums, so that 1e12 + small keeps its
+// digits. Deviations are divided by the largest, or the squares of extreme ones would
+// leave the range.
+func (d *Data) moments(rows []int) ([]moments, error) {
+	type column struct {
+		mean, largest      float64
+		sum, rest, squares compensated // Σ value; Σd, Σd² with d = (value − mean)/largest
 	}
-	mean := sum.value() / N
-	largest := 0.0
-	for i := range n {
-		largest = max(largest, math.Abs(at(i)-mean))
+	columns := make([]column, d.Cols+1)
+	pass := func(add func(c *column, v float64)) error {
+		return d.each(rows, func(_ int, x, y []float64) {
+			for i, v := range y {
+				for j, v := range x[i*d.Cols : (i+1)*d.Cols] {
+					add(&columns[j], v)
+				}
+				add(&columns[d.Cols], v)
+			}
+		})
 	}
-	if largest == 0 {
-		return moments{mean: mean}
+	n := float64(len(rows))
+	if err := pass(func(c *column, v float64) { c.sum.add(v) }); err != nil {
+		return nil, err
 	}
-	var rest, squares compensated // Σd, Σd² with d = (value − mean)/largest
-	for i := range n {
-		d := (at(i) - mean) / largest
-		rest.add(d)
-		squares.add(d * d)
+	for j := range columns {
+		columns[j].mean = columns[j].sum.value() / n
 	}
-	shift := rest.value() / N // rounding error left in the mean
-	variance := max(0, squares.value()/N-shift*shift)
-	return moments{mean: mean + largest*shift, sd: largest * math.Sqrt(variance)}
+	if err := pass(func(c *column, v float64) { c.largest = max(c.largest, math.Abs(v-c.mean)) }); err != nil {
+		return nil, err
+	}
+	if err := pass(func(c *column, v float64) {
+		if c.largest > 0 {
+			d := (v - c.mean) / c.largest
+			c.rest.add(d)
+			c.squares.add(d * d)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	out := make([]moments, len(columns))
+	for j, c := range columns {
+		out[j].mean = c.mean
+		if c.largest == 0 {
+			continue
+		}
+		shift := c.rest.value() / n // rounding error left in the mean
+		variance := max(0, c.squares.value()/n-shift*shift)
+		out[j] = moments{mean: c.mean + c.largest*shift, sd: c.largest * math.Sqrt(variance)}
+	}
+	return out, nil
 }
 
 // compensated is a running sum that carries its rounding error along (Neumaier,

@@ -3,18 +3,30 @@ package dataset
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// Table is a rectangle of finite numbers with named columns.
+// Table is a rectangle of finite numbers with named columns, in memory or in an NPY
+// file that is read as its rows are needed.
 type Table struct {
 	Source string    // the file, as named by the caller
 	Names  []string  // column names, distinct
 	Rows   int       // number of rows
-	Values []float64 // Rows×len(Names), row-major
-	Lines  []int     // line of the file on which each row starts, from 1
+	Values []float64 // Rows×len(Names), row-major; nil for a table on disk
+	Lines  []int     // line of the file on which each row starts, from 1; nil for a table on disk
 
 	headless bool // the file named no columns
+	disk     *npy // where the rows are, unless in Values
+}
+
+// Close gives back the file of a table on disk, which can't be read afterwards. A table
+// in memory has nothing to close.
+func (t *Table) Close() error {
+	if t.disk == nil {
+		return nil
+	}
+	return t.disk.close()
 }
 
 // Column returns the index of the named column and whether there is one.
@@ -23,17 +35,50 @@ func (t *Table) Column(name string) (int, bool) {
 	return j, j >= 0
 }
 
-// Inputs picks the named columns, in that order, as a Rows×len(names) matrix.
-// Other columns are ignored; the error lists every name that is missing. A file
-// without a header that has just as many columns is taken to hold them in order.
-func (t *Table) Inputs(names []string) ([]float64, error) {
-	if t.headless && len(t.Names) == len(names) {
-		return t.Values, nil
+// Where says where a row, counted from 0, stands in the file: its line, or its number,
+// from 1.
+func (t *Table) Where(row int) string {
+	if t.Lines == nil {
+		return "row " + strconv.Itoa(row+1)
 	}
-	return t.named(names)
+	return "line " + strconv.Itoa(t.Lines[row])
 }
 
-func (t *Table) named(names []string) ([]float64, error) {
+// read copies the given columns of rows first, …, first+n−1 to out, row by row.
+func (t *Table) read(first, n int, columns []int, out []float64) error {
+	if t.disk != nil {
+		return t.disk.read(first, n, columns, out)
+	}
+	for i := first; i < first+n; i++ {
+		row := t.Values[i*len(t.Names):]
+		for _, j := range columns {
+			out[0] = row[j]
+			out = out[1:]
+		}
+	}
+	return nil
+}
+
+// Unlabelled views the named columns as inputs without a target, in that order. Other
+// columns are ignored; the error lists every name that is missing. A file without a
+// header that has just as many columns is taken to hold them in order.
+func (t *Table) Unlabelled(inputs []string) (*Data, error) {
+	if t.headless && len(t.Names) == len(inputs) {
+		return t.view(inputs, upTo(len(inputs))), nil
+	}
+	columns, err := t.columns(inputs)
+	if err != nil {
+		return nil, err
+	}
+	return t.view(inputs, columns), nil
+}
+
+func (t *Table) view(inputs []string, columns []int) *Data {
+	return &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), table: t, inputs: columns}
+}
+
+// columns returns where the named columns are.
+func (t *Table) columns(names []string) ([]int, error) {
 	columns := make([]int, len(names))
 	var missing []string
 	for k, name := range names {
@@ -47,7 +92,7 @@ func (t *Table) named(names []string) ([]float64, error) {
 		return nil, fmt.Errorf("%s: input columns missing: %s; %s",
 			t.Source, quoted(missing, len(missing)), t.describeColumns())
 	}
-	return t.pick(columns), nil
+	return columns, nil
 }
 
 // Regression splits the table into the named target and, as inputs, all other
@@ -64,9 +109,14 @@ func (t *Table) Regression(target string) (*Data, error) {
 			t.Source, target)
 	case t.Rows < 2:
 		return nil, fmt.Errorf("%s: %d row of data: at least 2 are needed", t.Source, t.Rows)
-	case slices.Min(d.Y) == slices.Max(d.Y):
-		return nil, fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
-			t.Source, target, d.Y[0])
+	}
+	y, err := d.Targets(d.All())
+	if err == nil && slices.Min(y) == slices.Max(y) {
+		err = fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
+			t.Source, target, y[0])
+	}
+	if err != nil {
+		return nil, err
 	}
 	return d, nil
 }
@@ -83,24 +133,13 @@ func (t *Table) Select(inputs []string, target string) (*Data, error) {
 		return nil, fmt.Errorf("%s: no column %q for the target%s; %s",
 			t.Source, target, hint, t.describeColumns())
 	}
-	x, err := t.named(inputs)
+	columns, err := t.columns(inputs)
 	if err != nil {
 		return nil, err
 	}
-	return &Data{Source: t.Source, Inputs: inputs, Target: target, Lines: t.Lines,
-		Rows: t.Rows, Cols: len(inputs), X: x, Y: t.pick([]int{at})}, nil
-}
-
-// pick copies the given columns.
-func (t *Table) pick(columns []int) []float64 {
-	out := make([]float64, 0, t.Rows*len(columns))
-	for i := range t.Rows {
-		row := t.Values[i*len(t.Names):]
-		for _, j := range columns {
-			out = append(out, row[j])
-		}
-	}
-	return out
+	d := t.view(inputs, columns)
+	d.Target, d.target = target, []int{at}
+	return d, nil
 }
 
 // describeColumns says what the table has, for errors about what it has not.

@@ -2,23 +2,46 @@ package dataset
 
 import (
 	"bufio"
+	"compress/gzip"
+	"encoding/binary"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
-// Write writes a rows×len(names) matrix as CSV with a header, each number in
-// the fewest digits that read back as the same float64. Like [Read] it refuses
-// numbers that are not finite.
-func Write(w io.Writer, names []string, rows int, values []float64) error {
-	cols := len(names)
-	if len(values) != rows*cols {
-		return fmt.Errorf("write CSV: %d values do not fill %d rows of %d columns", len(values), rows, cols)
-	}
+// Fill sets the values of one row, counted from 0, of a table that is being written. Rows
+// are asked for once each, in order.
+type Fill func(row int, values []float64) error
+
+// WriteFile writes a table to a file, all or nothing: as NPY, gzip of CSV or CSV, for a
+// path that ends in .npy, .gz or otherwise. Like [ReadFile] it refuses numbers that are
+// not finite.
+func WriteFile(path string, names []string, rows int, fill Fill) error {
+	return WriteFileAtomic(path, func(w io.Writer) error {
+		switch filepath.Ext(path) {
+		case ".npy":
+			return WriteNPY(w, names, rows, fill)
+		case ".gz":
+			z := gzip.NewWriter(w)
+			if err := Write(z, names, rows, fill); err != nil {
+				return err
+			}
+			return z.Close()
+		}
+		return Write(w, names, rows, fill)
+	})
+}
+
+// Write writes a table as CSV with a header, each number in the fewest digits that read
+// back as the same float64.
+func Write(w io.Writer, names []string, rows int, fill Fill) error {
 	header := csv.NewWriter(w)
 	if err := header.Write(names); err != nil {
 		return err
@@ -27,19 +50,94 @@ func Write(w io.Writer, names []string, rows int, values []float64) error {
 	if err := header.Error(); err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(w, blockSize)
-	for i := range rows {
-		line := out.AvailableBuffer()
-		for j, v := range values[i*cols : (i+1)*cols] {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("write CSV: row %d, column %d (%q): %g is not finite", i+1, j+1, names[j], v)
-			}
+	return writeRows(w, names, rows, fill, func(line []byte, values []float64) []byte {
+		for j, v := range values {
 			if j > 0 {
 				line = append(line, ',')
 			}
 			line = strconv.AppendFloat(line, v, 'g', -1, 64)
 		}
-		if _, err := out.Write(append(line, '\n')); err != nil {
+		return append(line, '\n')
+	})
+}
+
+// WriteNPY writes a table as NPY: an array of records whose fields are the columns, of
+// type <f8.
+func WriteNPY(w io.Writer, names []string, rows int, fill Fill) error {
+	var text strings.Builder
+	version := byte(1)
+	text.WriteString("{'descr': [")
+	for j, name := range names {
+		if slices.Contains(names[:j], name) || name == "" || !utf8.ValidString(name) {
+			return fmt.Errorf("write NPY: column %d is named %q: names must be distinct text", j+1, name)
+		}
+		fmt.Fprintf(&text, "(%s, '<f8'), ", pythonString(name))
+	}
+	fmt.Fprintf(&text, "], 'fortran_order': False, 'shape': (%d,), }", rows)
+	if text.Len() > math.MaxUint16-64 {
+		version = 2
+	}
+	for _, c := range text.String() {
+		if c >= utf8.RuneSelf {
+			version = 3 // UTF-8, where the others are Latin-1
+		}
+	}
+	prefix := append([]byte(npyMagic), version, 0, 0, 0)
+	if version > 1 {
+		prefix = append(prefix, 0, 0)
+	}
+	for (len(prefix)+text.Len()+1)%64 != 0 { // records begin on a cache line
+		text.WriteByte(' ')
+	}
+	text.WriteByte('\n')
+	if version == 1 {
+		binary.LittleEndian.PutUint16(prefix[len(npyMagic)+2:], uint16(text.Len()))
+	} else {
+		binary.LittleEndian.PutUint32(prefix[len(npyMagic)+2:], uint32(text.Len()))
+	}
+	if _, err := io.WriteString(w, string(prefix)+text.String()); err != nil {
+		return err
+	}
+	return writeRows(w, names, rows, fill, func(record []byte, values []float64) []byte {
+		for _, v := range values {
+			record = binary.LittleEndian.AppendUint64(record, math.Float64bits(v))
+		}
+		return record
+	})
+}
+
+// pythonString quotes text as Python does.
+func pythonString(s string) string {
+	var b strings.Builder
+	b.WriteByte('\'')
+	for _, c := range s {
+		switch {
+		case c == '\'' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, "\\x%02x", c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
+}
+
+func writeRows(w io.Writer, names []string, rows int, fill Fill, encode func(to []byte, values []float64) []byte) error {
+	out := bufio.NewWriterSize(w, blockSize)
+	values := make([]float64, len(names))
+	for i := range rows {
+		if err := fill(i, values); err != nil {
+			return err
+		}
+		for j, v := range values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("row %d, column %d (%q): %g is not finite", i+1, j+1, names[j], v)
+			}
+		}
+		if _, err := out.Write(encode(out.AvailableBuffer(), values)); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 )
 
@@ -319,17 +320,17 @@ func TestGreedyAhead(t *testing.T) {
 	x, k, theta := gaussian(n, 3, 13), kernel.Sum(kernel.SE(3, false), kernel.Linear{}), []float64{-0.5, 0, -2}
 	diag := make([]float64, n)
 	k.Diag(theta, x, diag)
-	f := newFactor(diag, m)
+	f := iterative.NewPartialCholesky(diag, m)
 	var left []float64
 	for range m {
-		i := floats.MaxIdx(f.left)
-		f.add(i, func(r0, r1 int, column linalg.Matrix) { k.Cov(theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column) })
-		left = append(left, linalg.Sum(f.left))
+		i := floats.MaxIdx(f.Left)
+		f.Add(i, func(r0, r1 int, column linalg.Matrix) { k.Cov(theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column) })
+		left = append(left, linalg.Sum(f.Left))
 	}
 	for _, m := range []int{1, 63, 64, 65, m} {
 		a, err := Greedy(k, theta, x, m)
-		if err != nil || !slices.Equal(a.Rows, f.rows[:m]) || math.Abs(a.Trace/left[m-1]-1) > 1e-9 {
-			t.Errorf("M = %d: trace %g, want %g; rows %v, want %v; %v", m, a.Trace, left[m-1], a.Rows, f.rows[:m], err)
+		if err != nil || !slices.Equal(a.Rows, f.Rows[:m]) || math.Abs(a.Trace/left[m-1]-1) > 1e-9 {
+			t.Errorf("M = %d: trace %g, want %g; rows %v, want %v; %v", m, a.Trace, left[m-1], a.Rows, f.Rows[:m], err)
 		}
 		b, _, err := AutoSize(k, theta, x, 2*m, a.Share*(1+1e-9))
 		if err != nil || len(b.Rows) != m {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 )
 
@@ -76,14 +77,14 @@ func decomposed(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, jitter
 		}
 		diag[i] = linalg.Dot(row, row)
 	}
-	f := newFactor(diag, m)
+	f := iterative.NewPartialCholesky(diag, m)
 	for range m {
-		i := draw(f.left, rng)
-		f.add(i, func(r0, r1 int, column linalg.Matrix) {
+		i := draw(f.Left, rng)
+		f.Add(i, func(r0, r1 int, column linalg.Matrix) {
 			linalg.Gemv(false, 1, u.RowRange(r0, r1), u.Row(i), 0, column.Data)
 		})
 	}
-	return f.rows, nil
+	return f.Rows, nil
 }
 
 // eigenvectors draws m of n indices with probability ∝ Π λ_i, from ln λ. The elementary

@@ -104,3 +104,28 @@ func TimesSymmetric(k Kernel, theta []float64, a, v, out linalg.Matrix) {
 		c.release()
 	})
 }
+
+// PullOuter pulls the symmetric adjoint H diag(w) Hᵀ of K(A, A), H with a row a point, back
+// to dTheta. The adjoint is computed tile by tile and never stored.
+func PullOuter(k Kernel, theta []float64, a, h linalg.Matrix, w, dTheta []float64) {
+	weighted := linalg.Borrow(h.Rows, h.Cols)
+	for i := range h.Rows {
+		copy(weighted.Row(i), h.Row(i))
+		linalg.Mul(weighted.Row(i), w)
+	}
+	c := columnsOf(k, theta, a)
+	pullTiles(a, h, dTheta, func(i0, i1 int, part []float64) {
+		memory := linalg.Borrow(tile, tileCols)
+		pull := func(j0, j1 int) {
+			bar := memory.View(0, i1-i0, 0, j1-j0)
+			linalg.Gemm(false, true, 1, weighted.RowRange(i0, i1), h.RowRange(j0, j1), 0, bar)
+			c.pull(a.RowRange(i0, i1), j0, j1, bar, part, linalg.Matrix{})
+		}
+		eachTile(i0, pull)
+		linalg.Scale(2, part)
+		pull(i0, i1)
+		linalg.Return(memory)
+	})
+	c.release()
+	linalg.Return(weighted)
+}

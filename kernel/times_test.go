@@ -87,3 +87,31 @@ func BenchmarkTimes(b *testing.B) {
 		}
 	}
 }
+
+func TestPullOuterAgainstTheMatrix(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	for _, expr := range []string{"matern52", "se*periodic+linear"} {
+		k, err := kernel.Parse(expr, 3, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := make([]float64, len(k.Params()))
+		for _, n := range []int{1, 64, 600} {
+			a, h, w := normal(rng, n, 3), normal(rng, n, 7), normal(rng, 1, 7).Data
+			bar, weighted := linalg.New(n, n), linalg.New(n, 7)
+			weighted.CopyFrom(h)
+			for i := range n {
+				linalg.Mul(weighted.Row(i), w)
+			}
+			linalg.Gemm(false, true, 1, weighted, h, 0, bar)
+			want, got := make([]float64, len(theta)), make([]float64, len(theta))
+			kernel.PullSymmetric(k, theta, a, bar, want)
+			kernel.PullOuter(k, theta, a, h, w, got)
+			for i, v := range want {
+				if !(math.Abs(got[i]-v) <= 1e-11*float64(n*n)) {
+					t.Errorf("%s, n=%d: derivative %d is %v, want %v", expr, n, i, got[i], v)
+				}
+			}
+		}
+	}
+}

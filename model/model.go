@@ -3,6 +3,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -30,8 +31,8 @@ type Model struct {
 	Source string         // the data it was made from
 	Seed   uint64         // of the shuffle that dealt the roles
 	Roles  []dataset.Role // of every row of the data, in file order
-	Hash   string         // dataset.Hash of the certified rows
-	Rows   []uint64       // dataset.RowHash of the prior and certified rows, in ascending order
+	Hash   string         // dataset.Data.Hash of the certified rows
+	Rows   []uint64       // dataset.Data.RowHashes of the prior and certified rows, in ascending order
 
 	Test     *Test // nil without test rows
 	Training Training
@@ -62,14 +63,18 @@ type Training struct {
 	Alpha *float64 `json:"alpha,omitempty"`
 }
 
-// Score evaluates the model's predictions on rows given in raw units.
-func (m *Model) Score(x linalg.Matrix, y []float64) *Test {
-	n := len(y)
-	mean, variance := make([]float64, n), make([]float64, n)
-	xs, ys := m.Scale(x, y)
-	m.Posterior.Latent(xs, mean, variance)
+// Score evaluates the model's predictions on the given rows of d.
+func (m *Model) Score(d *dataset.Data, rows []int) (*Test, error) {
+	n := len(rows)
+	ys, scale, err := m.targets(d, rows)
+	if err != nil {
+		return nil, err
+	}
+	mean, variance, err := Latent(m.Posterior, d.Scaled(rows, m.Scaling))
+	if err != nil {
+		return nil, err
+	}
 	t := &Test{Rows: n}
-	scale := TargetScale(m.Terms.Loss, m.Scaling, y)
 	t.GibbsRisk = pacbayes.Risk(m.Terms.Loss, ys, mean, variance, scale, nil, nil)
 	t.MeanRisk = pacbayes.PointRisk(m.Terms.Loss, ys, mean, scale)
 	se, lp := make([]float64, n), make([]float64, n)
@@ -87,19 +92,41 @@ func (m *Model) Score(x linalg.Matrix, y []float64) *Test {
 	t.RMSERaw = math.Sqrt(t.MSE) * m.Scaling.TargetScale
 	t.NLPD = linalg.Sum(lp) / float64(n)
 	t.Coverage95 = float64(inside) / float64(n)
-	return t
+	return t, nil
 }
 
 // Normal975 is the 97.5 % quantile of the standard normal.
 const Normal975 = 1.959963984540054
 
-// Scale returns the rows in scaled units, in new memory.
-func (m *Model) Scale(x linalg.Matrix, y []float64) (linalg.Matrix, []float64) {
-	xs := linalg.New(x.Rows, x.Cols)
-	m.Scaling.Inputs(xs.Data, x.Data)
-	ys := make([]float64, len(y))
-	m.Scaling.Target(ys, y)
-	return xs, ys
+// latentRows is how many rows are read at a time to predict them: enough for every core
+// to have some.
+const latentRows = 1 << 14
+
+// Latent returns the posterior's mean and variance of f at the rows of a view, which it
+// reads block by block.
+func Latent(q *posterior.Posterior, rows *dataset.Scaled) (mean, variance []float64, err error) {
+	n, d := rows.Dims()
+	mean, variance = make([]float64, n), make([]float64, n)
+	x := linalg.New(min(n, latentRows), d)
+	for i := 0; i < n; i += latentRows {
+		k := min(latentRows, n-i)
+		block := x.RowRange(0, k)
+		if err := rows.Block(i, k, block.Data[:k*d], nil); err != nil {
+			return nil, nil, err
+		}
+		q.Latent(block, mean[i:i+k], variance[i:i+k])
+	}
+	return mean, variance, nil
+}
+
+// targets returns the targets of rows in scaled units, and their TargetScale.
+func (m *Model) targets(d *dataset.Data, rows []int) (y, scale []float64, err error) {
+	if y, err = d.Targets(rows); err != nil {
+		return nil, nil, err
+	}
+	scale = TargetScale(m.Terms.Loss, m.Scaling, y)
+	m.Scaling.Target(y, y)
+	return y, scale, nil
 }
 
 // TargetScale returns |y_raw| in scaled units for the losses that are relative to it,
@@ -123,50 +150,70 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, y := d.Select(rows)
-	xs, ys := m.Scale(linalg.Of(len(rows), d.Cols, x), y)
-	mean, variance := make([]float64, len(rows)), make([]float64, len(rows))
-	m.Posterior.Latent(xs, mean, variance)
-	return m.Terms.Certify(ys, mean, variance, TargetScale(m.Terms.Loss, m.Scaling, y), m.Posterior.KL())
+	y, scale, err := m.targets(d, rows)
+	if err != nil {
+		return nil, err
+	}
+	mean, variance, err := Latent(m.Posterior, d.Scaled(rows, m.Scaling))
+	if err != nil {
+		return nil, err
+	}
+	return m.Terms.Certify(y, mean, variance, scale, m.Posterior.KL())
 }
 
 // MadeFrom says whether the model was made from these data.
-func (m *Model) MadeFrom(d *dataset.Data) bool {
+func (m *Model) MadeFrom(d *dataset.Data) (bool, error) {
 	_, err := m.certifiedRows(d)
-	return err == nil
+	var other *otherData
+	if errors.As(err, &other) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Seen returns the rows of d that equal a row the model was made from.
-func (m *Model) Seen(d *dataset.Data) []int {
+func (m *Model) Seen(d *dataset.Data) ([]int, error) {
+	hashes, err := d.RowHashes(d.All())
 	var seen []int
-	for i := range d.Rows {
-		if _, found := slices.BinarySearch(m.Rows, d.RowHash(i)); found {
+	for i, h := range hashes {
+		if _, found := slices.BinarySearch(m.Rows, h); found {
 			seen = append(seen, i)
 		}
 	}
-	return seen
+	return seen, err
 }
 
-// HashRows returns the RowHash of the rows a model with these roles is made from.
-func HashRows(d *dataset.Data, roles []dataset.Role) []uint64 {
-	var hashes []uint64
+// HashRows returns the RowHashes of the rows a model with these roles is made from, in
+// ascending order.
+func HashRows(d *dataset.Data, roles []dataset.Role) ([]uint64, error) {
+	var rows []int
 	for i, r := range roles {
 		if r != dataset.Test {
-			hashes = append(hashes, d.RowHash(i))
+			rows = append(rows, i)
 		}
 	}
+	hashes, err := d.RowHashes(rows)
 	slices.Sort(hashes)
-	return hashes
+	return hashes, err
 }
+
+// otherData says that data aren't those a model was made from.
+type otherData struct{ reason string }
+
+func (e *otherData) Error() string { return e.reason }
 
 func (m *Model) certifiedRows(d *dataset.Data) ([]int, error) {
 	if d.Rows != len(m.Roles) {
-		return nil, fmt.Errorf("%s has %d rows, the model was made from %d (%s)", d.Source, d.Rows, len(m.Roles), m.Source)
+		return nil, &otherData{fmt.Sprintf("%s has %d rows, the model was made from %d (%s)", d.Source, d.Rows, len(m.Roles), m.Source)}
 	}
 	rows := dataset.RowsOf(m.Roles, dataset.Certified)
-	if h := dataset.Hash(d.X, d.Y, rows, d.Cols); h != m.Hash {
-		return nil, fmt.Errorf("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's %s",
-			d.Source, m.Source, h, m.Hash)
+	h, err := d.Hash(rows)
+	if err != nil {
+		return nil, err
+	}
+	if h != m.Hash {
+		return nil, &otherData{fmt.Sprintf("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's %s",
+			d.Source, m.Source, h, m.Hash)}
 	}
 	return rows, nil
 }

@@ -430,10 +430,10 @@ func TestScore(t *testing.T) {
 		x.Row(i)[0], x.Row(i)[1] = 0.3*float64(i)-0.5, 0.8-0.2*float64(i)
 		y[i] = 4*math.Sin(float64(i)) - 1
 	}
-	keptX, keptY := slices.Clone(x.Data), slices.Clone(y)
-	got := m.Score(x, y)
-	if !slices.Equal(keptX, x.Data) || !slices.Equal(keptY, y) {
-		t.Error("the rows were changed")
+	d := dataOf(t, x.Data, y)
+	got, err := m.Score(d, d.All())
+	if err != nil {
+		t.Fatal(err)
 	}
 	want := Test{Rows: n}
 	for i := range y {
@@ -483,20 +483,38 @@ func TestTargetScale(t *testing.T) {
 	}
 }
 
+// dataOf is a regression problem with two inputs.
+func dataOf(t *testing.T, x, y []float64) *dataset.Data {
+	t.Helper()
+	table := &dataset.Table{Source: "rows", Names: []string{"a", "b", "y"}, Rows: len(y)}
+	for i, v := range y {
+		table.Values = append(table.Values, x[2*i], x[2*i+1], v)
+	}
+	d, err := table.Select([]string{"a", "b"}, "y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // TestSeen: a model knows the rows it was made from, inputs and target, wherever they
 // stand, but not its test rows.
 func TestSeen(t *testing.T) {
-	d := &dataset.Data{Rows: 5, Cols: 2, X: []float64{1, 2, 3, 4, 5, 6, 7, 8, 1, 2}, Y: []float64{10, 20, 30, 40, 11}}
+	d := dataOf(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 1, 2}, []float64{10, 20, 30, 40, 11})
 	roles := []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified, dataset.Test}
-	m := &Model{Rows: HashRows(d, roles)}
+	hashes, err := HashRows(d, roles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Model{Rows: hashes}
 	if len(m.Rows) != 3 || !slices.IsSorted(m.Rows) {
 		t.Fatalf("%v", m.Rows)
 	}
-	if got := m.Seen(d); !slices.Equal(got, []int{0, 2, 3}) {
-		t.Errorf("of its own rows: %v", got)
+	if got, err := m.Seen(d); !slices.Equal(got, []int{0, 2, 3}) || err != nil {
+		t.Errorf("of its own rows: %v, %v", got, err)
 	}
-	other := &dataset.Data{Rows: 4, Cols: 2, X: []float64{2, 1, 7, 8, 7, 8, 5, 6}, Y: []float64{10, 40, 40.000000000000007, 30}}
-	if got := m.Seen(other); !slices.Equal(got, []int{1, 3}) {
-		t.Errorf("of others: %v", got)
+	other := dataOf(t, []float64{2, 1, 7, 8, 7, 8, 5, 6}, []float64{10, 40, 40.000000000000007, 30})
+	if got, err := m.Seen(other); !slices.Equal(got, []int{1, 3}) || err != nil {
+		t.Errorf("of others: %v, %v", got, err)
 	}
 }

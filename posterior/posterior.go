@@ -31,6 +31,12 @@ type Posterior struct {
 	Weights []float64     // w
 	Chol    linalg.Matrix // L, lower triangle
 	CholB   linalg.Matrix // L_B, lower triangle; the zero Matrix for the exact posterior
+
+	// Of exact posteriors that can't be factored, in place of Chol: see NewIterative and
+	// NewNearest.
+	Root    linalg.Matrix // R, N×m
+	Nearest int           // rows that each prediction is conditioned on
+	Targets []float64     // y − m_β(X), for Nearest
 }
 
 // Sparse says whether the posterior stands on inducing inputs.
@@ -72,6 +78,10 @@ const predictRows = 256
 // row of x; variance may be nil. A row's result doesn't depend on the other rows.
 func (p *Posterior) Latent(x linalg.Matrix, mean, variance []float64) {
 	p.Mean.At(p.Beta, x, mean)
+	if p.Nearest > 0 {
+		p.latentNearest(x, mean, variance)
+		return
+	}
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
 	}
@@ -82,7 +92,15 @@ func (p *Posterior) Latent(x linalg.Matrix, mean, variance []float64) {
 		for i := i0; i < i1; i++ {
 			mean[i] += linalg.Dot(ks.Row(i-i0), p.Weights)
 		}
-		if variance != nil {
+		if variance != nil && !p.Root.IsZero() {
+			v := linalg.Borrow(i1-i0, p.Root.Cols)
+			linalg.Gemm(false, false, 1, ks, p.Root, 0, v)
+			for i := i0; i < i1; i++ {
+				row := v.Row(i - i0)
+				variance[i] = math.Max(variance[i]-linalg.Dot(row, row), 0)
+			}
+			linalg.Return(v)
+		} else if variance != nil {
 			linalg.Trsm(false, true, p.Chol, ks)
 			for i := i0; i < i1; i++ {
 				row := ks.Row(i - i0)
@@ -111,7 +129,7 @@ func (p *Posterior) Noisy(x linalg.Matrix, observationNoise float64, mean, varia
 }
 
 // KL returns KL(Q‖P) from the prior P = GP(m_β, k_θ) (Reeb et al. 2018, Eqs. 8 and 10),
-// evaluated on the support: Q(f|f_S) = P(f|f_S) elsewhere.
+// evaluated on the support: Q(f|f_S) = P(f|f_S) elsewhere. It needs a factored posterior.
 func (p *Posterior) KL() float64 {
 	n := p.Support.Rows
 	if p.Sparse() {

@@ -220,9 +220,13 @@ func snelsonBand(ctx context.Context, env Env) error {
 	if err := addCurve(p, "posterior mean", palette[0], mean); err != nil {
 		return err
 	}
+	xs, ys, err := d.Select(d.All())
+	if err != nil {
+		return err
+	}
 	points := make(plotter.XYs, d.Rows)
 	for i := range points {
-		points[i] = plotter.XY{X: d.X[i], Y: d.Y[i]}
+		points[i] = plotter.XY{X: xs[i], Y: ys[i]}
 	}
 	dots, err := plotter.NewScatter(points)
 	if err != nil {

@@ -66,25 +66,23 @@ func paperSplit(table *dataset.Table, target string, rep int) (split, error) {
 	if err != nil {
 		return split{}, err
 	}
-	all := make([]int, d.Rows)
-	for i := range all {
-		all[i] = i
-	}
-	scaling, err := dataset.ScalingOf(d, all, dataset.AllRows)
+	scaling, err := dataset.ScalingOf(d, d.All(), dataset.AllRows)
 	if err != nil {
 		return split{}, err
 	}
-	pick := func(rows []int) (linalg.Matrix, []float64) {
-		x, y := d.Select(rows)
+	pick := func(rows []int) (linalg.Matrix, []float64, error) {
+		x, y, err := d.Select(rows)
 		scaling.Inputs(x, x)
 		scaling.Target(y, y)
-		return linalg.Of(len(rows), d.Cols, x), y
+		return linalg.Of(len(rows), d.Cols, x), y, err
 	}
 	trainRows, testRows := reebSplit(d.Rows, rep)
 	s := split{sd: scaling.TargetScale}
-	s.x, s.y = pick(trainRows)
-	s.xTest, s.yTest = pick(testRows)
-	return s, nil
+	if s.x, s.y, err = pick(trainRows); err != nil {
+		return split{}, err
+	}
+	s.xTest, s.yTest, err = pick(testRows)
+	return s, err
 }
 
 // run trains one setting as the paper's code does: k-means start, hyperparameters at
@@ -137,7 +135,7 @@ func (s sparseSetting) fit(ctx context.Context, env Env, sp split) (sparseResult
 	if s.Method == "kl-pac" || s.Method == "sqrt-pac" {
 		box = coords.box(len(x0))
 	}
-	r, err := train.LBFGS{MaxEvaluations: env.maxEvaluations()}.Minimize(ctx, coords, box, train.Start(x0), nil)
+	r, err := env.minimize(ctx, s.key(), env.maxEvaluations(), coords, box, x0)
 	if err != nil {
 		return sparseResult{}, err
 	}

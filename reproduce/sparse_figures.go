@@ -38,7 +38,8 @@ func snelson() (linalg.Matrix, []float64, error) {
 	if err != nil {
 		return linalg.Matrix{}, nil, err
 	}
-	return linalg.Of(d.Rows, 1, d.X), d.Y, nil
+	x, y, err := d.Select(d.All())
+	return linalg.Of(d.Rows, 1, x), y, err
 }
 
 // even spreads m points over the range of one-dimensional inputs.

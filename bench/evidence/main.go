@@ -131,7 +131,8 @@ func readData(path string, dim int) (x linalg.Matrix, y []float64, err error) {
 	if d.Cols != dim {
 		return x, nil, fmt.Errorf("%s: %d inputs, but %d lengthscales", path, d.Cols, dim)
 	}
-	return linalg.Of(d.Rows, d.Cols, d.X), d.Y, nil
+	values, y, err := d.Select(d.All())
+	return linalg.Of(d.Rows, d.Cols, values), y, err
 }
 
 func numbers(text string) ([]float64, error) {

@@ -40,6 +40,7 @@ are then plain test-set bounds, which hold however the model was trained.`,
 			if err != nil {
 				return err
 			}
+			defer table.Close()
 			w := cmd.OutOrStdout()
 			if fresh {
 				f, err := krigo.CertifyFresh(m, table)

@@ -45,6 +45,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 			if err != nil {
 				return err
 			}
+			defer table.Close()
 			var progress func(done, total int)
 			if !c.quiet {
 				progress = func(done, total int) { fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d fits done\n", done, total) }

@@ -39,6 +39,7 @@ The certificate is at the parameters rounded to the grid.`,
 			if err != nil {
 				return err
 			}
+			defer table.Close()
 			e, err := krigo.Evaluate(table, p, o)
 			if err != nil {
 				return err

@@ -164,7 +164,8 @@ func newFit(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit DATA --target COL",
 		Short: "Train a model, certify it, save it",
-		Long: `Train a Gaussian process on a CSV file (plain or gzip), certify it, and save it.
+		Long: `Train a Gaussian process on a CSV file (plain or gzip) or an NPY file (read block by block,
+so that it may be larger than memory), certify it, and save it.
 
 Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows
 (a tenth, at most 1,000), from which the columns are standardised, and the rest are
@@ -184,10 +185,12 @@ certificate picked as the best of several runs isn't one.`,
 			if err != nil {
 				return err
 			}
+			defer table.Close()
 			if test != "" {
 				if o.Test, err = dataset.ReadFile(test); err != nil {
 					return err
 				}
+				defer o.Test.Close()
 			}
 			if initFile != "" {
 				if o.Init, err = readParams(initFile); err != nil {
@@ -247,7 +250,7 @@ certificate picked as the best of several runs isn't one.`,
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {
 	name := filepath.Base(data)
-	for _, ending := range []string{".gz", ".csv", ".txt", ".tsv"} {
+	for _, ending := range []string{".gz", ".csv", ".txt", ".tsv", ".npy"} {
 		name = strings.TrimSuffix(name, ending)
 	}
 	return name + ".krigo"

@@ -15,7 +15,7 @@ func newPredict(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
-		Long: `Predict every row of a CSV file, which needs the model's input columns in any order;
+		Long: `Predict every row of a CSV or NPY file, which needs the model's input columns in any order;
 other columns are ignored. In the target's own units:
 
   mean                 of the function and of the target
@@ -34,26 +34,32 @@ The interval is the model's own belief; the guarantee is the certificate's (krig
 			if err != nil {
 				return err
 			}
+			defer table.Close()
 			ps, err := krigo.Predict(m, table)
 			if err != nil {
 				return err
+			}
+			names := []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}
+			fill := func(i int, values []float64) error {
+				p := ps[i]
+				copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95})
+				return nil
 			}
 			write := func(w io.Writer) error {
 				if c.json {
 					return json.NewEncoder(w).Encode(map[string]any{"target": m.Target, "predictions": ps})
 				}
-				values := make([]float64, 0, 5*len(ps))
-				for _, p := range ps {
-					values = append(values, p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95)
-				}
-				return dataset.Write(w, []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}, len(ps), values)
+				return dataset.Write(w, names, len(ps), fill)
 			}
-			if out == "" {
+			switch {
+			case out == "":
 				return write(cmd.OutOrStdout())
+			case c.json:
+				return dataset.WriteFileAtomic(out, write)
 			}
-			return dataset.WriteFileAtomic(out, write)
+			return dataset.WriteFile(out, names, len(ps), fill)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output")
+	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it or NPY, as it ends in .csv, .gz or .npy")
 	return cmd
 }

@@ -1,0 +1,91 @@
+package dataset
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// Scaled is some rows of a regression problem in scaled units, read and scaled block by
+// block from the table, in memory or on disk. It may be read by several goroutines.
+type Scaled struct {
+	Data    *Data
+	Numbers []int // of the rows, in the order in which they are read
+	Scaling Scaling
+
+	failed atomic.Pointer[error]
+}
+
+// Scaled views the given rows by the constants of a scaling.
+func (d *Data) Scaled(rows []int, s Scaling) *Scaled {
+	return &Scaled{Data: d, Numbers: rows, Scaling: s}
+}
+
+// Dims returns the number of rows and of inputs.
+func (s *Scaled) Dims() (rows, cols int) { return len(s.Numbers), s.Data.Cols }
+
+// Block reads rows first, …, first+n−1 of the view: inputs into x (n×cols, row-major),
+// targets into y (n), unless that is nil. Scaled values that overflow are an error.
+func (s *Scaled) Block(first, n int, x, y []float64) error {
+	if first < 0 || n < 0 || first > len(s.Numbers)-n {
+		return s.keep(fmt.Errorf("%s: rows %d to %d asked for, of %d", s.Data.Source, first+1, first+n, len(s.Numbers)))
+	}
+	return s.keep(s.read(s.Numbers[first:first+n], x, y))
+}
+
+// Pick reads the rows of the view with these numbers, as Block does.
+func (s *Scaled) Pick(rows []int, x, y []float64) error {
+	numbers := make([]int, len(rows))
+	for i, row := range rows {
+		numbers[i] = s.Numbers[row]
+	}
+	return s.keep(s.read(numbers, x, y))
+}
+
+// read reads rows of the table.
+func (s *Scaled) read(numbers []int, x, y []float64) error {
+	n, cols := len(numbers), s.Data.Cols
+	if len(x) != n*cols || y != nil && len(y) != n {
+		return fmt.Errorf("%s: %d rows of %d inputs don't fit %d and %d values", s.Data.Source, n, cols, len(x), len(y))
+	}
+	if err := s.Data.Read(numbers, x, y); err != nil {
+		return err
+	}
+	s.Scaling.Inputs(x, x)
+	s.Scaling.Target(y, y)
+	for i, row := range numbers {
+		ok := allFinite(x[i*cols : (i+1)*cols])
+		if y != nil {
+			ok = ok && allFinite(y[i:i+1])
+		}
+		if !ok {
+			return fmt.Errorf("%s: %s: a value is so far from the others that its scaled form overflows: mend or remove the row",
+				s.Data.Source, s.Data.Where(row))
+		}
+	}
+	return nil
+}
+
+func (s *Scaled) keep(err error) error {
+	if err != nil {
+		s.failed.CompareAndSwap(nil, &err)
+	}
+	return err
+}
+
+// Err returns the first error of Block and Pick. Whoever hands the view to code that takes
+// errors for bad parameters asks here whether it was the rows.
+func (s *Scaled) Err() error {
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func allFinite(vs []float64) bool {
+	for _, v := range vs {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}

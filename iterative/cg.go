@@ -1,0 +1,334 @@
+package iterative
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// Solver solves A X = B by preconditioned conjugate gradients, all columns of B at once,
+// so that one product with A serves them all (mBCG, Gardner et al. 2018, App. A). Columns
+// don't influence one another.
+type Solver struct {
+	// Times sets out ← A v for a symmetric positive definite A.
+	Times func(v, out linalg.Matrix)
+	// Rough, unless nil, is a cheaper Times of a few correct digits. It serves the
+	// iterations; residuals are by Times, and what is left of them is solved for again
+	// (iterative refinement), so that the answer is as accurate as without it. Lanczos
+	// processes do without it.
+	Rough func(v, out linalg.Matrix)
+	// Preconditioner may be nil.
+	Preconditioner *Preconditioner
+	// Tolerance is the largest relative residual ‖b − A x‖/‖b‖ of a column; 0 means 1e-6.
+	// It is that of x itself, computed anew, not the recurrence's.
+	Tolerance float64
+	// MaxIterations stops a solve that would take more; 0 means 2000.
+	MaxIterations int
+	// Probes is the number of last columns of B whose Lanczos processes are kept. B must
+	// be solved from X = 0 then.
+	Probes int
+	// Progress, unless nil, is told after every iteration.
+	Progress func(Progress)
+}
+
+// Progress tells how a solve goes.
+type Progress struct {
+	Iteration int
+	Residual  float64 // the largest relative residual of a column, the recurrence's
+}
+
+// Solution is what Solve reports besides X.
+type Solution struct {
+	Iterations int // products with A, or its rough form, save those for residuals
+	Residual   float64
+	Residuals  linalg.Matrix // B − A X
+	Lanczos    []*Lanczos    // of the probes
+}
+
+// Lanczos is what conjugate gradients know of P^-½ A P^-½ from one right-hand side z:
+// its tridiagonal matrix T in the orthonormal basis V that Lanczos' process makes from
+// P^-½z, and the vectors P^-½V, which take no root of P. (Golub & Van Loan 2013, Sect. 11.3.)
+type Lanczos struct {
+	Diagonal, OffDiagonal []float64   // of T; the second is one shorter
+	Basis                 [][]float64 // columns of P^-½V
+
+	inverse float64 // 1/α of the last step
+}
+
+// Stalled is the error of a solve that can't reach its tolerance.
+type Stalled struct {
+	Residual, Tolerance float64 // relative
+	Iterations          int
+	Reason              string
+}
+
+func (e *Stalled) Error() string {
+	return fmt.Sprintf("conjugate gradients reached a relative residual of %.2g, not %.2g, in %d iterations (%s): raise the noise variance, the preconditioner's rank or the tolerance",
+		e.Residual, e.Tolerance, e.Iterations, e.Reason)
+}
+
+// roughDigits is how far a cycle of iterations with rough products brings a residual down
+// before it is computed anew: less than their rounding loses.
+const roughDigits = 1e-3
+
+// Solve overwrites X, which holds where to start from (zeros will do), with the solution.
+// An error is a *Stalled one, with X at the best that was reached, or the context's.
+//
+// It works in cycles: r ← B − A X, conjugate gradients for A e = r, X ← X + e, until the
+// residual at the beginning of a cycle is small enough.
+func (s Solver) Solve(ctx context.Context, b, x linalg.Matrix) (*Solution, error) {
+	if s.Tolerance == 0 {
+		s.Tolerance = 1e-6
+	}
+	if s.MaxIterations == 0 {
+		s.MaxIterations = 2000
+	}
+	n, t := b.Rows, b.Cols
+	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t), target: make([]float64, t), norm: make([]float64, t),
+		r: linalg.New(n, t), z: linalg.New(n, t), p: linalg.New(n, t), q: linalg.New(n, t)}
+	columnSums(n, u.norms, func(i int, sum []float64) { addSquares(sum, b.Row(i)) })
+	for j, v := range u.norms {
+		u.norms[j] = math.Sqrt(v)
+	}
+	for range s.Probes {
+		u.lanczos = append(u.lanczos, &Lanczos{})
+	}
+	before := math.Inf(1)
+	for {
+		u.residual()
+		now := u.worst()
+		if now <= s.Tolerance {
+			return u.solution(), nil
+		}
+		reason := ""
+		switch gained := now <= before/2; {
+		case u.iterations >= s.MaxIterations:
+			reason = "as many as are allowed"
+		case !gained && u.Rough != nil && u.cycles > 0:
+			u.Rough = nil // its rounding may be what stands in the way
+		case !gained && u.indefinite:
+			reason = "the matrix isn't positive definite to working precision"
+		case !gained:
+			reason = "rounding: more would gain nothing"
+		}
+		if reason != "" {
+			return u.solution(), &Stalled{Residual: now, Tolerance: s.Tolerance, Iterations: u.iterations, Reason: reason}
+		}
+		before = now
+		if err := u.run(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// cycle is the state of a solve.
+type cycle struct {
+	Solver
+	ctx          context.Context
+	b, x         linalg.Matrix
+	r, z, p, q   linalg.Matrix // residual, preconditioned; direction and its product
+	norms        []float64     // ‖b‖ of every column
+	norm, target []float64     // ‖r‖, and where a column's cycle ends
+	lanczos      []*Lanczos
+	iterations   int
+	cycles       int
+	indefinite   bool
+}
+
+func (u *cycle) solution() *Solution {
+	return &Solution{Iterations: u.iterations, Residual: u.worst(), Residuals: u.r, Lanczos: u.lanczos}
+}
+
+// worst is the largest relative residual. A right-hand side of zeros has none.
+func (u *cycle) worst() float64 {
+	var w float64
+	for j, v := range u.norm {
+		if rel := v / u.norms[j]; u.norms[j] > 0 && !(rel <= w) {
+			w = rel
+		}
+	}
+	return w
+}
+
+// residual computes r = b − A x anew.
+func (u *cycle) residual() {
+	u.r.CopyFrom(u.b)
+	started := false
+	for i := range u.x.Rows {
+		for _, v := range u.x.Row(i) {
+			started = started || v != 0
+		}
+	}
+	if started {
+		u.Times(u.x, u.q)
+		for i := range u.r.Rows {
+			linalg.Axpy(-1, u.q.Row(i), u.r.Row(i))
+		}
+	}
+	columnSums(u.r.Rows, u.norm, func(i int, sum []float64) { addSquares(sum, u.r.Row(i)) })
+	for j, v := range u.norm {
+		u.norm[j] = math.Sqrt(v)
+	}
+}
+
+// run is one cycle.
+func (u *cycle) run() error {
+	n, t := u.r.Rows, u.r.Cols
+	record := u.cycles == 0 && u.Probes > 0
+	times, digits := u.Times, 0.
+	if u.Rough != nil && !record {
+		times, digits = u.Rough, roughDigits
+	}
+	for j, v := range u.norms {
+		u.target[j] = max(u.Tolerance*v, digits*u.norm[j])
+	}
+	u.cycles++
+	u.indefinite = false
+	active := make([]bool, t)
+	left := 0
+	for j := range active {
+		if active[j] = u.norm[j] > u.target[j]; active[j] {
+			left++
+		}
+	}
+	rho, next, curve := make([]float64, t), make([]float64, t), make([]float64, t)
+	alpha, beta := make([]float64, t), make([]float64, t)
+	u.precondition()
+	u.p.CopyFrom(u.z)
+	columnSums(n, rho, func(i int, sum []float64) { addProducts(sum, u.r.Row(i), u.z.Row(i)) })
+	for left > 0 && u.iterations < u.MaxIterations {
+		if err := u.ctx.Err(); err != nil {
+			return err
+		}
+		times(u.p, u.q)
+		u.iterations++
+		columnSums(n, curve, func(i int, sum []float64) { addProducts(sum, u.p.Row(i), u.q.Row(i)) })
+		for j := range alpha {
+			if active[j] && !(rho[j] > 0 && curve[j] > 0) {
+				u.indefinite = true // by rounding, or because it is
+				active[j] = false
+				left--
+			}
+			alpha[j] = 0
+			if active[j] {
+				alpha[j] = rho[j] / curve[j]
+			}
+		}
+		if record {
+			u.record(active, rho, alpha, beta)
+		}
+		columnSums(n, u.norm, func(i int, sum []float64) {
+			x, r, p, q := u.x.Row(i), u.r.Row(i), u.p.Row(i), u.q.Row(i)
+			for j, a := range alpha {
+				x[j] += a * p[j]
+				r[j] -= a * q[j]
+			}
+			addSquares(sum, r)
+		})
+		for j, v := range u.norm {
+			u.norm[j] = math.Sqrt(v)
+			if active[j] && u.norm[j] <= u.target[j] {
+				active[j] = false
+				left--
+			}
+		}
+		if u.Progress != nil {
+			u.Progress(Progress{Iteration: u.iterations, Residual: u.worst()})
+		}
+		if left == 0 {
+			break
+		}
+		u.precondition()
+		columnSums(n, next, func(i int, sum []float64) { addProducts(sum, u.r.Row(i), u.z.Row(i)) })
+		for j := range beta {
+			beta[j] = 0
+			if active[j] {
+				beta[j] = next[j] / rho[j]
+			}
+		}
+		rho, next = next, rho
+		eachRows(n, func(i int) {
+			p, z := u.p.Row(i), u.z.Row(i)
+			for j, c := range beta {
+				p[j] = z[j] + c*p[j]
+			}
+		})
+	}
+	return nil
+}
+
+func (u *cycle) precondition() {
+	if u.Preconditioner == nil {
+		u.z.CopyFrom(u.r)
+		return
+	}
+	u.Preconditioner.Solve(u.r, u.z)
+}
+
+// record adds a step to the Lanczos processes of the probes: with α, β the coefficients
+// of conjugate gradients, T_jj = 1/α_j + β_j−1/α_j−1 and T_j,j+1 = √β_j/α_j, and the
+// vectors are (−1)^j z_j/√(r_jᵀz_j).
+func (u *cycle) record(active []bool, rho, alpha, beta []float64) {
+	first := len(rho) - len(u.lanczos)
+	for c, l := range u.lanczos {
+		j := first + c
+		if !active[j] {
+			continue
+		}
+		k := len(l.Diagonal)
+		diagonal, scale := 1/alpha[j], 1/math.Sqrt(rho[j])
+		if k > 0 {
+			diagonal += beta[j] * l.inverse
+			l.OffDiagonal = append(l.OffDiagonal, math.Sqrt(beta[j])*l.inverse)
+		}
+		if k%2 == 1 {
+			scale = -scale
+		}
+		l.inverse = 1 / alpha[j]
+		l.Diagonal = append(l.Diagonal, diagonal)
+		v := make([]float64, u.z.Rows)
+		for i := range v {
+			v[i] = scale * u.z.At(i, j)
+		}
+		l.Basis = append(l.Basis, v)
+	}
+}
+
+// columnRows is the number of rows whose column sums one task adds up.
+const columnRows = 1024
+
+// columnSums sets sum to the sum over rows of what f adds to it, in a fixed order.
+func columnSums(n int, sum []float64, f func(i int, sum []float64)) {
+	parts := linalg.Borrow((n+columnRows-1)/columnRows, len(sum))
+	parts.Zero()
+	linalg.Parallel(parts.Rows, func(t int) {
+		for i := t * columnRows; i < min((t+1)*columnRows, n); i++ {
+			f(i, parts.Row(t))
+		}
+	})
+	clear(sum)
+	for t := range parts.Rows {
+		linalg.Axpy(1, parts.Row(t), sum)
+	}
+	linalg.Return(parts)
+}
+
+// eachRows calls f for every row.
+func eachRows(n int, f func(i int)) {
+	linalg.Parallel((n+columnRows-1)/columnRows, func(t int) {
+		for i := t * columnRows; i < min((t+1)*columnRows, n); i++ {
+			f(i)
+		}
+	})
+}
+
+func addSquares(sum, v []float64) { addProducts(sum, v, v) }
+
+func addProducts(sum, v, w []float64) {
+	v, w = v[:len(sum)], w[:len(sum)]
+	for j := range sum {
+		sum[j] += v[j] * w[j]
+	}
+}

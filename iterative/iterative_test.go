@@ -1,0 +1,322 @@
+package iterative_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+func normal(rng *rand.Rand, n, d int) linalg.Matrix {
+	m := linalg.New(n, d)
+	for i := range m.Data {
+		m.Data[i] = rng.NormFloat64()
+	}
+	return m
+}
+
+// covariance returns A of n rows, the second half of which repeat the first if so asked.
+func covariance(t testing.TB, expr string, n int, noise float64, repeated bool) iterative.Covariance {
+	k, err := kernel.Parse(expr, 3, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := make([]float64, len(k.Params()))
+	for i := range theta {
+		theta[i] = 0.3
+	}
+	x := normal(rand.New(rand.NewPCG(7, 1)), n, 3)
+	if repeated {
+		x.RowRange(n/2, n).CopyFrom(x.RowRange(0, n-n/2))
+	}
+	return iterative.Covariance{Kernel: k, Theta: theta, X: x, Noise: noise}
+}
+
+// factored is the Cholesky factor of A.
+func factored(t testing.TB, c iterative.Covariance) linalg.Matrix {
+	l := linalg.New(c.X.Rows, c.X.Rows)
+	kernel.FillSymmetric(c.Kernel, c.Theta, c.X, l)
+	l.AddDiagonal(c.Noise)
+	if err := linalg.Cholesky(l); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+var expressions = []string{"se", "matern12", "matern32", "matern52", "rq", "linear", "periodic", "constant", "white", "se+linear", "matern32*periodic+white"}
+
+func preconditioners(t testing.TB, c iterative.Covariance) map[string]*iterative.Preconditioner {
+	pivoted, err := iterative.PivotedCholesky(c, 140)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*iterative.Preconditioner{"none": nil, "diagonal": iterative.Diagonal(c), "pivoted Cholesky": pivoted}
+	if z := c.X.RowRange(0, 20); c.Kernel.Spec(c.Theta).Name == "se" {
+		if all["Nyström"], err = iterative.Nystrom(c, z); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func TestSolveAgainstCholesky(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	for _, expr := range expressions {
+		for _, hard := range []bool{false, true} {
+			n, noise, tolerance := 300, 0.1, 1e-9
+			if hard {
+				noise, tolerance = 1e-6, 1e-6 // rounding alone leaves a few 1e-8
+			}
+			c := covariance(t, expr, n, noise, hard)
+			l := factored(t, c)
+			b := normal(rng, n, 3)
+			for i := range n {
+				b.Set(i, 1, 0) // a right-hand side of zeros among others
+			}
+			want := linalg.New(n, 3)
+			want.CopyFrom(b)
+			linalg.Trsm(true, false, l, want)
+			linalg.Trsm(true, true, l, want)
+			for name, p := range preconditioners(t, c) {
+				if hard && name != "pivoted Cholesky" {
+					continue // thousands of iterations
+				}
+				x, r := linalg.New(n, 3), linalg.New(n, 3)
+				s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: tolerance}.Solve(context.Background(), b, x)
+				if err != nil {
+					t.Errorf("%s, noise %g, %s: %v", expr, noise, name, err)
+					continue
+				}
+				// ‖x − x*‖ ≤ ‖r‖/s is all that a residual promises; its size is tested by itself.
+				c.Times(x, r)
+				for j := range 3 {
+					var residual, size, off, norm float64
+					for i := range n {
+						residual += math.Pow(b.At(i, j)-r.At(i, j), 2)
+						size += math.Pow(b.At(i, j), 2)
+						off += math.Pow(x.At(i, j)-want.At(i, j), 2)
+						norm += math.Pow(want.At(i, j), 2)
+					}
+					if !(residual <= 1.0001*tolerance*tolerance*size) || !(math.Sqrt(off) <= 1.1*tolerance*math.Sqrt(size)/noise+1e-7*math.Sqrt(norm)) {
+						t.Errorf("%s, noise %g, %s, column %d: residual %.2g of %.2g after %d iterations, off by %.2g of %.2g",
+							expr, noise, name, j, math.Sqrt(residual), math.Sqrt(size), s.Iterations, math.Sqrt(off), math.Sqrt(norm))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestPreconditionersAgainstTheirMatrix(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 5))
+	const n = 100
+	for _, expr := range []string{"se", "matern12", "linear+white"} {
+		c := covariance(t, expr, n, 0.3, true)
+		for name, p := range preconditioners(t, c) {
+			if p == nil {
+				continue
+			}
+			// P from its inverse; draws have P as their covariance.
+			eye, inverse := linalg.New(n, n), linalg.New(n, n)
+			eye.AddDiagonal(1)
+			p.Solve(eye, inverse)
+			l := linalg.New(n, n)
+			l.CopyFrom(inverse)
+			if err := linalg.Cholesky(l); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := p.LogDet(), -linalg.LogDet(l); !(math.Abs(got-want) <= 1e-9*n) {
+				t.Errorf("%s, %s: ln|P| is %v, want %v", expr, name, got, want)
+			}
+			const draws = 4000
+			z, pz := p.Probes(draws, rng), linalg.New(n, draws)
+			p.Solve(z, pz)
+			var mean float64
+			for i := range n {
+				mean += linalg.Dot(z.Row(i), pz.Row(i)) / draws
+			}
+			if !(math.Abs(mean-n) <= 5*math.Sqrt(2*n/float64(draws))) {
+				t.Errorf("%s, %s: zᵀP⁻¹z is %v on average, want %v", expr, name, mean, float64(n))
+			}
+		}
+	}
+}
+
+// Where nothing is left after the pivots, P is A.
+func TestPivotedCholeskyOfFullRank(t *testing.T) {
+	c := covariance(t, "se+linear", 60, 0.2, true)
+	p, err := iterative.PivotedCholesky(c, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := p.Probes(3, rand.New(rand.NewPCG(1, 8)))
+	s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: 3}.Solve(context.Background(), z, linalg.New(60, 3))
+	if err != nil || s.Iterations > 3 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	want := linalg.LogDet(factored(t, c))
+	if q := iterative.LogDet(p, s.Lanczos, false); p.Rank() > 30 || !(math.Abs(p.LogDet()-want) <= 1e-7) || !(math.Abs(q.Value-want) <= 1e-7) || !(q.StandardError <= 1e-7) {
+		t.Errorf("rank %d, ln|P| = %v, ln|A| ≈ %v ± %.2g, want %v", p.Rank(), p.LogDet(), q.Value, q.StandardError, want)
+	}
+}
+
+func TestLogDetAgainstCholesky(t *testing.T) {
+	for _, expr := range expressions {
+		for _, noise := range []float64{1, 0.01} {
+			const n, probes = 150, 8
+			c := covariance(t, expr, n, noise, true)
+			p, err := iterative.PivotedCholesky(c, 30)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z := p.Probes(probes, rand.New(rand.NewPCG(1, 8)))
+			s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: probes}.Solve(context.Background(), z, linalg.New(n, probes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := iterative.LogDet(p, s.Lanczos, true)
+			l := factored(t, c)
+			if want := linalg.LogDet(l); !(math.Abs(q.Value-want) <= 3*q.StandardError+1e-9*math.Abs(want)) {
+				t.Errorf("%s, noise %g: ln|A| ≈ %v ± %.2g, want %v", expr, noise, q.Value, q.StandardError, want)
+			}
+
+			if expr != "matern32" && expr != "se+linear" && testing.Short() {
+				continue
+			}
+			// The adjoint is the derivative of the estimate at fixed P and probes.
+			gradient := make([]float64, len(c.Theta)+1)
+			w := make([]float64, q.Adjoint.Cols)
+			for i := range w {
+				w[i] = 1
+			}
+			kernel.PullOuter(c.Kernel, c.Theta, c.X, q.Adjoint, w, gradient[:len(c.Theta)])
+			for i := range n {
+				gradient[len(c.Theta)] += linalg.Dot(q.Adjoint.Row(i), q.Adjoint.Row(i))
+			}
+			value := func(i int, h float64) float64 {
+				moved := c
+				moved.Theta = append([]float64{}, c.Theta...)
+				if i < len(c.Theta) {
+					moved.Theta[i] += h
+				} else {
+					moved.Noise += h
+				}
+				s, err := iterative.Solver{Times: moved.Times, Preconditioner: p, Tolerance: 1e-8, Probes: probes}.Solve(context.Background(), z, linalg.New(n, probes))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return iterative.LogDet(p, s.Lanczos, false).Value
+			}
+			for i, g := range gradient {
+				h := 1e-4
+				if i == len(c.Theta) {
+					h *= noise
+				}
+				want := (value(i, h) - value(i, -h)) / (2 * h)
+				if !(math.Abs(g-want) <= 1e-5*math.Abs(want)+1e-5*n) {
+					t.Errorf("%s, noise %g: derivative %d is %v, differences give %v", expr, noise, i, g, want)
+				}
+			}
+		}
+	}
+}
+
+func TestTheSameOnAnyNumberOfCores(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	c := covariance(t, "matern32", 1500, 0.1, false)
+	var first []float64
+	for _, cores := range []int{1, 3} {
+		runtime.GOMAXPROCS(cores)
+		p, err := iterative.PivotedCholesky(c, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := p.Probes(4, rand.New(rand.NewPCG(1, 2)))
+		x := linalg.New(1500, 4)
+		s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Probes: 4}.Solve(context.Background(), z, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := append([]float64{iterative.LogDet(p, s.Lanczos, true).Value}, x.Data...)
+		if first == nil {
+			first = got
+		}
+		for i, v := range got {
+			if v != first[i] {
+				t.Fatalf("value %d: %v on %d cores, %v on one", i, v, cores, first[i])
+			}
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	c := covariance(t, "se", 200, 1e-6, true)
+	b := normal(rand.New(rand.NewPCG(3, 3)), 200, 1)
+	last := 0
+	s := iterative.Solver{Times: c.Times, Tolerance: 1e-9, MaxIterations: 5, Progress: func(p iterative.Progress) { last = p.Iteration }}
+	solution, err := s.Solve(context.Background(), b, linalg.New(200, 1))
+	var stalled *iterative.Stalled
+	if !errors.As(err, &stalled) || stalled.Iterations != 5 || last != 5 || stalled.Residual != solution.Residual || !(stalled.Residual > 1e-9) {
+		t.Errorf("a solve cut short: %v, progress up to %d", err, last)
+	}
+	// What rounding doesn't allow is said, not looped for.
+	s = iterative.Solver{Times: c.Times, Tolerance: 1e-17}
+	if _, err := s.Solve(context.Background(), b, linalg.New(200, 1)); !errors.As(err, &stalled) {
+		t.Errorf("a tolerance under rounding: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s = iterative.Solver{Times: c.Times, Progress: func(iterative.Progress) { cancel() }}
+	if _, err := s.Solve(ctx, b, linalg.New(200, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	negative := func(v, out linalg.Matrix) {
+		for i, x := range v.Data {
+			out.Data[i] = -x
+		}
+	}
+	if _, err := (iterative.Solver{Times: negative}).Solve(context.Background(), b, linalg.New(200, 1)); !errors.As(err, &stalled) {
+		t.Errorf("an indefinite matrix: %v", err)
+	}
+}
+
+// A rough product costs no accuracy.
+func TestRefinement(t *testing.T) {
+	c := covariance(t, "matern52", 400, 0.05, false)
+	rough := func(v, out linalg.Matrix) {
+		c.Times(v, out)
+		for i, x := range out.Data {
+			out.Data[i] = float64(float32(x))
+		}
+	}
+	b, x := normal(rand.New(rand.NewPCG(3, 3)), 400, 2), linalg.New(400, 2)
+	p, err := iterative.PivotedCholesky(c, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := iterative.Solver{Times: c.Times, Rough: rough, Preconditioner: p, Tolerance: 1e-11}.Solve(context.Background(), b, x)
+	if err != nil || !(s.Residual <= 1e-11) {
+		t.Errorf("residual %v, %v", s, err)
+	}
+}
+
+func BenchmarkSolve(b *testing.B) {
+	c := covariance(b, "se", 4000, 0.05, false)
+	rhs := normal(rand.New(rand.NewPCG(3, 3)), 4000, 8)
+	for _, rank := range []int{0, 50, 200} {
+		b.Run(fmt.Sprintf("rank=%d", rank), func(b *testing.B) {
+			for b.Loop() {
+				p, _ := iterative.PivotedCholesky(c, rank)
+				if _, err := (iterative.Solver{Times: c.Times, Preconditioner: p}).Solve(context.Background(), rhs, linalg.New(4000, 8)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

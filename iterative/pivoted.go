@@ -1,0 +1,176 @@
+package iterative
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+const (
+	// negligible is the share of its variance under which what a row has left is called
+	// nothing: rounding, or less than the jitter that sparse objectives add to K_ZZ.
+	negligible = 1e-10
+
+	// factorBlock is the number of rows of a factor that one task brings up to date.
+	factorBlock = 1024
+
+	// panel is the number of rows that are chosen among candidates before all rows are
+	// brought up to date at once. Candidates are an eighth of the rows, and 1,024 at least:
+	// fewer would end panels early, more would cost what the matrix products save.
+	panel, candidateShare, candidateLeast = 64, 8, 1024
+)
+
+// PartialCholesky is a partial Cholesky factorisation of a positive semidefinite n×n
+// matrix A with pivots in any order: A ≈ V Vᵀ, exactly so in the pivots' rows and columns.
+type PartialCholesky struct {
+	V    linalg.Matrix // n×m, of which len(Rows) columns are made
+	Left []float64     // diag(A − V Vᵀ); 0 where that is negligible
+	Rows []int         // the pivots
+
+	small []float64 // what is negligible
+}
+
+// NewPartialCholesky starts a factorisation of up to m columns; it keeps diag, A's diagonal.
+func NewPartialCholesky(diag []float64, m int) *PartialCholesky {
+	small := make([]float64, len(diag))
+	linalg.Axpy(negligible, diag, small)
+	return &PartialCholesky{V: linalg.New(len(diag), m), Left: diag, small: small}
+}
+
+// Add makes row i the next pivot; fill writes A_i,r0 … A_i,r1−1 to a matrix of one row.
+func (f *PartialCholesky) Add(i int, fill func(r0, r1 int, column linalg.Matrix)) {
+	n, j := f.V.Rows, len(f.Rows)
+	scale, vi := 1/math.Sqrt(f.Left[i]), f.V.Row(i)[:j]
+	linalg.Parallel((n+factorBlock-1)/factorBlock, func(b int) {
+		r0, r1 := b*factorBlock, min((b+1)*factorBlock, n)
+		column := linalg.Borrow(1, r1-r0)
+		fill(r0, r1, column)
+		linalg.Gemv(false, -1, f.V.View(r0, r1, 0, j), vi, 1, column.Data)
+		for r, c := range column.Data {
+			r += r0
+			c *= scale
+			f.V.Set(r, j, c)
+			if f.Left[r] -= c * c; f.Left[r] <= f.small[r] {
+				f.Left[r] = 0
+			}
+		}
+		linalg.Return(column)
+	})
+	f.Left[i] = 0
+	f.Rows = append(f.Rows, i)
+}
+
+// Pivoting is the factorisation of K(X,X) with the greatest pivot first, each the row of
+// greatest variance given those before it (Fine & Scheinberg 2001; Foster et al. 2009).
+type Pivoting struct {
+	*PartialCholesky
+	kernel kernel.Kernel
+	theta  []float64
+	x      linalg.Matrix
+}
+
+// NewPivoting starts a factorisation of up to m columns.
+func NewPivoting(k kernel.Kernel, theta []float64, x linalg.Matrix, m int) Pivoting {
+	diag := make([]float64, x.Rows)
+	k.Diag(theta, x, diag)
+	return Pivoting{NewPartialCholesky(diag, m), k, theta, x}
+}
+
+// Extend adds up to limit pivots, fewer where nothing is left or another look at all rows is
+// due, and returns what each of them took from the trace of K − V Vᵀ; none if nothing is
+// left.
+//
+// The next pivots are sought among the rows that have most Left: nothing ever gains, so
+// that they are the pivots of all rows for as long as one of them has more left than any
+// other row had. All rows are then brought up to date at once, by matrix products.
+func (g Pivoting) Extend(limit int) []float64 {
+	pivots, l := g.ahead(min(panel, limit))
+	if len(pivots) == 0 {
+		return nil
+	}
+	return g.extend(pivots, l)
+}
+
+// ahead returns the next pivots, up to p of them, and their part of the factor, p×p.
+func (g Pivoting) ahead(p int) (pivots []int, l linalg.Matrix) {
+	n, done := g.x.Rows, len(g.Rows)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(g.Left[b], g.Left[a]), cmp.Compare(a, b))
+	})
+	c, others := max(n/candidateShare, candidateLeast), -1.
+	if c < n {
+		others = g.Left[order[c]]
+		order = order[:c]
+	}
+	slices.Sort(order) // of equal rows the first is chosen
+
+	x, v := take(g.x, order), take(g.V.View(0, n, 0, done), order)
+	f := &PartialCholesky{V: linalg.New(len(order), p), Left: make([]float64, len(order)), small: make([]float64, len(order))}
+	for i, r := range order {
+		f.Left[i], f.small[i] = g.Left[r], g.small[r]
+	}
+	for len(f.Rows) < p {
+		i := floats.MaxIdx(f.Left)
+		if f.Left[i] == 0 || len(f.Rows) > 0 && f.Left[i] <= others {
+			break
+		}
+		f.Add(i, func(r0, r1 int, column linalg.Matrix) {
+			g.kernel.Cov(g.theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column)
+			linalg.Gemv(false, -1, v.RowRange(r0, r1), v.Row(i), 1, column.Data)
+		})
+		pivots = append(pivots, order[i])
+	}
+	return pivots, take(f.V.View(0, len(order), 0, len(f.Rows)), f.Rows)
+}
+
+// extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns what each took
+// from the trace.
+func (g Pivoting) extend(pivots []int, l linalg.Matrix) []float64 {
+	n, j, p := g.x.Rows, len(g.Rows), len(pivots)
+	z, vz := take(g.x, pivots), take(g.V.View(0, n, 0, j), pivots)
+	taken := linalg.New((n+factorBlock-1)/factorBlock, p)
+	linalg.Parallel(taken.Rows, func(b int) {
+		r0, r1 := b*factorBlock, min((b+1)*factorBlock, n)
+		columns := g.V.View(r0, r1, j, j+p)
+		g.kernel.Cov(g.theta, g.x.RowRange(r0, r1), z, columns)
+		linalg.Gemm(false, true, -1, g.V.View(r0, r1, 0, j), vz, 1, columns)
+		linalg.Trsm(false, true, l, columns)
+		for i := range columns.Rows {
+			for t, v := range columns.Row(i) {
+				taken.Row(b)[t] += v * v
+				g.Left[r0+i] -= v * v
+			}
+			if g.Left[r0+i] <= g.small[r0+i] {
+				g.Left[r0+i] = 0
+			}
+		}
+	})
+	for b := 1; b < taken.Rows; b++ {
+		linalg.Axpy(1, taken.Row(b), taken.Row(0))
+	}
+	for _, i := range pivots {
+		g.Left[i] = 0
+	}
+	g.Rows = append(g.Rows, pivots...)
+	return taken.Row(0)
+}
+
+// take copies rows of x.
+func take(x linalg.Matrix, rows []int) linalg.Matrix {
+	z := linalg.New(len(rows), x.Cols)
+	for i, r := range rows {
+		if x.Cols > 0 {
+			copy(z.Row(i), x.Row(r))
+		}
+	}
+	return z
+}

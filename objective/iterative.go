@@ -1,0 +1,145 @@
+package objective
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// IterativeEvidence is Evidence for more rows than can be factored, as a function of
+// [θ, β, ln σ_n²]: w by conjugate gradients, ln|C| by stochastic Lanczos quadrature
+// (Gardner et al. 2018, with the quadrature's own derivative in place of an independent
+// estimate of tr C⁻¹∂C).
+//
+// The preconditioner and the probes are those of an anchor, a point where Anchor was
+// called: between anchors the value is one smooth function, and the gradient is its own.
+// The function is an estimate of the evidence without bias, wherever the anchor, but the
+// further away, the more iterations and the larger the standard error.
+type IterativeEvidence struct {
+	Kernel kernel.Kernel
+	Mean   kernel.Mean
+	X      linalg.Matrix
+	Y      []float64
+
+	Context   context.Context // ends a long evaluation; nil: nothing does
+	Seed      uint64          // of the probes
+	Probes    int             // 0: 15, which with y fill two vectors of columns
+	Rank      int             // of the preconditioner; 0: iterative.Rank
+	Tolerance float64         // relative residual; 0: 1e-4
+
+	// What the last evaluation found.
+	StandardError float64 // of the value: half that of ln|C|
+	Iterations    int
+
+	preconditioner *iterative.Preconditioner
+	probes         linalg.Matrix
+}
+
+// maxIterations ends evaluations at points that are too far from the anchor or too badly
+// conditioned.
+const maxIterations = 1000
+
+// Dim returns the number of parameters: kernel, mean function, noise variance.
+func (e *IterativeEvidence) Dim() int { return len(e.Names()) }
+
+// Names returns the name of every parameter.
+func (e *IterativeEvidence) Names() []string { return parameterNames(e.Kernel, e.Mean) }
+
+func (e *IterativeEvidence) split(x []float64) (c iterative.Covariance, beta []float64) {
+	nk := len(e.Kernel.Params())
+	return iterative.Covariance{Kernel: e.Kernel, Theta: x[:nk], X: e.X, Noise: math.Exp(x[len(x)-1])}, x[nk : len(x)-1]
+}
+
+// Anchor takes the preconditioner at x, and draws the probes from it.
+func (e *IterativeEvidence) Anchor(x []float64) error {
+	probes, rank := e.Probes, e.Rank
+	if probes == 0 {
+		probes = 15
+	}
+	if rank == 0 {
+		rank = iterative.Rank(e.X.Rows)
+	}
+	c, _ := e.split(slices.Clone(x))
+	p, err := iterative.PivotedCholesky(c, rank)
+	if err != nil {
+		return fmt.Errorf("the preconditioner can't be factored with noise variance %.3g: %w", c.Noise, err)
+	}
+	e.preconditioner, e.probes = p, p.Probes(probes, rand.New(rand.NewPCG(e.Seed, 0x70726f626573)))
+	return nil
+}
+
+// Evaluate returns the estimate of −ln p(y) at x and, unless gradient is nil, its gradient. It
+// anchors at the first x if that wasn't done. Errors are an anchor's, a solve's
+// (*iterative.Stalled) or the context's.
+//
+// The quadratic form is 2rᵀw − wᵀCw, which misses rᵀC⁻¹r by the square of the residual alone.
+func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
+	if e.preconditioner == nil {
+		if err := e.Anchor(x); err != nil {
+			return math.NaN(), err
+		}
+	}
+	ctx, tolerance := e.Context, e.Tolerance
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if tolerance == 0 {
+		tolerance = 1e-4
+	}
+	n, probes := e.X.Rows, e.probes.Cols
+	c, beta := e.split(x)
+	b, solved := linalg.New(n, 1+probes), linalg.New(n, 1+probes)
+	r, w := make([]float64, n), make([]float64, n)
+	e.Mean.At(beta, e.X, r)
+	for i, m := range r {
+		r[i] = e.Y[i] - m
+		b.Set(i, 0, r[i])
+		copy(b.Row(i)[1:], e.probes.Row(i))
+	}
+	s := iterative.Solver{Times: c.Times, Preconditioner: e.preconditioner, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes}
+	solution, err := s.Solve(ctx, b, solved)
+	if err != nil {
+		return math.NaN(), err
+	}
+	q := iterative.LogDet(e.preconditioner, solution.Lanczos, gradient != nil)
+	e.StandardError, e.Iterations = q.StandardError/2, solution.Iterations
+	quad := 0.
+	for i := range w {
+		w[i] = solved.At(i, 0)
+		quad += w[i] * (r[i] + solution.Residuals.At(i, 0))
+	}
+	value := 0.5 * (float64(n)*math.Log(2*math.Pi) + q.Value + quad)
+	if !linalg.Finite([]float64{value}) {
+		return value, fmt.Errorf("the evidence is %v at noise variance %.3g: look for extreme values in the data", value, c.Noise)
+	}
+	if gradient == nil {
+		return value, nil
+	}
+	// C̄ = ½(H Hᵀ − wwᵀ), m̄ = −w.
+	h, weights := linalg.New(n, q.Adjoint.Cols+1), slices.Repeat([]float64{0.5}, q.Adjoint.Cols+1)
+	last := q.Adjoint.Cols
+	weights[last] = -0.5
+	clear(gradient)
+	var trace float64
+	for i := range n {
+		row := h.Row(i)
+		copy(row, q.Adjoint.Row(i))
+		row[last] = w[i]
+		trace += 0.5 * (linalg.Dot(row[:last], row[:last]) - w[i]*w[i])
+		w[i] = -w[i]
+	}
+	nk := len(c.Theta)
+	kernel.PullOuter(e.Kernel, c.Theta, e.X, h, weights, gradient[:nk])
+	e.Mean.Pull(beta, e.X, w, gradient[nk:len(gradient)-1])
+	gradient[len(gradient)-1] = c.Noise * trace
+	if !linalg.Finite(gradient) {
+		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", c.Noise)
+	}
+	return value, nil
+}

@@ -1,0 +1,101 @@
+package objective_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
+)
+
+// rows of a function of two inputs; the second half repeats the first if so asked.
+func wavy(n int, repeated bool) (linalg.Matrix, []float64) {
+	rng := rand.New(rand.NewPCG(17, 19))
+	x, y := linalg.New(n, 2), make([]float64, n)
+	for i := range y {
+		x.Row(i)[0], x.Row(i)[1] = 2*rng.NormFloat64(), 2*rng.NormFloat64()
+		if repeated && i >= n/2 {
+			copy(x.Row(i), x.Row(i-n/2))
+		}
+		y[i] = math.Sin(x.At(i, 0)) + 0.3*rng.NormFloat64()
+	}
+	return x, y
+}
+
+func TestIterativeEvidence(t *testing.T) {
+	const n = 120
+	for _, c := range []struct {
+		kernel   string
+		mean     kernel.Mean
+		logNoise float64
+		repeated bool
+	}{
+		{"se", kernel.ZeroMean{}, -1, false}, {"matern12", kernel.LinearMean{}, -3, true}, {"matern52", kernel.ZeroMean{}, -7, true},
+		{"se+linear", kernel.LinearMean{Dim: 2}, 3, false}, {"rq*periodic", kernel.ZeroMean{}, -2, false}, {"matern32+white", kernel.ZeroMean{}, -2, true},
+	} {
+		k, err := kernel.Parse(c.kernel, 2, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := wavy(n, c.repeated)
+		exact := &objective.Problem{Kernel: k, Mean: c.mean, X: x, Y: y, Objective: &objective.Evidence{}}
+		e := &objective.IterativeEvidence{Kernel: k, Mean: c.mean, X: x, Y: y, Tolerance: 1e-6}
+		at := slices.Repeat([]float64{0.2}, e.Dim())
+		at[len(at)-1] = c.logNoise
+		want, got := make([]float64, len(at)), make([]float64, len(at))
+		wantValue, err := exact.Evaluate(at, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// An anchor elsewhere costs digits, not correctness.
+		anchor := slices.Clone(at)
+		for i := range anchor {
+			anchor[i] += 0.1
+		}
+		if err := e.Anchor(anchor); err != nil {
+			t.Fatal(err)
+		}
+		value, err := e.Evaluate(at, got)
+		if err != nil {
+			t.Fatalf("%s: %v", c.kernel, err)
+		}
+		if !(math.Abs(value-wantValue) <= 3*e.StandardError+1e-6*n) || !(e.StandardError < 0.1*n) {
+			t.Errorf("%s: value %v ± %.2g, want %v", c.kernel, value, e.StandardError, wantValue)
+		}
+		for i, name := range e.Names() {
+			moved := slices.Clone(at)
+			value := func(h float64) float64 {
+				moved[i] = at[i] + h
+				v, err := e.Evaluate(moved, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+			const h = 3e-4
+			difference := (value(h) - value(-h)) / (2 * h)
+			if !(math.Abs(got[i]-difference) <= 2e-4*(math.Abs(difference)+0.01*n)) {
+				t.Errorf("%s: d/d %s is %v, differences give %v", c.kernel, name, got[i], difference)
+			}
+			// An estimate of the exact derivative: 15 probes of 250 rows.
+			if !(math.Abs(got[i]-want[i]) <= 0.05*math.Abs(want[i])+0.02*n) {
+				t.Errorf("%s: d/d %s is %v, by Cholesky %v", c.kernel, name, got[i], want[i])
+			}
+		}
+	}
+}
+
+func TestIterativeEvidenceCancelled(t *testing.T) {
+	x, y := wavy(50, false)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	e := &objective.IterativeEvidence{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, X: x, Y: y, Context: ctx}
+	if _, err := e.Evaluate([]float64{0, 0, 0}, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,142 @@
+package posterior_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// TestIterativeAgainstCholesky holds means and variances against the factored posterior's.
+func TestIterativeAgainstCholesky(t *testing.T) {
+	const n, d = 500, 2
+	rng := rand.New(rand.NewPCG(4, 6))
+	x, y, xs := linalg.New(n, d), make([]float64, n), linalg.New(40, d)
+	for i := range x.Data {
+		x.Data[i] = 2 * rng.NormFloat64()
+	}
+	x.RowRange(n-20, n).CopyFrom(x.RowRange(0, 20))
+	for i := range y {
+		y[i] = 1 + math.Sin(x.At(i, 0)) + 0.1*rng.NormFloat64()
+	}
+	for i := range xs.Data {
+		xs.Data[i] = 2 * rng.NormFloat64()
+	}
+	for _, c := range []struct {
+		kernel string
+		noise  float64
+	}{{"se", 0.01}, {"se", 1e-6}, {"matern32", 0.01}, {"rq+linear", 0.1}, {"matern12*periodic+white", 0.1}} {
+		k, err := kernel.Parse(c.kernel, d, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta, mean, beta := make([]float64, len(k.Params())), kernel.LinearMean{}, []float64{0.5}
+		exact, err := posterior.NewExact(k, theta, mean, beta, x, y, c.noise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := posterior.Iterative{Tolerance: 1e-8, Rank: 300}
+		if c.noise < 1e-3 {
+			o.Tolerance = 1e-6
+		}
+		p, err := posterior.NewIterative(context.Background(), k, theta, mean, beta, x, y, c.noise, o)
+		if err != nil {
+			t.Errorf("%s: %v", c.kernel, err)
+			continue
+		}
+		wantMean, wantVar := make([]float64, 40), make([]float64, 40)
+		gotMean, gotVar, solved := make([]float64, 40), make([]float64, 40), make([]float64, 40)
+		exact.Latent(xs, wantMean, wantVar)
+		p.Latent(xs, gotMean, gotVar)
+		if err := p.SolvedVariance(context.Background(), xs, solved, o); err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range wantMean {
+			if !(math.Abs(gotMean[i]-m) <= 1e-4) {
+				t.Errorf("%s, noise %g: mean %v, want %v", c.kernel, c.noise, gotMean[i], m)
+			}
+			// Low rank gives too much, never too little; solves are exact.
+			if !(gotVar[i] >= wantVar[i]-1e-7) || !(math.Abs(solved[i]-wantVar[i]) <= 1e-6) {
+				t.Errorf("%s, noise %g: variance %v by low rank and %v by a solve, want %v", c.kernel, c.noise, gotVar[i], solved[i], wantVar[i])
+			}
+		}
+		average, largest, err := p.Excess(context.Background(), xs, o)
+		if err != nil || !(average >= 1-1e-4) || !(largest >= average) || !(average < 1.5) {
+			t.Errorf("%s, noise %g: variances too large by factors of %v, at most %v; %v", c.kernel, c.noise, average, largest, err)
+		}
+		alone, v := make([]float64, 1), make([]float64, 1)
+		p.Latent(xs.RowRange(7, 8), alone, v)
+		if alone[0] != gotMean[7] || v[0] != gotVar[7] {
+			t.Errorf("%s: a row alone gives %v, %v, among others %v, %v", c.kernel, alone[0], v[0], gotMean[7], gotVar[7])
+		}
+	}
+}
+
+func TestIterativeStalls(t *testing.T) {
+	x, y := linalg.Of(3, 1, []float64{0, 1, 1}), []float64{0, 1, 2}
+	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 1e-15, posterior.Iterative{Rank: 1})
+	var stalled *iterative.Stalled
+	if !errors.As(err, &stalled) {
+		t.Errorf("repeated rows without noise: %v", err)
+	}
+}
+
+// Of all rows, the nearest ones give the exact GP; of fewer, a larger variance.
+func TestNearest(t *testing.T) {
+	const n, d = 200, 3
+	rng := rand.New(rand.NewPCG(4, 7))
+	x, y, xs := linalg.New(n, d), make([]float64, n), linalg.New(9, d)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	for i := range y {
+		y[i] = x.At(i, 0) + 0.1*rng.NormFloat64()
+	}
+	for i := range xs.Data {
+		xs.Data[i] = rng.NormFloat64()
+	}
+	k, theta := kernel.Sum(kernel.SE(d, true), kernel.Linear{}), []float64{0, 0, 0, 0, -1}
+	exact, err := posterior.NewExact(k, theta, kernel.LinearMean{}, []float64{0.3}, x, y, 0.05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(p *posterior.Posterior) (m, v []float64) {
+		m, v = make([]float64, 9), make([]float64, 9)
+		p.Latent(xs, m, v)
+		return m, v
+	}
+	near := func(count int) (m, v []float64) {
+		return at(posterior.NewNearest(k, theta, kernel.LinearMean{}, []float64{0.3}, x, y, 0.05, count))
+	}
+	wantMean, wantVar := at(exact)
+	allMean, allVar := near(n)
+	someMean, someVar := near(50)
+	for i := range wantMean {
+		if !(math.Abs(allMean[i]-wantMean[i]) <= 1e-10) || !(math.Abs(allVar[i]-wantVar[i]) <= 1e-10) {
+			t.Errorf("all rows: %v, %v, want %v, %v", allMean[i], allVar[i], wantMean[i], wantVar[i])
+		}
+		if !(math.Abs(someMean[i]-wantMean[i]) <= 0.2) || !(someVar[i] >= wantVar[i]) || !(someVar[i] <= 3*wantVar[i]) {
+			t.Errorf("50 rows: %v, %v, all %v, %v", someMean[i], someVar[i], wantMean[i], wantVar[i])
+		}
+	}
+	// With a stationary kernel the rows taken are the nearest.
+	p := posterior.NewNearest(kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil,
+		linalg.Of(6, 1, []float64{5, 0.1, -7, 0.3, -0.2, 9}), []float64{9, 1, 9, 2, 3, 9}, 0.1, 3)
+	q, err := posterior.NewExact(p.Kernel, p.Theta, p.Mean, nil, linalg.Of(3, 1, []float64{0.1, 0.3, -0.2}), []float64{1, 2, 3}, 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := make([]float64, 1), make([]float64, 1)
+	p.Latent(linalg.New(1, 1), got, nil)
+	q.Latent(linalg.New(1, 1), want, nil)
+	if !(math.Abs(got[0]-want[0]) <= 1e-12) || !slices.Equal([]string{p.Kind(), q.Kind()}, []string{"nearest 3 rows", "cholesky"}) {
+		t.Errorf("mean %v, want %v; %s, %s", got, want, p.Kind(), q.Kind())
+	}
+}

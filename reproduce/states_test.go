@@ -1,0 +1,70 @@
+package reproduce
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/train"
+)
+
+// banana is Rosenbrock's function, which interrupts at an evaluation.
+type banana struct {
+	evaluations, stopAt int
+	stop                func()
+}
+
+func (b *banana) Dim() int { return 2 }
+
+func (b *banana) Evaluate(x, g []float64) (float64, error) {
+	if b.evaluations++; b.evaluations == b.stopAt {
+		b.stop()
+	}
+	d, e := x[1]-x[0]*x[0], 1-x[0]
+	if g != nil {
+		g[0], g[1] = -400*d*x[0]-2*e, 200*d
+	}
+	return 100*d*d + e*e, nil
+}
+
+// TestMinimizeResumes: interrupted, or stopped at a limit that is raised later, a run ends
+// as one in one go does, and leaves no state behind.
+func TestMinimizeResumes(t *testing.T) {
+	start := []float64{-1.2, 1}
+	env := Env{Out: t.TempDir()}
+	whole, err := env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	if _, err := env.minimize(ctx, "a/b", 0, &banana{stopAt: 9, stop: cancel}, train.Bounds{}, start); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	rest := &banana{}
+	r, err := env.minimize(context.Background(), "a/b", 0, rest, train.Bounds{}, start)
+	if err != nil || !slices.Equal(r.X, whole.X) || r.Evaluations != whole.Evaluations || rest.evaluations >= whole.Evaluations {
+		t.Errorf("interrupted: %+v after %d evaluations, in one go %+v: %v", r, rest.evaluations, whole, err)
+	}
+
+	if r, err := env.minimize(context.Background(), "a/b", 10, &banana{}, train.Bounds{}, start); err != nil || r.Stopped != train.EvaluationLimit {
+		t.Fatal(r, err)
+	}
+	r, err = env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start)
+	if err != nil || !slices.Equal(r.X, whole.X) || r.Evaluations != whole.Evaluations {
+		t.Errorf("with a higher limit: %+v, in one go %+v: %v", r, whole, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(env.Out, "states", "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+
+	if err := os.WriteFile(filepath.Join(env.Out, "states", "a_b.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start); err == nil {
+		t.Error("a damaged state is taken")
+	}
+}
