@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 
 func newPredict(c *common) *cobra.Command {
 	var out string
+	var kinds []string
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
@@ -23,7 +25,14 @@ other columns are ignored. In the target's own units:
   predictive_variance  of an observation: with observation noise
   lower95, upper95     central 95 % credible interval for an observation
 
-The interval is the model's own belief; the guarantee is the certificate's (krigo certify).`,
+This interval is the model's own belief. Others, each with a guarantee of its own kind, are
+asked for by --intervals and come as KIND_lower, KIND_upper:
+
+  conformal    holds 95 % of further targets on average, whatever the model (needs a fit
+               with --calibration-fraction)
+  normalised   the same, wider where the model is less sure
+  band         the certificate's: with its confidence, at least its share of all further
+               targets lie within (krigo certify says both)`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := krigo.Load(args[0])
@@ -45,9 +54,23 @@ The interval is the model's own belief; the guarantee is the certificate's (krig
 				copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95})
 				return nil
 			}
+			document := map[string]any{"target": m.Target, "predictions": ps}
+			for _, kind := range kinds {
+				is, err := krigo.Intervals(m, kind, ps)
+				if err != nil {
+					return err
+				}
+				document[kind] = is
+				names = append(names, kind+"_lower", kind+"_upper")
+				before, at := fill, len(names)-2
+				fill = func(i int, values []float64) error {
+					values[at], values[at+1] = is[i].Lower, is[i].Upper
+					return before(i, values)
+				}
+			}
 			write := func(w io.Writer) error {
 				if c.json {
-					return json.NewEncoder(w).Encode(map[string]any{"target": m.Target, "predictions": ps})
+					return json.NewEncoder(w).Encode(document)
 				}
 				return dataset.Write(w, names, len(ps), fill)
 			}
@@ -60,6 +83,7 @@ The interval is the model's own belief; the guarantee is the certificate's (krig
 			return dataset.WriteFile(out, names, len(ps), fill)
 		},
 	}
+	cmd.Flags().StringSliceVar(&kinds, "intervals", nil, "further intervals: "+strings.Join(krigo.IntervalKinds, ", "))
 	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it or NPY, as it ends in .csv, .gz or .npy")
 	return cmd
 }
