@@ -2,10 +2,10 @@
 // reading tables, choosing target and inputs, scaling them, dealing rows into
 // roles, and the hash by which a certificate recognises its rows.
 //
-// A file becomes a [Table] (numbers with column names), a table becomes [Data]
-// (inputs X, target y), and [Deal] says what each row may be used for. Matrices
-// are flat row-major slices of float64. The package imports only the standard
-// library.
+// A file becomes a [Table] (numbers with column names, in memory or on disk), a table is
+// seen as [Data] (inputs X, target y), [Deal] says what each row may be used for, and
+// [Scaled] reads the rows of a role in scaled units. Matrices are flat row-major slices of
+// float64. The package imports only the standard library.
 //
 // Nothing here repairs data. A certificate speaks about the rows it was given,
 // so a cell that is not a finite number is refused, with file, line, row, column

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/reproduce"
 )
 
@@ -137,6 +138,25 @@ func TestBadInput(t *testing.T) {
 	write(t, "narrow.csv", "RM,LSTAT\n6,5\n")
 	write(t, "altered.csv", with(1, "6,5,4,20"))
 
+	npy := func(name string, values ...float64) string {
+		if err := dataset.WriteFile(name, []string{"RM", "MEDV"}, len(values)/2, func(i int, row []float64) error {
+			copy(row, values[2*i:])
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return read(t, name)
+	}
+	raw := npy("few.npy", 6, 20, 7, 30)
+	write(t, "cut.npy", raw[:len(raw)-4])
+	write(t, "long.npy", raw+"more")
+	write(t, "header.npy", raw[:20])
+	write(t, "not.npy", homes)
+	write(t, "big.npy", strings.Replace(raw, "<f8", ">f8", 1))
+	write(t, "text.npy", strings.Replace(raw, "'<f8'", "'<U2'", 1))
+	write(t, "fortran.npy", "\x93NUMPY\x01\x00\x3c\x00{'descr':'<f8','fortran_order':True,'shape':(2,2)}            \n"+strings.Repeat("\x00", 32))
+	write(t, "nan.npy", raw[:len(raw)-8]+"\x00\x00\x00\x00\x00\x00\xf8\x7f")
+
 	fit := func(file string, more ...string) []string {
 		return append([]string{"fit", file, "--target", "MEDV"}, more...)
 	}
@@ -167,6 +187,16 @@ func TestBadInput(t *testing.T) {
 		{fit("alone.csv"), 1, []string{"alone.csv", "only column"}},
 		{fit("twice.csv"), 1, []string{"twice.csv", "both named"}},
 		{[]string{"fit", "homes.csv", "--target", "MEDW"}, 1, []string{"homes.csv", `"MEDW"`, `did you mean "MEDV"?`}},
+		{fit("few.npy"), 1, []string{"few.npy", "2 rows", "20 for the scaling"}},
+		{fit("cut.npy"), 1, []string{"cut.npy", "cut short", "within row 2"}},
+		{fit("long.npy"), 1, []string{"long.npy", "4 bytes follow the last of 2 rows"}},
+		{fit("header.npy"), 1, []string{"header.npy", "cut short"}},
+		{fit("not.npy"), 1, []string{"not.npy", "not an NPY file"}},
+		{fit("big.npy"), 1, []string{"big.npy", `column 1 ("RM")`, `">f8"`}},
+		{fit("text.npy"), 1, []string{"text.npy", `column 1 ("RM")`, `"<U2"`}},
+		{fit("fortran.npy"), 1, []string{"fortran.npy", "Fortran order"}},
+		{fit("nan.npy"), 1, []string{"nan.npy", "row 2", `column 2 ("MEDV")`, "NaN is not finite"}},
+		{[]string{"fit", "few.npy", "--target", "RN"}, 1, []string{"few.npy", `"RN"`, `did you mean "RM"?`}},
 
 		// Flags.
 		{[]string{"fit", "homes.csv"}, 2, []string{"--target"}},
@@ -263,6 +293,18 @@ func TestBadInput(t *testing.T) {
 		{[]string{"predict", "good.krigo", "missing.csv", "--out", "p.csv"}, 1, []string{"missing.csv"}},
 		{[]string{"predict", "good.krigo", "new.csv", "--out", "nowhere/p.csv"}, 1, []string{"nowhere"}},
 		{[]string{"predict"}, 2, []string{"arg"}},
+		{[]string{"predict", "good.krigo", "nan.npy"}, 1, []string{"nan.npy", "row 2"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--json", "--out", "p.npy"}, 2, []string{"--json", "p.npy"}},
+		{[]string{"certify", "good.krigo", "few.npy"}, 1, []string{"few.npy", `"LSTAT"`}},
+
+		// generate.
+		{[]string{"generate"}, 2, []string{"--out"}},
+		{[]string{"generate", "more", "--out", "d.npy"}, 2, []string{"arg"}},
+		{[]string{"generate", "--rows", "0", "--out", "d.npy"}, 2, []string{"0 rows"}},
+		{[]string{"generate", "--lengthscales", "1,2,3", "--out", "d.npy"}, 2, []string{"3 lengthscales for 2 inputs"}},
+		{[]string{"generate", "--lengthscales", "1,x", "--out", "d.npy"}, 2, []string{"--lengthscales", "1,x"}},
+		{[]string{"generate", "--noise-variance", "-1", "--out", "d.npy"}, 2, []string{"noise variance -1"}},
+		{[]string{"generate", "--out", "nowhere/d.npy"}, 1, []string{"nowhere"}},
 
 		// The command itself.
 		{[]string{"fitt", "homes.csv"}, 2, []string{`"fitt"`}},
@@ -324,7 +366,7 @@ func TestSmallChoices(t *testing.T) {
 }
 
 func TestModelName(t *testing.T) {
-	for data, want := range map[string]string{"homes.csv": "homes.krigo", "a/b.csv.gz": "b.krigo", "x.tsv": "x.krigo", "x": "x.krigo", "x.v2.csv": "x.v2.krigo", "x.gz": "x.krigo"} {
+	for data, want := range map[string]string{"homes.csv": "homes.krigo", "a/b.csv.gz": "b.krigo", "x.tsv": "x.krigo", "x": "x.krigo", "x.v2.csv": "x.v2.krigo", "x.gz": "x.krigo", "a/x.npy": "x.krigo"} {
 		if got := modelName(data); got != want {
 			t.Errorf("%s: %s, want %s", data, got, want)
 		}
@@ -508,6 +550,53 @@ func TestJSONKeys(t *testing.T) {
 	}
 	if d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 || d.Inputs != 3 || d.Inducing != 0 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestGenerate draws a table and goes through the commands with it, as NPY and as CSV: what
+// they print is the same.
+func TestGenerate(t *testing.T) {
+	workplace(t)
+	draw := strings.Fields("generate --rows 400 --inputs 3 --seed 5 --features 50 --quiet --out")
+	if out := must(t, append(draw, "d.npy")...); !strings.Contains(out, "400 rows × 3 inputs") || !strings.Contains(out, "lengthscales [") {
+		t.Errorf("%q", out)
+	}
+	first := read(t, "d.npy")
+	must(t, append(draw, "d.npy")...)
+	if read(t, "d.npy") != first {
+		t.Error("the same seed, other bytes")
+	}
+	want := under("", "rows", "inputs", "variance", "lengthscales", "noise_variance", "features", "seed", "file")
+	if got := keysOf(t, must(t, append(draw, "d.csv.gz", "--json")...)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("%v", got)
+	}
+	for _, c := range []string{
+		"fit DATA --target y --inducing 8 --ard off --test-fraction 0.1 --out DATA.krigo",
+		"certify DATA.krigo DATA",
+		"certify DATA.krigo DATA --fresh",
+		"evaluate DATA --target y --params p.json",
+		"evaluate DATA --target y --params p.json --json",
+		"predict DATA.krigo DATA",
+		"compare DATA --target y --objectives vfe --inducing 3 --ard off --splits 2",
+	} {
+		write(t, "p.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [2]}, "noise_variance": 0.1, "inducing": [[0, 0, 0], [1, 0, 1]]}`)
+		var printed []string
+		for _, data := range []string{"d.npy", "d.csv.gz"} {
+			out := must(t, append(strings.Fields(strings.ReplaceAll(c, "DATA", data)), "--quiet")...)
+			out = strings.ReplaceAll(out, data, "DATA")
+			out = regexp.MustCompile(`evaluations, [\d.]+ s|\S+ ± \S+\n`).ReplaceAllString(out, "") // seconds
+			printed = append(printed, out)
+		}
+		if printed[0] != printed[1] {
+			t.Errorf("%s: from NPY\n%s\nfrom CSV\n%s", c, printed[0], printed[1])
+		}
+	}
+	must(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.npy")
+	must(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.csv")
+	must(t, "fit", "p.npy", "--target", "mean", "--inducing", "2", "--ard", "off", "--quiet")
+	a, b := must(t, "predict", "p.krigo", "p.npy"), must(t, "predict", "p.krigo", "p.csv")
+	if a != b {
+		t.Error("predictions as NPY aren't those as CSV")
 	}
 }
 

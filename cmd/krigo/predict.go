@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,6 +37,9 @@ asked for by --intervals and come as KIND_lower, KIND_upper:
                targets lie within (krigo certify says both)`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.json && filepath.Ext(out) == ".npy" {
+				return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", out)}
+			}
 			m, err := krigo.Load(args[0])
 			if err != nil {
 				return err

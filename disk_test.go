@@ -1,0 +1,132 @@
+package krigo_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// onDisk is a table's copy in an NPY file, under the same name.
+func onDisk(t *testing.T, table *dataset.Table) (disk *dataset.Table, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "x.npy")
+	if err := dataset.WriteFile(path, table.Names, table.Rows, func(i int, values []float64) error {
+		copy(values, table.Values[i*len(values):])
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	disk, err := dataset.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { disk.Close() })
+	disk.Source = table.Source
+	return disk, path
+}
+
+// TestDiskAsMemory: a table on disk gives the same model file as one in memory, to the
+// last bit, whichever method trains it, and the same value, gradient and predictions.
+func TestDiskAsMemory(t *testing.T) {
+	memory := snelson()
+	disk, _ := onDisk(t, memory)
+	for name, o := range map[string]krigo.Options{
+		"full":            {TestFraction: 0.2, ARD: "off", Restarts: 1},
+		"sparse":          {TestFraction: 0.2, Inducing: 6},
+		"relative":        {Loss: "relative", Inducing: 4},
+		"vfe, all rows":   {Objective: "vfe", Inducing: 4, InducingInit: "greedy", Scaling: dataset.AllRows, Test: memory},
+		"svgp on batches": {Objective: "svgp", Inducing: 4, Batch: 7, Epochs: 3},
+		"free":            {Inducing: 3, PosteriorFree: true},
+		"no prior rows":   {Inducing: 3, Scaling: dataset.Declared, Declared: identity(1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := fit(t, memory, o), fit(t, disk, o)
+			if file(t, a) != file(t, b) {
+				t.Errorf("in memory %+v\non disk %+v", a, b)
+			}
+			pa, err := krigo.Predict(a, memory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pb, err := krigo.Predict(b, disk)
+			if err != nil || !slices.Equal(pa, pb) {
+				t.Errorf("predictions differ (%v)", err)
+			}
+			if a.Certificate != nil {
+				if r, err := krigo.Certify(a, disk, 0); err != nil || !r.Matches {
+					t.Errorf("%+v, %v", r, err)
+				}
+			}
+		})
+	}
+	params := &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2, Inducing: [][]float64{{-1}, {0}, {1}}}
+	a, err := krigo.Evaluate(memory, params, krigo.Options{Target: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := krigo.Evaluate(disk, params, krigo.Options{Target: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Value != b.Value || !slices.Equal(a.Gradient.LogLengthscales, b.Gradient.LogLengthscales) || !slices.EqualFunc(a.Gradient.Inducing, b.Gradient.Inducing, slices.Equal) {
+		t.Errorf("in memory %+v\non disk %+v", a, b)
+	}
+}
+
+func identity(cols int) *dataset.Scaling {
+	s := dataset.Identity(cols)
+	return &s
+}
+
+// TestDiskFails: rows that can't be read any more end the fit, which takes other errors
+// for steps that went too far.
+func TestDiskFails(t *testing.T) {
+	table := &dataset.Table{Source: "made up", Names: []string{"x", "y"}, Rows: 3000}
+	for i := range table.Rows {
+		x := float64(i) / 100
+		table.Values = append(table.Values, x, x*x/100+float64(i*7919%13))
+	}
+	disk, path := onDisk(t, table)
+	o := krigo.Options{Target: "y", Inducing: 3, ARD: "off"}
+	o.Progress = func(e krigo.Event) {
+		if e.Iteration == 1 {
+			if err := os.Truncate(path, 128); err != nil {
+				t.Skip(err) // an open file may be locked
+			}
+		}
+	}
+	m, err := krigo.Fit(context.Background(), disk, o)
+	if m != nil || err == nil || !strings.Contains(err.Error(), "can't be read") {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// TestManyRows: above 50,000 rows inducing inputs are chosen among a sample, and that is said.
+func TestManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("52,000 rows")
+	}
+	path := filepath.Join(t.TempDir(), "draw.npy")
+	draw := dataset.Draw{Rows: 52000, Inputs: 1, Variance: 1, NoiseVariance: 0.1, Lengthscales: []float64{2}, Features: 10, Seed: 1}
+	if _, err := draw.Write(context.Background(), path, nil); err != nil {
+		t.Fatal(err)
+	}
+	table, err := dataset.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	m := fit(t, table, krigo.Options{Inducing: 4, ARD: "off"})
+	if !slices.ContainsFunc(m.Notices, func(n string) bool { return strings.Contains(n, "50000 of the 51000 certified rows") }) {
+		t.Errorf("notices %q", m.Notices)
+	}
+	if c := m.Certificate; c == nil || !c.Valid || c.Rows != 51000 {
+		t.Errorf("%+v", c)
+	}
+}
