@@ -55,6 +55,8 @@ var Experiments = []Experiment{
 	{"reeb-fig8", "Reeb et al. 2018, Fig. 8: the bound against the grid's resolution", reebFig8},
 	{"reeb-fig4", "Reeb et al. 2018, Fig. 4: the inverse binary kl", reebFig4},
 	{"reeb-fig5", "Reeb et al. 2018, Fig. 5: the bounded losses", reebFig5},
+	{"certificates", "krigo's own: certificates by informed and grid priors on boston, sarcos10k, pol, kin40k", certificates},
+	{"validity", "krigo's own: how often bounds fail on simulated training sets whose true risk is known", validity},
 	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
 }
 
