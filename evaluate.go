@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -15,7 +16,8 @@ import (
 // Evaluation is an objective at given parameters.
 type Evaluation struct {
 	Objective         string       `json:"objective"`
-	Value             float64      `json:"value"` // something to minimise: −ln p(y), or a risk bound
+	Value             float64      `json:"value"`                          // something to minimise: −ln p(y), or a risk bound
+	StandardError     *float64     `json:"value_standard_error,omitempty"` // where the value is an estimate
 	Gradient          Gradient     `json:"gradient"`
 	Certificate       *Certificate `json:"certificate"` // at the parameters rounded to the grid
 	CertificateReason string       `json:"certificate_reason,omitempty"`
@@ -78,6 +80,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if err := p.setMethod(o); err != nil {
 		return nil, err
 	}
+	p.ctx = context.Background()
 	problem := p.newProblem(o, f, 1)
 	free, _ := problem.(*objective.FreeFormProblem)
 	at := x // of the problem
@@ -91,6 +94,9 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	e := &Evaluation{Objective: o.Objective}
 	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
 		return nil, err
+	}
+	if estimate, ok := problem.(*objective.IterativeEvidence); ok {
+		e.StandardError = &estimate.StandardError
 	}
 	nk, g := len(k.Params()), f.gridParams()
 	var d objective.FreeFormParts
@@ -200,6 +206,9 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 	d, err := table.Select(m.Inputs, m.Target)
 	if err != nil {
 		return nil, err
+	}
+	if m.Posterior.Kind() != posterior.ByCholesky {
+		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
 		if m.Certificate == nil {

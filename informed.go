@@ -89,7 +89,13 @@ func (o Options) pac() bool { return o.Objective == "kl-pac" || o.Objective == "
 // terms returns what the options say of the certificate.
 func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 	t := pacbayes.Terms{Loss: loss, Delta: o.Delta, Grid: o.Grid, Choices: choices, Scaling: o.Scaling,
-		Informed: o.Prior == "informed", Family: o.Bound, Route: o.MeanBound, Promise: o.Promise}
+		Informed: o.Prior == "informed", Promise: o.Promise}
+	if o.Bound != pacbayes.KLFamily {
+		t.Family = o.Bound
+	}
+	if o.MeanBound != pacbayes.Twice {
+		t.Route = o.MeanBound
+	}
 	t.Fixed = t.Informed && !o.learns()
 	if o.GridMixed {
 		t.Resolutions = mixedDigits
@@ -123,7 +129,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 	if own, err = first.method(own, families[0]); err != nil {
 		return nil, nil, err
 	}
-	best, runs, err := first.train(ctx, own, families, c)
+	best, runs, err := first.optimum(ctx, own, families, c)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,6 +41,11 @@ type Event struct {
 	Iteration int
 	Value     float64 // of the objective
 	Stopped   string  // why the run from this start ended; empty while it goes on
+
+	// Solver is how a full GP is solved; "" otherwise. While a long solve is under way,
+	// Iteration is its own and Residual, otherwise 0, its relative residual.
+	Solver   string
+	Residual float64
 }
 
 // Checkpoint is a fit in the middle: the state of the run from every starting point.
@@ -49,6 +54,9 @@ type Checkpoint struct {
 	Version     int                     `json:"version"`
 	Fingerprint string                  `json:"fingerprint"` // of data and options
 	Runs        map[string]*train.State `json:"runs"`
+
+	// Anchors are the points at which runs by conjugate gradients took their probes.
+	Anchors map[string][]float64 `json:"anchors,omitempty"`
 
 	// Batches are the states of runs on batches of rows.
 	Batches map[string]*train.AdamState `json:"batches,omitempty"`
@@ -113,7 +121,7 @@ func (p *prepared) fitGrid(ctx context.Context, o Options) (*Model, []run, error
 	if err != nil {
 		return nil, nil, err
 	}
-	best, runs, err := p.train(ctx, o, families, c)
+	best, runs, err := p.optimum(ctx, o, families, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,6 +136,19 @@ func (p *prepared) fitGrid(ctx context.Context, o Options) (*Model, []run, error
 	return m, append(runs, free...), err
 }
 
+// optimum is the best run of training, or the parameters given where nothing is trained.
+func (p *prepared) optimum(ctx context.Context, o Options, families []family, c *checkpoints) (run, []run, error) {
+	p.ctx, p.progress = ctx, c.tellSolve
+	if !o.FixParameters {
+		return p.train(ctx, o, families, c)
+	}
+	best, err := p.given(o, families)
+	if err == nil {
+		err = c.tell(Event{Family: families[best.family].name, Start: 1, Starts: 1, Solver: p.solver, Stopped: best.result.Stopped}, func() {})
+	}
+	return best, []run{best}, err
+}
+
 // method decides how to train: full or sparse, from where, and how often.
 func (p *prepared) method(o Options, f family) (Options, error) {
 	if err := p.setMethod(o); err != nil {
@@ -135,7 +156,7 @@ func (p *prepared) method(o Options, f family) (Options, error) {
 	}
 	if o.Restarts == 0 {
 		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if p.inducing > 0 {
+		if p.inducing > 0 || p.solver == posterior.ByCG || o.FixParameters {
 			o.Restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
 		}
 	}
@@ -181,6 +202,11 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
+	if p.solver == posterior.ByCG || o.FixParameters && p.solver == posterior.ByCholesky {
+		if m.Training.ObjectiveValue, m.Training.StandardError, err = p.reported(o, f, best.result.X); err != nil {
+			return nil, err
+		}
+	}
 	if o.LearnAlpha && !o.PosteriorFree {
 		alpha := p.alphaAt(o, x)
 		m.Training.Alpha = &alpha
@@ -204,7 +230,12 @@ func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Poste
 		return p.freePosterior(o, f, x)
 	}
 	nk, g := len(f.kernel.Params()), f.gridParams()
-	if p.inducing == 0 {
+	switch {
+	case p.solver == posterior.ByCG:
+		return p.iterativePosterior(f, x)
+	case p.solver == posterior.ByNearest:
+		return posterior.NewNearest(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), nearestRows), nil
+	case p.inducing == 0:
 		return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
 	}
 	sparse := p.sparse(f)
@@ -238,6 +269,10 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 	}
 	if m.ObservationNoise, err = p.observationNoise(o, q); err != nil {
 		return nil, err
+	}
+	if reason := noCertificate[p.solver]; reason != "" {
+		m.CertificateReason = reason
+		return m, nil
 	}
 	if o.CalibrationFraction > 0 {
 		if err := m.Calibrate(p.data); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Options say how to fit. The zero value of every field but Target means its default.
@@ -65,6 +66,12 @@ type Options struct {
 	Scaling  string           // prior-rows (default), declared or all-rows
 	Declared *dataset.Scaling // the constants, if Scaling is declared
 
+	// How a full GP is solved: auto (default), cholesky, cg (conjugate gradients, for the
+	// evidence of more rows than can be factored; no certificate), or with FixParameters
+	// nearest (each prediction from the training rows nearest to it).
+	Solver        string
+	FixParameters bool // evidence: no training, condition on the rows at the parameters of Init
+
 	TestFraction float64        // share of the rows set aside for testing, default none
 	Test         *dataset.Table // or a table of their own
 
@@ -114,6 +121,7 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.Scaling, dataset.PriorRows)
 	text(&o.InducingInit, "kmeans")
 	text(&o.Prior, "grid")
+	text(&o.Solver, "auto")
 	if o.Optimizer == "" {
 		o.Optimizer = "lbfgs"
 		if o.Objective == "svgp" || o.batches() || o.PosteriorFree && o.Epochs != 0 {
@@ -196,6 +204,16 @@ func (o Options) check() error {
 	}
 	if o.LearnAlpha && (o.PosteriorFITC || o.Full) {
 		errs = append(errs, errors.New("alpha learn: a full GP and posterior fitc have no α to learn"))
+	}
+	oneOf("solver", o.Solver, "auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest)
+	if o.Objective != "evidence" && (o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest || o.FixParameters) {
+		errs = append(errs, fmt.Errorf("solver cg, solver nearest and fix-parameters are for the evidence; %s has another way", o.Objective))
+	}
+	if o.FixParameters && (o.Init == nil || o.Restarts > 1) {
+		errs = append(errs, errors.New("fix-parameters: give the parameters as init, and no restarts"))
+	}
+	if o.Solver == posterior.ByNearest && !o.FixParameters {
+		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters"))
 	}
 	oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)
 	if _, err := model.MeanOf(o.Mean, 1); err != nil {

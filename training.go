@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -72,6 +73,9 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 		return free
 	}
 	if p.inducing == 0 {
+		if p.solver == posterior.ByCG {
+			return &objective.IterativeEvidence{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Seed: o.Seed, Context: p.ctx, Progress: p.progress}
+		}
 		full := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Objective: &objective.Evidence{}}
 		if o.Objective != "evidence" {
 			full.Objective = &objective.PAC{Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
@@ -126,7 +130,7 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 		// Several small fits side by side keep the cores busier than one; large ones
 		// would only double the memory.
 		limit := 1
-		if p.inducing == 0 && len(p.y) <= 1500 {
+		if p.inducing == 0 && len(p.y) <= 1500 && p.solver == posterior.ByCholesky {
 			limit = runtime.GOMAXPROCS(0)
 		}
 		slots := make(chan struct{}, limit)
@@ -136,11 +140,14 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				slots <- struct{}{}
 				defer func() { <-slots }()
 				key := fmt.Sprintf("%s/%d", f.name, si+1)
-				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
+				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total, Solver: p.solver}
 				problem := p.newProblem(o, f, len(families))
-				if free, ok := problem.(*objective.FreeFormProblem); ok {
-					results[si], errs[si] = p.minimizeFree(ctx, o, f, free, c, key, event, x0)
-				} else {
+				switch problem := problem.(type) {
+				case *objective.FreeFormProblem:
+					results[si], errs[si] = p.minimizeFree(ctx, o, f, problem, c, key, event, x0)
+				case *objective.IterativeEvidence:
+					results[si], errs[si] = p.minimizeIterative(ctx, o, f, problem, c, key, event, x0)
+				default:
 					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0, o.evaluations())
 				}
 			})
@@ -185,7 +192,7 @@ type checkpoints struct {
 // checkpoints begins with the states to resume from, if there are any.
 func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 	c := &checkpoints{progress: o.Progress, save: o.Save,
-		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Batches: map[string]*train.AdamState{}}}
+		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Anchors: map[string][]float64{}, Batches: map[string]*train.AdamState{}}}
 	if o.Resume == nil {
 		return c, nil
 	}
@@ -193,6 +200,7 @@ func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 		return nil, errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
 	}
 	maps.Copy(c.states.Runs, o.Resume.Runs)
+	maps.Copy(c.states.Anchors, o.Resume.Anchors)
 	maps.Copy(c.states.Batches, o.Resume.Batches)
 	return c, nil
 }
@@ -332,7 +340,7 @@ func (p *prepared) chooseInducing(o Options, f family) error {
 			theta[i] = math.Log(float64(p.data.Cols))
 		}
 	}
-	x, err := p.inputs(p.sample(o.Seed))
+	x, err := gather(p.sample(o.Seed))
 	if err != nil {
 		return err
 	}
@@ -452,6 +460,9 @@ func (p *prepared) fingerprint(o Options) string {
 	if o.Prior == "informed" || o.GridMixed || o.Promise > 0 || o.Bound != pacbayes.KLFamily {
 		free += fmt.Sprintf(" prior=%s %v inducing=%d %v full=%v temper=%v learnt=%v %v bound=%s route=%s promise=%v mixed=%v", o.Prior, o.PriorShare, o.Inducing, o.AutoInducing, o.Full, o.Temper,
 			o.PosteriorLearnt, o.PosteriorFree, o.Bound, o.MeanBound, o.Promise, o.GridMixed)
+	}
+	if p.solver == posterior.ByCG {
+		free += " solver=cg" // estimates take other steps
 	}
 	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
 		p.hash, o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,

@@ -22,7 +22,12 @@ import (
 // the arrays it lists, and a SHA-256 of all before it. Numbers are little-endian.
 const (
 	magic   = "KRIGO\r\n\x1a"
-	Version = 2 // the newest format version, which this package writes; it reads all
+	Version = 3 // the newest format version this package writes; it reads all
+
+	// Models are written in the oldest version that holds them, for older readers.
+	factored   = 1 // posteriors with Cholesky factors, and certificates by kl with a prior on the grid
+	unfactored = 2 // posteriors by conjugate gradients and nearest rows
+	informed   = 3 // priors that are posteriors, and certificates with terms of their own
 
 	prefix    = len(magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -37,6 +42,8 @@ type header struct {
 	Kernel            kernel.Spec           `json:"kernel"` // for people; the array theta is what counts
 	Mean              string                `json:"mean"`
 	NoiseVariance     float64               `json:"noise_variance"`
+	Solver            string                `json:"solver,omitempty"`  // cg or nearest; of a posterior that isn't factored
+	Nearest           int                   `json:"nearest,omitempty"` // rows that each variance, or prediction, is conditioned on
 	ObservationNoise  float64               `json:"observation_noise"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
@@ -123,10 +130,19 @@ func (m *Model) write(w io.Writer) error {
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Notices: m.Notices, Conformal: m.Conformal,
 	}
+	version := uint32(factored)
+	if h.Solver, h.Nearest = p.Kind(), p.Nearest; h.Solver == posterior.ByCholesky {
+		h.Solver = ""
+	} else {
+		version = unfactored
+	}
 	parts := partsOf("", p)
 	if prior, temper := p.OfPrior(); prior != nil {
 		h.Prior = &priorHeader{temper, meanName(prior.Mean)}
 		parts = append(parts, partsOf("prior_", prior)...)
+	}
+	if m.Terms.Extended() {
+		version = informed
 	}
 	h.Arrays = append(h.Arrays, array{"roles", "uint8", len(roles), 1})
 	for _, part := range parts {
@@ -140,7 +156,7 @@ func (m *Model) write(w io.Writer) error {
 	sum := sha256.New()
 	out := io.MultiWriter(w, sum)
 	buf := append([]byte(magic), 0, 0, 0, 0, 0, 0, 0, 0)
-	binary.LittleEndian.PutUint32(buf[len(magic):], Version)
+	binary.LittleEndian.PutUint32(buf[len(magic):], version)
 	binary.LittleEndian.PutUint32(buf[len(magic)+4:], uint32(len(head)))
 	buf = append(append(buf, head...), roles...)
 	flush := func(vs []float64) error {
@@ -188,7 +204,14 @@ func partsOf(prefix string, p *posterior.Posterior) []part {
 		return q
 	}
 	parts := []part{list("theta", p.Theta), list("beta", p.Beta),
-		{array{prefix + "support", "float64", n, p.Support.Cols}, [][]float64{p.Support.Data}}, list("weights", p.Weights), lower("cholesky", p.Chol)}
+		{array{prefix + "support", "float64", n, p.Support.Cols}, [][]float64{p.Support.Data}}}
+	switch p.Kind() {
+	case posterior.ByCG:
+		return append(parts, list("weights", p.Weights))
+	case posterior.ByNearest:
+		return append(parts, list("targets", p.Targets))
+	}
+	parts = append(parts, list("weights", p.Weights), lower("cholesky", p.Chol))
 	if p.Sparse() {
 		parts = append(parts, lower("cholesky_b", p.CholB))
 	}
@@ -290,7 +313,7 @@ func (h header) model(data []byte) (*Model, error) {
 	if d == 0 || len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
 		return nil, errUnfit
 	}
-	arrays := arrays{found, shape}
+	arrays := arrays{found, shape, h.Solver, h.Nearest}
 	var err error
 	if h.Prior == nil {
 		m.Posterior, err = arrays.posterior("", h.Kernel, h.Mean, d)
@@ -308,8 +331,10 @@ var errUnfit = errors.New("the model file's arrays don't fit together")
 
 // arrays are those of a model file, by name.
 type arrays struct {
-	values map[string][]float64
-	shape  map[string]array
+	values  map[string][]float64
+	shape   map[string]array
+	solver  string
+	nearest int
 }
 
 // posterior assembles a posterior from the arrays whose names begin with prefix.
@@ -342,13 +367,17 @@ func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 }
 
 func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel.Mean, d int) (*posterior.Posterior, error) {
-	shape := func(name string) array { return a.shape[prefix+name] }
 	values := func(name string) []float64 { return a.values[prefix+name] }
-	n := shape("support").Rows
-	if len(values("theta")) != params || len(values("beta")) != len(mean.Params()) || shape("support").Cols != d ||
-		len(values("weights")) != n || shape("cholesky") != (array{prefix + "cholesky", "float64", n, 0}) {
+	n := a.shape[prefix+"support"].Rows
+	if len(values("theta")) != params || len(values("beta")) != len(mean.Params()) || a.shape[prefix+"support"].Cols != d {
 		return nil, errUnfit
 	}
+	p := &posterior.Posterior{Kernel: k, Theta: values("theta"), Mean: mean, Beta: values("beta"),
+		Support: linalg.Of(n, d, values("support")), Weights: values("weights")}
+	fits := func(name string, cols int) bool {
+		return a.shape[prefix+name] == array{prefix + name, "float64", n, cols}
+	}
+	near := a.nearest > 0 && a.nearest <= n && prefix == ""
 	unpack := func(name string) linalg.Matrix {
 		l, packed := linalg.New(n, n), values(name)
 		for i := range n {
@@ -357,13 +386,21 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 		}
 		return l
 	}
-	p := &posterior.Posterior{Kernel: k, Theta: values("theta"), Mean: mean, Beta: values("beta"),
-		Support: linalg.Of(n, d, values("support")), Weights: values("weights"), Chol: unpack("cholesky")}
-	if b, sparse := a.shape[prefix+"cholesky_b"]; sparse {
-		if b != (array{prefix + "cholesky_b", "float64", n, 0}) {
-			return nil, errUnfit
+	_, sparse := a.shape[prefix+"cholesky_b"]
+	switch {
+	case a.solver == posterior.ByCG && near && fits("weights", 1):
+		p.Nearest = a.nearest
+	case a.solver == posterior.ByNearest && near && fits("targets", 1):
+		p.Nearest, p.Targets = a.nearest, values("targets")
+	case a.solver == "" && a.nearest == 0 && fits("weights", 1) && fits("cholesky", 0) && (!sparse || fits("cholesky_b", 0)):
+		p.Chol = unpack("cholesky")
+		if sparse {
+			p.CholB = unpack("cholesky_b")
 		}
-		p.CholB = unpack("cholesky_b")
+	case a.solver != "" && a.solver != posterior.ByCG && a.solver != posterior.ByNearest:
+		return nil, fmt.Errorf("the model file's solver %q isn't known: use a newer krigo", a.solver)
+	default:
+		return nil, errUnfit
 	}
 	return p, nil
 }

@@ -36,8 +36,8 @@ func TestVersions(t *testing.T) {
 	t.Run("1", func(t *testing.T) {
 		version(t, "testdata/v1", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Restarts: 2}, 40)
 	})
-	t.Run("2, an informed prior", func(t *testing.T) {
-		version(t, "testdata/v2", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Objective: "fitc", Inducing: 5,
+	t.Run("3, an informed prior", func(t *testing.T) {
+		version(t, "testdata/v3", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Objective: "fitc", Inducing: 5,
 			Prior: "informed", PriorShare: 0.4, PosteriorLearnt: true, Temper: []float64{0.5}, Promise: 0.1, CalibrationFraction: 0.32}, 24)
 	})
 }

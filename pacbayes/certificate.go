@@ -84,6 +84,11 @@ var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows", MinRows)
 // rounding covers what rounding may have taken off R_S and KL.
 const rounding = 1e-12
 
+// Extended says whether the terms hold more than a prior on one grid and a bound by kl.
+func (t Terms) Extended() bool {
+	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Family != "" || t.Route != "" || t.Promise > 0
+}
+
 // statements is the number of equal parts of δ: one each for the declared ε and the promise,
 // and of that one each for a random draw and for the mean.
 func (t Terms) statements() float64 {

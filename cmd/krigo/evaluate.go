@@ -48,7 +48,11 @@ The certificate is at the parameters rounded to the grid.`,
 			if c.json {
 				return printJSON(w, e)
 			}
-			fmt.Fprintf(w, "%s %.12g\n", e.Objective, e.Value)
+			fmt.Fprintf(w, "%s %.12g", e.Objective, e.Value)
+			if e.StandardError != nil {
+				fmt.Fprintf(w, " ± %.2g (an estimate and its standard error)", *e.StandardError)
+			}
+			fmt.Fprintln(w)
 			fmt.Fprintln(w, "gradient")
 			if err := printJSON(w, e.Gradient); err != nil {
 				return err

@@ -54,6 +54,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.Promise, "promise", 0, "also find the smallest band ±ε that is guaranteed for this share of the predictions, as in 0.95; half of δ goes to it")
 	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
 	flags.BoolVar(&f.noStandardise, "no-standardise", false, "use the columns as they are: declared constants 0 and 1")
+	flags.StringVar(&o.Solver, "solver", "auto", "how a full GP is solved: cholesky (exact, up to 20,000 rows), cg (conjugate gradients without a stored matrix; evidence only, an estimate, no certificate), nearest (with --fix-parameters: each prediction from the 1,024 training rows nearest to it, no certificate); auto: cholesky while it fits, then cg, past 50,000 rows nearest")
 	flags.Uint64Var(&o.Seed, "seed", 0, "deals the rows their roles and draws random starts; same seed, same result")
 }
 
@@ -165,6 +166,7 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.Float64SliceVar(&o.Temper, "temper", nil, "informed prior: factors of its covariance; several are chosen among on the certified rows and paid for (default 1)")
 	flags.StringVar(&f.meanBound, "mean-bound", "", "route to the bound on predictions: twice (that of a random draw), direct (their own losses on the certified rows, for an informed prior that is the posterior) or both, with half of δ each (default: direct where it can be, else twice)")
 	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
+	flags.BoolVar(&o.FixParameters, "fix-parameters", false, "evidence: no training; condition the full GP on the rows at the parameters of --init")
 	flags.StringVar(&o.InducingInit, "inducing-init", "kmeans", "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random")
 	flags.BoolVar(&o.FixInducing, "fix-inducing", false, "keep the inducing inputs where they start")
 	flags.StringVar(&o.Optimizer, "optimizer", "", "lbfgs (all rows in every step), or for svgp and --posterior free adam (a batch of rows in every step) (default: adam for svgp, and for --posterior free if --batch, --epochs or --learning-rate is given; else lbfgs)")
@@ -336,6 +338,7 @@ type fitDocument struct {
 	Rows              int                   `json:"rows"` // prior and certified
 	Inputs            int                   `json:"inputs"`
 	Inducing          int                   `json:"inducing"`
+	Solver            string                `json:"solver,omitempty"` // of a full GP
 	Kernel            kernel.Spec           `json:"kernel"`
 	Temper            float64               `json:"temper,omitempty"` // of an informed prior
 	Mean              *krigo.MeanParams     `json:"mean,omitempty"`
@@ -362,10 +365,11 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		d.Kernel, d.Temper = prior.Kernel.Spec(prior.Theta), temper
 		base = prior
 	}
+	d.Solver = m.Posterior.Kind()
 	if m.Posterior.Sparse() {
-		d.Inducing = m.Posterior.Support.Rows
+		d.Inducing, d.Solver = m.Posterior.Support.Rows, ""
 	} else if m.Posterior.Support.Rows == 0 && base.Sparse() {
-		d.Inducing = base.Support.Rows
+		d.Inducing, d.Solver = base.Support.Rows, ""
 	}
 	if b := base.Beta; len(b) > 0 {
 		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}

@@ -235,6 +235,10 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--scaling", "all-rows", "--no-standardise"), 2, []string{"--no-standardise and --scaling"}},
 		{homesWith("--scaling", "declared:missing.json"), 1, []string{"missing.json"}},
 		{homesWith("--scaling", "declared:scaling.json"), 1, []string{"scaling.json", `"LSTAT"`, "must be positive"}},
+		{homesWith("--solver", "qr"), 2, []string{`solver "qr"`, "cg"}},
+		{homesWith("--solver", "cg"), 2, []string{"solver cg", "evidence; kl-pac"}},
+		{homesWith("--objective", "evidence", "--fix-parameters"), 2, []string{"fix-parameters", "init"}},
+		{homesWith("--objective", "evidence", "--solver", "nearest"), 2, []string{"solver nearest", "fix-parameters"}},
 		{homesWith("--grid", "6"), 2, []string{"--grid", `"6"`}},
 		{homesWith("--grid", "0,2"), 2, []string{"--grid", "positive"}},
 		{homesWith("--inducing", "-3"), 2, []string{"--inducing", `"-3"`}},
@@ -377,7 +381,7 @@ func TestModelName(t *testing.T) {
 func TestProgressGoesToStandardError(t *testing.T) {
 	workplace(t)
 	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--json", "--restarts", "1")
-	if o.status != 0 || !json.Valid([]byte(o.stdout)) || !strings.Contains(o.stderr, "start 1 of 2, se: iteration") || !strings.Contains(o.stderr, "start 2 of 2, se (ARD): iteration") || strings.Contains(o.stderr, "\x1b") {
+	if o.status != 0 || !json.Valid([]byte(o.stdout)) || !strings.Contains(o.stderr, "start 1 of 2, se by cholesky: iteration") || !strings.Contains(o.stderr, "start 2 of 2, se (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
 		t.Errorf("%+v", o)
 	}
 	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--restarts", "1", "--quiet"); o.status != 0 || o.stderr != "" {
@@ -519,12 +523,19 @@ func TestJSONKeys(t *testing.T) {
 		want []string
 	}{
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.2", slices.Concat(common, certificate,
-			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
+			under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.6 --mean constant", slices.Concat(common,
-			under("", "certificate", "certificate_reason"), under("mean", "constant"),
+			under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
 			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean linear --out m.krigo", slices.Concat(common, certificate,
-			under("", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
+			under("", "solver", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
+		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,
+			under("", "solver", "certificate", "certificate_reason", "test", "training.objective_value_standard_error"))},
+		{"predict cg.krigo new.csv", slices.Concat(under("", "target", "solver"),
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95"))},
+		{"evaluate homes.csv --target MEDV --params params.json --objective evidence --solver cg", slices.Concat(
+			under("", "certificate", "certificate_reason", "objective", "value", "value_standard_error"),
+			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"))},
 		{"certify m.krigo homes.csv", slices.Concat(certificate, under("", "certificate.epsilon_above", "matches"))},
 		{"certify m.krigo fresh.csv --fresh", under("", "rows", "delta", "loss", "epsilon", "gibbs_risk", "bound", "mean_risk", "mean_bound")},
 		{"evaluate homes.csv --target MEDV --params params.json", slices.Concat(certificate, under("", "objective", "value"),

@@ -11,11 +11,21 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/posterior"
 )
+
+// predictDocument is what predict --json prints.
+type predictDocument struct {
+	Target      string                      `json:"target"`
+	Solver      string                      `json:"solver,omitempty"` // as in fit, unless the posterior is factored
+	Predictions []krigo.Prediction          `json:"predictions"`
+	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // those asked for, by kind
+}
 
 func newPredict(c *common) *cobra.Command {
 	var out string
 	var kinds []string
+	var exactVariance bool
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
@@ -34,7 +44,12 @@ asked for by --intervals and come as KIND_lower, KIND_upper:
                with --calibration-fraction)
   normalised   the same, wider where the model is less sure
   band         the certificate's: with its confidence, at least its share of all further
-               targets lie within (krigo certify says both)`,
+               targets lie within (krigo certify says both)
+
+Models of --solver cg have variances given each row's nearest training rows, which are
+never too small; how good they are stands among fit's notices. --exact-variance solves for each row's, in
+minutes for some hundred rows. Models of --solver nearest predict each row from the
+training rows nearest to it, and say so on standard error.`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.json && filepath.Ext(out) == ".npy" {
@@ -49,9 +64,25 @@ asked for by --intervals and come as KIND_lower, KIND_upper:
 				return err
 			}
 			defer table.Close()
-			ps, err := krigo.Predict(m, table)
+			if n := m.Posterior.Nearest; m.Posterior.Kind() == posterior.ByNearest && !c.quiet {
+				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not on all %d\n", n, m.Posterior.Support.Rows)
+			}
+			var ps []krigo.Prediction
+			if exactVariance {
+				progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+				ps, err = krigo.PredictExactVariance(cmd.Context(), m, table, func(iteration int, residual float64) {
+					progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
+				})
+				progress.end()
+			} else {
+				ps, err = krigo.Predict(m, table)
+			}
 			if err != nil {
 				return err
+			}
+			document := predictDocument{Target: m.Target, Predictions: ps}
+			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
+				document.Solver = kind
 			}
 			names := []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}
 			fill := func(i int, values []float64) error {
@@ -59,13 +90,13 @@ asked for by --intervals and come as KIND_lower, KIND_upper:
 				copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95})
 				return nil
 			}
-			document := map[string]any{"target": m.Target, "predictions": ps}
+			document.Intervals = map[string][]krigo.Interval{}
 			for _, kind := range kinds {
 				is, err := krigo.Intervals(m, kind, ps)
 				if err != nil {
 					return err
 				}
-				document[kind] = is
+				document.Intervals[kind] = is
 				names = append(names, kind+"_lower", kind+"_upper")
 				before, at := fill, len(names)-2
 				fill = func(i int, values []float64) error {
@@ -89,6 +120,7 @@ asked for by --intervals and come as KIND_lower, KIND_upper:
 		},
 	}
 	cmd.Flags().StringSliceVar(&kinds, "intervals", nil, "further intervals: "+strings.Join(krigo.IntervalKinds, ", "))
+	cmd.Flags().BoolVar(&exactVariance, "exact-variance", false, "models of --solver cg: solve for each row's variance")
 	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it or NPY, as it ends in .csv, .gz or .npy")
 	return cmd
 }
