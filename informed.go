@@ -97,9 +97,6 @@ func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 		t.Route = o.MeanBound
 	}
 	t.Fixed = t.Informed && !o.learns()
-	if o.GridMixed {
-		t.Resolutions = mixedDigits
-	}
 	return t
 }
 
@@ -107,6 +104,9 @@ func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 func (p *prepared) terms(o Options, f family, choices int) pacbayes.Terms {
 	t := o.terms(p.loss, choices)
 	t.EpsilonRaw, t.Params, t.PriorRows = p.epsRaw, f.gridParams(), p.priorRows
+	if o.GridMixed {
+		f.mix(&t, o.tied)
+	}
 	return t
 }
 

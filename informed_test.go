@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -233,25 +234,52 @@ func TestRelativeBand(t *testing.T) {
 	}
 }
 
-// TestMixedGrid: the mixed grid's bound is no higher than that of any of its grids at the
-// same parameters, its parameters lie on the grid it names, and it pays ln 3.
+// TestMixedGrid: the mixed prior's bound is below that of the fine grid, its parameters lie on
+// the grid it names with as many different lengthscales as it says, and it pays for them.
 func TestMixedGrid(t *testing.T) {
 	table := pick(data.Boston(), every(0, 3, 506))
-	plain := fit(t, table, krigo.Options{Restarts: 1, Seed: 2})
-	mixed := fit(t, table, krigo.Options{Restarts: 1, Seed: 2, GridMixed: true})
-	if !(mixed.Certificate.Bound < plain.Certificate.Bound) {
-		t.Errorf("bound %v on the mixed grid, %v on the fine one", mixed.Certificate.Bound, plain.Certificate.Bound)
-	}
-	g := mixed.Terms.Grid
-	for _, v := range mixed.Posterior.Theta {
-		if at, _, _ := g.Round(v); at != v {
-			t.Errorf("%v isn't on the grid %s", v, g)
+	for _, o := range []krigo.Options{{Seed: 2}, {ARD: "on"}, {ARD: "on", Inducing: 15, LearnAlpha: true, PosteriorFree: true, Kernel: "se+linear"}} {
+		o.Restarts, o.Epochs = 1, 60
+		plain := fit(t, table, o)
+		o.GridMixed = true
+		mixed := fit(t, table, o)
+		if !(mixed.Certificate.Bound < plain.Certificate.Bound) {
+			t.Errorf("bound %v on the mixed grid, %v on the fine one", mixed.Certificate.Bound, plain.Certificate.Bound)
 		}
-	}
-	params := float64(len(mixed.Posterior.Theta))
-	near(t, "penalty", mixed.Certificate.GridPenalty, math.Log(3)+params*math.Log(12*math.Pow10(g.Digits)+1), 1e-12)
-	if r, err := krigo.Certify(mixed, table, 0); err != nil || !r.Matches {
-		t.Errorf("%+v, %v", r, err)
+		terms, q := mixed.Terms, mixed.Posterior
+		different := map[float64]bool{}
+		lengthscales := 0
+		for i, v := range q.Theta {
+			if at, _, _ := terms.Grid.Round(v); at != v {
+				t.Errorf("%v isn't on the grid %s", v, terms.Grid)
+			}
+			if p := q.Kernel.Params()[i]; p.Kind == kernel.Lengthscale && p.Dim >= 0 {
+				lengthscales++
+				different[v] = true
+			}
+		}
+		want, params := math.Log(3), float64(len(q.Theta))
+		if lengthscales > 0 {
+			want += math.Log(5)
+		}
+		if k := terms.Tied; k > 0 {
+			if len(different) > k {
+				t.Errorf("%d different lengthscales, not %d", len(different), k)
+			}
+			params += float64(k - lengthscales)
+			want += float64(lengthscales) * math.Log(float64(k))
+		}
+		want += params * math.Log(12*math.Pow10(terms.Grid.Digits)+1)
+		near(t, "penalty", mixed.Certificate.GridPenalty, want, 1e-12)
+		if r, err := krigo.Certify(mixed, table, 0); err != nil || !r.Matches {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if mixed.Terms.Tied > 0 {
+			mixed.Terms.Lengthscales--
+			if r, err := krigo.Certify(mixed, table, 0); err == nil || !strings.Contains(err.Error(), "different lengthscales") {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
 	}
 }
 

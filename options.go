@@ -58,7 +58,8 @@ type Options struct {
 	Bound           pacbayes.Family // the inequality; "": kl, of a posterior learnt from an informed prior maurer
 	MeanBound       pacbayes.Route  // to the mean's bound; "": direct where nothing is learnt on the certified rows, else twice
 	Promise         float64         // share of predictions for which a band is looked for; 0: none
-	GridMixed       bool            // the prior's grid is one of those with 0 to Grid.Digits digits, paid for
+	GridMixed       bool            // p_θ mixes grids of 0, 1 and 2 digits, under ARD also kernels with few different lengthscales: see coarse.go
+	tied            int             // different lengthscales of the mixed grid's prior, 0: as many as inputs
 
 	// CalibrationFraction is the share of the rows set aside for conformal intervals.
 	CalibrationFraction float64

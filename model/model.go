@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -190,8 +191,23 @@ func (m *Model) checkTerms() error {
 		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
 	case t.Fixed && q.Support.Rows > 0:
 		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior was: no certificate")
-	case t.Params != len(q.Theta)+len(q.Beta):
-		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate", t.Params, len(q.Theta)+len(q.Beta))
+	}
+	params := len(q.Theta) + len(q.Beta)
+	if t.Tied > 0 {
+		different, lengthscales := map[float64]bool{}, 0
+		for i, p := range q.Kernel.Params() {
+			if p.Kind == kernel.Lengthscale && p.Dim >= 0 {
+				different[q.Theta[i]] = true
+				lengthscales++
+			}
+		}
+		if len(different) > t.Tied || lengthscales != t.Lengthscales {
+			return fmt.Errorf("the certificate's terms pay for %d different lengthscales of %d, the prior has %d of %d: no certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
+		}
+		params -= t.Lengthscales - t.Tied
+	}
+	if t.Params != params {
+		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate", t.Params, params)
 	}
 	for _, v := range append(slices.Clone(q.Theta), q.Beta...) {
 		if at, _, _ := t.Grid.Round(v); at != v {

@@ -22,11 +22,18 @@ type Terms struct {
 	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for the prior where it is informed
 	Scaling    string  `json:"scaling"`    // prior-rows, declared or all-rows
 
-	Resolutions int    `json:"resolutions,omitempty"` // grids 0, 1, … of which p_θ gives each an equal share; 0: one grid
-	Informed    bool   `json:"informed,omitempty"`    // P was learnt on the prior rows: none of its parameters lies on the grid
-	Fixed       bool   `json:"fixed,omitempty"`       // Q is P itself, so that nothing was learnt on the certified rows
-	Family      Family `json:"family,omitempty"`      // the inequality; "": kl
-	Route       Route  `json:"route,omitempty"`       // to the bound on the mean; "": twice
+	// A mixed p_θ: it gives equal shares to grids of 0, 1, … digits, and to so many structures of
+	// the lengthscales. With Tied > 0 these take Tied different values, which Params counts,
+	// assigned to Lengthscales of them in one of Tied^Lengthscales ways. 0: neither.
+	Resolutions  int `json:"resolutions,omitempty"`
+	Structures   int `json:"structures,omitempty"`
+	Lengthscales int `json:"lengthscales,omitempty"`
+	Tied         int `json:"tied,omitempty"`
+
+	Informed bool   `json:"informed,omitempty"` // P was learnt on the prior rows: none of its parameters lies on the grid
+	Fixed    bool   `json:"fixed,omitempty"`    // Q is P itself, so that nothing was learnt on the certified rows
+	Family   Family `json:"family,omitempty"`   // the inequality; "": kl
+	Route    Route  `json:"route,omitempty"`    // to the bound on the mean; "": twice
 
 	// Promise is the share of predictions for which the smallest half-width is looked for
 	// that is guaranteed; 0: none.
@@ -116,6 +123,12 @@ func (t Terms) gridPenalty() float64 {
 	penalty := t.Grid.LogInverseP(t.Params)
 	if t.Resolutions > 1 {
 		penalty += math.Log(float64(t.Resolutions))
+	}
+	if t.Structures > 1 {
+		penalty += math.Log(float64(t.Structures))
+	}
+	if t.Tied > 1 {
+		penalty += float64(t.Lengthscales) * math.Log(float64(t.Tied))
 	}
 	return penalty
 }

@@ -49,7 +49,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.epsilon, "epsilon", "0.6", "half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8")
 	flags.StringVar(&o.EpsilonUnits, "epsilon-units", "sd", "units of ε: sd (standard deviations of the target) or raw (the target's own)")
 	flags.Float64Var(&o.Delta, "delta", 0.01, "the certificate may fail with this probability")
-	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]; L,mixed: 0, 1 or 2 digits, whichever gives the lowest bound, paid for with ln 3 (kl-pac, sqrt-pac)")
+	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]; L,mixed: 0, 1 or 2 digits, and under ARD perhaps only 1 to 4 different lengthscales, whichever gives the lowest bound, and paid for (kl-pac, sqrt-pac)")
 	flags.StringVar(&f.bound, "bound", "", "inequality of the certificate: kl, maurer (kl with its exact constant), pinsker, split-kl, or betting (a posterior fixed before the certified rows were seen) (default: kl; of a posterior learnt from an informed prior maurer)")
 	flags.Float64Var(&o.Promise, "promise", 0, "also find the smallest band ±ε that is guaranteed for this share of the predictions, as in 0.95; half of δ goes to it")
 	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
