@@ -48,10 +48,10 @@ var certifiedMethods = []certifiedMethod{
 	{"mixed", "the same with Maurer's constant, a grid of 0 to 2 digits and perhaps few different lengthscales", func(o *krigo.Options, _ string) {
 		o.Bound, o.GridMixed = pacbayes.MaurerFamily, true
 	}},
-	{"mixed, α", "the same with α learnt (sparse GPs; boston with 100 inducing inputs)", func(o *krigo.Options, _ string) {
+	{"mixed+α", "the same with α learnt (sparse GPs; boston with 100 inducing inputs)", func(o *krigo.Options, _ string) {
 		o.Bound, o.GridMixed, o.LearnAlpha = pacbayes.MaurerFamily, true, true
 	}},
-	{"mixed, α, free", "the same, going on with a free-form Q", func(o *krigo.Options, _ string) {
+	{"mixed+α+free", "the same, going on with a free-form Q", func(o *krigo.Options, _ string) {
 		o.Bound, o.GridMixed, o.LearnAlpha, o.PosteriorFree = pacbayes.MaurerFamily, true, true, true
 	}},
 }
@@ -107,6 +107,11 @@ const (
 
 func certificates(ctx context.Context, env Env) error {
 	env.OneAtATime = true // a sparse fit keeps all cores busy
+	for _, name := range env.Methods {
+		if !slices.ContainsFunc(certifiedMethods, func(m certifiedMethod) bool { return m.name == name }) {
+			return fmt.Errorf("unknown method %q of the certificates", name)
+		}
+	}
 	type cell struct{ set, method int }
 	var tasks []task[certifiedResult]
 	var cells []cell
