@@ -164,7 +164,7 @@ func (p *prepared) goOn(ctx context.Context, o Options, f family, number, choice
 		objective = ties
 		box.Lower, box.Upper, x = ties.reduce(box.Lower), ties.reduce(box.Upper), ties.reduce(x)
 	}
-	r, err := c.lbfgs(ctx, key, event, objective, box, x, o.evaluations())
+	r, err := c.minimize(ctx, o.Optimizer, key, event, objective, box, x, o.evaluations())
 	if ctx.Err() != nil {
 		return run{}, ctx.Err()
 	}

@@ -129,7 +129,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 	if own, err = first.method(own, families[0]); err != nil {
 		return nil, nil, err
 	}
-	best, runs, err := first.optimum(ctx, own, families, c)
+	best, runs, err := first.optimum(ctx, &own, families, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,6 +157,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 	learn := o
 	if !o.pac() {
 		learn.Objective, learn.Alpha, learn.Optimizer = "kl-pac", nil, "lbfgs"
+		learn.Anneal, learn.AlphaCV = "none", false
 	}
 	learn.Init, learn.PosteriorLearnt = nil, true
 	learn.Inducing = cmp.Or(o.Inducing, first.inducing)

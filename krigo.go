@@ -58,8 +58,9 @@ type Checkpoint struct {
 	// Anchors are the points at which runs by conjugate gradients took their probes.
 	Anchors map[string][]float64 `json:"anchors,omitempty"`
 
-	// Batches are the states of runs on batches of rows.
+	// Batches are the states of runs on batches of rows, MMA those of moving asymptotes.
 	Batches map[string]*train.AdamState `json:"batches,omitempty"`
+	MMA     map[string]*train.MMAState  `json:"mma,omitempty"`
 }
 
 // A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
@@ -121,7 +122,7 @@ func (p *prepared) fitGrid(ctx context.Context, o Options) (*Model, []run, error
 	if err != nil {
 		return nil, nil, err
 	}
-	best, runs, err := p.optimum(ctx, o, families, c)
+	best, runs, err := p.optimum(ctx, &o, families, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,12 +138,18 @@ func (p *prepared) fitGrid(ctx context.Context, o Options) (*Model, []run, error
 }
 
 // optimum is the best run of training, or the parameters given where nothing is trained.
-func (p *prepared) optimum(ctx context.Context, o Options, families []family, c *checkpoints) (run, []run, error) {
+func (p *prepared) optimum(ctx context.Context, o *Options, families []family, c *checkpoints) (best run, all []run, err error) {
 	p.ctx, p.progress = ctx, c.tellSolve
-	if !o.FixParameters {
-		return p.train(ctx, o, families, c)
+	if o.AlphaCV {
+		if p.alpha, err = p.crossValidate(ctx, *o, families[0], c); err != nil {
+			return best, nil, err
+		}
+		o.Alpha = &p.alpha
 	}
-	best, err := p.given(o, families)
+	if !o.FixParameters {
+		return p.train(ctx, *o, families, c)
+	}
+	best, err = p.given(*o, families)
 	if err == nil {
 		err = c.tell(Event{Family: families[best.family].name, Start: 1, Starts: 1, Solver: p.solver, Stopped: best.result.Stopped}, func() {})
 	}
@@ -151,12 +158,18 @@ func (p *prepared) optimum(ctx context.Context, o Options, families []family, c 
 
 // method decides how to train: full or sparse, from where, and how often.
 func (p *prepared) method(o Options, f family) (Options, error) {
+	if o.Optimizer == "" {
+		o.Optimizer = "lbfgs"
+		if len(p.y) > defaultFull {
+			o.Optimizer = "adam"
+		}
+	}
 	if err := p.setMethod(o); err != nil {
 		return o, err
 	}
 	if o.Restarts == 0 {
 		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if p.inducing > 0 || p.solver == posterior.ByCG || o.FixParameters {
+		if p.inducing > 0 || p.trainsByCG(o) || o.FixParameters {
 			o.Restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
 		}
 	}
@@ -191,6 +204,9 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		}
 		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
 	}
+	if o.onBatches() && !o.freeForm() && len(p.y) > maxEvaluated {
+		p.notices = append(p.notices, "objective_value is the mean over the batches of the last epoch, an estimate")
+	}
 	if r := best.result; r.Rejected > 0 {
 		p.notices = append(p.notices, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the last: %s)", r.Rejected, r.Evaluations, r.Rejection))
 	}
@@ -202,7 +218,7 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
-	if p.solver == posterior.ByCG || o.FixParameters && p.solver == posterior.ByCholesky {
+	if p.trainsByCG(o) || o.FixParameters && p.solver == posterior.ByCholesky {
 		if m.Training.ObjectiveValue, m.Training.StandardError, err = p.reported(o, f, best.result.X); err != nil {
 			return nil, err
 		}
@@ -229,21 +245,27 @@ func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Poste
 	if o.freeForm() {
 		return p.freePosterior(o, f, x)
 	}
-	nk, g := len(f.kernel.Params()), f.gridParams()
-	switch {
-	case p.solver == posterior.ByCG:
-		return p.iterativePosterior(f, x)
-	case p.solver == posterior.ByNearest:
-		return posterior.NewNearest(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), nearestRows), nil
-	case p.inducing == 0:
-		return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
+	if o.Objective == "renyi" {
+		return p.renyiPosterior(o, f, x)
+	}
+	if p.inducing == 0 {
+		return p.exactPosterior(f, x)
 	}
 	sparse := p.sparse(f)
 	q, err := sparse.Posterior(x, p.posteriorAlpha(o, x))
-	if sparse.Jitter > 0 {
-		p.notices = append(p.notices, fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", sparse.Jitter))
+	return p.noteJitter(q, sparse.Jitter, err)
+}
+
+// exactPosterior returns the full GP's Q at [θ, β, ln σ_n², …], as its solver has it.
+func (p *prepared) exactPosterior(f family, x []float64) (*posterior.Posterior, error) {
+	nk, g := len(f.kernel.Params()), f.gridParams()
+	switch p.solver {
+	case posterior.ByCG:
+		return p.iterativePosterior(f, x)
+	case posterior.ByNearest:
+		return posterior.NewNearest(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), nearestRows), nil
 	}
-	return q, err
+	return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
 }
 
 // model makes a certified model from parameters on the grid.

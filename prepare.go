@@ -131,11 +131,11 @@ func gather(rows *dataset.Scaled) (linalg.Matrix, error) {
 // setMethod decides between the full and a sparse GP.
 func (p *prepared) setMethod(o Options) error {
 	n := len(p.y)
-	if o.sparseOnly() || o.Inducing > 0 || o.AutoInducing || (n > defaultFull && !o.Full && o.Objective != "evidence") {
+	if o.sparseOnly() || o.Inducing > 0 || o.asksInducing() || (n > defaultFull && !o.Full && o.Objective != "evidence") {
 		p.inducing = o.Inducing
 		if p.inducing == 0 {
 			p.inducing = min(defaultInducing, (n+1)/2)
-			if o.AutoInducing {
+			if o.asksInducing() {
 				p.inducing = min(maxAuto, (n+1)/2)
 			}
 		}
@@ -145,6 +145,9 @@ func (p *prepared) setMethod(o Options) error {
 	}
 	if err := p.chooseSolver(o); err != nil {
 		return err
+	}
+	if o.Objective == "renyi" && n > maxRenyi && (o.evaluating || o.Optimizer != "" && !o.onBatches()) {
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows", p.data.Source, n, maxRenyi)
 	}
 	if p.inducing == 0 {
 		var err error

@@ -34,24 +34,26 @@ var noCertificate = map[string]string{
 	posterior.ByNearest: "each prediction stands on other rows: there is no one posterior Q to certify; kl-pac with inducing inputs has one",
 }
 
-// chooseSolver decides how a full GP is solved; a sparse one has no choice.
+// chooseSolver decides how a full GP is solved; a sparse one has no choice, and the Rényi GP one
+// where it ends as the full GP.
 func (p *prepared) chooseSolver(o Options) error {
-	if p.inducing > 0 {
+	if p.inducing > 0 && (o.Objective != "renyi" || o.evaluating || o.Alpha != nil && *o.Alpha != 0) {
 		return nil
 	}
 	n := len(p.y)
 	p.solver = o.Solver
+	trains := o.Objective == "evidence" && !o.FixParameters && !o.onBatches() // solves in every step
 	if o.Solver == "auto" {
 		switch {
-		case n <= maxFull || o.Objective != "evidence":
+		case n <= maxFull || o.Objective != "evidence" && o.Objective != "renyi":
 			p.solver = posterior.ByCholesky
-		case n <= maxIterative || !o.FixParameters:
+		case n <= maxIterative || trains:
 			p.solver = posterior.ByCG
 		default:
 			p.solver = posterior.ByNearest
 		}
 		if p.solver == posterior.ByCG && n > maxIterative {
-			return fmt.Errorf("%s: training the evidence on %d rows would take days: find parameters with a sparse objective (vfe) and condition on all rows with --init and --fix-parameters, or ask for --solver cg",
+			return fmt.Errorf("%s: training the evidence on %d rows would take days: train on batches (--optimizer adam), or find parameters with a sparse objective (vfe) and condition on all rows with --init and --fix-parameters, or ask for --solver cg",
 				p.data.Source, n)
 		}
 	}
@@ -59,12 +61,19 @@ func (p *prepared) chooseSolver(o Options) error {
 	case p.solver == posterior.ByCholesky && n > maxFull:
 		return fmt.Errorf("%s: %d rows to train on: a factored full GP takes up to %d; use a sparse objective (vfe, kl-pac with inducing inputs), the evidence with --solver cg, or fewer rows",
 			p.data.Source, n, maxFull)
+	case p.solver == posterior.ByCG && !trains:
+		p.notices = append(p.notices, "the posterior's weights are solved for by conjugate gradients (cg)")
 	case p.solver == posterior.ByCG:
 		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates from %d random probes", objective.DefaultProbes))
 	case p.solver == posterior.ByNearest:
 		p.notices = append(p.notices, fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", min(nearestRows, n), n))
 	}
 	return nil
+}
+
+// trainsByCG says whether training evaluates the evidence by conjugate gradients.
+func (p *prepared) trainsByCG(o Options) bool {
+	return p.solver == posterior.ByCG && o.Objective == "evidence" && !o.onBatches()
 }
 
 // iterativePosterior returns Q by conjugate gradients, and says how good its variances are.
