@@ -114,29 +114,31 @@ func (t truth) risk(l pacbayes.Loss, s dataset.Scaling, mean, variance []float64
 
 // trial is one way to fit.
 type trial struct {
-	name string
-	o    krigo.Options
+	name     string
+	o        krigo.Options
+	controls bool // statements that aren't of krigo are tried on its model too
 }
 
 // trials are the objectives and kinds of priors, with few evaluations: a bound has to hold
 // wherever training ends.
 var trials = []trial{
-	{"kl-pac", krigo.Options{}},
-	{"sqrt-pac", krigo.Options{Objective: "sqrt-pac"}},
-	{"evidence", krigo.Options{Objective: "evidence"}},
-	{"vfe", krigo.Options{Objective: "vfe"}},
-	{"dtc", krigo.Options{Objective: "dtc"}},
-	{"fitc", krigo.Options{Objective: "fitc"}},
-	{"pep", krigo.Options{Objective: "pep"}},
-	{"svgp", krigo.Options{Objective: "svgp", Batch: 25}},
-	{"kl-pac, mixed grid", krigo.Options{GridMixed: true}},
-	{"kl-pac, free", krigo.Options{Inducing: trialInducing, PosteriorFree: true}},
-	{"informed, evidence", krigo.Options{Prior: "informed", Objective: "evidence"}},
-	{"informed, vfe", krigo.Options{Prior: "informed", Objective: "vfe"}},
-	{"informed, kl-pac", krigo.Options{Prior: "informed"}},
-	{"informed, learnt", krigo.Options{Prior: "informed", Objective: "evidence", PriorShare: 0.3, PosteriorLearnt: true}},
-	{"informed, learnt sparse", krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.3, PosteriorLearnt: true, Temper: []float64{1, 0.1}}},
-	{"informed, free", krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.3, PosteriorFree: true}},
+	{name: "kl-pac", o: krigo.Options{}},
+	{name: "sqrt-pac", o: krigo.Options{Objective: "sqrt-pac"}},
+	{name: "evidence", o: krigo.Options{Objective: "evidence"}},
+	{name: "vfe", o: krigo.Options{Objective: "vfe"}},
+	{name: "dtc", o: krigo.Options{Objective: "dtc"}},
+	{name: "fitc", o: krigo.Options{Objective: "fitc"}},
+	{name: "pep", o: krigo.Options{Objective: "pep"}},
+	{name: "svgp", o: krigo.Options{Objective: "svgp", Batch: 25}},
+	{name: "renyi", o: krigo.Options{Objective: "renyi"}},
+	{name: "kl-pac, mixed grid", o: krigo.Options{GridMixed: true}},
+	{name: "kl-pac, free", o: krigo.Options{Inducing: trialInducing, PosteriorFree: true}},
+	{name: "informed, evidence", o: krigo.Options{Prior: "informed", Objective: "evidence"}, controls: true},
+	{name: "informed, vfe", o: krigo.Options{Prior: "informed", Objective: "vfe"}},
+	{name: "informed, kl-pac", o: krigo.Options{Prior: "informed"}},
+	{name: "informed, learnt", o: krigo.Options{Prior: "informed", Objective: "evidence", PriorShare: 0.3, PosteriorLearnt: true}},
+	{name: "informed, learnt sparse", o: krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.3, PosteriorLearnt: true, Temper: []float64{1, 0.1}}},
+	{name: "informed, free", o: krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.3, PosteriorFree: true}},
 }
 
 const (
@@ -185,30 +187,26 @@ func (t tallies) add(u tallies) {
 // predictions of one model, in scaled units.
 type predictions struct{ mean, variance []float64 }
 
-// validitySet draws one training set, fits it in every way and counts what fails.
-func validitySet(ctx context.Context, number int, count tallies) error {
+// try draws the training set of a number, fits it and counts what fails.
+func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	rng := rand.New(rand.NewPCG(uint64(number), 0x76616c6964))
 	s := sources[number%len(sources)]
 	t := truth{s, s.f(rng)}
 	table := t.table(80+rng.IntN(121), rng)
-	for _, tr := range trials {
-		o := tr.o
-		o.Target, o.Seed, o.Restarts, o.ARD, o.Epochs, o.Epsilon = "y", uint64(number), 1, "off", trialEvaluations, trialEpsilon
-		if slices.Contains([]string{"vfe", "dtc", "fitc", "pep", "svgp"}, o.Objective) {
-			o.Inducing = trialInducing
-		}
-		m, err := krigo.Fit(ctx, table, o)
-		if err != nil {
-			return fmt.Errorf("set %d (%s), %s: %w", number, s.name, tr.name, err)
-		}
-		if err := t.check(m, table, tr.name, count); err != nil {
-			return fmt.Errorf("set %d (%s), %s: %w", number, s.name, tr.name, err)
-		}
-		if tr.name == "informed, evidence" {
-			if err := t.controls(m, table, rng, count); err != nil {
-				return fmt.Errorf("set %d (%s): %w", number, s.name, err)
-			}
-		}
+	o := tr.o
+	o.Target, o.Seed, o.Restarts, o.ARD, o.Epochs, o.Epsilon = "y", uint64(number), 1, "off", trialEvaluations, trialEpsilon
+	if slices.Contains([]string{"vfe", "dtc", "fitc", "pep", "svgp", "renyi"}, o.Objective) {
+		o.Inducing = trialInducing
+	}
+	m, err := krigo.Fit(ctx, table, o)
+	if err == nil {
+		err = t.check(m, table, tr.name, count)
+	}
+	if err == nil && tr.controls {
+		err = t.controls(m, table, rng, count)
+	}
+	if err != nil {
+		return fmt.Errorf("set %d (%s), %s: %w", number, s.name, tr.name, err)
 	}
 	return nil
 }
@@ -366,15 +364,17 @@ func validity(ctx context.Context, env Env) error {
 	var tasks []task[tallies]
 	for first := 0; first < sets; first += setsPerTask {
 		last := min(first+setsPerTask, sets)
-		tasks = append(tasks, task[tallies]{fmt.Sprintf("sets %d to %d", first, last-1), func(ctx context.Context) (tallies, error) {
-			count := tallies{}
-			for number := first; number < last; number++ {
-				if err := validitySet(ctx, number, count); err != nil {
-					return nil, err
+		for _, tr := range trials {
+			tasks = append(tasks, task[tallies]{fmt.Sprintf("%s: sets %d to %d", tr.name, first, last-1), func(ctx context.Context) (tallies, error) {
+				count := tallies{}
+				for number := first; number < last; number++ {
+					if err := tr.try(ctx, number, count); err != nil {
+						return nil, err
+					}
 				}
-			}
-			return count, nil
-		}})
+				return count, nil
+			}})
+		}
 	}
 	results, err := runAll(ctx, env, "validity", tasks, nil)
 	if err != nil {
