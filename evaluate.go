@@ -87,6 +87,9 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if err != nil {
 		return nil, err
 	}
+	if o.Prior == "informed" {
+		return nil, usage("prior informed: nothing is trained here, so no prior can be learnt")
+	}
 	p, err := prepare(table, o)
 	if err != nil {
 		return nil, err

@@ -79,34 +79,47 @@ are then plain test-set bounds, which hold however the model was trained.`,
 
 func percent(p float64) string { return fmt.Sprintf("%.4g %%", 100*p) }
 
-// printCertificate says in words what a certificate says.
+// printCertificate says in words what a certificate says, first what it promises of
+// predictions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	lead := "With " + percent(1-c.Delta) + " confidence, "
 	if !c.Valid {
 		lead = "Not a certificate but a " + c.Label + ":\n"
 	}
-	// A share is rounded up: what is promised must hold.
-	share := func(b float64) string { return fmt.Sprintf("%.1f %%", 100*ceil3(b)) }
-	half := fmt.Sprintf("%.4g", c.EpsilonRaw)
+	// Shares are rounded to the cautious side: what is promised must hold.
+	least := func(b float64) string {
+		return fmt.Sprintf("at least %.1f %% of predictions on further rows of this kind", 100*(1-ceil3(b)))
+	}
+	if p := c.Promise; p != nil && p.HalfWidth > 0 {
+		within := fmt.Sprintf("±%.4g of %s (%.3g sd)", p.HalfWidthRaw, m.Target, p.HalfWidth)
+		if p.Relative {
+			within = fmt.Sprintf("±%.3g %% of %s", 100*p.HalfWidth, m.Target)
+		}
+		fmt.Fprintf(w, "%s%s lie within %s.\n", lead, least(p.Bound), within)
+		lead = "With the same confidence, "
+	} else if p != nil {
+		fmt.Fprintf(w, "No band holds %s of the predictions: %s.\n", percent(p.Share), p.Reason)
+	}
 	switch {
 	case c.MeanBound >= 1:
 		fmt.Fprintf(w, "%sthe bound says nothing about predictions: it is %.3f for a random draw from the model.\n", lead, ceil3(c.Bound))
 	case c.Loss == pacbayes.Band:
-		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind miss %s by more than %s (%.3g sd).\n",
-			lead, share(c.MeanBound), m.Target, half, c.Epsilon)
+		fmt.Fprintf(w, "%s%s lie within ±%.4g of %s (%.3g sd).\n", lead, least(c.MeanBound), c.EpsilonRaw, m.Target, c.Epsilon)
 	case c.Loss == pacbayes.Relative:
-		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind miss %s by more than %.4g %% of it.\n",
-			lead, share(c.MeanBound), m.Target, 100*c.Epsilon)
+		fmt.Fprintf(w, "%s%s lie within ±%.4g %% of %s.\n", lead, least(c.MeanBound), 100*c.Epsilon, m.Target)
 	case c.Loss == pacbayes.Asymmetric:
-		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind lie more than %.3g sd below or %.3g sd above %s.\n",
-			lead, share(c.MeanBound), c.Epsilon, c.EpsilonAbove, m.Target)
+		fmt.Fprintf(w, "%s%s lie at most %.3g sd below and %.3g sd above %s.\n", lead, least(c.MeanBound), c.Epsilon, c.EpsilonAbove, m.Target)
 	case c.Loss == pacbayes.ClippedAbsolute:
 		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f.\n", lead, c.Loss, ceil3(c.MeanBound))
 	default:
-		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f (ε = %s).\n",
-			lead, c.Loss, ceil3(c.MeanBound), half)
+		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f (ε = %.4g).\n",
+			lead, c.Loss, ceil3(c.MeanBound), c.EpsilonRaw)
 	}
-	fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", c.Bound, c.BoundSqrt, c.MeanBound)
+	if c.Route == pacbayes.Direct {
+		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f); none on a random draw\n", c.MeanBound, c.BoundSqrt)
+	} else {
+		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", c.Bound, c.BoundSqrt, c.MeanBound)
+	}
 	fmt.Fprintf(w, "  from %d certified rows: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
 		c.Rows, c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
 	fmt.Fprintln(w, "Conditions")

@@ -523,10 +523,10 @@ func TestJSONKeys(t *testing.T) {
 		want []string
 	}{
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.2", slices.Concat(common, certificate,
-			under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95"))},
+			under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.6 --mean constant", slices.Concat(common,
 			under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
-			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95"))},
+			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean linear --out m.krigo", slices.Concat(common, certificate,
 			under("", "solver", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
 		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,
