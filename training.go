@@ -142,7 +142,10 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				slots <- struct{}{}
 				defer func() { <-slots }()
 				key := fmt.Sprintf("%s/%d", f.name, si+1)
-				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total, Solver: p.solver}
+				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
+				if p.inducing == 0 && !o.onBatches() {
+					event.Solver = p.solver
+				}
 				problem := p.newProblem(o, f, len(families))
 				switch problem := problem.(type) {
 				case *objective.FreeFormProblem:
