@@ -33,7 +33,7 @@ type Model struct {
 	Seed   uint64         // of the shuffle that dealt the roles
 	Roles  []dataset.Role // of every row of the data, in file order
 	Hash   string         // dataset.Data.Hash of the certified rows
-	Rows   []uint64       // dataset.Data.RowHashes of the prior and certified rows, in ascending order
+	Rows   []uint64       // dataset.Data.RowHashes of all but the test rows, in ascending order
 
 	Conformal *Conformal // nil without calibration rows
 	Test      *Test      // nil without test rows

@@ -103,16 +103,14 @@ func (f Family) fixed(losses []float64, zeroOne bool, delta float64) float64 {
 	risk := math.Min(total.value()/float64(n), 1)
 	var b float64
 	switch {
-	case zeroOne:
-		b = ClopperPearson(int(math.Round(total.value())), n, delta)
+	case zeroOne || f == KLFamily || f == MaurerFamily:
+		b = HoldOutBound(zeroOne, risk, n, delta)
 	case f == SplitFamily:
 		b = SplitBound(losses, delta)
 	case f == BettingFamily:
 		b = BettingBound(losses, delta)
-	case f == PinskerFamily:
-		b = risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
 	default:
-		b = TestBound(risk, n, delta)
+		b = risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
 	}
 	return math.Min(1, b+rounding)
 }

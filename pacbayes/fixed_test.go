@@ -67,7 +67,10 @@ func TestFixedBoundsOrder(t *testing.T) {
 	for _, v := range coin {
 		k += int(v)
 	}
-	exact, kl := ClopperPearson(k, 300, 0.01), TestBound(float64(k)/300, 300, 0.01)
+	exact, kl := HoldOutBound(true, float64(k)/300, 300, 0.01), HoldOutBound(false, float64(k)/300, 300, 0.01)
+	if exact != ClopperPearson(k, 300, 0.01) || kl != TestBound(float64(k)/300, 300, 0.01) {
+		t.Errorf("hold-out bounds %v, %v", exact, kl)
+	}
 	if betting := BettingBound(coin, 0.01); !(exact < kl && kl < betting && betting < 1.2*kl) {
 		t.Errorf("coin: exact %v, kl %v, betting %v", exact, kl, betting)
 	}
@@ -94,7 +97,7 @@ func TestFixedBoundsEdges(t *testing.T) {
 // chance allows at 4 standard errors; the mean itself, which is no bound, fails far more often.
 func TestFixedBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	const sets, n, delta = 1500, 60, 0.1
+	const sets, n, delta = 400, 40, 0.1
 	for _, d := range []struct {
 		name string
 		mean float64
