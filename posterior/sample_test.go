@@ -51,7 +51,7 @@ func sampled(p problem) linalg.Matrix {
 
 // TestSampleMoments: draws by every way have the posterior's mean and covariance.
 func TestSampleMoments(t *testing.T) {
-	const draws = 600
+	const draws = 400
 	ctx := context.Background()
 	for _, p := range problems(t) {
 		x := sampled(p)
@@ -80,7 +80,7 @@ func TestSampleMoments(t *testing.T) {
 }
 
 func TestSampleMomentsOfSparse(t *testing.T) {
-	const draws = 600
+	const draws = 400
 	ctx := context.Background()
 	k, ps := priors(t)
 	rng := rand.New(rand.NewPCG(8, 8))
