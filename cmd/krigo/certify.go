@@ -81,31 +81,7 @@ func percent(p float64) string { return fmt.Sprintf("%.4g %%", 100*p) }
 
 // printCertificate says in words what a certificate says.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
-	lead := "With " + percent(1-c.Delta) + " confidence, "
-	if !c.Valid {
-		lead = "Not a certificate but a " + c.Label + ":\n"
-	}
-	// A share is rounded up: what is promised must hold.
-	share := func(b float64) string { return fmt.Sprintf("%.1f %%", 100*ceil3(b)) }
-	half := fmt.Sprintf("%.4g", c.EpsilonRaw)
-	switch {
-	case c.MeanBound >= 1:
-		fmt.Fprintf(w, "%sthe bound says nothing about predictions: it is %.3f for a random draw from the model.\n", lead, ceil3(c.Bound))
-	case c.Loss == pacbayes.Band:
-		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind miss %s by more than %s (%.3g sd).\n",
-			lead, share(c.MeanBound), m.Target, half, c.Epsilon)
-	case c.Loss == pacbayes.Relative:
-		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind miss %s by more than %.4g %% of it.\n",
-			lead, share(c.MeanBound), m.Target, 100*c.Epsilon)
-	case c.Loss == pacbayes.Asymmetric:
-		fmt.Fprintf(w, "%sat most %s of predictions on further rows of this kind lie more than %.3g sd below or %.3g sd above %s.\n",
-			lead, share(c.MeanBound), c.Epsilon, c.EpsilonAbove, m.Target)
-	case c.Loss == pacbayes.ClippedAbsolute:
-		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f.\n", lead, c.Loss, ceil3(c.MeanBound))
-	default:
-		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f (ε = %s).\n",
-			lead, c.Loss, ceil3(c.MeanBound), half)
-	}
+	fmt.Fprintln(w, krigo.Sentence(m, c))
 	fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", c.Bound, c.BoundSqrt, c.MeanBound)
 	fmt.Fprintf(w, "  from %d certified rows: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
 		c.Rows, c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
@@ -114,6 +90,3 @@ func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 		fmt.Fprintln(w, "  - "+s)
 	}
 }
-
-// ceil3 rounds up to three decimals, at most 1.
-func ceil3(b float64) float64 { return min(float64(int(b*1000)+1)/1000, 1) }

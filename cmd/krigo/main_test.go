@@ -306,6 +306,20 @@ func TestBadInput(t *testing.T) {
 		{[]string{"generate", "--noise-variance", "-1", "--out", "d.npy"}, 2, []string{"noise variance -1"}},
 		{[]string{"generate", "--out", "nowhere/d.npy"}, 1, []string{"nowhere"}},
 
+		// serve.
+		{[]string{"serve"}, 2, []string{"arg"}},
+		{[]string{"serve", "missing.krigo"}, 1, []string{"missing.krigo"}},
+		{[]string{"serve", "short.krigo"}, 1, []string{"short.krigo", "cut short"}},
+		{[]string{"serve", "good.krigo", "--listen", ":0"}, 2, []string{"--listen :0", "--token-file"}},
+		{[]string{"serve", "good.krigo", "--listen", "127.0.0.1:http:"}, 2, []string{"--listen"}},
+		{[]string{"serve", "good.krigo", "--listen", "127.0.0.1:99999"}, 1, []string{"--listen"}},
+		{[]string{"serve", "good.krigo", "--token-file", "missing"}, 1, []string{"--token-file", "missing"}},
+		{[]string{"serve", "good.krigo", "--token-file", "empty.csv"}, 1, []string{"--token-file", "empty"}},
+		{[]string{"serve", "good.krigo", "--tls-cert", "c.pem"}, 2, []string{"--tls-key"}},
+		{[]string{"serve", "good.krigo", "--tls-cert", "c.pem", "--tls-key", "k.pem"}, 1, []string{"c.pem"}},
+		{[]string{"serve", "good.krigo", "--max-rows", "0"}, 2, []string{"--max-rows"}},
+		{[]string{"serve", "good.krigo", "--timeout", "-1s"}, 2, []string{"--timeout"}},
+
 		// The command itself.
 		{[]string{"fitt", "homes.csv"}, 2, []string{`"fitt"`}},
 		{[]string{"--loud"}, 2, []string{"--loud"}},
@@ -749,14 +763,5 @@ func TestCertifyRefusesWrongBound(t *testing.T) {
 	}
 	if o := call(context.Background(), "certify", "boastful.krigo", "homes.csv"); o.status != 1 || o.stdout != "" || !strings.Contains(o.stderr, "boastful.krigo") || !strings.Contains(o.stderr, "don't rely on this file") {
 		t.Errorf("%+v", o)
-	}
-}
-
-// TestCeil3: what is promised is rounded up, and never above 1.
-func TestCeil3(t *testing.T) {
-	for _, b := range []float64{0.0001, 0.1234, 0.5, 0.9991, 0.99999, 1} {
-		if c := ceil3(b); c < b || c > 1 || c-b > 0.0011 {
-			t.Errorf("%v becomes %v", b, c)
-		}
 	}
 }

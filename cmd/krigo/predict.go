@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -44,10 +45,9 @@ The interval is the model's own belief; the guarantee is the certificate's (krig
 			if err != nil {
 				return err
 			}
-			names := []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}
+			names := slices.Clone(krigo.PredictionNames)
 			fill := func(i int, values []float64) error {
-				p := ps[i]
-				copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95})
+				ps[i].Fill(values)
 				return nil
 			}
 			write := func(w io.Writer) error {
