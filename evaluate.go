@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -15,10 +16,50 @@ import (
 // Evaluation is an objective at given parameters.
 type Evaluation struct {
 	Objective         string       `json:"objective"`
-	Value             float64      `json:"value"` // something to minimise: −ln p(y), or a risk bound
+	Value             float64      `json:"value"`                          // something to minimise: −ln p(y), or a risk bound
+	StandardError     *float64     `json:"value_standard_error,omitempty"` // where the value is an estimate
 	Gradient          Gradient     `json:"gradient"`
 	Certificate       *Certificate `json:"certificate"` // at the parameters rounded to the grid
 	CertificateReason string       `json:"certificate_reason,omitempty"`
+
+	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // of a sparse GP
+}
+
+// EvidenceBounds are bounds of ln p(y) from above and below at the parameters of a sparse GP, in
+// nats, computed from all rows: how far it is from the exact GP. See objective.Sandwich; of a
+// GP other than renyi's there are Upper and Variational alone.
+//
+//	Upper ≥ UpperNorm ≥ Evidence ≥ AlphaELBO ≥ AlphaAtVariational ≥ Jensen ≥ Variational
+//
+// A negative α makes AlphaELBO an upper bound too, and leaves out what isn't ordered then.
+type EvidenceBounds struct {
+	Upper              *float64 `json:"upper,omitempty"`
+	UpperNorm          *float64 `json:"upper_norm,omitempty"`
+	Evidence           *float64 `json:"evidence,omitempty"`
+	AlphaELBO          *float64 `json:"alpha_elbo,omitempty"`
+	AlphaAtVariational *float64 `json:"alpha_elbo_at_variational,omitempty"`
+	Jensen             *float64 `json:"jensen,omitempty"`
+	Variational        *float64 `json:"variational,omitempty"`
+}
+
+// evidenceBounds returns the bounds at x = [θ, β, ln σ_n², Z], nil of a full GP.
+func (p *prepared) evidenceBounds(o Options, f family, x []float64) (*EvidenceBounds, error) {
+	if p.inducing == 0 {
+		return nil, nil
+	}
+	number := func(v float64) *float64 {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return &v
+	}
+	if o.Objective == "renyi" {
+		s, err := p.renyi(o, f).Sandwich(x)
+		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
+			number(s.Jensen), number(s.Variational)}, err
+	}
+	lower, upper, err := p.sparse(f).Bounds(x)
+	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
 }
 
 // Gradient mirrors Params: derivatives with respect to ln l (not ln l²), ln σ_s²,
@@ -38,8 +79,10 @@ type Gradient struct {
 // Evaluate computes the objective, its gradient, and the certificate at the parameters
 // rounded to the grid, without training. A free-form q is that of the parameters; svgp
 // without one is taken at its optimal q. Rows are dealt and scaled as Fit would, with
-// no choice among kernel families to pay for: ARD is what the lengthscales say.
+// no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken
+// at the α of the options, 0 where there is none; it may be negative here.
 func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, error) {
+	o.evaluating = true
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -55,8 +98,8 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if o.PosteriorFree && params.Posterior == nil {
 		return nil, usage("posterior free: give it as \"posterior\" in the parameters")
 	}
-	if o.LearnAlpha {
-		return nil, usage("alpha learn: nothing is trained here, give a number")
+	if o.LearnAlpha || o.AlphaCV {
+		return nil, usage("alpha learn and cv: nothing is trained here, give a number")
 	}
 	if params.Posterior != nil && o.Objective != "svgp" {
 		o.PosteriorFree = true // which objectives have one is checked below
@@ -75,6 +118,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if err := p.setMethod(o); err != nil {
 		return nil, err
 	}
+	p.ctx = context.Background()
 	problem := p.newProblem(o, f, 1)
 	free, _ := problem.(*objective.FreeFormProblem)
 	at := x // of the problem
@@ -88,6 +132,12 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	e := &Evaluation{Objective: o.Objective}
 	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
 		return nil, err
+	}
+	if e.EvidenceBounds, err = p.evidenceBounds(o, f, x); err != nil {
+		return nil, err
+	}
+	if estimate, ok := problem.(*objective.IterativeEvidence); ok {
+		e.StandardError = &estimate.StandardError
 	}
 	nk, g := len(k.Params()), f.gridParams()
 	var d objective.FreeFormParts
@@ -197,6 +247,9 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 	d, err := table.Select(m.Inputs, m.Target)
 	if err != nil {
 		return nil, err
+	}
+	if m.Posterior.Kind() != posterior.ByCholesky {
+		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
 		if m.Certificate == nil {

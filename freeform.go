@@ -34,14 +34,21 @@ func (p *prepared) freeForm(f family) *objective.FreeFormProblem {
 // adam returns the settings of training on batches.
 func (p *prepared) adam(o Options) train.Adam {
 	n := len(p.y)
-	a := train.Adam{Batch: o.Batch, LearningRate: o.LearningRate, Seed: o.Seed}
+	a := train.Adam{Batch: o.Batch, LearningRate: o.LearningRate, Seed: o.Seed, Plain: o.Optimizer == "sgd", Nearest: o.Batches == "nearest"}
 	if a.Batch == 0 {
 		a.Batch = defaultBatch
+		if o.Objective != "svgp" && !o.PosteriorFree {
+			a.Batch = defaultRenyiBatch
+		}
 	}
 	if a.LearningRate == 0 {
-		a.LearningRate = defaultRate
-		if o.PosteriorFree {
+		switch {
+		case a.Plain:
+			a.LearningRate = defaultSGDRate
+		case o.PosteriorFree:
 			a.LearningRate = defaultFreeRate
+		default:
+			a.LearningRate = defaultRate
 		}
 	}
 	batches := a.Batches(n)
@@ -69,43 +76,42 @@ func (p *prepared) minimizeFree(ctx context.Context, o Options, f family, free *
 		return nil, &train.StartError{Reason: err}
 	}
 	box := p.box(o, f, x0)
-	if o.Optimizer == "lbfgs" {
-		return c.lbfgs(ctx, key, event, free, box, x0, o.evaluations())
+	if !o.onBatches() {
+		return c.minimize(ctx, o.Optimizer, key, event, free, box, x0, o.evaluations())
 	}
-	c.mu.Lock()
-	from := train.StartAdam(x0)
-	if s := c.states.Batches[key]; s != nil {
-		from = s.Clone()
-	}
-	c.mu.Unlock()
-	s, err := p.adam(o).Minimize(ctx, free, box, from, func(s *train.AdamState) error {
-		event.Iteration, event.Value, event.Stopped = s.Steps, s.Mean, s.Stopped
-		return c.tell(event, func() { c.states.Batches[key] = s.Clone() })
-	})
+	s, err := c.adam(ctx, key, event, free, p.adam(o), box, x0)
 	if err != nil {
 		return nil, err
 	}
+	return lowest(s, box, [][]float64{s.X, s.Previous, x0}, func(x []float64) (float64, error) {
+		if o.Objective == "svgp" {
+			return free.Optimise(x)
+		}
+		return free.Evaluate(x, nil)
+	})
+}
+
+// lowest returns the best of the points where a run on batches may be said to have ended, moved
+// into the box, by their value on all rows: the last step hasn't been evaluated at all, and a
+// run on batches may end above where it began. evaluate may move its argument.
+func lowest(s *train.AdamState, box train.Bounds, ends [][]float64, evaluate func(x []float64) (float64, error)) (*train.Result, error) {
 	r := &train.Result{Iterations: s.Steps, Evaluations: s.Steps + s.Rejected, Rejected: s.Rejected, Rejection: s.Rejection, Stopped: s.Stopped}
-	// What counts is the value on all rows. The last step hasn't been evaluated at all, and a
-	// run on batches may end above where it began.
-	for _, x := range [][]float64{s.X, s.Previous, x0} {
+	var failure error
+	for _, x := range ends {
 		x = slices.Clone(x)
 		for i := range x {
 			x[i] = min(max(x[i], box.Lower[i]), box.Upper[i])
 		}
-		var value float64
-		if o.Objective == "svgp" {
-			value, err = free.Optimise(x)
-		} else {
-			value, err = free.Evaluate(x, nil)
-		}
+		value, err := evaluate(x)
 		r.Evaluations++
-		if err == nil && (r.X == nil || value < r.Value) {
+		if err != nil {
+			failure = err
+		} else if r.X == nil || value < r.Value {
 			r.X, r.Value = x, value
 		}
 	}
 	if r.X == nil {
-		return nil, fmt.Errorf("the objective can't be evaluated on all rows where training on batches ended: %w", err)
+		return nil, fmt.Errorf("the objective can't be evaluated on all rows where training on batches ended: %w", failure)
 	}
 	for i, v := range r.X {
 		if v == box.Lower[i] || v == box.Upper[i] {
@@ -168,8 +174,13 @@ func (p *prepared) freePosterior(o Options, f family, x []float64) (*posterior.P
 		}
 	}
 	q, err := free.Posterior(x)
-	if err == nil && free.Jitter > 0 {
-		p.notices = append(p.notices, fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", free.Jitter))
+	return p.noteJitter(q, free.Jitter, err)
+}
+
+// noteJitter passes a posterior on, with a notice of the jitter it needed.
+func (p *prepared) noteJitter(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, error) {
+	if err == nil && jitter > 0 {
+		p.notices = append(p.notices, fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", jitter))
 	}
 	return q, err
 }

@@ -41,6 +41,11 @@ type Event struct {
 	Iteration int
 	Value     float64 // of the objective
 	Stopped   string  // why the run from this start ended; empty while it goes on
+
+	// Solver is how a full GP is solved; "" otherwise. While a long solve is under way,
+	// Iteration is its own and Residual, otherwise 0, its relative residual.
+	Solver   string
+	Residual float64
 }
 
 // Checkpoint is a fit in the middle: the state of the run from every starting point.
@@ -50,8 +55,15 @@ type Checkpoint struct {
 	Fingerprint string                  `json:"fingerprint"` // of data and options
 	Runs        map[string]*train.State `json:"runs"`
 
-	// Batches are the states of runs on batches of rows.
+	// Curves are how the runs went so far.
+	Curves map[string]*model.Curve `json:"curves,omitempty"`
+
+	// Anchors are the points at which runs by conjugate gradients took their probes.
+	Anchors map[string][]float64 `json:"anchors,omitempty"`
+
+	// Batches are the states of runs on batches of rows, MMA those of moving asymptotes.
 	Batches map[string]*train.AdamState `json:"batches,omitempty"`
+	MMA     map[string]*train.MMAState  `json:"mma,omitempty"`
 }
 
 // A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
@@ -83,12 +95,18 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Optimizer == "" {
+		o.Optimizer = "lbfgs"
+		if len(p.y) > defaultFull {
+			o.Optimizer = "adam"
+		}
+	}
 	if err := p.setMethod(o); err != nil {
 		return nil, err
 	}
 	if o.Restarts == 0 {
 		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if p.inducing > 0 {
+		if p.inducing > 0 || p.trainsByCG(o) || o.FixParameters {
 			o.Restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
 		}
 	}
@@ -102,7 +120,23 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, runs, err := p.train(ctx, o, families, c)
+	p.ctx, p.progress = ctx, c.tellSolve
+	if o.AlphaCV {
+		if p.alpha, err = p.crossValidate(ctx, o, families[0], c); err != nil {
+			return nil, err
+		}
+		o.Alpha = &p.alpha
+	}
+	var best run
+	var runs []run
+	if o.FixParameters {
+		if best, err = p.given(o, families); err == nil {
+			runs = []run{best}
+			err = c.tell(Event{Family: families[best.family].name, Start: 1, Starts: 1, Solver: p.solver, Stopped: best.result.Stopped}, func() {})
+		}
+	} else {
+		best, runs, err = p.train(ctx, o, families, c)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +151,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.Curves = c.curves()
 	for _, r := range runs {
 		m.Training.Starts++
 		m.Training.Iterations += r.result.Iterations
@@ -138,6 +173,9 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		}
 		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
 	}
+	if o.onBatches() && !o.freeForm() && len(p.y) > maxEvaluated {
+		p.notices = append(p.notices, "objective_value is the mean over the batches of the last epoch, an estimate")
+	}
 	if r := best.result; r.Rejected > 0 {
 		p.notices = append(p.notices, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the last: %s)", r.Rejected, r.Evaluations, r.Rejection))
 	}
@@ -149,6 +187,11 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
+	if p.trainsByCG(o) || o.FixParameters && p.solver == posterior.ByCholesky {
+		if m.Training.ObjectiveValue, m.Training.StandardError, err = p.reported(o, f, best.result.X); err != nil {
+			return nil, err
+		}
+	}
 	if o.LearnAlpha && !o.PosteriorFree {
 		alpha := p.alphaAt(o, x)
 		m.Training.Alpha = &alpha
@@ -166,16 +209,27 @@ func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Poste
 	if o.freeForm() {
 		return p.freePosterior(o, f, x)
 	}
-	nk, g := len(f.kernel.Params()), f.gridParams()
+	if o.Objective == "renyi" {
+		return p.renyiPosterior(o, f, x)
+	}
 	if p.inducing == 0 {
-		return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
+		return p.exactPosterior(f, x)
 	}
 	sparse := p.sparse(f)
 	q, err := sparse.Posterior(x, p.posteriorAlpha(o, x))
-	if sparse.Jitter > 0 {
-		p.notices = append(p.notices, fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", sparse.Jitter))
+	return p.noteJitter(q, sparse.Jitter, err)
+}
+
+// exactPosterior returns the full GP's Q at [θ, β, ln σ_n², …], as its solver has it.
+func (p *prepared) exactPosterior(f family, x []float64) (*posterior.Posterior, error) {
+	nk, g := len(f.kernel.Params()), f.gridParams()
+	switch p.solver {
+	case posterior.ByCG:
+		return p.iterativePosterior(f, x)
+	case posterior.ByNearest:
+		return posterior.NewNearest(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), nearestRows), nil
 	}
-	return q, err
+	return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
 }
 
 // model makes a certified model from parameters on the grid.
@@ -202,6 +256,10 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 	}
 	if m.ObservationNoise, err = p.observationNoise(o, q); err != nil {
 		return nil, err
+	}
+	if reason := noCertificate[p.solver]; reason != "" {
+		m.CertificateReason = reason
+		return m, nil
 	}
 	if m.Certificate, err = m.Certify(p.data); err != nil {
 		m.CertificateReason = err.Error()

@@ -561,11 +561,17 @@ func TestCancel(t *testing.T) {
 // TestResume goes on from checkpoints of every part of a fit, as they come back from a
 // file: the result has the same bits as the fit that was never interrupted.
 func TestResume(t *testing.T) {
+	half := 0.5
 	for name, o := range map[string]krigo.Options{
 		"kl-pac":         {Target: "MEDV", Seed: 2, TestFraction: 0.1},
 		"evidence":       {Target: "MEDV", Objective: "evidence", Kernel: "matern32+linear", Mean: "constant", Restarts: 2},
 		"svgp":           {Target: "MEDV", Objective: "svgp", Inducing: 6, Batch: 17, Epochs: 15},
 		"free, all rows": {Target: "MEDV", PosteriorFree: true, Inducing: 5, ARD: "off"},
+		"renyi":          {Target: "MEDV", Objective: "renyi", Inducing: 5, ARD: "off", Restarts: 2, Kernel: "matern32"},
+		"renyi, mma":     {Target: "MEDV", Objective: "renyi", Inducing: 5, ARD: "off", Optimizer: "mma", Alpha: &half},
+		"renyi, cv":      {Target: "MEDV", Objective: "renyi", Inducing: 3, ARD: "off", AlphaCV: true, Optimizer: "sgd", Batch: 20, Epochs: 2},
+		"renyi, batches": {Target: "MEDV", Objective: "renyi", Inducing: 5, ARD: "off", Batch: 20, Batches: "nearest", Epochs: 5, Anneal: "geometric"},
+		"evidence, sgd":  {Target: "MEDV", Objective: "evidence", Optimizer: "sgd", Batch: 20, Epochs: 5},
 		"free, batches":  {Target: "MEDV", PosteriorFree: true, Inducing: 5, ARD: "off", Batch: 30, Epochs: 20},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -795,7 +801,8 @@ func TestLimits(t *testing.T) {
 		want string
 	}{
 		{21100, krigo.Options{Full: true}, "up to 20000"},
-		{21100, krigo.Options{Objective: "evidence"}, "up to 20000"},
+		{21100, krigo.Options{Objective: "evidence", Solver: "cholesky"}, "up to 20000"},
+		{52000, krigo.Options{Objective: "evidence"}, "would take days"},
 	} {
 		c.o.Target = "y"
 		if _, err := krigo.Fit(context.Background(), big(c.rows), c.o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "big.csv") {
@@ -869,15 +876,29 @@ func TestEpochs(t *testing.T) {
 // TestUsageErrors: every wrong option is a UsageError that names it, and all of them
 // are named at once.
 func TestUsageErrors(t *testing.T) {
-	id := dataset.Identity(3)
+	id, below := dataset.Identity(3), -0.5
 	for _, c := range []struct {
 		o    krigo.Options
 		want string
 	}{
 		{krigo.Options{Target: ""}, "target"},
 		{krigo.Options{Objective: "elbo"}, `objective "elbo": want one of kl-pac, sqrt-pac, evidence`},
-		{krigo.Options{Objective: "renyi"}, `"renyi" isn't in this version yet`},
-		{krigo.Options{Optimizer: "sgd"}, `optimizer "sgd"`},
+		{krigo.Options{Optimizer: "sga"}, `optimizer "sga"`},
+		{krigo.Options{Optimizer: "sgd"}, "kl-pac needs all rows in every step"},
+		{krigo.Options{Objective: "renyi", Anneal: "none"}, "say which α stays"},
+		{krigo.Options{Objective: "renyi", Anneal: "slow"}, `anneal "slow"`},
+		{krigo.Options{Objective: "renyi", Anneal: "cosine", Alpha: new(float64)}, "with a fixed α"},
+		{krigo.Options{Objective: "renyi", AlphaCV: true, Alpha: new(float64)}, "exclude each other"},
+		{krigo.Options{Objective: "renyi", Alpha: &below}, "want 0 ≤ α ≤ 1"},
+		{krigo.Options{Objective: "renyi", Full: true}, "full GP"},
+		{krigo.Options{Objective: "renyi", Optimizer: "mma", Batch: 10}, "mma takes all rows in every step"},
+		{krigo.Options{Objective: "renyi", PosteriorFITC: true}, "no α of that kind"},
+		{krigo.Options{Objective: "vfe", Anneal: "linear"}, "are for renyi, not vfe"},
+		{krigo.Options{Objective: "svgp", Batches: "nearest"}, "batches nearest"},
+		{krigo.Options{Inducing: 5, TheoryInducing: true}, "exclude each other"},
+		{krigo.Options{Objective: "vfe", TheoryInducing: true, Kernel: "linear"}, "not of linear"},
+		{krigo.Options{Objective: "vfe", TheoryInducing: true, Kernel: "matern32"}, "for one input"},
+		{krigo.Options{Objective: "svgp", Batches: "farthest"}, `batches "farthest"`},
 		{krigo.Options{Optimizer: "adam"}, "kl-pac needs all rows in every step"},
 		{krigo.Options{Objective: "vfe", Batch: 100}, "vfe needs all rows in every step"},
 		{krigo.Options{Objective: "svgp", Optimizer: "lbfgs", Batch: 3}, "are adam's"},
@@ -886,9 +907,9 @@ func TestUsageErrors(t *testing.T) {
 		{krigo.Options{Objective: "svgp", LearningRate: math.NaN()}, "learning-rate NaN"},
 		{krigo.Options{Objective: "svgp", Full: true}, "full GP"},
 		{krigo.Options{Objective: "svgp", PosteriorFree: true}, "svgp's always is free"},
-		{krigo.Options{Objective: "svgp", PosteriorFITC: true}, "has no α"},
+		{krigo.Options{Objective: "svgp", PosteriorFITC: true}, "no α of that kind"},
 		{krigo.Options{Objective: "pep", PosteriorFree: true}, "for kl-pac and sqrt-pac"},
-		{krigo.Options{PosteriorFITC: true, PosteriorFree: true}, "has no α"},
+		{krigo.Options{PosteriorFITC: true, PosteriorFree: true}, "no α of that kind"},
 		{krigo.Options{PosteriorFree: true, Full: true}, "stands on inducing inputs"},
 		{krigo.Options{ARD: "yes"}, `ard "yes"`},
 		{krigo.Options{Kernel: "sse"}, `unknown kernel "sse"`},

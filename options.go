@@ -12,31 +12,44 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Options say how to fit. The zero value of every field but Target means its default.
 type Options struct {
 	Target    string // column to predict
-	Objective string // kl-pac (default), sqrt-pac, evidence, vfe, fitc, dtc, pep or svgp
+	Objective string // kl-pac (default), sqrt-pac, evidence, vfe, fitc, dtc, pep, svgp or renyi
 
 	// Full asks for the full GP however many rows there are. Without it kl-pac and
 	// sqrt-pac train a full GP on up to 2,000 rows and a sparse one above; evidence is
 	// always full, the others are always sparse.
-	Full          bool
-	Inducing      int      // inducing inputs of a sparse GP; 0: 500, or half the rows where that is less
-	AutoInducing  bool     // as many as the Nyström error of the starting kernel asks for
-	InducingInit  string   // kmeans (default), greedy, kdpp or random
-	FixInducing   bool     // keep the inducing inputs where they were chosen
-	Alpha         *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
-	LearnAlpha    bool     // kl-pac, sqrt-pac: α is trained too, from Alpha
-	PosteriorFITC bool     // certify the posterior of α = 1, whichever α was trained
-	PosteriorFree bool     // kl-pac, sqrt-pac: go on from the optimum with a q(f_Z) that is free
+	Full         bool
+	Inducing     int  // inducing inputs of a sparse GP; 0: 500, or half the rows where that is less
+	AutoInducing bool // as many as the Nyström error of the starting kernel asks for
+	// TheoryInducing takes as many as Yue & Kontar's Theorem 2 asks for at the starting kernel: se,
+	// or of one input matern32 and matern52.
+	TheoryInducing bool
+	InducingInit   string   // kmeans (default), greedy, kdpp or random
+	FixInducing    bool     // keep the inducing inputs where they were chosen
+	Alpha          *float64 // of D = αλ + σ_n²; nil: 1 for kl-pac and sqrt-pac, 0.5 for pep
+	LearnAlpha     bool     // kl-pac, sqrt-pac: α is trained too, from Alpha
+	PosteriorFITC  bool     // certify the posterior of α = 1, whichever α was trained
+	PosteriorFree  bool     // kl-pac, sqrt-pac: go on from the optimum with a q(f_Z) that is free
 
-	// How svgp and free-form posteriors are trained; everything else is by L-BFGS.
-	Optimizer    string  // lbfgs or adam; "": adam for svgp, and for a free-form posterior where one of the others is given; else lbfgs
-	Batch        int     // rows of a batch; 0: 1,000
-	Epochs       int     // passes over the rows: of adam, 0: as many as 3,000 steps take; of lbfgs its evaluations, 0: 1,000
-	LearningRate float64 // of Adam's first step; 0: 0.02 for svgp, 0.001 from a collapsed optimum
+	// The Rényi GP. Its α runs the other way from D's: 0 is the exact GP, 1 variational
+	// inference (vfe). Without Alpha it falls from 0.99 to 0 while training.
+	Anneal  string // how it falls: linear (default), cosine or geometric; none: Alpha stays
+	AlphaCV bool   // a fixed α, chosen by cross-validation
+
+	// Optimizer is lbfgs or mma, with all rows in every step, or adam or sgd, with a batch of
+	// them, for svgp, free-form posteriors, renyi and evidence. "": adam for svgp, for renyi with
+	// more than 2,000 rows, where one of the others but Epochs is given, and for a free-form
+	// posterior where Epochs is; else lbfgs.
+	Optimizer    string
+	Batch        int     // rows of a batch; 0: 1,000, of renyi and evidence 1,024
+	Batches      string  // uniform (default), or of renyi and evidence nearest: a row and its neighbours
+	Epochs       int     // passes over the rows: on batches, 0: as many as 3,000 steps take; else evaluations, 0: 1,000
+	LearningRate float64 // of the first step; 0: adam 0.02, from a collapsed optimum 0.001; sgd 0.1
 
 	Kernel string // kernel expression, default "se" (see kernel.Parse)
 	ARD    string // one lengthscale an input: on, off, or auto (default): both are tried and paid for
@@ -52,6 +65,12 @@ type Options struct {
 	Scaling  string           // prior-rows (default), declared or all-rows
 	Declared *dataset.Scaling // the constants, if Scaling is declared
 
+	// How a full GP is solved: auto (default), cholesky, cg (conjugate gradients, for the
+	// evidence of more rows than can be factored; no certificate), or with FixParameters
+	// nearest (each prediction from the training rows nearest to it).
+	Solver        string
+	FixParameters bool // evidence: no training, condition on the rows at the parameters of Init
+
 	TestFraction float64        // share of the rows set aside for testing, default none
 	Test         *dataset.Table // or a table of their own
 
@@ -65,6 +84,8 @@ type Options struct {
 	// such a state: the fit goes on from there and ends as if it had never stopped.
 	Save   func(*Checkpoint) error
 	Resume *Checkpoint
+
+	evaluating bool // nothing is trained: renyi's α may be negative
 }
 
 // UsageError says what is wrong with the options rather than with the data.
@@ -80,10 +101,7 @@ func usage(format string, args ...any) error {
 }
 
 // Objectives lists the training objectives of this version.
-var Objectives = []string{"kl-pac", "sqrt-pac", "evidence", "vfe", "fitc", "dtc", "pep", "svgp"}
-
-// later are objectives of the contract that this version doesn't have.
-var later = []string{"renyi"}
+var Objectives = []string{"kl-pac", "sqrt-pac", "evidence", "vfe", "fitc", "dtc", "pep", "svgp", "renyi"}
 
 // withDefaults fills the zero fields, or says all that is wrong with the others.
 func (o Options) withDefaults() (Options, error) {
@@ -100,10 +118,18 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.EpsilonUnits, "sd")
 	text(&o.Scaling, dataset.PriorRows)
 	text(&o.InducingInit, "kmeans")
+	text(&o.Batches, "uniform")
+	if o.Objective == "renyi" && o.Alpha == nil && !o.AlphaCV {
+		text(&o.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
+	}
+	text(&o.Anneal, "none")
+	text(&o.Solver, "auto")
 	if o.Optimizer == "" {
-		o.Optimizer = "lbfgs"
-		if o.Objective == "svgp" || o.batches() || o.PosteriorFree && o.Epochs != 0 {
+		switch {
+		case o.Objective == "svgp" || o.batches() || o.PosteriorFree && o.Epochs != 0:
 			o.Optimizer = "adam" // a full pass a step is what svgp is there to avoid
+		case o.Objective != "renyi":
+			o.Optimizer = "lbfgs" // renyi's depends on the number of rows
 		}
 	}
 	if o.Epsilon == 0 {
@@ -128,51 +154,68 @@ func (o Options) check() error {
 	if o.Target == "" {
 		errs = append(errs, errors.New("target: name the column to predict"))
 	}
-	if slices.Contains(later, o.Objective) {
-		errs = append(errs, fmt.Errorf("objective %q isn't in this version yet: it has %s", o.Objective, strings.Join(Objectives, ", ")))
-	} else {
-		oneOf("objective", o.Objective, Objectives...)
-	}
+	oneOf("objective", o.Objective, Objectives...)
 	oneOf("ard", o.ARD, "on", "off", "auto")
 	oneOf("epsilon-units", o.EpsilonUnits, "sd", "raw")
 	oneOf("inducing-init", o.InducingInit, "kmeans", "greedy", "kdpp", "random")
 	if o.Inducing < 0 {
 		errs = append(errs, fmt.Errorf("inducing %d: want a positive number of inducing inputs, or 0 for the default", o.Inducing))
 	}
-	if o.AutoInducing && o.Inducing > 0 {
-		errs = append(errs, errors.New("inducing: a number and auto exclude each other"))
+	if o.asksInducing() && o.Inducing > 0 || o.AutoInducing && o.TheoryInducing {
+		errs = append(errs, errors.New("inducing: a number, auto and theory exclude each other"))
 	}
-	if o.Full && (o.Inducing > 0 || o.AutoInducing || o.sparseOnly() && !o.PosteriorFree) {
+	if o.TheoryInducing && !slices.Contains([]string{"se", "matern32", "matern52"}, o.Kernel) {
+		errs = append(errs, fmt.Errorf("inducing theory: eigenvalues are known of the kernels se, matern32 and matern52, not of %s", o.Kernel))
+	}
+	if o.Full && (o.Inducing > 0 || o.asksInducing() || o.sparseOnly() && !o.PosteriorFree) {
 		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives kl-pac, sqrt-pac and evidence, and no inducing inputs", o.Objective))
 	}
-	oneOf("optimizer", o.Optimizer, "lbfgs", "adam")
+	if o.Optimizer != "" || o.Objective != "renyi" {
+		oneOf("optimizer", o.Optimizer, "lbfgs", "adam", "sgd", "mma")
+	}
+	oneOf("batches", o.Batches, "uniform", "nearest")
+	oneOf("anneal", o.Anneal, "linear", "cosine", "geometric", "none")
+	switch fixed := o.Alpha != nil || o.AlphaCV; {
+	case o.Objective != "renyi" && (o.AlphaCV || o.Anneal != "none"):
+		errs = append(errs, fmt.Errorf("anneal and alpha cv are for renyi, not %s", o.Objective))
+	case o.Alpha != nil && o.AlphaCV:
+		errs = append(errs, errors.New("alpha: a number and cv exclude each other"))
+	case fixed && o.Anneal != "none":
+		errs = append(errs, fmt.Errorf("anneal %s with a fixed α: leave alpha out, or anneal none", o.Anneal))
+	case o.Objective == "renyi" && !fixed && o.Anneal == "none":
+		errs = append(errs, errors.New("anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv"))
+	}
 	if o.PosteriorFree && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
 		errs = append(errs, fmt.Errorf("posterior free with %s: it is for kl-pac and sqrt-pac (svgp's always is free; the others' is a function of their parameters)", o.Objective))
 	}
 	if o.PosteriorFree && o.Full {
 		errs = append(errs, errors.New("posterior free with a full GP: a free-form posterior stands on inducing inputs"))
 	}
-	if o.PosteriorFITC && (o.PosteriorFree || o.Objective == "svgp") {
-		errs = append(errs, errors.New("posterior fitc: a free-form posterior has no α"))
+	if o.PosteriorFITC && (o.PosteriorFree || o.Objective == "svgp" || o.Objective == "renyi") {
+		errs = append(errs, errors.New("posterior fitc: free-form posteriors and renyi's have no α of that kind"))
 	}
-	if (o.Optimizer == "adam" || o.batches()) && o.Objective != "svgp" && !o.PosteriorFree {
-		errs = append(errs, fmt.Errorf("optimizer adam, batch and learning-rate are for svgp and for posterior free; %s needs all rows in every step", o.Objective))
-	} else if o.Optimizer == "lbfgs" && o.batches() {
-		errs = append(errs, errors.New("batch and learning-rate are adam's: lbfgs takes all rows in every step"))
+	if (o.onBatches() || o.batches()) && !slices.Contains([]string{"svgp", "renyi", "evidence"}, o.Objective) && !o.PosteriorFree {
+		errs = append(errs, fmt.Errorf("optimizer adam, sgd, batch, batches and learning-rate are for svgp, renyi, evidence and posterior free; %s needs all rows in every step", o.Objective))
+	} else if o.Optimizer != "" && !o.onBatches() && o.batches() {
+		errs = append(errs, fmt.Errorf("batch, batches and learning-rate are adam's and sgd's: %s takes all rows in every step", o.Optimizer))
+	}
+	if o.Batches == "nearest" && o.Objective != "renyi" && o.Objective != "evidence" {
+		errs = append(errs, fmt.Errorf("batches nearest: it is for renyi and evidence; the others' are a sum over rows, which uniform batches estimate without bias: not %s", o.Objective))
 	}
 	if o.Batch < 0 || o.Epochs < 0 || !(o.LearningRate >= 0) || o.LearningRate > 10 {
 		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults", o.Batch, o.Epochs, o.LearningRate))
 	}
-	if o.Objective == "evidence" && (o.Inducing > 0 || o.AutoInducing) {
+	if o.Objective == "evidence" && (o.Inducing > 0 || o.asksInducing()) {
 		errs = append(errs, errors.New("objective \"evidence\" is a full GP's: choose vfe for a sparse one"))
 	}
 	if a := o.Alpha; a != nil {
 		switch {
 		case o.Objective == "pep" && !(*a > 0 && *a <= 1):
 			errs = append(errs, fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", *a))
+		case o.Objective == "renyi" && o.evaluating && *a <= 1:
 		case !(*a >= 0 && *a <= 1):
 			errs = append(errs, fmt.Errorf("alpha %v: want 0 ≤ α ≤ 1", *a))
-		case o.Objective != "pep" && o.Objective != "kl-pac" && o.Objective != "sqrt-pac":
+		case !slices.Contains([]string{"pep", "kl-pac", "sqrt-pac", "renyi"}, o.Objective):
 			errs = append(errs, fmt.Errorf("alpha doesn't apply to %s, which has its own", o.Objective))
 		}
 	}
@@ -181,6 +224,20 @@ func (o Options) check() error {
 	}
 	if o.LearnAlpha && (o.PosteriorFITC || o.Full) {
 		errs = append(errs, errors.New("alpha learn: a full GP and posterior fitc have no α to learn"))
+	}
+	oneOf("solver", o.Solver, "auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest)
+	byRows := o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest
+	if o.Objective != "evidence" && (o.FixParameters || byRows && o.Objective != "renyi") {
+		errs = append(errs, fmt.Errorf("solver cg, solver nearest and fix-parameters are for the evidence; %s has another way", o.Objective))
+	}
+	if o.Objective == "renyi" && byRows && (o.AlphaCV || o.Alpha != nil && *o.Alpha != 0) {
+		errs = append(errs, errors.New("solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out"))
+	}
+	if o.FixParameters && (o.Init == nil || o.Restarts > 1) {
+		errs = append(errs, errors.New("fix-parameters: give the parameters as init, and no restarts"))
+	}
+	if o.Solver == posterior.ByNearest && !o.FixParameters && !o.onBatches() && o.Objective == "evidence" {
+		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters, or training on batches"))
 	}
 	oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)
 	if _, err := model.MeanOf(o.Mean, 1); err != nil {
@@ -222,19 +279,24 @@ func (o Options) check() error {
 
 // sparseOnly says whether the objective has inducing inputs whatever the options say.
 func (o Options) sparseOnly() bool {
-	return o.PosteriorFree || slices.Contains([]string{"vfe", "fitc", "dtc", "pep", "svgp"}, o.Objective)
+	return o.PosteriorFree || slices.Contains([]string{"vfe", "fitc", "dtc", "pep", "svgp", "renyi"}, o.Objective)
 }
+
+// asksInducing says whether the number of inducing inputs follows from the data.
+func (o Options) asksInducing() bool { return o.AutoInducing || o.TheoryInducing }
 
 // freeForm says whether q is a parameter of the training objective.
 func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == "svgp" }
 
 // batches says whether a setting that only training on batches has is given.
-func (o Options) batches() bool { return o.Batch != 0 || o.LearningRate != 0 }
+func (o Options) batches() bool {
+	return o.Batch != 0 || o.LearningRate != 0 || o.Batches == "nearest"
+}
 
-// evaluations limits those of L-BFGS; 0: its default. Adam's epochs aren't those of the
-// optimum that it starts from.
+// evaluations limits those of L-BFGS and MMA; 0: their default. Epochs on batches aren't those
+// of the optimum that they start from.
 func (o Options) evaluations() int {
-	if o.Optimizer == "adam" {
+	if o.onBatches() {
 		return 0
 	}
 	return o.Epochs

@@ -22,11 +22,18 @@ type Prediction struct {
 // Predict predicts every row of a table, which needs the model's input columns, in
 // any order; other columns are ignored.
 func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
+	return predict(m, table, func(rows *dataset.Scaled) (mean, variance []float64, err error) {
+		return model.Latent(m.Posterior, rows)
+	})
+}
+
+// predict predicts with what latent says of f at rows.
+func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (mean, variance []float64, err error)) ([]Prediction, error) {
 	d, err := table.Unlabelled(m.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	mean, variance, err := model.Latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
+	mean, variance, err := latent(d.Scaled(d.All(), m.Scaling))
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,13 @@
 package krigo
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -29,6 +31,10 @@ type prepared struct {
 	inducing int           // M; 0: the full GP
 	z        linalg.Matrix // inducing inputs that training starts from
 	alpha    float64       // of D = αλ + σ_n² in a sparse GP's training
+
+	solver   string                   // of a full GP
+	ctx      context.Context          // of the fit, for what solvers compute
+	progress func(iterative.Progress) // of single solves
 
 	freeNoise float64 // σ_n² of the collapsed posterior that a free-form one began as
 }
@@ -95,8 +101,8 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 	return p, nil
 }
 
-// inputs gathers the scaled inputs of rows.
-func (p *prepared) inputs(rows *dataset.Scaled) (linalg.Matrix, error) {
+// gather reads the scaled inputs of rows.
+func gather(rows *dataset.Scaled) (linalg.Matrix, error) {
 	n, d := rows.Dims()
 	x := linalg.New(n, d)
 	return x, rows.Block(0, n, x.Data, nil)
@@ -105,25 +111,27 @@ func (p *prepared) inputs(rows *dataset.Scaled) (linalg.Matrix, error) {
 // setMethod decides between the full and a sparse GP.
 func (p *prepared) setMethod(o Options) error {
 	n := len(p.y)
-	if o.sparseOnly() || o.Inducing > 0 || o.AutoInducing || (n > defaultFull && !o.Full && o.Objective != "evidence") {
+	if o.sparseOnly() || o.Inducing > 0 || o.asksInducing() || (n > defaultFull && !o.Full && o.Objective != "evidence") {
 		p.inducing = o.Inducing
 		if p.inducing == 0 {
 			p.inducing = min(defaultInducing, (n+1)/2)
-			if o.AutoInducing {
+			if o.asksInducing() {
 				p.inducing = min(maxAuto, (n+1)/2)
 			}
 		}
 	}
-	switch {
-	case p.inducing > n:
+	if p.inducing > n {
 		return usage("inducing %d: there are only %d rows to train on", p.inducing, n)
-	case p.inducing == 0 && n > maxFull:
-		return fmt.Errorf("%s: %d rows to train on: a full GP takes up to %d; use a sparse objective (vfe, kl-pac with inducing inputs), or fewer rows",
-			p.data.Source, n, maxFull)
+	}
+	if err := p.chooseSolver(o); err != nil {
+		return err
+	}
+	if o.Objective == "renyi" && n > maxRenyi && (o.evaluating || o.Optimizer != "" && !o.onBatches()) {
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows", p.data.Source, n, maxRenyi)
 	}
 	if p.inducing == 0 {
 		var err error
-		if p.x, err = p.inputs(p.rows); err != nil {
+		if p.x, err = gather(p.rows); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,6 +65,9 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 		bound = pacbayes.SqrtBound
 	}
 	penalty := pacbayes.Penalty(o.Grid.LogInverseP(f.gridParams()), math.Log(float64(choices)), len(p.y), o.Delta)
+	if o.Objective == "renyi" || o.Objective == "evidence" && o.onBatches() {
+		return p.renyi(o, f)
+	}
 	if o.freeForm() {
 		free := p.freeForm(f)
 		if o.PosteriorFree {
@@ -72,6 +76,9 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 		return free
 	}
 	if p.inducing == 0 {
+		if p.trainsByCG(o) {
+			return &objective.IterativeEvidence{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Seed: o.Seed, Context: p.ctx, Progress: p.progress}
+		}
 		full := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Objective: &objective.Evidence{}}
 		if o.Objective != "evidence" {
 			full.Objective = &objective.PAC{Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
@@ -126,7 +133,7 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 		// Several small fits side by side keep the cores busier than one; large ones
 		// would only double the memory.
 		limit := 1
-		if p.inducing == 0 && len(p.y) <= 1500 {
+		if p.inducing == 0 && len(p.y) <= 1500 && !p.trainsByCG(o) {
 			limit = runtime.GOMAXPROCS(0)
 		}
 		slots := make(chan struct{}, limit)
@@ -136,12 +143,17 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				slots <- struct{}{}
 				defer func() { <-slots }()
 				key := fmt.Sprintf("%s/%d", f.name, si+1)
-				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
+				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total, Solver: p.solver}
 				problem := p.newProblem(o, f, len(families))
-				if free, ok := problem.(*objective.FreeFormProblem); ok {
-					results[si], errs[si] = p.minimizeFree(ctx, o, f, free, c, key, event, x0)
-				} else {
-					results[si], errs[si] = c.lbfgs(ctx, key, event, problem, p.box(o, f, x0), x0, o.evaluations())
+				switch problem := problem.(type) {
+				case *objective.FreeFormProblem:
+					results[si], errs[si] = p.minimizeFree(ctx, o, f, problem, c, key, event, x0)
+				case *objective.IterativeEvidence:
+					results[si], errs[si] = p.minimizeIterative(ctx, o, f, problem, c, key, event, x0)
+				case *objective.RenyiProblem:
+					results[si], errs[si] = p.minimizeRenyi(ctx, o, problem, c, key, event, p.box(o, f, x0), x0)
+				default:
+					results[si], errs[si] = c.minimize(ctx, o.Optimizer, key, event, problem, p.box(o, f, x0), x0, o.evaluations())
 				}
 			})
 		}
@@ -185,7 +197,7 @@ type checkpoints struct {
 // checkpoints begins with the states to resume from, if there are any.
 func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 	c := &checkpoints{progress: o.Progress, save: o.Save,
-		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Batches: map[string]*train.AdamState{}}}
+		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Anchors: map[string][]float64{}, Curves: map[string]*model.Curve{}, Batches: map[string]*train.AdamState{}, MMA: map[string]*train.MMAState{}}}
 	if o.Resume == nil {
 		return c, nil
 	}
@@ -193,8 +205,18 @@ func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 		return nil, errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
 	}
 	maps.Copy(c.states.Runs, o.Resume.Runs)
+	for key, curve := range o.Resume.Curves {
+		c.states.Curves[key] = curve.Clone()
+	}
+	maps.Copy(c.states.Anchors, o.Resume.Anchors)
 	maps.Copy(c.states.Batches, o.Resume.Batches)
+	maps.Copy(c.states.MMA, o.Resume.MMA)
 	return c, nil
+}
+
+// curves returns those of all runs, in the order of their starting points.
+func (c *checkpoints) curves() []*model.Curve {
+	return slices.SortedFunc(maps.Values(c.states.Curves), func(a, b *model.Curve) int { return cmp.Compare(a.Start, b.Start) })
 }
 
 // tell records a state and hands it on.
@@ -202,6 +224,11 @@ func (c *checkpoints) tell(event Event, record func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	record()
+	key := fmt.Sprintf("%s/%d", event.Family, event.Start)
+	if c.states.Curves[key] == nil {
+		c.states.Curves[key] = &model.Curve{Family: event.Family, Start: event.Start}
+	}
+	c.states.Curves[key].Add(event.Iteration, event.Value)
 	if c.progress != nil {
 		c.progress(event)
 	}
@@ -211,19 +238,41 @@ func (c *checkpoints) tell(event Event, record func()) error {
 	return nil
 }
 
-// lbfgs minimises from x0, or goes on from the run's last state, in at most so many
-// evaluations (0: its default).
-func (c *checkpoints) lbfgs(ctx context.Context, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64, evaluations int) (*train.Result, error) {
-	c.mu.Lock()
-	from := train.Start(x0)
-	if s := c.states.Runs[key]; s != nil {
-		from = s.Clone()
+// minimize minimises from x0 with all rows in every step, or goes on from the run's last
+// state, in at most so many evaluations (0: its default).
+func (c *checkpoints) minimize(ctx context.Context, optimizer, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64, evaluations int) (*train.Result, error) {
+	before := event.Iteration
+	if optimizer == "mma" {
+		from := resume(c, c.states.MMA, key, train.StartMMA(x0))
+		return train.MMA{MaxEvaluations: evaluations}.Minimize(ctx, problem, box, from, func(s *train.MMAState) error {
+			event.Iteration, event.Value, event.Stopped = before+s.Iterations, s.Value, s.Stopped
+			return c.tell(event, func() { c.states.MMA[key] = s.Clone() })
+		})
 	}
-	c.mu.Unlock()
+	from := resume(c, c.states.Runs, key, train.Start(x0))
 	return train.LBFGS{MaxEvaluations: evaluations, MaxIterations: evaluations}.Minimize(ctx, problem, box, from, func(s *train.State) error {
-		event.Iteration, event.Value, event.Stopped = s.Iterations, s.Value, s.Stopped
+		event.Iteration, event.Value, event.Stopped = before+s.Iterations, s.Value, s.Stopped
 		return c.tell(event, func() { c.states.Runs[key] = s.Clone() })
 	})
+}
+
+// adam minimises from x0 on batches, or goes on from the run's last state.
+func (c *checkpoints) adam(ctx context.Context, key string, event Event, problem train.Stochastic, settings train.Adam, box train.Bounds, x0 []float64) (*train.AdamState, error) {
+	from := resume(c, c.states.Batches, key, train.StartAdam(x0))
+	return settings.Minimize(ctx, problem, box, from, func(s *train.AdamState) error {
+		event.Iteration, event.Value, event.Stopped = s.Steps, s.Mean, s.Stopped
+		return c.tell(event, func() { c.states.Batches[key] = s.Clone() })
+	})
+}
+
+// resume returns a run's last state, or the fresh one where there is none.
+func resume[S interface{ Clone() S }](c *checkpoints, states map[string]S, key string, fresh S) S {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, ok := states[key]; ok {
+		return s.Clone()
+	}
+	return fresh
 }
 
 // starts returns the points [θ, β, ln σ_n², Z] to train a family from.
@@ -332,7 +381,7 @@ func (p *prepared) chooseInducing(o Options, f family) error {
 			theta[i] = math.Log(float64(p.data.Cols))
 		}
 	}
-	x, err := p.inputs(p.sample(o.Seed))
+	x, err := gather(p.sample(o.Seed))
 	if err != nil {
 		return err
 	}
@@ -348,6 +397,11 @@ func (p *prepared) chooseInducing(o Options, f family) error {
 			note += fmt.Sprintf(", more than the %g aimed at: no more are taken", inducing.DefaultTolerance)
 		}
 		p.notices = append(p.notices, note)
+	}
+	if o.TheoryInducing {
+		if err := p.theoryInducing(o, x); err != nil {
+			return err
+		}
 	}
 	switch o.InducingInit {
 	case "random":
@@ -438,14 +492,20 @@ func (p *prepared) box(o Options, f family, x0 []float64) train.Bounds {
 // fingerprint identifies data and options that a checkpoint belongs to.
 func (p *prepared) fingerprint(o Options) string {
 	init, _ := json.Marshal(o.Init) // parameters of a kernel: nothing in them can fail
-	free := ""
-	if o.freeForm() {
-		free = fmt.Sprintf(" free=%v %s batch=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.LearningRate)
-		if o.Optimizer == "adam" { // the schedule depends on them; more of lbfgs's only go on
-			free += fmt.Sprintf(" epochs=%d", o.Epochs)
+	method := ""                    // absent where only L-BFGS comes into question, as in checkpoints of old
+	if o.freeForm() || o.Objective == "renyi" || o.Optimizer != "lbfgs" {
+		method = fmt.Sprintf(" free=%v %s batch=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.LearningRate)
+		if o.onBatches() || o.Objective == "renyi" { // schedules depend on them; more of lbfgs's only go on
+			method += fmt.Sprintf(" epochs=%d", o.Epochs)
 		}
+	}
+	if o.Objective == "renyi" || o.Batches != "uniform" {
+		method += fmt.Sprintf(" %s anneal=%s cv=%v", o.Batches, o.Anneal, o.AlphaCV)
+	}
+	if p.trainsByCG(o) {
+		method += " solver=cg" // estimates take other steps
 	}
 	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
 		p.hash, o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
-		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, free)
+		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, method)
 }

@@ -131,6 +131,7 @@ type cycle struct {
 	r, z, p, q   linalg.Matrix // residual, preconditioned; direction and its product
 	norms        []float64     // ‖b‖ of every column
 	norm, target []float64     // ‖r‖, and where a column's cycle ends
+	rho          []float64     // rᵀz before the last step of the cycle before
 	lanczos      []*Lanczos
 	iterations   int
 	cycles       int
@@ -196,8 +197,16 @@ func (u *cycle) run() error {
 	rho, next, curve := make([]float64, t), make([]float64, t), make([]float64, t)
 	alpha, beta := make([]float64, t), make([]float64, t)
 	u.precondition()
-	u.p.CopyFrom(u.z)
 	columnSums(n, rho, func(i int, sum []float64) { addProducts(sum, u.r.Row(i), u.z.Row(i)) })
+	for j, last := range u.rho {
+		// The residual is new in its last digits alone: the directions stay conjugate to it
+		// (van der Vorst & Ye 2000), where a fresh start would search them all again.
+		if u.Rough != nil && active[j] && last > 0 {
+			beta[j] = rho[j] / last
+		}
+	}
+	u.turn(beta)
+	clear(beta)
 	for left > 0 && u.iterations < u.MaxIterations {
 		if err := u.ctx.Err(); err != nil {
 			return err
@@ -249,14 +258,20 @@ func (u *cycle) run() error {
 			}
 		}
 		rho, next = next, rho
-		eachRows(n, func(i int) {
-			p, z := u.p.Row(i), u.z.Row(i)
-			for j, c := range beta {
-				p[j] = z[j] + c*p[j]
-			}
-		})
+		u.turn(beta)
 	}
+	u.rho = rho
 	return nil
+}
+
+// turn sets p ← z + β p.
+func (u *cycle) turn(beta []float64) {
+	eachRows(u.p.Rows, func(i int) {
+		p, z := u.p.Row(i), u.z.Row(i)
+		for j, c := range beta {
+			p[j] = z[j] + c*p[j]
+		}
+	})
 }
 
 func (u *cycle) precondition() {

@@ -36,6 +36,27 @@ func (c Covariance) Times(v, out linalg.Matrix) {
 	}
 }
 
+// roughNoise is the noise variance, relative to K's largest and to √N, under which what
+// float32 does to K may be more than the noise lifts its eigenvalues: rounding errors of 6e-8 an
+// entry are a matrix of norm near 1e-7 √N.
+const roughNoise = 1e-6
+
+// Rough is Times in float32 (kernel.TimesSingle), for Solver.Rough; nil where kernel or
+// machine have none, or the noise is too small for it.
+func (c Covariance) Rough() func(v, out linalg.Matrix) {
+	diag := make([]float64, c.X.Rows)
+	c.Kernel.Diag(c.Theta, c.X, diag)
+	if !kernel.HasSingle(c.Kernel) || c.Noise < roughNoise*slices.Max(diag)*math.Sqrt(float64(len(diag))) {
+		return nil
+	}
+	return func(v, out linalg.Matrix) {
+		kernel.TimesSingle(c.Kernel, c.Theta, c.X, v, out)
+		for i := range out.Rows {
+			linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
+		}
+	}
+}
+
 // Preconditioner is P = F Fᵀ + D with D diagonal, and F of few columns or none. Its
 // inverse is applied by Woodbury's formula,
 //
@@ -95,9 +116,6 @@ func lowRank(f linalg.Matrix, noise float64) (*Preconditioner, error) {
 
 // Rank is the number of columns of F.
 func (p *Preconditioner) Rank() int { return p.f.Cols }
-
-// Factor is F; its columns are those of greatest pivots first.
-func (p *Preconditioner) Factor() linalg.Matrix { return p.f }
 
 // Rank is the rank of a preconditioner that pays on n rows: doubling it saves about a third of the
 // iterations, and costs more than that once building takes as long as some of them.

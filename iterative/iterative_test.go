@@ -306,6 +306,24 @@ func TestRefinement(t *testing.T) {
 	}
 }
 
+// A rough product too bad to serve is given up, not insisted on.
+func TestRefinementGivenUp(t *testing.T) {
+	c := covariance(t, "matern52", 200, 0.05, false)
+	nonsense := func(v, out linalg.Matrix) {
+		for i, x := range v.Data {
+			out.Data[i] = 3 * x
+		}
+	}
+	b := normal(rand.New(rand.NewPCG(3, 3)), 200, 2)
+	s, err := iterative.Solver{Times: c.Times, Rough: nonsense}.Solve(context.Background(), b, linalg.New(200, 2))
+	if err != nil || !(s.Residual <= 1e-6) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if tiny := covariance(t, "se", 200, 1e-9, false); tiny.Rough() != nil {
+		t.Error("float32 with a noise variance of 1e-9")
+	}
+}
+
 func BenchmarkSolve(b *testing.B) {
 	c := covariance(b, "se", 4000, 0.05, false)
 	rhs := normal(rand.New(rand.NewPCG(3, 3)), 4000, 8)

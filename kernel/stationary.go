@@ -107,18 +107,31 @@ func (s *Stationary) against(theta []float64, b linalg.Matrix) columns {
 	logL2, shape, variance := s.unpack(theta)
 	p := &against{profile: s.profile, ard: s.ard, shape: shape, variance: variance, scratch: linalg.Borrow(2, s.dim)}
 	p.centre, p.inverse = p.scratch.Row(0), p.scratch.Row(1)
+	s.frame(logL2, shape, b, p.centre, p.inverse)
+	p.points = radial.Right(b, p.centre, p.inverse)
+	return p
+}
+
+// frame sets what points are packed with against b.
+func (s *Stationary) frame(logL2 []float64, shape float64, b linalg.Matrix, centre, inverse []float64) {
 	// Distances don't feel the centre, but the division by the lengthscales loses
 	// fewer digits near the origin. The centre is that of b, the model's own points, so
 	// that a row of a gets the same covariances in whatever company it comes.
-	clear(p.centre)
+	clear(centre)
 	for i := range b.Rows {
-		linalg.Axpy(1/float64(b.Rows), b.Row(i), p.centre)
+		linalg.Axpy(1/float64(b.Rows), b.Row(i), centre)
 	}
-	for t := range p.inverse {
-		p.inverse[t] = s.profile.Scale(shape) * math.Exp(-0.5*logL2[min(t, len(logL2)-1)])
+	for t := range inverse {
+		inverse[t] = s.profile.Scale(shape) * math.Exp(-0.5*logL2[min(t, len(logL2)-1)])
 	}
-	p.points = radial.Right(b, p.centre, p.inverse)
-	return p
+}
+
+// singles packs the points of a for products in float32.
+func (s *Stationary) singles(theta []float64, a linalg.Matrix) (*radial.Singles, bool) {
+	logL2, shape, variance := s.unpack(theta)
+	frame := linalg.New(2, s.dim)
+	s.frame(logL2, shape, a, frame.Row(0), frame.Row(1))
+	return radial.NewSingles(s.profile, variance, a, frame.Row(0), frame.Row(1))
 }
 
 func (p *against) release() {

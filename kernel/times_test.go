@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/cpu"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 )
@@ -64,6 +65,53 @@ func TestTimesAgainstTheMatrix(t *testing.T) {
 	}
 }
 
+func TestTimesSingle(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	rng := rand.New(rand.NewPCG(3, 9))
+	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "se+se"} {
+		for _, d := range []int{1, 5, 8} {
+			k, err := kernel.Parse(expr, d, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !kernel.HasSingle(k) {
+				if cpu.Best() >= cpu.AVX2 && linalg.Level >= cpu.AVX2 && expr != "rq" && expr != "se+se" {
+					t.Errorf("%s has no products in float32", expr)
+				}
+				continue
+			}
+			theta := make([]float64, len(k.Params()))
+			theta[d] = 0.5
+			for _, n := range []int{1, 5, 64, 513, 1100, 1600} {
+				for _, cols := range []int{1, 3, 16, 40} {
+					a, v := normal(rng, n, d), normal(rng, n, cols)
+					want, magnitude := linalg.New(n, cols), linalg.New(n, cols)
+					kernel.TimesSymmetric(k, theta, a, v, want)
+					size := linalg.New(n, cols)
+					for i, x := range v.Data {
+						size.Data[i] = math.Abs(x)
+					}
+					kernel.TimesSymmetric(k, theta, a, size, magnitude)
+					var first linalg.Matrix
+					for _, cores := range []int{1, 3} {
+						runtime.GOMAXPROCS(cores)
+						got := normal(rng, n, cols)
+						kernel.TimesSingle(k, theta, a, v, got)
+						if cores == 1 {
+							first = got
+						}
+						for i, w := range want.Data {
+							if g := got.Data[i]; !(math.Abs(g-w) <= 5e-6*magnitude.Data[i]) || g != first.Data[i] {
+								t.Fatalf("%s, d=%d, n=%d, %d columns, %d cores: element %d is %v, want %v", expr, d, n, cols, cores, i, g, w)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkTimes(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n, d = 8000, 8
@@ -76,6 +124,7 @@ func BenchmarkTimes(b *testing.B) {
 			for what, times := range map[string]func(){
 				"block":     func() { kernel.Times(k, theta, x, x, v, out) },
 				"symmetric": func() { kernel.TimesSymmetric(k, theta, x, v, out) },
+				"single":    func() { kernel.TimesSingle(k, theta, x, v, out) },
 			} {
 				b.Run(fmt.Sprintf("%s/%s/t=%d", name, what, cols), func(b *testing.B) {
 					b.ReportAllocs()

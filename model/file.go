@@ -21,7 +21,9 @@ import (
 // the arrays it lists, and a SHA-256 of all before it. Numbers are little-endian.
 const (
 	magic   = "KRIGO\r\n\x1a"
-	Version = 1 // the newest format version this package writes and reads
+	Version = 2 // the newest format version this package writes and reads
+
+	factored = 1 // the version of posteriors with Cholesky factors, which older readers know
 
 	prefix    = len(magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -36,6 +38,8 @@ type header struct {
 	Kernel            kernel.Spec           `json:"kernel"` // for people; the array theta is what counts
 	Mean              string                `json:"mean"`
 	NoiseVariance     float64               `json:"noise_variance"`
+	Solver            string                `json:"solver,omitempty"`  // cg or nearest; of a posterior that isn't factored
+	Nearest           int                   `json:"nearest,omitempty"` // rows that each variance, or prediction, is conditioned on
 	ObservationNoise  float64               `json:"observation_noise"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
@@ -45,6 +49,7 @@ type header struct {
 	Hash              string                `json:"certified_rows_sha256"`
 	Test              *Test                 `json:"test"`
 	Training          Training              `json:"training"`
+	Curves            []*Curve              `json:"curves,omitempty"`
 	Notices           []string              `json:"notices,omitempty"`
 	Arrays            []array               `json:"arrays"`
 }
@@ -112,14 +117,34 @@ func (m *Model) write(w io.Writer) error {
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Scaling: m.Scaling,
 		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
-		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Notices: m.Notices,
+		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves, Notices: m.Notices,
 		Arrays: []array{{"roles", "uint8", len(roles), 1}, {"theta", "float64", len(p.Theta), 1}, {"beta", "float64", len(p.Beta), 1},
-			{"support", "float64", n, p.Support.Cols}, {"weights", "float64", n, 1}, {"cholesky", "float64", n, 0}},
+			{"support", "float64", n, p.Support.Cols}},
 	}
-	factors := []linalg.Matrix{p.Chol}
-	if p.Sparse() {
-		h.Arrays = append(h.Arrays, array{"cholesky_b", "float64", n, 0})
-		factors = append(factors, p.CholB)
+	// What follows the support: vectors and full matrices, then triangles.
+	var full [][]float64
+	var factors []linalg.Matrix
+	version := uint32(factored)
+	add := func(name string, cols int, values []float64) {
+		h.Arrays = append(h.Arrays, array{name, "float64", n, cols})
+		full = append(full, values)
+	}
+	switch h.Solver, h.Nearest = p.Kind(), p.Nearest; h.Solver {
+	case posterior.ByCG:
+		version = Version
+		add("weights", 1, p.Weights)
+	case posterior.ByNearest:
+		version = Version
+		add("targets", 1, p.Targets)
+	default:
+		h.Solver = ""
+		add("weights", 1, p.Weights)
+		add("cholesky", 0, nil)
+		factors = append(factors, p.Chol)
+		if p.Sparse() {
+			add("cholesky_b", 0, nil)
+			factors = append(factors, p.CholB)
+		}
 	}
 	h.Arrays = append(h.Arrays, array{"rows", "uint64", len(m.Rows), 1})
 	head, err := json.MarshalIndent(h, "", " ")
@@ -129,7 +154,7 @@ func (m *Model) write(w io.Writer) error {
 	sum := sha256.New()
 	out := io.MultiWriter(w, sum)
 	buf := append([]byte(magic), 0, 0, 0, 0, 0, 0, 0, 0)
-	binary.LittleEndian.PutUint32(buf[len(magic):], Version)
+	binary.LittleEndian.PutUint32(buf[len(magic):], version)
 	binary.LittleEndian.PutUint32(buf[len(magic)+4:], uint32(len(head)))
 	buf = append(append(buf, head...), roles...)
 	flush := func(vs []float64) error {
@@ -140,7 +165,7 @@ func (m *Model) write(w io.Writer) error {
 		buf = buf[:0]
 		return err
 	}
-	for _, vs := range [][]float64{p.Theta, p.Beta, p.Support.Data, p.Weights} {
+	for _, vs := range append([][]float64{p.Theta, p.Beta, p.Support.Data}, full...) {
 		if err := flush(vs); err != nil {
 			return err
 		}
@@ -183,8 +208,8 @@ func decode(raw []byte) (*Model, error) {
 	if len(raw) < prefix {
 		return nil, short
 	}
-	if v := binary.LittleEndian.Uint32(raw[len(magic):]); v != Version {
-		return nil, fmt.Errorf("the model file has format version %d, this krigo reads version %d: use a newer krigo", v, Version)
+	if v := binary.LittleEndian.Uint32(raw[len(magic):]); v < factored || v > Version {
+		return nil, fmt.Errorf("the model file has format version %d, this krigo reads versions %d to %d: use a newer krigo", v, factored, Version)
 	}
 	hl := int(binary.LittleEndian.Uint32(raw[len(magic)+4:]))
 	if hl > maxHeader || len(raw) < prefix+hl+sha256.Size {
@@ -223,7 +248,7 @@ func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Terms: h.Terms,
-		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Notices: h.Notices,
+		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves, Notices: h.Notices,
 	}
 	found := map[string][]float64{}
 	shape := map[string]array{}
@@ -263,10 +288,37 @@ func (h header) model(data []byte) (*Model, error) {
 		return nil, fmt.Errorf("the model file's mean: %w", err)
 	}
 	if len(found["theta"]) != len(theta) || len(found["beta"]) != len(mean.Params()) || shape["support"].Cols != d || d == 0 ||
-		len(found["weights"]) != n || shape["cholesky"] != (array{"cholesky", "float64", n, 0}) ||
 		len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
 		return nil, fmt.Errorf("the model file's arrays don't fit together")
 	}
+	m.Posterior = &posterior.Posterior{Kernel: k, Theta: found["theta"], Mean: mean, Beta: found["beta"], Noise: h.NoiseVariance,
+		Support: linalg.Of(n, d, found["support"]), Weights: found["weights"], Targets: found["targets"], Nearest: h.Nearest}
+	fits := func(name string, cols int) bool { return shape[name] == array{name, "float64", n, cols} }
+	switch h.Solver {
+	case posterior.ByCG:
+		if fits("weights", 1) && h.Nearest > 0 && h.Nearest <= n {
+			return m, nil
+		}
+	case posterior.ByNearest:
+		if fits("targets", 1) && h.Nearest > 0 && h.Nearest <= n {
+			return m, nil
+		}
+	case "":
+		if fits("weights", 1) && fits("cholesky", 0) && h.Nearest == 0 {
+			if err := m.factors(found, shape); err != nil {
+				return nil, err
+			}
+			return m, nil
+		}
+	default:
+		return nil, fmt.Errorf("the model file's solver %q isn't known: use a newer krigo", h.Solver)
+	}
+	return nil, fmt.Errorf("the model file's arrays don't fit together")
+}
+
+// factors sets the Cholesky factors of the posterior.
+func (m *Model) factors(found map[string][]float64, shape map[string]array) error {
+	n := m.Posterior.Support.Rows
 	unpack := func(name string) linalg.Matrix {
 		l, packed := linalg.New(n, n), found[name]
 		for i := range n {
@@ -275,13 +327,12 @@ func (h header) model(data []byte) (*Model, error) {
 		}
 		return l
 	}
-	m.Posterior = &posterior.Posterior{Kernel: k, Theta: found["theta"], Mean: mean, Beta: found["beta"], Noise: h.NoiseVariance,
-		Support: linalg.Of(n, d, found["support"]), Weights: found["weights"], Chol: unpack("cholesky")}
+	m.Posterior.Chol = unpack("cholesky")
 	if b, sparse := shape["cholesky_b"]; sparse {
 		if b != (array{"cholesky_b", "float64", n, 0}) {
-			return nil, fmt.Errorf("the model file's arrays don't fit together")
+			return fmt.Errorf("the model file's arrays don't fit together")
 		}
 		m.Posterior.CholB = unpack("cholesky_b")
 	}
-	return m, nil
+	return nil
 }

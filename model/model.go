@@ -36,6 +36,7 @@ type Model struct {
 
 	Test     *Test // nil without test rows
 	Training Training
+	Curves   []*Curve // of training, by starting point
 	Notices  []string
 }
 
@@ -53,11 +54,13 @@ type Test struct {
 // Training is what training did.
 type Training struct {
 	ObjectiveValue float64 `json:"objective_value"`
-	Iterations     int     `json:"iterations"`
-	Evaluations    int     `json:"evaluations"`
-	Starts         int     `json:"starts"`
-	Seconds        float64 `json:"seconds"`
-	Stopped        string  `json:"stopped"`
+	// StandardError is that of an ObjectiveValue that is an estimate, else nil.
+	StandardError *float64 `json:"objective_value_standard_error,omitempty"`
+	Iterations    int      `json:"iterations"`
+	Evaluations   int      `json:"evaluations"`
+	Starts        int      `json:"starts"`
+	Seconds       float64  `json:"seconds"`
+	Stopped       string   `json:"stopped"`
 
 	// Alpha is the α of D = αλ + σ_n² that was learnt, nil where it was given.
 	Alpha *float64 `json:"alpha,omitempty"`
@@ -146,6 +149,9 @@ func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
 // the data: from its stored parameters and weights and all certified rows, whatever
 // training reported. It fails where the data aren't those the model was made from.
 func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
+	if m.Posterior.Kind() != posterior.ByCholesky {
+		return nil, fmt.Errorf("the posterior was solved by %s: what that estimates certifies nothing", m.Posterior.Kind())
+	}
 	rows, err := m.certifiedRows(d)
 	if err != nil {
 		return nil, err

@@ -29,9 +29,10 @@ type IterativeEvidence struct {
 
 	Context   context.Context // ends a long evaluation; nil: nothing does
 	Seed      uint64          // of the probes
-	Probes    int             // 0: 15, which with y fill two vectors of columns
+	Probes    int             // 0: DefaultProbes
 	Rank      int             // of the preconditioner; 0: iterative.Rank
 	Tolerance float64         // relative residual; 0: 1e-4
+	Progress  func(iterative.Progress)
 
 	// What the last evaluation found.
 	StandardError float64 // of the value: half that of ln|C|
@@ -40,6 +41,9 @@ type IterativeEvidence struct {
 	preconditioner *iterative.Preconditioner
 	probes         linalg.Matrix
 }
+
+// DefaultProbes and y together fill whole vectors of columns at every level.
+const DefaultProbes = 15
 
 // maxIterations ends evaluations at points that are too far from the anchor or too badly
 // conditioned.
@@ -60,7 +64,7 @@ func (e *IterativeEvidence) split(x []float64) (c iterative.Covariance, beta []f
 func (e *IterativeEvidence) Anchor(x []float64) error {
 	probes, rank := e.Probes, e.Rank
 	if probes == 0 {
-		probes = 15
+		probes = DefaultProbes
 	}
 	if rank == 0 {
 		rank = iterative.Rank(e.X.Rows)
@@ -102,7 +106,7 @@ func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
 		b.Set(i, 0, r[i])
 		copy(b.Row(i)[1:], e.probes.Row(i))
 	}
-	s := iterative.Solver{Times: c.Times, Preconditioner: e.preconditioner, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes}
+	s := iterative.Solver{Times: c.Times, Preconditioner: e.preconditioner, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes, Progress: e.Progress}
 	solution, err := s.Solve(ctx, b, solved)
 	if err != nil {
 		return math.NaN(), err

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -190,6 +191,8 @@ type SparseProblem struct {
 	e     *sparseEngine
 	seeds *sparseSeeds
 	kept  []linalg.Matrix // V by blocks
+	// batches hold the workspaces of batches by their number of rows.
+	batches map[int]*SparseProblem
 }
 
 // Dim returns the number of parameters.
@@ -256,25 +259,30 @@ const (
 )
 
 // factor fills l with the Cholesky factor of K_ZZ + jitter I.
-func (p *SparseProblem) factor(theta []float64) error {
-	e := p.e
-	diag := make([]float64, e.m)
-	p.Kernel.Diag(theta, e.z, diag)
-	scale := linalg.Sum(diag) / float64(e.m)
+func (p *SparseProblem) factor(theta []float64) (err error) {
+	p.Jitter, err = factorInducing(p.Kernel, theta, p.e.z, p.MinJitter, p.e.l)
+	return err
+}
+
+// factorInducing fills l with the Cholesky factor of K_ZZ + jitter I.
+func factorInducing(k kernel.Kernel, theta []float64, z linalg.Matrix, minJitter float64, l linalg.Matrix) (jitter float64, err error) {
+	diag := make([]float64, z.Rows)
+	k.Diag(theta, z, diag)
+	scale := linalg.Sum(diag) / float64(z.Rows)
 	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
-		return fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
+		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
 	}
-	p.Jitter = p.MinJitter
+	jitter = minJitter
 	for {
-		kernel.FillSymmetric(p.Kernel, theta, e.z, e.l)
-		e.l.AddDiagonal(p.Jitter)
-		err := linalg.Cholesky(e.l)
+		kernel.FillSymmetric(k, theta, z, l)
+		l.AddDiagonal(jitter)
+		err := linalg.Cholesky(l)
 		if err == nil {
-			return nil
+			return jitter, nil
 		}
-		p.Jitter = max(10*p.Jitter, jitterStart*scale)
-		if !(p.Jitter <= jitterEnd*scale*1.01) {
-			return fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
+		jitter = max(10*jitter, jitterStart*scale)
+		if !(jitter <= jitterEnd*scale*1.01) {
+			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
 		}
 	}
 }
@@ -333,6 +341,36 @@ func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
 		}
 	}
 	return value, nil
+}
+
+// BatchRows returns the number of rows that batches are drawn from.
+func (p *SparseProblem) BatchRows() int {
+	n, _ := p.Rows.Dims()
+	return n
+}
+
+// EvaluateBatch is Evaluate on the rows with these numbers, times N/|rows|. The energies aren't
+// sums over rows, nor are the bounds: an estimate to train by, biased, and never a certificate.
+func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
+	if len(rows) == 0 {
+		return math.NaN(), errors.New("an empty batch")
+	}
+	b := p.batches[len(rows)]
+	if b == nil {
+		b = new(SparseProblem)
+		*b = *p
+		b.Keep, b.e, b.kept, b.batches = math.MaxInt64, nil, nil, nil
+		if p.batches == nil {
+			p.batches = map[int]*SparseProblem{}
+		}
+		p.batches[len(rows)] = b // of two sizes in an epoch
+	}
+	b.Rows, b.Objective = subset{p.Rows, rows}, p.Objective
+	value, err := b.Evaluate(x, gradient)
+	p.Jitter = b.Jitter
+	weight := float64(p.BatchRows()) / float64(len(rows))
+	linalg.Scale(weight, gradient)
+	return weight * value, err
 }
 
 // reset clears what the last evaluation left and sums are added to.

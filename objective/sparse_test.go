@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -122,4 +123,32 @@ func sparseObjective(t *testing.T, c sparseCase, label string) objective.Sparse 
 		o.Scale = append(o.Scale, math.Abs(y))
 	}
 	return o
+}
+
+// TestSparseBatch: a batch of some rows is the problem of these rows, scaled; sizes may change
+// from call to call.
+func TestSparseBatch(t *testing.T) {
+	x, y := boston(60, 3)
+	z := linalg.Of(5, 3, x.Data[:15])
+	for _, o := range []objective.Sparse{objective.PEP(0.5), objective.VFE()} {
+		p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 5, Objective: o}
+		at := append([]float64{0.2, 0.2, 0.2, 0.2, -1}, z.Data...)
+		for _, rows := range [][]int{{3, 9, 4, 1, 50, 51, 30}, {7, 8, 9}, {2, 3, 4, 5, 6, 7, 8, 10, 11}} {
+			part := objective.Memory{X: linalg.New(len(rows), 3), Y: make([]float64, len(rows))}
+			if err := p.Rows.Pick(rows, part.X.Data, part.Y); err != nil {
+				t.Fatal(err)
+			}
+			want, wantG := evaluateSparse(t, o, part.X, part.Y, z, 0)
+			g := make([]float64, len(at))
+			v, err := p.EvaluateBatch(at, g, rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			weight := 60 / float64(len(rows))
+			near(t, "batch", v, weight*want, 1e-12)
+			for i := range g {
+				near(t, "its gradient", g[i], weight*wantG[i], 1e-11)
+			}
+		}
+	}
 }

@@ -46,7 +46,7 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 		if c.noise < 1e-3 {
 			o.Tolerance = 1e-6
 		}
-		p, err := posterior.NewIterative(context.Background(), k, theta, mean, beta, x, y, c.noise, o)
+		p, err := posterior.NewIterative(context.Background(), k, theta, mean, beta, x, y, c.noise, 100, o)
 		if err != nil {
 			t.Errorf("%s: %v", c.kernel, err)
 			continue
@@ -62,9 +62,9 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 			if !(math.Abs(gotMean[i]-m) <= 1e-4) {
 				t.Errorf("%s, noise %g: mean %v, want %v", c.kernel, c.noise, gotMean[i], m)
 			}
-			// Low rank gives too much, never too little; solves are exact.
+			// Nearest rows leave too much, never too little; solves are exact.
 			if !(gotVar[i] >= wantVar[i]-1e-7) || !(math.Abs(solved[i]-wantVar[i]) <= 1e-6) {
-				t.Errorf("%s, noise %g: variance %v by low rank and %v by a solve, want %v", c.kernel, c.noise, gotVar[i], solved[i], wantVar[i])
+				t.Errorf("%s, noise %g: variance %v by the nearest rows and %v by a solve, want %v", c.kernel, c.noise, gotVar[i], solved[i], wantVar[i])
 			}
 		}
 		average, largest, err := p.Excess(context.Background(), xs, o)
@@ -81,7 +81,7 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 
 func TestIterativeStalls(t *testing.T) {
 	x, y := linalg.Of(3, 1, []float64{0, 1, 1}), []float64{0, 1, 2}
-	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 1e-15, posterior.Iterative{Rank: 1})
+	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 1e-15, 3, posterior.Iterative{Rank: 1, Tolerance: 1e-18})
 	var stalled *iterative.Stalled
 	if !errors.As(err, &stalled) {
 		t.Errorf("repeated rows without noise: %v", err)
@@ -136,7 +136,7 @@ func TestNearest(t *testing.T) {
 	got, want := make([]float64, 1), make([]float64, 1)
 	p.Latent(linalg.New(1, 1), got, nil)
 	q.Latent(linalg.New(1, 1), want, nil)
-	if !(math.Abs(got[0]-want[0]) <= 1e-12) || !slices.Equal([]string{p.Kind(), q.Kind()}, []string{"nearest 3 rows", "cholesky"}) {
+	if !(math.Abs(got[0]-want[0]) <= 1e-12) || !slices.Equal([]string{p.Kind(), q.Kind()}, []string{posterior.ByNearest, posterior.ByCholesky}) {
 		t.Errorf("mean %v, want %v; %s, %s", got, want, p.Kind(), q.Kind())
 	}
 }

@@ -32,11 +32,10 @@ type Posterior struct {
 	Chol    linalg.Matrix // L, lower triangle
 	CholB   linalg.Matrix // L_B, lower triangle; the zero Matrix for the exact posterior
 
-	// Of exact posteriors that can't be factored, in place of Chol: see NewIterative and
-	// NewNearest.
-	Root    linalg.Matrix // R, N×m
-	Nearest int           // rows that each prediction is conditioned on
-	Targets []float64     // y − m_β(X), for Nearest
+	// Of exact posteriors that can't be factored, in place of Chol: see NewIterative and,
+	// for one without weights, NewNearest.
+	Nearest int       // rows of the support that each variance is conditioned on
+	Targets []float64 // y − m_β(X), in place of the weights
 }
 
 // Sparse says whether the posterior stands on inducing inputs.
@@ -78,12 +77,12 @@ const predictRows = 256
 // row of x; variance may be nil. A row's result doesn't depend on the other rows.
 func (p *Posterior) Latent(x linalg.Matrix, mean, variance []float64) {
 	p.Mean.At(p.Beta, x, mean)
+	if variance != nil {
+		p.Kernel.Diag(p.Theta, x, variance)
+	}
 	if p.Nearest > 0 {
 		p.latentNearest(x, mean, variance)
 		return
-	}
-	if variance != nil {
-		p.Kernel.Diag(p.Theta, x, variance)
 	}
 	linalg.Parallel((x.Rows+predictRows-1)/predictRows, func(t int) {
 		i0, i1 := t*predictRows, min((t+1)*predictRows, x.Rows)
@@ -92,15 +91,7 @@ func (p *Posterior) Latent(x linalg.Matrix, mean, variance []float64) {
 		for i := i0; i < i1; i++ {
 			mean[i] += linalg.Dot(ks.Row(i-i0), p.Weights)
 		}
-		if variance != nil && !p.Root.IsZero() {
-			v := linalg.Borrow(i1-i0, p.Root.Cols)
-			linalg.Gemm(false, false, 1, ks, p.Root, 0, v)
-			for i := i0; i < i1; i++ {
-				row := v.Row(i - i0)
-				variance[i] = math.Max(variance[i]-linalg.Dot(row, row), 0)
-			}
-			linalg.Return(v)
-		} else if variance != nil {
+		if variance != nil {
 			linalg.Trsm(false, true, p.Chol, ks)
 			for i := i0; i < i1; i++ {
 				row := ks.Row(i - i0)

@@ -21,6 +21,8 @@ import (
 type Env struct {
 	Reps        int       // repetitions, 0 for the paper's number
 	M           int       // inducing inputs, 0 for the paper's number
+	Epochs      int       // passes over the rows, 0 for the paper's number
+	Rows        int       // most rows to train on of the renyi2020 experiments, 0 for a thousand
 	Evaluations int       // most evaluations a fit, 0 for the paper's number
 	Data        string    // folder of data sets that aren't built in
 	Sets        []string  // data sets to run, nil for the paper's
@@ -55,6 +57,14 @@ var Experiments = []Experiment{
 	{"reeb-fig8", "Reeb et al. 2018, Fig. 8: the bound against the grid's resolution", reebFig8},
 	{"reeb-fig4", "Reeb et al. 2018, Fig. 4: the inverse binary kl", reebFig4},
 	{"reeb-fig5", "Reeb et al. 2018, Fig. 5: the bounded losses", reebFig5},
+	{"renyi-fig1", "Yue & Kontar, Optimize to Generalize, Fig. 1: loss surfaces, and how often annealing escapes", renyiFig1},
+	{"renyi-table1", "Yue & Kontar, Optimize to Generalize, Table 1: test functions", renyiTable1},
+	{"renyi-table2", "Yue & Kontar, Optimize to Generalize, Table 2: engineering data", renyiTable2},
+	{"renyi-table3", "Yue & Kontar, Optimize to Generalize, Table 3: the number of inducing inputs", renyiTable3},
+	{"renyi-table4", "Yue & Kontar, Optimize to Generalize, Table 4: minutes of training", renyiTable4},
+	{"renyi2020-table1", "Yue & Kontar, The Rényi Gaussian Process, Table 1: a fixed α on engineering data", renyi2020Table1},
+	{"renyi2020-fig1", "Yue & Kontar, The Rényi Gaussian Process, Fig. 1: box plots on test functions", renyi2020Fig1},
+	{"renyi2020-fig2", "Yue & Kontar, The Rényi Gaussian Process, Fig. 2: RMSE against α", renyi2020Fig2},
 	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
 }
 

@@ -28,12 +28,30 @@ type Natural interface {
 	StepBatch(x, gradient []float64, rows []int, rho float64) (float64, error)
 }
 
+// Annealed is a Stochastic that is deformed while it is minimised.
+type Annealed interface {
+	Stochastic
+	// SetProgress is called before every evaluation with the share of the steps that are done: 0
+	// at the first step, 1 at the last. What follows depends on the last call alone.
+	SetProgress(share float64)
+}
+
+// Neighbours is a Stochastic whose rows have neighbours.
+type Neighbours interface {
+	Stochastic
+	// Nearest fills batch with row and the rows nearest to it.
+	Nearest(row int, batch []int) error
+}
+
 // Adam minimises by the steps of Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR
 // 2015, algorithm 1, on batches of rows, projected onto a box: with g_t the gradient of the batch
 // of step t,
 //
 //	m_t = β₁m_{t−1} + (1−β₁)g_t,  v_t = β₂v_{t−1} + (1−β₂)g_t²,
 //	x_t = P(x_{t−1} − r_t m̂_t/(√v̂_t + ε)),  m̂_t = m_t/(1−β₁ᵗ),  v̂_t = v_t/(1−β₂ᵗ).
+//
+// With Plain the steps are those of stochastic gradient descent (Robbins and Monro 1951) on the
+// mean per row, x_t = P(x_{t−1} − r_t g_t/N).
 //
 // What a Natural objective moves itself is moved first, on the same batch.
 //
@@ -53,6 +71,8 @@ type Adam struct {
 	Seed         uint64
 	NaturalStep  float64 // ρ of a Natural objective; 0: Adam moves all parameters
 	MaxFailures  int     // in a row, before the run ends; 0 means 20
+	Plain        bool    // stochastic gradient descent
+	Nearest      bool    // batches of neighbours, of a Neighbours objective
 }
 
 // AdamState is everything a run of Adam knows after a step. It holds only finite numbers, so that
@@ -161,6 +181,12 @@ func (a Adam) shuffle(epoch int, order []int) {
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 }
 
+// draw fills batch with the row of that step and its neighbours.
+func (a Adam) draw(f Neighbours, step int, batch []int) error {
+	rng := rand.New(rand.NewPCG(a.Seed, 0x6e6e000000000000|uint64(step)))
+	return f.Nearest(rng.IntN(f.BatchRows()), batch)
+}
+
 // Minimize runs from a state, a fresh one (StartAdam, moved into the box if it lies outside) or
 // one that an earlier run of the same objective, bounds and settings handed to step; it leaves
 // from as it is. It returns the state where it ended, whose Value and Mean are estimates and
@@ -192,6 +218,11 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamSt
 	if a.NaturalStep > 0 && !isNatural {
 		return nil, errors.New("train: the objective has no natural-gradient steps")
 	}
+	annealed, isAnnealed := f.(Annealed)
+	neighbours, _ := f.(Neighbours)
+	if a.Nearest && neighbours == nil {
+		return nil, errors.New("train: the objective's rows have no neighbours")
+	}
 	s := from.Clone()
 	s.Stopped = ""
 	for i, x := range s.X {
@@ -210,12 +241,20 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamSt
 			s.Stopped = Cancelled
 			return s, err
 		}
-		if e := s.Steps / batches; e != epoch {
+		share := float64(s.Steps) / float64(max(a.Steps-1, 1))
+		t := s.Steps % batches
+		batch := order[t*rows/batches : (t+1)*rows/batches]
+		if a.Nearest {
+			if err := a.draw(neighbours, s.Steps, batch); err != nil {
+				return nil, err
+			}
+		} else if e := s.Steps / batches; e != epoch {
 			epoch = e
 			a.shuffle(epoch, order)
 		}
-		t := s.Steps % batches
-		batch := order[t*rows/batches : (t+1)*rows/batches]
+		if isAnnealed {
+			annealed.SetProgress(share)
+		}
 		copy(trial, s.X)
 		var value float64
 		var reason error
@@ -270,10 +309,13 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamSt
 		if s.Count == batches || s.Steps <= batches {
 			s.Mean = s.Sum / float64(s.Count)
 		}
-		share := float64(s.Steps-1) / float64(max(a.Steps-1, 1))
 		rate := a.FinalRate + (a.LearningRate-a.FinalRate)*(1+math.Cos(math.Pi*share))/2
 		c1, c2 := 1-math.Pow(a.Beta1, float64(s.Steps)), 1-math.Pow(a.Beta2, float64(s.Steps))
 		for i, d := range g {
+			if a.Plain {
+				s.X[i] = min(max(trial[i]-rate*d/float64(rows), lower[i]), upper[i])
+				continue
+			}
 			s.M[i] = a.Beta1*s.M[i] + (1-a.Beta1)*d
 			s.V[i] = a.Beta2*s.V[i] + (1-a.Beta2)*d*d
 			x := trial[i] - rate*(s.M[i]/c1)/(math.Sqrt(s.V[i]/c2)+a.Epsilon)

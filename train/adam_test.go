@@ -15,10 +15,10 @@ import (
 // line is least squares of y on 1 and x, ½Σ(a + bx − y)² weighted up from the batch; it
 // can't be evaluated where a > wall, and it can solve for a on a batch itself.
 type line struct {
-	x, y []float64
-	wall float64
-	seen []int // how often each row was used
-	fail func() error
+	x, y        []float64
+	wall, first float64
+	seen        []int // how often each row was used
+	fail        func() error
 }
 
 func newLine(n int) *line {
@@ -65,6 +65,22 @@ func (l *line) StepBatch(p, g []float64, rows []int, rho float64) (float64, erro
 	v, err := l.EvaluateBatch(p, g, rows)
 	g[0] = 0
 	return v, err
+}
+
+// SetProgress lets the wall fall a little, from where it was set to 0.01 below.
+func (l *line) SetProgress(share float64) {
+	if l.first == 0 {
+		l.first = l.wall
+	}
+	l.wall = l.first - 0.01*share
+}
+
+// Nearest takes the rows in a ring.
+func (l *line) Nearest(row int, batch []int) error {
+	for i := range batch {
+		batch[i] = (row + i) % len(l.x)
+	}
+	return nil
 }
 
 // solution is the least-squares line.
@@ -166,7 +182,8 @@ func TestAdamUsesEveryRowOnceAnEpoch(t *testing.T) {
 // steps, a run goes on bit for bit.
 func TestAdamResumes(t *testing.T) {
 	bounds := Bounds{Lower: []float64{-5, -0.3}, Upper: []float64{5, 5}}
-	for _, rho := range []float64{0, 0.2} {
+	for _, a := range []Adam{{}, {NaturalStep: 0.2}, {Plain: true}, {Nearest: true}} {
+		rho := a.NaturalStep
 		fresh := func() *line {
 			l := newLine(23)
 			if rho == 0 {
@@ -174,7 +191,10 @@ func TestAdamResumes(t *testing.T) {
 			}
 			return l
 		}
-		a := Adam{Steps: 150, Batch: 5, Seed: 9, LearningRate: 0.1, NaturalStep: rho}
+		a.Steps, a.Batch, a.Seed, a.LearningRate = 150, 5, 9, 0.1
+		if a.Plain {
+			a.LearningRate = 1
+		}
 		var files [][]byte
 		want, err := a.Minimize(context.Background(), fresh(), bounds, StartAdam([]float64{-1, 2}), func(s *AdamState) error {
 			file, err := json.Marshal(s)
@@ -202,7 +222,7 @@ func TestAdamResumes(t *testing.T) {
 		}
 
 		// Cancelled at any evaluation, rejected ones included.
-		for stop := 1; stop < 60; stop++ {
+		for stop := 1; stop < min(60, want.Steps); stop++ {
 			ctx, cancel := context.WithCancel(context.Background())
 			l := fresh()
 			count := 0
@@ -281,5 +301,41 @@ func TestAdamRefuses(t *testing.T) {
 	ended := errors.New("enough")
 	if s, err := (Adam{Steps: 5}).Minimize(ctx, l, Bounds{}, StartAdam([]float64{0, 0}), func(*AdamState) error { return ended }); err != ended || s.Steps != 1 || s.Stopped != Cancelled {
 		t.Errorf("ended by the callback: %+v, %v", s, err)
+	}
+}
+
+// TestPlainSteps: gradient descent on the mean per row, by its definition.
+func TestPlainSteps(t *testing.T) {
+	l := newLine(11)
+	x := []float64{-1, 2}
+	a := Adam{Steps: 5, LearningRate: 0.3, FinalRate: 0.3, Plain: true}
+	_, err := a.Minimize(context.Background(), l, Bounds{}, StartAdam(x), func(s *AdamState) error {
+		g := make([]float64, 2)
+		if _, err := l.EvaluateBatch(x, g, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); err != nil {
+			return err
+		}
+		for i := range x {
+			x[i] -= 0.3 * g[i] / 11
+			if math.Abs(s.X[i]-x[i]) > 1e-14 {
+				t.Errorf("step %d: %v, want %v", s.Steps, s.X, x)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNearestBatches: every batch is a row and its neighbours, and all rows get their turn.
+func TestNearestBatches(t *testing.T) {
+	l := newLine(23)
+	if _, err := (Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{0, 0}), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range l.seen {
+		if n < 10 || n > 100 {
+			t.Errorf("row %d was seen %d times of about 43", i, n)
+		}
 	}
 }

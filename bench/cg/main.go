@@ -1,17 +1,18 @@
-// Command cg measures the iterative solver on a table, for bench/cg.py and for the tables
-// of docs/performance.md: iterations for each preconditioner, or the time and memory of
-// one solve and of predictions.
+// Command cg measures the iterative solver. With -solve it is krigo's side of bench/cg.py,
+// which describes the task; without, it prints what each preconditioner takes on a table.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/krigo-gp/krigo"
@@ -19,90 +20,197 @@ import (
 	"github.com/krigo-gp/krigo/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/kernel"
 )
 
 func main() {
-	log.SetFlags(0)
-	data := flag.String("data", "", "CSV file, its target in the last column")
-	paramsFile := flag.String("params", "", "parameters in scaled units, as krigo evaluate takes them")
-	rows := flag.Int("rows", 0, "rows to train on, of a shuffle; 0: all")
+	train := flag.String("train", "", "CSV `file`, its target in the last column")
+	test := flag.String("test", "", "CSV `file` of rows to predict, for -solve")
+	params := flag.String("params", "", "JSON `file` of parameters, as krigo fit --init takes it")
+	rows := flag.Int("rows", 0, "train on so many rows, chosen at random; 0: all")
 	tolerance := flag.Float64("tolerance", 1e-4, "relative residual")
-	limit := flag.Int("limit", 1000, "iterations")
+	limit := flag.Int("limit", 1000, "iterations at most")
+	solve := flag.Bool("solve", false, "report one solve as JSON")
+	rank := flag.Int("rank", 500, "of the preconditioner, for -solve")
+	double := flag.Bool("float64", false, "no products in float32")
 	flag.Parse()
-	c, y := problem(*data, *paramsFile, *rows)
-	b, x := linalg.Of(len(y), 1, y), linalg.New(len(y), 1)
-	for _, name := range []string{"none", "diagonal", "pivoted 50", "pivoted 100", "pivoted 200", "pivoted 500", "nystrom 200", "nystrom 500"} {
-		begin := time.Now()
-		var p *iterative.Preconditioner
-		var err error
-		var kind string
-		var rank int
-		fmt.Sscan(name, &kind, &rank)
-		switch kind {
-		case "diagonal":
-			p = iterative.Diagonal(c)
-		case "pivoted":
-			p, err = iterative.PivotedCholesky(c, rank)
-		case "nystrom":
-			var z linalg.Matrix
-			if z, err = inducing.KMeans(c.X, rank, rng()); err == nil {
-				p, err = iterative.Nystrom(c, z)
-			}
+	p, err := read(*train, *params, *rows)
+	if err == nil {
+		s := iterative.Solver{Times: p.Times, Tolerance: *tolerance, MaxIterations: *limit}
+		if !*double {
+			s.Rough = p.Rough()
 		}
-		if err != nil {
-			fmt.Printf("%s: %v\n", name, err)
-			continue
+		if *solve {
+			err = p.report(s, *rank, *test)
+		} else {
+			err = p.table(s)
 		}
-		built := time.Since(begin)
-		x.Zero()
-		s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: *tolerance, MaxIterations: *limit}.Solve(context.Background(), b, x)
-		if s == nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%-12s %5d iterations, residual %.1e, preconditioner %.2f s, all %.2f s\n", name, s.Iterations, s.Residual, built.Seconds(), time.Since(begin).Seconds())
 	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cg:", err)
+		os.Exit(1)
+	}
+}
+
+// problem is A at given parameters, and targets.
+type problem struct {
+	iterative.Covariance
+	y []float64
 }
 
 func rng() *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }
 
-// problem returns A at the parameters and standardised targets, of rows chosen at random.
-func problem(data, paramsFile string, rows int) (iterative.Covariance, []float64) {
-	table, err := dataset.ReadFile(data)
+// regression reads a table whose target is the last column.
+func regression(path string) (*dataset.Data, error) {
+	table, err := dataset.ReadFile(path)
 	if err != nil {
-		log.Fatal(err)
+		return nil, err
 	}
-	d, err := table.Regression(table.Names[len(table.Names)-1])
+	return table.Regression(table.Names[len(table.Names)-1])
+}
+
+// read standardises the rows by their own mean and scale.
+func read(data, paramsFile string, rows int) (problem, error) {
+	var p problem
+	d, err := regression(data)
 	if err != nil {
-		log.Fatal(err)
+		return p, err
 	}
-	chosen := rng().Perm(d.Rows)
+	chosen := d.All()
 	if rows > 0 {
-		chosen = chosen[:rows]
+		chosen = rng().Perm(d.Rows)[:rows]
 	}
 	scaling, err := dataset.ScalingOf(d, chosen, dataset.AllRows)
 	if err != nil {
-		log.Fatal(err)
+		return p, err
 	}
 	x, y, err := d.Select(chosen)
 	if err != nil {
-		log.Fatal(err)
+		return p, err
 	}
 	scaling.Inputs(x, x)
 	scaling.Target(y, y)
 	raw, err := os.ReadFile(paramsFile)
 	if err != nil {
-		log.Fatal(err)
+		return p, err
 	}
-	var params krigo.Params
-	if err := json.Unmarshal(raw, &params); err != nil {
-		log.Fatal(err)
+	var given krigo.Params
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return p, err
 	}
-	k, theta, err := params.Kernel.Build(d.Cols)
+	k, theta, err := given.Kernel.Build(d.Cols)
 	if err != nil {
-		log.Fatal(err)
+		return p, err
 	}
-	if !(params.NoiseVariance > 0) || math.IsInf(params.NoiseVariance, 1) {
-		log.Fatalf("%s: noise_variance is %v", paramsFile, params.NoiseVariance)
+	c := iterative.Covariance{Kernel: k, Theta: theta, X: linalg.Of(len(y), d.Cols, x), Noise: given.NoiseVariance}
+	return problem{c, y}, nil
+}
+
+// table prints iterations and seconds for each preconditioner.
+func (p problem) table(s iterative.Solver) error {
+	b, x := linalg.Of(len(p.y), 1, p.y), linalg.New(len(p.y), 1)
+	for _, name := range []string{"none", "diagonal", "pivoted 100", "pivoted 500", "pivoted 1000", "nystrom 500"} {
+		begin := time.Now()
+		pre, err := p.preconditioner(name)
+		if err != nil {
+			return err
+		}
+		built := time.Since(begin)
+		s.Preconditioner = pre
+		x.Zero()
+		solution, err := s.Solve(context.Background(), b, x)
+		var stalled *iterative.Stalled
+		if err != nil && !errors.As(err, &stalled) {
+			return err
+		}
+		fmt.Printf("%-12s %5d iterations, residual %.1e, preconditioner %.2f s, solve %.2f s\n",
+			name, solution.Iterations, solution.Residual, built.Seconds(), (time.Since(begin) - built).Seconds())
 	}
-	return iterative.Covariance{Kernel: k, Theta: theta, X: linalg.Of(len(y), d.Cols, x), Noise: params.NoiseVariance}, y
+	return nil
+}
+
+func (p problem) preconditioner(name string) (*iterative.Preconditioner, error) {
+	kind, size, _ := strings.Cut(name, " ")
+	rank, _ := strconv.Atoi(size)
+	switch kind {
+	case "diagonal":
+		return iterative.Diagonal(p.Covariance), nil
+	case "pivoted":
+		return iterative.PivotedCholesky(p.Covariance, rank)
+	case "nystrom":
+		z, err := inducing.KMeans(p.X, rank, rng())
+		if err != nil {
+			return nil, err
+		}
+		return iterative.Nystrom(p.Covariance, z)
+	}
+	return nil, nil
+}
+
+type report struct {
+	Solve      float64   `json:"solve"`
+	Predict    float64   `json:"predict"`
+	Iterations int       `json:"iterations"`
+	Residual   float64   `json:"residual"`
+	Product    float64   `json:"product"` // seconds of one product in float64, with one column
+	RMSE       float64   `json:"rmse"`
+	Mean       []float64 `json:"mean"`
+	Baseline   int       `json:"baseline_kib"`
+	Peak       int       `json:"peak_kib"`
+}
+
+func (p problem) report(s iterative.Solver, rank int, test string) error {
+	d, err := regression(test)
+	if err != nil {
+		return err
+	}
+	// The test rows are in the training rows' units already.
+	x, y, err := d.Select(d.All())
+	if err != nil {
+		return err
+	}
+	var r report
+	if r.Baseline, err = memoryKiB("VmRSS"); err != nil {
+		return err
+	}
+	n := len(p.y)
+	b, w := linalg.Of(n, 1, p.y), linalg.New(n, 1)
+	begin := time.Now()
+	if s.Preconditioner, err = iterative.PivotedCholesky(p.Covariance, rank); err != nil {
+		return err
+	}
+	solution, err := s.Solve(context.Background(), b, w)
+	if err != nil {
+		return err
+	}
+	r.Solve, r.Iterations, r.Residual = time.Since(begin).Seconds(), solution.Iterations, solution.Residual
+	begin = time.Now()
+	mean := linalg.New(len(y), 1)
+	kernel.Times(p.Kernel, p.Theta, linalg.Of(len(y), d.Cols, x), p.X, w, mean)
+	r.Predict, r.Mean = time.Since(begin).Seconds(), mean.Data
+	for i, v := range y {
+		r.RMSE += (v - r.Mean[i]) * (v - r.Mean[i]) / float64(len(y))
+	}
+	r.RMSE = math.Sqrt(r.RMSE)
+	if r.Peak, err = memoryKiB("VmHWM"); err != nil {
+		return err
+	}
+	begin = time.Now()
+	p.Times(w, b)
+	r.Product = time.Since(begin).Seconds()
+	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+// memoryKiB is a field of /proc/self/status.
+func memoryKiB(field string) (int, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, found := strings.CutPrefix(line, field+":"); found {
+			return strconv.Atoi(strings.Fields(rest)[0])
+		}
+	}
+	return 0, fmt.Errorf("no %s in /proc/self/status", field)
 }

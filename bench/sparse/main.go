@@ -1,4 +1,4 @@
-// Command sparse is krigo's side of the benchmark that bench/sparse.py drives: a sparse
+// Command sparse is krigo's side of the benchmarks that bench/sparse.py and bench/renyi.py drive: a sparse
 // objective and its gradient in everything, squared-exponential kernel with a lengthscale
 // for each input, zero mean. bench/README.md describes the protocol; the number of threads
 // is GOMAXPROCS.
@@ -56,7 +56,7 @@ func main() {
 	rows := flag.Int("rows", 0, "rows of X")
 	inducing := flag.Int("inducing", 0, "rows of Z")
 	repeat := flag.Int("repeat", 0, "how many evaluations to time")
-	name := flag.String("objective", "vfe", "vfe, fitc or pac")
+	name := flag.String("objective", "vfe", "vfe, fitc, pac or renyi (α = ½)")
 	keep := flag.Int64("keep", 1<<30, "bytes of V that may be kept")
 	profile := flag.String("cpuprofile", "", "`file` for a profile of the timed evaluations")
 	flag.Parse()
@@ -122,14 +122,19 @@ func measure(path string, rows, inducing, repeat int, name string, keep int64, p
 // prepare evaluates once, to warm up, and returns the evaluation and where it leaves its
 // gradient.
 func (t *task) prepare() (evaluate func() (float64, error), gradient []float64, err error) {
+	rows := objective.Memory{X: t.x, Y: t.y}
 	p := &objective.SparseProblem{
 		Kernel: kernel.SE(inputs, true),
 		Mean:   kernel.ZeroMean{},
-		Rows:   objective.Memory{X: t.x, Y: t.y},
+		Rows:   rows,
 		M:      t.z.Rows,
 		Keep:   t.keep,
 	}
+	r := &objective.RenyiProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: rows, M: p.M, Alpha: 0.5}
+	value, jitter := p.Evaluate, &p.Jitter
 	switch t.objective {
+	case "renyi":
+		value, jitter = r.Evaluate, &r.Jitter
 	case "vfe":
 		p.Objective = objective.VFE()
 	case "fitc":
@@ -153,12 +158,12 @@ func (t *task) prepare() (evaluate func() (float64, error), gradient []float64, 
 	}
 	copy(at[parameters:], t.z.Data)
 	gradient = make([]float64, len(at))
-	evaluate = func() (float64, error) { return p.Evaluate(at, gradient) }
+	evaluate = func() (float64, error) { return value(at, gradient) }
 	if _, err := evaluate(); err != nil {
 		return nil, nil, err
 	}
-	if p.Jitter != 0 { // the peers have none
-		return nil, nil, fmt.Errorf("K_ZZ needs a jitter of %v: choose other parameters", p.Jitter)
+	if *jitter != 0 { // the peers have none
+		return nil, nil, fmt.Errorf("K_ZZ needs a jitter of %v: choose other parameters", *jitter)
 	}
 	return evaluate, gradient, nil
 }

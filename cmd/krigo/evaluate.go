@@ -25,7 +25,8 @@ products are {"name": "sum", "parts": [...]}. A sparse GP has "inducing": [[...]
 free-form posterior of kl-pac, sqrt-pac or svgp "posterior": {"mean": [...], "chol": [[...], ...]},
 its mean and the lower Cholesky factor of its covariance there. Rows are dealt and scaled as fit would.
 The value is something to minimise; gradients are with respect to ln l, ln σ_s², ln σ_n².
-The certificate is at the parameters rounded to the grid.`,
+Of a sparse GP bounds of the log evidence from both sides come with it: how far it is from
+the exact GP. The certificate is at the parameters rounded to the grid.`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if params == "" {
@@ -48,10 +49,26 @@ The certificate is at the parameters rounded to the grid.`,
 			if c.json {
 				return printJSON(w, e)
 			}
-			fmt.Fprintf(w, "%s %.12g\n", e.Objective, e.Value)
+			fmt.Fprintf(w, "%s %.12g", e.Objective, e.Value)
+			if e.StandardError != nil {
+				fmt.Fprintf(w, " ± %.2g (an estimate and its standard error)", *e.StandardError)
+			}
+			fmt.Fprintln(w)
 			fmt.Fprintln(w, "gradient")
 			if err := printJSON(w, e.Gradient); err != nil {
 				return err
+			}
+			if b := e.EvidenceBounds; b != nil {
+				fmt.Fprintln(w, "log evidence, from above to below")
+				for _, bound := range []struct {
+					name  string
+					value *float64
+				}{{"upper bound", b.Upper}, {"by the norm of K − Q", b.UpperNorm}, {"evidence", b.Evidence}, {"α-ELBO", b.AlphaELBO},
+					{"α-ELBO at vfe's q(U)", b.AlphaAtVariational}, {"Jensen's there", b.Jensen}, {"vfe", b.Variational}} {
+					if bound.value != nil {
+						fmt.Fprintf(w, "  %-22s %.12g\n", bound.name, *bound.value)
+					}
+				}
 			}
 			if e.Certificate == nil {
 				fmt.Fprintf(w, "No certificate: %s.\n", e.CertificateReason)

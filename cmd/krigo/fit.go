@@ -38,9 +38,9 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	o := &f.options
 	f.flags = flags
 	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
-	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them)")
-	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse)")
-	flags.StringVar(&f.alpha, "alpha", "", "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form) or learn, pep up to 1 (default 0.5); 0 is the VFE form")
+	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them); renyi: a bound of the evidence that falls into it while training, from vfe's")
+	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for; theory: as many as a theorem asks for before any row is seen, for the kernels se and, of one input, matern32 and matern52 (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse; renyi has inducing inputs while α isn't 0)")
+	flags.StringVar(&f.alpha, "alpha", "", "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form) or learn, pep up to 1 (default 0.5); 0 is the VFE form. Of renyi, the other way round: 0 is the exact GP, 1 the VFE form; it falls from 0.99 to 0 while training, unless a number or cv (chosen by cross-validation) fixes it; evaluate takes negative ones too")
 	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free: training goes on from the objective's own with any mean and covariance at the inducing inputs")
 	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
 	flags.StringVar(&o.Loss, "loss", "band", "bounded loss that is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute")
@@ -50,6 +50,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]")
 	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
 	flags.BoolVar(&f.noStandardise, "no-standardise", false, "use the columns as they are: declared constants 0 and 1")
+	flags.StringVar(&o.Solver, "solver", "auto", "how a full GP is solved: cholesky (exact, up to 20,000 rows), cg (conjugate gradients without a stored matrix; evidence only, an estimate, no certificate), nearest (with --fix-parameters: each prediction from the 1,024 training rows nearest to it, no certificate); auto: cholesky while it fits, then cg, past 50,000 rows nearest")
 	flags.Uint64Var(&o.Seed, "seed", 0, "deals the rows their roles and draws random starts; same seed, same result")
 }
 
@@ -74,19 +75,23 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 	case "":
 	case "auto":
 		o.AutoInducing = true
+	case "theory":
+		o.TheoryInducing = true
 	default:
 		if o.Inducing, err = strconv.Atoi(f.inducing); err != nil || o.Inducing < 0 {
-			return fail(fmt.Errorf("--inducing %q: want a number of inducing inputs, 0 or auto", f.inducing))
+			return fail(fmt.Errorf("--inducing %q: want a number of inducing inputs, 0, auto or theory", f.inducing))
 		}
 	}
 	switch f.alpha {
 	case "":
 	case "learn":
 		o.LearnAlpha = true
+	case "cv":
+		o.AlphaCV = true
 	default:
 		a, err := strconv.ParseFloat(f.alpha, 64)
 		if err != nil {
-			return fail(fmt.Errorf("--alpha %q: want a number or learn", f.alpha))
+			return fail(fmt.Errorf("--alpha %q: want a number, learn or cv", f.alpha))
 		}
 		o.Alpha = &a
 	}
@@ -150,12 +155,15 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
 	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
 	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
+	flags.BoolVar(&o.FixParameters, "fix-parameters", false, "evidence: no training; condition the full GP on the rows at the parameters of --init")
 	flags.StringVar(&o.InducingInit, "inducing-init", "kmeans", "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random")
 	flags.BoolVar(&o.FixInducing, "fix-inducing", false, "keep the inducing inputs where they start")
-	flags.StringVar(&o.Optimizer, "optimizer", "", "lbfgs (all rows in every step), or for svgp and --posterior free adam (a batch of rows in every step) (default: adam for svgp, and for --posterior free if --batch, --epochs or --learning-rate is given; else lbfgs)")
-	flags.IntVar(&o.Batch, "batch", 0, "adam: rows of a batch; 0: 1,000")
-	flags.IntVar(&o.Epochs, "epochs", 0, "passes over the rows at most: of adam, 0: as many as 3,000 steps take; of lbfgs, whose every evaluation is one, 0: 1,000")
-	flags.Float64Var(&o.LearningRate, "learning-rate", 0, "adam: learning rate of the first step, which falls to a hundredth; 0: 0.02 for svgp, 0.001 for --posterior free")
+	flags.StringVar(&o.Anneal, "anneal", "", "renyi: how α falls from 0.99 to 0: linear (default), cosine, geometric; none: --alpha stays")
+	flags.StringVar(&o.Optimizer, "optimizer", "", "lbfgs or mma (moving asymptotes), with all rows in every step; adam or sgd, with a batch of them, for svgp, renyi, evidence and --posterior free (default: adam for svgp, for renyi above 2,000 rows, if --batch, --batches or --learning-rate is given, and for --posterior free if --epochs is; else lbfgs)")
+	flags.IntVar(&o.Batch, "batch", 0, "adam, sgd: rows of a batch; 0: 1,000, of renyi and evidence 1,024")
+	flags.StringVar(&o.Batches, "batches", "", "adam, sgd: uniform (default: every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)")
+	flags.IntVar(&o.Epochs, "epochs", 0, "passes over the rows at most: of adam and sgd, 0: as many as 3,000 steps take; of lbfgs and mma, whose every evaluation is one, 0: 1,000")
+	flags.Float64Var(&o.LearningRate, "learning-rate", 0, "adam, sgd: learning rate of the first step, which falls to a hundredth; 0: adam 0.02, for --posterior free 0.001; sgd 0.1")
 }
 
 func newFit(c *common) *cobra.Command {
@@ -321,6 +329,7 @@ type fitDocument struct {
 	Rows              int                   `json:"rows"` // prior and certified
 	Inputs            int                   `json:"inputs"`
 	Inducing          int                   `json:"inducing"`
+	Solver            string                `json:"solver,omitempty"` // of a full GP
 	Kernel            kernel.Spec           `json:"kernel"`
 	Mean              *krigo.MeanParams     `json:"mean,omitempty"`
 	NoiseVariance     float64               `json:"noise_variance"`
@@ -340,8 +349,9 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
 		Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
 	}
+	d.Solver = m.Posterior.Kind()
 	if m.Posterior.Sparse() {
-		d.Inducing = m.Posterior.Support.Rows
+		d.Inducing, d.Solver = m.Posterior.Support.Rows, ""
 	}
 	if b := m.Posterior.Beta; len(b) > 0 {
 		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}

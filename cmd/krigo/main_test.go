@@ -216,7 +216,7 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--delta", "2"), 2, []string{"--delta 2"}},
 		{homesWith("--delta", "x"), 2, []string{"--delta", `"x"`}},
 		{homesWith("--objective", "elbo"), 2, []string{`objective "elbo"`, "kl-pac"}},
-		{homesWith("--objective", "renyi"), 2, []string{`"renyi" isn't in this version yet`}},
+		{homesWith("--objective", "renyi", "--alpha", "-0.5"), 2, []string{"want 0 ≤ α ≤ 1"}},
 		{homesWith("--objective", "vfe", "--inducing", "0"), 2, []string{"vfe", "full GP"}},
 		{homesWith("--objective", "pep", "--alpha", "0"), 2, []string{"alpha", "0 < α ≤ 1"}},
 		{homesWith("--inducing-init", "best"), 2, []string{"inducing-init", `"best"`}},
@@ -225,7 +225,7 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--posterior", "free", "--objective", "vfe"), 2, []string{"posterior free with vfe", "kl-pac"}},
 		{homesWith("--batch", "100"), 2, []string{"batch", "svgp", "kl-pac needs all rows"}},
 		{homesWith("--objective", "svgp", "--optimizer", "lbfgs", "--batch", "100"), 2, []string{"adam's"}},
-		{homesWith("--objective", "svgp", "--optimizer", "sgd"), 2, []string{"optimizer", `"sgd"`}},
+		{homesWith("--objective", "svgp", "--optimizer", "sga"), 2, []string{"optimizer", `"sga"`}},
 		{homesWith("--objective", "svgp", "--batch", "x"), 2, []string{"--batch", `"x"`}},
 		{homesWith("--kernel", "cosine"), 2, []string{`unknown kernel "cosine"`, "matern32"}},
 		{homesWith("--loss", "hinge"), 2, []string{`unknown loss "hinge"`, "band"}},
@@ -235,6 +235,10 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--scaling", "all-rows", "--no-standardise"), 2, []string{"--no-standardise and --scaling"}},
 		{homesWith("--scaling", "declared:missing.json"), 1, []string{"missing.json"}},
 		{homesWith("--scaling", "declared:scaling.json"), 1, []string{"scaling.json", `"LSTAT"`, "must be positive"}},
+		{homesWith("--solver", "qr"), 2, []string{`solver "qr"`, "cg"}},
+		{homesWith("--solver", "cg"), 2, []string{"solver cg", "evidence; kl-pac"}},
+		{homesWith("--objective", "evidence", "--fix-parameters"), 2, []string{"fix-parameters", "init"}},
+		{homesWith("--objective", "evidence", "--solver", "nearest"), 2, []string{"solver nearest", "fix-parameters"}},
 		{homesWith("--grid", "6"), 2, []string{"--grid", `"6"`}},
 		{homesWith("--grid", "0,2"), 2, []string{"--grid", "positive"}},
 		{homesWith("--inducing", "-3"), 2, []string{"--inducing", `"-3"`}},
@@ -391,7 +395,7 @@ func TestModelName(t *testing.T) {
 func TestProgressGoesToStandardError(t *testing.T) {
 	workplace(t)
 	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--json", "--restarts", "1")
-	if o.status != 0 || !json.Valid([]byte(o.stdout)) || !strings.Contains(o.stderr, "start 1 of 2, se: iteration") || !strings.Contains(o.stderr, "start 2 of 2, se (ARD): iteration") || strings.Contains(o.stderr, "\x1b") {
+	if o.status != 0 || !json.Valid([]byte(o.stdout)) || !strings.Contains(o.stderr, "start 1 of 2, se by cholesky: iteration") || !strings.Contains(o.stderr, "start 2 of 2, se (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
 		t.Errorf("%+v", o)
 	}
 	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--restarts", "1", "--quiet"); o.status != 0 || o.stderr != "" {
@@ -533,12 +537,19 @@ func TestJSONKeys(t *testing.T) {
 		want []string
 	}{
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.2", slices.Concat(common, certificate,
-			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95"))},
+			under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95"))},
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.6 --mean constant", slices.Concat(common,
-			under("", "certificate", "certificate_reason"), under("mean", "constant"),
+			under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
 			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95"))},
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean linear --out m.krigo", slices.Concat(common, certificate,
-			under("", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
+			under("", "solver", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
+		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,
+			under("", "solver", "certificate", "certificate_reason", "test", "training.objective_value_standard_error"))},
+		{"predict cg.krigo new.csv", slices.Concat(under("", "target", "solver"),
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95"))},
+		{"evaluate homes.csv --target MEDV --params params.json --objective evidence --solver cg", slices.Concat(
+			under("", "certificate", "certificate_reason", "objective", "value", "value_standard_error"),
+			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"))},
 		{"certify m.krigo homes.csv", slices.Concat(certificate, under("", "certificate.epsilon_above", "matches"))},
 		{"certify m.krigo fresh.csv --fresh", under("", "rows", "delta", "loss", "epsilon", "gibbs_risk", "bound", "mean_risk", "mean_bound")},
 		{"evaluate homes.csv --target MEDV --params params.json", slices.Concat(certificate, under("", "objective", "value"),

@@ -11,10 +11,19 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/posterior"
 )
+
+// predictDocument is what predict --json prints.
+type predictDocument struct {
+	Target      string             `json:"target"`
+	Solver      string             `json:"solver,omitempty"` // as in fit, unless the posterior is factored
+	Predictions []krigo.Prediction `json:"predictions"`
+}
 
 func newPredict(c *common) *cobra.Command {
 	var out string
+	var exactVariance bool
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
@@ -26,7 +35,12 @@ other columns are ignored. In the target's own units:
   predictive_variance  of an observation: with observation noise
   lower95, upper95     central 95 % credible interval for an observation
 
-The interval is the model's own belief; the guarantee is the certificate's (krigo certify).`,
+The interval is the model's own belief; the guarantee is the certificate's (krigo certify).
+
+Models of --solver cg have variances given each row's nearest training rows, which are
+never too small; how good they are stands among fit's notices. --exact-variance solves for each row's, in
+minutes for some hundred rows. Models of --solver nearest predict each row from the
+training rows nearest to it, and say so on standard error.`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.json && filepath.Ext(out) == ".npy" {
@@ -41,9 +55,25 @@ The interval is the model's own belief; the guarantee is the certificate's (krig
 				return err
 			}
 			defer table.Close()
-			ps, err := krigo.Predict(m, table)
+			if n := m.Posterior.Nearest; m.Posterior.Kind() == posterior.ByNearest && !c.quiet {
+				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not on all %d\n", n, m.Posterior.Support.Rows)
+			}
+			var ps []krigo.Prediction
+			if exactVariance {
+				progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+				ps, err = krigo.PredictExactVariance(cmd.Context(), m, table, func(iteration int, residual float64) {
+					progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
+				})
+				progress.end()
+			} else {
+				ps, err = krigo.Predict(m, table)
+			}
 			if err != nil {
 				return err
+			}
+			document := predictDocument{Target: m.Target, Predictions: ps}
+			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
+				document.Solver = kind
 			}
 			names := slices.Clone(krigo.PredictionNames)
 			fill := func(i int, values []float64) error {
@@ -52,7 +82,7 @@ The interval is the model's own belief; the guarantee is the certificate's (krig
 			}
 			write := func(w io.Writer) error {
 				if c.json {
-					return json.NewEncoder(w).Encode(map[string]any{"target": m.Target, "predictions": ps})
+					return json.NewEncoder(w).Encode(document)
 				}
 				return dataset.Write(w, names, len(ps), fill)
 			}
@@ -65,6 +95,7 @@ The interval is the model's own belief; the guarantee is the certificate's (krig
 			return dataset.WriteFile(out, names, len(ps), fill)
 		},
 	}
+	cmd.Flags().BoolVar(&exactVariance, "exact-variance", false, "models of --solver cg: solve for each row's variance")
 	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it or NPY, as it ends in .csv, .gz or .npy")
 	return cmd
 }

@@ -40,7 +40,14 @@ func (p *progress) event(e krigo.Event) {
 		return
 	}
 	p.last = time.Now()
-	line := fmt.Sprintf("start %d of %d, %s: iteration %d, objective %.5g %s", e.Start, e.Starts, e.Family, e.Iteration, e.Value, e.Stopped)
+	what := e.Family
+	if e.Solver != "" {
+		what += " by " + e.Solver
+	}
+	line := fmt.Sprintf("start %d of %d, %s: iteration %d, objective %.5g %s", e.Start, e.Starts, what, e.Iteration, e.Value, e.Stopped)
+	if e.Residual > 0 {
+		line = fmt.Sprintf("%s: iteration %d, residual %.1e", e.Solver, e.Iteration, e.Residual)
+	}
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 		p.open = true

@@ -57,10 +57,12 @@ where it stopped, and finished runs are never repeated.
 	cmd.Flags().BoolVar(&list, "list", false, "list what can be reproduced")
 	cmd.Flags().IntVar(&env.Reps, "reps", 0, "repetitions (default: the paper's)")
 	cmd.Flags().IntVar(&env.M, "m", 0, "inducing inputs (default: the paper's)")
+	cmd.Flags().IntVar(&env.Epochs, "epochs", 0, "passes over the rows of the renyi tables on real data (default: the paper's)")
+	cmd.Flags().IntVar(&env.Rows, "rows", 0, "most rows to train on of the renyi2020 experiments (default: 1,000)")
 	cmd.Flags().IntVar(&env.Evaluations, "evaluations", 0, "most evaluations a fit (default: the paper's)")
 	cmd.Flags().StringVar(&env.Data, "data", "", "folder of the data sets that aren't built in, as NAME.csv.gz")
 	cmd.Flags().StringSliceVar(&env.Sets, "sets", nil, "data sets to run (default: the paper's)")
-	cmd.Flags().StringSliceVar(&env.Methods, "methods", nil, "methods of the sparse tables to run: kl-pac, sqrt-pac, vfe, fitc (default: all)")
+	cmd.Flags().StringSliceVar(&env.Methods, "methods", nil, "methods of the sparse tables to run: kl-pac, sqrt-pac, vfe, fitc; of the renyi tables: renyi, egp, evidence, sgp, pep (default: all)")
 	cmd.Flags().StringVar(&env.Out, "out", "results", "folder of results and drawings")
 	return cmd
 }

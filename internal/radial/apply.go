@@ -47,3 +47,20 @@ func Apply(transpose bool, k, v, out linalg.Matrix) {
 	}
 	linalg.Return(edge)
 }
+
+// ApplyColumn is Apply for one column, of a block k and, unless it is empty, of its
+// transpose: out ← out + k v, both ← both + kᵀ x.
+func ApplyColumn(k linalg.Matrix, v, out, x, both []float64) {
+	if len(both) == 0 {
+		for i := range k.Rows {
+			out[i] += linalg.Dot(k.Row(i), v)
+		}
+		return
+	}
+	var sums [Lanes]float64
+	for i := range k.Rows {
+		sums = [Lanes]float64{}
+		loops.rowProduct(both, k.Row(i), v, x[i], &sums)
+		out[i] += Total(sums[:])
+	}
+}

@@ -6,6 +6,12 @@ import "unsafe"
 func portable() inner {
 	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable, rows: 1, vector: 4}
 	in.apply[0] = applyPortable
+	in.rowProduct = func(out, k, v []float64, x float64, sums *[Lanes]float64) {
+		for i, c := range k {
+			out[i] += x * c
+			sums[0] += c * v[i]
+		}
+	}
 	for p := range in.value {
 		p := Profile(p)
 		in.value[p] = func(k, u []float64, shape, variance float64) {

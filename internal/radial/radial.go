@@ -17,6 +17,7 @@ import (
 )
 
 //go:generate go run ../vecgen -set covariance -pkg radial -out radial_amd64.s -stubs stubs_amd64.go
+//go:generate go run ../vecgen -set covariance -single -pkg radial -out single_amd64.s -stubs single_stubs_amd64.go
 
 // Group is the number of points that one call takes from the left.
 const Group = 4
@@ -137,8 +138,10 @@ type inner struct {
 	rows      int // rows that apply takes
 	vector    int // columns that apply[0] takes; apply[1] takes twice as many
 	apply     [2]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)
-	value     [RQ + 1]func(k, u []float64, shape, variance float64)
-	pull      [RQ + 1]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64)
+	// rowProduct adds x·k to out and k·v to the sums.
+	rowProduct func(out, k, v []float64, x float64, sums *[Lanes]float64)
+	value      [RQ + 1]func(k, u []float64, shape, variance float64)
+	pull       [RQ + 1]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64)
 }
 
 // levels are the loops of each level; what a machine lacks stays empty.

@@ -279,6 +279,64 @@ deeper:
 	VZEROUPPER
 	RET
 
+// func rowProductAVX2(out []float64, k []float64, v []float64, x float64, sums *[8]float64)
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·rowProductAVX2(SB), NOSPLIT, $0-88
+	MOVQ         out_len+8(FP), AX
+	MOVQ         out_base+0(FP), CX
+	MOVQ         k_base+24(FP), DX
+	MOVQ         v_base+48(FP), BX
+	MOVSD        x+72(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVQ         sums+80(FP), SI
+	XORQ         DI, DI
+
+whole:
+	CMPQ        AX, $0x04
+	JLT         rest
+	VMOVUPD     (CX)(DI*8), Y1
+	VMOVUPD     (DX)(DI*8), Y2
+	VMOVUPD     (BX)(DI*8), Y3
+	VMOVAPD     Y1, Y1
+	VFMADD231PD Y0, Y2, Y1
+	VMULPD      Y3, Y2, Y2
+	VMOVUPD     Y1, (CX)(DI*8)
+	VADDPD      (SI), Y2, Y1
+	VMOVUPD     Y1, (SI)
+	ADDQ        $0x04, DI
+	SUBQ        $0x04, AX
+	JMP         whole
+
+rest:
+	TESTQ       AX, AX
+	JZ          done
+	LEAQ        masks<>+0(SB), R8
+	NEGQ        AX
+	VMOVUPD     32(R8)(AX*8), Y1
+	VMASKMOVPD  (CX)(DI*8), Y1, Y2
+	VMASKMOVPD  (DX)(DI*8), Y1, Y3
+	VMASKMOVPD  (BX)(DI*8), Y1, Y4
+	VMOVAPD     Y2, Y2
+	VFMADD231PD Y0, Y3, Y2
+	VMULPD      Y4, Y3, Y0
+	VMASKMOVPD  Y2, Y1, (CX)(DI*8)
+	VADDPD      (SI), Y0, Y0
+	VMOVUPD     Y0, (SI)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA masks<>+0(SB)/8, $0xffffffffffffffff
+DATA masks<>+8(SB)/8, $0xffffffffffffffff
+DATA masks<>+16(SB)/8, $0xffffffffffffffff
+DATA masks<>+24(SB)/8, $0xffffffffffffffff
+DATA masks<>+32(SB)/8, $0x0000000000000000
+DATA masks<>+40(SB)/8, $0x0000000000000000
+DATA masks<>+48(SB)/8, $0x0000000000000000
+DATA masks<>+56(SB)/8, $0x0000000000000000
+GLOBL masks<>(SB), RODATA|NOPTR, $64
+
 // func seValueAVX2(k []float64, u []float64, shape float64, variance float64)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
 TEXT ·seValueAVX2(SB), NOSPLIT, $0-64
@@ -463,16 +521,6 @@ DATA w256_3ff0000000000000<>+8(SB)/8, $0x3ff0000000000000
 DATA w256_3ff0000000000000<>+16(SB)/8, $0x3ff0000000000000
 DATA w256_3ff0000000000000<>+24(SB)/8, $0x3ff0000000000000
 GLOBL w256_3ff0000000000000<>(SB), RODATA|NOPTR, $32
-
-DATA masks<>+0(SB)/8, $0xffffffffffffffff
-DATA masks<>+8(SB)/8, $0xffffffffffffffff
-DATA masks<>+16(SB)/8, $0xffffffffffffffff
-DATA masks<>+24(SB)/8, $0xffffffffffffffff
-DATA masks<>+32(SB)/8, $0x0000000000000000
-DATA masks<>+40(SB)/8, $0x0000000000000000
-DATA masks<>+48(SB)/8, $0x0000000000000000
-DATA masks<>+56(SB)/8, $0x0000000000000000
-GLOBL masks<>(SB), RODATA|NOPTR, $64
 
 // func sePullAVX2(w []float64, u []float64, bar []float64, shape float64, sums *[24]float64)
 // Requires: AVX, AVX2, FMA3, MMX+, SSE2
@@ -2155,6 +2203,54 @@ deeper:
 	VADDPD       64(BX), Z15, Z15
 	VMOVUPD      Z15, 64(BX)
 	ADDQ         R9, BX
+	VZEROUPPER
+	RET
+
+// func rowProductAVX512(out []float64, k []float64, v []float64, x float64, sums *[8]float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, SSE2
+TEXT ·rowProductAVX512(SB), NOSPLIT, $0-88
+	MOVQ         out_len+8(FP), AX
+	MOVQ         out_base+0(FP), CX
+	MOVQ         k_base+24(FP), DX
+	MOVQ         v_base+48(FP), BX
+	MOVSD        x+72(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVQ         sums+80(FP), SI
+	VMOVUPD      (SI), Z1
+	XORQ         DI, DI
+
+whole:
+	CMPQ        AX, $0x08
+	JLT         rest
+	VMOVUPD     (CX)(DI*8), Z2
+	VMOVUPD     (DX)(DI*8), Z3
+	VMOVUPD     (BX)(DI*8), Z4
+	VMOVAPD     Z2, Z2
+	VFMADD231PD Z0, Z3, Z2
+	VMULPD      Z4, Z3, Z3
+	VMOVUPD     Z2, (CX)(DI*8)
+	VADDPD      Z3, Z1, Z1
+	ADDQ        $0x08, DI
+	SUBQ        $0x08, AX
+	JMP         whole
+
+rest:
+	TESTQ       AX, AX
+	JZ          done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVUPD.Z   (CX)(DI*8), K1, Z2
+	VMOVUPD.Z   (DX)(DI*8), K1, Z3
+	VMOVUPD.Z   (BX)(DI*8), K1, Z4
+	VMOVAPD     Z2, Z2
+	VFMADD231PD Z0, Z3, Z2
+	VMULPD      Z4, Z3, Z0
+	VMOVUPD     Z2, K1, (CX)(DI*8)
+	VADDPD      Z0, Z1, Z1
+
+done:
+	VMOVUPD Z1, (SI)
 	VZEROUPPER
 	RET
 

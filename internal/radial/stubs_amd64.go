@@ -26,6 +26,11 @@ func apply1AVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, v
 //go:noescape
 func apply2AVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
 
+// rowProductAVX2 adds x·k to out and k·v to the sums.
+//
+//go:noescape
+func rowProductAVX2(out []float64, k []float64, v []float64, x float64, sums *[8]float64)
+
 // seValueAVX2 writes variance·k(u) to k.
 //
 //go:noescape
@@ -97,6 +102,11 @@ func apply1AVX512(a *float64, rowStep int, depthStep int, depth int, v *float64,
 //
 //go:noescape
 func apply2AVX512(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
+
+// rowProductAVX512 adds x·k to out and k·v to the sums.
+//
+//go:noescape
+func rowProductAVX512(out []float64, k []float64, v []float64, x float64, sums *[8]float64)
 
 // seValueAVX512 writes variance·k(u) to k.
 //

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mmcloughlin/avo/attr"
 	op "github.com/mmcloughlin/avo/operand"
@@ -11,9 +12,20 @@ import (
 // covariance writes the inner loops of the stationary kernels, for package radial.
 func covariance(g *isa) {
 	g.distances()
-	g.moments()
+	if !g.single {
+		g.moments()
+	}
 	g.apply(1)
 	g.apply(2)
+	g.write(function{
+		name: "rowProduct", doc: "adds x·k to out and k·v to the sums.",
+		in: []string{"out", "k", "v"}, out: []string{"out"}, scalars: []string{"x"}, sums: 1,
+		body: func(g *isa, in, s []vec) (out, terms []vec) {
+			sum := g.copyOf(in[0])
+			g.plusProduct(sum, in[1], s[0])
+			return []vec{sum}, []vec{g.mul(in[1], in[2])}
+		},
+	})
 	// A profile is given by its value at u = scale²·d² ≥ 0, and by w = k̄ ∂k/∂u with its
 	// sums: Σ k̄ k, Σ w u, and RQ's Σ k̄ ∂k/∂ln a.
 	profile := func(name string, value func(g *isa, u, shape, variance vec) vec, pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
@@ -24,6 +36,9 @@ func covariance(g *isa) {
 				return []vec{value(g, in[0], s[0], s[1])}, nil
 			},
 		})
+		if g.single {
+			return
+		}
 		g.write(function{
 			name: name + "Pull", doc: "writes bar·∂k/∂u to w and adds up what Sums says.",
 			in: []string{"u", "bar"}, out: []string{"w"}, scalars: []string{"shape"}, sums: 3, ahead: "bar",
@@ -77,6 +92,9 @@ func covariance(g *isa) {
 			g.plusProduct(p, u, g.con(1./3))
 			return w, g.mul(e, p), nil
 		})
+	if g.single {
+		return // log1p is written for float64
+	}
 	profile("rq",
 		func(g *isa, u, shape, variance vec) vec { return g.expMinus(g.mul(g.log1p(u), shape), variance) },
 		func(g *isa, u, bar, shape vec) (w, k, dShape vec) {
@@ -101,7 +119,7 @@ func (g *isa) negative(x vec) vec {
 func (g *isa) distances() {
 	g.Function("distances" + g.suffix())
 	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr("func(a, b *float64, dim, step, panels int, out *float64, stride int)")
+	g.SignatureExpr("func(a, b *" + g.float() + ", dim, step, panels int, out *" + g.float() + ", stride int)")
 	g.Doc("distances"+g.suffix()+" writes the squared distances of 4 points a to those of panels b,",
 		"step values apart; stride is that of out.")
 	g.Pragma("noescape")
@@ -112,8 +130,8 @@ func (g *isa) distances() {
 	left := g.Load(g.Param("panels"), g.GP64())
 	out := g.Load(g.Param("out"), g.GP64())
 	stride := g.Load(g.Param("stride"), g.GP64())
-	g.SHLQ(op.U8(3), step)
-	g.SHLQ(op.U8(3), stride)
+	g.SHLQ(op.U8(g.shift()), step)
+	g.SHLQ(op.U8(g.shift()), stride)
 	width := g.bits / 8
 	pa, pb, t := g.GP64(), g.GP64(), g.GP64()
 
@@ -134,13 +152,13 @@ func (g *isa) distances() {
 	}
 	for r := range sum {
 		ar := g.vec()
-		g.VBROADCASTSD(op.Mem{Base: pa, Disp: 8 * r}, ar)
+		g.broadcast(op.Mem{Base: pa, Disp: g.size() * r}, ar)
 		for c := range b {
 			d := g.sub(b[c], ar)
 			g.plusProduct(sum[r][c], d, d)
 		}
 	}
-	g.ADDQ(op.U32(32), pa)
+	g.ADDQ(op.U32(4*g.size()), pa)
 	g.ADDQ(op.U32(2*width), pb)
 	g.DECQ(t)
 	g.JNZ(op.LabelRef("dimension"))
@@ -231,7 +249,7 @@ func (g *isa) apply(vectors int) {
 	name := fmt.Sprintf("apply%d%s", vectors, g.suffix())
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr("func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)")
+	g.SignatureExpr(strings.ReplaceAll("func(a *float, rowStep, depthStep, depth int, v *float, vStride int, out *float, outStride int)", "float", g.float()))
 	g.Doc(name + " adds the product of a few rows a and as many vectors of columns of v to out.")
 	g.Pragma("noescape")
 	a := g.Load(g.Param("a"), g.GP64())
@@ -241,7 +259,7 @@ func (g *isa) apply(vectors int) {
 	bytes := func(name string) reg.GPVirtual {
 		r := g.GP64()
 		g.Load(g.Param(name), r)
-		g.SHLQ(op.U8(3), r)
+		g.SHLQ(op.U8(g.shift()), r)
 		return r
 	}
 	rowStep, depthStep := bytes("rowStep"), bytes("depthStep")
@@ -275,7 +293,7 @@ func (g *isa) apply(vectors int) {
 	}
 	for r := range sums {
 		x := g.vec()
-		g.VBROADCASTSD(element(r), x)
+		g.broadcast(element(r), x)
 		for c := range vs {
 			g.plusProduct(sums[r][c], x, vs[c])
 		}
@@ -287,7 +305,7 @@ func (g *isa) apply(vectors int) {
 	for r := range sums {
 		for c := range sums[r] {
 			m := op.Mem{Base: out, Disp: c * width}
-			g.VADDPD(m, sums[r][c], sums[r][c])
+			g.do(g.VADDPD, g.VADDPS, m, sums[r][c], sums[r][c])
 			g.VMOVUPD(sums[r][c], m)
 		}
 		g.ADDQ(outStride, out)

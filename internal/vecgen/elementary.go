@@ -31,6 +31,9 @@ var (
 		0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d68p-5, 0x1.11111111109b5p-7, 0x1.6c16c17889ef1p-10,
 		0x1.a01a01a7c2efep-13, 0x1.a019b9149a41cp-16, 0x1.71de0db2f6b19p-19, 0x1.28917c89a43bcp-22, 0x1.af389ecfc4bb6p-26,
 	}
+	// The same for float32: 0.2 units of 2⁻²⁴ in eʳ.
+	expSingleCoefs = []float64{0x1p-1, 0x1.5554dd04e58adp-3, 0x1.5555193389289p-5, 0x1.120b616c44764p-7, 0x1.6d10fc65d1fcap-10}
+
 	// (2 artanh s − 2s)/s³ as a function of s² for |s| ≤ (√2−1)/(√2+1): 0.05 in 2 artanh s.
 	logCoefs = []float64{
 		0x1.5555555555558p-1, 0x1.99999999952e2p-2, 0x1.2492492df148dp-2, 0x1.c71c62e580082p-3,
@@ -50,7 +53,8 @@ var (
 const (
 	// Added to a number under 2⁵¹, round leaves it rounded to an integer, which stands
 	// in the low bits of the sum.
-	round = 0x1.8p52
+	round       = 0x1.8p52
+	roundSingle = 0x1.8p23 // for float32
 
 	ln2Hi, ln2Lo      = 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56 // both full: for use with FMA
 	ln2Short, ln2Rest = 0x1.62e42fef00000p-1, 0x1.473de6af278edp-34 // the first with 33 bits: k·ln2Short is exact
@@ -78,15 +82,21 @@ func (g *isa) exp(x vec) vec {
 // than a third of what that of u itself does. With AVX2, e⁻ᵘ is 0 where it is under
 // e⁻⁷⁰⁸, which saves scaling in two steps.
 func (g *isa) expMinus(u, f vec) vec {
-	last := 746.
+	last, coefs, mantissa := 746., expCoefs, uint8(52)
 	if g.bits == 256 {
 		last = 708
+	}
+	if g.single {
+		last, coefs, mantissa = 104, expSingleCoefs, 23
+		if g.bits == 256 {
+			last = 87
+		}
 	}
 	r := g.vec()
 	g.VMINPD(u, g.inReg(g.con(last)), r)
 	n := g.times(r, -math.Log2E)
 	g.plusProduct(r, n, g.con(ln2Hi))
-	c := slices.Clone(expCoefs)
+	c := slices.Clone(coefs)
 	for i := 1; i < len(c); i += 2 {
 		c[i] = -c[i]
 	}
@@ -96,23 +106,31 @@ func (g *isa) expMinus(u, f vec) vec {
 		g.timesPlus(p, f, f)
 		return g.scale(p, n)
 	}
-	n = g.shiftLeft(g.add(n, g.con(round)), 52)
+	n = g.shiftLeft(g.add(n, g.con(g.round())), mantissa)
 	p = g.addInt(g.add(p, g.con(1)), n)
 	return g.mul(g.where(u, greater, g.con(last), g.zero(), p), f)
+}
+
+// round is the constant of that name, of g's elements.
+func (g *isa) round() float64 {
+	if g.single {
+		return roundSingle
+	}
+	return round
 }
 
 // times is x·f, rounded to an integer under 2⁵¹.
 func (g *isa) times(x vec, f float64) vec {
 	n := g.copyOf(x)
-	g.timesPlus(n, g.inReg(g.con(f)), g.con(round))
-	return g.sub(n, g.con(round))
+	g.timesPlus(n, g.inReg(g.con(f)), g.con(g.round()))
+	return g.sub(n, g.con(g.round()))
 }
 
 // scale is 2ⁿ p, rounded once where the result is denormal.
 func (g *isa) scale(p, n vec) vec {
 	if g.bits == 512 {
 		r := g.vec()
-		g.VSCALEFPD(n, p, r)
+		g.do(g.VSCALEFPD, g.VSCALEFPS, n, p, r)
 		return r
 	}
 	half := g.copyOf(n)

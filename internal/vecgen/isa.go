@@ -20,6 +20,7 @@ import (
 type isa struct {
 	*build.Context
 	bits     int
+	single   bool              // elements are float32, not float64
 	memory   map[uint64]op.Mem // constants, one full vector each
 	hoisted  map[uint64]vec    // those that the current function keeps in registers
 	wanted   []uint64          // constants met, in order; what hoist chooses from
@@ -29,18 +30,52 @@ type isa struct {
 
 type vec = reg.VecVirtual
 
-func newISA(c *build.Context, bits int) *isa {
-	return &isa{Context: c, bits: bits, memory: map[uint64]op.Mem{}}
+func newISA(c *build.Context, bits int, single bool) *isa {
+	return &isa{Context: c, bits: bits, single: single, memory: map[uint64]op.Mem{}}
 }
 
-func (g *isa) lanes() int { return g.bits / 64 }
+// size is an element's, in bytes; shift is its logarithm.
+func (g *isa) size() int { return 1 << g.shift() }
+
+func (g *isa) shift() uint8 {
+	if g.single {
+		return 2
+	}
+	return 3
+}
+
+func (g *isa) float() string { return fmt.Sprintf("float%d", 8*g.size()) }
+
+func (g *isa) lanes() int { return g.bits / 8 / g.size() }
 
 func (g *isa) suffix() string {
+	s := "AVX2"
 	if g.bits == 512 {
-		return "AVX512"
+		s = "AVX512"
 	}
-	return "AVX2"
+	if g.single {
+		return "Single" + s
+	}
+	return s
 }
+
+// do emits one of two instructions, by the kind of the elements.
+func (g *isa) do(double, single func(...op.Op), ops ...op.Op) {
+	if g.single {
+		double = single
+	}
+	double(ops...)
+}
+
+// result is do with a new register as the last operand.
+func (g *isa) result(double, single func(...op.Op), ops ...op.Op) vec {
+	r := g.vec()
+	g.do(double, single, append(ops, r)...)
+	return r
+}
+
+// broadcast fills r with one element.
+func (g *isa) broadcast(o op.Op, r vec) { g.do(g.VBROADCASTSD, g.VBROADCASTSS, o, r) }
 
 func (g *isa) vec() vec {
 	if g.bits == 512 {
@@ -51,7 +86,12 @@ func (g *isa) vec() vec {
 
 // con is the operand that holds a constant in every lane: a register if hoisted,
 // else memory.
-func (g *isa) con(v float64) op.Op { return g.word(math.Float64bits(v)) }
+func (g *isa) con(v float64) op.Op {
+	if g.single {
+		return g.word(uint64(math.Float32bits(float32(v))))
+	}
+	return g.word(math.Float64bits(v))
+}
 
 func (g *isa) word(w uint64) op.Op {
 	if r, ok := g.hoisted[w]; ok {
@@ -68,10 +108,14 @@ func (g *isa) word(w uint64) op.Op {
 func (g *isa) static(w uint64) op.Mem {
 	m, ok := g.memory[w]
 	if !ok {
-		m = g.StaticGlobal(fmt.Sprintf("w%d_%016x", g.bits, w))
+		m = g.StaticGlobal(fmt.Sprintf("w%d_%0*x", g.bits, 2*g.size(), w))
 		g.DataAttributes(attr.RODATA | attr.NOPTR)
 		for range g.lanes() {
-			g.AppendDatum(op.U64(w))
+			if g.single {
+				g.AppendDatum(op.U32(w))
+			} else {
+				g.AppendDatum(op.U64(w))
+			}
 		}
 		g.memory[w] = m
 	}
@@ -95,11 +139,11 @@ func (g *isa) copyOf(a vec) vec {
 }
 
 // Binary operations; the second operand may be in memory.
-func (g *isa) add(a vec, b op.Op) vec { r := g.vec(); g.VADDPD(b, a, r); return r }
-func (g *isa) sub(a vec, b op.Op) vec { r := g.vec(); g.VSUBPD(b, a, r); return r }
-func (g *isa) mul(a vec, b op.Op) vec { r := g.vec(); g.VMULPD(b, a, r); return r }
-func (g *isa) div(a vec, b op.Op) vec { r := g.vec(); g.VDIVPD(b, a, r); return r }
-func (g *isa) sqrt(a vec) vec         { r := g.vec(); g.VSQRTPD(a, r); return r }
+func (g *isa) add(a vec, b op.Op) vec { return g.result(g.VADDPD, g.VADDPS, b, a) }
+func (g *isa) sub(a vec, b op.Op) vec { return g.result(g.VSUBPD, g.VSUBPS, b, a) }
+func (g *isa) mul(a vec, b op.Op) vec { return g.result(g.VMULPD, g.VMULPS, b, a) }
+func (g *isa) div(a vec, b op.Op) vec { return g.result(g.VDIVPD, g.VDIVPS, b, a) }
+func (g *isa) sqrt(a vec) vec         { return g.result(g.VSQRTPD, g.VSQRTPS, a) }
 func (g *isa) and(a vec, b op.Op) vec { r := g.vec(); g.VANDPD(b, a, r); return r }
 func (g *isa) or(a vec, b op.Op) vec  { r := g.vec(); g.VORPD(b, a, r); return r }
 
@@ -113,16 +157,16 @@ func (g *isa) clamp(x vec, lo, hi float64) vec {
 }
 
 // timesPlus: p ← p·x + c.
-func (g *isa) timesPlus(p, x vec, c op.Op) { g.VFMADD213PD(c, x, p) }
+func (g *isa) timesPlus(p, x vec, c op.Op) { g.do(g.VFMADD213PD, g.VFMADD213PS, c, x, p) }
 
 // timesMinus: p ← p·x − c.
-func (g *isa) timesMinus(p, x vec, c op.Op) { g.VFMSUB213PD(c, x, p) }
+func (g *isa) timesMinus(p, x vec, c op.Op) { g.do(g.VFMSUB213PD, g.VFMSUB213PS, c, x, p) }
 
 // plusProduct: s ← s + a·b.
-func (g *isa) plusProduct(s, a vec, b op.Op) { g.VFMADD231PD(b, a, s) }
+func (g *isa) plusProduct(s, a vec, b op.Op) { g.do(g.VFMADD231PD, g.VFMADD231PS, b, a, s) }
 
 // minusProduct: s ← s − a·b.
-func (g *isa) minusProduct(s, a vec, b op.Op) { g.VFNMADD231PD(b, a, s) }
+func (g *isa) minusProduct(s, a vec, b op.Op) { g.do(g.VFNMADD231PD, g.VFNMADD231PS, b, a, s) }
 
 // polynomial is Σ c_i x^i by Horner's rule.
 func (g *isa) polynomial(x vec, c []float64) vec {
@@ -135,13 +179,11 @@ func (g *isa) polynomial(x vec, c []float64) vec {
 	return p
 }
 
-// Operations on the bits of the lanes as 64-bit integers.
-func (g *isa) addInt(a vec, b op.Op) vec { r := g.vec(); g.VPADDQ(b, a, r); return r }
+// Operations on the bits of the lanes as integers.
+func (g *isa) addInt(a vec, b op.Op) vec { return g.result(g.VPADDQ, g.VPADDD, b, a) }
 func (g *isa) subInt(a vec, b op.Op) vec { r := g.vec(); g.VPSUBQ(b, a, r); return r }
 func (g *isa) shiftLeft(a vec, n uint8) vec {
-	r := g.vec()
-	g.VPSLLQ(op.U8(n), a, r)
-	return r
+	return g.result(g.VPSLLQ, g.VPSLLD, op.U8(n), a)
 }
 func (g *isa) shiftRight(a vec, n uint8) vec {
 	r := g.vec()
@@ -161,13 +203,17 @@ func (g *isa) where(a vec, predicate uint8, b, yes op.Op, no vec) vec {
 	r := g.vec()
 	if g.bits == 512 {
 		k := g.K()
-		g.VCMPPD(op.U8(predicate), b, a, k)
-		g.VBLENDMPD(yes, no, k, r)
+		g.do(g.VCMPPD, g.VCMPPS, op.U8(predicate), b, a, k)
+		g.do(g.VBLENDMPD, g.VBLENDMPS, yes, no, k, r)
 		return r
 	}
 	k := g.vec()
-	g.VCMPPD(op.U8(predicate), b, a, k)
-	g.VBLENDVPD(k, yes, no, r)
+	g.do(g.VCMPPD, g.VCMPPS, op.U8(predicate), b, a, k)
+	if g.single {
+		g.VBLENDVPS(k, yes, no, r)
+	} else {
+		g.VBLENDVPD(k, yes, no, r)
+	}
 	return r
 }
 
@@ -177,13 +223,13 @@ type function struct {
 	in, out   []string // slices; an output may also be an input
 	scalars   []string
 	ahead     string // a slice whose memory 4 KB on is wanted soon, about a row further in a block
-	sums      int    // running sums, 8 lanes each (AVX2 uses the first 4), in sums *[n]float64
+	sums      int    // running sums of 64 bytes each (AVX2 uses half), in sums *[n]float64
 	body      func(g *isa, in, scalars []vec) (out, terms []vec)
 }
 
 // rehearsal runs a body once outside the file to learn which constants it uses.
 func (g *isa) rehearsal(f function) []uint64 {
-	try := newISA(build.NewContext(), g.bits)
+	try := newISA(build.NewContext(), g.bits, g.single)
 	try.rehearse, try.hoisted = true, map[uint64]vec{}
 	try.Function("rehearsal")
 	some := func(n int) (v []vec) {
@@ -201,7 +247,7 @@ func (g *isa) rehearsal(f function) []uint64 {
 func (g *isa) write(f function) {
 	constants := g.rehearsal(f)
 	fit := func(n int) bool {
-		try := newISA(build.NewContext(), g.bits)
+		try := newISA(build.NewContext(), g.bits, g.single)
 		try.emit(f, constants[:n])
 		file, err := try.Result()
 		return err == nil && compile.Execute(file) == nil
@@ -240,12 +286,12 @@ func (g *isa) emit(f function, hoist []uint64) {
 			}
 		}
 	}
-	sig := "func(" + strings.Join(names, ", ") + " []float64"
+	sig := "func(" + strings.Join(names, ", ") + " []" + g.float()
 	if len(f.scalars) > 0 {
-		sig += ", " + strings.Join(f.scalars, ", ") + " float64"
+		sig += ", " + strings.Join(f.scalars, ", ") + " " + g.float()
 	}
 	if f.sums > 0 {
-		sig += fmt.Sprintf(", sums *[%d]float64", 8*f.sums)
+		sig += fmt.Sprintf(", sums *[%d]%s", 64/g.size()*f.sums, g.float())
 	}
 	g.Function(f.name + g.suffix())
 	g.Attributes(attr.NOSPLIT)
@@ -263,7 +309,7 @@ func (g *isa) emit(f function, hoist []uint64) {
 		x := g.XMM()
 		g.Load(g.Param(s), x)
 		scalars[i] = g.vec()
-		g.VBROADCASTSD(x, scalars[i])
+		g.broadcast(x, scalars[i])
 	}
 	g.hoisted = map[uint64]vec{}
 	for _, w := range hoist {
@@ -286,7 +332,7 @@ func (g *isa) emit(f function, hoist []uint64) {
 	}
 	at := g.GP64()
 	g.XORQ(at, at)
-	element := func(s string) op.Mem { return op.Mem{Base: base[s], Index: at, Scale: 8} }
+	element := func(s string) op.Mem { return op.Mem{Base: base[s], Index: at, Scale: uint8(g.size())} }
 	step := func(load func(m op.Mem, r vec), store func(r vec, m op.Mem)) {
 		in := make([]vec, len(f.in))
 		for i, s := range f.in {
@@ -299,7 +345,7 @@ func (g *isa) emit(f function, hoist []uint64) {
 		}
 		for i, t := range terms {
 			if g.bits == 512 {
-				g.VADDPD(t, sums[i], sums[i])
+				g.do(g.VADDPD, g.VADDPS, t, sums[i], sums[i])
 			} else {
 				g.VMOVUPD(g.add(t, slot(i)), slot(i))
 			}
@@ -327,14 +373,25 @@ func (g *isa) emit(f function, hoist []uint64) {
 		g.MOVQ(op.I64(-1), ones)
 		g.BZHIQ(n, ones, ones)
 		g.KMOVQ(ones, k)
-		step(func(m op.Mem, r vec) { g.VMOVUPD_Z(m, k, r) }, func(r vec, m op.Mem) { g.VMOVUPD(r, k, m) })
+		load := g.VMOVUPD_Z
+		if g.single {
+			load = g.VMOVUPS_Z
+		}
+		step(func(m op.Mem, r vec) { load(m, k, r) }, func(r vec, m op.Mem) { g.do(g.VMOVUPD, g.VMOVUPS, r, k, m) })
 	} else {
-		// The first n words from 4−n on in 4 words of ones and 4 of zeros.
+		// The first n words from lanes−n on in as many words of ones, followed by zeros.
 		first, mask := g.GP64(), g.vec()
 		g.LEAQ(g.maskTable(), first)
 		g.NEGQ(n)
-		g.VMOVUPD(op.Mem{Base: first, Index: n, Scale: 8, Disp: 32}, mask)
-		step(func(m op.Mem, r vec) { g.VMASKMOVPD(m, mask, r) }, func(r vec, m op.Mem) { g.VMASKMOVPD(r, mask, m) })
+		g.VMOVUPD(op.Mem{Base: first, Index: n, Scale: uint8(g.size()), Disp: 32}, mask)
+		masked := func(from, to op.Op) {
+			if g.single {
+				g.VMASKMOVPS(from, mask, to)
+			} else {
+				g.VMASKMOVPD(from, mask, to)
+			}
+		}
+		step(func(m op.Mem, r vec) { masked(m, r) }, func(r vec, m op.Mem) { masked(r, m) })
 	}
 	g.Label("done")
 	for i, s := range sums {

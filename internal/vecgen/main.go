@@ -17,10 +17,11 @@ func main() {
 	args := flag.NewFlagSet("vecgen", flag.ExitOnError)
 	flags := build.NewFlags(args)
 	set := args.String("set", "", "functions to write: elementary or covariance")
+	single := args.Bool("single", false, "for float32, not float64")
 	args.Parse(os.Args[1:])
 	c := build.NewContext()
 	c.ConstraintExpr("amd64")
-	for _, g := range []*isa{newISA(c, 256), newISA(c, 512)} {
+	for _, g := range []*isa{newISA(c, 256, *single), newISA(c, 512, *single)} {
 		switch *set {
 		case "elementary":
 			elementary(g)

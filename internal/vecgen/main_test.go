@@ -12,12 +12,13 @@ func TestCommittedAssemblyIsCurrent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("generates everything")
 	}
-	for _, c := range []struct{ set, pkg, asm, stubs string }{
-		{"elementary", "linalg", "vec_amd64.s", "vec_amd64.go"},
-		{"covariance", "radial", "radial_amd64.s", "stubs_amd64.go"},
+	for _, c := range []struct{ set, single, pkg, asm, stubs string }{
+		{"elementary", "false", "linalg", "vec_amd64.s", "vec_amd64.go"},
+		{"covariance", "false", "radial", "radial_amd64.s", "stubs_amd64.go"},
+		{"covariance", "true", "radial", "single_amd64.s", "single_stubs_amd64.go"},
 	} {
 		dir := t.TempDir()
-		command := exec.Command("go", "run", ".", "-set", c.set, "-pkg", c.pkg, "-out", filepath.Join(dir, c.asm), "-stubs", filepath.Join(dir, c.stubs))
+		command := exec.Command("go", "run", ".", "-set", c.set, "-single="+c.single, "-pkg", c.pkg, "-out", filepath.Join(dir, c.asm), "-stubs", filepath.Join(dir, c.stubs))
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -14,11 +14,25 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// Run checks an objective, made anew for every use, on small random problems with
-// several kernels, mean functions and noise levels: the gradient against central
+// Run is RunProblem for an objective of the full GP.
+func Run(t *testing.T, fresh func() objective.Exact) {
+	RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x linalg.Matrix, y []float64) Problem {
+		return &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y, Objective: fresh()}
+	})
+}
+
+// Problem is an objective bound to rows.
+type Problem interface {
+	Dim() int
+	Names() []string
+	Evaluate(x, gradient []float64) (float64, error)
+}
+
+// RunProblem checks an objective, bound to its rows anew for every use, on small random
+// problems with several kernels, mean functions and noise levels: the gradient against central
 // differences, the same value whatever the order of the rows, the number of cores
 // or the evaluations made before, and an error where the matrix can't be factored.
-func Run(t *testing.T, fresh func() objective.Exact) {
+func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x linalg.Matrix, y []float64) Problem) {
 	for _, c := range []struct {
 		name     string
 		kernel   string
@@ -42,12 +56,14 @@ func Run(t *testing.T, fresh func() objective.Exact) {
 				x.Row(i)[0], x.Row(i)[1] = 2*rng.NormFloat64(), 2*rng.NormFloat64()
 				y[i] = math.Sin(x.At(i, 0)) + 0.3*rng.NormFloat64()
 			}
-			make := func(x linalg.Matrix, y []float64) *objective.Problem {
-				return &objective.Problem{Kernel: k, Mean: c.mean, X: x, Y: y, Objective: fresh()}
-			}
+			make := func(x linalg.Matrix, y []float64) Problem { return bind(k, c.mean, x, y) }
 			p := make(x, y)
 			at := slices.Repeat([]float64{0.2}, p.Dim())
-			at[len(at)-1] = c.logNoise
+			noise := slices.Index(p.Names(), "log_noise_variance")
+			at[noise] = c.logNoise
+			for i := noise + 1; i < len(at); i++ {
+				at[i] = 3 * rng.NormFloat64() // inducing inputs
+			}
 			gradient := slices.Clone(at)
 			value, err := p.Evaluate(at, gradient)
 			if err != nil {
@@ -89,7 +105,7 @@ func Run(t *testing.T, fresh func() objective.Exact) {
 			}
 
 			bad := slices.Clone(at)
-			bad[len(bad)-1] = math.Inf(-1)
+			bad[noise] = math.Inf(-1)
 			copy(px.Row(1), px.Row(0)) // a repeated row without noise: singular
 			if v, err := make(px, py).Evaluate(bad, nil); err == nil {
 				t.Errorf("a singular matrix gave the value %v and no error", v)

@@ -1,0 +1,166 @@
+package inducing
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// Theory holds what the bounds of Yue & Kontar on D = ln p(y) − L_α, the Rényi divergence of the
+// approximate from the exact posterior, depend on. They hold for inducing inputs drawn from the
+// rows by a k-DPP, up to DPPError in total variation, and kept where they are drawn.
+type Theory struct {
+	Rows     int     // N, drawn from the input distribution
+	Alpha    float64 // in [0, 1]
+	Noise    float64 // s = σ_ε²
+	Variance float64 // v₀ ≥ k(x, x)
+	Delta    float64 // the bound may fail with this probability, over rows and inducing inputs
+	DPPError float64 // ε
+}
+
+// Total is C_tot = (M+1)C + 2Nv₀ε with C = N Σ_{m>M} λ_m: a bound of E tr(K − Q) for M inducing
+// inputs, given the tail Σ_{m>M} λ_m of the kernel operator's eigenvalues.
+func (t Theory) Total(m int, tail float64) float64 {
+	n := float64(t.Rows)
+	return float64(m+1)*n*tail + 2*n*t.Variance*t.DPPError
+}
+
+// Theorem1 bounds D for y drawn from the prior with the noise ("Optimize to Generalize in
+// Gaussian Processes", Theorem 1, second part; "The Rényi Gaussian Process", Theorem 1):
+//
+//	D ≤ (α/(2δt)) N ln(1 + t C_tot/(sN)) + α C_tot/(2δs),  t = 1−α
+func (t Theory) Theorem1(m int, tail float64) float64 { return t.bound(t.Total(m, tail), 1) }
+
+// Theorem2 bounds D for any y, of squared length square ("Optimize to Generalize", Theorem 1,
+// first part; "The Rényi Gaussian Process", Theorem 2): as Theorem1 with ‖y‖²/s times its second
+// term.
+func (t Theory) Theorem2(m int, tail, square float64) float64 {
+	return t.bound(t.Total(m, tail), square/t.Noise)
+}
+
+func (t Theory) bound(total, factor float64) float64 {
+	n, share := float64(t.Rows), 1-t.Alpha
+	first := total / t.Noise // N ln(1 + t C/(sN))/t as t → 0
+	if share > 0 {
+		first = n * math.Log1p(share*total/(t.Noise*n)) / share
+	}
+	return t.Alpha / (2 * t.Delta) * (first + total/t.Noise*factor)
+}
+
+// SECorollary is Corollary 2 of "Optimize to Generalize" (3 of "The Rényi Gaussian Process") for
+// the SE kernel on one Gaussian input and ‖y‖² ≤ RN: the M that is enough, not rounded, and the
+// bound of D with it, which falls like N^−γ. Its η has 2√A where the papers print a√A, and its
+// a = 1/(4σ_x²) the input's variance, not the noise. It takes ε = δs/(vN^{γ+2}), whatever
+// t.DPPError is, and needs M+1 ≤ N.
+func (t Theory) SECorollary(lengthscale, inputSD, gamma, r float64) (m, bound float64) {
+	b := seRatio(lengthscale, inputSD)
+	n, share := float64(t.Rows), 1-t.Alpha
+	eta := t.Variance / (2 * t.Noise * t.Delta) // √(2a/A) = 1 − B
+	m = ((3+gamma)*math.Log(n) + math.Log(eta)) / -math.Log(b)
+	small := 4 * t.Delta / math.Pow(n, gamma+2)
+	first := n * small
+	if share > 0 {
+		first = n * math.Log1p(share*small) / share
+	}
+	return m, t.Alpha * (2*r/(t.Noise*math.Pow(n, gamma)) + first/(2*t.Delta))
+}
+
+// MaternExponent is the least t for which M = N^t inducing inputs make D fall like N^−γ for the
+// kernel Matérn r+½ on one input of bounded range: (γ+2)/(2r). Its constants aren't known.
+func MaternExponent(r int, gamma float64) float64 { return (gamma + 2) / (2 * float64(r)) }
+
+// seRatio is B of the SE kernel's eigenvalues λ_m = v(1−B)B^{m−1} for a Gaussian input: with
+// a = 1/(4σ_x²), b = 1/(2l²), c = √(a²+2ab), A = a+b+c it is b/A, and √(2a/A) = 1 − B.
+func seRatio(lengthscale, inputSD float64) float64 {
+	a, b := 1/(4*inputSD*inputSD), 1/(2*lengthscale*lengthscale)
+	return b / (a + b + math.Sqrt(a*a+2*a*b))
+}
+
+// SESpectrum lists the eigenvalues of the SE kernel's operator for independent Gaussian inputs
+// of standard deviations inputSD, in descending order: products of the one-dimensional ones.
+type SESpectrum struct {
+	variance float64
+	logB     []float64
+	next     orders
+	left     *big.Float // Σ of those that weren't listed
+}
+
+// NewSESpectrum takes a lengthscale for every input.
+func NewSESpectrum(variance float64, lengthscales, inputSD []float64) (*SESpectrum, error) {
+	s := &SESpectrum{variance: variance, left: number(variance)}
+	first := order{index: make([]int, len(lengthscales))}
+	for i, l := range lengthscales {
+		b := seRatio(l, inputSD[i])
+		if !(b > 0 && b < 1) || !(variance > 0) {
+			return nil, fmt.Errorf("variance %v, lengthscale %v of an input with standard deviation %v: want positive numbers", variance, l, inputSD[i])
+		}
+		s.logB = append(s.logB, math.Log(b))
+	}
+	s.next = orders{first}
+	return s, nil
+}
+
+// order is a product of one-dimensional eigenvalues.
+type order struct {
+	log   float64 // Σ index_i ln B_i
+	index []int
+	last  int // the input that was raised last; only it and later ones are raised next
+}
+
+type orders []order
+
+func (o orders) Len() int           { return len(o) }
+func (o orders) Less(i, j int) bool { return o[i].log > o[j].log }
+func (o orders) Swap(i, j int)      { o[i], o[j] = o[j], o[i] }
+func (o *orders) Push(x any)        { *o = append(*o, x.(order)) }
+func (o *orders) Pop() any {
+	last := (*o)[len(*o)-1]
+	*o = (*o)[:len(*o)-1]
+	return last
+}
+
+// digits of the sums whose small rest counts: 1e-12 of v is left after a few eigenvalues.
+const digits = 300
+
+func number(v float64) *big.Float { return new(big.Float).SetPrec(digits).SetFloat64(v) }
+
+// Next returns the next eigenvalue, and the sum of all after it.
+func (s *SESpectrum) Next() (value, tail float64) {
+	o := heap.Pop(&s.next).(order)
+	// The value to all digits, or the rest would be their rounding.
+	exact := number(s.variance)
+	for i, power := range o.index {
+		b := number(math.Exp(s.logB[i]))
+		exact.Mul(exact, new(big.Float).Sub(number(1), b))
+		for range power {
+			exact.Mul(exact, b)
+		}
+	}
+	s.left.Sub(s.left, exact)
+	for i := o.last; i < len(o.index); i++ {
+		raised := order{o.log + s.logB[i], slices.Clone(o.index), i}
+		raised.index[i]++
+		heap.Push(&s.next, raised)
+	}
+	value, _ = exact.Float64()
+	tail, _ = s.left.Float64()
+	return value, max(tail, 0)
+}
+
+// Enough returns the least M for which Theorem 2 bounds D by target nats, at most limit, and the
+// bound with it.
+func (t Theory) Enough(s *SESpectrum, square, target float64, limit int) (m int, bound float64, err error) {
+	if !(target > 0) || limit < 1 || t.Rows < 2 {
+		return 0, 0, errors.New("how many inducing inputs are enough: want a positive target, a positive limit and two rows")
+	}
+	for m = 1; ; m++ {
+		_, tail := s.Next()
+		bound = t.Theorem2(m, tail, square)
+		if bound <= target || m == min(limit, t.Rows-1) {
+			return m, bound, nil
+		}
+	}
+}

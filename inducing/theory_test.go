@@ -1,0 +1,109 @@
+package inducing
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// TestSESpectrum: the eigenvalues are those of the kernel matrix of many Gaussian rows over N,
+// and sum to the variance.
+func TestSESpectrum(t *testing.T) {
+	const n = 800
+	x := gaussian(n, 2, 3)
+	ls, sd := []float64{1.5, 0.8}, []float64{1, 1}
+	k := linalg.New(n, n)
+	kernel.FillSymmetric(kernel.SE(2, true), []float64{2 * math.Log(ls[0]), 2 * math.Log(ls[1]), math.Log(2)}, x, k)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(n, k.Data), false) {
+		t.Fatal("no eigenvalues")
+	}
+	values := eigen.Values(nil)
+	slices.Reverse(values)
+	s, err := NewSESpectrum(2, ls, sd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, last := 0.0, math.Inf(1)
+	for m := range 400 {
+		v, tail := s.Next()
+		sum += v
+		if v > last*(1+1e-12) || math.Abs(sum+tail-2) > 1e-12 {
+			t.Fatalf("eigenvalue %d: %v after %v, sum %v, rest %v", m+1, v, last, sum, tail)
+		}
+		last = v
+		if m < 4 && math.Abs(values[m]/n-v) > 0.1*v {
+			t.Errorf("eigenvalue %d: %v, of %d rows %v", m+1, v, n, values[m]/n)
+		}
+	}
+	// One input: everything is known in closed form.
+	if s, err = NewSESpectrum(2, ls[:1], sd[:1]); err != nil {
+		t.Fatal(err)
+	}
+	a, b := 0.25, 1/(2*1.5*1.5)
+	c := math.Sqrt(a*a + 2*a*b)
+	ratio := b / (a + b + c)
+	for m := range 60 {
+		v, tail := s.Next()
+		want := 2 * math.Sqrt(2*a/(a+b+c)) * math.Pow(ratio, float64(m))
+		if math.Abs(v-want) > 1e-12*want || math.Abs(tail-want*ratio/(1-ratio)) > 1e-11*tail {
+			t.Fatalf("eigenvalue %d: %v and %v after it, want %v and %v", m+1, v, tail, want, want*ratio/(1-ratio))
+		}
+	}
+	if _, err := NewSESpectrum(1, []float64{0}, []float64{1}); err == nil {
+		t.Error("a lengthscale 0 was accepted")
+	}
+}
+
+// TestTheory: the corollary's M and bound follow from the theorem, which falls in M and grows in
+// α, to its limit α = 1; Enough finds the first M under the target.
+func TestTheory(t *testing.T) {
+	th := Theory{Rows: 5000, Alpha: 0.5, Noise: 0.1, Variance: 1.3, Delta: 0.1}
+	const gamma, r = 0.5, 1.2
+	m, bound := th.SECorollary(0.7, 1.1, gamma, r)
+	th.DPPError = th.Delta * th.Noise / (th.Variance * math.Pow(5000, gamma+2))
+	tailOf := func(m int) (tail float64) {
+		s, err := NewSESpectrum(1.3, []float64{0.7}, []float64{1.1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range m {
+			_, tail = s.Next()
+		}
+		return tail
+	}
+	enough := int(math.Ceil(m))
+	if got := th.Theorem2(enough, tailOf(enough), r*5000); !(got <= bound) {
+		t.Errorf("Theorem 2 with the corollary's M = %v: %v, the corollary has %v", m, got, bound)
+	}
+	last := 0.0
+	for _, alpha := range []float64{0, 0.1, 0.9, 1 - 1e-9, 1} {
+		th.Alpha = alpha
+		v := th.Theorem2(20, 1e-6, 6000)
+		if v < last || (alpha == 0) != (v == 0) || th.Theorem1(20, 1e-6) > v {
+			t.Errorf("α = %v: %v after %v", alpha, v, last)
+		}
+		if alpha == 1 && math.Abs(v-last) > 1e-7*v {
+			t.Errorf("α = 1: %v, near it %v", v, last)
+		}
+		last = v
+	}
+	s, _ := NewSESpectrum(1.3, []float64{0.7}, []float64{1.1})
+	th.DPPError = 0
+	got, value, err := th.Enough(s, 6000, 1, 1000)
+	if err != nil || !(value <= 1) || th.Theorem2(got-1, tailOf(got-1), 6000) <= 1 {
+		t.Errorf("enough: %v with %v (%v)", got, value, err)
+	}
+	s, _ = NewSESpectrum(1.3, []float64{0.7}, []float64{1.1})
+	if got, value, err = th.Enough(s, 6000, 1, 5); got != 5 || !(value > 1) || err != nil {
+		t.Errorf("with a limit of 5: %v with %v (%v)", got, value, err)
+	}
+	if e := MaternExponent(2, 0.5); e != 0.625 {
+		t.Errorf("Matérn 5/2: N^%v", e)
+	}
+}

@@ -1,0 +1,154 @@
+package radial
+
+import (
+	"sync"
+
+	"github.com/krigo-gp/krigo/internal/cpu"
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// Singles are points of a profile in float32, for products with their covariance matrix
+// in that precision: twice as many lanes a vector, and about seven digits. It takes no
+// plain Go, in which float32 gains nothing.
+type Singles struct {
+	profile     Profile
+	variance    float32
+	dim, step   int
+	left, right []float32 // packed as Points are
+}
+
+// NewSingles packs (x − centre)·inverse. ok is false where this machine, or the profile,
+// has no loops.
+func NewSingles(p Profile, variance float64, x linalg.Matrix, centre, inverse []float64) (s *Singles, ok bool) {
+	if singles.width == 0 || p >= RQ {
+		return nil, false
+	}
+	s = &Singles{profile: p, variance: float32(variance), dim: x.Cols, step: x.Cols * singles.width}
+	pack := func(width int) []float32 {
+		packed := make([]float32, (x.Rows+width-1)/width*width*x.Cols)
+		for i := range x.Rows {
+			dst := packed[i/width*width*x.Cols+i%width:]
+			for t, v := range x.Row(i) {
+				dst[t*width] = float32((v - centre[t]) * inverse[t])
+			}
+		}
+		return packed
+	}
+	s.left, s.right = pack(Group), pack(singles.width)
+	return s, true
+}
+
+// A tile of singleRows × singleCols covariances, and room for whole vectors at its end, stays
+// in the second cache level with its points.
+const (
+	singleRows   = 64
+	singleCols   = 256
+	singleStride = singleCols + 16
+)
+
+// SingleWidth is the number of columns that Apply works on at a time: several have a
+// multiple of it. Zero: there are no loops.
+func SingleWidth() int { return singles.vector }
+
+// singleMemory is scratch for Apply.
+type singleMemory struct {
+	tile, edge [singleRows * singleStride]float32
+	unused     [singleCols]float32
+	sums       [16]float32
+}
+
+var singleMemories = sync.Pool{New: func() any { return new(singleMemory) }}
+
+// Apply adds K_IJ v_J to out, the rows I = [i0, i1), and if both isn't empty K_IJᵀ v_I to both, the
+// rows J = [j0, j1). Rows of v, out and both are cols long, one or a multiple of SingleWidth; i0 is
+// a multiple of 4 and j0 one of 32.
+func (s *Singles) Apply(i0, i1, j0, j1, cols int, v, out, both []float32) {
+	m := singleMemories.Get().(*singleMemory)
+	defer singleMemories.Put(m)
+	for i := i0; i < i1; i += singleRows {
+		ie := min(i+singleRows, i1)
+		for j := j0; j < j1; j += singleCols {
+			je := min(j+singleCols, j1)
+			n := je - j
+			panels := (n + singles.width - 1) / singles.width
+			for r := i; r < ie; r += Group {
+				row := m.tile[(r-i)*singleStride:]
+				singles.distances(&s.left[r*s.dim], &s.right[j*s.dim], s.dim, s.step, panels, &row[0], singleStride)
+				for g := range min(Group, ie-r) {
+					k := row[g*singleStride:][:n]
+					singles.value[s.profile](k, k, 0, s.variance)
+				}
+			}
+			if cols == 1 {
+				m.column(ie-i, v[j:je], out[i-i0:], v[i:ie], both, j-j0)
+				continue
+			}
+			m.apply(ie-i, singleStride, 1, v[j*cols:je*cols], out[(i-i0)*cols:], cols)
+			if len(both) > 0 {
+				m.apply(n, 1, singleStride, v[i*cols:ie*cols], both[(j-j0)*cols:], cols)
+			}
+		}
+	}
+}
+
+// column is Apply for one column and one tile.
+func (m *singleMemory) column(rows int, v, out, x, both []float32, at int) {
+	if len(both) == 0 {
+		both, at = m.unused[:], 0
+	}
+	for i := range rows {
+		m.sums = [16]float32{}
+		singles.rowProduct(both[at:at+len(v)], m.tile[i*singleStride:][:len(v)], v, x[i], &m.sums)
+		for h := 8; h > 0; h /= 2 {
+			for l := range h {
+				m.sums[l] += m.sums[l+h]
+			}
+		}
+		out[i] += m.sums[0]
+	}
+}
+
+// apply adds the product of rows rows of the tile, which stand rowStep apart with elements
+// depthStep apart, and v to out.
+func (m *singleMemory) apply(rows, rowStep, depthStep int, v, out []float32, cols int) {
+	depth := len(v) / cols
+	for i := 0; i < rows; i += singles.rows {
+		n := min(singles.rows, rows-i)
+		a, row, deep, dst := m.tile[i*rowStep:], rowStep, depthStep, out[i*cols:]
+		if n < singles.rows { // the last rows are whole ones elsewhere
+			for r := range n {
+				for c := range depth {
+					m.edge[r*depth+c] = a[r*rowStep+c*depthStep]
+				}
+			}
+			a, row, deep = m.edge[:], depth, 1
+			dst = make([]float32, singles.rows*cols)
+			copy(dst, out[i*cols:][:n*cols])
+		}
+		for c := 0; c < cols; {
+			vectors := min((cols-c)/singles.vector, len(singles.apply))
+			singles.apply[vectors-1](&a[0], row, deep, depth, &v[c], cols, &dst[c], cols)
+			c += vectors * singles.vector
+		}
+		if n < singles.rows {
+			copy(out[i*cols:][:n*cols], dst)
+		}
+	}
+}
+
+// singleInner holds the loops of one level.
+type singleInner struct {
+	width      int // right points in a panel, a divisor of 32
+	distances  func(a, b *float32, dim, step, panels int, out *float32, stride int)
+	rows       int // rows that apply takes
+	vector     int // columns that apply[0] takes; apply[1] takes twice as many
+	apply      [2]func(a *float32, rowStep, depthStep, depth int, v *float32, vStride int, out *float32, outStride int)
+	rowProduct func(out, k, v []float32, x float32, sums *[16]float32)
+	value      [RQ]func(k, u []float32, shape, variance float32)
+}
+
+// singleLevels are the loops of each level; plain Go has none.
+var singleLevels = [...]singleInner{cpu.AVX512: {}}
+
+// singles are the chosen level's.
+var singles singleInner

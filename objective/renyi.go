@@ -1,0 +1,498 @@
+package objective
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// RenyiProblem binds a family of GPs, inducing inputs and rows to −L_α, the negative of the
+// α-ELBO of the Rényi GP (Yue & Kontar, "The Rényi Gaussian Process", Eq. 2; "Optimize to
+// Generalize in Gaussian Processes", Eq. 6): a function of [θ, β, ln σ_n², Z row by row] with
+// its gradient. With t = 1−α, Q = K_XZ K_ZZ⁻¹K_ZX, R = K_XX − Q,
+//
+//	Ξ = sI + tK_XX + αQ,  A = I + (t/s)R
+//	L_α = −½(N ln 2π + ln|Ξ| + rᵀΞ⁻¹r) − (α/(2t)) ln|A|
+//
+// α = 0 is the evidence; as α → 1 the last term tends to −tr R/(2s), and L_α to the bound of
+// variational inference (VFE). L_α doesn't increase in α and is a lower bound of the evidence
+// for 0 ≤ α ≤ 1, an upper one for α < 0. This α runs the other way from power EP's: variational
+// inference is 1 here and 0 there.
+//
+// With w = Ξ⁻¹r, G = ½(Ξ⁻¹ − wwᵀ), P = K_ZZ⁻¹K_ZX the adjoints of −L_α are
+//
+//	K̄_XX = tG + (α/(2s))A⁻¹,  Q̄ = αG − (α/(2s))A⁻¹,  s̄ = tr G − (α/(2s²)) tr(A⁻¹R)
+//	K̄_ZX = 2PQ̄,  K̄_ZZ = −PQ̄Pᵀ,  m̄ = −w
+//
+// in which nothing is divided by t. Time O(N³ + N²M + M³), memory O(N² + NM + M²) with N the
+// rows of a batch where there are batches.
+type RenyiProblem struct {
+	Kernel kernel.Kernel
+	Mean   kernel.Mean
+	Rows   Rows
+	M      int     // inducing inputs; 0 only where α is 0 throughout
+	Alpha  float64 // at most 1
+	// Schedule gives α at a share of the run from 0, its first step, to 1, its last; nil: α
+	// stays.
+	Schedule func(share float64) float64
+
+	// MinJitter is added to K_ZZ even where it can be factored without.
+	MinJitter float64
+
+	Jitter float64 // added to K_ZZ by the last evaluation
+
+	work  *renyiWork
+	order []int // of a nearest-neighbour batch
+	dist  []float64
+}
+
+// renyiWork holds the matrices of one evaluation on n rows. For α = 0 there are k and c alone.
+type renyiWork struct {
+	x          linalg.Matrix // the rows
+	y, w, mean []float64
+	sums       []float64
+	k, c, q, d linalg.Matrix // n×n
+	v, p       linalg.Matrix // n×M: L⁻¹ and K_ZZ⁻¹ times K_ZX, transposed
+	u          linalg.Matrix // M×n: K̄_ZX
+	l, zz      linalg.Matrix // M×M: chol(K_ZZ + jitter I), K̄_ZZ
+	zBar       linalg.Matrix // M×d
+}
+
+// room returns workspaces for n rows, parts of those there are if these are large enough.
+func (p *RenyiProblem) room(n int) *renyiWork {
+	e := p.work
+	_, d := p.Rows.Dims()
+	if e == nil || len(e.w) < n {
+		vec := func() []float64 { return make([]float64, n) }
+		e = &renyiWork{x: linalg.New(n, d), y: vec(), w: vec(), mean: vec(), sums: vec(), k: linalg.New(n, n), c: linalg.New(n, n)}
+		p.work = e
+	}
+	if m := p.M; p.Alpha != 0 && e.v.IsZero() {
+		n := len(e.w)
+		e.q, e.d = linalg.New(n, n), linalg.New(n, n)
+		e.v, e.p, e.u = linalg.New(n, m), linalg.New(n, m), linalg.New(m, n)
+		e.l, e.zz, e.zBar = linalg.New(m, m), linalg.New(m, m), linalg.New(m, d)
+	}
+	part := *e
+	part.x = e.x.RowRange(0, n)
+	part.y, part.w, part.mean, part.sums = e.y[:n], e.w[:n], e.mean[:n], e.sums[:n]
+	part.k, part.c = e.k.View(0, n, 0, n), e.c.View(0, n, 0, n)
+	if !e.v.IsZero() {
+		part.q, part.d = e.q.View(0, n, 0, n), e.d.View(0, n, 0, n)
+		part.v, part.p, part.u = e.v.RowRange(0, n), e.p.RowRange(0, n), e.u.View(0, p.M, 0, n)
+	}
+	return &part
+}
+
+// Dim returns the number of parameters.
+func (p *RenyiProblem) Dim() int { return p.like().Dim() }
+
+// Split cuts a parameter vector, or a gradient, into its parts.
+func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z linalg.Matrix) {
+	return p.like().Split(x)
+}
+
+// Names returns the name of every parameter.
+func (p *RenyiProblem) Names() []string { return p.like().Names() }
+
+// like is the sparse problem with the same parameters.
+func (p *RenyiProblem) like() *SparseProblem {
+	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M}
+}
+
+// BatchRows returns the number of rows that batches are drawn from.
+func (p *RenyiProblem) BatchRows() int {
+	n, _ := p.Rows.Dims()
+	return n
+}
+
+// SetProgress moves α to where the schedule has it.
+func (p *RenyiProblem) SetProgress(share float64) {
+	if p.Schedule != nil {
+		p.Alpha = p.Schedule(share)
+	}
+}
+
+// Nearest fills rows with the given row and those nearest to it, in ascending order: a batch
+// of Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated settings",
+// NeurIPS 2020. Time O(N).
+func (p *RenyiProblem) Nearest(row int, rows []int) error {
+	n, d := p.Rows.Dims()
+	if len(p.order) != n {
+		p.order, p.dist = make([]int, n), make([]float64, n)
+	}
+	x, y, centre := linalg.New(min(blockRows, n), d), make([]float64, min(blockRows, n)), make([]float64, d)
+	if err := p.Rows.Block(row, 1, centre, y[:1]); err != nil {
+		return err
+	}
+	for i0 := 0; i0 < n; i0 += blockRows {
+		k := min(blockRows, n-i0)
+		if err := p.Rows.Block(i0, k, x.Data[:k*d], y[:k]); err != nil {
+			return err
+		}
+		inChunks(k, func(_, r0, r1 int) {
+			for r := r0; r < r1; r++ {
+				var sum float64
+				for j, c := range x.Row(r) {
+					sum += (c - centre[j]) * (c - centre[j])
+				}
+				p.order[i0+r], p.dist[i0+r] = i0+r, sum
+			}
+		})
+	}
+	p.dist[row] = -1 // before its twins
+	nearest(p.order, len(rows), func(a, b int) bool {
+		return p.dist[a] < p.dist[b] || p.dist[a] == p.dist[b] && a < b
+	})
+	copy(rows, p.order)
+	slices.Sort(rows)
+	return nil
+}
+
+// nearest moves the k least of order to its front (Hoare's selection).
+func nearest(order []int, k int, less func(a, b int) bool) {
+	lo, hi := 0, len(order)-1
+	for lo < hi {
+		pivot := order[lo+(hi-lo)/2]
+		i, j := lo, hi
+		for i <= j {
+			for less(order[i], pivot) {
+				i++
+			}
+			for less(pivot, order[j]) {
+				j--
+			}
+			if i <= j {
+				order[i], order[j] = order[j], order[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k-1 <= j:
+			hi = j
+		case k-1 >= i:
+			lo = i
+		default:
+			return
+		}
+	}
+}
+
+// Evaluate returns −L_α at x and, unless gradient is nil, its gradient.
+func (p *RenyiProblem) Evaluate(x, gradient []float64) (float64, error) {
+	e, err := p.whole()
+	if err != nil {
+		return math.NaN(), err
+	}
+	return p.evaluate(e, x, gradient, 1)
+}
+
+// EvaluateBatch is Evaluate on the rows with these numbers, times N/|rows|: the gradient of
+// Algorithm 1 of "Optimize to Generalize in Gaussian Processes". L_α isn't a sum over rows, so
+// that this estimate is biased: something to train by, neither a value of L_α nor a bound.
+func (p *RenyiProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
+	if len(rows) == 0 {
+		return math.NaN(), errors.New("an empty batch")
+	}
+	e := p.room(len(rows))
+	if err := p.Rows.Pick(rows, e.x.Data, e.y); err != nil {
+		return math.NaN(), err
+	}
+	return p.evaluate(e, x, gradient, float64(p.BatchRows())/float64(len(rows)))
+}
+
+// whole returns workspaces for all rows, with the rows.
+func (p *RenyiProblem) whole() (*renyiWork, error) {
+	n := p.BatchRows()
+	e := p.room(n)
+	return e, p.Rows.Block(0, n, e.x.Data, e.y)
+}
+
+func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight float64) (float64, error) {
+	theta, beta, logNoise, z := p.Split(x)
+	s, alpha := math.Exp(logNoise), p.Alpha
+	if !(alpha <= 1) {
+		return math.NaN(), fmt.Errorf("α = %v: the α-ELBO needs α ≤ 1", alpha)
+	}
+	if alpha != 0 && p.M < 1 {
+		return math.NaN(), errors.New("an α-ELBO with α ≠ 0 needs at least one inducing input")
+	}
+	value, err := p.forward(e, theta, beta, z, s, alpha)
+	if err != nil {
+		return math.NaN(), err
+	}
+	value *= weight
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return value, fmt.Errorf("the objective is %v at noise variance %.3g: look for extreme values in the data", value, s)
+	}
+	if gradient == nil {
+		return value, nil
+	}
+	clear(gradient)
+	if err := p.backward(e, theta, beta, z, s, alpha, gradient); err != nil {
+		return value, err
+	}
+	linalg.Scale(weight, gradient)
+	if !linalg.Finite(gradient) {
+		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", s)
+	}
+	return value, nil
+}
+
+// parts fills k with K_XX, or for α ≠ 0 with R, and q with Q; w with r.
+func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z linalg.Matrix, alpha float64) error {
+	n := len(e.w)
+	kernel.FillSymmetric(p.Kernel, theta, e.x, e.k)
+	p.Mean.At(beta, e.x, e.mean)
+	for i, y := range e.y {
+		e.w[i] = y - e.mean[i]
+	}
+	p.Jitter = 0
+	if alpha == 0 {
+		return nil
+	}
+	var err error
+	if p.Jitter, err = factorInducing(p.Kernel, theta, z, p.MinJitter, e.l); err != nil {
+		return err
+	}
+	// Pivots of rounding, of inducing inputs that all but coincide, would leave V, and R with it,
+	// wrong in the leading digits and R indefinite: they get the first jitter.
+	least, largest := math.Inf(1), 0.0
+	for i := range p.M {
+		least, largest = min(least, e.l.At(i, i)), max(largest, e.l.At(i, i))
+	}
+	if floor := jitterStart * largest * largest; p.Jitter < floor && least*least < floor {
+		if p.Jitter, err = factorInducing(p.Kernel, theta, z, floor, e.l); err != nil {
+			return err
+		}
+	}
+	kernel.FillBlock(p.Kernel, theta, e.x, z, e.v)
+	linalg.Trsm(false, true, e.l, e.v)
+	linalg.SyrkLower(false, 1, e.v, 0, e.q)
+	eachRow(n, func(i int) { linalg.Axpy(-1, e.q.Row(i)[:i+1], e.k.Row(i)[:i+1]) })
+	for i := range n {
+		e.k.Set(i, i, max(e.k.At(i, i), 0)) // a variance, but for rounding
+	}
+	return nil
+}
+
+// eachRow spreads the rows of a triangle over cores.
+func eachRow(n int, f func(i int)) {
+	const block = 32
+	linalg.Parallel((n+block-1)/block, func(t int) {
+		for i := t * block; i < min((t+1)*block, n); i++ {
+			f(i)
+		}
+	})
+}
+
+// forward returns −L_α; it leaves R (K_XX for α = 0) in k, chol(Ξ) in c, and w.
+func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z linalg.Matrix, s, alpha float64) (float64, error) {
+	if err := p.parts(e, theta, beta, z, alpha); err != nil {
+		return 0, err
+	}
+	n, t := len(e.w), 1-alpha
+	penalty := 0.0
+	if alpha != 0 {
+		logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
+		if err != nil {
+			return 0, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+		}
+		penalty = alpha / (2 * s) * logDet
+		if t > 0 {
+			linalg.CholeskyInverse(e.c, e.d)
+		}
+		e.fillXi(alpha, s)
+	} else {
+		e.c.CopyFrom(e.k)
+		e.c.AddDiagonal(s)
+	}
+	if err := linalg.Cholesky(e.c); err != nil {
+		return 0, fmt.Errorf("the matrix σ_n² I + (1−α)K + αQ can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+	}
+	linalg.Trsv(false, e.c, e.w)
+	quad := linalg.Dot(e.w, e.w)
+	linalg.Trsv(true, e.c, e.w)
+	return 0.5*(float64(n)*math.Log(2*math.Pi)+linalg.LogDet(e.c)+quad) + penalty, nil
+}
+
+// fillXi writes Ξ = sI + Q + tR to the lower triangle of c.
+func (e *renyiWork) fillXi(alpha, s float64) {
+	eachRow(len(e.w), func(i int) {
+		row := e.c.Row(i)[:i+1]
+		copy(row, e.q.Row(i))
+		linalg.Axpy(1-alpha, e.k.Row(i)[:i+1], row)
+		row[i] += s
+	})
+}
+
+// factorShifted fills c with the Cholesky factor of I + τE for a symmetric E whose lower
+// triangle counts, and returns (1/τ) ln|I + τE|, for τ = 0 its limit tr E. The pivots of the
+// factorisation are 1 + e_j with e_j = τE_jj − Σ_{k<j} L_jk², so that Σ ln(1 + e_j) keeps its
+// relative accuracy however small τE is.
+func factorShifted(e linalg.Matrix, tau float64, c linalg.Matrix, sums []float64) (float64, error) {
+	n := e.Rows
+	for i := range n {
+		sums[i] = e.At(i, i)
+	}
+	if tau == 0 {
+		return linalg.Sum(sums), nil
+	}
+	eachRow(n, func(i int) {
+		row := c.Row(i)[:i+1]
+		copy(row, e.Row(i))
+		linalg.Scale(tau, row)
+		row[i]++
+	})
+	if err := linalg.Cholesky(c); err != nil {
+		return 0, err
+	}
+	for i := range n {
+		row := c.Row(i)[:i]
+		sums[i] = math.Log1p(tau*sums[i]-linalg.Dot(row, row)) / tau
+	}
+	return linalg.Sum(sums), nil
+}
+
+// backward adds the gradient of −L_α at what forward has left.
+func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z linalg.Matrix, s, alpha float64, gradient []float64) error {
+	dTheta, dBeta, _, dZ := p.Split(gradient)
+	n, t := len(e.w), 1-alpha
+	sums := linalg.Borrow(2, n)
+	defer linalg.Return(sums)
+	g, traces, products := e.q, sums.Row(0), sums.Row(1)
+	if alpha == 0 {
+		g = e.k
+	}
+	linalg.CholeskyInverse(e.c, g)
+	eachRow(n, func(i int) {
+		gi := g.Row(i)[:i+1]
+		linalg.Scale(0.5, gi)
+		linalg.Axpy(-0.5*e.w[i], e.w[:i+1], gi)
+		traces[i], products[i] = gi[i], 0
+		if alpha == 0 {
+			return
+		}
+		// K̄_XX takes the place of A⁻¹, Q̄ that of the factor of Ξ.
+		inv, q := e.d.Row(i)[:i+1], e.c.Row(i)[:i+1]
+		if t == 0 {
+			clear(inv)
+			inv[i] = 1
+		}
+		r := e.k.Row(i)[:i+1]
+		products[i] = 2*linalg.Dot(inv, r) - inv[i]*r[i]
+		linalg.Scale(alpha/(2*s), inv)
+		copy(q, gi)
+		linalg.Scale(alpha, q)
+		linalg.Axpy(-1, inv, q)
+		linalg.Axpy(t, gi, inv)
+	})
+	kBar := g
+	if alpha != 0 {
+		kBar = e.d
+		e.c.MirrorLower() // Q̄
+		e.p.CopyFrom(e.v)
+		linalg.Trsm(false, false, e.l, e.p)
+		linalg.Gemm(true, false, 2, e.p, e.c, 0, e.u)
+		linalg.GemmLower(false, false, -0.5, e.u, e.p, 0, e.zz)
+		e.zz.MirrorLower()
+		kernel.PullBlock(p.Kernel, theta, z, e.x, e.u, dTheta, dZ)
+		e.zBar.Zero()
+		kernel.PullBlock(p.Kernel, theta, z, z, e.zz, dTheta, e.zBar)
+		for i := range p.M {
+			linalg.Axpy(2, e.zBar.Row(i), dZ.Row(i))
+		}
+	}
+	kBar.MirrorLower()
+	kernel.PullSymmetric(p.Kernel, theta, e.x, kBar, dTheta)
+	gradient[len(theta)+len(beta)] = s * (linalg.Sum(traces) - alpha/(2*s*s)*linalg.Sum(products))
+	for i, w := range e.w {
+		traces[i] = -w
+	}
+	p.Mean.Pull(beta, e.x, traces, dBeta)
+	return nil
+}
+
+// Posterior returns the distribution that goes with L_α at x: for α = 0 the exact posterior of
+// all rows, as "Optimize to Generalize in Gaussian Processes", Sect. 5.3, predicts; for
+// 0 < α ≤ 1 p(f|U) with the optimal q*(U) ∝ p_α(y|U)^{1/(1−α)} p(U) (its Eq. 5; "The Rényi
+// Gaussian Process", Eq. 5, with A = K_*Z K_ZZ⁻¹K_ZX, which is misprinted there). In whitened
+// coordinates U = m(Z) + Lν, with S = sI + tR and V = L⁻¹K_ZX,
+//
+//	q*(ν) = N(μ, B⁻¹),  B = I + V S⁻¹Vᵀ,  μ = B⁻¹V S⁻¹r
+//
+// which is the posterior of Reeb et al. 2018, Eq. 11, with the full S in the place of its D.
+func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
+	theta, beta, logNoise, z := p.Split(x)
+	s := math.Exp(logNoise)
+	theta, beta = slices.Clone(theta), slices.Clone(beta)
+	if p.Alpha == 0 {
+		p.work = nil // its matrices aren't needed beside those of the posterior
+		n, d := p.Rows.Dims()
+		rows, y := linalg.New(n, d), make([]float64, n)
+		if err := p.Rows.Block(0, n, rows.Data, y); err != nil {
+			return nil, err
+		}
+		return posterior.NewExact(p.Kernel, theta, p.Mean, beta, rows, y, s)
+	}
+	if !(p.Alpha > 0 && p.Alpha <= 1) {
+		return nil, fmt.Errorf("α = %v: an optimal q(U) needs 0 ≤ α ≤ 1", p.Alpha)
+	}
+	e, err := p.whole()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.parts(e, theta, beta, z, p.Alpha); err != nil {
+		return nil, err
+	}
+	o, err := e.optimal(p.Alpha, s)
+	if err != nil {
+		return nil, err
+	}
+	q := &posterior.Posterior{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s,
+		Support: linalg.New(p.M, z.Cols), Weights: o.mu, Chol: e.l, CholB: o.cholB}
+	q.Support.CopyFrom(z)
+	p.work = nil // its l belongs to q now
+	linalg.Trsv(true, q.Chol, q.Weights)
+	if !linalg.Finite(q.Weights) {
+		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or use fewer inducing inputs")
+	}
+	return q, nil
+}
+
+// whitened is a Gaussian q(ν) = N(μ, B⁻¹).
+type whitened struct {
+	mu    []float64
+	cholB linalg.Matrix
+}
+
+// optimal returns q* from V, R and r, which stand in v, k and w. It uses c.
+func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
+	m := e.v.Cols
+	q := whitened{make([]float64, m), linalg.New(m, m)}
+	h, r := e.p, e.sums // A⁻½V, A⁻½r
+	if _, err := factorShifted(e.k, (1-alpha)/s, e.c, e.sums); err != nil {
+		return q, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+	}
+	h.CopyFrom(e.v)
+	copy(r, e.w)
+	if alpha < 1 {
+		linalg.Trsm(true, false, e.c, h)
+		linalg.Trsv(false, e.c, r)
+	}
+	linalg.SyrkLower(true, 1/s, h, 0, q.cholB)
+	q.cholB.AddDiagonal(1)
+	if err := linalg.Cholesky(q.cholB); err != nil {
+		return q, fmt.Errorf("the matrix I + V S⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+	}
+	linalg.Gemv(true, 1/s, h, r, 0, q.mu)
+	linalg.Trsv(false, q.cholB, q.mu)
+	linalg.Trsv(true, q.cholB, q.mu)
+	return q, nil
+}

@@ -1,0 +1,68 @@
+package objective_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
+)
+
+// TestIterativeRenyi: the estimate lies within its standard error of the dense α-ELBO, gradients
+// are its own, and with many probes near the dense one's.
+func TestIterativeRenyi(t *testing.T) {
+	const n, m = 120, 8
+	x, y := boston(n, 3)
+	z := slices.Clone(x.Data[:3*m])
+	for i := range z {
+		z[i] += 0.3 * math.Sin(float64(i)) // no row twice
+	}
+	at := append([]float64{0.3, 0.1, 0.2, -1}, z...)
+	for _, alpha := range []float64{0, 0.5, 0.95} {
+		mean := kernel.LinearMean{}
+		dense := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: m, Alpha: alpha}
+		wantG, g := make([]float64, len(at)), make([]float64, len(at))
+		want, err := dense.Evaluate(at, wantG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &objective.IterativeRenyi{Kernel: dense.Kernel, Mean: mean, X: x, Y: y, M: m, Alpha: alpha, Probes: 60, Tolerance: 1e-10}
+		v, err := p.Evaluate(at, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(math.Abs(v-want) < 4*p.StandardError+1e-8*math.Abs(want)) || !(p.StandardError < 0.05*math.Abs(want)) {
+			t.Errorf("α = %v: %v ± %v, dense %v", alpha, v, p.StandardError, want)
+		}
+		var largest float64
+		for _, d := range wantG {
+			largest = math.Max(largest, math.Abs(d))
+		}
+		for i, name := range dense.Names() {
+			if math.Abs(g[i]-wantG[i]) > 0.2*largest {
+				t.Errorf("α = %v, d/d %s: %v, dense %v", alpha, name, g[i], wantG[i])
+			}
+			if i > 5 && i%7 != 0 {
+				continue // all inducing inputs are alike
+			}
+			moved := func(h float64) float64 {
+				to := slices.Clone(at)
+				to[i] += h
+				v, err := p.Evaluate(to, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+			const h = 1e-4
+			if d := (moved(h) - moved(-h)) / (2 * h); math.Abs(g[i]-d) > 1e-4*largest {
+				t.Errorf("α = %v, d/d %s: %v, by differences %v", alpha, name, g[i], d)
+			}
+		}
+	}
+	if _, err := (&objective.IterativeRenyi{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, X: x, Y: y, M: m, Alpha: 1}).Evaluate(append(linalg.Of(1, 3, []float64{0, 0, 0}).Data, z...), nil); err == nil {
+		t.Error("α = 1 was accepted")
+	}
+}

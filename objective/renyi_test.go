@@ -1,0 +1,280 @@
+package objective_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/objective/objectivetest"
+)
+
+func TestRenyiConforms(t *testing.T) {
+	for _, alpha := range []float64{0, 0.3, 0.99, 1} {
+		t.Run(fmt.Sprint(alpha), func(t *testing.T) {
+			objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x linalg.Matrix, y []float64) objectivetest.Problem {
+				return &objective.RenyiProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 4, Alpha: alpha}
+			})
+		})
+	}
+}
+
+func TestGoldenRenyi(t *testing.T) {
+	raw, err := os.ReadFile("../testdata/golden/renyi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Cases []struct {
+			sparseCase
+			LogMarginal float64   `json:"log_marginal"`
+			ExactMean   []float64 `json:"exact_mean"`
+			ExactVar    []float64 `json:"exact_var"`
+			Alphas      []struct {
+				Alpha, ELBO float64
+				Gradient    []float64 `json:"elbo_grad"`
+				UpperTrace  float64   `json:"upper_trace"`
+				UpperLmax   float64   `json:"upper_lmax"`
+				PredMean    []float64 `json:"pred_mean"`
+				PredVar     []float64 `json:"pred_var"`
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range file.Cases {
+		z := matrix(c.Z)
+		at := append(append(append([]float64{}, c.LogParams...), c.Mean, c.LogNoise), z.Data...)
+		nk := len(c.LogParams)
+		for _, a := range c.Alphas {
+			t.Run(fmt.Sprintf("%d/%v", i, a.Alpha), func(t *testing.T) {
+				p := &objective.RenyiProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrix(c.X), Y: c.Y},
+					M: z.Rows, Alpha: a.Alpha, MinJitter: c.Jitter}
+				g := make([]float64, p.Dim())
+				v, err := p.Evaluate(at, g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, "−L_α", []float64{v}, []float64{-a.ELBO})
+				linalg.Scale(-1, g)
+				g[nk], g[nk+1] = g[nk+1], g[nk] // golden order: noise, then mean
+				compare(t, "gradient", g, a.Gradient)
+
+				b, err := p.Sandwich(at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, "ln p(y)", []float64{b.Evidence}, []float64{c.LogMarginal})
+				compare(t, "L_upper", []float64{b.Upper}, []float64{a.UpperTrace})
+				if b.UpperNorm < a.UpperLmax-1e-9*math.Abs(a.UpperLmax) || b.UpperNorm > b.Upper+1e-12*math.Abs(b.Upper) {
+					t.Errorf("L_upper by the norm %v: not between that by the largest eigenvalue %v and that by the trace %v", b.UpperNorm, a.UpperLmax, b.Upper)
+				}
+
+				q, err := p.Posterior(at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantMean, wantVar := a.PredMean, a.PredVar
+				if a.Alpha == 0 {
+					wantMean, wantVar = c.ExactMean, c.ExactVar
+				}
+				m, s := make([]float64, len(wantMean)), make([]float64, len(wantMean))
+				q.Latent(matrix(c.Xs), m, s)
+				compare(t, "predictive mean", m, wantMean)
+				compare(t, "predictive variance", s, wantVar)
+			})
+		}
+	}
+}
+
+// randomRenyi draws a problem of a few rows and its parameters.
+func randomRenyi(rng *rand.Rand) (*objective.RenyiProblem, []float64) {
+	n, d, m := 4+rng.IntN(20), 1+rng.IntN(3), 1+rng.IntN(6)
+	names := []string{"se", "matern12", "matern32", "matern52", "rq"}
+	k, _ := kernel.Parse(names[rng.IntN(len(names))], d, false)
+	x, y := linalg.New(n, d), make([]float64, n)
+	for i := range x.Data {
+		x.Data[i] = 3 * rng.NormFloat64()
+	}
+	for i := range y {
+		y[i] = math.Exp(rng.NormFloat64()) * rng.NormFloat64()
+	}
+	p := &objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: m}
+	at := make([]float64, p.Dim())
+	for i := range at {
+		at[i] = 2 * rng.NormFloat64()
+	}
+	at[len(k.Params())] = 3*rng.NormFloat64() - 2
+	return p, at
+}
+
+// TestRenyiSandwich: on random problems L_α falls in α from the evidence to VFE's bound, both
+// sides of the sandwich hold, and α < 0 bounds from above.
+func TestRenyiSandwich(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 29))
+	for problem := range 1000 {
+		p, at := randomRenyi(rng)
+		last := math.Inf(1)
+		for _, alpha := range []float64{-0.5, 0, 0.01, 0.2, 0.5, 0.8, 0.99, 1 - 1e-9, 1} {
+			p.Alpha = alpha
+			b, err := p.Sandwich(at)
+			if err != nil {
+				t.Fatal(problem, err)
+			}
+			chain := []float64{last, b.Optimal}
+			if alpha < 0 {
+				chain = append(chain, b.Evidence, b.Variational)
+			} else {
+				chain = append(chain, b.Alpha, b.Jensen, b.Variational)
+				for _, upper := range []float64{b.Upper, b.UpperNorm} {
+					if !(upper >= b.Evidence-1e-9*math.Max(math.Abs(b.Evidence), 1)) {
+						t.Fatalf("problem %d, α = %v: L_upper %v below the evidence %v", problem, alpha, upper, b.Evidence)
+					}
+				}
+			}
+			for i := range chain[1:] {
+				if !(chain[i+1] <= chain[i]+1e-9*math.Max(math.Abs(chain[i+1]), 1)) {
+					t.Fatalf("problem %d, α = %v: %v isn't a descending chain", problem, alpha, chain)
+				}
+			}
+			last = b.Optimal
+			switch alpha {
+			case 0:
+				near(t, "α = 0 against the evidence", b.Optimal, b.Evidence, 1e-12)
+			case 1:
+				near(t, "α = 1 against L_VI", b.Optimal, b.Variational, 1e-9)
+				sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Objective: objective.VFE(), MinJitter: p.Jitter}
+				vfe, err := sparse.Evaluate(at, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, "α = 1 against VFE", b.Optimal, -vfe, 1e-9)
+				lower, upper, err := sparse.Bounds(at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, "bounds of the sparse GP: below", lower, b.Variational, 1e-9)
+				near(t, "bounds of the sparse GP: above", upper, b.Upper, 1e-9)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("problem %d: ln θ, ln σ_n², Z = %v", problem, at)
+		}
+	}
+}
+
+// TestRenyiIsContinuous: near its limits L_α and its gradient are near the evidence's and VFE's,
+// to the first order in α, with no digits lost to the division by 1−α.
+func TestRenyiIsContinuous(t *testing.T) {
+	x, y := boston(60, 3)
+	at := append([]float64{0.3, 0.1, -1}, x.Data[:15]...)
+	value := func(alpha float64) (float64, []float64) {
+		p := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 5, Alpha: alpha}
+		g := make([]float64, len(at))
+		v, err := p.Evaluate(at, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v, g
+	}
+	for _, limit := range []float64{0, 1} {
+		v, g := value(limit)
+		for _, step := range []float64{1e-6, 1e-9, 1e-12, 1e-15} {
+			w, h := value(math.Abs(limit - step))
+			near(t, fmt.Sprintf("α %v from %v", step, limit), w, v, 100*step+1e-13)
+			for i := range g {
+				near(t, "its gradient", h[i], g[i], 300*step+1e-11)
+			}
+		}
+	}
+}
+
+// TestRenyiBatch: a batch of some rows is the problem of these rows, scaled; one of all rows is
+// the whole; sizes may change from call to call.
+func TestRenyiBatch(t *testing.T) {
+	x, y := boston(60, 3)
+	p := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 5, Alpha: 0.4}
+	at := append([]float64{0.3, 0.1, -1}, x.Data[:15]...)
+	all := make([]int, 60)
+	for i := range all {
+		all[i] = i
+	}
+	for _, rows := range [][]int{all[:13], all[20:32], all, all[5:29]} {
+		g, want := make([]float64, len(at)), make([]float64, len(at))
+		v, err := p.EvaluateBatch(at, g, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(rows)
+		part := objective.Memory{X: linalg.New(n, 3), Y: make([]float64, n)}
+		if err := p.Rows.Pick(rows, part.X.Data, part.Y); err != nil {
+			t.Fatal(err)
+		}
+		w, err := (&objective.RenyiProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: part, M: 5, Alpha: 0.4}).Evaluate(at, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weight := 60 / float64(n)
+		near(t, "batch", v, weight*w, 1e-13)
+		for i := range g {
+			near(t, "its gradient", g[i], weight*want[i], 1e-12)
+		}
+	}
+	if _, err := p.EvaluateBatch(at, nil, nil); err == nil {
+		t.Error("an empty batch has a value")
+	}
+	p.Alpha = 1.5
+	if _, err := p.Evaluate(at, nil); err == nil {
+		t.Error("α = 1.5 has a value")
+	}
+	p.Alpha, p.M = 0.5, 0
+	if _, err := p.Evaluate(at[:3], nil); err == nil {
+		t.Error("α = 0.5 without inducing inputs has a value")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 37))
+	const n = 5000
+	x := linalg.New(n, 2)
+	for i := range x.Data {
+		x.Data[i] = math.Round(20 * rng.NormFloat64()) // many equal distances
+	}
+	p := &objective.RenyiProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: make([]float64, n)}}
+	for _, k := range []int{1, 2, 64, n} {
+		centre := rng.IntN(n)
+		rows := make([]int, k)
+		if err := p.Nearest(centre, rows); err != nil {
+			t.Fatal(err)
+		}
+		want := make([]int, n)
+		for i := range want {
+			want[i] = i
+		}
+		dist := func(i int) float64 {
+			if i == centre {
+				return -1
+			}
+			a, b := x.At(i, 0)-x.At(centre, 0), x.At(i, 1)-x.At(centre, 1)
+			return a*a + b*b
+		}
+		slices.SortStableFunc(want, func(a, b int) int {
+			if da, db := dist(a), dist(b); da != db {
+				return map[bool]int{true: -1, false: 1}[da < db]
+			}
+			return 0
+		})
+		want = want[:k]
+		slices.Sort(want)
+		if !slices.Equal(rows, want) {
+			t.Errorf("the %d rows nearest to %d: %v, want %v", k, centre, rows, want)
+		}
+	}
+}

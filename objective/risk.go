@@ -1,0 +1,44 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// RiskBound is Theorem 5 of "The Rényi Gaussian Process", with the right-hand side that its proof
+// gives: with probability at least 1−δ over y ~ p_θ*, for a θ chosen before y was seen,
+//
+//	D_α(p_θ‖p_θ*)/N ≤ (α/(N t)) (ln p_θ*(y) − L_α(y; θ)) + ln(1/δ)/(N t),  t = 1−α, 0 < α < 1
+//
+// with D_α that of RenyiDivergence between the N-dimensional distributions of the targets. The
+// paper prints p_θ(y)p_θ*(y)/N(y; 0, Ξ) in the logarithm, which has a unit, and doesn't hold. For a
+// θ that was trained on y it says nothing.
+func RiskBound(rows int, alpha, logTruth, elbo, delta float64) float64 {
+	t, n := 1-alpha, float64(rows)
+	return alpha/(n*t)*(logTruth-elbo) + math.Log(1/delta)/(n*t)
+}
+
+// RenyiDivergence is D_α(N(0, c)‖N(0, truth)) for 0 < α < 1, c and truth N×N:
+//
+//	(1/(2t)) [ln|t c + α truth| − t ln|c| − α ln|truth|],  t = 1−α
+func RenyiDivergence(c, truth linalg.Matrix, alpha float64) (float64, error) {
+	if !(alpha > 0 && alpha < 1) {
+		return 0, fmt.Errorf("α = %v: this divergence needs 0 < α < 1", alpha)
+	}
+	t := 1 - alpha
+	var sum float64
+	for _, part := range []struct{ weight, ofC, ofTruth float64 }{{1, t, alpha}, {-t, 1, 0}, {-alpha, 0, 1}} {
+		a := linalg.New(c.Rows, c.Cols)
+		for i := range c.Rows {
+			linalg.Axpy(part.ofC, c.Row(i), a.Row(i))
+			linalg.Axpy(part.ofTruth, truth.Row(i), a.Row(i))
+		}
+		if err := linalg.Cholesky(a); err != nil {
+			return 0, err
+		}
+		sum += part.weight * linalg.LogDet(a)
+	}
+	return sum / (2 * t), nil
+}

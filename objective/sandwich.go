@@ -1,0 +1,268 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// Sandwich holds bounds of the log evidence ln p(y) from both sides, and the evidence itself
+// where it was computed: all exact to rounding, none an estimate. They are natural logarithms,
+// to be maximised, unlike the values of objectives. NaN stands for what wasn't computed.
+//
+//	Upper ≥ Evidence ≥ Optimal ≥ Alpha ≥ Jensen ≥ Variational      (0 ≤ α ≤ 1)
+//
+// Optimal is L_α with the q*(U) that is best for it. The three below are taken at one q(U), the
+// best for variational inference, since at q* Alpha, Jensen and Optimal are one number
+// ("Optimize to Generalize in Gaussian Processes", Sect. 4.1).
+type Sandwich struct {
+	Upper       float64 // L_upper: Eq. 7 with tr R, as printed
+	UpperNorm   float64 // the same with a smaller bound of R's largest eigenvalue
+	Evidence    float64 // ln p(y)
+	Optimal     float64 // L_α(q*), for α < 0 an upper bound of the evidence
+	Alpha       float64 // L_α(q)
+	Jensen      float64 // L_Jensen(q)
+	Variational float64 // L_VI(q), the bound of VFE
+}
+
+// Sandwich returns the bounds at x: time O(N³), memory O(N²). For α < 0, where the bounds at
+// one q aren't ordered (and needn't be finite), they are NaN but for the variational one.
+func (p *RenyiProblem) Sandwich(x []float64) (Sandwich, error) {
+	alpha := p.Alpha
+	defer func() { p.Alpha = alpha }()
+	nan := math.NaN()
+	b := Sandwich{nan, nan, nan, nan, nan, nan, nan}
+	theta, beta, logNoise, z := p.Split(x)
+	s := math.Exp(logNoise)
+
+	p.Alpha = 0
+	value, err := p.Evaluate(x, nil)
+	if err != nil {
+		return b, err
+	}
+	b.Evidence = -value
+	p.Alpha = alpha
+	if value, err = p.Evaluate(x, nil); err != nil {
+		return b, err
+	}
+	b.Optimal = -value
+	if p.M == 0 {
+		b.Upper, b.UpperNorm = b.Evidence, b.Evidence // α = 0: Ξ = K + sI
+		return b, nil
+	}
+	p.Alpha = 1 // what follows needs V and R whatever α is
+	e, err := p.whole()
+	if err != nil {
+		return b, err
+	}
+	if err := p.parts(e, theta, beta, z, 1); err != nil {
+		return b, err
+	}
+	if alpha >= 0 {
+		trace, norm := e.residual()
+		if b.Upper, err = e.upper(alpha, s, trace); err == nil {
+			b.UpperNorm, err = e.upper(alpha, s, norm)
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+	q, err := e.optimal(1, s)
+	if err != nil {
+		return b, err
+	}
+	if b.Variational, err = e.jensen(q, 0, s); err != nil || alpha < 0 {
+		return b, err
+	}
+	if b.Jensen, err = e.jensen(q, 1-alpha, s); err == nil {
+		b.Alpha, err = e.renyi(q, 1-alpha, s)
+	}
+	return b, err
+}
+
+// residual returns tr R and a bound of R's largest eigenvalue that is never above it: the
+// smaller of its Frobenius norm and its largest row sum.
+func (e *renyiWork) residual() (trace, norm float64) {
+	n := len(e.w)
+	sums := make([]float64, n)
+	var square float64
+	for i := range n {
+		trace += e.k.At(i, i)
+		for j, v := range e.k.Row(i)[:i] {
+			square += 2 * v * v
+			sums[i] += math.Abs(v)
+			sums[j] += math.Abs(v)
+		}
+		square += e.k.At(i, i) * e.k.At(i, i)
+		sums[i] += e.k.At(i, i)
+	}
+	norm = math.Sqrt(square)
+	var row float64
+	for _, v := range sums {
+		row = max(row, v)
+	}
+	return trace, min(norm, row, trace)
+}
+
+// upper is L_upper ≥ ln p(y) (Eq. 7 of "Optimize to Generalize in Gaussian Processes", Eq. 6 of
+// "The Rényi Gaussian Process") for 0 ≤ α ≤ 1, with τ any bound of R's largest eigenvalue; the
+// papers have tr R:
+//
+//	L_upper = −½(N ln 2π + ln|Ξ| + rᵀ(Ξ + ατI)⁻¹r)
+//
+// It holds because sI + K ⪰ Ξ and sI + K ⪯ Ξ + ατI.
+func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
+	n := len(e.w)
+	var logDet, quad float64
+	for _, shift := range []float64{0, alpha * tau} {
+		e.fillXi(alpha, s+shift)
+		if err := linalg.Cholesky(e.c); err != nil {
+			return 0, fmt.Errorf("the matrix σ_n² I + (1−α)K + αQ can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+		}
+		if shift == 0 {
+			logDet = linalg.LogDet(e.c)
+		}
+		copy(e.sums, e.w)
+		linalg.Trsv(false, e.c, e.sums)
+		quad = linalg.Dot(e.sums, e.sums)
+	}
+	return -0.5 * (float64(n)*math.Log(2*math.Pi) + logDet + quad), nil
+}
+
+// jensen is L_Jensen at q(U) for t = 1−α, and at t = 0 its limit L_VI ("Optimize to Generalize
+// in Gaussian Processes", Sect. 4.1): with S = sI + tR = sA, V = L⁻¹K_ZX and q(ν) = N(μ, B⁻¹)
+//
+//	(1/t) E_q ln p_α(y|U) = −½[N ln 2πs + (1/t) ln|A| + (r−Vᵀμ)ᵀS⁻¹(r−Vᵀμ) + tr(S⁻¹VᵀB⁻¹V)]
+//
+// less KL[q(U)‖p(U)].
+func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
+	n, m := len(e.w), e.v.Cols
+	logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
+	if err != nil {
+		return 0, err
+	}
+	residual, h := e.residualOf(q.mu), e.p
+	h.CopyFrom(e.v)
+	linalg.Trsm(false, true, q.cholB, h)
+	if t > 0 {
+		linalg.Trsv(false, e.c, residual)
+		linalg.Trsm(true, false, e.c, h)
+	}
+	fit := linalg.Dot(residual, residual)
+	for i := range n {
+		fit += linalg.Dot(h.Row(i), h.Row(i))
+	}
+	inv := linalg.New(m, m)
+	linalg.CholeskyInverse(q.cholB, inv)
+	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - posterior.SparseKL(q.cholB, inv, q.mu), nil
+}
+
+// residualOf returns r − Vᵀμ.
+func (e *renyiWork) residualOf(mu []float64) []float64 {
+	copy(e.sums, e.w)
+	linalg.Gemv(false, -1, e.v, mu, 1, e.sums)
+	return e.sums
+}
+
+// renyi is L_α at q(ν) = N(μ, B⁻¹) for t = 1−α in [0, 1] (Eq. 4 of "Optimize to Generalize in
+// Gaussian Processes"), with B and μ those of variational inference, B = I + VVᵀ/s:
+//
+//	(1/t) ln ∫ p_α(y|ν) q(ν)^α p(ν)^t dν
+//
+// Everything is Gaussian. With Δ = VS⁻¹Vᵀ − VVᵀ/s, the exponent's curvature is Λ = B + tΔ and
+// its optimum lies td from μ, d = Λ⁻¹(VS⁻¹r − Bμ − Δμ), so that dividing by t loses nothing:
+//
+//	L_α(q) = −½[N ln 2πs + (1/t) ln|A| + ln|B| + (1/t) ln|I + tB⁻¹Δ|
+//	            + (r−Vᵀν)ᵀS⁻¹(r−Vᵀν) + νᵀν + αt dᵀBd],  ν = μ + td
+func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
+	n, m := len(e.w), e.v.Cols
+	logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
+	if err != nil {
+		return 0, err
+	}
+	h, r := e.p, make([]float64, n)
+	h.CopyFrom(e.v)
+	copy(r, e.w)
+	if t > 0 {
+		linalg.Trsm(true, false, e.c, h)
+		linalg.Trsv(false, e.c, r)
+	}
+	delta := linalg.New(m, m)
+	linalg.SyrkLower(true, 1/s, h, 0, delta)
+	linalg.SyrkLower(true, -1/s, e.v, 1, delta)
+	delta.MirrorLower()
+	// d = Λ⁻¹(VS⁻¹r − (B + Δ)μ), with B + Δ = I + VS⁻¹Vᵀ
+	residual := r
+	linalg.Gemv(false, -1, h, q.mu, 1, residual)
+	d := make([]float64, m)
+	copy(d, q.mu)
+	linalg.Gemv(true, 1/s, h, residual, -1, d)
+	lambda := linalg.New(m, m)
+	linalg.SyrkLower(false, 1, lowerOf(q.cholB), 0, lambda)
+	for i := range m {
+		linalg.Axpy(t, delta.Row(i)[:i+1], lambda.Row(i)[:i+1])
+	}
+	if err := linalg.Cholesky(lambda); err != nil {
+		return 0, err
+	}
+	linalg.Trsv(false, lambda, d)
+	linalg.Trsv(true, lambda, d)
+	bd := make([]float64, m) // L_Bᵀd
+	for i, v := range d {
+		linalg.Axpy(v, q.cholB.Row(i)[:i+1], bd[:i+1])
+	}
+	linalg.Gemv(false, -t, h, d, 1, residual)
+	nu := 0.0
+	for i, v := range d {
+		nu += (q.mu[i] + t*v) * (q.mu[i] + t*v)
+	}
+	linalg.Trsm(true, false, q.cholB, delta)
+	linalg.Trsm(false, true, q.cholB, delta)
+	ratio, err := factorShifted(delta, t, linalg.New(m, m), make([]float64, m))
+	if err != nil {
+		return 0, err
+	}
+	return -0.5 * (float64(n)*math.Log(2*math.Pi*s) + logDet/s + linalg.LogDet(q.cholB) + ratio + linalg.Dot(residual, residual)/s + nu + (1-t)*t*linalg.Dot(bd, bd)), nil
+}
+
+// lowerOf returns a copy with zeros above the diagonal.
+func lowerOf(l linalg.Matrix) linalg.Matrix {
+	c := linalg.New(l.Rows, l.Cols)
+	for i := range l.Rows {
+		copy(c.Row(i), l.Row(i)[:i+1])
+	}
+	return c
+}
+
+// Bounds returns what a sparse GP knows of the log evidence at x in O(NM²): L_VI from below and
+// L_upper at α = 1 from above (Titsias, "Variational inference for Gaussian and determinantal
+// point processes", 2014), with c = s + tr R, A = VVᵀ/s, b = Vr/s:
+//
+//	L_VI = −F_VFE,  L_upper = −½(N ln 2π + N ln s + ln|I + A| + [rᵀr − (s²/c) bᵀ(I + (s/c)A)⁻¹b]/c)
+func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
+	vfe := *p
+	vfe.Objective, vfe.LearnAlpha = VFE(), false
+	x = x[:vfe.Dim()]
+	value, err := vfe.Evaluate(x, nil)
+	if err != nil {
+		return math.NaN(), math.NaN(), err
+	}
+	e := vfe.e
+	n, s := float64(e.n), e.noise
+	c := s + linalg.Sum(e.lambda[:e.n])
+	shifted, half := linalg.New(e.m, e.m), make([]float64, e.m)
+	shifted.CopyFrom(e.a)
+	for i := range e.m {
+		linalg.Scale(s/c, shifted.Row(i))
+	}
+	shifted.AddDiagonal(1)
+	if err := linalg.Cholesky(shifted); err != nil {
+		return math.NaN(), math.NaN(), err
+	}
+	copy(half, e.b)
+	linalg.Trsv(false, shifted, half)
+	quad := (linalg.Dot(e.r[:e.n], e.r[:e.n]) - s*s/c*linalg.Dot(half, half)) / c
+	return -value, -0.5 * (n*math.Log(2*math.Pi*s) + linalg.LogDet(e.lb) + quad), nil
+}

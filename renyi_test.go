@@ -1,0 +1,148 @@
+package krigo_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+)
+
+// TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the
+// exact one, its certificate that of evidence at the same parameters, and the value reached is
+// about the evidence's optimum.
+func TestRenyiAnneals(t *testing.T) {
+	base := krigo.Options{Target: "MEDV", ARD: "off", Objective: "evidence"}
+	optimum := fit(t, homes(), base).Training.ObjectiveValue
+	for name, o := range map[string]krigo.Options{
+		"lbfgs":           {},
+		"mma, geometric":  {Optimizer: "mma", Anneal: "geometric"},
+		"adam":            {Optimizer: "adam", Epochs: 500, Anneal: "cosine"},
+		"adam on batches": {Batch: 40, Epochs: 300, FixInducing: true},
+		"sgd":             {Optimizer: "sgd", Epochs: 2000, LearningRate: 0.5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Target, o.ARD, o.Objective, o.Inducing = "MEDV", "off", "renyi", 7
+			m := fit(t, homes(), o)
+			// The paths of steps on batches, or of many small ones, may end at an optimum nearby.
+			if v := m.Training.ObjectiveValue; !(v > optimum-1e-3) || !(v < optimum+map[bool]float64{true: 6, false: 0.2}[o.Epochs > 0]) {
+				t.Errorf("−ln p(y) = %v, evidence's optimum %v", v, optimum)
+			}
+			if m.Posterior.Sparse() || m.ObservationNoise != m.Posterior.Noise {
+				t.Errorf("sparse %v, observation noise %v, σ_n² %v", m.Posterior.Sparse(), m.ObservationNoise, m.Posterior.Noise)
+			}
+			e, err := krigo.Evaluate(homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}, base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(e.Certificate.Bound-m.Certificate.Bound) > 1e-9 {
+				t.Errorf("bound %v, evidence's there %v", m.Certificate.Bound, e.Certificate.Bound)
+			}
+		})
+	}
+}
+
+// TestRenyiFixed: a fixed α keeps its optimal q(U) as posterior; α = 1 is vfe.
+func TestRenyiFixed(t *testing.T) {
+	one, half := 1.0, 0.5
+	base := krigo.Options{Target: "MEDV", ARD: "off", Inducing: 7, FixInducing: true}
+	o := base
+	o.Objective = "vfe"
+	vfe := fit(t, homes(), o)
+	o.Objective, o.Alpha = "renyi", &one
+	m := fit(t, homes(), o)
+	if math.Abs(m.Training.ObjectiveValue-vfe.Training.ObjectiveValue) > 1e-6 || math.Abs(m.Certificate.Bound-vfe.Certificate.Bound) > 1e-6 {
+		t.Errorf("α = 1: value %v, bound %v; vfe %v, %v", m.Training.ObjectiveValue, m.Certificate.Bound, vfe.Training.ObjectiveValue, vfe.Certificate.Bound)
+	}
+	o.Alpha = &half
+	m = fit(t, homes(), o)
+	if !m.Posterior.Sparse() || !m.Certificate.Valid || !(m.Training.ObjectiveValue < vfe.Training.ObjectiveValue) {
+		t.Errorf("α = ½: sparse %v, valid %v, value %v, vfe's %v", m.Posterior.Sparse(), m.Certificate.Valid, m.Training.ObjectiveValue, vfe.Training.ObjectiveValue)
+	}
+	o.Alpha, o.AlphaCV = nil, true
+	m = fit(t, homes(), o)
+	if !strings.Contains(strings.Join(m.Notices, "\n"), "by cross-validation") {
+		t.Errorf("notices %q", m.Notices)
+	}
+}
+
+// TestEvaluateRenyi: the sandwich is ordered; a negative α bounds from above and has no posterior
+// to certify; without α the value is the evidence's.
+func TestEvaluateRenyi(t *testing.T) {
+	p := paramsOf(fit(t, homes(), krigo.Options{Target: "MEDV", ARD: "off", Inducing: 5, Objective: "vfe"}))
+	at := func(objective string, alpha *float64) *krigo.Evaluation {
+		e, err := krigo.Evaluate(homes(), p, krigo.Options{Target: "MEDV", Objective: objective, Alpha: alpha})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	half, below := 0.5, -0.5
+	e := at("renyi", &half)
+	b := e.EvidenceBounds
+	last := math.Inf(1)
+	for i, v := range []*float64{b.Upper, b.UpperNorm, b.Evidence, b.AlphaELBO, b.AlphaAtVariational, b.Jensen, b.Variational} {
+		if !(*v < last) {
+			t.Errorf("bound %d: %v after %v", i, *v, last)
+		}
+		last = *v
+	}
+	if e.Value != -*b.AlphaELBO || e.Certificate == nil || len(e.Gradient.Inducing) != 5 {
+		t.Errorf("value %v, certificate %v, gradient %+v", e.Value, e.Certificate, e.Gradient)
+	}
+	vfe := at("vfe", nil)
+	if s := vfe.EvidenceBounds; math.Abs(*s.Variational-*b.Variational) > 1e-9 || !(*s.Upper > *b.Evidence) || s.Evidence != nil {
+		t.Errorf("vfe: %+v", s)
+	}
+	e = at("renyi", &below)
+	if c := e.EvidenceBounds; !(*c.AlphaELBO > *b.Evidence) || c.Jensen != nil || e.Certificate != nil || e.CertificateReason == "" {
+		t.Errorf("α < 0: %+v, certificate %v %q", c, e.Certificate, e.CertificateReason)
+	}
+	if e = at("renyi", nil); e.Value != -*b.Evidence {
+		t.Errorf("no α: %v, evidence %v", e.Value, *b.Evidence)
+	}
+}
+
+// TestTheoryInducing: a smooth kernel on one input needs few inducing inputs, whose bound is as near
+// to the evidence as the notice says.
+func TestTheoryInducing(t *testing.T) {
+	o := krigo.Options{Target: "y", Objective: "vfe", TheoryInducing: true, InducingInit: "kdpp", FixInducing: true}
+	m := fit(t, data.Snelson(), o)
+	if n := m.Posterior.Support.Rows; n < 5 || n > 40 || !strings.Contains(strings.Join(m.Notices, "\n"), "drawn by a k-DPP and kept") {
+		t.Errorf("%d inducing inputs, notices %q", n, m.Notices)
+	}
+	p := paramsOf(m)
+	p.Kernel.Variance, p.Kernel.Lengthscales, p.NoiseVariance = 1, []float64{1}, 0.3 // the starting kernel
+	half := 0.5
+	e, err := krigo.Evaluate(data.Snelson(), p, krigo.Options{Target: "y", Objective: "renyi", Alpha: &half})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := e.EvidenceBounds; *b.Evidence-*b.Variational > 1 {
+		t.Errorf("the bound lies %v nats under the evidence", *b.Evidence-*b.Variational)
+	}
+	o.Kernel = "matern52"
+	if m = fit(t, data.Snelson(), o); m.Posterior.Support.Rows != 14 { // √180, rounded up
+		t.Errorf("Matérn 5/2: %d inducing inputs", m.Posterior.Support.Rows)
+	}
+}
+
+// TestRenyiSolvers: the exact GP that renyi ends with may be solved by conjugate gradients or from
+// the nearest rows, with the same predictions here, and then has no certificate.
+func TestRenyiSolvers(t *testing.T) {
+	o := krigo.Options{Target: "MEDV", ARD: "off", Objective: "renyi", Inducing: 5, Optimizer: "adam", Epochs: 30, TestFraction: 0.2}
+	want := fit(t, homes(), o)
+	for _, o.Solver = range []string{"cg", "nearest"} {
+		m := fit(t, homes(), o)
+		if m.Certificate != nil || m.CertificateReason == "" {
+			t.Errorf("%s: certificate %v, %q", o.Solver, m.Certificate, m.CertificateReason)
+		}
+		if math.Abs(m.Test.MSE-want.Test.MSE) > 1e-4*want.Test.MSE {
+			t.Errorf("%s: mean squared error %v, by Cholesky %v", o.Solver, m.Test.MSE, want.Test.MSE)
+		}
+	}
+	if m := fit(t, data.Snelson(), krigo.Options{Target: "y", Objective: "evidence", Optimizer: "sgd", Epochs: 3, Solver: "nearest"}); m.Posterior.Kind() != "nearest" {
+		t.Errorf("evidence on batches: posterior by %s", m.Posterior.Kind())
+	}
+}

@@ -1,0 +1,227 @@
+package krigo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
+)
+
+const (
+	// maxIterative rows are conditioned on by conjugate gradients if nobody asks for more: two
+	// cores solve for the weights of 50,000 rows within the hour.
+	maxIterative = 50000
+
+	// nearestRows are what a variance stands on where all rows are too many to factor, and a
+	// whole prediction where they are too many to solve. One takes about 10 ms of a core.
+	nearestRows = 1024
+
+	// excessRows are compared to say how good the variances of a cg model are: with 16
+	// columns a product costs little more than with one.
+	excessRows = 16
+)
+
+// noCertificate says why a full GP that isn't factored has none.
+var noCertificate = map[string]string{
+	posterior.ByCG:      "conjugate gradients estimate ln|C| from random probes, and an estimate of KL(Q‖P) isn't a bound on it: --solver cholesky, or kl-pac with inducing inputs, certify",
+	posterior.ByNearest: "each prediction stands on other rows: there is no one posterior Q to certify; kl-pac with inducing inputs has one",
+}
+
+// chooseSolver decides how a full GP is solved; a sparse one has no choice, and the Rényi GP one
+// where it ends as the full GP.
+func (p *prepared) chooseSolver(o Options) error {
+	if p.inducing > 0 && (o.Objective != "renyi" || o.evaluating || o.Alpha != nil && *o.Alpha != 0) {
+		return nil
+	}
+	n := len(p.y)
+	p.solver = o.Solver
+	trains := o.Objective == "evidence" && !o.FixParameters && !o.onBatches() // solves in every step
+	if o.Solver == "auto" {
+		switch {
+		case n <= maxFull || o.Objective != "evidence" && o.Objective != "renyi":
+			p.solver = posterior.ByCholesky
+		case n <= maxIterative || trains:
+			p.solver = posterior.ByCG
+		default:
+			p.solver = posterior.ByNearest
+		}
+		if p.solver == posterior.ByCG && n > maxIterative {
+			return fmt.Errorf("%s: training the evidence on %d rows would take days: train on batches (--optimizer adam), or find parameters with a sparse objective (vfe) and condition on all rows with --init and --fix-parameters, or ask for --solver cg",
+				p.data.Source, n)
+		}
+	}
+	switch {
+	case p.solver == posterior.ByCholesky && n > maxFull:
+		return fmt.Errorf("%s: %d rows to train on: a factored full GP takes up to %d; use a sparse objective (vfe, kl-pac with inducing inputs), the evidence with --solver cg, or fewer rows",
+			p.data.Source, n, maxFull)
+	case p.solver == posterior.ByCG && !trains:
+		p.notices = append(p.notices, "the posterior's weights are solved for by conjugate gradients (cg)")
+	case p.solver == posterior.ByCG:
+		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates from %d random probes", objective.DefaultProbes))
+	case p.solver == posterior.ByNearest:
+		p.notices = append(p.notices, fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", min(nearestRows, n), n))
+	}
+	return nil
+}
+
+// trainsByCG says whether training evaluates the evidence by conjugate gradients.
+func (p *prepared) trainsByCG(o Options) bool {
+	return p.solver == posterior.ByCG && o.Objective == "evidence" && !o.onBatches()
+}
+
+// iterativePosterior returns Q by conjugate gradients, and says how good its variances are.
+func (p *prepared) iterativePosterior(f family, x []float64) (*posterior.Posterior, error) {
+	nk, g := len(f.kernel.Params()), f.gridParams()
+	o := posterior.Iterative{Progress: p.progress}
+	q, err := posterior.NewIterative(p.ctx, f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), nearestRows, o)
+	if err != nil {
+		return nil, err
+	}
+	// Rows it wasn't trained on, if there are any.
+	rows, what := dataset.RowsOf(p.roles, dataset.Prior), "rows set aside for the scaling"
+	if len(rows) == 0 {
+		rows, what = dataset.RowsOf(p.roles, dataset.Test), "test rows"
+	}
+	if len(rows) == 0 {
+		rows, what = p.certified, "training rows"
+	}
+	rows = rows[:min(len(rows), excessRows)]
+	xs, err := gather(p.data.Scaled(rows, p.scaling))
+	if err != nil {
+		return nil, err
+	}
+	o.Tolerance = 1e-3
+	mean, largest, err := q.Excess(p.ctx, xs, o)
+	if err != nil {
+		return nil, err
+	}
+	p.notices = append(p.notices, fmt.Sprintf("variances are those given each row's %d nearest training rows, which are never too small: at %d %s they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict --exact-variance solves for each row",
+		q.Nearest, len(rows), what, mean, largest))
+	return q, nil
+}
+
+// far is how far a parameter may move before the preconditioner and the probes' covariance
+// are renewed: a factor of two in σ_n² doubles what the probes' covariance misses of the matrix.
+const far = math.Ln2
+
+// minimizeIterative minimises an evidence by conjugate gradients, each stretch of the way
+// from an anchor of its own. Between anchors it is the minimisation of a smooth function.
+func (p *prepared) minimizeIterative(ctx context.Context, o Options, f family, e *objective.IterativeEvidence, c *checkpoints, key string, event Event, x0 []float64) (*train.Result, error) {
+	c.mu.Lock()
+	from, anchor := train.Start(x0), x0
+	if s := c.states.Runs[key]; s != nil {
+		from, anchor = s.Clone(), c.states.Anchors[key]
+	}
+	c.mu.Unlock()
+	if len(anchor) != len(x0) {
+		return nil, errors.New("the checkpoint lacks the anchor of its run: it is damaged")
+	}
+	e.Context, e.Progress = ctx, p.progress
+	// The value is good to a few digits of a nat: steps that gain less are noise.
+	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3, MaxEvaluations: o.evaluations(), MaxIterations: o.evaluations()}
+	moved := errors.New("far from the anchor")
+	isFar := func(x []float64) bool {
+		for i, v := range x {
+			if math.Abs(v-anchor[i]) > far {
+				return true
+			}
+		}
+		return false
+	}
+	for {
+		renew := isFar(from.X)
+		if renew {
+			anchor = slices.Clone(from.X)
+		}
+		if err := e.Anchor(anchor); err != nil {
+			return nil, &train.StartError{Reason: err}
+		}
+		if renew {
+			// The same point on the new function: what is known of the curvature stays.
+			value, err := e.Evaluate(from.X, from.Gradient)
+			if err != nil {
+				return nil, err
+			}
+			from.Value, from.Decrease, from.Stopped = value, 1, ""
+			from.Evaluations++
+		}
+		r, err := minimizer.Minimize(ctx, e, p.box(o, f, x0), from, func(s *train.State) error {
+			event.Iteration, event.Value, event.Stopped = s.Iterations, s.Value, s.Stopped
+			from = s.Clone()
+			err := c.tell(event, func() {
+				c.states.Runs[key] = s.Clone()
+				c.states.Anchors[key] = anchor
+			})
+			if err == nil && s.Stopped == "" && isFar(s.X) {
+				return moved
+			}
+			return err
+		})
+		if !errors.Is(err, moved) {
+			return r, err
+		}
+	}
+}
+
+// reported evaluates the evidence and its standard error at x, with an anchor there.
+func (p *prepared) reported(o Options, f family, x []float64) (value float64, standardError *float64, err error) {
+	problem := p.newProblem(o, f, 1)
+	value, err = problem.Evaluate(x, nil)
+	if e, ok := problem.(*objective.IterativeEvidence); ok && err == nil {
+		standardError = &e.StandardError
+	}
+	return value, standardError, err
+}
+
+// tellSolve passes the progress of single solves on.
+func (c *checkpoints) tellSolve(s iterative.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.progress != nil {
+		c.progress(Event{Solver: posterior.ByCG, Iteration: s.Iteration, Residual: s.Residual})
+	}
+}
+
+// given returns the parameters of Options.Init as the only run, without training.
+func (p *prepared) given(o Options, families []family) (run, error) {
+	if err := p.checkInit(o, families); err != nil {
+		return run{}, err
+	}
+	for i, f := range families {
+		x, err := p.fromInit(o, f)
+		if err != nil || x == nil {
+			continue
+		}
+		r := &train.Result{X: x, Stopped: "parameters given"}
+		return run{i, r}, nil
+	}
+	return run{}, usage("init: its kernel is none of those that are fitted")
+}
+
+// PredictExactVariance is Predict with a solve by conjugate gradients for every row's
+// variance, for a model that has them from the nearest rows. Progress may be nil.
+func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table, progress func(iteration int, residual float64)) ([]Prediction, error) {
+	if m.Posterior.Kind() != posterior.ByCG {
+		return nil, usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
+	}
+	return predict(m, table, func(rows *dataset.Scaled) (mean, variance []float64, err error) {
+		x, err := gather(rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		mean, variance = make([]float64, x.Rows), make([]float64, x.Rows)
+		m.Posterior.Latent(x, mean, nil)
+		o := posterior.Iterative{Tolerance: 1e-4}
+		if progress != nil {
+			o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }
+		}
+		return mean, variance, m.Posterior.SolvedVariance(ctx, x, variance, o)
+	})
+}

@@ -1,0 +1,136 @@
+package krigo_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+func predictions(t *testing.T, m *krigo.Model, table *dataset.Table) (means, variances []float64) {
+	t.Helper()
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range ps {
+		means, variances = append(means, p.Mean), append(variances, p.LatentVariance)
+	}
+	return means, variances
+}
+
+// TestFitByCG: conjugate gradients train and predict what Cholesky does, within what their
+// probes leave open, and certify nothing.
+func TestFitByCG(t *testing.T) {
+	table := data.Boston()
+	o := krigo.Options{Objective: "evidence", ARD: "off", Restarts: 1, TestFraction: 0.2}
+	exact := fit(t, table, o)
+	o.Solver = "cg"
+	var solver string
+	residuals := 0
+	o.Progress = func(e krigo.Event) {
+		solver = e.Solver
+		if e.Residual > 0 {
+			residuals++
+		}
+	}
+	m := fit(t, table, o)
+	if again := fit(t, table, o); file(t, again) != file(t, m) {
+		t.Error("the same seed gives another model")
+	}
+	if solver != "cg" || residuals == 0 {
+		t.Errorf("progress told of the solver %q and of %d residuals", solver, residuals)
+	}
+	tr := m.Training
+	if tr.StandardError == nil || !(*tr.StandardError > 0) || !(math.Abs(tr.ObjectiveValue-exact.Training.ObjectiveValue) <= 3**tr.StandardError+0.1) {
+		t.Errorf("training %+v, by Cholesky %+v", tr, exact.Training)
+	}
+	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "estimate") || exact.Certificate == nil {
+		t.Errorf("certificate %v, %q", m.Certificate, m.CertificateReason)
+	}
+	if _, err := krigo.Certify(m, table, 0.5); err == nil {
+		t.Error("another half-width was certified")
+	}
+	near(t, "ln σ_n²", math.Log(m.Posterior.Noise), math.Log(exact.Posterior.Noise), 0.1)
+	near(t, "test error", m.Test.MSE, exact.Test.MSE, 0.02)
+	near(t, "NLPD", m.Test.NLPD, exact.Test.NLPD, 0.02)
+	solved, err := krigo.PredictExactVariance(context.Background(), m, table, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	means, variances := predictions(t, m, table)
+	for i, p := range solved {
+		// Boston has fewer rows than are near: both are exact.
+		near(t, "mean", p.Mean, means[i], 1e-12)
+		near(t, "solved variance", p.LatentVariance, variances[i], 3e-3)
+	}
+	var usage *krigo.UsageError
+	if _, err := krigo.PredictExactVariance(context.Background(), exact, table, nil); !errors.As(err, &usage) {
+		t.Errorf("exact variances of an exact model: %v", err)
+	}
+}
+
+// TestFixParameters: at given parameters all solvers predict the same.
+func TestFixParameters(t *testing.T) {
+	table := homes()
+	var p krigo.Params
+	if err := json.Unmarshal([]byte(`{"kernel": {"name": "matern32", "variance": 1.2, "lengthscales": [1, 2, 3]}, "noise_variance": 0.1, "mean": {"constant": 0.2}}`), &p); err != nil {
+		t.Fatal(err)
+	}
+	o := krigo.Options{Objective: "evidence", Kernel: "matern32", ARD: "auto", Mean: "constant", Init: &p, FixParameters: true}
+	exact := fit(t, table, o)
+	if exact.Training.Stopped != "parameters given" || !(math.Abs(exact.Posterior.Noise-0.1) < 1e-15) || exact.Training.ObjectiveValue == 0 || exact.Certificate == nil {
+		t.Errorf("%+v, noise variance %v", exact.Training, exact.Posterior.Noise)
+	}
+	wantMean, wantVariance := predictions(t, exact, table)
+	for _, solver := range []string{"cg", "nearest"} {
+		o.Solver = solver
+		m := fit(t, table, o)
+		mean, variance := predictions(t, m, table)
+		for i := range mean {
+			near(t, solver+": mean", mean[i], wantMean[i], 1e-5)
+			near(t, solver+": variance", variance[i], wantVariance[i], 1e-5)
+		}
+		if m.Posterior.Kind() != solver || m.Certificate != nil || m.CertificateReason == "" || !strings.Contains(strings.Join(m.Notices, "; "), solver) {
+			t.Errorf("%s: a model by %s, certificate %v (%s), notices %q", solver, m.Posterior.Kind(), m.Certificate, m.CertificateReason, m.Notices)
+		}
+	}
+}
+
+// TestResumeCG: a fit that stops and goes on ends as if it had never stopped.
+func TestResumeCG(t *testing.T) {
+	o := krigo.Options{Objective: "evidence", Solver: "cg", ARD: "off", Kernel: "matern52"}
+	whole := fit(t, homes(), o)
+	for _, stop := range []int{1, 4, 7} {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		var raw []byte
+		o.Save = func(c *krigo.Checkpoint) (err error) {
+			if stop--; stop == 0 {
+				cancel()
+				raw, err = json.Marshal(c)
+			}
+			return err
+		}
+		o.Target = "MEDV"
+		if _, err := krigo.Fit(ctx, homes(), o); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		resumed := o
+		resumed.Save, resumed.Resume = nil, &krigo.Checkpoint{}
+		if err := json.Unmarshal(raw, resumed.Resume); err != nil {
+			t.Fatal(err)
+		}
+		m := fit(t, homes(), resumed)
+		m.Training.Evaluations, whole.Training.Evaluations = 0, 0
+		if a, b := file(t, m), file(t, whole); a != b {
+			t.Errorf("stopped and gone on: %+v, in one go %+v", m.Training, whole.Training)
+		}
+	}
+}

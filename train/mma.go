@@ -1,0 +1,236 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// MMA minimises in a box by the method of moving asymptotes in its globally convergent form
+// (Svanberg, "A class of globally convergent optimization methods based on conservative convex
+// separable approximations", SIAM J. Optim. 12, 2002), here without constraints. With d = x − x_k,
+// f, g value and gradient at x_k, and asymptotes x_k ± σ, an iteration minimises
+//
+//	f + Σ_i [σ_i² g_i d_i + (σ_i |g_i| + ρ/2) d_i²]/(σ_i² − d_i²)
+//
+// over the box and |d_i| ≤ 0.9σ_i; ρ grows until the value there isn't above the approximation's.
+// σ_i grows by 1.2 where two steps go the same way and shrinks by 0.7 where they turn. The zero
+// value is ready to use.
+type MMA struct {
+	MaxEvaluations    int     // 0 means 1000; an iteration that reaches it is finished
+	GradientTolerance float64 // as LBFGS's
+	ValueTolerance    float64 // as LBFGS's
+}
+
+// MMAState is everything a run of MMA knows after an iteration. It holds only finite numbers, so
+// that encoding/json round-trips it exactly.
+type MMAState struct {
+	X        []float64 `json:"x"`
+	Value    float64   `json:"value"`
+	Gradient []float64 `json:"gradient"` // empty until the start is evaluated
+	Step     []float64 `json:"step"`     // the last one
+	Sigma    []float64 `json:"sigma"`
+	Rho      float64   `json:"rho"`
+
+	Iterations  int     `json:"iterations"`
+	Evaluations int     `json:"evaluations"` // rejected ones included
+	Rejected    int     `json:"rejected"`    // trial points outside the objective's domain
+	Rejection   string  `json:"rejection"`
+	Decrease    float64 `json:"decrease"` // as in State
+	Stopped     string  `json:"stopped"`
+}
+
+// StartMMA is the state of a run that begins at x, which it copies.
+func StartMMA(x []float64) *MMAState { return &MMAState{X: slices.Clone(x)} }
+
+// Clone returns a copy that shares nothing with s.
+func (s *MMAState) Clone() *MMAState {
+	c := *s
+	c.X, c.Gradient, c.Step, c.Sigma = slices.Clone(s.X), slices.Clone(s.Gradient), slices.Clone(s.Step), slices.Clone(s.Sigma)
+	return &c
+}
+
+func (s *MMAState) check(n int) error {
+	if len(s.X) != n {
+		return fmt.Errorf("train: the start has %d parameters, the objective has %d", len(s.X), n)
+	}
+	if i := notFinite(s.X); i >= 0 {
+		return fmt.Errorf("train: parameter %d starts at %v", i, s.X[i])
+	}
+	for _, v := range [][]float64{s.Gradient, s.Step, s.Sigma} {
+		if len(s.Gradient) > 0 && len(v) != n || notFinite(v) >= 0 || !finite(s.Value) || !finite(s.Rho) {
+			return errors.New("train: the state to resume from is damaged (lengths that differ, or numbers that are not finite); start anew from its x")
+		}
+	}
+	return nil
+}
+
+// The constants of Svanberg 2002 and of its usual implementation.
+const (
+	trustShare   = 0.9  // of σ that a step may take
+	rhoStart     = 1    // ρ of the first iteration
+	rhoLeast     = 1e-5 // below which ρ doesn't fall
+	startSpread  = 0.5  // σ of the first iterations, of the box's width; 1 where it has none
+	maxRefusals  = 60   // of trial points in an iteration: ρ has grown beyond float64's digits
+	sameWay      = 1.2
+	otherWay     = 0.7
+	leastSpread  = 0.01 // of the box's width, for σ
+	mostSpread   = 10
+	rhoFall      = 0.1
+	rhoRise      = 10
+	rhoOvershoot = 1.1
+)
+
+// Minimize runs from a state, a fresh one (StartMMA, moved into the box if it lies outside) or one
+// that an earlier run of the same objective, bounds and settings handed to step; it leaves from as
+// it is. It is as LBFGS.Minimize otherwise.
+func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState, step func(*MMAState) error) (*Result, error) {
+	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations, GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	n := f.Dim()
+	lower, upper, err := b.expand(n)
+	if err != nil {
+		return nil, err
+	}
+	if from == nil {
+		return nil, errors.New("train: no state to start from; use StartMMA")
+	}
+	if err := from.check(n); err != nil {
+		return nil, err
+	}
+	s := from.Clone()
+	trial, g := make([]float64, n), make([]float64, n)
+	if len(s.Gradient) == 0 {
+		for i, x := range s.X {
+			s.X[i] = min(max(x, lower[i]), upper[i])
+		}
+		s.Evaluations++
+		if s.Value, err = f.Evaluate(s.X, g); err == nil && (!finite(s.Value) || notFinite(g) >= 0) {
+			err = fmt.Errorf("the value is %v or its gradient isn't finite", s.Value)
+		}
+		if err != nil {
+			return nil, &StartError{err}
+		}
+		s.Gradient, s.Step, s.Sigma, s.Rho = slices.Clone(g), make([]float64, n), make([]float64, n), rhoStart
+		for i := range n {
+			s.Sigma[i] = 1
+			if w := upper[i] - lower[i]; !math.IsInf(w, 1) {
+				s.Sigma[i] = startSpread * w
+			}
+		}
+	}
+	result := func() *Result {
+		r := &Result{X: slices.Clone(s.X), Value: s.Value, Gradient: slices.Clone(s.Gradient), Iterations: s.Iterations,
+			Evaluations: s.Evaluations, Rejected: s.Rejected, Rejection: s.Rejection, Stopped: s.Stopped}
+		for i, x := range s.X {
+			if x == lower[i] || x == upper[i] {
+				r.AtBound = append(r.AtBound, i)
+			}
+		}
+		return r
+	}
+	stopped := func() string {
+		var projected float64
+		for i, d := range s.Gradient {
+			if !(s.X[i] == lower[i] && d > 0 || s.X[i] == upper[i] && d < 0) {
+				projected = max(projected, math.Abs(d))
+			}
+		}
+		return limits.stopped(&State{ProjectedGradient: projected, Iterations: s.Iterations, Evaluations: s.Evaluations, Decrease: s.Decrease})
+	}
+	for s.Stopped = stopped(); s.Stopped == ""; {
+		accepted := false
+		for refusals := 0; !accepted && refusals < maxRefusals; refusals++ {
+			if err := ctx.Err(); err != nil {
+				s.Stopped = Cancelled
+				return result(), err
+			}
+			model, curvature := s.approximate(lower, upper, trial)
+			s.Evaluations++
+			value, err := f.Evaluate(trial, g)
+			if err == nil && (!finite(value) || notFinite(g) >= 0) {
+				err = fmt.Errorf("the value is %v or its gradient isn't finite", value)
+			}
+			switch {
+			case err != nil:
+				s.Rejected++
+				s.Rejection = err.Error()
+				s.Rho *= rhoRise
+			case value <= model:
+				s.advance(trial, value, g, lower, upper)
+				accepted = true
+			default:
+				s.Rho = min(rhoRise*s.Rho, rhoOvershoot*(s.Rho+(value-model)/curvature))
+			}
+			if !finite(s.Rho) {
+				break
+			}
+		}
+		if !accepted {
+			s.Rho = rhoStart
+			s.Stopped = LineSearchFailed
+			break
+		}
+		s.Stopped = stopped()
+		if step != nil {
+			if err := step(s); err != nil {
+				if s.Stopped == "" {
+					s.Stopped = Cancelled
+				}
+				return result(), err
+			}
+		}
+	}
+	return result(), nil
+}
+
+// approximate writes the minimiser of the approximation to x and returns its value there and the
+// coefficient of ρ in it.
+func (s *MMAState) approximate(lower, upper, x []float64) (model, curvature float64) {
+	model = s.Value
+	for i, g := range s.Gradient {
+		x[i] = s.X[i]
+		sigma := s.Sigma[i]
+		u, v := g*sigma*sigma, math.Abs(g)*sigma+s.Rho/2
+		if u == 0 || sigma == 0 {
+			continue
+		}
+		// The zero of the derivative: u(σ² + d²) + 2vσ²d = 0 within the asymptotes.
+		q := u / (v * sigma)
+		d := -(u / v) / (1 + math.Sqrt(max(1-q*q, 0)))
+		d = min(max(d, -trustShare*sigma), trustShare*sigma)
+		x[i] = min(max(s.X[i]+d, lower[i]), upper[i])
+		d = x[i] - s.X[i]
+		gap := sigma*sigma - d*d
+		model += (u*d + v*d*d) / gap
+		curvature += d * d / gap / 2
+	}
+	return model, curvature
+}
+
+// advance moves to x and adapts ρ and the asymptotes.
+func (s *MMAState) advance(x []float64, value float64, g, lower, upper []float64) {
+	s.Decrease = (s.Value - value) / max(math.Abs(s.Value), math.Abs(value), 1)
+	for i, v := range x {
+		d := v - s.X[i]
+		switch turn := d * s.Step[i]; {
+		case turn > 0:
+			s.Sigma[i] *= sameWay
+		case turn < 0:
+			s.Sigma[i] *= otherWay
+		}
+		if w := upper[i] - lower[i]; !math.IsInf(w, 1) {
+			s.Sigma[i] = min(max(s.Sigma[i], leastSpread*w), mostSpread*w)
+		}
+		s.Step[i] = d
+	}
+	copy(s.X, x)
+	s.Value = value
+	copy(s.Gradient, g)
+	s.Rho = max(rhoFall*s.Rho, rhoLeast)
+	s.Iterations++
+}

@@ -1,0 +1,99 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+)
+
+// TestMMA: the minima of the test functions, in their boxes, by steps that never rise.
+func TestMMA(t *testing.T) {
+	for _, p := range problems() {
+		if p.name == "rosenbrock-100" || p.name == "condition 1e8" {
+			continue // the separable approximation takes thousands of iterations along curved valleys
+		}
+		t.Run(p.name, func(t *testing.T) {
+			last := math.Inf(1)
+			r, err := MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.Minimize(context.Background(), p.new(), p.bounds, StartMMA(p.start), func(s *MMAState) error {
+				if s.Value > last {
+					t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
+				}
+				last = s.Value
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := LBFGS{ValueTolerance: -1}.Minimize(context.Background(), p.new(), p.bounds, Start(p.start), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(r.Value <= want.Value+1e-6*math.Max(math.Abs(want.Value), 1)) {
+				t.Errorf("value %v (%s after %d iterations), L-BFGS %v", r.Value, r.Stopped, r.Iterations, want.Value)
+			}
+		})
+	}
+}
+
+// TestMMAResumes: from a state written to a file after any iteration a run goes on bit for bit,
+// also through rejected trial points.
+func TestMMAResumes(t *testing.T) {
+	fresh := func() *objective {
+		o := beale()
+		inner := o.eval
+		o.eval = func(x, g []float64) (float64, error) {
+			if x[0] > 3.01 {
+				return 0, errors.New("beyond the wall")
+			}
+			return inner(x, g)
+		}
+		return o
+	}
+	bounds := Bounds{Lower: []float64{-4, -4}, Upper: []float64{4, 4}}
+	m := MMA{MaxEvaluations: 120}
+	var files [][]byte
+	want, err := m.Minimize(context.Background(), fresh(), bounds, StartMMA([]float64{1, 1}), func(s *MMAState) error {
+		file, err := json.Marshal(s)
+		files = append(files, file)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Rejected == 0 {
+		t.Error("nothing was rejected: the test has lost its point")
+	}
+	for _, file := range files {
+		var s MMAState
+		if err := json.Unmarshal(file, &s); err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Minimize(context.Background(), fresh(), bounds, &s, nil)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("resumed after iteration %d: %+v (%v), want %+v", s.Iterations, got, err, want)
+		}
+	}
+}
+
+func TestMMARefuses(t *testing.T) {
+	ctx := context.Background()
+	if _, err := (MMA{}).Minimize(ctx, beale(), Bounds{}, nil, nil); err == nil {
+		t.Error("no state was accepted")
+	}
+	if _, err := (MMA{}).Minimize(ctx, beale(), Bounds{}, StartMMA([]float64{1}), nil); err == nil {
+		t.Error("one parameter of two was accepted")
+	}
+	damaged := &MMAState{X: []float64{1, 1}, Gradient: []float64{1, 1}}
+	if _, err := (MMA{}).Minimize(ctx, beale(), Bounds{}, damaged, nil); err == nil {
+		t.Error("a state without asymptotes was accepted")
+	}
+	wall := beale()
+	wall.eval = func(x, g []float64) (float64, error) { return 0, errors.New("nowhere") }
+	var outside *StartError
+	if _, err := (MMA{}).Minimize(ctx, wall, Bounds{}, StartMMA([]float64{1, 1}), nil); !errors.As(err, &outside) {
+		t.Errorf("a start outside the domain: %v", err)
+	}
+}
