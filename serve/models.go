@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo"
 )
 
-// Ending is that of the model files of a folder.
-const Ending = ".krigo"
+// ending is that of the model files of a folder.
+const ending = ".krigo"
 
 // served is a model as it was read from its file. Requests that began with it end with it,
 // whatever happens to the file.
@@ -60,7 +60,7 @@ func (l *library) files() (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: no model file and no folder of them: %w", l.path, err)
 	}
-	named := func(path string) string { return strings.TrimSuffix(filepath.Base(path), Ending) }
+	named := func(path string) string { return strings.TrimSuffix(filepath.Base(path), ending) }
 	if !info.IsDir() {
 		return map[string]string{named(l.path): l.path}, nil
 	}
@@ -70,7 +70,7 @@ func (l *library) files() (map[string]string, error) {
 	}
 	files := map[string]string{}
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) == Ending && !e.IsDir() {
+		if filepath.Ext(e.Name()) == ending && !e.IsDir() {
 			files[named(e.Name())] = filepath.Join(l.path, e.Name())
 		}
 	}

@@ -76,7 +76,7 @@ func New(path string, o Options) (*Server, error) {
 		}
 	}
 	if len(changes) == 0 {
-		return nil, fmt.Errorf("%s: the folder holds no model files (%s)", path, "*"+Ending)
+		return nil, fmt.Errorf("%s: the folder holds no model files (%s)", path, "*"+ending)
 	}
 	s.report(changes)
 	s.handler = s.routes()

@@ -91,7 +91,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	flags.BoolVar(&c.json, "json", false, "print one JSON document instead of text")
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress on standard error")
 	flags.IntVar(&c.threads, "threads", 0, "processor cores to use, 0 for all; results don't depend on it")
-	root.AddCommand(newFit(&c), newPredict(&c), newCertify(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c), newServe(&c))
+	root.AddCommand(newFit(&c), newPredict(&c), newCertify(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c), newServe(&c), newReport(&c))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &krigo.UsageError{Err: fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 	})

@@ -310,6 +310,14 @@ func TestBadInput(t *testing.T) {
 		{[]string{"generate", "--noise-variance", "-1", "--out", "d.npy"}, 2, []string{"noise variance -1"}},
 		{[]string{"generate", "--out", "nowhere/d.npy"}, 1, []string{"nowhere"}},
 
+		// report.
+		{[]string{"report"}, 2, []string{"arg", "MODEL [DATA]"}},
+		{[]string{"report", "good.krigo", "homes.csv", "more"}, 2, []string{"arg"}},
+		{[]string{"report", "short.krigo"}, 1, []string{"short.krigo"}},
+		{[]string{"report", "good.krigo", "missing.csv"}, 1, []string{"missing.csv"}},
+		{[]string{"report", "good.krigo", "narrow.csv"}, 1, []string{"narrow.csv", `"MEDV"`}},
+		{[]string{"report", "good.krigo", "--out", "nowhere/r.html"}, 1, []string{"nowhere"}},
+
 		// serve.
 		{[]string{"serve"}, 2, []string{"arg"}},
 		{[]string{"serve", "missing.krigo"}, 1, []string{"missing.krigo"}},
