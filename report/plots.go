@@ -31,6 +31,7 @@ type Figure struct {
 	Title   string
 	Caption string
 	SVG     template.HTML
+	Pair    bool // two drawings side by side
 }
 
 const figureWidth, figureHeight = 330, 240 // points
@@ -62,26 +63,27 @@ func (ticks) Ticks(low, high float64) []plot.Tick {
 	return ts
 }
 
-// figure draws a plot as SVG in the colours of the page that it will stand in.
+// figure draws plots as SVG in the colours of the page that it will stand in.
 func figure(title, caption string, plots ...*plot.Plot) (Figure, error) {
-	canvas := vgsvg.New(vg.Length(figureWidth*len(plots)), figureHeight)
-	tiles := draw.Tiles{Rows: 1, Cols: len(plots), PadX: vg.Points(14), PadRight: vg.Points(8), PadTop: vg.Points(4)}
-	for i, c := range plot.Align([][]*plot.Plot{plots}, tiles, draw.New(canvas))[0] {
-		plots[i].Draw(c)
+	var all strings.Builder
+	for _, p := range plots {
+		canvas := vgsvg.New(figureWidth, figureHeight)
+		p.Draw(draw.Crop(draw.New(canvas), 0, -vg.Points(8), 0, -vg.Points(4))) // the last label sticks out
+		var b bytes.Buffer
+		if _, err := canvas.WriteTo(&b); err != nil {
+			return Figure{}, fmt.Errorf("the figure %q can't be drawn: %w", title, err)
+		}
+		svg := b.String()
+		svg = svg[strings.Index(svg, "viewBox"):] // without a size it fills its place
+		fmt.Fprintf(&all, `<svg role="img" aria-label="%s" %s`, template.HTMLEscapeString(title), themed.Replace(svg))
 	}
-	var b bytes.Buffer
-	if _, err := canvas.WriteTo(&b); err != nil {
-		return Figure{}, fmt.Errorf("the figure %q can't be drawn: %w", title, err)
-	}
-	svg := b.String()
-	svg = svg[strings.Index(svg, "<svg"):]
-	start := strings.Index(svg, "viewBox")
-	svg = fmt.Sprintf(`<svg role="img" aria-label="%s" class="wide%d" `, template.HTMLEscapeString(title), len(plots)) + svg[start:]
-	svg = strings.NewReplacer("fill:#0072B2", "fill:var(--blue)", "stroke:#0072B2", "stroke:var(--blue)", "fill:#D55E00", "fill:var(--red)", "stroke:#D55E00", "stroke:var(--red)",
-		"fill:#009E73", "fill:var(--green)", "stroke:#009E73", "stroke:var(--green)", "fill:#3C3C3C", "fill:var(--soft)", "stroke:#3C3C3C", "stroke:var(--soft)",
-		"stroke:#000000", "stroke:currentColor", "font-family:Liberation Sans;font-variant:Sans;", "").Replace(svg)
-	return Figure{title, caption, template.HTML(svg)}, nil
+	return Figure{title, caption, template.HTML(all.String()), len(plots) > 1}, nil
 }
+
+// themed replaces colours by those of the page's style, which a dark page changes.
+var themed = strings.NewReplacer("fill:#0072B2", "fill:var(--blue)", "stroke:#0072B2", "stroke:var(--blue)", "fill:#D55E00", "fill:var(--red)", "stroke:#D55E00", "stroke:var(--red)",
+	"fill:#009E73", "fill:var(--green)", "stroke:#009E73", "stroke:var(--green)", "fill:#3C3C3C", "fill:var(--soft)", "stroke:#3C3C3C", "stroke:var(--soft)",
+	"stroke:#000000", "stroke:currentColor", "font-family:Liberation Sans;font-variant:Sans;", "")
 
 // dots adds points.
 func dots(p *plot.Plot, label string, colour int, radius float64, pts plotter.XYs) error {

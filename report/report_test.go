@@ -28,7 +28,7 @@ func written(t *testing.T, table, shown *dataset.Table, o krigo.Options) (string
 		t.Fatal(err)
 	}
 	var titles []string
-	for _, match := range regexp.MustCompile(`<figure><h3>(.*?)</h3>`).FindAllStringSubmatch(b.String(), -1) {
+	for _, match := range regexp.MustCompile(`<figure[^>]*><h3>(.*?)</h3>`).FindAllStringSubmatch(b.String(), -1) {
 		titles = append(titles, match[1])
 	}
 	return b.String(), titles
