@@ -87,6 +87,9 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if err != nil {
 		return nil, err
 	}
+	if o.Prior == "informed" {
+		return nil, usage("prior informed: nothing is trained here, so no prior can be learnt")
+	}
 	p, err := prepare(table, o)
 	if err != nil {
 		return nil, err
@@ -262,6 +265,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 		return &Recertification{c, c.Equal(m.Certificate)}, nil
 	}
 	other := *m
+	other.Terms.Promise = 0 // it stands, but isn't about this ε
 	other.Terms.EpsilonRaw *= epsilon / m.Terms.Loss.Below
 	other.Terms.Loss.Above *= epsilon / m.Terms.Loss.Below
 	other.Terms.Loss.Below = epsilon
@@ -323,10 +327,6 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	f := &Fresh{Rows: s.Rows, Delta: m.Terms.Delta, Loss: m.Terms.Loss.Kind, Epsilon: m.Terms.Loss.Below,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	f.Bound = pacbayes.TestBound(s.GibbsRisk, s.Rows, f.Delta)
-	if m.Terms.Loss.IsZeroOne() {
-		f.MeanBound = pacbayes.ClopperPearson(int(math.Round(s.MeanRisk*float64(s.Rows))), s.Rows, f.Delta)
-	} else {
-		f.MeanBound = pacbayes.TestBound(s.MeanRisk, s.Rows, f.Delta)
-	}
+	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne(), s.MeanRisk, s.Rows, f.Delta)
 	return f, nil
 }

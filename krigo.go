@@ -95,63 +95,16 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Optimizer == "" {
-		o.Optimizer = "lbfgs"
-		if len(p.y) > defaultFull {
-			o.Optimizer = "adam"
-		}
-	}
-	if err := p.setMethod(o); err != nil {
-		return nil, err
-	}
-	if o.Restarts == 0 {
-		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if p.inducing > 0 || p.trainsByCG(o) || o.FixParameters {
-			o.Restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
-		}
-	}
-	families := p.families(o)
-	if p.inducing > 0 {
-		if err := p.chooseInducing(o, families[0]); err != nil {
-			return nil, err
-		}
-	}
-	c, err := p.checkpoints(o)
-	if err != nil {
-		return nil, err
-	}
-	p.ctx, p.progress = ctx, c.tellSolve
-	if o.AlphaCV {
-		if p.alpha, err = p.crossValidate(ctx, o, families[0], c); err != nil {
-			return nil, err
-		}
-		o.Alpha = &p.alpha
-	}
-	var best run
-	var runs []run
-	if o.FixParameters {
-		if best, err = p.given(o, families); err == nil {
-			runs = []run{best}
-			err = c.tell(Event{Family: families[best.family].name, Start: 1, Starts: 1, Solver: p.solver, Stopped: best.result.Stopped}, func() {})
-		}
-	} else {
-		best, runs, err = p.train(ctx, o, families, c)
-	}
-	if err != nil {
-		return nil, err
-	}
 	var m *Model
-	if o.PosteriorFree {
-		var free run
-		m, free, err = p.freeUp(ctx, o, families, best, c)
-		runs = append(runs, free)
+	var runs []run
+	if o.Prior == "informed" {
+		m, runs, err = p.fitInformed(ctx, o)
 	} else {
-		m, err = p.finish(o, families[best.family], best, len(families))
+		m, runs, err = p.fitGrid(ctx, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m.Curves = c.curves()
 	for _, r := range runs {
 		m.Training.Starts++
 		m.Training.Iterations += r.result.Iterations
@@ -161,6 +114,92 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	return m, nil
 }
 
+// fitGrid trains with a prior whose parameters lie on the grid.
+func (p *prepared) fitGrid(ctx context.Context, o Options) (*Model, []run, error) {
+	families := p.families(o)
+	o, err := p.method(o, families[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := p.checkpoints(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	best, runs, err := p.optimum(ctx, &o, families, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.GridMixed {
+		coarse, err := p.coarsen(ctx, &o, families, &best, runs, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		runs = append(runs, coarse...)
+	}
+	m, free, err := p.conclude(ctx, o, families, best, c)
+	return m, append(runs, free...), err
+}
+
+// optimum is the best run of training, or the parameters given where nothing is trained.
+func (p *prepared) optimum(ctx context.Context, o *Options, families []family, c *checkpoints) (best run, all []run, err error) {
+	p.ctx, p.progress = ctx, c.tellSolve
+	if o.AlphaCV {
+		if p.alpha, err = p.crossValidate(ctx, *o, families[0], c); err != nil {
+			return best, nil, err
+		}
+		o.Alpha = &p.alpha
+	}
+	if !o.FixParameters {
+		return p.train(ctx, *o, families, c)
+	}
+	best, err = p.given(*o, families)
+	if err == nil {
+		err = c.tell(Event{Family: families[best.family].name, Start: 1, Starts: 1, Solver: p.solver, Stopped: best.result.Stopped}, func() {})
+	}
+	return best, []run{best}, err
+}
+
+// method decides how to train: full or sparse, from where, and how often.
+func (p *prepared) method(o Options, f family) (Options, error) {
+	if o.Optimizer == "" {
+		o.Optimizer = "lbfgs"
+		if len(p.y) > defaultFull {
+			o.Optimizer = "adam"
+		}
+	}
+	if err := p.setMethod(o); err != nil {
+		return o, err
+	}
+	if o.Restarts == 0 {
+		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
+		if p.inducing > 0 || p.trainsByCG(o) || o.FixParameters {
+			o.Restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
+		}
+	}
+	if p.inducing > 0 {
+		return o, p.chooseInducing(o, f)
+	}
+	return o, nil
+}
+
+// conclude makes the model from the best run, or goes on from it with a free-form posterior.
+func (p *prepared) conclude(ctx context.Context, o Options, families []family, best run, c *checkpoints) (*Model, []run, error) {
+	var m *Model
+	var free []run
+	var err error
+	if o.PosteriorFree {
+		free = make([]run, 1)
+		m, free[0], err = p.freeUp(ctx, o, families, best, c)
+	} else {
+		m, err = p.finish(o, families[best.family], best, len(families))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Curves = c.curves()
+	return m, free, nil
+}
+
 // finish rounds the best run's parameters to the grid and makes the model from them.
 func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, error) {
 	x := slices.Clone(best.result.X)
@@ -168,6 +207,9 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 	names := p.newProblem(o, f, choices).Names()
 	box := p.box(o, f, x)
 	for _, i := range best.result.AtBound {
+		if p.held && i < g {
+			continue
+		}
 		if strings.HasPrefix(names[i], "inducing") {
 			break // fixed on request
 		}
@@ -196,12 +238,17 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		alpha := p.alphaAt(o, x)
 		m.Training.Alpha = &alpha
 	}
+	return m, p.score(m)
+}
+
+// score measures the model on the test rows, if there are any.
+func (p *prepared) score(m *Model) (err error) {
 	if p.test != nil {
 		m.Test, err = m.Score(p.test, p.test.All())
 	} else if rows := dataset.RowsOf(p.roles, dataset.Test); len(rows) > 0 {
 		m.Test, err = m.Score(p.data, rows)
 	}
-	return m, err
+	return err
 }
 
 // posterior returns Q at [θ, β, ln σ_n², Z].
@@ -245,8 +292,7 @@ func (p *prepared) model(o Options, f family, x []float64, choices int) (*Model,
 func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices int) (*Model, error) {
 	m := &Model{
 		Objective: o.Objective, Inputs: p.data.Inputs, Target: p.data.Target, Scaling: p.scaling, Posterior: q,
-		Terms: pacbayes.Terms{Loss: p.loss, EpsilonRaw: p.epsRaw, Delta: o.Delta, Grid: o.Grid, Params: f.gridParams(),
-			Choices: choices, PriorRows: p.priorRows, Scaling: o.Scaling},
+		Terms:  p.terms(o, f, choices),
 		Source: p.data.Source, Seed: o.Seed, Roles: p.roles,
 		Hash: p.hash, Notices: p.notices,
 	}
@@ -260,6 +306,11 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 	if reason := noCertificate[p.solver]; reason != "" {
 		m.CertificateReason = reason
 		return m, nil
+	}
+	if o.CalibrationFraction > 0 {
+		if err := m.Calibrate(p.data); err != nil {
+			return nil, err
+		}
 	}
 	if m.Certificate, err = m.Certify(p.data); err != nil {
 		m.CertificateReason = err.Error()

@@ -11,20 +11,21 @@ import (
 // observationNoise is the variance of y about f. Evidence trains it; the σ_n² of a
 // PAC-Bayes objective only shapes Q, so that it is estimated anew, by maximum
 // likelihood: from the residuals on prior rows, which Q hasn't seen, or, where there
-// are none, from the leave-one-out residuals (a sparse GP: the training residuals).
+// are none or the prior was learnt on them, from the leave-one-out residuals (a sparse GP:
+// the training residuals; a prior that nothing was learnt after: those of all certified rows).
 func (p *prepared) observationNoise(o Options, q *posterior.Posterior) (float64, error) {
 	if o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
 		return q.Noise, nil
 	}
 	rows, y := p.rows, p.y
-	if prior := dataset.RowsOf(p.roles, dataset.Prior); len(prior) > 0 {
+	if prior := dataset.RowsOf(p.roles, dataset.Prior); len(prior) > 0 && o.Prior != "informed" {
 		var err error
 		if y, err = p.data.Targets(prior); err != nil {
 			return 0, err
 		}
 		p.scaling.Target(y, y)
 		rows = p.data.Scaled(prior, p.scaling)
-	} else if !q.Sparse() {
+	} else if !q.Sparse() && q.Support.Rows > 0 {
 		mean, variance := make([]float64, len(y)), make([]float64, len(y))
 		q.LeaveOneOut(y, mean, variance)
 		for i := range variance {

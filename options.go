@@ -62,6 +62,20 @@ type Options struct {
 	Delta        float64 // the certificate may fail with this probability, default 0.01
 	Grid         pacbayes.Grid
 
+	// The prior, and what is promised: see informed.go and package pacbayes.
+	Prior           string          // grid (default), or informed: learnt on the prior rows by the objective
+	PriorShare      float64         // of the rows but for test and calibration rows; 0: half for an informed prior, else what scaling takes
+	Temper          []float64       // informed: factors of the prior's covariance, chosen among on the certified rows; nil: 1
+	PosteriorLearnt bool            // informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
+	Bound           pacbayes.Family // the inequality; "": kl, of a posterior learnt from an informed prior maurer
+	MeanBound       pacbayes.Route  // to the mean's bound; "": direct where nothing is learnt on the certified rows, else twice
+	Promise         float64         // share of predictions for which a band is looked for; 0: none
+	GridMixed       bool            // p_θ mixes grids of 0, 1 and 2 digits, under ARD also kernels with few different lengthscales: see coarse.go
+	tied            int             // different lengthscales of the mixed grid's prior, 0: as many as inputs
+
+	// CalibrationFraction is the share of the rows set aside for conformal intervals.
+	CalibrationFraction float64
+
 	Scaling  string           // prior-rows (default), declared or all-rows
 	Declared *dataset.Scaling // the constants, if Scaling is declared
 
@@ -118,6 +132,7 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.EpsilonUnits, "sd")
 	text(&o.Scaling, dataset.PriorRows)
 	text(&o.InducingInit, "kmeans")
+	text(&o.Prior, "grid")
 	text(&o.Batches, "uniform")
 	if o.Objective == "renyi" && o.Alpha == nil && !o.AlphaCV {
 		text(&o.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
@@ -141,6 +156,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Grid == (pacbayes.Grid{}) {
 		o.Grid = pacbayes.DefaultGrid
 	}
+	o.setPrior()
 	return o, o.check()
 }
 
@@ -185,7 +201,7 @@ func (o Options) check() error {
 	case o.Objective == "renyi" && !fixed && o.Anneal == "none":
 		errs = append(errs, errors.New("anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv"))
 	}
-	if o.PosteriorFree && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
+	if o.PosteriorFree && o.Prior != "informed" && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
 		errs = append(errs, fmt.Errorf("posterior free with %s: it is for kl-pac and sqrt-pac (svgp's always is free; the others' is a function of their parameters)", o.Objective))
 	}
 	if o.PosteriorFree && o.Full {
@@ -219,7 +235,7 @@ func (o Options) check() error {
 			errs = append(errs, fmt.Errorf("alpha doesn't apply to %s, which has its own", o.Objective))
 		}
 	}
-	if o.LearnAlpha && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
+	if o.LearnAlpha && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" && !o.learns() {
 		errs = append(errs, fmt.Errorf("alpha learn: it is for kl-pac and sqrt-pac; %s has its own", o.Objective))
 	}
 	if o.LearnAlpha && (o.PosteriorFITC || o.Full) {
@@ -268,6 +284,7 @@ func (o Options) check() error {
 	if o.TestFraction > 0 && o.Test != nil {
 		errs = append(errs, errors.New("test-fraction and a test table exclude each other"))
 	}
+	errs = append(errs, o.checkPrior()...)
 	if o.Restarts < 0 || o.Restarts > 1000 {
 		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", o.Restarts))
 	}

@@ -37,6 +37,7 @@ type prepared struct {
 	progress func(iterative.Progress) // of single solves
 
 	freeNoise float64 // σ_n² of the collapsed posterior that a free-form one began as
+	held      bool    // θ and β stay where they are
 }
 
 func prepare(table *dataset.Table, o Options) (*prepared, error) {
@@ -54,14 +55,23 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		}
 	}
 	test := int(math.Ceil(o.TestFraction * float64(d.Rows)))
-	if o.Scaling == dataset.PriorRows {
-		p.priorRows = dataset.DefaultPriorRows(d.Rows - test)
+	calibration := int(math.Ceil(o.CalibrationFraction * float64(d.Rows)))
+	rows := d.Rows - test - calibration
+	switch {
+	case o.PriorShare > 0:
+		p.priorRows = int(math.Ceil(o.PriorShare * float64(rows)))
+	case o.Scaling == dataset.PriorRows:
+		p.priorRows = dataset.DefaultPriorRows(rows)
 	}
-	if left := d.Rows - test - p.priorRows; left < 2 {
-		return nil, fmt.Errorf("%s: %d rows less %d for testing and %d for the scaling leave %d to train on: use more rows, or declare the scaling's constants",
-			d.Source, d.Rows, test, p.priorRows, max(left, 0))
+	if left := rows - p.priorRows; left < 2 {
+		purpose, instead := "the scaling", "declare the scaling's constants"
+		if calibration > 0 || o.PriorShare > 0 {
+			purpose, instead = fmt.Sprintf("the prior and %d for calibration", calibration), "set aside fewer"
+		}
+		return nil, fmt.Errorf("%s: %d rows less %d for testing and %d for %s leave %d to train on: use more rows, or %s",
+			d.Source, d.Rows, test, p.priorRows, purpose, max(left, 0), instead)
 	}
-	if p.roles, err = dataset.Deal(d.Rows, o.Seed, test, 0, p.priorRows); err != nil {
+	if p.roles, err = dataset.Deal(d.Rows, o.Seed, test, calibration, p.priorRows); err != nil {
 		return nil, err
 	}
 	p.certified = dataset.RowsOf(p.roles, dataset.Certified)
@@ -69,7 +79,11 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 	case dataset.PriorRows:
 		p.scaling, err = dataset.ScalingOf(d, dataset.RowsOf(p.roles, dataset.Prior), o.Scaling)
 	case dataset.AllRows:
-		p.scaling, err = dataset.ScalingOf(d, p.certified, o.Scaling)
+		used := p.certified
+		if o.PriorShare > 0 {
+			used = append(dataset.RowsOf(p.roles, dataset.Prior), used...)
+		}
+		p.scaling, err = dataset.ScalingOf(d, used, o.Scaling)
 	default:
 		p.scaling = *o.Declared
 		if len(p.scaling.InputScale) != d.Cols {
@@ -84,21 +98,27 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 	if p.hash, err = d.Hash(p.certified); err != nil {
 		return nil, err
 	}
-	if p.y, err = d.Targets(p.certified); err != nil {
-		return nil, err
+	return p, p.take(p.certified)
+}
+
+// take makes these the rows to train on.
+func (p *prepared) take(rows []int) (err error) {
+	d := p.data
+	if p.y, err = d.Targets(rows); err != nil {
+		return err
 	}
 	p.scale = model.TargetScale(p.loss, p.scaling, p.y)
-	p.rows = d.Scaled(p.certified, p.scaling)
+	p.rows = d.Scaled(rows, p.scaling)
 	// A row that can't be scaled is found now, not when training comes to it.
 	const block = 4096
 	x := make([]float64, block*d.Cols)
 	for i := 0; i < len(p.y); i += block {
 		n := min(block, len(p.y)-i)
 		if err := p.rows.Block(i, n, x[:n*d.Cols], p.y[i:i+n]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // gather reads the scaled inputs of rows.

@@ -64,7 +64,7 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 	if o.Objective == "sqrt-pac" {
 		bound = pacbayes.SqrtBound
 	}
-	penalty := pacbayes.Penalty(o.Grid.LogInverseP(f.gridParams()), math.Log(float64(choices)), len(p.y), o.Delta)
+	penalty := p.terms(o, f, choices).Penalty(len(p.y))
 	if o.Objective == "renyi" || o.Objective == "evidence" && o.onBatches() {
 		return p.renyi(o, f)
 	}
@@ -143,7 +143,10 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				slots <- struct{}{}
 				defer func() { <-slots }()
 				key := fmt.Sprintf("%s/%d", f.name, si+1)
-				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total, Solver: p.solver}
+				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
+				if p.inducing == 0 && !o.onBatches() {
+					event.Solver = p.solver
+				}
 				problem := p.newProblem(o, f, len(families))
 				switch problem := problem.(type) {
 				case *objective.FreeFormProblem:
@@ -216,7 +219,9 @@ func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 
 // curves returns those of all runs, in the order of their starting points.
 func (c *checkpoints) curves() []*model.Curve {
-	return slices.SortedFunc(maps.Values(c.states.Curves), func(a, b *model.Curve) int { return cmp.Compare(a.Start, b.Start) })
+	return slices.SortedFunc(maps.Values(c.states.Curves), func(a, b *model.Curve) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Family, b.Family))
+	})
 }
 
 // tell records a state and hands it on.
@@ -466,6 +471,10 @@ func (p *prepared) box(o Options, f family, x0 []float64) train.Bounds {
 	for i := range n {
 		b.Lower[i], b.Upper[i] = -o.Grid.L, o.Grid.L
 	}
+	if p.held {
+		copy(b.Lower[:n], x0[:n])
+		copy(b.Upper[:n], x0[:n])
+	}
 	z := n
 	if !o.PosteriorFree {
 		b.Lower[n], b.Upper[n] = minLogNoise, maxLogNoise
@@ -498,6 +507,10 @@ func (p *prepared) fingerprint(o Options) string {
 		if o.onBatches() || o.Objective == "renyi" { // schedules depend on them; more of lbfgs's only go on
 			method += fmt.Sprintf(" epochs=%d", o.Epochs)
 		}
+	}
+	if o.Prior == "informed" || o.GridMixed || o.Promise > 0 || o.Bound != pacbayes.KLFamily {
+		method += fmt.Sprintf(" prior=%s %v inducing=%d %v full=%v temper=%v learnt=%v %v bound=%s route=%s promise=%v mixed=%v", o.Prior, o.PriorShare, o.Inducing, o.AutoInducing, o.Full, o.Temper,
+			o.PosteriorLearnt, o.PosteriorFree, o.Bound, o.MeanBound, o.Promise, o.GridMixed)
 	}
 	if o.Objective == "renyi" || o.Batches != "uniform" {
 		method += fmt.Sprintf(" %s anneal=%s cv=%v", o.Batches, o.Anneal, o.AlphaCV)

@@ -6,23 +6,38 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Sentence says in words what a certificate of the model promises about its predictions.
-// Shares are rounded to the cautious side: what is promised must hold.
+// Sentence says in words what a certificate of the model promises about its predictions, in
+// a line, or in two where a band was asked for. Shares are rounded to the cautious side: what
+// is promised must hold.
 func Sentence(m *Model, c *Certificate) string {
 	lead := fmt.Sprintf("With %.4g %% confidence, ", 100*(1-c.Delta))
 	if !c.Valid {
 		lead = "Not a certificate but a " + c.Label + ":\n"
 	}
-	share := fmt.Sprintf("at most %.1f %% of predictions on further rows of this kind", 100*RoundUp(c.MeanBound))
+	least := func(b float64) string {
+		return fmt.Sprintf("at least %.1f %% of predictions on further rows of this kind", 100*(1-RoundUp(b)))
+	}
+	promise := ""
+	if p := c.Promise; p != nil && p.HalfWidth > 0 {
+		within := fmt.Sprintf("±%.4g of %s (%.3g sd)", p.HalfWidthRaw, m.Target, p.HalfWidth)
+		if p.Relative {
+			within = fmt.Sprintf("±%.3g %% of %s", 100*p.HalfWidth, m.Target)
+		}
+		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, least(p.Bound), within)
+		lead = "With the same confidence, "
+	} else if p != nil {
+		promise = fmt.Sprintf("No band holds %.4g %% of the predictions: %s.\n", 100*p.Share, p.Reason)
+	}
+	lead = promise + lead
 	switch {
 	case c.MeanBound >= 1:
 		return fmt.Sprintf("%sthe bound says nothing about predictions: it is %.3f for a random draw from the model.", lead, RoundUp(c.Bound))
 	case c.Loss == pacbayes.Band:
-		return fmt.Sprintf("%s%s miss %s by more than %.4g (%.3g sd).", lead, share, m.Target, c.EpsilonRaw, c.Epsilon)
+		return fmt.Sprintf("%s%s lie within ±%.4g of %s (%.3g sd).", lead, least(c.MeanBound), c.EpsilonRaw, m.Target, c.Epsilon)
 	case c.Loss == pacbayes.Relative:
-		return fmt.Sprintf("%s%s miss %s by more than %.4g %% of it.", lead, share, m.Target, 100*c.Epsilon)
+		return fmt.Sprintf("%s%s lie within ±%.4g %% of %s.", lead, least(c.MeanBound), 100*c.Epsilon, m.Target)
 	case c.Loss == pacbayes.Asymmetric:
-		return fmt.Sprintf("%s%s lie more than %.3g sd below or %.3g sd above %s.", lead, share, c.Epsilon, c.EpsilonAbove, m.Target)
+		return fmt.Sprintf("%s%s lie at most %.3g sd below and %.3g sd above %s.", lead, least(c.MeanBound), c.Epsilon, c.EpsilonAbove, m.Target)
 	}
 	width := ""
 	if c.Loss != pacbayes.ClippedAbsolute {

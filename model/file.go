@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -21,9 +22,12 @@ import (
 // the arrays it lists, and a SHA-256 of all before it. Numbers are little-endian.
 const (
 	magic   = "KRIGO\r\n\x1a"
-	Version = 2 // the newest format version this package writes and reads
+	Version = 3 // the newest format version this package writes; it reads all
 
-	factored = 1 // the version of posteriors with Cholesky factors, which older readers know
+	// Models are written in the oldest version that holds them, for older readers.
+	factored   = 1 // posteriors with Cholesky factors, and certificates by kl with a prior on the grid
+	unfactored = 2 // posteriors by conjugate gradients and nearest rows
+	informed   = 3 // priors that are posteriors, and certificates with terms of their own
 
 	prefix    = len(magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -51,7 +55,16 @@ type header struct {
 	Training          Training              `json:"training"`
 	Curves            []*Curve              `json:"curves,omitempty"`
 	Notices           []string              `json:"notices,omitempty"`
+	Conformal         *Conformal            `json:"conformal,omitempty"`
+	Prior             *priorHeader          `json:"prior,omitempty"`
 	Arrays            []array               `json:"arrays"`
+}
+
+// priorHeader describes a prior that is a posterior itself: what its arrays, prior_theta and
+// so on, don't hold.
+type priorHeader struct {
+	Temper float64 `json:"temper"`
+	Mean   string  `json:"mean"` // mean function that it was conditioned from
 }
 
 // array is one entry of the header's table: arrays follow one another in its order.
@@ -108,7 +121,6 @@ func (m *Model) Save(path string) error {
 
 func (m *Model) write(w io.Writer) error {
 	p := m.Posterior
-	n := p.Support.Rows
 	roles := make([]byte, len(m.Roles))
 	for i, r := range m.Roles {
 		roles[i] = byte(r)
@@ -117,34 +129,25 @@ func (m *Model) write(w io.Writer) error {
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Scaling: m.Scaling,
 		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
-		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves, Notices: m.Notices,
-		Arrays: []array{{"roles", "uint8", len(roles), 1}, {"theta", "float64", len(p.Theta), 1}, {"beta", "float64", len(p.Beta), 1},
-			{"support", "float64", n, p.Support.Cols}},
+		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves, Notices: m.Notices, Conformal: m.Conformal,
 	}
-	// What follows the support: vectors and full matrices, then triangles.
-	var full [][]float64
-	var factors []linalg.Matrix
 	version := uint32(factored)
-	add := func(name string, cols int, values []float64) {
-		h.Arrays = append(h.Arrays, array{name, "float64", n, cols})
-		full = append(full, values)
-	}
-	switch h.Solver, h.Nearest = p.Kind(), p.Nearest; h.Solver {
-	case posterior.ByCG:
-		version = Version
-		add("weights", 1, p.Weights)
-	case posterior.ByNearest:
-		version = Version
-		add("targets", 1, p.Targets)
-	default:
+	if h.Solver, h.Nearest = p.Kind(), p.Nearest; h.Solver == posterior.ByCholesky {
 		h.Solver = ""
-		add("weights", 1, p.Weights)
-		add("cholesky", 0, nil)
-		factors = append(factors, p.Chol)
-		if p.Sparse() {
-			add("cholesky_b", 0, nil)
-			factors = append(factors, p.CholB)
-		}
+	} else {
+		version = unfactored
+	}
+	parts := partsOf("", p)
+	if prior, temper := p.OfPrior(); prior != nil {
+		h.Prior = &priorHeader{temper, meanName(prior.Mean)}
+		parts = append(parts, partsOf("prior_", prior)...)
+	}
+	if m.Terms.Extended() {
+		version = informed
+	}
+	h.Arrays = append(h.Arrays, array{"roles", "uint8", len(roles), 1})
+	for _, part := range parts {
+		h.Arrays = append(h.Arrays, part.array)
 	}
 	h.Arrays = append(h.Arrays, array{"rows", "uint64", len(m.Rows), 1})
 	head, err := json.MarshalIndent(h, "", " ")
@@ -165,14 +168,9 @@ func (m *Model) write(w io.Writer) error {
 		buf = buf[:0]
 		return err
 	}
-	for _, vs := range append([][]float64{p.Theta, p.Beta, p.Support.Data}, full...) {
-		if err := flush(vs); err != nil {
-			return err
-		}
-	}
-	for _, l := range factors {
-		for i := range n {
-			if err := flush(l.Row(i)[:i+1]); err != nil {
+	for _, part := range parts {
+		for _, vs := range part.values {
+			if err := flush(vs); err != nil {
 				return err
 			}
 		}
@@ -185,6 +183,40 @@ func (m *Model) write(w io.Writer) error {
 	}
 	_, err = w.Write(sum.Sum(nil))
 	return err
+}
+
+// part is an array of floating-point numbers with its content, in pieces.
+type part struct {
+	array
+	values [][]float64
+}
+
+// partsOf lists the arrays of a posterior.
+func partsOf(prefix string, p *posterior.Posterior) []part {
+	n := p.Support.Rows
+	list := func(name string, v []float64) part {
+		return part{array{prefix + name, "float64", len(v), 1}, [][]float64{v}}
+	}
+	lower := func(name string, l linalg.Matrix) part {
+		q := part{array: array{prefix + name, "float64", n, 0}}
+		for i := range n {
+			q.values = append(q.values, l.Row(i)[:i+1])
+		}
+		return q
+	}
+	parts := []part{list("theta", p.Theta), list("beta", p.Beta),
+		{array{prefix + "support", "float64", n, p.Support.Cols}, [][]float64{p.Support.Data}}}
+	switch p.Kind() {
+	case posterior.ByCG:
+		return append(parts, list("weights", p.Weights))
+	case posterior.ByNearest:
+		return append(parts, list("targets", p.Targets))
+	}
+	parts = append(parts, list("weights", p.Weights), lower("cholesky", p.Chol))
+	if p.Sparse() {
+		parts = append(parts, lower("cholesky_b", p.CholB))
+	}
+	return parts
 }
 
 // Load reads a model file.
@@ -208,8 +240,8 @@ func decode(raw []byte) (*Model, error) {
 	if len(raw) < prefix {
 		return nil, short
 	}
-	if v := binary.LittleEndian.Uint32(raw[len(magic):]); v < factored || v > Version {
-		return nil, fmt.Errorf("the model file has format version %d, this krigo reads versions %d to %d: use a newer krigo", v, factored, Version)
+	if v := binary.LittleEndian.Uint32(raw[len(magic):]); v < 1 || v > Version {
+		return nil, fmt.Errorf("the model file has format version %d, this krigo reads versions 1 to %d: use a newer krigo", v, Version)
 	}
 	hl := int(binary.LittleEndian.Uint32(raw[len(magic)+4:]))
 	if hl > maxHeader || len(raw) < prefix+hl+sha256.Size {
@@ -248,7 +280,7 @@ func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Terms: h.Terms,
-		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves, Notices: h.Notices,
+		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves, Notices: h.Notices, Conformal: h.Conformal,
 	}
 	found := map[string][]float64{}
 	shape := map[string]array{}
@@ -278,61 +310,98 @@ func (h header) model(data []byte) (*Model, error) {
 		}
 		found[a.Name] = vs
 	}
-	d, n := len(h.Inputs), shape["support"].Rows
-	k, theta, err := h.Kernel.Build(d)
+	d := len(h.Inputs)
+	if d == 0 || len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
+		return nil, errUnfit
+	}
+	arrays := arrays{found, shape, h.Solver, h.Nearest}
+	var err error
+	if h.Prior == nil {
+		m.Posterior, err = arrays.posterior("", h.Kernel, h.Mean, d)
+	} else {
+		m.Posterior, err = arrays.conditioned(h, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.Posterior.Noise = h.NoiseVariance
+	return m, nil
+}
+
+var errUnfit = errors.New("the model file's arrays don't fit together")
+
+// arrays are those of a model file, by name.
+type arrays struct {
+	values  map[string][]float64
+	shape   map[string]array
+	solver  string
+	nearest int
+}
+
+// posterior assembles a posterior from the arrays whose names begin with prefix.
+func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d int) (*posterior.Posterior, error) {
+	k, theta, err := spec.Build(d)
 	if err != nil {
 		return nil, fmt.Errorf("the model file's kernel: %w", err)
 	}
-	mean, err := MeanOf(h.Mean, d)
+	mean, err := MeanOf(meanName, d)
 	if err != nil {
 		return nil, fmt.Errorf("the model file's mean: %w", err)
 	}
-	if len(found["theta"]) != len(theta) || len(found["beta"]) != len(mean.Params()) || shape["support"].Cols != d || d == 0 ||
-		len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
-		return nil, fmt.Errorf("the model file's arrays don't fit together")
-	}
-	m.Posterior = &posterior.Posterior{Kernel: k, Theta: found["theta"], Mean: mean, Beta: found["beta"], Noise: h.NoiseVariance,
-		Support: linalg.Of(n, d, found["support"]), Weights: found["weights"], Targets: found["targets"], Nearest: h.Nearest}
-	fits := func(name string, cols int) bool { return shape[name] == array{name, "float64", n, cols} }
-	switch h.Solver {
-	case posterior.ByCG:
-		if fits("weights", 1) && h.Nearest > 0 && h.Nearest <= n {
-			return m, nil
-		}
-	case posterior.ByNearest:
-		if fits("targets", 1) && h.Nearest > 0 && h.Nearest <= n {
-			return m, nil
-		}
-	case "":
-		if fits("weights", 1) && fits("cholesky", 0) && h.Nearest == 0 {
-			if err := m.factors(found, shape); err != nil {
-				return nil, err
-			}
-			return m, nil
-		}
-	default:
-		return nil, fmt.Errorf("the model file's solver %q isn't known: use a newer krigo", h.Solver)
-	}
-	return nil, fmt.Errorf("the model file's arrays don't fit together")
+	return a.assemble(prefix, k, len(theta), mean, d)
 }
 
-// factors sets the Cholesky factors of the posterior.
-func (m *Model) factors(found map[string][]float64, shape map[string]array) error {
-	n := m.Posterior.Support.Rows
+// conditioned assembles a posterior whose prior is a posterior itself.
+func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
+	if h.Kernel.Name != "posterior" || len(h.Kernel.Parts) != 1 || !(h.Prior.Temper > 0) {
+		return nil, errUnfit
+	}
+	prior, err := a.posterior("prior_", h.Kernel.Parts[0], h.Prior.Mean, d)
+	if err != nil {
+		return nil, err
+	}
+	k, mean, err := prior.Prior(h.Prior.Temper)
+	if err != nil {
+		return nil, err
+	}
+	return a.assemble("", k, 0, mean, d)
+}
+
+func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel.Mean, d int) (*posterior.Posterior, error) {
+	values := func(name string) []float64 { return a.values[prefix+name] }
+	n := a.shape[prefix+"support"].Rows
+	if len(values("theta")) != params || len(values("beta")) != len(mean.Params()) || a.shape[prefix+"support"].Cols != d {
+		return nil, errUnfit
+	}
+	p := &posterior.Posterior{Kernel: k, Theta: values("theta"), Mean: mean, Beta: values("beta"),
+		Support: linalg.Of(n, d, values("support")), Weights: values("weights")}
+	fits := func(name string, cols int) bool {
+		return a.shape[prefix+name] == array{prefix + name, "float64", n, cols}
+	}
+	near := a.nearest > 0 && a.nearest <= n && prefix == ""
 	unpack := func(name string) linalg.Matrix {
-		l, packed := linalg.New(n, n), found[name]
+		l, packed := linalg.New(n, n), values(name)
 		for i := range n {
 			copy(l.Row(i), packed[:i+1])
 			packed = packed[i+1:]
 		}
 		return l
 	}
-	m.Posterior.Chol = unpack("cholesky")
-	if b, sparse := shape["cholesky_b"]; sparse {
-		if b != (array{"cholesky_b", "float64", n, 0}) {
-			return fmt.Errorf("the model file's arrays don't fit together")
+	_, sparse := a.shape[prefix+"cholesky_b"]
+	switch {
+	case a.solver == posterior.ByCG && near && fits("weights", 1):
+		p.Nearest = a.nearest
+	case a.solver == posterior.ByNearest && near && fits("targets", 1):
+		p.Nearest, p.Targets = a.nearest, values("targets")
+	case a.solver == "" && a.nearest == 0 && fits("weights", 1) && fits("cholesky", 0) && (!sparse || fits("cholesky_b", 0)):
+		p.Chol = unpack("cholesky")
+		if sparse {
+			p.CholB = unpack("cholesky_b")
 		}
-		m.Posterior.CholB = unpack("cholesky_b")
+	case a.solver != "" && a.solver != posterior.ByCG && a.solver != posterior.ByNearest:
+		return nil, fmt.Errorf("the model file's solver %q isn't known: use a newer krigo", a.solver)
+	default:
+		return nil, errUnfit
 	}
-	return nil
+	return p, nil
 }

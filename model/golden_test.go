@@ -14,7 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// stored is what the model in testdata/v1.krigo predicted when it was made.
+// stored is what a model in testdata predicted when it was made.
 type stored struct {
 	X        []float64 `json:"x"`
 	Mean     []float64 `json:"mean"`
@@ -29,13 +29,23 @@ func snelson60() *dataset.Table {
 	return t
 }
 
-// TestVersion1 loads a file that the first version wrote. It has to go on loading and
-// predicting the same: never make it anew. (It was made by this test with
+// TestVersions loads files that earlier versions wrote. They have to go on loading and
+// predicting the same: never make them anew. (They were made by this test with
 // UPDATE_SNAPSHOTS=1, which writes only where there is no file.)
-func TestVersion1(t *testing.T) {
-	const file, figures = "testdata/v1.krigo", "testdata/v1.json"
+func TestVersions(t *testing.T) {
+	t.Run("1", func(t *testing.T) {
+		version(t, "testdata/v1", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Restarts: 2}, 40)
+	})
+	t.Run("3, an informed prior", func(t *testing.T) {
+		version(t, "testdata/v3", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Objective: "fitc", Inducing: 5,
+			Prior: "informed", PriorShare: 0.4, PosteriorLearnt: true, Temper: []float64{0.5}, Promise: 0.1, CalibrationFraction: 0.32}, 24)
+	})
+}
+
+func version(t *testing.T, name string, o krigo.Options, rows int) {
+	file, figures := name+".krigo", name+".json"
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE_SNAPSHOTS") == "1" {
-		makeVersion1(t, file, figures)
+		makeVersion(t, file, figures, o)
 	}
 	m, err := krigo.Load(file)
 	if err != nil {
@@ -58,7 +68,7 @@ func TestVersion1(t *testing.T) {
 			t.Errorf("x = %v: %v ± %v, stored %v ± %v", want.X[i], p.Mean, p.LatentVariance, want.Mean[i], want.Variance[i])
 		}
 	}
-	if m.Certificate == nil || m.Certificate.Bound != want.Bound || !m.Certificate.Valid || m.Certificate.Rows != 40 {
+	if m.Certificate == nil || m.Certificate.Bound != want.Bound || !m.Certificate.Valid || m.Certificate.Rows != rows {
 		t.Errorf("certificate %+v", m.Certificate)
 	}
 	r, err := krigo.Certify(m, snelson60(), 0)
@@ -84,8 +94,8 @@ func points(x []float64) *dataset.Table {
 	return &dataset.Table{Source: "points", Names: []string{"x"}, Rows: len(x), Values: x, Lines: make([]int, len(x))}
 }
 
-func makeVersion1(t *testing.T, file, figures string) {
-	m, err := krigo.Fit(context.Background(), snelson60(), krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Restarts: 2})
+func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
+	m, err := krigo.Fit(context.Background(), snelson60(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

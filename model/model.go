@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -32,12 +33,13 @@ type Model struct {
 	Seed   uint64         // of the shuffle that dealt the roles
 	Roles  []dataset.Role // of every row of the data, in file order
 	Hash   string         // dataset.Data.Hash of the certified rows
-	Rows   []uint64       // dataset.Data.RowHashes of the prior and certified rows, in ascending order
+	Rows   []uint64       // dataset.Data.RowHashes of all but the test rows, in ascending order
 
-	Test     *Test // nil without test rows
-	Training Training
-	Curves   []*Curve // of training, by starting point
-	Notices  []string
+	Conformal *Conformal // nil without calibration rows
+	Test      *Test      // nil without test rows
+	Training  Training
+	Curves    []*Curve // of training, by starting point
+	Notices   []string
 }
 
 // Test is how the model does on rows it was not made from.
@@ -49,6 +51,14 @@ type Test struct {
 	GibbsRisk  float64 `json:"gibbs_risk"` // mean loss of a random draw f ~ Q
 	MeanRisk   float64 `json:"mean_risk"`  // mean loss of the posterior mean
 	Coverage95 float64 `json:"coverage95"` // share of y within the central 95 % interval for y
+
+	// Coverage is the same at other levels; PIT counts the rows by tenths of Φ((y−m)/sd), which
+	// is uniform where the predictive distribution is right.
+	Coverage []Coverage `json:"coverage"`
+	PIT      []int      `json:"pit"`
+	// Conformal intervals of both kinds, where rows were set aside for them.
+	Conformal  *float64 `json:"conformal,omitempty"`
+	Normalised *float64 `json:"conformal_normalised,omitempty"`
 }
 
 // Training is what training did.
@@ -82,6 +92,7 @@ func (m *Model) Score(d *dataset.Data, rows []int) (*Test, error) {
 	t.MeanRisk = pacbayes.PointRisk(m.Terms.Loss, ys, mean, scale)
 	se, lp := make([]float64, n), make([]float64, n)
 	inside := 0
+	var scores scores
 	for i, v := range ys {
 		noisy := variance[i] + m.ObservationNoise
 		d := v - mean[i]
@@ -90,7 +101,9 @@ func (m *Model) Score(d *dataset.Data, rows []int) (*Test, error) {
 		if math.Abs(d) <= Normal975*math.Sqrt(noisy) {
 			inside++
 		}
+		scores.add(d, math.Sqrt(noisy))
 	}
+	scores.report(t, m.Conformal)
 	t.MSE = linalg.Sum(se) / float64(n)
 	t.RMSERaw = math.Sqrt(t.MSE) * m.Scaling.TargetScale
 	t.NLPD = linalg.Sum(lp) / float64(n)
@@ -164,7 +177,45 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.checkTerms(); err != nil {
+		return nil, err
+	}
 	return m.Terms.Certify(y, mean, variance, scale, m.Posterior.KL())
+}
+
+// checkTerms makes sure that the terms of the certificate are those of the posterior.
+func (m *Model) checkTerms() error {
+	q, t := m.Posterior, m.Terms
+	prior, _ := q.OfPrior()
+	switch {
+	case t.Informed != (prior != nil):
+		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
+	case t.Fixed && q.Support.Rows > 0:
+		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior was: no certificate")
+	}
+	params := len(q.Theta) + len(q.Beta)
+	if t.Tied > 0 {
+		different, lengthscales := map[float64]bool{}, 0
+		for i, p := range q.Kernel.Params() {
+			if p.Kind == kernel.Lengthscale && p.Dim >= 0 {
+				different[q.Theta[i]] = true
+				lengthscales++
+			}
+		}
+		if len(different) > t.Tied || lengthscales != t.Lengthscales {
+			return fmt.Errorf("the certificate's terms pay for %d different lengthscales of %d, the prior has %d of %d: no certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
+		}
+		params -= t.Lengthscales - t.Tied
+	}
+	if t.Params != params {
+		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate", t.Params, params)
+	}
+	for _, v := range append(slices.Clone(q.Theta), q.Beta...) {
+		if at, _, _ := t.Grid.Round(v); at != v {
+			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate", v, t.Grid)
+		}
+	}
+	return nil
 }
 
 // MadeFrom says whether the model was made from these data.

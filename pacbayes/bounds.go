@@ -74,6 +74,16 @@ func TestBound(risk float64, n int, delta float64) float64 {
 	return KLInverseUp(risk, -math.Log(delta)/float64(n))
 }
 
+// HoldOutBound bounds the mean loss of a predictor that was fixed before the n rows were
+// seen, from its mean loss risk on them, with probability 1−δ: by ClopperPearson where every
+// loss is 0 or 1, else by TestBound.
+func HoldOutBound(zeroOne bool, risk float64, n int, delta float64) float64 {
+	if zeroOne {
+		return ClopperPearson(int(math.Round(risk*float64(n))), n, delta)
+	}
+	return TestBound(risk, n, delta)
+}
+
 // ClopperPearson is the exact form of TestBound for a 0/1 loss and a deterministic
 // predictor that errs on k of n test rows: the p with P(Bin(n,p) ≤ k) = δ, which is
 // the 1−δ quantile of Beta(k+1, n−k), and 1 for k = n. The result is NaN for n < 1,

@@ -19,15 +19,33 @@ type Terms struct {
 	Grid       Grid    `json:"grid"`
 	Params     int     `json:"params"`     // T: parameters of the prior that lie on the grid
 	Choices    int     `json:"choices"`    // kernel families chosen among on the certified rows, at least 1
-	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling
+	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for the prior where it is informed
 	Scaling    string  `json:"scaling"`    // prior-rows, declared or all-rows
+
+	// A mixed p_θ: it gives equal shares to grids of 0, 1, … digits, and to so many structures of
+	// the lengthscales. With Tied > 0 these take Tied different values, which Params counts,
+	// assigned to Lengthscales of them in one of Tied^Lengthscales ways. 0: neither.
+	Resolutions  int `json:"resolutions,omitempty"`
+	Structures   int `json:"structures,omitempty"`
+	Lengthscales int `json:"lengthscales,omitempty"`
+	Tied         int `json:"tied,omitempty"`
+
+	Informed bool   `json:"informed,omitempty"` // P was learnt on the prior rows: none of its parameters lies on the grid
+	Fixed    bool   `json:"fixed,omitempty"`    // Q is P itself, so that nothing was learnt on the certified rows
+	Family   Family `json:"family,omitempty"`   // the inequality; "": kl
+	Route    Route  `json:"route,omitempty"`    // to the bound on the mean; "": twice
+
+	// Promise is the share of predictions for which the smallest half-width is looked for
+	// that is guaranteed; 0: none.
+	Promise float64 `json:"promise,omitempty"`
 }
 
 // Certificate is a bound on the risk of a Gaussian-process posterior and all that is
 // needed to recompute it. With probability at least 1−Delta over the certified rows, a
 // random function f ~ Q has an expected loss of at most Bound on a further row drawn
 // from the same source, and its mean, which is what predict returns, one of at most
-// MeanBound (Reeb et al. 2018, Theorem 1, Eq. 5, Sect. 2.1).
+// MeanBound (Reeb et al. 2018, Theorem 1, Eq. 5, Sect. 2.1), and a promise holds: all of
+// these at once. On the route direct, Bound is that of the mean, to which all of δ went.
 type Certificate struct {
 	Bound          float64  `json:"bound"`                   // of the Gibbs risk R(Q)
 	BoundSqrt      float64  `json:"bound_sqrt"`              // the looser B_Pin; may exceed 1
@@ -41,20 +59,107 @@ type Certificate struct {
 	Epsilon        float64  `json:"epsilon"`                 // in standard deviations of the target; relative losses: no unit
 	EpsilonAbove   float64  `json:"epsilon_above,omitempty"` // asymmetric loss: the width above
 	EpsilonRaw     float64  `json:"epsilon_raw"`             // in the target's units
-	MeanBound      float64  `json:"mean_bound"`              // of the posterior mean: min(1, 2·Bound)
-	Prior          string   `json:"prior"`                   // grid
+	MeanBound      float64  `json:"mean_bound"`              // of the posterior mean
+	Prior          string   `json:"prior"`                   // grid or informed
 	PriorRows      int      `json:"prior_rows"`              //
 	Scaling        string   `json:"scaling"`                 //
+	Family         Family   `json:"family,omitempty"`        // the inequality, where it isn't kl
+	Route          Route    `json:"route,omitempty"`         // to MeanBound, where it isn't twice Bound
+	Promise        *Promise `json:"promise,omitempty"`       //
 	Valid          bool     `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label          string   `json:"label"`                   // what the number may be called
 	Conditions     []string `json:"conditions"`              // what the guarantee rests on
 }
+
+// Route names the way to the bound on the mean. It is declared beforehand.
+type Route string
+
+const (
+	// Twice bounds the mean's risk by twice the bound on a random draw: the losses are
+	// quasi-convex, and Q is symmetric about its mean. It holds however Q was learnt.
+	Twice Route = "twice"
+	// Direct bounds the mean by its own losses on the certified rows: a plain hold-out bound,
+	// for a mean that was fixed before these rows were seen. All of δ goes to it.
+	Direct Route = "direct"
+	// Both gives half of δ to either, and takes the lower.
+	Both Route = "both"
+)
 
 // ErrTooFewRows says why no certificate was issued.
 var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows", MinRows)
 
 // rounding covers what rounding may have taken off R_S and KL.
 const rounding = 1e-12
+
+// Extended says whether the terms hold more than a prior on one grid and a bound by kl.
+func (t Terms) Extended() bool {
+	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Family != "" || t.Route != "" || t.Promise > 0
+}
+
+// statements is the number of equal parts of δ: one each for the declared ε and the promise,
+// and of that one each for a random draw and for the mean.
+func (t Terms) statements() float64 {
+	parts := 1.
+	if t.Promise > 0 {
+		parts = 2
+	}
+	if t.Route == Both {
+		parts *= 2
+	}
+	return parts
+}
+
+func (t Terms) family() Family {
+	if t.Family == "" {
+		return KLFamily
+	}
+	return t.Family
+}
+
+func (t Terms) gridPenalty() float64 {
+	if t.Params == 0 {
+		return 0
+	}
+	penalty := t.Grid.LogInverseP(t.Params)
+	if t.Resolutions > 1 {
+		penalty += math.Log(float64(t.Resolutions))
+	}
+	if t.Structures > 1 {
+		penalty += math.Log(float64(t.Structures))
+	}
+	if t.Tied > 1 {
+		penalty += float64(t.Lengthscales) * math.Log(float64(t.Tied))
+	}
+	return penalty
+}
+
+func (t Terms) choicesPenalty() float64 { return math.Log(float64(t.Choices) * t.statements()) }
+
+// Penalty is what a bound on n rows pays besides KL, in nats: ln(1/p_θ), ln of the choices
+// and statements, and ln of the family's constant over δ.
+func (t Terms) Penalty(n int) float64 {
+	return t.gridPenalty() + t.choicesPenalty() + t.family().logConstant(n) - math.Log(t.Delta)
+}
+
+// Check reports terms that no certificate can have.
+func (t Terms) Check() error {
+	if t.Route != "" && t.Route != Twice && !t.Fixed {
+		return fmt.Errorf("the mean has a bound of its own only where nothing was learnt on the certified rows: route %s needs an informed prior that is the posterior itself", t.Route)
+	}
+	if t.Route != "" && t.Route != Twice && t.Route != Direct && t.Route != Both {
+		return fmt.Errorf("unknown route %q: want %s, %s or %s", t.Route, Twice, Direct, Both)
+	}
+	if t.Fixed && !t.Informed {
+		return errors.New("a posterior that is the prior itself needs an informed prior")
+	}
+	if !(t.Promise >= 0 && t.Promise < 1) {
+		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
+	}
+	if t.Choices < 1 {
+		return fmt.Errorf("%d choices: want at least 1", t.Choices)
+	}
+	return t.family().Check(t.Loss, !t.Fixed)
+}
 
 // Certify computes the certificate of a posterior Q from its predictions on all N
 // certified rows (means and latent variances, in the units of y), KL(Q‖P), and the
@@ -63,6 +168,9 @@ const rounding = 1e-12
 // number isn't finite.
 func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certificate, error) {
 	n := len(y)
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
 	if n < MinRows {
 		return nil, ErrTooFewRows
 	}
@@ -70,14 +178,17 @@ func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certifi
 		return nil, fmt.Errorf("KL(Q‖P) came out as %v: a numerical failure, so no certificate; raise the noise variance", kl)
 	}
 	kl = math.Max(kl, 0)
+	if t.Fixed && kl > 0 {
+		return nil, fmt.Errorf("the posterior is said to be the prior itself, but KL(Q‖P) is %v: no certificate", kl)
+	}
 	risk := Risk(t.Loss, y, mean, variance, scale, nil, nil)
 	if math.IsNaN(risk) {
 		return nil, errors.New("a prediction on the certified rows isn't a number, so no certificate")
 	}
 	c := &Certificate{
 		EmpiricalRisk: risk, KL: kl,
-		GridPenalty:    t.Grid.LogInverseP(t.Params),
-		ChoicesPenalty: math.Log(float64(t.Choices)),
+		GridPenalty:    t.gridPenalty(),
+		ChoicesPenalty: t.choicesPenalty(),
 		Delta:          t.Delta, Rows: n,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
 		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling,
@@ -86,10 +197,19 @@ func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certifi
 	if t.Loss.Kind == Asymmetric {
 		c.EpsilonAbove = t.Loss.Above
 	}
-	eps := (kl + Penalty(c.GridPenalty, c.ChoicesPenalty, n, t.Delta)) / float64(n)
-	c.Bound = math.Min(1, KLInverseUp(risk, eps)+rounding)
-	c.BoundSqrt = risk + math.Sqrt(eps/2) + rounding
-	c.MeanBound = math.Min(1, 2*c.Bound)
+	if t.Informed {
+		c.Prior = "informed"
+	}
+	if f := t.family(); f != KLFamily {
+		c.Family = f
+	}
+	if t.Route != Twice {
+		c.Route = t.Route
+	}
+	t.bounds(c, y, mean, variance, scale)
+	if t.Promise > 0 {
+		c.Promise = t.promise(y, mean, variance, scale, kl)
+	}
 	c.Conditions = t.conditions()
 	if !c.Valid {
 		c.Label = "bound (heuristic: scaled with training statistics)"
@@ -97,15 +217,58 @@ func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certifi
 	return c, nil
 }
 
+// bounds fills in the bounds on a random draw and on the mean.
+func (t Terms) bounds(c *Certificate, y, mean, variance, scale []float64) {
+	n := len(y)
+	if t.Fixed {
+		delta := t.Delta / t.statements()
+		// The choice among tempers leaves the mean alone.
+		own := func() float64 {
+			return t.family().fixed(pointLosses(t.Loss, y, mean, scale), t.Loss.IsZeroOne(), delta)
+		}
+		if t.Route == Direct {
+			c.EmpiricalRisk = PointRisk(t.Loss, y, mean, scale)
+			c.Bound = own()
+			c.ChoicesPenalty = math.Log(t.statements())
+		} else {
+			c.Bound = t.family().fixed(drawLosses(t.Loss, y, mean, variance, scale), false, delta/float64(t.Choices))
+		}
+		c.BoundSqrt = c.EmpiricalRisk + math.Sqrt((c.ChoicesPenalty-math.Log(t.Delta))/(2*float64(n))) + rounding
+		switch t.Route {
+		case Direct:
+			c.MeanBound = c.Bound
+		case Both:
+			c.MeanBound = math.Min(math.Min(1, 2*c.Bound), own())
+		default:
+			c.MeanBound = math.Min(1, 2*c.Bound)
+		}
+		return
+	}
+	eps := (c.KL + t.Penalty(n)) / float64(n)
+	var low float64
+	if t.family() == SplitFamily {
+		low = lowRisk(t.Loss, y, mean, variance, scale)
+	}
+	c.Bound = t.family().anyQ(c.EmpiricalRisk, low, eps, n)
+	c.BoundSqrt = c.EmpiricalRisk + math.Sqrt(eps/2) + rounding
+	c.MeanBound = math.Min(1, 2*c.Bound)
+}
+
 // Equal says whether two certificates say the same, their numbers to 1e-9: on another
 // kind of processor the last digits differ.
 func (c *Certificate) Equal(d *Certificate) bool {
-	if d == nil {
+	if d == nil || (c.Promise == nil) != (d.Promise == nil) {
 		return false
 	}
 	a, b := *c, *d
-	for _, pair := range [][2]*float64{{&a.Bound, &b.Bound}, {&a.BoundSqrt, &b.BoundSqrt}, {&a.EmpiricalRisk, &b.EmpiricalRisk}, {&a.KL, &b.KL},
-		{&a.MeanBound, &b.MeanBound}, {&a.GridPenalty, &b.GridPenalty}, {&a.ChoicesPenalty, &b.ChoicesPenalty}} {
+	pairs := [][2]*float64{{&a.Bound, &b.Bound}, {&a.BoundSqrt, &b.BoundSqrt}, {&a.EmpiricalRisk, &b.EmpiricalRisk}, {&a.KL, &b.KL},
+		{&a.MeanBound, &b.MeanBound}, {&a.GridPenalty, &b.GridPenalty}, {&a.ChoicesPenalty, &b.ChoicesPenalty}}
+	if a.Promise != nil {
+		p, q := *a.Promise, *b.Promise
+		a.Promise, b.Promise = &p, &q
+		pairs = append(pairs, [2]*float64{&p.Bound, &q.Bound})
+	}
+	for _, pair := range pairs {
 		if !(math.Abs(*pair[0]-*pair[1]) <= 1e-9*math.Max(1, math.Abs(*pair[1]))) {
 			return false
 		}
@@ -115,11 +278,16 @@ func (c *Certificate) Equal(d *Certificate) bool {
 }
 
 func (t Terms) conditions() []string {
+	fixed := fmt.Sprintf("The %s loss, its ε, δ = %g, the kernel family and the grid %s were declared before the certified rows were seen; "+
+		"running again with other seeds or settings and keeping the best isn't covered.", t.Loss.Kind, t.Delta, t.Grid)
+	if t.Informed {
+		fixed = fmt.Sprintf("The %s loss, its ε and δ = %g were declared before the certified rows were seen, and the prior was learnt on %d prior rows alone; "+
+			"running again with other shares, seeds or settings and keeping the best isn't covered.", t.Loss.Kind, t.Delta, t.PriorRows)
+	}
 	c := []string{
 		"The certified rows are independent draws from one source, and the bound is about further rows from that source. " +
 			"For rows ordered in time it covers other moments of the same period, not the future.",
-		fmt.Sprintf("The %s loss, its ε, δ = %g, the kernel family and the grid %s were declared before the certified rows were seen; "+
-			"running again with other seeds or settings and keeping the best isn't covered.", t.Loss.Kind, t.Delta, t.Grid),
+		fixed,
 	}
 	switch t.Scaling {
 	case "prior-rows":
@@ -128,6 +296,12 @@ func (t Terms) conditions() []string {
 		c = append(c, "Scaling constants were declared beforehand, not taken from the certified rows.")
 	default:
 		c = append(c, "NOT MET: scaling constants were taken from all rows, the certified ones included, so the theorem doesn't cover this number.")
+	}
+	switch t.Route {
+	case Direct:
+		return append(c, "The bound is a plain hold-out bound on the mean prediction, which was fixed before the certified rows were seen; nothing is said of a random draw f ~ Q.")
+	case Both:
+		return append(c, "Half of δ went to the bound on the loss of a random draw f ~ Q, half to the hold-out bound on that of the mean prediction.")
 	}
 	return append(c, "The bound holds for the loss of a random draw f ~ Q; that of the mean prediction is at most twice as large.")
 }

@@ -33,6 +33,17 @@ func ExampleClopperPearson() {
 	// Output: exact 0.0493  Chernoff 0.0572
 }
 
+// A loss that varies little is bounded far better by betting than by its mean alone.
+func ExampleBettingBound() {
+	losses := make([]float64, 200)
+	for i := range losses {
+		losses[i] = 0.1 + 0.05*float64(i%3)
+	}
+	fmt.Printf("kl %.3f  split-kl %.3f  betting %.3f\n",
+		pacbayes.TestBound(0.15, 200, 0.01), pacbayes.SplitBound(losses, 0.01), pacbayes.BettingBound(losses, 0.01))
+	// Output: kl 0.237  split-kl 0.196  betting 0.176
+}
+
 // Hyperparameters are rounded to the grid before the bound is evaluated.
 func ExampleGrid_Round() {
 	v, index, clamped := pacbayes.DefaultGrid.Round(0.1394)

@@ -20,7 +20,8 @@ import (
 //
 // The exact posterior (Reeb et al. 2018, Eq. 6) has S = X, L Lᵀ = K + sI and no L_B. A
 // sparse one (Eqs. 9, 11) has S = Z, L Lᵀ = K_ZZ, B = L_B L_Bᵀ and w = L⁻ᵀμ; a free-form
-// q(f_Z) is of that form with B⁻¹ its whitened covariance.
+// q(f_Z) is of that form with B⁻¹ its whitened covariance. With no support at all Q is the
+// prior itself (Unconditioned).
 type Posterior struct {
 	Kernel  kernel.Kernel
 	Theta   []float64 // parameters of the kernel, natural logarithms
@@ -77,6 +78,15 @@ const predictRows = 256
 // row of x; variance may be nil. A row's result doesn't depend on the other rows.
 func (p *Posterior) Latent(x linalg.Matrix, mean, variance []float64) {
 	p.Mean.At(p.Beta, x, mean)
+	if p.Support.Rows == 0 {
+		if variance != nil {
+			linalg.Parallel((x.Rows+predictRows-1)/predictRows, func(t int) {
+				i0, i1 := t*predictRows, min((t+1)*predictRows, x.Rows)
+				p.Kernel.Diag(p.Theta, x.RowRange(i0, i1), variance[i0:i1])
+			})
+		}
+		return
+	}
 	if variance != nil {
 		p.Kernel.Diag(p.Theta, x, variance)
 	}
@@ -123,6 +133,9 @@ func (p *Posterior) Noisy(x linalg.Matrix, observationNoise float64, mean, varia
 // evaluated on the support: Q(f|f_S) = P(f|f_S) elsewhere. It needs a factored posterior.
 func (p *Posterior) KL() float64 {
 	n := p.Support.Rows
+	if n == 0 {
+		return 0
+	}
 	if p.Sparse() {
 		binv, mu := linalg.New(n, n), make([]float64, n)
 		linalg.CholeskyInverse(p.CholB, binv)

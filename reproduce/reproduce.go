@@ -65,6 +65,8 @@ var Experiments = []Experiment{
 	{"renyi2020-table1", "Yue & Kontar, The Rényi Gaussian Process, Table 1: a fixed α on engineering data", renyi2020Table1},
 	{"renyi2020-fig1", "Yue & Kontar, The Rényi Gaussian Process, Fig. 1: box plots on test functions", renyi2020Fig1},
 	{"renyi2020-fig2", "Yue & Kontar, The Rényi Gaussian Process, Fig. 2: RMSE against α", renyi2020Fig2},
+	{"certificates", "krigo's own: certificates by informed and grid priors on boston, sarcos10k, pol, kin40k", certificates},
+	{"validity", "krigo's own: how often bounds fail on simulated training sets whose true risk is known", validity},
 	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
 }
 

@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/krigo-gp/krigo"
@@ -149,10 +150,12 @@ func (p problem) preconditioner(name string) (*iterative.Preconditioner, error) 
 
 type report struct {
 	Solve      float64   `json:"solve"`
+	CPU        float64   `json:"cpu"` // of the solve, all threads together
 	Predict    float64   `json:"predict"`
 	Iterations int       `json:"iterations"`
 	Residual   float64   `json:"residual"`
-	Product    float64   `json:"product"` // seconds of one product in float64, with one column
+	Product    float64   `json:"product"` // CPU seconds of one product in float64, with one column
+	Single     float64   `json:"single"`  // in float32
 	RMSE       float64   `json:"rmse"`
 	Mean       []float64 `json:"mean"`
 	Baseline   int       `json:"baseline_kib"`
@@ -175,7 +178,7 @@ func (p problem) report(s iterative.Solver, rank int, test string) error {
 	}
 	n := len(p.y)
 	b, w := linalg.Of(n, 1, p.y), linalg.New(n, 1)
-	begin := time.Now()
+	begin, cpu := time.Now(), cpuSeconds()
 	if s.Preconditioner, err = iterative.PivotedCholesky(p.Covariance, rank); err != nil {
 		return err
 	}
@@ -183,6 +186,7 @@ func (p problem) report(s iterative.Solver, rank int, test string) error {
 	if err != nil {
 		return err
 	}
+	r.CPU = cpuSeconds() - cpu
 	r.Solve, r.Iterations, r.Residual = time.Since(begin).Seconds(), solution.Iterations, solution.Residual
 	begin = time.Now()
 	mean := linalg.New(len(y), 1)
@@ -195,10 +199,23 @@ func (p problem) report(s iterative.Solver, rank int, test string) error {
 	if r.Peak, err = memoryKiB("VmHWM"); err != nil {
 		return err
 	}
-	begin = time.Now()
+	cpu = cpuSeconds()
 	p.Times(w, b)
-	r.Product = time.Since(begin).Seconds()
+	r.Product = cpuSeconds() - cpu
+	if s.Rough != nil {
+		cpu = cpuSeconds()
+		s.Rough(w, b)
+		r.Single = cpuSeconds() - cpu
+	}
 	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+func cpuSeconds() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return math.NaN()
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 // memoryKiB is a field of /proc/self/status.

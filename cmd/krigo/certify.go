@@ -79,10 +79,15 @@ are then plain test-set bounds, which hold however the model was trained.`,
 
 func percent(p float64) string { return fmt.Sprintf("%.4g %%", 100*p) }
 
-// printCertificate says in words what a certificate says.
+// printCertificate says in words what a certificate says, first what it promises of
+// predictions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	fmt.Fprintln(w, krigo.Sentence(m, c))
-	fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", c.Bound, c.BoundSqrt, c.MeanBound)
+	if c.Route == pacbayes.Direct {
+		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f); none on a random draw\n", c.MeanBound, c.BoundSqrt)
+	} else {
+		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", c.Bound, c.BoundSqrt, c.MeanBound)
+	}
 	fmt.Fprintf(w, "  from %d certified rows: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
 		c.Rows, c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
 	fmt.Fprintln(w, "Conditions")

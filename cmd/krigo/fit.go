@@ -31,6 +31,8 @@ type objectiveFlags struct {
 	inducing      string
 	alpha         string
 	posterior     string
+	bound         string
+	meanBound     string
 	flags         *pflag.FlagSet
 }
 
@@ -41,13 +43,15 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them); renyi: a bound of the evidence that falls into it while training, from vfe's")
 	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for; theory: as many as a theorem asks for before any row is seen, for the kernels se and, of one input, matern32 and matern52 (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse; renyi has inducing inputs while α isn't 0)")
 	flags.StringVar(&f.alpha, "alpha", "", "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form) or learn, pep up to 1 (default 0.5); 0 is the VFE form. Of renyi, the other way round: 0 is the exact GP, 1 the VFE form; it falls from 0.99 to 0 while training, unless a number or cv (chosen by cross-validation) fixes it; evaluate takes negative ones too")
-	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free: training goes on from the objective's own with any mean and covariance at the inducing inputs")
+	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free: training goes on from the objective's own with any mean and covariance at the inducing inputs; with --prior informed the objective's own is the prior, and learnt or free a posterior that is trained on the certified rows by kl-pac")
 	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
 	flags.StringVar(&o.Loss, "loss", "band", "bounded loss that is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute")
 	flags.StringVar(&f.epsilon, "epsilon", "0.6", "half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8")
 	flags.StringVar(&o.EpsilonUnits, "epsilon-units", "sd", "units of ε: sd (standard deviations of the target) or raw (the target's own)")
 	flags.Float64Var(&o.Delta, "delta", 0.01, "the certificate may fail with this probability")
-	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]")
+	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]; L,mixed: 0, 1 or 2 digits, and under ARD perhaps only 1 to 4 different lengthscales, whichever gives the lowest bound, and paid for (kl-pac, sqrt-pac)")
+	flags.StringVar(&f.bound, "bound", "", "inequality of the certificate: kl, maurer (kl with its exact constant), pinsker, split-kl, or betting (a posterior fixed before the certified rows were seen) (default: kl; of a posterior learnt from an informed prior maurer)")
+	flags.Float64Var(&o.Promise, "promise", 0, "also find the smallest band ±ε that is guaranteed for this share of the predictions, as in 0.95; half of δ goes to it")
 	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
 	flags.BoolVar(&f.noStandardise, "no-standardise", false, "use the columns as they are: declared constants 0 and 1")
 	flags.StringVar(&o.Solver, "solver", "auto", "how a full GP is solved: cholesky (exact, up to 20,000 rows), cg (conjugate gradients without a stored matrix; evidence only, an estimate, no certificate), nearest (with --fix-parameters: each prediction from the 1,024 training rows nearest to it, no certificate); auto: cholesky while it fits, then cg, past 50,000 rows nearest")
@@ -64,6 +68,10 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 	}
 	if !(o.Delta > 0 && o.Delta < 1) {
 		return fail(fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", o.Delta))
+	}
+	o.Bound, o.MeanBound = pacbayes.Family(f.bound), pacbayes.Route(f.meanBound)
+	if l, mixed := strings.CutSuffix(f.grid, ",mixed"); mixed {
+		f.grid, o.GridMixed = l+",2", true
 	}
 	if o.Grid, err = pacbayes.ParseGrid(f.grid); err != nil {
 		return fail(fmt.Errorf("--grid: %w", err))
@@ -101,8 +109,10 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 		o.PosteriorFITC = true
 	case "free":
 		o.PosteriorFree = true
+	case "learnt":
+		o.PosteriorLearnt = true
 	default:
-		return fail(fmt.Errorf("--posterior %q: want objective, fitc or free", f.posterior))
+		return fail(fmt.Errorf("--posterior %q: want objective, fitc, free or learnt", f.posterior))
 	}
 	o.Full = f.inducing == "0"
 	table, err := dataset.ReadFile(path)
@@ -154,6 +164,11 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Kernel, "kernel", "se", "covariance function: "+strings.Join(kernel.Names, ", ")+"; sums and products as in \"se+linear\", \"se*periodic\"")
 	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
 	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
+	flags.Float64Var(&o.CalibrationFraction, "calibration-fraction", 0, "share of the rows set aside for split-conformal intervals")
+	flags.StringVar(&o.Prior, "prior", "grid", "prior of the certificate: grid (data-blind, its parameters on the grid) or informed (the objective trains it on the prior rows; nothing is learnt on the certified ones unless --posterior says so)")
+	flags.Float64Var(&o.PriorShare, "prior-share", 0, "share of the rows, test and calibration rows apart, that are prior rows (default: 0.5 for an informed prior, else a tenth, at most 1,000 rows)")
+	flags.Float64SliceVar(&o.Temper, "temper", nil, "informed prior: factors of its covariance; several are chosen among on the certified rows and paid for (default 1)")
+	flags.StringVar(&f.meanBound, "mean-bound", "", "route to the bound on predictions: twice (that of a random draw), direct (their own losses on the certified rows, for an informed prior that is the posterior) or both, with half of δ each (default: direct where it can be, else twice)")
 	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
 	flags.BoolVar(&o.FixParameters, "fix-parameters", false, "evidence: no training; condition the full GP on the rows at the parameters of --init")
 	flags.StringVar(&o.InducingInit, "inducing-init", "kmeans", "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random")
@@ -331,11 +346,13 @@ type fitDocument struct {
 	Inducing          int                   `json:"inducing"`
 	Solver            string                `json:"solver,omitempty"` // of a full GP
 	Kernel            kernel.Spec           `json:"kernel"`
+	Temper            float64               `json:"temper,omitempty"` // of an informed prior
 	Mean              *krigo.MeanParams     `json:"mean,omitempty"`
 	NoiseVariance     float64               `json:"noise_variance"`
 	ObservationNoise  float64               `json:"observation_noise"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
+	Conformal         *model.Conformal      `json:"conformal,omitempty"`
 	Test              *model.Test           `json:"test"`
 	Training          model.Training        `json:"training"`
 	Notices           []string              `json:"notices,omitempty"`
@@ -347,13 +364,20 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		Objective: m.Objective, Inputs: len(m.Inputs), Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
-		Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
+		Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
+	}
+	base := m.Posterior
+	if prior, temper := base.OfPrior(); prior != nil {
+		d.Kernel, d.Temper = prior.Kernel.Spec(prior.Theta), temper
+		base = prior
 	}
 	d.Solver = m.Posterior.Kind()
 	if m.Posterior.Sparse() {
 		d.Inducing, d.Solver = m.Posterior.Support.Rows, ""
+	} else if m.Posterior.Support.Rows == 0 && base.Sparse() {
+		d.Inducing, d.Solver = base.Support.Rows, ""
 	}
-	if b := m.Posterior.Beta; len(b) > 0 {
+	if b := base.Beta; len(b) > 0 {
 		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}
 	}
 	for _, r := range m.Roles {
@@ -375,7 +399,14 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
 	if t := m.Test; t != nil {
 		fmt.Fprintf(w, "Test      %d rows: RMSE %.4g (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, t.RMSERaw, m.Target, t.MSE, t.NLPD)
-		fmt.Fprintf(w, "          loss of the mean %.3f, of a random draw %.3f; 95 %% intervals hold %.1f %%\n", t.MeanRisk, t.GibbsRisk, 100*t.Coverage95)
+		fmt.Fprintf(w, "          loss of the mean %.3f, of a random draw %.3f; 95 %% credible intervals hold %.1f %%\n", t.MeanRisk, t.GibbsRisk, 100*t.Coverage95)
+		if t.Conformal != nil {
+			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones %.1f %%\n", 100**t.Conformal, 100**t.Normalised)
+		}
+	}
+	if f := m.Conformal; f != nil {
+		fmt.Fprintf(w, "Intervals conformal ±%.4g, normalised ±%.3g sd: %s of further targets, on average over them and over draws of the %d calibration rows\n",
+			f.HalfWidth*m.Scaling.TargetScale, f.Normalised, percent(f.Level), f.Rows)
 	}
 	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
 		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)

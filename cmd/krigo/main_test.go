@@ -227,6 +227,15 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--objective", "svgp", "--optimizer", "lbfgs", "--batch", "100"), 2, []string{"adam's"}},
 		{homesWith("--objective", "svgp", "--optimizer", "sga"), 2, []string{"optimizer", `"sga"`}},
 		{homesWith("--objective", "svgp", "--batch", "x"), 2, []string{"--batch", `"x"`}},
+		{homesWith("--prior", "uniform"), 2, []string{`prior "uniform"`, "informed"}},
+		{homesWith("--prior", "informed", "--temper", "0.1,x"), 2, []string{"temper", "x"}},
+		{homesWith("--mean-bound", "direct"), 2, []string{"mean-bound direct", "informed prior"}},
+		{homesWith("--bound", "hoeffding"), 2, []string{`unknown bound "hoeffding"`, "split-kl"}},
+		{homesWith("--promise", "95"), 2, []string{"promise 95", "0.95"}},
+		{homesWith("--grid", "6,mixed", "--objective", "vfe"), 2, []string{"grid", "vfe"}},
+		{homesWith("--calibration-fraction", "0.05"), 1, []string{"calibration rows", "at least 19"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "conformal"}, 1, []string{"--calibration-fraction"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "exact"}, 2, []string{`intervals "exact"`, "band"}},
 		{homesWith("--kernel", "cosine"), 2, []string{`unknown kernel "cosine"`, "matern32"}},
 		{homesWith("--loss", "hinge"), 2, []string{`unknown loss "hinge"`, "band"}},
 		{homesWith("--ard", "maybe"), 2, []string{`ard "maybe"`}},
@@ -457,6 +466,7 @@ func TestSnapshots(t *testing.T) {
 		fmt.Fprintln(&positive, line)
 	}
 	write(t, "positive.csv", positive.String())
+	write(t, "line.csv", "x\n0.5\n4\n")
 	for _, c := range []struct{ name, args string }{
 		{"fit", "fit homes.csv --target MEDV --epsilon 1 --ard off"},
 		{"fit-json", "fit homes.csv --target MEDV --epsilon 1 --ard off --test-fraction 0.2 --json --out split.krigo"},
@@ -468,6 +478,11 @@ func TestSnapshots(t *testing.T) {
 		{"fit-asymmetric", "fit snelson.csv --target y --loss asymmetric --epsilon 1:1.5 --restarts 1 --out asymmetric.krigo"},
 		{"fit-gaussian", "fit snelson.csv --target y --loss gaussian --epsilon 1.5 --restarts 1 --out gaussian.krigo"},
 		{"fit-relative", "fit positive.csv --target y --loss relative --epsilon 0.15 --restarts 1 --out relative.krigo"},
+		{"fit-informed", "fit snelson.csv --target y --epsilon 1 --prior informed --objective evidence --promise 0.6 --calibration-fraction 0.15 --test-fraction 0.2 --restarts 1 --out informed.krigo"},
+		{"fit-informed-relative", "fit positive.csv --target y --loss relative --epsilon 0.1 --prior informed --prior-share 0.4 --objective evidence --promise 0.7 --restarts 1 --out share.krigo"},
+		{"fit-no-promise", "fit snelson.csv --target y --epsilon 1 --prior informed --mean-bound both --bound betting --promise 0.99 --restarts 1 --out both.krigo"},
+		{"certify-informed", "certify informed.krigo snelson.csv"},
+		{"predict-intervals", "predict informed.krigo line.csv --intervals conformal,normalised,band"},
 		{"certify", "certify homes.krigo homes.csv"},
 		{"certify-json", "certify homes.krigo homes.csv --json"},
 		{"certify-epsilon", "certify homes.krigo homes.csv --epsilon 1.2"},
@@ -552,10 +567,10 @@ func TestJSONKeys(t *testing.T) {
 		want []string
 	}{
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.2", slices.Concat(common, certificate,
-			under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95"))},
+			under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.6 --mean constant", slices.Concat(common,
 			under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
-			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95"))},
+			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
 		{"fit homes.csv --target MEDV --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean linear --out m.krigo", slices.Concat(common, certificate,
 			under("", "solver", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
 		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,13 +17,15 @@ import (
 
 // predictDocument is what predict --json prints.
 type predictDocument struct {
-	Target      string             `json:"target"`
-	Solver      string             `json:"solver,omitempty"` // as in fit, unless the posterior is factored
-	Predictions []krigo.Prediction `json:"predictions"`
+	Target      string                      `json:"target"`
+	Solver      string                      `json:"solver,omitempty"` // as in fit, unless the posterior is factored
+	Predictions []krigo.Prediction          `json:"predictions"`
+	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // those asked for, by kind
 }
 
 func newPredict(c *common) *cobra.Command {
 	var out string
+	var kinds []string
 	var exactVariance bool
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
@@ -35,7 +38,14 @@ other columns are ignored. In the target's own units:
   predictive_variance  of an observation: with observation noise
   lower95, upper95     central 95 % credible interval for an observation
 
-The interval is the model's own belief; the guarantee is the certificate's (krigo certify).
+This interval is the model's own belief. Others, each with a guarantee of its own kind, are
+asked for by --intervals and come as KIND_lower, KIND_upper:
+
+  conformal    holds 95 % of further targets on average, whatever the model (needs a fit
+               with --calibration-fraction)
+  normalised   the same, wider where the model is less sure
+  band         the certificate's: with its confidence, at least its share of all further
+               targets lie within (krigo certify says both)
 
 Models of --solver cg have variances given each row's nearest training rows, which are
 never too small; how good they are stands among fit's notices. --exact-variance solves for each row's, in
@@ -80,6 +90,20 @@ training rows nearest to it, and say so on standard error.`,
 				ps[i].Fill(values)
 				return nil
 			}
+			document.Intervals = map[string][]krigo.Interval{}
+			for _, kind := range kinds {
+				is, err := krigo.Intervals(m, kind, ps)
+				if err != nil {
+					return err
+				}
+				document.Intervals[kind] = is
+				names = append(names, kind+"_lower", kind+"_upper")
+				before, at := fill, len(names)-2
+				fill = func(i int, values []float64) error {
+					values[at], values[at+1] = is[i].Lower, is[i].Upper
+					return before(i, values)
+				}
+			}
 			write := func(w io.Writer) error {
 				if c.json {
 					return json.NewEncoder(w).Encode(document)
@@ -95,6 +119,7 @@ training rows nearest to it, and say so on standard error.`,
 			return dataset.WriteFile(out, names, len(ps), fill)
 		},
 	}
+	cmd.Flags().StringSliceVar(&kinds, "intervals", nil, "further intervals: "+strings.Join(krigo.IntervalKinds, ", "))
 	cmd.Flags().BoolVar(&exactVariance, "exact-variance", false, "models of --solver cg: solve for each row's variance")
 	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it or NPY, as it ends in .csv, .gz or .npy")
 	return cmd

@@ -62,7 +62,7 @@ where it stopped, and finished runs are never repeated.
 	cmd.Flags().IntVar(&env.Evaluations, "evaluations", 0, "most evaluations a fit (default: the paper's)")
 	cmd.Flags().StringVar(&env.Data, "data", "", "folder of the data sets that aren't built in, as NAME.csv.gz")
 	cmd.Flags().StringSliceVar(&env.Sets, "sets", nil, "data sets to run (default: the paper's)")
-	cmd.Flags().StringSliceVar(&env.Methods, "methods", nil, "methods of the sparse tables to run: kl-pac, sqrt-pac, vfe, fitc; of the renyi tables: renyi, egp, evidence, sgp, pep (default: all)")
+	cmd.Flags().StringSliceVar(&env.Methods, "methods", nil, "methods of the sparse tables to run: kl-pac, sqrt-pac, vfe, fitc; of the renyi tables: renyi, egp, evidence, sgp, pep; of certificates: those it lists (default: all)")
 	cmd.Flags().StringVar(&env.Out, "out", "results", "folder of results and drawings")
 	return cmd
 }

@@ -1,0 +1,304 @@
+package krigo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// A mixed p_θ gives each of three grids, of 0, 1 and 2 digits, a third: p_θ ≥ ⅓/|Θ_r| for
+// every θ of the grid r, so that ln 3 pays for the choice of r. Under ARD it also gives a fifth
+// each to kernels with a lengthscale of its own for every input and to those with 1, 2, 3
+// or 4 different ones: k values and an assignment, of which there are k^d, cost k ln|Θ_r| and
+// d ln k nats in the place of d ln|Θ_r|. Few inputs have a lengthscale that is worth its digits.
+const (
+	mixedDigits = 3
+	maxTied     = 4
+)
+
+// inputLengthscales lists the parameters that are lengthscales of single inputs.
+func (f family) inputLengthscales() (at []int) {
+	for i, q := range f.kernel.Params() {
+		if q.Kind == kernel.Lengthscale && q.Dim >= 0 {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// mix sets what a mixed p_θ costs with o.tied different lengthscales; 0: all of their own.
+func (f family) mix(t *pacbayes.Terms, tied int) {
+	t.Resolutions = mixedDigits
+	if d := len(f.inputLengthscales()); d > 1 {
+		t.Structures = maxTied + 1
+		if tied > 0 {
+			t.Lengthscales, t.Tied = d, tied
+			t.Params -= d - tied
+		}
+	}
+}
+
+// coarsen looks for the prior of the mixed p_θ with the lowest bound: from the best run of
+// each family, lengthscales are tied and trained together, the prior's parameters rounded to
+// fewer digits, and everything that shapes Q alone is trained on. It leaves the best in o and
+// best, and holds its parameters.
+func (p *prepared) coarsen(ctx context.Context, o *Options, families []family, best *run, runs []run, c *checkpoints) (more []run, err error) {
+	base := *o
+	base.PosteriorFree = false // the collapsed optimum comes first
+	lowest := math.Inf(1)
+	for i, f := range families {
+		var from *train.Result
+		for _, r := range runs {
+			if r.family == i && (from == nil || r.result.Value < from.Value) {
+				from = r.result
+			}
+		}
+		if from == nil {
+			continue // no start lay in its domain
+		}
+		ties := []int{0}
+		if d := len(f.inputLengthscales()); d > 1 {
+			for k := 1; k <= min(maxTied, d-1); k++ {
+				ties = append(ties, k)
+			}
+		}
+		if p.inducing > 0 {
+			ties = p.likeliest(base, f, len(families), ties, from.X)
+		}
+		for _, k := range ties {
+			with := base
+			with.tied = k
+			x := from.X
+			if k > 0 {
+				p.held = false
+				r, err := p.goOn(ctx, with, f, i, len(families), x, tie(f, x, k), c)
+				if err != nil {
+					return nil, err
+				}
+				if r.result == nil {
+					continue
+				}
+				more, x = append(more, r), r.result.X
+			}
+			if with.Grid.Digits, _ = p.digits(with, f, len(families), x); with.Grid.Digits < 0 {
+				continue
+			}
+			x = slices.Clone(x)
+			with.Grid.RoundAll(x[:f.gridParams()], x[:f.gridParams()])
+			p.held = true
+			r, err := p.goOn(ctx, with, f, i, len(families), x, nil, c)
+			if err != nil {
+				return nil, err
+			}
+			if r.result == nil {
+				continue
+			}
+			more = append(more, r)
+			if r.result.Value < lowest {
+				lowest, *best = r.result.Value, r
+				o.Grid, o.tied = with.Grid, k
+			}
+		}
+	}
+	if math.IsInf(lowest, 1) {
+		return nil, errors.New("no grid of the mixed prior has a bound: use a single one")
+	}
+	p.held = true
+	note := fmt.Sprintf("of grids with 0 to %d digits, that with %d gave the lowest bound", mixedDigits-1, o.Grid.Digits)
+	if o.tied > 0 {
+		note += fmt.Sprintf(", with %d different lengthscales", o.tied)
+	}
+	p.notices = append(p.notices, note)
+	return more, nil
+}
+
+// digits returns the number of digits with the lowest bound at x rounded to them, and that
+// bound; −1 where none can be evaluated.
+func (p *prepared) digits(o Options, f family, choices int, x []float64) (digits int, lowest float64) {
+	digits, lowest = -1, math.Inf(1)
+	for d := range mixedDigits {
+		o.Grid.Digits = d
+		at := slices.Clone(x)
+		o.Grid.RoundAll(at[:f.gridParams()], at[:f.gridParams()])
+		if v, err := p.newProblem(o, f, choices).Evaluate(at, nil); err == nil && v < lowest {
+			digits, lowest = d, v
+		}
+	}
+	return digits, lowest
+}
+
+// likeliest returns the one of the ties with the lowest bound before any training: a sparse
+// GP's takes too long to train them all.
+func (p *prepared) likeliest(o Options, f family, choices int, ties []int, x []float64) []int {
+	best, lowest := 0, math.Inf(1)
+	for _, k := range ties {
+		with, at := o, slices.Clone(x)
+		with.tied = k
+		if k > 0 {
+			t := tie(f, x, k)
+			at = t.expand(t.reduce(x))
+		}
+		if _, v := p.digits(with, f, choices, at); v < lowest {
+			best, lowest = k, v
+		}
+	}
+	return []int{best}
+}
+
+// goOn trains from x, with lengthscales tied where ties isn't nil. The run has no result
+// where x lies outside the objective's domain.
+func (p *prepared) goOn(ctx context.Context, o Options, f family, number, choices int, x []float64, ties *ties, c *checkpoints) (run, error) {
+	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, o.tied, o.Grid, p.held)
+	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, o.Grid), Start: 1, Starts: 1}
+	var objective train.Objective = p.newProblem(o, f, choices)
+	box := p.box(o, f, x)
+	if ties != nil {
+		ties.objective = objective
+		objective = ties
+		box.Lower, box.Upper, x = ties.reduce(box.Lower), ties.reduce(box.Upper), ties.reduce(x)
+	}
+	r, err := c.minimize(ctx, o.Optimizer, key, event, objective, box, x, o.evaluations())
+	if ctx.Err() != nil {
+		return run{}, ctx.Err()
+	}
+	var outside *train.StartError
+	if errors.As(err, &outside) {
+		return run{}, nil
+	}
+	if err != nil {
+		return run{}, err
+	}
+	if ties != nil {
+		r.X, r.AtBound = ties.expand(r.X), nil
+	}
+	return run{number, r}, nil
+}
+
+// ties makes an objective one of fewer parameters, of which some stand for several.
+type ties struct {
+	objective train.Objective
+	of        []int // where each parameter is found among the fewer
+	n         int   // of these
+	gradient  []float64
+}
+
+// tie ties the lengthscales of f into k groups, so that the sum of squared distances of
+// ln l² from their groups' means is least.
+func tie(f family, x []float64, k int) *ties {
+	t := &ties{of: make([]int, len(x))}
+	at := f.inputLengthscales()
+	group := make(map[int]int, len(at)) // of a parameter
+	for rank, g := range groups(at, x, k) {
+		group[rank] = g
+	}
+	first := make([]int, k)
+	for i := range first {
+		first[i] = -1
+	}
+	for i := range x {
+		if g, tied := group[i]; !tied {
+			t.of[i] = t.n
+			t.n++
+		} else {
+			if first[g] < 0 {
+				first[g] = t.n
+				t.n++
+			}
+			t.of[i] = first[g]
+		}
+	}
+	return t
+}
+
+// groups assigns the parameters at to k groups of neighbouring values, by dynamic
+// programming over their order: cost[j] of the first j values in so many groups.
+func groups(at []int, x []float64, k int) map[int]int {
+	order := slices.Clone(at)
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	n := len(order)
+	scatter := func(i, j int) (s float64) {
+		var mean float64
+		for _, a := range order[i:j] {
+			mean += x[a] / float64(j-i)
+		}
+		for _, a := range order[i:j] {
+			s += (x[a] - mean) * (x[a] - mean)
+		}
+		return s
+	}
+	cost := make([]float64, n+1)
+	for j := 1; j <= n; j++ {
+		cost[j] = math.Inf(1)
+	}
+	cuts := make([][]int, k) // where the last group of the first j begins
+	for g := range k {
+		next := make([]float64, n+1)
+		cuts[g] = make([]int, n+1)
+		next[0] = math.Inf(1)
+		for j := 1; j <= n; j++ {
+			next[j] = math.Inf(1)
+			for i := range j {
+				if c := cost[i] + scatter(i, j); c < next[j] {
+					next[j], cuts[g][j] = c, i
+				}
+			}
+		}
+		cost = next
+	}
+	group := map[int]int{}
+	for g, j := k-1, n; g >= 0; g-- {
+		i := cuts[g][j]
+		for _, a := range order[i:j] {
+			group[a] = g
+		}
+		j = i
+	}
+	return group
+}
+
+// reduce takes the mean over every group.
+func (t *ties) reduce(x []float64) []float64 {
+	few, count := make([]float64, t.n), make([]float64, t.n)
+	for i, v := range x {
+		few[t.of[i]] += v
+		count[t.of[i]]++
+	}
+	for i := range few {
+		few[i] /= count[i]
+	}
+	return few
+}
+
+func (t *ties) expand(few []float64) []float64 {
+	x := make([]float64, len(t.of))
+	for i, j := range t.of {
+		x[i] = few[j]
+	}
+	return x
+}
+
+// Dim implements train.Objective.
+func (t *ties) Dim() int { return t.n }
+
+// Evaluate implements train.Objective.
+func (t *ties) Evaluate(few, gradient []float64) (float64, error) {
+	if gradient == nil {
+		return t.objective.Evaluate(t.expand(few), nil)
+	}
+	if len(t.gradient) != len(t.of) {
+		t.gradient = make([]float64, len(t.of))
+	}
+	v, err := t.objective.Evaluate(t.expand(few), t.gradient)
+	clear(gradient)
+	for i, g := range t.gradient {
+		gradient[t.of[i]] += g
+	}
+	return v, err
+}

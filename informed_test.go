@@ -1,0 +1,369 @@
+package krigo_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// half is every other row of the Boston data, with three inputs.
+func half() *dataset.Table {
+	return pick(data.Boston(), every(0, 2, 506), "RM", "LSTAT", "DIS", "MEDV")
+}
+
+// TestInformed fits with an informed prior in all its forms; every model survives its file,
+// and its certificate is reproduced from that and the data.
+func TestInformed(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		o       krigo.Options
+		learnt  bool
+		choices float64 // nats
+	}{
+		{"direct", krigo.Options{Objective: "evidence"}, false, 0},
+		{"kl-pac, linear mean", krigo.Options{Mean: "linear", ARD: "off"}, false, 0},
+		{"sparse", krigo.Options{Objective: "vfe", Inducing: 20, Promise: 0.7}, false, math.Ln2},
+		{"svgp", krigo.Options{Objective: "svgp", Inducing: 10, Epochs: 30, ARD: "off"}, false, 0},
+		{"tempered", krigo.Options{Objective: "evidence", MeanBound: pacbayes.Twice, Temper: []float64{1, 0.1}}, false, math.Ln2},
+		{"both", krigo.Options{Objective: "evidence", MeanBound: pacbayes.Both, Bound: pacbayes.BettingFamily}, false, math.Ln2},
+		{"learnt, full", krigo.Options{Objective: "evidence", PosteriorLearnt: true, PriorShare: 0.3}, true, 0},
+		{"learnt, sparse", krigo.Options{Objective: "vfe", Inducing: 12, PosteriorLearnt: true, Temper: []float64{1, 0.3}, LearnAlpha: true}, true, math.Ln2},
+		{"free", krigo.Options{Objective: "fitc", Inducing: 8, PosteriorFree: true, ARD: "off"}, true, 0},
+		{"declared", krigo.Options{Objective: "evidence", Scaling: dataset.Declared, Declared: &dataset.Scaling{
+			InputMean: []float64{6, 13, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 23, TargetScale: 9, Source: dataset.Declared}}, false, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := c.o
+			o.Prior, o.Restarts, o.Epochs = "informed", 1, max(o.Epochs, 40)
+			if o.Objective == "svgp" {
+				o.Batch = 40
+			}
+			m := fit(t, half(), o)
+			cert := m.Certificate
+			share := o.PriorShare
+			if share == 0 {
+				share = 0.5
+			}
+			if want := int(math.Ceil(share * 253)); cert == nil || cert.PriorRows != want || cert.Rows != 253-want {
+				t.Fatalf("certificate %+v, %s", cert, m.CertificateReason)
+			}
+			if cert.Prior != "informed" || !cert.Valid || cert.GridPenalty != 0 {
+				t.Errorf("certificate %+v", cert)
+			}
+			near(t, "choices", cert.ChoicesPenalty, c.choices, 1e-12)
+			if c.learnt != (cert.KL > 0) || c.learnt != (m.Posterior.Support.Rows > 0) {
+				t.Errorf("KL %v on %d points", cert.KL, m.Posterior.Support.Rows)
+			}
+			path := filepath.Join(t.TempDir(), "m.krigo")
+			if err := m.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			back, err := krigo.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := krigo.Certify(back, half(), 0)
+			if err != nil || !r.Matches || (r.Certificate.Promise != nil) != (o.Promise > 0) {
+				t.Fatalf("recertified: %+v, %v", r, err)
+			}
+			if file(t, back) != file(t, m) {
+				t.Error("a model that is loaded and saved again is another file")
+			}
+			p, err := krigo.Predict(m, half())
+			q, err2 := krigo.Predict(back, half())
+			if err != nil || err2 != nil || p[17] != q[17] {
+				t.Errorf("%+v became %+v (%v, %v)", p[17], q[17], err, err2)
+			}
+		})
+	}
+}
+
+// TestDirectBound: the direct certificate is the exact binomial bound on the misses of a
+// model that the certified rows had no part in: altering their targets changes it alone.
+func TestDirectBound(t *testing.T) {
+	table := half()
+	o := krigo.Options{Target: "MEDV", Objective: "evidence", Prior: "informed", Restarts: 1, ARD: "off", Epsilon: 5, EpsilonUnits: "raw"}
+	m := fit(t, table, o)
+	count := func(m *krigo.Model, table *dataset.Table) (misses int) {
+		ps, err := krigo.Predict(m, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range dataset.RowsOf(m.Roles, dataset.Certified) {
+			if math.Abs(ps[i].Mean-table.Values[4*i+3]) > 5 {
+				misses++
+			}
+		}
+		return misses
+	}
+	c := m.Certificate
+	near(t, "bound", c.MeanBound, pacbayes.ClopperPearson(count(m, table), c.Rows, 0.01), 1e-11)
+	if c.Bound != c.MeanBound || c.Route != pacbayes.Direct {
+		t.Errorf("%+v", c)
+	}
+	other := half()
+	for _, i := range dataset.RowsOf(m.Roles, dataset.Certified) {
+		other.Values[4*i+3] += 7
+	}
+	shifted := fit(t, other, o)
+	a, _ := krigo.Predict(m, table)
+	b, _ := krigo.Predict(shifted, table)
+	if a[5] != b[5] || shifted.ObservationNoise != m.ObservationNoise {
+		t.Errorf("the certified targets moved a prediction from %+v to %+v", a[5], b[5])
+	}
+	if got := shifted.Certificate.MeanBound; !(got > c.MeanBound) || got != 1 && math.Abs(got-pacbayes.ClopperPearson(count(shifted, other), c.Rows, 0.01)) > 1e-11 {
+		t.Errorf("bound %v after the targets moved, %v before", got, c.MeanBound)
+	}
+}
+
+// TestPromiseHolds: on test rows the promised band holds its share, the widths obey the
+// grid, and a larger share needs a wider band.
+func TestPromiseHolds(t *testing.T) {
+	o := krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, TestFraction: 0.3}
+	table := data.Boston()
+	last := 0.0
+	for _, share := range []float64{0.5, 0.8, 0.9} {
+		o.Promise = share
+		m := fit(t, table, o)
+		p := m.Certificate.Promise
+		if p == nil || p.HalfWidth <= last || p.Share != share {
+			t.Fatalf("promise %+v after %v", p, last)
+		}
+		last = p.HalfWidth
+		near(t, "raw half-width", p.HalfWidthRaw, p.HalfWidth*m.Scaling.TargetScale, 1e-12)
+		ps, err := krigo.Predict(m, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bands, err := krigo.Intervals(m, "band", ps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside, rows := 0, dataset.RowsOf(m.Roles, dataset.Test)
+		for _, i := range rows {
+			near(t, "band", bands[i].Upper-ps[i].Mean, p.HalfWidthRaw, 1e-12)
+			if y := table.Values[14*i+13]; bands[i].Lower <= y && y <= bands[i].Upper {
+				inside++
+			}
+		}
+		if float64(inside) < share*float64(len(rows)) {
+			t.Errorf("%d of %d test rows within a band for %v", inside, len(rows), share)
+		}
+	}
+}
+
+// TestConformal counts: the width is the ⌈0.95(n+1)⌉-th smallest residual of the calibration
+// rows, plain and in standard deviations, and these rows are neither trained on nor certified.
+func TestConformal(t *testing.T) {
+	table := data.Boston()
+	m := fit(t, table, krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, CalibrationFraction: 0.2, TestFraction: 0.2, ARD: "off"})
+	rows := dataset.RowsOf(m.Roles, dataset.Calibration)
+	if len(rows) != 102 || m.Conformal.Rows != 102 || m.Certificate.Rows+m.Certificate.PriorRows != 302 {
+		t.Fatalf("%d calibration rows, %+v", len(rows), m.Certificate)
+	}
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"conformal", "normalised"} {
+		is, err := krigo.Intervals(m, kind, ps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside := func(rows []int) (n int) {
+			for _, i := range rows {
+				if y := table.Values[14*i+13]; is[i].Lower-1e-9 <= y && y <= is[i].Upper+1e-9 {
+					n++
+				}
+			}
+			return n
+		}
+		if n := inside(rows); n != 98 { // ⌈0.95·103⌉
+			t.Errorf("%s: %d of the calibration rows lie within, want 98", kind, n)
+		}
+		if got := float64(inside(dataset.RowsOf(m.Roles, dataset.Test))) / 102; kind == "conformal" {
+			near(t, "coverage on test rows", *m.Test.Conformal, got, 1e-12)
+		} else {
+			near(t, "coverage on test rows", *m.Test.Normalised, got, 1e-12)
+		}
+	}
+	var pit int
+	for _, n := range m.Test.PIT {
+		pit += n
+	}
+	if pit != 102 || len(m.Test.Coverage) != 5 || m.Test.Coverage[3].Share != m.Test.Coverage95 {
+		t.Errorf("%+v", m.Test)
+	}
+	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", CalibrationFraction: 0.1}); err == nil || !strings.Contains(err.Error(), "at least 19") {
+		t.Errorf("9 calibration rows: %v", err)
+	}
+	for kind, want := range map[string]string{"conformal": "--calibration-fraction", "credible": "want one of", "band": ""} {
+		_, err := krigo.Intervals(fit(t, homes(), krigo.Options{Restarts: 1, Objective: "evidence", ARD: "off"}), kind, ps[:1])
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+// TestRelativeBand: y lies in the interval exactly where it misses ŷ by at most ε|y|.
+func TestRelativeBand(t *testing.T) {
+	m := &krigo.Model{Certificate: &krigo.Certificate{Valid: true, Loss: pacbayes.Relative, EpsilonRaw: 0.2, MeanBound: 0.3}}
+	for _, mean := range []float64{-3, 0, 2} {
+		is, err := krigo.Intervals(m, "band", []krigo.Prediction{{Mean: mean}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y := -5.003; y < 5; y += 0.01 {
+			if want := math.Abs(y-mean) <= 0.2*math.Abs(y); want != (is[0].Lower <= y && y <= is[0].Upper) {
+				t.Errorf("ŷ = %v, y = %v: interval %+v", mean, y, is[0])
+			}
+		}
+	}
+	m.Certificate.EpsilonRaw = 1.5
+	if is, _ := krigo.Intervals(m, "band", []krigo.Prediction{{Mean: 1}}); !(is[0].Lower < -1e300 && is[0].Upper > 1e300) {
+		t.Errorf("150 %%: %+v", is)
+	}
+}
+
+// TestMixedGrid: the mixed prior's bound is below that of the fine grid, its parameters lie on
+// the grid it names with as many different lengthscales as it says, and it pays for them.
+func TestMixedGrid(t *testing.T) {
+	table := pick(data.Boston(), every(0, 3, 506))
+	for _, o := range []krigo.Options{{Seed: 2}, {ARD: "on"}, {ARD: "on", Inducing: 15, LearnAlpha: true, PosteriorFree: true, Kernel: "se+linear"}} {
+		o.Restarts, o.Epochs = 1, 60
+		plain := fit(t, table, o)
+		o.GridMixed = true
+		mixed := fit(t, table, o)
+		if !(mixed.Certificate.Bound < plain.Certificate.Bound) {
+			t.Errorf("bound %v on the mixed grid, %v on the fine one", mixed.Certificate.Bound, plain.Certificate.Bound)
+		}
+		terms, q := mixed.Terms, mixed.Posterior
+		different := map[float64]bool{}
+		lengthscales := 0
+		for i, v := range q.Theta {
+			if at, _, _ := terms.Grid.Round(v); at != v {
+				t.Errorf("%v isn't on the grid %s", v, terms.Grid)
+			}
+			if p := q.Kernel.Params()[i]; p.Kind == kernel.Lengthscale && p.Dim >= 0 {
+				lengthscales++
+				different[v] = true
+			}
+		}
+		want, params := math.Log(3), float64(len(q.Theta))
+		if lengthscales > 0 {
+			want += math.Log(5)
+		}
+		if k := terms.Tied; k > 0 {
+			if len(different) > k {
+				t.Errorf("%d different lengthscales, not %d", len(different), k)
+			}
+			params += float64(k - lengthscales)
+			want += float64(lengthscales) * math.Log(float64(k))
+		}
+		want += params * math.Log(12*math.Pow10(terms.Grid.Digits)+1)
+		near(t, "penalty", mixed.Certificate.GridPenalty, want, 1e-12)
+		if r, err := krigo.Certify(mixed, table, 0); err != nil || !r.Matches {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if mixed.Terms.Tied > 0 {
+			mixed.Terms.Lengthscales--
+			if r, err := krigo.Certify(mixed, table, 0); err == nil || !strings.Contains(err.Error(), "different lengthscales") {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
+	}
+}
+
+// TestCertifyRefusesTerms: a model whose terms were altered, though its file is sealed anew,
+// has no certificate.
+func TestCertifyRefusesTerms(t *testing.T) {
+	m := fit(t, homes(), krigo.Options{Restarts: 1, ARD: "off"})
+	informed := fit(t, half(), krigo.Options{Restarts: 1, Prior: "informed", Objective: "evidence", PosteriorLearnt: true, ARD: "off"})
+	for want, change := range map[string]func() (*krigo.Model, *dataset.Table){
+		"disagree about whether": func() (*krigo.Model, *dataset.Table) {
+			c := *m
+			c.Terms.Informed = true
+			return &c, homes()
+		},
+		"but the posterior was": func() (*krigo.Model, *dataset.Table) {
+			c := *informed
+			c.Terms.Fixed = true
+			return &c, half()
+		},
+		"pay for 1 parameters": func() (*krigo.Model, *dataset.Table) {
+			c := *m
+			c.Terms.Params = 1
+			return &c, homes()
+		},
+		"isn't on the grid": func() (*krigo.Model, *dataset.Table) {
+			c := *m
+			c.Terms.Grid.Digits = 0
+			return &c, homes()
+		},
+	} {
+		c, table := change()
+		if r, err := krigo.Certify(c, table, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v", want, r, err)
+		}
+	}
+}
+
+func TestInformedUsage(t *testing.T) {
+	for want, o := range map[string]krigo.Options{
+		"grid or informed":            {Prior: "empirical"},
+		"temper and posterior learnt": {Temper: []float64{0.5}},
+		"prior-share 1":               {Prior: "informed", PriorShare: 1},
+		"temper -1":                   {Prior: "informed", Temper: []float64{-1}},
+		"doesn't depend on it":        {Prior: "informed", Temper: []float64{1, 0.1}},
+		"lies on none":                {Prior: "informed", GridMixed: true},
+		"which train for the bound":   {Objective: "evidence", GridMixed: true},
+		"bound of its own only":       {MeanBound: pacbayes.Direct},
+		"fixed before":                {Bound: pacbayes.BettingFamily},
+		"promise 1.5":                 {Promise: 1.5},
+		"calibration-fraction 1":      {CalibrationFraction: 1},
+	} {
+		o.Target = "MEDV"
+		_, err := krigo.Fit(context.Background(), homes(), o)
+		var usage *krigo.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if _, err := krigo.Evaluate(homes(), &krigo.Params{}, krigo.Options{Target: "MEDV", Prior: "informed"}); err == nil || !strings.Contains(err.Error(), "no prior can be learnt") {
+		t.Errorf("evaluate: %v", err)
+	}
+}
+
+// TestInformedResumes: stopped in the second stage, a fit goes on to the same model.
+func TestInformedResumes(t *testing.T) {
+	o := krigo.Options{Target: "MEDV", Prior: "informed", Objective: "evidence", PosteriorLearnt: true, ARD: "off", Restarts: 1}
+	want := file(t, fit(t, half(), o))
+	var last *krigo.Checkpoint
+	stop, cancel := context.WithCancel(context.Background())
+	o.Save = func(c *krigo.Checkpoint) error { last = c; return nil }
+	o.Progress = func(e krigo.Event) {
+		if strings.HasPrefix(e.Family, "informed") && e.Iteration > 2 {
+			cancel()
+		}
+	}
+	if _, err := krigo.Fit(stop, half(), o); !errors.Is(err, context.Canceled) || last == nil {
+		t.Fatalf("%v", err)
+	}
+	o.Save, o.Progress, o.Resume = nil, nil, last
+	if got := file(t, fit(t, half(), o)); got != want {
+		t.Error("a resumed fit ends elsewhere")
+	}
+	o.PriorShare = 0.4
+	if _, err := krigo.Fit(context.Background(), half(), o); err == nil {
+		t.Error("a checkpoint serves another share")
+	}
+}

@@ -1,0 +1,88 @@
+package krigo
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Interval is one for a target, in its own units.
+type Interval struct {
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+}
+
+// IntervalKinds are those that Intervals knows, apart from the credible interval that every
+// Prediction has. Their guarantees are of different kinds:
+//
+//	credible    none: the model's own belief
+//	conformal   a further target lies within with probability 95 %, on average over rows and
+//	            over draws of the calibration rows, whatever the model; as wide for every row
+//	normalised  the same, with a width that follows the model's standard deviation
+//	band        with confidence 1−δ over the certified rows at least the certificate's share of
+//	            all further predictions are within the band; as wide for every row
+var IntervalKinds = []string{"conformal", "normalised", "band"}
+
+// Intervals returns an interval of a kind for every prediction.
+func Intervals(m *Model, kind string, ps []Prediction) ([]Interval, error) {
+	var half func(Prediction) float64
+	switch c := m.Conformal; {
+	case !slices.Contains(IntervalKinds, kind):
+		return nil, usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
+	case kind == "band":
+		epsilon, relative, err := band(m.Certificate)
+		if err != nil {
+			return nil, err
+		}
+		if relative {
+			return relativeBands(ps, epsilon), nil
+		}
+		half = func(Prediction) float64 { return epsilon }
+	case c == nil:
+		return nil, fmt.Errorf("%s intervals: the model has no calibration rows: fit it with --calibration-fraction", kind)
+	case kind == "conformal":
+		half = func(Prediction) float64 { return c.HalfWidth * m.Scaling.TargetScale }
+	default:
+		half = func(p Prediction) float64 { return c.Normalised * math.Sqrt(p.PredictiveVariance) }
+	}
+	is := make([]Interval, len(ps))
+	for i, p := range ps {
+		is[i] = Interval{p.Mean - half(p), p.Mean + half(p)}
+	}
+	return is, nil
+}
+
+// band returns the half-width that a certificate guarantees for a share of predictions: that
+// of its promise, else the declared one.
+func band(c *Certificate) (epsilon float64, relative bool, err error) {
+	switch {
+	case c == nil || !c.Valid:
+		return 0, false, fmt.Errorf("band: the model has no certificate")
+	case c.Promise != nil && c.Promise.HalfWidth > 0:
+		return c.Promise.HalfWidthRaw, c.Promise.Relative, nil
+	case c.MeanBound < 1 && (c.Loss == pacbayes.Band || c.Loss == pacbayes.Relative):
+		return c.EpsilonRaw, c.Loss == pacbayes.Relative, nil
+	}
+	return 0, false, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
+}
+
+// relativeBands are the y with |y − ŷ| ≤ ε|y|: between ŷ/(1+ε) and ŷ/(1−ε), and without an
+// end from ε = 1 on.
+func relativeBands(ps []Prediction, epsilon float64) []Interval {
+	is := make([]Interval, len(ps))
+	for i, p := range ps {
+		near, far := p.Mean/(1+epsilon), p.Mean/(1-epsilon)
+		switch {
+		case epsilon >= 1:
+			is[i] = Interval{-math.MaxFloat64, math.MaxFloat64}
+		case p.Mean < 0:
+			is[i] = Interval{far, near}
+		default:
+			is[i] = Interval{near, far}
+		}
+	}
+	return is
+}

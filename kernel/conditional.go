@@ -1,0 +1,205 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// Conditional is the covariance function of a Gaussian process that was conditioned on data,
+// times a temper τ:
+//
+//	τ [k(x,x') − u(x)ᵀu(x') + w(x)ᵀw(x')],  u(x) = L⁻¹k(S,x),  w(x) = L_B⁻¹u(x)
+//
+// (posterior.Posterior). It has no parameters: a prior that was learnt on rows of its own is
+// frozen before others are seen. It is positive semidefinite, being k minus what the support
+// explains plus what it leaves open.
+type Conditional struct {
+	Kernel  Kernel
+	Theta   []float64
+	Support linalg.Matrix // S
+	Chol    linalg.Matrix // L
+	CholB   linalg.Matrix // L_B; the zero Matrix where w is left out
+	Temper  float64       // τ
+}
+
+// Params implements Kernel.
+func (c *Conditional) Params() []Param { return nil }
+
+// Spec implements Kernel: the kernel that was conditioned, and τ.
+func (c *Conditional) Spec([]float64) Spec {
+	return Spec{Name: "posterior", Variance: c.Temper, Parts: []Spec{c.Kernel.Spec(c.Theta)}}
+}
+
+// whiten turns rows k(x,S) into u, and writes w unless that is the zero Matrix.
+func (c *Conditional) whiten(u, w linalg.Matrix) {
+	linalg.Trsm(false, true, c.Chol, u)
+	if !c.CholB.IsZero() {
+		w.CopyFrom(u)
+		linalg.Trsm(false, true, c.CholB, w)
+	}
+}
+
+// gains turns u and w into rows g(x) = L⁻ᵀ(u − L_B⁻ᵀw), so that ∂/∂k(x',S) of the
+// covariance is −τ g(x). They are overwritten.
+func (c *Conditional) gains(u, w linalg.Matrix) {
+	if !c.CholB.IsZero() {
+		linalg.Trsm(false, false, c.CholB, w)
+		for i := range u.Rows {
+			linalg.Axpy(-1, w.Row(i), u.Row(i))
+		}
+	}
+	linalg.Trsm(false, false, c.Chol, u)
+}
+
+// second borrows the room for w that whiten needs.
+func (c *Conditional) second(rows int) linalg.Matrix {
+	if c.CholB.IsZero() {
+		return linalg.Borrow(0, 0)
+	}
+	return linalg.Borrow(rows, c.Support.Rows)
+}
+
+// Cov implements Kernel.
+func (c *Conditional) Cov(theta []float64, a, b, k linalg.Matrix) { covOnce(c, theta, a, b, k) }
+
+// Pull implements Kernel.
+func (c *Conditional) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+	pullOnce(c, theta, a, b, bar, dTheta, dA)
+}
+
+// Diag implements Kernel.
+func (c *Conditional) Diag(_ []float64, a linalg.Matrix, k []float64) {
+	c.Kernel.Diag(c.Theta, a, k)
+	u, w := linalg.Borrow(a.Rows, c.Support.Rows), c.second(a.Rows)
+	defer linalg.Return(u, w)
+	FillBlock(c.Kernel, c.Theta, a, c.Support, u)
+	c.whiten(u, w)
+	for i := range k {
+		k[i] = math.Max(k[i]-linalg.Dot(u.Row(i), u.Row(i)), 0)
+		if !c.CholB.IsZero() {
+			k[i] += linalg.Dot(w.Row(i), w.Row(i))
+		}
+		k[i] *= c.Temper
+	}
+}
+
+// PullDiag implements Kernel.
+func (c *Conditional) PullDiag(_ []float64, a linalg.Matrix, bar []float64, _ []float64, dA linalg.Matrix) {
+	if dA.IsZero() {
+		return
+	}
+	scaled := make([]float64, len(bar))
+	linalg.ScaleTo(scaled, c.Temper, bar)
+	ignored := make([]float64, len(c.Theta))
+	c.Kernel.PullDiag(c.Theta, a, scaled, ignored, dA)
+	u, w := linalg.Borrow(a.Rows, c.Support.Rows), c.second(a.Rows)
+	defer linalg.Return(u, w)
+	FillBlock(c.Kernel, c.Theta, a, c.Support, u)
+	c.whiten(u, w)
+	c.gains(u, w)
+	for i, v := range scaled {
+		linalg.Scale(-2*v, u.Row(i))
+	}
+	PullBlock(c.Kernel, c.Theta, a, c.Support, u, ignored, dA)
+}
+
+// conditionalColumns is the kernel against fixed points b.
+type conditionalColumns struct {
+	*Conditional
+	base, support columns       // of k, against b and S
+	u, w, g       linalg.Matrix // rows u(b_j), w(b_j) and g(b_j)
+}
+
+func (c *Conditional) against(_ []float64, b linalg.Matrix) columns {
+	s := c.Support.Rows
+	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b), support: columnsOf(c.Kernel, c.Theta, c.Support),
+		u: linalg.Borrow(b.Rows, s), w: c.second(b.Rows), g: linalg.Borrow(b.Rows, s)}
+	FillBlock(c.Kernel, c.Theta, b, c.Support, p.u)
+	c.whiten(p.u, p.w)
+	p.g.CopyFrom(p.u)
+	w := c.second(b.Rows)
+	if !c.CholB.IsZero() {
+		w.CopyFrom(p.w)
+	}
+	c.gains(p.g, w)
+	linalg.Return(w)
+	return p
+}
+
+func (p *conditionalColumns) release() {
+	p.base.release()
+	p.support.release()
+	linalg.Return(p.u, p.w, p.g)
+}
+
+func (p *conditionalColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
+	p.base.cov(a, j0, j1, k)
+	s := p.Support.Rows
+	u, w := linalg.Borrow(a.Rows, s), p.second(a.Rows)
+	eachTile(s, func(s0, s1 int) { p.support.cov(a, s0, s1, u.View(0, a.Rows, s0, s1)) })
+	p.whiten(u, w)
+	linalg.Gemm(false, true, -1, u, p.u.RowRange(j0, j1), 1, k)
+	if !p.CholB.IsZero() {
+		linalg.Gemm(false, true, 1, w, p.w.RowRange(j0, j1), 1, k)
+	}
+	for i := range k.Rows {
+		linalg.Scale(p.Temper, k.Row(i))
+	}
+	linalg.Return(u, w)
+}
+
+// pull goes through k(a,b) and through k(a,S), whose adjoint is −τ bar g(b).
+func (p *conditionalColumns) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, _ []float64, dA linalg.Matrix) {
+	if dA.IsZero() {
+		return
+	}
+	s := p.Support.Rows
+	direct, through, ignored := linalg.Borrow(bar.Rows, bar.Cols), linalg.Borrow(bar.Rows, s), linalg.Borrow(1, len(p.Theta))
+	for i := range bar.Rows {
+		linalg.ScaleTo(direct.Row(i), p.Temper, bar.Row(i))
+	}
+	p.base.pull(a, j0, j1, direct, ignored.Data, dA)
+	linalg.Gemm(false, false, -1, direct, p.g.RowRange(j0, j1), 0, through)
+	eachTile(s, func(s0, s1 int) { p.support.pull(a, s0, s1, through.View(0, a.Rows, s0, s1), ignored.Data, dA) })
+	linalg.Return(direct, through, ignored)
+}
+
+// ConditionalMean is the mean function of a Gaussian process that was conditioned on data,
+// m(x) + k(x,S)·w. It has no parameters.
+type ConditionalMean struct {
+	Mean    Mean
+	Beta    []float64
+	Kernel  Kernel
+	Theta   []float64
+	Support linalg.Matrix
+	Weights []float64
+}
+
+// Params implements Mean.
+func (c *ConditionalMean) Params() []Param { return nil }
+
+// At implements Mean.
+func (c *ConditionalMean) At(_ []float64, x linalg.Matrix, m []float64) {
+	c.Mean.At(c.Beta, x, m)
+	k := linalg.Borrow(x.Rows, c.Support.Rows)
+	FillBlock(c.Kernel, c.Theta, x, c.Support, k)
+	for i := range m {
+		m[i] += linalg.Dot(k.Row(i), c.Weights)
+	}
+	linalg.Return(k)
+}
+
+// Pull implements Mean.
+func (c *ConditionalMean) Pull([]float64, linalg.Matrix, []float64, []float64) {}
+
+// PullInputs implements Mean.
+func (c *ConditionalMean) PullInputs(_ []float64, x linalg.Matrix, bar []float64, dX linalg.Matrix) {
+	c.Mean.PullInputs(c.Beta, x, bar, dX)
+	k := linalg.Borrow(x.Rows, c.Support.Rows)
+	for i, g := range bar {
+		linalg.ScaleTo(k.Row(i), g, c.Weights)
+	}
+	PullBlock(c.Kernel, c.Theta, x, c.Support, k, make([]float64, len(c.Theta)), dX)
+	linalg.Return(k)
+}

@@ -1,0 +1,101 @@
+package objective_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// TestInformedPrior: with a posterior as the prior, the gradients of all three posterior
+// families are those of differences, inducing inputs included, which move k_P and m_P.
+func TestInformedPrior(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	draw := func(n int) (linalg.Matrix, []float64) {
+		x, y := linalg.New(n, 2), make([]float64, n)
+		for i := range x.Data {
+			x.Data[i] = rng.NormFloat64()
+		}
+		for i := range y {
+			y[i] = math.Sin(2*x.At(i, 0)) + 0.3*rng.NormFloat64()
+		}
+		return x, y
+	}
+	x1, y1 := draw(40)
+	first := &objective.SparseProblem{Kernel: kernel.SE(2, true), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: x1, Y: y1}, M: 5, Objective: objective.VFE()}
+	p, err := first.Posterior(append([]float64{0.2, 0.9, 0.1, 0.05, math.Log(0.1)}, x1.Data[:10]...), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, m, err := p.Prior(0.4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x2, y2 := draw(60)
+	rows := objective.Memory{X: x2, Y: y2}
+	loss, penalty := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, 5.
+	z := x2.Data[20:28]
+	at := append([]float64{math.Log(0.5)}, z...)
+	sparse := &objective.SparseProblem{Kernel: k, Mean: m, Rows: rows, M: 4,
+		Objective: &objective.SparsePAC{Alpha: 1, Loss: loss, Bound: pacbayes.KLBound, Penalty: penalty}}
+	free := &objective.FreeFormProblem{Kernel: k, Mean: m, Rows: rows, M: 4, Noise: 0.5,
+		Objective: &objective.FreePAC{Loss: loss, Bound: pacbayes.KLBound, Penalty: penalty}}
+	freeAt, err := free.StartFrom(at, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		f interface {
+			Evaluate(x, gradient []float64) (float64, error)
+		}
+		x []float64
+	}{
+		"full": {&objective.Problem{Kernel: k, Mean: m, X: x2, Y: y2,
+			Objective: &objective.PAC{Loss: loss, Bound: pacbayes.KLBound, Penalty: penalty}}, []float64{math.Log(0.5)}},
+		"sparse": {sparse, at}, "free": {free, freeAt},
+	} {
+		gradient := make([]float64, len(c.x))
+		if _, err := c.f.Evaluate(c.x, gradient); err != nil {
+			t.Fatal(err)
+		}
+		for i := range c.x {
+			const h = 1e-5
+			step := func(d float64) float64 {
+				x := append([]float64(nil), c.x...)
+				x[i] += d
+				v, err := c.f.Evaluate(x, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+			want := (8*(step(h)-step(-h)) - (step(2*h) - step(-2*h))) / (12 * h)
+			if math.Abs(gradient[i]-want) > 1e-7*math.Max(1, math.Abs(want)) {
+				t.Errorf("%s: derivative %d is %.10g, want %.10g", name, i, gradient[i], want)
+			}
+		}
+	}
+	// Each family's posterior predicts and diverges as its objective says.
+	q, err := sparse.Posterior(at, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := make([]float64, 60), make([]float64, 60)
+	q.Latent(x2, mean, variance)
+	risk := pacbayes.Risk(loss, y2, mean, variance, nil, nil, nil)
+	value, _ := sparse.Evaluate(at, nil)
+	if want, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), penalty, 60); math.Abs(value-want) > 1e-9 {
+		t.Errorf("the objective is %v, its posterior's bound %v", value, want)
+	}
+	// With the data all but ignored, Q is P.
+	at[0] = math.Log(1e9)
+	vague, err := posterior.NewExact(k, nil, m, nil, x2, y2, 1e9)
+	if err != nil || vague.KL() > 1e-6 {
+		t.Errorf("KL %v, %v", vague.KL(), err)
+	}
+}

@@ -1,0 +1,136 @@
+package pacbayes
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// betaLike draws a loss in [0,1] of mean about 0.12 and little variance.
+func betaLike(rng *rand.Rand) float64 { return 0.24 * (rng.Float64() + rng.Float64()) / 2 }
+
+func draw(n int, f func() float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = f()
+	}
+	return x
+}
+
+// TestBettingBoundDefinition holds the bound against W(m) summed without shortcuts.
+func TestBettingBoundDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	wealth := func(x []float64, m float64) float64 {
+		var w float64
+		for k := 1; k <= 64; k++ {
+			c := math.Pow(math.Sin((float64(k)-0.5)*math.Pi/128), 2)
+			var l float64
+			for _, v := range x {
+				l += math.Log(1 - c*(v-m)/(1-m))
+			}
+			w += math.Exp(l) / 64
+		}
+		return w
+	}
+	for _, n := range []int{1, 5, 60, 333} {
+		for _, delta := range []float64{0.3, 0.05, 0.01} {
+			x := draw(n, func() float64 { return betaLike(rng) })
+			b := BettingBound(x, delta)
+			if lo, hi := wealth(x, b-1e-9), wealth(x, b+1e-9); !(lo < 1/delta && hi > 1/delta) {
+				t.Errorf("n=%d δ=%v: W goes from %v to %v at the bound %v", n, delta, lo, hi, b)
+			}
+			back := slices.Clone(x)
+			slices.Reverse(back)
+			if c := BettingBound(back, delta); math.Abs(c-b) > 1e-12 {
+				t.Errorf("the bound depends on the rows' order: %v, %v", b, c)
+			}
+		}
+	}
+}
+
+// TestFixedBoundsOrder: little variance is rewarded by betting and split-kl, none of them is
+// below the sample mean, and for 0/1 losses the exact bound is the smallest.
+func TestFixedBoundsOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := draw(300, func() float64 { return betaLike(rng) })
+	var mean float64
+	for _, v := range x {
+		mean += v / 300
+	}
+	kl, split, betting := TestBound(mean, 300, 0.01), SplitBound(x, 0.01), BettingBound(x, 0.01)
+	if !(mean < betting && betting < split && split < kl) {
+		t.Errorf("mean %v, betting %v, split-kl %v, kl %v", mean, betting, split, kl)
+	}
+	coin := draw(300, func() float64 { return float64(rng.IntN(10) / 9) })
+	k := 0
+	for _, v := range coin {
+		k += int(v)
+	}
+	exact, kl := HoldOutBound(true, float64(k)/300, 300, 0.01), HoldOutBound(false, float64(k)/300, 300, 0.01)
+	if exact != ClopperPearson(k, 300, 0.01) || kl != TestBound(float64(k)/300, 300, 0.01) {
+		t.Errorf("hold-out bounds %v, %v", exact, kl)
+	}
+	if betting := BettingBound(coin, 0.01); !(exact < kl && kl < betting && betting < 1.2*kl) {
+		t.Errorf("coin: exact %v, kl %v, betting %v", exact, kl, betting)
+	}
+}
+
+func TestFixedBoundsEdges(t *testing.T) {
+	ones, zeros := slices.Repeat([]float64{1}, 30), make([]float64, 30)
+	for name, f := range map[string]func([]float64, float64) float64{"betting": BettingBound, "split": SplitBound} {
+		if b := f(ones, 0.05); b != 1 {
+			t.Errorf("%s of ones: %v", name, b)
+		}
+		if b := f(zeros, 0.05); !(b > 0 && b < 0.2) {
+			t.Errorf("%s of zeros: %v", name, b)
+		}
+		for _, bad := range []float64{f(nil, 0.05), f([]float64{0.5, 1.5}, 0.05), f([]float64{math.NaN()}, 0.05), f(zeros, 0), f(zeros, 2)} {
+			if !math.IsNaN(bad) {
+				t.Errorf("%s of nonsense: %v", name, bad)
+			}
+		}
+	}
+}
+
+// TestFixedBoundsHold simulates: a bound may fail in a share δ of the samples, up to what
+// chance allows at 4 standard errors; the mean itself, which is no bound, fails far more often.
+func TestFixedBoundsHold(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const sets, n, delta = 400, 40, 0.1
+	for _, d := range []struct {
+		name string
+		mean float64
+		draw func() float64
+	}{
+		{"coin", 0.1, func() float64 { return float64(rng.IntN(10) / 9) }},
+		{"narrow", 0.12, func() float64 { return betaLike(rng) }},
+		{"square", 1. / 3, func() float64 { u := rng.Float64(); return u * u }},
+		{"mixed", 0.1, func() float64 {
+			if rng.IntN(20) == 0 {
+				return 1
+			}
+			return rng.Float64() * 0.1 * 20 / 19
+		}},
+	} {
+		fails := map[string]int{}
+		for range sets {
+			x := draw(n, d.draw)
+			var mean sum
+			for _, v := range x {
+				mean.add(v / n)
+			}
+			for name, b := range map[string]float64{"betting": BettingBound(x, delta), "split-kl": SplitBound(x, delta), "no bound": mean.value()} {
+				if d.mean > b {
+					fails[name]++
+				}
+			}
+		}
+		most := sets*delta + 4*math.Sqrt(sets*delta*(1-delta))
+		for name, k := range fails {
+			if (float64(k) > most) != (name == "no bound") {
+				t.Errorf("%s, %s: %d of %d sets violate it", d.name, name, k, sets)
+			}
+		}
+	}
+}

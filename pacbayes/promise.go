@@ -1,0 +1,80 @@
+package pacbayes
+
+import "math"
+
+// Promise is the smallest half-width of a fixed grid within which a share of further
+// predictions is guaranteed to lie.
+type Promise struct {
+	Share        float64 `json:"share"`          // of the predictions, at least
+	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: as a share of |y|
+	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units; relative bands: as HalfWidth
+	Relative     bool    `json:"relative,omitempty"`
+	Bound        float64 `json:"bound"` // of the share that lies outside
+	// Reason says why no width could be promised; the widths are then 0.
+	Reason string `json:"reason,omitempty"`
+}
+
+// promiseWidths is the number of half-widths that a promise is looked for among.
+const promiseWidths = 100
+
+// PromiseWidth is the j-th half-width, j < 100, from 0.01 to 10 standard deviations in equal
+// ratios of 1.07; for bands relative to |y| a tenth of that.
+func PromiseWidth(j int, relative bool) float64 {
+	w := math.Pow(10, -2+3*float64(j)/(promiseWidths-1))
+	if relative {
+		w /= 10
+	}
+	return w
+}
+
+// promise looks for the smallest width whose bound on the mean leaves at most 1−Promise
+// outside. It has half of δ.
+//
+// On the route twice Q was learnt on the rows, and all hundred bounds have to hold together:
+// each pays ln 100. A mean that was fixed before pays nothing for the search: let w be the
+// largest width within which less than the share lies. The promise fails only if a width up
+// to w is chosen; the misses at w are no more than at that width, so that the bound at w,
+// which is one fixed number, is below the share that really misses. That has probability δ/2.
+// (It is Wilks's tolerance limit, on a grid: "Determination of sample sizes for setting
+// tolerance limits", Ann. Math. Stat. 12, 1941.)
+func (t Terms) promise(y, mean, variance, scale []float64, kl float64) *Promise {
+	band := Loss{Kind: Band}
+	p := &Promise{Share: t.Promise}
+	if t.Loss.usesScale() {
+		band.Kind, p.Relative = Relative, true
+	}
+	n := len(y)
+	direct := t.Fixed && t.Route != Twice && t.Route != ""
+	half := t
+	half.Promise, half.Route, half.Delta = 0, Twice, t.Delta/2
+	if !direct {
+		half.Choices *= promiseWidths
+	}
+	for j := range promiseWidths {
+		band.Below = PromiseWidth(j, p.Relative)
+		half.Loss = band
+		switch {
+		case direct:
+			p.Bound = half.family().fixed(pointLosses(band, y, mean, scale), true, half.Delta)
+		case t.Fixed:
+			p.Bound = math.Min(1, 2*half.family().fixed(drawLosses(band, y, mean, variance, scale), false, half.Delta/float64(half.Choices)))
+		default:
+			f := half.family()
+			if f == SplitFamily { // its parts are no 0/1 losses
+				f = MaurerFamily
+			}
+			half.Family = f
+			risk := Risk(band, y, mean, variance, scale, nil, nil)
+			p.Bound = math.Min(1, 2*f.anyQ(risk, 0, (kl+half.Penalty(n))/float64(n), n))
+		}
+		if p.Bound <= 1-t.Promise {
+			p.HalfWidth, p.HalfWidthRaw = band.Below, band.Below
+			if !p.Relative {
+				p.HalfWidthRaw *= t.EpsilonRaw / t.Loss.Below
+			}
+			return p
+		}
+	}
+	p.Reason = "even the widest band of the grid can't be guaranteed for that share: ask for a smaller one, or certify more rows"
+	return p
+}
