@@ -17,6 +17,10 @@ type Comparison struct {
 	Epsilon   float64            `json:"epsilon"` // as given
 	Splits    int                `json:"splits"`
 	Measures  map[string]Measure `json:"measures"` // by the names in MeasureNames
+
+	// Differences are the same measures less those of the first objective at the same ε, split
+	// by split: what splits have in common cancels. The first objective has none.
+	Differences map[string]Measure `json:"differences,omitempty"`
 }
 
 // Measure is the mean of a figure over splits and its standard error (0 for one split).
@@ -28,11 +32,20 @@ type Measure struct {
 // MeasureNames lists what a Comparison measures, in the order of tables.
 var MeasureNames = []string{"bound", "mean_bound", "empirical_risk", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95", "kl_per_row", "noise_variance", "seconds"}
 
+// Compared tells about one finished fit of a comparison.
+type Compared struct {
+	Done, Total int
+	Objective   string
+	Epsilon     float64
+	Seed        uint64
+	Measures    map[string]float64 // of this split, by the names in MeasureNames; nil where it failed
+}
+
 // Compare fits every objective at every ε on the same splits, seeds o.Seed … o.Seed+splits−1,
 // several at a time, and scores them on the same test rows. Choosing the best of its rows
 // is a choice that their certificates don't pay for. Progress, if not nil, is told about
 // every finished fit, from one goroutine at a time; o.Save and o.Resume are not used.
-func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []string, epsilons []float64, splits int, progress func(done, total int)) ([]Comparison, error) {
+func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []string, epsilons []float64, splits int, progress func(Compared)) ([]Comparison, error) {
 	if splits < 1 || splits > 1000 {
 		return nil, usage("splits %d: want 1 to 1000", splits)
 	}
@@ -40,7 +53,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 		o.TestFraction = 0.2
 	}
 	o.Save, o.Resume, o.Progress = nil, nil, nil
-	type job struct{ row, split int }
+	type job struct{ row, split int } // row by row, split by split
 	var jobs []job
 	var rows []Comparison
 	for _, name := range objectives {
@@ -56,7 +69,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			rows = append(rows, Comparison{Objective: name, Epsilon: eps, Splits: splits})
 		}
 	}
-	models := make([]*Model, len(jobs))
+	measured := make([]map[string]float64, len(jobs))
 	errs := make([]error, len(jobs))
 	var mu sync.Mutex
 	done := 0
@@ -69,7 +82,10 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			with := o
 			with.Objective, with.Epsilon, with.Seed = rows[j.row].Objective, rows[j.row].Epsilon, o.Seed+uint64(j.split)
 			if errs[i] = ctx.Err(); errs[i] == nil {
-				models[i], errs[i] = Fit(ctx, table, with)
+				var m *Model
+				if m, errs[i] = Fit(ctx, table, with); errs[i] == nil {
+					measured[i] = measuresOf(m)
+				}
 			}
 			if errs[i] != nil {
 				errs[i] = fmt.Errorf("%s, ε = %g, seed %d: %w", with.Objective, with.Epsilon, with.Seed, errs[i])
@@ -78,7 +94,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			defer mu.Unlock()
 			done++
 			if progress != nil {
-				progress(done, len(jobs))
+				progress(Compared{done, len(jobs), with.Objective, with.Epsilon, with.Seed, measured[i]})
 			}
 		})
 	}
@@ -90,20 +106,37 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 		return nil, err
 	}
 	for r := range rows {
-		values := map[string][]float64{}
-		for i, j := range jobs {
-			if j.row == r {
-				for name, v := range measuresOf(models[i]) {
-					values[name] = append(values[name], v)
-				}
-			}
-		}
-		rows[r].Measures = map[string]Measure{}
-		for name, v := range values {
-			rows[r].Measures[name] = measureOf(v)
+		own := measured[r*splits : (r+1)*splits]
+		rows[r].Measures = summary(own, nil)
+		if first := r % len(epsilons); r != first {
+			rows[r].Differences = summary(own, measured[first*splits:(first+1)*splits])
 		}
 	}
 	return rows, nil
+}
+
+// summary averages every measure over splits, or its difference to the base's of the same
+// split, over the splits that have it.
+func summary(splits, base []map[string]float64) map[string]Measure {
+	of := map[string]Measure{}
+	for _, name := range MeasureNames {
+		var vs []float64
+		for i, split := range splits {
+			v, ok := split[name]
+			if base != nil && ok {
+				var b float64
+				b, ok = base[i][name]
+				v -= b
+			}
+			if ok {
+				vs = append(vs, v)
+			}
+		}
+		if len(vs) > 0 {
+			of[name] = measureOf(vs)
+		}
+	}
+	return of
 }
 
 func measuresOf(m *Model) map[string]float64 {

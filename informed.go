@@ -142,6 +142,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 		m, err := p.takePrior(o, prior)
 		if err == nil {
 			m.Training.ObjectiveValue, m.Training.Stopped = best.result.Value, best.result.Stopped
+			m.Curves = c.curves()
 		}
 		return m, runs, err
 	}

@@ -55,6 +55,9 @@ type Checkpoint struct {
 	Fingerprint string                  `json:"fingerprint"` // of data and options
 	Runs        map[string]*train.State `json:"runs"`
 
+	// Curves are how the runs went so far.
+	Curves map[string]*model.Curve `json:"curves,omitempty"`
+
 	// Anchors are the points at which runs by conjugate gradients took their probes.
 	Anchors map[string][]float64 `json:"anchors,omitempty"`
 
@@ -181,12 +184,20 @@ func (p *prepared) method(o Options, f family) (Options, error) {
 
 // conclude makes the model from the best run, or goes on from it with a free-form posterior.
 func (p *prepared) conclude(ctx context.Context, o Options, families []family, best run, c *checkpoints) (*Model, []run, error) {
-	if !o.PosteriorFree {
-		m, err := p.finish(o, families[best.family], best, len(families))
-		return m, nil, err
+	var m *Model
+	var free []run
+	var err error
+	if o.PosteriorFree {
+		free = make([]run, 1)
+		m, free[0], err = p.freeUp(ctx, o, families, best, c)
+	} else {
+		m, err = p.finish(o, families[best.family], best, len(families))
 	}
-	m, free, err := p.freeUp(ctx, o, families, best, c)
-	return m, []run{free}, err
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Curves = c.curves()
+	return m, free, nil
 }
 
 // finish rounds the best run's parameters to the grid and makes the model from them.

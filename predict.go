@@ -3,6 +3,7 @@ package krigo
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -90,4 +91,20 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 		}
 	}
 	return samples, nil
+}
+
+// PredictionNames are the columns of a table of predictions.
+var PredictionNames = []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}
+
+// Fill sets a row of a table of predictions; see dataset.WriteFile.
+func (p Prediction) Fill(values []float64) {
+	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95})
+}
+
+// WritePredictions writes predictions as CSV.
+func WritePredictions(w io.Writer, ps []Prediction) error {
+	return dataset.Write(w, PredictionNames, len(ps), func(i int, values []float64) error {
+		ps[i].Fill(values)
+		return nil
+	})
 }

@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -199,7 +200,7 @@ type checkpoints struct {
 // checkpoints begins with the states to resume from, if there are any.
 func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 	c := &checkpoints{progress: o.Progress, save: o.Save,
-		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Anchors: map[string][]float64{}, Batches: map[string]*train.AdamState{}, MMA: map[string]*train.MMAState{}}}
+		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Anchors: map[string][]float64{}, Curves: map[string]*model.Curve{}, Batches: map[string]*train.AdamState{}, MMA: map[string]*train.MMAState{}}}
 	if o.Resume == nil {
 		return c, nil
 	}
@@ -207,10 +208,20 @@ func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 		return nil, errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
 	}
 	maps.Copy(c.states.Runs, o.Resume.Runs)
+	for key, curve := range o.Resume.Curves {
+		c.states.Curves[key] = curve.Clone()
+	}
 	maps.Copy(c.states.Anchors, o.Resume.Anchors)
 	maps.Copy(c.states.Batches, o.Resume.Batches)
 	maps.Copy(c.states.MMA, o.Resume.MMA)
 	return c, nil
+}
+
+// curves returns those of all runs, in the order of their starting points.
+func (c *checkpoints) curves() []*model.Curve {
+	return slices.SortedFunc(maps.Values(c.states.Curves), func(a, b *model.Curve) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Family, b.Family))
+	})
 }
 
 // tell records a state and hands it on.
@@ -218,6 +229,11 @@ func (c *checkpoints) tell(event Event, record func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	record()
+	key := fmt.Sprintf("%s/%d", event.Family, event.Start)
+	if c.states.Curves[key] == nil {
+		c.states.Curves[key] = &model.Curve{Family: event.Family, Start: event.Start}
+	}
+	c.states.Curves[key].Add(event.Iteration, event.Value)
 	if c.progress != nil {
 		c.progress(event)
 	}

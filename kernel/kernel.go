@@ -17,6 +17,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
@@ -232,4 +233,25 @@ func expHalf(logs []float64) []float64 {
 		l[i] = math.Exp(v / 2)
 	}
 	return l
+}
+
+// String returns the specification as people read it: "se (variance 1, lengthscales 0.5 2)".
+func (s Spec) String() string {
+	if len(s.Parts) > 0 {
+		texts := make([]string, len(s.Parts))
+		for i, p := range s.Parts {
+			texts[i] = p.String()
+		}
+		op := map[string]string{"sum": " + ", "product": " * "}[s.Name]
+		return "(" + strings.Join(texts, op) + ")"
+	}
+	t := fmt.Sprintf("%s (variance %.3g", s.Name, s.Variance)
+	if len(s.Lengthscales) > 0 {
+		ls := make([]string, len(s.Lengthscales))
+		for i, l := range s.Lengthscales {
+			ls[i] = fmt.Sprintf("%.3g", l)
+		}
+		t += ", lengthscales " + strings.Join(ls, " ")
+	}
+	return t + ")"
 }

@@ -53,6 +53,7 @@ type header struct {
 	Hash              string                `json:"certified_rows_sha256"`
 	Test              *Test                 `json:"test"`
 	Training          Training              `json:"training"`
+	Curves            []*Curve              `json:"curves,omitempty"`
 	Notices           []string              `json:"notices,omitempty"`
 	Conformal         *Conformal            `json:"conformal,omitempty"`
 	Prior             *priorHeader          `json:"prior,omitempty"`
@@ -128,7 +129,7 @@ func (m *Model) write(w io.Writer) error {
 		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Scaling: m.Scaling,
 		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
-		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Notices: m.Notices, Conformal: m.Conformal,
+		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves, Notices: m.Notices, Conformal: m.Conformal,
 	}
 	version := uint32(factored)
 	if h.Solver, h.Nearest = p.Kind(), p.Nearest; h.Solver == posterior.ByCholesky {
@@ -279,7 +280,7 @@ func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
 		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Terms: h.Terms,
-		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Notices: h.Notices, Conformal: h.Conformal,
+		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves, Notices: h.Notices, Conformal: h.Conformal,
 	}
 	found := map[string][]float64{}
 	shape := map[string]array{}

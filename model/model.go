@@ -38,6 +38,7 @@ type Model struct {
 	Conformal *Conformal // nil without calibration rows
 	Test      *Test      // nil without test rows
 	Training  Training
+	Curves    []*Curve // of training, by starting point
 	Notices   []string
 }
 

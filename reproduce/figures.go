@@ -3,7 +3,6 @@ package reproduce
 import (
 	"context"
 	"fmt"
-	"image/color"
 	"io"
 	"math"
 	"os"
@@ -18,18 +17,11 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Colours that people with any colour vision can tell apart (Okabe & Ito).
-var palette = []color.RGBA{{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
-	{230, 159, 0, 255}, {86, 180, 233, 255}, {60, 60, 60, 255}}
-
-// transparent is a palette colour for areas.
-func transparent(i int) color.NRGBA {
-	c := palette[i]
-	return color.NRGBA{c.R, c.G, c.B, 60}
-}
+var palette, transparent, addCurve, between = drawing.Palette, drawing.Transparent, drawing.Curve, drawing.Between
 
 // save draws plots in a row on one sheet.
 func save(env Env, name string, width, height vg.Length, plots ...*plot.Plot) error {
@@ -63,19 +55,6 @@ func curve(f func(float64) float64, a, b float64) plotter.XYs {
 		pts[i] = plotter.XY{X: x, Y: f(x)}
 	}
 	return pts
-}
-
-func addCurve(p *plot.Plot, label string, colour color.Color, pts plotter.XYs) error {
-	l, err := plotter.NewLine(pts)
-	if err != nil {
-		return err
-	}
-	l.Color, l.Width = colour, vg.Points(1.5)
-	p.Add(l)
-	if label != "" {
-		p.Legend.Add(label, l)
-	}
-	return nil
 }
 
 func reebFig4(_ context.Context, env Env) error {
@@ -241,17 +220,4 @@ func snelsonBand(ctx context.Context, env Env) error {
 	p.Y.Max += 1.5 // room for the legend
 	fmt.Fprintf(env.Stdout, "Bound on a random draw %.4f, on the mean %.4f, from %d certified rows.\n", c.Bound, c.MeanBound, c.Rows)
 	return save(env, "snelson-band", 20*vg.Centimeter, 11*vg.Centimeter, p)
-}
-
-// between fills the area between two curves over the same points.
-func between(low, high plotter.XYs, colour color.Color) (*plotter.Polygon, error) {
-	outline := append(plotter.XYs{}, low...)
-	for i := len(high) - 1; i >= 0; i-- {
-		outline = append(outline, high[i])
-	}
-	poly, err := plotter.NewPolygon(outline)
-	if err == nil {
-		poly.Color, poly.LineStyle.Width = colour, 0
-	}
-	return poly, err
 }

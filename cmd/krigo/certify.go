@@ -82,39 +82,7 @@ func percent(p float64) string { return fmt.Sprintf("%.4g %%", 100*p) }
 // printCertificate says in words what a certificate says, first what it promises of
 // predictions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
-	lead := "With " + percent(1-c.Delta) + " confidence, "
-	if !c.Valid {
-		lead = "Not a certificate but a " + c.Label + ":\n"
-	}
-	// Shares are rounded to the cautious side: what is promised must hold.
-	least := func(b float64) string {
-		return fmt.Sprintf("at least %.1f %% of predictions on further rows of this kind", 100*(1-ceil3(b)))
-	}
-	if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		within := fmt.Sprintf("±%.4g of %s (%.3g sd)", p.HalfWidthRaw, m.Target, p.HalfWidth)
-		if p.Relative {
-			within = fmt.Sprintf("±%.3g %% of %s", 100*p.HalfWidth, m.Target)
-		}
-		fmt.Fprintf(w, "%s%s lie within %s.\n", lead, least(p.Bound), within)
-		lead = "With the same confidence, "
-	} else if p != nil {
-		fmt.Fprintf(w, "No band holds %s of the predictions: %s.\n", percent(p.Share), p.Reason)
-	}
-	switch {
-	case c.MeanBound >= 1:
-		fmt.Fprintf(w, "%sthe bound says nothing about predictions: it is %.3f for a random draw from the model.\n", lead, ceil3(c.Bound))
-	case c.Loss == pacbayes.Band:
-		fmt.Fprintf(w, "%s%s lie within ±%.4g of %s (%.3g sd).\n", lead, least(c.MeanBound), c.EpsilonRaw, m.Target, c.Epsilon)
-	case c.Loss == pacbayes.Relative:
-		fmt.Fprintf(w, "%s%s lie within ±%.4g %% of %s.\n", lead, least(c.MeanBound), 100*c.Epsilon, m.Target)
-	case c.Loss == pacbayes.Asymmetric:
-		fmt.Fprintf(w, "%s%s lie at most %.3g sd below and %.3g sd above %s.\n", lead, least(c.MeanBound), c.Epsilon, c.EpsilonAbove, m.Target)
-	case c.Loss == pacbayes.ClippedAbsolute:
-		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f.\n", lead, c.Loss, ceil3(c.MeanBound))
-	default:
-		fmt.Fprintf(w, "%sthe expected %s loss of predictions on further rows of this kind is at most %.3f (ε = %.4g).\n",
-			lead, c.Loss, ceil3(c.MeanBound), c.EpsilonRaw)
-	}
+	fmt.Fprintln(w, krigo.Sentence(m, c))
 	if c.Route == pacbayes.Direct {
 		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f); none on a random draw\n", c.MeanBound, c.BoundSqrt)
 	} else {
@@ -127,6 +95,3 @@ func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 		fmt.Fprintln(w, "  - "+s)
 	}
 }
-
-// ceil3 rounds up to three decimals, at most 1.
-func ceil3(b float64) float64 { return min(float64(int(b*1000)+1)/1000, 1) }

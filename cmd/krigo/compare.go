@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/report"
 )
 
 func newCompare(c *common) *cobra.Command {
@@ -22,7 +24,8 @@ func newCompare(c *common) *cobra.Command {
 		Use:   "compare DATA --target COL",
 		Short: "Several objectives side by side over splits",
 		Long: `Fit several objectives on the same random splits and score them on the same test rows:
-mean ± standard error over the splits. --epsilon takes a list. Every fit's certificate
+mean ± standard error over the splits, and the differences to the first objective, split by
+split, whose errors are smaller: what splits have in common cancels. --epsilon takes a list. Every fit's certificate
 stands by itself; picking the best row of the table is a choice they don't pay for.`,
 		Example: `  krigo compare houses.csv --target price --objectives kl-pac,evidence --splits 10
   krigo compare houses.csv --target price --objectives kl-pac,vfe,fitc --inducing 100 --epsilon 0.4,0.6,0.8`,
@@ -46,17 +49,22 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				return err
 			}
 			defer table.Close()
-			var progress func(done, total int)
-			if !c.quiet {
-				progress = func(done, total int) { fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d fits done\n", done, total) }
-			}
-			rows, err := krigo.Compare(cmd.Context(), table, o, objectives, epsilons, splits, progress)
+			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+			rows, err := krigo.Compare(cmd.Context(), table, o, objectives, epsilons, splits, progress.compared)
+			progress.end()
 			if err != nil {
 				return err
 			}
-			write := func(w io.Writer) error { return writeComparison(w, rows) }
 			if out != "" {
-				if err := dataset.WriteFileAtomic(out, write); err != nil {
+				if err := dataset.WriteFileAtomic(out, func(w io.Writer) error {
+					switch filepath.Ext(out) {
+					case ".html":
+						return report.WriteComparison(w, o.Target, rows)
+					case ".json":
+						return printJSON(w, rows)
+					}
+					return writeComparison(w, rows)
+				}); err != nil {
 					return err
 				}
 			}
@@ -71,28 +79,43 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 	f.register(flags)
 	flags.StringSliceVar(&objectives, "objectives", []string{"kl-pac", "evidence"}, "objectives to compare")
 	flags.IntVar(&splits, "splits", 5, "random splits, seeds --seed and up")
-	flags.StringVar(&out, "out", "", "also write the table to this CSV file")
+	flags.StringVar(&out, "out", "", "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, .json or .html")
 	return cmd
 }
 
-// printComparison prints the measures that fit a terminal; CSV and JSON have all.
+// printComparison prints the measures that fit a terminal; the files have all.
 func printComparison(w io.Writer, rows []krigo.Comparison) {
 	shown := []string{"bound", "mean_bound", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95", "seconds"}
-	fmt.Fprintf(w, "%-10s %5s", "objective", "ε")
-	for _, name := range shown {
-		fmt.Fprintf(w, " %16s", name)
-	}
-	fmt.Fprintln(w)
-	for _, r := range rows {
-		fmt.Fprintf(w, "%-10s %5.3g", r.Objective, r.Epsilon)
+	head := func(what string) {
+		fmt.Fprintf(w, "%-10s %5s", what, "ε")
 		for _, name := range shown {
-			if m, ok := r.Measures[name]; ok {
-				fmt.Fprintf(w, " %16s", fmt.Sprintf("%.4f ± %.4f", m.Mean, m.SE))
-			} else {
-				fmt.Fprintf(w, " %16s", "-")
-			}
+			fmt.Fprintf(w, " %16s", name)
 		}
 		fmt.Fprintln(w)
+	}
+	line := func(r krigo.Comparison, measures map[string]krigo.Measure, format string) {
+		fmt.Fprintf(w, "%-10s %5.3g", r.Objective, r.Epsilon)
+		for _, name := range shown {
+			text := "-"
+			if m, ok := measures[name]; ok {
+				text = fmt.Sprintf(format, m.Mean, m.SE)
+			}
+			fmt.Fprintf(w, " %16s", text)
+		}
+		fmt.Fprintln(w)
+	}
+	head("objective")
+	for _, r := range rows {
+		line(r, r.Measures, "%.4f ± %.4f")
+	}
+	if rows[len(rows)-1].Differences != nil {
+		fmt.Fprintln(w)
+		head("less " + rows[0].Objective)
+		for _, r := range rows {
+			if r.Differences != nil {
+				line(r, r.Differences, "%+.4f ± %.4f")
+			}
+		}
 	}
 	fmt.Fprintf(w, "\nMeans ± standard errors over %d splits.\n", rows[0].Splits)
 }
@@ -101,7 +124,7 @@ func writeComparison(w io.Writer, rows []krigo.Comparison) error {
 	out := csv.NewWriter(w)
 	head := []string{"objective", "epsilon", "splits"}
 	for _, name := range krigo.MeasureNames {
-		head = append(head, name, name+"_se")
+		head = append(head, name, name+"_se", name+"_difference", name+"_difference_se")
 	}
 	if err := out.Write(head); err != nil {
 		return err
@@ -110,12 +133,13 @@ func writeComparison(w io.Writer, rows []krigo.Comparison) error {
 	for _, r := range rows {
 		line := []string{r.Objective, number(r.Epsilon), strconv.Itoa(r.Splits)}
 		for _, name := range krigo.MeasureNames {
-			m, ok := r.Measures[name]
-			if !ok {
-				line = append(line, "", "")
-				continue
+			for _, measures := range []map[string]krigo.Measure{r.Measures, r.Differences} {
+				if m, ok := measures[name]; ok {
+					line = append(line, number(m.Mean), number(m.SE))
+				} else {
+					line = append(line, "", "")
+				}
 			}
-			line = append(line, number(m.Mean), number(m.SE))
 		}
 		if err := out.Write(line); err != nil {
 			return err

@@ -395,7 +395,7 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintf(w, "No certificate: %s.\n", m.CertificateReason)
 	}
 	d := fitJSON(m, path)
-	fmt.Fprintf(w, "\nModel     %s on %d rows × %d inputs, kernel %s\n", m.Objective, d.Rows, d.Inputs, kernelText(d.Kernel))
+	fmt.Fprintf(w, "\nModel     %s on %d rows × %d inputs, kernel %s\n", m.Objective, d.Rows, d.Inputs, d.Kernel)
 	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
 	if t := m.Test; t != nil {
 		fmt.Fprintf(w, "Test      %d rows: RMSE %.4g (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, t.RMSERaw, m.Target, t.MSE, t.NLPD)
@@ -414,24 +414,4 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintf(w, "Notice    %s\n", n)
 	}
 	fmt.Fprintf(w, "Saved     %s\n", path)
-}
-
-func kernelText(s kernel.Spec) string {
-	if len(s.Parts) > 0 {
-		texts := make([]string, len(s.Parts))
-		for i, p := range s.Parts {
-			texts[i] = kernelText(p)
-		}
-		op := map[string]string{"sum": " + ", "product": " * "}[s.Name]
-		return "(" + strings.Join(texts, op) + ")"
-	}
-	t := fmt.Sprintf("%s (variance %.3g", s.Name, s.Variance)
-	if len(s.Lengthscales) > 0 {
-		ls := make([]string, len(s.Lengthscales))
-		for i, l := range s.Lengthscales {
-			ls[i] = fmt.Sprintf("%.3g", l)
-		}
-		t += ", lengthscales " + strings.Join(ls, " ")
-	}
-	return t + ")"
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
 )
 
 // Exit statuses.
@@ -91,7 +92,15 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	flags.BoolVar(&c.json, "json", false, "print one JSON document instead of text")
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress on standard error")
 	flags.IntVar(&c.threads, "threads", 0, "processor cores to use, 0 for all; results don't depend on it")
-	root.AddCommand(newFit(&c), newPredict(&c), newCertify(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c))
+	root.AddCommand(newFit(&c), newPredict(&c), newCertify(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c), newServe(&c), newReport(&c), newDemo(&c), newVersion(&c), newMan())
+	for _, cmd := range root.Commands() {
+		for flag, values := range map[string][]string{"objective": krigo.Objectives, "objectives": krigo.Objectives, "kernel": kernel.Names, "ard": {"auto", "on", "off"},
+			"mean": {"zero", "constant", "linear"}, "epsilon-units": {"sd", "raw"}, "inducing-init": {"kmeans", "greedy", "kdpp", "random"}} {
+			if cmd.Flags().Lookup(flag) != nil {
+				cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
+			}
+		}
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &krigo.UsageError{Err: fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 	})

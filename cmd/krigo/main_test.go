@@ -321,6 +321,35 @@ func TestBadInput(t *testing.T) {
 		{[]string{"generate", "--noise-variance", "-1", "--out", "d.npy"}, 2, []string{"noise variance -1"}},
 		{[]string{"generate", "--out", "nowhere/d.npy"}, 1, []string{"nowhere"}},
 
+		// report.
+		{[]string{"report"}, 2, []string{"arg", "MODEL [DATA]"}},
+		{[]string{"report", "good.krigo", "homes.csv", "more"}, 2, []string{"arg"}},
+		{[]string{"report", "short.krigo"}, 1, []string{"short.krigo"}},
+		{[]string{"report", "good.krigo", "missing.csv"}, 1, []string{"missing.csv"}},
+		{[]string{"report", "good.krigo", "narrow.csv"}, 1, []string{"narrow.csv", `"MEDV"`}},
+		{[]string{"report", "good.krigo", "--out", "nowhere/r.html"}, 1, []string{"nowhere"}},
+
+		// about.
+		{[]string{"version", "more"}, 2, []string{"arg"}},
+		{[]string{"man"}, 2, []string{"arg", "FOLDER"}},
+		{[]string{"man", "homes.csv"}, 1, []string{"homes.csv"}},
+		{[]string{"demo", "a", "b"}, 2, []string{"arg"}},
+		{[]string{"demo", "homes.csv"}, 1, []string{"homes.csv"}},
+
+		// serve.
+		{[]string{"serve"}, 2, []string{"arg"}},
+		{[]string{"serve", "missing.krigo"}, 1, []string{"missing.krigo"}},
+		{[]string{"serve", "short.krigo"}, 1, []string{"short.krigo", "cut short"}},
+		{[]string{"serve", "good.krigo", "--listen", ":0"}, 2, []string{"--listen :0", "--token-file"}},
+		{[]string{"serve", "good.krigo", "--listen", "127.0.0.1:http:"}, 2, []string{"--listen"}},
+		{[]string{"serve", "good.krigo", "--listen", "127.0.0.1:99999"}, 1, []string{"--listen"}},
+		{[]string{"serve", "good.krigo", "--token-file", "missing"}, 1, []string{"--token-file", "missing"}},
+		{[]string{"serve", "good.krigo", "--token-file", "empty.csv"}, 1, []string{"--token-file", "empty"}},
+		{[]string{"serve", "good.krigo", "--tls-cert", "c.pem"}, 2, []string{"--tls-key"}},
+		{[]string{"serve", "good.krigo", "--tls-cert", "c.pem", "--tls-key", "k.pem"}, 1, []string{"c.pem"}},
+		{[]string{"serve", "good.krigo", "--max-rows", "0"}, 2, []string{"--max-rows"}},
+		{[]string{"serve", "good.krigo", "--timeout", "-1s"}, 2, []string{"--timeout"}},
+
 		// The command itself.
 		{[]string{"fitt", "homes.csv"}, 2, []string{`"fitt"`}},
 		{[]string{"--loud"}, 2, []string{"--loud"}},
@@ -821,11 +850,64 @@ func TestCertifyRefusesWrongBound(t *testing.T) {
 	}
 }
 
-// TestCeil3: what is promised is rounded up, and never above 1.
-func TestCeil3(t *testing.T) {
-	for _, b := range []float64{0.0001, 0.1234, 0.5, 0.9991, 0.99999, 1} {
-		if c := ceil3(b); c < b || c > 1 || c-b > 0.0011 {
-			t.Errorf("%v becomes %v", b, c)
+// TestCompareFiles: the comparison as text, CSV, JSON and HTML has the same figures, and
+// progress tells every fit.
+func TestCompareFiles(t *testing.T) {
+	workplace(t)
+	compare := strings.Fields("compare snelson.csv --target y --objectives vfe,dtc --inducing 4 --epochs 10 --splits 2 --out")
+	o := call(context.Background(), append(compare, "c.json")...)
+	if o.status != 0 || strings.Count(o.stderr, " fits done: ") != 4 || !strings.Contains(o.stderr, "4 of 4 fits done") {
+		t.Fatalf("%+v", o)
+	}
+	var rows []krigo.Comparison
+	if err := json.Unmarshal([]byte(read(t, "c.json")), &rows); err != nil || len(rows) != 2 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	must(t, append(compare, "c.csv", "--quiet")...)
+	must(t, append(compare, "c.html", "--quiet")...)
+	mse, difference := rows[1].Measures["mse"], rows[1].Differences["mse"]
+	if text := fmt.Sprintf("%+.4f ± %.4f", difference.Mean, difference.SE); !strings.Contains(o.stdout, text) || !strings.Contains(read(t, "c.html"), text) {
+		t.Errorf("no %s in\n%s\n%s", text, o.stdout, read(t, "c.html"))
+	}
+	csv := strings.Split(read(t, "c.csv"), "\n")
+	column := slices.Index(strings.Split(csv[0], ","), "mse")
+	cells := strings.Split(csv[2], ",")
+	if strings.Join(cells[column:column+4], " ") != fmt.Sprint(mse.Mean, mse.SE, difference.Mean, difference.SE) {
+		t.Errorf("%s\n%s, want %+v, %+v", csv[0], csv[2], mse, difference)
+	}
+}
+
+// TestDemo: the demonstration leaves data, a model that certify accepts, and its report.
+func TestDemo(t *testing.T) {
+	workplace(t)
+	if out := must(t, "demo", "try", "--quiet"); !strings.Contains(out, "With 99 % confidence") || !strings.Contains(out, filepath.Join("try", "demo.html")) {
+		t.Errorf("%s", out)
+	}
+	if out := must(t, "certify", "try/demo.krigo", "try/demo.csv"); !strings.Contains(out, "was reproduced") {
+		t.Errorf("%s", out)
+	}
+	if page := read(t, "try/demo.html"); !strings.Contains(page, "40 test rows") || !strings.Contains(page, "</html>") {
+		t.Error("the report isn't whole")
+	}
+}
+
+// TestAbout: the version, man pages with a fixed date, completions.
+func TestAbout(t *testing.T) {
+	workplace(t)
+	if out := must(t, "version"); !strings.HasPrefix(out, "krigo ") || !strings.Contains(out, runtime.GOOS+"/"+runtime.GOARCH) {
+		t.Errorf("%q", out)
+	}
+	t.Setenv("SOURCE_DATE_EPOCH", "86400")
+	must(t, "man", "pages/man1")
+	if page := read(t, "pages/man1/krigo-fit.1"); !strings.Contains(page, "Jan 1970") || !strings.Contains(page, `epsilon\-units`) && !strings.Contains(page, "epsilon-units") {
+		t.Errorf("%.300s", page)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if out := must(t, "completion", shell); len(out) < 1000 {
+			t.Errorf("%s: %q", shell, out)
 		}
+	}
+	if out := must(t, "__complete", "fit", "x.csv", "--objective", "kl"); !strings.HasPrefix(out, "kl-pac\n") {
+		t.Errorf("%q", out)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,10 +99,9 @@ training rows nearest to it, and say so on standard error.`,
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 				document.Solver = kind
 			}
-			names := []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}
+			names := slices.Clone(krigo.PredictionNames)
 			fill := func(i int, values []float64) error {
-				p := ps[i]
-				copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95})
+				ps[i].Fill(values)
 				return nil
 			}
 			document.Intervals = map[string][]krigo.Interval{}

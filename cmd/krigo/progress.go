@@ -15,6 +15,7 @@ import (
 type progress struct {
 	w        io.Writer
 	terminal bool
+	begin    time.Time
 	last     time.Time
 	open     bool // an unfinished line stands on the terminal
 }
@@ -23,7 +24,7 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	if quiet {
 		return &progress{}
 	}
-	p := &progress{w: w, last: time.Now()}
+	p := &progress{w: w, begin: time.Now(), last: time.Now()}
 	if f, ok := w.(*os.File); ok {
 		info, err := f.Stat()
 		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -48,6 +49,25 @@ func (p *progress) event(e krigo.Event) {
 	if e.Residual > 0 {
 		line = fmt.Sprintf("%s: iteration %d, residual %.1e", e.Solver, e.Iteration, e.Residual)
 	}
+	p.print(line)
+}
+
+// compared tells of one more fit of a comparison, and how long the others may take.
+func (p *progress) compared(c krigo.Compared) {
+	if p.w == nil {
+		return
+	}
+	line := fmt.Sprintf("%d of %d fits done: %s, ε %.3g, seed %d", c.Done, c.Total, c.Objective, c.Epsilon, c.Seed)
+	for _, name := range []string{"bound", "mse"} {
+		if v, ok := c.Measures[name]; ok {
+			line += fmt.Sprintf(", %s %.4f", name, v)
+		}
+	}
+	left := time.Since(p.begin) / time.Duration(c.Done) * time.Duration(c.Total-c.Done)
+	p.print(fmt.Sprintf("%s; about %v left", line, left.Round(time.Second)))
+}
+
+func (p *progress) print(line string) {
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 		p.open = true
@@ -63,8 +83,14 @@ func (p *progress) end() {
 	}
 }
 
-// version is the module's, as the Go tool recorded it.
+// release is the version of a build by scripts/release.
+var release string
+
+// version is the release's, or the module's, as the Go tool recorded it.
 func version() string {
+	if release != "" {
+		return release
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

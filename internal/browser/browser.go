@@ -1,0 +1,277 @@
+// Package browser drives a headless Chromium for tests of pages, over the pipe of the
+// Chrome DevTools Protocol.
+package browser
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Page is a page in a browser of its own.
+type Page struct {
+	process *exec.Cmd
+	folder  string
+	in      io.WriteCloser
+	answers chan answer
+	session string
+	last    int
+
+	// Errors are what the page's console and the network complained of.
+	Errors []string
+}
+
+type answer struct {
+	ID     int
+	Method string
+	Params struct {
+		Type             string
+		Entry            struct{ Level, Text, URL string }
+		Args             []struct{ Value any }
+		ExceptionDetails struct {
+			Text      string
+			Exception struct{ Description string }
+		}
+	}
+	Result json.RawMessage
+	Error  *struct{ Message string }
+}
+
+// patience is how long an answer may take, on a machine that has other work.
+const patience = 2 * time.Minute
+
+// Open starts the browser.
+func Open() (*Page, error) {
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, _ = exec.LookPath(name); path != "" {
+			break
+		}
+	}
+	if path == "" {
+		return nil, errors.New("no Chromium in the PATH: install it (Debian: apt-get install chromium)")
+	}
+	folder, err := os.MkdirTemp("", "browser-")
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{folder: folder, answers: make(chan answer, 100)}
+	toBrowser, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	out, fromBrowser, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.in = in
+	// Containers of continuous integration have neither the sandbox's privileges nor a GPU.
+	p.process = exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+		"--disable-background-networking", "--no-first-run", "--disable-extensions", "--remote-debugging-pipe", "--user-data-dir="+folder, "about:blank")
+	p.process.ExtraFiles = []*os.File{toBrowser, fromBrowser} // its descriptors 3 and 4
+	if err := p.process.Start(); err != nil {
+		return nil, err
+	}
+	toBrowser.Close()
+	fromBrowser.Close()
+	go func() {
+		defer close(p.answers)
+		for r := bufio.NewReader(out); ; {
+			raw, err := r.ReadBytes(0)
+			if err != nil {
+				return
+			}
+			var a answer
+			if json.Unmarshal(raw[:len(raw)-1], &a) == nil {
+				p.answers <- a
+			}
+		}
+	}()
+	var targets struct {
+		TargetInfos []struct{ TargetID, Type string }
+	}
+	if err := p.ask("Target.getTargets", nil, &targets); err != nil {
+		p.Close()
+		return nil, err
+	}
+	i := slices.IndexFunc(targets.TargetInfos, func(t struct{ TargetID, Type string }) bool { return t.Type == "page" })
+	var attached struct{ SessionID string }
+	if i < 0 {
+		err = errors.New("the browser has no page")
+	} else {
+		err = p.ask("Target.attachToTarget", map[string]any{"targetId": targets.TargetInfos[i].TargetID, "flatten": true}, &attached)
+	}
+	p.session = attached.SessionID
+	for _, domain := range []string{"Page", "Runtime", "Log", "DOM"} {
+		if err == nil {
+			err = p.ask(domain+".enable", nil, nil)
+		}
+	}
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close ends the browser.
+func (p *Page) Close() {
+	p.session = ""
+	p.ask("Browser.close", nil, nil) // it may be gone already
+	p.in.Close()
+	ended := make(chan struct{})
+	go func() {
+		p.process.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		p.process.Process.Kill()
+		<-ended
+	}
+	os.RemoveAll(p.folder)
+}
+
+// ask calls a method and decodes its result.
+func (p *Page) ask(method string, params, result any) error {
+	p.last++
+	message := map[string]any{"id": p.last, "method": method}
+	if params != nil {
+		message["params"] = params
+	}
+	if p.session != "" {
+		message["sessionId"] = p.session
+	}
+	raw, err := json.Marshal(message)
+	if err == nil {
+		_, err = p.in.Write(append(raw, 0))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	for deadline := time.After(patience); ; {
+		select {
+		case a, ok := <-p.answers:
+			switch {
+			case !ok:
+				return fmt.Errorf("%s: the browser has ended", method)
+			case a.ID == p.last && a.Error != nil:
+				return fmt.Errorf("%s: %s", method, a.Error.Message)
+			case a.ID == p.last:
+				if result == nil {
+					return nil
+				}
+				return json.Unmarshal(a.Result, result)
+			}
+			p.note(a)
+		case <-deadline:
+			return fmt.Errorf("%s: no answer", method)
+		}
+	}
+}
+
+// note keeps what an event complains of.
+func (p *Page) note(a answer) {
+	switch {
+	case a.Method == "Runtime.exceptionThrown":
+		e := a.Params.ExceptionDetails
+		p.Errors = append(p.Errors, e.Text+" "+e.Exception.Description)
+	case a.Method == "Log.entryAdded" && a.Params.Entry.Level == "error":
+		p.Errors = append(p.Errors, a.Params.Entry.Text+" "+a.Params.Entry.URL)
+	case a.Method == "Runtime.consoleAPICalled" && a.Params.Type == "error":
+		p.Errors = append(p.Errors, fmt.Sprint(a.Params.Args))
+	}
+}
+
+// Look sets the window's width and whether its owner prefers dark pages.
+func (p *Page) Look(width int, dark bool) error {
+	scheme := map[bool]string{false: "light", true: "dark"}[dark]
+	return errors.Join(
+		p.ask("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}, nil),
+		p.ask("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil))
+}
+
+// Go opens a URL and waits until it is loaded.
+func (p *Page) Go(url string) error {
+	if err := p.ask("Page.navigate", map[string]any{"url": url}, nil); err != nil {
+		return err
+	}
+	return p.Until(`location.href !== "about:blank" && document.readyState === "complete"`)
+}
+
+// Eval returns the value of a JavaScript expression.
+func (p *Page) Eval(expression string, value any) error {
+	var r struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails *struct {
+			Text      string
+			Exception struct{ Description string }
+		}
+	}
+	if err := p.ask("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &r); err != nil {
+		return err
+	}
+	if e := r.ExceptionDetails; e != nil {
+		return fmt.Errorf("%s: %s %s", expression, e.Text, e.Exception.Description)
+	}
+	if value == nil || len(r.Result.Value) == 0 {
+		return nil
+	}
+	return json.Unmarshal(r.Result.Value, value)
+}
+
+// Until waits until a JavaScript expression is true.
+func (p *Page) Until(expression string) error {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var met bool
+		if err := p.Eval("Boolean("+expression+")", &met); err != nil && !strings.Contains(err.Error(), "context") { // a page is going, another comes
+			return err
+		}
+		if met {
+			return nil
+		}
+	}
+	return fmt.Errorf("it never came true that %s", expression)
+}
+
+// Choose puts a file into a file field.
+func (p *Page) Choose(selector, path string) error {
+	var document struct{ Root struct{ NodeID int } }
+	if err := p.ask("DOM.getDocument", nil, &document); err != nil {
+		return err
+	}
+	var field struct{ NodeID int }
+	if err := p.ask("DOM.querySelector", map[string]any{"nodeId": document.Root.NodeID, "selector": selector}, &field); err != nil {
+		return err
+	}
+	return p.ask("DOM.setFileInputFiles", map[string]any{"nodeId": field.NodeID, "files": []string{path}}, nil)
+}
+
+// Screenshot writes the whole page as PNG.
+func (p *Page) Screenshot(path string) error {
+	var shot struct{ Data string }
+	if err := p.ask("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot); err != nil {
+		return err
+	}
+	raw, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, raw, 0o644)
+}
+
+// Overflow returns how many pixels the page is wider than its window.
+func (p *Page) Overflow() (int, error) {
+	var pixels int
+	err := p.Eval("document.documentElement.scrollWidth - window.innerWidth", &pixels)
+	return pixels, err
+}

@@ -1,0 +1,50 @@
+package model
+
+import "slices"
+
+// Curve is how the training objective went from one starting point: a point for every
+// iteration, or, of a long run, for some.
+type Curve struct {
+	Family     string    `json:"family"` // kernel family
+	Start      int       `json:"start"`
+	Iterations []int     `json:"iterations"`
+	Values     []float64 `json:"values"`
+
+	// Every is the least distance of points but the last; 0: no point was left out.
+	Every int `json:"every,omitempty"`
+}
+
+// curvePoints is more than a drawing shows.
+const curvePoints = 200
+
+// Clone returns a copy that shares nothing with c.
+func (c *Curve) Clone() *Curve {
+	d := *c
+	d.Iterations, d.Values = slices.Clone(c.Iterations), slices.Clone(c.Values)
+	return &d
+}
+
+// Add adds a point, of a later iteration than those before or of the last once more.
+func (c *Curve) Add(iteration int, value float64) {
+	if value-value != 0 {
+		return
+	}
+	// The last point is always the newest; it stays if it is far enough from the one before.
+	n := len(c.Iterations)
+	if n > 0 && c.Iterations[n-1] >= iteration || n > 1 && c.Iterations[n-1]-c.Iterations[n-2] < c.Every {
+		n--
+	}
+	c.Iterations, c.Values = append(c.Iterations[:n], iteration), append(c.Values[:n], value)
+	if n++; n < curvePoints {
+		return
+	}
+	c.Every = max(1, c.Every) * 2
+	kept := 0
+	for i := range n {
+		if i == n-1 || kept == 0 || c.Iterations[i]-c.Iterations[kept-1] >= c.Every {
+			c.Iterations[kept], c.Values[kept] = c.Iterations[i], c.Values[i]
+			kept++
+		}
+	}
+	c.Iterations, c.Values = c.Iterations[:kept], c.Values[:kept]
+}

@@ -1,0 +1,44 @@
+package model
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+)
+
+// TestCurve: short runs are kept whole, long ones thinned out evenly, with the first and the
+// last point; a run that goes on from a file gives the same curve.
+func TestCurve(t *testing.T) {
+	for _, n := range []int{1, 150, 199, 200, 5000} {
+		whole, resumed := &Curve{}, &Curve{}
+		for i := range n {
+			whole.Add(i, float64(-i))
+			resumed.Add(i, float64(-i))
+			if i == n/2 {
+				raw, err := json.Marshal(resumed)
+				resumed = &Curve{}
+				if err != nil || json.Unmarshal(raw, resumed) != nil {
+					t.Fatal(err)
+				}
+				resumed.Add(i, float64(-i)) // told once more
+			}
+		}
+		whole.Add(n, math.NaN())
+		if !reflect.DeepEqual(whole, resumed) {
+			t.Errorf("%d points: %+v, resumed %+v", n, whole, resumed)
+		}
+		k := len(whole.Values)
+		if n < curvePoints && k != n || k > curvePoints || n > curvePoints && k < curvePoints/3 {
+			t.Errorf("%d points became %d", n, k)
+		}
+		if whole.Iterations[0] != 0 || whole.Iterations[k-1] != n-1 {
+			t.Errorf("%d points: from %d to %d", n, whole.Iterations[0], whole.Iterations[k-1])
+		}
+		for i, at := range whole.Iterations {
+			if whole.Values[i] != float64(-at) || i > 0 && i < k-1 && at-whole.Iterations[i-1] != max(1, whole.Every) {
+				t.Errorf("%d points: point %d is %d, %v", n, i, at, whole.Values[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/krigo-gp/krigo"
+)
+
+//go:embed compare.html
+var comparePage string
+
+var compareTemplate = template.Must(template.New("compare").Parse(comparePage))
+
+// WriteComparison writes a comparison of objectives as one HTML page.
+func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error {
+	type line struct {
+		Objective, Epsilon string
+		Cells              []string
+	}
+	type table struct {
+		Names []string
+		Lines []line
+	}
+	tabled := func(format string, of func(krigo.Comparison) map[string]krigo.Measure) table {
+		out := table{Names: krigo.MeasureNames}
+		for _, r := range rows {
+			measures := of(r)
+			if measures == nil {
+				continue
+			}
+			l := line{Objective: r.Objective, Epsilon: fmt.Sprintf("%.3g", r.Epsilon)}
+			for _, name := range krigo.MeasureNames {
+				text := "–"
+				if m, ok := measures[name]; ok {
+					text = fmt.Sprintf(format, m.Mean, m.SE)
+				}
+				l.Cells = append(l.Cells, text)
+			}
+			out.Lines = append(out.Lines, l)
+		}
+		return out
+	}
+	return compareTemplate.Execute(w, map[string]any{
+		"Style": template.CSS(style), "Target": target, "Splits": rows[0].Splits, "First": rows[0].Objective,
+		"Means":       tabled("%.4f ± %.4f", func(c krigo.Comparison) map[string]krigo.Measure { return c.Measures }),
+		"Differences": tabled("%+.4f ± %.4f", func(c krigo.Comparison) map[string]krigo.Measure { return c.Differences }),
+	})
+}

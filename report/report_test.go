@@ -1,0 +1,106 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/report"
+)
+
+// written fits and returns the report and its figures' titles.
+func written(t *testing.T, table, shown *dataset.Table, o krigo.Options) (string, []string) {
+	t.Helper()
+	m, err := krigo.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := report.Write(&b, m, shown); err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, match := range regexp.MustCompile(`<figure[^>]*><h3>(.*?)</h3>`).FindAllStringSubmatch(b.String(), -1) {
+		titles = append(titles, match[1])
+	}
+	return b.String(), titles
+}
+
+// TestFigures: which figures there are depends on the model and the rows, and the page says
+// which rows they show.
+func TestFigures(t *testing.T) {
+	boston, snelson := data.Boston(), data.Snelson()
+	boston.Rows, boston.Lines, boston.Values = 200, boston.Lines[:200], boston.Values[:200*len(boston.Names)]
+	constant := &dataset.Table{Source: "odd<name>", Names: []string{"a", "b<i>", "c", "y"}}
+	for i := range 60 {
+		x := float64(i%17) / 17
+		constant.Values = append(constant.Values, x, float64(i%7), 5, x+float64(i%3))
+		constant.Rows++
+	}
+	for _, c := range []struct {
+		name         string
+		table, shown *dataset.Table
+		o            krigo.Options
+		titles       string
+		want         []string
+	}{
+		{"sparse with test rows", boston, boston, krigo.Options{Target: "MEDV", Inducing: 10, ARD: "on", TestFraction: 0.3, Epochs: 20},
+			"Training|Predicted and observed|Residuals|Calibration|Relevance|Along *|Along *|Along *|Along *|The two most relevant inputs|Inducing inputs",
+			[]string{"60 test rows", "inverse lengthscale", "10 inducing inputs"}},
+		{"training rows", snelson, snelson, krigo.Options{Target: "y", Inducing: 5},
+			"Training|Predicted and observed|Residuals|Along x", []string{"trained on, which it predicts better", "where the inducing inputs are"}},
+		{"no data", snelson, nil, krigo.Options{Target: "y", Objective: "evidence", Restarts: 2, Scaling: "all-rows"},
+			"Training|Along x", []string{"Not a certificate", "heuristic", "the best of 2 starts"}},
+		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Target: "y", Kernel: "linear"},
+			"Training|Predicted and observed|Residuals|Relevance|Along *|Along *|Along *|The two most relevant inputs", []string{"odd&lt;name&gt;", "b&lt;i&gt;", "standard deviation of the mean along the input"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text, titles := written(t, c.table, c.shown, c.o)
+			pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(c.titles), `\*`, `[^|]+`) + "$"
+			if got := strings.Join(titles, "|"); !regexp.MustCompile(pattern).MatchString(got) {
+				t.Errorf("figures %s, want %s", got, c.titles)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("nothing says %q", want)
+				}
+			}
+			if found := regexp.MustCompile(`(src|href)="?https?:|url\(|@import|NaN|b<i>`).FindString(text); found != "" {
+				t.Errorf("the page has %q", found)
+			}
+			for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(text, -1) {
+				d := xml.NewDecoder(strings.NewReader(svg))
+				d.DefaultSpace = "svg"
+				for {
+					if _, err := d.Token(); errors.Is(err, io.EOF) {
+						break
+					} else if err != nil {
+						t.Fatalf("%v in %.300s", err, svg)
+					}
+				}
+				if strings.Contains(svg, "#0072B2") || strings.Contains(svg, "stroke:#000000") {
+					t.Error("a colour that the dark page can't change")
+				}
+			}
+		})
+	}
+}
+
+// TestRefuses: rows without the model's columns are an error that names them.
+func TestRefuses(t *testing.T) {
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Inducing: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Write(io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(), `"y"`) {
+		t.Errorf("%v", err)
+	}
+}

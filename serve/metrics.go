@@ -1,0 +1,56 @@
+package serve
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics are the figures of one server, in a registry of its own.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	rows     *prometheus.CounterVec
+	batches  *prometheus.HistogramVec
+	reloads  *prometheus.CounterVec
+	models   prometheus.Gauge
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "krigo_requests_total",
+			Help: "Requests answered, by route and status; 499: the client went away."}, []string{"route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "krigo_request_seconds",
+			Help: "Time from a request's header to the end of its answer.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15)}, []string{"route"}),
+		rows: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "krigo_predicted_rows_total",
+			Help: "Rows predicted."}, []string{"model"}),
+		batches: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "krigo_batch_rows",
+			Help: "Rows predicted together.", Buckets: prometheus.ExponentialBuckets(1, 2, 10)}, []string{"model"}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "krigo_model_files_total",
+			Help: "Model files loaded, reloaded, removed, and failed to be read."}, []string{"result"}),
+		models: prometheus.NewGauge(prometheus.GaugeOpts{Name: "krigo_models", Help: "Models that are served."}),
+	}
+	m.registry.MustRegister(m.requests, m.seconds, m.rows, m.batches, m.reloads, m.models,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (m *metrics) answered(route string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+}
+
+func (m *metrics) batched(model string, rows int) {
+	m.rows.WithLabelValues(model).Add(float64(rows))
+	m.batches.WithLabelValues(model).Observe(float64(rows))
+}

@@ -1,0 +1,683 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// fitted returns a model of Snelson's data that depends on the seed.
+func fitted(t testing.TB, seed uint64) *krigo.Model {
+	t.Helper()
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Inducing: 8, Restarts: 1, Epsilon: 1, Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func saved(t testing.TB, m *krigo.Model, path string) string {
+	t.Helper()
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// started serves a path until the test ends, which fails if anything is left running.
+func started(t testing.TB, path string, o Options) (address string, s *Server) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	s, err := New(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, l) }()
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		for wait := 0; runtime.NumGoroutine() > before; wait++ {
+			if wait == 200 {
+				buf := make([]byte, 1<<16)
+				t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	return l.Addr().String(), s
+}
+
+// post sends a body and returns the answer's status and body.
+func post(t testing.TB, url, kind, body string) (int, string) {
+	t.Helper()
+	r, err := http.Post(url, kind, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(raw)
+}
+
+const jsonKind = "application/json"
+
+// TestAgrees: what is served is what krigo.Predict returns, to the last bit, as JSON and as
+// CSV, by name and by position, alone and together with others.
+func TestAgrees(t *testing.T) {
+	m := fitted(t, 0)
+	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
+	const rows = 300
+	table := &dataset.Table{Source: "grid", Names: []string{"x"}, Rows: rows}
+	for i := range rows {
+		table.Values = append(table.Values, -1+8*math.Sqrt(float64(i)/rows))
+	}
+	want, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var csv bytes.Buffer
+	if err := krigo.WritePredictions(&csv, want); err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + address + "/v1/predict"
+	var objects, arrays, text strings.Builder
+	text.WriteString("id,x\n")
+	for i, x := range table.Values {
+		raw, _ := json.Marshal(x)
+		fmt.Fprintf(&objects, `,{"other": "text", "x": %s}`, raw)
+		fmt.Fprintf(&arrays, `,[%s]`, raw)
+		fmt.Fprintf(&text, "%d,%s\n", i, raw)
+	}
+	same := func(status int, body string) {
+		t.Helper()
+		var a Answer
+		if err := json.Unmarshal([]byte(body), &a); status != 200 || err != nil || !slices.Equal(a.Predictions, want) || a.Model != "s" || a.Target != "y" {
+			t.Errorf("status %d, %v: %.200s", status, err, body)
+		}
+	}
+	same(post(t, url, jsonKind, `{"rows": [`+objects.String()[1:]+`]}`))
+	same(post(t, url+"?model=s", jsonKind+"; charset=utf-8", `{"rows": [`+arrays.String()[1:]+`], "model": "s"}`))
+	if status, body := post(t, url, "text/csv", text.String()); status != 200 || body != csv.String() {
+		t.Errorf("status %d, %.200s", status, body)
+	}
+	request, _ := http.NewRequest("POST", url, strings.NewReader(text.String()))
+	request.Header.Set("Content-Type", "text/csv")
+	request.Header.Set("Accept", "application/json")
+	r, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := io.ReadAll(r.Body)
+	r.Body.Close()
+	same(r.StatusCode, string(raw))
+
+	var wait sync.WaitGroup
+	for i := range rows { // one by one, at the same time
+		wait.Go(func() {
+			raw, _ := json.Marshal(table.Values[i])
+			_, body := post(t, url, jsonKind, fmt.Sprintf(`{"rows": [[%s]]}`, raw))
+			var a Answer
+			if err := json.Unmarshal([]byte(body), &a); err != nil || len(a.Predictions) != 1 || a.Predictions[0] != want[i] {
+				t.Errorf("row %d: %s", i, body)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// TestRefusals: malformed, large, slow and aborted requests get the status they should, an
+// error that names what is wrong, and the server goes on.
+func TestRefusals(t *testing.T) {
+	folder := t.TempDir()
+	m := fitted(t, 0)
+	m.Scaling.InputScale[0] = 0.5 // 1e308 overflows
+	saved(t, m, filepath.Join(folder, "a.krigo"))
+	saved(t, m, filepath.Join(folder, "b.krigo"))
+	address, _ := started(t, folder, Options{MaxBody: 4096, MaxRows: 50, Timeout: 400 * time.Millisecond})
+	body := func(kind, body string) string {
+		return fmt.Sprintf("POST /v1/predict?model=a HTTP/1.1\r\nHost: h\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", kind, len(body), body)
+	}
+	rows := func(json string) string { return body(jsonKind, `{"rows": `+json+`}`) }
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	io.WriteString(z, "x\n"+strings.Repeat("1\n", 1<<20))
+	z.Close()
+	none := 0 // the connection is closed without an answer
+	for _, c := range []struct {
+		name, send string
+		status     int
+		want       string
+	}{
+		{"no JSON", body(jsonKind, "rows"), 400, "isn't the JSON that was expected"},
+		{"empty body", body(jsonKind, ""), 400, "isn't the JSON"},
+		{"cut JSON", body(jsonKind, `{"rows": [[1]`), 400, "unexpected EOF"},
+		{"a bare array", body(jsonKind, `[[1]]`), 400, "[ where { should be"},
+		{"more after it", body(jsonKind, `{"rows": [[1]]} {}`), 400, "something follows"},
+		{"unknown key", body(jsonKind, `{"row": [[1]]}`), 400, `\"row\" isn't known`},
+		{"a key twice", body(jsonKind, `{"rows": [[1]], "rows": [[2]]}`), 400, `\"rows\" stands twice`},
+		{"no rows", rows(`[]`), 400, "no rows"},
+		{"rows no array", rows(`{"x": 1}`), 400, "{ where [ should be"},
+		{"row no row", rows(`[[1], 5]`), 400, "row 2: 5 is neither"},
+		{"input missing", rows(`[{"x": 1}, {"z": 1}]`), 400, `row 2: input \"x\" is missing`},
+		{"too many values", rows(`[[1, 2]]`), 400, "row 1: 2 values for 1 inputs"},
+		{"text", rows(`[{"x": "1"}]`), 400, `row 1: input \"x\": \"1\" is text`},
+		{"null", rows(`[[null]]`), 400, "row 1: the value is missing"},
+		{"boolean", rows(`[[true]]`), 400, "true isn't a number"},
+		{"nested", rows(`[[[1]]]`), 400, "[1] isn't a number"},
+		{"NaN", rows(`[[NaN]]`), 400, "invalid character"},
+		{"beyond float64", rows(`[[1e999]]`), 400, "1e999 is out of the range"},
+		{"too far away", rows(`[[1e308], [1e300]]`), 400, "row 1"},
+		{"deep nesting", body(jsonKind, strings.Repeat("[", 4000)), 400, "[ where { should be"},
+		{"model no name", body(jsonKind, `{"model": 1, "rows": [[1]]}`), 400, "isn't the JSON"},
+		{"two models named", body(jsonKind, `{"model": "b", "rows": [[1]]}`), 400, `names the model \"a\", the body \"b\"`},
+		{"model not there", strings.Replace(rows(`[[1]]`), "model=a", "model=c", 1), 404, `no model \"c\": there are a, b`},
+		{"a path for a model", strings.Replace(rows(`[[1]]`), "model=a", "model=../a", 1), 404, `no model \"../a\"`},
+		{"no model named", strings.Replace(rows(`[[1]]`), "?model=a", "", 1), 400, "name one of a, b"},
+		{"unknown parameter", strings.Replace(rows(`[[1]]`), "model=a", "modle=a", 1), 400, `\"modle\" isn't known`},
+		{"CSV, text", body("text/csv", "x\nred\n"), 400, `line 2 (row 1), column 1 (\"x\"): \"red\" is not a number`},
+		{"CSV, blank cell", body("text/csv", "x,z\n,1\n"), 400, "the cell is empty"},
+		{"CSV, column missing", body("text/csv", "z,u\n1,2\n"), 400, `input columns missing: \"x\"`},
+		{"CSV, empty", body("text/csv", ""), 400, "empty"},
+		{"CSV, header alone", body("text/csv", "x\n"), 400, "no rows"},
+		{"CSV, ragged", body("text/csv", "x,z\n1\n"), 400, "expected 2 fields"},
+		{"CSV, binary", body("text/csv", "x\n\x00\xff\n"), 400, "not a text file"},
+		{"CSV, compressed", body("text/csv", zipped.String()), 415, "compressed"},
+		{"compressed", strings.Replace(rows(`[[1]]`), "Host", "Content-Encoding: gzip\r\nHost", 1), 415, "compressed"},
+		{"other type", body("text/xml", "<x>1</x>"), 415, "text/xml"},
+		{"no type", strings.Replace(rows(`[[1]]`), "Content-Type: application/json\r\n", "", 1), 415, "Content-Type"},
+		{"too many rows", rows(`[` + strings.Repeat("[1],", 50) + `[1]]`), 413, "more than 50 rows"},
+		{"too many CSV rows", body("text/csv", "x\n"+strings.Repeat("1\n", 51)), 413, "more than 50 rows"},
+		{"too many lines", body("text/csv", "x\n"+strings.Repeat("\n", 200)+"1\n"), 413, "more than 50 rows"},
+		{"body too large", rows(`[[1]` + strings.Repeat(" ", 5000) + `]`), 413, "larger than 4096 bytes"},
+		{"endless body", "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000), 413, "larger than"},
+		{"slow body", "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Type: text/csv\r\nContent-Length: 9\r\n\r\nx\n", 408, "didn't come within 400ms"},
+		{"slow header", "POST /v1/predict HTTP/1.1\r\nHost:", none, ""},
+		{"silence", "", none, ""},
+		{"huge header", "GET /healthz HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", 40000) + "\r\n\r\n", 431, ""},
+		{"no HTTP", "krigo\r\n\r\n", 400, ""},
+		{"no host", "GET /healthz HTTP/1.1\r\n\r\n", 400, ""},
+		{"bad length", "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n", 400, ""},
+		{"other method", "GET /v1/predict HTTP/1.1\r\nHost: h\r\n\r\n", 405, ""},
+		{"delete", "DELETE /v1/model HTTP/1.1\r\nHost: h\r\n\r\n", 405, ""},
+		{"other path", "GET /v2 HTTP/1.1\r\nHost: h\r\n\r\n", 404, ""},
+		{"a file outside", "GET /../../etc/passwd HTTP/1.1\r\nHost: h\r\n\r\n", 307, ""},
+		{"encoded path", "GET /%2e%2e/server.go HTTP/1.1\r\nHost: h\r\n\r\n", 404, ""},
+		{"model of several", "GET /v1/model HTTP/1.1\r\nHost: h\r\n\r\n", 400, "name one of a, b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(20 * time.Second))
+			io.WriteString(conn, c.send) // the server may hang up before all of it is sent
+			r, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if c.status == none {
+				if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Fatalf("%+v, %v", r, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(r.Body)
+			r.Body.Close()
+			if err != nil || r.StatusCode != c.status || !strings.Contains(string(raw), c.want) {
+				t.Errorf("status %d, want %d with %q: %s, %v", r.StatusCode, c.status, c.want, raw, err)
+			}
+		})
+	}
+	t.Run("aborted", func(t *testing.T) {
+		t.Parallel()
+		for i := range 50 {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := rows(`[[1],[2],[3]]`)
+			io.WriteString(conn, text[:len(text)*(i+1)/50])
+			conn.(*net.TCPConn).SetLinger(0) // a reset, not a farewell
+			conn.Close()
+		}
+	})
+	t.Cleanup(func() {
+		if status, body := post(t, "http://"+address+"/v1/predict?model=b", jsonKind, `{"rows": [[1]]}`); status != 200 {
+			t.Errorf("afterwards: status %d, %s", status, body)
+		}
+	})
+}
+
+// TestBusy: rows beyond the limit are turned away, those within are answered, and a long
+// request doesn't keep short ones waiting.
+func TestBusy(t *testing.T) {
+	m := fitted(t, 0)
+	gate := make(chan struct{})
+	var batches [][]float64
+	q := &queue{inputs: m.Inputs, limit: 300, batched: func(int) {}, failed: func(any) {}}
+	q.predict = func(table *dataset.Table) ([]krigo.Prediction, error) {
+		<-gate
+		batches = append(batches, table.Values)
+		return krigo.Predict(m, table)
+	}
+	table := func(rows int, x float64) *dataset.Table {
+		return &dataset.Table{Source: "t", Names: m.Inputs, Rows: rows, Values: slices.Repeat([]float64{x}, rows)}
+	}
+	waiting := func(rows int) {
+		for {
+			q.mu.Lock()
+			n := q.rows
+			q.mu.Unlock()
+			if n == rows {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	var wait sync.WaitGroup
+	ask := func(ctx context.Context, rows int, x float64, want error) {
+		wait.Go(func() {
+			if ps, err := q.run(ctx, table(rows, x)); !errors.Is(err, want) || err == nil && len(ps) != rows {
+				t.Errorf("%d rows: %d, %v", rows, len(ps), err)
+			}
+		})
+	}
+	background := context.Background()
+	ask(background, 600, 1, nil) // more than the limit, but nothing else waits; 512 of it are taken
+	waiting(88)
+	ask(background, 200, 2, nil)
+	waiting(288)
+	ask(background, 3, 3, nil)
+	waiting(291)
+	gone, leave := context.WithCancel(background)
+	ask(gone, 5, 4, context.Canceled)
+	waiting(296)
+	if _, err := q.run(background, table(5, 5)); !errors.Is(err, errBusy) {
+		t.Errorf("beyond the limit: %v", err)
+	}
+	leave()
+	close(gate)
+	wait.Wait()
+	second := batches[1]
+	if len(batches) != 4 || len(second) != 64+64+3 || slices.Contains(second, 4) || !slices.Contains(second, 3) {
+		t.Errorf("%d batches, the second with %d rows: %v", len(batches), len(second), second)
+	}
+	if q.rows != 0 || q.busy || len(q.jobs) != 0 {
+		t.Errorf("left: %+v", q)
+	}
+}
+
+// TestOwnRows: a row that can't be predicted fails its own request alone, and a panic fails
+// those of its batch, with the server's log told why.
+func TestOwnRows(t *testing.T) {
+	m := fitted(t, 0)
+	m.Scaling.InputScale[0] = 0.5 // 1e308 overflows
+	begin, panics := make(chan struct{}), false
+	var told any
+	q := &queue{inputs: m.Inputs, limit: 100, batched: func(int) {}, failed: func(cause any) { told = cause }}
+	q.predict = func(table *dataset.Table) ([]krigo.Prediction, error) {
+		<-begin
+		if panics {
+			panic("a bug")
+		}
+		return krigo.Predict(m, table)
+	}
+	results := make([]error, 3)
+	var wait sync.WaitGroup
+	for i, x := range []float64{1, 1e308, 2} {
+		wait.Go(func() {
+			_, results[i] = q.run(context.Background(), &dataset.Table{Source: "t", Names: m.Inputs, Rows: 1, Values: []float64{x}})
+		})
+	}
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+		q.mu.Lock()
+		n := q.rows
+		q.mu.Unlock()
+		if n == 2 { // one is in the first batch
+			break
+		}
+	}
+	close(begin)
+	wait.Wait()
+	if results[0] != nil || results[1] == nil || results[2] != nil {
+		t.Errorf("%v", results)
+	}
+	panics = true
+	if _, err := q.run(context.Background(), &dataset.Table{Source: "t", Names: m.Inputs, Rows: 1, Values: []float64{1}}); err != errInternal || told != "a bug" {
+		t.Errorf("%v, %v", err, told)
+	}
+}
+
+// TestReload replaces, breaks, adds and removes models while requests come in: none fails,
+// and each is answered by one whole model.
+func TestReload(t *testing.T) {
+	folder := t.TempDir()
+	a, b := fitted(t, 0), fitted(t, 1)
+	path := saved(t, a, filepath.Join(folder, "m.krigo"))
+	address, s := started(t, folder, Options{Reload: time.Millisecond})
+	url := "http://" + address
+	one := &dataset.Table{Source: "t", Names: a.Inputs, Rows: 2, Values: []float64{1, 3}}
+	pa, err := krigo.Predict(a, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pb, err := krigo.Predict(b, one)
+	if err != nil || slices.Equal(pa, pb) {
+		t.Fatalf("the models don't differ, %v", err)
+	}
+	stop := make(chan struct{})
+	var wait sync.WaitGroup
+	var answered, ofB atomic.Int64
+	for range 8 {
+		wait.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				status, body := post(t, url+"/v1/predict?model=m", jsonKind, `{"rows": [[1], [3]]}`)
+				var got Answer
+				if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+					t.Errorf("status %d: %s", status, body)
+					return
+				}
+				switch {
+				case slices.Equal(got.Predictions, pb):
+					ofB.Add(1)
+				case !slices.Equal(got.Predictions, pa):
+					t.Errorf("from neither model: %s", body)
+				}
+				answered.Add(1)
+			}
+		})
+	}
+	until := func(what string, met func() bool) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); !met(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal(what)
+			}
+		}
+	}
+	stamped := time.Now()
+	for i := range 20 {
+		saved(t, []*krigo.Model{b, a}[i%2], path)
+		stamped = stamped.Add(time.Second) // as files saved within a tick of the clock may not be
+		os.Chtimes(path, stamped, stamped)
+		seen := answered.Load()
+		until("no answers", func() bool { return answered.Load() > seen+5 })
+	}
+	if ofB.Load() == 0 || ofB.Load() == answered.Load() {
+		t.Errorf("%d of %d answers from the second model", ofB.Load(), answered.Load())
+	}
+	names := func() string {
+		_, names := s.library.find("/")
+		return strings.Join(names, " ")
+	}
+	saved(t, b, filepath.Join(folder, "n.krigo"))
+	until("a new file isn't served", func() bool { return names() == "m n" })
+	os.WriteFile(path, []byte("half"), 0o600)
+	until("a broken file isn't noticed", func() bool { return strings.Contains(metric(t, url), `krigo_model_files_total{result="failed"}`) })
+	os.Remove(filepath.Join(folder, "n.krigo"))
+	until("a removed file is served", func() bool { return names() == "m" })
+	close(stop)
+	wait.Wait()
+}
+
+func metric(t testing.TB, url string) string {
+	t.Helper()
+	r, err := http.Get(url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	raw, _ := io.ReadAll(r.Body)
+	return string(raw)
+}
+
+// TestMetrics: requests are counted by route and status, rows by model.
+func TestMetrics(t *testing.T) {
+	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
+	url := "http://" + address
+	for range 3 {
+		post(t, url+"/v1/predict", jsonKind, `{"rows": [[1], [2]]}`)
+	}
+	post(t, url+"/v1/predict", jsonKind, `{}`)
+	post(t, url+"/nowhere", jsonKind, `{}`)
+	text := metric(t, url)
+	for _, want := range []string{
+		`krigo_requests_total{route="POST /v1/predict",status="200"} 3`,
+		`krigo_requests_total{route="POST /v1/predict",status="400"} 1`,
+		`krigo_requests_total{route="other",status="404"} 1`,
+		`krigo_predicted_rows_total{model="s"} 6`,
+		`krigo_request_seconds_count{route="POST /v1/predict"} 4`,
+		`krigo_models 1`, `krigo_batch_rows_sum{model="s"} 6`, `go_goroutines`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+// TestToken: what a model knows needs the token; that the server lives doesn't.
+func TestToken(t *testing.T) {
+	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Token: "secret"})
+	for path, open := range map[string]bool{"/v1/model": false, "/v1/models": false, "/metrics": false, "/": true, "/page.js": true, "/healthz": true, "/openapi.json": true} {
+		for token, right := range map[string]bool{"": false, "Bearer secret": true, "Bearer secre": false, "secret": false, "Bearer secret ": false} {
+			r, _ := http.NewRequest("GET", "http://"+address+path, nil)
+			if token != "" {
+				r.Header["Authorization"] = []string{token}
+			}
+			got, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Body.Close()
+			want := 401
+			if open || right || strings.TrimSpace(token) == "Bearer secret" { // HTTP trims header values
+				want = 200
+			}
+			if got.StatusCode != want {
+				t.Errorf("%s with %q: status %d", path, token, got.StatusCode)
+			}
+		}
+	}
+	if status, _ := post(t, "http://"+address+"/v1/predict", jsonKind, `{"rows": [[1]]}`); status != 401 {
+		t.Errorf("predict without a token: status %d", status)
+	}
+}
+
+// TestShutdown: a request that has begun when the server is stopped is answered.
+func TestShutdown(t *testing.T) {
+	var log bytes.Buffer
+	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, l) }()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const text = `{"rows": [[1]]}`
+	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(text))
+	answers := bufio.NewReader(conn)
+	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // the handler reads
+		t.Fatalf("%q, %v", line, err)
+	}
+	answers.ReadString('\n')
+	stop()
+	for {
+		if _, err := net.Dial("tcp", l.Addr().String()); err != nil {
+			break // no further connections are taken
+		}
+	}
+	io.WriteString(conn, text)
+	r, err := http.ReadResponse(answers, nil)
+	if err != nil || r.StatusCode != 200 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(log.String(), `msg="model loaded" model=s`) || !strings.Contains(log.String(), "shutting down") {
+		t.Errorf("log: %s", log.String())
+	}
+}
+
+// TestNewRefuses: at the start, what can't be served is an error that names it.
+func TestNewRefuses(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := New(folder, Options{}); err == nil || !strings.Contains(err.Error(), "holds no model files") {
+		t.Errorf("empty folder: %v", err)
+	}
+	broken := filepath.Join(folder, "broken.krigo")
+	os.WriteFile(broken, []byte("KRIGO"), 0o600)
+	for _, path := range []string{folder, broken, filepath.Join(folder, "missing.krigo")} {
+		if _, err := New(path, Options{}); err == nil || !strings.Contains(err.Error(), folder) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	for address, want := range map[string]bool{"127.0.0.1:80": true, "localhost:80": true, "[::1]:80": true, ":80": false, "0.0.0.0:80": false, "192.0.2.1:80": false, "127.0.0.1": false} {
+		if Loopback(address) != want {
+			t.Errorf("%s: %v", address, !want)
+		}
+	}
+}
+
+// TestOpenAPI holds the description against the routes and the types of the answers.
+func TestOpenAPI(t *testing.T) {
+	raw, err := assets.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Paths      map[string]map[string]json.RawMessage
+		Components struct {
+			Schemas map[string]struct {
+				Properties           map[string]json.RawMessage
+				Required             []string
+				AdditionalProperties any
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := map[string]bool{}
+	for path, methods := range doc.Paths {
+		for method := range methods {
+			r, _ := http.NewRequest(strings.ToUpper(method), path, strings.NewReader(""))
+			s.handler.ServeHTTP(discard{}, r)
+			if r.Pattern != strings.ToUpper(method)+" "+path {
+				t.Errorf("%s %s is described but goes to %q", method, path, r.Pattern)
+			}
+			served[r.Pattern] = true
+		}
+	}
+	if len(served) != 6 {
+		t.Errorf("described: %v", served)
+	}
+	for name, of := range map[string]any{"Answer": Answer{}, "Prediction": krigo.Prediction{}, "Description": Description{}, "Input": Input{},
+		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Certificate": krigo.Certificate{}} {
+		schema := doc.Components.Schemas[name]
+		var fields, always []string
+		for i := range reflect.TypeOf(of).NumField() {
+			tag, omitted, _ := strings.Cut(reflect.TypeOf(of).Field(i).Tag.Get("json"), ",")
+			fields = append(fields, tag)
+			if omitted == "" {
+				always = append(always, tag)
+			}
+		}
+		for p := range schema.Properties {
+			if !slices.Contains(fields, p) {
+				t.Errorf("%s.%s is described, but isn't there", name, p)
+			}
+		}
+		if schema.AdditionalProperties == true {
+			continue
+		}
+		slices.Sort(always)
+		slices.Sort(schema.Required)
+		if len(schema.Properties) != len(fields) || !slices.Equal(always, schema.Required) {
+			t.Errorf("%s: %v described, %v required; the type has %v, always %v", name, schema.Properties, schema.Required, fields, always)
+		}
+	}
+}
+
+type discard struct{}
+
+func (discard) Header() http.Header         { return http.Header{} }
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+func (discard) WriteHeader(int)             {}
+
+// TestDescription: GET /v1/model says what the model is and promises.
+func TestDescription(t *testing.T) {
+	m := fitted(t, 0)
+	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
+	r, err := http.Get("http://" + address + "/v1/model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	var d Description
+	if err := json.NewDecoder(r.Body).Decode(&d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 || d.Inputs[0] != (Input{"x", m.Scaling.InputMean[0], m.Scaling.InputScale[0]}) ||
+		!d.Certificate.Equal(m.Certificate) || d.Sentence != krigo.Sentence(m, m.Certificate) || d.Kernel.Name != "se" {
+		t.Errorf("%+v", d)
+	}
+}

@@ -1,0 +1,474 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"crypto/tls"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Options say how to serve. Zero fields mean those of Defaults.
+type Options struct {
+	MaxBody int64         // bytes of a request's body
+	MaxRows int           // rows of a request
+	Waiting int           // rows that may wait for one model
+	Timeout time.Duration // to read a request, to answer it, and to finish when stopped
+	Reload  time.Duration // how often files are looked at
+	Token   string        // that requests must bear; empty: none
+	TLS     *tls.Config   // nil: plain HTTP
+	Log     *slog.Logger  // nil: none
+}
+
+// Defaults are enough for 10,000 rows of 40 numbers at a time.
+var Defaults = Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 100_000, Timeout: 30 * time.Second, Reload: time.Second}
+
+// Server serves the models of a path.
+type Server struct {
+	o       Options
+	library *library
+	metrics *metrics
+	handler http.Handler
+}
+
+//go:embed openapi.json page
+var assets embed.FS
+
+// New reads the model at path, or all models of the folder there.
+func New(path string, o Options) (*Server, error) {
+	o.MaxBody = cmp.Or(o.MaxBody, Defaults.MaxBody)
+	o.MaxRows = cmp.Or(o.MaxRows, Defaults.MaxRows)
+	o.Waiting = cmp.Or(o.Waiting, Defaults.Waiting)
+	o.Timeout = cmp.Or(o.Timeout, Defaults.Timeout)
+	o.Reload = cmp.Or(o.Reload, Defaults.Reload)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{o: o}
+	s.metrics = newMetrics()
+	s.library = &library{path: path, newer: s.newQueue, failed: map[string]stamp{}}
+	changes, err := s.library.scan()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		if c.err != nil {
+			return nil, c.err // at the start a person is there to mend it
+		}
+	}
+	if len(changes) == 0 {
+		return nil, fmt.Errorf("%s: the folder holds no model files (%s)", path, "*"+ending)
+	}
+	s.report(changes)
+	s.handler = s.routes()
+	return s, nil
+}
+
+func (s *Server) newQueue(name string, m *krigo.Model) *queue {
+	return &queue{
+		predict: func(t *dataset.Table) ([]krigo.Prediction, error) { return krigo.Predict(m, t) },
+		inputs:  m.Inputs, limit: s.o.Waiting,
+		batched: func(rows int) { s.metrics.batched(name, rows) },
+		failed: func(cause any) {
+			s.o.Log.Error("prediction failed", "model", name, "cause", cause, "stack", string(debug.Stack()))
+		},
+	}
+}
+
+// report logs and counts what a scan did.
+func (s *Server) report(changes []change) {
+	for _, c := range changes {
+		if c.err != nil {
+			s.metrics.reloads.WithLabelValues("failed").Inc()
+			s.o.Log.Error("model not read; the one before it stays", "model", c.name, "error", c.err)
+			continue
+		}
+		s.metrics.reloads.WithLabelValues(c.what).Inc()
+		s.o.Log.Info("model "+c.what, "model", c.name)
+	}
+	s.metrics.models.Set(float64(len(*s.library.models.Load())))
+}
+
+// Run serves on the listener until ctx ends, then finishes the requests that have begun.
+func (s *Server) Run(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: min(5*time.Second, s.o.Timeout),
+		ReadTimeout:       s.o.Timeout,
+		WriteTimeout:      2*s.o.Timeout + 5*time.Second, // reading, computing, and then writing
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		TLSConfig:         s.o.TLS,
+		ErrorLog:          slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
+	}
+	if s.o.TLS != nil {
+		l = tls.NewListener(l, s.o.TLS)
+	}
+	watching, stop := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		s.watch(watching)
+	}()
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		s.o.Log.Info("shutting down")
+		end, cancel := context.WithTimeout(context.Background(), s.o.Timeout)
+		defer cancel()
+		if err = server.Shutdown(end); err != nil {
+			server.Close()
+			err = fmt.Errorf("requests were still open after %v: %w", s.o.Timeout, err)
+		}
+	}
+	stop()
+	<-watched
+	return err
+}
+
+// watch looks at the files until ctx ends.
+func (s *Server) watch(ctx context.Context) {
+	tick := time.NewTicker(s.o.Reload)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			changes, err := s.library.scan()
+			if err != nil {
+				changes = []change{{name: s.library.path, err: err}}
+			}
+			s.report(changes)
+		}
+	}
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/predict", s.protected(s.predict))
+	mux.HandleFunc("GET /v1/model", s.protected(s.model))
+	mux.HandleFunc("GET /v1/models", s.protected(s.models))
+	mux.HandleFunc("GET /metrics", s.protected(s.metrics.handler().ServeHTTP))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, 200, health{"ok", s.o.Token != ""})
+	})
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "openapi.json") })
+	page, err := fs.Sub(assets, "page")
+	if err != nil {
+		panic(err) // built in
+	}
+	files := http.FileServerFS(page)
+	mux.HandleFunc("GET /{$}", files.ServeHTTP)
+	mux.HandleFunc("GET /page.js", files.ServeHTTP)
+	mux.HandleFunc("GET /page.css", files.ServeHTTP)
+	return s.observed(mux)
+}
+
+type health struct {
+	Status string `json:"status"`
+	Token  bool   `json:"token"` // whether /v1 and /metrics ask for one
+}
+
+// recorder remembers the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = 200
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// statusAborted is logged and counted where the client went away before its answer.
+const statusAborted = 499
+
+// observed counts and logs every request, and answers where a handler panics.
+func (s *Server) observed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begin := time.Now()
+		rec := &recorder{ResponseWriter: w}
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'")
+		defer func() {
+			if cause := recover(); cause != nil {
+				s.o.Log.Error("request failed", "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+				if rec.status == 0 {
+					fail(rec, 500, errInternal)
+				}
+			}
+			took := time.Since(begin)
+			route := r.Pattern // a path would let anyone make any number of time series
+			if route == "" {
+				route = "other"
+			}
+			status := rec.status
+			if status == 0 {
+				status = statusAborted
+			}
+			s.metrics.answered(route, status, took)
+			level := slog.LevelDebug
+			if status >= 500 {
+				level = slog.LevelWarn
+			}
+			s.o.Log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", status, "took", took, "from", r.RemoteAddr)
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// protected lets requests through that bear the token.
+func (s *Server) protected(next http.HandlerFunc) http.HandlerFunc {
+	if s.o.Token == "" {
+		return next
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(s.o.Token)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			fail(w, 401, errors.New("send the token: Authorization: Bearer TOKEN"))
+			return
+		}
+		next(w, r)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.Encode(v) // an error is the client's, who has gone
+}
+
+// failure is the body of every answer that isn't one.
+type failure struct {
+	Error string `json:"error"`
+}
+
+func fail(w http.ResponseWriter, status int, err error) {
+	if status == 503 {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, status, failure{err.Error()})
+}
+
+// find returns the model that a request names.
+func (s *Server) find(name string) (*served, error) {
+	m, names := s.library.find(name)
+	switch {
+	case m != nil:
+		return m, nil
+	case name == "":
+		return nil, bad(400, "there are several models: name one of %s", strings.Join(names, ", "))
+	}
+	return nil, bad(404, "there is no model %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// models lists the names.
+func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+	_, names := s.library.find("/") // no file has this name
+	writeJSON(w, 200, modelList{names})
+}
+
+type modelList struct {
+	Models []string `json:"models"`
+}
+
+// Description is what GET /v1/model answers.
+type Description struct {
+	Name              string             `json:"name"`
+	Objective         string             `json:"objective"`
+	Target            string             `json:"target"`
+	Inputs            []Input            `json:"inputs"`
+	Rows              int                `json:"rows"`
+	Inducing          int                `json:"inducing"`
+	Kernel            kernel.Spec        `json:"kernel"`
+	Certificate       *krigo.Certificate `json:"certificate"`
+	CertificateReason string             `json:"certificate_reason,omitempty"`
+	Sentence          string             `json:"sentence,omitempty"` // the certificate in words
+	Test              *model.Test        `json:"test"`
+}
+
+// Input is one of a model's inputs, with the mean and the standard deviation by which it
+// is scaled.
+type Input struct {
+	Name  string  `json:"name"`
+	Mean  float64 `json:"mean"`
+	Scale float64 `json:"scale"`
+}
+
+func (s *Server) model(w http.ResponseWriter, r *http.Request) {
+	m, err := s.find(r.URL.Query().Get("model"))
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test}
+	for j, name := range m.Inputs {
+		d.Inputs = append(d.Inputs, Input{name, m.Scaling.InputMean[j], m.Scaling.InputScale[j]})
+	}
+	for _, role := range m.Roles {
+		if role == dataset.Prior || role == dataset.Certified {
+			d.Rows++
+		}
+	}
+	if m.Posterior.Sparse() {
+		d.Inducing = m.Posterior.Support.Rows
+	}
+	if m.Certificate != nil {
+		d.Sentence = krigo.Sentence(m.Model, m.Certificate)
+	}
+	writeJSON(w, 200, d)
+}
+
+// Answer is what POST /v1/predict answers.
+type Answer struct {
+	Model       string             `json:"model"`
+	Target      string             `json:"target"`
+	Predictions []krigo.Prediction `json:"predictions"`
+}
+
+func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
+	defer cancel()
+	m, table, err := s.read(w, r)
+	var ps []krigo.Prediction
+	if err == nil {
+		ps, err = m.queue.run(ctx, table)
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	if wantsCSV(r) {
+		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+		// Predictions are finite, so that an error is the client's, who has gone.
+		krigo.WritePredictions(w, ps)
+		return
+	}
+	writeJSON(w, 200, Answer{m.name, m.Target, ps})
+}
+
+// wantsCSV says whether the answer should be CSV: as Accept says, or without it the
+// request's own type.
+func wantsCSV(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	if accept == "" || accept == "*/*" {
+		accept = r.Header.Get("Content-Type")
+	}
+	kind, _, _ := mime.ParseMediaType(strings.Split(accept, ",")[0])
+	return kind == "text/csv"
+}
+
+// read reads a request's rows and finds its model.
+func (s *Server) read(w http.ResponseWriter, r *http.Request) (*served, *dataset.Table, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" && kind != "text/csv" {
+		return nil, nil, bad(415, "Content-Type %q: send application/json or text/csv", r.Header.Get("Content-Type"))
+	}
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return nil, nil, bad(415, "Content-Encoding %q: compressed bodies aren't taken", e)
+	}
+	query := r.URL.Query()
+	for key := range query {
+		if key != "model" {
+			return nil, nil, bad(400, "the query parameter %q isn't known: there is model", key)
+		}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.o.MaxBody))
+	if err != nil {
+		return nil, nil, err
+	}
+	var m *served
+	if kind == "text/csv" {
+		if m, err = s.find(query.Get("model")); err != nil {
+			return nil, nil, err
+		}
+		t, err := parseCSV(body, s.o.MaxRows)
+		return m, t, err
+	}
+	req, err := parseJSON(body, func(name string) ([]string, error) {
+		if q := query.Get("model"); q != "" && name != "" && q != name {
+			return nil, bad(400, "the query names the model %q, the body %q", q, name)
+		}
+		if m, err = s.find(cmp.Or(name, query.Get("model"))); err != nil {
+			return nil, err
+		}
+		return m.Inputs, nil
+	}, s.o.MaxRows)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, req.Table, nil
+}
+
+// refuse answers with the status that an error calls for.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	var known *badRequest
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &known):
+		fail(w, known.status, err)
+	case errors.As(err, &large):
+		fail(w, 413, fmt.Errorf("the body is larger than %s bytes", strconv.FormatInt(large.Limit, 10)))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		fail(w, 408, fmt.Errorf("the body didn't come within %v", s.o.Timeout))
+	case errors.Is(err, errBusy):
+		fail(w, 503, err)
+	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil:
+		fail(w, 503, fmt.Errorf("the prediction took longer than %v: send fewer rows", s.o.Timeout))
+	case errors.Is(err, errInternal):
+		fail(w, 500, err)
+	case r.Context().Err() != nil:
+		// The client has gone; nobody reads an answer.
+	default:
+		fail(w, 400, err)
+	}
+}
+
+// Loopback says whether only this machine can reach an address.
+func Loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
