@@ -156,8 +156,8 @@ func (r *maker) sample(table *dataset.Table) error {
 		rows, s.name = slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found }), "rows of "+table.Source
 	}
 	if len(rows) == 0 {
-		rows, s.name, s.fresh = d.All(), "training rows", false
-		r.warn("The figures show rows that the model was trained on, which it predicts better than others. Fit with --test-fraction, or name a file of rows it hasn't seen.")
+		rows, s.name, s.fresh = d.All(), "rows that it was made from", false
+		r.warn("The figures show rows that the model was made from, which it predicts better than others. Fit with --test-fraction, or name a file of rows it hasn't seen.")
 	}
 	step := (len(rows) + maxRows - 1) / maxRows
 	var chosen []int
@@ -533,6 +533,7 @@ func (r *maker) drawSlices() error {
 			caption += "; below, where the inducing inputs are"
 		}
 		p.Legend.Top = true
+		p.Y.Max += 0.2 * (p.Y.Max - p.Y.Min) // room for it
 		if err := r.add(figure("Along "+r.m.Inputs[j], caption+".", p)); err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func TestFigures(t *testing.T) {
 			"Training|Predicted and observed|Residuals|Calibration|Relevance|Along *|Along *|Along *|Along *|The two most relevant inputs|Inducing inputs",
 			[]string{"60 test rows", "inverse lengthscale", "10 inducing inputs"}},
 		{"training rows", snelson, snelson, krigo.Options{Target: "y", Inducing: 5},
-			"Training|Predicted and observed|Residuals|Along x", []string{"trained on, which it predicts better", "where the inducing inputs are"}},
+			"Training|Predicted and observed|Residuals|Along x", []string{"made from, which it predicts better", "where the inducing inputs are"}},
 		{"no data", snelson, nil, krigo.Options{Target: "y", Objective: "evidence", Restarts: 2, Scaling: "all-rows"},
 			"Training|Along x", []string{"Not a certificate", "heuristic", "the best of 2 starts"}},
 		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Target: "y", Kernel: "linear"},
