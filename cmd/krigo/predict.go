@@ -30,7 +30,7 @@ func newPredict(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
-		Long: `Predict every row of a CSV or NPY file, which needs the model's input columns in any order;
+		Long: `Predict every row of a CSV, NPY, NPZ or Parquet file, which needs the model's input columns in any order;
 other columns are ignored. In the target's own units:
 
   mean                 of the function and of the target
@@ -53,7 +53,7 @@ minutes for some hundred rows. Models of --solver nearest predict each row from 
 training rows nearest to it, and say so on standard error.`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.json && filepath.Ext(out) == ".npy" {
+			if c.json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(out)) {
 				return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", out)}
 			}
 			m, err := krigo.Load(args[0])
@@ -121,6 +121,6 @@ training rows nearest to it, and say so on standard error.`,
 	}
 	cmd.Flags().StringSliceVar(&kinds, "intervals", nil, "further intervals: "+strings.Join(krigo.IntervalKinds, ", "))
 	cmd.Flags().BoolVar(&exactVariance, "exact-variance", false, "models of --solver cg: solve for each row's variance")
-	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it or NPY, as it ends in .csv, .gz or .npy")
+	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .npy, .npz or .parquet")
 	return cmd
 }
