@@ -19,7 +19,8 @@ type Evaluation struct {
 	Value             float64      `json:"value"`                          // something to minimise: −ln p(y), or a risk bound
 	StandardError     *float64     `json:"value_standard_error,omitempty"` // where the value is an estimate
 	Gradient          Gradient     `json:"gradient"`
-	Certificate       *Certificate `json:"certificate"` // at the parameters rounded to the grid
+	GradientError     *Gradient    `json:"gradient_standard_error,omitempty"` // with StandardError
+	Certificate       *Certificate `json:"certificate"`                       // at the parameters rounded to the grid
 	CertificateReason string       `json:"certificate_reason,omitempty"`
 
 	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // of a sparse GP
@@ -132,6 +133,10 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		}
 	}
 	gradient := make([]float64, len(at))
+	estimate, estimated := problem.(*objective.IterativeEvidence)
+	if estimated {
+		estimate.GradientErrors = make([]float64, len(at))
+	}
 	e := &Evaluation{Objective: o.Objective}
 	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
 		return nil, err
@@ -139,10 +144,13 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if e.EvidenceBounds, err = p.evidenceBounds(o, f, x); err != nil {
 		return nil, err
 	}
-	if estimate, ok := problem.(*objective.IterativeEvidence); ok {
-		e.StandardError = &estimate.StandardError
-	}
 	nk, g := len(k.Params()), f.gridParams()
+	if estimated {
+		e.StandardError = &estimate.StandardError
+		errors := estimate.GradientErrors
+		e.GradientError = &Gradient{LogNoiseVariance: &errors[g]}
+		e.GradientError.of(params.Kernel, &errors)
+	}
 	var d objective.FreeFormParts
 	if free != nil {
 		d = free.Split(gradient)

@@ -802,7 +802,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{21100, krigo.Options{Full: true}, "up to 20000"},
 		{21100, krigo.Options{Objective: "evidence", Solver: "cholesky"}, "up to 20000"},
-		{52000, krigo.Options{Objective: "evidence"}, "would take days"},
+		{52000, krigo.Options{Objective: "evidence"}, "may take days"},
 	} {
 		c.o.Target = "y"
 		if _, err := krigo.Fit(context.Background(), big(c.rows), c.o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "big.csv") {

@@ -1,13 +1,16 @@
 package krigo
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Prediction is a model's prediction for one row, in the target's own units.
@@ -52,6 +55,42 @@ func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (
 		ps[i] = p
 	}
 	return ps, nil
+}
+
+// Sample draws count functions jointly from the model's posterior and returns their values at
+// every row of a table, row by row, in the target's own units: draws of f, without observation
+// noise. The same seed gives the same draws. Progress, of a model of --solver cg, may be nil.
+func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed uint64, progress func(iteration int, residual float64)) ([][]float64, error) {
+	if count < 1 {
+		return nil, usage("%d samples: want at least one", count)
+	}
+	d, err := table.Unlabelled(m.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	x, err := gather(d.Scaled(d.All(), m.Scaling))
+	if err != nil {
+		return nil, err
+	}
+	var o posterior.Iterative
+	if progress != nil {
+		o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }
+	}
+	draws := linalg.New(x.Rows, count)
+	if err := m.Posterior.Sample(ctx, x, draws, seed, o); err != nil {
+		return nil, err
+	}
+	samples := make([][]float64, x.Rows)
+	for i := range samples {
+		samples[i] = draws.Row(i)
+		for j, v := range samples[i] {
+			samples[i][j] = m.Scaling.RawMean(v)
+		}
+		if !linalg.Finite(samples[i]) {
+			return nil, fmt.Errorf("%s: %s: the samples overflow: its inputs are too far from the training data", table.Source, table.Where(i))
+		}
+	}
+	return samples, nil
 }
 
 // PredictionNames are the columns of a table of predictions.

@@ -38,6 +38,11 @@ type IterativeEvidence struct {
 	StandardError float64 // of the value: half that of ln|C|
 	Iterations    int
 
+	// GradientErrors, if not nil, is filled with the standard errors of the next gradients, over
+	// probes as that of the value, at the price of a pull-back for each probe. The mean
+	// function's are 0: nothing of its derivatives is estimated.
+	GradientErrors []float64
+
 	preconditioner *iterative.Preconditioner
 	probes         linalg.Matrix
 }
@@ -142,8 +147,32 @@ func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
 	kernel.PullOuter(e.Kernel, c.Theta, e.X, h, weights, gradient[:nk])
 	e.Mean.Pull(beta, e.X, w, gradient[nk:len(gradient)-1])
 	gradient[len(gradient)-1] = c.Noise * trace
+	if e.GradientErrors != nil {
+		e.gradientErrors(c, solution.Lanczos)
+	}
 	if !linalg.Finite(gradient) {
 		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", c.Noise)
 	}
 	return value, nil
+}
+
+// gradientErrors fills GradientErrors: each probe by itself estimates ½ tr C⁻¹∂C.
+func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*iterative.Lanczos) {
+	nk, last, m := len(c.Theta), len(e.GradientErrors)-1, float64(len(probes))
+	each := linalg.New(len(probes), last+1)
+	for i := range probes {
+		h, row := iterative.LogDet(e.preconditioner, probes[i:i+1], true).Adjoint, each.Row(i)
+		kernel.PullOuter(e.Kernel, c.Theta, e.X, h, slices.Repeat([]float64{0.5}, h.Cols), row[:nk])
+		row[last] = 0.5 * c.Noise * linalg.Dot(h.Data, h.Data)
+	}
+	for j := range e.GradientErrors {
+		var sum, squares float64
+		for i := range probes {
+			sum += each.At(i, j)
+		}
+		for i := range probes {
+			squares += math.Pow(each.At(i, j)-sum/m, 2)
+		}
+		e.GradientErrors[j] = math.Sqrt(squares / max(m-1, 1) / m)
+	}
 }

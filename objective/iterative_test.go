@@ -90,6 +90,61 @@ func TestIterativeEvidence(t *testing.T) {
 	}
 }
 
+// TestIterativeEvidenceOfManyRows: value and gradient are within three standard errors of those by
+// Cholesky.
+func TestIterativeEvidenceOfManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("factors matrices of 2,000 rows")
+	}
+	const n = 2000
+	for _, c := range []struct {
+		kernel   string
+		logNoise float64
+		repeated bool
+	}{{"se", -4, true}, {"matern32", -2, false}, {"rq+linear", -3, false}} {
+		k, err := kernel.Parse(c.kernel, 2, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := wavy(n, c.repeated)
+		mean := kernel.LinearMean{}
+		exact := &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y, Objective: &objective.Evidence{}}
+		e := &objective.IterativeEvidence{Kernel: k, Mean: mean, X: x, Y: y, Seed: 3}
+		at := slices.Repeat([]float64{-0.3}, e.Dim())
+		at[len(at)-1] = c.logNoise
+		want, got := make([]float64, len(at)), make([]float64, len(at))
+		wantValue, err := exact.Evaluate(at, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The preconditioner of another place: at its own there may be next to nothing to estimate.
+		anchor := slices.Clone(at)
+		for i := range anchor {
+			anchor[i] += 0.3
+		}
+		if err := e.Anchor(anchor); err != nil {
+			t.Fatal(err)
+		}
+		e.GradientErrors = make([]float64, e.Dim())
+		value, err := e.Evaluate(at, got)
+		if err != nil {
+			t.Fatalf("%s: %v", c.kernel, err)
+		}
+		if !(math.Abs(value-wantValue) <= 3*e.StandardError) || !(e.StandardError < 0.01*n) {
+			t.Errorf("%s: value %v ± %.2g, by Cholesky %v", c.kernel, value, e.StandardError, wantValue)
+		}
+		for i, name := range e.Names() {
+			// What residuals of 1e-4 leave of the exact part stands beside the errors.
+			if !(math.Abs(got[i]-want[i]) <= 3*e.GradientErrors[i]+1e-5*n) || !(e.GradientErrors[i] < 0.01*n) {
+				t.Errorf("%s: d/d %s is %v ± %.2g, by Cholesky %v", c.kernel, name, got[i], e.GradientErrors[i], want[i])
+			}
+		}
+		if e.GradientErrors[len(at)-2] != 0 || !(e.GradientErrors[0] > 0) {
+			t.Errorf("%s: standard errors %v", c.kernel, e.GradientErrors)
+		}
+	}
+}
+
 func TestIterativeEvidenceCancelled(t *testing.T) {
 	x, y := wavy(50, false)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -79,6 +79,39 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 	}
 }
 
+// TestIterativeOfManyRows holds predictions against the factored posterior's.
+func TestIterativeOfManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("factors a matrix of 2,500 rows")
+	}
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(14, 6))
+	x, y := rowsOf(rng, 2500, 2)
+	x.RowRange(2400, 2500).CopyFrom(x.RowRange(0, 100))
+	xs, _ := rowsOf(rng, 100, 2)
+	k, theta := kernel.Matern52(2, true), []float64{-1, -0.5, 0.3}
+	exact, err := posterior.NewExact(k, theta, kernel.ZeroMean{}, nil, x, y, 0.05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := posterior.NewIterative(ctx, k, theta, kernel.ZeroMean{}, nil, x, y, 0.05, 512, posterior.Iterative{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMean, wantVar := make([]float64, 100), make([]float64, 100)
+	mean, variance, solved := make([]float64, 100), make([]float64, 100), make([]float64, 100)
+	exact.Latent(xs, wantMean, wantVar)
+	p.Latent(xs, mean, variance)
+	if err := p.SolvedVariance(ctx, xs, solved, posterior.Iterative{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range wantMean {
+		if !(math.Abs(mean[i]-m) <= 1e-4) || !(math.Abs(solved[i]/wantVar[i]-1) <= 1e-5) || !(variance[i] >= wantVar[i]*(1-1e-9)) || !(variance[i] <= 1.2*wantVar[i]) {
+			t.Errorf("row %d: mean %v, variances %v and solved %v, by Cholesky %v, %v", i, mean[i], variance[i], solved[i], m, wantVar[i])
+		}
+	}
+}
+
 func TestIterativeStalls(t *testing.T) {
 	x, y := linalg.Of(3, 1, []float64{0, 1, 1}), []float64{0, 1, 2}
 	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 1e-15, 3, posterior.Iterative{Rank: 1, Tolerance: 1e-18})

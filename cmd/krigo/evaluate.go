@@ -58,6 +58,12 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 			if err := printJSON(w, e.Gradient); err != nil {
 				return err
 			}
+			if e.GradientError != nil {
+				fmt.Fprintln(w, "its standard errors")
+				if err := printJSON(w, e.GradientError); err != nil {
+					return err
+				}
+			}
 			if b := e.EvidenceBounds; b != nil {
 				fmt.Fprintln(w, "log evidence, from above to below")
 				for _, bound := range []struct {

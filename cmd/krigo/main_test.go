@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -306,6 +307,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"predict", "good.krigo", "missing.csv", "--out", "p.csv"}, 1, []string{"missing.csv"}},
 		{[]string{"predict", "good.krigo", "new.csv", "--out", "nowhere/p.csv"}, 1, []string{"nowhere"}},
 		{[]string{"predict"}, 2, []string{"arg"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--samples", "-2"}, 2, []string{"--samples -2"}},
 		{[]string{"predict", "good.krigo", "nan.npy"}, 1, []string{"nan.npy", "row 2"}},
 		{[]string{"predict", "good.krigo", "new.csv", "--json", "--out", "p.npy"}, 2, []string{"--json", "p.npy"}},
 		{[]string{"certify", "good.krigo", "few.npy"}, 1, []string{"few.npy", `"LSTAT"`}},
@@ -579,7 +581,10 @@ func TestJSONKeys(t *testing.T) {
 			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95"))},
 		{"evaluate homes.csv --target MEDV --params params.json --objective evidence --solver cg", slices.Concat(
 			under("", "certificate", "certificate_reason", "objective", "value", "value_standard_error"),
-			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"))},
+			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"),
+			under("gradient_standard_error", "log_variance", "log_lengthscales", "log_noise_variance"))},
+		{"predict m.krigo new.csv --samples 2", slices.Concat(under("", "target", "samples"),
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95"))},
 		{"certify m.krigo homes.csv", slices.Concat(certificate, under("", "certificate.epsilon_above", "matches"))},
 		{"certify m.krigo fresh.csv --fresh", under("", "rows", "delta", "loss", "epsilon", "gibbs_risk", "bound", "mean_risk", "mean_bound")},
 		{"evaluate homes.csv --target MEDV --params params.json", slices.Concat(certificate, under("", "objective", "value"),
@@ -676,6 +681,44 @@ func TestPredictOut(t *testing.T) {
 		for j, v := range []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95} {
 			if got, err := strconv.ParseFloat(fields[j], 64); err != nil || got != v {
 				t.Errorf("row %d, field %d: %v as text, %v in JSON (%v)", i, j, fields[j], v, err)
+			}
+		}
+	}
+}
+
+// TestPredictSamples: draws are further columns, the same for the same seed, around the mean.
+func TestPredictSamples(t *testing.T) {
+	workplace(t)
+	for _, solver := range []string{"cholesky", "cg"} {
+		must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--solver", solver, "--ard", "off", "--quiet")
+		out := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet")
+		if again := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet"); again != out {
+			t.Errorf("%s: other samples from the same seed", solver)
+		}
+		if other := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "8", "--quiet"); other == out {
+			t.Errorf("%s: the same samples from another seed", solver)
+		}
+		var d predictDocument
+		if err := json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--json", "--quiet")), &d); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		names := strings.Split(lines[0], ",")
+		if len(names) != 305 || names[5] != "sample1" || names[304] != "sample300" || len(lines) != 4 {
+			t.Fatalf("%s: %d columns, %d lines", solver, len(names), len(lines))
+		}
+		for i, p := range d.Predictions {
+			fields := strings.Split(lines[i+1], ",")
+			var sum, squares float64
+			for j, v := range d.Samples[i] {
+				if got, err := strconv.ParseFloat(fields[5+j], 64); err != nil || got != v {
+					t.Errorf("row %d, sample %d: %v as text, %v in JSON", i, j, fields[5+j], v)
+				}
+				sum += v / 300
+				squares += (v - p.Mean) * (v - p.Mean) / 300
+			}
+			if !(math.Abs(sum-p.Mean) <= 5*math.Sqrt(p.LatentVariance/300)) || !(math.Abs(squares/p.LatentVariance-1) <= 5*math.Sqrt(2./300)) {
+				t.Errorf("%s, row %d: samples of mean %v and variance %v, predicted %v and %v", solver, i, sum, squares, p.Mean, p.LatentVariance)
 			}
 		}
 	}

@@ -21,12 +21,15 @@ type predictDocument struct {
 	Solver      string                      `json:"solver,omitempty"` // as in fit, unless the posterior is factored
 	Predictions []krigo.Prediction          `json:"predictions"`
 	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // those asked for, by kind
+	Samples     [][]float64                 `json:"samples,omitempty"`   // those asked for, row by row
 }
 
 func newPredict(c *common) *cobra.Command {
 	var out string
 	var kinds []string
 	var exactVariance bool
+	var samples int
+	var seed uint64
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
@@ -47,12 +50,18 @@ asked for by --intervals and come as KIND_lower, KIND_upper:
   band         the certificate's: with its confidence, at least its share of all further
                targets lie within (krigo certify says both)
 
+--samples K draws K functions from the posterior, jointly for all rows, and adds their values
+as sample1 … sampleK: draws of the function itself, without observation noise.
+
 Models of --solver cg have variances given each row's nearest training rows, which are
 never too small; how good they are stands among fit's notices. --exact-variance solves for each row's, in
 minutes for some hundred rows. Models of --solver nearest predict each row from the
 training rows nearest to it, and say so on standard error.`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if samples < 0 {
+				return &krigo.UsageError{Err: fmt.Errorf("--samples %d: want a number of draws", samples)}
+			}
 			if c.json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(out)) {
 				return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", out)}
 			}
@@ -69,19 +78,24 @@ training rows nearest to it, and say so on standard error.`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not on all %d\n", n, m.Posterior.Support.Rows)
 			}
 			var ps []krigo.Prediction
+			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+			solving := func(iteration int, residual float64) {
+				progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
+			}
 			if exactVariance {
-				progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-				ps, err = krigo.PredictExactVariance(cmd.Context(), m, table, func(iteration int, residual float64) {
-					progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
-				})
-				progress.end()
+				ps, err = krigo.PredictExactVariance(cmd.Context(), m, table, solving)
 			} else {
 				ps, err = krigo.Predict(m, table)
 			}
+			var drawn [][]float64
+			if err == nil && samples > 0 {
+				drawn, err = krigo.Sample(cmd.Context(), m, table, samples, seed, solving)
+			}
+			progress.end()
 			if err != nil {
 				return err
 			}
-			document := predictDocument{Target: m.Target, Predictions: ps}
+			document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 				document.Solver = kind
 			}
@@ -104,6 +118,16 @@ training rows nearest to it, and say so on standard error.`,
 					return before(i, values)
 				}
 			}
+			if samples > 0 {
+				before, at := fill, len(names)
+				for j := range samples {
+					names = append(names, fmt.Sprintf("sample%d", j+1))
+				}
+				fill = func(i int, values []float64) error {
+					copy(values[at:], drawn[i])
+					return before(i, values)
+				}
+			}
 			write := func(w io.Writer) error {
 				if c.json {
 					return json.NewEncoder(w).Encode(document)
@@ -121,6 +145,8 @@ training rows nearest to it, and say so on standard error.`,
 	}
 	cmd.Flags().StringSliceVar(&kinds, "intervals", nil, "further intervals: "+strings.Join(krigo.IntervalKinds, ", "))
 	cmd.Flags().BoolVar(&exactVariance, "exact-variance", false, "models of --solver cg: solve for each row's variance")
+	cmd.Flags().IntVar(&samples, "samples", 0, "joint draws of the function from the posterior, a column each")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "of the draws; same seed, same draws")
 	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .npy, .npz or .parquet")
 	return cmd
 }

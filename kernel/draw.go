@@ -1,0 +1,184 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/radial"
+)
+
+// Function is a function drawn from GP(0, k_θ), as a sum of random functions of mean zero and
+// covariance k_θ each,
+//
+//	f(x) = F^-½ Σ_k w_k φ_k(x),  w_k ~ N(0, 1),  E φ_k(x) φ_k(x') = k_θ(x, x')
+//
+// For a stationary kernel φ_k is σ√2 cos(ω_kᵀx + b_k), a random Fourier feature (Rahimi & Recht
+// 2007), with ω_k from the kernel's spectral density. Over draws of weights and features together
+// f has exactly the mean and covariance of the Gaussian process; it is Gaussian itself up to
+// an excess kurtosis of the order of 1/F.
+type Function struct {
+	features features
+	weights  []float64 // w_k F^-½
+}
+
+// features writes φ_k(x_i) to row i, column k.
+type features func(x, phi linalg.Matrix)
+
+// drawer is a kernel that random functions can be drawn for.
+type drawer interface {
+	draw(theta []float64, dim, count int, rng *rand.Rand) (features, error)
+}
+
+// Draw draws a function of dim inputs with count features. All kernels that Parse knows can be
+// drawn from; the covariance of a posterior can't.
+func Draw(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (*Function, error) {
+	phi, err := drawFeatures(k, theta, dim, count, rng)
+	if err != nil {
+		return nil, err
+	}
+	f := &Function{phi, make([]float64, count)}
+	for i := range f.weights {
+		f.weights[i] = rng.NormFloat64() / math.Sqrt(float64(count))
+	}
+	return f, nil
+}
+
+func drawFeatures(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (features, error) {
+	d, ok := k.(drawer)
+	if !ok {
+		return nil, fmt.Errorf("no random features are known for the kernel %q", k.Spec(theta).Name)
+	}
+	return d.draw(theta, dim, count, rng)
+}
+
+// At writes f(x_i) to out, on all cores.
+func (f *Function) At(x linalg.Matrix, out []float64) {
+	linalg.Parallel((x.Rows+tile-1)/tile, func(t int) {
+		i0, i1 := t*tile, min((t+1)*tile, x.Rows)
+		phi := linalg.Borrow(i1-i0, len(f.weights))
+		f.features(x.RowRange(i0, i1), phi)
+		linalg.Gemv(false, 1, phi, f.weights, 0, out[i0:i1])
+		linalg.Return(phi)
+	})
+}
+
+// cosines are amplitude·cos(ω_kᵀx + b_k), ω_k the rows of omega, b_k uniform.
+func cosines(amplitude float64, omega linalg.Matrix, rng *rand.Rand) features {
+	phase := make([]float64, omega.Rows)
+	for k := range phase {
+		phase[k] = 2 * math.Pi * rng.Float64()
+	}
+	return func(x, phi linalg.Matrix) {
+		linalg.Gemm(false, true, 1, x, omega, 0, phi)
+		for i := range phi.Rows {
+			row := phi.Row(i)
+			for k, b := range phase {
+				row[k] = amplitude * math.Cos(row[k]+b)
+			}
+		}
+	}
+}
+
+// normals is a matrix of draws from N(0, 1).
+func normals(rows, cols int, rng *rand.Rand) linalg.Matrix {
+	m := linalg.New(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = rng.NormFloat64()
+	}
+	return m
+}
+
+// draw takes frequencies from the spectral density: normal for SE, Student's t with 2ν degrees
+// of freedom for Matérn-ν (Rasmussen & Williams 2006, Eq. 4.15), and for the rational quadratic,
+// a mixture of SE (their Eq. 4.20), normal with a precision from a gamma distribution.
+func (s *Stationary) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
+	logL2, shape, variance := s.unpack(theta)
+	gamma := func(a float64) float64 { return distuv.Gamma{Alpha: a, Beta: a, Src: rng}.Rand() }
+	omega := normals(count, s.dim, rng)
+	for k := range count {
+		scale := 1.0
+		switch s.profile {
+		case radial.Matern12:
+			scale = 1 / math.Sqrt(gamma(0.5))
+		case radial.Matern32:
+			scale = 1 / math.Sqrt(gamma(1.5))
+		case radial.Matern52:
+			scale = 1 / math.Sqrt(gamma(2.5))
+		case radial.RQ:
+			scale = math.Sqrt(gamma(shape))
+		}
+		for t := range s.dim {
+			omega.Row(k)[t] *= scale * math.Exp(-0.5*logL2[min(t, len(logL2)-1)])
+		}
+	}
+	return cosines(math.Sqrt(2*variance), omega, rng), nil
+}
+
+// draw is SE's, on the points on circles that make the kernel one (see Periodic).
+func (p *Periodic) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
+	f := cosines(math.Sqrt2*math.Exp(theta[len(theta)-1]/2), normals(count, 2*p.dim, rng), rng)
+	centre := make([]float64, p.dim)
+	return func(x, phi linalg.Matrix) {
+		w := p.wave(theta, x, centre)
+		f(w.embed, phi)
+		w.release()
+	}, nil
+}
+
+// draw takes random slopes.
+func (Linear) draw(theta []float64, dim, count int, rng *rand.Rand) (features, error) {
+	slopes := normals(count, dim, rng)
+	return func(x, phi linalg.Matrix) {
+		linalg.Gemm(false, true, math.Exp(theta[0]/2), x, slopes, 0, phi)
+	}, nil
+}
+
+// draw takes random signs: one a feature, and for the white kernel one a feature and place, from
+// a stream that the coordinates seed, since a place has the same noise whenever it is asked for.
+func (c indicator) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
+	amplitude, seed := math.Exp(theta[0]/2), rng.Uint64()
+	return func(x, phi linalg.Matrix) {
+		for i := range phi.Rows {
+			stream := rand.NewPCG(seed, 0)
+			if c.white {
+				for _, v := range x.Row(i) {
+					stream = rand.NewPCG(stream.Uint64(), math.Float64bits(v+0)) // −0 is 0
+				}
+			}
+			row := phi.Row(i)
+			for k := range row {
+				row[k] = amplitude
+				if stream.Uint64()&1 == 0 {
+					row[k] = -amplitude
+				}
+			}
+		}
+	}, nil
+}
+
+// draw adds or multiplies independent random functions of mean zero, as it does covariances.
+func (c composite) draw(theta []float64, dim, count int, rng *rand.Rand) (features, error) {
+	var parts []features
+	var err error
+	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
+		f, e := drawFeatures(k, th, dim, count, rng)
+		if parts = append(parts, f); e != nil {
+			err = e
+		}
+	})
+	return func(x, phi linalg.Matrix) {
+		parts[0](x, phi)
+		part := linalg.Borrow(phi.Rows, phi.Cols)
+		for _, f := range parts[1:] {
+			f(x, part)
+			for i := range phi.Rows {
+				c.combine(phi.Row(i), part.Row(i))
+			}
+		}
+		linalg.Return(part)
+	}, err
+}

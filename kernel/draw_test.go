@@ -1,0 +1,106 @@
+package kernel_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// TestDrawCovariance: draws have the mean 0 and the covariance k, within five standard errors.
+func TestDrawCovariance(t *testing.T) {
+	const n, d, draws, features = 6, 2, 4000, 16
+	rng := rand.New(rand.NewPCG(31, 1))
+	x := linalg.New(n, d)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	copy(x.Row(n-1), x.Row(0)) // the white kernel's too is the same at the same place
+	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant", "white",
+		"se+linear", "(matern32+white)*periodic", "linear*constant+rq"} {
+		k, err := kernel.Parse(expr, d, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := make([]float64, len(k.Params()))
+		for i := range theta {
+			theta[i] = 0.4 - 0.3*float64(i%3)
+		}
+		want := linalg.New(n, n)
+		kernel.FillSymmetric(k, theta, x, want)
+		f := make([]float64, n)
+		sum, products, squares := make([]float64, n), linalg.New(n, n), linalg.New(n, n)
+		for range draws {
+			g, err := kernel.Draw(k, theta, d, features, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.At(x, f)
+			for i, a := range f {
+				sum[i] += a
+				for j, b := range f {
+					products.Row(i)[j] += a * b
+					squares.Row(i)[j] += a * a * b * b
+				}
+			}
+			if f[0] != f[n-1] {
+				t.Fatalf("%s: at the same place %v and %v", expr, f[0], f[n-1])
+			}
+		}
+		for i := range n {
+			if !(math.Abs(sum[i]/draws) <= 5*math.Sqrt(want.At(i, i)/draws)) {
+				t.Errorf("%s: the mean of row %d is %v", expr, i, sum[i]/draws)
+			}
+			for j := range n {
+				got := products.At(i, j) / draws
+				se := math.Sqrt((squares.At(i, j)/draws - got*got) / draws)
+				if !(math.Abs(got-want.At(i, j)) <= 5*se) {
+					t.Errorf("%s: covariance %d, %d is %v ± %.2g, want %v", expr, i, j, got, se, want.At(i, j))
+				}
+			}
+		}
+	}
+}
+
+// TestDrawSeeded: a seed gives a function, whichever rows it is asked for and on however many cores.
+func TestDrawSeeded(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	k, err := kernel.Parse("se*periodic+white", 3, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := linalg.New(300, 3)
+	for i := range x.Data {
+		x.Data[i] = math.Sin(float64(i))
+	}
+	var first []float64
+	for _, cores := range []int{1, 3} {
+		runtime.GOMAXPROCS(cores)
+		f, err := kernel.Draw(k, make([]float64, len(k.Params())), 3, 100, rand.New(rand.NewPCG(5, 5)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, some := make([]float64, 300), make([]float64, 10)
+		f.At(x, out)
+		f.At(x.RowRange(37, 47), some)
+		for i, v := range some {
+			if !(math.Abs(v-out[37+i]) <= 1e-12) {
+				t.Errorf("row %d: %v among others %v", i, v, out[37+i])
+			}
+		}
+		if first == nil {
+			first = out
+		}
+		if !slices.Equal(out, first) {
+			t.Errorf("another function on %d cores", cores)
+		}
+	}
+	var posterior kernel.Kernel = &kernel.Conditional{Kernel: k, Theta: make([]float64, len(k.Params()))}
+	if _, err := kernel.Draw(kernel.Sum(kernel.Linear{}, posterior), []float64{0}, 3, 9, rand.New(rand.NewPCG(5, 5))); err == nil {
+		t.Error("random features of a posterior's covariance")
+	}
+}

@@ -1,0 +1,203 @@
+package posterior
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+const (
+	// jointRows are drawn at most by a factor of their covariance matrix.
+	jointRows = 1000
+
+	// drawFeatures make a draw of the prior: for a stationary kernel, the excess kurtosis of
+	// its marginals is 1.5/1024.
+	drawFeatures = 1024
+
+	// drawsTogether are the draws that are conditioned at once.
+	drawsTogether = 64
+
+	sampleStream = 0x73616d706c650000 // of the generators, one a draw
+)
+
+// Sample writes joint draws of f, without noise, at the rows of x: each column of out is a
+// draw. The same seed gives the same draws on any number of cores, and more columns the same
+// first ones, but for rounding and what o leaves of residuals.
+//
+// Up to 1,000 rows of a factored posterior are drawn by a factor of their covariance matrix.
+// More rows, and those of a posterior by conjugate gradients, are drawn by conditioning draws
+// of the prior, which are made of random features (Matheron's rule; Wilson et al. 2020,
+// "Efficiently Sampling Functions from Gaussian Process Posteriors", and 2021, "Pathwise
+// Conditioning of Gaussian Processes"): with f₀ ~ P and ε ~ N(0, I),
+//
+//	f(x) = m̂(x) + f₀(x) − k(x,X) C⁻¹ (f₀(X) + √s ε)        exact
+//	f(x) = m̂(x) + f₀(x) − k(x,Z) L⁻ᵀ (L⁻¹f₀(Z) − L_B⁻ᵀε)   sparse
+//
+// Every draw has features of its own, so that mean and covariance over draws are the
+// posterior's, but for residuals; a single draw is Gaussian up to an excess kurtosis of the
+// order of 0.1 %. (Features that all draws share would put their covariance in place of k.)
+//
+// A posterior of the nearest rows has no joint distribution: an error. Other errors are those
+// of a prior without random features, of a solve (*iterative.Stalled) and of ctx.
+func (p *Posterior) Sample(ctx context.Context, x, out linalg.Matrix, seed uint64, o Iterative) error {
+	if p.Kind() == ByNearest {
+		return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they have no joint distribution; use one by cholesky or cg")
+	}
+	mean := make([]float64, x.Rows)
+	p.Latent(x, mean, nil)
+	if p.Kind() == ByCholesky && x.Rows <= jointRows {
+		p.sampleJoint(x, out, seed)
+	} else if err := p.samplePathwise(ctx, x, out, seed, o); err != nil {
+		return err
+	}
+	for i, m := range mean {
+		row := out.Row(i)
+		for j := range row {
+			row[j] += m
+		}
+	}
+	return nil
+}
+
+func sampleSource(seed uint64, draw int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, sampleStream+uint64(draw)))
+}
+
+// sampleJoint draws from N(0, Σ), Σ the covariance matrix of a factored posterior at x. Σ is
+// factored with the greatest pivots first, as far as there are any: where rows are close to
+// each other it is singular to working precision.
+func (p *Posterior) sampleJoint(x, out linalg.Matrix, seed uint64) {
+	n := x.Rows
+	cov := linalg.New(n, n)
+	kernel.FillSymmetric(p.Kernel, p.Theta, x, cov)
+	if p.Support.Rows > 0 {
+		u := linalg.New(n, p.Support.Rows)
+		kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
+		linalg.Trsm(false, true, p.Chol, u)
+		linalg.SyrkLower(false, -1, u, 1, cov)
+		if p.Sparse() {
+			linalg.Trsm(false, true, p.CholB, u)
+			linalg.SyrkLower(false, 1, u, 1, cov)
+		}
+		cov.MirrorLower()
+	}
+	diag := make([]float64, n)
+	for i := range diag {
+		diag[i] = max(cov.At(i, i), 0)
+	}
+	f := iterative.NewPartialCholesky(diag, n)
+	for range n {
+		pivot := 0
+		for i, left := range f.Left {
+			if left > f.Left[pivot] {
+				pivot = i
+			}
+		}
+		if f.Left[pivot] <= 0 {
+			break
+		}
+		f.Add(pivot, func(r0, r1 int, column linalg.Matrix) { copy(column.Data, cov.Row(pivot)[r0:r1]) })
+	}
+	e := linalg.New(len(f.Rows), out.Cols)
+	for j := range out.Cols {
+		rng := sampleSource(seed, j)
+		for i := range e.Rows {
+			e.Set(i, j, rng.NormFloat64())
+		}
+	}
+	out.Zero()
+	if e.Rows > 0 {
+		linalg.Gemm(false, false, 1, f.V.View(0, n, 0, e.Rows), e, 0, out)
+	}
+}
+
+// samplePathwise writes draws less the posterior's mean, see Sample.
+func (p *Posterior) samplePathwise(ctx context.Context, x, out linalg.Matrix, seed uint64, o Iterative) error {
+	condition, err := p.conditioning(ctx, o)
+	if err != nil {
+		return err
+	}
+	n := p.Support.Rows
+	fx, fs := make([]float64, x.Rows), make([]float64, n)
+	for j0 := 0; j0 < out.Cols; j0 += drawsTogether {
+		draws := out.View(0, x.Rows, j0, min(j0+drawsTogether, out.Cols))
+		atSupport, noise := linalg.New(n, draws.Cols), linalg.New(n, draws.Cols)
+		for j := range draws.Cols {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			rng := sampleSource(seed, j0+j)
+			f, err := kernel.Draw(p.Kernel, p.Theta, x.Cols, drawFeatures, rng)
+			if err != nil {
+				return fmt.Errorf("a draw at more than %d rows is made of random features, and %w: ask for fewer rows at a time", jointRows, err)
+			}
+			f.At(x, fx)
+			f.At(p.Support, fs)
+			for i, v := range fx {
+				draws.Set(i, j, v)
+			}
+			for i, v := range fs {
+				atSupport.Set(i, j, v)
+				noise.Set(i, j, rng.NormFloat64())
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		v, err := condition(atSupport, noise)
+		if err != nil {
+			return err
+		}
+		update := linalg.New(x.Rows, draws.Cols)
+		kernel.Times(p.Kernel, p.Theta, x, p.Support, v, update)
+		for i := range x.Rows {
+			linalg.Axpy(-1, update.Row(i), draws.Row(i))
+		}
+	}
+	return nil
+}
+
+// conditioning returns what makes of f₀(S) and ε the v of f₀(x) − k(x,S)v, a column for each
+// draw. It overwrites its arguments.
+func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e linalg.Matrix) (linalg.Matrix, error), error) {
+	if p.Sparse() {
+		return func(f, e linalg.Matrix) (linalg.Matrix, error) {
+			linalg.Trsm(true, false, p.Chol, f)
+			linalg.Trsm(true, true, p.CholB, e)
+			for i := range f.Rows {
+				linalg.Axpy(-1, e.Row(i), f.Row(i))
+			}
+			linalg.Trsm(true, true, p.Chol, f)
+			return f, nil
+		}, nil
+	}
+	solve := func(b linalg.Matrix) (linalg.Matrix, error) {
+		linalg.Trsm(true, false, p.Chol, b)
+		linalg.Trsm(true, true, p.Chol, b)
+		return b, nil
+	}
+	if p.Kind() == ByCG {
+		s, err := p.solver(o)
+		if err != nil {
+			return nil, err
+		}
+		solve = func(b linalg.Matrix) (linalg.Matrix, error) {
+			v := linalg.New(b.Rows, b.Cols)
+			_, err := s.Solve(ctx, b, v)
+			return v, err
+		}
+	}
+	root := math.Sqrt(p.Noise)
+	return func(f, e linalg.Matrix) (linalg.Matrix, error) {
+		for i := range f.Rows {
+			linalg.Axpy(root, e.Row(i), f.Row(i))
+		}
+		return solve(f)
+	}, nil
+}

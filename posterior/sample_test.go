@@ -1,0 +1,192 @@
+package posterior_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// moments holds the mean and the covariance of draws against those given, within five
+// standard errors.
+func moments(t *testing.T, what string, draws linalg.Matrix, mean []float64, cov func(i, j int) float64) {
+	t.Helper()
+	k := float64(draws.Cols)
+	for i, m := range mean {
+		a := draws.Row(i)
+		if got := linalg.Sum(a) / k; !(math.Abs(got-m) <= 5*math.Sqrt(cov(i, i)/k)+1e-7) {
+			t.Errorf("%s: the mean of row %d is %v, want %v", what, i, got, m)
+		}
+		for j := range i + 1 {
+			var sum, squares float64
+			for d, b := range draws.Row(j) {
+				v := (a[d] - m) * (b - mean[j])
+				sum += v
+				squares += v * v
+			}
+			got, se := sum/k, math.Sqrt((squares/k-sum*sum/(k*k))/k)
+			if !(math.Abs(got-cov(i, j)) <= 5*se+1e-9) {
+				t.Errorf("%s: the covariance of rows %d and %d is %v ± %.2g, want %v", what, i, j, got, se, cov(i, j))
+			}
+		}
+	}
+}
+
+// sampled are rows to draw at: elsewhere, one of them twice, and one of the support.
+func sampled(p problem) linalg.Matrix {
+	x := points(7, 3)
+	copy(x.Row(5), x.Row(2))
+	copy(x.Row(6), p.x.Row(3))
+	return x
+}
+
+// TestSampleMoments: draws by every way have the posterior's mean and covariance.
+func TestSampleMoments(t *testing.T) {
+	const draws = 400
+	ctx := context.Background()
+	for _, p := range problems(t) {
+		x := sampled(p)
+		mean, cov := p.naive(t, x)
+		q, out := p.fit(t), linalg.New(x.Rows, draws)
+		if err := q.Sample(ctx, x, out, 1, posterior.Iterative{}); err != nil {
+			t.Fatal(err)
+		}
+		moments(t, p.name+", joint", out, mean, cov.At)
+
+		none := make([]float64, x.Rows)
+		if err := posterior.SamplePathwise(q, ctx, x, out, 2, posterior.Iterative{}); err != nil {
+			t.Fatal(err)
+		}
+		moments(t, p.name+", pathwise", out, none, cov.At)
+
+		cg, err := posterior.NewIterative(ctx, p.k, p.theta, p.mean, p.beta, p.x, p.y, p.noise, 5, posterior.Iterative{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cg.Sample(ctx, x, out, 3, posterior.Iterative{}); err != nil {
+			t.Fatal(err)
+		}
+		moments(t, p.name+", cg", out, mean, cov.At)
+	}
+}
+
+func TestSampleMomentsOfSparse(t *testing.T) {
+	const draws = 400
+	ctx := context.Background()
+	k, ps := priors(t)
+	rng := rand.New(rand.NewPCG(8, 8))
+	x, _ := rowsOf(rng, 6, 2)
+	none, out := make([]float64, 6), linalg.New(6, draws)
+	check := func(what string, q *posterior.Posterior) {
+		t.Helper()
+		// The covariance as a kernel, which has tests of its own.
+		joint, mean, err := q.Prior(1)
+		if q.Support.Rows == 0 {
+			joint, mean, err = q.Kernel, q.Mean, nil
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, cov := make([]float64, 6), linalg.New(6, 6)
+		mean.At(q.Beta, x, m)
+		kernel.FillSymmetric(joint, q.Theta, x, cov)
+		if err := q.Sample(ctx, x, out, 4, posterior.Iterative{}); err != nil {
+			t.Fatal(err)
+		}
+		moments(t, what+", joint", out, m, cov.At)
+		if err := posterior.SamplePathwise(q, ctx, x, out, 5, posterior.Iterative{}); err != nil {
+			t.Fatal(err)
+		}
+		moments(t, what+", pathwise", out, none, cov.At)
+	}
+	check("sparse", ps["sparse"])
+	check("no support", &posterior.Posterior{Kernel: k, Theta: ps["sparse"].Theta, Mean: kernel.ZeroMean{}, Support: linalg.New(0, 2)})
+}
+
+// TestSampleManyRows: beyond 1,000 rows draws are made otherwise, and stay as close to
+// the data.
+func TestSampleManyRows(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	ctx := context.Background()
+	_, ps := priors(t)
+	q := ps["exact"]
+	x, _ := rowsOf(rand.New(rand.NewPCG(9, 8)), 1001, 2)
+	x.RowRange(0, 30).CopyFrom(q.Support)
+	mean, variance := make([]float64, 1001), make([]float64, 1001)
+	q.Latent(x, mean, variance)
+	var first []float64
+	for _, cores := range []int{1, 3} {
+		runtime.GOMAXPROCS(cores)
+		out := linalg.New(1001, 3)
+		if err := q.Sample(ctx, x, out, 6, posterior.Iterative{}); err != nil {
+			t.Fatal(err)
+		}
+		// Rows hang together, so this isn't 1,001 independent squares.
+		var z float64
+		for i := range mean {
+			for _, v := range out.Row(i) {
+				z += (v - mean[i]) * (v - mean[i]) / variance[i] / 3003
+			}
+		}
+		if !(z > 0.5) || !(z < 2) {
+			t.Errorf("squared standardised draws are %v on average", z)
+		}
+		if first == nil {
+			first = out.Data
+		}
+		if !slices.Equal(out.Data, first) {
+			t.Errorf("other draws on %d cores", cores)
+		}
+	}
+	fewer := linalg.New(1001, 2)
+	if err := q.Sample(ctx, x, fewer, 6, posterior.Iterative{}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range mean {
+		if !(math.Abs(fewer.At(i, 1)-first[3*i+1]) <= 1e-9) {
+			t.Fatalf("row %d of the second draw is %v, of three %v", i, fewer.At(i, 1), first[3*i+1])
+		}
+	}
+}
+
+func TestSampleErrors(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	_, ps := priors(t)
+	x, y := rowsOf(rand.New(rand.NewPCG(9, 8)), 1001, 2)
+	out := linalg.New(1001, 1)
+	near := posterior.NewNearest(kernel.SE(2, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 0.1, 20)
+	if err := near.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil || !strings.Contains(err.Error(), "nearest rows") {
+		t.Errorf("draws from a posterior of the nearest rows: %v", err)
+	}
+	of, err := ps["sparse"].Unconditioned(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := of.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil || !strings.Contains(err.Error(), "fewer rows") {
+		t.Errorf("random features of a posterior: %v", err)
+	}
+	if err := of.Sample(ctx, x.RowRange(0, 9), out.RowRange(0, 9), 0, posterior.Iterative{}); err != nil {
+		t.Error(err)
+	}
+	cg, err := posterior.NewIterative(ctx, near.Kernel, near.Theta, near.Mean, nil, x, y, 0.1, 20, posterior.Iterative{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stalled *iterative.Stalled
+	if err := cg.Sample(ctx, x, out, 0, posterior.Iterative{Tolerance: 1e-30}); !errors.As(err, &stalled) {
+		t.Errorf("a tolerance under rounding: %v", err)
+	}
+	cancel()
+	if err := cg.Sample(ctx, x, out, 0, posterior.Iterative{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
