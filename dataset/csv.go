@@ -18,8 +18,8 @@ import (
 	"unicode/utf8"
 )
 
-// ReadFile reads a CSV file, plain or gzip (see [Read]), into memory, or opens an NPY file
-// (it ends in .npy or begins as one), whose rows stay on disk until they are needed: an
+// ReadFile reads a CSV file, plain or gzip (see [Read]), an NPZ or a Parquet file into memory,
+// or opens an NPY file (told by its ending or its first bytes), whose rows stay on disk until they are needed: an
 // array of records with named fields, or a matrix, whose columns are named c1, c2, … . The
 // fields are numbers: <f8, <f4, or whole ones.
 func ReadFile(path string) (*Table, error) {
@@ -36,6 +36,12 @@ func ReadFile(path string) (*Table, error) {
 		return openNPY(f, path)
 	}
 	defer f.Close()
+	switch start := string(magic[:n]); {
+	case filepath.Ext(path) == ".npz": // spreadsheets begin like it
+		return readNPZ(f, path)
+	case filepath.Ext(path) == ".parquet" || strings.HasPrefix(start, parquetMagic):
+		return readParquet(f, path)
+	}
 	return Read(f, path)
 }
 

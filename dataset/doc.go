@@ -5,7 +5,7 @@
 // A file becomes a [Table] (numbers with column names, in memory or on disk), a table is
 // seen as [Data] (inputs X, target y), [Deal] says what each row may be used for, and
 // [Scaled] reads the rows of a role in scaled units. Matrices are flat row-major slices of
-// float64. The package imports only the standard library.
+// float64. Beside the standard library the package imports a reader of Parquet.
 //
 // Nothing here repairs data. A certificate speaks about the rows it was given,
 // so a cell that is not a finite number is refused, with file, line, row, column

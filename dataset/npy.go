@@ -32,6 +32,7 @@ type npy struct {
 	start  int64   // of the first record
 	size   int     // of a record
 	fields []field // one a column
+	named  bool    // the file names them
 
 	file   *os.File
 	mapped []byte // the whole file; nil where files can't be mapped
@@ -139,6 +140,11 @@ func npyOf(f *os.File, source string) (*npy, error) {
 
 // readNPYHeader reads and checks the header of an NPY file of so many bytes.
 func readNPYHeader(r io.Reader, length int64, source string) (*npy, error) {
+	return readHeader(r, length, source, false)
+}
+
+// readHeader is readNPYHeader, where column says whether an array of one dimension will do.
+func readHeader(r io.Reader, length int64, source string, column bool) (*npy, error) {
 	fail := func(format string, args ...any) (*npy, error) {
 		return nil, fmt.Errorf(source+": "+format, args...)
 	}
@@ -202,7 +208,11 @@ func readNPYHeader(r io.Reader, length int64, source string) (*npy, error) {
 		if err := n.records(descr); err != nil {
 			return nil, err
 		}
+		n.named = true
 	case string:
+		if column && len(dims) == 1 {
+			dims = append(dims, 1)
+		}
 		if len(dims) != 2 {
 			return fail("an array of shape %v: a table is a matrix, rows × columns, or an array of records with named fields", dims)
 		}

@@ -20,14 +20,18 @@ import (
 // are asked for once each, in order.
 type Fill func(row int, values []float64) error
 
-// WriteFile writes a table to a file, all or nothing: as NPY, gzip of CSV or CSV, for a
-// path that ends in .npy, .gz or otherwise. Like [ReadFile] it refuses numbers that are
+// WriteFile writes a table to a file, all or nothing: as NPY, NPZ, Parquet, gzip of CSV or
+// CSV, for a path that ends in .npy, .npz, .parquet, .gz or otherwise. Like [ReadFile] it refuses numbers that are
 // not finite.
 func WriteFile(path string, names []string, rows int, fill Fill) error {
 	return WriteFileAtomic(path, func(w io.Writer) error {
 		switch filepath.Ext(path) {
 		case ".npy":
 			return WriteNPY(w, names, rows, fill)
+		case ".npz":
+			return WriteNPZ(w, names, rows, fill)
+		case ".parquet":
+			return WriteParquet(w, names, rows, fill)
 		case ".gz":
 			z := gzip.NewWriter(w)
 			if err := Write(z, names, rows, fill); err != nil {

@@ -187,8 +187,8 @@ func newFit(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit DATA --target COL",
 		Short: "Train a model, certify it, save it",
-		Long: `Train a Gaussian process on a CSV file (plain or gzip) or an NPY file (read block by block,
-so that it may be larger than memory), certify it, and save it.
+		Long: `Train a Gaussian process on a table, certify it, and save it: a CSV file (plain or gzip), NPZ or
+Parquet, or an NPY file, which is read block by block, so that it may be larger than memory.
 
 Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows
 (a tenth, at most 1,000), from which the columns are standardised, and the rest are
@@ -273,7 +273,7 @@ certificate picked as the best of several runs isn't one.`,
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {
 	name := filepath.Base(data)
-	for _, ending := range []string{".gz", ".csv", ".txt", ".tsv", ".npy"} {
+	for _, ending := range []string{".gz", ".csv", ".txt", ".tsv", ".npy", ".npz", ".parquet"} {
 		name = strings.TrimSuffix(name, ending)
 	}
 	return name + ".krigo"

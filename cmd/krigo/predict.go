@@ -33,7 +33,7 @@ func newPredict(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
-		Long: `Predict every row of a CSV or NPY file, which needs the model's input columns in any order;
+		Long: `Predict every row of a CSV, NPY, NPZ or Parquet file, which needs the model's input columns in any order;
 other columns are ignored. In the target's own units:
 
   mean                 of the function and of the target
@@ -62,7 +62,7 @@ training rows nearest to it, and say so on standard error.`,
 			if samples < 0 {
 				return &krigo.UsageError{Err: fmt.Errorf("--samples %d: want a number of draws", samples)}
 			}
-			if c.json && filepath.Ext(out) == ".npy" {
+			if c.json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(out)) {
 				return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", out)}
 			}
 			m, err := krigo.Load(args[0])
@@ -147,6 +147,6 @@ training rows nearest to it, and say so on standard error.`,
 	cmd.Flags().BoolVar(&exactVariance, "exact-variance", false, "models of --solver cg: solve for each row's variance")
 	cmd.Flags().IntVar(&samples, "samples", 0, "joint draws of the function from the posterior, a column each")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "of the draws; same seed, same draws")
-	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it or NPY, as it ends in .csv, .gz or .npy")
+	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .npy, .npz or .parquet")
 	return cmd
 }

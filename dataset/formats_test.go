@@ -1,0 +1,210 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// TestFormats: a table that is written in any format reads back the same, bit for bit.
+func TestFormats(t *testing.T) {
+	names := []string{"zone, \"x\"", "naïve", "a"}
+	const rows = 10000 // more than a page and a block
+	value := func(i, j int) float64 {
+		v := math.Sin(float64(3*i+j)) * math.Pow(10, float64(i%40-20))
+		if i == 7 {
+			v = []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, math.Copysign(0, -1)}[j]
+		}
+		return v
+	}
+	for _, ending := range []string{".csv", ".csv.gz", ".npy", ".npz", ".parquet"} {
+		path := filepath.Join(t.TempDir(), "t"+ending)
+		if err := WriteFile(path, names, rows, func(i int, values []float64) error {
+			for j := range values {
+				values[j] = value(i, j)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		table, err := ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(slices.Sorted(slices.Values(table.Names)), slices.Sorted(slices.Values(names))) || table.Rows != rows {
+			t.Fatalf("%s: %q, %d rows", ending, table.Names, table.Rows)
+		}
+		d, err := table.Unlabelled(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := make([]float64, rows*len(names))
+		if err := d.Read(d.All(), x, nil); err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range x {
+			if want := value(k/len(names), k%len(names)); math.Float64bits(v) != math.Float64bits(want) {
+				t.Fatalf("%s: row %d, %q: %v, want %v", ending, k/len(names), names[k%len(names)], v, want)
+			}
+		}
+		table.Close()
+
+		bad := errors.New("no more")
+		for _, fill := range []Fill{
+			func(i int, values []float64) error { return bad },
+			func(i int, values []float64) error { values[0] = math.NaN(); return nil },
+		} {
+			if err := WriteFile(path+"2"+ending, names, 3, fill); err == nil {
+				t.Errorf("%s: written without its rows", ending)
+			}
+			if left, _ := filepath.Glob(path + "2*"); len(left) > 0 {
+				t.Errorf("%s: left %v", ending, left)
+			}
+		}
+	}
+}
+
+// TestParquetTypes: whole numbers, floats and booleans are read; a file with several groups
+// of rows is one table.
+func TestParquetTypes(t *testing.T) {
+	type row struct {
+		Flag bool    `parquet:"flag"`
+		I    int32   `parquet:"i"`
+		J    int64   `parquet:"j"`
+		U    uint64  `parquet:"u"`
+		W    uint32  `parquet:"w"`
+		F    float32 `parquet:"f"`
+		G    float64 `parquet:"g,dict"`
+		O    *int64  `parquet:"o,optional"`
+	}
+	var rows []row
+	o := int64(-9)
+	for i := range 50 {
+		rows = append(rows, row{i%2 == 1, int32(-i), int64(i) << 40, math.MaxUint64 - 2047, math.MaxUint32, 0.5, float64(i % 3), &o})
+	}
+	path := filepath.Join(t.TempDir(), "t.data") // told by its first bytes
+	if err := parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(20)); err != nil {
+		t.Fatal(err)
+	}
+	table, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Rows != 50 || !slices.Equal(table.Names, []string{"flag", "i", "j", "u", "w", "f", "g", "o"}) {
+		t.Fatalf("%d rows, %q", table.Rows, table.Names)
+	}
+	for i := range 50 {
+		want := []float64{float64(i % 2), float64(-i), float64(int64(i) << 40), math.MaxUint64 - 2047, math.MaxUint32, 0.5, float64(i % 3), -9}
+		if got := table.Values[i*8 : i*8+8]; !slices.Equal(got, want) {
+			t.Fatalf("row %d: %v, want %v", i, got, want)
+		}
+	}
+}
+
+// TestFormatsRefuse: what can't be a table of numbers is an error that names it.
+func TestFormatsRefuse(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	archive := func(name string, entries ...string) {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for k := 0; k < len(entries); k += 2 {
+			w, err := z.Create(entries[k])
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Write([]byte(entries[k+1]))
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		os.WriteFile(at(name), b.Bytes(), 0o600)
+	}
+	npy := func(shape string, values int) string {
+		header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': %s}", shape)
+		return "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header + strings.Repeat("\x00", 8*values)
+	}
+	archive("good.npz", "x.npy", npy("(3,)", 3), "m.npy", npy("(3, 2)", 6))
+	if table, err := ReadFile(at("good.npz")); err != nil || !slices.Equal(table.Names, []string{"x", "m1", "m2"}) || table.Rows != 3 {
+		t.Errorf("%+v, %v", table, err)
+	}
+	archive("empty.npz")
+	archive("uneven.npz", "x.npy", npy("(3,)", 3), "z.npy", npy("(4,)", 4))
+	archive("twice.npz", "m1.npy", npy("(3,)", 3), "m.npy", npy("(3, 2)", 6))
+	archive("deep.npz", "x.npy", npy("(3, 1, 1)", 3))
+	archive("cut.npz", "x.npy", npy("(3,)", 2))
+	archive("text.npz", "x.txt", "1")
+	whole, _ := os.ReadFile(at("good.npz"))
+	os.WriteFile(at("half.npz"), whole[:len(whole)/2], 0o600)
+	nan := npy("(1,)", 0) + "\x00\x00\x00\x00\x00\x00\xf8\x7f"
+	archive("nan.npz", "x.npy", nan)
+
+	type texts struct {
+		X float64 `parquet:"x"`
+		S string  `parquet:"s"`
+	}
+	type dates struct {
+		D int32 `parquet:"d,date"`
+	}
+	type decimals struct {
+		D int64 `parquet:"d,decimal(2:12)"`
+	}
+	type lists struct {
+		L []float64 `parquet:"l"`
+	}
+	type nested struct {
+		N struct{ A float64 } `parquet:"n"`
+	}
+	type optional struct {
+		O *float64 `parquet:"o,optional"`
+	}
+	one := 1.0
+	for _, err := range []error{
+		parquet.WriteFile(at("text.parquet"), []texts{{1, "red"}}), parquet.WriteFile(at("date.parquet"), []dates{{1}}),
+		parquet.WriteFile(at("decimal.parquet"), []decimals{{1}}), parquet.WriteFile(at("list.parquet"), []lists{{[]float64{1, 2}}}),
+		parquet.WriteFile(at("nested.parquet"), []nested{{}}), parquet.WriteFile(at("null.parquet"), []optional{{&one}, {nil}}),
+		parquet.WriteFile(at("nan.parquet"), []optional{{&one}, {ptr(math.NaN())}}), parquet.WriteFile(at("none.parquet"), []optional{}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, _ = os.ReadFile(at("null.parquet"))
+	os.WriteFile(at("half.parquet"), whole[:len(whole)/2], 0o600)
+	os.WriteFile(at("not.parquet"), []byte("x\n1\n"), 0o600)
+	for name, want := range map[string]string{
+		"empty.npz": "no arrays", "uneven.npz": `array "z" has 4 rows, those before it 3`, "twice.npz": `two columns named "m1"`, "deep.npz": "shape [3 1 1]",
+		"cut.npz": "cut short", "text.npz": "not an NPY file", "half.npz": "not a whole NPZ file", "nan.npz": `row 1, column 1 ("x"): NaN`,
+		"text.parquet": `column 2 ("s") holds STRING, not numbers`, "date.parquet": `column 1 ("d") holds DATE`, "decimal.parquet": `column 1 ("d") holds DECIMAL`,
+		"list.parquet": `column 1 ("l")`, "nested.parquet": `column 1 ("n")`, "null.parquet": `row 2, column 1 ("o"): the value is missing`,
+		"nan.parquet": `row 2, column 1 ("o"): NaN`, "none.parquet": "no rows", "half.parquet": "not a whole Parquet file", "not.parquet": "not a whole Parquet file",
+	} {
+		_, err := ReadFile(at(name))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	for _, names := range [][]string{{"a", "a"}, {""}} {
+		if err := WriteParquet(&bytes.Buffer{}, names, 0, nil); err == nil {
+			t.Errorf("%q written", names)
+		}
+	}
+	// Damaged bytes are an error or other numbers, never a panic.
+	for i := range whole {
+		bent := slices.Clone(whole)
+		bent[i] ^= 0x55
+		os.WriteFile(at("bent.parquet"), bent, 0o600)
+		ReadFile(at("bent.parquet"))
+	}
+}
+
+func ptr(v float64) *float64 { return &v }

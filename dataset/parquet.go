@@ -1,0 +1,176 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// parquetMagic begins and ends every Parquet file.
+const parquetMagic = "PAR1"
+
+// readParquet reads a table from an open Parquet file whose columns are flat and hold numbers
+// or booleans.
+func readParquet(f *os.File, source string) (t *Table, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
+	}
+	defer func() {
+		// A damaged file may lead the decoder out of its bounds. That is an error of the data.
+		if cause := recover(); cause != nil {
+			t, err = nil, fmt.Errorf("%s: damaged (%v): write it again", source, cause)
+		}
+	}()
+	file, err := parquet.OpenFile(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a whole Parquet file (%w): write it again", source, err)
+	}
+	t = &Table{Source: source}
+	var unsigned []bool
+	for j, column := range file.Root().Columns() {
+		number := column.Leaf() && !column.Repeated()
+		plain := false // not unsigned, no date or decimal
+		if number {
+			switch column.Type().Kind() {
+			case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double:
+			default:
+				number = false
+			}
+			logical := column.Type().LogicalType()
+			plain = logical == nil || logical.Value == nil
+			if !plain {
+				whole, ok := logical.Value.(*format.IntType)
+				number = number && ok
+				plain = !ok || whole.IsSigned
+			}
+		}
+		if !number {
+			return nil, fmt.Errorf("%s: column %d (%q) holds %v, not numbers: cast it, or leave it out", source, j+1, clip(column.Name()), column.Type())
+		}
+		t.Names = append(t.Names, column.Name())
+		unsigned = append(unsigned, !plain)
+	}
+	if len(t.Names) == 0 {
+		return nil, fmt.Errorf("%s: the table has no columns", source)
+	}
+	if file.NumRows() == 0 {
+		return nil, fmt.Errorf("%s: the table has no rows", source)
+	}
+	t.Rows = int(file.NumRows())
+	if t.Rows > int(info.Size())*1<<20 { // no encoding packs so many rows in a byte
+		return nil, fmt.Errorf("%s: %d rows in %d bytes: write it again", source, t.Rows, info.Size())
+	}
+	t.Values = make([]float64, t.Rows*len(t.Names))
+	first := 0
+	for _, group := range file.RowGroups() {
+		for j, chunk := range group.ColumnChunks() {
+			if err := t.readChunk(chunk, first, int(group.NumRows()), j, unsigned[j]); err != nil {
+				return nil, err
+			}
+		}
+		first += int(group.NumRows())
+	}
+	return t, t.checkFinite()
+}
+
+// readChunk reads column j of rows first, …, first+n−1.
+func (t *Table) readChunk(chunk parquet.ColumnChunk, first, n, j int, unsigned bool) error {
+	damaged := func(err error) error {
+		return fmt.Errorf("%s: column %d (%q) is damaged (%w): write it again", t.Source, j+1, clip(t.Names[j]), err)
+	}
+	pages := chunk.Pages()
+	defer pages.Close()
+	values := make([]parquet.Value, blockRows)
+	for row := first; ; {
+		page, err := pages.ReadPage()
+		if err == io.EOF && row == first+n {
+			return nil
+		}
+		if err != nil {
+			return damaged(err)
+		}
+		for reader := page.Values(); ; {
+			k, err := reader.ReadValues(values)
+			if row+k > first+n {
+				return damaged(errors.New("more values than rows"))
+			}
+			for _, v := range values[:k] {
+				if v.IsNull() {
+					return fmt.Errorf("%s: row %d, column %d (%q): the value is missing; remove the row or fill the value", t.Source, row+1, j+1, clip(t.Names[j]))
+				}
+				t.Values[row*len(t.Names)+j] = numberOf(v, unsigned)
+				row++
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return damaged(err)
+			}
+		}
+		parquet.Release(page)
+	}
+}
+
+func numberOf(v parquet.Value, unsigned bool) float64 {
+	switch v.Kind() {
+	case parquet.Boolean:
+		if v.Boolean() {
+			return 1
+		}
+		return 0
+	case parquet.Int32:
+		if unsigned {
+			return float64(v.Uint32())
+		}
+		return float64(v.Int32())
+	case parquet.Int64:
+		if unsigned {
+			return float64(v.Uint64())
+		}
+		return float64(v.Int64())
+	case parquet.Float:
+		return float64(v.Float())
+	}
+	return v.Double()
+}
+
+// WriteParquet writes a table as Parquet: columns of doubles, in alphabetical order.
+func WriteParquet(w io.Writer, names []string, rows int, fill Fill) error {
+	group := parquet.Group{}
+	for j, name := range names {
+		if group[name] != nil || name == "" {
+			return fmt.Errorf("write Parquet: column %d is named %q: names must be distinct text", j+1, name)
+		}
+		group[name] = parquet.Compressed(parquet.Leaf(parquet.DoubleType), &parquet.Snappy)
+	}
+	schema := parquet.NewSchema("table", group)
+	at := make([]int, len(names)) // where a column stands in the file
+	for j, name := range names {
+		leaf, _ := schema.Lookup(name)
+		at[j] = leaf.ColumnIndex
+	}
+	out := parquet.NewWriter(w, schema)
+	row := make(parquet.Row, len(names))
+	var failed error
+	if err := writeRows(io.Discard, names, rows, fill, func(to []byte, values []float64) []byte {
+		for j, v := range values {
+			row[at[j]] = parquet.DoubleValue(v).Level(0, 0, at[j])
+		}
+		if _, err := out.WriteRows([]parquet.Row{row}); err != nil && failed == nil {
+			failed = err
+		}
+		return to
+	}); err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed
+	}
+	return out.Close()
+}
