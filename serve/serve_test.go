@@ -168,7 +168,7 @@ func TestRefusals(t *testing.T) {
 	m.Scaling.InputScale[0] = 0.5 // 1e308 overflows
 	saved(t, m, filepath.Join(folder, "a.krigo"))
 	saved(t, m, filepath.Join(folder, "b.krigo"))
-	address, _ := started(t, folder, Options{MaxBody: 4096, MaxRows: 50, Timeout: 400 * time.Millisecond})
+	address, _ := started(t, folder, Options{MaxBody: 4096, MaxRows: 50, Timeout: 2 * time.Second})
 	body := func(kind, body string) string {
 		return fmt.Sprintf("POST /v1/predict?model=a HTTP/1.1\r\nHost: h\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", kind, len(body), body)
 	}
