@@ -225,7 +225,7 @@ func TestRefusals(t *testing.T) {
 		{"too many lines", body("text/csv", "x\n"+strings.Repeat("\n", 200)+"1\n"), 413, "more than 50 rows"},
 		{"body too large", rows(`[[1]` + strings.Repeat(" ", 5000) + `]`), 413, "larger than 4096 bytes"},
 		{"endless body", "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000), 413, "larger than"},
-		{"slow body", "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Type: text/csv\r\nContent-Length: 9\r\n\r\nx\n", 408, "didn't come within 400ms"},
+		{"slow body", "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Type: text/csv\r\nContent-Length: 9\r\n\r\nx\n", 408, "didn't come within 2s"},
 		{"slow header", "POST /v1/predict HTTP/1.1\r\nHost:", none, ""},
 		{"silence", "", none, ""},
 		{"huge header", "GET /healthz HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", 40000) + "\r\n\r\n", 431, ""},
