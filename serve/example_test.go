@@ -1,0 +1,63 @@
+package serve_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/serve"
+)
+
+// A server of a folder of models, inside another program.
+func Example() {
+	folder, err := os.MkdirTemp("", "models")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder)
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Inducing: 8, Epsilon: 1})
+	if err == nil {
+		err = m.Save(filepath.Join(folder, "snelson.krigo"))
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := serve.New(folder, serve.Options{MaxRows: 100})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	ended := make(chan error)
+	go func() { ended <- s.Run(ctx, l) }()
+
+	r, err := http.Post("http://"+l.Addr().String()+"/v1/predict", "text/csv", strings.NewReader("x\n3\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer, _ := io.ReadAll(r.Body)
+	r.Body.Close()
+	header, _, _ := strings.Cut(string(answer), "\n")
+	fmt.Println(r.Status, header)
+	stop()
+	fmt.Println(<-ended)
+	// Output:
+	// 200 OK mean,latent_variance,predictive_variance,lower95,upper95
+	// <nil>
+}
