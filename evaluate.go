@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -319,7 +320,7 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 		return nil, err
 	}
 	if made {
-		if rows = dataset.RowsOf(m.Roles, dataset.Test); len(rows) == 0 {
+		if rows = d.RowsOf(m.Roles, dataset.Test); !slices.Contains(m.Roles, dataset.Test) {
 			return nil, &NoCertificate{table.Source + " is the data the model was made from, and no test rows were set aside: give rows it never saw"}
 		}
 	} else if seen, err := m.Seen(d); err != nil {

@@ -28,12 +28,12 @@ const maxLogChol = 20
 // freeForm returns a free-form problem over the certified rows. Its objective is SVGP.
 func (p *prepared) freeForm(f family) *objective.FreeFormProblem {
 	return &objective.FreeFormProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Keep: keepBytes,
-		Objective: &objective.SVGP{}, Noise: p.freeNoise}
+		Objective: &objective.SVGP{}, Noise: p.freeNoise, Ranks: p.data.Ranks()}
 }
 
 // adam returns the settings of training on batches.
 func (p *prepared) adam(o Options) train.Adam {
-	n := len(p.y)
+	n := p.n
 	a := train.Adam{Batch: o.Batch, LearningRate: o.LearningRate, Seed: o.Seed, Plain: o.Optimizer == "sgd", Nearest: o.Batches == "nearest"}
 	if a.Batch == 0 {
 		a.Batch = defaultBatch

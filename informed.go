@@ -118,7 +118,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 		return nil, nil, err
 	}
 	first := *p
-	if err := first.take(dataset.RowsOf(p.roles, dataset.Prior)); err != nil {
+	if err := first.take(p.data.RowsOf(p.roles, dataset.Prior)); err != nil {
 		return nil, nil, err
 	}
 	own := o
@@ -175,7 +175,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 		return nil, nil, err
 	}
 	m.Objective = o.Objective
-	m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d certified ones", o.Objective, p.priorRows, learn.Objective, len(p.y)))
+	m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d certified ones", o.Objective, p.priorRows, learn.Objective, p.n))
 	return m, slices.Concat(runs, more, free), nil
 }
 

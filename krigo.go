@@ -85,6 +85,11 @@ var minLogNoise, maxLogNoise = math.Log(1e-8), math.Log(1e6)
 //
 // With options that make no sense it returns a UsageError; if ctx ends, ctx's error,
 // having offered the last state to Options.Save.
+//
+// A table that is spread over ranks (dataset.ReadPart) is fitted by all of them: each calls Fit with
+// the same options, and gets the same model, but for the row hashes that a model file holds, which
+// the first rank's has; Progress and Save are called there alone. An error on one rank reaches the
+// others when that rank is closed.
 func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -94,6 +99,9 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	p, err := prepare(table, o)
 	if err != nil {
 		return nil, err
+	}
+	if table.Ranks().Rank() > 0 {
+		o.Progress, o.Save = nil, nil
 	}
 	var m *Model
 	var runs []run
@@ -163,7 +171,7 @@ func (p *prepared) optimum(ctx context.Context, o *Options, families []family, c
 func (p *prepared) method(o Options, f family) (Options, error) {
 	if o.Optimizer == "" {
 		o.Optimizer = "lbfgs"
-		if len(p.y) > defaultFull {
+		if p.n > defaultFull {
 			o.Optimizer = "adam"
 		}
 	}
@@ -215,7 +223,7 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 		}
 		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
 	}
-	if o.onBatches() && !o.freeForm() && len(p.y) > maxEvaluated {
+	if o.onBatches() && !o.freeForm() && p.n > maxEvaluated {
 		p.notices = append(p.notices, "objective_value is the mean over the batches of the last epoch, an estimate")
 	}
 	if r := best.result; r.Rejected > 0 {
@@ -245,8 +253,8 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 func (p *prepared) score(m *Model) (err error) {
 	if p.test != nil {
 		m.Test, err = m.Score(p.test, p.test.All())
-	} else if rows := dataset.RowsOf(p.roles, dataset.Test); len(rows) > 0 {
-		m.Test, err = m.Score(p.data, rows)
+	} else if slices.Contains(p.roles, dataset.Test) {
+		m.Test, err = m.Score(p.data, p.data.RowsOf(p.roles, dataset.Test))
 	}
 	return err
 }
@@ -274,9 +282,9 @@ func (p *prepared) exactPosterior(f family, x []float64) (*posterior.Posterior, 
 	case posterior.ByCG:
 		return p.iterativePosterior(f, x)
 	case posterior.ByNearest:
-		return posterior.NewNearest(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), nearestRows), nil
+		return posterior.NewNearest(f.kernel, x[:nk], f.mean, x[nk:g], p.all.X, p.all.Y, math.Exp(x[g]), nearestRows), nil
 	}
-	return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]))
+	return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.all.X, p.all.Y, math.Exp(x[g]))
 }
 
 // model makes a certified model from parameters on the grid.

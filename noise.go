@@ -2,6 +2,7 @@ package krigo
 
 import (
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/model"
@@ -18,7 +19,8 @@ func (p *prepared) observationNoise(o Options, q *posterior.Posterior) (float64,
 		return q.Noise, nil
 	}
 	rows, y := p.rows, p.y
-	if prior := dataset.RowsOf(p.roles, dataset.Prior); len(prior) > 0 && o.Prior != "informed" {
+	if slices.Contains(p.roles, dataset.Prior) && o.Prior != "informed" {
+		prior := p.data.RowsOf(p.roles, dataset.Prior)
 		var err error
 		if y, err = p.data.Targets(prior); err != nil {
 			return 0, err
@@ -31,18 +33,18 @@ func (p *prepared) observationNoise(o Options, q *posterior.Posterior) (float64,
 		for i := range variance {
 			variance[i] = max(variance[i]-q.Noise, 0)
 		}
-		return noiseOf(y, mean, variance), nil
+		return p.noiseOf(y, mean, variance)
 	}
 	mean, variance, err := model.Latent(q, rows)
 	if err != nil {
 		return 0, err
 	}
-	return noiseOf(y, mean, variance), nil
+	return p.noiseOf(y, mean, variance)
 }
 
-// noiseOf maximises Σ ln N(y_i; mean_i, variance_i + s) over s: the best of a grid of
-// half octaves from 1e-8, refined by golden section.
-func noiseOf(y, mean, variance []float64) float64 {
+// noiseOf maximises Σ ln N(y_i; mean_i, variance_i + s) over s, for the rows of all ranks: the best
+// of a grid of half octaves from 1e-8, refined by golden section.
+func (p *prepared) noiseOf(y, mean, variance []float64) (noise float64, err error) {
 	cost := func(logS float64) float64 {
 		s := math.Exp(logS)
 		var c float64
@@ -50,7 +52,11 @@ func noiseOf(y, mean, variance []float64) float64 {
 			d := v - mean[i]
 			c += math.Log(variance[i]+s) + d*d/(variance[i]+s)
 		}
-		return c
+		sum := []float64{c}
+		if err == nil {
+			err = p.data.Ranks().Sum(sum)
+		}
+		return sum[0]
 	}
 	const step = 0.35
 	best := minLogNoise
@@ -68,5 +74,5 @@ func noiseOf(y, mean, variance []float64) float64 {
 			a = b - g
 		}
 	}
-	return math.Exp((a + b) / 2)
+	return math.Exp((a + b) / 2), err
 }

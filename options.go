@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Options say how to fit. The zero value of every field but Target means its default.
@@ -112,6 +113,25 @@ func (e *UsageError) Unwrap() error { return e.Err }
 
 func usage(format string, args ...any) error {
 	return &UsageError{fmt.Errorf(format, args...)}
+}
+
+// checkSpread reports options that one rank alone can follow.
+func (o Options) checkSpread(r ranks.Ranks) error {
+	if r.Size() == 1 {
+		return nil
+	}
+	what := ""
+	switch {
+	case o.Prior == "informed":
+		what = "prior informed"
+	case o.AlphaCV:
+		what = "alpha cv"
+	case o.Batches == "nearest":
+		what = "batches nearest"
+	default:
+		return nil
+	}
+	return usage("%s isn't spread over ranks: use one", what)
 }
 
 // Objectives lists the training objectives of this version.

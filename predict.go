@@ -68,10 +68,11 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 	if err != nil {
 		return nil, err
 	}
-	x, err := gather(d.Scaled(d.All(), m.Scaling))
+	at, err := gather(d.Scaled(d.All(), m.Scaling))
 	if err != nil {
 		return nil, err
 	}
+	x := at.X
 	var o posterior.Iterative
 	if progress != nil {
 		o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }

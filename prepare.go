@@ -9,21 +9,25 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // prepared is a data set dealt, scaled and ready to train on.
 type prepared struct {
 	data      *dataset.Data
 	roles     []dataset.Role
-	certified []int
+	certified []int // of this rank, as rows, y and scale
+	first, n  int   // where they stand among those of all ranks, and how many these are
 	scaling   dataset.Scaling
 	loss      pacbayes.Loss // half-widths in scaled units
 	epsRaw    float64
 	hash      string // of the certified rows
 	rows      *dataset.Scaled
-	y, scale  []float64     // of the certified rows: scaled targets, and |y_raw| for losses relative to it
-	x         linalg.Matrix // their scaled inputs, for a full GP alone
+	y, scale  []float64        // of the certified rows: scaled targets, and |y_raw| for losses relative to it
+	all       objective.Memory // of all ranks, scaled, for a full GP alone
 	notices   []string
 	priorRows int
 	test      *dataset.Data // rows of a test table, if there is one
@@ -46,6 +50,9 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		return nil, err
 	}
 	p := &prepared{data: d}
+	if err := o.checkSpread(d.Ranks()); err != nil {
+		return nil, err
+	}
 	if p.notices, err = d.Notices(); err != nil {
 		return nil, err
 	}
@@ -74,14 +81,14 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 	if p.roles, err = dataset.Deal(d.Rows, o.Seed, test, calibration, p.priorRows); err != nil {
 		return nil, err
 	}
-	p.certified = dataset.RowsOf(p.roles, dataset.Certified)
+	p.certified = d.RowsOf(p.roles, dataset.Certified)
 	switch o.Scaling {
 	case dataset.PriorRows:
-		p.scaling, err = dataset.ScalingOf(d, dataset.RowsOf(p.roles, dataset.Prior), o.Scaling)
+		p.scaling, err = dataset.ScalingOf(d, d.RowsOf(p.roles, dataset.Prior), o.Scaling)
 	case dataset.AllRows:
 		used := p.certified
 		if o.PriorShare > 0 {
-			used = append(dataset.RowsOf(p.roles, dataset.Prior), used...)
+			used = append(d.RowsOf(p.roles, dataset.Prior), used...)
 		}
 		p.scaling, err = dataset.ScalingOf(d, used, o.Scaling)
 	default:
@@ -104,6 +111,9 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 // take makes these the rows to train on.
 func (p *prepared) take(rows []int) (err error) {
 	d := p.data
+	if p.first, p.n, err = ranks.Place(d.Ranks(), len(rows)); err != nil {
+		return err
+	}
 	if p.y, err = d.Targets(rows); err != nil {
 		return err
 	}
@@ -121,16 +131,28 @@ func (p *prepared) take(rows []int) (err error) {
 	return nil
 }
 
-// gather reads the scaled inputs of rows.
-func gather(rows *dataset.Scaled) (linalg.Matrix, error) {
-	n, d := rows.Dims()
-	x := linalg.New(n, d)
-	return x, rows.Block(0, n, x.Data, nil)
+// gather reads rows, those of all ranks: inputs and, where there is one, the target.
+func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
+	own, d := rows.Dims()
+	r := rows.Data.Ranks()
+	first, n, err := ranks.Place(r, own)
+	if err != nil {
+		return m, err
+	}
+	m = objective.Memory{X: linalg.New(n, d), Y: make([]float64, n)}
+	y := m.Y[first : first+own]
+	if rows.Data.Target == "" {
+		y = nil
+	}
+	if err := rows.Block(0, own, m.X.Data[first*d:(first+own)*d], y); err != nil {
+		return m, err
+	}
+	return m, r.Sum(m.X.Data, m.Y)
 }
 
 // setMethod decides between the full and a sparse GP.
 func (p *prepared) setMethod(o Options) error {
-	n := len(p.y)
+	n := p.n
 	if o.sparseOnly() || o.Inducing > 0 || o.asksInducing() || (n > defaultFull && !o.Full && o.Objective != "evidence") {
 		p.inducing = o.Inducing
 		if p.inducing == 0 {
@@ -146,12 +168,15 @@ func (p *prepared) setMethod(o Options) error {
 	if err := p.chooseSolver(o); err != nil {
 		return err
 	}
+	if p.data.Ranks().Size() > 1 && p.inducing == 0 && p.solver == posterior.ByCholesky && o.Objective != "renyi" && !o.onBatches() {
+		return usage("a full GP that is factored isn't spread over ranks: use inducing inputs, the evidence with solver cg, or one rank")
+	}
 	if o.Objective == "renyi" && n > maxRenyi && (o.evaluating || o.Optimizer != "" && !o.onBatches()) {
 		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows", p.data.Source, n, maxRenyi)
 	}
 	if p.inducing == 0 {
 		var err error
-		if p.x, err = gather(p.rows); err != nil {
+		if p.all, err = gather(p.rows); err != nil {
 			return err
 		}
 	}

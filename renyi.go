@@ -60,7 +60,7 @@ func (o Options) onBatches() bool { return o.Optimizer == "adam" || o.Optimizer 
 // renyi returns the Rényi GP's problem over the certified rows; for the objective evidence that
 // of α = 0.
 func (p *prepared) renyi(o Options, f family) *objective.RenyiProblem {
-	r := &objective.RenyiProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Schedule: o.anneal()}
+	r := &objective.RenyiProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Schedule: o.anneal(), Ranks: p.data.Ranks()}
 	if o.Objective == "renyi" {
 		r.Alpha = p.alpha
 	}
@@ -79,7 +79,7 @@ func (p *prepared) minimizeRenyi(ctx context.Context, o Options, problem *object
 	problem.SetProgress(1)
 	evaluate := func(x []float64) (float64, error) { return problem.Evaluate(x, nil) }
 	ends := [][]float64{s.X, s.Previous, x0}
-	if len(p.y) > maxEvaluated {
+	if p.n > maxEvaluated {
 		evaluate, ends = func([]float64) (float64, error) { return s.Mean, nil }, ends[:1]
 	}
 	return lowest(s, box, ends, evaluate)
@@ -122,11 +122,11 @@ func (p *prepared) minimizeStages(ctx context.Context, o Options, problem *objec
 // q*(U) where it didn't, and where that needs matrices that don't fit, the posterior of
 // variational inference at the same parameters.
 func (p *prepared) renyiPosterior(o Options, f family, x []float64) (q *posterior.Posterior, err error) {
-	problem, n := p.renyi(o, f), len(p.y)
+	problem, n := p.renyi(o, f), p.n
 	problem.SetProgress(1)
 	switch {
 	case problem.Alpha == 0:
-		if p.x, err = gather(p.rows); err != nil {
+		if p.all, err = gather(p.rows); err != nil {
 			return nil, err
 		}
 		return p.exactPosterior(f, x)
@@ -153,7 +153,7 @@ const (
 // taken to be Gaussian and independent, or for one input and a Matérn kernel N^{1/r}, with which
 // the bound doesn't grow in N. x are rows to take the inputs' spread from.
 func (p *prepared) theoryInducing(o Options, x linalg.Matrix) error {
-	n, limit := len(p.y), p.inducing
+	n, limit := p.n, p.inducing
 	if o.Kernel != "se" {
 		if p.data.Cols > 1 {
 			return usage("inducing theory: for %s it is known for one input, not for %d: choose the kernel se", o.Kernel, p.data.Cols)
@@ -168,6 +168,11 @@ func (p *prepared) theoryInducing(o Options, x linalg.Matrix) error {
 	for _, y := range p.y {
 		square += y * y
 	}
+	sum := []float64{square}
+	if err := p.data.Ranks().Sum(sum); err != nil {
+		return err
+	}
+	square = sum[0]
 	lengths, spread := slices.Repeat([]float64{math.Sqrt(float64(x.Cols))}, x.Cols), make([]float64, x.Cols)
 	for j := range x.Cols {
 		var mean float64
@@ -206,7 +211,7 @@ const folds = 3
 // crossValidate chooses a fixed α: that with the smallest mean squared error of predictions for
 // the rows left out, summed over folds. α shapes Q alone, so that nothing is paid for the choice.
 func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *checkpoints) (float64, error) {
-	n := len(p.y)
+	n := p.n
 	order := rand.New(rand.NewPCG(o.Seed, 0x666f6c64)).Perm(n)
 	best, least := 0.0, math.Inf(1)
 	for _, alpha := range crossValidated {
@@ -218,6 +223,7 @@ func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *ch
 			rows := slices.Concat(order[:fold*n/folds], order[(fold+1)*n/folds:])
 			left := order[fold*n/folds : (fold+1)*n/folds]
 			part.rows, part.y = p.choose(rows)
+			part.first, part.n = 0, len(rows)
 			problem := part.renyi(o, f)
 			x0 := part.starts(o, f, nil)[0]
 			event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1, Starts: 1}
@@ -230,12 +236,12 @@ func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *ch
 				return 0, err
 			}
 			others, y := p.choose(left)
-			x, err := gather(others)
+			at, err := gather(others)
 			if err != nil {
 				return 0, err
 			}
 			mean := make([]float64, len(y))
-			q.Latent(x, mean, nil)
+			q.Latent(at.X, mean, nil)
 			for i, m := range mean {
 				square += (y[i] - m) * (y[i] - m)
 			}

@@ -42,7 +42,7 @@ func (p *prepared) chooseSolver(o Options) error {
 	if p.inducing > 0 && (o.Objective != "renyi" || o.evaluating || o.Alpha != nil && *o.Alpha != 0) {
 		return nil
 	}
-	n := len(p.y)
+	n := p.n
 	p.solver = o.Solver
 	trains := o.Objective == "evidence" && !o.FixParameters && !o.onBatches() // solves in every step
 	if o.Solver == "auto" {
@@ -82,23 +82,25 @@ func (p *prepared) trainsByCG(o Options) bool {
 func (p *prepared) iterativePosterior(f family, x []float64) (*posterior.Posterior, error) {
 	nk, g := len(f.kernel.Params()), f.gridParams()
 	o := posterior.Iterative{Progress: p.progress}
-	q, err := posterior.NewIterative(p.ctx, f.kernel, x[:nk], f.mean, x[nk:g], p.x, p.y, math.Exp(x[g]), nearestRows, o)
+	q, err := posterior.NewIterative(p.ctx, f.kernel, x[:nk], f.mean, x[nk:g], p.all.X, p.all.Y, math.Exp(x[g]), nearestRows, o)
 	if err != nil {
 		return nil, err
 	}
 	// Rows it wasn't trained on, if there are any.
-	rows, what := dataset.RowsOf(p.roles, dataset.Prior), "rows set aside for the scaling"
-	if len(rows) == 0 {
-		rows, what = dataset.RowsOf(p.roles, dataset.Test), "test rows"
+	role, what := dataset.Prior, "rows set aside for the scaling"
+	if !slices.Contains(p.roles, role) {
+		role, what = dataset.Test, "test rows"
 	}
-	if len(rows) == 0 {
-		rows, what = p.certified, "training rows"
+	if !slices.Contains(p.roles, role) {
+		role, what = dataset.Certified, "training rows"
 	}
+	rows := dataset.RowsOf(p.roles, role)
 	rows = rows[:min(len(rows), excessRows)]
-	xs, err := gather(p.data.Scaled(rows, p.scaling))
+	at, err := gather(p.data.Scaled(p.data.Own(rows), p.scaling))
 	if err != nil {
 		return nil, err
 	}
+	xs := at.X
 	o.Tolerance = 1e-3
 	mean, largest, err := q.Excess(p.ctx, xs, o)
 	if err != nil {
@@ -214,10 +216,11 @@ func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table, p
 		return nil, usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
 	}
 	return predict(m, table, func(rows *dataset.Scaled) (mean, variance []float64, err error) {
-		x, err := gather(rows)
+		at, err := gather(rows)
 		if err != nil {
 			return nil, nil, err
 		}
+		x := at.X
 		mean, variance = make([]float64, x.Rows), make([]float64, x.Rows)
 		m.Posterior.Latent(x, mean, nil)
 		o := posterior.Iterative{Tolerance: 1e-4}

@@ -64,7 +64,7 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 	if o.Objective == "sqrt-pac" {
 		bound = pacbayes.SqrtBound
 	}
-	penalty := p.terms(o, f, choices).Penalty(len(p.y))
+	penalty := p.terms(o, f, choices).Penalty(p.n)
 	if o.Objective == "renyi" || o.Objective == "evidence" && o.onBatches() {
 		return p.renyi(o, f)
 	}
@@ -77,9 +77,9 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 	}
 	if p.inducing == 0 {
 		if p.trainsByCG(o) {
-			return &objective.IterativeEvidence{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Seed: o.Seed, Context: p.ctx, Progress: p.progress}
+			return &objective.IterativeEvidence{Kernel: f.kernel, Mean: f.mean, X: p.all.X, Y: p.all.Y, Ranks: p.data.Ranks(), Seed: o.Seed, Context: p.ctx, Progress: p.progress}
 		}
-		full := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, Objective: &objective.Evidence{}}
+		full := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.all.X, Y: p.all.Y, Objective: &objective.Evidence{}}
 		if o.Objective != "evidence" {
 			full.Objective = &objective.PAC{Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
 		}
@@ -105,7 +105,7 @@ const keepBytes = 1 << 30
 
 // sparse returns a sparse problem over the certified rows, its objective still open.
 func (p *prepared) sparse(f family) *objective.SparseProblem {
-	return &objective.SparseProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Keep: keepBytes}
+	return &objective.SparseProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Keep: keepBytes, Ranks: p.data.Ranks()}
 }
 
 // run is the training from one starting point.
@@ -133,14 +133,14 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 		// Several small fits side by side keep the cores busier than one; large ones
 		// would only double the memory.
 		limit := 1
-		if p.inducing == 0 && len(p.y) <= 1500 && !p.trainsByCG(o) {
+		if p.inducing == 0 && p.n <= 1500 && !p.trainsByCG(o) {
 			limit = runtime.GOMAXPROCS(0)
 		}
 		slots := make(chan struct{}, limit)
 		var done sync.WaitGroup
 		for si, x0 := range starts {
+			slots <- struct{}{} // in order: ranks have to take the same start
 			done.Go(func() {
-				slots <- struct{}{}
 				defer func() { <-slots }()
 				key := fmt.Sprintf("%s/%d", f.name, si+1)
 				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
@@ -386,10 +386,11 @@ func (p *prepared) chooseInducing(o Options, f family) error {
 			theta[i] = math.Log(float64(p.data.Cols))
 		}
 	}
-	x, err := gather(p.sample(o.Seed))
+	at, err := gather(p.sample(o.Seed))
 	if err != nil {
 		return err
 	}
+	x := at.X
 	var set inducing.Set
 	if o.AutoInducing {
 		a, capped, err := inducing.AutoSize(f.kernel, theta, x, p.inducing, inducing.DefaultTolerance)
@@ -435,15 +436,19 @@ const sampleRows = 50000
 // sample views the certified rows, or sampleRows of them drawn at random, in their order
 // (Knuth's Algorithm S).
 func (p *prepared) sample(seed uint64) *dataset.Scaled {
-	if len(p.certified) <= sampleRows {
+	if p.n <= sampleRows {
 		return p.rows
 	}
-	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d certified rows, drawn at random", sampleRows, len(p.certified)))
+	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d certified rows, drawn at random", sampleRows, p.n))
 	rng := rand.New(rand.NewPCG(seed, 0x73616d706c65))
 	var rows []int
-	for i, row := range p.certified {
-		if rng.IntN(len(p.certified)-i) < sampleRows-len(rows) {
-			rows = append(rows, row)
+	drawn := 0
+	for i := range p.n {
+		if rng.IntN(p.n-i) < sampleRows-drawn {
+			drawn++
+			if own := i - p.first; own >= 0 && own < len(p.certified) {
+				rows = append(rows, p.certified[own])
+			}
 		}
 	}
 	return p.data.Scaled(rows, p.scaling)

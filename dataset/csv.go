@@ -22,7 +22,10 @@ import (
 // or opens an NPY file (told by its ending or its first bytes), whose rows stay on disk until they are needed: an
 // array of records with named fields, or a matrix, whose columns are named c1, c2, … . The
 // fields are numbers: <f8, <f4, or whole ones.
-func ReadFile(path string) (*Table, error) {
+func ReadFile(path string) (*Table, error) { return readFile(path, nil) }
+
+// readFile is ReadFile; of an NPY file it reads and checks the share of rows alone, all if nil.
+func readFile(path string, share share) (*Table, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file; check the path: %w", path, err)
@@ -33,7 +36,7 @@ func ReadFile(path string) (*Table, error) {
 	magic := make([]byte, len(npyMagic))
 	n, _ := f.ReadAt(magic, 0) // a pipe has no place 0, and is no NPY file
 	if filepath.Ext(path) == ".npy" || string(magic[:n]) == npyMagic {
-		return openNPY(f, path)
+		return openNPY(f, path, share)
 	}
 	defer f.Close()
 	switch start := string(magic[:n]); {

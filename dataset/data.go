@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Data is a regression problem, in the units of the file: a view of the columns of a
@@ -25,8 +27,36 @@ type Data struct {
 // blockRows is how many rows are read at a time where all are gone through.
 const blockRows = 4096
 
-// All returns the numbers of all rows.
-func (d *Data) All() []int { return upTo(d.Rows) }
+// Ranks are those that the rows are spread over.
+func (d *Data) Ranks() ranks.Ranks { return d.table.Ranks() }
+
+// All returns the numbers of all rows that this rank has.
+func (d *Data) All() []int {
+	first, n := d.table.own()
+	numbers := upTo(n)
+	for i := range numbers {
+		numbers[i] += first
+	}
+	return numbers
+}
+
+// Own returns which of the rows, in increasing order, this rank has.
+func (d *Data) Own(rows []int) []int {
+	first, n := d.table.own()
+	i, _ := slices.BinarySearch(rows, first)
+	j, _ := slices.BinarySearch(rows, first+n)
+	return rows[i:j]
+}
+
+// RowsOf returns the rows of this rank that have the role, in increasing order.
+func (d *Data) RowsOf(roles []Role, role Role) []int {
+	first, n := d.table.own()
+	rows := RowsOf(roles[first:first+n], role)
+	for i := range rows {
+		rows[i] += first
+	}
+	return rows
+}
 
 func upTo(n int) []int {
 	numbers := make([]int, n)
@@ -142,24 +172,28 @@ func (d *Data) Notices() ([]string, error) {
 	return notices, nil
 }
 
+// digest stands for a row: that two of a million million rows share its 16 bytes by chance has
+// probability 1e-15.
+type digest struct {
+	high, low uint64
+	row       int
+}
+
 // repeats counts the rows equal to an earlier one, inputs and target, and
 // returns the first of them.
 func (d *Data) repeats(rows []int) (count, first int, err error) {
-	// A digest of 16 bytes stands for a row however wide it is: that two of a million
-	// million rows share one by chance has probability 1e-15.
-	type digest struct {
-		high, low uint64
-		row       int
-	}
 	digests := make([]digest, 0, len(rows))
 	var buf []byte
 	err = d.each(rows, func(_ int, x, y []float64) {
 		for i := range y {
 			buf = appendRow(buf[:0], x, y, d.Cols, i)
 			sum := sha256.Sum256(buf)
-			digests = append(digests, digest{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]), len(digests)})
+			digests = append(digests, digest{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]), rows[len(digests)]})
 		}
 	})
+	if err == nil {
+		digests, err = dealOut(d.Ranks(), digests)
+	}
 	slices.SortFunc(digests, func(a, b digest) int {
 		return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low), cmp.Compare(a.row, b.row))
 	})
@@ -171,5 +205,38 @@ func (d *Data) repeats(rows []int) (count, first int, err error) {
 			count++
 		}
 	}
-	return count, first, err
+	if err != nil {
+		return 0, 0, err
+	}
+	found, err := ranks.All(d.Ranks(), float64(count), float64(first))
+	total := 0
+	for _, f := range found {
+		if f[0] > 0 && (total == 0 || int(f[1]) < first) {
+			first = int(f[1])
+		}
+		total += int(f[0])
+	}
+	return total, first, err
+}
+
+// dealOut deals digests out to the ranks, so that equal ones come to the same.
+func dealOut(r ranks.Ranks, own []digest) ([]digest, error) {
+	if r.Size() == 1 {
+		return own, nil
+	}
+	var mine []digest
+	err := ranks.Exchange(r, func(i int) []uint64 {
+		v := make([]uint64, 0, 3*blockRows)
+		for _, d := range own[min(i*blockRows, len(own)):min((i+1)*blockRows, len(own))] {
+			v = append(v, d.high, d.low, uint64(d.row))
+		}
+		return v
+	}, func(_ int, v []uint64) {
+		for ; len(v) > 0; v = v[3:] {
+			if int(v[0]%uint64(r.Size())) == r.Rank() {
+				mine = append(mine, digest{v[0], v[1], int(v[2])})
+			}
+		}
+	})
+	return mine, err
 }

@@ -2,14 +2,17 @@ package dataset
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"encoding/hex"
 	"hash/fnv"
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Hash identifies the given rows by their values: the SHA-256, in hex, of len(rows) and
+// Hash identifies the given rows, those of all ranks together, by their values: the SHA-256, in hex, of len(rows) and
 // Cols as little-endian uint64 and then, in increasing row order whatever the order of
 // rows, each row's inputs and target as little-endian IEEE-754 bits. It is part of the
 // model-file format.
@@ -17,16 +20,22 @@ func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))
 	}
+	r := d.Ranks()
+	_, total, err := ranks.Place(r, len(rows))
+	if err != nil {
+		return "", err
+	}
 	h := sha256.New()
-	buf := binary.LittleEndian.AppendUint64(nil, uint64(len(rows)))
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(d.Cols))
-	err := d.each(rows, func(_ int, x, y []float64) {
-		for i := range y {
-			h.Write(buf)
-			buf = appendRow(buf[:0], x, y, d.Cols, i)
-		}
-	})
-	h.Write(buf)
+	buf := binary.LittleEndian.AppendUint64(nil, uint64(total))
+	h.Write(binary.LittleEndian.AppendUint64(buf, uint64(d.Cols)))
+	err = ranks.InTurn(r, func() error {
+		return d.each(rows, func(_ int, x, y []float64) {
+			for i := range y {
+				buf = appendRow(buf[:0], x, y, d.Cols, i)
+				h.Write(buf)
+			}
+		})
+	}, h.(encoding.BinaryMarshaler).MarshalBinary, h.(encoding.BinaryUnmarshaler).UnmarshalBinary)
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 

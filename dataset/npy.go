@@ -101,8 +101,8 @@ func (t number) decode(records []byte, size int, out []float64, step int) {
 }
 
 // openNPY makes a table of an open NPY file, which it keeps, or closes where it fails.
-// Every number is looked at once.
-func openNPY(f *os.File, source string) (*Table, error) {
+// Every number of the share is looked at once.
+func openNPY(f *os.File, source string, share share) (*Table, error) {
 	n, err := npyOf(f, source)
 	if err != nil {
 		f.Close()
@@ -112,7 +112,11 @@ func openNPY(f *os.File, source string) (*Table, error) {
 	for _, c := range n.fields {
 		t.Names = append(t.Names, c.name)
 	}
-	if err := t.checkFinite(); err != nil {
+	err = t.take(share)
+	if err == nil {
+		err = t.checkFinite()
+	}
+	if err != nil {
 		n.close()
 		return nil, err
 	}
@@ -353,8 +357,9 @@ func (t *Table) checkFinite() error {
 	var first error
 	more := 0
 	x := make([]float64, blockRows*d.Cols)
-	for i := 0; i < t.Rows; i += blockRows {
-		k := min(blockRows, t.Rows-i)
+	begin, own := t.own()
+	for i := begin; i < begin+own; i += blockRows {
+		k := min(blockRows, begin+own-i)
 		if err := t.read(i, k, d.inputs, x[:k*d.Cols]); err != nil {
 			return err
 		}
@@ -365,7 +370,7 @@ func (t *Table) checkFinite() error {
 			switch j := c % d.Cols; {
 			case allFinite([]float64{v}):
 			case first == nil:
-				first = fmt.Errorf("%s: row %d, column %d (%q): %g is not finite; remove the row or fill the value", t.Source, i+c/d.Cols+1, j+1, clip(t.Names[j]), v)
+				first = fmt.Errorf("%s: %s, column %d (%q): %g is not finite; remove the row or fill the value", t.Source, t.Where(i+c/d.Cols), j+1, clip(t.Names[j]), v)
 			default:
 				more++
 			}

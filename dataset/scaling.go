@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"math"
 	"os"
 	"slices"
+
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Where the constants of a [Scaling] come from. A certificate is valid only if
@@ -30,10 +33,14 @@ type Scaling struct {
 }
 
 // ScalingOf computes means and population standard deviations (ddof 0) on the
-// given rows. An input that is constant there gets scale 1 and stays; a constant
+// given rows, those of all ranks together. An input that is constant there gets scale 1 and stays; a constant
 // target is an error.
 func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
-	if len(rows) == 0 {
+	_, n, err := ranks.Place(d.Ranks(), len(rows))
+	if err != nil {
+		return Scaling{}, err
+	}
+	if n == 0 {
 		return Scaling{}, fmt.Errorf("%s: no rows to compute the scaling from (%s)", d.Source, source)
 	}
 	columns, err := d.moments(rows)
@@ -58,7 +65,7 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	}
 	if m.constant() {
 		return Scaling{}, fmt.Errorf("%s: target %q is %g on all %d rows the scaling is computed from (%s): use more prior rows, another seed, or declared constants",
-			d.Source, d.Target, m.mean, len(rows), source)
+			d.Source, d.Target, m.mean, n, source)
 	}
 	s.TargetMean, s.TargetScale = m.mean, m.sd
 	return s, nil
@@ -184,64 +191,76 @@ func (m moments) finite() bool {
 // leave the range.
 func (d *Data) moments(rows []int) ([]moments, error) {
 	type column struct {
-		mean, largest      float64
-		sum, rest, squares compensated // Σ value; Σd, Σd² with d = (value − mean)/largest
+		Mean, Largest      float64
+		Sum, Rest, Squares compensated // Σ value; Σd, Σd² with d = (value − mean)/largest
 	}
 	columns := make([]column, d.Cols+1)
+	r := d.Ranks()
 	pass := func(add func(c *column, v float64)) error {
-		return d.each(rows, func(_ int, x, y []float64) {
-			for i, v := range y {
-				for j, v := range x[i*d.Cols : (i+1)*d.Cols] {
-					add(&columns[j], v)
+		return ranks.InTurn(r, func() error {
+			return d.each(rows, func(_ int, x, y []float64) {
+				for i, v := range y {
+					for j, v := range x[i*d.Cols : (i+1)*d.Cols] {
+						add(&columns[j], v)
+					}
+					add(&columns[d.Cols], v)
 				}
-				add(&columns[d.Cols], v)
-			}
+			})
+		}, func() ([]byte, error) {
+			return binary.Append(nil, binary.LittleEndian, columns)
+		}, func(state []byte) error {
+			_, err := binary.Decode(state, binary.LittleEndian, columns)
+			return err
 		})
 	}
-	n := float64(len(rows))
-	if err := pass(func(c *column, v float64) { c.sum.add(v) }); err != nil {
+	_, total, err := ranks.Place(r, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	n := float64(total)
+	if err := pass(func(c *column, v float64) { c.Sum.add(v) }); err != nil {
 		return nil, err
 	}
 	for j := range columns {
-		columns[j].mean = columns[j].sum.value() / n
+		columns[j].Mean = columns[j].Sum.value() / n
 	}
-	if err := pass(func(c *column, v float64) { c.largest = max(c.largest, math.Abs(v-c.mean)) }); err != nil {
+	if err := pass(func(c *column, v float64) { c.Largest = max(c.Largest, math.Abs(v-c.Mean)) }); err != nil {
 		return nil, err
 	}
 	if err := pass(func(c *column, v float64) {
-		if c.largest > 0 {
-			d := (v - c.mean) / c.largest
-			c.rest.add(d)
-			c.squares.add(d * d)
+		if c.Largest > 0 {
+			d := (v - c.Mean) / c.Largest
+			c.Rest.add(d)
+			c.Squares.add(d * d)
 		}
 	}); err != nil {
 		return nil, err
 	}
 	out := make([]moments, len(columns))
 	for j, c := range columns {
-		out[j].mean = c.mean
-		if c.largest == 0 {
+		out[j].mean = c.Mean
+		if c.Largest == 0 {
 			continue
 		}
-		shift := c.rest.value() / n // rounding error left in the mean
-		variance := max(0, c.squares.value()/n-shift*shift)
-		out[j] = moments{mean: c.mean + c.largest*shift, sd: c.largest * math.Sqrt(variance)}
+		shift := c.Rest.value() / n // rounding error left in the mean
+		variance := max(0, c.Squares.value()/n-shift*shift)
+		out[j] = moments{mean: c.Mean + c.Largest*shift, sd: c.Largest * math.Sqrt(variance)}
 	}
 	return out, nil
 }
 
 // compensated is a running sum that carries its rounding error along (Neumaier,
 // 1974).
-type compensated struct{ sum, carry float64 }
+type compensated struct{ Sum, Carry float64 }
 
 func (c *compensated) add(v float64) {
-	t := c.sum + v
-	if math.Abs(c.sum) >= math.Abs(v) {
-		c.carry += (c.sum - t) + v
+	t := c.Sum + v
+	if math.Abs(c.Sum) >= math.Abs(v) {
+		c.Carry += (c.Sum - t) + v
 	} else {
-		c.carry += (v - t) + c.sum
+		c.Carry += (v - t) + c.Sum
 	}
-	c.sum = t
+	c.Sum = t
 }
 
-func (c *compensated) value() float64 { return c.sum + c.carry }
+func (c *compensated) value() float64 { return c.Sum + c.Carry }

@@ -2,9 +2,12 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Table is a rectangle of finite numbers with named columns, in memory or in an NPY
@@ -18,6 +21,8 @@ type Table struct {
 
 	headless bool // the file named no columns
 	disk     *npy // where the rows are, unless in Values
+
+	part *part // the rows that this rank has, where they aren't all
 }
 
 // Close gives back the file of a table on disk, which can't be read afterwards. A table
@@ -38,14 +43,19 @@ func (t *Table) Column(name string) (int, bool) {
 // Where says where a row, counted from 0, stands in the file: its line, or its number,
 // from 1.
 func (t *Table) Where(row int) string {
+	inFile, held := t.where(row)
 	if t.Lines == nil {
-		return "row " + strconv.Itoa(row+1)
+		return "row " + strconv.Itoa(inFile+1)
 	}
-	return "line " + strconv.Itoa(t.Lines[row])
+	return "line " + strconv.Itoa(t.Lines[held])
 }
 
 // read copies the given columns of rows first, …, first+n−1 to out, row by row.
 func (t *Table) read(first, n int, columns []int, out []float64) error {
+	if p := t.part; p != nil && (first < p.first || first+n > p.first+p.rows) {
+		return fmt.Errorf("%s: rows %d to %d asked for, which another rank has", t.Source, first+1, first+n)
+	}
+	_, first = t.where(first)
 	if t.disk != nil {
 		return t.disk.read(first, n, columns, out)
 	}
@@ -111,12 +121,23 @@ func (t *Table) Regression(target string) (*Data, error) {
 		return nil, fmt.Errorf("%s: %d row of data: at least 2 are needed", t.Source, t.Rows)
 	}
 	y, err := d.Targets(d.All())
-	if err == nil && slices.Min(y) == slices.Max(y) {
-		err = fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
-			t.Source, target, y[0])
-	}
 	if err != nil {
 		return nil, err
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	if len(y) > 0 {
+		low, high = slices.Min(y), slices.Max(y)
+	}
+	ends, err := ranks.All(t.Ranks(), low, high)
+	if err != nil {
+		return nil, err
+	}
+	for _, of := range ends {
+		low, high = min(low, of[0]), max(high, of[1])
+	}
+	if low == high {
+		return nil, fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
+			t.Source, target, low)
 	}
 	return d, nil
 }

@@ -20,27 +20,40 @@ func (s *scores) add(d, sd float64) {
 	s.d = append(s.d, d)
 }
 
-// report fills in how the predictive distribution and the conformal intervals did.
-func (s *scores) report(t *Test, c *Conformal) {
-	share := func(v []float64, half float64) float64 {
-		inside := 0
+// report fills in how the predictive distribution and the conformal intervals did; sum adds
+// counts up over ranks.
+func (s *scores) report(t *Test, c *Conformal, sum func(...[]float64) error) error {
+	inside := func(v []float64, half float64) (n float64) {
 		for _, x := range v {
 			if math.Abs(x) <= half {
-				inside++
+				n++
 			}
 		}
-		return float64(inside) / float64(len(v))
+		return n
 	}
+	var counts []float64
 	for _, l := range levels {
-		t.Coverage = append(t.Coverage, Coverage{l, share(s.z, math.Sqrt2*math.Erfinv(l))})
-	}
-	t.PIT = make([]int, 10)
-	for _, z := range s.z {
-		u := 0.5 * math.Erfc(-z/math.Sqrt2)
-		t.PIT[min(int(10*u), 9)]++
+		counts = append(counts, inside(s.z, math.Sqrt2*math.Erfinv(l)))
 	}
 	if c != nil {
-		plain, normalised := share(s.d, c.HalfWidth), share(s.z, c.Normalised)
+		counts = append(counts, inside(s.d, c.HalfWidth), inside(s.z, c.Normalised))
+	}
+	pit := make([]float64, 10)
+	for _, z := range s.z {
+		u := 0.5 * math.Erfc(-z/math.Sqrt2)
+		pit[min(int(10*u), 9)]++
+	}
+	err := sum(counts, pit)
+	share := func(i int) float64 { return counts[i] / float64(t.Rows) }
+	for i, l := range levels {
+		t.Coverage = append(t.Coverage, Coverage{l, share(i)})
+	}
+	for _, n := range pit {
+		t.PIT = append(t.PIT, int(n))
+	}
+	if c != nil {
+		plain, normalised := share(len(levels)), share(len(levels)+1)
 		t.Conformal, t.Normalised = &plain, &normalised
 	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Conformal holds the widths of split-conformal intervals, set on calibration rows that
@@ -27,8 +28,11 @@ const ConformalLevel = 0.95
 
 // Calibrate sets the widths of conformal intervals on the calibration rows of d.
 func (m *Model) Calibrate(d *dataset.Data) error {
-	rows := dataset.RowsOf(m.Roles, dataset.Calibration)
-	n := len(rows)
+	rows := d.RowsOf(m.Roles, dataset.Calibration)
+	first, n, err := ranks.Place(d.Ranks(), len(rows))
+	if err != nil {
+		return err
+	}
 	// The k-th smallest of n scores, the further row's being equally likely to fall between
 	// any two of them.
 	k := int(math.Ceil(float64(n+1)*ConformalLevel - 1e-9))
@@ -46,8 +50,11 @@ func (m *Model) Calibrate(d *dataset.Data) error {
 	}
 	plain, normalised := make([]float64, n), make([]float64, n)
 	for i := range y {
-		plain[i] = math.Abs(y[i] - mean[i])
-		normalised[i] = plain[i] / math.Sqrt(variance[i]+m.ObservationNoise)
+		d := math.Abs(y[i] - mean[i])
+		plain[first+i], normalised[first+i] = d, d/math.Sqrt(variance[i]+m.ObservationNoise)
+	}
+	if err := d.Ranks().Sum(plain, normalised); err != nil {
+		return err
 	}
 	slices.Sort(plain)
 	slices.Sort(normalised)

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Model is a trained Gaussian process with everything needed to predict with it and
@@ -76,22 +77,23 @@ type Training struct {
 	Alpha *float64 `json:"alpha,omitempty"`
 }
 
-// Score evaluates the model's predictions on the given rows of d.
+// Score evaluates the model's predictions on the given rows of d, those of all ranks together.
 func (m *Model) Score(d *dataset.Data, rows []int) (*Test, error) {
-	n := len(rows)
-	ys, scale, err := m.targets(d, rows)
+	at, err := m.sample(d, rows)
 	if err != nil {
 		return nil, err
 	}
-	mean, variance, err := Latent(m.Posterior, d.Scaled(rows, m.Scaling))
-	if err != nil {
+	ys, mean, variance := at.Y, at.Mean, at.Variance
+	t := &Test{Rows: at.Rows}
+	if t.GibbsRisk, err = at.Risk(m.Terms.Loss, nil, nil); err != nil {
 		return nil, err
 	}
-	t := &Test{Rows: n}
-	t.GibbsRisk = pacbayes.Risk(m.Terms.Loss, ys, mean, variance, scale, nil, nil)
-	t.MeanRisk = pacbayes.PointRisk(m.Terms.Loss, ys, mean, scale)
-	se, lp := make([]float64, n), make([]float64, n)
-	inside := 0
+	if t.MeanRisk, err = at.PointRisk(m.Terms.Loss); err != nil {
+		return nil, err
+	}
+	n := float64(at.Rows)
+	se, lp := make([]float64, len(ys)), make([]float64, len(ys))
+	inside := 0.
 	var scores scores
 	for i, v := range ys {
 		noisy := variance[i] + m.ObservationNoise
@@ -103,12 +105,28 @@ func (m *Model) Score(d *dataset.Data, rows []int) (*Test, error) {
 		}
 		scores.add(d, math.Sqrt(noisy))
 	}
-	scores.report(t, m.Conformal)
-	t.MSE = linalg.Sum(se) / float64(n)
+	sums := []float64{linalg.Sum(se), linalg.Sum(lp), inside}
+	if err := at.Sum(sums); err != nil {
+		return nil, err
+	}
+	t.MSE = sums[0] / n
 	t.RMSERaw = math.Sqrt(t.MSE) * m.Scaling.TargetScale
-	t.NLPD = linalg.Sum(lp) / float64(n)
-	t.Coverage95 = float64(inside) / float64(n)
-	return t, nil
+	t.NLPD = sums[1] / n
+	t.Coverage95 = sums[2] / n
+	return t, scores.report(t, m.Conformal, at.Sum)
+}
+
+// sample returns the predictions at rows of d, as a part of those at the rows of all ranks.
+func (m *Model) sample(d *dataset.Data, rows []int) (s pacbayes.Sample, err error) {
+	if _, s.Rows, err = ranks.Place(d.Ranks(), len(rows)); err != nil {
+		return s, err
+	}
+	s.Sum = d.Ranks().Sum
+	if s.Y, s.Scale, err = m.targets(d, rows); err != nil {
+		return s, err
+	}
+	s.Mean, s.Variance, err = Latent(m.Posterior, d.Scaled(rows, m.Scaling))
+	return s, err
 }
 
 // Normal975 is the 97.5 % quantile of the standard normal.
@@ -169,18 +187,17 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	y, scale, err := m.targets(d, rows)
-	if err != nil {
-		return nil, err
-	}
-	mean, variance, err := Latent(m.Posterior, d.Scaled(rows, m.Scaling))
+	at, err := m.sample(d, rows)
 	if err != nil {
 		return nil, err
 	}
 	if err := m.checkTerms(); err != nil {
 		return nil, err
 	}
-	return m.Terms.Certify(y, mean, variance, scale, m.Posterior.KL())
+	if d.Ranks().Size() == 1 {
+		at.Sum = nil // all rows are at hand
+	}
+	return m.Terms.CertifySample(at, m.Posterior.KL())
 }
 
 // checkTerms makes sure that the terms of the certificate are those of the posterior.
@@ -241,17 +258,30 @@ func (m *Model) Seen(d *dataset.Data) ([]int, error) {
 }
 
 // HashRows returns the RowHashes of the rows a model with these roles is made from, in
-// ascending order.
+// ascending order: on the first rank, for the model file; the others have none.
 func HashRows(d *dataset.Data, roles []dataset.Role) ([]uint64, error) {
-	var rows []int
-	for i, r := range roles {
-		if r != dataset.Test {
-			rows = append(rows, i)
+	rows := slices.DeleteFunc(d.All(), func(i int) bool { return roles[i] == dataset.Test })
+	hashes, err := d.RowHashes(rows)
+	if err != nil {
+		return nil, err
+	}
+	if r := d.Ranks(); r.Size() > 1 {
+		// The first rank saves the model.
+		const piece = 1 << 16
+		own := hashes
+		hashes = nil
+		if err := ranks.Exchange(r, func(i int) []uint64 {
+			return own[min(i*piece, len(own)):min((i+1)*piece, len(own))]
+		}, func(_ int, v []uint64) {
+			if r.Rank() == 0 {
+				hashes = append(hashes, v...)
+			}
+		}); err != nil {
+			return nil, err
 		}
 	}
-	hashes, err := d.RowHashes(rows)
 	slices.Sort(hashes)
-	return hashes, err
+	return hashes, nil
 }
 
 // otherData says that data aren't those a model was made from.
@@ -263,7 +293,7 @@ func (m *Model) certifiedRows(d *dataset.Data) ([]int, error) {
 	if d.Rows != len(m.Roles) {
 		return nil, &otherData{fmt.Sprintf("%s has %d rows, the model was made from %d (%s)", d.Source, d.Rows, len(m.Roles), m.Source)}
 	}
-	rows := dataset.RowsOf(m.Roles, dataset.Certified)
+	rows := d.RowsOf(m.Roles, dataset.Certified)
 	h, err := d.Hash(rows)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,6 @@ func PEP(alpha float64) *Energy { return &Energy{Alpha: alpha} }
 func (f *Energy) alpha() float64 { return f.Alpha }
 
 func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
-	var logD, quad, trace float64
 	sum := linalg.Borrow(3, e.n)
 	defer linalg.Return(sum)
 	alpha, noise := f.Alpha, e.noise
@@ -40,7 +39,11 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 			sum.Row(2)[i] = e.lambda[i] / noise
 		}
 	}
-	logD, quad, trace = linalg.Sum(sum.Row(0)), linalg.Sum(sum.Row(1)), linalg.Sum(sum.Row(2))
+	sums := []float64{linalg.Sum(sum.Row(0)), linalg.Sum(sum.Row(1)), linalg.Sum(sum.Row(2))}
+	if err := e.sum(nil, sums); err != nil {
+		return 0, err
+	}
+	logD, quad, trace := sums[0], sums[1], sums[2]
 	factor := 0.5
 	if alpha > 0 {
 		factor = (1 - alpha) / (2 * alpha)
@@ -48,7 +51,7 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	if f.DTC {
 		factor = 0
 	}
-	value := 0.5*(linalg.LogDet(e.lb)+logD+float64(e.n)*math.Log(2*math.Pi)+quad-linalg.Dot(e.b, e.mu)) + factor*trace
+	value := 0.5*(linalg.LogDet(e.lb)+logD+float64(e.total)*math.Log(2*math.Pi)+quad-linalg.Dot(e.b, e.mu)) + factor*trace
 	if s == nil {
 		return value, nil
 	}
@@ -61,11 +64,11 @@ func (f *Energy) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 		linalg.Scale(0.5, row)
 		s.b[i] = -m
 	}
-	s.uniform = alpha == 0
 	t := (1 - alpha) / 2
 	if f.DTC {
 		t = 0
 	}
+	s.uniform, s.shared = alpha == 0, t/noise
 	for i, d := range e.dd {
 		s.d[i] = 0.5/d - 0.5*e.r[i]*e.r[i]/(d*d)
 		s.lambda[i] = t / d

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // FreeForm is an objective over a sparse posterior whose q(f_Z) = N(a_M, B_MM) is free
@@ -18,10 +19,10 @@ import (
 type FreeForm interface {
 	// noisy says whether σ_n² is a parameter.
 	noisy() bool
-	// evaluate returns the value at the predictions for y, and κ = ∂/∂KL and ∂/∂σ_n².
+	// evaluate returns the value at the predictions of a sample, and κ = ∂/∂KL and ∂/∂σ_n².
 	// Unless g is nil it fills g_i = ∂/∂m̂_i and h_i = ∂/∂σ̂²_i. rows are the numbers of
-	// the rows, all of the total if nil: a batch stands for them all.
-	evaluate(y, mean, variance []float64, rows []int, total int, noise, kl float64, g, h []float64) (value, kappa, noiseBar float64)
+	// the rows at hand, all of them if nil: a batch stands for the total.
+	evaluate(s pacbayes.Sample, rows []int, total int, noise, kl float64, g, h []float64) (value, kappa, noiseBar float64, err error)
 }
 
 // FreeFormProblem binds a family of GPs, inducing inputs and rows to a free-form
@@ -50,6 +51,8 @@ type FreeFormProblem struct {
 	Noise     float64 // σ_n² that Posterior records where it isn't a parameter
 	Keep      int64   // bytes of V that may be kept between passes
 	MinJitter float64 // added to K_ZZ even where it can be factored without
+
+	Ranks ranks.Ranks // as of a SparseProblem; batches are numbered over the rows of all
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 
@@ -120,17 +123,19 @@ func (p *FreeFormProblem) DiagonalIndex(j int) int { return p.own() + p.M + j*(j
 // engine returns the engine over all rows.
 func (p *FreeFormProblem) engine() *SparseProblem {
 	if p.full == nil {
-		p.full = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter}
+		p.full = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter, Ranks: p.Ranks}
 	}
 	return p.full
 }
 
 // Evaluate returns the objective at x and, unless gradient is nil, its gradient.
 func (p *FreeFormProblem) Evaluate(x, gradient []float64) (float64, error) {
-	if err := p.engine().prepare(); err != nil {
+	err := p.engine().prepare()
+	if err != nil {
 		return math.NaN(), err
 	}
-	return p.evaluate(p.full, x, gradient, nil, 0)
+	value, err := p.evaluate(p.full, x, gradient, nil, 0)
+	return settle(over(p.Ranks), value, gradient, err)
 }
 
 // EvaluateBatch is Evaluate on the rows with these numbers in place of all: for SVGP an
@@ -160,10 +165,12 @@ func (p *FreeFormProblem) Optimise(x []float64) (float64, error) {
 	return p.evaluate(p.full, x, nil, nil, 1)
 }
 
-// BatchRows returns the number of rows that batches are drawn from.
+// BatchRows returns the number of rows that batches are drawn from, 0 where the ranks can't tell.
 func (p *FreeFormProblem) BatchRows() int {
-	n, _ := p.Rows.Dims()
-	return n
+	if p.engine().prepare() != nil {
+		return 0
+	}
+	return p.full.e.total
 }
 
 func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
@@ -174,13 +181,29 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 		return math.NaN(), err
 	}
 	if p.batch == nil || len(p.batch.e.y) < len(rows) {
-		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8), MinJitter: p.MinJitter}
+		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8), MinJitter: p.MinJitter, Ranks: p.Ranks}
 		_, d := p.Rows.Dims()
 		p.batch.allocate(len(rows), d)
 	}
 	b := p.batch
-	b.Rows, b.e.n = subset{p.Rows, rows}, len(rows)
-	return p.evaluate(b, x, gradient, rows, rho)
+	own := p.full.e.own(rows)
+	b.Rows, b.e.n, b.e.total = subset{p.Rows, own}, len(own), len(rows)
+	value, err := p.evaluate(b, x, gradient, own, rho)
+	return settle(over(p.Ranks), value, gradient, err)
+}
+
+// own returns which of the rows this rank has, by its own numbers.
+func (e *sparseEngine) own(rows []int) []int {
+	if e.total == e.n {
+		return rows
+	}
+	own := []int{} // nil would be all
+	for _, row := range rows {
+		if i := row - e.first; i >= 0 && i < e.n {
+			own = append(own, i)
+		}
+	}
+	return own
 }
 
 func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, rows []int, rho float64) (float64, error) {
@@ -205,7 +228,7 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 		if !ok {
 			return math.NaN(), fmt.Errorf("%T has no natural-gradient steps", p.Objective)
 		}
-		if err := svgp.step(on, at, rho, float64(p.BatchRows())/float64(n)); err != nil {
+		if err := svgp.step(on, at, rho, float64(p.BatchRows())/float64(e.total)); err != nil {
 			return math.NaN(), err
 		}
 	} else if err := on.pass(at.Theta, at.Beta, func(int, int, linalg.Matrix) {}); err != nil {
@@ -220,14 +243,17 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 		s = on.seeds.reset()
 		g, h = s.g[:n], s.h[:n]
 	}
-	value, kappa, noiseBar := p.Objective.evaluate(e.y[:n], e.mHat[:n], e.sHat[:n], rows, p.BatchRows(), e.noise, p.divergence(e, at), g, h)
+	value, kappa, noiseBar, err := p.Objective.evaluate(e.sample(nil), rows, p.BatchRows(), e.noise, p.divergence(e, at), g, h)
+	if err != nil {
+		return math.NaN(), err
+	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return value, fmt.Errorf("the objective is %v: look for extreme values in the data or in the posterior's covariance", value)
 	}
 	if gradient == nil {
 		return value, nil
 	}
-	s.usesRow, s.free, s.noise = true, true, noiseBar
+	s.usesRow, s.free = true, true
 	copy(s.lambda, h)
 	copy(s.mean, g)
 	if err := e.rowStatistics(s); err != nil {
@@ -242,7 +268,7 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 		return value, err
 	}
 	if len(d.LogNoise) > 0 {
-		d.LogNoise[0] = logNoise
+		d.LogNoise[0] = logNoise + e.noise*noiseBar
 	}
 	if rho == 0 {
 		p.pullQ(e, s, kappa, d)
@@ -463,20 +489,23 @@ type FreePAC struct {
 
 func (f *FreePAC) noisy() bool { return false }
 
-func (f *FreePAC) evaluate(y, mean, variance []float64, rows []int, total int, _, kl float64, g, h []float64) (value, kappa, noiseBar float64) {
-	scale := f.Scale
-	if scale != nil && rows != nil {
+func (f *FreePAC) evaluate(s pacbayes.Sample, rows []int, total int, _, kl float64, g, h []float64) (value, kappa, noiseBar float64, err error) {
+	s.Scale = f.Scale
+	if f.Scale != nil && rows != nil {
 		f.scale = f.scale[:0]
 		for _, i := range rows {
-			f.scale = append(f.scale, scale[i])
+			f.scale = append(f.scale, f.Scale[i])
 		}
-		scale = f.scale
+		s.Scale = f.scale
 	}
-	risk := pacbayes.Risk(f.Loss, y, mean, variance, scale, g, h)
+	risk, err := s.Risk(f.Loss, g, h)
+	if err != nil {
+		return math.NaN(), 0, 0, err
+	}
 	value, dRisk, kappa := f.Bound.Evaluate(risk, kl, f.Penalty, total)
 	if g != nil {
 		linalg.Scale(dRisk, g)
 		linalg.Scale(dRisk, h)
 	}
-	return value, kappa, 0
+	return value, kappa, 0, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // IterativeEvidence is Evidence for more rows than can be factored, as a function of
@@ -26,6 +27,8 @@ type IterativeEvidence struct {
 	Mean   kernel.Mean
 	X      linalg.Matrix
 	Y      []float64
+
+	Ranks ranks.Ranks // share the products with the covariance matrix; every one has all of X and Y
 
 	Context   context.Context // ends a long evaluation; nil: nothing does
 	Seed      uint64          // of the probes

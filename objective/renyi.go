@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // RenyiProblem binds a family of GPs, inducing inputs and rows to −L_α, the negative of the
@@ -44,7 +45,14 @@ type RenyiProblem struct {
 	// MinJitter is added to K_ZZ even where it can be factored without.
 	MinJitter float64
 
+	// Ranks, unless nil, have Rows of their own each. The rows of a batch, numbered over all of
+	// them, come together on every rank, and each does the same with them: what a rank gains is
+	// memory, not time.
+	Ranks ranks.Ranks
+
 	Jitter float64 // added to K_ZZ by the last evaluation
+
+	first, total int // of this rank's rows, and of all; known once total isn't 0
 
 	work  *renyiWork
 	order []int // of a nearest-neighbour batch
@@ -105,10 +113,45 @@ func (p *RenyiProblem) like() *SparseProblem {
 	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M}
 }
 
-// BatchRows returns the number of rows that batches are drawn from.
+// BatchRows returns the number of rows that batches are drawn from, 0 where the ranks can't tell.
 func (p *RenyiProblem) BatchRows() int {
-	n, _ := p.Rows.Dims()
-	return n
+	if p.total == 0 {
+		n, _ := p.Rows.Dims()
+		var err error
+		if p.first, p.total, err = ranks.Place(over(p.Ranks), n); err != nil {
+			return 0
+		}
+	}
+	return p.total
+}
+
+// pick reads the rows of these numbers, in their order, on every rank.
+func (p *RenyiProblem) pick(rows []int, x, y []float64) error {
+	r := over(p.Ranks)
+	if r.Size() == 1 {
+		return p.Rows.Pick(rows, x, y)
+	}
+	n, d := p.Rows.Dims()
+	p.BatchRows()
+	clear(x)
+	clear(y)
+	var own []int
+	var at []int // of the batch
+	for i, row := range rows {
+		if k := row - p.first; k >= 0 && k < n {
+			own, at = append(own, k), append(at, i)
+		}
+	}
+	part := linalg.New(len(own), d+1)
+	err := p.Rows.Pick(own, part.Data[:len(own)*d], part.Data[len(own)*d:])
+	if err := r.Agree(err); err != nil {
+		return err
+	}
+	for k, i := range at {
+		copy(x[i*d:(i+1)*d], part.Data[k*d:])
+		y[i] = part.Data[len(own)*d+k]
+	}
+	return r.Sum(x, y)
 }
 
 // SetProgress moves α to where the schedule has it.
@@ -127,6 +170,9 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 		p.order, p.dist = make([]int, n), make([]float64, n)
 	}
 	x, y, centre := linalg.New(min(blockRows, n), d), make([]float64, min(blockRows, n)), make([]float64, d)
+	if over(p.Ranks).Size() > 1 {
+		return errors.New("nearest rows aren't looked for over ranks")
+	}
 	if err := p.Rows.Block(row, 1, centre, y[:1]); err != nil {
 		return err
 	}
@@ -190,7 +236,8 @@ func (p *RenyiProblem) Evaluate(x, gradient []float64) (float64, error) {
 	if err != nil {
 		return math.NaN(), err
 	}
-	return p.evaluate(e, x, gradient, 1)
+	value, err := p.evaluate(e, x, gradient, 1)
+	return settle(over(p.Ranks), value, gradient, err)
 }
 
 // EvaluateBatch is Evaluate on the rows with these numbers, times N/|rows|: the gradient of
@@ -201,17 +248,31 @@ func (p *RenyiProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64
 		return math.NaN(), errors.New("an empty batch")
 	}
 	e := p.room(len(rows))
-	if err := p.Rows.Pick(rows, e.x.Data, e.y); err != nil {
+	if err := p.pick(rows, e.x.Data, e.y); err != nil {
 		return math.NaN(), err
 	}
-	return p.evaluate(e, x, gradient, float64(p.BatchRows())/float64(len(rows)))
+	value, err := p.evaluate(e, x, gradient, float64(p.BatchRows())/float64(len(rows)))
+	return settle(over(p.Ranks), value, gradient, err)
 }
 
 // whole returns workspaces for all rows, with the rows.
 func (p *RenyiProblem) whole() (*renyiWork, error) {
 	n := p.BatchRows()
 	e := p.room(n)
-	return e, p.Rows.Block(0, n, e.x.Data, e.y)
+	return e, p.readAll(e.x.Data, e.y)
+}
+
+// readAll reads all rows on every rank.
+func (p *RenyiProblem) readAll(x, y []float64) error {
+	n := p.BatchRows()
+	if over(p.Ranks).Size() == 1 {
+		return p.Rows.Block(0, n, x, y)
+	}
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return p.pick(rows, x, y)
 }
 
 func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight float64) (float64, error) {
@@ -434,9 +495,10 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	theta, beta = slices.Clone(theta), slices.Clone(beta)
 	if p.Alpha == 0 {
 		p.work = nil // its matrices aren't needed beside those of the posterior
-		n, d := p.Rows.Dims()
+		n := p.BatchRows()
+		_, d := p.Rows.Dims()
 		rows, y := linalg.New(n, d), make([]float64, n)
-		if err := p.Rows.Block(0, n, rows.Data, y); err != nil {
+		if err := p.readAll(rows.Data, y); err != nil {
 			return nil, err
 		}
 		return posterior.NewExact(p.Kernel, theta, p.Mean, beta, rows, y, s)

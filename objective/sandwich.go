@@ -250,8 +250,12 @@ func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 		return math.NaN(), math.NaN(), err
 	}
 	e := vfe.e
-	n, s := float64(e.n), e.noise
-	c := s + linalg.Sum(e.lambda[:e.n])
+	n, s := float64(e.total), e.noise
+	sums := []float64{linalg.Sum(e.lambda[:e.n]), linalg.Dot(e.r[:e.n], e.r[:e.n])}
+	if err := e.sum(nil, sums); err != nil {
+		return math.NaN(), math.NaN(), err
+	}
+	c := s + sums[0]
 	shifted, half := linalg.New(e.m, e.m), make([]float64, e.m)
 	shifted.CopyFrom(e.a)
 	for i := range e.m {
@@ -263,6 +267,6 @@ func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 	}
 	copy(half, e.b)
 	linalg.Trsv(false, shifted, half)
-	quad := (linalg.Dot(e.r[:e.n], e.r[:e.n]) - s*s/c*linalg.Dot(half, half)) / c
+	quad := (sums[1] - s*s/c*linalg.Dot(half, half)) / c
 	return -value, -0.5 * (n*math.Log(2*math.Pi*s) + linalg.LogDet(e.lb) + quad), nil
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Rows is a source of training rows: a table in memory or on disk.
@@ -93,8 +95,9 @@ type sparseSeeds struct {
 	gStat   []float64     // Σ g_i V_i
 	hStat   linalg.Matrix // Σ h_i V_i V_iᵀ
 	usesRow bool          // g and h count
-	uniform bool          // α = 0, and λ̄_i is the same for all rows: lambda[0]
-	free    bool          // q is free of B and b: these and D have no adjoints
+	uniform bool          // α = 0, and λ̄_i is the same for all rows: shared
+	shared  float64
+	free    bool // q is free of B and b: these and D have no adjoints
 }
 
 // blockRows is the number of rows that are streamed at a time. It is part of the
@@ -140,9 +143,13 @@ func weighted(v linalg.Matrix, weight []float64, w linalg.Matrix) {
 // sparseEngine holds what one evaluation has: the M×M middle and N-vectors, never N×M
 // unless that fits keepBytes.
 type sparseEngine struct {
-	n, m, d int
+	n, m, d int // n of this rank
 	noise   float64
 	alpha   float64
+
+	ranks ranks.Ranks
+	first int // number of this rank's first row
+	total int // rows of all ranks
 
 	z    linalg.Matrix // M×d
 	l    linalg.Matrix // chol(K_ZZ + jitter I)
@@ -178,6 +185,10 @@ type SparseProblem struct {
 	M         int
 	Objective Sparse
 	Keep      int64 // bytes of V that may be kept between passes instead of being computed again
+
+	// Ranks, unless nil, have Rows of their own each, and evaluate the objective of all rows
+	// together: sums over rows are summed over ranks, and the rest is done on all.
+	Ranks ranks.Ranks
 
 	// MinJitter is added to K_ZZ even where it can be factored without.
 	MinJitter float64
@@ -228,15 +239,28 @@ func (p *SparseProblem) prepare() error {
 	if p.M < 1 {
 		return fmt.Errorf("a sparse GP needs at least one inducing input")
 	}
+	first, total, err := ranks.Place(over(p.Ranks), n)
+	if err != nil {
+		return err
+	}
 	p.allocate(n, d)
+	p.e.first, p.e.total = first, total
 	return nil
+}
+
+// over is r, or the only rank where r is nil.
+func over(r ranks.Ranks) ranks.Ranks {
+	if r == nil {
+		return ranks.Alone
+	}
+	return r
 }
 
 // allocate makes room for n rows of d inputs.
 func (p *SparseProblem) allocate(n, d int) {
 	m := p.M
 	vec := func() []float64 { return make([]float64, n) }
-	p.e = &sparseEngine{n: n, m: m, d: d, l: linalg.New(m, m), a: linalg.New(m, m), lb: linalg.New(m, m), binv: linalg.New(m, m),
+	p.e = &sparseEngine{n: n, m: m, d: d, ranks: over(p.Ranks), total: n, l: linalg.New(m, m), a: linalg.New(m, m), lb: linalg.New(m, m), binv: linalg.New(m, m),
 		b: make([]float64, m), mu: make([]float64, m), r: vec(), lambda: vec(), dd: vec(), mean: vec(), y: vec(), mHat: vec(), sHat: vec()}
 	p.e.xb, p.e.yb = linalg.New(min(blockRows, n), d), make([]float64, min(blockRows, n))
 	p.seeds = &sparseSeeds{B: linalg.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(), g: vec(), h: vec(),
@@ -262,6 +286,44 @@ const (
 func (p *SparseProblem) factor(theta []float64) (err error) {
 	p.Jitter, err = factorInducing(p.Kernel, theta, p.e.z, p.MinJitter, p.e.l)
 	return err
+}
+
+// sum adds symmetric matrices, of which the lower triangles count, and vectors up over ranks.
+func (e *sparseEngine) sum(symmetric []linalg.Matrix, vectors ...[]float64) error {
+	if e.ranks.Size() == 1 {
+		return nil
+	}
+	packed := linalg.Borrow(len(symmetric), e.m*(e.m+1)/2)
+	defer linalg.Return(packed)
+	each := func(move func(packed, row []float64)) {
+		for t, a := range symmetric {
+			for i := range e.m {
+				move(packed.Row(t)[i*(i+1)/2:(i+1)*(i+2)/2], a.Row(i)[:i+1])
+			}
+		}
+	}
+	each(func(packed, row []float64) { copy(packed, row) })
+	err := e.ranks.Sum(append(vectors, packed.Data)...)
+	each(func(packed, row []float64) { copy(row, packed) })
+	return err
+}
+
+// sample is the predictions of the rows of all ranks, for what a bound needs of them.
+func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
+	return pacbayes.Sample{Y: e.y[:e.n], Mean: e.mHat[:e.n], Variance: e.sHat[:e.n], Scale: scale, Rows: e.total, Sum: e.ranks.Sum}
+}
+
+// settle is the end of an evaluation on all ranks: with an error where one of them has one, else with
+// the first rank's value and gradient, so that optimisers take the same steps on all.
+func settle(r ranks.Ranks, value float64, gradient []float64, err error) (float64, error) {
+	if err = r.Agree(err); err != nil || r.Size() == 1 {
+		return value, err
+	}
+	first := []float64{value}
+	if err := r.Broadcast(0, ranks.Memory(first)); err != nil {
+		return value, err
+	}
+	return first[0], r.Broadcast(0, ranks.Memory(gradient))
 }
 
 // factorInducing fills l with the Cholesky factor of K_ZZ + jitter I.
@@ -305,6 +367,11 @@ func (p *SparseProblem) computeV(theta []float64, x, out linalg.Matrix) {
 
 // Evaluate returns the objective at x and, unless gradient is nil, its gradient.
 func (p *SparseProblem) Evaluate(x, gradient []float64) (float64, error) {
+	value, err := p.evaluate(x, gradient)
+	return settle(over(p.Ranks), value, gradient, err)
+}
+
+func (p *SparseProblem) evaluate(x, gradient []float64) (float64, error) {
 	if err := p.prepare(); err != nil {
 		return math.NaN(), err
 	}
@@ -355,6 +422,9 @@ func (p *SparseProblem) EvaluateBatch(x, gradient []float64, rows []int) (float6
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("an empty batch")
 	}
+	if over(p.Ranks).Size() > 1 {
+		return math.NaN(), errors.New("a batch of this objective isn't spread over ranks")
+	}
 	b := p.batches[len(rows)]
 	if b == nil {
 		b = new(SparseProblem)
@@ -387,14 +457,13 @@ func (s *sparseSeeds) reset() *sparseSeeds {
 func (p *SparseProblem) pass(theta, beta []float64, each func(i0, i1 int, v linalg.Matrix)) error {
 	e := p.e
 	keep := int64(e.n)*int64(e.m)*8 <= p.Keep
+	room := len(e.y) // n, or more in a batch
 	if !keep && e.scratch.IsZero() {
-		e.scratch = linalg.New(min(blockRows, e.n), e.m)
+		e.scratch = linalg.New(min(blockRows, room), e.m)
 	}
 	if keep && p.kept == nil {
-		p.kept = make([]linalg.Matrix, e.blocks())
-		for t := range p.kept {
-			i0, i1 := e.rows(t)
-			p.kept[t] = linalg.New(i1-i0, e.m)
+		for i0 := 0; i0 < room; i0 += blockRows {
+			p.kept = append(p.kept, linalg.New(min(blockRows, room-i0), e.m))
 		}
 	}
 	e.v = func(t int) (linalg.Matrix, error) {
@@ -460,6 +529,9 @@ func (p *SparseProblem) statistics(theta, beta []float64) error {
 		weighted(v, perD, w)
 		linalg.GemmLower(true, false, 1, v, w, 1, e.a)
 	})
+	if err == nil {
+		err = e.sum([]linalg.Matrix{e.a}, e.b)
+	}
 	if err != nil {
 		return err
 	}
@@ -517,6 +589,9 @@ func (e *sparseEngine) rowStatistics(s *sparseSeeds) error {
 		addRows(v, s.g[i0:i1], s.gStat)
 		weighted(v, s.h[i0:i1], w)
 		linalg.GemmLower(true, false, 1, v, w, 1, s.hStat)
+	}
+	if err := e.sum([]linalg.Matrix{s.hStat}, s.gStat); err != nil {
+		return err
 	}
 	s.hStat.MirrorLower()
 	return nil
@@ -601,6 +676,18 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 		p.Kernel.PullDiag(theta, xb, s.lambda[i0:i1], dTheta, linalg.Matrix{})
 		p.Mean.Pull(beta, xb, meanBar[i0:i1], dBeta)
 	}
+	for i, v := range e.lambda[:e.n] {
+		s.alpha += dBar[i] * v
+	}
+	scalars := []float64{linalg.Sum(dBar), s.noise, s.alpha}
+	statistics := []linalg.Matrix{lambdaStat}
+	if s.free {
+		statistics = nil
+	}
+	if err := e.sum(statistics, dTheta, dBeta, dZ.Data, scalars); err != nil {
+		return 0, err
+	}
+	s.noise, s.alpha = scalars[1], scalars[2]
 	// Σ V̄_i V_iᵀ, of which the last pass had only Σ λ̄_i V_i V_iᵀ left to sum.
 	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(g)
@@ -623,10 +710,7 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 		g.MirrorLower()
 	}
 	p.pullZZ(theta, g, dTheta, dZ)
-	for i, v := range e.lambda[:e.n] {
-		s.alpha += dBar[i] * v
-	}
-	return e.noise * (s.noise + linalg.Sum(dBar)), nil
+	return e.noise * (s.noise + scalars[0]), nil
 }
 
 // backwardUniform is backward where D_i = s and λ̄_i = λ̄ for all rows, and no predictions
@@ -635,7 +719,7 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 func (p *SparseProblem) backwardUniform(theta, beta, dTheta, dBeta []float64, dZ linalg.Matrix) (float64, error) {
 	e, s := p.e, p.seeds
 	n := min(blockRows, e.n)
-	noise, lambda := e.noise, s.lambda[0]
+	noise, lambda := e.noise, s.shared
 	c, g := linalg.Borrow(e.m, e.m), linalg.Borrow(e.m, e.m)
 	barT := linalg.Borrow(e.m, n)
 	defer linalg.Return(c, g, barT)
@@ -651,7 +735,7 @@ func (p *SparseProblem) backwardUniform(theta, beta, dTheta, dBeta []float64, dZ
 	linalg.Trsv(true, e.l, lb)
 
 	meanBar, rPerNoise := make([]float64, n), make([]float64, n)
-	dBar := linalg.Sum(s.d) - (linalg.Dot(s.b, e.b)+linalg.Dot(s.B.Data, e.a.Data))/noise
+	scalars := []float64{linalg.Sum(s.d), s.noise}
 	for t := range e.blocks() {
 		i0, i1 := e.rows(t)
 		v, err := e.v(t)
@@ -675,8 +759,12 @@ func (p *SparseProblem) backwardUniform(theta, beta, dTheta, dBeta []float64, dZ
 		p.Kernel.PullDiag(theta, x, s.lambda[i0:i1], dTheta, linalg.Matrix{})
 		p.Mean.Pull(beta, x, meanBar[:k], dBeta)
 	}
+	if err := e.sum(nil, dTheta, dBeta, dZ.Data, scalars); err != nil {
+		return 0, err
+	}
 	p.pullZZ(theta, g, dTheta, dZ)
-	return noise * (s.noise + dBar), nil
+	dBar := scalars[0] - (linalg.Dot(s.b, e.b)+linalg.Dot(s.B.Data, e.a.Data))/noise
+	return noise * (scalars[1] + dBar), nil
 }
 
 // pullZZ pulls K̄_ZZ = −½ L⁻ᵀ sym(G) L⁻¹ back, and overwrites G.

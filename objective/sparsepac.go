@@ -31,13 +31,18 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	}
 	linalg.CholeskyInverse(e.lb, e.binv)
 	kl := posterior.SparseKL(e.lb, e.binv, e.mu)
+	var g, h []float64
+	if s != nil {
+		g, h = s.g, s.h
+	}
+	risk, err := e.sample(p.Scale).Risk(p.Loss, g, h)
+	if err != nil {
+		return 0, err
+	}
+	value, dRisk, kappa := p.Bound.Evaluate(risk, kl, p.Penalty, e.total)
 	if s == nil {
-		risk := pacbayes.Risk(p.Loss, e.y, e.mHat, e.sHat, p.Scale, nil, nil)
-		value, _, _ := p.Bound.Evaluate(risk, kl, p.Penalty, e.n)
 		return value, nil
 	}
-	risk := pacbayes.Risk(p.Loss, e.y, e.mHat, e.sHat, p.Scale, s.g, s.h)
-	value, dRisk, kappa := p.Bound.Evaluate(risk, kl, p.Penalty, e.n)
 	linalg.Scale(dRisk, s.g)
 	linalg.Scale(dRisk, s.h)
 	s.usesRow = true

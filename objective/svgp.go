@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // SVGP is the uncollapsed variational energy of a Gaussian likelihood (Hensman, Fusi,
@@ -18,22 +19,26 @@ type SVGP struct{ terms []float64 }
 
 func (f *SVGP) noisy() bool { return true }
 
-func (f *SVGP) evaluate(y, mean, variance []float64, _ []int, total int, s, kl float64, g, h []float64) (value, kappa, noiseBar float64) {
+func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g, h []float64) (value, kappa, noiseBar float64, err error) {
 	f.terms = f.terms[:0]
-	for i, m := range mean {
-		d := y[i] - m
-		f.terms = append(f.terms, d*d+variance[i])
+	for i, m := range at.Mean {
+		d := at.Y[i] - m
+		f.terms = append(f.terms, d*d+at.Variance[i])
 	}
-	n, weight := float64(len(y)), float64(total)/float64(len(y))
-	square := linalg.Sum(f.terms)
+	n, weight := float64(at.Rows), float64(total)/float64(at.Rows)
+	sums := []float64{linalg.Sum(f.terms)}
+	if err := at.Sum(sums); err != nil {
+		return math.NaN(), 0, 0, err
+	}
+	square := sums[0]
 	if g != nil {
-		for i, m := range mean {
-			g[i] = weight * (m - y[i]) / s
+		for i, m := range at.Mean {
+			g[i] = weight * (m - at.Y[i]) / s
 			h[i] = weight / (2 * s)
 		}
 	}
 	value = weight*(n*math.Log(2*math.Pi*s)/2+square/(2*s)) + kl
-	return value, 1, weight * (n/(2*s) - square/(2*s*s))
+	return value, 1, weight * (n/(2*s) - square/(2*s*s)), nil
 }
 
 // step moves q by a natural-gradient step of size ρ (Hoffman, Blei, Wang, Paisley 2013;
@@ -53,6 +58,9 @@ func (f *SVGP) step(on *SparseProblem, at FreeFormParts, rho, weight float64) er
 		linalg.SyrkLower(true, c, v, 1, e.a)
 		linalg.Gemv(true, c, v, e.r[i0:i1], 1, e.b)
 	})
+	if err == nil {
+		err = e.sum([]linalg.Matrix{e.a}, e.b)
+	}
 	if err != nil {
 		return err
 	}

@@ -167,9 +167,17 @@ func (t Terms) Check() error {
 // must share parameters that lie on the grid. It fails with ErrTooFewRows, or where a
 // number isn't finite.
 func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certificate, error) {
-	n := len(y)
+	return t.CertifySample(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, kl)
+}
+
+// CertifySample is Certify, also of a Posterior learnt on rows of which only a part is at hand.
+func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
+	n := s.rows()
 	if err := t.Check(); err != nil {
 		return nil, err
+	}
+	if t.Fixed && s.Sum != nil {
+		return nil, errors.New("a bound on a posterior that is an informed prior needs all rows at hand: no certificate from parts of them")
 	}
 	if n < MinRows {
 		return nil, ErrTooFewRows
@@ -181,7 +189,10 @@ func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certifi
 	if t.Fixed && kl > 0 {
 		return nil, fmt.Errorf("the posterior is said to be the prior itself, but KL(Q‖P) is %v: no certificate", kl)
 	}
-	risk := Risk(t.Loss, y, mean, variance, scale, nil, nil)
+	risk, err := s.Risk(t.Loss, nil, nil)
+	if err != nil {
+		return nil, err
+	}
 	if math.IsNaN(risk) {
 		return nil, errors.New("a prediction on the certified rows isn't a number, so no certificate")
 	}
@@ -206,9 +217,13 @@ func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certifi
 	if t.Route != Twice {
 		c.Route = t.Route
 	}
-	t.bounds(c, y, mean, variance, scale)
+	if err := t.bounds(c, s); err != nil {
+		return nil, err
+	}
 	if t.Promise > 0 {
-		c.Promise = t.promise(y, mean, variance, scale, kl)
+		if c.Promise, err = t.promise(s, kl); err != nil {
+			return nil, err
+		}
 	}
 	c.Conditions = t.conditions()
 	if !c.Valid {
@@ -218,20 +233,20 @@ func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certifi
 }
 
 // bounds fills in the bounds on a random draw and on the mean.
-func (t Terms) bounds(c *Certificate, y, mean, variance, scale []float64) {
-	n := len(y)
+func (t Terms) bounds(c *Certificate, s Sample) error {
+	n := s.rows()
 	if t.Fixed {
 		delta := t.Delta / t.statements()
 		// The choice among tempers leaves the mean alone.
 		own := func() float64 {
-			return t.family().fixed(pointLosses(t.Loss, y, mean, scale), t.Loss.IsZeroOne(), delta)
+			return t.family().fixed(s.pointLosses(t.Loss), t.Loss.IsZeroOne(), delta)
 		}
 		if t.Route == Direct {
-			c.EmpiricalRisk = PointRisk(t.Loss, y, mean, scale)
+			c.EmpiricalRisk = PointRisk(t.Loss, s.Y, s.Mean, s.Scale)
 			c.Bound = own()
 			c.ChoicesPenalty = math.Log(t.statements())
 		} else {
-			c.Bound = t.family().fixed(drawLosses(t.Loss, y, mean, variance, scale), false, delta/float64(t.Choices))
+			c.Bound = t.family().fixed(s.drawLosses(t.Loss), false, delta/float64(t.Choices))
 		}
 		c.BoundSqrt = c.EmpiricalRisk + math.Sqrt((c.ChoicesPenalty-math.Log(t.Delta))/(2*float64(n))) + rounding
 		switch t.Route {
@@ -242,16 +257,20 @@ func (t Terms) bounds(c *Certificate, y, mean, variance, scale []float64) {
 		default:
 			c.MeanBound = math.Min(1, 2*c.Bound)
 		}
-		return
+		return nil
 	}
 	eps := (c.KL + t.Penalty(n)) / float64(n)
 	var low float64
 	if t.family() == SplitFamily {
-		low = lowRisk(t.Loss, y, mean, variance, scale)
+		var err error
+		if low, err = s.lowRisk(t.Loss); err != nil {
+			return err
+		}
 	}
 	c.Bound = t.family().anyQ(c.EmpiricalRisk, low, eps, n)
 	c.BoundSqrt = c.EmpiricalRisk + math.Sqrt(eps/2) + rounding
 	c.MeanBound = math.Min(1, 2*c.Bound)
+	return nil
 }
 
 // Equal says whether two certificates say the same, their numbers to 1e-9: on another

@@ -68,16 +68,17 @@ func (l Loss) part() string {
 }
 
 // lowRisk is the Gibbs risk of min(ℓ, b)/b for b = splitAt.
-func lowRisk(l Loss, y, mean, variance, scale []float64) float64 {
+func (s Sample) lowRisk(l Loss) (float64, error) {
 	if l.part() == "width" {
 		l.Below *= math.Sqrt(splitAt)
-		return Risk(l, y, mean, variance, scale, nil, nil)
+		return s.Risk(l, nil, nil)
 	}
-	narrow := make([]float64, len(scale))
-	for i, s := range scale {
-		narrow[i] = splitAt * s
+	narrow := make([]float64, len(s.Scale))
+	for i, v := range s.Scale {
+		narrow[i] = splitAt * v
 	}
-	return Risk(l, y, mean, variance, narrow, nil, nil)
+	s.Scale = narrow
+	return s.Risk(l, nil, nil)
 }
 
 // anyQ bounds the Gibbs risk of a Q learnt on the n rows, where eps = (KL + penalty)/n holds
@@ -116,20 +117,20 @@ func (f Family) fixed(losses []float64, zeroOne bool, delta float64) float64 {
 }
 
 // pointLosses are the losses of the mean, drawLosses the expected losses of a random draw.
-func pointLosses(l Loss, y, mean, scale []float64) []float64 {
-	l.checkRows(len(y), mean, scale)
-	losses := make([]float64, len(y))
-	for i := range y {
-		losses[i] = l.Point(y[i], mean[i], at(scale, i))
+func (s Sample) pointLosses(l Loss) []float64 {
+	l.checkRows(len(s.Y), s.Mean, s.Scale)
+	losses := make([]float64, len(s.Y))
+	for i, y := range s.Y {
+		losses[i] = l.Point(y, s.Mean[i], at(s.Scale, i))
 	}
 	return losses
 }
 
-func drawLosses(l Loss, y, mean, variance, scale []float64) []float64 {
-	l.checkRows(len(y), mean, scale)
-	losses := make([]float64, len(y))
-	for i := range y {
-		losses[i], _, _ = l.Expected(y[i], mean[i], variance[i], at(scale, i))
+func (s Sample) drawLosses(l Loss) []float64 {
+	l.checkRows(len(s.Y), s.Mean, s.Scale)
+	losses := make([]float64, len(s.Y))
+	for i, y := range s.Y {
+		losses[i], _, _ = l.Expected(y, s.Mean[i], s.Variance[i], at(s.Scale, i))
 	}
 	return losses
 }

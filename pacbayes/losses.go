@@ -361,6 +361,34 @@ var legendre = func() (r struct{ x, w [32]float64 }) {
 	return r
 }()
 
+// Sample is predictions at N rows, with their targets. Units are those of Expected; Scale may
+// be nil for losses that do not use it.
+type Sample struct {
+	Y, Mean, Variance, Scale []float64
+
+	// Where the rows above are a part of them, Rows is N, and Sum adds sums over parts up.
+	Rows int
+	Sum  func(v ...[]float64) error
+}
+
+// mean is the mean over N rows of something whose sum over the rows at hand is given.
+func (s Sample) mean(sum float64) (float64, error) {
+	if s.Sum == nil {
+		return sum / float64(len(s.Y)), nil
+	}
+	v := []float64{sum}
+	err := s.Sum(v)
+	return v[0] / float64(s.Rows), err
+}
+
+// rows is N.
+func (s Sample) rows() int {
+	if s.Sum == nil {
+		return len(s.Y)
+	}
+	return s.Rows
+}
+
 // Risk is the empirical Gibbs risk (Reeb et al. 2018, Eq 24),
 //
 //	R_S = (1/N) Σ_i E_{v ~ N(mean_i, variance_i)} ℓ(y_i, v),
@@ -371,7 +399,14 @@ var legendre = func() (r struct{ x, w [32]float64 }) {
 // a fixed order, so the result does not depend on the number of processors. Slices
 // of unequal length are a programmer's mistake and panic.
 func Risk(l Loss, y, mean, variance, scale []float64, dMean, dVar []float64) float64 {
-	n := len(y)
+	risk, _ := Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}.Risk(l, dMean, dVar)
+	return risk
+}
+
+// Risk is the function Risk of the sample; its error is that of Sum.
+func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
+	y, mean, variance, scale := s.Y, s.Mean, s.Variance, s.Scale
+	n, total := len(y), s.rows()
 	l.checkRows(n, mean, scale)
 	if len(variance) != n || dMean != nil && len(dMean) != n || dVar != nil && len(dVar) != n {
 		panic("pacbayes: slices of unequal length")
@@ -381,28 +416,33 @@ func Risk(l Loss, y, mean, variance, scale []float64, dMean, dVar []float64) flo
 			e, dm, dv := l.Expected(y[i], mean[i], variance[i], at(scale, i))
 			part.add(e)
 			if dMean != nil {
-				dMean[i] = dm / float64(n)
+				dMean[i] = dm / float64(total)
 			}
 			if dVar != nil {
-				dVar[i] = dv / float64(n)
+				dVar[i] = dv / float64(total)
 			}
 		}
 		return part
 	}
-	return sumChunks(n, rows) / float64(n)
+	return s.mean(sumChunks(n, rows))
 }
 
 // PointRisk is (1/N) Σ_i ℓ(y_i, mean_i), the empirical risk of a deterministic
 // predictor (the Bayes risk of Reeb et al. 2018, Sect. 2.1, on the sample). Arguments
 // are as for Risk.
 func PointRisk(l Loss, y, mean, scale []float64) float64 {
-	n := len(y)
-	l.checkRows(n, mean, scale)
+	risk, _ := Sample{Y: y, Mean: mean, Scale: scale}.PointRisk(l)
+	return risk
+}
+
+// PointRisk is the function PointRisk of the sample; its error is that of Sum.
+func (s Sample) PointRisk(l Loss) (float64, error) {
+	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	var total sum
-	for i := range y {
-		total.add(l.Point(y[i], mean[i], at(scale, i)))
+	for i, y := range s.Y {
+		total.add(l.Point(y, s.Mean[i], at(s.Scale, i)))
 	}
-	return total.value() / float64(n)
+	return s.mean(total.value())
 }
 
 func (l Loss) checkRows(n int, mean, scale []float64) {

@@ -37,13 +37,13 @@ func PromiseWidth(j int, relative bool) float64 {
 // which is one fixed number, is below the share that really misses. That has probability δ/2.
 // (It is Wilks's tolerance limit, on a grid: "Determination of sample sizes for setting
 // tolerance limits", Ann. Math. Stat. 12, 1941.)
-func (t Terms) promise(y, mean, variance, scale []float64, kl float64) *Promise {
+func (t Terms) promise(s Sample, kl float64) (*Promise, error) {
 	band := Loss{Kind: Band}
 	p := &Promise{Share: t.Promise}
 	if t.Loss.usesScale() {
 		band.Kind, p.Relative = Relative, true
 	}
-	n := len(y)
+	n := s.rows()
 	direct := t.Fixed && t.Route != Twice && t.Route != ""
 	half := t
 	half.Promise, half.Route, half.Delta = 0, Twice, t.Delta/2
@@ -55,16 +55,19 @@ func (t Terms) promise(y, mean, variance, scale []float64, kl float64) *Promise 
 		half.Loss = band
 		switch {
 		case direct:
-			p.Bound = half.family().fixed(pointLosses(band, y, mean, scale), true, half.Delta)
+			p.Bound = half.family().fixed(s.pointLosses(band), true, half.Delta)
 		case t.Fixed:
-			p.Bound = math.Min(1, 2*half.family().fixed(drawLosses(band, y, mean, variance, scale), false, half.Delta/float64(half.Choices)))
+			p.Bound = math.Min(1, 2*half.family().fixed(s.drawLosses(band), false, half.Delta/float64(half.Choices)))
 		default:
 			f := half.family()
 			if f == SplitFamily { // its parts are no 0/1 losses
 				f = MaurerFamily
 			}
 			half.Family = f
-			risk := Risk(band, y, mean, variance, scale, nil, nil)
+			risk, err := s.Risk(band, nil, nil)
+			if err != nil {
+				return nil, err
+			}
 			p.Bound = math.Min(1, 2*f.anyQ(risk, 0, (kl+half.Penalty(n))/float64(n), n))
 		}
 		if p.Bound <= 1-t.Promise {
@@ -72,9 +75,9 @@ func (t Terms) promise(y, mean, variance, scale []float64, kl float64) *Promise 
 			if !p.Relative {
 				p.HalfWidthRaw *= t.EpsilonRaw / t.Loss.Below
 			}
-			return p
+			return p, nil
 		}
 	}
 	p.Reason = "even the widest band of the grid can't be guaranteed for that share: ask for a smaller one, or certify more rows"
-	return p
+	return p, nil
 }

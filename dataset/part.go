@@ -1,0 +1,132 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// part says which rows of a table this rank has.
+type part struct {
+	ranks  ranks.Ranks
+	first  int // number of the first of them among the rows of all ranks
+	rows   int
+	inFile int // number of the first of them in its file
+	held   int // and in what this process can read: the file, or memory
+}
+
+// share gives the rows of a rank, of the rows of its file; nil gives all.
+type share func(rows int) (first, n int)
+
+// perRank stands in a path for the number of a rank that has a file of its own.
+const perRank = "%d"
+
+// ReadPart is ReadFile for one rank of several, whose tables together are one. Each has a file
+// of its own where the path holds %d, which stands for the rank's number; the rows follow in the
+// order of ranks. Otherwise each has an equal share of the rows of the one file, in order; of an NPY
+// file it reads nothing else, of others it keeps nothing else. What is computed from the table, from
+// [Table.Regression] on, is collective: all ranks compute it together.
+func ReadPart(path string, r ranks.Ranks) (*Table, error) {
+	if r.Size() == 1 && !strings.Contains(path, perRank) {
+		return ReadFile(path)
+	}
+	table, err := readPart(path, r)
+	if err = r.Agree(err); err != nil {
+		return nil, err
+	}
+	// The columns are those of the first rank.
+	names, err := ranks.Bytes(r, 0, []byte(strings.Join(table.Names, "\n")))
+	if err != nil {
+		return nil, err
+	}
+	if string(names) != strings.Join(table.Names, "\n") {
+		err = fmt.Errorf("%s: %s, not those of the first rank's file", table.Source, table.describeColumns())
+	}
+	if err = r.Agree(err); err != nil {
+		return nil, err
+	}
+	p := table.part
+	p.first, table.Rows, err = ranks.Place(r, p.rows)
+	return table, err
+}
+
+func readPart(path string, r ranks.Ranks) (*Table, error) {
+	var share share
+	if strings.Contains(path, perRank) {
+		next := strings.ReplaceAll(path, perRank, strconv.Itoa(r.Size()))
+		if _, err := os.Stat(next); err == nil {
+			return nil, fmt.Errorf("%s: there are %d ranks, of which none reads it: start a rank for each file", next, r.Size())
+		}
+		path = strings.ReplaceAll(path, perRank, strconv.Itoa(r.Rank()))
+	} else {
+		share = func(rows int) (first, n int) {
+			first = r.Rank() * rows / r.Size()
+			return first, (r.Rank()+1)*rows/r.Size() - first
+		}
+	}
+	table, err := readFile(path, share)
+	if err != nil {
+		return nil, err
+	}
+	if table.part == nil {
+		if err := table.take(share); err != nil {
+			return nil, err
+		}
+	}
+	if table.part == nil { // a file of its own
+		table.part = &part{rows: table.Rows}
+	}
+	table.part.ranks = r
+	return table, nil
+}
+
+// take makes a share of the rows those that this rank has.
+func (t *Table) take(share share) error {
+	if share == nil {
+		return nil
+	}
+	first, n := share(t.Rows)
+	if n == 0 {
+		return errors.New(t.Source + ": fewer rows than ranks: use fewer ranks")
+	}
+	t.part = &part{first: first, rows: n, inFile: first, held: first}
+	if t.disk == nil {
+		cols := len(t.Names)
+		t.part.held = 0
+		t.Values = slices.Clone(t.Values[first*cols : (first+n)*cols])
+		if t.Lines != nil {
+			t.Lines = slices.Clone(t.Lines[first : first+n])
+		}
+	}
+	return nil
+}
+
+// Ranks are those that the rows are spread over.
+func (t *Table) Ranks() ranks.Ranks {
+	if t.part == nil || t.part.ranks == nil {
+		return ranks.Alone
+	}
+	return t.part.ranks
+}
+
+// own returns the rows that this rank has: where they begin, and how many they are.
+func (t *Table) own() (first, n int) {
+	if t.part == nil {
+		return 0, t.Rows
+	}
+	return t.part.first, t.part.rows
+}
+
+// where returns the number of a row in its file, and in what this process can read.
+func (t *Table) where(row int) (inFile, held int) {
+	if t.part == nil {
+		return row, row
+	}
+	row -= t.part.first
+	return row + t.part.inFile, row + t.part.held
+}

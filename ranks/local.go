@@ -1,0 +1,81 @@
+package ranks
+
+import "sync"
+
+// Threads returns size ranks within this process, one for each of so many goroutines, that add up
+// in the order of ranks: a job without MPI, for tests.
+func Threads(size int) []Ranks {
+	m := &meeting{size: size, parts: make([]any, size)}
+	m.all = sync.NewCond(&m.mu)
+	of := make([]Ranks, size)
+	for i := range of {
+		of[i] = &group{wire: &thread{m, i}, rank: i, size: size}
+	}
+	return of
+}
+
+// meeting is where the goroutines wait for one another.
+type meeting struct {
+	mu      sync.Mutex
+	all     *sync.Cond
+	size    int
+	arrived int
+	round   int
+	parts   []any
+	result  any
+}
+
+// join puts a part down, and returns what the last to arrive made of all.
+func (m *meeting) join(rank int, part any, make func(parts []any) any) any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.parts[rank] = part
+	if m.arrived++; m.arrived == m.size {
+		m.result, m.arrived = make(m.parts), 0
+		m.round++
+		m.all.Broadcast()
+		return m.result
+	}
+	for round := m.round; round == m.round; {
+		m.all.Wait()
+	}
+	return m.result
+}
+
+type thread struct {
+	meeting *meeting
+	rank    int
+}
+
+func (t *thread) sum(v []float64) {
+	total := t.meeting.join(t.rank, v, func(parts []any) any {
+		total := make([]float64, len(v))
+		for _, part := range parts {
+			for i, x := range part.([]float64) {
+				total[i] += x
+			}
+		}
+		return total
+	})
+	copy(v, total.([]float64))
+}
+
+func (t *thread) max(v []int64) {
+	most := t.meeting.join(t.rank, v, func(parts []any) any {
+		most := append([]int64(nil), parts[0].([]int64)...)
+		for _, part := range parts[1:] {
+			for i, x := range part.([]int64) {
+				most[i] = max(most[i], x)
+			}
+		}
+		return most
+	})
+	copy(v, most.([]int64))
+}
+
+func (t *thread) broadcast(root int, v []byte) {
+	of := t.meeting.join(t.rank, v, func(parts []any) any { return append([]byte(nil), parts[root].([]byte)...) })
+	copy(v, of.([]byte))
+}
+
+func (t *thread) close() {}

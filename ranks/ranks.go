@@ -1,0 +1,293 @@
+// Package ranks lets several processes work on one fit, each with its own part of the rows. The
+// processes of a job are its ranks, numbered from 0, as in MPI. All of them run the same program,
+// and what they compute from sums over all ranks is the same on each.
+//
+// A build with the tag mpi has ranks by MPI (Open MPI through cgo); any other has [Alone].
+package ranks
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+)
+
+// Ranks is this process as one of a job. Sum, Broadcast, Agree and Close are collective: every
+// rank makes the same calls in the same order, from one goroutine at a time. Where the calls
+// don't fit together, and where a rank has an error, all ranks get an error and none waits for ever.
+type Ranks interface {
+	Rank() int // of this process, from 0
+	Size() int // number of ranks
+	// Sum replaces each v by its sum over ranks, the same on all of them to the last bit.
+	Sum(v ...[]float64) error
+	// Broadcast replaces v on all ranks by that of the root.
+	Broadcast(root int, v []byte) error
+	// Agree returns nil where no rank comes with an error. Otherwise every rank gets one: its own
+	// where all have one, else a *Failure that names the first rank that has. The ranks that are
+	// elsewhere, in a Sum or Broadcast, get it there, and all may go on.
+	Agree(err error) error
+	// Close ends the work of this rank, with its error if it has one, and returns what Agree
+	// would. Where it is an error no rank goes on: all further calls of the others return it.
+	Close(err error) error
+}
+
+// Alone is the only rank.
+var Alone Ranks = alone{}
+
+type alone struct{}
+
+func (alone) Rank() int                   { return 0 }
+func (alone) Size() int                   { return 1 }
+func (alone) Sum(...[]float64) error      { return nil }
+func (alone) Broadcast(int, []byte) error { return nil }
+func (alone) Agree(err error) error       { return err }
+func (alone) Close(err error) error       { return err }
+
+// Failure is the error of another rank.
+type Failure struct {
+	Rank, Size int
+	Host       string
+	Text       string
+
+	own error
+}
+
+func (f *Failure) Error() string {
+	return fmt.Sprintf("rank %d of %d (on %s): %s", f.Rank, f.Size, f.Host, f.Text)
+}
+
+// Unwrap returns this rank's own error, if it has one.
+func (f *Failure) Unwrap() error { return f.own }
+
+// All returns the v of every rank, in their order.
+func All(r Ranks, v ...float64) ([][]float64, error) {
+	every := make([]float64, r.Size()*len(v))
+	copy(every[r.Rank()*len(v):], v)
+	err := r.Sum(every)
+	of := make([][]float64, r.Size())
+	for i := range of {
+		of[i] = every[i*len(v) : (i+1)*len(v)]
+	}
+	return of, err
+}
+
+// Place returns where the n items of this rank stand among those of all ranks, in their order,
+// and how many there are.
+func Place(r Ranks, n int) (first, total int, err error) {
+	counts, err := All(r, float64(n))
+	for i, c := range counts {
+		if i < r.Rank() {
+			first += int(c[0])
+		}
+		total += int(c[0])
+	}
+	return first, total, err
+}
+
+// Bytes returns the root's bytes on every rank, however many there are.
+func Bytes(r Ranks, root int, v []byte) ([]byte, error) {
+	length := binary.LittleEndian.AppendUint64(nil, uint64(len(v)))
+	if err := r.Broadcast(root, length); err != nil {
+		return nil, err
+	}
+	if r.Rank() != root {
+		v = make([]byte, binary.LittleEndian.Uint64(length))
+	}
+	return v, r.Broadcast(root, v)
+}
+
+// Memory is the memory of numbers, to be broadcast.
+func Memory[T float64 | uint64](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
+}
+
+// wire carries what a group sends. Its calls return when they are done; they don't return where
+// a rank is gone: the whole job has ended then.
+type wire interface {
+	sum(v []float64)
+	max(v []int64)
+	broadcast(root int, v []byte)
+	close()
+}
+
+// group is ranks on a wire. Every collective call begins with a small one, in which ranks tell
+// one another which it is and whether they come with an error.
+type group struct {
+	wire
+	rank, size int
+	buffer     []float64
+	ended      error // by which a rank closed
+}
+
+func (g *group) Rank() int { return g.rank }
+func (g *group) Size() int { return g.size }
+
+// The calls, as ranks tell them to one another.
+const (
+	sums = iota + 1
+	broadcasts
+	agreements
+	ends
+)
+
+// meet tells the other ranks of a call of so many numbers, and of an error. It returns the error
+// with which one of them came.
+func (g *group) meet(call, length int, own error) error {
+	if g.ended != nil {
+		return g.ended
+	}
+	var failing, ending, well int64
+	if own != nil {
+		failing = int64(g.size - g.rank) // the first rank's is the largest
+		if call == ends {
+			ending = 1
+		}
+	} else {
+		well = 1
+	}
+	c, l := int64(call), int64(length)
+	h := [...]int64{failing, ending, well, c, -c, l, -l}
+	g.wire.max(h[:])
+	failing, ending, well = h[0], h[1], h[2]
+	var err error
+	switch {
+	case failing > 0:
+		err = g.failure(g.size-int(failing), own)
+		if well == 0 {
+			err = own
+		}
+	case h[3] != -h[4] || h[5] != -h[6]:
+		err, ending = errors.New("the ranks don't do the same: are program, flags, data and processors the same on all of them?"), 1
+	}
+	if ending > 0 {
+		g.ended = err
+	}
+	return err
+}
+
+// failure makes the error of one rank known to all.
+func (g *group) failure(of int, own error) error {
+	f := &Failure{Rank: of, Size: g.size, own: own}
+	var host, text []byte
+	if g.rank == of {
+		name, _ := os.Hostname()
+		host, text = []byte(name), []byte(own.Error())
+	}
+	for _, v := range []*[]byte{&host, &text} {
+		length := []byte(binary.LittleEndian.AppendUint64(nil, uint64(len(*v))))
+		g.wire.broadcast(of, length)
+		if g.rank != of {
+			*v = make([]byte, binary.LittleEndian.Uint64(length))
+		}
+		g.wire.broadcast(of, *v)
+	}
+	f.Host, f.Text = string(host), string(text)
+	return f
+}
+
+func (g *group) Sum(v ...[]float64) error {
+	n := 0
+	for _, part := range v {
+		n += len(part)
+	}
+	if err := g.meet(sums, n, nil); err != nil || n == 0 {
+		return err
+	}
+	if len(v) == 1 {
+		g.wire.sum(v[0])
+		return nil
+	}
+	b := g.buffer[:0]
+	for _, part := range v {
+		b = append(b, part...)
+	}
+	g.buffer = b
+	g.wire.sum(b)
+	for _, part := range v {
+		b = b[copy(part, b):]
+	}
+	return nil
+}
+
+func (g *group) Broadcast(root int, v []byte) error {
+	if err := g.meet(broadcasts, len(v), nil); err != nil || len(v) == 0 {
+		return err
+	}
+	g.wire.broadcast(root, v)
+	return nil
+}
+
+func (g *group) Agree(err error) error {
+	var known *Failure
+	if errors.As(err, &known) { // to all
+		return err
+	}
+	return g.meet(agreements, 0, err)
+}
+
+func (g *group) Close(err error) error {
+	if g.ended == nil {
+		err = g.meet(ends, 0, err)
+	} else if err == nil {
+		err = g.ended
+	}
+	g.wire.close()
+	return err
+}
+
+// InTurn lets the ranks work one after another, each from the state that the one before has left:
+// what one rank would do with the rows of all, to the last bit. In the end all have the last state.
+func InTurn(r Ranks, work func() error, save func() ([]byte, error), load func(state []byte) error) error {
+	if r.Size() == 1 {
+		return work()
+	}
+	for turn := range r.Size() {
+		var state []byte
+		if turn == r.Rank() {
+			err := work()
+			if err == nil {
+				state, err = save()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		state, err := Bytes(r, turn, state)
+		if err == nil {
+			err = load(state)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Exchange shows every rank what the others have, piece by piece: own returns this rank's i-th
+// piece, an empty one at the end, and show is given the pieces of every rank in its order.
+func Exchange(r Ranks, own func(i int) []uint64, show func(rank int, piece []uint64)) error {
+	for root := range r.Size() {
+		for i := 0; ; i++ {
+			var piece []uint64
+			if r.Rank() == root {
+				piece = own(i)
+			}
+			length := []uint64{uint64(len(piece))}
+			if err := r.Broadcast(root, Memory(length)); err != nil {
+				return err
+			}
+			if length[0] == 0 {
+				break
+			}
+			if r.Rank() != root {
+				piece = make([]uint64, length[0])
+			}
+			if err := r.Broadcast(root, Memory(piece)); err != nil {
+				return err
+			}
+			show(root, piece)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package krigo_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// waves writes n rows of two inputs and a target, as one NPY file or one for each of the sizes.
+func waves(t *testing.T, name string, n int, sizes ...int) string {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	values := make([]float64, 3*n)
+	for i := range n {
+		a, b := 6*rng.Float64(), rng.NormFloat64()
+		copy(values[3*i:], []float64{a, b, math.Sin(a) + 0.3*b + 0.2*rng.NormFloat64()})
+	}
+	copy(values[3*(n-1):], values[:3]) // the last row repeats the first
+	folder, path := t.TempDir(), ""
+	if len(sizes) == 0 {
+		sizes = []int{n}
+	}
+	for k, size := range sizes {
+		path = filepath.Join(folder, name)
+		if err := dataset.WriteFile(strings.ReplaceAll(path, "%d", fmt.Sprint(k)), []string{"a", "b", "y"}, size, func(i int, v []float64) error {
+			copy(v, values[3*i:])
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		values = values[3*size:]
+	}
+	return path
+}
+
+// together runs work on so many ranks, each with its part of the table, and returns what the
+// first made, and every rank's error.
+func together[T any](t *testing.T, path string, size int, work func(table *dataset.Table) (T, error)) (T, []error) {
+	t.Helper()
+	results, errs := make([]T, size), make([]error, size)
+	var wait sync.WaitGroup
+	for i, r := range ranks.Threads(size) {
+		wait.Go(func() {
+			table, err := dataset.ReadPart(path, r)
+			if err == nil {
+				defer table.Close()
+				results[i], err = work(table)
+			}
+			errs[i] = r.Close(err)
+		})
+	}
+	wait.Wait()
+	return results[0], errs
+}
+
+func alike(a, b, relative float64) bool {
+	return math.Abs(a-b) <= relative*math.Max(math.Abs(a), math.Abs(b))
+}
+
+// TestRanksEvaluate: 1, 2, 3, 4 ranks, and parts of different sizes, give the same objective and
+// gradient to 1e-10, and the same certificate to 1e-9.
+func TestRanksEvaluate(t *testing.T) {
+	const n = 3000
+	whole := waves(t, "waves.npy", n)
+	parts := waves(t, "waves-%d.npy", n, 100, 2300, 600)
+	params := &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2}
+	for i := range 12 {
+		params.Inducing = append(params.Inducing, []float64{-1.5 + 0.27*float64(i), math.Sin(float64(i))})
+	}
+	flat := func(e *krigo.Evaluation) []float64 {
+		v := []float64{e.Value, *e.Gradient.LogVariance, *e.Gradient.LogNoiseVariance}
+		v = append(v, e.Gradient.LogLengthscales...)
+		return slices.Concat(append(e.Gradient.Inducing, v)...)
+	}
+	for name, o := range map[string]krigo.Options{
+		"kl-pac":         {},
+		"sqrt-pac":       {Objective: "sqrt-pac", Loss: "clipped-square", Bound: "split-kl"},
+		"kl-pac, α = ½":  {Alpha: new(float64), Loss: "relative", Promise: 0.9},
+		"vfe":            {Objective: "vfe"},
+		"dtc, all rows":  {Objective: "dtc", Scaling: dataset.AllRows},
+		"fitc":           {Objective: "fitc", PosteriorFITC: true},
+		"pep":            {Objective: "pep", Mean: "constant"},
+		"svgp":           {Objective: "svgp"},
+		"no prior rows":  {Scaling: dataset.Declared, Declared: identity(2)},
+		"renyi, 2 ranks": {Objective: "renyi", Alpha: new(float64), TestFraction: 0.9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Target = "y"
+			if o.Alpha != nil {
+				*o.Alpha = 0.5
+			}
+			p := *params
+			if o.Mean != "" {
+				p.Mean = &krigo.MeanParams{Constant: 0.1}
+			}
+			evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) { return krigo.Evaluate(table, &p, o) }
+			want, errs := together(t, whole, 1, evaluate)
+			if errs[0] != nil || want.Certificate == nil {
+				t.Fatal(errs, want)
+			}
+			check := func(path string, size int) {
+				got, errs := together(t, path, size, evaluate)
+				if err := errors.Join(errs...); err != nil {
+					t.Fatal(size, err)
+				}
+				a, b := flat(got), flat(want)
+				var largest float64
+				for _, v := range b[:len(b)-3] {
+					largest = max(largest, math.Abs(v))
+				}
+				for i := range b {
+					if !alike(a[i], b[i], 1e-10) && math.Abs(a[i]-b[i]) > 1e-10*largest {
+						t.Errorf("%d ranks: number %d is %v, of one rank %v", size, i, a[i], b[i])
+					}
+				}
+				if !got.Certificate.Equal(want.Certificate) {
+					t.Errorf("%d ranks: %+v\none: %+v", size, got.Certificate, want.Certificate)
+				}
+			}
+			for _, size := range []int{2, 3, 4} {
+				check(whole, size)
+			}
+			check(parts, 3)
+		})
+	}
+}
+
+// TestRanksFit: a fit over ranks ends at the same model, by all rows in every step and on batches.
+func TestRanksFit(t *testing.T) {
+	const n = 900
+	whole := waves(t, "waves.npy", n)
+	for name, o := range map[string]krigo.Options{
+		"kl-pac":     {Inducing: 8, CalibrationFraction: 0.1, Epochs: 30},
+		"vfe":        {Objective: "vfe", Inducing: 8, Epochs: 30, ARD: "off"},
+		"svgp":       {Objective: "svgp", Inducing: 8, Batch: 100, Epochs: 4},
+		"free":       {Inducing: 5, PosteriorFree: true, Epochs: 20, ARD: "off", Optimizer: "lbfgs"},
+		"free, adam": {Inducing: 5, PosteriorFree: true, Epochs: 3, ARD: "off", Optimizer: "adam", Batch: 3},
+		"renyi":      {Objective: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Target, o.TestFraction = "y", 0.2
+			train := func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) }
+			want, errs := together(t, whole, 1, train)
+			if errs[0] != nil {
+				t.Fatal(errs)
+			}
+			for _, size := range []int{2, 4} {
+				got, errs := together(t, whole, size, train)
+				if err := errors.Join(errs...); err != nil {
+					t.Fatal(size, err)
+				}
+				if got.Hash != want.Hash || !slices.Equal(got.Rows, want.Rows) || !slices.Equal(got.Roles, want.Roles) {
+					t.Errorf("%d ranks: the rows aren't those of one rank", size)
+				}
+				if !slices.Equal(got.Notices, want.Notices) {
+					t.Errorf("%d ranks: notices %q, of one %q", size, got.Notices, want.Notices)
+				}
+				// Optimisers carry rounding on: the paths are close, not equal.
+				for what, v := range map[string][2]float64{
+					"bound": {got.Certificate.Bound, want.Certificate.Bound}, "mse": {got.Test.MSE, want.Test.MSE},
+					"nlpd": {got.Test.NLPD, want.Test.NLPD}, "noise": {got.ObservationNoise, want.ObservationNoise},
+				} {
+					if !alike(v[0], v[1], 1e-3) {
+						t.Errorf("%d ranks: %s %v, of one %v", size, what, v[0], v[1])
+					}
+				}
+				if got.Conformal != nil && (got.Conformal.Rows != want.Conformal.Rows || !alike(got.Conformal.HalfWidth, want.Conformal.HalfWidth, 1e-3)) {
+					t.Errorf("%+v\n%+v", got.Conformal, want.Conformal)
+				}
+				// Any number of ranks certifies any model.
+				r, errs := together(t, whole, 3, func(table *dataset.Table) (*krigo.Recertification, error) { return krigo.Certify(got, table, 0) })
+				if err := errors.Join(errs...); err != nil || !r.Matches {
+					t.Errorf("%v, %+v", err, r)
+				}
+			}
+		})
+	}
+}
+
+// TestRanksRefuse: what is wrong on one rank ends all, with its name.
+func TestRanksRefuse(t *testing.T) {
+	bad := waves(t, "waves-%d.npy", 90, 30, 30, 30)
+	if raw, err := os.ReadFile(strings.ReplaceAll(bad, "%d", "1")); err != nil {
+		t.Fatal(err)
+	} else {
+		row := raw[len(raw)-27*24:]
+		binary.LittleEndian.PutUint64(row[16:], math.Float64bits(math.Inf(-1)))
+		os.WriteFile(strings.ReplaceAll(bad, "%d", "1"), raw, 0o644)
+	}
+	far := waves(t, "waves-%d.npy", 90, 30, 30, 30)
+	if err := dataset.WriteFile(strings.ReplaceAll(far, "%d", "2"), []string{"a", "b", "y"}, 60, func(i int, v []float64) error {
+		copy(v, []float64{float64(i), 1, 1e308 * float64(i%2)})
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	other := waves(t, "waves-%d.npy", 90, 30, 30, 30)
+	if err := dataset.WriteFile(strings.ReplaceAll(other, "%d", "2"), []string{"a", "c", "y"}, 9, func(i int, v []float64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	lost := waves(t, "waves-%d.npy", 90, 30, 30, 30)
+	os.Remove(strings.ReplaceAll(lost, "%d", "2"))
+	for name, c := range map[string]struct {
+		path string
+		o    krigo.Options
+		size int
+		want string
+	}{
+		"bad row":          {bad, krigo.Options{}, 3, `rank 1 of 3 (on HOST): FOLDER/waves-1.npy: row 4, column 3 ("y"): -Inf is not finite`},
+		"overflow":         {far, krigo.Options{Scaling: dataset.Declared, Declared: &dataset.Scaling{InputMean: []float64{0, 0}, InputScale: []float64{1, 1}, TargetMean: 0, TargetScale: 1e-9, Source: dataset.Declared}}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: row 2: a value is so far from the others that its scaled form overflows"},
+		"another column":   {other, krigo.Options{}, 3, `rank 2 of 3 (on HOST): FOLDER/waves-2.npy: the columns are "a", "c", "y", not those of the first rank's file`},
+		"no file":          {lost, krigo.Options{}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: no such file"},
+		"too few ranks":    {waves(t, "waves-%d.npy", 90, 30, 30, 30), krigo.Options{}, 2, "FOLDER/waves-2.npy: there are 2 ranks, of which none reads it"},
+		"too many ranks":   {waves(t, "waves.npy", 2), krigo.Options{}, 3, "fewer rows than ranks"},
+		"wrong target":     {waves(t, "waves.npy", 90), krigo.Options{Target: "z"}, 2, `no column "z"`},
+		"informed prior":   {waves(t, "waves.npy", 90), krigo.Options{Prior: "informed"}, 2, "prior informed isn't spread over ranks"},
+		"factored":         {waves(t, "waves.npy", 90), krigo.Options{}, 2, "a full GP that is factored isn't spread over ranks"},
+		"nothing to learn": {waves(t, "waves.npy", 2), krigo.Options{}, 2, `every value of target "y" is`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.o.Target == "" {
+				c.o.Target = "y"
+			}
+			if c.o.Inducing == 0 && name != "factored" {
+				c.o.Inducing = 4
+			}
+			_, errs := together(t, c.path, c.size, func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, c.o) })
+			host, _ := os.Hostname()
+			want := strings.NewReplacer("HOST", host, "FOLDER", filepath.Dir(c.path)).Replace(c.want)
+			for i, err := range errs {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("rank %d: %v, want %s", i, err, want)
+				}
+			}
+		})
+	}
+}
