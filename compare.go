@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Comparison is one objective at one ε over several splits.
@@ -34,7 +35,7 @@ var MeasureNames = []string{"bound", "mean_bound", "empirical_risk", "gibbs_risk
 
 // Compared tells about one finished fit of a comparison.
 type Compared struct {
-	Done, Total int
+	Done, Total int // of this rank
 	Objective   string
 	Epsilon     float64
 	Seed        uint64
@@ -42,7 +43,8 @@ type Compared struct {
 }
 
 // Compare fits every objective at every ε on the same splits, seeds o.Seed … o.Seed+splits−1,
-// several at a time, and scores them on the same test rows. Choosing the best of its rows
+// several at a time, and scores them on the same test rows. o.Ranks share the fits, each with
+// the whole table. Choosing the best of its rows
 // is a choice that their certificates don't pay for. Progress, if not nil, is told about
 // every finished fit, from one goroutine at a time; o.Save and o.Resume are not used.
 func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []string, epsilons []float64, splits int, progress func(Compared)) ([]Comparison, error) {
@@ -69,13 +71,21 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			rows = append(rows, Comparison{Objective: name, Epsilon: eps, Splits: splits})
 		}
 	}
+	over := o.Ranks
+	if over == nil {
+		over = ranks.Alone
+	}
 	measured := make([]map[string]float64, len(jobs))
 	errs := make([]error, len(jobs))
+	own := (len(jobs) - over.Rank() + over.Size() - 1) / over.Size()
 	var mu sync.Mutex
 	done := 0
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
 	for i, j := range jobs {
+		if i%over.Size() != over.Rank() {
+			continue
+		}
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -94,7 +104,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			defer mu.Unlock()
 			done++
 			if progress != nil {
-				progress(Compared{done, len(jobs), with.Objective, with.Epsilon, with.Seed, measured[i]})
+				progress(Compared{done, own, with.Objective, with.Epsilon, with.Seed, measured[i]})
 			}
 		})
 	}
@@ -102,7 +112,10 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := over.Agree(errors.Join(errs...)); err != nil {
+		return nil, err
+	}
+	if err := collect(over, measured); err != nil {
 		return nil, err
 	}
 	for r := range rows {
@@ -113,6 +126,30 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 		}
 	}
 	return rows, nil
+}
+
+// collect gives every rank the measures that the others have.
+func collect(r ranks.Ranks, measured []map[string]float64) error {
+	// A number and whether there is one, by the names in MeasureNames.
+	v := make([]float64, 2*len(measured)*len(MeasureNames))
+	for i, of := range measured {
+		for j, name := range MeasureNames {
+			if x, ok := of[name]; ok {
+				at := v[2*(i*len(MeasureNames)+j):]
+				at[0], at[1] = x, 1
+			}
+		}
+	}
+	err := r.Sum(v)
+	for i := range measured {
+		measured[i] = map[string]float64{}
+		for j, name := range MeasureNames {
+			if at := v[2*(i*len(MeasureNames)+j):]; at[1] > 0 {
+				measured[i][name] = at[0]
+			}
+		}
+	}
+	return err
 }
 
 // summary averages every measure over splits, or its difference to the base's of the same

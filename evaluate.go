@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Evaluation is an objective at given parameters.
@@ -325,9 +326,15 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 		}
 	} else if seen, err := m.Seen(d); err != nil {
 		return nil, err
-	} else if len(seen) > 0 {
+	} else if _, n, err := ranks.Place(d.Ranks(), len(seen)); err != nil {
+		return nil, err
+	} else if n > 0 {
+		first := "on another rank"
+		if len(seen) > 0 {
+			first = d.Where(seen[0])
+		}
 		return nil, &NoCertificate{fmt.Sprintf("%d of the %d rows of %s equal rows the model was made from (the first: %s): give rows it never saw",
-			len(seen), d.Rows, table.Source, d.Where(seen[0]))}
+			n, d.Rows, table.Source, first)}
 	}
 	s, err := m.Score(d, rows)
 	if err != nil {

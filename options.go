@@ -89,8 +89,9 @@ type Options struct {
 	TestFraction float64        // share of the rows set aside for testing, default none
 	Test         *dataset.Table // or a table of their own
 
-	Restarts int    // starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one
-	Seed     uint64 // of the shuffle that deals rows their roles, and of random starts
+	Restarts int         // starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one
+	Ranks    ranks.Ranks // whole fits of Compare are spread over them, unless nil; the ranks of a fit are its table's
+	Seed     uint64      // of the shuffle that deals rows their roles, and of random starts
 	Init     *Params
 
 	// Progress is told how training goes, from one goroutine at a time; it may be nil.

@@ -248,3 +248,31 @@ func TestRanksRefuse(t *testing.T) {
 		})
 	}
 }
+
+// TestRanksCompare: fits that are spread over ranks give the comparison of one.
+func TestRanksCompare(t *testing.T) {
+	table := snelson()
+	compare := func(r ranks.Ranks) ([]krigo.Comparison, error) {
+		rows, err := krigo.Compare(context.Background(), table, krigo.Options{Target: "y", Inducing: 3, ARD: "off", Epochs: 5, Ranks: r}, []string{"kl-pac", "vfe"}, []float64{0.4, 0.6}, 2, nil)
+		for _, row := range rows {
+			delete(row.Measures, "seconds")
+			delete(row.Differences, "seconds")
+		}
+		return rows, err
+	}
+	want, err := compare(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 3
+	var wait sync.WaitGroup
+	for _, r := range ranks.Threads(size) {
+		wait.Go(func() {
+			got, err := compare(r)
+			if err = r.Close(err); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("rank %d: %v\n%v\none: %v", r.Rank(), err, got, want)
+			}
+		})
+	}
+	wait.Wait()
+}

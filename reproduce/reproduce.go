@@ -9,12 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Env is where an experiment runs.
@@ -30,6 +33,8 @@ type Env struct {
 	OneAtATime  bool      // runs that keep all cores busy by themselves
 	Out         string    // folder of results and drawings
 	Stdout      io.Writer // the tables, as Markdown
+	// Ranks share the runs; all see the folder of results, where each has a file of its own. Nil: alone.
+	Ranks ranks.Ranks
 	// Progress is told about every finished run, from one goroutine at a time.
 	Progress func(done, total int, what string)
 	// Partial takes the tables of the runs done so far, one after each run of an
@@ -103,9 +108,16 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 	if err := os.MkdirAll(env.Out, 0o755); err != nil {
 		return nil, err
 	}
+	over := env.Ranks
+	if over == nil {
+		over = ranks.Alone
+	}
 	path := filepath.Join(env.Out, name+".jsonl")
-	have, err := readResults[R](path)
-	if err != nil {
+	if over.Rank() > 0 {
+		path = filepath.Join(env.Out, fmt.Sprintf("%s.rank%d.jsonl", name, over.Rank()))
+	}
+	have, err := readAll[R](env.Out, name)
+	if err = over.Agree(err); err != nil { // before any of them writes
 		return nil, err
 	}
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -120,13 +132,17 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 	results, errs, done := make([]R, len(tasks)), make([]error, len(tasks)), make([]bool, len(tasks))
 	finished := 0
 	var open []int
+	missing := 0
 	for i, t := range tasks {
 		if r, ok := have[t.key]; ok {
 			results[i], done[i] = r, true
 			finished++
-		} else {
+			continue
+		}
+		if missing%over.Size() == over.Rank() {
 			open = append(open, i)
 		}
+		missing++
 	}
 	next := make(chan int, len(open))
 	for _, i := range open {
@@ -168,7 +184,40 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("interrupted; the runs done are kept in %s, and the same command goes on from there", path)
 	}
-	return results, errors.Join(errs...)
+	if over.Size() == 1 {
+		return results, errors.Join(errs...)
+	}
+	if err := over.Agree(errors.Join(errs...)); err != nil {
+		return nil, err
+	}
+	if have, err = readAll[R](env.Out, name); err != nil {
+		return nil, err
+	}
+	for i, t := range tasks {
+		r, ok := have[t.key]
+		if !ok {
+			return nil, fmt.Errorf("%s: the run %s of another rank isn't there: do all ranks see the same folder?", env.Out, t.key)
+		}
+		results[i] = r
+	}
+	return results, nil
+}
+
+// readAll reads the results of all ranks, those of an earlier command too.
+func readAll[R any](folder, name string) (map[string]R, error) {
+	paths, err := filepath.Glob(filepath.Join(folder, name+".rank*.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]R{}
+	for _, path := range append(paths, filepath.Join(folder, name+".jsonl")) {
+		have, err := readResults[R](path)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, have)
+	}
+	return all, nil
 }
 
 // endLine completes a last line that lacks only its end, as an interrupted write leaves it.

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 func newCertify(c *common) *cobra.Command {
@@ -28,7 +29,7 @@ are then plain test-set bounds, which hold however the model was trained.`,
 		Example: `  krigo certify houses.krigo houses.csv
   krigo certify houses.krigo houses-of-next-year.csv --fresh`,
 		Args: exactly(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.over(func(cmd *cobra.Command, args []string, job ranks.Ranks) error {
 			if cmd.Flags().Changed("epsilon") && !(epsilon > 0) {
 				return &krigo.UsageError{Err: fmt.Errorf("--epsilon %v: want a positive number", epsilon)}
 			}
@@ -36,7 +37,7 @@ are then plain test-set bounds, which hold however the model was trained.`,
 			if err != nil {
 				return err
 			}
-			table, err := dataset.ReadFile(args[1])
+			table, err := dataset.ReadPart(args[1], job)
 			if err != nil {
 				return err
 			}
@@ -70,7 +71,7 @@ are then plain test-set bounds, which hold however the model was trained.`,
 				fmt.Fprintln(w, "\nThe model's own certificate was reproduced.")
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().Float64Var(&epsilon, "epsilon", 0, "another half-width, in standard deviations of the target: a heuristic number (default: the declared one)")
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "bound the risk from rows the model never saw")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/ranks"
 	"github.com/krigo-gp/krigo/report"
 )
 
@@ -30,7 +31,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 		Example: `  krigo compare houses.csv --target price --objectives kl-pac,evidence --splits 10
   krigo compare houses.csv --target price --objectives kl-pac,vfe,fitc --inducing 100 --epsilon 0.4,0.6,0.8`,
 		Args: exactly(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			list := strings.Split(f.epsilon, ",")
 			var epsilons []float64
 			for _, e := range list {
@@ -44,18 +45,19 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				epsilons = append(epsilons, below)
 			}
 			f.epsilon = list[0]
-			table, o, err := f.read(args[0])
+			table, o, err := f.read(args[0], ranks.Alone)
 			if err != nil {
 				return err
 			}
 			defer table.Close()
+			o.Ranks = r
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 			rows, err := krigo.Compare(cmd.Context(), table, o, objectives, epsilons, splits, progress.compared)
 			progress.end()
 			if err != nil {
 				return err
 			}
-			if out != "" {
+			if out != "" && r.Rank() == 0 {
 				if err := dataset.WriteFileAtomic(out, func(w io.Writer) error {
 					switch filepath.Ext(out) {
 					case ".html":
@@ -73,7 +75,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 			}
 			printComparison(cmd.OutOrStdout(), rows)
 			return nil
-		},
+		}),
 	}
 	flags := cmd.Flags()
 	f.register(flags)

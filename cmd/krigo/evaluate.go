@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 func newEvaluate(c *common) *cobra.Command {
@@ -28,7 +29,7 @@ The value is something to minimise; gradients are with respect to ln l, ln Ïƒ_sÂ
 Of a sparse GP bounds of the log evidence from both sides come with it: how far it is from
 the exact GP. The certificate is at the parameters rounded to the grid.`,
 		Args: exactly(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			if params == "" {
 				return &krigo.UsageError{Err: errors.New("--params is missing: name the JSON file with the parameters")}
 			}
@@ -36,7 +37,7 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 			if err != nil {
 				return err
 			}
-			table, o, err := f.read(args[0])
+			table, o, err := f.read(args[0], r)
 			if err != nil {
 				return err
 			}
@@ -82,7 +83,7 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 				fmt.Fprintf(w, "%s at the rounded parameters: %.6f\n", e.Certificate.Label, e.Certificate.Bound)
 			}
 			return nil
-		},
+		}),
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&params, "params", "", "JSON file with the parameters (required)")

@@ -19,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // objectiveFlags are those that fit and evaluate share.
@@ -59,7 +60,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 }
 
 // read completes the options from flags that need parsing, and reads the data.
-func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error) {
+func (f *objectiveFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
 	o := f.options
 	fail := func(err error) (*dataset.Table, krigo.Options, error) { return nil, o, &krigo.UsageError{Err: err} }
 	var err error
@@ -115,7 +116,7 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 		return fail(fmt.Errorf("--posterior %q: want objective, fitc, free or learnt", f.posterior))
 	}
 	o.Full = f.inducing == "0"
-	table, err := dataset.ReadFile(path)
+	table, err := dataset.ReadPart(path, r)
 	if err != nil {
 		return nil, o, err
 	}
@@ -202,15 +203,15 @@ certificate picked as the best of several runs isn't one.`,
   krigo fit houses.csv --target price --epsilon 20000 --epsilon-units raw --test-fraction 0.2 --json
   krigo fit houses.csv --target price --objective evidence --kernel "matern32+linear" --ard on`,
 		Args: exactly(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			begin := time.Now()
-			table, o, err := f.read(args[0])
+			table, o, err := f.read(args[0], r)
 			if err != nil {
 				return err
 			}
 			defer table.Close()
 			if test != "" {
-				if o.Test, err = dataset.ReadFile(test); err != nil {
+				if o.Test, err = dataset.ReadPart(test, r); err != nil {
 					return err
 				}
 				defer o.Test.Close()
@@ -223,12 +224,12 @@ certificate picked as the best of several runs isn't one.`,
 			if out == "" {
 				out = modelName(args[0])
 			}
-			if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
+			if folder, err := os.Stat(filepath.Dir(out)); r.Rank() == 0 && (err != nil || !folder.IsDir()) {
 				return fmt.Errorf("--out %s: its folder doesn't exist", out)
 			}
 			saver := &checkpointer{path: out + ".checkpoint", last: begin}
 			if resume != "" {
-				if o.Resume, err = readCheckpoint(resume); err != nil {
+				if o.Resume, err = readCheckpoint(resume, r); err != nil {
 					return err
 				}
 				saver.path, saver.state = resume, o.Resume
@@ -250,6 +251,9 @@ certificate picked as the best of several runs isn't one.`,
 				}
 				return fmt.Errorf("interrupted; go on with the same flags and --resume %s", saver.path)
 			}
+			if r.Rank() > 0 {
+				return nil
+			}
 			if err := m.Save(out); err != nil {
 				return err
 			}
@@ -259,7 +263,7 @@ certificate picked as the best of several runs isn't one.`,
 			}
 			printFit(cmd.OutOrStdout(), m, out)
 			return nil
-		},
+		}),
 	}
 	flags := cmd.Flags()
 	f.register(flags)
@@ -287,10 +291,25 @@ func readParams(path string) (*krigo.Params, error) {
 	return &p, nil
 }
 
-func readCheckpoint(path string) (*krigo.Checkpoint, error) {
+// readCheckpoint reads the file on the first rank, which has written it.
+func readCheckpoint(path string, r ranks.Ranks) (*krigo.Checkpoint, error) {
 	var c krigo.Checkpoint
-	if err := readJSON(path, &c); err != nil {
-		return nil, err
+	if r.Rank() == 0 {
+		if err := readJSON(path, &c); err != nil {
+			return nil, err
+		}
+	}
+	if r.Size() > 1 {
+		text, err := json.Marshal(c)
+		if err == nil {
+			text, err = ranks.Bytes(r, 0, text)
+		}
+		if err == nil {
+			err = json.Unmarshal(text, &c)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return &c, nil
 }

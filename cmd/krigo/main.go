@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(stderr, "krigo: "+err.Error())
+	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+err.Error())
 	var usage *krigo.UsageError
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
 		return exitUsage

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/ranks"
 	"github.com/krigo-gp/krigo/reproduce"
 )
 
@@ -30,7 +31,7 @@ where it stopped, and finished runs are never repeated.
 			}
 			return exactly(1)(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			if list {
 				for _, e := range reproduce.Experiments {
 					fmt.Fprintf(cmd.OutOrStdout(), "%-14s %s\n", e.Name, e.Title)
@@ -44,7 +45,7 @@ where it stopped, and finished runs are never repeated.
 			if err != nil {
 				return &krigo.UsageError{Err: err}
 			}
-			env.Stdout = cmd.OutOrStdout()
+			env.Stdout, env.Ranks = cmd.OutOrStdout(), r
 			if !c.quiet {
 				env.Progress = func(done, total int, what string) {
 					fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d: %s\n", done, total, what)
@@ -52,7 +53,7 @@ where it stopped, and finished runs are never repeated.
 				env.Partial = cmd.ErrOrStderr()
 			}
 			return e.Run(cmd.Context(), env)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list what can be reproduced")
 	cmd.Flags().IntVar(&env.Reps, "reps", 0, "repetitions (default: the paper's)")

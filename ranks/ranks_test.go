@@ -1,0 +1,171 @@
+package ranks
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// each runs work on ranks of threads, and returns their errors.
+func each(size int, work func(r Ranks) error) []error {
+	errs := make([]error, size)
+	var wait sync.WaitGroup
+	for i, r := range Threads(size) {
+		wait.Go(func() { errs[i] = r.Close(work(r)) })
+	}
+	wait.Wait()
+	return errs
+}
+
+// check makes every collective call once, and compares what comes of it.
+func check(r Ranks) error {
+	rng := rand.New(rand.NewPCG(1, uint64(r.Rank())))
+	want := make([]float64, 5000)
+	own := make([]float64, len(want))
+	for rank := range r.Size() {
+		rng := rand.New(rand.NewPCG(1, uint64(rank)))
+		for i := range want {
+			want[i] += rng.NormFloat64()
+		}
+	}
+	for i := range own {
+		own[i] = rng.NormFloat64()
+	}
+	if err := r.Sum(own[:1000], nil, own[1000:]); err != nil {
+		return err
+	}
+	for i := range own {
+		if d := own[i] - want[i]; d > 1e-13 || d < -1e-13 {
+			return fmt.Errorf("sum %d is %v, want %v", i, own[i], want[i])
+		}
+	}
+	first := slices.Clone(own)
+	if err := r.Broadcast(0, Memory(first)); err != nil {
+		return err
+	}
+	if !slices.Equal(first, own) {
+		return errors.New("the sum isn't the same on all ranks")
+	}
+	place, total, err := Place(r, r.Rank()+1)
+	if err != nil || place != r.Rank()*(r.Rank()+1)/2 || total != r.Size()*(r.Size()+1)/2 {
+		return fmt.Errorf("placed at %d of %d (%v)", place, total, err)
+	}
+	last := r.Size() - 1
+	text, err := Bytes(r, last, []byte(strings.Repeat("x", 3*r.Rank())))
+	if err != nil || len(text) != 3*last {
+		return fmt.Errorf("got %q (%v)", text, err)
+	}
+	var order []byte
+	if err := InTurn(r, func() error { order = append(order, byte(r.Rank())); return nil },
+		func() ([]byte, error) { return order, nil }, func(b []byte) error { order = b; return nil }); err != nil {
+		return err
+	}
+	for i, rank := range order {
+		if len(order) != r.Size() || int(rank) != i {
+			return fmt.Errorf("the turns were %v", order)
+		}
+	}
+	var pieces []uint64
+	if err := Exchange(r, func(i int) []uint64 { return make([]uint64, max(0, r.Rank()-i)) }, func(rank int, piece []uint64) {
+		pieces = append(pieces, uint64(rank), uint64(len(piece)))
+	}); err != nil {
+		return err
+	}
+	var wanted []uint64
+	for rank := range r.Size() {
+		for i := rank; i > 0; i-- {
+			wanted = append(wanted, uint64(rank), uint64(i))
+		}
+	}
+	if r.Size() > 1 && !slices.Equal(pieces, wanted) {
+		return fmt.Errorf("exchanged %v, want %v", pieces, wanted)
+	}
+	return r.Agree(nil)
+}
+
+func TestCalls(t *testing.T) {
+	for size := 1; size <= 5; size++ {
+		if err := errors.Join(each(size, check)...); err != nil {
+			t.Error(size, err)
+		}
+	}
+}
+
+// TestErrors: an error of one rank reaches all, wherever they are.
+func TestErrors(t *testing.T) {
+	broken := errors.New("broken")
+	v := []float64{1}
+	for name, c := range map[string]struct {
+		work func(r Ranks) error
+		want string
+	}{
+		"agreed": {func(r Ranks) error {
+			var own error
+			if r.Rank() == 2 {
+				own = broken
+			}
+			err := r.Agree(own)
+			if again := r.Agree(nil); again != nil { // all may go on
+				return again
+			}
+			return r.Agree(err) // all know it
+		}, "rank 2 of 4 (on "},
+		"in the middle of sums": {func(r Ranks) error {
+			if r.Rank() == 1 {
+				return broken
+			}
+			for {
+				if err := r.Sum(v); err != nil {
+					if again := r.Broadcast(0, []byte{1}); again != err {
+						return errors.New("a rank that is gone was waited for")
+					}
+					return err
+				}
+			}
+		}, "rank 1 of 4 (on "},
+		"in an evaluation": {func(r Ranks) error {
+			evaluate := func(own error) error {
+				err := own
+				if err == nil {
+					err = r.Sum(v)
+				}
+				return r.Agree(err)
+			}
+			if r.Rank() == 3 {
+				if err := evaluate(broken); !errors.Is(err, broken) {
+					return fmt.Errorf("rank 3 lost its error: %v", err)
+				}
+			} else if err := evaluate(nil); err == nil || !strings.Contains(err.Error(), "rank 3") {
+				return fmt.Errorf("got %v", err)
+			}
+			if err := evaluate(nil); err != nil {
+				return fmt.Errorf("the next: %v", err)
+			}
+			return broken
+		}, "broken"},
+		"different calls": {func(r Ranks) error {
+			if r.Rank() == 0 {
+				return r.Sum(v, v)
+			}
+			return r.Sum(v)
+		}, "the ranks don't do the same"},
+		"one has ended": {func(r Ranks) error {
+			if r.Rank() == 0 {
+				return nil
+			}
+			return r.Sum(v)
+		}, "the ranks don't do the same"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for rank, err := range each(4, c.work) {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("rank %d: %v", rank, err)
+				}
+			}
+		})
+	}
+}
