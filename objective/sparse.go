@@ -316,14 +316,13 @@ func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
 // settle is the end of an evaluation on all ranks: with an error where one of them has one, else with
 // the first rank's value and gradient, so that optimisers take the same steps on all.
 func settle(r ranks.Ranks, value float64, gradient []float64, err error) (float64, error) {
-	if err = r.Agree(err); err != nil || r.Size() == 1 {
-		return value, err
+	if err != nil || r.Size() == 1 {
+		return value, r.Agree(err)
 	}
-	first := []float64{value}
-	if err := r.Broadcast(0, ranks.Memory(first)); err != nil {
-		return value, err
-	}
-	return first[0], r.Broadcast(0, ranks.Memory(gradient))
+	all := append([]float64{value}, gradient...)
+	err = r.Broadcast(0, ranks.Memory(all))
+	copy(gradient, all[1:])
+	return all[0], err
 }
 
 // factorInducing fills l with the Cholesky factor of K_ZZ + jitter I.

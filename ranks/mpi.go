@@ -51,6 +51,7 @@ static int beat(int rank, int size) {
 	if (done(&sent)) MPI_Isend(mine, NAME, MPI_CHAR, (rank + 1) % size, 0, life, &sent);
 	return heard;
 }
+static const char *neighbour(void) { return before; }
 static void leave(void) {
 	MPI_Cancel(&awaited);
 	MPI_Request_free(&awaited);
@@ -179,7 +180,7 @@ func (w *mpi) live() {
 		if heard {
 			last = time.Now()
 		} else if quiet := time.Since(last); quiet > silence {
-			host := C.GoString(&C.before[0])
+			host := C.GoString(C.neighbour())
 			if host != "" {
 				host = " (on " + host + ")"
 			}

@@ -29,7 +29,10 @@ func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks
 		if err == nil {
 			err = work(cmd, args, r)
 		}
-		return r.Close(err)
+		if err = r.Close(err); r.Rank() > 0 {
+			return nil // the first rank's error, and launchers end all others once one fails
+		}
+		return err
 	}
 }
 
