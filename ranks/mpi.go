@@ -129,10 +129,12 @@ func (w *mpi) broadcast(root int, v []byte) {
 	}
 }
 
-// Waiting ranks look every time they can, at first; later they leave the core to others.
+// A waiting rank looks all the time at first, since MPI moves data only when it is called. Where the
+// wait gets long, for a rank that has more rows, it naps for a hundredth of the time it has waited, up to
+// longestNap. (Data move after the ranks have met, so that it is in meeting alone that they wait long.)
 const (
-	eager = 500 * time.Microsecond
-	nap   = 50 * time.Microsecond
+	eager      = 10 * time.Millisecond
+	longestNap = time.Millisecond
 )
 
 // call begins a call on memory that MPI keeps until it is done, and waits for it.
@@ -155,10 +157,10 @@ func (w *mpi) call(memory unsafe.Pointer, begin func(unsafe.Pointer, *C.MPI_Requ
 		if done != 0 {
 			return
 		}
-		if time.Since(since) < eager {
-			runtime.Gosched()
+		if waited := time.Since(since); waited < eager {
+			runtime.Gosched() // signs of life
 		} else {
-			time.Sleep(nap)
+			time.Sleep(min(waited/100, longestNap))
 		}
 	}
 }
