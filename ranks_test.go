@@ -190,6 +190,33 @@ func TestRanksFit(t *testing.T) {
 	}
 }
 
+// TestRanksCG: the evidence by conjugate gradients, whose products ranks share.
+func TestRanksCG(t *testing.T) {
+	path := waves(t, "waves.npy", 700)
+	o := krigo.Options{Target: "y", Objective: "evidence", Solver: "cg", ARD: "on", TestFraction: 0.1, Epochs: 6}
+	params := &krigo.Params{Kernel: se(1, 0.7, 1.2), NoiseVariance: 0.2}
+	evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) { return krigo.Evaluate(table, params, o) }
+	train := func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) }
+	value, errs := together(t, path, 1, evaluate)
+	model, more := together(t, path, 1, train)
+	if err := errors.Join(append(errs, more...)...); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{2, 3} {
+		e, errs := together(t, path, size, evaluate)
+		m, more := together(t, path, size, train)
+		if err := errors.Join(append(errs, more...)...); err != nil {
+			t.Fatal(err)
+		}
+		if !alike(e.Value, value.Value, 1e-10) || !alike(*e.Gradient.LogNoiseVariance, *value.Gradient.LogNoiseVariance, 1e-10) || !alike(e.Gradient.LogLengthscales[1], value.Gradient.LogLengthscales[1], 1e-10) {
+			t.Errorf("%d ranks: %+v\none: %+v", size, e, value)
+		}
+		if !alike(m.Test.MSE, model.Test.MSE, 1e-6) || !alike(m.Test.NLPD, model.Test.NLPD, 1e-6) {
+			t.Errorf("%d ranks: %+v\none: %+v", size, m.Test, model.Test)
+		}
+	}
+}
+
 // TestRanksRefuse: what is wrong on one rank ends all, with its name.
 func TestRanksRefuse(t *testing.T) {
 	bad := waves(t, "waves-%d.npy", 90, 30, 30, 30)

@@ -81,7 +81,7 @@ func (p *prepared) trainsByCG(o Options) bool {
 // iterativePosterior returns Q by conjugate gradients, and says how good its variances are.
 func (p *prepared) iterativePosterior(f family, x []float64) (*posterior.Posterior, error) {
 	nk, g := len(f.kernel.Params()), f.gridParams()
-	o := posterior.Iterative{Progress: p.progress}
+	o := posterior.Iterative{Progress: p.progress, Ranks: p.data.Ranks()}
 	q, err := posterior.NewIterative(p.ctx, f.kernel, x[:nk], f.mean, x[nk:g], p.all.X, p.all.Y, math.Exp(x[g]), nearestRows, o)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Covariance is A = k_θ(X,X) + sI, known by its products alone.
@@ -33,6 +34,23 @@ func (c Covariance) Times(v, out linalg.Matrix) {
 	kernel.TimesSymmetric(c.Kernel, c.Theta, c.X, v, out)
 	for i := range out.Rows {
 		linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
+	}
+}
+
+// Shared is Times, of which every rank computes a part, for ranks that all have X and V: they add
+// the parts up, and fail is told where they can't.
+func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out linalg.Matrix) {
+	if r.Size() == 1 {
+		return c.Times
+	}
+	return func(v, out linalg.Matrix) {
+		kernel.TimesPart(c.Kernel, c.Theta, c.X, v, out, r.Rank(), r.Size())
+		if err := r.Sum(out.Data); err != nil {
+			fail(err)
+		}
+		for i := range out.Rows {
+			linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
+		}
 	}
 }
 

@@ -87,13 +87,19 @@ const party = 512
 // tournament, in which each plays one game: games of a round touch different rows of
 // out, so they may run at the same time, and rounds are in order.
 func TimesSymmetric(k Kernel, theta []float64, a, v, out linalg.Matrix) {
+	TimesPart(k, theta, a, v, out, 0, 1)
+}
+
+// TimesPart sets out to what one part of the games adds to the product of TimesSymmetric: the sum over
+// all parts is the product.
+func TimesPart(k Kernel, theta []float64, a, v, out linalg.Matrix, part, parts int) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
 		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", n, n, v.Rows, v.Cols, out.Rows, out.Cols))
 	}
 	whole(v, out, func(v, out linalg.Matrix) {
 		c := columnsOf(k, theta, a)
-		tournament(n, func(p, q int) {
+		tournament(n, part, parts, func(p, q int) {
 			for i := p * party; i < min((p+1)*party, n); i += tile {
 				timesTile(c, a, i, min(i+tile, n, (p+1)*party), q*party, min((q+1)*party, n), v, out, p != q)
 			}
@@ -102,13 +108,21 @@ func TimesSymmetric(k Kernel, theta []float64, a, v, out linalg.Matrix) {
 	})
 }
 
-// tournament lets every party play itself, and every two parties one another.
-func tournament(n int, game func(p, q int)) {
+// tournament lets every party play itself, and every two parties one another, so far as these games
+// are in the part.
+func tournament(n, part, parts int, game func(p, q int)) {
 	parties := (n + party - 1) / party
-	linalg.Parallel(parties, func(p int) { game(p, p) })
+	linalg.Parallel(parties, func(p int) {
+		if p%parts == part {
+			game(p, p)
+		}
+	})
 	seats := (parties + 1) / 2 * 2 // one may stay empty
 	for round := range seats - 1 {
 		linalg.Parallel(seats/2, func(t int) {
+			if t%parts != part {
+				return
+			}
 			// The last seat stays, the others move on by one.
 			p, q := (round+t)%(seats-1), (round+seats-1-t)%(seats-1)
 			if t == 0 {
@@ -158,7 +172,7 @@ func TimesSingle(k Kernel, theta []float64, a, v, out linalg.Matrix) {
 			}
 		}
 	}
-	tournament(n, func(p, q int) {
+	tournament(n, 0, 1, func(p, q int) {
 		i0, j0 := p*party, q*party
 		i1, j1 := min(i0+party, n), min(j0+party, n)
 		parts := make([]float32, (i1-i0+j1-j0)*cols)
@@ -175,21 +189,29 @@ func TimesSingle(k Kernel, theta []float64, a, v, out linalg.Matrix) {
 // PullOuter pulls the symmetric adjoint H diag(w) Hᵀ of K(A, A), H with a row a point, back
 // to dTheta. The adjoint is computed tile by tile and never stored.
 func PullOuter(k Kernel, theta []float64, a, h linalg.Matrix, w, dTheta []float64) {
+	PullOuterPart(k, theta, a, h, w, dTheta, 0, 1)
+}
+
+// PullOuterPart adds one part of what PullOuter adds to dTheta.
+func PullOuterPart(k Kernel, theta []float64, a, h linalg.Matrix, w, dTheta []float64, part, parts int) {
 	weighted := linalg.Borrow(h.Rows, h.Cols)
 	for i := range h.Rows {
 		copy(weighted.Row(i), h.Row(i))
 		linalg.Mul(weighted.Row(i), w)
 	}
 	c := columnsOf(k, theta, a)
-	pullTiles(a, h, dTheta, func(i0, i1 int, part []float64) {
+	pullTiles(a, h, dTheta, func(i0, i1 int, sum []float64) {
+		if i0/tile%parts != part {
+			return
+		}
 		memory := linalg.Borrow(tile, tileCols)
 		pull := func(j0, j1 int) {
 			bar := memory.View(0, i1-i0, 0, j1-j0)
 			linalg.Gemm(false, true, 1, weighted.RowRange(i0, i1), h.RowRange(j0, j1), 0, bar)
-			c.pull(a.RowRange(i0, i1), j0, j1, bar, part, linalg.Matrix{})
+			c.pull(a.RowRange(i0, i1), j0, j1, bar, sum, linalg.Matrix{})
 		}
 		eachTile(i0, pull)
-		linalg.Scale(2, part)
+		linalg.Scale(2, sum)
 		pull(i0, i1)
 		linalg.Return(memory)
 	})

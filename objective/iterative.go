@@ -92,6 +92,11 @@ func (e *IterativeEvidence) Anchor(x []float64) error {
 //
 // The quadratic form is 2rᵀw − wᵀCw, which misses rᵀC⁻¹r by the square of the residual alone.
 func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
+	value, err := e.evaluate(x, gradient)
+	return settle(over(e.Ranks), value, gradient, err)
+}
+
+func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	if e.preconditioner == nil {
 		if err := e.Anchor(x); err != nil {
 			return math.NaN(), err
@@ -104,18 +109,24 @@ func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
 	if tolerance == 0 {
 		tolerance = 1e-4
 	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	r := over(e.Ranks)
 	n, probes := e.X.Rows, e.probes.Cols
 	c, beta := e.split(x)
 	b, solved := linalg.New(n, 1+probes), linalg.New(n, 1+probes)
-	r, w := make([]float64, n), make([]float64, n)
-	e.Mean.At(beta, e.X, r)
-	for i, m := range r {
-		r[i] = e.Y[i] - m
-		b.Set(i, 0, r[i])
+	residual, w := make([]float64, n), make([]float64, n)
+	e.Mean.At(beta, e.X, residual)
+	for i, m := range residual {
+		residual[i] = e.Y[i] - m
+		b.Set(i, 0, residual[i])
 		copy(b.Row(i)[1:], e.probes.Row(i))
 	}
-	s := iterative.Solver{Times: c.Times, Preconditioner: e.preconditioner, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes, Progress: e.Progress}
+	s := iterative.Solver{Times: c.Shared(r, fail), Preconditioner: e.preconditioner, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes, Progress: e.Progress}
 	solution, err := s.Solve(ctx, b, solved)
+	if ctx.Err() != nil {
+		return math.NaN(), context.Cause(ctx)
+	}
 	if err != nil {
 		return math.NaN(), err
 	}
@@ -124,7 +135,7 @@ func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
 	quad := 0.
 	for i := range w {
 		w[i] = solved.At(i, 0)
-		quad += w[i] * (r[i] + solution.Residuals.At(i, 0))
+		quad += w[i] * (residual[i] + solution.Residuals.At(i, 0))
 	}
 	value := 0.5 * (float64(n)*math.Log(2*math.Pi) + q.Value + quad)
 	if !linalg.Finite([]float64{value}) {
@@ -147,7 +158,10 @@ func (e *IterativeEvidence) Evaluate(x, gradient []float64) (float64, error) {
 		w[i] = -w[i]
 	}
 	nk := len(c.Theta)
-	kernel.PullOuter(e.Kernel, c.Theta, e.X, h, weights, gradient[:nk])
+	kernel.PullOuterPart(e.Kernel, c.Theta, e.X, h, weights, gradient[:nk], r.Rank(), r.Size())
+	if err := r.Sum(gradient[:nk]); err != nil {
+		return value, err
+	}
 	e.Mean.Pull(beta, e.X, w, gradient[nk:len(gradient)-1])
 	gradient[len(gradient)-1] = c.Noise * trace
 	if e.GradientErrors != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // The exact posterior of more rows than can be factored. Its weights come from one solve by
@@ -23,6 +24,7 @@ type Iterative struct {
 	Tolerance float64 // relative residual of the weights, 0: 1e-6
 	Rank      int     // of the preconditioner, 0: iterative.Rank of the number of rows
 	Progress  func(iterative.Progress)
+	Ranks     ranks.Ranks // share the products with the covariance matrix, unless nil
 }
 
 // NewIterative is NewExact without an N×N matrix: O(N·rank) memory, O(N²) time an
@@ -30,13 +32,15 @@ type Iterative struct {
 // may be an *iterative.Stalled one.
 func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x linalg.Matrix, y []float64, noise float64, nearest int, o Iterative) (*Posterior, error) {
 	p := NewNearest(k, theta, mean, beta, x, y, noise, nearest)
-	s, err := p.solver(o)
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	s, err := p.solver(o, fail)
 	if err != nil {
 		return nil, err
 	}
 	b, w := linalg.Of(x.Rows, 1, p.Targets), linalg.New(x.Rows, 1)
-	if _, err := s.Solve(ctx, b, w); err != nil {
-		return nil, err
+	if _, err := s.Solve(ctx, b, w); cause(ctx, err) != nil {
+		return nil, cause(ctx, err)
 	}
 	p.Weights, p.Targets = w.Data, nil
 	return p, nil
@@ -46,20 +50,35 @@ func (p *Posterior) covariance() iterative.Covariance {
 	return iterative.Covariance{Kernel: p.Kernel, Theta: p.Theta, X: p.Support, Noise: p.Noise}
 }
 
-func (p *Posterior) solver(o Iterative) (iterative.Solver, error) {
+// cause is what ended ctx, if it has ended, else err.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// solver tells fail where ranks can't go on.
+func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, error) {
 	if o.Rank == 0 {
 		o.Rank = iterative.Rank(p.Support.Rows)
 	}
 	c := p.covariance()
 	pre, err := iterative.PivotedCholesky(c, o.Rank)
-	return iterative.Solver{Times: c.Times, Rough: c.Rough(), Preconditioner: pre, Tolerance: o.Tolerance, Progress: o.Progress}, err
+	s := iterative.Solver{Times: c.Times, Rough: c.Rough(), Preconditioner: pre, Tolerance: o.Tolerance, Progress: o.Progress}
+	if o.Ranks != nil && o.Ranks.Size() > 1 {
+		s.Times, s.Rough = c.Shared(o.Ranks, fail), nil
+	}
+	return s, err
 }
 
 // SolvedVariance writes the variance of f(x_i) with a solve for every row of x, to the
 // relative residual given; it is for a posterior by NewIterative. What the residual
 // leaves makes it larger: for any u, kᵀA⁻¹k ≥ 2kᵀu − uᵀAu.
 func (p *Posterior) SolvedVariance(ctx context.Context, x linalg.Matrix, variance []float64, o Iterative) error {
-	s, err := p.solver(o)
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	s, err := p.solver(o, fail)
 	if err != nil {
 		return err
 	}
@@ -72,7 +91,7 @@ func (p *Posterior) SolvedVariance(ctx context.Context, x linalg.Matrix, varianc
 		b, u := linalg.New(n, cols), linalg.New(n, cols)
 		kernel.FillBlock(p.Kernel, p.Theta, p.Support, rows, b.View(0, n, 0, rows.Rows))
 		solution, err := s.Solve(ctx, b, u)
-		if err != nil {
+		if err = cause(ctx, err); err != nil {
 			return err
 		}
 		for i := range n {

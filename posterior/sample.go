@@ -183,7 +183,7 @@ func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e li
 		return b, nil
 	}
 	if p.Kind() == ByCG {
-		s, err := p.solver(o)
+		s, err := p.solver(o, nil)
 		if err != nil {
 			return nil, err
 		}
