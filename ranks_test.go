@@ -3,6 +3,7 @@ package krigo_test
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -273,6 +274,81 @@ func TestRanksRefuse(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRanksBreak: a file that goes bad in the middle of a fit, and an interruption, which the first rank
+// alone hears of, end it on all ranks.
+func TestRanksBreak(t *testing.T) {
+	whole, path := waves(t, "waves.npy", 900), waves(t, "waves-%d.npy", 900, 300, 300, 300)
+	ctx, cancel := context.WithCancel(context.Background())
+	for name, c := range map[string]struct {
+		path string
+		stop func()
+		want string
+	}{
+		"interrupted": {whole, cancel, "rank 0 of 3 (on HOST): context canceled"},
+		"cut short":   {path, func() { os.Truncate(strings.ReplaceAll(path, "%d", "1"), 1000) }, "rank 1 of 3 (on HOST): FOLDER/waves-1.npy: rows "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := context.Background()
+			if name == "interrupted" {
+				own = ctx
+			}
+			steps := 0
+			_, errs := together(t, c.path, 3, func(table *dataset.Table) (*krigo.Model, error) {
+				ctx := context.Background()
+				if table.Ranks().Rank() == 0 {
+					ctx = own
+				}
+				return krigo.Fit(ctx, table, krigo.Options{Target: "y", Inducing: 6, ARD: "off", Save: func(*krigo.Checkpoint) error {
+					if steps++; steps == 3 {
+						c.stop()
+					}
+					return nil
+				}})
+			})
+			host, _ := os.Hostname()
+			want := strings.NewReplacer("HOST", host, "FOLDER", filepath.Dir(path)).Replace(c.want)
+			for i, err := range errs {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("rank %d: %v, want %s", i, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestRanksResume: a fit goes on from its checkpoint on another number of ranks, and ends, where no number
+// is the same to the last bit, as the uninterrupted one did.
+func TestRanksResume(t *testing.T) {
+	path := waves(t, "waves.npy", 600)
+	fit := func(size int, o krigo.Options) (*krigo.Model, *krigo.Checkpoint) {
+		t.Helper()
+		var raw []byte
+		o.Target, o.Inducing, o.ARD, o.Epochs = "y", 6, "off", 40
+		o.Save = func(c *krigo.Checkpoint) (err error) {
+			if raw == nil || c.Runs["se/1"].Iterations <= 5 {
+				raw, err = json.Marshal(c)
+			}
+			return err
+		}
+		m, errs := together(t, path, size, func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) })
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(size, err)
+		}
+		var c krigo.Checkpoint
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		return m, &c
+	}
+	want, checkpoint := fit(3, krigo.Options{})
+	for _, size := range []int{1, 2, 3, 4} {
+		got, _ := fit(size, krigo.Options{Resume: checkpoint})
+		if size == 3 && got.Certificate.Bound != want.Certificate.Bound || !alike(got.Certificate.Bound, want.Certificate.Bound, 1e-4) {
+			t.Errorf("resumed on %d ranks: bound %v, uninterrupted on 3: %v", size, got.Certificate.Bound, want.Certificate.Bound)
+		}
 	}
 }
 

@@ -2,8 +2,8 @@ package ranks
 
 import "os"
 
-// launched says whether a launcher (mpirun, or srun with PMIx) started this process as one of several.
-func launched() bool {
+// Launched says whether a launcher (mpirun, or srun with PMIx) started this process as one of several.
+func Launched() bool {
 	if size, ok := os.LookupEnv("OMPI_COMM_WORLD_SIZE"); ok {
 		return size != "1"
 	}

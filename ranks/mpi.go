@@ -81,7 +81,7 @@ const (
 // Start returns this process as a rank of its job, to be closed at the end: where mpirun or srun
 // started it, by MPI, otherwise alone.
 func Start() (Ranks, error) {
-	if !launched() {
+	if !Launched() {
 		return Alone, nil
 	}
 	var rank, size C.int

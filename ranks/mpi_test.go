@@ -12,7 +12,7 @@ import (
 
 // TestMPI makes the calls of TestCalls between processes.
 func TestMPI(t *testing.T) {
-	if launched() {
+	if Launched() {
 		r, err := Start()
 		if err == nil {
 			err = r.Close(check(r))

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Exit statuses.
@@ -75,9 +77,12 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := linalg.LevelError(); err != nil {
 				return &krigo.UsageError{Err: err}
+			}
+			if ranks.Launched() && !slices.Contains(spread, cmd.Name()) {
+				return &krigo.UsageError{Err: fmt.Errorf("%s isn't spread over ranks, and several would do the same: start it without mpirun", cmd.CommandPath())}
 			}
 			if c.threads < 0 {
 				return &krigo.UsageError{Err: fmt.Errorf("--threads %d: want a positive number, or 0 for all", c.threads)}

@@ -11,6 +11,9 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
+// spread are the commands that over runs.
+var spread = []string{"fit", "evaluate", "certify", "compare", "reproduce"}
+
 // over runs a command's work on all ranks of its job, of which the first alone prints and is
 // interrupted: the others hear of it.
 func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks) error) func(*cobra.Command, []string) error {
