@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // TestReebSplit: the first and last entries of numpy's RandomState(seed).permutation(506).
@@ -304,5 +306,43 @@ func TestFigures(t *testing.T) {
 		if err != nil || picture.Bounds().Dx() < 400 || !strings.Contains(out.String(), path) {
 			t.Errorf("%s: %v, %q", name, err, out.String())
 		}
+	}
+}
+
+// TestRunAllOverRanks: ranks share the runs, each result is computed once, and all have all of them; one
+// rank goes on with what several have left, and they with what it has.
+func TestRunAllOverRanks(t *testing.T) {
+	env := Env{Out: t.TempDir()}
+	var ran atomic.Int64
+	over := func(tasks int) {
+		t.Helper()
+		var wait sync.WaitGroup
+		for _, r := range ranks.Threads(3) {
+			env := env
+			env.Ranks = r
+			wait.Go(func() {
+				got, err := runAll(context.Background(), env, "x", count(tasks, &ran), nil)
+				if err = r.Close(err); err != nil {
+					t.Error(err)
+				}
+				for i, v := range got {
+					if v != 10*i {
+						t.Errorf("rank %d: result %d is %d", r.Rank(), i, v)
+					}
+				}
+			})
+		}
+		wait.Wait()
+	}
+	over(20)
+	if ran.Load() != 20 {
+		t.Errorf("20 runs were made %d times", ran.Load())
+	}
+	if _, err := runAll(context.Background(), env, "x", count(25, &ran), nil); err != nil || ran.Load() != 25 {
+		t.Errorf("one rank went on with %d runs (%v), want 5", ran.Load()-20, err)
+	}
+	over(30)
+	if ran.Load() != 30 {
+		t.Errorf("three went on with %d runs, want 5", ran.Load()-25)
 	}
 }
