@@ -255,7 +255,7 @@ type Recertification struct {
 // another half-width than the declared one: the number is then a heuristic, never a
 // certificate, because the half-width was chosen after the rows were seen.
 func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification, error) {
-	d, err := table.Select(m.Inputs, m.Target)
+	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
 	}
@@ -309,7 +309,7 @@ type Fresh struct {
 // CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
 // or, given the data the model was made from, its test rows.
 func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
-	d, err := table.Select(m.Inputs, m.Target)
+	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
 	}

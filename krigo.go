@@ -291,7 +291,7 @@ func (p *prepared) model(o Options, f family, x []float64, choices int) (*Model,
 // certify makes a certified model of a posterior with parameters on the grid.
 func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices int) (*Model, error) {
 	m := &Model{
-		Objective: o.Objective, Inputs: p.data.Inputs, Target: p.data.Target, Scaling: p.scaling, Posterior: q,
+		Objective: o.Objective, Inputs: p.data.Inputs, Target: p.data.Target, Encoding: p.data.Encoding, Scaling: p.scaling, Posterior: q,
 		Terms:  p.terms(o, f, choices),
 		Source: p.data.Source, Seed: o.Seed, Roles: p.roles,
 		Hash: p.hash, Notices: p.notices,

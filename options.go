@@ -76,6 +76,13 @@ type Options struct {
 	// CalibrationFraction is the share of the rows set aside for conformal intervals.
 	CalibrationFraction float64
 
+	// Categorical columns become an input for each category that the prior rows have, which is
+	// 1 or 0, and one for all others. Missing says what is done about missing values of inputs:
+	// refuse (default) or mean: numbers are filled with their mean on the prior rows, categories
+	// count as others. The model keeps both, and applies them to the tables it is given.
+	Categorical []string
+	Missing     string
+
 	Scaling  string           // prior-rows (default), declared or all-rows
 	Declared *dataset.Scaling // the constants, if Scaling is declared
 
@@ -131,6 +138,7 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.Loss, string(pacbayes.Band))
 	text(&o.EpsilonUnits, "sd")
 	text(&o.Scaling, dataset.PriorRows)
+	text(&o.Missing, dataset.Refuse)
 	text(&o.InducingInit, "kmeans")
 	text(&o.Prior, "grid")
 	text(&o.Batches, "uniform")
@@ -275,7 +283,10 @@ func (o Options) check() error {
 	if err := o.Grid.Validate(); err != nil {
 		errs = append(errs, err)
 	}
-	if (o.Scaling == dataset.Declared) != (o.Declared != nil) {
+	oneOf("missing", o.Missing, dataset.Refuse, dataset.FillMean)
+	if o.Encodes() && o.Scaling != dataset.PriorRows {
+		errs = append(errs, fmt.Errorf("categorical, missing mean: categories and means are learnt from prior rows, which scaling %s doesn't set aside: leave scaling at prior-rows", o.Scaling))
+	} else if (o.Scaling == dataset.Declared) != (o.Declared != nil) {
 		errs = append(errs, errors.New("scaling: declared scaling needs its constants, and constants need declared scaling"))
 	}
 	if !(o.TestFraction >= 0 && o.TestFraction < 1) {
@@ -293,6 +304,9 @@ func (o Options) check() error {
 	}
 	return nil
 }
+
+// Encodes says whether the inputs are more than the table's columns as they stand.
+func (o Options) Encodes() bool { return len(o.Categorical) > 0 || o.Missing == dataset.FillMean }
 
 // sparseOnly says whether the objective has inducing inputs whatever the options say.
 func (o Options) sparseOnly() bool {

@@ -518,6 +518,10 @@ func (p *prepared) fingerprint(o Options) string {
 	if p.trainsByCG(o) {
 		method += " solver=cg" // estimates take other steps
 	}
+	if e := p.data.Encoding; e != nil {
+		text, _ := json.Marshal(e) // as of o.Init
+		method += " encoding=" + string(text)
+	}
 	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
 		p.hash, o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
 		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, method)

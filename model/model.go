@@ -19,8 +19,9 @@ import (
 // to check its certificate. Numbers are in scaled units where not said otherwise.
 type Model struct {
 	Objective        string
-	Inputs           []string // column names, in the order of the posterior's inputs
+	Inputs           []string // names, in the order of the posterior's inputs
 	Target           string
+	Encoding         *dataset.Encoding // by which columns of a table become inputs; nil: as they stand
 	Scaling          dataset.Scaling
 	Posterior        *posterior.Posterior
 	ObservationNoise float64 // variance of y about f; not the σ_n² of a PAC-Bayes objective
@@ -74,6 +75,16 @@ type Training struct {
 
 	// Alpha is the α of D = αλ + σ_n² that was learnt, nil where it was given.
 	Alpha *float64 `json:"alpha,omitempty"`
+}
+
+// Unlabelled views the columns of a table that the model predicts from.
+func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
+	return m.Encoding.Unlabelled(t, m.Inputs)
+}
+
+// Labelled views them and the target: rows to score or certify.
+func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
+	return m.Encoding.Select(t, m.Inputs, m.Target)
 }
 
 // Score evaluates the model's predictions on the given rows of d.

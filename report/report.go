@@ -136,7 +136,7 @@ func (r *maker) certificate() {
 
 // sample chooses the rows that the figures show, and predicts them.
 func (r *maker) sample(table *dataset.Table) error {
-	d, err := table.Select(r.m.Inputs, r.m.Target)
+	d, err := r.m.Labelled(table)
 	if err != nil {
 		return err
 	}
@@ -195,6 +195,9 @@ func (r *maker) facts() {
 		{"Noise variance", number(m.Posterior.Noise) + " (scaled units); observation noise " + number(m.ObservationNoise)},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"), t.Seconds, t.Stopped, number(t.ObjectiveValue))},
 	}
+	if e := m.Encoding; e != nil {
+		r.Facts = slices.Insert(r.Facts, 2, fact{"Encoding", e.String()})
+	}
 	if c := m.Certificate; c != nil {
 		r.Facts = append(r.Facts,
 			fact{"Bound", fmt.Sprintf("on a random draw %.4f, on the mean %.4f, from %s", c.Bound, c.MeanBound, count(c.Rows, "certified row"))},
@@ -214,6 +217,9 @@ func (r *maker) extent() {
 	for j := range r.m.Inputs {
 		mean, scale := r.m.Scaling.InputMean[j], r.m.Scaling.InputScale[j]
 		centre, low, high := mean, mean-2.5*scale, mean+2.5*scale
+		if r.m.Encoding.OneHot(j) {
+			low, high = 0, 1
+		}
 		if r.shown != nil {
 			var column []float64
 			for i := j; i < len(r.shown.x); i += len(r.m.Inputs) {

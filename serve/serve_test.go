@@ -210,7 +210,7 @@ func TestRefusals(t *testing.T) {
 		{"no model named", strings.Replace(rows(`[[1]]`), "?model=a", "", 1), 400, "name one of a, b"},
 		{"unknown parameter", strings.Replace(rows(`[[1]]`), "model=a", "modle=a", 1), 400, `\"modle\" isn't known`},
 		{"CSV, text", body("text/csv", "x\nred\n"), 400, `line 2 (row 1), column 1 (\"x\"): \"red\" is not a number`},
-		{"CSV, blank cell", body("text/csv", "x,z\n,1\n"), 400, "the cell is empty"},
+		{"CSV, blank cell", body("text/csv", "x,z\n,1\n"), 400, "the value is missing"},
 		{"CSV, column missing", body("text/csv", "z,u\n1,2\n"), 400, `input columns missing: \"x\"`},
 		{"CSV, empty", body("text/csv", ""), 400, "empty"},
 		{"CSV, header alone", body("text/csv", "x\n"), 400, "no rows"},
@@ -291,7 +291,7 @@ func TestBusy(t *testing.T) {
 	m := fitted(t, 0)
 	gate := make(chan struct{})
 	var batches [][]float64
-	q := &queue{inputs: m.Inputs, limit: 300, batched: func(int) {}, failed: func(any) {}}
+	q := &queue{view: m.Unlabelled, inputs: m.Inputs, limit: 300, batched: func(int) {}, failed: func(any) {}}
 	q.predict = func(table *dataset.Table) ([]krigo.Prediction, error) {
 		<-gate
 		batches = append(batches, table.Values)
@@ -357,7 +357,7 @@ func TestOwnRows(t *testing.T) {
 	m.Scaling.InputScale[0] = 0.5 // 1e308 overflows
 	begin, panics := make(chan struct{}), false
 	var told any
-	q := &queue{inputs: m.Inputs, limit: 100, batched: func(int) {}, failed: func(cause any) { told = cause }}
+	q := &queue{view: m.Unlabelled, inputs: m.Inputs, limit: 100, batched: func(int) {}, failed: func(cause any) { told = cause }}
 	q.predict = func(table *dataset.Table) ([]krigo.Prediction, error) {
 		<-begin
 		if panics {

@@ -52,6 +52,8 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]; L,mixed: 0, 1 or 2 digits, and under ARD perhaps only 1 to 4 different lengthscales, whichever gives the lowest bound, and paid for (kl-pac, sqrt-pac)")
 	flags.StringVar(&f.bound, "bound", "", "inequality of the certificate: kl, maurer (kl with its exact constant), pinsker, split-kl, or betting (a posterior fixed before the certified rows were seen) (default: kl; of a posterior learnt from an informed prior maurer)")
 	flags.Float64Var(&o.Promise, "promise", 0, "also find the smallest band ±ε that is guaranteed for this share of the predictions, as in 0.95; half of δ goes to it")
+	flags.StringSliceVar(&o.Categorical, "categorical", nil, "columns of categories, text or numbers: each becomes a column of 0 and 1 for every category of the prior rows, and one for all others; the encoding is kept in the model")
+	flags.StringVar(&o.Missing, "missing", dataset.Refuse, "missing values of inputs: refuse, or mean (of the column over the prior rows; among categories they count as others)")
 	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
 	flags.BoolVar(&f.noStandardise, "no-standardise", false, "use the columns as they are: declared constants 0 and 1")
 	flags.StringVar(&o.Solver, "solver", "auto", "how a full GP is solved: cholesky (exact, up to 20,000 rows), cg (conjugate gradients without a stored matrix; evidence only, an estimate, no certificate), nearest (with --fix-parameters: each prediction from the 1,024 training rows nearest to it, no certificate); auto: cholesky while it fits, then cg, past 50,000 rows nearest")
@@ -127,6 +129,8 @@ func (f *objectiveFlags) read(path string) (*dataset.Table, krigo.Options, error
 	case f.noStandardise:
 		s := dataset.Identity(len(table.Names) - 1)
 		o.Scaling, o.Declared = dataset.Declared, &s
+	case declared && o.Encodes():
+		o.Scaling = dataset.Declared // which is refused together with what else is wrong
 	case declared:
 		d, err := table.Regression(o.Target)
 		if err != nil {
@@ -199,6 +203,7 @@ model on a further row of the same source is at most B, and that of its mean, wh
 what predict prints, at most 2B. Choose the loss and ε before you look at the data; a
 certificate picked as the best of several runs isn't one.`,
 		Example: `  krigo fit houses.csv --target price
+  krigo fit houses.csv --target price --categorical zone,heating --missing mean
   krigo fit houses.csv --target price --epsilon 20000 --epsilon-units raw --test-fraction 0.2 --json
   krigo fit houses.csv --target price --objective evidence --kernel "matern32+linear" --ard on`,
 		Args: exactly(1),
@@ -343,6 +348,7 @@ type fitDocument struct {
 	Objective         string                `json:"objective"`
 	Rows              int                   `json:"rows"` // prior and certified
 	Inputs            int                   `json:"inputs"`
+	Encoding          *dataset.Encoding     `json:"encoding,omitempty"`
 	Inducing          int                   `json:"inducing"`
 	Solver            string                `json:"solver,omitempty"` // of a full GP
 	Kernel            kernel.Spec           `json:"kernel"`
@@ -361,7 +367,7 @@ type fitDocument struct {
 
 func fitJSON(m *krigo.Model, path string) fitDocument {
 	d := fitDocument{
-		Objective: m.Objective, Inputs: len(m.Inputs), Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+		Objective: m.Objective, Inputs: len(m.Inputs), Encoding: m.Encoding, Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
 		Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
@@ -396,6 +402,9 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	}
 	d := fitJSON(m, path)
 	fmt.Fprintf(w, "\nModel     %s on %d rows × %d inputs, kernel %s\n", m.Objective, d.Rows, d.Inputs, d.Kernel)
+	if m.Encoding != nil {
+		fmt.Fprintf(w, "          %s\n", m.Encoding)
+	}
 	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
 	if t := m.Test; t != nil {
 		fmt.Fprintf(w, "Test      %d rows: RMSE %.4g (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, t.RMSERaw, m.Target, t.MSE, t.NLPD)

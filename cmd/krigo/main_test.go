@@ -181,7 +181,7 @@ func TestBadInput(t *testing.T) {
 		{fit("few.csv"), 1, []string{"few.csv", "21 rows", "20 for the scaling"}},
 		{fit("ragged.csv"), 1, []string{"ragged.csv", "line 10", "expected 4 fields, got 3"}},
 		{fit("text.csv"), 1, []string{"text.csv", "line 5 (row 4)", `column 3 ("DIS")`, `"near" is not a number`}},
-		{fit("blank.csv"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "empty"}},
+		{fit("blank.csv"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "the value is missing"}},
 		{fit("nan.csv"), 1, []string{"nan.csv", "line 7 (row 6)", `"LSTAT"`, "missing"}},
 		{fit("inf.csv"), 1, []string{"inf.csv", "line 8 (row 7)", `"MEDV"`, "not finite"}},
 		{fit("constant.csv"), 1, []string{"constant.csv", `"MEDV"`, "nothing to learn"}},
@@ -196,7 +196,7 @@ func TestBadInput(t *testing.T) {
 		{fit("big.npy"), 1, []string{"big.npy", `column 1 ("RM")`, `">f8"`}},
 		{fit("text.npy"), 1, []string{"text.npy", `column 1 ("RM")`, `"<U2"`}},
 		{fit("fortran.npy"), 1, []string{"fortran.npy", "Fortran order"}},
-		{fit("nan.npy"), 1, []string{"nan.npy", "row 2", `column 2 ("MEDV")`, "NaN is not finite"}},
+		{fit("nan.npy"), 1, []string{"nan.npy", "row 2", `column 2 ("MEDV")`, "the value is missing"}},
 		{[]string{"fit", "few.npy", "--target", "RN"}, 1, []string{"few.npy", `"RN"`, `did you mean "RM"?`}},
 
 		// Flags.

@@ -43,11 +43,15 @@ async function show() {
     return li;
   }));
   $("inputs").replaceChildren(...model.inputs.map(input => {
-    const label = document.createElement("label"), field = document.createElement("input");
-    field.inputMode = "decimal";
+    const label = document.createElement("label"), field = document.createElement(input.categories ? "select" : "input");
+    if (input.categories) {
+      field.append(...input.categories.map(name => new Option(name)));
+    } else {
+      field.inputMode = "decimal";
+      field.required = !input.missing;
+      field.value = shown(input.mean);
+    }
     field.name = input.name;
-    field.required = true;
-    field.value = shown(input.mean);
     label.append(input.name, field);
     return label;
   }));
@@ -60,8 +64,12 @@ async function show() {
 async function one() {
   const row = {}, mine = ++asked;
   for (const field of $("inputs").elements) {
-    const text = field.value.trim(), v = Number(text);
-    field.setCustomValidity(text !== "" && Number.isFinite(v) ? "" : "a number");
+    if (field.matches("select")) {
+      row[field.name] = field.value;
+      continue;
+    }
+    const text = field.value.trim(), v = text === "" && !field.required ? null : Number(text);
+    field.setCustomValidity(v === null || text !== "" && Number.isFinite(v) ? "" : "a number");
     if (!field.checkValidity()) {
       $("answer").hidden = true;
       return;
