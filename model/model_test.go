@@ -205,6 +205,42 @@ func TestRoundTripWithout(t *testing.T) {
 	}
 }
 
+// TestRoundTripEncoded: a model with encoded inputs has a version of its own, and another
+// encoding than that of its inputs is refused.
+func TestRoundTripEncoded(t *testing.T) {
+	m := example(t, "se", 3, true, kernel.ZeroMean{})
+	mean := 1. / 3
+	m.Encoding = &dataset.Encoding{Missing: dataset.FillMean, Columns: []dataset.Column{{Name: "fuel", Categories: []string{"a \"gas\" <ü>"}}, {Name: "size", Mean: &mean}}}
+	m.Inputs = m.Encoding.Inputs()
+	raw := encode(t, m)
+	got, err := decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, m)
+	if raw[len(magic)] != encoded {
+		t.Errorf("version %d", raw[len(magic)])
+	}
+	of := func(h map[string]any) map[string]any { return h["encoding"].(map[string]any) }
+	for name, change := range map[string]func(h map[string]any){
+		"missing":     func(h map[string]any) { of(h)["missing"] = "median" },
+		"no columns":  func(h map[string]any) { of(h)["columns"] = nil },
+		"another":     func(h map[string]any) { of(h)["columns"].([]any)[0].(map[string]any)["categories"] = []any{"oil"} },
+		"all numbers": func(h map[string]any) { delete(of(h)["columns"].([]any)[0].(map[string]any), "categories") },
+	} {
+		if _, err := decode(craft(t, raw, change)); err == nil || !strings.Contains(err.Error(), "encoding isn't that of its inputs") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	none := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "y"}, Rows: 1, Values: []float64{1, math.NaN(), 2}}
+	if d, err := m.Unlabelled(none); err != nil || !slices.Equal(d.Inputs, m.Inputs) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if d, err := m.Labelled(none); err != nil || d.Encoding != m.Encoding {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
 	with := func(at int, b ...byte) []byte {
