@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/krigo-gp/krigo"
@@ -75,6 +76,52 @@ func ExampleFit_options() {
 	// Output:
 	// 1 start, 253 test rows
 	// off by more than 10: at most 52 % promised, 5 % of the test rows
+}
+
+// Columns of text are categories, and missing values of inputs are filled, where the options
+// say so. The model keeps what it learnt about them from the prior rows, and Predict takes
+// tables like the one it was trained on.
+func ExampleFit_categories() {
+	fuels := []string{"gas", "oil", "wood"}
+	var text strings.Builder
+	text.WriteString("fuel,size,price\n")
+	for i := range 90 {
+		size := strconv.Itoa(20 + i%41)
+		if i%10 == 9 {
+			size = "NA"
+		}
+		fmt.Fprintf(&text, "%s,%s,%d\n", fuels[i%3], size, 20+i%41+10*(i%3))
+	}
+	table, err := dataset.Read(strings.NewReader(text.String()), "flats")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "price", Objective: "evidence", ARD: "off", Restarts: 1,
+		Categorical: []string{"fuel"}, Missing: "mean"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Inputs)
+
+	news, err := dataset.Read(strings.NewReader("fuel,size\ngas,40\nwood,40\n"), "new flats")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	predictions, err := krigo.Predict(m, news)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range predictions {
+		fmt.Printf("%.1f\n", p.Mean)
+	}
+	// Output:
+	// [fuel=gas fuel=oil fuel=wood fuel=other size]
+	// 40.6
+	// 60.4
 }
 
 // An interrupted fit hands over its state; a later one goes on from there and ends with

@@ -104,6 +104,7 @@ func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 func (p *prepared) terms(o Options, f family, choices int) pacbayes.Terms {
 	t := o.terms(p.loss, choices)
 	t.EpsilonRaw, t.Params, t.PriorRows = p.epsRaw, f.gridParams(), p.priorRows
+	t.Encoded = p.data.Encoding != nil
 	if o.GridMixed {
 		f.mix(&t, o.tied)
 	}

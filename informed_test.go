@@ -294,6 +294,11 @@ func TestCertifyRefusesTerms(t *testing.T) {
 			c.Terms.Informed = true
 			return &c, homes()
 		},
+		"whether inputs are encoded": func() (*krigo.Model, *dataset.Table) {
+			c := *m
+			c.Terms.Encoded = true
+			return &c, homes()
+		},
 		"but the posterior was": func() (*krigo.Model, *dataset.Table) {
 			c := *informed
 			c.Terms.Fixed = true

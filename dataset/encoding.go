@@ -46,18 +46,39 @@ func (c Column) Names() []string {
 }
 
 // Inputs returns the names of the inputs, as in "fuel=gas".
-func (e *Encoding) Inputs() []string {
-	var names []string
+func (e *Encoding) Inputs() []string { return slices.Collect(e.inputs) }
+
+// inputs yields them.
+func (e *Encoding) inputs(yield func(string) bool) {
 	for _, c := range e.Columns {
-		if c.Categories == nil {
-			names = append(names, c.Name)
-			continue
+		if c.Categories == nil && !yield(c.Name) {
+			return
 		}
 		for _, category := range c.Names() {
-			names = append(names, c.Name+"="+category)
+			if !yield(c.Name + "=" + category) {
+				return
+			}
 		}
 	}
-	return names
+}
+
+// Check says what is wrong with an encoding, as of a file, for these inputs.
+func (e *Encoding) Check(inputs []string) error {
+	if e.Missing != Refuse && e.Missing != FillMean {
+		return fmt.Errorf("missing %q: want %s or %s", clip(e.Missing), Refuse, FillMean)
+	}
+	// One by one: all names of a forged file might not fit in memory.
+	left := inputs
+	for name := range e.inputs {
+		if len(left) == 0 || left[0] != name {
+			return fmt.Errorf("it makes other inputs, such as %q", clip(name))
+		}
+		left = left[1:]
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("it doesn't make the input %q", clip(left[0]))
+	}
+	return nil
 }
 
 // OneHot says whether input j is one of a categorical column.

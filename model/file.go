@@ -10,7 +10,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -320,8 +319,10 @@ func (h header) model(data []byte) (*Model, error) {
 	if d == 0 || len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
 		return nil, errUnfit
 	}
-	if e := h.Encoding; e != nil && (e.Missing != dataset.Refuse && e.Missing != dataset.FillMean || !slices.Equal(e.Inputs(), h.Inputs)) {
-		return nil, errors.New("the model file's encoding isn't that of its inputs")
+	if h.Encoding != nil {
+		if err := h.Encoding.Check(h.Inputs); err != nil {
+			return nil, fmt.Errorf("the model file's encoding: %w", err)
+		}
 	}
 	arrays := arrays{found, shape, h.Solver, h.Nearest}
 	var err error

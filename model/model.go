@@ -199,6 +199,8 @@ func (m *Model) checkTerms() error {
 	q, t := m.Posterior, m.Terms
 	prior, _ := q.OfPrior()
 	switch {
+	case t.Encoded != (m.Encoding != nil):
+		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
 	case t.Informed != (prior != nil):
 		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
 	case t.Fixed && q.Support.Rows > 0:

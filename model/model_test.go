@@ -222,14 +222,19 @@ func TestRoundTripEncoded(t *testing.T) {
 		t.Errorf("version %d", raw[len(magic)])
 	}
 	of := func(h map[string]any) map[string]any { return h["encoding"].(map[string]any) }
-	for name, change := range map[string]func(h map[string]any){
-		"missing":     func(h map[string]any) { of(h)["missing"] = "median" },
-		"no columns":  func(h map[string]any) { of(h)["columns"] = nil },
-		"another":     func(h map[string]any) { of(h)["columns"].([]any)[0].(map[string]any)["categories"] = []any{"oil"} },
-		"all numbers": func(h map[string]any) { delete(of(h)["columns"].([]any)[0].(map[string]any), "categories") },
+	column := func(h map[string]any) map[string]any { return of(h)["columns"].([]any)[0].(map[string]any) }
+	for want, change := range map[string]func(h map[string]any){
+		`missing "median": want refuse or mean`: func(h map[string]any) { of(h)["missing"] = "median" },
+		`it doesn't make the input "fuel=a`:     func(h map[string]any) { of(h)["columns"] = nil },
+		`other inputs, such as "fuel=oil"`:      func(h map[string]any) { column(h)["categories"] = []any{"oil"} },
+		`other inputs, such as "fuel"`:          func(h map[string]any) { delete(column(h), "categories") },
+		`it doesn't make the input "size"`:      func(h map[string]any) { of(h)["columns"] = of(h)["columns"].([]any)[:1] },
+		`other inputs, such as "` + strings.Repeat("x", 40): func(h map[string]any) { // not all of them at once
+			column(h)["name"], column(h)["categories"] = strings.Repeat("x", 1<<20), strings.Split(strings.Repeat("a", 1<<20), "")
+		},
 	} {
-		if _, err := decode(craft(t, raw, change)); err == nil || !strings.Contains(err.Error(), "encoding isn't that of its inputs") {
-			t.Errorf("%s: %v", name, err)
+		if _, err := decode(craft(t, raw, change)); err == nil || !strings.Contains(err.Error(), "encoding: "+want) && !strings.Contains(err.Error(), "encoding: it makes "+want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	none := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "y"}, Rows: 1, Values: []float64{1, math.NaN(), 2}}

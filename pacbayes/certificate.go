@@ -17,10 +17,11 @@ type Terms struct {
 	EpsilonRaw float64 `json:"epsilon_raw"` // Loss.Below in the target's own units
 	Delta      float64 `json:"delta"`       // the bound fails with at most this probability
 	Grid       Grid    `json:"grid"`
-	Params     int     `json:"params"`     // T: parameters of the prior that lie on the grid
-	Choices    int     `json:"choices"`    // kernel families chosen among on the certified rows, at least 1
-	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for the prior where it is informed
-	Scaling    string  `json:"scaling"`    // prior-rows, declared or all-rows
+	Params     int     `json:"params"`            // T: parameters of the prior that lie on the grid
+	Choices    int     `json:"choices"`           // kernel families chosen among on the certified rows, at least 1
+	PriorRows  int     `json:"prior_rows"`        // rows set aside for the scaling, and for the prior where it is informed
+	Scaling    string  `json:"scaling"`           // prior-rows, declared or all-rows
+	Encoded    bool    `json:"encoded,omitempty"` // categories, or means in the place of missing values, were learnt on the prior rows
 
 	// A mixed p_θ: it gives equal shares to grids of 0, 1, … digits, and to so many structures of
 	// the lengthscales. With Tied > 0 these take Tied different values, which Params counts,
@@ -296,6 +297,9 @@ func (t Terms) conditions() []string {
 		c = append(c, "Scaling constants were declared beforehand, not taken from the certified rows.")
 	default:
 		c = append(c, "NOT MET: scaling constants were taken from all rows, the certified ones included, so the theorem doesn't cover this number.")
+	}
+	if t.Encoded {
+		c = append(c, "Categories of inputs, and what stands in the place of their missing values, come from the prior rows too.")
 	}
 	switch t.Route {
 	case Direct:

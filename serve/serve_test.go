@@ -160,9 +160,9 @@ func TestAgrees(t *testing.T) {
 	wait.Wait()
 }
 
-// TestCategories: rows of a model that encodes its inputs are the columns of its data, text
-// and gaps too, as JSON and as CSV.
-func TestCategories(t *testing.T) {
+// categorical is a table with a column of text and gaps, and a model of it.
+func categorical(t testing.TB) (*dataset.Table, *krigo.Model) {
+	t.Helper()
 	table := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "y"}}
 	for i := range 60 {
 		size := fmt.Sprint(i % 7)
@@ -175,6 +175,13 @@ func TestCategories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return table, m
+}
+
+// TestCategories: rows of a model that encodes its inputs are the columns of its data, text
+// and gaps too, as JSON and as CSV.
+func TestCategories(t *testing.T) {
+	table, m := categorical(t)
 	text := "size,note,fuel\n2,a,oil\n,b,gas\n1,,coal\n3,1,\n4,2,7.0\n"
 	rows, err := dataset.Read(strings.NewReader(text), "new.csv")
 	if err != nil {
