@@ -74,6 +74,8 @@ type maker struct {
 	centre []float64
 	low    []float64
 	high   []float64
+
+	evidence *krigo.EvidenceBounds // nil where there are none
 }
 
 // Write writes the report of a model, with figures of its predictions on a table's rows
@@ -84,7 +86,14 @@ func Write(w io.Writer, m *krigo.Model, table *dataset.Table) error {
 	r.Title = fmt.Sprintf("%s from %s", m.Target, count(len(m.Inputs), "input"))
 	r.certificate()
 	if table != nil {
-		if err := r.sample(table); err != nil {
+		d, err := table.Select(m.Inputs, m.Target)
+		if err != nil {
+			return err
+		}
+		if err := r.sample(d); err != nil {
+			return err
+		}
+		if r.evidence, err = krigo.BoundEvidence(m, d); err != nil {
 			return err
 		}
 	}
@@ -135,11 +144,7 @@ func (r *maker) certificate() {
 }
 
 // sample chooses the rows that the figures show, and predicts them.
-func (r *maker) sample(table *dataset.Table) error {
-	d, err := table.Select(r.m.Inputs, r.m.Target)
-	if err != nil {
-		return err
-	}
+func (r *maker) sample(d *dataset.Data) error {
 	own, err := r.m.MadeFrom(d)
 	if err != nil {
 		return err
@@ -153,7 +158,7 @@ func (r *maker) sample(table *dataset.Table) error {
 	if own {
 		rows, s.name = dataset.RowsOf(r.m.Roles, dataset.Test), "test rows"
 	} else {
-		rows, s.name = slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found }), "rows of "+table.Source
+		rows, s.name = slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found }), "rows of "+d.Source
 	}
 	if len(rows) == 0 {
 		rows, s.name, s.fresh = d.All(), "rows that it was made from", false
@@ -167,7 +172,7 @@ func (r *maker) sample(table *dataset.Table) error {
 	if s.x, s.y, err = d.Select(chosen); err != nil {
 		return err
 	}
-	s.ps, err = krigo.Predict(r.m, &dataset.Table{Source: table.Source, Names: r.m.Inputs, Rows: len(chosen), Values: s.x})
+	s.ps, err = krigo.Predict(r.m, &dataset.Table{Source: d.Source, Names: r.m.Inputs, Rows: len(chosen), Values: s.x})
 	r.shown = s
 	return err
 }
@@ -194,6 +199,9 @@ func (r *maker) facts() {
 		{"Kernel", spec.String()},
 		{"Noise variance", number(m.Posterior.Noise) + " (scaled units); observation noise " + number(m.ObservationNoise)},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"), t.Seconds, t.Stopped, number(t.ObjectiveValue))},
+	}
+	if b := r.evidence; b != nil {
+		r.Facts = append(r.Facts, fact{"Log evidence", fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats: so much the inducing inputs leave open of the exact GP's", number(*b.Variational), number(*b.Upper))})
 	}
 	if c := m.Certificate; c != nil {
 		r.Facts = append(r.Facts,
