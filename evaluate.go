@@ -70,9 +70,8 @@ func (p *prepared) evidenceBounds(o Options, f family, x []float64) (*EvidenceBo
 // model without inducing inputs or with a posterior learnt from an informed prior, and without the
 // data that it was made from.
 func BoundEvidence(m *Model, d *dataset.Data) (*EvidenceBounds, error) {
-	q, noise, role := m.Posterior, m.Posterior.Noise, dataset.Certified
+	q, role := m.Trained(), dataset.Certified
 	if m.Terms.Fixed {
-		q, _ = q.OfPrior()
 		role = dataset.Prior
 	}
 	own, err := m.MadeFrom(d)
@@ -81,7 +80,7 @@ func BoundEvidence(m *Model, d *dataset.Data) (*EvidenceBounds, error) {
 	}
 	rows := d.Scaled(dataset.RowsOf(m.Roles, role), m.Scaling)
 	p := &objective.SparseProblem{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Keep: keepBytes}
-	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(noise)})
+	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)})
 	for i := range q.Support.Rows {
 		x = append(x, q.Support.Row(i)...)
 	}

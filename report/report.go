@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 //go:embed report.html
@@ -66,6 +67,7 @@ type sample struct {
 // maker makes a report of a model.
 type maker struct {
 	m *krigo.Model
+	q *posterior.Posterior // that was trained
 	content
 	shown  *sample // rows that the figures show; nil without data
 	effect []float64
@@ -81,7 +83,7 @@ type maker struct {
 // Write writes the report of a model, with figures of its predictions on a table's rows
 // unless that is nil: on those it has not seen, if there are any.
 func Write(w io.Writer, m *krigo.Model, table *dataset.Table) error {
-	r := &maker{m: m}
+	r := &maker{m: m, q: m.Trained()}
 	r.Style = template.CSS(style)
 	r.Title = fmt.Sprintf("%s from %s", m.Target, count(len(m.Inputs), "input"))
 	r.certificate()
@@ -179,7 +181,7 @@ func (r *maker) sample(d *dataset.Data) error {
 
 func (r *maker) facts() {
 	m := r.m
-	spec := m.Posterior.Kernel.Spec(m.Posterior.Theta)
+	spec := r.q.Kernel.Spec(r.q.Theta)
 	rows := 0
 	for _, role := range m.Roles {
 		if role != dataset.Test {
@@ -187,8 +189,8 @@ func (r *maker) facts() {
 		}
 	}
 	method := "full GP"
-	if m.Posterior.Sparse() {
-		method = fmt.Sprintf("sparse GP, %s", count(m.Posterior.Support.Rows, "inducing input"))
+	if r.q.Sparse() {
+		method = fmt.Sprintf("sparse GP, %s", count(r.q.Support.Rows, "inducing input"))
 	}
 	number := func(v float64) string { return fmt.Sprintf("%.4g", v) }
 	t := m.Training
@@ -197,7 +199,7 @@ func (r *maker) facts() {
 		{"Inputs", strings.Join(m.Inputs, ", ")},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", spec.String()},
-		{"Noise variance", number(m.Posterior.Noise) + " (scaled units); observation noise " + number(m.ObservationNoise)},
+		{"Noise variance", number(r.q.Noise) + " (scaled units); observation noise " + number(m.ObservationNoise)},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"), t.Seconds, t.Stopped, number(t.ObjectiveValue))},
 	}
 	if b := r.evidence; b != nil {
@@ -267,7 +269,7 @@ func (r *maker) slice(j int) (x []float64, ps []krigo.Prediction, err error) {
 // far the mean moves along them.
 func (r *maker) relevance() error {
 	d := len(r.m.Inputs)
-	r.effect = inverseLengthscales(r.m.Posterior.Kernel.Spec(r.m.Posterior.Theta), d)
+	r.effect = inverseLengthscales(r.q.Kernel.Spec(r.q.Theta), d)
 	r.by = "inverse lengthscale, in standard deviations of the input"
 	if d == 1 || r.effect == nil || slices.Min(r.effect) == slices.Max(r.effect) {
 		r.effect, r.by = make([]float64, d), "standard deviation of the mean along the input, the others at their medians ("+r.m.Target+")"
@@ -529,10 +531,10 @@ func (r *maker) drawSlices() error {
 			}
 			caption += "; points are " + s.name
 		}
-		if d == 1 && r.m.Posterior.Sparse() {
+		if d == 1 && r.q.Sparse() {
 			level := min(slices.Min(mean)-slices.Max(with), p.Y.Min)
 			var pts plotter.XYs
-			for i := range r.m.Posterior.Support.Rows {
+			for i := range r.q.Support.Rows {
 				pts = append(pts, plotter.XY{X: r.raw(i, 0), Y: level})
 			}
 			if err := dots(p, "inducing inputs", orange, 2.5, pts); err != nil {
@@ -551,7 +553,7 @@ func (r *maker) drawSlices() error {
 
 // raw is coordinate j of support point i in the units of the data.
 func (r *maker) raw(i, j int) float64 {
-	return r.m.Posterior.Support.At(i, j)*r.m.Scaling.InputScale[j] + r.m.Scaling.InputMean[j]
+	return r.q.Support.At(i, j)*r.m.Scaling.InputScale[j] + r.m.Scaling.InputMean[j]
 }
 
 func (r *maker) drawSurface() error {
@@ -587,7 +589,7 @@ func (r *maker) drawSurface() error {
 }
 
 func (r *maker) drawInducing() error {
-	if !r.m.Posterior.Sparse() || len(r.m.Inputs) == 1 {
+	if !r.q.Sparse() || len(r.m.Inputs) == 1 {
 		return nil
 	}
 	a, b := r.order[0], r.order[1]
@@ -599,7 +601,7 @@ func (r *maker) drawInducing() error {
 		}
 	}
 	var pts plotter.XYs
-	for i := range r.m.Posterior.Support.Rows {
+	for i := range r.q.Support.Rows {
 		pts = append(pts, plotter.XY{X: r.raw(i, a), Y: r.raw(i, b)})
 	}
 	if err := dots(p, "inducing inputs", orange, 2, pts); err != nil {

@@ -339,7 +339,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+	trained := m.Trained()
+	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test}
 	for j, name := range m.Inputs {
 		d.Inputs = append(d.Inputs, Input{name, m.Scaling.InputMean[j], m.Scaling.InputScale[j]})
@@ -349,8 +350,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 			d.Rows++
 		}
 	}
-	if m.Posterior.Sparse() {
-		d.Inducing = m.Posterior.Support.Rows
+	if trained.Sparse() {
+		d.Inducing = trained.Support.Rows
 	}
 	if m.Certificate != nil {
 		d.Sentence = krigo.Sentence(m.Model, m.Certificate)
