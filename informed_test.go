@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -411,5 +412,40 @@ func TestDefaultObjective(t *testing.T) {
 	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Epochs: 1})
 	if err != nil || m.Objective != "vfe" || m.Trained().Support.Rows != 500 {
 		t.Errorf("%d rows: %+v, %v", n, m, err)
+	}
+}
+
+// TestInformedPriorIsBlind: other values in the certified rows leave the prior as it is, bit for
+// bit, whatever chose and trained it.
+func TestInformedPriorIsBlind(t *testing.T) {
+	half := 0.5
+	for name, o := range map[string]krigo.Options{
+		"evidence":  {Objective: "evidence"},
+		"default":   {Inducing: 9},
+		"kl-pac":    {Objective: "kl-pac", Mean: "linear", ARD: "off"},
+		"auto":      {Objective: "vfe", AutoInducing: true, ARD: "off", Epochs: 5},
+		"greedy":    {Objective: "fitc", Inducing: 7, InducingInit: "greedy", ARD: "off", Epochs: 5},
+		"renyi":     {Objective: "renyi", Inducing: 7, Alpha: &half, ARD: "off", Epochs: 5},
+		"renyi, cv": {Objective: "renyi", Inducing: 7, AlphaCV: true, ARD: "off", Epochs: 5},
+		"svgp":      {Objective: "svgp", Inducing: 7, ARD: "off", Epochs: 5},
+	} {
+		o.Target, o.Prior, o.Restarts = "MEDV", "informed", 1
+		of := func(table *dataset.Table) *krigo.Model {
+			m, err := krigo.Fit(context.Background(), table, o)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return m
+		}
+		want, table := of(homes()), homes()
+		for _, row := range dataset.RowsOf(want.Roles, dataset.Certified) {
+			for j := range 4 {
+				table.Values[4*row+j] = float64((row*7+j*3)%11) + 0.5
+			}
+		}
+		a, b := want.Trained(), of(table).Trained()
+		if !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights, b.Weights) || !reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise {
+			t.Errorf("%s: the prior changed with the certified rows:\n%v %v\n%v %v", name, a.Theta, a.Noise, b.Theta, b.Noise)
+		}
 	}
 }
