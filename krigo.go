@@ -86,7 +86,7 @@ var minLogNoise, maxLogNoise = math.Log(1e-8), math.Log(1e6)
 // With options that make no sense it returns a UsageError; if ctx ends, ctx's error,
 // having offered the last state to Options.Save.
 func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
-	o, err := o.withDefaults()
+	o, err := o.chooseObjective(table.Rows).withDefaults()
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 // Options say how to fit. The zero value of every field but Target means its default.
 type Options struct {
 	Target    string // column to predict
-	Objective string // kl-pac (default), sqrt-pac, evidence, vfe, fitc, dtc, pep, svgp or renyi
+	Objective string // kl-pac, sqrt-pac, evidence, vfe, fitc, dtc, pep, svgp or renyi; "": see chooseObjective
 
 	// Full asks for the full GP however many rows there are. Without it kl-pac and
 	// sqrt-pac train a full GP on up to 2,000 rows and a sparse one above; evidence is
@@ -63,8 +63,8 @@ type Options struct {
 	Grid         pacbayes.Grid
 
 	// The prior, and what is promised: see informed.go and package pacbayes.
-	Prior           string          // grid (default), or informed: learnt on the prior rows by the objective
-	PriorShare      float64         // of the rows but for test and calibration rows; 0: half for an informed prior, else what scaling takes
+	Prior           string          // grid, or informed: learnt on the prior rows by the objective; "": grid where an objective is given
+	PriorShare      float64         // of the rows but for test and calibration rows; 0: 0.7 for an informed prior, else what scaling takes
 	Temper          []float64       // informed: factors of the prior's covariance, chosen among on the certified rows; nil: 1
 	PosteriorLearnt bool            // informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
 	Bound           pacbayes.Family // the inequality; "": kl, of a posterior learnt from an informed prior maurer
@@ -131,7 +131,7 @@ func (o Options) withDefaults() (Options, error) {
 			*v = unset
 		}
 	}
-	text(&o.Objective, "kl-pac") // the product's reason to exist
+	text(&o.Objective, "kl-pac")
 	text(&o.Kernel, "se")
 	text(&o.ARD, "auto") // at a few hundred rows ARD's grid penalty often costs more than it gains: try both
 	text(&o.Mean, "zero")
@@ -284,9 +284,10 @@ func (o Options) check() error {
 		errs = append(errs, err)
 	}
 	oneOf("missing", o.Missing, dataset.Refuse, dataset.FillMean)
-	if o.Encodes() && o.Scaling != dataset.PriorRows {
-		errs = append(errs, fmt.Errorf("categorical, missing mean: categories and means are learnt from prior rows, which scaling %s doesn't set aside: leave scaling at prior-rows", o.Scaling))
-	} else if (o.Scaling == dataset.Declared) != (o.Declared != nil) {
+	if o.encodes() && o.Scaling != dataset.PriorRows {
+		errs = append(errs, fmt.Errorf("categorical, missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them: leave it at prior-rows, not %s", o.Scaling))
+	}
+	if (o.Scaling == dataset.Declared) != (o.Declared != nil) {
 		errs = append(errs, errors.New("scaling: declared scaling needs its constants, and constants need declared scaling"))
 	}
 	if !(o.TestFraction >= 0 && o.TestFraction < 1) {
@@ -305,8 +306,8 @@ func (o Options) check() error {
 	return nil
 }
 
-// Encodes says whether the inputs are more than the table's columns as they stand.
-func (o Options) Encodes() bool { return len(o.Categorical) > 0 || o.Missing == dataset.FillMean }
+// encodes says whether the inputs are more than the table's columns as they stand.
+func (o Options) encodes() bool { return len(o.Categorical) > 0 || o.Missing == dataset.FillMean }
 
 // sparseOnly says whether the objective has inducing inputs whatever the options say.
 func (o Options) sparseOnly() bool {

@@ -85,7 +85,7 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 // view chooses inputs and target, and deals the rows their roles: before it where an encoding
 // has to be learnt from the prior rows.
 func (p *prepared) view(table *dataset.Table, o Options) (err error) {
-	if !o.Encodes() {
+	if !o.encodes() {
 		if p.data, err = table.Regression(o.Target); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
 )
 
 // TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the
@@ -101,6 +102,46 @@ func TestEvaluateRenyi(t *testing.T) {
 	}
 	if e = at("renyi", nil); e.Value != -*b.Evidence {
 		t.Errorf("no α: %v, evidence %v", e.Value, *b.Evidence)
+	}
+}
+
+// TestBoundEvidence: a model's bounds are those of its parameters and the rows it was trained on;
+// there are none on other rows, or without inducing inputs.
+func TestBoundEvidence(t *testing.T) {
+	o := krigo.Options{Target: "MEDV", ARD: "off", Inducing: 5, Objective: "vfe", Seed: 3}
+	m := fit(t, homes(), o)
+	bounds := func(m *krigo.Model, table *dataset.Table) *krigo.EvidenceBounds {
+		d, err := table.Select(m.Inputs, m.Target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := krigo.BoundEvidence(m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	e, err := krigo.Evaluate(homes(), paramsOf(m), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, want := bounds(m, homes()), e.EvidenceBounds
+	if math.Abs(*b.Upper-*want.Upper) > 1e-6 || math.Abs(*b.Variational-*want.Variational) > 1e-6 {
+		t.Errorf("%v to %v, want %v to %v", *b.Variational, *b.Upper, *want.Variational, *want.Upper)
+	}
+	other := homes()
+	other.Values[0]++
+	if b := bounds(m, other); b != nil {
+		t.Errorf("altered rows: %+v", b)
+	}
+	if b := bounds(fit(t, homes(), krigo.Options{Target: "MEDV", Objective: "evidence", ARD: "off"}), homes()); b != nil {
+		t.Errorf("a full GP: %+v", b)
+	}
+	// An informed prior that is the posterior was trained on the prior rows.
+	o.Prior = "informed"
+	m = fit(t, homes(), o)
+	if b := bounds(m, homes()); math.Abs(*b.Variational+m.Training.ObjectiveValue) > 1e-6 {
+		t.Errorf("an informed prior: L_VI %v, trained to %v", *b.Variational, -m.Training.ObjectiveValue)
 	}
 }
 

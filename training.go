@@ -432,17 +432,18 @@ func (p *prepared) chooseInducing(o Options, f family) error {
 // memory at once; with 25 rows for each of 2,000 inducing inputs they're still many.
 const sampleRows = 50000
 
-// sample views the certified rows, or sampleRows of them drawn at random, in their order
+// sample views the rows to train on, or sampleRows of them drawn at random, in their order
 // (Knuth's Algorithm S).
 func (p *prepared) sample(seed uint64) *dataset.Scaled {
-	if len(p.certified) <= sampleRows {
+	of := p.rows.Numbers
+	if len(of) <= sampleRows {
 		return p.rows
 	}
-	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d certified rows, drawn at random", sampleRows, len(p.certified)))
+	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d rows to train on, drawn at random", sampleRows, len(of)))
 	rng := rand.New(rand.NewPCG(seed, 0x73616d706c65))
 	var rows []int
-	for i, row := range p.certified {
-		if rng.IntN(len(p.certified)-i) < sampleRows-len(rows) {
+	for i, row := range of {
+		if rng.IntN(len(of)-i) < sampleRows-len(rows) {
 			rows = append(rows, row)
 		}
 	}

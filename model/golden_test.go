@@ -58,7 +58,7 @@ func TestVersions(t *testing.T) {
 			Prior: "informed", PriorShare: 0.4, PosteriorLearnt: true, Temper: []float64{0.5}, Promise: 0.1, CalibrationFraction: 0.32}, 24)
 	})
 	t.Run("4, encoded inputs", func(t *testing.T) {
-		version(t, "testdata/v4", krigo.Options{Target: "y", Epsilon: 1, ARD: "off", Inducing: 8, Categorical: []string{"side"}, Missing: "mean"}, 40)
+		version(t, "testdata/v4", krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1, ARD: "off", Inducing: 8, Categorical: []string{"side"}, Missing: "mean"}, 40)
 	})
 }
 

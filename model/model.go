@@ -43,6 +43,17 @@ type Model struct {
 	Notices   []string
 }
 
+// Trained returns the posterior that training made: where that became the prior, and nothing was
+// learnt after it, the posterior that the prior is.
+func (m *Model) Trained() *posterior.Posterior {
+	q := m.Posterior
+	if prior, _ := q.OfPrior(); prior != nil && q.Support.Rows == 0 {
+		prior.Noise = q.Noise
+		return prior
+	}
+	return q
+}
+
 // Test is how the model does on rows it was not made from.
 type Test struct {
 	Rows       int     `json:"rows"`
@@ -284,6 +295,14 @@ func (m *Model) certifiedRows(d *dataset.Data) ([]int, error) {
 	if h != m.Hash {
 		return nil, &otherData{fmt.Sprintf("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's %s",
 			d.Source, m.Source, h, m.Hash)}
+	}
+	// The certificate doesn't depend on the others, but who altered one should hear of it.
+	others, err := HashRows(d, m.Roles)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(others, m.Rows) {
+		return nil, &otherData{fmt.Sprintf("the certified rows of %s are those the model was made from (%s), but a prior or calibration row isn't: its hash is another", d.Source, m.Source)}
 	}
 	return rows, nil
 }

@@ -360,7 +360,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+	trained := m.Trained()
+	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test}
 	d.Inputs = inputsOf(m.Model)
 	for _, role := range m.Roles {
@@ -368,8 +369,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 			d.Rows++
 		}
 	}
-	if m.Posterior.Sparse() {
-		d.Inducing = m.Posterior.Support.Rows
+	if trained.Sparse() {
+		d.Inducing = trained.Support.Rows
 	}
 	if m.Certificate != nil {
 		d.Sentence = krigo.Sentence(m.Model, m.Certificate)
