@@ -56,7 +56,7 @@ func (p *prepared) evidenceBounds(o Options, f family, x []float64) (*EvidenceBo
 		}
 		return &v
 	}
-	if o.Objective == "renyi" {
+	if o.Objective == "renyi" && !o.estimatesRenyi() {
 		s, err := p.renyi(o, f).Sandwich(x)
 		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
 			number(s.Jensen), number(s.Variational)}, err
@@ -109,7 +109,8 @@ type Gradient struct {
 // rounded to the grid, without training. A free-form q is that of the parameters; svgp
 // without one is taken at its optimal q. Rows are dealt and scaled as Fit would, with
 // no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken
-// at the α of the options, 0 where there is none; it may be negative here.
+// at the α of the options, 0 where there is none; it may be negative here. With solver cg it is
+// estimated by conjugate gradients, for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
 func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, error) {
 	o.evaluating = true
 	o, err := o.withDefaults()
@@ -173,6 +174,9 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		return nil, err
 	}
 	nk, g := len(k.Params()), f.gridParams()
+	if r, ok := problem.(*objective.IterativeRenyi); ok {
+		e.StandardError = &r.StandardError
+	}
 	if estimated {
 		e.StandardError = &estimate.StandardError
 		errors := estimate.GradientErrors
@@ -204,6 +208,10 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		e.Gradient.Mean = &MeanParams{Constant: d.Beta[0], Linear: d.Beta[1:]}
 	}
 
+	if o.estimatesRenyi() {
+		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its posterior isn't computed"
+		return e, nil
+	}
 	o.Grid.RoundAll(x[:g], x[:g])
 	var m *Model
 	if params.Posterior == nil {

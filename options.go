@@ -254,7 +254,7 @@ func (o Options) check() error {
 	if o.Objective != "evidence" && (o.FixParameters || byRows && o.Objective != "renyi") {
 		errs = append(errs, fmt.Errorf("solver cg, solver nearest and fix-parameters are for the evidence; %s has another way", o.Objective))
 	}
-	if o.Objective == "renyi" && byRows && (o.AlphaCV || o.Alpha != nil && *o.Alpha != 0) {
+	if o.Objective == "renyi" && byRows && !o.estimatesRenyi() && (o.AlphaCV || o.Alpha != nil && *o.Alpha != 0) {
 		errs = append(errs, errors.New("solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out"))
 	}
 	if o.FixParameters && (o.Init == nil || o.Restarts > 1) {
@@ -308,6 +308,11 @@ func (o Options) check() error {
 
 // encodes says whether the inputs are more than the table's columns as they stand.
 func (o Options) encodes() bool { return len(o.Categorical) > 0 || o.Missing == dataset.FillMean }
+
+// estimatesRenyi says whether the α-ELBO is evaluated by conjugate gradients.
+func (o Options) estimatesRenyi() bool {
+	return o.evaluating && o.Objective == "renyi" && o.Solver == posterior.ByCG
+}
 
 // sparseOnly says whether the objective has inducing inputs whatever the options say.
 func (o Options) sparseOnly() bool {

@@ -166,10 +166,10 @@ func (p *prepared) setMethod(o Options) error {
 	if err := p.chooseSolver(o); err != nil {
 		return err
 	}
-	if o.Objective == "renyi" && n > maxRenyi && (o.evaluating || o.Optimizer != "" && !o.onBatches()) {
-		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows", p.data.Source, n, maxRenyi)
+	if o.Objective == "renyi" && n > maxRenyi && (o.evaluating && !o.estimatesRenyi() || o.Optimizer != "" && !o.onBatches()) {
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", p.data.Source, n, maxRenyi)
 	}
-	if p.inducing == 0 {
+	if p.inducing == 0 || o.estimatesRenyi() {
 		var err error
 		if p.x, err = gather(p.rows); err != nil {
 			return err

@@ -105,6 +105,39 @@ func TestEvaluateRenyi(t *testing.T) {
 	}
 }
 
+// TestEvaluateRenyiByCG: the estimate by conjugate gradients is the α-ELBO within its error, and
+// certifies nothing.
+func TestEvaluateRenyiByCG(t *testing.T) {
+	p := paramsOf(fit(t, homes(), krigo.Options{Target: "MEDV", ARD: "off", Inducing: 5, Objective: "vfe"}))
+	half, one := 0.5, 1.0
+	o := krigo.Options{Target: "MEDV", Objective: "renyi", Alpha: &half}
+	exact, err := krigo.Evaluate(homes(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Solver = "cg"
+	e, err := krigo.Evaluate(homes(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.StandardError == nil || math.Abs(e.Value-exact.Value) > 5**e.StandardError+1e-3*math.Abs(exact.Value) || e.Value == exact.Value {
+		t.Errorf("%v ± %v, exact %v", e.Value, e.StandardError, exact.Value)
+	}
+	if e.Certificate != nil || !strings.Contains(e.CertificateReason, "estimated") {
+		t.Errorf("%+v, %q", e.Certificate, e.CertificateReason)
+	}
+	if b := e.EvidenceBounds; !(*b.Upper > *exact.EvidenceBounds.Evidence && *b.Variational < *exact.EvidenceBounds.Evidence) {
+		t.Errorf("bounds %+v", b)
+	}
+	if g, w := *e.Gradient.LogNoiseVariance, *exact.Gradient.LogNoiseVariance; math.Abs(g-w) > 0.3*math.Abs(w)+1 || len(e.Gradient.Inducing) != 5 {
+		t.Errorf("derivative by the noise %v, exact %v", g, w)
+	}
+	o.Alpha = &one
+	if _, err := krigo.Evaluate(homes(), p, o); err == nil || !strings.Contains(err.Error(), "0 ≤ α < 1") {
+		t.Errorf("α = 1: %v", err)
+	}
+}
+
 // TestBoundEvidence: a model's bounds are those of its parameters and the rows it was trained on;
 // there are none on other rows, or without inducing inputs.
 func TestBoundEvidence(t *testing.T) {

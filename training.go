@@ -65,6 +65,9 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 		bound = pacbayes.SqrtBound
 	}
 	penalty := p.terms(o, f, choices).Penalty(len(p.y))
+	if o.estimatesRenyi() {
+		return &objective.IterativeRenyi{Kernel: f.kernel, Mean: f.mean, X: p.x, Y: p.y, M: p.inducing, Alpha: p.alpha, Seed: o.Seed, Context: p.ctx}
+	}
 	if o.Objective == "renyi" || o.Objective == "evidence" && o.onBatches() {
 		return p.renyi(o, f)
 	}
