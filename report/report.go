@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -209,8 +210,12 @@ func (r *maker) facts() {
 		r.Facts = append(r.Facts, fact{"Log evidence", fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats: so much the inducing inputs leave open of the exact GP's", number(*b.Variational), number(*b.Upper))})
 	}
 	if c := m.Certificate; c != nil {
+		bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", c.Bound, c.MeanBound)
+		if c.Route == pacbayes.Direct {
+			bound = fmt.Sprintf("hold-out bound on the mean %.4f", c.MeanBound)
+		}
 		r.Facts = append(r.Facts,
-			fact{"Bound", fmt.Sprintf("on a random draw %.4f, on the mean %.4f, from %s", c.Bound, c.MeanBound, count(c.Rows, "certified row"))},
+			fact{"Bound", bound + ", from " + count(c.Rows, "certified row")},
 			fact{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats", c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)})
 	}
 	if s := m.Test; s != nil {

@@ -151,15 +151,15 @@ async function many(file) {
 
 function chart(ps) {
   const low = Math.min(...ps.map(p => p.lower95)), high = Math.max(...ps.map(p => p.upper95));
-  const x = i => ps.length === 1 ? 325 : 60 + 530 * i / (ps.length - 1), y = v => 190 - 180 * (v - low) / (high - low || 1);
+  const x = i => ps.length === 1 ? 300 : 10 + 580 * i / (ps.length - 1), y = v => 166 - 132 * (v - low) / (high - low || 1);
   const at = (key, i) => x(i) + "," + y(ps[i][key]);
   const order = [...ps.keys()];
   draw($("chart"), [
     ["polygon", {points: [...order.map(i => at("lower95", i)), ...order.reverse().map(i => at("upper95", i))].join(" "), class: "area"}],
     ["polyline", {points: order.reverse().map(i => at("mean", i)).join(" "), class: "curve"}],
     ...ps.map((p, i) => ["circle", {cx: x(i), cy: y(p.mean), r: 2.5, class: "dot"}]),
-    ["text", {x: 52, y: 16, "text-anchor": "end"}, shown(high)],
-    ["text", {x: 52, y: 192, "text-anchor": "end"}, shown(low)],
+    ["text", {x: 10, y: 22}, shown(high)],
+    ["text", {x: 10, y: 196}, shown(low)],
   ]);
 }
 
