@@ -2,6 +2,7 @@ package krigo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -56,13 +57,39 @@ func (p *prepared) evidenceBounds(o Options, f family, x []float64) (*EvidenceBo
 		}
 		return &v
 	}
-	if o.Objective == "renyi" {
+	if o.Objective == "renyi" && !o.estimatesRenyi() {
 		s, err := p.renyi(o, f).Sandwich(x)
 		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
 			number(s.Jensen), number(s.Variational)}, err
 	}
 	lower, upper, err := p.sparse(f).Bounds(x)
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
+}
+
+// BoundEvidence bounds the evidence at the parameters of a sparse model, from the rows that it was
+// trained on (the prior rows, where it is its informed prior): time O(NM²). It returns nil of a
+// model without inducing inputs or with a posterior learnt from an informed prior, and without the
+// data that it was made from.
+func BoundEvidence(m *Model, d *dataset.Data) (*EvidenceBounds, error) {
+	q, role := m.Trained(), dataset.Certified
+	if m.Terms.Fixed {
+		role = dataset.Prior
+	}
+	own, err := m.MadeFrom(d)
+	if err != nil || !own || !q.Sparse() || m.Terms.Informed && !m.Terms.Fixed {
+		return nil, err
+	}
+	rows := d.Scaled(d.RowsOf(m.Roles, role), m.Scaling)
+	p := &objective.SparseProblem{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Keep: keepBytes, Ranks: d.Ranks()}
+	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)})
+	for i := range q.Support.Rows {
+		x = append(x, q.Support.Row(i)...)
+	}
+	lower, upper, err := p.Bounds(x)
+	if err := errors.Join(err, rows.Err()); err != nil {
+		return nil, err
+	}
+	return &EvidenceBounds{Upper: &upper, Variational: &lower}, nil
 }
 
 // Gradient mirrors Params: derivatives with respect to ln l (not ln l²), ln σ_s²,
@@ -83,7 +110,8 @@ type Gradient struct {
 // rounded to the grid, without training. A free-form q is that of the parameters; svgp
 // without one is taken at its optimal q. Rows are dealt and scaled as Fit would, with
 // no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken
-// at the α of the options, 0 where there is none; it may be negative here.
+// at the α of the options, 0 where there is none; it may be negative here. With solver cg it is
+// estimated by conjugate gradients, for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
 func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, error) {
 	o.evaluating = true
 	o, err := o.withDefaults()
@@ -147,6 +175,9 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		return nil, err
 	}
 	nk, g := len(k.Params()), f.gridParams()
+	if r, ok := problem.(*objective.IterativeRenyi); ok {
+		e.StandardError = &r.StandardError
+	}
 	if estimated {
 		e.StandardError = &estimate.StandardError
 		errors := estimate.GradientErrors
@@ -178,6 +209,10 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		e.Gradient.Mean = &MeanParams{Constant: d.Beta[0], Linear: d.Beta[1:]}
 	}
 
+	if o.estimatesRenyi() {
+		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its posterior isn't computed"
+		return e, nil
+	}
 	o.Grid.RoundAll(x[:g], x[:g])
 	var m *Model
 	if params.Posterior == nil {
@@ -257,7 +292,7 @@ type Recertification struct {
 // another half-width than the declared one: the number is then a heuristic, never a
 // certificate, because the half-width was chosen after the rows were seen.
 func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification, error) {
-	d, err := table.Select(m.Inputs, m.Target)
+	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +346,7 @@ type Fresh struct {
 // CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
 // or, given the data the model was made from, its test rows.
 func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
-	d, err := table.Select(m.Inputs, m.Target)
+	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
 	}

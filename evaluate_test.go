@@ -260,7 +260,7 @@ func TestEvaluateGolden(t *testing.T) {
 // TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives that
 // model's certificate, less what the choice of ARD cost.
 func TestEvaluateAgreesWithFit(t *testing.T) {
-	o := krigo.Options{Target: "MEDV", ARD: "off", Kernel: "rq", Mean: "constant", Restarts: 1, Seed: 4, TestFraction: 0.1}
+	o := krigo.Options{Target: "MEDV", Objective: "kl-pac", ARD: "off", Kernel: "rq", Mean: "constant", Restarts: 1, Seed: 4, TestFraction: 0.1}
 	m := fit(t, homes(), o)
 	p := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise, Mean: &krigo.MeanParams{Constant: m.Posterior.Beta[0]}}
 	e, err := krigo.Evaluate(homes(), p, o)

@@ -13,9 +13,37 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// informedShare of the rows go to an informed prior. The mean's certificate is flat about it
-// (docs/certificate.md), and a share that is a rule costs nothing.
-const informedShare = 0.5
+// informedShare of the rows go to an informed prior: a share that is a rule costs nothing. The
+// mean's certificate is flat about it, and more rows predict better (docs/certificate.md).
+const informedShare = 0.7
+
+// chooseObjective makes the choice of who names no objective: an informed prior by the evidence,
+// of more rows than a full GP is trained on by default by vfe. The mean of such a prior has the
+// tightest certificate there is, and predicts about as well as one trained on all rows
+// (docs/certificate.md). Options that speak of the grid's prior or of posteriors learnt for a bound
+// ask for kl-pac.
+func (o Options) chooseObjective(rows int) Options {
+	if o.Objective != "" || o.Prior != "" && o.Prior != "informed" {
+		return o
+	}
+	if o.Prior == "" && (o.Grid != (pacbayes.Grid{}) || o.GridMixed || o.Alpha != nil || o.LearnAlpha || o.PosteriorFree || o.PosteriorFITC ||
+		o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest) {
+		return o
+	}
+	n := (1 - o.TestFraction - o.CalibrationFraction) * float64(rows)
+	if o.PriorShare == 0 {
+		// Enough rows must be left for a certificate; too few for two parts are for kl-pac.
+		if o.PriorShare = min(informedShare, 1-(pacbayes.MinRows+1)/n); o.PriorShare < 0.5 {
+			o.PriorShare = 0
+			return o
+		}
+	}
+	o.Prior, o.Objective = "informed", "evidence"
+	if o.Inducing > 0 || o.asksInducing() || o.PriorShare*n > defaultFull && !o.Full {
+		o.Objective = "vfe"
+	}
+	return o
+}
 
 // learns says whether an informed prior is followed by a posterior of the certified rows.
 func (o Options) learns() bool {
@@ -104,6 +132,7 @@ func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 func (p *prepared) terms(o Options, f family, choices int) pacbayes.Terms {
 	t := o.terms(p.loss, choices)
 	t.EpsilonRaw, t.Params, t.PriorRows = p.epsRaw, f.gridParams(), p.priorRows
+	t.Encoded = p.data.Encoding != nil
 	if o.GridMixed {
 		f.mix(&t, o.tied)
 	}

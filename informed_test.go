@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestInformed(t *testing.T) {
 			cert := m.Certificate
 			share := o.PriorShare
 			if share == 0 {
-				share = 0.5
+				share = 0.7
 			}
 			if want := int(math.Ceil(share * 253)); cert == nil || cert.PriorRows != want || cert.Rows != 253-want {
 				t.Fatalf("certificate %+v, %s", cert, m.CertificateReason)
@@ -294,6 +295,11 @@ func TestCertifyRefusesTerms(t *testing.T) {
 			c.Terms.Informed = true
 			return &c, homes()
 		},
+		"whether inputs are encoded": func() (*krigo.Model, *dataset.Table) {
+			c := *m
+			c.Terms.Encoded = true
+			return &c, homes()
+		},
 		"but the posterior was": func() (*krigo.Model, *dataset.Table) {
 			c := *informed
 			c.Terms.Fixed = true
@@ -320,14 +326,14 @@ func TestCertifyRefusesTerms(t *testing.T) {
 func TestInformedUsage(t *testing.T) {
 	for want, o := range map[string]krigo.Options{
 		"grid or informed":            {Prior: "empirical"},
-		"temper and posterior learnt": {Temper: []float64{0.5}},
+		"temper and posterior learnt": {Objective: "evidence", Temper: []float64{0.5}},
 		"prior-share 1":               {Prior: "informed", PriorShare: 1},
 		"temper -1":                   {Prior: "informed", Temper: []float64{-1}},
 		"doesn't depend on it":        {Prior: "informed", Temper: []float64{1, 0.1}},
 		"lies on none":                {Prior: "informed", GridMixed: true},
 		"which train for the bound":   {Objective: "evidence", GridMixed: true},
-		"bound of its own only":       {MeanBound: pacbayes.Direct},
-		"fixed before":                {Bound: pacbayes.BettingFamily},
+		"bound of its own only":       {Objective: "kl-pac", MeanBound: pacbayes.Direct},
+		"fixed before":                {Objective: "kl-pac", Bound: pacbayes.BettingFamily},
 		"promise 1.5":                 {Promise: 1.5},
 		"calibration-fraction 1":      {CalibrationFraction: 1},
 	} {
@@ -365,5 +371,86 @@ func TestInformedResumes(t *testing.T) {
 	o.PriorShare = 0.4
 	if _, err := krigo.Fit(context.Background(), half(), o); err == nil {
 		t.Error("a checkpoint serves another share")
+	}
+}
+
+// TestDefaultObjective: who names no objective gets an informed prior, by the evidence or vfe, of
+// seven rows in ten, and less of a small table, whose certificate needs the others; kl-pac with
+// the grid's prior where options speak of it, and where rows are too few for two parts.
+func TestDefaultObjective(t *testing.T) {
+	rows := func(n int) *dataset.Table { return pick(data.Boston(), every(0, 1, n), "RM", "LSTAT", "MEDV") }
+	for _, c := range []struct {
+		rows              int
+		o                 krigo.Options
+		objective, prior  string
+		inducing, certify int
+	}{
+		{200, krigo.Options{}, "evidence", "informed", 0, 60},
+		{60, krigo.Options{}, "evidence", "informed", 0, 21},
+		{41, krigo.Options{}, "kl-pac", "grid", 0, 21},
+		{200, krigo.Options{TestFraction: 0.5, PriorShare: 0.5}, "evidence", "informed", 0, 50},
+		{200, krigo.Options{Inducing: 9}, "vfe", "informed", 9, 60},
+		{200, krigo.Options{Prior: "informed", PosteriorLearnt: true}, "evidence", "informed", 0, 60},
+		{200, krigo.Options{Prior: "grid"}, "kl-pac", "grid", 0, 180},
+		{200, krigo.Options{GridMixed: true}, "kl-pac", "grid", 0, 180},
+		{200, krigo.Options{Objective: "evidence"}, "evidence", "grid", 0, 180},
+	} {
+		c.o.Target, c.o.ARD, c.o.Restarts = "MEDV", "off", 1
+		m, err := krigo.Fit(context.Background(), rows(c.rows), c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inducing := 0
+		if q := m.Trained(); q.Sparse() {
+			inducing = q.Support.Rows
+		}
+		if cert := m.Certificate; m.Objective != c.objective || cert == nil || cert.Prior != c.prior || cert.Rows != c.certify || inducing != c.inducing {
+			t.Errorf("%d rows, %+v: %s with %d inducing inputs, %+v", c.rows, c.o, m.Objective, inducing, cert)
+		}
+	}
+	// Above 2,000 prior rows a sparse one.
+	n := 3200
+	table := &dataset.Table{Source: "t", Names: []string{"x", "y"}, Rows: n}
+	for i := range n {
+		table.Values = append(table.Values, float64(i%37), math.Sin(float64(i%37)))
+	}
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Epochs: 1})
+	if err != nil || m.Objective != "vfe" || m.Trained().Support.Rows != 500 {
+		t.Errorf("%d rows: %+v, %v", n, m, err)
+	}
+}
+
+// TestInformedPriorIsBlind: other values in the certified rows leave the prior as it is, bit for
+// bit, whatever chose and trained it.
+func TestInformedPriorIsBlind(t *testing.T) {
+	half := 0.5
+	for name, o := range map[string]krigo.Options{
+		"evidence":  {Objective: "evidence"},
+		"default":   {Inducing: 9},
+		"kl-pac":    {Objective: "kl-pac", Mean: "linear", ARD: "off"},
+		"auto":      {Objective: "vfe", AutoInducing: true, ARD: "off", Epochs: 5},
+		"greedy":    {Objective: "fitc", Inducing: 7, InducingInit: "greedy", ARD: "off", Epochs: 5},
+		"renyi":     {Objective: "renyi", Inducing: 7, Alpha: &half, ARD: "off", Epochs: 5},
+		"renyi, cv": {Objective: "renyi", Inducing: 7, AlphaCV: true, ARD: "off", Epochs: 5},
+		"svgp":      {Objective: "svgp", Inducing: 7, ARD: "off", Epochs: 5},
+	} {
+		o.Target, o.Prior, o.Restarts = "MEDV", "informed", 1
+		of := func(table *dataset.Table) *krigo.Model {
+			m, err := krigo.Fit(context.Background(), table, o)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return m
+		}
+		want, table := of(homes()), homes()
+		for _, row := range dataset.RowsOf(want.Roles, dataset.Certified) {
+			for j := range 4 {
+				table.Values[4*row+j] = float64((row*7+j*3)%11) + 0.5
+			}
+		}
+		a, b := want.Trained(), of(table).Trained()
+		if !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights, b.Weights) || !reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise {
+			t.Errorf("%s: the prior changed with the certified rows:\n%v %v\n%v %v", name, a.Theta, a.Noise, b.Theta, b.Noise)
+		}
 	}
 }

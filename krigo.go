@@ -91,7 +91,7 @@ var minLogNoise, maxLogNoise = math.Log(1e-8), math.Log(1e6)
 // the first rank's has; Progress and Save are called there alone. An error on one rank reaches the
 // others when that rank is closed.
 func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
-	o, err := o.withDefaults()
+	o, err := o.chooseObjective(table.Rows).withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func (p *prepared) model(o Options, f family, x []float64, choices int) (*Model,
 // certify makes a certified model of a posterior with parameters on the grid.
 func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices int) (*Model, error) {
 	m := &Model{
-		Objective: o.Objective, Inputs: p.data.Inputs, Target: p.data.Target, Scaling: p.scaling, Posterior: q,
+		Objective: o.Objective, Inputs: p.data.Inputs, Target: p.data.Target, Encoding: p.data.Encoding, Scaling: p.scaling, Posterior: q,
 		Terms:  p.terms(o, f, choices),
 		Source: p.data.Source, Seed: o.Seed, Roles: p.roles,
 		Hash: p.hash, Notices: p.notices,

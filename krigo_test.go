@@ -58,8 +58,12 @@ func homes() *dataset.Table {
 // snelson is every third row of Snelson's data: 67 rows, one input.
 func snelson() *dataset.Table { return pick(data.Snelson(), every(0, 3, 200)) }
 
+// fit fits by kl-pac where o names no objective.
 func fit(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
+	if o.Objective == "" {
+		o.Objective = "kl-pac"
+	}
 	if o.Target == "" {
 		o.Target = table.Names[len(table.Names)-1]
 	}
@@ -608,7 +612,7 @@ func TestResume(t *testing.T) {
 
 // TestResumeAfterCancel interrupts a fit again and again until it is done.
 func TestResumeAfterCancel(t *testing.T) {
-	o := krigo.Options{Target: "y", Epsilon: 1, Restarts: 2}
+	o := krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1, Restarts: 2}
 	want := file(t, fit(t, snelson(), o))
 	for rounds := 1; ; rounds++ {
 		if rounds > 100 {
@@ -647,7 +651,7 @@ func TestResumeAfterCancel(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	var raw []byte
-	base := krigo.Options{Target: "MEDV", Restarts: 2}
+	base := krigo.Options{Target: "MEDV", Objective: "kl-pac", Restarts: 2}
 	o := base
 	o.Save = func(c *krigo.Checkpoint) (err error) { raw, err = json.Marshal(c); return err }
 	fit(t, homes(), o)
@@ -741,7 +745,7 @@ func TestSaveFails(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	first := func(o krigo.Options) (values []float64) {
-		o.Target, o.Restarts = "MEDV", 1
+		o.Target, o.Objective, o.Restarts = "MEDV", "kl-pac", 1
 		o.Progress = func(e krigo.Event) {
 			if e.Iteration == 1 {
 				values = append(values, e.Value)
@@ -800,7 +804,7 @@ func TestLimits(t *testing.T) {
 		o    krigo.Options
 		want string
 	}{
-		{21100, krigo.Options{Full: true}, "up to 20000"},
+		{21100, krigo.Options{Objective: "kl-pac", Full: true}, "up to 20000"},
 		{21100, krigo.Options{Objective: "evidence", Solver: "cholesky"}, "up to 20000"},
 		{52000, krigo.Options{Objective: "evidence"}, "may take days"},
 	} {
@@ -839,7 +843,7 @@ func TestFitRefusesData(t *testing.T) {
 			}
 		}), "MEDV", []string{"line 2", "overflows"}},
 	} {
-		_, err := krigo.Fit(context.Background(), c.table, krigo.Options{Target: c.target, Restarts: 1})
+		_, err := krigo.Fit(context.Background(), c.table, krigo.Options{Target: c.target, Objective: "kl-pac", Restarts: 1})
 		if err == nil {
 			t.Errorf("%s: accepted", name)
 			continue
@@ -884,7 +888,7 @@ func TestUsageErrors(t *testing.T) {
 		{krigo.Options{Target: ""}, "target"},
 		{krigo.Options{Objective: "elbo"}, `objective "elbo": want one of kl-pac, sqrt-pac, evidence`},
 		{krigo.Options{Optimizer: "sga"}, `optimizer "sga"`},
-		{krigo.Options{Optimizer: "sgd"}, "kl-pac needs all rows in every step"},
+		{krigo.Options{Objective: "kl-pac", Optimizer: "sgd"}, "kl-pac needs all rows in every step"},
 		{krigo.Options{Objective: "renyi", Anneal: "none"}, "say which α stays"},
 		{krigo.Options{Objective: "renyi", Anneal: "slow"}, `anneal "slow"`},
 		{krigo.Options{Objective: "renyi", Anneal: "cosine", Alpha: new(float64)}, "with a fixed α"},
@@ -899,7 +903,7 @@ func TestUsageErrors(t *testing.T) {
 		{krigo.Options{Objective: "vfe", TheoryInducing: true, Kernel: "linear"}, "not of linear"},
 		{krigo.Options{Objective: "vfe", TheoryInducing: true, Kernel: "matern32"}, "for one input"},
 		{krigo.Options{Objective: "svgp", Batches: "farthest"}, `batches "farthest"`},
-		{krigo.Options{Optimizer: "adam"}, "kl-pac needs all rows in every step"},
+		{krigo.Options{Objective: "kl-pac", Optimizer: "adam"}, "kl-pac needs all rows in every step"},
 		{krigo.Options{Objective: "vfe", Batch: 100}, "vfe needs all rows in every step"},
 		{krigo.Options{Objective: "svgp", Optimizer: "lbfgs", Batch: 3}, "are adam's"},
 		{krigo.Options{Objective: "svgp", Batch: -1}, "batch -1"},

@@ -19,7 +19,7 @@ import (
 // Options say how to fit. The zero value of every field but Target means its default.
 type Options struct {
 	Target    string // column to predict
-	Objective string // kl-pac (default), sqrt-pac, evidence, vfe, fitc, dtc, pep, svgp or renyi
+	Objective string // kl-pac, sqrt-pac, evidence, vfe, fitc, dtc, pep, svgp or renyi; "": see chooseObjective
 
 	// Full asks for the full GP however many rows there are. Without it kl-pac and
 	// sqrt-pac train a full GP on up to 2,000 rows and a sparse one above; evidence is
@@ -64,8 +64,8 @@ type Options struct {
 	Grid         pacbayes.Grid
 
 	// The prior, and what is promised: see informed.go and package pacbayes.
-	Prior           string          // grid (default), or informed: learnt on the prior rows by the objective
-	PriorShare      float64         // of the rows but for test and calibration rows; 0: half for an informed prior, else what scaling takes
+	Prior           string          // grid, or informed: learnt on the prior rows by the objective; "": grid where an objective is given
+	PriorShare      float64         // of the rows but for test and calibration rows; 0: 0.7 for an informed prior, else what scaling takes
 	Temper          []float64       // informed: factors of the prior's covariance, chosen among on the certified rows; nil: 1
 	PosteriorLearnt bool            // informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
 	Bound           pacbayes.Family // the inequality; "": kl, of a posterior learnt from an informed prior maurer
@@ -76,6 +76,13 @@ type Options struct {
 
 	// CalibrationFraction is the share of the rows set aside for conformal intervals.
 	CalibrationFraction float64
+
+	// Categorical columns become an input for each category that the prior rows have, which is
+	// 1 or 0, and one for all others. Missing says what is done about missing values of inputs:
+	// refuse (default) or mean: numbers are filled with their mean on the prior rows, categories
+	// count as others. The model keeps both, and applies them to the tables it is given.
+	Categorical []string
+	Missing     string
 
 	Scaling  string           // prior-rows (default), declared or all-rows
 	Declared *dataset.Scaling // the constants, if Scaling is declared
@@ -123,8 +130,8 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 	}
 	what := ""
 	switch {
-	case o.Prior == "informed":
-		what = "prior informed"
+	case o.encodes():
+		what = "an encoding of categories or missing values"
 	case o.AlphaCV:
 		what = "alpha cv"
 	case o.Batches == "nearest":
@@ -145,13 +152,14 @@ func (o Options) withDefaults() (Options, error) {
 			*v = unset
 		}
 	}
-	text(&o.Objective, "kl-pac") // the product's reason to exist
+	text(&o.Objective, "kl-pac")
 	text(&o.Kernel, "se")
 	text(&o.ARD, "auto") // at a few hundred rows ARD's grid penalty often costs more than it gains: try both
 	text(&o.Mean, "zero")
 	text(&o.Loss, string(pacbayes.Band))
 	text(&o.EpsilonUnits, "sd")
 	text(&o.Scaling, dataset.PriorRows)
+	text(&o.Missing, dataset.Refuse)
 	text(&o.InducingInit, "kmeans")
 	text(&o.Prior, "grid")
 	text(&o.Batches, "uniform")
@@ -267,7 +275,7 @@ func (o Options) check() error {
 	if o.Objective != "evidence" && (o.FixParameters || byRows && o.Objective != "renyi") {
 		errs = append(errs, fmt.Errorf("solver cg, solver nearest and fix-parameters are for the evidence; %s has another way", o.Objective))
 	}
-	if o.Objective == "renyi" && byRows && (o.AlphaCV || o.Alpha != nil && *o.Alpha != 0) {
+	if o.Objective == "renyi" && byRows && !o.estimatesRenyi() && (o.AlphaCV || o.Alpha != nil && *o.Alpha != 0) {
 		errs = append(errs, errors.New("solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out"))
 	}
 	if o.FixParameters && (o.Init == nil || o.Restarts > 1) {
@@ -296,6 +304,10 @@ func (o Options) check() error {
 	if err := o.Grid.Validate(); err != nil {
 		errs = append(errs, err)
 	}
+	oneOf("missing", o.Missing, dataset.Refuse, dataset.FillMean)
+	if o.encodes() && o.Scaling != dataset.PriorRows {
+		errs = append(errs, fmt.Errorf("categorical, missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them: leave it at prior-rows, not %s", o.Scaling))
+	}
 	if (o.Scaling == dataset.Declared) != (o.Declared != nil) {
 		errs = append(errs, errors.New("scaling: declared scaling needs its constants, and constants need declared scaling"))
 	}
@@ -313,6 +325,14 @@ func (o Options) check() error {
 		return &UsageError{errors.Join(errs...)}
 	}
 	return nil
+}
+
+// encodes says whether the inputs are more than the table's columns as they stand.
+func (o Options) encodes() bool { return len(o.Categorical) > 0 || o.Missing == dataset.FillMean }
+
+// estimatesRenyi says whether the α-ELBO is evaluated by conjugate gradients.
+func (o Options) estimatesRenyi() bool {
+	return o.evaluating && o.Objective == "renyi" && o.Solver == posterior.ByCG
 }
 
 // sparseOnly says whether the objective has inducing inputs whatever the options say.

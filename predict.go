@@ -32,7 +32,7 @@ func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 
 // predict predicts with what latent says of f at rows.
 func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (mean, variance []float64, err error)) ([]Prediction, error) {
-	d, err := table.Unlabelled(m.Inputs)
+	d, err := m.Unlabelled(table)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 	if count < 1 {
 		return nil, usage("%d samples: want at least one", count)
 	}
-	d, err := table.Unlabelled(m.Inputs)
+	d, err := m.Unlabelled(table)
 	if err != nil {
 		return nil, err
 	}

@@ -45,41 +45,22 @@ type prepared struct {
 }
 
 func prepare(table *dataset.Table, o Options) (*prepared, error) {
-	d, err := table.Regression(o.Target)
-	if err != nil {
+	p := &prepared{}
+	if err := o.checkSpread(table.Ranks()); err != nil {
 		return nil, err
 	}
-	p := &prepared{data: d}
-	if err := o.checkSpread(d.Ranks()); err != nil {
+	if err := p.view(table, o); err != nil {
 		return nil, err
 	}
+	d := p.data
+	var err error
 	if p.notices, err = d.Notices(); err != nil {
 		return nil, err
 	}
 	if o.Test != nil {
-		if p.test, err = o.Test.Select(d.Inputs, o.Target); err != nil {
+		if p.test, err = d.Encoding.Select(o.Test, d.Inputs, o.Target); err != nil {
 			return nil, err
 		}
-	}
-	test := int(math.Ceil(o.TestFraction * float64(d.Rows)))
-	calibration := int(math.Ceil(o.CalibrationFraction * float64(d.Rows)))
-	rows := d.Rows - test - calibration
-	switch {
-	case o.PriorShare > 0:
-		p.priorRows = int(math.Ceil(o.PriorShare * float64(rows)))
-	case o.Scaling == dataset.PriorRows:
-		p.priorRows = dataset.DefaultPriorRows(rows)
-	}
-	if left := rows - p.priorRows; left < 2 {
-		purpose, instead := "the scaling", "declare the scaling's constants"
-		if calibration > 0 || o.PriorShare > 0 {
-			purpose, instead = fmt.Sprintf("the prior and %d for calibration", calibration), "set aside fewer"
-		}
-		return nil, fmt.Errorf("%s: %d rows less %d for testing and %d for %s leave %d to train on: use more rows, or %s",
-			d.Source, d.Rows, test, p.priorRows, purpose, max(left, 0), instead)
-	}
-	if p.roles, err = dataset.Deal(d.Rows, o.Seed, test, calibration, p.priorRows); err != nil {
-		return nil, err
 	}
 	p.certified = d.RowsOf(p.roles, dataset.Certified)
 	switch o.Scaling {
@@ -106,6 +87,45 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		return nil, err
 	}
 	return p, p.take(p.certified)
+}
+
+// view chooses inputs and target, and deals the rows their roles: before it where an encoding
+// has to be learnt from the prior rows.
+func (p *prepared) view(table *dataset.Table, o Options) (err error) {
+	if !o.encodes() {
+		if p.data, err = table.Regression(o.Target); err != nil {
+			return err
+		}
+		return p.deal(table, o)
+	}
+	if err := p.deal(table, o); err != nil {
+		return err
+	}
+	p.data, err = table.Encode(o.Target, dataset.RowsOf(p.roles, dataset.Prior), o.Categorical, o.Missing)
+	return err
+}
+
+// deal deals the rows of a table their roles.
+func (p *prepared) deal(table *dataset.Table, o Options) (err error) {
+	test := int(math.Ceil(o.TestFraction * float64(table.Rows)))
+	calibration := int(math.Ceil(o.CalibrationFraction * float64(table.Rows)))
+	rows := table.Rows - test - calibration
+	switch {
+	case o.PriorShare > 0:
+		p.priorRows = int(math.Ceil(o.PriorShare * float64(rows)))
+	case o.Scaling == dataset.PriorRows:
+		p.priorRows = dataset.DefaultPriorRows(rows)
+	}
+	if left := rows - p.priorRows; left < 2 {
+		purpose, instead := "the scaling", "declare the scaling's constants"
+		if calibration > 0 || o.PriorShare > 0 {
+			purpose, instead = fmt.Sprintf("the prior and %d for calibration", calibration), "set aside fewer"
+		}
+		return fmt.Errorf("%s: %d rows less %d for testing and %d for %s leave %d to train on: use more rows, or %s",
+			table.Source, table.Rows, test, p.priorRows, purpose, max(left, 0), instead)
+	}
+	p.roles, err = dataset.Deal(table.Rows, o.Seed, test, calibration, p.priorRows)
+	return err
 }
 
 // take makes these the rows to train on.
@@ -168,13 +188,13 @@ func (p *prepared) setMethod(o Options) error {
 	if err := p.chooseSolver(o); err != nil {
 		return err
 	}
-	if p.data.Ranks().Size() > 1 && p.inducing == 0 && p.solver == posterior.ByCholesky && o.Objective != "renyi" && !o.onBatches() {
-		return usage("a full GP that is factored isn't spread over ranks: use inducing inputs, the evidence with solver cg, or one rank")
+	if p.data.Ranks().Size() > 1 && p.inducing == 0 && p.solver == posterior.ByCholesky && o.pac() {
+		return usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
 	}
-	if o.Objective == "renyi" && n > maxRenyi && (o.evaluating || o.Optimizer != "" && !o.onBatches()) {
-		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows", p.data.Source, n, maxRenyi)
+	if o.Objective == "renyi" && n > maxRenyi && (o.evaluating && !o.estimatesRenyi() || o.Optimizer != "" && !o.onBatches()) {
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", p.data.Source, n, maxRenyi)
 	}
-	if p.inducing == 0 {
+	if p.inducing == 0 || o.estimatesRenyi() {
 		var err error
 		if p.all, err = gather(p.rows); err != nil {
 			return err

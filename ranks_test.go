@@ -87,15 +87,15 @@ func TestRanksEvaluate(t *testing.T) {
 		return slices.Concat(append(e.Gradient.Inducing, v)...)
 	}
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":         {},
+		"kl-pac":         {Objective: "kl-pac"},
 		"sqrt-pac":       {Objective: "sqrt-pac", Loss: "clipped-square", Bound: "split-kl"},
-		"kl-pac, α = ½":  {Alpha: new(float64), Loss: "relative", Promise: 0.9},
+		"kl-pac, α = ½":  {Objective: "kl-pac", Alpha: new(float64), Loss: "relative", Promise: 0.9},
 		"vfe":            {Objective: "vfe"},
 		"dtc, all rows":  {Objective: "dtc", Scaling: dataset.AllRows},
 		"fitc":           {Objective: "fitc", PosteriorFITC: true},
 		"pep":            {Objective: "pep", Mean: "constant"},
 		"svgp":           {Objective: "svgp"},
-		"no prior rows":  {Scaling: dataset.Declared, Declared: identity(2)},
+		"no prior rows":  {Objective: "kl-pac", Scaling: dataset.Declared, Declared: identity(2)},
 		"renyi, 2 ranks": {Objective: "renyi", Alpha: new(float64), TestFraction: 0.9},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,11 +144,15 @@ func TestRanksFit(t *testing.T) {
 	const n = 900
 	whole := waves(t, "waves.npy", n)
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":     {Inducing: 8, CalibrationFraction: 0.1, Epochs: 30},
+		"kl-pac":     {Objective: "kl-pac", Inducing: 8, CalibrationFraction: 0.1, Epochs: 30},
+		"default":    {Promise: 0.9, Restarts: 1, ARD: "off"}, // an informed prior by the evidence
+		"informed":   {Inducing: 8, Epochs: 30, Loss: "clipped-square", Bound: "betting", MeanBound: "both", Temper: []float64{1, 0.5}},
+		"split-kl":   {Inducing: 8, Epochs: 10, Loss: "clipped-square", Bound: "split-kl", CalibrationFraction: 0.1},
+		"learnt":     {Objective: "vfe", Prior: "informed", Inducing: 8, Epochs: 20, ARD: "off", PosteriorLearnt: true},
 		"vfe":        {Objective: "vfe", Inducing: 8, Epochs: 30, ARD: "off"},
 		"svgp":       {Objective: "svgp", Inducing: 8, Batch: 100, Epochs: 4},
-		"free":       {Inducing: 5, PosteriorFree: true, Epochs: 20, ARD: "off", Optimizer: "lbfgs"},
-		"free, adam": {Inducing: 5, PosteriorFree: true, Epochs: 3, ARD: "off", Optimizer: "adam", Batch: 3},
+		"free":       {Objective: "kl-pac", Inducing: 5, PosteriorFree: true, Epochs: 20, ARD: "off", Optimizer: "lbfgs"},
+		"free, adam": {Objective: "kl-pac", Inducing: 5, PosteriorFree: true, Epochs: 3, ARD: "off", Optimizer: "adam", Batch: 3},
 		"renyi":      {Objective: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -254,13 +258,17 @@ func TestRanksRefuse(t *testing.T) {
 		"too few ranks":    {waves(t, "waves-%d.npy", 90, 30, 30, 30), krigo.Options{}, 2, "FOLDER/waves-2.npy: there are 2 ranks, of which none reads it"},
 		"too many ranks":   {waves(t, "waves.npy", 2), krigo.Options{}, 3, "fewer rows than ranks"},
 		"wrong target":     {waves(t, "waves.npy", 90), krigo.Options{Target: "z"}, 2, `no column "z"`},
-		"informed prior":   {waves(t, "waves.npy", 90), krigo.Options{Prior: "informed"}, 2, "prior informed isn't spread over ranks"},
-		"factored":         {waves(t, "waves.npy", 90), krigo.Options{}, 2, "a full GP that is factored isn't spread over ranks"},
+		"batches nearest":  {waves(t, "waves.npy", 90), krigo.Options{Objective: "renyi", Batches: "nearest"}, 2, "batches nearest isn't spread over ranks"},
+		"filled":           {waves(t, "waves.npy", 90), krigo.Options{Missing: dataset.FillMean}, 2, "missing values isn't spread over ranks"},
+		"factored":         {waves(t, "waves.npy", 90), krigo.Options{}, 2, "a bound of a full GP isn't trained over ranks"},
 		"nothing to learn": {waves(t, "waves.npy", 2), krigo.Options{}, 2, `every value of target "y" is`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.o.Target == "" {
 				c.o.Target = "y"
+			}
+			if c.o.Objective == "" {
+				c.o.Objective = "kl-pac"
 			}
 			if c.o.Inducing == 0 && name != "factored" {
 				c.o.Inducing = 4
@@ -301,7 +309,7 @@ func TestRanksBreak(t *testing.T) {
 				if table.Ranks().Rank() == 0 {
 					ctx = own
 				}
-				return krigo.Fit(ctx, table, krigo.Options{Target: "y", Inducing: 6, ARD: "off", Save: func(*krigo.Checkpoint) error {
+				return krigo.Fit(ctx, table, krigo.Options{Target: "y", Objective: "kl-pac", Inducing: 6, ARD: "off", Save: func(*krigo.Checkpoint) error {
 					if steps++; steps == 3 {
 						c.stop()
 					}
@@ -326,7 +334,7 @@ func TestRanksResume(t *testing.T) {
 	fit := func(size int, o krigo.Options) (*krigo.Model, *krigo.Checkpoint) {
 		t.Helper()
 		var raw []byte
-		o.Target, o.Inducing, o.ARD, o.Epochs = "y", 6, "off", 40
+		o.Target, o.Objective, o.Inducing, o.ARD, o.Epochs = "y", "kl-pac", 6, "off", 40
 		o.Save = func(c *krigo.Checkpoint) (err error) {
 			if raw == nil || c.Runs["se/1"].Iterations <= 5 {
 				raw, err = json.Marshal(c)

@@ -254,11 +254,11 @@ func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *ch
 	return best, nil
 }
 
-// choose returns those of the certified rows, and their scaled targets.
+// choose returns those of the rows to train on, and their scaled targets.
 func (p *prepared) choose(rows []int) (*dataset.Scaled, []float64) {
 	numbers, y := make([]int, len(rows)), make([]float64, len(rows))
 	for i, row := range slices.Sorted(slices.Values(rows)) {
-		numbers[i], y[i] = p.certified[row], p.y[row]
+		numbers[i], y[i] = p.rows.Numbers[row], p.y[row]
 	}
 	return p.data.Scaled(numbers, p.scaling), y
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
 )
 
 // TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the
@@ -101,6 +102,79 @@ func TestEvaluateRenyi(t *testing.T) {
 	}
 	if e = at("renyi", nil); e.Value != -*b.Evidence {
 		t.Errorf("no α: %v, evidence %v", e.Value, *b.Evidence)
+	}
+}
+
+// TestEvaluateRenyiByCG: the estimate by conjugate gradients is the α-ELBO within its error, and
+// certifies nothing.
+func TestEvaluateRenyiByCG(t *testing.T) {
+	p := paramsOf(fit(t, homes(), krigo.Options{Target: "MEDV", ARD: "off", Inducing: 5, Objective: "vfe"}))
+	half, one := 0.5, 1.0
+	o := krigo.Options{Target: "MEDV", Objective: "renyi", Alpha: &half}
+	exact, err := krigo.Evaluate(homes(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Solver = "cg"
+	e, err := krigo.Evaluate(homes(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.StandardError == nil || math.Abs(e.Value-exact.Value) > 5**e.StandardError+1e-3*math.Abs(exact.Value) || e.Value == exact.Value {
+		t.Errorf("%v ± %v, exact %v", e.Value, e.StandardError, exact.Value)
+	}
+	if e.Certificate != nil || !strings.Contains(e.CertificateReason, "estimated") {
+		t.Errorf("%+v, %q", e.Certificate, e.CertificateReason)
+	}
+	if b := e.EvidenceBounds; !(*b.Upper > *exact.EvidenceBounds.Evidence && *b.Variational < *exact.EvidenceBounds.Evidence) {
+		t.Errorf("bounds %+v", b)
+	}
+	if g, w := *e.Gradient.LogNoiseVariance, *exact.Gradient.LogNoiseVariance; math.Abs(g-w) > 0.3*math.Abs(w)+1 || len(e.Gradient.Inducing) != 5 {
+		t.Errorf("derivative by the noise %v, exact %v", g, w)
+	}
+	o.Alpha = &one
+	if _, err := krigo.Evaluate(homes(), p, o); err == nil || !strings.Contains(err.Error(), "0 ≤ α < 1") {
+		t.Errorf("α = 1: %v", err)
+	}
+}
+
+// TestBoundEvidence: a model's bounds are those of its parameters and the rows it was trained on;
+// there are none on other rows, or without inducing inputs.
+func TestBoundEvidence(t *testing.T) {
+	o := krigo.Options{Target: "MEDV", ARD: "off", Inducing: 5, Objective: "vfe", Seed: 3}
+	m := fit(t, homes(), o)
+	bounds := func(m *krigo.Model, table *dataset.Table) *krigo.EvidenceBounds {
+		d, err := table.Select(m.Inputs, m.Target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := krigo.BoundEvidence(m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	e, err := krigo.Evaluate(homes(), paramsOf(m), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, want := bounds(m, homes()), e.EvidenceBounds
+	if math.Abs(*b.Upper-*want.Upper) > 1e-6 || math.Abs(*b.Variational-*want.Variational) > 1e-6 {
+		t.Errorf("%v to %v, want %v to %v", *b.Variational, *b.Upper, *want.Variational, *want.Upper)
+	}
+	other := homes()
+	other.Values[0]++
+	if b := bounds(m, other); b != nil {
+		t.Errorf("altered rows: %+v", b)
+	}
+	if b := bounds(fit(t, homes(), krigo.Options{Target: "MEDV", Objective: "evidence", ARD: "off"}), homes()); b != nil {
+		t.Errorf("a full GP: %+v", b)
+	}
+	// An informed prior that is the posterior was trained on the prior rows.
+	o.Prior = "informed"
+	m = fit(t, homes(), o)
+	if b := bounds(m, homes()); math.Abs(*b.Variational+m.Training.ObjectiveValue) > 1e-6 {
+		t.Errorf("an informed prior: L_VI %v, trained to %v", *b.Variational, -m.Training.ObjectiveValue)
 	}
 }
 

@@ -65,6 +65,9 @@ func (p *prepared) newProblem(o Options, f family, choices int) problem {
 		bound = pacbayes.SqrtBound
 	}
 	penalty := p.terms(o, f, choices).Penalty(p.n)
+	if o.estimatesRenyi() {
+		return &objective.IterativeRenyi{Kernel: f.kernel, Mean: f.mean, X: p.all.X, Y: p.all.Y, M: p.inducing, Alpha: p.alpha, Seed: o.Seed, Context: p.ctx}
+	}
 	if o.Objective == "renyi" || o.Objective == "evidence" && o.onBatches() {
 		return p.renyi(o, f)
 	}
@@ -433,21 +436,22 @@ func (p *prepared) chooseInducing(o Options, f family) error {
 // memory at once; with 25 rows for each of 2,000 inducing inputs they're still many.
 const sampleRows = 50000
 
-// sample views the certified rows, or sampleRows of them drawn at random, in their order
+// sample views the rows to train on, or sampleRows of them drawn at random, in their order
 // (Knuth's Algorithm S).
 func (p *prepared) sample(seed uint64) *dataset.Scaled {
 	if p.n <= sampleRows {
 		return p.rows
 	}
-	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d certified rows, drawn at random", sampleRows, p.n))
+	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d rows to train on, drawn at random", sampleRows, p.n))
 	rng := rand.New(rand.NewPCG(seed, 0x73616d706c65))
+	of := p.rows.Numbers
 	var rows []int
 	drawn := 0
 	for i := range p.n {
 		if rng.IntN(p.n-i) < sampleRows-drawn {
 			drawn++
-			if own := i - p.first; own >= 0 && own < len(p.certified) {
-				rows = append(rows, p.certified[own])
+			if own := i - p.first; own >= 0 && own < len(of) {
+				rows = append(rows, of[own])
 			}
 		}
 	}
@@ -522,6 +526,10 @@ func (p *prepared) fingerprint(o Options) string {
 	}
 	if p.trainsByCG(o) {
 		method += " solver=cg" // estimates take other steps
+	}
+	if e := p.data.Encoding; e != nil {
+		text, _ := json.Marshal(e) // as of o.Init
+		method += " encoding=" + string(text)
 	}
 	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
 		p.hash, o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,

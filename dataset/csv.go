@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,11 +20,9 @@ import (
 // ReadFile reads a CSV file, plain or gzip (see [Read]), an NPZ or a Parquet file into memory,
 // or opens an NPY file (told by its ending or its first bytes), whose rows stay on disk until they are needed: an
 // array of records with named fields, or a matrix, whose columns are named c1, c2, … . The
-// fields are numbers: <f8, <f4, or whole ones.
-func ReadFile(path string) (*Table, error) { return readFile(path, nil) }
-
-// readFile is ReadFile; of an NPY file it reads and checks the share of rows alone, all if nil.
-func readFile(path string, share share) (*Table, error) {
+// fields are numbers: <f8, <f4, or whole ones. Cells that are missing or text are found when
+// their column is read for something else.
+func ReadFile(path string) (*Table, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file; check the path: %w", path, err)
@@ -36,7 +33,7 @@ func readFile(path string, share share) (*Table, error) {
 	magic := make([]byte, len(npyMagic))
 	n, _ := f.ReadAt(magic, 0) // a pipe has no place 0, and is no NPY file
 	if filepath.Ext(path) == ".npy" || string(magic[:n]) == npyMagic {
-		return openNPY(f, path, share)
+		return openNPY(f, path)
 	}
 	defer f.Close()
 	switch start := string(magic[:n]); {
@@ -54,7 +51,8 @@ func readFile(path string, share share) (*Table, error) {
 // Fields are separated by commas, or by semicolons or tabs where the first line
 // has those and no comma. The first line is a header unless each of its fields
 // is a number or stands for a missing one; without a header the columns are
-// named x1, x2, … and the last y. Every cell must be a finite number.
+// named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A, NaN, null
+// or ?, in capitals or not, is a missing value; other cells are numbers or text.
 func Read(r io.Reader, source string) (*Table, error) {
 	in := bufio.NewReaderSize(r, blockSize)
 	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -125,12 +123,12 @@ func separator(head []byte) rune {
 	return found
 }
 
-// parser turns CSV records into a table. It goes on after a bad cell, to count
+// parser turns CSV records into a table. It goes on after a bad row, to count
 // how many there are, but keeps the first only.
 type parser struct {
 	csv   *csv.Reader
 	table *Table
-	first error // the first bad cell or row
+	first error // the first bad row
 	more  int   // how many followed
 }
 
@@ -148,7 +146,7 @@ func (p *parser) read() error {
 			}
 			return p.finish() // where the next record starts is unknown
 		case err != nil:
-			return readError(t.Source, t.Rows, err) // explains bad cells better than they do
+			return readError(t.Source, len(t.Lines), err) // explains bad rows better than they do
 		}
 		if len(record) == 1 && len(t.Names) != 1 && strings.TrimSpace(record[0]) == "" {
 			continue // a line of spaces
@@ -174,8 +172,8 @@ func (p *parser) finish() error {
 	case p.first != nil:
 		return p.first
 	case p.table.Names == nil:
-		return fmt.Errorf("%s: the file is empty: a table of numbers was expected", p.table.Source)
-	case p.table.Rows == 0:
+		return fmt.Errorf("%s: the file is empty: a table was expected", p.table.Source)
+	case len(p.table.Lines) == 0:
 		return fmt.Errorf("%s: a header but no rows: add data below it", p.table.Source)
 	}
 	return nil
@@ -211,22 +209,14 @@ func (p *parser) names(record []string) ([]string, error) {
 func (p *parser) row(record []string) {
 	t := p.table
 	line, _ := p.csv.FieldPos(0)
-	t.Rows++
 	t.Lines = append(t.Lines, line)
 	if len(record) != len(t.Names) {
 		p.reject(fmt.Errorf("%s: line %d (row %d): expected %d fields, got %d: add or remove fields, or quote those that hold a %q",
-			t.Source, line, t.Rows, len(t.Names), len(record), p.csv.Comma))
+			t.Source, line, len(t.Lines), len(t.Names), len(record), p.csv.Comma))
 		return
 	}
-	for j, cell := range record {
-		cell = strings.TrimSpace(cell)
-		v, err := strconv.ParseFloat(cell, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			line, _ := p.csv.FieldPos(j)
-			p.reject(fmt.Errorf("%s: line %d (row %d), column %d (%q): %s",
-				t.Source, line, t.Rows, j+1, clip(t.Names[j]), p.problem(cell, err)))
-		}
-		t.Values = append(t.Values, v)
+	if p.first == nil { // else nobody will see the table
+		t.Append(record)
 	}
 }
 
@@ -236,27 +226,6 @@ func (p *parser) reject(problem error) {
 	} else {
 		p.more++
 	}
-}
-
-// problem says what is wrong with a cell that is no finite number, and what to
-// do; err is what [strconv.ParseFloat] said.
-func (p *parser) problem(cell string, err error) string {
-	_, decimalComma := strconv.ParseFloat(strings.Replace(cell, ",", ".", 1), 64)
-	switch {
-	case cell == "":
-		return "the cell is empty; remove the row or fill the value"
-	case isMissing(cell):
-		return fmt.Sprintf("%q is a missing value; remove the row or fill the value", cell)
-	case errors.Is(err, strconv.ErrRange):
-		return fmt.Sprintf("%q is out of the range of a 64-bit number; remove the row or change the column's unit", clip(cell))
-	case err == nil:
-		return fmt.Sprintf("%q is not finite; remove the row or fill the value", cell)
-	case decimalComma == nil:
-		return fmt.Sprintf("%q is not a number; write a decimal point, not a comma", clip(cell))
-	case len(p.table.Names) == 1:
-		return fmt.Sprintf("%q is not a number; separate columns by commas, semicolons or tabs", clip(cell))
-	}
-	return fmt.Sprintf("%q is not a number; encode text as numbers or remove the column", clip(cell))
 }
 
 // isData reports whether a first record is data: fields are numbers or missing
@@ -274,15 +243,6 @@ func isData(record []string) bool {
 		numbers++
 	}
 	return numbers > 0
-}
-
-// isMissing knows the usual ways of writing that there is no value.
-func isMissing(cell string) bool {
-	switch strings.ToLower(cell) {
-	case "", "nan", "na", "n/a", "#n/a", "null", "none", "nil", "?", "-", ".":
-		return true
-	}
-	return false
 }
 
 // clip shortens text from a file for use in a message.

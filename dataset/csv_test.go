@@ -72,7 +72,6 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadRefuses(t *testing.T) {
-	long := strings.Repeat("é", 50)
 	badSum := []byte(zipped(t, "a,b\n1,2\n", 0))
 	badSum[len(badSum)-8] ^= 1
 	// Random digits do not compress away, so half of the stream holds rows.
@@ -105,21 +104,7 @@ func TestReadRefuses(t *testing.T) {
 		{"long row", "a,b\n1,2,3\n", "f.csv: line 2 (row 1): expected 2 fields, got 3"},
 		{"open quote", "a,b\n1,2\n\"3,4\n5,6\n", "f.csv: line 3: a quote"},
 		{"space after a quote", "a,b\n\"1\" ,2\n", "f.csv: line 2: a quote"},
-		{"blank cell", "a,b\n1,2\n3, \n", `f.csv: line 3 (row 2), column 2 ("b"): the cell is empty; remove the row or fill the value`},
-		{"blank in the first line of data", "1,,3\n4,5,6\n", `f.csv: line 1 (row 1), column 2 ("x2"): the cell is empty`},
-		{"text", "a,b\nred,2\n", `f.csv: line 2 (row 1), column 1 ("a"): "red" is not a number; encode text`},
-		{"long text", "a,b\n1," + long + "\n", `"` + strings.Repeat("é", 40) + `…" is not a number`},
-		{"decimal comma", "a;b\n1,5;2\n", `"1,5" is not a number; write a decimal point`},
-		{"spaces between", "a b\n1 2\n", "separate columns by commas"},
-		{"NaN", "a,b\n1,NaN\n", `"NaN" is a missing value; remove the row or fill the value`},
-		{"nan", "a,b\n1,nan\n", `"nan" is a missing value`},
-		{"NA", "a,b\n1,NA\n", `"NA" is a missing value`},
-		{"Inf", "a,b\n1,Inf\n", `"Inf" is not finite; remove the row or fill the value`},
-		{"-inf", "a,b\n-inf,1\n", `"-inf" is not finite`},
-		{"out of range", "a,b\n1,1e999\n", `"1e999" is out of the range`},
-		{"after a quoted newline", "a,b\n\"1\n\",\"\n\n2\"\n3,x\n", `f.csv: line 6 (row 2), column 2 ("b"): "x"`},
-		{"on a record's second line", "a,b\n\"1\n\",x\n", `f.csv: line 3 (row 1), column 2 ("b"): "x"`},
-		{"several", "a,b\nx,y\n1,2,3\nz,4\n", `column 1 ("a"): "x" is not a number; encode text as numbers or remove the column (and 3 more problems)`},
+		{"several", "a,b\n1\nx,y\n1,2,3\n", "f.csv: line 2 (row 1): expected 2 fields, got 1: add or remove fields, or quote those that hold a ',' (and 1 more problems)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Read(strings.NewReader(c.text), "f.csv")
@@ -130,6 +115,58 @@ func TestReadRefuses(t *testing.T) {
 				t.Errorf("error is not io.ErrUnexpectedEOF: %v", err)
 			}
 		})
+	}
+}
+
+// TestCells: a cell is a number, missing or text, and is refused where something else is wanted.
+func TestCells(t *testing.T) {
+	long := strings.Repeat("é", 50)
+	for _, c := range []struct{ name, text, want string }{
+		{"blank cell", "a,b\n1,2\n3, \n", `f.csv: line 3 (row 2), column 2 ("b"): the value is missing; remove the row or fill the value`},
+		{"blank in the first line of data", "1,,3\n4,5,6\n", `f.csv: line 1 (row 1), column 2 ("x2"): the value is missing`},
+		{"NaN", "a,b\n1,NaN\n", "the value is missing"},
+		{"null", "a,b\n1,NULL\n", "the value is missing"},
+		{"NA", "a,b\n1,n/a\n", "the value is missing"},
+		{"question mark", "a,b\n1,?\n", "the value is missing"},
+		{"none is a word", "a,b\n1,none\n", `"none" is not a number`},
+		{"text", "a,b\nred,2\n", `f.csv: line 2 (row 1), column 1 ("a"): "red" is not a number; write one`},
+		{"text below numbers", "a,b\n1,2\n,3\nred,2\n4,\n", `f.csv: line 3 (row 2), column 1 ("a"): the value is missing; remove the row or fill the value (and 2 more problems)`},
+		{"long text", "a,b\n1," + long + "\n", `"` + strings.Repeat("é", 40) + `…" is not a number`},
+		{"decimal comma", "a;b\n1,5;2\n", `"1,5" is not a number; write a decimal point`},
+		{"spaces between", "a b\n1 2\n", "separate columns by commas"},
+		{"Inf", "a,b\n1,Inf\n", "+Inf is not finite; remove the row or fill the value"},
+		{"-inf", "a,b\n-inf,1\n", "-Inf is not finite"},
+		{"out of range", "a,b\n1,1e999\n", `"1e999" is out of the range`},
+		{"after a quoted newline", "a,b\n\"1\n\",\"\n\n2\"\n3,x\n", `f.csv: line 6 (row 2), column 2 ("b"): "x"`},
+		{"several", "a,b\nx,y\nz,4\n", `column 1 ("a"): "x" is not a number; write one, or remove the row (and 2 more problems)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			table, err := Read(strings.NewReader(c.text), "f.csv")
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := table.Unlabelled(table.Names)
+			if d != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v\nwant one with %s", err, c.want)
+			}
+		})
+	}
+	// Who fits can still choose what columns are.
+	table, err := Read(strings.NewReader("a,b,y\nred,1,2\nred,,3\nblue,2,\n"), "f.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = table.Regression("y")
+	wantError(t, err, `"red" is not a number; say that the column is categorical with --categorical a, or remove it (and 4 more problems)`)
+	_, err = table.Select([]string{"b"}, "y")
+	wantError(t, err, `line 3 (row 2), column 2 ("b"): the value is missing`)
+	// Columns that aren't read for anything may hold anything.
+	table, err = Read(strings.NewReader("a,b\nred,1\n,2\n"), "f.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := table.Unlabelled([]string{"b"}); err != nil || d.Rows != 2 {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 
@@ -262,7 +299,7 @@ func TestWriteFileAtomic(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
-		"a,b\n1,2\n", "1;2\n3;4", "\ufeffa\tb\r\n1\t\"2\n\"\r\n", "a,b\nNA,\n", "\"", "\x1f\x8b\x08\x00", "y\n\n1", "1e999,_\n0x1p-2,1_0",
+		"a,b\n1,2\n", "1;2\n3;4", "\ufeffa\tb\r\n1\t\"2\n\"\r\n", "a,b\nNA,\n", "\"", "\x1f\x8b\x08\x00", "y\n\n1", "1e999,_\n0x1p-2,1_0", "a,b\n1,red\n2,\xff\nred,3\nNA,1e0\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -277,9 +314,10 @@ func FuzzRead(f *testing.F) {
 		if table.Rows == 0 || len(table.Names) == 0 || len(table.Values) != table.Rows*len(table.Names) || len(table.Lines) != table.Rows {
 			t.Fatalf("shape: %d rows, %d names, %d values, %d lines", table.Rows, len(table.Names), len(table.Values), len(table.Lines))
 		}
-		for _, v := range table.Values {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				t.Fatalf("value %g", v)
+		for k, v := range table.Values {
+			texts := table.texts(k % len(table.Names))
+			if math.IsInf(v, 0) || texts != nil && v == v && texts[int(v)] == "" {
+				t.Fatalf("value %g of %q", v, texts)
 			}
 		}
 		for i, line := range table.Lines {

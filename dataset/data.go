@@ -15,13 +15,15 @@ import (
 // [Table] that are its inputs and its target. Nothing is copied.
 type Data struct {
 	Source     string
-	Inputs     []string // names of the input columns
-	Target     string   // name of the target column; empty if there is none
-	Rows, Cols int      // rows, and inputs of each
+	Inputs     []string  // names of the inputs
+	Target     string    // name of the target column; empty if there is none
+	Rows, Cols int       // rows, and inputs of each
+	Encoding   *Encoding // by which columns become inputs; nil: they are inputs as they stand
 
-	table  *Table
-	inputs []int // columns of the table
-	target []int // its column; none for inputs alone
+	table    *Table
+	inputs   []int     // columns of the table
+	encoders []encoder // of each; nil without an encoding
+	target   []int     // its column; none for inputs alone
 }
 
 // blockRows is how many rows are read at a time where all are gone through.
@@ -73,9 +75,13 @@ func (d *Data) Where(row int) string { return d.table.Where(row) }
 // row-major), their targets to y (len(rows)). Either may be nil. It fails where a file
 // can't be read any more.
 func (d *Data) Read(rows []int, x, y []float64) error {
+	var cells []float64 // of a block of rows that are to be encoded
 	for len(rows) > 0 {
-		first, n := rows[0], 1
-		for n < len(rows) && rows[n] == first+n {
+		first, n, most := rows[0], 1, len(rows)
+		if d.encoders != nil {
+			most = min(most, blockRows)
+		}
+		for n < most && rows[n] == first+n {
 			n++
 		}
 		if first < 0 || first+n > d.Rows {
@@ -83,10 +89,17 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 		}
 		rows = rows[n:]
 		if x != nil {
-			if err := d.table.read(first, n, d.inputs, x[:n*d.Cols]); err != nil {
+			to := x[:n*d.Cols]
+			x = x[n*d.Cols:]
+			if d.encoders != nil {
+				cells = slices.Grow(cells[:0], n*len(d.inputs))[:n*len(d.inputs)]
+				if err := d.table.read(first, n, d.inputs, cells); err != nil {
+					return err
+				}
+				encode(d.encoders, to, cells)
+			} else if err := d.table.read(first, n, d.inputs, to); err != nil {
 				return err
 			}
-			x = x[n*d.Cols:]
 		}
 		if y != nil {
 			if err := d.table.read(first, n, d.target, y[:n]); err != nil {
@@ -134,6 +147,7 @@ func (d *Data) Notices() ([]string, error) {
 	var notices, constant, small, large []string
 	for j, name := range d.Inputs {
 		switch m := columns[j]; {
+		case d.Encoding.OneHot(j): // often constant: nothing need be other
 		case m.constant():
 			constant = append(constant, name)
 		case m.sd < 1e-9:
@@ -183,13 +197,9 @@ type digest struct {
 // returns the first of them.
 func (d *Data) repeats(rows []int) (count, first int, err error) {
 	digests := make([]digest, 0, len(rows))
-	var buf []byte
-	err = d.each(rows, func(_ int, x, y []float64) {
-		for i := range y {
-			buf = appendRow(buf[:0], x, y, d.Cols, i)
-			sum := sha256.Sum256(buf)
-			digests = append(digests, digest{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]), rows[len(digests)]})
-		}
+	err = d.eachRow(rows, func(row []byte) {
+		sum := sha256.Sum256(row)
+		digests = append(digests, digest{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]), rows[len(digests)]})
 	})
 	if err == nil {
 		digests, err = dealOut(d.Ranks(), digests)

@@ -12,9 +12,11 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Hash identifies the given rows, those of all ranks together, by their values: the SHA-256, in hex, of len(rows) and
-// Cols as little-endian uint64 and then, in increasing row order whatever the order of
-// rows, each row's inputs and target as little-endian IEEE-754 bits. It is part of the
+// Hash identifies the given rows, those of all ranks together, by the cells of the table, before any encoding: the
+// SHA-256, in hex, of len(rows) and the number of input columns as little-endian uint64 and
+// then, in increasing row order whatever the order of rows, each row's bytes: its inputs and
+// target as little-endian IEEE-754 bits, but of a categorical column the text's length in
+// bytes as uint64 and the text, and of a missing value of that none. It is part of the
 // model-file format.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
@@ -26,40 +28,48 @@ func (d *Data) Hash(rows []int) (string, error) {
 		return "", err
 	}
 	h := sha256.New()
-	buf := binary.LittleEndian.AppendUint64(nil, uint64(total))
-	h.Write(binary.LittleEndian.AppendUint64(buf, uint64(d.Cols)))
+	counts := binary.LittleEndian.AppendUint64(nil, uint64(total))
+	h.Write(binary.LittleEndian.AppendUint64(counts, uint64(len(d.inputs))))
 	err = ranks.InTurn(r, func() error {
-		return d.each(rows, func(_ int, x, y []float64) {
-			for i := range y {
-				buf = appendRow(buf[:0], x, y, d.Cols, i)
-				h.Write(buf)
-			}
-		})
+		return d.eachRow(rows, func(row []byte) { h.Write(row) })
 	}, h.(encoding.BinaryMarshaler).MarshalBinary, h.(encoding.BinaryUnmarshaler).UnmarshalBinary)
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// appendRow appends the bits of row i, inputs then target.
-func appendRow(b []byte, x, y []float64, cols, i int) []byte {
-	for _, v := range x[i*cols : (i+1)*cols] {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return binary.LittleEndian.AppendUint64(b, math.Float64bits(y[i]))
-}
-
-// RowHashes returns the 64-bit FNV-1a hash of each given row's bits, inputs then target.
-// It is part of the model-file format.
+// RowHashes returns the 64-bit FNV-1a hash of each given row's bytes, as in [Data.Hash]. It
+// is part of the model-file format.
 func (d *Data) RowHashes(rows []int) ([]uint64, error) {
 	hashes := make([]uint64, 0, len(rows))
 	h := fnv.New64a()
-	var buf []byte
-	err := d.each(rows, func(_ int, x, y []float64) {
-		for i := range y {
-			buf = appendRow(buf[:0], x, y, d.Cols, i)
-			h.Reset()
-			h.Write(buf)
-			hashes = append(hashes, h.Sum64())
-		}
+	err := d.eachRow(rows, func(row []byte) {
+		h.Reset()
+		h.Write(row)
+		hashes = append(hashes, h.Sum64())
 	})
 	return hashes, err
+}
+
+// eachRow passes on the bytes of each given row.
+func (d *Data) eachRow(rows []int, row func([]byte)) error {
+	cells := *d
+	cells.encoders, cells.Cols = nil, len(d.inputs)
+	le := binary.LittleEndian
+	var b []byte
+	return cells.each(rows, func(_ int, x, y []float64) {
+		for i := range y {
+			b = b[:0]
+			for k, v := range x[i*cells.Cols : (i+1)*cells.Cols] {
+				switch {
+				case d.encoders != nil && d.encoders[k].places != nil:
+					text := d.table.text(d.inputs[k], v)
+					b = append(le.AppendUint64(b, uint64(len(text))), text...)
+				case v != v:
+					b = le.AppendUint64(b, math.Float64bits(math.NaN())) // of the NaNs that a file may hold, one
+				default:
+					b = le.AppendUint64(b, math.Float64bits(v))
+				}
+			}
+			row(le.AppendUint64(b, math.Float64bits(y[i])))
+		}
+	})
 }

@@ -101,8 +101,7 @@ func (t number) decode(records []byte, size int, out []float64, step int) {
 }
 
 // openNPY makes a table of an open NPY file, which it keeps, or closes where it fails.
-// Every number of the share is looked at once.
-func openNPY(f *os.File, source string, share share) (*Table, error) {
+func openNPY(f *os.File, source string) (*Table, error) {
 	n, err := npyOf(f, source)
 	if err != nil {
 		f.Close()
@@ -111,14 +110,6 @@ func openNPY(f *os.File, source string, share share) (*Table, error) {
 	t := &Table{Source: source, Rows: n.rows, disk: n}
 	for _, c := range n.fields {
 		t.Names = append(t.Names, c.name)
-	}
-	err = t.take(share)
-	if err == nil {
-		err = t.checkFinite()
-	}
-	if err != nil {
-		n.close()
-		return nil, err
 	}
 	return t, nil
 }
@@ -349,37 +340,6 @@ func (n *npy) close() error {
 	err := unmapFile(n.mapped)
 	n.mapped = nil
 	return errors.Join(err, n.file.Close())
-}
-
-// checkFinite looks for the first number that isn't finite, and counts the others.
-func (t *Table) checkFinite() error {
-	d := t.view(t.Names, upTo(len(t.Names)))
-	var first error
-	more := 0
-	x := make([]float64, blockRows*d.Cols)
-	begin, own := t.own()
-	for i := begin; i < begin+own; i += blockRows {
-		k := min(blockRows, begin+own-i)
-		if err := t.read(i, k, d.inputs, x[:k*d.Cols]); err != nil {
-			return err
-		}
-		if allFinite(x[:k*d.Cols]) {
-			continue
-		}
-		for c, v := range x[:k*d.Cols] {
-			switch j := c % d.Cols; {
-			case allFinite([]float64{v}):
-			case first == nil:
-				first = fmt.Errorf("%s: %s, column %d (%q): %g is not finite; remove the row or fill the value", t.Source, t.Where(i+c/d.Cols), j+1, clip(t.Names[j]), v)
-			default:
-				more++
-			}
-		}
-	}
-	if more > 0 {
-		first = fmt.Errorf("%w (and %d more problems)", first, more)
-	}
-	return first
 }
 
 // python reads the literals that NPY headers consist of: strings, whole numbers, True and

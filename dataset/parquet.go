@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -13,8 +15,8 @@ import (
 // parquetMagic begins and ends every Parquet file.
 const parquetMagic = "PAR1"
 
-// readParquet reads a table from an open Parquet file whose columns are flat and hold numbers
-// or booleans.
+// readParquet reads a table from an open Parquet file whose columns are flat and hold numbers,
+// booleans or text.
 func readParquet(f *os.File, source string) (t *Table, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -33,24 +35,31 @@ func readParquet(f *os.File, source string) (t *Table, err error) {
 	t = &Table{Source: source}
 	var unsigned []bool
 	for j, column := range file.Root().Columns() {
-		number := column.Leaf() && !column.Repeated()
+		known := column.Leaf() && !column.Repeated()
 		plain := false // not unsigned, no date or decimal
-		if number {
-			switch column.Type().Kind() {
-			case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double:
+		if known {
+			kind, logical := column.Type().Kind(), column.Type().LogicalType()
+			switch kind {
+			case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double, parquet.ByteArray:
 			default:
-				number = false
+				known = false
 			}
-			logical := column.Type().LogicalType()
 			plain = logical == nil || logical.Value == nil
 			if !plain {
-				whole, ok := logical.Value.(*format.IntType)
-				number = number && ok
-				plain = !ok || whole.IsSigned
+				switch of := logical.Value.(type) {
+				case *format.IntType:
+					plain = of.IsSigned
+				case *format.StringType, *format.EnumType:
+					plain = true
+				default:
+					known = false
+				}
+			} else if kind == parquet.ByteArray {
+				known = false // bytes of any kind
 			}
 		}
-		if !number {
-			return nil, fmt.Errorf("%s: column %d (%q) holds %v, not numbers: cast it, or leave it out", source, j+1, clip(column.Name()), column.Type())
+		if !known {
+			return nil, fmt.Errorf("%s: column %d (%q) holds %v, neither numbers nor text: cast it, or leave it out", source, j+1, clip(column.Name()), column.Type())
 		}
 		t.Names = append(t.Names, column.Name())
 		unsigned = append(unsigned, !plain)
@@ -75,7 +84,7 @@ func readParquet(f *os.File, source string) (t *Table, err error) {
 		}
 		first += int(group.NumRows())
 	}
-	return t, t.checkFinite()
+	return t, nil
 }
 
 // readChunk reads column j of rows first, …, first+n−1.
@@ -100,10 +109,13 @@ func (t *Table) readChunk(chunk parquet.ColumnChunk, first, n, j int, unsigned b
 				return damaged(errors.New("more values than rows"))
 			}
 			for _, v := range values[:k] {
-				if v.IsNull() {
-					return fmt.Errorf("%s: row %d, column %d (%q): the value is missing; remove the row or fill the value", t.Source, row+1, j+1, clip(t.Names[j]))
+				number := math.NaN()
+				if v.Kind() == parquet.ByteArray {
+					number = t.value(row, j, strings.TrimSpace(string(v.ByteArray())))
+				} else if !v.IsNull() {
+					number = numberOf(v, unsigned)
 				}
-				t.Values[row*len(t.Names)+j] = numberOf(v, unsigned)
+				t.Values[row*len(t.Names)+j] = number
 				row++
 			}
 			if err == io.EOF {

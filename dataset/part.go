@@ -20,9 +20,6 @@ type part struct {
 	held   int // and in what this process can read: the file, or memory
 }
 
-// share gives the rows of a rank, of the rows of its file; nil gives all.
-type share func(rows int) (first, n int)
-
 // perRank stands in a path for the number of a rank that has a file of its own.
 const perRank = "%d"
 
@@ -56,7 +53,7 @@ func ReadPart(path string, r ranks.Ranks) (*Table, error) {
 }
 
 func readPart(path string, r ranks.Ranks) (*Table, error) {
-	var share share
+	var share func(rows int) (first, n int)
 	if strings.Contains(path, perRank) {
 		next := strings.ReplaceAll(path, perRank, strconv.Itoa(r.Size()))
 		if _, err := os.Stat(next); err == nil {
@@ -69,27 +66,23 @@ func readPart(path string, r ranks.Ranks) (*Table, error) {
 			return first, (r.Rank()+1)*rows/r.Size() - first
 		}
 	}
-	table, err := readFile(path, share)
+	table, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if table.part == nil {
+	table.part = &part{rows: table.Rows}
+	if share != nil {
 		if err := table.take(share); err != nil {
+			table.Close()
 			return nil, err
 		}
-	}
-	if table.part == nil { // a file of its own
-		table.part = &part{rows: table.Rows}
 	}
 	table.part.ranks = r
 	return table, nil
 }
 
 // take makes a share of the rows those that this rank has.
-func (t *Table) take(share share) error {
-	if share == nil {
-		return nil
-	}
+func (t *Table) take(share func(rows int) (first, n int)) error {
 	first, n := share(t.Rows)
 	if n == 0 {
 		return errors.New(t.Source + ": fewer rows than ranks: use fewer ranks")

@@ -35,6 +35,11 @@ type Scaling struct {
 // ScalingOf computes means and population standard deviations (ddof 0) on the
 // given rows, those of all ranks together. An input that is constant there gets scale 1 and stays; a constant
 // target is an error.
+//
+// The 0 and 1 of a one-hot encoded column stay as they are: rows of two categories are then
+// √2 apart, which is the root mean square distance of two rows along a standardised number,
+// whereas a category that one row in a hundred has would be ten standard deviations from all
+// others, and no kernel would learn from one about the other.
 func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	_, n, err := ranks.Place(d.Ranks(), len(rows))
 	if err != nil {
@@ -55,6 +60,9 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		}
 		if m.constant() {
 			m.sd = 1
+		}
+		if d.Encoding.OneHot(j) {
+			m = moments{mean: 0, sd: 1}
 		}
 		s.InputMean = append(s.InputMean, m.mean)
 		s.InputScale = append(s.InputScale, m.sd)

@@ -10,19 +10,23 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Table is a rectangle of finite numbers with named columns, in memory or in an NPY
-// file that is read as its rows are needed.
+// Table is a rectangle of cells with named columns, in memory or in an NPY file that is
+// read as its rows are needed.
 type Table struct {
 	Source string    // the file, as named by the caller
 	Names  []string  // column names, distinct
 	Rows   int       // number of rows
-	Values []float64 // Rows×len(Names), row-major; nil for a table on disk
+	Values []float64 // Rows×len(Names), row-major, NaN where one is missing; nil for a table on disk
 	Lines  []int     // line of the file on which each row starts, from 1; nil for a table on disk
 
-	headless bool // the file named no columns
-	disk     *npy // where the rows are, unless in Values
+	// Text lists, by column, the texts of one that holds text: its Values are places in the
+	// list. It is nil for columns of numbers, and as a whole where all are.
+	Text [][]string
 
-	part *part // the rows that this rank has, where they aren't all
+	headless bool                 // the file named no columns
+	codes    []map[string]float64 // by column, the places of its texts
+	disk     *npy                 // where the rows are, unless in Values
+	part     *part                // the rows that this rank has, where they aren't all
 }
 
 // Close gives back the file of a table on disk, which can't be read afterwards. A table
@@ -73,18 +77,36 @@ func (t *Table) read(first, n int, columns []int, out []float64) error {
 // columns are ignored; the error lists every name that is missing. A file without a
 // header that has just as many columns is taken to hold them in order.
 func (t *Table) Unlabelled(inputs []string) (*Data, error) {
-	if t.headless && len(t.Names) == len(inputs) {
-		return t.view(inputs, upTo(len(inputs))), nil
+	columns, err := t.inputs(inputs)
+	if err == nil {
+		err = t.check(uses(columns)...)
 	}
-	columns, err := t.columns(inputs)
 	if err != nil {
 		return nil, err
 	}
 	return t.view(inputs, columns), nil
 }
 
+// inputs returns where the named columns are: in a file without a header that has just as
+// many, in order.
+func (t *Table) inputs(names []string) ([]int, error) {
+	if t.headless && len(t.Names) == len(names) {
+		return upTo(len(names)), nil
+	}
+	return t.columns(names)
+}
+
 func (t *Table) view(inputs []string, columns []int) *Data {
 	return &Data{Source: t.Source, Inputs: inputs, Rows: t.Rows, Cols: len(inputs), table: t, inputs: columns}
+}
+
+// uses reads columns for numbers.
+func uses(columns []int) []use {
+	all := make([]use, len(columns))
+	for k, j := range columns {
+		all[k].column = j
+	}
+	return all
 }
 
 // columns returns where the named columns are.
@@ -105,54 +127,93 @@ func (t *Table) columns(names []string) ([]int, error) {
 	return columns, nil
 }
 
+// column returns where the column is that is to be something.
+func (t *Table) column(name, something string) (int, error) {
+	at, ok := t.Column(name)
+	if ok {
+		return at, nil
+	}
+	hint := ""
+	if name, ok := nearest(name, t.Names); ok {
+		hint = fmt.Sprintf("; did you mean %q?", name)
+	}
+	return 0, fmt.Errorf("%s: no column %q %s%s; %s", t.Source, name, something, hint, t.describeColumns())
+}
+
+// but lists all columns but one.
+func (t *Table) but(target string) []string {
+	return slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return name == target })
+}
+
 // Regression splits the table into the named target and, as inputs, all other
 // columns in file order. There must be something to learn: two rows, an input, a target
 // that isn't constant.
 func (t *Table) Regression(target string) (*Data, error) {
-	inputs := slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return name == target })
-	d, err := t.Select(inputs, target)
-	switch {
-	case err != nil:
+	d, err := t.labelled(t.but(target), target)
+	if err != nil {
 		return nil, err
-	case len(inputs) == 0:
-		return nil, fmt.Errorf("%s: the target %q is the only column: add at least one input column",
-			t.Source, target)
-	case t.Rows < 2:
-		return nil, fmt.Errorf("%s: %d row of data: at least 2 are needed", t.Source, t.Rows)
+	}
+	fit := uses(d.inputs)
+	for k := range fit {
+		fit[k].fitting = true
+	}
+	if err := t.check(append(fit, uses(d.target)...)...); err != nil {
+		return nil, err
+	}
+	if err := d.learnable(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// learnable says what keeps anything from being learnt.
+func (d *Data) learnable() error {
+	switch {
+	case d.Cols == 0:
+		return fmt.Errorf("%s: the target %q is the only column: add at least one input column",
+			d.Source, d.Target)
+	case d.Rows < 2:
+		return fmt.Errorf("%s: %d row of data: at least 2 are needed", d.Source, d.Rows)
 	}
 	y, err := d.Targets(d.All())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	if len(y) > 0 {
 		low, high = slices.Min(y), slices.Max(y)
 	}
-	ends, err := ranks.All(t.Ranks(), low, high)
+	ends, err := ranks.All(d.Ranks(), low, high)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, of := range ends {
 		low, high = min(low, of[0]), max(high, of[1])
 	}
 	if low == high {
-		return nil, fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
-			t.Source, target, low)
+		return fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
+			d.Source, d.Target, low)
 	}
-	return d, nil
+	return nil
 }
 
 // Select picks the named inputs, in that order, and the target: rows for a model that
 // is already trained.
 func (t *Table) Select(inputs []string, target string) (*Data, error) {
-	at, ok := t.Column(target)
-	if !ok {
-		hint := ""
-		if name, ok := nearest(target, t.Names); ok {
-			hint = fmt.Sprintf("; did you mean %q?", name)
-		}
-		return nil, fmt.Errorf("%s: no column %q for the target%s; %s",
-			t.Source, target, hint, t.describeColumns())
+	d, err := t.labelled(inputs, target)
+	if err == nil {
+		err = t.check(append(uses(d.inputs), uses(d.target)...)...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (t *Table) labelled(inputs []string, target string) (*Data, error) {
+	at, err := t.column(target, "for the target")
+	if err != nil {
+		return nil, err
 	}
 	columns, err := t.columns(inputs)
 	if err != nil {

@@ -22,12 +22,13 @@ import (
 // the arrays it lists, and a SHA-256 of all before it. Numbers are little-endian.
 const (
 	magic   = "KRIGO\r\n\x1a"
-	Version = 3 // the newest format version this package writes; it reads all
+	Version = 4 // the newest format version this package writes; it reads all
 
 	// Models are written in the oldest version that holds them, for older readers.
 	factored   = 1 // posteriors with Cholesky factors, and certificates by kl with a prior on the grid
 	unfactored = 2 // posteriors by conjugate gradients and nearest rows
 	informed   = 3 // priors that are posteriors, and certificates with terms of their own
+	encoded    = 4 // inputs that columns of a table are encoded as
 
 	prefix    = len(magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -38,6 +39,7 @@ type header struct {
 	Objective         string                `json:"objective"`
 	Inputs            []string              `json:"inputs"`
 	Target            string                `json:"target"`
+	Encoding          *dataset.Encoding     `json:"encoding,omitempty"`
 	Scaling           dataset.Scaling       `json:"scaling"`
 	Kernel            kernel.Spec           `json:"kernel"` // for people; the array theta is what counts
 	Mean              string                `json:"mean"`
@@ -126,7 +128,7 @@ func (m *Model) write(w io.Writer) error {
 		roles[i] = byte(r)
 	}
 	h := header{
-		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Scaling: m.Scaling,
+		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Encoding: m.Encoding, Scaling: m.Scaling,
 		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves, Notices: m.Notices, Conformal: m.Conformal,
@@ -144,6 +146,9 @@ func (m *Model) write(w io.Writer) error {
 	}
 	if m.Terms.Extended() {
 		version = informed
+	}
+	if m.Encoding != nil {
+		version = encoded
 	}
 	h.Arrays = append(h.Arrays, array{"roles", "uint8", len(roles), 1})
 	for _, part := range parts {
@@ -278,7 +283,7 @@ func decode(raw []byte) (*Model, error) {
 // lengths are known to fit.
 func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
-		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
+		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Encoding: h.Encoding, Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves, Notices: h.Notices, Conformal: h.Conformal,
 	}
@@ -313,6 +318,11 @@ func (h header) model(data []byte) (*Model, error) {
 	d := len(h.Inputs)
 	if d == 0 || len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
 		return nil, errUnfit
+	}
+	if h.Encoding != nil {
+		if err := h.Encoding.Check(h.Inputs); err != nil {
+			return nil, fmt.Errorf("the model file's encoding: %w", err)
+		}
 	}
 	arrays := arrays{found, shape, h.Solver, h.Nearest}
 	var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -22,11 +23,27 @@ type stored struct {
 	Bound    float64   `json:"bound"`
 }
 
-// snelson60 is the data the model was made from.
-func snelson60() *dataset.Table {
+// snelson60 is the data the model was made from, where it has one with a column of text.
+func snelson60(side bool) *dataset.Table {
 	t := data.Snelson()
 	t.Rows, t.Values, t.Lines = 60, t.Values[:120], t.Lines[:60]
+	if side {
+		return withSide(t)
+	}
 	return t
+}
+
+// withSide adds a column of text in which some cells are missing.
+func withSide(t *dataset.Table) *dataset.Table {
+	with := &dataset.Table{Source: t.Source, Names: append([]string{"side"}, t.Names...)}
+	for i := range t.Rows {
+		row := []string{[]string{"left", "right", "", "7"}[i%4]}
+		for _, v := range t.Values[i*len(t.Names) : (i+1)*len(t.Names)] {
+			row = append(row, fmt.Sprint(v))
+		}
+		with.Append(row)
+	}
+	return with
 }
 
 // TestVersions loads files that earlier versions wrote. They have to go on loading and
@@ -40,9 +57,13 @@ func TestVersions(t *testing.T) {
 		version(t, "testdata/v3", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Objective: "fitc", Inducing: 5,
 			Prior: "informed", PriorShare: 0.4, PosteriorLearnt: true, Temper: []float64{0.5}, Promise: 0.1, CalibrationFraction: 0.32}, 24)
 	})
+	t.Run("4, encoded inputs", func(t *testing.T) {
+		version(t, "testdata/v4", krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1, ARD: "off", Inducing: 8, Categorical: []string{"side"}, Missing: "mean"}, 40)
+	})
 }
 
 func version(t *testing.T, name string, o krigo.Options, rows int) {
+	side := len(o.Categorical) > 0
 	file, figures := name+".krigo", name+".json"
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE_SNAPSHOTS") == "1" {
 		makeVersion(t, file, figures, o)
@@ -59,7 +80,7 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	if err := json.Unmarshal(raw, &want); err != nil || len(want.X) == 0 {
 		t.Fatalf("%d points, %v", len(want.X), err)
 	}
-	ps, err := krigo.Predict(m, points(want.X))
+	ps, err := krigo.Predict(m, points(want.X, side))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,31 +92,36 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	if m.Certificate == nil || m.Certificate.Bound != want.Bound || !m.Certificate.Valid || m.Certificate.Rows != rows {
 		t.Errorf("certificate %+v", m.Certificate)
 	}
-	r, err := krigo.Certify(m, snelson60(), 0)
+	r, err := krigo.Certify(m, snelson60(side), 0)
 	if err != nil || !r.Matches {
 		t.Errorf("recertified: %+v, %v", r, err)
 	}
 	// Its hashes of single rows find one of its own.
-	if f, err := krigo.CertifyFresh(m, own(m)); err == nil {
+	if f, err := krigo.CertifyFresh(m, own(m, side)); err == nil {
 		t.Errorf("a row it was made from passes for fresh: %+v", f)
 	}
 }
 
 // own is a row that the model was made from.
-func own(m *krigo.Model) *dataset.Table {
-	t, i := snelson60(), dataset.RowsOf(m.Roles, dataset.Certified)[0]
-	return &dataset.Table{Source: "one row", Names: t.Names, Rows: 1, Values: t.Values[2*i : 2*i+2], Lines: []int{2}}
+func own(m *krigo.Model, side bool) *dataset.Table {
+	t, i := snelson60(side), dataset.RowsOf(m.Roles, dataset.Certified)[0]
+	d := len(t.Names)
+	return &dataset.Table{Source: "one row", Names: t.Names, Rows: 1, Values: t.Values[d*i : d*i+d], Text: t.Text, Lines: []int{2}}
 }
 
 // close allows for another order of additions on another processor.
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-11*math.Max(1, math.Abs(b)) }
 
-func points(x []float64) *dataset.Table {
-	return &dataset.Table{Source: "points", Names: []string{"x"}, Rows: len(x), Values: x, Lines: make([]int, len(x))}
+func points(x []float64, side bool) *dataset.Table {
+	t := &dataset.Table{Source: "points", Names: []string{"x"}, Rows: len(x), Values: x, Lines: make([]int, len(x))}
+	if side {
+		return withSide(t)
+	}
+	return t
 }
 
 func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
-	m, err := krigo.Fit(context.Background(), snelson60(), o)
+	m, err := krigo.Fit(context.Background(), snelson60(len(o.Categorical) > 0), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +130,7 @@ func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
 	for i := range 13 {
 		out.X = append(out.X, float64(i)/2)
 	}
-	ps, err := krigo.Predict(m, points(out.X))
+	ps, err := krigo.Predict(m, points(out.X, len(o.Categorical) > 0))
 	if err != nil {
 		t.Fatal(err)
 	}

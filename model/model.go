@@ -20,8 +20,9 @@ import (
 // to check its certificate. Numbers are in scaled units where not said otherwise.
 type Model struct {
 	Objective        string
-	Inputs           []string // column names, in the order of the posterior's inputs
+	Inputs           []string // names, in the order of the posterior's inputs
 	Target           string
+	Encoding         *dataset.Encoding // by which columns of a table become inputs; nil: as they stand
 	Scaling          dataset.Scaling
 	Posterior        *posterior.Posterior
 	ObservationNoise float64 // variance of y about f; not the σ_n² of a PAC-Bayes objective
@@ -41,6 +42,17 @@ type Model struct {
 	Training  Training
 	Curves    []*Curve // of training, by starting point
 	Notices   []string
+}
+
+// Trained returns the posterior that training made: where that became the prior, and nothing was
+// learnt after it, the posterior that the prior is.
+func (m *Model) Trained() *posterior.Posterior {
+	q := m.Posterior
+	if prior, _ := q.OfPrior(); prior != nil && q.Support.Rows == 0 {
+		prior.Noise = q.Noise
+		return prior
+	}
+	return q
 }
 
 // Test is how the model does on rows it was not made from.
@@ -75,6 +87,16 @@ type Training struct {
 
 	// Alpha is the α of D = αλ + σ_n² that was learnt, nil where it was given.
 	Alpha *float64 `json:"alpha,omitempty"`
+}
+
+// Unlabelled views the columns of a table that the model predicts from.
+func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
+	return m.Encoding.Unlabelled(t, m.Inputs)
+}
+
+// Labelled views them and the target: rows to score or certify.
+func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
+	return m.Encoding.Select(t, m.Inputs, m.Target)
 }
 
 // Score evaluates the model's predictions on the given rows of d, those of all ranks together.
@@ -205,6 +227,8 @@ func (m *Model) checkTerms() error {
 	q, t := m.Posterior, m.Terms
 	prior, _ := q.OfPrior()
 	switch {
+	case t.Encoded != (m.Encoding != nil):
+		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
 	case t.Informed != (prior != nil):
 		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
 	case t.Fixed && q.Support.Rows > 0:
@@ -301,6 +325,21 @@ func (m *Model) certifiedRows(d *dataset.Data) ([]int, error) {
 	if h != m.Hash {
 		return nil, &otherData{fmt.Sprintf("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's %s",
 			d.Source, m.Source, h, m.Hash)}
+	}
+	// The certificate doesn't depend on the others, but who altered one should hear of it.
+	others, err := HashRows(d, m.Roles)
+	if err != nil {
+		return nil, err
+	}
+	altered := []float64{0}
+	if d.Ranks().Rank() == 0 && !slices.Equal(others, m.Rows) {
+		altered[0] = 1
+	}
+	if err := d.Ranks().Sum(altered); err != nil {
+		return nil, err
+	}
+	if altered[0] > 0 {
+		return nil, &otherData{fmt.Sprintf("the certified rows of %s are those the model was made from (%s), but a prior or calibration row isn't: its hash is another", d.Source, m.Source)}
 	}
 	return rows, nil
 }

@@ -205,6 +205,47 @@ func TestRoundTripWithout(t *testing.T) {
 	}
 }
 
+// TestRoundTripEncoded: a model with encoded inputs has a version of its own, and another
+// encoding than that of its inputs is refused.
+func TestRoundTripEncoded(t *testing.T) {
+	m := example(t, "se", 3, true, kernel.ZeroMean{})
+	mean := 1. / 3
+	m.Encoding = &dataset.Encoding{Missing: dataset.FillMean, Columns: []dataset.Column{{Name: "fuel", Categories: []string{"a \"gas\" <ü>"}}, {Name: "size", Mean: &mean}}}
+	m.Inputs = m.Encoding.Inputs()
+	raw := encode(t, m)
+	got, err := decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, m)
+	if raw[len(magic)] != encoded {
+		t.Errorf("version %d", raw[len(magic)])
+	}
+	of := func(h map[string]any) map[string]any { return h["encoding"].(map[string]any) }
+	column := func(h map[string]any) map[string]any { return of(h)["columns"].([]any)[0].(map[string]any) }
+	for want, change := range map[string]func(h map[string]any){
+		`missing "median": want refuse or mean`: func(h map[string]any) { of(h)["missing"] = "median" },
+		`it doesn't make the input "fuel=a`:     func(h map[string]any) { of(h)["columns"] = nil },
+		`other inputs, such as "fuel=oil"`:      func(h map[string]any) { column(h)["categories"] = []any{"oil"} },
+		`other inputs, such as "fuel"`:          func(h map[string]any) { delete(column(h), "categories") },
+		`it doesn't make the input "size"`:      func(h map[string]any) { of(h)["columns"] = of(h)["columns"].([]any)[:1] },
+		`other inputs, such as "` + strings.Repeat("x", 40): func(h map[string]any) { // not all of them at once
+			column(h)["name"], column(h)["categories"] = strings.Repeat("x", 1<<20), strings.Split(strings.Repeat("a", 1<<20), "")
+		},
+	} {
+		if _, err := decode(craft(t, raw, change)); err == nil || !strings.Contains(err.Error(), "encoding: "+want) && !strings.Contains(err.Error(), "encoding: it makes "+want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	none := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "y"}, Rows: 1, Values: []float64{1, math.NaN(), 2}}
+	if d, err := m.Unlabelled(none); err != nil || !slices.Equal(d.Inputs, m.Inputs) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if d, err := m.Labelled(none); err != nil || d.Encoding != m.Encoding {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
 	with := func(at int, b ...byte) []byte {
@@ -221,7 +262,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"text", []byte("x,y\n1,2\n3,4\n5,6\n7,8\n9,10\n"), "isn't a krigo model"},
 		{"line ends changed on the way", with(5, '\n', '\n'), "isn't a krigo model"},
 		{"version 0", with(8, 0), "version 0"},
-		{"version 4", with(8, 4), "version 4, this krigo reads versions 1 to 3: use a newer krigo"},
+		{"version 5", with(8, 5), "version 5, this krigo reads versions 1 to 4: use a newer krigo"},
 		{"header length", with(12, 0xff, 0xff, 0xff, 0xff), "cut short"},
 		{"something behind it", append(slices.Clone(good), 0), "checksum"},
 		{"the magic alone", good[:8], "cut short"},

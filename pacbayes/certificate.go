@@ -17,10 +17,11 @@ type Terms struct {
 	EpsilonRaw float64 `json:"epsilon_raw"` // Loss.Below in the target's own units
 	Delta      float64 `json:"delta"`       // the bound fails with at most this probability
 	Grid       Grid    `json:"grid"`
-	Params     int     `json:"params"`     // T: parameters of the prior that lie on the grid
-	Choices    int     `json:"choices"`    // kernel families chosen among on the certified rows, at least 1
-	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for the prior where it is informed
-	Scaling    string  `json:"scaling"`    // prior-rows, declared or all-rows
+	Params     int     `json:"params"`            // T: parameters of the prior that lie on the grid
+	Choices    int     `json:"choices"`           // kernel families chosen among on the certified rows, at least 1
+	PriorRows  int     `json:"prior_rows"`        // rows set aside for the scaling, and for the prior where it is informed
+	Scaling    string  `json:"scaling"`           // prior-rows, declared or all-rows
+	Encoded    bool    `json:"encoded,omitempty"` // categories, or means in the place of missing values, were learnt on the prior rows
 
 	// A mixed p_θ: it gives equal shares to grids of 0, 1, … digits, and to so many structures of
 	// the lengthscales. With Tied > 0 these take Tied different values, which Params counts,
@@ -170,14 +171,11 @@ func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certifi
 	return t.CertifySample(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, kl)
 }
 
-// CertifySample is Certify, also of a Posterior learnt on rows of which only a part is at hand.
+// CertifySample is Certify, also where a part of the rows is at hand.
 func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 	n := s.rows()
 	if err := t.Check(); err != nil {
 		return nil, err
-	}
-	if t.Fixed && s.Sum != nil {
-		return nil, errors.New("a bound on a posterior that is an informed prior needs all rows at hand: no certificate from parts of them")
 	}
 	if n < MinRows {
 		return nil, ErrTooFewRows
@@ -238,22 +236,29 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 	if t.Fixed {
 		delta := t.Delta / t.statements()
 		// The choice among tempers leaves the mean alone.
-		own := func() float64 {
-			return t.family().fixed(s.pointLosses(t.Loss), t.Loss.IsZeroOne(), delta)
+		var own float64
+		var err error
+		if t.Route != Twice && t.Route != "" {
+			if own, err = t.family().fixed(s, s.pointLosses(t.Loss), t.Loss.IsZeroOne(), delta); err != nil {
+				return err
+			}
 		}
 		if t.Route == Direct {
-			c.EmpiricalRisk = PointRisk(t.Loss, s.Y, s.Mean, s.Scale)
-			c.Bound = own()
+			c.EmpiricalRisk, err = s.PointRisk(t.Loss)
+			c.Bound = own
 			c.ChoicesPenalty = math.Log(t.statements())
 		} else {
-			c.Bound = t.family().fixed(s.drawLosses(t.Loss), false, delta/float64(t.Choices))
+			c.Bound, err = t.family().fixed(s, s.drawLosses(t.Loss), false, delta/float64(t.Choices))
+		}
+		if err != nil {
+			return err
 		}
 		c.BoundSqrt = c.EmpiricalRisk + math.Sqrt((c.ChoicesPenalty-math.Log(t.Delta))/(2*float64(n))) + rounding
 		switch t.Route {
 		case Direct:
 			c.MeanBound = c.Bound
 		case Both:
-			c.MeanBound = math.Min(math.Min(1, 2*c.Bound), own())
+			c.MeanBound = math.Min(math.Min(1, 2*c.Bound), own)
 		default:
 			c.MeanBound = math.Min(1, 2*c.Bound)
 		}
@@ -315,6 +320,9 @@ func (t Terms) conditions() []string {
 		c = append(c, "Scaling constants were declared beforehand, not taken from the certified rows.")
 	default:
 		c = append(c, "NOT MET: scaling constants were taken from all rows, the certified ones included, so the theorem doesn't cover this number.")
+	}
+	if t.Encoded {
+		c = append(c, "Categories of inputs, and what stands in the place of their missing values, come from the prior rows too.")
 	}
 	switch t.Route {
 	case Direct:

@@ -151,7 +151,7 @@ func TestCertifyLabels(t *testing.T) {
 		{"all-rows", "bound (heuristic: scaled with training statistics)", "NOT MET: scaling constants were taken from all rows", false},
 	} {
 		terms := exampleTerms()
-		terms.Scaling = x.scaling
+		terms.Scaling, terms.Encoded = x.scaling, true
 		c, err := terms.Certify(y, mean, variance, nil, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +160,7 @@ func TestCertifyLabels(t *testing.T) {
 			t.Errorf("%s: valid %v, label %q, scaling %q", x.scaling, c.Valid, c.Label, c.Scaling)
 		}
 		text := strings.Join(c.Conditions, "\n")
-		for _, want := range []string{x.condition, "independent draws from one source", "not the future", "band loss", "δ = 0.05", "6,2", "at most twice as large"} {
+		for _, want := range []string{x.condition, "independent draws from one source", "not the future", "band loss", "δ = 0.05", "6,2", "at most twice as large", "missing values, come from the prior rows too"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: no condition says %q:\n%s", x.scaling, want, text)
 			}

@@ -94,26 +94,31 @@ func (f Family) anyQ(risk, low, eps float64, n int) float64 {
 	return math.Min(1, KLInverseUp(risk, eps)+rounding)
 }
 
-// fixed bounds the mean of n losses in [0,1] that a predictor, fixed before, has on rows.
-func (f Family) fixed(losses []float64, zeroOne bool, delta float64) float64 {
-	n := len(losses)
+// fixed bounds the mean of the losses in [0,1] that a predictor, fixed before, has on the rows of s; losses
+// are those of the rows at hand.
+func (f Family) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (float64, error) {
+	n := s.rows()
 	var total sum
 	for _, x := range losses {
 		total.add(x)
 	}
-	risk := math.Min(total.value()/float64(n), 1)
+	mean, err := s.mean(total.value())
+	if err != nil {
+		return math.NaN(), err
+	}
+	risk := math.Min(mean, 1)
 	var b float64
 	switch {
 	case zeroOne || f == KLFamily || f == MaurerFamily:
 		b = HoldOutBound(zeroOne, risk, n, delta)
 	case f == SplitFamily:
-		b = SplitBound(losses, delta)
+		b, err = s.splitBound(losses, delta)
 	case f == BettingFamily:
-		b = BettingBound(losses, delta)
+		b, err = s.bettingBound(losses, delta)
 	default:
 		b = risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
 	}
-	return math.Min(1, b+rounding)
+	return math.Min(1, b+rounding), err
 }
 
 // pointLosses are the losses of the mean, drawLosses the expected losses of a random draw.

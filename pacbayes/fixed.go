@@ -26,17 +26,29 @@ func splitKL(low, high, eps float64) float64 {
 // Losses that take only the values 0 and 1 are better served by ClopperPearson. The result
 // is NaN for no losses, one outside [0,1], or δ outside (0,1].
 func SplitBound(losses []float64, delta float64) float64 {
-	if !validLosses(losses, delta) {
-		return math.NaN()
+	b, _ := Sample{Y: losses}.splitBound(losses, delta)
+	return b
+}
+
+// splitBound is SplitBound for the losses at all rows of s, of which those at hand are given.
+func (s Sample) splitBound(losses []float64, delta float64) (float64, error) {
+	if valid, err := s.validLosses(losses, delta); !valid {
+		return math.NaN(), err
 	}
 	var low, high sum
 	for _, x := range losses {
 		low.add(math.Min(x, splitAt) / splitAt)
 		high.add(math.Max(x-splitAt, 0) / (1 - splitAt))
 	}
-	n := float64(len(losses))
-	share := func(s sum) float64 { return math.Min(s.value()/n, 1) }
-	return splitKL(share(low), share(high), math.Log(2/delta)/n)
+	means := [2]float64{}
+	for i, part := range []sum{low, high} {
+		mean, err := s.mean(part.value())
+		if err != nil {
+			return math.NaN(), err
+		}
+		means[i] = math.Min(mean, 1)
+	}
+	return splitKL(means[0], means[1], math.Log(2/delta)/float64(s.rows())), nil
 }
 
 // bettors is the number of fractions c_k of BettingBound.
@@ -58,23 +70,36 @@ const bettors = 64
 // doesn't depend on the order of the rows. For losses 0 and 1 it is a little above TestBound.
 // The result is NaN for no losses, one outside [0,1], or δ outside (0,1].
 func BettingBound(losses []float64, delta float64) float64 {
-	if !validLosses(losses, delta) {
-		return math.NaN()
+	b, _ := Sample{Y: losses}.bettingBound(losses, delta)
+	return b
+}
+
+// bettingBound is BettingBound for the losses at all rows of s, of which those at hand are given.
+func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
+	if valid, err := s.validLosses(losses, delta); !valid {
+		return math.NaN(), err
 	}
 	var total sum
 	for _, x := range losses {
 		total.add(x)
 	}
-	low := math.Min(total.value()/float64(len(losses)), 1)
+	mean, err := s.mean(total.value())
+	logWealth := func(m float64) (w float64) {
+		if err == nil {
+			w, err = s.logWealth(losses, m)
+		}
+		return w
+	}
+	low := math.Min(mean, 1)
 	// A factor's rounding is 1e-16, and there are n of them.
-	need := -math.Log(delta) + 1e-15*float64(len(losses)+bettors)
+	need := -math.Log(delta) + 1e-15*float64(s.rows()+bettors)
 	// m = 1 − (1−x̄)2^−s: halving the distance to 1 finds an upper end, where one short of 1
 	// would be found; then the bracket is halved.
 	high := low
-	for logWealth(losses, high) < need {
+	for err == nil && logWealth(high) < need {
 		low, high = high, high+(1-high)/2
 		if 1-high < 1e-12 {
-			return 1
+			return 1, err
 		}
 	}
 	for range 60 {
@@ -82,22 +107,21 @@ func BettingBound(losses []float64, delta float64) float64 {
 		if !(low < mid && mid < high) || high-low < 1e-13*high {
 			break
 		}
-		if logWealth(losses, mid) < need {
+		if logWealth(mid) < need {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	return math.Min(1, high+rounding)
+	return math.Min(1, high+rounding), err
 }
 
 // logWealth is ln W(m) of BettingBound, m < 1.
-func logWealth(losses []float64, m float64) float64 {
+func (s Sample) logWealth(losses []float64, m float64) (float64, error) {
 	if m >= 1 {
-		return math.Inf(1)
+		return math.Inf(1), nil
 	}
 	var logs [bettors]float64
-	most := math.Inf(-1)
 	for k := range logs {
 		s := math.Sin((float64(k) + 0.5) * math.Pi / (2 * bettors))
 		c := s * s
@@ -113,20 +137,33 @@ func logWealth(losses []float64, m float64) float64 {
 			total += math.Log(product)
 		}
 		logs[k] = total
-		most = math.Max(most, total)
+	}
+	if s.Sum != nil {
+		if err := s.Sum(logs[:]); err != nil {
+			return math.NaN(), err
+		}
+	}
+	most := math.Inf(-1)
+	for _, l := range logs {
+		most = math.Max(most, l)
 	}
 	var wealth float64
 	for _, l := range logs {
 		wealth += math.Exp(l - most)
 	}
-	return most + math.Log(wealth/bettors)
+	return most + math.Log(wealth/bettors), nil
 }
 
-func validLosses(losses []float64, delta float64) bool {
+func (s Sample) validLosses(losses []float64, delta float64) (bool, error) {
+	wrong := []float64{0}
 	for _, x := range losses {
 		if !(0 <= x && x <= 1) {
-			return false
+			wrong[0]++
 		}
 	}
-	return len(losses) > 0 && 0 < delta && delta <= 1
+	var err error
+	if s.Sum != nil {
+		err = s.Sum(wrong)
+	}
+	return err == nil && wrong[0] == 0 && s.rows() > 0 && 0 < delta && delta <= 1, err
 }

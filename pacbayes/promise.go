@@ -55,9 +55,17 @@ func (t Terms) promise(s Sample, kl float64) (*Promise, error) {
 		half.Loss = band
 		switch {
 		case direct:
-			p.Bound = half.family().fixed(s.pointLosses(band), true, half.Delta)
+			b, err := half.family().fixed(s, s.pointLosses(band), true, half.Delta)
+			if err != nil {
+				return nil, err
+			}
+			p.Bound = b
 		case t.Fixed:
-			p.Bound = math.Min(1, 2*half.family().fixed(s.drawLosses(band), false, half.Delta/float64(half.Choices)))
+			b, err := half.family().fixed(s, s.drawLosses(band), false, half.Delta/float64(half.Choices))
+			if err != nil {
+				return nil, err
+			}
+			p.Bound = math.Min(1, 2*b)
 		default:
 			f := half.family()
 			if f == SplitFamily { // its parts are no 0/1 losses

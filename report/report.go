@@ -20,6 +20,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 //go:embed report.html
@@ -66,6 +68,7 @@ type sample struct {
 // maker makes a report of a model.
 type maker struct {
 	m *krigo.Model
+	q *posterior.Posterior // that was trained
 	content
 	shown  *sample // rows that the figures show; nil without data
 	effect []float64
@@ -74,17 +77,26 @@ type maker struct {
 	centre []float64
 	low    []float64
 	high   []float64
+
+	evidence *krigo.EvidenceBounds // nil where there are none
 }
 
 // Write writes the report of a model, with figures of its predictions on a table's rows
 // unless that is nil: on those it has not seen, if there are any.
 func Write(w io.Writer, m *krigo.Model, table *dataset.Table) error {
-	r := &maker{m: m}
+	r := &maker{m: m, q: m.Trained()}
 	r.Style = template.CSS(style)
 	r.Title = fmt.Sprintf("%s from %s", m.Target, count(len(m.Inputs), "input"))
 	r.certificate()
 	if table != nil {
-		if err := r.sample(table); err != nil {
+		d, err := m.Labelled(table)
+		if err != nil {
+			return err
+		}
+		if err := r.sample(d); err != nil {
+			return err
+		}
+		if r.evidence, err = krigo.BoundEvidence(m, d); err != nil {
 			return err
 		}
 	}
@@ -135,11 +147,7 @@ func (r *maker) certificate() {
 }
 
 // sample chooses the rows that the figures show, and predicts them.
-func (r *maker) sample(table *dataset.Table) error {
-	d, err := table.Select(r.m.Inputs, r.m.Target)
-	if err != nil {
-		return err
-	}
+func (r *maker) sample(d *dataset.Data) error {
 	own, err := r.m.MadeFrom(d)
 	if err != nil {
 		return err
@@ -153,7 +161,7 @@ func (r *maker) sample(table *dataset.Table) error {
 	if own {
 		rows, s.name = dataset.RowsOf(r.m.Roles, dataset.Test), "test rows"
 	} else {
-		rows, s.name = slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found }), "rows of "+table.Source
+		rows, s.name = slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found }), "rows of "+d.Source
 	}
 	if len(rows) == 0 {
 		rows, s.name, s.fresh = d.All(), "rows that it was made from", false
@@ -167,14 +175,14 @@ func (r *maker) sample(table *dataset.Table) error {
 	if s.x, s.y, err = d.Select(chosen); err != nil {
 		return err
 	}
-	s.ps, err = krigo.Predict(r.m, &dataset.Table{Source: table.Source, Names: r.m.Inputs, Rows: len(chosen), Values: s.x})
+	s.ps, err = krigo.Predict(r.m, &dataset.Table{Source: d.Source, Names: r.m.Inputs, Rows: len(chosen), Values: s.x})
 	r.shown = s
 	return err
 }
 
 func (r *maker) facts() {
 	m := r.m
-	spec := m.Posterior.Kernel.Spec(m.Posterior.Theta)
+	spec := r.q.Kernel.Spec(r.q.Theta)
 	rows := 0
 	for _, role := range m.Roles {
 		if role != dataset.Test {
@@ -182,8 +190,8 @@ func (r *maker) facts() {
 		}
 	}
 	method := "full GP"
-	if m.Posterior.Sparse() {
-		method = fmt.Sprintf("sparse GP, %s", count(m.Posterior.Support.Rows, "inducing input"))
+	if r.q.Sparse() {
+		method = fmt.Sprintf("sparse GP, %s", count(r.q.Support.Rows, "inducing input"))
 	}
 	number := func(v float64) string { return fmt.Sprintf("%.4g", v) }
 	t := m.Training
@@ -192,12 +200,22 @@ func (r *maker) facts() {
 		{"Inputs", strings.Join(m.Inputs, ", ")},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", spec.String()},
-		{"Noise variance", number(m.Posterior.Noise) + " (scaled units); observation noise " + number(m.ObservationNoise)},
+		{"Noise variance", number(r.q.Noise) + " (scaled units); observation noise " + number(m.ObservationNoise)},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"), t.Seconds, t.Stopped, number(t.ObjectiveValue))},
 	}
+	if e := m.Encoding; e != nil {
+		r.Facts = slices.Insert(r.Facts, 2, fact{"Encoding", e.String()})
+	}
+	if b := r.evidence; b != nil {
+		r.Facts = append(r.Facts, fact{"Log evidence", fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats: so much the inducing inputs leave open of the exact GP's", number(*b.Variational), number(*b.Upper))})
+	}
 	if c := m.Certificate; c != nil {
+		bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", c.Bound, c.MeanBound)
+		if c.Route == pacbayes.Direct {
+			bound = fmt.Sprintf("hold-out bound on the mean %.4f", c.MeanBound)
+		}
 		r.Facts = append(r.Facts,
-			fact{"Bound", fmt.Sprintf("on a random draw %.4f, on the mean %.4f, from %s", c.Bound, c.MeanBound, count(c.Rows, "certified row"))},
+			fact{"Bound", bound + ", from " + count(c.Rows, "certified row")},
 			fact{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats", c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)})
 	}
 	if s := m.Test; s != nil {
@@ -214,6 +232,9 @@ func (r *maker) extent() {
 	for j := range r.m.Inputs {
 		mean, scale := r.m.Scaling.InputMean[j], r.m.Scaling.InputScale[j]
 		centre, low, high := mean, mean-2.5*scale, mean+2.5*scale
+		if r.m.Encoding.OneHot(j) {
+			low, high = 0, 1
+		}
 		if r.shown != nil {
 			var column []float64
 			for i := j; i < len(r.shown.x); i += len(r.m.Inputs) {
@@ -259,7 +280,7 @@ func (r *maker) slice(j int) (x []float64, ps []krigo.Prediction, err error) {
 // far the mean moves along them.
 func (r *maker) relevance() error {
 	d := len(r.m.Inputs)
-	r.effect = inverseLengthscales(r.m.Posterior.Kernel.Spec(r.m.Posterior.Theta), d)
+	r.effect = inverseLengthscales(r.q.Kernel.Spec(r.q.Theta), d)
 	r.by = "inverse lengthscale, in standard deviations of the input"
 	if d == 1 || r.effect == nil || slices.Min(r.effect) == slices.Max(r.effect) {
 		r.effect, r.by = make([]float64, d), "standard deviation of the mean along the input, the others at their medians ("+r.m.Target+")"
@@ -521,10 +542,10 @@ func (r *maker) drawSlices() error {
 			}
 			caption += "; points are " + s.name
 		}
-		if d == 1 && r.m.Posterior.Sparse() {
+		if d == 1 && r.q.Sparse() {
 			level := min(slices.Min(mean)-slices.Max(with), p.Y.Min)
 			var pts plotter.XYs
-			for i := range r.m.Posterior.Support.Rows {
+			for i := range r.q.Support.Rows {
 				pts = append(pts, plotter.XY{X: r.raw(i, 0), Y: level})
 			}
 			if err := dots(p, "inducing inputs", orange, 2.5, pts); err != nil {
@@ -543,7 +564,7 @@ func (r *maker) drawSlices() error {
 
 // raw is coordinate j of support point i in the units of the data.
 func (r *maker) raw(i, j int) float64 {
-	return r.m.Posterior.Support.At(i, j)*r.m.Scaling.InputScale[j] + r.m.Scaling.InputMean[j]
+	return r.q.Support.At(i, j)*r.m.Scaling.InputScale[j] + r.m.Scaling.InputMean[j]
 }
 
 func (r *maker) drawSurface() error {
@@ -579,7 +600,7 @@ func (r *maker) drawSurface() error {
 }
 
 func (r *maker) drawInducing() error {
-	if !r.m.Posterior.Sparse() || len(r.m.Inputs) == 1 {
+	if !r.q.Sparse() || len(r.m.Inputs) == 1 {
 		return nil
 	}
 	a, b := r.order[0], r.order[1]
@@ -591,7 +612,7 @@ func (r *maker) drawInducing() error {
 		}
 	}
 	var pts plotter.XYs
-	for i := range r.m.Posterior.Support.Rows {
+	for i := range r.q.Support.Rows {
 		pts = append(pts, plotter.XY{X: r.raw(i, a), Y: r.raw(i, b)})
 	}
 	if err := dots(p, "inducing inputs", orange, 2, pts); err != nil {

@@ -54,7 +54,7 @@ func TestFigures(t *testing.T) {
 	}{
 		{"sparse with test rows", boston, boston, krigo.Options{Target: "MEDV", Inducing: 10, ARD: "on", TestFraction: 0.3, Epochs: 20},
 			"Training|Predicted and observed|Residuals|Calibration|Relevance|Along *|Along *|Along *|Along *|The two most relevant inputs|Inducing inputs",
-			[]string{"60 test rows", "inverse lengthscale", "10 inducing inputs"}},
+			[]string{"60 test rows", "inverse lengthscale", "10 inducing inputs", "Log evidence", "hold-out bound on the mean"}},
 		{"training rows", snelson, snelson, krigo.Options{Target: "y", Inducing: 5},
 			"Training|Predicted and observed|Residuals|Along x", []string{"made from, which it predicts better", "where the inducing inputs are"}},
 		{"no data", snelson, nil, krigo.Options{Target: "y", Objective: "evidence", Restarts: 2, Scaling: "all-rows"},

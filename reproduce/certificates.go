@@ -33,13 +33,13 @@ type certifiedMethod struct {
 // certifiedMethods are in the order in which they run: the cheapest first.
 var certifiedMethods = []certifiedMethod{
 	{"direct 0.5", "half of the rows train a prior, the others certify its mean", func(o *krigo.Options, point string) {
-		o.Objective, o.Prior, o.ARD = point, "informed", "on"
+		o.Objective, o.Prior, o.ARD, o.PriorShare = point, "informed", "on", 0.5
 	}},
 	{"direct 0.7", "the same with 0.7 of the rows", func(o *krigo.Options, point string) {
 		o.Objective, o.Prior, o.ARD, o.PriorShare = point, "informed", "on", 0.7
 	}},
 	{"learnt 0.5", "half of the rows train a prior, tempered by 1 or 0.1, and Q is learnt on the others", func(o *krigo.Options, point string) {
-		o.Objective, o.Prior, o.ARD, o.PosteriorLearnt, o.Temper = point, "informed", "on", true, []float64{1, 0.1}
+		o.Objective, o.Prior, o.ARD, o.PriorShare, o.PosteriorLearnt, o.Temper = point, "informed", "on", 0.5, true, []float64{1, 0.1}
 	}},
 	{"point", "evidence or vfe on all rows but those for the scaling, with the grid's certificate", func(o *krigo.Options, point string) {
 		o.Objective, o.ARD = point, "on"
@@ -76,7 +76,7 @@ func (s certifiedSet) run(ctx context.Context, env Env, m certifiedMethod, split
 			return certifiedResult{}, err
 		}
 	}
-	o := krigo.Options{Target: targets[s.name], Epsilon: s.epsilon, EpsilonUnits: "raw", TestFraction: 0.2, Seed: uint64(split)}
+	o := krigo.Options{Target: targets[s.name], Epsilon: s.epsilon, EpsilonUnits: "raw", TestFraction: 0.2, Seed: uint64(split), Objective: "kl-pac"}
 	point := "evidence"
 	if !s.full {
 		// One lengthscale an input: the families' choice would double the hours.

@@ -157,7 +157,7 @@ func (s shifted) Plot(c draw.Canvas, p *plot.Plot) {
 // certificate.
 func snelsonBand(ctx context.Context, env Env) error {
 	table := data.Snelson()
-	m, err := krigo.Fit(ctx, table, krigo.Options{Target: "y", Epsilon: 1})
+	m, err := krigo.Fit(ctx, table, krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1})
 	if err != nil {
 		return err
 	}

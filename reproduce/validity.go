@@ -122,7 +122,7 @@ type trial struct {
 // trials are the objectives and kinds of priors, with few evaluations: a bound has to hold
 // wherever training ends.
 var trials = []trial{
-	{name: "kl-pac", o: krigo.Options{}},
+	{name: "kl-pac", o: krigo.Options{Objective: "kl-pac"}},
 	{name: "sqrt-pac", o: krigo.Options{Objective: "sqrt-pac"}},
 	{name: "evidence", o: krigo.Options{Objective: "evidence"}},
 	{name: "vfe", o: krigo.Options{Objective: "vfe"}},
@@ -131,11 +131,11 @@ var trials = []trial{
 	{name: "pep", o: krigo.Options{Objective: "pep"}},
 	{name: "svgp", o: krigo.Options{Objective: "svgp", Batch: 25}},
 	{name: "renyi", o: krigo.Options{Objective: "renyi"}},
-	{name: "kl-pac, mixed grid", o: krigo.Options{GridMixed: true}},
-	{name: "kl-pac, free", o: krigo.Options{Inducing: trialInducing, PosteriorFree: true}},
-	{name: "informed, evidence", o: krigo.Options{Prior: "informed", Objective: "evidence"}, controls: true},
-	{name: "informed, vfe", o: krigo.Options{Prior: "informed", Objective: "vfe"}},
-	{name: "informed, kl-pac", o: krigo.Options{Prior: "informed"}},
+	{name: "kl-pac, mixed grid", o: krigo.Options{Objective: "kl-pac", GridMixed: true}},
+	{name: "kl-pac, free", o: krigo.Options{Objective: "kl-pac", Inducing: trialInducing, PosteriorFree: true}},
+	{name: "informed, evidence", o: krigo.Options{Prior: "informed", Objective: "evidence", PriorShare: 0.5}, controls: true},
+	{name: "informed, vfe", o: krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.5}},
+	{name: "informed, kl-pac", o: krigo.Options{Prior: "informed", Objective: "kl-pac", PriorShare: 0.5}},
 	{name: "informed, learnt", o: krigo.Options{Prior: "informed", Objective: "evidence", PriorShare: 0.3, PosteriorLearnt: true}},
 	{name: "informed, learnt sparse", o: krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.3, PosteriorLearnt: true, Temper: []float64{1, 0.1}}},
 	{name: "informed, free", o: krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.3, PosteriorFree: true}},

@@ -5,6 +5,7 @@ package serve
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,12 +17,14 @@ import (
 )
 
 // TestPage uses the page as a person would, in a browser: a token, two models, numbers typed
-// in, a CSV file, mistakes. SCREENSHOTS names a folder to keep pictures in.
+// in, a category chosen, a value left out, a CSV file, mistakes. SCREENSHOTS names a folder to keep pictures in.
 func TestPage(t *testing.T) {
 	folder := t.TempDir()
 	m, other := fitted(t, 0), fitted(t, 1)
 	saved(t, m, filepath.Join(folder, "a.krigo"))
 	saved(t, other, filepath.Join(folder, "b.krigo"))
+	_, third := categorical(t)
+	saved(t, third, filepath.Join(folder, "c.krigo"))
 	address, _ := started(t, folder, Options{Token: "secret"})
 	p, err := browser.Open()
 	if err != nil {
@@ -80,6 +83,18 @@ func TestPage(t *testing.T) {
 	mean(other, -1e3)
 	enter("#inputs input", "4")
 	mean(other, 4)
+
+	enter("#model", "c")
+	ok(p.Until(`document.getElementById("title").textContent === "c: y from 2 inputs"`))
+	enter("#inputs select", "oil")
+	enter("#inputs input", "")
+	ps, err := krigo.Predict(third, &dataset.Table{Source: "t", Names: []string{"fuel", "size"}, Rows: 1, Values: []float64{0, math.NaN()}, Text: [][]string{{"oil"}, nil}})
+	ok(err)
+	var shown string
+	ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &shown))
+	ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && !document.getElementById("answer").hidden`, shown)))
+	enter("#model", "b")
+	ok(p.Until(`document.getElementById("title").textContent.startsWith("b:")`))
 
 	var csv strings.Builder
 	csv.WriteString("id,x\n")

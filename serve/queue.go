@@ -26,6 +26,7 @@ var (
 // queue predicts the rows of concurrent requests together: while one batch is computed the
 // next one gathers. Nothing waits for company, and an idle queue has no goroutine.
 type queue struct {
+	view    func(*dataset.Table) (*dataset.Data, error) // of the inputs
 	predict func(*dataset.Table) ([]krigo.Prediction, error)
 	inputs  []string
 	limit   int             // rows that may wait
@@ -51,7 +52,7 @@ type job struct {
 
 // run predicts the rows of a table, or returns what is wrong with them, or ctx's error.
 func (q *queue) run(ctx context.Context, t *dataset.Table) ([]krigo.Prediction, error) {
-	d, err := t.Unlabelled(q.inputs)
+	d, err := q.view(t)
 	if err != nil {
 		return nil, err
 	}

@@ -23,25 +23,36 @@ func bad(status int, format string, args ...any) error {
 	return &badRequest{status, fmt.Errorf(format, args...)}
 }
 
-// cell is one value of a row: a number.
-type cell float64
-
-// UnmarshalJSON says more than encoding/json would.
-func (c *cell) UnmarshalJSON(text []byte) error {
-	switch text[0] {
+// cell reads a value of a row as a CSV file would have it: a number, of categorical inputs
+// text too, and null where a value may be missing.
+func (i Input) cell(value json.RawMessage) (string, error) {
+	switch value[0] {
 	case '"':
-		return fmt.Errorf("%s is text: write a number", clip(text))
+		if i.Categories == nil {
+			return "", fmt.Errorf("%s is text: write a number", clip(value))
+		}
+		var text string
+		err := json.Unmarshal(value, &text)
+		return text, err
 	case 'n':
-		return errors.New("the value is missing: write a number")
+		if !i.Missing {
+			return "", errors.New("the value is missing: write " + i.kind())
+		}
+		return "", nil
 	case 't', 'f', '[', '{':
-		return fmt.Errorf("%s isn't a number", clip(text))
+		return "", fmt.Errorf("%s isn't %s", clip(value), i.kind())
 	}
-	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil {
-		return fmt.Errorf("%s is out of the range of a 64-bit number", clip(text))
+	if _, err := strconv.ParseFloat(string(value), 64); err != nil {
+		return "", fmt.Errorf("%s is out of the range of a 64-bit number", clip(value))
 	}
-	*c = cell(v)
-	return nil
+	return string(value), nil
+}
+
+func (i Input) kind() string {
+	if i.Categories != nil {
+		return "a category"
+	}
+	return "a number"
 }
 
 func clip(text []byte) string {
@@ -59,7 +70,7 @@ type request struct {
 
 // parseJSON reads {"model": NAME, "rows": [ROW, …]}, where a ROW is an object by the inputs'
 // names, or an array in their order. It stops at the first row too many.
-func parseJSON(body []byte, inputs func(model string) ([]string, error), maxRows int) (*request, error) {
+func parseJSON(body []byte, inputs func(model string) ([]Input, error), maxRows int) (*request, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	syntax := func(err error) error {
 		var known *badRequest
@@ -128,15 +139,20 @@ func parseJSON(body []byte, inputs func(model string) ([]string, error), maxRows
 	if len(rows) == 0 {
 		return nil, bad(400, "there are no rows to predict")
 	}
-	names, err := inputs(r.Model)
+	of, err := inputs(r.Model)
 	if err != nil {
 		return nil, err
 	}
-	r.Table = &dataset.Table{Source: "the request", Names: names, Rows: len(rows), Values: make([]float64, 0, len(rows)*len(names))}
+	r.Table = &dataset.Table{Source: "the request", Values: make([]float64, 0, len(rows)*len(of))}
+	for _, input := range of {
+		r.Table.Names = append(r.Table.Names, input.Name)
+	}
 	for i, raw := range rows {
-		if r.Table.Values, err = appendRow(r.Table.Values, raw, names); err != nil {
+		row, err := cells(raw, of)
+		if err != nil {
 			return nil, bad(400, "row %d: %w", i+1, err)
 		}
+		r.Table.Append(row)
 	}
 	return &r, nil
 }
@@ -145,40 +161,42 @@ func tooManyRows(limit int) error {
 	return bad(413, "more than %d rows: send them in several requests", limit)
 }
 
-// appendRow appends the values of a row in the order of names.
-func appendRow(values []float64, raw json.RawMessage, names []string) ([]float64, error) {
+// cells returns the cells of a row in the order of the inputs.
+func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
+	out := make([]string, len(inputs))
+	var err error
 	switch raw[0] {
 	case '[':
-		var row []cell
+		var row []json.RawMessage
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return nil, err
 		}
-		if len(row) != len(names) {
-			return nil, fmt.Errorf("%d values for %d inputs", len(row), len(names))
+		if len(row) != len(inputs) {
+			return nil, fmt.Errorf("%d values for %d inputs", len(row), len(inputs))
 		}
-		for _, c := range row {
-			values = append(values, float64(c))
+		for j, value := range row {
+			if out[j], err = inputs[j].cell(value); err != nil {
+				return nil, err
+			}
 		}
 	case '{':
 		var row map[string]json.RawMessage
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return nil, err
 		}
-		for _, name := range names {
-			text, ok := row[name]
+		for j, input := range inputs {
+			value, ok := row[input.Name]
 			if !ok {
-				return nil, fmt.Errorf("input %q is missing", name)
+				return nil, fmt.Errorf("input %q is missing", input.Name)
 			}
-			var c cell
-			if err := c.UnmarshalJSON(text); err != nil {
-				return nil, fmt.Errorf("input %q: %w", name, err)
+			if out[j], err = input.cell(value); err != nil {
+				return nil, fmt.Errorf("input %q: %w", input.Name, err)
 			}
-			values = append(values, float64(c))
 		}
 	default:
 		return nil, fmt.Errorf("%s is neither an object nor an array", clip(raw))
 	}
-	return values, nil
+	return out, nil
 }
 
 // parseCSV reads CSV text with a header.

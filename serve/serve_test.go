@@ -160,6 +160,99 @@ func TestAgrees(t *testing.T) {
 	wait.Wait()
 }
 
+// categorical is a table with a column of text and gaps, and a model of it.
+func categorical(t testing.TB) (*dataset.Table, *krigo.Model) {
+	t.Helper()
+	table := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "y"}}
+	for i := range 60 {
+		size := fmt.Sprint(i % 7)
+		if i%9 == 4 {
+			size = ""
+		}
+		table.Append([]string{[]string{"gas", "oil", "7", ""}[i%4], size, fmt.Sprint(i%7 + 3*(i%4))})
+	}
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Inducing: 4, ARD: "off", Categorical: []string{"fuel"}, Missing: "mean"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table, m
+}
+
+// TestCategories: rows of a model that encodes its inputs are the columns of its data, text
+// and gaps too, as JSON and as CSV.
+func TestCategories(t *testing.T) {
+	table, m := categorical(t)
+	text := "size,note,fuel\n2,a,oil\n,b,gas\n1,,coal\n3,1,\n4,2,7.0\n"
+	rows, err := dataset.Read(strings.NewReader(text), "new.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := krigo.Predict(m, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
+	url := "http://" + address + "/v1/predict"
+	var csv bytes.Buffer
+	if err := krigo.WritePredictions(&csv, want); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := post(t, url, "text/csv", text); status != 200 || body != csv.String() {
+		t.Errorf("status %d: %s", status, body)
+	}
+	var a Answer
+	status, body := post(t, url, jsonKind, `{"rows": [["oil", 2], {"fuel": "gas", "size": null}, {"size": 1, "fuel": "coal"}, [null, 3], [7, 4]]}`)
+	if err := json.Unmarshal([]byte(body), &a); status != 200 || err != nil || !slices.Equal(a.Predictions, want) {
+		t.Errorf("status %d, %v: %s", status, err, body)
+	}
+	for rows, want := range map[string]string{
+		`[["gas", "2"]]`: `row 1: \"2\" is text: write a number`,
+		`[[true, 2]]`:    "true isn't a category",
+		`[["gas"]]`:      "1 values for 2 inputs",
+		`[{"size": 2}]`:  `input \"fuel\" is missing`,
+	} {
+		if status, body := post(t, url, jsonKind, `{"rows": `+rows+`}`); status != 400 || !strings.Contains(body, want) {
+			t.Errorf("%s: status %d, %s", rows, status, body)
+		}
+	}
+	r, err := http.Get("http://" + address + "/v1/model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	var d Description
+	at := len(m.Inputs) - 1
+	if err := json.NewDecoder(r.Body).Decode(&d); err != nil || !reflect.DeepEqual(d.Inputs, []Input{
+		{Name: "fuel", Scale: 1, Categories: []string{"7", "gas", "oil", "other"}, Missing: true},
+		{Name: "size", Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Missing: true},
+	}) {
+		t.Errorf("%+v, %v", d.Inputs, err)
+	}
+	// Where nothing fills them, missing values are refused, of categories too.
+	strict, err := krigo.Fit(context.Background(), withoutGaps(table), krigo.Options{Target: "y", Inducing: 4, ARD: "off", Categorical: []string{"fuel"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, _ = started(t, saved(t, strict, filepath.Join(t.TempDir(), "s.krigo")), Options{})
+	for rows, want := range map[string]string{`[[null, 2]]`: "the value is missing: write a category", `[["NA", 2]]`: `column 1 (\"fuel\"): the value is missing`} {
+		if status, body := post(t, "http://"+address+"/v1/predict", jsonKind, `{"rows": `+rows+`}`); status != 400 || !strings.Contains(body, want) {
+			t.Errorf("%s: status %d, %s", rows, status, body)
+		}
+	}
+}
+
+// withoutGaps is a table with 1 in the place of missing values.
+func withoutGaps(t *dataset.Table) *dataset.Table {
+	filled := *t
+	filled.Values = slices.Clone(t.Values)
+	for i, v := range filled.Values {
+		if v != v {
+			filled.Values[i] = 1
+		}
+	}
+	return &filled
+}
+
 // TestRefusals: malformed, large, slow and aborted requests get the status they should, an
 // error that names what is wrong, and the server goes on.
 func TestRefusals(t *testing.T) {
@@ -210,7 +303,7 @@ func TestRefusals(t *testing.T) {
 		{"no model named", strings.Replace(rows(`[[1]]`), "?model=a", "", 1), 400, "name one of a, b"},
 		{"unknown parameter", strings.Replace(rows(`[[1]]`), "model=a", "modle=a", 1), 400, `\"modle\" isn't known`},
 		{"CSV, text", body("text/csv", "x\nred\n"), 400, `line 2 (row 1), column 1 (\"x\"): \"red\" is not a number`},
-		{"CSV, blank cell", body("text/csv", "x,z\n,1\n"), 400, "the cell is empty"},
+		{"CSV, blank cell", body("text/csv", "x,z\n,1\n"), 400, "the value is missing"},
 		{"CSV, column missing", body("text/csv", "z,u\n1,2\n"), 400, `input columns missing: \"x\"`},
 		{"CSV, empty", body("text/csv", ""), 400, "empty"},
 		{"CSV, header alone", body("text/csv", "x\n"), 400, "no rows"},
@@ -291,7 +384,7 @@ func TestBusy(t *testing.T) {
 	m := fitted(t, 0)
 	gate := make(chan struct{})
 	var batches [][]float64
-	q := &queue{inputs: m.Inputs, limit: 300, batched: func(int) {}, failed: func(any) {}}
+	q := &queue{view: m.Unlabelled, inputs: m.Inputs, limit: 300, batched: func(int) {}, failed: func(any) {}}
 	q.predict = func(table *dataset.Table) ([]krigo.Prediction, error) {
 		<-gate
 		batches = append(batches, table.Values)
@@ -357,7 +450,7 @@ func TestOwnRows(t *testing.T) {
 	m.Scaling.InputScale[0] = 0.5 // 1e308 overflows
 	begin, panics := make(chan struct{}), false
 	var told any
-	q := &queue{inputs: m.Inputs, limit: 100, batched: func(int) {}, failed: func(cause any) { told = cause }}
+	q := &queue{view: m.Unlabelled, inputs: m.Inputs, limit: 100, batched: func(int) {}, failed: func(cause any) { told = cause }}
 	q.predict = func(table *dataset.Table) ([]krigo.Prediction, error) {
 		<-begin
 		if panics {
@@ -682,7 +775,7 @@ func TestDescription(t *testing.T) {
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 || d.Inputs[0] != (Input{"x", m.Scaling.InputMean[0], m.Scaling.InputScale[0]}) ||
+	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 || !reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0]}}) ||
 		!d.Certificate.Equal(m.Certificate) || d.Sentence != krigo.Sentence(m, m.Certificate) || d.Kernel.Name != "se" {
 		t.Errorf("%+v", d)
 	}

@@ -85,6 +85,7 @@ func New(path string, o Options) (*Server, error) {
 
 func (s *Server) newQueue(name string, m *krigo.Model) *queue {
 	return &queue{
+		view:    m.Unlabelled,
 		predict: func(t *dataset.Table) ([]krigo.Prediction, error) { return krigo.Predict(m, t) },
 		inputs:  m.Inputs, limit: s.o.Waiting,
 		batched: func(rows int) { s.metrics.batched(name, rows) },
@@ -325,12 +326,32 @@ type Description struct {
 	Test              *model.Test        `json:"test"`
 }
 
-// Input is one of a model's inputs, with the mean and the standard deviation by which it
-// is scaled.
+// Input is a column that a model predicts from, with the mean and the standard deviation by
+// which it is scaled, or of a categorical one with its categories, which are not.
 type Input struct {
-	Name  string  `json:"name"`
-	Mean  float64 `json:"mean"`
-	Scale float64 `json:"scale"`
+	Name       string   `json:"name"`
+	Mean       float64  `json:"mean"`
+	Scale      float64  `json:"scale"`
+	Categories []string `json:"categories,omitempty"` // all others count as the last
+	Missing    bool     `json:"missing,omitempty"`    // whether a value may be
+}
+
+// inputsOf returns those of a model, in the order of arrays that are rows.
+func inputsOf(m *krigo.Model) []Input {
+	var inputs []Input
+	if m.Encoding == nil {
+		for j, name := range m.Inputs {
+			inputs = append(inputs, Input{Name: name, Mean: m.Scaling.InputMean[j], Scale: m.Scaling.InputScale[j]})
+		}
+		return inputs
+	}
+	at := 0
+	for _, c := range m.Encoding.Columns {
+		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Categories: c.Names(), Missing: m.Encoding.Missing == dataset.FillMean}
+		inputs = append(inputs, of)
+		at += max(1, len(of.Categories))
+	}
+	return inputs
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
@@ -339,18 +360,17 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+	trained := m.Trained()
+	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test}
-	for j, name := range m.Inputs {
-		d.Inputs = append(d.Inputs, Input{name, m.Scaling.InputMean[j], m.Scaling.InputScale[j]})
-	}
+	d.Inputs = inputsOf(m.Model)
 	for _, role := range m.Roles {
 		if role == dataset.Prior || role == dataset.Certified {
 			d.Rows++
 		}
 	}
-	if m.Posterior.Sparse() {
-		d.Inducing = m.Posterior.Support.Rows
+	if trained.Sparse() {
+		d.Inducing = trained.Support.Rows
 	}
 	if m.Certificate != nil {
 		d.Sentence = krigo.Sentence(m.Model, m.Certificate)
@@ -424,14 +444,14 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (*served, *dataset
 		t, err := parseCSV(body, s.o.MaxRows)
 		return m, t, err
 	}
-	req, err := parseJSON(body, func(name string) ([]string, error) {
+	req, err := parseJSON(body, func(name string) ([]Input, error) {
 		if q := query.Get("model"); q != "" && name != "" && q != name {
 			return nil, bad(400, "the query names the model %q, the body %q", q, name)
 		}
 		if m, err = s.find(cmp.Or(name, query.Get("model"))); err != nil {
 			return nil, err
 		}
-		return m.Inputs, nil
+		return inputsOf(m.Model), nil
 	}, s.o.MaxRows)
 	if err != nil {
 		return nil, nil, err

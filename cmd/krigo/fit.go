@@ -41,7 +41,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	o := &f.options
 	f.flags = flags
 	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
-	flags.StringVar(&o.Objective, "objective", "kl-pac", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them); renyi: a bound of the evidence that falls into it while training, from vfe's")
+	flags.StringVar(&o.Objective, "objective", "", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them); renyi: a bound of the evidence that falls into it while training, from vfe's (default: evidence, above 2,000 prior rows or with inducing inputs vfe, of an informed prior; with --prior grid, or --grid, --alpha or --posterior fitc or free, kl-pac; evaluate: kl-pac)")
 	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for; theory: as many as a theorem asks for before any row is seen, for the kernels se and, of one input, matern32 and matern52 (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse; renyi has inducing inputs while α isn't 0)")
 	flags.StringVar(&f.alpha, "alpha", "", "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form) or learn, pep up to 1 (default 0.5); 0 is the VFE form. Of renyi, the other way round: 0 is the exact GP, 1 the VFE form; it falls from 0.99 to 0 while training, unless a number or cv (chosen by cross-validation) fixes it; evaluate takes negative ones too")
 	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free: training goes on from the objective's own with any mean and covariance at the inducing inputs; with --prior informed the objective's own is the prior, and learnt or free a posterior that is trained on the certified rows by kl-pac")
@@ -53,6 +53,8 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]; L,mixed: 0, 1 or 2 digits, and under ARD perhaps only 1 to 4 different lengthscales, whichever gives the lowest bound, and paid for (kl-pac, sqrt-pac)")
 	flags.StringVar(&f.bound, "bound", "", "inequality of the certificate: kl, maurer (kl with its exact constant), pinsker, split-kl, or betting (a posterior fixed before the certified rows were seen) (default: kl; of a posterior learnt from an informed prior maurer)")
 	flags.Float64Var(&o.Promise, "promise", 0, "also find the smallest band ±ε that is guaranteed for this share of the predictions, as in 0.95; half of δ goes to it")
+	flags.StringSliceVar(&o.Categorical, "categorical", nil, "columns of categories, text or numbers: each becomes a column of 0 and 1 for every category of the prior rows, and one for all others; the encoding is kept in the model")
+	flags.StringVar(&o.Missing, "missing", dataset.Refuse, "missing values of inputs: refuse, or mean (of the column over the prior rows; among categories they count as others)")
 	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
 	flags.BoolVar(&f.noStandardise, "no-standardise", false, "use the columns as they are: declared constants 0 and 1")
 	flags.StringVar(&o.Solver, "solver", "auto", "how a full GP is solved: cholesky (exact, up to 20,000 rows), cg (conjugate gradients without a stored matrix; evidence only, an estimate, no certificate), nearest (with --fix-parameters: each prediction from the 1,024 training rows nearest to it, no certificate); auto: cholesky while it fits, then cg, past 50,000 rows nearest")
@@ -74,8 +76,10 @@ func (f *objectiveFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo
 	if l, mixed := strings.CutSuffix(f.grid, ",mixed"); mixed {
 		f.grid, o.GridMixed = l+",2", true
 	}
-	if o.Grid, err = pacbayes.ParseGrid(f.grid); err != nil {
-		return fail(fmt.Errorf("--grid: %w", err))
+	if f.flags.Changed("grid") {
+		if o.Grid, err = pacbayes.ParseGrid(f.grid); err != nil {
+			return fail(fmt.Errorf("--grid: %w", err))
+		}
 	}
 	if o.Target == "" {
 		return fail(errors.New("--target is missing: name the column to predict"))
@@ -128,6 +132,8 @@ func (f *objectiveFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo
 	case f.noStandardise:
 		s := dataset.Identity(len(table.Names) - 1)
 		o.Scaling, o.Declared = dataset.Declared, &s
+	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean):
+		return fail(fmt.Errorf("--scaling %s with --categorical or --missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling))
 	case declared:
 		d, err := table.Regression(o.Target)
 		if err != nil {
@@ -166,8 +172,8 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
 	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
 	flags.Float64Var(&o.CalibrationFraction, "calibration-fraction", 0, "share of the rows set aside for split-conformal intervals")
-	flags.StringVar(&o.Prior, "prior", "grid", "prior of the certificate: grid (data-blind, its parameters on the grid) or informed (the objective trains it on the prior rows; nothing is learnt on the certified ones unless --posterior says so)")
-	flags.Float64Var(&o.PriorShare, "prior-share", 0, "share of the rows, test and calibration rows apart, that are prior rows (default: 0.5 for an informed prior, else a tenth, at most 1,000 rows)")
+	flags.StringVar(&o.Prior, "prior", "", "prior of the certificate: grid (data-blind, its parameters on the grid; the objective trains on all certified rows) or informed (the objective trains it on the prior rows; nothing is learnt on the certified ones unless --posterior says so) (default: grid where an objective is named, else informed)")
+	flags.Float64Var(&o.PriorShare, "prior-share", 0, "share of the rows, test and calibration rows apart, that are prior rows (default: 0.7 for an informed prior, else a tenth, at most 1,000 rows)")
 	flags.Float64SliceVar(&o.Temper, "temper", nil, "informed prior: factors of its covariance; several are chosen among on the certified rows and paid for (default 1)")
 	flags.StringVar(&f.meanBound, "mean-bound", "", "route to the bound on predictions: twice (that of a random draw), direct (their own losses on the certified rows, for an informed prior that is the posterior) or both, with half of δ each (default: direct where it can be, else twice)")
 	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
@@ -191,17 +197,21 @@ func newFit(c *common) *cobra.Command {
 		Long: `Train a Gaussian process on a table, certify it, and save it: a CSV file (plain or gzip), NPZ or
 Parquet, or an NPY file, which is read block by block, so that it may be larger than memory.
 
-Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows
-(a tenth, at most 1,000), from which the columns are standardised, and the rest are
-certified: the model is trained on them, and the certificate counts them alone.
+Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows, from which
+the columns are standardised, and the rest are certified: the certificate counts them alone.
 
-The certificate says: with confidence 1−δ, the expected loss of a random draw from the
-model on a further row of the same source is at most B, and that of its mean, which is
-what predict prints, at most 2B. Choose the loss and ε before you look at the data; a
+By default 7 in 10 rows are prior rows: the model is trained on them, and its predictions are
+certified on the others, by their own misses. With --prior grid, or where --objective is
+given, a tenth are (at most 1,000), the model is trained on the certified rows, and a PAC-Bayes
+bound counts them all the same: kl-pac trains for this bound itself.
+
+The certificate says: with confidence 1−δ, the expected loss of predictions on a further row
+of the same source is at most a bound. Choose the loss and ε before you look at the data; a
 certificate picked as the best of several runs isn't one.`,
 		Example: `  krigo fit houses.csv --target price
+  krigo fit houses.csv --target price --categorical zone,heating --missing mean
   krigo fit houses.csv --target price --epsilon 20000 --epsilon-units raw --test-fraction 0.2 --json
-  krigo fit houses.csv --target price --objective evidence --kernel "matern32+linear" --ard on`,
+  krigo fit houses.csv --target price --objective kl-pac --kernel "matern32+linear" --ard on`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			begin := time.Now()
@@ -362,6 +372,7 @@ type fitDocument struct {
 	Objective         string                `json:"objective"`
 	Rows              int                   `json:"rows"` // prior and certified
 	Inputs            int                   `json:"inputs"`
+	Encoding          *dataset.Encoding     `json:"encoding,omitempty"`
 	Inducing          int                   `json:"inducing"`
 	Solver            string                `json:"solver,omitempty"` // of a full GP
 	Kernel            kernel.Spec           `json:"kernel"`
@@ -380,21 +391,19 @@ type fitDocument struct {
 
 func fitJSON(m *krigo.Model, path string) fitDocument {
 	d := fitDocument{
-		Objective: m.Objective, Inputs: len(m.Inputs), Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+		Objective: m.Objective, Inputs: len(m.Inputs), Encoding: m.Encoding, Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
 		Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
 	}
-	base := m.Posterior
-	if prior, temper := base.OfPrior(); prior != nil {
+	trained, base := m.Trained(), m.Posterior
+	if prior, temper := m.Posterior.OfPrior(); prior != nil {
 		d.Kernel, d.Temper = prior.Kernel.Spec(prior.Theta), temper
 		base = prior
 	}
 	d.Solver = m.Posterior.Kind()
-	if m.Posterior.Sparse() {
-		d.Inducing, d.Solver = m.Posterior.Support.Rows, ""
-	} else if m.Posterior.Support.Rows == 0 && base.Sparse() {
-		d.Inducing, d.Solver = base.Support.Rows, ""
+	if trained.Sparse() {
+		d.Inducing, d.Solver = trained.Support.Rows, ""
 	}
 	if b := base.Beta; len(b) > 0 {
 		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}
@@ -415,6 +424,9 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	}
 	d := fitJSON(m, path)
 	fmt.Fprintf(w, "\nModel     %s on %d rows × %d inputs, kernel %s\n", m.Objective, d.Rows, d.Inputs, d.Kernel)
+	if m.Encoding != nil {
+		fmt.Fprintf(w, "          %s\n", m.Encoding)
+	}
 	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
 	if t := m.Test; t != nil {
 		fmt.Fprintf(w, "Test      %d rows: RMSE %.4g (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, t.RMSERaw, m.Target, t.MSE, t.NLPD)

@@ -81,7 +81,7 @@ func TestMPIHosts(t *testing.T) {
 	data := filepath.Join(folder, "waves.npy")
 	waves(t, data, 4000, 3)
 	args := func(out string, more ...string) []string {
-		return append([]string{"fit", data, "--target", "y", "--inducing", "30", "--ard", "off", "--epochs", "60", "--threads", "1", "--out", filepath.Join(folder, out)}, more...)
+		return append([]string{"fit", data, "--target", "y", "--objective", "kl-pac", "--inducing", "30", "--ard", "off", "--epochs", "60", "--threads", "1", "--out", filepath.Join(folder, out)}, more...)
 	}
 	load := func(out string) *krigo.Model {
 		t.Helper()

@@ -181,7 +181,7 @@ func TestBadInput(t *testing.T) {
 		{fit("few.csv"), 1, []string{"few.csv", "21 rows", "20 for the scaling"}},
 		{fit("ragged.csv"), 1, []string{"ragged.csv", "line 10", "expected 4 fields, got 3"}},
 		{fit("text.csv"), 1, []string{"text.csv", "line 5 (row 4)", `column 3 ("DIS")`, `"near" is not a number`}},
-		{fit("blank.csv"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "empty"}},
+		{fit("blank.csv"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "the value is missing"}},
 		{fit("nan.csv"), 1, []string{"nan.csv", "line 7 (row 6)", `"LSTAT"`, "missing"}},
 		{fit("inf.csv"), 1, []string{"inf.csv", "line 8 (row 7)", `"MEDV"`, "not finite"}},
 		{fit("constant.csv"), 1, []string{"constant.csv", `"MEDV"`, "nothing to learn"}},
@@ -196,7 +196,7 @@ func TestBadInput(t *testing.T) {
 		{fit("big.npy"), 1, []string{"big.npy", `column 1 ("RM")`, `">f8"`}},
 		{fit("text.npy"), 1, []string{"text.npy", `column 1 ("RM")`, `"<U2"`}},
 		{fit("fortran.npy"), 1, []string{"fortran.npy", "Fortran order"}},
-		{fit("nan.npy"), 1, []string{"nan.npy", "row 2", `column 2 ("MEDV")`, "NaN is not finite"}},
+		{fit("nan.npy"), 1, []string{"nan.npy", "row 2", `column 2 ("MEDV")`, "the value is missing"}},
 		{[]string{"fit", "few.npy", "--target", "RN"}, 1, []string{"few.npy", `"RN"`, `did you mean "RM"?`}},
 
 		// Flags.
@@ -224,13 +224,13 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--posterior", "exact"), 2, []string{"--posterior", `"exact"`, "free"}},
 		{homesWith("--posterior", "free", "--inducing", "0"), 2, []string{"posterior free", "full GP"}},
 		{homesWith("--posterior", "free", "--objective", "vfe"), 2, []string{"posterior free with vfe", "kl-pac"}},
-		{homesWith("--batch", "100"), 2, []string{"batch", "svgp", "kl-pac needs all rows"}},
+		{homesWith("--batch", "100", "--objective", "kl-pac"), 2, []string{"batch", "svgp", "kl-pac needs all rows"}},
 		{homesWith("--objective", "svgp", "--optimizer", "lbfgs", "--batch", "100"), 2, []string{"adam's"}},
 		{homesWith("--objective", "svgp", "--optimizer", "sga"), 2, []string{"optimizer", `"sga"`}},
 		{homesWith("--objective", "svgp", "--batch", "x"), 2, []string{"--batch", `"x"`}},
 		{homesWith("--prior", "uniform"), 2, []string{`prior "uniform"`, "informed"}},
 		{homesWith("--prior", "informed", "--temper", "0.1,x"), 2, []string{"temper", "x"}},
-		{homesWith("--mean-bound", "direct"), 2, []string{"mean-bound direct", "informed prior"}},
+		{homesWith("--objective", "kl-pac", "--mean-bound", "direct"), 2, []string{"mean-bound direct", "informed prior"}},
 		{homesWith("--bound", "hoeffding"), 2, []string{`unknown bound "hoeffding"`, "split-kl"}},
 		{homesWith("--promise", "95"), 2, []string{"promise 95", "0.95"}},
 		{homesWith("--grid", "6,mixed", "--objective", "vfe"), 2, []string{"grid", "vfe"}},
@@ -241,6 +241,14 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--loss", "hinge"), 2, []string{`unknown loss "hinge"`, "band"}},
 		{homesWith("--ard", "maybe"), 2, []string{`ard "maybe"`}},
 		{homesWith("--mean", "median"), 2, []string{`mean "median"`}},
+		{homesWith("--missing", "median"), 2, []string{`missing "median"`, "refuse, mean"}},
+		{homesWith("--categorical", "fuel"), 1, []string{"homes.csv", `no column "fuel" to be categorical`}},
+		{homesWith("--categorical", "MEDV"), 1, []string{"homes.csv", `the target "MEDV" can't be categorical`}},
+		{homesWith("--categorical", "RM", "--no-standardise"), 2, []string{"categorical", "learnt from prior rows", "not declared"}},
+		{homesWith("--missing", "mean", "--scaling", "all-rows"), 2, []string{"missing mean", "not all-rows"}},
+		{homesWith("--categorical", "RM", "--scaling", "declared:scaling.json"), 2, []string{"--scaling declared:scaling.json with --categorical"}},
+		{fit("text.csv", "--missing", "mean"), 1, []string{"text.csv", "line 5 (row 4)", `"near" is not a number; say that the column is categorical with --categorical DIS`}},
+		{fit("blank.csv", "--categorical", "LSTAT"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "--missing mean"}},
 		{homesWith("--scaling", "robust"), 2, []string{`scaling "robust"`}},
 		{homesWith("--scaling", "all-rows", "--no-standardise"), 2, []string{"--no-standardise and --scaling"}},
 		{homesWith("--scaling", "declared:missing.json"), 1, []string{"missing.json"}},
@@ -294,7 +302,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"certify", "homes.csv", "homes.csv"}, 1, []string{"homes.csv", "isn't a krigo model"}},
 		{[]string{"certify", "short.krigo", "homes.csv"}, 1, []string{"short.krigo", "cut short"}},
 		{[]string{"certify", "flipped.krigo", "homes.csv"}, 1, []string{"flipped.krigo", "checksum"}},
-		{[]string{"certify", "good.krigo", "altered.csv"}, 1, []string{"altered.csv", "SHA-256"}},
+		{[]string{"certify", "good.krigo", "altered.csv"}, 1, []string{"altered.csv", "a prior or calibration row isn't"}},
 		{[]string{"certify", "good.krigo", "fresh.csv"}, 1, []string{"fresh.csv", "24 rows", "73"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--fresh"}, 1, []string{"homes.csv", "no test rows"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--epsilon", "0"}, 2, []string{"--epsilon 0"}},
@@ -308,7 +316,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"predict", "good.krigo", "new.csv", "--out", "nowhere/p.csv"}, 1, []string{"nowhere"}},
 		{[]string{"predict"}, 2, []string{"arg"}},
 		{[]string{"predict", "good.krigo", "new.csv", "--samples", "-2"}, 2, []string{"--samples -2"}},
-		{[]string{"predict", "good.krigo", "nan.npy"}, 1, []string{"nan.npy", "row 2"}},
+		{[]string{"predict", "good.krigo", "nan.npy"}, 1, []string{"nan.npy", `"LSTAT"`}},
 		{[]string{"predict", "good.krigo", "new.csv", "--json", "--out", "p.npy"}, 2, []string{"--json", "p.npy"}},
 		{[]string{"certify", "good.krigo", "few.npy"}, 1, []string{"few.npy", `"LSTAT"`}},
 
@@ -471,15 +479,15 @@ func TestSnapshots(t *testing.T) {
 	write(t, "line.csv", "x\n0.5\n4\n")
 	for _, c := range []struct{ name, args string }{
 		{"fit", "fit homes.csv --target MEDV --epsilon 1 --ard off"},
-		{"fit-json", "fit homes.csv --target MEDV --epsilon 1 --ard off --test-fraction 0.2 --json --out split.krigo"},
+		{"fit-json", "fit homes.csv --target MEDV --objective kl-pac --epsilon 1 --ard off --test-fraction 0.2 --json --out split.krigo"},
 		{"fit-test", "fit homes.csv --target MEDV --objective evidence --kernel matern32+constant --ard off --mean constant --restarts 1 --test fresh.csv --out other.krigo"},
 		{"fit-none", "fit few.csv --target MEDV --restarts 1 --ard off"},
 		{"fit-none-json", "fit few.csv --target MEDV --restarts 1 --ard off --json"},
-		{"fit-band", "fit snelson.csv --target y --epsilon 1 --restarts 1"},
-		{"fit-all-rows", "fit snelson.csv --target y --epsilon 1 --scaling all-rows --restarts 1 --out all.krigo"},
-		{"fit-asymmetric", "fit snelson.csv --target y --loss asymmetric --epsilon 1:1.5 --restarts 1 --out asymmetric.krigo"},
-		{"fit-gaussian", "fit snelson.csv --target y --loss gaussian --epsilon 1.5 --restarts 1 --out gaussian.krigo"},
-		{"fit-relative", "fit positive.csv --target y --loss relative --epsilon 0.15 --restarts 1 --out relative.krigo"},
+		{"fit-band", "fit snelson.csv --target y --objective kl-pac --epsilon 1 --restarts 1"},
+		{"fit-all-rows", "fit snelson.csv --target y --objective kl-pac --epsilon 1 --scaling all-rows --restarts 1 --out all.krigo"},
+		{"fit-asymmetric", "fit snelson.csv --target y --objective kl-pac --loss asymmetric --epsilon 1:1.5 --restarts 1 --out asymmetric.krigo"},
+		{"fit-gaussian", "fit snelson.csv --target y --objective kl-pac --loss gaussian --epsilon 1.5 --restarts 1 --out gaussian.krigo"},
+		{"fit-relative", "fit positive.csv --target y --objective kl-pac --loss relative --epsilon 0.15 --restarts 1 --out relative.krigo"},
 		{"fit-informed", "fit snelson.csv --target y --epsilon 1 --prior informed --objective evidence --promise 0.6 --calibration-fraction 0.15 --test-fraction 0.2 --restarts 1 --out informed.krigo"},
 		{"fit-informed-relative", "fit positive.csv --target y --loss relative --epsilon 0.1 --prior informed --prior-share 0.4 --objective evidence --promise 0.7 --restarts 1 --out share.krigo"},
 		{"fit-no-promise", "fit snelson.csv --target y --epsilon 1 --prior informed --mean-bound both --bound betting --promise 0.99 --restarts 1 --out both.krigo"},
@@ -568,12 +576,12 @@ func TestJSONKeys(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.2", slices.Concat(common, certificate,
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.2", slices.Concat(common, certificate,
 			under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
-		{"fit homes.csv --target MEDV --ard off --restarts 1 --test-fraction 0.6 --mean constant", slices.Concat(common,
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.6 --mean constant", slices.Concat(common,
 			under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
 			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
-		{"fit homes.csv --target MEDV --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean linear --out m.krigo", slices.Concat(common, certificate,
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean linear --out m.krigo", slices.Concat(common, certificate,
 			under("", "solver", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
 		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,
 			under("", "solver", "certificate", "certificate_reason", "test", "training.objective_value_standard_error"))},
@@ -605,7 +613,7 @@ func TestJSONKeys(t *testing.T) {
 	}
 	// rows are prior and certified rows, certificate.rows the certified ones.
 	var d fitDocument
-	if err := json.Unmarshal([]byte(must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d); err != nil {
 		t.Fatal(err)
 	}
 	if d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 || d.Inputs != 3 || d.Inducing != 0 {

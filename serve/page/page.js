@@ -43,11 +43,15 @@ async function show() {
     return li;
   }));
   $("inputs").replaceChildren(...model.inputs.map(input => {
-    const label = document.createElement("label"), field = document.createElement("input");
-    field.inputMode = "decimal";
+    const label = document.createElement("label"), field = document.createElement(input.categories ? "select" : "input");
+    if (input.categories) {
+      field.append(...input.categories.map(name => new Option(name)));
+    } else {
+      field.inputMode = "decimal";
+      field.required = !input.missing;
+      field.value = shown(input.mean);
+    }
     field.name = input.name;
-    field.required = true;
-    field.value = shown(input.mean);
     label.append(input.name, field);
     return label;
   }));
@@ -60,8 +64,12 @@ async function show() {
 async function one() {
   const row = {}, mine = ++asked;
   for (const field of $("inputs").elements) {
-    const text = field.value.trim(), v = Number(text);
-    field.setCustomValidity(text !== "" && Number.isFinite(v) ? "" : "a number");
+    if (field.matches("select")) {
+      row[field.name] = field.value;
+      continue;
+    }
+    const text = field.value.trim(), v = text === "" && !field.required ? null : Number(text);
+    field.setCustomValidity(v === null || text !== "" && Number.isFinite(v) ? "" : "a number");
     if (!field.checkValidity()) {
       $("answer").hidden = true;
       return;
@@ -143,15 +151,15 @@ async function many(file) {
 
 function chart(ps) {
   const low = Math.min(...ps.map(p => p.lower95)), high = Math.max(...ps.map(p => p.upper95));
-  const x = i => ps.length === 1 ? 325 : 60 + 530 * i / (ps.length - 1), y = v => 190 - 180 * (v - low) / (high - low || 1);
+  const x = i => ps.length === 1 ? 300 : 10 + 580 * i / (ps.length - 1), y = v => 166 - 132 * (v - low) / (high - low || 1);
   const at = (key, i) => x(i) + "," + y(ps[i][key]);
   const order = [...ps.keys()];
   draw($("chart"), [
     ["polygon", {points: [...order.map(i => at("lower95", i)), ...order.reverse().map(i => at("upper95", i))].join(" "), class: "area"}],
     ["polyline", {points: order.reverse().map(i => at("mean", i)).join(" "), class: "curve"}],
     ...ps.map((p, i) => ["circle", {cx: x(i), cy: y(p.mean), r: 2.5, class: "dot"}]),
-    ["text", {x: 52, y: 16, "text-anchor": "end"}, shown(high)],
-    ["text", {x: 52, y: 192, "text-anchor": "end"}, shown(low)],
+    ["text", {x: 10, y: 22}, shown(high)],
+    ["text", {x: 10, y: 196}, shown(low)],
   ]);
 }
 

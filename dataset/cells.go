@@ -1,0 +1,197 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A cell is a number, text, or missing. Tables hold all of them as float64: a missing value
+// is NaN, and a column in which any cell is text holds places in its list of texts, of which
+// the numbers among them are some. What a column is read for decides whether that will do.
+
+// Append adds a row to a table in memory, of cells written as in a CSV file.
+func (t *Table) Append(cells []string) {
+	for j, cell := range cells {
+		t.Values = append(t.Values, t.value(t.Rows, j, strings.TrimSpace(cell)))
+	}
+	t.Rows++
+}
+
+// value returns what stands for a cell of column j. Where it is the column's first text, the
+// rows above the given one become text too.
+func (t *Table) value(row, j int, cell string) float64 {
+	v, err := strconv.ParseFloat(cell, 64)
+	number := err == nil && v-v == 0
+	switch {
+	case !number && isMissing(cell):
+		return math.NaN()
+	case number && t.texts(j) == nil:
+		return v
+	case number:
+		return t.code(j, numeral(v))
+	}
+	if t.texts(j) == nil {
+		for i := range row {
+			if at := &t.Values[i*len(t.Names)+j]; *at == *at {
+				*at = t.code(j, numeral(*at))
+			}
+		}
+	}
+	return t.code(j, cell)
+}
+
+// code returns the place of a text in the column's list, to which it is added if need be.
+func (t *Table) code(j int, text string) float64 {
+	if t.Text == nil {
+		t.Text = make([][]string, len(t.Names))
+	}
+	if t.codes == nil {
+		t.codes = make([]map[string]float64, len(t.Names))
+	}
+	if t.codes[j] == nil {
+		t.codes[j] = map[string]float64{}
+		for k, s := range t.Text[j] {
+			t.codes[j][s] = float64(k)
+		}
+	}
+	text = strings.ToValidUTF8(text, "\ufffd") // anything else would come back from a model file as another text
+	code, ok := t.codes[j][text]
+	if !ok {
+		text = strings.Clone(text) // a cell of a CSV file keeps its whole line in memory
+		code = float64(len(t.Text[j]))
+		t.Text[j] = append(t.Text[j], text)
+		t.codes[j][text] = code
+	}
+	return code
+}
+
+// texts lists the texts of column j; nil of a column of numbers.
+func (t *Table) texts(j int) []string {
+	if t.Text == nil {
+		return nil
+	}
+	return t.Text[j]
+}
+
+// text returns the text of a cell that isn't missing: of a number, its numeral, so that a
+// category is the same whether a file holds it as text or as a number.
+func (t *Table) text(j int, v float64) string {
+	switch texts := t.texts(j); {
+	case v != v:
+		return ""
+	case texts != nil:
+		return texts[int(v)]
+	}
+	return numeral(v)
+}
+
+// numeral writes a number in the fewest digits that read back as the same; −0 is 0.
+func numeral(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
+
+// isMissing knows how a missing value is written.
+func isMissing(cell string) bool {
+	switch strings.ToLower(cell) {
+	case "", "na", "n/a", "#n/a", "nan", "null", "?":
+		return true
+	}
+	return false
+}
+
+// use is what a column is read for.
+type use struct {
+	column      int
+	categorical bool // text will do
+	gaps        bool // values may be missing
+	fitting     bool // a person can still choose both
+}
+
+// check looks for the first cell, row by row, that isn't what its column is read for, and
+// counts the others.
+func (t *Table) check(uses ...use) error {
+	columns := make([]int, len(uses))
+	notNumbers := make([][]bool, len(uses)) // by text, of columns of text that are read for numbers
+	text := false
+	for k, u := range uses {
+		columns[k] = u.column
+		if texts := t.texts(u.column); texts != nil && !u.categorical {
+			text = true
+			for _, s := range texts {
+				v, err := strconv.ParseFloat(s, 64)
+				notNumbers[k] = append(notNumbers[k], err != nil || v-v != 0)
+			}
+		}
+	}
+	var first error
+	more := 0
+	x := make([]float64, min(t.Rows, blockRows)*len(uses))
+	begin, own := t.own()
+	for i := begin; i < begin+own; i += blockRows {
+		n := min(blockRows, begin+own-i)
+		cells := x[:n*len(uses)]
+		if err := t.read(i, n, columns, cells); err != nil {
+			return err
+		}
+		if !text && allFinite(cells) {
+			continue
+		}
+		for c, v := range cells {
+			u, bad := uses[c%len(uses)], notNumbers[c%len(uses)]
+			var problem string
+			switch {
+			case v != v && !u.gaps:
+				problem = u.missing()
+			case v != v, u.categorical:
+				continue
+			case bad != nil && bad[int(v)]:
+				problem = t.notNumber(u, t.texts(u.column)[int(v)])
+			case v-v != 0:
+				problem = fmt.Sprintf("%g is not finite; remove the row or fill the value", v)
+			default:
+				continue
+			}
+			if first != nil {
+				more++
+				continue
+			}
+			row := i + c/len(uses)
+			at := t.Where(row)
+			if t.Lines != nil {
+				at += fmt.Sprintf(" (row %d)", row+1)
+			}
+			first = fmt.Errorf("%s: %s, column %d (%q): %s", t.Source, at, u.column+1, clip(t.Names[u.column]), problem)
+		}
+	}
+	if more > 0 {
+		first = fmt.Errorf("%w (and %d more problems)", first, more)
+	}
+	return first
+}
+
+func (u use) missing() string {
+	if u.fitting {
+		return "the value is missing; remove the row or fill the value, or have it filled with --missing mean"
+	}
+	return "the value is missing; remove the row or fill the value"
+}
+
+// notNumber says what is wrong with a text in a column that is read for numbers.
+func (t *Table) notNumber(u use, text string) string {
+	v, err := strconv.ParseFloat(text, 64)
+	_, decimalComma := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Sprintf("%q is out of the range of a 64-bit number; remove the row or change the column's unit", clip(text))
+	case err == nil:
+		return fmt.Sprintf("%v is not finite; remove the row or fill the value", v)
+	case decimalComma == nil:
+		return fmt.Sprintf("%q is not a number; write a decimal point, not a comma", clip(text))
+	case len(t.Names) == 1:
+		return fmt.Sprintf("%q is not a number; separate columns by commas, semicolons or tabs", clip(text))
+	case u.fitting:
+		return fmt.Sprintf("%q is not a number; say that the column is categorical with --categorical %s, or remove it", clip(text), clip(t.Names[u.column]))
+	}
+	return fmt.Sprintf("%q is not a number; write one, or remove the row", clip(text))
+}

@@ -1,0 +1,292 @@
+package dataset
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+const rooms = `fuel,size,zone,y
+gas,1,3,10
+oil,,3.0,20
+,3,7,30
+wood,5,,40
+gas,NA,11,50
+other,2,north,60
+`
+
+var roomInputs = []string{"fuel=gas", "fuel=oil", "fuel=other", "size", "zone=3", "zone=7", "zone=other"}
+
+// encoded reads text, and encodes it by its first three rows.
+func encoded(t *testing.T, text string) *Data {
+	t.Helper()
+	d, err := read(t, text).Encode("y", []int{0, 1, 2}, []string{"fuel", "zone"}, FillMean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func inputsOf(t *testing.T, d *Data) []float64 {
+	t.Helper()
+	x := make([]float64, d.Rows*d.Cols)
+	if err := d.Read(d.All(), x, nil); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestEncode: categories and means come from the rows given alone; what these don't have is
+// other; the encoding survives a file.
+func TestEncode(t *testing.T) {
+	d := encoded(t, rooms)
+	want := []float64{
+		1, 0, 0, 1, 1, 0, 0,
+		0, 1, 0, 2, 1, 0, 0, // size: the mean of 1 and 3
+		0, 0, 1, 3, 0, 1, 0,
+		0, 0, 1, 5, 0, 0, 1,
+		1, 0, 0, 2, 0, 0, 1,
+		0, 0, 1, 2, 0, 0, 1,
+	}
+	if !slices.Equal(d.Inputs, roomInputs) || d.Cols != 7 || !slices.Equal(inputsOf(t, d), want) || d.Where(4) != "line 6" {
+		t.Errorf("%q, %v", d.Inputs, inputsOf(t, d))
+	}
+	x, y, err := d.Select([]int{5, 0, 1})
+	if err != nil || !slices.Equal(x, slices.Concat(want[35:], want[:14])) || !slices.Equal(y, []float64{60, 10, 20}) {
+		t.Errorf("%v, %v, %v", x, y, err)
+	}
+	if s := d.Encoding.String(); s != `fuel by "gas", "oil", "other"; zone by "3", "7", "other"; size 2 where it is missing` {
+		t.Error(s)
+	}
+
+	raw, err := json.Marshal(d.Encoding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Encoding{}
+	if err := json.Unmarshal(raw, e); err != nil || !reflect.DeepEqual(e, d.Encoding) {
+		t.Fatalf("%s, %v", raw, err)
+	}
+	// In another order, without a target, and with numbers for zones.
+	other := read(t, "zone,note,size,fuel\n7,a,9,oil\n12,b,,coal\n3e0,c,4,\n")
+	of, err := e.Unlabelled(other, roomInputs)
+	if err != nil || !slices.Equal(inputsOf(t, of), []float64{0, 1, 0, 9, 0, 1, 0, 0, 0, 1, 2, 0, 0, 1, 0, 0, 1, 4, 1, 0, 0}) {
+		t.Errorf("%v, %v", of, err)
+	}
+	// What is encoded already stays as it is, but isn't rows to certify.
+	again := &Table{Source: "t", Names: append(slices.Clone(roomInputs), "y"), Rows: 1, Values: []float64{1, 0, 0, 4, 0, 1, 0, 9}}
+	if of, err = e.Unlabelled(again, roomInputs); err != nil || of.Encoding != nil || !slices.Equal(inputsOf(t, of), again.Values[:7]) {
+		t.Errorf("%v, %v", of, err)
+	}
+	_, err = e.Select(again, roomInputs, "y")
+	wantError(t, err, `input columns missing: "fuel", "zone"`)
+	_, err = e.Unlabelled(read(t, "a\n1\n"), roomInputs)
+	wantError(t, err, `input columns missing: "fuel", "size", "zone"`)
+	_, err = e.Unlabelled(read(t, "fuel,size,zone\ngas,large,3\n"), roomInputs)
+	wantError(t, err, `line 2 (row 1), column 2 ("size"): "large" is not a number; write one`)
+	_, err = e.Select(read(t, "fuel,size,zone,y\ngas,1,3,\n"), roomInputs, "y")
+	wantError(t, err, `column 4 ("y"): the value is missing; remove the row or fill the value`)
+	// Without an encoding columns are inputs.
+	var none *Encoding
+	if of, err := none.Select(again, []string{"size"}, "y"); err != nil || of.Cols != 1 || none.OneHot(0) {
+		t.Errorf("%v, %v", of, err)
+	}
+}
+
+// TestEncodingOfPriorRows: nothing that other rows hold changes an encoding or a scaling.
+func TestEncodingOfPriorRows(t *testing.T) {
+	prior := strings.Join(strings.SplitAfter(rooms, "\n")[:4], "")
+	a, b := encoded(t, rooms), encoded(t, prior+"coal,1e9,99,4\nx,,y,5\n")
+	if !reflect.DeepEqual(a.Encoding, b.Encoding) {
+		t.Errorf("%v and %v", a.Encoding, b.Encoding)
+	}
+	sa, err := ScalingOf(a, []int{0, 1, 2}, PriorRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sb, err := ScalingOf(b, []int{0, 1, 2}, PriorRows); err != nil || !reflect.DeepEqual(sa, sb) {
+		t.Errorf("%+v and %+v, %v", sa, sb, err)
+	}
+	// 0 and 1 stay as they are; numbers are standardised with what was filled in.
+	if !slices.Equal(sa.InputMean, []float64{0, 0, 0, 2, 0, 0, 0}) || !slices.Equal(sa.InputScale, []float64{1, 1, 1, math.Sqrt(2. / 3), 1, 1, 1}) {
+		t.Errorf("%+v", sa)
+	}
+}
+
+// TestEncodedHash: hashes are of the cells: what becomes the same inputs is told apart, and
+// the same cells are the same rows from every format and with texts in any order.
+func TestEncodedHash(t *testing.T) {
+	of := func(d *Data) string {
+		hash, err := d.Hash(d.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes, err := d.RowHashes(d.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(hash, hashes)
+	}
+	d := encoded(t, rooms)
+	for from, to := range map[string]string{"wood": "coal", "wood,5": "w,ood5", ",3,7": "x,3,7", "gas,NA": "gas,2", "north": "", "oil,,": "oil,2,", ",40": ",41"} {
+		changed, err := d.Encoding.Select(read(t, strings.Replace(rooms, from, to, 1)), d.Inputs, "y")
+		if from == "wood,5" {
+			wantError(t, err, "not a number")
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of(changed) == of(d) {
+			t.Errorf("%q for %q has the same hash", to, from)
+		}
+	}
+	same, err := d.Encoding.Select(read(t, strings.NewReplacer("NA", "null", "3.0", "3", "zone,y", "zone,y").Replace(rooms)), d.Inputs, "y")
+	if err != nil || of(same) != of(d) {
+		t.Errorf("written otherwise: %v", err)
+	}
+
+	type row struct {
+		Fuel *string  `parquet:"fuel,optional"`
+		Size *float64 `parquet:"size,optional"`
+		Zone *string  `parquet:"zone,optional"`
+		Y    int64    `parquet:"y"`
+	}
+	text, number := func(s string) *string { return &s }, ptr
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := parquet.WriteFile(path, []row{{text("gas"), number(1), text("3"), 10}, {text("oil"), nil, text("3"), 20}, {nil, number(3), text("7"), 30},
+		{text("wood"), number(5), nil, 40}, {text("gas"), number(math.NaN()), text("11"), 50}, {text("other"), number(2), text("north"), 60}}); err != nil {
+		t.Fatal(err)
+	}
+	table, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromParquet, err := table.Encode("y", []int{0, 1, 2}, []string{"fuel", "zone"}, FillMean)
+	if err != nil || of(fromParquet) != of(d) || !reflect.DeepEqual(fromParquet.Encoding, d.Encoding) || !slices.Equal(inputsOf(t, fromParquet), inputsOf(t, d)) {
+		t.Errorf("%+v, %v", fromParquet, err)
+	}
+}
+
+// TestEncodeDisk: codes and gaps of a table on disk are encoded block by block as in memory.
+func TestEncodeDisk(t *testing.T) {
+	const rows = 2*blockRows + 5
+	memory := &Table{Source: "x", Names: []string{"a", "kind", "y"}, Rows: rows}
+	for i := range rows {
+		memory.Values = append(memory.Values, math.Sin(float64(i)), float64(i%4-1), math.Cos(float64(i)))
+		if i%9 == 5 {
+			memory.Values[3*i] = math.NaN()
+		}
+	}
+	disk, err := readBytes(t, "x.npy", npyFile(1, dict("[('a', '<f8'), ('kind', '<f8'), ('y', '<f8')]", rows, 0), memory.Values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prior := []int{0, 1, 2, 6, 50, 8000}
+	var answers []string
+	for _, table := range []*Table{memory, disk} {
+		d, err := table.Encode("y", prior, []string{"kind"}, FillMean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash, err := d.Hash(d.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y, err := d.Select([]int{8000, 8001, 7, 8, 5, 4096})
+		if err != nil {
+			t.Fatal(err)
+		}
+		notices, err := d.Notices()
+		answers = append(answers, fmt.Sprint(d.Encoding, d.Inputs, hash, x, y, inputsOf(t, d), notices, err))
+	}
+	if answers[0] != answers[1] || !strings.Contains(answers[0], `kind by "-1", "0", "1", "other"; a`) {
+		t.Errorf("%.300s\n%.300s", answers[0], answers[1])
+	}
+	if disk.Values != nil {
+		t.Error("the table was loaded")
+	}
+}
+
+// TestFills: without categories missing values are filled all the same.
+func TestFills(t *testing.T) {
+	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", []int{0, 2}, nil, FillMean)
+	if err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}) || !slices.Equal(d.Inputs, []string{"a"}) {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// TestEncodeNotices: a category that no row has is no news.
+func TestEncodeNotices(t *testing.T) {
+	d, err := read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", []int{0, 1, 4, 5}, []string{"fuel"}, Refuse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notices, err := d.Notices()
+	if text := strings.Join(notices, "\n"); err != nil || strings.Contains(text, "fuel") || !strings.Contains(text, `nothing is learnt from: "c"`) || !strings.Contains(text, "1 of 7 rows repeat") {
+		t.Errorf("%q, %v", notices, err)
+	}
+}
+
+// TestEncodeRefuses: what can't be encoded is named.
+func TestEncodeRefuses(t *testing.T) {
+	var many strings.Builder
+	many.WriteString("id,y\n")
+	for i := range 300 {
+		fmt.Fprintf(&many, "x%d,%d\n", i, i)
+	}
+	both := []string{"fuel", "zone"}
+	for _, c := range []struct {
+		text        string
+		rows        []int
+		categorical []string
+		missing     string
+		target      string
+		want        string
+	}{
+		{rooms, []int{0}, []string{"zone"}, FillMean, "y", `"gas" is not a number; say that the column is categorical with --categorical fuel`},
+		{rooms, []int{0}, []string{"fule"}, Refuse, "y", `no column "fule" to be categorical; did you mean "fuel"?`},
+		{rooms, []int{0}, []string{"fuel"}, Refuse, "price", `no column "price" for the target`},
+		{rooms, []int{0, 1}, both, FillMean, "zone", `the target "zone" can't be categorical`},
+		{rooms, []int{1, 4}, both, FillMean, "y", `column "size" is empty on all 2 prior rows`},
+		{rooms, []int{2}, both, FillMean, "y", `column "fuel" is empty on all 1 prior rows`},
+		{rooms, []int{0, 1}, both, Refuse, "y", `line 3 (row 2), column 2 ("size"): the value is missing; remove the row or fill the value, or have it filled with --missing mean (and 3 more problems)`},
+		{"a,y\nb,1\n,2\n", []int{0}, []string{"a"}, Refuse, "y", `line 3 (row 2), column 1 ("a"): the value is missing`},
+		{"a,y\n1,\n2,3\n", []int{0, 1}, nil, FillMean, "y", `f.csv: line 2 (row 1), column 2 ("y"): the value is missing; remove the row or fill the value`},
+		{"a,y\n1,b\n2,3\n", []int{0, 1}, nil, FillMean, "y", `"b" is not a number; write one`},
+		{"a,y\n1,2\ninf,3\n", []int{0, 1}, nil, FillMean, "y", "+Inf is not finite"},
+		{many.String(), upTo(300), []string{"id"}, Refuse, "y", `column "id" has 300 categories on 300 prior rows`},
+		{"a,a=b,y\nb,1,1\nc,2,2\n", []int{0}, []string{"a"}, Refuse, "y", `two columns named "a=b"`},
+		{"a,y\n1e308,1\n1e308,2\n", []int{0, 1}, nil, FillMean, "y", `"a" are too large`},
+		{"a,y\nb,1\nc,1\n", []int{0, 1}, []string{"a"}, Refuse, "y", "nothing to learn"},
+		{"y\n1\n2\n", []int{0, 1}, nil, FillMean, "y", "the only column"},
+	} {
+		table, err := Read(strings.NewReader(c.text), "f.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := table.Encode(c.target, c.rows, c.categorical, c.missing)
+		if d != nil {
+			t.Errorf("%q was encoded, want %s", c.text, c.want)
+		}
+		wantError(t, err, c.want)
+	}
+}
+
+// TestText: texts that aren't UTF-8 are one that is, as a model file would have it.
+func TestText(t *testing.T) {
+	table := &Table{Source: "t", Names: []string{"a"}, Text: [][]string{{"red"}}}
+	for _, cell := range []string{"red", "b\xffd", "b\ufffdd", "1e1", " blue ", "b\xffd"} {
+		table.Append([]string{cell})
+	}
+	if !slices.Equal(table.Values, []float64{0, 1, 1, 2, 3, 1}) || !slices.Equal(table.Text[0], []string{"red", "b\ufffdd", "10", "blue"}) || table.Rows != 6 {
+		t.Errorf("%+v", table)
+	}
+}
