@@ -4,7 +4,7 @@
     bench/mpi.py [--rows N] [--inducing M] [--rounds R] [--repeat K]
 
 Two ranks of one thread are set beside one rank of two threads, in turns. README.md says how to
-read the tables. Needs Open MPI (scripts/install-mpi).
+read the tables. Needs Open MPI (scripts/install mpi).
 """
 
 import argparse
