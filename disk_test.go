@@ -2,6 +2,7 @@ package krigo_test
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,5 +129,29 @@ func TestManyRows(t *testing.T) {
 	}
 	if c := m.Certificate; c == nil || !c.Valid || c.Rows != 51000 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestManyRowsInformedPriorIsBlind: the sample that inducing inputs of an informed prior are chosen
+// from is of prior rows: other inputs in the certified rows leave it as it is.
+func TestManyRowsInformedPriorIsBlind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("104,000 rows")
+	}
+	table := &dataset.Table{Source: "t", Names: []string{"x", "y"}, Rows: 104000}
+	for i := range table.Rows {
+		table.Values = append(table.Values, float64(i%997)/997, math.Sin(float64(i%997)/100))
+	}
+	o := krigo.Options{Objective: "vfe", Prior: "informed", PriorShare: 0.5, Inducing: 4, InducingInit: "random", ARD: "off", Epochs: 1}
+	want := fit(t, table, o)
+	certified := dataset.RowsOf(want.Roles, dataset.Certified)
+	if len(certified) <= 50000 {
+		t.Fatalf("%d certified rows", len(certified))
+	}
+	for _, row := range certified {
+		table.Values[2*row] = 5 + float64(row%7)
+	}
+	if a, b := want.Trained(), fit(t, table, o).Trained(); !slices.Equal(a.Support.Data, b.Support.Data) || !slices.Equal(a.Theta, b.Theta) {
+		t.Errorf("the prior changed with the certified rows: inducing inputs %v, %v", a.Support.Data, b.Support.Data)
 	}
 }
