@@ -66,6 +66,9 @@ type Checkpoint struct {
 	MMA     map[string]*train.MMAState  `json:"mma,omitempty"`
 }
 
+// ErrOtherCheckpoint is Fit's where Options.Resume isn't of this fit.
+var ErrOtherCheckpoint = errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
+
 // A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
 // above defaultFull, where a step takes seconds, only if asked for. A sparse one has
 // defaultInducing inducing inputs, or half the rows where that is less.

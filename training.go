@@ -208,7 +208,7 @@ func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 		return c, nil
 	}
 	if o.Resume.Version != 1 || o.Resume.Fingerprint != c.states.Fingerprint {
-		return nil, errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
+		return nil, ErrOtherCheckpoint
 	}
 	maps.Copy(c.states.Runs, o.Resume.Runs)
 	for key, curve := range o.Resume.Curves {

@@ -68,7 +68,7 @@ type certifiedResult struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-func (s certifiedSet) run(ctx context.Context, env Env, m certifiedMethod, split int) (certifiedResult, error) {
+func (s certifiedSet) run(ctx context.Context, env Env, key string, m certifiedMethod, split int) (certifiedResult, error) {
 	table := data.Boston()
 	if s.name != "boston" {
 		var err error
@@ -89,7 +89,7 @@ func (s certifiedSet) run(ctx context.Context, env Env, m certifiedMethod, split
 	if s.full && o.LearnAlpha {
 		o.Inducing = certifiedFew
 	}
-	fit, err := krigo.Fit(ctx, table, o)
+	fit, err := env.fit(ctx, key, table, o)
 	if err != nil {
 		return certifiedResult{}, err
 	}
@@ -133,9 +133,9 @@ func certificates(ctx context.Context, env Env) error {
 				if env.M > 0 {
 					size = env.M
 				}
-				tasks = append(tasks, task[certifiedResult]{
-					fmt.Sprintf("%s/%s/m=%d/evaluations=%d/split=%d", s.name, m.name, size, env.Evaluations, split),
-					func(ctx context.Context) (certifiedResult, error) { return s.run(ctx, env, m, split) }})
+				key := fmt.Sprintf("%s/%s/m=%d/evaluations=%d/split=%d", s.name, m.name, size, env.Evaluations, split)
+				tasks = append(tasks, task[certifiedResult]{key,
+					func(ctx context.Context) (certifiedResult, error) { return s.run(ctx, env, key, m, split) }})
 			}
 		}
 	}

@@ -11,61 +11,115 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/train"
 )
 
 // saveEvery is the time between two saves of a run's state: a minute's work is lost at most.
-const saveEvery = time.Minute
+var saveEvery = time.Minute
 
 var unsafeInName = regexp.MustCompile(`[^a-zA-Z0-9.=-]+`)
 
-// minimize trains as LBFGS{MaxEvaluations: evaluations} does, and keeps the state in the
-// results folder under the run's key: an interrupted run goes on from there, and one that
-// stopped at its limit does if it is asked for again with a higher one. Progress is told
-// every time the state is kept.
+// kept is the state of a run, in a file of the results folder under the run's key.
+type kept[S any] struct {
+	env       Env
+	key, path string
+	last      *S
+	saved     time.Time
+}
+
+// keep begins with the state that an interrupted run of that key left, if one did.
+func keep[S any](e Env, key string) (*kept[S], error) {
+	k := &kept[S]{env: e, key: key, path: filepath.Join(e.Out, "states", unsafeInName.ReplaceAllString(key, "_")+".json"), saved: time.Now()}
+	raw, err := os.ReadFile(k.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return k, os.MkdirAll(filepath.Dir(k.path), 0o755)
+	}
+	if err == nil {
+		k.last = new(S)
+		err = json.Unmarshal(raw, k.last)
+	}
+	if err != nil {
+		return nil, k.unusable(err)
+	}
+	return k, nil
+}
+
+func (k *kept[S]) unusable(err error) error {
+	return fmt.Errorf("%s can't be used (%w): remove it, and the run begins anew", k.path, err)
+}
+
+// offer takes the next state and writes it, and tells how the run goes, if it is time or due.
+func (k *kept[S]) offer(s *S, due bool, says string) error {
+	k.last = s
+	if time.Since(k.saved) < saveEvery && !due {
+		return nil
+	}
+	k.saved = time.Now()
+	if k.env.Partial != nil {
+		fmt.Fprintf(k.env.Partial, "%s: %s\n", k.key, says)
+	}
+	return k.write()
+}
+
+func (k *kept[S]) write() error {
+	if k.last == nil {
+		return nil // interrupted before the first step
+	}
+	return dataset.WriteFileAtomic(k.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.last) })
+}
+
+func (k *kept[S]) remove() error {
+	if err := os.Remove(k.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// minimize trains as LBFGS{MaxEvaluations: evaluations} does, and keeps its state: an
+// interrupted run goes on from there, and one that stopped at its limit does if it is asked
+// for again with a higher one.
 func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.Objective, box train.Bounds, x0 []float64) (*train.Result, error) {
-	path := filepath.Join(e.Out, "states", unsafeInName.ReplaceAllString(key, "_")+".json")
-	from := train.Start(x0)
-	switch raw, err := os.ReadFile(path); {
-	case errors.Is(err, os.ErrNotExist):
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return nil, err
-		}
-	case err != nil:
-		return nil, err
-	default:
-		from = &train.State{}
-		if err := json.Unmarshal(raw, from); err != nil {
-			return nil, fmt.Errorf("%s can't be read (%w): remove it, and the run begins anew", path, err)
-		}
-	}
-	var last *train.State
-	save := func() error {
-		return dataset.WriteFileAtomic(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(last) })
-	}
-	saved := time.Now()
-	r, err := train.LBFGS{MaxEvaluations: evaluations}.Minimize(ctx, f, box, from, func(s *train.State) error {
-		last = s.Clone()
-		if time.Since(saved) < saveEvery && s.Stopped == "" {
-			return nil
-		}
-		saved = time.Now()
-		if e.Partial != nil {
-			fmt.Fprintf(e.Partial, "%s: %d evaluations, objective %.6g\n", key, s.Evaluations, s.Value)
-		}
-		return save()
-	})
-	if ctx.Err() != nil && last != nil {
-		return nil, errors.Join(ctx.Err(), save())
-	}
+	k, err := keep[train.State](e, key)
 	if err != nil {
 		return nil, err
 	}
-	if r.Stopped != train.EvaluationLimit {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
+	from := k.last
+	if from == nil {
+		from = train.Start(x0)
 	}
-	return r, nil
+	r, err := train.LBFGS{MaxEvaluations: evaluations}.Minimize(ctx, f, box, from, func(s *train.State) error {
+		return k.offer(s.Clone(), s.Stopped != "", fmt.Sprintf("%d evaluations, objective %.6g", s.Evaluations, s.Value))
+	})
+	if ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), k.write())
+	}
+	if err == nil && r.Stopped != train.EvaluationLimit {
+		err = k.remove()
+	}
+	return r, err
+}
+
+// fit is krigo.Fit that keeps its checkpoint: an interrupted fit goes on from there.
+func (e Env) fit(ctx context.Context, key string, table *dataset.Table, o krigo.Options) (*krigo.Model, error) {
+	k, err := keep[krigo.Checkpoint](e, key)
+	if err != nil {
+		return nil, err
+	}
+	var says string
+	o.Progress = func(event krigo.Event) {
+		says = fmt.Sprintf("%s, start %d of %d, iteration %d, objective %.6g", event.Family, event.Start, event.Starts, event.Iteration, event.Value)
+	}
+	o.Resume, o.Save = k.last, func(c *krigo.Checkpoint) error { return k.offer(c, false, says) }
+	m, err := krigo.Fit(ctx, table, o)
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.Join(ctx.Err(), k.write())
+	case errors.Is(err, krigo.ErrOtherCheckpoint):
+		return nil, k.unusable(err)
+	case err != nil:
+		return nil, err
+	}
+	return m, k.remove()
 }

@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -67,4 +70,61 @@ func TestMinimizeResumes(t *testing.T) {
 	if _, err := env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start); err == nil {
 		t.Error("a damaged state is taken")
 	}
+}
+
+// TestFitResumes: an interrupted fit goes on from its checkpoint and ends as one in one go
+// does; a checkpoint of another fit is refused with its file's name.
+func TestFitResumes(t *testing.T) {
+	o := krigo.Options{Target: "MEDV", Objective: "vfe", Inducing: 5, Epochs: 6, ARD: "off"}
+	before := saveEvery
+	saveEvery = 0
+	defer func() { saveEvery = before }()
+	steps := interrupt{after: -1}
+	env := Env{Out: t.TempDir(), Partial: &steps}
+	whole, err := env.fit(context.Background(), "a/b", data.Boston(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	told := interrupt{after: 2, stop: cancel}
+	env.Partial = &told
+	if _, err := env.fit(ctx, "a/b", data.Boston(), o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	path := filepath.Join(env.Out, "states", "a_b.json")
+	state, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := interrupt{after: -1}
+	env.Partial = &rest
+	m, err := env.fit(context.Background(), "a/b", data.Boston(), o)
+	if err != nil || m.Certificate.Bound != whole.Certificate.Bound || rest.times == 0 || rest.times+told.times != steps.times {
+		t.Errorf("interrupted after %d steps, resumed for %d, in one go %d: %v", told.times, rest.times, steps.times, err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Error("left behind:", err)
+	}
+
+	if err := os.WriteFile(path, state, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Seed++
+	if _, err := env.fit(context.Background(), "a/b", data.Boston(), o); !errors.Is(err, krigo.ErrOtherCheckpoint) || !strings.Contains(err.Error(), path) {
+		t.Errorf("another fit's checkpoint: %v", err)
+	}
+}
+
+// interrupt stops a run when it has been told so many times how it goes.
+type interrupt struct {
+	times, after int
+	stop         func()
+}
+
+func (i *interrupt) Write(p []byte) (int, error) {
+	if i.times++; i.times == i.after {
+		i.stop()
+	}
+	return len(p), nil
 }
