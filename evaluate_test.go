@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -401,6 +402,72 @@ func TestCertifyRefuses(t *testing.T) {
 	c.MeanBound /= 2
 	if r, err := krigo.Certify(&altered, homes(), 0); err != nil || r.Matches {
 		t.Errorf("an altered mean_bound: %+v, %v", r, err)
+	}
+}
+
+// TestCertifyRefusesEdits: a file whose checksum was made to fit is still held against the data
+// and itself.
+func TestCertifyRefusesEdits(t *testing.T) {
+	table := data.Boston()
+	grid := krigo.Options{Prior: "grid", Objective: "evidence", ARD: "off", Restarts: 1, TestFraction: 0.1}
+	sparse := krigo.Options{Prior: "grid", Objective: "vfe", Inducing: 8, Epochs: 20, ARD: "off"}
+	informed := krigo.Options{Prior: "informed", Objective: "evidence", ARD: "off", Restarts: 1}
+	for name, c := range map[string]struct {
+		o    krigo.Options
+		edit func(m *krigo.Model)
+		want string
+	}{
+		"a larger noise variance, for less KL": {grid, func(m *krigo.Model) { m.Posterior.Noise *= 2 }, "noise variance"},
+		"a scaled factor, for less KL": {sparse, func(m *krigo.Model) {
+			l := m.Posterior.Chol
+			for i := range l.Rows {
+				for j := range l.Row(i)[:i+1] {
+					l.Row(i)[j] /= 2
+				}
+			}
+		}, "factor"},
+		"another factor of the prior": {krigo.Options{Prior: "informed", Objective: "vfe", Inducing: 8, Epochs: 20, ARD: "off", PosteriorLearnt: true}, func(m *krigo.Model) {
+			m.Posterior.Kernel.(*kernel.Conditional).Chol.Row(3)[1] += 1e-3
+		}, "factor"},
+		"another prior": {informed, func(m *krigo.Model) { m.Posterior.Kernel.(*kernel.Conditional).Support.Row(3)[1] += 1e-3 }, "prior rows"},
+		"a certified row that became a test row": {grid, func(m *krigo.Model) {
+			m.Roles[slices.Index(m.Roles, dataset.Certified)] = dataset.Test
+			rehash(t, m, table)
+		}, "roles"},
+		"another seed":                    {grid, func(m *krigo.Model) { m.Seed = 7 }, "seed 7"},
+		"the scaling of all rows renamed": {krigo.Options{Prior: "grid", Objective: "evidence", ARD: "off", Restarts: 1, Scaling: "all-rows", PriorShare: 0.1}, func(m *krigo.Model) { m.Scaling.Source, m.Terms.Scaling = "prior-rows", "prior-rows" }, "constants aren't those of the prior rows"},
+		"the scaling of the terms alone":  {grid, func(m *krigo.Model) { m.Terms.Scaling = "declared" }, "scaling"},
+		"an unknown scaling":              {grid, func(m *krigo.Model) { m.Terms.Scaling, m.Scaling.Source = "foo", "foo" }, "foo"},
+		"fewer prior rows":                {grid, func(m *krigo.Model) { m.Terms.PriorRows = 3 }, "prior rows"},
+		"a narrower ε in raw units":       {grid, func(m *krigo.Model) { m.Terms.EpsilonRaw = 0.5 }, "ε"},
+		"an impossible δ":                 {grid, func(m *krigo.Model) { m.Terms.Delta = 5 }, "delta"},
+		"an unknown loss":                 {grid, func(m *krigo.Model) { m.Terms.Loss.Kind = "none" }, "loss"},
+		"fewer parameters paid for":       {grid, func(m *krigo.Model) { m.Terms.Params = 1 }, "parameters"},
+		"a coarser grid":                  {grid, func(m *krigo.Model) { m.Terms.Grid.Digits = 0 }, "grid"},
+	} {
+		m := fit(t, table, c.o)
+		if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+			t.Fatalf("%s: before the edit: %+v, %v", name, r, err)
+		}
+		c.edit(m)
+		if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %+v, %v; want %q", name, r, err, c.want)
+		}
+	}
+}
+
+// rehash makes a model's hashes those of its roles.
+func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
+	t.Helper()
+	d, err := m.Labelled(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Hash, err = d.Hash(d.RowsOf(m.Roles, dataset.Certified)); err != nil {
+		t.Fatal(err)
+	}
+	if m.Rows, err = model.HashRows(d, m.Roles); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -20,13 +20,13 @@ const informedShare = 0.7
 // chooseObjective makes the choice of who names no objective: an informed prior by the evidence,
 // of more rows than a full GP is trained on by default by vfe. The mean of such a prior has the
 // tightest certificate there is; its test error is that of training on seven rows in ten
-// (docs/certificate.md). Options that speak of the grid's prior or of posteriors learnt for a bound
-// ask for kl-pac.
+// (docs/certificate.md). Options that speak of the grid's prior or of posteriors learnt for a bound,
+// and parameters to start from, which may have been learnt on any rows, ask for kl-pac.
 func (o Options) chooseObjective(rows int) Options {
 	if o.Objective != "" || o.Prior != "" && o.Prior != "informed" {
 		return o
 	}
-	if o.Prior == "" && (o.Grid != (pacbayes.Grid{}) || o.GridMixed || o.Alpha != nil || o.LearnAlpha || o.PosteriorFree || o.PosteriorFITC ||
+	if o.Prior == "" && (o.Init != nil || o.Grid != (pacbayes.Grid{}) || o.GridMixed || o.Alpha != nil || o.LearnAlpha || o.PosteriorFree || o.PosteriorFITC ||
 		o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest) {
 		return o
 	}
@@ -96,6 +96,9 @@ func (o Options) checkPrior() (errs []error) {
 	}
 	if o.MeanBound == pacbayes.Direct && len(o.Temper) > 1 {
 		errs = append(errs, errors.New("temper: a mean bounded directly doesn't depend on it; give one factor, or mean-bound both or twice"))
+	}
+	if informed && o.Init != nil {
+		errs = append(errs, errors.New("init: an informed prior is learnt on the prior rows alone, and given parameters may have been learnt on others; with prior grid they may start training"))
 	}
 	if o.GridMixed && informed {
 		errs = append(errs, errors.New("grid: an informed prior lies on none"))

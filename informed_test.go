@@ -140,6 +140,10 @@ func TestPromiseHolds(t *testing.T) {
 			t.Fatalf("promise %+v after %v", p, last)
 		}
 		last = p.HalfWidth
+		// The rows chose the width, and nothing paid for a bound smaller than what was asked for.
+		if p.Bound != 1-share {
+			t.Errorf("a bound of %v for a share of %v", p.Bound, share)
+		}
 		near(t, "raw half-width", p.HalfWidthRaw, p.HalfWidth*m.Scaling.TargetScale, 1e-12)
 		ps, err := krigo.Predict(m, table)
 		if err != nil {
@@ -325,17 +329,18 @@ func TestCertifyRefusesTerms(t *testing.T) {
 
 func TestInformedUsage(t *testing.T) {
 	for want, o := range map[string]krigo.Options{
-		"grid or informed":            {Prior: "empirical"},
-		"temper and posterior learnt": {Objective: "evidence", Temper: []float64{0.5}},
-		"prior-share 1":               {Prior: "informed", PriorShare: 1},
-		"temper -1":                   {Prior: "informed", Temper: []float64{-1}},
-		"doesn't depend on it":        {Prior: "informed", Temper: []float64{1, 0.1}},
-		"lies on none":                {Prior: "informed", GridMixed: true},
-		"which train for the bound":   {Objective: "evidence", GridMixed: true},
-		"bound of its own only":       {Objective: "kl-pac", MeanBound: pacbayes.Direct},
-		"fixed before":                {Objective: "kl-pac", Bound: pacbayes.BettingFamily},
-		"promise 1.5":                 {Promise: 1.5},
-		"calibration-fraction 1":      {CalibrationFraction: 1},
+		"grid or informed":               {Prior: "empirical"},
+		"temper and posterior learnt":    {Objective: "evidence", Temper: []float64{0.5}},
+		"prior-share 1":                  {Prior: "informed", PriorShare: 1},
+		"temper -1":                      {Prior: "informed", Temper: []float64{-1}},
+		"doesn't depend on it":           {Prior: "informed", Temper: []float64{1, 0.1}},
+		"lies on none":                   {Prior: "informed", GridMixed: true},
+		"learnt on the prior rows alone": {Prior: "informed", Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}},
+		"which train for the bound":      {Objective: "evidence", GridMixed: true},
+		"bound of its own only":          {Objective: "kl-pac", MeanBound: pacbayes.Direct},
+		"fixed before":                   {Objective: "kl-pac", Bound: pacbayes.BettingFamily},
+		"promise 1.5":                    {Promise: 1.5},
+		"calibration-fraction 1":         {CalibrationFraction: 1},
 	} {
 		o.Target = "MEDV"
 		_, err := krigo.Fit(context.Background(), homes(), o)

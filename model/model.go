@@ -10,7 +10,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
@@ -209,54 +208,17 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := m.sample(d, rows)
-	if err != nil {
+	if err := d.Ranks().Agree(m.check(d)); err != nil {
 		return nil, err
 	}
-	if err := m.checkTerms(); err != nil {
+	at, err := m.sample(d, rows)
+	if err != nil {
 		return nil, err
 	}
 	if d.Ranks().Size() == 1 {
 		at.Sum = nil // all rows are at hand
 	}
 	return m.Terms.CertifySample(at, m.Posterior.KL())
-}
-
-// checkTerms makes sure that the terms of the certificate are those of the posterior.
-func (m *Model) checkTerms() error {
-	q, t := m.Posterior, m.Terms
-	prior, _ := q.OfPrior()
-	switch {
-	case t.Encoded != (m.Encoding != nil):
-		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
-	case t.Informed != (prior != nil):
-		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
-	case t.Fixed && q.Support.Rows > 0:
-		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior was: no certificate")
-	}
-	params := len(q.Theta) + len(q.Beta)
-	if t.Tied > 0 {
-		different, lengthscales := map[float64]bool{}, 0
-		for i, p := range q.Kernel.Params() {
-			if p.Kind == kernel.Lengthscale && p.Dim >= 0 {
-				different[q.Theta[i]] = true
-				lengthscales++
-			}
-		}
-		if len(different) > t.Tied || lengthscales != t.Lengthscales {
-			return fmt.Errorf("the certificate's terms pay for %d different lengthscales of %d, the prior has %d of %d: no certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
-		}
-		params -= t.Lengthscales - t.Tied
-	}
-	if t.Params != params {
-		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate", t.Params, params)
-	}
-	for _, v := range append(slices.Clone(q.Theta), q.Beta...) {
-		if at, _, _ := t.Grid.Round(v); at != v {
-			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate", v, t.Grid)
-		}
-	}
-	return nil
 }
 
 // MadeFrom says whether the model was made from these data.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 )
 
 // MinRows is the smallest number of certified rows for which a certificate is issued.
@@ -144,6 +145,20 @@ func (t Terms) Penalty(n int) float64 {
 
 // Check reports terms that no certificate can have.
 func (t Terms) Check() error {
+	if err := t.Loss.Validate(); err != nil {
+		return err
+	}
+	if !(t.Delta > 0 && t.Delta < 1) {
+		return fmt.Errorf("delta %v: want a probability between 0 and 1, such as 0.01", t.Delta)
+	}
+	if t.Params > 0 {
+		if err := t.Grid.Validate(); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains([]string{"prior-rows", "declared", "all-rows"}, t.Scaling) {
+		return fmt.Errorf("unknown scaling %q: want prior-rows, declared or all-rows", t.Scaling)
+	}
 	if t.Route != "" && t.Route != Twice && !t.Fixed {
 		return fmt.Errorf("the mean has a bound of its own only where nothing was learnt on the certified rows: route %s needs an informed prior that is the posterior itself", t.Route)
 	}

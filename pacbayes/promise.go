@@ -9,7 +9,9 @@ type Promise struct {
 	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: as a share of |y|
 	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units; relative bands: as HalfWidth
 	Relative     bool    `json:"relative,omitempty"`
-	Bound        float64 `json:"bound"` // of the share that lies outside
+	// Bound is that of the share that lies outside: 1−Share where the search for the width was
+	// free, since nothing paid for a bound at the width that was found.
+	Bound float64 `json:"bound"`
 	// Reason says why no width could be promised; the widths are then 0.
 	Reason string `json:"reason,omitempty"`
 }
@@ -79,6 +81,9 @@ func (t Terms) promise(s Sample, kl float64) (*Promise, error) {
 			p.Bound = math.Min(1, 2*f.anyQ(risk, 0, (kl+half.Penalty(n))/float64(n), n))
 		}
 		if p.Bound <= 1-t.Promise {
+			if direct {
+				p.Bound = 1 - t.Promise
+			}
 			p.HalfWidth, p.HalfWidthRaw = band.Below, band.Below
 			if !p.Relative {
 				p.HalfWidthRaw *= t.EpsilonRaw / t.Loss.Below

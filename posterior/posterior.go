@@ -160,6 +160,54 @@ func ExactKL(n int, logDetC, noise, traceKCinv, wKw float64) float64 {
 	return 0.5 * (logDetC - float64(n)*math.Log(noise) - traceKCinv + wKw)
 }
 
+// CheckFactors makes sure that L is what it is said to be, of this posterior and of one that its
+// prior is: KL and variances rest on it. L Lᵀ − K_SS has to be c·I, with c the noise variance of
+// an exact posterior; of a sparse one any c ≥ 0 will do, since u = f_Z + √c ε are inducing
+// variables too. μ and L_B are free: every Q has its KL.
+func (p *Posterior) CheckFactors() error {
+	for q, own := p, true; q != nil; own = false {
+		if q.Support.Rows > 0 {
+			c, most, err := q.shift()
+			if err != nil {
+				return err
+			}
+			switch tolerance := 1e-8*q.Noise + 1e-11*most; {
+			case !(c >= -tolerance), own && !q.Sparse() && !(math.Abs(c-q.Noise) <= tolerance):
+				return fmt.Errorf("the factor of the posterior's covariance has %.9g on its diagonal besides the kernel, its noise variance is %.9g", c, q.Noise)
+			}
+		}
+		q, _ = q.OfPrior()
+	}
+	return nil
+}
+
+// shift returns the c of L Lᵀ = K_SS + c·I, and the largest of the diagonal; an error where it
+// isn't of that form.
+func (p *Posterior) shift() (c, most float64, err error) {
+	n := p.Support.Rows
+	l, difference := linalg.New(n, n), linalg.New(n, n)
+	for i := range n {
+		copy(l.Row(i)[:i+1], p.Chol.Row(i)[:i+1])
+	}
+	kernel.FillSymmetric(p.Kernel, p.Theta, p.Support, difference)
+	for i := range n {
+		most = math.Max(most, difference.At(i, i))
+	}
+	linalg.GemmLower(false, true, 1, l, l, -1, difference)
+	for i := range n {
+		c += difference.At(i, i) / float64(n)
+	}
+	difference.AddDiagonal(-c)
+	for i := range n {
+		for j, v := range difference.Row(i)[:i+1] {
+			if !(math.Abs(v) <= 1e-9*(most+math.Abs(c))) {
+				return 0, 0, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel: they differ by %.3g at rows %d and %d of the support", v, i+1, j+1)
+			}
+		}
+	}
+	return c, most, nil
+}
+
 // LeaveOneOut writes, for each row the exact GP was conditioned on, the mean and
 // variance of y_i (noise included) predicted from all other rows: y_i − w_i/[C⁻¹]_ii
 // and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12). A diagnostic, not a bound.

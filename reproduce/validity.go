@@ -264,7 +264,7 @@ func (t truth) check(m *model.Model, table *dataset.Table, name string, count ta
 					fails := point > c.MeanBound || route != pacbayes.Direct && gibbs > c.Bound
 					if p := c.Promise; p != nil && p.HalfWidth > 0 {
 						band := pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}
-						fails = fails || t.risk(band, m.Scaling, places.mean, none) > 1-trialShare
+						fails = fails || t.risk(band, m.Scaling, places.mean, none) > p.Bound
 					}
 					count.count(key+"/"+string(loss.Kind), di, fails)
 				}

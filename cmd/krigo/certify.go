@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -33,6 +34,9 @@ are then plain test-set bounds, which hold however the model was trained.`,
 			if cmd.Flags().Changed("epsilon") && !(epsilon > 0) {
 				return &krigo.UsageError{Err: fmt.Errorf("--epsilon %v: want a positive number", epsilon)}
 			}
+			if fresh && cmd.Flags().Changed("epsilon") {
+				return &krigo.UsageError{Err: errors.New("--fresh with --epsilon: the bounds are for the ε that was declared when the model was fitted; leave one of the two out")}
+			}
 			m, err := krigo.Load(args[0])
 			if err != nil {
 				return err
@@ -51,9 +55,9 @@ are then plain test-set bounds, which hold however the model was trained.`,
 				if c.json {
 					return printJSON(w, f)
 				}
-				fmt.Fprintf(w, "From %d fresh rows, with %s confidence each (%s loss):\n", f.Rows, percent(1-f.Delta), f.Loss)
-				fmt.Fprintf(w, "  predictions (the mean): loss %.4f here, at most %.4f on further rows\n", f.MeanRisk, f.MeanBound)
-				fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further rows\n", f.GibbsRisk, f.Bound)
+				fmt.Fprintf(w, "From %d fresh rows, with %s confidence each (%s loss, ε = %.4g):\n", f.Rows, krigo.Confidence(f.Delta), f.Loss, f.Epsilon)
+				fmt.Fprintf(w, "  predictions (the mean): loss %.4f here, at most %.4f on further rows\n", f.MeanRisk, krigo.RoundUp(f.MeanBound, 4))
+				fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further rows\n", f.GibbsRisk, krigo.RoundUp(f.Bound, 4))
 				return nil
 			}
 			r, err := krigo.Certify(m, table, epsilon)
@@ -85,9 +89,9 @@ func percent(p float64) string { return fmt.Sprintf("%.4g %%", 100*p) }
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	fmt.Fprintln(w, krigo.Sentence(m, c))
 	if c.Route == pacbayes.Direct {
-		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f); none on a random draw\n", c.MeanBound, c.BoundSqrt)
+		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f); none on a random draw\n", krigo.RoundUp(c.MeanBound, 4), c.BoundSqrt)
 	} else {
-		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", c.Bound, c.BoundSqrt, c.MeanBound)
+		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", krigo.RoundUp(c.Bound, 4), c.BoundSqrt, krigo.RoundUp(c.MeanBound, 4))
 	}
 	fmt.Fprintf(w, "  from %d certified rows: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
 		c.Rows, c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)

@@ -278,7 +278,7 @@ certificate picked as the best of several runs isn't one.`,
 	flags := cmd.Flags()
 	f.register(flags)
 	flags.StringVar(&test, "test", "", "score on the rows of this file instead")
-	flags.StringVar(&initFile, "init", "", "start the first run from the parameters in this JSON file")
+	flags.StringVar(&initFile, "init", "", "start the first run from the parameters in this JSON file (not of an informed prior, which the prior rows alone may shape)")
 	flags.StringVar(&out, "out", "", "model file to write (default: DATA's name with .krigo)")
 	flags.StringVar(&resume, "resume", "", "go on from this checkpoint of an interrupted fit with the same data and flags")
 	return cmd

@@ -305,6 +305,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"certify", "good.krigo", "altered.csv"}, 1, []string{"altered.csv", "a prior or calibration row isn't"}},
 		{[]string{"certify", "good.krigo", "fresh.csv"}, 1, []string{"fresh.csv", "24 rows", "73"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--fresh"}, 1, []string{"homes.csv", "no test rows"}},
+		{[]string{"certify", "good.krigo", "fresh.csv", "--fresh", "--epsilon", "0.1"}, 2, []string{"--fresh with --epsilon"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--epsilon", "0"}, 2, []string{"--epsilon 0"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--epsilon", "-1"}, 2, []string{"--epsilon -1"}},
 		{[]string{"certify", "good.krigo"}, 2, []string{"arg", "MODEL DATA"}},

@@ -1,0 +1,149 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// check makes sure that the model is what the terms of its certificate say, as far as data and
+// model can tell: roles are those that the seed deals, scaling constants those of the prior rows,
+// factors those of the covariances, the prior one that was paid for. What can't be told is what
+// else was tried, and whether a sparse prior saw its prior rows alone.
+func (m *Model) check(d *dataset.Data) error {
+	dealt, err := dataset.Deal(len(m.Roles), m.Seed, m.count(dataset.Test), m.count(dataset.Calibration), m.count(dataset.Prior))
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(dealt, m.Roles) {
+		return fmt.Errorf("the roles of the rows aren't those that seed %d deals: no certificate", m.Seed)
+	}
+	if err := m.checkTerms(); err != nil {
+		return err
+	}
+	if err := m.checkScaling(d); err != nil {
+		return err
+	}
+	if err := m.checkPrior(d); err != nil {
+		return err
+	}
+	if err := m.Posterior.CheckFactors(); err != nil {
+		return fmt.Errorf("%w: no certificate", err)
+	}
+	return nil
+}
+
+// count returns the number of rows with a role.
+func (m *Model) count(role dataset.Role) (n int) {
+	for _, r := range m.Roles {
+		if r == role {
+			n++
+		}
+	}
+	return n
+}
+
+// checkScaling makes sure that constants said to be of the prior rows are. Over ranks and on
+// other processors sums of many rows differ in their last digits.
+func (m *Model) checkScaling(d *dataset.Data) error {
+	s := m.Scaling
+	if s.Source != dataset.PriorRows {
+		return nil
+	}
+	again, err := dataset.ScalingOf(d, d.RowsOf(m.Roles, dataset.Prior), s.Source)
+	if err != nil {
+		return err
+	}
+	close := func(a, b, unit float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(b), unit) }
+	same := len(again.InputMean) == len(s.InputMean) && len(again.InputMean) == len(s.InputScale) &&
+		close(s.TargetMean, again.TargetMean, again.TargetScale) && close(s.TargetScale, again.TargetScale, 0)
+	for i := 0; same && i < len(s.InputMean); i++ {
+		same = close(s.InputMean[i], again.InputMean[i], again.InputScale[i]) && close(s.InputScale[i], again.InputScale[i], 0)
+	}
+	if !same {
+		return errors.New("the scaling's constants aren't those of the prior rows: no certificate")
+	}
+	return nil
+}
+
+// checkPrior makes sure that a prior which is an exact posterior was conditioned on the prior
+// rows.
+func (m *Model) checkPrior(d *dataset.Data) error {
+	prior, _ := m.Posterior.OfPrior()
+	if prior == nil || prior.Sparse() {
+		return nil
+	}
+	other := errors.New("the prior wasn't conditioned on the model's prior rows: no certificate")
+	rows := d.Scaled(d.RowsOf(m.Roles, dataset.Prior), m.Scaling)
+	n, cols := rows.Dims()
+	first, all, err := ranks.Place(d.Ranks(), n)
+	if err != nil {
+		return err
+	}
+	if prior.Support.Rows != all || prior.Support.Cols != cols {
+		return other
+	}
+	x := make([]float64, n*cols)
+	if err := rows.Block(0, n, x, nil); err != nil {
+		return err
+	}
+	for i := range n {
+		if !slices.Equal(prior.Support.Row(first+i), x[i*cols:(i+1)*cols]) {
+			return other
+		}
+	}
+	return nil
+}
+
+// checkTerms makes sure that the terms of the certificate are those of the posterior.
+func (m *Model) checkTerms() error {
+	q, t := m.Posterior, m.Terms
+	prior, _ := q.OfPrior()
+	raw := t.Loss.Below
+	if t.Loss.Kind != pacbayes.Relative && t.Loss.Kind != pacbayes.ClippedAbsolute {
+		raw *= m.Scaling.TargetScale
+	}
+	switch {
+	case !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw):
+		return fmt.Errorf("the certificate's terms say that ε is %v of %s, but in scaled units they make it %v: no certificate", t.EpsilonRaw, m.Target, raw)
+	case t.Scaling != m.Scaling.Source:
+		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model %s: no certificate", t.Scaling, m.Scaling.Source)
+	case t.PriorRows != m.count(dataset.Prior):
+		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows, m.count(dataset.Prior))
+	case t.Encoded != (m.Encoding != nil):
+		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
+	case t.Informed != (prior != nil):
+		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
+	case t.Fixed && q.Support.Rows > 0:
+		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior was: no certificate")
+	}
+	params := len(q.Theta) + len(q.Beta)
+	if t.Tied > 0 {
+		different, lengthscales := map[float64]bool{}, 0
+		for i, p := range q.Kernel.Params() {
+			if p.Kind == kernel.Lengthscale && p.Dim >= 0 {
+				different[q.Theta[i]] = true
+				lengthscales++
+			}
+		}
+		if len(different) > t.Tied || lengthscales != t.Lengthscales {
+			return fmt.Errorf("the certificate's terms pay for %d different lengthscales of %d, the prior has %d of %d: no certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
+		}
+		params -= t.Lengthscales - t.Tied
+	}
+	if t.Params != params {
+		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate", t.Params, params)
+	}
+	for _, v := range append(slices.Clone(q.Theta), q.Beta...) {
+		if at, _, _ := t.Grid.Round(v); at != v {
+			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate", v, t.Grid)
+		}
+	}
+	return nil
+}
