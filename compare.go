@@ -103,7 +103,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			mu.Lock()
 			defer mu.Unlock()
 			done++
-			if progress != nil {
+			if progress != nil && ctx.Err() == nil {
 				progress(Compared{done, own, with.Objective, with.Epsilon, with.Seed, measured[i]})
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -309,8 +310,11 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 		}
 		return &Recertification{c, c.Equal(m.Certificate)}, nil
 	}
+	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
+		return nil, usage("epsilon: the loss clipped-absolute has none")
+	}
 	other := *m
-	other.Terms.Promise = 0 // it stands, but isn't about this ε
+	other.Terms.OtherEpsilon = true
 	other.Terms.EpsilonRaw *= epsilon / m.Terms.Loss.Below
 	other.Terms.Loss.Above *= epsilon / m.Terms.Loss.Below
 	other.Terms.Loss.Below = epsilon
@@ -321,8 +325,6 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 	if err != nil {
 		return nil, err
 	}
-	c.Valid, c.Label = false, "bound (heuristic: ε was chosen after the certified rows were seen)"
-	c.Conditions = append([]string{"NOT MET: ε isn't the one declared when the model was fitted."}, c.Conditions...)
 	return &Recertification{Certificate: c}, nil
 }
 
@@ -333,14 +335,23 @@ func (e *NoCertificate) Error() string { return "the model has no certificate: "
 
 // Fresh is the bound from rows the model never saw, whatever it was trained on.
 type Fresh struct {
-	Rows      int           `json:"rows"`
-	Delta     float64       `json:"delta"` // each of the two bounds fails with at most this probability
-	Loss      pacbayes.Kind `json:"loss"`
-	Epsilon   float64       `json:"epsilon"`
-	GibbsRisk float64       `json:"gibbs_risk"` // mean loss of a random draw on these rows
-	Bound     float64       `json:"bound"`      // of the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
-	MeanRisk  float64       `json:"mean_risk"`  // mean loss of the posterior mean
-	MeanBound float64       `json:"mean_bound"` // of its risk: exact binomial for 0/1 losses, else kl⁻¹
+	Rows         int           `json:"rows"`
+	Repeats      int           `json:"repeats,omitempty"` // rows that equal another one
+	Delta        float64       `json:"delta"`             // each of the two bounds fails with at most this probability
+	Loss         pacbayes.Kind `json:"loss"`
+	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
+	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
+	EpsilonRaw   float64       `json:"epsilon_raw"`             //
+	GibbsRisk    float64       `json:"gibbs_risk"`              // mean loss of a random draw on these rows
+	Bound        float64       `json:"bound"`                   // of the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
+	MeanRisk     float64       `json:"mean_risk"`               // mean loss of the posterior mean
+	MeanBound    float64       `json:"mean_bound"`              // of its risk: exact binomial for 0/1 losses, else kl⁻¹
+}
+
+// Certificate says the same as a certificate does, for Sentence.
+func (f *Fresh) Certificate() *Certificate {
+	return &Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Delta: f.Delta, Rows: f.Rows, Repeats: f.Repeats, Valid: true,
+		Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw}
 }
 
 // CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
@@ -357,7 +368,7 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	}
 	if made {
 		if rows = d.RowsOf(m.Roles, dataset.Test); !slices.Contains(m.Roles, dataset.Test) {
-			return nil, &NoCertificate{table.Source + " is the data the model was made from, and no test rows were set aside: give rows it never saw"}
+			return nil, fmt.Errorf("%s is the data the model was made from, and no test rows were set aside: give rows it never saw", table.Source)
 		}
 	} else if seen, err := m.Seen(d); err != nil {
 		return nil, err
@@ -368,15 +379,24 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 		if len(seen) > 0 {
 			first = d.Where(seen[0])
 		}
-		return nil, &NoCertificate{fmt.Sprintf("%d of the %d rows of %s equal rows the model was made from (the first: %s): give rows it never saw",
-			n, d.Rows, table.Source, first)}
+		return nil, fmt.Errorf("%d of the %d rows of %s equal rows the model was made from (the first: %s): give rows it never saw",
+			n, d.Rows, table.Source, first)
 	}
 	s, err := m.Score(d, rows)
 	if err != nil {
 		return nil, err
 	}
-	f := &Fresh{Rows: s.Rows, Delta: m.Terms.Delta, Loss: m.Terms.Loss.Kind, Epsilon: m.Terms.Loss.Below,
+	hashes, err := d.RowHashes(rows)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(hashes)
+	l := m.Terms.Loss
+	f := &Fresh{Rows: s.Rows, Repeats: model.Repeats(hashes), Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
+	if l.Kind == pacbayes.Asymmetric {
+		f.EpsilonAbove = l.Above
+	}
 	f.Bound = pacbayes.TestBound(s.GibbsRisk, s.Rows, f.Delta)
 	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne(), s.MeanRisk, s.Rows, f.Delta)
 	return f, nil

@@ -17,6 +17,9 @@ import (
 // mean's certificate is flat about it, and more rows predict better (docs/certificate.md).
 const informedShare = 0.7
 
+// leastShare is the smallest that is left to train on, for rows to certify.
+const leastShare = 0.2
+
 // chooseObjective makes the choice of who names no objective: an informed prior by the evidence,
 // of more rows than a full GP is trained on by default by vfe. The mean of such a prior has the
 // tightest certificate there is; its test error is that of training on seven rows in ten
@@ -32,10 +35,13 @@ func (o Options) chooseObjective(rows int) Options {
 	}
 	n := (1 - o.TestFraction - o.CalibrationFraction) * float64(rows)
 	if o.PriorShare == 0 {
-		// Enough rows must be left for a certificate; too few for two parts are for kl-pac.
-		if o.PriorShare = min(informedShare, 1-(pacbayes.MinRows+1)/n); o.PriorShare < 0.5 {
-			o.PriorShare = 0
-			return o
+		// Enough rows must be left for a certificate. Of fewer than some thirty there isn't one, and
+		// the grid's prior leaves more to train on, or says that there are too few.
+		if o.PriorShare = min(informedShare, 1-(pacbayes.MinRows+1)/n); o.PriorShare < leastShare {
+			if o.PriorShare = leastShare; o.Prior == "" {
+				o.PriorShare = 0
+				return o
+			}
 		}
 	}
 	o.Prior, o.Objective = "informed", "evidence"
@@ -106,9 +112,10 @@ func (o Options) checkPrior() (errs []error) {
 	if o.GridMixed && (!o.pac()) {
 		errs = append(errs, fmt.Errorf("grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for the bound, not %s", o.Objective))
 	}
+	// What else terms are checked for is the options' own check.
 	if kind, err := pacbayes.ParseLoss(o.Loss); err == nil {
-		if err := o.terms(o.loss(kind), 1).Check(); err != nil {
-			errs = append(errs, fmt.Errorf("bound %s, mean-bound %s, promise %v: %w", o.Bound, o.MeanBound, o.Promise, err))
+		if err := o.terms(o.loss(kind), 1).CheckRoute(); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	return errs
@@ -169,6 +176,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 	if err != nil {
 		return nil, nil, err
 	}
+	first.noteTraining(own, families[best.family], best, len(families))
 	p.notices = first.notices
 	if !o.learns() {
 		m, err := p.takePrior(o, prior)
@@ -214,6 +222,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 // takePrior makes the model whose posterior is the prior: of its tempers the one with the
 // lowest bound, which is paid for.
 func (p *prepared) takePrior(o Options, prior *posterior.Posterior) (lowest *Model, err error) {
+	var chosen float64
 	for _, temper := range o.Temper {
 		q, err := prior.Unconditioned(temper)
 		if err != nil {
@@ -224,8 +233,11 @@ func (p *prepared) takePrior(o Options, prior *posterior.Posterior) (lowest *Mod
 			return nil, err
 		}
 		if lowest == nil || m.Certificate != nil && m.Certificate.Bound < lowest.Certificate.Bound {
-			lowest = m
+			lowest, chosen = m, temper
 		}
+	}
+	if len(o.Temper) > 1 {
+		lowest.Notices = append(lowest.Notices, fmt.Sprintf("of the tempers %v, %g gave the lowest bound", o.Temper, chosen))
 	}
 	return lowest, p.score(lowest)
 }

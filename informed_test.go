@@ -166,6 +166,57 @@ func TestPromiseHolds(t *testing.T) {
 	}
 }
 
+// TestCopies: rows that repeat are counted, in the certificate, in its conditions and beside its
+// sentence, and so are fresh ones and test rows that were trained on.
+func TestCopies(t *testing.T) {
+	table := pick(data.Boston(), append(every(0, 1, 100), every(0, 1, 50)...))
+	m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1, Test: pick(data.Boston(), every(90, 1, 110))})
+	c := m.Certificate
+	if c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") || !strings.Contains(krigo.Sentence(m, c), "there are 100,") {
+		t.Errorf("%d repeats, %q, %s", c.Repeats, c.Conditions, krigo.Sentence(m, c))
+	}
+	if !strings.Contains(strings.Join(m.Notices, " "), "10 of the 20 test rows equal rows") {
+		t.Errorf("%q", m.Notices)
+	}
+	if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+		t.Errorf("%+v, %v", r, err)
+	}
+	f, err := krigo.CertifyFresh(m, pick(data.Boston(), append(every(200, 1, 230), 200, 200)))
+	if err != nil || f.Repeats != 3 || !strings.Contains(krigo.Sentence(m, f.Certificate()), "there are 3,") {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if m := fit(t, data.Boston(), krigo.Options{ARD: "off", Restarts: 1, Epochs: 5}); m.Certificate.Repeats != 0 || strings.Contains(krigo.Sentence(m, m.Certificate), "copies") {
+		t.Errorf("%+v", m.Certificate)
+	}
+}
+
+// TestAsymmetricBand: predictions at most 4 below and 8 above the target have it at most 8 below
+// and 4 above themselves; of the test rows about the certificate's share are within.
+func TestAsymmetricBand(t *testing.T) {
+	table := data.Boston()
+	m := fit(t, table, krigo.Options{Prior: "informed", Objective: "evidence", Restarts: 1, ARD: "off", Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 8, EpsilonUnits: "raw", TestFraction: 0.3})
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bands, err := krigo.Intervals(m, "band", ps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, rows := 0, dataset.RowsOf(m.Roles, dataset.Test)
+	for _, i := range rows {
+		near(t, "below", ps[i].Mean-bands[i].Lower, 8, 1e-12)
+		near(t, "above", bands[i].Upper-ps[i].Mean, 4, 1e-12)
+		if y := table.Values[14*i+13]; bands[i].Lower <= y && y <= bands[i].Upper {
+			inside++
+		}
+	}
+	near(t, "share of misses on test rows", 1-float64(inside)/float64(len(rows)), m.Test.MeanRisk, 1e-12)
+	if s := krigo.Sentence(m, m.Certificate); !strings.Contains(s, "at most 4 below and 8 above MEDV") {
+		t.Error(s)
+	}
+}
+
 // TestConformal counts: the width is the ⌈0.95(n+1)⌉-th smallest residual of the calibration
 // rows, plain and in standard deviations, and these rows are neither trained on nor certified.
 func TestConformal(t *testing.T) {
@@ -208,7 +259,7 @@ func TestConformal(t *testing.T) {
 	if pit != 102 || len(m.Test.Coverage) != 5 || m.Test.Coverage[3].Share != m.Test.Coverage95 {
 		t.Errorf("%+v", m.Test)
 	}
-	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", CalibrationFraction: 0.1}); err == nil || !strings.Contains(err.Error(), "at least 19") {
+	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", CalibrationFraction: 0.1}); err == nil || !strings.Contains(err.Error(), "need 19") {
 		t.Errorf("9 calibration rows: %v", err)
 	}
 	for kind, want := range map[string]string{"conformal": "--calibration-fraction", "credible": "want one of", "band": ""} {
@@ -381,7 +432,7 @@ func TestInformedResumes(t *testing.T) {
 
 // TestDefaultObjective: who names no objective gets an informed prior, by the evidence or vfe, of
 // seven rows in ten, and less of a small table, whose certificate needs the others; kl-pac with
-// the grid's prior where options speak of it, and where rows are too few for two parts.
+// the grid's prior where options speak of it.
 func TestDefaultObjective(t *testing.T) {
 	rows := func(n int) *dataset.Table { return pick(data.Boston(), every(0, 1, n), "RM", "LSTAT", "MEDV") }
 	for _, c := range []struct {
@@ -392,7 +443,9 @@ func TestDefaultObjective(t *testing.T) {
 	}{
 		{200, krigo.Options{}, "evidence", "informed", 0, 60},
 		{60, krigo.Options{}, "evidence", "informed", 0, 21},
-		{41, krigo.Options{}, "kl-pac", "grid", 0, 21},
+		{41, krigo.Options{}, "evidence", "informed", 0, 21},
+		{30, krigo.Options{}, "evidence", "informed", 0, 20},
+		{200, krigo.Options{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}, "kl-pac", "grid", 0, 180},
 		{200, krigo.Options{TestFraction: 0.5, PriorShare: 0.5}, "evidence", "informed", 0, 50},
 		{200, krigo.Options{Inducing: 9}, "vfe", "informed", 9, 60},
 		{200, krigo.Options{Prior: "informed", PosteriorLearnt: true}, "evidence", "informed", 0, 60},

@@ -28,45 +28,50 @@ var IntervalKinds = []string{"conformal", "normalised", "band"}
 
 // Intervals returns an interval of a kind for every prediction.
 func Intervals(m *Model, kind string, ps []Prediction) ([]Interval, error) {
-	var half func(Prediction) float64
+	var half func(Prediction) (below, above float64)
+	same := func(w float64) (below, above float64) { return w, w }
 	switch c := m.Conformal; {
 	case !slices.Contains(IntervalKinds, kind):
 		return nil, usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
 	case kind == "band":
-		epsilon, relative, err := band(m.Certificate)
+		below, above, relative, err := band(m.Certificate)
 		if err != nil {
 			return nil, err
 		}
 		if relative {
-			return relativeBands(ps, epsilon), nil
+			return relativeBands(ps, below), nil
 		}
-		half = func(Prediction) float64 { return epsilon }
+		half = func(Prediction) (float64, float64) { return below, above }
 	case c == nil:
 		return nil, fmt.Errorf("%s intervals: the model has no calibration rows: fit it with --calibration-fraction", kind)
 	case kind == "conformal":
-		half = func(Prediction) float64 { return c.HalfWidth * m.Scaling.TargetScale }
+		half = func(Prediction) (float64, float64) { return same(c.HalfWidth * m.Scaling.TargetScale) }
 	default:
-		half = func(p Prediction) float64 { return c.Normalised * math.Sqrt(p.PredictiveVariance) }
+		half = func(p Prediction) (float64, float64) { return same(c.Normalised * math.Sqrt(p.PredictiveVariance)) }
 	}
 	is := make([]Interval, len(ps))
 	for i, p := range ps {
-		is[i] = Interval{p.Mean - half(p), p.Mean + half(p)}
+		below, above := half(p)
+		is[i] = Interval{p.Mean - below, p.Mean + above}
 	}
 	return is, nil
 }
 
-// band returns the half-width that a certificate guarantees for a share of predictions: that
-// of its promise, else the declared one.
-func band(c *Certificate) (epsilon float64, relative bool, err error) {
+// band returns how far below and above a prediction the band reaches that a certificate guarantees
+// for a share of predictions: that of its promise, else the declared one. Predictions at most ε
+// below and ε' above the target have the target at most ε' below and ε above themselves.
+func band(c *Certificate) (below, above float64, relative bool, err error) {
 	switch {
 	case c == nil || !c.Valid:
-		return 0, false, fmt.Errorf("band: the model has no certificate")
+		return 0, 0, false, fmt.Errorf("band: the model has no certificate")
 	case c.Promise != nil && c.Promise.HalfWidth > 0:
-		return c.Promise.HalfWidthRaw, c.Promise.Relative, nil
+		return c.Promise.HalfWidthRaw, c.Promise.HalfWidthRaw, c.Promise.Relative, nil
+	case c.MeanBound < 1 && c.Loss == pacbayes.Asymmetric:
+		return c.EpsilonRaw * c.EpsilonAbove / c.Epsilon, c.EpsilonRaw, false, nil
 	case c.MeanBound < 1 && (c.Loss == pacbayes.Band || c.Loss == pacbayes.Relative):
-		return c.EpsilonRaw, c.Loss == pacbayes.Relative, nil
+		return c.EpsilonRaw, c.EpsilonRaw, c.Loss == pacbayes.Relative, nil
 	}
-	return 0, false, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
+	return 0, 0, false, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
 }
 
 // relativeBands are the y with |y − ŷ| ≤ ε|y|: between ŷ/(1+ε) and ŷ/(1−ε), and without an

@@ -211,14 +211,13 @@ func (p *prepared) conclude(ctx context.Context, o Options, families []family, b
 	return m, free, nil
 }
 
-// finish rounds the best run's parameters to the grid and makes the model from them.
-func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, error) {
-	x := slices.Clone(best.result.X)
-	g := f.gridParams()
+// noteTraining notes what a person should know of how the best run went.
+func (p *prepared) noteTraining(o Options, f family, best run, choices int) {
+	x := best.result.X
 	names := p.newProblem(o, f, choices).Names()
 	box := p.box(o, f, x)
 	for _, i := range best.result.AtBound {
-		if p.held && i < g {
+		if p.held && i < f.gridParams() {
 			continue
 		}
 		if strings.HasPrefix(names[i], "inducing") {
@@ -232,6 +231,14 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 	if r := best.result; r.Rejected > 0 {
 		p.notices = append(p.notices, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the last: %s)", r.Rejected, r.Evaluations, r.Rejection))
 	}
+}
+
+// finish rounds the best run's parameters to the grid and makes the model from them.
+func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, error) {
+	p.noteTraining(o, f, best, choices)
+	x := slices.Clone(best.result.X)
+	g := f.gridParams()
+	names := p.newProblem(o, f, choices).Names()
 	for _, i := range o.Grid.RoundAll(x[:g], x[:g]) {
 		p.notices = append(p.notices, names[i]+" lay outside the grid and was moved to its end")
 	}
@@ -255,6 +262,12 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 // score measures the model on the test rows, if there are any.
 func (p *prepared) score(m *Model) (err error) {
 	if p.test != nil {
+		if seen, err := m.Seen(p.test); err != nil {
+			return err
+		} else if len(seen) > 0 {
+			m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows equal rows that the model was made from (the first: %s): they say little about further ones",
+				len(seen), p.test.Rows, p.test.Where(seen[0])))
+		}
 		m.Test, err = m.Score(p.test, p.test.All())
 	} else if slices.Contains(p.roles, dataset.Test) {
 		m.Test, err = m.Score(p.data, p.data.RowsOf(p.roles, dataset.Test))
@@ -324,10 +337,10 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 		}
 	}
 	if m.Certificate, err = m.Certify(p.data); err != nil {
-		m.CertificateReason = err.Error()
 		if !errors.Is(err, pacbayes.ErrTooFewRows) {
 			return nil, err
 		}
+		m.CertificateReason = fmt.Sprintf("%v, only %d: fit more rows, or leave more of them with a smaller prior-share or test-fraction", err, p.n)
 	}
 	return m, nil
 }

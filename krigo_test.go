@@ -295,7 +295,7 @@ func TestEpsilonUnits(t *testing.T) {
 
 func TestTooFewRowsForACertificate(t *testing.T) {
 	nineteen := pick(homes(), every(0, 1, 39)) // less 20 prior rows
-	m := fit(t, nineteen, krigo.Options{Restarts: 1})
+	m := fit(t, nineteen, krigo.Options{Prior: "grid", Restarts: 1})
 	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "fewer than 20") {
 		t.Errorf("19 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
 	}
@@ -306,11 +306,11 @@ func TestTooFewRowsForACertificate(t *testing.T) {
 	if _, err := krigo.Predict(m, nineteen); err != nil {
 		t.Errorf("predict: %v", err)
 	}
-	if m := fit(t, pick(homes(), every(0, 1, 40)), krigo.Options{Restarts: 1}); m.Certificate == nil || m.Certificate.Rows != 20 {
+	if m := fit(t, pick(homes(), every(0, 1, 40)), krigo.Options{Prior: "grid", Restarts: 1}); m.Certificate == nil || m.Certificate.Rows != 20 {
 		t.Errorf("20 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
 	}
 	for rows, ok := range map[int]bool{2: false, 21: false, 22: true} {
-		_, err := krigo.Fit(context.Background(), pick(homes(), every(0, 1, rows)), krigo.Options{Target: "MEDV", Restarts: 1})
+		_, err := krigo.Fit(context.Background(), pick(homes(), every(0, 1, rows)), krigo.Options{Target: "MEDV", Prior: "grid", Restarts: 1})
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "20 for the scaling") {
 			t.Errorf("%d rows: %v", rows, err)
 		}

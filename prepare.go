@@ -110,6 +110,12 @@ func (p *prepared) deal(table *dataset.Table, o Options) (err error) {
 	test := int(math.Ceil(o.TestFraction * float64(table.Rows)))
 	calibration := int(math.Ceil(o.CalibrationFraction * float64(table.Rows)))
 	rows := table.Rows - test - calibration
+	if rows < 2 {
+		return fmt.Errorf("%s: %d rows less %d for testing and %d for calibration leave %d to train on: set aside fewer", table.Source, table.Rows, test, calibration, max(rows, 0))
+	}
+	if o.CalibrationFraction > 0 && calibration < model.LeastCalibration {
+		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and conformal intervals need %d", o.CalibrationFraction, calibration, table.Rows, table.Source, model.LeastCalibration)
+	}
 	switch {
 	case o.PriorShare > 0:
 		p.priorRows = int(math.Ceil(o.PriorShare * float64(rows)))

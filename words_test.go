@@ -21,11 +21,11 @@ func TestRoundUp(t *testing.T) {
 	}
 }
 
-// TestConfidence: never more than 1−δ, and never 100 %.
-func TestConfidence(t *testing.T) {
+// TestComplement: never more than 1−δ, and never 100 %.
+func TestComplement(t *testing.T) {
 	for delta, want := range map[float64]string{0.01: "99 %", 0.05: "95 %", 0.07: "93 %", 0.5: "50 %", 1. / 3: "66.66 %", 0.001: "99.9 %",
-		1e-6: "99.9999 %", 3e-9: "99.9999997 %", 0.999: "0.1 %"} {
-		if c := krigo.Confidence(delta); c != want {
+		1e-6: "99.9999 %", 3e-9: "99.9999997 %", 0.999: "0.1 %", 1e-13: "99.99999999999 %", 1e-17: "100·(1 − 1e-17) %"} {
+		if c := krigo.Complement(delta); c != want {
 			t.Errorf("δ = %v: %s; want %s", delta, c, want)
 		}
 	}

@@ -79,7 +79,7 @@ func (m *Model) checkPrior(d *dataset.Data) error {
 	if prior == nil || prior.Sparse() {
 		return nil
 	}
-	other := errors.New("the prior wasn't conditioned on the model's prior rows: no certificate")
+	other := errors.New("the prior wasn't conditioned on the model's prior rows, in this order: no certificate")
 	rows := d.Scaled(d.RowsOf(m.Roles, dataset.Prior), m.Scaling)
 	n, cols := rows.Dims()
 	first, all, err := ranks.Place(d.Ranks(), n)

@@ -26,6 +26,10 @@ type Conformal struct {
 // ConformalLevel is the share of targets that intervals are to hold.
 const ConformalLevel = 0.95
 
+// LeastCalibration rows can set an interval for it: with fewer the ⌈0.95(n+1)⌉-th smallest of n
+// scores doesn't exist.
+const LeastCalibration = 19
+
 // Calibrate sets the widths of conformal intervals on the calibration rows of d.
 func (m *Model) Calibrate(d *dataset.Data) error {
 	rows := d.RowsOf(m.Roles, dataset.Calibration)
@@ -37,8 +41,8 @@ func (m *Model) Calibrate(d *dataset.Data) error {
 	// any two of them.
 	k := int(math.Ceil(float64(n+1)*ConformalLevel - 1e-9))
 	if k > n {
-		return fmt.Errorf("%d calibration rows can't hold %.0f %% of further targets: set aside at least %.0f",
-			n, 100*ConformalLevel, math.Ceil(1/(1-ConformalLevel)-1e-9)-1)
+		return fmt.Errorf("%d calibration rows can't hold %.0f %% of further targets: set aside at least %d",
+			n, 100*ConformalLevel, LeastCalibration)
 	}
 	y, _, err := m.targets(d, rows)
 	if err != nil {

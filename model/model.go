@@ -218,7 +218,19 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if d.Ranks().Size() == 1 {
 		at.Sum = nil // all rows are at hand
 	}
-	return m.Terms.CertifySample(at, m.Posterior.KL())
+	t := m.Terms
+	t.Repeats = Repeats(m.Rows)
+	return t.CertifySample(at, m.Posterior.KL())
+}
+
+// Repeats counts the hashes, in ascending order, that equal another one.
+func Repeats(hashes []uint64) (n int) {
+	for i, h := range hashes {
+		if i > 0 && h == hashes[i-1] || i+1 < len(hashes) && h == hashes[i+1] {
+			n++
+		}
+	}
+	return n
 }
 
 // MadeFrom says whether the model was made from these data.

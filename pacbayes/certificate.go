@@ -40,6 +40,11 @@ type Terms struct {
 	// Promise is the share of predictions for which the smallest half-width is looked for
 	// that is guaranteed; 0: none.
 	Promise float64 `json:"promise,omitempty"`
+
+	// Of a computation, not of the model: how many of the rows the model was made from equal
+	// another one, and whether ε is another than the declared one.
+	Repeats      int  `json:"-"`
+	OtherEpsilon bool `json:"-"`
 }
 
 // Certificate is a bound on the risk of a Gaussian-process posterior and all that is
@@ -68,6 +73,7 @@ type Certificate struct {
 	Family         Family   `json:"family,omitempty"`        // the inequality, where it isn't kl
 	Route          Route    `json:"route,omitempty"`         // to MeanBound, where it isn't twice Bound
 	Promise        *Promise `json:"promise,omitempty"`       //
+	Repeats        int      `json:"repeats,omitempty"`       // rows the model was made from that equal another one
 	Valid          bool     `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label          string   `json:"label"`                   // what the number may be called
 	Conditions     []string `json:"conditions"`              // what the guarantee rests on
@@ -159,20 +165,26 @@ func (t Terms) Check() error {
 	if !slices.Contains([]string{"prior-rows", "declared", "all-rows"}, t.Scaling) {
 		return fmt.Errorf("unknown scaling %q: want prior-rows, declared or all-rows", t.Scaling)
 	}
+	if t.Choices < 1 {
+		return fmt.Errorf("%d choices: want at least 1", t.Choices)
+	}
+	return t.CheckRoute()
+}
+
+// CheckRoute reports a family, a route and a promise that don't go together or with how Q came
+// about.
+func (t Terms) CheckRoute() error {
 	if t.Route != "" && t.Route != Twice && !t.Fixed {
-		return fmt.Errorf("the mean has a bound of its own only where nothing was learnt on the certified rows: route %s needs an informed prior that is the posterior itself", t.Route)
+		return fmt.Errorf("mean-bound %s: the mean has a bound of its own only where nothing was learnt on the certified rows: it needs an informed prior that is the posterior itself", t.Route)
 	}
 	if t.Route != "" && t.Route != Twice && t.Route != Direct && t.Route != Both {
-		return fmt.Errorf("unknown route %q: want %s, %s or %s", t.Route, Twice, Direct, Both)
+		return fmt.Errorf("mean-bound %q: want %s, %s or %s", t.Route, Twice, Direct, Both)
 	}
 	if t.Fixed && !t.Informed {
 		return errors.New("a posterior that is the prior itself needs an informed prior")
 	}
 	if !(t.Promise >= 0 && t.Promise < 1) {
 		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
-	}
-	if t.Choices < 1 {
-		return fmt.Errorf("%d choices: want at least 1", t.Choices)
 	}
 	return t.family().Check(t.Loss, !t.Fixed)
 }
@@ -216,7 +228,7 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 		Delta:          t.Delta, Rows: n,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
 		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling,
-		Valid: t.Scaling != "all-rows", Label: "certificate",
+		Repeats: t.Repeats, Valid: t.Scaling != "all-rows" && !t.OtherEpsilon, Label: "certificate",
 	}
 	if t.Loss.Kind == Asymmetric {
 		c.EpsilonAbove = t.Loss.Above
@@ -233,13 +245,16 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 	if err := t.bounds(c, s); err != nil {
 		return nil, err
 	}
-	if t.Promise > 0 {
+	if t.Promise > 0 && !t.OtherEpsilon { // it stands, but isn't about another ε
 		if c.Promise, err = t.promise(s, kl); err != nil {
 			return nil, err
 		}
 	}
 	c.Conditions = t.conditions()
-	if !c.Valid {
+	switch {
+	case t.OtherEpsilon:
+		c.Label = "bound (heuristic: ε was chosen after the certified rows were seen)"
+	case !c.Valid:
 		c.Label = "bound (heuristic: scaled with training statistics)"
 	}
 	return c, nil
@@ -294,12 +309,14 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 }
 
 // Equal says whether two certificates say the same, their numbers to 1e-9: on another
-// kind of processor the last digits differ.
+// kind of processor the last digits differ. The wording of the conditions, which follow from the
+// terms, isn't compared.
 func (c *Certificate) Equal(d *Certificate) bool {
 	if d == nil || (c.Promise == nil) != (d.Promise == nil) {
 		return false
 	}
 	a, b := *c, *d
+	a.Conditions = b.Conditions
 	pairs := [][2]*float64{{&a.Bound, &b.Bound}, {&a.BoundSqrt, &b.BoundSqrt}, {&a.EmpiricalRisk, &b.EmpiricalRisk}, {&a.KL, &b.KL},
 		{&a.MeanBound, &b.MeanBound}, {&a.GridPenalty, &b.GridPenalty}, {&a.ChoicesPenalty, &b.ChoicesPenalty}}
 	if a.Promise != nil {
@@ -316,17 +333,31 @@ func (c *Certificate) Equal(d *Certificate) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func (t Terms) conditions() []string {
-	fixed := fmt.Sprintf("The %s loss, its ε, δ = %g, the kernel family and the grid %s were declared before the certified rows were seen; "+
-		"running again with other seeds or settings and keeping the best isn't covered.", t.Loss.Kind, t.Delta, t.Grid)
-	if t.Informed {
-		fixed = fmt.Sprintf("The %s loss, its ε and δ = %g were declared before the certified rows were seen, and the prior was learnt on %d prior rows alone; "+
-			"running again with other shares, seeds or settings and keeping the best isn't covered.", t.Loss.Kind, t.Delta, t.PriorRows)
+func (t Terms) conditions() (c []string) {
+	declared, grid := fmt.Sprintf("The %s loss, its ε", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
+	if t.OtherEpsilon {
+		c = append(c, "NOT MET: ε isn't the one declared when the model was fitted.")
+		declared = fmt.Sprintf("The %s loss", t.Loss.Kind)
 	}
-	c := []string{
-		"The certified rows are independent draws from one source, and the bound is about further rows from that source. " +
+	if t.Promise > 0 {
+		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went)", t.Promise)
+	}
+	if t.Resolutions > 1 {
+		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (of which that with %d was chosen afterwards, and paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)
+	}
+	fixed := fmt.Sprintf("%s, δ = %g, the kernel family and %s were declared before the certified rows were seen; "+
+		"running again with other seeds or settings and keeping the best isn't covered.", declared, t.Delta, grid)
+	if t.Informed {
+		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was learnt on %d prior rows alone; "+
+			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta, t.PriorRows)
+	}
+	c = append(c,
+		"The certified rows are independent draws from one source, and the bound is about further rows from that source. "+
 			"For rows ordered in time it covers other moments of the same period, not the future.",
 		fixed,
+	)
+	if t.Repeats > 0 {
+		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal another one: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
 	}
 	switch t.Scaling {
 	case "prior-rows":

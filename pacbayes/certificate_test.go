@@ -243,12 +243,30 @@ func TestCertificateEqual(t *testing.T) {
 		"scaling":         func(c *Certificate) { c.Scaling = "declared" },
 		"valid":           func(c *Certificate) { c.Valid = false },
 		"label":           func(c *Certificate) { c.Label = "guarantee" },
-		"conditions":      func(c *Certificate) { c.Conditions = c.Conditions[1:] },
+		"repeats":         func(c *Certificate) { c.Repeats = 1 },
 	} {
 		c := certify()
 		change(c)
 		if want.Equal(c) || c.Equal(want) {
 			t.Errorf("another %s passes for equal", name)
+		}
+	}
+}
+
+// TestConditions: they say what was declared, and what wasn't.
+func TestConditions(t *testing.T) {
+	for want, change := range map[string]func(t *Terms){
+		"The band loss, its ε, δ = 0.05, the kernel family and the grid 6,2 were declared":  func(t *Terms) {},
+		"The band loss, δ = 0.05, the kernel":                                               func(t *Terms) { t.OtherEpsilon = true },
+		"the grids of 0 to 2 digits in [−6, 6] (of which that with 1 was chosen afterwards": func(t *Terms) { t.Resolutions, t.Grid.Digits = 3, 1 },
+		"its ε, the share 0.9 of the promise":                                               func(t *Terms) { t.Promise = 0.9 },
+		"7 of the rows the model was made from equal another one":                           func(t *Terms) { t.Repeats = 7 },
+		"NOT MET: scaling constants":                                                        func(t *Terms) { t.Scaling = "all-rows" },
+	} {
+		terms := exampleTerms()
+		change(&terms)
+		if c := strings.Join(terms.conditions(), " "); !strings.Contains(c, want) {
+			t.Errorf("%q isn't said: %s", want, c)
 		}
 	}
 }

@@ -38,11 +38,11 @@ var Families = []Family{KLFamily, MaurerFamily, PinskerFamily, SplitFamily, Bett
 func (f Family) Check(l Loss, learnt bool) error {
 	switch {
 	case !slices.Contains(Families, f):
-		return fmt.Errorf("unknown bound %q: want one of %v", f, Families)
+		return fmt.Errorf("bound %q: want one of %v", f, Families)
 	case f == BettingFamily && learnt:
-		return fmt.Errorf("the betting bound is for a posterior fixed before the certified rows were seen, and this one is learnt on them")
+		return fmt.Errorf("bound betting: it is for a posterior fixed before the certified rows were seen, and this one is learnt on them")
 	case f == SplitFamily && learnt && l.part() == "":
-		return fmt.Errorf("the split-kl bound of a posterior learnt on the certified rows needs the loss clipped-square or clipped-absolute, whose parts have closed forms, not %s", l.Kind)
+		return fmt.Errorf("bound split-kl: that of a posterior learnt on the certified rows needs the loss clipped-square or clipped-absolute, whose parts have closed forms, not %s", l.Kind)
 	}
 	return nil
 }

@@ -167,14 +167,14 @@ func TestFamilies(t *testing.T) {
 func TestTermsRefuse(t *testing.T) {
 	y, mean, variance := examplePredictions(50)
 	for want, change := range map[string]func(t *Terms){
-		"nothing was learnt":     func(t *Terms) { t.Route = Direct },
-		"unknown route":          func(t *Terms) { *t = fixedTerms("mean") },
-		"needs an informed":      func(t *Terms) { t.Fixed = true },
-		"promise 1":              func(t *Terms) { t.Promise = 1 },
-		"unknown bound":          func(t *Terms) { t.Family = "chernoff" },
-		"betting bound is for a": func(t *Terms) { t.Family = BettingFamily },
-		"have closed forms":      func(t *Terms) { t.Family = SplitFamily },
-		"0 choices":              func(t *Terms) { t.Choices = 0 },
+		"nothing was learnt":         func(t *Terms) { t.Route = Direct },
+		`mean-bound "mean"`:          func(t *Terms) { *t = fixedTerms("mean") },
+		"needs an informed":          func(t *Terms) { t.Fixed = true },
+		"promise 1":                  func(t *Terms) { t.Promise = 1 },
+		`bound "chernoff"`:           func(t *Terms) { t.Family = "chernoff" },
+		"bound betting: it is for a": func(t *Terms) { t.Family = BettingFamily },
+		"have closed forms":          func(t *Terms) { t.Family = SplitFamily },
+		"0 choices":                  func(t *Terms) { t.Choices = 0 },
 	} {
 		terms := exampleTerms()
 		change(&terms)

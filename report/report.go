@@ -141,7 +141,7 @@ func (r *maker) certificate() {
 	r.Sentence, r.Valid, r.Conditions = krigo.Sentence(r.m, c), c.Valid, c.Conditions
 	if !c.Valid {
 		r.warn("The bound is heuristic, not a certificate: %s.", c.Label)
-	} else if c.MeanBound >= 1 {
+	} else if krigo.RoundUp(c.MeanBound, 3) >= 1 {
 		r.warn("The bound on predictions is 1: it promises nothing. More rows, a wider ε or fewer kernel parameters lower it.")
 	}
 }
@@ -183,11 +183,9 @@ func (r *maker) sample(d *dataset.Data) error {
 func (r *maker) facts() {
 	m := r.m
 	spec := r.q.Kernel.Spec(r.q.Theta)
-	rows := 0
-	for _, role := range m.Roles {
-		if role != dataset.Test {
-			rows++
-		}
+	rows := count(len(dataset.RowsOf(m.Roles, dataset.Prior))+len(dataset.RowsOf(m.Roles, dataset.Certified)), "row")
+	if n := len(dataset.RowsOf(m.Roles, dataset.Calibration)); n > 0 {
+		rows += fmt.Sprintf(" and %d for calibration", n)
 	}
 	method := "full GP"
 	if r.q.Sparse() {
@@ -196,7 +194,7 @@ func (r *maker) facts() {
 	number := func(v float64) string { return fmt.Sprintf("%.4g", v) }
 	t := m.Training
 	r.Facts = []fact{
-		{"Data", fmt.Sprintf("%s, %s (seed %d)", m.Source, count(rows, "row"), m.Seed)},
+		{"Data", fmt.Sprintf("%s, %s (seed %d)", m.Source, rows, m.Seed)},
 		{"Inputs", strings.Join(m.Inputs, ", ")},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", spec.String()},
@@ -210,9 +208,9 @@ func (r *maker) facts() {
 		r.Facts = append(r.Facts, fact{"Log evidence", fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats: so much the inducing inputs leave open of the exact GP's", number(*b.Variational), number(*b.Upper))})
 	}
 	if c := m.Certificate; c != nil {
-		bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", c.Bound, c.MeanBound)
+		bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", krigo.RoundUp(c.Bound, 4), krigo.RoundUp(c.MeanBound, 4))
 		if c.Route == pacbayes.Direct {
-			bound = fmt.Sprintf("hold-out bound on the mean %.4f", c.MeanBound)
+			bound = fmt.Sprintf("hold-out bound on the mean %.4f", krigo.RoundUp(c.MeanBound, 4))
 		}
 		r.Facts = append(r.Facts,
 			fact{"Bound", bound + ", from " + count(c.Rows, "certified row")},

@@ -55,7 +55,8 @@ are then plain test-set bounds, which hold however the model was trained.`,
 				if c.json {
 					return printJSON(w, f)
 				}
-				fmt.Fprintf(w, "From %d fresh rows, with %s confidence each (%s loss, ε = %.4g):\n", f.Rows, krigo.Confidence(f.Delta), f.Loss, f.Epsilon)
+				fmt.Fprintln(w, krigo.Sentence(m, f.Certificate()))
+				fmt.Fprintf(w, "  from %d fresh rows, with %s confidence each:\n", f.Rows, krigo.Complement(f.Delta))
 				fmt.Fprintf(w, "  predictions (the mean): loss %.4f here, at most %.4f on further rows\n", f.MeanRisk, krigo.RoundUp(f.MeanBound, 4))
 				fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further rows\n", f.GibbsRisk, krigo.RoundUp(f.Bound, 4))
 				return nil
@@ -64,7 +65,7 @@ are then plain test-set bounds, which hold however the model was trained.`,
 			if err != nil {
 				return err
 			}
-			if r.Certificate.Valid && !r.Matches {
+			if epsilon == 0 && !r.Matches {
 				return fmt.Errorf("%s says its bound is %.9g, but it comes out as %.9g: don't rely on this file", args[0], m.Certificate.Bound, r.Certificate.Bound)
 			}
 			if c.json {
@@ -72,7 +73,7 @@ are then plain test-set bounds, which hold however the model was trained.`,
 			}
 			printCertificate(w, m, r.Certificate)
 			if r.Matches {
-				fmt.Fprintln(w, "\nThe model's own certificate was reproduced.")
+				fmt.Fprintf(w, "\nThe model's own %s was reproduced.\n", r.Certificate.Label)
 			}
 			return nil
 		}),

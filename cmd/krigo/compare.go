@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -32,6 +33,16 @@ stands by itself; picking the best row of the table is a choice they don't pay f
   krigo compare houses.csv --target price --objectives kl-pac,vfe,fitc --inducing 100 --epsilon 0.4,0.6,0.8`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
+			for _, flag := range []string{"objective", "promise"} {
+				if cmd.Flags().Changed(flag) {
+					return &krigo.UsageError{Err: fmt.Errorf("--%s: compare takes --objectives, a list, and makes no promises; fit does", flag)}
+				}
+			}
+			if out != "" && r.Rank() == 0 {
+				if err := writable(out, args[0]); err != nil {
+					return err
+				}
+			}
 			list := strings.Split(f.epsilon, ",")
 			var epsilons []float64
 			for _, e := range list {
@@ -54,6 +65,9 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 			rows, err := krigo.Compare(cmd.Context(), table, o, objectives, epsilons, splits, progress.compared)
 			progress.end()
+			if cmd.Context().Err() != nil {
+				return errors.New("interrupted before all fits were done: no table was made")
+			}
 			if err != nil {
 				return err
 			}
@@ -79,6 +93,11 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 	}
 	flags := cmd.Flags()
 	f.register(flags)
+	for _, flag := range []string{"objective", "promise"} { // refused above
+		if err := flags.MarkHidden(flag); err != nil {
+			panic(err)
+		}
+	}
 	flags.StringSliceVar(&objectives, "objectives", []string{"kl-pac", "evidence"}, "objectives to compare")
 	flags.IntVar(&splits, "splits", 5, "random splits, seeds --seed and up")
 	flags.StringVar(&out, "out", "", "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, .json or .html")

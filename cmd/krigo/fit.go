@@ -41,7 +41,7 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	o := &f.options
 	f.flags = flags
 	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
-	flags.StringVar(&o.Objective, "objective", "", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them); renyi: a bound of the evidence that falls into it while training, from vfe's (default: evidence, above 2,000 prior rows or with inducing inputs vfe, of an informed prior; with --prior grid, or --grid, --alpha or --posterior fitc or free, kl-pac; evaluate: kl-pac)")
+	flags.StringVar(&o.Objective, "objective", "", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them); renyi: a bound of the evidence that falls into it while training, from vfe's (default: evidence, above 2,000 prior rows or with inducing inputs vfe, of an informed prior; with --prior grid, or --grid, --alpha, --posterior fitc or free, --init, or --solver cg or nearest, kl-pac; evaluate: kl-pac)")
 	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for; theory: as many as a theorem asks for before any row is seen, for the kernels se and, of one input, matern32 and matern52 (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse; renyi has inducing inputs while α isn't 0)")
 	flags.StringVar(&f.alpha, "alpha", "", "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form) or learn, pep up to 1 (default 0.5); 0 is the VFE form. Of renyi, the other way round: 0 is the exact GP, 1 the VFE form; it falls from 0.99 to 0 while training, unless a number or cv (chosen by cross-validation) fixes it; evaluate takes negative ones too")
 	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free: training goes on from the objective's own with any mean and covariance at the inducing inputs; with --prior informed the objective's own is the prior, and learnt or free a posterior that is trained on the certified rows by kl-pac")
@@ -68,6 +68,9 @@ func (f *objectiveFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo
 	var err error
 	if o.Epsilon, o.EpsilonAbove, err = parseEpsilon(f.epsilon); err != nil {
 		return fail(err)
+	}
+	if o.Loss == string(pacbayes.ClippedAbsolute) && f.flags.Changed("epsilon") {
+		return fail(fmt.Errorf("--epsilon %s with --loss clipped-absolute, which has no ε: leave it out", f.epsilon))
 	}
 	if !(o.Delta > 0 && o.Delta < 1) {
 		return fail(fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", o.Delta))
@@ -172,9 +175,9 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
 	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
 	flags.Float64Var(&o.CalibrationFraction, "calibration-fraction", 0, "share of the rows set aside for split-conformal intervals")
-	flags.StringVar(&o.Prior, "prior", "", "prior of the certificate: grid (data-blind, its parameters on the grid; the objective trains on all certified rows) or informed (the objective trains it on the prior rows; nothing is learnt on the certified ones unless --posterior says so) (default: grid where an objective is named, else informed)")
-	flags.Float64Var(&o.PriorShare, "prior-share", 0, "share of the rows, test and calibration rows apart, that are prior rows (default: 0.7 for an informed prior, else a tenth, at most 1,000 rows)")
-	flags.Float64SliceVar(&o.Temper, "temper", nil, "informed prior: factors of its covariance; several are chosen among on the certified rows and paid for (default 1)")
+	flags.StringVar(&o.Prior, "prior", "", "prior of the certificate: grid (data-blind, its parameters on the grid; the objective trains on all certified rows) or informed (the objective trains it on the prior rows; nothing is learnt on the certified ones unless --posterior says so) (default: grid where an objective is named or one of --grid, --alpha, --posterior fitc or free, --init, --solver cg or nearest, else informed)")
+	flags.Float64Var(&o.PriorShare, "prior-share", 0, "share of the rows, test and calibration rows apart, that are prior rows (default: 0.7 for an informed prior, less where that would leave fewer than 21 rows; else a tenth, at least 20 and at most 1,000 rows)")
+	flags.Float64SliceVar(&o.Temper, "temper", nil, "informed prior: factors of its covariance; several are chosen among on the certified rows and paid for; none: 1")
 	flags.StringVar(&f.meanBound, "mean-bound", "", "route to the bound on predictions: twice (that of a random draw), direct (their own losses on the certified rows, for an informed prior that is the posterior) or both, with half of δ each (default: direct where it can be, else twice)")
 	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
 	flags.BoolVar(&o.FixParameters, "fix-parameters", false, "evidence: no training; condition the full GP on the rows at the parameters of --init")
@@ -202,7 +205,7 @@ the columns are standardised, and the rest are certified: the certificate counts
 
 By default 7 in 10 rows are prior rows: the model is trained on them, and its predictions are
 certified on the others, by their own misses. With --prior grid, or where --objective is
-given, a tenth are (at most 1,000), the model is trained on the certified rows, and a PAC-Bayes
+given, a tenth are (20 to 1,000), the model is trained on the certified rows, and a PAC-Bayes
 bound counts them all the same: kl-pac trains for this bound itself.
 
 The certificate says: with confidence 1−δ, the expected loss of predictions on a further row
@@ -234,8 +237,10 @@ certificate picked as the best of several runs isn't one.`,
 			if out == "" {
 				out = modelName(args[0])
 			}
-			if folder, err := os.Stat(filepath.Dir(out)); r.Rank() == 0 && (err != nil || !folder.IsDir()) {
-				return fmt.Errorf("--out %s: its folder doesn't exist", out)
+			if r.Rank() == 0 {
+				if err := writable(out, args[0], test, initFile, resume); err != nil {
+					return err
+				}
 			}
 			saver := &checkpointer{path: out + ".checkpoint", last: begin}
 			if resume != "" {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -121,6 +122,27 @@ func exactly(n int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// writable makes sure, before long work, that out can be written: its folder is there, it is no
+// folder itself and none of the files that are read.
+func writable(out string, inputs ...string) error {
+	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
+		return fmt.Errorf("--out %s: its folder doesn't exist", out)
+	}
+	at, err := os.Stat(out)
+	if err != nil {
+		return nil
+	}
+	if at.IsDir() {
+		return fmt.Errorf("--out %s: it is a folder, name a file", out)
+	}
+	for _, input := range inputs {
+		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
+			return fmt.Errorf("--out %s: it is the file %s that is read, which would be lost: name another", out, input)
+		}
+	}
+	return nil
 }
 
 func printJSON(w io.Writer, v any) error {

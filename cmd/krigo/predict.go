@@ -65,6 +65,19 @@ training rows nearest to it, and say so on standard error.`,
 			if c.json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(out)) {
 				return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", out)}
 			}
+			if c.json && strings.HasSuffix(out, ".gz") || !c.json && filepath.Ext(out) == ".json" {
+				return &krigo.UsageError{Err: fmt.Errorf("--out %s: a .json file holds what --json writes, uncompressed", out)}
+			}
+			for i, kind := range kinds {
+				if slices.Contains(kinds[:i], kind) {
+					return &krigo.UsageError{Err: fmt.Errorf("--intervals: %s twice", kind)}
+				}
+			}
+			if out != "" {
+				if err := writable(out, args...); err != nil {
+					return err
+				}
+			}
 			m, err := krigo.Load(args[0])
 			if err != nil {
 				return err

@@ -46,6 +46,9 @@ test rows, if DATA is what the model was made from; else on the rows that it has
 			if out == "" {
 				out = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".html"
 			}
+			if err := writable(out, args...); err != nil {
+				return err
+			}
 			if err := dataset.WriteFileAtomic(out, func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
 				return err
 			}
