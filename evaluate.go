@@ -10,7 +10,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -336,7 +335,7 @@ func (e *NoCertificate) Error() string { return "the model has no certificate: "
 // Fresh is the bound from rows the model never saw, whatever it was trained on.
 type Fresh struct {
 	Rows         int           `json:"rows"`
-	Repeats      int           `json:"repeats,omitempty"` // rows that equal another one
+	Repeats      int           `json:"repeats,omitempty"` // rows that equal another one, or one the model was made from
 	Delta        float64       `json:"delta"`             // each of the two bounds fails with at most this probability
 	Loss         pacbayes.Kind `json:"loss"`
 	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
@@ -386,13 +385,12 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	if err != nil {
 		return nil, err
 	}
-	hashes, err := d.RowHashes(rows)
+	repeats, _, err := m.Copies(d, rows)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(hashes)
 	l := m.Terms.Loss
-	f := &Fresh{Rows: s.Rows, Repeats: model.Repeats(hashes), Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
+	f := &Fresh{Rows: s.Rows, Repeats: repeats, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	if l.Kind == pacbayes.Asymmetric {
 		f.EpsilonAbove = l.Above

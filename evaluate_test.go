@@ -430,6 +430,11 @@ func TestCertifyRefusesEdits(t *testing.T) {
 			m.Posterior.Kernel.(*kernel.Conditional).Chol.Row(3)[1] += 1e-3
 		}, "factor"},
 		"another prior": {informed, func(m *krigo.Model) { m.Posterior.Kernel.(*kernel.Conditional).Support.Row(3)[1] += 1e-3 }, "prior rows"},
+		"other weights of the prior": {informed, func(m *krigo.Model) {
+			for i := range m.Posterior.Mean.(*kernel.ConditionalMean).Weights {
+				m.Posterior.Mean.(*kernel.ConditionalMean).Weights[i] *= 0.7
+			}
+		}, "prior rows"},
 		"a certified row that became a test row": {grid, func(m *krigo.Model) {
 			m.Roles[slices.Index(m.Roles, dataset.Certified)] = dataset.Test
 			rehash(t, m, table)

@@ -26,6 +26,9 @@ const leastShare = 0.2
 // (docs/certificate.md). Options that speak of the grid's prior or of posteriors learnt for a bound,
 // and parameters to start from, which may have been learnt on any rows, ask for kl-pac.
 func (o Options) chooseObjective(rows int) Options {
+	if o.Objective == "" && o.FixParameters {
+		o.Objective = "evidence" // of which alone parameters can be fixed
+	}
 	if o.Objective != "" || o.Prior != "" && o.Prior != "informed" {
 		return o
 	}
@@ -236,7 +239,7 @@ func (p *prepared) takePrior(o Options, prior *posterior.Posterior) (lowest *Mod
 			lowest, chosen = m, temper
 		}
 	}
-	if len(o.Temper) > 1 {
+	if len(o.Temper) > 1 && lowest.Certificate != nil {
 		lowest.Notices = append(lowest.Notices, fmt.Sprintf("of the tempers %v, %g gave the lowest bound", o.Temper, chosen))
 	}
 	return lowest, p.score(lowest)

@@ -172,17 +172,17 @@ func TestCopies(t *testing.T) {
 	table := pick(data.Boston(), append(every(0, 1, 100), every(0, 1, 50)...))
 	m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1, Test: pick(data.Boston(), every(90, 1, 110))})
 	c := m.Certificate
-	if c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") || !strings.Contains(krigo.Sentence(m, c), "there are 100,") {
+	if c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") || !strings.Contains(krigo.Sentence(m, c), "(100, of") {
 		t.Errorf("%d repeats, %q, %s", c.Repeats, c.Conditions, krigo.Sentence(m, c))
 	}
-	if !strings.Contains(strings.Join(m.Notices, " "), "10 of the 20 test rows equal rows") {
+	if !strings.Contains(strings.Join(m.Notices, " "), "10 of the 20 test rows of") {
 		t.Errorf("%q", m.Notices)
 	}
 	if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
 		t.Errorf("%+v, %v", r, err)
 	}
 	f, err := krigo.CertifyFresh(m, pick(data.Boston(), append(every(200, 1, 230), 200, 200)))
-	if err != nil || f.Repeats != 3 || !strings.Contains(krigo.Sentence(m, f.Certificate()), "there are 3,") {
+	if err != nil || f.Repeats != 3 || !strings.Contains(krigo.Sentence(m, f.Certificate()), "(3, of") {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if m := fit(t, data.Boston(), krigo.Options{ARD: "off", Restarts: 1, Epochs: 5}); m.Certificate.Repeats != 0 || strings.Contains(krigo.Sentence(m, m.Certificate), "copies") {
@@ -452,6 +452,8 @@ func TestDefaultObjective(t *testing.T) {
 		{200, krigo.Options{Prior: "grid"}, "kl-pac", "grid", 0, 180},
 		{200, krigo.Options{GridMixed: true}, "kl-pac", "grid", 0, 180},
 		{200, krigo.Options{Objective: "evidence"}, "evidence", "grid", 0, 180},
+		{200, krigo.Options{FixParameters: true, Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}, "evidence", "grid", 0, 180},
+		{200, krigo.Options{Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 12}, InputScale: []float64{1, 7}, TargetMean: 22, TargetScale: 9}}, "evidence", "informed", 0, 60},
 	} {
 		c.o.Target, c.o.ARD, c.o.Restarts = "MEDV", "off", 1
 		m, err := krigo.Fit(context.Background(), rows(c.rows), c.o)

@@ -262,11 +262,11 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 // score measures the model on the test rows, if there are any.
 func (p *prepared) score(m *Model) (err error) {
 	if p.test != nil {
-		if seen, err := m.Seen(p.test); err != nil {
+		if _, seen, err := m.Copies(p.test, p.test.All()); err != nil {
 			return err
-		} else if len(seen) > 0 {
-			m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows equal rows that the model was made from (the first: %s): they say little about further ones",
-				len(seen), p.test.Rows, p.test.Where(seen[0])))
+		} else if seen > 0 {
+			m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows of %s equal rows that the model was made from: they say little about further ones",
+				seen, p.test.Rows, p.test.Source))
 		}
 		m.Test, err = m.Score(p.test, p.test.All())
 	} else if slices.Contains(p.roles, dataset.Test) {

@@ -74,6 +74,7 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		p.scaling, err = dataset.ScalingOf(d, used, o.Scaling)
 	default:
 		p.scaling = *o.Declared
+		p.scaling.Source = dataset.Declared
 		if len(p.scaling.InputScale) != d.Cols {
 			err = usage("scaling: constants for %d inputs declared, %s has %d", len(p.scaling.InputScale), d.Source, d.Cols)
 		}

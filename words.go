@@ -27,11 +27,11 @@ func Sentence(m *Model, c *Certificate) string {
 	}
 	caution := ""
 	if c.Repeats*100 >= c.Rows && c.Repeats > 0 {
-		caution = fmt.Sprintf("\nThis holds only if rows that equal another one, of which there are %d, are independent draws and not copies.", c.Repeats)
+		caution = fmt.Sprintf("\nThis holds only if rows that equal another one (%d, of all but test rows) are independent draws and not copies.", c.Repeats)
 	}
 	promise := ""
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		within := fmt.Sprintf("±%s of %s (%.3g sd)", width(p.HalfWidthRaw), m.Target, p.HalfWidth)
+		within := fmt.Sprintf("±%s of %s (%s sd)", width(p.HalfWidthRaw), m.Target, width(p.HalfWidth))
 		if p.Relative {
 			within = fmt.Sprintf("±%s %% of %s", width(100*p.HalfWidth), m.Target)
 		}
@@ -51,16 +51,16 @@ func bound(m *Model, c *Certificate, least func(float64) string) string {
 	case RoundUp(c.MeanBound, 3) >= 1:
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.", RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band:
-		return fmt.Sprintf("%s lie within ±%s of %s (%.3g sd).", least(RoundUp(c.MeanBound, 3)), width(c.EpsilonRaw), m.Target, c.Epsilon)
+		return fmt.Sprintf("%s lie within ±%s of %s (%s sd).", least(RoundUp(c.MeanBound, 3)), width(c.EpsilonRaw), m.Target, width(c.Epsilon))
 	case c.Loss == pacbayes.Relative:
 		return fmt.Sprintf("%s lie within ±%s %% of %s.", least(RoundUp(c.MeanBound, 3)), width(100*c.Epsilon), m.Target)
 	case c.Loss == pacbayes.Asymmetric:
-		return fmt.Sprintf("%s lie at most %s below and %s above %s (%.3g and %.3g sd).", least(RoundUp(c.MeanBound, 3)),
-			width(c.EpsilonRaw), width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, c.Epsilon, c.EpsilonAbove)
+		return fmt.Sprintf("%s lie at most %s below and %s above %s (%s and %s sd).", least(RoundUp(c.MeanBound, 3)),
+			width(c.EpsilonRaw), width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, width(c.Epsilon), width(c.EpsilonAbove))
 	}
 	unit := ""
 	if c.Loss != pacbayes.ClippedAbsolute {
-		unit = fmt.Sprintf(" (ε = %.4g)", c.EpsilonRaw)
+		unit = fmt.Sprintf(" (ε = %s)", width(c.EpsilonRaw))
 	}
 	return fmt.Sprintf("the expected %s loss of predictions on further rows of this kind is at most %.3f%s.", c.Loss, RoundUp(c.MeanBound, 3), unit)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
@@ -14,8 +15,9 @@ import (
 
 // check makes sure that the model is what the terms of its certificate say, as far as data and
 // model can tell: roles are those that the seed deals, scaling constants those of the prior rows,
-// factors those of the covariances, the prior one that was paid for. What can't be told is what
-// else was tried, and whether a sparse prior saw its prior rows alone.
+// factors those of the covariances, a grid's prior one that was paid for, an exact informed one
+// conditioned on the prior rows. What can't be told is what else was tried, and whether the
+// parameters of an informed prior, or a sparse one altogether, are of its prior rows alone.
 func (m *Model) check(d *dataset.Data) error {
 	dealt, err := dataset.Deal(len(m.Roles), m.Seed, m.count(dataset.Test), m.count(dataset.Calibration), m.count(dataset.Prior))
 	if err != nil {
@@ -49,8 +51,8 @@ func (m *Model) count(role dataset.Role) (n int) {
 	return n
 }
 
-// checkScaling makes sure that constants said to be of the prior rows are. Over ranks and on
-// other processors sums of many rows differ in their last digits.
+// checkScaling makes sure that constants said to be of the prior rows are. On other processors
+// sums of many rows differ in their last digits.
 func (m *Model) checkScaling(d *dataset.Data) error {
 	s := m.Scaling
 	if s.Source != dataset.PriorRows {
@@ -60,11 +62,11 @@ func (m *Model) checkScaling(d *dataset.Data) error {
 	if err != nil {
 		return err
 	}
-	close := func(a, b, unit float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(b), unit) }
+	near := func(a, b, unit float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(b), unit) }
 	same := len(again.InputMean) == len(s.InputMean) && len(again.InputMean) == len(s.InputScale) &&
-		close(s.TargetMean, again.TargetMean, again.TargetScale) && close(s.TargetScale, again.TargetScale, 0)
+		near(s.TargetMean, again.TargetMean, again.TargetScale) && near(s.TargetScale, again.TargetScale, 0)
 	for i := 0; same && i < len(s.InputMean); i++ {
-		same = close(s.InputMean[i], again.InputMean[i], again.InputScale[i]) && close(s.InputScale[i], again.InputScale[i], 0)
+		same = near(s.InputMean[i], again.InputMean[i], again.InputScale[i]) && near(s.InputScale[i], again.InputScale[i], 0)
 	}
 	if !same {
 		return errors.New("the scaling's constants aren't those of the prior rows: no certificate")
@@ -73,7 +75,7 @@ func (m *Model) checkScaling(d *dataset.Data) error {
 }
 
 // checkPrior makes sure that a prior which is an exact posterior was conditioned on the prior
-// rows.
+// rows: S are their inputs, and L Lᵀw = y − m(X).
 func (m *Model) checkPrior(d *dataset.Data) error {
 	prior, _ := m.Posterior.OfPrior()
 	if prior == nil || prior.Sparse() {
@@ -89,12 +91,26 @@ func (m *Model) checkPrior(d *dataset.Data) error {
 	if prior.Support.Rows != all || prior.Support.Cols != cols {
 		return other
 	}
-	x := make([]float64, n*cols)
-	if err := rows.Block(0, n, x, nil); err != nil {
+	x, y, mean := linalg.New(n, cols), make([]float64, n), make([]float64, n)
+	if err := rows.Block(0, n, x.Data[:n*cols], y); err != nil {
 		return err
 	}
+	prior.Mean.At(prior.Beta, x, mean)
+	solved, size := make([]float64, all), make([]float64, all) // Lᵀw, and |L|ᵀ|w|, which says how far rounding reaches
+	for j, w := range prior.Weights {
+		for k, l := range prior.Chol.Row(j)[:j+1] {
+			solved[k] += l * w
+			size[k] += math.Abs(l * w)
+		}
+	}
 	for i := range n {
-		if !slices.Equal(prior.Support.Row(first+i), x[i*cols:(i+1)*cols]) {
+		row := prior.Chol.Row(first + i)[:first+i+1]
+		residual, most := mean[i]-y[i], math.Abs(y[i])+math.Abs(mean[i])
+		for k, l := range row {
+			residual += l * solved[k]
+			most += math.Abs(l) * size[k]
+		}
+		if !slices.Equal(prior.Support.Row(first+i), x.Row(i)) || !(math.Abs(residual) <= 1e-11*most) {
 			return other
 		}
 	}

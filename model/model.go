@@ -219,18 +219,10 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 		at.Sum = nil // all rows are at hand
 	}
 	t := m.Terms
-	t.Repeats = Repeats(m.Rows)
-	return t.CertifySample(at, m.Posterior.KL())
-}
-
-// Repeats counts the hashes, in ascending order, that equal another one.
-func Repeats(hashes []uint64) (n int) {
-	for i, h := range hashes {
-		if i > 0 && h == hashes[i-1] || i+1 < len(hashes) && h == hashes[i+1] {
-			n++
-		}
+	if t.Repeats, err = m.repeats(d.Ranks()); err != nil {
+		return nil, err
 	}
-	return n
+	return t.CertifySample(at, m.Posterior.KL())
 }
 
 // MadeFrom says whether the model was made from these data.
@@ -258,28 +250,76 @@ func (m *Model) Seen(d *dataset.Data) ([]int, error) {
 // HashRows returns the RowHashes of the rows a model with these roles is made from, in
 // ascending order: on the first rank, for the model file; the others have none.
 func HashRows(d *dataset.Data, roles []dataset.Role) ([]uint64, error) {
-	rows := slices.DeleteFunc(d.All(), func(i int) bool { return roles[i] == dataset.Test })
-	hashes, err := d.RowHashes(rows)
+	return hashes(d, slices.DeleteFunc(d.All(), func(i int) bool { return roles[i] == dataset.Test }))
+}
+
+// hashes returns the RowHashes of rows, those of all ranks, in ascending order on the first rank.
+func hashes(d *dataset.Data, rows []int) ([]uint64, error) {
+	all, err := d.RowHashes(rows)
 	if err != nil {
 		return nil, err
 	}
 	if r := d.Ranks(); r.Size() > 1 {
-		// The first rank saves the model.
 		const piece = 1 << 16
-		own := hashes
-		hashes = nil
+		own := all
+		all = nil
 		if err := ranks.Exchange(r, func(i int) []uint64 {
 			return own[min(i*piece, len(own)):min((i+1)*piece, len(own))]
 		}, func(_ int, v []uint64) {
 			if r.Rank() == 0 {
-				hashes = append(hashes, v...)
+				all = append(all, v...)
 			}
 		}); err != nil {
 			return nil, err
 		}
 	}
-	slices.Sort(hashes)
-	return hashes, nil
+	slices.Sort(all)
+	return all, nil
+}
+
+// Copies counts the rows, of all ranks, that equal another one of them or one that the model was
+// made from, and those of the second kind alone.
+func (m *Model) Copies(d *dataset.Data, rows []int) (repeats, seen int, err error) {
+	all, err := hashes(d, rows)
+	if err != nil {
+		return 0, 0, err
+	}
+	return twoCounts(d.Ranks(), func() (repeats, seen int) {
+		for i, h := range all {
+			_, found := slices.BinarySearch(m.Rows, h)
+			if found {
+				seen++
+			}
+			if found || i > 0 && h == all[i-1] || i+1 < len(all) && h == all[i+1] {
+				repeats++
+			}
+		}
+		return repeats, seen
+	})
+}
+
+// repeats counts the rows the model was made from that equal another one.
+func (m *Model) repeats(r ranks.Ranks) (n int, err error) {
+	n, _, err = twoCounts(r, func() (n, _ int) {
+		for i, h := range m.Rows {
+			if i > 0 && h == m.Rows[i-1] || i+1 < len(m.Rows) && h == m.Rows[i+1] {
+				n++
+			}
+		}
+		return n, 0
+	})
+	return n, err
+}
+
+// twoCounts tells all ranks what the first, which has the hashes, counts.
+func twoCounts(r ranks.Ranks, count func() (a, b int)) (a, b int, err error) {
+	counts := []float64{0, 0}
+	if r.Rank() == 0 {
+		a, b = count()
+		counts[0], counts[1] = float64(a), float64(b)
+	}
+	err = r.Sum(counts)
+	return int(counts[0]), int(counts[1]), err
 }
 
 // otherData says that data aren't those a model was made from.

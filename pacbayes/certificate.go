@@ -308,36 +308,48 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 	return nil
 }
 
-// Equal says whether two certificates say the same, their numbers to 1e-9: on another
-// kind of processor the last digits differ. The wording of the conditions, which follow from the
-// terms, isn't compared.
-func (c *Certificate) Equal(d *Certificate) bool {
-	if d == nil || (c.Promise == nil) != (d.Promise == nil) {
-		return false
+// Equal says whether two certificates say the same: see Difference.
+func (c *Certificate) Equal(d *Certificate) bool { return d != nil && c.Difference(d) == "" }
+
+// Difference names what a certificate says otherwise than another one; "" if nothing. Numbers may
+// differ by 1e-9: on another kind of processor the last digits do. Conditions follow from the terms, and
+// repeats from the rows' hashes: neither is compared.
+func (c *Certificate) Difference(d *Certificate) string {
+	type number struct {
+		name string
+		a, b *float64
 	}
 	a, b := *c, *d
-	a.Conditions = b.Conditions
-	pairs := [][2]*float64{{&a.Bound, &b.Bound}, {&a.BoundSqrt, &b.BoundSqrt}, {&a.EmpiricalRisk, &b.EmpiricalRisk}, {&a.KL, &b.KL},
-		{&a.MeanBound, &b.MeanBound}, {&a.GridPenalty, &b.GridPenalty}, {&a.ChoicesPenalty, &b.ChoicesPenalty}}
-	if a.Promise != nil {
+	a.Conditions, a.Repeats = b.Conditions, b.Repeats
+	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt}, {"empirical_risk", &a.EmpiricalRisk, &b.EmpiricalRisk},
+		{"kl", &a.KL, &b.KL}, {"mean_bound", &a.MeanBound, &b.MeanBound}, {"grid_penalty", &a.GridPenalty, &b.GridPenalty},
+		{"choices_penalty", &a.ChoicesPenalty, &b.ChoicesPenalty}}
+	if a.Promise != nil && b.Promise != nil {
 		p, q := *a.Promise, *b.Promise
 		a.Promise, b.Promise = &p, &q
-		pairs = append(pairs, [2]*float64{&p.Bound, &q.Bound})
+		numbers = append(numbers, number{"promise's bound", &p.Bound, &q.Bound})
 	}
-	for _, pair := range pairs {
-		if !(math.Abs(*pair[0]-*pair[1]) <= 1e-9*math.Max(1, math.Abs(*pair[1]))) {
-			return false
+	for _, n := range numbers {
+		if !(math.Abs(*n.a-*n.b) <= 1e-9*math.Max(1, math.Abs(*n.b))) {
+			return fmt.Sprintf("%s is %.12g, not %.12g", n.name, *n.a, *n.b)
 		}
-		*pair[0] = *pair[1]
+		*n.a = *n.b
 	}
-	return reflect.DeepEqual(a, b)
+	if !reflect.DeepEqual(a.Promise, b.Promise) {
+		return "promise is another"
+	}
+	if !reflect.DeepEqual(a, b) {
+		return "terms are others"
+	}
+	return ""
 }
 
 func (t Terms) conditions() (c []string) {
-	declared, grid := fmt.Sprintf("The %s loss, its ε", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
+	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
 	if t.OtherEpsilon {
 		c = append(c, "NOT MET: ε isn't the one declared when the model was fitted.")
-		declared = fmt.Sprintf("The %s loss", t.Loss.Kind)
+	} else if t.Loss.Kind != ClippedAbsolute {
+		declared += ", its ε"
 	}
 	if t.Promise > 0 {
 		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went)", t.Promise)

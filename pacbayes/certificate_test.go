@@ -243,7 +243,7 @@ func TestCertificateEqual(t *testing.T) {
 		"scaling":         func(c *Certificate) { c.Scaling = "declared" },
 		"valid":           func(c *Certificate) { c.Valid = false },
 		"label":           func(c *Certificate) { c.Label = "guarantee" },
-		"repeats":         func(c *Certificate) { c.Repeats = 1 },
+		"promise":         func(c *Certificate) { c.Promise = &Promise{Share: 0.9} },
 	} {
 		c := certify()
 		change(c)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
@@ -192,6 +193,12 @@ func (p *Posterior) shift() (c, most float64, err error) {
 	kernel.FillSymmetric(p.Kernel, p.Theta, p.Support, difference)
 	for i := range n {
 		most = math.Max(most, difference.At(i, i))
+	}
+	if k, ok := p.Kernel.(*kernel.Conditional); ok {
+		// What is left of a prior's variance was rounded where it was whole.
+		whole := make([]float64, n)
+		k.Kernel.Diag(k.Theta, p.Support, whole)
+		most = math.Max(most, k.Temper*slices.Max(whole))
 	}
 	linalg.GemmLower(false, true, 1, l, l, -1, difference)
 	for i := range n {

@@ -182,6 +182,11 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 	}
 	wait.Wait()
 	if ctx.Err() != nil {
+		for _, err := range errs {
+			if err != nil && !errors.Is(err, ctx.Err()) {
+				return nil, err
+			}
+		}
 		return nil, fmt.Errorf("interrupted; the runs done are kept in %s, and the same command goes on from there", path)
 	}
 	if over.Size() == 1 {

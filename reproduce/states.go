@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ type kept[S any] struct {
 
 // keep begins with the state that an interrupted run of that key left, if one did.
 func keep[S any](e Env, key string) (*kept[S], error) {
-	k := &kept[S]{env: e, key: key, path: filepath.Join(e.Out, "states", unsafeInName.ReplaceAllString(key, "_")+".json"), saved: time.Now()}
+	k := &kept[S]{env: e, key: key, path: filepath.Join(e.Out, "states", fmt.Sprintf("%s-%08x.json", unsafeInName.ReplaceAllString(key, "_"), crc32.ChecksumIEEE([]byte(key)))), saved: time.Now()}
 	raw, err := os.ReadFile(k.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return k, os.MkdirAll(filepath.Dir(k.path), 0o755)
@@ -70,6 +71,14 @@ func (k *kept[S]) write() error {
 	return dataset.WriteFileAtomic(k.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.last) })
 }
 
+// interrupted keeps the last state, and is the error of the run: the context's, or that it can't.
+func (k *kept[S]) interrupted(ctx context.Context) error {
+	if err := k.write(); err != nil {
+		return fmt.Errorf("interrupted, and the state of %s can't be kept: %w", k.key, err)
+	}
+	return ctx.Err()
+}
+
 func (k *kept[S]) remove() error {
 	if err := os.Remove(k.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -93,7 +102,7 @@ func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.
 		return k.offer(s.Clone(), s.Stopped != "", fmt.Sprintf("%d evaluations, objective %.6g", s.Evaluations, s.Value))
 	})
 	if ctx.Err() != nil {
-		return nil, errors.Join(ctx.Err(), k.write())
+		return nil, k.interrupted(ctx)
 	}
 	if err == nil && r.Stopped != train.EvaluationLimit {
 		err = k.remove()
@@ -115,7 +124,7 @@ func (e Env) fit(ctx context.Context, key string, table *dataset.Table, o krigo.
 	m, err := krigo.Fit(ctx, table, o)
 	switch {
 	case ctx.Err() != nil:
-		return nil, errors.Join(ctx.Err(), k.write())
+		return nil, k.interrupted(ctx)
 	case errors.Is(err, krigo.ErrOtherCheckpoint):
 		return nil, k.unusable(err)
 	case err != nil:

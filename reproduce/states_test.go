@@ -64,7 +64,7 @@ func TestMinimizeResumes(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 
-	if err := os.WriteFile(filepath.Join(env.Out, "states", "a_b.json"), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(stateOf(t, env, "a/b"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start); err == nil {
@@ -92,7 +92,10 @@ func TestFitResumes(t *testing.T) {
 	if _, err := env.fit(ctx, "a/b", data.Boston(), o); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	path := filepath.Join(env.Out, "states", "a_b.json")
+	path := stateOf(t, env, "a/b")
+	if path == stateOf(t, env, "a+b") {
+		t.Error("two runs have one file")
+	}
 	state, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -127,4 +130,14 @@ func (i *interrupt) Write(p []byte) (int, error) {
 		i.stop()
 	}
 	return len(p), nil
+}
+
+// stateOf is where a run's state is kept.
+func stateOf(t *testing.T, env Env, key string) string {
+	t.Helper()
+	k, err := keep[struct{}](env, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k.path
 }

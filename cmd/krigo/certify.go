@@ -65,8 +65,12 @@ are then plain test-set bounds, which hold however the model was trained.`,
 			if err != nil {
 				return err
 			}
-			if epsilon == 0 && !r.Matches {
-				return fmt.Errorf("%s says its bound is %.9g, but it comes out as %.9g: don't rely on this file", args[0], m.Certificate.Bound, r.Certificate.Bound)
+			if (epsilon == 0 || epsilon == m.Terms.Loss.Below) && !r.Matches {
+				hint := ""
+				if m.Trained().Noise < 1e-6 {
+					hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the one it was fitted on"
+				}
+				return fmt.Errorf("%s isn't what its model and data make it, whose %s: don't rely on this file%s", args[0], r.Certificate.Difference(m.Certificate), hint)
 			}
 			if c.json {
 				return printJSON(w, r)
@@ -90,9 +94,9 @@ func percent(p float64) string { return fmt.Sprintf("%.4g %%", 100*p) }
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	fmt.Fprintln(w, krigo.Sentence(m, c))
 	if c.Route == pacbayes.Direct {
-		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f); none on a random draw\n", krigo.RoundUp(c.MeanBound, 4), c.BoundSqrt)
+		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f); none on a random draw\n", krigo.RoundUp(c.MeanBound, 4), krigo.RoundUp(c.BoundSqrt, 4))
 	} else {
-		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", krigo.RoundUp(c.Bound, 4), c.BoundSqrt, krigo.RoundUp(c.MeanBound, 4))
+		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", krigo.RoundUp(c.Bound, 4), krigo.RoundUp(c.BoundSqrt, 4), krigo.RoundUp(c.MeanBound, 4))
 	}
 	fmt.Fprintf(w, "  from %d certified rows: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
 		c.Rows, c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)

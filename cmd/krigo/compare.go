@@ -39,7 +39,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				}
 			}
 			if out != "" && r.Rank() == 0 {
-				if err := writable(out, args[0]); err != nil {
+				if err := writable(out, args[0], strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 					return err
 				}
 			}

@@ -238,7 +238,7 @@ certificate picked as the best of several runs isn't one.`,
 				out = modelName(args[0])
 			}
 			if r.Rank() == 0 {
-				if err := writable(out, args[0], test, initFile, resume); err != nil {
+				if err := writable(out, args[0], test, initFile, resume, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 					return err
 				}
 			}
