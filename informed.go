@@ -13,16 +13,35 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// informedShare of the rows go to an informed prior: a share that is a rule costs nothing. The
-// mean's certificate is flat about it, and more rows predict better (docs/certificate.md).
-const informedShare = 0.7
+// informedRows is how many of n rows an informed prior is learnt on where no share is given: a rule,
+// which costs nothing. Seven in ten, about which the mean's certificate is flat; of more than 3,333
+// rows all but 1,000, up to eight in ten, since with so many certified rows the bound follows the
+// misses, which more prior rows make fewer; of less than 70 rows all but those that a certificate
+// takes, and at least a quarter (docs/certificate.md).
+func informedRows(n int) int {
+	of := func(share float64) int { return int(math.Ceil(share * float64(n))) }
+	rows := min(of(0.8), max(of(0.7), n-1000))
+	return max(min(rows, n-pacbayes.MinRows-1), of(0.25))
+}
 
-// leastShare is the smallest that is left to train on, for rows to certify.
-const leastShare = 0.2
+// counts says how many of so many rows are for testing, for calibration and for the prior.
+func (o Options) counts(rows int) (test, calibration, prior int) {
+	of := func(share float64, rows int) int { return int(math.Ceil(share * float64(rows))) }
+	test, calibration = of(o.TestFraction, rows), of(o.CalibrationFraction, rows)
+	switch left := rows - test - calibration; {
+	case o.PriorShare > 0:
+		prior = of(o.PriorShare, left)
+	case o.Prior == "informed":
+		prior = informedRows(left)
+	case o.Scaling == dataset.PriorRows:
+		prior = dataset.DefaultPriorRows(left)
+	}
+	return test, calibration, prior
+}
 
 // chooseObjective makes the choice of who names no objective: an informed prior by the evidence,
 // of more rows than a full GP is trained on by default by vfe. The mean of such a prior has the
-// tightest certificate there is; its test error is that of training on seven rows in ten
+// tightest certificate there is; its test error is that of training on seven to eight rows in ten
 // (docs/certificate.md). Options that speak of the grid's prior or of posteriors learnt for a bound,
 // and parameters to start from, which may have been learnt on any rows, ask for kl-pac.
 func (o Options) chooseObjective(rows int) Options {
@@ -36,22 +55,16 @@ func (o Options) chooseObjective(rows int) Options {
 		o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest) {
 		return o
 	}
-	n := (1 - o.TestFraction - o.CalibrationFraction) * float64(rows)
-	if o.PriorShare == 0 {
-		// Enough rows must be left for a certificate. Of fewer than some thirty there isn't one, and
-		// the grid's prior leaves more to train on, or says that there are too few.
-		if o.PriorShare = min(informedShare, 1-(pacbayes.MinRows+1)/n); o.PriorShare < leastShare {
-			if o.PriorShare = leastShare; o.Prior == "" {
-				o.PriorShare = 0
-				return o
-			}
-		}
+	with := o
+	with.Prior, with.Objective = "informed", "evidence"
+	test, calibration, prior := with.counts(rows)
+	if o.Prior == "" && o.PriorShare == 0 && rows-test-calibration-prior < pacbayes.MinRows {
+		return o // no certificate: the grid's prior leaves more to train on, or says that there are too few
 	}
-	o.Prior, o.Objective = "informed", "evidence"
-	if o.Inducing > 0 || o.asksInducing() || o.PriorShare*n > defaultFull && !o.Full {
-		o.Objective = "vfe"
+	if o.Inducing > 0 || o.asksInducing() || prior > defaultFull && !o.Full {
+		with.Objective = "vfe"
 	}
-	return o
+	return with
 }
 
 // learns says whether an informed prior is followed by a posterior of the certified rows.
@@ -62,9 +75,6 @@ func (o Options) learns() bool {
 // setPrior fills in what depends on the prior.
 func (o *Options) setPrior() {
 	if o.Prior == "informed" {
-		if o.PriorShare == 0 {
-			o.PriorShare = informedShare
-		}
 		if len(o.Temper) == 0 {
 			o.Temper = []float64{1}
 		}

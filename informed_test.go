@@ -444,7 +444,7 @@ func TestDefaultObjective(t *testing.T) {
 		{200, krigo.Options{}, "evidence", "informed", 0, 60},
 		{60, krigo.Options{}, "evidence", "informed", 0, 21},
 		{41, krigo.Options{}, "evidence", "informed", 0, 21},
-		{30, krigo.Options{}, "evidence", "informed", 0, 20},
+		{30, krigo.Options{}, "evidence", "informed", 0, 21},
 		{200, krigo.Options{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}, "kl-pac", "grid", 0, 180},
 		{200, krigo.Options{TestFraction: 0.5, PriorShare: 0.5}, "evidence", "informed", 0, 50},
 		{200, krigo.Options{Inducing: 9}, "vfe", "informed", 9, 60},
@@ -469,11 +469,22 @@ func TestDefaultObjective(t *testing.T) {
 		}
 	}
 	// Above 2,000 prior rows a sparse one.
-	n := 3200
-	table := &dataset.Table{Source: "t", Names: []string{"x", "y"}, Rows: n}
-	for i := range n {
-		table.Values = append(table.Values, float64(i%37), math.Sin(float64(i%37)))
+	waves := func(n int) *dataset.Table {
+		table := &dataset.Table{Source: "t", Names: []string{"x", "y"}, Rows: n}
+		for i := range n {
+			table.Values = append(table.Values, float64(i%37), math.Sin(float64(i%37)))
+		}
+		return table
 	}
+	// Three in ten certify, of more than 3,333 rows a thousand, or two in ten.
+	for n, certify := range map[int]int{3333: 999, 3400: 1000, 5000: 1000, 6001: 1200} {
+		m, err := krigo.Fit(context.Background(), waves(n), krigo.Options{Target: "y", Inducing: 4, Epochs: 1, ARD: "off"})
+		if err != nil || m.Certificate.Rows != certify {
+			t.Errorf("%d rows: %+v, %v", n, m, err)
+		}
+	}
+	n := 3200
+	table := waves(n)
 	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Epochs: 1})
 	if err != nil || m.Objective != "vfe" || m.Trained().Support.Rows != 500 {
 		t.Errorf("%d rows: %+v, %v", n, m, err)

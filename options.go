@@ -65,7 +65,7 @@ type Options struct {
 
 	// The prior, and what is promised: see informed.go and package pacbayes.
 	Prior           string          // grid, or informed: learnt on the prior rows by the objective; "": grid where an objective is given
-	PriorShare      float64         // of the rows but for test and calibration rows; 0: 0.7 for an informed prior, else what scaling takes
+	PriorShare      float64         // of the rows but for test and calibration rows; 0: of an informed prior 0.7 to 0.8, by their number, else what scaling takes
 	Temper          []float64       // informed: factors of the prior's covariance, chosen among on the certified rows; nil: 1
 	PosteriorLearnt bool            // informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
 	Bound           pacbayes.Family // the inequality; "": kl, of a posterior learnt from an informed prior maurer

@@ -3,7 +3,6 @@ package krigo
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -68,7 +67,7 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		p.scaling, err = dataset.ScalingOf(d, d.RowsOf(p.roles, dataset.Prior), o.Scaling)
 	case dataset.AllRows:
 		used := p.certified
-		if o.PriorShare > 0 {
+		if p.priorRows > 0 {
 			used = append(d.RowsOf(p.roles, dataset.Prior), used...)
 		}
 		p.scaling, err = dataset.ScalingOf(d, used, o.Scaling)
@@ -108,8 +107,7 @@ func (p *prepared) view(table *dataset.Table, o Options) (err error) {
 
 // deal deals the rows of a table their roles.
 func (p *prepared) deal(table *dataset.Table, o Options) (err error) {
-	test := int(math.Ceil(o.TestFraction * float64(table.Rows)))
-	calibration := int(math.Ceil(o.CalibrationFraction * float64(table.Rows)))
+	test, calibration, prior := o.counts(table.Rows)
 	rows := table.Rows - test - calibration
 	if rows < 2 {
 		return fmt.Errorf("%s: %d rows less %d for testing and %d for calibration leave %d to train on: set aside fewer", table.Source, table.Rows, test, calibration, max(rows, 0))
@@ -117,15 +115,10 @@ func (p *prepared) deal(table *dataset.Table, o Options) (err error) {
 	if o.CalibrationFraction > 0 && calibration < model.LeastCalibration {
 		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and conformal intervals need %d", o.CalibrationFraction, calibration, table.Rows, table.Source, model.LeastCalibration)
 	}
-	switch {
-	case o.PriorShare > 0:
-		p.priorRows = int(math.Ceil(o.PriorShare * float64(rows)))
-	case o.Scaling == dataset.PriorRows:
-		p.priorRows = dataset.DefaultPriorRows(rows)
-	}
-	if left := rows - p.priorRows; left < 2 {
+	p.priorRows = prior
+	if left := rows - prior; left < 2 {
 		purpose, instead := "the scaling", "declare the scaling's constants"
-		if calibration > 0 || o.PriorShare > 0 {
+		if calibration > 0 || o.PriorShare > 0 || o.Prior == "informed" {
 			purpose, instead = fmt.Sprintf("the prior and %d for calibration", calibration), "set aside fewer"
 		}
 		return fmt.Errorf("%s: %d rows less %d for testing and %d for %s leave %d to train on: use more rows, or %s",

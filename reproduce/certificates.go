@@ -40,6 +40,9 @@ var certifiedMethods = []certifiedMethod{
 	{name: "direct 0.7", says: "the same with 0.7 of the rows", set: func(o *krigo.Options, point string) {
 		o.Objective, o.Prior, o.ARD, o.PriorShare = point, "informed", "on", 0.7
 	}},
+	{name: "default", says: "what fit does where nothing is said of objective, prior and share", set: func(o *krigo.Options, _ string) {
+		o.Objective, o.ARD = "", "on"
+	}},
 	{name: "learnt 0.5", says: "half of the rows train a prior, tempered by 1 or 0.1, and Q is learnt on the others", set: func(o *krigo.Options, point string) {
 		o.Objective, o.Prior, o.ARD, o.PriorShare, o.PosteriorLearnt, o.Temper = point, "informed", "on", 0.5, true, []float64{1, 0.1}
 	}},

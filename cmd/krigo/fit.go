@@ -176,7 +176,7 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
 	flags.Float64Var(&o.CalibrationFraction, "calibration-fraction", 0, "share of the rows set aside for split-conformal intervals")
 	flags.StringVar(&o.Prior, "prior", "", "prior of the certificate: grid (data-blind, its parameters on the grid; the objective trains on all certified rows) or informed (the objective trains it on the prior rows; nothing is learnt on the certified ones unless --posterior says so) (default: grid where an objective is named or one of --grid, --alpha, --posterior fitc or free, --init, --solver cg or nearest, else informed)")
-	flags.Float64Var(&o.PriorShare, "prior-share", 0, "share of the rows, test and calibration rows apart, that are prior rows (default: 0.7 for an informed prior, less where that would leave fewer than 21 rows; else a tenth, at least 20 and at most 1,000 rows)")
+	flags.Float64Var(&o.PriorShare, "prior-share", 0, "share of the rows, test and calibration rows apart, that are prior rows (default: for an informed prior 0.7, of more than 3,333 rows all but 1,000, up to 0.8, and less where that would leave fewer than 21 rows; else a tenth, at least 20 and at most 1,000 rows)")
 	flags.Float64SliceVar(&o.Temper, "temper", nil, "informed prior: factors of its covariance; several are chosen among on the certified rows and paid for; none: 1")
 	flags.StringVar(&f.meanBound, "mean-bound", "", "route to the bound on predictions: twice (that of a random draw), direct (their own losses on the certified rows, for an informed prior that is the posterior) or both, with half of δ each (default: direct where it can be, else twice)")
 	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
@@ -203,7 +203,7 @@ Parquet, or an NPY file, which is read block by block, so that it may be larger 
 Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows, from which
 the columns are standardised, and the rest are certified: the certificate counts them alone.
 
-By default 7 in 10 rows are prior rows: the model is trained on them, and its predictions are
+By default 7 to 8 in 10 rows are prior rows: the model is trained on them, and its predictions are
 certified on the others, by their own misses. With --prior grid, or where --objective is
 given, a tenth are (20 to 1,000), the model is trained on the certified rows, and a PAC-Bayes
 bound counts them all the same: kl-pac trains for this bound itself.
