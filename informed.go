@@ -45,14 +45,13 @@ func (o Options) counts(rows int) (test, calibration, prior int) {
 // (docs/certificate.md). Options that speak of the grid's prior or of posteriors learnt for a bound,
 // and parameters to start from, which may have been learnt on any rows, ask for kl-pac.
 func (o Options) chooseObjective(rows int) Options {
-	if o.Objective == "" && o.FixParameters {
-		o.Objective = "evidence" // of which alone parameters can be fixed
+	if o.Objective == "" && (o.FixParameters || o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest) {
+		o.Objective = "evidence" // which alone has them
 	}
 	if o.Objective != "" || o.Prior != "" && o.Prior != "informed" {
 		return o
 	}
-	if o.Prior == "" && (o.Init != nil || o.Grid != (pacbayes.Grid{}) || o.GridMixed || o.Alpha != nil || o.LearnAlpha || o.PosteriorFree || o.PosteriorFITC ||
-		o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest) {
+	if o.Prior == "" && (o.Init != nil || o.Grid != (pacbayes.Grid{}) || o.GridMixed || o.Alpha != nil || o.LearnAlpha || o.PosteriorFree || o.PosteriorFITC) {
 		return o
 	}
 	with := o

@@ -253,7 +253,7 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--scaling", "declared:missing.json"), 1, []string{"missing.json"}},
 		{homesWith("--scaling", "declared:scaling.json"), 1, []string{"scaling.json", `"LSTAT"`, "must be positive"}},
 		{homesWith("--solver", "qr"), 2, []string{`solver "qr"`, "cg"}},
-		{homesWith("--solver", "cg"), 2, []string{"solver cg", "evidence; kl-pac"}},
+		{homesWith("--objective", "kl-pac", "--solver", "cg"), 2, []string{"solver cg", "evidence; kl-pac"}},
 		{homesWith("--objective", "evidence", "--fix-parameters"), 2, []string{"fix-parameters", "init"}},
 		{homesWith("--objective", "evidence", "--solver", "nearest"), 2, []string{"solver nearest", "fix-parameters"}},
 		{homesWith("--grid", "6"), 2, []string{"--grid", `"6"`}},
