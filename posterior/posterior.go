@@ -182,35 +182,66 @@ func (p *Posterior) CheckFactors() error {
 	return nil
 }
 
+// checkRows is the number of rows and columns of L Lᵀ that are looked at at a time.
+const checkRows = 512
+
 // shift returns the c of L Lᵀ = K_SS + c·I, and the largest of the diagonal; an error where it
 // isn't of that form.
 func (p *Posterior) shift() (c, most float64, err error) {
 	n := p.Support.Rows
-	l, difference := linalg.New(n, n), linalg.New(n, n)
-	for i := range n {
-		copy(l.Row(i)[:i+1], p.Chol.Row(i)[:i+1])
-	}
-	kernel.FillSymmetric(p.Kernel, p.Theta, p.Support, difference)
-	for i := range n {
-		most = math.Max(most, difference.At(i, i))
-	}
+	diag := make([]float64, n)
+	p.Kernel.Diag(p.Theta, p.Support, diag)
+	most = slices.Max(diag)
 	if k, ok := p.Kernel.(*kernel.Conditional); ok {
 		// What is left of a prior's variance was rounded where it was whole.
-		whole := make([]float64, n)
-		k.Kernel.Diag(k.Theta, p.Support, whole)
-		most = math.Max(most, k.Temper*slices.Max(whole))
+		k.Kernel.Diag(k.Theta, p.Support, diag)
+		most = math.Max(most, k.Temper*slices.Max(diag))
 	}
-	linalg.GemmLower(false, true, 1, l, l, -1, difference)
-	for i := range n {
-		c += difference.At(i, i) / float64(n)
-	}
-	difference.AddDiagonal(-c)
-	for i := range n {
-		for j, v := range difference.Row(i)[:i+1] {
-			if !(math.Abs(v) <= 1e-9*(most+math.Abs(c))) {
-				return 0, 0, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel: they differ by %.3g at rows %d and %d of the support", v, i+1, j+1)
-			}
+	lower := func(i0, i1 int) linalg.Matrix { // rows of L, without what is stored above its diagonal
+		l := linalg.Borrow(i1-i0, i1)
+		l.Zero()
+		for i := i0; i < i1; i++ {
+			copy(l.Row(i - i0)[:i+1], p.Chol.Row(i)[:i+1])
 		}
+		return l
+	}
+	var worst float64
+	var at [2]int
+	look := func(v float64, i, j int) {
+		if !math.IsNaN(worst) && !(math.Abs(v) <= math.Abs(worst)) {
+			worst, at = v, [2]int{i, j}
+		}
+	}
+	for i0 := 0; i0 < n; i0 += checkRows {
+		i1 := min(i0+checkRows, n)
+		li := lower(i0, i1)
+		for j0 := 0; j0 <= i0; j0 += checkRows {
+			j1 := min(j0+checkRows, n)
+			lj, d := lower(j0, j1), linalg.Borrow(i1-i0, j1-j0)
+			if i0 == j0 {
+				kernel.FillSymmetric(p.Kernel, p.Theta, p.Support.RowRange(i0, i1), d)
+			} else {
+				p.Kernel.Cov(p.Theta, p.Support.RowRange(i0, i1), p.Support.RowRange(j0, j1), d)
+			}
+			linalg.Gemm(false, true, 1, li.View(0, i1-i0, 0, j1), lj, -1, d)
+			for i := i0; i < i1; i++ {
+				for j := j0; j < min(j1, i); j++ {
+					look(d.At(i-i0, j-j0), i, j)
+				}
+				if i0 == j0 {
+					diag[i] = d.At(i-i0, i-i0)
+				}
+			}
+			linalg.Return(lj, d)
+		}
+		linalg.Return(li)
+	}
+	c = linalg.Sum(diag) / float64(n)
+	for i, v := range diag {
+		look(v-c, i, i)
+	}
+	if !(math.Abs(worst) <= 1e-9*(most+math.Abs(c))) {
+		return 0, 0, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel: they differ by %.3g at rows %d and %d of the support", worst, at[0]+1, at[1]+1)
 	}
 	return c, most, nil
 }

@@ -380,3 +380,43 @@ func Example() {
 	// far off: 0.00 ± 1.00
 	// KL from the prior: 5.76 nats
 }
+
+// TestCheckFactors: L is accepted where it is chol(K + sI), in several blocks and with a white
+// kernel, whatever stands above its diagonal, and refused where an entry or the noise is another.
+func TestCheckFactors(t *testing.T) {
+	const n = 700
+	rng := rand.New(rand.NewPCG(3, 4))
+	k, err := kernel.Parse("matern52+white", 2, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := []float64{0.3, 0.1, -2}
+	x, y := linalg.New(n, 2), make([]float64, n)
+	for i := range n {
+		x.Set(i, 0, rng.NormFloat64())
+		x.Set(i, 1, rng.NormFloat64())
+		y[i] = rng.NormFloat64()
+	}
+	q, err := posterior.NewExact(k, theta, kernel.ZeroMean{}, nil, x, y, 0.04)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Chol.Set(3, 600, 7)
+	if err := q.CheckFactors(); err != nil {
+		t.Error(err)
+	}
+	for _, at := range [][2]int{{0, 0}, {20, 10}, {650, 10}, {650, 640}, {699, 699}} {
+		for _, v := range []float64{1e-6, math.NaN()} {
+			l := q.Chol.At(at[0], at[1])
+			q.Chol.Set(at[0], at[1], l+v)
+			if err := q.CheckFactors(); err == nil || !strings.Contains(err.Error(), "differ by") {
+				t.Errorf("%v added at %v: %v", v, at, err)
+			}
+			q.Chol.Set(at[0], at[1], l)
+		}
+	}
+	q.Noise *= 1 + 1e-6
+	if err := q.CheckFactors(); err == nil || !strings.Contains(err.Error(), "noise variance") {
+		t.Errorf("another noise variance: %v", err)
+	}
+}
