@@ -86,6 +86,7 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 		}),
 	}
 	f.register(cmd.Flags())
+	cmd.Flags().Lookup("posterior").Usage = "posterior of a sparse GP that is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free, which PARAMS.json gives"
 	cmd.Flags().StringVar(&params, "params", "", "JSON file with the parameters (required)")
 	return cmd
 }
