@@ -285,6 +285,9 @@ func (g *Gradient) of(s kernel.Spec, d *[]float64) {
 type Recertification struct {
 	Certificate *Certificate `json:"certificate"`
 	Matches     bool         `json:"matches"` // the model's own certificate was reproduced
+	// Differs says what the model's own certificate has otherwise; "" where it was reproduced, or
+	// another ε asked for.
+	Differs string `json:"-"`
 }
 
 // Certify computes a model's certificate anew from its parameters and the data it was
@@ -307,7 +310,8 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 		if err != nil {
 			return nil, err
 		}
-		return &Recertification{c, c.Equal(m.Certificate)}, nil
+		differs := c.Difference(m.Certificate)
+		return &Recertification{c, differs == "", differs}, nil
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
 		return nil, usage("epsilon: the loss clipped-absolute has none")

@@ -73,10 +73,8 @@ func (o Options) learns() bool {
 
 // setPrior fills in what depends on the prior.
 func (o *Options) setPrior() {
-	if o.Prior == "informed" {
-		if len(o.Temper) == 0 {
-			o.Temper = []float64{1}
-		}
+	if o.Prior == "informed" && len(o.Temper) == 0 {
+		o.Temper = []float64{1}
 	}
 	if o.MeanBound == "" {
 		o.MeanBound = pacbayes.Twice

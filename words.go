@@ -27,7 +27,7 @@ func Sentence(m *Model, c *Certificate) string {
 	}
 	caution := ""
 	if c.Repeats*100 >= c.Rows && c.Repeats > 0 {
-		caution = fmt.Sprintf("\nThis holds only if rows that equal another one (%d, of all but test rows) are independent draws and not copies.", c.Repeats)
+		caution = fmt.Sprintf("\nThis holds only if rows that equal another one, %d of them, are independent draws and not copies.", c.Repeats)
 	}
 	promise := ""
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {

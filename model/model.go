@@ -290,7 +290,7 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (repeats, seen int, err erro
 			if found {
 				seen++
 			}
-			if found || i > 0 && h == all[i-1] || i+1 < len(all) && h == all[i+1] {
+			if found || repeated(all, i) {
 				repeats++
 			}
 		}
@@ -301,14 +301,19 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (repeats, seen int, err erro
 // repeats counts the rows the model was made from that equal another one.
 func (m *Model) repeats(r ranks.Ranks) (n int, err error) {
 	n, _, err = twoCounts(r, func() (n, _ int) {
-		for i, h := range m.Rows {
-			if i > 0 && h == m.Rows[i-1] || i+1 < len(m.Rows) && h == m.Rows[i+1] {
+		for i := range m.Rows {
+			if repeated(m.Rows, i) {
 				n++
 			}
 		}
 		return n, 0
 	})
 	return n, err
+}
+
+// repeated says whether the i-th of hashes in order equals another one.
+func repeated(hashes []uint64, i int) bool {
+	return i > 0 && hashes[i] == hashes[i-1] || i+1 < len(hashes) && hashes[i] == hashes[i+1]
 }
 
 // twoCounts tells all ranks what the first, which has the hashes, counts.

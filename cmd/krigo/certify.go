@@ -65,12 +65,12 @@ are then plain test-set bounds, which hold however the model was trained.`,
 			if err != nil {
 				return err
 			}
-			if (epsilon == 0 || epsilon == m.Terms.Loss.Below) && !r.Matches {
+			if r.Differs != "" {
 				hint := ""
 				if m.Trained().Noise < 1e-6 {
 					hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the one it was fitted on"
 				}
-				return fmt.Errorf("%s isn't what its model and data make it, whose %s: don't rely on this file%s", args[0], r.Certificate.Difference(m.Certificate), hint)
+				return fmt.Errorf("%s isn't what its model and data make it, whose %s: don't rely on this file%s", args[0], r.Differs, hint)
 			}
 			if c.json {
 				return printJSON(w, r)
