@@ -142,9 +142,9 @@ func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 	for i := range table.Rows {
 		table.Values = append(table.Values, float64(i%997)/997, math.Sin(float64(i%997)/100))
 	}
-	o := krigo.Options{Objective: "vfe", Prior: "informed", PriorShare: 0.5, Inducing: 4, InducingInit: "random", ARD: "off", Epochs: 1}
+	o := krigo.Options{Objective: "vfe", Prior: "informed", PriorShare: 0.5, Inducing: 4, InducingInit: "random", ARD: "off", Epochs: 1, Split: "last"}
 	want := fit(t, table, o)
-	certified := dataset.RowsOf(want.Roles, dataset.Certified)
+	certified := rowsOf(t, want, table, dataset.Certified)
 	if len(certified) <= 50000 {
 		t.Fatalf("%d certified rows", len(certified))
 	}

@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,11 @@ func BoundEvidence(m *Model, d *dataset.Data) (*EvidenceBounds, error) {
 	if err != nil || !own || !q.Sparse() || m.Terms.Informed && !m.Terms.Fixed {
 		return nil, err
 	}
-	rows := d.Scaled(d.RowsOf(m.Roles, role), m.Scaling)
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		return nil, err
+	}
+	rows := d.ScaledOf(roles, role, m.Scaling)
 	p := &objective.SparseProblem{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Keep: keepBytes, Ranks: d.Ranks()}
 	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)})
 	for i := range q.Support.Rows {
@@ -370,7 +375,11 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 		return nil, err
 	}
 	if made {
-		if rows = d.RowsOf(m.Roles, dataset.Test); !slices.Contains(m.Roles, dataset.Test) {
+		roles, err := m.RolesOf(d)
+		if err != nil {
+			return nil, err
+		}
+		if rows = d.RowsOf(roles, dataset.Test); m.Counts[dataset.Test] == 0 {
 			return nil, fmt.Errorf("%s is the data the model was made from, and no test rows were set aside: give rows it never saw", table.Source)
 		}
 	} else if seen, err := m.Seen(d); err != nil {
@@ -385,7 +394,15 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 		return nil, fmt.Errorf("%d of the %d rows of %s equal rows the model was made from (the first: %s): give rows it never saw",
 			n, d.Rows, table.Source, first)
 	}
-	s, err := m.Score(d, rows)
+	var group []int
+	if d.Grouped() {
+		units, err := d.Units()
+		if err != nil {
+			return nil, err
+		}
+		group = units.Groups()
+	}
+	s, err := m.Score(d, rows, group)
 	if err != nil {
 		return nil, err
 	}
@@ -399,7 +416,8 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	if l.Kind == pacbayes.Asymmetric {
 		f.EpsilonAbove = l.Above
 	}
-	f.Bound = pacbayes.TestBound(s.GibbsRisk, s.Rows, f.Delta)
-	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne(), s.MeanRisk, s.Rows, f.Delta)
+	n := cmp.Or(s.Groups, s.Rows)
+	f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
+	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && s.Groups == 0, s.MeanRisk, n, f.Delta)
 	return f, nil
 }

@@ -354,7 +354,7 @@ func TestCertify(t *testing.T) {
 
 func TestCertifyRefuses(t *testing.T) {
 	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1, TestFraction: 0.1})
-	certified := dataset.RowsOf(m.Roles, dataset.Certified)
+	certified := rowsOf(t, m, homes(), dataset.Certified)
 	for name, c := range map[string]struct {
 		table *dataset.Table
 		want  []string
@@ -364,15 +364,14 @@ func TestCertifyRefuses(t *testing.T) {
 			t := homes()
 			t.Values[4*certified[3]+3] += 1e-9
 			return t
-		}(), []string{"certified rows", "SHA-256"}},
+		}(), []string{"the rows of", "SHA-256"}},
 		"an input altered": {func() *dataset.Table {
 			t := homes()
 			t.Values[4*certified[len(certified)-1]] *= 1 + 1e-15
 			return t
-		}(), []string{"certified rows", "SHA-256"}},
-		"rows in another order": {pick(homes(), append([]int{84}, every(0, 1, 84)...)), []string{"certified rows"}},
-		"a column missing":      {pick(homes(), every(0, 1, 85), "RM", "DIS", "MEDV"), []string{`"LSTAT"`}},
-		"the target missing":    {pick(homes(), every(0, 1, 85), "RM", "DIS", "LSTAT"), []string{`"MEDV"`}},
+		}(), []string{"the rows of", "SHA-256"}},
+		"a column missing":   {pick(homes(), every(0, 1, 85), "RM", "DIS", "MEDV"), []string{`"LSTAT"`}},
+		"the target missing": {pick(homes(), every(0, 1, 85), "RM", "DIS", "LSTAT"), []string{`"MEDV"`}},
 	} {
 		r, err := krigo.Certify(m, c.table, 0)
 		if err == nil {
@@ -436,10 +435,13 @@ func TestCertifyRefusesEdits(t *testing.T) {
 			}
 		}, "prior rows"},
 		"a certified row that became a test row": {grid, func(m *krigo.Model) {
-			m.Roles[slices.Index(m.Roles, dataset.Certified)] = dataset.Test
+			m.Counts[dataset.Test]++
+			m.Counts[dataset.Certified]--
+			m.Groups = m.Counts
 			rehash(t, m, table)
-		}, "roles"},
-		"another seed":                    {grid, func(m *krigo.Model) { m.Seed = 7 }, "seed 7"},
+		}, "aren't those of the prior rows"}, // which are others then
+		"another seed":                    {grid, func(m *krigo.Model) { m.Seed = 7 }, "certified rows"},
+		"another seed, and its hashes":    {grid, func(m *krigo.Model) { m.Seed = 7; rehash(t, m, table) }, "aren't those of the prior rows"},
 		"the scaling of all rows renamed": {krigo.Options{Prior: "grid", Objective: "evidence", ARD: "off", Restarts: 1, Scaling: "all-rows", PriorShare: 0.1}, func(m *krigo.Model) { m.Scaling.Source, m.Terms.Scaling = "prior-rows", "prior-rows" }, "constants aren't those of the prior rows"},
 		"the scaling of the terms alone":  {grid, func(m *krigo.Model) { m.Terms.Scaling = "declared" }, "scaling"},
 		"an unknown scaling":              {grid, func(m *krigo.Model) { m.Terms.Scaling, m.Scaling.Source = "foo", "foo" }, "foo"},
@@ -468,10 +470,16 @@ func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Hash, err = d.Hash(d.RowsOf(m.Roles, dataset.Certified)); err != nil {
+	units, err := d.Units()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Rows, err = model.HashRows(d, m.Roles); err != nil {
+	roles, err := units.Deal(m.Seed, m.Counts[dataset.Test], m.Counts[dataset.Calibration], m.Counts[dataset.Prior])
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Hash = units.HashOf(roles.Rows(dataset.Certified))
+	if m.Rows, err = model.HashRows(d, roles); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -492,7 +500,7 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 	if m.Terms.Loss.Below != 0.6 || !m.Certificate.Valid || strings.Contains(m.Certificate.Conditions[0], "NOT MET") {
 		t.Errorf("the model was changed: %+v", m.Certificate)
 	}
-	rows := dataset.RowsOf(m.Roles, dataset.Certified)
+	rows := rowsOf(t, m, homes(), dataset.Certified)
 	ps, err := krigo.Predict(m, pick(homes(), rows))
 	if err != nil {
 		t.Fatal(err)
@@ -516,7 +524,7 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 }
 
 func TestCertifyFresh(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1, TestFraction: 0.3, Delta: 0.05})
+	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1, TestFraction: 0.3, Delta: 0.05, Seed: 1})
 	check := func(what string, f *krigo.Fresh, err error, table *dataset.Table, rows []int) {
 		t.Helper()
 		if err != nil {
@@ -545,7 +553,7 @@ func TestCertifyFresh(t *testing.T) {
 		near(t, what+": gibbs_risk", f.GibbsRisk, gibbs, 1e-10)
 		near(t, what+": bound", f.Bound, pacbayes.KLInverse(gibbs, math.Log(20)/float64(n)), 1e-10)
 	}
-	rows := dataset.RowsOf(m.Roles, dataset.Test)
+	rows := rowsOf(t, m, homes(), dataset.Test)
 	own, err := krigo.CertifyFresh(m, homes())
 	check("test rows", own, err, homes(), rows)
 	near(t, "as scored at the fit", own.GibbsRisk, m.Test.GibbsRisk, 0)

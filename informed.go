@@ -153,6 +153,7 @@ func (p *prepared) terms(o Options, f family, choices int) pacbayes.Terms {
 	t := o.terms(p.loss, choices)
 	t.EpsilonRaw, t.Params, t.PriorRows = p.epsRaw, f.gridParams(), p.priorRows
 	t.Encoded = p.data.Encoding != nil
+	t.Group, t.Backtest = o.Group, o.Split == "last"
 	if o.GridMixed {
 		f.mix(&t, o.tied)
 	}
@@ -167,7 +168,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 		return nil, nil, err
 	}
 	first := *p
-	if err := first.take(p.data.RowsOf(p.roles, dataset.Prior)); err != nil {
+	if err := first.take(dataset.Prior); err != nil {
 		return nil, nil, err
 	}
 	own := o

@@ -92,14 +92,15 @@ func TestInformed(t *testing.T) {
 // model that the certified rows had no part in: altering their targets changes it alone.
 func TestDirectBound(t *testing.T) {
 	table := half()
-	o := krigo.Options{Target: "MEDV", Objective: "evidence", Prior: "informed", Restarts: 1, ARD: "off", Epsilon: 5, EpsilonUnits: "raw"}
+	o := krigo.Options{Target: "MEDV", Objective: "evidence", Prior: "informed", Restarts: 1, ARD: "off", Epsilon: 5, EpsilonUnits: "raw",
+		Split: "last"} // the same roles for other targets
 	m := fit(t, table, o)
 	count := func(m *krigo.Model, table *dataset.Table) (misses int) {
 		ps, err := krigo.Predict(m, table)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, i := range dataset.RowsOf(m.Roles, dataset.Certified) {
+		for _, i := range rowsOf(t, m, table, dataset.Certified) {
 			if math.Abs(ps[i].Mean-table.Values[4*i+3]) > 5 {
 				misses++
 			}
@@ -112,7 +113,7 @@ func TestDirectBound(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	other := half()
-	for _, i := range dataset.RowsOf(m.Roles, dataset.Certified) {
+	for _, i := range rowsOf(t, m, table, dataset.Certified) {
 		other.Values[4*i+3] += 7
 	}
 	shifted := fit(t, other, o)
@@ -163,7 +164,7 @@ func TestPromiseHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := dataset.RowsOf(m.Roles, dataset.Test)
+		rows := rowsOf(t, m, table, dataset.Test)
 		for _, i := range rows {
 			near(t, "band", bands[i].Upper-ps[i].Mean, p.HalfWidthRaw, 1e-12)
 		}
@@ -210,7 +211,7 @@ func TestAsymmetricBand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := dataset.RowsOf(m.Roles, dataset.Test)
+	rows := rowsOf(t, m, table, dataset.Test)
 	for _, i := range rows {
 		near(t, "below", ps[i].Mean-bands[i].Lower, 8, 1e-12)
 		near(t, "above", bands[i].Upper-ps[i].Mean, 4, 1e-12)
@@ -226,7 +227,7 @@ func TestAsymmetricBand(t *testing.T) {
 func TestConformal(t *testing.T) {
 	table := data.Boston()
 	m := fit(t, table, krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, CalibrationFraction: 0.2, TestFraction: 0.2, ARD: "off"})
-	rows := dataset.RowsOf(m.Roles, dataset.Calibration)
+	rows := rowsOf(t, m, table, dataset.Calibration)
 	if len(rows) != 102 || m.Conformal.Rows != 102 || m.Certificate.Rows+m.Certificate.PriorRows != 302 {
 		t.Fatalf("%d calibration rows, %+v", len(rows), m.Certificate)
 	}
@@ -250,7 +251,7 @@ func TestConformal(t *testing.T) {
 		if n := inside(rows); n != 98 { // ⌈0.95·103⌉
 			t.Errorf("%s: %d of the calibration rows lie within, want 98", kind, n)
 		}
-		if got := float64(inside(dataset.RowsOf(m.Roles, dataset.Test))) / 102; kind == "conformal" {
+		if got := float64(inside(rowsOf(t, m, table, dataset.Test))) / 102; kind == "conformal" {
 			near(t, "coverage on test rows", *m.Test.Conformal, got, 1e-12)
 		} else {
 			near(t, "coverage on test rows", *m.Test.Normalised, got, 1e-12)
@@ -509,7 +510,8 @@ func TestInformedPriorIsBlind(t *testing.T) {
 		"renyi, cv": {Objective: "renyi", Inducing: 7, AlphaCV: true, ARD: "off", Epochs: 5},
 		"svgp":      {Objective: "svgp", Inducing: 7, ARD: "off", Epochs: 5},
 	} {
-		o.Target, o.Prior, o.Restarts = "MEDV", "informed", 1
+		// Roles by where rows stand, so that they keep them when they change.
+		o.Target, o.Prior, o.Restarts, o.Split = "MEDV", "informed", 1, "last"
 		of := func(table *dataset.Table) *krigo.Model {
 			m, err := krigo.Fit(context.Background(), table, o)
 			if err != nil {
@@ -518,7 +520,7 @@ func TestInformedPriorIsBlind(t *testing.T) {
 			return m
 		}
 		want, table := of(homes()), homes()
-		for _, row := range dataset.RowsOf(want.Roles, dataset.Certified) {
+		for _, row := range rowsOf(t, want, table, dataset.Certified) {
 			for j := range 4 {
 				table.Values[4*row+j] = float64((row*7+j*3)%11) + 0.5
 			}

@@ -80,7 +80,7 @@ const (
 )
 
 // The box of ln σ_n², which isn't on the grid: it shapes Q alone.
-var minLogNoise, maxLogNoise = math.Log(1e-8), math.Log(1e6)
+var minLogNoise, maxLogNoise = math.Log(model.LeastNoise), math.Log(model.MostNoise)
 
 // Fit trains a model on a table: it deals the rows their roles, scales, minimises the
 // objective from several starting points, rounds the prior's parameters to the grid,
@@ -96,6 +96,9 @@ var minLogNoise, maxLogNoise = math.Log(1e-8), math.Log(1e6)
 func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	o, err := o.chooseObjective(table.Rows).withDefaults()
 	if err != nil {
+		return nil, err
+	}
+	if o.asked, err = o.text(); err != nil {
 		return nil, err
 	}
 	begin := time.Now()
@@ -268,9 +271,9 @@ func (p *prepared) score(m *Model) (err error) {
 			m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows of %s equal rows that the model was made from: they say little about further ones",
 				seen, p.test.Rows, p.test.Source))
 		}
-		m.Test, err = m.Score(p.test, p.test.All())
-	} else if slices.Contains(p.roles, dataset.Test) {
-		m.Test, err = m.Score(p.data, p.data.RowsOf(p.roles, dataset.Test))
+		m.Test, err = m.Score(p.test, p.test.All(), nil)
+	} else if p.roles.Count(dataset.Test) > 0 {
+		m.Test, err = m.Score(p.data, p.data.RowsOf(p.roles, dataset.Test), p.roles.Group)
 	}
 	return err
 }
@@ -317,14 +320,18 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 	m := &Model{
 		Objective: o.Objective, Inputs: p.data.Inputs, Target: p.data.Target, Encoding: p.data.Encoding, Scaling: p.scaling, Posterior: q,
 		Terms:  p.terms(o, f, choices),
-		Source: p.data.Source, Seed: o.Seed, Roles: p.roles,
-		Hash: p.hash, Notices: p.notices,
+		Source: p.data.Source, Seed: o.Seed, Split: o.split(), Group: o.Group, Fitted: o.asked,
+		Hash: p.units.HashOf(p.roles.Rows(dataset.Certified)), All: p.units.Hash, Notices: p.notices,
 	}
+	m.Counts, m.Groups = p.roles.Counts()
 	var err error
+	if m.Range, err = model.RangeOf(p.data, p.roles); err != nil {
+		return nil, err
+	}
 	if m.Rows, err = model.HashRows(p.data, p.roles); err != nil {
 		return nil, err
 	}
-	if m.ObservationNoise, err = p.observationNoise(o, q); err != nil {
+	if m.ObservationNoise, err = m.EstimateNoise(p.data, p.roles); err != nil {
 		return nil, err
 	}
 	if reason := noCertificate[p.solver]; reason != "" {
@@ -332,7 +339,7 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 		return m, nil
 	}
 	if o.CalibrationFraction > 0 {
-		if err := m.Calibrate(p.data); err != nil {
+		if err := m.Calibrate(p.data, p.roles); err != nil {
 			return nil, err
 		}
 	}

@@ -1,9 +1,11 @@
 package krigo
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -84,6 +86,13 @@ type Options struct {
 	Categorical []string
 	Missing     string
 
+	// Split is how rows get their roles: random (default), or last: the certified rows are the last of the
+	// table but for test rows, and what is said of them is a backtest and no certificate.
+	Split string
+	// Group names a column of which rows with the same value belong together: whole groups get roles, and
+	// the certificate counts groups, of which further ones are to be predicted.
+	Group string
+
 	Scaling  string           // prior-rows (default), declared or all-rows
 	Declared *dataset.Scaling // the constants, if Scaling is declared
 
@@ -94,21 +103,35 @@ type Options struct {
 	FixParameters bool // evidence: no training, condition on the rows at the parameters of Init
 
 	TestFraction float64        // share of the rows set aside for testing, default none
-	Test         *dataset.Table // or a table of their own
+	Test         *dataset.Table `json:"-"` // or a table of their own
 
 	Restarts int         // starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one
-	Ranks    ranks.Ranks // whole fits of Compare are spread over them, unless nil; the ranks of a fit are its table's
+	Ranks    ranks.Ranks `json:"-"` // whole fits of Compare are spread over them, unless nil; the ranks of a fit are its table's
 	Seed     uint64      // of the shuffle that deals rows their roles, and of random starts
 	Init     *Params
 
 	// Progress is told how training goes, from one goroutine at a time; it may be nil.
-	Progress func(Event)
+	Progress func(Event) `json:"-"`
 	// Save, if not nil, is offered the state of the fit after every iteration. Resume is
 	// such a state: the fit goes on from there and ends as if it had never stopped.
-	Save   func(*Checkpoint) error
-	Resume *Checkpoint
+	Save   func(*Checkpoint) error `json:"-"`
+	Resume *Checkpoint             `json:"-"`
 
-	evaluating bool // nothing is trained: renyi's α may be negative
+	evaluating bool            // nothing is trained: renyi's α may be negative
+	asked      json.RawMessage // these options as text, for the model file
+}
+
+// text is what was asked for, with every default filled in: the options that aren't their zero value,
+// as JSON with names in alphabetical order.
+func (o Options) text() (json.RawMessage, error) {
+	given := map[string]any{}
+	v := reflect.ValueOf(o)
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" && !v.Field(i).IsZero() {
+			given[f.Name] = v.Field(i).Interface()
+		}
+	}
+	return json.Marshal(given)
 }
 
 // UsageError says what is wrong with the options rather than with the data.
@@ -136,6 +159,8 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "alpha cv"
 	case o.Batches == "nearest":
 		what = "batches nearest"
+	case o.Group != "":
+		what = "group"
 	default:
 		return nil
 	}
@@ -162,6 +187,7 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.Missing, dataset.Refuse)
 	text(&o.InducingInit, "kmeans")
 	text(&o.Prior, "grid")
+	text(&o.Split, "random")
 	text(&o.Batches, "uniform")
 	if o.Objective == "renyi" && o.Alpha == nil && !o.AlphaCV {
 		text(&o.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
@@ -313,6 +339,13 @@ func (o Options) check() error {
 	}
 	if !(o.TestFraction >= 0 && o.TestFraction < 1) {
 		errs = append(errs, fmt.Errorf("test-fraction %v: want a share in [0, 1)", o.TestFraction))
+	}
+	oneOf("split", o.Split, "random", "last")
+	if o.Group != "" && (o.Split == "last" || o.CalibrationFraction > 0) {
+		errs = append(errs, errors.New("group: groups are dealt at random, and conformal intervals are about rows that could change places, which rows of groups can't: leave out split last and calibration-fraction"))
+	}
+	if o.Group != "" && (o.Group == o.Target || slices.Contains(o.Categorical, o.Group)) {
+		errs = append(errs, fmt.Errorf("group %q: that column is the target, or an input", o.Group))
 	}
 	if o.TestFraction > 0 && o.Test != nil {
 		errs = append(errs, errors.New("test-fraction and a test table exclude each other"))

@@ -3,6 +3,7 @@ package krigo
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -17,15 +18,14 @@ import (
 // prepared is a data set dealt, scaled and ready to train on.
 type prepared struct {
 	data      *dataset.Data
-	roles     []dataset.Role
-	certified []int // of this rank, as rows, y and scale
-	first, n  int   // where they stand among those of all ranks, and how many these are
+	roles     dataset.Roles
+	units     *dataset.Units
+	n         int // rows to train on, of all ranks
 	scaling   dataset.Scaling
 	loss      pacbayes.Loss // half-widths in scaled units
 	epsRaw    float64
-	hash      string // of the certified rows
-	rows      *dataset.Scaled
-	y, scale  []float64        // of the certified rows: scaled targets, and |y_raw| for losses relative to it
+	rows      *dataset.Scaled  // to train on, of this rank
+	y, scale  []float64        // of these: scaled targets, and |y_raw| for losses relative to it
 	all       objective.Memory // of all ranks, scaled, for a full GP alone
 	notices   []string
 	priorRows int
@@ -61,16 +61,11 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 			return nil, err
 		}
 	}
-	p.certified = d.RowsOf(p.roles, dataset.Certified)
 	switch o.Scaling {
 	case dataset.PriorRows:
 		p.scaling, err = dataset.ScalingOf(d, d.RowsOf(p.roles, dataset.Prior), o.Scaling)
 	case dataset.AllRows:
-		used := p.certified
-		if p.priorRows > 0 {
-			used = append(d.RowsOf(p.roles, dataset.Prior), used...)
-		}
-		p.scaling, err = dataset.ScalingOf(d, used, o.Scaling)
+		p.scaling, err = dataset.ScalingOf(d, append(d.RowsOf(p.roles, dataset.Prior), d.RowsOf(p.roles, dataset.Certified)...), o.Scaling)
 	default:
 		p.scaling = *o.Declared
 		p.scaling.Source = dataset.Declared
@@ -82,76 +77,104 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		return nil, err
 	}
 	p.setLoss(o)
-
-	if p.hash, err = d.Hash(p.certified); err != nil {
-		return nil, err
-	}
-	return p, p.take(p.certified)
+	return p, p.take(dataset.Certified)
 }
 
 // view chooses inputs and target, and deals the rows their roles: before it where an encoding
 // has to be learnt from the prior rows.
 func (p *prepared) view(table *dataset.Table, o Options) (err error) {
-	if !o.encodes() {
-		if p.data, err = table.Regression(o.Target); err != nil {
-			return err
-		}
-		return p.deal(table, o)
+	var ignored []string
+	group := func(d *dataset.Data) (*dataset.Data, error) { return d, nil }
+	if o.Group != "" {
+		ignored = []string{o.Group}
+		group = func(d *dataset.Data) (*dataset.Data, error) { return d.GroupBy(o.Group) }
 	}
-	if err := p.deal(table, o); err != nil {
+	if o.encodes() {
+		if p.data, err = table.Encode(o.Target, ignored, o.Categorical, o.Missing, func(d *dataset.Data) ([]int, error) {
+			if d, err = group(d); err != nil {
+				return nil, err
+			}
+			err = p.deal(d, o)
+			return d.RowsOf(p.roles, dataset.Prior), err
+		}); err == nil {
+			p.data, err = group(p.data)
+		}
 		return err
 	}
-	p.data, err = table.Encode(o.Target, dataset.RowsOf(p.roles, dataset.Prior), o.Categorical, o.Missing)
+	if p.data, err = table.Regression(o.Target, ignored...); err != nil {
+		return err
+	}
+	if p.data, err = group(p.data); err != nil {
+		return err
+	}
+	return p.deal(p.data, o)
+}
+
+// deal deals the rows their roles.
+func (p *prepared) deal(d *dataset.Data, o Options) (err error) {
+	p.roles, p.units, err = o.split().Deal(d, o.Seed, func(units int) (test, calibration, prior int, err error) {
+		test, calibration, prior = o.counts(units)
+		return test, calibration, prior, o.checkCounts(d.Source, units, test, calibration, prior)
+	})
+	p.priorRows = p.roles.Count(dataset.Prior)
 	return err
 }
 
-// deal deals the rows of a table their roles.
-func (p *prepared) deal(table *dataset.Table, o Options) (err error) {
-	test, calibration, prior := o.counts(table.Rows)
-	rows := table.Rows - test - calibration
+// checkCounts reports too few rows, or groups, for what is asked.
+func (o Options) checkCounts(source string, units, test, calibration, prior int) error {
+	what := "rows"
+	if o.Group != "" {
+		what = "groups"
+	}
+	rows := units - test - calibration
 	if rows < 2 {
-		return fmt.Errorf("%s: %d rows less %d for testing and %d for calibration leave %d to train on: set aside fewer", table.Source, table.Rows, test, calibration, max(rows, 0))
+		return fmt.Errorf("%s: %d %s less %d for testing and %d for calibration leave %d to train on: set aside fewer", source, units, what, test, calibration, max(rows, 0))
 	}
 	if o.CalibrationFraction > 0 && calibration < model.LeastCalibration {
-		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and conformal intervals need %d", o.CalibrationFraction, calibration, table.Rows, table.Source, model.LeastCalibration)
+		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and conformal intervals need %d", o.CalibrationFraction, calibration, units, source, model.LeastCalibration)
 	}
-	p.priorRows = prior
 	if left := rows - prior; left < 2 {
 		purpose, instead := "the scaling", "declare the scaling's constants"
 		if calibration > 0 || o.PriorShare > 0 || o.Prior == "informed" {
 			purpose, instead = fmt.Sprintf("the prior and %d for calibration", calibration), "set aside fewer"
 		}
-		return fmt.Errorf("%s: %d rows less %d for testing and %d for %s leave %d to train on: use more rows, or %s",
-			table.Source, table.Rows, test, p.priorRows, purpose, max(left, 0), instead)
+		return fmt.Errorf("%s: %d %s less %d for testing and %d for %s leave %d to train on: use more %s, or %s",
+			source, units, what, test, prior, purpose, max(left, 0), what, instead)
 	}
-	p.roles, err = dataset.Deal(table.Rows, o.Seed, test, calibration, p.priorRows)
-	return err
+	return nil
 }
 
-// take makes these the rows to train on.
-func (p *prepared) take(rows []int) (err error) {
-	d := p.data
-	if p.first, p.n, err = ranks.Place(d.Ranks(), len(rows)); err != nil {
-		return err
+// split is how rows are dealt their roles.
+func (o Options) split() model.Split {
+	if o.Split == "last" {
+		return model.ByLast
 	}
-	if p.y, err = d.Targets(rows); err != nil {
+	return model.ByContent
+}
+
+// take makes the rows with a role those to train on.
+func (p *prepared) take(role dataset.Role) (err error) {
+	d := p.data
+	p.rows, p.n = d.ScaledOf(p.roles, role, p.scaling), p.roles.Count(role)
+	if p.y, err = d.Targets(p.rows.Numbers); err != nil {
 		return err
 	}
 	p.scale = model.TargetScale(p.loss, p.scaling, p.y)
-	p.rows = d.Scaled(rows, p.scaling)
-	// A row that can't be scaled is found now, not when training comes to it.
+	p.scaling.Target(p.y, p.y)
+	// A row that can't be scaled is found now, not when training comes to it, and the first of the file.
 	const block = 4096
-	x := make([]float64, block*d.Cols)
+	inFile := d.Scaled(slices.Sorted(slices.Values(p.rows.Numbers)), p.scaling)
+	x, y := make([]float64, block*d.Cols), make([]float64, block)
 	for i := 0; i < len(p.y); i += block {
 		n := min(block, len(p.y)-i)
-		if err := p.rows.Block(i, n, x[:n*d.Cols], p.y[i:i+n]); err != nil {
+		if err := inFile.Block(i, n, x[:n*d.Cols], y[:n]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// gather reads rows, those of all ranks: inputs and, where there is one, the target.
+// gather reads rows, those of all ranks in their order: inputs and, where there is one, the target.
 func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	own, d := rows.Dims()
 	r := rows.Data.Ranks()
@@ -160,12 +183,21 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 		return m, err
 	}
 	m = objective.Memory{X: linalg.New(n, d), Y: make([]float64, n)}
-	y := m.Y[first : first+own]
+	part := m
+	if rows.Places != nil {
+		part = objective.Memory{X: linalg.New(own, d), Y: make([]float64, own)}
+		first = 0
+	}
+	y := part.Y[first : first+own]
 	if rows.Data.Target == "" {
 		y = nil
 	}
-	if err := rows.Block(0, own, m.X.Data[first*d:(first+own)*d], y); err != nil {
+	if err := rows.Block(0, own, part.X.Data[first*d:(first+own)*d], y); err != nil {
 		return m, err
+	}
+	for i, k := range rows.Places {
+		copy(m.X.Row(k), part.X.Row(i))
+		m.Y[k] = part.Y[i]
 	}
 	return m, r.Sum(m.X.Data, m.Y)
 }

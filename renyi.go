@@ -223,7 +223,7 @@ func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *ch
 			rows := slices.Concat(order[:fold*n/folds], order[(fold+1)*n/folds:])
 			left := order[fold*n/folds : (fold+1)*n/folds]
 			part.rows, part.y = p.choose(rows)
-			part.first, part.n = 0, len(rows)
+			part.n = len(rows)
 			problem := part.renyi(o, f)
 			x0 := part.starts(o, f, nil)[0]
 			event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1, Starts: 1}

@@ -88,13 +88,13 @@ func (p *prepared) iterativePosterior(f family, x []float64) (*posterior.Posteri
 	}
 	// Rows it wasn't trained on, if there are any.
 	role, what := dataset.Prior, "rows set aside for the scaling"
-	if !slices.Contains(p.roles, role) {
+	if p.roles.Count(role) == 0 {
 		role, what = dataset.Test, "test rows"
 	}
-	if !slices.Contains(p.roles, role) {
+	if p.roles.Count(role) == 0 {
 		role, what = dataset.Certified, "training rows"
 	}
-	rows := dataset.RowsOf(p.roles, role)
+	rows := p.roles.Rows(role)
 	rows = rows[:min(len(rows), excessRows)]
 	at, err := gather(p.data.Scaled(p.data.Own(rows), p.scaling))
 	if err != nil {

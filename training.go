@@ -444,18 +444,24 @@ func (p *prepared) sample(seed uint64) *dataset.Scaled {
 	}
 	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d rows to train on, drawn at random", sampleRows, p.n))
 	rng := rand.New(rand.NewPCG(seed, 0x73616d706c65))
-	of := p.rows.Numbers
-	var rows []int
-	drawn := 0
+	drawn := p.data.Scaled(nil, p.scaling)
+	own, count := 0, 0
 	for i := range p.n {
-		if rng.IntN(p.n-i) < sampleRows-drawn {
-			drawn++
-			if own := i - p.first; own >= 0 && own < len(of) {
-				rows = append(rows, of[own])
+		here := own < len(p.rows.Numbers) && p.rows.Place(own) == i
+		if rng.IntN(p.n-i) < sampleRows-count {
+			if here {
+				drawn.Numbers = append(drawn.Numbers, p.rows.Numbers[own])
+				if p.rows.Places != nil {
+					drawn.Places = append(drawn.Places, count)
+				}
 			}
+			count++
+		}
+		if here {
+			own++
 		}
 	}
-	return p.data.Scaled(rows, p.scaling)
+	return drawn
 }
 
 // expand repeats single lengthscales of s as often as like has them.
@@ -532,6 +538,6 @@ func (p *prepared) fingerprint(o Options) string {
 		method += " encoding=" + string(text)
 	}
 	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
-		p.hash, o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
+		p.units.Hash, o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
 		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, method)
 }

@@ -210,7 +210,7 @@ func TestReadFile(t *testing.T) {
 	if notices, err := d.Notices(); len(notices) != 0 || err != nil {
 		t.Errorf("notices %q", notices)
 	}
-	s, err := ScalingOf(d, RowsOf(make([]Role, d.Rows), Test), AllRows)
+	s, err := ScalingOf(d, d.All(), AllRows)
 	if err != nil {
 		t.Fatal(err)
 	}

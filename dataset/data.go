@@ -24,6 +24,7 @@ type Data struct {
 	inputs   []int     // columns of the table
 	encoders []encoder // of each; nil without an encoding
 	target   []int     // its column; none for inputs alone
+	group    []int     // the column by which rows are grouped; none where each stands for itself
 }
 
 // blockRows is how many rows are read at a time where all are gone through.
@@ -42,23 +43,42 @@ func (d *Data) All() []int {
 	return numbers
 }
 
-// Own returns which of the rows, in increasing order, this rank has.
+// Own returns which of the rows this rank has.
 func (d *Data) Own(rows []int) []int {
-	first, n := d.table.own()
-	i, _ := slices.BinarySearch(rows, first)
-	j, _ := slices.BinarySearch(rows, first+n)
-	return rows[i:j]
+	return slices.DeleteFunc(slices.Clone(rows), d.elsewhere)
 }
 
-// RowsOf returns the rows of this rank that have the role, in increasing order.
-func (d *Data) RowsOf(roles []Role, role Role) []int {
-	first, n := d.table.own()
-	rows := RowsOf(roles[first:first+n], role)
-	for i := range rows {
-		rows[i] += first
-	}
-	return rows
+// RowsOf returns the rows of this rank that have the role, in the order of the roles.
+func (d *Data) RowsOf(roles Roles, role Role) []int {
+	return slices.DeleteFunc(roles.Rows(role), d.elsewhere)
 }
+
+// elsewhere says whether another rank has a row.
+func (d *Data) elsewhere(row int) bool {
+	first, n := d.table.own()
+	return row < first || row >= first+n
+}
+
+// GroupBy makes rows that share the text or number in a column a group: they get their role
+// together. The column may be none of the inputs, nor the target.
+func (d *Data) GroupBy(column string) (*Data, error) {
+	if column == d.Target || slices.Contains(d.Inputs, column) {
+		return nil, fmt.Errorf("%s: column %q can't be both a column of the model and what rows are grouped by", d.Source, clip(column))
+	}
+	at, err := d.table.column(column, "to group rows by")
+	if err != nil {
+		return nil, err
+	}
+	if err := d.table.check(use{column: at, categorical: true}); err != nil {
+		return nil, err
+	}
+	grouped := *d
+	grouped.group = []int{at}
+	return &grouped, nil
+}
+
+// Grouped says whether rows belong to groups.
+func (d *Data) Grouped() bool { return d.group != nil }
 
 func upTo(n int) []int {
 	numbers := make([]int, n)
@@ -186,9 +206,9 @@ func (d *Data) Notices() ([]string, error) {
 	return notices, nil
 }
 
-// digest stands for a row: that two of a million million rows share its 16 bytes by chance has
+// mark stands for a row: that two of a million million rows share its 16 bytes by chance has
 // probability 1e-15.
-type digest struct {
+type mark struct {
 	high, low uint64
 	row       int
 }
@@ -196,15 +216,15 @@ type digest struct {
 // repeats counts the rows equal to an earlier one, inputs and target, and
 // returns the first of them.
 func (d *Data) repeats(rows []int) (count, first int, err error) {
-	digests := make([]digest, 0, len(rows))
-	err = d.eachRow(rows, func(row []byte) {
+	digests := make([]mark, 0, len(rows))
+	err = d.eachRow(rows, func(row, _ []byte) {
 		sum := sha256.Sum256(row)
-		digests = append(digests, digest{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]), rows[len(digests)]})
+		digests = append(digests, mark{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]), rows[len(digests)]})
 	})
 	if err == nil {
 		digests, err = dealOut(d.Ranks(), digests)
 	}
-	slices.SortFunc(digests, func(a, b digest) int {
+	slices.SortFunc(digests, func(a, b mark) int {
 		return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low), cmp.Compare(a.row, b.row))
 	})
 	for i := 1; i < len(digests); i++ {
@@ -230,11 +250,11 @@ func (d *Data) repeats(rows []int) (count, first int, err error) {
 }
 
 // dealOut deals digests out to the ranks, so that equal ones come to the same.
-func dealOut(r ranks.Ranks, own []digest) ([]digest, error) {
+func dealOut(r ranks.Ranks, own []mark) ([]mark, error) {
 	if r.Size() == 1 {
 		return own, nil
 	}
-	var mine []digest
+	var mine []mark
 	err := ranks.Exchange(r, func(i int) []uint64 {
 		v := make([]uint64, 0, 3*blockRows)
 		for _, d := range own[min(i*blockRows, len(own)):min((i+1)*blockRows, len(own))] {
@@ -244,7 +264,7 @@ func dealOut(r ranks.Ranks, own []digest) ([]digest, error) {
 	}, func(_ int, v []uint64) {
 		for ; len(v) > 0; v = v[3:] {
 			if int(v[0]%uint64(r.Size())) == r.Rank() {
-				mine = append(mine, digest{v[0], v[1], int(v[2])})
+				mine = append(mine, mark{v[0], v[1], int(v[2])})
 			}
 		}
 	})

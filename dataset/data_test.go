@@ -247,7 +247,7 @@ func TestReadScaling(t *testing.T) {
 // The deal and the hash are contracts of the model file: these values must never
 // change, or old models would find other rows than they were trained on.
 func TestContractsPinned(t *testing.T) {
-	roles, err := Deal(12, 7, 3, 2, 4)
+	roles, err := DealByPosition(12, 7, 3, 2, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,14 +291,14 @@ func TestHashSees(t *testing.T) {
 	}
 }
 
-func TestDeal(t *testing.T) {
-	roles, err := Deal(100, 1, 10, 20, 30)
+func TestDealByPosition(t *testing.T) {
+	roles, err := DealByPosition(100, 1, 10, 20, 30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []int
 	for role, n := range []int{10, 20, 30, 40} {
-		rows := RowsOf(roles, Role(role))
+		rows := Roles{Of: roles}.Rows(Role(role))
 		if len(rows) != n || !slices.IsSorted(rows) {
 			t.Errorf("%d %s rows: %v", len(rows), Role(role), rows)
 		}
@@ -307,31 +307,31 @@ func TestDeal(t *testing.T) {
 	if slices.Sort(all); all[0] != 0 || all[99] != 99 {
 		t.Error("not all rows dealt")
 	}
-	other, _ := Deal(100, 1, 10, 0, 90)
-	if !slices.Equal(RowsOf(roles, Test), RowsOf(other, Test)) {
+	other, _ := DealByPosition(100, 1, 10, 0, 90)
+	if !slices.Equal(Roles{Of: roles}.Rows(Test), Roles{Of: other}.Rows(Test)) {
 		t.Error("test rows depend on the other counts")
 	}
-	other, _ = Deal(100, 2, 10, 20, 30)
+	other, _ = DealByPosition(100, 2, 10, 20, 30)
 	if slices.Equal(roles, other) {
 		t.Error("the seed does not count")
 	}
-	if roles, err := Deal(3, 1, 0, 0, 3); err != nil || len(RowsOf(roles, Certified)) != 0 {
+	if roles, err := DealByPosition(3, 1, 0, 0, 3); err != nil || len(Roles{Of: roles}.Rows(Certified)) != 0 {
 		t.Errorf("no certified rows: %v, %v", roles, err)
 	}
 	for _, c := range [][4]int{{10, 5, 5, 1}, {10, 11, 0, 0}, {10, math.MaxInt, math.MaxInt, math.MaxInt}, {-1, 0, 0, 0}} {
-		_, err := Deal(c[0], 1, c[1], c[2], c[3])
+		_, err := DealByPosition(c[0], 1, c[1], c[2], c[3])
 		wantError(t, err, fmt.Sprintf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows", c[1], c[2], c[3], c[0]))
 	}
-	_, err = Deal(10, 1, 0, -2, 0)
+	_, err = DealByPosition(10, 1, 0, -2, 0)
 	wantError(t, err, "-2 calibration rows asked for")
 }
 
 // Each of the 3! orders of three rows should come up equally often.
-func TestDealUniform(t *testing.T) {
+func TestDealByPositionUniform(t *testing.T) {
 	const deals = 6000
 	count := map[string]int{}
 	for seed := range uint64(deals) {
-		roles, err := Deal(3, seed, 1, 1, 1)
+		roles, err := DealByPosition(3, seed, 1, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -148,9 +148,10 @@ func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, erro
 }
 
 // Encode is [Table.Regression] of a table with categorical columns or missing values, by
-// an encoding learnt from the given rows alone: those that no certificate counts.
-func (t *Table) Encode(target string, prior []int, categorical []string, missing string) (*Data, error) {
-	d, err := t.labelled(t.but(target), target)
+// an encoding learnt from prior rows alone: those that no certificate counts, which are chosen
+// among rows whose content is known, but not yet what it becomes.
+func (t *Table) Encode(target string, ignored []string, categorical []string, missing string, prior func(*Data) ([]int, error)) (*Data, error) {
+	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +166,9 @@ func (t *Table) Encode(target string, prior []int, categorical []string, missing
 		if _, err := t.column(name, "to be categorical"); err != nil {
 			return nil, err
 		}
-		e.Columns[slices.Index(d.Inputs, name)].Categories = []string{}
+		if at := slices.Index(d.Inputs, name); at >= 0 { // else it is what rows are grouped by
+			e.Columns[at].Categories = []string{}
+		}
 	}
 	fit := e.uses(d.inputs)
 	for k := range fit {
@@ -174,7 +177,11 @@ func (t *Table) Encode(target string, prior []int, categorical []string, missing
 	if err := t.check(append(fit, uses(d.target)...)...); err != nil {
 		return nil, err
 	}
-	if err := e.learn(d, prior); err != nil {
+	rows, err := prior(e.labelled(d))
+	if err != nil {
+		return nil, err
+	}
+	if err := e.learn(d, rows); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
@@ -191,6 +198,29 @@ func (t *Table) Encode(target string, prior []int, categorical []string, missing
 	return d, nil
 }
 
+// Learn returns the encoding of the same columns as the data's own that rows give.
+func (d *Data) Learn(rows []int) (*Encoding, error) {
+	own := d.Encoding
+	e := &Encoding{Missing: own.Missing}
+	for _, c := range own.Columns {
+		c.Mean = nil
+		if c.Categories != nil {
+			c.Categories = []string{}
+		}
+		e.Columns = append(e.Columns, c)
+	}
+	return e, e.learn(d, rows)
+}
+
+// Near says whether two encodings are the same, but for the last digits of means.
+func (e *Encoding) Near(f *Encoding) bool {
+	return e.Missing == f.Missing && slices.EqualFunc(e.Columns, f.Columns, func(a, b Column) bool {
+		mean := a.Mean == nil && b.Mean == nil ||
+			a.Mean != nil && b.Mean != nil && math.Abs(*a.Mean-*b.Mean) <= 1e-9*math.Max(math.Abs(*a.Mean), 1e-300)
+		return a.Name == b.Name && mean && (a.Categories == nil) == (b.Categories == nil) && slices.Equal(a.Categories, b.Categories)
+	})
+}
+
 // learn fills in categories and means from rows of the view of the columns as they stand.
 func (e *Encoding) learn(d *Data, rows []int) error {
 	type column struct {
@@ -198,17 +228,19 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		sum    compensated
 		count  int
 	}
-	columns := make([]column, d.Cols)
+	cells := *d // as they stand
+	cells.encoders, cells.Cols = nil, len(d.inputs)
+	columns := make([]column, cells.Cols)
 	for k := range columns {
 		columns[k].values = map[float64]bool{}
 	}
-	err := d.each(rows, func(_ int, x, _ []float64) {
+	err := cells.each(rows, func(_ int, x, _ []float64) {
 		for i, v := range x {
-			c := &columns[i%d.Cols]
+			c := &columns[i%cells.Cols]
 			switch {
 			case v != v:
 				continue
-			case e.Columns[i%d.Cols].Categories != nil:
+			case e.Columns[i%cells.Cols].Categories != nil:
 				c.values[v] = true
 			default:
 				c.sum.add(v)

@@ -27,7 +27,7 @@ var roomInputs = []string{"fuel=gas", "fuel=oil", "fuel=other", "size", "zone=3"
 // encoded reads text, and encodes it by its first three rows.
 func encoded(t *testing.T, text string) *Data {
 	t.Helper()
-	d, err := read(t, text).Encode("y", []int{0, 1, 2}, []string{"fuel", "zone"}, FillMean)
+	d, err := read(t, text).Encode("y", nil, []string{"fuel", "zone"}, FillMean, these([]int{0, 1, 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +45,11 @@ func inputsOf(t *testing.T, d *Data) []float64 {
 
 // TestEncode: categories and means come from the rows given alone; what these don't have is
 // other; the encoding survives a file.
+// these are prior rows.
+func these(rows []int) func(*Data) ([]int, error) {
+	return func(*Data) ([]int, error) { return rows, nil }
+}
+
 func TestEncode(t *testing.T) {
 	d := encoded(t, rooms)
 	want := []float64{
@@ -169,7 +174,7 @@ func TestEncodedHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromParquet, err := table.Encode("y", []int{0, 1, 2}, []string{"fuel", "zone"}, FillMean)
+	fromParquet, err := table.Encode("y", nil, []string{"fuel", "zone"}, FillMean, these([]int{0, 1, 2}))
 	if err != nil || of(fromParquet) != of(d) || !reflect.DeepEqual(fromParquet.Encoding, d.Encoding) || !slices.Equal(inputsOf(t, fromParquet), inputsOf(t, d)) {
 		t.Errorf("%+v, %v", fromParquet, err)
 	}
@@ -192,7 +197,7 @@ func TestEncodeDisk(t *testing.T) {
 	prior := []int{0, 1, 2, 6, 50, 8000}
 	var answers []string
 	for _, table := range []*Table{memory, disk} {
-		d, err := table.Encode("y", prior, []string{"kind"}, FillMean)
+		d, err := table.Encode("y", nil, []string{"kind"}, FillMean, these(prior))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +222,7 @@ func TestEncodeDisk(t *testing.T) {
 
 // TestFills: without categories missing values are filled all the same.
 func TestFills(t *testing.T) {
-	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", []int{0, 2}, nil, FillMean)
+	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", nil, nil, FillMean, these([]int{0, 2}))
 	if err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}) || !slices.Equal(d.Inputs, []string{"a"}) {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -225,7 +230,7 @@ func TestFills(t *testing.T) {
 
 // TestEncodeNotices: a category that no row has is no news.
 func TestEncodeNotices(t *testing.T) {
-	d, err := read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", []int{0, 1, 4, 5}, []string{"fuel"}, Refuse)
+	d, err := read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil, []string{"fuel"}, Refuse, these([]int{0, 1, 4, 5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +277,7 @@ func TestEncodeRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := table.Encode(c.target, c.rows, c.categorical, c.missing)
+		d, err := table.Encode(c.target, nil, c.categorical, c.missing, these(c.rows))
 		if d != nil {
 			t.Errorf("%q was encoded, want %s", c.text, c.want)
 		}

@@ -16,8 +16,8 @@ import (
 // SHA-256, in hex, of len(rows) and the number of input columns as little-endian uint64 and
 // then, in increasing row order whatever the order of rows, each row's bytes: its inputs and
 // target as little-endian IEEE-754 bits, but of a categorical column the text's length in
-// bytes as uint64 and the text, and of a missing value of that none. It is part of the
-// model-file format.
+// bytes as uint64 and the text, and of a missing value of that none; where rows are grouped the
+// group's text ends the row. It is part of the model-file format up to version 4.
 func (d *Data) Hash(rows []int) (string, error) {
 	if !slices.IsSorted(rows) {
 		rows = slices.Sorted(slices.Values(rows))
@@ -31,7 +31,7 @@ func (d *Data) Hash(rows []int) (string, error) {
 	counts := binary.LittleEndian.AppendUint64(nil, uint64(total))
 	h.Write(binary.LittleEndian.AppendUint64(counts, uint64(len(d.inputs))))
 	err = ranks.InTurn(r, func() error {
-		return d.eachRow(rows, func(row []byte) { h.Write(row) })
+		return d.eachRow(rows, func(row, _ []byte) { h.Write(row) })
 	}, h.(encoding.BinaryMarshaler).MarshalBinary, h.(encoding.BinaryUnmarshaler).UnmarshalBinary)
 	return hex.EncodeToString(h.Sum(nil)), err
 }
@@ -41,7 +41,7 @@ func (d *Data) Hash(rows []int) (string, error) {
 func (d *Data) RowHashes(rows []int) ([]uint64, error) {
 	hashes := make([]uint64, 0, len(rows))
 	h := fnv.New64a()
-	err := d.eachRow(rows, func(row []byte) {
+	err := d.eachRow(rows, func(row, _ []byte) {
 		h.Reset()
 		h.Write(row)
 		hashes = append(hashes, h.Sum64())
@@ -49,27 +49,38 @@ func (d *Data) RowHashes(rows []int) ([]uint64, error) {
 	return hashes, err
 }
 
-// eachRow passes on the bytes of each given row.
-func (d *Data) eachRow(rows []int, row func([]byte)) error {
+// eachRow passes on the bytes of each given row, and those of the cell by which rows are grouped
+// with which the row's end.
+func (d *Data) eachRow(rows []int, row func(row, group []byte)) error {
 	cells := *d
-	cells.encoders, cells.Cols = nil, len(d.inputs)
+	cells.encoders, cells.inputs = nil, slices.Concat(d.inputs, d.group)
+	cells.Cols = len(cells.inputs)
 	le := binary.LittleEndian
+	text := func(b []byte, column int, v float64) []byte {
+		text := d.table.text(column, v)
+		return append(le.AppendUint64(b, uint64(len(text))), text...)
+	}
 	var b []byte
 	return cells.each(rows, func(_ int, x, y []float64) {
 		for i := range y {
+			of := x[i*cells.Cols : (i+1)*cells.Cols]
 			b = b[:0]
-			for k, v := range x[i*cells.Cols : (i+1)*cells.Cols] {
+			for k, v := range of[:len(d.inputs)] {
 				switch {
 				case d.encoders != nil && d.encoders[k].places != nil:
-					text := d.table.text(d.inputs[k], v)
-					b = append(le.AppendUint64(b, uint64(len(text))), text...)
+					b = text(b, d.inputs[k], v)
 				case v != v:
 					b = le.AppendUint64(b, math.Float64bits(math.NaN())) // of the NaNs that a file may hold, one
 				default:
 					b = le.AppendUint64(b, math.Float64bits(v))
 				}
 			}
-			row(le.AppendUint64(b, math.Float64bits(y[i])))
+			b = le.AppendUint64(b, math.Float64bits(y[i]))
+			n := len(b)
+			for k, column := range d.group {
+				b = text(b, column, of[len(d.inputs)+k])
+			}
+			row(b, b[n:])
 		}
 	})
 }

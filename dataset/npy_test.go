@@ -284,7 +284,8 @@ func TestDiskAsMemory(t *testing.T) {
 	}
 	defer disk.Close()
 	disk.Source = "x"
-	roles, err := Deal(rows, 1, 10, 0, 500)
+	dealt, err := DealByPosition(rows, 1, 10, 0, 500)
+	roles := Roles{Of: dealt}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,15 +295,15 @@ func TestDiskAsMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		scaling, err := ScalingOf(d, RowsOf(roles, Prior), PriorRows)
+		scaling, err := ScalingOf(d, d.RowsOf(roles, Prior), PriorRows)
 		fmt.Fprintln(&b, scaling, err)
 		notices, err := d.Notices()
 		fmt.Fprintln(&b, notices, err)
-		hash, err := d.Hash(RowsOf(roles, Certified))
+		hash, err := d.Hash(d.RowsOf(roles, Certified))
 		fmt.Fprintln(&b, hash, err)
 		hashes, err := d.RowHashes(d.All())
 		fmt.Fprintln(&b, hashes, err)
-		v := d.Scaled(RowsOf(roles, Certified), scaling)
+		v := d.Scaled(d.RowsOf(roles, Certified), scaling)
 		x, y := make([]float64, 2*1000), make([]float64, 1000)
 		fmt.Fprintln(&b, v.Block(5000, 1000, x, y), x, y)
 		picked := make([]int, 1000)

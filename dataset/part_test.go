@@ -51,7 +51,8 @@ func TestParts(t *testing.T) {
 			if err != nil {
 				return f, nil, err
 			}
-			roles, _ := Deal(d.Rows, 5, 20, 0, 50)
+			dealt, _ := DealByPosition(d.Rows, 5, 20, 0, 50)
+			roles := Roles{Of: dealt}
 			f.total = d.Rows
 			if f.scaling, err = ScalingOf(d, d.RowsOf(roles, Prior), PriorRows); err != nil {
 				return f, nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // Role says what a row may be used for. The values are part of the model-file
@@ -25,44 +26,122 @@ func (r Role) String() string {
 	return fmt.Sprintf("role(%d)", byte(r))
 }
 
+// Roles are those of a table's rows, and the order in which rows are used: whatever is
+// computed from them is the same however the file orders its rows.
+type Roles struct {
+	Of    []Role // of every row, as they stand in the table
+	Order []int  // rows, as they were dealt; nil: as they stand in the table
+	Group []int  // number of the group of every row; nil: each is its own
+}
+
+// Rows returns the rows of all ranks that have the role, in their order.
+func (r Roles) Rows(role Role) []int {
+	var rows []int
+	if r.Order != nil {
+		for _, i := range r.Order {
+			if r.Of[i] == role {
+				rows = append(rows, i)
+			}
+		}
+		return rows
+	}
+	for i, other := range r.Of {
+		if other == role {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// Count returns the number of rows with a role.
+func (r Roles) Count(role Role) (n int) {
+	for _, other := range r.Of {
+		if other == role {
+			n++
+		}
+	}
+	return n
+}
+
+// Counts are numbers of rows, or of groups of them, by role.
+type Counts [Certified + 1]int
+
+// Sum is that of all roles.
+func (c Counts) Sum() int { return c[Test] + c[Calibration] + c[Prior] + c[Certified] }
+
+// Counts returns the numbers of rows, and of groups, by role.
+func (r Roles) Counts() (rows, groups Counts) {
+	seen := map[int]bool{}
+	for i, role := range r.Of {
+		rows[role]++
+		if r.Group != nil && !seen[r.Group[i]] {
+			seen[r.Group[i]] = true
+			groups[role]++
+		}
+	}
+	if r.Group == nil {
+		groups = rows
+	}
+	return rows, groups
+}
+
+// complete is the counts of so many things, of which those without another role are certified.
+func complete(things, test, calibration, prior int) (c Counts, err error) {
+	left := things
+	for role, n := range []int{test, calibration, prior} {
+		if n < 0 {
+			return c, fmt.Errorf("%d %s rows asked for: the count must not be negative", n, Role(role))
+		}
+		if n > left {
+			return c, fmt.Errorf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows: ask for fewer",
+				test, calibration, prior, things)
+		}
+		c[role] = n
+		left -= n
+	}
+	c[Certified] = left
+	return c, nil
+}
+
+// DealLast makes the last rows of a table test rows, those before them the certified ones,
+// and deals the others prior rows first: a backtest, where rows follow time.
+func DealLast(rows, test, calibration, prior int) (Roles, error) {
+	c, err := complete(rows, test, calibration, prior)
+	if err != nil {
+		return Roles{}, err
+	}
+	return Roles{Of: slices.Concat(slices.Repeat([]Role{Prior}, c[Prior]), slices.Repeat([]Role{Calibration}, c[Calibration]),
+		slices.Repeat([]Role{Certified}, c[Certified]), slices.Repeat([]Role{Test}, c[Test]))}, nil
+}
+
 // shuffleStream is the second half of the generator's state (the golden ratio's
 // bits), so that the shuffle shares no stream with other uses of a seed.
 const shuffleStream = 0x9e3779b97f4a7c15
 
-// Deal shuffles rows by the seed and deals them in shuffled order: test rows,
-// then calibration, then prior, the rest certified. It returns each row's role.
+// DealByPosition shuffles row numbers by the seed and deals them in shuffled order: test rows,
+// then calibration, then prior, the rest certified. It is the rule of model files up to version 4, and
+// nothing else may use it: roles that depend on where rows stand in the file aren't random where
+// the file is sorted, unless the seed is drawn anew for each file.
 //
-// Because test rows are dealt first they stay the same when the other counts
-// change. The shuffle (Fisher–Yates from the end, indices drawn from PCG-DXSM
-// seeded with the seed and a constant, by Lemire's method) is a contract of the
-// model file: `certify` deals again and must find the same rows, so it never
+// The shuffle (Fisher–Yates from the end, indices drawn from PCG-DXSM
+// seeded with the seed and a constant, by Lemire's method) is a contract of those
+// files: `certify` deals again and must find the same rows, so it never
 // changes, and draws on no method of [rand.Rand], which might.
-func Deal(rows int, seed uint64, test, calibration, prior int) ([]Role, error) {
-	counts := []int{test, calibration, prior}
-	left := rows
-	for k, n := range counts {
-		if n < 0 {
-			return nil, fmt.Errorf("%d %s rows asked for: the count must not be negative", n, Role(k))
-		}
-		if n > left {
-			return nil, fmt.Errorf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows: ask for fewer",
-				test, calibration, prior, rows)
-		}
-		left -= n
+func DealByPosition(rows int, seed uint64, test, calibration, prior int) ([]Role, error) {
+	counts, err := complete(rows, test, calibration, prior)
+	if err != nil {
+		return nil, err
 	}
-	order := make([]int, rows)
-	for i := range order {
-		order[i] = i
-	}
+	order := upTo(rows)
 	pcg := rand.NewPCG(seed, shuffleStream)
 	for i := rows - 1; i > 0; i-- {
 		j := below(pcg, uint64(i+1))
 		order[i], order[j] = order[j], order[i]
 	}
 	roles := make([]Role, rows)
-	for k, n := range append(counts, left) {
+	for role, n := range counts {
 		for _, i := range order[:n] {
-			roles[i] = Role(k)
+			roles[i] = Role(role)
 		}
 		order = order[n:]
 	}
@@ -78,17 +157,6 @@ func below(pcg *rand.PCG, n uint64) uint64 {
 			return high
 		}
 	}
-}
-
-// RowsOf returns the rows that have the role, in increasing order.
-func RowsOf(roles []Role, role Role) []int {
-	var rows []int
-	for i, r := range roles {
-		if r == role {
-			rows = append(rows, i)
-		}
-	}
-	return rows
 }
 
 // DefaultPriorRows is how many of the rows left after test and calibration are

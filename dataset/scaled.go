@@ -12,12 +12,43 @@ type Scaled struct {
 	Numbers []int // of the rows, in the order in which they are read
 	Scaling Scaling
 
+	// Places are those of the rows, in ascending order, among the rows of all ranks; nil where
+	// they follow those of the ranks before.
+	Places []int
+
 	failed atomic.Pointer[error]
 }
 
 // Scaled views the given rows by the constants of a scaling.
 func (d *Data) Scaled(rows []int, s Scaling) *Scaled {
 	return &Scaled{Data: d, Numbers: rows, Scaling: s}
+}
+
+// ScaledOf views the rows of this rank that have the role.
+func (d *Data) ScaledOf(roles Roles, role Role, s Scaling) *Scaled {
+	all := roles.Rows(role)
+	if d.Ranks().Size() == 1 {
+		return d.Scaled(all, s)
+	}
+	v := d.Scaled(nil, s)
+	v.Places = []int{}
+	for k, row := range all {
+		if !d.elsewhere(row) {
+			v.Numbers, v.Places = append(v.Numbers, row), append(v.Places, k)
+		}
+	}
+	return v
+}
+
+// Spread returns the Places.
+func (s *Scaled) Spread() []int { return s.Places }
+
+// Place returns the place of row i of a view by ScaledOf among those of all ranks.
+func (s *Scaled) Place(i int) int {
+	if s.Places == nil {
+		return i
+	}
+	return s.Places[i]
 }
 
 // Dims returns the number of rows and of inputs.

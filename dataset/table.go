@@ -140,16 +140,16 @@ func (t *Table) column(name, something string) (int, error) {
 	return 0, fmt.Errorf("%s: no column %q %s%s; %s", t.Source, name, something, hint, t.describeColumns())
 }
 
-// but lists all columns but one.
-func (t *Table) but(target string) []string {
-	return slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return name == target })
+// but lists all columns but those.
+func (t *Table) but(names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(names, name) })
 }
 
 // Regression splits the table into the named target and, as inputs, all other
-// columns in file order. There must be something to learn: two rows, an input, a target
-// that isn't constant.
-func (t *Table) Regression(target string) (*Data, error) {
-	d, err := t.labelled(t.but(target), target)
+// columns in file order that aren't to be ignored. There must be something to learn: two rows, an
+// input, a target that isn't constant.
+func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
+	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {
 		return nil, err
 	}

@@ -10,29 +10,30 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
-	"github.com/krigo-gp/krigo/ranks"
 )
 
 // check makes sure that the model is what the terms of its certificate say, as far as data and
-// model can tell: roles are those that the seed deals, scaling constants those of the prior rows,
+// model can tell: roles are those that the seed deals, scaling constants and encodings those of the prior rows,
 // factors those of the covariances, a grid's prior one that was paid for, an exact informed one
 // conditioned on the prior rows. What can't be told is what else was tried, and whether the
 // parameters of an informed prior, or a sparse one altogether, are of its prior rows alone.
-func (m *Model) check(d *dataset.Data) error {
-	dealt, err := dataset.Deal(len(m.Roles), m.Seed, m.count(dataset.Test), m.count(dataset.Calibration), m.count(dataset.Prior))
-	if err != nil {
+func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
+	if err := m.checkDealt(); err != nil {
 		return err
 	}
-	if !slices.Equal(dealt, m.Roles) {
-		return fmt.Errorf("the roles of the rows aren't those that seed %d deals: no certificate", m.Seed)
+	if err := m.checkSplit(); err != nil {
+		return err
 	}
 	if err := m.checkTerms(); err != nil {
 		return err
 	}
-	if err := m.checkScaling(d); err != nil {
+	if err := m.checkScaling(d, roles); err != nil {
 		return err
 	}
-	if err := m.checkPrior(d); err != nil {
+	if err := m.checkEncoding(d, roles); err != nil {
+		return err
+	}
+	if err := m.checkPrior(d, roles); err != nil {
 		return err
 	}
 	if err := m.Posterior.CheckFactors(); err != nil {
@@ -41,24 +42,18 @@ func (m *Model) check(d *dataset.Data) error {
 	return nil
 }
 
-// count returns the number of rows with a role.
-func (m *Model) count(role dataset.Role) (n int) {
-	for _, r := range m.Roles {
-		if r == role {
-			n++
-		}
-	}
-	return n
-}
-
-// checkScaling makes sure that constants said to be of the prior rows are. On other processors
+// checkScaling makes sure that constants said to be of rows are of these. On other processors
 // sums of many rows differ in their last digits.
-func (m *Model) checkScaling(d *dataset.Data) error {
+func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
 	s := m.Scaling
-	if s.Source != dataset.PriorRows {
+	if s.Source == dataset.Declared {
 		return nil
 	}
-	again, err := dataset.ScalingOf(d, d.RowsOf(m.Roles, dataset.Prior), s.Source)
+	rows, whose := d.RowsOf(roles, dataset.Prior), "the prior rows"
+	if s.Source == dataset.AllRows {
+		rows, whose = append(rows, d.RowsOf(roles, dataset.Certified)...), "prior and certified rows"
+	}
+	again, err := dataset.ScalingOf(d, rows, s.Source)
 	if err != nil {
 		return err
 	}
@@ -69,25 +64,37 @@ func (m *Model) checkScaling(d *dataset.Data) error {
 		same = near(s.InputMean[i], again.InputMean[i], again.InputScale[i]) && near(s.InputScale[i], again.InputScale[i], 0)
 	}
 	if !same {
-		return errors.New("the scaling's constants aren't those of the prior rows: no certificate")
+		return fmt.Errorf("the scaling's constants aren't those of %s: no certificate", whose)
+	}
+	return nil
+}
+
+// checkEncoding makes sure that categories and fills are those of the prior rows.
+func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
+	if m.Encoding == nil {
+		return nil
+	}
+	again, err := d.Learn(d.RowsOf(roles, dataset.Prior))
+	if err != nil {
+		return err
+	}
+	if !again.Near(m.Encoding) {
+		return errors.New("the categories of inputs, or what fills missing values, aren't those of the prior rows: no certificate")
 	}
 	return nil
 }
 
 // checkPrior makes sure that a prior which is an exact posterior was conditioned on the prior
 // rows: S are their inputs, and L Lᵀw = y − m(X).
-func (m *Model) checkPrior(d *dataset.Data) error {
+func (m *Model) checkPrior(d *dataset.Data, roles dataset.Roles) error {
 	prior, _ := m.Posterior.OfPrior()
 	if prior == nil || prior.Sparse() {
 		return nil
 	}
 	other := errors.New("the prior wasn't conditioned on the model's prior rows, in this order: no certificate")
-	rows := d.Scaled(d.RowsOf(m.Roles, dataset.Prior), m.Scaling)
+	rows := d.ScaledOf(roles, dataset.Prior, m.Scaling)
 	n, cols := rows.Dims()
-	first, all, err := ranks.Place(d.Ranks(), n)
-	if err != nil {
-		return err
-	}
+	all := roles.Count(dataset.Prior)
 	if prior.Support.Rows != all || prior.Support.Cols != cols {
 		return other
 	}
@@ -104,13 +111,14 @@ func (m *Model) checkPrior(d *dataset.Data) error {
 		}
 	}
 	for i := range n {
-		row := prior.Chol.Row(first + i)[:first+i+1]
+		k := rows.Place(i)
+		row := prior.Chol.Row(k)[:k+1]
 		residual, most := mean[i]-y[i], math.Abs(y[i])+math.Abs(mean[i])
-		for k, l := range row {
-			residual += l * solved[k]
-			most += math.Abs(l) * size[k]
+		for j, l := range row {
+			residual += l * solved[j]
+			most += math.Abs(l) * size[j]
 		}
-		if !slices.Equal(prior.Support.Row(first+i), x.Row(i)) || !(math.Abs(residual) <= 1e-11*most) {
+		if !slices.Equal(prior.Support.Row(k), x.Row(i)) || !(math.Abs(residual) <= 1e-11*most) {
 			return other
 		}
 	}
@@ -130,8 +138,8 @@ func (m *Model) checkTerms() error {
 		return fmt.Errorf("the certificate's terms say that ε is %v of %s, but in scaled units they make it %v: no certificate", t.EpsilonRaw, m.Target, raw)
 	case t.Scaling != m.Scaling.Source:
 		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model %s: no certificate", t.Scaling, m.Scaling.Source)
-	case t.PriorRows != m.count(dataset.Prior):
-		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows, m.count(dataset.Prior))
+	case t.PriorRows != m.Counts[dataset.Prior]:
+		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows, m.Counts[dataset.Prior])
 	case t.Encoded != (m.Encoding != nil):
 		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
 	case t.Informed != (prior != nil):

@@ -31,8 +31,8 @@ const ConformalLevel = 0.95
 const LeastCalibration = 19
 
 // Calibrate sets the widths of conformal intervals on the calibration rows of d.
-func (m *Model) Calibrate(d *dataset.Data) error {
-	rows := d.RowsOf(m.Roles, dataset.Calibration)
+func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) error {
+	rows := d.RowsOf(roles, dataset.Calibration)
 	first, n, err := ranks.Place(d.Ranks(), len(rows))
 	if err != nil {
 		return err

@@ -22,13 +22,14 @@ import (
 // the arrays it lists, and a SHA-256 of all before it. Numbers are little-endian.
 const (
 	magic   = "KRIGO\r\n\x1a"
-	Version = 4 // the newest format version this package writes; it reads all
+	Version = 5 // the newest format version this package writes; it reads all
 
 	// Models are written in the oldest version that holds them, for older readers.
 	factored   = 1 // posteriors with Cholesky factors, and certificates by kl with a prior on the grid
 	unfactored = 2 // posteriors by conjugate gradients and nearest rows
 	informed   = 3 // priors that are posteriors, and certificates with terms of their own
 	encoded    = 4 // inputs that columns of a table are encoded as
+	dealt      = 5 // roles that follow from the rows' content, or from groups of them; what was asked for
 
 	prefix    = len(magic) + 4 + 4
 	maxHeader = 1 << 28
@@ -52,6 +53,13 @@ type header struct {
 	Terms             pacbayes.Terms        `json:"terms"`
 	Source            string                `json:"source"`
 	Seed              uint64                `json:"seed"`
+	Split             Split                 `json:"split,omitempty"` // absent: by position
+	Group             string                `json:"group,omitempty"`
+	Counts            *dataset.Counts       `json:"rows_by_role,omitempty"` // test, calibration, prior, certified
+	Groups            *dataset.Counts       `json:"groups_by_role,omitempty"`
+	All               string                `json:"rows_sha256,omitempty"`
+	Range             *Range                `json:"input_range,omitempty"`
+	Fitted            json.RawMessage       `json:"fitted,omitempty"`
 	Hash              string                `json:"certified_rows_sha256"`
 	Test              *Test                 `json:"test"`
 	Training          Training              `json:"training"`
@@ -123,8 +131,8 @@ func (m *Model) Save(path string) error {
 
 func (m *Model) write(w io.Writer) error {
 	p := m.Posterior
-	roles := make([]byte, len(m.Roles))
-	for i, r := range m.Roles {
+	roles := make([]byte, len(m.positional))
+	for i, r := range m.positional {
 		roles[i] = byte(r)
 	}
 	h := header{
@@ -150,7 +158,15 @@ func (m *Model) write(w io.Writer) error {
 	if m.Encoding != nil {
 		version = encoded
 	}
-	h.Arrays = append(h.Arrays, array{"roles", "uint8", len(roles), 1})
+	if m.Split == ByPosition {
+		h.Arrays = append(h.Arrays, array{"roles", "uint8", len(roles), 1})
+	} else {
+		version = dealt
+		h.Split, h.Group, h.Counts, h.All, h.Range, h.Fitted = m.Split, m.Group, &m.Counts, m.All, &m.Range, m.Fitted
+		if m.Group != "" {
+			h.Groups = &m.Groups
+		}
+	}
 	for _, part := range parts {
 		h.Arrays = append(h.Arrays, part.array)
 	}
@@ -298,7 +314,7 @@ func (h header) model(data []byte) (*Model, error) {
 		case "roles":
 			want = "uint8"
 			for _, b := range part {
-				m.Roles = append(m.Roles, dataset.Role(b))
+				m.positional = append(m.positional, dataset.Role(b))
 			}
 		case "rows":
 			want = "uint64"
@@ -319,6 +335,9 @@ func (h header) model(data []byte) (*Model, error) {
 	if d == 0 || len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
 		return nil, errUnfit
 	}
+	if err := h.deal(m); err != nil {
+		return nil, err
+	}
 	if h.Encoding != nil {
 		if err := h.Encoding.Check(h.Inputs); err != nil {
 			return nil, fmt.Errorf("the model file's encoding: %w", err)
@@ -335,8 +354,57 @@ func (h header) model(data []byte) (*Model, error) {
 		return nil, err
 	}
 	m.Posterior.Noise = h.NoiseVariance
+	if c := m.Certificate; c != nil { // its words follow from what is checked
+		t := m.Terms
+		t.Repeats = m.repeated()
+		c.Conditions = t.Conditions()
+	}
 	return m, nil
 }
+
+// deal fills in how roles were dealt.
+func (h header) deal(m *Model) error {
+	m.Split, m.Group, m.All = h.Split, h.Group, h.All
+	if h.Fitted != nil {
+		var text bytes.Buffer
+		json.Compact(&text, h.Fitted) // which was parsed with the header
+		m.Fitted = text.Bytes()
+	}
+	unfit := errors.New("the model file's roles of rows don't fit together")
+	if h.Split == "" {
+		if m.Split = ByPosition; len(m.positional) == 0 {
+			return unfit
+		}
+		for _, r := range m.positional {
+			if r > dataset.Certified {
+				return unfit
+			}
+			m.Counts[r]++
+		}
+		m.Groups = m.Counts
+		return nil
+	}
+	if h.Split != ByContent && h.Split != ByLast || h.Counts == nil || h.Range == nil || len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
+		(h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
+		return unfit
+	}
+	m.Counts, m.Groups, m.Range = *h.Counts, *h.Counts, *h.Range
+	if h.Groups != nil {
+		m.Groups = *h.Groups
+	}
+	for _, n := range append(m.Counts[:], m.Groups[:]...) {
+		if n < 0 || n > maxRows {
+			return unfit
+		}
+	}
+	if m.Counts.Sum()-m.Counts[dataset.Test] != len(m.Rows) {
+		return unfit
+	}
+	return nil
+}
+
+// maxRows is more than any table has.
+const maxRows = 1 << 40
 
 var errUnfit = errors.New("the model file's arrays don't fit together")
 

@@ -104,9 +104,18 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 
 // own is a row that the model was made from.
 func own(m *krigo.Model, side bool) *dataset.Table {
-	t, i := snelson60(side), dataset.RowsOf(m.Roles, dataset.Certified)[0]
-	d := len(t.Names)
-	return &dataset.Table{Source: "one row", Names: t.Names, Rows: 1, Values: t.Values[d*i : d*i+d], Text: t.Text, Lines: []int{2}}
+	t := snelson60(side)
+	d, err := m.Labelled(t)
+	if err != nil {
+		panic(err)
+	}
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		panic(err)
+	}
+	i := roles.Rows(dataset.Certified)[0]
+	k := len(t.Names)
+	return &dataset.Table{Source: "one row", Names: t.Names, Rows: 1, Values: t.Values[k*i : k*i+k], Text: t.Text, Lines: []int{2}}
 }
 
 // close allows for another order of additions on another processor.

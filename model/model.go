@@ -3,6 +3,7 @@
 package model
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -31,10 +32,21 @@ type Model struct {
 	Terms             pacbayes.Terms
 
 	Source string         // the data it was made from
-	Seed   uint64         // of the shuffle that dealt the roles
-	Roles  []dataset.Role // of every row of the data, in file order
-	Hash   string         // dataset.Data.Hash of the certified rows
+	Seed   uint64         // of the roles
+	Split  Split          // how roles were dealt
+	Group  string         // the column by which rows are grouped; "": each stands for itself
+	Counts dataset.Counts // rows by role
+	Groups dataset.Counts // groups by role; as Counts without a Group
+	Hash   string         // of the certified rows, see RolesOf
+	All    string         // of all rows, dataset.Units.Hash; "" of old models
 	Rows   []uint64       // dataset.Data.RowHashes of all but the test rows, in ascending order
+	Range  Range          // of the inputs, on the rows it was made from
+
+	// Fitted is what was asked for when the model was fitted, as JSON: see krigo.Options. nil of old
+	// models.
+	Fitted json.RawMessage
+
+	positional []dataset.Role // of every row, in file order: of old models alone
 
 	Conformal *Conformal // nil without calibration rows
 	Test      *Test      // nil without test rows
@@ -57,12 +69,13 @@ func (m *Model) Trained() *posterior.Posterior {
 // Test is how the model does on rows it was not made from.
 type Test struct {
 	Rows       int     `json:"rows"`
-	MSE        float64 `json:"mse"`        // of the mean, scaled units
-	RMSERaw    float64 `json:"rmse_raw"`   // target's units
-	NLPD       float64 `json:"nlpd"`       // mean negative log predictive density of y, scaled units
-	GibbsRisk  float64 `json:"gibbs_risk"` // mean loss of a random draw f ~ Q
-	MeanRisk   float64 `json:"mean_risk"`  // mean loss of the posterior mean
-	Coverage95 float64 `json:"coverage95"` // share of y within the central 95 % interval for y
+	Groups     int     `json:"groups,omitempty"` // that the rows belong to, where risks are those of groups
+	MSE        float64 `json:"mse"`              // of the mean, scaled units
+	RMSERaw    float64 `json:"rmse_raw"`         // target's units
+	NLPD       float64 `json:"nlpd"`             // mean negative log predictive density of y, scaled units
+	GibbsRisk  float64 `json:"gibbs_risk"`       // mean loss of a random draw f ~ Q
+	MeanRisk   float64 `json:"mean_risk"`        // mean loss of the posterior mean
+	Coverage95 float64 `json:"coverage95"`       // share of y within the central 95 % interval for y
 
 	// Coverage is the same at other levels; PIT counts the rows by tenths of Φ((y−m)/sd), which
 	// is uniform where the predictive distribution is right.
@@ -93,19 +106,24 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	return m.Encoding.Unlabelled(t, m.Inputs)
 }
 
-// Labelled views them and the target: rows to score or certify.
+// Labelled views them and the target: rows to score or certify, in their groups where it has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
-	return m.Encoding.Select(t, m.Inputs, m.Target)
+	d, err := m.Encoding.Select(t, m.Inputs, m.Target)
+	if err == nil && m.Group != "" {
+		d, err = d.GroupBy(m.Group)
+	}
+	return d, err
 }
 
 // Score evaluates the model's predictions on the given rows of d, those of all ranks together.
-func (m *Model) Score(d *dataset.Data, rows []int) (*Test, error) {
-	at, err := m.sample(d, rows)
+// Where they belong to groups, whose numbers are given by row, risks are those of groups.
+func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
+	at, err := m.sample(d, rows, group)
 	if err != nil {
 		return nil, err
 	}
 	ys, mean, variance := at.Y, at.Mean, at.Variance
-	t := &Test{Rows: at.Rows}
+	t := &Test{Rows: at.Rows, Groups: at.Groups}
 	if t.GibbsRisk, err = at.Risk(m.Terms.Loss, nil, nil); err != nil {
 		return nil, err
 	}
@@ -127,27 +145,46 @@ func (m *Model) Score(d *dataset.Data, rows []int) (*Test, error) {
 		scores.add(d, math.Sqrt(noisy))
 	}
 	sums := []float64{linalg.Sum(se), linalg.Sum(lp), inside}
-	if err := at.Sum(sums); err != nil {
+	if err := d.Ranks().Sum(sums); err != nil {
 		return nil, err
 	}
 	t.MSE = sums[0] / n
 	t.RMSERaw = math.Sqrt(t.MSE) * m.Scaling.TargetScale
 	t.NLPD = sums[1] / n
 	t.Coverage95 = sums[2] / n
-	return t, scores.report(t, m.Conformal, at.Sum)
+	return t, scores.report(t, m.Conformal, d.Ranks().Sum)
 }
 
-// sample returns the predictions at rows of d, as a part of those at the rows of all ranks.
-func (m *Model) sample(d *dataset.Data, rows []int) (s pacbayes.Sample, err error) {
+// sample returns the predictions at rows of d, as a part of those at the rows of all ranks. group
+// holds the number of every row's group; nil: there are none.
+func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, err error) {
+	if group != nil {
+		s.Group, s.Groups = numbered(rows, group)
+	}
 	if _, s.Rows, err = ranks.Place(d.Ranks(), len(rows)); err != nil {
 		return s, err
 	}
-	s.Sum = d.Ranks().Sum
+	if d.Ranks().Size() > 1 { // else all rows are at hand
+		s.Sum = d.Ranks().Sum
+	}
 	if s.Y, s.Scale, err = m.targets(d, rows); err != nil {
 		return s, err
 	}
 	s.Mean, s.Variance, err = Latent(m.Posterior, d.Scaled(rows, m.Scaling))
 	return s, err
+}
+
+// numbered numbers the groups of rows from 0, in their order.
+func numbered(rows, group []int) (numbers []int, groups int) {
+	number := map[int]int{}
+	for _, row := range rows {
+		g := group[row]
+		if _, ok := number[g]; !ok {
+			number[g] = len(number)
+		}
+		numbers = append(numbers, number[g])
+	}
+	return numbers, len(number)
 }
 
 // Normal975 is the 97.5 % quantile of the standard normal.
@@ -204,19 +241,21 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if m.Posterior.Kind() != posterior.ByCholesky {
 		return nil, fmt.Errorf("the posterior was solved by %s: what that estimates certifies nothing", m.Posterior.Kind())
 	}
-	rows, err := m.certifiedRows(d)
+	roles, err := m.RolesOf(d)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Ranks().Agree(m.check(d)); err != nil {
+	return m.certify(d, roles)
+}
+
+// certify is Certify for rows whose roles are known.
+func (m *Model) certify(d *dataset.Data, roles dataset.Roles) (*pacbayes.Certificate, error) {
+	if err := d.Ranks().Agree(m.check(d, roles)); err != nil {
 		return nil, err
 	}
-	at, err := m.sample(d, rows)
+	at, err := m.sample(d, d.RowsOf(roles, dataset.Certified), roles.Group)
 	if err != nil {
 		return nil, err
-	}
-	if d.Ranks().Size() == 1 {
-		at.Sum = nil // all rows are at hand
 	}
 	t := m.Terms
 	if t.Repeats, err = m.repeats(d.Ranks()); err != nil {
@@ -227,7 +266,7 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 
 // MadeFrom says whether the model was made from these data.
 func (m *Model) MadeFrom(d *dataset.Data) (bool, error) {
-	_, err := m.certifiedRows(d)
+	_, err := m.RolesOf(d)
 	var other *otherData
 	if errors.As(err, &other) {
 		return false, nil
@@ -249,8 +288,8 @@ func (m *Model) Seen(d *dataset.Data) ([]int, error) {
 
 // HashRows returns the RowHashes of the rows a model with these roles is made from, in
 // ascending order: on the first rank, for the model file; the others have none.
-func HashRows(d *dataset.Data, roles []dataset.Role) ([]uint64, error) {
-	return hashes(d, slices.DeleteFunc(d.All(), func(i int) bool { return roles[i] == dataset.Test }))
+func HashRows(d *dataset.Data, roles dataset.Roles) ([]uint64, error) {
+	return hashes(d, slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test }))
 }
 
 // hashes returns the RowHashes of rows, those of all ranks, in ascending order on the first rank.
@@ -300,15 +339,18 @@ func (m *Model) Copies(d *dataset.Data, rows []int) (repeats, seen int, err erro
 
 // repeats counts the rows the model was made from that equal another one.
 func (m *Model) repeats(r ranks.Ranks) (n int, err error) {
-	n, _, err = twoCounts(r, func() (n, _ int) {
-		for i := range m.Rows {
-			if repeated(m.Rows, i) {
-				n++
-			}
-		}
-		return n, 0
-	})
+	n, _, err = twoCounts(r, func() (int, int) { return m.repeated(), 0 })
 	return n, err
+}
+
+// repeated is repeats by the hashes at hand.
+func (m *Model) repeated() (n int) {
+	for i := range m.Rows {
+		if repeated(m.Rows, i) {
+			n++
+		}
+	}
+	return n
 }
 
 // repeated says whether the i-th of hashes in order equals another one.
@@ -325,40 +367,4 @@ func twoCounts(r ranks.Ranks, count func() (a, b int)) (a, b int, err error) {
 	}
 	err = r.Sum(counts)
 	return int(counts[0]), int(counts[1]), err
-}
-
-// otherData says that data aren't those a model was made from.
-type otherData struct{ reason string }
-
-func (e *otherData) Error() string { return e.reason }
-
-func (m *Model) certifiedRows(d *dataset.Data) ([]int, error) {
-	if d.Rows != len(m.Roles) {
-		return nil, &otherData{fmt.Sprintf("%s has %d rows, the model was made from %d (%s)", d.Source, d.Rows, len(m.Roles), m.Source)}
-	}
-	rows := d.RowsOf(m.Roles, dataset.Certified)
-	h, err := d.Hash(rows)
-	if err != nil {
-		return nil, err
-	}
-	if h != m.Hash {
-		return nil, &otherData{fmt.Sprintf("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's %s",
-			d.Source, m.Source, h, m.Hash)}
-	}
-	// The certificate doesn't depend on the others, but who altered one should hear of it.
-	others, err := HashRows(d, m.Roles)
-	if err != nil {
-		return nil, err
-	}
-	altered := []float64{0}
-	if d.Ranks().Rank() == 0 && !slices.Equal(others, m.Rows) {
-		altered[0] = 1
-	}
-	if err := d.Ranks().Sum(altered); err != nil {
-		return nil, err
-	}
-	if altered[0] > 0 {
-		return nil, &otherData{fmt.Sprintf("the certified rows of %s are those the model was made from (%s), but a prior or calibration row isn't: its hash is another", d.Source, m.Source)}
-	}
-	return rows, nil
 }

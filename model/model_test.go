@@ -53,7 +53,7 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 	m := &Model{
 		Objective: "kl-pac", Target: "y", Posterior: q, ObservationNoise: 1. / 3, Source: "a \"file\" <ü>.csv",
 		Scaling: dataset.Scaling{TargetMean: 0.1, TargetScale: 2.7, Source: dataset.PriorRows}, Seed: math.MaxUint64,
-		Hash: strings.Repeat("ab", 32), Rows: []uint64{0, 1, 1 << 63, math.MaxUint64}, Notices: []string{"one", "two"},
+		Hash: strings.Repeat("ab", 32), Notices: []string{"one", "two"},
 		Test:     &Test{Rows: 5, MSE: 1. / 7, RMSERaw: 0.3, NLPD: -0.1, GibbsRisk: 0.2, MeanRisk: 0.1, Coverage95: 0.9},
 		Training: Training{ObjectiveValue: 0.7, Iterations: 3, Evaluations: 4, Starts: 2, Seconds: 0.1, Stopped: "converged"},
 		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.1, Delta: 0.01,
@@ -64,8 +64,11 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 		m.Scaling.InputMean = append(m.Scaling.InputMean, float64(j)/3)
 		m.Scaling.InputScale = append(m.Scaling.InputScale, 1+float64(j)/7)
 	}
-	for i := range 5 + 20 + n {
-		m.Roles = append(m.Roles, []dataset.Role{dataset.Test, dataset.Prior, dataset.Certified}[min(i/5, 1)+i/25])
+	m.Split, m.Counts, m.All = ByContent, dataset.Counts{5, 0, 20, n}, strings.Repeat("cd", 32)
+	m.Groups, m.Fitted = m.Counts, json.RawMessage(`{"Target":"y"}`)
+	m.Range = Range{make([]float64, d), slices.Repeat([]float64{1. / 3}, d)}
+	for i := range 20 + n {
+		m.Rows = append(m.Rows, uint64(i)*(1<<40))
 	}
 	mu, v := make([]float64, n), make([]float64, n)
 	q.Latent(x, mu, v)
@@ -134,7 +137,7 @@ func TestRoundTripUnfactored(t *testing.T) {
 			t.Fatalf("%s: %v", q.Kind(), err)
 		}
 		same(t, got, m)
-		if got.Posterior.Kind() != q.Kind() || raw[len(magic)] != unfactored {
+		if got.Posterior.Kind() != q.Kind() || raw[len(magic)] != dealt {
 			t.Errorf("%s, version %d; want %s", got.Posterior.Kind(), raw[len(magic)], q.Kind())
 		}
 		if _, err := got.Certify(nil); err == nil {
@@ -145,7 +148,7 @@ func TestRoundTripUnfactored(t *testing.T) {
 			"nearest too many": func(h map[string]any) { h["nearest"] = n + 1 },
 			"solver":           func(h map[string]any) { h["solver"] = "qr" },
 			"no solver":        func(h map[string]any) { delete(h, "solver") },
-			"another array":    func(h map[string]any) { h["arrays"].([]any)[4].(map[string]any)["name"] = "wights" },
+			"another array":    func(h map[string]any) { h["arrays"].([]any)[3].(map[string]any)["name"] = "wights" },
 		} {
 			if _, err := decode(craft(t, raw, change)); err == nil {
 				t.Errorf("%s: %s wasn't refused", q.Kind(), name)
@@ -205,7 +208,7 @@ func TestRoundTripWithout(t *testing.T) {
 	}
 }
 
-// TestRoundTripEncoded: a model with encoded inputs has a version of its own, and another
+// TestRoundTripEncoded: a model with encoded inputs is the same again, and another
 // encoding than that of its inputs is refused.
 func TestRoundTripEncoded(t *testing.T) {
 	m := example(t, "se", 3, true, kernel.ZeroMean{})
@@ -218,7 +221,7 @@ func TestRoundTripEncoded(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, got, m)
-	if raw[len(magic)] != encoded {
+	if raw[len(magic)] != dealt {
 		t.Errorf("version %d", raw[len(magic)])
 	}
 	of := func(h map[string]any) map[string]any { return h["encoding"].(map[string]any) }
@@ -262,7 +265,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"text", []byte("x,y\n1,2\n3,4\n5,6\n7,8\n9,10\n"), "isn't a krigo model"},
 		{"line ends changed on the way", with(5, '\n', '\n'), "isn't a krigo model"},
 		{"version 0", with(8, 0), "version 0"},
-		{"version 5", with(8, 5), "version 5, this krigo reads versions 1 to 4: use a newer krigo"},
+		{"version 6", with(8, 6), "version 6, this krigo reads versions 1 to 5: use a newer krigo"},
 		{"header length", with(12, 0xff, 0xff, 0xff, 0xff), "cut short"},
 		{"something behind it", append(slices.Clone(good), 0), "checksum"},
 		{"the magic alone", good[:8], "cut short"},
@@ -338,7 +341,7 @@ func seal(body []byte) []byte {
 // crafted are headers that don't fit their content, under a checksum that does.
 var crafted = map[string]func(h map[string]any){
 	"no arrays":        func(h map[string]any) { h["arrays"] = nil },
-	"an array missing": func(h map[string]any) { h["arrays"] = h["arrays"].([]any)[:5] },
+	"an array missing": func(h map[string]any) { h["arrays"] = h["arrays"].([]any)[:4] },
 	"unknown kernel":   func(h map[string]any) { h["kernel"] = map[string]any{"name": "cosine", "variance": 1} },
 	"no kernel":        func(h map[string]any) { delete(h, "kernel") },
 	"another kernel":   func(h map[string]any) { h["kernel"] = map[string]any{"name": "linear", "variance": 1} },
@@ -352,23 +355,39 @@ var crafted = map[string]func(h map[string]any){
 	"scaling missing": func(h map[string]any) { delete(h, "scaling") },
 	"inputs no list":  func(h map[string]any) { h["inputs"] = "a" },
 	"support as bytes": func(h map[string]any) {
-		// As many bytes in all: what the 22 × 2 numbers take less, the 47 roles take more.
-		entry(h, 3)["type"] = "uint8"
-		entry(h, 0)["rows"] = 47 + 22*2*7
+		// As many bytes in all: what the 22 × 2 numbers take less, the 42 hashes take more.
+		entry(h, "support")["type"] = "uint8"
+		entry(h, "rows")["type"], entry(h, "rows")["rows"] = "uint8", 42*8+22*2*7
 	},
-	"weights as a row":     func(h map[string]any) { entry(h, 4)["rows"] = 1; entry(h, 4)["cols"] = 21 },
-	"negative rows":        func(h map[string]any) { entry(h, 3)["rows"] = -22 },
-	"rows beyond counting": func(h map[string]any) { entry(h, 3)["rows"] = 1 << 30; entry(h, 3)["cols"] = 1 << 30 },
-	"rows that wrap to 0":  func(h map[string]any) { entry(h, 3)["rows"] = 1 << 31; entry(h, 3)["cols"] = 1 << 30 },
-	"cholesky beyond":      func(h map[string]any) { entry(h, 5)["rows"] = 1 << 31 },
-	"cholesky in full":     func(h map[string]any) { entry(h, 5)["cols"] = 22 },
-	"rows as numbers":      func(h map[string]any) { entry(h, 6)["type"] = "float64" },
-	"roles as numbers":     func(h map[string]any) { entry(h, 0)["type"] = "float64" },
-	"no type":              func(h map[string]any) { delete(entry(h, 4), "type") },
+	"weights as a row":     func(h map[string]any) { entry(h, "weights")["rows"] = 1; entry(h, "weights")["cols"] = 21 },
+	"negative rows":        func(h map[string]any) { entry(h, "support")["rows"] = -22 },
+	"rows beyond counting": func(h map[string]any) { entry(h, "support")["rows"] = 1 << 30; entry(h, "support")["cols"] = 1 << 30 },
+	"rows that wrap to 0":  func(h map[string]any) { entry(h, "support")["rows"] = 1 << 31; entry(h, "support")["cols"] = 1 << 30 },
+	"cholesky beyond":      func(h map[string]any) { entry(h, "cholesky")["rows"] = 1 << 31 },
+	"cholesky in full":     func(h map[string]any) { entry(h, "cholesky")["cols"] = 22 },
+	"rows as numbers":      func(h map[string]any) { entry(h, "rows")["type"] = "float64" },
+	"roles in a file":      func(h map[string]any) { entry(h, "rows")["name"] = "roles"; entry(h, "rows")["type"] = "float64" },
+	"unknown split":        func(h map[string]any) { h["split"] = "first" },
+	"by position, no role": func(h map[string]any) { delete(h, "split") },
+	"no counts":            func(h map[string]any) { delete(h, "rows_by_role") },
+	"negative counts":      func(h map[string]any) { h["rows_by_role"] = []any{5, -1, 21, 22} },
+	"other counts":         func(h map[string]any) { h["rows_by_role"] = []any{5, 0, 21, 22} },
+	"groups of no column":  func(h map[string]any) { h["groups_by_role"] = h["rows_by_role"] },
+	"a column, no groups":  func(h map[string]any) { h["group"] = "site" },
+	"no range":             func(h map[string]any) { delete(h, "input_range") },
+	"a short range":        func(h map[string]any) { h["input_range"].(map[string]any)["max"] = []any{1} },
+	"no type":              func(h map[string]any) { delete(entry(h, "weights"), "type") },
 	"arrays twice":         func(h map[string]any) { h["arrays"] = append(h["arrays"].([]any), h["arrays"].([]any)...) },
 }
 
-func entry(h map[string]any, i int) map[string]any { return h["arrays"].([]any)[i].(map[string]any) }
+func entry(h map[string]any, name string) map[string]any {
+	for _, a := range h["arrays"].([]any) {
+		if a := a.(map[string]any); a["name"] == name {
+			return a
+		}
+	}
+	return map[string]any{}
+}
 
 func TestDecodeCrafted(t *testing.T) {
 	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
@@ -519,7 +538,7 @@ func TestScore(t *testing.T) {
 		y[i] = 4*math.Sin(float64(i)) - 1
 	}
 	d := dataOf(t, x.Data, y)
-	got, err := m.Score(d, d.All())
+	got, err := m.Score(d, d.All(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -589,7 +608,7 @@ func dataOf(t *testing.T, x, y []float64) *dataset.Data {
 // stand, but not its test rows.
 func TestSeen(t *testing.T) {
 	d := dataOf(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 1, 2}, []float64{10, 20, 30, 40, 11})
-	roles := []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified, dataset.Test}
+	roles := dataset.Roles{Of: []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified, dataset.Test}}
 	hashes, err := HashRows(d, roles)
 	if err != nil {
 		t.Fatal(err)

@@ -186,24 +186,13 @@ func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64
 		p.batch.allocate(len(rows), d)
 	}
 	b := p.batch
-	own := p.full.e.own(rows)
+	own := rows
+	if p.full.e.total > p.full.e.n {
+		own, _ = ownRows(p.Rows, p.full.e.first, rows)
+	}
 	b.Rows, b.e.n, b.e.total = subset{p.Rows, own}, len(own), len(rows)
 	value, err := p.evaluate(b, x, gradient, own, rho)
 	return settle(over(p.Ranks), value, gradient, err)
-}
-
-// own returns which of the rows this rank has, by its own numbers.
-func (e *sparseEngine) own(rows []int) []int {
-	if e.total == e.n {
-		return rows
-	}
-	own := []int{} // nil would be all
-	for _, row := range rows {
-		if i := row - e.first; i >= 0 && i < e.n {
-			own = append(own, i)
-		}
-	}
-	return own
 }
 
 func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, rows []int, rho float64) (float64, error) {

@@ -131,17 +131,11 @@ func (p *RenyiProblem) pick(rows []int, x, y []float64) error {
 	if r.Size() == 1 {
 		return p.Rows.Pick(rows, x, y)
 	}
-	n, d := p.Rows.Dims()
+	_, d := p.Rows.Dims()
 	p.BatchRows()
 	clear(x)
 	clear(y)
-	var own []int
-	var at []int // of the batch
-	for i, row := range rows {
-		if k := row - p.first; k >= 0 && k < n {
-			own, at = append(own, k), append(at, i)
-		}
-	}
+	own, at := ownRows(p.Rows, p.first, rows)
 	part := linalg.New(len(own), d+1)
 	err := p.Rows.Pick(own, part.Data[:len(own)*d], part.Data[len(own)*d:])
 	if err := r.Agree(err); err != nil {

@@ -22,6 +22,33 @@ type Rows interface {
 	Pick(rows []int, x, y []float64) error
 }
 
+// spread is Rows that are some of those of all ranks: where each stands among these, in
+// ascending order. nil: they follow those of the ranks before.
+type spread interface{ Spread() []int }
+
+// ownRows finds which of the rows with these numbers, among those of all ranks, are at hand, by their numbers
+// there, and where they stand in the list; first is where rows that aren't spread begin.
+func ownRows(of Rows, first int, rows []int) (here, at []int) {
+	n, _ := of.Dims()
+	var places []int
+	if s, ok := of.(spread); ok {
+		places = s.Spread()
+	}
+	here = []int{} // nil would be all
+	for i, row := range rows {
+		k, found := row-first, false
+		if places != nil {
+			k, found = slices.BinarySearch(places, row)
+		} else {
+			found = k >= 0 && k < n
+		}
+		if found {
+			here, at = append(here, k), append(at, i)
+		}
+	}
+	return here, at
+}
+
 // Memory is rows held in memory.
 type Memory struct {
 	X linalg.Matrix

@@ -41,6 +41,11 @@ type Terms struct {
 	// that is guaranteed; 0: none.
 	Promise float64 `json:"promise,omitempty"`
 
+	// Group is the column by which rows are grouped: a group is what is drawn and counted.
+	Group string `json:"group,omitempty"`
+	// Backtest says that the certified rows are the last of the table: not drawn at random.
+	Backtest bool `json:"backtest,omitempty"`
+
 	// Of a computation, not of the model: how many of the rows the model was made from equal
 	// another one, and whether ε is another than the declared one.
 	Repeats      int  `json:"-"`
@@ -61,7 +66,9 @@ type Certificate struct {
 	GridPenalty    float64  `json:"grid_penalty"`            // ln(1/p_θ), nats
 	ChoicesPenalty float64  `json:"choices_penalty"`         // ln of the number of choices, nats
 	Delta          float64  `json:"delta"`                   // confidence 1−δ
-	Rows           int      `json:"rows"`                    // N
+	Rows           int      `json:"rows"`                    // certified; N, unless groups are counted
+	Group          string   `json:"group,omitempty"`         // the column that groups them
+	Groups         int      `json:"groups,omitempty"`        // N, where groups are counted
 	Loss           Kind     `json:"loss"`                    //
 	Epsilon        float64  `json:"epsilon"`                 // in standard deviations of the target; relative losses: no unit
 	EpsilonAbove   float64  `json:"epsilon_above,omitempty"` // asymmetric loss: the width above
@@ -95,6 +102,14 @@ const (
 
 // ErrTooFewRows says why no certificate was issued.
 var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows", MinRows)
+
+// tooFew is ErrTooFewRows, or the same of groups.
+func (t Terms) tooFew() error {
+	if t.Group != "" {
+		return fmt.Errorf("%w: a group is one draw, and there are fewer than %d certified groups", ErrTooFewRows, MinRows)
+	}
+	return ErrTooFewRows
+}
 
 // rounding covers what rounding may have taken off R_S and KL.
 const rounding = 1e-12
@@ -200,12 +215,15 @@ func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certifi
 
 // CertifySample is Certify, also where a part of the rows is at hand.
 func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
-	n := s.rows()
+	n := s.units()
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	if n < MinRows {
-		return nil, ErrTooFewRows
+		return nil, t.tooFew()
+	}
+	if (s.Group != nil) != (t.Group != "") {
+		return nil, errors.New("the terms and the rows disagree about whether groups are counted: no certificate")
 	}
 	if kl < -1e-8 || math.IsNaN(kl) {
 		return nil, fmt.Errorf("KL(Q‖P) came out as %v: a numerical failure, so no certificate; raise the noise variance", kl)
@@ -226,9 +244,13 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 		GridPenalty:    t.gridPenalty(),
 		ChoicesPenalty: t.choicesPenalty(),
 		Delta:          t.Delta, Rows: n,
-		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
+		Group: t.Group,
+		Loss:  t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
 		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling,
-		Repeats: t.Repeats, Valid: t.Scaling != "all-rows" && !t.OtherEpsilon, Label: "certificate",
+		Repeats: t.Repeats, Valid: t.Scaling != "all-rows" && !t.OtherEpsilon && !t.Backtest, Label: "certificate",
+	}
+	if t.Group != "" {
+		c.Rows, c.Groups = len(s.Y), n
 	}
 	if t.Loss.Kind == Asymmetric {
 		c.EpsilonAbove = t.Loss.Above
@@ -250,8 +272,10 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 			return nil, err
 		}
 	}
-	c.Conditions = t.conditions()
+	c.Conditions = t.Conditions()
 	switch {
+	case t.Backtest:
+		c.Label = "backtest (the certified rows are the last of the table, not drawn at random)"
 	case t.OtherEpsilon:
 		c.Label = "bound (heuristic: ε was chosen after the certified rows were seen)"
 	case !c.Valid:
@@ -262,14 +286,14 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 
 // bounds fills in the bounds on a random draw and on the mean.
 func (t Terms) bounds(c *Certificate, s Sample) error {
-	n := s.rows()
+	n := s.units()
 	if t.Fixed {
 		delta := t.Delta / t.statements()
 		// The choice among tempers leaves the mean alone.
 		var own float64
 		var err error
 		if t.Route != Twice && t.Route != "" {
-			if own, err = t.family().fixed(s, s.pointLosses(t.Loss), t.Loss.IsZeroOne(), delta); err != nil {
+			if own, err = t.family().fixed(s, s.pointLosses(t.Loss), s.zeroOne(t.Loss), delta); err != nil {
 				return err
 			}
 		}
@@ -344,7 +368,8 @@ func (c *Certificate) Difference(d *Certificate) string {
 	return ""
 }
 
-func (t Terms) conditions() (c []string) {
+// Conditions are what the guarantee of a certificate with these terms rests on.
+func (t Terms) Conditions() (c []string) {
 	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
 	if t.OtherEpsilon {
 		c = append(c, "NOT MET: ε isn't the one declared when the model was fitted.")
@@ -363,11 +388,16 @@ func (t Terms) conditions() (c []string) {
 		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was learnt on %d prior rows alone; "+
 			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta, t.PriorRows)
 	}
-	c = append(c,
-		"The certified rows are independent draws from one source, and the bound is about further rows from that source. "+
-			"For rows ordered in time it covers other moments of the same period, not the future.",
-		fixed,
-	)
+	source := "The certified rows are independent draws from one source, and the bound is about further rows from that source. " +
+		"For rows ordered in time it covers other moments of the same period, not the future."
+	switch {
+	case t.Backtest:
+		source = "NOT MET: the certified rows are the last of the table, so that they may be of another time than further rows; as a backtest the number says how the model did on them."
+	case t.Group != "":
+		source = fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; rows within a group may depend on one another. "+
+			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.", t.Group)
+	}
+	c = append(c, source, fixed)
 	if t.Repeats > 0 {
 		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal another one: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
 	}

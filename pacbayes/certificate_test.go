@@ -265,7 +265,7 @@ func TestConditions(t *testing.T) {
 	} {
 		terms := exampleTerms()
 		change(&terms)
-		if c := strings.Join(terms.conditions(), " "); !strings.Contains(c, want) {
+		if c := strings.Join(terms.Conditions(), " "); !strings.Contains(c, want) {
 			t.Errorf("%q isn't said: %s", want, c)
 		}
 	}

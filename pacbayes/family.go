@@ -94,15 +94,11 @@ func (f Family) anyQ(risk, low, eps float64, n int) float64 {
 	return math.Min(1, KLInverseUp(risk, eps)+rounding)
 }
 
-// fixed bounds the mean of the losses in [0,1] that a predictor, fixed before, has on the rows of s; losses
-// are those of the rows at hand.
+// fixed bounds the mean of the losses in [0,1] that a predictor, fixed before, has on the units of s; losses
+// are those of the units at hand.
 func (f Family) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (float64, error) {
-	n := s.rows()
-	var total sum
-	for _, x := range losses {
-		total.add(x)
-	}
-	mean, err := s.mean(total.value())
+	n := s.units()
+	mean, err := s.meanOf(losses)
 	if err != nil {
 		return math.NaN(), err
 	}
@@ -121,14 +117,15 @@ func (f Family) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (
 	return math.Min(1, b+rounding), err
 }
 
-// pointLosses are the losses of the mean, drawLosses the expected losses of a random draw.
+// pointLosses are the losses of the mean at the units at hand, drawLosses the expected losses of a
+// random draw.
 func (s Sample) pointLosses(l Loss) []float64 {
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	losses := make([]float64, len(s.Y))
 	for i, y := range s.Y {
 		losses[i] = l.Point(y, s.Mean[i], at(s.Scale, i))
 	}
-	return losses
+	return s.perUnit(losses)
 }
 
 func (s Sample) drawLosses(l Loss) []float64 {
@@ -137,5 +134,5 @@ func (s Sample) drawLosses(l Loss) []float64 {
 	for i, y := range s.Y {
 		losses[i], _, _ = l.Expected(y, s.Mean[i], s.Variance[i], at(s.Scale, i))
 	}
-	return losses
+	return s.perUnit(losses)
 }

@@ -30,7 +30,7 @@ func SplitBound(losses []float64, delta float64) float64 {
 	return b
 }
 
-// splitBound is SplitBound for the losses at all rows of s, of which those at hand are given.
+// splitBound is SplitBound for the losses of all units of s, of which those at hand are given.
 func (s Sample) splitBound(losses []float64, delta float64) (float64, error) {
 	if valid, err := s.validLosses(losses, delta); !valid {
 		return math.NaN(), err
@@ -48,7 +48,7 @@ func (s Sample) splitBound(losses []float64, delta float64) (float64, error) {
 		}
 		means[i] = math.Min(mean, 1)
 	}
-	return splitKL(means[0], means[1], math.Log(2/delta)/float64(s.rows())), nil
+	return splitKL(means[0], means[1], math.Log(2/delta)/float64(s.units())), nil
 }
 
 // bettors is the number of fractions c_k of BettingBound.
@@ -74,16 +74,12 @@ func BettingBound(losses []float64, delta float64) float64 {
 	return b
 }
 
-// bettingBound is BettingBound for the losses at all rows of s, of which those at hand are given.
+// bettingBound is BettingBound for the losses of all units of s, of which those at hand are given.
 func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 	if valid, err := s.validLosses(losses, delta); !valid {
 		return math.NaN(), err
 	}
-	var total sum
-	for _, x := range losses {
-		total.add(x)
-	}
-	mean, err := s.mean(total.value())
+	mean, err := s.meanOf(losses)
 	logWealth := func(m float64) (w float64) {
 		if err == nil {
 			w, err = s.logWealth(losses, m)
@@ -92,7 +88,7 @@ func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 	}
 	low := math.Min(mean, 1)
 	// A factor's rounding is 1e-16, and there are n of them.
-	need := -math.Log(delta) + 1e-15*float64(s.rows()+bettors)
+	need := -math.Log(delta) + 1e-15*float64(s.units()+bettors)
 	// m = 1 − (1−x̄)2^−s: halving the distance to 1 finds an upper end, where one short of 1
 	// would be found; then the bracket is halved.
 	high := low
@@ -165,5 +161,5 @@ func (s Sample) validLosses(losses []float64, delta float64) (bool, error) {
 	if s.Sum != nil {
 		err = s.Sum(wrong)
 	}
-	return err == nil && wrong[0] == 0 && s.rows() > 0 && 0 < delta && delta <= 1, err
+	return err == nil && wrong[0] == 0 && s.units() > 0 && 0 < delta && delta <= 1, err
 }

@@ -366,28 +366,67 @@ var legendre = func() (r struct{ x, w [32]float64 }) {
 type Sample struct {
 	Y, Mean, Variance, Scale []float64
 
-	// Where the rows above are a part of them, Rows is N, and Sum adds sums over parts up.
+	// Group holds, where rows depend on one another within groups, the number of each row's
+	// group, of which there are Groups. What is drawn independently is then a group, whose loss, the mean
+	// of its rows', takes the place of a row's, and N is the number of groups. nil: each row is drawn.
+	Group  []int
+	Groups int
+
+	// Where the rows above are a part of them, Rows is their number, and Sum adds sums over parts
+	// up. It isn't for groups.
 	Rows int
 	Sum  func(v ...[]float64) error
 }
 
-// mean is the mean over N rows of something whose sum over the rows at hand is given.
+// mean is the mean over N units of something whose sum over those at hand is given.
 func (s Sample) mean(sum float64) (float64, error) {
 	if s.Sum == nil {
-		return sum / float64(len(s.Y)), nil
+		return sum / float64(s.units()), nil
 	}
 	v := []float64{sum}
 	err := s.Sum(v)
 	return v[0] / float64(s.Rows), err
 }
 
-// rows is N.
-func (s Sample) rows() int {
-	if s.Sum == nil {
+// units is N: the number of rows, or of groups.
+func (s Sample) units() int {
+	switch {
+	case s.Group != nil:
+		return s.Groups
+	case s.Sum == nil:
 		return len(s.Y)
 	}
 	return s.Rows
 }
+
+// perUnit turns losses of rows into those of what is drawn: the means of groups, each in [0,1] again.
+func (s Sample) perUnit(losses []float64) []float64 {
+	if s.Group == nil {
+		return losses
+	}
+	totals, sizes := make([]sum, s.Groups), make([]float64, s.Groups)
+	for i, g := range s.Group {
+		totals[g].add(losses[i])
+		sizes[g]++
+	}
+	means := make([]float64, s.Groups)
+	for g := range means {
+		means[g] = math.Min(totals[g].value()/sizes[g], 1)
+	}
+	return means
+}
+
+// meanOf is the mean over N units of losses, given those of the units at hand.
+func (s Sample) meanOf(losses []float64) (float64, error) {
+	var total sum
+	for _, x := range losses {
+		total.add(x)
+	}
+	return s.mean(total.value())
+}
+
+// zeroOne says whether the loss of a unit is 0 or 1: the exact binomial bound is for these.
+func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
 
 // Risk is the empirical Gibbs risk (Reeb et al. 2018, Eq 24),
 //
@@ -403,10 +442,13 @@ func Risk(l Loss, y, mean, variance, scale []float64, dMean, dVar []float64) flo
 	return risk
 }
 
-// Risk is the function Risk of the sample; its error is that of Sum.
+// Risk is the function Risk of the sample, of groups without derivatives; its error is that of Sum.
 func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
+	if s.Group != nil {
+		return s.meanOf(s.drawLosses(l))
+	}
 	y, mean, variance, scale := s.Y, s.Mean, s.Variance, s.Scale
-	n, total := len(y), s.rows()
+	n, total := len(y), s.units()
 	l.checkRows(n, mean, scale)
 	if len(variance) != n || dMean != nil && len(dMean) != n || dVar != nil && len(dVar) != n {
 		panic("pacbayes: slices of unequal length")
@@ -436,14 +478,7 @@ func PointRisk(l Loss, y, mean, scale []float64) float64 {
 }
 
 // PointRisk is the function PointRisk of the sample; its error is that of Sum.
-func (s Sample) PointRisk(l Loss) (float64, error) {
-	l.checkRows(len(s.Y), s.Mean, s.Scale)
-	var total sum
-	for i, y := range s.Y {
-		total.add(l.Point(y, s.Mean[i], at(s.Scale, i)))
-	}
-	return s.mean(total.value())
-}
+func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLosses(l)) }
 
 func (l Loss) checkRows(n int, mean, scale []float64) {
 	if len(mean) != n || scale != nil && len(scale) != n {

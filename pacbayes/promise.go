@@ -45,7 +45,7 @@ func (t Terms) promise(s Sample, kl float64) (*Promise, error) {
 	if t.Loss.usesScale() {
 		band.Kind, p.Relative = Relative, true
 	}
-	n := s.rows()
+	n := s.units()
 	direct := t.Fixed && t.Route != Twice && t.Route != ""
 	half := t
 	half.Promise, half.Route, half.Delta = 0, Twice, t.Delta/2
@@ -57,7 +57,7 @@ func (t Terms) promise(s Sample, kl float64) (*Promise, error) {
 		half.Loss = band
 		switch {
 		case direct:
-			b, err := half.family().fixed(s, s.pointLosses(band), true, half.Delta)
+			b, err := half.family().fixed(s, s.pointLosses(band), s.zeroOne(band), half.Delta)
 			if err != nil {
 				return nil, err
 			}

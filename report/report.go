@@ -159,7 +159,11 @@ func (r *maker) sample(d *dataset.Data) error {
 	s := &sample{fresh: true}
 	var rows []int
 	if own {
-		rows, s.name = dataset.RowsOf(r.m.Roles, dataset.Test), "test rows"
+		roles, err := r.m.RolesOf(d)
+		if err != nil {
+			return err
+		}
+		rows, s.name = d.RowsOf(roles, dataset.Test), "test rows"
 	} else {
 		rows, s.name = slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found }), "rows of "+d.Source
 	}
@@ -183,8 +187,8 @@ func (r *maker) sample(d *dataset.Data) error {
 func (r *maker) facts() {
 	m := r.m
 	spec := r.q.Kernel.Spec(r.q.Theta)
-	rows := count(len(dataset.RowsOf(m.Roles, dataset.Prior))+len(dataset.RowsOf(m.Roles, dataset.Certified)), "row")
-	if n := len(dataset.RowsOf(m.Roles, dataset.Calibration)); n > 0 {
+	rows := count(m.Counts[dataset.Prior]+m.Counts[dataset.Certified], "row")
+	if n := m.Counts[dataset.Calibration]; n > 0 {
 		rows += fmt.Sprintf(" and %d for calibration", n)
 	}
 	method := "full GP"

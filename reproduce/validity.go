@@ -224,7 +224,11 @@ func (t truth) everywhere(m *model.Model, q *posterior.Posterior, table *dataset
 	if err != nil {
 		return places, rows, nil, err
 	}
-	certified := dataset.RowsOf(m.Roles, dataset.Certified)
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		return places, rows, nil, err
+	}
+	certified := d.RowsOf(roles, dataset.Certified)
 	if rows.mean, rows.variance, err = model.Latent(q, d.Scaled(certified, m.Scaling)); err != nil {
 		return places, rows, nil, err
 	}
@@ -292,8 +296,12 @@ func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, co
 	if err != nil {
 		return err
 	}
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		return err
+	}
 	x := linalg.New(n, 1)
-	if err := d.Scaled(dataset.RowsOf(m.Roles, dataset.Certified), m.Scaling).Block(0, n, x.Data, nil); err != nil {
+	if err := d.Scaled(d.RowsOf(roles, dataset.Certified), m.Scaling).Block(0, n, x.Data, nil); err != nil {
 		return err
 	}
 	theta := []float64{2 * math.Log(0.01), 0}
@@ -311,7 +319,7 @@ func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, co
 	// Twenty models, each of eight of the prior rows.
 	const models = 20
 	lowest, truest := n+1, 0.
-	prior := dataset.RowsOf(m.Roles, dataset.Prior)
+	prior := d.RowsOf(roles, dataset.Prior)
 	for range models {
 		rng.Shuffle(len(prior), func(i, j int) { prior[i], prior[j] = prior[j], prior[i] })
 		few := linalg.New(8, 1)

@@ -364,11 +364,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test}
 	d.Inputs = inputsOf(m.Model)
-	for _, role := range m.Roles {
-		if role == dataset.Prior || role == dataset.Certified {
-			d.Rows++
-		}
-	}
+	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
 	if trained.Sparse() {
 		d.Inducing = trained.Support.Rows
 	}

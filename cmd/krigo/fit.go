@@ -413,11 +413,7 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 	if b := base.Beta; len(b) > 0 {
 		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}
 	}
-	for _, r := range m.Roles {
-		if r == dataset.Prior || r == dataset.Certified {
-			d.Rows++
-		}
-	}
+	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
 	return d
 }
 

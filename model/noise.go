@@ -1,50 +1,63 @@
-package krigo
+package model
 
 import (
 	"math"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
-// observationNoise is the variance of y about f. Evidence trains it; the σ_n² of a
+// trainsForBound says whether the posterior was trained by a bound on its risk, whose σ_n² only shapes Q.
+func (m *Model) trainsForBound() bool {
+	return m.Objective == "kl-pac" || m.Objective == "sqrt-pac" || m.Terms.Informed && !m.Terms.Fixed
+}
+
+// EstimateNoise returns the variance of y about f. Evidence trains it; the σ_n² of a
 // PAC-Bayes objective only shapes Q, so that it is estimated anew, by maximum
 // likelihood: from the residuals on prior rows, which Q hasn't seen, or, where there
 // are none or the prior was learnt on them, from the leave-one-out residuals (a sparse GP:
 // the training residuals; a prior that nothing was learnt after: those of all certified rows).
-func (p *prepared) observationNoise(o Options, q *posterior.Posterior) (float64, error) {
-	if o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
+func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, error) {
+	q := m.Posterior
+	if !m.trainsForBound() || q.Kind() != posterior.ByCholesky {
 		return q.Noise, nil
 	}
-	rows, y := p.rows, p.y
-	if slices.Contains(p.roles, dataset.Prior) && o.Prior != "informed" {
-		prior := p.data.RowsOf(p.roles, dataset.Prior)
-		var err error
-		if y, err = p.data.Targets(prior); err != nil {
-			return 0, err
-		}
-		p.scaling.Target(y, y)
-		rows = p.data.Scaled(prior, p.scaling)
-	} else if !q.Sparse() && q.Support.Rows > 0 {
+	role := dataset.Certified
+	if m.Counts[dataset.Prior] > 0 && !m.Terms.Informed {
+		role = dataset.Prior
+	}
+	rows := d.RowsOf(roles, role)
+	y, _, err := m.targets(d, rows)
+	if err != nil {
+		return 0, err
+	}
+	if role == dataset.Certified && !q.Sparse() && q.Support.Rows > 0 {
 		mean, variance := make([]float64, len(y)), make([]float64, len(y))
 		q.LeaveOneOut(y, mean, variance)
 		for i := range variance {
 			variance[i] = max(variance[i]-q.Noise, 0)
 		}
-		return p.noiseOf(y, mean, variance)
+		return noiseOf(d.Ranks(), y, mean, variance)
 	}
-	mean, variance, err := model.Latent(q, rows)
+	mean, variance, err := Latent(q, d.Scaled(rows, m.Scaling))
 	if err != nil {
 		return 0, err
 	}
-	return p.noiseOf(y, mean, variance)
+	return noiseOf(d.Ranks(), y, mean, variance)
 }
+
+// LeastNoise and MostNoise bound every noise variance that is trained or estimated.
+const (
+	LeastNoise = 1e-8
+	MostNoise  = 1e6
+)
+
+var minLogNoise, maxLogNoise = math.Log(LeastNoise), math.Log(MostNoise)
 
 // noiseOf maximises Σ ln N(y_i; mean_i, variance_i + s) over s, for the rows of all ranks: the best
 // of a grid of half octaves from 1e-8, refined by golden section.
-func (p *prepared) noiseOf(y, mean, variance []float64) (noise float64, err error) {
+func noiseOf(r ranks.Ranks, y, mean, variance []float64) (noise float64, err error) {
 	cost := func(logS float64) float64 {
 		s := math.Exp(logS)
 		var c float64
@@ -54,7 +67,7 @@ func (p *prepared) noiseOf(y, mean, variance []float64) (noise float64, err erro
 		}
 		sum := []float64{c}
 		if err == nil {
-			err = p.data.Ranks().Sum(sum)
+			err = r.Sum(sum)
 		}
 		return sum[0]
 	}

@@ -1,0 +1,201 @@
+package dataset
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// digest stands for a row, or a group: the SHA-256 of its bytes.
+type digest [sha256.Size]byte
+
+// Units are what is dealt roles: the rows of all ranks, or groups of rows that belong together.
+type Units struct {
+	Count int    // of rows, or of groups
+	Hash  string // SHA-256 of all rows in whatever order, in hex: see hashOf
+
+	cells int // input columns
+	rows  []digest
+	group []int    // number of every row's group; nil: each is its own
+	names []digest // of the groups
+}
+
+// Units reads the rows once to know them by their content.
+func (d *Data) Units() (*Units, error) {
+	var rows, groups []digest
+	err := d.eachRow(d.All(), func(row, group []byte) {
+		rows = append(rows, sha256.Sum256(row))
+		if d.group != nil {
+			groups = append(groups, sha256.Sum256(group))
+		}
+	})
+	if err = d.Ranks().Agree(err); err != nil {
+		return nil, err
+	}
+	u := &Units{cells: len(d.inputs)}
+	if u.rows, err = ofAll(d.Ranks(), rows); err != nil {
+		return nil, err
+	}
+	u.Count, u.Hash = len(u.rows), u.hashOf(u.rows)
+	if d.group == nil {
+		return u, nil
+	}
+	if groups, err = ofAll(d.Ranks(), groups); err != nil {
+		return nil, err
+	}
+	u.names = slices.Clone(groups)
+	slices.SortFunc(u.names, compare)
+	u.names = slices.Compact(u.names)
+	u.Count = len(u.names)
+	u.group = make([]int, len(groups))
+	for i, g := range groups {
+		u.group[i], _ = slices.BinarySearchFunc(u.names, g, compare)
+	}
+	return u, nil
+}
+
+// Groups returns the number of every row's group; nil where rows stand for themselves.
+func (u *Units) Groups() []int { return u.group }
+
+// ofAll returns the digests of all ranks, in their order.
+func ofAll(r ranks.Ranks, own []digest) (all []digest, err error) {
+	if r.Size() == 1 {
+		return own, nil
+	}
+	const words = sha256.Size / 8
+	err = ranks.Exchange(r, func(i int) []uint64 {
+		piece := own[min(i*blockRows, len(own)):min((i+1)*blockRows, len(own))]
+		v := make([]uint64, 0, words*len(piece))
+		for _, d := range piece {
+			for k := range words {
+				v = append(v, binary.LittleEndian.Uint64(d[8*k:]))
+			}
+		}
+		return v
+	}, func(_ int, v []uint64) {
+		for ; len(v) > 0; v = v[words:] {
+			var d digest
+			for k := range words {
+				binary.LittleEndian.PutUint64(d[8*k:], v[k])
+			}
+			all = append(all, d)
+		}
+	})
+	return all, err
+}
+
+func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
+
+// HashOf identifies the rows of these numbers in whatever order, as Hash does all.
+func (u *Units) HashOf(rows []int) string {
+	digests := make([]digest, len(rows))
+	for i, row := range rows {
+		digests[i] = u.rows[row]
+	}
+	return u.hashOf(digests)
+}
+
+// hashOf is the SHA-256, in hex, of the number of rows and of input columns as little-endian uint64
+// and of the rows' digests in ascending order. It is part of the model-file format.
+func (u *Units) hashOf(rows []digest) string {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, compare)
+	h := sha256.New()
+	h.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(len(rows))), uint64(u.cells)))
+	for _, d := range rows {
+		h.Write(d[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// inOrder is the largest table, in numbers (2 GiB of them), whose rows are used in the order in which
+// they were dealt. A larger one may not fit in memory, and reading its file criss-cross would
+// take for ever: its rows are used as they stand.
+const inOrder = 1 << 28
+
+// Deal deals units in the order of their keys: test, then calibration, then prior, the rest
+// certified. The key of a row is a SHA-256 of the seed, of all rows together, of the row's content and
+// of how many equal ones came before it; that of a group has its content in the place of the row's. So the
+// same rows have the same roles wherever they stand, which makes roles random also where a file is
+// sorted; and because all rows together have their say, other data of few different values are
+// dealt anew, and not by the same luck. It is part of the model-file format.
+//
+// Because test rows are dealt first they stay the same when the other counts change.
+func (u *Units) Deal(seed uint64, test, calibration, prior int) (Roles, error) {
+	counts, err := complete(u.Count, test, calibration, prior)
+	if err != nil {
+		return Roles{}, err
+	}
+	salt := binary.LittleEndian.AppendUint64([]byte("krigo roles "+u.Hash+" "), seed)
+	rowKeys := keys(salt, u.rows)
+	place := make([]int, u.Count) // of each unit among all
+	units := rowKeys
+	if u.group != nil {
+		units = keys(append(slices.Clip(salt), " group"...), u.names)
+	}
+	for k, i := range sorted(units) {
+		place[i] = k
+	}
+	roles := Roles{Of: make([]Role, len(u.rows)), Group: u.group}
+	roleOf := make([]Role, 0, u.Count) // by place
+	for role, n := range counts {
+		roleOf = append(roleOf, slices.Repeat([]Role{Role(role)}, n)...)
+	}
+	placeOf := func(row int) int {
+		if u.group != nil {
+			row = u.group[row]
+		}
+		return place[row]
+	}
+	for i := range roles.Of {
+		roles.Of[i] = roleOf[placeOf(i)]
+	}
+	if len(u.rows)*(u.cells+1) <= inOrder {
+		roles.Order = upTo(len(u.rows))
+		slices.SortFunc(roles.Order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(placeOf(a), placeOf(b)), rowKeys[a].compare(rowKeys[b]))
+		})
+	}
+	return roles, nil
+}
+
+// key orders what is dealt.
+type key struct{ high, low uint64 }
+
+func (k key) compare(l key) int {
+	return cmp.Or(cmp.Compare(k.high, l.high), cmp.Compare(k.low, l.low))
+}
+
+// keys are those of digests, of which equal ones are told apart by counting them.
+func keys(salt []byte, digests []digest) []key {
+	order := upTo(len(digests))
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(compare(digests[a], digests[b]), cmp.Compare(a, b))
+	})
+	keys := make([]key, len(digests))
+	var text []byte
+	before := uint64(0)
+	for k, i := range order {
+		if k > 0 && digests[i] == digests[order[k-1]] {
+			before++
+		} else {
+			before = 0
+		}
+		text = append(append(text[:0], salt...), digests[i][:]...)
+		sum := sha256.Sum256(binary.LittleEndian.AppendUint64(text, before))
+		keys[i] = key{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
+	}
+	return keys
+}
+
+// sorted returns the numbers of keys in ascending order.
+func sorted(keys []key) []int {
+	order := upTo(len(keys))
+	slices.SortFunc(order, func(a, b int) int { return keys[a].compare(keys[b]) })
+	return order
+}

@@ -1,0 +1,51 @@
+package model
+
+import (
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// Range is that of every input, in its own units, on the rows a model was made from: all but the
+// test rows. A guarantee about rows from their source says nothing of rows that it has none like.
+type Range struct {
+	Min []float64 `json:"min"`
+	Max []float64 `json:"max"`
+}
+
+// RangeOf returns the range of the inputs of all rows but the test rows, of all ranks.
+func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
+	low, high := slices.Repeat([]float64{math.Inf(1)}, d.Cols), slices.Repeat([]float64{math.Inf(-1)}, d.Cols)
+	rows := slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test })
+	x := make([]float64, min(len(rows), latentRows)*d.Cols)
+	for len(rows) > 0 {
+		n := min(len(rows), latentRows)
+		if err := d.Read(rows[:n], x[:n*d.Cols], nil); err != nil {
+			return r, err
+		}
+		for i, v := range x[:n*d.Cols] {
+			j := i % d.Cols
+			low[j], high[j] = min(low[j], v), max(high[j], v)
+		}
+		rows = rows[n:]
+	}
+	of, err := ranks.All(d.Ranks(), slices.Concat(low, high)...)
+	for _, ends := range of {
+		for j := range d.Cols {
+			low[j], high[j] = min(low[j], ends[j]), max(high[j], ends[d.Cols+j])
+		}
+	}
+	return Range{low, high}, err
+}
+
+// Outside counts the inputs of a row that lie outside the range; 0 where that isn't known.
+func (r Range) Outside(x []float64) (n int) {
+	for j := range r.Min {
+		if !(r.Min[j] <= x[j] && x[j] <= r.Max[j]) {
+			n++
+		}
+	}
+	return n
+}

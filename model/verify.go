@@ -1,0 +1,117 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Verified is what a model's data make of it.
+type Verified struct {
+	Certificate *pacbayes.Certificate
+	// Differs names what the model says otherwise than its data make it; "" where nothing.
+	Differs string
+	// AsStored lists what stands in the model and can't be told from the data.
+	AsStored []string
+}
+
+// Verify computes everything that the model states anew from its parameters and the data it was
+// made from: the certificate, and what stands beside it. It fails where that can't be done, as of
+// other data, and where the model isn't what the certificate's terms say.
+func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		return nil, err
+	}
+	v := &Verified{}
+	if v.Certificate, err = m.certify(d, roles); err != nil {
+		return nil, err
+	}
+	if v.Differs = v.Certificate.Difference(m.Certificate); v.Differs != "" {
+		v.Differs = "the certificate's " + v.Differs
+		return v, nil
+	}
+	for _, check := range []func(*dataset.Data, dataset.Roles, *Verified) (string, error){m.verifyNoise, m.verifyConformal, m.verifyTest, m.verifyRange} {
+		if v.Differs, err = check(d, roles, v); err != nil || v.Differs != "" {
+			return v, err
+		}
+	}
+	if m.Scaling.Source == dataset.Declared {
+		v.AsStored = append(v.AsStored, "the scaling's constants, which were declared")
+	}
+	return v, nil
+}
+
+// near says whether two numbers are the same but for what another kind of processor may compute.
+func near(a, b, tolerance float64) bool {
+	return math.Abs(a-b) <= tolerance*math.Max(math.Abs(a), math.Abs(b))
+}
+
+func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles, _ *Verified) (string, error) {
+	noise, err := m.EstimateNoise(d, roles)
+	// The likelihood is flat about its maximum.
+	if err == nil && !near(noise, m.ObservationNoise, 1e-6) {
+		return fmt.Sprintf("observation noise is %.9g, not %.9g", noise, m.ObservationNoise), nil
+	}
+	return "", err
+}
+
+func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, _ *Verified) (string, error) {
+	if (m.Counts[dataset.Calibration] > 0) != (m.Conformal != nil) {
+		return "conformal intervals are there without calibration rows, or these without them", nil
+	}
+	if m.Conformal == nil {
+		return "", nil
+	}
+	again := *m
+	if err := again.Calibrate(d, roles); err != nil {
+		return "", err
+	}
+	a, b := again.Conformal, m.Conformal
+	if a.Level != b.Level || a.Rows != b.Rows || !near(a.HalfWidth, b.HalfWidth, 1e-9) || !near(a.Normalised, b.Normalised, 1e-9) {
+		return fmt.Sprintf("conformal intervals are %+v, not %+v", *a, *b), nil
+	}
+	return "", nil
+}
+
+func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles, v *Verified) (string, error) {
+	if m.Test == nil {
+		return "", nil
+	}
+	if m.Counts[dataset.Test] == 0 {
+		v.AsStored = append(v.AsStored, "the test figures, which are of a table of their own")
+		return "", nil
+	}
+	t, err := m.Score(d, d.RowsOf(roles, dataset.Test), roles.Group)
+	if err != nil {
+		return "", err
+	}
+	a, b := *t, *m.Test
+	for _, n := range []struct {
+		name string
+		a, b *float64
+	}{{"mse", &a.MSE, &b.MSE}, {"rmse_raw", &a.RMSERaw, &b.RMSERaw}, {"nlpd", &a.NLPD, &b.NLPD}, {"gibbs_risk", &a.GibbsRisk, &b.GibbsRisk}} {
+		if !(math.Abs(*n.a-*n.b) <= 1e-9*math.Max(1, math.Abs(*n.b))) {
+			return fmt.Sprintf("test's %s is %.9g, not %.9g", n.name, *n.a, *n.b), nil
+		}
+		*n.a = *n.b
+	}
+	if !reflect.DeepEqual(a, b) {
+		return "test figures are others", nil
+	}
+	return "", nil
+}
+
+func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, _ *Verified) (string, error) {
+	if m.Split == ByPosition {
+		return "", nil // an old model has none
+	}
+	r, err := RangeOf(d, roles)
+	if err == nil && !reflect.DeepEqual(r, m.Range) {
+		return "the inputs' range is another", nil
+	}
+	return "", err
+}
