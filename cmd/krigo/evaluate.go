@@ -80,7 +80,7 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 			if e.Certificate == nil {
 				fmt.Fprintf(w, "No certificate: %s.\n", e.CertificateReason)
 			} else {
-				fmt.Fprintf(w, "%s at the rounded parameters: %.6f\n", e.Certificate.Label, e.Certificate.Bound)
+				fmt.Fprintf(w, "%s at the rounded parameters: %.6f\n", e.Certificate.Label, krigo.RoundUp(e.Certificate.Bound, 6))
 			}
 			return nil
 		}),
