@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -269,6 +270,7 @@ certificate picked as the best of several runs isn't one.`,
 			if r.Rank() > 0 {
 				return nil
 			}
+			noteRefit(m, out)
 			if err := m.Save(out); err != nil {
 				return err
 			}
@@ -288,6 +290,30 @@ certificate picked as the best of several runs isn't one.`,
 	flags.StringVar(&resume, "resume", "", "go on from this checkpoint of an interrupted fit with the same data and flags")
 	return cmd
 }
+
+// refitted is the notice of a model that takes the place of another one of the same data.
+const refitted = "it replaces a certified model of the same data: keeping the better of several fits isn't covered by either certificate"
+
+// noteRefit notes in a model that the file it is saved to held another certified one of mostly the
+// same rows: another seed deals other test rows. The same fit again is no choice, but keeps the note.
+func noteRefit(m *krigo.Model, path string) {
+	old, err := krigo.Load(path)
+	if err != nil || !certified(old) || !certified(m) {
+		return
+	}
+	common := 0
+	for _, h := range m.Rows {
+		if _, found := slices.BinarySearch(old.Rows, h); found {
+			common++
+		}
+	}
+	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && !slices.Contains(old.Notices, refitted)
+	if 2*common > len(m.Rows) && !again {
+		m.Notices = append(m.Notices, refitted)
+	}
+}
+
+func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certificate.Valid }
 
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -89,6 +90,52 @@ func TestConditionsOfIntervals(t *testing.T) {
 	}
 	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd: 95 %% of", krigo.Width(m.Conformal.HalfWidth*m.Scaling.TargetScale), krigo.Width(m.Conformal.Normalised)); !strings.Contains(fit, want) {
 		t.Errorf("no %q in %s", want, fit)
+	}
+}
+
+// TestRefit: a model that takes the place of another certified one of the same data says so, in its
+// file too. The same fit again isn't a choice, but doesn't wash the notice off.
+func TestRefit(t *testing.T) {
+	workplace(t)
+	notices := func(more ...string) string {
+		t.Helper()
+		var d fitDocument
+		if err := json.Unmarshal([]byte(must(t, append([]string{"fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet"}, more...)...)), &d); err != nil {
+			t.Fatal(err)
+		}
+		m, err := krigo.Load(d.Model)
+		if err != nil || strings.Join(m.Notices, "\n") != strings.Join(d.Notices, "\n") {
+			t.Errorf("%q in the file, %q printed, %v", m.Notices, d.Notices, err)
+		}
+		return strings.Join(d.Notices, "\n")
+	}
+	const says = "keeping the better of several fits isn't covered by either certificate"
+	for _, c := range []struct {
+		more string
+		want bool
+	}{
+		{"--seed 1", false},
+		{"--seed 1", false},
+		{"--seed 2", true},
+		{"--seed 2", true},
+		{"--seed 2 --epsilon 1", true},
+		{"--seed 3 --out other.krigo", false},
+		{"--seed 4 --scaling all-rows --objective kl-pac --out other.krigo", false}, // has no certificate
+		{"--seed 5 --out other.krigo", false},                                       // replaces none
+	} {
+		if text := notices(strings.Fields(c.more)...); strings.Contains(text, says) != c.want {
+			t.Errorf("%s: %q", c.more, text)
+		}
+	}
+	// Other data, and a file that isn't a model, are replaced without a word.
+	if text := must(t, "fit", "snelson.csv", "--target", "y", "--restarts", "1", "--out", "other.krigo", "--quiet"); strings.Contains(text, says) {
+		t.Error(text)
+	}
+	if err := os.WriteFile("broken.krigo", []byte("krigo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--out", "broken.krigo", "--quiet"); o.status != 0 || strings.Contains(o.stdout, says) {
+		t.Errorf("%+v", o)
 	}
 }
 
