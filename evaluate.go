@@ -14,7 +14,6 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
-	"github.com/krigo-gp/krigo/ranks"
 )
 
 // Evaluation is an objective at given parameters.
@@ -344,7 +343,9 @@ func (e *NoCertificate) Error() string { return "the model has no certificate: "
 // Fresh is the bound from rows the model never saw, whatever it was trained on.
 type Fresh struct {
 	Rows         int           `json:"rows"`
+	Groups       int           `json:"groups,omitempty"`  // that they belong to, where risks are those of groups
 	Repeats      int           `json:"repeats,omitempty"` // rows that equal another one, or one the model was made from
+	Seen         int           `json:"seen,omitempty"`    // those of the second kind: the bounds hold only if they are other observations
 	Delta        float64       `json:"delta"`             // each of the two bounds fails with at most this probability
 	Loss         pacbayes.Kind `json:"loss"`
 	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
@@ -354,16 +355,65 @@ type Fresh struct {
 	Bound        float64       `json:"bound"`                   // of the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
 	MeanRisk     float64       `json:"mean_risk"`               // mean loss of the posterior mean
 	MeanBound    float64       `json:"mean_bound"`              // of its risk: exact binomial for 0/1 losses, else kl⁻¹
+
+	// Contradicts is what of the model's own certificate these rows speak against; nil where nothing.
+	Contradicts *Contradiction `json:"contradicts,omitempty"`
 }
 
-// Certificate says the same as a certificate does, for Sentence.
-func (f *Fresh) Certificate() *Certificate {
-	return &Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Delta: f.Delta, Rows: f.Rows, Repeats: f.Repeats, Valid: true,
-		Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw}
+// Contradiction is evidence against a certificate: limits from below, on fresh rows, of risks that
+// it bounds from above by less. Were all rows of one source, a limit and the certificate would fail
+// with probability at most δ each, so that a contradiction has at most twice that.
+type Contradiction struct {
+	Mean    *Excess `json:"mean,omitempty"`    // of the mean's loss
+	Promise *Excess `json:"promise,omitempty"` // of the share of predictions outside the band of the promise
+}
+
+// Excess is a risk that fresh rows show to be larger than was certified.
+type Excess struct {
+	Certified float64 `json:"certified"` // at most, says the certificate
+	Risk      float64 `json:"risk"`      // on the fresh rows
+	AtLeast   float64 `json:"at_least"`  // on further rows like these, with confidence 1−δ: exact binomial, for graded losses kl
+}
+
+// excess is nil unless the risk on n fresh rows contradicts a bound.
+func excess(zeroOne bool, risk float64, n int, delta, certified float64) *Excess {
+	if least := pacbayes.HoldOutLimit(zeroOne, risk, n, delta); least > certified {
+		return &Excess{certified, risk, least}
+	}
+	return nil
+}
+
+// units is what the bounds count: rows, or groups of them.
+func (f *Fresh) units() int { return cmp.Or(f.Groups, f.Rows) }
+
+// contradiction holds fresh rows against what the model's certificate says.
+func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Contradiction, error) {
+	c := m.Certificate
+	if c == nil || !c.Valid {
+		return nil, nil
+	}
+	x := Contradiction{Mean: excess(m.Terms.Loss.IsZeroOne() && f.Groups == 0, f.MeanRisk, f.units(), f.Delta, c.MeanBound)}
+	if p := c.Promise; p != nil && p.HalfWidth > 0 {
+		band := *m
+		band.Terms.Loss = pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}
+		if p.Relative {
+			band.Terms.Loss.Kind = pacbayes.Relative
+		}
+		s, err := band.Score(d, rows, group)
+		if err != nil {
+			return nil, err
+		}
+		x.Promise = excess(f.Groups == 0, s.MeanRisk, f.units(), f.Delta, p.Bound)
+	}
+	if x == (Contradiction{}) {
+		return nil, nil
+	}
+	return &x, nil
 }
 
 // CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
-// or, given the data the model was made from, its test rows.
+// or, given the data the model was made from, its test rows. Rows that equal one the model was made
+// from are counted, not refused: a second draw may come out alike, and of discrete data all do.
 func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	d, err := m.Labelled(table)
 	if err != nil {
@@ -382,17 +432,6 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 		if rows = d.RowsOf(roles, dataset.Test); m.Counts[dataset.Test] == 0 {
 			return nil, fmt.Errorf("%s is the data the model was made from, and no test rows were set aside: give rows it never saw", table.Source)
 		}
-	} else if seen, err := m.Seen(d); err != nil {
-		return nil, err
-	} else if _, n, err := ranks.Place(d.Ranks(), len(seen)); err != nil {
-		return nil, err
-	} else if n > 0 {
-		first := "on another rank"
-		if len(seen) > 0 {
-			first = d.Where(seen[0])
-		}
-		return nil, fmt.Errorf("%d of the %d rows of %s equal rows the model was made from (the first: %s): give rows it never saw",
-			n, d.Rows, table.Source, first)
 	}
 	var group []int
 	if d.Grouped() {
@@ -406,18 +445,19 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	if err != nil {
 		return nil, err
 	}
-	repeats, _, err := m.Copies(d, rows)
+	repeats, seen, err := m.Copies(d, rows)
 	if err != nil {
 		return nil, err
 	}
 	l := m.Terms.Loss
-	f := &Fresh{Rows: s.Rows, Repeats: repeats, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
+	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Repeats: repeats, Seen: seen, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	if l.Kind == pacbayes.Asymmetric {
 		f.EpsilonAbove = l.Above
 	}
-	n := cmp.Or(s.Groups, s.Rows)
+	n := f.units()
 	f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
-	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && s.Groups == 0, s.MeanRisk, n, f.Delta)
-	return f, nil
+	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && f.Groups == 0, s.MeanRisk, n, f.Delta)
+	f.Contradicts, err = f.contradiction(m, d, rows, group)
+	return f, err
 }

@@ -574,20 +574,87 @@ func TestCertifyFresh(t *testing.T) {
 		t.Errorf("without a certificate: %+v, %v", f, err)
 	}
 
-	// The rows it was trained on are not fresh, in whatever order they come.
+	// The rows it was trained on are not fresh, in whatever order they come, and that is said: they
+	// are refused only as the table that the model was made from.
 	if f, err := krigo.CertifyFresh(soft, homes()); err == nil || !strings.Contains(err.Error(), "no test rows were set aside") {
 		t.Errorf("its own rows: %+v, %v", f, err)
 	}
 	back := every(0, 1, 85)
 	slices.Reverse(back)
-	if f, err := krigo.CertifyFresh(soft, pick(homes(), back)); err == nil {
-		t.Errorf("its own rows backwards pass for fresh: %+v", f)
+	for _, rows := range [][]int{back, every(0, 1, 84)} {
+		if f, err := krigo.CertifyFresh(soft, pick(homes(), rows)); err != nil || f.Seen != len(rows) ||
+			!strings.Contains(f.Sentence(soft), "Every one of these rows equals one that the model was made from: if they are the same observations, this says nothing.") {
+			t.Errorf("%d of its own rows pass for fresh: %+v, %v", len(rows), f, err)
+		}
 	}
-	if f, err := krigo.CertifyFresh(soft, pick(homes(), every(0, 1, 84))); err == nil {
-		t.Errorf("its own rows but one pass for fresh: %+v", f)
+	// Rows that equal some of them are counted, and the bound is said with what it rests on.
+	some := pick(data.Boston(), append(every(1, 9, 506), 0, 6), "MEDV", "DIS", "RM", "LSTAT")
+	if f, err := krigo.CertifyFresh(soft, some); err != nil || f.Seen < 2 || f.Seen == f.Rows ||
+		!strings.Contains(f.Sentence(soft), fmt.Sprintf("(%d of them, %d of the second kind), are independent draws and not the same observations", f.Repeats, f.Seen)) {
+		t.Errorf("%+v, %v, %s", f, err, f.Sentence(soft))
 	}
 	// One row, or rows with one target, are enough to test on.
 	if f, err := krigo.CertifyFresh(soft, pick(foreign, []int{0})); err != nil || f.Rows != 1 {
 		t.Errorf("one fresh row: %+v, %v", f, err)
+	}
+}
+
+// TestContradiction: fresh rows whose risk is above what the certificate allows, by a limit at the
+// same δ, are said to contradict it, with the numbers and for bound and promise each; others aren't.
+func TestContradiction(t *testing.T) {
+	m := fit(t, pick(data.Boston(), every(0, 2, 506)), krigo.Options{Prior: "informed", Objective: "evidence", ARD: "off", Restarts: 1, Epsilon: 1, Promise: 0.7})
+	c := m.Certificate
+	// raised is the other half of the rows, of which so many targets are off.
+	raised := func(misses int) *dataset.Table {
+		fresh := pick(data.Boston(), every(1, 2, 506))
+		y, _ := fresh.Column("MEDV")
+		for i := range misses {
+			fresh.Values[i*len(fresh.Names)+y] += 1000
+		}
+		return fresh
+	}
+	for _, misses := range []int{0, 1, 60, 120, 253} {
+		f, err := krigo.CertifyFresh(m, raised(misses))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := f.Sentence(m)
+		lower := 1 - pacbayes.ClopperPearson(f.Rows-int(math.Round(f.MeanRisk*float64(f.Rows))), f.Rows, m.Terms.Delta)
+		if against := lower > c.MeanBound; against != (f.Contradicts != nil && f.Contradicts.Mean != nil) {
+			t.Errorf("%d misses: at least %v, certified %v, but %+v", misses, lower, c.MeanBound, f.Contradicts)
+		}
+		if f.Contradicts == nil {
+			if misses > 100 || strings.Contains(said, "CONTRADICTS") {
+				t.Errorf("%d misses: %s", misses, said)
+			}
+			continue
+		}
+		if x := f.Contradicts.Mean; x != nil {
+			near(t, "at least", x.AtLeast, lower, 1e-12)
+			near(t, "certified", x.Certified, c.MeanBound, 0)
+			near(t, "risk", x.Risk, f.MeanRisk, 0)
+		}
+		if misses < 60 {
+			t.Errorf("%d misses: %s", misses, said)
+		}
+		for _, want := range []string{"THIS CONTRADICTS the model's own certificate", "another source", "failed by chance, of which each had at most 0.01", "rely on what they show"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%d misses: nothing says %q in %s", misses, want, said)
+			}
+		}
+		if misses == 253 {
+			x := f.Contradicts.Promise
+			if x == nil || x.Risk != 1 || x.Certified != c.Promise.Bound || math.Abs(x.AtLeast-math.Pow(0.01, 1./253)) > 1e-12 {
+				t.Errorf("the promise: %+v", x)
+			}
+			if !strings.Contains(said, "is at least 0.9819; the certificate says at most ") || !strings.Contains(said, "at least 98.19 % of predictions on further rows like these lie farther off than ±") || !strings.Contains(said, "the promise says at most 30.00 %") {
+				t.Error(said)
+			}
+		}
+	}
+	// A number that is no certificate can't be contradicted.
+	m.Certificate.Valid = false
+	if f, err := krigo.CertifyFresh(m, raised(253)); err != nil || f.Contradicts != nil {
+		t.Errorf("%+v, %v", f, err)
 	}
 }

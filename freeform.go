@@ -156,10 +156,10 @@ func (p *prepared) freeUp(ctx context.Context, o Options, families []family, bes
 		return other, free, nil
 	}
 	if other.Certificate.Bound > m.Certificate.Bound {
-		m.Notices = append(kept, fmt.Sprintf("the free-form posterior's bound %.4g is no lower than the objective's own: that one is kept", other.Certificate.Bound))
+		m.Notices = append(kept, fmt.Sprintf("the free-form posterior's bound %.4f is no lower than the objective's own: that one is kept", RoundUp(other.Certificate.Bound, 4)))
 		return m, free, nil
 	}
-	other.Notices = append(other.Notices, fmt.Sprintf("the posterior is free-form: bound %.4g, of the objective's own %.4g", other.Certificate.Bound, m.Certificate.Bound))
+	other.Notices = append(other.Notices, fmt.Sprintf("the posterior is free-form: bound %.4f, of the objective's own %.4f", RoundUp(other.Certificate.Bound, 4), RoundUp(m.Certificate.Bound, 4)))
 	return other, free, nil
 }
 

@@ -19,11 +19,12 @@ type Interval struct {
 // Prediction has. Their guarantees are of different kinds:
 //
 //	credible    none: the model's own belief
-//	conformal   a further target lies within with probability 95 %, on average over rows and
-//	            over draws of the calibration rows, whatever the model; as wide for every row
+//	conformal   a further target lies within with probability 95 %, on average over draws of the
+//	            calibration rows and over further rows from the same source (all of them
+//	            exchangeable), whatever the model; as wide for every row
 //	normalised  the same, with a width that follows the model's standard deviation
-//	band        with confidence 1−δ over the certified rows at least the certificate's share of
-//	            all further predictions are within the band; as wide for every row
+//	band        with confidence 1−δ over the draw of the certified rows at least the certificate's
+//	            share of all further predictions are within the band; as wide for every row
 var IntervalKinds = []string{"conformal", "normalised", "band"}
 
 // Intervals returns an interval of a kind for every prediction.

@@ -847,7 +847,7 @@ func TestFitRefusesData(t *testing.T) {
 			if i == 0 {
 				row[3] = 6
 			}
-		}), "MEDV", []string{`"MEDV"`, "more prior rows, another seed"}},
+		}), "MEDV", []string{`"MEDV"`, ": use more prior rows, or declared constants"}},
 		"a value far off": {table(func(row []float64, i int) {
 			row[0] *= 1e-200
 			if i == 0 {

@@ -12,7 +12,7 @@ import (
 // a line, or in two where a band was asked for. Every number is rounded to the cautious side:
 // what is promised must hold.
 func Sentence(m *Model, c *Certificate) string {
-	lead := fmt.Sprintf("With %s confidence, ", Complement(c.Delta))
+	lead := confidence(c.Delta, "certified")
 	if !c.Valid {
 		lead = "Not a certificate but a " + c.Label + ":\n"
 	}
@@ -22,45 +22,89 @@ func Sentence(m *Model, c *Certificate) string {
 	} else if c.Promise != nil {
 		same = ""
 	}
-	least := func(b float64) string {
-		return fmt.Sprintf("at least %s of predictions on further rows of this kind", Complement(b))
-	}
 	caution := ""
 	if c.Repeats*100 >= c.Rows && c.Repeats > 0 {
 		caution = fmt.Sprintf("\nThis holds only if rows that equal another one, %d of them, are independent draws and not copies.", c.Repeats)
 	}
 	promise := ""
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
-		within := fmt.Sprintf("±%s of %s (%s sd)", width(p.HalfWidthRaw), m.Target, width(p.HalfWidth))
-		if p.Relative {
-			within = fmt.Sprintf("±%s %% of %s", width(100*p.HalfWidth), m.Target)
-		}
 		// The share itself isn't rounded: it was asked for.
 		share := least(math.Min(RoundUp(p.Bound, 3), 1-p.Share))
-		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, within)
+		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, within(m, p))
 		lead = same
 	} else if p != nil {
 		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n", Complement(1-p.Share), p.Reason)
 	}
-	return promise + lead + bound(m, c, least) + caution
+	return promise + lead + bound(m, c) + caution
 }
 
-// bound says what the bound on the mean promises.
-func bound(m *Model, c *Certificate, least func(float64) string) string {
+// Sentence says in words what fresh rows show of the model's predictions, what that rests on, and
+// what of the model's own certificate it contradicts.
+func (f *Fresh) Sentence(m *Model) string {
+	said := confidence(f.Delta, "fresh") + bound(m, &Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route,
+		Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw})
 	switch {
+	case f.Seen == f.Rows:
+		said += "\nEvery one of these rows equals one that the model was made from: if they are the same observations, this says nothing."
+	case f.Seen > 0:
+		said += fmt.Sprintf("\nThis holds only if rows that equal another one, or one that the model was made from (%d of them, %d of the second kind), are independent draws and not the same observations.", f.Repeats, f.Seen)
+	case f.Repeats > 0:
+		said += fmt.Sprintf("\nThis holds only if rows that equal another one, %d of them, are independent draws and not copies.", f.Repeats)
+	}
+	x := f.Contradicts
+	if x == nil {
+		return said
+	}
+	sure := Complement(f.Delta)
+	said += "\nTHIS CONTRADICTS the model's own certificate."
+	if x.Mean != nil {
+		said += fmt.Sprintf("\nWith %s confidence, the expected loss of predictions on further rows like these is at least %.4f; the certificate says at most %.4f.",
+			sure, roundDown(x.Mean.AtLeast, 4), RoundUp(x.Mean.Certified, 4))
+	}
+	if x.Promise != nil {
+		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further rows like these lie farther off than %s; the promise says at most %.2f %%.",
+			sure, 100*roundDown(x.Promise.AtLeast, 4), within(m, m.Certificate.Promise), 100*math.Min(RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
+	}
+	return said + fmt.Sprintf("\nEither these rows come from another source than the certified ones, or a condition of the certificate isn't met, or one of these statements failed by chance, of which each had at most %g."+
+		"\nFor rows like these rely on what they show, not on the certificate.", f.Delta)
+}
+
+// confidence begins a statement that holds with probability 1−δ over the draw of some rows.
+func confidence(delta float64, rows string) string {
+	return fmt.Sprintf("With %s confidence (over the draw of the %s rows), ", Complement(delta), rows)
+}
+
+func least(b float64) string {
+	return fmt.Sprintf("at least %s of predictions on further rows of this kind", Complement(b))
+}
+
+// within is the band of a promise.
+func within(m *Model, p *pacbayes.Promise) string {
+	if p.Relative {
+		return fmt.Sprintf("±%s %% of %s", Width(100*p.HalfWidth), m.Target)
+	}
+	return fmt.Sprintf("±%s of %s (%s sd)", Width(p.HalfWidthRaw), m.Target, Width(p.HalfWidth))
+}
+
+// bound says what the bound on the mean promises. On the route direct there is no other.
+func bound(m *Model, c *Certificate) string {
+	share := least(RoundUp(c.MeanBound, 3))
+	switch {
+	case RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
+		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.", RoundUp(c.MeanBound, 3))
 	case RoundUp(c.MeanBound, 3) >= 1:
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.", RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band:
-		return fmt.Sprintf("%s lie within ±%s of %s (%s sd).", least(RoundUp(c.MeanBound, 3)), width(c.EpsilonRaw), m.Target, width(c.Epsilon))
+		return fmt.Sprintf("%s lie within ±%s of %s (%s sd).", share, Width(c.EpsilonRaw), m.Target, Width(c.Epsilon))
 	case c.Loss == pacbayes.Relative:
-		return fmt.Sprintf("%s lie within ±%s %% of %s.", least(RoundUp(c.MeanBound, 3)), width(100*c.Epsilon), m.Target)
+		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, Width(100*c.Epsilon), m.Target)
 	case c.Loss == pacbayes.Asymmetric:
-		return fmt.Sprintf("%s lie at most %s below and %s above %s (%s and %s sd).", least(RoundUp(c.MeanBound, 3)),
-			width(c.EpsilonRaw), width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, width(c.Epsilon), width(c.EpsilonAbove))
+		return fmt.Sprintf("%s lie at most %s below and %s above %s (%s and %s sd).", share,
+			Width(c.EpsilonRaw), Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, Width(c.Epsilon), Width(c.EpsilonAbove))
 	}
 	unit := ""
 	if c.Loss != pacbayes.ClippedAbsolute {
-		unit = fmt.Sprintf(" (ε = %s)", width(c.EpsilonRaw))
+		unit = fmt.Sprintf(" (ε = %s)", Width(c.EpsilonRaw))
 	}
 	return fmt.Sprintf("the expected %s loss of predictions on further rows of this kind is at most %.3f%s.", c.Loss, RoundUp(c.MeanBound, 3), unit)
 }
@@ -69,6 +113,12 @@ func bound(m *Model, c *Certificate, least func(float64) string) string {
 func RoundUp(b float64, decimals int) float64 {
 	unit := math.Pow10(decimals)
 	return min((math.Floor(b*unit)+1)/unit, 1)
+}
+
+// roundDown rounds a lower limit down to so many decimals.
+func roundDown(b float64, decimals int) float64 {
+	unit := math.Pow10(decimals)
+	return math.Floor(b*unit) / unit
 }
 
 // Complement writes 1−p in per cent, rounded down: to two decimals, or as many as it takes for
@@ -87,9 +137,12 @@ func Complement(p float64) string {
 	}
 }
 
-// width writes the half-width of a band to four digits, rounded up but for what rounding in
-// float64 may have added to it.
-func width(w float64) string {
+// Width writes the half-width of a band to four digits, rounded up but for what rounding in
+// float64 may have added to it: a narrower one isn't what was guaranteed.
+func Width(w float64) string {
+	if w == 0 {
+		return "0"
+	}
 	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
 	return fmt.Sprintf("%.4g", math.Ceil(w*unit*(1-1e-12))/unit)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // TestRoundUp: what is promised is rounded up, and never above 1.
@@ -39,10 +40,40 @@ func TestSentence(t *testing.T) {
 		p := *c.Promise
 		p.HalfWidthRaw, c.Promise = half, &p
 		words := krigo.Sentence(m, &c)
+		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the certified rows), at least ") || !strings.Contains(words, "\nWith the same confidence, at least ") {
+			t.Error(words)
+		}
 		_, rest, _ := strings.Cut(words, "lie within ±")
 		said, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
 		if err != nil || said < half*(1-1e-12) || said > half*1.001 || !strings.Contains(words, "at least 85 %") {
 			t.Errorf("%v: %v, %v", half, words, err)
 		}
+	}
+}
+
+// TestWidth: rounded up, by less than a thousandth.
+func TestWidth(t *testing.T) {
+	for w, want := range map[float64]string{0: "0", 0.6: "0.6", 0.12341: "0.1235", 5.5001: "5.501", 99.991: "100", 1.00001: "1.001"} {
+		if got := krigo.Width(w); got != want {
+			t.Errorf("%v: %s, want %s", w, got, want)
+		}
+	}
+}
+
+// TestDirectSentence: on the route direct there is no bound on a random draw, and no word of one;
+// fresh rows are said to be what is drawn.
+func TestDirectSentence(t *testing.T) {
+	m := fit(t, data.Boston(), krigo.Options{Prior: "informed", Objective: "evidence", ARD: "off", Restarts: 1, Epsilon: 1e-6, TestFraction: 0.2})
+	f, err := krigo.CertifyFresh(m, data.Boston())
+	if err != nil || m.Certificate.Route != pacbayes.Direct || m.Certificate.MeanBound < 1 {
+		t.Fatalf("%+v, %v", m.Certificate, err)
+	}
+	for rows, words := range map[string]string{"certified": krigo.Sentence(m, m.Certificate), "fresh": f.Sentence(m)} {
+		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the "+rows+" rows), the bound says nothing about predictions") || strings.Contains(words, "random draw") {
+			t.Error(words)
+		}
+	}
+	if all := strings.Join(m.Certificate.Conditions, " "); strings.Contains(all, "random draw") || !strings.Contains(all, "plain hold-out bound on the mean") {
+		t.Error(all)
 	}
 }

@@ -254,7 +254,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 	for k := range e.Columns {
 		c, found := &e.Columns[k], &columns[k]
 		if found.count == 0 {
-			return fmt.Errorf("%s: column %q is empty on all %d prior rows, so nothing is known about it: remove it, use more prior rows or another seed",
+			return fmt.Errorf("%s: column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use more prior rows",
 				d.Source, clip(c.Name), len(rows))
 		}
 		if c.Categories == nil {

@@ -260,7 +260,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{rooms, []int{0}, []string{"fule"}, Refuse, "y", `no column "fule" to be categorical; did you mean "fuel"?`},
 		{rooms, []int{0}, []string{"fuel"}, Refuse, "price", `no column "price" for the target`},
 		{rooms, []int{0, 1}, both, FillMean, "zone", `the target "zone" can't be categorical`},
-		{rooms, []int{1, 4}, both, FillMean, "y", `column "size" is empty on all 2 prior rows`},
+		{rooms, []int{1, 4}, both, FillMean, "y", `column "size" is empty on all 2 prior rows, so nothing is known about it: remove it, or use more prior rows`},
 		{rooms, []int{2}, both, FillMean, "y", `column "fuel" is empty on all 1 prior rows`},
 		{rooms, []int{0, 1}, both, Refuse, "y", `line 3 (row 2), column 2 ("size"): the value is missing; remove the row or fill the value, or have it filled with --missing mean (and 3 more problems)`},
 		{"a,y\nb,1\n,2\n", []int{0}, []string{"a"}, Refuse, "y", `line 3 (row 2), column 1 ("a"): the value is missing`},

@@ -72,7 +72,7 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		return Scaling{}, overflow(d.Source, d.Target)
 	}
 	if m.constant() {
-		return Scaling{}, fmt.Errorf("%s: target %q is %g on all %d rows the scaling is computed from (%s): use more prior rows, another seed, or declared constants",
+		return Scaling{}, fmt.Errorf("%s: target %q is %g on all %d rows the scaling is computed from (%s): use more prior rows, or declared constants",
 			d.Source, d.Target, m.mean, n, source)
 	}
 	s.TargetMean, s.TargetScale = m.mean, m.sd

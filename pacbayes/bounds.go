@@ -84,6 +84,12 @@ func HoldOutBound(zeroOne bool, risk float64, n int, delta float64) float64 {
 	return TestBound(risk, n, delta)
 }
 
+// HoldOutLimit is the same from below: the mean loss is at least so much, with probability 1−δ.
+// 1 − loss is a loss too.
+func HoldOutLimit(zeroOne bool, risk float64, n int, delta float64) float64 {
+	return 1 - HoldOutBound(zeroOne, math.Max(1-risk, 0), n, delta)
+}
+
 // ClopperPearson is the exact form of TestBound for a 0/1 loss and a deterministic
 // predictor that errs on k of n test rows: the p with P(Bin(n,p) ≤ k) = δ, which is
 // the 1−δ quantile of Beta(k+1, n−k), and 1 for k = n. The result is NaN for n < 1,

@@ -125,3 +125,30 @@ func TestMaurerXi(t *testing.T) {
 		t.Errorf("ξ(0) = %v", got)
 	}
 }
+
+// TestHoldOutLimit: were the risk at the limit, as many misses as there were or more would have
+// probability δ; and the limit for a graded loss is the kl inverse from below.
+func TestHoldOutLimit(t *testing.T) {
+	const delta = 0.05
+	for _, n := range []int{1, 7, 40, 300} {
+		for _, k := range []int{0, 1, n / 3, n - 1, n} {
+			limit := HoldOutLimit(true, float64(k)/float64(n), n, delta)
+			tail := 1.0 // P(Bin(n, limit) ≥ k), a regularised incomplete beta function
+			if k > 0 {
+				tail = mathext.RegIncBeta(float64(k), float64(n-k)+1, limit)
+			}
+			if k == 0 && limit != 0 || k > 0 && math.Abs(tail-delta) > 1e-9 {
+				t.Errorf("%d of %d: %v, tail %v", k, n, limit, tail)
+			}
+		}
+	}
+	for _, risk := range []float64{0.01, 0.4, 0.99} {
+		limit := HoldOutLimit(false, risk, 100, delta)
+		if eps := -math.Log(delta) / 100; limit >= risk || math.Abs(KL(risk, limit)-eps) > 1e-12 {
+			t.Errorf("%v: %v", risk, limit)
+		}
+	}
+	if limit := HoldOutLimit(false, 1+1e-16, 100, delta); !(limit <= 1) {
+		t.Errorf("%v", limit)
+	}
+}

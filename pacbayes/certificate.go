@@ -414,7 +414,7 @@ func (t Terms) Conditions() (c []string) {
 	}
 	switch t.Route {
 	case Direct:
-		return append(c, "The bound is a plain hold-out bound on the mean prediction, which was fixed before the certified rows were seen; nothing is said of a random draw f ~ Q.")
+		return append(c, "The bound is a plain hold-out bound on the mean prediction, which was fixed before the certified rows were seen.")
 	case Both:
 		return append(c, "Half of δ went to the bound on the loss of a random draw f ~ Q, half to the hold-out bound on that of the mean prediction.")
 	}

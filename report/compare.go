@@ -31,7 +31,7 @@ func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error 
 			if measures == nil {
 				continue
 			}
-			l := line{Objective: r.Objective, Epsilon: fmt.Sprintf("%.3g", r.Epsilon)}
+			l := line{Objective: r.Objective, Epsilon: krigo.Width(r.Epsilon)}
 			for _, name := range krigo.MeasureNames {
 				text := "–"
 				if m, ok := measures[name]; ok {

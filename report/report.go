@@ -216,14 +216,21 @@ func (r *maker) facts() {
 		if c.Route == pacbayes.Direct {
 			bound = fmt.Sprintf("hold-out bound on the mean %.4f", krigo.RoundUp(c.MeanBound, 4))
 		}
+		sure := ""
+		if c.Valid {
+			sure = fmt.Sprintf(", with %s confidence over their draw", krigo.Complement(c.Delta))
+		}
 		r.Facts = append(r.Facts,
-			fact{"Bound", bound + ", from " + count(c.Rows, "certified row")},
+			fact{"Bound", bound + ", from " + count(c.Rows, "certified row") + sure},
 			fact{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats", c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)})
 	}
 	if s := m.Test; s != nil {
 		r.Scores = []fact{
 			{"Test rows", fmt.Sprint(s.Rows)}, {"RMSE (" + m.Target + ")", number(s.RMSERaw)}, {"Mean squared error, scaled", number(s.MSE)}, {"NLPD, scaled", number(s.NLPD)},
-			{"Loss of the mean", number(s.MeanRisk)}, {"Loss of a random draw", number(s.GibbsRisk)}, {"Within 95 % intervals", fmt.Sprintf("%.1f %%", 100*s.Coverage95)},
+			{"Loss of the mean", number(s.MeanRisk)}, {"Loss of a random draw", number(s.GibbsRisk)}, {"Within the model's own 95 % intervals", fmt.Sprintf("%.1f %%", 100*s.Coverage95)},
+		}
+		if m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
+			r.Scores = slices.DeleteFunc(r.Scores, func(f fact) bool { return f.Name == "Loss of a random draw" })
 		}
 	}
 }
@@ -389,7 +396,7 @@ func (r *maker) drawPredictions() error {
 	low, high := min(slices.Min(s.y), minMean(s.ps)), max(slices.Max(s.y), -minMean(negated(s.ps)))
 	diagonal := []float64{low, high}
 	if c != nil && c.Valid && c.Loss == "band" {
-		if err := band(p, fmt.Sprintf("± %.4g, the certificate's ε", c.EpsilonRaw), green, diagonal, diagonal, []float64{c.EpsilonRaw, c.EpsilonRaw}); err != nil {
+		if err := band(p, fmt.Sprintf("± %s, the certificate's ε", krigo.Width(c.EpsilonRaw)), green, diagonal, diagonal, []float64{c.EpsilonRaw, c.EpsilonRaw}); err != nil {
 			return err
 		}
 	}
@@ -489,9 +496,9 @@ func (r *maker) drawCalibration() error {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 	p.Legend.Top, p.Legend.Left = true, true
 	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) { // one in a thousand
-		r.warn("95 %% intervals hold %.1f %% of %d %s: more than chance explains. Trust the certificate rather than the intervals.", 100*got, len(s.y), s.name)
+		r.warn("The model's own 95 %% intervals hold %.1f %% of %d %s: more than chance explains. Trust the certificate rather than the intervals.", 100*got, len(s.y), s.name)
 	}
-	return r.add(figure("Calibration", fmt.Sprintf("Central intervals of every size, on %d %s: above the grey area they are too wide, below it too narrow.", len(s.y), s.name), p))
+	return r.add(figure("Calibration", fmt.Sprintf("Central intervals of every size, the model's own belief, on %d %s: above the grey area they are too wide, below it too narrow.", len(s.y), s.name), p))
 }
 
 func (r *maker) drawRelevance() error {
@@ -532,7 +539,7 @@ func (r *maker) drawSlices() error {
 			drawing.Curve(p, "", drawing.Palette[blue], line)); err != nil {
 			return err
 		}
-		caption := fmt.Sprintf("%s along %s, with the intervals of the model", r.m.Target, r.m.Inputs[j])
+		caption := fmt.Sprintf("%s along %s, with 95 %% intervals that are the model's own belief, not certified", r.m.Target, r.m.Inputs[j])
 		if d > 1 {
 			caption += "; the other inputs at their medians"
 			if r.shown == nil {

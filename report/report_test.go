@@ -54,7 +54,8 @@ func TestFigures(t *testing.T) {
 	}{
 		{"sparse with test rows", boston, boston, krigo.Options{Target: "MEDV", Inducing: 10, ARD: "on", TestFraction: 0.3, Epochs: 20},
 			"Training|Predicted and observed|Residuals|Calibration|Relevance|Along *|Along *|Along *|Along *|The two most relevant inputs|Inducing inputs",
-			[]string{"60 test rows", "inverse lengthscale", "10 inducing inputs", "Log evidence", "hold-out bound on the mean"}},
+			[]string{"60 test rows", "inverse lengthscale", "10 inducing inputs", "Log evidence", "hold-out bound on the mean", "certified rows, with 99 % confidence over their draw",
+				"over the draw of the certified rows", "Within the model&#39;s own 95 % intervals", "95 % intervals that are the model&#39;s own belief, not certified", "are the model's own belief, not certified"}},
 		{"training rows", snelson, snelson, krigo.Options{Target: "y", Inducing: 5},
 			"Training|Predicted and observed|Residuals|Along x", []string{"made from, which it predicts better", "where the inducing inputs are"}},
 		{"no data", snelson, nil, krigo.Options{Target: "y", Objective: "evidence", Restarts: 2, Scaling: "all-rows"},
@@ -102,5 +103,13 @@ func TestRefuses(t *testing.T) {
 	}
 	if err := report.Write(io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(), `"y"`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestBandOfReport: the band that is drawn as the certificate's isn't said to be narrower than it is.
+func TestBandOfReport(t *testing.T) {
+	text, _ := written(t, data.Snelson(), data.Snelson(), krigo.Options{Target: "y", Inducing: 5, Epsilon: 0.123412, EpsilonUnits: "raw"})
+	if !strings.Contains(text, "± 0.1235, the certificate") {
+		t.Error(regexp.MustCompile("±[^<]*certificate").FindString(text))
 	}
 }

@@ -184,8 +184,8 @@ func snelsonBand(ctx context.Context, env Env) error {
 		sdLow[i], sdHigh[i] = plotter.XY{X: x, Y: q.Mean - sd}, plotter.XY{X: x, Y: q.Mean + sd}
 	}
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("With %.0f %% confidence, at most %.1f %% of further points lie outside the green band",
-		100*(1-c.Delta), 100*math.Ceil(1000*c.MeanBound)/1000)
+	p.Title.Text = fmt.Sprintf("With %s confidence, at most %.1f %% of further points lie outside the green band",
+		krigo.Complement(c.Delta), 100*krigo.RoundUp(c.MeanBound, 3))
 	p.X.Label.Text, p.Y.Label.Text = "x", "y"
 	band, err := between(low, high, transparent(2))
 	if err != nil {
@@ -213,11 +213,11 @@ func snelsonBand(ctx context.Context, env Env) error {
 	}
 	dots.GlyphStyle = draw.GlyphStyle{Color: palette[6], Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}
 	p.Add(dots)
-	p.Legend.Add(fmt.Sprintf("mean ± %.3g, the certified band", c.EpsilonRaw), band)
+	p.Legend.Add(fmt.Sprintf("mean ± %s, the certified band", krigo.Width(c.EpsilonRaw)), band)
 	p.Legend.Add("mean ± 2 sd of f", belief)
 	p.Legend.Add("data", dots)
 	p.Legend.Top = true
 	p.Y.Max += 1.5 // room for the legend
-	fmt.Fprintf(env.Stdout, "Bound on a random draw %.4f, on the mean %.4f, from %d certified rows.\n", c.Bound, c.MeanBound, c.Rows)
+	fmt.Fprintf(env.Stdout, "Bound on a random draw %.4f, on the mean %.4f, from %d certified rows.\n", krigo.RoundUp(c.Bound, 4), krigo.RoundUp(c.MeanBound, 4), c.Rows)
 	return save(env, "snelson-band", 20*vg.Centimeter, 11*vg.Centimeter, p)
 }

@@ -62,6 +62,18 @@ func TestPage(t *testing.T) {
 		t.Errorf("sentence %q", got)
 	}
 
+	var wide string
+	for _, w := range []float64{0.6, 0.123412, 5.5001, 99.991} {
+		ok(p.Eval(fmt.Sprintf("width(%v)", w), &wide))
+		if wide != krigo.Width(w) {
+			t.Errorf("half-width %v: %s, want %s", w, wide, krigo.Width(w))
+		}
+	}
+	if got := text("interval"); !strings.HasPrefix(got, "The model's own belief, not certified: 95 % of observations between ") ||
+		!strings.Contains(got, "the certificate's ± "+krigo.Width(m.Certificate.EpsilonRaw)+", with the confidence and for the share said above") {
+		t.Errorf("interval %q", got)
+	}
+
 	at := func(m *krigo.Model, x float64) krigo.Prediction {
 		ps, err := krigo.Predict(m, &dataset.Table{Source: "t", Names: m.Inputs, Rows: 1, Values: []float64{x}})
 		ok(err)

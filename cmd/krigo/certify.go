@@ -26,7 +26,9 @@ file or a certificate that doesn't come out as stored are refused. Another --eps
 than the declared one gives a heuristic number, not a certificate.
 
 With --fresh the data are rows the model never saw (or its own test rows): the bounds
-are then plain test-set bounds, which hold however the model was trained.`,
+are then plain test-set bounds, which hold however the model was trained. Where these rows
+contradict the model's own certificate, that is said; rows that equal one the model was
+made from are counted, since a copy can't be told from a second row that came out alike.`,
 		Example: `  krigo certify houses.krigo houses.csv
   krigo certify houses.krigo houses-of-next-year.csv --fresh`,
 		Args: exactly(2),
@@ -55,10 +57,7 @@ are then plain test-set bounds, which hold however the model was trained.`,
 				if c.json {
 					return printJSON(w, f)
 				}
-				fmt.Fprintln(w, krigo.Sentence(m, f.Certificate()))
-				fmt.Fprintf(w, "  from %d fresh rows, with %s confidence each:\n", f.Rows, krigo.Complement(f.Delta))
-				fmt.Fprintf(w, "  predictions (the mean): loss %.4f here, at most %.4f on further rows\n", f.MeanRisk, krigo.RoundUp(f.MeanBound, 4))
-				fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further rows\n", f.GibbsRisk, krigo.RoundUp(f.Bound, 4))
+				printFresh(w, m, f)
 				return nil
 			}
 			r, err := krigo.Certify(m, table, epsilon)
@@ -87,14 +86,25 @@ are then plain test-set bounds, which hold however the model was trained.`,
 	return cmd
 }
 
-func percent(p float64) string { return fmt.Sprintf("%.4g %%", 100*p) }
+// printFresh says in words what fresh rows show.
+func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
+	fmt.Fprintln(w, f.Sentence(m))
+	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further rows", f.MeanRisk, krigo.RoundUp(f.MeanBound, 4))
+	if m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
+		fmt.Fprintf(w, "  from %d fresh rows: %s\n", f.Rows, mean)
+		return
+	}
+	fmt.Fprintf(w, "  from %d fresh rows, with %s confidence each:\n", f.Rows, krigo.Complement(f.Delta))
+	fmt.Fprintf(w, "  predictions (the mean): %s\n", mean)
+	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further rows\n", f.GibbsRisk, krigo.RoundUp(f.Bound, 4))
+}
 
 // printCertificate says in words what a certificate says, first what it promises of
 // predictions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	fmt.Fprintln(w, krigo.Sentence(m, c))
 	if c.Route == pacbayes.Direct {
-		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f); none on a random draw\n", krigo.RoundUp(c.MeanBound, 4), krigo.RoundUp(c.BoundSqrt, 4))
+		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", krigo.RoundUp(c.MeanBound, 4), krigo.RoundUp(c.BoundSqrt, 4))
 	} else {
 		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", krigo.RoundUp(c.Bound, 4), krigo.RoundUp(c.BoundSqrt, 4), krigo.RoundUp(c.MeanBound, 4))
 	}

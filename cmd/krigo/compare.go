@@ -115,7 +115,7 @@ func printComparison(w io.Writer, rows []krigo.Comparison) {
 		fmt.Fprintln(w)
 	}
 	line := func(r krigo.Comparison, measures map[string]krigo.Measure, format string) {
-		fmt.Fprintf(w, "%-10s %5.3g", r.Objective, r.Epsilon)
+		fmt.Fprintf(w, "%-10s %5s", r.Objective, krigo.Width(r.Epsilon))
 		for _, name := range shown {
 			text := "-"
 			if m, ok := measures[name]; ok {

@@ -80,7 +80,11 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 			if e.Certificate == nil {
 				fmt.Fprintf(w, "No certificate: %s.\n", e.CertificateReason)
 			} else {
-				fmt.Fprintf(w, "%s at the rounded parameters: %.6f\n", e.Certificate.Label, e.Certificate.Bound)
+				sure := ""
+				if c := e.Certificate; c.Valid {
+					sure = fmt.Sprintf(", with %s confidence (over the draw of the certified rows)", krigo.Complement(c.Delta))
+				}
+				fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label, krigo.RoundUp(e.Certificate.Bound, 6), sure)
 			}
 			return nil
 		}),

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,10 +50,10 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Loss, "loss", "band", "bounded loss that is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute")
 	flags.StringVar(&f.epsilon, "epsilon", "0.6", "half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8")
 	flags.StringVar(&o.EpsilonUnits, "epsilon-units", "sd", "units of ε: sd (standard deviations of the target) or raw (the target's own)")
-	flags.Float64Var(&o.Delta, "delta", 0.01, "the certificate may fail with this probability")
+	flags.Float64Var(&o.Delta, "delta", 0.01, "the certificate may fail with this probability, over the draw of the certified rows")
 	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]; L,mixed: 0, 1 or 2 digits, and under ARD perhaps only 1 to 4 different lengthscales, whichever gives the lowest bound, and paid for (kl-pac, sqrt-pac)")
 	flags.StringVar(&f.bound, "bound", "", "inequality of the certificate: kl, maurer (kl with its exact constant), pinsker, split-kl, or betting (a posterior fixed before the certified rows were seen) (default: kl; of a posterior learnt from an informed prior maurer)")
-	flags.Float64Var(&o.Promise, "promise", 0, "also find the smallest band ±ε that is guaranteed for this share of the predictions, as in 0.95; half of δ goes to it")
+	flags.Float64Var(&o.Promise, "promise", 0, "also find the smallest band ±ε that is guaranteed for this share of the predictions, as in 0.95, with confidence 1−δ like the certificate; half of δ goes to it")
 	flags.StringSliceVar(&o.Categorical, "categorical", nil, "columns of categories, text or numbers: each becomes a column of 0 and 1 for every category of the prior rows, and one for all others; the encoding is kept in the model")
 	flags.StringVar(&o.Missing, "missing", dataset.Refuse, "missing values of inputs: refuse, or mean (of the column over the prior rows; among categories they count as others)")
 	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
@@ -174,7 +175,7 @@ func (f *fitFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Kernel, "kernel", "se", "covariance function: "+strings.Join(kernel.Names, ", ")+"; sums and products as in \"se+linear\", \"se*periodic\"")
 	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
 	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
-	flags.Float64Var(&o.CalibrationFraction, "calibration-fraction", 0, "share of the rows set aside for split-conformal intervals")
+	flags.Float64Var(&o.CalibrationFraction, "calibration-fraction", 0, "share of the rows set aside for split-conformal intervals, which hold 95 % of further targets on average over draws of these rows and further rows from the same source (exchangeable rows)")
 	flags.StringVar(&o.Prior, "prior", "", "prior of the certificate: grid (data-blind, its parameters on the grid; the objective trains on all certified rows) or informed (the objective trains it on the prior rows; nothing is learnt on the certified ones unless --posterior says so) (default: grid where an objective is named or one of --grid, --alpha, --posterior fitc or free, --init, --fix-parameters, --solver cg or nearest, else informed)")
 	flags.Float64Var(&o.PriorShare, "prior-share", 0, "share of the rows, test and calibration rows apart, that are prior rows (default: for an informed prior 0.7, of more than 3,333 rows all but 1,000, up to 0.8, and less where that would leave fewer than 21 rows; else a tenth, at least 20 and at most 1,000 rows)")
 	flags.Float64SliceVar(&o.Temper, "temper", nil, "informed prior: factors of its covariance; several are chosen among on the certified rows and paid for; none: 1")
@@ -208,7 +209,7 @@ certified on the others, by their own misses. With --prior grid, or where --obje
 given, a tenth are (20 to 1,000), the model is trained on the certified rows, and a PAC-Bayes
 bound counts them all the same: kl-pac trains for this bound itself.
 
-The certificate says: with confidence 1−δ, the expected loss of predictions on a further row
+The certificate says: with confidence 1−δ (over the draw of the certified rows), the expected loss of predictions on a further row
 of the same source is at most a bound. Choose the loss and ε before you look at the data; a
 certificate picked as the best of several runs isn't one.`,
 		Example: `  krigo fit houses.csv --target price
@@ -269,6 +270,7 @@ certificate picked as the best of several runs isn't one.`,
 			if r.Rank() > 0 {
 				return nil
 			}
+			noteRefit(m, out)
 			if err := m.Save(out); err != nil {
 				return err
 			}
@@ -288,6 +290,30 @@ certificate picked as the best of several runs isn't one.`,
 	flags.StringVar(&resume, "resume", "", "go on from this checkpoint of an interrupted fit with the same data and flags")
 	return cmd
 }
+
+// refitted is the notice of a model that takes the place of another one of the same data.
+const refitted = "it replaces a certified model of the same data: keeping the better of several fits isn't covered by either certificate"
+
+// noteRefit notes in a model that the file it is saved to held another certified one of mostly the
+// same rows: another seed deals other test rows. The same fit again is no choice, but keeps the note.
+func noteRefit(m *krigo.Model, path string) {
+	old, err := krigo.Load(path)
+	if err != nil || !certified(old) || !certified(m) {
+		return
+	}
+	common := 0
+	for _, h := range m.Rows {
+		if _, found := slices.BinarySearch(old.Rows, h); found {
+			common++
+		}
+	}
+	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && !slices.Contains(old.Notices, refitted)
+	if 2*common > len(m.Rows) && !again {
+		m.Notices = append(m.Notices, refitted)
+	}
+}
+
+func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certificate.Valid }
 
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {
@@ -431,14 +457,18 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
 	if t := m.Test; t != nil {
 		fmt.Fprintf(w, "Test      %d rows: RMSE %.4g (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, t.RMSERaw, m.Target, t.MSE, t.NLPD)
-		fmt.Fprintf(w, "          loss of the mean %.3f, of a random draw %.3f; 95 %% credible intervals hold %.1f %%\n", t.MeanRisk, t.GibbsRisk, 100*t.Coverage95)
+		draw := fmt.Sprintf(", of a random draw %.3f", t.GibbsRisk)
+		if m.Terms.Route == pacbayes.Direct { // which doesn't speak of one
+			draw = ""
+		}
+		fmt.Fprintf(w, "          loss of the mean %.3f%s; 95 %% credible intervals, the model's own belief, hold %.1f %%\n", t.MeanRisk, draw, 100*t.Coverage95)
 		if t.Conformal != nil {
 			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones %.1f %%\n", 100**t.Conformal, 100**t.Normalised)
 		}
 	}
 	if f := m.Conformal; f != nil {
-		fmt.Fprintf(w, "Intervals conformal ±%.4g, normalised ±%.3g sd: %s of further targets, on average over them and over draws of the %d calibration rows\n",
-			f.HalfWidth*m.Scaling.TargetScale, f.Normalised, percent(f.Level), f.Rows)
+		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d calibration rows and further rows from the same source (exchangeable rows)\n",
+			krigo.Width(f.HalfWidth*m.Scaling.TargetScale), krigo.Width(f.Normalised), krigo.Complement(1-f.Level), f.Rows)
 	}
 	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
 		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)

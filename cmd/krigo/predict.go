@@ -41,14 +41,15 @@ other columns are ignored. In the target's own units:
   predictive_variance  of an observation: with observation noise
   lower95, upper95     central 95 % credible interval for an observation
 
-This interval is the model's own belief. Others, each with a guarantee of its own kind, are
-asked for by --intervals and come as KIND_lower, KIND_upper:
+This interval is the model's own belief, not certified. Others, each with a guarantee of
+its own kind, are asked for by --intervals and come as KIND_lower, KIND_upper:
 
-  conformal    holds 95 % of further targets on average, whatever the model (needs a fit
-               with --calibration-fraction)
+  conformal    holds 95 % of further targets, on average over draws of the calibration rows
+               and further rows from the same source (exchangeable rows), whatever the model
+               (needs a fit with --calibration-fraction)
   normalised   the same, wider where the model is less sure
-  band         the certificate's: with its confidence, at least its share of all further
-               targets lie within (krigo certify says both)
+  band         the certificate's: with its confidence, over the draw of the certified rows,
+               at least its share of all further targets lie within (krigo certify says both)
 
 --samples K draws K functions from the posterior, jointly for all rows, and adds their values
 as sample1 … sampleK: draws of the function itself, without observation noise.

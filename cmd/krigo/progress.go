@@ -57,11 +57,12 @@ func (p *progress) compared(c krigo.Compared) {
 	if p.w == nil {
 		return
 	}
-	line := fmt.Sprintf("%d of %d fits done: %s, ε %.3g, seed %d", c.Done, c.Total, c.Objective, c.Epsilon, c.Seed)
-	for _, name := range []string{"bound", "mse"} {
-		if v, ok := c.Measures[name]; ok {
-			line += fmt.Sprintf(", %s %.4f", name, v)
-		}
+	line := fmt.Sprintf("%d of %d fits done: %s, ε %s, seed %d", c.Done, c.Total, c.Objective, krigo.Width(c.Epsilon), c.Seed)
+	if v, ok := c.Measures["bound"]; ok {
+		line += fmt.Sprintf(", bound %.4f", krigo.RoundUp(v, 4))
+	}
+	if v, ok := c.Measures["mse"]; ok {
+		line += fmt.Sprintf(", mse %.4f", v)
 	}
 	left := time.Since(p.begin) / time.Duration(c.Done) * time.Duration(c.Total-c.Done)
 	p.print(fmt.Sprintf("%s; about %v left", line, left.Round(time.Second)))

@@ -1,6 +1,11 @@
 "use strict";
 const $ = id => document.getElementById(id);
 const shown = v => Number(v.toPrecision(5)).toString();
+// width is a half-width in four digits, rounded up: a narrower band isn't what was guaranteed.
+const width = w => {
+  const unit = 10 ** (3 - Math.floor(Math.log10(w)));
+  return shown(Math.ceil(w * unit * (1 - 1e-12)) / unit);
+};
 let token = "", model = null, asked = 0, saved = "";
 
 function problem(text) {
@@ -83,8 +88,9 @@ async function one() {
     problem("");
     $("target").textContent = model.target;
     $("mean").textContent = shown(p.mean);
-    $("interval").textContent = "95 % of observations between " + shown(p.lower95) + " and " + shown(p.upper95) +
-      "; standard deviation of the function " + shown(Math.sqrt(p.latent_variance)) + (certified() ? "; the green frame is the certificate's ± " + shown(certified()) : "");
+    $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + shown(p.lower95) + " and " + shown(p.upper95) +
+      ", standard deviation of the function " + shown(Math.sqrt(p.latent_variance)) + "." +
+      (certified() ? " The green frame is the certificate's ± " + width(certified()) + ", with the confidence and for the share said above." : "");
     band(p);
     $("answer").hidden = false;
   } catch (e) {
