@@ -288,14 +288,18 @@ func (g *Gradient) of(s kernel.Spec, d *[]float64) {
 // Recertification is what Certify finds.
 type Recertification struct {
 	Certificate *Certificate `json:"certificate"`
-	Matches     bool         `json:"matches"` // the model's own certificate was reproduced
-	// Differs says what the model's own certificate has otherwise; "" where it was reproduced, or
-	// another ε asked for.
+	Matches     bool         `json:"matches"` // the model's own certificate was reproduced, and what stands beside it
+	// Differs says what the model has otherwise; "" where all was reproduced, or another ε asked for.
 	Differs string `json:"-"`
+	// AsStored lists what the model says that can't be told from its data.
+	AsStored []string `json:"as_stored,omitempty"`
+	// Refitted says that fitting again gave the same bits: see Refit.
+	Refitted bool `json:"refitted,omitempty"`
 }
 
 // Certify computes a model's certificate anew from its parameters and the data it was
-// made from. An epsilon other than 0, in standard deviations of the target, asks for
+// made from, and what stands beside it: observation noise, conformal intervals, test figures, ranges.
+// An epsilon other than 0, in standard deviations of the target, asks for
 // another half-width than the declared one: the number is then a heuristic, never a
 // certificate, because the half-width was chosen after the rows were seen.
 func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification, error) {
@@ -310,12 +314,11 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 		if m.Certificate == nil {
 			return nil, &NoCertificate{m.CertificateReason}
 		}
-		c, err := m.Certify(d)
+		v, err := m.Verify(d)
 		if err != nil {
 			return nil, err
 		}
-		differs := c.Difference(m.Certificate)
-		return &Recertification{c, differs == "", differs}, nil
+		return &Recertification{Certificate: v.Certificate, Matches: v.Differs == "", Differs: v.Differs, AsStored: v.AsStored}, nil
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
 		return nil, usage("epsilon: the loss clipped-absolute has none")

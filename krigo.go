@@ -52,7 +52,7 @@ type Event struct {
 // A fit resumes only with the same data and options.
 type Checkpoint struct {
 	Version     int                     `json:"version"`
-	Fingerprint string                  `json:"fingerprint"` // of data and options
+	Fingerprint string                  `json:"fingerprint"` // of all rows and all options
 	Runs        map[string]*train.State `json:"runs"`
 
 	// Curves are how the runs went so far.
@@ -342,6 +342,9 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 		if err := m.Calibrate(p.data, p.roles); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.noteOrder(m); err != nil {
+		return nil, err
 	}
 	if m.Certificate, err = m.Certify(p.data); err != nil {
 		if !errors.Is(err, pacbayes.ErrTooFewRows) {

@@ -24,6 +24,7 @@ type prepared struct {
 	scaling   dataset.Scaling
 	loss      pacbayes.Loss // half-widths in scaled units
 	epsRaw    float64
+	print     string           // of the data and options: a checkpoint's fingerprint
 	rows      *dataset.Scaled  // to train on, of this rank
 	y, scale  []float64        // of these: scaled targets, and |y_raw| for losses relative to it
 	all       objective.Memory // of all ranks, scaled, for a full GP alone
@@ -77,6 +78,9 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		return nil, err
 	}
 	p.setLoss(o)
+	if p.print, err = p.fingerprint(o); err != nil {
+		return nil, err
+	}
 	return p, p.take(dataset.Certified)
 }
 

@@ -3,7 +3,6 @@ package krigo
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -200,14 +199,17 @@ type checkpoints struct {
 	save     func(*Checkpoint) error
 }
 
+// checkpointVersion is that of what a Checkpoint holds. Version 1 didn't know all rows and options.
+const checkpointVersion = 2
+
 // checkpoints begins with the states to resume from, if there are any.
 func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 	c := &checkpoints{progress: o.Progress, save: o.Save,
-		states: &Checkpoint{Version: 1, Fingerprint: p.fingerprint(o), Runs: map[string]*train.State{}, Anchors: map[string][]float64{}, Curves: map[string]*model.Curve{}, Batches: map[string]*train.AdamState{}, MMA: map[string]*train.MMAState{}}}
+		states: &Checkpoint{Version: checkpointVersion, Fingerprint: p.print, Runs: map[string]*train.State{}, Anchors: map[string][]float64{}, Curves: map[string]*model.Curve{}, Batches: map[string]*train.AdamState{}, MMA: map[string]*train.MMAState{}}}
 	if o.Resume == nil {
 		return c, nil
 	}
-	if o.Resume.Version != 1 || o.Resume.Fingerprint != c.states.Fingerprint {
+	if o.Resume.Version != checkpointVersion || o.Resume.Fingerprint != c.states.Fingerprint {
 		return nil, ErrOtherCheckpoint
 	}
 	maps.Copy(c.states.Runs, o.Resume.Runs)
@@ -513,31 +515,23 @@ func (p *prepared) box(o Options, f family, x0 []float64) train.Bounds {
 	return b
 }
 
-// fingerprint identifies data and options that a checkpoint belongs to.
-func (p *prepared) fingerprint(o Options) string {
-	init, _ := json.Marshal(o.Init) // parameters of a kernel: nothing in them can fail
-	method := ""                    // absent where only L-BFGS comes into question, as in checkpoints of old
-	if o.freeForm() || o.Objective == "renyi" || o.Optimizer != "lbfgs" {
-		method = fmt.Sprintf(" free=%v %s batch=%d rate=%v", o.PosteriorFree, o.Optimizer, o.Batch, o.LearningRate)
-		if o.onBatches() || o.Objective == "renyi" { // schedules depend on them; more of lbfgs's only go on
-			method += fmt.Sprintf(" epochs=%d", o.Epochs)
+// fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
+// to: all of them, but that more evaluations of L-BFGS and MMA only go on.
+func (p *prepared) fingerprint(o Options) (string, error) {
+	if !o.onBatches() && o.Objective != "renyi" {
+		o.Epochs = 0
+	}
+	asked, err := o.text()
+	if err != nil {
+		return "", err
+	}
+	of := fmt.Sprintf("rows=%s inputs=%q options=%s", p.units.Hash, p.data.Inputs, asked)
+	if p.test != nil {
+		units, err := p.test.Units()
+		if err != nil {
+			return "", err
 		}
+		of += " test=" + units.Hash
 	}
-	if o.Prior == "informed" || o.GridMixed || o.Promise > 0 || o.Bound != pacbayes.KLFamily {
-		method += fmt.Sprintf(" prior=%s %v inducing=%d %v full=%v temper=%v learnt=%v %v bound=%s route=%s promise=%v mixed=%v", o.Prior, o.PriorShare, o.Inducing, o.AutoInducing, o.Full, o.Temper,
-			o.PosteriorLearnt, o.PosteriorFree, o.Bound, o.MeanBound, o.Promise, o.GridMixed)
-	}
-	if o.Objective == "renyi" || o.Batches != "uniform" {
-		method += fmt.Sprintf(" %s anneal=%s cv=%v", o.Batches, o.Anneal, o.AlphaCV)
-	}
-	if p.trainsByCG(o) {
-		method += " solver=cg" // estimates take other steps
-	}
-	if e := p.data.Encoding; e != nil {
-		text, _ := json.Marshal(e) // as of o.Init
-		method += " encoding=" + string(text)
-	}
-	return fmt.Sprintf("%s seed=%d objective=%s kernel=%s ard=%s mean=%s loss=%+v delta=%v grid=%s restarts=%d init=%s scaling=%+v inducing=%d %s fixed=%v alpha=%v learn=%v%s",
-		p.units.Hash, o.Seed, o.Objective, o.Kernel, o.ARD, o.Mean, p.loss, o.Delta, o.Grid,
-		o.Restarts, init, p.scaling, p.inducing, o.InducingInit, o.FixInducing, p.alpha, o.LearnAlpha, method)
+	return of, nil
 }

@@ -12,7 +12,7 @@ import (
 // a line, or in two where a band was asked for. Every number is rounded to the cautious side:
 // what is promised must hold.
 func Sentence(m *Model, c *Certificate) string {
-	lead := confidence(c.Delta, "certified")
+	lead := confidence(c.Delta, "certified", c.Group)
 	if !c.Valid {
 		lead = "Not a certificate but a " + c.Label + ":\n"
 	}
@@ -29,7 +29,7 @@ func Sentence(m *Model, c *Certificate) string {
 	promise := ""
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		// The share itself isn't rounded: it was asked for.
-		share := least(math.Min(RoundUp(p.Bound, 3), 1-p.Share))
+		share := least(math.Min(RoundUp(p.Bound, 3), 1-p.Share), c.Group)
 		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, within(m, p))
 		lead = same
 	} else if p != nil {
@@ -41,7 +41,7 @@ func Sentence(m *Model, c *Certificate) string {
 // Sentence says in words what fresh rows show of the model's predictions, what that rests on, and
 // what of the model's own certificate it contradicts.
 func (f *Fresh) Sentence(m *Model) string {
-	said := confidence(f.Delta, "fresh") + bound(m, &Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route,
+	said := confidence(f.Delta, "fresh", m.Group) + bound(m, &Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
 		Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw})
 	switch {
 	case f.Seen == f.Rows:
@@ -69,13 +69,26 @@ func (f *Fresh) Sentence(m *Model) string {
 		"\nFor rows like these rely on what they show, not on the certificate.", f.Delta)
 }
 
-// confidence begins a statement that holds with probability 1−δ over the draw of some rows.
-func confidence(delta float64, rows string) string {
-	return fmt.Sprintf("With %s confidence (over the draw of the %s rows), ", Complement(delta), rows)
+// confidence begins a statement that holds with probability 1−δ over the draw of some rows, or groups
+// of them by a column.
+func confidence(delta float64, which, group string) string {
+	what := "rows"
+	if group != "" {
+		what = "groups"
+	}
+	return fmt.Sprintf("With %s confidence (over the draw of the %s %s), ", Complement(delta), which, what)
 }
 
-func least(b float64) string {
-	return fmt.Sprintf("at least %s of predictions on further rows of this kind", Complement(b))
+func least(b float64, group string) string {
+	return fmt.Sprintf("at least %s of predictions on further %s", Complement(b), kind(group))
+}
+
+// kind is what a bound speaks about: of groups the mean loss of each counts once, however many rows it has.
+func kind(group string) string {
+	if group != "" {
+		return fmt.Sprintf("groups of rows of this kind (by %s, on average over groups)", group)
+	}
+	return "rows of this kind"
 }
 
 // within is the band of a promise.
@@ -88,7 +101,7 @@ func within(m *Model, p *pacbayes.Promise) string {
 
 // bound says what the bound on the mean promises. On the route direct there is no other.
 func bound(m *Model, c *Certificate) string {
-	share := least(RoundUp(c.MeanBound, 3))
+	share := least(RoundUp(c.MeanBound, 3), c.Group)
 	switch {
 	case RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
 		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.", RoundUp(c.MeanBound, 3))
@@ -106,7 +119,7 @@ func bound(m *Model, c *Certificate) string {
 	if c.Loss != pacbayes.ClippedAbsolute {
 		unit = fmt.Sprintf(" (ε = %s)", Width(c.EpsilonRaw))
 	}
-	return fmt.Sprintf("the expected %s loss of predictions on further rows of this kind is at most %.3f%s.", c.Loss, RoundUp(c.MeanBound, 3), unit)
+	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.", c.Loss, kind(c.Group), RoundUp(c.MeanBound, 3), unit)
 }
 
 // RoundUp rounds a bound on a risk up to so many decimals, at most 1.

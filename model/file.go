@@ -126,10 +126,11 @@ func meanName(m kernel.Mean) string {
 
 // Save writes the model to a file, all or nothing.
 func (m *Model) Save(path string) error {
-	return dataset.WriteFileAtomic(path, m.write)
+	return dataset.WriteFileAtomic(path, m.Write)
 }
 
-func (m *Model) write(w io.Writer) error {
+// Write writes the model as a file holds it.
+func (m *Model) Write(w io.Writer) error {
 	p := m.Posterior
 	roles := make([]byte, len(m.positional))
 	for i, r := range m.positional {

@@ -81,7 +81,7 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 func encode(t testing.TB, m *Model) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := m.write(&out); err != nil {
+	if err := m.Write(&out); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

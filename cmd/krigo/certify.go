@@ -15,7 +15,7 @@ import (
 
 func newCertify(c *common) *cobra.Command {
 	var epsilon float64
-	var fresh bool
+	var fresh, refit bool
 	cmd := &cobra.Command{
 		Use:   "certify MODEL DATA",
 		Short: "Recompute a model's certificate from the model file and its data",
@@ -60,6 +60,9 @@ made from are counted, since a copy can't be told from a second row that came ou
 				printFresh(w, m, f)
 				return nil
 			}
+			if refit && (cmd.Flags().Changed("epsilon") || job.Size() > 1) {
+				return &krigo.UsageError{Err: errors.New("--refit fits with the ε that was declared, on one rank")}
+			}
 			r, err := krigo.Certify(m, table, epsilon)
 			if err != nil {
 				return err
@@ -69,7 +72,18 @@ made from are counted, since a copy can't be told from a second row that came ou
 				if m.Trained().Noise < 1e-6 {
 					hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the one it was fitted on"
 				}
-				return fmt.Errorf("%s isn't what its model and data make it, whose %s: don't rely on this file%s", args[0], r.Differs, hint)
+				return fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", args[0], r.Differs, hint)
+			}
+			if refit {
+				progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+				differs, err := krigo.Refit(cmd.Context(), m, table, progress.event)
+				progress.end()
+				if err != nil {
+					return err
+				}
+				if r.Refitted = differs == ""; !r.Refitted {
+					return fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another version of krigo that may be rounding, else don't rely on this file", args[0], differs)
+				}
 			}
 			if c.json {
 				return printJSON(w, r)
@@ -78,10 +92,17 @@ made from are counted, since a copy can't be told from a second row that came ou
 			if r.Matches {
 				fmt.Fprintf(w, "\nThe model's own %s was reproduced.\n", r.Certificate.Label)
 			}
+			for _, s := range r.AsStored {
+				fmt.Fprintf(w, "Taken as stored: %s.\n", s)
+			}
+			if r.Refitted {
+				fmt.Fprintln(w, "Fitting again gave the same model to the last bit.")
+			}
 			return nil
 		}),
 	}
 	cmd.Flags().Float64Var(&epsilon, "epsilon", 0, "another half-width, in standard deviations of the target: a heuristic number (default: the declared one)")
+	cmd.Flags().BoolVar(&refit, "refit", false, "fit again with the options that the model was fitted with, and compare every bit")
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "bound the risk from rows the model never saw")
 	return cmd
 }

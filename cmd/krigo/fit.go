@@ -59,6 +59,8 @@ func (f *objectiveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
 	flags.BoolVar(&f.noStandardise, "no-standardise", false, "use the columns as they are: declared constants 0 and 1")
 	flags.StringVar(&o.Solver, "solver", "auto", "how a full GP is solved: cholesky (exact, up to 20,000 rows), cg (conjugate gradients without a stored matrix; evidence only, an estimate, no certificate), nearest (with --fix-parameters: each prediction from the 1,024 training rows nearest to it, no certificate); auto: cholesky while it fits, then cg, past 50,000 rows nearest")
+	flags.StringVar(&o.Split, "split", "random", "how rows get their roles: random (by the seed and what they hold, wherever they stand in the file), or last: the certified rows are the last but for test rows, and what is said of them is a backtest, no certificate")
+	flags.StringVar(&o.Group, "group", "", "column (no input then) whose rows with the same value belong together, as those of a patient or a machine: whole groups get roles, and the certificate is about further groups")
 	flags.Uint64Var(&o.Seed, "seed", 0, "deals the rows their roles and draws random starts; same seed, same result")
 }
 

@@ -1,0 +1,57 @@
+package krigo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// Refit fits a model again with the options that it was fitted with, from the data that it was
+// made from, and says what came out otherwise: "" where all bits are the same, but for the time that
+// it took. That is what no other check can show: that the posterior, the parameters of an informed prior
+// among it, is what the options make of the rows. On another kind of processor, or by another
+// version, bits may differ where nothing is wrong.
+func Refit(ctx context.Context, m *Model, table *dataset.Table, progress func(Event)) (differs string, err error) {
+	if m.Fitted == nil {
+		return "", errors.New("the model doesn't say what it was fitted with: it was made by a krigo that didn't keep that")
+	}
+	var o Options
+	decoder := json.NewDecoder(bytes.NewReader(m.Fitted))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&o); err != nil {
+		return "", fmt.Errorf("what the model was fitted with can't be read (%w): was it made by a newer krigo?", err)
+	}
+	o.Progress = progress
+	again, err := Fit(ctx, table, o)
+	if err != nil {
+		return "", fmt.Errorf("fitting again: %w", err)
+	}
+	if again.Certificate != nil && m.Certificate != nil {
+		if d := again.Certificate.Difference(m.Certificate); d != "" {
+			return "the certificate's " + d, nil
+		}
+	}
+	bits := func(m *Model) ([]byte, error) {
+		same := *m
+		same.Training.Seconds, same.Source, same.Notices = 0, "", nil // which name files
+		if m.Counts[dataset.Test] == 0 {
+			same.Test = nil // of a table of its own, which isn't at hand
+		}
+		var out bytes.Buffer
+		err := same.Write(&out)
+		return out.Bytes(), err
+	}
+	a, err := bits(again)
+	if err != nil {
+		return "", err
+	}
+	b, err := bits(m)
+	if err == nil && !bytes.Equal(a, b) {
+		differs = "some bits are others, in the last digits of what was trained if not more"
+	}
+	return differs, err
+}
