@@ -174,8 +174,15 @@ func (s Scaling) Target(dst, y []float64) {
 // RawMean turns a mean of the scaled target into the target's unit.
 func (s Scaling) RawMean(m float64) float64 { return m*s.TargetScale + s.TargetMean }
 
-// RawVariance turns a variance of the scaled target into the target's unit squared.
-func (s Scaling) RawVariance(v float64) float64 { return v * s.TargetScale * s.TargetScale }
+// RawSD turns a variance of the scaled target into a standard deviation in the target's unit,
+// which is a float64 also where its square is none.
+func (s Scaling) RawSD(v float64) float64 { return math.Sqrt(v) * s.TargetScale }
+
+// RawVariance turns a variance of the scaled target into the target's unit squared. One below the
+// range of float64 is 0, one above it the largest float64: JSON and tables hold no infinity.
+func (s Scaling) RawVariance(v float64) float64 {
+	return min(v*s.TargetScale*s.TargetScale, math.MaxFloat64)
+}
 
 func overflow(source, name string) error {
 	return fmt.Errorf("%s: the values of column %q are too large to average: change its unit", source, name)
