@@ -291,10 +291,11 @@ func (r *maker) relevance() error {
 			for _, p := range ps {
 				mean += p.Mean / float64(len(ps))
 			}
+			unit := r.m.Scaling.TargetScale // in the target's own a square may leave the range of float64
 			for _, p := range ps {
-				square += (p.Mean - mean) * (p.Mean - mean) / float64(len(ps))
+				square += (p.Mean - mean) / unit * ((p.Mean - mean) / unit) / float64(len(ps))
 			}
-			r.effect[j] = math.Sqrt(square)
+			r.effect[j] = math.Sqrt(square) * unit
 		}
 	}
 	for j := range d {
