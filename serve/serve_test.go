@@ -301,6 +301,8 @@ func TestRefusals(t *testing.T) {
 		{"rows no array", rows(`{"x": 1}`), 400, "{ where [ should be"},
 		{"row no row", rows(`[[1], 5]`), 400, "row 2: 5 is neither"},
 		{"input missing", rows(`[{"x": 1}, {"z": 1}]`), 400, `row 2: input \"x\" is missing`},
+		{"an input twice", rows(`[{"x": 1}, {"x": 1, "z": [{"x": 1}], "x": 2}]`), 400, `row 2: \"x\" stands twice`},
+		{"an escaped input twice", rows(`[{"x": 1, "\u0078": 2}]`), 400, `row 1: \"x\" stands twice`},
 		{"too many values", rows(`[[1, 2]]`), 400, "row 1: 2 values for 1 inputs"},
 		{"text", rows(`[{"x": "1"}]`), 400, `row 1: input \"x\": \"1\" is text`},
 		{"null", rows(`[[null]]`), 400, "row 1: the value is missing"},
