@@ -216,9 +216,9 @@ func (t *Table) notNumber(u use, text string) string {
 	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
 	switch {
 	case programmed(text) && program == nil:
-		return fmt.Sprintf("%q is written as in a program; write a decimal number, of digits without underscores", clip(text))
+		return fmt.Sprintf("%q is written as in a program; write a decimal number, without underscores", clip(text))
 	case grouped.MatchString(text) && decimalComma == nil:
-		return fmt.Sprintf("%q is ambiguous: its comma may group thousands or be a decimal comma; write numbers without the one, and with a decimal point for the other", clip(text))
+		return fmt.Sprintf("%q is ambiguous: its comma may group thousands or be a decimal comma; write numbers without groups and with a decimal point", clip(text))
 	case grouped.MatchString(text):
 		return fmt.Sprintf("%q groups thousands; write numbers without such commas", clip(text))
 	case errors.Is(err, strconv.ErrRange):
