@@ -581,7 +581,10 @@ func TestCertifyFresh(t *testing.T) {
 	}
 	back := every(0, 1, 85)
 	slices.Reverse(back)
-	for _, rows := range [][]int{back, every(0, 1, 84)} {
+	if f, err := krigo.CertifyFresh(soft, pick(homes(), back)); err == nil || !strings.Contains(err.Error(), "no test rows were set aside") {
+		t.Errorf("its own rows backwards: %+v, %v", f, err)
+	}
+	for _, rows := range [][]int{back[1:], every(0, 1, 84)} {
 		if f, err := krigo.CertifyFresh(soft, pick(homes(), rows)); err != nil || f.Seen != len(rows) ||
 			!strings.Contains(f.Sentence(soft), "Every one of these rows equals one that the model was made from: if they are the same observations, this says nothing.") {
 			t.Errorf("%d of its own rows pass for fresh: %+v, %v", len(rows), f, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -29,8 +30,10 @@ var IntervalKinds = []string{"conformal", "normalised", "band"}
 
 // Intervals returns an interval of a kind for every prediction.
 func Intervals(m *Model, kind string, ps []Prediction) ([]Interval, error) {
-	var half func(Prediction) (below, above float64)
-	same := func(w float64) (below, above float64) { return w, w }
+	interval := func(below, above float64) func(Prediction) Interval {
+		return func(p Prediction) Interval { return Interval{p.Mean - below, p.Mean + above} }
+	}
+	var of func(Prediction) Interval
 	switch c := m.Conformal; {
 	case !slices.Contains(IntervalKinds, kind):
 		return nil, usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
@@ -39,21 +42,27 @@ func Intervals(m *Model, kind string, ps []Prediction) ([]Interval, error) {
 		if err != nil {
 			return nil, err
 		}
+		of = interval(below, above)
 		if relative {
-			return relativeBands(ps, below), nil
+			of = func(p Prediction) Interval { return relativeBand(p.Mean, below) }
 		}
-		half = func(Prediction) (float64, float64) { return below, above }
 	case c == nil:
 		return nil, fmt.Errorf("%s intervals: the model has no calibration rows: fit it with --calibration-fraction", kind)
 	case kind == "conformal":
-		half = func(Prediction) (float64, float64) { return same(c.HalfWidth * m.Scaling.TargetScale) }
+		w := c.HalfWidth * m.Scaling.TargetScale
+		of = interval(w, w)
 	default:
-		half = func(p Prediction) (float64, float64) { return same(c.Normalised * math.Sqrt(p.PredictiveVariance)) }
+		of = func(p Prediction) Interval {
+			w := c.Normalised * p.PredictiveSD()
+			return Interval{p.Mean - w, p.Mean + w}
+		}
 	}
 	is := make([]Interval, len(ps))
 	for i, p := range ps {
-		below, above := half(p)
-		is[i] = Interval{p.Mean - below, p.Mean + above}
+		is[i] = of(p)
+		if !linalg.Finite([]float64{is[i].Lower, is[i].Upper}) {
+			return nil, fmt.Errorf("prediction %d: the %s interval overflows: leave these intervals out, or fit the target in a larger unit", i+1, kind)
+		}
 	}
 	return is, nil
 }
@@ -75,20 +84,15 @@ func band(c *Certificate) (below, above float64, relative bool, err error) {
 	return 0, 0, false, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
 }
 
-// relativeBands are the y with |y − ŷ| ≤ ε|y|: between ŷ/(1+ε) and ŷ/(1−ε), and without an
+// relativeBand is the y with |y − ŷ| ≤ ε|y|: between ŷ/(1+ε) and ŷ/(1−ε), and without an
 // end from ε = 1 on.
-func relativeBands(ps []Prediction, epsilon float64) []Interval {
-	is := make([]Interval, len(ps))
-	for i, p := range ps {
-		near, far := p.Mean/(1+epsilon), p.Mean/(1-epsilon)
-		switch {
-		case epsilon >= 1:
-			is[i] = Interval{-math.MaxFloat64, math.MaxFloat64}
-		case p.Mean < 0:
-			is[i] = Interval{far, near}
-		default:
-			is[i] = Interval{near, far}
-		}
+func relativeBand(mean, epsilon float64) Interval {
+	near, far := mean/(1+epsilon), mean/(1-epsilon)
+	switch {
+	case epsilon >= 1:
+		return Interval{-math.MaxFloat64, math.MaxFloat64}
+	case mean < 0:
+		return Interval{far, near}
 	}
-	return is
+	return Interval{near, far}
 }

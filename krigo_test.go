@@ -568,7 +568,7 @@ func TestCancel(t *testing.T) {
 		if saves < after || after == 0 && saves > 0 || saves > after+runtime.GOMAXPROCS(0) {
 			t.Errorf("cancelled after %d steps: %d offers", after, saves)
 		}
-		if after > 0 && (offered.Version != 1 || offered.Fingerprint == "" || len(offered.Runs) == 0) {
+		if after > 0 && (offered.Version != 2 || offered.Fingerprint == "" || len(offered.Runs) == 0) {
 			t.Errorf("cancelled after %d steps: checkpoint %+v", after, offered)
 		}
 	}
@@ -716,7 +716,7 @@ func TestResumeRefuses(t *testing.T) {
 		t.Errorf("other data: %v", err)
 	}
 	o.Resume = checkpoint()
-	o.Resume.Version = 2
+	o.Resume.Version = 1
 	if err := resume(homes(), o); err == nil {
 		t.Error("another version: accepted")
 	}

@@ -17,9 +17,25 @@ import (
 type Prediction struct {
 	Mean               float64 `json:"mean"`                // of f and of y
 	LatentVariance     float64 `json:"latent_variance"`     // of f
-	PredictiveVariance float64 `json:"predictive_variance"` // of y: with observation noise
+	PredictiveVariance float64 `json:"predictive_variance"` // of y: with observation noise; see dataset.Scaling.RawVariance
 	Lower95            float64 `json:"lower95"`             // central 95 % credible interval for y
 	Upper95            float64 `json:"upper95"`
+
+	latentSD, predictiveSD float64 // of Predict: also where their squares leave the range of float64
+}
+
+// LatentSD is the standard deviation of f. Of a prediction that wasn't made by Predict but read from
+// a file it is the root of the variance.
+func (p Prediction) LatentSD() float64 { return rootUnless(p.latentSD, p.LatentVariance) }
+
+// PredictiveSD is the standard deviation of y, likewise.
+func (p Prediction) PredictiveSD() float64 { return rootUnless(p.predictiveSD, p.PredictiveVariance) }
+
+func rootUnless(sd, variance float64) float64 {
+	if sd > 0 {
+		return sd
+	}
+	return math.Sqrt(variance)
 }
 
 // Predict predicts every row of a table, which needs the model's input columns, in
@@ -42,14 +58,17 @@ func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (
 	}
 	ps := make([]Prediction, d.Rows)
 	for i := range ps {
+		latent, predictive := variance[i], variance[i]+m.ObservationNoise
 		p := Prediction{
 			Mean:               m.Scaling.RawMean(mean[i]),
-			LatentVariance:     m.Scaling.RawVariance(variance[i]),
-			PredictiveVariance: m.Scaling.RawVariance(variance[i] + m.ObservationNoise),
+			LatentVariance:     m.Scaling.RawVariance(latent),
+			PredictiveVariance: m.Scaling.RawVariance(predictive),
+			latentSD:           m.Scaling.RawSD(latent),
+			predictiveSD:       m.Scaling.RawSD(predictive),
 		}
-		half := model.Normal975 * math.Sqrt(p.PredictiveVariance)
+		half := model.Normal975 * p.predictiveSD
 		p.Lower95, p.Upper95 = p.Mean-half, p.Mean+half
-		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.Lower95, p.Upper95}) {
+		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95}) {
 			return nil, fmt.Errorf("%s: %s: the prediction overflows: its inputs are too far from the training data", table.Source, table.Where(i))
 		}
 		ps[i] = p

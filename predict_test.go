@@ -87,6 +87,55 @@ func TestPredictUnits(t *testing.T) {
 	near(t, "prior variance", ps[0].LatentVariance, unit*unit*m.Posterior.Kernel.Spec(m.Posterior.Theta).Variance, 1e-12)
 }
 
+// TestPredictExtremeUnits: in a unit in which the variance leaves the range of float64, and the standard
+// deviation doesn't, intervals are those of any other unit.
+func TestPredictExtremeUnits(t *testing.T) {
+	predict := func(unit float64) (ps []krigo.Prediction, is []krigo.Interval) {
+		table := pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
+		for i := 3; i < len(table.Values); i += 4 {
+			table.Values[i] *= unit
+		}
+		m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1, CalibrationFraction: 0.2, Split: "last"}) // the same roles in any unit
+		ps, err := krigo.Predict(m, table)
+		if err == nil {
+			is, err = krigo.Intervals(m, "normalised", ps)
+		}
+		if err != nil {
+			t.Fatalf("unit %g: %v", unit, err)
+		}
+		return ps, is
+	}
+	want, wantIntervals := predict(1)
+	for unit, variance := range map[float64]float64{0x1p-700: 0, 0x1p-1000: 0, 0x1p540: math.MaxFloat64, 0x1p1000: math.MaxFloat64} {
+		ps, is := predict(unit) // a power of two changes no digit
+		for i, p := range ps {
+			w := want[i]
+			if p.Mean != w.Mean*unit || p.Lower95 != w.Lower95*unit || p.Upper95 != w.Upper95*unit ||
+				p.LatentSD() != w.LatentSD()*unit || p.PredictiveSD() != w.PredictiveSD()*unit ||
+				is[i] != (krigo.Interval{Lower: wantIntervals[i].Lower * unit, Upper: wantIntervals[i].Upper * unit}) {
+				t.Fatalf("unit %g, row %d: %+v, %+v; want %+v, %+v times it", unit, i, p, is[i], w, wantIntervals[i])
+			}
+			if p.LatentVariance != variance || p.PredictiveVariance != variance {
+				t.Fatalf("unit %g, row %d: variances %g, %g; want %g", unit, i, p.LatentVariance, p.PredictiveVariance, variance)
+			}
+		}
+	}
+	// Where an end of an interval overflows that is an error.
+	table := pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
+	for i := 3; i < len(table.Values); i += 4 {
+		table.Values[i] *= 0x1p1000
+	}
+	m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1, CalibrationFraction: 0.2})
+	m.ObservationNoise = 1e30
+	ps, err := krigo.Predict(m, table)
+	if err == nil || !strings.Contains(err.Error(), "overflows") {
+		t.Errorf("%+v, %v", ps, err)
+	}
+	if is, err := krigo.Intervals(m, "conformal", []krigo.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}}); err == nil || !strings.Contains(err.Error(), "prediction 2: the conformal interval overflows") {
+		t.Errorf("%+v, %v", is, err)
+	}
+}
+
 func TestPredictRefuses(t *testing.T) {
 	m := fit(t, homes(), krigo.Options{Kernel: "se+linear", ARD: "off", Restarts: 1})
 	at := func(v float64) *dataset.Table {

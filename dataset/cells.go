@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -23,7 +24,7 @@ func (t *Table) Append(cells []string) {
 // value returns what stands for a cell of column j. Where it is the column's first text, the
 // rows above the given one become text too.
 func (t *Table) value(row, j int, cell string) float64 {
-	v, err := strconv.ParseFloat(cell, 64)
+	v, err := parse(cell)
 	number := err == nil && v-v == 0
 	switch {
 	case !number && isMissing(cell):
@@ -42,6 +43,29 @@ func (t *Table) value(row, j int, cell string) float64 {
 	}
 	return t.code(j, cell)
 }
+
+// parse reads a decimal number. Digits with underscores and hexadecimal numbers are syntax of
+// programs: in a table they are identifiers or mistakes.
+func parse(cell string) (float64, error) {
+	if programmed(cell) {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(cell, 64)
+}
+
+// programmed says whether a cell has the characters by which Go's numbers differ from decimal ones.
+func programmed(cell string) bool {
+	for i := range len(cell) {
+		if c := cell[i]; c == '_' || c|0x20 == 'x' {
+			return true
+		}
+	}
+	return false
+}
+
+// grouped is a number with commas every three digits. With one of them it may as well be a decimal
+// comma.
+var grouped = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.eE].*)?$`)
 
 // code returns the place of a text in the column's list, to which it is added if need be.
 func (t *Table) code(j int, text string) float64 {
@@ -112,16 +136,18 @@ type use struct {
 // counts the others.
 func (t *Table) check(uses ...use) error {
 	columns := make([]int, len(uses))
-	notNumbers := make([][]bool, len(uses)) // by text, of columns of text that are read for numbers
-	text := false
+	wrong := make([][]bool, len(uses)) // by text, of columns of text
+	finite := true                     // is all that a cell must be
 	for k, u := range uses {
 		columns[k] = u.column
-		if texts := t.texts(u.column); texts != nil && !u.categorical {
-			text = true
-			for _, s := range texts {
-				v, err := strconv.ParseFloat(s, 64)
-				notNumbers[k] = append(notNumbers[k], err != nil || v-v != 0)
-			}
+		texts := t.texts(u.column)
+		if texts != nil && !u.categorical || u.categorical && u.fitting {
+			finite = false
+		}
+		for _, s := range texts {
+			v, err := parse(s)
+			number := err == nil && v-v == 0
+			wrong[k] = append(wrong[k], number && u.merged(v) || !number && !u.categorical)
 		}
 	}
 	var first error
@@ -134,20 +160,22 @@ func (t *Table) check(uses ...use) error {
 		if err := t.read(i, n, columns, cells); err != nil {
 			return err
 		}
-		if !text && allFinite(cells) {
+		if finite && allFinite(cells) {
 			continue
 		}
 		for c, v := range cells {
-			u, bad := uses[c%len(uses)], notNumbers[c%len(uses)]
+			u, wrong := uses[c%len(uses)], wrong[c%len(uses)]
 			var problem string
 			switch {
 			case v != v && !u.gaps:
 				problem = u.missing()
-			case v != v, u.categorical:
+			case v != v, wrong != nil && !wrong[int(v)]:
 				continue
-			case bad != nil && bad[int(v)]:
+			case wrong != nil && !u.categorical:
 				problem = t.notNumber(u, t.texts(u.column)[int(v)])
-			case v-v != 0:
+			case wrong != nil || u.merged(v):
+				problem = fmt.Sprintf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write these categories as text", t.text(u.column, v))
+			case !u.categorical && v-v != 0:
 				problem = fmt.Sprintf("%g is not finite; remove the row or fill the value", v)
 			default:
 				continue
@@ -170,6 +198,10 @@ func (t *Table) check(uses ...use) error {
 	return first
 }
 
+// merged says whether a number is that of several categories: float64 rounds whole numbers from
+// 2^53 on. Where none of them was fitted, each is one of the others.
+func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.Abs(v) >= 1<<53 }
+
 func (u use) missing() string {
 	if u.fitting {
 		return "the value is missing; remove the row or fill the value, or have it filled with --missing mean"
@@ -179,9 +211,16 @@ func (u use) missing() string {
 
 // notNumber says what is wrong with a text in a column that is read for numbers.
 func (t *Table) notNumber(u use, text string) string {
-	v, err := strconv.ParseFloat(text, 64)
-	_, decimalComma := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+	v, err := parse(text)
+	_, program := strconv.ParseFloat(text, 64)
+	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
 	switch {
+	case programmed(text) && program == nil:
+		return fmt.Sprintf("%q is written as in a program; write a decimal number, without underscores", clip(text))
+	case grouped.MatchString(text) && decimalComma == nil:
+		return fmt.Sprintf("%q is ambiguous: its comma may group thousands or be a decimal comma; write numbers without groups and with a decimal point", clip(text))
+	case grouped.MatchString(text):
+		return fmt.Sprintf("%q groups thousands; write numbers without such commas", clip(text))
 	case errors.Is(err, strconv.ErrRange):
 		return fmt.Sprintf("%q is out of the range of a 64-bit number; remove the row or change the column's unit", clip(text))
 	case err == nil:

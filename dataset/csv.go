@@ -229,7 +229,8 @@ func (p *parser) reject(problem error) {
 }
 
 // isData reports whether a first record is data: fields are numbers or missing
-// ones, and not all are missing.
+// ones, and not all are missing. Numbers as in a program count: as names of columns they would
+// take a row away, as data they are refused by place.
 func isData(record []string) bool {
 	numbers := 0
 	for _, field := range record {

@@ -223,7 +223,9 @@ func TestReadScaling(t *testing.T) {
 		{"unknown key", `{"inputs":{"b":{"mean":3,"sd":4}}}`, `unknown field "sd"`},
 		{"syntax", "{\n\"inputs\":}", "s.json: line 2: "},
 		{"more text", `{} {}`, "more text after"},
-		{"empty", "", "not a file of scaling constants"},
+		{"empty", "", "not the JSON that was expected"},
+		{"a column twice", "{\"inputs\":{\"b\":{\"mean\":3,\"scale\":4},\n\"a\":{\"mean\":1,\"scale\":2},\n\"b\":{\"mean\":0,\"scale\":1}},\"target\":{\"mean\":5,\"scale\":6}}", `s.json: line 3: the key "b" stands twice`},
+		{"a mean twice", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6,"mean":5}}`, `the key "mean" stands twice`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -240,6 +240,33 @@ func TestEncodeNotices(t *testing.T) {
 	}
 }
 
+// TestCategoriesRounded: categories that float64 rounds to one are refused to who fits, whether
+// they stand among numbers or texts; others of that size may come later.
+func TestCategoriesRounded(t *testing.T) {
+	for _, c := range []struct{ first, last, want string }{
+		{"1", "2", `x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
+		{"red", "1e999", `x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
+	} {
+		table, err := Read(strings.NewReader("id,y\n"+c.first+",1\n9007199254740992,2\n9007199254740993,3\n"+c.last+",3\n"), "x.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = table.Encode("y", nil, []string{"id"}, Refuse, these([]int{0, 1, 2}))
+		wantError(t, err, c.want, "(and 1 more problems)")
+		small, err := Read(strings.NewReader("id,y\n"+c.first+",1\n9007199254740991,2\n"), "x.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := small.Encode("y", nil, []string{"id"}, Refuse, these([]int{0, 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Encoding.Select(table, d.Inputs, "y"); err != nil {
+			t.Errorf("%s: %v", c.first, err)
+		}
+	}
+}
+
 // TestEncodeRefuses: what can't be encoded is named.
 func TestEncodeRefuses(t *testing.T) {
 	var many strings.Builder

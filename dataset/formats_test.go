@@ -3,6 +3,7 @@ package dataset
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // TestFormats: a table that is written in any format reads back the same, bit for bit.
@@ -211,6 +214,66 @@ func TestFormatsRefuse(t *testing.T) {
 		os.WriteFile(at("bent.parquet"), bent, 0o600)
 		if table, err := ReadFile(at("bent.parquet")); err == nil {
 			table.Unlabelled(table.Names)
+		}
+	}
+}
+
+// TestParquetPromises: a file that promises other rows than it holds is refused by its numbers,
+// before memory is spent on them.
+func TestParquetPromises(t *testing.T) {
+	type row struct {
+		A float64 `parquet:"a"`
+		S string  `parquet:"s"`
+	}
+	const groups, each = 3, 20
+	var rows []row
+	for i := range groups * each {
+		rows = append(rows, row{float64(i), "x"})
+	}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, rows, parquet.MaxRowsPerRowGroup(each)); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.Bytes()
+	length := int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	for name, c := range map[string]struct {
+		bend func(m *format.FileMetaData)
+		want string
+	}{
+		"as it was":         {func(m *format.FileMetaData) {}, ""},
+		"rows of no group":  {func(m *format.FileMetaData) { m.NumRows = 300e6 }, "t.parquet: damaged: its footer promises 300000000 rows, its row groups hold 60"},
+		"no groups":         {func(m *format.FileMetaData) { m.RowGroups = nil }, "its footer promises 60 rows, its row groups hold 0"},
+		"fewer than groups": {func(m *format.FileMetaData) { m.NumRows = 59 }, "its footer promises 59 rows, its row groups hold more"},
+		"a group's":         {func(m *format.FileMetaData) { m.NumRows += 5; m.RowGroups[1].NumRows += 5 }, `column 1 ("a") is damaged (20 values for the 25 rows from row 21 on)`},
+		"more of a group":   {func(m *format.FileMetaData) { m.NumRows -= 5; m.RowGroups[2].NumRows -= 5 }, `column 1 ("a") is damaged (more than 15 values for the 15 rows from row 41 on)`},
+		"absurd": {func(m *format.FileMetaData) {
+			m.NumRows, m.RowGroups = 300e6, m.RowGroups[:1]
+			m.RowGroups[0].NumRows = 300e6
+		}, "300000000 rows in "},
+		"a column less": {func(m *format.FileMetaData) { m.RowGroups[2].Columns = m.RowGroups[2].Columns[:1] }, "not a whole Parquet file"},
+		"a name twice":  {func(m *format.FileMetaData) { m.Schema[2].Name = "a" }, `columns 1 and 2 are both named "a"`},
+	} {
+		file, err := parquet.OpenFile(bytes.NewReader(whole), int64(len(whole)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.bend(file.Metadata())
+		footer, err := thrift.Marshal(new(thrift.CompactProtocol), file.Metadata())
+		if err != nil {
+			t.Fatal(err)
+		}
+		bent := append(slices.Clone(whole[:len(whole)-8-length]), footer...)
+		bent = append(binary.LittleEndian.AppendUint32(bent, uint32(len(footer))), parquetMagic...)
+		if err := os.WriteFile(path, bent, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table, err := ReadFile(path)
+		switch {
+		case name == "as it was" && (err != nil || table.Rows != groups*each):
+			t.Errorf("%s: %v", name, err)
+		case name != "as it was" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 }

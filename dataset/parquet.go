@@ -1,11 +1,11 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -61,33 +61,57 @@ func readParquet(f *os.File, source string) (t *Table, err error) {
 		if !known {
 			return nil, fmt.Errorf("%s: column %d (%q) holds %v, neither numbers nor text: cast it, or leave it out", source, j+1, clip(column.Name()), column.Type())
 		}
+		if k := slices.Index(t.Names, column.Name()); k >= 0 {
+			return nil, fmt.Errorf("%s: columns %d and %d are both named %q: rename one", source, k+1, j+1, clip(column.Name()))
+		}
 		t.Names = append(t.Names, column.Name())
 		unsigned = append(unsigned, !plain)
 	}
 	if len(t.Names) == 0 {
 		return nil, fmt.Errorf("%s: the table has no columns", source)
 	}
-	if file.NumRows() == 0 {
-		return nil, fmt.Errorf("%s: the table has no rows", source)
+	if err := t.promised(file, info.Size()); err != nil {
+		return nil, err
 	}
-	t.Rows = int(file.NumRows())
-	if t.Rows > int(info.Size())*1<<20 { // no encoding packs so many rows in a byte
-		return nil, fmt.Errorf("%s: %d rows in %d bytes: write it again", source, t.Rows, info.Size())
-	}
-	t.Values = make([]float64, t.Rows*len(t.Names))
-	first := 0
+	t.Values = make([]float64, 0, min(file.NumRows()*int64(len(t.Names)), info.Size())) // few files have less than a byte a value
 	for _, group := range file.RowGroups() {
+		first := t.Rows
 		for j, chunk := range group.ColumnChunks() {
 			if err := t.readChunk(chunk, first, int(group.NumRows()), j, unsigned[j]); err != nil {
 				return nil, err
 			}
 		}
-		first += int(group.NumRows())
+		t.Rows = first + int(group.NumRows())
 	}
 	return t, nil
 }
 
-// readChunk reads column j of rows first, …, first+n−1.
+// promised checks what the footer of a file of so many bytes says of its rows, before they are read.
+func (t *Table) promised(file *parquet.File, size int64) error {
+	rows := file.NumRows()
+	left := rows // of which the groups before have the others
+	for _, group := range file.RowGroups() {
+		n := group.NumRows()
+		if n > left {
+			return fmt.Errorf("%s: damaged: its footer promises %d rows, its row groups hold more: write it again", t.Source, rows)
+		}
+		left -= n
+	}
+	// A run of equal values takes a few bytes, however long it is. No data are all such runs.
+	const always, perByte = 1 << 20, 1 << 13
+	switch {
+	case left != 0:
+		return fmt.Errorf("%s: damaged: its footer promises %d rows, its row groups hold %d: write it again", t.Source, rows, rows-left)
+	case rows == 0:
+		return fmt.Errorf("%s: the table has no rows", t.Source)
+	case rows > always && rows/perByte > size:
+		return fmt.Errorf("%s: %d rows in %d bytes: no data pack so tightly; write it again", t.Source, rows, size)
+	}
+	return nil
+}
+
+// readChunk reads column j of rows first, …, first+n−1. The table grows by what is read, not by
+// what n promises.
 func (t *Table) readChunk(chunk parquet.ColumnChunk, first, n, j int, unsigned bool) error {
 	damaged := func(err error) error {
 		return fmt.Errorf("%s: column %d (%q) is damaged (%w): write it again", t.Source, j+1, clip(t.Names[j]), err)
@@ -100,13 +124,19 @@ func (t *Table) readChunk(chunk parquet.ColumnChunk, first, n, j int, unsigned b
 		if err == io.EOF && row == first+n {
 			return nil
 		}
+		if err == io.EOF {
+			err = fmt.Errorf("%d values for the %d rows from row %d on", row-first, n, first+1)
+		}
 		if err != nil {
 			return damaged(err)
 		}
 		for reader := page.Values(); ; {
 			k, err := reader.ReadValues(values)
 			if row+k > first+n {
-				return damaged(errors.New("more values than rows"))
+				return damaged(fmt.Errorf("more than %d values for the %d rows from row %d on", n, n, first+1))
+			}
+			if more := (row+k)*len(t.Names) - len(t.Values); more > 0 {
+				t.Values = append(t.Values, make([]float64, more)...)
 			}
 			for _, v := range values[:k] {
 				number := math.NaN()

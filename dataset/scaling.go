@@ -1,15 +1,11 @@
 package dataset
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/krigo-gp/krigo/ranks"
@@ -94,29 +90,14 @@ func Identity(cols int) Scaling {
 //
 //	{"inputs": {"NAME": {"mean": 0, "scale": 1}, …}, "target": {"mean": 0, "scale": 1}}
 func ReadScaling(path string, d *Data) (Scaling, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Scaling{}, fmt.Errorf("%s: cannot be read: %w", path, err)
-	}
 	type constants struct{ Mean, Scale *float64 }
 	var file struct {
 		Inputs map[string]constants
 		Target constants
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&file); err != nil {
-		at := path
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			at = fmt.Sprintf("%s: line %d", path, 1+bytes.Count(text[:syntax.Offset], []byte("\n")))
-		}
-		return Scaling{}, fmt.Errorf("%s: not a file of scaling constants: %w", at, err)
+	if err := ReadJSON(path, &file); err != nil {
+		return Scaling{}, err
 	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return Scaling{}, fmt.Errorf("%s: more text after the JSON object: remove it", path)
-	}
-
 	s := Scaling{Source: Declared}
 	var missing []string
 	var problems []error
@@ -174,8 +155,15 @@ func (s Scaling) Target(dst, y []float64) {
 // RawMean turns a mean of the scaled target into the target's unit.
 func (s Scaling) RawMean(m float64) float64 { return m*s.TargetScale + s.TargetMean }
 
-// RawVariance turns a variance of the scaled target into the target's unit squared.
-func (s Scaling) RawVariance(v float64) float64 { return v * s.TargetScale * s.TargetScale }
+// RawSD turns a variance of the scaled target into a standard deviation in the target's unit,
+// which is a float64 also where its square is none.
+func (s Scaling) RawSD(v float64) float64 { return math.Sqrt(v) * s.TargetScale }
+
+// RawVariance turns a variance of the scaled target into the target's unit squared. One below the
+// range of float64 is 0, one above it the largest float64: JSON and tables hold no infinity.
+func (s Scaling) RawVariance(v float64) float64 {
+	return min(v*s.TargetScale*s.TargetScale, math.MaxFloat64)
+}
 
 func overflow(source, name string) error {
 	return fmt.Errorf("%s: the values of column %q are too large to average: change its unit", source, name)

@@ -253,5 +253,11 @@ func (s Spec) String() string {
 		}
 		t += ", lengthscales " + strings.Join(ls, " ")
 	}
+	if s.Shape != 0 {
+		t += fmt.Sprintf(", shape %.3g", s.Shape)
+	}
+	if s.Period != 0 {
+		t += fmt.Sprintf(", period %.3g", s.Period)
+	}
 	return t + ")"
 }

@@ -261,6 +261,17 @@ func TestSpecRoundTrip(t *testing.T) {
 	}
 }
 
+// TestSpecString: people see every parameter of a kernel.
+func TestSpecString(t *testing.T) {
+	s := kernel.Spec{Name: "sum", Parts: []kernel.Spec{
+		{Name: "rq", Variance: 1.5, Lengthscales: []float64{0.5, 2}, Shape: 0.75},
+		{Name: "product", Parts: []kernel.Spec{{Name: "periodic", Variance: 1, Lengthscales: []float64{3}, Period: 12}, {Name: "linear", Variance: 2}}},
+	}}
+	if got, want := s.String(), "(rq (variance 1.5, lengthscales 0.5 2, shape 0.75) + (periodic (variance 1, lengthscales 3, period 12) * linear (variance 2)))"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
 func TestMeans(t *testing.T) {
 	x := matrix([][]float64{{1, 2}, {-1, 0.5}})
 	m := make([]float64, 2)

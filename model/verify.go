@@ -93,7 +93,7 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles, v *Verified) (s
 	for _, n := range []struct {
 		name string
 		a, b *float64
-	}{{"mse", &a.MSE, &b.MSE}, {"rmse_raw", &a.RMSERaw, &b.RMSERaw}, {"nlpd", &a.NLPD, &b.NLPD}, {"gibbs_risk", &a.GibbsRisk, &b.GibbsRisk}} {
+	}{{"mse", &a.MSE, &b.MSE}, {"rmse_raw", &a.RMSERaw, &b.RMSERaw}, {"nlpd", &a.NLPD, &b.NLPD}, {"gibbs_risk", &a.GibbsRisk, &b.GibbsRisk}, {"mean_risk", &a.MeanRisk, &b.MeanRisk}} {
 		if !(math.Abs(*n.a-*n.b) <= 1e-9*math.Max(1, math.Abs(*n.b))) {
 			return fmt.Sprintf("test's %s is %.9g, not %.9g", n.name, *n.a, *n.b), nil
 		}

@@ -302,10 +302,11 @@ func (r *maker) relevance() error {
 			for _, p := range ps {
 				mean += p.Mean / float64(len(ps))
 			}
+			unit := r.m.Scaling.TargetScale // in the target's own a square may leave the range of float64
 			for _, p := range ps {
-				square += (p.Mean - mean) * (p.Mean - mean) / float64(len(ps))
+				square += (p.Mean - mean) / unit * ((p.Mean - mean) / unit) / float64(len(ps))
 			}
-			r.effect[j] = math.Sqrt(square)
+			r.effect[j] = math.Sqrt(square) * unit
 		}
 	}
 	for j := range d {
@@ -413,7 +414,7 @@ func (r *maker) drawPredictions() error {
 	z := make([]float64, n)
 	far := 0
 	for i, q := range s.ps {
-		z[i] = (s.y[i] - q.Mean) / math.Sqrt(q.PredictiveVariance)
+		z[i] = (s.y[i] - q.Mean) / q.PredictiveSD()
 		if math.Abs(z[i]) > 5 {
 			far++
 		}
@@ -472,7 +473,7 @@ func (r *maker) drawCalibration() error {
 		half := math.Sqrt2 * math.Erfinv(share)
 		inside := 0.0
 		for i, q := range s.ps {
-			if math.Abs(s.y[i]-q.Mean) <= half*math.Sqrt(q.PredictiveVariance) {
+			if math.Abs(s.y[i]-q.Mean) <= half*q.PredictiveSD() {
 				inside++
 			}
 		}
@@ -531,7 +532,7 @@ func (r *maker) drawSlices() error {
 		mean, of, with := make([]float64, len(ps)), make([]float64, len(ps)), make([]float64, len(ps))
 		line := make(plotter.XYs, len(ps))
 		for i, q := range ps {
-			mean[i], of[i], with[i] = q.Mean, model.Normal975*math.Sqrt(q.LatentVariance), model.Normal975*math.Sqrt(q.PredictiveVariance)
+			mean[i], of[i], with[i] = q.Mean, model.Normal975*q.LatentSD(), model.Normal975*q.PredictiveSD()
 			line[i] = plotter.XY{X: x[i], Y: q.Mean}
 		}
 		p := newPlot(r.m.Inputs[j], r.m.Target)
@@ -599,7 +600,7 @@ func (r *maker) drawSurface() error {
 	}
 	sd := mean
 	for _, q := range ps {
-		mean.z, sd.z = append(mean.z, q.Mean), append(sd.z, math.Sqrt(q.LatentVariance))
+		mean.z, sd.z = append(mean.z, q.Mean), append(sd.z, q.LatentSD())
 	}
 	left, right := newPlot(r.m.Inputs[a], r.m.Inputs[b]), newPlot(r.m.Inputs[a], r.m.Inputs[b])
 	if err := errors.Join(heat(left, "mean", mean), heat(right, "standard deviation", sd)); err != nil {

@@ -95,6 +95,29 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// TestExtremeUnits: in a unit in which squares leave the range of float64 the report has the same
+// figures, of the inputs in the same order.
+func TestExtremeUnits(t *testing.T) {
+	titles := func(unit float64) string {
+		table := data.Boston()
+		table.Rows, table.Lines, table.Values = 200, table.Lines[:200], table.Values[:200*len(table.Names)]
+		for i := len(table.Names) - 1; i < len(table.Values); i += len(table.Names) {
+			table.Values[i] *= unit
+		}
+		text, titles := written(t, table, table, krigo.Options{Target: "MEDV", Kernel: "linear", TestFraction: 0.3})
+		if found := regexp.MustCompile("NaN|Inf").FindString(text); found != "" {
+			t.Errorf("unit %g: the page has %q", unit, found)
+		}
+		return strings.Join(titles, "|")
+	}
+	want := titles(1)
+	for _, unit := range []float64{0x1p-700, 0x1p600} {
+		if got := titles(unit); got != want {
+			t.Errorf("unit %g: figures %s, want %s", unit, got, want)
+		}
+	}
+}
+
 // TestRefuses: rows without the model's columns are an error that names them.
 func TestRefuses(t *testing.T) {
 	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Inducing: 5})

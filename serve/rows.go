@@ -180,8 +180,8 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 			}
 		}
 	case '{':
-		var row map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &row); err != nil {
+		row, err := object(raw)
+		if err != nil {
 			return nil, err
 		}
 		for j, input := range inputs {
@@ -197,6 +197,30 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 		return nil, fmt.Errorf("%s is neither an object nor an array", clip(raw))
 	}
 	return out, nil
+}
+
+// object returns the values of a JSON object by its keys, of which none may stand twice:
+// json.Unmarshal would take the last.
+func object(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	values := map[string]json.RawMessage{}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.Token() // the brace
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		key := token.(string)
+		if _, found := values[key]; found {
+			return nil, fmt.Errorf("%q stands twice: leave one", clip([]byte(key)))
+		}
+		values[key] = value
+	}
+	return values, nil
 }
 
 // parseCSV reads CSV text with a header.

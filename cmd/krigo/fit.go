@@ -328,7 +328,7 @@ func modelName(data string) string {
 
 func readParams(path string) (*krigo.Params, error) {
 	var p krigo.Params
-	if err := readJSON(path, &p); err != nil {
+	if err := dataset.ReadJSON(path, &p); err != nil {
 		return nil, err
 	}
 	return &p, nil
@@ -338,7 +338,7 @@ func readParams(path string) (*krigo.Params, error) {
 func readCheckpoint(path string, r ranks.Ranks) (*krigo.Checkpoint, error) {
 	var c krigo.Checkpoint
 	if r.Rank() == 0 {
-		if err := readJSON(path, &c); err != nil {
+		if err := dataset.ReadJSON(path, &c); err != nil {
 			return nil, err
 		}
 	}
@@ -355,24 +355,6 @@ func readCheckpoint(path string, r ranks.Ranks) (*krigo.Checkpoint, error) {
 		}
 	}
 	return &c, nil
-}
-
-// readJSON decodes a file, refusing keys that aren't known.
-func readJSON(path string, v any) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	d := json.NewDecoder(file)
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("%s: something follows the JSON document", path)
-	}
-	return nil
 }
 
 // checkpointer keeps the last state of a fit, and writes it to a file now and then.

@@ -128,6 +128,7 @@ func TestBadInput(t *testing.T) {
 	write(t, "lengths.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1, 2]}, "noise_variance": 0.1}`)
 	write(t, "negative.json", `{"kernel": {"name": "se", "variance": -1, "lengthscales": [1]}, "noise_variance": 0.1}`)
 	write(t, "broken.json", `{"kernel": `)
+	write(t, "twice.json", `{"kernel": {"name": "se", "variance": 1.2, "lengthscales": [1.5, 2, 3]}, "noise_variance": 0.4, "noise_variance": 4}`)
 	write(t, "two.json", `{} {}`)
 	write(t, "inducing.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1, "inducing": [[1, 2]]}`)
 	write(t, "scaling.json", `{"inputs": {"RM": {"mean": 6, "scale": 1}}, "target": {"mean": 20, "scale": 0}}`)
@@ -290,6 +291,7 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--init", "negative.json"), 2, []string{`"variance" must be a positive number`}},
 		{homesWith("--resume", "missing.checkpoint"), 1, []string{"missing.checkpoint"}},
 		{homesWith("--resume", "broken.json"), 1, []string{"broken.json"}},
+		{evaluate("twice.json"), 1, []string{"twice.json: line 1", `"noise_variance" stands twice`}},
 		{homesWith("--resume", "homes.csv"), 1, []string{"homes.csv"}},
 		{homesWith("--resume", "old.checkpoint"), 1, []string{"other data or other options"}},
 		{homesWith("--ard", "off", "--restarts", "1", "--out", "nowhere/m.krigo"), 1, []string{"nowhere"}},
@@ -298,7 +300,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"evaluate", "homes.csv", "--target", "MEDV"}, 2, []string{"--params"}},
 		{evaluate("missing.json"), 1, []string{"missing.json"}},
 		{evaluate("broken.json"), 1, []string{"broken.json"}},
-		{evaluate("two.json"), 1, []string{"two.json", "follows"}},
+		{evaluate("two.json"), 1, []string{"two.json", "more text after"}},
 		{evaluate("unknown.json"), 1, []string{"unknown.json", `"noise"`}},
 		{evaluate("nokernel.json"), 2, []string{"params", "unknown kernel"}},
 		{evaluate("lengths.json"), 2, []string{"params", "2 lengthscales: give one for all inputs or 3"}},
@@ -310,7 +312,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"certify", "homes.csv", "homes.csv"}, 1, []string{"homes.csv", "isn't a krigo model"}},
 		{[]string{"certify", "short.krigo", "homes.csv"}, 1, []string{"short.krigo", "cut short"}},
 		{[]string{"certify", "flipped.krigo", "homes.csv"}, 1, []string{"flipped.krigo", "checksum"}},
-		{[]string{"certify", "good.krigo", "altered.csv"}, 1, []string{"altered.csv", "a prior or calibration row isn't"}},
+		{[]string{"certify", "good.krigo", "altered.csv"}, 1, []string{"altered.csv", "aren't those the model was made from"}},
 		{[]string{"certify", "good.krigo", "fresh.csv"}, 1, []string{"fresh.csv", "24 rows", "73"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--fresh"}, 1, []string{"homes.csv", "no test rows"}},
 		{[]string{"certify", "good.krigo", "fresh.csv", "--fresh", "--epsilon", "0.1"}, 2, []string{"--fresh with --epsilon"}},

@@ -89,7 +89,7 @@ async function one() {
     $("target").textContent = model.target;
     $("mean").textContent = shown(p.mean);
     $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + shown(p.lower95) + " and " + shown(p.upper95) +
-      ", standard deviation of the function " + shown(Math.sqrt(p.latent_variance)) + "." +
+      (latentSD(p) ? ", standard deviation of the function " + shown(latentSD(p)) : "") + "." +
       (certified() ? " The green frame is the certificate's ± " + width(certified()) + ", with the confidence and for the share said above." : "");
     band(p);
     $("answer").hidden = false;
@@ -97,6 +97,12 @@ async function one() {
     $("answer").hidden = true;
     problem(e.message);
   }
+}
+
+// latentSD is the function's standard deviation, or 0 where its square has left the range of
+// numbers and doesn't tell it.
+function latentSD(p) {
+  return p.latent_variance > 1e-300 && p.latent_variance < Number.MAX_VALUE ? Math.sqrt(p.latent_variance) : 0;
 }
 
 // certified is the half-width of the band that the certificate speaks of, or 0.
@@ -116,15 +122,15 @@ function draw(svg, marks) {
 
 function band(p) {
   const half = Math.max(p.upper95 - p.mean, certified()) * 1.1 || 1;
-  const x = v => 300 + 260 * (v - p.mean) / half, sd = Math.sqrt(p.latent_variance), c = certified();
+  const x = v => 300 + 260 * (v - p.mean) / half, sd = latentSD(p), c = certified();
   const marks = [
     ["line", {x1: 10, x2: 590, y1: 30, y2: 30, class: "axis"}],
     ["rect", {x: x(p.lower95), width: x(p.upper95) - x(p.lower95), y: 14, height: 32, class: "area"}],
-    ["rect", {x: x(p.mean - 2 * sd), width: Math.max(x(p.mean + 2 * sd) - x(p.mean - 2 * sd), 1), y: 20, height: 20, class: "belief"}],
     ["circle", {cx: 300, cy: 30, r: 5, class: "dot"}],
     ["text", {x: x(p.lower95), y: 66, "text-anchor": "middle"}, shown(p.lower95)],
     ["text", {x: x(p.upper95), y: 66, "text-anchor": "middle"}, shown(p.upper95)],
   ];
+  if (sd) marks.splice(2, 0, ["rect", {x: x(p.mean - 2 * sd), width: Math.max(x(p.mean + 2 * sd) - x(p.mean - 2 * sd), 1), y: 20, height: 20, class: "belief"}]);
   if (c) marks.push(["rect", {x: x(p.mean - c), width: x(p.mean + c) - x(p.mean - c), y: 8, height: 44, class: "certified"}]);
   draw($("band"), marks);
 }
