@@ -208,9 +208,17 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Ranks().Agree(m.check(d)); err != nil {
+	// What is certified is the posterior of kernel, support, weights and noise: none of it by a stored factor.
+	certified := *m
+	if certified.Posterior, err = m.Posterior.Refactored(); err != nil {
+		err = fmt.Errorf("%w: no certificate", err)
+	} else {
+		err = certified.check(d)
+	}
+	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
+	m = &certified
 	at, err := m.sample(d, rows)
 	if err != nil {
 		return nil, err
