@@ -428,7 +428,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 		"another factor of the prior": {krigo.Options{Prior: "informed", Objective: "vfe", Inducing: 8, Epochs: 20, ARD: "off", PosteriorLearnt: true}, func(m *krigo.Model) {
 			m.Posterior.Kernel.(*kernel.Conditional).Chol.Row(3)[1] += 1e-3
 		}, "factor"},
-		"another prior": {informed, func(m *krigo.Model) { m.Posterior.Kernel.(*kernel.Conditional).Support.Row(3)[1] += 1e-3 }, "prior rows"},
+		"another prior": {informed, func(m *krigo.Model) { m.Posterior.Kernel.(*kernel.Conditional).Support.Row(3)[1] += 1e-3 }, "the prior: "},
 		"other weights of the prior": {informed, func(m *krigo.Model) {
 			for i := range m.Posterior.Mean.(*kernel.ConditionalMean).Weights {
 				m.Posterior.Mean.(*kernel.ConditionalMean).Weights[i] *= 0.7

@@ -13,10 +13,10 @@ import (
 )
 
 // check makes sure that the model is what the terms of its certificate say, as far as data and
-// model can tell: roles are those that the seed deals, scaling constants and encodings those of the prior rows,
-// factors those of the covariances, a grid's prior one that was paid for, an exact informed one
-// conditioned on the prior rows. What can't be told is what else was tried, and whether the
-// parameters of an informed prior, or a sparse one altogether, are of its prior rows alone.
+// model can tell: roles are those that the seed deals, scaling constants and encodings those of the prior
+// rows, a grid's prior one that was paid for, an exact informed one conditioned on the prior rows. What can't
+// be told is what else was tried, and whether the parameters of an informed prior, or a sparse one
+// altogether, are of its prior rows alone. Factors are to be made anew before.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	if err := m.checkDealt(); err != nil {
 		return err
@@ -33,13 +33,7 @@ func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	if err := m.checkEncoding(d, roles); err != nil {
 		return err
 	}
-	if err := m.checkPrior(d, roles); err != nil {
-		return err
-	}
-	if err := m.Posterior.CheckFactors(); err != nil {
-		return fmt.Errorf("%w: no certificate", err)
-	}
-	return nil
+	return m.checkPrior(d, roles)
 }
 
 // checkScaling makes sure that constants said to be of rows are of these. On other processors

@@ -250,9 +250,18 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 
 // certify is Certify for rows whose roles are known.
 func (m *Model) certify(d *dataset.Data, roles dataset.Roles) (*pacbayes.Certificate, error) {
-	if err := d.Ranks().Agree(m.check(d, roles)); err != nil {
+	// What is certified is the posterior of kernel, support, weights and noise: none of it by a stored factor.
+	certified := *m
+	var err error
+	if certified.Posterior, err = m.Posterior.Refactored(); err != nil {
+		err = fmt.Errorf("%w: no certificate", err)
+	} else {
+		err = certified.check(d, roles)
+	}
+	if err := d.Ranks().Agree(err); err != nil {
 		return nil, err
 	}
+	m = &certified
 	at, err := m.sample(d, d.RowsOf(roles, dataset.Certified), roles.Group)
 	if err != nil {
 		return nil, err

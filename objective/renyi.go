@@ -313,7 +313,7 @@ func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z linalg.Matri
 		return nil
 	}
 	var err error
-	if p.Jitter, err = factorInducing(p.Kernel, theta, z, p.MinJitter, e.l); err != nil {
+	if p.Jitter, err = posterior.FactorInducing(p.Kernel, theta, z, p.MinJitter, e.l); err != nil {
 		return err
 	}
 	// Pivots of rounding, of inducing inputs that all but coincide, would leave V, and R with it,
@@ -322,8 +322,8 @@ func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z linalg.Matri
 	for i := range p.M {
 		least, largest = min(least, e.l.At(i, i)), max(largest, e.l.At(i, i))
 	}
-	if floor := jitterStart * largest * largest; p.Jitter < floor && least*least < floor {
-		if p.Jitter, err = factorInducing(p.Kernel, theta, z, floor, e.l); err != nil {
+	if floor := posterior.JitterStart * largest * largest; p.Jitter < floor && least*least < floor {
+		if p.Jitter, err = posterior.FactorInducing(p.Kernel, theta, z, floor, e.l); err != nil {
 			return err
 		}
 	}

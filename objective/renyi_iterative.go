@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // IterativeRenyi is RenyiProblem for more rows than can be factored, at a fixed 0 ≤ α < 1: w by
@@ -102,7 +103,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	n, alpha, t, s := p.X.Rows, p.Alpha, 1-p.Alpha, math.Exp(logNoise)
 	l, v := linalg.New(p.M, p.M), linalg.New(n, p.M)
 	var err error
-	if p.Jitter, err = factorInducing(p.Kernel, theta, z, 0, l); err != nil {
+	if p.Jitter, err = posterior.FactorInducing(p.Kernel, theta, z, 0, l); err != nil {
 		return math.NaN(), err
 	}
 	kernel.FillBlock(p.Kernel, theta, p.X, z, v)

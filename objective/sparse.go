@@ -300,18 +300,9 @@ func (e *sparseEngine) rows(block int) (i0, i1 int) {
 	return block * blockRows, min((block+1)*blockRows, e.n)
 }
 
-// jitterStart and jitterEnd bound the multiples of the mean variance that are added to
-// the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in KL, mean and
-// variance, which keeps the certificate sound: KL only falls when the noisy inducing
-// outputs are marginalised (data processing).
-const (
-	jitterStart = 1e-10
-	jitterEnd   = 1e-4
-)
-
 // factor fills l with the Cholesky factor of K_ZZ + jitter I.
 func (p *SparseProblem) factor(theta []float64) (err error) {
-	p.Jitter, err = factorInducing(p.Kernel, theta, p.e.z, p.MinJitter, p.e.l)
+	p.Jitter, err = posterior.FactorInducing(p.Kernel, theta, p.e.z, p.MinJitter, p.e.l)
 	return err
 }
 
@@ -350,29 +341,6 @@ func settle(r ranks.Ranks, value float64, gradient []float64, err error) (float6
 	err = r.Broadcast(0, ranks.Memory(all))
 	copy(gradient, all[1:])
 	return all[0], err
-}
-
-// factorInducing fills l with the Cholesky factor of K_ZZ + jitter I.
-func factorInducing(k kernel.Kernel, theta []float64, z linalg.Matrix, minJitter float64, l linalg.Matrix) (jitter float64, err error) {
-	diag := make([]float64, z.Rows)
-	k.Diag(theta, z, diag)
-	scale := linalg.Sum(diag) / float64(z.Rows)
-	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
-		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
-	}
-	jitter = minJitter
-	for {
-		kernel.FillSymmetric(k, theta, z, l)
-		l.AddDiagonal(jitter)
-		err := linalg.Cholesky(l)
-		if err == nil {
-			return jitter, nil
-		}
-		jitter = max(10*jitter, jitterStart*scale)
-		if !(jitter <= jitterEnd*scale*1.01) {
-			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
-		}
-	}
 }
 
 // read returns the inputs of rows i0 … i1; they stay until the next call.

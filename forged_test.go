@@ -1,0 +1,144 @@
+package krigo_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// noiseTable has targets that its inputs say nothing about.
+func noiseTable(rows int) *dataset.Table {
+	rng := rand.New(rand.NewPCG(11, 12))
+	t := &dataset.Table{Source: "noise", Names: []string{"a", "b", "y"}}
+	for range rows {
+		t.Append([]string{fmt.Sprint(rng.NormFloat64()), fmt.Sprint(rng.NormFloat64()), fmt.Sprint(rng.NormFloat64())})
+	}
+	return t
+}
+
+// memorised returns the exact GP of next to no prior variance, short lengthscales and no noise, which
+// has every certified target at a KL of tens of thousands of nats, conditioned besides on two rows
+// that nearly coincide far from all others.
+func memorised(t *testing.T, m *krigo.Model, table *dataset.Table) *posterior.Posterior {
+	t.Helper()
+	d, err := m.Labelled(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := d.Scaled(rowsOf(t, m, table, dataset.Certified), m.Scaling)
+	n, cols := rows.Dims()
+	x, y := linalg.New(n+2, cols), make([]float64, n+2)
+	if err := rows.Block(0, n, x.Data[:n*cols], y[:n]); err != nil {
+		t.Fatal(err)
+	}
+	x.Row(n)[0], x.Row(n + 1)[0] = 50, 50+1e-6
+	q, err := posterior.NewExact(m.Posterior.Kernel, []float64{-6, -6}, m.Posterior.Mean, nil, x, y, 1e-13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kl := q.KL(); kl < 1e4 {
+		t.Fatalf("the true KL is %v", kl)
+	}
+	return q
+}
+
+// forgedExact has less in the direction of the two rows than it should, which tr(K C⁻¹) then makes
+// of any KL that is wanted.
+func forgedExact(q *posterior.Posterior) {
+	last := q.Support.Rows - 1
+	kl, s := q.KL(), q.Noise
+	left := q.Chol.At(last, last)
+	explained := left*left - 2*s // of k(x,x) − k(x,x'), twice
+	q.Chol.Set(last, last, math.Sqrt(explained/(2*(kl-25))))
+}
+
+// forgedSparse makes the same predictions with inducing inputs at the same rows: of weights at the
+// two that cancel each other in every prediction, and a factor that by way of them cancels μ.
+func forgedSparse(q *posterior.Posterior) {
+	const a = 1e13
+	n := q.Support.Rows
+	mu := make([]float64, n)
+	for i, w := range q.Weights[:n-2] {
+		linalg.Axpy(w, q.Chol.Row(i)[:i+1], mu[:i+1])
+	}
+	row := q.Chol.Row(n - 1)
+	for j := range row[:n-2] {
+		row[j] = -mu[j] / a
+	}
+	row[n-1] = 1e-14
+	q.Weights[n-1] = a
+	q.Weights[n-2] = -a * row[n-2] / q.Chol.At(n-2, n-2)
+	q.CholB = linalg.New(n, n)
+	q.CholB.AddDiagonal(1)
+	q.CholB.Set(n-1, n-1, 1e4) // what the forged row leaves of variances
+}
+
+// forgedPrior puts two inducing inputs that nearly coincide into a sparse prior, whose factor makes
+// of them what it likes of the prior's variances.
+func forgedPrior(q *posterior.Posterior) {
+	k, mean := q.Kernel.(*kernel.Conditional), q.Mean.(*kernel.ConditionalMean)
+	n, cols := k.Support.Rows, k.Support.Cols
+	z := linalg.New(n+2, cols)
+	copy(z.Data, k.Support.Data)
+	z.Row(n)[0], z.Row(n + 1)[0] = 1e3, 1e3*(1+1e-9)
+	grown := func(l linalg.Matrix) linalg.Matrix {
+		g := linalg.New(n+2, n+2)
+		g.View(0, n, 0, n).CopyFrom(l)
+		g.Set(n, n, 1)
+		g.Set(n+1, n+1, 1)
+		return g
+	}
+	v := make([]float64, 1)
+	k.Kernel.Diag(k.Theta, z.RowRange(n, n+1), v)
+	l := grown(k.Chol)
+	l.Set(n, n, math.Sqrt(v[0]))
+	l.Set(n+1, n, math.Sqrt(v[0]))
+	l.Set(n+1, n+1, 1e-12)
+	for j := range n {
+		l.Set(n+1, j, 1e-11) // over 1e-12, in all variances
+	}
+	k.Support, k.Chol, k.CholB = z, l, grown(k.CholB)
+	mean.Support, mean.Weights = z, append(mean.Weights, 0, 0)
+}
+
+// TestCertifyRefusesForgedFactors: factors that differ from the honest ones by 1e-9 of the largest
+// variance certify that pure noise is predicted, or what one likes, unless they are made anew.
+func TestCertifyRefusesForgedFactors(t *testing.T) {
+	table := noiseTable(200)
+	grid := krigo.Options{Prior: "grid", Objective: "evidence", Kernel: "se", ARD: "off", Restarts: 1}
+	for name, c := range map[string]struct {
+		o     krigo.Options
+		forge func(m *krigo.Model)
+	}{
+		"exact": {grid, func(m *krigo.Model) {
+			m.Posterior = memorised(t, m, table)
+			forgedExact(m.Posterior)
+		}},
+		"sparse": {grid, func(m *krigo.Model) {
+			m.Posterior = memorised(t, m, table)
+			forgedSparse(m.Posterior)
+		}},
+		"prior": {krigo.Options{Prior: "informed", Objective: "vfe", Inducing: 6, Epochs: 20, Kernel: "se", ARD: "off", PosteriorLearnt: true}, func(m *krigo.Model) {
+			forgedPrior(m.Posterior)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := fit(t, table, c.o)
+			c.forge(m)
+			r, err := krigo.Certify(m, table, 0)
+			if err == nil {
+				t.Errorf("certified: bound %.3f, risk %.3f, KL %.2f", r.Certificate.Bound, r.Certificate.EmpiricalRisk, r.Certificate.KL)
+			} else if !strings.Contains(err.Error(), "factor") || !strings.Contains(err.Error(), "no certificate") {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,234 @@
+package posterior
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// jitterEnd bounds the multiples of the mean variance, from JitterStart on and each ten times the one
+// before, that are added to the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in
+// KL, mean and variance, which keeps the certificate sound: KL only falls when the noisy inducing
+// outputs are marginalised (data processing).
+const (
+	JitterStart = 1e-10
+	jitterEnd   = 1e-4
+)
+
+// FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I, by the least jitter from
+// minJitter on that there is one with.
+func FactorInducing(k kernel.Kernel, theta []float64, z linalg.Matrix, minJitter float64, l linalg.Matrix) (jitter float64, err error) {
+	diag := make([]float64, z.Rows)
+	k.Diag(theta, z, diag)
+	scale := linalg.Sum(diag) / float64(z.Rows)
+	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
+		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
+	}
+	jitter = minJitter
+	for {
+		kernel.FillSymmetric(k, theta, z, l)
+		l.AddDiagonal(jitter)
+		err := linalg.Cholesky(l)
+		if err == nil {
+			return jitter, nil
+		}
+		jitter = max(10*jitter, JitterStart*scale)
+		if !(jitter <= jitterEnd*scale*1.01) {
+			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
+		}
+	}
+}
+
+// Refactored returns the posterior with an L made anew from kernel, support and noise variance, as
+// is that of a posterior which its prior is: KL and variances rest on them, and are then nobody's
+// word. An error where a stored L is another one, so that the posterior predicts otherwise, or a
+// number isn't one.
+//
+// K_SS + cI is what is factored. The c of an exact posterior is its noise variance. That of a
+// sparse one, its jitter, isn't stored, nor is the noise variance of an exact one that another was
+// learnt from: c is then what L has on the diagonal. Any c ≥ 0 makes a Q with the KL that is
+// computed for it, since u = f_Z + √c ε are inducing variables, and √c ε the noise of data, like any
+// others. So does any L_B with a positive diagonal.
+func (p *Posterior) Refactored() (*Posterior, error) {
+	if !(p.Noise > 0 && !math.IsInf(p.Noise, 1)) {
+		return nil, fmt.Errorf("the posterior's noise variance is %v", p.Noise)
+	}
+	return p.refactored()
+}
+
+// refactored is Refactored where a Noise of 0 isn't known.
+func (p *Posterior) refactored() (*Posterior, error) {
+	q, n := *p, p.Support.Rows
+	if prior, temper := p.OfPrior(); prior != nil {
+		if n == 0 {
+			prior.Noise = p.Noise // see Unconditioned
+		}
+		again, err := prior.refactored()
+		if err != nil {
+			return nil, fmt.Errorf("the prior: %w", err)
+		}
+		if q.Kernel, q.Mean, err = again.Prior(temper); err != nil {
+			return nil, err
+		}
+	}
+	if err := q.checkNumbers(); err != nil || n == 0 {
+		return &q, err
+	}
+	q.Chol = linalg.New(n, n)
+	c, whole := q.Noise, q.whole()
+	if q.Sparse() || c == 0 {
+		c = q.shift(p.Chol, whole)
+	}
+	var err error
+	if q.Sparse() {
+		_, err = FactorInducing(q.Kernel, q.Theta, q.Support, c, q.Chol)
+	} else {
+		kernel.FillSymmetric(q.Kernel, q.Theta, q.Support, q.Chol)
+		q.Chol.AddDiagonal(c)
+		if err = linalg.Cholesky(q.Chol); err != nil {
+			err = NotDefinite(err, c)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d := distance(q.Chol, p.Chol); !(d <= sameFactor) && !(d <= rounding(q.Chol, whole)) {
+		return nil, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel and noise variance: it is off by %.3g of what they make it", d)
+	}
+	return &q, q.checkKnown(whole)
+}
+
+// knownTo is how much of KL(Q‖P) rounding may take.
+const knownTo = 0.01
+
+// checkKnown makes sure that rounding leaves ‖μ‖² = wᵀ(K + cI)w of a sparse posterior: weights chosen along
+// directions in which K + cI is next to nothing would have a KL that nobody knows. Cholesky's
+// factor is that of a matrix that is off by Nε of the largest variance.
+func (p *Posterior) checkKnown(whole float64) error {
+	if !p.Sparse() {
+		return nil // its noise variance stands on the diagonal
+	}
+	n := p.Support.Rows
+	mu := make([]float64, n)
+	for i, w := range p.Weights {
+		linalg.Axpy(w, p.Chol.Row(i)[:i+1], mu[:i+1])
+	}
+	if lost := float64(n) * 0x1p-52 * whole * linalg.Dot(p.Weights, p.Weights); !(lost <= knownTo*(1+linalg.Dot(mu, mu))) {
+		return fmt.Errorf("rounding leaves too little of the posterior's KL: weights and inducing inputs, which nearly coincide, make up to %.3g nats of it uncertain", lost/2)
+	}
+	return nil
+}
+
+// checkNumbers makes sure that what L is made from, weights and L_B are numbers.
+func (p *Posterior) checkNumbers() error {
+	for _, of := range []struct {
+		what   string
+		values []float64
+	}{{"parameters", p.Theta}, {"mean's parameters", p.Beta}, {"support", p.Support.Data}, {"weights", p.Weights}} {
+		if !linalg.Finite(of.values) {
+			return fmt.Errorf("the posterior's %s aren't finite", of.what)
+		}
+	}
+	for i := range p.CholB.Rows {
+		row := p.CholB.Row(i)[:i+1]
+		if !linalg.Finite(row) || !(row[i] > 0) {
+			return fmt.Errorf("the posterior's factor of B isn't one: row %d isn't finite, with a positive end", i+1)
+		}
+	}
+	return nil
+}
+
+// whole returns the largest prior variance on the support, of a prior that is a posterior before it
+// was conditioned: what is left of a variance was rounded where it was whole.
+func (p *Posterior) whole() float64 {
+	k, theta, temper := p.Kernel, p.Theta, 1.0
+	if c, ok := k.(*kernel.Conditional); ok {
+		k, theta, temper = c.Kernel, c.Theta, c.Temper
+	}
+	diag := make([]float64, p.Support.Rows)
+	k.Diag(theta, p.Support, diag)
+	return temper * slices.Max(diag)
+}
+
+// shift returns the c of L Lᵀ = K_SS + cI for a given L. A sparse posterior's is one of the jitters
+// there are if it can be: to all their digits, for c is all that L has in some directions.
+func (p *Posterior) shift(l linalg.Matrix, whole float64) float64 {
+	n := float64(p.Support.Rows)
+	diag := make([]float64, p.Support.Rows)
+	p.Kernel.Diag(p.Theta, p.Support, diag)
+	scale := linalg.Sum(diag) / n
+	for i, k := range diag {
+		row := l.Row(i)[:i+1]
+		diag[i] = linalg.Dot(row, row) - k
+	}
+	c := linalg.Sum(diag) / n
+	if !p.Sparse() {
+		return max(c, 0)
+	}
+	if c < JitterStart*scale/2 || c < 1e-13*whole {
+		return 0
+	}
+	for jitter := JitterStart * scale; jitter < 2*jitterEnd*scale; jitter *= 10 {
+		if math.Abs(c-jitter) <= 1e-3*jitter {
+			return jitter
+		}
+	}
+	return c
+}
+
+// Two factors are the same up to a distance of sameFactor, or as far as rounding reaches.
+//
+// The certificate doesn't depend on it: it says how closely what predicts, ‖L⁻¹k(S,x)‖, has to be
+// what was certified. Factors made on one kind of processor were 3e-10 apart at most.
+const sameFactor = 1e-6
+
+// distanceCols is the number of columns of L that are looked at at a time.
+const distanceCols = 512
+
+// distance returns ‖L⁻¹A − I‖, in the norm of Frobenius: L is as sensitive to a difference where
+// L Lᵀ is small as where it is large.
+func distance(l, a linalg.Matrix) float64 {
+	var sum float64
+	n := l.Rows
+	for j0 := 0; j0 < n; j0 += distanceCols {
+		j1 := min(j0+distanceCols, n)
+		e := linalg.Borrow(n-j0, j1-j0) // above its first row L⁻¹A − I is zero
+		e.Zero()
+		for i := j0; i < n; i++ {
+			m := min(i+1, j1)
+			copy(e.Row(i - j0)[:m-j0], a.Row(i)[j0:m])
+		}
+		linalg.Trsm(true, false, l.View(j0, n, j0, n), e)
+		for i := range e.Rows {
+			row := e.Row(i)
+			if i < e.Cols {
+				row[i]--
+			}
+			sum += linalg.Dot(row, row)
+		}
+		linalg.Return(e)
+	}
+	return math.Sqrt(sum)
+}
+
+// rounding returns how far rounding moves L on another kind of processor, where it computes
+// L Lᵀ to Nε of a variance: by that times ‖L⁻¹‖² (a perturbation bound of Cholesky's factor). No more
+// than a half, since a factor without the least of its pivots would be off by 1.
+func rounding(l linalg.Matrix, variance float64) float64 {
+	inverse := linalg.New(l.Rows, l.Rows)
+	inverse.CopyFrom(l)
+	return min(float64(l.Rows)*0x1p-52*variance*inverseNorm(inverse), 0.5)
+}
+
+// inverseNorm returns ‖L⁻¹‖², the square of the norm of Frobenius. It overwrites L.
+func inverseNorm(l linalg.Matrix) (sum float64) {
+	linalg.TriangularInverse(l)
+	for i := range l.Rows {
+		row := l.Row(i)[:i+1]
+		sum += linalg.Dot(row, row)
+	}
+	return sum
+}
