@@ -316,17 +316,6 @@ func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z linalg.Matri
 	if p.Jitter, err = posterior.FactorInducing(p.Kernel, theta, z, p.MinJitter, e.l); err != nil {
 		return err
 	}
-	// Pivots of rounding, of inducing inputs that all but coincide, would leave V, and R with it,
-	// wrong in the leading digits and R indefinite: they get the first jitter.
-	least, largest := math.Inf(1), 0.0
-	for i := range p.M {
-		least, largest = min(least, e.l.At(i, i)), max(largest, e.l.At(i, i))
-	}
-	if floor := posterior.JitterStart * largest * largest; p.Jitter < floor && least*least < floor {
-		if p.Jitter, err = posterior.FactorInducing(p.Kernel, theta, z, floor, e.l); err != nil {
-			return err
-		}
-	}
 	kernel.FillBlock(p.Kernel, theta, e.x, z, e.v)
 	linalg.Trsm(false, true, e.l, e.v)
 	linalg.SyrkLower(false, 1, e.v, 0, e.q)

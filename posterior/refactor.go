@@ -9,17 +9,18 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 )
 
-// jitterEnd bounds the multiples of the mean variance, from JitterStart on and each ten times the one
+// jitterEnd bounds the multiples of the mean variance, from jitterStart on and each ten times the one
 // before, that are added to the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in
 // KL, mean and variance, which keeps the certificate sound: KL only falls when the noisy inducing
 // outputs are marginalised (data processing).
 const (
-	JitterStart = 1e-10
+	jitterStart = 1e-10
 	jitterEnd   = 1e-4
 )
 
 // FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I, by the least jitter from
-// minJitter on that there is one with.
+// minJitter on that there is one with whose pivots aren't those of rounding. These, of inducing inputs
+// that all but coincide, would leave V = L⁻¹K_ZX, and a KL, wrong in the leading digits.
 func FactorInducing(k kernel.Kernel, theta []float64, z linalg.Matrix, minJitter float64, l linalg.Matrix) (jitter float64, err error) {
 	diag := make([]float64, z.Rows)
 	k.Diag(theta, z, diag)
@@ -32,14 +33,23 @@ func FactorInducing(k kernel.Kernel, theta []float64, z linalg.Matrix, minJitter
 		kernel.FillSymmetric(k, theta, z, l)
 		l.AddDiagonal(jitter)
 		err := linalg.Cholesky(l)
-		if err == nil {
+		if err == nil && (jitter >= jitterStart*scale || leastPivot(l) >= jitterStart*scale/2) {
 			return jitter, nil
 		}
-		jitter = max(10*jitter, JitterStart*scale)
+		jitter = max(10*jitter, jitterStart*scale)
 		if !(jitter <= jitterEnd*scale*1.01) {
 			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
 		}
 	}
+}
+
+// leastPivot is the smallest that a Cholesky factor was made with.
+func leastPivot(l linalg.Matrix) float64 {
+	least := math.Inf(1)
+	for i := range l.Rows {
+		least = min(least, l.At(i, i)*l.At(i, i))
+	}
+	return least
 }
 
 // Refactored returns the posterior with an L made anew from kernel, support and noise variance, as
@@ -82,18 +92,10 @@ func (p *Posterior) refactored() (*Posterior, error) {
 	if q.Sparse() || c == 0 {
 		c = q.shift(p.Chol, whole)
 	}
-	var err error
-	if q.Sparse() {
-		_, err = FactorInducing(q.Kernel, q.Theta, q.Support, c, q.Chol)
-	} else {
-		kernel.FillSymmetric(q.Kernel, q.Theta, q.Support, q.Chol)
-		q.Chol.AddDiagonal(c)
-		if err = linalg.Cholesky(q.Chol); err != nil {
-			err = NotDefinite(err, c)
-		}
-	}
-	if err != nil {
-		return nil, err
+	kernel.FillSymmetric(q.Kernel, q.Theta, q.Support, q.Chol)
+	q.Chol.AddDiagonal(c)
+	if err := linalg.Cholesky(q.Chol); err != nil {
+		return nil, NotDefinite(err, c)
 	}
 	if d := distance(q.Chol, p.Chol); !(d <= sameFactor) && !(d <= rounding(q.Chol, whole)) {
 		return nil, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel and noise variance: it is off by %.3g of what they make it", d)
@@ -168,10 +170,10 @@ func (p *Posterior) shift(l linalg.Matrix, whole float64) float64 {
 	if !p.Sparse() {
 		return max(c, 0)
 	}
-	if c < JitterStart*scale/2 || c < 1e-13*whole {
+	if c < jitterStart*scale/2 || c < 1e-13*whole {
 		return 0
 	}
-	for jitter := JitterStart * scale; jitter < 2*jitterEnd*scale; jitter *= 10 {
+	for jitter := jitterStart * scale; jitter < 2*jitterEnd*scale; jitter *= 10 {
 		if math.Abs(c-jitter) <= 1e-3*jitter {
 			return jitter
 		}
