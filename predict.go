@@ -20,6 +20,9 @@ type Prediction struct {
 	PredictiveVariance float64 `json:"predictive_variance"` // of y: with observation noise; see dataset.Scaling.RawVariance
 	Lower95            float64 `json:"lower95"`             // central 95 % credible interval for y
 	Upper95            float64 `json:"upper95"`
+	// Outside counts the inputs that lie outside the range of the rows the model was made from: a
+	// guarantee about rows from their source says nothing of such a row. 0 of models up to version 4.
+	Outside int `json:"outside"`
 
 	latentSD, predictiveSD float64 // of Predict: also where their squares leave the range of float64
 }
@@ -56,6 +59,10 @@ func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (
 	if err != nil {
 		return nil, err
 	}
+	outside, err := m.Range.Count(d)
+	if err != nil {
+		return nil, err
+	}
 	ps := make([]Prediction, d.Rows)
 	for i := range ps {
 		latent, predictive := variance[i], variance[i]+m.ObservationNoise
@@ -65,10 +72,11 @@ func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (
 			PredictiveVariance: m.Scaling.RawVariance(predictive),
 			latentSD:           m.Scaling.RawSD(latent),
 			predictiveSD:       m.Scaling.RawSD(predictive),
+			Outside:            outside[i],
 		}
 		half := model.Normal975 * p.predictiveSD
 		p.Lower95, p.Upper95 = p.Mean-half, p.Mean+half
-		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95}) {
+		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95, float64(p.Outside)}) {
 			return nil, fmt.Errorf("%s: %s: the prediction overflows: its inputs are too far from the training data", table.Source, table.Where(i))
 		}
 		ps[i] = p
@@ -114,11 +122,11 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 }
 
 // PredictionNames are the columns of a table of predictions.
-var PredictionNames = []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95"}
+var PredictionNames = []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"}
 
 // Fill sets a row of a table of predictions; see dataset.WriteFile.
 func (p Prediction) Fill(values []float64) {
-	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95})
+	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside)})
 }
 
 // WritePredictions writes predictions as CSV.

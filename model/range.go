@@ -40,12 +40,25 @@ func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	return Range{low, high}, err
 }
 
-// Outside counts the inputs of a row that lie outside the range; 0 where that isn't known.
-func (r Range) Outside(x []float64) (n int) {
-	for j := range r.Min {
-		if !(r.Min[j] <= x[j] && x[j] <= r.Max[j]) {
-			n++
+// Count counts, for each row of d that this rank has, the inputs that lie outside the range; 0 where
+// none is known.
+func (r Range) Count(d *dataset.Data) ([]int, error) {
+	rows := d.All()
+	counts := make([]int, len(rows))
+	if r.Min == nil {
+		return counts, nil
+	}
+	x := make([]float64, min(len(rows), latentRows)*d.Cols)
+	for first := 0; first < len(rows); first += latentRows {
+		n := min(len(rows)-first, latentRows)
+		if err := d.Read(rows[first:first+n], x[:n*d.Cols], nil); err != nil {
+			return nil, err
+		}
+		for i, v := range x[:n*d.Cols] {
+			if j := i % d.Cols; !(r.Min[j] <= v && v <= r.Max[j]) {
+				counts[first+i/d.Cols]++
+			}
 		}
 	}
-	return n
+	return counts, nil
 }

@@ -46,6 +46,7 @@ type content struct {
 	Style      template.CSS
 	Title      string
 	Sentence   string
+	Standing   string // whether the certificate was recomputed or is as stored
 	Valid      bool
 	Conditions []string
 	Facts      []fact
@@ -87,10 +88,14 @@ func Write(w io.Writer, m *krigo.Model, table *dataset.Table) error {
 	r := &maker{m: m, q: m.Trained()}
 	r.Style = template.CSS(style)
 	r.Title = fmt.Sprintf("%s from %s", m.Target, count(len(m.Inputs), "input"))
-	r.certificate()
+	r.certificate(m.Certificate, "As the model file has it, not recomputed: krigo certify does that, or a report with the data that it was made from.")
+	r.warnOfCertificate()
 	if table != nil {
 		d, err := m.Labelled(table)
 		if err != nil {
+			return err
+		}
+		if err := r.recertify(d, table); err != nil {
 			return err
 		}
 		if err := r.sample(d); err != nil {
@@ -132,16 +137,39 @@ func (r *maker) add(f Figure, err error) error {
 	return err
 }
 
-func (r *maker) certificate() {
-	c := r.m.Certificate
+// recertify computes the certificate anew where the data are those that the model was made from, and
+// refuses a model that isn't what they make it.
+func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
+	own, err := r.m.MadeFrom(d)
+	if err != nil || !own || r.m.Certificate == nil {
+		return err
+	}
+	again, err := krigo.Certify(r.m, table, 0)
+	if err != nil {
+		return err
+	}
+	if again.Differs != "" {
+		return fmt.Errorf("the model isn't what its data make it: %s; don't rely on it", again.Differs)
+	}
+	r.certificate(again.Certificate, fmt.Sprintf("Recomputed from model and data (%s) for this page.", d.Source))
+	return nil
+}
+
+// certificate says what a certificate promises, and where it comes from.
+func (r *maker) certificate(c *krigo.Certificate, standing string) {
 	if c == nil {
 		r.Sentence = "No certificate: " + r.m.CertificateReason + "."
 		return
 	}
-	r.Sentence, r.Valid, r.Conditions = krigo.Sentence(r.m, c), c.Valid, c.Conditions
-	if !c.Valid {
+	r.Sentence, r.Standing, r.Valid, r.Conditions = krigo.Sentence(r.m, c), standing, c.Valid, c.Conditions
+}
+
+func (r *maker) warnOfCertificate() {
+	switch c := r.m.Certificate; {
+	case c == nil:
+	case !c.Valid:
 		r.warn("The bound is heuristic, not a certificate: %s.", c.Label)
-	} else if krigo.RoundUp(c.MeanBound, 3) >= 1 {
+	case krigo.RoundUp(c.MeanBound, 3) >= 1:
 		r.warn("The bound on predictions is 1: it promises nothing. More rows, a wider ε or fewer kernel parameters lower it.")
 	}
 }

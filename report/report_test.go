@@ -54,12 +54,12 @@ func TestFigures(t *testing.T) {
 	}{
 		{"sparse with test rows", boston, boston, krigo.Options{Target: "MEDV", Inducing: 10, ARD: "on", TestFraction: 0.3, Epochs: 20},
 			"Training|Predicted and observed|Residuals|Calibration|Relevance|Along *|Along *|Along *|Along *|The two most relevant inputs|Inducing inputs",
-			[]string{"60 test rows", "inverse lengthscale", "10 inducing inputs", "Log evidence", "hold-out bound on the mean", "certified rows, with 99 % confidence over their draw",
+			[]string{"Recomputed from model and data (boston.csv.gz) for this page.", "60 test rows", "inverse lengthscale", "10 inducing inputs", "Log evidence", "hold-out bound on the mean", "certified rows, with 99 % confidence over their draw",
 				"over the draw of the certified rows", "Within the model&#39;s own 95 % intervals", "95 % intervals that are the model&#39;s own belief, not certified", "are the model's own belief, not certified"}},
 		{"training rows", snelson, snelson, krigo.Options{Target: "y", Inducing: 5},
 			"Training|Predicted and observed|Residuals|Along x", []string{"made from, which it predicts better", "where the inducing inputs are"}},
 		{"no data", snelson, nil, krigo.Options{Target: "y", Objective: "evidence", Restarts: 2, Scaling: "all-rows"},
-			"Training|Along x", []string{"Not a certificate", "heuristic", "the best of 2 starts"}},
+			"Training|Along x", []string{"As the model file has it, not recomputed", "Not a certificate", "heuristic", "the best of 2 starts"}},
 		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Target: "y", Kernel: "linear"},
 			"Training|Predicted and observed|Residuals|Relevance|Along *|Along *|Along *|The two most relevant inputs", []string{"odd&lt;name&gt;", "b&lt;i&gt;", "standard deviation of the mean along the input"}},
 	} {
@@ -115,6 +115,18 @@ func TestExtremeUnits(t *testing.T) {
 		if got := titles(unit); got != want {
 			t.Errorf("unit %g: figures %s, want %s", unit, got, want)
 		}
+	}
+}
+
+// TestRecertifies: a model that isn't what its data make it has no report with them.
+func TestRecertifies(t *testing.T) {
+	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{Target: "MEDV", Restarts: 1, CalibrationFraction: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Conformal.HalfWidth /= 10
+	if err := report.Write(io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(), "conformal intervals are") {
+		t.Errorf("intervals of a tenth: %v", err)
 	}
 }
 

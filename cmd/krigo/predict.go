@@ -24,6 +24,16 @@ type predictDocument struct {
 	Samples     [][]float64                 `json:"samples,omitempty"`   // those asked for, row by row
 }
 
+// outside counts the predictions that no guarantee is about.
+func outside(ps []krigo.Prediction) (n int) {
+	for _, p := range ps {
+		if p.Outside > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 func newPredict(c *common) *cobra.Command {
 	var out string
 	var kinds []string
@@ -108,6 +118,9 @@ training rows nearest to it, and say so on standard error.`,
 			progress.end()
 			if err != nil {
 				return err
+			}
+			if n := outside(ps); n > 0 && !c.quiet {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d rows have an input outside the range of the rows that the model was made from (column outside): no guarantee is about them\n", n, len(ps))
 			}
 			document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {

@@ -90,13 +90,23 @@ async function one() {
     $("mean").textContent = shown(p.mean);
     $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + shown(p.lower95) + " and " + shown(p.upper95) +
       (latentSD(p) ? ", standard deviation of the function " + shown(latentSD(p)) : "") + "." +
-      (certified() ? " The green frame is the certificate's ± " + width(certified()) + ", with the confidence and for the share said above." : "");
+      frame(p);
     band(p);
     $("answer").hidden = false;
   } catch (e) {
     $("answer").hidden = true;
     problem(e.message);
   }
+}
+
+// frame says what the frame about a prediction stands for: nothing where no row that the model was made
+// from is like this one.
+function frame(p) {
+  if (p.outside) {
+    return " " + (p.outside === 1 ? "An input lies" : p.outside + " inputs lie") + " outside the range of the rows that the model was made from" +
+      (certified() ? ": the certificate says nothing here, and its frame is grey." : ".");
+  }
+  return certified() ? " The green frame is the certificate's ± " + width(certified()) + ", with the confidence and for the share said above." : "";
 }
 
 // latentSD is the function's standard deviation, or 0 where its square has left the range of
@@ -131,7 +141,7 @@ function band(p) {
     ["text", {x: x(p.upper95), y: 66, "text-anchor": "middle"}, shown(p.upper95)],
   ];
   if (sd) marks.splice(2, 0, ["rect", {x: x(p.mean - 2 * sd), width: Math.max(x(p.mean + 2 * sd) - x(p.mean - 2 * sd), 1), y: 20, height: 20, class: "belief"}]);
-  if (c) marks.push(["rect", {x: x(p.mean - c), width: x(p.mean + c) - x(p.mean - c), y: 8, height: 44, class: "certified"}]);
+  if (c) marks.push(["rect", {x: x(p.mean - c), width: x(p.mean + c) - x(p.mean - c), y: 8, height: 44, class: p.outside ? "certified void" : "certified"}]);
   draw($("band"), marks);
 }
 
@@ -140,9 +150,10 @@ async function many(file) {
   if (!file) return;
   try {
     const r = await call("v1/predict?model=" + encodeURIComponent(model.name), {method: "POST", headers: {"Content-Type": "text/csv", Accept: "application/json"}, body: file});
-    const ps = (await r.json()).predictions, names = Object.keys(ps[0]), most = 200;
+    const ps = (await r.json()).predictions, names = Object.keys(ps[0]), most = 200, out = ps.filter(p => p.outside).length;
     problem("");
-    $("count").textContent = ps.length + (ps.length === 1 ? " row" : " rows") + " of " + file.name + (ps.length > most ? ", the first " + most + " of them below" : "");
+    $("count").textContent = ps.length + (ps.length === 1 ? " row" : " rows") + " of " + file.name + (ps.length > most ? ", the first " + most + " of them below" : "") +
+      (out ? "; " + out + " outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" : "");
     const line = (cells, tag) => {
       const tr = document.createElement("tr");
       tr.append(...cells.map(text => Object.assign(document.createElement(tag), {textContent: text})));
@@ -169,7 +180,7 @@ function chart(ps) {
   draw($("chart"), [
     ["polygon", {points: [...order.map(i => at("lower95", i)), ...order.reverse().map(i => at("upper95", i))].join(" "), class: "area"}],
     ["polyline", {points: order.reverse().map(i => at("mean", i)).join(" "), class: "curve"}],
-    ...ps.map((p, i) => ["circle", {cx: x(i), cy: y(p.mean), r: 2.5, class: "dot"}]),
+    ...ps.map((p, i) => ["circle", {cx: x(i), cy: y(p.mean), r: 2.5, class: p.outside ? "outside" : "dot"}]),
     ["text", {x: 10, y: 22}, shown(high)],
     ["text", {x: 10, y: 196}, shown(low)],
   ]);
