@@ -355,3 +355,120 @@ func TestDefaultPriorRows(t *testing.T) {
 		}
 	}
 }
+
+// TestDeal: roles follow what rows hold, not where they stand; every copy of a row is dealt by itself.
+func TestDeal(t *testing.T) {
+	const n = 60
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i], y[i] = float64(i%20), float64(i%4) // every row three times
+	}
+	deal := func(x, y []float64, seed uint64, test, calibration, prior int) (*Units, Roles) {
+		u, err := dataOf(1, x, y).Units()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := u.Deal(seed, test, calibration, prior)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u, r
+	}
+	u, roles := deal(x, y, 7, 6, 8, 20)
+	if rows, groups := roles.Counts(); rows != (Counts{6, 8, 20, 26}) || groups != rows || u.Count != n {
+		t.Errorf("%v, %v of %d", rows, groups, u.Count)
+	}
+	content := func(x, y []float64, r Roles) (of [][2]float64) {
+		for role := Test; role <= Certified; role++ {
+			for _, i := range r.Rows(role) {
+				of = append(of, [2]float64{x[i], y[i]})
+			}
+		}
+		return of
+	}
+	x2, y2 := slices.Clone(x), slices.Clone(y)
+	slices.Reverse(x2)
+	slices.Reverse(y2)
+	u2, roles2 := deal(x2, y2, 7, 6, 8, 20)
+	if !slices.Equal(content(x, y, roles), content(x2, y2, roles2)) || u.Hash != u2.Hash || u.HashOf(roles.Rows(Certified)) != u2.HashOf(roles2.Rows(Certified)) {
+		t.Error("the order of rows counts")
+	}
+	if u.HashOf(roles.Rows(Prior)) == u.HashOf(roles.Rows(Certified)) || u.HashOf(roles.Rows(Prior)) == u.Hash {
+		t.Error("the hash doesn't see which rows")
+	}
+	if _, other := deal(x, y, 7, 6, 0, 0); !slices.Equal(other.Rows(Test), roles.Rows(Test)) {
+		t.Error("test rows depend on the other counts")
+	}
+	if _, other := deal(x, y, 8, 6, 8, 20); slices.Equal(other.Of, roles.Of) {
+		t.Error("the seed doesn't count")
+	}
+	// Copies go to several roles, and one other row deals all anew.
+	several := 0
+	for i := range 20 {
+		if roles.Of[i] != roles.Of[i+20] || roles.Of[i] != roles.Of[i+40] {
+			several++
+		}
+	}
+	changed := slices.Clone(y)
+	changed[3] += 0.5
+	_, anew := deal(x, changed, 7, 6, 8, 20)
+	moved := 0
+	for i := range n {
+		if anew.Of[i] != roles.Of[i] {
+			moved++
+		}
+	}
+	if several < 5 || moved < 15 {
+		t.Errorf("%d of 20 rows have copies in other roles; %d rows moved when one changed", several, moved)
+	}
+	_, err := u.Deal(1, 30, 30, 1)
+	wantError(t, err, "30 test, 30 calibration and 1 prior rows asked for, but there are only 60 rows")
+}
+
+// TestDealPinned: the deal is a contract of the model file: these values must never change.
+func TestDealPinned(t *testing.T) {
+	u, err := dataOf(2, []float64{1, 2, 3, 4, 5, 6, 1, 2}, []float64{0.1, 0.2, 0.3, 0.1}).Units()
+	if err != nil {
+		t.Fatal(err)
+	}
+	roles, err := u.Deal(5, 1, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hash = "9f304ebd45dac86a3a204b9dd82105224a52095e42f8fa724a8dbfbc9151bc04"
+	// Both also from a separate implementation of the byte layout.
+	if want := []Role{2, 3, 0, 3}; u.Hash != hash || !slices.Equal(roles.Of, want) {
+		t.Errorf("hash %s, roles %d in the order %v", u.Hash, roles.Of, roles.Order)
+	}
+}
+
+// TestDealUniform: each of the 3! orders of three rows comes up equally often, over seeds and over data.
+func TestDealUniform(t *testing.T) {
+	const deals = 6000
+	for name, of := range map[string]func(k int) (y float64, seed uint64){
+		"seeds": func(k int) (float64, uint64) { return 0.5, uint64(k) },
+		"data":  func(k int) (float64, uint64) { return float64(k) / 7, 0 },
+	} {
+		count := map[string]int{}
+		for k := range deals {
+			y, seed := of(k)
+			u, err := dataOf(1, []float64{1, 2, 3}, []float64{y, -1, -2}).Units()
+			if err != nil {
+				t.Fatal(err)
+			}
+			roles, err := u.Deal(seed, 1, 1, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count[fmt.Sprint(roles.Order)]++
+		}
+		chi2 := 0.0
+		for _, c := range count {
+			d := float64(c) - deals/6
+			chi2 += d * d / (deals / 6)
+		}
+		if len(count) != 6 || chi2 > 20.5 { // the 99.9 % quantile with five degrees of freedom
+			t.Errorf("%s: χ² = %v, %v", name, chi2, count)
+		}
+	}
+}

@@ -1,0 +1,462 @@
+package krigo_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// trained is what Fit makes of options as they are, the default where no objective is named.
+func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
+	t.Helper()
+	o.Target = table.Names[len(table.Names)-1]
+	m, err := krigo.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// bits is a model as its file has it, but for the times and names of files.
+func bits(t *testing.T, m *krigo.Model) string {
+	t.Helper()
+	same := *m
+	same.Source, same.Training.Seconds = "", 0
+	same.Notices = slices.DeleteFunc(slices.Clone(m.Notices), func(n string) bool {
+		// Which row is the first to repeat another, and how neighbours miss, does depend on the order.
+		return strings.Contains(n, "repeat an earlier row") || strings.Contains(n, "depend on their order")
+	})
+	var b bytes.Buffer
+	if err := same.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestRowsInAnyOrder: the same rows in another order have the same roles and give the same model to the
+// last bit, in memory and from disk; over ranks, whose sums are others, to rounding. Any order certifies.
+func TestRowsInAnyOrder(t *testing.T) {
+	const n = 300
+	path := waves(t, "waves.npy", n)
+	whole, err := dataset.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	values := make([]float64, 3*n)
+	d, err := whole.Regression("y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y, err := d.Select(d.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		copy(values[3*i:], []float64{x[2*i], x[2*i+1], y[i]})
+	}
+	copy(values[3*100:], values[:3]) // and a third copy of the first row
+	byY := func(a, b int) int { return cmp.Compare(values[3*a+2], values[3*b+2]) }
+	orders := map[string][]int{"as they stand": every(0, 1, n), "sorted by the target": every(0, 1, n), "at random": rand.New(rand.NewPCG(3, 4)).Perm(n)}
+	slices.SortFunc(orders["sorted by the target"], byY)
+	tables := map[string]*dataset.Table{}
+	paths := map[string]string{}
+	folder := t.TempDir()
+	for name, order := range orders {
+		table := &dataset.Table{Source: "waves", Names: []string{"a", "b", "y"}, Rows: n}
+		for _, i := range order {
+			table.Values = append(table.Values, values[3*i:3*i+3]...)
+		}
+		tables[name] = table
+		paths[name] = filepath.Join(folder, name+".npy")
+		if err := dataset.WriteFile(paths[name], table.Names, n, func(i int, v []float64) error {
+			copy(v, table.Values[3*i:])
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, o := range map[string]krigo.Options{
+		"default":            {Restarts: 1, TestFraction: 0.1, CalibrationFraction: 0.1, Promise: 0.8},
+		"dtc":                {Objective: "dtc", Inducing: 9, Epochs: 20},
+		"evidence, all rows": {Objective: "evidence", Restarts: 1, ARD: "off", Scaling: "all-rows"},
+		"vfe, k-means":       {Objective: "vfe", Inducing: 12, Epochs: 30},
+		"fitc, greedy":       {Objective: "fitc", Inducing: 10, InducingInit: "greedy", Epochs: 20, ARD: "off"},
+		"pep, k-DPP":         {Objective: "pep", Inducing: 10, InducingInit: "kdpp", Epochs: 20, ARD: "off"},
+		"kl-pac, free":       {Objective: "kl-pac", Inducing: 8, InducingInit: "random", PosteriorFree: true, Epochs: 10, ARD: "off"},
+		"svgp":               {Objective: "svgp", Inducing: 8, Batch: 40, Epochs: 4},
+		"renyi":              {Objective: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"},
+		"learnt":             {Objective: "vfe", Prior: "informed", Inducing: 8, Epochs: 15, ARD: "off", PosteriorLearnt: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Target = "y"
+			want := trained(t, tables["as they stand"], o)
+			for order, table := range tables {
+				disk, err := dataset.ReadFile(paths[order])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if bits(t, trained(t, table, o)) != bits(t, want) || bits(t, trained(t, disk, o)) != bits(t, want) {
+					t.Errorf("%s: another model", order)
+				}
+				if r, err := krigo.Certify(want, table, 0); err != nil || !r.Matches {
+					t.Errorf("%s: %+v, %v", order, r, err)
+				}
+				disk.Close()
+				spread, errs := together(t, paths[order], 3, func(table *dataset.Table) (*krigo.Model, error) {
+					return krigo.Fit(context.Background(), table, o)
+				})
+				if err := errors.Join(errs...); err != nil {
+					t.Fatal(err)
+				}
+				if spread.All != want.All || spread.Hash != want.Hash || spread.Counts != want.Counts || !slices.Equal(spread.Rows, want.Rows) {
+					t.Errorf("%s, 3 ranks: other roles", order)
+				}
+				a, errA := krigo.Predict(want, tables["as they stand"])
+				b, errB := krigo.Predict(spread, tables["as they stand"])
+				if err := errors.Join(errA, errB); err != nil {
+					t.Fatal(err)
+				}
+				for i := range a {
+					if math.Abs(a[i].Mean-b[i].Mean) > 1e-5*want.Scaling.TargetScale {
+						t.Fatalf("%s, 3 ranks: row %d is predicted %v, of one %v", order, i, b[i].Mean, a[i].Mean)
+					}
+				}
+				if r := math.Abs(spread.Certificate.EmpiricalRisk - want.Certificate.EmpiricalRisk); r > 1e-6 {
+					t.Errorf("%s, 3 ranks: risk %v, of one %v", order, spread.Certificate.EmpiricalRisk, want.Certificate.EmpiricalRisk)
+				}
+			}
+		})
+	}
+}
+
+// sites is rows of so many groups, of one to five rows each that share an offset.
+func sites(groups int) *dataset.Table {
+	rng := rand.New(rand.NewPCG(5, 6))
+	t := &dataset.Table{Source: "sites.csv", Names: []string{"site", "x", "y"}}
+	for g := range groups {
+		offset := rng.NormFloat64()
+		for range 1 + g%5 {
+			x := rng.Float64()
+			t.Append([]string{fmt.Sprintf("s%d", g), fmt.Sprint(x), fmt.Sprint(math.Sin(6*x) + 0.5*offset + 0.1*rng.NormFloat64())})
+		}
+	}
+	return t
+}
+
+// TestGroups: whole groups have a role, and the certificate counts groups: the mean of their misses,
+// by kl on their number.
+func TestGroups(t *testing.T) {
+	table := sites(120)
+	o := krigo.Options{Target: "y", Group: "site", Restarts: 1, TestFraction: 0.1, Epsilon: 1.5, Promise: 0.5}
+	m := trained(t, table, o)
+	c := m.Certificate
+	if c == nil || c.Group != "site" || !slices.Equal(m.Inputs, []string{"x"}) || c.Groups != m.Groups[dataset.Certified] || m.Groups.Sum() != 120 || c.Rows != m.Counts[dataset.Certified] || c.Rows <= c.Groups {
+		t.Fatalf("%+v, %v of %v", c, m.Groups, m.Inputs)
+	}
+	roleOf := map[float64]dataset.Role{}
+	misses, sizes := map[float64]float64{}, map[float64]float64{}
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for role := dataset.Test; role <= dataset.Certified; role++ {
+		for _, i := range rowsOf(t, m, table, role) {
+			site := table.Values[3*i]
+			if before, ok := roleOf[site]; ok && before != role {
+				t.Fatalf("site %v is %s and %s", site, before, role)
+			}
+			roleOf[site] = role
+			if role == dataset.Certified {
+				sizes[site]++
+				if math.Abs(ps[i].Mean-table.Values[3*i+2]) > c.EpsilonRaw {
+					misses[site]++
+				}
+			}
+		}
+	}
+	var risk float64
+	for site, n := range sizes {
+		risk += misses[site] / n / float64(len(sizes))
+	}
+	near(t, "risk", c.EmpiricalRisk, risk, 1e-12)
+	near(t, "bound", c.MeanBound, pacbayes.TestBound(risk, len(sizes), 0.005), 1e-9) // half of δ is the promise's
+	if s := krigo.Sentence(m, c); !strings.Contains(s, "over the draw of the certified groups") || !strings.Contains(s, "further groups of rows of this kind (by site, on average over groups)") {
+		t.Error(s)
+	}
+	if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+		t.Errorf("%+v, %v", r, err)
+	}
+	// Fresh groups are counted as groups too.
+	f, err := krigo.CertifyFresh(m, table)
+	if err != nil || f.Groups != m.Groups[dataset.Test] || f.Rows != m.Counts[dataset.Test] {
+		t.Errorf("%+v, %v", f, err)
+	}
+	for want, change := range map[string]func(o *krigo.Options){
+		"no column \"sites\"":                    func(o *krigo.Options) { o.Group, o.Categorical = "sites", []string{"site"} },
+		"that column is the target":              func(o *krigo.Options) { o.Group = "y" },
+		"groups are dealt at random":             func(o *krigo.Options) { o.Split = "last" },
+		"could change places":                    func(o *krigo.Options) { o.CalibrationFraction = 0.2 },
+		"that column is the target, or an input": func(o *krigo.Options) { o.Categorical = []string{"site"} },
+	} {
+		o := o
+		change(&o)
+		if _, err := krigo.Fit(context.Background(), table, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	few := trained(t, sites(24), krigo.Options{Target: "y", Group: "site", Restarts: 1, Prior: "informed", PriorShare: 0.5})
+	if few.Certificate != nil || !strings.Contains(few.CertificateReason, "fewer than 20 certified groups") {
+		t.Errorf("%+v, %s", few.Certificate, few.CertificateReason)
+	}
+}
+
+// TestBacktest: the certified rows are the last but for test rows, and nothing is called a certificate.
+func TestBacktest(t *testing.T) {
+	m := trained(t, homes(), krigo.Options{Split: "last", Restarts: 1, TestFraction: 0.1})
+	n, tests := m.Counts[dataset.Certified], m.Counts[dataset.Test]
+	if rows := rowsOf(t, m, homes(), dataset.Certified); !slices.Equal(rows, every(85-tests-n, 1, 85-tests)) {
+		t.Errorf("certified rows %v", rows)
+	}
+	c := m.Certificate
+	if c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") || !strings.Contains(krigo.Sentence(m, c), "Not a certificate but a backtest") {
+		t.Errorf("%+v", c)
+	}
+	if r, err := krigo.Certify(m, homes(), 0); err != nil || !r.Matches {
+		t.Errorf("%+v, %v", r, err)
+	}
+	back := every(0, 1, 85)
+	slices.Reverse(back)
+	if r, err := krigo.Certify(m, pick(homes(), back), 0); err == nil {
+		t.Errorf("other rows are the last: %+v", r)
+	}
+}
+
+// TestVerifies: what stands beside a certificate is computed anew, and another number is told.
+func TestVerifies(t *testing.T) {
+	o := krigo.Options{Restarts: 1, TestFraction: 0.2, CalibrationFraction: 0.25}
+	grid := krigo.Options{Restarts: 1, Objective: "kl-pac", ARD: "off"}
+	for want, c := range map[string]struct {
+		o    krigo.Options
+		edit func(m *krigo.Model)
+	}{
+		"conformal intervals are":               {o, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
+		"conformal intervals are {Level:0.95":   {o, func(m *krigo.Model) { m.Conformal.Normalised *= 0.9 }},
+		"conformal intervals are there without": {grid, func(m *krigo.Model) { m.Conformal = trained(t, data.Boston(), o).Conformal }},
+		"test's mse":                            {o, func(m *krigo.Model) { m.Test.MSE /= 2 }},
+		"test figures":                          {o, func(m *krigo.Model) { m.Test.Coverage95 = 0.95; m.Test.Coverage[3].Share = 0.95 }},
+		"observation noise is":                  {grid, func(m *krigo.Model) { m.ObservationNoise /= 2 }},
+		"range":                                 {grid, func(m *krigo.Model) { m.Range.Max[0] *= 2 }},
+	} {
+		m := trained(t, data.Boston(), c.o)
+		if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || !r.Matches || len(r.AsStored) > 0 {
+			t.Fatalf("%s: before the edit: %+v, %v", want, r, err)
+		}
+		c.edit(m)
+		if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || r.Matches || !strings.Contains(r.Differs, want) {
+			t.Errorf("%+v, %v, want %s", r, err, want)
+		}
+	}
+	m := trained(t, homes(), krigo.Options{Restarts: 1, ARD: "off", Test: pick(homes(), every(0, 1, 9)), Scaling: "declared", Declared: identity(3)})
+	if r, err := krigo.Certify(m, homes(), 0); err != nil || !r.Matches || len(r.AsStored) != 2 {
+		t.Errorf("what can't be told from the data: %+v, %v", r, err)
+	}
+}
+
+// TestVerifiesEncoding: categories and fills are those of the prior rows, or there is no certificate.
+func TestVerifiesEncoding(t *testing.T) {
+	table := sites(60)
+	for i := range table.Rows {
+		table.Values[3*i] = math.Mod(table.Values[3*i], 5)
+		if i%9 == 0 {
+			table.Values[3*i+1] = math.NaN()
+		}
+	}
+	o := krigo.Options{Target: "y", Categorical: []string{"site"}, Missing: "mean", Restarts: 1, ARD: "off"}
+	for name, edit := range map[string]func(m *krigo.Model){
+		"a fill":            func(m *krigo.Model) { *m.Encoding.Columns[1].Mean += 0.1 },
+		"a category's name": func(m *krigo.Model) { m.Encoding.Columns[0].Categories[1] = "elsewhere" },
+	} {
+		m := trained(t, table, o)
+		if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		edit(m)
+		if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), "aren't those of the prior rows") {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
+// TestRefit: fitting again gives the same bits, and parameters of an informed prior that the rows don't
+// give are found out.
+func TestRefit(t *testing.T) {
+	half := 0.5
+	for name, o := range map[string]krigo.Options{
+		"default": {Restarts: 1, TestFraction: 0.1, CalibrationFraction: 0.25},
+		"sparse":  {Inducing: 8, Epochs: 20, ARD: "off", Temper: []float64{1, 0.5}, MeanBound: "both"},
+		"grid":    {Objective: "kl-pac", Restarts: 1, Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8, Alpha: nil},
+		"given": {Objective: "pep", Inducing: 5, Epochs: 5, Alpha: &half, Scaling: "declared", Declared: identity(3), ARD: "off",
+			Init: &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2}},
+	} {
+		m := trained(t, homes(), o)
+		back := every(0, 1, 85)
+		slices.Reverse(back)
+		if differs, err := krigo.Refit(context.Background(), m, pick(homes(), back), nil); err != nil || differs != "" {
+			t.Errorf("%s: %s, %v", name, differs, err)
+		}
+		if m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"Seed"`, `"Sed"`, 1)); name == "default" {
+			other := trained(t, homes(), krigo.Options{Restarts: 1, TestFraction: 0.1, CalibrationFraction: 0.25, Kernel: "matern32"})
+			m.Posterior, m.ObservationNoise = other.Posterior, other.ObservationNoise
+			if differs, err := krigo.Refit(context.Background(), m, homes(), nil); err != nil || differs == "" {
+				t.Errorf("the posterior of another kernel was made again: %v", err)
+			}
+		}
+	}
+	m := trained(t, homes(), krigo.Options{Restarts: 1, ARD: "off"})
+	m.Fitted = json.RawMessage(`{"Target":"MEDV","Kernels":"se"}`)
+	if _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil || !strings.Contains(err.Error(), "Kernels") {
+		t.Errorf("unknown options: %v", err)
+	}
+	m.Fitted = nil
+	if _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil {
+		t.Error("an old model was fitted again")
+	}
+}
+
+// TestOutside: predictions that no row the model was made from is like are counted by input.
+func TestOutside(t *testing.T) {
+	m := trained(t, homes(), krigo.Options{Restarts: 1, ARD: "off"})
+	inside := pick(homes(), []int{3, 3, 3})
+	inside.Values[4] = m.Range.Max[0] // the second row's first input
+	far := pick(homes(), []int{3, 3})
+	far.Values[0], far.Values[1] = math.Nextafter(m.Range.Max[0], 1e9), m.Range.Min[1]-1
+	far.Values[4] = m.Range.Min[0] - 1e-9
+	for table, want := range map[*dataset.Table][]int{inside: {0, 0, 0}, far: {2, 1}} {
+		ps, err := krigo.Predict(m, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, p := range ps {
+			got = append(got, p.Outside)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("outside %v, want %v", got, want)
+		}
+	}
+}
+
+// TestResumeHoldsAllRows: also those that the objective never saw, and every option.
+func TestResumeHoldsAllRows(t *testing.T) {
+	base := krigo.Options{Target: "MEDV", Restarts: 1, ARD: "off", Inducing: 6, Objective: "fitc", TestFraction: 0.1}
+	var saved *krigo.Checkpoint
+	o := base
+	o.Save = func(c *krigo.Checkpoint) error {
+		raw, err := json.Marshal(c)
+		saved = new(krigo.Checkpoint)
+		return errors.Join(err, json.Unmarshal(raw, saved))
+	}
+	m := trained(t, homes(), o)
+	resume := func(table *dataset.Table, change func(o *krigo.Options)) error {
+		o := base
+		o.Resume = saved
+		change(&o)
+		_, err := krigo.Fit(context.Background(), table, o)
+		return err
+	}
+	if err := resume(homes(), func(*krigo.Options) {}); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(o *krigo.Options){
+		"posterior": func(o *krigo.Options) { o.PosteriorFITC = true },
+		"promise":   func(o *krigo.Options) { o.Promise = 0.9 },
+		"loss":      func(o *krigo.Options) { o.Loss = "gaussian" },
+		"delta":     func(o *krigo.Options) { o.Delta = 0.05 },
+		"split":     func(o *krigo.Options) { o.Split = "last" },
+	} {
+		if err := resume(homes(), change); !errors.Is(err, krigo.ErrOtherCheckpoint) {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
+	for _, role := range []dataset.Role{dataset.Test, dataset.Prior, dataset.Certified} {
+		table := homes()
+		table.Values[4*rowsOf(t, m, table, role)[0]+3] += 1e-9
+		if err := resume(table, func(*krigo.Options) {}); !errors.Is(err, krigo.ErrOtherCheckpoint) {
+			t.Errorf("another target of a %s row: %v", role, err)
+		}
+	}
+	// The default mode, where the objective sees prior rows alone.
+	base = krigo.Options{Target: "MEDV", Restarts: 1, ARD: "off"}
+	o = base
+	o.Save = func(c *krigo.Checkpoint) error { saved = c; return nil }
+	m = trained(t, homes(), o)
+	table := homes()
+	table.Values[4*rowsOf(t, m, table, dataset.Prior)[0]+3]++
+	if err := resume(table, func(*krigo.Options) {}); !errors.Is(err, krigo.ErrOtherCheckpoint) {
+		t.Errorf("another target of a prior row of the default: %v", err)
+	}
+}
+
+// TestOrderNotice: rows whose misses resemble those of their neighbours are told, with the number; independent
+// rows, in whatever order they stand, aren't.
+func TestOrderNotice(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for name, c := range map[string]struct {
+		carry float64 // of the noise, from row to row
+		sort  int     // column by which rows are sorted; −1: none
+		want  string
+	}{
+		"drift":                {0.95, -1, "in the order of the file the misses"},
+		"drift, with its time": {0.95, 0, `which is that of "t"`},
+		"independent":          {0, -1, ""},
+		"sorted by the target": {0, 2, ""},
+	} {
+		const n = 400
+		rows := make([][]float64, n)
+		drift := 0.
+		for i := range rows {
+			drift = c.carry*drift + math.Sqrt(1-c.carry*c.carry)*rng.NormFloat64()
+			at := rng.Float64()
+			if c.sort == 0 {
+				at = float64(i)
+			}
+			x := rng.Float64()
+			rows[i] = []float64{at, x, math.Sin(6*x) + drift}
+		}
+		if c.sort == 2 {
+			slices.SortFunc(rows, func(a, b []float64) int { return cmp.Compare(a[2], b[2]) })
+		}
+		table := &dataset.Table{Source: "drift", Names: []string{"t", "x", "y"}, Rows: n, Values: slices.Concat(rows...)}
+		// A kernel that can't follow the drift in time.
+		m := trained(t, table, krigo.Options{Target: "y", Kernel: "linear", Restarts: 1, ARD: "off"})
+		i := slices.IndexFunc(m.Notices, func(n string) bool { return strings.Contains(n, "depend on their order") })
+		if (i >= 0) != (c.want != "") || i >= 0 && !strings.Contains(m.Notices[i], c.want) {
+			t.Errorf("%s: %q", name, m.Notices)
+		}
+	}
+}
+
+// TestFittedIsStored: a model says what it was fitted with.
+func TestFittedIsStored(t *testing.T) {
+	m := trained(t, homes(), krigo.Options{Restarts: 1, ARD: "off", Kernel: "matern52"})
+	var o krigo.Options
+	if err := json.Unmarshal(m.Fitted, &o); err != nil || o.Kernel != "matern52" || o.Objective != "evidence" || o.Epsilon != 0.6 || !reflect.DeepEqual(o.Temper, []float64{1}) {
+		t.Errorf("%v: %s", err, m.Fitted)
+	}
+}
