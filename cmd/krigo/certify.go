@@ -21,9 +21,13 @@ func newCertify(c *common) *cobra.Command {
 		Short: "Recompute a model's certificate from the model file and its data",
 		Long: `Recompute a model's certificate from the model file and the data it was made from.
 
-The rows are checked against the SHA-256 in the model; altered data, an altered model
-file or a certificate that doesn't come out as stored are refused. Another --epsilon
-than the declared one gives a heuristic number, not a certificate.
+The rows, in whatever order, are checked against the SHA-256 in the model; altered data,
+an altered model file, a certificate or anything beside it (test figures, observation
+noise, conformal intervals, ranges) that doesn't come out as stored are refused. Another
+--epsilon than the declared one gives a heuristic number, not a certificate.
+
+With --refit the model is fitted again with the options it was fitted with, and has to come
+out the same to the last bit: that its parameters are of the rows that they should be of.
 
 With --fresh the data are rows the model never saw (or its own test rows): the bounds
 are then plain test-set bounds, which hold however the model was trained. Where these rows
@@ -107,15 +111,23 @@ made from are counted, since a copy can't be told from a second row that came ou
 	return cmd
 }
 
+// counted says what a bound counts: rows, or groups of them.
+func counted(rows, groups int, which string) string {
+	if groups > 0 {
+		return fmt.Sprintf("%d %s groups of %d rows", groups, which, rows)
+	}
+	return fmt.Sprintf("%d %s rows", rows, which)
+}
+
 // printFresh says in words what fresh rows show.
 func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 	fmt.Fprintln(w, f.Sentence(m))
 	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further rows", f.MeanRisk, krigo.RoundUp(f.MeanBound, 4))
 	if m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
-		fmt.Fprintf(w, "  from %d fresh rows: %s\n", f.Rows, mean)
+		fmt.Fprintf(w, "  from %s: %s\n", counted(f.Rows, f.Groups, "fresh"), mean)
 		return
 	}
-	fmt.Fprintf(w, "  from %d fresh rows, with %s confidence each:\n", f.Rows, krigo.Complement(f.Delta))
+	fmt.Fprintf(w, "  from %s, with %s confidence each:\n", counted(f.Rows, f.Groups, "fresh"), krigo.Complement(f.Delta))
 	fmt.Fprintf(w, "  predictions (the mean): %s\n", mean)
 	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further rows\n", f.GibbsRisk, krigo.RoundUp(f.Bound, 4))
 }
@@ -129,8 +141,8 @@ func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	} else {
 		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", krigo.RoundUp(c.Bound, 4), krigo.RoundUp(c.BoundSqrt, 4), krigo.RoundUp(c.MeanBound, 4))
 	}
-	fmt.Fprintf(w, "  from %d certified rows: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
-		c.Rows, c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
+	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
+		counted(c.Rows, c.Groups, "certified"), c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
 	fmt.Fprintln(w, "Conditions")
 	for _, s := range c.Conditions {
 		fmt.Fprintln(w, "  - "+s)

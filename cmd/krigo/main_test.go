@@ -597,13 +597,13 @@ func TestJSONKeys(t *testing.T) {
 		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,
 			under("", "solver", "certificate", "certificate_reason", "test", "training.objective_value_standard_error"))},
 		{"predict cg.krigo new.csv", slices.Concat(under("", "target", "solver"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95"))},
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"))},
 		{"evaluate homes.csv --target MEDV --params params.json --objective evidence --solver cg", slices.Concat(
 			under("", "certificate", "certificate_reason", "objective", "value", "value_standard_error"),
 			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"),
 			under("gradient_standard_error", "log_variance", "log_lengthscales", "log_noise_variance"))},
 		{"predict m.krigo new.csv --samples 2", slices.Concat(under("", "target", "samples"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95"))},
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"))},
 		{"certify m.krigo homes.csv", slices.Concat(certificate, under("", "certificate.epsilon_above", "matches"))},
 		{"certify m.krigo fresh.csv --fresh", under("", "rows", "delta", "loss", "epsilon", "epsilon_above", "epsilon_raw", "gibbs_risk", "bound", "mean_risk", "mean_bound")},
 		{"evaluate homes.csv --target MEDV --params params.json", slices.Concat(certificate, under("", "objective", "value"),
@@ -612,7 +612,7 @@ func TestJSONKeys(t *testing.T) {
 			under("gradient", "log_noise_variance"), under("gradient.mean", "constant", "linear"),
 			under("gradient.parts", "log_variance", "log_lengthscales", "log_shape", "log_period"))},
 		{"predict m.krigo new.csv", slices.Concat(under("", "target"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95"))},
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"))},
 	} {
 		got := keysOf(t, must(t, append(strings.Fields(c.args), "--json", "--quiet")...))
 		got = slices.DeleteFunc(got, func(k string) bool { return k == "notices" })
@@ -723,15 +723,15 @@ func TestPredictSamples(t *testing.T) {
 		}
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		names := strings.Split(lines[0], ",")
-		if len(names) != 305 || names[5] != "sample1" || names[304] != "sample300" || len(lines) != 4 {
+		if len(names) != 306 || names[6] != "sample1" || names[305] != "sample300" || len(lines) != 4 {
 			t.Fatalf("%s: %d columns, %d lines", solver, len(names), len(lines))
 		}
 		for i, p := range d.Predictions {
 			fields := strings.Split(lines[i+1], ",")
 			var sum, squares float64
 			for j, v := range d.Samples[i] {
-				if got, err := strconv.ParseFloat(fields[5+j], 64); err != nil || got != v {
-					t.Errorf("row %d, sample %d: %v as text, %v in JSON", i, j, fields[5+j], v)
+				if got, err := strconv.ParseFloat(fields[6+j], 64); err != nil || got != v {
+					t.Errorf("row %d, sample %d: %v as text, %v in JSON", i, j, fields[6+j], v)
 				}
 				sum += v / 300
 				squares += (v - p.Mean) * (v - p.Mean) / 300

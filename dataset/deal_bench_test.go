@@ -1,0 +1,26 @@
+package dataset
+
+import (
+	"math"
+	"testing"
+)
+
+// BenchmarkDeal knows a million rows of eight inputs by their content, and deals them roles.
+func BenchmarkDeal(b *testing.B) {
+	const n, cols = 1_000_000, 8
+	x, y := make([]float64, n*cols), make([]float64, n)
+	for i := range x {
+		x[i] = math.Sin(float64(i))
+	}
+	d := dataOf(cols, x, y)
+	b.ReportAllocs()
+	for b.Loop() {
+		u, err := d.Units()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := u.Deal(0, n/5, 0, n/2); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
