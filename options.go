@@ -341,8 +341,11 @@ func (o Options) check() error {
 		errs = append(errs, fmt.Errorf("test-fraction %v: want a share in [0, 1)", o.TestFraction))
 	}
 	oneOf("split", o.Split, "random", "last")
-	if o.Group != "" && (o.Split == "last" || o.CalibrationFraction > 0) {
-		errs = append(errs, errors.New("group: groups are dealt at random, and conformal intervals are about rows that could change places, which rows of groups can't: leave out split last and calibration-fraction"))
+	if o.Group != "" && o.Split == "last" {
+		errs = append(errs, errors.New("group: groups are dealt at random: leave out split last"))
+	}
+	if o.CalibrationFraction > 0 && (o.Group != "" || o.Split == "last") {
+		errs = append(errs, errors.New("calibration-fraction: conformal intervals are about rows that could change places, which rows of groups, or of other times, can't: leave it out with group and split last"))
 	}
 	if o.Group != "" && (o.Group == o.Target || slices.Contains(o.Categorical, o.Group)) {
 		errs = append(errs, fmt.Errorf("group %q: that column is the target, or an input", o.Group))

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // TestPredictRow: a row's prediction has the same bits alone and in a batch, in any order
@@ -95,7 +96,8 @@ func TestPredictExtremeUnits(t *testing.T) {
 		for i := 3; i < len(table.Values); i += 4 {
 			table.Values[i] *= unit
 		}
-		m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1, CalibrationFraction: 0.2, Split: "last"}) // the same roles in any unit
+		m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1, Split: "last"}) // the same roles in any unit
+		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
 		ps, err := krigo.Predict(m, table)
 		if err == nil {
 			is, err = krigo.Intervals(m, "normalised", ps)
