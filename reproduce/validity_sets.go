@@ -117,8 +117,8 @@ var (
 		}}},
 		units: rowsOf(132), sort: func(a, b xyg) int { return cmp.Compare(a.x, b.x) }, oneSeed: true, mistake: byPosition,
 	}
-	// discrete sets have six different rows: were roles to follow a row's content and count alone, and no other row, they
-	// would be the same in every set.
+	// discrete sets have six different rows: were roles to follow a row's content and its count alone, nearly all would
+	// have the same ones in every set.
 	discrete = &design{
 		name: "discrete",
 		sources: []source{{name: "three places, 0 or 1", f: zero, places: 3, noise: func(x float64) [2]component {

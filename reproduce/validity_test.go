@@ -3,8 +3,14 @@ package reproduce
 import (
 	"context"
 	"io"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // TestValidity holds a handful of sets of each kind of rows against their true risks, and their mistakes.
@@ -44,6 +50,57 @@ func TestValidity(t *testing.T) {
 		}
 	}
 	total.print(io.Discard, trials)
+}
+
+// TestTrialCertificate: what is held against the truth is what krigo prints, of groups too.
+func TestTrialCertificate(t *testing.T) {
+	for _, d := range []*design{byTarget, bySize} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		of := truth{d.sources[0], d.sources[0].f(rng)}
+		o := krigo.Options{Target: "y", Epochs: trialEvaluations}
+		if d.size != nil {
+			o.Group = groupColumn
+		}
+		table := of.table(d.draw(of, rng), o.Group)
+		m, err := krigo.Fit(context.Background(), table, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := of.predict(m, m.Posterior, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := m.Terms.CertifySample(p.certified, m.Posterior.KL()); err != nil || c.Difference(m.Certificate) != "" {
+			t.Errorf("%s: %v, krigo's certificate differs: %s", d.name, err, c.Difference(m.Certificate))
+		}
+	}
+}
+
+// TestGroupRisk holds the risk of a further group against the mean over many of them.
+func TestGroupRisk(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, d := range []*design{inPlaces, bySize} {
+		for _, s := range d.sources {
+			of := truth{s, s.f(rng)}
+			many := *d
+			many.units = rowsOf(40000)
+			loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.8}
+			mean := 0.
+			var losses, sizes [40000]float64
+			for _, r := range many.draw(of, rng) {
+				losses[int(r.group)] += loss.Point(r.y, 0, 0)
+				sizes[int(r.group)]++
+			}
+			for g := range losses {
+				mean += losses[g] / sizes[g] / float64(len(losses))
+			}
+			zeros := make([]float64, of.points())
+			want := of.risk(loss, dataset.Scaling{TargetScale: 1}, zeros, zeros)
+			if math.Abs(mean-want) > 4*0.5/math.Sqrt(float64(len(losses))) {
+				t.Errorf("%s, %s: %.4f over many groups, %.4f as a sum", d.name, s.name, mean, want)
+			}
+		}
+	}
 }
 
 // TestTallies: 5 % of 400 sets are 20; that many failures or a few more are chance, twice as many aren't.
