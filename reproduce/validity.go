@@ -106,7 +106,7 @@ func (t truth) risk(l pacbayes.Loss, s dataset.Scaling, mean, variance []float64
 			risk += c.share * e / float64(t.points())
 		}
 	}
-	return risk
+	return min(risk, 1) // a risk of 1 may round to more, and bounds don't
 }
 
 // trial is one way to fit one kind of sets.
@@ -523,7 +523,7 @@ func (t tallies) print(w io.Writer, chosen []trial) {
 	}
 	says := slices.Clone(statements)
 	for _, tr := range chosen {
-		if k := tr.mistake; k != nil {
+		if k := tr.mistake; k != nil && tr.controls {
 			says = append(says, "control/"+tr.design.name+": "+k.wrong, "valid/"+tr.design.name+": "+k.right)
 		}
 	}
