@@ -1,6 +1,7 @@
 package posterior
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -103,6 +104,9 @@ func (p *Posterior) refactored() (*Posterior, error) {
 	return &q, q.checkKnown(whole)
 }
 
+// ErrUncertain says why a posterior isn't certified whose KL(Q‖P) rounding makes uncertain.
+var ErrUncertain = errors.New("rounding leaves too little of the posterior's KL")
+
 // knownTo is how much of KL(Q‖P) rounding may take.
 const knownTo = 0.01
 
@@ -119,7 +123,7 @@ func (p *Posterior) checkKnown(whole float64) error {
 		linalg.Axpy(w, p.Chol.Row(i)[:i+1], mu[:i+1])
 	}
 	if lost := float64(n) * 0x1p-52 * whole * linalg.Dot(p.Weights, p.Weights); !(lost <= knownTo*(1+linalg.Dot(mu, mu))) {
-		return fmt.Errorf("rounding leaves too little of the posterior's KL: weights and inducing inputs, which nearly coincide, make up to %.3g nats of it uncertain", lost/2)
+		return fmt.Errorf("%w: weights and inducing inputs, which nearly coincide, make up to %.3g nats of it uncertain", ErrUncertain, lost/2)
 	}
 	return nil
 }
