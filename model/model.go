@@ -270,7 +270,11 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles) (*pacbayes.Certifi
 	if t.Repeats, err = m.repeats(d.Ranks()); err != nil {
 		return nil, err
 	}
-	return t.CertifySample(at, m.Posterior.KL())
+	kl, rounding := m.Posterior.KL(), m.Posterior.KLRounding()
+	if m.Split == ByPosition && rounding < 0.01*(1+kl) {
+		rounding = 0 // what those certificates were made by
+	}
+	return t.CertifySample(at, kl+rounding)
 }
 
 // MadeFrom says whether the model was made from these data.

@@ -1,7 +1,6 @@
 package posterior
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -101,31 +100,19 @@ func (p *Posterior) refactored() (*Posterior, error) {
 	if d := distance(q.Chol, p.Chol); !(d <= sameFactor) && !(d <= rounding(q.Chol, whole)) {
 		return nil, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel and noise variance: it is off by %.3g of what they make it", d)
 	}
-	return &q, q.checkKnown(whole)
+	return &q, nil
 }
 
-// ErrUncertain says why a posterior isn't certified whose KL(Q‖P) rounding makes uncertain.
-var ErrUncertain = errors.New("rounding leaves too little of the posterior's KL")
-
-// knownTo is how much of KL(Q‖P) rounding may take.
-const knownTo = 0.01
-
-// checkKnown makes sure that rounding leaves ‖μ‖² = wᵀ(K + cI)w of a sparse posterior: weights chosen along
-// directions in which K + cI is next to nothing would have a KL that nobody knows. Cholesky's
-// factor is that of a matrix that is off by Nε of the largest variance.
-func (p *Posterior) checkKnown(whole float64) error {
+// KLRounding is how many nats of KL(Q‖P) rounding may have taken: a certificate adds them. Weights
+// chosen along directions in which K + cI is next to nothing would otherwise have a KL that nobody
+// knows: Cholesky's factor is that of a matrix that is off by Nε of the largest variance, and with it
+// ‖μ‖² = wᵀ(K + cI)w by that times ‖w‖². The noise variance on an exact posterior's diagonal leaves no such
+// directions.
+func (p *Posterior) KLRounding() float64 {
 	if !p.Sparse() {
-		return nil // its noise variance stands on the diagonal
+		return 0
 	}
-	n := p.Support.Rows
-	mu := make([]float64, n)
-	for i, w := range p.Weights {
-		linalg.Axpy(w, p.Chol.Row(i)[:i+1], mu[:i+1])
-	}
-	if lost := float64(n) * 0x1p-52 * whole * linalg.Dot(p.Weights, p.Weights); !(lost <= knownTo*(1+linalg.Dot(mu, mu))) {
-		return fmt.Errorf("%w: weights and inducing inputs, which nearly coincide, make up to %.3g nats of it uncertain", ErrUncertain, lost/2)
-	}
-	return nil
+	return float64(p.Support.Rows) * 0x1p-53 * p.whole() * linalg.Dot(p.Weights, p.Weights)
 }
 
 // checkNumbers makes sure that what L is made from, weights and L_B are numbers.
