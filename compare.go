@@ -51,6 +51,9 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 	if splits < 1 || splits > 1000 {
 		return nil, usage("splits %d: want 1 to 1000", splits)
 	}
+	if o.Split == "last" && splits > 1 {
+		return nil, usage("splits %d: roles by split last are the same in all of them; compare one", splits)
+	}
 	if o.TestFraction == 0 && o.Test == nil {
 		o.TestFraction = 0.2
 	}

@@ -271,7 +271,15 @@ func (p *prepared) score(m *Model) (err error) {
 			m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows of %s equal rows that the model was made from: they say little about further ones",
 				seen, p.test.Rows, p.test.Source))
 		}
-		m.Test, err = m.Score(p.test, p.test.All(), nil)
+		var group []int
+		if p.test.Grouped() {
+			units, err := p.test.Units()
+			if err != nil {
+				return err
+			}
+			group = units.Groups()
+		}
+		m.Test, err = m.Score(p.test, p.test.All(), group)
 	} else if p.roles.Count(dataset.Test) > 0 {
 		m.Test, err = m.Score(p.data, p.data.RowsOf(p.roles, dataset.Test), p.roles.Group)
 	}
@@ -350,7 +358,11 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 		if !errors.Is(err, pacbayes.ErrTooFewRows) {
 			return nil, err
 		}
-		m.CertificateReason = fmt.Sprintf("%v, only %d: fit more rows, or leave more of them with a smaller prior-share or test-fraction", err, p.n)
+		n, what := m.Counts[dataset.Certified], "rows"
+		if m.Group != "" {
+			n, what = m.Groups[dataset.Certified], "groups"
+		}
+		m.CertificateReason = fmt.Sprintf("%v, only %d: fit more %s, or leave more of them with a smaller prior-share or test-fraction", err, n, what)
 	}
 	return m, nil
 }

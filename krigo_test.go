@@ -321,7 +321,7 @@ func TestUnits(t *testing.T) {
 		table *dataset.Table
 		unit  float64
 	}{{boston(), 1}, {homes(), 0.001}} {
-		o := krigo.Options{Target: "MEDV", Split: "last"} // the same roles for other numbers
+		o := krigo.Options{Objective: "evidence", Prior: "informed", Split: "last"} // the same roles for other numbers
 		want := fit(t, c.table, o)
 		d := len(c.table.Names) - 1
 		for i := range c.table.Rows {

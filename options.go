@@ -347,6 +347,9 @@ func (o Options) check() error {
 	if o.CalibrationFraction > 0 && (o.Group != "" || o.Split == "last") {
 		errs = append(errs, errors.New("calibration-fraction: conformal intervals are about rows that could change places, which rows of groups, or of other times, can't: leave it out with group and split last"))
 	}
+	if o.Split == "last" && (o.Prior != "informed" || o.learns() || o.MeanBound != pacbayes.Direct || o.Promise > 0) && !o.evaluating {
+		errs = append(errs, errors.New("split last: a backtest is of a mean that didn't see the last rows, and promises nothing: it needs prior informed, nothing learnt after it, mean-bound direct, and no promise"))
+	}
 	if o.Group != "" && (o.Group == o.Target || slices.Contains(o.Categorical, o.Group)) {
 		errs = append(errs, fmt.Errorf("group %q: that column is the target, or an input", o.Group))
 	}

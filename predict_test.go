@@ -96,7 +96,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 		for i := 3; i < len(table.Values); i += 4 {
 			table.Values[i] *= unit
 		}
-		m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1, Split: "last"}) // the same roles in any unit
+		m := fit(t, table, krigo.Options{Objective: "evidence", Prior: "informed", ARD: "off", Restarts: 1, Split: "last"}) // the same roles in any unit
 		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
 		ps, err := krigo.Predict(m, table)
 		if err == nil {

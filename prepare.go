@@ -61,6 +61,13 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		if p.test, err = d.Encoding.Select(o.Test, d.Inputs, o.Target); err != nil {
 			return nil, err
 		}
+		if o.Group != "" {
+			if grouped, err := p.test.GroupBy(o.Group); err == nil {
+				p.test = grouped
+			} else {
+				p.notices = append(p.notices, fmt.Sprintf("test figures count rows, not groups: %v", err))
+			}
+		}
 	}
 	switch o.Scaling {
 	case dataset.PriorRows:

@@ -234,11 +234,20 @@ func TestBacktest(t *testing.T) {
 		t.Errorf("certified rows %v", rows)
 	}
 	c := m.Certificate
-	if c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") || !strings.Contains(krigo.Sentence(m, c), "Not a certificate but a backtest") {
+	if c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") || !strings.HasPrefix(krigo.Sentence(m, c), fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", n)) {
 		t.Errorf("%+v", c)
 	}
 	if r, err := krigo.Certify(m, homes(), 0); err != nil || !r.Matches {
 		t.Errorf("%+v, %v", r, err)
+	}
+	for name, o := range map[string]krigo.Options{"kl-pac": {Objective: "kl-pac"}, "learnt": {Prior: "informed", PosteriorLearnt: true}, "promise": {Promise: 0.9}, "twice": {MeanBound: "twice"}} {
+		o.Target, o.Split = "MEDV", "last"
+		if _, err := krigo.Fit(context.Background(), homes(), o); err == nil || !strings.Contains(err.Error(), "a backtest is of a mean that didn't see the last rows") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := krigo.Compare(context.Background(), homes(), krigo.Options{Target: "MEDV", Split: "last"}, []string{"evidence"}, []float64{1}, 2, nil); err == nil {
+		t.Error("two splits that are the same")
 	}
 	back := every(0, 1, 85)
 	slices.Reverse(back)
@@ -388,7 +397,7 @@ func TestResumeHoldsAllRows(t *testing.T) {
 		"promise":   func(o *krigo.Options) { o.Promise = 0.9 },
 		"loss":      func(o *krigo.Options) { o.Loss = "gaussian" },
 		"delta":     func(o *krigo.Options) { o.Delta = 0.05 },
-		"split":     func(o *krigo.Options) { o.Split = "last" },
+		"group":     func(o *krigo.Options) { o.Group = "DIS" },
 	} {
 		if err := resume(homes(), change); !errors.Is(err, krigo.ErrOtherCheckpoint) {
 			t.Errorf("another %s: %v", name, err)

@@ -12,6 +12,9 @@ import (
 // a line, or in two where a band was asked for. Every number is rounded to the cautious side:
 // what is promised must hold.
 func Sentence(m *Model, c *Certificate) string {
+	if m.Terms.Backtest {
+		return backtest(m, c)
+	}
 	lead := confidence(c.Delta, "certified", c.Group)
 	if !c.Valid {
 		lead = "Not a certificate but a " + c.Label + ":\n"
@@ -38,6 +41,21 @@ func Sentence(m *Model, c *Certificate) string {
 	return promise + lead + bound(m, c) + caution
 }
 
+// backtest says how the mean did on the last rows: in the past tense, since nothing follows from it.
+func backtest(m *Model, c *Certificate) string {
+	lead := fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", c.Rows)
+	held := Complement(RoundUp(c.EmpiricalRisk, 4))
+	switch c.Loss {
+	case pacbayes.Band:
+		return fmt.Sprintf("%s lay within ±%s of %s (%s sd).", lead+held, Width(c.EpsilonRaw), m.Target, Width(c.Epsilon))
+	case pacbayes.Relative:
+		return fmt.Sprintf("%s lay within ±%s %% of %s.", lead+held, Width(100*c.Epsilon), m.Target)
+	case pacbayes.Asymmetric:
+		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, Width(c.EpsilonRaw), Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target)
+	}
+	return fmt.Sprintf("%sthe mean %s loss was %.4f.", lead, c.Loss, c.EmpiricalRisk)
+}
+
 // Sentence says in words what fresh rows show of the model's predictions, what that rests on, and
 // what of the model's own certificate it contradicts.
 func (f *Fresh) Sentence(m *Model) string {
@@ -46,6 +64,8 @@ func (f *Fresh) Sentence(m *Model) string {
 	switch {
 	case f.Seen == f.Rows:
 		said += "\nEvery one of these rows equals one that the model was made from: if they are the same observations, this says nothing."
+	case 2*f.Seen > f.Rows:
+		said += fmt.Sprintf("\n%d of these %d rows equal one that the model was made from: if they are the same observations, this says nothing.", f.Seen, f.Rows)
 	case f.Seen > 0:
 		said += fmt.Sprintf("\nThis holds only if rows that equal another one, or one that the model was made from (%d of them, %d of the second kind), are independent draws and not the same observations.", f.Repeats, f.Seen)
 	case f.Repeats > 0:

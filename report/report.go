@@ -248,8 +248,15 @@ func (r *maker) facts() {
 		if c.Valid {
 			sure = fmt.Sprintf(", with %s confidence over their draw", krigo.Complement(c.Delta))
 		}
+		counted := count(c.Rows, "certified row")
+		if c.Groups > 0 {
+			counted = fmt.Sprintf("%s of %s", count(c.Groups, "certified group"), count(c.Rows, "row"))
+		}
+		if m.Terms.Backtest {
+			bound, counted = fmt.Sprintf("none; loss of the mean %.4f", c.EmpiricalRisk), "the last "+count(c.Rows, "row")
+		}
 		r.Facts = append(r.Facts,
-			fact{"Bound", bound + ", from " + count(c.Rows, "certified row") + sure},
+			fact{"Bound", bound + ", from " + counted + sure},
 			fact{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats", c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)})
 	}
 	if s := m.Test; s != nil {
@@ -525,7 +532,7 @@ func (r *maker) drawCalibration() error {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 	p.Legend.Top, p.Legend.Left = true, true
 	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) { // one in a thousand
-		r.warn("The model's own 95 %% intervals hold %.1f %% of %d %s: more than chance explains. Trust the certificate rather than the intervals.", 100*got, len(s.y), s.name)
+		r.warn("The model's own 95 %% intervals hold %.1f %% of %d %s: more than chance explains. They are no guarantee.", 100*got, len(s.y), s.name)
 	}
 	return r.add(figure("Calibration", fmt.Sprintf("Central intervals of every size, the model's own belief, on %d %s: above the grey area they are too wide, below it too narrow.", len(s.y), s.name), p))
 }

@@ -122,23 +122,29 @@ func counted(rows, groups int, which string) string {
 // printFresh says in words what fresh rows show.
 func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 	fmt.Fprintln(w, f.Sentence(m))
-	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further rows", f.MeanRisk, krigo.RoundUp(f.MeanBound, 4))
+	what := "rows"
+	if f.Groups > 0 {
+		what = "groups"
+	}
+	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further %s", f.MeanRisk, krigo.RoundUp(f.MeanBound, 4), what)
 	if m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
 		fmt.Fprintf(w, "  from %s: %s\n", counted(f.Rows, f.Groups, "fresh"), mean)
 		return
 	}
 	fmt.Fprintf(w, "  from %s, with %s confidence each:\n", counted(f.Rows, f.Groups, "fresh"), krigo.Complement(f.Delta))
 	fmt.Fprintf(w, "  predictions (the mean): %s\n", mean)
-	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further rows\n", f.GibbsRisk, krigo.RoundUp(f.Bound, 4))
+	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n", f.GibbsRisk, krigo.RoundUp(f.Bound, 4), what)
 }
 
 // printCertificate says in words what a certificate says, first what it promises of
 // predictions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	fmt.Fprintln(w, krigo.Sentence(m, c))
-	if c.Route == pacbayes.Direct {
+	switch {
+	case m.Terms.Backtest: // there is no bound
+	case c.Route == pacbayes.Direct:
 		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", krigo.RoundUp(c.MeanBound, 4), krigo.RoundUp(c.BoundSqrt, 4))
-	} else {
+	default:
 		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", krigo.RoundUp(c.Bound, 4), krigo.RoundUp(c.BoundSqrt, 4), krigo.RoundUp(c.MeanBound, 4))
 	}
 	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",

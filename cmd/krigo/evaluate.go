@@ -82,7 +82,11 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 			} else {
 				sure := ""
 				if c := e.Certificate; c.Valid {
-					sure = fmt.Sprintf(", with %s confidence (over the draw of the certified rows)", krigo.Complement(c.Delta))
+					what := "rows"
+					if c.Groups > 0 {
+						what = "groups"
+					}
+					sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)", krigo.Complement(c.Delta), what)
 				}
 				fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label, krigo.RoundUp(e.Certificate.Bound, 6), sure)
 			}

@@ -440,12 +440,16 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	}
 	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
 	if t := m.Test; t != nil {
+		of := ""
+		if t.Groups > 0 {
+			of = fmt.Sprintf(" (on average over %d groups)", t.Groups)
+		}
 		fmt.Fprintf(w, "Test      %d rows: RMSE %.4g (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, t.RMSERaw, m.Target, t.MSE, t.NLPD)
 		draw := fmt.Sprintf(", of a random draw %.3f", t.GibbsRisk)
 		if m.Terms.Route == pacbayes.Direct { // which doesn't speak of one
 			draw = ""
 		}
-		fmt.Fprintf(w, "          loss of the mean %.3f%s; 95 %% credible intervals, the model's own belief, hold %.1f %%\n", t.MeanRisk, draw, 100*t.Coverage95)
+		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the model's own belief, hold %.1f %%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
 		if t.Conformal != nil {
 			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones %.1f %%\n", 100**t.Conformal, 100**t.Normalised)
 		}
