@@ -65,7 +65,6 @@ type specimen struct {
 	raw    []byte
 	said   any
 	ps     []krigo.Prediction
-	noise  float64
 }
 
 // withColumn is a table with a column of text before the others.
