@@ -315,6 +315,9 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 			return nil, &NoCertificate{m.CertificateReason}
 		}
 		v, err := m.Verify(d)
+		if err == nil {
+			err = checkAsked(m)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package krigo
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -19,11 +18,9 @@ func Refit(ctx context.Context, m *Model, table *dataset.Table, progress func(Ev
 	if m.Fitted == nil {
 		return "", errors.New("the model doesn't say what it was fitted with: it was made by a krigo that didn't keep that")
 	}
-	var o Options
-	decoder := json.NewDecoder(bytes.NewReader(m.Fitted))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&o); err != nil {
-		return "", fmt.Errorf("what the model was fitted with can't be read (%w): was it made by a newer krigo?", err)
+	o, err := asked(m)
+	if err != nil {
+		return "", err
 	}
 	o.Progress = progress
 	again, err := Fit(ctx, table, o)

@@ -10,13 +10,15 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // check makes sure that the model is what the terms of its certificate say, as far as data and
 // model can tell: roles are those that the seed deals, scaling constants and encodings those of the prior
-// rows, a grid's prior one that was paid for, an exact informed one conditioned on the prior rows. What can't
-// be told is what else was tried, and whether the parameters of an informed prior, or a sparse one
-// altogether, are of its prior rows alone. Factors are to be made anew before.
+// rows, a grid's prior one that was paid for, exact posteriors conditioned on the rows that they are said
+// to be. What can't be told is what else was tried, whether the parameters of an informed prior, or a sparse
+// one altogether, are of its prior rows alone, and that a sparse posterior is the one that training
+// found: any is as certified. Factors are to be made anew before.
 func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	if err := m.checkDealt(); err != nil {
 		return err
@@ -33,7 +35,7 @@ func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	if err := m.checkEncoding(d, roles); err != nil {
 		return err
 	}
-	return m.checkPrior(d, roles)
+	return m.checkConditioned(d, roles)
 }
 
 // checkScaling makes sure that constants said to be of rows are of these. On other processors
@@ -78,41 +80,67 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// checkPrior makes sure that a prior which is an exact posterior was conditioned on the prior
-// rows: S are their inputs, and L Lᵀw = y − m(X).
-func (m *Model) checkPrior(d *dataset.Data, roles dataset.Roles) error {
-	prior, _ := m.Posterior.OfPrior()
-	if prior == nil || prior.Sparse() {
+// checkConditioned makes sure that exact posteriors were conditioned on the rows that they are said to
+// be: a prior on the prior rows, and what is certified on the certified rows.
+func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
+	q := m.Posterior
+	if prior, _ := q.OfPrior(); prior != nil {
+		if err := m.checkExact(prior, d, roles, dataset.Prior, solved); err != nil {
+			return err
+		}
+		if q.Support.Rows == 0 {
+			return nil
+		}
+		return m.checkExact(q, d, roles, dataset.Certified, solvedAfter)
+	}
+	return m.checkExact(q, d, roles, dataset.Certified, solved)
+}
+
+// How closely weights solve their equations, by the size of its terms: on any processor, and where
+// covariances are what another posterior leaves of larger ones, so that rounding is of these.
+const (
+	solved      = 1e-11
+	solvedAfter = 1e-6
+)
+
+// checkExact makes sure that a posterior, if it is an exact one, was conditioned on the rows with a role:
+// S are their inputs, and L Lᵀw = y − m(X).
+func (m *Model) checkExact(q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role, tolerance float64) error {
+	if q.Sparse() {
 		return nil
 	}
-	other := errors.New("the prior wasn't conditioned on the model's prior rows, in this order: no certificate")
-	rows := d.ScaledOf(roles, dataset.Prior, m.Scaling)
+	what := "posterior"
+	if role == dataset.Prior {
+		what = "prior"
+	}
+	other := fmt.Errorf("the %s wasn't conditioned on the model's %s rows, in this order: no certificate", what, role)
+	rows := d.ScaledOf(roles, role, m.Scaling)
 	n, cols := rows.Dims()
-	all := roles.Count(dataset.Prior)
-	if prior.Support.Rows != all || prior.Support.Cols != cols {
+	all := roles.Count(role)
+	if q.Support.Rows != all || q.Support.Cols != cols {
 		return other
 	}
 	x, y, mean := linalg.New(n, cols), make([]float64, n), make([]float64, n)
 	if err := rows.Block(0, n, x.Data[:n*cols], y); err != nil {
 		return err
 	}
-	prior.Mean.At(prior.Beta, x, mean)
-	solved, size := make([]float64, all), make([]float64, all) // Lᵀw, and |L|ᵀ|w|, which says how far rounding reaches
-	for j, w := range prior.Weights {
-		for k, l := range prior.Chol.Row(j)[:j+1] {
-			solved[k] += l * w
+	q.Mean.At(q.Beta, x, mean)
+	half, size := make([]float64, all), make([]float64, all) // Lᵀw, and |L|ᵀ|w|, which says how far rounding reaches
+	for j, w := range q.Weights {
+		for k, l := range q.Chol.Row(j)[:j+1] {
+			half[k] += l * w
 			size[k] += math.Abs(l * w)
 		}
 	}
 	for i := range n {
 		k := rows.Place(i)
-		row := prior.Chol.Row(k)[:k+1]
+		row := q.Chol.Row(k)[:k+1]
 		residual, most := mean[i]-y[i], math.Abs(y[i])+math.Abs(mean[i])
 		for j, l := range row {
-			residual += l * solved[j]
+			residual += l * half[j]
 			most += math.Abs(l) * size[j]
 		}
-		if !slices.Equal(prior.Support.Row(k), x.Row(i)) || !(math.Abs(residual) <= 1e-11*most) {
+		if !slices.Equal(q.Support.Row(k), x.Row(i)) || !(math.Abs(residual) <= tolerance*most) {
 			return other
 		}
 	}

@@ -293,7 +293,11 @@ func decode(raw []byte) (*Model, error) {
 	if headerErr != nil || size != len(body) {
 		return nil, fmt.Errorf("the model file's header doesn't describe its content (%v)", headerErr)
 	}
-	return h.model(body[prefix+hl:])
+	m, err := h.model(body[prefix+hl:])
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // model assembles the model from the header and the bytes of the arrays, whose
@@ -330,6 +334,12 @@ func (h header) model(data []byte) (*Model, error) {
 		for i := range vs {
 			vs[i] = math.Float64frombits(binary.LittleEndian.Uint64(part[8*i:]))
 		}
+		if want == "float64" && !linalg.Finite(vs) {
+			return nil, fmt.Errorf("the model file's array %q holds what isn't a finite number", a.Name)
+		}
+		if _, twice := found[a.Name]; twice {
+			return nil, fmt.Errorf("the model file's array %q is there twice", a.Name)
+		}
 		found[a.Name] = vs
 	}
 	d := len(h.Inputs)
@@ -355,12 +365,7 @@ func (h header) model(data []byte) (*Model, error) {
 		return nil, err
 	}
 	m.Posterior.Noise = h.NoiseVariance
-	if c := m.Certificate; c != nil { // its words follow from what is checked
-		t := m.Terms
-		t.Repeats = m.repeated()
-		c.Conditions = t.Conditions()
-	}
-	return m, nil
+	return m, m.sane()
 }
 
 // deal fills in how roles were dealt.
@@ -419,6 +424,9 @@ type arrays struct {
 
 // posterior assembles a posterior from the arrays whose names begin with prefix.
 func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d int) (*posterior.Posterior, error) {
+	if depthOf(spec, 0) > maxDepth {
+		return nil, fmt.Errorf("the model file's kernel is nested more than %d deep", maxDepth)
+	}
 	k, theta, err := spec.Build(d)
 	if err != nil {
 		return nil, fmt.Errorf("the model file's kernel: %w", err)
@@ -427,23 +435,28 @@ func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d in
 	if err != nil {
 		return nil, fmt.Errorf("the model file's mean: %w", err)
 	}
-	return a.assemble(prefix, k, len(theta), mean, d)
+	p, err := a.assemble(prefix, k, len(theta), mean, d)
+	if err != nil {
+		return nil, err
+	}
+	return p, saysTheta(theta, p.Theta)
 }
 
 // conditioned assembles a posterior whose prior is a posterior itself.
 func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
-	if h.Kernel.Name != "posterior" || len(h.Kernel.Parts) != 1 || !(h.Prior.Temper > 0) {
+	k := h.Kernel
+	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) || k.Variance != h.Prior.Temper || len(k.Lengthscales) > 0 || k.Shape != 0 || k.Period != 0 {
 		return nil, errUnfit
 	}
-	prior, err := a.posterior("prior_", h.Kernel.Parts[0], h.Prior.Mean, d)
+	prior, err := a.posterior("prior_", k.Parts[0], h.Prior.Mean, d)
 	if err != nil {
 		return nil, err
 	}
-	k, mean, err := prior.Prior(h.Prior.Temper)
+	conditional, mean, err := prior.Prior(h.Prior.Temper)
 	if err != nil {
 		return nil, err
 	}
-	return a.assemble("", k, 0, mean, d)
+	return a.assemble("", conditional, 0, mean, d)
 }
 
 func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel.Mean, d int) (*posterior.Posterior, error) {
@@ -458,10 +471,12 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 		return a.shape[prefix+name] == array{prefix + name, "float64", n, cols}
 	}
 	near := a.nearest > 0 && a.nearest <= n && prefix == ""
+	factors := true
 	unpack := func(name string) linalg.Matrix {
 		l, packed := linalg.New(n, n), values(name)
 		for i := range n {
 			copy(l.Row(i), packed[:i+1])
+			factors = factors && packed[i] > 0
 			packed = packed[i+1:]
 		}
 		return l
@@ -476,6 +491,9 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 		p.Chol = unpack("cholesky")
 		if sparse {
 			p.CholB = unpack("cholesky_b")
+		}
+		if !factors {
+			return nil, errors.New("the model file's Cholesky factors have a diagonal that isn't positive")
 		}
 	case a.solver != "" && a.solver != posterior.ByCG && a.solver != posterior.ByNearest:
 		return nil, fmt.Errorf("the model file's solver %q isn't known: use a newer krigo", a.solver)

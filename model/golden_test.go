@@ -23,21 +23,25 @@ type stored struct {
 	Bound    float64   `json:"bound"`
 }
 
-// snelson60 is the data the model was made from, where it has one with a column of text.
-func snelson60(side bool) *dataset.Table {
+// snelson60 is the data the model was made from, with the column of text that it has besides: side, with some
+// cells missing, or block, of two rows each.
+func snelson60(column string) *dataset.Table {
 	t := data.Snelson()
 	t.Rows, t.Values, t.Lines = 60, t.Values[:120], t.Lines[:60]
-	if side {
-		return withSide(t)
-	}
-	return t
+	return with(column, t)
 }
 
-// withSide adds a column of text in which some cells are missing.
-func withSide(t *dataset.Table) *dataset.Table {
-	with := &dataset.Table{Source: t.Source, Names: append([]string{"side"}, t.Names...)}
+// with adds the column, unless it is "".
+func with(column string, t *dataset.Table) *dataset.Table {
+	if column == "" {
+		return t
+	}
+	with := &dataset.Table{Source: t.Source, Names: append([]string{column}, t.Names...)}
 	for i := range t.Rows {
 		row := []string{[]string{"left", "right", "", "7"}[i%4]}
+		if column == "block" {
+			row[0] = fmt.Sprint("block ", i/2)
+		}
 		for _, v := range t.Values[i*len(t.Names) : (i+1)*len(t.Names)] {
 			row = append(row, fmt.Sprint(v))
 		}
@@ -60,10 +64,24 @@ func TestVersions(t *testing.T) {
 	t.Run("4, encoded inputs", func(t *testing.T) {
 		version(t, "testdata/v4", krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1, ARD: "off", Inducing: 8, Categorical: []string{"side"}, Missing: "mean"}, 40)
 	})
+	t.Run("5, roles by content", func(t *testing.T) {
+		version(t, "testdata/v5", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern32+white", Mean: "linear", Promise: 0.5}, 21)
+	})
+	t.Run("5, groups", func(t *testing.T) {
+		version(t, "testdata/v5-groups", krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1, Group: "block", PriorShare: 0.3, Scaling: "prior-rows"}, 42)
+	})
+}
+
+// column is that of the data that a model was made from with these options.
+func column(o krigo.Options) string {
+	if len(o.Categorical) > 0 {
+		return o.Categorical[0]
+	}
+	return o.Group
 }
 
 func version(t *testing.T, name string, o krigo.Options, rows int) {
-	side := len(o.Categorical) > 0
+	column := column(o)
 	file, figures := name+".krigo", name+".json"
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE_SNAPSHOTS") == "1" {
 		makeVersion(t, file, figures, o)
@@ -80,7 +98,7 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	if err := json.Unmarshal(raw, &want); err != nil || len(want.X) == 0 {
 		t.Fatalf("%d points, %v", len(want.X), err)
 	}
-	ps, err := krigo.Predict(m, points(want.X, side))
+	ps, err := krigo.Predict(m, points(want.X, column))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,19 +110,19 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	if m.Certificate == nil || m.Certificate.Bound != want.Bound || !m.Certificate.Valid || m.Certificate.Rows != rows {
 		t.Errorf("certificate %+v", m.Certificate)
 	}
-	r, err := krigo.Certify(m, snelson60(side), 0)
+	r, err := krigo.Certify(m, snelson60(column), 0)
 	if err != nil || !r.Matches {
 		t.Errorf("recertified: %+v, %v", r, err)
 	}
 	// Its hashes of single rows find one of its own.
-	if f, err := krigo.CertifyFresh(m, own(m, side)); err != nil || f.Seen != 1 {
+	if f, err := krigo.CertifyFresh(m, own(m, column)); err != nil || f.Seen != 1 {
 		t.Errorf("a row it was made from passes for fresh: %+v, %v", f, err)
 	}
 }
 
 // own is a row that the model was made from.
-func own(m *krigo.Model, side bool) *dataset.Table {
-	t := snelson60(side)
+func own(m *krigo.Model, column string) *dataset.Table {
+	t := snelson60(column)
 	d, err := m.Labelled(t)
 	if err != nil {
 		panic(err)
@@ -121,16 +139,13 @@ func own(m *krigo.Model, side bool) *dataset.Table {
 // close allows for another order of additions on another processor.
 func close(a, b float64) bool { return math.Abs(a-b) <= 1e-11*math.Max(1, math.Abs(b)) }
 
-func points(x []float64, side bool) *dataset.Table {
+func points(x []float64, column string) *dataset.Table {
 	t := &dataset.Table{Source: "points", Names: []string{"x"}, Rows: len(x), Values: x, Lines: make([]int, len(x))}
-	if side {
-		return withSide(t)
-	}
-	return t
+	return with(column, t)
 }
 
 func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
-	m, err := krigo.Fit(context.Background(), snelson60(len(o.Categorical) > 0), o)
+	m, err := krigo.Fit(context.Background(), snelson60(column(o)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +154,7 @@ func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
 	for i := range 13 {
 		out.X = append(out.X, float64(i)/2)
 	}
-	ps, err := krigo.Predict(m, points(out.X, len(o.Categorical) > 0))
+	ps, err := krigo.Predict(m, points(out.X, column(o)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
@@ -377,8 +378,39 @@ var crafted = map[string]func(h map[string]any){
 	"no range":             func(h map[string]any) { delete(h, "input_range") },
 	"a short range":        func(h map[string]any) { h["input_range"].(map[string]any)["max"] = []any{1} },
 	"no type":              func(h map[string]any) { delete(entry(h, "weights"), "type") },
-	"arrays twice":         func(h map[string]any) { h["arrays"] = append(h["arrays"].([]any), h["arrays"].([]any)...) },
+	"an input twice":       func(h map[string]any) { h["inputs"] = []any{"x0", "x0"} },
+	"an input of no name":  func(h map[string]any) { h["inputs"] = []any{"x0", ""} },
+	"the target as input":  func(h map[string]any) { h["target"] = "x1" },
+	"no input scale":       func(h map[string]any) { h["scaling"].(map[string]any)["input_scale"] = []any{1, 0} },
+	"no target scale":      func(h map[string]any) { h["scaling"].(map[string]any)["target_scale"] = -1 },
+	"unknown scaling":      func(h map[string]any) { h["scaling"].(map[string]any)["source"] = "mine" },
+	"no noise":             func(h map[string]any) { h["noise_variance"] = 0 },
+	"negative noise":       func(h map[string]any) { h["observation_noise"] = -1 },
+	"a range backwards":    func(h map[string]any) { h["input_range"].(map[string]any)["min"] = []any{1, 1} },
+	"unknown loss":         func(h map[string]any) { terms(h)["loss"].(map[string]any)["Kind"] = "none" },
+	"a width of no use":    func(h map[string]any) { terms(h)["loss"].(map[string]any)["Kind"] = "band" },
+	"impossible δ":         func(h map[string]any) { terms(h)["delta"] = 5 },
+	"no choice":            func(h map[string]any) { terms(h)["choices"] = 0 },
+	"negative parameters":  func(h map[string]any) { terms(h)["params"] = -1 },
+	"a mix of one":         func(h map[string]any) { terms(h)["resolutions"] = 1 },
+	"lengthscales of none": func(h map[string]any) { terms(h)["lengthscales"] = 2 },
+	"terms of another δ":   func(h map[string]any) { terms(h)["delta"] = 0.02 },
+	"unpaid choices":       func(h map[string]any) { terms(h)["choices"] = 3 },
+	"a promise not asked":  func(h map[string]any) { certificateOf(h)["promise"] = map[string]any{"share": 0.9, "half_width": 1} },
+	"valid or not":         func(h map[string]any) { certificateOf(h)["valid"] = false },
+	"other certified rows": func(h map[string]any) { certificateOf(h)["rows"] = 21 },
+	"another variance":     func(h map[string]any) { h["kernel"].(map[string]any)["variance"] = 3 },
+	"conformal of no rows": func(h map[string]any) { h["conformal"] = map[string]any{"level": 0.95, "rows": 19, "half_width": 1} },
+	"kernel nested deep": func(h map[string]any) {
+		for range 200 {
+			h["kernel"] = map[string]any{"name": "sum", "parts": []any{h["kernel"]}}
+		}
+	},
+	"arrays twice": func(h map[string]any) { h["arrays"] = append(h["arrays"].([]any), h["arrays"].([]any)...) },
 }
+
+func terms(h map[string]any) map[string]any         { return h["terms"].(map[string]any) }
+func certificateOf(h map[string]any) map[string]any { return h["certificate"].(map[string]any) }
 
 func entry(h map[string]any, name string) map[string]any {
 	for _, a := range h["arrays"].([]any) {
@@ -407,6 +439,31 @@ func TestDecodeCrafted(t *testing.T) {
 	if _, err := decode(seal(append(slices.Clone(good[:prefix]), bytes.Repeat([]byte("x"), len(good))...))); err == nil || !strings.Contains(err.Error(), "header") {
 		t.Errorf("no JSON: %v", err)
 	}
+	// Numbers that aren't finite, and a factor that isn't one, which no header tells.
+	h := header{}
+	if err := json.Unmarshal(good[prefix:prefix+int(binary.LittleEndian.Uint32(good[len(magic)+4:]))], &h); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]float64{"theta": math.NaN(), "weights": math.Inf(1), "cholesky": -1} {
+		at := prefix + int(binary.LittleEndian.Uint32(good[len(magic)+4:]))
+		for _, a := range h.Arrays {
+			if a.Name == name {
+				break
+			}
+			at += a.bytes()
+		}
+		raw := slices.Clone(good[:len(good)-sha256.Size])
+		binary.LittleEndian.PutUint64(raw[at:], math.Float64bits(v))
+		if _, err := decode(seal(raw)); err == nil || !strings.Contains(err.Error(), "finite") && !strings.Contains(err.Error(), "diagonal") {
+			t.Errorf("%v in %s: %v", v, name, err)
+		}
+	}
+	// Words are those of the terms, whatever the file has.
+	if m, err := decode(craft(t, good, func(h map[string]any) {
+		certificateOf(h)["label"], certificateOf(h)["conditions"], certificateOf(h)["repeats"] = "guarantee", []any{"none"}, 7
+	})); err != nil || m.Certificate.Label != "certificate" || len(m.Certificate.Conditions) < 3 || m.Certificate.Repeats != 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
 	// Later versions may add fields within the format's version.
 	if _, err := decode(craft(t, good, func(h map[string]any) { h["added_later"] = []any{1, 2} })); err != nil {
 		t.Errorf("an unknown field: %v", err)
@@ -414,8 +471,27 @@ func TestDecodeCrafted(t *testing.T) {
 }
 
 // FuzzDecode: whatever the bytes are, also under a checksum that fits them, decode
-// returns, and asks for no more memory than such a file may need.
+// returns, and asks for no more memory than such a file may need. What it returns can be written,
+// predicts, and is certified or refused.
 func FuzzDecode(f *testing.F) {
+	rows := data.Snelson() // of which the files in testdata were made
+	rows.Rows, rows.Values, rows.Lines = 60, rows.Values[:120], rows.Lines[:60]
+	for _, name := range []string{"v1", "v3", "v5"} {
+		raw, err := os.ReadFile(filepath.Join("testdata", name+".krigo"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		m, err := decode(raw)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if d, err := m.Labelled(rows); err != nil {
+			f.Fatal(err)
+		} else if v, err := m.Verify(d); err != nil || v.Differs != "" {
+			f.Fatalf("%s isn't certified: %+v, %v", name, v, err)
+		}
+		f.Add(raw)
+	}
 	good := encode(f, example(f, "se+linear", 2, true, kernel.LinearMean{}))
 	f.Add(good)
 	f.Add(good[:len(good)/2])
@@ -444,8 +520,17 @@ func FuzzDecode(f *testing.F) {
 			if used, limit := after.TotalAlloc-before.TotalAlloc, uint64(1<<21+1000*len(file)); used > limit {
 				t.Fatalf("%d bytes allocated for a file of %d", used, len(file))
 			}
-			if m != nil {
-				encode(t, m)
+			if m == nil {
+				continue
+			}
+			encode(t, m)
+			if m.Posterior.Support.Rows > 200 { // which takes its time, but for no other reason
+				continue
+			}
+			x := linalg.New(5, len(m.Inputs))
+			m.Posterior.Latent(x, make([]float64, 5), make([]float64, 5))
+			if d, err := m.Labelled(rows); err == nil && m.Posterior.Kind() == posterior.ByCholesky && m.Certificate != nil {
+				m.Verify(d)
 			}
 		}
 	})

@@ -45,6 +45,10 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 	return v, nil
 }
 
+// sameFigure is how closely another kind of processor computes what stands beside a certificate, of which
+// it computes that as closely.
+const sameFigure = 1e-6
+
 // near says whether two numbers are the same but for what another kind of processor may compute.
 func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*math.Max(math.Abs(a), math.Abs(b))
@@ -53,7 +57,7 @@ func near(a, b, tolerance float64) bool {
 func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles, _ *Verified) (string, error) {
 	noise, err := m.EstimateNoise(d, roles)
 	// The likelihood is flat about its maximum.
-	if err == nil && !near(noise, m.ObservationNoise, 1e-6) {
+	if err == nil && !near(noise, m.ObservationNoise, sameFigure) {
 		return fmt.Sprintf("observation noise is %.9g, not %.9g", noise, m.ObservationNoise), nil
 	}
 	return "", err
@@ -71,7 +75,7 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, _ *Verifie
 		return "", err
 	}
 	a, b := again.Conformal, m.Conformal
-	if a.Level != b.Level || a.Rows != b.Rows || !near(a.HalfWidth, b.HalfWidth, 1e-9) || !near(a.Normalised, b.Normalised, 1e-9) {
+	if a.Level != b.Level || a.Rows != b.Rows || !near(a.HalfWidth, b.HalfWidth, sameFigure) || !near(a.Normalised, b.Normalised, sameFigure) {
 		return fmt.Sprintf("conformal intervals are %+v, not %+v", *a, *b), nil
 	}
 	return "", nil
@@ -79,6 +83,9 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, _ *Verifie
 
 func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles, v *Verified) (string, error) {
 	if m.Test == nil {
+		if m.Counts[dataset.Test] > 0 {
+			return "test figures are missing", nil
+		}
 		return "", nil
 	}
 	if m.Counts[dataset.Test] == 0 {
@@ -94,7 +101,7 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles, v *Verified) (s
 		name string
 		a, b *float64
 	}{{"mse", &a.MSE, &b.MSE}, {"rmse_raw", &a.RMSERaw, &b.RMSERaw}, {"nlpd", &a.NLPD, &b.NLPD}, {"gibbs_risk", &a.GibbsRisk, &b.GibbsRisk}, {"mean_risk", &a.MeanRisk, &b.MeanRisk}} {
-		if !(math.Abs(*n.a-*n.b) <= 1e-9*math.Max(1, math.Abs(*n.b))) {
+		if !(math.Abs(*n.a-*n.b) <= sameFigure*math.Max(1, math.Abs(*n.b))) {
 			return fmt.Sprintf("test's %s is %.9g, not %.9g", n.name, *n.a, *n.b), nil
 		}
 		*n.a = *n.b

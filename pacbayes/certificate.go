@@ -239,18 +239,32 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 	if math.IsNaN(risk) {
 		return nil, errors.New("a prediction on the certified rows isn't a number, so no certificate")
 	}
-	c := &Certificate{
-		EmpiricalRisk: risk, KL: kl,
-		GridPenalty:    t.gridPenalty(),
-		ChoicesPenalty: t.choicesPenalty(),
-		Delta:          t.Delta, Rows: n,
-		Group: t.Group,
-		Loss:  t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
-		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling,
-		Repeats: t.Repeats, Valid: t.Scaling != "all-rows" && !t.OtherEpsilon && !t.Backtest, Label: "certificate",
-	}
+	c := t.stated()
+	c.EmpiricalRisk, c.KL, c.Rows = risk, kl, n
 	if t.Group != "" {
 		c.Rows, c.Groups = len(s.Y), n
+	}
+	if err := t.bounds(c, s); err != nil {
+		return nil, err
+	}
+	if t.Promise > 0 && !t.OtherEpsilon { // it stands, but isn't about another ε
+		if c.Promise, err = t.promise(s, kl); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// stated returns what of a certificate follows from the terms alone.
+func (t Terms) stated() *Certificate {
+	c := &Certificate{
+		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
+		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
+		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats,
+		Valid: t.Scaling != "all-rows" && !t.OtherEpsilon && !t.Backtest, Label: "certificate", Conditions: t.Conditions(),
+	}
+	if t.Fixed && t.Route == Direct { // the choice among tempers leaves the mean alone
+		c.ChoicesPenalty = math.Log(t.statements())
 	}
 	if t.Loss.Kind == Asymmetric {
 		c.EpsilonAbove = t.Loss.Above
@@ -264,15 +278,6 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 	if t.Route != Twice {
 		c.Route = t.Route
 	}
-	if err := t.bounds(c, s); err != nil {
-		return nil, err
-	}
-	if t.Promise > 0 && !t.OtherEpsilon { // it stands, but isn't about another ε
-		if c.Promise, err = t.promise(s, kl); err != nil {
-			return nil, err
-		}
-	}
-	c.Conditions = t.Conditions()
 	switch {
 	case t.Backtest:
 		c.Label = "backtest (the certified rows are the last of the table, not drawn at random)"
@@ -281,7 +286,20 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 	case !c.Valid:
 		c.Label = "bound (heuristic: scaled with training statistics)"
 	}
-	return c, nil
+	return c
+}
+
+// Reword makes the words of a certificate those of the terms, and says what else of it isn't what they say;
+// "" if nothing.
+func (t Terms) Reword(c *Certificate) string {
+	s := t.stated()
+	c.Label, c.Conditions, c.Repeats = s.Label, s.Conditions, s.Repeats
+	s.Bound, s.BoundSqrt, s.EmpiricalRisk, s.KL, s.MeanBound = c.Bound, c.BoundSqrt, c.EmpiricalRisk, c.KL, c.MeanBound
+	s.Rows, s.Groups, s.Promise = c.Rows, c.Groups, c.Promise
+	if p := c.Promise; (p != nil) != (t.Promise > 0) || p != nil && p.Share != t.Promise {
+		return "promise is another"
+	}
+	return s.Difference(c)
 }
 
 // bounds fills in the bounds on a random draw and on the mean.
@@ -289,7 +307,6 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 	n := s.units()
 	if t.Fixed {
 		delta := t.Delta / t.statements()
-		// The choice among tempers leaves the mean alone.
 		var own float64
 		var err error
 		if t.Route != Twice && t.Route != "" {
@@ -300,7 +317,6 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 		if t.Route == Direct {
 			c.EmpiricalRisk, err = s.PointRisk(t.Loss)
 			c.Bound = own
-			c.ChoicesPenalty = math.Log(t.statements())
 		} else {
 			c.Bound, err = t.family().fixed(s, s.drawLosses(t.Loss), false, delta/float64(t.Choices))
 		}
@@ -335,9 +351,14 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 // Equal says whether two certificates say the same: see Difference.
 func (c *Certificate) Equal(d *Certificate) bool { return d != nil && c.Difference(d) == "" }
 
-// Difference names what a certificate says otherwise than another one; "" if nothing. Numbers may
-// differ by 1e-9: on another kind of processor the last digits do. Conditions follow from the terms, and
-// repeats from the rows' hashes: neither is compared.
+// reproducible is how closely another kind of processor computes the same numbers: those of honest
+// sparse models were up to 2e-7 apart. It is also how far a stored number may be from the recomputed
+// one, which is what is printed.
+const reproducible = 1e-6
+
+// Difference names what a certificate says otherwise than another one; "" if nothing. Computed numbers may
+// differ by 1e-6, or that share of one above 1. Conditions follow from the terms, and repeats from the
+// rows' hashes: neither is compared.
 func (c *Certificate) Difference(d *Certificate) string {
 	type number struct {
 		name string
@@ -354,7 +375,7 @@ func (c *Certificate) Difference(d *Certificate) string {
 		numbers = append(numbers, number{"promise's bound", &p.Bound, &q.Bound})
 	}
 	for _, n := range numbers {
-		if !(math.Abs(*n.a-*n.b) <= 1e-9*math.Max(1, math.Abs(*n.b))) {
+		if !(math.Abs(*n.a-*n.b) <= reproducible*math.Max(1, math.Abs(*n.b))) {
 			return fmt.Sprintf("%s is %.12g, not %.12g", n.name, *n.a, *n.b)
 		}
 		*n.a = *n.b

@@ -215,8 +215,8 @@ func TestCertificateEqual(t *testing.T) {
 	}
 	want := certify()
 	near := certify()
-	near.Bound += 1e-12
-	near.KL -= 1e-12
+	near.Bound += 9e-7
+	near.KL -= 1.8e-6 // of 2
 	if !want.Equal(certify()) || !want.Equal(near) || !near.Equal(want) {
 		t.Error("equal certificates differ")
 	}
@@ -224,11 +224,11 @@ func TestCertificateEqual(t *testing.T) {
 		t.Error("a certificate equals none")
 	}
 	for name, change := range map[string]func(c *Certificate){
-		"bound":           func(c *Certificate) { c.Bound -= 1e-6 },
-		"bound_sqrt":      func(c *Certificate) { c.BoundSqrt -= 1e-6 },
-		"empirical_risk":  func(c *Certificate) { c.EmpiricalRisk += 1e-6 },
-		"kl":              func(c *Certificate) { c.KL += 1e-6 },
-		"grid_penalty":    func(c *Certificate) { c.GridPenalty += 1e-6 },
+		"bound":           func(c *Certificate) { c.Bound -= 2e-6 },
+		"bound_sqrt":      func(c *Certificate) { c.BoundSqrt -= 2e-6 },
+		"empirical_risk":  func(c *Certificate) { c.EmpiricalRisk += 2e-6 },
+		"kl":              func(c *Certificate) { c.KL += 3e-6 },
+		"grid_penalty":    func(c *Certificate) { c.GridPenalty *= 1 + 2e-6 },
 		"choices_penalty": func(c *Certificate) { c.ChoicesPenalty = 0 },
 		"mean_bound":      func(c *Certificate) { c.MeanBound /= 2 },
 		"NaN":             func(c *Certificate) { c.Bound = math.NaN() },

@@ -1,0 +1,79 @@
+package krigo
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// asked returns the options that a model was fitted with, as it has them.
+func asked(m *Model) (o Options, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(m.Fitted))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&o); err != nil {
+		return o, fmt.Errorf("what the model was fitted with can't be read (%w): was it made by a newer krigo?", err)
+	}
+	return o, o.check()
+}
+
+// checkAsked makes sure that a model, its certificate's terms above all, is one of the options that it says it
+// was fitted with: both are the fitter's word, which at least may not be two.
+func checkAsked(m *Model) error {
+	if m.Fitted == nil {
+		return nil // an old model
+	}
+	o, err := asked(m)
+	if err != nil {
+		return fmt.Errorf("%w: no certificate", err)
+	}
+	other := func(what string) error {
+		return fmt.Errorf("the model and the options that it says it was fitted with disagree about %s: no certificate", what)
+	}
+	p := &prepared{data: &dataset.Data{Encoding: m.Encoding}, scaling: m.Scaling, priorRows: m.Counts[dataset.Prior]}
+	p.setLoss(o)
+	f := family{kernel: m.Posterior.Kernel, mean: m.Posterior.Mean}
+	choices := len(o.Temper)
+	if o.Prior == "grid" {
+		if choices = 1; o.ARD == "auto" && len(m.Inputs) > 1 && kernel.HasLengthscales(f.kernel) {
+			choices = 2
+		}
+	}
+	with := o
+	with.tied = m.Terms.Tied
+	if o.GridMixed {
+		with.Grid.Digits = m.Terms.Grid.Digits // chosen, and paid for
+	}
+	want, have := reflect.ValueOf(p.terms(with, f, choices)), reflect.ValueOf(m.Terms)
+	for i := range want.NumField() {
+		if want.Field(i).Interface() != have.Field(i).Interface() {
+			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v", want.Type().Field(i).Name, have.Field(i), want.Field(i)))
+		}
+	}
+	var roles dataset.Counts
+	roles[dataset.Test], roles[dataset.Calibration], roles[dataset.Prior] = o.counts(m.Groups.Sum())
+	roles[dataset.Certified] = m.Groups.Sum() - roles.Sum()
+	_, temper := m.Posterior.OfPrior()
+	scaling := m.Scaling
+	if o.Declared != nil {
+		scaling = *o.Declared
+		scaling.Source = dataset.Declared
+	}
+	switch {
+	case o.Target != m.Target || o.Group != m.Group || o.encodes() != (m.Encoding != nil):
+		return other("the columns")
+	case o.Objective != m.Objective:
+		return other("the objective")
+	case o.Seed != m.Seed || o.split() != m.Split || roles != m.Groups:
+		return other("the roles of rows")
+	case !reflect.DeepEqual(scaling, m.Scaling):
+		return other("the scaling's constants")
+	case temper > 0 && !slices.Contains(o.Temper, temper):
+		return other("the factor of the prior's covariance")
+	}
+	return nil
+}

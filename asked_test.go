@@ -1,0 +1,56 @@
+package krigo_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// TestCertifyRefusesOtherOptions: a model whose terms, or what else was asked for, were altered, with a
+// certificate that was issued again for them, isn't the one of its options.
+func TestCertifyRefusesOtherOptions(t *testing.T) {
+	table := homes()
+	plain := krigo.Options{ARD: "auto", Restarts: 1}
+	tempered := krigo.Options{Objective: "vfe", Prior: "informed", Restarts: 1, Inducing: 5, ARD: "off", Temper: []float64{1, 0.3}, MeanBound: "twice"}
+	fixed := krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, ARD: "off", Promise: 0.5, Epsilon: 1}
+	for what, c := range map[string]struct {
+		o    krigo.Options
+		edit func(m *krigo.Model)
+	}{
+		"Choices":                         {plain, func(m *krigo.Model) { m.Terms.Choices = 1 }},
+		"Choices of":                      {tempered, func(m *krigo.Model) { m.Terms.Choices = 1 }},
+		"Delta":                           {plain, func(m *krigo.Model) { m.Terms.Delta = 0.1 }},
+		"Loss":                            {plain, func(m *krigo.Model) { m.Terms.Loss.Below *= 2; m.Terms.EpsilonRaw *= 2 }},
+		"Family":                          {fixed, func(m *krigo.Model) { m.Terms.Family = "maurer" }},
+		"Route":                           {fixed, func(m *krigo.Model) { m.Terms.Route = "both" }},
+		"Promise":                         {fixed, func(m *krigo.Model) { m.Terms.Promise = 0.3 }},
+		"Scaling":                         {plain, func(m *krigo.Model) { m.Scaling.Source, m.Terms.Scaling = dataset.Declared, dataset.Declared }},
+		"the objective":                   {plain, func(m *krigo.Model) { m.Objective = "sqrt-pac" }},
+		"the options that it says it was": {plain, func(m *krigo.Model) { m.Fitted = []byte(strings.Replace(string(m.Fitted), `"Seed":5`, `"Seed":6`, 1)) }},
+	} {
+		c.o.Seed = 5
+		m := fit(t, table, c.o)
+		if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+			t.Fatalf("%s: before: %+v, %v", what, r, err)
+		}
+		c.edit(m)
+		d, err := m.Labelled(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Certificate, err = m.Certify(d); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		r, err := krigo.Certify(m, table, 0)
+		if err == nil || !strings.Contains(err.Error(), "disagree about "+strings.TrimSuffix(what, " of")) && !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %+v, %v", what, r, err)
+		}
+	}
+	m := fit(t, table, plain)
+	m.Fitted = []byte(`{"Target":"MEDV","Colour":"red"}`)
+	if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), "newer krigo") {
+		t.Errorf("an unknown option: %+v, %v", r, err)
+	}
+}

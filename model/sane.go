@@ -1,0 +1,143 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// sane reports what no model has, as of a forged file: what predicts from it, or prints it, needn't ask again.
+// What the data tell is Verify's.
+func (m *Model) sane() error {
+	if err := m.saneNames(); err != nil {
+		return err
+	}
+	if err := m.saneNumbers(); err != nil {
+		return err
+	}
+	if err := m.saneTerms(); err != nil {
+		return fmt.Errorf("the model file's terms of the certificate: %w", err)
+	}
+	return m.saneCertificate()
+}
+
+func (m *Model) saneNames() error {
+	names := append(slices.Clone(m.Inputs), m.Target)
+	if m.Group != "" {
+		names = append(names, m.Group)
+	}
+	slices.Sort(names)
+	if names[0] == "" || len(slices.Compact(names)) < len(names) {
+		return errors.New("the model file's inputs, its target and what groups rows don't have names of their own")
+	}
+	return nil
+}
+
+func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+
+func (m *Model) saneNumbers() error {
+	s := m.Scaling
+	if !positive(s.TargetScale) || slices.ContainsFunc(s.InputScale, func(v float64) bool { return !positive(v) }) {
+		return errors.New("the model file's scaling has a scale that isn't positive")
+	}
+	if !slices.Contains([]string{dataset.PriorRows, dataset.Declared, dataset.AllRows}, s.Source) {
+		return fmt.Errorf("the model file's scaling is %.40q: want %s, %s or %s", s.Source, dataset.PriorRows, dataset.Declared, dataset.AllRows)
+	}
+	if !positive(m.Posterior.Noise) || !positive(m.ObservationNoise) {
+		return fmt.Errorf("the model file's noise variances, %v and that of observations %v, aren't both positive", m.Posterior.Noise, m.ObservationNoise)
+	}
+	for j := range m.Range.Min {
+		if m.Range.Min[j] > m.Range.Max[j] {
+			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])
+		}
+	}
+	if c := m.Conformal; c != nil && (c.Level != ConformalLevel || c.Rows != m.Counts[dataset.Calibration] || !(c.HalfWidth >= 0 && c.Normalised >= 0)) {
+		return errors.New("the model file's conformal intervals aren't those of its calibration rows")
+	}
+	return nil
+}
+
+// saneTerms refuses, besides terms that no certificate has, those that say what they don't need to: two
+// ways of saying the same are one too many.
+func (m *Model) saneTerms() error {
+	t := m.Terms
+	if err := t.Check(); err != nil {
+		return err
+	}
+	for _, n := range []int{t.Params, t.PriorRows, t.Resolutions, t.Structures, t.Lengthscales, t.Tied} {
+		if n < 0 {
+			return fmt.Errorf("a count of %d", n)
+		}
+	}
+	switch {
+	case !(t.EpsilonRaw >= 0) || math.IsInf(t.EpsilonRaw, 1):
+		return fmt.Errorf("ε is %v in the target's units", t.EpsilonRaw)
+	case t.Loss.Kind != pacbayes.Asymmetric && t.Loss.Above != 0:
+		return fmt.Errorf("a width above of the %s loss", t.Loss.Kind)
+	case t.Informed && t.Params+t.Resolutions+t.Structures > 0:
+		return errors.New("a grid of an informed prior")
+	case t.Resolutions == 1 || t.Structures == 1 || t.Structures > 0 && t.Resolutions == 0 || t.Tied > 0 && t.Structures == 0:
+		return errors.New("a mix of one")
+	case t.Tied > t.Lengthscales || t.Tied == 0 && t.Lengthscales > 0:
+		return fmt.Errorf("%d different ones of %d lengthscales", t.Tied, t.Lengthscales)
+	case t.Fixed && t.Route == pacbayes.Direct && t.Choices > 1:
+		return fmt.Errorf("%d choices, of which a mean that is bounded directly has none", t.Choices)
+	}
+	return nil
+}
+
+// saneCertificate reports a certificate that isn't of the model's terms, and makes its words those of
+// the terms and rows.
+func (m *Model) saneCertificate() error {
+	c := m.Certificate
+	if c == nil {
+		return nil
+	}
+	if m.Posterior.Kind() != posterior.ByCholesky {
+		return fmt.Errorf("the model file has a certificate of a posterior that was solved by %s, which certifies nothing", m.Posterior.Kind())
+	}
+	t := m.Terms
+	t.Repeats = m.repeated()
+	if differs := t.Reword(c); differs != "" {
+		return fmt.Errorf("the model file's certificate isn't one of its terms: its %s", differs)
+	}
+	groups := 0
+	if t.Group != "" {
+		groups = m.Groups[dataset.Certified]
+	}
+	if c.Rows != m.Counts[dataset.Certified] || c.Groups != groups {
+		return fmt.Errorf("the model file's certificate is of %d rows and %d groups, its certified rows are %d in %d", c.Rows, c.Groups, m.Counts[dataset.Certified], groups)
+	}
+	return nil
+}
+
+// maxDepth is deeper than people nest kernels.
+const maxDepth = 100
+
+// depthOf is how deep a kernel is nested, up to one more than maxDepth.
+func depthOf(s kernel.Spec, from int) (most int) {
+	most = from
+	if from > maxDepth {
+		return most
+	}
+	for _, p := range s.Parts {
+		most = max(most, depthOf(p, from+1))
+	}
+	return most
+}
+
+// saysTheta makes sure that the kernel of the header, which people read, has the parameters that count.
+func saysTheta(said, theta []float64) error {
+	for i, v := range theta {
+		if !(math.Abs(said[i]-v) <= 1e-9*math.Max(1, math.Abs(v))) {
+			return fmt.Errorf("the model file's kernel says that the logarithm of a parameter is %v, its arrays %v", said[i], v)
+		}
+	}
+	return nil
+}
