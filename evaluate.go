@@ -293,6 +293,8 @@ type Recertification struct {
 	Differs string `json:"-"`
 	// AsStored lists what the model says that can't be told from its data.
 	AsStored []string `json:"as_stored,omitempty"`
+	// Notice says where rows depend on their order; "" where they don't.
+	Notice string `json:"notice,omitempty"`
 	// Refitted says that fitting again gave the same bits: see Refit.
 	Refitted bool `json:"refitted,omitempty"`
 }
@@ -321,7 +323,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 		if err != nil {
 			return nil, err
 		}
-		return &Recertification{Certificate: v.Certificate, Matches: v.Differs == "", Differs: v.Differs, AsStored: v.AsStored}, nil
+		return &Recertification{Certificate: v.Certificate, Matches: v.Differs == "", Differs: v.Differs, AsStored: v.AsStored, Notice: v.Notice}, nil
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
 		return nil, usage("epsilon: the loss clipped-absolute has none")
@@ -349,10 +351,11 @@ func (e *NoCertificate) Error() string { return "the model has no certificate: "
 // Fresh is the bound from rows the model never saw, whatever it was trained on.
 type Fresh struct {
 	Rows         int           `json:"rows"`
-	Groups       int           `json:"groups,omitempty"`  // that they belong to, where risks are those of groups
-	Repeats      int           `json:"repeats,omitempty"` // rows that equal another one, or one the model was made from
-	Seen         int           `json:"seen,omitempty"`    // those of the second kind: the bounds hold only if they are other observations
-	Delta        float64       `json:"delta"`             // each of the two bounds fails with at most this probability
+	Groups       int           `json:"groups,omitempty"`      // that they belong to, where risks are those of groups
+	Repeats      int           `json:"repeats,omitempty"`     // rows that equal another one, or one the model was made from
+	Seen         int           `json:"seen,omitempty"`        // those of the second kind: the bounds hold only if they are other observations
+	SeenGroups   int           `json:"seen_groups,omitempty"` // groups that the model was made from: no further ones
+	Delta        float64       `json:"delta"`                 // each of the two bounds fails with at most this probability
 	Loss         pacbayes.Kind `json:"loss"`
 	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
 	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
@@ -451,12 +454,12 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	if err != nil {
 		return nil, err
 	}
-	repeats, seen, err := m.Copies(d, rows)
+	copies, err := m.Copies(d, rows)
 	if err != nil {
 		return nil, err
 	}
 	l := m.Terms.Loss
-	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Repeats: repeats, Seen: seen, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
+	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Repeats: copies.Repeats, Seen: copies.Seen, SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	if l.Kind == pacbayes.Asymmetric {
 		f.EpsilonAbove = l.Above

@@ -479,7 +479,7 @@ func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 		t.Fatal(err)
 	}
 	m.Hash = units.HashOf(roles.Rows(dataset.Certified))
-	if m.Rows, err = model.HashRows(d, roles); err != nil {
+	if m.Rows, m.Named, err = model.HashRows(d, roles); err != nil {
 		t.Fatal(err)
 	}
 }

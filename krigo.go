@@ -265,9 +265,9 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 // score measures the model on the test rows, if there are any.
 func (p *prepared) score(m *Model) (err error) {
 	if p.test != nil {
-		if _, seen, err := m.Copies(p.test, p.test.All()); err != nil {
+		if c, err := m.Copies(p.test, p.test.All()); err != nil {
 			return err
-		} else if seen > 0 {
+		} else if seen := c.Seen; seen > 0 {
 			m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows of %s equal rows that the model was made from: they say little about further ones",
 				seen, p.test.Rows, p.test.Source))
 		}
@@ -329,14 +329,14 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 		Objective: o.Objective, Inputs: p.data.Inputs, Target: p.data.Target, Encoding: p.data.Encoding, Scaling: p.scaling, Posterior: q,
 		Terms:  p.terms(o, f, choices),
 		Source: p.data.Source, Seed: o.Seed, Split: o.split(), Group: o.Group, Fitted: o.asked,
-		Hash: p.units.HashOf(p.roles.Rows(dataset.Certified)), All: p.units.Hash, Notices: p.notices,
+		Hash: p.units.HashOf(p.roles.Rows(dataset.Certified)), All: p.units.Hash, Targets: p.units.Targets, Notices: p.notices,
 	}
 	m.Counts, m.Groups = p.roles.Counts()
 	var err error
 	if m.Range, err = model.RangeOf(p.data, p.roles); err != nil {
 		return nil, err
 	}
-	if m.Rows, err = model.HashRows(p.data, p.roles); err != nil {
+	if m.Rows, m.Named, err = model.HashRows(p.data, p.roles); err != nil {
 		return nil, err
 	}
 	if m.ObservationNoise, err = m.EstimateNoise(p.data, p.roles); err != nil {
@@ -351,8 +351,12 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 			return nil, err
 		}
 	}
-	if err := p.noteOrder(m); err != nil {
+	notice, err := m.OrderNotice(p.data, p.roles)
+	if err != nil {
 		return nil, err
+	}
+	if notice != "" {
+		m.Notices = append(m.Notices, notice)
 	}
 	if m.Certificate, err = m.Certify(p.data); err != nil {
 		if !errors.Is(err, pacbayes.ErrTooFewRows) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -27,7 +28,14 @@ func Sentence(m *Model, c *Certificate) string {
 	}
 	caution := ""
 	if c.Repeats*100 >= c.Rows && c.Repeats > 0 {
-		caution = fmt.Sprintf("\nThis holds only if rows that equal another one, %d of them, are independent draws and not copies.", c.Repeats)
+		another := "another one"
+		if c.Group != "" {
+			another = "one of another group"
+		}
+		caution = fmt.Sprintf("\nThis holds only if rows that equal %s, %d of them, are independent draws and not copies.", another, c.Repeats)
+	}
+	if m.Split == model.ByPosition {
+		caution += "\nThis holds only if the order of the file has nothing to do with what its rows hold: the model is of a version that dealt roles by it."
 	}
 	promise := ""
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
@@ -70,6 +78,9 @@ func (f *Fresh) Sentence(m *Model) string {
 		said += fmt.Sprintf("\nThis holds only if rows that equal another one, or one that the model was made from (%d of them, %d of the second kind), are independent draws and not the same observations.", f.Repeats, f.Seen)
 	case f.Repeats > 0:
 		said += fmt.Sprintf("\nThis holds only if rows that equal another one, %d of them, are independent draws and not copies.", f.Repeats)
+	}
+	if f.SeenGroups > 0 {
+		said += fmt.Sprintf("\n%d of these %d groups are ones that the model was made from, by their %s: rows of known groups say nothing about further groups.", f.SeenGroups, f.Groups, m.Group)
 	}
 	x := f.Contradicts
 	if x == nil {

@@ -16,8 +16,9 @@ type digest [sha256.Size]byte
 
 // Units are what is dealt roles: the rows of all ranks, or groups of rows that belong together.
 type Units struct {
-	Count int    // of rows, or of groups
-	Hash  string // SHA-256 of all rows in whatever order, in hex: see hashOf
+	Count   int    // of rows, or of groups
+	Hash    string // SHA-256 of all rows in whatever order, in hex: see hashOf
+	Targets string // the same of the rows' targets alone: whatever a fit makes of the other columns
 
 	cells int // input columns
 	rows  []digest
@@ -28,8 +29,10 @@ type Units struct {
 // Units reads the rows once to know them by their content.
 func (d *Data) Units() (*Units, error) {
 	var rows, groups []digest
+	var targets []uint64
 	err := d.eachRow(d.All(), func(row, group []byte) {
 		rows = append(rows, sha256.Sum256(row))
+		targets = append(targets, binary.LittleEndian.Uint64(row[len(row)-len(group)-8:]))
 		if d.group != nil {
 			groups = append(groups, sha256.Sum256(group))
 		}
@@ -42,6 +45,15 @@ func (d *Data) Units() (*Units, error) {
 		return nil, err
 	}
 	u.Count, u.Hash = len(u.rows), u.hashOf(u.rows)
+	if targets, err = ranks.Gather(d.Ranks(), targets); err != nil {
+		return nil, err
+	}
+	slices.Sort(targets)
+	h := sha256.New()
+	for _, bits := range targets {
+		h.Write(binary.LittleEndian.AppendUint64(nil, bits))
+	}
+	u.Targets = hex.EncodeToString(h.Sum(nil))
 	if d.group == nil {
 		return u, nil
 	}
@@ -68,25 +80,22 @@ func ofAll(r ranks.Ranks, own []digest) (all []digest, err error) {
 		return own, nil
 	}
 	const words = sha256.Size / 8
-	err = ranks.Exchange(r, func(i int) []uint64 {
-		piece := own[min(i*blockRows, len(own)):min((i+1)*blockRows, len(own))]
-		v := make([]uint64, 0, words*len(piece))
-		for _, d := range piece {
-			for k := range words {
-				v = append(v, binary.LittleEndian.Uint64(d[8*k:]))
-			}
+	numbers := make([]uint64, 0, words*len(own))
+	for _, d := range own {
+		for k := range words {
+			numbers = append(numbers, binary.LittleEndian.Uint64(d[8*k:]))
 		}
-		return v
-	}, func(_ int, v []uint64) {
-		for ; len(v) > 0; v = v[words:] {
-			var d digest
-			for k := range words {
-				binary.LittleEndian.PutUint64(d[8*k:], v[k])
-			}
-			all = append(all, d)
+	}
+	if numbers, err = ranks.Gather(r, numbers); err != nil {
+		return nil, err
+	}
+	all = make([]digest, len(numbers)/words)
+	for i := range all {
+		for k := range words {
+			binary.LittleEndian.PutUint64(all[i][8*k:], numbers[words*i+k])
 		}
-	})
-	return all, err
+	}
+	return all, nil
 }
 
 func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }

@@ -133,7 +133,7 @@ func TestEncodedHash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hashes, err := d.RowHashes(d.All())
+		hashes, _, err := d.RowHashes(d.All())
 		if err != nil {
 			t.Fatal(err)
 		}

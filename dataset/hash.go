@@ -36,17 +36,22 @@ func (d *Data) Hash(rows []int) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// RowHashes returns the 64-bit FNV-1a hash of each given row's bytes, as in [Data.Hash]. It
-// is part of the model-file format.
-func (d *Data) RowHashes(rows []int) ([]uint64, error) {
-	hashes := make([]uint64, 0, len(rows))
-	h := fnv.New64a()
-	err := d.eachRow(rows, func(row, _ []byte) {
-		h.Reset()
-		h.Write(row)
-		hashes = append(hashes, h.Sum64())
+// RowHashes returns the 64-bit FNV-1a hash of each given row's bytes, as in [Data.Hash] but for the group:
+// a copy is one under another group's name too. groups are the hashes of the rows' groups, of their names; nil where rows
+// stand for themselves. Both are part of the model-file format.
+func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
+	sum := func(b []byte) uint64 {
+		h := fnv.New64a()
+		h.Write(b)
+		return h.Sum64()
+	}
+	err = d.eachRow(rows, func(row, group []byte) {
+		hashes = append(hashes, sum(row[:len(row)-len(group)]))
+		if d.group != nil {
+			groups = append(groups, sum(group))
+		}
 	})
-	return hashes, err
+	return hashes, groups, err
 }
 
 // eachRow passes on the bytes of each given row, and those of the cell by which rows are grouped

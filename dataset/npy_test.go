@@ -301,7 +301,7 @@ func TestDiskAsMemory(t *testing.T) {
 		fmt.Fprintln(&b, notices, err)
 		hash, err := d.Hash(d.RowsOf(roles, Certified))
 		fmt.Fprintln(&b, hash, err)
-		hashes, err := d.RowHashes(d.All())
+		hashes, _, err := d.RowHashes(d.All())
 		fmt.Fprintln(&b, hashes, err)
 		v := d.Scaled(d.RowsOf(roles, Certified), scaling)
 		x, y := make([]float64, 2*1000), make([]float64, 1000)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -58,6 +59,7 @@ type header struct {
 	Counts            *dataset.Counts       `json:"rows_by_role,omitempty"` // test, calibration, prior, certified
 	Groups            *dataset.Counts       `json:"groups_by_role,omitempty"`
 	All               string                `json:"rows_sha256,omitempty"`
+	Targets           string                `json:"targets_sha256,omitempty"`
 	Range             *Range                `json:"input_range,omitempty"`
 	Fitted            json.RawMessage       `json:"fitted,omitempty"`
 	Hash              string                `json:"certified_rows_sha256"`
@@ -163,7 +165,7 @@ func (m *Model) Write(w io.Writer) error {
 		h.Arrays = append(h.Arrays, array{"roles", "uint8", len(roles), 1})
 	} else {
 		version = dealt
-		h.Split, h.Group, h.Counts, h.All, h.Range, h.Fitted = m.Split, m.Group, &m.Counts, m.All, &m.Range, m.Fitted
+		h.Split, h.Group, h.Counts, h.All, h.Targets, h.Range, h.Fitted = m.Split, m.Group, &m.Counts, m.All, m.Targets, &m.Range, m.Fitted
 		if m.Group != "" {
 			h.Groups = &m.Groups
 		}
@@ -172,6 +174,9 @@ func (m *Model) Write(w io.Writer) error {
 		h.Arrays = append(h.Arrays, part.array)
 	}
 	h.Arrays = append(h.Arrays, array{"rows", "uint64", len(m.Rows), 1})
+	if m.Named != nil {
+		h.Arrays = append(h.Arrays, array{"groups", "uint64", len(m.Named), 1})
+	}
 	head, err := json.MarshalIndent(h, "", " ")
 	if err != nil {
 		return fmt.Errorf("the model can't be written: %w", err)
@@ -197,7 +202,7 @@ func (m *Model) Write(w io.Writer) error {
 			}
 		}
 	}
-	for _, v := range m.Rows {
+	for _, v := range slices.Concat(m.Rows, m.Named) {
 		buf = binary.LittleEndian.AppendUint64(buf, v)
 	}
 	if err := flush(nil); err != nil {
@@ -326,6 +331,11 @@ func (h header) model(data []byte) (*Model, error) {
 			for i := 0; i+8 <= len(part); i += 8 {
 				m.Rows = append(m.Rows, binary.LittleEndian.Uint64(part[i:]))
 			}
+		case "groups":
+			want = "uint64"
+			for i := 0; i+8 <= len(part); i += 8 {
+				m.Named = append(m.Named, binary.LittleEndian.Uint64(part[i:]))
+			}
 		}
 		if a.Type != want {
 			return nil, fmt.Errorf("the model file's array %q has the type %q, not %s", a.Name, a.Type, want)
@@ -370,7 +380,7 @@ func (h header) model(data []byte) (*Model, error) {
 
 // deal fills in how roles were dealt.
 func (h header) deal(m *Model) error {
-	m.Split, m.Group, m.All = h.Split, h.Group, h.All
+	m.Split, m.Group, m.All, m.Targets = h.Split, h.Group, h.All, h.Targets
 	if h.Fitted != nil {
 		var text bytes.Buffer
 		json.Compact(&text, h.Fitted) // which was parsed with the header

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -31,16 +30,18 @@ type Model struct {
 	CertificateReason string
 	Terms             pacbayes.Terms
 
-	Source string         // the data it was made from
-	Seed   uint64         // of the roles
-	Split  Split          // how roles were dealt
-	Group  string         // the column by which rows are grouped; "": each stands for itself
-	Counts dataset.Counts // rows by role
-	Groups dataset.Counts // groups by role; as Counts without a Group
-	Hash   string         // of the certified rows, see RolesOf
-	All    string         // of all rows, dataset.Units.Hash; "" of old models
-	Rows   []uint64       // dataset.Data.RowHashes of all but the test rows, in ascending order
-	Range  Range          // of the inputs, on the rows it was made from
+	Source  string         // the data it was made from
+	Seed    uint64         // of the roles
+	Split   Split          // how roles were dealt
+	Group   string         // the column by which rows are grouped; "": each stands for itself
+	Counts  dataset.Counts // rows by role
+	Groups  dataset.Counts // groups by role; as Counts without a Group
+	Hash    string         // of the certified rows, see RolesOf
+	All     string         // of all rows, dataset.Units.Hash; "" of old models
+	Rows    []uint64       // dataset.Data.RowHashes of all but the test rows, in ascending order
+	Named   []uint64       // the hashes of the groups of these rows, each once, in ascending order; nil without a Group
+	Targets string         // dataset.Units.Targets of all rows; "" of old models
+	Range   Range          // of the inputs, on the rows it was made from
 
 	// Fitted is what was asked for when the model was fitted, as JSON: see krigo.Options. nil of old
 	// models.
@@ -267,9 +268,10 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles) (*pacbayes.Certifi
 		return nil, err
 	}
 	t := m.Terms
-	if t.Repeats, err = m.repeats(d.Ranks()); err != nil {
+	if t.Repeats, err = m.repeats(d, roles); err != nil {
 		return nil, err
 	}
+	t.Positional = m.Split == ByPosition
 	kl, rounding := m.Posterior.KL(), m.Posterior.KLRounding()
 	if m.Split == ByPosition && rounding < 0.01*(1+kl) {
 		rounding = 0 // what those certificates were made by
@@ -285,99 +287,4 @@ func (m *Model) MadeFrom(d *dataset.Data) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// Seen returns the rows of d that equal a row the model was made from.
-func (m *Model) Seen(d *dataset.Data) ([]int, error) {
-	hashes, err := d.RowHashes(d.All())
-	var seen []int
-	for i, h := range hashes {
-		if _, found := slices.BinarySearch(m.Rows, h); found {
-			seen = append(seen, i)
-		}
-	}
-	return seen, err
-}
-
-// HashRows returns the RowHashes of the rows a model with these roles is made from, in
-// ascending order: on the first rank, for the model file; the others have none.
-func HashRows(d *dataset.Data, roles dataset.Roles) ([]uint64, error) {
-	return hashes(d, slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test }))
-}
-
-// hashes returns the RowHashes of rows, those of all ranks, in ascending order on the first rank.
-func hashes(d *dataset.Data, rows []int) ([]uint64, error) {
-	all, err := d.RowHashes(rows)
-	if err != nil {
-		return nil, err
-	}
-	if r := d.Ranks(); r.Size() > 1 {
-		const piece = 1 << 16
-		own := all
-		all = nil
-		if err := ranks.Exchange(r, func(i int) []uint64 {
-			return own[min(i*piece, len(own)):min((i+1)*piece, len(own))]
-		}, func(_ int, v []uint64) {
-			if r.Rank() == 0 {
-				all = append(all, v...)
-			}
-		}); err != nil {
-			return nil, err
-		}
-	}
-	slices.Sort(all)
-	return all, nil
-}
-
-// Copies counts the rows, of all ranks, that equal another one of them or one that the model was
-// made from, and those of the second kind alone.
-func (m *Model) Copies(d *dataset.Data, rows []int) (repeats, seen int, err error) {
-	all, err := hashes(d, rows)
-	if err != nil {
-		return 0, 0, err
-	}
-	return twoCounts(d.Ranks(), func() (repeats, seen int) {
-		for i, h := range all {
-			_, found := slices.BinarySearch(m.Rows, h)
-			if found {
-				seen++
-			}
-			if found || repeated(all, i) {
-				repeats++
-			}
-		}
-		return repeats, seen
-	})
-}
-
-// repeats counts the rows the model was made from that equal another one.
-func (m *Model) repeats(r ranks.Ranks) (n int, err error) {
-	n, _, err = twoCounts(r, func() (int, int) { return m.repeated(), 0 })
-	return n, err
-}
-
-// repeated is repeats by the hashes at hand.
-func (m *Model) repeated() (n int) {
-	for i := range m.Rows {
-		if repeated(m.Rows, i) {
-			n++
-		}
-	}
-	return n
-}
-
-// repeated says whether the i-th of hashes in order equals another one.
-func repeated(hashes []uint64, i int) bool {
-	return i > 0 && hashes[i] == hashes[i-1] || i+1 < len(hashes) && hashes[i] == hashes[i+1]
-}
-
-// twoCounts tells all ranks what the first, which has the hashes, counts.
-func twoCounts(r ranks.Ranks, count func() (a, b int)) (a, b int, err error) {
-	counts := []float64{0, 0}
-	if r.Rank() == 0 {
-		a, b = count()
-		counts[0], counts[1] = float64(a), float64(b)
-	}
-	err = r.Sum(counts)
-	return int(counts[0]), int(counts[1]), err
 }

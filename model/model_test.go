@@ -694,7 +694,7 @@ func dataOf(t *testing.T, x, y []float64) *dataset.Data {
 func TestSeen(t *testing.T) {
 	d := dataOf(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 1, 2}, []float64{10, 20, 30, 40, 11})
 	roles := dataset.Roles{Of: []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified, dataset.Test}}
-	hashes, err := HashRows(d, roles)
+	hashes, _, err := HashRows(d, roles)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,6 +67,9 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	if units.Hash != m.All {
 		return other("the rows of %s aren't those the model was made from (%s): the SHA-256 of all of them, in whatever order, is %s, the model's %s", d.Source, m.Source, units.Hash, m.All)
 	}
+	if units.Targets != m.Targets {
+		return other("the targets of %s aren't those that the model file names", d.Source)
+	}
 	if h := units.HashOf(roles.Rows(dataset.Certified)); h != m.Hash {
 		return other("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's %s; their order counts where roles follow it", d.Source, m.Source, h, m.Hash)
 	}
@@ -92,12 +95,12 @@ func (m *Model) rolesByPosition(d *dataset.Data) (dataset.Roles, error) {
 
 // checkHashes holds the hashes of the rows the model was made from against the rows.
 func (m *Model) checkHashes(d *dataset.Data, roles dataset.Roles) error {
-	hashes, err := HashRows(d, roles)
+	hashes, groups, err := HashRows(d, roles)
 	if err != nil {
 		return err
 	}
 	altered := []float64{0}
-	if d.Ranks().Rank() == 0 && !slices.Equal(hashes, m.Rows) {
+	if d.Ranks().Rank() == 0 && (!slices.Equal(hashes, m.Rows) || !slices.Equal(groups, m.Named)) {
 		altered[0] = 1
 	}
 	if err := d.Ranks().Sum(altered); err != nil {

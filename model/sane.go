@@ -103,7 +103,7 @@ func (m *Model) saneCertificate() error {
 		return fmt.Errorf("the model file has a certificate of a posterior that was solved by %s, which certifies nothing", m.Posterior.Kind())
 	}
 	t := m.Terms
-	t.Repeats = m.repeated()
+	t.Repeats, t.Positional = m.repeated(), m.Split == ByPosition
 	if differs := t.Reword(c); differs != "" {
 		return fmt.Errorf("the model file's certificate isn't one of its terms: its %s", differs)
 	}

@@ -16,6 +16,8 @@ type Verified struct {
 	Differs string
 	// AsStored lists what stands in the model and can't be told from the data.
 	AsStored []string
+	// Notice is OrderNotice's, as the data give it now.
+	Notice string
 }
 
 // Verify computes everything that the model states anew from its parameters and the data it was
@@ -38,6 +40,9 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 		if v.Differs, err = check(d, roles, v); err != nil || v.Differs != "" {
 			return v, err
 		}
+	}
+	if v.Notice, err = m.OrderNotice(d, roles); err != nil {
+		return nil, err
 	}
 	if m.Scaling.Source == dataset.Declared {
 		v.AsStored = append(v.AsStored, "the scaling's constants, which were declared")

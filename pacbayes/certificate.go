@@ -49,6 +49,7 @@ type Terms struct {
 	// Of a computation, not of the model: how many of the rows the model was made from equal
 	// another one, and whether ε is another than the declared one.
 	Repeats      int  `json:"-"`
+	Positional   bool `json:"-"` // roles were dealt by where rows stood in the file
 	OtherEpsilon bool `json:"-"`
 }
 
@@ -419,7 +420,13 @@ func (t Terms) Conditions() (c []string) {
 			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.", t.Group)
 	}
 	c = append(c, source, fixed)
-	if t.Repeats > 0 {
+	if t.Positional {
+		c = append(c, "The order of the rows in the file has nothing to do with what they hold: their roles were dealt by it, as in models of before version 5. A new fit doesn't need this.")
+	}
+	switch {
+	case t.Repeats > 0 && t.Group != "":
+		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal one of another group: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
+	case t.Repeats > 0:
 		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal another one: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
 	}
 	switch t.Scaling {

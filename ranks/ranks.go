@@ -264,6 +264,18 @@ func InTurn(r Ranks, work func() error, save func() ([]byte, error), load func(s
 	return nil
 }
 
+// Gather returns what all ranks have, in their order.
+func Gather(r Ranks, own []uint64) (all []uint64, err error) {
+	if r.Size() == 1 {
+		return own, nil
+	}
+	const piece = 1 << 16
+	err = Exchange(r, func(i int) []uint64 {
+		return own[min(i*piece, len(own)):min((i+1)*piece, len(own))]
+	}, func(_ int, v []uint64) { all = append(all, v...) })
+	return all, err
+}
+
 // Exchange shows every rank what the others have, piece by piece: own returns this rank's i-th
 // piece, an empty one at the end, and show is given the pieces of every rank in its order.
 func Exchange(r Ranks, own func(i int) []uint64, show func(rank int, piece []uint64)) error {

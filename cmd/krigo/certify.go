@@ -96,6 +96,9 @@ made from are counted, since a copy can't be told from a second row that came ou
 			if r.Matches {
 				fmt.Fprintf(w, "\nThe model's own %s was reproduced.\n", r.Certificate.Label)
 			}
+			if r.Notice != "" {
+				fmt.Fprintf(w, "Notice    %s\n", r.Notice)
+			}
 			for _, s := range r.AsStored {
 				fmt.Fprintf(w, "Taken as stored: %s.\n", s)
 			}

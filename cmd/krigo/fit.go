@@ -296,8 +296,8 @@ certificate picked as the best of several runs isn't one.`,
 // refitted is the notice of a model that takes the place of another one of the same data.
 const refitted = "it replaces a certified model of the same data: keeping the better of several fits isn't covered by either certificate"
 
-// noteRefit notes in a model that the file it is saved to held another certified one of mostly the
-// same rows: another seed deals other test rows. The same fit again is no choice, but keeps the note.
+// noteRefit notes in a model that the file it is saved to held another certified one of the same targets, or of
+// mostly the same rows. The same fit again is no choice, but keeps the note.
 func noteRefit(m *krigo.Model, path string) {
 	old, err := krigo.Load(path)
 	if err != nil || !certified(old) || !certified(m) {
@@ -310,7 +310,7 @@ func noteRefit(m *krigo.Model, path string) {
 		}
 	}
 	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && !slices.Contains(old.Notices, refitted)
-	if 2*common > len(m.Rows) && !again {
+	if (m.Targets == old.Targets || 2*common > len(m.Rows)) && !again {
 		m.Notices = append(m.Notices, refitted)
 	}
 }

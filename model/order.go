@@ -1,0 +1,159 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// Misses are looked at of this many rows at most, one after another in the file; fewer than
+// orderLeast say nothing.
+const (
+	orderMost  = 20000
+	orderLeast = 40
+)
+
+// OrderNotice says so where certified rows next to one another in the file, or groups in the order in which they
+// begin, miss alike: they then follow time, or come in groups, and aren't the independent draws that a
+// certificate counts. "" where they don't, or where that can't be told.
+//
+// Of n independent residuals r in file order the lag-1 autocorrelation
+//
+//	ρ = Σ r_i r_{i+1} / Σ r_i²
+//
+// has a standard deviation of about 1/√n. An exact GP that has seen the rows has its leave-one-out residuals looked
+// at. Rows sorted by the target miss alike however independent they are, and rows sorted by an input do
+// where the model misses how the target follows it: the first say nothing, of the second both are said.
+func (m *Model) OrderNotice(d *dataset.Data, roles dataset.Roles) (string, error) {
+	if d.Ranks().Size() > 1 || m.Terms.Backtest {
+		return "", nil
+	}
+	rows := d.RowsOf(roles, dataset.Certified)
+	misses, err := m.misses(d, rows)
+	if err != nil {
+		return "", err
+	}
+	place := make([]int, len(rows)) // of rows, in file order
+	for i := range place {
+		place[i] = i
+	}
+	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
+	place = place[:min(len(place), orderMost)]
+	if len(place) < orderLeast {
+		return "", nil
+	}
+	inFile, r := make([]int, len(place)), make([]float64, len(place))
+	for i, k := range place {
+		inFile[i], r[i] = rows[k], misses[k]
+	}
+	x, y, err := d.Select(inFile)
+	if err != nil {
+		return "", err
+	}
+	if math.Abs(sorted(y)) > 0.9 {
+		return "", nil
+	}
+	what := "rows"
+	if m.Group != "" {
+		r, what = groupMeans(r, inFile, roles.Group), "groups"
+	}
+	rho, chance := autocorrelation(r), 4/math.Sqrt(float64(len(r)))
+	if len(r) < orderLeast || !(rho > max(chance, 0.05)) {
+		return "", nil
+	}
+	said := fmt.Sprintf("neighbouring %s of the file miss alike (autocorrelation %.2f of %d %s; independent ones stay within ±%.2f)", what, rho, len(r), what, chance)
+	of := make([]float64, len(inFile))
+	for j, name := range d.Inputs {
+		for i := range of {
+			of[i] = x[i*d.Cols+j]
+		}
+		if s := sorted(of); math.Abs(s) > 0.95 {
+			return fmt.Sprintf("%s. The file is sorted by %q: if that is a time, or stands for one, %s depend on their order, and the certificate is about other moments of the same period (--split last shows how the model does later); "+
+				"if not, the model misses how %s follows it", said, name, what, d.Target), nil
+		}
+	}
+	return said + ": they depend on their order, and a certificate takes them for independent draws. Of rows that follow time it is about other moments of the same period, and --split last shows how the model does later; rows that come in groups need --group", nil
+}
+
+// misses are residuals at certified rows, in scaled units: of rows that Q was conditioned on those
+// without the row itself.
+func (m *Model) misses(d *dataset.Data, rows []int) ([]float64, error) {
+	y, _, err := m.targets(d, rows)
+	if err != nil {
+		return nil, err
+	}
+	mean := make([]float64, len(y))
+	if q := m.Posterior; !q.Sparse() && q.Support.Rows == len(rows) && !q.Chol.IsZero() {
+		q.LeaveOneOut(y, mean, make([]float64, len(y)))
+	} else if mean, _, err = Latent(q, d.Scaled(rows, m.Scaling)); err != nil {
+		return nil, err
+	}
+	for i := range y {
+		y[i] -= mean[i]
+	}
+	return y, nil
+}
+
+// groupMeans averages over groups, in the order in which they begin.
+func groupMeans(r []float64, rows, group []int) (means []float64) {
+	at := map[int]int{}
+	var sizes []float64
+	for i, row := range rows {
+		g := group[row]
+		if _, known := at[g]; !known {
+			at[g] = len(means)
+			means, sizes = append(means, 0), append(sizes, 0)
+		}
+		means[at[g]] += r[i]
+		sizes[at[g]]++
+	}
+	for i := range means {
+		means[i] /= sizes[i]
+	}
+	return means
+}
+
+func autocorrelation(r []float64) float64 {
+	var mean, square, lagged float64
+	for _, v := range r {
+		mean += v / float64(len(r))
+	}
+	for i, v := range r {
+		square += (v - mean) * (v - mean)
+		if i > 0 {
+			lagged += (v - mean) * (r[i-1] - mean)
+		}
+	}
+	return lagged / square
+}
+
+// sorted is Spearman's rank correlation of values with their order, equal ones sharing a rank: ±1 where they only
+// rise or only fall. NaN where all are the same.
+func sorted(v []float64) float64 {
+	n := len(v)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(v[a], v[b]) })
+	var both, own, by float64
+	middle := float64(n-1) / 2
+	for i := 0; i < n; {
+		j := i + 1
+		for j < n && v[order[j]] == v[order[i]] {
+			j++
+		}
+		rank := float64(i+j-1)/2 - middle
+		for _, k := range order[i:j] {
+			at := float64(k) - middle
+			both += rank * at
+			own += rank * rank
+			by += at * at
+		}
+		i = j
+	}
+	return both / math.Sqrt(own*by)
+}
