@@ -9,41 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
-
-// ReadFile reads a CSV file, plain or gzip (see [Read]), an NPZ or a Parquet file into memory,
-// or opens an NPY file (told by its ending or its first bytes), whose rows stay on disk until they are needed: an
-// array of records with named fields, or a matrix, whose columns are named c1, c2, … . The
-// fields are numbers: <f8, <f4, or whole ones. Cells that are missing or text are found when
-// their column is read for something else.
-func ReadFile(path string) (*Table, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such file; check the path: %w", path, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be opened: %w", path, err)
-	}
-	magic := make([]byte, len(npyMagic))
-	n, _ := f.ReadAt(magic, 0) // a pipe has no place 0, and is no NPY file
-	if filepath.Ext(path) == ".npy" || string(magic[:n]) == npyMagic {
-		return openNPY(f, path)
-	}
-	defer f.Close()
-	switch start := string(magic[:n]); {
-	case filepath.Ext(path) == ".npz": // spreadsheets begin like it
-		return readNPZ(f, path)
-	case filepath.Ext(path) == ".parquet" || strings.HasPrefix(start, parquetMagic):
-		return readParquet(f, path)
-	}
-	return Read(f, path)
-}
 
 // Read reads CSV text as in RFC 4180, or gzip of it (told by its first bytes);
 // source names it in errors.
@@ -246,15 +215,6 @@ func isData(record []string) bool {
 	return numbers > 0
 }
 
-// clip shortens text from a file for use in a message.
-func clip(s string) string {
-	const limit = 40
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit]) + "…"
-}
-
 // readError words an error of the underlying reader; rows is how many rows came
 // before it.
 func readError(source string, rows int, err error) error {
@@ -267,4 +227,26 @@ func readError(source string, rows int, err error) error {
 		return fmt.Errorf("%s is damaged; fetch it again: %w", source, err)
 	}
 	return fmt.Errorf("%s: cannot be read after row %d: %w", source, rows, err)
+}
+
+// Write writes a table as CSV with a header, each number in the fewest digits that read
+// back as the same float64.
+func Write(w io.Writer, names []string, rows int, fill Fill) error {
+	header := csv.NewWriter(w)
+	if err := header.Write(names); err != nil {
+		return err
+	}
+	header.Flush()
+	if err := header.Error(); err != nil {
+		return err
+	}
+	return writeRows(w, names, rows, fill, func(line []byte, values []float64) []byte {
+		for j, v := range values {
+			if j > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		}
+		return append(line, '\n')
+	})
 }

@@ -111,12 +111,3 @@ func (s *Scaled) Err() error {
 	}
 	return nil
 }
-
-func allFinite(vs []float64) bool {
-	for _, v := range vs {
-		if v-v != 0 {
-			return false
-		}
-	}
-	return true
-}

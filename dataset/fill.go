@@ -1,0 +1,31 @@
+package dataset
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Fill sets the values of one row, counted from 0, of a table that is being written. Rows
+// are asked for once each, in order.
+type Fill func(row int, values []float64) error
+
+func writeRows(w io.Writer, names []string, rows int, fill Fill, encode func(to []byte, values []float64) []byte) error {
+	out := bufio.NewWriterSize(w, bufferSize)
+	values := make([]float64, len(names))
+	for i := range rows {
+		if err := fill(i, values); err != nil {
+			return err
+		}
+		for j, v := range values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("row %d, column %d (%q): %g is not finite", i+1, j+1, names[j], v)
+			}
+		}
+		if _, err := out.Write(encode(out.AvailableBuffer(), values)); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
