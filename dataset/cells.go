@@ -17,6 +17,12 @@ func (t *Table) Append(cells []string) {
 	t.Rows++
 }
 
+// Set sets a cell of a table in memory, written as in a CSV file, for which Values has a place.
+// The cells above it in its column are set already.
+func (t *Table) Set(row, column int, cell string) {
+	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
+}
+
 // value returns what stands for a cell of column j. Where it is the column's first text, the
 // rows above the given one become text too.
 func (t *Table) value(row, j int, cell string) float64 {

@@ -9,10 +9,40 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
+
+// gzipMagic begins every gzip stream.
+const gzipMagic = "\x1f\x8b"
+
+var (
+	csvFormat = Format{
+		Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"},
+		Read:  func(f *os.File, source string) (*Table, error) { return Read(f, source) },
+		Write: Write,
+	}
+	gzipFormat = Format{
+		Name: "gzip of CSV", Endings: []string{".gz"}, Magic: gzipMagic,
+		Read: csvFormat.Read,
+		Write: func(w io.Writer, names []string, rows int, fill Fill) error {
+			z := gzip.NewWriter(w)
+			if err := Write(z, names, rows, fill); err != nil {
+				return err
+			}
+			return z.Close()
+		},
+	}
+)
+
+func init() {
+	Register(csvFormat)
+	Register(gzipFormat)
+}
+
+var errNotText = errors.New("not a text file")
 
 // Read reads CSV text as in RFC 4180, or gzip of it (told by its first bytes);
 // source names it in errors.
@@ -24,7 +54,7 @@ import (
 // or ?, in capitals or not, is a missing value; other cells are numbers or text.
 func Read(r io.Reader, source string) (*Table, error) {
 	in := bufio.NewReaderSize(r, blockSize)
-	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	if magic, _ := in.Peek(len(gzipMagic)); string(magic) == gzipMagic {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, readError(source, 0, err)
@@ -36,8 +66,8 @@ func Read(r io.Reader, source string) (*Table, error) {
 		return nil, readError(source, 0, err)
 	}
 	if !isText(head) {
-		return nil, fmt.Errorf("%s: not a text file (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip",
-			source, len(head))
+		return nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip",
+			source, errNotText, len(head))
 	}
 	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
 		head = head[len(bom):]

@@ -11,8 +11,8 @@ import (
 // are asked for once each, in order.
 type Fill func(row int, values []float64) error
 
-func writeRows(w io.Writer, names []string, rows int, fill Fill, encode func(to []byte, values []float64) []byte) error {
-	out := bufio.NewWriterSize(w, bufferSize)
+// Each passes on row after row of a table of named columns. A number that is not finite is an error.
+func (fill Fill) Each(names []string, rows int, write func(values []float64) error) error {
 	values := make([]float64, len(names))
 	for i := range rows {
 		if err := fill(i, values); err != nil {
@@ -23,9 +23,21 @@ func writeRows(w io.Writer, names []string, rows int, fill Fill, encode func(to 
 				return fmt.Errorf("row %d, column %d (%q): %g is not finite", i+1, j+1, names[j], v)
 			}
 		}
-		if _, err := out.Write(encode(out.AvailableBuffer(), values)); err != nil {
+		if err := write(values); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// writeRows writes the bytes that stand for each row.
+func writeRows(w io.Writer, names []string, rows int, fill Fill, encode func(to []byte, values []float64) []byte) error {
+	out := bufio.NewWriterSize(w, bufferSize)
+	if err := fill.Each(names, rows, func(values []float64) error {
+		_, err := out.Write(encode(out.AvailableBuffer(), values))
+		return err
+	}); err != nil {
+		return err
 	}
 	return out.Flush()
 }

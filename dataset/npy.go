@@ -22,6 +22,10 @@ import (
 // npyMagic begins every NPY file.
 const npyMagic = "\x93NUMPY"
 
+func init() {
+	Register(Format{Name: "NPY", Endings: []string{".npy"}, Magic: npyMagic, Read: openNPY, Write: WriteNPY})
+}
+
 // maxNPYHeader bounds what is read as a header: 100,000 columns have one of 3 MB.
 const maxNPYHeader = 1 << 26
 
@@ -101,11 +105,10 @@ func (t number) decode(records []byte, size int, out []float64, step int) {
 	}
 }
 
-// openNPY makes a table of an open NPY file, which it keeps, or closes where it fails.
+// openNPY makes a table of an open NPY file, which it keeps.
 func openNPY(f *os.File, source string) (*Table, error) {
 	n, err := npyOf(f, source)
 	if err != nil {
-		f.Close()
 		return nil, err
 	}
 	t := &Table{Source: source, Rows: n.rows, disk: n}
