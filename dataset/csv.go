@@ -141,7 +141,7 @@ func (p *parser) read() error {
 			return p.finish()
 		case errors.As(err, &syntax):
 			if p.first == nil {
-				p.first = fmt.Errorf("%s: line %d: a quote (\") is not closed or stands inside a field; double it or remove it", t.Source, syntax.StartLine)
+				p.first = &Error{File: t.Source, Line: syntax.StartLine, Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
 			}
 			return p.finish() // where the next record starts is unknown
 		case err != nil:
@@ -192,12 +192,12 @@ func (p *parser) names(record []string) ([]string, error) {
 		name = strings.TrimSpace(name)
 		line, _ := p.csv.FieldPos(j)
 		if name == "" {
-			return nil, fmt.Errorf("%s: line %d: column %d has no name: give it one in the header, or remove it",
-				p.table.Source, line, j+1)
+			return nil, &Error{File: p.table.Source, Line: line, Column: j + 1,
+				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it", j+1)}
 		}
 		if k, ok := seen[name]; ok {
-			return nil, fmt.Errorf("%s: line %d: columns %d and %d are both named %q: rename one",
-				p.table.Source, line, k+1, j+1, clip(name))
+			return nil, &Error{File: p.table.Source, Line: line, Column: j + 1, Name: name,
+				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, clip(name))}
 		}
 		seen[name] = j
 		names[j] = name
@@ -210,8 +210,8 @@ func (p *parser) row(record []string) {
 	line, _ := p.csv.FieldPos(0)
 	t.Lines = append(t.Lines, line)
 	if len(record) != len(t.Names) {
-		p.reject(fmt.Errorf("%s: line %d (row %d): expected %d fields, got %d: add or remove fields, or quote those that hold a %q",
-			t.Source, line, len(t.Lines), len(t.Names), len(record), p.csv.Comma))
+		p.reject(&Error{File: t.Source, Line: line, Row: len(t.Lines),
+			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names), len(record), p.csv.Comma)})
 		return
 	}
 	if p.first == nil { // else nobody will see the table

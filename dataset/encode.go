@@ -12,6 +12,9 @@ func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 	if e == nil {
 		return t.Unlabelled(inputs)
 	}
+	if err := t.fits(); err != nil {
+		return nil, err
+	}
 	columns, err := t.inputs(e.names())
 	if err != nil {
 		if _, absent := t.inputs(inputs); absent == nil {
@@ -139,8 +142,8 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 	for k := range e.Columns {
 		c, found := &e.Columns[k], &columns[k]
 		if found.count == 0 {
-			return fmt.Errorf("%s: column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use more prior rows",
-				d.Source, clip(c.Name), len(rows))
+			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
+				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use more prior rows", clip(c.Name), len(rows))}
 		}
 		if c.Categories == nil {
 			if e.Missing != FillMean {
@@ -161,8 +164,9 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		slices.Sort(c.Categories)
 		c.Categories = slices.Compact(c.Categories)
 		if len(c.Categories) > maxCategories {
-			return fmt.Errorf("%s: column %q has %d categories on %d prior rows, more than %d: remove it, or read it as a number if it is one",
-				d.Source, clip(c.Name), len(c.Categories), len(rows), maxCategories)
+			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
+				Err: fmt.Errorf("column %q has %d categories on %d prior rows, more than %d: remove it, or read it as a number if it is one",
+					clip(c.Name), len(c.Categories), len(rows), maxCategories)}
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ func (fill Fill) Each(names []string, rows int, write func(values []float64) err
 		}
 		for j, v := range values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("row %d, column %d (%q): %g is not finite", i+1, j+1, names[j], v)
+				return &Error{Row: i + 1, Column: j + 1, Name: names[j], Err: fmt.Errorf("%g is not finite", v)}
 			}
 		}
 		if err := write(values); err != nil {

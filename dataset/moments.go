@@ -101,5 +101,5 @@ func (c *compensated) add(v float64) {
 func (c *compensated) value() float64 { return c.Sum + c.Carry }
 
 func overflow(source, name string) error {
-	return fmt.Errorf("%s: the values of column %q are too large to average: change its unit", source, name)
+	return &Error{File: source, Name: name, Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}
 }

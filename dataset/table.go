@@ -9,7 +9,10 @@ import (
 )
 
 // Table is a rectangle of cells with named columns, in memory or in an NPY file that is
-// read as its rows are needed.
+// read as its rows are needed. One that is made by hand, of its fields, is checked when it is
+// seen as [Data]; [FromRows] and [FromMatrix] check at once.
+//
+// Several goroutines may read a table at once, but none while another calls Append, Set or Close.
 type Table struct {
 	Source string    // the file, as named by the caller
 	Names  []string  // column names, distinct
@@ -66,6 +69,15 @@ func (t *Table) Where(row int) string {
 		return "row " + strconv.Itoa(inFile+1)
 	}
 	return "line " + strconv.Itoa(t.Lines[held])
+}
+
+// place is where a row, counted from 0, stands in the file, as Where says it.
+func (t *Table) place(row int) *Error {
+	inFile, held := t.where(row)
+	if t.Lines == nil || t.Lines[held] == 0 {
+		return &Error{File: t.Source, Row: inFile + 1}
+	}
+	return &Error{File: t.Source, Line: t.Lines[held]}
 }
 
 // blockRows is how many rows are read at a time where all are gone through.

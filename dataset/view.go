@@ -12,6 +12,9 @@ import (
 // columns are ignored; the error lists every name that is missing. A file without a
 // header that has just as many columns is taken to hold them in order.
 func (t *Table) Unlabelled(inputs []string) (*Data, error) {
+	if err := t.fits(); err != nil {
+		return nil, err
+	}
 	columns, err := t.inputs(inputs)
 	if err == nil {
 		err = t.check(uses(columns)...)
@@ -88,6 +91,9 @@ func (t *Table) Select(inputs []string, target string) (*Data, error) {
 }
 
 func (t *Table) labelled(inputs []string, target string) (*Data, error) {
+	if err := t.fits(); err != nil {
+		return nil, err
+	}
 	at, err := t.column(target, "for the target")
 	if err != nil {
 		return nil, err

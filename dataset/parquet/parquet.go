@@ -71,10 +71,12 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 			}
 		}
 		if !known {
-			return nil, fmt.Errorf("%s: column %d (%.40q) holds %v, neither numbers nor text: cast it, or leave it out", source, j+1, column.Name(), column.Type())
+			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
+				Err: fmt.Errorf("column %d (%.40q) holds %v, neither numbers nor text: cast it, or leave it out", j+1, column.Name(), column.Type())}
 		}
 		if k := slices.Index(t.Names, column.Name()); k >= 0 {
-			return nil, fmt.Errorf("%s: columns %d and %d are both named %.40q: rename one", source, k+1, j+1, column.Name())
+			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
+				Err: fmt.Errorf("columns %d and %d are both named %.40q: rename one", k+1, j+1, column.Name())}
 		}
 		t.Names = append(t.Names, column.Name())
 		unsigned = append(unsigned, !plain)
@@ -90,7 +92,8 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 		first := t.Rows
 		for j, chunk := range group.ColumnChunks() {
 			if err := readChunk(t, chunk, first, int(group.NumRows()), j, unsigned[j]); err != nil {
-				return nil, fmt.Errorf("%s: column %d (%.40q) is damaged (%w): write it again", source, j+1, t.Names[j], err)
+				return nil, &dataset.Error{File: source, Column: j + 1, Name: t.Names[j],
+					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", j+1, t.Names[j], err)}
 			}
 		}
 		t.Rows = first + int(group.NumRows())
