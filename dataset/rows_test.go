@@ -2,9 +2,12 @@ package dataset
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -160,5 +163,46 @@ func TestError(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		wantError(t, err, want.File+": ", "a value is so far from the others")
+	}
+}
+
+// TestSeveralGoroutines: one table, in memory or on disk, may be seen and read by many at once; the race detector looks on.
+func TestSeveralGoroutines(t *testing.T) {
+	memory := read(t, rooms)
+	path := filepath.Join(t.TempDir(), "x.npy")
+	if err := WriteFile(path, []string{"a", "y"}, 500, func(i int, v []float64) error { v[0], v[1] = float64(i), float64(i*i); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	disk, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	scaled, err := disk.Regression("y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := scaled.Scaled(scaled.All(), Identity(1))
+	found := make([]string, 4)
+	var wait sync.WaitGroup
+	for k := range found {
+		wait.Go(func() {
+			d, err := memory.Encode("y", nil, []string{"fuel", "zone"}, FillMean, these([]int{0, 1, 2}))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			notices, err := d.Notices()
+			hash, err2 := d.Hash(d.All())
+			x, y := make([]float64, 400), make([]float64, 400)
+			err3 := view.Block(50, 400, x, y)
+			found[k] = fmt.Sprint(notices, err, hash, err2, err3, x, y)
+		})
+	}
+	wait.Wait()
+	for _, f := range found[1:] {
+		if f != found[0] {
+			t.Errorf("%s\n%s", f, found[0])
+		}
 	}
 }
