@@ -1,11 +1,7 @@
 package dataset
 
 import (
-	"errors"
-	"fmt"
 	"math"
-	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -19,6 +15,12 @@ func (t *Table) Append(cells []string) {
 		t.Values = append(t.Values, t.value(t.Rows, j, strings.TrimSpace(cell)))
 	}
 	t.Rows++
+}
+
+// Set sets a cell of a table in memory, written as in a CSV file, for which Values has a place.
+// The cells above it in its column are set already.
+func (t *Table) Set(row, column int, cell string) {
+	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
 }
 
 // value returns what stands for a cell of column j. Where it is the column's first text, the
@@ -43,29 +45,6 @@ func (t *Table) value(row, j int, cell string) float64 {
 	}
 	return t.code(j, cell)
 }
-
-// parse reads a decimal number. Digits with underscores and hexadecimal numbers are syntax of
-// programs: in a table they are identifiers or mistakes.
-func parse(cell string) (float64, error) {
-	if programmed(cell) {
-		return 0, strconv.ErrSyntax
-	}
-	return strconv.ParseFloat(cell, 64)
-}
-
-// programmed says whether a cell has the characters by which Go's numbers differ from decimal ones.
-func programmed(cell string) bool {
-	for i := range len(cell) {
-		if c := cell[i]; c == '_' || c|0x20 == 'x' {
-			return true
-		}
-	}
-	return false
-}
-
-// grouped is a number with commas every three digits. With one of them it may as well be a decimal
-// comma.
-var grouped = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+([.eE].*)?$`)
 
 // code returns the place of a text in the column's list, to which it is added if need be.
 func (t *Table) code(j int, text string) float64 {
@@ -110,127 +89,4 @@ func (t *Table) text(j int, v float64) string {
 		return texts[int(v)]
 	}
 	return numeral(v)
-}
-
-// numeral writes a number in the fewest digits that read back as the same; −0 is 0.
-func numeral(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
-
-// isMissing knows how a missing value is written.
-func isMissing(cell string) bool {
-	switch strings.ToLower(cell) {
-	case "", "na", "n/a", "#n/a", "nan", "null", "?":
-		return true
-	}
-	return false
-}
-
-// use is what a column is read for.
-type use struct {
-	column      int
-	categorical bool // text will do
-	gaps        bool // values may be missing
-	fitting     bool // a person can still choose both
-}
-
-// check looks for the first cell, row by row, that isn't what its column is read for, and
-// counts the others.
-func (t *Table) check(uses ...use) error {
-	columns := make([]int, len(uses))
-	wrong := make([][]bool, len(uses)) // by text, of columns of text
-	finite := true                     // is all that a cell must be
-	for k, u := range uses {
-		columns[k] = u.column
-		texts := t.texts(u.column)
-		if texts != nil && !u.categorical || u.categorical && u.fitting {
-			finite = false
-		}
-		for _, s := range texts {
-			v, err := parse(s)
-			number := err == nil && v-v == 0
-			wrong[k] = append(wrong[k], number && u.merged(v) || !number && !u.categorical)
-		}
-	}
-	var first error
-	more := 0
-	x := make([]float64, min(t.Rows, blockRows)*len(uses))
-	begin, own := t.own()
-	for i := begin; i < begin+own; i += blockRows {
-		n := min(blockRows, begin+own-i)
-		cells := x[:n*len(uses)]
-		if err := t.read(i, n, columns, cells); err != nil {
-			return err
-		}
-		if finite && allFinite(cells) {
-			continue
-		}
-		for c, v := range cells {
-			u, wrong := uses[c%len(uses)], wrong[c%len(uses)]
-			var problem string
-			switch {
-			case v != v && !u.gaps:
-				problem = u.missing()
-			case v != v, wrong != nil && !wrong[int(v)]:
-				continue
-			case wrong != nil && !u.categorical:
-				problem = t.notNumber(u, t.texts(u.column)[int(v)])
-			case wrong != nil || u.merged(v):
-				problem = fmt.Sprintf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write these categories as text", t.text(u.column, v))
-			case !u.categorical && v-v != 0:
-				problem = fmt.Sprintf("%g is not finite; remove the row or fill the value", v)
-			default:
-				continue
-			}
-			if first != nil {
-				more++
-				continue
-			}
-			row := i + c/len(uses)
-			at := t.Where(row)
-			if t.Lines != nil {
-				at += fmt.Sprintf(" (row %d)", row+1)
-			}
-			first = fmt.Errorf("%s: %s, column %d (%q): %s", t.Source, at, u.column+1, clip(t.Names[u.column]), problem)
-		}
-	}
-	if more > 0 {
-		first = fmt.Errorf("%w (and %d more problems)", first, more)
-	}
-	return first
-}
-
-// merged says whether a number is that of several categories: float64 rounds whole numbers from
-// 2^53 on. Where none of them was fitted, each is one of the others.
-func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.Abs(v) >= 1<<53 }
-
-func (u use) missing() string {
-	if u.fitting {
-		return "the value is missing; remove the row or fill the value, or have it filled with --missing mean"
-	}
-	return "the value is missing; remove the row or fill the value"
-}
-
-// notNumber says what is wrong with a text in a column that is read for numbers.
-func (t *Table) notNumber(u use, text string) string {
-	v, err := parse(text)
-	_, program := strconv.ParseFloat(text, 64)
-	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
-	switch {
-	case programmed(text) && program == nil:
-		return fmt.Sprintf("%q is written as in a program; write a decimal number, without underscores", clip(text))
-	case grouped.MatchString(text) && decimalComma == nil:
-		return fmt.Sprintf("%q is ambiguous: its comma may group thousands or be a decimal comma; write numbers without groups and with a decimal point", clip(text))
-	case grouped.MatchString(text):
-		return fmt.Sprintf("%q groups thousands; write numbers without such commas", clip(text))
-	case errors.Is(err, strconv.ErrRange):
-		return fmt.Sprintf("%q is out of the range of a 64-bit number; remove the row or change the column's unit", clip(text))
-	case err == nil:
-		return fmt.Sprintf("%v is not finite; remove the row or fill the value", v)
-	case decimalComma == nil:
-		return fmt.Sprintf("%q is not a number; write a decimal point, not a comma", clip(text))
-	case len(t.Names) == 1:
-		return fmt.Sprintf("%q is not a number; separate columns by commas, semicolons or tabs", clip(text))
-	case u.fitting:
-		return fmt.Sprintf("%q is not a number; say that the column is categorical with --categorical %s, or remove it", clip(text), clip(t.Names[u.column]))
-	}
-	return fmt.Sprintf("%q is not a number; write one, or remove the row", clip(text))
 }

@@ -9,41 +9,40 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// ReadFile reads a CSV file, plain or gzip (see [Read]), an NPZ or a Parquet file into memory,
-// or opens an NPY file (told by its ending or its first bytes), whose rows stay on disk until they are needed: an
-// array of records with named fields, or a matrix, whose columns are named c1, c2, … . The
-// fields are numbers: <f8, <f4, or whole ones. Cells that are missing or text are found when
-// their column is read for something else.
-func ReadFile(path string) (*Table, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such file; check the path: %w", path, err)
+// gzipMagic begins every gzip stream.
+const gzipMagic = "\x1f\x8b"
+
+var (
+	csvFormat = Format{
+		Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"},
+		Read:  func(f *os.File, source string) (*Table, error) { return Read(f, source) },
+		Write: Write,
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be opened: %w", path, err)
+	gzipFormat = Format{
+		Name: "gzip of CSV", Endings: []string{".gz"}, Magic: gzipMagic,
+		Read: csvFormat.Read,
+		Write: func(w io.Writer, names []string, rows int, fill Fill) error {
+			z := gzip.NewWriter(w)
+			if err := Write(z, names, rows, fill); err != nil {
+				return err
+			}
+			return z.Close()
+		},
 	}
-	magic := make([]byte, len(npyMagic))
-	n, _ := f.ReadAt(magic, 0) // a pipe has no place 0, and is no NPY file
-	if filepath.Ext(path) == ".npy" || string(magic[:n]) == npyMagic {
-		return openNPY(f, path)
-	}
-	defer f.Close()
-	switch start := string(magic[:n]); {
-	case filepath.Ext(path) == ".npz": // spreadsheets begin like it
-		return readNPZ(f, path)
-	case filepath.Ext(path) == ".parquet" || strings.HasPrefix(start, parquetMagic):
-		return readParquet(f, path)
-	}
-	return Read(f, path)
+)
+
+func init() {
+	Register(csvFormat)
+	Register(gzipFormat)
 }
+
+var errNotText = errors.New("not a text file")
 
 // Read reads CSV text as in RFC 4180, or gzip of it (told by its first bytes);
 // source names it in errors.
@@ -55,7 +54,7 @@ func ReadFile(path string) (*Table, error) {
 // or ?, in capitals or not, is a missing value; other cells are numbers or text.
 func Read(r io.Reader, source string) (*Table, error) {
 	in := bufio.NewReaderSize(r, blockSize)
-	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	if magic, _ := in.Peek(len(gzipMagic)); string(magic) == gzipMagic {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, readError(source, 0, err)
@@ -67,8 +66,8 @@ func Read(r io.Reader, source string) (*Table, error) {
 		return nil, readError(source, 0, err)
 	}
 	if !isText(head) {
-		return nil, fmt.Errorf("%s: not a text file (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip",
-			source, len(head))
+		return nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip",
+			source, errNotText, len(head))
 	}
 	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
 		head = head[len(bom):]
@@ -142,7 +141,7 @@ func (p *parser) read() error {
 			return p.finish()
 		case errors.As(err, &syntax):
 			if p.first == nil {
-				p.first = fmt.Errorf("%s: line %d: a quote (\") is not closed or stands inside a field; double it or remove it", t.Source, syntax.StartLine)
+				p.first = &Error{File: t.Source, Line: syntax.StartLine, Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
 			}
 			return p.finish() // where the next record starts is unknown
 		case err != nil:
@@ -193,12 +192,12 @@ func (p *parser) names(record []string) ([]string, error) {
 		name = strings.TrimSpace(name)
 		line, _ := p.csv.FieldPos(j)
 		if name == "" {
-			return nil, fmt.Errorf("%s: line %d: column %d has no name: give it one in the header, or remove it",
-				p.table.Source, line, j+1)
+			return nil, &Error{File: p.table.Source, Line: line, Column: j + 1,
+				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it", j+1)}
 		}
 		if k, ok := seen[name]; ok {
-			return nil, fmt.Errorf("%s: line %d: columns %d and %d are both named %q: rename one",
-				p.table.Source, line, k+1, j+1, clip(name))
+			return nil, &Error{File: p.table.Source, Line: line, Column: j + 1, Name: name,
+				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, clip(name))}
 		}
 		seen[name] = j
 		names[j] = name
@@ -211,8 +210,8 @@ func (p *parser) row(record []string) {
 	line, _ := p.csv.FieldPos(0)
 	t.Lines = append(t.Lines, line)
 	if len(record) != len(t.Names) {
-		p.reject(fmt.Errorf("%s: line %d (row %d): expected %d fields, got %d: add or remove fields, or quote those that hold a %q",
-			t.Source, line, len(t.Lines), len(t.Names), len(record), p.csv.Comma))
+		p.reject(&Error{File: t.Source, Line: line, Row: len(t.Lines),
+			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names), len(record), p.csv.Comma)})
 		return
 	}
 	if p.first == nil { // else nobody will see the table
@@ -246,15 +245,6 @@ func isData(record []string) bool {
 	return numbers > 0
 }
 
-// clip shortens text from a file for use in a message.
-func clip(s string) string {
-	const limit = 40
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit]) + "…"
-}
-
 // readError words an error of the underlying reader; rows is how many rows came
 // before it.
 func readError(source string, rows int, err error) error {
@@ -267,4 +257,26 @@ func readError(source string, rows int, err error) error {
 		return fmt.Errorf("%s is damaged; fetch it again: %w", source, err)
 	}
 	return fmt.Errorf("%s: cannot be read after row %d: %w", source, rows, err)
+}
+
+// Write writes a table as CSV with a header, each number in the fewest digits that read
+// back as the same float64.
+func Write(w io.Writer, names []string, rows int, fill Fill) error {
+	header := csv.NewWriter(w)
+	if err := header.Write(names); err != nil {
+		return err
+	}
+	header.Flush()
+	if err := header.Error(); err != nil {
+		return err
+	}
+	return writeRows(w, names, rows, fill, func(line []byte, values []float64) []byte {
+		for j, v := range values {
+			if j > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		}
+		return append(line, '\n')
+	})
 }

@@ -17,7 +17,7 @@ type digest [sha256.Size]byte
 // Units are what is dealt roles: the rows of all ranks, or groups of rows that belong together.
 type Units struct {
 	Count   int    // of rows, or of groups
-	Hash    string // SHA-256 of all rows in whatever order, in hex: see hashOf
+	Hash    string // SHA-256 of all rows in whatever order, in hex: see HashOf
 	Targets string // the same of the rows' targets alone: whatever a fit makes of the other columns
 
 	cells int // input columns
@@ -100,7 +100,9 @@ func ofAll(r ranks.Ranks, own []digest) (all []digest, err error) {
 
 func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
-// HashOf identifies the rows of these numbers in whatever order, as Hash does all.
+// HashOf identifies the rows of these numbers in whatever order, as Hash does all: by the SHA-256, in
+// hex, of the number of rows and of input columns as little-endian uint64 and of the SHA-256 of each row's
+// bytes (see [Data.Hash]) in ascending order. It is part of the model-file format.
 func (u *Units) HashOf(rows []int) string {
 	digests := make([]digest, len(rows))
 	for i, row := range rows {
@@ -109,8 +111,7 @@ func (u *Units) HashOf(rows []int) string {
 	return u.hashOf(digests)
 }
 
-// hashOf is the SHA-256, in hex, of the number of rows and of input columns as little-endian uint64
-// and of the rows' digests in ascending order. It is part of the model-file format.
+// hashOf is that of the rows of these digests.
 func (u *Units) hashOf(rows []digest) string {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, compare)

@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 const rooms = `fuel,size,zone,y
@@ -126,7 +123,7 @@ func TestEncodingOfPriorRows(t *testing.T) {
 }
 
 // TestEncodedHash: hashes are of the cells: what becomes the same inputs is told apart, and
-// the same cells are the same rows from every format and with texts in any order.
+// the same cells are the same rows with texts in any order.
 func TestEncodedHash(t *testing.T) {
 	of := func(d *Data) string {
 		hash, err := d.Hash(d.All())
@@ -156,27 +153,6 @@ func TestEncodedHash(t *testing.T) {
 	same, err := d.Encoding.Select(read(t, strings.NewReplacer("NA", "null", "3.0", "3", "zone,y", "zone,y").Replace(rooms)), d.Inputs, "y")
 	if err != nil || of(same) != of(d) {
 		t.Errorf("written otherwise: %v", err)
-	}
-
-	type row struct {
-		Fuel *string  `parquet:"fuel,optional"`
-		Size *float64 `parquet:"size,optional"`
-		Zone *string  `parquet:"zone,optional"`
-		Y    int64    `parquet:"y"`
-	}
-	text, number := func(s string) *string { return &s }, ptr
-	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := parquet.WriteFile(path, []row{{text("gas"), number(1), text("3"), 10}, {text("oil"), nil, text("3"), 20}, {nil, number(3), text("7"), 30},
-		{text("wood"), number(5), nil, 40}, {text("gas"), number(math.NaN()), text("11"), 50}, {text("other"), number(2), text("north"), 60}}); err != nil {
-		t.Fatal(err)
-	}
-	table, err := ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fromParquet, err := table.Encode("y", nil, []string{"fuel", "zone"}, FillMean, these([]int{0, 1, 2}))
-	if err != nil || of(fromParquet) != of(d) || !reflect.DeepEqual(fromParquet.Encoding, d.Encoding) || !slices.Equal(inputsOf(t, fromParquet), inputsOf(t, d)) {
-		t.Errorf("%+v, %v", fromParquet, err)
 	}
 }
 

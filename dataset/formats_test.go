@@ -2,117 +2,19 @@ package dataset
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 )
 
-// TestFormats: a table that is written in any format reads back the same, bit for bit.
-func TestFormats(t *testing.T) {
-	names := []string{"zone, \"x\"", "naïve", "a"}
-	const rows = 10000 // more than a page and a block
-	value := func(i, j int) float64 {
-		v := math.Sin(float64(3*i+j)) * math.Pow(10, float64(i%40-20))
-		if i == 7 {
-			v = []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, math.Copysign(0, -1)}[j]
-		}
-		return v
-	}
-	for _, ending := range []string{".csv", ".csv.gz", ".npy", ".npz", ".parquet"} {
-		path := filepath.Join(t.TempDir(), "t"+ending)
-		if err := WriteFile(path, names, rows, func(i int, values []float64) error {
-			for j := range values {
-				values[j] = value(i, j)
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		table, err := ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(slices.Sorted(slices.Values(table.Names)), slices.Sorted(slices.Values(names))) || table.Rows != rows {
-			t.Fatalf("%s: %q, %d rows", ending, table.Names, table.Rows)
-		}
-		d, err := table.Unlabelled(names)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x := make([]float64, rows*len(names))
-		if err := d.Read(d.All(), x, nil); err != nil {
-			t.Fatal(err)
-		}
-		for k, v := range x {
-			if want := value(k/len(names), k%len(names)); math.Float64bits(v) != math.Float64bits(want) {
-				t.Fatalf("%s: row %d, %q: %v, want %v", ending, k/len(names), names[k%len(names)], v, want)
-			}
-		}
-		table.Close()
-
-		bad := errors.New("no more")
-		for _, fill := range []Fill{
-			func(i int, values []float64) error { return bad },
-			func(i int, values []float64) error { values[0] = math.NaN(); return nil },
-		} {
-			if err := WriteFile(path+"2"+ending, names, 3, fill); err == nil {
-				t.Errorf("%s: written without its rows", ending)
-			}
-			if left, _ := filepath.Glob(path + "2*"); len(left) > 0 {
-				t.Errorf("%s: left %v", ending, left)
-			}
-		}
-	}
-}
-
-// TestParquetTypes: whole numbers, floats and booleans are read; a file with several groups
-// of rows is one table.
-func TestParquetTypes(t *testing.T) {
-	type row struct {
-		Flag bool    `parquet:"flag"`
-		I    int32   `parquet:"i"`
-		J    int64   `parquet:"j"`
-		U    uint64  `parquet:"u"`
-		W    uint32  `parquet:"w"`
-		F    float32 `parquet:"f"`
-		G    float64 `parquet:"g,dict"`
-		O    *int64  `parquet:"o,optional"`
-	}
-	var rows []row
-	o := int64(-9)
-	for i := range 50 {
-		rows = append(rows, row{i%2 == 1, int32(-i), int64(i) << 40, math.MaxUint64 - 2047, math.MaxUint32, 0.5, float64(i % 3), &o})
-	}
-	path := filepath.Join(t.TempDir(), "t.data") // told by its first bytes
-	if err := parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(20)); err != nil {
-		t.Fatal(err)
-	}
-	table, err := ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if table.Rows != 50 || !slices.Equal(table.Names, []string{"flag", "i", "j", "u", "w", "f", "g", "o"}) {
-		t.Fatalf("%d rows, %q", table.Rows, table.Names)
-	}
-	for i := range 50 {
-		want := []float64{float64(i % 2), float64(-i), float64(int64(i) << 40), math.MaxUint64 - 2047, math.MaxUint32, 0.5, float64(i % 3), -9}
-		if got := table.Values[i*8 : i*8+8]; !slices.Equal(got, want) {
-			t.Fatalf("row %d: %v, want %v", i, got, want)
-		}
-	}
-}
-
+// TestFormatsRefuse: what can't be a table of numbers is an error that names it.
 // TestFormatsRefuse: what can't be a table of numbers is an error that names it.
 func TestFormatsRefuse(t *testing.T) {
 	folder := t.TempDir()
@@ -150,49 +52,9 @@ func TestFormatsRefuse(t *testing.T) {
 	os.WriteFile(at("half.npz"), whole[:len(whole)/2], 0o600)
 	nan := npy("(1,)", 0) + "\x00\x00\x00\x00\x00\x00\xf8\x7f"
 	archive("nan.npz", "x.npy", nan)
-
-	type texts struct {
-		X float64 `parquet:"x"`
-		S string  `parquet:"s"`
-	}
-	type dates struct {
-		D int32 `parquet:"d,date"`
-	}
-	type decimals struct {
-		D int64 `parquet:"d,decimal(2:12)"`
-	}
-	type lists struct {
-		L []float64 `parquet:"l"`
-	}
-	type raw struct {
-		B []byte `parquet:"b"`
-	}
-	type nested struct {
-		N struct{ A float64 } `parquet:"n"`
-	}
-	type optional struct {
-		O *float64 `parquet:"o,optional"`
-	}
-	one := 1.0
-	for _, err := range []error{
-		parquet.WriteFile(at("text.parquet"), []texts{{1, "red"}}), parquet.WriteFile(at("date.parquet"), []dates{{1}}),
-		parquet.WriteFile(at("decimal.parquet"), []decimals{{1}}), parquet.WriteFile(at("list.parquet"), []lists{{[]float64{1, 2}}}),
-		parquet.WriteFile(at("nested.parquet"), []nested{{}}), parquet.WriteFile(at("bytes.parquet"), []raw{{[]byte("red")}}), parquet.WriteFile(at("null.parquet"), []optional{{&one}, {nil}}),
-		parquet.WriteFile(at("nan.parquet"), []optional{{&one}, {ptr(math.NaN())}}), parquet.WriteFile(at("none.parquet"), []optional{}),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	whole, _ = os.ReadFile(at("null.parquet"))
-	os.WriteFile(at("half.parquet"), whole[:len(whole)/2], 0o600)
-	os.WriteFile(at("not.parquet"), []byte("x\n1\n"), 0o600)
 	for name, want := range map[string]string{
-		"empty.npz": "no arrays", "uneven.npz": `array "z" has 4 rows, those before it 3`, "twice.npz": `two columns named "m1"`, "deep.npz": "shape [3 1 1]",
-		"cut.npz": "cut short", "text.npz": "not an NPY file", "half.npz": "not a whole NPZ file", "nan.npz": `row 1, column 1 ("x"): the value is missing`,
-		"text.parquet": `row 1, column 2 ("s"): "red" is not a number`, "date.parquet": `column 1 ("d") holds DATE`, "bytes.parquet": `column 1 ("b") holds BYTE_ARRAY, neither numbers nor text`, "decimal.parquet": `column 1 ("d") holds DECIMAL`,
-		"list.parquet": `column 1 ("l")`, "nested.parquet": `column 1 ("n")`, "null.parquet": `row 2, column 1 ("o"): the value is missing`,
-		"nan.parquet": `row 2, column 1 ("o"): the value is missing`, "none.parquet": "no rows", "half.parquet": "not a whole Parquet file", "not.parquet": "not a whole Parquet file",
+		"empty.npz": "no arrays", "uneven.npz": `array "z" has 4 rows, those before it 3`, "twice.npz": `two columns named "m1"`, "deep.npz": "shape [3 1 1]", "cut.npz": "cut short",
+		"text.npz": "not an NPY file", "half.npz": "not a whole NPZ file", "nan.npz": `row 1, column 1 ("x"): the value is missing`,
 	} {
 		table, err := ReadFile(at(name))
 		if err == nil {
@@ -202,80 +64,90 @@ func TestFormatsRefuse(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
-	for _, names := range [][]string{{"a", "a"}, {""}} {
-		if err := WriteParquet(&bytes.Buffer{}, names, 0, nil); err == nil {
-			t.Errorf("%q written", names)
-		}
-	}
-	// Damaged bytes are an error or other numbers, never a panic.
-	for i := range whole {
-		bent := slices.Clone(whole)
-		bent[i] ^= 0x55
-		os.WriteFile(at("bent.parquet"), bent, 0o600)
-		if table, err := ReadFile(at("bent.parquet")); err == nil {
-			table.Unlabelled(table.Names)
-		}
-	}
 }
 
-// TestParquetPromises: a file that promises other rows than it holds is refused by its numbers,
-// before memory is spent on them.
-func TestParquetPromises(t *testing.T) {
-	type row struct {
-		A float64 `parquet:"a"`
-		S string  `parquet:"s"`
-	}
-	const groups, each = 3, 20
-	var rows []row
-	for i := range groups * each {
-		rows = append(rows, row{float64(i), "x"})
-	}
-	var b bytes.Buffer
-	if err := parquet.Write(&b, rows, parquet.MaxRowsPerRowGroup(each)); err != nil {
+// TestRegister: a registered format is read and written, told by its ending or its first bytes.
+func TestRegister(t *testing.T) {
+	before := Formats()
+	defer func() { formats = before }()
+	Register(Format{
+		Name: "lines", Endings: []string{".lines"}, Magic: "LINES\n",
+		Read: func(f *os.File, source string) (*Table, error) {
+			t := &Table{Source: source, Names: []string{"y"}}
+			for in := bufio.NewScanner(f); in.Scan(); {
+				if in.Text() != "LINES" {
+					t.Values = append(t.Values, 0)
+					t.Set(t.Rows, 0, in.Text())
+					t.Rows++
+				}
+			}
+			return t, nil
+		},
+		Write: func(w io.Writer, names []string, rows int, fill Fill) error {
+			fmt.Fprintln(w, "LINES")
+			return fill.Each(names, rows, func(values []float64) error {
+				_, err := fmt.Fprintln(w, values[0])
+				return err
+			})
+		},
+	})
+	folder := t.TempDir()
+	path := filepath.Join(folder, "t.lines")
+	if err := WriteFile(path, []string{"y"}, 2, rowsOf([]float64{1.5, 2})); err != nil {
 		t.Fatal(err)
 	}
-	whole := b.Bytes()
-	length := int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
-	path := filepath.Join(t.TempDir(), "t.parquet")
-	for name, c := range map[string]struct {
-		bend func(m *format.FileMetaData)
-		want string
-	}{
-		"as it was":         {func(m *format.FileMetaData) {}, ""},
-		"rows of no group":  {func(m *format.FileMetaData) { m.NumRows = 300e6 }, "t.parquet: damaged: its footer promises 300000000 rows, its row groups hold 60"},
-		"no groups":         {func(m *format.FileMetaData) { m.RowGroups = nil }, "its footer promises 60 rows, its row groups hold 0"},
-		"fewer than groups": {func(m *format.FileMetaData) { m.NumRows = 59 }, "its footer promises 59 rows, its row groups hold more"},
-		"a group's":         {func(m *format.FileMetaData) { m.NumRows += 5; m.RowGroups[1].NumRows += 5 }, `column 1 ("a") is damaged (20 values for the 25 rows from row 21 on)`},
-		"more of a group":   {func(m *format.FileMetaData) { m.NumRows -= 5; m.RowGroups[2].NumRows -= 5 }, `column 1 ("a") is damaged (more than 15 values for the 15 rows from row 41 on)`},
-		"absurd": {func(m *format.FileMetaData) {
-			m.NumRows, m.RowGroups = 300e6, m.RowGroups[:1]
-			m.RowGroups[0].NumRows = 300e6
-		}, "300000000 rows in "},
-		"a column less": {func(m *format.FileMetaData) { m.RowGroups[2].Columns = m.RowGroups[2].Columns[:1] }, "not a whole Parquet file"},
-		"a name twice":  {func(m *format.FileMetaData) { m.Schema[2].Name = "a" }, `columns 1 and 2 are both named "a"`},
+	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{math.NaN()})), path, `row 1, column 1 ("y"): NaN is not finite`)
+	raw, err := os.ReadFile(path)
+	if err != nil || string(raw) != "LINES\n1.5\n2\n" {
+		t.Fatalf("%q, %v", raw, err)
+	}
+	for name, text := range map[string]string{"t.lines": "1.5\nred\n\n2\n", "t.dat": "LINES\n1.5\nred\n\n2\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table, err := ReadFile(filepath.Join(folder, name))
+		if err != nil || table.Rows != 4 || !slices.Equal(table.Text[0], []string{"1.5", "red", "2"}) ||
+			fmt.Sprint(table.Values) != "[0 1 NaN 2]" {
+			t.Errorf("%s: %+v, %v", name, table, err)
+		}
+	}
+	// Who asks for a format that isn't known is told those that are.
+	odd := filepath.Join(folder, "t.xlsx")
+	if err := os.WriteFile(odd, []byte("PK\x03\x04\x00\xff"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = ReadFile(odd)
+	wantError(t, err, "t.xlsx: not a text file", "save the table as CSV in UTF-8, plain or gzip; the formats that are read are CSV (.csv, .txt, .tsv), gzip of CSV (.gz), NPY (.npy), NPZ (.npz), lines (.lines)")
+	for _, bad := range []Format{
+		{}, {Name: "half", Endings: []string{".half"}, Read: formats[0].Read},
+		{Name: "npy", Endings: []string{".npy"}, Read: formats[0].Read, Write: Write},
+		{Name: "num", Endings: []string{".num"}, Magic: "\x93NUM", Read: formats[0].Read, Write: Write},
 	} {
-		file, err := parquet.OpenFile(bytes.NewReader(whole), int64(len(whole)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.bend(file.Metadata())
-		footer, err := thrift.Marshal(new(thrift.CompactProtocol), file.Metadata())
-		if err != nil {
-			t.Fatal(err)
-		}
-		bent := append(slices.Clone(whole[:len(whole)-8-length]), footer...)
-		bent = append(binary.LittleEndian.AppendUint32(bent, uint32(len(footer))), parquetMagic...)
-		if err := os.WriteFile(path, bent, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		table, err := ReadFile(path)
-		switch {
-		case name == "as it was" && (err != nil || table.Rows != groups*each):
-			t.Errorf("%s: %v", name, err)
-		case name != "as it was" && (err == nil || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%s: %v, want %s", name, err, c.want)
-		}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was registered", bad.Name)
+				}
+			}()
+			Register(bad)
+		}()
 	}
 }
 
-func ptr(v float64) *float64 { return &v }
+// TestUnlinked: a format whose package isn't imported is asked for by the name of that package.
+func TestUnlinked(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{"t.parquet": "", "t.dat": "PAR1 and more"} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadFile(path)
+		wantError(t, err, name+": Parquet", `import _ "github.com/krigo-gp/krigo/dataset/parquet"`)
+	}
+	path := filepath.Join(folder, "out.parquet")
+	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{1})), "out.parquet: not written: Parquet", `import _ "github.com/krigo-gp/krigo/dataset/parquet"`)
+	if _, err := os.Stat(path); err == nil {
+		t.Error("written all the same")
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,6 +21,10 @@ import (
 
 // npyMagic begins every NPY file.
 const npyMagic = "\x93NUMPY"
+
+func init() {
+	Register(Format{Name: "NPY", Endings: []string{".npy"}, Magic: npyMagic, Read: openNPY, Write: WriteNPY})
+}
 
 // maxNPYHeader bounds what is read as a header: 100,000 columns have one of 3 MB.
 const maxNPYHeader = 1 << 26
@@ -100,11 +105,10 @@ func (t number) decode(records []byte, size int, out []float64, step int) {
 	}
 }
 
-// openNPY makes a table of an open NPY file, which it keeps, or closes where it fails.
+// openNPY makes a table of an open NPY file, which it keeps.
 func openNPY(f *os.File, source string) (*Table, error) {
 	n, err := npyOf(f, source)
 	if err != nil {
-		f.Close()
 		return nil, err
 	}
 	t := &Table{Source: source, Rows: n.rows, disk: n}
@@ -342,113 +346,47 @@ func (n *npy) close() error {
 	return errors.Join(err, n.file.Close())
 }
 
-// python reads the literals that NPY headers consist of: strings, whole numbers, True and
-// False, tuples and lists, dictionaries with strings as keys.
-type python struct {
-	text   string
-	failed bool
-}
-
-// maxNesting of lists within lists: a header has three.
-const maxNesting = 10
-
-func (p *python) fail() any {
-	p.failed, p.text = true, ""
-	return nil
-}
-
-func (p *python) space() { p.text = strings.TrimLeft(p.text, " \t\r\n") }
-
-// next takes a character if it comes next.
-func (p *python) next(c byte) bool {
-	p.space()
-	if p.text == "" || p.text[0] != c {
-		return false
+// WriteNPY writes a table as NPY: an array of records whose fields are the columns, of
+// type <f8.
+func WriteNPY(w io.Writer, names []string, rows int, fill Fill) error {
+	var text strings.Builder
+	version := byte(1)
+	text.WriteString("{'descr': [")
+	for j, name := range names {
+		if slices.Contains(names[:j], name) || name == "" || !utf8.ValidString(name) {
+			return fmt.Errorf("write NPY: column %d is named %q: names must be distinct text", j+1, name)
+		}
+		fmt.Fprintf(&text, "(%s, '<f8'), ", pythonString(name))
 	}
-	p.text = p.text[1:]
-	return true
-}
-
-func (p *python) value(depth int) any {
-	if depth > maxNesting {
-		return p.fail()
+	fmt.Fprintf(&text, "], 'fortran_order': False, 'shape': (%d,), }", rows)
+	if text.Len() > math.MaxUint16-64 {
+		version = 2
 	}
-	switch {
-	case p.next('('):
-		return p.list(')', depth)
-	case p.next('['):
-		return p.list(']', depth)
-	case p.next('{'):
-		return p.dictionary(depth)
-	case p.next('\''):
-		return p.quoted('\'')
-	case p.next('"'):
-		return p.quoted('"')
-	}
-	for word, value := range map[string]any{"True": true, "False": false} {
-		if rest, ok := strings.CutPrefix(p.text, word); ok {
-			p.text = rest
-			return value
+	for _, c := range text.String() {
+		if c >= utf8.RuneSelf {
+			version = 3 // UTF-8, where the others are Latin-1
 		}
 	}
-	digits := len(p.text) - len(strings.TrimLeft(p.text, "0123456789"))
-	v, err := strconv.Atoi(p.text[:digits])
-	if err != nil {
-		return p.fail()
+	prefix := append([]byte(npyMagic), version, 0, 0, 0)
+	if version > 1 {
+		prefix = append(prefix, 0, 0)
 	}
-	p.text = strings.TrimPrefix(p.text[digits:], "L") // as Python 2 wrote long ones
-	return v
-}
-
-func (p *python) list(end byte, depth int) any {
-	list := []any{}
-	for !p.next(end) {
-		list = append(list, p.value(depth+1))
-		if !p.next(',') && (p.text == "" || p.text[0] != end) {
-			return p.fail()
-		}
+	for (len(prefix)+text.Len()+1)%64 != 0 { // records begin on a cache line
+		text.WriteByte(' ')
 	}
-	return list
-}
-
-func (p *python) dictionary(depth int) any {
-	dict := map[string]any{}
-	for !p.next('}') {
-		key, ok := p.value(depth + 1).(string)
-		if !ok || !p.next(':') {
-			return p.fail()
-		}
-		dict[key] = p.value(depth + 1)
-		if !p.next(',') && (p.text == "" || p.text[0] != '}') {
-			return p.fail()
-		}
+	text.WriteByte('\n')
+	if version == 1 {
+		binary.LittleEndian.PutUint16(prefix[len(npyMagic)+2:], uint16(text.Len()))
+	} else {
+		binary.LittleEndian.PutUint32(prefix[len(npyMagic)+2:], uint32(text.Len()))
 	}
-	return dict
-}
-
-// quoted reads a string up to its quote. Its escapes are Go's, but that either quote may
-// be escaped.
-func (p *python) quoted(quote byte) any {
-	var b strings.Builder
-	for p.text != "" {
-		if rest, ok := strings.CutPrefix(p.text, string(quote)); ok {
-			p.text = rest
-			return b.String()
-		}
-		if len(p.text) > 1 && p.text[0] == '\\' && (p.text[1] == '\'' || p.text[1] == '"') {
-			b.WriteByte(p.text[1])
-			p.text = p.text[2:]
-			continue
-		}
-		c, multibyte, rest, err := strconv.UnquoteChar(p.text, 0)
-		if err != nil {
-			return p.fail()
-		}
-		if !multibyte { // \xNN is a character in Python, a byte in Go
-			c &= 0xff
-		}
-		b.WriteRune(c)
-		p.text = rest
+	if _, err := io.WriteString(w, string(prefix)+text.String()); err != nil {
+		return err
 	}
-	return p.fail()
+	return writeRows(w, names, rows, fill, func(record []byte, values []float64) []byte {
+		for _, v := range values {
+			record = binary.LittleEndian.AppendUint64(record, math.Float64bits(v))
+		}
+		return record
+	})
 }

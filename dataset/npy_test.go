@@ -90,7 +90,7 @@ func TestReadNPY(t *testing.T) {
 			if !slices.Equal(table.Names, c.names) || table.Rows*len(c.names) != len(c.values) || !slices.Equal(valuesOf(t, table), c.values) {
 				t.Errorf("%+v: %v", table, valuesOf(t, table))
 			}
-			table.disk.mapped = nil // where files can't be mapped
+			table.disk.(*npy).mapped = nil // where files can't be mapped
 			if !slices.Equal(valuesOf(t, table), c.values) {
 				t.Errorf("without a mapping: %v", valuesOf(t, table))
 			}
@@ -202,7 +202,7 @@ func TestNPYShortened(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !mapped {
-			table.disk.mapped = nil
+			table.disk.(*npy).mapped = nil
 		}
 		d, err := table.Select([]string{"a"}, "y")
 		if err != nil {
@@ -320,7 +320,7 @@ func TestDiskAsMemory(t *testing.T) {
 	if got := ask(disk); got != want {
 		t.Error("mapped: not as in memory")
 	}
-	disk.disk.mapped = nil
+	disk.disk.(*npy).mapped = nil
 	if got := ask(disk); got != want {
 		t.Error("read at need: not as in memory")
 	}

@@ -12,6 +12,11 @@ import (
 
 // NPZ is NumPy's archive of arrays: a zip file of NPY files.
 
+func init() {
+	// Without its first bytes: spreadsheets begin like it.
+	Register(Format{Name: "NPZ", Endings: []string{".npz"}, Read: readNPZ, Write: WriteNPZ})
+}
+
 // readNPZ reads a table from an open NPZ file: arrays of one dimension are columns of their
 // names, matrices columns NAME1, NAME2, …, records columns of their fields' names. All have
 // the same number of rows.

@@ -11,15 +11,6 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// part says which rows of a table this rank has.
-type part struct {
-	ranks  ranks.Ranks
-	first  int // number of the first of them among the rows of all ranks
-	rows   int
-	inFile int // number of the first of them in its file
-	held   int // and in what this process can read: the file, or memory
-}
-
 // perRank stands in a path for the number of a rank that has a file of its own.
 const perRank = "%d"
 
@@ -97,29 +88,4 @@ func (t *Table) take(share func(rows int) (first, n int)) error {
 		}
 	}
 	return nil
-}
-
-// Ranks are those that the rows are spread over.
-func (t *Table) Ranks() ranks.Ranks {
-	if t.part == nil || t.part.ranks == nil {
-		return ranks.Alone
-	}
-	return t.part.ranks
-}
-
-// own returns the rows that this rank has: where they begin, and how many they are.
-func (t *Table) own() (first, n int) {
-	if t.part == nil {
-		return 0, t.Rows
-	}
-	return t.part.first, t.part.rows
-}
-
-// where returns the number of a row in its file, and in what this process can read.
-func (t *Table) where(row int) (inFile, held int) {
-	if t.part == nil {
-		return row, row
-	}
-	row -= t.part.first
-	return row + t.part.inFile, row + t.part.held
 }

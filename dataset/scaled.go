@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 )
@@ -89,8 +90,9 @@ func (s *Scaled) read(numbers []int, x, y []float64) error {
 			ok = ok && allFinite(y[i:i+1])
 		}
 		if !ok {
-			return fmt.Errorf("%s: %s: a value is so far from the others that its scaled form overflows: mend or remove the row",
-				s.Data.Source, s.Data.Where(row))
+			at := s.Data.table.place(row)
+			at.Err = errors.New("a value is so far from the others that its scaled form overflows: mend or remove the row")
+			return at
 		}
 	}
 	return nil
@@ -110,13 +112,4 @@ func (s *Scaled) Err() error {
 		return *err
 	}
 	return nil
-}
-
-func allFinite(vs []float64) bool {
-	for _, v := range vs {
-		if v-v != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -319,9 +319,11 @@ func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certifica
 
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {
-	name := filepath.Base(data)
-	for _, ending := range []string{".gz", ".csv", ".txt", ".tsv", ".npy", ".npz", ".parquet"} {
-		name = strings.TrimSuffix(name, ending)
+	name := strings.TrimSuffix(filepath.Base(data), ".gz")
+	for _, format := range dataset.Formats() {
+		for _, ending := range format.Endings {
+			name = strings.TrimSuffix(name, ending)
+		}
 	}
 	return name + ".krigo"
 }

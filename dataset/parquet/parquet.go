@@ -1,23 +1,35 @@
-package dataset
+// Package parquet reads and writes tables as Parquet files. Who imports it has the format
+// registered:
+//
+//	import _ "github.com/krigo-gp/krigo/dataset/parquet"
+//
+// It stands apart from package dataset because a reader of Parquet brings some eighty packages along.
+package parquet
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/krigo-gp/krigo/dataset"
 )
 
-// parquetMagic begins and ends every Parquet file.
-const parquetMagic = "PAR1"
+// magic begins and ends every Parquet file.
+const magic = "PAR1"
 
-// readParquet reads a table from an open Parquet file whose columns are flat and hold numbers,
+func init() {
+	dataset.Register(dataset.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, Read: read, Write: Write})
+}
+
+// read reads a table from an open Parquet file whose columns are flat and hold numbers,
 // booleans or text.
-func readParquet(f *os.File, source string) (t *Table, err error) {
+func read(f *os.File, source string) (t *dataset.Table, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
@@ -32,7 +44,7 @@ func readParquet(f *os.File, source string) (t *Table, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a whole Parquet file (%w): write it again", source, err)
 	}
-	t = &Table{Source: source}
+	t = &dataset.Table{Source: source}
 	var unsigned []bool
 	for j, column := range file.Root().Columns() {
 		known := column.Leaf() && !column.Repeated()
@@ -59,10 +71,12 @@ func readParquet(f *os.File, source string) (t *Table, err error) {
 			}
 		}
 		if !known {
-			return nil, fmt.Errorf("%s: column %d (%q) holds %v, neither numbers nor text: cast it, or leave it out", source, j+1, clip(column.Name()), column.Type())
+			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
+				Err: fmt.Errorf("column %d (%.40q) holds %v, neither numbers nor text: cast it, or leave it out", j+1, column.Name(), column.Type())}
 		}
 		if k := slices.Index(t.Names, column.Name()); k >= 0 {
-			return nil, fmt.Errorf("%s: columns %d and %d are both named %q: rename one", source, k+1, j+1, clip(column.Name()))
+			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
+				Err: fmt.Errorf("columns %d and %d are both named %.40q: rename one", k+1, j+1, column.Name())}
 		}
 		t.Names = append(t.Names, column.Name())
 		unsigned = append(unsigned, !plain)
@@ -70,15 +84,16 @@ func readParquet(f *os.File, source string) (t *Table, err error) {
 	if len(t.Names) == 0 {
 		return nil, fmt.Errorf("%s: the table has no columns", source)
 	}
-	if err := t.promised(file, info.Size()); err != nil {
-		return nil, err
+	if err := promised(file, info.Size()); err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
 	}
 	t.Values = make([]float64, 0, min(file.NumRows()*int64(len(t.Names)), info.Size())) // few files have less than a byte a value
 	for _, group := range file.RowGroups() {
 		first := t.Rows
 		for j, chunk := range group.ColumnChunks() {
-			if err := t.readChunk(chunk, first, int(group.NumRows()), j, unsigned[j]); err != nil {
-				return nil, err
+			if err := readChunk(t, chunk, first, int(group.NumRows()), j, unsigned[j]); err != nil {
+				return nil, &dataset.Error{File: source, Column: j + 1, Name: t.Names[j],
+					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", j+1, t.Names[j], err)}
 			}
 		}
 		t.Rows = first + int(group.NumRows())
@@ -87,13 +102,13 @@ func readParquet(f *os.File, source string) (t *Table, err error) {
 }
 
 // promised checks what the footer of a file of so many bytes says of its rows, before they are read.
-func (t *Table) promised(file *parquet.File, size int64) error {
+func promised(file *parquet.File, size int64) error {
 	rows := file.NumRows()
 	left := rows // of which the groups before have the others
 	for _, group := range file.RowGroups() {
 		n := group.NumRows()
 		if n > left {
-			return fmt.Errorf("%s: damaged: its footer promises %d rows, its row groups hold more: write it again", t.Source, rows)
+			return fmt.Errorf("damaged: its footer promises %d rows, its row groups hold more: write it again", rows)
 		}
 		left -= n
 	}
@@ -101,24 +116,24 @@ func (t *Table) promised(file *parquet.File, size int64) error {
 	const always, perByte = 1 << 20, 1 << 13
 	switch {
 	case left != 0:
-		return fmt.Errorf("%s: damaged: its footer promises %d rows, its row groups hold %d: write it again", t.Source, rows, rows-left)
+		return fmt.Errorf("damaged: its footer promises %d rows, its row groups hold %d: write it again", rows, rows-left)
 	case rows == 0:
-		return fmt.Errorf("%s: the table has no rows", t.Source)
+		return errors.New("the table has no rows")
 	case rows > always && rows/perByte > size:
-		return fmt.Errorf("%s: %d rows in %d bytes: no data pack so tightly; write it again", t.Source, rows, size)
+		return fmt.Errorf("%d rows in %d bytes: no data pack so tightly; write it again", rows, size)
 	}
 	return nil
 }
 
+// atOnce is how many values are read at a time.
+const atOnce = 4096
+
 // readChunk reads column j of rows first, …, first+n−1. The table grows by what is read, not by
 // what n promises.
-func (t *Table) readChunk(chunk parquet.ColumnChunk, first, n, j int, unsigned bool) error {
-	damaged := func(err error) error {
-		return fmt.Errorf("%s: column %d (%q) is damaged (%w): write it again", t.Source, j+1, clip(t.Names[j]), err)
-	}
+func readChunk(t *dataset.Table, chunk parquet.ColumnChunk, first, n, j int, unsigned bool) error {
 	pages := chunk.Pages()
 	defer pages.Close()
-	values := make([]parquet.Value, blockRows)
+	values := make([]parquet.Value, atOnce)
 	for row := first; ; {
 		page, err := pages.ReadPage()
 		if err == io.EOF && row == first+n {
@@ -128,31 +143,32 @@ func (t *Table) readChunk(chunk parquet.ColumnChunk, first, n, j int, unsigned b
 			err = fmt.Errorf("%d values for the %d rows from row %d on", row-first, n, first+1)
 		}
 		if err != nil {
-			return damaged(err)
+			return err
 		}
 		for reader := page.Values(); ; {
 			k, err := reader.ReadValues(values)
 			if row+k > first+n {
-				return damaged(fmt.Errorf("more than %d values for the %d rows from row %d on", n, n, first+1))
+				return fmt.Errorf("more than %d values for the %d rows from row %d on", n, n, first+1)
 			}
 			if more := (row+k)*len(t.Names) - len(t.Values); more > 0 {
 				t.Values = append(t.Values, make([]float64, more)...)
 			}
 			for _, v := range values[:k] {
-				number := math.NaN()
-				if v.Kind() == parquet.ByteArray {
-					number = t.value(row, j, strings.TrimSpace(string(v.ByteArray())))
-				} else if !v.IsNull() {
-					number = numberOf(v, unsigned)
+				switch at := &t.Values[row*len(t.Names)+j]; {
+				case v.IsNull():
+					*at = math.NaN()
+				case v.Kind() == parquet.ByteArray:
+					t.Set(row, j, string(v.ByteArray()))
+				default:
+					*at = numberOf(v, unsigned)
 				}
-				t.Values[row*len(t.Names)+j] = number
 				row++
 			}
 			if err == io.EOF {
 				break
 			}
 			if err != nil {
-				return damaged(err)
+				return err
 			}
 		}
 		parquet.Release(page)
@@ -182,8 +198,8 @@ func numberOf(v parquet.Value, unsigned bool) float64 {
 	return v.Double()
 }
 
-// WriteParquet writes a table as Parquet: columns of doubles, in alphabetical order.
-func WriteParquet(w io.Writer, names []string, rows int, fill Fill) error {
+// Write writes a table as Parquet: columns of doubles, in alphabetical order.
+func Write(w io.Writer, names []string, rows int, fill dataset.Fill) error {
 	group := parquet.Group{}
 	for j, name := range names {
 		if group[name] != nil || name == "" {
@@ -199,20 +215,14 @@ func WriteParquet(w io.Writer, names []string, rows int, fill Fill) error {
 	}
 	out := parquet.NewWriter(w, schema)
 	row := make(parquet.Row, len(names))
-	var failed error
-	if err := writeRows(io.Discard, names, rows, fill, func(to []byte, values []float64) []byte {
+	if err := fill.Each(names, rows, func(values []float64) error {
 		for j, v := range values {
 			row[at[j]] = parquet.DoubleValue(v).Level(0, 0, at[j])
 		}
-		if _, err := out.WriteRows([]parquet.Row{row}); err != nil && failed == nil {
-			failed = err
-		}
-		return to
+		_, err := out.WriteRows([]parquet.Row{row})
+		return err
 	}); err != nil {
 		return err
-	}
-	if failed != nil {
-		return failed
 	}
 	return out.Close()
 }

@@ -1,0 +1,41 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// TestErrorOfPredict: who predicts finds the place, of a missing value and of one too far away.
+func TestErrorOfPredict(t *testing.T) {
+	var rows [][]float64
+	for i := range 60 {
+		rows = append(rows, []float64{1e-3 * float64(i), math.Sin(0.1 * float64(i))})
+	}
+	table, err := dataset.FromRows([]string{"x", "y"}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Epsilon: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		x      float64
+		column int
+	}{{math.NaN(), 1}, {math.MaxFloat64, 0}} {
+		table, err := dataset.FromRows([]string{"x"}, [][]float64{{1}, {c.x}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = krigo.Predict(m, table)
+		var of *dataset.Error
+		if !errors.As(err, &of) || of.File != "rows" || of.Row != 2 || of.Column != c.column {
+			t.Errorf("%v: %v, %+v", c.x, err, of)
+		}
+	}
+}

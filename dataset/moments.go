@@ -1,0 +1,105 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// moments are the mean and the population standard deviation of a column.
+type moments struct{ mean, sd float64 }
+
+// constant allows for rounding noise in values meant to be equal: some hundreds
+// of units in the last place.
+func (m moments) constant() bool { return m.sd <= 1e-13*math.Abs(m.mean) || m.sd == 0 }
+
+func (m moments) finite() bool {
+	return !math.IsInf(m.mean, 0) && !math.IsNaN(m.mean) && !math.IsInf(m.sd, 0) && !math.IsNaN(m.sd)
+}
+
+// moments computes the moments of the inputs and, last, of the target on the given rows,
+// by the corrected two-pass algorithm (Chan, Golub and LeVeque, "Algorithms for computing
+// the sample variance", 1983) with compensated sums, so that 1e12 + small keeps its
+// digits. Deviations are divided by the largest, or the squares of extreme ones would
+// leave the range.
+func (d *Data) moments(rows []int) ([]moments, error) {
+	type column struct {
+		Mean, Largest      float64
+		Sum, Rest, Squares compensated // Σ value; Σd, Σd² with d = (value − mean)/largest
+	}
+	columns := make([]column, d.Cols+1)
+	r := d.Ranks()
+	pass := func(add func(c *column, v float64)) error {
+		return ranks.InTurn(r, func() error {
+			return d.each(rows, func(_ int, x, y []float64) {
+				for i, v := range y {
+					for j, v := range x[i*d.Cols : (i+1)*d.Cols] {
+						add(&columns[j], v)
+					}
+					add(&columns[d.Cols], v)
+				}
+			})
+		}, func() ([]byte, error) {
+			return binary.Append(nil, binary.LittleEndian, columns)
+		}, func(state []byte) error {
+			_, err := binary.Decode(state, binary.LittleEndian, columns)
+			return err
+		})
+	}
+	_, total, err := ranks.Place(r, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	n := float64(total)
+	if err := pass(func(c *column, v float64) { c.Sum.add(v) }); err != nil {
+		return nil, err
+	}
+	for j := range columns {
+		columns[j].Mean = columns[j].Sum.value() / n
+	}
+	if err := pass(func(c *column, v float64) { c.Largest = max(c.Largest, math.Abs(v-c.Mean)) }); err != nil {
+		return nil, err
+	}
+	if err := pass(func(c *column, v float64) {
+		if c.Largest > 0 {
+			d := (v - c.Mean) / c.Largest
+			c.Rest.add(d)
+			c.Squares.add(d * d)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	out := make([]moments, len(columns))
+	for j, c := range columns {
+		out[j].mean = c.Mean
+		if c.Largest == 0 {
+			continue
+		}
+		shift := c.Rest.value() / n // rounding error left in the mean
+		variance := max(0, c.Squares.value()/n-shift*shift)
+		out[j] = moments{mean: c.Mean + c.Largest*shift, sd: c.Largest * math.Sqrt(variance)}
+	}
+	return out, nil
+}
+
+// compensated is a running sum that carries its rounding error along (Neumaier,
+// 1974).
+type compensated struct{ Sum, Carry float64 }
+
+func (c *compensated) add(v float64) {
+	t := c.Sum + v
+	if math.Abs(c.Sum) >= math.Abs(v) {
+		c.Carry += (c.Sum - t) + v
+	} else {
+		c.Carry += (v - t) + c.Sum
+	}
+	c.Sum = t
+}
+
+func (c *compensated) value() float64 { return c.Sum + c.Carry }
+
+func overflow(source, name string) error {
+	return &Error{File: source, Name: name, Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}
+}
