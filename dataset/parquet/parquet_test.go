@@ -286,7 +286,7 @@ func TestTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hashes, err := d.RowHashes(d.All())
+		hashes, _, err := d.RowHashes(d.All())
 		if err != nil {
 			t.Fatal(err)
 		}
