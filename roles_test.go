@@ -220,6 +220,17 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+	named := sites(60)
+	named.Text[0][3], named.Text[0][40] = "Site A", "site  a"
+	if m := trained(t, named, o); !slices.ContainsFunc(m.Notices, func(n string) bool { return strings.Contains(n, `"Site A", "site  a"`) }) {
+		t.Errorf("%q", m.Notices)
+	}
+	numbered := sites(60)
+	numbered.Text = nil
+	numbered.Values[0] = 1 << 53
+	if _, err := krigo.Fit(context.Background(), numbered, o); err == nil || !strings.Contains(err.Error(), "2^53 or more") {
+		t.Errorf("%v", err)
+	}
 	few := trained(t, sites(24), krigo.Options{Target: "y", Group: "site", Restarts: 1, Prior: "informed", PriorShare: 0.5})
 	if few.Certificate != nil || !strings.Contains(few.CertificateReason, "fewer than 20 certified groups") {
 		t.Errorf("%+v, %s", few.Certificate, few.CertificateReason)

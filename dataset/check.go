@@ -47,6 +47,7 @@ type use struct {
 	categorical bool // text will do
 	gaps        bool // values may be missing
 	fitting     bool // a person can still choose both
+	naming      bool // its values name groups: nothing fills them
 }
 
 // uses reads columns for numbers.
@@ -130,7 +131,7 @@ func (t *Table) check(uses ...use) error {
 func (u use) merged(v float64) bool { return u.categorical && u.fitting && math.Abs(v) >= 1<<53 }
 
 func (u use) missing() error {
-	if u.fitting {
+	if u.fitting && !u.naming {
 		return errors.New("the value is missing; remove the row or fill the value, or have it filled with --missing mean")
 	}
 	return errors.New("the value is missing; remove the row or fill the value")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -46,6 +47,9 @@ func (d *Data) Notices() ([]string, error) {
 	} else if n > 0 {
 		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier row exactly (the first is row %d); all are kept", n, d.Rows, row+1))
 	}
+	if names := d.alike(); names != nil {
+		notices = append(notices, fmt.Sprintf("groups whose names differ by case or spaces alone are groups of their own: %s", quoted(names, 6)))
+	}
 	if d.Rows < d.Cols {
 		notices = append(notices, fmt.Sprintf("fewer rows (%d) than inputs (%d)", d.Rows, d.Cols))
 	}
@@ -59,6 +63,22 @@ func (d *Data) Notices() ([]string, error) {
 		notices = append(notices, fmt.Sprintf("the mean of target %q (%.4g) is more than a million standard deviations (%.4g) from 0: subtract a constant to keep digits", d.Target, target.mean, target.sd))
 	}
 	return notices, nil
+}
+
+// alike returns names of groups that are the same but for case and spaces.
+func (d *Data) alike() (names []string) {
+	first := map[string]string{}
+	for _, column := range d.group {
+		for _, text := range d.table.texts(column) {
+			plain := strings.ToLower(strings.Join(strings.Fields(text), " "))
+			if before, known := first[plain]; known {
+				names = append(names, before, text)
+			} else {
+				first[plain] = text
+			}
+		}
+	}
+	return names
 }
 
 // mark stands for a row: that two of a million million rows share its 16 bytes by chance has

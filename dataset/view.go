@@ -121,7 +121,7 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.table.check(use{column: at, categorical: true}); err != nil {
+	if err := d.table.check(use{column: at, categorical: true, fitting: true, naming: true}); err != nil {
 		return nil, err
 	}
 	grouped := *d

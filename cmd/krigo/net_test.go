@@ -144,7 +144,7 @@ var netSets = []struct{ begin, sets string }{
 		--objective renyi --inducing 8 --anneal cosine --optimizer mma --kernel periodic --epochs 80
 		--objective kl-pac --inducing 10 --promise 0.9 --bound pinsker --loss gaussian --mean linear
 		--objective sqrt-pac --inducing 10 --grid 6,mixed --posterior free --loss clipped-absolute --bound split-kl
-		--objective kl-pac --split last --grid 6,mixed --restarts 1
+		--objective kl-pac --grid 6,mixed --restarts 1
 		--objective evidence --solver cg --kernel matern52 --restarts 1 --test-fraction 0.1; predict m.krigo snelson.csv --exact-variance
 		--objective kl-pac --kernel constant+white+linear --restarts 1`},
 
@@ -153,7 +153,7 @@ var netSets = []struct{ begin, sets string }{
 		--objective kl-pac --ard off --restarts 1 --test-fraction 0.1
 		--objective vfe --inducing 8 --ard on --calibration-fraction 0.2 --epochs 100
 		--posterior learnt --inducing 8 --ard off --mean constant
-		--objective renyi --inducing 6 --ard off --split last
+		--objective renyi --inducing 6 --ard off
 		--objective svgp --inducing 6 --ard off --batch 30 --epochs 5 --test-fraction 0.2`},
 
 	{"fit groups.csv --target y --categorical unit", `
@@ -171,9 +171,9 @@ var netSets = []struct{ begin, sets string }{
 
 	{"fit times.csv --target y --split last", `
 
-		--objective kl-pac --ard off --restarts 1 --test-fraction 0.2
-		--objective svgp --inducing 6 --batch 25 --epochs 6 --ard off
-		--posterior learnt --inducing 8 --calibration-fraction 0.2`},
+		--prior informed --objective kl-pac --ard off --restarts 1 --test-fraction 0.2
+		--prior informed --objective svgp --inducing 6 --batch 25 --epochs 6 --ard off
+		--inducing 8 --loss relative --epsilon 0.5`},
 
 	// The defaults above 2,000 rows; 2,900 rows leave so many to either prior.
 	{"fit big.csv --target y", `
@@ -197,7 +197,7 @@ var netSets = []struct{ begin, sets string }{
 		--objective kl-pac --ard off --epochs 30 --test-fraction 0.1
 		--objective vfe --ard off --epochs 30 --scaling all-rows --calibration-fraction 0.1
 		--objective svgp --ard off --epochs 3
-		--objective pep --ard off --inducing-init kdpp --epochs 20 --split last
+		--objective pep --ard off --inducing-init kdpp --epochs 20
 		--posterior learnt --temper 1,0.3 --epochs 30`},
 
 	{"fit few.npz --target y", `
@@ -246,7 +246,7 @@ var netSets = []struct{ begin, sets string }{
 	{"ranks 3 fit disk.npy --target y --ard off --inducing 10 --epochs 15", `
 		--objective sqrt-pac --posterior free --epochs 2
 		--objective renyi --inducing-init kdpp --alpha 0.5 --optimizer adam --epochs 1
-		--objective pep --split last --calibration-fraction 0.1`},
+		--objective pep --calibration-fraction 0.1`},
 	{"ranks 3 fit snelson.csv --target y", `
 		--objective evidence --solver cg --kernel matern32 --restarts 1`},
 
