@@ -87,6 +87,13 @@ func TestPage(t *testing.T) {
 	}
 	enter("#inputs input", "2.5")
 	mean(m, 2.5)
+	enter("#inputs input", "99")
+	mean(m, 99)
+	var void bool
+	ok(p.Eval(`document.querySelector("#band .certified").classList.contains("void")`, &void))
+	if got := text("interval"); !void || !strings.Contains(got, "An input lies outside the range of the rows that the model was made from: the certificate says nothing here, and its frame is grey.") {
+		t.Errorf("outside the range: %v, %q", void, got)
+	}
 	enter("#inputs input", "two")
 	ok(p.Until(`document.getElementById("answer").hidden && document.querySelector("#inputs input").matches(":invalid")`))
 	enter("#model", "b")
@@ -119,7 +126,7 @@ func TestPage(t *testing.T) {
 	ok(p.Eval(`{const make = URL.createObjectURL; URL.createObjectURL = blob => make.call(URL, window.kept = blob)}`, nil))
 	ok(p.Choose("#file", good))
 	ok(p.Until(`document.querySelectorAll("tbody tr").length === 200`))
-	if got := text("count"); got != "250 rows of new.csv, the first 200 of them below" {
+	if got := text("count"); got != "250 rows of new.csv, the first 200 of them below; 14 outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" {
 		t.Errorf("%q", got)
 	}
 	var file string
