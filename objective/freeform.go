@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
@@ -64,7 +65,7 @@ type FreeFormProblem struct {
 type FreeFormParts struct {
 	Theta, Beta []float64
 	LogNoise    []float64 // one entry, or none
-	Z           linalg.Matrix
+	Z           matrix.Dense
 	Nu          []float64
 	Chol        []float64 // L' row by row, ln L'_jj on the diagonal
 }
@@ -94,7 +95,7 @@ func (p *FreeFormProblem) Split(x []float64) (f FreeFormParts) {
 	if p.Objective.noisy() {
 		f.LogNoise = take(1)
 	}
-	f.Z = linalg.Of(p.M, d, take(p.M*d))
+	f.Z = matrix.Of(p.M, d, take(p.M*d))
 	f.Nu, f.Chol = take(p.M), take(len(x))
 	return f
 }
@@ -199,7 +200,7 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 	at := p.Split(x)
 	e, n := on.e, on.e.n
 	if e.lq.IsZero() {
-		e.lq = linalg.New(e.m, e.m)
+		e.lq = matrix.New(e.m, e.m)
 	}
 	e.z, e.noise = at.Z, p.Noise
 	if len(at.LogNoise) > 0 {
@@ -220,7 +221,7 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 		if err := svgp.step(on, at, rho, float64(p.BatchRows())/float64(e.total)); err != nil {
 			return math.NaN(), err
 		}
-	} else if err := on.pass(at.Theta, at.Beta, func(int, int, linalg.Matrix) {}); err != nil {
+	} else if err := on.pass(at.Theta, at.Beta, func(int, int, matrix.Dense) {}); err != nil {
 		return math.NaN(), err
 	}
 	if err := e.predict(); err != nil {
@@ -249,7 +250,7 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 		return value, err
 	}
 	linalg.SyrkLower(false, 1, e.lq, 0, e.binv)
-	e.binv.MirrorLower()
+	linalg.MirrorLower(e.binv)
 	clear(gradient)
 	d := p.Split(gradient)
 	logNoise, err := on.backward(at.Theta, at.Beta, d.Theta, d.Beta, d.Z)
@@ -299,7 +300,7 @@ func (p *FreeFormProblem) pullQ(e *sparseEngine, s *sparseSeeds, kappa float64, 
 
 // SetMoments sets ν and L' in x so that q is N(a_M, L_S L_Sᵀ), for the θ, β, Z of x and a
 // lower triangular L_S (M×M) with a positive diagonal.
-func (p *FreeFormProblem) SetMoments(x, aM []float64, ls linalg.Matrix) error {
+func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
 	on, at := p.engine(), p.Split(x)
 	if err := on.prepare(); err != nil {
 		return err
@@ -325,10 +326,10 @@ func (p *FreeFormProblem) SetMoments(x, aM []float64, ls linalg.Matrix) error {
 // holds ν and L' into one that holds a_M = m(Z) + Lν and L_S = LL', in place where it is that
 // of θ, β, Z; it returns those of a_M and L_S (lower triangle). From dν = −L⁻¹(dL ν + dm)
 // and dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ as in backward.
-func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar linalg.Matrix) {
+func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar matrix.Dense) {
 	on, at, d := p.engine(), p.Split(x), p.Split(gradient)
 	e := on.e
-	lsBar = linalg.New(e.m, e.m)
+	lsBar = matrix.New(e.m, e.m)
 	for i := range e.m {
 		row := lsBar.Row(i)
 		copy(row[:i+1], d.Chol[i*(i+1)/2:])
@@ -338,7 +339,7 @@ func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64,
 	defer linalg.Return(g)
 	linalg.GemmLower(false, true, 1, lsBar, e.lq, 0, g)
 	linalg.Ger(1, d.Nu, at.Nu, g)
-	g.MirrorLower()
+	linalg.MirrorLower(g)
 	on.pullZZ(at.Theta, g, d.Theta, d.Z)
 	aBar = slices.Clone(d.Nu)
 	linalg.Trsv(true, e.l, aBar)
@@ -372,7 +373,7 @@ func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float
 	copy(at.LogNoise, collapsed[len(theta)+len(beta):])
 	at.Z.CopyFrom(z)
 	copy(at.Nu, e.mu)
-	b, l := linalg.Borrow(e.m, e.m), linalg.New(e.m, e.m)
+	b, l := linalg.Borrow(e.m, e.m), matrix.New(e.m, e.m)
 	defer linalg.Return(b)
 	b.CopyFrom(e.a)
 	b.AddDiagonal(1)
@@ -401,10 +402,10 @@ func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		noise = math.Exp(at.LogNoise[0])
 	}
 	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(at.Theta), Mean: p.Mean, Beta: slices.Clone(at.Beta), Noise: noise,
-		Support: linalg.New(e.m, e.d), Weights: slices.Clone(at.Nu), Chol: linalg.New(e.m, e.m), CholB: linalg.New(e.m, e.m)}
+		Support: matrix.New(e.m, e.d), Weights: slices.Clone(at.Nu), Chol: matrix.New(e.m, e.m), CholB: matrix.New(e.m, e.m)}
 	q.Support.CopyFrom(at.Z)
 	q.Chol.CopyFrom(e.l)
-	l, s := linalg.New(e.m, e.m), linalg.New(e.m, e.m)
+	l, s := matrix.New(e.m, e.m), matrix.New(e.m, e.m)
 	unpackFactor(at.Chol, l)
 	linalg.SyrkLower(false, 1, l, 0, s)
 	if err := inverseFactor(s, q.CholB); err != nil {
@@ -418,7 +419,7 @@ func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 }
 
 // unpackFactor writes L' to l, zeros above the diagonal.
-func unpackFactor(packed []float64, l linalg.Matrix) {
+func unpackFactor(packed []float64, l matrix.Dense) {
 	for i := range l.Rows {
 		row := l.Row(i)
 		copy(row, packed[i*(i+1)/2:(i+1)*(i+2)/2])
@@ -428,7 +429,7 @@ func unpackFactor(packed []float64, l linalg.Matrix) {
 }
 
 // packFactor is the inverse of unpackFactor.
-func packFactor(l linalg.Matrix, packed []float64) {
+func packFactor(l matrix.Dense, packed []float64) {
 	for i := range l.Rows {
 		row := packed[i*(i+1)/2 : (i+1)*(i+2)/2]
 		copy(row, l.Row(i))
@@ -439,7 +440,7 @@ func packFactor(l linalg.Matrix, packed []float64) {
 // inverseFactor writes the lower triangular l with l lᵀ = A⁻¹ for the symmetric A, of
 // which the lower triangle counts. With J the matrix that reverses order and
 // J A J = L̃L̃ᵀ, l = J L̃⁻ᵀ J: no inverse of A is formed.
-func inverseFactor(a, l linalg.Matrix) error {
+func inverseFactor(a, l matrix.Dense) error {
 	n := a.Rows
 	t := linalg.Borrow(n, n)
 	defer linalg.Return(t)

@@ -8,8 +8,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/objective/objectivetest"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -108,7 +108,7 @@ func TestGoldenFullGP(t *testing.T) {
 	for i, c := range file.Cases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			k := c.kernel(t)
-			x, mean := matrix(c.X), kernel.LinearMean{}
+			x, mean := matrixOf(c.X), kernel.LinearMean{}
 			// Golden order: kernel, log noise, mean.
 			at := append(append([]float64{}, c.LogParams...), c.Mean, c.LogNoise)
 			golden := func(g []float64) []float64 {
@@ -136,7 +136,7 @@ func TestGoldenFullGP(t *testing.T) {
 			compare(t, "kl", []float64{q.KL()}, []float64{c.KL})
 			predict := func(what string, rows [][]float64, wantMean, wantVar []float64) (m, v []float64) {
 				m, v = make([]float64, len(rows)), make([]float64, len(rows))
-				q.Latent(matrix(rows), m, v)
+				q.Latent(matrixOf(rows), m, v)
 				compare(t, what+" mean", m, wantMean)
 				compare(t, what+" variance", v, wantVar)
 				return m, v
@@ -198,17 +198,17 @@ func compare(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-func matrix(rows [][]float64) linalg.Matrix {
-	m := linalg.New(len(rows), len(rows[0]))
+func matrixOf(rows [][]float64) matrix.Dense {
+	m := matrix.New(len(rows), len(rows[0]))
 	for i, r := range rows {
 		copy(m.Row(i), r)
 	}
 	return m
 }
 
-func boston(n, d int) (linalg.Matrix, []float64) {
+func boston(n, d int) (matrix.Dense, []float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	x, y := linalg.New(n, d), make([]float64, n)
+	x, y := matrix.New(n, d), make([]float64, n)
 	for i := range y {
 		for j := range d {
 			x.Row(i)[j] = rng.NormFloat64()

@@ -2,6 +2,7 @@ package objective
 
 import (
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -21,7 +22,7 @@ type PAC struct {
 }
 
 // Evaluate implements Exact.
-func (p *PAC) Evaluate(k linalg.Matrix, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
+func (p *PAC) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
 	n := len(y)
 	if err := p.q.forward(k, mean, y, noise); err != nil {
 		return 0, err

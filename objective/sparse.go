@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
@@ -51,7 +52,7 @@ func ownRows(of Rows, first int, rows []int) (here, at []int) {
 
 // Memory is rows held in memory.
 type Memory struct {
-	X linalg.Matrix
+	X matrix.Dense
 	Y []float64
 }
 
@@ -110,7 +111,7 @@ type Sparse interface {
 // sparseSeeds are the adjoints of a value with respect to B, b and the rows' D_i, λ_i,
 // r_i and m(x_i), and with respect to s and α where they stand by themselves.
 type sparseSeeds struct {
-	B       linalg.Matrix // symmetric, both triangles
+	B       matrix.Dense // symmetric, both triangles
 	b       []float64
 	d       []float64 // D̄_i, direct part
 	lambda  []float64 // λ̄_i, direct part
@@ -119,10 +120,10 @@ type sparseSeeds struct {
 	g, h    []float64 // of m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖L_B⁻¹V_i‖²; nil if unused
 	noise   float64
 	alpha   float64
-	gStat   []float64     // Σ g_i V_i
-	hStat   linalg.Matrix // Σ h_i V_i V_iᵀ
-	usesRow bool          // g and h count
-	uniform bool          // α = 0, and λ̄_i is the same for all rows: shared
+	gStat   []float64    // Σ g_i V_i
+	hStat   matrix.Dense // Σ h_i V_i V_iᵀ
+	usesRow bool         // g and h count
+	uniform bool         // α = 0, and λ̄_i is the same for all rows: shared
 	shared  float64
 	free    bool // q is free of B and b: these and D have no adjoints
 }
@@ -143,7 +144,7 @@ func inChunks(rows int, each func(chunk, r0, r1 int)) {
 func chunks(rows int) int { return (rows + chunkRows - 1) / chunkRows }
 
 // addRows adds Σ weight_i V_i to sum.
-func addRows(v linalg.Matrix, weight, sum []float64) {
+func addRows(v matrix.Dense, weight, sum []float64) {
 	parts := linalg.Borrow(chunks(v.Rows), v.Cols)
 	defer linalg.Return(parts)
 	inChunks(v.Rows, func(c, r0, r1 int) {
@@ -159,7 +160,7 @@ func addRows(v linalg.Matrix, weight, sum []float64) {
 }
 
 // weighted fills w with weight_i V_i.
-func weighted(v linalg.Matrix, weight []float64, w linalg.Matrix) {
+func weighted(v matrix.Dense, weight []float64, w matrix.Dense) {
 	inChunks(v.Rows, func(_, r0, r1 int) {
 		for r := r0; r < r1; r++ {
 			linalg.ScaleTo(w.Row(r), weight[r], v.Row(r))
@@ -178,11 +179,11 @@ type sparseEngine struct {
 	first int // number of this rank's first row
 	total int // rows of all ranks
 
-	z    linalg.Matrix // M×d
-	l    linalg.Matrix // chol(K_ZZ + jitter I)
-	a    linalg.Matrix // V D⁻¹Vᵀ
-	lb   linalg.Matrix // chol(B)
-	binv linalg.Matrix // B⁻¹
+	z    matrix.Dense // M×d
+	l    matrix.Dense // chol(K_ZZ + jitter I)
+	a    matrix.Dense // V D⁻¹Vᵀ
+	lb   matrix.Dense // chol(B)
+	binv matrix.Dense // B⁻¹
 	b    []float64
 	mu   []float64
 
@@ -190,16 +191,16 @@ type sparseEngine struct {
 	mean          []float64 // N: m(x)
 	y             []float64
 
-	v       func(block int) (linalg.Matrix, error) // n×M rows of Vᵀ: V_i is row i
-	scratch linalg.Matrix                          // a block of V, where V isn't kept
-	xb      linalg.Matrix                          // a block of rows
+	v       func(block int) (matrix.Dense, error) // n×M rows of Vᵀ: V_i is row i
+	scratch matrix.Dense                          // a block of V, where V isn't kept
+	xb      matrix.Dense                          // a block of rows
 	yb      []float64
 
 	mHat, sHat []float64 // predictions at the rows, filled by predict
 
 	// A free-form q has μ = ν and L' in the place of L_B⁻ᵀ, so that σ̂²_i = λ_i + ‖L'ᵀV_i‖²;
 	// the zero Matrix otherwise. Its S' = L'L'ᵀ stands in binv.
-	lq linalg.Matrix
+	lq matrix.Dense
 }
 
 // SparseProblem binds a family of GPs, inducing inputs and rows to a sparse objective: a
@@ -228,7 +229,7 @@ type SparseProblem struct {
 
 	e     *sparseEngine
 	seeds *sparseSeeds
-	kept  []linalg.Matrix // V by blocks
+	kept  []matrix.Dense // V by blocks
 	// batches hold the workspaces of batches by their number of rows.
 	batches map[int]*SparseProblem
 }
@@ -252,10 +253,10 @@ func (p *SparseProblem) Alpha(x []float64) float64 {
 }
 
 // Split cuts a parameter vector, or a gradient, into its parts; a learnt α is left out.
-func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z linalg.Matrix) {
+func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
 	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
 	_, d := p.Rows.Dims()
-	return x[:nk], x[nk : nk+nm], x[nk+nm], linalg.Of(p.M, d, x[nk+nm+1:nk+nm+1+p.M*d])
+	return x[:nk], x[nk : nk+nm], x[nk+nm], matrix.Of(p.M, d, x[nk+nm+1:nk+nm+1+p.M*d])
 }
 
 func (p *SparseProblem) prepare() error {
@@ -287,11 +288,11 @@ func over(r ranks.Ranks) ranks.Ranks {
 func (p *SparseProblem) allocate(n, d int) {
 	m := p.M
 	vec := func() []float64 { return make([]float64, n) }
-	p.e = &sparseEngine{n: n, m: m, d: d, ranks: over(p.Ranks), total: n, l: linalg.New(m, m), a: linalg.New(m, m), lb: linalg.New(m, m), binv: linalg.New(m, m),
+	p.e = &sparseEngine{n: n, m: m, d: d, ranks: over(p.Ranks), total: n, l: matrix.New(m, m), a: matrix.New(m, m), lb: matrix.New(m, m), binv: matrix.New(m, m),
 		b: make([]float64, m), mu: make([]float64, m), r: vec(), lambda: vec(), dd: vec(), mean: vec(), y: vec(), mHat: vec(), sHat: vec()}
-	p.e.xb, p.e.yb = linalg.New(min(blockRows, n), d), make([]float64, min(blockRows, n))
-	p.seeds = &sparseSeeds{B: linalg.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(), g: vec(), h: vec(),
-		gStat: make([]float64, m), hStat: linalg.New(m, m)}
+	p.e.xb, p.e.yb = matrix.New(min(blockRows, n), d), make([]float64, min(blockRows, n))
+	p.seeds = &sparseSeeds{B: matrix.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(), g: vec(), h: vec(),
+		gStat: make([]float64, m), hStat: matrix.New(m, m)}
 }
 
 func (e *sparseEngine) blocks() int { return (e.n + blockRows - 1) / blockRows }
@@ -307,7 +308,7 @@ func (p *SparseProblem) factor(theta []float64) (err error) {
 }
 
 // sum adds symmetric matrices, of which the lower triangles count, and vectors up over ranks.
-func (e *sparseEngine) sum(symmetric []linalg.Matrix, vectors ...[]float64) error {
+func (e *sparseEngine) sum(symmetric []matrix.Dense, vectors ...[]float64) error {
 	if e.ranks.Size() == 1 {
 		return nil
 	}
@@ -344,7 +345,7 @@ func settle(r ranks.Ranks, value float64, gradient []float64, err error) (float6
 }
 
 // read returns the inputs of rows i0 … i1; they stay until the next call.
-func (p *SparseProblem) read(i0, i1 int) (linalg.Matrix, error) {
+func (p *SparseProblem) read(i0, i1 int) (matrix.Dense, error) {
 	x, y := p.e.xb.RowRange(0, i1-i0), p.e.yb[:i1-i0]
 	if err := p.Rows.Block(i0, i1-i0, x.Data, y); err != nil {
 		return x, err
@@ -354,7 +355,7 @@ func (p *SparseProblem) read(i0, i1 int) (linalg.Matrix, error) {
 }
 
 // computeV fills out with V_i = L⁻¹k(Z, x_i) as rows.
-func (p *SparseProblem) computeV(theta []float64, x, out linalg.Matrix) {
+func (p *SparseProblem) computeV(theta []float64, x, out matrix.Dense) {
 	kernel.FillBlock(p.Kernel, theta, x, p.e.z, out)
 	linalg.Trsm(false, true, p.e.l, out)
 }
@@ -448,19 +449,19 @@ func (s *sparseSeeds) reset() *sparseSeeds {
 
 // pass reads the rows block by block, fills m(x) and r = y − m(x), computes V and λ,
 // keeping V where it may be kept, and shows every block to each.
-func (p *SparseProblem) pass(theta, beta []float64, each func(i0, i1 int, v linalg.Matrix)) error {
+func (p *SparseProblem) pass(theta, beta []float64, each func(i0, i1 int, v matrix.Dense)) error {
 	e := p.e
 	keep := int64(e.n)*int64(e.m)*8 <= p.Keep
 	room := len(e.y) // n, or more in a batch
 	if !keep && e.scratch.IsZero() {
-		e.scratch = linalg.New(min(blockRows, room), e.m)
+		e.scratch = matrix.New(min(blockRows, room), e.m)
 	}
 	if keep && p.kept == nil {
 		for i0 := 0; i0 < room; i0 += blockRows {
-			p.kept = append(p.kept, linalg.New(min(blockRows, room-i0), e.m))
+			p.kept = append(p.kept, matrix.New(min(blockRows, room-i0), e.m))
 		}
 	}
-	e.v = func(t int) (linalg.Matrix, error) {
+	e.v = func(t int) (matrix.Dense, error) {
 		i0, i1 := e.rows(t)
 		if keep {
 			return p.kept[t].RowRange(0, i1-i0), nil
@@ -509,7 +510,7 @@ func (p *SparseProblem) statistics(theta, beta []float64) error {
 	defer linalg.Return(scaled, weights)
 	e.a.Zero()
 	clear(e.b)
-	err := p.pass(theta, beta, func(i0, i1 int, v linalg.Matrix) {
+	err := p.pass(theta, beta, func(i0, i1 int, v matrix.Dense) {
 		w, perD, rPerD := scaled.RowRange(0, i1-i0), weights.Row(0), weights.Row(1)
 		for i := i0; i < i1; i++ {
 			e.dd[i] = e.alpha*e.lambda[i] + e.noise
@@ -524,12 +525,12 @@ func (p *SparseProblem) statistics(theta, beta []float64) error {
 		linalg.GemmLower(true, false, 1, v, w, 1, e.a)
 	})
 	if err == nil {
-		err = e.sum([]linalg.Matrix{e.a}, e.b)
+		err = e.sum([]matrix.Dense{e.a}, e.b)
 	}
 	if err != nil {
 		return err
 	}
-	e.a.MirrorLower()
+	linalg.MirrorLower(e.a)
 	e.lb.CopyFrom(e.a)
 	e.lb.AddDiagonal(1)
 	if err := linalg.Cholesky(e.lb); err != nil {
@@ -584,10 +585,10 @@ func (e *sparseEngine) rowStatistics(s *sparseSeeds) error {
 		weighted(v, s.h[i0:i1], w)
 		linalg.GemmLower(true, false, 1, v, w, 1, s.hStat)
 	}
-	if err := e.sum([]linalg.Matrix{s.hStat}, s.gStat); err != nil {
+	if err := e.sum([]matrix.Dense{s.hStat}, s.gStat); err != nil {
 		return err
 	}
-	s.hStat.MirrorLower()
+	linalg.MirrorLower(s.hStat)
 	return nil
 }
 
@@ -605,7 +606,7 @@ func (e *sparseEngine) rowStatistics(s *sparseSeeds) error {
 // It stands on the coordinates that L gives, so that G isn't symmetric: with V = L⁻¹K_ZX,
 // L̄ = −L⁻ᵀG and K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, Φ taking the lower triangle and half the
 // diagonal, G's lower triangle takes the place of its upper one.
-func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg.Matrix) (float64, error) {
+func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ matrix.Dense) (float64, error) {
 	e, s := p.e, p.seeds
 	if s.uniform {
 		return p.backwardUniform(theta, beta, dTheta, dBeta, dZ)
@@ -613,7 +614,7 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 	n := min(blockRows, e.n)
 	vb, bar := linalg.Borrow(n, e.m), linalg.Borrow(n, e.m)
 	barT := linalg.Borrow(e.m, n)
-	lambdaStat := linalg.New(e.m, e.m) // Σ λ̄_i V_i V_iᵀ
+	lambdaStat := matrix.New(e.m, e.m) // Σ λ̄_i V_i V_iᵀ
 	dBar, meanBar := make([]float64, e.n), make([]float64, e.n)
 	defer linalg.Return(vb, bar, barT)
 	for t := range e.blocks() {
@@ -660,21 +661,21 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 			linalg.GemmLower(true, false, 1, v, vb, 1, lambdaStat)
 		}
 		linalg.Trsm(false, false, e.l, bar)
-		bt := linalg.Of(e.m, k, barT.Data[:e.m*k])
+		bt := matrix.Of(e.m, k, barT.Data[:e.m*k])
 		transpose(bar, bt)
 		xb, err := p.read(i0, i1)
 		if err != nil {
 			return 0, err
 		}
 		kernel.PullBlock(p.Kernel, theta, e.z, xb, bt, dTheta, dZ)
-		p.Kernel.PullDiag(theta, xb, s.lambda[i0:i1], dTheta, linalg.Matrix{})
+		p.Kernel.PullDiag(theta, xb, s.lambda[i0:i1], dTheta, matrix.Dense{})
 		p.Mean.Pull(beta, xb, meanBar[i0:i1], dBeta)
 	}
 	for i, v := range e.lambda[:e.n] {
 		s.alpha += dBar[i] * v
 	}
 	scalars := []float64{linalg.Sum(dBar), s.noise, s.alpha}
-	statistics := []linalg.Matrix{lambdaStat}
+	statistics := []matrix.Dense{lambdaStat}
 	if s.free {
 		statistics = nil
 	}
@@ -689,7 +690,7 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 		g.Zero()
 		lambdaStat = s.hStat // λ̄ = h
 	} else {
-		lambdaStat.MirrorLower()
+		linalg.MirrorLower(lambdaStat)
 		linalg.Gemm(false, false, 2, s.B, e.a, 0, g)
 		linalg.Ger(1, s.b, e.b, g)
 	}
@@ -701,7 +702,7 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 		linalg.Axpy(-2, lambdaStat.Row(i), g.Row(i))
 	}
 	if s.free {
-		g.MirrorLower()
+		linalg.MirrorLower(g)
 	}
 	p.pullZZ(theta, g, dTheta, dZ)
 	return e.noise * (s.noise + scalars[0]), nil
@@ -710,7 +711,7 @@ func (p *SparseProblem) backward(theta, beta, dTheta, dBeta []float64, dZ linalg
 // backwardUniform is backward where D_i = s and λ̄_i = λ̄ for all rows, and no predictions
 // count. Sums over rows are then at hand, V̄ = CV + b̄rᵀ/s with C = (2/s)B̄ − 2λ̄I, and
 // Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s is one product a block.
-func (p *SparseProblem) backwardUniform(theta, beta, dTheta, dBeta []float64, dZ linalg.Matrix) (float64, error) {
+func (p *SparseProblem) backwardUniform(theta, beta, dTheta, dBeta []float64, dZ matrix.Dense) (float64, error) {
 	e, s := p.e, p.seeds
 	n := min(blockRows, e.n)
 	noise, lambda := e.noise, s.shared
@@ -742,7 +743,7 @@ func (p *SparseProblem) backwardUniform(theta, beta, dTheta, dBeta []float64, dZ
 			meanBar[i-i0] += s.mean[i] - s.r[i]
 			rPerNoise[i-i0] = e.r[i] / noise
 		}
-		bt := linalg.Of(e.m, k, barT.Data[:e.m*k])
+		bt := matrix.Of(e.m, k, barT.Data[:e.m*k])
 		linalg.Gemm(false, true, 1, c, v, 0, bt)
 		linalg.Parallel(e.m, func(j int) { linalg.Axpy(lb[j], rPerNoise[:k], bt.Row(j)) })
 		x, err := p.read(i0, i1)
@@ -750,7 +751,7 @@ func (p *SparseProblem) backwardUniform(theta, beta, dTheta, dBeta []float64, dZ
 			return 0, err
 		}
 		kernel.PullBlock(p.Kernel, theta, e.z, x, bt, dTheta, dZ)
-		p.Kernel.PullDiag(theta, x, s.lambda[i0:i1], dTheta, linalg.Matrix{})
+		p.Kernel.PullDiag(theta, x, s.lambda[i0:i1], dTheta, matrix.Dense{})
 		p.Mean.Pull(beta, x, meanBar[:k], dBeta)
 	}
 	if err := e.sum(nil, dTheta, dBeta, dZ.Data, scalars); err != nil {
@@ -762,7 +763,7 @@ func (p *SparseProblem) backwardUniform(theta, beta, dTheta, dBeta []float64, dZ
 }
 
 // pullZZ pulls K̄_ZZ = −½ L⁻ᵀ sym(G) L⁻¹ back, and overwrites G.
-func (p *SparseProblem) pullZZ(theta []float64, g linalg.Matrix, dTheta []float64, dZ linalg.Matrix) {
+func (p *SparseProblem) pullZZ(theta []float64, g matrix.Dense, dTheta []float64, dZ matrix.Dense) {
 	e := p.e
 	linalg.Trsm(true, true, e.l, g)
 	linalg.Trsm(false, false, e.l, g)
@@ -773,7 +774,7 @@ func (p *SparseProblem) pullZZ(theta []float64, g linalg.Matrix, dTheta []float6
 			g.Set(j, i, v)
 		}
 	}
-	zBar := linalg.New(e.m, e.d)
+	zBar := matrix.New(e.m, e.d)
 	kernel.PullBlock(p.Kernel, theta, e.z, e.z, g, dTheta, zBar)
 	for i := range e.m {
 		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
@@ -808,7 +809,7 @@ func (p *SparseProblem) Posterior(x []float64, alpha float64) (*posterior.Poster
 		return nil, err
 	}
 	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(theta), Mean: p.Mean, Beta: slices.Clone(beta), Noise: e.noise,
-		Support: linalg.New(e.m, e.d), Weights: slices.Clone(e.mu), Chol: linalg.New(e.m, e.m), CholB: linalg.New(e.m, e.m)}
+		Support: matrix.New(e.m, e.d), Weights: slices.Clone(e.mu), Chol: matrix.New(e.m, e.m), CholB: matrix.New(e.m, e.m)}
 	q.Support.CopyFrom(z)
 	q.Chol.CopyFrom(e.l)
 	q.CholB.CopyFrom(e.lb)
@@ -828,7 +829,7 @@ func (p *SparseProblem) begin(theta, beta []float64) error {
 }
 
 // transpose fills t with aᵀ.
-func transpose(a, t linalg.Matrix) {
+func transpose(a, t matrix.Dense) {
 	const strip = 8 // elements of a cache line
 	inChunks(a.Rows, func(_, r0, r1 int) {
 		for i := r0; i < r1; i += strip {

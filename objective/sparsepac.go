@@ -72,6 +72,6 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 		linalg.Axpy(-0.5*s.b[i], e.mu[:i+1], s.B.Row(i)[:i+1])
 		linalg.Axpy(-0.5*e.mu[i], s.b[:i+1], s.B.Row(i)[:i+1])
 	}
-	s.B.MirrorLower()
+	linalg.MirrorLower(s.B)
 	return value, nil
 }

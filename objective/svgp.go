@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -54,12 +55,12 @@ func (f *SVGP) step(on *SparseProblem, at FreeFormParts, rho, weight float64) er
 	e.a.Zero()
 	clear(e.b)
 	c := rho * weight / e.noise
-	err := on.pass(at.Theta, at.Beta, func(i0, i1 int, v linalg.Matrix) {
+	err := on.pass(at.Theta, at.Beta, func(i0, i1 int, v matrix.Dense) {
 		linalg.SyrkLower(true, c, v, 1, e.a)
 		linalg.Gemv(true, c, v, e.r[i0:i1], 1, e.b)
 	})
 	if err == nil {
-		err = e.sum([]linalg.Matrix{e.a}, e.b)
+		err = e.sum([]matrix.Dense{e.a}, e.b)
 	}
 	if err != nil {
 		return err
