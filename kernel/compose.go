@@ -20,6 +20,14 @@ func Sum(parts ...Kernel) Kernel { return composite{parts, false} }
 // Product returns the kernel Π k_p.
 func Product(parts ...Kernel) Kernel { return composite{parts, true} }
 
+// Parts returns the kernels that a sum or product is of, in the order of their parameters; nil of other kernels.
+func Parts(k Kernel) []Kernel {
+	if c, ok := k.(composite); ok {
+		return c.parts
+	}
+	return nil
+}
+
 func (c composite) Params() []Param {
 	var all []Param
 	for i, k := range c.parts {

@@ -34,8 +34,8 @@ type drawer interface {
 	draw(theta []float64, dim, count int, rng *rand.Rand) (features, error)
 }
 
-// Draw draws a function of dim inputs with count features. All kernels that Parse knows can be
-// drawn from; the covariance of a posterior can't.
+// Draw draws a function of dim inputs with count features. All kernels of this package can be
+// drawn from; the covariance of a posterior, and kernels from elsewhere, can't.
 func Draw(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (*Function, error) {
 	phi, err := drawFeatures(k, theta, dim, count, rng)
 	if err != nil {

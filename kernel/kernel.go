@@ -16,8 +16,6 @@ package kernel
 
 import (
 	"fmt"
-	"math"
-	"strings"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
@@ -40,8 +38,8 @@ const (
 // of a mean function (Constant, Slope) are plain numbers.
 type Param struct {
 	Name string // as in "log_lengthscale2[3]", unique within a kernel
-	Kind Kind
-	Dim  int // the input a lengthscale or slope belongs to, −1 for all
+	Kind Kind   // "" where none of the above fits
+	Dim  int    // the input a lengthscale or slope belongs to, −1 for all
 }
 
 // Kernel is a family of covariance functions on inputs of a fixed dimension.
@@ -62,19 +60,8 @@ type Kernel interface {
 	// PullDiag adds the pull-back of the adjoint bar of the diagonal to dTheta,
 	// and to dA unless that is the zero Matrix.
 	PullDiag(theta []float64, a matrix.Dense, bar []float64, dTheta []float64, dA matrix.Dense)
-	// Spec returns the kernel at θ as the value that Parse and files use.
+	// Spec returns the kernel at θ as the value that files use: see SpecOf.
 	Spec(theta []float64) Spec
-}
-
-// Spec is a kernel and its parameters as people write them: variances and
-// lengthscales themselves, not logarithms. One lengthscale stands for all inputs.
-type Spec struct {
-	Name         string    `json:"name"`
-	Variance     float64   `json:"variance,omitempty"`
-	Lengthscales []float64 `json:"lengthscales,omitempty"`
-	Shape        float64   `json:"shape,omitempty"`
-	Period       float64   `json:"period,omitempty"`
-	Parts        []Spec    `json:"parts,omitempty"`
 }
 
 // columns is a kernel at fixed θ against fixed points b, with everything computed
@@ -227,38 +214,12 @@ func lengthParams(dim int, ard bool) []Param {
 	return p
 }
 
-// expHalf returns l from ln l² for each entry.
-func expHalf(logs []float64) []float64 {
-	l := make([]float64, len(logs))
-	for i, v := range logs {
-		l[i] = math.Exp(v / 2)
-	}
-	return l
-}
-
-// String returns the specification as people read it: "se (variance 1, lengthscales 0.5 2)".
-func (s Spec) String() string {
-	if len(s.Parts) > 0 {
-		texts := make([]string, len(s.Parts))
-		for i, p := range s.Parts {
-			texts[i] = p.String()
+// HasLengthscales says whether ARD makes a difference to the kernel.
+func HasLengthscales(k Kernel) bool {
+	for _, p := range k.Params() {
+		if p.Kind == Lengthscale {
+			return true
 		}
-		op := map[string]string{"sum": " + ", "product": " * "}[s.Name]
-		return "(" + strings.Join(texts, op) + ")"
 	}
-	t := fmt.Sprintf("%s (variance %.3g", s.Name, s.Variance)
-	if len(s.Lengthscales) > 0 {
-		ls := make([]string, len(s.Lengthscales))
-		for i, l := range s.Lengthscales {
-			ls[i] = fmt.Sprintf("%.3g", l)
-		}
-		t += ", lengthscales " + strings.Join(ls, " ")
-	}
-	if s.Shape != 0 {
-		t += fmt.Sprintf(", shape %.3g", s.Shape)
-	}
-	if s.Period != 0 {
-		t += fmt.Sprintf(", period %.3g", s.Period)
-	}
-	return t + ")"
+	return false
 }

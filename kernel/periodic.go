@@ -27,10 +27,7 @@ func (p *Periodic) Params() []Param {
 }
 
 // Spec implements Kernel.
-func (p *Periodic) Spec(theta []float64) Spec {
-	n := len(theta)
-	return Spec{Name: "periodic", Lengthscales: expHalf(theta[:n-2]), Period: math.Exp(theta[n-2]), Variance: math.Exp(theta[n-1])}
-}
+func (p *Periodic) Spec(theta []float64) Spec { return SpecOf("periodic", p, theta) }
 
 // wave holds the phases of points and their embedding divided by the lengthscales.
 type wave struct {

@@ -17,7 +17,7 @@ type Linear struct{}
 func (Linear) Params() []Param { return varianceOnly }
 
 // Spec implements Kernel.
-func (Linear) Spec(theta []float64) Spec { return Spec{Name: "linear", Variance: math.Exp(theta[0])} }
+func (l Linear) Spec(theta []float64) Spec { return SpecOf("linear", l, theta) }
 
 // Cov implements Kernel.
 func (Linear) Cov(theta []float64, a, b, k matrix.Dense) {
@@ -71,9 +71,9 @@ func (c indicator) Params() []Param { return varianceOnly }
 
 func (c indicator) Spec(theta []float64) Spec {
 	if c.white {
-		return Spec{Name: "white", Variance: math.Exp(theta[0])}
+		return SpecOf("white", c, theta)
 	}
-	return Spec{Name: "constant", Variance: math.Exp(theta[0])}
+	return SpecOf("constant", c, theta)
 }
 
 func (c indicator) holds(a, b []float64) bool { return !c.white || slices.Equal(a, b) }
