@@ -48,14 +48,11 @@ func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g
 // given, each counted weight times, were all:
 //
 //	S'⁻¹ ← (1−ρ)S'⁻¹ + ρ(I + (weight/s) Σ V_iV_iᵀ),  S'⁻¹ν ← (1−ρ)S'⁻¹ν + ρ (weight/s) Σ V_i r_i
-//
-// It makes the pass that computes V, and leaves the new q in at, e.mu and e.lq.
-func (f *SVGP) step(on *SparseProblem, at FreeFormParts, rho, weight float64) error {
-	e := on.e
+func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error {
 	e.a.Zero()
 	clear(e.b)
 	c := rho * weight / e.noise
-	err := on.pass(at.Theta, at.Beta, func(i0, i1 int, v matrix.Dense) {
+	err := e.pass(func(i0, i1 int, v matrix.Dense) {
 		linalg.SyrkLower(true, c, v, 1, e.a)
 		linalg.Gemv(true, c, v, e.r[i0:i1], 1, e.b)
 	})
@@ -67,21 +64,19 @@ func (f *SVGP) step(on *SparseProblem, at FreeFormParts, rho, weight float64) er
 	}
 	e.a.AddDiagonal(rho)
 	if rho < 1 {
-		linalg.TriangularInverse(e.lq)
-		linalg.SyrkLower(true, 1-rho, e.lq, 1, e.a)
+		linalg.TriangularInverse(lq)
+		linalg.SyrkLower(true, 1-rho, lq, 1, e.a)
 		old := linalg.Borrow(1, e.m)
 		defer linalg.Return(old)
-		linalg.Gemv(false, 1, e.lq, e.mu, 0, old.Row(0))
-		linalg.Gemv(true, 1-rho, e.lq, old.Row(0), 1, e.b)
+		linalg.Gemv(false, 1, lq, e.mu, 0, old.Row(0))
+		linalg.Gemv(true, 1-rho, lq, old.Row(0), 1, e.b)
 	}
-	if err := inverseFactor(e.a, e.lq); err != nil {
+	if err := inverseFactor(e.a, lq); err != nil {
 		return fmt.Errorf("the posterior's precision can't be factored at noise variance %.3g (%w): raise the noise variance", e.noise, err)
 	}
 	half := linalg.Borrow(1, e.m)
 	defer linalg.Return(half)
-	linalg.Gemv(true, 1, e.lq, e.b, 0, half.Row(0))
-	linalg.Gemv(false, 1, e.lq, half.Row(0), 0, e.mu)
-	copy(at.Nu, e.mu)
-	packFactor(e.lq, at.Chol)
+	linalg.Gemv(true, 1, lq, e.b, 0, half.Row(0))
+	linalg.Gemv(false, 1, lq, half.Row(0), 0, e.mu)
 	return nil
 }
