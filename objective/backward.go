@@ -20,10 +20,20 @@ func newPredictionSeeds(m, n int) predictionSeeds {
 
 // addUp sums gStat and hStat for the g and h that are there.
 func (s *predictionSeeds) addUp(e *sparseEngine) error {
-	scaled := linalg.Borrow(min(blockRows, e.n), e.m)
-	defer linalg.Return(scaled)
 	clear(s.gStat)
 	s.hStat.Zero()
+	err := s.addHere(e, s.gStat, s.hStat)
+	if err == nil {
+		err = e.sum([]matrix.Dense{s.hStat}, s.gStat)
+	}
+	linalg.MirrorLower(s.hStat)
+	return err
+}
+
+// addHere adds Σ g_i V_i and the lower triangle of Σ h_i V_i V_iᵀ over this rank's rows to b and a.
+func (s *predictionSeeds) addHere(e *sparseEngine, b []float64, a matrix.Dense) error {
+	scaled := linalg.Borrow(min(blockRows, e.n), e.m)
+	defer linalg.Return(scaled)
 	for t := range e.blocks() {
 		i0, i1 := e.span(t)
 		v, err := e.v(t)
@@ -31,14 +41,10 @@ func (s *predictionSeeds) addUp(e *sparseEngine) error {
 			return err
 		}
 		w := scaled.RowRange(0, i1-i0)
-		addRows(v, s.g[i0:i1], s.gStat)
+		addRows(v, s.g[i0:i1], b)
 		weighted(v, s.h[i0:i1], w)
-		linalg.GemmLower(true, false, 1, v, w, 1, s.hStat)
+		linalg.GemmLower(true, false, 1, v, w, 1, a)
 	}
-	if err := e.sum([]matrix.Dense{s.hStat}, s.gStat); err != nil {
-		return err
-	}
-	linalg.MirrorLower(s.hStat)
 	return nil
 }
 

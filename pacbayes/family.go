@@ -55,32 +55,6 @@ func (f Family) logConstant(n int) float64 {
 	return math.Log(2 * math.Sqrt(float64(n)))
 }
 
-// part says how min(ℓ, b)/b is a loss of the same kind: by a narrower width, or a smaller
-// scale; "" if it isn't.
-func (l Loss) part() string {
-	switch l.Kind {
-	case ClippedSquare:
-		return "width"
-	case ClippedAbsolute:
-		return "scale"
-	}
-	return ""
-}
-
-// lowRisk is the Gibbs risk of min(ℓ, b)/b for b = splitAt.
-func (s Sample) lowRisk(l Loss) (float64, error) {
-	if l.part() == "width" {
-		l.Below *= math.Sqrt(splitAt)
-		return s.Risk(l, nil, nil)
-	}
-	narrow := make([]float64, len(s.Scale))
-	for i, v := range s.Scale {
-		narrow[i] = splitAt * v
-	}
-	s.Scale = narrow
-	return s.Risk(l, nil, nil)
-}
-
 // anyQ bounds the Gibbs risk of a Q learnt on the n rows, where eps = (KL + penalty)/n holds
 // the family's constant. low is lowRisk, for split-kl alone, whose two parts share δ.
 func (f Family) anyQ(risk, low, eps float64, n int) float64 {
@@ -115,24 +89,4 @@ func (f Family) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (
 		b = risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
 	}
 	return math.Min(1, b+rounding), err
-}
-
-// pointLosses are the losses of the mean at the units at hand, drawLosses the expected losses of a
-// random draw.
-func (s Sample) pointLosses(l Loss) []float64 {
-	l.checkRows(len(s.Y), s.Mean, s.Scale)
-	losses := make([]float64, len(s.Y))
-	for i, y := range s.Y {
-		losses[i] = l.Point(y, s.Mean[i], at(s.Scale, i))
-	}
-	return s.perUnit(losses)
-}
-
-func (s Sample) drawLosses(l Loss) []float64 {
-	l.checkRows(len(s.Y), s.Mean, s.Scale)
-	losses := make([]float64, len(s.Y))
-	for i, y := range s.Y {
-		losses[i], _, _ = l.Expected(y, s.Mean[i], s.Variance[i], at(s.Scale, i))
-	}
-	return s.perUnit(losses)
 }

@@ -2,7 +2,10 @@ module example.com/foreign
 
 go 1.26.8
 
-require github.com/krigo-gp/krigo v0.0.0
+require (
+	github.com/krigo-gp/krigo v0.0.0
+	gonum.org/v1/gonum v0.17.0
+)
 
 require (
 	github.com/andybalholm/brotli v1.1.1 // indirect
@@ -14,7 +17,6 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	gonum.org/v1/gonum v0.17.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
