@@ -61,7 +61,7 @@ type problem interface {
 func (p *prepared) newProblem(o Options, f family, choices int) problem {
 	bound := pacbayes.KLBound
 	if o.Objective == "sqrt-pac" {
-		bound = pacbayes.SqrtBound
+		bound = pacbayes.PinskerBound
 	}
 	penalty := p.terms(o, f, choices).Penalty(p.n)
 	if o.estimatesRenyi() {

@@ -483,7 +483,7 @@ func inverseFactor(a, l matrix.Dense) error {
 // Its value at parameters off the grid is an objective, not a certificate.
 type FreePAC struct {
 	Loss    pacbayes.Loss
-	Bound   pacbayes.Bound
+	Bound   pacbayes.Inequality
 	Penalty float64
 	Scale   []float64 // |y_raw| of all rows in the units of y, for relative losses; else nil
 

@@ -81,7 +81,7 @@ func TestGoldenFreeForm(t *testing.T) {
 				o := &objective.FreePAC{Penalty: c.Cert.Penalty, Bound: pacbayes.KLBound,
 					Loss: pacbayes.Loss{Kind: lossNames[loss], Below: eps, Above: eps}}
 				if parts[1] == "BPin" {
-					o.Bound = pacbayes.SqrtBound
+					o.Bound = pacbayes.PinskerBound
 				}
 				for _, y := range c.Y {
 					o.Scale = append(o.Scale, math.Abs(y))
@@ -170,7 +170,7 @@ func freeObjectives() map[string]objective.FreeForm {
 	return map[string]objective.FreeForm{
 		"svgp": &objective.SVGP{},
 		"kl":   &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 5},
-		"sqrt": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.SqrtBound, Penalty: 5},
+		"sqrt": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.PinskerBound, Penalty: 5},
 		"relative": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 5,
 			Scale: scale},
 	}
@@ -303,7 +303,7 @@ func TestSVGPOptimum(t *testing.T) {
 // TestFreeFormFromCollapsed: from the collapsed posterior of any α the bound is the same.
 func TestFreeFormFromCollapsed(t *testing.T) {
 	for _, alpha := range []float64{0, 0.5, 1} {
-		for _, bound := range []pacbayes.Bound{pacbayes.KLBound, pacbayes.SqrtBound} {
+		for _, bound := range []pacbayes.Inequality{pacbayes.KLBound, pacbayes.PinskerBound} {
 			loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
 			p, at := freeProblem(t, &objective.FreePAC{Loss: loss, Bound: bound, Penalty: 5}, "se", 150, 9)
 			f := p.Split(at)

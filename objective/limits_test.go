@@ -122,7 +122,7 @@ func TestVarianceBeyondFloat64(t *testing.T) {
 
 func TestAlphaIsAParameter(t *testing.T) {
 	x, y := boston(80, 3)
-	for _, b := range []pacbayes.Bound{pacbayes.KLBound, pacbayes.SqrtBound} {
+	for _, b := range []pacbayes.Inequality{pacbayes.KLBound, pacbayes.PinskerBound} {
 		p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 7, LearnAlpha: true,
 			Objective: &objective.SparsePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: b, Penalty: 20}}
 		at := append(append(slices.Repeat([]float64{0.2}, 4), -1), x.Data[:21]...)

@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 	for i := range scale {
 		scale[i] = 1
 	}
-	for _, b := range []pacbayes.Bound{pacbayes.KLBound, pacbayes.SqrtBound} {
+	for _, b := range []pacbayes.Inequality{pacbayes.KLBound, pacbayes.PinskerBound} {
 		for _, l := range []pacbayes.Loss{
 			{Kind: pacbayes.Band, Below: 0.6, Above: 0.6}, {Kind: pacbayes.Gaussian, Below: 0.6, Above: 0.6},
 			{Kind: pacbayes.ClippedSquare, Below: 0.6, Above: 0.6}, {Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8},
@@ -146,7 +146,7 @@ func TestGoldenFullGP(t *testing.T) {
 
 			// With R_S out of the way, B_Pin − √pen-part is the KL alone: its gradient is
 			// checked through a loss nothing can miss.
-			evaluate(&objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1e6, Above: 1e6}, Bound: pacbayes.SqrtBound, Penalty: 0}, at)
+			evaluate(&objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1e6, Above: 1e6}, Bound: pacbayes.PinskerBound, Penalty: 0}, at)
 			slope := 1 / math.Sqrt(8*float64(len(c.Y))*c.KL)
 			for i, v := range golden(gradient) {
 				gradient[i] = v / slope
@@ -167,7 +167,7 @@ func TestGoldenFullGP(t *testing.T) {
 					if b.BGrad != nil {
 						compare(t, name+" B gradient", golden(gradient), b.BGrad)
 					}
-					pin := evaluate(&objective.PAC{Loss: loss, Bound: pacbayes.SqrtBound, Penalty: c.Cert.Penalty, Scale: scale}, at)
+					pin := evaluate(&objective.PAC{Loss: loss, Bound: pacbayes.PinskerBound, Penalty: c.Cert.Penalty, Scale: scale}, at)
 					compare(t, name+" BPin", []float64{pin}, []float64{b.BPin})
 					if b.BPinGrad != nil {
 						compare(t, name+" BPin gradient", golden(gradient), b.BPinGrad)

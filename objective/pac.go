@@ -13,7 +13,7 @@ import (
 // Its value at parameters off the grid is an objective, not a certificate.
 type PAC struct {
 	Loss    pacbayes.Loss
-	Bound   pacbayes.Bound
+	Bound   pacbayes.Inequality
 	Penalty float64   // ln(1/p_θ) + ln(choices) + ln(2√N/δ)
 	Scale   []float64 // |y_raw| in the units of y, for relative losses; else nil
 

@@ -117,7 +117,7 @@ func sparseObjective(t *testing.T, c sparseCase, label string) objective.Sparse 
 	o := &objective.SparsePAC{Alpha: number(strings.TrimPrefix(parts[0], "alpha_")), Penalty: c.Cert.Penalty, Bound: pacbayes.KLBound,
 		Loss: pacbayes.Loss{Kind: lossNames[loss], Below: number(eps), Above: number(eps)}}
 	if parts[2] == "BPin" {
-		o.Bound = pacbayes.SqrtBound
+		o.Bound = pacbayes.PinskerBound
 	}
 	for _, y := range c.Y {
 		o.Scale = append(o.Scale, math.Abs(y))

@@ -18,7 +18,7 @@ import (
 type SparsePAC struct {
 	Alpha   float64 // of D = αλ + s: 1 is the paper's FITC parametrisation
 	Loss    pacbayes.Loss
-	Bound   pacbayes.Bound
+	Bound   pacbayes.Inequality
 	Penalty float64
 	Scale   []float64 // |y_raw| in the units of y, for relative losses; else nil
 }

@@ -1,7 +1,5 @@
 package pacbayes
 
-import "math"
-
 // Risk is the empirical Gibbs risk (Reeb et al. 2018, Eq 24),
 //
 //	R_S = (1/N) Σ_i E_{v ~ N(mean_i, variance_i)} ℓ(y_i, v),
@@ -41,20 +39,6 @@ func PointRisk(l Loss, y, mean, scale []float64) float64 {
 
 // PointRisk is the function PointRisk of the sample; its error is that of Sum.
 func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLosses(l)) }
-
-// lowRisk is the Gibbs risk of min(ℓ, b)/b for b = splitAt.
-func (s Sample) lowRisk(l Loss) (float64, error) {
-	if l.part() == "width" {
-		l.Below *= math.Sqrt(splitAt)
-		return s.Risk(l, nil, nil)
-	}
-	narrow := make([]float64, len(s.Scale))
-	for i, v := range s.Scale {
-		narrow[i] = splitAt * v
-	}
-	s.Scale = narrow
-	return s.Risk(l, nil, nil)
-}
 
 // pointLosses are the losses of the mean at the units at hand, drawLosses the expected losses of a
 // random draw.

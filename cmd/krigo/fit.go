@@ -78,7 +78,7 @@ func (f *objectiveFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo
 	if !(o.Delta > 0 && o.Delta < 1) {
 		return fail(fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", o.Delta))
 	}
-	o.Bound, o.MeanBound = pacbayes.Family(f.bound), pacbayes.Route(f.meanBound)
+	o.Bound, o.MeanBound = pacbayes.Inequality(f.bound), pacbayes.Route(f.meanBound)
 	if l, mixed := strings.CutSuffix(f.grid, ",mixed"); mixed {
 		f.grid, o.GridMixed = l+",2", true
 	}
