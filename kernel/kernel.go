@@ -21,27 +21,6 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// Kind says what a parameter means.
-type Kind string
-
-// The kinds of parameters. Lengthscale parameters are ln l², not ln l.
-const (
-	Lengthscale Kind = "lengthscale"
-	Variance    Kind = "variance"
-	Shape       Kind = "shape"  // a of the rational quadratic
-	Period      Kind = "period" // p of the periodic kernel
-	Constant    Kind = "constant"
-	Slope       Kind = "slope" // coefficient of a linear mean function
-)
-
-// Param describes one parameter. All of a kernel's are natural logarithms; those
-// of a mean function (Constant, Slope) are plain numbers.
-type Param struct {
-	Name string // as in "log_lengthscale2[3]", unique within a kernel
-	Kind Kind   // "" where none of the above fits
-	Dim  int    // the input a lengthscale or slope belongs to, −1 for all
-}
-
 // Kernel is a family of covariance functions on inputs of a fixed dimension.
 // Cov, Pull, Diag and PullDiag work on one block on the calling goroutine;
 // FillBlock, PullBlock and their symmetric forms spread blocks over cores.

@@ -27,7 +27,7 @@ func (p *Periodic) Params() []Param {
 }
 
 // Spec implements Kernel.
-func (p *Periodic) Spec(theta []float64) Spec { return SpecOf("periodic", p, theta) }
+func (p *Periodic) Spec(theta []float64) Spec { return SpecOf("periodic", p.Params(), theta) }
 
 // wave holds the phases of points and their embedding divided by the lengthscales.
 type wave struct {

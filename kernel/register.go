@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -89,4 +90,98 @@ func checkSpec(k Kernel, dim int) {
 	if !same {
 		panic(fmt.Sprintf("kernel: the parameters %v come back from the Spec %v as %v", theta, s, back))
 	}
+}
+
+// Build returns the kernel and parameters θ that a Spec describes, on dim inputs.
+func (s Spec) Build(dim int) (Kernel, []float64, error) {
+	if s.Name == "sum" || s.Name == "product" {
+		return s.buildComposite(dim)
+	}
+	k, err := s.kernel(dim)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(s.Parts) > 0 {
+		return nil, nil, fmt.Errorf("kernel %q takes no \"parts\"", s.Name)
+	}
+	left := s // what no parameter has asked for
+	left.Parameters = maps.Clone(s.Parameters)
+	var theta []float64
+	for _, p := range k.Params() {
+		var v float64
+		name := string(p.Kind)
+		if p.Kind == Lengthscale {
+			if len(left.Lengthscales) == 0 {
+				return nil, nil, s.lengthscales(dim)
+			}
+			name = fmt.Sprintf("lengthscales[%d]", len(s.Lengthscales)-len(left.Lengthscales))
+			v = left.Lengthscales[0] * left.Lengthscales[0]
+			left.Lengthscales = left.Lengthscales[1:]
+		} else if field := left.field(p.Kind); field != nil {
+			v, *field = *field, 0
+		} else {
+			name = p.Label()
+			v = left.Parameters[name]
+			delete(left.Parameters, name)
+		}
+		if !(v > 0) || math.IsInf(v, 1) {
+			return nil, nil, fmt.Errorf("kernel %q: %q must be a positive number", s.Name, name)
+		}
+		theta = append(theta, math.Log(v))
+	}
+	for _, kind := range []Kind{Variance, Shape, Period} {
+		if *left.field(kind) != 0 {
+			return nil, nil, fmt.Errorf("kernel %q has no %q", s.Name, string(kind))
+		}
+	}
+	if len(left.Parameters) > 0 {
+		return nil, nil, fmt.Errorf("kernel %q has no parameter %q", s.Name, slices.Sorted(maps.Keys(left.Parameters))[0])
+	}
+	if len(left.Lengthscales) > 0 {
+		return nil, nil, s.lengthscales(dim)
+	}
+	return k, theta, nil
+}
+
+// kernel returns the kernel of that name, under ARD where the parameters are those of ARD.
+func (s Spec) kernel(dim int) (Kernel, error) {
+	if len(s.Parameters) > 0 && len(s.Lengthscales) == 0 {
+		k, err := named(s.Name, dim, true)
+		if err != nil || s.hasParametersOf(k) {
+			return k, err
+		}
+	}
+	return named(s.Name, dim, len(s.Lengthscales) > 1 || len(s.Lengthscales) == 1 && dim == 1)
+}
+
+// hasParametersOf says whether the parameters without a kind are those of k.
+func (s Spec) hasParametersOf(k Kernel) bool {
+	like := SpecOf(s.Name, k.Params(), make([]float64, len(k.Params())))
+	return maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true })
+}
+
+func (s Spec) lengthscales(dim int) error {
+	return fmt.Errorf("kernel %q has %d lengthscales: give one for all inputs or %d", s.Name, len(s.Lengthscales), dim)
+}
+
+func (s Spec) buildComposite(dim int) (Kernel, []float64, error) {
+	if len(s.Parts) == 0 {
+		return nil, nil, fmt.Errorf("kernel %q has no \"parts\"", s.Name)
+	}
+	if s.Variance != 0 || s.Shape != 0 || s.Period != 0 || len(s.Lengthscales) > 0 || len(s.Parameters) > 0 {
+		return nil, nil, fmt.Errorf("kernel %q has parameters only in its \"parts\"", s.Name)
+	}
+	var parts []Kernel
+	var theta []float64
+	for _, part := range s.Parts {
+		k, th, err := part.Build(dim)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts, theta = append(parts, k), append(theta, th...)
+	}
+	if s.Name == "product" {
+		return Product(parts...), theta, nil
+	}
+	return Sum(parts...), theta, nil
 }

@@ -17,7 +17,7 @@ type Linear struct{}
 func (Linear) Params() []Param { return varianceOnly }
 
 // Spec implements Kernel.
-func (l Linear) Spec(theta []float64) Spec { return SpecOf("linear", l, theta) }
+func (Linear) Spec(theta []float64) Spec { return SpecOf("linear", varianceOnly, theta) }
 
 // Cov implements Kernel.
 func (Linear) Cov(theta []float64, a, b, k matrix.Dense) {
@@ -71,9 +71,9 @@ func (c indicator) Params() []Param { return varianceOnly }
 
 func (c indicator) Spec(theta []float64) Spec {
 	if c.white {
-		return SpecOf("white", c, theta)
+		return SpecOf("white", varianceOnly, theta)
 	}
-	return SpecOf("constant", c, theta)
+	return SpecOf("constant", varianceOnly, theta)
 }
 
 func (c indicator) holds(a, b []float64) bool { return !c.white || slices.Equal(a, b) }

@@ -8,6 +8,30 @@ import (
 	"strings"
 )
 
+// Kind says what a parameter means.
+type Kind string
+
+// The kinds of parameters. Lengthscale parameters are ln l², not ln l.
+const (
+	Lengthscale Kind = "lengthscale"
+	Variance    Kind = "variance"
+	Shape       Kind = "shape"  // a of the rational quadratic
+	Period      Kind = "period" // p of the periodic kernel
+	Constant    Kind = "constant"
+	Slope       Kind = "slope" // coefficient of a linear mean function
+)
+
+// Param describes one parameter. All of a kernel's are natural logarithms; those
+// of a mean function (Constant, Slope) are plain numbers.
+type Param struct {
+	Name string // as in "log_lengthscale2[3]", unique within a kernel
+	Kind Kind   // "" where none of the above fits
+	Dim  int    // the input a lengthscale or slope belongs to, −1 for all
+}
+
+// Label names the parameter itself, of which θ holds the logarithm: "weight[2]" of "log_weight[2]".
+func (p Param) Label() string { return strings.TrimPrefix(p.Name, "log_") }
+
 // Spec is a kernel and its parameters as people write them: variances and
 // lengthscales themselves, not logarithms. One lengthscale stands for all inputs.
 type Spec struct {
@@ -19,9 +43,6 @@ type Spec struct {
 	Parameters   map[string]float64 `json:"parameters,omitempty"` // of no such kind, by Param.Label
 	Parts        []Spec             `json:"parts,omitempty"`
 }
-
-// Label names the parameter itself, of which θ holds the logarithm: "weight[2]" of "log_weight[2]".
-func (p Param) Label() string { return strings.TrimPrefix(p.Name, "log_") }
 
 // field is where a Spec holds the one parameter of a kind; nil for kinds of which there may be several.
 func (s *Spec) field(kind Kind) *float64 {
@@ -36,12 +57,12 @@ func (s *Spec) field(kind Kind) *float64 {
 	return nil
 }
 
-// SpecOf returns the Spec of a kernel (no sum or product) with that name at θ. The kind of a parameter
+// SpecOf returns the Spec of a kernel (no sum or product) with that name and these parameters at θ. The kind of a parameter
 // says where it stands: lengthscales in a list, one variance, shape and period in fields of their own, and others, of
 // kind "", by their labels.
-func SpecOf(name string, k Kernel, theta []float64) Spec {
+func SpecOf(name string, params []Param, theta []float64) Spec {
 	s := Spec{Name: name}
-	for i, p := range k.Params() {
+	for i, p := range params {
 		if p.Kind == Lengthscale {
 			s.Lengthscales = append(s.Lengthscales, math.Exp(theta[i]/2)) // of ln l²
 		} else if field := s.field(p.Kind); field != nil {
@@ -54,100 +75,6 @@ func SpecOf(name string, k Kernel, theta []float64) Spec {
 		}
 	}
 	return s
-}
-
-// Build returns the kernel and parameters θ that a Spec describes, on dim inputs.
-func (s Spec) Build(dim int) (Kernel, []float64, error) {
-	if s.Name == "sum" || s.Name == "product" {
-		return s.buildComposite(dim)
-	}
-	k, err := s.kernel(dim)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(s.Parts) > 0 {
-		return nil, nil, fmt.Errorf("kernel %q takes no \"parts\"", s.Name)
-	}
-	left := s // what no parameter has asked for
-	left.Parameters = maps.Clone(s.Parameters)
-	var theta []float64
-	for _, p := range k.Params() {
-		var v float64
-		name := string(p.Kind)
-		if p.Kind == Lengthscale {
-			if len(left.Lengthscales) == 0 {
-				return nil, nil, s.lengthscales(dim)
-			}
-			name = fmt.Sprintf("lengthscales[%d]", len(s.Lengthscales)-len(left.Lengthscales))
-			v = left.Lengthscales[0] * left.Lengthscales[0]
-			left.Lengthscales = left.Lengthscales[1:]
-		} else if field := left.field(p.Kind); field != nil {
-			v, *field = *field, 0
-		} else {
-			name = p.Label()
-			v = left.Parameters[name]
-			delete(left.Parameters, name)
-		}
-		if !(v > 0) || math.IsInf(v, 1) {
-			return nil, nil, fmt.Errorf("kernel %q: %q must be a positive number", s.Name, name)
-		}
-		theta = append(theta, math.Log(v))
-	}
-	for _, kind := range []Kind{Variance, Shape, Period} {
-		if *left.field(kind) != 0 {
-			return nil, nil, fmt.Errorf("kernel %q has no %q", s.Name, string(kind))
-		}
-	}
-	if len(left.Parameters) > 0 {
-		return nil, nil, fmt.Errorf("kernel %q has no parameter %q", s.Name, slices.Sorted(maps.Keys(left.Parameters))[0])
-	}
-	if len(left.Lengthscales) > 0 {
-		return nil, nil, s.lengthscales(dim)
-	}
-	return k, theta, nil
-}
-
-// kernel returns the kernel of that name, under ARD where the parameters are those of ARD.
-func (s Spec) kernel(dim int) (Kernel, error) {
-	if len(s.Parameters) > 0 && len(s.Lengthscales) == 0 {
-		k, err := named(s.Name, dim, true)
-		if err != nil || s.hasParametersOf(k) {
-			return k, err
-		}
-	}
-	return named(s.Name, dim, len(s.Lengthscales) > 1 || len(s.Lengthscales) == 1 && dim == 1)
-}
-
-// hasParametersOf says whether the parameters without a kind are those of k.
-func (s Spec) hasParametersOf(k Kernel) bool {
-	like := SpecOf(s.Name, k, make([]float64, len(k.Params())))
-	return maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true })
-}
-
-func (s Spec) lengthscales(dim int) error {
-	return fmt.Errorf("kernel %q has %d lengthscales: give one for all inputs or %d", s.Name, len(s.Lengthscales), dim)
-}
-
-func (s Spec) buildComposite(dim int) (Kernel, []float64, error) {
-	if len(s.Parts) == 0 {
-		return nil, nil, fmt.Errorf("kernel %q has no \"parts\"", s.Name)
-	}
-	if s.Variance != 0 || s.Shape != 0 || s.Period != 0 || len(s.Lengthscales) > 0 || len(s.Parameters) > 0 {
-		return nil, nil, fmt.Errorf("kernel %q has parameters only in its \"parts\"", s.Name)
-	}
-	var parts []Kernel
-	var theta []float64
-	for _, part := range s.Parts {
-		k, th, err := part.Build(dim)
-		if err != nil {
-			return nil, nil, err
-		}
-		parts, theta = append(parts, k), append(theta, th...)
-	}
-	if s.Name == "product" {
-		return Product(parts...), theta, nil
-	}
-	return Sum(parts...), theta, nil
 }
 
 // String returns the specification as people read it: "se (variance 1, lengthscales 0.5 2)".

@@ -51,7 +51,7 @@ func (s *Stationary) Params() []Param {
 }
 
 // Spec implements Kernel.
-func (s *Stationary) Spec(theta []float64) Spec { return SpecOf(s.name, s, theta) }
+func (s *Stationary) Spec(theta []float64) Spec { return SpecOf(s.name, s.Params(), theta) }
 
 // unpack returns the ln l² (one or dim of them), the shape a and σ².
 func (s *Stationary) unpack(theta []float64) (logL2 []float64, shape, variance float64) {

@@ -34,7 +34,9 @@ func (m mixture) Params() []kernel.Param {
 	return all
 }
 
-func (m mixture) Spec(theta []float64) kernel.Spec { return kernel.SpecOf("spectral", m, theta) }
+func (m mixture) Spec(theta []float64) kernel.Spec {
+	return kernel.SpecOf("spectral", m.Params(), theta)
+}
 
 // pair returns k(a, b), and adds bar times its derivatives to dTheta and dA, unless that is nil, or both are.
 func (m mixture) pair(theta, a, b []float64, bar float64, dTheta, dA []float64) (k float64) {
