@@ -23,7 +23,7 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 		"Choices of":                      {tempered, func(m *krigo.Model) { m.Terms.Choices = 1 }},
 		"Delta":                           {plain, func(m *krigo.Model) { m.Terms.Delta = 0.1 }},
 		"Loss":                            {plain, func(m *krigo.Model) { m.Terms.Loss.Below *= 2; m.Terms.EpsilonRaw *= 2 }},
-		"Family":                          {fixed, func(m *krigo.Model) { m.Terms.Family = "maurer" }},
+		"Inequality":                      {fixed, func(m *krigo.Model) { m.Terms.Inequality = "maurer" }},
 		"Route":                           {fixed, func(m *krigo.Model) { m.Terms.Route = "both" }},
 		"Promise":                         {fixed, func(m *krigo.Model) { m.Terms.Promise = 0.3 }},
 		"Scaling":                         {plain, func(m *krigo.Model) { m.Scaling.Source, m.Terms.Scaling = dataset.Declared, dataset.Declared }},

@@ -99,15 +99,16 @@ func BoundEvidence(m *Model, d *dataset.Data) (*EvidenceBounds, error) {
 // Gradient mirrors Params: derivatives with respect to ln l (not ln l²), ln σ_s²,
 // ln σ_n² and other logarithms, and plain ones for the mean. A sum or product has Parts.
 type Gradient struct {
-	LogVariance      *float64    `json:"log_variance,omitempty"`
-	LogLengthscales  []float64   `json:"log_lengthscales,omitempty"`
-	LogShape         *float64    `json:"log_shape,omitempty"`
-	LogPeriod        *float64    `json:"log_period,omitempty"`
-	Parts            []Gradient  `json:"parts,omitempty"`
-	LogNoiseVariance *float64    `json:"log_noise_variance,omitempty"`
-	Mean             *MeanParams `json:"mean,omitempty"`
-	Inducing         [][]float64 `json:"inducing,omitempty"`
-	Posterior        *FreeParams `json:"posterior,omitempty"`
+	LogVariance      *float64           `json:"log_variance,omitempty"`
+	LogLengthscales  []float64          `json:"log_lengthscales,omitempty"`
+	LogShape         *float64           `json:"log_shape,omitempty"`
+	LogPeriod        *float64           `json:"log_period,omitempty"`
+	Parameters       map[string]float64 `json:"parameters,omitempty"` // of a registered kernel, by name
+	Parts            []Gradient         `json:"parts,omitempty"`
+	LogNoiseVariance *float64           `json:"log_noise_variance,omitempty"`
+	Mean             *MeanParams        `json:"mean,omitempty"`
+	Inducing         [][]float64        `json:"inducing,omitempty"`
+	Posterior        *FreeParams        `json:"posterior,omitempty"`
 }
 
 // Evaluate computes the objective, its gradient, and the certificate at the parameters
@@ -186,7 +187,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		e.StandardError = &estimate.StandardError
 		errors := estimate.GradientErrors
 		e.GradientError = &Gradient{LogNoiseVariance: &errors[g]}
-		e.GradientError.of(params.Kernel, &errors)
+		e.GradientError.of(k, &errors)
 	}
 	var d objective.FreeFormParts
 	if free != nil {
@@ -202,7 +203,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
 		d.Z = linalg.Of(len(params.Inducing), p.data.Cols, gradient[g+1:])
 	}
-	e.Gradient.of(params.Kernel, &d.Theta)
+	e.Gradient.of(k, &d.Theta)
 	if len(d.LogNoise) > 0 {
 		e.Gradient.LogNoiseVariance = &d.LogNoise[0]
 	}
@@ -260,29 +261,33 @@ func startFree(free *objective.FreeFormProblem, f family, x []float64, given *Fr
 }
 
 // of fills in a kernel's derivatives, taken off the front of d.
-func (g *Gradient) of(s kernel.Spec, d *[]float64) {
-	if len(s.Parts) > 0 {
-		g.Parts = make([]Gradient, len(s.Parts))
-		for i, part := range s.Parts {
+func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
+	if parts := kernel.Parts(k); parts != nil {
+		g.Parts = make([]Gradient, len(parts))
+		for i, part := range parts {
 			g.Parts[i].of(part, d)
 		}
 		return
 	}
-	next := func() *float64 {
+	for _, p := range k.Params() {
 		v := (*d)[0]
 		*d = (*d)[1:]
-		return &v
+		switch p.Kind {
+		case kernel.Lengthscale:
+			g.LogLengthscales = append(g.LogLengthscales, 2*v) // from ln l² to ln l
+		case kernel.Variance:
+			g.LogVariance = &v
+		case kernel.Shape:
+			g.LogShape = &v
+		case kernel.Period:
+			g.LogPeriod = &v
+		default:
+			if g.Parameters == nil {
+				g.Parameters = map[string]float64{}
+			}
+			g.Parameters[p.Name] = v
+		}
 	}
-	for range s.Lengthscales {
-		g.LogLengthscales = append(g.LogLengthscales, 2**next()) // from ln l² to ln l
-	}
-	if s.Shape > 0 {
-		g.LogShape = next()
-	}
-	if s.Period > 0 {
-		g.LogPeriod = next()
-	}
-	g.LogVariance = next()
 }
 
 // Recertification is what Certify finds.

@@ -83,9 +83,9 @@ func (o *Options) setPrior() {
 		}
 	}
 	if o.Bound == "" {
-		o.Bound = pacbayes.KLFamily
+		o.Bound = pacbayes.KLBound
 		if o.learns() {
-			o.Bound = pacbayes.MaurerFamily // never above kl; the grid prior's stays the paper's
+			o.Bound = pacbayes.MaurerBound // never above kl; the grid prior's stays the paper's
 		}
 	}
 }
@@ -138,8 +138,8 @@ func (o Options) pac() bool { return o.Objective == "kl-pac" || o.Objective == "
 func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 	t := pacbayes.Terms{Loss: loss, Delta: o.Delta, Grid: o.Grid, Choices: choices, Scaling: o.Scaling,
 		Informed: o.Prior == "informed", Promise: o.Promise}
-	if o.Bound != pacbayes.KLFamily {
-		t.Family = o.Bound
+	if o.Bound != pacbayes.KLBound {
+		t.Inequality = o.Bound
 	}
 	if o.MeanBound != pacbayes.Twice {
 		t.Route = o.MeanBound
@@ -173,7 +173,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 	}
 	own := o
 	own.Prior, own.PosteriorLearnt, own.PosteriorFree, own.Temper = "grid", false, false, nil
-	own.Bound, own.MeanBound, own.Promise = pacbayes.KLFamily, pacbayes.Twice, 0
+	own.Bound, own.MeanBound, own.Promise = pacbayes.KLBound, pacbayes.Twice, 0
 	own.LearnAlpha = o.LearnAlpha && o.pac()
 	families := first.families(own)
 	if own, err = first.method(own, families[0]); err != nil {

@@ -35,7 +35,7 @@ func TestInformed(t *testing.T) {
 		{"sparse", krigo.Options{Objective: "vfe", Inducing: 20, Promise: 0.7}, false, math.Ln2},
 		{"svgp", krigo.Options{Objective: "svgp", Inducing: 10, Epochs: 30, ARD: "off"}, false, 0},
 		{"tempered", krigo.Options{Objective: "evidence", MeanBound: pacbayes.Twice, Temper: []float64{1, 0.1}}, false, math.Ln2},
-		{"both", krigo.Options{Objective: "evidence", MeanBound: pacbayes.Both, Bound: pacbayes.BettingFamily}, false, math.Ln2},
+		{"both", krigo.Options{Objective: "evidence", MeanBound: pacbayes.Both, Bound: pacbayes.BettingBound}, false, math.Ln2},
 		{"learnt, full", krigo.Options{Objective: "evidence", PosteriorLearnt: true, PriorShare: 0.3}, true, 0},
 		{"learnt, sparse", krigo.Options{Objective: "vfe", Inducing: 12, PosteriorLearnt: true, Temper: []float64{1, 0.3}, LearnAlpha: true}, true, math.Ln2},
 		{"free", krigo.Options{Objective: "fitc", Inducing: 8, PosteriorFree: true, ARD: "off"}, true, 0},
@@ -394,7 +394,7 @@ func TestInformedUsage(t *testing.T) {
 		"learnt on the prior rows alone": {Prior: "informed", Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}},
 		"which train for the bound":      {Objective: "evidence", GridMixed: true},
 		"bound of its own only":          {Objective: "kl-pac", MeanBound: pacbayes.Direct},
-		"fixed before":                   {Objective: "kl-pac", Bound: pacbayes.BettingFamily},
+		"fixed before":                   {Objective: "kl-pac", Bound: pacbayes.BettingBound},
 		"promise 1.5":                    {Promise: 1.5},
 		"calibration-fraction 1":         {CalibrationFraction: 1},
 	} {

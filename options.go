@@ -66,15 +66,15 @@ type Options struct {
 	Grid         pacbayes.Grid
 
 	// The prior, and what is promised: see informed.go and package pacbayes.
-	Prior           string          // grid, or informed: learnt on the prior rows by the objective; "": grid where an objective is given
-	PriorShare      float64         // of the rows but for test and calibration rows; 0: of an informed prior 0.7 to 0.8, by their number, else what scaling takes
-	Temper          []float64       // informed: factors of the prior's covariance, chosen among on the certified rows; nil: 1
-	PosteriorLearnt bool            // informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
-	Bound           pacbayes.Family // the inequality; "": kl, of a posterior learnt from an informed prior maurer
-	MeanBound       pacbayes.Route  // to the mean's bound; "": direct where nothing is learnt on the certified rows, else twice
-	Promise         float64         // share of predictions for which a band is looked for; 0: none
-	GridMixed       bool            // p_θ mixes grids of 0, 1 and 2 digits, under ARD also kernels with few different lengthscales: see coarse.go
-	tied            int             // different lengthscales of the mixed grid's prior, 0: as many as inputs
+	Prior           string              // grid, or informed: learnt on the prior rows by the objective; "": grid where an objective is given
+	PriorShare      float64             // of the rows but for test and calibration rows; 0: of an informed prior 0.7 to 0.8, by their number, else what scaling takes
+	Temper          []float64           // informed: factors of the prior's covariance, chosen among on the certified rows; nil: 1
+	PosteriorLearnt bool                // informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
+	Bound           pacbayes.Inequality // the inequality; "": kl, of a posterior learnt from an informed prior maurer
+	MeanBound       pacbayes.Route      // to the mean's bound; "": direct where nothing is learnt on the certified rows, else twice
+	Promise         float64             // share of predictions for which a band is looked for; 0: none
+	GridMixed       bool                // p_θ mixes grids of 0, 1 and 2 digits, under ARD also kernels with few different lengthscales: see coarse.go
+	tied            int                 // different lengthscales of the mixed grid's prior, 0: as many as inputs
 
 	// CalibrationFraction is the share of the rows set aside for conformal intervals.
 	CalibrationFraction float64

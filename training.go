@@ -61,7 +61,7 @@ type problem interface {
 func (p *prepared) newProblem(o Options, f family, choices int) problem {
 	bound := pacbayes.KLBound
 	if o.Objective == "sqrt-pac" {
-		bound = pacbayes.SqrtBound
+		bound = pacbayes.PinskerBound
 	}
 	penalty := p.terms(o, f, choices).Penalty(p.n)
 	if o.estimatesRenyi() {
@@ -378,7 +378,7 @@ func (p *prepared) checkInit(o Options, families []family) error {
 }
 
 func sameShape(a, b kernel.Spec) bool {
-	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && slices.EqualFunc(a.Parts, b.Parts, sameShape)
+	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && len(a.Parameters) == len(b.Parameters) && slices.EqualFunc(a.Parts, b.Parts, sameShape)
 }
 
 // chooseInducing sets the inducing inputs that training starts from. Where the choice

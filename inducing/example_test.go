@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 
 	"github.com/krigo-gp/krigo/inducing"
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // How many inducing inputs do 1,000 points between 0 and 10 need, and where?
 func Example() {
-	x := linalg.New(1000, 1)
+	x := matrix.New(1000, 1)
 	for i := range x.Data {
 		x.Data[i] = 10 * float64(i) / 999
 	}

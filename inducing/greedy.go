@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 const (
@@ -42,14 +43,14 @@ type Approximation struct {
 // nothing is left to explain: rows that repeat others are never chosen. Time O(NM²),
 // memory O(NM) up to 256 MiB; where that is passed, it works on a random subset of the
 // rows, always the same.
-func Greedy(k kernel.Kernel, theta []float64, x linalg.Matrix, m int) (Approximation, error) {
+func Greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int) (Approximation, error) {
 	return greedy(k, theta, x, m, negligible, greedyBytes)
 }
 
 // AutoSize is Greedy until a share of at most tolerance is left unexplained: len(Rows) is
 // the smallest number of greedily chosen inducing inputs that leave no more. capped says
 // that maxM weren't enough.
-func AutoSize(k kernel.Kernel, theta []float64, x linalg.Matrix, maxM int, tolerance float64) (a Approximation, capped bool, err error) {
+func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int, tolerance float64) (a Approximation, capped bool, err error) {
 	if !(tolerance >= 0 && tolerance < 1) {
 		return a, false, fmt.Errorf("a tolerance of %g: want a share of the prior's variance, from 0 up to 1", tolerance)
 	}
@@ -58,7 +59,7 @@ func AutoSize(k kernel.Kernel, theta []float64, x linalg.Matrix, maxM int, toler
 	return a, a.Share > tolerance, err
 }
 
-func greedy(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, tolerance float64, bytes int) (Approximation, error) {
+func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance float64, bytes int) (Approximation, error) {
 	if err := check(x, m); err != nil {
 		return Approximation{}, err
 	}
@@ -99,7 +100,7 @@ func greedy(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, tolerance 
 }
 
 // trace returns tr K(X, X).
-func trace(k kernel.Kernel, theta []float64, x linalg.Matrix) (float64, error) {
+func trace(k kernel.Kernel, theta []float64, x matrix.Dense) (float64, error) {
 	diag := make([]float64, x.Rows)
 	k.Diag(theta, x, diag)
 	t := linalg.Sum(diag)

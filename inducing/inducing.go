@@ -19,19 +19,20 @@ import (
 	"gonum.org/v1/gonum/stat/sampleuv"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Set is inducing inputs that are rows of X.
 type Set struct {
-	Rows []int         // in the order in which they were chosen
-	Z    linalg.Matrix // their inputs, a row each
+	Rows []int        // in the order in which they were chosen
+	Z    matrix.Dense // their inputs, a row each
 }
 
-func setOf(x linalg.Matrix, rows []int) Set { return Set{Rows: rows, Z: take(x, rows)} }
+func setOf(x matrix.Dense, rows []int) Set { return Set{Rows: rows, Z: take(x, rows)} }
 
 // Random returns m rows drawn without replacement. Rows with equal inputs aren't drawn
 // twice while others remain.
-func Random(x linalg.Matrix, m int, rng *rand.Rand) (Set, error) {
+func Random(x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 	if err := check(x, m); err != nil {
 		return Set{}, err
 	}
@@ -56,7 +57,7 @@ func Random(x linalg.Matrix, m int, rng *rand.Rand) (Set, error) {
 	return setOf(x, append(rows, repeats[:m-len(rows)]...)), nil
 }
 
-func check(x linalg.Matrix, m int) error {
+func check(x matrix.Dense, m int) error {
 	switch {
 	case m < 1:
 		return fmt.Errorf("%d inducing inputs: at least one is needed", m)
@@ -68,7 +69,7 @@ func check(x linalg.Matrix, m int) error {
 	return nil
 }
 
-func finite(x linalg.Matrix) bool {
+func finite(x matrix.Dense) bool {
 	for i := range x.Rows {
 		if !linalg.Finite(x.Row(i)) {
 			return false
@@ -78,8 +79,8 @@ func finite(x linalg.Matrix) bool {
 }
 
 // take copies rows of x.
-func take(x linalg.Matrix, rows []int) linalg.Matrix {
-	z := linalg.New(len(rows), x.Cols)
+func take(x matrix.Dense, rows []int) matrix.Dense {
+	z := matrix.New(len(rows), x.Cols)
 	for i, r := range rows {
 		if x.Cols == 0 {
 			break

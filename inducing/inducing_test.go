@@ -20,12 +20,13 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-func gaussian(n, d int, seed uint64) linalg.Matrix {
-	rng, x := source(seed), linalg.New(n, d)
+func gaussian(n, d int, seed uint64) matrix.Dense {
+	rng, x := source(seed), matrix.New(n, d)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
@@ -33,12 +34,12 @@ func gaussian(n, d int, seed uint64) linalg.Matrix {
 }
 
 // repeated is each row of x twice.
-func repeated(x linalg.Matrix) linalg.Matrix {
-	return linalg.Of(2*x.Rows, x.Cols, slices.Concat(x.Data, x.Data))
+func repeated(x matrix.Dense) matrix.Dense {
+	return matrix.Of(2*x.Rows, x.Cols, slices.Concat(x.Data, x.Data))
 }
 
 // distinct counts the rows of z that differ.
-func distinct(z linalg.Matrix) int {
+func distinct(z matrix.Dense) int {
 	seen := map[string]bool{}
 	for i := range z.Rows {
 		seen[fmt.Sprint(z.Row(i))] = true
@@ -47,22 +48,22 @@ func distinct(z linalg.Matrix) int {
 }
 
 // choosers are all ways to choose, as functions of X, M and a seed.
-func choosers(k kernel.Kernel, theta []float64) map[string]func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) {
-	return map[string]func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error){
-		"random": func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) {
+func choosers(k kernel.Kernel, theta []float64) map[string]func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error) {
+	return map[string]func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error){
+		"random": func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error) {
 			s, err := Random(x, m, source(seed))
 			return s.Z, err
 		},
-		"kmeans": func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) { return KMeans(x, m, source(seed)) },
-		"greedy": func(x linalg.Matrix, m int, _ uint64) (linalg.Matrix, error) {
+		"kmeans": func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error) { return KMeans(x, m, source(seed)) },
+		"greedy": func(x matrix.Dense, m int, _ uint64) (matrix.Dense, error) {
 			a, err := Greedy(k, theta, x, m)
 			return a.Z, err
 		},
-		"kdpp": func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) {
+		"kdpp": func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error) {
 			s, err := KDPP(k, theta, x, m, source(seed))
 			return s.Z, err
 		},
-		"chain": func(x linalg.Matrix, m int, seed uint64) (linalg.Matrix, error) {
+		"chain": func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error) {
 			rows, err := swapped(k, theta, x, m, 1e-10, source(seed))
 			return take(x, rows), err
 		},
@@ -144,7 +145,7 @@ func TestChoosers(t *testing.T) {
 }
 
 func TestRandomRows(t *testing.T) {
-	x := linalg.Of(4, 1, []float64{0, math.Copysign(0, -1), 1, 2})
+	x := matrix.Of(4, 1, []float64{0, math.Copysign(0, -1), 1, 2})
 	for seed := range uint64(20) {
 		s, err := Random(x, 3, source(seed))
 		if err != nil || distinct(take(x, s.Rows)) != 3 || slices.Contains(s.Rows, 0) && slices.Contains(s.Rows, 1) {
@@ -153,7 +154,7 @@ func TestRandomRows(t *testing.T) {
 	}
 }
 
-func inertia(x, z linalg.Matrix) float64 {
+func inertia(x, z matrix.Dense) float64 {
 	var s float64
 	for i := range x.Rows {
 		d := math.Inf(1)
@@ -169,7 +170,7 @@ func TestKMeansFindsClusters(t *testing.T) {
 	const clusters, each = 12, 40
 	centres, noise := gaussian(clusters, 4, 1), gaussian(clusters*each, 4, 2)
 	linalg.Scale(0.01, noise.Data)
-	mean := linalg.New(clusters, 4)
+	mean := matrix.New(clusters, 4)
 	for i := range noise.Rows {
 		linalg.Axpy(1, centres.Row(i%clusters), noise.Row(i))
 		linalg.Axpy(1./each, noise.Row(i), mean.Row(i%clusters))
@@ -197,7 +198,7 @@ func TestKMeansInertia(t *testing.T) {
 	if err := json.Unmarshal(data, &g); err != nil {
 		t.Fatal(err)
 	}
-	x := linalg.Of(len(g.X), len(g.X[0]), slices.Concat(g.X...))
+	x := matrix.Of(len(g.X), len(g.X[0]), slices.Concat(g.X...))
 	for clusters, best := range g.Inertia {
 		m, _ := strconv.Atoi(clusters)
 		least := math.Inf(1)
@@ -221,8 +222,8 @@ func TestKMeansInertia(t *testing.T) {
 
 // TestKMeansEmptyCluster starts two centres where only one can keep rows.
 func TestKMeansEmptyCluster(t *testing.T) {
-	x := linalg.Of(5, 1, []float64{0, 1, 10, 11, 50})
-	z := linalg.Of(3, 1, []float64{0, 0, 10})
+	x := matrix.Of(5, 1, []float64{0, 1, 10, 11, 50})
+	z := matrix.Of(3, 1, []float64{0, 0, 10})
 	lloyd(x, z)
 	slices.Sort(z.Data)
 	if !slices.Equal(z.Data, []float64{0.5, 10.5, 50}) {
@@ -230,16 +231,16 @@ func TestKMeansEmptyCluster(t *testing.T) {
 	}
 }
 
-func covariance(k kernel.Kernel, theta []float64, x linalg.Matrix) linalg.Matrix {
-	c := linalg.New(x.Rows, x.Rows)
+func covariance(k kernel.Kernel, theta []float64, x matrix.Dense) matrix.Dense {
+	c := matrix.New(x.Rows, x.Rows)
 	kernel.FillSymmetric(k, theta, x, c)
 	return c
 }
 
 // naiveGreedy forms the Schur complement anew for every row that is chosen.
-func naiveGreedy(cov linalg.Matrix, m int) (rows []int, left []float64) {
+func naiveGreedy(cov matrix.Dense, m int) (rows []int, left []float64) {
 	n := cov.Rows
-	s := linalg.New(n, n)
+	s := matrix.New(n, n)
 	s.CopyFrom(cov)
 	for range m {
 		best := 0
@@ -324,7 +325,7 @@ func TestGreedyAhead(t *testing.T) {
 	var left []float64
 	for range m {
 		i := floats.MaxIdx(f.Left)
-		f.Add(i, func(r0, r1 int, column linalg.Matrix) { k.Cov(theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column) })
+		f.Add(i, func(r0, r1 int, column matrix.Dense) { k.Cov(theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column) })
 		left = append(left, linalg.Sum(f.Left))
 	}
 	for _, m := range []int{1, 63, 64, 65, m} {
@@ -368,8 +369,8 @@ func TestGreedyOnASubset(t *testing.T) {
 }
 
 // explained returns tr Q = tr(K_XZ K_ZZ⁻¹K_ZX).
-func explained(k kernel.Kernel, theta []float64, x, z linalg.Matrix) float64 {
-	l, v := covariance(k, theta, z), linalg.New(z.Rows, x.Rows)
+func explained(k kernel.Kernel, theta []float64, x, z matrix.Dense) float64 {
+	l, v := covariance(k, theta, z), matrix.New(z.Rows, x.Rows)
 	if err := linalg.Cholesky(l); err != nil {
 		panic(err)
 	}

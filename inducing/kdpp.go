@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 // expected tr(K − Q) is at most (M+1) Σ_{m>M} λ_m(K), the premise of the theory's choice
 // of M. On longer tables it is the state of a Markov chain after ChainSteps proposals,
 // in time O(NM²) for its start and O(M²) a step: close to a k-DPP, without a guarantee.
-func KDPP(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, rng *rand.Rand) (Set, error) {
+func KDPP(k kernel.Kernel, theta []float64, x matrix.Dense, m int, rng *rand.Rand) (Set, error) {
 	if err := check(x, m); err != nil {
 		return Set{}, err
 	}
@@ -53,9 +54,9 @@ func KDPP(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, rng *rand.Ra
 // Kulesza & Taskar 2012: M eigenvectors with probability ∝ Π λ_i, then rows from the
 // projection A = Σ u_i u_iᵀ onto their span, each ∝ its variance given those before it
 // under A as a covariance.
-func decomposed(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, jitter float64, rng *rand.Rand) ([]int, error) {
+func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64, rng *rand.Rand) ([]int, error) {
 	n := x.Rows
-	cov := linalg.New(n, n)
+	cov := matrix.New(n, n)
 	kernel.FillSymmetric(k, theta, x, cov)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(mat.NewSymDense(n, cov.Data), true) {
@@ -69,7 +70,7 @@ func decomposed(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, jitter
 	eigen.VectorsTo(&vectors)
 
 	chosen := eigenvectors(lambda, m, rng)
-	u, diag := linalg.New(n, m), make([]float64, n)
+	u, diag := matrix.New(n, m), make([]float64, n)
 	for i := range n {
 		row := u.Row(i)
 		for c, j := range chosen {
@@ -80,7 +81,7 @@ func decomposed(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, jitter
 	f := iterative.NewPartialCholesky(diag, m)
 	for range m {
 		i := draw(f.Left, rng)
-		f.Add(i, func(r0, r1 int, column linalg.Matrix) {
+		f.Add(i, func(r0, r1 int, column matrix.Dense) {
 			linalg.Gemv(false, 1, u.RowRange(r0, r1), u.Row(i), 0, column.Data)
 		})
 	}
@@ -92,7 +93,7 @@ func decomposed(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, jitter
 // leave the range of numbers soon, so they too are kept as logarithms.
 func eigenvectors(logLambda []float64, m int, rng *rand.Rand) []int {
 	n := len(logLambda)
-	e := linalg.New(n+1, m+1)
+	e := matrix.New(n+1, m+1)
 	for l := 1; l <= m; l++ {
 		e.Set(0, l, math.Inf(-1))
 	}
@@ -123,7 +124,7 @@ func logAdd(a, b float64) float64 {
 }
 
 // swapped runs the chain from Greedy's rows.
-func swapped(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, jitter float64, rng *rand.Rand) ([]int, error) {
+func swapped(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64, rng *rand.Rand) ([]int, error) {
 	start, err := Greedy(k, theta, x, m)
 	if err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func swapped(k kernel.Kernel, theta []float64, x linalg.Matrix, m int, jitter fl
 // With S = rows, W = (K_SS + jI)⁻¹, b = K_S,r and u = W b, row r has variance
 // s = k_rr + j − bᵀu given S; without the i-th row the two have s + u_i²/W_ii and
 // 1/W_ii, and their quotient is the ratio.
-func swap(k kernel.Kernel, theta []float64, x linalg.Matrix, rows []int, jitter float64, steps int, rng *rand.Rand) error {
+func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter float64, steps int, rng *rand.Rand) error {
 	n, m := x.Rows, len(rows)
 	if m == n {
 		return nil
@@ -157,8 +158,8 @@ func swap(k kernel.Kernel, theta []float64, x linalg.Matrix, rows []int, jitter 
 		in[r] = true
 	}
 	z := take(x, rows)
-	l, w := linalg.New(m, m), linalg.New(m, m)
-	b, u, wi := linalg.New(1, m), make([]float64, m), make([]float64, m)
+	l, w := matrix.New(m, m), matrix.New(m, m)
+	b, u, wi := matrix.New(1, m), make([]float64, m), make([]float64, m)
 	for step, swaps := 0, 0; step < steps; step++ {
 		if swaps%m == 0 { // what rounding has added to W is dropped in time
 			kernel.FillSymmetric(k, theta, z, l)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 const (
@@ -27,9 +28,9 @@ const (
 // (Arthur & Vassilvitskii 2007, in the greedy form of their section 5: the best of
 // 2 + ln m draws). Clusters that lose all rows start again at the row farthest from its
 // centre. With fewer than m distinct rows some centres coincide.
-func KMeans(x linalg.Matrix, m int, rng *rand.Rand) (linalg.Matrix, error) {
+func KMeans(x matrix.Dense, m int, rng *rand.Rand) (matrix.Dense, error) {
 	if err := check(x, m); err != nil {
-		return linalg.Matrix{}, err
+		return matrix.Dense{}, err
 	}
 	s := take(x, subset(x.Rows, max(kmeansRows, kmeansPerCluster*m), rng))
 	mean := make([]float64, s.Cols) // distances by products lose fewer digits near the origin
@@ -49,12 +50,12 @@ func KMeans(x linalg.Matrix, m int, rng *rand.Rand) (linalg.Matrix, error) {
 
 // plusPlus draws the rows that the iterations start from, each with probability
 // proportional to its squared distance from those before it.
-func plusPlus(x linalg.Matrix, m int, rng *rand.Rand) []int {
+func plusPlus(x matrix.Dense, m int, rng *rand.Rand) []int {
 	n := x.Rows
 	nearest := make([]float64, n) // squared distance to the nearest centre so far
 	tries := 2 + int(math.Log(float64(m)))
 	rows, sums := make([]int, tries), make([]float64, tries)
-	updated := linalg.New(tries, n)
+	updated := matrix.New(tries, n)
 
 	centres := make([]int, 1, m)
 	centres[0] = rng.IntN(n)
@@ -83,7 +84,7 @@ func plusPlus(x linalg.Matrix, m int, rng *rand.Rand) []int {
 
 // lloyd moves the centres z to a local minimum of the sum of squared distances from rows
 // to their nearest centres.
-func lloyd(x, z linalg.Matrix) {
+func lloyd(x, z matrix.Dense) {
 	n, m := x.Rows, z.Rows
 	label, previous := make([]int, n), make([]int, n)
 	distance, norm := make([]float64, n), make([]float64, m)

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // TestSESpectrum: the eigenvalues are those of the kernel matrix of many Gaussian rows over N,
@@ -17,7 +17,7 @@ func TestSESpectrum(t *testing.T) {
 	const n = 800
 	x := gaussian(n, 2, 3)
 	ls, sd := []float64{1.5, 0.8}, []float64{1, 1}
-	k := linalg.New(n, n)
+	k := matrix.New(n, n)
 	kernel.FillSymmetric(kernel.SE(2, true), []float64{2 * math.Log(ls[0]), 2 * math.Log(ls[1]), math.Log(2)}, x, k)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(mat.NewSymDense(n, k.Data), false) {

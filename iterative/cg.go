@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Solver solves A X = B by preconditioned conjugate gradients, all columns of B at once,
@@ -13,12 +14,12 @@ import (
 // don't influence one another.
 type Solver struct {
 	// Times sets out ← A v for a symmetric positive definite A.
-	Times func(v, out linalg.Matrix)
+	Times func(v, out matrix.Dense)
 	// Rough, unless nil, is a cheaper Times of a few correct digits. It serves the
 	// iterations; residuals are by Times, and what is left of them is solved for again
 	// (iterative refinement), so that the answer is as accurate as without it. Lanczos
 	// processes do without it.
-	Rough func(v, out linalg.Matrix)
+	Rough func(v, out matrix.Dense)
 	// Preconditioner may be nil.
 	Preconditioner *Preconditioner
 	// Tolerance is the largest relative residual ‖b − A x‖/‖b‖ of a column; 0 means 1e-6.
@@ -43,8 +44,8 @@ type Progress struct {
 type Solution struct {
 	Iterations int // products with A, or its rough form, save those for residuals
 	Residual   float64
-	Residuals  linalg.Matrix // B − A X
-	Lanczos    []*Lanczos    // of the probes
+	Residuals  matrix.Dense // B − A X
+	Lanczos    []*Lanczos   // of the probes
 }
 
 // Lanczos is what conjugate gradients know of P^-½ A P^-½ from one right-hand side z:
@@ -78,7 +79,7 @@ const roughDigits = 1e-3
 //
 // It works in cycles: r ← B − A X, conjugate gradients for A e = r, X ← X + e, until the
 // residual at the beginning of a cycle is small enough.
-func (s Solver) Solve(ctx context.Context, b, x linalg.Matrix) (*Solution, error) {
+func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error) {
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-6
 	}
@@ -87,7 +88,7 @@ func (s Solver) Solve(ctx context.Context, b, x linalg.Matrix) (*Solution, error
 	}
 	n, t := b.Rows, b.Cols
 	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t), target: make([]float64, t), norm: make([]float64, t),
-		r: linalg.New(n, t), z: linalg.New(n, t), p: linalg.New(n, t), q: linalg.New(n, t)}
+		r: matrix.New(n, t), z: matrix.New(n, t), p: matrix.New(n, t), q: matrix.New(n, t)}
 	columnSums(n, u.norms, func(i int, sum []float64) { addSquares(sum, b.Row(i)) })
 	for j, v := range u.norms {
 		u.norms[j] = math.Sqrt(v)
@@ -127,11 +128,11 @@ func (s Solver) Solve(ctx context.Context, b, x linalg.Matrix) (*Solution, error
 type cycle struct {
 	Solver
 	ctx          context.Context
-	b, x         linalg.Matrix
-	r, z, p, q   linalg.Matrix // residual, preconditioned; direction and its product
-	norms        []float64     // ‖b‖ of every column
-	norm, target []float64     // ‖r‖, and where a column's cycle ends
-	rho          []float64     // rᵀz before the last step of the cycle before
+	b, x         matrix.Dense
+	r, z, p, q   matrix.Dense // residual, preconditioned; direction and its product
+	norms        []float64    // ‖b‖ of every column
+	norm, target []float64    // ‖r‖, and where a column's cycle ends
+	rho          []float64    // rᵀz before the last step of the cycle before
 	lanczos      []*Lanczos
 	iterations   int
 	cycles       int

@@ -17,6 +17,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -24,13 +25,13 @@ import (
 type Covariance struct {
 	Kernel kernel.Kernel
 	Theta  []float64 // natural logarithms
-	X      linalg.Matrix
+	X      matrix.Dense
 	Noise  float64 // s
 }
 
 // Times sets out ← A V. Every pair of rows is visited once, tile by tile; nothing of
 // A's size is stored.
-func (c Covariance) Times(v, out linalg.Matrix) {
+func (c Covariance) Times(v, out matrix.Dense) {
 	kernel.TimesSymmetric(c.Kernel, c.Theta, c.X, v, out)
 	for i := range out.Rows {
 		linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
@@ -39,11 +40,11 @@ func (c Covariance) Times(v, out linalg.Matrix) {
 
 // Shared is Times, of which every rank computes a part, for ranks that all have X and V: they add
 // the parts up, and fail is told where they can't.
-func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out linalg.Matrix) {
+func (c Covariance) Shared(r ranks.Ranks, fail func(error)) func(v, out matrix.Dense) {
 	if r.Size() == 1 {
 		return c.Times
 	}
-	return func(v, out linalg.Matrix) {
+	return func(v, out matrix.Dense) {
 		kernel.TimesPart(c.Kernel, c.Theta, c.X, v, out, r.Rank(), r.Size())
 		if err := r.Sum(out.Data); err != nil {
 			fail(err)
@@ -61,13 +62,13 @@ const roughNoise = 1e-6
 
 // Rough is Times in float32 (kernel.TimesSingle), for Solver.Rough; nil where kernel or
 // machine have none, or the noise is too small for it.
-func (c Covariance) Rough() func(v, out linalg.Matrix) {
+func (c Covariance) Rough() func(v, out matrix.Dense) {
 	diag := make([]float64, c.X.Rows)
 	c.Kernel.Diag(c.Theta, c.X, diag)
 	if !kernel.HasSingle(c.Kernel) || c.Noise < roughNoise*slices.Max(diag)*math.Sqrt(float64(len(diag))) {
 		return nil
 	}
-	return func(v, out linalg.Matrix) {
+	return func(v, out matrix.Dense) {
 		kernel.TimesSingle(c.Kernel, c.Theta, c.X, v, out)
 		for i := range out.Rows {
 			linalg.Axpy(c.Noise, v.Row(i), out.Row(i))
@@ -81,8 +82,8 @@ func (c Covariance) Rough() func(v, out linalg.Matrix) {
 //	P⁻¹ = D⁻¹ − D⁻¹F B⁻¹FᵀD⁻¹,  B = I + FᵀD⁻¹F = L_B L_Bᵀ,  ln|P| = ln|B| + ln|D|.
 type Preconditioner struct {
 	d     []float64
-	f     linalg.Matrix // N×m; the zero Matrix if m = 0
-	cholB linalg.Matrix
+	f     matrix.Dense // N×m; the zero Matrix if m = 0
+	cholB matrix.Dense
 }
 
 // Diagonal returns P = diag A.
@@ -109,8 +110,8 @@ func PivotedCholesky(c Covariance, rank int) (*Preconditioner, error) {
 
 // Nystrom returns P = K_XZ K_ZZ⁻¹K_ZX + sI for inducing inputs Z. It fails where K_ZZ
 // can't be factored.
-func Nystrom(c Covariance, z linalg.Matrix) (*Preconditioner, error) {
-	l, f := linalg.New(z.Rows, z.Rows), linalg.New(c.X.Rows, z.Rows)
+func Nystrom(c Covariance, z matrix.Dense) (*Preconditioner, error) {
+	l, f := matrix.New(z.Rows, z.Rows), matrix.New(c.X.Rows, z.Rows)
 	kernel.FillSymmetric(c.Kernel, c.Theta, z, l)
 	if err := linalg.Cholesky(l); err != nil {
 		return nil, err
@@ -121,12 +122,12 @@ func Nystrom(c Covariance, z linalg.Matrix) (*Preconditioner, error) {
 }
 
 // lowRank keeps f.
-func lowRank(f linalg.Matrix, noise float64) (*Preconditioner, error) {
+func lowRank(f matrix.Dense, noise float64) (*Preconditioner, error) {
 	p := &Preconditioner{d: slices.Repeat([]float64{noise}, f.Rows)}
 	if f.Cols == 0 {
 		return p, nil
 	}
-	p.f, p.cholB = f, linalg.New(f.Cols, f.Cols)
+	p.f, p.cholB = f, matrix.New(f.Cols, f.Cols)
 	linalg.SyrkLower(true, 1/noise, f, 0, p.cholB)
 	p.cholB.AddDiagonal(1)
 	return p, linalg.Cholesky(p.cholB)
@@ -140,7 +141,7 @@ func (p *Preconditioner) Rank() int { return p.f.Cols }
 func Rank(n int) int { return min(max(n/8, 32), 1000) }
 
 // Solve sets Z ← P⁻¹R.
-func (p *Preconditioner) Solve(r, z linalg.Matrix) {
+func (p *Preconditioner) Solve(r, z matrix.Dense) {
 	if p.f.Cols == 0 {
 		z.CopyFrom(r)
 		p.divide(z)
@@ -159,7 +160,7 @@ func (p *Preconditioner) Solve(r, z linalg.Matrix) {
 }
 
 // divide sets Z ← D⁻¹Z.
-func (p *Preconditioner) divide(z linalg.Matrix) {
+func (p *Preconditioner) divide(z matrix.Dense) {
 	for i, d := range p.d {
 		linalg.Scale(1/d, z.Row(i))
 	}
@@ -177,8 +178,8 @@ func (p *Preconditioner) LogDet() float64 {
 }
 
 // Probes returns N×count draws from N(0, P), one a column, as D^½ ε₁ + F ε₂.
-func (p *Preconditioner) Probes(count int, rng *rand.Rand) linalg.Matrix {
-	z, low := linalg.New(len(p.d), count), linalg.New(p.f.Cols, count)
+func (p *Preconditioner) Probes(count int, rng *rand.Rand) matrix.Dense {
+	z, low := matrix.New(len(p.d), count), matrix.New(p.f.Cols, count)
 	for i, d := range p.d {
 		root, row := math.Sqrt(d), z.Row(i)
 		for j := range row {

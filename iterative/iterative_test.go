@@ -12,10 +12,11 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
-func normal(rng *rand.Rand, n, d int) linalg.Matrix {
-	m := linalg.New(n, d)
+func normal(rng *rand.Rand, n, d int) matrix.Dense {
+	m := matrix.New(n, d)
 	for i := range m.Data {
 		m.Data[i] = rng.NormFloat64()
 	}
@@ -40,8 +41,8 @@ func covariance(t testing.TB, expr string, n int, noise float64, repeated bool) 
 }
 
 // factored is the Cholesky factor of A.
-func factored(t testing.TB, c iterative.Covariance) linalg.Matrix {
-	l := linalg.New(c.X.Rows, c.X.Rows)
+func factored(t testing.TB, c iterative.Covariance) matrix.Dense {
+	l := matrix.New(c.X.Rows, c.X.Rows)
 	kernel.FillSymmetric(c.Kernel, c.Theta, c.X, l)
 	l.AddDiagonal(c.Noise)
 	if err := linalg.Cholesky(l); err != nil {
@@ -87,7 +88,7 @@ func TestSolveAgainstCholesky(t *testing.T) {
 			for i := range n {
 				b.Set(i, 1, 0) // a right-hand side of zeros among others
 			}
-			want := linalg.New(n, 3)
+			want := matrix.New(n, 3)
 			want.CopyFrom(b)
 			linalg.Trsm(true, false, l, want)
 			linalg.Trsm(true, true, l, want)
@@ -95,7 +96,7 @@ func TestSolveAgainstCholesky(t *testing.T) {
 				if hard && (name == "none" || name == "diagonal") {
 					continue // thousands of iterations
 				}
-				x, r := linalg.New(n, 3), linalg.New(n, 3)
+				x, r := matrix.New(n, 3), matrix.New(n, 3)
 				s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: tolerance}.Solve(context.Background(), b, x)
 				if err != nil {
 					t.Errorf("%s, noise %g, %s: %v", expr, noise, name, err)
@@ -131,10 +132,10 @@ func TestPreconditionersAgainstTheirMatrix(t *testing.T) {
 				continue
 			}
 			// P from its inverse; draws have P as their covariance.
-			eye, inverse := linalg.New(n, n), linalg.New(n, n)
+			eye, inverse := matrix.New(n, n), matrix.New(n, n)
 			eye.AddDiagonal(1)
 			p.Solve(eye, inverse)
-			l := linalg.New(n, n)
+			l := matrix.New(n, n)
 			l.CopyFrom(inverse)
 			if err := linalg.Cholesky(l); err != nil {
 				t.Fatal(err)
@@ -143,7 +144,7 @@ func TestPreconditionersAgainstTheirMatrix(t *testing.T) {
 				t.Errorf("%s, %s: ln|P| is %v, want %v", expr, name, got, want)
 			}
 			const draws = 4000
-			z, pz := p.Probes(draws, rng), linalg.New(n, draws)
+			z, pz := p.Probes(draws, rng), matrix.New(n, draws)
 			p.Solve(z, pz)
 			var mean float64
 			for i := range n {
@@ -164,7 +165,7 @@ func TestPivotedCholeskyOfFullRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	z := p.Probes(3, rand.New(rand.NewPCG(1, 8)))
-	s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: 3}.Solve(context.Background(), z, linalg.New(60, 3))
+	s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: 3}.Solve(context.Background(), z, matrix.New(60, 3))
 	if err != nil || s.Iterations > 3 {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -184,7 +185,7 @@ func TestLogDetAgainstCholesky(t *testing.T) {
 				t.Fatal(err)
 			}
 			z := p.Probes(probes, rand.New(rand.NewPCG(1, 8)))
-			s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: probes}.Solve(context.Background(), z, linalg.New(n, probes))
+			s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +216,7 @@ func TestLogDetAgainstCholesky(t *testing.T) {
 				} else {
 					moved.Noise += h
 				}
-				s, err := iterative.Solver{Times: moved.Times, Preconditioner: p, Tolerance: 1e-8, Probes: probes}.Solve(context.Background(), z, linalg.New(n, probes))
+				s, err := iterative.Solver{Times: moved.Times, Preconditioner: p, Tolerance: 1e-8, Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -251,12 +252,12 @@ func TestManyRowsAgainstCholesky(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(12, 3))
-		b := linalg.New(n, 1+probes)
+		b := matrix.New(n, 1+probes)
 		for i := range n {
 			b.Set(i, 0, rng.NormFloat64())
 		}
 		b.View(0, n, 1, 1+probes).CopyFrom(p.Probes(probes, rng))
-		x, refined := linalg.New(n, 1+probes), linalg.New(n, 1)
+		x, refined := matrix.New(n, 1+probes), matrix.New(n, 1)
 		s := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: tolerance, Probes: probes}
 		solution, err := s.Solve(context.Background(), b, x)
 		if err != nil {
@@ -303,7 +304,7 @@ func TestTheSameOnAnyNumberOfCores(t *testing.T) {
 			t.Fatal(err)
 		}
 		z := p.Probes(4, rand.New(rand.NewPCG(1, 2)))
-		x := linalg.New(1500, 4)
+		x := matrix.New(1500, 4)
 		s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Probes: 4}.Solve(context.Background(), z, x)
 		if err != nil {
 			t.Fatal(err)
@@ -325,27 +326,27 @@ func TestErrors(t *testing.T) {
 	b := normal(rand.New(rand.NewPCG(3, 3)), 200, 1)
 	last := 0
 	s := iterative.Solver{Times: c.Times, Tolerance: 1e-9, MaxIterations: 5, Progress: func(p iterative.Progress) { last = p.Iteration }}
-	solution, err := s.Solve(context.Background(), b, linalg.New(200, 1))
+	solution, err := s.Solve(context.Background(), b, matrix.New(200, 1))
 	var stalled *iterative.Stalled
 	if !errors.As(err, &stalled) || stalled.Iterations != 5 || last != 5 || stalled.Residual != solution.Residual || !(stalled.Residual > 1e-9) {
 		t.Errorf("a solve cut short: %v, progress up to %d", err, last)
 	}
 	// What rounding doesn't allow is said, not looped for.
 	s = iterative.Solver{Times: c.Times, Tolerance: 1e-17}
-	if _, err := s.Solve(context.Background(), b, linalg.New(200, 1)); !errors.As(err, &stalled) {
+	if _, err := s.Solve(context.Background(), b, matrix.New(200, 1)); !errors.As(err, &stalled) {
 		t.Errorf("a tolerance under rounding: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s = iterative.Solver{Times: c.Times, Progress: func(iterative.Progress) { cancel() }}
-	if _, err := s.Solve(ctx, b, linalg.New(200, 1)); !errors.Is(err, context.Canceled) {
+	if _, err := s.Solve(ctx, b, matrix.New(200, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	negative := func(v, out linalg.Matrix) {
+	negative := func(v, out matrix.Dense) {
 		for i, x := range v.Data {
 			out.Data[i] = -x
 		}
 	}
-	if _, err := (iterative.Solver{Times: negative}).Solve(context.Background(), b, linalg.New(200, 1)); !errors.As(err, &stalled) {
+	if _, err := (iterative.Solver{Times: negative}).Solve(context.Background(), b, matrix.New(200, 1)); !errors.As(err, &stalled) {
 		t.Errorf("an indefinite matrix: %v", err)
 	}
 }
@@ -353,13 +354,13 @@ func TestErrors(t *testing.T) {
 // A rough product costs no accuracy.
 func TestRefinement(t *testing.T) {
 	c := covariance(t, "matern52", 400, 0.05, false)
-	rough := func(v, out linalg.Matrix) {
+	rough := func(v, out matrix.Dense) {
 		c.Times(v, out)
 		for i, x := range out.Data {
 			out.Data[i] = float64(float32(x))
 		}
 	}
-	b, x := normal(rand.New(rand.NewPCG(3, 3)), 400, 2), linalg.New(400, 2)
+	b, x := normal(rand.New(rand.NewPCG(3, 3)), 400, 2), matrix.New(400, 2)
 	p, err := iterative.PivotedCholesky(c, 50)
 	if err != nil {
 		t.Fatal(err)
@@ -373,13 +374,13 @@ func TestRefinement(t *testing.T) {
 // A rough product too bad to serve is given up, not insisted on.
 func TestRefinementGivenUp(t *testing.T) {
 	c := covariance(t, "matern52", 200, 0.05, false)
-	nonsense := func(v, out linalg.Matrix) {
+	nonsense := func(v, out matrix.Dense) {
 		for i, x := range v.Data {
 			out.Data[i] = 3 * x
 		}
 	}
 	b := normal(rand.New(rand.NewPCG(3, 3)), 200, 2)
-	s, err := iterative.Solver{Times: c.Times, Rough: nonsense}.Solve(context.Background(), b, linalg.New(200, 2))
+	s, err := iterative.Solver{Times: c.Times, Rough: nonsense}.Solve(context.Background(), b, matrix.New(200, 2))
 	if err != nil || !(s.Residual <= 1e-6) {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -395,7 +396,7 @@ func BenchmarkSolve(b *testing.B) {
 		b.Run(fmt.Sprintf("rank=%d", rank), func(b *testing.B) {
 			for b.Loop() {
 				p, _ := iterative.PivotedCholesky(c, rank)
-				if _, err := (iterative.Solver{Times: c.Times, Preconditioner: p}).Solve(context.Background(), rhs, linalg.New(4000, 8)); err != nil {
+				if _, err := (iterative.Solver{Times: c.Times, Preconditioner: p}).Solve(context.Background(), rhs, matrix.New(4000, 8)); err != nil {
 					b.Fatal(err)
 				}
 			}

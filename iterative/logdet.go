@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Quadrature is stochastic Lanczos quadrature of ln|A| (Ubaru, Chen & Saad 2017) with the
@@ -22,7 +23,7 @@ type Quadrature struct {
 	// Adjoint H has ∂ln|A| = Σ_ij (H Hᵀ)_ij ∂A_ij, as an estimate of tr A⁻¹∂A, without bias as
 	// well, and the derivative of Value: by ∂ln M = ∫ (M+τ)⁻¹ ∂M (M+τ)⁻¹ dτ and the same
 	// Lanczos process for every shift τ.
-	Adjoint linalg.Matrix
+	Adjoint matrix.Dense
 }
 
 // LogDet estimates ln|A| from the Lanczos processes of probes drawn from N(0, P). The
@@ -30,7 +31,7 @@ type Quadrature struct {
 func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 	n, m := len(p.d), float64(len(probes))
 	each := make([]float64, len(probes))
-	factors := make([]linalg.Matrix, len(probes))
+	factors := make([]matrix.Dense, len(probes))
 	linalg.Parallel(len(probes), func(i int) { each[i], factors[i] = probes[i].quadrature(adjoint) })
 	var q Quadrature
 	mean := linalg.Sum(each) / m
@@ -46,7 +47,7 @@ func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 	for _, f := range factors {
 		cols += f.Cols
 	}
-	q.Adjoint = linalg.New(n, cols)
+	q.Adjoint = matrix.New(n, cols)
 	at := 0
 	for i, f := range factors {
 		linalg.Scale(math.Sqrt(float64(n)/m), f.Data)
@@ -67,7 +68,7 @@ func LogDet(p *Preconditioner, probes []*Lanczos, adjoint bool) Quadrature {
 // G = F Fᵀ with respect to T: with T = S Λ Sᵀ and s = Sᵀe₁,
 //
 //	G = S [s_i s_j ψ_ij] Sᵀ,  ψ_ij = (ln λ_i − ln λ_j)/(λ_i − λ_j).
-func (l *Lanczos) quadrature(derivative bool) (value float64, f linalg.Matrix) {
+func (l *Lanczos) quadrature(derivative bool) (value float64, f matrix.Dense) {
 	k := len(l.Diagonal)
 	t := mat.NewSymDense(k, nil)
 	for i, d := range l.Diagonal {
@@ -102,7 +103,7 @@ func (l *Lanczos) quadrature(derivative bool) (value float64, f linalg.Matrix) {
 	}
 	var product mat.Dense
 	product.Mul(vectors, u.Slice(0, k, first, k))
-	f = linalg.New(k, k-first)
+	f = matrix.New(k, k-first)
 	for i := range k {
 		for j := range f.Cols {
 			f.Set(i, j, product.At(i, j)*math.Sqrt(weight[first+j]))

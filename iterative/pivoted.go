@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 const (
@@ -28,9 +29,9 @@ const (
 // PartialCholesky is a partial Cholesky factorisation of a positive semidefinite n×n
 // matrix A with pivots in any order: A ≈ V Vᵀ, exactly so in the pivots' rows and columns.
 type PartialCholesky struct {
-	V    linalg.Matrix // n×m, of which len(Rows) columns are made
-	Left []float64     // diag(A − V Vᵀ); 0 where that is negligible
-	Rows []int         // the pivots
+	V    matrix.Dense // n×m, of which len(Rows) columns are made
+	Left []float64    // diag(A − V Vᵀ); 0 where that is negligible
+	Rows []int        // the pivots
 
 	small []float64 // what is negligible
 }
@@ -39,11 +40,11 @@ type PartialCholesky struct {
 func NewPartialCholesky(diag []float64, m int) *PartialCholesky {
 	small := make([]float64, len(diag))
 	linalg.Axpy(negligible, diag, small)
-	return &PartialCholesky{V: linalg.New(len(diag), m), Left: diag, small: small}
+	return &PartialCholesky{V: matrix.New(len(diag), m), Left: diag, small: small}
 }
 
 // Add makes row i the next pivot; fill writes A_i,r0 … A_i,r1−1 to a matrix of one row.
-func (f *PartialCholesky) Add(i int, fill func(r0, r1 int, column linalg.Matrix)) {
+func (f *PartialCholesky) Add(i int, fill func(r0, r1 int, column matrix.Dense)) {
 	n, j := f.V.Rows, len(f.Rows)
 	scale, vi := 1/math.Sqrt(f.Left[i]), f.V.Row(i)[:j]
 	linalg.Parallel((n+factorBlock-1)/factorBlock, func(b int) {
@@ -71,11 +72,11 @@ type Pivoting struct {
 	*PartialCholesky
 	kernel kernel.Kernel
 	theta  []float64
-	x      linalg.Matrix
+	x      matrix.Dense
 }
 
 // NewPivoting starts a factorisation of up to m columns.
-func NewPivoting(k kernel.Kernel, theta []float64, x linalg.Matrix, m int) Pivoting {
+func NewPivoting(k kernel.Kernel, theta []float64, x matrix.Dense, m int) Pivoting {
 	diag := make([]float64, x.Rows)
 	k.Diag(theta, x, diag)
 	return Pivoting{NewPartialCholesky(diag, m), k, theta, x}
@@ -97,7 +98,7 @@ func (g Pivoting) Extend(limit int) []float64 {
 }
 
 // ahead returns the next pivots, up to p of them, and their part of the factor, p×p.
-func (g Pivoting) ahead(p int) (pivots []int, l linalg.Matrix) {
+func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 	n, done := g.x.Rows, len(g.Rows)
 	order := make([]int, n)
 	for i := range order {
@@ -114,7 +115,7 @@ func (g Pivoting) ahead(p int) (pivots []int, l linalg.Matrix) {
 	slices.Sort(order) // of equal rows the first is chosen
 
 	x, v := take(g.x, order), take(g.V.View(0, n, 0, done), order)
-	f := &PartialCholesky{V: linalg.New(len(order), p), Left: make([]float64, len(order)), small: make([]float64, len(order))}
+	f := &PartialCholesky{V: matrix.New(len(order), p), Left: make([]float64, len(order)), small: make([]float64, len(order))}
 	for i, r := range order {
 		f.Left[i], f.small[i] = g.Left[r], g.small[r]
 	}
@@ -123,7 +124,7 @@ func (g Pivoting) ahead(p int) (pivots []int, l linalg.Matrix) {
 		if f.Left[i] == 0 || len(f.Rows) > 0 && f.Left[i] <= others {
 			break
 		}
-		f.Add(i, func(r0, r1 int, column linalg.Matrix) {
+		f.Add(i, func(r0, r1 int, column matrix.Dense) {
 			g.kernel.Cov(g.theta, x.RowRange(i, i+1), x.RowRange(r0, r1), column)
 			linalg.Gemv(false, -1, v.RowRange(r0, r1), v.Row(i), 1, column.Data)
 		})
@@ -134,10 +135,10 @@ func (g Pivoting) ahead(p int) (pivots []int, l linalg.Matrix) {
 
 // extend makes pivots the next columns, (K_XP − V V_Pᵀ) L⁻ᵀ, and returns what each took
 // from the trace.
-func (g Pivoting) extend(pivots []int, l linalg.Matrix) []float64 {
+func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
 	n, j, p := g.x.Rows, len(g.Rows), len(pivots)
 	z, vz := take(g.x, pivots), take(g.V.View(0, n, 0, j), pivots)
-	taken := linalg.New((n+factorBlock-1)/factorBlock, p)
+	taken := matrix.New((n+factorBlock-1)/factorBlock, p)
 	linalg.Parallel(taken.Rows, func(b int) {
 		r0, r1 := b*factorBlock, min((b+1)*factorBlock, n)
 		columns := g.V.View(r0, r1, j, j+p)
@@ -165,8 +166,8 @@ func (g Pivoting) extend(pivots []int, l linalg.Matrix) []float64 {
 }
 
 // take copies rows of x.
-func take(x linalg.Matrix, rows []int) linalg.Matrix {
-	z := linalg.New(len(rows), x.Cols)
+func take(x matrix.Dense, rows []int) matrix.Dense {
+	z := matrix.New(len(rows), x.Cols)
 	for i, r := range rows {
 		if x.Cols > 0 {
 			copy(z.Row(i), x.Row(r))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Sum is Σ k_p, Product is Π k_p; the parameters are those of the parts, in order.
@@ -18,6 +19,14 @@ func Sum(parts ...Kernel) Kernel { return composite{parts, false} }
 
 // Product returns the kernel Π k_p.
 func Product(parts ...Kernel) Kernel { return composite{parts, true} }
+
+// Parts returns the kernels that a sum or product is of, in the order of their parameters; nil of other kernels.
+func Parts(k Kernel) []Kernel {
+	if c, ok := k.(composite); ok {
+		return c.parts
+	}
+	return nil
+}
 
 func (c composite) Params() []Param {
 	var all []Param
@@ -60,9 +69,9 @@ func (c composite) combine(dst, src []float64) {
 	}
 }
 
-func (c composite) Cov(theta []float64, a, b, k linalg.Matrix) { covOnce(c, theta, a, b, k) }
+func (c composite) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(c, theta, a, b, k) }
 
-func (c composite) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func (c composite) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	pullOnce(c, theta, a, b, bar, dTheta, dA)
 }
 
@@ -72,7 +81,7 @@ type compositeColumns struct {
 	sizes   []int     // of the parts of θ
 }
 
-func (c composite) against(theta []float64, b linalg.Matrix) columns {
+func (c composite) against(theta []float64, b matrix.Dense) columns {
 	cc := compositeColumns{composite: c}
 	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
 		cc.columns = append(cc.columns, columnsOf(k, th, b))
@@ -87,7 +96,7 @@ func (c compositeColumns) release() {
 	}
 }
 
-func (c compositeColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
+func (c compositeColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	c.columns[0].cov(a, j0, j1, k)
 	part := linalg.Borrow(k.Rows, k.Cols)
 	for _, p := range c.columns[1:] {
@@ -100,9 +109,9 @@ func (c compositeColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
 }
 
 // pull gives each part of a product the adjoint times the others' values.
-func (c compositeColumns) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
-	values := make([]linalg.Matrix, len(c.columns))
-	var partBar linalg.Matrix
+func (c compositeColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
+	values := make([]matrix.Dense, len(c.columns))
+	var partBar matrix.Dense
 	if c.product {
 		for p := range c.columns {
 			values[p] = linalg.Borrow(bar.Rows, bar.Cols)
@@ -129,7 +138,7 @@ func (c compositeColumns) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, d
 	}
 }
 
-func (c composite) Diag(theta []float64, a linalg.Matrix, k []float64) {
+func (c composite) Diag(theta []float64, a matrix.Dense, k []float64) {
 	part := linalg.Borrow(1, len(k))
 	c.each(theta, nil, func(p int, kp Kernel, th, _ []float64) {
 		if p == 0 {
@@ -142,7 +151,7 @@ func (c composite) Diag(theta []float64, a linalg.Matrix, k []float64) {
 	linalg.Return(part)
 }
 
-func (c composite) PullDiag(theta []float64, a linalg.Matrix, bar []float64, dTheta []float64, dA linalg.Matrix) {
+func (c composite) PullDiag(theta []float64, a matrix.Dense, bar []float64, dTheta []float64, dA matrix.Dense) {
 	c.each(theta, dTheta, func(p int, k Kernel, th, d []float64) {
 		g := bar
 		if c.product {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Conditional is the covariance function of a Gaussian process that was conditioned on data,
@@ -17,10 +18,10 @@ import (
 type Conditional struct {
 	Kernel  Kernel
 	Theta   []float64
-	Support linalg.Matrix // S
-	Chol    linalg.Matrix // L
-	CholB   linalg.Matrix // L_B; the zero Matrix where w is left out
-	Temper  float64       // τ
+	Support matrix.Dense // S
+	Chol    matrix.Dense // L
+	CholB   matrix.Dense // L_B; the zero Matrix where w is left out
+	Temper  float64      // τ
 }
 
 // Params implements Kernel.
@@ -32,7 +33,7 @@ func (c *Conditional) Spec([]float64) Spec {
 }
 
 // whiten turns rows k(x,S) into u, and writes w unless that is the zero Matrix.
-func (c *Conditional) whiten(u, w linalg.Matrix) {
+func (c *Conditional) whiten(u, w matrix.Dense) {
 	linalg.Trsm(false, true, c.Chol, u)
 	if !c.CholB.IsZero() {
 		w.CopyFrom(u)
@@ -42,7 +43,7 @@ func (c *Conditional) whiten(u, w linalg.Matrix) {
 
 // gains turns u and w into rows g(x) = L⁻ᵀ(u − L_B⁻ᵀw), so that ∂/∂k(x',S) of the
 // covariance is −τ g(x). They are overwritten.
-func (c *Conditional) gains(u, w linalg.Matrix) {
+func (c *Conditional) gains(u, w matrix.Dense) {
 	if !c.CholB.IsZero() {
 		linalg.Trsm(false, false, c.CholB, w)
 		for i := range u.Rows {
@@ -53,7 +54,7 @@ func (c *Conditional) gains(u, w linalg.Matrix) {
 }
 
 // second borrows the room for w that whiten needs.
-func (c *Conditional) second(rows int) linalg.Matrix {
+func (c *Conditional) second(rows int) matrix.Dense {
 	if c.CholB.IsZero() {
 		return linalg.Borrow(0, 0)
 	}
@@ -61,15 +62,15 @@ func (c *Conditional) second(rows int) linalg.Matrix {
 }
 
 // Cov implements Kernel.
-func (c *Conditional) Cov(theta []float64, a, b, k linalg.Matrix) { covOnce(c, theta, a, b, k) }
+func (c *Conditional) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(c, theta, a, b, k) }
 
 // Pull implements Kernel.
-func (c *Conditional) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func (c *Conditional) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	pullOnce(c, theta, a, b, bar, dTheta, dA)
 }
 
 // Diag implements Kernel.
-func (c *Conditional) Diag(_ []float64, a linalg.Matrix, k []float64) {
+func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 	c.Kernel.Diag(c.Theta, a, k)
 	u, w := linalg.Borrow(a.Rows, c.Support.Rows), c.second(a.Rows)
 	defer linalg.Return(u, w)
@@ -85,7 +86,7 @@ func (c *Conditional) Diag(_ []float64, a linalg.Matrix, k []float64) {
 }
 
 // PullDiag implements Kernel.
-func (c *Conditional) PullDiag(_ []float64, a linalg.Matrix, bar []float64, _ []float64, dA linalg.Matrix) {
+func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, _ []float64, dA matrix.Dense) {
 	if dA.IsZero() {
 		return
 	}
@@ -107,11 +108,11 @@ func (c *Conditional) PullDiag(_ []float64, a linalg.Matrix, bar []float64, _ []
 // conditionalColumns is the kernel against fixed points b.
 type conditionalColumns struct {
 	*Conditional
-	base, support columns       // of k, against b and S
-	u, w, g       linalg.Matrix // rows u(b_j), w(b_j) and g(b_j)
+	base, support columns      // of k, against b and S
+	u, w, g       matrix.Dense // rows u(b_j), w(b_j) and g(b_j)
 }
 
-func (c *Conditional) against(_ []float64, b linalg.Matrix) columns {
+func (c *Conditional) against(_ []float64, b matrix.Dense) columns {
 	s := c.Support.Rows
 	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b), support: columnsOf(c.Kernel, c.Theta, c.Support),
 		u: linalg.Borrow(b.Rows, s), w: c.second(b.Rows), g: linalg.Borrow(b.Rows, s)}
@@ -133,7 +134,7 @@ func (p *conditionalColumns) release() {
 	linalg.Return(p.u, p.w, p.g)
 }
 
-func (p *conditionalColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
+func (p *conditionalColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	p.base.cov(a, j0, j1, k)
 	s := p.Support.Rows
 	u, w := linalg.Borrow(a.Rows, s), p.second(a.Rows)
@@ -150,7 +151,7 @@ func (p *conditionalColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
 }
 
 // pull goes through k(a,b) and through k(a,S), whose adjoint is −τ bar g(b).
-func (p *conditionalColumns) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, _ []float64, dA linalg.Matrix) {
+func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, _ []float64, dA matrix.Dense) {
 	if dA.IsZero() {
 		return
 	}
@@ -172,7 +173,7 @@ type ConditionalMean struct {
 	Beta    []float64
 	Kernel  Kernel
 	Theta   []float64
-	Support linalg.Matrix
+	Support matrix.Dense
 	Weights []float64
 }
 
@@ -180,7 +181,7 @@ type ConditionalMean struct {
 func (c *ConditionalMean) Params() []Param { return nil }
 
 // At implements Mean.
-func (c *ConditionalMean) At(_ []float64, x linalg.Matrix, m []float64) {
+func (c *ConditionalMean) At(_ []float64, x matrix.Dense, m []float64) {
 	c.Mean.At(c.Beta, x, m)
 	k := linalg.Borrow(x.Rows, c.Support.Rows)
 	FillBlock(c.Kernel, c.Theta, x, c.Support, k)
@@ -191,10 +192,10 @@ func (c *ConditionalMean) At(_ []float64, x linalg.Matrix, m []float64) {
 }
 
 // Pull implements Mean.
-func (c *ConditionalMean) Pull([]float64, linalg.Matrix, []float64, []float64) {}
+func (c *ConditionalMean) Pull([]float64, matrix.Dense, []float64, []float64) {}
 
 // PullInputs implements Mean.
-func (c *ConditionalMean) PullInputs(_ []float64, x linalg.Matrix, bar []float64, dX linalg.Matrix) {
+func (c *ConditionalMean) PullInputs(_ []float64, x matrix.Dense, bar []float64, dX matrix.Dense) {
 	c.Mean.PullInputs(c.Beta, x, bar, dX)
 	k := linalg.Borrow(x.Rows, c.Support.Rows)
 	for i, g := range bar {

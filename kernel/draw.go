@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/radial"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Function is a function drawn from GP(0, k_θ), as a sum of random functions of mean zero and
@@ -26,15 +27,15 @@ type Function struct {
 }
 
 // features writes φ_k(x_i) to row i, column k.
-type features func(x, phi linalg.Matrix)
+type features func(x, phi matrix.Dense)
 
 // drawer is a kernel that random functions can be drawn for.
 type drawer interface {
 	draw(theta []float64, dim, count int, rng *rand.Rand) (features, error)
 }
 
-// Draw draws a function of dim inputs with count features. All kernels that Parse knows can be
-// drawn from; the covariance of a posterior can't.
+// Draw draws a function of dim inputs with count features. All kernels of this package can be
+// drawn from; the covariance of a posterior, and kernels from elsewhere, can't.
 func Draw(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (*Function, error) {
 	phi, err := drawFeatures(k, theta, dim, count, rng)
 	if err != nil {
@@ -56,7 +57,7 @@ func drawFeatures(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (fe
 }
 
 // At writes f(x_i) to out, on all cores.
-func (f *Function) At(x linalg.Matrix, out []float64) {
+func (f *Function) At(x matrix.Dense, out []float64) {
 	linalg.Parallel((x.Rows+tile-1)/tile, func(t int) {
 		i0, i1 := t*tile, min((t+1)*tile, x.Rows)
 		phi := linalg.Borrow(i1-i0, len(f.weights))
@@ -67,12 +68,12 @@ func (f *Function) At(x linalg.Matrix, out []float64) {
 }
 
 // cosines are amplitude·cos(ω_kᵀx + b_k), ω_k the rows of omega, b_k uniform.
-func cosines(amplitude float64, omega linalg.Matrix, rng *rand.Rand) features {
+func cosines(amplitude float64, omega matrix.Dense, rng *rand.Rand) features {
 	phase := make([]float64, omega.Rows)
 	for k := range phase {
 		phase[k] = 2 * math.Pi * rng.Float64()
 	}
-	return func(x, phi linalg.Matrix) {
+	return func(x, phi matrix.Dense) {
 		linalg.Gemm(false, true, 1, x, omega, 0, phi)
 		for i := range phi.Rows {
 			row := phi.Row(i)
@@ -84,8 +85,8 @@ func cosines(amplitude float64, omega linalg.Matrix, rng *rand.Rand) features {
 }
 
 // normals is a matrix of draws from N(0, 1).
-func normals(rows, cols int, rng *rand.Rand) linalg.Matrix {
-	m := linalg.New(rows, cols)
+func normals(rows, cols int, rng *rand.Rand) matrix.Dense {
+	m := matrix.New(rows, cols)
 	for i := range m.Data {
 		m.Data[i] = rng.NormFloat64()
 	}
@@ -122,7 +123,7 @@ func (s *Stationary) draw(theta []float64, _, count int, rng *rand.Rand) (featur
 func (p *Periodic) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	f := cosines(math.Sqrt2*math.Exp(theta[len(theta)-1]/2), normals(count, 2*p.dim, rng), rng)
 	centre := make([]float64, p.dim)
-	return func(x, phi linalg.Matrix) {
+	return func(x, phi matrix.Dense) {
 		w := p.wave(theta, x, centre)
 		f(w.embed, phi)
 		w.release()
@@ -132,7 +133,7 @@ func (p *Periodic) draw(theta []float64, _, count int, rng *rand.Rand) (features
 // draw takes random slopes.
 func (Linear) draw(theta []float64, dim, count int, rng *rand.Rand) (features, error) {
 	slopes := normals(count, dim, rng)
-	return func(x, phi linalg.Matrix) {
+	return func(x, phi matrix.Dense) {
 		linalg.Gemm(false, true, math.Exp(theta[0]/2), x, slopes, 0, phi)
 	}, nil
 }
@@ -141,7 +142,7 @@ func (Linear) draw(theta []float64, dim, count int, rng *rand.Rand) (features, e
 // a stream that the coordinates seed, since a place has the same noise whenever it is asked for.
 func (c indicator) draw(theta []float64, _, count int, rng *rand.Rand) (features, error) {
 	amplitude, seed := math.Exp(theta[0]/2), rng.Uint64()
-	return func(x, phi linalg.Matrix) {
+	return func(x, phi matrix.Dense) {
 		for i := range phi.Rows {
 			stream := rand.NewPCG(seed, 0)
 			if c.white {
@@ -170,7 +171,7 @@ func (c composite) draw(theta []float64, dim, count int, rng *rand.Rand) (featur
 			err = e
 		}
 	})
-	return func(x, phi linalg.Matrix) {
+	return func(x, phi matrix.Dense) {
 		parts[0](x, phi)
 		part := linalg.Borrow(phi.Rows, phi.Cols)
 		for _, f := range parts[1:] {

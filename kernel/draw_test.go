@@ -7,15 +7,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // TestDrawCovariance: draws have the mean 0 and the covariance k, within five standard errors.
 func TestDrawCovariance(t *testing.T) {
 	const n, d, draws, features = 6, 2, 4000, 16
 	rng := rand.New(rand.NewPCG(31, 1))
-	x := linalg.New(n, d)
+	x := matrix.New(n, d)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
@@ -30,10 +30,10 @@ func TestDrawCovariance(t *testing.T) {
 		for i := range theta {
 			theta[i] = 0.4 - 0.3*float64(i%3)
 		}
-		want := linalg.New(n, n)
+		want := matrix.New(n, n)
 		kernel.FillSymmetric(k, theta, x, want)
 		f := make([]float64, n)
-		sum, products, squares := make([]float64, n), linalg.New(n, n), linalg.New(n, n)
+		sum, products, squares := make([]float64, n), matrix.New(n, n), matrix.New(n, n)
 		for range draws {
 			g, err := kernel.Draw(k, theta, d, features, rng)
 			if err != nil {
@@ -73,7 +73,7 @@ func TestDrawSeeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := linalg.New(300, 3)
+	x := matrix.New(300, 3)
 	for i := range x.Data {
 		x.Data[i] = math.Sin(float64(i))
 	}

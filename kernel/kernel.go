@@ -16,32 +16,10 @@ package kernel
 
 import (
 	"fmt"
-	"math"
-	"strings"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
-
-// Kind says what a parameter means.
-type Kind string
-
-// The kinds of parameters. Lengthscale parameters are ln l², not ln l.
-const (
-	Lengthscale Kind = "lengthscale"
-	Variance    Kind = "variance"
-	Shape       Kind = "shape"  // a of the rational quadratic
-	Period      Kind = "period" // p of the periodic kernel
-	Constant    Kind = "constant"
-	Slope       Kind = "slope" // coefficient of a linear mean function
-)
-
-// Param describes one parameter. All of a kernel's are natural logarithms; those
-// of a mean function (Constant, Slope) are plain numbers.
-type Param struct {
-	Name string // as in "log_lengthscale2[3]", unique within a kernel
-	Kind Kind
-	Dim  int // the input a lengthscale or slope belongs to, −1 for all
-}
 
 // Kernel is a family of covariance functions on inputs of a fixed dimension.
 // Cov, Pull, Diag and PullDiag work on one block on the calling goroutine;
@@ -50,30 +28,19 @@ type Kernel interface {
 	// Params lists the parameters in the order in which θ holds them.
 	Params() []Param
 	// Cov writes k_θ(a_i, b_j) to K (len a × len b).
-	Cov(theta []float64, a, b, k linalg.Matrix)
+	Cov(theta []float64, a, b, k matrix.Dense)
 	// Pull adds the pull-back of the adjoint bar of K(A, B) to dTheta, and to dA
 	// (len a × dim) unless that is the zero Matrix. At points where k isn't
 	// differentiable in its inputs (Matérn-1/2 at coincidence) the derivative
 	// counts as 0.
-	Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix)
+	Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense)
 	// Diag writes k_θ(a_i, a_i) to k.
-	Diag(theta []float64, a linalg.Matrix, k []float64)
+	Diag(theta []float64, a matrix.Dense, k []float64)
 	// PullDiag adds the pull-back of the adjoint bar of the diagonal to dTheta,
 	// and to dA unless that is the zero Matrix.
-	PullDiag(theta []float64, a linalg.Matrix, bar []float64, dTheta []float64, dA linalg.Matrix)
-	// Spec returns the kernel at θ as the value that Parse and files use.
+	PullDiag(theta []float64, a matrix.Dense, bar []float64, dTheta []float64, dA matrix.Dense)
+	// Spec returns the kernel at θ as the value that files use: see SpecOf.
 	Spec(theta []float64) Spec
-}
-
-// Spec is a kernel and its parameters as people write them: variances and
-// lengthscales themselves, not logarithms. One lengthscale stands for all inputs.
-type Spec struct {
-	Name         string    `json:"name"`
-	Variance     float64   `json:"variance,omitempty"`
-	Lengthscales []float64 `json:"lengthscales,omitempty"`
-	Shape        float64   `json:"shape,omitempty"`
-	Period       float64   `json:"period,omitempty"`
-	Parts        []Spec    `json:"parts,omitempty"`
 }
 
 // columns is a kernel at fixed θ against fixed points b, with everything computed
@@ -81,17 +48,17 @@ type Spec struct {
 // j0 a multiple of tile, on any number of goroutines.
 type columns interface {
 	// cov writes k_θ(a_i, b_j) to K.
-	cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix)
+	cov(a matrix.Dense, j0, j1 int, k matrix.Dense)
 	// pull is Kernel.Pull.
-	pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix)
+	pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense)
 	release()
 }
 
 // columnsOf prepares any kernel. Those of this package can, others may come from
 // elsewhere.
-func columnsOf(k Kernel, theta []float64, b linalg.Matrix) columns {
+func columnsOf(k Kernel, theta []float64, b matrix.Dense) columns {
 	if p, ok := k.(interface {
-		against(theta []float64, b linalg.Matrix) columns
+		against(theta []float64, b matrix.Dense) columns
 	}); ok {
 		return p.against(theta, b)
 	}
@@ -101,28 +68,28 @@ func columnsOf(k Kernel, theta []float64, b linalg.Matrix) columns {
 type unprepared struct {
 	k     Kernel
 	theta []float64
-	b     linalg.Matrix
+	b     matrix.Dense
 }
 
-func (u unprepared) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
+func (u unprepared) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	u.k.Cov(u.theta, a, u.b.RowRange(j0, j1), k)
 }
 
-func (u unprepared) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func (u unprepared) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	u.k.Pull(u.theta, a, u.b.RowRange(j0, j1), bar, dTheta, dA)
 }
 
 func (unprepared) release() {}
 
 // covOnce is Kernel.Cov for a kernel that prepares its columns.
-func covOnce(k Kernel, theta []float64, a, b, dst linalg.Matrix) {
+func covOnce(k Kernel, theta []float64, a, b, dst matrix.Dense) {
 	c := columnsOf(k, theta, b)
 	c.cov(a, 0, b.Rows, dst)
 	c.release()
 }
 
 // pullOnce is Kernel.Pull for a kernel that prepares its columns.
-func pullOnce(k Kernel, theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func pullOnce(k Kernel, theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	c := columnsOf(k, theta, b)
 	c.pull(a, 0, b.Rows, bar, dTheta, dA)
 	c.release()
@@ -143,7 +110,7 @@ func eachTile(n int, f func(j0, j1 int)) {
 }
 
 // FillBlock writes K(A, B), tile by tile on all cores.
-func FillBlock(k Kernel, theta []float64, a, b, dst linalg.Matrix) {
+func FillBlock(k Kernel, theta []float64, a, b, dst matrix.Dense) {
 	n := a.Rows
 	c := columnsOf(k, theta, b)
 	linalg.Parallel((n+tile-1)/tile, func(t int) {
@@ -154,7 +121,7 @@ func FillBlock(k Kernel, theta []float64, a, b, dst linalg.Matrix) {
 }
 
 // FillSymmetric writes K(A, A), both triangles, exactly symmetric.
-func FillSymmetric(k Kernel, theta []float64, a, dst linalg.Matrix) {
+func FillSymmetric(k Kernel, theta []float64, a, dst matrix.Dense) {
 	n := a.Rows
 	c := columnsOf(k, theta, a)
 	tiles := (n + tile - 1) / tile
@@ -164,15 +131,15 @@ func FillSymmetric(k Kernel, theta []float64, a, dst linalg.Matrix) {
 		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
 	})
 	c.release()
-	dst.MirrorLower()
+	linalg.MirrorLower(dst)
 }
 
 // PullBlock pulls the adjoint bar of K(A, B) back to dTheta and, unless they are
 // the zero Matrix, to the inputs dA.
-func PullBlock(k Kernel, theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func PullBlock(k Kernel, theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	c := columnsOf(k, theta, b)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
-		var rows linalg.Matrix
+		var rows matrix.Dense
 		if !dA.IsZero() {
 			rows = dA.RowRange(i0, i1)
 		}
@@ -183,20 +150,20 @@ func PullBlock(k Kernel, theta []float64, a, b, bar linalg.Matrix, dTheta []floa
 
 // PullSymmetric pulls a symmetric adjoint bar of K(A, A) back to dTheta. Each
 // pair of rows is visited once.
-func PullSymmetric(k Kernel, theta []float64, a, bar linalg.Matrix, dTheta []float64) {
+func PullSymmetric(k Kernel, theta []float64, a, bar matrix.Dense, dTheta []float64) {
 	c := columnsOf(k, theta, a)
 	pullTiles(a, bar, dTheta, func(i0, i1 int, part []float64) {
 		ai := a.RowRange(i0, i1)
-		eachTile(i0, func(j0, j1 int) { c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part, linalg.Matrix{}) })
+		eachTile(i0, func(j0, j1 int) { c.pull(ai, j0, j1, bar.View(i0, i1, j0, j1), part, matrix.Dense{}) })
 		linalg.Scale(2, part)
-		c.pull(ai, i0, i1, bar.View(i0, i1, i0, i1), part, linalg.Matrix{})
+		c.pull(ai, i0, i1, bar.View(i0, i1, i0, i1), part, matrix.Dense{})
 	})
 	c.release()
 }
 
 // pullTiles sums the parts of dTheta in the order of the tiles, whichever
 // core finished first.
-func pullTiles(a, bar linalg.Matrix, dTheta []float64, pull func(i0, i1 int, part []float64)) {
+func pullTiles(a, bar matrix.Dense, dTheta []float64, pull func(i0, i1 int, part []float64)) {
 	n := a.Rows
 	if bar.Rows != n {
 		panic(fmt.Sprintf("kernel: adjoint with %d rows for %d points", bar.Rows, n))
@@ -226,38 +193,12 @@ func lengthParams(dim int, ard bool) []Param {
 	return p
 }
 
-// expHalf returns l from ln l² for each entry.
-func expHalf(logs []float64) []float64 {
-	l := make([]float64, len(logs))
-	for i, v := range logs {
-		l[i] = math.Exp(v / 2)
-	}
-	return l
-}
-
-// String returns the specification as people read it: "se (variance 1, lengthscales 0.5 2)".
-func (s Spec) String() string {
-	if len(s.Parts) > 0 {
-		texts := make([]string, len(s.Parts))
-		for i, p := range s.Parts {
-			texts[i] = p.String()
+// HasLengthscales says whether ARD makes a difference to the kernel.
+func HasLengthscales(k Kernel) bool {
+	for _, p := range k.Params() {
+		if p.Kind == Lengthscale {
+			return true
 		}
-		op := map[string]string{"sum": " + ", "product": " * "}[s.Name]
-		return "(" + strings.Join(texts, op) + ")"
 	}
-	t := fmt.Sprintf("%s (variance %.3g", s.Name, s.Variance)
-	if len(s.Lengthscales) > 0 {
-		ls := make([]string, len(s.Lengthscales))
-		for i, l := range s.Lengthscales {
-			ls[i] = fmt.Sprintf("%.3g", l)
-		}
-		t += ", lengthscales " + strings.Join(ls, " ")
-	}
-	if s.Shape != 0 {
-		t += fmt.Sprintf(", shape %.3g", s.Shape)
-	}
-	if s.Period != 0 {
-		t += fmt.Sprintf(", period %.3g", s.Period)
-	}
-	return t + ")"
+	return false
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/kernel/kerneltest"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 func TestConformance(t *testing.T) {
@@ -83,34 +83,34 @@ func TestGolden(t *testing.T) {
 	}
 	for c, g := range file.Cases {
 		k := g.Kernel.build(t, g.D)
-		a, b := matrix(g.X1), matrix(g.X2)
+		a, b := matrixOf(g.X1), matrixOf(g.X2)
 		for _, block := range []struct {
 			name string
-			b    linalg.Matrix
+			b    matrix.Dense
 			k    [][]float64
 			dlog [][][]float64
 			dx   [][][]float64
 		}{{"K", b, g.K, g.DLog, g.DX1}, {"K11", a, g.K11, g.D11, nil}} {
 			what := fmt.Sprintf("case %d %s %s", c, g.Kernel.Type, block.name)
-			got := linalg.New(a.Rows, block.b.Rows)
+			got := matrix.New(a.Rows, block.b.Rows)
 			kernel.FillBlock(k, g.LogParams, a, block.b, got)
 			compare(t, what, got, block.k)
 			// One adjoint entry at a time gives the derivative of each element.
-			grads := make([]linalg.Matrix, len(g.LogParams))
+			grads := make([]matrix.Dense, len(g.LogParams))
 			for p := range grads {
-				grads[p] = linalg.New(got.Rows, got.Cols)
+				grads[p] = matrix.New(got.Rows, got.Cols)
 			}
 			for i := range got.Rows {
 				for j := range got.Cols {
-					bar := linalg.New(got.Rows, got.Cols)
+					bar := matrix.New(got.Rows, got.Cols)
 					bar.Set(i, j, 1)
-					d, dA := make([]float64, len(g.LogParams)), linalg.New(a.Rows, g.D)
+					d, dA := make([]float64, len(g.LogParams)), matrix.New(a.Rows, g.D)
 					kernel.PullBlock(k, g.LogParams, a, block.b, bar, d, dA)
 					for p, v := range d {
 						grads[p].Set(i, j, v)
 					}
 					if block.dx != nil {
-						compare(t, what+" dX", linalg.Of(1, g.D, dA.Row(i)), [][]float64{block.dx[i][j]})
+						compare(t, what+" dX", matrix.Of(1, g.D, dA.Row(i)), [][]float64{block.dx[i][j]})
 					}
 				}
 			}
@@ -123,7 +123,7 @@ func TestGolden(t *testing.T) {
 
 // compare holds an array against golden values: 1e-9 relative, with 1e-3 of the
 // largest entry as the floor (golden/README).
-func compare(t *testing.T, what string, got linalg.Matrix, want [][]float64) {
+func compare(t *testing.T, what string, got matrix.Dense, want [][]float64) {
 	t.Helper()
 	var largest float64
 	for _, r := range want {
@@ -140,8 +140,8 @@ func compare(t *testing.T, what string, got linalg.Matrix, want [][]float64) {
 	}
 }
 
-func matrix(rows [][]float64) linalg.Matrix {
-	m := linalg.New(len(rows), len(rows[0]))
+func matrixOf(rows [][]float64) matrix.Dense {
+	m := matrix.New(len(rows), len(rows[0]))
 	for i, r := range rows {
 		copy(m.Row(i), r)
 	}
@@ -152,7 +152,7 @@ func TestFarFromTheOrigin(t *testing.T) {
 	// The same points moved by 1e6 must give the same covariances, to the digits
 	// that the moved inputs still hold.
 	rng := rand.New(rand.NewPCG(2, 3))
-	x, far := linalg.New(20, 5), linalg.New(20, 5)
+	x, far := matrix.New(20, 5), matrix.New(20, 5)
 	for i := range x.Data {
 		far.Data[i] = 1e6 + rng.NormFloat64()
 		x.Data[i] = far.Data[i] - 1e6
@@ -160,7 +160,7 @@ func TestFarFromTheOrigin(t *testing.T) {
 	for _, name := range []string{"se", "matern12", "rq", "periodic"} {
 		k, _ := kernel.Parse(name, 5, false)
 		theta := make([]float64, len(k.Params()))
-		a, b := linalg.New(20, 20), linalg.New(20, 20)
+		a, b := matrix.New(20, 20), matrix.New(20, 20)
 		kernel.FillSymmetric(k, theta, x, a)
 		kernel.FillSymmetric(k, theta, far, b)
 		for i, v := range a.Data {
@@ -175,7 +175,7 @@ func TestManyInputs(t *testing.T) {
 	// So many that a row's points come in several blocks.
 	rng := rand.New(rand.NewPCG(4, 5))
 	const d = 700
-	x, z := linalg.New(70, d), linalg.New(600, d)
+	x, z := matrix.New(70, d), matrix.New(600, d)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
@@ -184,12 +184,12 @@ func TestManyInputs(t *testing.T) {
 	}
 	k, _ := kernel.Parse("se", d, false)
 	theta := []float64{math.Log(d), 0}
-	bar, got, gradient := linalg.New(70, 600), linalg.New(70, 600), make([]float64, 2)
+	bar, got, gradient := matrix.New(70, 600), matrix.New(70, 600), make([]float64, 2)
 	kernel.FillBlock(k, theta, x, z, got)
 	for i := range bar.Data {
 		bar.Data[i] = rng.NormFloat64()
 	}
-	kernel.PullBlock(k, theta, x, z, bar, gradient, linalg.Matrix{})
+	kernel.PullBlock(k, theta, x, z, bar, gradient, matrix.Dense{})
 	var want [2]float64
 	for i := range x.Rows {
 		for j := range z.Rows {
@@ -273,7 +273,7 @@ func TestSpecString(t *testing.T) {
 }
 
 func TestMeans(t *testing.T) {
-	x := matrix([][]float64{{1, 2}, {-1, 0.5}})
+	x := matrixOf([][]float64{{1, 2}, {-1, 0.5}})
 	m := make([]float64, 2)
 	kernel.LinearMean{Dim: 2}.At([]float64{0.5, 2, -1}, x, m)
 	if m[0] != 0.5 || m[1] != -2 {
@@ -292,12 +292,12 @@ func TestMeans(t *testing.T) {
 
 func BenchmarkFill(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	x, z := linalg.New(20000, 8), linalg.New(500, 8)
+	x, z := matrix.New(20000, 8), matrix.New(500, 8)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
 	copy(z.Data, x.Data)
-	out, d := linalg.New(20000, 500), make([]float64, 9)
+	out, d := matrix.New(20000, 500), make([]float64, 9)
 	for _, name := range []string{"se", "matern52", "rq"} {
 		k, _ := kernel.Parse(name, 8, true)
 		theta := make([]float64, len(k.Params()))
@@ -311,7 +311,7 @@ func BenchmarkFill(b *testing.B) {
 		b.Run(name+"/pull", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				kernel.PullBlock(k, theta, x, z, out, d, linalg.Matrix{})
+				kernel.PullBlock(k, theta, x, z, out, d, matrix.Dense{})
 			}
 		})
 	}

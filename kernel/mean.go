@@ -1,17 +1,20 @@
 package kernel
 
-import "github.com/krigo-gp/krigo/internal/linalg"
+import (
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
+)
 
 // Mean is a family of mean functions m_β; β are plain numbers, in scaled units.
 type Mean interface {
 	// Params lists the parameters in the order in which β holds them.
 	Params() []Param
 	// At writes m_β(x_i) to m.
-	At(beta []float64, x linalg.Matrix, m []float64)
+	At(beta []float64, x matrix.Dense, m []float64)
 	// Pull adds Σ_i bar_i ∂m_β(x_i)/∂β to dBeta.
-	Pull(beta []float64, x linalg.Matrix, bar []float64, dBeta []float64)
+	Pull(beta []float64, x matrix.Dense, bar []float64, dBeta []float64)
 	// PullInputs adds bar_i ∂m_β(x_i)/∂x_i to row i of dX.
-	PullInputs(beta []float64, x linalg.Matrix, bar []float64, dX linalg.Matrix)
+	PullInputs(beta []float64, x matrix.Dense, bar []float64, dX matrix.Dense)
 }
 
 // ZeroMean is m(x) = 0.
@@ -21,13 +24,13 @@ type ZeroMean struct{}
 func (ZeroMean) Params() []Param { return nil }
 
 // At implements Mean.
-func (ZeroMean) At(_ []float64, _ linalg.Matrix, m []float64) { clear(m) }
+func (ZeroMean) At(_ []float64, _ matrix.Dense, m []float64) { clear(m) }
 
 // Pull implements Mean.
-func (ZeroMean) Pull([]float64, linalg.Matrix, []float64, []float64) {}
+func (ZeroMean) Pull([]float64, matrix.Dense, []float64, []float64) {}
 
 // PullInputs implements Mean.
-func (ZeroMean) PullInputs([]float64, linalg.Matrix, []float64, linalg.Matrix) {}
+func (ZeroMean) PullInputs([]float64, matrix.Dense, []float64, matrix.Dense) {}
 
 // LinearMean is m(x) = β_0 + Σ β_i x_i over dim inputs; with dim 0 it is a constant.
 type LinearMean struct{ Dim int }
@@ -42,7 +45,7 @@ func (l LinearMean) Params() []Param {
 }
 
 // At implements Mean.
-func (l LinearMean) At(beta []float64, x linalg.Matrix, m []float64) {
+func (l LinearMean) At(beta []float64, x matrix.Dense, m []float64) {
 	for i := range m {
 		m[i] = beta[0]
 		if l.Dim > 0 {
@@ -52,7 +55,7 @@ func (l LinearMean) At(beta []float64, x linalg.Matrix, m []float64) {
 }
 
 // Pull implements Mean.
-func (l LinearMean) Pull(_ []float64, x linalg.Matrix, bar []float64, dBeta []float64) {
+func (l LinearMean) Pull(_ []float64, x matrix.Dense, bar []float64, dBeta []float64) {
 	for i, g := range bar {
 		dBeta[0] += g
 		if l.Dim > 0 {
@@ -62,7 +65,7 @@ func (l LinearMean) Pull(_ []float64, x linalg.Matrix, bar []float64, dBeta []fl
 }
 
 // PullInputs implements Mean.
-func (l LinearMean) PullInputs(beta []float64, _ linalg.Matrix, bar []float64, dX linalg.Matrix) {
+func (l LinearMean) PullInputs(beta []float64, _ matrix.Dense, bar []float64, dX matrix.Dense) {
 	if l.Dim == 0 {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/radial"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Periodic is σ² exp(−2 Σ_i sin²(π(x_i−x'_i)/p)/l_i²). Parameters: ln l²(s), ln p, ln σ².
@@ -26,18 +27,15 @@ func (p *Periodic) Params() []Param {
 }
 
 // Spec implements Kernel.
-func (p *Periodic) Spec(theta []float64) Spec {
-	n := len(theta)
-	return Spec{Name: "periodic", Lengthscales: expHalf(theta[:n-2]), Period: math.Exp(theta[n-2]), Variance: math.Exp(theta[n-1])}
-}
+func (p *Periodic) Spec(theta []float64) Spec { return SpecOf("periodic", p.Params(), theta) }
 
 // wave holds the phases of points and their embedding divided by the lengthscales.
 type wave struct {
-	phase linalg.Matrix // 2π(x−c)/p
-	embed linalg.Matrix // (cos, sin) of the phase, over l: 2·dim columns
+	phase matrix.Dense // 2π(x−c)/p
+	embed matrix.Dense // (cos, sin) of the phase, over l: 2·dim columns
 }
 
-func (p *Periodic) wave(theta []float64, x linalg.Matrix, centre []float64) wave {
+func (p *Periodic) wave(theta []float64, x matrix.Dense, centre []float64) wave {
 	nl := len(theta) - 2
 	freq := 2 * math.Pi * math.Exp(-theta[nl])
 	w := wave{linalg.Borrow(x.Rows, p.dim), linalg.Borrow(x.Rows, 2*p.dim)}
@@ -59,10 +57,10 @@ func (p *Periodic) wave(theta []float64, x linalg.Matrix, centre []float64) wave
 func (w wave) release() { linalg.Return(w.phase, w.embed) }
 
 // Cov implements Kernel.
-func (p *Periodic) Cov(theta []float64, a, b, k linalg.Matrix) { covOnce(p, theta, a, b, k) }
+func (p *Periodic) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(p, theta, a, b, k) }
 
 // Pull implements Kernel.
-func (p *Periodic) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func (p *Periodic) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	pullOnce(p, theta, a, b, bar, dTheta, dA)
 }
 
@@ -73,11 +71,11 @@ type periodicColumns struct {
 	origin []float64 // of the phases: b's first point, for a row of a must not feel the others
 	wave   wave      // of b
 	points radial.Points
-	unit   linalg.Matrix // zeros and √½: the embedding is centred and scaled already, but for SE's u
+	unit   matrix.Dense // zeros and √½: the embedding is centred and scaled already, but for SE's u
 }
 
-func (p *Periodic) against(theta []float64, b linalg.Matrix) columns {
-	c := &periodicColumns{Periodic: p, theta: theta, origin: b.Row(0), wave: p.wave(theta, b, b.Row(0)), unit: linalg.New(2, 2*p.dim)}
+func (p *Periodic) against(theta []float64, b matrix.Dense) columns {
+	c := &periodicColumns{Periodic: p, theta: theta, origin: b.Row(0), wave: p.wave(theta, b, b.Row(0)), unit: matrix.New(2, 2*p.dim)}
 	for t := range c.unit.Row(1) {
 		c.unit.Row(1)[t] = radial.SE.Scale(0)
 	}
@@ -91,16 +89,16 @@ func (c *periodicColumns) release() {
 }
 
 // strips is the function of that name for rows with wave w.
-func (c *periodicColumns) strips(w wave, j0, j1 int, f func(i0, i1, j, n int, u linalg.Matrix)) {
+func (c *periodicColumns) strips(w wave, j0, j1 int, f func(i0, i1, j, n int, u matrix.Dense)) {
 	left := radial.Left(w.embed, c.unit.Row(0), c.unit.Row(1))
 	strips(left, c.points, j0, j1, f)
 	left.Release()
 }
 
-func (c *periodicColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
+func (c *periodicColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	w := c.Periodic.wave(c.theta, a, c.origin)
 	variance := math.Exp(c.theta[len(c.theta)-1])
-	c.strips(w, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
+	c.strips(w, j0, j1, func(i0, i1, j, n int, u matrix.Dense) {
 		for i := i0; i < i1; i++ {
 			radial.SE.Value(k.Row(i)[j:j+n], u.Row(i - i0)[:n], 1, variance)
 		}
@@ -111,14 +109,14 @@ func (c *periodicColumns) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
 // pull is Periodic's Pull. With Δ = 2π(x−x')/p, d² = Σ 2(1−cos Δ_t)/l_t² and
 // W = K̄ ∘ ∂K/∂(d²): ∂d²/∂ln l_t² = −2(1−cos Δ_t)/l_t², ∂d²/∂ln p = −Σ 2Δ_t sin Δ_t/l_t²,
 // ∂d²/∂x_t = (2π/p) 2 sin Δ_t/l_t².
-func (c *periodicColumns) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func (c *periodicColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	theta := c.theta
 	nl := len(theta) - 2
 	freq, variance := 2*math.Pi*math.Exp(-theta[nl]), math.Exp(theta[nl+1])
 	wa := c.Periodic.wave(theta, a, c.origin)
 	w := linalg.Borrow(a.Rows, j1-j0)
 	var kSums radial.Sums
-	c.strips(wa, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
+	c.strips(wa, j0, j1, func(i0, i1, j, n int, u matrix.Dense) {
 		for i := i0; i < i1; i++ {
 			wi := w.Row(i)[j : j+n]
 			radial.SE.Pull(wi, u.Row(i - i0)[:n], bar.Row(i)[j:j+n], 1, &kSums)
@@ -164,7 +162,7 @@ func (c *periodicColumns) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, d
 }
 
 // Diag implements Kernel.
-func (p *Periodic) Diag(theta []float64, _ linalg.Matrix, k []float64) {
+func (p *Periodic) Diag(theta []float64, _ matrix.Dense, k []float64) {
 	v := math.Exp(theta[len(theta)-1])
 	for i := range k {
 		k[i] = v
@@ -172,7 +170,7 @@ func (p *Periodic) Diag(theta []float64, _ linalg.Matrix, k []float64) {
 }
 
 // PullDiag implements Kernel.
-func (p *Periodic) PullDiag(theta []float64, _ linalg.Matrix, bar []float64, dTheta []float64, _ linalg.Matrix) {
+func (p *Periodic) PullDiag(theta []float64, _ matrix.Dense, bar []float64, dTheta []float64, _ matrix.Dense) {
 	n := len(theta)
 	dTheta[n-1] += math.Exp(theta[n-1]) * linalg.Sum(bar)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 var varianceOnly = []Param{{Name: "log_variance", Kind: Variance, Dim: -1}}
@@ -16,15 +17,15 @@ type Linear struct{}
 func (Linear) Params() []Param { return varianceOnly }
 
 // Spec implements Kernel.
-func (Linear) Spec(theta []float64) Spec { return Spec{Name: "linear", Variance: math.Exp(theta[0])} }
+func (Linear) Spec(theta []float64) Spec { return SpecOf("linear", varianceOnly, theta) }
 
 // Cov implements Kernel.
-func (Linear) Cov(theta []float64, a, b, k linalg.Matrix) {
+func (Linear) Cov(theta []float64, a, b, k matrix.Dense) {
 	linalg.Gemm(false, true, math.Exp(theta[0]), a, b, 0, k)
 }
 
 // Pull implements Kernel.
-func (Linear) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func (Linear) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	v := math.Exp(theta[0])
 	wb := linalg.Borrow(a.Rows, a.Cols)
 	linalg.Gemm(false, false, v, bar, b, 0, wb)
@@ -38,7 +39,7 @@ func (Linear) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, d
 }
 
 // Diag implements Kernel.
-func (Linear) Diag(theta []float64, a linalg.Matrix, k []float64) {
+func (Linear) Diag(theta []float64, a matrix.Dense, k []float64) {
 	v := math.Exp(theta[0])
 	for i := range k {
 		k[i] = v * linalg.Dot(a.Row(i), a.Row(i))
@@ -46,7 +47,7 @@ func (Linear) Diag(theta []float64, a linalg.Matrix, k []float64) {
 }
 
 // PullDiag implements Kernel.
-func (Linear) PullDiag(theta []float64, a linalg.Matrix, bar []float64, dTheta []float64, dA linalg.Matrix) {
+func (Linear) PullDiag(theta []float64, a matrix.Dense, bar []float64, dTheta []float64, dA matrix.Dense) {
 	v := math.Exp(theta[0])
 	for i, g := range bar {
 		dTheta[0] += g * v * linalg.Dot(a.Row(i), a.Row(i))
@@ -70,14 +71,14 @@ func (c indicator) Params() []Param { return varianceOnly }
 
 func (c indicator) Spec(theta []float64) Spec {
 	if c.white {
-		return Spec{Name: "white", Variance: math.Exp(theta[0])}
+		return SpecOf("white", varianceOnly, theta)
 	}
-	return Spec{Name: "constant", Variance: math.Exp(theta[0])}
+	return SpecOf("constant", varianceOnly, theta)
 }
 
 func (c indicator) holds(a, b []float64) bool { return !c.white || slices.Equal(a, b) }
 
-func (c indicator) Cov(theta []float64, a, b, k linalg.Matrix) {
+func (c indicator) Cov(theta []float64, a, b, k matrix.Dense) {
 	v := math.Exp(theta[0])
 	for i := range a.Rows {
 		ai, row := a.Row(i), k.Row(i)
@@ -90,7 +91,7 @@ func (c indicator) Cov(theta []float64, a, b, k linalg.Matrix) {
 	}
 }
 
-func (c indicator) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, _ linalg.Matrix) {
+func (c indicator) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, _ matrix.Dense) {
 	v := math.Exp(theta[0])
 	for i := range a.Rows {
 		ai, row := a.Row(i), bar.Row(i)
@@ -104,13 +105,13 @@ func (c indicator) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float
 	}
 }
 
-func (c indicator) Diag(theta []float64, _ linalg.Matrix, k []float64) {
+func (c indicator) Diag(theta []float64, _ matrix.Dense, k []float64) {
 	v := math.Exp(theta[0])
 	for i := range k {
 		k[i] = v
 	}
 }
 
-func (c indicator) PullDiag(theta []float64, _ linalg.Matrix, bar []float64, dTheta []float64, _ linalg.Matrix) {
+func (c indicator) PullDiag(theta []float64, _ matrix.Dense, bar []float64, dTheta []float64, _ matrix.Dense) {
 	dTheta[0] += math.Exp(theta[0]) * linalg.Sum(bar)
 }

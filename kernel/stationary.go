@@ -5,6 +5,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/radial"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Stationary is σ² k(d²) with d² = Σ (x_i − x'_i)²/l_i²: the squared exponential,
@@ -50,14 +51,7 @@ func (s *Stationary) Params() []Param {
 }
 
 // Spec implements Kernel.
-func (s *Stationary) Spec(theta []float64) Spec {
-	l, shape, v := s.unpack(theta)
-	spec := Spec{Name: s.name, Variance: v, Lengthscales: expHalf(l)}
-	if s.hasShape() {
-		spec.Shape = shape
-	}
-	return spec
-}
+func (s *Stationary) Spec(theta []float64) Spec { return SpecOf(s.name, s.Params(), theta) }
 
 // unpack returns the ln l² (one or dim of them), the shape a and σ².
 func (s *Stationary) unpack(theta []float64) (logL2 []float64, shape, variance float64) {
@@ -72,15 +66,15 @@ func (s *Stationary) unpack(theta []float64) (logL2 []float64, shape, variance f
 }
 
 // Cov implements Kernel.
-func (s *Stationary) Cov(theta []float64, a, b, k linalg.Matrix) { covOnce(s, theta, a, b, k) }
+func (s *Stationary) Cov(theta []float64, a, b, k matrix.Dense) { covOnce(s, theta, a, b, k) }
 
 // Pull implements Kernel.
-func (s *Stationary) Pull(theta []float64, a, b, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func (s *Stationary) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	pullOnce(s, theta, a, b, bar, dTheta, dA)
 }
 
 // Diag implements Kernel.
-func (s *Stationary) Diag(theta []float64, a linalg.Matrix, k []float64) {
+func (s *Stationary) Diag(theta []float64, a matrix.Dense, k []float64) {
 	_, _, variance := s.unpack(theta)
 	for i := range k {
 		k[i] = variance
@@ -88,7 +82,7 @@ func (s *Stationary) Diag(theta []float64, a linalg.Matrix, k []float64) {
 }
 
 // PullDiag implements Kernel: only the variance moves the diagonal.
-func (s *Stationary) PullDiag(theta []float64, _ linalg.Matrix, bar []float64, dTheta []float64, _ linalg.Matrix) {
+func (s *Stationary) PullDiag(theta []float64, _ matrix.Dense, bar []float64, dTheta []float64, _ matrix.Dense) {
 	_, _, variance := s.unpack(theta)
 	dTheta[len(dTheta)-1] += variance * linalg.Sum(bar)
 }
@@ -99,11 +93,11 @@ type against struct {
 	ard             bool
 	shape, variance float64
 	points          radial.Points
-	scratch         linalg.Matrix
+	scratch         matrix.Dense
 	centre, inverse []float64 // of every input; inverse is 1/l, scaled for the profile
 }
 
-func (s *Stationary) against(theta []float64, b linalg.Matrix) columns {
+func (s *Stationary) against(theta []float64, b matrix.Dense) columns {
 	logL2, shape, variance := s.unpack(theta)
 	p := &against{profile: s.profile, ard: s.ard, shape: shape, variance: variance, scratch: linalg.Borrow(2, s.dim)}
 	p.centre, p.inverse = p.scratch.Row(0), p.scratch.Row(1)
@@ -113,7 +107,7 @@ func (s *Stationary) against(theta []float64, b linalg.Matrix) columns {
 }
 
 // frame sets what points are packed with against b.
-func (s *Stationary) frame(logL2 []float64, shape float64, b linalg.Matrix, centre, inverse []float64) {
+func (s *Stationary) frame(logL2 []float64, shape float64, b matrix.Dense, centre, inverse []float64) {
 	// Distances don't feel the centre, but the division by the lengthscales loses
 	// fewer digits near the origin. The centre is that of b, the model's own points, so
 	// that a row of a gets the same covariances in whatever company it comes.
@@ -127,9 +121,9 @@ func (s *Stationary) frame(logL2 []float64, shape float64, b linalg.Matrix, cent
 }
 
 // singles packs the points of a for products in float32.
-func (s *Stationary) singles(theta []float64, a linalg.Matrix) (*radial.Singles, bool) {
+func (s *Stationary) singles(theta []float64, a matrix.Dense) (*radial.Singles, bool) {
 	logL2, shape, variance := s.unpack(theta)
-	frame := linalg.New(2, s.dim)
+	frame := matrix.New(2, s.dim)
 	s.frame(logL2, shape, a, frame.Row(0), frame.Row(1))
 	return radial.NewSingles(s.profile, variance, a, frame.Row(0), frame.Row(1))
 }
@@ -141,7 +135,7 @@ func (p *against) release() {
 
 // strips calls f for strips of a few rows [i0, i1) and n columns from j on, counted
 // from j0, with their squared distances.
-func strips(a, b radial.Points, j0, j1 int, f func(i0, i1, j, n int, u linalg.Matrix)) {
+func strips(a, b radial.Points, j0, j1 int, f func(i0, i1, j, n int, u matrix.Dense)) {
 	block := b.Block()
 	u := linalg.Borrow(radial.Group, block)
 	for i := 0; i < a.Rows; i += radial.Group {
@@ -154,9 +148,9 @@ func strips(a, b radial.Points, j0, j1 int, f func(i0, i1, j, n int, u linalg.Ma
 	linalg.Return(u)
 }
 
-func (p *against) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
+func (p *against) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	left := radial.Left(a, p.centre, p.inverse)
-	strips(left, p.points, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
+	strips(left, p.points, j0, j1, func(i0, i1, j, n int, u matrix.Dense) {
 		for i := i0; i < i1; i++ {
 			p.profile.Value(k.Row(i)[j:j+n], u.Row(i - i0)[:n], p.shape, p.variance)
 		}
@@ -166,14 +160,14 @@ func (p *against) cov(a linalg.Matrix, j0, j1 int, k linalg.Matrix) {
 
 // pull is Stationary's Pull. With W = K̄ ∘ G, G = ∂K/∂u, and inputs times c/l_i, u is
 // their squared distance, ∂K/∂ln l_i² = −G (x_i−x'_i)² and ∂K/∂x_i = 2G (x_i−x'_i) c/l_i.
-func (p *against) pull(a linalg.Matrix, j0, j1 int, bar linalg.Matrix, dTheta []float64, dA linalg.Matrix) {
+func (p *against) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
 	dim := a.Cols
 	padded := (dim + 3) / 4 * 4
 	lanes := linalg.Borrow(2, padded*radial.Lanes) // second moments of all rows, first of one
 	lanes.Zero()
 	var sums radial.Sums
 	left := radial.Left(a, p.centre, p.inverse)
-	strips(left, p.points, j0, j1, func(i0, i1, j, n int, u linalg.Matrix) {
+	strips(left, p.points, j0, j1, func(i0, i1, j, n int, u matrix.Dense) {
 		for i := i0; i < i1; i++ {
 			w := u.Row(i - i0)[:n]
 			p.profile.Pull(w, w, bar.Row(i)[j:j+n], p.shape, &sums)

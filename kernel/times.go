@@ -5,6 +5,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/radial"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Products with a covariance matrix that is never stored: tiles of it are computed,
@@ -14,14 +15,14 @@ import (
 // its memory from competing for the same cache lines.
 const timesCols = 256
 
-func borrowTile() linalg.Matrix { return linalg.Borrow(tile, timesCols+8) }
+func borrowTile() matrix.Dense { return linalg.Borrow(tile, timesCols+8) }
 
 // Times sets out ← K(A, B) V.
-func Times(k Kernel, theta []float64, a, b, v, out linalg.Matrix) {
+func Times(k Kernel, theta []float64, a, b, v, out matrix.Dense) {
 	if v.Rows != b.Rows || out.Rows != a.Rows || out.Cols != v.Cols {
 		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", a.Rows, b.Rows, v.Rows, v.Cols, out.Rows, out.Cols))
 	}
-	whole(v, out, func(v, out linalg.Matrix) {
+	whole(v, out, func(v, out matrix.Dense) {
 		c := columnsOf(k, theta, b)
 		linalg.Parallel((a.Rows+tile-1)/tile, func(t int) {
 			i0, i1 := t*tile, min((t+1)*tile, a.Rows)
@@ -33,7 +34,7 @@ func Times(k Kernel, theta []float64, a, b, v, out linalg.Matrix) {
 
 // timesTile adds K(a_I, b_J) V_J to rows I = [i0, i1) of out, J = [j0, j1), and if
 // both is set the transposed block's product with V_I to rows J.
-func timesTile(c columns, a linalg.Matrix, i0, i1, j0, j1 int, v, out linalg.Matrix, both bool) {
+func timesTile(c columns, a matrix.Dense, i0, i1, j0, j1 int, v, out matrix.Dense, both bool) {
 	memory := borrowTile()
 	for j := j0; j < j1; j += timesCols {
 		e := min(j+timesCols, j1)
@@ -57,7 +58,7 @@ func timesTile(c columns, a linalg.Matrix, i0, i1, j0, j1 int, v, out linalg.Mat
 
 // whole calls f with an out of zeros, and with one column without gaps, or with columns
 // filled up to whole vectors.
-func whole(v, out linalg.Matrix, f func(v, out linalg.Matrix)) {
+func whole(v, out matrix.Dense, f func(v, out matrix.Dense)) {
 	w := radial.Width()
 	if v.Cols == 1 {
 		w = 1
@@ -86,18 +87,18 @@ const party = 512
 // Rows stand in parties, and every two parties meet once, in rounds as of a chess
 // tournament, in which each plays one game: games of a round touch different rows of
 // out, so they may run at the same time, and rounds are in order.
-func TimesSymmetric(k Kernel, theta []float64, a, v, out linalg.Matrix) {
+func TimesSymmetric(k Kernel, theta []float64, a, v, out matrix.Dense) {
 	TimesPart(k, theta, a, v, out, 0, 1)
 }
 
 // TimesPart sets out to what one part of the games adds to the product of TimesSymmetric: the sum over
 // all parts is the product.
-func TimesPart(k Kernel, theta []float64, a, v, out linalg.Matrix, part, parts int) {
+func TimesPart(k Kernel, theta []float64, a, v, out matrix.Dense, part, parts int) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
 		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", n, n, v.Rows, v.Cols, out.Rows, out.Cols))
 	}
-	whole(v, out, func(v, out linalg.Matrix) {
+	whole(v, out, func(v, out matrix.Dense) {
 		c := columnsOf(k, theta, a)
 		tournament(n, part, parts, func(p, q int) {
 			for i := p * party; i < min((p+1)*party, n); i += tile {
@@ -139,7 +140,7 @@ func tournament(n, part, parts int, game func(p, q int)) {
 func HasSingle(k Kernel) bool {
 	s, ok := k.(*Stationary)
 	if ok {
-		_, ok = s.singles(make([]float64, len(s.Params())), linalg.New(1, s.dim))
+		_, ok = s.singles(make([]float64, len(s.Params())), matrix.New(1, s.dim))
 	}
 	return ok
 }
@@ -147,7 +148,7 @@ func HasSingle(k Kernel) bool {
 // TimesSingle is TimesSymmetric with covariances and products in float32, for a kernel that
 // HasSingle: about six digits, twice as fast. What two parties of rows add to the result
 // is summed up in float64.
-func TimesSingle(k Kernel, theta []float64, a, v, out linalg.Matrix) {
+func TimesSingle(k Kernel, theta []float64, a, v, out matrix.Dense) {
 	s, ok := k.(*Stationary).singles(theta, a)
 	if !ok {
 		panic("kernel: no products in float32; ask HasSingle")
@@ -188,12 +189,12 @@ func TimesSingle(k Kernel, theta []float64, a, v, out linalg.Matrix) {
 
 // PullOuter pulls the symmetric adjoint H diag(w) Hᵀ of K(A, A), H with a row a point, back
 // to dTheta. The adjoint is computed tile by tile and never stored.
-func PullOuter(k Kernel, theta []float64, a, h linalg.Matrix, w, dTheta []float64) {
+func PullOuter(k Kernel, theta []float64, a, h matrix.Dense, w, dTheta []float64) {
 	PullOuterPart(k, theta, a, h, w, dTheta, 0, 1)
 }
 
 // PullOuterPart adds one part of what PullOuter adds to dTheta.
-func PullOuterPart(k Kernel, theta []float64, a, h linalg.Matrix, w, dTheta []float64, part, parts int) {
+func PullOuterPart(k Kernel, theta []float64, a, h matrix.Dense, w, dTheta []float64, part, parts int) {
 	weighted := linalg.Borrow(h.Rows, h.Cols)
 	for i := range h.Rows {
 		copy(weighted.Row(i), h.Row(i))
@@ -208,7 +209,7 @@ func PullOuterPart(k Kernel, theta []float64, a, h linalg.Matrix, w, dTheta []fl
 		pull := func(j0, j1 int) {
 			bar := memory.View(0, i1-i0, 0, j1-j0)
 			linalg.Gemm(false, true, 1, weighted.RowRange(i0, i1), h.RowRange(j0, j1), 0, bar)
-			c.pull(a.RowRange(i0, i1), j0, j1, bar, sum, linalg.Matrix{})
+			c.pull(a.RowRange(i0, i1), j0, j1, bar, sum, matrix.Dense{})
 		}
 		eachTile(i0, pull)
 		linalg.Scale(2, sum)

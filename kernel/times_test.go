@@ -10,10 +10,11 @@ import (
 	"github.com/krigo-gp/krigo/internal/cpu"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
-func normal(rng *rand.Rand, n, d int) linalg.Matrix {
-	m := linalg.New(n, d)
+func normal(rng *rand.Rand, n, d int) matrix.Dense {
+	m := matrix.New(n, d)
 	for i := range m.Data {
 		m.Data[i] = rng.NormFloat64()
 	}
@@ -32,20 +33,20 @@ func TestTimesAgainstTheMatrix(t *testing.T) {
 		for _, n := range []int{1, 5, 64, 513, 1100, 1600} {
 			for _, cols := range []int{1, 16, 21} {
 				a, b := normal(rng, n, 3), normal(rng, 300, 3)
-				block, full := linalg.New(n, 300), linalg.New(n, n)
+				block, full := matrix.New(n, 300), matrix.New(n, n)
 				kernel.FillBlock(k, theta, a, b, block)
 				kernel.FillSymmetric(k, theta, a, full)
 				for _, c := range []struct {
 					name  string
-					m     linalg.Matrix
-					times func(v, out linalg.Matrix)
+					m     matrix.Dense
+					times func(v, out matrix.Dense)
 				}{
-					{"Times", block, func(v, out linalg.Matrix) { kernel.Times(k, theta, a, b, v, out) }},
-					{"TimesSymmetric", full, func(v, out linalg.Matrix) { kernel.TimesSymmetric(k, theta, a, v, out) }},
+					{"Times", block, func(v, out matrix.Dense) { kernel.Times(k, theta, a, b, v, out) }},
+					{"TimesSymmetric", full, func(v, out matrix.Dense) { kernel.TimesSymmetric(k, theta, a, v, out) }},
 				} {
-					v, want := normal(rng, c.m.Cols, cols), linalg.New(n, cols)
+					v, want := normal(rng, c.m.Cols, cols), matrix.New(n, cols)
 					linalg.Gemm(false, false, 1, c.m, v, 0, want)
-					var first linalg.Matrix
+					var first matrix.Dense
 					for _, cores := range []int{1, 3} {
 						runtime.GOMAXPROCS(cores)
 						got := normal(rng, n, cols)
@@ -85,14 +86,14 @@ func TestTimesSingle(t *testing.T) {
 			for _, n := range []int{1, 5, 64, 513, 1100, 1600} {
 				for _, cols := range []int{1, 3, 16, 40} {
 					a, v := normal(rng, n, d), normal(rng, n, cols)
-					want, magnitude := linalg.New(n, cols), linalg.New(n, cols)
+					want, magnitude := matrix.New(n, cols), matrix.New(n, cols)
 					kernel.TimesSymmetric(k, theta, a, v, want)
-					size := linalg.New(n, cols)
+					size := matrix.New(n, cols)
 					for i, x := range v.Data {
 						size.Data[i] = math.Abs(x)
 					}
 					kernel.TimesSymmetric(k, theta, a, size, magnitude)
-					var first linalg.Matrix
+					var first matrix.Dense
 					for _, cores := range []int{1, 3} {
 						runtime.GOMAXPROCS(cores)
 						got := normal(rng, n, cols)
@@ -120,7 +121,7 @@ func BenchmarkTimes(b *testing.B) {
 		k, _ := kernel.Parse(name, d, true)
 		theta := make([]float64, len(k.Params()))
 		for _, cols := range []int{1, 16} {
-			v, out := normal(rng, n, cols), linalg.New(n, cols)
+			v, out := normal(rng, n, cols), matrix.New(n, cols)
 			for what, times := range map[string]func(){
 				"block":     func() { kernel.Times(k, theta, x, x, v, out) },
 				"symmetric": func() { kernel.TimesSymmetric(k, theta, x, v, out) },
@@ -147,7 +148,7 @@ func TestPullOuterAgainstTheMatrix(t *testing.T) {
 		theta := make([]float64, len(k.Params()))
 		for _, n := range []int{1, 64, 600} {
 			a, h, w := normal(rng, n, 3), normal(rng, n, 7), normal(rng, 1, 7).Data
-			bar, weighted := linalg.New(n, n), linalg.New(n, 7)
+			bar, weighted := matrix.New(n, n), matrix.New(n, 7)
 			weighted.CopyFrom(h)
 			for i := range n {
 				linalg.Mul(weighted.Row(i), w)

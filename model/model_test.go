@@ -91,7 +91,7 @@ func encode(t testing.TB, m *Model) []byte {
 // TestRoundTrip: a model that was saved and loaded is the same to the last bit, and so
 // are its predictions, for every kernel and mean.
 func TestRoundTrip(t *testing.T) {
-	exprs := append(slices.Clone(kernel.Names), "se+linear", "se*periodic+white")
+	exprs := append(slices.Clone(kernel.Names()), "se+linear", "se*periodic+white")
 	for _, d := range []int{1, 3} {
 		for _, expr := range exprs {
 			for _, ard := range []bool{false, true} {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -15,7 +16,7 @@ import (
 type Evidence struct{ w []float64 }
 
 // Evaluate implements Exact.
-func (e *Evidence) Evaluate(k linalg.Matrix, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
+func (e *Evidence) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
 	n := len(y)
 	w, quad, err := solve(k, mean, y, noise, &e.w)
 	if err != nil {
@@ -39,7 +40,7 @@ func (e *Evidence) Evaluate(k linalg.Matrix, mean, y []float64, noise float64, a
 
 // solve turns K into the Cholesky factor of C = K + sI, in place, and returns
 // w = C⁻¹r, in the buffer given, and rᵀw.
-func solve(k linalg.Matrix, mean, y []float64, noise float64, buffer *[]float64) (w []float64, quad float64, err error) {
+func solve(k matrix.Dense, mean, y []float64, noise float64, buffer *[]float64) (w []float64, quad float64, err error) {
 	if len(*buffer) != len(y) {
 		*buffer = make([]float64, len(y))
 	}

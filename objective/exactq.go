@@ -2,6 +2,7 @@ package objective
 
 import (
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -20,18 +21,18 @@ type exactQ struct {
 	kl             float64
 
 	noise   float64
-	w, u    []float64     // C⁻¹r, C⁻¹w
-	inv     linalg.Matrix // C⁻¹
-	scratch linalg.Matrix // K, then L, then the right factor of the product in Backward
-	byK     bool          // the noise exceeds the prior variance
-	k, t    linalg.Matrix // copies of K and T, kept only if byK
+	w, u    []float64    // C⁻¹r, C⁻¹w
+	inv     matrix.Dense // C⁻¹
+	scratch matrix.Dense // K, then L, then the right factor of the product in Backward
+	byK     bool         // the noise exceeds the prior variance
+	k, t    matrix.Dense // copies of K and T, kept only if byK
 	tmp     []float64
 }
 
-func (q *exactQ) forward(k linalg.Matrix, mean, y []float64, noise float64) error {
+func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error {
 	n := len(y)
 	if len(q.mean) != n {
-		*q = exactQ{inv: linalg.New(n, n)}
+		*q = exactQ{inv: matrix.New(n, n)}
 		for _, v := range []*[]float64{&q.mean, &q.variance, &q.u, &q.tmp} {
 			*v = make([]float64, n)
 		}
@@ -43,7 +44,7 @@ func (q *exactQ) forward(k linalg.Matrix, mean, y []float64, noise float64) erro
 	q.noise, q.scratch, q.byK = noise, k, noise > largest
 	if q.byK {
 		if q.k.IsZero() {
-			q.k, q.t = linalg.New(n, n), linalg.New(n, n)
+			q.k, q.t = matrix.New(n, n), matrix.New(n, n)
 		}
 		q.k.CopyFrom(k)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
@@ -23,6 +24,13 @@ type FreeForm interface {
 	// Unless g is nil it fills g_i = ∂/∂m̂_i and h_i = ∂/∂σ̂²_i. rows are the numbers of
 	// the rows at hand, all of them if nil: a batch stands for the total.
 	evaluate(s pacbayes.Sample, rows []int, total int, noise, kl float64, g, h []float64) (value, kappa, noiseBar float64, err error)
+}
+
+// natural is a FreeForm with natural-gradient steps of q.
+type natural interface {
+	// step makes the pass over the engine's rows, and moves q, which is in e.mu and lq, by a step of size rho, each row
+	// counted weight times.
+	step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error
 }
 
 // FreeFormProblem binds a family of GPs, inducing inputs and rows to a free-form
@@ -56,7 +64,9 @@ type FreeFormProblem struct {
 
 	Jitter float64 // added to K_ZZ by the last evaluation
 
-	full, batch *SparseProblem
+	full, batch *sparseEngine
+	lq          matrix.Dense    // L' at the last evaluation
+	seeds       predictionSeeds // with room for the rows of the largest one
 	kl          []float64
 }
 
@@ -64,7 +74,7 @@ type FreeFormProblem struct {
 type FreeFormParts struct {
 	Theta, Beta []float64
 	LogNoise    []float64 // one entry, or none
-	Z           linalg.Matrix
+	Z           matrix.Dense
 	Nu          []float64
 	Chol        []float64 // L' row by row, ln L'_jj on the diagonal
 }
@@ -94,14 +104,14 @@ func (p *FreeFormProblem) Split(x []float64) (f FreeFormParts) {
 	if p.Objective.noisy() {
 		f.LogNoise = take(1)
 	}
-	f.Z = linalg.Of(p.M, d, take(p.M*d))
+	f.Z = matrix.Of(p.M, d, take(p.M*d))
 	f.Nu, f.Chol = take(p.M), take(len(x))
 	return f
 }
 
 // Names returns the name of every parameter.
 func (p *FreeFormProblem) Names() []string {
-	names := p.engine().Names()
+	names := p.collapsed().Names()
 	if g := len(p.Kernel.Params()) + len(p.Mean.Params()); !p.Objective.noisy() {
 		names = slices.Delete(names, g, g+1)
 	}
@@ -120,21 +130,31 @@ func (p *FreeFormProblem) Names() []string {
 // DiagonalIndex returns where ln L'_jj stands in a parameter vector.
 func (p *FreeFormProblem) DiagonalIndex(j int) int { return p.own() + p.M + j*(j+1)/2 + j }
 
-// engine returns the engine over all rows.
-func (p *FreeFormProblem) engine() *SparseProblem {
-	if p.full == nil {
-		p.full = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter, Ranks: p.Ranks}
-	}
-	return p.full
+// collapsed is the sparse problem of the same GPs and rows, with the noise and without q.
+func (p *FreeFormProblem) collapsed() *SparseProblem {
+	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter, Ranks: p.Ranks, e: p.full}
+}
+
+// prepare returns the engine over all rows.
+func (p *FreeFormProblem) prepare() (e *sparseEngine, err error) {
+	p.full, err = p.collapsed().prepare()
+	return p.full, err
+}
+
+// factor fills L of an engine for the parameters.
+func (p *FreeFormProblem) factor(e *sparseEngine, at FreeFormParts) error {
+	err := e.factor(at.Theta, at.Z, p.MinJitter)
+	p.Jitter = e.jitter
+	return err
 }
 
 // Evaluate returns the objective at x and, unless gradient is nil, its gradient.
 func (p *FreeFormProblem) Evaluate(x, gradient []float64) (float64, error) {
-	err := p.engine().prepare()
+	e, err := p.prepare()
 	if err != nil {
 		return math.NaN(), err
 	}
-	value, err := p.evaluate(p.full, x, gradient, nil, 0)
+	value, err := p.evaluate(e, x, gradient, nil, 0)
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
@@ -159,80 +179,79 @@ func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float
 // Optimise moves ν and L' in x to the optimum of SVGP for the other parameters: the
 // natural-gradient step with ρ = 1 on all rows. It returns the value there.
 func (p *FreeFormProblem) Optimise(x []float64) (float64, error) {
-	if err := p.engine().prepare(); err != nil {
+	e, err := p.prepare()
+	if err != nil {
 		return math.NaN(), err
 	}
-	return p.evaluate(p.full, x, nil, nil, 1)
+	return p.evaluate(e, x, nil, nil, 1)
 }
 
 // BatchRows returns the number of rows that batches are drawn from, 0 where the ranks can't tell.
 func (p *FreeFormProblem) BatchRows() int {
-	if p.engine().prepare() != nil {
+	e, err := p.prepare()
+	if err != nil {
 		return 0
 	}
-	return p.full.e.total
+	return e.total
 }
 
 func (p *FreeFormProblem) onBatch(x, gradient []float64, rows []int, rho float64) (float64, error) {
 	if len(rows) == 0 {
 		return math.NaN(), errors.New("an empty batch")
 	}
-	if err := p.engine().prepare(); err != nil {
+	all, err := p.prepare()
+	if err != nil {
 		return math.NaN(), err
 	}
-	if p.batch == nil || len(p.batch.e.y) < len(rows) {
-		p.batch = &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, M: p.M, Keep: max(p.Keep, int64(blockRows*p.M)*8), MinJitter: p.MinJitter, Ranks: p.Ranks}
-		_, d := p.Rows.Dims()
-		p.batch.allocate(len(rows), d)
+	if p.batch == nil || len(p.batch.y) < len(rows) {
+		p.batch = p.collapsed().engine(len(rows))
+		p.batch.keep = max(p.Keep, int64(blockRows*p.M)*8)
+	}
+	own := rows
+	if all.total > all.n {
+		own, _ = ownRows(p.Rows, all.first, rows)
 	}
 	b := p.batch
-	own := rows
-	if p.full.e.total > p.full.e.n {
-		own, _ = ownRows(p.Rows, p.full.e.first, rows)
-	}
-	b.Rows, b.e.n, b.e.total = subset{p.Rows, own}, len(own), len(rows)
+	b.from, b.n, b.total = subset{p.Rows, own}, len(own), len(rows)
 	value, err := p.evaluate(b, x, gradient, own, rho)
 	return settle(over(p.Ranks), value, gradient, err)
 }
 
-func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, rows []int, rho float64) (float64, error) {
+func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows []int, rho float64) (float64, error) {
 	at := p.Split(x)
-	e, n := on.e, on.e.n
-	if e.lq.IsZero() {
-		e.lq = linalg.New(e.m, e.m)
+	if p.lq.IsZero() {
+		p.lq = matrix.New(p.M, p.M)
 	}
-	e.z, e.noise = at.Z, p.Noise
-	if len(at.LogNoise) > 0 {
-		e.noise = math.Exp(at.LogNoise[0])
-	}
-	err := on.factor(at.Theta)
-	p.Jitter = on.Jitter
-	if err != nil {
+	e.beta, e.noise = at.Beta, p.noise(at)
+	if err := p.factor(e, at); err != nil {
 		return math.NaN(), err
 	}
-	unpackFactor(at.Chol, e.lq)
+	unpackFactor(at.Chol, p.lq)
 	copy(e.mu, at.Nu)
 	if rho > 0 {
-		svgp, ok := p.Objective.(*SVGP)
+		f, ok := p.Objective.(natural)
 		if !ok {
 			return math.NaN(), fmt.Errorf("%T has no natural-gradient steps", p.Objective)
 		}
-		if err := svgp.step(on, at, rho, float64(p.BatchRows())/float64(e.total)); err != nil {
+		if err := f.step(e, p.lq, rho, float64(p.BatchRows())/float64(e.total)); err != nil {
 			return math.NaN(), err
 		}
-	} else if err := on.pass(at.Theta, at.Beta, func(int, int, linalg.Matrix) {}); err != nil {
+		copy(at.Nu, e.mu)
+		packFactor(p.lq, at.Chol)
+	} else if err := e.pass(func(int, int, matrix.Dense) {}); err != nil {
 		return math.NaN(), err
 	}
-	if err := e.predict(); err != nil {
+	if err := e.predict(func(v, h matrix.Dense) { linalg.Gemm(false, false, 1, v, p.lq, 0, h) }); err != nil {
 		return math.NaN(), err
 	}
-	var s *sparseSeeds
 	var g, h []float64
 	if gradient != nil {
-		s = on.seeds.reset()
-		g, h = s.g[:n], s.h[:n]
+		if p.seeds.g == nil || len(p.seeds.g) < e.n { // a rank may have none of a batch
+			p.seeds = newPredictionSeeds(p.M, e.n)
+		}
+		g, h = p.seeds.g[:e.n], p.seeds.h[:e.n]
 	}
-	value, kappa, noiseBar, err := p.Objective.evaluate(e.sample(nil), rows, p.BatchRows(), e.noise, p.divergence(e, at), g, h)
+	value, kappa, noiseBar, err := p.Objective.evaluate(e.sample(nil), rows, p.BatchRows(), e.noise, p.divergence(at), g, h)
 	if err != nil {
 		return math.NaN(), err
 	}
@@ -242,25 +261,23 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 	if gradient == nil {
 		return value, nil
 	}
-	s.usesRow, s.free = true, true
-	copy(s.lambda, h)
-	copy(s.mean, g)
-	if err := e.rowStatistics(s); err != nil {
+	if err := p.seeds.addUp(e); err != nil {
 		return value, err
 	}
-	linalg.SyrkLower(false, 1, e.lq, 0, e.binv)
-	e.binv.MirrorLower()
+	covariance := linalg.Borrow(p.M, p.M) // S'
+	defer linalg.Return(covariance)
+	linalg.SyrkLower(false, 1, p.lq, 0, covariance)
+	linalg.MirrorLower(covariance)
 	clear(gradient)
 	d := p.Split(gradient)
-	logNoise, err := on.backward(at.Theta, at.Beta, d.Theta, d.Beta, d.Z)
-	if err != nil {
+	if err := e.backwardFree(&p.seeds, covariance, sparseAdjoints{d.Theta, d.Beta, d.Z}); err != nil {
 		return value, err
 	}
 	if len(d.LogNoise) > 0 {
-		d.LogNoise[0] = logNoise + e.noise*noiseBar
+		d.LogNoise[0] = e.noise * noiseBar
 	}
 	if rho == 0 {
-		p.pullQ(e, s, kappa, d)
+		p.pullQ(at, kappa, d)
 	}
 	if !linalg.Finite(gradient) {
 		return value, errors.New("the gradient isn't finite: look for extreme values in the data or in the posterior's covariance")
@@ -268,11 +285,19 @@ func (p *FreeFormProblem) evaluate(on *SparseProblem, x, gradient []float64, row
 	return value, nil
 }
 
+// noise is σ_n².
+func (p *FreeFormProblem) noise(at FreeFormParts) float64 {
+	if len(at.LogNoise) > 0 {
+		return math.Exp(at.LogNoise[0])
+	}
+	return p.Noise
+}
+
 // divergence is KL = ½[‖ν‖² + Σ_{i>j} L'_ij² + Σ_j (e^{u_j} − 1 − u_j)] with u_j = ln L'_jj²:
 // a sum of terms that aren't negative.
-func (p *FreeFormProblem) divergence(e *sparseEngine, at FreeFormParts) float64 {
-	if len(p.kl) != e.m {
-		p.kl = make([]float64, e.m)
+func (p *FreeFormProblem) divergence(at FreeFormParts) float64 {
+	if len(p.kl) != p.M {
+		p.kl = make([]float64, p.M)
 	}
 	for i, v := range at.Nu {
 		row := at.Chol[i*(i+1)/2 : (i+1)*(i+2)/2]
@@ -283,14 +308,14 @@ func (p *FreeFormProblem) divergence(e *sparseEngine, at FreeFormParts) float64 
 }
 
 // pullQ fills the adjoints of ν and L'.
-func (p *FreeFormProblem) pullQ(e *sparseEngine, s *sparseSeeds, kappa float64, d FreeFormParts) {
-	copy(d.Nu, s.gStat)
-	linalg.Axpy(kappa, e.mu, d.Nu)
-	bar := linalg.Borrow(e.m, e.m)
+func (p *FreeFormProblem) pullQ(at FreeFormParts, kappa float64, d FreeFormParts) {
+	copy(d.Nu, p.seeds.gStat)
+	linalg.Axpy(kappa, at.Nu, d.Nu)
+	bar := linalg.Borrow(p.M, p.M)
 	defer linalg.Return(bar)
-	linalg.Gemm(false, false, 2, s.hStat, e.lq, 0, bar)
-	for i := range e.m {
-		row, l := d.Chol[i*(i+1)/2:(i+1)*(i+2)/2], e.lq.Row(i)[:i+1]
+	linalg.Gemm(false, false, 2, p.seeds.hStat, p.lq, 0, bar)
+	for i := range p.M {
+		row, l := d.Chol[i*(i+1)/2:(i+1)*(i+2)/2], p.lq.Row(i)[:i+1]
 		copy(row, bar.Row(i))
 		linalg.Axpy(kappa, l, row)
 		row[i] = l[i]*row[i] - kappa
@@ -299,24 +324,24 @@ func (p *FreeFormProblem) pullQ(e *sparseEngine, s *sparseSeeds, kappa float64, 
 
 // SetMoments sets ν and L' in x so that q is N(a_M, L_S L_Sᵀ), for the θ, β, Z of x and a
 // lower triangular L_S (M×M) with a positive diagonal.
-func (p *FreeFormProblem) SetMoments(x, aM []float64, ls linalg.Matrix) error {
-	on, at := p.engine(), p.Split(x)
-	if err := on.prepare(); err != nil {
+func (p *FreeFormProblem) SetMoments(x, aM []float64, ls matrix.Dense) error {
+	at := p.Split(x)
+	e, err := p.prepare()
+	if err != nil {
 		return err
 	}
-	on.e.z = at.Z
-	if err := on.factor(at.Theta); err != nil {
+	if err := p.factor(e, at); err != nil {
 		return err
 	}
 	p.Mean.At(at.Beta, at.Z, at.Nu)
 	for i, m := range at.Nu {
 		at.Nu[i] = aM[i] - m
 	}
-	linalg.Trsv(false, on.e.l, at.Nu)
+	linalg.Trsv(false, e.l, at.Nu)
 	lq := linalg.Borrow(p.M, p.M)
 	defer linalg.Return(lq)
 	lq.CopyFrom(ls)
-	linalg.Trsm(true, false, on.e.l, lq)
+	linalg.Trsm(true, false, e.l, lq)
 	packFactor(lq, at.Chol)
 	return nil
 }
@@ -325,21 +350,20 @@ func (p *FreeFormProblem) SetMoments(x, aM []float64, ls linalg.Matrix) error {
 // holds ν and L' into one that holds a_M = m(Z) + Lν and L_S = LL', in place where it is that
 // of θ, β, Z; it returns those of a_M and L_S (lower triangle). From dν = −L⁻¹(dL ν + dm)
 // and dL' = −L⁻¹dL L', L̄ gets −L⁻ᵀ(ν̄νᵀ + L̄'L'ᵀ), and K̄_ZZ as in backward.
-func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar linalg.Matrix) {
-	on, at, d := p.engine(), p.Split(x), p.Split(gradient)
-	e := on.e
-	lsBar = linalg.New(e.m, e.m)
+func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64, lsBar matrix.Dense) {
+	e, at, d := p.full, p.Split(x), p.Split(gradient)
+	lsBar = matrix.New(e.m, e.m)
 	for i := range e.m {
 		row := lsBar.Row(i)
 		copy(row[:i+1], d.Chol[i*(i+1)/2:])
-		row[i] /= e.lq.At(i, i)
+		row[i] /= p.lq.At(i, i)
 	}
 	g := linalg.Borrow(e.m, e.m)
 	defer linalg.Return(g)
-	linalg.GemmLower(false, true, 1, lsBar, e.lq, 0, g)
+	linalg.GemmLower(false, true, 1, lsBar, p.lq, 0, g)
 	linalg.Ger(1, d.Nu, at.Nu, g)
-	g.MirrorLower()
-	on.pullZZ(at.Theta, g, d.Theta, d.Z)
+	linalg.MirrorLower(g)
+	e.pullZZ(g, d.Theta, d.Z)
 	aBar = slices.Clone(d.Nu)
 	linalg.Trsv(true, e.l, aBar)
 	linalg.Trsm(true, true, e.l, lsBar)
@@ -355,16 +379,13 @@ func (p *FreeFormProblem) MomentGradient(x, gradient []float64) (aBar []float64,
 // predicts what that posterior predicts, and its KL is the same. For SVGP the posterior of
 // α = 0 is the optimal q.
 func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float64, error) {
-	on := p.engine()
-	if err := on.prepare(); err != nil {
+	like := p.collapsed()
+	e, err := like.begin(collapsed, alpha)
+	if err != nil {
 		return nil, err
 	}
-	e := on.e
-	theta, beta, logNoise, z := on.Split(collapsed)
-	e.noise, e.alpha, e.z = math.Exp(logNoise), alpha, z
-	if err := on.begin(theta, beta); err != nil {
-		return nil, err
-	}
+	p.full = e
+	theta, beta, _, z := like.Split(collapsed)
 	x := make([]float64, p.Dim())
 	at := p.Split(x)
 	copy(at.Theta, theta)
@@ -372,7 +393,7 @@ func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float
 	copy(at.LogNoise, collapsed[len(theta)+len(beta):])
 	at.Z.CopyFrom(z)
 	copy(at.Nu, e.mu)
-	b, l := linalg.Borrow(e.m, e.m), linalg.New(e.m, e.m)
+	b, l := linalg.Borrow(e.m, e.m), matrix.New(e.m, e.m)
 	defer linalg.Return(b)
 	b.CopyFrom(e.a)
 	b.AddDiagonal(1)
@@ -385,26 +406,19 @@ func (p *FreeFormProblem) StartFrom(collapsed []float64, alpha float64) ([]float
 
 // Posterior returns the posterior with the q of x: B = S'⁻¹ and weights L⁻ᵀν.
 func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
-	on := p.engine()
-	if err := on.prepare(); err != nil {
-		return nil, err
-	}
-	at, e := p.Split(x), on.e
-	e.z = at.Z
-	err := on.factor(at.Theta)
-	p.Jitter = on.Jitter
+	e, err := p.prepare()
 	if err != nil {
 		return nil, err
 	}
-	noise := p.Noise
-	if len(at.LogNoise) > 0 {
-		noise = math.Exp(at.LogNoise[0])
+	at := p.Split(x)
+	if err := p.factor(e, at); err != nil {
+		return nil, err
 	}
-	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(at.Theta), Mean: p.Mean, Beta: slices.Clone(at.Beta), Noise: noise,
-		Support: linalg.New(e.m, e.d), Weights: slices.Clone(at.Nu), Chol: linalg.New(e.m, e.m), CholB: linalg.New(e.m, e.m)}
+	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(at.Theta), Mean: p.Mean, Beta: slices.Clone(at.Beta), Noise: p.noise(at),
+		Support: matrix.New(e.m, e.d), Weights: slices.Clone(at.Nu), Chol: matrix.New(e.m, e.m), CholB: matrix.New(e.m, e.m)}
 	q.Support.CopyFrom(at.Z)
 	q.Chol.CopyFrom(e.l)
-	l, s := linalg.New(e.m, e.m), linalg.New(e.m, e.m)
+	l, s := matrix.New(e.m, e.m), matrix.New(e.m, e.m)
 	unpackFactor(at.Chol, l)
 	linalg.SyrkLower(false, 1, l, 0, s)
 	if err := inverseFactor(s, q.CholB); err != nil {
@@ -418,7 +432,7 @@ func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 }
 
 // unpackFactor writes L' to l, zeros above the diagonal.
-func unpackFactor(packed []float64, l linalg.Matrix) {
+func unpackFactor(packed []float64, l matrix.Dense) {
 	for i := range l.Rows {
 		row := l.Row(i)
 		copy(row, packed[i*(i+1)/2:(i+1)*(i+2)/2])
@@ -428,7 +442,7 @@ func unpackFactor(packed []float64, l linalg.Matrix) {
 }
 
 // packFactor is the inverse of unpackFactor.
-func packFactor(l linalg.Matrix, packed []float64) {
+func packFactor(l matrix.Dense, packed []float64) {
 	for i := range l.Rows {
 		row := packed[i*(i+1)/2 : (i+1)*(i+2)/2]
 		copy(row, l.Row(i))
@@ -439,7 +453,7 @@ func packFactor(l linalg.Matrix, packed []float64) {
 // inverseFactor writes the lower triangular l with l lᵀ = A⁻¹ for the symmetric A, of
 // which the lower triangle counts. With J the matrix that reverses order and
 // J A J = L̃L̃ᵀ, l = J L̃⁻ᵀ J: no inverse of A is formed.
-func inverseFactor(a, l linalg.Matrix) error {
+func inverseFactor(a, l matrix.Dense) error {
 	n := a.Rows
 	t := linalg.Borrow(n, n)
 	defer linalg.Return(t)
@@ -469,7 +483,7 @@ func inverseFactor(a, l linalg.Matrix) error {
 // Its value at parameters off the grid is an objective, not a certificate.
 type FreePAC struct {
 	Loss    pacbayes.Loss
-	Bound   pacbayes.Bound
+	Bound   pacbayes.Inequality
 	Penalty float64
 	Scale   []float64 // |y_raw| of all rows in the units of y, for relative losses; else nil
 

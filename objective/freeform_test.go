@@ -14,12 +14,13 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // pack writes ν and L' to a parameter vector's parts.
-func pack(f objective.FreeFormParts, nu []float64, lq linalg.Matrix) {
+func pack(f objective.FreeFormParts, nu []float64, lq matrix.Dense) {
 	copy(f.Nu, nu)
 	for i, k := 0, 0; i < lq.Rows; i++ {
 		for j := range i + 1 {
@@ -65,7 +66,7 @@ func TestGoldenFreeForm(t *testing.T) {
 		}
 		want := *c.Freeform
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			k, z := c.Kernel.build(t, c.D), matrix(c.Z)
+			k, z := c.Kernel.build(t, c.D), matrixOf(c.Z)
 			m := z.Rows
 			for label, value := range want.Values {
 				parts := strings.Split(label, ":")
@@ -80,18 +81,18 @@ func TestGoldenFreeForm(t *testing.T) {
 				o := &objective.FreePAC{Penalty: c.Cert.Penalty, Bound: pacbayes.KLBound,
 					Loss: pacbayes.Loss{Kind: lossNames[loss], Below: eps, Above: eps}}
 				if parts[1] == "BPin" {
-					o.Bound = pacbayes.SqrtBound
+					o.Bound = pacbayes.PinskerBound
 				}
 				for _, y := range c.Y {
 					o.Scale = append(o.Scale, math.Abs(y))
 				}
-				p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrix(c.X), Y: c.Y}, M: m, Objective: o, Noise: 1, MinJitter: c.Jitter}
+				p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrixOf(c.X), Y: c.Y}, M: m, Objective: o, Noise: 1, MinJitter: c.Jitter}
 				x, g := make([]float64, p.Dim()), make([]float64, p.Dim())
 				at, d := p.Split(x), p.Split(g)
 				copy(at.Theta, c.LogParams)
 				at.Beta[0] = c.Mean
 				at.Z.CopyFrom(z)
-				if err := p.SetMoments(x, want.AM, matrix(want.LS)); err != nil {
+				if err := p.SetMoments(x, want.AM, matrixOf(want.LS)); err != nil {
 					t.Fatal(label, err)
 				}
 				v, err := p.Evaluate(x, g)
@@ -117,7 +118,7 @@ func TestGoldenFreeForm(t *testing.T) {
 					mean, variance []float64
 				}{{c.X, want.TrainMean, want.TrainVar}, {c.Xs, want.TestMean, want.TestVar}} {
 					mean, variance := make([]float64, len(at.x)), make([]float64, len(at.x))
-					q.Latent(matrix(at.x), mean, variance)
+					q.Latent(matrixOf(at.x), mean, variance)
 					compare(t, "mean", mean, at.mean)
 					compare(t, "variance", variance, at.variance)
 				}
@@ -169,7 +170,7 @@ func freeObjectives() map[string]objective.FreeForm {
 	return map[string]objective.FreeForm{
 		"svgp": &objective.SVGP{},
 		"kl":   &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 5},
-		"sqrt": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.SqrtBound, Penalty: 5},
+		"sqrt": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.PinskerBound, Penalty: 5},
 		"relative": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 5,
 			Scale: scale},
 	}
@@ -302,7 +303,7 @@ func TestSVGPOptimum(t *testing.T) {
 // TestFreeFormFromCollapsed: from the collapsed posterior of any α the bound is the same.
 func TestFreeFormFromCollapsed(t *testing.T) {
 	for _, alpha := range []float64{0, 0.5, 1} {
-		for _, bound := range []pacbayes.Bound{pacbayes.KLBound, pacbayes.SqrtBound} {
+		for _, bound := range []pacbayes.Inequality{pacbayes.KLBound, pacbayes.PinskerBound} {
 			loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
 			p, at := freeProblem(t, &objective.FreePAC{Loss: loss, Bound: bound, Penalty: 5}, "se", 150, 9)
 			f := p.Split(at)
@@ -419,8 +420,8 @@ func TestNaturalGradientStep(t *testing.T) {
 	batch := []int{3, 17, 4, 31, 8}
 	p, at := freeProblem(t, &objective.SVGP{}, "se", 40, m)
 	f := p.Split(at)
-	covariance := func(f objective.FreeFormParts) linalg.Matrix {
-		l, s := linalg.New(m, m), linalg.New(m, m)
+	covariance := func(f objective.FreeFormParts) matrix.Dense {
+		l, s := matrix.New(m, m), matrix.New(m, m)
 		for i, k := 0, 0; i < m; i++ {
 			for j := range i + 1 {
 				l.Set(i, j, f.Chol[k])
@@ -433,8 +434,8 @@ func TestNaturalGradientStep(t *testing.T) {
 		linalg.Gemm(false, true, 1, l, l, 0, s)
 		return s
 	}
-	natural := func(f objective.FreeFormParts) ([]float64, linalg.Matrix) {
-		s, inv, first := covariance(f), linalg.New(m, m), make([]float64, m)
+	natural := func(f objective.FreeFormParts) ([]float64, matrix.Dense) {
+		s, inv, first := covariance(f), matrix.New(m, m), make([]float64, m)
 		if err := linalg.Cholesky(s); err != nil {
 			t.Fatal(err)
 		}
@@ -445,8 +446,8 @@ func TestNaturalGradientStep(t *testing.T) {
 	}
 	second := covariance(f)
 	linalg.Ger(1, f.Nu, f.Nu, second)
-	value := func(eta1 []float64, eta2 linalg.Matrix) float64 {
-		s := linalg.New(m, m)
+	value := func(eta1 []float64, eta2 matrix.Dense) float64 {
+		s := matrix.New(m, m)
 		s.CopyFrom(eta2)
 		linalg.Ger(-1, eta1, eta1, s)
 		if err := linalg.Cholesky(s); err != nil {
@@ -469,7 +470,7 @@ func TestNaturalGradientStep(t *testing.T) {
 		})
 		for j := range i + 1 {
 			d := difference(func(h float64) float64 {
-				eta2 := linalg.New(m, m)
+				eta2 := matrix.New(m, m)
 				eta2.CopyFrom(second)
 				eta2.Set(i, j, second.At(i, j)+h)
 				eta2.Set(j, i, second.At(j, i)+h)
@@ -545,7 +546,7 @@ func TestFreeFormJitter(t *testing.T) {
 func TestMomentGradient(t *testing.T) {
 	p, x := freeProblem(t, &objective.SVGP{}, "matern52", 30, 5)
 	at := p.Split(x)
-	aM, ls := make([]float64, p.M), linalg.New(p.M, p.M)
+	aM, ls := make([]float64, p.M), matrix.New(p.M, p.M)
 	for i := range aM {
 		aM[i] = 0.3 * float64(i%3)
 		for j := range i {

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -16,8 +16,8 @@ import (
 // families are those of differences, inducing inputs included, which move k_P and m_P.
 func TestInformedPrior(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
-	draw := func(n int) (linalg.Matrix, []float64) {
-		x, y := linalg.New(n, 2), make([]float64, n)
+	draw := func(n int) (matrix.Dense, []float64) {
+		x, y := matrix.New(n, 2), make([]float64, n)
 		for i := range x.Data {
 			x.Data[i] = rng.NormFloat64()
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -25,7 +26,7 @@ import (
 type IterativeEvidence struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
-	X      linalg.Matrix
+	X      matrix.Dense
 	Y      []float64
 
 	Ranks ranks.Ranks // share the products with the covariance matrix; every one has all of X and Y
@@ -47,7 +48,7 @@ type IterativeEvidence struct {
 	GradientErrors []float64
 
 	preconditioner *iterative.Preconditioner
-	probes         linalg.Matrix
+	probes         matrix.Dense
 }
 
 // DefaultProbes and y together fill whole vectors of columns at every level.
@@ -114,7 +115,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	r := over(e.Ranks)
 	n, probes := e.X.Rows, e.probes.Cols
 	c, beta := e.split(x)
-	b, solved := linalg.New(n, 1+probes), linalg.New(n, 1+probes)
+	b, solved := matrix.New(n, 1+probes), matrix.New(n, 1+probes)
 	residual, w := make([]float64, n), make([]float64, n)
 	e.Mean.At(beta, e.X, residual)
 	for i, m := range residual {
@@ -145,7 +146,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 		return value, nil
 	}
 	// C̄ = ½(H Hᵀ − wwᵀ), m̄ = −w.
-	h, weights := linalg.New(n, q.Adjoint.Cols+1), slices.Repeat([]float64{0.5}, q.Adjoint.Cols+1)
+	h, weights := matrix.New(n, q.Adjoint.Cols+1), slices.Repeat([]float64{0.5}, q.Adjoint.Cols+1)
 	last := q.Adjoint.Cols
 	weights[last] = -0.5
 	clear(gradient)
@@ -176,7 +177,7 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 // gradientErrors fills GradientErrors: each probe by itself estimates ½ tr C⁻¹∂C.
 func (e *IterativeEvidence) gradientErrors(c iterative.Covariance, probes []*iterative.Lanczos) {
 	nk, last, m := len(c.Theta), len(e.GradientErrors)-1, float64(len(probes))
-	each := linalg.New(len(probes), last+1)
+	each := matrix.New(len(probes), last+1)
 	for i := range probes {
 		h, row := iterative.LogDet(e.preconditioner, probes[i:i+1], true).Adjoint, each.Row(i)
 		kernel.PullOuter(e.Kernel, c.Theta, e.X, h, slices.Repeat([]float64{0.5}, h.Cols), row[:nk])

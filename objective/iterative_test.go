@@ -8,15 +8,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 )
 
 // rows of a function of two inputs; the second half repeats the first if so asked.
-func wavy(n int, repeated bool) (linalg.Matrix, []float64) {
+func wavy(n int, repeated bool) (matrix.Dense, []float64) {
 	rng := rand.New(rand.NewPCG(17, 19))
-	x, y := linalg.New(n, 2), make([]float64, n)
+	x, y := matrix.New(n, 2), make([]float64, n)
 	for i := range y {
 		x.Row(i)[0], x.Row(i)[1] = 2*rng.NormFloat64(), 2*rng.NormFloat64()
 		if repeated && i >= n/2 {

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // evaluateSparse returns value and gradient at θ = 0.2, noise e^−1 and the Z given.
-func evaluateSparse(t *testing.T, o objective.Sparse, x linalg.Matrix, y []float64, z linalg.Matrix, keep int64) (float64, []float64) {
+func evaluateSparse(t *testing.T, o objective.Sparse, x matrix.Dense, y []float64, z matrix.Dense, keep int64) (float64, []float64) {
 	t.Helper()
 	p := &objective.SparseProblem{Kernel: kernel.SE(x.Cols, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: z.Rows, Objective: o, Keep: keep}
 	at := append(append(slices.Repeat([]float64{0.2}, x.Cols+1), -1), z.Data...)
@@ -37,7 +37,7 @@ func near(t *testing.T, what string, got, want, tol float64) {
 
 func TestSparseLimits(t *testing.T) {
 	x, y := boston(60, 3)
-	z := linalg.Of(9, 3, slices.Clone(x.Data[:27]))
+	z := matrix.Of(9, 3, slices.Clone(x.Data[:27]))
 	vfe, vfeG := evaluateSparse(t, objective.VFE(), x, y, z, 0)
 	pep, pepG := evaluateSparse(t, objective.PEP(1e-9), x, y, z, 0)
 	near(t, "PEP as α → 0 against VFE", pep, vfe, 1e-7)
@@ -49,7 +49,7 @@ func TestSparseLimits(t *testing.T) {
 	near(t, "PEP at α = 1 against FITC", pep, fitc, 1e-14)
 
 	// With Z = X everything is exact. The jitter that repeated rows would need is not.
-	all := linalg.Of(60, 3, slices.Clone(x.Data))
+	all := matrix.Of(60, 3, slices.Clone(x.Data))
 	full := &objective.Problem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, X: x, Y: y, Objective: &objective.Evidence{}}
 	at := append(slices.Repeat([]float64{0.2}, 4), -1)
 	evidence, err := full.Evaluate(at, nil)
@@ -80,9 +80,9 @@ func TestSparseInvariances(t *testing.T) {
 		n = 2100
 	}
 	x, y := boston(n, 3)
-	z := linalg.Of(20, 3, slices.Clone(x.Data[:60]))
+	z := matrix.Of(20, 3, slices.Clone(x.Data[:60]))
 	rng := rand.New(rand.NewPCG(5, 6))
-	px, py := linalg.New(n, 3), make([]float64, n)
+	px, py := matrix.New(n, 3), make([]float64, n)
 	for i, j := range rng.Perm(n) {
 		copy(px.Row(i), x.Row(j))
 		py[i] = y[j]
@@ -122,7 +122,7 @@ func TestVarianceBeyondFloat64(t *testing.T) {
 
 func TestAlphaIsAParameter(t *testing.T) {
 	x, y := boston(80, 3)
-	for _, b := range []pacbayes.Bound{pacbayes.KLBound, pacbayes.SqrtBound} {
+	for _, b := range []pacbayes.Inequality{pacbayes.KLBound, pacbayes.PinskerBound} {
 		p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 7, LearnAlpha: true,
 			Objective: &objective.SparsePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: b, Penalty: 20}}
 		at := append(append(slices.Repeat([]float64{0.2}, 4), -1), x.Data[:21]...)

@@ -13,13 +13,14 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Adjoints are the derivatives of a value with respect to what it was computed from.
 type Adjoints struct {
-	K     linalg.Matrix // N×N; the lower triangle counts, the matrix being symmetric
-	Noise float64       // d/dσ_n²
-	Mean  []float64     // d/dm_β(x_i), N
+	K     matrix.Dense // N×N; the lower triangle counts, the matrix being symmetric
+	Noise float64      // d/dσ_n²
+	Mean  []float64    // d/dm_β(x_i), N
 }
 
 // Exact is an objective that needs the whole of K_NN: O(N³) time, O(N²) memory.
@@ -27,7 +28,7 @@ type Exact interface {
 	// Evaluate returns the value for the covariance matrix k (both triangles, which
 	// it may overwrite), prior means and targets, and noise variance. It fills adj
 	// unless that is nil.
-	Evaluate(k linalg.Matrix, mean, y []float64, noise float64, adj *Adjoints) (float64, error)
+	Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Adjoints) (float64, error)
 }
 
 // Problem binds a family of GPs and the rows it learns from to an objective: a
@@ -35,11 +36,11 @@ type Exact interface {
 type Problem struct {
 	Kernel    kernel.Kernel
 	Mean      kernel.Mean
-	X         linalg.Matrix
+	X         matrix.Dense
 	Y         []float64
 	Objective Exact
 
-	k    linalg.Matrix
+	k    matrix.Dense
 	mean []float64
 	adj  Adjoints
 }
@@ -75,8 +76,8 @@ func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
 func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	n := p.X.Rows
 	if p.k.IsZero() {
-		p.k, p.mean = linalg.New(n, n), make([]float64, n)
-		p.adj = Adjoints{K: linalg.New(n, n), Mean: make([]float64, n)}
+		p.k, p.mean = matrix.New(n, n), make([]float64, n)
+		p.adj = Adjoints{K: matrix.New(n, n), Mean: make([]float64, n)}
 	}
 	theta, beta, logNoise := p.Split(x)
 	noise := math.Exp(logNoise)
@@ -96,7 +97,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	if gradient != nil {
 		clear(gradient)
 		dTheta, dBeta, _ := p.Split(gradient)
-		adj.K.MirrorLower()
+		linalg.MirrorLower(adj.K)
 		kernel.PullSymmetric(p.Kernel, theta, p.X, adj.K, dTheta)
 		p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
 		gradient[len(gradient)-1] = noise * adj.Noise

@@ -8,8 +8,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/objective/objectivetest"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 	for i := range scale {
 		scale[i] = 1
 	}
-	for _, b := range []pacbayes.Bound{pacbayes.KLBound, pacbayes.SqrtBound} {
+	for _, b := range []pacbayes.Inequality{pacbayes.KLBound, pacbayes.PinskerBound} {
 		for _, l := range []pacbayes.Loss{
 			{Kind: pacbayes.Band, Below: 0.6, Above: 0.6}, {Kind: pacbayes.Gaussian, Below: 0.6, Above: 0.6},
 			{Kind: pacbayes.ClippedSquare, Below: 0.6, Above: 0.6}, {Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8},
@@ -108,7 +108,7 @@ func TestGoldenFullGP(t *testing.T) {
 	for i, c := range file.Cases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			k := c.kernel(t)
-			x, mean := matrix(c.X), kernel.LinearMean{}
+			x, mean := matrixOf(c.X), kernel.LinearMean{}
 			// Golden order: kernel, log noise, mean.
 			at := append(append([]float64{}, c.LogParams...), c.Mean, c.LogNoise)
 			golden := func(g []float64) []float64 {
@@ -136,7 +136,7 @@ func TestGoldenFullGP(t *testing.T) {
 			compare(t, "kl", []float64{q.KL()}, []float64{c.KL})
 			predict := func(what string, rows [][]float64, wantMean, wantVar []float64) (m, v []float64) {
 				m, v = make([]float64, len(rows)), make([]float64, len(rows))
-				q.Latent(matrix(rows), m, v)
+				q.Latent(matrixOf(rows), m, v)
 				compare(t, what+" mean", m, wantMean)
 				compare(t, what+" variance", v, wantVar)
 				return m, v
@@ -146,7 +146,7 @@ func TestGoldenFullGP(t *testing.T) {
 
 			// With R_S out of the way, B_Pin − √pen-part is the KL alone: its gradient is
 			// checked through a loss nothing can miss.
-			evaluate(&objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1e6, Above: 1e6}, Bound: pacbayes.SqrtBound, Penalty: 0}, at)
+			evaluate(&objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1e6, Above: 1e6}, Bound: pacbayes.PinskerBound, Penalty: 0}, at)
 			slope := 1 / math.Sqrt(8*float64(len(c.Y))*c.KL)
 			for i, v := range golden(gradient) {
 				gradient[i] = v / slope
@@ -167,7 +167,7 @@ func TestGoldenFullGP(t *testing.T) {
 					if b.BGrad != nil {
 						compare(t, name+" B gradient", golden(gradient), b.BGrad)
 					}
-					pin := evaluate(&objective.PAC{Loss: loss, Bound: pacbayes.SqrtBound, Penalty: c.Cert.Penalty, Scale: scale}, at)
+					pin := evaluate(&objective.PAC{Loss: loss, Bound: pacbayes.PinskerBound, Penalty: c.Cert.Penalty, Scale: scale}, at)
 					compare(t, name+" BPin", []float64{pin}, []float64{b.BPin})
 					if b.BPinGrad != nil {
 						compare(t, name+" BPin gradient", golden(gradient), b.BPinGrad)
@@ -198,17 +198,17 @@ func compare(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-func matrix(rows [][]float64) linalg.Matrix {
-	m := linalg.New(len(rows), len(rows[0]))
+func matrixOf(rows [][]float64) matrix.Dense {
+	m := matrix.New(len(rows), len(rows[0]))
 	for i, r := range rows {
 		copy(m.Row(i), r)
 	}
 	return m
 }
 
-func boston(n, d int) (linalg.Matrix, []float64) {
+func boston(n, d int) (matrix.Dense, []float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	x, y := linalg.New(n, d), make([]float64, n)
+	x, y := matrix.New(n, d), make([]float64, n)
 	for i := range y {
 		for j := range d {
 			x.Row(i)[j] = rng.NormFloat64()

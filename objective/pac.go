@@ -2,6 +2,7 @@ package objective
 
 import (
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -12,7 +13,7 @@ import (
 // Its value at parameters off the grid is an objective, not a certificate.
 type PAC struct {
 	Loss    pacbayes.Loss
-	Bound   pacbayes.Bound
+	Bound   pacbayes.Inequality
 	Penalty float64   // ln(1/p_θ) + ln(choices) + ln(2√N/δ)
 	Scale   []float64 // |y_raw| in the units of y, for relative losses; else nil
 
@@ -21,7 +22,7 @@ type PAC struct {
 }
 
 // Evaluate implements Exact.
-func (p *PAC) Evaluate(k linalg.Matrix, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
+func (p *PAC) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
 	n := len(y)
 	if err := p.q.forward(k, mean, y, noise); err != nil {
 		return 0, err

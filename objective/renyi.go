@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -61,14 +62,14 @@ type RenyiProblem struct {
 
 // renyiWork holds the matrices of one evaluation on n rows. For α = 0 there are k and c alone.
 type renyiWork struct {
-	x          linalg.Matrix // the rows
+	x          matrix.Dense // the rows
 	y, w, mean []float64
 	sums       []float64
-	k, c, q, d linalg.Matrix // n×n
-	v, p       linalg.Matrix // n×M: L⁻¹ and K_ZZ⁻¹ times K_ZX, transposed
-	u          linalg.Matrix // M×n: K̄_ZX
-	l, zz      linalg.Matrix // M×M: chol(K_ZZ + jitter I), K̄_ZZ
-	zBar       linalg.Matrix // M×d
+	k, c, q, d matrix.Dense // n×n
+	v, p       matrix.Dense // n×M: L⁻¹ and K_ZZ⁻¹ times K_ZX, transposed
+	u          matrix.Dense // M×n: K̄_ZX
+	l, zz      matrix.Dense // M×M: chol(K_ZZ + jitter I), K̄_ZZ
+	zBar       matrix.Dense // M×d
 }
 
 // room returns workspaces for n rows, parts of those there are if these are large enough.
@@ -77,14 +78,14 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 	_, d := p.Rows.Dims()
 	if e == nil || len(e.w) < n {
 		vec := func() []float64 { return make([]float64, n) }
-		e = &renyiWork{x: linalg.New(n, d), y: vec(), w: vec(), mean: vec(), sums: vec(), k: linalg.New(n, n), c: linalg.New(n, n)}
+		e = &renyiWork{x: matrix.New(n, d), y: vec(), w: vec(), mean: vec(), sums: vec(), k: matrix.New(n, n), c: matrix.New(n, n)}
 		p.work = e
 	}
 	if m := p.M; p.Alpha != 0 && e.v.IsZero() {
 		n := len(e.w)
-		e.q, e.d = linalg.New(n, n), linalg.New(n, n)
-		e.v, e.p, e.u = linalg.New(n, m), linalg.New(n, m), linalg.New(m, n)
-		e.l, e.zz, e.zBar = linalg.New(m, m), linalg.New(m, m), linalg.New(m, d)
+		e.q, e.d = matrix.New(n, n), matrix.New(n, n)
+		e.v, e.p, e.u = matrix.New(n, m), matrix.New(n, m), matrix.New(m, n)
+		e.l, e.zz, e.zBar = matrix.New(m, m), matrix.New(m, m), matrix.New(m, d)
 	}
 	part := *e
 	part.x = e.x.RowRange(0, n)
@@ -101,7 +102,7 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 func (p *RenyiProblem) Dim() int { return p.like().Dim() }
 
 // Split cuts a parameter vector, or a gradient, into its parts.
-func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z linalg.Matrix) {
+func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
 	return p.like().Split(x)
 }
 
@@ -136,7 +137,7 @@ func (p *RenyiProblem) pick(rows []int, x, y []float64) error {
 	clear(x)
 	clear(y)
 	own, at := ownRows(p.Rows, p.first, rows)
-	part := linalg.New(len(own), d+1)
+	part := matrix.New(len(own), d+1)
 	err := p.Rows.Pick(own, part.Data[:len(own)*d], part.Data[len(own)*d:])
 	if err := r.Agree(err); err != nil {
 		return err
@@ -163,7 +164,7 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if len(p.order) != n {
 		p.order, p.dist = make([]int, n), make([]float64, n)
 	}
-	x, y, centre := linalg.New(min(blockRows, n), d), make([]float64, min(blockRows, n)), make([]float64, d)
+	x, y, centre := matrix.New(min(blockRows, n), d), make([]float64, min(blockRows, n)), make([]float64, d)
 	if over(p.Ranks).Size() > 1 {
 		return errors.New("nearest rows aren't looked for over ranks")
 	}
@@ -301,7 +302,7 @@ func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight floa
 }
 
 // parts fills k with K_XX, or for α ≠ 0 with R, and q with Q; w with r.
-func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z linalg.Matrix, alpha float64) error {
+func (p *RenyiProblem) parts(e *renyiWork, theta, beta []float64, z matrix.Dense, alpha float64) error {
 	n := len(e.w)
 	kernel.FillSymmetric(p.Kernel, theta, e.x, e.k)
 	p.Mean.At(beta, e.x, e.mean)
@@ -337,7 +338,7 @@ func eachRow(n int, f func(i int)) {
 }
 
 // forward returns −L_α; it leaves R (K_XX for α = 0) in k, chol(Ξ) in c, and w.
-func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z linalg.Matrix, s, alpha float64) (float64, error) {
+func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64) (float64, error) {
 	if err := p.parts(e, theta, beta, z, alpha); err != nil {
 		return 0, err
 	}
@@ -380,7 +381,7 @@ func (e *renyiWork) fillXi(alpha, s float64) {
 // triangle counts, and returns (1/τ) ln|I + τE|, for τ = 0 its limit tr E. The pivots of the
 // factorisation are 1 + e_j with e_j = τE_jj − Σ_{k<j} L_jk², so that Σ ln(1 + e_j) keeps its
 // relative accuracy however small τE is.
-func factorShifted(e linalg.Matrix, tau float64, c linalg.Matrix, sums []float64) (float64, error) {
+func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) (float64, error) {
 	n := e.Rows
 	for i := range n {
 		sums[i] = e.At(i, i)
@@ -405,7 +406,7 @@ func factorShifted(e linalg.Matrix, tau float64, c linalg.Matrix, sums []float64
 }
 
 // backward adds the gradient of −L_α at what forward has left.
-func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z linalg.Matrix, s, alpha float64, gradient []float64) error {
+func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64, gradient []float64) error {
 	dTheta, dBeta, _, dZ := p.Split(gradient)
 	n, t := len(e.w), 1-alpha
 	sums := linalg.Borrow(2, n)
@@ -440,12 +441,12 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z linalg.Ma
 	kBar := g
 	if alpha != 0 {
 		kBar = e.d
-		e.c.MirrorLower() // Q̄
+		linalg.MirrorLower(e.c) // Q̄
 		e.p.CopyFrom(e.v)
 		linalg.Trsm(false, false, e.l, e.p)
 		linalg.Gemm(true, false, 2, e.p, e.c, 0, e.u)
 		linalg.GemmLower(false, false, -0.5, e.u, e.p, 0, e.zz)
-		e.zz.MirrorLower()
+		linalg.MirrorLower(e.zz)
 		kernel.PullBlock(p.Kernel, theta, z, e.x, e.u, dTheta, dZ)
 		e.zBar.Zero()
 		kernel.PullBlock(p.Kernel, theta, z, z, e.zz, dTheta, e.zBar)
@@ -453,7 +454,7 @@ func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z linalg.Ma
 			linalg.Axpy(2, e.zBar.Row(i), dZ.Row(i))
 		}
 	}
-	kBar.MirrorLower()
+	linalg.MirrorLower(kBar)
 	kernel.PullSymmetric(p.Kernel, theta, e.x, kBar, dTheta)
 	gradient[len(theta)+len(beta)] = s * (linalg.Sum(traces) - alpha/(2*s*s)*linalg.Sum(products))
 	for i, w := range e.w {
@@ -480,7 +481,7 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		p.work = nil // its matrices aren't needed beside those of the posterior
 		n := p.BatchRows()
 		_, d := p.Rows.Dims()
-		rows, y := linalg.New(n, d), make([]float64, n)
+		rows, y := matrix.New(n, d), make([]float64, n)
 		if err := p.readAll(rows.Data, y); err != nil {
 			return nil, err
 		}
@@ -501,7 +502,7 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		return nil, err
 	}
 	q := &posterior.Posterior{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s,
-		Support: linalg.New(p.M, z.Cols), Weights: o.mu, Chol: e.l, CholB: o.cholB}
+		Support: matrix.New(p.M, z.Cols), Weights: o.mu, Chol: e.l, CholB: o.cholB}
 	q.Support.CopyFrom(z)
 	p.work = nil // its l belongs to q now
 	linalg.Trsv(true, q.Chol, q.Weights)
@@ -514,13 +515,13 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 // whitened is a Gaussian q(ν) = N(μ, B⁻¹).
 type whitened struct {
 	mu    []float64
-	cholB linalg.Matrix
+	cholB matrix.Dense
 }
 
 // optimal returns q* from V, R and r, which stand in v, k and w. It uses c.
 func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
 	m := e.v.Cols
-	q := whitened{make([]float64, m), linalg.New(m, m)}
+	q := whitened{make([]float64, m), matrix.New(m, m)}
 	h, r := e.p, e.sums // A⁻½V, A⁻½r
 	if _, err := factorShifted(e.k, (1-alpha)/s, e.c, e.sums); err != nil {
 		return q, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)

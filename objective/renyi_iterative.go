@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -32,7 +33,7 @@ import (
 type IterativeRenyi struct {
 	Kernel kernel.Kernel
 	Mean   kernel.Mean
-	X      linalg.Matrix
+	X      matrix.Dense
 	Y      []float64
 	M      int
 	Alpha  float64
@@ -48,7 +49,7 @@ type IterativeRenyi struct {
 	Jitter        float64 // added to K_ZZ
 
 	xi, s             *iterative.Preconditioner
-	xiProbes, sProbes linalg.Matrix
+	xiProbes, sProbes matrix.Dense
 }
 
 func (p *IterativeRenyi) like() *RenyiProblem {
@@ -101,7 +102,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 	}
 	theta, beta, logNoise, z := p.like().Split(x)
 	n, alpha, t, s := p.X.Rows, p.Alpha, 1-p.Alpha, math.Exp(logNoise)
-	l, v := linalg.New(p.M, p.M), linalg.New(n, p.M)
+	l, v := matrix.New(p.M, p.M), matrix.New(n, p.M)
 	var err error
 	if p.Jitter, err = posterior.FactorInducing(p.Kernel, theta, z, 0, l); err != nil {
 		return math.NaN(), err
@@ -111,8 +112,8 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 
 	// times is the product with sI + tK + shareQ·Q.
 	c := p.covariance(theta, s/t)
-	times := func(shareQ float64) func(b, out linalg.Matrix) {
-		return func(b, out linalg.Matrix) {
+	times := func(shareQ float64) func(b, out matrix.Dense) {
+		return func(b, out matrix.Dense) {
 			c.Times(b, out)
 			low := linalg.Borrow(p.M, b.Cols)
 			linalg.Gemm(true, false, 1, v, b, 0, low)
@@ -162,7 +163,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 
 // quadrature solves for r, if there is one, and the probes, and returns the log-determinant with
 // the solution.
-func (p *IterativeRenyi) quadrature(times func(v, out linalg.Matrix), pre *iterative.Preconditioner, probes linalg.Matrix, r []float64, adjoint bool) (q iterative.Quadrature, solved, residuals linalg.Matrix, err error) {
+func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterative.Preconditioner, probes matrix.Dense, r []float64, adjoint bool) (q iterative.Quadrature, solved, residuals matrix.Dense, err error) {
 	ctx, tolerance, own := p.Context, p.Tolerance, 0
 	if ctx == nil {
 		ctx = context.Background()
@@ -173,14 +174,14 @@ func (p *IterativeRenyi) quadrature(times func(v, out linalg.Matrix), pre *itera
 	if r != nil {
 		own = 1
 	}
-	b := linalg.New(probes.Rows, own+probes.Cols)
+	b := matrix.New(probes.Rows, own+probes.Cols)
 	for i := range b.Rows {
 		copy(b.Row(i)[own:], probes.Row(i))
 		if r != nil {
 			b.Set(i, 0, r[i])
 		}
 	}
-	solved = linalg.New(b.Rows, b.Cols)
+	solved = matrix.New(b.Rows, b.Cols)
 	solver := iterative.Solver{Times: times, Preconditioner: pre, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes.Cols}
 	solution, err := solver.Solve(ctx, b, solved)
 	if err != nil {
@@ -191,12 +192,12 @@ func (p *IterativeRenyi) quadrature(times func(v, out linalg.Matrix), pre *itera
 }
 
 // pull adds the gradient from H, J and w.
-func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j linalg.Matrix, w []float64, s float64) {
+func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j matrix.Dense, w []float64, s float64) {
 	dTheta, dBeta, _, dZ := p.like().Split(gradient)
 	n, alpha, t := p.X.Rows, p.Alpha, 1-p.Alpha
 	// The columns of H, w and J with their weights in K̄_XX and in Q̄.
 	cols := h.Cols + 1 + j.Cols
-	b, ofK, ofQ := linalg.New(n, cols), make([]float64, cols), make([]float64, cols)
+	b, ofK, ofQ := matrix.New(n, cols), make([]float64, cols), make([]float64, cols)
 	for i := range cols {
 		switch {
 		case i < h.Cols:
@@ -228,7 +229,7 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j lin
 		return
 	}
 	// C = L⁻ᵀVᵀB: K̄_ZX = 2CWBᵀ block by block, K̄_ZZ = −CWCᵀ.
-	low, weighted, zz := linalg.New(p.M, cols), linalg.New(p.M, cols), linalg.New(p.M, p.M)
+	low, weighted, zz := matrix.New(p.M, cols), matrix.New(p.M, cols), matrix.New(p.M, p.M)
 	linalg.Gemm(true, false, 1, v, b, 0, low)
 	linalg.Trsm(true, true, l, low)
 	for i := range p.M {
@@ -236,15 +237,15 @@ func (p *IterativeRenyi) pull(gradient, theta, beta []float64, z, l, v, h, j lin
 		linalg.Mul(weighted.Row(i), ofQ)
 	}
 	linalg.GemmLower(false, true, -1, weighted, low, 0, zz)
-	zz.MirrorLower()
-	zBar := linalg.New(p.M, z.Cols)
+	linalg.MirrorLower(zz)
+	zBar := matrix.New(p.M, z.Cols)
 	kernel.PullBlock(p.Kernel, theta, z, z, zz, dTheta, zBar)
 	for i := range p.M {
 		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
 	}
 	for i := 0; i < n; i += blockRows {
 		k := min(blockRows, n-i)
-		bar := linalg.New(p.M, k)
+		bar := matrix.New(p.M, k)
 		linalg.Gemm(false, true, 2, weighted, b.RowRange(i, i+k), 0, bar)
 		kernel.PullBlock(p.Kernel, theta, z, p.X.RowRange(i, i+k), bar, dTheta, dZ)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 )
 
@@ -62,7 +62,7 @@ func TestIterativeRenyi(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (&objective.IterativeRenyi{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, X: x, Y: y, M: m, Alpha: 1}).Evaluate(append(linalg.Of(1, 3, []float64{0, 0, 0}).Data, z...), nil); err == nil {
+	if _, err := (&objective.IterativeRenyi{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, X: x, Y: y, M: m, Alpha: 1}).Evaluate(append(matrix.Of(1, 3, []float64{0, 0, 0}).Data, z...), nil); err == nil {
 		t.Error("α = 1 was accepted")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/objective/objectivetest"
 )
@@ -18,7 +19,7 @@ import (
 func TestRenyiConforms(t *testing.T) {
 	for _, alpha := range []float64{0, 0.3, 0.99, 1} {
 		t.Run(fmt.Sprint(alpha), func(t *testing.T) {
-			objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x linalg.Matrix, y []float64) objectivetest.Problem {
+			objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) objectivetest.Problem {
 				return &objective.RenyiProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 4, Alpha: alpha}
 			})
 		})
@@ -50,12 +51,12 @@ func TestGoldenRenyi(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, c := range file.Cases {
-		z := matrix(c.Z)
+		z := matrixOf(c.Z)
 		at := append(append(append([]float64{}, c.LogParams...), c.Mean, c.LogNoise), z.Data...)
 		nk := len(c.LogParams)
 		for _, a := range c.Alphas {
 			t.Run(fmt.Sprintf("%d/%v", i, a.Alpha), func(t *testing.T) {
-				p := &objective.RenyiProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrix(c.X), Y: c.Y},
+				p := &objective.RenyiProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrixOf(c.X), Y: c.Y},
 					M: z.Rows, Alpha: a.Alpha, MinJitter: c.Jitter}
 				g := make([]float64, p.Dim())
 				v, err := p.Evaluate(at, g)
@@ -86,7 +87,7 @@ func TestGoldenRenyi(t *testing.T) {
 					wantMean, wantVar = c.ExactMean, c.ExactVar
 				}
 				m, s := make([]float64, len(wantMean)), make([]float64, len(wantMean))
-				q.Latent(matrix(c.Xs), m, s)
+				q.Latent(matrixOf(c.Xs), m, s)
 				compare(t, "predictive mean", m, wantMean)
 				compare(t, "predictive variance", s, wantVar)
 			})
@@ -99,7 +100,7 @@ func randomRenyi(rng *rand.Rand) (*objective.RenyiProblem, []float64) {
 	n, d, m := 4+rng.IntN(20), 1+rng.IntN(3), 1+rng.IntN(6)
 	names := []string{"se", "matern12", "matern32", "matern52", "rq"}
 	k, _ := kernel.Parse(names[rng.IntN(len(names))], d, false)
-	x, y := linalg.New(n, d), make([]float64, n)
+	x, y := matrix.New(n, d), make([]float64, n)
 	for i := range x.Data {
 		x.Data[i] = 3 * rng.NormFloat64()
 	}
@@ -213,7 +214,7 @@ func TestRenyiBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := len(rows)
-		part := objective.Memory{X: linalg.New(n, 3), Y: make([]float64, n)}
+		part := objective.Memory{X: matrix.New(n, 3), Y: make([]float64, n)}
 		if err := p.Rows.Pick(rows, part.X.Data, part.Y); err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +244,7 @@ func TestRenyiBatch(t *testing.T) {
 func TestNearest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 37))
 	const n = 5000
-	x := linalg.New(n, 2)
+	x := matrix.New(n, 2)
 	for i := range x.Data {
 		x.Data[i] = math.Round(20 * rng.NormFloat64()) // many equal distances
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // RiskBound is Theorem 5 of "The Rényi Gaussian Process", with the right-hand side that its proof
@@ -23,14 +24,14 @@ func RiskBound(rows int, alpha, logTruth, elbo, delta float64) float64 {
 // RenyiDivergence is D_α(N(0, c)‖N(0, truth)) for 0 < α < 1, c and truth N×N:
 //
 //	(1/(2t)) [ln|t c + α truth| − t ln|c| − α ln|truth|],  t = 1−α
-func RenyiDivergence(c, truth linalg.Matrix, alpha float64) (float64, error) {
+func RenyiDivergence(c, truth matrix.Dense, alpha float64) (float64, error) {
 	if !(alpha > 0 && alpha < 1) {
 		return 0, fmt.Errorf("α = %v: this divergence needs 0 < α < 1", alpha)
 	}
 	t := 1 - alpha
 	var sum float64
 	for _, part := range []struct{ weight, ofC, ofTruth float64 }{{1, t, alpha}, {-t, 1, 0}, {-alpha, 0, 1}} {
-		a := linalg.New(c.Rows, c.Cols)
+		a := matrix.New(c.Rows, c.Cols)
 		for i := range c.Rows {
 			linalg.Axpy(part.ofC, c.Row(i), a.Row(i))
 			linalg.Axpy(part.ofTruth, truth.Row(i), a.Row(i))

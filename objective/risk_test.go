@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 )
 
@@ -15,12 +16,12 @@ import (
 func TestRiskBound(t *testing.T) {
 	const n, alpha, delta, draws = 12, 0.6, 0.2, 1500
 	rng := rand.New(rand.NewPCG(41, 43))
-	x, y := linalg.New(n, 1), make([]float64, n)
+	x, y := matrix.New(n, 1), make([]float64, n)
 	for i := range n {
 		x.Data[i] = 4 * rng.Float64()
 	}
-	covariance := func(theta []float64, noise float64) linalg.Matrix {
-		c := linalg.New(n, n)
+	covariance := func(theta []float64, noise float64) matrix.Dense {
+		c := matrix.New(n, n)
 		kernel.FillSymmetric(kernel.SE(1, false), theta, x, c)
 		c.AddDiagonal(noise)
 		return c

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -154,7 +155,7 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	for i := range n {
 		fit += linalg.Dot(h.Row(i), h.Row(i))
 	}
-	inv := linalg.New(m, m)
+	inv := matrix.New(m, m)
 	linalg.CholeskyInverse(q.cholB, inv)
 	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - posterior.SparseKL(q.cholB, inv, q.mu), nil
 }
@@ -189,17 +190,17 @@ func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
 		linalg.Trsm(true, false, e.c, h)
 		linalg.Trsv(false, e.c, r)
 	}
-	delta := linalg.New(m, m)
+	delta := matrix.New(m, m)
 	linalg.SyrkLower(true, 1/s, h, 0, delta)
 	linalg.SyrkLower(true, -1/s, e.v, 1, delta)
-	delta.MirrorLower()
+	linalg.MirrorLower(delta)
 	// d = Λ⁻¹(VS⁻¹r − (B + Δ)μ), with B + Δ = I + VS⁻¹Vᵀ
 	residual := r
 	linalg.Gemv(false, -1, h, q.mu, 1, residual)
 	d := make([]float64, m)
 	copy(d, q.mu)
 	linalg.Gemv(true, 1/s, h, residual, -1, d)
-	lambda := linalg.New(m, m)
+	lambda := matrix.New(m, m)
 	linalg.SyrkLower(false, 1, lowerOf(q.cholB), 0, lambda)
 	for i := range m {
 		linalg.Axpy(t, delta.Row(i)[:i+1], lambda.Row(i)[:i+1])
@@ -220,7 +221,7 @@ func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
 	}
 	linalg.Trsm(true, false, q.cholB, delta)
 	linalg.Trsm(false, true, q.cholB, delta)
-	ratio, err := factorShifted(delta, t, linalg.New(m, m), make([]float64, m))
+	ratio, err := factorShifted(delta, t, matrix.New(m, m), make([]float64, m))
 	if err != nil {
 		return 0, err
 	}
@@ -228,8 +229,8 @@ func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
 }
 
 // lowerOf returns a copy with zeros above the diagonal.
-func lowerOf(l linalg.Matrix) linalg.Matrix {
-	c := linalg.New(l.Rows, l.Cols)
+func lowerOf(l matrix.Dense) matrix.Dense {
+	c := matrix.New(l.Rows, l.Cols)
 	for i := range l.Rows {
 		copy(c.Row(i), l.Row(i)[:i+1])
 	}
@@ -256,7 +257,7 @@ func (p *SparseProblem) Bounds(x []float64) (lower, upper float64, err error) {
 		return math.NaN(), math.NaN(), err
 	}
 	c := s + sums[0]
-	shifted, half := linalg.New(e.m, e.m), make([]float64, e.m)
+	shifted, half := matrix.New(e.m, e.m), make([]float64, e.m)
 	shifted.CopyFrom(e.a)
 	for i := range e.m {
 		linalg.Scale(s/c, shifted.Row(i))

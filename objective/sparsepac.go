@@ -18,7 +18,7 @@ import (
 type SparsePAC struct {
 	Alpha   float64 // of D = αλ + s: 1 is the paper's FITC parametrisation
 	Loss    pacbayes.Loss
-	Bound   pacbayes.Bound
+	Bound   pacbayes.Inequality
 	Penalty float64
 	Scale   []float64 // |y_raw| in the units of y, for relative losses; else nil
 }
@@ -26,14 +26,14 @@ type SparsePAC struct {
 func (p *SparsePAC) alpha() float64 { return p.Alpha }
 
 func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
-	if err := e.predict(); err != nil {
+	if err := e.predict(e.byB); err != nil {
 		return 0, err
 	}
 	linalg.CholeskyInverse(e.lb, e.binv)
 	kl := posterior.SparseKL(e.lb, e.binv, e.mu)
 	var g, h []float64
 	if s != nil {
-		g, h = s.g, s.h
+		g, h = s.predictions.g, s.predictions.h
 	}
 	risk, err := e.sample(p.Scale).Risk(p.Loss, g, h)
 	if err != nil {
@@ -43,17 +43,17 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 	if s == nil {
 		return value, nil
 	}
-	linalg.Scale(dRisk, s.g)
-	linalg.Scale(dRisk, s.h)
-	s.usesRow = true
-	if err := e.rowStatistics(s); err != nil {
+	linalg.Scale(dRisk, g)
+	linalg.Scale(dRisk, h)
+	s.predicted = true
+	if err := s.predictions.addUp(e); err != nil {
 		return 0, err
 	}
-	copy(s.lambda, s.h)
-	copy(s.mean, s.g)
+	copy(s.lambda, h)
+	copy(s.mean, g)
 
 	// b̄ = B⁻¹(Vg + κμ)
-	copy(s.b, s.gStat)
+	copy(s.b, s.predictions.gStat)
 	linalg.Axpy(kappa, e.mu, s.b)
 	linalg.Trsv(false, e.lb, s.b)
 	linalg.Trsv(true, e.lb, s.b)
@@ -64,7 +64,7 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 		row := middle.Row(i)
 		copy(row, e.a.Row(i))
 		linalg.Scale(kappa/2, row)
-		linalg.Axpy(-1, s.hStat.Row(i), row)
+		linalg.Axpy(-1, s.predictions.hStat.Row(i), row)
 	}
 	linalg.Gemm(false, false, 1, middle, e.binv, 0, right)
 	linalg.GemmLower(false, false, 1, e.binv, right, 0, s.B)
@@ -72,6 +72,6 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 		linalg.Axpy(-0.5*s.b[i], e.mu[:i+1], s.B.Row(i)[:i+1])
 		linalg.Axpy(-0.5*e.mu[i], s.b[:i+1], s.B.Row(i)[:i+1])
 	}
-	s.B.MirrorLower()
+	linalg.MirrorLower(s.B)
 	return value, nil
 }

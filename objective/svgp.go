@@ -5,30 +5,49 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// SVGP is the uncollapsed variational energy of a Gaussian likelihood (Hensman, Fusi,
-// Lawrence 2013), −ELBO for any q:
+// SVGP is the uncollapsed variational energy of a likelihood with noise s (Hensman, Fusi, Lawrence 2013;
+// Hensman, Matthews, Ghahramani 2015), −ELBO for any q:
 //
-//	F = Σ_i [½ ln(2πs) + ((y_i − m̂_i)² + σ̂²_i)/(2s)] + KL(Q‖P)
+//	F = −Σ_i E_{f ~ N(m̂_i, σ̂²_i)} ln p(y_i|f) + KL(Q‖P)
 //
-// Its minimum over q is the VFE energy, at the posterior of Eq. 11 with α = 0. It is a sum
+// Of Gaussian noise its minimum over q is the VFE energy, at the posterior of Eq. 11 with α = 0. It is a sum
 // over rows, so that N/|batch| times a batch's sum, plus KL, is unbiased.
-type SVGP struct{ terms []float64 }
+type SVGP struct {
+	Noise pacbayes.Expectation // of −ln p(y|f); nil: GaussianNoise
+}
+
+func (f *SVGP) expectation() pacbayes.Expectation {
+	if f.Noise == nil {
+		return GaussianNoise{}
+	}
+	return f.Noise
+}
 
 func (f *SVGP) noisy() bool { return true }
 
 func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g, h []float64) (value, kappa, noiseBar float64, err error) {
-	f.terms = f.terms[:0]
+	value, noiseBar, err = f.expectation().Expect(at, s, float64(total)/float64(at.Rows), g, h)
+	return value + kl, 1, noiseBar, err
+}
+
+// GaussianNoise is the expectation of −ln N(y; f, s): ½ ln(2πs) + ((y−m)² + v)/(2s).
+type GaussianNoise struct{}
+
+// Expect implements pacbayes.Expectation.
+func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, g, h []float64) (value, dNoise float64, err error) {
+	terms := linalg.Borrow(1, len(at.Y))
+	defer linalg.Return(terms)
 	for i, m := range at.Mean {
 		d := at.Y[i] - m
-		f.terms = append(f.terms, d*d+at.Variance[i])
+		terms.Data[i] = d*d + at.Variance[i]
 	}
-	n, weight := float64(at.Rows), float64(total)/float64(at.Rows)
-	sums := []float64{linalg.Sum(f.terms)}
-	if err := at.Sum(sums); err != nil {
-		return math.NaN(), 0, 0, err
+	n, sums := float64(len(at.Y)), []float64{linalg.Sum(terms.Row(0))}
+	if at.Sum != nil {
+		n, err = float64(at.Rows), at.Sum(sums)
 	}
 	square := sums[0]
 	if g != nil {
@@ -37,8 +56,7 @@ func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g
 			h[i] = weight / (2 * s)
 		}
 	}
-	value = weight*(n*math.Log(2*math.Pi*s)/2+square/(2*s)) + kl
-	return value, 1, weight * (n/(2*s) - square/(2*s*s)), nil
+	return weight * (n*math.Log(2*math.Pi*s)/2 + square/(2*s)), weight * (n/(2*s) - square/(2*s*s)), err
 }
 
 // step moves q by a natural-gradient step of size ρ (Hoffman, Blei, Wang, Paisley 2013;
@@ -48,39 +66,62 @@ func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g
 //
 //	S'⁻¹ ← (1−ρ)S'⁻¹ + ρ(I + (weight/s) Σ V_iV_iᵀ),  S'⁻¹ν ← (1−ρ)S'⁻¹ν + ρ (weight/s) Σ V_i r_i
 //
-// It makes the pass that computes V, and leaves the new q in at, e.mu and e.lq.
-func (f *SVGP) step(on *SparseProblem, at FreeFormParts, rho, weight float64) error {
-	e := on.e
+// for Gaussian noise; for others with 2h_i in the place of weight/s, and 2h_i V_iᵀν − g_i in that of (weight/s) r_i, where
+// g, h are the derivatives by m̂_i, σ̂²_i at the q that there is (Salimbeni et al., Sect. 2), and h_i counts as 0 where −ln p
+// is concave: S' stays positive definite.
+func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error {
 	e.a.Zero()
 	clear(e.b)
-	c := rho * weight / e.noise
-	err := on.pass(at.Theta, at.Beta, func(i0, i1 int, v linalg.Matrix) {
-		linalg.SyrkLower(true, c, v, 1, e.a)
-		linalg.Gemv(true, c, v, e.r[i0:i1], 1, e.b)
-	})
+	var err error
+	if _, ok := f.expectation().(GaussianNoise); ok {
+		c := rho * weight / e.noise
+		err = e.pass(func(i0, i1 int, v matrix.Dense) {
+			linalg.SyrkLower(true, c, v, 1, e.a)
+			linalg.Gemv(true, c, v, e.r[i0:i1], 1, e.b)
+		})
+	} else {
+		err = f.natural(e, lq, rho*weight)
+	}
 	if err == nil {
-		err = e.sum([]linalg.Matrix{e.a}, e.b)
+		err = e.sum([]matrix.Dense{e.a}, e.b)
 	}
 	if err != nil {
 		return err
 	}
 	e.a.AddDiagonal(rho)
 	if rho < 1 {
-		linalg.TriangularInverse(e.lq)
-		linalg.SyrkLower(true, 1-rho, e.lq, 1, e.a)
+		linalg.TriangularInverse(lq)
+		linalg.SyrkLower(true, 1-rho, lq, 1, e.a)
 		old := linalg.Borrow(1, e.m)
 		defer linalg.Return(old)
-		linalg.Gemv(false, 1, e.lq, e.mu, 0, old.Row(0))
-		linalg.Gemv(true, 1-rho, e.lq, old.Row(0), 1, e.b)
+		linalg.Gemv(false, 1, lq, e.mu, 0, old.Row(0))
+		linalg.Gemv(true, 1-rho, lq, old.Row(0), 1, e.b)
 	}
-	if err := inverseFactor(e.a, e.lq); err != nil {
+	if err := inverseFactor(e.a, lq); err != nil {
 		return fmt.Errorf("the posterior's precision can't be factored at noise variance %.3g (%w): raise the noise variance", e.noise, err)
 	}
 	half := linalg.Borrow(1, e.m)
 	defer linalg.Return(half)
-	linalg.Gemv(true, 1, e.lq, e.b, 0, half.Row(0))
-	linalg.Gemv(false, 1, e.lq, half.Row(0), 0, e.mu)
-	copy(at.Nu, e.mu)
-	packFactor(e.lq, at.Chol)
+	linalg.Gemv(true, 1, lq, e.b, 0, half.Row(0))
+	linalg.Gemv(false, 1, lq, half.Row(0), 0, e.mu)
 	return nil
+}
+
+// natural fills e.a and e.b with weight·Σ 2h_i V_iV_iᵀ and weight·Σ (2h_i V_iᵀν − g_i)V_i, over the rows at hand.
+func (f *SVGP) natural(e *sparseEngine, lq matrix.Dense, weight float64) error {
+	if err := e.pass(func(int, int, matrix.Dense) {}); err != nil {
+		return err
+	}
+	if err := e.predict(func(v, h matrix.Dense) { linalg.Gemm(false, false, 1, v, lq, 0, h) }); err != nil {
+		return err
+	}
+	s := newPredictionSeeds(e.m, e.n)
+	if _, _, err := f.expectation().Expect(e.sample(nil), e.noise, weight, s.g, s.h); err != nil {
+		return err
+	}
+	for i, h := range s.h {
+		s.h[i] = 2 * max(h, 0)
+		s.g[i] = s.h[i]*(e.mHat[i]-e.mean[i]) - s.g[i]
+	}
+	return s.addHere(e, e.b, e.a)
 }

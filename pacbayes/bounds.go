@@ -1,67 +1,6 @@
 package pacbayes
 
-import (
-	"fmt"
-	"math"
-)
-
-// Penalty is what a certificate pays besides KL, in nats,
-//
-//	ln(1/p_θ) + ln(choices) + ln(2√n/δ)
-//
-// (Reeb et al. 2018, Eq 5): logInvP = ln(1/p_θ) for the prior on the grid (see
-// Grid.LogInverseP), logChoices = ln E for E alternatives that were open when the
-// rows were seen, n ≥ 1 certified rows, and 0 < δ ≤ 1 the probability that the
-// bound fails. The result is NaN for another n or δ.
-func Penalty(logInvP, logChoices float64, n int, delta float64) float64 {
-	if n < 1 || !(0 < delta && delta <= 1) {
-		return math.NaN()
-	}
-	return logInvP + logChoices + (math.Log(2*math.Sqrt(float64(n))) - math.Log(delta))
-}
-
-// Bound names a PAC-Bayes bound on the Gibbs risk R(Q).
-type Bound string
-
-const (
-	// KLBound is B = kl⁻¹(R_S, ε), Reeb et al. 2018, Eq 5.
-	KLBound Bound = "kl"
-	// SqrtBound is B_Pin = R_S + √(ε/2) ≥ B, from Pinsker's inequality (the same,
-	// Sect. 2.2). It may exceed 1.
-	SqrtBound Bound = "sqrt"
-)
-
-// Evaluate is the bound at the empirical risk R_S = risk ∈ [0,1], with
-// ε = (kl + penalty)/n, and its derivatives with respect to risk and kl (Reeb et al.
-// 2018, Eqs 12–14, all taken at the full ε; the paper's Eq 14 omits part of it):
-//
-//	kl:    ∂R_S as Eq 12,  ∂KL = (Eq 13)/n
-//	sqrt:  ∂R_S = 1,       ∂KL = 1/(4n√(ε/2))
-//
-// The derivative in the risk diverges like ln(1/risk) as the risk falls to 0. A
-// risk that is exactly 0 has underflowed, and its own gradient with it and much
-// faster: there dRisk is given as 0, so that the product with that gradient is 0
-// and never 0·Inf. dKL is +Inf at ε = 0 (0 < risk < 1), which no valid penalty
-// gives. The value is to nearest; a certificate takes KLInverseUp. The results are
-// NaN for n < 1 and for a risk outside [0,1]; an unknown bound panics.
-func (b Bound) Evaluate(risk, kl, penalty float64, n int) (value, dRisk, dKL float64) {
-	if n < 1 || !(0 <= risk && risk <= 1) {
-		return math.NaN(), math.NaN(), math.NaN()
-	}
-	eps := (kl + penalty) / float64(n)
-	switch b {
-	case KLBound:
-		value, _, dRisk, dKL = KLInverseGrad(risk, eps)
-		if risk == 0 {
-			dRisk = 0
-		}
-		return value, dRisk, dKL / float64(n)
-	case SqrtBound:
-		root := math.Sqrt(max(eps, 0) / 2)
-		return risk + root, 1, 1 / (4 * float64(n) * root)
-	}
-	panic(fmt.Sprintf("pacbayes: unknown bound %q", b))
-}
+import "math"
 
 // TestBound bounds the risk of a predictor that was fixed before the n test rows
 // were seen, with probability 1−δ: kl⁻¹(risk, ln(1/δ)/n), rounded up (the Chernoff
@@ -157,13 +96,13 @@ func stirling(n int) float64 {
 	return shift + (1./12-(1./360-(1./1260-(1./1680-1./1188/x2)/x2)/x2)/x2)/x
 }
 
-// MaurerXi is the exact constant of which 2√n in Penalty is an upper bound,
+// maurerXi is the exact constant of which 2√n in Penalty is an upper bound,
 //
 //	ξ(n) = Σ_{k=0..n} C(n,k) (k/n)^k (1−k/n)^(n−k) ≤ 2√n
 //
 // (Maurer 2004; equality at n = 1, and ξ(n) → √(πn/2)). ln ξ(n) may replace ln 2√n in
 // a certificate; it gains at most 0.47 nats. The cost is O(n). NaN for n < 1.
-func MaurerXi(n int) float64 {
+func maurerXi(n int) float64 {
 	if n < 1 {
 		return math.NaN()
 	}

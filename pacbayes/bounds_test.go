@@ -23,12 +23,12 @@ func TestPenalty(t *testing.T) {
 
 func TestBoundDerivatives(t *testing.T) {
 	const pen, n, h = 20.0, 400, 1e-5
-	for _, b := range []Bound{KLBound, SqrtBound} {
+	for _, b := range []Inequality{KLBound, PinskerBound} {
 		for _, risk := range []float64{0.01, 0.2, 0.8} {
 			for _, kl := range []float64{0.5, 10, 300} {
 				f := func(risk, kl float64) float64 { v, _, _ := b.Evaluate(risk, kl, pen, n); return v }
 				value, dr, dk := b.Evaluate(risk, kl, pen, n)
-				if sqrt, _, _ := SqrtBound.Evaluate(risk, kl, pen, n); value > sqrt {
+				if sqrt, _, _ := PinskerBound.Evaluate(risk, kl, pen, n); value > sqrt {
 					t.Errorf("%s %v above Pinsker's %v", b, value, sqrt)
 				}
 				if fd := (f(risk*(1+h), kl) - f(risk*(1-h), kl)) / (2 * h * risk); math.Abs(fd-dr) > 1e-8*dr {
@@ -52,7 +52,7 @@ func TestBoundEdges(t *testing.T) {
 			t.Errorf("risk %v: %v", risk, v)
 		}
 	}
-	if v, _, _ := SqrtBound.Evaluate(0.9, 100, 0, 10); !(v > 1) {
+	if v, _, _ := PinskerBound.Evaluate(0.9, 100, 0, 10); !(v > 1) {
 		t.Errorf("sqrt bound %v is capped", v)
 	}
 	defer func() {
@@ -60,7 +60,7 @@ func TestBoundEdges(t *testing.T) {
 			t.Error("an unknown bound does not panic")
 		}
 	}()
-	Bound("hoeffding").Evaluate(0.1, 1, 1, 10)
+	Inequality("hoeffding").Evaluate(0.1, 1, 1, 10)
 }
 
 // binomialTail is P(Bin(n,p) ≤ k) from the incomplete beta function.
@@ -112,16 +112,16 @@ func TestClopperPearson(t *testing.T) {
 
 func TestMaurerXi(t *testing.T) {
 	for n, want := range map[int]float64{1: 2, 2: 2.5, 3: 2 + 24./27, 4: 2 + 2*27./64 + 0.375} {
-		if got := MaurerXi(n); math.Abs(got-want) > 4e-16*want {
+		if got := maurerXi(n); math.Abs(got-want) > 4e-16*want {
 			t.Errorf("ξ(%d) = %v, want %v", n, got, want)
 		}
 	}
 	for n := 1; n <= 2000; n++ {
-		if xi := MaurerXi(n); xi > 2*math.Sqrt(float64(n)) || xi < math.Sqrt(math.Pi*float64(n)/2) {
+		if xi := maurerXi(n); xi > 2*math.Sqrt(float64(n)) || xi < math.Sqrt(math.Pi*float64(n)/2) {
 			t.Errorf("ξ(%d) = %v", n, xi)
 		}
 	}
-	if got := MaurerXi(0); !math.IsNaN(got) {
+	if got := maurerXi(0); !math.IsNaN(got) {
 		t.Errorf("ξ(0) = %v", got)
 	}
 }

@@ -21,7 +21,7 @@ func Example() {
 	penalty := pacbayes.Penalty(grid.LogInverseP(2), 0, n, 0.01)
 	const kl = 25 // KL(Q‖P) in nats, of the model
 	b, _, _ := pacbayes.KLBound.Evaluate(risk, kl, penalty, n)
-	root, _, _ := pacbayes.SqrtBound.Evaluate(risk, kl, penalty, n)
+	root, _, _ := pacbayes.PinskerBound.Evaluate(risk, kl, penalty, n)
 	fmt.Printf("risk %.4f  kl bound %.4f  sqrt bound %.4f\n", risk, b, root)
 	// Output: risk 0.0064  kl bound 0.1356  sqrt bound 0.2501
 }
@@ -31,17 +31,6 @@ func ExampleClopperPearson() {
 	fmt.Printf("exact %.4f  Chernoff %.4f\n",
 		pacbayes.ClopperPearson(3, 200, 0.01), pacbayes.TestBound(3./200, 200, 0.01))
 	// Output: exact 0.0493  Chernoff 0.0572
-}
-
-// A loss that varies little is bounded far better by betting than by its mean alone.
-func ExampleBettingBound() {
-	losses := make([]float64, 200)
-	for i := range losses {
-		losses[i] = 0.1 + 0.05*float64(i%3)
-	}
-	fmt.Printf("kl %.3f  split-kl %.3f  betting %.3f\n",
-		pacbayes.TestBound(0.15, 200, 0.01), pacbayes.SplitBound(losses, 0.01), pacbayes.BettingBound(losses, 0.01))
-	// Output: kl 0.237  split-kl 0.196  betting 0.176
 }
 
 // Hyperparameters are rounded to the grid before the bound is evaluated.

@@ -7,6 +7,9 @@ import "math"
 // and the exact form for 0/1 losses; those here use more of a loss's distribution than its
 // mean, and are tighter where a loss in [0,1] varies less than a coin of the same mean.
 
+// rounding covers what rounding may have taken off R_S and KL.
+const rounding = 1e-12
+
 // splitAt cuts a loss x ∈ [0,1] into min(x, b) and max(x−b, 0). It is fixed, since a b chosen
 // on the rows would have to be paid for; below 1/2 the two parts of a clipped square, whose
 // mass lies near 0, are both of use.
@@ -21,16 +24,24 @@ func splitKL(low, high, eps float64) float64 {
 	return math.Min(1, splitAt*KLInverseUp(low, eps)+(1-splitAt)*KLInverseUp(high, eps)+rounding)
 }
 
-// SplitBound bounds the mean loss of a predictor fixed before the rows were seen, from its
-// losses in [0,1], with probability 1−δ by the split-kl inequality with both parts at δ/2.
-// Losses that take only the values 0 and 1 are better served by ClopperPearson. The result
-// is NaN for no losses, one outside [0,1], or δ outside (0,1].
-func SplitBound(losses []float64, delta float64) float64 {
-	b, _ := Sample{Y: losses}.splitBound(losses, delta)
-	return b
+// lowRisk is the Gibbs risk of min(ℓ, b)/b for b = splitAt.
+func (s Sample) lowRisk(l Loss) (float64, error) {
+	if l.part() == "width" {
+		l.Below *= math.Sqrt(splitAt)
+		return s.Risk(l, nil, nil)
+	}
+	narrow := make([]float64, len(s.Scale))
+	for i, v := range s.Scale {
+		narrow[i] = splitAt * v
+	}
+	s.Scale = narrow
+	return s.Risk(l, nil, nil)
 }
 
-// splitBound is SplitBound for the losses of all units of s, of which those at hand are given.
+// splitBound bounds the mean loss of a predictor fixed before the rows were seen, from its
+// losses in [0,1] on the units of s, of which those at hand are given, with probability 1−δ by the
+// split-kl inequality with both parts at δ/2. Losses that take only the values 0 and 1 are better served
+// by ClopperPearson. The result is NaN for no losses, one outside [0,1], or δ outside (0,1].
 func (s Sample) splitBound(losses []float64, delta float64) (float64, error) {
 	if valid, err := s.validLosses(losses, delta); !valid {
 		return math.NaN(), err
@@ -51,11 +62,11 @@ func (s Sample) splitBound(losses []float64, delta float64) (float64, error) {
 	return splitKL(means[0], means[1], math.Log(2/delta)/float64(s.units())), nil
 }
 
-// bettors is the number of fractions c_k of BettingBound.
+// bettors is the number of fractions c_k of bettingBound.
 const bettors = 64
 
-// BettingBound bounds the mean loss of a predictor fixed before the rows were seen, from its
-// losses x_i ∈ [0,1], with probability 1−δ: the smallest m ≥ x̄ at which
+// bettingBound bounds the mean loss of a predictor fixed before the rows were seen, from its losses
+// x_i ∈ [0,1] on the units of s, of which those at hand are given, with probability 1−δ: the smallest m ≥ x̄ at which
 //
 //	W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−x_i)/(1−m)) ≥ 1/δ,   c_k = sin²((k−½)π/2K), K = 64.
 //
@@ -69,12 +80,6 @@ const bettors = 64
 // sequences from the regret of universal portfolio", IEEE Trans. Inf. Theory 70, 2024). It
 // doesn't depend on the order of the rows. For losses 0 and 1 it is a little above TestBound.
 // The result is NaN for no losses, one outside [0,1], or δ outside (0,1].
-func BettingBound(losses []float64, delta float64) float64 {
-	b, _ := Sample{Y: losses}.bettingBound(losses, delta)
-	return b
-}
-
-// bettingBound is BettingBound for the losses of all units of s, of which those at hand are given.
 func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 	if valid, err := s.validLosses(losses, delta); !valid {
 		return math.NaN(), err
@@ -112,7 +117,7 @@ func (s Sample) bettingBound(losses []float64, delta float64) (float64, error) {
 	return math.Min(1, high+rounding), err
 }
 
-// logWealth is ln W(m) of BettingBound, m < 1.
+// logWealth is ln W(m) of bettingBound, m < 1.
 func (s Sample) logWealth(losses []float64, m float64) (float64, error) {
 	if m >= 1 {
 		return math.Inf(1), nil

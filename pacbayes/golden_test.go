@@ -203,7 +203,7 @@ func TestGoldenFullGP(t *testing.T) {
 		check := func(b bound, kl float64) {
 			v, _, _ := KLBound.Evaluate(b.RS, kl, pen, n)
 			w.check(t, "B", v, b.B, 0, 1e-13, c)
-			v, _, _ = SqrtBound.Evaluate(b.RS, kl, pen, n)
+			v, _, _ = PinskerBound.Evaluate(b.RS, kl, pen, n)
 			w.check(t, "BPin", v, b.BPin, 0, 1e-13, c)
 		}
 		for _, b := range r.Bounds {

@@ -3,10 +3,7 @@ package pacbayes
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/integrate/quad"
 )
@@ -361,125 +358,6 @@ var legendre = func() (r struct{ x, w [32]float64 }) {
 	return r
 }()
 
-// Sample is predictions at N rows, with their targets. Units are those of Expected; Scale may
-// be nil for losses that do not use it.
-type Sample struct {
-	Y, Mean, Variance, Scale []float64
-
-	// Group holds, where rows depend on one another within groups, the number of each row's
-	// group, of which there are Groups. What is drawn independently is then a group, whose loss, the mean
-	// of its rows', takes the place of a row's, and N is the number of groups. nil: each row is drawn.
-	Group  []int
-	Groups int
-
-	// Where the rows above are a part of them, Rows is their number, and Sum adds sums over parts
-	// up. It isn't for groups.
-	Rows int
-	Sum  func(v ...[]float64) error
-}
-
-// mean is the mean over N units of something whose sum over those at hand is given.
-func (s Sample) mean(sum float64) (float64, error) {
-	if s.Sum == nil {
-		return sum / float64(s.units()), nil
-	}
-	v := []float64{sum}
-	err := s.Sum(v)
-	return v[0] / float64(s.Rows), err
-}
-
-// units is N: the number of rows, or of groups.
-func (s Sample) units() int {
-	switch {
-	case s.Group != nil:
-		return s.Groups
-	case s.Sum == nil:
-		return len(s.Y)
-	}
-	return s.Rows
-}
-
-// perUnit turns losses of rows into those of what is drawn: the means of groups, each in [0,1] again.
-func (s Sample) perUnit(losses []float64) []float64 {
-	if s.Group == nil {
-		return losses
-	}
-	totals, sizes := make([]sum, s.Groups), make([]float64, s.Groups)
-	for i, g := range s.Group {
-		totals[g].add(losses[i])
-		sizes[g]++
-	}
-	means := make([]float64, s.Groups)
-	for g := range means {
-		means[g] = math.Min(totals[g].value()/sizes[g], 1)
-	}
-	return means
-}
-
-// meanOf is the mean over N units of losses, given those of the units at hand.
-func (s Sample) meanOf(losses []float64) (float64, error) {
-	var total sum
-	for _, x := range losses {
-		total.add(x)
-	}
-	return s.mean(total.value())
-}
-
-// zeroOne says whether the loss of a unit is 0 or 1: the exact binomial bound is for these.
-func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
-
-// Risk is the empirical Gibbs risk (Reeb et al. 2018, Eq 24),
-//
-//	R_S = (1/N) Σ_i E_{v ~ N(mean_i, variance_i)} ℓ(y_i, v),
-//
-// over N = len(y) rows, NaN for none. Where dMean and dVar are not nil they are
-// filled with ∂R_S/∂mean_i and ∂R_S/∂variance_i. scale may be nil for losses that
-// do not use it. Units are those of Expected. The sum is compensated and taken in
-// a fixed order, so the result does not depend on the number of processors. Slices
-// of unequal length are a programmer's mistake and panic.
-func Risk(l Loss, y, mean, variance, scale []float64, dMean, dVar []float64) float64 {
-	risk, _ := Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}.Risk(l, dMean, dVar)
-	return risk
-}
-
-// Risk is the function Risk of the sample, of groups without derivatives; its error is that of Sum.
-func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
-	if s.Group != nil {
-		return s.meanOf(s.drawLosses(l))
-	}
-	y, mean, variance, scale := s.Y, s.Mean, s.Variance, s.Scale
-	n, total := len(y), s.units()
-	l.checkRows(n, mean, scale)
-	if len(variance) != n || dMean != nil && len(dMean) != n || dVar != nil && len(dVar) != n {
-		panic("pacbayes: slices of unequal length")
-	}
-	rows := func(lo, hi int) (part sum) {
-		for i := lo; i < hi; i++ {
-			e, dm, dv := l.Expected(y[i], mean[i], variance[i], at(scale, i))
-			part.add(e)
-			if dMean != nil {
-				dMean[i] = dm / float64(total)
-			}
-			if dVar != nil {
-				dVar[i] = dv / float64(total)
-			}
-		}
-		return part
-	}
-	return s.mean(sumChunks(n, rows))
-}
-
-// PointRisk is (1/N) Σ_i ℓ(y_i, mean_i), the empirical risk of a deterministic
-// predictor (the Bayes risk of Reeb et al. 2018, Sect. 2.1, on the sample). Arguments
-// are as for Risk.
-func PointRisk(l Loss, y, mean, scale []float64) float64 {
-	risk, _ := Sample{Y: y, Mean: mean, Scale: scale}.PointRisk(l)
-	return risk
-}
-
-// PointRisk is the function PointRisk of the sample; its error is that of Sum.
-func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLosses(l)) }
-
 func (l Loss) checkRows(n int, mean, scale []float64) {
 	if len(mean) != n || scale != nil && len(scale) != n {
 		panic("pacbayes: slices of unequal length")
@@ -496,53 +374,14 @@ func at(x []float64, i int) float64 {
 	return x[i]
 }
 
-const (
-	chunkRows    = 1024 // about 0.1 ms of work, far more than handing it out costs
-	parallelRows = 4096 // from here on goroutines pay for themselves
-)
-
-// sumChunks adds rows(lo, hi) over chunks of chunkRows of the n rows. Chunks are
-// computed by as many goroutines as there are processors, and added in order.
-func sumChunks(n int, rows func(lo, hi int) sum) float64 {
-	chunks := (n + chunkRows - 1) / chunkRows
-	chunk := func(c int) sum { return rows(c*chunkRows, min((c+1)*chunkRows, n)) }
-	var total sum
-	if n < parallelRows {
-		for c := range chunks {
-			total.join(chunk(c))
-		}
-		return total.value()
+// part says how min(ℓ, b)/b is a loss of the same kind: by a narrower width, or a smaller
+// scale; "" if it isn't.
+func (l Loss) part() string {
+	switch l.Kind {
+	case ClippedSquare:
+		return "width"
+	case ClippedAbsolute:
+		return "scale"
 	}
-	parts := make([]sum, chunks)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), chunks) {
-		wg.Go(func() {
-			for c := int(next.Add(1)) - 1; c < chunks; c = int(next.Add(1)) - 1 {
-				parts[c] = chunk(c)
-			}
-		})
-	}
-	wg.Wait()
-	for _, part := range parts {
-		total.join(part)
-	}
-	return total.value()
+	return ""
 }
-
-// sum is Neumaier's compensated sum: s + c has the error of one rounding.
-type sum struct{ s, c float64 }
-
-func (t *sum) add(x float64) {
-	s := t.s + x
-	if math.Abs(t.s) >= math.Abs(x) {
-		t.c += (t.s - s) + x
-	} else {
-		t.c += (x - s) + t.s
-	}
-	t.s = s
-}
-
-func (t *sum) join(u sum) { t.add(u.s); t.c += u.c }
-
-func (t *sum) value() float64 { return t.s + t.c }

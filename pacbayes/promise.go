@@ -57,28 +57,26 @@ func (t Terms) promise(s Sample, kl float64) (*Promise, error) {
 		half.Loss = band
 		switch {
 		case direct:
-			b, err := half.family().fixed(s, s.pointLosses(band), s.zeroOne(band), half.Delta)
+			b, err := half.inequality().fixed(s, s.pointLosses(band), s.zeroOne(band), half.Delta)
 			if err != nil {
 				return nil, err
 			}
 			p.Bound = b
 		case t.Fixed:
-			b, err := half.family().fixed(s, s.drawLosses(band), false, half.Delta/float64(half.Choices))
+			b, err := half.inequality().fixed(s, s.drawLosses(band), false, half.Delta/float64(half.Choices))
 			if err != nil {
 				return nil, err
 			}
 			p.Bound = math.Min(1, 2*b)
 		default:
-			f := half.family()
-			if f == SplitFamily { // its parts are no 0/1 losses
-				f = MaurerFamily
+			if half.Inequality == SplitBound { // its parts are no 0/1 losses
+				half.Inequality = MaurerBound
 			}
-			half.Family = f
 			risk, err := s.Risk(band, nil, nil)
 			if err != nil {
 				return nil, err
 			}
-			p.Bound = math.Min(1, 2*f.anyQ(risk, 0, (kl+half.Penalty(n))/float64(n), n))
+			p.Bound = math.Min(1, 2*half.inequality().anyQ(risk, 0, (kl+half.Penalty(n))/float64(n), n))
 		}
 		if p.Bound <= 1-t.Promise {
 			if direct {

@@ -142,20 +142,20 @@ func TestFamilies(t *testing.T) {
 	}
 	grid, choices := 3*math.Log(1201), math.Log(2)
 	eps := func(c float64) float64 { return (2 + grid + choices + math.Log(c/0.05)) / 200 }
-	root, xi := 2*math.Sqrt(200), MaurerXi(200)
-	for f, want := range map[Family]float64{
-		"": bisectKL(risk, eps(root)), KLFamily: bisectKL(risk, eps(root)), MaurerFamily: bisectKL(risk, eps(xi)),
-		PinskerFamily: math.Min(1, risk+math.Sqrt(eps(root)/2)),
-		SplitFamily:   0.25*bisectKL(low, eps(2*xi)) + 0.75*bisectKL((risk-0.25*low)/0.75, eps(2*xi)),
+	root, xi := 2*math.Sqrt(200), maurerXi(200)
+	for f, want := range map[Inequality]float64{
+		"": bisectKL(risk, eps(root)), KLBound: bisectKL(risk, eps(root)), MaurerBound: bisectKL(risk, eps(xi)),
+		PinskerBound: math.Min(1, risk+math.Sqrt(eps(root)/2)),
+		SplitBound:   0.25*bisectKL(low, eps(2*xi)) + 0.75*bisectKL((risk-0.25*low)/0.75, eps(2*xi)),
 	} {
 		terms := exampleTerms()
-		terms.Loss, terms.Family = loss, f
+		terms.Loss, terms.Inequality = loss, f
 		c, err := terms.Certify(y, mean, variance, nil, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tol := 1e-11
-		if f == SplitFamily {
+		if f == SplitBound {
 			tol = 1e-5 // of the reference
 		}
 		if math.Abs(c.Bound-want) > tol {
@@ -171,9 +171,9 @@ func TestTermsRefuse(t *testing.T) {
 		`mean-bound "mean"`:          func(t *Terms) { *t = fixedTerms("mean") },
 		"needs an informed":          func(t *Terms) { t.Fixed = true },
 		"promise 1":                  func(t *Terms) { t.Promise = 1 },
-		`bound "chernoff"`:           func(t *Terms) { t.Family = "chernoff" },
-		"bound betting: it is for a": func(t *Terms) { t.Family = BettingFamily },
-		"have closed forms":          func(t *Terms) { t.Family = SplitFamily },
+		`bound "chernoff"`:           func(t *Terms) { t.Inequality = "chernoff" },
+		"bound betting: it is for a": func(t *Terms) { t.Inequality = BettingBound },
+		"have closed forms":          func(t *Terms) { t.Inequality = SplitBound },
 		"0 choices":                  func(t *Terms) { t.Choices = 0 },
 	} {
 		terms := exampleTerms()

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -30,7 +31,7 @@ type Iterative struct {
 // NewIterative is NewExact without an N×N matrix: O(N·rank) memory, O(N²) time an
 // iteration. Variances are conditioned on the nearest rows of x, see NewNearest. It keeps x. An error
 // may be an *iterative.Stalled one.
-func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x linalg.Matrix, y []float64, noise float64, nearest int, o Iterative) (*Posterior, error) {
+func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64, noise float64, nearest int, o Iterative) (*Posterior, error) {
 	p := NewNearest(k, theta, mean, beta, x, y, noise, nearest)
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -38,7 +39,7 @@ func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean ke
 	if err != nil {
 		return nil, err
 	}
-	b, w := linalg.Of(x.Rows, 1, p.Targets), linalg.New(x.Rows, 1)
+	b, w := matrix.Of(x.Rows, 1, p.Targets), matrix.New(x.Rows, 1)
 	if _, err := s.Solve(ctx, b, w); cause(ctx, err) != nil {
 		return nil, cause(ctx, err)
 	}
@@ -75,7 +76,7 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 // SolvedVariance writes the variance of f(x_i) with a solve for every row of x, to the
 // relative residual given; it is for a posterior by NewIterative. What the residual
 // leaves makes it larger: for any u, kᵀA⁻¹k ≥ 2kᵀu − uᵀAu.
-func (p *Posterior) SolvedVariance(ctx context.Context, x linalg.Matrix, variance []float64, o Iterative) error {
+func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance []float64, o Iterative) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	s, err := p.solver(o, fail)
@@ -88,7 +89,7 @@ func (p *Posterior) SolvedVariance(ctx context.Context, x linalg.Matrix, varianc
 		rows := x.RowRange(i0, min(i0+solvedRows, x.Rows))
 		// Products with one column round otherwise than with several: no row is alone.
 		cols := max(rows.Rows, 2)
-		b, u := linalg.New(n, cols), linalg.New(n, cols)
+		b, u := matrix.New(n, cols), matrix.New(n, cols)
 		kernel.FillBlock(p.Kernel, p.Theta, p.Support, rows, b.View(0, n, 0, rows.Rows))
 		solution, err := s.Solve(ctx, b, u)
 		if err = cause(ctx, err); err != nil {
@@ -111,7 +112,7 @@ const solvedRows = 64
 
 // Excess compares the variances of Latent with those of SolvedVariance at the rows of x and
 // returns by what factor they are larger, on average and at most, noise included.
-func (p *Posterior) Excess(ctx context.Context, x linalg.Matrix, o Iterative) (mean, largest float64, err error) {
+func (p *Posterior) Excess(ctx context.Context, x matrix.Dense, o Iterative) (mean, largest float64, err error) {
 	n := x.Rows
 	m, v, exact := make([]float64, n), make([]float64, n), make([]float64, n)
 	p.Latent(x, m, v)
@@ -129,7 +130,7 @@ func (p *Posterior) Excess(ctx context.Context, x linalg.Matrix, o Iterative) (m
 // NewNearest returns a posterior that predicts a row by the exact GP of the count rows of x
 // with which the prior correlates it most: for stationary kernels, the nearest. It is
 // another model than the exact GP on all rows. It keeps x.
-func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x linalg.Matrix, y []float64, noise float64, count int) *Posterior {
+func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64, noise float64, count int) *Posterior {
 	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x, Nearest: min(count, x.Rows), Targets: make([]float64, len(y))}
 	mean.At(beta, x, p.Targets)
 	for i, m := range p.Targets {
@@ -142,7 +143,7 @@ func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float
 const nearestTask = 16
 
 // latentNearest adds to the prior's mean, and takes from its variance, which may be nil.
-func (p *Posterior) latentNearest(x linalg.Matrix, mean, variance []float64) {
+func (p *Posterior) latentNearest(x matrix.Dense, mean, variance []float64) {
 	support := make([]float64, p.Support.Rows)
 	p.Kernel.Diag(p.Theta, p.Support, support)
 	linalg.Parallel((x.Rows+nearestTask-1)/nearestTask, func(t int) {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -18,7 +18,7 @@ import (
 func TestIterativeAgainstCholesky(t *testing.T) {
 	const n, d = 500, 2
 	rng := rand.New(rand.NewPCG(4, 6))
-	x, y, xs := linalg.New(n, d), make([]float64, n), linalg.New(40, d)
+	x, y, xs := matrix.New(n, d), make([]float64, n), matrix.New(40, d)
 	for i := range x.Data {
 		x.Data[i] = 2 * rng.NormFloat64()
 	}
@@ -113,7 +113,7 @@ func TestIterativeOfManyRows(t *testing.T) {
 }
 
 func TestIterativeStalls(t *testing.T) {
-	x, y := linalg.Of(3, 1, []float64{0, 1, 1}), []float64{0, 1, 2}
+	x, y := matrix.Of(3, 1, []float64{0, 1, 1}), []float64{0, 1, 2}
 	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 1e-15, 3, posterior.Iterative{Rank: 1, Tolerance: 1e-18})
 	var stalled *iterative.Stalled
 	if !errors.As(err, &stalled) {
@@ -125,7 +125,7 @@ func TestIterativeStalls(t *testing.T) {
 func TestNearest(t *testing.T) {
 	const n, d = 200, 3
 	rng := rand.New(rand.NewPCG(4, 7))
-	x, y, xs := linalg.New(n, d), make([]float64, n), linalg.New(9, d)
+	x, y, xs := matrix.New(n, d), make([]float64, n), matrix.New(9, d)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
@@ -161,14 +161,14 @@ func TestNearest(t *testing.T) {
 	}
 	// With a stationary kernel the rows taken are the nearest.
 	p := posterior.NewNearest(kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil,
-		linalg.Of(6, 1, []float64{5, 0.1, -7, 0.3, -0.2, 9}), []float64{9, 1, 9, 2, 3, 9}, 0.1, 3)
-	q, err := posterior.NewExact(p.Kernel, p.Theta, p.Mean, nil, linalg.Of(3, 1, []float64{0.1, 0.3, -0.2}), []float64{1, 2, 3}, 0.1)
+		matrix.Of(6, 1, []float64{5, 0.1, -7, 0.3, -0.2, 9}), []float64{9, 1, 9, 2, 3, 9}, 0.1, 3)
+	q, err := posterior.NewExact(p.Kernel, p.Theta, p.Mean, nil, matrix.Of(3, 1, []float64{0.1, 0.3, -0.2}), []float64{1, 2, 3}, 0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, want := make([]float64, 1), make([]float64, 1)
-	p.Latent(linalg.New(1, 1), got, nil)
-	q.Latent(linalg.New(1, 1), want, nil)
+	p.Latent(matrix.New(1, 1), got, nil)
+	q.Latent(matrix.New(1, 1), want, nil)
 	if !(math.Abs(got[0]-want[0]) <= 1e-12) || !slices.Equal([]string{p.Kind(), q.Kind()}, []string{posterior.ByNearest, posterior.ByCholesky}) {
 		t.Errorf("mean %v, want %v; %s, %s", got, want, p.Kind(), q.Kind())
 	}

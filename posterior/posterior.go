@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Posterior is the Gaussian process Q with mean m_β(x) + k(x,S)·w and variance
@@ -26,12 +27,12 @@ type Posterior struct {
 	Kernel  kernel.Kernel
 	Theta   []float64 // parameters of the kernel, natural logarithms
 	Mean    kernel.Mean
-	Beta    []float64     // parameters of the mean function
-	Noise   float64       // σ_n²: it shapes Q and isn't in any variance returned here
-	Support linalg.Matrix // S: rows Q is conditioned on, or inducing inputs
-	Weights []float64     // w
-	Chol    linalg.Matrix // L, lower triangle
-	CholB   linalg.Matrix // L_B, lower triangle; the zero Matrix for the exact posterior
+	Beta    []float64    // parameters of the mean function
+	Noise   float64      // σ_n²: it shapes Q and isn't in any variance returned here
+	Support matrix.Dense // S: rows Q is conditioned on, or inducing inputs
+	Weights []float64    // w
+	Chol    matrix.Dense // L, lower triangle
+	CholB   matrix.Dense // L_B, lower triangle; the zero Matrix for the exact posterior
 
 	// Of exact posteriors that can't be factored, in place of Chol: see NewIterative and,
 	// for one without weights, NewNearest.
@@ -44,10 +45,10 @@ func (p *Posterior) Sparse() bool { return !p.CholB.IsZero() }
 
 // NewExact conditions the GP (kernel, mean) on y at the rows of x with Gaussian
 // noise of variance noise. It keeps x; it fails where C isn't positive definite.
-func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x linalg.Matrix, y []float64, noise float64) (*Posterior, error) {
+func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64, noise float64) (*Posterior, error) {
 	n := x.Rows
 	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
-		Weights: make([]float64, n), Chol: linalg.New(n, n)}
+		Weights: make([]float64, n), Chol: matrix.New(n, n)}
 	kernel.FillSymmetric(k, theta, x, p.Chol)
 	p.Chol.AddDiagonal(noise)
 	if err := linalg.Cholesky(p.Chol); err != nil {
@@ -76,7 +77,7 @@ const predictRows = 256
 
 // Latent writes the mean and the variance of f(x_i), without noise, for every
 // row of x; variance may be nil. A row's result doesn't depend on the other rows.
-func (p *Posterior) Latent(x linalg.Matrix, mean, variance []float64) {
+func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
 	p.Mean.At(p.Beta, x, mean)
 	if p.Support.Rows == 0 {
 		if variance != nil {
@@ -122,7 +123,7 @@ func (p *Posterior) Latent(x linalg.Matrix, mean, variance []float64) {
 // Noisy writes the mean and the variance of an observation y = f(x_i) + noise
 // with the observation-noise variance given. For a PAC-Bayes objective that isn't
 // p.Noise, which was chosen to shape Q.
-func (p *Posterior) Noisy(x linalg.Matrix, observationNoise float64, mean, variance []float64) {
+func (p *Posterior) Noisy(x matrix.Dense, observationNoise float64, mean, variance []float64) {
 	p.Latent(x, mean, variance)
 	for i := range variance {
 		variance[i] += observationNoise
@@ -137,7 +138,7 @@ func (p *Posterior) KL() float64 {
 		return 0
 	}
 	if p.Sparse() {
-		binv, mu := linalg.New(n, n), make([]float64, n)
+		binv, mu := matrix.New(n, n), make([]float64, n)
 		linalg.CholeskyInverse(p.CholB, binv)
 		for i, w := range p.Weights { // μ = Lᵀw
 			linalg.Axpy(w, p.Chol.Row(i)[:i+1], mu[:i+1])
@@ -145,7 +146,7 @@ func (p *Posterior) KL() float64 {
 		return SparseKL(p.CholB, binv, mu)
 	}
 	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits where s is small.
-	work := linalg.New(n, n)
+	work := matrix.New(n, n)
 	work.CopyFrom(p.Chol)
 	inverse, wKw := inverseNorm(work), 0.
 	k := work
@@ -165,7 +166,7 @@ func ExactKL(n int, logDetC, noise, traceKCinv, wKw float64) float64 {
 // variance of y_i (noise included) predicted from all other rows: y_i − w_i/[C⁻¹]_ii
 // and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12). A diagnostic, not a bound.
 func (p *Posterior) LeaveOneOut(y, mean, variance []float64) {
-	inv := linalg.New(p.Support.Rows, p.Support.Rows)
+	inv := matrix.New(p.Support.Rows, p.Support.Rows)
 	linalg.CholeskyInverse(p.Chol, inv)
 	for i, w := range p.Weights {
 		variance[i] = 1 / inv.At(i, i)
@@ -175,7 +176,7 @@ func (p *Posterior) LeaveOneOut(y, mean, variance []float64) {
 
 // SparseKL is KL(Q‖P) = ½[tr B⁻¹ + μᵀμ − M + ln|B|] of the sparse posterior, from the
 // Cholesky factor of B, B⁻¹ and μ (Reeb et al. 2018, Eq. 10, in the parametrisation 11).
-func SparseKL(cholB, binv linalg.Matrix, mu []float64) float64 {
+func SparseKL(cholB, binv matrix.Dense, mu []float64) float64 {
 	kl := linalg.LogDet(cholB) + linalg.Dot(mu, mu)
 	for i := range binv.Rows {
 		kl += binv.At(i, i) - 1

@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -21,7 +22,7 @@ type problem struct {
 	theta []float64
 	mean  kernel.Mean
 	beta  []float64
-	x     linalg.Matrix
+	x     matrix.Dense
 	y     []float64
 	noise float64
 }
@@ -30,7 +31,7 @@ func problems(t *testing.T) []problem {
 	t.Helper()
 	const n, d = 19, 3
 	rng := rand.New(rand.NewPCG(3, 4))
-	x, y := linalg.New(n, d), make([]float64, n)
+	x, y := matrix.New(n, d), make([]float64, n)
 	for i := range y {
 		for j := range d {
 			x.Row(i)[j] = rng.NormFloat64()
@@ -64,7 +65,7 @@ func (p problem) fit(t *testing.T) *posterior.Posterior {
 
 // without is the problem less one row.
 func (p problem) without(row int) problem {
-	x, y := linalg.New(p.x.Rows-1, p.x.Cols), make([]float64, 0, len(p.y)-1)
+	x, y := matrix.New(p.x.Rows-1, p.x.Cols), make([]float64, 0, len(p.y)-1)
 	for i, v := range p.y {
 		if i != row {
 			copy(x.Row(len(y)), p.x.Row(i))
@@ -76,9 +77,9 @@ func (p problem) without(row int) problem {
 }
 
 // cov is k(a, b) entry by entry.
-func (p problem) cov(a, b linalg.Matrix) *mat.Dense {
+func (p problem) cov(a, b matrix.Dense) *mat.Dense {
 	out := mat.NewDense(a.Rows, b.Rows, nil)
-	one := linalg.New(1, 1)
+	one := matrix.New(1, 1)
 	for i := range a.Rows {
 		for j := range b.Rows {
 			p.k.Cov(p.theta, a.RowRange(i, i+1), b.RowRange(j, j+1), one)
@@ -89,7 +90,7 @@ func (p problem) cov(a, b linalg.Matrix) *mat.Dense {
 }
 
 // prior is m_β(x), written out.
-func (p problem) prior(x linalg.Matrix) []float64 {
+func (p problem) prior(x matrix.Dense) []float64 {
 	m := make([]float64, x.Rows)
 	for i := range m {
 		for j, b := range p.beta {
@@ -118,7 +119,7 @@ func (p problem) inverse(t *testing.T) *mat.Dense {
 }
 
 // naive is the posterior at x by the formulas as printed: m + k C⁻¹ r, k − k C⁻¹ kᵀ.
-func (p problem) naive(t *testing.T, x linalg.Matrix) (mean []float64, cov *mat.Dense) {
+func (p problem) naive(t *testing.T, x matrix.Dense) (mean []float64, cov *mat.Dense) {
 	t.Helper()
 	n := len(p.y)
 	r := mat.NewVecDense(n, nil)
@@ -140,9 +141,9 @@ func (p problem) naive(t *testing.T, x linalg.Matrix) (mean []float64, cov *mat.
 	return mean, cov
 }
 
-func points(n, d int) linalg.Matrix {
+func points(n, d int) matrix.Dense {
 	rng := rand.New(rand.NewPCG(5, 6))
-	x := linalg.New(n, d)
+	x := matrix.New(n, d)
 	for i := range x.Data {
 		x.Data[i] = 1.5 * rng.NormFloat64()
 	}
@@ -160,7 +161,7 @@ func TestLatentAgainstDense(t *testing.T) {
 	for _, p := range problems(t) {
 		t.Run(p.name, func(t *testing.T) {
 			q := p.fit(t)
-			for what, x := range map[string]linalg.Matrix{"support": p.x, "elsewhere": points(11, 3)} {
+			for what, x := range map[string]matrix.Dense{"support": p.x, "elsewhere": points(11, 3)} {
 				mean, variance := make([]float64, x.Rows), make([]float64, x.Rows)
 				q.Latent(x, mean, variance)
 				wantMean, wantCov := p.naive(t, x)
@@ -363,7 +364,7 @@ func TestNewExactRefuses(t *testing.T) {
 func Example() {
 	k := kernel.SE(1, false)
 	theta := []float64{0, 0} // ln l² and ln σ_s²: both 1
-	x := linalg.Of(3, 1, []float64{-1, 0, 1})
+	x := matrix.Of(3, 1, []float64{-1, 0, 1})
 	y := []float64{-0.8, 0.1, 0.9}
 	q, err := posterior.NewExact(k, theta, kernel.ZeroMean{}, nil, x, y, 0.01)
 	if err != nil {
@@ -371,7 +372,7 @@ func Example() {
 		return
 	}
 	mean, variance := make([]float64, 2), make([]float64, 2)
-	q.Latent(linalg.Of(2, 1, []float64{0.5, 9}), mean, variance)
+	q.Latent(matrix.Of(2, 1, []float64{0.5, 9}), mean, variance)
 	fmt.Printf("between: %.2f ± %.2f\n", mean[0], math.Sqrt(variance[0]))
 	fmt.Printf("far off: %.2f ± %.2f\n", mean[1], math.Sqrt(variance[1]))
 	fmt.Printf("KL from the prior: %.2f nats\n", q.KL())

@@ -3,8 +3,8 @@ package posterior
 import (
 	"errors"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Prior returns the posterior as the prior of a further Gaussian process: its mean as a mean
@@ -26,7 +26,7 @@ func (p *Posterior) Unconditioned(temper float64) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{Kernel: k, Mean: m, Noise: p.Noise, Support: linalg.New(0, p.Support.Cols)}, nil
+	return &Posterior{Kernel: k, Mean: m, Noise: p.Noise, Support: matrix.New(0, p.Support.Cols)}, nil
 }
 
 // OfPrior returns the posterior that the prior of this one is, without its Noise, and its

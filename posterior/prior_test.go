@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/kernel/kerneltest"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-func rowsOf(rng *rand.Rand, n, d int) (linalg.Matrix, []float64) {
-	x, y := linalg.New(n, d), make([]float64, n)
+func rowsOf(rng *rand.Rand, n, d int) (matrix.Dense, []float64) {
+	x, y := matrix.New(n, d), make([]float64, n)
 	for i := range x.Data {
 		x.Data[i] = rng.NormFloat64()
 	}
@@ -67,7 +67,7 @@ func TestPriorConforms(t *testing.T) {
 				}
 			}
 			// The mean's derivative in its inputs.
-			bar, dX := make([]float64, 300), linalg.New(300, 2)
+			bar, dX := make([]float64, 300), matrix.New(300, 2)
 			bar[7] = 1.5
 			m.PullInputs(nil, x, bar, dX)
 			for j := range 2 {
@@ -116,7 +116,7 @@ func TestTwoSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	x1, y1 := rowsOf(rand.New(rand.NewPCG(2, 3)), 30, 2) // those of priors
-	both := linalg.Of(55, 2, append(append([]float64(nil), x1.Data...), x2.Data...))
+	both := matrix.Of(55, 2, append(append([]float64(nil), x1.Data...), x2.Data...))
 	one, err := posterior.NewExact(k, p.Theta, p.Mean, p.Beta, both, append(append([]float64(nil), y1...), y2...), 0.1)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // jitterEnd bounds the multiples of the mean variance, from jitterStart on and each ten times the one
@@ -21,7 +22,7 @@ const (
 // FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I, by the least jitter from
 // minJitter on that there is one with whose pivots aren't those of rounding. These, of inducing inputs
 // that all but coincide, would leave V = L⁻¹K_ZX, and a KL, wrong in the leading digits.
-func FactorInducing(k kernel.Kernel, theta []float64, z linalg.Matrix, minJitter float64, l linalg.Matrix) (jitter float64, err error) {
+func FactorInducing(k kernel.Kernel, theta []float64, z matrix.Dense, minJitter float64, l matrix.Dense) (jitter float64, err error) {
 	diag := make([]float64, z.Rows)
 	k.Diag(theta, z, diag)
 	scale := linalg.Sum(diag) / float64(z.Rows)
@@ -44,7 +45,7 @@ func FactorInducing(k kernel.Kernel, theta []float64, z linalg.Matrix, minJitter
 }
 
 // leastPivot is the smallest that a Cholesky factor was made with.
-func leastPivot(l linalg.Matrix) float64 {
+func leastPivot(l matrix.Dense) float64 {
 	least := math.Inf(1)
 	for i := range l.Rows {
 		least = min(least, l.At(i, i)*l.At(i, i))
@@ -87,7 +88,7 @@ func (p *Posterior) refactored() (*Posterior, error) {
 	if err := q.checkNumbers(); err != nil || n == 0 {
 		return &q, err
 	}
-	q.Chol = linalg.New(n, n)
+	q.Chol = matrix.New(n, n)
 	c, whole := q.Noise, q.whole()
 	if q.Sparse() || c == 0 {
 		c = q.shift(p.Chol, whole)
@@ -148,7 +149,7 @@ func (p *Posterior) whole() float64 {
 
 // shift returns the c of L Lᵀ = K_SS + cI for a given L. A sparse posterior's is one of the jitters
 // there are if it can be: to all their digits, for c is all that L has in some directions.
-func (p *Posterior) shift(l linalg.Matrix, whole float64) float64 {
+func (p *Posterior) shift(l matrix.Dense, whole float64) float64 {
 	n := float64(p.Support.Rows)
 	diag := make([]float64, p.Support.Rows)
 	p.Kernel.Diag(p.Theta, p.Support, diag)
@@ -183,7 +184,7 @@ const distanceCols = 512
 
 // distance returns ‖L⁻¹A − I‖, in the norm of Frobenius: L is as sensitive to a difference where
 // L Lᵀ is small as where it is large.
-func distance(l, a linalg.Matrix) float64 {
+func distance(l, a matrix.Dense) float64 {
 	var sum float64
 	n := l.Rows
 	for j0 := 0; j0 < n; j0 += distanceCols {
@@ -210,14 +211,14 @@ func distance(l, a linalg.Matrix) float64 {
 // rounding returns how far rounding moves L on another kind of processor, where it computes
 // L Lᵀ to Nε of a variance: by that times ‖L⁻¹‖² (a perturbation bound of Cholesky's factor). No more
 // than a half, since a factor without the least of its pivots would be off by 1.
-func rounding(l linalg.Matrix, variance float64) float64 {
-	inverse := linalg.New(l.Rows, l.Rows)
+func rounding(l matrix.Dense, variance float64) float64 {
+	inverse := matrix.New(l.Rows, l.Rows)
 	inverse.CopyFrom(l)
 	return min(float64(l.Rows)*0x1p-52*variance*inverseNorm(inverse), 0.5)
 }
 
 // inverseNorm returns ‖L⁻¹‖², the square of the norm of Frobenius. It overwrites L.
-func inverseNorm(l linalg.Matrix) (sum float64) {
+func inverseNorm(l matrix.Dense) (sum float64) {
 	linalg.TriangularInverse(l)
 	for i := range l.Rows {
 		row := l.Row(i)[:i+1]

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -147,7 +147,7 @@ func TestRefactoredForgeries(t *testing.T) {
 	refused(t, q, "the factor")
 
 	sparse := *q
-	sparse.CholB = linalg.New(20, 20)
+	sparse.CholB = matrix.New(20, 20)
 	sparse.CholB.AddDiagonal(1)
 	refused(t, &sparse, "the factor")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 const (
@@ -45,7 +46,7 @@ const (
 //
 // A posterior of the nearest rows has no joint distribution: an error. Other errors are those
 // of a prior without random features, of a solve (*iterative.Stalled) and of ctx.
-func (p *Posterior) Sample(ctx context.Context, x, out linalg.Matrix, seed uint64, o Iterative) error {
+func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) error {
 	if p.Kind() == ByNearest {
 		return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they have no joint distribution; use one by cholesky or cg")
 	}
@@ -72,12 +73,12 @@ func sampleSource(seed uint64, draw int) *rand.Rand {
 // sampleJoint draws from N(0, Σ), Σ the covariance matrix of a factored posterior at x. Σ is
 // factored with the greatest pivots first, as far as there are any: where rows are close to
 // each other it is singular to working precision.
-func (p *Posterior) sampleJoint(x, out linalg.Matrix, seed uint64) {
+func (p *Posterior) sampleJoint(x, out matrix.Dense, seed uint64) {
 	n := x.Rows
-	cov := linalg.New(n, n)
+	cov := matrix.New(n, n)
 	kernel.FillSymmetric(p.Kernel, p.Theta, x, cov)
 	if p.Support.Rows > 0 {
-		u := linalg.New(n, p.Support.Rows)
+		u := matrix.New(n, p.Support.Rows)
 		kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
 		linalg.Trsm(false, true, p.Chol, u)
 		linalg.SyrkLower(false, -1, u, 1, cov)
@@ -85,7 +86,7 @@ func (p *Posterior) sampleJoint(x, out linalg.Matrix, seed uint64) {
 			linalg.Trsm(false, true, p.CholB, u)
 			linalg.SyrkLower(false, 1, u, 1, cov)
 		}
-		cov.MirrorLower()
+		linalg.MirrorLower(cov)
 	}
 	diag := make([]float64, n)
 	for i := range diag {
@@ -102,9 +103,9 @@ func (p *Posterior) sampleJoint(x, out linalg.Matrix, seed uint64) {
 		if f.Left[pivot] <= 0 {
 			break
 		}
-		f.Add(pivot, func(r0, r1 int, column linalg.Matrix) { copy(column.Data, cov.Row(pivot)[r0:r1]) })
+		f.Add(pivot, func(r0, r1 int, column matrix.Dense) { copy(column.Data, cov.Row(pivot)[r0:r1]) })
 	}
-	e := linalg.New(len(f.Rows), out.Cols)
+	e := matrix.New(len(f.Rows), out.Cols)
 	for j := range out.Cols {
 		rng := sampleSource(seed, j)
 		for i := range e.Rows {
@@ -118,7 +119,7 @@ func (p *Posterior) sampleJoint(x, out linalg.Matrix, seed uint64) {
 }
 
 // samplePathwise writes draws less the posterior's mean, see Sample.
-func (p *Posterior) samplePathwise(ctx context.Context, x, out linalg.Matrix, seed uint64, o Iterative) error {
+func (p *Posterior) samplePathwise(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) error {
 	condition, err := p.conditioning(ctx, o)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (p *Posterior) samplePathwise(ctx context.Context, x, out linalg.Matrix, se
 	fx, fs := make([]float64, x.Rows), make([]float64, n)
 	for j0 := 0; j0 < out.Cols; j0 += drawsTogether {
 		draws := out.View(0, x.Rows, j0, min(j0+drawsTogether, out.Cols))
-		atSupport, noise := linalg.New(n, draws.Cols), linalg.New(n, draws.Cols)
+		atSupport, noise := matrix.New(n, draws.Cols), matrix.New(n, draws.Cols)
 		for j := range draws.Cols {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -154,7 +155,7 @@ func (p *Posterior) samplePathwise(ctx context.Context, x, out linalg.Matrix, se
 		if err != nil {
 			return err
 		}
-		update := linalg.New(x.Rows, draws.Cols)
+		update := matrix.New(x.Rows, draws.Cols)
 		kernel.Times(p.Kernel, p.Theta, x, p.Support, v, update)
 		for i := range x.Rows {
 			linalg.Axpy(-1, update.Row(i), draws.Row(i))
@@ -165,9 +166,9 @@ func (p *Posterior) samplePathwise(ctx context.Context, x, out linalg.Matrix, se
 
 // conditioning returns what makes of f₀(S) and ε the v of f₀(x) − k(x,S)v, a column for each
 // draw. It overwrites its arguments.
-func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e linalg.Matrix) (linalg.Matrix, error), error) {
+func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e matrix.Dense) (matrix.Dense, error), error) {
 	if p.Sparse() {
-		return func(f, e linalg.Matrix) (linalg.Matrix, error) {
+		return func(f, e matrix.Dense) (matrix.Dense, error) {
 			linalg.Trsm(true, false, p.Chol, f)
 			linalg.Trsm(true, true, p.CholB, e)
 			for i := range f.Rows {
@@ -177,7 +178,7 @@ func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e li
 			return f, nil
 		}, nil
 	}
-	solve := func(b linalg.Matrix) (linalg.Matrix, error) {
+	solve := func(b matrix.Dense) (matrix.Dense, error) {
 		linalg.Trsm(true, false, p.Chol, b)
 		linalg.Trsm(true, true, p.Chol, b)
 		return b, nil
@@ -187,14 +188,14 @@ func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e li
 		if err != nil {
 			return nil, err
 		}
-		solve = func(b linalg.Matrix) (linalg.Matrix, error) {
-			v := linalg.New(b.Rows, b.Cols)
+		solve = func(b matrix.Dense) (matrix.Dense, error) {
+			v := matrix.New(b.Rows, b.Cols)
 			_, err := s.Solve(ctx, b, v)
 			return v, err
 		}
 	}
 	root := math.Sqrt(p.Noise)
-	return func(f, e linalg.Matrix) (linalg.Matrix, error) {
+	return func(f, e matrix.Dense) (matrix.Dense, error) {
 		for i := range f.Rows {
 			linalg.Axpy(root, e.Row(i), f.Row(i))
 		}

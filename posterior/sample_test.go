@@ -13,12 +13,13 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
 // moments holds the mean and the covariance of draws against those given, within five
 // standard errors.
-func moments(t *testing.T, what string, draws linalg.Matrix, mean []float64, cov func(i, j int) float64) {
+func moments(t *testing.T, what string, draws matrix.Dense, mean []float64, cov func(i, j int) float64) {
 	t.Helper()
 	k := float64(draws.Cols)
 	for i, m := range mean {
@@ -42,7 +43,7 @@ func moments(t *testing.T, what string, draws linalg.Matrix, mean []float64, cov
 }
 
 // sampled are rows to draw at: elsewhere, one of them twice, and one of the support.
-func sampled(p problem) linalg.Matrix {
+func sampled(p problem) matrix.Dense {
 	x := points(7, 3)
 	copy(x.Row(5), x.Row(2))
 	copy(x.Row(6), p.x.Row(3))
@@ -56,7 +57,7 @@ func TestSampleMoments(t *testing.T) {
 	for _, p := range problems(t) {
 		x := sampled(p)
 		mean, cov := p.naive(t, x)
-		q, out := p.fit(t), linalg.New(x.Rows, draws)
+		q, out := p.fit(t), matrix.New(x.Rows, draws)
 		if err := q.Sample(ctx, x, out, 1, posterior.Iterative{}); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestSampleMomentsOfSparse(t *testing.T) {
 	k, ps := priors(t)
 	rng := rand.New(rand.NewPCG(8, 8))
 	x, _ := rowsOf(rng, 6, 2)
-	none, out := make([]float64, 6), linalg.New(6, draws)
+	none, out := make([]float64, 6), matrix.New(6, draws)
 	check := func(what string, q *posterior.Posterior) {
 		t.Helper()
 		// The covariance as a kernel, which has tests of its own.
@@ -96,7 +97,7 @@ func TestSampleMomentsOfSparse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, cov := make([]float64, 6), linalg.New(6, 6)
+		m, cov := make([]float64, 6), matrix.New(6, 6)
 		mean.At(q.Beta, x, m)
 		kernel.FillSymmetric(joint, q.Theta, x, cov)
 		if err := q.Sample(ctx, x, out, 4, posterior.Iterative{}); err != nil {
@@ -109,7 +110,7 @@ func TestSampleMomentsOfSparse(t *testing.T) {
 		moments(t, what+", pathwise", out, none, cov.At)
 	}
 	check("sparse", ps["sparse"])
-	check("no support", &posterior.Posterior{Kernel: k, Theta: ps["sparse"].Theta, Mean: kernel.ZeroMean{}, Support: linalg.New(0, 2)})
+	check("no support", &posterior.Posterior{Kernel: k, Theta: ps["sparse"].Theta, Mean: kernel.ZeroMean{}, Support: matrix.New(0, 2)})
 }
 
 // TestSampleManyRows: beyond 1,000 rows draws are made otherwise, and stay as close to
@@ -126,7 +127,7 @@ func TestSampleManyRows(t *testing.T) {
 	var first []float64
 	for _, cores := range []int{1, 3} {
 		runtime.GOMAXPROCS(cores)
-		out := linalg.New(1001, 3)
+		out := matrix.New(1001, 3)
 		if err := q.Sample(ctx, x, out, 6, posterior.Iterative{}); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func TestSampleManyRows(t *testing.T) {
 			t.Errorf("other draws on %d cores", cores)
 		}
 	}
-	fewer := linalg.New(1001, 2)
+	fewer := matrix.New(1001, 2)
 	if err := q.Sample(ctx, x, fewer, 6, posterior.Iterative{}); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestSampleErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	_, ps := priors(t)
 	x, y := rowsOf(rand.New(rand.NewPCG(9, 8)), 1001, 2)
-	out := linalg.New(1001, 1)
+	out := matrix.New(1001, 1)
 	near := posterior.NewNearest(kernel.SE(2, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 0.1, 20)
 	if err := near.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil || !strings.Contains(err.Error(), "nearest rows") {
 		t.Errorf("draws from a posterior of the nearest rows: %v", err)

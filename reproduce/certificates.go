@@ -55,10 +55,10 @@ var certifiedMethods = []certifiedMethod{
 	}},
 	{name: "paper", says: "kl-pac with the grid prior: the paper's method with valid scaling", set: func(o *krigo.Options, _ string) {}},
 	{name: "mixed", says: "the same with Maurer's constant, a grid of 0 to 2 digits and perhaps few different lengthscales", set: func(o *krigo.Options, _ string) {
-		o.Bound, o.GridMixed = pacbayes.MaurerFamily, true
+		o.Bound, o.GridMixed = pacbayes.MaurerBound, true
 	}},
 	{name: "mixed+α", says: "the same with α learnt (sparse GPs; boston with 100 inducing inputs)", set: func(o *krigo.Options, _ string) {
-		o.Bound, o.GridMixed, o.LearnAlpha = pacbayes.MaurerFamily, true, true
+		o.Bound, o.GridMixed, o.LearnAlpha = pacbayes.MaurerBound, true, true
 	}},
 	{name: "mixed+α+free", says: "the same, going on with a free-form Q", set: func(o *krigo.Options, _ string) {
 		free(o)
@@ -71,7 +71,7 @@ var certifiedMethods = []certifiedMethod{
 
 // free trains a free-form Q with all rows in every step, after a collapsed one.
 func free(o *krigo.Options) {
-	o.Bound, o.GridMixed, o.LearnAlpha, o.PosteriorFree, o.Optimizer = pacbayes.MaurerFamily, true, true, true, "lbfgs"
+	o.Bound, o.GridMixed, o.LearnAlpha, o.PosteriorFree, o.Optimizer = pacbayes.MaurerBound, true, true, true, "lbfgs"
 }
 
 // certifiedResult is what a run gives. On the route direct Bound is that of the mean.

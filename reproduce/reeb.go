@@ -138,7 +138,7 @@ func reebFullGP(ctx context.Context, rep int, eps float64, method string) (measu
 	case "kl-pac":
 		problem.Objective = &objective.PAC{Loss: terms.Loss, Bound: pacbayes.KLBound, Penalty: penalty}
 	case "sqrt-pac":
-		problem.Objective = &objective.PAC{Loss: terms.Loss, Bound: pacbayes.SqrtBound, Penalty: penalty}
+		problem.Objective = &objective.PAC{Loss: terms.Loss, Bound: pacbayes.PinskerBound, Penalty: penalty}
 	default:
 		problem.Objective, box = &objective.Evidence{}, train.Bounds{}
 	}

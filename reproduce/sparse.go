@@ -113,14 +113,14 @@ func (s sparseSetting) fit(ctx context.Context, env Env, sp split) (sparseResult
 		Delta: 0.01, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
 	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: sp.x, Y: sp.y}, M: s.M, Keep: 1 << 30, MinJitter: 1e-6}
 	penalty := pacbayes.Penalty(grid.LogInverseP(terms.Params), 0, len(sp.y), terms.Delta)
-	pac := func(b pacbayes.Bound) *objective.SparsePAC {
+	pac := func(b pacbayes.Inequality) *objective.SparsePAC {
 		return &objective.SparsePAC{Alpha: 1, Loss: terms.Loss, Bound: b, Penalty: penalty}
 	}
 	switch s.Method {
 	case "kl-pac":
 		problem.Objective = pac(pacbayes.KLBound)
 	case "sqrt-pac":
-		problem.Objective = pac(pacbayes.SqrtBound)
+		problem.Objective = pac(pacbayes.PinskerBound)
 	case "vfe":
 		problem.Objective = objective.VFE()
 	case "fitc":

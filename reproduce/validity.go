@@ -290,12 +290,12 @@ func (t truth) check(m *model.Model, table *dataset.Table, name string, count ta
 	for _, loss := range trialLosses {
 		gibbs, point := t.risk(loss, m.Scaling, p.mean, p.variance), t.risk(loss, m.Scaling, p.mean, none)
 		for di, delta := range trialDeltas {
-			for _, f := range pacbayes.Families {
+			for _, f := range pacbayes.Inequalities {
 				for _, route := range []pacbayes.Route{pacbayes.Twice, pacbayes.Direct, pacbayes.Both} {
 					terms := m.Terms
 					terms.EpsilonRaw *= loss.Below / terms.Loss.Below
-					terms.Loss, terms.Delta, terms.Family, terms.Route = loss, delta, f, route
-					if loss.Kind == pacbayes.Band && (f == pacbayes.KLFamily || m.Group != "" && f == pacbayes.BettingFamily) {
+					terms.Loss, terms.Delta, terms.Inequality, terms.Route = loss, delta, f, route
+					if loss.Kind == pacbayes.Band && (f == pacbayes.KLBound || m.Group != "" && f == pacbayes.BettingBound) {
 						terms.Promise = trialShare // the search over widths is the costly part
 					}
 					if terms.Check() != nil {
@@ -486,13 +486,13 @@ func (t tallies) print(w io.Writer, chosen []trial) {
 	fmt.Fprintf(w, "## Validity\n\nShare of simulated training sets in which a statement fails, at δ = %g and δ = %g, the worst of the losses and of the\n"+
 		"routes to the mean, with kl, of groups with betting too, also of a promise; ! where the lower 99 %% limit of the share is above δ.\n\n", trialDeltas[0], trialDeltas[1])
 	head := []string{"rows: objective and prior", "sets"}
-	for _, f := range pacbayes.Families {
+	for _, f := range pacbayes.Inequalities {
 		head = append(head, string(f))
 	}
 	header(w, head)
 	for _, tr := range chosen {
 		row := []string{tr.String(), ""}
-		for _, f := range pacbayes.Families {
+		for _, f := range pacbayes.Inequalities {
 			worst, found := tally{}, false
 			for key, c := range t {
 				if !strings.HasPrefix(key, tr.String()+"/"+string(f)+"/") {

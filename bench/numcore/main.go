@@ -59,7 +59,7 @@ func random(n int) linalg.Matrix {
 func positive(n int) linalg.Matrix {
 	a, c := random(n), linalg.New(n, n)
 	linalg.SyrkLower(false, 1/float64(n), a, 0, c)
-	c.MirrorLower()
+	linalg.MirrorLower(c)
 	c.AddDiagonal(1)
 	return c
 }

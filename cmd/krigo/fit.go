@@ -78,7 +78,7 @@ func (f *objectiveFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo
 	if !(o.Delta > 0 && o.Delta < 1) {
 		return fail(fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", o.Delta))
 	}
-	o.Bound, o.MeanBound = pacbayes.Family(f.bound), pacbayes.Route(f.meanBound)
+	o.Bound, o.MeanBound = pacbayes.Inequality(f.bound), pacbayes.Route(f.meanBound)
 	if l, mixed := strings.CutSuffix(f.grid, ",mixed"); mixed {
 		f.grid, o.GridMixed = l+",2", true
 	}
@@ -174,7 +174,7 @@ type fitFlags struct{ objectiveFlags }
 func (f *fitFlags) register(flags *pflag.FlagSet) {
 	f.objectiveFlags.register(flags)
 	o := &f.options
-	flags.StringVar(&o.Kernel, "kernel", "se", "covariance function: "+strings.Join(kernel.Names, ", ")+"; sums and products as in \"se+linear\", \"se*periodic\"")
+	flags.StringVar(&o.Kernel, "kernel", "se", "covariance function: "+strings.Join(kernel.Names(), ", ")+"; sums and products as in \"se+linear\", \"se*periodic\"")
 	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
 	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
 	flags.Float64Var(&o.CalibrationFraction, "calibration-fraction", 0, "share of the rows set aside for split-conformal intervals, which hold 95 % of further targets on average over draws of these rows and further rows from the same source (exchangeable rows)")

@@ -102,7 +102,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	flags.IntVar(&c.threads, "threads", 0, "processor cores to use, 0 for all; results don't depend on it")
 	root.AddCommand(newFit(&c), newPredict(&c), newCertify(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c), newServe(&c), newReport(&c), newDemo(&c), newVersion(&c), newMan())
 	for _, cmd := range root.Commands() {
-		for flag, values := range map[string][]string{"objective": krigo.Objectives, "objectives": krigo.Objectives, "kernel": kernel.Names, "ard": {"auto", "on", "off"},
+		for flag, values := range map[string][]string{"objective": krigo.Objectives, "objectives": krigo.Objectives, "kernel": kernel.Names(), "ard": {"auto", "on", "off"},
 			"mean": {"zero", "constant", "linear"}, "epsilon-units": {"sd", "raw"}, "missing": {dataset.Refuse, dataset.FillMean}, "inducing-init": {"kmeans", "greedy", "kdpp", "random"}} {
 			if cmd.Flags().Lookup(flag) != nil {
 				cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag

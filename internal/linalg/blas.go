@@ -72,7 +72,7 @@ func Gemv(transA bool, alpha float64, a Matrix, x []float64, beta float64, y []f
 		scale(beta, y)
 		return
 	}
-	blas64.Gemv(trans(transA), alpha, a.general(), blas64.Vector{N: n, Inc: 1, Data: x}, beta, blas64.Vector{N: m, Inc: 1, Data: y})
+	blas64.Gemv(trans(transA), alpha, general(a), blas64.Vector{N: n, Inc: 1, Data: x}, beta, blas64.Vector{N: m, Inc: 1, Data: y})
 }
 
 // Ger sets A ← A + α x yᵀ.

@@ -205,7 +205,7 @@ func CholeskyInverse(l, c Matrix) {
 		}
 	})
 	all.release()
-	c.MirrorLower()
+	MirrorLower(c)
 }
 
 // clearAbove clears what stands above the diagonal in a panel of columns j, j+1, …

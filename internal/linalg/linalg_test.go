@@ -35,7 +35,7 @@ func random(rng *rand.Rand, r, c int) Matrix {
 func spd(rng *rand.Rand, n int) Matrix {
 	a, c := random(rng, n, n), New(n, n)
 	SyrkLower(false, 1/float64(n), a, 0, c)
-	c.MirrorLower()
+	MirrorLower(c)
 	c.AddDiagonal(0.1)
 	return c
 }

@@ -94,7 +94,7 @@ func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 	m, n, depth := a.count(), b.count(), a.depth()
 	step := cut(depth, deepest, maxLanes)
 	steps := (depth + step - 1) / step
-	same := a.columns == b.columns && a.Matrix.same(b.Matrix)
+	same := a.columns == b.columns && same(a.Matrix, b.Matrix)
 	// While one part of the depth is multiplied, the next is packed.
 	var sides [2][2]panels
 	for s := range min(2, steps) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Run checks a kernel on dim inputs at the parameters theta: shapes, symmetry,
@@ -23,14 +24,14 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 	rng := rand.New(rand.NewPCG(11, 13))
 	a, b := points(rng, 9, dim), points(rng, 7, dim)
 	copy(b.Row(2), a.Row(4)) // a coincident pair
-	cov := func(th []float64, a, b linalg.Matrix) linalg.Matrix {
-		out := linalg.New(a.Rows, b.Rows)
+	cov := func(th []float64, a, b matrix.Dense) matrix.Dense {
+		out := matrix.New(a.Rows, b.Rows)
 		k.Cov(th, a, b, out)
 		return out
 	}
 
 	t.Run("symmetric", func(t *testing.T) {
-		full := linalg.New(9, 9)
+		full := matrix.New(9, 9)
 		kernel.FillSymmetric(k, theta, a, full)
 		diag := make([]float64, 9)
 		k.Diag(theta, a, diag)
@@ -62,7 +63,7 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 
 	bar := points(rng, 9, 7)
 	diagBar := points(rng, 1, 9).Data
-	f := func(th []float64, a linalg.Matrix) float64 {
+	f := func(th []float64, a matrix.Dense) float64 {
 		s := 0.0
 		c := cov(th, a, b)
 		for i := range c.Rows {
@@ -70,21 +71,21 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 		}
 		return s
 	}
-	fd := func(th []float64, a linalg.Matrix) float64 {
+	fd := func(th []float64, a matrix.Dense) float64 {
 		d := make([]float64, a.Rows)
 		k.Diag(th, a, d)
 		return linalg.Dot(d, diagBar)
 	}
 	for _, c := range []struct {
 		name string
-		f    func([]float64, linalg.Matrix) float64
-		pull func(dTheta []float64, dA linalg.Matrix)
+		f    func([]float64, matrix.Dense) float64
+		pull func(dTheta []float64, dA matrix.Dense)
 	}{
-		{"pull-back", f, func(d []float64, dA linalg.Matrix) { kernel.PullBlock(k, theta, a, b, bar, d, dA) }},
-		{"pull-back of the diagonal", fd, func(d []float64, dA linalg.Matrix) { k.PullDiag(theta, a, diagBar, d, dA) }},
+		{"pull-back", f, func(d []float64, dA matrix.Dense) { kernel.PullBlock(k, theta, a, b, bar, d, dA) }},
+		{"pull-back of the diagonal", fd, func(d []float64, dA matrix.Dense) { k.PullDiag(theta, a, diagBar, d, dA) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dTheta, dA := make([]float64, len(theta)), linalg.New(9, dim)
+			dTheta, dA := make([]float64, len(theta)), matrix.New(9, dim)
 			c.pull(dTheta, dA)
 			for p := range theta {
 				want := difference(func(h float64) float64 {
@@ -100,7 +101,7 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 				}
 				for j := range dim {
 					want := difference(func(h float64) float64 {
-						moved := linalg.New(9, dim)
+						moved := matrix.New(9, dim)
 						moved.CopyFrom(a)
 						moved.Row(i)[j] += h
 						return c.f(theta, moved)
@@ -113,11 +114,11 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 
 	t.Run("symmetric pull-back", func(t *testing.T) {
 		big := points(rng, 200, dim)
-		sym := linalg.New(200, 200)
+		sym := matrix.New(200, 200)
 		linalg.SyrkLower(false, 1, points(rng, 200, 5), 0, sym)
-		sym.MirrorLower()
+		linalg.MirrorLower(sym)
 		want, got := make([]float64, len(theta)), make([]float64, len(theta))
-		kernel.PullBlock(k, theta, big, big, sym, want, linalg.Matrix{})
+		kernel.PullBlock(k, theta, big, big, sym, want, matrix.Dense{})
 		kernel.PullSymmetric(k, theta, big, sym, got)
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 		again := make([]float64, len(theta))
@@ -131,8 +132,8 @@ func Run(t *testing.T, k kernel.Kernel, dim int, theta []float64) {
 	})
 }
 
-func points(rng *rand.Rand, n, d int) linalg.Matrix {
-	m := linalg.New(n, d)
+func points(rng *rand.Rand, n, d int) matrix.Dense {
+	m := matrix.New(n, d)
 	for i := range m.Data {
 		m.Data[i] = rng.NormFloat64()
 	}

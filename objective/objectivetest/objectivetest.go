@@ -9,14 +9,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
 )
 
 // Run is RunProblem for an objective of the full GP.
 func Run(t *testing.T, fresh func() objective.Exact) {
-	RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x linalg.Matrix, y []float64) Problem {
+	RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) Problem {
 		return &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y, Objective: fresh()}
 	})
 }
@@ -32,7 +32,7 @@ type Problem interface {
 // problems with several kernels, mean functions and noise levels: the gradient against central
 // differences, the same value whatever the order of the rows, the number of cores
 // or the evaluations made before, and an error where the matrix can't be factored.
-func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x linalg.Matrix, y []float64) Problem) {
+func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) Problem) {
 	for _, c := range []struct {
 		name     string
 		kernel   string
@@ -51,12 +51,12 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x lin
 			}
 			rng := rand.New(rand.NewPCG(17, 19))
 			const n = 23
-			x, y := linalg.New(n, 2), make([]float64, n)
+			x, y := matrix.New(n, 2), make([]float64, n)
 			for i := range y {
 				x.Row(i)[0], x.Row(i)[1] = 2*rng.NormFloat64(), 2*rng.NormFloat64()
 				y[i] = math.Sin(x.At(i, 0)) + 0.3*rng.NormFloat64()
 			}
-			make := func(x linalg.Matrix, y []float64) Problem { return bind(k, c.mean, x, y) }
+			make := func(x matrix.Dense, y []float64) Problem { return bind(k, c.mean, x, y) }
 			p := make(x, y)
 			at := slices.Repeat([]float64{0.2}, p.Dim())
 			noise := slices.Index(p.Names(), "log_noise_variance")
@@ -95,7 +95,7 @@ func RunProblem(t *testing.T, bind func(k kernel.Kernel, mean kernel.Mean, x lin
 			}
 
 			perm := rng.Perm(n)
-			px, py := linalg.New(n, 2), slices.Clone(y)
+			px, py := matrix.New(n, 2), slices.Clone(y)
 			for i, j := range perm {
 				copy(px.Row(i), x.Row(j))
 				py[i] = y[j]

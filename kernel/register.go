@@ -1,0 +1,187 @@
+package kernel
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// family is a kernel by its name in expressions and files.
+type family struct {
+	name string
+	make func(dim int, ard bool) (Kernel, error)
+}
+
+// register holds the families in the order in which people are told of them.
+var register = []family{
+	{"se", always(SE)}, {"matern12", always(Matern12)}, {"matern32", always(Matern32)}, {"matern52", always(Matern52)},
+	{"rq", always(RationalQuadratic)}, {"periodic", always(NewPeriodic)},
+	{"linear", plain(func() Kernel { return Linear{} })}, {"constant", plain(ConstantKernel)}, {"white", plain(White)},
+}
+
+// always and plain are makers that can't fail: plain ones don't depend on the inputs.
+func always[K Kernel](make func(dim int, ard bool) K) func(int, bool) (Kernel, error) {
+	return func(dim int, ard bool) (Kernel, error) { return make(dim, ard), nil }
+}
+
+func plain(make func() Kernel) func(int, bool) (Kernel, error) {
+	return func(int, bool) (Kernel, error) { return make(), nil }
+}
+
+// Names lists the kernels that Parse and Spec.Build know.
+func Names() []string {
+	names := make([]string, len(register))
+	for i, f := range register {
+		names[i] = f.name
+	}
+	return names
+}
+
+func named(name string, dim int, ard bool) (Kernel, error) {
+	for _, f := range register {
+		if f.name == name {
+			return f.make(dim, ard)
+		}
+	}
+	return nil, fmt.Errorf("unknown kernel %q: known are %s, and sums and products of them as in \"se+linear\" or \"se*periodic\"", name, strings.Join(Names(), ", "))
+}
+
+// Register makes a kernel known by a name: in expressions, parameter files and model files, and
+// thus to every method. make returns it on dim inputs, with one lengthscale an input if ard is set and
+// it has such; its error says which inputs it isn't for. Call it from an init function.
+//
+// The kernel's Spec is that of SpecOf, from which Build makes the same kernel again. A name that is taken or
+// can't stand in an expression, and a Spec that doesn't lead back, are mistakes of the program, and panic.
+func Register(name string, make func(dim int, ard bool) (Kernel, error)) {
+	if name == "" || strings.ContainsAny(name, "+*() ") {
+		panic(fmt.Sprintf("kernel: %q can't be a kernel's name", name))
+	}
+	if slices.Contains(append(Names(), "sum", "product", "posterior"), name) {
+		panic(fmt.Sprintf("kernel: the name %q is taken", name))
+	}
+	register = append(register, family{name, make})
+	for _, dim := range []int{1, 3} {
+		for _, ard := range []bool{false, true} {
+			if k, err := make(dim, ard); err == nil {
+				checkSpec(k, dim)
+			}
+		}
+	}
+}
+
+// checkSpec panics unless Build leads back from a kernel's Spec to its parameters.
+func checkSpec(k Kernel, dim int) {
+	params := k.Params()
+	theta := make([]float64, len(params))
+	for i := range theta {
+		theta[i] = float64(i+1) / 8 // each another
+	}
+	s := k.Spec(theta)
+	_, back, err := s.Build(dim)
+	if err != nil {
+		panic(fmt.Sprintf("kernel: %v is the Spec of a kernel, but: %v", s, err))
+	}
+	same := len(back) == len(theta)
+	for i := range theta {
+		same = same && math.Abs(back[i]-theta[i]) < 1e-12
+	}
+	if !same {
+		panic(fmt.Sprintf("kernel: the parameters %v come back from the Spec %v as %v", theta, s, back))
+	}
+}
+
+// Build returns the kernel and parameters θ that a Spec describes, on dim inputs.
+func (s Spec) Build(dim int) (Kernel, []float64, error) {
+	if s.Name == "sum" || s.Name == "product" {
+		return s.buildComposite(dim)
+	}
+	k, err := s.kernel(dim)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(s.Parts) > 0 {
+		return nil, nil, fmt.Errorf("kernel %q takes no \"parts\"", s.Name)
+	}
+	left := s // what no parameter has asked for
+	left.Parameters = maps.Clone(s.Parameters)
+	var theta []float64
+	for _, p := range k.Params() {
+		var v float64
+		name := string(p.Kind)
+		if p.Kind == Lengthscale {
+			if len(left.Lengthscales) == 0 {
+				return nil, nil, s.lengthscales(dim)
+			}
+			name = fmt.Sprintf("lengthscales[%d]", len(s.Lengthscales)-len(left.Lengthscales))
+			v = left.Lengthscales[0] * left.Lengthscales[0]
+			left.Lengthscales = left.Lengthscales[1:]
+		} else if field := left.field(p.Kind); field != nil {
+			v, *field = *field, 0
+		} else {
+			name = p.Label()
+			v = left.Parameters[name]
+			delete(left.Parameters, name)
+		}
+		if !(v > 0) || math.IsInf(v, 1) {
+			return nil, nil, fmt.Errorf("kernel %q: %q must be a positive number", s.Name, name)
+		}
+		theta = append(theta, math.Log(v))
+	}
+	for _, kind := range []Kind{Variance, Shape, Period} {
+		if *left.field(kind) != 0 {
+			return nil, nil, fmt.Errorf("kernel %q has no %q", s.Name, string(kind))
+		}
+	}
+	if len(left.Parameters) > 0 {
+		return nil, nil, fmt.Errorf("kernel %q has no parameter %q", s.Name, slices.Sorted(maps.Keys(left.Parameters))[0])
+	}
+	if len(left.Lengthscales) > 0 {
+		return nil, nil, s.lengthscales(dim)
+	}
+	return k, theta, nil
+}
+
+// kernel returns the kernel of that name, under ARD where the parameters are those of ARD.
+func (s Spec) kernel(dim int) (Kernel, error) {
+	if len(s.Parameters) > 0 && len(s.Lengthscales) == 0 {
+		k, err := named(s.Name, dim, true)
+		if err != nil || s.hasParametersOf(k) {
+			return k, err
+		}
+	}
+	return named(s.Name, dim, len(s.Lengthscales) > 1 || len(s.Lengthscales) == 1 && dim == 1)
+}
+
+// hasParametersOf says whether the parameters without a kind are those of k.
+func (s Spec) hasParametersOf(k Kernel) bool {
+	like := SpecOf(s.Name, k.Params(), make([]float64, len(k.Params())))
+	return maps.EqualFunc(like.Parameters, s.Parameters, func(float64, float64) bool { return true })
+}
+
+func (s Spec) lengthscales(dim int) error {
+	return fmt.Errorf("kernel %q has %d lengthscales: give one for all inputs or %d", s.Name, len(s.Lengthscales), dim)
+}
+
+func (s Spec) buildComposite(dim int) (Kernel, []float64, error) {
+	if len(s.Parts) == 0 {
+		return nil, nil, fmt.Errorf("kernel %q has no \"parts\"", s.Name)
+	}
+	if s.Variance != 0 || s.Shape != 0 || s.Period != 0 || len(s.Lengthscales) > 0 || len(s.Parameters) > 0 {
+		return nil, nil, fmt.Errorf("kernel %q has parameters only in its \"parts\"", s.Name)
+	}
+	var parts []Kernel
+	var theta []float64
+	for _, part := range s.Parts {
+		k, th, err := part.Build(dim)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts, theta = append(parts, k), append(theta, th...)
+	}
+	if s.Name == "product" {
+		return Product(parts...), theta, nil
+	}
+	return Sum(parts...), theta, nil
+}

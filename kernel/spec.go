@@ -1,0 +1,113 @@
+package kernel
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Kind says what a parameter means.
+type Kind string
+
+// The kinds of parameters. Lengthscale parameters are ln l², not ln l.
+const (
+	Lengthscale Kind = "lengthscale"
+	Variance    Kind = "variance"
+	Shape       Kind = "shape"  // a of the rational quadratic
+	Period      Kind = "period" // p of the periodic kernel
+	Constant    Kind = "constant"
+	Slope       Kind = "slope" // coefficient of a linear mean function
+)
+
+// Param describes one parameter. All of a kernel's are natural logarithms; those
+// of a mean function (Constant, Slope) are plain numbers.
+type Param struct {
+	Name string // as in "log_lengthscale2[3]", unique within a kernel
+	Kind Kind   // "" where none of the above fits
+	Dim  int    // the input a lengthscale or slope belongs to, −1 for all
+}
+
+// Label names the parameter itself, of which θ holds the logarithm: "weight[2]" of "log_weight[2]".
+func (p Param) Label() string { return strings.TrimPrefix(p.Name, "log_") }
+
+// Spec is a kernel and its parameters as people write them: variances and
+// lengthscales themselves, not logarithms. One lengthscale stands for all inputs.
+type Spec struct {
+	Name         string             `json:"name"`
+	Variance     float64            `json:"variance,omitempty"`
+	Lengthscales []float64          `json:"lengthscales,omitempty"`
+	Shape        float64            `json:"shape,omitempty"`
+	Period       float64            `json:"period,omitempty"`
+	Parameters   map[string]float64 `json:"parameters,omitempty"` // of no such kind, by Param.Label
+	Parts        []Spec             `json:"parts,omitempty"`
+}
+
+// field is where a Spec holds the one parameter of a kind; nil for kinds of which there may be several.
+func (s *Spec) field(kind Kind) *float64 {
+	switch kind {
+	case Variance:
+		return &s.Variance
+	case Shape:
+		return &s.Shape
+	case Period:
+		return &s.Period
+	}
+	return nil
+}
+
+// SpecOf returns the Spec of a kernel (no sum or product) with that name and these parameters at θ. The kind of a parameter
+// says where it stands: lengthscales in a list, one variance, shape and period in fields of their own, and others, of
+// kind "", by their labels.
+func SpecOf(name string, params []Param, theta []float64) Spec {
+	s := Spec{Name: name}
+	for i, p := range params {
+		if p.Kind == Lengthscale {
+			s.Lengthscales = append(s.Lengthscales, math.Exp(theta[i]/2)) // of ln l²
+		} else if field := s.field(p.Kind); field != nil {
+			*field = math.Exp(theta[i])
+		} else {
+			if s.Parameters == nil {
+				s.Parameters = map[string]float64{}
+			}
+			s.Parameters[p.Label()] = math.Exp(theta[i])
+		}
+	}
+	return s
+}
+
+// String returns the specification as people read it: "se (variance 1, lengthscales 0.5 2)".
+func (s Spec) String() string {
+	if len(s.Parts) > 0 {
+		texts := make([]string, len(s.Parts))
+		for i, p := range s.Parts {
+			texts[i] = p.String()
+		}
+		op := map[string]string{"sum": " + ", "product": " * "}[s.Name]
+		return "(" + strings.Join(texts, op) + ")"
+	}
+	var values []string
+	add := func(name string, v ...float64) {
+		for _, x := range v {
+			name += fmt.Sprintf(" %.3g", x)
+		}
+		values = append(values, name)
+	}
+	if s.Variance != 0 || len(s.Parameters) == 0 {
+		add("variance", s.Variance)
+	}
+	if len(s.Lengthscales) > 0 {
+		add("lengthscales", s.Lengthscales...)
+	}
+	if s.Shape != 0 {
+		add("shape", s.Shape)
+	}
+	if s.Period != 0 {
+		add("period", s.Period)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		add(name, s.Parameters[name])
+	}
+	return s.Name + " (" + strings.Join(values, ", ") + ")"
+}

@@ -1,0 +1,279 @@
+package objective
+
+import (
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+// predictionSeeds are the adjoints g, h of m̂_i and σ̂²_i, and their sums Σ g_i V_i, Σ h_i V_i V_iᵀ.
+type predictionSeeds struct {
+	g, h  []float64
+	gStat []float64
+	hStat matrix.Dense
+}
+
+func newPredictionSeeds(m, n int) predictionSeeds {
+	return predictionSeeds{g: make([]float64, n), h: make([]float64, n), gStat: make([]float64, m), hStat: matrix.New(m, m)}
+}
+
+// addUp sums gStat and hStat for the g and h that are there.
+func (s *predictionSeeds) addUp(e *sparseEngine) error {
+	clear(s.gStat)
+	s.hStat.Zero()
+	err := s.addHere(e, s.gStat, s.hStat)
+	if err == nil {
+		err = e.sum([]matrix.Dense{s.hStat}, s.gStat)
+	}
+	linalg.MirrorLower(s.hStat)
+	return err
+}
+
+// addHere adds Σ g_i V_i and the lower triangle of Σ h_i V_i V_iᵀ over this rank's rows to b and a.
+func (s *predictionSeeds) addHere(e *sparseEngine, b []float64, a matrix.Dense) error {
+	scaled := linalg.Borrow(min(blockRows, e.n), e.m)
+	defer linalg.Return(scaled)
+	for t := range e.blocks() {
+		i0, i1 := e.span(t)
+		v, err := e.v(t)
+		if err != nil {
+			return err
+		}
+		w := scaled.RowRange(0, i1-i0)
+		addRows(v, s.g[i0:i1], b)
+		weighted(v, s.h[i0:i1], w)
+		linalg.GemmLower(true, false, 1, v, w, 1, a)
+	}
+	return nil
+}
+
+// fill fills the rows of bar with what predictions give to V̄_i: μ g_i + 2h_i S V_i, S the whitened
+// covariance of q.
+func (s *predictionSeeds) fill(i0 int, v, covariance matrix.Dense, mu []float64, bar matrix.Dense) {
+	linalg.Gemm(false, false, 1, v, covariance, 0, bar)
+	inChunks(v.Rows, func(_, r0, r1 int) {
+		for r := r0; r < r1; r++ {
+			linalg.Scale(2*s.h[i0+r], bar.Row(r))
+			linalg.Axpy(s.g[i0+r], mu, bar.Row(r))
+		}
+	})
+}
+
+// addG adds what predictions give to G = Σ V̄_i V_iᵀ, but for the part of λ̄.
+func (s *predictionSeeds) addG(covariance matrix.Dense, mu []float64, g matrix.Dense) {
+	linalg.Gemm(false, false, 2, covariance, s.hStat, 1, g)
+	linalg.Ger(1, mu, s.gStat, g)
+}
+
+// sparseSeeds are the adjoints of a value with respect to B, b and the rows' D_i, λ_i,
+// r_i and m(x_i), and with respect to s and α where they stand by themselves.
+type sparseSeeds struct {
+	B      matrix.Dense // symmetric, both triangles
+	b      []float64
+	d      []float64 // D̄_i, direct part
+	lambda []float64 // λ̄_i, direct part
+	r      []float64 // r̄_i, direct part
+	mean   []float64 // of the prior mean where it is added to Vᵀμ
+	noise  float64
+	alpha  float64
+
+	predictions predictionSeeds // of m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖L_B⁻¹V_i‖²
+	predicted   bool            // they count
+
+	uniform bool    // α = 0, and λ̄_i is the same for all rows: shared
+	shared  float64 //
+}
+
+func newSparseSeeds(m, n int) *sparseSeeds {
+	vec := func() []float64 { return make([]float64, n) }
+	return &sparseSeeds{B: matrix.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(), predictions: newPredictionSeeds(m, n)}
+}
+
+// reset clears what the last evaluation left and sums are added to.
+func (s *sparseSeeds) reset() *sparseSeeds {
+	*s = sparseSeeds{B: s.B, b: s.b, d: s.d, lambda: s.lambda, r: s.r, mean: s.mean, predictions: s.predictions}
+	for _, v := range [][]float64{s.b, s.d, s.lambda, s.r, s.mean} {
+		clear(v)
+	}
+	return s
+}
+
+// sparseAdjoints are where the adjoints of θ, β and Z are added up.
+type sparseAdjoints struct {
+	theta, beta []float64
+	z           matrix.Dense
+}
+
+// eachRow is the last pass, from the rows' adjoints through the kernel and the mean. fill is given a block of V and
+// writes Ū = L⁻ᵀV̄ (M×n), and λ̄_i and m̄_i.
+func (e *sparseEngine) eachRow(to sparseAdjoints, fill func(i0 int, v, u matrix.Dense, lambda, mean []float64)) error {
+	n := min(blockRows, e.n)
+	memory, rows := linalg.Borrow(e.m, n), linalg.Borrow(2, n)
+	defer linalg.Return(memory, rows)
+	for t := range e.blocks() {
+		i0, i1 := e.span(t)
+		v, err := e.v(t)
+		if err != nil {
+			return err
+		}
+		k := i1 - i0
+		u, lambda, mean := matrix.Of(e.m, k, memory.Data[:e.m*k]), rows.Row(0)[:k], rows.Row(1)[:k]
+		fill(i0, v, u, lambda, mean)
+		x, err := e.read(i0, i1)
+		if err != nil {
+			return err
+		}
+		e.pullRows(x, u, lambda, to.theta, to.z)
+		e.prior.Pull(e.beta, x, mean, to.beta)
+	}
+	return nil
+}
+
+// backward goes from the seeds to the rows' adjoints
+//
+//	D̄_i = d_i − (V_iᵀb̄) r_i/D_i² − V_iᵀB̄V_i/D_i²,  λ̄_i = l_i + αD̄_i
+//	V̄_i = b̄ r_i/D_i + 2B̄V_i/D_i + μ g_i + 2h_i B⁻¹V_i − 2λ̄_i V_i
+//	Ū = L⁻ᵀV̄,  K̄_ZZ = −½ L⁻ᵀ(Σ V̄_i V_iᵀ)L⁻¹,  k̄ = λ̄
+//
+// and block by block through the kernel; it returns d/dln s, and completes that of α in the seeds.
+func (e *sparseEngine) backward(s *sparseSeeds, to sparseAdjoints) (float64, error) {
+	if s.uniform {
+		return e.backwardUniform(s, to)
+	}
+	n := min(blockRows, e.n)
+	vbs, bars := linalg.Borrow(n, e.m), linalg.Borrow(n, e.m)
+	defer linalg.Return(vbs, bars)
+	lambdaStat := matrix.New(e.m, e.m) // Σ λ̄_i V_i V_iᵀ
+	dBar := make([]float64, e.n)
+	err := e.eachRow(to, func(i0 int, v, u matrix.Dense, lambdas, means []float64) {
+		vb, bar := vbs.RowRange(0, v.Rows), bars.RowRange(0, v.Rows)
+		linalg.Gemm(false, false, 1, v, s.B, 0, vb)
+		if s.predicted {
+			s.predictions.fill(i0, v, e.binv, e.mu, bar)
+		} else {
+			bar.Zero()
+		}
+		inChunks(v.Rows, func(_, r0, r1 int) {
+			for row := r0; row < r1; row++ {
+				i, vi, vbi, bi := i0+row, v.Row(row), vb.Row(row), bar.Row(row)
+				d, r := e.dd[i], e.r[i]
+				vb := linalg.Dot(vi, s.b)
+				dBar[i] = s.d[i] - (vb*r+linalg.Dot(vi, vbi))/(d*d)
+				means[row] = s.mean[i] - s.r[i] - vb/d
+				lambda := s.lambda[i] + e.alpha*dBar[i]
+				linalg.Axpy(2/d, vbi, bi)
+				linalg.Axpy(r/d, s.b, bi)
+				linalg.Axpy(-2*lambda, vi, bi)
+				lambdas[row] = lambda
+				linalg.ScaleTo(vbi, lambda, vi)
+			}
+		})
+		linalg.GemmLower(true, false, 1, v, vb, 1, lambdaStat)
+		e.unwhiten(bar, u)
+	})
+	if err != nil {
+		return 0, err
+	}
+	for i, v := range e.lambda[:e.n] {
+		s.alpha += dBar[i] * v
+	}
+	scalars := []float64{linalg.Sum(dBar), s.noise, s.alpha}
+	if err := e.sum([]matrix.Dense{lambdaStat}, to.theta, to.beta, to.z.Data, scalars); err != nil {
+		return 0, err
+	}
+	s.noise, s.alpha = scalars[1], scalars[2]
+	// Σ V̄_i V_iᵀ, of which the last pass had only Σ λ̄_i V_i V_iᵀ left to sum.
+	g := linalg.Borrow(e.m, e.m)
+	defer linalg.Return(g)
+	linalg.MirrorLower(lambdaStat)
+	linalg.Gemm(false, false, 2, s.B, e.a, 0, g)
+	linalg.Ger(1, s.b, e.b, g)
+	if s.predicted {
+		s.predictions.addG(e.binv, e.mu, g)
+	}
+	for i := range e.m {
+		linalg.Axpy(-2, lambdaStat.Row(i), g.Row(i))
+	}
+	e.pullZZ(g, to.theta, to.z)
+	return e.noise * (s.noise + scalars[0]), nil
+}
+
+// backwardUniform is backward where D_i = s and λ̄_i = λ̄ for all rows, and no predictions
+// count. Sums over rows are then at hand, V̄ = CV + b̄rᵀ/s with C = (2/s)B̄ − 2λ̄I, and
+// Ū = (L⁻ᵀC)V + L⁻ᵀb̄rᵀ/s is one product a block.
+func (e *sparseEngine) backwardUniform(s *sparseSeeds, to sparseAdjoints) (float64, error) {
+	noise := e.noise
+	c, g := linalg.Borrow(e.m, e.m), linalg.Borrow(e.m, e.m)
+	defer linalg.Return(c, g)
+	for i := range e.m {
+		linalg.ScaleTo(c.Row(i), 2/noise, s.B.Row(i))
+		c.Row(i)[i] -= 2 * s.shared
+	}
+	// G = Σ V̄_i V_iᵀ = s CA + b̄bᵀ
+	linalg.Gemm(false, false, noise, c, e.a, 0, g)
+	linalg.Ger(1, s.b, e.b, g)
+	linalg.Trsm(true, true, e.l, c)
+	lb := slices.Clone(s.b)
+	linalg.Trsv(true, e.l, lb)
+
+	rPerNoise := make([]float64, min(blockRows, e.n))
+	err := e.eachRow(to, func(i0 int, v, u matrix.Dense, lambdas, means []float64) {
+		copy(lambdas, s.lambda[i0:])
+		linalg.Gemv(false, -1/noise, v, s.b, 0, means)
+		for r := range means {
+			means[r] += s.mean[i0+r] - s.r[i0+r]
+			rPerNoise[r] = e.r[i0+r] / noise
+		}
+		linalg.Gemm(false, true, 1, c, v, 0, u)
+		linalg.Parallel(e.m, func(j int) { linalg.Axpy(lb[j], rPerNoise[:v.Rows], u.Row(j)) })
+	})
+	if err != nil {
+		return 0, err
+	}
+	scalars := []float64{linalg.Sum(s.d), s.noise}
+	if err := e.sum(nil, to.theta, to.beta, to.z.Data, scalars); err != nil {
+		return 0, err
+	}
+	e.pullZZ(g, to.theta, to.z)
+	dBar := scalars[0] - (linalg.Dot(s.b, e.b)+linalg.Dot(s.B.Data, e.a.Data))/noise
+	return noise * (scalars[1] + dBar), nil
+}
+
+// backwardFree is the last pass of a free-form q with whitened mean μ and covariance S, whose values depend on
+// predictions and q alone: V̄_i = μ g_i + 2h_i SV_i − 2h_i V_i, λ̄_i = h_i. q stands on the coordinates that L
+// gives, so that G = Σ V̄_i V_iᵀ isn't symmetric: with V = L⁻¹K_ZX, L̄ = −L⁻ᵀG and
+// K̄_ZZ = L⁻ᵀ sym(Φ(LᵀL̄)) L⁻¹, Φ taking the lower triangle and half the diagonal, G's lower triangle takes the
+// place of its upper one.
+func (e *sparseEngine) backwardFree(s *predictionSeeds, covariance matrix.Dense, to sparseAdjoints) error {
+	bars := linalg.Borrow(min(blockRows, e.n), e.m)
+	defer linalg.Return(bars)
+	err := e.eachRow(to, func(i0 int, v, u matrix.Dense, lambdas, means []float64) {
+		bar := bars.RowRange(0, v.Rows)
+		s.fill(i0, v, covariance, e.mu, bar)
+		copy(lambdas, s.h[i0:])
+		copy(means, s.g[i0:])
+		inChunks(v.Rows, func(_, r0, r1 int) {
+			for r := r0; r < r1; r++ {
+				linalg.Axpy(-2*s.h[i0+r], v.Row(r), bar.Row(r))
+			}
+		})
+		e.unwhiten(bar, u)
+	})
+	if err == nil {
+		err = e.sum(nil, to.theta, to.beta, to.z.Data)
+	}
+	if err != nil {
+		return err
+	}
+	g := linalg.Borrow(e.m, e.m)
+	defer linalg.Return(g)
+	g.Zero()
+	s.addG(covariance, e.mu, g)
+	for i := range e.m {
+		linalg.Axpy(-2, s.hStat.Row(i), g.Row(i))
+	}
+	linalg.MirrorLower(g)
+	e.pullZZ(g, to.theta, to.z)
+	return nil
+}

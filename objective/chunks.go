@@ -1,0 +1,58 @@
+package objective
+
+import (
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+// chunkRows is the number of rows of a block that one core works on at a time, where
+// rows are worked on by themselves. Sums over rows are sums over chunks, so it is fixed too.
+const chunkRows = 128
+
+// inChunks calls each for the rows of a block, cut into chunks.
+func inChunks(rows int, each func(chunk, r0, r1 int)) {
+	linalg.Parallel(chunks(rows), func(c int) { each(c, c*chunkRows, min((c+1)*chunkRows, rows)) })
+}
+
+func chunks(rows int) int { return (rows + chunkRows - 1) / chunkRows }
+
+// addRows adds Σ weight_i V_i to sum.
+func addRows(v matrix.Dense, weight, sum []float64) {
+	parts := linalg.Borrow(chunks(v.Rows), v.Cols)
+	defer linalg.Return(parts)
+	inChunks(v.Rows, func(c, r0, r1 int) {
+		part := parts.Row(c)
+		clear(part)
+		for r := r0; r < r1; r++ {
+			linalg.Axpy(weight[r], v.Row(r), part)
+		}
+	})
+	for c := range parts.Rows {
+		linalg.Axpy(1, parts.Row(c), sum)
+	}
+}
+
+// weighted fills w with weight_i V_i.
+func weighted(v matrix.Dense, weight []float64, w matrix.Dense) {
+	inChunks(v.Rows, func(_, r0, r1 int) {
+		for r := r0; r < r1; r++ {
+			linalg.ScaleTo(w.Row(r), weight[r], v.Row(r))
+		}
+	})
+}
+
+// transpose fills t with aᵀ.
+func transpose(a, t matrix.Dense) {
+	const strip = 8 // elements of a cache line
+	inChunks(a.Rows, func(_, r0, r1 int) {
+		for i := r0; i < r1; i += strip {
+			n := min(strip, r1-i)
+			for j := range a.Cols {
+				to := t.Data[j*t.Stride+i:][:n]
+				for l := range to {
+					to[l] = a.Data[(i+l)*a.Stride+j]
+				}
+			}
+		}
+	})
+}

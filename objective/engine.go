@@ -1,0 +1,181 @@
+package objective
+
+import (
+	"fmt"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// sparseEngine is the forward pass of sparse GPs: rows are streamed through V and λ into the M×M middle
+// and numbers a row. It holds what one evaluation has, never N×M unless that fits keep bytes.
+type sparseEngine struct {
+	stream
+	inducingFactor
+	prior kernel.Mean
+	beta  []float64
+	noise float64
+	alpha float64
+	keep  int64
+
+	a    matrix.Dense // V D⁻¹Vᵀ
+	lb   matrix.Dense // chol(B)
+	binv matrix.Dense // B⁻¹
+	b    []float64
+	mu   []float64 // of q, whitened; of a free-form q ν
+
+	r, lambda, dd []float64 // N: y − m(x), λ, D
+	mean          []float64 // N: m(x)
+	mHat, sHat    []float64 // predictions at the rows, filled by predict
+
+	kept    []matrix.Dense // V by blocks, where it may be kept
+	scratch matrix.Dense   // a block of V, where it may not
+}
+
+// room allocates what n rows need, which are all of stream's at first.
+func (e *sparseEngine) room(m, n int) {
+	vec := func() []float64 { return make([]float64, n) }
+	e.m, e.l = m, matrix.New(m, m)
+	e.a, e.lb, e.binv, e.b, e.mu = matrix.New(m, m), matrix.New(m, m), matrix.New(m, m), make([]float64, m), make([]float64, m)
+	e.r, e.lambda, e.dd, e.mean, e.mHat, e.sHat = vec(), vec(), vec(), vec(), vec(), vec()
+}
+
+// sum adds symmetric matrices, of which the lower triangles count, and vectors up over ranks.
+func (e *sparseEngine) sum(symmetric []matrix.Dense, vectors ...[]float64) error {
+	return sumOver(e.ranks, symmetric, vectors...)
+}
+
+// sample is the predictions of the rows of all ranks, for what a bound needs of them.
+func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
+	return pacbayes.Sample{Y: e.y[:e.n], Mean: e.mHat[:e.n], Variance: e.sHat[:e.n], Scale: scale, Rows: e.total, Sum: e.ranks.Sum}
+}
+
+func (e *sparseEngine) keepsV() bool { return int64(e.n)*int64(e.m)*8 <= e.keep }
+
+// v returns a block of V after pass, row i being V_i; it stays until the next call.
+func (e *sparseEngine) v(block int) (matrix.Dense, error) {
+	i0, i1 := e.span(block)
+	if e.keepsV() {
+		return e.kept[block].RowRange(0, i1-i0), nil
+	}
+	v := e.scratch.RowRange(0, i1-i0)
+	x, err := e.read(i0, i1)
+	if err == nil {
+		e.whiten(x, v)
+	}
+	return v, err
+}
+
+// roomForV returns where pass leaves a block of V.
+func (e *sparseEngine) roomForV(block int) matrix.Dense {
+	most := len(e.y) // n, or more in a batch
+	if !e.keepsV() {
+		if e.scratch.IsZero() {
+			e.scratch = matrix.New(min(blockRows, most), e.m)
+		}
+		return e.scratch
+	}
+	if e.kept == nil {
+		for i0 := 0; i0 < most; i0 += blockRows {
+			e.kept = append(e.kept, matrix.New(min(blockRows, most-i0), e.m))
+		}
+	}
+	return e.kept[block]
+}
+
+// pass reads the rows block by block, fills m(x) and r = y − m(x), computes V and λ,
+// keeping V where it may be kept, and shows every block to each.
+func (e *sparseEngine) pass(each func(i0, i1 int, v matrix.Dense)) error {
+	for t := range e.blocks() {
+		i0, i1 := e.span(t)
+		x, err := e.read(i0, i1)
+		if err != nil {
+			return err
+		}
+		e.prior.At(e.beta, x, e.mean[i0:i1])
+		for i := i0; i < i1; i++ {
+			e.r[i] = e.y[i] - e.mean[i]
+		}
+		v := e.roomForV(t).RowRange(0, i1-i0)
+		e.whiten(x, v)
+		e.kernel.Diag(e.theta, x, e.lambda[i0:i1])
+		inChunks(i1-i0, func(_, r0, r1 int) {
+			for r := r0; r < r1; r++ {
+				row := v.Row(r)
+				e.lambda[i0+r] = max(e.lambda[i0+r]-linalg.Dot(row, row), 0)
+			}
+		})
+		each(i0, i1, v)
+	}
+	return nil
+}
+
+// statistics is a pass for D, A = V D⁻¹Vᵀ, b = V D⁻¹r, then B and μ.
+func (e *sparseEngine) statistics() error {
+	n := min(blockRows, e.n)
+	scaled, weights := linalg.Borrow(n, e.m), linalg.Borrow(2, n)
+	defer linalg.Return(scaled, weights)
+	e.a.Zero()
+	clear(e.b)
+	err := e.pass(func(i0, i1 int, v matrix.Dense) {
+		w, perD, rPerD := scaled.RowRange(0, i1-i0), weights.Row(0), weights.Row(1)
+		for i := i0; i < i1; i++ {
+			e.dd[i] = e.alpha*e.lambda[i] + e.noise
+			perD[i-i0], rPerD[i-i0] = 1/e.dd[i], e.r[i]/e.dd[i]
+		}
+		addRows(v, rPerD, e.b)
+		if e.alpha == 0 { // the same weight for all
+			linalg.SyrkLower(true, perD[0], v, 1, e.a)
+			return
+		}
+		weighted(v, perD, w)
+		linalg.GemmLower(true, false, 1, v, w, 1, e.a)
+	})
+	if err == nil {
+		err = e.sum([]matrix.Dense{e.a}, e.b)
+	}
+	if err != nil {
+		return err
+	}
+	linalg.MirrorLower(e.a)
+	e.lb.CopyFrom(e.a)
+	e.lb.AddDiagonal(1)
+	if err := linalg.Cholesky(e.lb); err != nil {
+		return fmt.Errorf("the matrix I + V D⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance", e.noise, err)
+	}
+	copy(e.mu, e.b)
+	linalg.Trsv(false, e.lb, e.mu)
+	linalg.Trsv(true, e.lb, e.mu)
+	return nil
+}
+
+// predict is the second forward pass: m̂_i = m(x_i) + V_iᵀμ and σ̂²_i = λ_i + ‖h_i‖² at the rows
+// (Eq. 9), with h_i from V_i by root.
+func (e *sparseEngine) predict(root func(v, h matrix.Dense)) error {
+	scratch := linalg.Borrow(min(blockRows, e.n), e.m)
+	defer linalg.Return(scratch)
+	for t := range e.blocks() {
+		i0, i1 := e.span(t)
+		v, err := e.v(t)
+		if err != nil {
+			return err
+		}
+		h := scratch.RowRange(0, i1-i0)
+		root(v, h)
+		inChunks(i1-i0, func(_, r0, r1 int) {
+			for r := r0; r < r1; r++ {
+				e.mHat[i0+r] = e.mean[i0+r] + linalg.Dot(v.Row(r), e.mu)
+				e.sHat[i0+r] = e.lambda[i0+r] + linalg.Dot(h.Row(r), h.Row(r))
+			}
+		})
+	}
+	return nil
+}
+
+// byB is the root of Eq. 11: h_i = L_B⁻¹V_i.
+func (e *sparseEngine) byB(v, h matrix.Dense) {
+	h.CopyFrom(v)
+	linalg.Trsm(false, true, e.lb, h)
+}

@@ -1,0 +1,63 @@
+package objective
+
+import (
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// inducingFactor is the inducing inputs Z of a kernel at θ with L = chol(K_ZZ + jitter I). It whitens
+// covariances of rows, V = L⁻¹K_ZX, and pulls adjoints of V back to θ and Z.
+type inducingFactor struct {
+	kernel kernel.Kernel
+	theta  []float64
+	m      int
+	z      matrix.Dense // M×d
+	l      matrix.Dense // M×M
+	jitter float64
+}
+
+// factor fills L for θ and Z, with at least that much jitter.
+func (f *inducingFactor) factor(theta []float64, z matrix.Dense, minJitter float64) (err error) {
+	f.theta, f.z = theta, z
+	f.jitter, err = posterior.FactorInducing(f.kernel, theta, z, minJitter, f.l)
+	return err
+}
+
+// whiten fills v with V_i = L⁻¹k(Z, x_i) as rows.
+func (f *inducingFactor) whiten(x, v matrix.Dense) {
+	kernel.FillBlock(f.kernel, f.theta, x, f.z, v)
+	linalg.Trsm(false, true, f.l, v)
+}
+
+// unwhiten fills u with Ū = L⁻ᵀV̄ (M×n) for rows V̄_i, which it overwrites.
+func (f *inducingFactor) unwhiten(bar, u matrix.Dense) {
+	linalg.Trsm(false, false, f.l, bar)
+	transpose(bar, u)
+}
+
+// pullRows pulls Ū, the adjoint of k(Z, x_i), and λ̄_i, that of k(x_i, x_i), back to θ and Z.
+func (f *inducingFactor) pullRows(x, u matrix.Dense, lambda, dTheta []float64, dZ matrix.Dense) {
+	kernel.PullBlock(f.kernel, f.theta, f.z, x, u, dTheta, dZ)
+	f.kernel.PullDiag(f.theta, x, lambda, dTheta, matrix.Dense{})
+}
+
+// pullZZ pulls K̄_ZZ = −½ L⁻ᵀ sym(G) L⁻¹ back, and overwrites G = Σ V̄_i V_iᵀ. It needs no derivative of
+// the Cholesky factorisation where everything depends on L through VᵀV alone: G is symmetric then.
+func (f *inducingFactor) pullZZ(g matrix.Dense, dTheta []float64, dZ matrix.Dense) {
+	linalg.Trsm(true, true, f.l, g)
+	linalg.Trsm(false, false, f.l, g)
+	for i := range f.m {
+		for j := range i + 1 {
+			v := -0.25 * (g.At(i, j) + g.At(j, i))
+			g.Set(i, j, v)
+			g.Set(j, i, v)
+		}
+	}
+	zBar := matrix.New(f.m, f.z.Cols)
+	kernel.PullBlock(f.kernel, f.theta, f.z, f.z, g, dTheta, zBar)
+	for i := range f.m {
+		linalg.Axpy(2, zBar.Row(i), dZ.Row(i))
+	}
+}

@@ -1,0 +1,51 @@
+package objective
+
+import (
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// over is r, or the only rank where r is nil.
+func over(r ranks.Ranks) ranks.Ranks {
+	if r == nil {
+		return ranks.Alone
+	}
+	return r
+}
+
+// sumOver adds symmetric matrices of the same size, of which the lower triangles count, and vectors up over ranks.
+func sumOver(r ranks.Ranks, symmetric []matrix.Dense, vectors ...[]float64) error {
+	if r.Size() == 1 {
+		return nil
+	}
+	if len(symmetric) == 0 {
+		return r.Sum(vectors...)
+	}
+	m := symmetric[0].Rows
+	packed := linalg.Borrow(len(symmetric), m*(m+1)/2)
+	defer linalg.Return(packed)
+	each := func(move func(packed, row []float64)) {
+		for t, a := range symmetric {
+			for i := range m {
+				move(packed.Row(t)[i*(i+1)/2:(i+1)*(i+2)/2], a.Row(i)[:i+1])
+			}
+		}
+	}
+	each(func(packed, row []float64) { copy(packed, row) })
+	err := r.Sum(append(vectors, packed.Data)...)
+	each(func(packed, row []float64) { copy(row, packed) })
+	return err
+}
+
+// settle is the end of an evaluation on all ranks: with an error where one of them has one, else with
+// the first rank's value and gradient, so that optimisers take the same steps on all.
+func settle(r ranks.Ranks, value float64, gradient []float64, err error) (float64, error) {
+	if err != nil || r.Size() == 1 {
+		return value, r.Agree(err)
+	}
+	all := append([]float64{value}, gradient...)
+	err = r.Broadcast(0, ranks.Memory(all))
+	copy(gradient, all[1:])
+	return all[0], err
+}

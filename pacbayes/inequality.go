@@ -1,0 +1,145 @@
+package pacbayes
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Inequality names what a certificate rests on. It is declared beforehand.
+//
+// Each bounds the risk of all posteriors Q at once, or, where Q was fixed before the rows
+// were seen, of that Q or its mean alone, which costs neither KL nor ln 2√N:
+//
+//	           any Q (learnt on the rows)             a fixed Q, or its mean
+//	kl         kl⁻¹(R_S, (KL + ln 2√N/δ)/N)           kl⁻¹(R_S, ln(1/δ)/N) (Chernoff)
+//	maurer     the same with ξ(N) for 2√N             the same as kl
+//	pinsker    R_S + √((KL + ln 2√N/δ)/2N)            R_S + √(ln(1/δ)/2N) (Hoeffding)
+//	split-kl   of two parts of the loss: see splitKL  splitBound
+//	betting    no form of it here                     bettingBound
+//
+// A 0/1 loss of the mean always has the exact binomial bound: none is tighter.
+type Inequality string
+
+// The inequalities.
+const (
+	KLBound      Inequality = "kl"       // Seeger 2002 with Maurer's 2√N; Reeb et al. 2018, Eq. 5
+	MaurerBound  Inequality = "maurer"   // Maurer 2004, Theorem 5, with its exact constant ξ(N)
+	PinskerBound Inequality = "pinsker"  // Reeb et al. 2018, Sect. 2.2
+	SplitBound   Inequality = "split-kl" // Wu and Seldin 2022
+	BettingBound Inequality = "betting"  // Waudby-Smith and Ramdas 2024
+)
+
+// Inequalities lists them.
+var Inequalities = []Inequality{KLBound, MaurerBound, PinskerBound, SplitBound, BettingBound}
+
+// Check says what keeps an inequality from bounding the risk of a random draw from a Q that was
+// learnt on the certified rows (learnt) or was fixed before, under a loss.
+func (q Inequality) Check(l Loss, learnt bool) error {
+	switch {
+	case !slices.Contains(Inequalities, q):
+		return fmt.Errorf("bound %q: want one of %v", q, Inequalities)
+	case q == BettingBound && learnt:
+		return fmt.Errorf("bound betting: it is for a posterior fixed before the certified rows were seen, and this one is learnt on them")
+	case q == SplitBound && learnt && l.part() == "":
+		return fmt.Errorf("bound split-kl: that of a posterior learnt on the certified rows needs the loss clipped-square or clipped-absolute, whose parts have closed forms, not %s", l.Kind)
+	}
+	return nil
+}
+
+// penalty is what a bound on n units that holds for all Q pays besides KL, in nats: what choices cost, the grid's and
+// others', and ln 2√n/δ (Reeb et al. 2018, Eq 5) with the constant of the inequality.
+func (q Inequality) penalty(choices float64, n int, delta float64) float64 {
+	return choices + q.logConstant(n) - math.Log(delta)
+}
+
+// Penalty is what the bound of kl pays besides KL, in nats,
+//
+//	ln(1/p_θ) + ln(choices) + ln(2√n/δ)
+//
+// (Reeb et al. 2018, Eq 5): logInvP = ln(1/p_θ) for the prior on the grid (see
+// Grid.LogInverseP), logChoices = ln E for E alternatives that were open when the
+// rows were seen, n ≥ 1 certified rows, and 0 < δ ≤ 1 the probability that the
+// bound fails. The result is NaN for another n or δ.
+func Penalty(logInvP, logChoices float64, n int, delta float64) float64 {
+	if n < 1 || !(0 < delta && delta <= 1) {
+		return math.NaN()
+	}
+	return KLBound.penalty(logInvP+logChoices, n, delta)
+}
+
+// logConstant is ln 2√n or what takes its place.
+func (q Inequality) logConstant(n int) float64 {
+	if q == MaurerBound || q == SplitBound {
+		return math.Log(maurerXi(n))
+	}
+	return math.Log(2 * math.Sqrt(float64(n)))
+}
+
+// Evaluate is the bound on the risk of any Q at the empirical risk R_S = risk ∈ [0,1], with
+// ε = (kl + penalty)/n, and its derivatives with respect to risk and kl (Reeb et al.
+// 2018, Eqs 12–14, all taken at the full ε; the paper's Eq 14 omits part of it):
+//
+//	kl, maurer:  ∂R_S as Eq 12,  ∂KL = (Eq 13)/n
+//	pinsker:     ∂R_S = 1,       ∂KL = 1/(4n√(ε/2))
+//
+// The derivative in the risk diverges like ln(1/risk) as the risk falls to 0. A
+// risk that is exactly 0 has underflowed, and its own gradient with it and much
+// faster: there dRisk is given as 0, so that the product with that gradient is 0
+// and never 0·Inf. dKL is +Inf at ε = 0 (0 < risk < 1), which no valid penalty
+// gives. The value is to nearest, and of pinsker may exceed 1; a certificate takes KLInverseUp. The results are
+// NaN for n < 1 and for a risk outside [0,1]; the other inequalities panic.
+func (q Inequality) Evaluate(risk, kl, penalty float64, n int) (value, dRisk, dKL float64) {
+	if n < 1 || !(0 <= risk && risk <= 1) {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	eps := (kl + penalty) / float64(n)
+	switch q {
+	case KLBound, MaurerBound:
+		value, _, dRisk, dKL = KLInverseGrad(risk, eps)
+		if risk == 0 {
+			dRisk = 0
+		}
+		return value, dRisk, dKL / float64(n)
+	case PinskerBound:
+		root := math.Sqrt(max(eps, 0) / 2)
+		return risk + root, 1, 1 / (4 * float64(n) * root)
+	}
+	panic(fmt.Sprintf("pacbayes: the bound %q isn't trained by", q))
+}
+
+// anyQ bounds the Gibbs risk of a Q learnt on the n rows, where eps = (KL + penalty)/n holds
+// the inequality's constant. low is lowRisk, for split-kl alone, whose two parts share δ.
+func (q Inequality) anyQ(risk, low, eps float64, n int) float64 {
+	switch q {
+	case PinskerBound:
+		return math.Min(1, risk+math.Sqrt(eps/2)+rounding)
+	case SplitBound:
+		high := math.Max(0, (risk-splitAt*low)/(1-splitAt))
+		return splitKL(low, high, eps+math.Ln2/float64(n))
+	}
+	return math.Min(1, KLInverseUp(risk, eps)+rounding)
+}
+
+// fixed bounds the mean of the losses in [0,1] that a predictor, fixed before, has on the units of s; losses
+// are those of the units at hand.
+func (q Inequality) fixed(s Sample, losses []float64, zeroOne bool, delta float64) (float64, error) {
+	n := s.units()
+	mean, err := s.meanOf(losses)
+	if err != nil {
+		return math.NaN(), err
+	}
+	risk := math.Min(mean, 1)
+	var b float64
+	switch {
+	case zeroOne || q == KLBound || q == MaurerBound:
+		b = HoldOutBound(zeroOne, risk, n, delta)
+	case q == SplitBound:
+		b, err = s.splitBound(losses, delta)
+	case q == BettingBound:
+		b, err = s.bettingBound(losses, delta)
+	default:
+		b = risk + math.Sqrt(-math.Log(delta)/(2*float64(n)))
+	}
+	return math.Min(1, b+rounding), err
+}

@@ -1,0 +1,70 @@
+package pacbayes
+
+import "math"
+
+// Sample is predictions at N rows, with their targets. Units are those of Expected; Scale may
+// be nil for losses that do not use it.
+type Sample struct {
+	Y, Mean, Variance, Scale []float64
+
+	// Group holds, where rows depend on one another within groups, the number of each row's
+	// group, of which there are Groups. What is drawn independently is then a group, whose loss, the mean
+	// of its rows', takes the place of a row's, and N is the number of groups. nil: each row is drawn.
+	Group  []int
+	Groups int
+
+	// Where the rows above are a part of them, Rows is their number, and Sum adds sums over parts
+	// up. It isn't for groups.
+	Rows int
+	Sum  func(v ...[]float64) error
+}
+
+// mean is the mean over N units of something whose sum over those at hand is given.
+func (s Sample) mean(sum float64) (float64, error) {
+	if s.Sum == nil {
+		return sum / float64(s.units()), nil
+	}
+	v := []float64{sum}
+	err := s.Sum(v)
+	return v[0] / float64(s.Rows), err
+}
+
+// units is N: the number of rows, or of groups.
+func (s Sample) units() int {
+	switch {
+	case s.Group != nil:
+		return s.Groups
+	case s.Sum == nil:
+		return len(s.Y)
+	}
+	return s.Rows
+}
+
+// perUnit turns losses of rows into those of what is drawn: the means of groups, each in [0,1] again.
+func (s Sample) perUnit(losses []float64) []float64 {
+	if s.Group == nil {
+		return losses
+	}
+	totals, sizes := make([]sum, s.Groups), make([]float64, s.Groups)
+	for i, g := range s.Group {
+		totals[g].add(losses[i])
+		sizes[g]++
+	}
+	means := make([]float64, s.Groups)
+	for g := range means {
+		means[g] = math.Min(totals[g].value()/sizes[g], 1)
+	}
+	return means
+}
+
+// meanOf is the mean over N units of losses, given those of the units at hand.
+func (s Sample) meanOf(losses []float64) (float64, error) {
+	var total sum
+	for _, x := range losses {
+		total.add(x)
+	}
+	return s.mean(total.value())
+}
+
+// zeroOne says whether the loss of a unit is 0 or 1: the exact binomial bound is for these.
+func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }

@@ -1,0 +1,67 @@
+package pacbayes
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	chunkRows    = 1024 // about 0.1 ms of work, far more than handing it out costs
+	parallelRows = 4096 // from here on goroutines pay for themselves
+)
+
+// sumChunks adds rows(lo, hi), a few sums, over chunks of chunkRows of the n rows. Chunks are
+// computed by as many goroutines as there are processors, and added in order.
+func sumChunks(n int, rows func(lo, hi int) sums) (total sums) {
+	chunks := (n + chunkRows - 1) / chunkRows
+	chunk := func(c int) sums { return rows(c*chunkRows, min((c+1)*chunkRows, n)) }
+	if n < parallelRows {
+		for c := range chunks {
+			total.join(chunk(c))
+		}
+		return total
+	}
+	parts := make([]sums, chunks)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), chunks) {
+		wg.Go(func() {
+			for c := int(next.Add(1)) - 1; c < chunks; c = int(next.Add(1)) - 1 {
+				parts[c] = chunk(c)
+			}
+		})
+	}
+	wg.Wait()
+	for _, part := range parts {
+		total.join(part)
+	}
+	return total
+}
+
+// sums are two sums over the same rows: of a value and of a derivative.
+type sums [2]sum
+
+func (t *sums) join(u sums) {
+	for i := range t {
+		t[i].join(u[i])
+	}
+}
+
+// sum is Neumaier's compensated sum: s + c has the error of one rounding.
+type sum struct{ s, c float64 }
+
+func (t *sum) add(x float64) {
+	s := t.s + x
+	if math.Abs(t.s) >= math.Abs(x) {
+		t.c += (t.s - s) + x
+	} else {
+		t.c += (x - s) + t.s
+	}
+	t.s = s
+}
+
+func (t *sum) join(u sum) { t.add(u.s); t.c += u.c }
+
+func (t *sum) value() float64 { return t.s + t.c }

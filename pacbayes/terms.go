@@ -1,0 +1,227 @@
+package pacbayes
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// MinRows is the smallest number of certified rows for which a certificate is issued.
+const MinRows = 20
+
+// Terms are what was fixed before the certified rows were seen, and what the choices
+// made on them cost. With a loss in scaled units they determine a Certificate.
+type Terms struct {
+	Loss       Loss    `json:"loss"`        // half-widths in the units of y as certified
+	EpsilonRaw float64 `json:"epsilon_raw"` // Loss.Below in the target's own units
+	Delta      float64 `json:"delta"`       // the bound fails with at most this probability
+	Grid       Grid    `json:"grid"`
+	Params     int     `json:"params"`            // T: parameters of the prior that lie on the grid
+	Choices    int     `json:"choices"`           // kernel families chosen among on the certified rows, at least 1
+	PriorRows  int     `json:"prior_rows"`        // rows set aside for the scaling, and for the prior where it is informed
+	Scaling    string  `json:"scaling"`           // prior-rows, declared or all-rows
+	Encoded    bool    `json:"encoded,omitempty"` // categories, or means in the place of missing values, were learnt on the prior rows
+
+	// A mixed p_θ: it gives equal shares to grids of 0, 1, … digits, and to so many structures of
+	// the lengthscales. With Tied > 0 these take Tied different values, which Params counts,
+	// assigned to Lengthscales of them in one of Tied^Lengthscales ways. 0: neither.
+	Resolutions  int `json:"resolutions,omitempty"`
+	Structures   int `json:"structures,omitempty"`
+	Lengthscales int `json:"lengthscales,omitempty"`
+	Tied         int `json:"tied,omitempty"`
+
+	Informed   bool       `json:"informed,omitempty"` // P was learnt on the prior rows: none of its parameters lies on the grid
+	Fixed      bool       `json:"fixed,omitempty"`    // Q is P itself, so that nothing was learnt on the certified rows
+	Inequality Inequality `json:"family,omitempty"`   // "": kl
+	Route      Route      `json:"route,omitempty"`    // to the bound on the mean; "": twice
+
+	// Promise is the share of predictions for which the smallest half-width is looked for
+	// that is guaranteed; 0: none.
+	Promise float64 `json:"promise,omitempty"`
+
+	// Group is the column by which rows are grouped: a group is what is drawn and counted.
+	Group string `json:"group,omitempty"`
+	// Backtest says that the certified rows are the last of the table: not drawn at random.
+	Backtest bool `json:"backtest,omitempty"`
+
+	// Of a computation, not of the model: how many of the rows the model was made from equal
+	// another one, and whether ε is another than the declared one.
+	Repeats      int  `json:"-"`
+	Positional   bool `json:"-"` // roles were dealt by where rows stood in the file
+	OtherEpsilon bool `json:"-"`
+}
+
+// Route names the way to the bound on the mean. It is declared beforehand.
+type Route string
+
+const (
+	// Twice bounds the mean's risk by twice the bound on a random draw: the losses are
+	// quasi-convex, and Q is symmetric about its mean. It holds however Q was learnt.
+	Twice Route = "twice"
+	// Direct bounds the mean by its own losses on the certified rows: a plain hold-out bound,
+	// for a mean that was fixed before these rows were seen. All of δ goes to it.
+	Direct Route = "direct"
+	// Both gives half of δ to either, and takes the lower.
+	Both Route = "both"
+)
+
+// ErrTooFewRows says why no certificate was issued.
+var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows", MinRows)
+
+// tooFew is ErrTooFewRows, or the same of groups.
+func (t Terms) tooFew() error {
+	if t.Group != "" {
+		return fmt.Errorf("%w: a group is one draw, and there are fewer than %d certified groups", ErrTooFewRows, MinRows)
+	}
+	return ErrTooFewRows
+}
+
+// Extended says whether the terms hold more than a prior on one grid and a bound by kl.
+func (t Terms) Extended() bool {
+	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Inequality != "" || t.Route != "" || t.Promise > 0
+}
+
+// statements is the number of equal parts of δ: one each for the declared ε and the promise,
+// and of that one each for a random draw and for the mean.
+func (t Terms) statements() float64 {
+	parts := 1.
+	if t.Promise > 0 {
+		parts = 2
+	}
+	if t.Route == Both {
+		parts *= 2
+	}
+	return parts
+}
+
+func (t Terms) inequality() Inequality {
+	if t.Inequality == "" {
+		return KLBound
+	}
+	return t.Inequality
+}
+
+func (t Terms) gridPenalty() float64 {
+	if t.Params == 0 {
+		return 0
+	}
+	penalty := t.Grid.LogInverseP(t.Params)
+	if t.Resolutions > 1 {
+		penalty += math.Log(float64(t.Resolutions))
+	}
+	if t.Structures > 1 {
+		penalty += math.Log(float64(t.Structures))
+	}
+	if t.Tied > 1 {
+		penalty += float64(t.Lengthscales) * math.Log(float64(t.Tied))
+	}
+	return penalty
+}
+
+func (t Terms) choicesPenalty() float64 { return math.Log(float64(t.Choices) * t.statements()) }
+
+// Penalty is what a bound on n rows pays besides KL, in nats: ln(1/p_θ), ln of the choices
+// and statements, and ln of the inequality's constant over δ.
+func (t Terms) Penalty(n int) float64 {
+	return t.inequality().penalty(t.gridPenalty()+t.choicesPenalty(), n, t.Delta)
+}
+
+// Check reports terms that no certificate can have.
+func (t Terms) Check() error {
+	if err := t.Loss.Validate(); err != nil {
+		return err
+	}
+	if !(t.Delta > 0 && t.Delta < 1) {
+		return fmt.Errorf("delta %v: want a probability between 0 and 1, such as 0.01", t.Delta)
+	}
+	if t.Params > 0 {
+		if err := t.Grid.Validate(); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains([]string{"prior-rows", "declared", "all-rows"}, t.Scaling) {
+		return fmt.Errorf("unknown scaling %q: want prior-rows, declared or all-rows", t.Scaling)
+	}
+	if t.Choices < 1 {
+		return fmt.Errorf("%d choices: want at least 1", t.Choices)
+	}
+	return t.CheckRoute()
+}
+
+// CheckRoute reports an inequality, a route and a promise that don't go together or with how Q came
+// about.
+func (t Terms) CheckRoute() error {
+	if t.Route != "" && t.Route != Twice && !t.Fixed {
+		return fmt.Errorf("mean-bound %s: the mean has a bound of its own only where nothing was learnt on the certified rows: it needs an informed prior that is the posterior itself", t.Route)
+	}
+	if t.Route != "" && t.Route != Twice && t.Route != Direct && t.Route != Both {
+		return fmt.Errorf("mean-bound %q: want %s, %s or %s", t.Route, Twice, Direct, Both)
+	}
+	if t.Fixed && !t.Informed {
+		return errors.New("a posterior that is the prior itself needs an informed prior")
+	}
+	if !(t.Promise >= 0 && t.Promise < 1) {
+		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
+	}
+	return t.inequality().Check(t.Loss, !t.Fixed)
+}
+
+// Conditions are what the guarantee of a certificate with these terms rests on.
+func (t Terms) Conditions() (c []string) {
+	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
+	if t.OtherEpsilon {
+		c = append(c, "NOT MET: ε isn't the one declared when the model was fitted.")
+	} else if t.Loss.Kind != ClippedAbsolute {
+		declared += ", its ε"
+	}
+	if t.Promise > 0 {
+		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went)", t.Promise)
+	}
+	if t.Resolutions > 1 {
+		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (of which that with %d was chosen afterwards, and paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)
+	}
+	fixed := fmt.Sprintf("%s, δ = %g, the kernel family and %s were declared before the certified rows were seen; "+
+		"running again with other seeds or settings and keeping the best isn't covered.", declared, t.Delta, grid)
+	if t.Informed {
+		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was learnt on %d prior rows alone; "+
+			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta, t.PriorRows)
+	}
+	source := "The certified rows are independent draws from one source, and the bound is about further rows from that source. " +
+		"For rows ordered in time it covers other moments of the same period, not the future."
+	switch {
+	case t.Backtest:
+		source = "NOT MET: the certified rows are the last of the table, so that they may be of another time than further rows; as a backtest the number says how the model did on them."
+	case t.Group != "":
+		source = fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; rows within a group may depend on one another. "+
+			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.", t.Group)
+	}
+	c = append(c, source, fixed)
+	if t.Positional {
+		c = append(c, "The order of the rows in the file has nothing to do with what they hold: their roles were dealt by it, as in models of before version 5. A new fit doesn't need this.")
+	}
+	switch {
+	case t.Repeats > 0 && t.Group != "":
+		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal one of another group: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
+	case t.Repeats > 0:
+		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal another one: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
+	}
+	switch t.Scaling {
+	case "prior-rows":
+		c = append(c, fmt.Sprintf("Scaling constants come from %d prior rows, which the bound doesn't count.", t.PriorRows))
+	case "declared":
+		c = append(c, "Scaling constants were declared beforehand, not taken from the certified rows.")
+	default:
+		c = append(c, "NOT MET: scaling constants were taken from all rows, the certified ones included, so the theorem doesn't cover this number.")
+	}
+	if t.Encoded {
+		c = append(c, "Categories of inputs, and what stands in the place of their missing values, come from the prior rows too.")
+	}
+	switch t.Route {
+	case Direct:
+		return append(c, "The bound is a plain hold-out bound on the mean prediction, which was fixed before the certified rows were seen.")
+	case Both:
+		return append(c, "Half of δ went to the bound on the loss of a random draw f ~ Q, half to the hold-out bound on that of the mean prediction.")
+	}
+	return append(c, "The bound holds for the loss of a random draw f ~ Q; that of the mean prediction is at most twice as large.")
+}
