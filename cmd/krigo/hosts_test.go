@@ -122,7 +122,9 @@ func TestMPIHosts(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(folder, "cut.krigo")); err == nil {
 		t.Fatal("the fit was done before the host was cut off")
 	}
-	if err == nil || took > 30*time.Second || !strings.Contains(errs.String(), "10.99.0.2") && !strings.Contains(errs.String(), "krigo-b") {
+	// Which of its messages mpirun ends with depends on what it notices first: the host, or its daemon there.
+	named := slices.ContainsFunc([]string{"10.99.0.2", "krigo-b", "one or more daemons"}, func(s string) bool { return strings.Contains(errs.String(), s) })
+	if err == nil || took > 30*time.Second || !named {
 		t.Errorf("%v after %v:\n%s", err, took, errs)
 	}
 	plug(true)
