@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/train"
 )
@@ -127,7 +128,7 @@ func (p *prepared) digits(o Options, f family, choices int, x []float64) (digits
 		o.Grid.Digits = d
 		at := slices.Clone(x)
 		o.Grid.RoundAll(at[:f.gridParams()], at[:f.gridParams()])
-		if v, err := p.newProblem(o, f, choices).Evaluate(at, nil); err == nil && v < lowest {
+		if v, err := p.problem(o, f, choices).Evaluate(at, nil); err == nil && v < lowest {
 			digits, lowest = d, v
 		}
 	}
@@ -157,14 +158,15 @@ func (p *prepared) likeliest(o Options, f family, choices int, ties []int, x []f
 func (p *prepared) goOn(ctx context.Context, o Options, f family, number, choices int, x []float64, ties *ties, c *checkpoints) (run, error) {
 	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, o.tied, o.Grid, p.held)
 	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, o.Grid), Start: 1, Starts: 1}
-	var objective train.Objective = p.newProblem(o, f, choices)
-	box := p.box(o, f, x)
+	problem := p.problem(o, f, choices)
+	var objective train.Objective = problem
+	box := problem.Box(x)
 	if ties != nil {
 		ties.objective = objective
 		objective = ties
 		box.Lower, box.Upper, x = ties.reduce(box.Lower), ties.reduce(box.Upper), ties.reduce(x)
 	}
-	r, err := c.minimize(ctx, o.Optimizer, key, event, objective, box, x, o.evaluations())
+	r, err := method.Descent{MMA: o.Optimizer == "mma", Evaluations: o.evaluations()}.Minimize(ctx, c.run(key, event), objective, box, x)
 	if ctx.Err() != nil {
 		return run{}, ctx.Err()
 	}

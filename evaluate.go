@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/krigo-gp/krigo/method"
 	"math"
 	"slices"
 
@@ -58,11 +59,11 @@ func (p *prepared) evidenceBounds(o Options, f family, x []float64) (*EvidenceBo
 		return &v
 	}
 	if o.Objective == "renyi" && !o.estimatesRenyi() {
-		s, err := p.renyi(o, f).Sandwich(x)
+		s, err := p.problem(o, f, 1).Objective().(*objective.RenyiProblem).Sandwich(x)
 		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
 			number(s.Jensen), number(s.Variational)}, err
 	}
-	lower, upper, err := p.sparse(f).Bounds(x)
+	lower, upper, err := p.task(o, f, 1).Sparse().Bounds(x)
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
 }
 
@@ -84,7 +85,7 @@ func BoundEvidence(m *Model, d *dataset.Data) (*EvidenceBounds, error) {
 		return nil, err
 	}
 	rows := d.ScaledOf(roles, role, m.Scaling)
-	p := &objective.SparseProblem{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Keep: keepBytes, Ranks: d.Ranks()}
+	p := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Ranks: d.Ranks()}.Sparse()
 	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)})
 	for i := range q.Support.Rows {
 		x = append(x, q.Support.Row(i)...)
@@ -158,7 +159,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		return nil, err
 	}
 	p.ctx = context.Background()
-	problem := p.newProblem(o, f, 1)
+	problem := p.problem(o, f, 1).Objective()
 	free, _ := problem.(*objective.FreeFormProblem)
 	at := x // of the problem
 	if free != nil {

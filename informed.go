@@ -176,7 +176,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 	own.Bound, own.MeanBound, own.Promise = pacbayes.KLBound, pacbayes.Twice, 0
 	own.LearnAlpha = o.LearnAlpha && o.pac()
 	families := first.families(own)
-	if own, err = first.method(own, families[0]); err != nil {
+	if own, err = first.decide(own, families[0]); err != nil {
 		return nil, nil, err
 	}
 	best, runs, err := first.optimum(ctx, &own, families, c)
@@ -214,7 +214,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*Model, []run, e
 	learn.Init, learn.PosteriorLearnt = nil, true
 	learn.Inducing = cmp.Or(o.Inducing, first.inducing)
 	learn.Full = learn.Inducing == 0 && !o.PosteriorFree
-	if learn, err = p.method(learn, tempered[0]); err != nil {
+	if learn, err = p.decide(learn, tempered[0]); err != nil {
 		return nil, nil, err
 	}
 	learnt, more, err := p.train(ctx, learn, tempered, c)

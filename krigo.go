@@ -12,16 +12,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
-	"github.com/krigo-gp/krigo/train"
 )
 
 // Model is a trained Gaussian process; see package model.
@@ -51,19 +50,12 @@ type Event struct {
 // Checkpoint is a fit in the middle: the state of the run from every starting point.
 // A fit resumes only with the same data and options.
 type Checkpoint struct {
-	Version     int                     `json:"version"`
-	Fingerprint string                  `json:"fingerprint"` // of all rows and all options
-	Runs        map[string]*train.State `json:"runs"`
+	Version     int                      `json:"version"`
+	Fingerprint string                   `json:"fingerprint"` // of all rows and all options
+	Runs        map[string]*method.State `json:"runs"`
 
 	// Curves are how the runs went so far.
 	Curves map[string]*model.Curve `json:"curves,omitempty"`
-
-	// Anchors are the points at which runs by conjugate gradients took their probes.
-	Anchors map[string][]float64 `json:"anchors,omitempty"`
-
-	// Batches are the states of runs on batches of rows, MMA those of moving asymptotes.
-	Batches map[string]*train.AdamState `json:"batches,omitempty"`
-	MMA     map[string]*train.MMAState  `json:"mma,omitempty"`
 }
 
 // ErrOtherCheckpoint is Fit's where Options.Resume isn't of this fit.
@@ -78,9 +70,6 @@ const (
 	defaultInducing = 500
 	maxAuto         = 2000 // inducing inputs that auto may choose
 )
-
-// The box of ln σ_n², which isn't on the grid: it shapes Q alone.
-var minLogNoise, maxLogNoise = math.Log(model.LeastNoise), math.Log(model.MostNoise)
 
 // Fit trains a model on a table: it deals the rows their roles, scales, minimises the
 // objective from several starting points, rounds the prior's parameters to the grid,
@@ -131,7 +120,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 // fitGrid trains with a prior whose parameters lie on the grid.
 func (p *prepared) fitGrid(ctx context.Context, o Options) (*Model, []run, error) {
 	families := p.families(o)
-	o, err := p.method(o, families[0])
+	o, err := p.decide(o, families[0])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,8 +162,8 @@ func (p *prepared) optimum(ctx context.Context, o *Options, families []family, c
 	return best, []run{best}, err
 }
 
-// method decides how to train: full or sparse, from where, and how often.
-func (p *prepared) method(o Options, f family) (Options, error) {
+// decide decides how to train: full or sparse, from where, and how often.
+func (p *prepared) decide(o Options, f family) (Options, error) {
 	if o.Optimizer == "" {
 		o.Optimizer = "lbfgs"
 		if p.n > defaultFull {
@@ -217,8 +206,8 @@ func (p *prepared) conclude(ctx context.Context, o Options, families []family, b
 // noteTraining notes what a person should know of how the best run went.
 func (p *prepared) noteTraining(o Options, f family, best run, choices int) {
 	x := best.result.X
-	names := p.newProblem(o, f, choices).Names()
-	box := p.box(o, f, x)
+	problem := p.problem(o, f, choices)
+	names, box := problem.Names(), problem.Box(x)
 	for _, i := range best.result.AtBound {
 		if p.held && i < f.gridParams() {
 			continue
@@ -228,7 +217,7 @@ func (p *prepared) noteTraining(o Options, f family, best run, choices int) {
 		}
 		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
 	}
-	if o.onBatches() && !o.freeForm() && p.n > maxEvaluated {
+	if o.onBatches() && !o.freeForm() && p.n > method.MaxEvaluated {
 		p.notices = append(p.notices, "objective_value is the mean over the batches of the last epoch, an estimate")
 	}
 	if r := best.result; r.Rejected > 0 {
@@ -241,7 +230,7 @@ func (p *prepared) finish(o Options, f family, best run, choices int) (*Model, e
 	p.noteTraining(o, f, best, choices)
 	x := slices.Clone(best.result.X)
 	g := f.gridParams()
-	names := p.newProblem(o, f, choices).Names()
+	names := p.problem(o, f, choices).Names()
 	for _, i := range o.Grid.RoundAll(x[:g], x[:g]) {
 		p.notices = append(p.notices, names[i]+" lay outside the grid and was moved to its end")
 	}
@@ -288,30 +277,9 @@ func (p *prepared) score(m *Model) (err error) {
 
 // posterior returns Q at [θ, β, ln σ_n², Z].
 func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Posterior, error) {
-	if o.freeForm() {
-		return p.freePosterior(o, f, x)
-	}
-	if o.Objective == "renyi" {
-		return p.renyiPosterior(o, f, x)
-	}
-	if p.inducing == 0 {
-		return p.exactPosterior(f, x)
-	}
-	sparse := p.sparse(f)
-	q, err := sparse.Posterior(x, p.posteriorAlpha(o, x))
-	return p.noteJitter(q, sparse.Jitter, err)
-}
-
-// exactPosterior returns the full GP's Q at [θ, β, ln σ_n², …], as its solver has it.
-func (p *prepared) exactPosterior(f family, x []float64) (*posterior.Posterior, error) {
-	nk, g := len(f.kernel.Params()), f.gridParams()
-	switch p.solver {
-	case posterior.ByCG:
-		return p.iterativePosterior(f, x)
-	case posterior.ByNearest:
-		return posterior.NewNearest(f.kernel, x[:nk], f.mean, x[nk:g], p.all.X, p.all.Y, math.Exp(x[g]), nearestRows), nil
-	}
-	return posterior.NewExact(f.kernel, x[:nk], f.mean, x[nk:g], p.all.X, p.all.Y, math.Exp(x[g]))
+	q, notes, err := p.problem(o, f, 1).Posterior(x)
+	p.notices = append(p.notices, notes...)
+	return q, err
 }
 
 // model makes a certified model from parameters on the grid.

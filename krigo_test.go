@@ -722,12 +722,12 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	// A damaged run is refused, not left out: the result would differ in silence.
 	for name, damage := range map[string]func(c *krigo.Checkpoint){
-		"parameters missing": func(c *krigo.Checkpoint) { c.Runs["se/2"].X = c.Runs["se/2"].X[1:] },
-		"a history cut":      func(c *krigo.Checkpoint) { c.Runs["se/2"].S = nil },
-		"out of the box":     func(c *krigo.Checkpoint) { c.Runs["se/2"].X[0] = 100 },
+		"parameters missing": func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.X = c.Runs["se/2"].Descent.X[1:] },
+		"a history cut":      func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.S = nil },
+		"out of the box":     func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.X[0] = 100 },
 	} {
 		o.Resume = checkpoint()
-		if o.Resume.Runs["se/2"] == nil || len(o.Resume.Runs["se/2"].S) == 0 {
+		if o.Resume.Runs["se/2"] == nil || len(o.Resume.Runs["se/2"].Descent.S) == 0 {
 			t.Fatal("no such run")
 		}
 		damage(o.Resume)

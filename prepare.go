@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -234,8 +235,8 @@ func (p *prepared) setMethod(o Options) error {
 	if p.data.Ranks().Size() > 1 && p.inducing == 0 && p.solver == posterior.ByCholesky && o.pac() {
 		return usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
 	}
-	if o.Objective == "renyi" && n > maxRenyi && (o.evaluating && !o.estimatesRenyi() || o.Optimizer != "" && !o.onBatches()) {
-		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", p.data.Source, n, maxRenyi)
+	if o.Objective == "renyi" && n > method.MaxRenyi && (o.evaluating && !o.estimatesRenyi() || o.Optimizer != "" && !o.onBatches()) {
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", p.data.Source, n, method.MaxRenyi)
 	}
 	if p.inducing == 0 || o.estimatesRenyi() {
 		var err error
@@ -253,15 +254,6 @@ func (p *prepared) setMethod(o Options) error {
 		p.alpha = *o.Alpha
 	}
 	return nil
-}
-
-// posteriorAlpha is the α of the posterior that predicts and is certified, with the
-// parameters x.
-func (p *prepared) posteriorAlpha(o Options, x []float64) float64 {
-	if o.PosteriorFITC {
-		return 1
-	}
-	return p.alphaAt(o, x)
 }
 
 // alphaAt is the α of the parameters x of a collapsed objective.

@@ -336,7 +336,7 @@ func TestRanksResume(t *testing.T) {
 		var raw []byte
 		o.Target, o.Objective, o.Inducing, o.ARD, o.Epochs = "y", "kl-pac", 6, "off", 40
 		o.Save = func(c *krigo.Checkpoint) (err error) {
-			if raw == nil || c.Runs["se/1"].Iterations <= 5 {
+			if raw == nil || c.Runs["se/1"].Descent.Iterations <= 5 {
 				raw, err = json.Marshal(c)
 			}
 			return err

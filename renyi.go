@@ -10,135 +10,10 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/objective"
-	"github.com/krigo-gp/krigo/posterior"
-	"github.com/krigo-gp/krigo/train"
 )
-
-// How the Rényi GP is trained. A run begins at α = 0.99, as in "Optimize to Generalize in
-// Gaussian Processes", Algorithm 1; on batches α falls at every step. With all rows in every
-// step it falls in stages, each from where the last ended: a dozen of them follow a path that
-// steps of α of 0.09 don't leave, and only the last needs to converge.
-const (
-	annealStart      = 0.99
-	annealEnd        = 0.01 // of the geometric schedule, before 0
-	annealStages     = 12
-	stageEvaluations = 30
-
-	defaultRenyiBatch = 1024 // the paper's, Sect. 8.2
-	defaultSGDRate    = 0.1  // of the mean per row, whose gradient is of order one
-
-	// An α-ELBO on all rows needs four N×N matrices.
-	maxRenyi = 10000
-	// Up to this many rows a value on all of them costs no more than some steps.
-	maxEvaluated = 5000
-)
-
-// anneals lists the schedules of α by name.
-var anneals = map[string]func(share float64) float64{
-	"linear": func(share float64) float64 { return annealStart * (1 - share) },
-	"cosine": func(share float64) float64 { return annealStart * (1 + math.Cos(math.Pi*share)) / 2 },
-	"geometric": func(share float64) float64 {
-		if share == 1 {
-			return 0
-		}
-		return annealStart * math.Pow(annealEnd/annealStart, share)
-	},
-}
-
-// anneal returns the schedule of α, nil where it is fixed.
-func (o Options) anneal() func(share float64) float64 {
-	if o.Objective != "renyi" || o.Alpha != nil {
-		return nil
-	}
-	return anneals[o.Anneal]
-}
 
 // onBatches says whether training takes a batch of rows in a step.
 func (o Options) onBatches() bool { return o.Optimizer == "adam" || o.Optimizer == "sgd" }
-
-// renyi returns the Rényi GP's problem over the certified rows; for the objective evidence that
-// of α = 0.
-func (p *prepared) renyi(o Options, f family) *objective.RenyiProblem {
-	r := &objective.RenyiProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Schedule: o.anneal(), Ranks: p.data.Ranks()}
-	if o.Objective == "renyi" {
-		r.Alpha = p.alpha
-	}
-	return r
-}
-
-// minimizeRenyi trains from x0 = [θ, β, ln σ_n², Z].
-func (p *prepared) minimizeRenyi(ctx context.Context, o Options, problem *objective.RenyiProblem, c *checkpoints, key string, event Event, box train.Bounds, x0 []float64) (*train.Result, error) {
-	if !o.onBatches() {
-		return p.minimizeStages(ctx, o, problem, c, key, event, box, x0)
-	}
-	s, err := c.adam(ctx, key, event, problem, p.adam(o), box, x0)
-	if err != nil {
-		return nil, err
-	}
-	problem.SetProgress(1)
-	evaluate := func(x []float64) (float64, error) { return problem.Evaluate(x, nil) }
-	ends := [][]float64{s.X, s.Previous, x0}
-	if p.n > maxEvaluated {
-		evaluate, ends = func([]float64) (float64, error) { return s.Mean, nil }, ends[:1]
-	}
-	return lowest(s, box, ends, evaluate)
-}
-
-// minimizeStages trains with all rows in every step, α falling from stage to stage.
-func (p *prepared) minimizeStages(ctx context.Context, o Options, problem *objective.RenyiProblem, c *checkpoints, key string, event Event, box train.Bounds, x0 []float64) (*train.Result, error) {
-	stages := 1
-	if problem.Schedule != nil {
-		stages = annealStages
-	}
-	var sum train.Result
-	for k := range stages {
-		limit := stageEvaluations
-		stage := fmt.Sprintf("%s/%d", key, k+1)
-		event := event
-		event.Iteration = sum.Iterations
-		if k == stages-1 {
-			problem.SetProgress(1)
-			limit = 0
-		} else {
-			problem.SetProgress(float64(k) / float64(stages-1))
-		}
-		if o.Epochs > 0 {
-			limit = max(o.Epochs/stages, 1)
-		}
-		r, err := c.minimize(ctx, o.Optimizer, stage, event, problem, box, x0, limit)
-		if err != nil {
-			return nil, err
-		}
-		r.Iterations += sum.Iterations
-		r.Evaluations += sum.Evaluations
-		r.Rejected += sum.Rejected
-		sum, x0 = *r, r.X
-	}
-	return &sum, nil
-}
-
-// renyiPosterior returns Q at x: the exact posterior where α ended at 0, p(f|U) with the optimal
-// q*(U) where it didn't, and where that needs matrices that don't fit, the posterior of
-// variational inference at the same parameters.
-func (p *prepared) renyiPosterior(o Options, f family, x []float64) (q *posterior.Posterior, err error) {
-	problem, n := p.renyi(o, f), p.n
-	problem.SetProgress(1)
-	switch {
-	case problem.Alpha == 0:
-		if p.all, err = gather(p.rows); err != nil {
-			return nil, err
-		}
-		return p.exactPosterior(f, x)
-	case n > maxRenyi:
-		sparse := p.sparse(f)
-		q, err = sparse.Posterior(x, 0)
-		p.notices = append(p.notices, fmt.Sprintf("%d rows are more than the posterior of α = %g takes (%d): the model predicts by the sparse posterior of vfe at the trained parameters and inducing inputs", n, problem.Alpha, maxRenyi))
-		return p.noteJitter(q, sparse.Jitter, err)
-	}
-	q, err = problem.Posterior(x)
-	return p.noteJitter(q, problem.Jitter, err)
-}
 
 // What --inducing theory asks of Theorem 2: D ≤ 1 nat with probability 0.9 at α = 1, where the bound
 // is largest, for the kernel that training starts from.
@@ -224,14 +99,13 @@ func (p *prepared) crossValidate(ctx context.Context, o Options, f family, c *ch
 			left := order[fold*n/folds : (fold+1)*n/folds]
 			part.rows, part.y = p.choose(rows)
 			part.n = len(rows)
-			problem := part.renyi(o, f)
-			x0 := part.starts(o, f, nil)[0]
+			problem := part.problem(o, f, 1)
 			event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1, Starts: 1}
-			r, err := part.minimizeRenyi(ctx, o, problem, c, fmt.Sprintf("cv/%g/%d", alpha, fold+1), event, part.box(o, f, x0), x0)
+			r, err := problem.Minimize(ctx, c.run(fmt.Sprintf("cv/%g/%d", alpha, fold+1), event), part.starts(o, f, nil)[0])
 			if err != nil {
 				return 0, err
 			}
-			q, err := part.renyiPosterior(o, f, r.X)
+			q, _, err := problem.Posterior(r.X)
 			if err != nil {
 				return 0, err
 			}

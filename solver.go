@@ -2,10 +2,9 @@ package krigo
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"slices"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/iterative"
@@ -20,10 +19,6 @@ const (
 	// 50,000 rows takes two cores a second, and the 2,000 that a solve may take half an hour. The
 	// largest solve that was measured had 32,000 rows (docs/performance.md).
 	maxIterative = 50000
-
-	// nearestRows are what a variance stands on where all rows are too many to factor, and a
-	// whole prediction where they are too many to solve. One takes about 10 ms of a core.
-	nearestRows = 1024
 
 	// excessRows are compared to say how good the variances of a cg model are: with 16
 	// columns a product costs little more than with one.
@@ -68,7 +63,7 @@ func (p *prepared) chooseSolver(o Options) error {
 	case p.solver == posterior.ByCG:
 		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates from %d random probes", objective.DefaultProbes))
 	case p.solver == posterior.ByNearest:
-		p.notices = append(p.notices, fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", min(nearestRows, n), n))
+		p.notices = append(p.notices, fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", min(method.NearestRows, n), n))
 	}
 	return nil
 }
@@ -78,14 +73,8 @@ func (p *prepared) trainsByCG(o Options) bool {
 	return p.solver == posterior.ByCG && o.Objective == "evidence" && !o.onBatches()
 }
 
-// iterativePosterior returns Q by conjugate gradients, and says how good its variances are.
-func (p *prepared) iterativePosterior(f family, x []float64) (*posterior.Posterior, error) {
-	nk, g := len(f.kernel.Params()), f.gridParams()
-	o := posterior.Iterative{Progress: p.progress, Ranks: p.data.Ranks()}
-	q, err := posterior.NewIterative(p.ctx, f.kernel, x[:nk], f.mean, x[nk:g], p.all.X, p.all.Y, math.Exp(x[g]), nearestRows, o)
-	if err != nil {
-		return nil, err
-	}
+// unseen returns the inputs of some rows, and says which they are.
+func (p *prepared) unseen() (x matrix.Dense, which string, err error) {
 	// Rows it wasn't trained on, if there are any.
 	role, what := dataset.Prior, "rows set aside for the scaling"
 	if p.roles.Count(role) == 0 {
@@ -98,87 +87,16 @@ func (p *prepared) iterativePosterior(f family, x []float64) (*posterior.Posteri
 	rows = rows[:min(len(rows), excessRows)]
 	at, err := gather(p.data.Scaled(p.data.Own(rows), p.scaling))
 	if err != nil {
-		return nil, err
+		return at.X, "", err
 	}
-	xs := at.X
-	o.Tolerance = 1e-3
-	mean, largest, err := q.Excess(p.ctx, xs, o)
-	if err != nil {
-		return nil, err
-	}
-	p.notices = append(p.notices, fmt.Sprintf("variances are those given each row's %d nearest training rows, which are never too small: at %d %s they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict --exact-variance solves for each row",
-		q.Nearest, len(rows), what, mean, largest))
-	return q, nil
-}
-
-// far is how far a parameter may move before the preconditioner and the probes' covariance
-// are renewed: a factor of two in σ_n² doubles what the probes' covariance misses of the matrix.
-const far = math.Ln2
-
-// minimizeIterative minimises an evidence by conjugate gradients, each stretch of the way
-// from an anchor of its own. Between anchors it is the minimisation of a smooth function.
-func (p *prepared) minimizeIterative(ctx context.Context, o Options, f family, e *objective.IterativeEvidence, c *checkpoints, key string, event Event, x0 []float64) (*train.Result, error) {
-	c.mu.Lock()
-	from, anchor := train.Start(x0), x0
-	if s := c.states.Runs[key]; s != nil {
-		from, anchor = s.Clone(), c.states.Anchors[key]
-	}
-	c.mu.Unlock()
-	if len(anchor) != len(x0) {
-		return nil, errors.New("the checkpoint lacks the anchor of its run: it is damaged")
-	}
-	e.Context, e.Progress = ctx, p.progress
-	// The value is good to a few digits of a nat: steps that gain less are noise.
-	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3, MaxEvaluations: o.evaluations(), MaxIterations: o.evaluations()}
-	moved := errors.New("far from the anchor")
-	isFar := func(x []float64) bool {
-		for i, v := range x {
-			if math.Abs(v-anchor[i]) > far {
-				return true
-			}
-		}
-		return false
-	}
-	for {
-		renew := isFar(from.X)
-		if renew {
-			anchor = slices.Clone(from.X)
-		}
-		if err := e.Anchor(anchor); err != nil {
-			return nil, &train.StartError{Reason: err}
-		}
-		if renew {
-			// The same point on the new function: what is known of the curvature stays.
-			value, err := e.Evaluate(from.X, from.Gradient)
-			if err != nil {
-				return nil, err
-			}
-			from.Value, from.Decrease, from.Stopped = value, 1, ""
-			from.Evaluations++
-		}
-		r, err := minimizer.Minimize(ctx, e, p.box(o, f, x0), from, func(s *train.State) error {
-			event.Iteration, event.Value, event.Stopped = s.Iterations, s.Value, s.Stopped
-			from = s.Clone()
-			err := c.tell(event, func() {
-				c.states.Runs[key] = s.Clone()
-				c.states.Anchors[key] = anchor
-			})
-			if err == nil && s.Stopped == "" && isFar(s.X) {
-				return moved
-			}
-			return err
-		})
-		if !errors.Is(err, moved) {
-			return r, err
-		}
-	}
+	return at.X, what, nil
 }
 
 // reported evaluates the evidence and its standard error at x, with an anchor there.
 func (p *prepared) reported(o Options, f family, x []float64) (value float64, standardError *float64, err error) {
-	problem := p.newProblem(o, f, 1)
+	problem := p.problem(o, f, 1)
 	value, err = problem.Evaluate(x, nil)
-	if e, ok := problem.(*objective.IterativeEvidence); ok && err == nil {
+	if e, ok := problem.Objective().(*objective.IterativeEvidence); ok && err == nil {
 		standardError = &e.StandardError
 	}
 	return value, standardError, err

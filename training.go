@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/inducing"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -51,63 +52,58 @@ func (p *prepared) families(o Options) []family {
 	return fs
 }
 
-// problem is what is minimised: a full or a sparse GP with an objective.
-type problem interface {
-	train.Objective
-	Names() []string
-}
-
-// newProblem returns the training problem; choices families are chosen among.
-func (p *prepared) newProblem(o Options, f family, choices int) problem {
-	bound := pacbayes.KLBound
+// method is the way to train that the options ask for.
+func (p *prepared) method(o Options) method.Method {
+	inequality := pacbayes.KLBound
 	if o.Objective == "sqrt-pac" {
-		bound = pacbayes.PinskerBound
+		inequality = pacbayes.PinskerBound
 	}
-	penalty := p.terms(o, f, choices).Penalty(p.n)
-	if o.estimatesRenyi() {
-		return &objective.IterativeRenyi{Kernel: f.kernel, Mean: f.mean, X: p.all.X, Y: p.all.Y, M: p.inducing, Alpha: p.alpha, Seed: o.Seed, Context: p.ctx}
+	descent := method.Descent{MMA: o.Optimizer == "mma", Evaluations: o.evaluations()}
+	var batches *method.Batches
+	if o.onBatches() {
+		batches = &method.Batches{Plain: o.Optimizer == "sgd", Rows: o.Batch, Rate: o.LearningRate, Epochs: o.Epochs, Nearest: o.Batches == "nearest"}
 	}
-	if o.Objective == "renyi" || o.Objective == "evidence" && o.onBatches() {
-		return p.renyi(o, f)
-	}
-	if o.freeForm() {
-		free := p.freeForm(f)
-		if o.PosteriorFree {
-			free.Objective = &objective.FreePAC{Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
+	switch {
+	case o.estimatesRenyi():
+		return method.EstimatedRenyi{Alpha: p.alpha}
+	case o.Objective == "renyi":
+		m := method.Renyi{Descent: method.Descent{MMA: o.Optimizer == "mma", Evaluations: o.Epochs}, Batches: batches, Alpha: p.alpha}
+		if o.Alpha == nil {
+			m.Schedule = method.Anneals[o.Anneal]
 		}
-		return free
+		return m
+	case o.Objective == "evidence" && o.onBatches():
+		return method.Renyi{Batches: batches, Evidence: true}
+	case o.PosteriorFree:
+		return method.Free{Descent: descent, Batches: batches, Inequality: inequality, Noise: p.freeNoise, Alpha: p.alpha, LearnAlpha: o.LearnAlpha}
+	case o.Objective == "svgp":
+		return method.SVGP{Descent: descent, Batches: batches}
+	case o.Objective == "evidence":
+		return method.Evidence{Descent: descent, ByCG: p.trainsByCG(o)}
+	case o.Objective == "vfe":
+		return method.Collapsed{Descent: descent, Objective: objective.VFE(), FITC: o.PosteriorFITC}
+	case o.Objective == "dtc":
+		return method.Collapsed{Descent: descent, Objective: objective.DTC(), FITC: o.PosteriorFITC}
+	case o.Objective == "fitc" || o.Objective == "pep":
+		return method.Collapsed{Descent: descent, Objective: objective.PEP(p.alpha), Alpha: p.alpha, FITC: o.PosteriorFITC}
 	}
-	if p.inducing == 0 {
-		if p.trainsByCG(o) {
-			return &objective.IterativeEvidence{Kernel: f.kernel, Mean: f.mean, X: p.all.X, Y: p.all.Y, Ranks: p.data.Ranks(), Seed: o.Seed, Context: p.ctx, Progress: p.progress}
-		}
-		full := &objective.Problem{Kernel: f.kernel, Mean: f.mean, X: p.all.X, Y: p.all.Y, Objective: &objective.Evidence{}}
-		if o.Objective != "evidence" {
-			full.Objective = &objective.PAC{Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
-		}
-		return full
-	}
-	sparse := p.sparse(f)
-	switch o.Objective {
-	case "vfe":
-		sparse.Objective = objective.VFE()
-	case "dtc":
-		sparse.Objective = objective.DTC()
-	case "fitc", "pep":
-		sparse.Objective = objective.PEP(p.alpha)
-	default:
-		sparse.LearnAlpha = o.LearnAlpha
-		sparse.Objective = &objective.SparsePAC{Alpha: p.alpha, Loss: p.loss, Bound: bound, Scale: p.scale, Penalty: penalty}
-	}
-	return sparse
+	return method.PAC{Descent: descent, Inequality: inequality, Alpha: p.alpha, LearnAlpha: o.LearnAlpha, FITC: o.PosteriorFITC}
 }
 
-// keepBytes of V = L⁻¹K_ZX may stay in memory between the passes of an evaluation.
-const keepBytes = 1 << 30
+// problem binds the options' method to a family; choices families are chosen among.
+func (p *prepared) problem(o Options, f family, choices int) method.Problem {
+	return p.method(o).Bind(p.task(o, f, choices))
+}
 
-// sparse returns a sparse problem over the certified rows, its objective still open.
-func (p *prepared) sparse(f family) *objective.SparseProblem {
-	return &objective.SparseProblem{Kernel: f.kernel, Mean: f.mean, Rows: p.rows, M: p.inducing, Keep: keepBytes, Ranks: p.data.Ranks()}
+// task is what a method is bound to.
+func (p *prepared) task(o Options, f family, choices int) method.Task {
+	return method.Task{
+		Kernel: f.kernel, Mean: f.mean, Rows: p.rows, N: p.n, Ranks: p.data.Ranks(), Seed: o.Seed, M: p.inducing, All: p.all,
+		Whole: func() (objective.Memory, error) { return gather(p.rows) },
+		Loss:  p.loss, Scale: p.scale, Penalty: p.terms(o, f, choices).Penalty(p.n),
+		Limit: o.Grid.L, Held: p.held, FixInducing: o.FixInducing,
+		Solver: p.solver, Unseen: p.unseen, Context: p.ctx, Progress: p.progress,
+	}
 }
 
 // run is the training from one starting point.
@@ -149,16 +145,10 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 				if p.inducing == 0 && !o.onBatches() {
 					event.Solver = p.solver
 				}
-				problem := p.newProblem(o, f, len(families))
-				switch problem := problem.(type) {
-				case *objective.FreeFormProblem:
-					results[si], errs[si] = p.minimizeFree(ctx, o, f, problem, c, key, event, x0)
-				case *objective.IterativeEvidence:
-					results[si], errs[si] = p.minimizeIterative(ctx, o, f, problem, c, key, event, x0)
-				case *objective.RenyiProblem:
-					results[si], errs[si] = p.minimizeRenyi(ctx, o, problem, c, key, event, p.box(o, f, x0), x0)
-				default:
-					results[si], errs[si] = c.minimize(ctx, o.Optimizer, key, event, problem, p.box(o, f, x0), x0, o.evaluations())
+				problem := p.problem(o, f, len(families))
+				x, err := problem.Start(x0)
+				if errs[si] = err; err == nil {
+					results[si], errs[si] = problem.Minimize(ctx, c.run(key, event), x)
 				}
 			})
 		}
@@ -205,7 +195,7 @@ const checkpointVersion = 2
 // checkpoints begins with the states to resume from, if there are any.
 func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 	c := &checkpoints{progress: o.Progress, save: o.Save,
-		states: &Checkpoint{Version: checkpointVersion, Fingerprint: p.print, Runs: map[string]*train.State{}, Anchors: map[string][]float64{}, Curves: map[string]*model.Curve{}, Batches: map[string]*train.AdamState{}, MMA: map[string]*train.MMAState{}}}
+		states: &Checkpoint{Version: checkpointVersion, Fingerprint: p.print, Runs: map[string]*method.State{}, Curves: map[string]*model.Curve{}}}
 	if o.Resume == nil {
 		return c, nil
 	}
@@ -216,9 +206,6 @@ func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
 	for key, curve := range o.Resume.Curves {
 		c.states.Curves[key] = curve.Clone()
 	}
-	maps.Copy(c.states.Anchors, o.Resume.Anchors)
-	maps.Copy(c.states.Batches, o.Resume.Batches)
-	maps.Copy(c.states.MMA, o.Resume.MMA)
 	return c, nil
 }
 
@@ -248,41 +235,17 @@ func (c *checkpoints) tell(event Event, record func()) error {
 	return nil
 }
 
-// minimize minimises from x0 with all rows in every step, or goes on from the run's last
-// state, in at most so many evaluations (0: its default).
-func (c *checkpoints) minimize(ctx context.Context, optimizer, key string, event Event, problem train.Objective, box train.Bounds, x0 []float64, evaluations int) (*train.Result, error) {
-	before := event.Iteration
-	if optimizer == "mma" {
-		from := resume(c, c.states.MMA, key, train.StartMMA(x0))
-		return train.MMA{MaxEvaluations: evaluations}.Minimize(ctx, problem, box, from, func(s *train.MMAState) error {
-			event.Iteration, event.Value, event.Stopped = before+s.Iterations, s.Value, s.Stopped
-			return c.tell(event, func() { c.states.MMA[key] = s.Clone() })
-		})
-	}
-	from := resume(c, c.states.Runs, key, train.Start(x0))
-	return train.LBFGS{MaxEvaluations: evaluations, MaxIterations: evaluations}.Minimize(ctx, problem, box, from, func(s *train.State) error {
-		event.Iteration, event.Value, event.Stopped = before+s.Iterations, s.Value, s.Stopped
-		return c.tell(event, func() { c.states.Runs[key] = s.Clone() })
-	})
-}
-
-// adam minimises from x0 on batches, or goes on from the run's last state.
-func (c *checkpoints) adam(ctx context.Context, key string, event Event, problem train.Stochastic, settings train.Adam, box train.Bounds, x0 []float64) (*train.AdamState, error) {
-	from := resume(c, c.states.Batches, key, train.StartAdam(x0))
-	return settings.Minimize(ctx, problem, box, from, func(s *train.AdamState) error {
-		event.Iteration, event.Value, event.Stopped = s.Steps, s.Mean, s.Stopped
-		return c.tell(event, func() { c.states.Batches[key] = s.Clone() })
-	})
-}
-
-// resume returns a run's last state, or the fresh one where there is none.
-func resume[S interface{ Clone() S }](c *checkpoints, states map[string]S, key string, fresh S) S {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s, ok := states[key]; ok {
-		return s.Clone()
-	}
-	return fresh
+// run is where the training run of a key stands, and tells of it as of the event.
+func (c *checkpoints) run(key string, event Event) method.Run {
+	return method.Run{Key: key, Load: func(key string) *method.State {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.states.Runs[key]
+	}, Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
+		event := event
+		event.Iteration, event.Value, event.Stopped = iteration, value, stopped
+		return c.tell(event, func() { c.states.Runs[key] = s })
+	}}
 }
 
 // starts returns the points [θ, β, ln σ_n², Z] to train a family from.
@@ -478,41 +441,6 @@ func expand(s, like kernel.Spec) kernel.Spec {
 		}
 	}
 	return s
-}
-
-// box bounds the parameters: the prior's by the grid, inducing inputs not at all, or to
-// where x0 has them if they are fixed.
-func (p *prepared) box(o Options, f family, x0 []float64) train.Bounds {
-	n := f.gridParams()
-	b := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x0)), Upper: slices.Repeat([]float64{math.Inf(1)}, len(x0))}
-	for i := range n {
-		b.Lower[i], b.Upper[i] = -o.Grid.L, o.Grid.L
-	}
-	if p.held {
-		copy(b.Lower[:n], x0[:n])
-		copy(b.Upper[:n], x0[:n])
-	}
-	z := n
-	if !o.PosteriorFree {
-		b.Lower[n], b.Upper[n] = minLogNoise, maxLogNoise
-		z++
-	}
-	if o.FixInducing {
-		end := z + len(p.z.Data)
-		copy(b.Lower[z:end], x0[z:end])
-		copy(b.Upper[z:end], x0[z:end])
-	}
-	if o.LearnAlpha && !o.PosteriorFree && p.inducing > 0 {
-		b.Lower[len(x0)-1], b.Upper[len(x0)-1] = 0, 1
-	}
-	if o.freeForm() && len(x0) > z+len(p.z.Data) {
-		free := p.newProblem(o, f, 1).(*objective.FreeFormProblem)
-		for j := range p.inducing {
-			i := free.DiagonalIndex(j)
-			b.Lower[i], b.Upper[i] = -maxLogChol, maxLogChol
-		}
-	}
-	return b
 }
 
 // fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs

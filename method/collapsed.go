@@ -1,0 +1,121 @@
+package method
+
+import (
+	"context"
+
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// Evidence is −ln p(y) of a full GP.
+type Evidence struct {
+	Descent
+	ByCG bool // estimated by conjugate gradients, without a stored matrix
+}
+
+// Bind implements Method.
+func (m Evidence) Bind(t Task) Problem {
+	if m.ByCG {
+		return &byCG{&objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Ranks: t.Ranks, Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m.Descent}
+	}
+	return &collapsed{named: t.full(&objective.Evidence{}), task: t, descent: m.Descent}
+}
+
+// full is a full GP's problem.
+func (t Task) full(o objective.Exact) *objective.Problem {
+	return &objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: o}
+}
+
+// PAC is a PAC-Bayes bound on the risk of Q itself (Reeb et al. 2018): of a full GP, or of a sparse one with the
+// posterior of D = αλ + σ_n².
+type PAC struct {
+	Descent
+	Inequality pacbayes.Inequality // KLBound or PinskerBound
+	Alpha      float64             // where it is learnt, that of the start
+	LearnAlpha bool
+	FITC       bool // the posterior is that of α = 1, whichever was trained
+}
+
+// Bind implements Method.
+func (m PAC) Bind(t Task) Problem {
+	c := &collapsed{task: t, descent: m.Descent, alpha: m.Alpha, learnAlpha: m.LearnAlpha && t.M > 0, fitc: m.FITC}
+	if t.M == 0 {
+		c.named = t.full(&objective.PAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale, Penalty: t.Penalty})
+		return c
+	}
+	sparse := t.Sparse()
+	sparse.LearnAlpha = m.LearnAlpha
+	sparse.Objective = &objective.SparsePAC{Alpha: m.Alpha, Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale, Penalty: t.Penalty}
+	c.named = sparse
+	return c
+}
+
+// Collapsed is a sparse objective whose Q follows from its parameters: by way of objective.VFE, DTC and PEP.
+type Collapsed struct {
+	Descent
+	Objective objective.Sparse
+	Alpha     float64 // of its posterior: 0 for VFE and DTC, that of PEP
+	FITC      bool    // the posterior is that of α = 1
+}
+
+// Bind implements Method.
+func (m Collapsed) Bind(t Task) Problem {
+	sparse := t.Sparse()
+	sparse.Objective = m.Objective
+	return &collapsed{named: sparse, task: t, descent: m.Descent, alpha: m.Alpha, fitc: m.FITC}
+}
+
+// named is an objective with the names of its parameters.
+type named interface {
+	train.Objective
+	Names() []string
+}
+
+// collapsed is a problem whose Q is a function of [θ, β, ln σ_n², Z], and of α where that is learnt.
+type collapsed struct {
+	named
+	task       Task
+	descent    Descent
+	alpha      float64
+	learnAlpha bool
+	fitc       bool
+}
+
+// Objective implements Problem.
+func (c *collapsed) Objective() train.Objective { return c.named }
+
+// Box implements Problem.
+func (c *collapsed) Box(x []float64) train.Bounds {
+	b := c.task.box(x, true)
+	if c.learnAlpha {
+		b.Lower[len(x)-1], b.Upper[len(x)-1] = 0, 1
+	}
+	return b
+}
+
+// Start implements Problem.
+func (c *collapsed) Start(x []float64) ([]float64, error) { return x, nil }
+
+// Minimize implements Problem.
+func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
+	return c.descent.Minimize(ctx, run, c.named, c.Box(x), x)
+}
+
+// Posterior implements Problem.
+func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+	if c.task.M == 0 {
+		return c.task.exact(c.task.All, x)
+	}
+	alpha := c.alpha
+	switch {
+	case c.fitc:
+		alpha = 1
+	case c.learnAlpha:
+		alpha = x[len(x)-1]
+	}
+	sparse := c.task.Sparse()
+	q, err := sparse.Posterior(x, alpha)
+	return jittered(q, sparse.Jitter, err)
+}

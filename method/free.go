@@ -1,0 +1,138 @@
+package method
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// The defaults of free-form posteriors on batches. An optimum is left by small steps only.
+const (
+	defaultBatch    = 1000
+	defaultRate     = 0.02
+	defaultFreeRate = 0.001
+)
+
+// maxLogChol boxes ln L'_jj of a free-form q: variances of e^±40 in whitened coordinates,
+// in which the prior's is 1.
+const maxLogChol = 20
+
+// SVGP is the energy of VFE as a sum over rows, with q(f_Z) a parameter of its own. Without Batches all rows
+// are in every step.
+type SVGP struct {
+	Descent
+	Batches *Batches
+}
+
+// Bind implements Method.
+func (m SVGP) Bind(t Task) Problem {
+	f := &free{FreeFormProblem: t.free(&objective.SVGP{}, 0), task: t, descent: m.Descent, noise: true}
+	if b := m.Batches; b != nil {
+		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate)
+		// q averages over about 1/ρ batches: ten, or fewer where those are all rows.
+		a.NaturalStep = max(0.1, 1/float64(a.Batches(t.N)))
+		f.batches = &a
+	}
+	return f
+}
+
+// Free is a PAC-Bayes bound of a free-form q(f_Z), which goes on from the optimum of a PAC.
+type Free struct {
+	Descent
+	Batches    *Batches
+	Inequality pacbayes.Inequality
+	Noise      float64 // σ_n² of the collapsed posterior that q begins as
+	Alpha      float64 // its α; where it was learnt, the last of the collapsed parameters is
+	LearnAlpha bool
+}
+
+// Bind implements Method.
+func (m Free) Bind(t Task) Problem {
+	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale, Penalty: t.Penalty}, m.Noise),
+		task: t, descent: m.Descent, alpha: m.Alpha, learnAlpha: m.LearnAlpha}
+	if b := m.Batches; b != nil {
+		a := b.settings(t.N, t.Seed, defaultBatch, defaultFreeRate)
+		f.batches = &a
+	}
+	return f
+}
+
+// free is a problem whose q is a parameter.
+type free struct {
+	*objective.FreeFormProblem
+	task       Task
+	descent    Descent
+	batches    *train.Adam // nil: all rows in every step
+	noise      bool        // σ_n² is a parameter, and so of svgp: its q has an optimum that is known
+	alpha      float64
+	learnAlpha bool
+}
+
+func (t Task) free(o objective.FreeForm, noise float64) *objective.FreeFormProblem {
+	return &objective.FreeFormProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes, Objective: o, Noise: noise, Ranks: t.Ranks}
+}
+
+// Objective implements Problem.
+func (p *free) Objective() train.Objective { return p.FreeFormProblem }
+
+// Box implements Problem.
+func (p *free) Box(x []float64) train.Bounds {
+	b := p.task.box(x, p.noise)
+	for j := range p.task.M {
+		i := p.DiagonalIndex(j)
+		b.Lower[i], b.Upper[i] = -maxLogChol, maxLogChol
+	}
+	return b
+}
+
+// Start begins with the posterior of Eq. 11 as q.
+func (p *free) Start(collapsed []float64) ([]float64, error) {
+	alpha := p.alpha
+	if p.learnAlpha {
+		alpha = collapsed[len(collapsed)-1]
+	}
+	x, err := p.StartFrom(collapsed, alpha)
+	if err != nil {
+		return nil, &train.StartError{Reason: err}
+	}
+	return x, nil
+}
+
+// Minimize implements Problem.
+func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
+	box := p.Box(x0)
+	if p.batches == nil {
+		return p.descent.Minimize(ctx, run, p.FreeFormProblem, box, x0)
+	}
+	s, err := onBatches(ctx, run, p.FreeFormProblem, *p.batches, box, x0)
+	if err != nil {
+		return nil, err
+	}
+	return lowest(s, box, [][]float64{s.X, s.Previous, x0}, func(x []float64) (float64, error) {
+		if p.noise {
+			return p.Optimise(x)
+		}
+		return p.Evaluate(x, nil)
+	})
+}
+
+// Posterior returns Q. Svgp's q is moved to its optimum for the other parameters, which were rounded since it was
+// trained.
+func (p *free) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+	if p.noise {
+		x = slices.Clone(x)
+		if _, err := p.Optimise(x); err != nil {
+			return nil, nil, err
+		}
+	}
+	q, err := p.FreeFormProblem.Posterior(x)
+	return jittered(q, p.Jitter, err)
+}
+
+// CollapsedNoise is the σ_n² of collapsed parameters.
+func (t Task) CollapsedNoise(x []float64) float64 { return math.Exp(x[t.prior()]) }

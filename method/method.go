@@ -1,0 +1,171 @@
+// Package method holds the ways to train a Gaussian process. A method is a value: a struct of what
+// it may be asked, and nothing else. Bound to a task, which is rows with a kernel and a mean, it is a problem that
+// knows how it is minimised from a start and which posterior it makes. Methods know neither tables nor flags.
+package method
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// Method is a way to train: Evidence, PAC, Collapsed, SVGP, Free, Renyi.
+type Method interface {
+	// Bind makes it the problem of a task.
+	Bind(Task) Problem
+}
+
+// Task is what a method is bound to.
+type Task struct {
+	Kernel kernel.Kernel
+	Mean   kernel.Mean
+	Rows   objective.Rows // to train on, of this rank, in scaled units
+	N      int            // rows of all ranks
+	Ranks  ranks.Ranks
+	Seed   uint64
+
+	M     int                              // inducing inputs; 0: a full GP
+	All   objective.Memory                 // the rows of all ranks, of a full GP
+	Whole func() (objective.Memory, error) // the same, where a sparse objective ends as a full GP
+
+	// Of bounds: the loss, |y_raw| in scaled units for losses relative to it, and what is paid besides KL.
+	Loss    pacbayes.Loss
+	Scale   []float64
+	Penalty float64
+
+	// The box of the prior's parameters is [−Limit, Limit], or where Held is set the point itself, as is
+	// that of inducing inputs where FixInducing is.
+	Limit       float64
+	Held        bool
+	FixInducing bool
+
+	// Solver is how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. Unseen
+	// returns the inputs of some rows, and says which, that the variances of one by conjugate gradients are
+	// compared at with exact ones.
+	Solver string
+	Unseen func() (x matrix.Dense, which string, err error)
+
+	Context  context.Context          // of single solves
+	Progress func(iterative.Progress) // of these
+}
+
+// Problem is what is minimised, over [θ, β, ln σ_n², Z] and what a method adds to it.
+type Problem interface {
+	train.Objective
+	// Names returns the name of every parameter.
+	Names() []string
+	// Box bounds the parameters; where some are held they stay as in x.
+	Box(x []float64) train.Bounds
+	// Start turns collapsed parameters, [θ, β, ln σ_n², Z] with α where it is learnt, into the problem's.
+	Start(collapsed []float64) ([]float64, error)
+	// Minimize trains from x, or goes on from where the run stands.
+	Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error)
+	// Posterior returns Q at x, and what a person should know of it.
+	Posterior(x []float64) (*posterior.Posterior, []string, error)
+	// Objective is what is evaluated, with its own methods.
+	Objective() train.Objective
+}
+
+// keepBytes of V = L⁻¹K_ZX may stay in memory between the passes of an evaluation.
+const keepBytes = 1 << 30
+
+// Sparse returns a sparse problem over the rows, its objective still open.
+func (t Task) Sparse() *objective.SparseProblem {
+	return &objective.SparseProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes, Ranks: t.Ranks}
+}
+
+// prior is the number of the prior's parameters, [θ, β].
+func (t Task) prior() int { return len(t.Kernel.Params()) + len(t.Mean.Params()) }
+
+// dims is the number of inputs.
+func (t Task) dims() int {
+	_, d := t.Rows.Dims()
+	return d
+}
+
+// LeastNoise and MostNoise bound the noise variance, which isn't on the grid: it shapes Q alone.
+const (
+	LeastNoise = 1e-8
+	MostNoise  = 1e6
+)
+
+// box bounds the parameters: the prior's by the grid, the noise, unless that is no parameter, inducing inputs not
+// at all, or to where x has them if they are fixed.
+func (t Task) box(x []float64, noise bool) train.Bounds {
+	n := t.prior()
+	b := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)), Upper: slices.Repeat([]float64{math.Inf(1)}, len(x))}
+	for i := range n {
+		b.Lower[i], b.Upper[i] = -t.Limit, t.Limit
+	}
+	hold := func(from, to int) {
+		copy(b.Lower[from:to], x[from:to])
+		copy(b.Upper[from:to], x[from:to])
+	}
+	if t.Held {
+		hold(0, n)
+	}
+	if noise {
+		b.Lower[n], b.Upper[n] = math.Log(LeastNoise), math.Log(MostNoise)
+		n++
+	}
+	if t.FixInducing {
+		hold(n, n+t.M*t.dims())
+	}
+	return b
+}
+
+// exact returns the full GP's Q at [θ, β, ln σ_n², …], as its solver has it.
+func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, []string, error) {
+	nk, g := len(t.Kernel.Params()), t.prior()
+	theta, beta, noise := x[:nk], x[nk:g], math.Exp(x[g])
+	switch t.Solver {
+	case posterior.ByNearest:
+		return posterior.NewNearest(t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, NearestRows), nil, nil
+	case posterior.ByCG:
+		return t.iterative(all, theta, beta, noise)
+	}
+	q, err := posterior.NewExact(t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise)
+	return q, nil, err
+}
+
+// NearestRows are what a variance stands on where all rows are too many to factor, and a
+// whole prediction where they are too many to solve. One takes about 10 ms of a core.
+const NearestRows = 1024
+
+// iterative returns Q by conjugate gradients, and says how good its variances are.
+func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior, []string, error) {
+	o := posterior.Iterative{Progress: t.Progress, Ranks: t.Ranks}
+	q, err := posterior.NewIterative(t.Context, t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, NearestRows, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, which, err := t.Unseen()
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Tolerance = 1e-3
+	mean, largest, err := q.Excess(t.Context, x, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return q, []string{fmt.Sprintf("variances are those given each row's %d nearest training rows, which are never too small: at %d %s they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict --exact-variance solves for each row",
+		q.Nearest, x.Rows, which, mean, largest)}, nil
+}
+
+// jittered passes a sparse posterior on, with a notice of the jitter it needed.
+func jittered(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, []string, error) {
+	if err == nil && jitter > 0 {
+		return q, []string{fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", jitter)}, nil
+	}
+	return q, nil, err
+}
