@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -49,10 +50,10 @@ type Compared struct {
 // every finished fit, from one goroutine at a time; o.Save and o.Resume are not used.
 func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []string, epsilons []float64, splits int, progress func(Compared)) ([]Comparison, error) {
 	if splits < 1 || splits > 1000 {
-		return nil, usage("splits %d: want 1 to 1000", splits)
+		return nil, fit.Usage("splits %d: want 1 to 1000", splits)
 	}
 	if o.Split == "last" && splits > 1 {
-		return nil, usage("splits %d: roles by split last are the same in all of them; compare one", splits)
+		return nil, fit.Usage("splits %d: roles by split last are the same in all of them; compare one", splits)
 	}
 	if o.TestFraction == 0 && o.Test == nil {
 		o.TestFraction = 0.2
@@ -65,7 +66,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 		for _, eps := range epsilons {
 			with := o
 			with.Objective, with.Epsilon = name, eps
-			if _, err := with.withDefaults(); err != nil {
+			if err := with.Validate(); err != nil {
 				return nil, err
 			}
 			for s := range splits {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -36,7 +37,7 @@ func Intervals(m *Model, kind string, ps []Prediction) ([]Interval, error) {
 	var of func(Prediction) Interval
 	switch c := m.Conformal; {
 	case !slices.Contains(IntervalKinds, kind):
-		return nil, usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
+		return nil, fit.Usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
 	case kind == "band":
 		below, above, relative, err := band(m.Certificate)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/model"
@@ -89,13 +90,13 @@ func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (
 // noise. The same seed gives the same draws. Progress, of a model of --solver cg, may be nil.
 func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed uint64, progress func(iteration int, residual float64)) ([][]float64, error) {
 	if count < 1 {
-		return nil, usage("%d samples: want at least one", count)
+		return nil, fit.Usage("%d samples: want at least one", count)
 	}
 	d, err := m.Unlabelled(table)
 	if err != nil {
 		return nil, err
 	}
-	at, err := gather(d.Scaled(d.All(), m.Scaling))
+	at, err := fit.Gather(d.Scaled(d.All(), m.Scaling))
 	if err != nil {
 		return nil, err
 	}

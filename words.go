@@ -3,8 +3,8 @@ package krigo
 import (
 	"fmt"
 	"math"
-	"strconv"
 
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -90,11 +90,11 @@ func (f *Fresh) Sentence(m *Model) string {
 	said += "\nTHIS CONTRADICTS the model's own certificate."
 	if x.Mean != nil {
 		said += fmt.Sprintf("\nWith %s confidence, the expected loss of predictions on further rows like these is at least %.4f; the certificate says at most %.4f.",
-			sure, roundDown(x.Mean.AtLeast, 4), RoundUp(x.Mean.Certified, 4))
+			sure, cautious.RoundDown(x.Mean.AtLeast, 4), RoundUp(x.Mean.Certified, 4))
 	}
 	if x.Promise != nil {
 		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further rows like these lie farther off than %s; the promise says at most %.2f %%.",
-			sure, 100*roundDown(x.Promise.AtLeast, 4), within(m, m.Certificate.Promise), 100*math.Min(RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
+			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), within(m, m.Certificate.Promise), 100*math.Min(RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
 	}
 	return said + fmt.Sprintf("\nEither these rows come from another source than the certified ones, or a condition of the certificate isn't met, or one of these statements failed by chance, of which each had at most %g."+
 		"\nFor rows like these rely on what they show, not on the certificate.", f.Delta)
@@ -154,39 +154,10 @@ func bound(m *Model, c *Certificate) string {
 }
 
 // RoundUp rounds a bound on a risk up to so many decimals, at most 1.
-func RoundUp(b float64, decimals int) float64 {
-	unit := math.Pow10(decimals)
-	return min((math.Floor(b*unit)+1)/unit, 1)
-}
+func RoundUp(b float64, decimals int) float64 { return cautious.RoundUp(b, decimals) }
 
-// roundDown rounds a lower limit down to so many decimals.
-func roundDown(b float64, decimals int) float64 {
-	unit := math.Pow10(decimals)
-	return math.Floor(b*unit) / unit
-}
+// Complement writes 1−p in per cent, rounded down.
+func Complement(p float64) string { return cautious.Complement(p) }
 
-// Complement writes 1−p in per cent, rounded down: to two decimals, or as many as it takes for
-// 99.9999 % not to become 99.99 %.
-func Complement(p float64) string {
-	share := 100 - 100*p
-	for decimals := 2; ; decimals++ {
-		unit := math.Pow10(decimals)
-		down := math.Floor(share*unit*(1+1e-15)+min(1e-9, 100*p)) / unit
-		if decimals > 13 { // p is about that of rounding
-			return fmt.Sprintf("100·(1 − %g) %%", p)
-		}
-		if down < 100 && 100-down <= 1.1*100*p {
-			return strconv.FormatFloat(down, 'f', -1, 64) + " %"
-		}
-	}
-}
-
-// Width writes the half-width of a band to four digits, rounded up but for what rounding in
-// float64 may have added to it: a narrower one isn't what was guaranteed.
-func Width(w float64) string {
-	if w == 0 {
-		return "0"
-	}
-	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
-	return fmt.Sprintf("%.4g", math.Ceil(w*unit*(1-1e-12))/unit)
-}
+// Width writes the half-width of a band to four digits, rounded up.
+func Width(w float64) string { return cautious.Width(w) }

@@ -1,4 +1,4 @@
-package krigo
+package fit
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // Refit fits a model again with the options that it was fitted with, from the data that it was
@@ -14,7 +15,7 @@ import (
 // it took. That is what no other check can show: that the posterior, the parameters of an informed prior
 // among it, is what the options make of the rows. On another kind of processor, or by another
 // version, bits may differ where nothing is wrong.
-func Refit(ctx context.Context, m *Model, table *dataset.Table, progress func(Event)) (differs string, err error) {
+func Refit(ctx context.Context, m *model.Model, table *dataset.Table, progress func(Event)) (differs string, err error) {
 	if m.Fitted == nil {
 		return "", errors.New("the model doesn't say what it was fitted with: it was made by a krigo that didn't keep that")
 	}
@@ -32,7 +33,7 @@ func Refit(ctx context.Context, m *Model, table *dataset.Table, progress func(Ev
 			return "the certificate's " + d, nil
 		}
 	}
-	bits := func(m *Model) ([]byte, error) {
+	bits := func(m *model.Model) ([]byte, error) {
 		same := *m
 		same.Training.Seconds, same.Source, same.Notices = 0, "", nil // which name files
 		if m.Counts[dataset.Test] == 0 {

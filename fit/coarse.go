@@ -1,4 +1,4 @@
-package krigo
+package fit
 
 import (
 	"cmp"
@@ -8,43 +8,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/train"
 )
-
-// A mixed p_θ gives each of three grids, of 0, 1 and 2 digits, a third: p_θ ≥ ⅓/|Θ_r| for
-// every θ of the grid r, so that ln 3 pays for the choice of r. Under ARD it also gives a fifth
-// each to kernels with a lengthscale of its own for every input and to those with 1, 2, 3
-// or 4 different ones: k values and an assignment, of which there are k^d, cost k ln|Θ_r| and
-// d ln k nats in the place of d ln|Θ_r|. Few inputs have a lengthscale that is worth its digits.
-const (
-	mixedDigits = 3
-	maxTied     = 4
-)
-
-// inputLengthscales lists the parameters that are lengthscales of single inputs.
-func (f family) inputLengthscales() (at []int) {
-	for i, q := range f.kernel.Params() {
-		if q.Kind == kernel.Lengthscale && q.Dim >= 0 {
-			at = append(at, i)
-		}
-	}
-	return at
-}
-
-// mix sets what a mixed p_θ costs with o.tied different lengthscales; 0: all of their own.
-func (f family) mix(t *pacbayes.Terms, tied int) {
-	t.Resolutions = mixedDigits
-	if d := len(f.inputLengthscales()); d > 1 {
-		t.Structures = maxTied + 1
-		if tied > 0 {
-			t.Lengthscales, t.Tied = d, tied
-			t.Params -= d - tied
-		}
-	}
-}
 
 // coarsen looks for the prior of the mixed p_θ with the lowest bound: from the best run of
 // each family, lengthscales are tied and trained together, the prior's parameters rounded to

@@ -1,16 +1,19 @@
-package krigo
+package fit
 
 import (
 	"context"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // freeUp goes on from the optimum of a collapsed bound with a free-form posterior, and
 // returns the model whose certificate is lower. The choice is free: the bound holds for
 // all posteriors together.
-func (p *prepared) freeUp(ctx context.Context, o Options, families []family, best run, c *checkpoints) (*Model, run, error) {
+func (p *prepared) freeUp(ctx context.Context, o Options, families []family, best run, c *checkpoints) (*model.Model, run, error) {
 	f := families[best.family]
 	collapsed, notices := o, slices.Clone(p.notices)
 	collapsed.PosteriorFree = false
@@ -46,9 +49,9 @@ func (p *prepared) freeUp(ctx context.Context, o Options, families []family, bes
 		return other, free, nil
 	}
 	if other.Certificate.Bound > m.Certificate.Bound {
-		m.Notices = append(kept, fmt.Sprintf("the free-form posterior's bound %.4f is no lower than the objective's own: that one is kept", RoundUp(other.Certificate.Bound, 4)))
+		m.Notices = append(kept, fmt.Sprintf("the free-form posterior's bound %.4f is no lower than the objective's own: that one is kept", cautious.RoundUp(other.Certificate.Bound, 4)))
 		return m, free, nil
 	}
-	other.Notices = append(other.Notices, fmt.Sprintf("the posterior is free-form: bound %.4f, of the objective's own %.4f", RoundUp(other.Certificate.Bound, 4), RoundUp(m.Certificate.Bound, 4)))
+	other.Notices = append(other.Notices, fmt.Sprintf("the posterior is free-form: bound %.4f, of the objective's own %.4f", cautious.RoundUp(other.Certificate.Bound, 4), cautious.RoundUp(m.Certificate.Bound, 4)))
 	return other, free, nil
 }

@@ -1,4 +1,4 @@
-package krigo
+package fit
 
 import (
 	"context"
@@ -8,11 +8,9 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
-	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
-	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -79,7 +77,7 @@ func prepare(table *dataset.Table, o Options) (*prepared, error) {
 		p.scaling = *o.Declared
 		p.scaling.Source = dataset.Declared
 		if len(p.scaling.InputScale) != d.Cols {
-			err = usage("scaling: constants for %d inputs declared, %s has %d", len(p.scaling.InputScale), d.Source, d.Cols)
+			err = Usage("scaling: constants for %d inputs declared, %s has %d", len(p.scaling.InputScale), d.Source, d.Cols)
 		}
 	}
 	if err != nil {
@@ -132,38 +130,6 @@ func (p *prepared) deal(d *dataset.Data, o Options) (err error) {
 	return err
 }
 
-// checkCounts reports too few rows, or groups, for what is asked.
-func (o Options) checkCounts(source string, units, test, calibration, prior int) error {
-	what := "rows"
-	if o.Group != "" {
-		what = "groups"
-	}
-	rows := units - test - calibration
-	if rows < 2 {
-		return fmt.Errorf("%s: %d %s less %d for testing and %d for calibration leave %d to train on: set aside fewer", source, units, what, test, calibration, max(rows, 0))
-	}
-	if o.CalibrationFraction > 0 && calibration < model.LeastCalibration {
-		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and conformal intervals need %d", o.CalibrationFraction, calibration, units, source, model.LeastCalibration)
-	}
-	if left := rows - prior; left < 2 {
-		purpose, instead := "the scaling", "declare the scaling's constants"
-		if calibration > 0 || o.PriorShare > 0 || o.Prior == "informed" {
-			purpose, instead = fmt.Sprintf("the prior and %d for calibration", calibration), "set aside fewer"
-		}
-		return fmt.Errorf("%s: %d %s less %d for testing and %d for %s leave %d to train on: use more %s, or %s",
-			source, units, what, test, prior, purpose, max(left, 0), what, instead)
-	}
-	return nil
-}
-
-// split is how rows are dealt their roles.
-func (o Options) split() model.Split {
-	if o.Split == "last" {
-		return model.ByLast
-	}
-	return model.ByContent
-}
-
 // take makes the rows with a role those to train on.
 func (p *prepared) take(role dataset.Role) (err error) {
 	d := p.data
@@ -186,8 +152,8 @@ func (p *prepared) take(role dataset.Role) (err error) {
 	return nil
 }
 
-// gather reads rows, those of all ranks in their order: inputs and, where there is one, the target.
-func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
+// Gather reads rows, those of all ranks in their order: inputs and, where there is one, the target.
+func Gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	own, d := rows.Dims()
 	r := rows.Data.Ranks()
 	first, n, err := ranks.Place(r, own)
@@ -214,56 +180,6 @@ func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	return m, r.Sum(m.X.Data, m.Y)
 }
 
-// setMethod decides between the full and a sparse GP.
-func (p *prepared) setMethod(o Options) error {
-	n := p.n
-	if o.sparseOnly() || o.Inducing > 0 || o.asksInducing() || (n > defaultFull && !o.Full && o.Objective != "evidence") {
-		p.inducing = o.Inducing
-		if p.inducing == 0 {
-			p.inducing = min(defaultInducing, (n+1)/2)
-			if o.asksInducing() {
-				p.inducing = min(maxAuto, (n+1)/2)
-			}
-		}
-	}
-	if p.inducing > n {
-		return usage("inducing %d: there are only %d rows to train on", p.inducing, n)
-	}
-	if err := p.chooseSolver(o); err != nil {
-		return err
-	}
-	if p.data.Ranks().Size() > 1 && p.inducing == 0 && p.solver == posterior.ByCholesky && o.pac() {
-		return usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
-	}
-	if o.Objective == "renyi" && n > method.MaxRenyi && (o.evaluating && !o.estimatesRenyi() || o.Optimizer != "" && !o.onBatches()) {
-		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", p.data.Source, n, method.MaxRenyi)
-	}
-	if p.inducing == 0 || o.estimatesRenyi() {
-		var err error
-		if p.all, err = gather(p.rows); err != nil {
-			return err
-		}
-	}
-	switch o.Objective {
-	case "kl-pac", "sqrt-pac", "fitc":
-		p.alpha = 1
-	case "pep":
-		p.alpha = 0.5
-	}
-	if o.Alpha != nil {
-		p.alpha = *o.Alpha
-	}
-	return nil
-}
-
-// alphaAt is the α of the parameters x of a collapsed objective.
-func (p *prepared) alphaAt(o Options, x []float64) float64 {
-	if o.LearnAlpha && p.inducing > 0 {
-		return x[len(x)-1]
-	}
-	return p.alpha
-}
-
 // setLoss turns the half-widths of the options into scaled units.
 func (p *prepared) setLoss(o Options) {
 	p.loss = o.loss(pacbayes.Kind(o.Loss))
@@ -277,4 +193,25 @@ func (p *prepared) setLoss(o Options) {
 	} else {
 		p.epsRaw *= s
 	}
+}
+
+// fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
+// to: all of them, but that more evaluations of L-BFGS and MMA only go on.
+func (p *prepared) fingerprint(o Options) (string, error) {
+	if !o.onBatches() && o.Objective != "renyi" {
+		o.Epochs = 0
+	}
+	asked, err := o.text()
+	if err != nil {
+		return "", err
+	}
+	of := fmt.Sprintf("rows=%s inputs=%q options=%s", p.units.Hash, p.data.Inputs, asked)
+	if p.test != nil {
+		units, err := p.test.Units()
+		if err != nil {
+			return "", err
+		}
+		of += " test=" + units.Hash
+	}
+	return of, nil
 }

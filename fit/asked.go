@@ -1,4 +1,4 @@
-package krigo
+package fit
 
 import (
 	"bytes"
@@ -9,10 +9,11 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // asked returns the options that a model was fitted with, as it has them.
-func asked(m *Model) (o Options, err error) {
+func asked(m *model.Model) (o Options, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(m.Fitted))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&o); err != nil {
@@ -21,9 +22,9 @@ func asked(m *Model) (o Options, err error) {
 	return o, o.check()
 }
 
-// checkAsked makes sure that a model, its certificate's terms above all, is one of the options that it says it
+// CheckAsked makes sure that a model, its certificate's terms above all, is one of the options that it says it
 // was fitted with: both are the fitter's word, which at least may not be two.
-func checkAsked(m *Model) error {
+func CheckAsked(m *model.Model) error {
 	if m.Fitted == nil {
 		return nil // an old model
 	}

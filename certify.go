@@ -1,0 +1,197 @@
+package krigo
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// Recertification is what Certify finds.
+type Recertification struct {
+	Certificate *Certificate `json:"certificate"`
+	Matches     bool         `json:"matches"` // the model's own certificate was reproduced, and what stands beside it
+	// Differs says what the model has otherwise; "" where all was reproduced, or another ε asked for.
+	Differs string `json:"-"`
+	// AsStored lists what the model says that can't be told from its data.
+	AsStored []string `json:"as_stored,omitempty"`
+	// Notice says where rows depend on their order; "" where they don't.
+	Notice string `json:"notice,omitempty"`
+	// Refitted says that fitting again gave the same bits: see Refit.
+	Refitted bool `json:"refitted,omitempty"`
+}
+
+// Certify computes a model's certificate anew from its parameters and the data it was
+// made from, and what stands beside it: observation noise, conformal intervals, test figures, ranges.
+// An epsilon other than 0, in standard deviations of the target, asks for
+// another half-width than the declared one: the number is then a heuristic, never a
+// certificate, because the half-width was chosen after the rows were seen.
+func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification, error) {
+	d, err := m.Labelled(table)
+	if err != nil {
+		return nil, err
+	}
+	if m.Posterior.Kind() != posterior.ByCholesky {
+		return nil, &NoCertificate{m.CertificateReason}
+	}
+	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
+		if m.Certificate == nil {
+			return nil, &NoCertificate{m.CertificateReason}
+		}
+		v, err := m.Verify(d)
+		if err == nil {
+			err = fit.CheckAsked(m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &Recertification{Certificate: v.Certificate, Matches: v.Differs == "", Differs: v.Differs, AsStored: v.AsStored, Notice: v.Notice}, nil
+	}
+	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
+		return nil, fit.Usage("epsilon: the loss clipped-absolute has none")
+	}
+	other := *m
+	other.Terms.OtherEpsilon = true
+	other.Terms.EpsilonRaw *= epsilon / m.Terms.Loss.Below
+	other.Terms.Loss.Above *= epsilon / m.Terms.Loss.Below
+	other.Terms.Loss.Below = epsilon
+	if err := other.Terms.Loss.Validate(); err != nil {
+		return nil, &UsageError{Err: err}
+	}
+	c, err := other.Certify(d)
+	if err != nil {
+		return nil, err
+	}
+	return &Recertification{Certificate: c}, nil
+}
+
+// NoCertificate says why a model has none.
+type NoCertificate struct{ Reason string }
+
+func (e *NoCertificate) Error() string { return "the model has no certificate: " + e.Reason }
+
+// Fresh is the bound from rows the model never saw, whatever it was trained on.
+type Fresh struct {
+	Rows         int           `json:"rows"`
+	Groups       int           `json:"groups,omitempty"`      // that they belong to, where risks are those of groups
+	Repeats      int           `json:"repeats,omitempty"`     // rows that equal another one, or one the model was made from
+	Seen         int           `json:"seen,omitempty"`        // those of the second kind: the bounds hold only if they are other observations
+	SeenGroups   int           `json:"seen_groups,omitempty"` // groups that the model was made from: no further ones
+	Delta        float64       `json:"delta"`                 // each of the two bounds fails with at most this probability
+	Loss         pacbayes.Kind `json:"loss"`
+	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
+	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
+	EpsilonRaw   float64       `json:"epsilon_raw"`             //
+	GibbsRisk    float64       `json:"gibbs_risk"`              // mean loss of a random draw on these rows
+	Bound        float64       `json:"bound"`                   // of the Gibbs risk: kl⁻¹(risk, ln(1/δ)/n)
+	MeanRisk     float64       `json:"mean_risk"`               // mean loss of the posterior mean
+	MeanBound    float64       `json:"mean_bound"`              // of its risk: exact binomial for 0/1 losses, else kl⁻¹
+
+	// Contradicts is what of the model's own certificate these rows speak against; nil where nothing.
+	Contradicts *Contradiction `json:"contradicts,omitempty"`
+}
+
+// Contradiction is evidence against a certificate: limits from below, on fresh rows, of risks that
+// it bounds from above by less. Were all rows of one source, a limit and the certificate would fail
+// with probability at most δ each, so that a contradiction has at most twice that.
+type Contradiction struct {
+	Mean    *Excess `json:"mean,omitempty"`    // of the mean's loss
+	Promise *Excess `json:"promise,omitempty"` // of the share of predictions outside the band of the promise
+}
+
+// Excess is a risk that fresh rows show to be larger than was certified.
+type Excess struct {
+	Certified float64 `json:"certified"` // at most, says the certificate
+	Risk      float64 `json:"risk"`      // on the fresh rows
+	AtLeast   float64 `json:"at_least"`  // on further rows like these, with confidence 1−δ: exact binomial, for graded losses kl
+}
+
+// excess is nil unless the risk on n fresh rows contradicts a bound.
+func excess(zeroOne bool, risk float64, n int, delta, certified float64) *Excess {
+	if least := pacbayes.HoldOutLimit(zeroOne, risk, n, delta); least > certified {
+		return &Excess{certified, risk, least}
+	}
+	return nil
+}
+
+// units is what the bounds count: rows, or groups of them.
+func (f *Fresh) units() int { return cmp.Or(f.Groups, f.Rows) }
+
+// contradiction holds fresh rows against what the model's certificate says.
+func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Contradiction, error) {
+	c := m.Certificate
+	if c == nil || !c.Valid {
+		return nil, nil
+	}
+	x := Contradiction{Mean: excess(m.Terms.Loss.IsZeroOne() && f.Groups == 0, f.MeanRisk, f.units(), f.Delta, c.MeanBound)}
+	if p := c.Promise; p != nil && p.HalfWidth > 0 {
+		band := *m
+		band.Terms.Loss = pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}
+		if p.Relative {
+			band.Terms.Loss.Kind = pacbayes.Relative
+		}
+		s, err := band.Score(d, rows, group)
+		if err != nil {
+			return nil, err
+		}
+		x.Promise = excess(f.Groups == 0, s.MeanRisk, f.units(), f.Delta, p.Bound)
+	}
+	if x == (Contradiction{}) {
+		return nil, nil
+	}
+	return &x, nil
+}
+
+// CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
+// or, given the data the model was made from, its test rows. Rows that equal one the model was made
+// from are counted, not refused: a second draw may come out alike, and of discrete data all do.
+func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
+	d, err := m.Labelled(table)
+	if err != nil {
+		return nil, err
+	}
+	rows := d.All()
+	made, err := m.MadeFrom(d)
+	if err != nil {
+		return nil, err
+	}
+	if made {
+		roles, err := m.RolesOf(d)
+		if err != nil {
+			return nil, err
+		}
+		if rows = d.RowsOf(roles, dataset.Test); m.Counts[dataset.Test] == 0 {
+			return nil, fmt.Errorf("%s is the data the model was made from, and no test rows were set aside: give rows it never saw", table.Source)
+		}
+	}
+	var group []int
+	if d.Grouped() {
+		units, err := d.Units()
+		if err != nil {
+			return nil, err
+		}
+		group = units.Groups()
+	}
+	s, err := m.Score(d, rows, group)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := m.Copies(d, rows)
+	if err != nil {
+		return nil, err
+	}
+	l := m.Terms.Loss
+	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Repeats: copies.Repeats, Seen: copies.Seen, SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
+		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
+	if l.Kind == pacbayes.Asymmetric {
+		f.EpsilonAbove = l.Above
+	}
+	n := f.units()
+	f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
+	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && f.Groups == 0, s.MeanRisk, n, f.Delta)
+	f.Contradicts, err = f.contradiction(m, d, rows, group)
+	return f, err
+}

@@ -1,0 +1,32 @@
+package krigo
+
+import (
+	"context"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// PredictExactVariance is Predict with a solve by conjugate gradients for every row's
+// variance, for a model that has them from the nearest rows. Progress may be nil.
+func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table, progress func(iteration int, residual float64)) ([]Prediction, error) {
+	if m.Posterior.Kind() != posterior.ByCG {
+		return nil, fit.Usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
+	}
+	return predict(m, table, func(rows *dataset.Scaled) (mean, variance []float64, err error) {
+		at, err := fit.Gather(rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		x := at.X
+		mean, variance = make([]float64, x.Rows), make([]float64, x.Rows)
+		m.Posterior.Latent(x, mean, nil)
+		o := posterior.Iterative{Tolerance: 1e-4}
+		if progress != nil {
+			o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }
+		}
+		return mean, variance, m.Posterior.SolvedVariance(ctx, x, variance, o)
+	})
+}

@@ -1,0 +1,291 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// Evaluation is an objective at given parameters.
+type Evaluation struct {
+	Objective         string                `json:"objective"`
+	Value             float64               `json:"value"`                          // something to minimise: −ln p(y), or a risk bound
+	StandardError     *float64              `json:"value_standard_error,omitempty"` // where the value is an estimate
+	Gradient          Gradient              `json:"gradient"`
+	GradientError     *Gradient             `json:"gradient_standard_error,omitempty"` // with StandardError
+	Certificate       *pacbayes.Certificate `json:"certificate"`                       // at the parameters rounded to the grid
+	CertificateReason string                `json:"certificate_reason,omitempty"`
+
+	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // of a sparse GP
+}
+
+// EvidenceBounds are bounds of ln p(y) from above and below at the parameters of a sparse GP, in
+// nats, computed from all rows: how far it is from the exact GP. See objective.Sandwich; of a
+// GP other than renyi's there are Upper and Variational alone.
+//
+//	Upper ≥ UpperNorm ≥ Evidence ≥ AlphaELBO ≥ AlphaAtVariational ≥ Jensen ≥ Variational
+//
+// A negative α makes AlphaELBO an upper bound too, and leaves out what isn't ordered then.
+type EvidenceBounds struct {
+	Upper              *float64 `json:"upper,omitempty"`
+	UpperNorm          *float64 `json:"upper_norm,omitempty"`
+	Evidence           *float64 `json:"evidence,omitempty"`
+	AlphaELBO          *float64 `json:"alpha_elbo,omitempty"`
+	AlphaAtVariational *float64 `json:"alpha_elbo_at_variational,omitempty"`
+	Jensen             *float64 `json:"jensen,omitempty"`
+	Variational        *float64 `json:"variational,omitempty"`
+}
+
+// evidenceBounds returns the bounds at x = [θ, β, ln σ_n², Z], nil of a full GP.
+func (p *prepared) evidenceBounds(o Options, f family, x []float64) (*EvidenceBounds, error) {
+	if p.inducing == 0 {
+		return nil, nil
+	}
+	number := func(v float64) *float64 {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return &v
+	}
+	if o.Objective == "renyi" && !o.estimatesRenyi() {
+		s, err := p.problem(o, f, 1).Objective().(*objective.RenyiProblem).Sandwich(x)
+		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
+			number(s.Jensen), number(s.Variational)}, err
+	}
+	lower, upper, err := p.task(o, f, 1).Sparse().Bounds(x)
+	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
+}
+
+// BoundEvidence bounds the evidence at the parameters of a sparse model, from the rows that it was
+// trained on (the prior rows, where it is its informed prior): time O(NM²). It returns nil of a
+// model without inducing inputs or with a posterior learnt from an informed prior, and without the
+// data that it was made from.
+func BoundEvidence(m *model.Model, d *dataset.Data) (*EvidenceBounds, error) {
+	q, role := m.Trained(), dataset.Certified
+	if m.Terms.Fixed {
+		role = dataset.Prior
+	}
+	own, err := m.MadeFrom(d)
+	if err != nil || !own || !q.Sparse() || m.Terms.Informed && !m.Terms.Fixed {
+		return nil, err
+	}
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		return nil, err
+	}
+	rows := d.ScaledOf(roles, role, m.Scaling)
+	p := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Ranks: d.Ranks()}.Sparse()
+	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)})
+	for i := range q.Support.Rows {
+		x = append(x, q.Support.Row(i)...)
+	}
+	lower, upper, err := p.Bounds(x)
+	if err := errors.Join(err, rows.Err()); err != nil {
+		return nil, err
+	}
+	return &EvidenceBounds{Upper: &upper, Variational: &lower}, nil
+}
+
+// Gradient mirrors Params: derivatives with respect to ln l (not ln l²), ln σ_s²,
+// ln σ_n² and other logarithms, and plain ones for the mean. A sum or product has Parts.
+type Gradient struct {
+	LogVariance      *float64           `json:"log_variance,omitempty"`
+	LogLengthscales  []float64          `json:"log_lengthscales,omitempty"`
+	LogShape         *float64           `json:"log_shape,omitempty"`
+	LogPeriod        *float64           `json:"log_period,omitempty"`
+	Parameters       map[string]float64 `json:"parameters,omitempty"` // of a registered kernel, by name
+	Parts            []Gradient         `json:"parts,omitempty"`
+	LogNoiseVariance *float64           `json:"log_noise_variance,omitempty"`
+	Mean             *MeanParams        `json:"mean,omitempty"`
+	Inducing         [][]float64        `json:"inducing,omitempty"`
+	Posterior        *FreeParams        `json:"posterior,omitempty"`
+}
+
+// of fills in a kernel's derivatives, taken off the front of d.
+func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
+	if parts := kernel.Parts(k); parts != nil {
+		g.Parts = make([]Gradient, len(parts))
+		for i, part := range parts {
+			g.Parts[i].of(part, d)
+		}
+		return
+	}
+	for _, p := range k.Params() {
+		v := (*d)[0]
+		*d = (*d)[1:]
+		switch p.Kind {
+		case kernel.Lengthscale:
+			g.LogLengthscales = append(g.LogLengthscales, 2*v) // from ln l² to ln l
+		case kernel.Variance:
+			g.LogVariance = &v
+		case kernel.Shape:
+			g.LogShape = &v
+		case kernel.Period:
+			g.LogPeriod = &v
+		default:
+			if g.Parameters == nil {
+				g.Parameters = map[string]float64{}
+			}
+			g.Parameters[p.Name] = v
+		}
+	}
+}
+
+// Evaluate computes the objective, its gradient, and the certificate at the parameters
+// rounded to the grid, without training. A free-form q is that of the parameters; svgp
+// without one is taken at its optimal q. Rows are dealt and scaled as Fit would, with
+// no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken
+// at the α of the options, 0 where there is none; it may be negative here. With solver cg it is
+// estimated by conjugate gradients, for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
+func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, error) {
+	o.evaluating = true
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if o.Prior == "informed" {
+		return nil, Usage("prior informed: nothing is trained here, so no prior can be learnt")
+	}
+	p, err := prepare(table, o)
+	if err != nil {
+		return nil, err
+	}
+	k, mean, x, err := params.vector(o.Mean, p.data.Cols)
+	if err != nil {
+		return nil, err
+	}
+	if o.PosteriorFree && params.Posterior == nil {
+		return nil, Usage("posterior free: give it as \"posterior\" in the parameters")
+	}
+	if o.LearnAlpha || o.AlphaCV {
+		return nil, Usage("alpha learn and cv: nothing is trained here, give a number")
+	}
+	if params.Posterior != nil && o.Objective != "svgp" {
+		o.PosteriorFree = true // which objectives have one is checked below
+	}
+	f := family{params.Kernel.Name, k, mean}
+	if o.Inducing != 0 && o.Inducing != len(params.Inducing) {
+		return nil, Usage("inducing %d: the parameters have %d inducing inputs", o.Inducing, len(params.Inducing))
+	}
+	o.Inducing, o.Full = len(params.Inducing), len(params.Inducing) == 0
+	if o.Full && o.sparseOnly() {
+		return nil, Usage("objective %q needs inducing inputs in the parameters", o.Objective)
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := p.setMethod(o); err != nil {
+		return nil, err
+	}
+	p.ctx = context.Background()
+	problem := p.problem(o, f, 1).Objective()
+	free, _ := problem.(*objective.FreeFormProblem)
+	at := x // of the problem
+	if free != nil {
+		free.Noise = params.NoiseVariance
+		if at, err = startFree(free, f, x, params.Posterior); err != nil {
+			return nil, err
+		}
+	}
+	gradient := make([]float64, len(at))
+	estimate, estimated := problem.(*objective.IterativeEvidence)
+	if estimated {
+		estimate.GradientErrors = make([]float64, len(at))
+	}
+	e := &Evaluation{Objective: o.Objective}
+	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
+		return nil, err
+	}
+	if e.EvidenceBounds, err = p.evidenceBounds(o, f, x); err != nil {
+		return nil, err
+	}
+	nk, g := len(k.Params()), f.gridParams()
+	if r, ok := problem.(*objective.IterativeRenyi); ok {
+		e.StandardError = &r.StandardError
+	}
+	if estimated {
+		e.StandardError = &estimate.StandardError
+		errors := estimate.GradientErrors
+		e.GradientError = &Gradient{LogNoiseVariance: &errors[g]}
+		e.GradientError.of(k, &errors)
+	}
+	var d objective.FreeFormParts
+	if free != nil {
+		d = free.Split(gradient)
+		aBar, lsBar := free.MomentGradient(at, gradient)
+		if params.Posterior != nil {
+			e.Gradient.Posterior = &FreeParams{Mean: aBar}
+			for i := range lsBar.Rows {
+				e.Gradient.Posterior.Chol = append(e.Gradient.Posterior.Chol, lsBar.Row(i)[:i+1])
+			}
+		}
+	} else {
+		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
+		d.Z = linalg.Of(len(params.Inducing), p.data.Cols, gradient[g+1:])
+	}
+	e.Gradient.of(k, &d.Theta)
+	if len(d.LogNoise) > 0 {
+		e.Gradient.LogNoiseVariance = &d.LogNoise[0]
+	}
+	for i := range params.Inducing {
+		e.Gradient.Inducing = append(e.Gradient.Inducing, d.Z.Row(i))
+	}
+	if len(d.Beta) > 0 {
+		e.Gradient.Mean = &MeanParams{Constant: d.Beta[0], Linear: d.Beta[1:]}
+	}
+
+	if o.estimatesRenyi() {
+		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its posterior isn't computed"
+		return e, nil
+	}
+	o.Grid.RoundAll(x[:g], x[:g])
+	var m *model.Model
+	if params.Posterior == nil {
+		copy(at, x[:g])
+		m, err = p.model(o, f, at, 1)
+	} else if at, err = startFree(free, f, x, params.Posterior); err == nil {
+		var q *posterior.Posterior
+		if q, err = free.Posterior(at); err == nil {
+			m, err = p.certify(o, f, q, 1)
+		}
+	}
+	if err != nil && p.rows.Err() != nil {
+		return nil, err
+	}
+	if err != nil {
+		e.CertificateReason = err.Error()
+		return e, nil
+	}
+	e.Certificate, e.CertificateReason = m.Certificate, m.CertificateReason
+	return e, nil
+}
+
+// startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z],
+// with the q given, or without one the optimal q of svgp.
+func startFree(free *objective.FreeFormProblem, f family, x []float64, given *FreeParams) ([]float64, error) {
+	if given == nil {
+		return free.StartFrom(x, 0)
+	}
+	ls, err := given.factor(free.M)
+	if err != nil {
+		return nil, err
+	}
+	nk, g := len(f.kernel.Params()), f.gridParams()
+	full := make([]float64, free.Dim())
+	at := free.Split(full)
+	copy(at.Theta, x[:nk])
+	copy(at.Beta, x[nk:g])
+	copy(at.LogNoise, x[g:])
+	copy(at.Z.Data, x[g+1:])
+	return full, free.SetMoments(full, given.Mean, ls)
+}

@@ -1,0 +1,55 @@
+package fit
+
+import (
+	"context"
+	"time"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Fit trains a model on a table: it deals the rows their roles, scales, minimises the
+// objective from several starting points, rounds the prior's parameters to the grid,
+// and certifies the posterior of the rounded parameters on all certified rows.
+//
+// With options that make no sense it returns a UsageError; if ctx ends, ctx's error,
+// having offered the last state to Options.Save.
+//
+// A table that is spread over ranks (dataset.ReadPart) is fitted by all of them: each calls Fit with
+// the same options, and gets the same model, but for the row hashes that a model file holds, which
+// the first rank's has; Progress and Save are called there alone. An error on one rank reaches the
+// others when that rank is closed.
+func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, error) {
+	o, err := o.chooseObjective(table.Rows).withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if o.asked, err = o.text(); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	p, err := prepare(table, o)
+	if err != nil {
+		return nil, err
+	}
+	if table.Ranks().Rank() > 0 {
+		o.Progress, o.Save = nil, nil
+	}
+	var m *model.Model
+	var runs []run
+	if o.Prior == "informed" {
+		m, runs, err = p.fitInformed(ctx, o)
+	} else {
+		m, runs, err = p.fitGrid(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		m.Training.Starts++
+		m.Training.Iterations += r.result.Iterations
+		m.Training.Evaluations += r.result.Evaluations
+	}
+	m.Training.Seconds = time.Since(begin).Seconds()
+	return m, nil
+}

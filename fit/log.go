@@ -1,0 +1,87 @@
+package fit
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// checkpoints keeps the states of all runs, and tells the callbacks.
+type checkpoints struct {
+	mu       sync.Mutex // guards the states and the callbacks
+	states   *Checkpoint
+	progress func(Event)
+	save     func(*Checkpoint) error
+}
+
+// checkpoints begins with the states to resume from, if there are any.
+func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
+	c := &checkpoints{progress: o.Progress, save: o.Save,
+		states: &Checkpoint{Version: checkpointVersion, Fingerprint: p.print, Runs: map[string]*method.State{}, Curves: map[string]*model.Curve{}}}
+	if o.Resume == nil {
+		return c, nil
+	}
+	if o.Resume.Version != checkpointVersion || o.Resume.Fingerprint != c.states.Fingerprint {
+		return nil, ErrOtherCheckpoint
+	}
+	maps.Copy(c.states.Runs, o.Resume.Runs)
+	for key, curve := range o.Resume.Curves {
+		c.states.Curves[key] = curve.Clone()
+	}
+	return c, nil
+}
+
+// curves returns those of all runs, in the order of their starting points.
+func (c *checkpoints) curves() []*model.Curve {
+	return slices.SortedFunc(maps.Values(c.states.Curves), func(a, b *model.Curve) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Family, b.Family))
+	})
+}
+
+// tell records a state and hands it on.
+func (c *checkpoints) tell(event Event, record func()) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	record()
+	key := fmt.Sprintf("%s/%d", event.Family, event.Start)
+	if c.states.Curves[key] == nil {
+		c.states.Curves[key] = &model.Curve{Family: event.Family, Start: event.Start}
+	}
+	c.states.Curves[key].Add(event.Iteration, event.Value)
+	if c.progress != nil {
+		c.progress(event)
+	}
+	if c.save != nil {
+		return c.save(c.states)
+	}
+	return nil
+}
+
+// run is where the training run of a key stands, and tells of it as of the event.
+func (c *checkpoints) run(key string, event Event) method.Run {
+	return method.Run{Key: key, Load: func(key string) *method.State {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.states.Runs[key]
+	}, Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
+		event := event
+		event.Iteration, event.Value, event.Stopped = iteration, value, stopped
+		return c.tell(event, func() { c.states.Runs[key] = s })
+	}}
+}
+
+// tellSolve passes the progress of single solves on.
+func (c *checkpoints) tellSolve(s iterative.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.progress != nil {
+		c.progress(Event{Solver: posterior.ByCG, Iteration: s.Iteration, Residual: s.Residual})
+	}
+}

@@ -1,0 +1,142 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// starts returns the points [θ, β, ln σ_n², Z] to train a family from.
+func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float64 {
+	params := f.kernel.Params()
+	g := f.gridParams()
+	at := func(logL2, logNoise float64) []float64 {
+		x := make([]float64, g+1, g+1+len(p.z.Data))
+		for i, q := range params {
+			if q.Kind == kernel.Lengthscale {
+				x[i] = logL2
+			}
+		}
+		x[g] = logNoise
+		x = append(x, p.z.Data...)
+		if o.LearnAlpha && p.inducing > 0 {
+			x = append(x, p.alpha)
+		}
+		return x
+	}
+	var starts [][]float64
+	if o.Init != nil {
+		if x, _ := p.fromInit(o, f); x != nil { // errors were met by checkInit
+			full := at(0, 0)
+			copy(full, x)
+			starts = append(starts, full)
+		}
+	}
+	if earlier != nil {
+		// One lengthscale for all inputs, repeated for each.
+		x := at(0, 0)
+		j := 0
+		for i, q := range params {
+			x[i] = earlier.X[j]
+			if q.Kind != kernel.Lengthscale || q.Dim == p.data.Cols-1 {
+				j++
+			}
+		}
+		copy(x[len(params):], earlier.X[j:])
+		starts = append(starts, x)
+	}
+	// All ones is where Reeb et al. start; standardised inputs lie about √(2d) apart,
+	// for which l² = d is the natural length.
+	spread := math.Log(float64(p.data.Cols))
+	starts = append(starts, at(spread, math.Log(0.3)), at(0, 0))
+	rng := rand.New(rand.NewPCG(o.Seed, 0x6b7269676f)) // a stream apart from the shuffle's
+	for len(starts) < o.Restarts {
+		x := at(0, math.Log(0.01)*rng.Float64())
+		for i := range params {
+			x[i] += rng.NormFloat64() + x[i]
+			if params[i].Kind == kernel.Lengthscale {
+				x[i] += spread * rng.Float64()
+			}
+		}
+		starts = append(starts, x)
+	}
+	return starts[:o.Restarts]
+}
+
+// fromInit returns the initial parameters in the shape of a family, or nil where
+// they don't have it: one lengthscale is repeated for ARD, several don't fit without.
+func (p *prepared) fromInit(o Options, f family) ([]float64, error) {
+	if _, _, _, err := o.Init.vector(o.Mean, p.data.Cols); err != nil {
+		return nil, err
+	}
+	like := f.kernel.Spec(make([]float64, len(f.kernel.Params())))
+	init := *o.Init
+	init.Kernel = expand(o.Init.Kernel, like)
+	if !sameShape(init.Kernel, like) {
+		return nil, nil
+	}
+	_, _, x, err := init.vector(o.Mean, p.data.Cols)
+	switch given := len(o.Init.Inducing); {
+	case err != nil || given == p.inducing:
+		return x, err
+	case given == 0:
+		return append(x, p.z.Data...), nil
+	}
+	return nil, Usage("init: it has %d inducing inputs, the fit %d", len(o.Init.Inducing), p.inducing)
+}
+
+// checkInit makes sure that the initial parameters serve at least one family.
+func (p *prepared) checkInit(o Options, families []family) error {
+	if o.Init == nil {
+		return nil
+	}
+	for _, f := range families {
+		if x, err := p.fromInit(o, f); x != nil || err != nil {
+			return err
+		}
+	}
+	return Usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale or one an input", o.Kernel, o.ARD)
+}
+
+func sameShape(a, b kernel.Spec) bool {
+	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && len(a.Parameters) == len(b.Parameters) && slices.EqualFunc(a.Parts, b.Parts, sameShape)
+}
+
+// expand repeats single lengthscales of s as often as like has them.
+func expand(s, like kernel.Spec) kernel.Spec {
+	if len(s.Lengthscales) == 1 && len(like.Lengthscales) > 1 {
+		s.Lengthscales = slices.Repeat(s.Lengthscales, len(like.Lengthscales))
+	}
+	if len(s.Parts) == len(like.Parts) {
+		s.Parts = slices.Clone(s.Parts)
+		for i := range s.Parts {
+			s.Parts[i] = expand(s.Parts[i], like.Parts[i])
+		}
+	}
+	return s
+}
+
+// run is the training from one starting point.
+type run struct {
+	family int
+	result *train.Result
+}
+
+// given returns the parameters of Options.Init as the only run, without training.
+func (p *prepared) given(o Options, families []family) (run, error) {
+	if err := p.checkInit(o, families); err != nil {
+		return run{}, err
+	}
+	for i, f := range families {
+		x, err := p.fromInit(o, f)
+		if err != nil || x == nil {
+			continue
+		}
+		r := &train.Result{X: x, Stopped: "parameters given"}
+		return run{i, r}, nil
+	}
+	return run{}, Usage("init: its kernel is none of those that are fitted")
+}

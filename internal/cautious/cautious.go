@@ -1,0 +1,46 @@
+// Package cautious writes numbers rounded to the side on which what is promised still holds.
+package cautious
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// RoundUp rounds a bound on a risk up to so many decimals, at most 1.
+func RoundUp(b float64, decimals int) float64 {
+	unit := math.Pow10(decimals)
+	return min((math.Floor(b*unit)+1)/unit, 1)
+}
+
+// RoundDown rounds a lower limit down to so many decimals.
+func RoundDown(b float64, decimals int) float64 {
+	unit := math.Pow10(decimals)
+	return math.Floor(b*unit) / unit
+}
+
+// Complement writes 1−p in per cent, rounded down: to two decimals, or as many as it takes for
+// 99.9999 % not to become 99.99 %.
+func Complement(p float64) string {
+	share := 100 - 100*p
+	for decimals := 2; ; decimals++ {
+		unit := math.Pow10(decimals)
+		down := math.Floor(share*unit*(1+1e-15)+min(1e-9, 100*p)) / unit
+		if decimals > 13 { // p is about that of rounding
+			return fmt.Sprintf("100·(1 − %g) %%", p)
+		}
+		if down < 100 && 100-down <= 1.1*100*p {
+			return strconv.FormatFloat(down, 'f', -1, 64) + " %"
+		}
+	}
+}
+
+// Width writes the half-width of a band to four digits, rounded up but for what rounding in
+// float64 may have added to it: a narrower one isn't what was guaranteed.
+func Width(w float64) string {
+	if w == 0 {
+		return "0"
+	}
+	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
+	return fmt.Sprintf("%.4g", math.Ceil(w*unit*(1-1e-12))/unit)
+}
