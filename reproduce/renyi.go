@@ -329,9 +329,3 @@ func runRenyi(ctx context.Context, env Env, name string, settings []renyiSetting
 	env.OneAtATime = true
 	return runAll(ctx, env, name, tasks, partial)
 }
-
-// meanSD returns the mean and the standard deviation, as the papers print them.
-func meanSD(v []float64) (mean, sd float64) {
-	mean, se := meanSE(v)
-	return mean, se * math.Sqrt(float64(len(v)))
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 )
@@ -136,14 +135,6 @@ func (t renyiTable) print(w io.Writer, sets []string, settings []renyiSetting, r
 		}
 	}
 	fmt.Fprintln(w)
-}
-
-// plusMinus prints a mean with its standard deviation, if there is one.
-func plusMinus(mean, sd float64, digits int) string {
-	if math.IsNaN(sd) {
-		return fmt.Sprintf("%.*f", digits, mean)
-	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, sd)
 }
 
 // Starts of the simulated experiments are drawn anew for every repetition, e^±1 about the

@@ -1,5 +1,3 @@
-// Package reproduce runs the experiments behind the papers' tables and figures, and
-// sets the papers' figures beside ours.
 package reproduce
 
 import (
@@ -8,91 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/krigo-gp/krigo/ranks"
 )
-
-// Env is where an experiment runs.
-type Env struct {
-	Reps        int       // repetitions, 0 for the paper's number
-	M           int       // inducing inputs, 0 for the paper's number
-	Epochs      int       // passes over the rows, 0 for the paper's number
-	Rows        int       // most rows to train on of the renyi2020 experiments, 0 for a thousand
-	Evaluations int       // most evaluations a fit, 0 for the paper's number
-	Data        string    // folder of data sets that aren't built in
-	Sets        []string  // data sets to run, nil for the paper's
-	Methods     []string  // methods to run, nil for the paper's
-	OneAtATime  bool      // runs that keep all cores busy by themselves
-	Out         string    // folder of results and drawings
-	Stdout      io.Writer // the tables, as Markdown
-	// Ranks share the runs; all see the folder of results, where each has a file of its own. Nil: alone.
-	Ranks ranks.Ranks
-	// Progress is told about every finished run, from one goroutine at a time.
-	Progress func(done, total int, what string)
-	// Partial takes the tables of the runs done so far, one after each run of an
-	// experiment whose runs take minutes; nil for none.
-	Partial io.Writer
-}
-
-// Experiment is one table or figure.
-type Experiment struct {
-	Name  string
-	Title string
-	Run   func(ctx context.Context, env Env) error
-}
-
-// Experiments lists everything that can be reproduced.
-var Experiments = []Experiment{
-	{"reeb-table1", "Reeb et al. 2018, Table 1: full GPs on boston, and the same with krigo's defaults", reebTable1},
-	{"reeb-table2", "Reeb et al. 2018, Table 2: sparse GPs on pol, sarcos, kin40k", reebTable2},
-	{"reeb-table3", "Reeb et al. 2018, Table 3: the same with the loss ℓexp", reebTable3},
-	{"reeb-fig2", "Reeb et al. 2018, Fig. 2: the numbers of Table 1, drawn", reebFig2},
-	{"reeb-fig1", "Reeb et al. 2018, Fig. 1: predictive distributions of kl-PAC-SGP on snelson for three ε", reebFig1},
-	{"reeb-fig3", "Reeb et al. 2018, Fig. 3: sparse GPs against the number of inducing inputs", reebFig3},
-	{"reeb-fig6", "Reeb et al. 2018, Fig. 6: predictive distributions of kl-PAC-SGP, FITC and VFE", reebFig6},
-	{"reeb-fig7", "Reeb et al. 2018, Fig. 7: local minima of FITC and kl-PAC-SGP", reebFig7},
-	{"reeb-fig8", "Reeb et al. 2018, Fig. 8: the bound against the grid's resolution", reebFig8},
-	{"reeb-fig4", "Reeb et al. 2018, Fig. 4: the inverse binary kl", reebFig4},
-	{"reeb-fig5", "Reeb et al. 2018, Fig. 5: the bounded losses", reebFig5},
-	{"renyi-fig1", "Yue & Kontar, Optimize to Generalize, Fig. 1: loss surfaces, and how often annealing escapes", renyiFig1},
-	{"renyi-table1", "Yue & Kontar, Optimize to Generalize, Table 1: test functions", renyiTable1},
-	{"renyi-table2", "Yue & Kontar, Optimize to Generalize, Table 2: engineering data", renyiTable2},
-	{"renyi-table3", "Yue & Kontar, Optimize to Generalize, Table 3: the number of inducing inputs", renyiTable3},
-	{"renyi-table4", "Yue & Kontar, Optimize to Generalize, Table 4: minutes of training", renyiTable4},
-	{"renyi2020-table1", "Yue & Kontar, The Rényi Gaussian Process, Table 1: a fixed α on engineering data", renyi2020Table1},
-	{"renyi2020-fig1", "Yue & Kontar, The Rényi Gaussian Process, Fig. 1: box plots on test functions", renyi2020Fig1},
-	{"renyi2020-fig2", "Yue & Kontar, The Rényi Gaussian Process, Fig. 2: RMSE against α", renyi2020Fig2},
-	{"certificates", "krigo's own: certificates by informed and grid priors on boston, sarcos10k, pol, kin40k", certificates},
-	{"validity", "krigo's own: how often bounds fail on simulated training sets whose true risk is known", validity},
-	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
-}
-
-func (e Env) reps(paper int) int {
-	if e.Reps > 0 {
-		return e.Reps
-	}
-	return paper
-}
-
-// Find returns the experiment of that name.
-func Find(name string) (Experiment, error) {
-	var names []string
-	for _, e := range Experiments {
-		if e.Name == name {
-			return e, nil
-		}
-		names = append(names, e.Name)
-	}
-	return Experiment{}, fmt.Errorf("unknown experiment %q: known are %s", name, strings.Join(names, ", "))
-}
 
 // task is one run of an experiment, known by a key that holds all its settings.
 type task[R any] struct {
@@ -260,19 +181,4 @@ func readResults[R any](path string) (map[string]R, error) {
 		have[k.Key] = k.Result
 	}
 	return have, lines.Err()
-}
-
-// meanSE returns the mean and its standard error.
-func meanSE(v []float64) (mean, se float64) {
-	n := float64(len(v))
-	for _, x := range v {
-		mean += x / n
-	}
-	for _, x := range v {
-		se += (x - mean) * (x - mean)
-	}
-	if n < 2 {
-		return mean, math.NaN()
-	}
-	return mean, math.Sqrt(se / (n - 1) / n)
 }
