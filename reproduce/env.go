@@ -3,11 +3,18 @@
 package reproduce
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -40,10 +47,33 @@ func (e Env) reps(paper int) int {
 	return paper
 }
 
-// table reads a data set that isn't built in.
-func (e Env) table(name string) (*dataset.Table, error) {
-	if e.Data == "" {
-		return nil, fmt.Errorf("this experiment needs %s.csv.gz: name its folder with --data", name)
+// check refuses a name that isn't known, before anything runs.
+func check(what string, names, known []string) error {
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return &krigo.UsageError{Err: fmt.Errorf("unknown %s %q: known are %s%s", what, name, strings.Join(known, ", "), spelling.DidYouMean(name, known))}
+		}
 	}
-	return dataset.ReadFile(filepath.Join(e.Data, name+".csv.gz"))
+	return nil
+}
+
+// table is a data set: built in, or read from its file. others are those that the experiment has without a file.
+func (e Env) table(name string, others ...string) (*dataset.Table, error) {
+	if name == "boston" {
+		return data.Boston(), nil
+	}
+	others = append(others, "boston")
+	if e.Data == "" {
+		return nil, fmt.Errorf("this experiment needs %s.csv.gz: name its folder with --data%s", name, spelling.DidYouMean(name, others))
+	}
+	const ending = ".csv.gz"
+	table, err := dataset.ReadFile(filepath.Join(e.Data, name+ending))
+	if errors.Is(err, fs.ErrNotExist) {
+		files, _ := filepath.Glob(filepath.Join(e.Data, "*"+ending)) // none if it can't be asked
+		for _, file := range files {
+			others = append(others, strings.TrimSuffix(filepath.Base(file), ending))
+		}
+		err = fmt.Errorf("%w%s", err, spelling.DidYouMean(name, others))
+	}
+	return table, err
 }

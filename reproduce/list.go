@@ -2,8 +2,6 @@ package reproduce
 
 import (
 	"context"
-	"fmt"
-	"strings"
 )
 
 // Experiment is one table or figure.
@@ -48,5 +46,5 @@ func Find(name string) (Experiment, error) {
 		}
 		names = append(names, e.Name)
 	}
-	return Experiment{}, fmt.Errorf("unknown experiment %q: known are %s", name, strings.Join(names, ", "))
+	return Experiment{}, check("experiment", []string{name}, names)
 }

@@ -9,11 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mathext/prng"
 
-	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -37,6 +35,24 @@ func (m measures) values() []float64 {
 
 var measureNames = []string{"B", "B_Pin", "R_S train", "R_S test", "MSE", "KL/N", "σ_n²"}
 
+// reebSetting is one run as the code of Reeb et al. 2018 makes it.
+type reebSetting struct {
+	Data   string
+	ARD    bool
+	Method string // kl-pac, sqrt-pac; evidence of full GPs, vfe and fitc of sparse ones
+	M      int    // 0: a full GP
+	Loss   pacbayes.Kind
+	Eps    float64
+	Rep    int
+}
+
+func (s reebSetting) key() string {
+	return fmt.Sprintf("%s/ard=%v/%s/m=%d/%s/eps=%g/rep=%d", s.Data, s.ARD, s.Method, s.M, s.Loss, s.Eps, s.Rep)
+}
+
+// targets are the columns to predict of the sparse data sets.
+var targets = map[string]string{"pol": "y", "kin40k": "y", "sarcos10k": "torque1", "boston": "MEDV"}
+
 // reebSplit is the split of the paper's code: 20 % test rows off the front of numpy's
 // RandomState(seed).permutation(n), a Fisher–Yates shuffle with masked rejection.
 func reebSplit(n, seed int) (trainRows, testRows []int) {
@@ -58,54 +74,137 @@ func reebSplit(n, seed int) (trainRows, testRows []int) {
 	return p[test:], p[:test]
 }
 
-func reebFullGP(ctx context.Context, rep int, eps float64, method string) (measures, error) {
-	sp, err := paperSplit(data.Boston(), "MEDV", rep)
+// paperSplit scales a data set by all its rows and splits it, as the paper's code does.
+func paperSplit(table *dataset.Table, target string, rep int) (split, error) {
+	d, err := table.Regression(target)
 	if err != nil {
-		return measures{}, err
+		return split{}, err
 	}
-	x, y, xTest, yTest := sp.x, sp.y, sp.xTest, sp.yTest
+	scaling, err := dataset.ScalingOf(d, d.All(), dataset.AllRows)
+	if err != nil {
+		return split{}, err
+	}
+	pick := func(rows []int) (linalg.Matrix, []float64, error) {
+		x, y, err := d.Select(rows)
+		scaling.Inputs(x, x)
+		scaling.Target(y, y)
+		return linalg.Of(len(rows), d.Cols, x), y, err
+	}
+	trainRows, testRows := reebSplit(d.Rows, rep)
+	s := split{sd: scaling.TargetScale}
+	if s.x, s.y, err = pick(trainRows); err != nil {
+		return split{}, err
+	}
+	s.xTest, s.yTest, err = pick(testRows)
+	return s, err
+}
 
+// reebModel is the GP that a setting was trained to.
+type reebModel struct {
+	split
+	kernel      kernel.Kernel
+	method      method
+	terms       pacbayes.Terms
+	params      []float64 // as a problem's, rounded
+	evaluations int
+	stopped     string
+}
+
+// train is one run of the paper's code: inducing inputs from k-means, hyperparameters at ones, everything trained
+// jointly, and then ln l and ln σ_s² rounded to two decimals.
+func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
+	table, err := env.table(s.Data)
+	if err != nil {
+		return nil, err
+	}
+	sp, err := paperSplit(table, targets[s.Data], s.Rep)
+	if err != nil {
+		return nil, err
+	}
+	k := kernel.SE(sp.x.Cols, s.ARD)
+	nl := len(k.Params()) - 1
 	grid := pacbayes.DefaultGrid
-	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, EpsilonRaw: eps * sp.sd,
-		Delta: 0.01, Grid: grid, Params: 2, Choices: 1, Scaling: dataset.AllRows}
-	k, mean := kernel.SE(x.Cols, false), kernel.ZeroMean{}
-	problem := &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y}
-	penalty := pacbayes.Penalty(grid.LogInverseP(terms.Params), 0, len(y), terms.Delta)
-	coords := softplus{problem, 1}
-	box := coords.box(3)
-	switch method {
-	case "kl-pac":
-		problem.Objective = &objective.PAC{Loss: terms.Loss, Bound: pacbayes.KLBound, Penalty: penalty}
-	case "sqrt-pac":
-		problem.Objective = &objective.PAC{Loss: terms.Loss, Bound: pacbayes.PinskerBound, Penalty: penalty}
-	default:
-		problem.Objective, box = &objective.Evidence{}, train.Bounds{}
-	}
-	one := softplusInverse(1)
-	r, err := train.LBFGS{}.Minimize(ctx, coords, box, train.Start([]float64{one, one, one}), nil)
+	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: s.Loss, Below: s.Eps}, EpsilonRaw: s.Eps * sp.sd,
+		Delta: reebDelta, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
+	how := method{name: s.Method, m: s.M, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, len(sp.y)), minJitter: 1e-6}
+	problem, err := how.bind(k, sp.x, sp.y)
 	if err != nil {
-		return measures{}, err
+		return nil, err
 	}
-	at, _ := coords.logs(r.X)
-	noise := math.Exp(at[2])
-	q, err := posterior.NewExact(k, []float64{roundPaper(grid, at[0], true), roundPaper(grid, at[1], false)}, mean, nil, x, y, noise)
+	coords := softplus{problem, nl}
+	x0 := slices.Repeat([]float64{softplusInverse(1)}, nl+2)
+	evaluations := 0 // full GPs are trained to the end
+	if s.M > 0 {
+		z, err := kmeans2(sp.x, s.M, uint32(math.Abs(sp.x.At(0, 0)))) // the seed of the paper's code
+		if err != nil {
+			return nil, err
+		}
+		x0 = append(x0, z.Data...)
+		evaluations = env.maxEvaluations()
+	}
+	// The paper bounds lengthscales and variance for its own methods; GPflow's are free.
+	box := train.Bounds{}
+	if s.Method == "kl-pac" || s.Method == "sqrt-pac" {
+		box = coords.box(len(x0))
+	}
+	r, err := env.minimize(ctx, s.key(), evaluations, coords, box, x0)
 	if err != nil {
-		return measures{}, err
+		return nil, err
 	}
-	m, v := make([]float64, len(y)), make([]float64, len(y))
-	q.Latent(x, m, v)
-	c, err := terms.Certify(y, m, v, nil, q.KL())
+	x, _ := coords.logs(r.X)
+	for i := range nl + 1 {
+		x[i] = roundPaper(grid, x[i], i < nl)
+	}
+	return &reebModel{sp, k, how, terms, x, r.Evaluations, r.Stopped}, nil
+}
+
+// measure returns the measures of the posterior that a method has at the model's parameters.
+func (g *reebModel) measure(name string) (m measures, zeroOne float64, err error) {
+	how := g.method
+	how.name = name
+	problem, err := how.bind(g.kernel, g.x, g.y)
 	if err != nil {
-		return measures{}, err
+		return m, 0, err
 	}
-	out := measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows), Noise: noise, Valid: c.Valid}
-	m, v = m[:len(yTest)], v[:len(yTest)]
-	q.Latent(xTest, m, v)
-	out.TestRisk = pacbayes.Risk(terms.Loss, yTest, m, v, nil, nil, nil)
-	for i, t := range yTest {
-		out.MSE += (t - m[i]) * (t - m[i]) / float64(len(yTest))
+	q, _, err := problem.posterior(g.params)
+	if err != nil {
+		return m, 0, err
 	}
-	return out, nil
+	return measure(q, g.terms, g.split)
+}
+
+// measure certifies a posterior by the rows that trained it, and scores it on the test rows; zeroOne is their
+// Gibbs risk of the 0-1 loss, whichever loss the terms are of.
+func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures, zeroOne float64, err error) {
+	m, v := make([]float64, len(sp.y)), make([]float64, len(sp.y))
+	q.Latent(sp.x, m, v)
+	c, err := terms.Certify(sp.y, m, v, nil, q.KL())
+	if err != nil {
+		return r, 0, err
+	}
+	r = measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows), Noise: q.Noise, Valid: c.Valid}
+	m, v = make([]float64, len(sp.yTest)), make([]float64, len(sp.yTest))
+	q.Latent(sp.xTest, m, v)
+	r.TestRisk = pacbayes.Risk(terms.Loss, sp.yTest, m, v, nil, nil, nil)
+	for i, t := range sp.yTest {
+		r.MSE += (t - m[i]) * (t - m[i]) / float64(len(sp.yTest))
+	}
+	return r, pacbayes.Risk(pacbayes.Loss{Kind: pacbayes.Band, Below: terms.Loss.Below}, sp.yTest, m, v, nil, nil, nil), nil
+}
+
+// reebDelta is the paper's δ, and reebPenalty what its bounds pay for it and for a grid of so many parameters.
+const reebDelta = 0.01
+
+func reebPenalty(grid pacbayes.Grid, params, rows int) float64 {
+	return pacbayes.Penalty(grid.LogInverseP(params), 0, rows, reebDelta)
+}
+
+// maxEvaluations is the limit of the paper's code for sparse GPs, unless the environment sets another.
+func (e Env) maxEvaluations() int {
+	if e.Evaluations > 0 {
+		return e.Evaluations
+	}
+	return 1000
 }
 
 // softplus is a Problem in the coordinates of the paper's code: every lengthscale l,
@@ -178,154 +277,4 @@ func column(rs []measures, j int) (mean, se float64) {
 		v[i] = r.values()[j]
 	}
 	return meanSE(v)
-}
-
-// sparseSetting is one run of the paper's sparse experiments.
-type sparseSetting struct {
-	Data   string
-	ARD    bool
-	Method string // kl-pac, sqrt-pac, vfe, fitc
-	M      int
-	Loss   pacbayes.Kind
-	Eps    float64
-	Rep    int
-}
-
-func (s sparseSetting) key() string {
-	return fmt.Sprintf("%s/ard=%v/%s/m=%d/%s/eps=%g/rep=%d", s.Data, s.ARD, s.Method, s.M, s.Loss, s.Eps, s.Rep)
-}
-
-// targets are the columns to predict of the sparse data sets.
-var targets = map[string]string{"pol": "y", "kin40k": "y", "sarcos10k": "torque1", "boston": "MEDV"}
-
-// split is a data set scaled by all its rows and split as the paper's code does.
-type split struct {
-	x, xTest linalg.Matrix
-	y, yTest []float64
-	sd       float64 // of the target
-}
-
-func paperSplit(table *dataset.Table, target string, rep int) (split, error) {
-	d, err := table.Regression(target)
-	if err != nil {
-		return split{}, err
-	}
-	scaling, err := dataset.ScalingOf(d, d.All(), dataset.AllRows)
-	if err != nil {
-		return split{}, err
-	}
-	pick := func(rows []int) (linalg.Matrix, []float64, error) {
-		x, y, err := d.Select(rows)
-		scaling.Inputs(x, x)
-		scaling.Target(y, y)
-		return linalg.Of(len(rows), d.Cols, x), y, err
-	}
-	trainRows, testRows := reebSplit(d.Rows, rep)
-	s := split{sd: scaling.TargetScale}
-	if s.x, s.y, err = pick(trainRows); err != nil {
-		return split{}, err
-	}
-	s.xTest, s.yTest, err = pick(testRows)
-	return s, err
-}
-
-// run trains one setting as the paper's code does: k-means start, hyperparameters at
-// ones, everything trained jointly with at most maxEvaluations evaluations, then ln l and
-// ln σ_s² rounded to two decimals.
-func (s sparseSetting) run(ctx context.Context, env Env) (sparseResult, error) {
-	table, err := env.table(s.Data)
-	if err != nil {
-		return sparseResult{}, err
-	}
-	sp, err := paperSplit(table, targets[s.Data], s.Rep)
-	if err != nil {
-		return sparseResult{}, err
-	}
-	return s.fit(ctx, env, sp)
-}
-
-func (s sparseSetting) fit(ctx context.Context, env Env, sp split) (sparseResult, error) {
-	d := sp.x.Cols
-	z, err := kmeans2(sp.x, s.M, uint32(math.Abs(sp.x.At(0, 0)))) // the seed of the paper's code
-	if err != nil {
-		return sparseResult{}, err
-	}
-	k := kernel.SE(d, s.ARD)
-	nl := len(k.Params()) - 1
-	grid := pacbayes.DefaultGrid
-	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: s.Loss, Below: s.Eps}, EpsilonRaw: s.Eps * sp.sd,
-		Delta: 0.01, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
-	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: sp.x, Y: sp.y}, M: s.M, Keep: 1 << 30, MinJitter: 1e-6}
-	penalty := pacbayes.Penalty(grid.LogInverseP(terms.Params), 0, len(sp.y), terms.Delta)
-	pac := func(b pacbayes.Inequality) *objective.SparsePAC {
-		return &objective.SparsePAC{Alpha: 1, Loss: terms.Loss, Bound: b, Penalty: penalty}
-	}
-	switch s.Method {
-	case "kl-pac":
-		problem.Objective = pac(pacbayes.KLBound)
-	case "sqrt-pac":
-		problem.Objective = pac(pacbayes.PinskerBound)
-	case "vfe":
-		problem.Objective = objective.VFE()
-	case "fitc":
-		problem.Objective = objective.FITC()
-	default:
-		return sparseResult{}, fmt.Errorf("unknown method %q", s.Method)
-	}
-	// The paper bounds lengthscales and variance for its own methods; GPflow's are free.
-	coords := softplus{problem, nl}
-	x0 := append(slices.Repeat([]float64{softplusInverse(1)}, nl+2), z.Data...)
-	box := train.Bounds{}
-	if s.Method == "kl-pac" || s.Method == "sqrt-pac" {
-		box = coords.box(len(x0))
-	}
-	r, err := env.minimize(ctx, s.key(), env.maxEvaluations(), coords, box, x0)
-	if err != nil {
-		return sparseResult{}, err
-	}
-	x, _ := coords.logs(r.X)
-	for i := range nl + 1 {
-		x[i] = roundPaper(grid, x[i], i < nl)
-	}
-	out := sparseResult{Evaluations: r.Evaluations, Stopped: r.Stopped}
-	evaluate := func(alpha float64) (measures, float64, error) {
-		q, err := problem.Posterior(x, alpha)
-		if err != nil {
-			return measures{}, 0, err
-		}
-		m, v := make([]float64, len(sp.y)), make([]float64, len(sp.y))
-		q.Latent(sp.x, m, v)
-		c, err := terms.Certify(sp.y, m, v, nil, q.KL())
-		if err != nil {
-			return measures{}, 0, err
-		}
-		res := measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows), Noise: q.Noise, Valid: c.Valid}
-		m, v = m[:len(sp.yTest)], v[:len(sp.yTest)]
-		q.Latent(sp.xTest, m, v)
-		res.TestRisk = pacbayes.Risk(terms.Loss, sp.yTest, m, v, nil, nil, nil)
-		for i, t := range sp.yTest {
-			res.MSE += (t - m[i]) * (t - m[i]) / float64(len(sp.yTest))
-		}
-		zeroOne := pacbayes.Risk(pacbayes.Loss{Kind: pacbayes.Band, Below: s.Eps}, sp.yTest, m, v, nil, nil, nil)
-		return res, zeroOne, nil
-	}
-	if out.FITC, out.ZeroOne, err = evaluate(1); err != nil {
-		return out, err
-	}
-	if s.Method == "vfe" {
-		own, _, err := evaluate(0)
-		if err != nil {
-			return out, err
-		}
-		out.Own = &own
-	}
-	return out, nil
-}
-
-// maxEvaluations is the limit of the paper's code, unless the environment sets another.
-func (e Env) maxEvaluations() int {
-	if e.Evaluations > 0 {
-		return e.Evaluations
-	}
-	return 1000
 }

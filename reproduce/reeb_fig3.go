@@ -16,12 +16,12 @@ func reebFig3(ctx context.Context, env Env) error {
 	if env.M > 0 {
 		ms = []int{env.M}
 	}
-	var settings []sparseSetting
+	var settings []reebSetting
 	for rep := range env.reps(10) {
 		for _, data := range env.sets() {
 			for _, m := range ms {
 				for _, method := range []string{"kl-pac", "vfe", "fitc"} {
-					settings = append(settings, sparseSetting{data, data != "sarcos10k", method, m, pacbayes.Band, 0.6, rep})
+					settings = append(settings, reebSetting{data, data != "sarcos10k", method, m, pacbayes.Band, 0.6, rep})
 				}
 			}
 		}

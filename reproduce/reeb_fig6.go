@@ -7,8 +7,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-
-	"github.com/krigo-gp/krigo/objective"
 )
 
 // reebFig6 draws kl-PAC-SGP for two ε, FITC and VFE (M = 15) beside the full GP.
@@ -24,17 +22,16 @@ func reebFig6(ctx context.Context, env Env) error {
 	sigma := math.Sqrt(full.q.Noise)
 	var fits []*snelsonFit
 	for _, times := range []float64{1, 5} {
-		f, err := snelsonPAC(ctx, x, y, 15, times*sigma)
+		f, err := fitSnelsonPAC(ctx, x, y, 15, times*sigma)
 		if err != nil {
 			return err
 		}
 		fits = append(fits, f)
 	}
 	for _, c := range []struct {
-		title string
-		o     *objective.Energy
-	}{{"FITC", objective.FITC()}, {"VFE", objective.VFE()}} {
-		f, _, err := sparseSnelson(ctx, c.o, c.o.Alpha, x, y, 15, math.Log(0.1))
+		title, name string
+	}{{"FITC", "fitc"}, {"VFE", "vfe"}} {
+		f, _, err := sparseSnelson(ctx, method{name: c.name, m: 15}, x, y)
 		if err != nil {
 			return err
 		}

@@ -13,8 +13,6 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/objective"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -41,20 +39,19 @@ func reebFig7(ctx context.Context, env Env) error {
 	methods := []string{"fitc", "kl-pac"}
 	var tasks []task[localMinimum]
 	starts := env.reps(100)
-	for _, method := range methods {
+	for _, name := range methods {
 		for s := range starts {
-			tasks = append(tasks, task[localMinimum]{fmt.Sprintf("%s/start=%d", method, s), func(ctx context.Context) (localMinimum, error) {
+			tasks = append(tasks, task[localMinimum]{fmt.Sprintf("%s/start=%d", name, s), func(ctx context.Context) (localMinimum, error) {
 				rng := rand.New(rand.NewPCG(uint64(s), 7))
 				start := []float64{0, 0, math.Log(1e-5) + rng.Float64()*math.Log(1e6)}
 				for range m {
 					start = append(start, xs[rng.IntN(len(xs))]+0.1*rng.NormFloat64())
 				}
-				p := &objective.SparseProblem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: ys}, M: m, Keep: 1 << 30}
-				if method == "fitc" {
-					p.Objective = objective.FITC()
-				} else {
-					p.Objective = &objective.SparsePAC{Alpha: 1, Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: pacbayes.KLBound,
-						Penalty: pacbayes.Penalty(pacbayes.DefaultGrid.LogInverseP(2), 0, len(ys), 0.01)}
+				how := snelsonPAC(m, 0.6, len(ys))
+				how.name = name
+				p, err := how.bind(kernel.SE(1, false), x, ys)
+				if err != nil {
+					return localMinimum{}, err
 				}
 				r, err := train.LBFGS{}.Minimize(ctx, p, train.Bounds{}, train.Start(start), nil)
 				if err != nil {
@@ -69,7 +66,7 @@ func reebFig7(ctx context.Context, env Env) error {
 		return err
 	}
 	var plots []*plot.Plot
-	for i, method := range methods {
+	for i, name := range methods {
 		rs := results[i*starts : (i+1)*starts]
 		best, low := rs[0], 0
 		var pts plotter.XYs
@@ -82,10 +79,10 @@ func reebFig7(ctx context.Context, env Env) error {
 			}
 			pts = append(pts, plotter.XY{X: math.Log10(r.Noise), Y: r.Value})
 		}
-		fmt.Fprintf(env.Stdout, "%-7s best of %d: objective %.4g at σ_n² = %.3g (the paper: %s); σ_n² < 1e-4 in %d ends\n", method, starts, best.Value, best.Noise,
-			map[string]string{"fitc": "about 1e-6", "kl-pac": "2.1e-2"}[method], low)
+		fmt.Fprintf(env.Stdout, "%-7s best of %d: objective %.4g at σ_n² = %.3g (the paper: %s); σ_n² < 1e-4 in %d ends\n", name, starts, best.Value, best.Noise,
+			map[string]string{"fitc": "about 1e-6", "kl-pac": "2.1e-2"}[name], low)
 		p := plot.New()
-		p.Title.Text, p.X.Label.Text, p.Y.Label.Text = method, "log₁₀ σ_n²", "objective"
+		p.Title.Text, p.X.Label.Text, p.Y.Label.Text = name, "log₁₀ σ_n²", "objective"
 		for c, group := range []plotter.XYs{pts, {{X: math.Log10(best.Noise), Y: best.Value}}} {
 			scatter, err := plotter.NewScatter(group)
 			if err != nil {

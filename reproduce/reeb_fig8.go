@@ -13,9 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
-	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -127,12 +125,13 @@ func discretised(ctx context.Context, grid pacbayes.Grid, n, test, rep int) (dis
 	for i := range f {
 		f[i] = linalg.Dot(cov.Row(i)[:i+1], white[:i+1])
 	}
-	xTrain, yTrain := x.RowRange(0, n), f[:n]
+	sp := split{x: x.RowRange(0, n), xTest: x.RowRange(n, n+test), y: f[:n], yTest: f[n:]}
 
-	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
-	terms := pacbayes.Terms{Loss: loss, EpsilonRaw: 0.6, Delta: 0.01, Grid: grid, Params: 4, Choices: 1, Scaling: "declared"}
-	p := &objective.Problem{Kernel: k, Mean: kernel.ZeroMean{}, X: xTrain, Y: yTrain,
-		Objective: &objective.PAC{Loss: loss, Bound: pacbayes.KLBound, Penalty: pacbayes.Penalty(grid.LogInverseP(4), 0, n, 0.01)}}
+	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, EpsilonRaw: 0.6, Delta: reebDelta, Grid: grid, Params: 4, Choices: 1, Scaling: "declared"}
+	p, err := method{name: "kl-pac", loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, n)}.bind(k, sp.x, sp.y)
+	if err != nil {
+		return discretisation{}, err
+	}
 	lower, upper := slices.Repeat([]float64{-grid.L}, 5), slices.Repeat([]float64{grid.L}, 5)
 	lower[4], upper[4] = math.Log(1e-6), math.Log(1e3)
 	r, err := train.LBFGS{MaxEvaluations: 100}.Minimize(ctx, p, train.Bounds{Lower: lower, Upper: upper}, train.Start([]float64{0, 0, 0, 0, math.Log(0.1)}), nil)
@@ -141,18 +140,10 @@ func discretised(ctx context.Context, grid pacbayes.Grid, n, test, rep int) (dis
 	}
 	at := slices.Clone(r.X)
 	grid.RoundAll(at[:4], at[:4])
-	q, err := posterior.NewExact(k, at[:4], p.Mean, nil, xTrain, yTrain, math.Exp(at[4]))
+	q, _, err := p.posterior(at)
 	if err != nil {
 		return discretisation{}, err
 	}
-	m, v := make([]float64, n), make([]float64, n)
-	q.Latent(xTrain, m, v)
-	c, err := terms.Certify(yTrain, m, v, nil, q.KL())
-	if err != nil {
-		return discretisation{}, err
-	}
-	m, v = m[:test], v[:test]
-	q.Latent(x.RowRange(n, n+test), m, v)
-	return discretisation{LogTheta: c.GridPenalty, B: c.Bound, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(n),
-		TestRisk: pacbayes.Risk(loss, f[n:], m, v, nil, nil, nil)}, nil
+	m, _, err := measure(q, terms, sp)
+	return discretisation{LogTheta: grid.LogInverseP(terms.Params), B: m.B, TrainRisk: m.TrainRisk, TestRisk: m.TestRisk, KLPerRow: m.KLPerRow}, err
 }

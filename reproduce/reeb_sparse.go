@@ -2,11 +2,12 @@ package reproduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -20,6 +21,21 @@ type sparseResult struct {
 	ZeroOne     float64 `json:"zero_one"`
 	Evaluations int     `json:"evaluations"`
 	Stopped     string  `json:"stopped"`
+}
+
+// runSparseSetting measures what a setting was trained to by the posterior of FITC, and VFE also by its own.
+func runSparseSetting(ctx context.Context, env Env, s reebSetting) (sparseResult, error) {
+	g, err := s.train(ctx, env)
+	if err != nil {
+		return sparseResult{}, err
+	}
+	out := sparseResult{Evaluations: g.evaluations, Stopped: g.stopped}
+	if out.FITC, out.ZeroOne, err = g.measure("fitc"); err != nil || s.Method != "vfe" {
+		return out, err
+	}
+	own, _, err := g.measure("vfe")
+	out.Own = &own
+	return out, err
 }
 
 // paperSparse are Tables 2 and 3 of Reeb et al. 2018, App. G (M = 500): B, B_Pin, R_S
@@ -68,7 +84,7 @@ var paperTable3 = map[string][]float64{
 
 var sparseMethods = []string{"kl-pac", "sqrt-pac", "vfe", "fitc"}
 
-func (s sparseSetting) row() string { return fmt.Sprintf("%s/ard=%v/%s", s.Data, s.ARD, s.Method) }
+func (s reebSetting) row() string { return fmt.Sprintf("%s/ard=%v/%s", s.Data, s.ARD, s.Method) }
 
 func (e Env) m() int {
 	if e.M > 0 {
@@ -94,12 +110,12 @@ func (e Env) methods() []string {
 }
 
 func reebTable2(ctx context.Context, env Env) error {
-	var settings []sparseSetting
+	var settings []reebSetting
 	for rep := range env.reps(10) {
 		for _, data := range env.sets() {
 			for _, ard := range []bool{true, false} {
 				for _, method := range env.methods() {
-					settings = append(settings, sparseSetting{data, ard, method, env.m(), pacbayes.Band, 0.6, rep})
+					settings = append(settings, reebSetting{data, ard, method, env.m(), pacbayes.Band, 0.6, rep})
 				}
 			}
 		}
@@ -108,11 +124,11 @@ func reebTable2(ctx context.Context, env Env) error {
 }
 
 func reebTable3(ctx context.Context, env Env) error {
-	var settings []sparseSetting
+	var settings []reebSetting
 	for rep := range env.reps(10) {
 		for _, data := range env.sets() {
 			for _, method := range env.methods() {
-				settings = append(settings, sparseSetting{data, data != "sarcos10k", method, env.m(), pacbayes.Gaussian, 0.6, rep})
+				settings = append(settings, reebSetting{data, data != "sarcos10k", method, env.m(), pacbayes.Gaussian, 0.6, rep})
 			}
 		}
 	}
@@ -121,7 +137,7 @@ func reebTable3(ctx context.Context, env Env) error {
 
 // sparseTable runs the settings one after another, since each keeps all cores busy, and
 // prints the table of all; that of those done so far after each.
-func sparseTable(ctx context.Context, env Env, name, title string, settings []sparseSetting, paper map[string][]float64) error {
+func sparseTable(ctx context.Context, env Env, name, title string, settings []reebSetting, paper map[string][]float64) error {
 	results, err := runSparse(ctx, env, name, settings, func(results []sparseResult, done []bool) {
 		if env.Partial != nil {
 			printSparse(env.Partial, env, settings, results, done, paper)
@@ -141,10 +157,10 @@ func sparseTable(ctx context.Context, env Env, name, title string, settings []sp
 }
 
 // printSparse prints the table of the settings that are done.
-func printSparse(w io.Writer, env Env, settings []sparseSetting, results []sparseResult, done []bool, paper map[string][]float64) {
+func printSparse(w io.Writer, env Env, settings []reebSetting, results []sparseResult, done []bool, paper map[string][]float64) {
 	header(w, append(append([]string{"data", "ARD", "method", "runs"}, measureNames...), "0-1 risk test"))
 	var order []string
-	fitc, own, zero, first := map[string][]measures{}, map[string][]measures{}, map[string][]float64{}, map[string]sparseSetting{}
+	fitc, own, zero, first := map[string][]measures{}, map[string][]measures{}, map[string][]float64{}, map[string]reebSetting{}
 	for i, s := range settings {
 		if !done[i] {
 			continue
@@ -189,11 +205,9 @@ func printSparse(w io.Writer, env Env, settings []sparseSetting, results []spars
 	fmt.Fprintln(w)
 }
 
-func runSparse(ctx context.Context, env Env, name string, settings []sparseSetting, partial func([]sparseResult, []bool)) ([]sparseResult, error) {
-	for _, s := range settings {
-		if !slices.Contains(sparseMethods, s.Method) {
-			return nil, fmt.Errorf("unknown method %q: known are %s", s.Method, strings.Join(sparseMethods, ", "))
-		}
+func runSparse(ctx context.Context, env Env, name string, settings []reebSetting, partial func([]sparseResult, []bool)) ([]sparseResult, error) {
+	if err := errors.Join(check("data set", env.sets(), slices.Sorted(maps.Keys(targets))), check("method", env.methods(), sparseMethods)); err != nil {
+		return nil, err
 	}
 	tasks := make([]task[sparseResult], len(settings))
 	for i, s := range settings {
@@ -201,7 +215,7 @@ func runSparse(ctx context.Context, env Env, name string, settings []sparseSetti
 		if env.Evaluations > 0 {
 			key += fmt.Sprintf("/evaluations=%d", env.Evaluations)
 		}
-		tasks[i] = task[sparseResult]{key, func(ctx context.Context) (sparseResult, error) { return s.run(ctx, env) }}
+		tasks[i] = task[sparseResult]{key, func(ctx context.Context) (sparseResult, error) { return runSparseSetting(ctx, env, s) }}
 	}
 	env.OneAtATime = true
 	return runAll(ctx, env, name, tasks, partial)

@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 var (
@@ -50,11 +51,21 @@ func table1Runs(ctx context.Context, env Env) (map[string][]measures, error) {
 			for _, method := range reebMethods {
 				rows = append(rows, row(eps, method))
 				tasks = append(tasks, task[measures]{fmt.Sprintf("paper/rep=%d/%s", rep, row(eps, method)),
-					func(ctx context.Context) (measures, error) { return reebFullGP(ctx, rep, eps, method) }})
+					func(ctx context.Context) (measures, error) { return reebFullGP(ctx, env, rep, eps, method) }})
 			}
 		}
 	}
 	return grouped(runAll(ctx, env, "reeb-table1", tasks, nil))(rows)
+}
+
+// reebFullGP measures the posterior that a method trains and predicts by.
+func reebFullGP(ctx context.Context, env Env, rep int, eps float64, method string) (measures, error) {
+	g, err := reebSetting{Data: "boston", Method: method, Loss: pacbayes.Band, Eps: eps, Rep: rep}.train(ctx, env)
+	if err != nil {
+		return measures{}, err
+	}
+	m, _, err := g.measure(method)
+	return m, err
 }
 
 func grouped(results []measures, err error) func(rows []string) (map[string][]measures, error) {

@@ -32,6 +32,13 @@ func (t renyiTable) run(ctx context.Context, env Env) error {
 	if len(env.Sets) > 0 {
 		sets = env.Sets
 	}
+	var methods []string
+	for _, row := range t.paper {
+		methods = append(methods, row.method)
+	}
+	if err := check("method", env.Methods, methods); err != nil {
+		return err
+	}
 	results := func(settings []renyiSetting) ([]renyiResult, error) {
 		return runRenyi(ctx, env, t.name, settings, func(results []renyiResult, done []bool) {
 			if env.Partial != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -53,41 +52,54 @@ func even(x linalg.Matrix, m int) linalg.Matrix {
 
 // fullSnelson is the full GP trained on the evidence.
 func fullSnelson(ctx context.Context, x linalg.Matrix, y []float64) (*snelsonFit, error) {
-	p := &objective.Problem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, X: x, Y: y, Objective: &objective.Evidence{}}
-	r, err := train.LBFGS{}.Minimize(ctx, p, train.Bounds{}, train.Start([]float64{0, 0, 0}), nil)
+	f, _, err := fitSnelson(ctx, method{name: "evidence"}, x, y, []float64{0, 0, 0})
 	if err != nil {
 		return nil, err
 	}
-	q, err := posterior.NewExact(p.Kernel, r.X[:1+1], p.Mean, nil, x, y, math.Exp(r.X[2]))
-	if err != nil {
-		return nil, err
-	}
-	return &snelsonFit{q: q, withNoise: true, title: "full GP", klPerRow: q.KL() / float64(len(y))}, nil
+	f.withNoise, f.title = true, "full GP"
+	return f, nil
 }
 
 // sparseSnelson trains a sparse GP from evenly spread inducing inputs.
-func sparseSnelson(ctx context.Context, o objective.Sparse, alpha float64, x linalg.Matrix, y []float64, m int, logNoise float64) (*snelsonFit, *train.Result, error) {
-	z := even(x, m)
-	p := &objective.SparseProblem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: m, Objective: o, Keep: 1 << 30}
-	r, err := train.LBFGS{}.Minimize(ctx, p, train.Bounds{}, train.Start(append([]float64{0, 0, logNoise}, z.Data...)), nil)
+func sparseSnelson(ctx context.Context, how method, x linalg.Matrix, y []float64) (*snelsonFit, float64, error) {
+	z := even(x, how.m)
+	f, value, err := fitSnelson(ctx, how, x, y, append([]float64{0, 0, math.Log(0.1)}, z.Data...))
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, err
 	}
-	q, err := p.Posterior(r.X, alpha)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &snelsonFit{q: q, zBefore: z, klPerRow: q.KL() / float64(len(y))}, r, nil
+	f.zBefore = z
+	return f, value, nil
 }
 
-func snelsonPAC(ctx context.Context, x linalg.Matrix, y []float64, m int, eps float64) (*snelsonFit, error) {
-	o := &objective.SparsePAC{Alpha: 1, Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, Bound: pacbayes.KLBound,
-		Penalty: pacbayes.Penalty(pacbayes.DefaultGrid.LogInverseP(2), 0, len(y), 0.01)}
-	f, r, err := sparseSnelson(ctx, o, 1, x, y, m, math.Log(0.1))
+// fitSnelson trains a method from a start, and returns the value that it reached too.
+func fitSnelson(ctx context.Context, how method, x linalg.Matrix, y, start []float64) (*snelsonFit, float64, error) {
+	p, err := how.bind(kernel.SE(1, false), x, y)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := train.LBFGS{}.Minimize(ctx, p, train.Bounds{}, train.Start(start), nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	q, _, err := p.posterior(r.X)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &snelsonFit{q: q, klPerRow: q.KL() / float64(len(y))}, r.Value, nil
+}
+
+// snelsonPAC is how kl-PAC-SGP is trained on n rows.
+func snelsonPAC(m int, eps float64, n int) method {
+	return method{name: "kl-pac", m: m, loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, penalty: reebPenalty(pacbayes.DefaultGrid, 2, n)}
+}
+
+// fitSnelsonPAC trains kl-PAC-SGP for an ε.
+func fitSnelsonPAC(ctx context.Context, x linalg.Matrix, y []float64, m int, eps float64) (*snelsonFit, error) {
+	f, value, err := sparseSnelson(ctx, snelsonPAC(m, eps, len(y)), x, y)
 	if err != nil {
 		return nil, err
 	}
-	f.epsilon, f.bound = eps, r.Value
+	f.epsilon, f.bound = eps, value
 	f.title = fmt.Sprintf("kl-PAC-SGP, ε = %.3g", eps)
 	return f, nil
 }

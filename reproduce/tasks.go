@@ -111,9 +111,9 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 		return nil, fmt.Errorf("interrupted; the runs done are kept in %s, and the same command goes on from there", path)
 	}
 	if over.Size() == 1 {
-		return results, errors.Join(errs...)
+		return results, joinDistinct(errs)
 	}
-	if err := over.Agree(errors.Join(errs...)); err != nil {
+	if err := over.Agree(joinDistinct(errs)); err != nil {
 		return nil, err
 	}
 	if have, err = readAll[R](env.Out, name); err != nil {
@@ -127,6 +127,19 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 		results[i] = r
 	}
 	return results, nil
+}
+
+// joinDistinct joins errors, of which many runs may have the same.
+func joinDistinct(errs []error) error {
+	said := map[string]bool{}
+	var all []error
+	for _, err := range errs {
+		if err != nil && !said[err.Error()] {
+			said[err.Error()] = true
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
 }
 
 // readAll reads the results of all ranks, those of an earlier command too.

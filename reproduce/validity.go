@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -274,26 +275,25 @@ func validity(ctx context.Context, env Env) error {
 	return nil
 }
 
+// ValiditySets are the kinds of sets that validity draws.
+func ValiditySets() []string { return distinct(func(tr trial) string { return tr.design.name }) }
+
+// ValidityMethods are the ways in which validity fits them, each some kinds of them.
+func ValidityMethods() []string { return distinct(func(tr trial) string { return tr.name }) }
+
+func distinct(of func(tr trial) string) (names []string) {
+	for _, tr := range trials {
+		if name := of(tr); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // chosenTrials are those of the kinds of sets and of the names that are asked for.
 func chosenTrials(env Env) (chosen []trial, err error) {
-	for _, c := range []struct {
-		what  string
-		asked []string
-		of    func(tr trial) string
-	}{
-		{"sets", env.Sets, func(tr trial) string { return tr.design.name }},
-		{"methods", env.Methods, func(tr trial) string { return tr.name }},
-	} {
-		var known []string
-		for _, tr := range trials {
-			known = append(known, c.of(tr))
-		}
-		for _, name := range c.asked {
-			if !slices.Contains(known, name) {
-				slices.Sort(known)
-				return nil, fmt.Errorf("%s %q: validity has %s", c.what, name, strings.Join(slices.Compact(known), ", "))
-			}
-		}
+	if err := errors.Join(check("kind of sets", env.Sets, ValiditySets()), check("method", env.Methods, ValidityMethods())); err != nil {
+		return nil, err
 	}
 	for _, tr := range trials {
 		if (env.Sets == nil || slices.Contains(env.Sets, tr.design.name)) && (env.Methods == nil || slices.Contains(env.Methods, tr.name)) {
