@@ -9,9 +9,16 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Latent returns the posterior's mean and variance of f at the rows of a view, which it
-// reads block by block.
-func Latent(q *posterior.Posterior, rows *dataset.Scaled) (mean, variance []float64, err error) {
+// Rows are rows in scaled units that are read block by block: a dataset.Scaled is such.
+type Rows interface {
+	Dims() (rows, cols int)
+	// Block reads the inputs of rows first … first+n−1 into x (n×cols) and, unless that is nil, their
+	// targets into y.
+	Block(first, n int, x, y []float64) error
+}
+
+// Latent returns the posterior's mean and variance of f at rows, which it reads block by block.
+func Latent(q *posterior.Posterior, rows Rows) (mean, variance []float64, err error) {
 	n, d := rows.Dims()
 	mean, variance = make([]float64, n), make([]float64, n)
 	x := linalg.New(min(n, blockRows), d)

@@ -43,9 +43,18 @@ func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	return Range{low, high}, err
 }
 
-// Count counts, for each row of d that this rank has, the inputs that lie outside the range; 0 where
-// none is known.
-func (r Range) Count(d *dataset.Data) ([]int, error) {
+// outside counts the inputs of a row that lie outside the range; 0 where none is known.
+func (r Range) outside(row []float64) (n int) {
+	for j := range r.Min {
+		if v := row[j]; !(r.Min[j] <= v && v <= r.Max[j]) {
+			n++
+		}
+	}
+	return n
+}
+
+// count counts them for each row of d that this rank has.
+func (r Range) count(d *dataset.Data) ([]int, error) {
 	rows := d.All()
 	counts := make([]int, len(rows))
 	if r.Min == nil {
@@ -57,10 +66,8 @@ func (r Range) Count(d *dataset.Data) ([]int, error) {
 		if err := d.Read(rows[first:first+n], x[:n*d.Cols], nil); err != nil {
 			return nil, err
 		}
-		for i, v := range x[:n*d.Cols] {
-			if j := i % d.Cols; !(r.Min[j] <= v && v <= r.Max[j]) {
-				counts[first+i/d.Cols]++
-			}
+		for i := range n {
+			counts[first+i] = r.outside(x[i*d.Cols : (i+1)*d.Cols])
 		}
 	}
 	return counts, nil

@@ -9,9 +9,6 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Normal975 is the 97.5 % quantile of the standard normal.
-const Normal975 = 1.959963984540054
-
 // Score evaluates the model's predictions on the given rows of d, those of all ranks together.
 // Where they belong to groups, whose numbers are given by row, risks are those of groups.
 func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {

@@ -85,9 +85,7 @@ func New(path string, o Options) (*Server, error) {
 
 func (s *Server) newQueue(name string, m *krigo.Model) *queue {
 	return &queue{
-		view:    m.Unlabelled,
-		predict: func(t *dataset.Table) ([]krigo.Prediction, error) { return krigo.Predict(m, t) },
-		inputs:  m.Inputs, limit: s.o.Waiting,
+		model: m, predict: m.PredictAt, limit: s.o.Waiting,
 		batched: func(rows int) { s.metrics.batched(name, rows) },
 		failed: func(cause any) {
 			s.o.Log.Error("prediction failed", "model", name, "cause", cause, "stack", string(debug.Stack()))
