@@ -9,7 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Calibrate sets the widths of conformal intervals on the calibration rows of d.
+// Calibrate sets the model's Conformal, the widths of conformal intervals on the calibration rows of d.
 func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) error {
 	rows := d.RowsOf(roles, dataset.Calibration)
 	first, n, err := ranks.Place(d.Ranks(), len(rows))
@@ -18,10 +18,10 @@ func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) error {
 	}
 	// The k-th smallest of n scores, the further row's being equally likely to fall between
 	// any two of them.
-	k := int(math.Ceil(float64(n+1)*ConformalLevel - 1e-9))
+	k := int(math.Ceil(float64(n+1)*conformalLevel - 1e-9))
 	if k > n {
 		return fmt.Errorf("%d calibration rows can't hold %.0f %% of further targets: set aside at least %d",
-			n, 100*ConformalLevel, LeastCalibration)
+			n, 100*conformalLevel, LeastCalibration)
 	}
 	y, _, err := m.targets(d, rows)
 	if err != nil {
@@ -41,6 +41,6 @@ func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) error {
 	}
 	slices.Sort(plain)
 	slices.Sort(normalised)
-	m.Conformal = &Conformal{Level: ConformalLevel, Rows: n, HalfWidth: plain[k-1], Normalised: normalised[k-1]}
+	m.Conformal = &Conformal{Level: conformalLevel, Rows: n, HalfWidth: plain[k-1], Normalised: normalised[k-1]}
 	return nil
 }

@@ -14,9 +14,9 @@ type Conformal struct {
 	Normalised float64 `json:"normalised"` // of mean ± Normalised standard deviations of y
 }
 
-// ConformalLevel is the share of targets that intervals are to hold.
-const ConformalLevel = 0.95
+// conformalLevel is the share of targets that intervals are to hold.
+const conformalLevel = 0.95
 
-// LeastCalibration rows can set an interval for it: with fewer the ⌈0.95(n+1)⌉-th smallest of n
-// scores doesn't exist.
+// LeastCalibration is how many calibration rows it takes at least to set an interval that holds 95 % of
+// targets: with fewer the ⌈0.95(n+1)⌉-th smallest of n scores doesn't exist.
 const LeastCalibration = 19

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -38,4 +39,26 @@ func ExampleModel_PredictAt() {
 	// 0.3 ± 0.3, from -0.3 to 0.9, 0 inputs outside
 	// -0.3 ± 0.9, from -2.0 to 1.3, 1 inputs outside
 	// a 1×2 matrix: want a column for each of the model's inputs, 1 in all, in their order
+}
+
+// A model goes through any writer and reader: here a buffer, which might be a network's or a database's.
+func ExampleRead() {
+	m, err := snelson()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var stored bytes.Buffer
+	if err := m.Write(&stored); err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := model.Read(&stored)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s from %v, the same bound: %t\n", again.Target, again.Inputs, again.Certificate.Bound == m.Certificate.Bound)
+	// Output:
+	// y from [x], the same bound: true
 }

@@ -12,6 +12,9 @@ import (
 
 // Model is a trained Gaussian process with everything needed to predict with it and
 // to check its certificate. Numbers are in scaled units where not said otherwise.
+//
+// No method changes a Model but Calibrate: one that nobody else changes may be used by several goroutines at
+// once.
 type Model struct {
 	Objective        string
 	Inputs           []string // names, in the order of the posterior's inputs
@@ -82,7 +85,8 @@ func (m *Model) Unlabelled(t *dataset.Table) (*dataset.Data, error) {
 	return m.Encoding.Unlabelled(t, m.Inputs)
 }
 
-// Labelled views them and the target: rows to score or certify, in their groups where it has any.
+// Labelled views the columns of a table that the model predicts from and its target: rows to score or
+// certify, in their groups where the model has any.
 func (m *Model) Labelled(t *dataset.Table) (*dataset.Data, error) {
 	d, err := m.Encoding.Select(t, m.Inputs, m.Target)
 	if err == nil && m.Group != "" {

@@ -25,7 +25,7 @@ type Copies struct {
 	Groups  int // groups that the model was made from
 }
 
-// Copies counts those among the rows, of all ranks.
+// Copies counts those among the given rows of d, of all ranks.
 func (m *Model) Copies(d *dataset.Data, rows []int) (c Copies, err error) {
 	h, err := hashesOf(d, rows)
 	if err != nil {

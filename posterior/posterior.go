@@ -18,6 +18,8 @@ import (
 // sparse one (Eqs. 9, 11) has S = Z, L Lᵀ = K_ZZ, B = L_B L_Bᵀ and w = L⁻ᵀμ; a free-form
 // q(f_Z) is of that form with B⁻¹ its whitened covariance. With no support at all Q is the
 // prior itself (Unconditioned).
+//
+// No method changes a Posterior: one that nobody else changes may be used by several goroutines at once.
 type Posterior struct {
 	Kernel  kernel.Kernel
 	Theta   []float64 // parameters of the kernel, natural logarithms
@@ -27,7 +29,7 @@ type Posterior struct {
 	Support matrix.Dense // S: rows Q is conditioned on, or inducing inputs
 	Weights []float64    // w
 	Chol    matrix.Dense // L, lower triangle
-	CholB   matrix.Dense // L_B, lower triangle; the zero Matrix for the exact posterior
+	CholB   matrix.Dense // L_B, lower triangle; zero for the exact posterior
 
 	// Of exact posteriors that can't be factored, in place of Chol: see NewIterative and,
 	// for one without weights, NewNearest.
