@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -56,7 +57,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*model.Model, []
 
 	learn := o
 	if !o.pac() {
-		learn.Objective, learn.Alpha, learn.Optimizer = "kl-pac", nil, "lbfgs"
+		learn.Objective, learn.Alpha, learn.Optimizer = method.KLPACName, nil, "lbfgs"
 		learn.Anneal, learn.AlphaCV = "none", false
 	}
 	learn.Init, learn.PosteriorLearnt = nil, true
