@@ -59,6 +59,7 @@ test rows, if DATA is what the model was made from; else on the rows that it has
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "HTML file to write (default: MODEL's name with .html)")
+	bind(cmd.Flags(), cliFlag{name: "out", value: "FILE", rule: "MODEL's name with .html", to: &out, endings: []string{"html"},
+		help: "HTML file to write"})
 	return cmd
 }
