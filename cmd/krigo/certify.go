@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -47,7 +46,7 @@ made from are counted, since a copy can't be told from a second row that came ou
 			if err != nil {
 				return err
 			}
-			table, err := dataset.ReadPart(args[1], job)
+			table, err := readTable(args[1], cmd.InOrStdin(), job)
 			if err != nil {
 				return err
 			}

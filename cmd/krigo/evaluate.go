@@ -36,7 +36,7 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 			if err != nil {
 				return err
 			}
-			table, o, err := f.read(args[0], r)
+			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ import (
 )
 
 // read completes the options from flags that need parsing, and reads the data.
-func (f *fitFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
+func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
 	o := f.options
 	fail := func(err error) (*dataset.Table, krigo.Options, error) { return nil, o, &krigo.UsageError{Err: err} }
 	var err error
@@ -84,7 +84,7 @@ func (f *fitFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo.Optio
 		return fail(fmt.Errorf("--posterior %q: want objective, fitc, free or learnt", f.posterior))
 	}
 	o.Full = f.inducing == "0"
-	table, err := dataset.ReadPart(path, r)
+	table, err := readTable(path, in, r)
 	if err != nil {
 		return nil, o, err
 	}
@@ -133,6 +133,7 @@ func newFit(c *common) *cobra.Command {
 		Short: "Train a model, certify it, save it",
 		Long: `Train a Gaussian process on a table, certify it, and save it: a CSV file (plain or gzip), NPZ or
 Parquet, or an NPY file, which is read block by block, so that it may be larger than memory.
+The name - stands for CSV from standard input.
 
 Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows, from which
 the columns are standardised, and the rest are certified: the certificate counts them alone.
@@ -152,13 +153,16 @@ certificate picked as the best of several runs isn't one.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			begin := time.Now()
-			table, o, err := f.read(args[0], r)
+			if f.out == "" && args[0] == standardInput {
+				return &krigo.UsageError{Err: errors.New("--out is missing: standard input has no name that the model's could be made of")}
+			}
+			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
 			if err != nil {
 				return err
 			}
 			defer table.Close()
 			if f.test != "" {
-				if o.Test, err = dataset.ReadPart(f.test, r); err != nil {
+				if o.Test, err = readTable(f.test, cmd.InOrStdin(), r); err != nil {
 					return err
 				}
 				defer o.Test.Close()

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -116,5 +121,86 @@ func TestCompletion(t *testing.T) {
 		if got := strings.Join(lines[:len(lines)-1], " "); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
+	}
+}
+
+// fed calls a command with standard input.
+func fed(in string, args ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	status := run(context.Background(), args, strings.NewReader(in), &stdout, &stderr)
+	return outcome{status, stdout.String(), stderr.String()}
+}
+
+// TestStandardInput: - is a table from standard input, which makes what the file makes.
+func TestStandardInput(t *testing.T) {
+	workplace(t)
+	homes, fresh := read(t, "homes.csv"), read(t, "fresh.csv")
+	fit := strings.Fields("--target MEDV --ard off --restarts 1 --quiet")
+	must(t, append([]string{"fit", "homes.csv", "--test", "fresh.csv", "--out", "file.krigo"}, fit...)...)
+	for _, c := range []struct{ in, file, args string }{
+		{homes, "homes.csv", "fit - --test fresh.csv --out a.krigo"},
+		{fresh, "fresh.csv", "fit homes.csv --test - --out a.krigo"},
+		{homes, "homes.csv", "predict file.krigo -"},
+		{homes, "homes.csv", "certify file.krigo - --json"},
+		{fresh, "fresh.csv", "certify file.krigo - --fresh"},
+		{homes, "homes.csv", "evaluate - --target MEDV --params params.json --json"},
+		{homes, "homes.csv", "compare - --target MEDV --objectives vfe --splits 1 --inducing 5 --json"},
+		{homes, "homes.csv", "report file.krigo - --out r.html"},
+	} {
+		args := strings.Fields(c.args)
+		named := slices.Clone(args)
+		named[slices.Index(args, "-")] = c.file
+		if args[0] == "fit" {
+			args, named = append(args, fit...), append(named, fit...)
+		}
+		want := must(t, append(named, "--quiet")...)
+		os.Remove("a.krigo") // a fit that replaces a model says so
+		if got := fed(c.in, append(args, "--quiet")...); got.status != 0 || withoutTimes(got.stdout) != withoutTimes(want) {
+			t.Errorf("%s: %+v, want %s", c.args, got, want)
+		}
+		os.Remove("a.krigo")
+	}
+	for _, c := range []struct {
+		in, args string
+		status   int
+		want     []string
+	}{
+		{homes, "fit - --target MEDV", 2, []string{"--out is missing", "standard input"}},
+		{homes, "fit - --target MEDV --test - --out a.krigo", 2, []string{"standard input (-) can be read once"}},
+		{homes, "predict - -", 2, []string{"standard input (-) can be read once"}},
+		{"", "predict file.krigo -", 1, []string{"standard input: the file is empty"}},
+		{"RM,LSTAT,DIS,MEDV\n6,5,4,20\n6,5,near,20\n", "predict file.krigo -", 1, []string{"standard input: line 3 (row 2)", `"near"`}},
+		{homes, "fit - --target MEDW --out a.krigo", 1, []string{"standard input", `did you mean "MEDV"?`}},
+		{"PK\x03\x04\x00\xff", "predict file.krigo -", 1, []string{"standard input: not a text file"}},
+	} {
+		o := fed(c.in, strings.Fields(c.args)...)
+		if o.status != c.status || o.stdout != "" {
+			t.Errorf("%s: %+v", c.args, o)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("%s: %q doesn't say %q", c.args, o.stderr, want)
+			}
+		}
+	}
+	if _, err := os.Stat("a.krigo"); err == nil {
+		t.Error("a model was left")
+	}
+}
+
+// withoutTimes takes from output how long it took.
+func withoutTimes(text string) string {
+	return regexp.MustCompile(`"seconds": \{[^}]*\}`).ReplaceAllString(counts.ReplaceAllString(text, ""), "")
+}
+
+// TestStandardInputOverRanks: one rank alone would have it.
+func TestStandardInputOverRanks(t *testing.T) {
+	t.Setenv("OMPI_COMM_WORLD_SIZE", "2")
+	cmd := &cobra.Command{}
+	if err := checkInput(cmd, []string{"-"}); err == nil || !strings.Contains(err.Error(), "one rank alone") {
+		t.Error(err)
+	}
+	if err := checkInput(cmd, []string{"homes.csv"}); err != nil {
+		t.Error(err)
 	}
 }

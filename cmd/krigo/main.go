@@ -36,13 +36,14 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the program, apart from the process it runs in.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
+	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
@@ -81,7 +82,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			if err := linalg.LevelError(); err != nil {
 				return &krigo.UsageError{Err: err}
 			}
@@ -94,7 +95,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 			if c.threads > 0 {
 				runtime.GOMAXPROCS(c.threads)
 			}
-			return nil
+			return checkInput(cmd, args)
 		},
 	}
 	root.PersistentFlags().SortFlags = false

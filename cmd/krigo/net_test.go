@@ -533,7 +533,7 @@ func (n *netRun) options(args []string, r ranks.Ranks) (*dataset.Table, krigo.Op
 	if err := flags.Parse(args[1:]); err != nil {
 		return nil, krigo.Options{}, err
 	}
-	return f.read(args[0], r)
+	return f.read(args[0], nil, r)
 }
 
 // spread fits over so many ranks.

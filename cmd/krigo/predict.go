@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // predictDocument is what predict --json prints.
@@ -43,7 +44,7 @@ func newPredict(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
-		Long: `Predict every row of a CSV, NPY, NPZ or Parquet file, which
+		Long: `Predict every row of a CSV, NPY, NPZ or Parquet file, or of CSV from standard input (-), which
 needs the model's input columns in any order; other columns are ignored. In the target's own units:
 
   mean                 of the function and of the target
@@ -93,7 +94,7 @@ training rows nearest to it, and say so on standard error.`,
 			if err != nil {
 				return err
 			}
-			table, err := dataset.ReadFile(args[1])
+			table, err := readTable(args[1], cmd.InOrStdin(), ranks.Alone)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/ranks"
 	"github.com/krigo-gp/krigo/report"
 )
 
@@ -38,7 +39,7 @@ test rows, if DATA is what the model was made from; else on the rows that it has
 			}
 			var table *dataset.Table
 			if len(args) == 2 {
-				if table, err = dataset.ReadFile(args[1]); err != nil {
+				if table, err = readTable(args[1], cmd.InOrStdin(), ranks.Alone); err != nil {
 					return err
 				}
 				defer table.Close()
