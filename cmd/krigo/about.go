@@ -65,6 +65,7 @@ are dated by SOURCE_DATE_EPOCH where that is set.`,
 				return err
 			}
 			cmd.Root().DisableAutoGenTag = true
+			describeOptions(cmd.Root())
 			return doc.GenManTree(cmd.Root(), &header, args[0])
 		},
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -47,7 +46,7 @@ made from are counted, since a copy can't be told from a second row that came ou
 			if err != nil {
 				return err
 			}
-			table, err := dataset.ReadPart(args[1], job)
+			table, err := readTable(args[1], cmd.InOrStdin(), job)
 			if err != nil {
 				return err
 			}
@@ -108,9 +107,14 @@ made from are counted, since a copy can't be told from a second row that came ou
 			return nil
 		}),
 	}
-	cmd.Flags().Float64Var(&epsilon, "epsilon", 0, "another half-width, in standard deviations of the target: a heuristic number (default: the declared one)")
-	cmd.Flags().BoolVar(&refit, "refit", false, "fit again with the options that the model was fitted with, and compare every bit")
-	cmd.Flags().BoolVar(&fresh, "fresh", false, "bound the risk from rows the model never saw")
+	bind(cmd.Flags(),
+		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &epsilon,
+			help: "another half-width, in standard deviations of the target: a heuristic number"},
+		cliFlag{name: "refit", to: &refit,
+			help: "fit again with the options that the model was fitted with, and compare every bit"},
+		cliFlag{name: "fresh", to: &fresh,
+			help: "bound the risk from rows the model never saw"},
+	)
 	return cmd
 }
 

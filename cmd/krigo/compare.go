@@ -19,9 +19,6 @@ import (
 
 func newCompare(c *common) *cobra.Command {
 	var f fitFlags
-	var objectives []string
-	var splits int
-	var out string
 	cmd := &cobra.Command{
 		Use:   "compare DATA --target COL",
 		Short: "Several objectives side by side over splits",
@@ -38,6 +35,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 					return &krigo.UsageError{Err: fmt.Errorf("--%s: compare takes --objectives, a list, and makes no promises; fit does", flag)}
 				}
 			}
+			out := f.out
 			if out != "" && r.Rank() == 0 {
 				if err := writable(out, args[0], strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 					return err
@@ -56,14 +54,14 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				epsilons = append(epsilons, below)
 			}
 			f.epsilon = list[0]
-			table, o, err := f.read(args[0], ranks.Alone)
+			table, o, err := f.read(args[0], cmd.InOrStdin(), ranks.Alone)
 			if err != nil {
 				return err
 			}
 			defer table.Close()
 			o.Ranks = r
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			rows, err := krigo.Compare(cmd.Context(), table, o, objectives, epsilons, splits, progress.compared)
+			rows, err := krigo.Compare(cmd.Context(), table, o, f.objectives, epsilons, f.splits, progress.compared)
 			progress.end()
 			if cmd.Context().Err() != nil {
 				return errors.New("interrupted before all fits were done: no table was made")
@@ -92,15 +90,12 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 		}),
 	}
 	flags := cmd.Flags()
-	f.register(flags)
+	f.register(flags, "compare")
 	for _, flag := range []string{"objective", "promise"} { // refused above
 		if err := flags.MarkHidden(flag); err != nil {
 			panic(err)
 		}
 	}
-	flags.StringSliceVar(&objectives, "objectives", []string{"kl-pac", "evidence"}, "objectives to compare")
-	flags.IntVar(&splits, "splits", 5, "random splits, seeds --seed and up")
-	flags.StringVar(&out, "out", "", "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, .json or .html")
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -60,6 +61,56 @@ func TestFlagsAreDocumented(t *testing.T) {
 		if !there && flag != "--help" && flag != "--data-binary" { // curl's
 			t.Errorf("the documentation names %s, which no command has", flag)
 		}
+	}
+}
+
+// TestFlagTable: every flag of fit has a row in the documentation's table, under its group, with its
+// default and the values that completion offers.
+func TestFlagTable(t *testing.T) {
+	type row struct{ group, def, text string }
+	rows := map[string]row{} // by flag
+	group := ""
+	_, table, _ := strings.Cut(manual(t, "docs/command-line.md"), "\n## fit\n")
+	table, _, _ = strings.Cut(table, "\n### ")
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			continue
+		}
+		if name := strings.TrimSpace(cells[1]); strings.HasPrefix(name, "**") {
+			group = strings.Trim(name, "*")
+		}
+		for _, name := range regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(cells[1], -1) {
+			rows[name] = row{group, strings.ReplaceAll(cells[2], "`", ""), cells[3]}
+		}
+	}
+	fit, _, err := newRoot().Find([]string{"fit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range groups {
+		for _, f := range flagsOf(fit, group) {
+			r, found := rows["--"+f.name]
+			if !found {
+				t.Errorf("--%s has no row", f.name)
+				continue
+			}
+			delete(rows, "--"+f.name)
+			if r.group != group {
+				t.Errorf("--%s stands under %s, not %s", f.name, r.group, group)
+			}
+			if def := cmp.Or(f.def, f.rule); !strings.Contains(r.def, def) {
+				t.Errorf("--%s: the default is %q, not %q", f.name, def, r.def)
+			}
+			for _, value := range f.values {
+				if !regexp.MustCompile("[` ]"+regexp.QuoteMeta(value)).MatchString(r.text) && value != cmp.Or(f.def, f.rule) {
+					t.Errorf("--%s: nothing says %q in %q", f.name, value, r.text)
+				}
+			}
+		}
+	}
+	for name, r := range rows {
+		t.Errorf("%s stands under %s, and fit doesn't have it", name, r.group)
 	}
 }
 

@@ -11,8 +11,7 @@ import (
 )
 
 func newEvaluate(c *common) *cobra.Command {
-	var f objectiveFlags
-	var params string
+	var f fitFlags
 	cmd := &cobra.Command{
 		Use:   "evaluate DATA --target COL --params PARAMS.json",
 		Short: "An objective's value, gradient and certificate at given parameters, without training",
@@ -30,14 +29,14 @@ Of a sparse GP bounds of the log evidence from both sides come with it: how far 
 the exact GP. The certificate is at the parameters rounded to the grid.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
-			if params == "" {
+			if f.params == "" {
 				return &krigo.UsageError{Err: errors.New("--params is missing: name the JSON file with the parameters")}
 			}
-			p, err := readParams(params)
+			p, err := readParams(f.params)
 			if err != nil {
 				return err
 			}
-			table, o, err := f.read(args[0], r)
+			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
 			if err != nil {
 				return err
 			}
@@ -93,8 +92,6 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 			return nil
 		}),
 	}
-	f.register(cmd.Flags())
-	cmd.Flags().Lookup("posterior").Usage = "posterior of a sparse GP that is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free, which PARAMS.json gives"
-	cmd.Flags().StringVar(&params, "params", "", "JSON file with the parameters (required)")
+	f.register(cmd.Flags(), "evaluate")
 	return cmd
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -23,49 +22,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// objectiveFlags are those that fit and evaluate share.
-type objectiveFlags struct {
-	options       krigo.Options
-	epsilon       string
-	grid          string
-	scaling       string
-	noStandardise bool
-	inducing      string
-	alpha         string
-	posterior     string
-	bound         string
-	meanBound     string
-	flags         *pflag.FlagSet
-}
-
-func (f *objectiveFlags) register(flags *pflag.FlagSet) {
-	o := &f.options
-	f.flags = flags
-	flags.StringVar(&o.Target, "target", "", "column to predict (required)")
-	flags.StringVar(&o.Objective, "objective", "", "what training minimises: kl-pac (the PAC-Bayes bound itself), sqrt-pac (its looser square-root form), evidence (the negative log marginal likelihood), or of a sparse GP vfe, fitc, dtc, pep, svgp (the energy of vfe as a sum over rows, trained on batches of them); renyi: a bound of the evidence that falls into it while training, from vfe's (default: evidence, above 2,000 prior rows or with inducing inputs vfe, of an informed prior; evidence with --fix-parameters or --solver cg or nearest; with --prior grid, --grid, --alpha, --posterior fitc or free, or --init kl-pac; evaluate: kl-pac)")
-	flags.StringVar(&f.inducing, "inducing", "", "inducing inputs of a sparse GP; 0: the full GP; auto: as many as the starting kernel's Nyström error asks for; theory: as many as a theorem asks for before any row is seen, for the kernels se and, of one input, matern32 and matern52 (default: full up to 2,000 rows, else 500 or half the rows; evidence is always full; vfe, fitc, dtc, pep, svgp and free posteriors are always sparse; renyi has inducing inputs while α isn't 0)")
-	flags.StringVar(&f.alpha, "alpha", "", "α of a sparse GP's D = αλ + σ_n²: kl-pac and sqrt-pac 0 to 1 (default 1, the FITC form) or learn, pep up to 1 (default 0.5); 0 is the VFE form. Of renyi, the other way round: 0 is the exact GP, 1 the VFE form; it falls from 0.99 to 0 while training, unless a number or cv (chosen by cross-validation) fixes it; evaluate takes negative ones too")
-	flags.StringVar(&f.posterior, "posterior", "objective", "posterior of a sparse GP that predicts and is certified: the objective's own, fitc (α = 1), or for kl-pac and sqrt-pac free: training goes on from the objective's own with any mean and covariance at the inducing inputs; with --prior informed the objective's own is the prior, and learnt or free a posterior that is trained on the certified rows by kl-pac")
-	flags.StringVar(&o.Mean, "mean", "zero", "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter")
-	flags.StringVar(&o.Loss, "loss", "band", "bounded loss that is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute")
-	flags.StringVar(&f.epsilon, "epsilon", "0.6", "half-width ε of the loss; below:above for the asymmetric loss, as in 0.4:0.8")
-	flags.StringVar(&o.EpsilonUnits, "epsilon-units", "sd", "units of ε: sd (standard deviations of the target) or raw (the target's own)")
-	flags.Float64Var(&o.Delta, "delta", 0.01, "the certificate may fail with this probability, over the draw of the certified rows")
-	flags.StringVar(&f.grid, "grid", "6,2", "grid L,digits of the prior's log-parameters: decimals of that many digits in [−L, L]; L,mixed: 0, 1 or 2 digits, and under ARD perhaps only 1 to 4 different lengthscales, whichever gives the lowest bound, and paid for (kl-pac, sqrt-pac)")
-	flags.StringVar(&f.bound, "bound", "", "inequality of the certificate: kl, maurer (kl with its exact constant), pinsker, split-kl, or betting (a posterior fixed before the certified rows were seen) (default: kl; of a posterior learnt from an informed prior maurer)")
-	flags.Float64Var(&o.Promise, "promise", 0, "also find the smallest band ±ε that is guaranteed for this share of the predictions, as in 0.95, with confidence 1−δ like the certificate; half of δ goes to it")
-	flags.StringSliceVar(&o.Categorical, "categorical", nil, "columns of categories, text or numbers: each becomes a column of 0 and 1 for every category of the prior rows, and one for all others; the encoding is kept in the model")
-	flags.StringVar(&o.Missing, "missing", dataset.Refuse, "missing values of inputs: refuse, or mean (of the column over the prior rows; among categories they count as others)")
-	flags.StringVar(&f.scaling, "scaling", dataset.PriorRows, "constants that standardise the columns: prior-rows (rows set aside), declared:FILE, or all-rows (then the bound is a heuristic, no certificate)")
-	flags.BoolVar(&f.noStandardise, "no-standardise", false, "use the columns as they are: declared constants 0 and 1")
-	flags.StringVar(&o.Solver, "solver", "auto", "how a full GP is solved: cholesky (exact, up to 20,000 rows), cg (conjugate gradients without a stored matrix; evidence only, an estimate, no certificate), nearest (with --fix-parameters: each prediction from the 1,024 training rows nearest to it, no certificate); auto: cholesky while it fits, then cg, past 50,000 rows nearest")
-	flags.StringVar(&o.Split, "split", "random", "how rows get their roles: random (by the seed and what they hold, wherever they stand in the file), or last: the certified rows are the last but for test rows, and what is said of them is a backtest, no certificate")
-	flags.StringVar(&o.Group, "group", "", "column (no input then) whose rows with the same value belong together, as those of a patient or a machine: whole groups get roles, and the certificate is about further groups")
-	flags.Uint64Var(&o.Seed, "seed", 0, "deals the rows their roles and draws random starts; same seed, same result")
-}
-
 // read completes the options from flags that need parsing, and reads the data.
-func (f *objectiveFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
+func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
 	o := f.options
 	fail := func(err error) (*dataset.Table, krigo.Options, error) { return nil, o, &krigo.UsageError{Err: err} }
 	var err error
@@ -126,7 +84,7 @@ func (f *objectiveFlags) read(path string, r ranks.Ranks) (*dataset.Table, krigo
 		return fail(fmt.Errorf("--posterior %q: want objective, fitc, free or learnt", f.posterior))
 	}
 	o.Full = f.inducing == "0"
-	table, err := dataset.ReadPart(path, r)
+	table, err := readTable(path, in, r)
 	if err != nil {
 		return nil, o, err
 	}
@@ -168,40 +126,14 @@ func parseEpsilon(s string) (below, above float64, err error) {
 	return v[0], v[1], nil
 }
 
-// fitFlags are those that fit and compare share.
-type fitFlags struct{ objectiveFlags }
-
-func (f *fitFlags) register(flags *pflag.FlagSet) {
-	f.objectiveFlags.register(flags)
-	o := &f.options
-	flags.StringVar(&o.Kernel, "kernel", "se", "covariance function: "+strings.Join(kernel.Names(), ", ")+"; sums and products as in \"se+linear\", \"se*periodic\"")
-	flags.StringVar(&o.ARD, "ard", "auto", "one lengthscale an input: on, off, or auto (both are tried; the choice is paid for with ln 2)")
-	flags.Float64Var(&o.TestFraction, "test-fraction", 0, "share of the rows set aside and scored at the end")
-	flags.Float64Var(&o.CalibrationFraction, "calibration-fraction", 0, "share of the rows set aside for split-conformal intervals, which hold 95 % of further targets on average over draws of these rows and further rows from the same source (exchangeable rows)")
-	flags.StringVar(&o.Prior, "prior", "", "prior of the certificate: grid (data-blind, its parameters on the grid; the objective trains on all certified rows) or informed (the objective trains it on the prior rows; nothing is learnt on the certified ones unless --posterior says so) (default: grid where an objective is named or one of --grid, --alpha, --posterior fitc or free, --init, --fix-parameters, --solver cg or nearest, else informed)")
-	flags.Float64Var(&o.PriorShare, "prior-share", 0, "share of the rows, test and calibration rows apart, that are prior rows (default: for an informed prior 0.7, of more than 3,333 rows all but 1,000, up to 0.8, and less where that would leave fewer than 21 rows; else a tenth, at least 20 and at most 1,000 rows)")
-	flags.Float64SliceVar(&o.Temper, "temper", nil, "informed prior: factors of its covariance; several are chosen among on the certified rows and paid for; none: 1")
-	flags.StringVar(&f.meanBound, "mean-bound", "", "route to the bound on predictions: twice (that of a random draw), direct (their own losses on the certified rows, for an informed prior that is the posterior) or both, with half of δ each (default: direct where it can be, else twice)")
-	flags.IntVar(&o.Restarts, "restarts", 0, "starting points per kernel family; 0: 3 for a full GP, 1 for a sparse one")
-	flags.BoolVar(&o.FixParameters, "fix-parameters", false, "evidence: no training; condition the full GP on the rows at the parameters of --init")
-	flags.StringVar(&o.InducingInit, "inducing-init", "kmeans", "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random")
-	flags.BoolVar(&o.FixInducing, "fix-inducing", false, "keep the inducing inputs where they start")
-	flags.StringVar(&o.Anneal, "anneal", "", "renyi: how α falls from 0.99 to 0: linear (default), cosine, geometric; none: --alpha stays")
-	flags.StringVar(&o.Optimizer, "optimizer", "", "lbfgs or mma (moving asymptotes), with all rows in every step; adam or sgd, with a batch of them, for svgp, renyi, evidence and --posterior free (default: adam for svgp, for renyi above 2,000 rows, if --batch, --batches or --learning-rate is given, and for --posterior free if --epochs is; else lbfgs)")
-	flags.IntVar(&o.Batch, "batch", 0, "adam, sgd: rows of a batch; 0: 1,000, of renyi and evidence 1,024")
-	flags.StringVar(&o.Batches, "batches", "", "adam, sgd: uniform (default: every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)")
-	flags.IntVar(&o.Epochs, "epochs", 0, "passes over the rows at most: of adam and sgd, 0: as many as 3,000 steps take; of lbfgs and mma, whose every evaluation is one, 0: 1,000")
-	flags.Float64Var(&o.LearningRate, "learning-rate", 0, "adam, sgd: learning rate of the first step, which falls to a hundredth; 0: adam 0.02, for --posterior free 0.001; sgd 0.1")
-}
-
 func newFit(c *common) *cobra.Command {
 	var f fitFlags
-	var test, out, initFile, resume string
 	cmd := &cobra.Command{
 		Use:   "fit DATA --target COL",
 		Short: "Train a model, certify it, save it",
 		Long: `Train a Gaussian process on a table, certify it, and save it: a CSV file (plain or gzip), NPZ or
 Parquet, or an NPY file, which is read block by block, so that it may be larger than memory.
+The name - stands for CSV from standard input.
 
 Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows, from which
 the columns are standardised, and the rest are certified: the certificate counts them alone.
@@ -221,36 +153,40 @@ certificate picked as the best of several runs isn't one.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			begin := time.Now()
-			table, o, err := f.read(args[0], r)
+			if f.out == "" && args[0] == standardInput {
+				return &krigo.UsageError{Err: errors.New("--out is missing: standard input has no name that the model's could be made of")}
+			}
+			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
 			if err != nil {
 				return err
 			}
 			defer table.Close()
-			if test != "" {
-				if o.Test, err = dataset.ReadPart(test, r); err != nil {
+			if f.test != "" {
+				if o.Test, err = readTable(f.test, cmd.InOrStdin(), r); err != nil {
 					return err
 				}
 				defer o.Test.Close()
 			}
-			if initFile != "" {
-				if o.Init, err = readParams(initFile); err != nil {
+			if f.init != "" {
+				if o.Init, err = readParams(f.init); err != nil {
 					return err
 				}
 			}
+			out := f.out
 			if out == "" {
 				out = modelName(args[0])
 			}
 			if r.Rank() == 0 {
-				if err := writable(out, args[0], test, initFile, resume, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+				if err := writable(out, args[0], f.test, f.init, f.resume, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 					return err
 				}
 			}
 			saver := &checkpointer{path: out + ".checkpoint", last: begin}
-			if resume != "" {
-				if o.Resume, err = readCheckpoint(resume, r); err != nil {
+			if f.resume != "" {
+				if o.Resume, err = readCheckpoint(f.resume, r); err != nil {
 					return err
 				}
-				saver.path, saver.state = resume, o.Resume
+				saver.path, saver.state = f.resume, o.Resume
 			}
 			o.Save = saver.offer
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
@@ -284,12 +220,7 @@ certificate picked as the best of several runs isn't one.`,
 			return nil
 		}),
 	}
-	flags := cmd.Flags()
-	f.register(flags)
-	flags.StringVar(&test, "test", "", "score on the rows of this file instead")
-	flags.StringVar(&initFile, "init", "", "start the first run from the parameters in this JSON file (not of an informed prior, which the prior rows alone may shape)")
-	flags.StringVar(&out, "out", "", "model file to write (default: DATA's name with .krigo)")
-	flags.StringVar(&resume, "resume", "", "go on from this checkpoint of an interrupted fit with the same data and flags")
+	f.register(cmd.Flags(), "fit")
 	return cmd
 }
 

@@ -46,15 +46,24 @@ memory doesn't grow with their number. The same seed gives the same bytes.`,
 			return nil
 		},
 	}
-	flags := cmd.Flags()
-	flags.IntVar(&draw.Rows, "rows", 1000, "rows to draw")
-	flags.IntVar(&draw.Inputs, "inputs", 2, "inputs of each")
-	flags.Float64Var(&draw.Variance, "variance", 1, "variance of the function")
-	flags.Float64SliceVar(&draw.Lengthscales, "lengthscales", nil, "one lengthscale an input, or one for all (default: drawn between √d/2 and 4√d)")
-	flags.Float64Var(&draw.NoiseVariance, "noise-variance", 0.1, "variance of the noise")
-	flags.IntVar(&draw.Features, "features", 500, "random Fourier features that the function is made of")
-	flags.Uint64Var(&draw.Seed, "seed", 0, "of the draw; same seed, same bytes")
-	flags.StringVar(&out, "out", "", "file to write: NPY, CSV or gzip of CSV, as it ends in .npy, .csv or .gz (required)")
+	bind(cmd.Flags(),
+		cliFlag{name: "rows", value: "N", def: "1000", to: &draw.Rows,
+			help: "rows to draw"},
+		cliFlag{name: "inputs", value: "D", def: "2", to: &draw.Inputs,
+			help: "inputs of each"},
+		cliFlag{name: "variance", value: "V", def: "1", to: &draw.Variance,
+			help: "variance of the function"},
+		cliFlag{name: "lengthscales", value: "LIST", rule: "drawn between √D/2 and 4√D", to: &draw.Lengthscales,
+			help: "one lengthscale an input, or one for all"},
+		cliFlag{name: "noise-variance", value: "V", def: "0.1", to: &draw.NoiseVariance,
+			help: "variance of the noise"},
+		cliFlag{name: "features", value: "K", def: "500", to: &draw.Features,
+			help: "random Fourier features that the function is made of"},
+		cliFlag{name: "seed", value: "S", def: "0", to: &draw.Seed,
+			help: "of the draw; same seed, same bytes"},
+		cliFlag{name: "out", value: "FILE", to: &out, endings: []string{"npy", "csv", "gz"},
+			help: "file to write: NPY, CSV or gzip of CSV, as it ends in .npy, .csv or .gz (required)"},
+	)
 	return cmd
 }
 

@@ -25,7 +25,7 @@ func TestKilled(t *testing.T) {
 			panic(err)
 		}
 		checkpointEvery = 0 // after every step
-		os.Exit(run(context.Background(), args, io.Discard, os.Stderr))
+		os.Exit(run(context.Background(), args, nil, io.Discard, os.Stderr))
 	}
 	if testing.Short() {
 		t.Skip("runs other processes")
@@ -41,7 +41,7 @@ func TestKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "m.krigo")
 			args := slices.Concat([]string{"fit", data, "--target", "y", "--quiet", "--out", out}, flags)
-			if status := run(context.Background(), args, io.Discard, io.Discard); status != 0 {
+			if status := run(context.Background(), args, nil, io.Discard, io.Discard); status != 0 {
 				t.Fatal("the uninterrupted fit failed")
 			}
 			want, err := krigo.Load(out)
@@ -88,7 +88,7 @@ func TestKilled(t *testing.T) {
 				t.Fatal("no fit was killed")
 			}
 			if _, err := os.Stat(out); err != nil {
-				if status := run(context.Background(), resume, io.Discard, os.Stderr); status != 0 {
+				if status := run(context.Background(), resume, nil, io.Discard, os.Stderr); status != 0 {
 					t.Fatal("the resumed fit failed")
 				}
 			}

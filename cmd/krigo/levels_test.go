@@ -55,7 +55,7 @@ func TestCertifyElsewhere(t *testing.T) {
 			}
 		}
 	}
-	if status := run(context.Background(), []string{"certify", "kl-pac.krigo", "rows.csv"}, io.Discard, io.Discard); status != 0 {
+	if status := run(context.Background(), []string{"certify", "kl-pac.krigo", "rows.csv"}, nil, io.Discard, io.Discard); status != 0 {
 		t.Error("by its own")
 	}
 }

@@ -21,11 +21,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
 	_ "github.com/krigo-gp/krigo/dataset/parquet" // a format of tables
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/spelling"
-	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -38,13 +36,14 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the program, apart from the process it runs in.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
+	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
@@ -59,7 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// io is what the subcommands share: where to print, and how.
+// common is what the subcommands share: where to print, and how.
 type common struct {
 	json    bool
 	quiet   bool
@@ -83,7 +82,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			if err := linalg.LevelError(); err != nil {
 				return &krigo.UsageError{Err: err}
 			}
@@ -96,22 +95,17 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 			if c.threads > 0 {
 				runtime.GOMAXPROCS(c.threads)
 			}
-			return nil
+			return checkInput(cmd, args)
 		},
 	}
-	flags := root.PersistentFlags()
-	flags.BoolVar(&c.json, "json", false, "print one JSON document instead of text")
-	flags.BoolVar(&c.quiet, "quiet", false, "no progress on standard error")
-	flags.IntVar(&c.threads, "threads", 0, "processor cores to use, 0 for all; results don't depend on it")
+	root.PersistentFlags().SortFlags = false
+	bind(root.PersistentFlags(), c.flags()...)
 	root.AddCommand(newFit(&c), newPredict(&c), newCertify(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c), newServe(&c), newReport(&c), newDemo(&c), newVersion(&c), newMan())
 	for _, cmd := range root.Commands() {
-		for flag, values := range map[string][]string{"objective": krigo.Objectives, "objectives": krigo.Objectives, "kernel": kernel.Names(), "ard": {"auto", "on", "off"},
-			"mean": {"zero", "constant", "linear"}, "epsilon-units": {"sd", "raw"}, "missing": {dataset.Refuse, dataset.FillMean}, "inducing-init": {"kmeans", "greedy", "kdpp", "random"}} {
-			if cmd.Flags().Lookup(flag) != nil {
-				cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
-			}
-		}
+		cmd.Flags().SortFlags = false // they stand in the order of their table
+		complete(cmd)
 	}
+	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &krigo.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, nearestFlag(cmd, err), cmd.CommandPath())}
 	})

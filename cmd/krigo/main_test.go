@@ -31,7 +31,7 @@ type outcome struct {
 
 func call(ctx context.Context, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
-	status := run(ctx, args, &stdout, &stderr)
+	status := run(ctx, args, nil, &stdout, &stderr)
 	return outcome{status, stdout.String(), stderr.String()}
 }
 
@@ -790,7 +790,7 @@ func TestInterrupt(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		var stdout bytes.Buffer
 		stderr := &stopAfter{n: runs, cancel: cancel}
-		status := run(ctx, args, &stdout, stderr)
+		status := run(ctx, args, nil, &stdout, stderr)
 		cancel()
 		if status != 1 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "interrupted") || !strings.Contains(stderr.String(), "--resume homes.krigo.checkpoint") {
 			t.Fatalf("after %d runs: status %d, %q, %q", runs, status, stdout.String(), stderr.String())
@@ -820,14 +820,14 @@ func TestInterrupt(t *testing.T) {
 	}
 	// A checkpoint may be renamed: the fit goes on saving there, and removes it at the end.
 	ctx, cancel := context.WithCancel(context.Background())
-	run(ctx, args, io.Discard, &stopAfter{n: 1, cancel: cancel})
+	run(ctx, args, nil, io.Discard, &stopAfter{n: 1, cancel: cancel})
 	cancel()
 	if err := os.Rename("homes.krigo.checkpoint", "kept"); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel = context.WithCancel(context.Background())
 	stderr := &stopAfter{n: 1, cancel: cancel}
-	run(ctx, append(args, "--resume", "kept"), io.Discard, stderr)
+	run(ctx, append(args, "--resume", "kept"), nil, io.Discard, stderr)
 	cancel()
 	if !strings.Contains(stderr.String(), "--resume kept") || slices.Contains(files(t), "homes.krigo.checkpoint") {
 		t.Errorf("resumed from a renamed checkpoint and interrupted: %q, %v", stderr.String(), files(t))
@@ -848,7 +848,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	// A checkpoint of other options is refused, and kept.
 	ctx, cancel = context.WithCancel(context.Background())
-	run(ctx, args, io.Discard, &stopAfter{n: 1, cancel: cancel})
+	run(ctx, args, nil, io.Discard, &stopAfter{n: 1, cancel: cancel})
 	cancel()
 	o := call(context.Background(), append(args, "--resume", "homes.krigo.checkpoint", "--seed", "1", "--quiet")...)
 	if o.status != 1 || !strings.Contains(o.stderr, "other options") || !slices.Contains(files(t), "homes.krigo.checkpoint") {

@@ -38,7 +38,7 @@ func TestRank(t *testing.T) {
 		os.WriteFile(file+os.Getenv("OMPI_COMM_WORLD_RANK"), []byte(strconv.Itoa(os.Getpid())), 0o644)
 	}
 	checkpointEvery = 0
-	os.Exit(run(context.Background(), args, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), args, nil, os.Stdout, os.Stderr))
 }
 
 // mpirun is a command of krigo on so many ranks.

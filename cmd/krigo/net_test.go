@@ -529,11 +529,11 @@ func (n *netRun) model(data string) {
 func (n *netRun) options(args []string, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
 	var f fitFlags
 	flags := pflag.NewFlagSet("fit", pflag.ContinueOnError)
-	f.register(flags)
+	f.register(flags, "fit")
 	if err := flags.Parse(args[1:]); err != nil {
 		return nil, krigo.Options{}, err
 	}
-	return f.read(args[0], r)
+	return f.read(args[0], nil, r)
 }
 
 // spread fits over so many ranks.

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // predictDocument is what predict --json prints.
@@ -43,8 +44,8 @@ func newPredict(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
-		Long: `Predict every row of a CSV, NPY, NPZ or Parquet file, which needs the model's input columns in any order;
-other columns are ignored. In the target's own units:
+		Long: `Predict every row of a CSV, NPY, NPZ or Parquet file, or of CSV from standard input (-), which
+needs the model's input columns in any order; other columns are ignored. In the target's own units:
 
   mean                 of the function and of the target
   latent_variance      of the function itself
@@ -93,7 +94,7 @@ training rows nearest to it, and say so on standard error.`,
 			if err != nil {
 				return err
 			}
-			table, err := dataset.ReadFile(args[1])
+			table, err := readTable(args[1], cmd.InOrStdin(), ranks.Alone)
 			if err != nil {
 				return err
 			}
@@ -170,10 +171,17 @@ training rows nearest to it, and say so on standard error.`,
 			return dataset.WriteFile(out, names, len(ps), fill)
 		},
 	}
-	cmd.Flags().StringSliceVar(&kinds, "intervals", nil, "further intervals: "+strings.Join(krigo.IntervalKinds, ", "))
-	cmd.Flags().BoolVar(&exactVariance, "exact-variance", false, "models of --solver cg: solve for each row's variance")
-	cmd.Flags().IntVar(&samples, "samples", 0, "joint draws of the function from the posterior, a column each")
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "of the draws; same seed, same draws")
-	cmd.Flags().StringVar(&out, "out", "", "write to this file instead of standard output: CSV, gzip of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .npy, .npz or .parquet")
+	bind(cmd.Flags(),
+		cliFlag{name: "intervals", value: "LIST", to: &kinds, values: krigo.IntervalKinds,
+			help: "further intervals: " + strings.Join(krigo.IntervalKinds, ", ")},
+		cliFlag{name: "exact-variance", to: &exactVariance,
+			help: "models of --solver cg: solve for each row's variance"},
+		cliFlag{name: "samples", value: "K", rule: "none", to: &samples,
+			help: "joint draws of the function from the posterior, a column each"},
+		cliFlag{name: "seed", value: "S", def: "0", to: &seed,
+			help: "of the draws; same seed, same draws"},
+		cliFlag{name: "out", value: "FILE", rule: "standard output", to: &out, endings: append(tableEndings(), "json"),
+			help: "CSV, gzip of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .npy, .npz or .parquet; with --json .json"},
+	)
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/ranks"
 	"github.com/krigo-gp/krigo/report"
 )
 
@@ -38,7 +39,7 @@ test rows, if DATA is what the model was made from; else on the rows that it has
 			}
 			var table *dataset.Table
 			if len(args) == 2 {
-				if table, err = dataset.ReadFile(args[1]); err != nil {
+				if table, err = readTable(args[1], cmd.InOrStdin(), ranks.Alone); err != nil {
 					return err
 				}
 				defer table.Close()
@@ -59,6 +60,7 @@ test rows, if DATA is what the model was made from; else on the rows that it has
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "HTML file to write (default: MODEL's name with .html)")
+	bind(cmd.Flags(), cliFlag{name: "out", value: "FILE", rule: "MODEL's name with .html", to: &out, endings: []string{"html"},
+		help: "HTML file to write"})
 	return cmd
 }

@@ -22,6 +22,8 @@ where it stopped, and finished runs are never repeated.
 	for _, e := range reproduce.Experiments {
 		long += fmt.Sprintf("  %-14s %s\n", e.Name, e.Title)
 	}
+	long += "\n--methods takes, of the sparse tables, kl-pac, sqrt-pac, vfe, fitc; of the renyi tables renyi, egp, evidence,\nsgp, pep; of certificates those it lists; of validity " +
+		strings.Join(reproduce.ValidityMethods(), ", ") + ".\n--sets takes, of validity, " + strings.Join(reproduce.ValiditySets(), ", ") + "."
 	cmd := &cobra.Command{
 		Use:   "reproduce NAME",
 		Short: "A table or figure of the papers, their figure beside ours",
@@ -56,15 +58,28 @@ where it stopped, and finished runs are never repeated.
 			return e.Run(cmd.Context(), env)
 		}),
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "list what can be reproduced")
-	cmd.Flags().IntVar(&env.Reps, "reps", 0, "repetitions (default: the paper's)")
-	cmd.Flags().IntVar(&env.M, "m", 0, "inducing inputs (default: the paper's)")
-	cmd.Flags().IntVar(&env.Epochs, "epochs", 0, "passes over the rows of the renyi tables on real data (default: the paper's)")
-	cmd.Flags().IntVar(&env.Rows, "rows", 0, "most rows to train on of the renyi2020 experiments (default: 1,000)")
-	cmd.Flags().IntVar(&env.Evaluations, "evaluations", 0, "most evaluations a fit (default: the paper's)")
-	cmd.Flags().StringVar(&env.Data, "data", "", "folder of the data sets that aren't built in, as NAME.csv.gz")
-	cmd.Flags().StringSliceVar(&env.Sets, "sets", nil, "data sets to run (default: the paper's); kinds of sets of validity: "+strings.Join(reproduce.ValiditySets(), ", "))
-	cmd.Flags().StringSliceVar(&env.Methods, "methods", nil, "methods of the sparse tables to run: kl-pac, sqrt-pac, vfe, fitc; of the renyi tables: renyi, egp, evidence, sgp, pep; of certificates: those it lists; of validity: "+strings.Join(reproduce.ValidityMethods(), ", ")+" (default: all)")
-	cmd.Flags().StringVar(&env.Out, "out", "results", "folder of results and drawings")
+	const papers = "the paper's"
+	bind(cmd.Flags(),
+		cliFlag{name: "list", to: &list,
+			help: "list what can be reproduced"},
+		cliFlag{name: "reps", value: "N", rule: papers, to: &env.Reps,
+			help: "repetitions"},
+		cliFlag{name: "m", value: "M", rule: papers, to: &env.M,
+			help: "inducing inputs"},
+		cliFlag{name: "epochs", value: "E", rule: papers, to: &env.Epochs,
+			help: "passes over the rows of the renyi tables on real data"},
+		cliFlag{name: "rows", value: "N", rule: "1,000", to: &env.Rows,
+			help: "most rows to train on of the renyi2020 experiments"},
+		cliFlag{name: "evaluations", value: "N", rule: papers, to: &env.Evaluations,
+			help: "most evaluations a fit"},
+		cliFlag{name: "data", value: "FOLDER", to: &env.Data,
+			help: "folder of the data sets that aren't built in, as NAME.csv.gz"},
+		cliFlag{name: "sets", value: "LIST", rule: papers, to: &env.Sets,
+			help: "data sets to run, or kinds of sets of validity (above)"},
+		cliFlag{name: "methods", value: "LIST", rule: "all", to: &env.Methods,
+			help: "methods to run, of those that an experiment has (above)"},
+		cliFlag{name: "out", value: "FOLDER", def: "results", to: &env.Out,
+			help: "folder of results and drawings"},
+	)
 	return cmd
 }

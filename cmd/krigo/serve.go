@@ -90,17 +90,29 @@ It listens on this machine alone. For other machines name an address and a token
 			return s.Run(cmd.Context(), l)
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&listen, "listen", "127.0.0.1:8080", "address and port to listen on; port 0: any that is free")
-	flags.StringVar(&tokenFile, "token-file", "", "file with the token that requests must bear (Authorization: Bearer TOKEN)")
-	flags.BoolVar(&open, "open", false, "serve other machines without a token")
-	flags.StringVar(&cert, "tls-cert", "", "file with the certificate chain, PEM: serve HTTPS")
-	flags.StringVar(&key, "tls-key", "", "file with its key, PEM")
-	flags.Int64Var(&o.MaxBody, "max-body", serve.Defaults.MaxBody, "bytes of a request's body at most")
-	flags.IntVar(&o.MaxRows, "max-rows", serve.Defaults.MaxRows, "rows of a request at most")
-	flags.IntVar(&o.Waiting, "max-waiting", serve.Defaults.Waiting, "rows that may wait for one model before requests are turned away")
-	flags.DurationVar(&o.Timeout, "timeout", serve.Defaults.Timeout, "time to read a request, to answer it, and to finish when stopped")
-	flags.DurationVar(&o.Reload, "reload", serve.Defaults.Reload, "how often model files are looked at")
-	flags.BoolVar(&logRequests, "log-requests", false, "log every request, not only those that failed on this side")
+	bind(cmd.Flags(),
+		cliFlag{name: "listen", value: "ADDRESS", def: "127.0.0.1:8080", to: &listen,
+			help: "address and port to listen on; port 0: any that is free"},
+		cliFlag{name: "token-file", value: "FILE", to: &tokenFile,
+			help: "file with the token that requests must bear (Authorization: Bearer TOKEN)"},
+		cliFlag{name: "open", to: &open,
+			help: "serve other machines without a token"},
+		cliFlag{name: "tls-cert", value: "FILE", to: &cert, endings: []string{"pem"},
+			help: "file with the certificate chain, PEM: serve HTTPS"},
+		cliFlag{name: "tls-key", value: "FILE", to: &key, endings: []string{"pem"},
+			help: "file with its key, PEM"},
+		cliFlag{name: "max-body", value: "BYTES", def: fmt.Sprint(serve.Defaults.MaxBody), to: &o.MaxBody,
+			help: "bytes of a request's body at most"},
+		cliFlag{name: "max-rows", value: "N", def: fmt.Sprint(serve.Defaults.MaxRows), to: &o.MaxRows,
+			help: "rows of a request at most"},
+		cliFlag{name: "max-waiting", value: "N", def: fmt.Sprint(serve.Defaults.Waiting), to: &o.Waiting,
+			help: "rows that may wait for one model before requests are turned away"},
+		cliFlag{name: "timeout", value: "TIME", def: fmt.Sprint(serve.Defaults.Timeout), to: &o.Timeout,
+			help: "time to read a request, to answer it, and to finish when stopped"},
+		cliFlag{name: "reload", value: "TIME", def: fmt.Sprint(serve.Defaults.Reload), to: &o.Reload,
+			help: "how often model files are looked at"},
+		cliFlag{name: "log-requests", to: &logRequests,
+			help: "log every request, not only those that failed on this side"},
+	)
 	return cmd
 }

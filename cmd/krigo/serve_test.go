@@ -60,7 +60,7 @@ func TestServe(t *testing.T) {
 	var stdout, stderr output
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"serve", "m.krigo", "--listen", "127.0.0.1:0", "--log-requests", "--json"}, &stdout, &stderr)
+		ended <- run(ctx, []string{"serve", "m.krigo", "--listen", "127.0.0.1:0", "--log-requests", "--json"}, nil, &stdout, &stderr)
 	}()
 	var url string
 	for wait := 0; url == ""; wait++ {
