@@ -147,7 +147,7 @@ func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices 
 	if notice != "" {
 		m.Notices = append(m.Notices, notice)
 	}
-	if m.Certificate, err = m.Certify(p.data); err != nil {
+	if m.Certificate, err = m.CertifyDealt(p.data, p.roles); err != nil {
 		if !errors.Is(err, pacbayes.ErrTooFewRows) {
 			return nil, err
 		}

@@ -12,18 +12,21 @@ import (
 // the data: from its stored parameters and weights and all certified rows, whatever
 // training reported. It fails where the data aren't those the model was made from.
 func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
-	if m.Posterior.Kind() != posterior.ByCholesky {
-		return nil, fmt.Errorf("the posterior was solved by %s: what that estimates certifies nothing", m.Posterior.Kind())
+	if err := m.certifiable(); err != nil {
+		return nil, err
 	}
 	roles, err := m.RolesOf(d)
 	if err != nil {
 		return nil, err
 	}
-	return m.certify(d, roles)
+	return m.CertifyDealt(d, roles)
 }
 
-// certify is Certify for rows whose roles are known.
-func (m *Model) certify(d *dataset.Data, roles dataset.Roles) (*pacbayes.Certificate, error) {
+// CertifyDealt is Certify for the rows that the model was just made from, whose roles are at hand.
+func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (*pacbayes.Certificate, error) {
+	if err := m.certifiable(); err != nil {
+		return nil, err
+	}
 	// What is certified is the posterior of kernel, support, weights and noise: none of it by a stored factor.
 	certified := *m
 	var err error
@@ -53,4 +56,12 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles) (*pacbayes.Certifi
 		kl = 0 // but for rounding
 	}
 	return t.CertifySample(at, kl+rounding)
+}
+
+// certifiable says why a posterior has no certificate, whatever the rows.
+func (m *Model) certifiable() error {
+	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
+		return fmt.Errorf("the posterior was solved by %s: what that estimates certifies nothing", kind)
+	}
+	return nil
 }
