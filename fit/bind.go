@@ -19,7 +19,7 @@ func (p *prepared) alphaAt(o Options, x []float64) float64 {
 
 // trainsByCG says whether training evaluates the evidence by conjugate gradients.
 func (p *prepared) trainsByCG(o Options) bool {
-	return p.solver == posterior.ByCG && o.Objective == "evidence" && !o.onBatches()
+	return p.solver == posterior.ByCG && o.Objective == method.EvidenceName && !o.onBatches()
 }
 
 // unseen returns the inputs of some rows, and says which they are.
@@ -44,7 +44,7 @@ func (p *prepared) unseen() (x matrix.Dense, which string, err error) {
 // method is the way to train that the options ask for.
 func (p *prepared) method(o Options) method.Method {
 	inequality := pacbayes.KLBound
-	if o.Objective == "sqrt-pac" {
+	if o.Objective == method.SqrtPACName {
 		inequality = pacbayes.PinskerBound
 	}
 	descent := method.Descent{MMA: o.Optimizer == "mma", Evaluations: o.evaluations()}
@@ -55,25 +55,25 @@ func (p *prepared) method(o Options) method.Method {
 	switch {
 	case o.estimatesRenyi():
 		return method.EstimatedRenyi{Alpha: p.alpha}
-	case o.Objective == "renyi":
+	case o.Objective == method.RenyiName:
 		m := method.Renyi{Descent: method.Descent{MMA: o.Optimizer == "mma", Evaluations: o.Epochs}, Batches: batches, Alpha: p.alpha}
 		if o.Alpha == nil {
 			m.Schedule = method.Anneals[o.Anneal]
 		}
 		return m
-	case o.Objective == "evidence" && o.onBatches():
+	case o.Objective == method.EvidenceName && o.onBatches():
 		return method.Renyi{Batches: batches, Evidence: true}
 	case o.PosteriorFree:
 		return method.Free{Descent: descent, Batches: batches, Inequality: inequality, Noise: p.freeNoise, Alpha: p.alpha, LearnAlpha: o.LearnAlpha}
-	case o.Objective == "svgp":
+	case o.Objective == method.SVGPName:
 		return method.SVGP{Descent: descent, Batches: batches}
-	case o.Objective == "evidence":
+	case o.Objective == method.EvidenceName:
 		return method.Evidence{Descent: descent, ByCG: p.trainsByCG(o)}
-	case o.Objective == "vfe":
+	case o.Objective == method.VFEName:
 		return method.Collapsed{Descent: descent, Objective: objective.VFE(), FITC: o.PosteriorFITC}
-	case o.Objective == "dtc":
+	case o.Objective == method.DTCName:
 		return method.Collapsed{Descent: descent, Objective: objective.DTC(), FITC: o.PosteriorFITC}
-	case o.Objective == "fitc" || o.Objective == "pep":
+	case o.Objective == method.FITCName || o.Objective == method.PEPName:
 		return method.Collapsed{Descent: descent, Objective: objective.PEP(p.alpha), Alpha: p.alpha, FITC: o.PosteriorFITC}
 	}
 	return method.PAC{Descent: descent, Inequality: inequality, Alpha: p.alpha, LearnAlpha: o.LearnAlpha, FITC: o.PosteriorFITC}

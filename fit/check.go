@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -42,56 +43,56 @@ func (o Options) check() error {
 	if o.Full && (o.Inducing > 0 || o.asksInducing() || o.sparseOnly() && !o.PosteriorFree) {
 		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives kl-pac, sqrt-pac and evidence, and no inducing inputs", o.Objective))
 	}
-	if o.Optimizer != "" || o.Objective != "renyi" {
+	if o.Optimizer != "" || o.Objective != method.RenyiName {
 		oneOf("optimizer", o.Optimizer, "lbfgs", "adam", "sgd", "mma")
 	}
 	oneOf("batches", o.Batches, "uniform", "nearest")
 	oneOf("anneal", o.Anneal, "linear", "cosine", "geometric", "none")
 	switch fixed := o.Alpha != nil || o.AlphaCV; {
-	case o.Objective != "renyi" && (o.AlphaCV || o.Anneal != "none"):
+	case o.Objective != method.RenyiName && (o.AlphaCV || o.Anneal != "none"):
 		errs = append(errs, fmt.Errorf("anneal and alpha cv are for renyi, not %s", o.Objective))
 	case o.Alpha != nil && o.AlphaCV:
 		errs = append(errs, errors.New("alpha: a number and cv exclude each other"))
 	case fixed && o.Anneal != "none":
 		errs = append(errs, fmt.Errorf("anneal %s with a fixed α: leave alpha out, or anneal none", o.Anneal))
-	case o.Objective == "renyi" && !fixed && o.Anneal == "none":
+	case o.Objective == method.RenyiName && !fixed && o.Anneal == "none":
 		errs = append(errs, errors.New("anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv"))
 	}
-	if o.PosteriorFree && o.Prior != "informed" && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" {
+	if o.PosteriorFree && o.Prior != "informed" && !o.pac() {
 		errs = append(errs, fmt.Errorf("posterior free with %s: it is for kl-pac and sqrt-pac (svgp's always is free; the others' is a function of their parameters)", o.Objective))
 	}
 	if o.PosteriorFree && o.Full {
 		errs = append(errs, errors.New("posterior free with a full GP: a free-form posterior stands on inducing inputs"))
 	}
-	if o.PosteriorFITC && (o.PosteriorFree || o.Objective == "svgp" || o.Objective == "renyi") {
+	if o.PosteriorFITC && (o.PosteriorFree || o.Objective == method.SVGPName || o.Objective == method.RenyiName) {
 		errs = append(errs, errors.New("posterior fitc: free-form posteriors and renyi's have no α of that kind"))
 	}
-	if (o.onBatches() || o.batches()) && !slices.Contains([]string{"svgp", "renyi", "evidence"}, o.Objective) && !o.PosteriorFree {
+	if (o.onBatches() || o.batches()) && !method.Named(o.Objective).Batches && !o.PosteriorFree {
 		errs = append(errs, fmt.Errorf("optimizer adam, sgd, batch, batches and learning-rate are for svgp, renyi, evidence and posterior free; %s needs all rows in every step", o.Objective))
 	} else if o.Optimizer != "" && !o.onBatches() && o.batches() {
 		errs = append(errs, fmt.Errorf("batch, batches and learning-rate are adam's and sgd's: %s takes all rows in every step", o.Optimizer))
 	}
-	if o.Batches == "nearest" && o.Objective != "renyi" && o.Objective != "evidence" {
+	if o.Batches == "nearest" && !method.Named(o.Objective).Nearest {
 		errs = append(errs, fmt.Errorf("batches nearest: it is for renyi and evidence; the others' are a sum over rows, which uniform batches estimate without bias: not %s", o.Objective))
 	}
 	if o.Batch < 0 || o.Epochs < 0 || !(o.LearningRate >= 0) || o.LearningRate > 10 {
 		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults", o.Batch, o.Epochs, o.LearningRate))
 	}
-	if o.Objective == "evidence" && (o.Inducing > 0 || o.asksInducing()) {
+	if o.Objective == method.EvidenceName && (o.Inducing > 0 || o.asksInducing()) {
 		errs = append(errs, errors.New("objective \"evidence\" is a full GP's: choose vfe for a sparse one"))
 	}
 	if a := o.Alpha; a != nil {
 		switch {
-		case o.Objective == "pep" && !(*a > 0 && *a <= 1):
+		case o.Objective == method.PEPName && !(*a > 0 && *a <= 1):
 			errs = append(errs, fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", *a))
-		case o.Objective == "renyi" && o.evaluating && *a <= 1:
+		case o.Objective == method.RenyiName && o.evaluating && *a <= 1:
 		case !(*a >= 0 && *a <= 1):
 			errs = append(errs, fmt.Errorf("alpha %v: want 0 ≤ α ≤ 1", *a))
-		case !slices.Contains([]string{"pep", "kl-pac", "sqrt-pac", "renyi"}, o.Objective):
+		case !method.Named(o.Objective).Alpha:
 			errs = append(errs, fmt.Errorf("alpha doesn't apply to %s, which has its own", o.Objective))
 		}
 	}
-	if o.LearnAlpha && o.Objective != "kl-pac" && o.Objective != "sqrt-pac" && !o.learns() {
+	if o.LearnAlpha && !o.pac() && !o.learns() {
 		errs = append(errs, fmt.Errorf("alpha learn: it is for kl-pac and sqrt-pac; %s has its own", o.Objective))
 	}
 	if o.LearnAlpha && (o.PosteriorFITC || o.Full) {
@@ -99,16 +100,16 @@ func (o Options) check() error {
 	}
 	oneOf("solver", o.Solver, "auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest)
 	byRows := o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest
-	if o.Objective != "evidence" && (o.FixParameters || byRows && o.Objective != "renyi") {
+	if o.Objective != method.EvidenceName && (o.FixParameters || byRows && o.Objective != method.RenyiName) {
 		errs = append(errs, fmt.Errorf("solver cg, solver nearest and fix-parameters are for the evidence; %s has another way", o.Objective))
 	}
-	if o.Objective == "renyi" && byRows && !o.estimatesRenyi() && (o.AlphaCV || o.Alpha != nil && *o.Alpha != 0) {
+	if o.Objective == method.RenyiName && byRows && !o.estimatesRenyi() && (o.AlphaCV || o.Alpha != nil && *o.Alpha != 0) {
 		errs = append(errs, errors.New("solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out"))
 	}
 	if o.FixParameters && (o.Init == nil || o.Restarts > 1) {
 		errs = append(errs, errors.New("fix-parameters: give the parameters as init, and no restarts"))
 	}
-	if o.Solver == posterior.ByNearest && !o.FixParameters && !o.onBatches() && o.Objective == "evidence" {
+	if o.Solver == posterior.ByNearest && !o.FixParameters && !o.onBatches() && o.Objective == method.EvidenceName {
 		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters, or training on batches"))
 	}
 	oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)

@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -198,7 +199,7 @@ func (p *prepared) setLoss(o Options) {
 // fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
 // to: all of them, but that more evaluations of L-BFGS and MMA only go on.
 func (p *prepared) fingerprint(o Options) (string, error) {
-	if !o.onBatches() && o.Objective != "renyi" {
+	if !o.onBatches() && o.Objective != method.RenyiName {
 		o.Epochs = 0
 	}
 	asked, err := o.text()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -41,7 +42,7 @@ func (o Options) counts(rows int) (test, calibration, prior int) {
 // and parameters to start from, which may have been learnt on any rows, ask for kl-pac.
 func (o Options) chooseObjective(rows int) Options {
 	if o.Objective == "" && (o.FixParameters || o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest) {
-		o.Objective = "evidence" // which alone has them
+		o.Objective = method.EvidenceName // which alone has them
 	}
 	if o.Objective != "" || o.Prior != "" && o.Prior != "informed" {
 		return o
@@ -50,13 +51,13 @@ func (o Options) chooseObjective(rows int) Options {
 		return o
 	}
 	with := o
-	with.Prior, with.Objective = "informed", "evidence"
+	with.Prior, with.Objective = "informed", method.EvidenceName
 	test, calibration, prior := with.counts(rows)
 	if o.Prior == "" && o.PriorShare == 0 && rows-test-calibration-prior < pacbayes.MinRows {
 		return o // no certificate: the grid's prior leaves more to train on, or says that there are too few
 	}
 	if o.Inducing > 0 || o.asksInducing() || prior > defaultFull && !o.Full {
-		with.Objective = "vfe"
+		with.Objective = method.VFEName
 	}
 	return with
 }
@@ -68,7 +69,7 @@ func (o Options) withDefaults() (Options, error) {
 			*v = unset
 		}
 	}
-	text(&o.Objective, "kl-pac")
+	text(&o.Objective, method.KLPACName)
 	text(&o.Kernel, "se")
 	text(&o.ARD, "auto") // at a few hundred rows ARD's grid penalty often costs more than it gains: try both
 	text(&o.Mean, "zero")
@@ -80,16 +81,16 @@ func (o Options) withDefaults() (Options, error) {
 	text(&o.Prior, "grid")
 	text(&o.Split, "random")
 	text(&o.Batches, "uniform")
-	if o.Objective == "renyi" && o.Alpha == nil && !o.AlphaCV {
+	if o.Objective == method.RenyiName && o.Alpha == nil && !o.AlphaCV {
 		text(&o.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
 	}
 	text(&o.Anneal, "none")
 	text(&o.Solver, "auto")
 	if o.Optimizer == "" {
 		switch {
-		case o.Objective == "svgp" || o.batches() || o.PosteriorFree && o.Epochs != 0:
+		case o.Objective == method.SVGPName || o.batches() || o.PosteriorFree && o.Epochs != 0:
 			o.Optimizer = "adam" // a full pass a step is what svgp is there to avoid
-		case o.Objective != "renyi":
+		case o.Objective != method.RenyiName:
 			o.Optimizer = "lbfgs" // renyi's depends on the number of rows
 		}
 	}

@@ -57,7 +57,7 @@ func (p *prepared) evidenceBounds(o Options, f family, x []float64) (*EvidenceBo
 		}
 		return &v
 	}
-	if o.Objective == "renyi" && !o.estimatesRenyi() {
+	if o.Objective == method.RenyiName && !o.estimatesRenyi() {
 		s, err := p.problem(o, f, 1).Objective().(*objective.RenyiProblem).Sandwich(x)
 		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
 			number(s.Jensen), number(s.Variational)}, err
@@ -170,7 +170,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if o.LearnAlpha || o.AlphaCV {
 		return nil, Usage("alpha learn and cv: nothing is trained here, give a number")
 	}
-	if params.Posterior != nil && o.Objective != "svgp" {
+	if params.Posterior != nil && o.Objective != method.SVGPName {
 		o.PosteriorFree = true // which objectives have one is checked below
 	}
 	f := family{params.Kernel.Name, k, mean}

@@ -3,9 +3,9 @@ package fit
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -13,7 +13,7 @@ import (
 )
 
 // Objectives lists the training objectives of this version.
-var Objectives = []string{"kl-pac", "sqrt-pac", "evidence", "vfe", "fitc", "dtc", "pep", "svgp", "renyi"}
+var Objectives = method.Names()
 
 // Options say how to fit. The zero value of every field but Target means its default.
 type Options struct {
@@ -136,19 +136,19 @@ func (o Options) encodes() bool { return len(o.Categorical) > 0 || o.Missing == 
 
 // estimatesRenyi says whether the α-ELBO is evaluated by conjugate gradients.
 func (o Options) estimatesRenyi() bool {
-	return o.evaluating && o.Objective == "renyi" && o.Solver == posterior.ByCG
+	return o.evaluating && o.Objective == method.RenyiName && o.Solver == posterior.ByCG
 }
 
 // sparseOnly says whether the objective has inducing inputs whatever the options say.
 func (o Options) sparseOnly() bool {
-	return o.PosteriorFree || slices.Contains([]string{"vfe", "fitc", "dtc", "pep", "svgp", "renyi"}, o.Objective)
+	return o.PosteriorFree || method.Named(o.Objective).Sparse
 }
 
 // asksInducing says whether the number of inducing inputs follows from the data.
 func (o Options) asksInducing() bool { return o.AutoInducing || o.TheoryInducing }
 
 // freeForm says whether q is a parameter of the training objective.
-func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == "svgp" }
+func (o Options) freeForm() bool { return o.PosteriorFree || o.Objective == method.SVGPName }
 
 // batches says whether a setting that only training on batches has is given.
 func (o Options) batches() bool {
@@ -168,7 +168,7 @@ func (o Options) evaluations() int {
 }
 
 // pac says whether the objective is a bound itself.
-func (o Options) pac() bool { return o.Objective == "kl-pac" || o.Objective == "sqrt-pac" }
+func (o Options) pac() bool { return method.Named(o.Objective).Bound }
 
 // learns says whether an informed prior is followed by a posterior of the certified rows.
 func (o Options) learns() bool {
@@ -199,4 +199,14 @@ func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 	}
 	t.Fixed = t.Informed && !o.learns()
 	return t
+}
+
+// learnsPrior are the options by which an informed prior is trained on the prior rows: the same, as if these were
+// certified.
+func (o Options) learnsPrior() Options {
+	own := o
+	own.Prior, own.PosteriorLearnt, own.PosteriorFree, own.Temper = "grid", false, false, nil
+	own.Bound, own.MeanBound, own.Promise = pacbayes.KLBound, pacbayes.Twice, 0
+	own.LearnAlpha = o.LearnAlpha && o.pac()
+	return own
 }

@@ -29,7 +29,7 @@ var noCertificate = map[string]string{
 // setMethod decides between the full and a sparse GP.
 func (p *prepared) setMethod(o Options) error {
 	n := p.n
-	if o.sparseOnly() || o.Inducing > 0 || o.asksInducing() || (n > defaultFull && !o.Full && o.Objective != "evidence") {
+	if o.sparseOnly() || o.Inducing > 0 || o.asksInducing() || (n > defaultFull && !o.Full && o.Objective != method.EvidenceName) {
 		p.inducing = o.Inducing
 		if p.inducing == 0 {
 			p.inducing = min(defaultInducing, (n+1)/2)
@@ -47,7 +47,7 @@ func (p *prepared) setMethod(o Options) error {
 	if p.data.Ranks().Size() > 1 && p.inducing == 0 && p.solver == posterior.ByCholesky && o.pac() {
 		return Usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
 	}
-	if o.Objective == "renyi" && n > method.MaxRenyi && (o.evaluating && !o.estimatesRenyi() || o.Optimizer != "" && !o.onBatches()) {
+	if o.Objective == method.RenyiName && n > method.MaxRenyi && (o.evaluating && !o.estimatesRenyi() || o.Optimizer != "" && !o.onBatches()) {
 		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", p.data.Source, n, method.MaxRenyi)
 	}
 	if p.inducing == 0 || o.estimatesRenyi() {
@@ -57,9 +57,9 @@ func (p *prepared) setMethod(o Options) error {
 		}
 	}
 	switch o.Objective {
-	case "kl-pac", "sqrt-pac", "fitc":
+	case method.KLPACName, method.SqrtPACName, method.FITCName:
 		p.alpha = 1
-	case "pep":
+	case method.PEPName:
 		p.alpha = 0.5
 	}
 	if o.Alpha != nil {
@@ -71,15 +71,15 @@ func (p *prepared) setMethod(o Options) error {
 // chooseSolver decides how a full GP is solved; a sparse one has no choice, and the Rényi GP one
 // where it ends as the full GP.
 func (p *prepared) chooseSolver(o Options) error {
-	if p.inducing > 0 && (o.Objective != "renyi" || o.evaluating || o.Alpha != nil && *o.Alpha != 0) {
+	if p.inducing > 0 && (o.Objective != method.RenyiName || o.evaluating || o.Alpha != nil && *o.Alpha != 0) {
 		return nil
 	}
 	n := p.n
 	p.solver = o.Solver
-	trains := o.Objective == "evidence" && !o.FixParameters && !o.onBatches() // solves in every step
+	trains := o.Objective == method.EvidenceName && !o.FixParameters && !o.onBatches() // solves in every step
 	if o.Solver == "auto" {
 		switch {
-		case n <= maxFull || o.Objective != "evidence" && o.Objective != "renyi":
+		case n <= maxFull || o.Objective != method.EvidenceName && o.Objective != method.RenyiName:
 			p.solver = posterior.ByCholesky
 		case n <= maxIterative || trains:
 			p.solver = posterior.ByCG

@@ -49,5 +49,8 @@ func (m *Model) certify(d *dataset.Data, roles dataset.Roles) (*pacbayes.Certifi
 	if m.Split == ByPosition && rounding < 0.01*(1+kl) {
 		rounding = 0 // what those certificates were made by
 	}
+	if kl < 0 && kl+rounding >= 0 {
+		kl = 0 // but for rounding
+	}
 	return t.CertifySample(at, kl+rounding)
 }

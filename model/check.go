@@ -177,6 +177,10 @@ const (
 	solvedAfter = 1e-6
 )
 
+// leastMiss is how far, in standard deviations, an equation may be from solved whatever rounding may explain: huge
+// weights that cancel would let it explain anything.
+const leastMiss = 1e-5
+
 // checkExact makes sure that a posterior, if it is an exact one, was conditioned on the rows with a role:
 // S are their inputs, and L Lᵀw = y − m(X).
 func (m *Model) checkExact(q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role, tolerance float64) error {
@@ -214,7 +218,7 @@ func (m *Model) checkExact(q *posterior.Posterior, d *dataset.Data, roles datase
 			residual += l * half[j]
 			most += math.Abs(l) * size[j]
 		}
-		if !slices.Equal(q.Support.Row(k), x.Row(i)) || !(math.Abs(residual) <= tolerance*most) {
+		if !slices.Equal(q.Support.Row(k), x.Row(i)) || !(math.Abs(residual) <= min(tolerance*most, leastMiss*math.Max(1, math.Abs(y[i])))) {
 			return other
 		}
 	}

@@ -4,13 +4,14 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
 // trainsForBound says whether the posterior was trained by a bound on its risk, whose σ_n² only shapes Q.
 func (m *Model) trainsForBound() bool {
-	return m.Objective == "kl-pac" || m.Objective == "sqrt-pac" || m.Terms.Informed && !m.Terms.Fixed
+	return method.Named(m.Objective).Bound || m.Terms.Informed && !m.Terms.Fixed
 }
 
 // EstimateNoise returns the variance of y about f. Evidence trains it; the σ_n² of a

@@ -51,16 +51,21 @@ func SparseKL(cholB, binv matrix.Dense, mu []float64) float64 {
 	return kl / 2
 }
 
-// KLRounding is how many nats of KL(Q‖P) rounding may have taken: a certificate adds them. Weights
-// chosen along directions in which K + cI is next to nothing would otherwise have a KL that nobody
-// knows: Cholesky's factor is that of a matrix that is off by Nε of the largest variance, and with it
-// ‖μ‖² = wᵀ(K + cI)w by that times ‖w‖². The noise variance on an exact posterior's diagonal leaves no such
-// directions.
+// KLRounding is how many nats of KL(Q‖P) rounding may have taken: a certificate adds them. Cholesky's
+// factor is that of a matrix that is off by Nε of the largest variance, and so is K: with it wᵀKw, or
+// ‖μ‖² = wᵀ(K + cI)w, by that times ‖w‖², which weights chosen along directions in which K is next to nothing
+// make large; and ln|K + sI| and its trace by that share of s for each of N pivots.
 func (p *Posterior) KLRounding() float64 {
-	if !p.Sparse() {
+	n := float64(p.Support.Rows)
+	if n == 0 {
 		return 0
 	}
-	return float64(p.Support.Rows) * 0x1p-53 * p.whole() * linalg.Dot(p.Weights, p.Weights)
+	off := n * 0x1p-52 * p.whole()
+	nats := off * linalg.Dot(p.Weights, p.Weights) / 2
+	if !p.Sparse() {
+		nats += n * off / p.Noise
+	}
+	return nats
 }
 
 // whole returns the largest prior variance on the support, of a prior that is a posterior before it

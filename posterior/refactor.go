@@ -49,6 +49,9 @@ func (p *Posterior) refactored() (*Posterior, error) {
 	if q.Sparse() || c == 0 {
 		c = q.shift(p.Chol, whole)
 	}
+	if least := float64(n) * 0x1p-52 * whole; !q.Sparse() && !(c >= least) {
+		return nil, fmt.Errorf("the posterior's noise variance %.3g is no more than rounding, %.3g, of its kernel's variances: raise it", c, least)
+	}
 	kernel.FillSymmetric(q.Kernel, q.Theta, q.Support, q.Chol)
 	q.Chol.AddDiagonal(c)
 	if err := linalg.Cholesky(q.Chol); err != nil {
@@ -60,6 +63,10 @@ func (p *Posterior) refactored() (*Posterior, error) {
 	return &q, nil
 }
 
+// farthest is how far inducing inputs may lie from the rows, which are about 1: kernels measure from among
+// them, and rows lose the digits that the distance has.
+const farthest = 1e8
+
 // checkNumbers makes sure that what L is made from, weights and L_B are numbers.
 func (p *Posterior) checkNumbers() error {
 	for _, of := range []struct {
@@ -68,6 +75,11 @@ func (p *Posterior) checkNumbers() error {
 	}{{"parameters", p.Theta}, {"mean's parameters", p.Beta}, {"support", p.Support.Data}, {"weights", p.Weights}} {
 		if !linalg.Finite(of.values) {
 			return fmt.Errorf("the posterior's %s aren't finite", of.what)
+		}
+	}
+	for _, z := range p.Support.Data {
+		if p.Sparse() && math.Abs(z) > farthest {
+			return fmt.Errorf("an inducing input lies %.3g scaled units from the rows, where rounding would choose what the kernel sees of them", z)
 		}
 	}
 	for i := range p.CholB.Rows {
