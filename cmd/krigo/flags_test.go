@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -185,6 +186,21 @@ func TestStandardInput(t *testing.T) {
 	}
 	if _, err := os.Stat("a.krigo"); err == nil {
 		t.Error("a model was left")
+	}
+}
+
+// TestInterruptedInput: a command that waits for standard input ends when it is interrupted.
+func TestInterruptedInput(t *testing.T) {
+	workplace(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	in, out := io.Pipe()
+	go func() {
+		out.Write([]byte("RM,MEDV\n6,20\n"))
+		cancel()
+	}()
+	var stderr bytes.Buffer
+	if status := run(ctx, strings.Fields("fit - --target MEDV --out a.krigo"), in, io.Discard, &stderr); status != 1 || !strings.Contains(stderr.String(), "standard input: cannot be read after row") {
+		t.Errorf("%d, %s", status, stderr.String())
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -43,6 +44,28 @@ func readTable(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, error)
 		return dataset.Read(in, "standard input")
 	}
 	return dataset.ReadPart(path, r)
+}
+
+// interruptible reads until a context ends: a terminal, or a pipe that stays silent, would be waited for.
+type interruptible struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r interruptible) Read(p []byte) (int, error) {
+	done := make(chan struct{})
+	var got int
+	var failed error
+	go func() {
+		got, failed = r.in.Read(p)
+		close(done)
+	}()
+	select {
+	case <-done:
+		return got, failed
+	case <-r.ctx.Done():
+		return 0, errors.New("interrupted")
+	}
 }
 
 // columnNames returns the names of a table's columns, or none where they can't be had at once.
