@@ -142,3 +142,60 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 		})
 	}
 }
+
+// TestForgedByRounding: posteriors whose KL or kernel would be what rounding makes of them are refused, or pay for it.
+func TestForgedByRounding(t *testing.T) {
+	table := noiseTable(120)
+	exact := func() *krigo.Model {
+		return trained(t, table, krigo.Options{Objective: "evidence", Prior: "grid", ARD: "off", Restarts: 1, Epochs: 3})
+	}
+	refused := func(name string, m *krigo.Model, want string) {
+		t.Helper()
+		if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v; want %s", name, r, err, want)
+		}
+	}
+	condition := func(m *krigo.Model, theta []float64, noise float64) *posterior.Posterior {
+		d, err := m.Labelled(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roles, err := m.RolesOf(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := d.ScaledOf(roles, dataset.Certified, m.Scaling)
+		n, cols := rows.Dims()
+		x, y := linalg.New(n, cols), make([]float64, n)
+		if err := rows.Block(0, n, x.Data, y); err != nil {
+			t.Fatal(err)
+		}
+		q, err := posterior.NewExact(m.Posterior.Kernel, theta, m.Posterior.Mean, nil, x, y, noise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+
+	// K + sI whose s is no more than K's rounding: ln|K + sI| and wᵀKw are anything.
+	m := exact()
+	m.Posterior = condition(m, []float64{0, 6}, 2e-12)
+	refused("next to no noise", m, "no more than rounding")
+
+	// Weights that cancel: hardly a prediction moves, and the KL with ‖w‖² does.
+	m = exact()
+	m.Posterior = condition(m, []float64{0, 6}, 1e-8)
+	before := m.Posterior.KLRounding()
+	for i := range m.Posterior.Weights {
+		m.Posterior.Weights[i] += 1e9 * math.Pow(-1, float64(i))
+	}
+	if after := m.Posterior.KLRounding(); after < 1e3*before {
+		t.Errorf("weights of a thousand million: rounding takes %v nats, before %v", after, before)
+	}
+	refused("weights that cancel", m, "wasn't conditioned")
+
+	// An inducing input so far out that rows lose their digits: which are left would be the forger's choice.
+	m = trained(t, table, krigo.Options{Objective: "vfe", Inducing: 6, Epochs: 3, ARD: "off"})
+	m.Posterior.Support.Row(0)[0] = 1e12
+	refused("a far inducing input", m, "scaled units")
+}

@@ -32,6 +32,7 @@ type (
 	Event      = fit.Event
 	Checkpoint = fit.Checkpoint
 	UsageError = fit.UsageError
+	Plan       = fit.Plan
 
 	Evaluation     = fit.Evaluation
 	EvidenceBounds = fit.EvidenceBounds
@@ -51,6 +52,9 @@ func Load(path string) (*Model, error) { return model.Load(path) }
 func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 	return fit.Fit(ctx, table, o)
 }
+
+// Decide says what Fit would do, before anything is trained; see fit.Decide.
+func Decide(table *dataset.Table, o Options) (*Plan, error) { return fit.Decide(table, o) }
 
 // Refit fits a model again with the options that it was fitted with, and says what came out otherwise; see
 // fit.Refit.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
@@ -15,35 +14,10 @@ import (
 )
 
 // Prediction is a model's prediction for one row, in the target's own units.
-type Prediction struct {
-	Mean               float64 `json:"mean"`                // of f and of y
-	LatentVariance     float64 `json:"latent_variance"`     // of f
-	PredictiveVariance float64 `json:"predictive_variance"` // of y: with observation noise; see dataset.Scaling.RawVariance
-	Lower95            float64 `json:"lower95"`             // central 95 % credible interval for y
-	Upper95            float64 `json:"upper95"`
-	// Outside counts the inputs that lie outside the range of the rows the model was made from: a
-	// guarantee about rows from their source says nothing of such a row. 0 of models up to version 4.
-	Outside int `json:"outside"`
-
-	latentSD, predictiveSD float64 // of Predict: also where their squares leave the range of float64
-}
-
-// LatentSD is the standard deviation of f. Of a prediction that wasn't made by Predict but read from
-// a file it is the root of the variance.
-func (p Prediction) LatentSD() float64 { return rootUnless(p.latentSD, p.LatentVariance) }
-
-// PredictiveSD is the standard deviation of y, likewise.
-func (p Prediction) PredictiveSD() float64 { return rootUnless(p.predictiveSD, p.PredictiveVariance) }
-
-func rootUnless(sd, variance float64) float64 {
-	if sd > 0 {
-		return sd
-	}
-	return math.Sqrt(variance)
-}
+type Prediction = model.Prediction
 
 // Predict predicts every row of a table, which needs the model's input columns, in
-// any order; other columns are ignored.
+// any order; other columns are ignored. Rows of numbers need no table: Model.PredictAt.
 func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 	return predict(m, table, func(rows *dataset.Scaled) (mean, variance []float64, err error) {
 		return model.Latent(m.Posterior, rows)
@@ -60,29 +34,7 @@ func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (
 	if err != nil {
 		return nil, err
 	}
-	outside, err := m.Range.Count(d)
-	if err != nil {
-		return nil, err
-	}
-	ps := make([]Prediction, d.Rows)
-	for i := range ps {
-		latent, predictive := variance[i], variance[i]+m.ObservationNoise
-		p := Prediction{
-			Mean:               m.Scaling.RawMean(mean[i]),
-			LatentVariance:     m.Scaling.RawVariance(latent),
-			PredictiveVariance: m.Scaling.RawVariance(predictive),
-			latentSD:           m.Scaling.RawSD(latent),
-			predictiveSD:       m.Scaling.RawSD(predictive),
-			Outside:            outside[i],
-		}
-		half := model.Normal975 * p.predictiveSD
-		p.Lower95, p.Upper95 = p.Mean-half, p.Mean+half
-		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95, float64(p.Outside)}) {
-			return nil, fmt.Errorf("%s: %s: the prediction overflows: its inputs are too far from the training data", table.Source, table.Where(i))
-		}
-		ps[i] = p
-	}
-	return ps, nil
+	return m.Predictions(d, mean, variance)
 }
 
 // Sample draws count functions jointly from the model's posterior and returns their values at
@@ -124,11 +76,6 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 
 // PredictionNames are the columns of a table of predictions.
 var PredictionNames = []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"}
-
-// Fill sets a row of a table of predictions; see dataset.WriteFile.
-func (p Prediction) Fill(values []float64) {
-	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside)})
-}
 
 // WritePredictions writes predictions as CSV.
 func WritePredictions(w io.Writer, ps []Prediction) error {

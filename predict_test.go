@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
@@ -201,5 +204,26 @@ func TestPredictWithoutHeader(t *testing.T) {
 	}
 	if f, err := krigo.CertifyFresh(m, short); err == nil || !strings.Contains(err.Error(), `"x2"`) {
 		t.Errorf("rows without x2: %+v, %v", f, err)
+	}
+}
+
+// TestPredictAt: categories as the 0 and 1 that they become are predicted as those of a table.
+func TestPredictAt(t *testing.T) {
+	table := &dataset.Table{Source: "t", Names: []string{"fuel", "size", "price"}}
+	for i := range 60 {
+		table.Append([]string{[]string{"gas", "oil"}[i%2], strconv.Itoa(20 + i%31), strconv.Itoa(i%31 + 10*(i%2))})
+	}
+	m := fit(t, table, krigo.Options{Target: "price", Objective: "evidence", ARD: "off", Restarts: 1, Categorical: []string{"fuel"}})
+	want, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(60, len(m.Inputs), nil)
+	for i := range 60 {
+		x.Set(i, slices.Index(m.Inputs, "fuel="+[]string{"gas", "oil"}[i%2]), 1)
+		x.Set(i, slices.Index(m.Inputs, "size"), float64(20+i%31))
+	}
+	if ps, err := m.PredictAt(x); err != nil || !slices.Equal(ps, want) {
+		t.Errorf("%v: the predictions are others", err)
 	}
 }

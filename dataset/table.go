@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -160,11 +161,7 @@ func (t *Table) column(name, something string) (int, error) {
 	if ok {
 		return at, nil
 	}
-	hint := ""
-	if name, ok := nearest(name, t.Names); ok {
-		hint = fmt.Sprintf("; did you mean %q?", name)
-	}
-	return 0, fmt.Errorf("%s: no column %q %s%s; %s", t.Source, name, something, hint, t.describeColumns())
+	return 0, fmt.Errorf("%s: no column %q %s%s; %s", t.Source, name, something, spelling.DidYouMean(name, t.Names), t.describeColumns())
 }
 
 // but lists all columns but those.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -19,7 +20,7 @@ func (o Options) check() error {
 	var errs []error
 	oneOf := func(flag, v string, names ...string) {
 		if !slices.Contains(names, v) {
-			errs = append(errs, fmt.Errorf("%s %q: want one of %s", flag, v, strings.Join(names, ", ")))
+			errs = append(errs, fmt.Errorf("%s %q: want one of %s%s", flag, v, strings.Join(names, ", "), spelling.DidYouMean(v, names)))
 		}
 	}
 	if o.Target == "" {

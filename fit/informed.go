@@ -8,7 +8,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -23,10 +22,7 @@ func (p *prepared) fitInformed(ctx context.Context, o Options) (*model.Model, []
 	if err := first.take(dataset.Prior); err != nil {
 		return nil, nil, err
 	}
-	own := o
-	own.Prior, own.PosteriorLearnt, own.PosteriorFree, own.Temper = "grid", false, false, nil
-	own.Bound, own.MeanBound, own.Promise = pacbayes.KLBound, pacbayes.Twice, 0
-	own.LearnAlpha = o.LearnAlpha && o.pac()
+	own := o.learnsPrior()
 	families := first.families(own)
 	if own, err = first.decide(own, families[0]); err != nil {
 		return nil, nil, err

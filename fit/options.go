@@ -200,3 +200,13 @@ func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 	t.Fixed = t.Informed && !o.learns()
 	return t
 }
+
+// learnsPrior are the options by which an informed prior is trained on the prior rows: the same, as if these were
+// certified.
+func (o Options) learnsPrior() Options {
+	own := o
+	own.Prior, own.PosteriorLearnt, own.PosteriorFree, own.Temper = "grid", false, false, nil
+	own.Bound, own.MeanBound, own.Promise = pacbayes.KLBound, pacbayes.Twice, 0
+	own.LearnAlpha = o.LearnAlpha && o.pac()
+	return own
+}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // family is a kernel by its name in expressions and files.
@@ -45,7 +47,7 @@ func named(name string, dim int, ard bool) (Kernel, error) {
 			return f.make(dim, ard)
 		}
 	}
-	return nil, fmt.Errorf("unknown kernel %q: known are %s, and sums and products of them as in \"se+linear\" or \"se*periodic\"", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("unknown kernel %q: known are %s, and sums and products of them as in \"se+linear\" or \"se*periodic\"%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 }
 
 // Register makes a kernel known by a name: in expressions, parameter files and model files, and

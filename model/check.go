@@ -38,6 +38,80 @@ func (m *Model) check(d *dataset.Data, roles dataset.Roles) error {
 	return m.checkConditioned(d, roles)
 }
 
+// checkDealt makes sure that an old model's roles are those that its seed deals. Others are dealt
+// anew whenever they are needed.
+func (m *Model) checkDealt() error {
+	if m.Split != ByPosition {
+		return nil
+	}
+	dealt, err := dataset.DealByPosition(len(m.positional), m.Seed, m.Counts[dataset.Test], m.Counts[dataset.Calibration], m.Counts[dataset.Prior])
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(dealt, m.positional) {
+		return fmt.Errorf("the roles of the rows aren't those that seed %d deals: no certificate", m.Seed)
+	}
+	return nil
+}
+
+// checkSplit reports a way of dealing that doesn't go with the terms.
+func (m *Model) checkSplit() error {
+	switch {
+	case (m.Split == ByLast) != m.Terms.Backtest:
+		return errors.New("the certificate's terms and the model disagree about whether the certified rows are the last: no certificate")
+	case m.Terms.Group != m.Group:
+		return errors.New("the certificate's terms and the model disagree about how rows are grouped: no certificate")
+	}
+	return nil
+}
+
+// checkTerms makes sure that the terms of the certificate are those of the posterior.
+func (m *Model) checkTerms() error {
+	q, t := m.Posterior, m.Terms
+	prior, _ := q.OfPrior()
+	raw := t.Loss.Below
+	if t.Loss.Kind != pacbayes.Relative && t.Loss.Kind != pacbayes.ClippedAbsolute {
+		raw *= m.Scaling.TargetScale
+	}
+	switch {
+	case !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw):
+		return fmt.Errorf("the certificate's terms say that ε is %v of %s, but in scaled units they make it %v: no certificate", t.EpsilonRaw, m.Target, raw)
+	case t.Scaling != m.Scaling.Source:
+		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model %s: no certificate", t.Scaling, m.Scaling.Source)
+	case t.PriorRows != m.Counts[dataset.Prior]:
+		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows, m.Counts[dataset.Prior])
+	case t.Encoded != (m.Encoding != nil):
+		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
+	case t.Informed != (prior != nil):
+		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
+	case t.Fixed && q.Support.Rows > 0:
+		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior was: no certificate")
+	}
+	params := len(q.Theta) + len(q.Beta)
+	if t.Tied > 0 {
+		different, lengthscales := map[float64]bool{}, 0
+		for i, p := range q.Kernel.Params() {
+			if p.Kind == kernel.Lengthscale && p.Dim >= 0 {
+				different[q.Theta[i]] = true
+				lengthscales++
+			}
+		}
+		if len(different) > t.Tied || lengthscales != t.Lengthscales {
+			return fmt.Errorf("the certificate's terms pay for %d different lengthscales of %d, the prior has %d of %d: no certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
+		}
+		params -= t.Lengthscales - t.Tied
+	}
+	if t.Params != params {
+		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate", t.Params, params)
+	}
+	for _, v := range append(slices.Clone(q.Theta), q.Beta...) {
+		if at, _, _ := t.Grid.Round(v); at != v {
+			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate", v, t.Grid)
+		}
+	}
+	return nil
+}
+
 // checkScaling makes sure that constants said to be of rows are of these. On other processors
 // sums of many rows differ in their last digits.
 func (m *Model) checkScaling(d *dataset.Data, roles dataset.Roles) error {
@@ -103,6 +177,10 @@ const (
 	solvedAfter = 1e-6
 )
 
+// leastMiss is how far, in standard deviations, an equation may be from solved whatever rounding may explain: huge
+// weights that cancel would let it explain anything.
+const leastMiss = 1e-5
+
 // checkExact makes sure that a posterior, if it is an exact one, was conditioned on the rows with a role:
 // S are their inputs, and L Lᵀw = y − m(X).
 func (m *Model) checkExact(q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role, tolerance float64) error {
@@ -140,55 +218,8 @@ func (m *Model) checkExact(q *posterior.Posterior, d *dataset.Data, roles datase
 			residual += l * half[j]
 			most += math.Abs(l) * size[j]
 		}
-		if !slices.Equal(q.Support.Row(k), x.Row(i)) || !(math.Abs(residual) <= tolerance*most) {
+		if !slices.Equal(q.Support.Row(k), x.Row(i)) || !(math.Abs(residual) <= min(tolerance*most, leastMiss*math.Max(1, math.Abs(y[i])))) {
 			return other
-		}
-	}
-	return nil
-}
-
-// checkTerms makes sure that the terms of the certificate are those of the posterior.
-func (m *Model) checkTerms() error {
-	q, t := m.Posterior, m.Terms
-	prior, _ := q.OfPrior()
-	raw := t.Loss.Below
-	if t.Loss.Kind != pacbayes.Relative && t.Loss.Kind != pacbayes.ClippedAbsolute {
-		raw *= m.Scaling.TargetScale
-	}
-	switch {
-	case !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw):
-		return fmt.Errorf("the certificate's terms say that ε is %v of %s, but in scaled units they make it %v: no certificate", t.EpsilonRaw, m.Target, raw)
-	case t.Scaling != m.Scaling.Source:
-		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model %s: no certificate", t.Scaling, m.Scaling.Source)
-	case t.PriorRows != m.Counts[dataset.Prior]:
-		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows, m.Counts[dataset.Prior])
-	case t.Encoded != (m.Encoding != nil):
-		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
-	case t.Informed != (prior != nil):
-		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
-	case t.Fixed && q.Support.Rows > 0:
-		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior was: no certificate")
-	}
-	params := len(q.Theta) + len(q.Beta)
-	if t.Tied > 0 {
-		different, lengthscales := map[float64]bool{}, 0
-		for i, p := range q.Kernel.Params() {
-			if p.Kind == kernel.Lengthscale && p.Dim >= 0 {
-				different[q.Theta[i]] = true
-				lengthscales++
-			}
-		}
-		if len(different) > t.Tied || lengthscales != t.Lengthscales {
-			return fmt.Errorf("the certificate's terms pay for %d different lengthscales of %d, the prior has %d of %d: no certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
-		}
-		params -= t.Lengthscales - t.Tied
-	}
-	if t.Params != params {
-		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate", t.Params, params)
-	}
-	for _, v := range append(slices.Clone(q.Theta), q.Beta...) {
-		if at, _, _ := t.Grid.Round(v); at != v {
-			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate", v, t.Grid)
 		}
 	}
 	return nil

@@ -19,11 +19,13 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
+// Version is the newest version of model files that is written; all are read.
+const Version = 5
+
 // The file (docs/format.md): magic, version, length of the header, the header as JSON,
 // the arrays it lists, and a SHA-256 of all before it. Numbers are little-endian.
 const (
-	magic   = "KRIGO\r\n\x1a"
-	Version = 5 // the newest format version this package writes; it reads all
+	magic = "KRIGO\r\n\x1a"
 
 	// Models are written in the oldest version that holds them, for older readers.
 	factored   = 1 // posteriors with Cholesky factors, and certificates by kl with a prior on the grid
@@ -131,7 +133,7 @@ func (m *Model) Save(path string) error {
 	return dataset.WriteFileAtomic(path, m.Write)
 }
 
-// Write writes the model as a file holds it.
+// Write writes the model as a file holds it, for Read.
 func (m *Model) Write(w io.Writer) error {
 	p := m.Posterior
 	roles := make([]byte, len(m.positional))
@@ -246,7 +248,17 @@ func partsOf(prefix string, p *posterior.Posterior) []part {
 	return parts
 }
 
-// Load reads a model file.
+// Read reads a model as a file holds it, from all that r has: one model and no more. What is cut short or
+// damaged is an error.
+func Read(r io.Reader) (*Model, error) {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("the model can't be read: %w", err)
+	}
+	return decode(raw)
+}
+
+// Load reads a model file. Its errors name it.
 func Load(path string) (*Model, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,11 +9,17 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // stored is what a model in testdata predicted when it was made.
@@ -167,5 +174,45 @@ func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestTogether: goroutines that predict with one model, of any kind of posterior, and write it don't disturb
+// one another.
+func TestTogether(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.krigo")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Read(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		x := mat.NewDense(300, len(m.Inputs), nil)
+		for i := range x.RawMatrix().Data {
+			x.RawMatrix().Data[i] = 6 * math.Mod(float64(i)*math.Phi, 1)
+		}
+		want, err := m.PredictAt(x)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var wait sync.WaitGroup
+		for range 4 {
+			wait.Go(func() {
+				if ps, err := m.PredictAt(x); err != nil || !slices.Equal(ps, want) {
+					t.Errorf("%s: other predictions (%v)", file, err)
+				}
+				var out bytes.Buffer
+				if err := m.Write(&out); err != nil {
+					t.Errorf("%s: %v", file, err)
+				}
+			})
+		}
+		wait.Wait()
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
@@ -551,6 +554,30 @@ func TestLoadNamesTheFile(t *testing.T) {
 	}
 	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("folder: %v", err)
+	}
+}
+
+// TestRead: a stream holds one model, whole, and an error of the stream is told as it is.
+func TestRead(t *testing.T) {
+	m := example(t, "se", 1, false, kernel.ZeroMean{})
+	raw := encode(t, m)
+	got, err := Read(iotest.OneByteReader(bytes.NewReader(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, m)
+	for name, r := range map[string]io.Reader{
+		"nothing":    strings.NewReader(""),
+		"a part":     bytes.NewReader(raw[:len(raw)-1]),
+		"two models": bytes.NewReader(append(raw[:len(raw):len(raw)], raw...)),
+	} {
+		if _, err := Read(r); err == nil {
+			t.Errorf("%s is read", name)
+		}
+	}
+	broken := errors.New("broken")
+	if _, err := Read(io.MultiReader(bytes.NewReader(raw[:9]), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -15,13 +15,16 @@ type Range struct {
 	Max []float64 `json:"max"`
 }
 
+// blockRows is how many rows are read at a time: enough for every core to have some to predict.
+const blockRows = 1 << 14
+
 // RangeOf returns the range of the inputs of all rows but the test rows, of all ranks.
 func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	low, high := slices.Repeat([]float64{math.Inf(1)}, d.Cols), slices.Repeat([]float64{math.Inf(-1)}, d.Cols)
 	rows := slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test })
-	x := make([]float64, min(len(rows), latentRows)*d.Cols)
+	x := make([]float64, min(len(rows), blockRows)*d.Cols)
 	for len(rows) > 0 {
-		n := min(len(rows), latentRows)
+		n := min(len(rows), blockRows)
 		if err := d.Read(rows[:n], x[:n*d.Cols], nil); err != nil {
 			return r, err
 		}
@@ -40,24 +43,31 @@ func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	return Range{low, high}, err
 }
 
-// Count counts, for each row of d that this rank has, the inputs that lie outside the range; 0 where
-// none is known.
-func (r Range) Count(d *dataset.Data) ([]int, error) {
+// outside counts the inputs of a row that lie outside the range; 0 where none is known.
+func (r Range) outside(row []float64) (n int) {
+	for j := range r.Min {
+		if v := row[j]; !(r.Min[j] <= v && v <= r.Max[j]) {
+			n++
+		}
+	}
+	return n
+}
+
+// count counts them for each row of d that this rank has.
+func (r Range) count(d *dataset.Data) ([]int, error) {
 	rows := d.All()
 	counts := make([]int, len(rows))
 	if r.Min == nil {
 		return counts, nil
 	}
-	x := make([]float64, min(len(rows), latentRows)*d.Cols)
-	for first := 0; first < len(rows); first += latentRows {
-		n := min(len(rows)-first, latentRows)
+	x := make([]float64, min(len(rows), blockRows)*d.Cols)
+	for first := 0; first < len(rows); first += blockRows {
+		n := min(len(rows)-first, blockRows)
 		if err := d.Read(rows[first:first+n], x[:n*d.Cols], nil); err != nil {
 			return nil, err
 		}
-		for i, v := range x[:n*d.Cols] {
-			if j := i % d.Cols; !(r.Min[j] <= v && v <= r.Max[j]) {
-				counts[first+i/d.Cols]++
-			}
+		for i := range n {
+			counts[first+i] = r.outside(x[i*d.Cols : (i+1)*d.Cols])
 		}
 	}
 	return counts, nil

@@ -8,35 +8,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// Split names how rows were dealt their roles.
-type Split string
-
-const (
-	ByContent  Split = "content"  // dataset.Units.Deal
-	ByLast     Split = "last"     // dataset.DealLast: a backtest
-	ByPosition Split = "position" // dataset.DealByPosition, of model files up to version 4
-)
-
-// Deal deals the rows of d the roles of so many test, calibration and prior rows, or groups where d
-// has any, and returns what is dealt with it.
-func (s Split) Deal(d *dataset.Data, seed uint64, counts func(units int) (test, calibration, prior int, err error)) (dataset.Roles, *dataset.Units, error) {
-	units, err := d.Units()
-	if err != nil {
-		return dataset.Roles{}, nil, err
-	}
-	test, calibration, prior, err := counts(units.Count)
-	if err != nil {
-		return dataset.Roles{}, nil, err
-	}
-	var roles dataset.Roles
-	if s == ByLast {
-		roles, err = dataset.DealLast(d.Rows, test, calibration, prior)
-	} else {
-		roles, err = units.Deal(seed, test, calibration, prior)
-	}
-	return roles, units, err
-}
-
 // otherData says that data aren't those a model was made from.
 type otherData struct{ reason string }
 
@@ -112,29 +83,12 @@ func (m *Model) checkHashes(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// checkDealt makes sure that an old model's roles are those that its seed deals. Others are dealt
-// anew whenever they are needed.
-func (m *Model) checkDealt() error {
-	if m.Split != ByPosition {
-		return nil
+// MadeFrom says whether the model was made from these data.
+func (m *Model) MadeFrom(d *dataset.Data) (bool, error) {
+	_, err := m.RolesOf(d)
+	var other *otherData
+	if errors.As(err, &other) {
+		return false, nil
 	}
-	dealt, err := dataset.DealByPosition(len(m.positional), m.Seed, m.Counts[dataset.Test], m.Counts[dataset.Calibration], m.Counts[dataset.Prior])
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(dealt, m.positional) {
-		return fmt.Errorf("the roles of the rows aren't those that seed %d deals: no certificate", m.Seed)
-	}
-	return nil
-}
-
-// checkSplit reports a way of dealing that doesn't go with the terms.
-func (m *Model) checkSplit() error {
-	switch {
-	case (m.Split == ByLast) != m.Terms.Backtest:
-		return errors.New("the certificate's terms and the model disagree about whether the certified rows are the last: no certificate")
-	case m.Terms.Group != m.Group:
-		return errors.New("the certificate's terms and the model disagree about how rows are grouped: no certificate")
-	}
-	return nil
+	return err == nil, err
 }

@@ -3,55 +3,11 @@ package posterior
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
-
-// jitterEnd bounds the multiples of the mean variance, from jitterStart on and each ten times the one
-// before, that are added to the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in
-// KL, mean and variance, which keeps the certificate sound: KL only falls when the noisy inducing
-// outputs are marginalised (data processing).
-const (
-	jitterStart = 1e-10
-	jitterEnd   = 1e-4
-)
-
-// FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I, by the least jitter from
-// minJitter on that there is one with whose pivots aren't those of rounding. These, of inducing inputs
-// that all but coincide, would leave V = L⁻¹K_ZX, and a KL, wrong in the leading digits.
-func FactorInducing(k kernel.Kernel, theta []float64, z matrix.Dense, minJitter float64, l matrix.Dense) (jitter float64, err error) {
-	diag := make([]float64, z.Rows)
-	k.Diag(theta, z, diag)
-	scale := linalg.Sum(diag) / float64(z.Rows)
-	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
-		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
-	}
-	jitter = minJitter
-	for {
-		kernel.FillSymmetric(k, theta, z, l)
-		l.AddDiagonal(jitter)
-		err := linalg.Cholesky(l)
-		if err == nil && (jitter >= jitterStart*scale || leastPivot(l) >= jitterStart*scale/2) {
-			return jitter, nil
-		}
-		jitter = max(10*jitter, jitterStart*scale)
-		if !(jitter <= jitterEnd*scale*1.01) {
-			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
-		}
-	}
-}
-
-// leastPivot is the smallest that a Cholesky factor was made with.
-func leastPivot(l matrix.Dense) float64 {
-	least := math.Inf(1)
-	for i := range l.Rows {
-		least = min(least, l.At(i, i)*l.At(i, i))
-	}
-	return least
-}
 
 // Refactored returns the posterior with an L made anew from kernel, support and noise variance, as
 // is that of a posterior which its prior is: KL and variances rest on them, and are then nobody's
@@ -93,6 +49,9 @@ func (p *Posterior) refactored() (*Posterior, error) {
 	if q.Sparse() || c == 0 {
 		c = q.shift(p.Chol, whole)
 	}
+	if least := float64(n) * 0x1p-52 * whole; !q.Sparse() && !(c >= least) {
+		return nil, fmt.Errorf("the posterior's noise variance %.3g is no more than rounding, %.3g, of its kernel's variances: raise it", c, least)
+	}
 	kernel.FillSymmetric(q.Kernel, q.Theta, q.Support, q.Chol)
 	q.Chol.AddDiagonal(c)
 	if err := linalg.Cholesky(q.Chol); err != nil {
@@ -104,17 +63,9 @@ func (p *Posterior) refactored() (*Posterior, error) {
 	return &q, nil
 }
 
-// KLRounding is how many nats of KL(Q‖P) rounding may have taken: a certificate adds them. Weights
-// chosen along directions in which K + cI is next to nothing would otherwise have a KL that nobody
-// knows: Cholesky's factor is that of a matrix that is off by Nε of the largest variance, and with it
-// ‖μ‖² = wᵀ(K + cI)w by that times ‖w‖². The noise variance on an exact posterior's diagonal leaves no such
-// directions.
-func (p *Posterior) KLRounding() float64 {
-	if !p.Sparse() {
-		return 0
-	}
-	return float64(p.Support.Rows) * 0x1p-53 * p.whole() * linalg.Dot(p.Weights, p.Weights)
-}
+// farthest is how far inducing inputs may lie from the rows, which are about 1: kernels measure from among
+// them, and rows lose the digits that the distance has.
+const farthest = 1e8
 
 // checkNumbers makes sure that what L is made from, weights and L_B are numbers.
 func (p *Posterior) checkNumbers() error {
@@ -126,6 +77,11 @@ func (p *Posterior) checkNumbers() error {
 			return fmt.Errorf("the posterior's %s aren't finite", of.what)
 		}
 	}
+	for _, z := range p.Support.Data {
+		if p.Sparse() && math.Abs(z) > farthest {
+			return fmt.Errorf("an inducing input lies %.3g scaled units from the rows, where rounding would choose what the kernel sees of them", z)
+		}
+	}
 	for i := range p.CholB.Rows {
 		row := p.CholB.Row(i)[:i+1]
 		if !linalg.Finite(row) || !(row[i] > 0) {
@@ -133,18 +89,6 @@ func (p *Posterior) checkNumbers() error {
 		}
 	}
 	return nil
-}
-
-// whole returns the largest prior variance on the support, of a prior that is a posterior before it
-// was conditioned: what is left of a variance was rounded where it was whole.
-func (p *Posterior) whole() float64 {
-	k, theta, temper := p.Kernel, p.Theta, 1.0
-	if c, ok := k.(*kernel.Conditional); ok {
-		k, theta, temper = c.Kernel, c.Theta, c.Temper
-	}
-	diag := make([]float64, p.Support.Rows)
-	k.Diag(theta, p.Support, diag)
-	return temper * slices.Max(diag)
 }
 
 // shift returns the c of L Lᵀ = K_SS + cI for a given L. A sparse posterior's is one of the jitters
@@ -215,14 +159,4 @@ func rounding(l matrix.Dense, variance float64) float64 {
 	inverse := matrix.New(l.Rows, l.Rows)
 	inverse.CopyFrom(l)
 	return min(float64(l.Rows)*0x1p-52*variance*inverseNorm(inverse), 0.5)
-}
-
-// inverseNorm returns ‖L⁻¹‖², the square of the norm of Frobenius. It overwrites L.
-func inverseNorm(l matrix.Dense) (sum float64) {
-	linalg.TriangularInverse(l)
-	for i := range l.Rows {
-		row := l.Row(i)[:i+1]
-		sum += linalg.Dot(row, row)
-	}
-	return sum
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/krigo-gp/krigo"
@@ -207,7 +208,7 @@ func (r *maker) sample(d *dataset.Data) error {
 	if s.x, s.y, err = d.Select(chosen); err != nil {
 		return err
 	}
-	s.ps, err = krigo.Predict(r.m, &dataset.Table{Source: d.Source, Names: r.m.Inputs, Rows: len(chosen), Values: s.x})
+	s.ps, err = r.m.PredictAt(mat.NewDense(len(chosen), len(r.m.Inputs), s.x))
 	r.shown = s
 	return err
 }
@@ -298,15 +299,14 @@ const sliceSteps = 60
 
 // along predicts the centre with some inputs replaced, at each of the points.
 func (r *maker) along(points [][]float64, inputs ...int) ([]krigo.Prediction, error) {
-	t := &dataset.Table{Source: "a slice", Names: r.m.Inputs, Rows: len(points)}
-	for _, p := range points {
-		row := slices.Clone(r.centre)
+	x := mat.NewDense(len(points), len(r.centre), nil)
+	for i, p := range points {
+		x.SetRow(i, r.centre)
 		for k, j := range inputs {
-			row[j] = p[k]
+			x.Set(i, j, p[k])
 		}
-		t.Values = append(t.Values, row...)
 	}
-	return krigo.Predict(r.m, t)
+	return r.m.PredictAt(x)
 }
 
 // slice predicts along one input, the others at the centre.

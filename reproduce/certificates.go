@@ -2,13 +2,13 @@ package reproduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -87,12 +87,9 @@ type certifiedResult struct {
 }
 
 func (s certifiedSet) run(ctx context.Context, env Env, key string, m certifiedMethod, split int) (certifiedResult, error) {
-	table := data.Boston()
-	if s.name != "boston" {
-		var err error
-		if table, err = env.table(s.name); err != nil {
-			return certifiedResult{}, err
-		}
+	table, err := env.table(s.name)
+	if err != nil {
+		return certifiedResult{}, err
 	}
 	o := krigo.Options{Target: targets[s.name], Epsilon: s.epsilon, EpsilonUnits: "raw", TestFraction: 0.2, Seed: uint64(split), Objective: "kl-pac"}
 	point := "evidence"
@@ -128,10 +125,15 @@ const (
 
 func certificates(ctx context.Context, env Env) error {
 	env.OneAtATime = true // a sparse fit keeps all cores busy
-	for _, name := range env.Methods {
-		if !slices.ContainsFunc(certifiedMethods, func(m certifiedMethod) bool { return m.name == name }) {
-			return fmt.Errorf("unknown method %q of the certificates", name)
-		}
+	var sets, methods []string
+	for _, s := range certifiedSets {
+		sets = append(sets, s.name)
+	}
+	for _, m := range certifiedMethods {
+		methods = append(methods, m.name)
+	}
+	if err := errors.Join(check("data set", env.Sets, sets), check("method", env.Methods, methods)); err != nil {
+		return err
 	}
 	type cell struct{ set, method int }
 	var tasks []task[certifiedResult]

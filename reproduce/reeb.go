@@ -9,12 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mathext/prng"
 
-	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -38,65 +35,23 @@ func (m measures) values() []float64 {
 
 var measureNames = []string{"B", "B_Pin", "R_S train", "R_S test", "MSE", "KL/N", "σ_n²"}
 
-var (
-	reebEpsilons = []float64{0.2, 0.4, 0.6, 0.8, 1.0}
-	reebMethods  = []string{"kl-pac", "sqrt-pac", "evidence"}
-	paperNames   = map[string]string{"kl-pac": "kl-PAC-GP", "sqrt-pac": "sqrt-PAC-GP", "evidence": "full-GP"}
-)
-
-// figure is a mean and standard error as printed.
-type figure struct{ mean, se float64 }
-
-// paperTable1 is Table 1 of Reeb et al. 2018, App. G.
-var paperTable1 = map[string][]figure{
-	"0.2/kl-pac":   {{0.773, 0.003}, {0.798, 0.003}, {0.497, 0.005}, {0.536, 0.006}, {0.159, 0.018}, {0.126, 0.003}, {0.304, 0.015}},
-	"0.2/sqrt-pac": {{0.803, 0.016}, {0.834, 0.019}, {0.573, 0.039}, {0.599, 0.034}, {0.420, 0.129}, {0.087, 0.018}, {1334.991, 1334.032}},
-	"0.2/evidence": {{0.809, 0.004}, {0.851, 0.006}, {0.372, 0.012}, {0.501, 0.007}, {0.114, 0.015}, {0.405, 0.023}, {0.066, 0.004}},
-	"0.4/kl-pac":   {{0.498, 0.004}, {0.507, 0.003}, {0.211, 0.005}, {0.243, 0.008}, {0.161, 0.018}, {0.120, 0.002}, {0.328, 0.013}},
-	"0.4/sqrt-pac": {{0.498, 0.004}, {0.507, 0.003}, {0.218, 0.004}, {0.250, 0.008}, {0.165, 0.019}, {0.111, 0.002}, {0.371, 0.013}},
-	"0.4/evidence": {{0.548, 0.005}, {0.576, 0.006}, {0.097, 0.008}, {0.217, 0.007}, {0.114, 0.015}, {0.405, 0.023}, {0.066, 0.004}},
-	"0.6/kl-pac":   {{0.333, 0.004}, {0.376, 0.002}, {0.093, 0.003}, {0.115, 0.006}, {0.167, 0.019}, {0.104, 0.002}, {0.424, 0.015}},
-	"0.6/sqrt-pac": {{0.336, 0.003}, {0.373, 0.002}, {0.111, 0.003}, {0.133, 0.006}, {0.182, 0.020}, {0.082, 0.001}, {0.625, 0.014}},
-	"0.6/evidence": {{0.432, 0.009}, {0.503, 0.010}, {0.025, 0.003}, {0.096, 0.008}, {0.114, 0.015}, {0.405, 0.023}, {0.066, 0.004}},
-	"0.8/kl-pac":   {{0.247, 0.003}, {0.313, 0.002}, {0.053, 0.002}, {0.069, 0.005}, {0.181, 0.019}, {0.080, 0.002}, {0.666, 0.017}},
-	"0.8/sqrt-pac": {{0.253, 0.003}, {0.308, 0.002}, {0.072, 0.002}, {0.089, 0.006}, {0.212, 0.022}, {0.055, 0.001}, {1.163, 0.020}},
-	"0.8/evidence": {{0.394, 0.011}, {0.486, 0.011}, {0.008, 0.001}, {0.046, 0.006}, {0.114, 0.015}, {0.405, 0.023}, {0.066, 0.004}},
-	"1/kl-pac":     {{0.198, 0.002}, {0.278, 0.001}, {0.035, 0.002}, {0.047, 0.004}, {0.196, 0.020}, {0.062, 0.001}, {1.025, 0.028}},
-	"1/sqrt-pac":   {{0.206, 0.002}, {0.271, 0.001}, {0.052, 0.001}, {0.066, 0.005}, {0.238, 0.023}, {0.040, 0.001}, {1.987, 0.036}},
-	"1/evidence":   {{0.379, 0.013}, {0.481, 0.012}, {0.003, 0.000}, {0.026, 0.004}, {0.114, 0.015}, {0.405, 0.023}, {0.066, 0.004}},
+// reebSetting is one run as the code of Reeb et al. 2018 makes it.
+type reebSetting struct {
+	Data   string
+	ARD    bool
+	Method string // kl-pac, sqrt-pac; evidence of full GPs, vfe and fitc of sparse ones
+	M      int    // 0: a full GP
+	Loss   pacbayes.Kind
+	Eps    float64
+	Rep    int
 }
 
-func row(eps float64, method string) string { return fmt.Sprintf("%g/%s", eps, method) }
-
-// table1Runs are the runs of Table 1 with the settings of the paper's code: scaling by
-// all 506 rows, its splits, squared exponential with one lengthscale, one start at ones.
-func table1Runs(ctx context.Context, env Env) (map[string][]measures, error) {
-	var tasks []task[measures]
-	var rows []string
-	for rep := range env.reps(10) {
-		for _, eps := range reebEpsilons {
-			for _, method := range reebMethods {
-				rows = append(rows, row(eps, method))
-				tasks = append(tasks, task[measures]{fmt.Sprintf("paper/rep=%d/%s", rep, row(eps, method)),
-					func(ctx context.Context) (measures, error) { return reebFullGP(ctx, rep, eps, method) }})
-			}
-		}
-	}
-	return grouped(runAll(ctx, env, "reeb-table1", tasks, nil))(rows)
+func (s reebSetting) key() string {
+	return fmt.Sprintf("%s/ard=%v/%s/m=%d/%s/eps=%g/rep=%d", s.Data, s.ARD, s.Method, s.M, s.Loss, s.Eps, s.Rep)
 }
 
-func grouped(results []measures, err error) func(rows []string) (map[string][]measures, error) {
-	return func(rows []string) (map[string][]measures, error) {
-		if err != nil {
-			return nil, err
-		}
-		by := map[string][]measures{}
-		for i, r := range results {
-			by[rows[i]] = append(by[rows[i]], r)
-		}
-		return by, nil
-	}
-}
+// targets are the columns to predict of the sparse data sets.
+var targets = map[string]string{"pol": "y", "kin40k": "y", "sarcos10k": "torque1", "boston": "MEDV"}
 
 // reebSplit is the split of the paper's code: 20 % test rows off the front of numpy's
 // RandomState(seed).permutation(n), a Fisher–Yates shuffle with masked rejection.
@@ -119,54 +74,137 @@ func reebSplit(n, seed int) (trainRows, testRows []int) {
 	return p[test:], p[:test]
 }
 
-func reebFullGP(ctx context.Context, rep int, eps float64, method string) (measures, error) {
-	sp, err := paperSplit(data.Boston(), "MEDV", rep)
+// paperSplit scales a data set by all its rows and splits it, as the paper's code does.
+func paperSplit(table *dataset.Table, target string, rep int) (split, error) {
+	d, err := table.Regression(target)
 	if err != nil {
-		return measures{}, err
+		return split{}, err
 	}
-	x, y, xTest, yTest := sp.x, sp.y, sp.xTest, sp.yTest
+	scaling, err := dataset.ScalingOf(d, d.All(), dataset.AllRows)
+	if err != nil {
+		return split{}, err
+	}
+	pick := func(rows []int) (linalg.Matrix, []float64, error) {
+		x, y, err := d.Select(rows)
+		scaling.Inputs(x, x)
+		scaling.Target(y, y)
+		return linalg.Of(len(rows), d.Cols, x), y, err
+	}
+	trainRows, testRows := reebSplit(d.Rows, rep)
+	s := split{sd: scaling.TargetScale}
+	if s.x, s.y, err = pick(trainRows); err != nil {
+		return split{}, err
+	}
+	s.xTest, s.yTest, err = pick(testRows)
+	return s, err
+}
 
+// reebModel is the GP that a setting was trained to.
+type reebModel struct {
+	split
+	kernel      kernel.Kernel
+	method      method
+	terms       pacbayes.Terms
+	params      []float64 // as a problem's, rounded
+	evaluations int
+	stopped     string
+}
+
+// train is one run of the paper's code: inducing inputs from k-means, hyperparameters at ones, everything trained
+// jointly, and then ln l and ln σ_s² rounded to two decimals.
+func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
+	table, err := env.table(s.Data)
+	if err != nil {
+		return nil, err
+	}
+	sp, err := paperSplit(table, targets[s.Data], s.Rep)
+	if err != nil {
+		return nil, err
+	}
+	k := kernel.SE(sp.x.Cols, s.ARD)
+	nl := len(k.Params()) - 1
 	grid := pacbayes.DefaultGrid
-	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, EpsilonRaw: eps * sp.sd,
-		Delta: 0.01, Grid: grid, Params: 2, Choices: 1, Scaling: dataset.AllRows}
-	k, mean := kernel.SE(x.Cols, false), kernel.ZeroMean{}
-	problem := &objective.Problem{Kernel: k, Mean: mean, X: x, Y: y}
-	penalty := pacbayes.Penalty(grid.LogInverseP(terms.Params), 0, len(y), terms.Delta)
-	coords := softplus{problem, 1}
-	box := coords.box(3)
-	switch method {
-	case "kl-pac":
-		problem.Objective = &objective.PAC{Loss: terms.Loss, Bound: pacbayes.KLBound, Penalty: penalty}
-	case "sqrt-pac":
-		problem.Objective = &objective.PAC{Loss: terms.Loss, Bound: pacbayes.PinskerBound, Penalty: penalty}
-	default:
-		problem.Objective, box = &objective.Evidence{}, train.Bounds{}
-	}
-	one := softplusInverse(1)
-	r, err := train.LBFGS{}.Minimize(ctx, coords, box, train.Start([]float64{one, one, one}), nil)
+	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: s.Loss, Below: s.Eps}, EpsilonRaw: s.Eps * sp.sd,
+		Delta: reebDelta, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
+	how := method{name: s.Method, m: s.M, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, len(sp.y)), minJitter: 1e-6}
+	problem, err := how.bind(k, sp.x, sp.y)
 	if err != nil {
-		return measures{}, err
+		return nil, err
 	}
-	at, _ := coords.logs(r.X)
-	noise := math.Exp(at[2])
-	q, err := posterior.NewExact(k, []float64{roundPaper(grid, at[0], true), roundPaper(grid, at[1], false)}, mean, nil, x, y, noise)
+	coords := softplus{problem, nl}
+	x0 := slices.Repeat([]float64{softplusInverse(1)}, nl+2)
+	evaluations := 0 // full GPs are trained to the end
+	if s.M > 0 {
+		z, err := kmeans2(sp.x, s.M, uint32(math.Abs(sp.x.At(0, 0)))) // the seed of the paper's code
+		if err != nil {
+			return nil, err
+		}
+		x0 = append(x0, z.Data...)
+		evaluations = env.maxEvaluations()
+	}
+	// The paper bounds lengthscales and variance for its own methods; GPflow's are free.
+	box := train.Bounds{}
+	if s.Method == "kl-pac" || s.Method == "sqrt-pac" {
+		box = coords.box(len(x0))
+	}
+	r, err := env.minimize(ctx, s.key(), evaluations, coords, box, x0)
 	if err != nil {
-		return measures{}, err
+		return nil, err
 	}
-	m, v := make([]float64, len(y)), make([]float64, len(y))
-	q.Latent(x, m, v)
-	c, err := terms.Certify(y, m, v, nil, q.KL())
+	x, _ := coords.logs(r.X)
+	for i := range nl + 1 {
+		x[i] = roundPaper(grid, x[i], i < nl)
+	}
+	return &reebModel{sp, k, how, terms, x, r.Evaluations, r.Stopped}, nil
+}
+
+// measure returns the measures of the posterior that a method has at the model's parameters.
+func (g *reebModel) measure(name string) (m measures, zeroOne float64, err error) {
+	how := g.method
+	how.name = name
+	problem, err := how.bind(g.kernel, g.x, g.y)
 	if err != nil {
-		return measures{}, err
+		return m, 0, err
 	}
-	out := measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows), Noise: noise, Valid: c.Valid}
-	m, v = m[:len(yTest)], v[:len(yTest)]
-	q.Latent(xTest, m, v)
-	out.TestRisk = pacbayes.Risk(terms.Loss, yTest, m, v, nil, nil, nil)
-	for i, t := range yTest {
-		out.MSE += (t - m[i]) * (t - m[i]) / float64(len(yTest))
+	q, _, err := problem.posterior(g.params)
+	if err != nil {
+		return m, 0, err
 	}
-	return out, nil
+	return measure(q, g.terms, g.split)
+}
+
+// measure certifies a posterior by the rows that trained it, and scores it on the test rows; zeroOne is their
+// Gibbs risk of the 0-1 loss, whichever loss the terms are of.
+func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures, zeroOne float64, err error) {
+	m, v := make([]float64, len(sp.y)), make([]float64, len(sp.y))
+	q.Latent(sp.x, m, v)
+	c, err := terms.Certify(sp.y, m, v, nil, q.KL())
+	if err != nil {
+		return r, 0, err
+	}
+	r = measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows), Noise: q.Noise, Valid: c.Valid}
+	m, v = make([]float64, len(sp.yTest)), make([]float64, len(sp.yTest))
+	q.Latent(sp.xTest, m, v)
+	r.TestRisk = pacbayes.Risk(terms.Loss, sp.yTest, m, v, nil, nil, nil)
+	for i, t := range sp.yTest {
+		r.MSE += (t - m[i]) * (t - m[i]) / float64(len(sp.yTest))
+	}
+	return r, pacbayes.Risk(pacbayes.Loss{Kind: pacbayes.Band, Below: terms.Loss.Below}, sp.yTest, m, v, nil, nil, nil), nil
+}
+
+// reebDelta is the paper's δ, and reebPenalty what its bounds pay for it and for a grid of so many parameters.
+const reebDelta = 0.01
+
+func reebPenalty(grid pacbayes.Grid, params, rows int) float64 {
+	return pacbayes.Penalty(grid.LogInverseP(params), 0, rows, reebDelta)
+}
+
+// maxEvaluations is the limit of the paper's code for sparse GPs, unless the environment sets another.
+func (e Env) maxEvaluations() int {
+	if e.Evaluations > 0 {
+		return e.Evaluations
+	}
+	return 1000
 }
 
 // softplus is a Problem in the coordinates of the paper's code: every lengthscale l,
@@ -230,101 +268,6 @@ func roundPaper(grid pacbayes.Grid, log float64, isLengthscale bool) float64 {
 	}
 	v, _, _ := grid.Round(log)
 	return v
-}
-
-// defaultRuns are the same methods as krigo fit runs them: valid certificates.
-func defaultRuns(ctx context.Context, env Env) (map[string][]measures, error) {
-	var tasks []task[measures]
-	var rows []string
-	for rep := range env.reps(10) {
-		for _, eps := range reebEpsilons {
-			for _, method := range reebMethods {
-				rows = append(rows, row(eps, method))
-				tasks = append(tasks, task[measures]{fmt.Sprintf("defaults/rep=%d/%s", rep, row(eps, method)),
-					func(ctx context.Context) (measures, error) {
-						m, err := krigo.Fit(ctx, data.Boston(), krigo.Options{Target: "MEDV", Objective: method, Epsilon: eps, TestFraction: 0.2, Seed: uint64(rep)})
-						if err != nil {
-							return measures{}, err
-						}
-						return measuresOf(m), nil
-					}})
-			}
-		}
-	}
-	return grouped(runAll(ctx, env, "reeb-table1-defaults", tasks, nil))(rows)
-}
-
-func measuresOf(m *model.Model) measures {
-	c := m.Certificate
-	return measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, TestRisk: m.Test.GibbsRisk, MSE: m.Test.MSE,
-		KLPerRow: c.KL / float64(c.Rows), Noise: m.Posterior.Noise, Valid: c.Valid}
-}
-
-func reebTable1(ctx context.Context, env Env) error {
-	runs, err := table1Runs(ctx, env)
-	if err != nil {
-		return err
-	}
-	w := env.Stdout
-	fmt.Fprintf(w, "## Reeb et al. 2018, Table 1: boston, full GPs\n\n")
-	fmt.Fprintf(w, "Mean ± standard error over %d splits; the paper's figure in brackets. Settings of the paper's code: columns scaled by\n"+
-		"all 506 rows, so every B here is a *bound (heuristic: scaled with training statistics)*, not a certificate.\n\n", len(runs["0.6/kl-pac"]))
-	header(w, append([]string{"ε", "method"}, measureNames...))
-	below := 0
-	var far []string
-	for _, eps := range reebEpsilons {
-		for _, method := range reebMethods {
-			rs := runs[row(eps, method)]
-			cells := []string{fmt.Sprintf("%.1f", eps), paperNames[method]}
-			for j, name := range measureNames {
-				mean, se := column(rs, j)
-				p := paperTable1[row(eps, method)][j]
-				cells = append(cells, fmt.Sprintf("%.3f ± %.3f (%.3f ± %.3f)", mean, se, p.mean, p.se))
-				// Half a unit of the paper's last digit is its rounding.
-				if math.Abs(mean-p.mean) > p.se+0.0005 {
-					far = append(far, fmt.Sprintf("ε = %.1f %s %s: %.4f against %.3f ± %.3f", eps, paperNames[method], name, mean, p.mean, p.se))
-				}
-			}
-			line(w, cells)
-			for _, r := range rs {
-				if r.B < r.TestRisk {
-					below++
-				}
-			}
-		}
-	}
-	fmt.Fprintf(w, "\nRuns where B is below the Gibbs test risk: %d.\n", below)
-	fmt.Fprintf(w, "Means farther than one standard error from the paper's: %d of %d.\n", len(far), len(reebEpsilons)*len(reebMethods)*len(measureNames))
-	for _, f := range far {
-		fmt.Fprintln(w, "- "+f)
-	}
-
-	defaults, err := defaultRuns(ctx, env)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\n## The same with krigo's defaults\n\n")
-	fmt.Fprintf(w, "Columns scaled by prior rows (ε is in their standard deviations, which differ by split), ARD tried and paid for,\n"+
-		"the grid on ln l², three starts a family: these are certificates. MSE is in units of the prior rows' variance.\n\n")
-	header(w, append([]string{"ε", "method"}, append(measureNames, "valid")...))
-	for _, eps := range reebEpsilons {
-		for _, method := range reebMethods {
-			rs := defaults[row(eps, method)]
-			cells := []string{fmt.Sprintf("%.1f", eps), paperNames[method]}
-			for j := range measureNames {
-				mean, se := column(rs, j)
-				cells = append(cells, fmt.Sprintf("%.3f ± %.3f", mean, se))
-			}
-			valid := 0
-			for _, r := range rs {
-				if r.Valid {
-					valid++
-				}
-			}
-			line(w, append(cells, fmt.Sprintf("%d of %d", valid, len(rs))))
-		}
-	}
-	return nil
 }
 
 // column returns mean and standard error of one measure.

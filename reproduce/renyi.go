@@ -3,6 +3,7 @@ package reproduce
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,8 +12,6 @@ import (
 	"github.com/krigo-gp/krigo/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/objective"
-	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -48,13 +47,8 @@ type renyiResult struct {
 	Predicts string  `json:"predicts"` // by which posterior
 }
 
-// Exact posteriors up to choleskyRows rows are factored; above, each prediction is the exact
-// GP's of the nearestRows training rows nearest to it.
-const (
-	choleskyRows = 21000
-	nearestRows  = 256
-	nlpdRows     = 2000
-)
+// nlpdRows is the number of test rows that NLPD is a mean over, at most.
+const nlpdRows = 2000
 
 // simulated are the test functions of the papers, of 1,000 random points.
 var simulated = map[string]struct {
@@ -93,7 +87,7 @@ func (s renyiSetting) rows(env Env) (linalg.Matrix, []float64, error) {
 		}
 		return x, y, nil
 	}
-	table, err := env.table(s.Data)
+	table, err := env.table(s.Data, slices.Sorted(maps.Keys(simulated))...)
 	if err != nil {
 		return linalg.Matrix{}, nil, err
 	}
@@ -196,23 +190,20 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	x[len(x)-1] = math.Log(0.1) + s.Spread*rng.NormFloat64()
 	free := len(x)
-	rows := objective.Memory{X: sp.x, Y: sp.y}
-	if s.Method != "egp" && s.Method != "evidence" {
+	m := method{name: s.Method, alpha: s.Alpha}
+	if s.Method == "egp" || s.Method == "evidence" {
+		m.name = "egp" // on batches of another size
+	} else {
 		set, err := inducing.Random(sp.x, min(s.M, n), rng)
 		if err != nil {
 			return renyiResult{}, err
 		}
 		x = append(x, set.Z.Data...)
-		s.M = set.Z.Rows
-	} else {
-		s.M = 0
+		m.m = set.Z.Rows
 	}
-	renyi := &objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: rows, M: s.M}
-	sparse := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: rows, M: s.M, Keep: 1 << 30, Objective: objective.PEP(s.Alpha)}
-	svgp := &objective.FreeFormProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: rows, M: s.M, Keep: 1 << 30, Objective: &objective.SVGP{}}
-	var problem interface {
-		train.Stochastic
-		train.Objective
+	problem, err := m.bind(k, sp.x, sp.y)
+	if err != nil {
+		return renyiResult{}, err
 	}
 	batch := s.Batch
 	if batch == 0 || batch > n {
@@ -220,28 +211,11 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	a := train.Adam{Batch: batch, LearningRate: s.Rate, Seed: uint64(s.Rep)}
 	a.Steps = s.Epochs * a.Batches(n)
-	switch s.Method {
-	case "renyi":
-		renyi.Schedule = func(share float64) float64 { return 0.99 * (1 - share) }
-		problem = renyi
-	case "renyi-fixed":
-		renyi.Alpha = s.Alpha
-		problem = renyi
-	case "egp", "evidence":
-		problem = renyi
-	case "pep":
-		problem = sparse
-	case "vfe":
-		sparse.Objective = objective.VFE()
-		problem = sparse
-	case "sgp":
+	if svgp, ok := problem.(freeGP); ok {
 		a.NaturalStep = max(0.1, 1/float64(a.Batches(n)))
 		if x, err = svgp.StartFrom(x, 0); err != nil {
 			return renyiResult{}, err
 		}
-		problem = svgp
-	default:
-		return renyiResult{}, fmt.Errorf("unknown method %q", s.Method)
 	}
 	box := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)), Upper: slices.Repeat([]float64{math.Inf(1)}, len(x))}
 	for i := range free {
@@ -249,10 +223,10 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	box.Lower[free-1] = math.Log(1e-8)
 	if s.Fixed {
-		copy(box.Lower[free:free+s.M*d], x[free:])
-		copy(box.Upper[free:free+s.M*d], x[free:])
+		copy(box.Lower[free:free+m.m*d], x[free:])
+		copy(box.Upper[free:free+m.m*d], x[free:])
 	}
-	r := renyiResult{Predicts: "exact"}
+	var r renyiResult
 	if s.Epochs == 0 { // until it converges, with all rows in every step
 		o, err := train.MMA{MaxEvaluations: mmaEvaluations}.Minimize(ctx, problem, box, train.StartMMA(x), nil)
 		if err != nil {
@@ -260,7 +234,11 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 		}
 		x, r.Value, r.Rejected = o.X, o.Value, o.Rejected
 	} else {
-		state, err := a.Minimize(ctx, problem, box, train.StartAdam(x), nil)
+		stochastic, ok := problem.(train.Stochastic)
+		if !ok {
+			return r, fmt.Errorf("%s isn't trained on batches", s.Method)
+		}
+		state, err := a.Minimize(ctx, stochastic, box, train.StartAdam(x), nil)
 		if err != nil {
 			return r, err
 		}
@@ -271,45 +249,22 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	r.Minutes = time.Since(begin).Minutes()
 
-	nk := len(k.Params())
-	r.Noise = math.Exp(x[nk])
-	var q *posterior.Posterior
-	switch s.Method {
-	case "pep":
-		r.Predicts = "own"
-		q, err = sparse.Posterior(x, s.Alpha)
-	case "vfe":
-		r.Predicts = "own"
-		q, err = sparse.Posterior(x, 0)
-	case "sgp":
-		r.Predicts = "own"
-		if _, err = svgp.Optimise(x); err == nil {
-			q, err = svgp.Posterior(x)
-		}
-	case "renyi-fixed":
-		r.Predicts = "own"
-		q, err = renyi.Posterior(x)
-	default:
-		if n > choleskyRows {
-			r.Predicts = fmt.Sprintf("nearest %d", nearestRows)
-			q = posterior.NewNearest(k, x[:nk], kernel.ZeroMean{}, nil, sp.x, sp.y, r.Noise, nearestRows)
-		} else {
-			q, err = posterior.NewExact(k, x[:nk], kernel.ZeroMean{}, nil, sp.x, sp.y, r.Noise)
-		}
-	}
+	r.Noise = math.Exp(x[len(k.Params())])
+	q, predicts, err := problem.posterior(x)
 	if err != nil {
 		return r, err
 	}
-	m, v := make([]float64, len(sp.yTest)), make([]float64, min(len(sp.yTest), nlpdRows))
-	q.Latent(sp.xTest.RowRange(0, len(v)), m[:len(v)], v)
-	q.Latent(sp.xTest.RowRange(len(v), len(m)), m[len(v):], nil)
+	r.Predicts = predicts
+	mean, v := make([]float64, len(sp.yTest)), make([]float64, min(len(sp.yTest), nlpdRows))
+	q.Latent(sp.xTest.RowRange(0, len(v)), mean[:len(v)], v)
+	q.Latent(sp.xTest.RowRange(len(v), len(mean)), mean[len(v):], nil)
 	for i, y := range sp.yTest {
-		r.RMSE += (y - m[i]) * (y - m[i]) / float64(len(m))
+		r.RMSE += (y - mean[i]) * (y - mean[i]) / float64(len(mean))
 	}
 	r.RMSE = math.Sqrt(r.RMSE)
 	for i, variance := range v {
 		variance += r.Noise
-		e := sp.yTest[i] - m[i]
+		e := sp.yTest[i] - mean[i]
 		r.NLPD += (math.Log(2*math.Pi*variance) + e*e/variance) / 2 / float64(len(v))
 	}
 	r.Total = time.Since(begin).Minutes()
@@ -328,10 +283,4 @@ func runRenyi(ctx context.Context, env Env, name string, settings []renyiSetting
 	}
 	env.OneAtATime = true
 	return runAll(ctx, env, name, tasks, partial)
-}
-
-// meanSD returns the mean and the standard deviation, as the papers print them.
-func meanSD(v []float64) (mean, sd float64) {
-	mean, se := meanSE(v)
-	return mean, se * math.Sqrt(float64(len(v)))
 }

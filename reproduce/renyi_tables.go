@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 )
@@ -32,6 +31,13 @@ func (t renyiTable) run(ctx context.Context, env Env) error {
 	sets := t.sets
 	if len(env.Sets) > 0 {
 		sets = env.Sets
+	}
+	var methods []string
+	for _, row := range t.paper {
+		methods = append(methods, row.method)
+	}
+	if err := check("method", env.Methods, methods); err != nil {
+		return err
 	}
 	results := func(settings []renyiSetting) ([]renyiResult, error) {
 		return runRenyi(ctx, env, t.name, settings, func(results []renyiResult, done []bool) {
@@ -136,14 +142,6 @@ func (t renyiTable) print(w io.Writer, sets []string, settings []renyiSetting, r
 		}
 	}
 	fmt.Fprintln(w)
-}
-
-// plusMinus prints a mean with its standard deviation, if there is one.
-func plusMinus(mean, sd float64, digits int) string {
-	if math.IsNaN(sd) {
-		return fmt.Sprintf("%.*f", digits, mean)
-	}
-	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, sd)
 }
 
 // Starts of the simulated experiments are drawn anew for every repetition, e^±1 about the

@@ -1,8 +1,8 @@
 package reproduce
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -18,95 +18,6 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
-
-// A source draws rows: x is uniform on points of [0, 1], so that every risk is a finite sum,
-// and y = f(x) plus a noise that is a mixture of two Gaussians at every x.
-type source struct {
-	name   string
-	f      func(rng *rand.Rand) func(x float64) float64
-	noise  func(x float64) [2]component
-	places int // that x may take; 0: sourcePoints
-}
-
-// component is a share of the noise: its mean and standard deviations, of a row's own noise and of
-// what all rows of a group have in common.
-type component struct{ share, mean, sd, common float64 }
-
-// sourcePoints is the number of places that x may take.
-const sourcePoints = 250
-
-// sources draw a new function for every training set.
-var sources = []source{
-	{name: "GP draws", f: fourier, noise: gaussian(0.3)},
-	{name: "heavy tails", f: fourier, noise: func(float64) [2]component { return [2]component{{share: 0.85, sd: 0.2}, {share: 0.15, sd: 1.5}} }},
-	{name: "jumps", f: jumps, noise: gaussian(0.2)},
-	{name: "heteroskedastic", f: fourier, noise: func(x float64) [2]component { return [2]component{{share: 1, sd: 0.05 + 0.8*x}} }},
-}
-
-func gaussian(sd float64) func(float64) [2]component {
-	return func(float64) [2]component { return [2]component{{share: 1, sd: sd}} }
-}
-
-// fourier draws from a Gaussian process with squared-exponential covariance of lengthscale
-// 0.15, by random frequencies (Rahimi and Recht 2007).
-func fourier(rng *rand.Rand) func(x float64) float64 {
-	const terms = 30
-	var frequency, phase [terms]float64
-	for i := range terms {
-		frequency[i], phase[i] = rng.NormFloat64()/0.15, 2*math.Pi*rng.Float64()
-	}
-	return func(x float64) (s float64) {
-		for i, w := range frequency {
-			s += math.Sqrt(2./terms) * math.Cos(w*x+phase[i])
-		}
-		return s
-	}
-}
-
-// jumps is constant between five random places.
-func jumps(rng *rand.Rand) func(x float64) float64 {
-	var at, level [5]float64
-	for i := range at {
-		at[i], level[i] = rng.Float64(), rng.NormFloat64()
-	}
-	return func(x float64) (s float64) {
-		for i, a := range at {
-			if x > a {
-				s += level[i]
-			}
-		}
-		return s
-	}
-}
-
-// truth is a source with its function, which the risk of any prediction is known for.
-type truth struct {
-	source
-	f func(x float64) float64
-}
-
-func (t truth) points() int { return cmp.Or(t.places, sourcePoints) }
-
-func (t truth) place(i int) float64 { return float64(i) / float64(t.points()-1) }
-
-// risk is the expected loss of f ~ N(mean, variance) at every place, all in scaled units. It is a
-// further group's too: what its rows have in common is drawn as often as the group is, whatever
-// the number of its rows.
-func (t truth) risk(l pacbayes.Loss, s dataset.Scaling, mean, variance []float64) (risk float64) {
-	for i, m := range mean {
-		x := t.place(i)
-		for _, c := range t.noise(x) {
-			if c.share == 0 {
-				continue
-			}
-			y := (t.f(x) + c.mean - s.TargetMean) / s.TargetScale
-			v := math.Hypot(c.sd, c.common) / s.TargetScale
-			e, _, _ := l.Expected(y, m, v*v+variance[i], 0)
-			risk += c.share * e / float64(t.points())
-		}
-	}
-	return min(risk, 1) // a risk of 1 may round to more, and bounds don't
-}
 
 // trial is one way to fit one kind of sets.
 type trial struct {
@@ -164,47 +75,8 @@ const (
 	trialEpsilon     = 0.6
 )
 
-var trialDeltas = []float64{0.05, 0.01}
-
 // trialLosses are those that bounds are computed for, whichever was trained.
 var trialLosses = []pacbayes.Loss{{Kind: pacbayes.Band, Below: trialEpsilon}, {Kind: pacbayes.ClippedSquare, Below: 1}, {Kind: pacbayes.Gaussian, Below: 1}}
-
-// tally counts the sets in which a statement failed, by δ.
-type tally struct {
-	Sets  int    `json:"sets"`
-	Fails [2]int `json:"fails"`
-}
-
-// tallies are kept by "trial/statement/loss".
-type tallies map[string]tally
-
-func (t tallies) count(key string, delta int, fails bool) {
-	c := t[key]
-	if delta == 0 {
-		c.Sets++
-	}
-	if fails {
-		c.Fails[delta]++
-	}
-	t[key] = c
-}
-
-func (t tallies) add(u tallies) {
-	for key, c := range u {
-		a := t[key]
-		a.Sets += c.Sets
-		for d := range a.Fails {
-			a.Fails[d] += c.Fails[d]
-		}
-		t[key] = a
-	}
-}
-
-// predictions of one model, in scaled units: at every place, and of the certified rows.
-type predictions struct {
-	mean, variance []float64
-	certified      pacbayes.Sample
-}
 
 // try draws the training set of a number, fits it and counts what fails.
 func (tr trial) try(ctx context.Context, number int, count tallies) error {
@@ -239,45 +111,6 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 		return fmt.Errorf("set %d (%s), %s: %w", number, s.name, tr, err)
 	}
 	return nil
-}
-
-// predict predicts at every place, and at the certified rows.
-func (t truth) predict(m *model.Model, q *posterior.Posterior, table *dataset.Table) (p predictions, err error) {
-	p.mean, p.variance = make([]float64, t.points()), make([]float64, t.points())
-	x := linalg.New(t.points(), 1)
-	for i := range p.mean {
-		x.Data[i] = t.place(i)
-	}
-	m.Scaling.Inputs(x.Data, x.Data)
-	q.Latent(x, p.mean, p.variance)
-	d, err := m.Labelled(table)
-	if err != nil {
-		return p, err
-	}
-	roles, err := m.RolesOf(d)
-	if err != nil {
-		return p, err
-	}
-	certified, own := d.RowsOf(roles, dataset.Certified), &p.certified
-	if own.Mean, own.Variance, err = model.Latent(q, d.Scaled(certified, m.Scaling)); err != nil {
-		return p, err
-	}
-	if own.Y, err = d.Targets(certified); err != nil {
-		return p, err
-	}
-	m.Scaling.Target(own.Y, own.Y)
-	if roles.Group != nil {
-		number := map[int]int{}
-		for _, row := range certified {
-			g := roles.Group[row]
-			if _, found := number[g]; !found {
-				number[g] = len(number)
-			}
-			own.Group = append(own.Group, number[g])
-		}
-		own.Groups = len(number)
-	}
-	return p, nil
 }
 
 // check holds every bound on a model against the true risks.
@@ -442,26 +275,25 @@ func validity(ctx context.Context, env Env) error {
 	return nil
 }
 
+// ValiditySets are the kinds of sets that validity draws.
+func ValiditySets() []string { return distinct(func(tr trial) string { return tr.design.name }) }
+
+// ValidityMethods are the ways in which validity fits them, each some kinds of them.
+func ValidityMethods() []string { return distinct(func(tr trial) string { return tr.name }) }
+
+func distinct(of func(tr trial) string) (names []string) {
+	for _, tr := range trials {
+		if name := of(tr); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // chosenTrials are those of the kinds of sets and of the names that are asked for.
 func chosenTrials(env Env) (chosen []trial, err error) {
-	for _, c := range []struct {
-		what  string
-		asked []string
-		of    func(tr trial) string
-	}{
-		{"sets", env.Sets, func(tr trial) string { return tr.design.name }},
-		{"methods", env.Methods, func(tr trial) string { return tr.name }},
-	} {
-		var known []string
-		for _, tr := range trials {
-			known = append(known, c.of(tr))
-		}
-		for _, name := range c.asked {
-			if !slices.Contains(known, name) {
-				slices.Sort(known)
-				return nil, fmt.Errorf("%s %q: validity has %s", c.what, name, strings.Join(slices.Compact(known), ", "))
-			}
-		}
+	if err := errors.Join(check("kind of sets", env.Sets, ValiditySets()), check("method", env.Methods, ValidityMethods())); err != nil {
+		return nil, err
 	}
 	for _, tr := range trials {
 		if (env.Sets == nil || slices.Contains(env.Sets, tr.design.name)) && (env.Methods == nil || slices.Contains(env.Methods, tr.name)) {
@@ -469,17 +301,6 @@ func chosenTrials(env Env) (chosen []trial, err error) {
 		}
 	}
 	return chosen, nil
-}
-
-// passes says whether the lower 99 % binomial limit of the share of failures is at most δ:
-// failures are then no more than chance allows to a bound that holds.
-func (c tally) passes(delta int) bool {
-	if c.Fails[delta] == 0 {
-		return true
-	}
-	// P(Bin(n, p) ≥ k) = 0.01: successes and failures change places.
-	lower := 1 - pacbayes.ClopperPearson(c.Sets-c.Fails[delta], c.Sets, 0.01)
-	return lower <= trialDeltas[delta]
 }
 
 func (t tallies) print(w io.Writer, chosen []trial) {
@@ -537,16 +358,4 @@ var statements = []string{
 	"control/the bound without its KL, of a Q that follows every row", "valid/the same with its KL",
 	"control/ε free to choose afterwards, unpaid", "valid/the same, paid with ln 100",
 	"control/the best of 20 models on one set of rows", "valid/the same, paid with ln 20",
-}
-
-func (c tally) text() string {
-	var parts []string
-	for d := range trialDeltas {
-		mark := ""
-		if !c.passes(d) {
-			mark = "!"
-		}
-		parts = append(parts, fmt.Sprintf("%.4f%s", float64(c.Fails[d])/float64(c.Sets), mark))
-	}
-	return strings.Join(parts, " / ")
 }

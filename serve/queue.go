@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 )
@@ -26,12 +28,11 @@ var (
 // queue predicts the rows of concurrent requests together: while one batch is computed the
 // next one gathers. Nothing waits for company, and an idle queue has no goroutine.
 type queue struct {
-	view    func(*dataset.Table) (*dataset.Data, error) // of the inputs
-	predict func(*dataset.Table) ([]krigo.Prediction, error)
-	inputs  []string
-	limit   int             // rows that may wait
-	batched func(rows int)  // is told the size of every batch
-	failed  func(cause any) // is told of a panic
+	model   *krigo.Model
+	predict func(x mat.Matrix) ([]krigo.Prediction, error) // the model's PredictAt
+	limit   int                                            // rows that may wait
+	batched func(rows int)                                 // is told the size of every batch
+	failed  func(cause any)                                // is told of a panic
 
 	mu   sync.Mutex
 	jobs []*job
@@ -52,7 +53,7 @@ type job struct {
 
 // run predicts the rows of a table, or returns what is wrong with them, or ctx's error.
 func (q *queue) run(ctx context.Context, t *dataset.Table) ([]krigo.Prediction, error) {
-	d, err := q.view(t)
+	d, err := q.model.Unlabelled(t)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +139,8 @@ func (q *queue) next() []piece {
 	return batch
 }
 
-// compute predicts a batch. Where a row of it can't be predicted, every job is predicted
-// by itself, so that none fails for another's row.
+// compute predicts a batch. Where a row of it can't be predicted, the table of every job is predicted
+// by itself, so that none fails for another's row and the error says where its own stands.
 func (q *queue) compute(batch []piece) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -149,21 +150,21 @@ func (q *queue) compute(batch []piece) {
 			}
 		}
 	}()
-	cols := len(q.inputs)
-	together := &dataset.Table{Source: "the requests", Names: q.inputs}
+	cols := len(q.model.Inputs)
+	var together []float64
 	for _, p := range batch {
-		together.Values = append(together.Values, p.x[p.from*cols:p.to*cols]...)
-		together.Rows += p.to - p.from
+		together = append(together, p.x[p.from*cols:p.to*cols]...)
 	}
-	q.batched(together.Rows)
-	ps, err := q.predict(together)
-	if err == nil && len(ps) != together.Rows {
-		panic(fmt.Sprintf("%d predictions of %d rows", len(ps), together.Rows))
+	rows := len(together) / cols
+	q.batched(rows)
+	ps, err := q.predict(mat.NewDense(rows, cols, together))
+	if err == nil && len(ps) != rows {
+		panic(fmt.Sprintf("%d predictions of %d rows", len(ps), rows))
 	}
 	for _, p := range batch {
 		if err == nil {
 			ps = ps[copy(p.out[p.from:p.to], ps):]
-		} else if alone, err := q.predict(p.table); err != nil {
+		} else if alone, err := krigo.Predict(q.model, p.table); err != nil {
 			p.err = err
 		} else {
 			copy(p.out, alone)

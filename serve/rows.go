@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 )
 
@@ -21,6 +22,34 @@ func (e *badRequest) Error() string { return e.err.Error() }
 
 func bad(status int, format string, args ...any) error {
 	return &badRequest{status, fmt.Errorf(format, args...)}
+}
+
+// Input is a column that a model predicts from, with the mean and the standard deviation by
+// which it is scaled, or of a categorical one with its categories, which are not.
+type Input struct {
+	Name       string   `json:"name"`
+	Mean       float64  `json:"mean"`
+	Scale      float64  `json:"scale"`
+	Categories []string `json:"categories,omitempty"` // all others count as the last
+	Missing    bool     `json:"missing,omitempty"`    // whether a value may be
+}
+
+// inputsOf returns those of a model, in the order of arrays that are rows.
+func inputsOf(m *krigo.Model) []Input {
+	var inputs []Input
+	if m.Encoding == nil {
+		for j, name := range m.Inputs {
+			inputs = append(inputs, Input{Name: name, Mean: m.Scaling.InputMean[j], Scale: m.Scaling.InputScale[j]})
+		}
+		return inputs
+	}
+	at := 0
+	for _, c := range m.Encoding.Columns {
+		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Categories: c.Names(), Missing: m.Encoding.Missing == dataset.FillMean}
+		inputs = append(inputs, of)
+		at += max(1, len(of.Categories))
+	}
+	return inputs
 }
 
 // cell reads a value of a row as a CSV file would have it: a number, of categorical inputs

@@ -24,6 +24,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
@@ -400,11 +402,11 @@ func TestBusy(t *testing.T) {
 	m := fitted(t, 0)
 	gate := make(chan struct{})
 	var batches [][]float64
-	q := &queue{view: m.Unlabelled, inputs: m.Inputs, limit: 300, batched: func(int) {}, failed: func(any) {}}
-	q.predict = func(table *dataset.Table) ([]krigo.Prediction, error) {
+	q := &queue{model: m, limit: 300, batched: func(int) {}, failed: func(any) {}}
+	q.predict = func(x mat.Matrix) ([]krigo.Prediction, error) {
 		<-gate
-		batches = append(batches, table.Values)
-		return krigo.Predict(m, table)
+		batches = append(batches, mat.Col(nil, 0, x))
+		return m.PredictAt(x)
 	}
 	table := func(rows int, x float64) *dataset.Table {
 		return &dataset.Table{Source: "t", Names: m.Inputs, Rows: rows, Values: slices.Repeat([]float64{x}, rows)}
@@ -466,13 +468,13 @@ func TestOwnRows(t *testing.T) {
 	m.Scaling.InputScale[0] = 0.5 // 1e308 overflows
 	begin, panics := make(chan struct{}), false
 	var told any
-	q := &queue{view: m.Unlabelled, inputs: m.Inputs, limit: 100, batched: func(int) {}, failed: func(cause any) { told = cause }}
-	q.predict = func(table *dataset.Table) ([]krigo.Prediction, error) {
+	q := &queue{model: m, limit: 100, batched: func(int) {}, failed: func(cause any) { told = cause }}
+	q.predict = func(x mat.Matrix) ([]krigo.Prediction, error) {
 		<-begin
 		if panics {
 			panic("a bug")
 		}
-		return krigo.Predict(m, table)
+		return m.PredictAt(x)
 	}
 	results := make([]error, 3)
 	var wait sync.WaitGroup

@@ -85,9 +85,7 @@ func New(path string, o Options) (*Server, error) {
 
 func (s *Server) newQueue(name string, m *krigo.Model) *queue {
 	return &queue{
-		view:    m.Unlabelled,
-		predict: func(t *dataset.Table) ([]krigo.Prediction, error) { return krigo.Predict(m, t) },
-		inputs:  m.Inputs, limit: s.o.Waiting,
+		model: m, predict: m.PredictAt, limit: s.o.Waiting,
 		batched: func(rows int) { s.metrics.batched(name, rows) },
 		failed: func(cause any) {
 			s.o.Log.Error("prediction failed", "model", name, "cause", cause, "stack", string(debug.Stack()))
@@ -324,34 +322,6 @@ type Description struct {
 	CertificateReason string             `json:"certificate_reason,omitempty"`
 	Sentence          string             `json:"sentence,omitempty"` // the certificate in words
 	Test              *model.Test        `json:"test"`
-}
-
-// Input is a column that a model predicts from, with the mean and the standard deviation by
-// which it is scaled, or of a categorical one with its categories, which are not.
-type Input struct {
-	Name       string   `json:"name"`
-	Mean       float64  `json:"mean"`
-	Scale      float64  `json:"scale"`
-	Categories []string `json:"categories,omitempty"` // all others count as the last
-	Missing    bool     `json:"missing,omitempty"`    // whether a value may be
-}
-
-// inputsOf returns those of a model, in the order of arrays that are rows.
-func inputsOf(m *krigo.Model) []Input {
-	var inputs []Input
-	if m.Encoding == nil {
-		for j, name := range m.Inputs {
-			inputs = append(inputs, Input{Name: name, Mean: m.Scaling.InputMean[j], Scale: m.Scaling.InputScale[j]})
-		}
-		return inputs
-	}
-	at := 0
-	for _, c := range m.Encoding.Columns {
-		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Categories: c.Names(), Missing: m.Encoding.Missing == dataset.FillMean}
-		inputs = append(inputs, of)
-		at += max(1, len(of.Categories))
-	}
-	return inputs
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {

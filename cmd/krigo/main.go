@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,11 +18,13 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	_ "github.com/krigo-gp/krigo/dataset/parquet" // a format of tables
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -110,9 +113,21 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 		}
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &krigo.UsageError{Err: fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
+		return &krigo.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, nearestFlag(cmd, err), cmd.CommandPath())}
 	})
 	return root
+}
+
+// nearestFlag says which of the command's flags an unknown one may have been meant to be.
+func nearestFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // "target" of -target
+	return spelling.DidYouMean(name, flags)
 }
 
 // exactly is cobra.ExactArgs with krigo's exit status.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,11 +40,11 @@ where it stopped, and finished runs are never repeated.
 				return nil
 			}
 			e, err := reproduce.Find(args[0])
-			if err == nil && env.Reps < 0 {
-				err = fmt.Errorf("--reps %d: want a positive number, or 0 for the paper's", env.Reps)
-			}
 			if err != nil {
-				return &krigo.UsageError{Err: err}
+				return err
+			}
+			if env.Reps < 0 {
+				return &krigo.UsageError{Err: fmt.Errorf("--reps %d: want a positive number, or 0 for the paper's", env.Reps)}
 			}
 			env.Stdout, env.Ranks = cmd.OutOrStdout(), r
 			if !c.quiet {
@@ -62,8 +63,8 @@ where it stopped, and finished runs are never repeated.
 	cmd.Flags().IntVar(&env.Rows, "rows", 0, "most rows to train on of the renyi2020 experiments (default: 1,000)")
 	cmd.Flags().IntVar(&env.Evaluations, "evaluations", 0, "most evaluations a fit (default: the paper's)")
 	cmd.Flags().StringVar(&env.Data, "data", "", "folder of the data sets that aren't built in, as NAME.csv.gz")
-	cmd.Flags().StringSliceVar(&env.Sets, "sets", nil, "data sets to run (default: the paper's)")
-	cmd.Flags().StringSliceVar(&env.Methods, "methods", nil, "methods of the sparse tables to run: kl-pac, sqrt-pac, vfe, fitc; of the renyi tables: renyi, egp, evidence, sgp, pep; of certificates: those it lists (default: all)")
+	cmd.Flags().StringSliceVar(&env.Sets, "sets", nil, "data sets to run (default: the paper's); kinds of sets of validity: "+strings.Join(reproduce.ValiditySets(), ", "))
+	cmd.Flags().StringSliceVar(&env.Methods, "methods", nil, "methods of the sparse tables to run: kl-pac, sqrt-pac, vfe, fitc; of the renyi tables: renyi, egp, evidence, sgp, pep; of certificates: those it lists; of validity: "+strings.Join(reproduce.ValidityMethods(), ", ")+" (default: all)")
 	cmd.Flags().StringVar(&env.Out, "out", "results", "folder of results and drawings")
 	return cmd
 }

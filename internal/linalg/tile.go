@@ -2,7 +2,7 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
-//go:generate go run ./gen -out tile_amd64.s -stubs tile_amd64.go -pkg linalg
+//go:generate go run -C ../../tools ./tilegen -out ../internal/linalg/tile_amd64.s -stubs ../internal/linalg/tile_amd64.go -pkg linalg
 
 // A tile is the part of a result that a kernel holds in registers: lanes × width
 // numbers. The kernels, of which every level has its own, are

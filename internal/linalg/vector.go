@@ -53,7 +53,7 @@ func Sum(x []float64) float64 {
 // Mul multiplies y by x, element by element.
 func Mul(y, x []float64) { floats.Mul(y, x) }
 
-//go:generate go run ../vecgen -set elementary -pkg linalg -out vec_amd64.s -stubs vec_amd64.go
+//go:generate go run -C ../../tools ./vecgen -set elementary -pkg linalg -out ../internal/linalg/vec_amd64.s -stubs ../internal/linalg/vec_amd64.go
 
 // elementary holds the functions of one level; y and x have equal lengths.
 type elementary struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-//go:generate go run ../vecgen -set covariance -pkg radial -out radial_amd64.s -stubs stubs_amd64.go
-//go:generate go run ../vecgen -set covariance -single -pkg radial -out single_amd64.s -stubs single_stubs_amd64.go
+//go:generate go run -C ../../tools ./vecgen -set covariance -pkg radial -out ../internal/radial/radial_amd64.s -stubs ../internal/radial/stubs_amd64.go
+//go:generate go run -C ../../tools ./vecgen -set covariance -single -pkg radial -out ../internal/radial/single_amd64.s -stubs ../internal/radial/single_stubs_amd64.go
 
 // Group is the number of points that one call takes from the left.
 const Group = 4

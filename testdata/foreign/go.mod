@@ -1,6 +1,6 @@
 module example.com/foreign
 
-go 1.26.8
+go 1.26.0
 
 require (
 	github.com/krigo-gp/krigo v0.0.0

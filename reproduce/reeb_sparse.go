@@ -2,35 +2,15 @@ package reproduce
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
-	"github.com/krigo-gp/krigo/train"
 )
-
-// sparseSetting is one run of the paper's sparse experiments.
-type sparseSetting struct {
-	Data   string
-	ARD    bool
-	Method string // kl-pac, sqrt-pac, vfe, fitc
-	M      int
-	Loss   pacbayes.Kind
-	Eps    float64
-	Rep    int
-}
-
-func (s sparseSetting) key() string {
-	return fmt.Sprintf("%s/ard=%v/%s/m=%d/%s/eps=%g/rep=%d", s.Data, s.ARD, s.Method, s.M, s.Loss, s.Eps, s.Rep)
-}
 
 // sparseResult is what a run gives: the measures with the posterior of α = 1, as the
 // paper's code evaluates every method, and for VFE those of its own posterior, α = 0.
@@ -43,147 +23,19 @@ type sparseResult struct {
 	Stopped     string  `json:"stopped"`
 }
 
-// targets are the columns to predict of the sparse data sets.
-var targets = map[string]string{"pol": "y", "kin40k": "y", "sarcos10k": "torque1", "boston": "MEDV"}
-
-// table reads a data set that isn't built in.
-func (e Env) table(name string) (*dataset.Table, error) {
-	if e.Data == "" {
-		return nil, fmt.Errorf("this experiment needs %s.csv.gz: name its folder with --data", name)
-	}
-	return dataset.ReadFile(filepath.Join(e.Data, name+".csv.gz"))
-}
-
-// split is a data set scaled by all its rows and split as the paper's code does.
-type split struct {
-	x, xTest linalg.Matrix
-	y, yTest []float64
-	sd       float64 // of the target
-}
-
-func paperSplit(table *dataset.Table, target string, rep int) (split, error) {
-	d, err := table.Regression(target)
-	if err != nil {
-		return split{}, err
-	}
-	scaling, err := dataset.ScalingOf(d, d.All(), dataset.AllRows)
-	if err != nil {
-		return split{}, err
-	}
-	pick := func(rows []int) (linalg.Matrix, []float64, error) {
-		x, y, err := d.Select(rows)
-		scaling.Inputs(x, x)
-		scaling.Target(y, y)
-		return linalg.Of(len(rows), d.Cols, x), y, err
-	}
-	trainRows, testRows := reebSplit(d.Rows, rep)
-	s := split{sd: scaling.TargetScale}
-	if s.x, s.y, err = pick(trainRows); err != nil {
-		return split{}, err
-	}
-	s.xTest, s.yTest, err = pick(testRows)
-	return s, err
-}
-
-// run trains one setting as the paper's code does: k-means start, hyperparameters at
-// ones, everything trained jointly with at most maxEvaluations evaluations, then ln l and
-// ln σ_s² rounded to two decimals.
-func (s sparseSetting) run(ctx context.Context, env Env) (sparseResult, error) {
-	table, err := env.table(s.Data)
+// runSparseSetting measures what a setting was trained to by the posterior of FITC, and VFE also by its own.
+func runSparseSetting(ctx context.Context, env Env, s reebSetting) (sparseResult, error) {
+	g, err := s.train(ctx, env)
 	if err != nil {
 		return sparseResult{}, err
 	}
-	sp, err := paperSplit(table, targets[s.Data], s.Rep)
-	if err != nil {
-		return sparseResult{}, err
-	}
-	return s.fit(ctx, env, sp)
-}
-
-func (s sparseSetting) fit(ctx context.Context, env Env, sp split) (sparseResult, error) {
-	d := sp.x.Cols
-	z, err := kmeans2(sp.x, s.M, uint32(math.Abs(sp.x.At(0, 0)))) // the seed of the paper's code
-	if err != nil {
-		return sparseResult{}, err
-	}
-	k := kernel.SE(d, s.ARD)
-	nl := len(k.Params()) - 1
-	grid := pacbayes.DefaultGrid
-	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: s.Loss, Below: s.Eps}, EpsilonRaw: s.Eps * sp.sd,
-		Delta: 0.01, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
-	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: sp.x, Y: sp.y}, M: s.M, Keep: 1 << 30, MinJitter: 1e-6}
-	penalty := pacbayes.Penalty(grid.LogInverseP(terms.Params), 0, len(sp.y), terms.Delta)
-	pac := func(b pacbayes.Inequality) *objective.SparsePAC {
-		return &objective.SparsePAC{Alpha: 1, Loss: terms.Loss, Bound: b, Penalty: penalty}
-	}
-	switch s.Method {
-	case "kl-pac":
-		problem.Objective = pac(pacbayes.KLBound)
-	case "sqrt-pac":
-		problem.Objective = pac(pacbayes.PinskerBound)
-	case "vfe":
-		problem.Objective = objective.VFE()
-	case "fitc":
-		problem.Objective = objective.FITC()
-	default:
-		return sparseResult{}, fmt.Errorf("unknown method %q", s.Method)
-	}
-	// The paper bounds lengthscales and variance for its own methods; GPflow's are free.
-	coords := softplus{problem, nl}
-	x0 := append(slices.Repeat([]float64{softplusInverse(1)}, nl+2), z.Data...)
-	box := train.Bounds{}
-	if s.Method == "kl-pac" || s.Method == "sqrt-pac" {
-		box = coords.box(len(x0))
-	}
-	r, err := env.minimize(ctx, s.key(), env.maxEvaluations(), coords, box, x0)
-	if err != nil {
-		return sparseResult{}, err
-	}
-	x, _ := coords.logs(r.X)
-	for i := range nl + 1 {
-		x[i] = roundPaper(grid, x[i], i < nl)
-	}
-	out := sparseResult{Evaluations: r.Evaluations, Stopped: r.Stopped}
-	evaluate := func(alpha float64) (measures, float64, error) {
-		q, err := problem.Posterior(x, alpha)
-		if err != nil {
-			return measures{}, 0, err
-		}
-		m, v := make([]float64, len(sp.y)), make([]float64, len(sp.y))
-		q.Latent(sp.x, m, v)
-		c, err := terms.Certify(sp.y, m, v, nil, q.KL())
-		if err != nil {
-			return measures{}, 0, err
-		}
-		res := measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows), Noise: q.Noise, Valid: c.Valid}
-		m, v = m[:len(sp.yTest)], v[:len(sp.yTest)]
-		q.Latent(sp.xTest, m, v)
-		res.TestRisk = pacbayes.Risk(terms.Loss, sp.yTest, m, v, nil, nil, nil)
-		for i, t := range sp.yTest {
-			res.MSE += (t - m[i]) * (t - m[i]) / float64(len(sp.yTest))
-		}
-		zeroOne := pacbayes.Risk(pacbayes.Loss{Kind: pacbayes.Band, Below: s.Eps}, sp.yTest, m, v, nil, nil, nil)
-		return res, zeroOne, nil
-	}
-	if out.FITC, out.ZeroOne, err = evaluate(1); err != nil {
+	out := sparseResult{Evaluations: g.evaluations, Stopped: g.stopped}
+	if out.FITC, out.ZeroOne, err = g.measure("fitc"); err != nil || s.Method != "vfe" {
 		return out, err
 	}
-	if s.Method == "vfe" {
-		own, _, err := evaluate(0)
-		if err != nil {
-			return out, err
-		}
-		out.Own = &own
-	}
-	return out, nil
-}
-
-// maxEvaluations is the limit of the paper's code, unless the environment sets another.
-func (e Env) maxEvaluations() int {
-	if e.Evaluations > 0 {
-		return e.Evaluations
-	}
-	return 1000
+	own, _, err := g.measure("vfe")
+	out.Own = &own
+	return out, err
 }
 
 // paperSparse are Tables 2 and 3 of Reeb et al. 2018, App. G (M = 500): B, B_Pin, R_S
@@ -232,7 +84,7 @@ var paperTable3 = map[string][]float64{
 
 var sparseMethods = []string{"kl-pac", "sqrt-pac", "vfe", "fitc"}
 
-func (s sparseSetting) row() string { return fmt.Sprintf("%s/ard=%v/%s", s.Data, s.ARD, s.Method) }
+func (s reebSetting) row() string { return fmt.Sprintf("%s/ard=%v/%s", s.Data, s.ARD, s.Method) }
 
 func (e Env) m() int {
 	if e.M > 0 {
@@ -258,12 +110,12 @@ func (e Env) methods() []string {
 }
 
 func reebTable2(ctx context.Context, env Env) error {
-	var settings []sparseSetting
+	var settings []reebSetting
 	for rep := range env.reps(10) {
 		for _, data := range env.sets() {
 			for _, ard := range []bool{true, false} {
 				for _, method := range env.methods() {
-					settings = append(settings, sparseSetting{data, ard, method, env.m(), pacbayes.Band, 0.6, rep})
+					settings = append(settings, reebSetting{data, ard, method, env.m(), pacbayes.Band, 0.6, rep})
 				}
 			}
 		}
@@ -272,11 +124,11 @@ func reebTable2(ctx context.Context, env Env) error {
 }
 
 func reebTable3(ctx context.Context, env Env) error {
-	var settings []sparseSetting
+	var settings []reebSetting
 	for rep := range env.reps(10) {
 		for _, data := range env.sets() {
 			for _, method := range env.methods() {
-				settings = append(settings, sparseSetting{data, data != "sarcos10k", method, env.m(), pacbayes.Gaussian, 0.6, rep})
+				settings = append(settings, reebSetting{data, data != "sarcos10k", method, env.m(), pacbayes.Gaussian, 0.6, rep})
 			}
 		}
 	}
@@ -285,7 +137,7 @@ func reebTable3(ctx context.Context, env Env) error {
 
 // sparseTable runs the settings one after another, since each keeps all cores busy, and
 // prints the table of all; that of those done so far after each.
-func sparseTable(ctx context.Context, env Env, name, title string, settings []sparseSetting, paper map[string][]float64) error {
+func sparseTable(ctx context.Context, env Env, name, title string, settings []reebSetting, paper map[string][]float64) error {
 	results, err := runSparse(ctx, env, name, settings, func(results []sparseResult, done []bool) {
 		if env.Partial != nil {
 			printSparse(env.Partial, env, settings, results, done, paper)
@@ -305,10 +157,10 @@ func sparseTable(ctx context.Context, env Env, name, title string, settings []sp
 }
 
 // printSparse prints the table of the settings that are done.
-func printSparse(w io.Writer, env Env, settings []sparseSetting, results []sparseResult, done []bool, paper map[string][]float64) {
+func printSparse(w io.Writer, env Env, settings []reebSetting, results []sparseResult, done []bool, paper map[string][]float64) {
 	header(w, append(append([]string{"data", "ARD", "method", "runs"}, measureNames...), "0-1 risk test"))
 	var order []string
-	fitc, own, zero, first := map[string][]measures{}, map[string][]measures{}, map[string][]float64{}, map[string]sparseSetting{}
+	fitc, own, zero, first := map[string][]measures{}, map[string][]measures{}, map[string][]float64{}, map[string]reebSetting{}
 	for i, s := range settings {
 		if !done[i] {
 			continue
@@ -353,11 +205,9 @@ func printSparse(w io.Writer, env Env, settings []sparseSetting, results []spars
 	fmt.Fprintln(w)
 }
 
-func runSparse(ctx context.Context, env Env, name string, settings []sparseSetting, partial func([]sparseResult, []bool)) ([]sparseResult, error) {
-	for _, s := range settings {
-		if !slices.Contains(sparseMethods, s.Method) {
-			return nil, fmt.Errorf("unknown method %q: known are %s", s.Method, strings.Join(sparseMethods, ", "))
-		}
+func runSparse(ctx context.Context, env Env, name string, settings []reebSetting, partial func([]sparseResult, []bool)) ([]sparseResult, error) {
+	if err := errors.Join(check("data set", env.sets(), slices.Sorted(maps.Keys(targets))), check("method", env.methods(), sparseMethods)); err != nil {
+		return nil, err
 	}
 	tasks := make([]task[sparseResult], len(settings))
 	for i, s := range settings {
@@ -365,7 +215,7 @@ func runSparse(ctx context.Context, env Env, name string, settings []sparseSetti
 		if env.Evaluations > 0 {
 			key += fmt.Sprintf("/evaluations=%d", env.Evaluations)
 		}
-		tasks[i] = task[sparseResult]{key, func(ctx context.Context) (sparseResult, error) { return s.run(ctx, env) }}
+		tasks[i] = task[sparseResult]{key, func(ctx context.Context) (sparseResult, error) { return runSparseSetting(ctx, env, s) }}
 	}
 	env.OneAtATime = true
 	return runAll(ctx, env, name, tasks, partial)

@@ -2,6 +2,26 @@ package model
 
 import "math"
 
+// Test is how the model does on rows it was not made from.
+type Test struct {
+	Rows       int     `json:"rows"`
+	Groups     int     `json:"groups,omitempty"` // that the rows belong to, where risks are those of groups
+	MSE        float64 `json:"mse"`              // of the mean, scaled units
+	RMSERaw    float64 `json:"rmse_raw"`         // target's units
+	NLPD       float64 `json:"nlpd"`             // mean negative log predictive density of y, scaled units
+	GibbsRisk  float64 `json:"gibbs_risk"`       // mean loss of a random draw f ~ Q
+	MeanRisk   float64 `json:"mean_risk"`        // mean loss of the posterior mean
+	Coverage95 float64 `json:"coverage95"`       // share of y within the central 95 % interval for y
+
+	// Coverage is the same at other levels; PIT counts the rows by tenths of Φ((y−m)/sd), which
+	// is uniform where the predictive distribution is right.
+	Coverage []Coverage `json:"coverage"`
+	PIT      []int      `json:"pit"`
+	// Conformal intervals of both kinds, where rows were set aside for them.
+	Conformal  *float64 `json:"conformal,omitempty"`
+	Normalised *float64 `json:"conformal_normalised,omitempty"`
+}
+
 // Coverage is the share of test targets within central credible intervals of a level.
 type Coverage struct {
 	Level float64 `json:"level"`

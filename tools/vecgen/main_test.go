@@ -27,7 +27,7 @@ func TestCommittedAssemblyIsCurrent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := os.ReadFile(filepath.Join("..", c.pkg, name))
+			got, err := os.ReadFile(filepath.Join("..", "..", "internal", c.pkg, name))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,57 @@
+package model
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// Rows are rows in scaled units that are read block by block: a dataset.Scaled is such.
+type Rows interface {
+	Dims() (rows, cols int)
+	// Block reads the inputs of rows first … first+n−1 into x (n×cols) and, unless that is nil, their
+	// targets into y.
+	Block(first, n int, x, y []float64) error
+}
+
+// Latent returns the posterior's mean and variance of f at rows, which it reads block by block.
+func Latent(q *posterior.Posterior, rows Rows) (mean, variance []float64, err error) {
+	n, d := rows.Dims()
+	mean, variance = make([]float64, n), make([]float64, n)
+	x := linalg.New(min(n, blockRows), d)
+	for i := 0; i < n; i += blockRows {
+		k := min(blockRows, n-i)
+		block := x.RowRange(0, k)
+		if err := rows.Block(i, k, block.Data[:k*d], nil); err != nil {
+			return nil, nil, err
+		}
+		q.Latent(block, mean[i:i+k], variance[i:i+k])
+	}
+	return mean, variance, nil
+}
+
+// targets returns the targets of rows in scaled units, and their TargetScale.
+func (m *Model) targets(d *dataset.Data, rows []int) (y, scale []float64, err error) {
+	if y, err = d.Targets(rows); err != nil {
+		return nil, nil, err
+	}
+	scale = TargetScale(m.Terms.Loss, m.Scaling, y)
+	m.Scaling.Target(y, y)
+	return y, scale, nil
+}
+
+// TargetScale returns |y_raw| in scaled units for the losses that are relative to it,
+// else nil.
+func TargetScale(l pacbayes.Loss, s dataset.Scaling, yRaw []float64) []float64 {
+	if l.Kind != pacbayes.Relative && l.Kind != pacbayes.ClippedAbsolute {
+		return nil
+	}
+	scale := make([]float64, len(yRaw))
+	for i, y := range yRaw {
+		scale[i] = math.Abs(y) / s.TargetScale
+	}
+	return scale
+}

@@ -1,0 +1,120 @@
+package model
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+)
+
+// inTable predicts at numbers as a table's.
+func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
+	t.Helper()
+	table, err := dataset.FromMatrix(m.Inputs, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := m.Unlabelled(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance, err := Latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ps, err := m.Predictions(d, mean, variance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ps
+}
+
+// TestPredictAt: rows of a matrix, of whatever kind and in however many blocks, are predicted as those of a
+// table, by several goroutines at once and alone, and stay as they are.
+func TestPredictAt(t *testing.T) {
+	m := example(t, "se", 2, true, kernel.LinearMean{Dim: 2})
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := mat.NewDense(blockRows+5, 2, nil)
+	for i := range blockRows + 5 {
+		x.SetRow(i, []float64{rng.NormFloat64(), rng.NormFloat64()})
+	}
+	before, want := mat.DenseCopyOf(x), inTable(t, m, x)
+	var wait sync.WaitGroup
+	for name, of := range map[string]struct {
+		x    mat.Matrix
+		want []Prediction
+	}{
+		"all":         {x, want},
+		"one":         {x.Slice(7, 8, 0, 2), want[7:8]},
+		"the last":    {x.Slice(blockRows-1, blockRows+5, 0, 2), want[blockRows-1:]},
+		"not a Dense": {mat.DenseCopyOf(x.T()).T(), want},
+	} {
+		wait.Go(func() {
+			if ps, err := m.PredictAt(of.x); err != nil || !slices.Equal(ps, of.want) {
+				t.Errorf("%s: the predictions are others (%v)", name, err)
+			}
+		})
+	}
+	wait.Wait()
+	if !mat.Equal(x, before) {
+		t.Error("the rows have changed")
+	}
+	p, outside := want[0], 0
+	for i, p := range want {
+		n := 0
+		for _, v := range x.RawRowView(i) {
+			if v < 0 || v > 1./3 {
+				n++
+			}
+		}
+		if p.Outside != n {
+			t.Fatalf("row %d: %d inputs outside, want %d", i, p.Outside, n)
+		}
+		outside += n
+	}
+	if outside == 0 || !(p.LatentSD() > 0 && p.PredictiveSD() > p.LatentSD() && p.Lower95 < p.Mean && p.Mean < p.Upper95) {
+		t.Errorf("%d outside, %+v", outside, p)
+	}
+	m.Range = Range{} // as of an old model
+	if ps, err := m.PredictAt(x.Slice(0, 1, 0, 2)); err != nil || ps[0].Outside != 0 || ps[0].Mean != p.Mean {
+		t.Errorf("without a range: %+v, %v", ps, err)
+	}
+}
+
+func TestPredictAtRefuses(t *testing.T) {
+	m := example(t, "se+linear", 2, true, kernel.ZeroMean{})
+	m.Scaling.InputScale[1] = 0.5
+	rows := func(v float64) *mat.Dense { return mat.NewDense(2, 2, []float64{1, 2, 3, v}) }
+	for name, c := range map[string]struct {
+		x    mat.Matrix
+		want string
+		at   dataset.Error
+	}{
+		"too few columns":      {mat.NewDense(4, 1, nil), "a 4×1 matrix: want a column for each of the model's inputs, 2 in all", dataset.Error{}},
+		"too many":             {mat.NewDense(1, 3, nil), "a 1×3 matrix", dataset.Error{}},
+		"nothing":              {&mat.Dense{}, "a 0×0 matrix", dataset.Error{}},
+		"a gap":                {rows(math.NaN()), `row 2, column 2 ("x1"): NaN is not finite`, dataset.Error{Row: 2, Column: 2, Name: "x1"}},
+		"infinite":             {rows(math.Inf(-1)), "-Inf is not finite", dataset.Error{Row: 2, Column: 2, Name: "x1"}},
+		"an input far off":     {rows(1.7e308), "row 2: a value is so far from the others", dataset.Error{Row: 2}},
+		"a prediction far off": {rows(1e200), "row 2: the prediction overflows", dataset.Error{Row: 2}},
+	} {
+		ps, err := m.PredictAt(c.x)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %+v, %v; want %q", name, ps, err, c.want)
+			continue
+		}
+		var at *dataset.Error
+		if found := errors.As(err, &at); found != (c.at.Row > 0) || found && !reflect.DeepEqual(dataset.Error{Row: at.Row, Column: at.Column, Name: at.Name}, c.at) {
+			t.Errorf("%s: %+v", name, at)
+		}
+	}
+}

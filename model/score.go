@@ -1,0 +1,82 @@
+package model
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// Score evaluates the model's predictions on the given rows of d, those of all ranks together.
+// Where they belong to groups, whose numbers are given by row, risks are those of groups.
+func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
+	at, err := m.sample(d, rows, group)
+	if err != nil {
+		return nil, err
+	}
+	ys, mean, variance := at.Y, at.Mean, at.Variance
+	t := &Test{Rows: at.Rows, Groups: at.Groups}
+	if t.GibbsRisk, err = at.Risk(m.Terms.Loss, nil, nil); err != nil {
+		return nil, err
+	}
+	if t.MeanRisk, err = at.PointRisk(m.Terms.Loss); err != nil {
+		return nil, err
+	}
+	n := float64(at.Rows)
+	se, lp := make([]float64, len(ys)), make([]float64, len(ys))
+	inside := 0.
+	var scores scores
+	for i, v := range ys {
+		noisy := variance[i] + m.ObservationNoise
+		d := v - mean[i]
+		se[i] = d * d
+		lp[i] = 0.5 * (math.Log(2*math.Pi*noisy) + d*d/noisy)
+		if math.Abs(d) <= Normal975*math.Sqrt(noisy) {
+			inside++
+		}
+		scores.add(d, math.Sqrt(noisy))
+	}
+	sums := []float64{linalg.Sum(se), linalg.Sum(lp), inside}
+	if err := d.Ranks().Sum(sums); err != nil {
+		return nil, err
+	}
+	t.MSE = sums[0] / n
+	t.RMSERaw = math.Sqrt(t.MSE) * m.Scaling.TargetScale
+	t.NLPD = sums[1] / n
+	t.Coverage95 = sums[2] / n
+	return t, scores.report(t, m.Conformal, d.Ranks().Sum)
+}
+
+// sample returns the predictions at rows of d, as a part of those at the rows of all ranks. group
+// holds the number of every row's group; nil: there are none.
+func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, err error) {
+	if group != nil {
+		s.Group, s.Groups = numbered(rows, group)
+	}
+	if _, s.Rows, err = ranks.Place(d.Ranks(), len(rows)); err != nil {
+		return s, err
+	}
+	if d.Ranks().Size() > 1 { // else all rows are at hand
+		s.Sum = d.Ranks().Sum
+	}
+	if s.Y, s.Scale, err = m.targets(d, rows); err != nil {
+		return s, err
+	}
+	s.Mean, s.Variance, err = Latent(m.Posterior, d.Scaled(rows, m.Scaling))
+	return s, err
+}
+
+// numbered numbers the groups of rows from 0, in their order.
+func numbered(rows, group []int) (numbers []int, groups int) {
+	number := map[int]int{}
+	for _, row := range rows {
+		g := group[row]
+		if _, ok := number[g]; !ok {
+			number[g] = len(number)
+		}
+		numbers = append(numbers, number[g])
+	}
+	return numbers, len(number)
+}
