@@ -21,7 +21,7 @@ import (
 
 const module = "github.com/krigo-gp/krigo"
 
-var layered = []string{"", "/dataset", "/dataset/parquet", "/fit", "/inducing", "/iterative", "/kernel", "/method", "/objective", "/pacbayes", "/ranks", "/report", "/train"}
+var layered = []string{"", "/dataset", "/dataset/parquet", "/fit", "/inducing", "/iterative", "/kernel", "/method", "/model", "/objective", "/pacbayes", "/posterior", "/ranks", "/report", "/reproduce", "/serve", "/train"}
 
 // TestLayers: a file names another where it uses a type, field, function, method, variable or constant that is declared
 // there.
