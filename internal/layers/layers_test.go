@@ -19,6 +19,7 @@ import (
 )
 
 const module = "github.com/krigo-gp/krigo"
+
 var layered = []string{"", "/dataset", "/dataset/parquet", "/fit", "/inducing", "/iterative", "/kernel", "/method", "/model", "/objective", "/pacbayes", "/posterior", "/ranks", "/report", "/reproduce", "/serve", "/train"}
 
 type listed struct {
