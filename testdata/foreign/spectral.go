@@ -1,6 +1,5 @@
-// Package foreign is what a module of somebody else's adds to krigo: here the spectral-mixture
-// kernel (Wilson and Adams, "Gaussian Process Kernels for Pattern Discovery and Extrapolation",
-// ICML 2013), under the name "spectral".
+// Package foreign is what a module of somebody else's adds to krigo: a kernel (spectral.go), a noise (student.go),
+// a loss (graded.go), a method with its objective (loo.go) and a file format (dat.go).
 package foreign
 
 import (
@@ -15,7 +14,8 @@ func init() {
 	kernel.Register("spectral", func(dim int, _ bool) (kernel.Kernel, error) { return mixture{dim}, nil })
 }
 
-// mixture is Σ_q w_q exp(−2π² Σ_d τ_d² v_qd) cos(2π Σ_d τ_d μ_qd), τ = x − x', with the spectral density
+// mixture is the spectral-mixture kernel (Wilson and Adams, "Gaussian Process Kernels for Pattern Discovery and
+// Extrapolation", ICML 2013), by the name "spectral": Σ_q w_q exp(−2π² Σ_d τ_d² v_qd) cos(2π Σ_d τ_d μ_qd), τ = x − x', with the spectral density
 // Σ_q w_q ½[N(μ_q, diag v_q) + N(−μ_q, diag v_q)]. Frequencies stand in units of q/10, so that components
 // don't start alike. Parameters, of each component: ln w; ln μ and ln v of each input.
 type mixture struct{ dim int }

@@ -1,0 +1,121 @@
+// Package layers holds the test that the files of packages are layers: none names a file that names it.
+package layers
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+const module = "github.com/krigo-gp/krigo"
+
+var layered = []string{"", "/dataset", "/dataset/parquet", "/fit", "/inducing", "/iterative", "/kernel", "/method", "/model", "/objective", "/pacbayes", "/posterior", "/ranks", "/report", "/reproduce", "/serve", "/train"}
+
+type listed struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+}
+
+// TestLayers: a file names another where it uses a type, field, function, method, variable or constant that is declared
+// there.
+func TestLayers(t *testing.T) {
+	args := []string{"list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export"}
+	for _, path := range layered {
+		args = append(args, module+path)
+	}
+	out, err := exec.Command("go", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := map[string]listed{}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p listed
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		packages[p.ImportPath] = p
+	}
+	fset := token.NewFileSet()
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(packages[path].Export) })
+	for _, path := range layered {
+		p := packages[module+path]
+		var files []*ast.File
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, f)
+		}
+		names, err := named(fset, p.ImportPath, files, imports)
+		if err != nil {
+			t.Fatal(err)
+		}
+		circle := circleOf(names)
+		for i := range len(circle) - 1 {
+			t.Errorf("a circle in %s: %s names %s of %s", path, circle[i], names[circle[i]][circle[i+1]], circle[i+1])
+		}
+	}
+}
+
+// named returns, for each file, the others that it names, and what of them.
+func named(fset *token.FileSet, path string, files []*ast.File, imports types.Importer) (map[string]map[string]string, error) {
+	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
+	pkg, err := (&types.Config{Importer: imports}).Check(path, fset, files, &info)
+	if err != nil {
+		return nil, err
+	}
+	fileOf := func(at token.Pos) string { return filepath.Base(fset.Position(at).Filename) }
+	names := map[string]map[string]string{}
+	for id, o := range info.Uses {
+		_, method := o.(*types.Func)
+		v, ok := o.(*types.Var)
+		if o.Pkg() != pkg || !method && !(ok && v.IsField()) && o.Parent() != pkg.Scope() {
+			continue // another package's, or a local one
+		}
+		from, to := fileOf(id.Pos()), fileOf(o.Pos())
+		if names[from] == nil {
+			names[from] = map[string]string{}
+		}
+		names[from][to] = max(names[from][to], o.Name()) // one of them, always the same
+	}
+	return names, nil
+}
+
+// circleOf returns files that name each other in a circle, the first again at the end, or nil.
+func circleOf(names map[string]map[string]string) []string {
+	done := map[string]bool{}
+	var visit func(way []string) []string
+	visit = func(way []string) []string {
+		last := way[len(way)-1]
+		if i := slices.Index(way, last); i < len(way)-1 {
+			return way[i:]
+		}
+		for _, next := range slices.Sorted(maps.Keys(names[last])) {
+			if next != last && !done[next] {
+				if circle := visit(append(way, next)); circle != nil {
+					return circle
+				}
+			}
+		}
+		done[last] = true
+		return nil
+	}
+	for _, file := range slices.Sorted(maps.Keys(names)) {
+		if circle := visit([]string{file}); circle != nil {
+			return circle
+		}
+	}
+	return nil
+}

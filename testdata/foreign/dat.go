@@ -1,0 +1,68 @@
+package foreign
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+func init() {
+	dataset.Register(dataset.Format{Name: "DAT", Endings: []string{".dat"}, Read: readDAT, Write: writeDAT})
+}
+
+// readDAT reads a table of cells between blanks, whose first line names the columns, with or without
+// a # before. Lines that begin with # further down are comments.
+func readDAT(f *os.File, source string) (*dataset.Table, error) {
+	t := &dataset.Table{Source: source}
+	in := bufio.NewScanner(f)
+	for line := 1; in.Scan(); line++ {
+		cells := strings.Fields(in.Text())
+		switch {
+		case len(cells) == 0:
+		case t.Names == nil:
+			t.Names = strings.Fields(strings.TrimPrefix(strings.TrimSpace(in.Text()), "#"))
+		case strings.HasPrefix(cells[0], "#"):
+		case len(cells) != len(t.Names):
+			return nil, &dataset.Error{File: source, Line: line, Err: fmt.Errorf("expected %d cells, got %d: write ? where one is missing", len(t.Names), len(cells))}
+		default:
+			t.Lines = append(t.Lines, line)
+			t.Append(cells)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
+	}
+	if t.Rows == 0 {
+		return nil, fmt.Errorf("%s: no rows below a line of names", source)
+	}
+	return t, nil
+}
+
+// writeDAT writes such a table. It refuses names that it couldn't read again.
+func writeDAT(w io.Writer, names []string, rows int, fill dataset.Fill) error {
+	for _, name := range names {
+		if len(strings.Fields(name)) != 1 || strings.HasPrefix(name, "#") {
+			return fmt.Errorf("column %q: a name in a DAT file has no blanks, and no # in front", name)
+		}
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintln(out, strings.Join(names, " "))
+	err := fill.Each(names, rows, func(values []float64) error {
+		for j, v := range values {
+			if j > 0 {
+				out.WriteByte(' ')
+			}
+			out.Write(strconv.AppendFloat(out.AvailableBuffer(), v, 'g', -1, 64))
+		}
+		return out.WriteByte('\n')
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}

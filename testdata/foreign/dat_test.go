@@ -1,0 +1,72 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// TestFormat: a table goes to a file of a format that krigo has never heard of and comes back to the bit, and a
+// model is fitted from it as from the table.
+func TestFormat(t *testing.T) {
+	table := waves()
+	path := filepath.Join(t.TempDir(), "waves.dat")
+	fill := func(i int, values []float64) error { copy(values, table.Values[2*i:]); return nil }
+	if err := dataset.WriteFile(path, table.Names, table.Rows, fill); err != nil {
+		t.Fatal(err)
+	}
+	read, err := dataset.ReadFile(path)
+	if err != nil || !reflect.DeepEqual(read.Values, table.Values) || !reflect.DeepEqual(read.Names, table.Names) {
+		t.Fatalf("%v: came back as %+v", err, read)
+	}
+	var bounds []float64
+	for _, from := range []*dataset.Table{table, read} {
+		m, err := krigo.Fit(context.Background(), from, krigo.Options{Target: "y", Objective: "vfe", Inducing: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bounds = append(bounds, m.Certificate.Bound)
+	}
+	if bounds[0] != bounds[1] {
+		t.Errorf("bound %v from the table, %v from the file", bounds[0], bounds[1])
+	}
+	if err := dataset.WriteFile(path, []string{"a b"}, 1, fill); err == nil || !strings.Contains(err.Error(), `"a b"`) {
+		t.Errorf("a name with a blank: %v", err)
+	}
+}
+
+// TestFormatRefuses: text becomes categories, gaps stay gaps, and what is wrong is told by its line.
+func TestFormatRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.dat")
+	read := func(text string) (*dataset.Table, error) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dataset.ReadFile(path)
+	}
+	table, err := read("# x  heat\ty\n1 gas 2\n\n# a comment\n? oil 3\n")
+	if err != nil || table.Rows != 2 || !reflect.DeepEqual(table.Text[1], []string{"gas", "oil"}) || table.Where(1) != "line 5" {
+		t.Errorf("%+v, %v", table, err)
+	}
+	_, err = read("x y\n1 2\n3\n")
+	var at *dataset.Error
+	if !errors.As(err, &at) || at.Line != 3 || !strings.Contains(err.Error(), "t.dat: line 3: expected 2 cells, got 1") {
+		t.Errorf("a short line: %v", err)
+	}
+	if table, err = read("x y\n1 2\n3 inf\n"); err == nil {
+		_, err = table.Regression("y")
+	}
+	if err == nil || !strings.Contains(err.Error(), "t.dat: line 3") {
+		t.Errorf("an infinite target: %v", err)
+	}
+	if _, err := read(""); err == nil {
+		t.Error("an empty file was read")
+	}
+}

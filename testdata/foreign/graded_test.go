@@ -1,0 +1,73 @@
+package foreign
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/objective/objectivetest"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+var graded = Graded{{Kind: pacbayes.Band, Below: 0.3}, {Kind: pacbayes.Band, Below: 0.6}, {Kind: pacbayes.ClippedSquare, Below: 1.2}}
+
+// risk is the mean loss of a draw from N(mean, variance).
+func risk(y, mean, variance []float64) float64 {
+	value, _, err := graded.Expect(pacbayes.Sample{Y: y, Mean: mean, Variance: variance, Rows: len(y)}, 1, 1/float64(len(y)), nil, nil)
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// TestLoss: a loss that krigo has never heard of passes what every objective must, trains a posterior, and has a
+// bound that holds on further rows.
+func TestLoss(t *testing.T) {
+	objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) objectivetest.Problem {
+		return &objective.FreeFormProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 3, Objective: &objective.SVGP{Noise: graded}}
+	})
+	const n, delta = 400, 0.01
+	rng := rand.New(rand.NewPCG(3, 4))
+	rows := func() (x matrix.Dense, y []float64) {
+		x, y = matrix.New(n, 1), make([]float64, n)
+		for i := range n {
+			x.Set(i, 0, 6*rng.Float64()-3)
+			y[i] = math.Sin(2*x.At(i, 0)) + 0.2*rng.NormFloat64()
+		}
+		return x, y
+	}
+	x, y := rows()
+	p := problem(x, y, graded)
+	at := start(p, x) // the prior's parameters aren't trained: nothing but Q depends on the rows
+	p.Split(at).LogNoise[0] = math.Log(0.2)
+	bound := func() (risks [2]float64, bound float64) {
+		if _, err := p.Evaluate(at, nil); err != nil {
+			t.Fatal(err)
+		}
+		q, err := p.Posterior(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, variance := make([]float64, n), make([]float64, n)
+		fresh, freshY := rows()
+		q.Latent(x, mean, variance)
+		risks[0] = risk(y, mean, variance)
+		q.Latent(fresh, mean, variance)
+		risks[1] = risk(freshY, mean, variance)
+		return risks, pacbayes.KLInverseUp(risks[0], (q.KL()+pacbayes.Penalty(0, 0, n, delta))/n)
+	}
+	before, _ := bound()
+	for range 60 {
+		if _, err := p.StepBatch(at, make([]float64, p.Dim()), all(n), 0.3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, b := bound()
+	if !(after[0] < before[0]/2 && after[1] <= b && b < before[0]) {
+		t.Errorf("risk %v before, %v after, on rows and further ones; bound %v", before, after, b)
+	}
+	t.Log(before, after, b)
+}

@@ -1,0 +1,96 @@
+package foreign
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// LeaveOneOut is the negative log density of each target under the GP of all others (Rasmussen & Williams 2006,
+// Eqs. 5.10–5.13): with C = K + sI, A = C⁻¹, w = A(y − m) and c_i = A_ii,
+//
+//	f = Σ_i ½[ln 2π − ln c_i + w_i²/c_i]
+//
+// With g_i = w_i/c_i and h_i = ½(1/c_i + w_i²/c_i²) its adjoints are
+//
+//	C̄ = A diag(h) A − sym(A g wᵀ),  s̄ = tr C̄,  m̄ = −A g
+type LeaveOneOut struct{}
+
+// Evaluate implements objective.Exact.
+func (LeaveOneOut) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *objective.Adjoints) (float64, error) {
+	n := len(y)
+	c, r := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			c.SetSym(i, j, k.At(i, j))
+		}
+		c.SetSym(i, i, k.At(i, i)+noise)
+		r.SetVec(i, y[i]-mean[i])
+	}
+	var factor mat.Cholesky
+	var a mat.SymDense
+	if !factor.Factorize(c) || factor.InverseTo(&a) != nil {
+		return 0, fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g", noise)
+	}
+	var w mat.VecDense
+	w.MulVec(&a, r)
+	g, scaled := mat.NewVecDense(n, nil), mat.NewDense(n, n, nil) // scaled is diag(√h) A
+	value := float64(n) * math.Log(2*math.Pi) / 2
+	for i := range n {
+		ci, wi := a.At(i, i), w.AtVec(i)
+		value += (wi*wi/ci - math.Log(ci)) / 2
+		g.SetVec(i, wi/ci)
+		h := (1 + wi*wi/ci) / (2 * ci)
+		for j := range n {
+			scaled.Set(i, j, math.Sqrt(h)*a.At(i, j))
+		}
+	}
+	if adj == nil {
+		return value, nil
+	}
+	var square mat.SymDense
+	square.SymOuterK(1, scaled.T())
+	var ag mat.VecDense
+	ag.MulVec(&a, g)
+	adj.Noise = 0
+	for i := range n {
+		for j := range i + 1 {
+			adj.K.Set(i, j, square.At(i, j)-(ag.AtVec(i)*w.AtVec(j)+ag.AtVec(j)*w.AtVec(i))/2)
+		}
+		adj.Noise += adj.K.At(i, i)
+		adj.Mean[i] = -ag.AtVec(i)
+	}
+	return value, nil
+}
+
+// ByLeaveOneOut trains a full GP by it, as method.Evidence does by the evidence.
+type ByLeaveOneOut struct{ method.Descent }
+
+// Bind implements method.Method. Parameters, their box, the start and the posterior are the evidence's.
+func (m ByLeaveOneOut) Bind(t method.Task) method.Problem {
+	return &byLeaveOneOut{method.Evidence{}.Bind(t), m.Descent,
+		&objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: LeaveOneOut{}}}
+}
+
+type byLeaveOneOut struct {
+	method.Problem
+	descent method.Descent
+	own     *objective.Problem
+}
+
+func (p *byLeaveOneOut) Evaluate(x, gradient []float64) (float64, error) {
+	return p.own.Evaluate(x, gradient)
+}
+
+func (p *byLeaveOneOut) Objective() train.Objective { return p.own }
+
+func (p *byLeaveOneOut) Minimize(ctx context.Context, run method.Run, x []float64) (*train.Result, error) {
+	return p.descent.Minimize(ctx, run, p.own, p.Box(x), x)
+}

@@ -1,0 +1,102 @@
+package foreign
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/objective/objectivetest"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+func TestLeaveOneOut(t *testing.T) {
+	objectivetest.Run(t, func() objective.Exact { return LeaveOneOut{} })
+}
+
+// task is the waves with a kernel, as package fit would bind a method to them.
+func task(t *testing.T) (method.Task, *dataset.Table) {
+	table := waves()
+	x, y := matrix.New(table.Rows, 1), make([]float64, table.Rows)
+	for i := range y {
+		x.Set(i, 0, table.Values[2*i])
+		y[i] = table.Values[2*i+1]
+	}
+	k, err := kernel.Parse("se", 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := objective.Memory{X: x, Y: y}
+	return method.Task{Kernel: k, Mean: kernel.ZeroMean{}, Rows: all, N: len(y), Ranks: ranks.Alone, All: all, Limit: 6, Context: context.Background()}, table
+}
+
+// TestMethod: a method that krigo has never heard of trains, stops and goes on to the bit, and is better by its own
+// measure than the evidence. Its parameters make a model with a certificate.
+func TestMethod(t *testing.T) {
+	at, table := task(t)
+	var states []*method.State
+	run := func(from *method.State) method.Run {
+		return method.Run{
+			Key:  "se/1",
+			Load: func(string) *method.State { return from },
+			Tell: func(_ string, s *method.State, _ int, _ float64, _ string) error {
+				states = append(states, s)
+				return nil
+			},
+		}
+	}
+	minimize := func(m method.Method, from *method.State) (method.Problem, []float64) {
+		p := m.Bind(at)
+		x, err := p.Start(make([]float64, p.Dim()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Minimize(context.Background(), run(from), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, r.X
+	}
+	p, x := minimize(ByLeaveOneOut{}, nil)
+	if _, resumed := minimize(ByLeaveOneOut{}, states[len(states)/2]); !slices.Equal(x, resumed) {
+		t.Errorf("resumed half way it ends at %v, not %v", resumed, x)
+	}
+	_, byEvidence := minimize(method.Evidence{}, nil)
+	own, err1 := p.Evaluate(x, nil)
+	other, err2 := p.Evaluate(byEvidence, nil)
+	if err1 != nil || err2 != nil || !(own < other) {
+		t.Errorf("leave-one-out %v (%v), of the evidence's parameters %v (%v)", own, err1, other, err2)
+	}
+	q, _, err := p.Posterior(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := make([]float64, at.N), make([]float64, at.N)
+	q.LeaveOneOut(at.All.Y, mean, variance)
+	var want float64
+	for i, v := range variance {
+		d := at.All.Y[i] - mean[i]
+		want += (math.Log(2*math.Pi*v) + d*d/v) / 2
+	}
+	if math.Abs(own-want) > 1e-8*math.Abs(want) {
+		t.Errorf("the value is %v, of the posterior's leave-one-out predictions %v", own, want)
+	}
+
+	// The grid's certificate holds for all its parameters, however these were found.
+	scaling := dataset.Identity(1)
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Objective: "evidence", FixParameters: true,
+		Init:    &krigo.Params{Kernel: at.Kernel.Spec(x), NoiseVariance: math.Exp(x[2])},
+		Scaling: dataset.Declared, Declared: &scaling})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Certificate == nil || !m.Certificate.Valid || !(m.Certificate.Bound < 1) {
+		t.Errorf("certificate %+v: %s", m.Certificate, m.CertificateReason)
+	}
+}
