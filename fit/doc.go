@@ -4,6 +4,6 @@
 // check, defaults; data (rows get their roles, are scaled, and become a training set); family (the kernels and means
 // that are tried, and what choosing costs); bind (options become a method, bound to rows); solver, starts, inducing
 // (where training starts from); log (what runs tell and keep); train, alpha, coarse; certify (a posterior becomes a
-// model); free, grid, informed (the three orders in which all this is done); fit on top. evaluate goes the same way
+// model); free, grid, informed (the three orders in which all this is done); fit on top, and plan, which only decides. evaluate goes the same way
 // without training; asked and refit hold a model against the options that it says it was fitted with.
 package fit

@@ -16,6 +16,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -171,6 +172,13 @@ certificate picked as the best of several runs isn't one.`,
 				if o.Init, err = readParams(f.init); err != nil {
 					return err
 				}
+			}
+			if f.dryRun {
+				plan, err := krigo.Decide(table, o)
+				if err != nil {
+					return err
+				}
+				return printPlan(cmd.OutOrStdout(), plan, c.json)
 			}
 			out := f.out
 			if out == "" {
@@ -397,4 +405,28 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintf(w, "Notice    %s\n", n)
 	}
 	fmt.Fprintf(w, "Saved     %s\n", path)
+}
+
+// printPlan says what a fit would do.
+func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, p)
+	}
+	of := func(what string, r fit.Roles) {
+		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what, r.Test, r.Calibration, r.Prior, r.Certified)
+	}
+	of("Rows", p.Roles)
+	if p.Groups != nil {
+		of("Groups", *p.Groups)
+	}
+	how := fmt.Sprintf("%d inducing inputs", p.M)
+	if p.M == 0 {
+		how = "full GP, solved by " + p.Solver
+	}
+	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, from %d starts of each kernel: %s\n", p.Trains, how, p.Method, p.Starts, strings.Join(p.Kernels, ", "))
+	for _, n := range p.Notices {
+		fmt.Fprintf(w, "Notice    %s\n", n)
+	}
+	fmt.Fprintf(w, "Options   %s\n", p.Options)
+	return nil
 }

@@ -19,7 +19,7 @@ type fitFlags struct {
 
 	// What options hold in other forms.
 	epsilon, grid, scaling, inducing, alpha, posterior, bound, meanBound string
-	noStandardise                                                        bool
+	noStandardise, dryRun                                                bool
 
 	test, init, resume, out, params string
 	objectives                      []string
@@ -152,6 +152,8 @@ func (f *fitFlags) table() []cliFlag {
 				help: "model file to write"},
 			cliFlag{name: "out", value: "FILE", to: &f.out, endings: []string{"csv", "json", "html"}, of: "compare",
 				help: "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, .json or .html"},
+			cliFlag{name: "dry-run", to: &f.dryRun, of: "fit",
+				help: "say what the fit would do, every default filled in, and train nothing"},
 			cliFlag{name: "resume", value: "FILE", to: &f.resume, endings: []string{"checkpoint"}, of: "fit",
 				help: "go on from this checkpoint of an interrupted fit with the same data and flags"},
 		),

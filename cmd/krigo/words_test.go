@@ -147,3 +147,17 @@ func TestComparedWidths(t *testing.T) {
 		t.Errorf("%+v\n%s", o, read(t, "c.html"))
 	}
 }
+
+// TestDryRun: the plan is said, and nothing is written.
+func TestDryRun(t *testing.T) {
+	workplace(t)
+	text := must(t, "fit", "homes.csv", "--target", "MEDV", "--dry-run")
+	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified", "Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, from 3 starts of each kernel: se, se (ARD)", `"Objective":"evidence"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nothing says %q in %s", want, text)
+		}
+	}
+	if _, err := os.Stat("homes.krigo"); err == nil {
+		t.Error("a model was written")
+	}
+}
