@@ -38,10 +38,14 @@ func checkInput(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// readTable reads a rank's part of a table, from a file or as CSV from standard input.
+// readTable reads a table from a file, of which a rank has its part, or as CSV from standard input. A
+// command that isn't spread over ranks has none.
 func readTable(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, error) {
-	if path == standardInput {
+	switch {
+	case path == standardInput:
 		return dataset.Read(in, "standard input")
+	case r == nil:
+		return dataset.ReadFile(path)
 	}
 	return dataset.ReadPart(path, r)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/posterior"
-	"github.com/krigo-gp/krigo/ranks"
 )
 
 // predictDocument is what predict --json prints.
@@ -94,7 +93,7 @@ training rows nearest to it, and say so on standard error.`,
 			if err != nil {
 				return err
 			}
-			table, err := readTable(args[1], cmd.InOrStdin(), ranks.Alone)
+			table, err := readTable(args[1], cmd.InOrStdin(), nil)
 			if err != nil {
 				return err
 			}
