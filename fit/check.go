@@ -17,20 +17,36 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-func (o Options) check() error {
-	var errs []error
-	oneOf := func(flag, v string, names ...string) {
-		if !slices.Contains(names, v) {
-			errs = append(errs, fmt.Errorf("%s %q: want one of %s%s", flag, v, strings.Join(names, ", "), spelling.DidYouMean(v, names)))
-		}
+// oneOf reports a value that isn't one of a flag's names.
+func oneOf(flag, v string, names ...string) []error {
+	if slices.Contains(names, v) {
+		return nil
 	}
+	return []error{fmt.Errorf("%s %q: want one of %s%s", flag, v, strings.Join(names, ", "), spelling.DidYouMean(v, names))}
+}
+
+// check reports all that is wrong with options whose defaults are filled in.
+func (o Options) check() error {
+	errs := slices.Concat(o.checkInducing(), o.checkSchedule(), o.checkPosterior(), o.checkBatches(), o.checkAlpha(), o.checkSolver(),
+		o.checkTerms(), o.checkColumns(), o.checkRoles(), o.checkPrior())
+	if o.Restarts < 0 || o.Restarts > 1000 {
+		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", o.Restarts))
+	}
+	if len(errs) > 0 {
+		return &UsageError{errors.Join(errs...)}
+	}
+	return nil
+}
+
+// checkInducing reports a wrong number or choice of inducing inputs.
+func (o Options) checkInducing() (errs []error) {
 	if o.Target == "" {
 		errs = append(errs, errors.New("target: name the column to predict"))
 	}
-	oneOf("objective", o.Objective, Objectives...)
-	oneOf("ard", o.ARD, "on", "off", "auto")
-	oneOf("epsilon-units", o.EpsilonUnits, "sd", "raw")
-	oneOf("inducing-init", o.InducingInit, "kmeans", "greedy", "kdpp", "random")
+	errs = append(errs, oneOf("objective", o.Objective, Objectives...)...)
+	errs = append(errs, oneOf("ard", o.ARD, "on", "off", "auto")...)
+	errs = append(errs, oneOf("epsilon-units", o.EpsilonUnits, "sd", "raw")...)
+	errs = append(errs, oneOf("inducing-init", o.InducingInit, "kmeans", "greedy", "kdpp", "random")...)
 	if o.Inducing < 0 {
 		errs = append(errs, fmt.Errorf("inducing %d: want a positive number of inducing inputs, or 0 for the default", o.Inducing))
 	}
@@ -43,11 +59,16 @@ func (o Options) check() error {
 	if o.Full && (o.Inducing > 0 || o.asksInducing() || o.sparseOnly() && !o.PosteriorFree) {
 		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives kl-pac, sqrt-pac and evidence, and no inducing inputs", o.Objective))
 	}
+	return errs
+}
+
+// checkSchedule reports an optimiser and a schedule of α that there aren't.
+func (o Options) checkSchedule() (errs []error) {
 	if o.Optimizer != "" || o.Objective != method.RenyiName {
-		oneOf("optimizer", o.Optimizer, "lbfgs", "adam", "sgd", "mma")
+		errs = append(errs, oneOf("optimizer", o.Optimizer, "lbfgs", "adam", "sgd", "mma")...)
 	}
-	oneOf("batches", o.Batches, "uniform", "nearest")
-	oneOf("anneal", o.Anneal, "linear", "cosine", "geometric", "none")
+	errs = append(errs, oneOf("batches", o.Batches, "uniform", "nearest")...)
+	errs = append(errs, oneOf("anneal", o.Anneal, "linear", "cosine", "geometric", "none")...)
 	switch fixed := o.Alpha != nil || o.AlphaCV; {
 	case o.Objective != method.RenyiName && (o.AlphaCV || o.Anneal != "none"):
 		errs = append(errs, fmt.Errorf("anneal and alpha cv are for renyi, not %s", o.Objective))
@@ -58,6 +79,11 @@ func (o Options) check() error {
 	case o.Objective == method.RenyiName && !fixed && o.Anneal == "none":
 		errs = append(errs, errors.New("anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv"))
 	}
+	return errs
+}
+
+// checkPosterior reports posteriors that the objective doesn't have.
+func (o Options) checkPosterior() (errs []error) {
 	if o.PosteriorFree && o.Prior != "informed" && !o.pac() {
 		errs = append(errs, fmt.Errorf("posterior free with %s: it is for kl-pac and sqrt-pac (svgp's always is free; the others' is a function of their parameters)", o.Objective))
 	}
@@ -67,6 +93,11 @@ func (o Options) check() error {
 	if o.PosteriorFITC && (o.PosteriorFree || o.Objective == method.SVGPName || o.Objective == method.RenyiName) {
 		errs = append(errs, errors.New("posterior fitc: free-form posteriors and renyi's have no α of that kind"))
 	}
+	return errs
+}
+
+// checkBatches reports settings of batches where there are none.
+func (o Options) checkBatches() (errs []error) {
 	if (o.onBatches() || o.batches()) && !method.Named(o.Objective).Batches && !o.PosteriorFree {
 		errs = append(errs, fmt.Errorf("optimizer adam, sgd, batch, batches and learning-rate are for svgp, renyi, evidence and posterior free; %s needs all rows in every step", o.Objective))
 	} else if o.Optimizer != "" && !o.onBatches() && o.batches() {
@@ -81,6 +112,11 @@ func (o Options) check() error {
 	if o.Objective == method.EvidenceName && (o.Inducing > 0 || o.asksInducing()) {
 		errs = append(errs, errors.New("objective \"evidence\" is a full GP's: choose vfe for a sparse one"))
 	}
+	return errs
+}
+
+// checkAlpha reports an α that the objective doesn't have.
+func (o Options) checkAlpha() (errs []error) {
 	if a := o.Alpha; a != nil {
 		switch {
 		case o.Objective == method.PEPName && !(*a > 0 && *a <= 1):
@@ -98,7 +134,12 @@ func (o Options) check() error {
 	if o.LearnAlpha && (o.PosteriorFITC || o.Full) {
 		errs = append(errs, errors.New("alpha learn: a full GP and posterior fitc have no α to learn"))
 	}
-	oneOf("solver", o.Solver, "auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest)
+	return errs
+}
+
+// checkSolver reports solvers and given parameters that don't go with the objective.
+func (o Options) checkSolver() (errs []error) {
+	errs = append(errs, oneOf("solver", o.Solver, "auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest)...)
 	byRows := o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest
 	if o.Objective != method.EvidenceName && (o.FixParameters || byRows && o.Objective != method.RenyiName) {
 		errs = append(errs, fmt.Errorf("solver cg, solver nearest and fix-parameters are for the evidence; %s has another way", o.Objective))
@@ -112,7 +153,12 @@ func (o Options) check() error {
 	if o.Solver == posterior.ByNearest && !o.FixParameters && !o.onBatches() && o.Objective == method.EvidenceName {
 		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters, or training on batches"))
 	}
-	oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)
+	return errs
+}
+
+// checkTerms reports what no prior, loss or certificate has.
+func (o Options) checkTerms() (errs []error) {
+	errs = append(errs, oneOf("scaling", o.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)...)
 	if _, err := model.MeanOf(o.Mean, 1); err != nil {
 		errs = append(errs, err)
 	}
@@ -132,17 +178,27 @@ func (o Options) check() error {
 	if err := o.Grid.Validate(); err != nil {
 		errs = append(errs, err)
 	}
-	oneOf("missing", o.Missing, dataset.Refuse, dataset.FillMean)
+	return errs
+}
+
+// checkColumns reports encodings and scalings that don't go together.
+func (o Options) checkColumns() (errs []error) {
+	errs = append(errs, oneOf("missing", o.Missing, dataset.Refuse, dataset.FillMean)...)
 	if o.encodes() && o.Scaling != dataset.PriorRows {
 		errs = append(errs, fmt.Errorf("categorical, missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them: leave it at prior-rows, not %s", o.Scaling))
 	}
 	if (o.Scaling == dataset.Declared) != (o.Declared != nil) {
 		errs = append(errs, errors.New("scaling: declared scaling needs its constants, and constants need declared scaling"))
 	}
+	return errs
+}
+
+// checkRoles reports roles of rows that can't be.
+func (o Options) checkRoles() (errs []error) {
 	if !(o.TestFraction >= 0 && o.TestFraction < 1) {
 		errs = append(errs, fmt.Errorf("test-fraction %v: want a share in [0, 1)", o.TestFraction))
 	}
-	oneOf("split", o.Split, "random", "last")
+	errs = append(errs, oneOf("split", o.Split, "random", "last")...)
 	if o.Group != "" && o.Split == "last" {
 		errs = append(errs, errors.New("group: groups are dealt at random: leave out split last"))
 	}
@@ -158,14 +214,7 @@ func (o Options) check() error {
 	if o.TestFraction > 0 && o.Test != nil {
 		errs = append(errs, errors.New("test-fraction and a test table exclude each other"))
 	}
-	errs = append(errs, o.checkPrior()...)
-	if o.Restarts < 0 || o.Restarts > 1000 {
-		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", o.Restarts))
-	}
-	if len(errs) > 0 {
-		return &UsageError{errors.Join(errs...)}
-	}
-	return nil
+	return errs
 }
 
 // checkPrior reports what doesn't go together in the options of the prior and the bounds.
