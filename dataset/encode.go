@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
 // Unlabelled is [Table.Unlabelled] with the columns that become these inputs. A table that
@@ -113,7 +115,7 @@ func (d *Data) Learn(rows []int) (*Encoding, error) {
 func (e *Encoding) learn(d *Data, rows []int) error {
 	type column struct {
 		values map[float64]bool // that a categorical one has
-		sum    compensated
+		sum    compensated.Sum
 		count  int
 	}
 	cells := *d // as they stand
@@ -131,7 +133,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 			case e.Columns[i%cells.Cols].Categories != nil:
 				c.values[v] = true
 			default:
-				c.sum.add(v)
+				c.sum.Add(v)
 			}
 			c.count++
 		}
@@ -149,7 +151,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 			if e.Missing != FillMean {
 				continue
 			}
-			mean := found.sum.value() / float64(found.count)
+			mean := found.sum.Value() / float64(found.count)
 			if math.IsInf(mean, 0) || mean != mean {
 				return overflow(d.Source, c.Name)
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/krigo-gp/krigo/internal/compensated"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -27,7 +28,7 @@ func (m moments) finite() bool {
 func (d *Data) moments(rows []int) ([]moments, error) {
 	type column struct {
 		Mean, Largest      float64
-		Sum, Rest, Squares compensated // Σ value; Σd, Σd² with d = (value − mean)/largest
+		Sum, Rest, Squares compensated.Sum // Σ value; Σd, Σd² with d = (value − mean)/largest
 	}
 	columns := make([]column, d.Cols+1)
 	r := d.Ranks()
@@ -53,11 +54,11 @@ func (d *Data) moments(rows []int) ([]moments, error) {
 		return nil, err
 	}
 	n := float64(total)
-	if err := pass(func(c *column, v float64) { c.Sum.add(v) }); err != nil {
+	if err := pass(func(c *column, v float64) { c.Sum.Add(v) }); err != nil {
 		return nil, err
 	}
 	for j := range columns {
-		columns[j].Mean = columns[j].Sum.value() / n
+		columns[j].Mean = columns[j].Sum.Value() / n
 	}
 	if err := pass(func(c *column, v float64) { c.Largest = max(c.Largest, math.Abs(v-c.Mean)) }); err != nil {
 		return nil, err
@@ -65,8 +66,8 @@ func (d *Data) moments(rows []int) ([]moments, error) {
 	if err := pass(func(c *column, v float64) {
 		if c.Largest > 0 {
 			d := (v - c.Mean) / c.Largest
-			c.Rest.add(d)
-			c.Squares.add(d * d)
+			c.Rest.Add(d)
+			c.Squares.Add(d * d)
 		}
 	}); err != nil {
 		return nil, err
@@ -77,28 +78,12 @@ func (d *Data) moments(rows []int) ([]moments, error) {
 		if c.Largest == 0 {
 			continue
 		}
-		shift := c.Rest.value() / n // rounding error left in the mean
-		variance := max(0, c.Squares.value()/n-shift*shift)
+		shift := c.Rest.Value() / n // rounding error left in the mean
+		variance := max(0, c.Squares.Value()/n-shift*shift)
 		out[j] = moments{mean: c.Mean + c.Largest*shift, sd: c.Largest * math.Sqrt(variance)}
 	}
 	return out, nil
 }
-
-// compensated is a running sum that carries its rounding error along (Neumaier,
-// 1974).
-type compensated struct{ Sum, Carry float64 }
-
-func (c *compensated) add(v float64) {
-	t := c.Sum + v
-	if math.Abs(c.Sum) >= math.Abs(v) {
-		c.Carry += (c.Sum - t) + v
-	} else {
-		c.Carry += (v - t) + c.Sum
-	}
-	c.Sum = t
-}
-
-func (c *compensated) value() float64 { return c.Sum + c.Carry }
 
 func overflow(source, name string) error {
 	return &Error{File: source, Name: name, Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}

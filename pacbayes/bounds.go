@@ -1,6 +1,10 @@
 package pacbayes
 
-import "math"
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/compensated"
+)
 
 // TestBound bounds the risk of a predictor that was fixed before the n test rows
 // were seen, with probability 1−δ: kl⁻¹(risk, ln(1/δ)/n), rounded up (the Chernoff
@@ -106,14 +110,14 @@ func maurerXi(n int) float64 {
 	if n < 1 {
 		return math.NaN()
 	}
-	var total sum
-	total.add(2) // k = 0 and k = n
+	var total compensated.Sum
+	total.Add(2) // k = 0 and k = n
 	for k := 1; 2*k <= n; k++ {
 		term := math.Exp(logBinomialMode(k, n))
-		total.add(term)
+		total.Add(term)
 		if 2*k < n {
-			total.add(term) // n−k
+			total.Add(term) // n−k
 		}
 	}
-	return total.value()
+	return total.Value()
 }

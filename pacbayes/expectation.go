@@ -19,8 +19,8 @@ func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMea
 	total := sumChunks(n, func(lo, hi int) (part sums) {
 		for i := lo; i < hi; i++ {
 			e, dMean, dVar, dNoise := row(i)
-			part[0].add(e)
-			part[1].add(dNoise)
+			part[0].Add(e)
+			part[1].Add(dNoise)
 			if g != nil {
 				g[i] = weight * dMean
 			}
@@ -30,7 +30,7 @@ func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMea
 		}
 		return part
 	})
-	v := []float64{total[0].value(), total[1].value()}
+	v := []float64{total[0].Value(), total[1].Value()}
 	if s.Sum != nil {
 		err = s.Sum(v)
 	}

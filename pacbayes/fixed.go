@@ -1,6 +1,10 @@
 package pacbayes
 
-import "math"
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/compensated"
+)
 
 // Bounds for a predictor that was fixed before the n rows were seen: no KL, no union over
 // posteriors, so nothing but ln(1/δ) is paid. TestBound and ClopperPearson are the kl form
@@ -46,14 +50,14 @@ func (s Sample) splitBound(losses []float64, delta float64) (float64, error) {
 	if valid, err := s.validLosses(losses, delta); !valid {
 		return math.NaN(), err
 	}
-	var low, high sum
+	var low, high compensated.Sum
 	for _, x := range losses {
-		low.add(math.Min(x, splitAt) / splitAt)
-		high.add(math.Max(x-splitAt, 0) / (1 - splitAt))
+		low.Add(math.Min(x, splitAt) / splitAt)
+		high.Add(math.Max(x-splitAt, 0) / (1 - splitAt))
 	}
 	means := [2]float64{}
-	for i, part := range []sum{low, high} {
-		mean, err := s.mean(part.value())
+	for i, part := range []compensated.Sum{low, high} {
+		mean, err := s.mean(part.Value())
 		if err != nil {
 			return math.NaN(), err
 		}

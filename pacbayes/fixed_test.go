@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
 // betaLike draws a loss in [0,1] of mean about 0.12 and little variance.
@@ -128,11 +130,11 @@ func TestFixedBoundsHold(t *testing.T) {
 		fails := map[string]int{}
 		for range sets {
 			x := draw(n, d.draw)
-			var mean sum
+			var mean compensated.Sum
 			for _, v := range x {
-				mean.add(v / n)
+				mean.Add(v / n)
 			}
-			for name, b := range map[string]float64{"betting": betting(x, delta), "split-kl": split(x, delta), "no bound": mean.value()} {
+			for name, b := range map[string]float64{"betting": betting(x, delta), "split-kl": split(x, delta), "no bound": mean.Value()} {
 				if d.mean > b {
 					fails[name]++
 				}

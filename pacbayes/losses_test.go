@@ -300,16 +300,6 @@ func TestRisk(t *testing.T) {
 	}
 }
 
-func TestCompensatedSum(t *testing.T) {
-	var s sum
-	for _, x := range []float64{1, 1e100, 1, -1e100} {
-		s.add(x)
-	}
-	if s.value() != 2 {
-		t.Errorf("1 + 1e100 + 1 − 1e100 = %v", s.value())
-	}
-}
-
 func BenchmarkExpected(b *testing.B) {
 	for _, l := range every {
 		for name, variance := range map[string]float64{"sharp": 0.01, "wide": 1} {

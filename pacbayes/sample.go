@@ -1,6 +1,10 @@
 package pacbayes
 
-import "math"
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/compensated"
+)
 
 // Sample is predictions at N rows, with their targets. Units are those of Expected; Scale may
 // be nil for losses that do not use it.
@@ -45,25 +49,25 @@ func (s Sample) perUnit(losses []float64) []float64 {
 	if s.Group == nil {
 		return losses
 	}
-	totals, sizes := make([]sum, s.Groups), make([]float64, s.Groups)
+	totals, sizes := make([]compensated.Sum, s.Groups), make([]float64, s.Groups)
 	for i, g := range s.Group {
-		totals[g].add(losses[i])
+		totals[g].Add(losses[i])
 		sizes[g]++
 	}
 	means := make([]float64, s.Groups)
 	for g := range means {
-		means[g] = math.Min(totals[g].value()/sizes[g], 1)
+		means[g] = math.Min(totals[g].Value()/sizes[g], 1)
 	}
 	return means
 }
 
 // meanOf is the mean over N units of losses, given those of the units at hand.
 func (s Sample) meanOf(losses []float64) (float64, error) {
-	var total sum
+	var total compensated.Sum
 	for _, x := range losses {
-		total.add(x)
+		total.Add(x)
 	}
-	return s.mean(total.value())
+	return s.mean(total.Value())
 }
 
 // zeroOne says whether the loss of a unit is 0 or 1: the exact binomial bound is for these.

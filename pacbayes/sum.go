@@ -1,10 +1,11 @@
 package pacbayes
 
 import (
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
 const (
@@ -41,27 +42,10 @@ func sumChunks(n int, rows func(lo, hi int) sums) (total sums) {
 }
 
 // sums are two sums over the same rows: of a value and of a derivative.
-type sums [2]sum
+type sums [2]compensated.Sum
 
 func (t *sums) join(u sums) {
 	for i := range t {
-		t[i].join(u[i])
+		t[i].Join(u[i])
 	}
 }
-
-// sum is Neumaier's compensated sum: s + c has the error of one rounding.
-type sum struct{ s, c float64 }
-
-func (t *sum) add(x float64) {
-	s := t.s + x
-	if math.Abs(t.s) >= math.Abs(x) {
-		t.c += (t.s - s) + x
-	} else {
-		t.c += (x - s) + t.s
-	}
-	t.s = s
-}
-
-func (t *sum) join(u sum) { t.add(u.s); t.c += u.c }
-
-func (t *sum) value() float64 { return t.s + t.c }

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/krigo-gp/krigo/internal/compensated"
 	"github.com/krigo-gp/krigo/internal/cpu"
 )
 
@@ -31,23 +32,14 @@ func scale(beta float64, x []float64) {
 	}
 }
 
-// Sum returns Σ x_i by compensated (Neumaier) summation, so that its error
-// doesn't grow with the number of rows.
+// Sum returns Σ x_i by compensated summation, so that its error doesn't grow
+// with the number of rows.
 func Sum(x []float64) float64 {
-	var s, c float64
+	var s compensated.Sum
 	for _, v := range x {
-		t := s + v
-		if math.Abs(s) >= math.Abs(v) {
-			c += (s - t) + v
-		} else {
-			c += (v - t) + s
-		}
-		s = t
+		s.Add(v)
 	}
-	if math.IsInf(s, 0) || math.IsNaN(s) {
-		return s
-	}
-	return s + c
+	return s.Value()
 }
 
 // Mul multiplies y by x, element by element.
