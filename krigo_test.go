@@ -64,14 +64,7 @@ func fit(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	if o.Objective == "" {
 		o.Objective = "kl-pac"
 	}
-	if o.Target == "" {
-		o.Target = table.Names[len(table.Names)-1]
-	}
-	m, err := krigo.Fit(context.Background(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return trained(t, table, o)
 }
 
 // file is the model as its file, but for the seconds that training took.

@@ -24,7 +24,9 @@ import (
 // trained is what Fit makes of options as they are, the default where no objective is named.
 func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
-	o.Target = table.Names[len(table.Names)-1]
+	if o.Target == "" {
+		o.Target = table.Names[len(table.Names)-1]
+	}
 	m, err := krigo.Fit(context.Background(), table, o)
 	if err != nil {
 		t.Fatal(err)

@@ -44,18 +44,32 @@ func row(eps float64, method string) string { return fmt.Sprintf("%g/%s", eps, m
 // table1Runs are the runs of Table 1 with the settings of the paper's code: scaling by
 // all 506 rows, its splits, squared exponential with one lengthscale, one start at ones.
 func table1Runs(ctx context.Context, env Env) (map[string][]measures, error) {
+	return table1Grid(ctx, env, "reeb-table1", "paper", reebFullGP)
+}
+
+// table1Grid runs one over the splits, ε and methods of Table 1, and groups what it measures by row.
+func table1Grid(ctx context.Context, env Env, experiment, prefix string,
+	one func(ctx context.Context, env Env, rep int, eps float64, method string) (measures, error)) (map[string][]measures, error) {
 	var tasks []task[measures]
 	var rows []string
 	for rep := range env.reps(10) {
 		for _, eps := range reebEpsilons {
 			for _, method := range reebMethods {
 				rows = append(rows, row(eps, method))
-				tasks = append(tasks, task[measures]{fmt.Sprintf("paper/rep=%d/%s", rep, row(eps, method)),
-					func(ctx context.Context) (measures, error) { return reebFullGP(ctx, env, rep, eps, method) }})
+				tasks = append(tasks, task[measures]{fmt.Sprintf("%s/rep=%d/%s", prefix, rep, row(eps, method)),
+					func(ctx context.Context) (measures, error) { return one(ctx, env, rep, eps, method) }})
 			}
 		}
 	}
-	return grouped(runAll(ctx, env, "reeb-table1", tasks, nil))(rows)
+	results, err := runAll(ctx, env, experiment, tasks, nil)
+	if err != nil {
+		return nil, err
+	}
+	by := map[string][]measures{}
+	for i, r := range results {
+		by[rows[i]] = append(by[rows[i]], r)
+	}
+	return by, nil
 }
 
 // reebFullGP measures the posterior that a method trains and predicts by.
@@ -68,39 +82,15 @@ func reebFullGP(ctx context.Context, env Env, rep int, eps float64, method strin
 	return m, err
 }
 
-func grouped(results []measures, err error) func(rows []string) (map[string][]measures, error) {
-	return func(rows []string) (map[string][]measures, error) {
-		if err != nil {
-			return nil, err
-		}
-		by := map[string][]measures{}
-		for i, r := range results {
-			by[rows[i]] = append(by[rows[i]], r)
-		}
-		return by, nil
-	}
-}
-
 // defaultRuns are the same methods as krigo fit runs them: valid certificates.
 func defaultRuns(ctx context.Context, env Env) (map[string][]measures, error) {
-	var tasks []task[measures]
-	var rows []string
-	for rep := range env.reps(10) {
-		for _, eps := range reebEpsilons {
-			for _, method := range reebMethods {
-				rows = append(rows, row(eps, method))
-				tasks = append(tasks, task[measures]{fmt.Sprintf("defaults/rep=%d/%s", rep, row(eps, method)),
-					func(ctx context.Context) (measures, error) {
-						m, err := krigo.Fit(ctx, data.Boston(), krigo.Options{Target: "MEDV", Objective: method, Epsilon: eps, TestFraction: 0.2, Seed: uint64(rep)})
-						if err != nil {
-							return measures{}, err
-						}
-						return measuresOf(m), nil
-					}})
-			}
+	return table1Grid(ctx, env, "reeb-table1-defaults", "defaults", func(ctx context.Context, _ Env, rep int, eps float64, method string) (measures, error) {
+		m, err := krigo.Fit(ctx, data.Boston(), krigo.Options{Target: "MEDV", Objective: method, Epsilon: eps, TestFraction: 0.2, Seed: uint64(rep)})
+		if err != nil {
+			return measures{}, err
 		}
-	}
-	return grouped(runAll(ctx, env, "reeb-table1-defaults", tasks, nil))(rows)
+		return measuresOf(m), nil
+	})
 }
 
 func measuresOf(m *model.Model) measures {
