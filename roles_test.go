@@ -1,7 +1,6 @@
 package krigo_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -34,20 +33,16 @@ func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	return m
 }
 
-// bits is a model as its file has it, but for the times and names of files.
+// bits is a model as its file has it, but for times, the name of the table and notices about the order of rows.
 func bits(t *testing.T, m *krigo.Model) string {
 	t.Helper()
 	same := *m
-	same.Source, same.Training.Seconds = "", 0
+	same.Source = ""
 	same.Notices = slices.DeleteFunc(slices.Clone(m.Notices), func(n string) bool {
 		// Which row is the first to repeat another, and how neighbours miss, does depend on the order.
 		return strings.Contains(n, "repeat an earlier row") || strings.Contains(n, "miss alike")
 	})
-	var b bytes.Buffer
-	if err := same.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return file(t, &same)
 }
 
 // TestRowsInAnyOrder: the same rows in another order have the same roles and give the same model to the
