@@ -98,7 +98,7 @@ func TestCalls(t *testing.T) {
 // TestErrors: an error of one rank reaches all, wherever they are.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
-	v := []float64{1}
+	one := func() []float64 { return []float64{1} } // a sum writes into what each rank brought
 	for name, c := range map[string]struct {
 		work func(r Ranks) error
 		want string
@@ -119,7 +119,7 @@ func TestErrors(t *testing.T) {
 				return broken
 			}
 			for {
-				if err := r.Sum(v); err != nil {
+				if err := r.Sum(one()); err != nil {
 					if again := r.Broadcast(0, []byte{1}); again != err {
 						return errors.New("a rank that is gone was waited for")
 					}
@@ -131,7 +131,7 @@ func TestErrors(t *testing.T) {
 			evaluate := func(own error) error {
 				err := own
 				if err == nil {
-					err = r.Sum(v)
+					err = r.Sum(one())
 				}
 				return r.Agree(err)
 			}
@@ -149,15 +149,15 @@ func TestErrors(t *testing.T) {
 		}, "broken"},
 		"different calls": {func(r Ranks) error {
 			if r.Rank() == 0 {
-				return r.Sum(v, v)
+				return r.Sum(one(), one())
 			}
-			return r.Sum(v)
+			return r.Sum(one())
 		}, "the ranks don't do the same"},
 		"one has ended": {func(r Ranks) error {
 			if r.Rank() == 0 {
 				return nil
 			}
-			return r.Sum(v)
+			return r.Sum(one())
 		}, "the ranks don't do the same"},
 	} {
 		t.Run(name, func(t *testing.T) {
