@@ -12,9 +12,9 @@ import (
 // certificate that was issued again for them, isn't the one of its options.
 func TestCertifyRefusesOtherOptions(t *testing.T) {
 	table := homes()
-	plain := krigo.Options{ARD: "auto", Restarts: 1}
-	tempered := krigo.Options{Objective: "vfe", Prior: "informed", Restarts: 1, Inducing: 5, ARD: "off", Temper: []float64{1, 0.3}, MeanBound: "twice"}
-	fixed := krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, ARD: "off", Promise: 0.5, Epsilon: 1}
+	plain := krigo.Options{Kernel: krigo.Kernel{ARD: "auto"}, Run: krigo.Run{Restarts: 1}}
+	tempered := krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5}, Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{MeanBound: "twice"}}
+	fixed := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Share: 0.5, Epsilon: 1}}
 	for what, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
@@ -28,9 +28,9 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 		"Promise":                         {fixed, func(m *krigo.Model) { m.Terms.Promise = 0.3 }},
 		"Scaling":                         {plain, func(m *krigo.Model) { m.Scaling.Source, m.Terms.Scaling = dataset.Declared, dataset.Declared }},
 		"the objective":                   {plain, func(m *krigo.Model) { m.Objective = "sqrt-pac" }},
-		"the options that it says it was": {plain, func(m *krigo.Model) { m.Fitted = []byte(strings.Replace(string(m.Fitted), `"Seed":5`, `"Seed":6`, 1)) }},
+		"the options that it says it was": {plain, func(m *krigo.Model) { m.Fitted = []byte(strings.Replace(string(m.Fitted), `"seed":5`, `"seed":6`, 1)) }},
 	} {
-		c.o.Seed = 5
+		c.o.Run.Seed = 5
 		m := fit(t, table, c.o)
 		if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
 			t.Fatalf("%s: before: %+v, %v", what, r, err)
@@ -49,7 +49,7 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 		}
 	}
 	m := fit(t, table, plain)
-	m.Fitted = []byte(`{"Target":"MEDV","Colour":"red"}`)
+	m.Fitted = []byte(`{"data":{"target":"MEDV","colour":"red"}}`)
 	if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), "newer krigo") {
 		t.Errorf("an unknown option: %+v, %v", r, err)
 	}

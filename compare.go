@@ -52,20 +52,20 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 	if splits < 1 || splits > 1000 {
 		return nil, fit.Usage("splits %d: want 1 to 1000", splits)
 	}
-	if o.Split == "last" && splits > 1 {
+	if o.Data.Split == "last" && splits > 1 {
 		return nil, fit.Usage("splits %d: roles by split last are the same in all of them; compare one", splits)
 	}
-	if o.TestFraction == 0 && o.Test == nil {
-		o.TestFraction = 0.2
+	if o.Data.TestFraction == 0 && o.Data.Test == nil {
+		o.Data.TestFraction = 0.2
 	}
-	o.Save, o.Resume, o.Progress = nil, nil, nil
+	o.Run.Save, o.Run.Resume, o.Run.Progress = nil, nil, nil
 	type job struct{ row, split int } // row by row, split by split
 	var jobs []job
 	var rows []Comparison
 	for _, name := range objectives {
 		for _, eps := range epsilons {
 			with := o
-			with.Objective, with.Epsilon = name, eps
+			with.Method.Name, with.Promise.Epsilon = name, eps
 			if err := with.Validate(); err != nil {
 				return nil, err
 			}
@@ -75,7 +75,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			rows = append(rows, Comparison{Objective: name, Epsilon: eps, Splits: splits})
 		}
 	}
-	over := o.Ranks
+	over := o.Run.Ranks
 	if over == nil {
 		over = ranks.Alone
 	}
@@ -94,7 +94,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			with := o
-			with.Objective, with.Epsilon, with.Seed = rows[j.row].Objective, rows[j.row].Epsilon, o.Seed+uint64(j.split)
+			with.Method.Name, with.Promise.Epsilon, with.Run.Seed = rows[j.row].Objective, rows[j.row].Epsilon, o.Run.Seed+uint64(j.split)
 			if errs[i] = ctx.Err(); errs[i] == nil {
 				var m *Model
 				if m, errs[i] = Fit(ctx, table, with); errs[i] == nil {
@@ -102,13 +102,13 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 				}
 			}
 			if errs[i] != nil {
-				errs[i] = fmt.Errorf("%s, ε = %g, seed %d: %w", with.Objective, with.Epsilon, with.Seed, errs[i])
+				errs[i] = fmt.Errorf("%s, ε = %g, seed %d: %w", with.Method.Name, with.Promise.Epsilon, with.Run.Seed, errs[i])
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			done++
 			if progress != nil && ctx.Err() == nil {
-				progress(Compared{done, own, with.Objective, with.Epsilon, with.Seed, measured[i]})
+				progress(Compared{done, own, with.Method.Name, with.Promise.Epsilon, with.Run.Seed, measured[i]})
 			}
 		})
 	}

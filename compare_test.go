@@ -20,7 +20,7 @@ func TestCompareDifferences(t *testing.T) {
 		seed      uint64
 	}
 	told := map[fit]map[string]float64{}
-	rows, err := krigo.Compare(context.Background(), data.Snelson(), krigo.Options{Target: "y", Inducing: 6, Epochs: 15, Seed: 7},
+	rows, err := krigo.Compare(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6, Epochs: 15}, Run: krigo.Run{Seed: 7}},
 		[]string{"vfe", "kl-pac"}, epsilons, splits, func(c krigo.Compared) {
 			told[fit{c.Objective, c.Epsilon, c.Seed}] = c.Measures
 			if c.Done != len(told) || c.Total != 12 {

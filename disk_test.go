@@ -38,13 +38,13 @@ func TestDiskAsMemory(t *testing.T) {
 	memory := snelson()
 	disk, _ := onDisk(t, memory)
 	for name, o := range map[string]krigo.Options{
-		"full":            {TestFraction: 0.2, ARD: "off", Restarts: 1},
-		"sparse":          {TestFraction: 0.2, Inducing: 6},
-		"relative":        {Loss: "relative", Inducing: 4},
-		"vfe, all rows":   {Objective: "vfe", Inducing: 4, InducingInit: "greedy", Scaling: dataset.AllRows, Test: memory},
-		"svgp on batches": {Objective: "svgp", Inducing: 4, Batch: 7, Epochs: 3},
-		"free":            {Inducing: 3, PosteriorFree: true},
-		"no prior rows":   {Inducing: 3, Scaling: dataset.Declared, Declared: identity(1)},
+		"full":            {Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
+		"sparse":          {Data: krigo.Data{TestFraction: 0.2}, Method: krigo.Method{Inducing: 6}},
+		"relative":        {Promise: krigo.Promise{Loss: "relative"}, Method: krigo.Method{Inducing: 4}},
+		"vfe, all rows":   {Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "greedy"}, Data: krigo.Data{Scaling: dataset.AllRows, Test: memory}},
+		"svgp on batches": {Method: krigo.Method{Name: "svgp", Inducing: 4, Batch: 7, Epochs: 3}},
+		"free":            {Method: krigo.Method{Inducing: 3, Posterior: "free"}},
+		"no prior rows":   {Method: krigo.Method{Inducing: 3}, Data: krigo.Data{Scaling: dataset.Declared, Declared: identity(1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := fit(t, memory, o), fit(t, disk, o)
@@ -67,11 +67,11 @@ func TestDiskAsMemory(t *testing.T) {
 		})
 	}
 	params := &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2, Inducing: [][]float64{{-1}, {0}, {1}}}
-	a, err := krigo.Evaluate(memory, params, krigo.Options{Target: "y"})
+	a, err := krigo.Evaluate(memory, params, krigo.Options{Data: krigo.Data{Target: "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := krigo.Evaluate(disk, params, krigo.Options{Target: "y"})
+	b, err := krigo.Evaluate(disk, params, krigo.Options{Data: krigo.Data{Target: "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,8 +94,8 @@ func TestDiskFails(t *testing.T) {
 		table.Values = append(table.Values, x, x*x/100+float64(i*7919%13))
 	}
 	disk, path := onDisk(t, table)
-	o := krigo.Options{Target: "y", Inducing: 3, ARD: "off"}
-	o.Progress = func(e krigo.Event) {
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 3}, Kernel: krigo.Kernel{ARD: "off"}}
+	o.Run.Progress = func(e krigo.Event) {
 		if e.Iteration == 1 {
 			if err := os.Truncate(path, 128); err != nil {
 				t.Skip(err) // an open file may be locked
@@ -123,7 +123,7 @@ func TestManyRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer table.Close()
-	m := fit(t, table, krigo.Options{Objective: "kl-pac", Inducing: 4, ARD: "off"})
+	m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "kl-pac", Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
 	if !slices.ContainsFunc(m.Notices, func(n string) bool { return strings.Contains(n, "50000 of the 51000 rows to train on") }) {
 		t.Errorf("notices %q", m.Notices)
 	}
@@ -142,7 +142,7 @@ func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 	for i := range table.Rows {
 		table.Values = append(table.Values, float64(i%997)/997, math.Sin(float64(i%997)/100))
 	}
-	o := krigo.Options{Objective: "vfe", Prior: "informed", PriorShare: 0.5, Inducing: 4, InducingInit: "random", ARD: "off", Epochs: 1, Split: "last"}
+	o := krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "random", Epochs: 1}, Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Split: "last"}}
 	want := fit(t, table, o)
 	certified := rowsOf(t, want, table, dataset.Certified)
 	if len(certified) <= 50000 {

@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -60,44 +61,43 @@ func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 func TestEvaluateGradient(t *testing.T) {
 	table := pick(homes(), every(0, 1, 60))
 	// Full GPs have three objectives; sparse ones their own and the bounds again.
-	type method struct {
+	type trial struct {
 		objective string
 		inducing  bool
 	}
-	methods := []method{{"kl-pac", false}, {"sqrt-pac", false}, {"evidence", false}}
-	for _, objective := range krigo.Objectives {
+	trials := []trial{{"kl-pac", false}, {"sqrt-pac", false}, {"evidence", false}}
+	for _, objective := range method.Names() {
 		if objective != "evidence" {
-			methods = append(methods, method{objective, true})
+			trials = append(trials, trial{objective, true})
 		}
 	}
-	for _, method := range methods {
-		objective := method.objective
+	for _, trial := range trials {
+		objective := trial.objective
 		for name, c := range map[string]struct {
 			p krigo.Params
 			o krigo.Options
 		}{
 			"one lengthscale": {krigo.Params{Kernel: se(1.3, 1.7), NoiseVariance: 0.4}, krigo.Options{}},
-			"ard":             {krigo.Params{Kernel: se(0.8, 0.9, 1.5, 2.5), NoiseVariance: 0.3}, krigo.Options{Loss: "gaussian"}},
+			"ard":             {krigo.Params{Kernel: se(0.8, 0.9, 1.5, 2.5), NoiseVariance: 0.3}, krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}}},
 			"sum, linear mean": {krigo.Params{
 				Kernel:        kernel.Spec{Name: "sum", Parts: []kernel.Spec{se(0.7, 1.2, 2, 3), {Name: "linear", Variance: 0.2}}},
 				NoiseVariance: 0.5, Mean: &krigo.MeanParams{Constant: 0.3, Linear: []float64{0.2, -0.4, 0.1}},
-			}, krigo.Options{Mean: "linear", Loss: "clipped-square"}},
+			}, krigo.Options{Kernel: krigo.Kernel{Mean: "linear"}, Promise: krigo.Promise{Loss: "clipped-square"}}},
 			"product in a sum, constant mean": {krigo.Params{
 				Kernel: kernel.Spec{Name: "sum", Parts: []kernel.Spec{
 					{Name: "product", Parts: []kernel.Spec{{Name: "rq", Variance: 0.9, Lengthscales: []float64{2}, Shape: 1.4},
 						{Name: "periodic", Variance: 1.1, Lengthscales: []float64{1.5}, Period: 3}}},
 					{Name: "matern32", Variance: 0.3, Lengthscales: []float64{1, 2, 3}},
 				}}, NoiseVariance: 0.6, Mean: &krigo.MeanParams{Constant: -0.2},
-			}, krigo.Options{Mean: "constant", Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9}},
-			"raw columns, noise above the prior's": {krigo.Params{Kernel: se(2, 9), NoiseVariance: 20}, krigo.Options{Loss: "relative", Epsilon: 0.5,
-				Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 10, 3}, InputScale: []float64{1, 5, 2}, TargetScale: 10, Source: dataset.Declared}}},
+			}, krigo.Options{Kernel: krigo.Kernel{Mean: "constant"}, Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9}}},
+			"raw columns, noise above the prior's": {krigo.Params{Kernel: se(2, 9), NoiseVariance: 20}, krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.5}, Data: krigo.Data{Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 10, 3}, InputScale: []float64{1, 5, 2}, TargetScale: 10, Source: dataset.Declared}}}},
 		} {
-			t.Run(fmt.Sprintf("%s/inducing=%v/%s", objective, method.inducing, name), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/inducing=%v/%s", objective, trial.inducing, name), func(t *testing.T) {
 				o := c.o
-				if method.inducing {
+				if trial.inducing {
 					c.p.Inducing = [][]float64{{-1, 0.5, 0.3}, {0.4, -0.8, 1.1}, {1.2, 0.9, -0.6}, {0, 0, 0.2}}
 				}
-				o.Target, o.Objective = "MEDV", objective
+				o.Data.Target, o.Method.Name = "MEDV", objective
 				e, err := krigo.Evaluate(table, &c.p, o)
 				if err != nil {
 					t.Fatal(err)
@@ -203,7 +203,7 @@ func TestEvaluateGolden(t *testing.T) {
 			p.Kernel.Lengthscales = append(p.Kernel.Lengthscales, math.Exp(l/2))
 		}
 		id := dataset.Identity(d)
-		o := krigo.Options{Target: "y", Objective: "evidence", Scaling: "declared", Declared: &id, Mean: "constant", Loss: "band"}
+		o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: "declared", Declared: &id}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "constant"}, Promise: krigo.Promise{Loss: "band"}}
 		p.Mean = &krigo.MeanParams{Constant: c.Mean}
 		e, err := krigo.Evaluate(table, p, o)
 		if err != nil {
@@ -223,18 +223,18 @@ func TestEvaluateGolden(t *testing.T) {
 		if c.Mean != 0 || c.Cert.T != float64(len(c.LogParams)) || c.Cert.E != 1 || c.Cert.L != 6 || c.Cert.G != 1200 {
 			continue // a mean would count in T, and steps are powers of ten
 		}
-		o.Delta = c.Cert.Delta
-		p.Mean, o.Mean = nil, "zero"
+		o.Promise.Delta = c.Cert.Delta
+		p.Mean, o.Kernel.Mean = nil, "zero"
 		for k, b := range c.Bounds {
 			if b.Loss != "indicator" {
 				continue
 			}
-			o.Epsilon, o.Objective = b.Eps, "kl-pac"
+			o.Promise.Epsilon, o.Method.Name = b.Eps, "kl-pac"
 			kl, err := krigo.Evaluate(table, p, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Objective = "sqrt-pac"
+			o.Method.Name = "sqrt-pac"
 			pin, err := krigo.Evaluate(table, p, o)
 			if err != nil {
 				t.Fatal(err)
@@ -261,7 +261,7 @@ func TestEvaluateGolden(t *testing.T) {
 // TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives that
 // model's certificate, less what the choice of ARD cost.
 func TestEvaluateAgreesWithFit(t *testing.T) {
-	o := krigo.Options{Target: "MEDV", Objective: "kl-pac", ARD: "off", Kernel: "rq", Mean: "constant", Restarts: 1, Seed: 4, TestFraction: 0.1}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{ARD: "off", Expression: "rq", Mean: "constant"}, Run: krigo.Run{Restarts: 1, Seed: 4}}
 	m := fit(t, homes(), o)
 	p := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise, Mean: &krigo.MeanParams{Constant: m.Posterior.Beta[0]}}
 	e, err := krigo.Evaluate(homes(), p, o)
@@ -275,7 +275,7 @@ func TestEvaluateAgreesWithFit(t *testing.T) {
 }
 
 func TestEvaluateRefuses(t *testing.T) {
-	linear := krigo.Options{Mean: "linear"}
+	linear := krigo.Options{Kernel: krigo.Kernel{Mean: "linear"}}
 	for name, c := range map[string]struct {
 		p    krigo.Params
 		o    krigo.Options
@@ -297,7 +297,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		"inducing inputs":       {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{1}}}, krigo.Options{}, "inducing"},
 		"a mean not asked for":  {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}}, krigo.Options{}, "mean"},
 		"slopes missing":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}}, linear, "0 slopes for 3 inputs"},
-		"slopes unasked":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Linear: []float64{1, 1, 1}}}, krigo.Options{Mean: "constant"}, "choose mean linear"},
+		"slopes unasked":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Linear: []float64{1, 1, 1}}}, krigo.Options{Kernel: krigo.Kernel{Mean: "constant"}}, "choose mean linear"},
 		"a shape of se":         {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}, Shape: 2}, NoiseVariance: 1}, krigo.Options{}, "shape"},
 		"a period of rq":        {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}, Shape: 2, Period: 1}, NoiseVariance: 1}, krigo.Options{}, "period"},
 	} {
@@ -307,7 +307,7 @@ func TestEvaluateRefuses(t *testing.T) {
 					t.Errorf("panic: %v", p)
 				}
 			}()
-			c.o.Target = "MEDV"
+			c.o.Data.Target = "MEDV"
 			_, err := krigo.Evaluate(homes(), &c.p, c.o)
 			var usage *krigo.UsageError
 			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
@@ -320,9 +320,9 @@ func TestEvaluateRefuses(t *testing.T) {
 func TestCertify(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
 		"defaults": {},
-		"evidence": {Objective: "evidence", Mean: "linear", ARD: "on", Restarts: 1},
-		"relative": {Loss: "relative", Epsilon: 0.2, TestFraction: 0.2, ARD: "off", Restarts: 1},
-		"all rows": {Scaling: "all-rows", ARD: "off", Restarts: 1},
+		"evidence": {Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "linear", ARD: "on"}, Run: krigo.Run{Restarts: 1}},
+		"relative": {Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
+		"all rows": {Data: krigo.Data{Scaling: "all-rows"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := fit(t, homes(), o)
@@ -353,7 +353,7 @@ func TestCertify(t *testing.T) {
 }
 
 func TestCertifyRefuses(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1, TestFraction: 0.1})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}})
 	certified := rowsOf(t, m, homes(), dataset.Certified)
 	for name, c := range map[string]struct {
 		table *dataset.Table
@@ -384,7 +384,7 @@ func TestCertifyRefuses(t *testing.T) {
 			}
 		}
 	}
-	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"), krigo.Options{ARD: "off", Restarts: 1})
+	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if _, err := krigo.Certify(other, homes(), 0); err == nil {
 		t.Error("the model of other data was certified")
 	}
@@ -408,9 +408,9 @@ func TestCertifyRefuses(t *testing.T) {
 // and itself.
 func TestCertifyRefusesEdits(t *testing.T) {
 	table := data.Boston()
-	grid := krigo.Options{Prior: "grid", Objective: "evidence", ARD: "off", Restarts: 1, TestFraction: 0.1}
-	sparse := krigo.Options{Prior: "grid", Objective: "vfe", Inducing: 8, Epochs: 20, ARD: "off"}
-	informed := krigo.Options{Prior: "informed", Objective: "evidence", ARD: "off", Restarts: 1}
+	grid := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}}
+	sparse := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}}
+	informed := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	for name, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
@@ -425,7 +425,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 				}
 			}
 		}, "factor"},
-		"another factor of the prior": {krigo.Options{Prior: "informed", Objective: "vfe", Inducing: 8, Epochs: 20, ARD: "off", PosteriorLearnt: true}, func(m *krigo.Model) {
+		"another factor of the prior": {krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true}, Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}}, func(m *krigo.Model) {
 			m.Posterior.Kernel.(*kernel.Conditional).Chol.Row(3)[1] += 1e-3
 		}, "factor"},
 		"another prior": {informed, func(m *krigo.Model) { m.Posterior.Kernel.(*kernel.Conditional).Support.Row(3)[1] += 1e-3 }, "the prior: "},
@@ -442,7 +442,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 		}, "aren't those of the prior rows"}, // which are others then
 		"another seed":                    {grid, func(m *krigo.Model) { m.Seed = 7 }, "certified rows"},
 		"another seed, and its hashes":    {grid, func(m *krigo.Model) { m.Seed = 7; rehash(t, m, table) }, "aren't those of the prior rows"},
-		"the scaling of all rows renamed": {krigo.Options{Prior: "grid", Objective: "evidence", ARD: "off", Restarts: 1, Scaling: "all-rows", PriorShare: 0.1}, func(m *krigo.Model) { m.Scaling.Source, m.Terms.Scaling = "prior-rows", "prior-rows" }, "constants aren't those of the prior rows"},
+		"the scaling of all rows renamed": {krigo.Options{Prior: krigo.Prior{Kind: "grid", Share: 0.1}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Scaling: "all-rows"}}, func(m *krigo.Model) { m.Scaling.Source, m.Terms.Scaling = "prior-rows", "prior-rows" }, "constants aren't those of the prior rows"},
 		"the scaling of the terms alone":  {grid, func(m *krigo.Model) { m.Terms.Scaling = "declared" }, "scaling"},
 		"an unknown scaling":              {grid, func(m *krigo.Model) { m.Terms.Scaling, m.Scaling.Source = "foo", "foo" }, "foo"},
 		"fewer prior rows":                {grid, func(m *krigo.Model) { m.Terms.PriorRows = 3 }, "prior rows"},
@@ -487,7 +487,7 @@ func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 // TestCertifyOtherEpsilon: a half-width chosen afterwards gives a number that isn't
 // called a certificate; its value is computed here from predictions.
 func TestCertifyOtherEpsilon(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	r, err := krigo.Certify(m, homes(), 0.9)
 	if err != nil {
 		t.Fatal(err)
@@ -517,14 +517,14 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 			t.Errorf("ε = %v: %v", bad, err)
 		}
 	}
-	both := fit(t, homes(), krigo.Options{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8, ARD: "off", Restarts: 1})
+	both := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if r, err := krigo.Certify(both, homes(), 0.2); err != nil || math.Abs(r.Certificate.EpsilonAbove-0.4) > 1e-15 {
 		t.Errorf("both widths are scaled: %+v, %v", r, err)
 	}
 }
 
 func TestCertifyFresh(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1, TestFraction: 0.3, Delta: 0.05, Seed: 1})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Seed: 1}, Data: krigo.Data{TestFraction: 0.3}, Promise: krigo.Promise{Delta: 0.05}})
 	check := func(what string, f *krigo.Fresh, err error, table *dataset.Table, rows []int) {
 		t.Helper()
 		if err != nil {
@@ -561,7 +561,7 @@ func TestCertifyFresh(t *testing.T) {
 	f, err := krigo.CertifyFresh(m, foreign)
 	check("other rows", f, err, foreign, every(0, 1, foreign.Rows))
 
-	soft := fit(t, homes(), krigo.Options{Loss: "gaussian", ARD: "off", Restarts: 1})
+	soft := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	f, err = krigo.CertifyFresh(soft, foreign)
 	if err != nil {
 		t.Fatal(err)
@@ -569,7 +569,7 @@ func TestCertifyFresh(t *testing.T) {
 	near(t, "a loss between 0 and 1", f.MeanBound, pacbayes.KLInverse(f.MeanRisk, math.Log(100)/float64(f.Rows)), 1e-12)
 
 	// A model without a certificate can have fresh bounds.
-	few := fit(t, pick(homes(), every(0, 1, 30)), krigo.Options{Restarts: 1})
+	few := fit(t, pick(homes(), every(0, 1, 30)), krigo.Options{Run: krigo.Run{Restarts: 1}})
 	if f, err := krigo.CertifyFresh(few, foreign); err != nil || few.Certificate != nil || !(f.Bound < 1) {
 		t.Errorf("without a certificate: %+v, %v", f, err)
 	}
@@ -605,7 +605,7 @@ func TestCertifyFresh(t *testing.T) {
 // TestContradiction: fresh rows whose risk is above what the certificate allows, by a limit at the
 // same δ, are said to contradict it, with the numbers and for bound and promise each; others aren't.
 func TestContradiction(t *testing.T) {
-	m := fit(t, pick(data.Boston(), every(0, 2, 506)), krigo.Options{Prior: "informed", Objective: "evidence", ARD: "off", Restarts: 1, Epsilon: 1, Promise: 0.7})
+	m := fit(t, pick(data.Boston(), every(0, 2, 506)), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1, Share: 0.7}})
 	c := m.Certificate
 	// raised is the other half of the rows, of which so many targets are off.
 	raised := func(misses int) *dataset.Table {

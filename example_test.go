@@ -18,7 +18,7 @@ import (
 // Fit a model, read its certificate, and predict. The half-width ε says what counts as a
 // miss: here, to be off by more than one standard deviation of the target.
 func ExampleFit() {
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Epsilon: 1})
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -51,16 +51,9 @@ func ExampleFit() {
 // Progress hears of every step; here it counts the starting points.
 func ExampleFit_options() {
 	starts := map[int]bool{}
-	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{
-		Target:       "MEDV", // median value of homes, in 1000 dollars
-		Loss:         "band",
-		Epsilon:      10,
-		EpsilonUnits: "raw",
-		Kernel:       "matern52",
-		ARD:          "off",
-		TestFraction: 0.5,
-		Restarts:     1,
-		Progress:     func(e krigo.Event) { starts[e.Start] = true },
+	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: // median value of homes, in 1000 dollars
+
+	0.5}, Promise: krigo.Promise{Loss: "band", Epsilon: 10, Units: "raw"}, Kernel: krigo.Kernel{Expression: "matern52", ARD: "off"}, Run: krigo.Run{Restarts: 1, Progress: func(e krigo.Event) { starts[e.Start] = true }},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -93,8 +86,7 @@ func ExampleFit_categories() {
 		fmt.Println(err)
 		return
 	}
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "price", Objective: "evidence", ARD: "off", Restarts: 1,
-		Categorical: []string{"fuel"}, Missing: "mean"})
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "price", Categorical: []string{"fuel"}, Missing: "mean"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -123,10 +115,10 @@ func ExampleFit_categories() {
 // An interrupted fit hands over its state; a later one goes on from there and ends with
 // the same bits. A Checkpoint is a value that encoding/json writes and reads.
 func ExampleFit_resume() {
-	options := krigo.Options{Target: "y", Restarts: 1}
+	options := krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}}
 	ctx, interrupt := context.WithCancel(context.Background())
 	var state *krigo.Checkpoint
-	options.Save = func(c *krigo.Checkpoint) error {
+	options.Run.Save = func(c *krigo.Checkpoint) error {
 		state = c
 		interrupt() // as Ctrl-C would
 		return nil
@@ -134,13 +126,13 @@ func ExampleFit_resume() {
 	_, err := krigo.Fit(ctx, data.Snelson(), options)
 	fmt.Println(err)
 
-	options.Save, options.Resume = nil, state
+	options.Run.Save, options.Run.Resume = nil, state
 	resumed, err := krigo.Fit(context.Background(), data.Snelson(), options)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	options.Resume = nil
+	options.Run.Resume = nil
 	straight, err := krigo.Fit(context.Background(), data.Snelson(), options)
 	if err != nil {
 		fmt.Println(err)
@@ -162,7 +154,7 @@ func ExampleLoad() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "snelson.krigo")
 
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Restarts: 1})
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -187,7 +179,7 @@ func ExampleLoad() {
 // than the declared one gives a number, but no certificate.
 func ExampleCertify() {
 	table := data.Snelson()
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Epsilon: 1, Restarts: 1})
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -218,7 +210,7 @@ func ExampleCertify() {
 // Rows that the model never saw bound its risk without any theory of how it was trained.
 func ExampleCertifyFresh() {
 	table := data.Snelson()
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Epsilon: 1, Restarts: 1, TestFraction: 0.3})
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.3}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -239,7 +231,7 @@ func ExampleEvaluate() {
 		Kernel:        kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.5}},
 		NoiseVariance: 0.1,
 	}
-	e, err := krigo.Evaluate(data.Snelson(), params, krigo.Options{Target: "y", Objective: "evidence"})
+	e, err := krigo.Evaluate(data.Snelson(), params, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -254,7 +246,7 @@ func ExampleEvaluate() {
 
 // Predict takes the model's columns by name; others may stand beside them.
 func ExamplePredict() {
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Objective: "evidence", Restarts: 1})
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -113,7 +113,7 @@ func forgedPrior(q *posterior.Posterior) {
 // variance certify that pure noise is predicted, or what one likes, unless they are made anew.
 func TestCertifyRefusesForgedFactors(t *testing.T) {
 	table := noiseTable(200)
-	grid := krigo.Options{Prior: "grid", Objective: "evidence", Kernel: "se", ARD: "off", Restarts: 1}
+	grid := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	for name, c := range map[string]struct {
 		o     krigo.Options
 		forge func(m *krigo.Model)
@@ -126,7 +126,7 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 			m.Posterior = memorised(t, m, table)
 			forgedSparse(m.Posterior)
 		}},
-		"prior": {krigo.Options{Prior: "informed", Objective: "vfe", Inducing: 6, Epochs: 20, Kernel: "se", ARD: "off", PosteriorLearnt: true}, func(m *krigo.Model) {
+		"prior": {krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true}, Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 20}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}}, func(m *krigo.Model) {
 			forgedPrior(m.Posterior)
 		}},
 	} {
@@ -147,7 +147,7 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 func TestForgedByRounding(t *testing.T) {
 	table := noiseTable(120)
 	exact := func() *krigo.Model {
-		return trained(t, table, krigo.Options{Objective: "evidence", Prior: "grid", ARD: "off", Restarts: 1, Epochs: 3})
+		return trained(t, table, krigo.Options{Method: krigo.Method{Name: "evidence", Epochs: 3}, Prior: krigo.Prior{Kind: "grid"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	}
 	refused := func(name string, m *krigo.Model, want string) {
 		t.Helper()
@@ -195,7 +195,7 @@ func TestForgedByRounding(t *testing.T) {
 	refused("weights that cancel", m, "wasn't conditioned")
 
 	// An inducing input so far out that rows lose their digits: which are left would be the forger's choice.
-	m = trained(t, table, krigo.Options{Objective: "vfe", Inducing: 6, Epochs: 3, ARD: "off"})
+	m = trained(t, table, krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 3}, Kernel: krigo.Kernel{ARD: "off"}})
 	m.Posterior.Support.Row(0)[0] = 1e12
 	refused("a far inducing input", m, "scaled units")
 }

@@ -25,22 +25,22 @@ func paramsOf(m *krigo.Model) *krigo.Params {
 // TestSVGP: whichever way it was trained, the posterior is that of vfe at the same
 // parameters, and the value that was reached is about vfe's.
 func TestSVGP(t *testing.T) {
-	base := krigo.Options{Target: "MEDV", Inducing: 7, ARD: "off", FixInducing: true}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 7, FixInducing: true}, Kernel: krigo.Kernel{ARD: "off"}}
 	o := base
-	o.Objective = "vfe"
+	o.Method.Name = "vfe"
 	vfe := fit(t, homes(), o).Training.ObjectiveValue
 	for name, o := range map[string]krigo.Options{
-		"lbfgs": {Optimizer: "lbfgs"}, "adam, all rows": {Epochs: 600}, "adam, batches": {Batch: 20, Epochs: 400},
+		"lbfgs": {Method: krigo.Method{Optimizer: "lbfgs"}}, "adam, all rows": {Method: krigo.Method{Epochs: 600}}, "adam, batches": {Method: krigo.Method{Batch: 20, Epochs: 400}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			with := base
-			with.Objective, with.Optimizer, with.Batch, with.Epochs = "svgp", o.Optimizer, o.Batch, o.Epochs
+			with.Method.Name, with.Method.Optimizer, with.Method.Batch, with.Method.Epochs = "svgp", o.Method.Optimizer, o.Method.Batch, o.Method.Epochs
 			m := fit(t, homes(), with)
 			if v := m.Training.ObjectiveValue; !(v > vfe-1e-3) || !(v < vfe+0.5) {
 				t.Errorf("energy %v, vfe's %v", v, vfe)
 			}
 			for _, objective := range []string{"vfe", "svgp"} {
-				e, err := krigo.Evaluate(homes(), paramsOf(m), krigo.Options{Target: "MEDV", Objective: objective})
+				e, err := krigo.Evaluate(homes(), paramsOf(m), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -59,14 +59,14 @@ func TestSVGP(t *testing.T) {
 // its certificate is reproduced from the file.
 func TestFreePosterior(t *testing.T) {
 	for _, objective := range []string{"kl-pac", "sqrt-pac"} {
-		base := krigo.Options{Target: "MEDV", Objective: objective, Inducing: 8, ARD: "off", Mean: "constant", TestFraction: 0.1}
+		base := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Method: krigo.Method{Name: objective, Inducing: 8}, Kernel: krigo.Kernel{ARD: "off", Mean: "constant"}}
 		collapsed := fit(t, homes(), base)
 		for _, batch := range []int{0, 20} {
 			t.Run(fmt.Sprintf("%s, batch %d", objective, batch), func(t *testing.T) {
 				o := base
-				o.PosteriorFree, o.Batch = true, batch
+				o.Method.Posterior, o.Method.Batch = "free", batch
 				if batch > 0 {
-					o.Epochs = 100
+					o.Method.Epochs = 100
 				}
 				m := fit(t, homes(), o)
 				if m.Certificate.Bound > collapsed.Certificate.Bound {
@@ -97,10 +97,10 @@ func TestFreePosterior(t *testing.T) {
 
 // TestFreePosteriorKeepsTheBetter: training that goes astray can't raise the bound.
 func TestFreePosteriorKeepsTheBetter(t *testing.T) {
-	base := krigo.Options{Target: "MEDV", Inducing: 8, ARD: "off"}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 8}, Kernel: krigo.Kernel{ARD: "off"}}
 	collapsed := fit(t, homes(), base)
 	o := base
-	o.PosteriorFree, o.Batch, o.Epochs, o.LearningRate = true, 3, 2, 5
+	o.Method.Posterior, o.Method.Batch, o.Method.Epochs, o.Method.LearningRate = "free", 3, 2, 5
 	if m := fit(t, homes(), o); m.Certificate.Bound > collapsed.Certificate.Bound {
 		t.Errorf("bound %v, of the collapsed posterior %v", m.Certificate.Bound, collapsed.Certificate.Bound)
 	}
@@ -109,7 +109,7 @@ func TestFreePosteriorKeepsTheBetter(t *testing.T) {
 // TestEvaluateFreePosterior: a free-form posterior given as such a fit found it gives the
 // same certificate, derivatives agree with differences, and altered shapes are refused.
 func TestEvaluateFreePosterior(t *testing.T) {
-	o := krigo.Options{Target: "MEDV", Inducing: 6, ARD: "off", PosteriorFree: true, Mean: "constant"}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 6, Posterior: "free"}, Kernel: krigo.Kernel{ARD: "off", Mean: "constant"}}
 	m := fit(t, homes(), o)
 	q := m.Posterior
 	p := paramsOf(m)
@@ -150,7 +150,7 @@ func TestEvaluateFreePosterior(t *testing.T) {
 
 	for _, objective := range []string{"kl-pac", "svgp"} {
 		o := o
-		o.Objective, o.PosteriorFree = objective, false
+		o.Method.Name, o.Method.Posterior = objective, ""
 		e, err := krigo.Evaluate(homes(), p, o)
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestEvaluateFreePosterior(t *testing.T) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
-	o.Objective, o.PosteriorFree = "vfe", false
+	o.Method.Name, o.Method.Posterior = "vfe", ""
 	if _, err := krigo.Evaluate(homes(), p, o); err == nil || !strings.Contains(err.Error(), "posterior free with vfe") {
 		t.Error(err)
 	}
@@ -217,10 +217,13 @@ func dot(a, b []float64) (s float64) {
 
 func TestLearnAlpha(t *testing.T) {
 	for _, free := range []bool{false, true} {
-		base := krigo.Options{Target: "MEDV", Inducing: 8, ARD: "off", PosteriorFree: free}
+		base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 8}, Kernel: krigo.Kernel{ARD: "off"}}
+		if free {
+			base.Method.Posterior = "free"
+		}
 		fixed := fit(t, homes(), base)
 		o := base
-		o.LearnAlpha = true
+		o.Method.AlphaBy = "learn"
 		m := fit(t, homes(), o)
 		if m.Certificate.Bound > fixed.Certificate.Bound+1e-4 {
 			t.Errorf("free %v: bound %v with α learnt, %v with α = 1", free, m.Certificate.Bound, fixed.Certificate.Bound)
@@ -233,8 +236,8 @@ func TestLearnAlpha(t *testing.T) {
 			t.Errorf("free %v: %+v, %v", free, r, err)
 		}
 	}
-	for _, o := range []krigo.Options{{Objective: "vfe"}, {Full: true}, {PosteriorFITC: true, Inducing: 8}} {
-		o.Target, o.LearnAlpha = "MEDV", true
+	for _, o := range []krigo.Options{{Method: krigo.Method{Name: "vfe"}}, {Method: krigo.Method{InducingBy: "none"}}, {Method: krigo.Method{Posterior: "fitc", Inducing: 8}}} {
+		o.Data.Target, o.Method.AlphaBy = "MEDV", "learn"
 		if _, err := krigo.Fit(t.Context(), homes(), o); err == nil || !strings.Contains(err.Error(), "alpha learn") {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -243,11 +246,11 @@ func TestLearnAlpha(t *testing.T) {
 
 func TestEvaluateRefusesFreePosteriors(t *testing.T) {
 	p := &krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{0, 0, 0}}}
-	if _, err := krigo.Evaluate(homes(), p, krigo.Options{Target: "MEDV", PosteriorFree: true}); err == nil || !strings.Contains(err.Error(), "give it as") {
+	if _, err := krigo.Evaluate(homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free"}}); err == nil || !strings.Contains(err.Error(), "give it as") {
 		t.Error(err)
 	}
 	p.Inducing = nil
-	if _, err := krigo.Evaluate(homes(), p, krigo.Options{Target: "MEDV", Objective: "svgp"}); err == nil || !strings.Contains(err.Error(), "needs inducing inputs") {
+	if _, err := krigo.Evaluate(homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "svgp"}}); err == nil || !strings.Contains(err.Error(), "needs inducing inputs") {
 		t.Error(err)
 	}
 }

@@ -30,27 +30,27 @@ func TestInformed(t *testing.T) {
 		learnt  bool
 		choices float64 // nats
 	}{
-		{"direct", krigo.Options{Objective: "evidence"}, false, 0},
-		{"kl-pac, linear mean", krigo.Options{Mean: "linear", ARD: "off"}, false, 0},
-		{"sparse", krigo.Options{Objective: "vfe", Inducing: 20, Promise: 0.7}, false, math.Ln2},
-		{"svgp", krigo.Options{Objective: "svgp", Inducing: 10, Epochs: 30, ARD: "off"}, false, 0},
-		{"tempered", krigo.Options{Objective: "evidence", MeanBound: pacbayes.Twice, Temper: []float64{1, 0.1}}, false, math.Ln2},
-		{"both", krigo.Options{Objective: "evidence", MeanBound: pacbayes.Both, Bound: pacbayes.BettingBound}, false, math.Ln2},
-		{"learnt, full", krigo.Options{Objective: "evidence", PosteriorLearnt: true, PriorShare: 0.3}, true, 0},
-		{"learnt, sparse", krigo.Options{Objective: "vfe", Inducing: 12, PosteriorLearnt: true, Temper: []float64{1, 0.3}, LearnAlpha: true}, true, math.Ln2},
-		{"free", krigo.Options{Objective: "fitc", Inducing: 8, PosteriorFree: true, ARD: "off"}, true, 0},
-		{"declared", krigo.Options{Objective: "evidence", Scaling: dataset.Declared, Declared: &dataset.Scaling{
-			InputMean: []float64{6, 13, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 23, TargetScale: 9, Source: dataset.Declared}}, false, 0},
+		{"direct", krigo.Options{Method: krigo.Method{Name: "evidence"}}, false, 0},
+		{"kl-pac, linear mean", krigo.Options{Kernel: krigo.Kernel{Mean: "linear", ARD: "off"}}, false, 0},
+		{"sparse", krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 20}, Promise: krigo.Promise{Share: 0.7}}, false, math.Ln2},
+		{"svgp", krigo.Options{Method: krigo.Method{Name: "svgp", Inducing: 10, Epochs: 30}, Kernel: krigo.Kernel{ARD: "off"}}, false, 0},
+		{"tempered", krigo.Options{Method: krigo.Method{Name: "evidence"}, Promise: krigo.Promise{MeanBound: pacbayes.Twice}, Prior: krigo.Prior{Temper: []float64{1, 0.1}}}, false, math.Ln2},
+		{"both", krigo.Options{Method: krigo.Method{Name: "evidence"}, Promise: krigo.Promise{MeanBound: pacbayes.Both, Bound: pacbayes.BettingBound}}, false, math.Ln2},
+		{"learnt, full", krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Learn: true, Share: 0.3}}, true, 0},
+		{"learnt, sparse", krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 12, AlphaBy: "learn"}, Prior: krigo.Prior{Learn: true, Temper: []float64{1, 0.3}}}, true, math.Ln2},
+		{"free", krigo.Options{Method: krigo.Method{Name: "fitc", Inducing: 8, Posterior: "free"}, Kernel: krigo.Kernel{ARD: "off"}}, true, 0},
+		{"declared", krigo.Options{Method: krigo.Method{Name: "evidence"}, Data: krigo.Data{Scaling: dataset.Declared, Declared: &dataset.Scaling{
+			InputMean: []float64{6, 13, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 23, TargetScale: 9, Source: dataset.Declared}}}, false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := c.o
-			o.Prior, o.Restarts, o.Epochs = "informed", 1, max(o.Epochs, 40)
-			if o.Objective == "svgp" {
-				o.Batch = 40
+			o.Prior.Kind, o.Run.Restarts, o.Method.Epochs = "informed", 1, max(o.Method.Epochs, 40)
+			if o.Method.Name == "svgp" {
+				o.Method.Batch = 40
 			}
 			m := fit(t, half(), o)
 			cert := m.Certificate
-			share := o.PriorShare
+			share := o.Prior.Share
 			if share == 0 {
 				share = 0.7
 			}
@@ -73,7 +73,7 @@ func TestInformed(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := krigo.Certify(back, half(), 0)
-			if err != nil || !r.Matches || (r.Certificate.Promise != nil) != (o.Promise > 0) {
+			if err != nil || !r.Matches || (r.Certificate.Promise != nil) != (o.Promise.Share > 0) {
 				t.Fatalf("recertified: %+v, %v", r, err)
 			}
 			if file(t, back) != file(t, m) {
@@ -92,8 +92,9 @@ func TestInformed(t *testing.T) {
 // model that the certified rows had no part in: altering their targets changes it alone.
 func TestDirectBound(t *testing.T) {
 	table := half()
-	o := krigo.Options{Target: "MEDV", Objective: "evidence", Prior: "informed", Restarts: 1, ARD: "off", Epsilon: 5, EpsilonUnits: "raw",
-		Split: "last"} // the same roles for other targets
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV", Split: "last"}, Method: // the same roles for other targets
+	krigo.Method{Name: "evidence"}, Prior:                                      krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Epsilon: 5, Units: "raw"},
+	}
 	m := fit(t, table, o)
 	count := func(m *krigo.Model, table *dataset.Table) (misses int) {
 		ps, err := krigo.Predict(m, table)
@@ -140,11 +141,11 @@ func within(is []krigo.Interval, boston *dataset.Table, rows []int) (n int) {
 // TestPromiseHolds: on test rows the promised band holds its share, the widths obey the
 // grid, and a larger share needs a wider band.
 func TestPromiseHolds(t *testing.T) {
-	o := krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, TestFraction: 0.3}
+	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.3}}
 	table := data.Boston()
 	last := 0.0
 	for _, share := range []float64{0.5, 0.8, 0.9} {
-		o.Promise = share
+		o.Promise.Share = share
 		m := fit(t, table, o)
 		p := m.Certificate.Promise
 		if p == nil || p.HalfWidth <= last || p.Share != share {
@@ -178,7 +179,7 @@ func TestPromiseHolds(t *testing.T) {
 // sentence, and so are fresh ones and test rows that were trained on.
 func TestCopies(t *testing.T) {
 	table := pick(data.Boston(), append(every(0, 1, 100), every(0, 1, 50)...))
-	m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1, Test: pick(data.Boston(), every(90, 1, 110))})
+	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Test: pick(data.Boston(), every(90, 1, 110))}})
 	c := m.Certificate
 	if c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") || !strings.Contains(krigo.Sentence(m, c), " 100 of them") {
 		t.Errorf("%d repeats, %q, %s", c.Repeats, c.Conditions, krigo.Sentence(m, c))
@@ -193,7 +194,7 @@ func TestCopies(t *testing.T) {
 	if err != nil || f.Repeats != 3 || f.Seen != 0 || !strings.Contains(f.Sentence(m), " 3 of them") {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if m := fit(t, data.Boston(), krigo.Options{ARD: "off", Restarts: 1, Epochs: 5}); m.Certificate.Repeats != 0 || strings.Contains(krigo.Sentence(m, m.Certificate), "copies") {
+	if m := fit(t, data.Boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Epochs: 5}}); m.Certificate.Repeats != 0 || strings.Contains(krigo.Sentence(m, m.Certificate), "copies") {
 		t.Errorf("%+v", m.Certificate)
 	}
 }
@@ -202,7 +203,7 @@ func TestCopies(t *testing.T) {
 // and 4 above themselves; of the test rows about the certificate's share are within.
 func TestAsymmetricBand(t *testing.T) {
 	table := data.Boston()
-	m := fit(t, table, krigo.Options{Prior: "informed", Objective: "evidence", Restarts: 1, ARD: "off", Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 8, EpsilonUnits: "raw", TestFraction: 0.3})
+	m := fit(t, table, krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 8, Units: "raw"}, Data: krigo.Data{TestFraction: 0.3}})
 	ps, err := krigo.Predict(m, table)
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +227,7 @@ func TestAsymmetricBand(t *testing.T) {
 // rows, plain and in standard deviations, and these rows are neither trained on nor certified.
 func TestConformal(t *testing.T) {
 	table := data.Boston()
-	m := fit(t, table, krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, CalibrationFraction: 0.2, TestFraction: 0.2, ARD: "off"})
+	m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.2}, Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"}})
 	rows := rowsOf(t, m, table, dataset.Calibration)
 	if len(rows) != 102 || m.Conformal.Rows != 102 || m.Certificate.Rows+m.Certificate.PriorRows != 302 {
 		t.Fatalf("%d calibration rows, %+v", len(rows), m.Certificate)
@@ -264,11 +265,11 @@ func TestConformal(t *testing.T) {
 	if pit != 102 || len(m.Test.Coverage) != 5 || m.Test.Coverage[3].Share != m.Test.Coverage95 {
 		t.Errorf("%+v", m.Test)
 	}
-	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", CalibrationFraction: 0.1}); err == nil || !strings.Contains(err.Error(), "need 19") {
+	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Promise: krigo.Promise{Calibration: 0.1}}); err == nil || !strings.Contains(err.Error(), "need 19") {
 		t.Errorf("9 calibration rows: %v", err)
 	}
 	for kind, want := range map[string]string{"conformal": "--calibration-fraction", "credible": "want one of", "band": ""} {
-		_, err := krigo.Intervals(fit(t, homes(), krigo.Options{Restarts: 1, Objective: "evidence", ARD: "off"}), kind, ps[:1])
+		_, err := krigo.Intervals(fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}}), kind, ps[:1])
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -299,10 +300,10 @@ func TestRelativeBand(t *testing.T) {
 // the grid it names with as many different lengthscales as it says, and it pays for them.
 func TestMixedGrid(t *testing.T) {
 	table := pick(data.Boston(), every(0, 3, 506))
-	for _, o := range []krigo.Options{{Seed: 2}, {ARD: "on"}, {ARD: "on", Inducing: 15, LearnAlpha: true, PosteriorFree: true, Kernel: "se+linear"}} {
-		o.Restarts, o.Epochs = 1, 60
+	for _, o := range []krigo.Options{{Run: krigo.Run{Seed: 2}}, {Kernel: krigo.Kernel{ARD: "on"}}, {Kernel: krigo.Kernel{ARD: "on", Expression: "se+linear"}, Method: krigo.Method{Inducing: 15, AlphaBy: "learn", Posterior: "free"}}} {
+		o.Run.Restarts, o.Method.Epochs = 1, 60
 		plain := fit(t, table, o)
-		o.GridMixed = true
+		o.Prior.Mixed = true
 		mixed := fit(t, table, o)
 		if !(mixed.Certificate.Bound < plain.Certificate.Bound) {
 			t.Errorf("bound %v on the mixed grid, %v on the fine one", mixed.Certificate.Bound, plain.Certificate.Bound)
@@ -347,8 +348,8 @@ func TestMixedGrid(t *testing.T) {
 // TestCertifyRefusesTerms: a model whose terms were altered, though its file is sealed anew,
 // has no certificate.
 func TestCertifyRefusesTerms(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Restarts: 1, ARD: "off"})
-	informed := fit(t, half(), krigo.Options{Restarts: 1, Prior: "informed", Objective: "evidence", PosteriorLearnt: true, ARD: "off"})
+	m := fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}})
+	informed := fit(t, half(), krigo.Options{Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed", Learn: true}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}})
 	for want, change := range map[string]func() (*krigo.Model, *dataset.Table){
 		"disagree about whether": func() (*krigo.Model, *dataset.Table) {
 			c := *m
@@ -385,39 +386,39 @@ func TestCertifyRefusesTerms(t *testing.T) {
 
 func TestInformedUsage(t *testing.T) {
 	for want, o := range map[string]krigo.Options{
-		"grid or informed":               {Prior: "empirical"},
-		"temper and posterior learnt":    {Objective: "evidence", Temper: []float64{0.5}},
-		"prior-share 1":                  {Prior: "informed", PriorShare: 1},
-		"temper -1":                      {Prior: "informed", Temper: []float64{-1}},
-		"doesn't depend on it":           {Prior: "informed", Temper: []float64{1, 0.1}},
-		"lies on none":                   {Prior: "informed", GridMixed: true},
-		"learnt on the prior rows alone": {Prior: "informed", Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}},
-		"which train for the bound":      {Objective: "evidence", GridMixed: true},
-		"bound of its own only":          {Objective: "kl-pac", MeanBound: pacbayes.Direct},
-		"fixed before":                   {Objective: "kl-pac", Bound: pacbayes.BettingBound},
-		"promise 1.5":                    {Promise: 1.5},
-		"calibration-fraction 1":         {CalibrationFraction: 1},
+		"one of grid, informed":          {Prior: krigo.Prior{Kind: "empirical"}},
+		"temper and posterior learnt":    {Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Temper: []float64{0.5}}},
+		"prior-share 1":                  {Prior: krigo.Prior{Kind: "informed", Share: 1}},
+		"temper -1":                      {Prior: krigo.Prior{Kind: "informed", Temper: []float64{-1}}},
+		"doesn't depend on it":           {Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.1}}},
+		"lies on none":                   {Prior: krigo.Prior{Kind: "informed", Mixed: true}},
+		"learnt on the prior rows alone": {Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}},
+		"which train for the bound":      {Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Mixed: true}},
+		"bound of its own only":          {Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{MeanBound: pacbayes.Direct}},
+		"fixed before":                   {Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Bound: pacbayes.BettingBound}},
+		"promise 1.5":                    {Promise: krigo.Promise{Share: 1.5}},
+		"calibration-fraction 1":         {Promise: krigo.Promise{Calibration: 1}},
 	} {
-		o.Target = "MEDV"
+		o.Data.Target = "MEDV"
 		_, err := krigo.Fit(context.Background(), homes(), o)
 		var usage *krigo.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := krigo.Evaluate(homes(), &krigo.Params{}, krigo.Options{Target: "MEDV", Prior: "informed"}); err == nil || !strings.Contains(err.Error(), "no prior can be learnt") {
+	if _, err := krigo.Evaluate(homes(), &krigo.Params{}, krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed"}}); err == nil || !strings.Contains(err.Error(), "no prior can be learnt") {
 		t.Errorf("evaluate: %v", err)
 	}
 }
 
 // TestInformedResumes: stopped in the second stage, a fit goes on to the same model.
 func TestInformedResumes(t *testing.T) {
-	o := krigo.Options{Target: "MEDV", Prior: "informed", Objective: "evidence", PosteriorLearnt: true, ARD: "off", Restarts: 1}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed", Learn: true}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	want := file(t, fit(t, half(), o))
 	var last *krigo.Checkpoint
 	stop, cancel := context.WithCancel(context.Background())
-	o.Save = func(c *krigo.Checkpoint) error { last = c; return nil }
-	o.Progress = func(e krigo.Event) {
+	o.Run.Save = func(c *krigo.Checkpoint) error { last = c; return nil }
+	o.Run.Progress = func(e krigo.Event) {
 		if strings.HasPrefix(e.Family, "informed") && e.Iteration > 2 {
 			cancel()
 		}
@@ -425,11 +426,11 @@ func TestInformedResumes(t *testing.T) {
 	if _, err := krigo.Fit(stop, half(), o); !errors.Is(err, context.Canceled) || last == nil {
 		t.Fatalf("%v", err)
 	}
-	o.Save, o.Progress, o.Resume = nil, nil, last
+	o.Run.Save, o.Run.Progress, o.Run.Resume = nil, nil, last
 	if got := file(t, fit(t, half(), o)); got != want {
 		t.Error("a resumed fit ends elsewhere")
 	}
-	o.PriorShare = 0.4
+	o.Prior.Share = 0.4
 	if _, err := krigo.Fit(context.Background(), half(), o); err == nil {
 		t.Error("a checkpoint serves another share")
 	}
@@ -450,17 +451,17 @@ func TestDefaultObjective(t *testing.T) {
 		{60, krigo.Options{}, "evidence", "informed", 0, 21},
 		{41, krigo.Options{}, "evidence", "informed", 0, 21},
 		{30, krigo.Options{}, "evidence", "informed", 0, 21},
-		{200, krigo.Options{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}, "kl-pac", "grid", 0, 180},
-		{200, krigo.Options{TestFraction: 0.5, PriorShare: 0.5}, "evidence", "informed", 0, 50},
-		{200, krigo.Options{Inducing: 9}, "vfe", "informed", 9, 60},
-		{200, krigo.Options{Prior: "informed", PosteriorLearnt: true}, "evidence", "informed", 0, 60},
-		{200, krigo.Options{Prior: "grid"}, "kl-pac", "grid", 0, 180},
-		{200, krigo.Options{GridMixed: true}, "kl-pac", "grid", 0, 180},
-		{200, krigo.Options{Objective: "evidence"}, "evidence", "grid", 0, 180},
-		{200, krigo.Options{FixParameters: true, Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}, "evidence", "grid", 0, 180},
-		{200, krigo.Options{Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 12}, InputScale: []float64{1, 7}, TargetMean: 22, TargetScale: 9}}, "evidence", "informed", 0, 60},
+		{200, krigo.Options{Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}}, "kl-pac", "grid", 0, 180},
+		{200, krigo.Options{Data: krigo.Data{TestFraction: 0.5}, Prior: krigo.Prior{Share: 0.5}}, "evidence", "informed", 0, 50},
+		{200, krigo.Options{Method: krigo.Method{Inducing: 9}}, "vfe", "informed", 9, 60},
+		{200, krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true}}, "evidence", "informed", 0, 60},
+		{200, krigo.Options{Prior: krigo.Prior{Kind: "grid"}}, "kl-pac", "grid", 0, 180},
+		{200, krigo.Options{Prior: krigo.Prior{Mixed: true}}, "kl-pac", "grid", 0, 180},
+		{200, krigo.Options{Method: krigo.Method{Name: "evidence"}}, "evidence", "grid", 0, 180},
+		{200, krigo.Options{Run: krigo.Run{FixParameters: true, Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}}, "evidence", "grid", 0, 180},
+		{200, krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 12}, InputScale: []float64{1, 7}, TargetMean: 22, TargetScale: 9}}}, "evidence", "informed", 0, 60},
 	} {
-		c.o.Target, c.o.ARD, c.o.Restarts = "MEDV", "off", 1
+		c.o.Data.Target, c.o.Kernel.ARD, c.o.Run.Restarts = "MEDV", "off", 1
 		m, err := krigo.Fit(context.Background(), rows(c.rows), c.o)
 		if err != nil {
 			t.Fatal(err)
@@ -483,14 +484,14 @@ func TestDefaultObjective(t *testing.T) {
 	}
 	// Three in ten certify, of more than 3,333 rows a thousand, or two in ten.
 	for n, certify := range map[int]int{3333: 999, 3400: 1000, 5000: 1000, 6001: 1200} {
-		m, err := krigo.Fit(context.Background(), waves(n), krigo.Options{Target: "y", Inducing: 4, Epochs: 1, ARD: "off"})
+		m, err := krigo.Fit(context.Background(), waves(n), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 4, Epochs: 1}, Kernel: krigo.Kernel{ARD: "off"}})
 		if err != nil || m.Certificate.Rows != certify {
 			t.Errorf("%d rows: %+v, %v", n, m, err)
 		}
 	}
 	n := 3200
 	table := waves(n)
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Epochs: 1})
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Epochs: 1}})
 	if err != nil || m.Objective != "vfe" || m.Trained().Support.Rows != 500 {
 		t.Errorf("%d rows: %+v, %v", n, m, err)
 	}
@@ -501,17 +502,20 @@ func TestDefaultObjective(t *testing.T) {
 func TestInformedPriorIsBlind(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
-		"evidence":  {Objective: "evidence"},
-		"default":   {Inducing: 9},
-		"kl-pac":    {Objective: "kl-pac", Mean: "linear", ARD: "off"},
-		"auto":      {Objective: "vfe", AutoInducing: true, ARD: "off", Epochs: 5},
-		"greedy":    {Objective: "fitc", Inducing: 7, InducingInit: "greedy", ARD: "off", Epochs: 5},
-		"renyi":     {Objective: "renyi", Inducing: 7, Alpha: &half, ARD: "off", Epochs: 5},
-		"renyi, cv": {Objective: "renyi", Inducing: 7, AlphaCV: true, ARD: "off", Epochs: 5},
-		"svgp":      {Objective: "svgp", Inducing: 7, ARD: "off", Epochs: 5},
+		"evidence":  {Method: krigo.Method{Name: "evidence"}},
+		"default":   {Method: krigo.Method{Inducing: 9}},
+		"kl-pac":    {Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{Mean: "linear", ARD: "off"}},
+		"auto":      {Method: krigo.Method{Name: "vfe", InducingBy: "auto", Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
+		"greedy":    {Method: krigo.Method{Name: "fitc", Inducing: 7, InducingInit: "greedy", Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi":     {Method: krigo.Method{Name: "renyi", Inducing: 7, Alpha: &half, Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi, cv": {Method: krigo.Method{Name: "renyi", Inducing: 7, AlphaBy: "cv", Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
+		"svgp": {Method: krigo.Method{Name: "svgp", Inducing: 7, Epochs: 5}, Kernel: krigo.Kernel{
+
+			// Roles by where rows stand, so that they keep them when they change.
+			ARD: "off"}},
 	} {
-		// Roles by where rows stand, so that they keep them when they change.
-		o.Target, o.Prior, o.Restarts, o.Split = "MEDV", "informed", 1, "last"
+
+		o.Data.Target, o.Prior.Kind, o.Run.Restarts, o.Data.Split = "MEDV", "informed", 1, "last"
 		of := func(table *dataset.Table) *krigo.Model {
 			m, err := krigo.Fit(context.Background(), table, o)
 			if err != nil {

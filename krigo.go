@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -26,6 +27,12 @@ type Certificate = pacbayes.Certificate
 // What a fit is asked and tells; see package fit.
 type (
 	Options    = fit.Options
+	Data       = fit.Data
+	Kernel     = fit.Kernel
+	Method     = method.Choice
+	Prior      = fit.Prior
+	Promise    = fit.Promise
+	Run        = fit.Run
 	Params     = fit.Params
 	FreeParams = fit.FreeParams
 	MeanParams = fit.MeanParams
@@ -39,11 +46,8 @@ type (
 	Gradient       = fit.Gradient
 )
 
-// ErrOtherCheckpoint is Fit's where Options.Resume isn't of this fit.
+// ErrOtherCheckpoint is Fit's where Run.Resume isn't of this fit.
 var ErrOtherCheckpoint = fit.ErrOtherCheckpoint
-
-// Objectives lists the training objectives of this version.
-var Objectives = fit.Objectives
 
 // Load reads a model file written by Model.Save.
 func Load(path string) (*Model, error) { return model.Load(path) }

@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -61,8 +62,8 @@ func snelson() *dataset.Table { return pick(data.Snelson(), every(0, 3, 200)) }
 // fit fits by kl-pac where o names no objective.
 func fit(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
-	if o.Objective == "" {
-		o.Objective = "kl-pac"
+	if o.Method.Name == "" {
+		o.Method.Name = "kl-pac"
 	}
 	return trained(t, table, o)
 }
@@ -102,27 +103,27 @@ func TestFitCertificate(t *testing.T) {
 		choices float64
 	}{
 		{"defaults", boston(), krigo.Options{}, auto, math.Ln2},
-		{"sqrt-pac", boston(), krigo.Options{Objective: "sqrt-pac", Seed: 3, Restarts: 1}, auto, math.Ln2},
-		{"evidence", boston(), krigo.Options{Objective: "evidence", Restarts: 1}, auto, math.Ln2},
-		{"ard on", boston(), krigo.Options{ARD: "on", Kernel: "matern32", Restarts: 1}, 14, 0},
-		{"ard off", boston(), krigo.Options{ARD: "off", Kernel: "matern52", Restarts: 1, Delta: 0.1}, 2, 0},
-		{"one input", snelson(), krigo.Options{Epsilon: 1}, 2, 0},
-		{"nothing for ard", homes(), krigo.Options{Kernel: "linear", Restarts: 1}, 1, 0},
-		{"sum", homes(), krigo.Options{Kernel: "se+linear", ARD: "off", Restarts: 1}, 3, 0},
-		{"sum, ard", homes(), krigo.Options{Kernel: "se+linear", ARD: "on", Restarts: 1, Objective: "evidence"}, 5, 0},
-		{"product in a sum", homes(), krigo.Options{Kernel: "se*matern12+constant", ARD: "off", Restarts: 1}, 5, 0},
-		{"rq", homes(), krigo.Options{Kernel: "rq", ARD: "off", Restarts: 1}, 3, 0},
-		{"periodic", snelson(), krigo.Options{Kernel: "periodic", Restarts: 1}, 3, 0},
-		{"white", homes(), krigo.Options{Kernel: "se+white", ARD: "off", Restarts: 1}, 3, 0},
-		{"constant mean", homes(), krigo.Options{Mean: "constant", ARD: "off", Restarts: 1}, 3, 0},
-		{"linear mean", homes(), krigo.Options{Mean: "linear", ARD: "off", Restarts: 1}, 2 + 4, 0},
-		{"clipped-square", homes(), krigo.Options{Loss: "clipped-square", ARD: "off", Restarts: 1}, 2, 0},
-		{"gaussian", homes(), krigo.Options{Loss: "gaussian", ARD: "off", Restarts: 1}, 2, 0},
-		{"relative", homes(), krigo.Options{Loss: "relative", Epsilon: 0.2, ARD: "off", Restarts: 1}, 2, 0},
-		{"clipped-absolute", homes(), krigo.Options{Loss: "clipped-absolute", ARD: "off", Restarts: 1}, 2, 0},
-		{"asymmetric", homes(), krigo.Options{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9, ARD: "off", Restarts: 1}, 2, 0},
-		{"test rows", homes(), krigo.Options{TestFraction: 0.25, ARD: "off", Restarts: 1}, 2, 0},
-		{"another grid", homes(), krigo.Options{Grid: pacbayes.Grid{L: 4, Digits: 1}, ARD: "off", Restarts: 1}, 2, 0},
+		{"sqrt-pac", boston(), krigo.Options{Method: krigo.Method{Name: "sqrt-pac"}, Run: krigo.Run{Seed: 3, Restarts: 1}}, auto, math.Ln2},
+		{"evidence", boston(), krigo.Options{Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}}, auto, math.Ln2},
+		{"ard on", boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "on", Expression: "matern32"}, Run: krigo.Run{Restarts: 1}}, 14, 0},
+		{"ard off", boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Delta: 0.1}}, 2, 0},
+		{"one input", snelson(), krigo.Options{Promise: krigo.Promise{Epsilon: 1}}, 2, 0},
+		{"nothing for ard", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "linear"}, Run: krigo.Run{Restarts: 1}}, 1, 0},
+		{"sum", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
+		{"sum, ard", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "on"}, Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"}}, 5, 0},
+		{"product in a sum", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se*matern12+constant", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 5, 0},
+		{"rq", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "rq", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
+		{"periodic", snelson(), krigo.Options{Kernel: krigo.Kernel{Expression: "periodic"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
+		{"white", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+white", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
+		{"constant mean", homes(), krigo.Options{Kernel: krigo.Kernel{Mean: "constant", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
+		{"linear mean", homes(), krigo.Options{Kernel: krigo.Kernel{Mean: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2 + 4, 0},
+		{"clipped-square", homes(), krigo.Options{Promise: krigo.Promise{Loss: "clipped-square"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"gaussian", homes(), krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"relative", homes(), krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"clipped-absolute", homes(), krigo.Options{Promise: krigo.Promise{Loss: "clipped-absolute"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"asymmetric", homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"test rows", homes(), krigo.Options{Data: krigo.Data{TestFraction: 0.25}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"another grid", homes(), krigo.Options{Prior: krigo.Prior{Grid: pacbayes.Grid{L: 4, Digits: 1}}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := fit(t, c.table, c.o)
@@ -133,7 +134,7 @@ func TestFitCertificate(t *testing.T) {
 
 			// Roles add up, and the certificate counts the certified rows alone.
 			counts := m.Counts
-			test := int(math.Ceil(c.o.TestFraction * float64(c.table.Rows)))
+			test := int(math.Ceil(c.o.Data.TestFraction * float64(c.table.Rows)))
 			if counts[dataset.Test] != test || counts[dataset.Prior] != 20 || counts[dataset.Certified] != c.table.Rows-test-20 {
 				t.Errorf("roles %v of %d rows", counts, c.table.Rows)
 			}
@@ -150,11 +151,11 @@ func TestFitCertificate(t *testing.T) {
 				}
 			}
 			points, step, delta := 1201., 0.01, 0.01
-			if c.o.Grid.L != 0 {
+			if c.o.Prior.Grid.L != 0 {
 				points, step = 81, 0.1
 			}
-			if c.o.Delta != 0 {
-				delta = c.o.Delta
+			if c.o.Promise.Delta != 0 {
+				delta = c.o.Promise.Delta
 			}
 			near(t, "grid_penalty", cert.GridPenalty, float64(params)*math.Log(points), 1e-13)
 			near(t, "choices_penalty", cert.ChoicesPenalty, c.choices, 0)
@@ -204,7 +205,7 @@ func TestFitCertificate(t *testing.T) {
 			for _, y := range prior {
 				square += (y - mean) * (y - mean) / 20
 			}
-			want := c.o.Epsilon
+			want := c.o.Promise.Epsilon
 			if want == 0 {
 				want = 0.6
 			}
@@ -213,14 +214,14 @@ func TestFitCertificate(t *testing.T) {
 				want *= math.Sqrt(square)
 			}
 			near(t, "epsilon_raw", cert.EpsilonRaw, want, 1e-12)
-			near(t, "epsilon_above", cert.EpsilonAbove, c.o.EpsilonAbove, 0)
+			near(t, "epsilon_above", cert.EpsilonAbove, c.o.Promise.EpsilonAbove, 0)
 		})
 	}
 }
 
 // TestSameSeedSameBits: a fit depends on nothing but data, options and seed.
 func TestSameSeedSameBits(t *testing.T) {
-	o := krigo.Options{Seed: 11, TestFraction: 0.1}
+	o := krigo.Options{Run: krigo.Run{Seed: 11}, Data: krigo.Data{TestFraction: 0.1}}
 	want := file(t, fit(t, homes(), o))
 	if file(t, fit(t, homes(), o)) != want {
 		t.Error("a second fit differs")
@@ -233,14 +234,14 @@ func TestSameSeedSameBits(t *testing.T) {
 			t.Errorf("a fit on %d cores differs", cores)
 		}
 	}
-	o.Seed = 12
+	o.Run.Seed = 12
 	if file(t, fit(t, homes(), o)) == want {
 		t.Error("another seed gives the same model")
 	}
 }
 
 func TestAllRowsIsHeuristic(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Scaling: "all-rows", ARD: "off", Restarts: 1, TestFraction: 0.2})
+	m := fit(t, homes(), krigo.Options{Data: krigo.Data{Scaling: "all-rows", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	c := m.Certificate
 	if c.Valid || c.Label != "bound (heuristic: scaled with training statistics)" || c.Scaling != "all-rows" || c.PriorRows != 0 || c.Rows != 68 {
 		t.Errorf("%+v", c)
@@ -252,7 +253,7 @@ func TestAllRowsIsHeuristic(t *testing.T) {
 
 func TestDeclaredScaling(t *testing.T) {
 	s := dataset.Scaling{InputMean: []float64{6, 12, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 20, TargetScale: 8, Source: dataset.Declared}
-	m := fit(t, homes(), krigo.Options{Scaling: "declared", Declared: &s, ARD: "off", Restarts: 1})
+	m := fit(t, homes(), krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &s}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	c := m.Certificate
 	if !c.Valid || c.PriorRows != 0 || c.Rows != 85 || m.Counts[dataset.Prior] != 0 || c.Scaling != "declared" {
 		t.Errorf("%+v", c)
@@ -261,31 +262,31 @@ func TestDeclaredScaling(t *testing.T) {
 	near(t, "first input", m.Posterior.Support.At(0, 1), (homes().Values[4*rowsOf(t, m, homes(), dataset.Certified)[0]+1]-12)/7, 1e-14)
 	short := dataset.Identity(2)
 	var wrong *krigo.UsageError
-	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", Scaling: "declared", Declared: &short}); !errors.As(err, &wrong) {
+	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV", Scaling: "declared", Declared: &short}}); !errors.As(err, &wrong) {
 		t.Errorf("constants for two of three inputs: %v", err)
 	}
 }
 
 func TestEpsilonUnits(t *testing.T) {
-	sd := fit(t, homes(), krigo.Options{Epsilon: 0.7, ARD: "off", Restarts: 1})
-	raw := fit(t, homes(), krigo.Options{Epsilon: 0.7 * sd.Scaling.TargetScale, EpsilonUnits: "raw", ARD: "off", Restarts: 1})
+	sd := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Epsilon: 0.7}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	raw := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Epsilon: 0.7 * sd.Scaling.TargetScale, Units: "raw"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	near(t, "epsilon", raw.Certificate.Epsilon, 0.7, 1e-14)
 	near(t, "epsilon_raw", raw.Certificate.EpsilonRaw, sd.Certificate.EpsilonRaw, 1e-14)
 	near(t, "bound", raw.Certificate.Bound, sd.Certificate.Bound, 1e-9)
 
 	// The width above is scaled like the one below; a relative ε has no unit.
-	both := fit(t, homes(), krigo.Options{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 9, EpsilonUnits: "raw", ARD: "off", Restarts: 1})
+	both := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 9, Units: "raw"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	near(t, "below", both.Certificate.Epsilon, 4/both.Scaling.TargetScale, 1e-14)
 	near(t, "above", both.Certificate.EpsilonAbove, 9/both.Scaling.TargetScale, 1e-14)
 	near(t, "raw", both.Certificate.EpsilonRaw, 4, 0)
-	relative := fit(t, homes(), krigo.Options{Loss: "relative", Epsilon: 0.3, EpsilonUnits: "raw", ARD: "off", Restarts: 1})
+	relative := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.3, Units: "raw"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	near(t, "relative", relative.Certificate.Epsilon, 0.3, 0)
 	near(t, "relative, raw", relative.Certificate.EpsilonRaw, 0.3, 0)
 }
 
 func TestTooFewRowsForACertificate(t *testing.T) {
 	nineteen := pick(homes(), every(0, 1, 39)) // less 20 prior rows
-	m := fit(t, nineteen, krigo.Options{Prior: "grid", Restarts: 1})
+	m := fit(t, nineteen, krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}})
 	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "fewer than 20") {
 		t.Errorf("19 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
 	}
@@ -296,11 +297,11 @@ func TestTooFewRowsForACertificate(t *testing.T) {
 	if _, err := krigo.Predict(m, nineteen); err != nil {
 		t.Errorf("predict: %v", err)
 	}
-	if m := fit(t, pick(homes(), every(0, 1, 40)), krigo.Options{Prior: "grid", Restarts: 1}); m.Certificate == nil || m.Certificate.Rows != 20 {
+	if m := fit(t, pick(homes(), every(0, 1, 40)), krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}}); m.Certificate == nil || m.Certificate.Rows != 20 {
 		t.Errorf("20 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
 	}
 	for rows, ok := range map[int]bool{2: false, 21: false, 22: true} {
-		_, err := krigo.Fit(context.Background(), pick(homes(), every(0, 1, rows)), krigo.Options{Target: "MEDV", Prior: "grid", Restarts: 1})
+		_, err := krigo.Fit(context.Background(), pick(homes(), every(0, 1, rows)), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}})
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "20 for the scaling") {
 			t.Errorf("%d rows: %v", rows, err)
 		}
@@ -314,7 +315,8 @@ func TestUnits(t *testing.T) {
 		table *dataset.Table
 		unit  float64
 	}{{boston(), 1}, {homes(), 0.001}} {
-		o := krigo.Options{Objective: "evidence", Prior: "informed", Split: "last"} // the same roles for other numbers
+		o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Data: krigo.Data{ // the same roles for other numbers
+			Split: "last"}}
 		want := fit(t, c.table, o)
 		d := len(c.table.Names) - 1
 		for i := range c.table.Rows {
@@ -375,11 +377,11 @@ func TestOddData(t *testing.T) {
 		{"a target far from zero", change(func(row []float64, _ int) { row[3] = 1e9 + row[3]/10 }), "subtract a constant"},
 		{"a tiny target", change(func(row []float64, _ int) { row[3] *= 1e-12 }), "check the unit"},
 	} {
-		for _, objective := range krigo.Objectives {
+		for _, objective := range method.Names() {
 			t.Run(c.name+", "+objective, func(t *testing.T) {
-				o := krigo.Options{Target: "MEDV", Objective: objective, Restarts: 1}
+				o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective}, Run: krigo.Run{Restarts: 1}}
 				if objective == "svgp" {
-					o.Epochs = 100
+					o.Method.Epochs = 100
 				}
 				m := fit(t, c.table, o)
 				if !slices.ContainsFunc(m.Notices, func(s string) bool { return strings.Contains(s, c.notice) }) && c.notice != "" {
@@ -421,7 +423,7 @@ func rowsOf(t *testing.T, m *krigo.Model, table *dataset.Table, role dataset.Rol
 // TestTestRows computes the figures of the test rows anew, from predictions.
 func TestTestRows(t *testing.T) {
 	table := homes()
-	m := fit(t, table, krigo.Options{TestFraction: 0.3, ARD: "off", Restarts: 1, Seed: 5})
+	m := fit(t, table, krigo.Options{Data: krigo.Data{TestFraction: 0.3}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Seed: 5}})
 	rows := rowsOf(t, m, table, dataset.Test)
 	if len(rows) != 26 || m.Test == nil || m.Test.Rows != 26 { // ⌈0.3·85⌉
 		t.Fatalf("%d test rows, %+v", len(rows), m.Test)
@@ -446,7 +448,7 @@ func TestTestRows(t *testing.T) {
 
 	// A table of their own is scored the same way, in any order of columns.
 	others := pick(data.Boston(), every(3, 20, 506), "MEDV", "DIS", "RM", "LSTAT")
-	with := fit(t, table, krigo.Options{Target: "MEDV", Test: others, ARD: "off", Restarts: 1})
+	with := fit(t, table, krigo.Options{Data: krigo.Data{Target: "MEDV", Test: others}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if with.Test.Rows != others.Rows || with.Certificate.Rows != 65 {
 		t.Errorf("%+v from %d certified rows", with.Test, with.Certificate.Rows)
 	}
@@ -463,8 +465,7 @@ func TestTestRows(t *testing.T) {
 
 	// One that can't be scored is refused before time is spent on training.
 	trained := false
-	_, err = krigo.Fit(context.Background(), table, krigo.Options{Target: "MEDV", Test: pick(others, []int{0, 1, 2}, "RM", "DIS", "MEDV"),
-		Restarts: 1, Progress: func(krigo.Event) { trained = true }})
+	_, err = krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "MEDV", Test: pick(others, []int{0, 1, 2}, "RM", "DIS", "MEDV")}, Run: krigo.Run{Restarts: 1, Progress: func(krigo.Event) { trained = true }}})
 	if err == nil || !strings.Contains(err.Error(), "LSTAT") {
 		t.Errorf("a test table without LSTAT: %v", err)
 	}
@@ -477,10 +478,10 @@ func TestTestRows(t *testing.T) {
 // likelihood of the prior rows.
 func TestObservationNoise(t *testing.T) {
 	table := homes()
-	if m := fit(t, table, krigo.Options{Objective: "evidence", ARD: "off", Restarts: 1}); m.ObservationNoise != m.Posterior.Noise {
+	if m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}); m.ObservationNoise != m.Posterior.Noise {
 		t.Errorf("evidence: %v, trained %v", m.ObservationNoise, m.Posterior.Noise)
 	}
-	m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1})
+	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	rows := rowsOf(t, m, table, dataset.Prior)
 	ps, err := krigo.Predict(m, pick(table, rows))
 	if err != nil {
@@ -506,7 +507,7 @@ func TestObservationNoise(t *testing.T) {
 	}
 	// Without prior rows there are leave-one-out residuals.
 	id := dataset.Identity(3)
-	m = fit(t, table, krigo.Options{Scaling: "declared", Declared: &id, ARD: "off", Restarts: 1})
+	m = fit(t, table, krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &id}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if !(m.ObservationNoise > 0.1 && m.ObservationNoise < 100) { // MEDV has variance 84
 		t.Errorf("without prior rows: %v", m.ObservationNoise)
 	}
@@ -514,7 +515,7 @@ func TestObservationNoise(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var events []krigo.Event
-	m := fit(t, homes(), krigo.Options{Restarts: 2, Progress: func(e krigo.Event) { events = append(events, e) }})
+	m := fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 2, Progress: func(e krigo.Event) { events = append(events, e) }}})
 	last := map[int]krigo.Event{}
 	iterations := 0
 	for _, e := range events {
@@ -543,13 +544,13 @@ func TestCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		steps, saves := 0, 0
 		var offered *krigo.Checkpoint
-		o := krigo.Options{Target: "MEDV"}
-		o.Progress = func(krigo.Event) {
+		o := krigo.Options{Data: krigo.Data{Target: "MEDV"}}
+		o.Run.Progress = func(krigo.Event) {
 			if steps++; steps == after {
 				cancel()
 			}
 		}
-		o.Save = func(c *krigo.Checkpoint) error { offered = c; saves++; return nil }
+		o.Run.Save = func(c *krigo.Checkpoint) error { offered = c; saves++; return nil }
 		if after == 0 {
 			cancel()
 		}
@@ -572,26 +573,26 @@ func TestCancel(t *testing.T) {
 func TestResume(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":         {Target: "MEDV", Seed: 2, TestFraction: 0.1},
-		"evidence":       {Target: "MEDV", Objective: "evidence", Kernel: "matern32+linear", Mean: "constant", Restarts: 2},
-		"svgp":           {Target: "MEDV", Objective: "svgp", Inducing: 6, Batch: 17, Epochs: 15},
-		"free, all rows": {Target: "MEDV", PosteriorFree: true, Inducing: 5, ARD: "off"},
-		"renyi":          {Target: "MEDV", Objective: "renyi", Inducing: 5, ARD: "off", Restarts: 2, Kernel: "matern32"},
-		"renyi, mma":     {Target: "MEDV", Objective: "renyi", Inducing: 5, ARD: "off", Optimizer: "mma", Alpha: &half},
-		"renyi, cv":      {Target: "MEDV", Objective: "renyi", Inducing: 3, ARD: "off", AlphaCV: true, Optimizer: "sgd", Batch: 20, Epochs: 2},
-		"renyi, batches": {Target: "MEDV", Objective: "renyi", Inducing: 5, ARD: "off", Batch: 20, Batches: "nearest", Epochs: 5, Anneal: "geometric"},
-		"evidence, sgd":  {Target: "MEDV", Objective: "evidence", Optimizer: "sgd", Batch: 20, Epochs: 5},
-		"free, batches":  {Target: "MEDV", PosteriorFree: true, Inducing: 5, ARD: "off", Batch: 30, Epochs: 20},
+		"kl-pac":         {Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Run: krigo.Run{Seed: 2}},
+		"evidence":       {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Expression: "matern32+linear", Mean: "constant"}, Run: krigo.Run{Restarts: 2}},
+		"svgp":           {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "svgp", Inducing: 6, Batch: 17, Epochs: 15}},
+		"free, all rows": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free", Inducing: 5}, Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi":          {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 5}, Kernel: krigo.Kernel{ARD: "off", Expression: "matern32"}, Run: krigo.Run{Restarts: 2}},
+		"renyi, mma":     {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 5, Optimizer: "mma", Alpha: &half}, Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi, cv":      {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 3, AlphaBy: "cv", Optimizer: "sgd", Batch: 20, Epochs: 2}, Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi, batches": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 5, Batch: 20, Batches: "nearest", Epochs: 5, Anneal: "geometric"}, Kernel: krigo.Kernel{ARD: "off"}},
+		"evidence, sgd":  {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "evidence", Optimizer: "sgd", Batch: 20, Epochs: 5}},
+		"free, batches":  {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free", Inducing: 5, Batch: 30, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var saved [][]byte
-			o.Save = func(c *krigo.Checkpoint) error {
+			o.Run.Save = func(c *krigo.Checkpoint) error {
 				raw, err := json.Marshal(c)
 				saved = append(saved, raw)
 				return err
 			}
 			want := file(t, fit(t, homes(), o))
-			o.Save = nil
+			o.Run.Save = nil
 			n := len(saved)
 			if n < 20 {
 				t.Fatalf("%d checkpoints", n)
@@ -601,9 +602,9 @@ func TestResume(t *testing.T) {
 				if err := json.Unmarshal(saved[at], &c); err != nil {
 					t.Fatal(err)
 				}
-				o.Resume = &c
+				o.Run.Resume = &c
 				steps := 0
-				o.Progress = func(krigo.Event) { steps++ }
+				o.Run.Progress = func(krigo.Event) { steps++ }
 				if got := file(t, fit(t, homes(), o)); got != want {
 					t.Errorf("resumed from checkpoint %d of %d: the model differs", at+1, n)
 				}
@@ -617,7 +618,7 @@ func TestResume(t *testing.T) {
 
 // TestResumeAfterCancel interrupts a fit again and again until it is done.
 func TestResumeAfterCancel(t *testing.T) {
-	o := krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1, Restarts: 2}
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 2}}
 	want := file(t, fit(t, snelson(), o))
 	for rounds := 1; ; rounds++ {
 		if rounds > 100 {
@@ -626,7 +627,7 @@ func TestResumeAfterCancel(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		var raw []byte
 		steps := 0
-		o.Save = func(c *krigo.Checkpoint) (err error) {
+		o.Run.Save = func(c *krigo.Checkpoint) (err error) {
 			if steps++; steps == 7 {
 				cancel()
 			}
@@ -647,8 +648,8 @@ func TestResumeAfterCancel(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		o.Resume = new(krigo.Checkpoint)
-		if err := json.Unmarshal(raw, o.Resume); err != nil {
+		o.Run.Resume = new(krigo.Checkpoint)
+		if err := json.Unmarshal(raw, o.Run.Resume); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -656,9 +657,9 @@ func TestResumeAfterCancel(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	var raw []byte
-	base := krigo.Options{Target: "MEDV", Objective: "kl-pac", Restarts: 2}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 2}}
 	o := base
-	o.Save = func(c *krigo.Checkpoint) (err error) { raw, err = json.Marshal(c); return err }
+	o.Run.Save = func(c *krigo.Checkpoint) (err error) { raw, err = json.Marshal(c); return err }
 	fit(t, homes(), o)
 	checkpoint := func() *krigo.Checkpoint {
 		c := new(krigo.Checkpoint)
@@ -672,31 +673,31 @@ func TestResumeRefuses(t *testing.T) {
 		return err
 	}
 	for name, change := range map[string]func(o *krigo.Options){
-		"seed":      func(o *krigo.Options) { o.Seed = 1 },
-		"objective": func(o *krigo.Options) { o.Objective = "sqrt-pac" },
-		"kernel":    func(o *krigo.Options) { o.Kernel = "matern32" },
-		"ard":       func(o *krigo.Options) { o.ARD = "off" },
-		"mean":      func(o *krigo.Options) { o.Mean = "constant" },
-		"loss":      func(o *krigo.Options) { o.Loss = "gaussian" },
-		"epsilon":   func(o *krigo.Options) { o.Epsilon = 0.7 },
-		"delta":     func(o *krigo.Options) { o.Delta = 0.02 },
-		"grid":      func(o *krigo.Options) { o.Grid = pacbayes.Grid{L: 6, Digits: 1} },
-		"scaling":   func(o *krigo.Options) { o.Scaling = "all-rows" },
-		"test rows": func(o *krigo.Options) { o.TestFraction = 0.1 },
-		"restarts":  func(o *krigo.Options) { o.Restarts = 3 },
+		"seed":      func(o *krigo.Options) { o.Run.Seed = 1 },
+		"objective": func(o *krigo.Options) { o.Method.Name = "sqrt-pac" },
+		"kernel":    func(o *krigo.Options) { o.Kernel.Expression = "matern32" },
+		"ard":       func(o *krigo.Options) { o.Kernel.ARD = "off" },
+		"mean":      func(o *krigo.Options) { o.Kernel.Mean = "constant" },
+		"loss":      func(o *krigo.Options) { o.Promise.Loss = "gaussian" },
+		"epsilon":   func(o *krigo.Options) { o.Promise.Epsilon = 0.7 },
+		"delta":     func(o *krigo.Options) { o.Promise.Delta = 0.02 },
+		"grid":      func(o *krigo.Options) { o.Prior.Grid = pacbayes.Grid{L: 6, Digits: 1} },
+		"scaling":   func(o *krigo.Options) { o.Data.Scaling = "all-rows" },
+		"test rows": func(o *krigo.Options) { o.Data.TestFraction = 0.1 },
+		"restarts":  func(o *krigo.Options) { o.Run.Restarts = 3 },
 		"init": func(o *krigo.Options) {
-			o.Init = &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
+			o.Run.Init = &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
 		},
 	} {
 		o := base
-		o.Resume = checkpoint()
+		o.Run.Resume = checkpoint()
 		change(&o)
 		if err := resume(homes(), o); err == nil || !strings.Contains(err.Error(), "other data or other options") {
 			t.Errorf("another %s: %v", name, err)
 		}
 	}
 	o = base
-	o.Resume = checkpoint()
+	o.Run.Resume = checkpoint()
 	if err := resume(homes(), o); err != nil {
 		t.Errorf("the same: %v", err)
 	}
@@ -708,8 +709,8 @@ func TestResumeRefuses(t *testing.T) {
 	if err := resume(other, o); err == nil || !strings.Contains(err.Error(), "other data or other options") {
 		t.Errorf("other data: %v", err)
 	}
-	o.Resume = checkpoint()
-	o.Resume.Version = 1
+	o.Run.Resume = checkpoint()
+	o.Run.Resume.Version = 1
 	if err := resume(homes(), o); err == nil {
 		t.Error("another version: accepted")
 	}
@@ -719,11 +720,11 @@ func TestResumeRefuses(t *testing.T) {
 		"a history cut":      func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.S = nil },
 		"out of the box":     func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.X[0] = 100 },
 	} {
-		o.Resume = checkpoint()
-		if o.Resume.Runs["se/2"] == nil || len(o.Resume.Runs["se/2"].Descent.S) == 0 {
+		o.Run.Resume = checkpoint()
+		if o.Run.Resume.Runs["se/2"] == nil || len(o.Run.Resume.Runs["se/2"].Descent.S) == 0 {
 			t.Fatal("no such run")
 		}
-		damage(o.Resume)
+		damage(o.Run.Resume)
 		if err := resume(homes(), o); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
@@ -736,12 +737,12 @@ func TestSaveFails(t *testing.T) {
 	full := errors.New("the disk is full")
 	for _, at := range []int{1, 9} {
 		calls := 0
-		m, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", Save: func(*krigo.Checkpoint) error {
+		m, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Save: func(*krigo.Checkpoint) error {
 			if calls++; calls == at {
 				return full
 			}
 			return nil
-		}})
+		}}})
 		if m != nil || !errors.Is(err, full) {
 			t.Errorf("Save fails at call %d: %v", at, err)
 		}
@@ -750,8 +751,8 @@ func TestSaveFails(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	first := func(o krigo.Options) (values []float64) {
-		o.Target, o.Objective, o.Restarts = "MEDV", "kl-pac", 1
-		o.Progress = func(e krigo.Event) {
+		o.Data.Target, o.Method.Name, o.Run.Restarts = "MEDV", "kl-pac", 1
+		o.Run.Progress = func(e krigo.Event) {
 			if e.Iteration == 1 {
 				values = append(values, e.Value)
 			}
@@ -761,15 +762,15 @@ func TestInit(t *testing.T) {
 		}
 		return values
 	}
-	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	good := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}
-	cold, warm := first(krigo.Options{ARD: "off"}), first(krigo.Options{ARD: "off", Init: good})
+	cold, warm := first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}}), first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Init: good}})
 	if len(warm) == 1 && !(warm[0] <= m.Training.ObjectiveValue+1e-3) || len(cold) != 1 || !(cold[0] > m.Training.ObjectiveValue+1e-3) {
 		t.Errorf("after one step: %v from scratch, %v from the parameters that training found, which have %v", cold, warm, m.Training.ObjectiveValue)
 	}
 	// One lengthscale is repeated for ARD.
 	far := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.06}}, NoiseVariance: 100}
-	if plain, ard := first(krigo.Options{ARD: "on"}), first(krigo.Options{ARD: "on", Init: far}); plain[0] == ard[0] {
+	if plain, ard := first(krigo.Options{Kernel: krigo.Kernel{ARD: "on"}}), first(krigo.Options{Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Init: far}}); plain[0] == ard[0] {
 		t.Error("one lengthscale has no effect on an ARD kernel")
 	}
 
@@ -788,7 +789,7 @@ func TestInit(t *testing.T) {
 		"ard lengths without it":   {Kernel: se(1, 1, 2, 3), NoiseVariance: 0.1},
 		"another of the same size": {Kernel: kernel.Spec{Name: "matern32", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1},
 	} {
-		_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Target: "MEDV", ARD: "off", Restarts: 1, Init: bad})
+		_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Init: bad}})
 		if err == nil {
 			t.Errorf("initial parameters with %s: taken no notice of", name)
 		}
@@ -809,13 +810,13 @@ func TestLimits(t *testing.T) {
 		o    krigo.Options
 		want string
 	}{
-		{21100, krigo.Options{Objective: "kl-pac", Full: true}, "up to 20000"},
-		{21100, krigo.Options{Objective: "evidence", Solver: "cholesky"}, "up to 20000"},
-		{52000, krigo.Options{Objective: "evidence"}, "may take days"},
+		{21100, krigo.Options{Method: krigo.Method{Name: "kl-pac", InducingBy: "none"}}, "up to 20000"},
+		{21100, krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "cholesky"}}, "up to 20000"},
+		{52000, krigo.Options{Method: krigo.Method{Name: "evidence"}}, "may take days"},
 	} {
-		c.o.Target = "y"
+		c.o.Data.Target = "y"
 		if _, err := krigo.Fit(context.Background(), big(c.rows), c.o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "big.csv") {
-			t.Errorf("%d rows, %+v: %v", c.rows, c.o.Objective, err)
+			t.Errorf("%d rows, %+v: %v", c.rows, c.o.Method.Name, err)
 		}
 	}
 }
@@ -848,7 +849,7 @@ func TestFitRefusesData(t *testing.T) {
 			}
 		}), "MEDV", []string{"line 2", "overflows"}},
 	} {
-		_, err := krigo.Fit(context.Background(), c.table, krigo.Options{Target: c.target, Objective: "kl-pac", Restarts: 1})
+		_, err := krigo.Fit(context.Background(), c.table, krigo.Options{Data: krigo.Data{Target: c.target}, Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}})
 		if err == nil {
 			t.Errorf("%s: accepted", name)
 			continue
@@ -863,18 +864,18 @@ func TestFitRefusesData(t *testing.T) {
 
 // TestEpochs: a fit that stopped after so many evaluations goes on where it was.
 func TestEpochs(t *testing.T) {
-	base := krigo.Options{Target: "MEDV", Inducing: 8, ARD: "off"}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 8}, Kernel: krigo.Kernel{ARD: "off"}}
 	whole := fit(t, homes(), base)
 	short := base
-	short.Epochs = 5
+	short.Method.Epochs = 5
 	var last *krigo.Checkpoint
-	short.Save = func(c *krigo.Checkpoint) error { last = c; return nil }
+	short.Run.Save = func(c *krigo.Checkpoint) error { last = c; return nil }
 	m := fit(t, homes(), short)
 	if e := m.Training.Evaluations; m.Training.Stopped != "evaluation limit" || e < 5 || e > 30 {
 		t.Errorf("%d evaluations, stopped by %q", e, m.Training.Stopped)
 	}
 	on := base
-	on.Resume = last
+	on.Run.Resume = last
 	resumed := fit(t, homes(), on)
 	if resumed.Certificate.Bound != whole.Certificate.Bound || resumed.Training.Evaluations != whole.Training.Evaluations {
 		t.Errorf("bound %v after %d evaluations, in one go %v after %d", resumed.Certificate.Bound, resumed.Training.Evaluations,
@@ -890,63 +891,63 @@ func TestUsageErrors(t *testing.T) {
 		o    krigo.Options
 		want string
 	}{
-		{krigo.Options{Target: ""}, "target"},
-		{krigo.Options{Objective: "elbo"}, `objective "elbo": want one of kl-pac, sqrt-pac, evidence`},
-		{krigo.Options{Optimizer: "sga"}, `optimizer "sga"`},
-		{krigo.Options{Objective: "kl-pac", Optimizer: "sgd"}, "kl-pac needs all rows in every step"},
-		{krigo.Options{Objective: "renyi", Anneal: "none"}, "say which α stays"},
-		{krigo.Options{Objective: "renyi", Anneal: "slow"}, `anneal "slow"`},
-		{krigo.Options{Objective: "renyi", Anneal: "cosine", Alpha: new(float64)}, "with a fixed α"},
-		{krigo.Options{Objective: "renyi", AlphaCV: true, Alpha: new(float64)}, "exclude each other"},
-		{krigo.Options{Objective: "renyi", Alpha: &below}, "want 0 ≤ α ≤ 1"},
-		{krigo.Options{Objective: "renyi", Full: true}, "full GP"},
-		{krigo.Options{Objective: "renyi", Optimizer: "mma", Batch: 10}, "mma takes all rows in every step"},
-		{krigo.Options{Objective: "renyi", PosteriorFITC: true}, "no α of that kind"},
-		{krigo.Options{Objective: "vfe", Anneal: "linear"}, "are for renyi, not vfe"},
-		{krigo.Options{Objective: "svgp", Batches: "nearest"}, "batches nearest"},
-		{krigo.Options{Inducing: 5, TheoryInducing: true}, "exclude each other"},
-		{krigo.Options{Objective: "vfe", TheoryInducing: true, Kernel: "linear"}, "not of linear"},
-		{krigo.Options{Objective: "vfe", TheoryInducing: true, Kernel: "matern32"}, "for one input"},
-		{krigo.Options{Objective: "svgp", Batches: "farthest"}, `batches "farthest"`},
-		{krigo.Options{Objective: "kl-pac", Optimizer: "adam"}, "kl-pac needs all rows in every step"},
-		{krigo.Options{Objective: "vfe", Batch: 100}, "vfe needs all rows in every step"},
-		{krigo.Options{Objective: "svgp", Optimizer: "lbfgs", Batch: 3}, "are adam's"},
-		{krigo.Options{Objective: "svgp", Batch: -1}, "batch -1"},
-		{krigo.Options{Objective: "svgp", Epochs: -1}, "epochs -1"},
-		{krigo.Options{Objective: "svgp", LearningRate: math.NaN()}, "learning-rate NaN"},
-		{krigo.Options{Objective: "svgp", Full: true}, "full GP"},
-		{krigo.Options{Objective: "svgp", PosteriorFree: true}, "svgp's always is free"},
-		{krigo.Options{Objective: "svgp", PosteriorFITC: true}, "no α of that kind"},
-		{krigo.Options{Objective: "pep", PosteriorFree: true}, "for kl-pac and sqrt-pac"},
-		{krigo.Options{PosteriorFITC: true, PosteriorFree: true}, "no α of that kind"},
-		{krigo.Options{PosteriorFree: true, Full: true}, "stands on inducing inputs"},
-		{krigo.Options{ARD: "yes"}, `ard "yes"`},
-		{krigo.Options{Kernel: "sse"}, `unknown kernel "sse"`},
-		{krigo.Options{Kernel: "se+"}, "missing at the end"},
-		{krigo.Options{Mean: "median"}, `unknown mean "median"`},
-		{krigo.Options{Loss: "hinge"}, `unknown loss "hinge"`},
-		{krigo.Options{Epsilon: -1}, "ε must be positive"},
-		{krigo.Options{Epsilon: math.Inf(1)}, "ε must be positive and finite"},
-		{krigo.Options{Epsilon: math.NaN()}, "ε must be positive and finite"},
-		{krigo.Options{EpsilonAbove: 1}, "two widths"},
-		{krigo.Options{Loss: "asymmetric", Epsilon: 1}, "tolerance above"},
-		{krigo.Options{EpsilonUnits: "cm"}, `epsilon-units "cm"`},
-		{krigo.Options{Delta: 1}, "delta 1"},
-		{krigo.Options{Delta: -0.1}, "delta -0.1"},
-		{krigo.Options{Delta: math.NaN()}, "delta NaN"},
-		{krigo.Options{Grid: pacbayes.Grid{L: -6, Digits: 2}}, "grid"},
-		{krigo.Options{Scaling: "robust"}, `scaling "robust"`},
-		{krigo.Options{Scaling: "declared"}, "needs its constants"},
-		{krigo.Options{Declared: &id}, "constants need declared scaling"},
-		{krigo.Options{TestFraction: 1}, "test-fraction 1"},
-		{krigo.Options{TestFraction: -0.1}, "test-fraction -0.1"},
-		{krigo.Options{TestFraction: math.NaN()}, "test-fraction NaN"},
-		{krigo.Options{TestFraction: 0.1, Test: homes()}, "exclude each other"},
-		{krigo.Options{Restarts: -1}, "restarts -1"},
-		{krigo.Options{Restarts: 1001}, "restarts 1001"},
+		{krigo.Options{Data: krigo.Data{Target: ""}}, "target"},
+		{krigo.Options{Method: krigo.Method{Name: "elbo"}}, `objective "elbo": want one of kl-pac, sqrt-pac, evidence`},
+		{krigo.Options{Method: krigo.Method{Optimizer: "sga"}}, `optimizer "sga"`},
+		{krigo.Options{Method: krigo.Method{Name: "kl-pac", Optimizer: "sgd"}}, "kl-pac needs all rows in every step"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Anneal: "none"}}, "say which α stays"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Anneal: "slow"}}, `anneal "slow"`},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Anneal: "cosine", Alpha: new(float64)}}, "with a fixed α"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", AlphaBy: "cv", Alpha: new(float64)}}, "exclude each other"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Alpha: &below}}, "want 0 ≤ α ≤ 1"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", InducingBy: "none"}}, "full GP"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Optimizer: "mma", Batch: 10}}, "mma takes all rows in every step"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", Posterior: "fitc"}}, "no α of that kind"},
+		{krigo.Options{Method: krigo.Method{Name: "vfe", Anneal: "linear"}}, "are for renyi, not vfe"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Batches: "nearest"}}, "batches nearest"},
+		{krigo.Options{Method: krigo.Method{Inducing: 5, InducingBy: "theory"}}, "exclude each other"},
+		{krigo.Options{Method: krigo.Method{Name: "vfe", InducingBy: "theory"}, Kernel: krigo.Kernel{Expression: "linear"}}, "not of linear"},
+		{krigo.Options{Method: krigo.Method{Name: "vfe", InducingBy: "theory"}, Kernel: krigo.Kernel{Expression: "matern32"}}, "for one input"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Batches: "farthest"}}, `batches "farthest"`},
+		{krigo.Options{Method: krigo.Method{Name: "kl-pac", Optimizer: "adam"}}, "kl-pac needs all rows in every step"},
+		{krigo.Options{Method: krigo.Method{Name: "vfe", Batch: 100}}, "vfe needs all rows in every step"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Optimizer: "lbfgs", Batch: 3}}, "are adam's"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Batch: -1}}, "batch -1"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Epochs: -1}}, "epochs -1"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", LearningRate: math.NaN()}}, "learning-rate NaN"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", InducingBy: "none"}}, "full GP"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Posterior: "free"}}, "svgp's always is free"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Posterior: "fitc"}}, "no α of that kind"},
+		{krigo.Options{Method: krigo.Method{Name: "pep", Posterior: "free"}}, "for kl-pac and sqrt-pac"},
+		{krigo.Options{Method: krigo.Method{Posterior: "exact"}}, `posterior "exact"`},
+		{krigo.Options{Method: krigo.Method{Posterior: "free", InducingBy: "none"}}, "stands on inducing inputs"},
+		{krigo.Options{Kernel: krigo.Kernel{ARD: "yes"}}, `ard "yes"`},
+		{krigo.Options{Kernel: krigo.Kernel{Expression: "sse"}}, `unknown kernel "sse"`},
+		{krigo.Options{Kernel: krigo.Kernel{Expression: "se+"}}, "missing at the end"},
+		{krigo.Options{Kernel: krigo.Kernel{Mean: "median"}}, `unknown mean "median"`},
+		{krigo.Options{Promise: krigo.Promise{Loss: "hinge"}}, `unknown loss "hinge"`},
+		{krigo.Options{Promise: krigo.Promise{Epsilon: -1}}, "ε must be positive"},
+		{krigo.Options{Promise: krigo.Promise{Epsilon: math.Inf(1)}}, "ε must be positive and finite"},
+		{krigo.Options{Promise: krigo.Promise{Epsilon: math.NaN()}}, "ε must be positive and finite"},
+		{krigo.Options{Promise: krigo.Promise{EpsilonAbove: 1}}, "two widths"},
+		{krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 1}}, "tolerance above"},
+		{krigo.Options{Promise: krigo.Promise{Units: "cm"}}, `epsilon-units "cm"`},
+		{krigo.Options{Promise: krigo.Promise{Delta: 1}}, "delta 1"},
+		{krigo.Options{Promise: krigo.Promise{Delta: -0.1}}, "delta -0.1"},
+		{krigo.Options{Promise: krigo.Promise{Delta: math.NaN()}}, "delta NaN"},
+		{krigo.Options{Prior: krigo.Prior{Grid: pacbayes.Grid{L: -6, Digits: 2}}}, "grid"},
+		{krigo.Options{Data: krigo.Data{Scaling: "robust"}}, `scaling "robust"`},
+		{krigo.Options{Data: krigo.Data{Scaling: "declared"}}, "needs its constants"},
+		{krigo.Options{Data: krigo.Data{Declared: &id}}, "constants need declared scaling"},
+		{krigo.Options{Data: krigo.Data{TestFraction: 1}}, "test-fraction 1"},
+		{krigo.Options{Data: krigo.Data{TestFraction: -0.1}}, "test-fraction -0.1"},
+		{krigo.Options{Data: krigo.Data{TestFraction: math.NaN()}}, "test-fraction NaN"},
+		{krigo.Options{Data: krigo.Data{TestFraction: 0.1, Test: homes()}}, "exclude each other"},
+		{krigo.Options{Run: krigo.Run{Restarts: -1}}, "restarts -1"},
+		{krigo.Options{Run: krigo.Run{Restarts: 1001}}, "restarts 1001"},
 	} {
 		if c.want != "target" {
-			c.o.Target = "MEDV"
+			c.o.Data.Target = "MEDV"
 		}
 		_, err := krigo.Fit(context.Background(), homes(), c.o)
 		var usage *krigo.UsageError
@@ -954,7 +955,7 @@ func TestUsageErrors(t *testing.T) {
 			t.Errorf("%+v: %v", c.o, err)
 		}
 	}
-	_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Delta: 2, Kernel: "x", Loss: "y"})
+	_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Promise: krigo.Promise{Delta: 2, Loss: "y"}, Kernel: krigo.Kernel{Expression: "x"}})
 	for _, want := range []string{"target", "delta 2", `unknown kernel "x"`, `unknown loss "y"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("all at once: %v; want %q", err, want)

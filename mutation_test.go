@@ -97,20 +97,20 @@ func specimens(t *testing.T) (all []*specimen) {
 		o     krigo.Options
 		file  string // instead of a fit
 	}{
-		{name: "kl-pac", table: few(homes(), 60), o: krigo.Options{Objective: "kl-pac", Restarts: 1, Kernel: "se+white", Mean: "linear"}},
-		{name: "evidence", table: few(homes(), 70), o: krigo.Options{Objective: "evidence", Prior: "grid", Restarts: 1, TestFraction: 0.2, Kernel: "rq", Mean: "constant"}},
-		{name: "vfe", table: snelson(), o: krigo.Options{Objective: "vfe", Prior: "grid", Restarts: 1, Inducing: 5, CalibrationFraction: 0.3}},
-		{name: "fitc", table: few(homes(), 60), o: krigo.Options{Objective: "fitc", Prior: "grid", Restarts: 1, Inducing: 6, ARD: "off", Loss: "relative", Epsilon: 0.2, TestFraction: 0.1}},
-		{name: "free", table: few(homes(), 60), o: krigo.Options{Objective: "kl-pac", PosteriorFree: true, Restarts: 1, Inducing: 4, ARD: "off", Epochs: 30, Loss: "asymmetric", Epsilon: 0.5, EpsilonAbove: 0.9}},
-		{name: "informed", table: homes(), o: krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, TestFraction: 0.1, CalibrationFraction: 0.25, Promise: 0.6, Epsilon: 1}},
-		{name: "tempered", table: homes(), o: krigo.Options{Objective: "vfe", Prior: "informed", Restarts: 1, Inducing: 5, ARD: "off", Temper: []float64{1, 0.3}, MeanBound: "both", Loss: "gaussian", Bound: "betting"}},
-		{name: "learnt", table: homes(), o: krigo.Options{Objective: "evidence", Prior: "informed", PosteriorLearnt: true, PriorShare: 0.4, Restarts: 1, ARD: "off", TestFraction: 0.1}},
-		{name: "encoded", table: holes, o: krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, ARD: "off", Categorical: []string{"side"}, Missing: "mean"}},
-		{name: "grouped", table: blocks, o: krigo.Options{Objective: "kl-pac", Restarts: 1, ARD: "off", Group: "block", PriorShare: 0.3, TestFraction: 0.1}},
-		{name: "backtest", table: homes(), o: krigo.Options{Objective: "evidence", Prior: "informed", Restarts: 1, ARD: "off", Split: "last", Loss: "clipped-square", EpsilonUnits: "raw", Epsilon: 6}},
-		{name: "mixed", table: few(homes(), 60), o: krigo.Options{Objective: "kl-pac", Restarts: 1, ARD: "on", GridMixed: true, Bound: "maurer", Promise: 0.2}},
-		{name: "declared", table: few(snelson(), 40), o: krigo.Options{Objective: "evidence", Prior: "grid", Restarts: 1, Scaling: "declared", Declared: &declared}},
-		{name: "all rows", table: few(snelson(), 50), o: krigo.Options{Objective: "sqrt-pac", Restarts: 1, Scaling: "all-rows"}},
+		{name: "kl-pac", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se+white", Mean: "linear"}}},
+		{name: "evidence", table: few(homes(), 70), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{Expression: "rq", Mean: "constant"}}},
+		{name: "vfe", table: snelson(), o: krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.3}}},
+		{name: "fitc", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "fitc", Inducing: 6}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Data: krigo.Data{TestFraction: 0.1}}},
+		{name: "free", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "kl-pac", Posterior: "free", Inducing: 4, Epochs: 30}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.5, EpsilonAbove: 0.9}}},
+		{name: "informed", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.25, Share: 0.6, Epsilon: 1}}},
+		{name: "tempered", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5}, Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{MeanBound: "both", Loss: "gaussian", Bound: "betting"}}},
+		{name: "learnt", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed", Learn: true, Share: 0.4}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{TestFraction: 0.1}}},
+		{name: "encoded", table: holes, o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Categorical: []string{"side"}, Missing: "mean"}}},
+		{name: "grouped", table: blocks, o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Group: "block", TestFraction: 0.1}, Prior: krigo.Prior{Share: 0.3}}},
+		{name: "backtest", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Split: "last"}, Promise: krigo.Promise{Loss: "clipped-square", Units: "raw", Epsilon: 6}}},
+		{name: "mixed", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "on"}, Prior: krigo.Prior{Mixed: true}, Promise: krigo.Promise{Bound: "maurer", Share: 0.2}}},
+		{name: "declared", table: few(snelson(), 40), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Scaling: "declared", Declared: &declared}}},
+		{name: "all rows", table: few(snelson(), 50), o: krigo.Options{Method: krigo.Method{Name: "sqrt-pac"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Scaling: "all-rows"}}},
 		{name: "version 1", table: sixty, file: "v1"},
 		{name: "version 3", table: sixty, file: "v3"},
 		{name: "version 4", table: sides, file: "v4"},
@@ -119,7 +119,7 @@ func specimens(t *testing.T) (all []*specimen) {
 		path := filepath.Join("model", "testdata", c.file+".krigo")
 		if c.file == "" {
 			path = filepath.Join(t.TempDir(), "m.krigo")
-			c.o.Seed = 1
+			c.o.Run.Seed = 1
 			if err := fit(t, c.table, c.o).Save(path); err != nil {
 				t.Fatal(err)
 			}

@@ -11,12 +11,12 @@ import (
 // TestDecide: a plan is what the fit then does, and refuses what the fit would refuse.
 func TestDecide(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
-		"default": {TestFraction: 0.1},
-		"sparse":  {Objective: "vfe", Inducing: 7, Epochs: 3, CalibrationFraction: 0.25},
-		"auto":    {Inducing: 0, AutoInducing: true, Epochs: 3, ARD: "off"},
-		"grid":    {Objective: "kl-pac", Restarts: 2},
+		"default": {Data: krigo.Data{TestFraction: 0.1}},
+		"sparse":  {Method: krigo.Method{Name: "vfe", Inducing: 7, Epochs: 3}, Promise: krigo.Promise{Calibration: 0.25}},
+		"auto":    {Method: krigo.Method{Inducing: 0, InducingBy: "auto", Epochs: 3}, Kernel: krigo.Kernel{ARD: "off"}},
+		"grid":    {Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 2}},
 	} {
-		o.Target = "MEDV"
+		o.Data.Target = "MEDV"
 		plan, err := krigo.Decide(homes(), o)
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted, m.Training.Starts)
 		}
 	}
-	if _, err := krigo.Decide(homes(), krigo.Options{Target: "MEDV", Inducing: 700}); err == nil || !strings.Contains(err.Error(), "inducing 700") {
+	if _, err := krigo.Decide(homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 700}}); err == nil || !strings.Contains(err.Error(), "inducing 700") {
 		t.Errorf("%v", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // TestPredictRow: a row's prediction has the same bits alone and in a batch, in any order
 // of columns, with other columns beside, and after the model was saved and loaded.
 func TestPredictRow(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: "se+linear", Mean: "linear", Restarts: 1})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", Mean: "linear"}, Run: krigo.Run{Restarts: 1}})
 	rows := append(every(0, 1, 506), every(0, 5, 506)...) // 608 rows
 	names := []string{"RM", "LSTAT", "DIS"}
 	want, err := krigo.Predict(m, pick(data.Boston(), rows, names...))
@@ -59,7 +59,7 @@ func TestPredictRow(t *testing.T) {
 }
 
 func TestPredictUnits(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{ARD: "off", Restarts: 1})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	table := homes()
 	before := slices.Clone(table.Values)
 	ps, err := krigo.Predict(m, table)
@@ -99,7 +99,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 		for i := 3; i < len(table.Values); i += 4 {
 			table.Values[i] *= unit
 		}
-		m := fit(t, table, krigo.Options{Objective: "evidence", Prior: "informed", ARD: "off", Restarts: 1, Split: "last"}) // the same roles in any unit
+		m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Split: "last"}}) // the same roles in any unit
 		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
 		ps, err := krigo.Predict(m, table)
 		if err == nil {
@@ -130,7 +130,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 	for i := 3; i < len(table.Values); i += 4 {
 		table.Values[i] *= 0x1p1000
 	}
-	m := fit(t, table, krigo.Options{ARD: "off", Restarts: 1, CalibrationFraction: 0.2})
+	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.2}})
 	m.ObservationNoise = 1e30
 	ps, err := krigo.Predict(m, table)
 	if err == nil || !strings.Contains(err.Error(), "overflows") {
@@ -142,7 +142,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 }
 
 func TestPredictRefuses(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: "se+linear", ARD: "off", Restarts: 1})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	at := func(v float64) *dataset.Table {
 		return &dataset.Table{Source: "new.csv", Names: []string{"RM", "LSTAT", "DIS"}, Rows: 2, Values: []float64{6, 10, 4, v, 10, 4}, Lines: []int{2, 5}}
 	}
@@ -184,7 +184,7 @@ func TestPredictWithoutHeader(t *testing.T) {
 		fmt.Fprintf(&text, "%v,%v,%v\n", a, b, a-2*b+math.Sin(float64(i)))
 		fmt.Fprintf(&inputs, "%v,%v\n", a, b)
 	}
-	m := fit(t, read(text.String()), krigo.Options{Target: "y", Restarts: 1})
+	m := fit(t, read(text.String()), krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}})
 	with, err := krigo.Predict(m, read(text.String()))
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestPredictAt(t *testing.T) {
 	for i := range 60 {
 		table.Append([]string{[]string{"gas", "oil"}[i%2], strconv.Itoa(20 + i%31), strconv.Itoa(i%31 + 10*(i%2))})
 	}
-	m := fit(t, table, krigo.Options{Target: "price", Objective: "evidence", ARD: "off", Restarts: 1, Categorical: []string{"fuel"}})
+	m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "price", Categorical: []string{"fuel"}}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	want, err := krigo.Predict(m, table)
 	if err != nil {
 		t.Fatal(err)

@@ -87,24 +87,24 @@ func TestRanksEvaluate(t *testing.T) {
 		return slices.Concat(append(e.Gradient.Inducing, v)...)
 	}
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":         {Objective: "kl-pac"},
-		"sqrt-pac":       {Objective: "sqrt-pac", Loss: "clipped-square", Bound: "split-kl"},
-		"kl-pac, α = ½":  {Objective: "kl-pac", Alpha: new(float64), Loss: "relative", Promise: 0.9},
-		"vfe":            {Objective: "vfe"},
-		"dtc, all rows":  {Objective: "dtc", Scaling: dataset.AllRows},
-		"fitc":           {Objective: "fitc", PosteriorFITC: true},
-		"pep":            {Objective: "pep", Mean: "constant"},
-		"svgp":           {Objective: "svgp"},
-		"no prior rows":  {Objective: "kl-pac", Scaling: dataset.Declared, Declared: identity(2)},
-		"renyi, 2 ranks": {Objective: "renyi", Alpha: new(float64), TestFraction: 0.9},
+		"kl-pac":         {Method: krigo.Method{Name: "kl-pac"}},
+		"sqrt-pac":       {Method: krigo.Method{Name: "sqrt-pac"}, Promise: krigo.Promise{Loss: "clipped-square", Bound: "split-kl"}},
+		"kl-pac, α = ½":  {Method: krigo.Method{Name: "kl-pac", Alpha: new(float64)}, Promise: krigo.Promise{Loss: "relative", Share: 0.9}},
+		"vfe":            {Method: krigo.Method{Name: "vfe"}},
+		"dtc, all rows":  {Method: krigo.Method{Name: "dtc"}, Data: krigo.Data{Scaling: dataset.AllRows}},
+		"fitc":           {Method: krigo.Method{Name: "fitc", Posterior: "fitc"}},
+		"pep":            {Method: krigo.Method{Name: "pep"}, Kernel: krigo.Kernel{Mean: "constant"}},
+		"svgp":           {Method: krigo.Method{Name: "svgp"}},
+		"no prior rows":  {Method: krigo.Method{Name: "kl-pac"}, Data: krigo.Data{Scaling: dataset.Declared, Declared: identity(2)}},
+		"renyi, 2 ranks": {Method: krigo.Method{Name: "renyi", Alpha: new(float64)}, Data: krigo.Data{TestFraction: 0.9}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.Target = "y"
-			if o.Alpha != nil {
-				*o.Alpha = 0.5
+			o.Data.Target = "y"
+			if o.Method.Alpha != nil {
+				*o.Method.Alpha = 0.5
 			}
 			p := *params
-			if o.Mean != "" {
+			if o.Kernel.Mean != "" {
 				p.Mean = &krigo.MeanParams{Constant: 0.1}
 			}
 			evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) { return krigo.Evaluate(table, &p, o) }
@@ -144,19 +144,20 @@ func TestRanksFit(t *testing.T) {
 	const n = 900
 	whole := waves(t, "waves.npy", n)
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":     {Objective: "kl-pac", Inducing: 8, CalibrationFraction: 0.1, Epochs: 30},
-		"default":    {Promise: 0.9, Restarts: 1, ARD: "off"}, // an informed prior by the evidence
-		"informed":   {Inducing: 8, Epochs: 30, Loss: "clipped-square", Bound: "betting", MeanBound: "both", Temper: []float64{1, 0.5}},
-		"split-kl":   {Inducing: 8, Epochs: 10, Loss: "clipped-square", Bound: "split-kl", CalibrationFraction: 0.1},
-		"learnt":     {Objective: "vfe", Prior: "informed", Inducing: 8, Epochs: 20, ARD: "off", PosteriorLearnt: true},
-		"vfe":        {Objective: "vfe", Inducing: 8, Epochs: 30, ARD: "off"},
-		"svgp":       {Objective: "svgp", Inducing: 8, Batch: 100, Epochs: 4},
-		"free":       {Objective: "kl-pac", Inducing: 5, PosteriorFree: true, Epochs: 20, ARD: "off", Optimizer: "lbfgs"},
-		"free, adam": {Objective: "kl-pac", Inducing: 5, PosteriorFree: true, Epochs: 3, ARD: "off", Optimizer: "adam", Batch: 3},
-		"renyi":      {Objective: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"},
+		"kl-pac": {Method: krigo.Method{Name: "kl-pac", Inducing: 8, Epochs: 30}, Promise: krigo.Promise{Calibration: 0.1}},
+		"default": {Promise: krigo.Promise{Share: 0.9}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ // an informed prior by the evidence
+			ARD: "off"}},
+		"informed":   {Method: krigo.Method{Inducing: 8, Epochs: 30}, Promise: krigo.Promise{Loss: "clipped-square", Bound: "betting", MeanBound: "both"}, Prior: krigo.Prior{Temper: []float64{1, 0.5}}},
+		"split-kl":   {Method: krigo.Method{Inducing: 8, Epochs: 10}, Promise: krigo.Promise{Loss: "clipped-square", Bound: "split-kl", Calibration: 0.1}},
+		"learnt":     {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Prior: krigo.Prior{Kind: "informed", Learn: true}, Kernel: krigo.Kernel{ARD: "off"}},
+		"vfe":        {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 30}, Kernel: krigo.Kernel{ARD: "off"}},
+		"svgp":       {Method: krigo.Method{Name: "svgp", Inducing: 8, Batch: 100, Epochs: 4}},
+		"free":       {Method: krigo.Method{Name: "kl-pac", Inducing: 5, Posterior: "free", Epochs: 20, Optimizer: "lbfgs"}, Kernel: krigo.Kernel{ARD: "off"}},
+		"free, adam": {Method: krigo.Method{Name: "kl-pac", Inducing: 5, Posterior: "free", Epochs: 3, Optimizer: "adam", Batch: 3}, Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi":      {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.Target, o.TestFraction = "y", 0.2
+			o.Data.Target, o.Data.TestFraction = "y", 0.2
 			train := func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) }
 			want, errs := together(t, whole, 1, train)
 			if errs[0] != nil {
@@ -198,7 +199,7 @@ func TestRanksFit(t *testing.T) {
 // TestRanksCG: the evidence by conjugate gradients, whose products ranks share.
 func TestRanksCG(t *testing.T) {
 	path := waves(t, "waves.npy", 700)
-	o := krigo.Options{Target: "y", Objective: "evidence", Solver: "cg", ARD: "on", TestFraction: 0.1, Epochs: 6}
+	o := krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.1}, Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 6}, Kernel: krigo.Kernel{ARD: "on"}}
 	params := &krigo.Params{Kernel: se(1, 0.7, 1.2), NoiseVariance: 0.2}
 	evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) { return krigo.Evaluate(table, params, o) }
 	train := func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) }
@@ -252,26 +253,26 @@ func TestRanksRefuse(t *testing.T) {
 		want string
 	}{
 		"bad row":          {bad, krigo.Options{}, 3, `rank 1 of 3 (on HOST): FOLDER/waves-1.npy: row 4, column 3 ("y"): -Inf is not finite`},
-		"overflow":         {far, krigo.Options{Scaling: dataset.Declared, Declared: &dataset.Scaling{InputMean: []float64{0, 0}, InputScale: []float64{1, 1}, TargetMean: 0, TargetScale: 1e-9, Source: dataset.Declared}}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: row 2: a value is so far from the others that its scaled form overflows"},
+		"overflow":         {far, krigo.Options{Data: krigo.Data{Scaling: dataset.Declared, Declared: &dataset.Scaling{InputMean: []float64{0, 0}, InputScale: []float64{1, 1}, TargetMean: 0, TargetScale: 1e-9, Source: dataset.Declared}}}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: row 2: a value is so far from the others that its scaled form overflows"},
 		"another column":   {other, krigo.Options{}, 3, `rank 2 of 3 (on HOST): FOLDER/waves-2.npy: the columns are "a", "c", "y", not those of the first rank's file`},
 		"no file":          {lost, krigo.Options{}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: no such file"},
 		"too few ranks":    {waves(t, "waves-%d.npy", 90, 30, 30, 30), krigo.Options{}, 2, "FOLDER/waves-2.npy: there are 2 ranks, of which none reads it"},
 		"too many ranks":   {waves(t, "waves.npy", 2), krigo.Options{}, 3, "fewer rows than ranks"},
-		"wrong target":     {waves(t, "waves.npy", 90), krigo.Options{Target: "z"}, 2, `no column "z"`},
-		"batches nearest":  {waves(t, "waves.npy", 90), krigo.Options{Objective: "renyi", Batches: "nearest"}, 2, "batches nearest isn't spread over ranks"},
-		"filled":           {waves(t, "waves.npy", 90), krigo.Options{Missing: dataset.FillMean}, 2, "missing values isn't spread over ranks"},
+		"wrong target":     {waves(t, "waves.npy", 90), krigo.Options{Data: krigo.Data{Target: "z"}}, 2, `no column "z"`},
+		"batches nearest":  {waves(t, "waves.npy", 90), krigo.Options{Method: krigo.Method{Name: "renyi", Batches: "nearest"}}, 2, "batches nearest isn't spread over ranks"},
+		"filled":           {waves(t, "waves.npy", 90), krigo.Options{Data: krigo.Data{Missing: dataset.FillMean}}, 2, "missing values isn't spread over ranks"},
 		"factored":         {waves(t, "waves.npy", 90), krigo.Options{}, 2, "a bound of a full GP isn't trained over ranks"},
 		"nothing to learn": {waves(t, "waves.npy", 2), krigo.Options{}, 2, `every value of target "y" is`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c.o.Target == "" {
-				c.o.Target = "y"
+			if c.o.Data.Target == "" {
+				c.o.Data.Target = "y"
 			}
-			if c.o.Objective == "" {
-				c.o.Objective = "kl-pac"
+			if c.o.Method.Name == "" {
+				c.o.Method.Name = "kl-pac"
 			}
-			if c.o.Inducing == 0 && name != "factored" {
-				c.o.Inducing = 4
+			if c.o.Method.Inducing == 0 && name != "factored" {
+				c.o.Method.Inducing = 4
 			}
 			_, errs := together(t, c.path, c.size, func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, c.o) })
 			host, _ := os.Hostname()
@@ -309,12 +310,12 @@ func TestRanksBreak(t *testing.T) {
 				if table.Ranks().Rank() == 0 {
 					ctx = own
 				}
-				return krigo.Fit(ctx, table, krigo.Options{Target: "y", Objective: "kl-pac", Inducing: 6, ARD: "off", Save: func(*krigo.Checkpoint) error {
+				return krigo.Fit(ctx, table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "kl-pac", Inducing: 6}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Save: func(*krigo.Checkpoint) error {
 					if steps++; steps == 3 {
 						c.stop()
 					}
 					return nil
-				}})
+				}}})
 			})
 			host, _ := os.Hostname()
 			want := strings.NewReplacer("HOST", host, "FOLDER", filepath.Dir(path)).Replace(c.want)
@@ -334,8 +335,8 @@ func TestRanksResume(t *testing.T) {
 	fit := func(size int, o krigo.Options) (*krigo.Model, *krigo.Checkpoint) {
 		t.Helper()
 		var raw []byte
-		o.Target, o.Objective, o.Inducing, o.ARD, o.Epochs = "y", "kl-pac", 6, "off", 40
-		o.Save = func(c *krigo.Checkpoint) (err error) {
+		o.Data.Target, o.Method.Name, o.Method.Inducing, o.Kernel.ARD, o.Method.Epochs = "y", "kl-pac", 6, "off", 40
+		o.Run.Save = func(c *krigo.Checkpoint) (err error) {
 			if raw == nil || c.Runs["se/1"].Descent.Iterations <= 5 {
 				raw, err = json.Marshal(c)
 			}
@@ -353,7 +354,7 @@ func TestRanksResume(t *testing.T) {
 	}
 	want, checkpoint := fit(3, krigo.Options{})
 	for _, size := range []int{1, 2, 3, 4} {
-		got, _ := fit(size, krigo.Options{Resume: checkpoint})
+		got, _ := fit(size, krigo.Options{Run: krigo.Run{Resume: checkpoint}})
 		if size == 3 && got.Certificate.Bound != want.Certificate.Bound || !alike(got.Certificate.Bound, want.Certificate.Bound, 1e-4) {
 			t.Errorf("resumed on %d ranks: bound %v, uninterrupted on 3: %v", size, got.Certificate.Bound, want.Certificate.Bound)
 		}
@@ -364,7 +365,7 @@ func TestRanksResume(t *testing.T) {
 func TestRanksCompare(t *testing.T) {
 	table := snelson()
 	compare := func(r ranks.Ranks) ([]krigo.Comparison, error) {
-		rows, err := krigo.Compare(context.Background(), table, krigo.Options{Target: "y", Inducing: 3, ARD: "off", Epochs: 5, Ranks: r}, []string{"kl-pac", "vfe"}, []float64{0.4, 0.6}, 2, nil)
+		rows, err := krigo.Compare(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 3, Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Ranks: r}}, []string{"kl-pac", "vfe"}, []float64{0.4, 0.6}, 2, nil)
 		for _, row := range rows {
 			delete(row.Measures, "seconds")
 			delete(row.Differences, "seconds")

@@ -14,20 +14,20 @@ import (
 // exact one, its certificate that of evidence at the same parameters, and the value reached is
 // about the evidence's optimum.
 func TestRenyiAnneals(t *testing.T) {
-	base := krigo.Options{Target: "MEDV", ARD: "off", Objective: "evidence"}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence"}}
 	optimum := fit(t, homes(), base).Training.ObjectiveValue
 	for name, o := range map[string]krigo.Options{
 		"lbfgs":           {},
-		"mma, geometric":  {Optimizer: "mma", Anneal: "geometric"},
-		"adam":            {Optimizer: "adam", Epochs: 500, Anneal: "cosine"},
-		"adam on batches": {Batch: 40, Epochs: 300, FixInducing: true},
-		"sgd":             {Optimizer: "sgd", Epochs: 2000, LearningRate: 0.5},
+		"mma, geometric":  {Method: krigo.Method{Optimizer: "mma", Anneal: "geometric"}},
+		"adam":            {Method: krigo.Method{Optimizer: "adam", Epochs: 500, Anneal: "cosine"}},
+		"adam on batches": {Method: krigo.Method{Batch: 40, Epochs: 300, FixInducing: true}},
+		"sgd":             {Method: krigo.Method{Optimizer: "sgd", Epochs: 2000, LearningRate: 0.5}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.Target, o.ARD, o.Objective, o.Inducing = "MEDV", "off", "renyi", 7
+			o.Data.Target, o.Kernel.ARD, o.Method.Name, o.Method.Inducing = "MEDV", "off", "renyi", 7
 			m := fit(t, homes(), o)
 			// The paths of steps on batches, or of many small ones, may end at an optimum nearby.
-			if v := m.Training.ObjectiveValue; !(v > optimum-1e-3) || !(v < optimum+map[bool]float64{true: 6, false: 0.2}[o.Epochs > 0]) {
+			if v := m.Training.ObjectiveValue; !(v > optimum-1e-3) || !(v < optimum+map[bool]float64{true: 6, false: 0.2}[o.Method.Epochs > 0]) {
 				t.Errorf("−ln p(y) = %v, evidence's optimum %v", v, optimum)
 			}
 			if m.Posterior.Sparse() || m.ObservationNoise != m.Posterior.Noise {
@@ -47,21 +47,21 @@ func TestRenyiAnneals(t *testing.T) {
 // TestRenyiFixed: a fixed α keeps its optimal q(U) as posterior; α = 1 is vfe.
 func TestRenyiFixed(t *testing.T) {
 	one, half := 1.0, 0.5
-	base := krigo.Options{Target: "MEDV", ARD: "off", Inducing: 7, FixInducing: true}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Inducing: 7, FixInducing: true}}
 	o := base
-	o.Objective = "vfe"
+	o.Method.Name = "vfe"
 	vfe := fit(t, homes(), o)
-	o.Objective, o.Alpha = "renyi", &one
+	o.Method.Name, o.Method.Alpha = "renyi", &one
 	m := fit(t, homes(), o)
 	if math.Abs(m.Training.ObjectiveValue-vfe.Training.ObjectiveValue) > 1e-6 || math.Abs(m.Certificate.Bound-vfe.Certificate.Bound) > 1e-6 {
 		t.Errorf("α = 1: value %v, bound %v; vfe %v, %v", m.Training.ObjectiveValue, m.Certificate.Bound, vfe.Training.ObjectiveValue, vfe.Certificate.Bound)
 	}
-	o.Alpha = &half
+	o.Method.Alpha = &half
 	m = fit(t, homes(), o)
 	if !m.Posterior.Sparse() || !m.Certificate.Valid || !(m.Training.ObjectiveValue < vfe.Training.ObjectiveValue) {
 		t.Errorf("α = ½: sparse %v, valid %v, value %v, vfe's %v", m.Posterior.Sparse(), m.Certificate.Valid, m.Training.ObjectiveValue, vfe.Training.ObjectiveValue)
 	}
-	o.Alpha, o.AlphaCV = nil, true
+	o.Method.Alpha, o.Method.AlphaBy = nil, "cv"
 	m = fit(t, homes(), o)
 	if !strings.Contains(strings.Join(m.Notices, "\n"), "by cross-validation") {
 		t.Errorf("notices %q", m.Notices)
@@ -71,9 +71,9 @@ func TestRenyiFixed(t *testing.T) {
 // TestEvaluateRenyi: the sandwich is ordered; a negative α bounds from above and has no posterior
 // to certify; without α the value is the evidence's.
 func TestEvaluateRenyi(t *testing.T) {
-	p := paramsOf(fit(t, homes(), krigo.Options{Target: "MEDV", ARD: "off", Inducing: 5, Objective: "vfe"}))
+	p := paramsOf(fit(t, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Inducing: 5, Name: "vfe"}}))
 	at := func(objective string, alpha *float64) *krigo.Evaluation {
-		e, err := krigo.Evaluate(homes(), p, krigo.Options{Target: "MEDV", Objective: objective, Alpha: alpha})
+		e, err := krigo.Evaluate(homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective, Alpha: alpha}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,14 +108,14 @@ func TestEvaluateRenyi(t *testing.T) {
 // TestEvaluateRenyiByCG: the estimate by conjugate gradients is the α-ELBO within its error, and
 // certifies nothing.
 func TestEvaluateRenyiByCG(t *testing.T) {
-	p := paramsOf(fit(t, homes(), krigo.Options{Target: "MEDV", ARD: "off", Inducing: 5, Objective: "vfe"}))
+	p := paramsOf(fit(t, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Inducing: 5, Name: "vfe"}}))
 	half, one := 0.5, 1.0
-	o := krigo.Options{Target: "MEDV", Objective: "renyi", Alpha: &half}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Alpha: &half}}
 	exact, err := krigo.Evaluate(homes(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Solver = "cg"
+	o.Method.Solver = "cg"
 	e, err := krigo.Evaluate(homes(), p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 	if g, w := *e.Gradient.LogNoiseVariance, *exact.Gradient.LogNoiseVariance; math.Abs(g-w) > 0.3*math.Abs(w)+1 || len(e.Gradient.Inducing) != 5 {
 		t.Errorf("derivative by the noise %v, exact %v", g, w)
 	}
-	o.Alpha = &one
+	o.Method.Alpha = &one
 	if _, err := krigo.Evaluate(homes(), p, o); err == nil || !strings.Contains(err.Error(), "0 ≤ α < 1") {
 		t.Errorf("α = 1: %v", err)
 	}
@@ -141,7 +141,7 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 // TestBoundEvidence: a model's bounds are those of its parameters and the rows it was trained on;
 // there are none on other rows, or without inducing inputs.
 func TestBoundEvidence(t *testing.T) {
-	o := krigo.Options{Target: "MEDV", ARD: "off", Inducing: 5, Objective: "vfe", Seed: 3}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Inducing: 5, Name: "vfe"}, Run: krigo.Run{Seed: 3}}
 	m := fit(t, homes(), o)
 	bounds := func(m *krigo.Model, table *dataset.Table) *krigo.EvidenceBounds {
 		d, err := table.Select(m.Inputs, m.Target)
@@ -167,11 +167,11 @@ func TestBoundEvidence(t *testing.T) {
 	if b := bounds(m, other); b != nil {
 		t.Errorf("altered rows: %+v", b)
 	}
-	if b := bounds(fit(t, homes(), krigo.Options{Target: "MEDV", Objective: "evidence", ARD: "off"}), homes()); b != nil {
+	if b := bounds(fit(t, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}}), homes()); b != nil {
 		t.Errorf("a full GP: %+v", b)
 	}
 	// An informed prior that is the posterior was trained on the prior rows.
-	o.Prior = "informed"
+	o.Prior.Kind = "informed"
 	m = fit(t, homes(), o)
 	if b := bounds(m, homes()); math.Abs(*b.Variational+m.Training.ObjectiveValue) > 1e-6 {
 		t.Errorf("an informed prior: L_VI %v, trained to %v", *b.Variational, -m.Training.ObjectiveValue)
@@ -181,7 +181,7 @@ func TestBoundEvidence(t *testing.T) {
 // TestTheoryInducing: a smooth kernel on one input needs few inducing inputs, whose bound is as near
 // to the evidence as the notice says.
 func TestTheoryInducing(t *testing.T) {
-	o := krigo.Options{Target: "y", Objective: "vfe", TheoryInducing: true, InducingInit: "kdpp", FixInducing: true}
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "vfe", InducingBy: "theory", InducingInit: "kdpp", FixInducing: true}}
 	m := fit(t, data.Snelson(), o)
 	if n := m.Posterior.Support.Rows; n < 5 || n > 40 || !strings.Contains(strings.Join(m.Notices, "\n"), "drawn by a k-DPP and kept") {
 		t.Errorf("%d inducing inputs, notices %q", n, m.Notices)
@@ -189,14 +189,14 @@ func TestTheoryInducing(t *testing.T) {
 	p := paramsOf(m)
 	p.Kernel.Variance, p.Kernel.Lengthscales, p.NoiseVariance = 1, []float64{1}, 0.3 // the starting kernel
 	half := 0.5
-	e, err := krigo.Evaluate(data.Snelson(), p, krigo.Options{Target: "y", Objective: "renyi", Alpha: &half})
+	e, err := krigo.Evaluate(data.Snelson(), p, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "renyi", Alpha: &half}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b := e.EvidenceBounds; *b.Evidence-*b.Variational > 1 {
 		t.Errorf("the bound lies %v nats under the evidence", *b.Evidence-*b.Variational)
 	}
-	o.Kernel = "matern52"
+	o.Kernel.Expression = "matern52"
 	if m = fit(t, data.Snelson(), o); m.Posterior.Support.Rows != 14 { // √180, rounded up
 		t.Errorf("Matérn 5/2: %d inducing inputs", m.Posterior.Support.Rows)
 	}
@@ -205,18 +205,18 @@ func TestTheoryInducing(t *testing.T) {
 // TestRenyiSolvers: the exact GP that renyi ends with may be solved by conjugate gradients or from
 // the nearest rows, with the same predictions here, and then has no certificate.
 func TestRenyiSolvers(t *testing.T) {
-	o := krigo.Options{Target: "MEDV", ARD: "off", Objective: "renyi", Inducing: 5, Optimizer: "adam", Epochs: 30, TestFraction: 0.2}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "renyi", Inducing: 5, Optimizer: "adam", Epochs: 30}}
 	want := fit(t, homes(), o)
-	for _, o.Solver = range []string{"cg", "nearest"} {
+	for _, o.Method.Solver = range []string{"cg", "nearest"} {
 		m := fit(t, homes(), o)
 		if m.Certificate != nil || m.CertificateReason == "" {
-			t.Errorf("%s: certificate %v, %q", o.Solver, m.Certificate, m.CertificateReason)
+			t.Errorf("%s: certificate %v, %q", o.Method.Solver, m.Certificate, m.CertificateReason)
 		}
 		if math.Abs(m.Test.MSE-want.Test.MSE) > 1e-4*want.Test.MSE {
-			t.Errorf("%s: mean squared error %v, by Cholesky %v", o.Solver, m.Test.MSE, want.Test.MSE)
+			t.Errorf("%s: mean squared error %v, by Cholesky %v", o.Method.Solver, m.Test.MSE, want.Test.MSE)
 		}
 	}
-	if m := fit(t, data.Snelson(), krigo.Options{Target: "y", Objective: "evidence", Optimizer: "sgd", Epochs: 3, Solver: "nearest"}); m.Posterior.Kind() != "nearest" {
+	if m := fit(t, data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence", Optimizer: "sgd", Epochs: 3, Solver: "nearest"}}); m.Posterior.Kind() != "nearest" {
 		t.Errorf("evidence on batches: posterior by %s", m.Posterior.Kind())
 	}
 }

@@ -23,8 +23,8 @@ import (
 // trained is what Fit makes of options as they are, the default where no objective is named.
 func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	t.Helper()
-	if o.Target == "" {
-		o.Target = table.Names[len(table.Names)-1]
+	if o.Data.Target == "" {
+		o.Data.Target = table.Names[len(table.Names)-1]
 	}
 	m, err := krigo.Fit(context.Background(), table, o)
 	if err != nil {
@@ -89,19 +89,19 @@ func TestRowsInAnyOrder(t *testing.T) {
 		}
 	}
 	for name, o := range map[string]krigo.Options{
-		"default":            {Restarts: 1, TestFraction: 0.1, CalibrationFraction: 0.1, Promise: 0.8},
-		"dtc":                {Objective: "dtc", Inducing: 9, Epochs: 20},
-		"evidence, all rows": {Objective: "evidence", Restarts: 1, ARD: "off", Scaling: "all-rows"},
-		"vfe, k-means":       {Objective: "vfe", Inducing: 12, Epochs: 30},
-		"fitc, greedy":       {Objective: "fitc", Inducing: 10, InducingInit: "greedy", Epochs: 20, ARD: "off"},
-		"pep, k-DPP":         {Objective: "pep", Inducing: 10, InducingInit: "kdpp", Epochs: 20, ARD: "off"},
-		"kl-pac, free":       {Objective: "kl-pac", Inducing: 8, InducingInit: "random", PosteriorFree: true, Epochs: 10, ARD: "off"},
-		"svgp":               {Objective: "svgp", Inducing: 8, Batch: 40, Epochs: 4},
-		"renyi":              {Objective: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"},
-		"learnt":             {Objective: "vfe", Prior: "informed", Inducing: 8, Epochs: 15, ARD: "off", PosteriorLearnt: true},
+		"default":            {Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.1, Share: 0.8}},
+		"dtc":                {Method: krigo.Method{Name: "dtc", Inducing: 9, Epochs: 20}},
+		"evidence, all rows": {Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Scaling: "all-rows"}},
+		"vfe, k-means":       {Method: krigo.Method{Name: "vfe", Inducing: 12, Epochs: 30}},
+		"fitc, greedy":       {Method: krigo.Method{Name: "fitc", Inducing: 10, InducingInit: "greedy", Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}},
+		"pep, k-DPP":         {Method: krigo.Method{Name: "pep", Inducing: 10, InducingInit: "kdpp", Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}},
+		"kl-pac, free":       {Method: krigo.Method{Name: "kl-pac", Inducing: 8, InducingInit: "random", Posterior: "free", Epochs: 10}, Kernel: krigo.Kernel{ARD: "off"}},
+		"svgp":               {Method: krigo.Method{Name: "svgp", Inducing: 8, Batch: 40, Epochs: 4}},
+		"renyi":              {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"}},
+		"learnt":             {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 15}, Prior: krigo.Prior{Kind: "informed", Learn: true}, Kernel: krigo.Kernel{ARD: "off"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.Target = "y"
+			o.Data.Target = "y"
 			want := trained(t, tables["as they stand"], o)
 			for order, table := range tables {
 				disk, err := dataset.ReadFile(paths[order])
@@ -160,7 +160,7 @@ func sites(groups int) *dataset.Table {
 // by kl on their number.
 func TestGroups(t *testing.T) {
 	table := sites(120)
-	o := krigo.Options{Target: "y", Group: "site", Restarts: 1, TestFraction: 0.1, Epsilon: 1.5, Promise: 0.5}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Group: "site", TestFraction: 0.1}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1.5, Share: 0.5}}
 	m := trained(t, table, o)
 	c := m.Certificate
 	if c == nil || c.Group != "site" || !slices.Equal(m.Inputs, []string{"x"}) || c.Groups != m.Groups[dataset.Certified] || m.Groups.Sum() != 120 || c.Rows != m.Counts[dataset.Certified] || c.Rows <= c.Groups {
@@ -205,11 +205,11 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for want, change := range map[string]func(o *krigo.Options){
-		"no column \"sites\"":                    func(o *krigo.Options) { o.Group, o.Categorical = "sites", []string{"site"} },
-		"that column is the target":              func(o *krigo.Options) { o.Group = "y" },
-		"groups are dealt at random":             func(o *krigo.Options) { o.Split = "last" },
-		"could change places":                    func(o *krigo.Options) { o.CalibrationFraction = 0.2 },
-		"that column is the target, or an input": func(o *krigo.Options) { o.Categorical = []string{"site"} },
+		"no column \"sites\"":                    func(o *krigo.Options) { o.Data.Group, o.Data.Categorical = "sites", []string{"site"} },
+		"that column is the target":              func(o *krigo.Options) { o.Data.Group = "y" },
+		"groups are dealt at random":             func(o *krigo.Options) { o.Data.Split = "last" },
+		"could change places":                    func(o *krigo.Options) { o.Promise.Calibration = 0.2 },
+		"that column is the target, or an input": func(o *krigo.Options) { o.Data.Categorical = []string{"site"} },
 	} {
 		o := o
 		change(&o)
@@ -228,7 +228,7 @@ func TestGroups(t *testing.T) {
 	if _, err := krigo.Fit(context.Background(), numbered, o); err == nil || !strings.Contains(err.Error(), "2^53 or more") {
 		t.Errorf("%v", err)
 	}
-	few := trained(t, sites(24), krigo.Options{Target: "y", Group: "site", Restarts: 1, Prior: "informed", PriorShare: 0.5})
+	few := trained(t, sites(24), krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}, Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed", Share: 0.5}})
 	if few.Certificate != nil || !strings.Contains(few.CertificateReason, "fewer than 20 certified groups") {
 		t.Errorf("%+v, %s", few.Certificate, few.CertificateReason)
 	}
@@ -236,7 +236,7 @@ func TestGroups(t *testing.T) {
 
 // TestBacktest: the certified rows are the last but for test rows, and nothing is called a certificate.
 func TestBacktest(t *testing.T) {
-	m := trained(t, homes(), krigo.Options{Split: "last", Restarts: 1, TestFraction: 0.1})
+	m := trained(t, homes(), krigo.Options{Data: krigo.Data{Split: "last", TestFraction: 0.1}, Run: krigo.Run{Restarts: 1}})
 	n, tests := m.Counts[dataset.Certified], m.Counts[dataset.Test]
 	if rows := rowsOf(t, m, homes(), dataset.Certified); !slices.Equal(rows, every(85-tests-n, 1, 85-tests)) {
 		t.Errorf("certified rows %v", rows)
@@ -248,13 +248,13 @@ func TestBacktest(t *testing.T) {
 	if r, err := krigo.Certify(m, homes(), 0); err != nil || !r.Matches {
 		t.Errorf("%+v, %v", r, err)
 	}
-	for name, o := range map[string]krigo.Options{"kl-pac": {Objective: "kl-pac"}, "learnt": {Prior: "informed", PosteriorLearnt: true}, "promise": {Promise: 0.9}, "twice": {MeanBound: "twice"}} {
-		o.Target, o.Split = "MEDV", "last"
+	for name, o := range map[string]krigo.Options{"kl-pac": {Method: krigo.Method{Name: "kl-pac"}}, "learnt": {Prior: krigo.Prior{Kind: "informed", Learn: true}}, "promise": {Promise: krigo.Promise{Share: 0.9}}, "twice": {Promise: krigo.Promise{MeanBound: "twice"}}} {
+		o.Data.Target, o.Data.Split = "MEDV", "last"
 		if _, err := krigo.Fit(context.Background(), homes(), o); err == nil || !strings.Contains(err.Error(), "a backtest is of a mean that didn't see the last rows") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := krigo.Compare(context.Background(), homes(), krigo.Options{Target: "MEDV", Split: "last"}, []string{"evidence"}, []float64{1}, 2, nil); err == nil {
+	if _, err := krigo.Compare(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV", Split: "last"}}, []string{"evidence"}, []float64{1}, 2, nil); err == nil {
 		t.Error("two splits that are the same")
 	}
 	back := every(0, 1, 85)
@@ -266,8 +266,8 @@ func TestBacktest(t *testing.T) {
 
 // TestVerifies: what stands beside a certificate is computed anew, and another number is told.
 func TestVerifies(t *testing.T) {
-	o := krigo.Options{Restarts: 1, TestFraction: 0.2, CalibrationFraction: 0.25}
-	grid := krigo.Options{Restarts: 1, Objective: "kl-pac", ARD: "off"}
+	o := krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}, Promise: krigo.Promise{Calibration: 0.25}}
+	grid := krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{ARD: "off"}}
 	for want, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
@@ -289,7 +289,7 @@ func TestVerifies(t *testing.T) {
 			t.Errorf("%+v, %v, want %s", r, err, want)
 		}
 	}
-	m := trained(t, homes(), krigo.Options{Restarts: 1, ARD: "off", Test: pick(homes(), every(0, 1, 9)), Scaling: "declared", Declared: identity(3)})
+	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared", Declared: identity(3)}})
 	if r, err := krigo.Certify(m, homes(), 0); err != nil || !r.Matches || len(r.AsStored) != 2 {
 		t.Errorf("what can't be told from the data: %+v, %v", r, err)
 	}
@@ -304,7 +304,7 @@ func TestVerifiesEncoding(t *testing.T) {
 			table.Values[3*i+1] = math.NaN()
 		}
 	}
-	o := krigo.Options{Target: "y", Categorical: []string{"site"}, Missing: "mean", Restarts: 1, ARD: "off"}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"site"}, Missing: "mean"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}}
 	for name, edit := range map[string]func(m *krigo.Model){
 		"a fill":            func(m *krigo.Model) { *m.Encoding.Columns[1].Mean += 0.1 },
 		"a category's name": func(m *krigo.Model) { m.Encoding.Columns[0].Categories[1] = "elsewhere" },
@@ -325,11 +325,10 @@ func TestVerifiesEncoding(t *testing.T) {
 func TestRefit(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
-		"default": {Restarts: 1, TestFraction: 0.1, CalibrationFraction: 0.25},
-		"sparse":  {Inducing: 8, Epochs: 20, ARD: "off", Temper: []float64{1, 0.5}, MeanBound: "both"},
-		"grid":    {Objective: "kl-pac", Restarts: 1, Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8, Alpha: nil},
-		"given": {Objective: "pep", Inducing: 5, Epochs: 5, Alpha: &half, Scaling: "declared", Declared: identity(3), ARD: "off",
-			Init: &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2}},
+		"default": {Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.25}},
+		"sparse":  {Method: krigo.Method{Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}, Prior: krigo.Prior{Temper: []float64{1, 0.5}}, Promise: krigo.Promise{MeanBound: "both"}},
+		"grid":    {Method: krigo.Method{Name: "kl-pac", Alpha: nil}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8}},
+		"given":   {Method: krigo.Method{Name: "pep", Inducing: 5, Epochs: 5, Alpha: &half}, Data: krigo.Data{Scaling: "declared", Declared: identity(3)}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2}}},
 	} {
 		m := trained(t, homes(), o)
 		back := every(0, 1, 85)
@@ -337,17 +336,17 @@ func TestRefit(t *testing.T) {
 		if differs, err := krigo.Refit(context.Background(), m, pick(homes(), back), nil); err != nil || differs != "" {
 			t.Errorf("%s: %s, %v", name, differs, err)
 		}
-		if m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"Seed"`, `"Sed"`, 1)); name == "default" {
-			other := trained(t, homes(), krigo.Options{Restarts: 1, TestFraction: 0.1, CalibrationFraction: 0.25, Kernel: "matern32"})
+		if m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"seed"`, `"sed"`, 1)); name == "default" {
+			other := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.25}, Kernel: krigo.Kernel{Expression: "matern32"}})
 			m.Posterior, m.ObservationNoise = other.Posterior, other.ObservationNoise
 			if differs, err := krigo.Refit(context.Background(), m, homes(), nil); err != nil || differs == "" {
 				t.Errorf("the posterior of another kernel was made again: %v", err)
 			}
 		}
 	}
-	m := trained(t, homes(), krigo.Options{Restarts: 1, ARD: "off"})
-	m.Fitted = json.RawMessage(`{"Target":"MEDV","Kernels":"se"}`)
-	if _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil || !strings.Contains(err.Error(), "Kernels") {
+	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}})
+	m.Fitted = json.RawMessage(`{"data":{"target":"MEDV"},"kernels":"se"}`)
+	if _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil || !strings.Contains(err.Error(), "kernels") {
 		t.Errorf("unknown options: %v", err)
 	}
 	m.Fitted = nil
@@ -358,7 +357,7 @@ func TestRefit(t *testing.T) {
 
 // TestOutside: predictions that no row the model was made from is like are counted by input.
 func TestOutside(t *testing.T) {
-	m := trained(t, homes(), krigo.Options{Restarts: 1, ARD: "off"})
+	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}})
 	inside := pick(homes(), []int{3, 3, 3})
 	inside.Values[4] = m.Range.Max[0] // the second row's first input
 	far := pick(homes(), []int{3, 3})
@@ -381,10 +380,10 @@ func TestOutside(t *testing.T) {
 
 // TestResumeHoldsAllRows: also those that the objective never saw, and every option.
 func TestResumeHoldsAllRows(t *testing.T) {
-	base := krigo.Options{Target: "MEDV", Restarts: 1, ARD: "off", Inducing: 6, Objective: "fitc", TestFraction: 0.1}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Inducing: 6, Name: "fitc"}}
 	var saved *krigo.Checkpoint
 	o := base
-	o.Save = func(c *krigo.Checkpoint) error {
+	o.Run.Save = func(c *krigo.Checkpoint) error {
 		raw, err := json.Marshal(c)
 		saved = new(krigo.Checkpoint)
 		return errors.Join(err, json.Unmarshal(raw, saved))
@@ -392,7 +391,7 @@ func TestResumeHoldsAllRows(t *testing.T) {
 	m := trained(t, homes(), o)
 	resume := func(table *dataset.Table, change func(o *krigo.Options)) error {
 		o := base
-		o.Resume = saved
+		o.Run.Resume = saved
 		change(&o)
 		_, err := krigo.Fit(context.Background(), table, o)
 		return err
@@ -401,11 +400,11 @@ func TestResumeHoldsAllRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(o *krigo.Options){
-		"posterior": func(o *krigo.Options) { o.PosteriorFITC = true },
-		"promise":   func(o *krigo.Options) { o.Promise = 0.9 },
-		"loss":      func(o *krigo.Options) { o.Loss = "gaussian" },
-		"delta":     func(o *krigo.Options) { o.Delta = 0.05 },
-		"group":     func(o *krigo.Options) { o.Group = "DIS" },
+		"posterior": func(o *krigo.Options) { o.Method.Posterior = "fitc" },
+		"promise":   func(o *krigo.Options) { o.Promise.Share = 0.9 },
+		"loss":      func(o *krigo.Options) { o.Promise.Loss = "gaussian" },
+		"delta":     func(o *krigo.Options) { o.Promise.Delta = 0.05 },
+		"group":     func(o *krigo.Options) { o.Data.Group = "DIS" },
 	} {
 		if err := resume(homes(), change); !errors.Is(err, krigo.ErrOtherCheckpoint) {
 			t.Errorf("another %s: %v", name, err)
@@ -419,9 +418,9 @@ func TestResumeHoldsAllRows(t *testing.T) {
 		}
 	}
 	// The default mode, where the objective sees prior rows alone.
-	base = krigo.Options{Target: "MEDV", Restarts: 1, ARD: "off"}
+	base = krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}}
 	o = base
-	o.Save = func(c *krigo.Checkpoint) error { saved = c; return nil }
+	o.Run.Save = func(c *krigo.Checkpoint) error { saved = c; return nil }
 	m = trained(t, homes(), o)
 	table := homes()
 	table.Values[4*rowsOf(t, m, table, dataset.Prior)[0]+3]++
@@ -461,7 +460,7 @@ func TestOrderNotice(t *testing.T) {
 		}
 		table := &dataset.Table{Source: "drift", Names: []string{"t", "x", "y"}, Rows: n, Values: slices.Concat(rows...)}
 		// A kernel that can't follow the drift in time.
-		m := trained(t, table, krigo.Options{Target: "y", Kernel: "linear", Restarts: 1, ARD: "off"})
+		m := trained(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 		i := slices.IndexFunc(m.Notices, func(n string) bool { return strings.Contains(n, "miss alike") })
 		if (i >= 0) != (c.want != "") || i >= 0 && !strings.Contains(m.Notices[i], c.want) {
 			t.Errorf("%s: %q", name, m.Notices)
@@ -471,9 +470,9 @@ func TestOrderNotice(t *testing.T) {
 
 // TestFittedIsStored: a model says what it was fitted with.
 func TestFittedIsStored(t *testing.T) {
-	m := trained(t, homes(), krigo.Options{Restarts: 1, ARD: "off", Kernel: "matern52"})
+	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"}})
 	var o krigo.Options
-	if err := json.Unmarshal(m.Fitted, &o); err != nil || o.Kernel != "matern52" || o.Objective != "evidence" || o.Epsilon != 0.6 || !reflect.DeepEqual(o.Temper, []float64{1}) {
+	if err := json.Unmarshal(m.Fitted, &o); err != nil || o.Kernel.Expression != "matern52" || o.Method.Name != "evidence" || o.Promise.Epsilon != 0.6 || !reflect.DeepEqual(o.Prior.Temper, []float64{1}) {
 		t.Errorf("%v: %s", err, m.Fitted)
 	}
 }
@@ -482,7 +481,7 @@ func TestFittedIsStored(t *testing.T) {
 // that the model knows are told, and so are their rows under other names.
 func TestCopiesOfGroups(t *testing.T) {
 	table := sites(60)
-	o := krigo.Options{Target: "y", Group: "site", Restarts: 1, Epsilon: 1.5}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1.5}}
 	twice := sites(60) // every row of the first ten sites once more, in its own group
 	for i := range 30 {
 		twice.Values = append(twice.Values, twice.Values[3*i:3*i+3]...)
@@ -517,7 +516,7 @@ func TestCopiesOfGroups(t *testing.T) {
 	if f, err := krigo.CertifyFresh(m, relabelled()); err != nil || f.SeenGroups != 0 || f.Seen != f.Rows {
 		t.Errorf("%+v, %v", f, err)
 	}
-	o.Test = relabelled()
+	o.Data.Test = relabelled()
 	if m := trained(t, table, o); m.Test.Groups != 60 || !slices.ContainsFunc(m.Notices, func(n string) bool {
 		return strings.Contains(n, fmt.Sprintf("%d of the %d test rows", table.Rows, table.Rows))
 	}) {

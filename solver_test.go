@@ -29,12 +29,12 @@ func predictions(t *testing.T, m *krigo.Model, table *dataset.Table) (means, var
 // probes leave open, and certify nothing.
 func TestFitByCG(t *testing.T) {
 	table := data.Boston()
-	o := krigo.Options{Objective: "evidence", ARD: "off", Restarts: 1, TestFraction: 0.2}
+	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}}
 	exact := fit(t, table, o)
-	o.Solver = "cg"
+	o.Method.Solver = "cg"
 	var solver string
 	residuals := 0
-	o.Progress = func(e krigo.Event) {
+	o.Run.Progress = func(e krigo.Event) {
 		solver = e.Solver
 		if e.Residual > 0 {
 			residuals++
@@ -83,14 +83,14 @@ func TestFixParameters(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"kernel": {"name": "matern32", "variance": 1.2, "lengthscales": [1, 2, 3]}, "noise_variance": 0.1, "mean": {"constant": 0.2}}`), &p); err != nil {
 		t.Fatal(err)
 	}
-	o := krigo.Options{Objective: "evidence", Kernel: "matern32", ARD: "auto", Mean: "constant", Init: &p, FixParameters: true}
+	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Expression: "matern32", ARD: "auto", Mean: "constant"}, Run: krigo.Run{Init: &p, FixParameters: true}}
 	exact := fit(t, table, o)
 	if exact.Training.Stopped != "parameters given" || !(math.Abs(exact.Posterior.Noise-0.1) < 1e-15) || exact.Training.ObjectiveValue == 0 || exact.Certificate == nil {
 		t.Errorf("%+v, noise variance %v", exact.Training, exact.Posterior.Noise)
 	}
 	wantMean, wantVariance := predictions(t, exact, table)
 	for _, solver := range []string{"cg", "nearest"} {
-		o.Solver = solver
+		o.Method.Solver = solver
 		m := fit(t, table, o)
 		mean, variance := predictions(t, m, table)
 		for i := range mean {
@@ -105,26 +105,26 @@ func TestFixParameters(t *testing.T) {
 
 // TestResumeCG: a fit that stops and goes on ends as if it had never stopped.
 func TestResumeCG(t *testing.T) {
-	o := krigo.Options{Objective: "evidence", Solver: "cg", ARD: "off", Kernel: "matern52"}
+	o := krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "cg"}, Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"}}
 	whole := fit(t, homes(), o)
 	for _, stop := range []int{1, 4, 7} {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		var raw []byte
-		o.Save = func(c *krigo.Checkpoint) (err error) {
+		o.Run.Save = func(c *krigo.Checkpoint) (err error) {
 			if stop--; stop == 0 {
 				cancel()
 				raw, err = json.Marshal(c)
 			}
 			return err
 		}
-		o.Target = "MEDV"
+		o.Data.Target = "MEDV"
 		if _, err := krigo.Fit(ctx, homes(), o); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		resumed := o
-		resumed.Save, resumed.Resume = nil, &krigo.Checkpoint{}
-		if err := json.Unmarshal(raw, resumed.Resume); err != nil {
+		resumed.Run.Save, resumed.Run.Resume = nil, &krigo.Checkpoint{}
+		if err := json.Unmarshal(raw, resumed.Run.Resume); err != nil {
 			t.Fatal(err)
 		}
 		m := fit(t, homes(), resumed)

@@ -34,7 +34,7 @@ func TestComplement(t *testing.T) {
 
 // TestSentence: the words promise no more than the numbers do.
 func TestSentence(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Prior: "informed", Objective: "evidence", ARD: "off", Restarts: 1, Promise: 0.85})
+	m := fit(t, data.Boston(), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Share: 0.85}})
 	c := *m.Certificate
 	for _, half := range []float64{6.02731, 1.00001, 0.0123449, 12345.6, 99.996, 5.5} {
 		p := *c.Promise
@@ -63,7 +63,7 @@ func TestWidth(t *testing.T) {
 // TestDirectSentence: on the route direct there is no bound on a random draw, and no word of one;
 // fresh rows are said to be what is drawn.
 func TestDirectSentence(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Prior: "informed", Objective: "evidence", ARD: "off", Restarts: 1, Epsilon: 1e-6, TestFraction: 0.2})
+	m := fit(t, data.Boston(), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1e-6}, Data: krigo.Data{TestFraction: 0.2}})
 	f, err := krigo.CertifyFresh(m, data.Boston())
 	if err != nil || m.Certificate.Route != pacbayes.Direct || m.Certificate.MeanBound < 1 {
 		t.Fatalf("%+v, %v", m.Certificate, err)

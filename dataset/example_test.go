@@ -29,7 +29,7 @@ func ExampleError() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = krigo.Fit(context.Background(), table, krigo.Options{Target: "price"})
+	_, err = krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "price"}})
 	var of *dataset.Error
 	if errors.As(err, &of) {
 		fmt.Println(of.File, of.Line, of.Row, of.Column, of.Name)

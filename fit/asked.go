@@ -19,7 +19,7 @@ func asked(m *model.Model) (o Options, err error) {
 	if err := decoder.Decode(&o); err != nil {
 		return o, fmt.Errorf("what the model was fitted with can't be read (%w): was it made by a newer krigo?", err)
 	}
-	return o, o.check()
+	return o, o.check(false)
 }
 
 // CheckAsked makes sure that a model, its certificate's terms above all, is one of the options that it says it
@@ -35,21 +35,22 @@ func CheckAsked(m *model.Model) error {
 	other := func(what string) error {
 		return fmt.Errorf("the model and the options that it says it was fitted with disagree about %s: no certificate", what)
 	}
-	p := &prepared{data: &dataset.Data{Encoding: m.Encoding}, scaling: m.Scaling, priorRows: m.Counts[dataset.Prior]}
-	p.setLoss(o)
+	d := &dealt{data: &dataset.Data{Encoding: m.Encoding}, roles: dataset.Roles{}}
+	d.loss, d.epsRaw = o.Promise.scaled(m.Scaling)
 	f := family{kernel: m.Posterior.Kernel, mean: m.Posterior.Mean}
-	choices := len(o.Temper)
-	if o.Prior == "grid" {
-		if choices = 1; o.ARD == "auto" && len(m.Inputs) > 1 && kernel.HasLengthscales(f.kernel) {
+	choices := len(o.Prior.Temper)
+	if o.Prior.Kind == "grid" {
+		if choices = 1; o.Kernel.ARD == "auto" && len(m.Inputs) > 1 && kernel.HasLengthscales(f.kernel) {
 			choices = 2
 		}
 	}
 	with := o
-	with.tied = m.Terms.Tied
-	if o.GridMixed {
-		with.Grid.Digits = m.Terms.Grid.Digits // chosen, and paid for
+	if o.Prior.Mixed {
+		with.Prior.Grid.Digits = m.Terms.Grid.Digits // chosen, and paid for
 	}
-	want, have := reflect.ValueOf(p.terms(with, f, choices)), reflect.ValueOf(m.Terms)
+	terms := d.terms(with, f, choices, m.Terms.Tied)
+	terms.PriorRows = m.Counts[dataset.Prior]
+	want, have := reflect.ValueOf(terms), reflect.ValueOf(m.Terms)
 	for i := range want.NumField() {
 		if want.Field(i).Interface() != have.Field(i).Interface() {
 			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v", want.Type().Field(i).Name, have.Field(i), want.Field(i)))
@@ -60,20 +61,20 @@ func CheckAsked(m *model.Model) error {
 	roles[dataset.Certified] = m.Groups.Sum() - roles.Sum()
 	_, temper := m.Posterior.OfPrior()
 	scaling := m.Scaling
-	if o.Declared != nil {
-		scaling = *o.Declared
+	if o.Data.Declared != nil {
+		scaling = *o.Data.Declared
 		scaling.Source = dataset.Declared
 	}
 	switch {
-	case o.Target != m.Target || o.Group != m.Group || o.encodes() != (m.Encoding != nil):
+	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.encodes() != (m.Encoding != nil):
 		return other("the columns")
-	case o.Objective != m.Objective:
+	case o.Method.Name != m.Objective:
 		return other("the objective")
-	case o.Seed != m.Seed || o.split() != m.Split || roles != m.Groups:
+	case o.Run.Seed != m.Seed || o.Data.split() != m.Split || roles != m.Groups:
 		return other("the roles of rows")
 	case !reflect.DeepEqual(scaling, m.Scaling):
 		return other("the scaling's constants")
-	case temper > 0 && !slices.Contains(o.Temper, temper):
+	case temper > 0 && !slices.Contains(o.Prior.Temper, temper):
 		return other("the factor of the prior's covariance")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,140 +15,131 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// noteTraining notes what a person should know of how the best run went.
-func (p *prepared) noteTraining(o Options, f family, best run, choices int) {
+// noCertificate says why a full GP that isn't factored has none.
+var noCertificate = map[string]string{
+	posterior.ByCG:      "conjugate gradients estimate ln|C| from random probes, and an estimate of KL(Q‖P) isn't a bound on it: --solver cholesky, or kl-pac with inducing inputs, certify",
+	posterior.ByNearest: "each prediction stands on other rows: there is no one posterior Q to certify; kl-pac with inducing inputs has one",
+}
+
+// notesOf are what a person should know of how the best run of a problem went.
+func (p *plan) notesOf(problem method.Problem, best run) (notes []string) {
 	x := best.result.X
-	problem := p.problem(o, f, choices)
 	names, box := problem.Names(), problem.Box(x)
 	for _, i := range best.result.AtBound {
-		if p.held && i < f.gridParams() {
+		if p.held && i < p.families[best.family].gridParams() {
 			continue
 		}
 		if strings.HasPrefix(names[i], "inducing") {
 			break // fixed on request
 		}
-		p.notices = append(p.notices, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
+		notes = append(notes, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
 	}
-	if o.onBatches() && !o.freeForm() && p.n > method.MaxEvaluated {
-		p.notices = append(p.notices, "objective_value is the mean over the batches of the last epoch, an estimate")
+	if p.choice.OnBatches() && !p.choice.FreeForm() && p.n > method.MaxEvaluated {
+		notes = append(notes, "objective_value is the mean over the batches of the last epoch, an estimate")
 	}
 	if r := best.result; r.Rejected > 0 {
-		p.notices = append(p.notices, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the last: %s)", r.Rejected, r.Evaluations, r.Rejection))
+		notes = append(notes, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the last: %s)", r.Rejected, r.Evaluations, r.Rejection))
 	}
+	return notes
 }
 
-// reported evaluates the evidence and its standard error at x, with an anchor there.
-func (p *prepared) reported(o Options, f family, x []float64) (value float64, standardError *float64, err error) {
-	problem := p.problem(o, f, 1)
-	value, err = problem.Evaluate(x, nil)
-	if e, ok := problem.Objective().(*objective.IterativeEvidence); ok && err == nil {
-		standardError = &e.StandardError
-	}
-	return value, standardError, err
-}
-
-// finish rounds the best run's parameters to the grid and makes the model from them.
-func (p *prepared) finish(o Options, f family, best run, choices int) (*model.Model, error) {
-	p.noteTraining(o, f, best, choices)
+// finish rounds the best run's parameters to the grid and makes the model of them; problem is the one of that run.
+func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Problem, best run, notices []string) (*model.Model, error) {
+	f := p.families[best.family]
+	notices = append(slices.Clone(notices), p.notesOf(problem, best)...)
 	x := slices.Clone(best.result.X)
 	g := f.gridParams()
-	names := p.problem(o, f, choices).Names()
-	for _, i := range o.Grid.RoundAll(x[:g], x[:g]) {
-		p.notices = append(p.notices, names[i]+" lay outside the grid and was moved to its end")
+	names := problem.Names()
+	for _, i := range p.options.Prior.Grid.RoundAll(x[:g], x[:g]) {
+		notices = append(notices, names[i]+" lay outside the grid and was moved to its end")
 	}
-	m, err := p.model(o, f, x, choices)
+	q, notes, err := problem.Posterior(x)
+	if err != nil {
+		return nil, err
+	}
+	m, err := p.certify(q, p.terms(f), append(notices, notes...))
 	if err != nil {
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
-	if p.trainsByCG(o) || o.FixParameters && p.solver == posterior.ByCholesky {
-		if m.Training.ObjectiveValue, m.Training.StandardError, err = p.reported(o, f, best.result.X); err != nil {
+	if p.trainsByCG() || p.options.Run.FixParameters && p.choice.Solver == posterior.ByCholesky {
+		// An estimate is made anew, with an anchor where training ended.
+		again := p.problem(ctx, c, f)
+		if m.Training.ObjectiveValue, err = again.Evaluate(best.result.X, nil); err != nil {
 			return nil, err
 		}
-	}
-	if o.LearnAlpha && !o.PosteriorFree {
-		alpha := p.alphaAt(o, x)
-		m.Training.Alpha = &alpha
+		if e, ok := again.Objective().(*objective.IterativeEvidence); ok {
+			m.Training.StandardError = &e.StandardError
+		}
 	}
 	return m, p.score(m)
 }
 
 // score measures the model on the test rows, if there are any.
-func (p *prepared) score(m *model.Model) (err error) {
-	if p.test != nil {
-		if c, err := m.Copies(p.test, p.test.All()); err != nil {
-			return err
-		} else if seen := c.Seen; seen > 0 {
-			m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows of %s equal rows that the model was made from: they say little about further ones",
-				seen, p.test.Rows, p.test.Source))
+func (d *dealt) score(m *model.Model) (err error) {
+	if d.test == nil {
+		if d.roles.Count(dataset.Test) > 0 {
+			m.Test, err = m.Score(d.data, d.data.RowsOf(d.roles, dataset.Test), d.roles.Group)
 		}
-		var group []int
-		if p.test.Grouped() {
-			units, err := p.test.Units()
-			if err != nil {
-				return err
-			}
-			group = units.Groups()
-		}
-		m.Test, err = m.Score(p.test, p.test.All(), group)
-	} else if p.roles.Count(dataset.Test) > 0 {
-		m.Test, err = m.Score(p.data, p.data.RowsOf(p.roles, dataset.Test), p.roles.Group)
+		return err
 	}
+	c, err := m.Copies(d.test, d.test.All())
+	if err != nil {
+		return err
+	}
+	if c.Seen > 0 {
+		m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows of %s equal rows that the model was made from: they say little about further ones",
+			c.Seen, d.test.Rows, d.test.Source))
+	}
+	var group []int
+	if d.test.Grouped() {
+		units, err := d.test.Units()
+		if err != nil {
+			return err
+		}
+		group = units.Groups()
+	}
+	m.Test, err = m.Score(d.test, d.test.All(), group)
 	return err
 }
 
-// posterior returns Q at [θ, β, ln σ_n², Z].
-func (p *prepared) posterior(o Options, f family, x []float64) (*posterior.Posterior, error) {
-	q, notes, err := p.problem(o, f, 1).Posterior(x)
-	p.notices = append(p.notices, notes...)
-	return q, err
-}
-
-// model makes a certified model from parameters on the grid.
-func (p *prepared) model(o Options, f family, x []float64, choices int) (*model.Model, error) {
-	q, err := p.posterior(o, f, x)
-	if err != nil {
-		return nil, err
-	}
-	return p.certify(o, f, q, choices)
-}
-
-// certify makes a certified model of a posterior with parameters on the grid.
-func (p *prepared) certify(o Options, f family, q *posterior.Posterior, choices int) (*model.Model, error) {
+// certify makes a certified model of a posterior with parameters on the grid; notices are what is known of it already.
+func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []string) (*model.Model, error) {
+	o := d.options
 	m := &model.Model{
-		Objective: o.Objective, Inputs: p.data.Inputs, Target: p.data.Target, Encoding: p.data.Encoding, Scaling: p.scaling, Posterior: q,
-		Terms:  p.terms(o, f, choices),
-		Source: p.data.Source, Seed: o.Seed, Split: o.split(), Group: o.Group, Fitted: o.asked,
-		Hash: p.units.HashOf(p.roles.Rows(dataset.Certified)), All: p.units.Hash, Targets: p.units.Targets, Notices: p.notices,
+		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Encoding: d.data.Encoding, Scaling: d.scaling, Posterior: q,
+		Terms:  terms,
+		Source: d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Fitted: d.text,
+		Hash: d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets, Notices: notices,
 	}
-	m.Counts, m.Groups = p.roles.Counts()
+	m.Counts, m.Groups = d.roles.Counts()
 	var err error
-	if m.Range, err = model.RangeOf(p.data, p.roles); err != nil {
+	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
 		return nil, err
 	}
-	if m.Rows, m.Named, err = model.HashRows(p.data, p.roles); err != nil {
+	if m.Rows, m.Named, err = model.HashRows(d.data, d.roles); err != nil {
 		return nil, err
 	}
-	if m.ObservationNoise, err = m.EstimateNoise(p.data, p.roles); err != nil {
+	if m.ObservationNoise, err = m.EstimateNoise(d.data, d.roles); err != nil {
 		return nil, err
 	}
-	if reason := noCertificate[p.solver]; reason != "" {
+	if reason := noCertificate[q.Kind()]; reason != "" {
 		m.CertificateReason = reason
 		return m, nil
 	}
-	if o.CalibrationFraction > 0 {
-		if err := m.Calibrate(p.data, p.roles); err != nil {
+	if o.Promise.Calibration > 0 {
+		if err := m.Calibrate(d.data, d.roles); err != nil {
 			return nil, err
 		}
 	}
-	notice, err := m.OrderNotice(p.data, p.roles)
+	notice, err := m.OrderNotice(d.data, d.roles)
 	if err != nil {
 		return nil, err
 	}
 	if notice != "" {
 		m.Notices = append(m.Notices, notice)
 	}
-	if m.Certificate, err = m.CertifyDealt(p.data, p.roles); err != nil {
+	if m.Certificate, err = m.CertifyDealt(d.data, d.roles); err != nil {
 		if !errors.Is(err, pacbayes.ErrTooFewRows) {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ type Checkpoint struct {
 	Curves map[string]*model.Curve `json:"curves,omitempty"`
 }
 
-// ErrOtherCheckpoint is Fit's where Options.Resume isn't of this fit.
+// ErrOtherCheckpoint is Fit's where Run.Resume isn't of this fit.
 var ErrOtherCheckpoint = errors.New("the checkpoint belongs to other data or other options: resume with those it was written with")
 
 // checkpointVersion is that of what a Checkpoint holds. Version 1 didn't know all rows and options.

@@ -8,21 +8,27 @@ import (
 	"math"
 	"slices"
 
-	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/train"
 )
 
+// coarser is the plan on another grid, with so many different lengthscales, and perhaps its parameters held.
+func (p *plan) coarser(grid pacbayes.Grid, tied int, held bool) *plan {
+	with := *p
+	with.options.Prior.Grid, with.tied, with.held = grid, tied, held
+	return &with
+}
+
 // coarsen looks for the prior of the mixed p_θ with the lowest bound: from the best run of
 // each family, lengthscales are tied and trained together, the prior's parameters rounded to
-// fewer digits, and everything that shapes Q alone is trained on. It leaves the best in o and
-// best, and holds its parameters.
-func (p *prepared) coarsen(ctx context.Context, o *Options, families []family, best *run, runs []run, c *checkpoints) (more []run, err error) {
-	base := *o
-	base.PosteriorFree = false // the collapsed optimum comes first
+// fewer digits, and everything that shapes Q alone is trained on. The plan that it returns has the best of these, its
+// parameters held.
+func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (*plan, trained, error) {
+	var best *plan
 	lowest := math.Inf(1)
-	for i, f := range families {
+	for i, f := range p.families {
 		var from *train.Result
-		for _, r := range runs {
+		for _, r := range t.all {
 			if r.family == i && (from == nil || r.result.Value < from.Value) {
 				from = r.result
 			}
@@ -30,101 +36,102 @@ func (p *prepared) coarsen(ctx context.Context, o *Options, families []family, b
 		if from == nil {
 			continue // no start lay in its domain
 		}
-		ties := []int{0}
-		if d := len(f.inputLengthscales()); d > 1 {
-			for k := 1; k <= min(maxTied, d-1); k++ {
-				ties = append(ties, k)
-			}
-		}
-		if p.inducing > 0 {
-			ties = p.likeliest(base, f, len(families), ties, from.X)
-		}
-		for _, k := range ties {
-			with := base
-			with.tied = k
-			x := from.X
-			if k > 0 {
-				p.held = false
-				r, err := p.goOn(ctx, with, f, i, len(families), x, tie(f, x, k), c)
-				if err != nil {
-					return nil, err
-				}
-				if r.result == nil {
-					continue
-				}
-				more, x = append(more, r), r.result.X
-			}
-			if with.Grid.Digits, _ = p.digits(with, f, len(families), x); with.Grid.Digits < 0 {
-				continue
-			}
-			x = slices.Clone(x)
-			with.Grid.RoundAll(x[:f.gridParams()], x[:f.gridParams()])
-			p.held = true
-			r, err := p.goOn(ctx, with, f, i, len(families), x, nil, c)
+		for _, k := range p.tries(ctx, c, f, from.X) {
+			with, runs, err := p.tieAndRound(ctx, c, i, k, from.X)
 			if err != nil {
-				return nil, err
+				return nil, t, err
 			}
-			if r.result == nil {
-				continue
-			}
-			more = append(more, r)
-			if r.result.Value < lowest {
-				lowest, *best = r.result.Value, r
-				o.Grid, o.tied = with.Grid, k
+			t.all = append(t.all, runs...)
+			if with != nil && runs[len(runs)-1].result.Value < lowest {
+				best, t.best = with, runs[len(runs)-1]
+				lowest = t.best.result.Value
 			}
 		}
 	}
-	if math.IsInf(lowest, 1) {
-		return nil, errors.New("no grid of the mixed prior has a bound: use a single one")
+	if best == nil {
+		return nil, t, errors.New("no grid of the mixed prior has a bound: use a single one")
 	}
-	p.held = true
-	note := fmt.Sprintf("of grids with 0 to %d digits, that with %d gave the lowest bound", mixedDigits-1, o.Grid.Digits)
-	if o.tied > 0 {
-		note += fmt.Sprintf(", with %d different lengthscales", o.tied)
+	note := fmt.Sprintf("of grids with 0 to %d digits, that with %d gave the lowest bound", mixedDigits-1, best.options.Prior.Grid.Digits)
+	if best.tied > 0 {
+		note += fmt.Sprintf(", with %d different lengthscales", best.tied)
 	}
-	p.notices = append(p.notices, note)
-	return more, nil
+	t.notices = append(t.notices, note)
+	return best, t, nil
 }
 
-// digits returns the number of digits with the lowest bound at x rounded to them, and that
-// bound; −1 where none can be evaluated.
-func (p *prepared) digits(o Options, f family, choices int, x []float64) (digits int, lowest float64) {
-	digits, lowest = -1, math.Inf(1)
-	for d := range mixedDigits {
-		o.Grid.Digits = d
-		at := slices.Clone(x)
-		o.Grid.RoundAll(at[:f.gridParams()], at[:f.gridParams()])
-		if v, err := p.problem(o, f, choices).Evaluate(at, nil); err == nil && v < lowest {
-			digits, lowest = d, v
+// tries lists the numbers of different lengthscales that are tried, from x; 0: as many as inputs. Of a sparse GP it is the
+// one with the lowest bound before any training: to train them all takes too long.
+func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64) []int {
+	ties := []int{0}
+	if d := len(f.inputLengthscales()); d > 1 {
+		for k := 1; k <= min(maxTied, d-1); k++ {
+			ties = append(ties, k)
 		}
 	}
-	return digits, lowest
-}
-
-// likeliest returns the one of the ties with the lowest bound before any training: a sparse
-// GP's takes too long to train them all.
-func (p *prepared) likeliest(o Options, f family, choices int, ties []int, x []float64) []int {
+	if !p.sparse() {
+		return ties
+	}
 	best, lowest := 0, math.Inf(1)
 	for _, k := range ties {
-		with, at := o, slices.Clone(x)
-		with.tied = k
+		at := slices.Clone(x)
 		if k > 0 {
 			t := tie(f, x, k)
 			at = t.expand(t.reduce(x))
 		}
-		if _, v := p.digits(with, f, choices, at); v < lowest {
+		if _, v := p.digits(ctx, c, f, k, at); v < lowest {
 			best, lowest = k, v
 		}
 	}
 	return []int{best}
 }
 
+// tieAndRound trains a family from x with k different lengthscales, and then with its prior's parameters rounded and held.
+// The plan of the last run is nil where none could be evaluated.
+func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, family, k int, x []float64) (with *plan, runs []run, err error) {
+	f, grid := p.families[family], p.options.Prior.Grid
+	if k > 0 {
+		r, err := p.coarser(grid, k, false).goOn(ctx, c, family, x, tie(f, x, k))
+		if err != nil || r.result == nil {
+			return nil, nil, err
+		}
+		runs, x = append(runs, r), r.result.X
+	}
+	if grid.Digits, _ = p.digits(ctx, c, f, k, x); grid.Digits < 0 {
+		return nil, runs, nil
+	}
+	x = slices.Clone(x)
+	grid.RoundAll(x[:f.gridParams()], x[:f.gridParams()])
+	with = p.coarser(grid, k, true)
+	r, err := with.goOn(ctx, c, family, x, nil)
+	if err != nil || r.result == nil {
+		return nil, runs, err
+	}
+	return with, append(runs, r), nil
+}
+
+// digits returns the number of digits with the lowest bound at x rounded to them, and that
+// bound; −1 where none can be evaluated.
+func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x []float64) (digits int, lowest float64) {
+	digits, lowest = -1, math.Inf(1)
+	for d := range mixedDigits {
+		grid := p.options.Prior.Grid
+		grid.Digits = d
+		at := slices.Clone(x)
+		grid.RoundAll(at[:f.gridParams()], at[:f.gridParams()])
+		if v, err := p.coarser(grid, tied, false).problem(ctx, c, f).Evaluate(at, nil); err == nil && v < lowest {
+			digits, lowest = d, v
+		}
+	}
+	return digits, lowest
+}
+
 // goOn trains from x, with lengthscales tied where ties isn't nil. The run has no result
 // where x lies outside the objective's domain.
-func (p *prepared) goOn(ctx context.Context, o Options, f family, number, choices int, x []float64, ties *ties, c *checkpoints) (run, error) {
-	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, o.tied, o.Grid, p.held)
-	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, o.Grid), Start: 1, Starts: 1}
-	problem := p.problem(o, f, choices)
+func (p *plan) goOn(ctx context.Context, c *checkpoints, number int, x []float64, ties *ties) (run, error) {
+	f, grid := p.families[number], p.options.Prior.Grid
+	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, p.tied, grid, p.held)
+	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, grid), Start: 1, Starts: 1}
+	problem := p.problem(ctx, c, f)
 	var objective train.Objective = problem
 	box := problem.Box(x)
 	if ties != nil {
@@ -132,7 +139,7 @@ func (p *prepared) goOn(ctx context.Context, o Options, f family, number, choice
 		objective = ties
 		box.Lower, box.Upper, x = ties.reduce(box.Lower), ties.reduce(box.Upper), ties.reduce(x)
 	}
-	r, err := method.Descent{MMA: o.Optimizer == "mma", Evaluations: o.evaluations()}.Minimize(ctx, c.run(key, event), objective, box, x)
+	r, err := p.choice.Descent().Minimize(ctx, c.run(key, event), objective, box, x)
 	if ctx.Err() != nil {
 		return run{}, ctx.Err()
 	}

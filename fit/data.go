@@ -1,156 +1,210 @@
 package fit
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/iterative"
-	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// prepared is a data set dealt, scaled and ready to train on.
-type prepared struct {
-	data      *dataset.Data
-	roles     dataset.Roles
-	units     *dataset.Units
-	n         int // rows to train on, of all ranks
-	scaling   dataset.Scaling
-	loss      pacbayes.Loss // half-widths in scaled units
-	epsRaw    float64
-	print     string           // of the data and options: a checkpoint's fingerprint
-	rows      *dataset.Scaled  // to train on, of this rank
-	y, scale  []float64        // of these: scaled targets, and |y_raw| for losses relative to it
-	all       objective.Memory // of all ranks, scaled, for a full GP alone
-	notices   []string
-	priorRows int
-	test      *dataset.Data // rows of a test table, if there is one
-
-	inducing int           // M; 0: the full GP
-	z        linalg.Matrix // inducing inputs that training starts from
-	alpha    float64       // of D = αλ + σ_n² in a sparse GP's training
-
-	solver   string                   // of a full GP
-	ctx      context.Context          // of the fit, for what solvers compute
-	progress func(iterative.Progress) // of single solves
-
-	freeNoise float64 // σ_n² of the collapsed posterior that a free-form one began as
-	held      bool    // θ and β stay where they are
+// dealt is a table whose rows have their roles, and what is known of them before anything is trained. It doesn't
+// change once it is made.
+type dealt struct {
+	options Options // with every default
+	text    json.RawMessage
+	data    *dataset.Data
+	roles   dataset.Roles
+	units   *dataset.Units
+	scaling dataset.Scaling
+	loss    pacbayes.Loss // half-widths in scaled units
+	epsRaw  float64
+	test    *dataset.Data // rows of a test table, if there is one
+	notices []string
 }
 
-func prepare(table *dataset.Table, o Options) (*prepared, error) {
-	p := &prepared{}
+// deal deals a table's rows their roles, by options with every default, and scales them.
+func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := o.checkSpread(table.Ranks()); err != nil {
 		return nil, err
 	}
-	if err := p.view(table, o); err != nil {
-		return nil, err
-	}
-	d := p.data
+	d := &dealt{options: o}
 	var err error
-	if p.notices, err = d.Notices(); err != nil {
+	if d.text, err = o.text(); err != nil {
 		return nil, err
 	}
-	if o.Test != nil {
-		if p.test, err = d.Encoding.Select(o.Test, d.Inputs, o.Target); err != nil {
+	if err := d.view(table); err != nil {
+		return nil, err
+	}
+	if d.notices, err = d.data.Notices(); err != nil {
+		return nil, err
+	}
+	if o.Data.Test != nil {
+		if err := d.viewTest(o.Data.Test); err != nil {
 			return nil, err
 		}
-		if o.Group != "" {
-			if grouped, err := p.test.GroupBy(o.Group); err == nil {
-				p.test = grouped
-			} else {
-				p.notices = append(p.notices, fmt.Sprintf("test figures count rows, not groups: %v", err))
-			}
-		}
 	}
-	switch o.Scaling {
-	case dataset.PriorRows:
-		p.scaling, err = dataset.ScalingOf(d, d.RowsOf(p.roles, dataset.Prior), o.Scaling)
-	case dataset.AllRows:
-		p.scaling, err = dataset.ScalingOf(d, append(d.RowsOf(p.roles, dataset.Prior), d.RowsOf(p.roles, dataset.Certified)...), o.Scaling)
-	default:
-		p.scaling = *o.Declared
-		p.scaling.Source = dataset.Declared
-		if len(p.scaling.InputScale) != d.Cols {
-			err = Usage("scaling: constants for %d inputs declared, %s has %d", len(p.scaling.InputScale), d.Source, d.Cols)
-		}
-	}
-	if err != nil {
+	if err := d.scale(); err != nil {
 		return nil, err
 	}
-	p.setLoss(o)
-	if p.print, err = p.fingerprint(o); err != nil {
-		return nil, err
-	}
-	return p, p.take(dataset.Certified)
+	d.loss, d.epsRaw = o.Promise.scaled(d.scaling)
+	return d, nil
 }
 
 // view chooses inputs and target, and deals the rows their roles: before it where an encoding
 // has to be learnt from the prior rows.
-func (p *prepared) view(table *dataset.Table, o Options) (err error) {
+func (d *dealt) view(table *dataset.Table) (err error) {
+	o := d.options.Data
 	var ignored []string
-	group := func(d *dataset.Data) (*dataset.Data, error) { return d, nil }
+	group := func(v *dataset.Data) (*dataset.Data, error) { return v, nil }
 	if o.Group != "" {
 		ignored = []string{o.Group}
-		group = func(d *dataset.Data) (*dataset.Data, error) { return d.GroupBy(o.Group) }
+		group = func(v *dataset.Data) (*dataset.Data, error) { return v.GroupBy(o.Group) }
 	}
 	if o.encodes() {
-		if p.data, err = table.Encode(o.Target, ignored, o.Categorical, o.Missing, func(d *dataset.Data) ([]int, error) {
-			if d, err = group(d); err != nil {
+		if d.data, err = table.Encode(o.Target, ignored, o.Categorical, o.Missing, func(v *dataset.Data) ([]int, error) {
+			if v, err = group(v); err != nil {
 				return nil, err
 			}
-			err = p.deal(d, o)
-			return d.RowsOf(p.roles, dataset.Prior), err
+			err = d.deal(v)
+			return v.RowsOf(d.roles, dataset.Prior), err
 		}); err == nil {
-			p.data, err = group(p.data)
+			d.data, err = group(d.data)
 		}
 		return err
 	}
-	if p.data, err = table.Regression(o.Target, ignored...); err != nil {
+	if d.data, err = table.Regression(o.Target, ignored...); err != nil {
 		return err
 	}
-	if p.data, err = group(p.data); err != nil {
+	if d.data, err = group(d.data); err != nil {
 		return err
 	}
-	return p.deal(p.data, o)
+	return d.deal(d.data)
 }
 
-// deal deals the rows their roles.
-func (p *prepared) deal(d *dataset.Data, o Options) (err error) {
-	p.roles, p.units, err = o.split().Deal(d, o.Seed, func(units int) (test, calibration, prior int, err error) {
+// deal deals the rows of a view their roles.
+func (d *dealt) deal(v *dataset.Data) (err error) {
+	o := d.options
+	d.roles, d.units, err = o.Data.split().Deal(v, o.Run.Seed, func(units int) (test, calibration, prior int, err error) {
 		test, calibration, prior = o.counts(units)
-		return test, calibration, prior, o.checkCounts(d.Source, units, test, calibration, prior)
+		return test, calibration, prior, o.checkCounts(v.Source, units, test, calibration, prior)
 	})
-	p.priorRows = p.roles.Count(dataset.Prior)
 	return err
 }
 
-// take makes the rows with a role those to train on.
-func (p *prepared) take(role dataset.Role) (err error) {
-	d := p.data
-	p.rows, p.n = d.ScaledOf(p.roles, role, p.scaling), p.roles.Count(role)
-	if p.y, err = d.Targets(p.rows.Numbers); err != nil {
+// viewTest views a test table as the data.
+func (d *dealt) viewTest(table *dataset.Table) (err error) {
+	o := d.options.Data
+	if d.test, err = d.data.Encoding.Select(table, d.data.Inputs, o.Target); err != nil || o.Group == "" {
 		return err
 	}
-	p.scale = model.TargetScale(p.loss, p.scaling, p.y)
-	p.scaling.Target(p.y, p.y)
-	// A row that can't be scaled is found now, not when training comes to it, and the first of the file.
-	const block = 4096
-	inFile := d.Scaled(slices.Sorted(slices.Values(p.rows.Numbers)), p.scaling)
-	x, y := make([]float64, block*d.Cols), make([]float64, block)
-	for i := 0; i < len(p.y); i += block {
-		n := min(block, len(p.y)-i)
-		if err := inFile.Block(i, n, x[:n*d.Cols], y[:n]); err != nil {
-			return err
-		}
+	if grouped, err := d.test.GroupBy(o.Group); err == nil {
+		d.test = grouped
+	} else {
+		d.notices = append(d.notices, fmt.Sprintf("test figures count rows, not groups: %v", err))
 	}
 	return nil
+}
+
+// scale finds the constants of the scaling.
+func (d *dealt) scale() (err error) {
+	o, prior := d.options.Data, d.data.RowsOf(d.roles, dataset.Prior)
+	switch o.Scaling {
+	case dataset.PriorRows:
+		d.scaling, err = dataset.ScalingOf(d.data, prior, o.Scaling)
+	case dataset.AllRows:
+		d.scaling, err = dataset.ScalingOf(d.data, append(prior, d.data.RowsOf(d.roles, dataset.Certified)...), o.Scaling)
+	default:
+		d.scaling = *o.Declared
+		d.scaling.Source = dataset.Declared
+		if len(d.scaling.InputScale) != d.data.Cols {
+			err = Usage("scaling: constants for %d inputs declared, %s has %d", len(d.scaling.InputScale), d.data.Source, d.data.Cols)
+		}
+	}
+	return err
+}
+
+// priorRows is the number of prior rows, of all ranks.
+func (d *dealt) priorRows() int { return d.roles.Count(dataset.Prior) }
+
+// scaled returns the loss with its half-widths in scaled units, and ε in the target's own.
+func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) {
+	loss = p.loss(pacbayes.Kind(p.Loss))
+	epsRaw = loss.Below
+	if loss.Kind == pacbayes.Relative || loss.Kind == pacbayes.ClippedAbsolute {
+		return loss, epsRaw // no unit
+	}
+	if p.Units == "raw" {
+		loss.Below /= s.TargetScale
+		loss.Above /= s.TargetScale
+		return loss, epsRaw
+	}
+	return loss, epsRaw * s.TargetScale
+}
+
+// fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
+// to: all of them, but that more evaluations of L-BFGS and MMA only go on.
+func (d *dealt) fingerprint() (string, error) {
+	o := d.options
+	if !o.Method.OnBatches() && !o.Method.Kind().Anneals {
+		o.Method.Epochs = 0
+	}
+	asked, err := o.text()
+	if err != nil {
+		return "", err
+	}
+	of := fmt.Sprintf("rows=%s inputs=%q options=%s", d.units.Hash, d.data.Inputs, asked)
+	if d.test != nil {
+		units, err := d.test.Units()
+		if err != nil {
+			return "", err
+		}
+		of += " test=" + units.Hash
+	}
+	return of, nil
+}
+
+// share is the rows of one role, scaled, to train on.
+type share struct {
+	*dealt
+	rows     *dataset.Scaled // of this rank
+	n        int             // of all ranks
+	y, scale []float64       // of this rank's: scaled targets, and |y_raw| for losses relative to it
+}
+
+// take takes the rows of a role.
+func (d *dealt) take(role dataset.Role) (s share, err error) {
+	s = share{dealt: d, rows: d.data.ScaledOf(d.roles, role, d.scaling), n: d.roles.Count(role)}
+	if s.y, err = d.data.Targets(s.rows.Numbers); err != nil {
+		return s, err
+	}
+	s.scale = model.TargetScale(d.loss, d.scaling, s.y)
+	d.scaling.Target(s.y, s.y)
+	// A row that can't be scaled is found now, not when training comes to it, and the first of the file.
+	const block = 4096
+	inFile := d.data.Scaled(slices.Sorted(slices.Values(s.rows.Numbers)), d.scaling)
+	x, y := make([]float64, block*d.data.Cols), make([]float64, block)
+	for i := 0; i < len(s.y); i += block {
+		n := min(block, len(s.y)-i)
+		if err := inFile.Block(i, n, x[:n*d.data.Cols], y[:n]); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// choose takes some of the rows.
+func (s share) choose(rows []int) share {
+	numbers, y := make([]int, len(rows)), make([]float64, len(rows))
+	for i, row := range slices.Sorted(slices.Values(rows)) {
+		numbers[i], y[i] = s.rows.Numbers[row], s.y[row]
+	}
+	return share{dealt: s.dealt, rows: s.data.Scaled(numbers, s.scaling), n: len(rows), y: y, scale: nil}
 }
 
 // Gather reads rows, those of all ranks in their order: inputs and, where there is one, the target.
@@ -179,40 +233,4 @@ func Gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 		m.Y[k] = part.Y[i]
 	}
 	return m, r.Sum(m.X.Data, m.Y)
-}
-
-// setLoss turns the half-widths of the options into scaled units.
-func (p *prepared) setLoss(o Options) {
-	p.loss = o.loss(pacbayes.Kind(o.Loss))
-	p.epsRaw = p.loss.Below
-	if p.loss.Kind == pacbayes.Relative || p.loss.Kind == pacbayes.ClippedAbsolute {
-		return // no unit
-	}
-	if s := p.scaling.TargetScale; o.EpsilonUnits == "raw" {
-		p.loss.Below /= s
-		p.loss.Above /= s
-	} else {
-		p.epsRaw *= s
-	}
-}
-
-// fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
-// to: all of them, but that more evaluations of L-BFGS and MMA only go on.
-func (p *prepared) fingerprint(o Options) (string, error) {
-	if !o.onBatches() && o.Objective != method.RenyiName {
-		o.Epochs = 0
-	}
-	asked, err := o.text()
-	if err != nil {
-		return "", err
-	}
-	of := fmt.Sprintf("rows=%s inputs=%q options=%s", p.units.Hash, p.data.Inputs, asked)
-	if p.test != nil {
-		units, err := p.test.Units()
-		if err != nil {
-			return "", err
-		}
-		of += " test=" + units.Hash
-	}
-	return of, nil
 }

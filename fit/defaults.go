@@ -23,107 +23,84 @@ func informedRows(n int) int {
 // counts says how many of so many rows are for testing, for calibration and for the prior.
 func (o Options) counts(rows int) (test, calibration, prior int) {
 	of := func(share float64, rows int) int { return int(math.Ceil(share * float64(rows))) }
-	test, calibration = of(o.TestFraction, rows), of(o.CalibrationFraction, rows)
+	test, calibration = of(o.Data.TestFraction, rows), of(o.Promise.Calibration, rows)
 	switch left := rows - test - calibration; {
-	case o.PriorShare > 0:
-		prior = of(o.PriorShare, left)
-	case o.Prior == "informed":
+	case o.Prior.Share > 0:
+		prior = of(o.Prior.Share, left)
+	case o.informed():
 		prior = informedRows(left)
-	case o.Scaling == dataset.PriorRows:
+	case o.Data.Scaling == dataset.PriorRows:
 		prior = dataset.DefaultPriorRows(left)
 	}
 	return test, calibration, prior
 }
 
-// chooseObjective makes the choice of who names no objective: an informed prior by the evidence,
+// speaksOfGrid says whether an option is given that is about the grid's prior, or about a posterior learnt for a bound.
+// Parameters to start from are such, since they may have been learnt on any rows.
+func (o Options) speaksOfGrid() bool {
+	m := o.Method
+	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed || m.Alpha != nil || m.Learns() || m.Free() || m.Posterior == "fitc"
+}
+
+// chooseMethod makes the choice of who names no method: an informed prior by the evidence,
 // of more rows than a full GP is trained on by default by vfe. The mean of such a prior has the
 // tightest certificate there is; its test error is that of training on seven to eight rows in ten
-// (docs/certificate.md). Options that speak of the grid's prior or of posteriors learnt for a bound,
-// and parameters to start from, which may have been learnt on any rows, ask for kl-pac.
-func (o Options) chooseObjective(rows int) Options {
-	if o.Objective == "" && (o.FixParameters || o.Solver == posterior.ByCG || o.Solver == posterior.ByNearest) {
-		o.Objective = method.EvidenceName // which alone has them
+// (docs/certificate.md). Who speaks of the grid's prior gets kl-pac.
+func (o Options) chooseMethod(rows int) Options {
+	if o.Method.Name == "" && (o.Run.FixParameters || o.Method.Solver == posterior.ByCG || o.Method.Solver == posterior.ByNearest) {
+		o.Method.Name = method.EvidenceName // which alone has them
 	}
-	if o.Objective != "" || o.Prior != "" && o.Prior != "informed" {
-		return o
-	}
-	if o.Prior == "" && (o.Init != nil || o.Grid != (pacbayes.Grid{}) || o.GridMixed || o.Alpha != nil || o.LearnAlpha || o.PosteriorFree || o.PosteriorFITC) {
+	if o.Method.Name != "" || o.Prior.Kind != "" && !o.informed() || o.Prior.Kind == "" && o.speaksOfGrid() {
 		return o
 	}
 	with := o
-	with.Prior, with.Objective = "informed", method.EvidenceName
+	with.Prior.Kind, with.Method.Name = "informed", method.EvidenceName
 	test, calibration, prior := with.counts(rows)
-	if o.Prior == "" && o.PriorShare == 0 && rows-test-calibration-prior < pacbayes.MinRows {
+	if o.Prior.Kind == "" && o.Prior.Share == 0 && rows-test-calibration-prior < pacbayes.MinRows {
 		return o // no certificate: the grid's prior leaves more to train on, or says that there are too few
 	}
-	if o.Inducing > 0 || o.asksInducing() || prior > defaultFull && !o.Full {
-		with.Objective = method.VFEName
+	if o.Method.Inducing > 0 || o.Method.ByRule() || prior > defaultFull && !o.Method.Full() {
+		with.Method.Name = method.VFEName
 	}
 	return with
 }
 
-// withDefaults fills the zero fields, or says all that is wrong with the others.
-func (o Options) withDefaults() (Options, error) {
-	text := func(v *string, unset string) {
-		if *v == "" {
-			*v = unset
-		}
+// unless is v, or what it is where it isn't set.
+func unless[T comparable](v *T, unset T) {
+	var zero T
+	if *v == zero {
+		*v = unset
 	}
-	text(&o.Objective, method.KLPACName)
-	text(&o.Kernel, "se")
-	text(&o.ARD, "auto") // at a few hundred rows ARD's grid penalty often costs more than it gains: try both
-	text(&o.Mean, "zero")
-	text(&o.Loss, string(pacbayes.Band))
-	text(&o.EpsilonUnits, "sd")
-	text(&o.Scaling, dataset.PriorRows)
-	text(&o.Missing, dataset.Refuse)
-	text(&o.InducingInit, "kmeans")
-	text(&o.Prior, "grid")
-	text(&o.Split, "random")
-	text(&o.Batches, "uniform")
-	if o.Objective == method.RenyiName && o.Alpha == nil && !o.AlphaCV {
-		text(&o.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
-	}
-	text(&o.Anneal, "none")
-	text(&o.Solver, "auto")
-	if o.Optimizer == "" {
-		switch {
-		case o.Objective == method.SVGPName || o.batches() || o.PosteriorFree && o.Epochs != 0:
-			o.Optimizer = "adam" // a full pass a step is what svgp is there to avoid
-		case o.Objective != method.RenyiName:
-			o.Optimizer = "lbfgs" // renyi's depends on the number of rows
-		}
-	}
-	if o.Epsilon == 0 {
-		o.Epsilon = 0.6 // of Reeb et al. 2018, Sect. 4
-	}
-	if o.Delta == 0 {
-		o.Delta = 0.01
-	}
-	if o.Grid == (pacbayes.Grid{}) {
-		o.Grid = pacbayes.DefaultGrid
-	}
-	o.setPrior()
-	return o, o.check()
 }
 
-// setPrior fills in what depends on the prior.
-func (o *Options) setPrior() {
-	if o.Prior == "informed" && len(o.Temper) == 0 {
-		o.Temper = []float64{1}
+// withDefaults fills the zero fields.
+func (o Options) withDefaults() Options {
+	unless(&o.Method.Name, method.KLPACName)
+	o.Method = o.Method.WithDefaults()
+	unless(&o.Kernel.Expression, "se")
+	unless(&o.Kernel.ARD, "auto") // at a few hundred rows ARD's grid penalty often costs more than it gains: try both
+	unless(&o.Kernel.Mean, "zero")
+	unless(&o.Data.Scaling, dataset.PriorRows)
+	unless(&o.Data.Missing, dataset.Refuse)
+	unless(&o.Data.Split, "random")
+	unless(&o.Prior.Kind, "grid")
+	unless(&o.Prior.Grid, pacbayes.DefaultGrid)
+	if o.informed() && len(o.Prior.Temper) == 0 {
+		o.Prior.Temper = []float64{1}
 	}
-	if o.MeanBound == "" {
-		o.MeanBound = pacbayes.Twice
-		if o.Prior == "informed" && !o.learns() {
-			o.MeanBound = pacbayes.Direct // a third of the bound by way of a random draw
-		}
+	unless(&o.Promise.Loss, string(pacbayes.Band))
+	unless(&o.Promise.Units, "sd")
+	unless(&o.Promise.Epsilon, 0.6) // of Reeb et al. 2018, Sect. 4
+	unless(&o.Promise.Delta, 0.01)
+	if o.informed() && !o.learns() {
+		unless(&o.Promise.MeanBound, pacbayes.Direct) // a third of the bound by way of a random draw
 	}
-	if o.Bound == "" {
-		o.Bound = pacbayes.KLBound
-		if o.learns() {
-			o.Bound = pacbayes.MaurerBound // never above kl; the grid prior's stays the paper's
-		}
+	unless(&o.Promise.MeanBound, pacbayes.Twice)
+	if o.learns() {
+		unless(&o.Promise.Bound, pacbayes.MaurerBound) // never above kl; the grid prior's stays the paper's
 	}
+	unless(&o.Promise.Bound, pacbayes.KLBound)
+	return o
 }
 
 // A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
@@ -135,9 +112,3 @@ const (
 	defaultInducing = 500
 	maxAuto         = 2000 // inducing inputs that auto may choose
 )
-
-// Validate reports all that is wrong with options, whatever the table.
-func (o Options) Validate() error {
-	_, err := o.withDefaults()
-	return err
-}

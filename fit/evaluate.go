@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
 )
 
 // Evaluation is an objective at given parameters.
@@ -47,8 +48,8 @@ type EvidenceBounds struct {
 }
 
 // evidenceBounds returns the bounds at x = [θ, β, ln σ_n², Z], nil of a full GP.
-func (p *prepared) evidenceBounds(o Options, f family, x []float64) (*EvidenceBounds, error) {
-	if p.inducing == 0 {
+func (p *plan) evidenceBounds(problem method.Problem, x []float64) (*EvidenceBounds, error) {
+	if !p.sparse() {
 		return nil, nil
 	}
 	number := func(v float64) *float64 {
@@ -57,12 +58,12 @@ func (p *prepared) evidenceBounds(o Options, f family, x []float64) (*EvidenceBo
 		}
 		return &v
 	}
-	if o.Objective == method.RenyiName && !o.estimatesRenyi() {
-		s, err := p.problem(o, f, 1).Objective().(*objective.RenyiProblem).Sandwich(x)
+	if renyi, ok := problem.Objective().(*objective.RenyiProblem); ok {
+		s, err := renyi.Sandwich(x)
 		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
 			number(s.Jensen), number(s.Variational)}, err
 	}
-	lower, upper, err := p.task(o, f, 1).Sparse().Bounds(x)
+	lower, upper, err := p.task(context.Background(), nil, p.families[0]).Sparse().Bounds(x)
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
 }
 
@@ -148,77 +149,120 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 // at the α of the options, 0 where there is none; it may be negative here. With solver cg it is
 // estimated by conjugate gradients, for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
 func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, error) {
-	o.evaluating = true
-	o, err := o.withDefaults()
+	p, x, err := given(table, params, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Prior == "informed" {
-		return nil, Usage("prior informed: nothing is trained here, so no prior can be learnt")
+	f, at := p.families[0], x // of the problem
+	way := p.method()
+	if params.Posterior != nil && !p.choice.Kind().FreeForm {
+		way = p.choice.FreeUp(params.NoiseVariance)
 	}
-	p, err := prepare(table, o)
-	if err != nil {
-		return nil, err
-	}
-	k, mean, x, err := params.vector(o.Mean, p.data.Cols)
-	if err != nil {
-		return nil, err
-	}
-	if o.PosteriorFree && params.Posterior == nil {
-		return nil, Usage("posterior free: give it as \"posterior\" in the parameters")
-	}
-	if o.LearnAlpha || o.AlphaCV {
-		return nil, Usage("alpha learn and cv: nothing is trained here, give a number")
-	}
-	if params.Posterior != nil && o.Objective != method.SVGPName {
-		o.PosteriorFree = true // which objectives have one is checked below
-	}
-	f := family{params.Kernel.Name, k, mean}
-	if o.Inducing != 0 && o.Inducing != len(params.Inducing) {
-		return nil, Usage("inducing %d: the parameters have %d inducing inputs", o.Inducing, len(params.Inducing))
-	}
-	o.Inducing, o.Full = len(params.Inducing), len(params.Inducing) == 0
-	if o.Full && o.sparseOnly() {
-		return nil, Usage("objective %q needs inducing inputs in the parameters", o.Objective)
-	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	if err := p.setMethod(o); err != nil {
-		return nil, err
-	}
-	p.ctx = context.Background()
-	problem := p.problem(o, f, 1).Objective()
+	bound := way.Bind(p.task(context.Background(), nil, f))
+	problem := bound.Objective()
 	free, _ := problem.(*objective.FreeFormProblem)
-	at := x // of the problem
 	if free != nil {
 		free.Noise = params.NoiseVariance
 		if at, err = startFree(free, f, x, params.Posterior); err != nil {
 			return nil, err
 		}
 	}
+	e := &Evaluation{Objective: p.choice.Name}
 	gradient := make([]float64, len(at))
+	if err := e.evaluate(problem, f, at, gradient); err != nil {
+		return nil, err
+	}
+	if e.EvidenceBounds, err = p.evidenceBounds(bound, x); err != nil {
+		return nil, err
+	}
+	e.differentiate(f, free, at, gradient, params)
+	if p.estimate {
+		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its posterior isn't computed"
+		return e, nil
+	}
+	m, err := p.certifyGiven(bound, free, at, x, params)
+	if err != nil {
+		if p.rows.Err() != nil {
+			return nil, err
+		}
+		e.CertificateReason = err.Error()
+		return e, nil
+	}
+	e.Certificate, e.CertificateReason = m.Certificate, m.CertificateReason
+	return e, nil
+}
+
+// given returns the plan of an evaluation, and the parameters as [θ, β, ln σ_n², Z].
+func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, error) {
+	o = o.withDefaults()
+	if err := o.check(true); err != nil {
+		return nil, nil, err
+	}
+	if o.informed() {
+		return nil, nil, Usage("prior informed: nothing is trained here, so no prior can be learnt")
+	}
+	d, err := deal(table, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := d.take(dataset.Certified)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, mean, x, err := params.vector(o.Kernel.Mean, d.data.Cols)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Method.Free() && params.Posterior == nil {
+		return nil, nil, Usage("posterior free: give it as \"posterior\" in the parameters")
+	}
+	if o.Method.AlphaBy != "" {
+		return nil, nil, Usage("alpha learn and cv: nothing is trained here, give a number")
+	}
+	if params.Posterior != nil && !o.Method.Kind().FreeForm {
+		o.Method.Posterior = "free" // which objectives have one is checked below
+	}
+	if o.Method.Inducing != 0 && o.Method.Inducing != len(params.Inducing) {
+		return nil, nil, Usage("inducing %d: the parameters have %d inducing inputs", o.Method.Inducing, len(params.Inducing))
+	}
+	o.Method.Inducing = len(params.Inducing)
+	if o.Method.InducingBy = ""; o.Method.Inducing == 0 {
+		o.Method.InducingBy = "none"
+	}
+	if o.Method.Full() && o.Method.SparseOnly() {
+		return nil, nil, Usage("objective %q needs inducing inputs in the parameters", o.Method.Name)
+	}
+	if err := o.check(true); err != nil {
+		return nil, nil, err
+	}
+	p, err := planned(rows, o, []family{{params.Kernel.Name, k, mean}}, true, d.notices)
+	return p, x, err
+}
+
+// evaluate fills in the value, and the standard errors of an estimate.
+func (e *Evaluation) evaluate(problem train.Objective, f family, at, gradient []float64) (err error) {
 	estimate, estimated := problem.(*objective.IterativeEvidence)
 	if estimated {
 		estimate.GradientErrors = make([]float64, len(at))
 	}
-	e := &Evaluation{Objective: o.Objective}
 	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
-		return nil, err
+		return err
 	}
-	if e.EvidenceBounds, err = p.evidenceBounds(o, f, x); err != nil {
-		return nil, err
-	}
-	nk, g := len(k.Params()), f.gridParams()
 	if r, ok := problem.(*objective.IterativeRenyi); ok {
 		e.StandardError = &r.StandardError
 	}
 	if estimated {
 		e.StandardError = &estimate.StandardError
 		errors := estimate.GradientErrors
-		e.GradientError = &Gradient{LogNoiseVariance: &errors[g]}
-		e.GradientError.of(k, &errors)
+		e.GradientError = &Gradient{LogNoiseVariance: &errors[f.gridParams()]}
+		e.GradientError.of(f.kernel, &errors)
 	}
+	return nil
+}
+
+// differentiate fills in the gradient; free isn't nil where q is a parameter.
+func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at, gradient []float64, params *Params) {
+	nk, g := len(f.kernel.Params()), f.gridParams()
 	var d objective.FreeFormParts
 	if free != nil {
 		d = free.Split(gradient)
@@ -231,9 +275,11 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		}
 	} else {
 		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
-		d.Z = linalg.Of(len(params.Inducing), p.data.Cols, gradient[g+1:])
+		if m := len(params.Inducing); m > 0 {
+			d.Z = linalg.Of(m, len(params.Inducing[0]), gradient[g+1:])
+		}
 	}
-	e.Gradient.of(k, &d.Theta)
+	e.Gradient.of(f.kernel, &d.Theta)
 	if len(d.LogNoise) > 0 {
 		e.Gradient.LogNoiseVariance = &d.LogNoise[0]
 	}
@@ -243,31 +289,26 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if len(d.Beta) > 0 {
 		e.Gradient.Mean = &MeanParams{Constant: d.Beta[0], Linear: d.Beta[1:]}
 	}
+}
 
-	if o.estimatesRenyi() {
-		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its posterior isn't computed"
-		return e, nil
-	}
-	o.Grid.RoundAll(x[:g], x[:g])
-	var m *model.Model
+// certifyGiven certifies the posterior at parameters rounded to the grid: at of the problem, x = [θ, β, ln σ_n², Z].
+func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProblem, at, x []float64, params *Params) (*model.Model, error) {
+	f := p.families[0]
+	g := f.gridParams()
+	p.options.Prior.Grid.RoundAll(x[:g], x[:g])
+	var q *posterior.Posterior
+	var notes []string
+	var err error
 	if params.Posterior == nil {
 		copy(at, x[:g])
-		m, err = p.model(o, f, at, 1)
+		q, notes, err = problem.Posterior(at)
 	} else if at, err = startFree(free, f, x, params.Posterior); err == nil {
-		var q *posterior.Posterior
-		if q, err = free.Posterior(at); err == nil {
-			m, err = p.certify(o, f, q, 1)
-		}
-	}
-	if err != nil && p.rows.Err() != nil {
-		return nil, err
+		q, err = free.Posterior(at)
 	}
 	if err != nil {
-		e.CertificateReason = err.Error()
-		return e, nil
+		return nil, err
 	}
-	e.Certificate, e.CertificateReason = m.Certificate, m.CertificateReason
-	return e, nil
+	return p.certify(q, p.terms(f), append(slices.Clone(p.notices), notes...))
 }
 
 // startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z],

@@ -15,23 +15,22 @@ type family struct {
 
 func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Params()) }
 
-func (p *prepared) families(o Options) []family {
-	d := p.data.Cols
-	mean, _ := model.MeanOf(o.Mean, d)
-	var fs []family
+// families are the kernels that are tried, on inputs of dim columns.
+func (k Kernel) families(dim int) (fs []family) {
+	mean, _ := model.MeanOf(k.Mean, dim)
 	for _, ard := range []bool{false, true} {
-		if ard && o.ARD == "off" || !ard && o.ARD == "on" {
+		if ard && k.ARD == "off" || !ard && k.ARD == "on" {
 			continue
 		}
-		k, _ := kernel.Parse(o.Kernel, d, ard) // checked with the options
-		if o.ARD == "auto" && ard && (d == 1 || !kernel.HasLengthscales(k)) {
+		parsed, _ := kernel.Parse(k.Expression, dim, ard) // checked with the options
+		if k.ARD == "auto" && ard && (dim == 1 || !kernel.HasLengthscales(parsed)) {
 			continue // nothing to choose
 		}
-		name := o.Kernel
+		name := k.Expression
 		if ard {
 			name += " (ARD)"
 		}
-		fs = append(fs, family{name, k, mean})
+		fs = append(fs, family{name, parsed, mean})
 	}
 	return fs
 }
@@ -56,7 +55,7 @@ func (f family) inputLengthscales() (at []int) {
 	return at
 }
 
-// mix sets what a mixed p_θ costs with o.tied different lengthscales; 0: all of their own.
+// mix sets what a mixed p_θ costs with so many different lengthscales; 0: all of their own.
 func (f family) mix(t *pacbayes.Terms, tied int) {
 	t.Resolutions = mixedDigits
 	if d := len(f.inputLengthscales()); d > 1 {
@@ -68,14 +67,15 @@ func (f family) mix(t *pacbayes.Terms, tied int) {
 	}
 }
 
-// terms returns those of a certificate for a family of priors.
-func (p *prepared) terms(o Options, f family, choices int) pacbayes.Terms {
-	t := o.terms(p.loss, choices)
-	t.EpsilonRaw, t.Params, t.PriorRows = p.epsRaw, f.gridParams(), p.priorRows
-	t.Encoded = p.data.Encoding != nil
-	t.Group, t.Backtest = o.Group, o.Split == "last"
-	if o.GridMixed {
-		f.mix(&t, o.tied)
+// terms returns those of a certificate for a family of priors, by options that may differ from those of the data in
+// how Q is found, one of so many choices; tied: different lengthscales of the mixed grid's prior, 0: as many as inputs.
+func (d *dealt) terms(o Options, f family, choices, tied int) pacbayes.Terms {
+	t := o.terms(d.loss, choices)
+	t.EpsilonRaw, t.Params, t.PriorRows = d.epsRaw, f.gridParams(), d.priorRows()
+	t.Encoded = d.data.Encoding != nil
+	t.Group, t.Backtest = o.Data.Group, o.Data.Split == "last"
+	if o.Prior.Mixed {
+		f.mix(&t, tied)
 	}
 	return t
 }

@@ -13,35 +13,38 @@ import (
 // and certifies the posterior of the rounded parameters on all certified rows.
 //
 // With options that make no sense it returns a UsageError; if ctx ends, ctx's error,
-// having offered the last state to Options.Save.
+// having offered the last state to Run.Save.
 //
 // A table that is spread over ranks (dataset.ReadPart) is fitted by all of them: each calls Fit with
 // the same options, and gets the same model, but for the row hashes that a model file holds, which
 // the first rank's has; Progress and Save are called there alone. An error on one rank reaches the
 // others when that rank is closed.
 func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, error) {
-	o, err := o.chooseObjective(table.Rows).withDefaults()
+	o, err := o.resolve(table.Rows)
 	if err != nil {
 		return nil, err
 	}
-	if o.asked, err = o.text(); err != nil {
-		return nil, err
-	}
-	begin := time.Now()
-	p, err := prepare(table, o)
-	if err != nil {
-		return nil, err
-	}
+	begun := time.Now()
 	if table.Ranks().Rank() > 0 {
-		o.Progress, o.Save = nil, nil
+		o.Run.Progress, o.Run.Save = nil, nil
 	}
-	var m *model.Model
-	var runs []run
-	if o.Prior == "informed" {
-		m, runs, err = p.fitInformed(ctx, o)
-	} else {
-		m, runs, err = p.fitGrid(ctx, o)
+	d, err := deal(table, o)
+	if err != nil {
+		return nil, err
 	}
+	certified, err := d.take(dataset.Certified)
+	if err != nil {
+		return nil, err
+	}
+	c, err := begin(d)
+	if err != nil {
+		return nil, err
+	}
+	way := fitGrid
+	if o.informed() {
+		way = fitInformed
+	}
+	m, runs, err := way(ctx, certified, c)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +53,6 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, er
 		m.Training.Iterations += r.result.Iterations
 		m.Training.Evaluations += r.result.Evaluations
 	}
-	m.Training.Seconds = time.Since(begin).Seconds()
+	m.Training.Seconds = time.Since(begun).Seconds()
 	return m, nil
 }

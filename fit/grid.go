@@ -2,69 +2,90 @@ package fit
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"slices"
 
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/model"
 )
 
-// optimum is the best run of training, or the parameters given where nothing is trained.
-func (p *prepared) optimum(ctx context.Context, o *Options, families []family, c *checkpoints) (best run, all []run, err error) {
-	p.ctx, p.progress = ctx, c.tellSolve
-	if o.AlphaCV {
-		if p.alpha, err = p.crossValidate(ctx, *o, families[0], c); err != nil {
-			return best, nil, err
-		}
-		o.Alpha = &p.alpha
-	}
-	if !o.FixParameters {
-		return p.train(ctx, *o, families, c)
-	}
-	best, err = p.given(*o, families)
-	if err == nil {
-		err = c.tell(Event{Family: families[best.family].name, Start: 1, Starts: 1, Solver: p.solver, Stopped: best.result.Stopped}, func() {})
-	}
-	return best, []run{best}, err
-}
-
-// fitGrid trains with a prior whose parameters lie on the grid.
-func (p *prepared) fitGrid(ctx context.Context, o Options) (*model.Model, []run, error) {
-	families := p.families(o)
-	o, err := p.decide(o, families[0])
+// fitGrid trains on the certified rows with a prior whose parameters lie on the grid.
+func fitGrid(ctx context.Context, certified share, c *checkpoints) (*model.Model, []run, error) {
+	o := certified.options
+	p, err := decide(certified, o, o.Kernel.families(certified.data.Cols), certified.notices)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := p.checkpoints(o)
+	p, t, err := p.optimum(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	best, runs, err := p.optimum(ctx, &o, families, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	if o.GridMixed {
-		coarse, err := p.coarsen(ctx, &o, families, &best, runs, c)
-		if err != nil {
+	if o.Prior.Mixed {
+		if p, t, err = p.coarsen(ctx, c, t); err != nil {
 			return nil, nil, err
 		}
-		runs = append(runs, coarse...)
 	}
-	m, free, err := p.conclude(ctx, o, families, best, c)
-	return m, append(runs, free...), err
+	return p.conclude(ctx, c, t)
 }
 
-// conclude makes the model from the best run, or goes on from it with a free-form posterior.
-func (p *prepared) conclude(ctx context.Context, o Options, families []family, best run, c *checkpoints) (*model.Model, []run, error) {
-	var m *model.Model
-	var free []run
-	var err error
-	if o.PosteriorFree {
-		free = make([]run, 1)
-		m, free[0], err = p.freeUp(ctx, o, families, best, c)
-	} else {
-		m, err = p.finish(o, families[best.family], best, len(families))
-	}
+// conclude makes the model of what training found, or goes on from it with a free-form posterior. It returns all runs.
+func (p *plan) conclude(ctx context.Context, c *checkpoints, t trained) (*model.Model, []run, error) {
+	notices := slices.Concat(p.notices, t.notices)
+	m, err := p.finish(ctx, c, p.problem(ctx, c, p.families[t.best.family]), t.best, notices)
 	if err != nil {
 		return nil, nil, err
 	}
+	if p.choice.Learns() {
+		alpha := p.alphaAt(t.best.result.X)
+		m.Training.Alpha = &alpha
+	}
+	if p.choice.Free() {
+		var free run
+		if m, free, err = p.freeUp(ctx, c, m, t.best, notices); err != nil {
+			return nil, nil, err
+		}
+		t.all = append(t.all, free)
+	}
 	m.Curves = c.curves()
-	return m, free, nil
+	return m, t.all, nil
+}
+
+// freeUp goes on from the optimum of a collapsed bound, of which m is the model, with a free-form posterior, and
+// returns the model whose certificate is lower. The choice is free: the bound holds for
+// all posteriors together.
+func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run, notices []string) (*model.Model, run, error) {
+	f := p.families[best.family]
+	last := len(p.families)*p.restarts + 1
+	event := Event{Family: f.name + ", free-form", Start: last, Starts: last}
+	way := p.choice.FreeUp(math.Exp(best.result.X[f.gridParams()]))
+	problem := way.Bind(p.task(ctx, c, f))
+	x, err := problem.Start(best.result.X)
+	if err != nil {
+		return nil, run{}, err
+	}
+	r, err := problem.Minimize(ctx, c.run(f.name+"/free", event), x)
+	if err != nil {
+		return nil, run{}, err
+	}
+	if ctx.Err() != nil {
+		return nil, run{}, ctx.Err()
+	}
+	if err := p.rows.Err(); err != nil {
+		return nil, run{}, err
+	}
+	free := run{best.family, r}
+	other, err := p.finish(ctx, c, way.Bind(p.task(ctx, c, f)), free, notices)
+	if err != nil {
+		return nil, run{}, err
+	}
+	if m.Certificate == nil || other.Certificate == nil {
+		return other, free, nil
+	}
+	if other.Certificate.Bound > m.Certificate.Bound {
+		m.Notices = append(m.Notices, fmt.Sprintf("the free-form posterior's bound %.4f is no lower than the objective's own: that one is kept", cautious.RoundUp(other.Certificate.Bound, 4)))
+		return m, free, nil
+	}
+	other.Notices = append(other.Notices, fmt.Sprintf("the posterior is free-form: bound %.4f, of the objective's own %.4f", cautious.RoundUp(other.Certificate.Bound, 4), cautious.RoundUp(m.Certificate.Bound, 4)))
+	return other, free, nil
 }

@@ -13,26 +13,12 @@ import (
 )
 
 // decide decides how to train: full or sparse, from where, and how often.
-func (p *prepared) decide(o Options, f family) (Options, error) {
-	if o.Optimizer == "" {
-		o.Optimizer = "lbfgs"
-		if p.n > defaultFull {
-			o.Optimizer = "adam"
-		}
+func decide(s share, o Options, families []family, notices []string) (*plan, error) {
+	p, err := planned(s, o, families, false, notices)
+	if err == nil && p.sparse() {
+		err = p.chooseInducing()
 	}
-	if err := p.setMethod(o); err != nil {
-		return o, err
-	}
-	if o.Restarts == 0 {
-		o.Restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if p.inducing > 0 || p.trainsByCG(o) || o.FixParameters {
-			o.Restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
-		}
-	}
-	if p.inducing > 0 {
-		return o, p.chooseInducing(o, f)
-	}
-	return o, nil
+	return p, err
 }
 
 // What --inducing theory asks of Theorem 2: D ≤ 1 nat with probability 0.9 at α = 1, where the bound
@@ -47,16 +33,16 @@ const (
 // that stands there: the least M that Theorem 2 needs with the SE kernel's eigenvalues, for inputs
 // taken to be Gaussian and independent, or for one input and a Matérn kernel N^{1/r}, with which
 // the bound doesn't grow in N. x are rows to take the inputs' spread from.
-func (p *prepared) theoryInducing(o Options, x linalg.Matrix) error {
-	n, limit := p.n, p.inducing
-	if o.Kernel != "se" {
+func (p *plan) theoryInducing(x linalg.Matrix) error {
+	n, limit, expression := p.n, p.choice.Inducing, p.options.Kernel.Expression
+	if expression != "se" {
 		if p.data.Cols > 1 {
-			return Usage("inducing theory: for %s it is known for one input, not for %d: choose the kernel se", o.Kernel, p.data.Cols)
+			return Usage("inducing theory: for %s it is known for one input, not for %d: choose the kernel se", expression, p.data.Cols)
 		}
-		r := map[string]int{"matern32": 1, "matern52": 2}[o.Kernel]
+		r := map[string]int{"matern32": 1, "matern52": 2}[expression]
 		rate := inducing.MaternExponent(r, 0)
-		p.inducing = min(limit, int(math.Ceil(math.Pow(float64(n), rate))))
-		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs: theory asks for N^%g = %.4g (at most %d are taken), but for constants that aren't known", p.inducing, rate, math.Pow(float64(n), rate), limit))
+		p.choice.Inducing = min(limit, int(math.Ceil(math.Pow(float64(n), rate))))
+		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs: theory asks for N^%g = %.4g (at most %d are taken), but for constants that aren't known", p.choice.Inducing, rate, math.Pow(float64(n), rate), limit))
 		return nil
 	}
 	var square float64
@@ -88,7 +74,7 @@ func (p *prepared) theoryInducing(o Options, x linalg.Matrix) error {
 	if err != nil {
 		return err
 	}
-	p.inducing = m
+	p.choice.Inducing = m
 	note := fmt.Sprintf("%d inducing inputs: drawn by a k-DPP and kept (inducing-init kdpp, fix-inducing), they leave the bound at most %.3g nats under the evidence with probability %g at the starting kernel, if inputs are Gaussian and independent", m, bound, 1-theoryDelta)
 	if bound > theoryTarget {
 		note += fmt.Sprintf("; %d nat would take more than the %d that are taken at most", theoryTarget, limit)
@@ -99,54 +85,55 @@ func (p *prepared) theoryInducing(o Options, x linalg.Matrix) error {
 
 // chooseInducing sets the inducing inputs that training starts from. Where the choice
 // needs a kernel, it is the family's at the second starting point.
-func (p *prepared) chooseInducing(o Options, f family) error {
-	rng := rand.New(rand.NewPCG(o.Seed, 0x696e6475))
+func (p *plan) chooseInducing() error {
+	f, c, seed := p.families[0], &p.choice, p.options.Run.Seed
+	rng := rand.New(rand.NewPCG(seed, 0x696e6475))
 	theta := make([]float64, len(f.kernel.Params()))
 	for i, q := range f.kernel.Params() {
 		if q.Kind == kernel.Lengthscale {
 			theta[i] = math.Log(float64(p.data.Cols))
 		}
 	}
-	at, err := Gather(p.sample(o.Seed))
+	at, err := Gather(p.sample(seed))
 	if err != nil {
 		return err
 	}
 	x := at.X
 	var set inducing.Set
-	if o.AutoInducing {
-		a, capped, err := inducing.AutoSize(f.kernel, theta, x, p.inducing, inducing.DefaultTolerance)
+	if c.InducingBy == "auto" {
+		a, capped, err := inducing.AutoSize(f.kernel, theta, x, p.choice.Inducing, inducing.DefaultTolerance)
 		if err != nil {
 			return err
 		}
-		p.inducing = len(a.Rows)
-		note := fmt.Sprintf("%d inducing inputs leave %.3g of the prior variance at the start", p.inducing, a.Share)
+		p.choice.Inducing = len(a.Rows)
+		note := fmt.Sprintf("%d inducing inputs leave %.3g of the prior variance at the start", p.choice.Inducing, a.Share)
 		if capped {
 			note += fmt.Sprintf(", more than the %g aimed at: no more are taken", inducing.DefaultTolerance)
 		}
 		p.notices = append(p.notices, note)
 	}
-	if o.TheoryInducing {
-		if err := p.theoryInducing(o, x); err != nil {
+	if c.InducingBy == "theory" {
+		if err := p.theoryInducing(x); err != nil {
 			return err
 		}
 	}
-	switch o.InducingInit {
+	switch c.InducingInit {
 	case "random":
-		set, err = inducing.Random(x, p.inducing, rng)
+		set, err = inducing.Random(x, p.choice.Inducing, rng)
 	case "greedy":
 		var a inducing.Approximation
-		a, err = inducing.Greedy(f.kernel, theta, x, p.inducing)
+		a, err = inducing.Greedy(f.kernel, theta, x, p.choice.Inducing)
 		set = a.Set
 		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs by conditional variance leave %.3g of the prior variance at the start", len(set.Rows), a.Share))
 	case "kdpp":
-		set, err = inducing.KDPP(f.kernel, theta, x, p.inducing, rng)
+		set, err = inducing.KDPP(f.kernel, theta, x, p.choice.Inducing, rng)
 	default:
-		set.Z, err = inducing.KMeans(x, p.inducing, rng)
+		set.Z, err = inducing.KMeans(x, p.choice.Inducing, rng)
 	}
 	if err != nil {
 		return err
 	}
-	p.z, p.inducing = set.Z, set.Z.Rows
+	p.z, c.Inducing = set.Z, set.Z.Rows
 	return nil
 }
 
@@ -156,7 +143,7 @@ const sampleRows = 50000
 
 // sample views the rows to train on, or sampleRows of them drawn at random, in their order
 // (Knuth's Algorithm S).
-func (p *prepared) sample(seed uint64) *dataset.Scaled {
+func (p *plan) sample(seed uint64) *dataset.Scaled {
 	if p.n <= sampleRows {
 		return p.rows
 	}

@@ -1,94 +1,82 @@
 package fit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
 // fitInformed learns a prior on the prior rows, and takes it for the posterior or learns one
 // on the certified rows.
-func (p *prepared) fitInformed(ctx context.Context, o Options) (*model.Model, []run, error) {
-	c, err := p.checkpoints(o)
+func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.Model, []run, error) {
+	d, o := certified.dealt, certified.options
+	rows, err := d.take(dataset.Prior)
 	if err != nil {
-		return nil, nil, err
-	}
-	first := *p
-	if err := first.take(dataset.Prior); err != nil {
 		return nil, nil, err
 	}
 	own := o.learnsPrior()
-	families := first.families(own)
-	if own, err = first.decide(own, families[0]); err != nil {
-		return nil, nil, err
-	}
-	best, runs, err := first.optimum(ctx, &own, families, c)
+	first, err := decide(rows, own, own.Kernel.families(d.data.Cols), d.notices)
 	if err != nil {
 		return nil, nil, err
 	}
-	prior, err := first.posterior(own, families[best.family], best.result.X)
+	first, t, err := first.optimum(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	first.noteTraining(own, families[best.family], best, len(families))
-	p.notices = first.notices
+	problem := first.problem(ctx, c, first.families[t.best.family])
+	prior, notes, err := problem.Posterior(t.best.result.X)
+	if err != nil {
+		return nil, nil, err
+	}
+	notices := slices.Concat(first.notices, t.notices, notes, first.notesOf(problem, t.best))
 	if !o.learns() {
-		m, err := p.takePrior(o, prior)
+		m, err := d.takePrior(prior, notices)
 		if err == nil {
-			m.Training.ObjectiveValue, m.Training.Stopped = best.result.Value, best.result.Stopped
+			m.Training.ObjectiveValue, m.Training.Stopped = t.best.result.Value, t.best.result.Stopped
 			m.Curves = c.curves()
 		}
-		return m, runs, err
+		return m, t.all, err
 	}
 	var tempered []family
-	for _, temper := range o.Temper {
+	for _, temper := range o.Prior.Temper {
 		k, m, err := prior.Prior(temper)
 		if err != nil {
 			return nil, nil, err
 		}
 		tempered = append(tempered, family{fmt.Sprintf("informed prior ×%g", temper), k, m})
 	}
-
-	learn := o
-	if !o.pac() {
-		learn.Objective, learn.Alpha, learn.Optimizer = method.KLPACName, nil, "lbfgs"
-		learn.Anneal, learn.AlphaCV = "none", false
-	}
-	learn.Init, learn.PosteriorLearnt = nil, true
-	learn.Inducing = cmp.Or(o.Inducing, first.inducing)
-	learn.Full = learn.Inducing == 0 && !o.PosteriorFree
-	if learn, err = p.decide(learn, tempered[0]); err != nil {
-		return nil, nil, err
-	}
-	learnt, more, err := p.train(ctx, learn, tempered, c)
+	learn := o.learnsPosterior(first.choice.Inducing)
+	second, err := decide(certified, learn, tempered, notices)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, free, err := p.conclude(ctx, learn, tempered, learnt, c)
+	learnt, err := second.train(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Objective = o.Objective
-	m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d certified ones", o.Objective, p.priorRows, learn.Objective, p.n))
-	return m, slices.Concat(runs, more, free), nil
+	m, more, err := second.conclude(ctx, c, learnt)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d certified ones", o.Method.Name, rows.n, learn.Method.Name, certified.n))
+	return m, slices.Concat(t.all, more), nil
 }
 
 // takePrior makes the model whose posterior is the prior: of its tempers the one with the
 // lowest bound, which is paid for.
-func (p *prepared) takePrior(o Options, prior *posterior.Posterior) (lowest *model.Model, err error) {
+func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest *model.Model, err error) {
 	var chosen float64
-	for _, temper := range o.Temper {
+	tempers := d.options.Prior.Temper
+	for _, temper := range tempers {
 		q, err := prior.Unconditioned(temper)
 		if err != nil {
 			return nil, err
 		}
-		m, err := p.certify(o, family{kernel: q.Kernel, mean: q.Mean}, q, len(o.Temper))
+		m, err := d.certify(q, d.terms(d.options, family{kernel: q.Kernel, mean: q.Mean}, len(tempers), 0), slices.Clone(notices))
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +84,8 @@ func (p *prepared) takePrior(o Options, prior *posterior.Posterior) (lowest *mod
 			lowest, chosen = m, temper
 		}
 	}
-	if len(o.Temper) > 1 && lowest.Certificate != nil {
-		lowest.Notices = append(lowest.Notices, fmt.Sprintf("of the tempers %v, %g gave the lowest bound", o.Temper, chosen))
+	if len(tempers) > 1 && lowest.Certificate != nil {
+		lowest.Notices = append(lowest.Notices, fmt.Sprintf("of the tempers %v, %g gave the lowest bound", tempers, chosen))
 	}
-	return lowest, p.score(lowest)
+	return lowest, d.score(lowest)
 }

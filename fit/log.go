@@ -21,18 +21,23 @@ type checkpoints struct {
 	save     func(*Checkpoint) error
 }
 
-// checkpoints begins with the states to resume from, if there are any.
-func (p *prepared) checkpoints(o Options) (*checkpoints, error) {
-	c := &checkpoints{progress: o.Progress, save: o.Save,
-		states: &Checkpoint{Version: checkpointVersion, Fingerprint: p.print, Runs: map[string]*method.State{}, Curves: map[string]*model.Curve{}}}
-	if o.Resume == nil {
+// begin begins with the states to resume from, if there are any.
+func begin(d *dealt) (*checkpoints, error) {
+	r := d.options.Run
+	print, err := d.fingerprint()
+	if err != nil {
+		return nil, err
+	}
+	c := &checkpoints{progress: r.Progress, save: r.Save,
+		states: &Checkpoint{Version: checkpointVersion, Fingerprint: print, Runs: map[string]*method.State{}, Curves: map[string]*model.Curve{}}}
+	if r.Resume == nil {
 		return c, nil
 	}
-	if o.Resume.Version != checkpointVersion || o.Resume.Fingerprint != c.states.Fingerprint {
+	if r.Resume.Version != checkpointVersion || r.Resume.Fingerprint != print {
 		return nil, ErrOtherCheckpoint
 	}
-	maps.Copy(c.states.Runs, o.Resume.Runs)
-	for key, curve := range o.Resume.Curves {
+	maps.Copy(c.states.Runs, r.Resume.Runs)
+	for key, curve := range r.Resume.Curves {
 		c.states.Curves[key] = curve.Clone()
 	}
 	return c, nil

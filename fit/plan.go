@@ -1,74 +1,199 @@
 package fit
 
 import (
-	"encoding/json"
+	"context"
+	"fmt"
+	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Plan is what a fit would do, decided before anything is trained.
-type Plan struct {
-	Options json.RawMessage `json:"options"` // what was asked for, every default filled in, as a model file keeps it
-	Rows    string          `json:"rows_sha256"`
-	Roles   Roles           `json:"rows"`
-	Groups  *Roles          `json:"groups,omitempty"`  // where groups are counted
-	Kernels []string        `json:"kernels"`           // that are tried
-	Starts  int             `json:"starts"`            // of each
-	Trains  int             `json:"trains"`            // rows that training begins with: of an informed prior the prior rows, else the certified ones
-	Method  string          `json:"optimizer"`         // by which they are trained
-	Solver  string          `json:"solver,omitempty"`  // of a full GP
-	M       int             `json:"inducing"`          // 0: a full GP
-	Notices []string        `json:"notices,omitempty"` // what a person should know already
+// plan is how a share of the rows is trained on. It doesn't change: what is trained otherwise is trained by another
+// plan.
+type plan struct {
+	share
+	options  Options // by which; of an informed prior those of its training
+	families []family
+	choice   method.Choice // every field filled in: M is the number of inducing inputs, 0 of a full GP
+	restarts int
+	z        linalg.Matrix    // inducing inputs that training starts from
+	all      objective.Memory // of all ranks, scaled, for a full GP alone
+	estimate bool             // the objective is estimated, which is for evaluation alone
+	tied     int              // different lengthscales of the mixed grid's prior, 0: as many as inputs
+	held     bool             // θ and β stay where they are
+	notices  []string         // what a person should know already
 }
 
-// Roles are numbers of rows, or groups, by role.
-type Roles struct {
-	Test        int `json:"test"`
-	Calibration int `json:"calibration"`
-	Prior       int `json:"prior"`
-	Certified   int `json:"certified"`
-}
+const (
+	// maxIterative rows are conditioned on by conjugate gradients if nobody asks for more. By
+	// estimate, from the 1.4 ns that a pair of rows of 8 inputs takes of a core, a product for
+	// 50,000 rows takes two cores a second, and the 2,000 that a solve may take half an hour. The
+	// largest solve that was measured had 32,000 rows (docs/performance.md).
+	maxIterative = 50000
 
-func rolesOf(c dataset.Counts) Roles {
-	return Roles{c[dataset.Test], c[dataset.Calibration], c[dataset.Prior], c[dataset.Certified]}
-}
+	// excessRows are compared to say how good the variances of a cg model are: with 16
+	// columns a product costs little more than with one.
+	excessRows = 16
+)
 
-// Decide says what Fit would do with the table and options, and refuses what it would refuse before it trains.
-func Decide(table *dataset.Table, o Options) (*Plan, error) {
-	o, err := o.chooseObjective(table.Rows).withDefaults()
-	if err != nil {
+// planned decides between the full and a sparse GP, and how either is trained and solved; notices are what is known
+// already.
+func planned(s share, o Options, families []family, evaluating bool, notices []string) (*plan, error) {
+	p := &plan{share: s, options: o, families: families, choice: o.Method, notices: slices.Clone(notices)}
+	c, k := &p.choice, o.Method.Kind()
+	p.estimate = evaluating && c.Estimates()
+	if c.Optimizer == "" {
+		c.Optimizer = "lbfgs"
+		if s.n > defaultFull {
+			c.Optimizer = "adam"
+		}
+	}
+	if c.SparseOnly() || c.Inducing > 0 || c.ByRule() || (s.n > defaultFull && !c.Full() && k.Size != method.FullOnly) {
+		if c.Inducing == 0 {
+			c.Inducing = min(defaultInducing, (s.n+1)/2)
+			if c.ByRule() {
+				c.Inducing = min(maxAuto, (s.n+1)/2)
+			}
+		}
+	}
+	if c.Inducing > s.n {
+		return nil, Usage("inducing %d: there are only %d rows to train on", c.Inducing, s.n)
+	}
+	if err := p.chooseSolver(evaluating); err != nil {
 		return nil, err
 	}
-	p, err := prepare(table, o)
-	if err != nil {
-		return nil, err
+	if s.data.Ranks().Size() > 1 && c.Inducing == 0 && c.Solver == posterior.ByCholesky && k.Bound != "" {
+		return nil, Usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
 	}
-	plan := &Plan{Rows: p.units.Hash}
-	if plan.Options, err = o.text(); err != nil {
-		return nil, err
+	if k.MaxRows > 0 && s.n > k.MaxRows && (evaluating && !p.estimate || !evaluating && !c.OnBatches()) {
+		return nil, fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", s.data.Source, s.n, k.MaxRows)
 	}
-	rows, groups := p.roles.Counts()
-	plan.Roles = rolesOf(rows)
-	if o.Group != "" {
-		of := rolesOf(groups)
-		plan.Groups = &of
-	}
-	if o.Prior == "informed" {
-		o = o.learnsPrior()
-		if err := p.take(dataset.Prior); err != nil {
+	if c.Inducing == 0 || p.estimate {
+		var err error
+		if p.all, err = Gather(s.rows); err != nil {
 			return nil, err
 		}
 	}
-	families := p.families(o)
-	if o, err = p.decide(o, families[0]); err != nil {
-		return nil, err
+	if c.Alpha == nil {
+		c.Alpha = &k.Alpha
 	}
-	for _, f := range families {
-		plan.Kernels = append(plan.Kernels, f.name)
+	if p.restarts = o.Run.Restarts; p.restarts == 0 {
+		p.restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
+		if c.Inducing > 0 || p.trainsByCG() || o.Run.FixParameters {
+			p.restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
+		}
 	}
-	plan.Starts, plan.Trains, plan.Method, plan.M, plan.Notices = o.Restarts, p.n, o.Optimizer, p.inducing, p.notices
-	if p.inducing == 0 {
-		plan.Solver = p.solver
+	return p, nil
+}
+
+// chooseSolver decides how a full GP is solved; a sparse one has no choice, and one that ends as a full GP where α falls
+// to 0 has.
+func (p *plan) chooseSolver(evaluating bool) error {
+	c, k, n := &p.choice, p.choice.Kind(), p.n
+	if c.Inducing > 0 && (!k.EndsFull || evaluating || c.Alpha != nil && *c.Alpha != 0) {
+		c.Solver = ""
+		return nil
 	}
-	return plan, nil
+	trains := k.Exact && !p.options.Run.FixParameters && !c.OnBatches() // solves in every step
+	if c.Solver == "auto" {
+		switch {
+		case n <= maxFull || !k.Exact && !k.EndsFull:
+			c.Solver = posterior.ByCholesky
+		case n <= maxIterative || trains:
+			c.Solver = posterior.ByCG
+		default:
+			c.Solver = posterior.ByNearest
+		}
+		if c.Solver == posterior.ByCG && n > maxIterative {
+			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on batches (--optimizer adam), or find parameters with a sparse objective (vfe) and condition on all rows with --init and --fix-parameters, or ask for --solver cg",
+				p.data.Source, n)
+		}
+	}
+	switch {
+	case c.Solver == posterior.ByCholesky && n > maxFull:
+		return fmt.Errorf("%s: %d rows to train on: a factored full GP takes up to %d; use a sparse objective (vfe, kl-pac with inducing inputs), the evidence with --solver cg, or fewer rows",
+			p.data.Source, n, maxFull)
+	case c.Solver == posterior.ByCG && !trains:
+		p.notices = append(p.notices, "the posterior's weights are solved for by conjugate gradients (cg)")
+	case c.Solver == posterior.ByCG:
+		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates from %d random probes", objective.DefaultProbes))
+	case c.Solver == posterior.ByNearest:
+		p.notices = append(p.notices, fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", min(method.NearestRows, n), n))
+	}
+	return nil
+}
+
+// sparse says whether there are inducing inputs.
+func (p *plan) sparse() bool { return p.choice.Inducing > 0 }
+
+// trainsByCG says whether training evaluates the evidence by conjugate gradients.
+func (p *plan) trainsByCG() bool {
+	return p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact && !p.choice.OnBatches()
+}
+
+// alphaAt is the α of the parameters x of a collapsed objective.
+func (p *plan) alphaAt(x []float64) float64 {
+	if p.choice.Learns() && p.sparse() {
+		return x[len(x)-1]
+	}
+	return *p.choice.Alpha
+}
+
+// method is the way to train, up to a free-form posterior.
+func (p *plan) method() method.Method {
+	if p.estimate {
+		return p.choice.Kind().Estimate(p.choice)
+	}
+	return p.choice.Method()
+}
+
+// terms are those of the certificate of a family.
+func (p *plan) terms(f family) pacbayes.Terms {
+	return p.dealt.terms(p.options, f, len(p.families), p.tied)
+}
+
+// task is what a method is bound to; c is told of single solves, unless it is nil.
+func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
+	var progress func(iterative.Progress)
+	if c != nil {
+		progress = c.tellSolve
+	}
+	return method.Task{
+		Kernel: f.kernel, Mean: f.mean, Rows: p.rows, N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed, M: p.choice.Inducing, All: p.all,
+		Whole: func() (objective.Memory, error) { return Gather(p.rows) },
+		Loss:  p.loss, Scale: p.scale, Penalty: p.terms(f).Penalty(p.n),
+		Limit: p.options.Prior.Grid.L, Held: p.held, FixInducing: p.choice.FixInducing,
+		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress,
+	}
+}
+
+// problem binds the method to a family.
+func (p *plan) problem(ctx context.Context, c *checkpoints, f family) method.Problem {
+	return p.method().Bind(p.task(ctx, c, f))
+}
+
+// unseen returns the inputs of some rows, and says which they are.
+func (p *plan) unseen() (x matrix.Dense, which string, err error) {
+	// Rows it wasn't trained on, if there are any.
+	role, what := dataset.Prior, "rows set aside for the scaling"
+	if p.roles.Count(role) == 0 {
+		role, what = dataset.Test, "test rows"
+	}
+	if p.roles.Count(role) == 0 {
+		role, what = dataset.Certified, "training rows"
+	}
+	rows := p.roles.Rows(role)
+	rows = rows[:min(len(rows), excessRows)]
+	at, err := Gather(p.data.Scaled(p.data.Own(rows), p.scaling))
+	if err != nil {
+		return at.X, "", err
+	}
+	return at.X, what, nil
 }

@@ -23,7 +23,7 @@ func Refit(ctx context.Context, m *model.Model, table *dataset.Table, progress f
 	if err != nil {
 		return "", err
 	}
-	o.Progress = progress
+	o.Run.Progress = progress
 	again, err := Fit(ctx, table, o)
 	if err != nil {
 		return "", fmt.Errorf("fitting again: %w", err)

@@ -10,7 +10,8 @@ import (
 )
 
 // starts returns the points [θ, β, ln σ_n², Z] to train a family from.
-func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float64 {
+func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
+	o := p.options
 	params := f.kernel.Params()
 	g := f.gridParams()
 	at := func(logL2, logNoise float64) []float64 {
@@ -22,14 +23,14 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float6
 		}
 		x[g] = logNoise
 		x = append(x, p.z.Data...)
-		if o.LearnAlpha && p.inducing > 0 {
-			x = append(x, p.alpha)
+		if p.choice.Learns() && p.sparse() {
+			x = append(x, *p.choice.Alpha)
 		}
 		return x
 	}
 	var starts [][]float64
-	if o.Init != nil {
-		if x, _ := p.fromInit(o, f); x != nil { // errors were met by checkInit
+	if o.Run.Init != nil {
+		if x, _ := p.fromInit(f); x != nil { // errors were met by checkInit
 			full := at(0, 0)
 			copy(full, x)
 			starts = append(starts, full)
@@ -52,8 +53,8 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float6
 	// for which l² = d is the natural length.
 	spread := math.Log(float64(p.data.Cols))
 	starts = append(starts, at(spread, math.Log(0.3)), at(0, 0))
-	rng := rand.New(rand.NewPCG(o.Seed, 0x6b7269676f)) // a stream apart from the shuffle's
-	for len(starts) < o.Restarts {
+	rng := rand.New(rand.NewPCG(o.Run.Seed, 0x6b7269676f)) // a stream apart from the shuffle's
+	for len(starts) < p.restarts {
 		x := at(0, math.Log(0.01)*rng.Float64())
 		for i := range params {
 			x[i] += rng.NormFloat64() + x[i]
@@ -63,42 +64,44 @@ func (p *prepared) starts(o Options, f family, earlier *train.Result) [][]float6
 		}
 		starts = append(starts, x)
 	}
-	return starts[:o.Restarts]
+	return starts[:p.restarts]
 }
 
 // fromInit returns the initial parameters in the shape of a family, or nil where
 // they don't have it: one lengthscale is repeated for ARD, several don't fit without.
-func (p *prepared) fromInit(o Options, f family) ([]float64, error) {
-	if _, _, _, err := o.Init.vector(o.Mean, p.data.Cols); err != nil {
+func (p *plan) fromInit(f family) ([]float64, error) {
+	o := p.options
+	if _, _, _, err := o.Run.Init.vector(o.Kernel.Mean, p.data.Cols); err != nil {
 		return nil, err
 	}
 	like := f.kernel.Spec(make([]float64, len(f.kernel.Params())))
-	init := *o.Init
-	init.Kernel = expand(o.Init.Kernel, like)
+	init := *o.Run.Init
+	init.Kernel = expand(o.Run.Init.Kernel, like)
 	if !sameShape(init.Kernel, like) {
 		return nil, nil
 	}
-	_, _, x, err := init.vector(o.Mean, p.data.Cols)
-	switch given := len(o.Init.Inducing); {
-	case err != nil || given == p.inducing:
+	_, _, x, err := init.vector(o.Kernel.Mean, p.data.Cols)
+	switch given := len(o.Run.Init.Inducing); {
+	case err != nil || given == p.choice.Inducing:
 		return x, err
 	case given == 0:
 		return append(x, p.z.Data...), nil
 	}
-	return nil, Usage("init: it has %d inducing inputs, the fit %d", len(o.Init.Inducing), p.inducing)
+	return nil, Usage("init: it has %d inducing inputs, the fit %d", len(o.Run.Init.Inducing), p.choice.Inducing)
 }
 
 // checkInit makes sure that the initial parameters serve at least one family.
-func (p *prepared) checkInit(o Options, families []family) error {
-	if o.Init == nil {
+func (p *plan) checkInit() error {
+	o := p.options
+	if o.Run.Init == nil {
 		return nil
 	}
-	for _, f := range families {
-		if x, err := p.fromInit(o, f); x != nil || err != nil {
+	for _, f := range p.families {
+		if x, err := p.fromInit(f); x != nil || err != nil {
 			return err
 		}
 	}
-	return Usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale or one an input", o.Kernel, o.ARD)
+	return Usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale or one an input", o.Kernel.Expression, o.Kernel.ARD)
 }
 
 func sameShape(a, b kernel.Spec) bool {
@@ -125,13 +128,13 @@ type run struct {
 	result *train.Result
 }
 
-// given returns the parameters of Options.Init as the only run, without training.
-func (p *prepared) given(o Options, families []family) (run, error) {
-	if err := p.checkInit(o, families); err != nil {
+// given returns the parameters of Run.Init as the only run, without training.
+func (p *plan) given() (run, error) {
+	if err := p.checkInit(); err != nil {
 		return run{}, err
 	}
-	for i, f := range families {
-		x, err := p.fromInit(o, f)
+	for i, f := range p.families {
+		x, err := p.fromInit(f)
 		if err != nil || x == nil {
 			continue
 		}

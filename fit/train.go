@@ -11,52 +11,27 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// train minimises from every starting point of every family and returns the run with
-// the lowest value, and all of them. The families come one after another, so that
+// trained is what training found.
+type trained struct {
+	best    run
+	all     []run
+	notices []string
+}
+
+// train minimises from every starting point of every family. The families come one after another, so that
 // ARD can start from what one lengthscale for all inputs found.
-func (p *prepared) train(ctx context.Context, o Options, families []family, c *checkpoints) (best run, all []run, err error) {
-	if err := p.checkInit(o, families); err != nil {
-		return best, nil, err
+func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error) {
+	if err := p.checkInit(); err != nil {
+		return t, err
 	}
-	total := len(families) * o.Restarts
-	if o.PosteriorFree {
-		total++
-		o.PosteriorFree = false // the collapsed optimum comes first
-	}
-	for fi, f := range families {
-		starts := p.starts(o, f, best.result)
-		results := make([]*train.Result, len(starts))
-		errs := make([]error, len(starts))
-		// Several small fits side by side keep the cores busier than one; large ones
-		// would only double the memory.
-		limit := 1
-		if p.inducing == 0 && p.n <= 1500 && !p.trainsByCG(o) {
-			limit = runtime.GOMAXPROCS(0)
-		}
-		slots := make(chan struct{}, limit)
-		var done sync.WaitGroup
-		for si, x0 := range starts {
-			slots <- struct{}{} // in order: ranks have to take the same start
-			done.Go(func() {
-				defer func() { <-slots }()
-				key := fmt.Sprintf("%s/%d", f.name, si+1)
-				event := Event{Family: f.name, Start: fi*o.Restarts + si + 1, Starts: total}
-				if p.inducing == 0 && !o.onBatches() {
-					event.Solver = p.solver
-				}
-				problem := p.problem(o, f, len(families))
-				x, err := problem.Start(x0)
-				if errs[si] = err; err == nil {
-					results[si], errs[si] = problem.Minimize(ctx, c.run(key, event), x)
-				}
-			})
-		}
-		done.Wait()
+	for fi, f := range p.families {
+		starts := p.starts(f, t.best.result)
+		results, errs := p.descend(ctx, c, fi, starts)
 		if ctx.Err() != nil {
-			return best, nil, ctx.Err()
+			return t, ctx.Err()
 		}
 		if err := p.rows.Err(); err != nil { // a step that wasn't taken for that isn't the objective's
-			return best, nil, err
+			return t, err
 		}
 		for si, r := range results {
 			// A start may lie outside the objective's domain; all of them may not, and no
@@ -64,18 +39,75 @@ func (p *prepared) train(ctx context.Context, o Options, families []family, c *c
 			var outside *train.StartError
 			switch {
 			case errs[si] == nil:
-				all = append(all, run{fi, r})
-				if best.result == nil || r.Value < best.result.Value {
-					best = run{fi, r}
+				t.all = append(t.all, run{fi, r})
+				if t.best.result == nil || r.Value < t.best.result.Value {
+					t.best = run{fi, r}
 				}
 			case !errors.As(errs[si], &outside):
-				return best, nil, errs[si]
+				return t, errs[si]
 			case !slices.Contains(errs, nil):
-				return best, nil, fmt.Errorf("training %s failed from every starting point: %w", f.name, outside.Reason)
+				return t, fmt.Errorf("training %s failed from every starting point: %w", f.name, outside.Reason)
 			default:
-				p.notices = append(p.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name, outside.Reason))
+				t.notices = append(t.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name, outside.Reason))
 			}
 		}
 	}
-	return best, all, nil
+	return t, nil
+}
+
+// descend minimises from all starts of a family.
+func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64) ([]*train.Result, []error) {
+	f, total := p.families[family], len(p.families)*p.restarts
+	if p.choice.Free() {
+		total++
+	}
+	results, errs := make([]*train.Result, len(starts)), make([]error, len(starts))
+	// Several small fits side by side keep the cores busier than one; large ones
+	// would only double the memory.
+	limit := 1
+	if !p.sparse() && p.n <= 1500 && !p.trainsByCG() {
+		limit = runtime.GOMAXPROCS(0)
+	}
+	slots := make(chan struct{}, limit)
+	var done sync.WaitGroup
+	for si, x0 := range starts {
+		slots <- struct{}{} // in order: ranks have to take the same start
+		done.Go(func() {
+			defer func() { <-slots }()
+			event := Event{Family: f.name, Start: family*p.restarts + si + 1, Starts: total}
+			if !p.sparse() && !p.choice.OnBatches() {
+				event.Solver = p.choice.Solver
+			}
+			problem := p.problem(ctx, c, f)
+			x, err := problem.Start(x0)
+			if errs[si] = err; err == nil {
+				results[si], errs[si] = problem.Minimize(ctx, c.run(fmt.Sprintf("%s/%d", f.name, si+1), event), x)
+			}
+		})
+	}
+	done.Wait()
+	return results, errs
+}
+
+// optimum is the best run of training, or the parameters given where nothing is trained; the plan that it returns knows
+// an α that was looked for.
+func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, error) {
+	if p.choice.AlphaBy == "cv" {
+		alpha, note, err := p.crossValidate(ctx, c)
+		if err != nil {
+			return nil, trained{}, err
+		}
+		with := *p
+		with.choice.Alpha, with.notices = &alpha, append(slices.Clone(p.notices), note)
+		p = &with
+	}
+	if !p.options.Run.FixParameters {
+		t, err := p.train(ctx, c)
+		return p, t, err
+	}
+	best, err := p.given()
+	if err == nil {
+		err = c.tell(Event{Family: p.families[best.family].name, Start: 1, Starts: 1, Solver: p.choice.Solver, Stopped: best.result.Stopped}, func() {})
+	}
+	return p, trained{best: best, all: []run{best}}, err
 }

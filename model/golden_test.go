@@ -62,29 +62,28 @@ func with(column string, t *dataset.Table) *dataset.Table {
 // UPDATE_SNAPSHOTS=1, which writes only where there is no file.)
 func TestVersions(t *testing.T) {
 	t.Run("1", func(t *testing.T) {
-		version(t, "testdata/v1", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Restarts: 2}, 40)
+		version(t, "testdata/v1", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}, Kernel: krigo.Kernel{Expression: "matern52+white", Mean: "constant"}, Run: krigo.Run{Restarts: 2}}, 40)
 	})
 	t.Run("3, an informed prior", func(t *testing.T) {
-		version(t, "testdata/v3", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern52+white", Mean: "constant", Objective: "fitc", Inducing: 5,
-			Prior: "informed", PriorShare: 0.4, PosteriorLearnt: true, Temper: []float64{0.5}, Promise: 0.1, CalibrationFraction: 0.32}, 24)
+		version(t, "testdata/v3", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1, Share: 0.1, Calibration: 0.32}, Kernel: krigo.Kernel{Expression: "matern52+white", Mean: "constant"}, Method: krigo.Method{Name: "fitc", Inducing: 5}, Prior: krigo.Prior{Kind: "informed", Share: 0.4, Learn: true, Temper: []float64{0.5}}}, 24)
 	})
 	t.Run("4, encoded inputs", func(t *testing.T) {
-		version(t, "testdata/v4", krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1, ARD: "off", Inducing: 8, Categorical: []string{"side"}, Missing: "mean"}, 40)
+		version(t, "testdata/v4", krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"side"}, Missing: "mean"}, Method: krigo.Method{Name: "kl-pac", Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}, Kernel: krigo.Kernel{ARD: "off"}}, 40)
 	})
 	t.Run("5, roles by content", func(t *testing.T) {
-		version(t, "testdata/v5", krigo.Options{Target: "y", Epsilon: 1, Kernel: "matern32+white", Mean: "linear", Promise: 0.5}, 21)
+		version(t, "testdata/v5", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1, Share: 0.5}, Kernel: krigo.Kernel{Expression: "matern32+white", Mean: "linear"}}, 21)
 	})
 	t.Run("5, groups", func(t *testing.T) {
-		version(t, "testdata/v5-groups", krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1, Group: "block", PriorShare: 0.3, Scaling: "prior-rows"}, 42)
+		version(t, "testdata/v5-groups", krigo.Options{Data: krigo.Data{Target: "y", Group: "block", Scaling: "prior-rows"}, Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Epsilon: 1}, Prior: krigo.Prior{Share: 0.3}}, 42)
 	})
 }
 
 // column is that of the data that a model was made from with these options.
 func column(o krigo.Options) string {
-	if len(o.Categorical) > 0 {
-		return o.Categorical[0]
+	if len(o.Data.Categorical) > 0 {
+		return o.Data.Categorical[0]
 	}
-	return o.Group
+	return o.Data.Group
 }
 
 func version(t *testing.T, name string, o krigo.Options, rows int) {

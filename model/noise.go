@@ -11,7 +11,8 @@ import (
 
 // trainsForBound says whether the posterior was trained by a bound on its risk, whose σ_n² only shapes Q.
 func (m *Model) trainsForBound() bool {
-	return method.Named(m.Objective).Bound || m.Terms.Informed && !m.Terms.Fixed
+	kind, _ := method.Find(m.Objective)
+	return kind.Bound != "" || m.Terms.Informed && !m.Terms.Fixed
 }
 
 // EstimateNoise returns the variance of y about f. Evidence trains it; the σ_n² of a

@@ -24,11 +24,11 @@ func TestPage(t *testing.T) {
 		name string
 		o    krigo.Options
 	}{
-		{"report", krigo.Options{Target: "MEDV", Inducing: 30, ARD: "on", Epsilon: 1, TestFraction: 0.2, Epochs: 60}},
-		{"report-1d", krigo.Options{Target: "y", Inducing: 8, Epsilon: 1}},
+		{"report", krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "on"}, Method: krigo.Method{Inducing: 30, Epochs: 60}, Promise: krigo.Promise{Epsilon: 1}}},
+		{"report-1d", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}}},
 	} {
 		table := data.Snelson()
-		if c.o.Target == "MEDV" {
+		if c.o.Data.Target == "MEDV" {
 			table = data.Boston()
 		}
 		text, titles := written(t, table, table, c.o)

@@ -52,15 +52,15 @@ func TestFigures(t *testing.T) {
 		titles       string
 		want         []string
 	}{
-		{"sparse with test rows", boston, boston, krigo.Options{Target: "MEDV", Inducing: 10, ARD: "on", TestFraction: 0.3, Epochs: 20},
+		{"sparse with test rows", boston, boston, krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3}, Method: krigo.Method{Inducing: 10, Epochs: 20}, Kernel: krigo.Kernel{ARD: "on"}},
 			"Training|Predicted and observed|Residuals|Calibration|Relevance|Along *|Along *|Along *|Along *|The two most relevant inputs|Inducing inputs",
 			[]string{"Recomputed from model and data (boston.csv.gz) for this page.", "60 test rows", "inverse lengthscale", "10 inducing inputs", "Log evidence", "hold-out bound on the mean", "certified rows, with 99 % confidence over their draw",
 				"over the draw of the certified rows", "Within the model&#39;s own 95 % intervals", "95 % intervals that are the model&#39;s own belief, not certified", "are the model's own belief, not certified"}},
-		{"training rows", snelson, snelson, krigo.Options{Target: "y", Inducing: 5},
+		{"training rows", snelson, snelson, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}},
 			"Training|Predicted and observed|Residuals|Along x", []string{"made from, which it predicts better", "where the inducing inputs are"}},
-		{"no data", snelson, nil, krigo.Options{Target: "y", Objective: "evidence", Restarts: 2, Scaling: "all-rows"},
+		{"no data", snelson, nil, krigo.Options{Data: krigo.Data{Target: "y", Scaling: "all-rows"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 2}},
 			"Training|Along x", []string{"As the model file has it, not recomputed", "Not a certificate", "heuristic", "the best of 2 starts"}},
-		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Target: "y", Kernel: "linear"},
+		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "linear"}},
 			"Training|Predicted and observed|Residuals|Relevance|Along *|Along *|Along *|The two most relevant inputs", []string{"odd&lt;name&gt;", "b&lt;i&gt;", "standard deviation of the mean along the input"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,7 +104,8 @@ func TestExtremeUnits(t *testing.T) {
 		for i := len(table.Names) - 1; i < len(table.Values); i += len(table.Names) {
 			table.Values[i] *= unit
 		}
-		text, titles := written(t, table, table, krigo.Options{Target: "MEDV", Kernel: "linear", TestFraction: 0.3, Split: "last"}) // the same roles in any unit
+		text, titles := written(t, table, table, krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3, Split: "last"}, Kernel: // the same roles in any unit
+		krigo.Kernel{Expression: "linear"}})
 		if found := regexp.MustCompile("NaN|Inf").FindString(text); found != "" {
 			t.Errorf("unit %g: the page has %q", unit, found)
 		}
@@ -120,7 +121,7 @@ func TestExtremeUnits(t *testing.T) {
 
 // TestRecertifies: a model that isn't what its data make it has no report with them.
 func TestRecertifies(t *testing.T) {
-	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{Target: "MEDV", Restarts: 1, CalibrationFraction: 0.1})
+	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestRecertifies(t *testing.T) {
 
 // TestRefuses: rows without the model's columns are an error that names them.
 func TestRefuses(t *testing.T) {
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Inducing: 5})
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestRefuses(t *testing.T) {
 
 // TestBandOfReport: the band that is drawn as the certificate's isn't said to be narrower than it is.
 func TestBandOfReport(t *testing.T) {
-	text, _ := written(t, data.Snelson(), data.Snelson(), krigo.Options{Target: "y", Inducing: 5, Epsilon: 0.123412, EpsilonUnits: "raw"})
+	text, _ := written(t, data.Snelson(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}, Promise: krigo.Promise{Epsilon: 0.123412, Units: "raw"}})
 	if !strings.Contains(text, "± 0.1235, the certificate") {
 		t.Error(regexp.MustCompile("±[^<]*certificate").FindString(text))
 	}

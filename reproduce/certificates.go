@@ -36,42 +36,42 @@ type certifiedMethod struct {
 // certifiedMethods are in the order in which they run: the cheapest first.
 var certifiedMethods = []certifiedMethod{
 	{name: "direct 0.5", says: "half of the rows train a prior, the others certify its mean", set: func(o *krigo.Options, point string) {
-		o.Objective, o.Prior, o.ARD, o.PriorShare = point, "informed", "on", 0.5
+		o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share = point, "informed", "on", 0.5
 	}},
 	{name: "direct 0.7", says: "the same with 0.7 of the rows", set: func(o *krigo.Options, point string) {
-		o.Objective, o.Prior, o.ARD, o.PriorShare = point, "informed", "on", 0.7
+		o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share = point, "informed", "on", 0.7
 	}},
 	{name: "default", says: "what fit does where nothing is said of objective, prior and share", set: func(o *krigo.Options, _ string) {
-		o.Objective, o.ARD = "", "on"
+		o.Method.Name, o.Kernel.ARD = "", "on"
 	}},
 	{name: "learnt 0.5", says: "half of the rows train a prior, tempered by 1 or 0.1, and Q is learnt on the others", set: func(o *krigo.Options, point string) {
-		o.Objective, o.Prior, o.ARD, o.PriorShare, o.PosteriorLearnt, o.Temper = point, "informed", "on", 0.5, true, []float64{1, 0.1}
+		o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn, o.Prior.Temper = point, "informed", "on", 0.5, true, []float64{1, 0.1}
 	}},
 	{name: "learnt 0.02", says: "a fiftieth of the rows train a prior, and Q is learnt on the others", set: func(o *krigo.Options, point string) {
-		o.Objective, o.Prior, o.ARD, o.PriorShare, o.PosteriorLearnt = point, "informed", "on", 0.02, true
+		o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn = point, "informed", "on", 0.02, true
 	}, sets: []string{"kin40k"}}, // elsewhere a fiftieth are fewer rows than inducing inputs
 	{name: "point", says: "evidence or vfe on all rows but those for the scaling, with the grid's certificate", set: func(o *krigo.Options, point string) {
-		o.Objective, o.ARD = point, "on"
+		o.Method.Name, o.Kernel.ARD = point, "on"
 	}},
 	{name: "paper", says: "kl-pac with the grid prior: the paper's method with valid scaling", set: func(o *krigo.Options, _ string) {}},
 	{name: "mixed", says: "the same with Maurer's constant, a grid of 0 to 2 digits and perhaps few different lengthscales", set: func(o *krigo.Options, _ string) {
-		o.Bound, o.GridMixed = pacbayes.MaurerBound, true
+		o.Promise.Bound, o.Prior.Mixed = pacbayes.MaurerBound, true
 	}},
 	{name: "mixed+α", says: "the same with α learnt (sparse GPs; boston with 100 inducing inputs)", set: func(o *krigo.Options, _ string) {
-		o.Bound, o.GridMixed, o.LearnAlpha = pacbayes.MaurerBound, true, true
+		o.Promise.Bound, o.Prior.Mixed, o.Method.AlphaBy = pacbayes.MaurerBound, true, "learn"
 	}},
 	{name: "mixed+α+free", says: "the same, going on with a free-form Q", set: func(o *krigo.Options, _ string) {
 		free(o)
 	}},
 	{name: "mixed+α+free+kernel", says: "the same with a fiftieth of the rows for the scaling, and on pol a Matérn 3/2 kernel, which suits its jumps better", set: func(o *krigo.Options, _ string) {
 		free(o)
-		o.PriorShare = 0.02
+		o.Prior.Share = 0.02
 	}, kernel: true, sets: []string{"pol", "kin40k"}},
 }
 
 // free trains a free-form Q with all rows in every step, after a collapsed one.
 func free(o *krigo.Options) {
-	o.Bound, o.GridMixed, o.LearnAlpha, o.PosteriorFree, o.Optimizer = pacbayes.MaurerBound, true, true, true, "lbfgs"
+	o.Promise.Bound, o.Prior.Mixed, o.Method.AlphaBy, o.Method.Posterior, o.Method.Optimizer = pacbayes.MaurerBound, true, "learn", "free", "lbfgs"
 }
 
 // certifiedResult is what a run gives. On the route direct Bound is that of the mean.
@@ -91,21 +91,21 @@ func (s certifiedSet) run(ctx context.Context, env Env, key string, m certifiedM
 	if err != nil {
 		return certifiedResult{}, err
 	}
-	o := krigo.Options{Target: targets[s.name], Epsilon: s.epsilon, EpsilonUnits: "raw", TestFraction: 0.2, Seed: uint64(split), Objective: "kl-pac"}
+	o := krigo.Options{Data: krigo.Data{Target: targets[s.name], TestFraction: 0.2}, Promise: krigo.Promise{Epsilon: s.epsilon, Units: "raw"}, Run: krigo.Run{Seed: uint64(split)}, Method: krigo.Method{Name: "kl-pac"}}
 	point := "evidence"
 	if !s.full {
 		// One lengthscale an input: the families' choice would double the hours.
-		point, o.Inducing, o.ARD, o.Epochs = "vfe", certifiedM, "on", env.Evaluations
+		point, o.Method.Inducing, o.Kernel.ARD, o.Method.Epochs = "vfe", certifiedM, "on", env.Evaluations
 		if env.M > 0 {
-			o.Inducing = env.M
+			o.Method.Inducing = env.M
 		}
 	}
 	m.set(&o, point)
 	if m.kernel {
-		o.Kernel = s.kernel
+		o.Kernel.Expression = s.kernel
 	}
-	if s.full && o.LearnAlpha {
-		o.Inducing = certifiedFew
+	if s.full && o.Method.Learns() {
+		o.Method.Inducing = certifiedFew
 	}
 	fit, err := env.fit(ctx, key, table, o)
 	if err != nil {

@@ -85,7 +85,7 @@ func reebFullGP(ctx context.Context, env Env, rep int, eps float64, method strin
 // defaultRuns are the same methods as krigo fit runs them: valid certificates.
 func defaultRuns(ctx context.Context, env Env) (map[string][]measures, error) {
 	return table1Grid(ctx, env, "reeb-table1-defaults", "defaults", func(ctx context.Context, _ Env, rep int, eps float64, method string) (measures, error) {
-		m, err := krigo.Fit(ctx, data.Boston(), krigo.Options{Target: "MEDV", Objective: method, Epsilon: eps, TestFraction: 0.2, Seed: uint64(rep)})
+		m, err := krigo.Fit(ctx, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Method: krigo.Method{Name: method}, Promise: krigo.Promise{Epsilon: eps}, Run: krigo.Run{Seed: uint64(rep)}})
 		if err != nil {
 			return measures{}, err
 		}

@@ -19,7 +19,7 @@ import (
 // certificate.
 func snelsonBand(ctx context.Context, env Env) error {
 	table := data.Snelson()
-	m, err := krigo.Fit(ctx, table, krigo.Options{Target: "y", Objective: "kl-pac", Epsilon: 1})
+	m, err := krigo.Fit(ctx, table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		return err
 	}

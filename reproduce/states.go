@@ -117,10 +117,10 @@ func (e Env) fit(ctx context.Context, key string, table *dataset.Table, o krigo.
 		return nil, err
 	}
 	var says string
-	o.Progress = func(event krigo.Event) {
+	o.Run.Progress = func(event krigo.Event) {
 		says = fmt.Sprintf("%s, start %d of %d, iteration %d, objective %.6g", event.Family, event.Start, event.Starts, event.Iteration, event.Value)
 	}
-	o.Resume, o.Save = k.last, func(c *krigo.Checkpoint) error { return k.offer(c, false, says) }
+	o.Run.Resume, o.Run.Save = k.last, func(c *krigo.Checkpoint) error { return k.offer(c, false, says) }
 	m, err := krigo.Fit(ctx, table, o)
 	switch {
 	case ctx.Err() != nil:

@@ -75,7 +75,7 @@ func TestMinimizeResumes(t *testing.T) {
 // TestFitResumes: an interrupted fit goes on from its checkpoint and ends as one in one go
 // does; a checkpoint of another fit is refused with its file's name.
 func TestFitResumes(t *testing.T) {
-	o := krigo.Options{Target: "MEDV", Objective: "vfe", Inducing: 5, Epochs: 6, ARD: "off"}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 6}, Kernel: krigo.Kernel{ARD: "off"}}
 	before := saveEvery
 	saveEvery = 0
 	defer func() { saveEvery = before }()
@@ -113,7 +113,7 @@ func TestFitResumes(t *testing.T) {
 	if err := os.WriteFile(path, state, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.Seed++
+	o.Run.Seed++
 	if _, err := env.fit(context.Background(), "a/b", data.Boston(), o); !errors.Is(err, krigo.ErrOtherCheckpoint) || !strings.Contains(err.Error(), path) {
 		t.Errorf("another fit's checkpoint: %v", err)
 	}

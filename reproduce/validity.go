@@ -33,40 +33,40 @@ func (tr trial) String() string { return tr.design.name + ": " + tr.name }
 // trials are the objectives and kinds of priors, with few evaluations: a bound has to hold
 // wherever training ends. Sets of the other kinds are about the rows, and the two ways to a prior do.
 var trials = []trial{
-	{design: independent, name: "kl-pac", o: krigo.Options{Objective: "kl-pac"}},
-	{design: independent, name: "sqrt-pac", o: krigo.Options{Objective: "sqrt-pac"}},
-	{design: independent, name: "evidence", o: krigo.Options{Objective: "evidence"}},
-	{design: independent, name: "vfe", o: krigo.Options{Objective: "vfe"}},
-	{design: independent, name: "dtc", o: krigo.Options{Objective: "dtc"}},
-	{design: independent, name: "fitc", o: krigo.Options{Objective: "fitc"}},
-	{design: independent, name: "pep", o: krigo.Options{Objective: "pep"}},
-	{design: independent, name: "svgp", o: krigo.Options{Objective: "svgp", Batch: 25}},
-	{design: independent, name: "renyi", o: krigo.Options{Objective: "renyi"}},
-	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Objective: "kl-pac", GridMixed: true}},
-	{design: independent, name: "kl-pac free", o: krigo.Options{Objective: "kl-pac", Inducing: trialInducing, PosteriorFree: true}},
-	{design: independent, name: "informed evidence", o: krigo.Options{Prior: "informed", Objective: "evidence", PriorShare: 0.5}, controls: true},
-	{design: independent, name: "informed vfe", o: krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.5}},
-	{design: independent, name: "informed kl-pac", o: krigo.Options{Prior: "informed", Objective: "kl-pac", PriorShare: 0.5}},
-	{design: independent, name: "informed learnt", o: krigo.Options{Prior: "informed", Objective: "evidence", PriorShare: 0.3, PosteriorLearnt: true}},
-	{design: independent, name: "informed learnt sparse", o: krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.3, PosteriorLearnt: true, Temper: []float64{1, 0.1}}},
-	{design: independent, name: "informed free", o: krigo.Options{Prior: "informed", Objective: "vfe", PriorShare: 0.3, PosteriorFree: true}},
+	{design: independent, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
+	{design: independent, name: "sqrt-pac", o: krigo.Options{Method: krigo.Method{Name: "sqrt-pac"}}},
+	{design: independent, name: "evidence", o: krigo.Options{Method: krigo.Method{Name: "evidence"}}},
+	{design: independent, name: "vfe", o: krigo.Options{Method: krigo.Method{Name: "vfe"}}},
+	{design: independent, name: "dtc", o: krigo.Options{Method: krigo.Method{Name: "dtc"}}},
+	{design: independent, name: "fitc", o: krigo.Options{Method: krigo.Method{Name: "fitc"}}},
+	{design: independent, name: "pep", o: krigo.Options{Method: krigo.Method{Name: "pep"}}},
+	{design: independent, name: "svgp", o: krigo.Options{Method: krigo.Method{Name: "svgp", Batch: 25}}},
+	{design: independent, name: "renyi", o: krigo.Options{Method: krigo.Method{Name: "renyi"}}},
+	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Mixed: true}}},
+	{design: independent, name: "kl-pac free", o: krigo.Options{Method: krigo.Method{Name: "kl-pac", Inducing: trialInducing, Posterior: "free"}}},
+	{design: independent, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: "evidence"}}, controls: true},
+	{design: independent, name: "informed vfe", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: "vfe"}}},
+	{design: independent, name: "informed kl-pac", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: "kl-pac"}}},
+	{design: independent, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: "evidence"}}},
+	{design: independent, name: "informed learnt sparse", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true, Temper: []float64{1, 0.1}}, Method: krigo.Method{Name: "vfe"}}},
+	{design: independent, name: "informed free", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: "vfe", Posterior: "free"}}},
 	{design: byTarget, name: "default", controls: true},
-	{design: byTarget, name: "kl-pac", o: krigo.Options{Objective: "kl-pac"}},
+	{design: byTarget, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
 	{design: byInput, name: "default", controls: true},
-	{design: byInput, name: "kl-pac", o: krigo.Options{Objective: "kl-pac"}},
+	{design: byInput, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
 	{design: discrete, name: "default", controls: true},
-	{design: discrete, name: "kl-pac", o: krigo.Options{Objective: "kl-pac", PriorShare: 0.5}},
+	{design: discrete, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Share: 0.5}}},
 	{design: inGroups, name: "informed", o: groupOptions, controls: true},
-	{design: inGroups, name: "kl-pac", o: krigo.Options{Objective: "kl-pac"}},
-	{design: inGroups, name: "informed learnt", o: krigo.Options{Prior: "informed", Objective: "evidence", PriorShare: 0.3, PosteriorLearnt: true}},
+	{design: inGroups, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
+	{design: inGroups, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: "evidence"}}},
 	{design: inPlaces, name: "informed", o: groupOptions, controls: true},
-	{design: inPlaces, name: "kl-pac", o: krigo.Options{Objective: "kl-pac"}},
+	{design: inPlaces, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
 	{design: bySize, name: "informed", o: groupOptions, controls: true},
-	{design: bySize, name: "kl-pac", o: krigo.Options{Objective: "kl-pac"}},
+	{design: bySize, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
 }
 
 // groupOptions leave most groups to certify.
-var groupOptions = krigo.Options{Prior: "informed", Objective: "evidence", PriorShare: 0.3}
+var groupOptions = krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: "evidence"}}
 
 const (
 	trialInducing    = 6
@@ -85,17 +85,17 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	t := truth{s, s.f(rng)}
 	rows := tr.draw(t, rng)
 	o := tr.o
-	o.Target, o.Restarts, o.ARD, o.Epochs, o.Epsilon = "y", 1, "off", trialEvaluations, trialEpsilon
+	o.Data.Target, o.Run.Restarts, o.Kernel.ARD, o.Method.Epochs, o.Promise.Epsilon = "y", 1, "off", trialEvaluations, trialEpsilon
 	if !tr.oneSeed {
-		o.Seed = uint64(number)
+		o.Run.Seed = uint64(number)
 	}
 	if tr.size != nil {
-		o.Group = groupColumn
+		o.Data.Group = groupColumn
 	}
-	if slices.Contains([]string{"vfe", "dtc", "fitc", "pep", "svgp", "renyi"}, o.Objective) {
-		o.Inducing = trialInducing
+	if slices.Contains([]string{"vfe", "dtc", "fitc", "pep", "svgp", "renyi"}, o.Method.Name) {
+		o.Method.Inducing = trialInducing
 	}
-	table := t.table(rows, o.Group)
+	table := t.table(rows, o.Data.Group)
 	m, err := krigo.Fit(ctx, table, o)
 	if err == nil {
 		err = t.check(m, table, tr.String(), count)

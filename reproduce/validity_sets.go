@@ -41,7 +41,7 @@ type mistake struct {
 var (
 	// byPosition deals roles as krigo once did, and puts the rows into an order in which a backtest has just these.
 	byPosition = &mistake{"roles by position", "roles by content", func(rows []xyg, o krigo.Options, m *model.Model) (dealt []xyg, _ krigo.Options, err error) {
-		roles, err := dataset.DealByPosition(len(rows), o.Seed, 0, 0, m.Counts[dataset.Prior])
+		roles, err := dataset.DealByPosition(len(rows), o.Run.Seed, 0, 0, m.Counts[dataset.Prior])
 		for _, role := range []dataset.Role{dataset.Prior, dataset.Certified} {
 			for i, other := range roles {
 				if other == role {
@@ -49,11 +49,11 @@ var (
 				}
 			}
 		}
-		o.Split = "last"
+		o.Data.Split = "last"
 		return dealt, o, err
 	}}
 	rowByRow = &mistake{"each row counted", "each group counted", func(rows []xyg, o krigo.Options, _ *model.Model) ([]xyg, krigo.Options, error) {
-		o.Group = ""
+		o.Data.Group = ""
 		return rows, o, nil
 	}}
 )
@@ -76,14 +76,14 @@ func (k *mistake) try(ctx context.Context, name string, t truth, rows []xyg, o k
 		}
 		return nil
 	}
-	if err := one("valid/"+name+": "+k.right, m, t.table(rows, o.Group)); err != nil {
+	if err := one("valid/"+name+": "+k.right, m, t.table(rows, o.Data.Group)); err != nil {
 		return err
 	}
 	rows, o, err := k.undo(rows, o, m)
 	if err != nil {
 		return err
 	}
-	table := t.table(rows, o.Group)
+	table := t.table(rows, o.Data.Group)
 	if m, err = krigo.Fit(ctx, table, o); err != nil {
 		return err
 	}

@@ -57,11 +57,11 @@ func TestTrialCertificate(t *testing.T) {
 	for _, d := range []*design{byTarget, bySize} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		of := truth{d.sources[0], d.sources[0].f(rng)}
-		o := krigo.Options{Target: "y", Epochs: trialEvaluations}
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Epochs: trialEvaluations}}
 		if d.size != nil {
-			o.Group = groupColumn
+			o.Data.Group = groupColumn
 		}
-		table := of.table(d.draw(of, rng), o.Group)
+		table := of.table(d.draw(of, rng), o.Data.Group)
 		m, err := krigo.Fit(context.Background(), table, o)
 		if err != nil {
 			t.Fatal(err)

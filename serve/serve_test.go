@@ -34,7 +34,7 @@ import (
 // fitted returns a model of Snelson's data that depends on the seed.
 func fitted(t testing.TB, seed uint64) *krigo.Model {
 	t.Helper()
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Target: "y", Inducing: 8, Restarts: 1, Epsilon: 1, Seed: seed})
+	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Run: krigo.Run{Restarts: 1, Seed: seed}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func categorical(t testing.TB) (*dataset.Table, *krigo.Model) {
 		}
 		table.Append([]string{[]string{"gas", "oil", "7", ""}[i%4], size, fmt.Sprint(i%7 + 3*(i%4))})
 	}
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Inducing: 4, ARD: "off", Categorical: []string{"fuel"}, Missing: "mean"})
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}, Missing: "mean"}, Method: krigo.Method{Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestCategories(t *testing.T) {
 		t.Errorf("%+v, %v", d.Inputs, err)
 	}
 	// Where nothing fills them, missing values are refused, of categories too.
-	strict, err := krigo.Fit(context.Background(), withoutGaps(table), krigo.Options{Target: "y", Inducing: 4, ARD: "off", Categorical: []string{"fuel"}})
+	strict, err := krigo.Fit(context.Background(), withoutGaps(table), krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}}, Method: krigo.Method{Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ is made if need be (default: here).`,
 				return err
 			}
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			m, err := krigo.Fit(cmd.Context(), table, krigo.Options{Target: "y", Epsilon: 1, Inducing: 12, TestFraction: 0.2, Progress: progress.event})
+			m, err := krigo.Fit(cmd.Context(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Promise: krigo.Promise{Epsilon: 1}, Method: krigo.Method{Inducing: 12}, Run: krigo.Run{Progress: progress.event}})
 			progress.end()
 			if err != nil {
 				return err

@@ -59,7 +59,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				return err
 			}
 			defer table.Close()
-			o.Ranks = r
+			o.Run.Ranks = r
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 			rows, err := krigo.Compare(cmd.Context(), table, o, f.objectives, epsilons, f.splits, progress.compared)
 			progress.end()
@@ -73,7 +73,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				if err := dataset.WriteFileAtomic(out, func(w io.Writer) error {
 					switch filepath.Ext(out) {
 					case ".html":
-						return report.WriteComparison(w, o.Target, rows)
+						return report.WriteComparison(w, o.Data.Target, rows)
 					case ".json":
 						return printJSON(w, rows)
 					}

@@ -26,91 +26,115 @@ import (
 // read completes the options from flags that need parsing, and reads the data.
 func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
 	o := f.options
-	fail := func(err error) (*dataset.Table, krigo.Options, error) { return nil, o, &krigo.UsageError{Err: err} }
-	var err error
-	if o.Epsilon, o.EpsilonAbove, err = parseEpsilon(f.epsilon); err != nil {
-		return fail(err)
-	}
-	if o.Loss == string(pacbayes.ClippedAbsolute) && f.flags.Changed("epsilon") {
-		return fail(fmt.Errorf("--epsilon %s with --loss clipped-absolute, which has no ε: leave it out", f.epsilon))
-	}
-	if !(o.Delta > 0 && o.Delta < 1) {
-		return fail(fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", o.Delta))
-	}
-	o.Bound, o.MeanBound = pacbayes.Inequality(f.bound), pacbayes.Route(f.meanBound)
-	if l, mixed := strings.CutSuffix(f.grid, ",mixed"); mixed {
-		f.grid, o.GridMixed = l+",2", true
-	}
-	if f.flags.Changed("grid") {
-		if o.Grid, err = pacbayes.ParseGrid(f.grid); err != nil {
-			return fail(fmt.Errorf("--grid: %w", err))
+	for _, parse := range []func(*krigo.Options) error{f.promised, f.onGrid, f.sized, f.alphaOf, f.posteriorOf} {
+		if err := parse(&o); err != nil {
+			return nil, o, &krigo.UsageError{Err: err}
 		}
 	}
-	if o.Target == "" {
-		return fail(errors.New("--target is missing: name the column to predict"))
-	}
-	switch f.inducing {
-	case "":
-	case "auto":
-		o.AutoInducing = true
-	case "theory":
-		o.TheoryInducing = true
-	default:
-		if o.Inducing, err = strconv.Atoi(f.inducing); err != nil || o.Inducing < 0 {
-			return fail(fmt.Errorf("--inducing %q: want a number of inducing inputs, 0, auto or theory", f.inducing))
-		}
-	}
-	switch f.alpha {
-	case "":
-	case "learn":
-		o.LearnAlpha = true
-	case "cv":
-		o.AlphaCV = true
-	default:
-		a, err := strconv.ParseFloat(f.alpha, 64)
-		if err != nil {
-			return fail(fmt.Errorf("--alpha %q: want a number, learn or cv", f.alpha))
-		}
-		o.Alpha = &a
-	}
-	switch f.posterior {
-	case "objective":
-	case "fitc":
-		o.PosteriorFITC = true
-	case "free":
-		o.PosteriorFree = true
-	case "learnt":
-		o.PosteriorLearnt = true
-	default:
-		return fail(fmt.Errorf("--posterior %q: want objective, fitc, free or learnt", f.posterior))
-	}
-	o.Full = f.inducing == "0"
 	table, err := readTable(path, in, r)
 	if err != nil {
 		return nil, o, err
 	}
+	return table, o, f.scaled(&o.Data, table)
+}
+
+// promised parses what is promised, and of which column.
+func (f *fitFlags) promised(o *krigo.Options) (err error) {
+	p := &o.Promise
+	if p.Epsilon, p.EpsilonAbove, err = parseEpsilon(f.epsilon); err != nil {
+		return err
+	}
+	switch {
+	case p.Loss == string(pacbayes.ClippedAbsolute) && f.flags.Changed("epsilon"):
+		return fmt.Errorf("--epsilon %s with --loss clipped-absolute, which has no ε: leave it out", f.epsilon)
+	case !(p.Delta > 0 && p.Delta < 1): // 0 is the option's default
+		return fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", p.Delta)
+	case o.Data.Target == "":
+		return errors.New("--target is missing: name the column to predict")
+	}
+	p.Bound, p.MeanBound = pacbayes.Inequality(f.bound), pacbayes.Route(f.meanBound)
+	return nil
+}
+
+func (f *fitFlags) onGrid(o *krigo.Options) (err error) {
+	grid := f.grid
+	if l, mixed := strings.CutSuffix(grid, ",mixed"); mixed {
+		grid, o.Prior.Mixed = l+",2", true
+	}
+	if f.flags.Changed("grid") {
+		if o.Prior.Grid, err = pacbayes.ParseGrid(grid); err != nil {
+			return fmt.Errorf("--grid: %w", err)
+		}
+	}
+	return nil
+}
+
+func (f *fitFlags) sized(o *krigo.Options) (err error) {
+	switch m := &o.Method; f.inducing {
+	case "":
+	case "0":
+		m.InducingBy = "none"
+	case "auto", "theory":
+		m.InducingBy = f.inducing
+	default:
+		if m.Inducing, err = strconv.Atoi(f.inducing); err != nil || m.Inducing < 0 {
+			return fmt.Errorf("--inducing %q: want a number of inducing inputs, 0, auto or theory", f.inducing)
+		}
+	}
+	return nil
+}
+
+func (f *fitFlags) alphaOf(o *krigo.Options) error {
+	switch m := &o.Method; f.alpha {
+	case "":
+	case "learn", "cv":
+		m.AlphaBy = f.alpha
+	default:
+		a, err := strconv.ParseFloat(f.alpha, 64)
+		if err != nil {
+			return fmt.Errorf("--alpha %q: want a number, learn or cv", f.alpha)
+		}
+		m.Alpha = &a
+	}
+	return nil
+}
+
+func (f *fitFlags) posteriorOf(o *krigo.Options) error {
+	switch f.posterior {
+	case "objective", "fitc", "free":
+		o.Method.Posterior = f.posterior
+	case "learnt":
+		o.Prior.Learn = true
+	default:
+		return fmt.Errorf("--posterior %q: want objective, fitc, free or learnt", f.posterior)
+	}
+	return nil
+}
+
+// scaled says how the columns of a table are standardised.
+func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 	file, declared := strings.CutPrefix(f.scaling, "declared:")
 	o.Scaling = f.scaling
 	switch {
 	case f.noStandardise && f.scaling != dataset.PriorRows:
-		return fail(errors.New("--no-standardise and --scaling exclude each other"))
+		return &krigo.UsageError{Err: errors.New("--no-standardise and --scaling exclude each other")}
 	case f.noStandardise:
 		s := dataset.Identity(len(table.Names) - 1)
 		o.Scaling, o.Declared = dataset.Declared, &s
 	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean):
-		return fail(fmt.Errorf("--scaling %s with --categorical or --missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling))
+		return &krigo.UsageError{Err: fmt.Errorf("--scaling %s with --categorical or --missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)}
 	case declared:
 		d, err := table.Regression(o.Target)
 		if err != nil {
-			return nil, o, err
+			return err
 		}
 		s, err := dataset.ReadScaling(file, d)
 		if err != nil {
-			return nil, o, err
+			return err
 		}
 		o.Scaling, o.Declared = dataset.Declared, &s
 	}
-	return table, o, nil
+	return nil
 }
 
 func parseEpsilon(s string) (below, above float64, err error) {
@@ -163,13 +187,13 @@ certificate picked as the best of several runs isn't one.`,
 			}
 			defer table.Close()
 			if f.test != "" {
-				if o.Test, err = readTable(f.test, cmd.InOrStdin(), r); err != nil {
+				if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r); err != nil {
 					return err
 				}
-				defer o.Test.Close()
+				defer o.Data.Test.Close()
 			}
 			if f.init != "" {
-				if o.Init, err = readParams(f.init); err != nil {
+				if o.Run.Init, err = readParams(f.init); err != nil {
 					return err
 				}
 			}
@@ -191,14 +215,14 @@ certificate picked as the best of several runs isn't one.`,
 			}
 			saver := &checkpointer{path: out + ".checkpoint", last: begin}
 			if f.resume != "" {
-				if o.Resume, err = readCheckpoint(f.resume, r); err != nil {
+				if o.Run.Resume, err = readCheckpoint(f.resume, r); err != nil {
 					return err
 				}
-				saver.path, saver.state = f.resume, o.Resume
+				saver.path, saver.state = f.resume, o.Run.Resume
 			}
-			o.Save = saver.offer
+			o.Run.Save = saver.offer
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			o.Progress = progress.event
+			o.Run.Progress = progress.event
 			m, err := krigo.Fit(cmd.Context(), table, o)
 			progress.end()
 			if err != nil {

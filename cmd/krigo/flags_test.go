@@ -56,8 +56,8 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := f.options
-	if f.epsilon != "0.6" || o.Delta != 0.01 || f.splits != 5 || o.Kernel != "se" || o.Missing != dataset.Refuse || o.Optimizer != "" ||
-		!slices.Equal(f.objectives, []string{"kl-pac", "evidence"}) || !slices.Equal(o.Temper, []float64{1, 0.5}) {
+	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Kernel.Expression != "se" || o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" ||
+		!slices.Equal(f.objectives, []string{"kl-pac", "evidence"}) || !slices.Equal(o.Prior.Temper, []float64{1, 0.5}) {
 		t.Errorf("%+v", f)
 	}
 	if err := flags.Parse([]string{"--objectives", "vfe"}); err != nil || !slices.Equal(f.objectives, []string{"vfe"}) {

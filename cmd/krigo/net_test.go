@@ -516,6 +516,8 @@ func (n *netRun) model(data string) {
 		n.t.Fatal(err)
 	}
 	m.Training.Seconds = 0
+	n.fields["fitted"] = string(m.Fitted) // apart from the model, so that a difference can be read
+	m.Fitted = nil
 	var b bytes.Buffer
 	if err := m.Write(&b); err != nil {
 		n.t.Fatal(err)
@@ -575,7 +577,7 @@ func (n *netRun) resume(steps int, args []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var raw []byte
-	o.Save = func(c *krigo.Checkpoint) (err error) {
+	o.Run.Save = func(c *krigo.Checkpoint) (err error) {
 		if steps--; steps == 0 {
 			cancel()
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -43,25 +44,25 @@ func (f *fitFlags) table() []cliFlag {
 	o := &f.options
 	return slices.Concat(
 		inGroup(groupData,
-			cliFlag{name: "target", value: "COL", to: &o.Target, columns: true,
+			cliFlag{name: "target", value: "COL", to: &o.Data.Target, columns: true,
 				help: "column to predict (required)"},
-			cliFlag{name: "categorical", value: "COLS", to: &o.Categorical, columns: true,
+			cliFlag{name: "categorical", value: "COLS", to: &o.Data.Categorical, columns: true,
 				help: "columns of categories, text or numbers: each becomes a column of 0 and 1 for every category of the prior rows, and one for all others"},
-			cliFlag{name: "missing", value: "HOW", def: dataset.Refuse, to: &o.Missing, values: []string{dataset.Refuse, dataset.FillMean},
+			cliFlag{name: "missing", value: "HOW", def: dataset.Refuse, to: &o.Data.Missing, values: []string{dataset.Refuse, dataset.FillMean},
 				help: "missing inputs: refuse, or mean (over the prior rows; of categories they count among the others)"},
-			cliFlag{name: "group", value: "COL", to: &o.Group, columns: true,
+			cliFlag{name: "group", value: "COL", to: &o.Data.Group, columns: true,
 				help: "column, no input then, that groups rows, as those of a patient: whole groups get roles, and the certificate is about groups"},
 			cliFlag{name: "scaling", value: "HOW", def: dataset.PriorRows, to: &f.scaling, values: []string{dataset.PriorRows, dataset.Declared + ":", dataset.AllRows},
 				help: "what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a heuristic then)"},
 			cliFlag{name: "no-standardise", to: &f.noStandardise,
 				help: "use the columns as they are: declared constants 0 and 1"},
-			cliFlag{name: "split", value: "HOW", def: "random", to: &o.Split, values: []string{"random", "last"},
+			cliFlag{name: "split", value: "HOW", def: "random", to: &o.Data.Split, values: []string{"random", "last"},
 				help: "roles of rows: random (by the seed and what rows hold), or last (a backtest on the last rows, no certificate)"},
 			cliFlag{name: "splits", value: "K", def: "5", to: &f.splits, of: "compare",
 				help: "random splits, with the seeds --seed and up"},
-			cliFlag{name: "test-fraction", value: "SHARE", to: &o.TestFraction, of: "fit",
+			cliFlag{name: "test-fraction", value: "SHARE", to: &o.Data.TestFraction, of: "fit",
 				help: "share of the rows set aside and scored at the end"},
-			cliFlag{name: "test-fraction", value: "SHARE", rule: "0.2", to: &o.TestFraction, of: "compare",
+			cliFlag{name: "test-fraction", value: "SHARE", rule: "0.2", to: &o.Data.TestFraction, of: "compare",
 				help: "share of the rows that are scored"},
 			cliFlag{name: "test", value: "FILE", to: &f.test, endings: tableEndings(), of: "fit",
 				help: "score on the rows of this file instead"},
@@ -69,84 +70,84 @@ func (f *fitFlags) table() []cliFlag {
 				help: "JSON file with the parameters (required)"},
 		),
 		inGroup(groupKernel,
-			cliFlag{name: "kernel", value: "K", def: "se", to: &o.Kernel, values: kernel.Names(), of: "fit compare",
+			cliFlag{name: "kernel", value: "K", def: "se", to: &o.Kernel.Expression, values: kernel.Names(), of: "fit compare",
 				help: strings.Join(kernel.Names(), ", ") + `; sums and products, as in "se+linear*periodic"`},
-			cliFlag{name: "ard", value: "HOW", def: "auto", to: &o.ARD, values: []string{"on", "off", "auto"}, of: "fit compare",
+			cliFlag{name: "ard", value: "HOW", def: "auto", to: &o.Kernel.ARD, values: []string{"on", "off", "auto"}, of: "fit compare",
 				help: "one lengthscale an input: on, off, or auto (both are tried, and the choice is paid for with ln 2)"},
-			cliFlag{name: "mean", value: "M", def: "zero", to: &o.Mean, values: []string{"zero", "constant", "linear"},
+			cliFlag{name: "mean", value: "M", def: "zero", to: &o.Kernel.Mean, values: []string{"zero", "constant", "linear"},
 				help: "prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter"},
 		),
 		inGroup(groupMethod,
-			cliFlag{name: "objective", value: "NAME", rule: "by prior and rows", to: &o.Objective, values: krigo.Objectives, of: "fit compare",
-				help: "what training minimises: " + objectiveNames},
-			cliFlag{name: "objective", value: "NAME", rule: "kl-pac", to: &o.Objective, values: krigo.Objectives, of: "evaluate",
-				help: "what is evaluated: " + objectiveNames},
-			cliFlag{name: "objectives", value: "LIST", def: "kl-pac,evidence", to: &f.objectives, values: krigo.Objectives, of: "compare",
-				help: "what the fits minimise: " + objectiveNames},
+			cliFlag{name: "objective", value: "NAME", rule: "by prior and rows", to: &o.Method.Name, values: method.Names(), of: "fit compare",
+				help: "what training minimises: " + methods()},
+			cliFlag{name: "objective", value: "NAME", rule: "kl-pac", to: &o.Method.Name, values: method.Names(), of: "evaluate",
+				help: "what is evaluated: " + methods()},
+			cliFlag{name: "objectives", value: "LIST", def: "kl-pac,evidence", to: &f.objectives, values: method.Names(), of: "compare",
+				help: "what the fits minimise: " + methods()},
 			cliFlag{name: "inducing", value: "M", rule: "by objective and rows", to: &f.inducing, values: []string{"auto", "theory"},
 				help: "inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem) say how many"},
-			cliFlag{name: "inducing-init", value: "HOW", def: "kmeans", to: &o.InducingInit, values: []string{"kmeans", "greedy", "kdpp", "random"}, of: "fit compare",
+			cliFlag{name: "inducing-init", value: "HOW", def: "kmeans", to: &o.Method.InducingInit, values: []string{"kmeans", "greedy", "kdpp", "random"}, of: "fit compare",
 				help: "where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random"},
-			cliFlag{name: "fix-inducing", to: &o.FixInducing, of: "fit compare",
+			cliFlag{name: "fix-inducing", to: &o.Method.FixInducing, of: "fit compare",
 				help: "keep the inducing inputs where they start"},
 			cliFlag{name: "alpha", value: "A", rule: "by objective", to: &f.alpha, values: []string{"learn", "cv"},
 				help: "sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, where it stays: 0 (exact) to 1 (VFE), or cv"},
-			cliFlag{name: "anneal", value: "HOW", rule: "linear", to: &o.Anneal, values: []string{"linear", "cosine", "geometric", "none"}, of: "fit compare",
+			cliFlag{name: "anneal", value: "HOW", rule: "linear", to: &o.Method.Anneal, values: []string{"linear", "cosine", "geometric", "none"}, of: "fit compare",
 				help: "renyi: how α falls from 0.99 to 0: linear, cosine, geometric; none: --alpha stays"},
 			cliFlag{name: "posterior", value: "P", def: "objective", to: &f.posterior, values: []string{"objective", "fitc", "free", "learnt"},
 				help: "of a sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac), or learnt (from an informed prior)"},
-			cliFlag{name: "solver", value: "S", def: "auto", to: &o.Solver, values: []string{"auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest},
+			cliFlag{name: "solver", value: "S", def: "auto", to: &o.Method.Solver, values: []string{"auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest},
 				help: "of a full GP: cholesky (to 20,000 rows); without a certificate cg (evidence), nearest (--fix-parameters)"},
-			cliFlag{name: "optimizer", value: "O", rule: "lbfgs; adam for svgp, batches, renyi above 2,000 rows", to: &o.Optimizer, values: []string{"lbfgs", "mma", "adam", "sgd"}, of: "fit compare",
+			cliFlag{name: "optimizer", value: "O", rule: "lbfgs; adam for svgp, batches, renyi above 2,000 rows", to: &o.Method.Optimizer, values: []string{"lbfgs", "mma", "adam", "sgd"}, of: "fit compare",
 				help: "lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free)"},
-			cliFlag{name: "epochs", value: "E", rule: "lbfgs, mma 1,000; adam, sgd 3,000 steps", to: &o.Epochs, of: "fit compare",
+			cliFlag{name: "epochs", value: "E", rule: "lbfgs, mma 1,000; adam, sgd 3,000 steps", to: &o.Method.Epochs, of: "fit compare",
 				help: "passes over the rows at most; each evaluation of lbfgs and mma is one"},
-			cliFlag{name: "batch", value: "B", rule: "1,000; renyi, evidence 1,024", to: &o.Batch, of: "fit compare",
+			cliFlag{name: "batch", value: "B", rule: "1,000; renyi, evidence 1,024", to: &o.Method.Batch, of: "fit compare",
 				help: "adam, sgd: rows of a batch"},
-			cliFlag{name: "batches", value: "HOW", rule: "uniform", to: &o.Batches, values: []string{"uniform", "nearest"}, of: "fit compare",
+			cliFlag{name: "batches", value: "HOW", rule: "uniform", to: &o.Method.Batches, values: []string{"uniform", "nearest"}, of: "fit compare",
 				help: "uniform (every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)"},
-			cliFlag{name: "learning-rate", value: "R", rule: "adam 0.02, free 0.001, sgd 0.1", to: &o.LearningRate, of: "fit compare",
+			cliFlag{name: "learning-rate", value: "R", rule: "adam 0.02, free 0.001, sgd 0.1", to: &o.Method.LearningRate, of: "fit compare",
 				help: "adam, sgd: learning rate of the first step, which falls to a hundredth"},
-			cliFlag{name: "restarts", value: "N", rule: "3; sparse, cg 1", to: &o.Restarts, of: "fit compare",
+			cliFlag{name: "restarts", value: "N", rule: "3; sparse, cg 1", to: &o.Run.Restarts, of: "fit compare",
 				help: "starting points per kernel family"},
 			cliFlag{name: "init", value: "FILE", to: &f.init, endings: []string{"json"}, of: "fit",
 				help: "start from the parameters in this JSON file (not with an informed prior, which prior rows alone may shape)"},
-			cliFlag{name: "fix-parameters", to: &o.FixParameters, of: "fit compare",
+			cliFlag{name: "fix-parameters", to: &o.Run.FixParameters, of: "fit compare",
 				help: "evidence: no training, the full GP at the parameters of --init"},
 		),
 		inGroup(groupPrior,
-			cliFlag{name: "prior", value: "P", rule: "informed; grid with --objective and flags of its own", to: &o.Prior, values: []string{"grid", "informed"}, of: "fit compare",
+			cliFlag{name: "prior", value: "P", rule: "informed; grid with --objective and flags of its own", to: &o.Prior.Kind, values: []string{"grid", "informed"}, of: "fit compare",
 				help: "grid (data-blind; certified rows train the model) or informed (prior rows do)"},
-			cliFlag{name: "prior-share", value: "SHARE", rule: "informed 0.7 to 0.8; grid a tenth, 20 to 1,000 rows", to: &o.PriorShare, of: "fit compare",
+			cliFlag{name: "prior-share", value: "SHARE", rule: "informed 0.7 to 0.8; grid a tenth, 20 to 1,000 rows", to: &o.Prior.Share, of: "fit compare",
 				help: "share of the rows, test and calibration rows apart, that are prior rows"},
-			cliFlag{name: "temper", value: "LIST", rule: "1", to: &o.Temper, of: "fit compare",
+			cliFlag{name: "temper", value: "LIST", rule: "1", to: &o.Prior.Temper, of: "fit compare",
 				help: "informed: factors of the prior's covariance, chosen among on the certified rows and paid for"},
 			cliFlag{name: "grid", value: "L,DIGITS", def: "6,2", to: &f.grid,
 				help: "log-parameters are decimals of so many digits in [−L, L]; L,mixed: 0 to 2 digits, few lengthscales, paid for"},
 		),
 		inGroup(groupPromise,
-			cliFlag{name: "loss", value: "LOSS", def: string(pacbayes.Band), to: &o.Loss,
+			cliFlag{name: "loss", value: "LOSS", def: string(pacbayes.Band), to: &o.Promise.Loss,
 				values: []string{string(pacbayes.Band), string(pacbayes.ClippedSquare), string(pacbayes.Gaussian), string(pacbayes.Relative), string(pacbayes.Asymmetric), string(pacbayes.ClippedAbsolute)},
 				help:   "what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute"},
 			cliFlag{name: "epsilon", value: "E", def: "0.6", to: &f.epsilon, of: "fit evaluate",
 				help: "half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"},
 			cliFlag{name: "epsilon", value: "LIST", def: "0.6", to: &f.epsilon, of: "compare",
 				help: "half-widths ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"},
-			cliFlag{name: "epsilon-units", value: "UNIT", def: "sd", to: &o.EpsilonUnits, values: []string{"sd", "raw"},
+			cliFlag{name: "epsilon-units", value: "UNIT", def: "sd", to: &o.Promise.Units, values: []string{"sd", "raw"},
 				help: "units of ε: sd (standard deviations of the target) or raw (the target's own)"},
-			cliFlag{name: "delta", value: "P", def: "0.01", to: &o.Delta,
+			cliFlag{name: "delta", value: "P", def: "0.01", to: &o.Promise.Delta,
 				help: "the certificate may fail with this probability, over the draw of the certified rows"},
 			cliFlag{name: "bound", value: "NAME", rule: "kl; maurer if learnt from an informed prior", to: &f.bound, values: inequalities(),
 				help: "inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed posteriors)"},
 			cliFlag{name: "mean-bound", value: "ROUTE", rule: "direct where it can be, else twice", to: &f.meanBound, values: []string{string(pacbayes.Twice), string(pacbayes.Direct), string(pacbayes.Both)}, of: "fit compare",
 				help: "bound on predictions: twice (a random draw's), direct (their own losses), both"},
-			cliFlag{name: "promise", value: "SHARE", to: &o.Promise,
+			cliFlag{name: "promise", value: "SHARE", to: &o.Promise.Share,
 				help: "also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it takes half of δ"},
-			cliFlag{name: "calibration-fraction", value: "SHARE", to: &o.CalibrationFraction, of: "fit compare",
+			cliFlag{name: "calibration-fraction", value: "SHARE", to: &o.Promise.Calibration, of: "fit compare",
 				help: "rows for conformal intervals, which hold on average over draws of these and further rows from the same source (exchangeable rows)"},
 		),
 		inGroup(groupRun,
-			cliFlag{name: "seed", value: "S", def: "0", to: &o.Seed,
+			cliFlag{name: "seed", value: "S", def: "0", to: &o.Run.Seed,
 				help: "deals the rows their roles and draws random starts; same seed, same result"},
 			cliFlag{name: "out", value: "FILE", rule: "DATA's name with .krigo", to: &f.out, endings: []string{"krigo"}, of: "fit",
 				help: "model file to write"},
@@ -160,7 +161,22 @@ func (f *fitFlags) table() []cliFlag {
 	)
 }
 
-const objectiveNames = "kl-pac (the PAC-Bayes bound), sqrt-pac, evidence, renyi; sparse: vfe, fitc, dtc, pep, svgp"
+// methods lists the methods, with what they minimise; those that are always sparse come last.
+func methods() string {
+	var any, sparse []string
+	for _, k := range method.Kinds() {
+		text := k.Name
+		if k.Help != "" {
+			text += " (" + k.Help + ")"
+		}
+		if k.Size == method.SparseOnly {
+			sparse = append(sparse, text)
+		} else {
+			any = append(any, text)
+		}
+	}
+	return strings.Join(any, ", ") + "; sparse: " + strings.Join(sparse, ", ")
+}
 
 // flags are those of every command.
 func (c *common) flags() []cliFlag {

@@ -28,7 +28,7 @@ func TestFormat(t *testing.T) {
 	}
 	var bounds []float64
 	for _, from := range []*dataset.Table{table, read} {
-		m, err := krigo.Fit(context.Background(), from, krigo.Options{Target: "y", Objective: "vfe", Inducing: 20})
+		m, err := krigo.Fit(context.Background(), from, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "vfe", Inducing: 20}})
 		if err != nil {
 			t.Fatal(err)
 		}

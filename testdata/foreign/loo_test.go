@@ -90,9 +90,7 @@ func TestMethod(t *testing.T) {
 
 	// The grid's certificate holds for all its parameters, however these were found.
 	scaling := dataset.Identity(1)
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Target: "y", Objective: "evidence", FixParameters: true,
-		Init:    &krigo.Params{Kernel: at.Kernel.Spec(x), NoiseVariance: math.Exp(x[2])},
-		Scaling: dataset.Declared, Declared: &scaling})
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &scaling}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{FixParameters: true, Init: &krigo.Params{Kernel: at.Kernel.Spec(x), NoiseVariance: math.Exp(x[2])}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,9 +45,9 @@ func waves() *dataset.Table {
 func TestFit(t *testing.T) {
 	for _, objective := range []string{"kl-pac", "evidence", "vfe", "svgp"} {
 		t.Run(objective, func(t *testing.T) {
-			o := krigo.Options{Target: "y", Objective: objective, Kernel: "spectral", Epochs: 20, Restarts: 1}
+			o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: objective, Epochs: 20}, Kernel: krigo.Kernel{Expression: "spectral"}, Run: krigo.Run{Restarts: 1}}
 			if objective != "evidence" {
-				o.Inducing = 20
+				o.Method.Inducing = 20
 			}
 			m, err := krigo.Fit(context.Background(), waves(), o)
 			if err != nil {
@@ -74,14 +74,14 @@ func TestFit(t *testing.T) {
 				t.Errorf("certified anew: %+v, %v", r, err)
 			}
 			params := &krigo.Params{Kernel: loaded.Posterior.Kernel.Spec(loaded.Posterior.Theta), NoiseVariance: loaded.Posterior.Noise}
-			e, err := krigo.Evaluate(waves(), params, krigo.Options{Target: "y", Objective: "evidence"})
+			e, err := krigo.Evaluate(waves(), params, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, ok := e.Gradient.Parameters["log_weight[2]"]; !ok || len(e.Gradient.Parameters) != 6 {
 				t.Errorf("the gradient by name is %v", e.Gradient.Parameters)
 			}
-			if o.Init = params; objective == "evidence" {
+			if o.Run.Init = params; objective == "evidence" {
 				if _, err := krigo.Fit(context.Background(), waves(), o); err != nil {
 					t.Errorf("started from the parameters: %v", err)
 				}

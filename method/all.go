@@ -1,0 +1,70 @@
+package method
+
+import (
+	"fmt"
+
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// The names that choices fall back to.
+const (
+	KLPACName    = "kl-pac"
+	EvidenceName = "evidence"
+	VFEName      = "vfe"
+)
+
+// The methods, in the order in which people are told of them.
+func init() {
+	for _, k := range []Kind{
+		{Name: KLPACName, Help: "the PAC-Bayes bound", Bound: pacbayes.KLBound, Optimizer: "lbfgs", CheckAlpha: unitInterval, Alpha: 1, New: pac},
+		{Name: "sqrt-pac", Bound: pacbayes.PinskerBound, Optimizer: "lbfgs", CheckAlpha: unitInterval, Alpha: 1, New: pac},
+		{Name: EvidenceName, Size: FullOnly, Optimizer: "lbfgs", Batches: true, Nearest: true, Exact: true, New: evidence},
+		{Name: VFEName, Size: SparseOnly, Optimizer: "lbfgs", New: func(c Choice) Method {
+			return Collapsed{Descent: c.Descent(), Objective: objective.VFE(), FITC: c.Posterior == "fitc"}
+		}},
+		{Name: "fitc", Size: SparseOnly, Optimizer: "lbfgs", Alpha: 1, New: pep},
+		{Name: "dtc", Size: SparseOnly, Optimizer: "lbfgs", New: func(c Choice) Method {
+			return Collapsed{Descent: c.Descent(), Objective: objective.DTC(), FITC: c.Posterior == "fitc"}
+		}},
+		{Name: "pep", Size: SparseOnly, Optimizer: "lbfgs", Alpha: 0.5, New: pep, CheckAlpha: func(alpha float64, _ bool) error {
+			if alpha > 0 && alpha <= 1 {
+				return nil
+			}
+			return fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", alpha)
+		}},
+		{Name: "svgp", Size: SparseOnly, Optimizer: "adam", Batches: true, FreeForm: true, New: func(c Choice) Method {
+			return SVGP{Descent: c.Descent(), Batches: c.Stochastic()}
+		}},
+		{Name: "renyi", Size: SparseOnly, Batches: true, Nearest: true, Anneals: true, EndsFull: true, MaxRows: MaxRenyi,
+			CheckAlpha: func(alpha float64, evaluating bool) error {
+				if evaluating && alpha <= 1 {
+					return nil
+				}
+				return unitInterval(alpha, evaluating)
+			},
+			New: func(c Choice) Method {
+				return Renyi{Descent: Descent{MMA: c.Optimizer == "mma", Evaluations: c.Epochs}, Batches: c.Stochastic(), Alpha: *c.Alpha, Schedule: Anneals[c.Anneal]}
+			},
+			Estimate: func(c Choice) Method { return EstimatedRenyi{Alpha: *c.Alpha} }},
+	} {
+		Register(k)
+	}
+}
+
+func pac(c Choice) Method {
+	return PAC{Descent: c.Descent(), Inequality: c.Kind().Bound, Alpha: *c.Alpha, LearnAlpha: c.Learns(), FITC: c.Posterior == "fitc"}
+}
+
+// evidence on batches is the Rényi GP's objective at α = 0.
+func evidence(c Choice) Method {
+	if c.OnBatches() {
+		return Renyi{Batches: c.Stochastic(), Evidence: true}
+	}
+	return Evidence{Descent: c.Descent(), ByCG: c.Solver == posterior.ByCG}
+}
+
+func pep(c Choice) Method {
+	return Collapsed{Descent: c.Descent(), Objective: objective.PEP(*c.Alpha), Alpha: *c.Alpha, FITC: c.Posterior == "fitc"}
+}
