@@ -51,9 +51,11 @@ func ExampleFit() {
 // Progress hears of every step; here it counts the starting points.
 func ExampleFit_options() {
 	starts := map[int]bool{}
-	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: // median value of homes, in 1000 dollars
-
-	0.5}, Promise: krigo.Promise{Loss: "band", Epsilon: 10, Units: "raw"}, Kernel: krigo.Kernel{Expression: "matern52", ARD: "off"}, Run: krigo.Run{Restarts: 1, Progress: func(e krigo.Event) { starts[e.Start] = true }},
+	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{
+		Data:    krigo.Data{Target: "MEDV", TestFraction: 0.5}, // median value of homes, in 1000 dollars
+		Kernel:  krigo.Kernel{Expression: "matern52", ARD: "off"},
+		Promise: krigo.Promise{Loss: "band", Epsilon: 10, Units: "raw"},
+		Run:     krigo.Run{Restarts: 1, Progress: func(e krigo.Event) { starts[e.Start] = true }},
 	})
 	if err != nil {
 		fmt.Println(err)

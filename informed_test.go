@@ -92,8 +92,10 @@ func TestInformed(t *testing.T) {
 // model that the certified rows had no part in: altering their targets changes it alone.
 func TestDirectBound(t *testing.T) {
 	table := half()
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV", Split: "last"}, Method: // the same roles for other targets
-	krigo.Method{Name: "evidence"}, Prior:                                      krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Epsilon: 5, Units: "raw"},
+	o := krigo.Options{
+		Data:   krigo.Data{Target: "MEDV", Split: "last"}, // the same roles for other targets
+		Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Epsilon: 5, Units: "raw"}, Run: krigo.Run{Restarts: 1},
 	}
 	m := fit(t, table, o)
 	count := func(m *krigo.Model, table *dataset.Table) (misses int) {
@@ -509,12 +511,9 @@ func TestInformedPriorIsBlind(t *testing.T) {
 		"greedy":    {Method: krigo.Method{Name: "fitc", Inducing: 7, InducingInit: "greedy", Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
 		"renyi":     {Method: krigo.Method{Name: "renyi", Inducing: 7, Alpha: &half, Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
 		"renyi, cv": {Method: krigo.Method{Name: "renyi", Inducing: 7, AlphaBy: "cv", Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
-		"svgp": {Method: krigo.Method{Name: "svgp", Inducing: 7, Epochs: 5}, Kernel: krigo.Kernel{
-
-			// Roles by where rows stand, so that they keep them when they change.
-			ARD: "off"}},
+		"svgp":      {Method: krigo.Method{Name: "svgp", Inducing: 7, Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
 	} {
-
+		// Roles by where rows stand, so that they keep them when they change.
 		o.Data.Target, o.Prior.Kind, o.Run.Restarts, o.Data.Split = "MEDV", "informed", 1, "last"
 		of := func(table *dataset.Table) *krigo.Model {
 			m, err := krigo.Fit(context.Background(), table, o)

@@ -315,8 +315,7 @@ func TestUnits(t *testing.T) {
 		table *dataset.Table
 		unit  float64
 	}{{boston(), 1}, {homes(), 0.001}} {
-		o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Data: krigo.Data{ // the same roles for other numbers
-			Split: "last"}}
+		o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Data: krigo.Data{Split: "last"}} // the same roles for other numbers
 		want := fit(t, c.table, o)
 		d := len(c.table.Names) - 1
 		for i := range c.table.Rows {

@@ -144,9 +144,8 @@ func TestRanksFit(t *testing.T) {
 	const n = 900
 	whole := waves(t, "waves.npy", n)
 	for name, o := range map[string]krigo.Options{
-		"kl-pac": {Method: krigo.Method{Name: "kl-pac", Inducing: 8, Epochs: 30}, Promise: krigo.Promise{Calibration: 0.1}},
-		"default": {Promise: krigo.Promise{Share: 0.9}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ // an informed prior by the evidence
-			ARD: "off"}},
+		"kl-pac":     {Method: krigo.Method{Name: "kl-pac", Inducing: 8, Epochs: 30}, Promise: krigo.Promise{Calibration: 0.1}},
+		"default":    {Promise: krigo.Promise{Share: 0.9}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}}, // an informed prior by the evidence
 		"informed":   {Method: krigo.Method{Inducing: 8, Epochs: 30}, Promise: krigo.Promise{Loss: "clipped-square", Bound: "betting", MeanBound: "both"}, Prior: krigo.Prior{Temper: []float64{1, 0.5}}},
 		"split-kl":   {Method: krigo.Method{Inducing: 8, Epochs: 10}, Promise: krigo.Promise{Loss: "clipped-square", Bound: "split-kl", Calibration: 0.1}},
 		"learnt":     {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Prior: krigo.Prior{Kind: "informed", Learn: true}, Kernel: krigo.Kernel{ARD: "off"}},

@@ -23,15 +23,16 @@ const (
 const maxLogChol = 20
 
 // SVGP is the energy of VFE as a sum over rows, with q(f_Z) a parameter of its own. Without Batches all rows
-// are in every step.
+// are in every step. A Noise other than Gaussian makes it the energy of another likelihood.
 type SVGP struct {
 	Descent
 	Batches *Batches
+	Noise   pacbayes.Expectation // of −ln p(y|f), at the noise variance; nil: Gaussian
 }
 
 // Bind implements Method.
 func (m SVGP) Bind(t Task) Problem {
-	f := &free{FreeFormProblem: t.free(&objective.SVGP{}, 0), task: t, descent: m.Descent, noise: true}
+	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: m.Noise}, 0), task: t, descent: m.Descent, noise: true, conjugate: m.Noise == nil}
 	if b := m.Batches; b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate)
 		// q averages over about 1/ρ batches: ten, or fewer where those are all rows.
@@ -68,7 +69,8 @@ type free struct {
 	task       Task
 	descent    Descent
 	batches    *train.Adam // nil: all rows in every step
-	noise      bool        // σ_n² is a parameter, and so of svgp: its q has an optimum that is known
+	noise      bool        // σ_n² is a parameter: it is svgp's
+	conjugate  bool        // of Gaussian noise: its q has an optimum that is known
 	alpha      float64
 	learnAlpha bool
 }
@@ -114,7 +116,7 @@ func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Resu
 		return nil, err
 	}
 	return lowest(s, box, [][]float64{s.X, s.Previous, x0}, func(x []float64) (float64, error) {
-		if p.noise {
+		if p.conjugate {
 			return p.Optimise(x)
 		}
 		return p.Evaluate(x, nil)
@@ -122,9 +124,9 @@ func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Resu
 }
 
 // Posterior returns Q. Svgp's q is moved to its optimum for the other parameters, which were rounded since it was
-// trained.
+// trained, where that is known.
 func (p *free) Posterior(x []float64) (*posterior.Posterior, []string, error) {
-	if p.noise {
+	if p.conjugate {
 		x = slices.Clone(x)
 		if _, err := p.Optimise(x); err != nil {
 			return nil, nil, err

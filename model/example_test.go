@@ -14,12 +14,10 @@ import (
 
 // snelson is a model of one input, x.
 func snelson() (*model.Model, error) {
-	return krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{
-
-		// Rows of numbers are predicted as they are: a column for each input, in the order of Inputs.
-		Epsilon: 1}})
+	return krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}})
 }
 
+// Rows of numbers are predicted as they are: a column for each input, in the order of Inputs.
 func ExampleModel_PredictAt() {
 	m, err := snelson()
 	if err != nil {

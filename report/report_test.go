@@ -104,8 +104,10 @@ func TestExtremeUnits(t *testing.T) {
 		for i := len(table.Names) - 1; i < len(table.Values); i += len(table.Names) {
 			table.Values[i] *= unit
 		}
-		text, titles := written(t, table, table, krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3, Split: "last"}, Kernel: // the same roles in any unit
-		krigo.Kernel{Expression: "linear"}})
+		text, titles := written(t, table, table, krigo.Options{
+			Data:   krigo.Data{Target: "MEDV", TestFraction: 0.3, Split: "last"}, // the same roles in any unit
+			Kernel: krigo.Kernel{Expression: "linear"},
+		})
 		if found := regexp.MustCompile("NaN|Inf").FindString(text); found != "" {
 			t.Errorf("unit %g: the page has %q", unit, found)
 		}

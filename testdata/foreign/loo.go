@@ -79,6 +79,12 @@ func (m ByLeaveOneOut) Bind(t method.Task) method.Problem {
 		&objective.Problem{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Objective: LeaveOneOut{}}}
 }
 
+// Options, flags and files know it by its name.
+func init() {
+	method.Register(method.Kind{Name: "loo", Help: "leave-one-out", Size: method.FullOnly, Optimizer: "lbfgs",
+		New: func(c method.Choice) method.Method { return ByLeaveOneOut{c.Descent()} }})
+}
+
 type byLeaveOneOut struct {
 	method.Problem
 	descent method.Descent

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/objective/objectivetest"
 	"github.com/krigo-gp/krigo/ranks"
@@ -88,13 +90,39 @@ func TestMethod(t *testing.T) {
 		t.Errorf("the value is %v, of the posterior's leave-one-out predictions %v", own, want)
 	}
 
-	// The grid's certificate holds for all its parameters, however these were found.
+	// By its name it is fitted, saved, loaded and certified, and its parameters are those found above.
 	scaling := dataset.Identity(1)
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &scaling}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{FixParameters: true, Init: &krigo.Params{Kernel: at.Kernel.Spec(x), NoiseVariance: math.Exp(x[2])}}})
+	o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &scaling}, Method: krigo.Method{Name: "loo"},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 2}}
+	m := roundTrip(t, table, o)
+	if m.Training.ObjectiveValue > own+1e-6*math.Abs(own) {
+		t.Errorf("by its name it ends at %v, bound by hand at %v", m.Training.ObjectiveValue, own)
+	}
+}
+
+// roundTrip fits, saves, loads and certifies.
+func roundTrip(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
+	t.Helper()
+	m, err := krigo.Fit(context.Background(), table, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if m.Certificate == nil || !m.Certificate.Valid || !(m.Certificate.Bound < 1) {
 		t.Errorf("certificate %+v: %s", m.Certificate, m.CertificateReason)
 	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := model.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := krigo.Certify(back, table, 0); err != nil || !r.Matches {
+		t.Errorf("certified: %+v, %v", r, err)
+	}
+	if differs, err := krigo.Refit(context.Background(), back, table, nil); err != nil || differs != "" {
+		t.Errorf("fitted again: %s, %v", differs, err)
+	}
+	return back
 }

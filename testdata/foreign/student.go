@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -14,6 +15,14 @@ import (
 //
 // whose expectations are by Gauss–Hermite quadrature, f = m + √v z, and whose derivatives are those of the quadrature.
 type Student struct{ Nu float64 }
+
+// It is svgp's noise in a method that options, flags and files know by its name.
+func init() {
+	method.Register(method.Kind{Name: "svgp-t", Help: "Student's t noise", Size: method.SparseOnly, Optimizer: "adam", Batches: true, FreeForm: true,
+		New: func(c method.Choice) method.Method {
+			return method.SVGP{Descent: c.Descent(), Batches: c.Stochastic(), Noise: Student{4}}
+		}})
+}
 
 // hermite is the quadrature of 40 points for E g(z), z ~ N(0, 1).
 var hermite = func() (r struct{ z, w [40]float64 }) {

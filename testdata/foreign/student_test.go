@@ -5,6 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/objective"
@@ -73,6 +77,39 @@ func TestStudent(t *testing.T) {
 	}
 	if _, worst := off(Student{3}); !(worst < 0.15 && led > 0.4) {
 		t.Errorf("Student's t is off by %v, Gaussian noise by %v", worst, led)
+	}
+}
+
+// TestStudentByName: with gross errors among the targets it predicts better than Gaussian noise does.
+func TestStudentByName(t *testing.T) {
+	const n = 400
+	rng := rand.New(rand.NewPCG(3, 4))
+	rows := make([][]float64, n)
+	truth := func(x float64) float64 { return math.Sin(2 * x) }
+	for i := range rows {
+		x := 6*rng.Float64() - 3
+		rows[i] = []float64{x, truth(x) + 0.1*rng.NormFloat64()}
+		if i%9 == 4 {
+			rows[i][1] += 4
+		}
+	}
+	table, err := dataset.FromRows([]string{"x", "y"}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := func(name string) (square float64) {
+		m := roundTrip(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: name, Inducing: 12, Batch: 60, Epochs: 150}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Epsilon: 1}})
+		ps, err := m.PredictAt(mat.NewDense(3, 1, []float64{-1, 0.3, 2}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range []float64{-1, 0.3, 2} {
+			square += (ps[i].Mean - truth(x)) * (ps[i].Mean - truth(x))
+		}
+		return square
+	}
+	if student, gaussian := off("svgp-t"), off("svgp"); !(4*student < gaussian) {
+		t.Errorf("squared errors %v with Student's t, %v with Gaussian noise", student, gaussian)
 	}
 }
 
