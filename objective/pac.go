@@ -30,7 +30,10 @@ func (p *PAC) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Ad
 	if len(p.g) != n {
 		p.g, p.h = make([]float64, n), make([]float64, n)
 	}
-	risk := pacbayes.Risk(p.Loss, y, p.q.mean, p.q.variance, p.Scale, p.g, p.h)
+	risk, err := pacbayes.Sample{Y: y, Mean: p.q.mean, Variance: p.q.variance, Scale: p.Scale}.Risk(p.Loss, p.g, p.h)
+	if err != nil {
+		return 0, err
+	}
 	value, dRisk, dKL := p.Bound.Evaluate(risk, p.q.kl, p.Penalty, n)
 	if adj != nil {
 		linalg.Scale(dRisk, p.g)

@@ -185,18 +185,22 @@ func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures
 	r = measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows), Noise: q.Noise, Valid: c.Valid}
 	m, v = make([]float64, len(sp.yTest)), make([]float64, len(sp.yTest))
 	q.Latent(sp.xTest, m, v)
-	r.TestRisk = pacbayes.Risk(terms.Loss, sp.yTest, m, v, nil, nil, nil)
+	test := pacbayes.Sample{Y: sp.yTest, Mean: m, Variance: v}
+	if r.TestRisk, err = test.Risk(terms.Loss, nil, nil); err != nil {
+		return r, 0, err
+	}
 	for i, t := range sp.yTest {
 		r.MSE += (t - m[i]) * (t - m[i]) / float64(len(sp.yTest))
 	}
-	return r, pacbayes.Risk(pacbayes.Loss{Kind: pacbayes.Band, Below: terms.Loss.Below}, sp.yTest, m, v, nil, nil, nil), nil
+	zeroOne, err = test.Risk(pacbayes.Loss{Kind: pacbayes.Band, Below: terms.Loss.Below}, nil, nil)
+	return r, zeroOne, err
 }
 
 // reebDelta is the paper's δ, and reebPenalty what its bounds pay for it and for a grid of so many parameters.
 const reebDelta = 0.01
 
 func reebPenalty(grid pacbayes.Grid, params, rows int) float64 {
-	return pacbayes.Penalty(grid.LogInverseP(params), 0, rows, reebDelta)
+	return pacbayes.KLBound.Penalty(grid.LogInverseP(params), rows, reebDelta)
 }
 
 // maxEvaluations is the limit of the paper's code for sparse GPs, unless the environment sets another.
