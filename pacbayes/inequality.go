@@ -15,8 +15,12 @@ import (
 //	kl         kl⁻¹(R_S, (KL + ln 2√N/δ)/N)           kl⁻¹(R_S, ln(1/δ)/N) (Chernoff)
 //	maurer     the same with ξ(N) for 2√N             the same as kl
 //	pinsker    R_S + √((KL + ln 2√N/δ)/2N)            R_S + √(ln(1/δ)/2N) (Hoeffding)
-//	split-kl   of two parts of the loss: see splitKL  splitBound
-//	betting    no form of it here                     bettingBound
+//	split-kl   b kl⁻¹(R_<, ε) + (1−b) kl⁻¹(R_>, ε)    the same with ε = ln(2/δ)/N
+//	betting    no form of it here                     the least m ≥ R_S with W(m) ≥ 1/δ
+//
+// where R_< and R_> are the risks of min(ℓ, b)/b and max(ℓ−b, 0)/(1−b), b = 1/4, ε = (KL + ln 2ξ(N)/δ)/N pays for both, and
+// W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), c_k = sin²((k−½)π/2K), K = 64, is the mean wealth of gamblers
+// who stake shares c_k against the claim that the mean loss is m.
 //
 // A 0/1 loss of the mean always has the exact binomial bound: none is tighter.
 type Inequality string
