@@ -15,18 +15,22 @@ func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table, p
 	if m.Posterior.Kind() != posterior.ByCG {
 		return nil, fit.Usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
 	}
-	return predict(m, table, func(rows *dataset.Scaled) (mean, variance []float64, err error) {
-		at, err := fit.Gather(rows)
-		if err != nil {
-			return nil, nil, err
-		}
-		x := at.X
-		mean, variance = make([]float64, x.Rows), make([]float64, x.Rows)
-		m.Posterior.Latent(x, mean, nil)
-		o := posterior.Iterative{Tolerance: 1e-4}
-		if progress != nil {
-			o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }
-		}
-		return mean, variance, m.Posterior.SolvedVariance(ctx, x, variance, o)
-	})
+	d, err := m.Unlabelled(table)
+	if err != nil {
+		return nil, err
+	}
+	at, err := fit.Gather(d.Scaled(d.All(), m.Scaling))
+	if err != nil {
+		return nil, err
+	}
+	mean, variance := make([]float64, at.X.Rows), make([]float64, at.X.Rows)
+	m.Posterior.Latent(at.X, mean, nil)
+	o := posterior.Iterative{Tolerance: 1e-4}
+	if progress != nil {
+		o.Progress = func(s iterative.Progress) { progress(s.Iteration, s.Residual) }
+	}
+	if err := m.Posterior.SolvedVariance(ctx, at.X, variance, o); err != nil {
+		return nil, err
+	}
+	return m.Predictions(d, mean, variance)
 }

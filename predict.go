@@ -19,22 +19,11 @@ type Prediction = model.Prediction
 // Predict predicts every row of a table, which needs the model's input columns, in
 // any order; other columns are ignored. Rows of numbers need no table: Model.PredictAt.
 func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
-	return predict(m, table, func(rows *dataset.Scaled) (mean, variance []float64, err error) {
-		return model.Latent(m.Posterior, rows)
-	})
-}
-
-// predict predicts with what latent says of f at rows.
-func predict(m *Model, table *dataset.Table, latent func(rows *dataset.Scaled) (mean, variance []float64, err error)) ([]Prediction, error) {
 	d, err := m.Unlabelled(table)
 	if err != nil {
 		return nil, err
 	}
-	mean, variance, err := latent(d.Scaled(d.All(), m.Scaling))
-	if err != nil {
-		return nil, err
-	}
-	return m.Predictions(d, mean, variance)
+	return m.Predict(d)
 }
 
 // Sample draws count functions jointly from the model's posterior and returns their values at

@@ -40,11 +40,11 @@ func Sentence(m *Model, c *Certificate) string {
 	promise := ""
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		// The share itself isn't rounded: it was asked for.
-		share := least(math.Min(RoundUp(p.Bound, 3), 1-p.Share), c.Group)
+		share := least(math.Min(cautious.RoundUp(p.Bound, 3), 1-p.Share), c.Group)
 		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, within(m, p))
 		lead = same
 	} else if p != nil {
-		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n", Complement(1-p.Share), p.Reason)
+		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n", cautious.Complement(1-p.Share), p.Reason)
 	}
 	return promise + lead + bound(m, c) + caution
 }
@@ -52,14 +52,14 @@ func Sentence(m *Model, c *Certificate) string {
 // backtest says how the mean did on the last rows: in the past tense, since nothing follows from it.
 func backtest(m *Model, c *Certificate) string {
 	lead := fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", c.Rows)
-	held := Complement(RoundUp(c.EmpiricalRisk, 4))
+	held := cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4))
 	switch c.Loss {
 	case pacbayes.Band:
-		return fmt.Sprintf("%s lay within ±%s of %s (%s sd).", lead+held, Width(c.EpsilonRaw), m.Target, Width(c.Epsilon))
+		return fmt.Sprintf("%s lay within ±%s of %s (%s sd).", lead+held, cautious.Width(c.EpsilonRaw), m.Target, cautious.Width(c.Epsilon))
 	case pacbayes.Relative:
-		return fmt.Sprintf("%s lay within ±%s %% of %s.", lead+held, Width(100*c.Epsilon), m.Target)
+		return fmt.Sprintf("%s lay within ±%s %% of %s.", lead+held, cautious.Width(100*c.Epsilon), m.Target)
 	case pacbayes.Asymmetric:
-		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, Width(c.EpsilonRaw), Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target)
+		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target)
 	}
 	return fmt.Sprintf("%sthe mean %s loss was %.4f.", lead, c.Loss, c.EmpiricalRisk)
 }
@@ -86,15 +86,15 @@ func (f *Fresh) Sentence(m *Model) string {
 	if x == nil {
 		return said
 	}
-	sure := Complement(f.Delta)
+	sure := cautious.Complement(f.Delta)
 	said += "\nTHIS CONTRADICTS the model's own certificate."
 	if x.Mean != nil {
 		said += fmt.Sprintf("\nWith %s confidence, the expected loss of predictions on further rows like these is at least %.4f; the certificate says at most %.4f.",
-			sure, cautious.RoundDown(x.Mean.AtLeast, 4), RoundUp(x.Mean.Certified, 4))
+			sure, cautious.RoundDown(x.Mean.AtLeast, 4), cautious.RoundUp(x.Mean.Certified, 4))
 	}
 	if x.Promise != nil {
 		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further rows like these lie farther off than %s; the promise says at most %.2f %%.",
-			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), within(m, m.Certificate.Promise), 100*math.Min(RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
+			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), within(m, m.Certificate.Promise), 100*math.Min(cautious.RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
 	}
 	return said + fmt.Sprintf("\nEither these rows come from another source than the certified ones, or a condition of the certificate isn't met, or one of these statements failed by chance, of which each had at most %g."+
 		"\nFor rows like these rely on what they show, not on the certificate.", f.Delta)
@@ -107,11 +107,11 @@ func confidence(delta float64, which, group string) string {
 	if group != "" {
 		what = "groups"
 	}
-	return fmt.Sprintf("With %s confidence (over the draw of the %s %s), ", Complement(delta), which, what)
+	return fmt.Sprintf("With %s confidence (over the draw of the %s %s), ", cautious.Complement(delta), which, what)
 }
 
 func least(b float64, group string) string {
-	return fmt.Sprintf("at least %s of predictions on further %s", Complement(b), kind(group))
+	return fmt.Sprintf("at least %s of predictions on further %s", cautious.Complement(b), kind(group))
 }
 
 // kind is what a bound speaks about: of groups the mean loss of each counts once, however many rows it has.
@@ -125,39 +125,30 @@ func kind(group string) string {
 // within is the band of a promise.
 func within(m *Model, p *pacbayes.Promise) string {
 	if p.Relative {
-		return fmt.Sprintf("±%s %% of %s", Width(100*p.HalfWidth), m.Target)
+		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*p.HalfWidth), m.Target)
 	}
-	return fmt.Sprintf("±%s of %s (%s sd)", Width(p.HalfWidthRaw), m.Target, Width(p.HalfWidth))
+	return fmt.Sprintf("±%s of %s (%s sd)", cautious.Width(p.HalfWidthRaw), m.Target, cautious.Width(p.HalfWidth))
 }
 
 // bound says what the bound on the mean promises. On the route direct there is no other.
 func bound(m *Model, c *Certificate) string {
-	share := least(RoundUp(c.MeanBound, 3), c.Group)
+	share := least(cautious.RoundUp(c.MeanBound, 3), c.Group)
 	switch {
-	case RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
-		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.", RoundUp(c.MeanBound, 3))
-	case RoundUp(c.MeanBound, 3) >= 1:
-		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.", RoundUp(c.Bound, 3))
+	case cautious.RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
+		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.", cautious.RoundUp(c.MeanBound, 3))
+	case cautious.RoundUp(c.MeanBound, 3) >= 1:
+		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.", cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band:
-		return fmt.Sprintf("%s lie within ±%s of %s (%s sd).", share, Width(c.EpsilonRaw), m.Target, Width(c.Epsilon))
+		return fmt.Sprintf("%s lie within ±%s of %s (%s sd).", share, cautious.Width(c.EpsilonRaw), m.Target, cautious.Width(c.Epsilon))
 	case c.Loss == pacbayes.Relative:
-		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, Width(100*c.Epsilon), m.Target)
+		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, cautious.Width(100*c.Epsilon), m.Target)
 	case c.Loss == pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lie at most %s below and %s above %s (%s and %s sd).", share,
-			Width(c.EpsilonRaw), Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, Width(c.Epsilon), Width(c.EpsilonAbove))
+			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, cautious.Width(c.Epsilon), cautious.Width(c.EpsilonAbove))
 	}
 	unit := ""
 	if c.Loss != pacbayes.ClippedAbsolute {
-		unit = fmt.Sprintf(" (ε = %s)", Width(c.EpsilonRaw))
+		unit = fmt.Sprintf(" (ε = %s)", cautious.Width(c.EpsilonRaw))
 	}
-	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.", c.Loss, kind(c.Group), RoundUp(c.MeanBound, 3), unit)
+	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.", c.Loss, kind(c.Group), cautious.RoundUp(c.MeanBound, 3), unit)
 }
-
-// RoundUp rounds a bound on a risk up to so many decimals, at most 1.
-func RoundUp(b float64, decimals int) float64 { return cautious.RoundUp(b, decimals) }
-
-// Complement writes 1−p in per cent, rounded down.
-func Complement(p float64) string { return cautious.Complement(p) }
-
-// Width writes the half-width of a band to four digits, rounded up.
-func Width(w float64) string { return cautious.Width(w) }

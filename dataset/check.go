@@ -91,20 +91,9 @@ func (t *Table) check(uses ...use) error {
 			continue
 		}
 		for c, v := range cells {
-			u, wrong := uses[c%len(uses)], wrong[c%len(uses)]
-			var problem error
-			switch {
-			case v != v && !u.gaps:
-				problem = u.missing()
-			case v != v, wrong != nil && !wrong[int(v)]:
-				continue
-			case wrong != nil && !u.categorical:
-				problem = t.notNumber(u, t.texts(u.column)[int(v)])
-			case wrong != nil || u.merged(v):
-				problem = fmt.Errorf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write these categories as text", t.text(u.column, v))
-			case !u.categorical && v-v != 0:
-				problem = notFinite(v)
-			default:
+			u := uses[c%len(uses)]
+			problem := t.problem(u, v, wrong[c%len(uses)])
+			if problem == nil {
 				continue
 			}
 			if first != nil {
@@ -124,6 +113,23 @@ func (t *Table) check(uses ...use) error {
 		first = fmt.Errorf("%w (and %d more problems)", first, more)
 	}
 	return first
+}
+
+// problem is what is wrong with a cell that holds v; wrong says it of the texts of a column of text.
+func (t *Table) problem(u use, v float64, wrong []bool) error {
+	switch {
+	case v != v && !u.gaps:
+		return u.missing()
+	case v != v, wrong != nil && !wrong[int(v)]:
+		return nil
+	case wrong != nil && !u.categorical:
+		return t.notNumber(u, t.texts(u.column)[int(v)])
+	case wrong != nil || u.merged(v):
+		return fmt.Errorf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write these categories as text", t.text(u.column, v))
+	case !u.categorical && v-v != 0:
+		return notFinite(v)
+	}
+	return nil
 }
 
 // merged says whether a number is that of several categories: float64 rounds whole numbers from

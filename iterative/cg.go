@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
@@ -189,11 +190,8 @@ func (u *cycle) run() error {
 	u.cycles++
 	u.indefinite = false
 	active := make([]bool, t)
-	left := 0
 	for j := range active {
-		if active[j] = u.norm[j] > u.target[j]; active[j] {
-			left++
-		}
+		active[j] = u.norm[j] > u.target[j]
 	}
 	rho, next, curve := make([]float64, t), make([]float64, t), make([]float64, t)
 	alpha, beta := make([]float64, t), make([]float64, t)
@@ -208,7 +206,7 @@ func (u *cycle) run() error {
 	}
 	u.turn(beta)
 	clear(beta)
-	for left > 0 && u.iterations < u.MaxIterations {
+	for slices.Contains(active, true) && u.iterations < u.MaxIterations {
 		if err := u.ctx.Err(); err != nil {
 			return err
 		}
@@ -219,50 +217,55 @@ func (u *cycle) run() error {
 			if active[j] && !(rho[j] > 0 && curve[j] > 0) {
 				u.indefinite = true // by rounding, or because it is
 				active[j] = false
-				left--
-			}
-			alpha[j] = 0
-			if active[j] {
-				alpha[j] = rho[j] / curve[j]
 			}
 		}
+		quotients(alpha, active, rho, curve)
 		if record {
 			u.record(active, rho, alpha, beta)
 		}
-		columnSums(n, u.norm, func(i int, sum []float64) {
-			x, r, p, q := u.x.Row(i), u.r.Row(i), u.p.Row(i), u.q.Row(i)
-			for j, a := range alpha {
-				x[j] += a * p[j]
-				r[j] -= a * q[j]
-			}
-			addSquares(sum, r)
-		})
+		u.move(alpha)
 		for j, v := range u.norm {
-			u.norm[j] = math.Sqrt(v)
-			if active[j] && u.norm[j] <= u.target[j] {
-				active[j] = false
-				left--
-			}
+			active[j] = active[j] && !(v <= u.target[j])
 		}
 		if u.Progress != nil {
 			u.Progress(Progress{Iteration: u.iterations, Residual: u.worst()})
 		}
-		if left == 0 {
+		if !slices.Contains(active, true) {
 			break
 		}
 		u.precondition()
 		columnSums(n, next, func(i int, sum []float64) { addProducts(sum, u.r.Row(i), u.z.Row(i)) })
-		for j := range beta {
-			beta[j] = 0
-			if active[j] {
-				beta[j] = next[j] / rho[j]
-			}
-		}
+		quotients(beta, active, next, rho)
 		rho, next = next, rho
 		u.turn(beta)
 	}
 	u.rho = rho
 	return nil
+}
+
+// move sets x ← x + α p and r ← r − α q, and the norms of r.
+func (u *cycle) move(alpha []float64) {
+	columnSums(u.r.Rows, u.norm, func(i int, sum []float64) {
+		x, r, p, q := u.x.Row(i), u.r.Row(i), u.p.Row(i), u.q.Row(i)
+		for j, a := range alpha {
+			x[j] += a * p[j]
+			r[j] -= a * q[j]
+		}
+		addSquares(sum, r)
+	})
+	for j, v := range u.norm {
+		u.norm[j] = math.Sqrt(v)
+	}
+}
+
+// quotients sets out to a/b in active columns, and to 0 in the others.
+func quotients(out []float64, active []bool, a, b []float64) {
+	for j := range out {
+		out[j] = 0
+		if active[j] {
+			out[j] = a[j] / b[j]
+		}
+	}
 }
 
 // turn sets p ← z + β p.

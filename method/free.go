@@ -76,7 +76,7 @@ type free struct {
 }
 
 func (t Task) free(o objective.FreeForm, noise float64) *objective.FreeFormProblem {
-	return &objective.FreeFormProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes, Objective: o, Noise: noise, Ranks: t.Ranks}
+	return &objective.FreeFormProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes, MinJitter: t.MinJitter, Objective: o, Noise: noise, Ranks: t.Ranks}
 }
 
 // Objective implements Problem.

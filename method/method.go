@@ -4,6 +4,7 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -34,9 +35,10 @@ type Task struct {
 	Ranks  ranks.Ranks
 	Seed   uint64
 
-	M     int                              // inducing inputs; 0: a full GP
-	All   objective.Memory                 // the rows of all ranks, of a full GP
-	Whole func() (objective.Memory, error) // the same, where a sparse objective ends as a full GP
+	M         int                              // inducing inputs; 0: a full GP
+	MinJitter float64                          // added to K_ZZ even where it can be factored without
+	All       objective.Memory                 // the rows of all ranks, of a full GP
+	Whole     func() (objective.Memory, error) // the same, where a sparse objective ends as a full GP
 
 	// Of bounds: the loss, |y_raw| in scaled units for losses relative to it, and what is paid besides KL.
 	Loss    pacbayes.Loss
@@ -49,11 +51,12 @@ type Task struct {
 	Held        bool
 	FixInducing bool
 
-	// Solver is how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest. Unseen
-	// returns the inputs of some rows, and says which, that the variances of one by conjugate gradients are
-	// compared at with exact ones.
-	Solver string
-	Unseen func() (x matrix.Dense, which string, err error)
+	// Solver is how the posterior of a full GP is solved: posterior.ByCholesky, ByCG or ByNearest, by as many
+	// rows next to each as Neighbours says (0: NearestRows). Unseen returns the inputs of some rows, and says
+	// which, that the variances of one by conjugate gradients are compared at with exact ones.
+	Solver     string
+	Neighbours int
+	Unseen     func() (x matrix.Dense, which string, err error)
 
 	Context  context.Context          // of single solves
 	Progress func(iterative.Progress) // of these
@@ -81,7 +84,7 @@ const keepBytes = 1 << 30
 
 // Sparse returns a sparse problem over the rows, its objective still open.
 func (t Task) Sparse() *objective.SparseProblem {
-	return &objective.SparseProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes, Ranks: t.Ranks}
+	return &objective.SparseProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes, MinJitter: t.MinJitter, Ranks: t.Ranks}
 }
 
 // prior is the number of the prior's parameters, [θ, β].
@@ -130,7 +133,7 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, []
 	theta, beta, noise := x[:nk], x[nk:g], math.Exp(x[g])
 	switch t.Solver {
 	case posterior.ByNearest:
-		return posterior.NewNearest(t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, NearestRows), nil, nil
+		return posterior.NewNearest(t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, cmp.Or(t.Neighbours, NearestRows)), nil, nil
 	case posterior.ByCG:
 		return t.iterative(all, theta, beta, noise)
 	}

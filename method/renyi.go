@@ -53,7 +53,7 @@ type Renyi struct {
 
 // Bind implements Method.
 func (m Renyi) Bind(t Task) Problem {
-	p := &renyi{RenyiProblem: &objective.RenyiProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Schedule: m.Schedule, Ranks: t.Ranks, Alpha: m.Alpha},
+	p := &renyi{RenyiProblem: &objective.RenyiProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, MinJitter: t.MinJitter, Schedule: m.Schedule, Ranks: t.Ranks, Alpha: m.Alpha},
 		task: t, descent: m.Descent, evidence: m.Evidence}
 	if b := m.Batches; b != nil {
 		a := b.settings(t.N, t.Seed, defaultRenyiBatch, defaultRate)

@@ -27,7 +27,7 @@ func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) error {
 	if err != nil {
 		return err
 	}
-	mean, variance, err := Latent(m.Posterior, d.Scaled(rows, m.Scaling))
+	mean, variance, err := latent(m.Posterior, d.Scaled(rows, m.Scaling))
 	if err != nil {
 		return err
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Rows are rows in scaled units that are read block by block: a dataset.Scaled is such.
-type Rows interface {
+// blocks are rows in scaled units that are read block by block: a dataset.Scaled is such.
+type blocks interface {
 	Dims() (rows, cols int)
 	// Block reads the inputs of rows first … first+n−1 into x (n×cols) and, unless that is nil, their
 	// targets into y.
 	Block(first, n int, x, y []float64) error
 }
 
-// Latent returns the posterior's mean and variance of f at rows, which it reads block by block.
-func Latent(q *posterior.Posterior, rows Rows) (mean, variance []float64, err error) {
+// latent returns the posterior's mean and variance of f at rows, which it reads block by block.
+func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err error) {
 	n, d := rows.Dims()
 	mean, variance = make([]float64, n), make([]float64, n)
 	x := linalg.New(min(n, blockRows), d)

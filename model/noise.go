@@ -42,7 +42,7 @@ func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, er
 		}
 		return noiseOf(d.Ranks(), y, mean, variance)
 	}
-	mean, variance, err := Latent(q, d.Scaled(rows, m.Scaling))
+	mean, variance, err := latent(q, d.Scaled(rows, m.Scaling))
 	if err != nil {
 		return 0, err
 	}

@@ -88,7 +88,7 @@ func (m *Model) misses(d *dataset.Data, rows []int) ([]float64, error) {
 	mean := make([]float64, len(y))
 	if q := m.Posterior; !q.Sparse() && q.Support.Rows == len(rows) && !q.Chol.IsZero() {
 		q.LeaveOneOut(y, mean, make([]float64, len(y)))
-	} else if mean, _, err = Latent(q, d.Scaled(rows, m.Scaling)); err != nil {
+	} else if mean, _, err = latent(q, d.Scaled(rows, m.Scaling)); err != nil {
 		return nil, err
 	}
 	for i := range y {

@@ -56,7 +56,7 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	if cols != len(m.Inputs) {
 		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d in all, in their order", n, cols, len(m.Inputs))
 	}
-	mean, variance, err := Latent(m.Posterior, numbers{m, x})
+	mean, variance, err := latent(m.Posterior, numbers{m, x})
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,16 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	return m.predictions(mean, variance, outside, func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
 }
 
-// Predictions returns the predictions for the rows of d of whose f the mean and the variance are given, in
-// scaled units, as Latent returns them.
+// Predict predicts the rows of d, which views a table's columns as the model's inputs.
+func (m *Model) Predict(d *dataset.Data) ([]Prediction, error) {
+	mean, variance, err := latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
+	if err != nil {
+		return nil, err
+	}
+	return m.Predictions(d, mean, variance)
+}
+
+// Predictions is Predict where the mean and the variance of f at the rows are known already, in scaled units.
 func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Prediction, error) {
 	outside, err := m.Range.count(d)
 	if err != nil {
@@ -100,7 +108,7 @@ func (m *Model) predictions(mean, variance []float64, outside []int, place func(
 	return ps, nil
 }
 
-// numbers are the rows of a matrix in a model's scaled units: its Rows.
+// numbers are the rows of a matrix in a model's scaled units.
 type numbers struct {
 	m *Model
 	mat.Matrix

@@ -27,7 +27,7 @@ func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, variance, err := Latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
+	mean, variance, err := latent(m.Posterior, d.Scaled(d.All(), m.Scaling))
 	if err != nil {
 		t.Fatal(err)
 	}

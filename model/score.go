@@ -64,7 +64,7 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, e
 	if s.Y, s.Scale, err = m.targets(d, rows); err != nil {
 		return s, err
 	}
-	s.Mean, s.Variance, err = Latent(m.Posterior, d.Scaled(rows, m.Scaling))
+	s.Mean, s.Variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling))
 	return s, err
 }
 

@@ -1,9 +1,9 @@
 package objective
 
 import (
+	"github.com/krigo-gp/krigo/internal/divergence"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/posterior"
 )
 
 // exactQ is the posterior family of the full PAC-GP: Q is the exact posterior
@@ -73,7 +73,7 @@ func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error
 			trace += ti
 		}
 	}
-	q.kl = posterior.ExactKL(n, linalg.LogDet(k), noise, trace, wKw)
+	q.kl = divergence.Exact(n, linalg.LogDet(k), noise, trace, wKw)
 	return nil
 }
 

@@ -536,7 +536,10 @@ func TestFreeFormJitter(t *testing.T) {
 	mean, variance := make([]float64, 150), make([]float64, 150)
 	data := p.Rows.(objective.Memory)
 	q.Latent(data.X, mean, variance)
-	risk := pacbayes.Risk(loss, data.Y, mean, variance, nil, nil, nil)
+	risk, err := pacbayes.Sample{Y: data.Y, Mean: mean, Variance: variance}.Risk(loss, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	value, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), 5, 150)
 	near(t, "bound of the posterior", value, want, 1e-7)
 }

@@ -87,7 +87,10 @@ func TestInformedPrior(t *testing.T) {
 	}
 	mean, variance := make([]float64, 60), make([]float64, 60)
 	q.Latent(x2, mean, variance)
-	risk := pacbayes.Risk(loss, y2, mean, variance, nil, nil, nil)
+	risk, err := pacbayes.Sample{Y: y2, Mean: mean, Variance: variance}.Risk(loss, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	value, _ := sparse.Evaluate(at, nil)
 	if want, _, _ := pacbayes.KLBound.Evaluate(risk, q.KL(), penalty, 60); math.Abs(value-want) > 1e-9 {
 		t.Errorf("the objective is %v, its posterior's bound %v", value, want)

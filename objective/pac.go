@@ -7,7 +7,7 @@ import (
 )
 
 // PAC is a PAC-Bayes bound on the risk of the exact posterior Q as a training
-// objective: a posterior family (exactQ), a loss, and a bound of its empirical risk
+// objective: a posterior family, the exact one, a loss, and a bound of its empirical risk
 // R_S(Q) and KL(Q‖P) (Reeb et al. 2018, Eq. 5 with gradient Eq. 14, or B_Pin).
 //
 // Its value at parameters off the grid is an objective, not a certificate.
@@ -30,7 +30,10 @@ func (p *PAC) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Ad
 	if len(p.g) != n {
 		p.g, p.h = make([]float64, n), make([]float64, n)
 	}
-	risk := pacbayes.Risk(p.Loss, y, p.q.mean, p.q.variance, p.Scale, p.g, p.h)
+	risk, err := pacbayes.Sample{Y: y, Mean: p.q.mean, Variance: p.q.variance, Scale: p.Scale}.Risk(p.Loss, p.g, p.h)
+	if err != nil {
+		return 0, err
+	}
 	value, dRisk, dKL := p.Bound.Evaluate(risk, p.q.kl, p.Penalty, n)
 	if adj != nil {
 		linalg.Scale(dRisk, p.g)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/krigo-gp/krigo/internal/divergence"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Sandwich holds bounds of the log evidence ln p(y) from both sides, and the evidence itself
@@ -157,7 +157,7 @@ func (e *renyiWork) jensen(q whitened, t, s float64) (float64, error) {
 	}
 	inv := matrix.New(m, m)
 	linalg.CholeskyInverse(q.cholB, inv)
-	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - posterior.SparseKL(q.cholB, inv, q.mu), nil
+	return -0.5*(float64(n)*math.Log(2*math.Pi*s)+(logDet+fit)/s) - divergence.Sparse(q.cholB, inv, q.mu), nil
 }
 
 // residualOf returns r − Vᵀμ.

@@ -1,9 +1,9 @@
 package objective
 
 import (
+	"github.com/krigo-gp/krigo/internal/divergence"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/pacbayes"
-	"github.com/krigo-gp/krigo/posterior"
 )
 
 // SparsePAC is a PAC-Bayes bound on the risk of the sparse posterior (Reeb et al. 2018,
@@ -30,7 +30,7 @@ func (p *SparsePAC) evaluate(e *sparseEngine, s *sparseSeeds) (float64, error) {
 		return 0, err
 	}
 	linalg.CholeskyInverse(e.lb, e.binv)
-	kl := posterior.SparseKL(e.lb, e.binv, e.mu)
+	kl := divergence.Sparse(e.lb, e.binv, e.mu)
 	var g, h []float64
 	if s != nil {
 		g, h = s.predictions.g, s.predictions.h

@@ -8,15 +8,15 @@ import (
 )
 
 func TestPenalty(t *testing.T) {
-	if got, want := Penalty(3, 0.5, 100, 0.05), 3.5+math.Log(400); math.Abs(got-want) > 1e-14 {
+	if got, want := KLBound.Penalty(3.5, 100, 0.05), 3.5+math.Log(400); math.Abs(got-want) > 1e-14 {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	for _, delta := range []float64{0, -1, 1.5, math.NaN()} {
-		if got := Penalty(0, 0, 10, delta); !math.IsNaN(got) {
+		if got := KLBound.Penalty(0, 10, delta); !math.IsNaN(got) {
 			t.Errorf("δ=%v: %v", delta, got)
 		}
 	}
-	if got := Penalty(0, 0, 0, 0.1); !math.IsNaN(got) {
+	if got := KLBound.Penalty(0, 0, 0.1); !math.IsNaN(got) {
 		t.Errorf("n=0: %v", got)
 	}
 }

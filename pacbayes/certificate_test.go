@@ -191,7 +191,7 @@ func TestCertifyLosses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := Risk(l, y, mean, variance, scale, nil, nil); c.EmpiricalRisk != want || c.Loss != l.Kind {
+		if want := riskOf(l, y, mean, variance, scale, nil, nil); c.EmpiricalRisk != want || c.Loss != l.Kind {
 			t.Errorf("%s: risk %v, want %v", l.Kind, c.EmpiricalRisk, want)
 		}
 		if want := l.Above; l.Kind == Asymmetric && c.EpsilonAbove != want {

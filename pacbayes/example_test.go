@@ -15,10 +15,10 @@ func Example() {
 		mean[i], variance[i] = 0.1, 0.04
 	}
 	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
-	risk := pacbayes.Risk(loss, y, mean, variance, nil, nil, nil)
+	risk, _ := pacbayes.Sample{Y: y, Mean: mean, Variance: variance}.Risk(loss, nil, nil)
 
 	grid := pacbayes.DefaultGrid
-	penalty := pacbayes.Penalty(grid.LogInverseP(2), 0, n, 0.01)
+	penalty := pacbayes.KLBound.Penalty(grid.LogInverseP(2), n, 0.01)
 	const kl = 25 // KL(Q‖P) in nats, of the model
 	b, _, _ := pacbayes.KLBound.Evaluate(risk, kl, penalty, n)
 	root, _, _ := pacbayes.PinskerBound.Evaluate(risk, kl, penalty, n)

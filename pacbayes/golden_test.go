@@ -100,7 +100,7 @@ func TestGoldenBounds(t *testing.T) {
 	w := worst{}
 	for _, r := range g.Penalty {
 		logInvP := float64(r.T) * math.Log(float64(r.G+1))
-		w.check(t, "penalty", Penalty(logInvP, math.Log(float64(r.E)), r.N, r.Delta), r.Penalty, 0, 1e-14, r)
+		w.check(t, "penalty", KLBound.Penalty(logInvP+math.Log(float64(r.E)), r.N, r.Delta), r.Penalty, 0, 1e-14, r)
 	}
 	for _, r := range g.TestBound {
 		w.check(t, "test bound", TestBound(r.Risk, r.N, r.Delta), r.Bound, 0, 1e-14, r)
@@ -194,7 +194,7 @@ func TestGoldenFullGP(t *testing.T) {
 			}
 		}
 		n := len(r.Y)
-		pen := Penalty(float64(r.Cert.T)*math.Log(float64(r.Cert.G+1)), math.Log(float64(r.Cert.E)), n, r.Cert.Delta)
+		pen := KLBound.Penalty(float64(r.Cert.T)*math.Log(float64(r.Cert.G+1))+math.Log(float64(r.Cert.E)), n, r.Cert.Delta)
 		w.check(t, "penalty", pen, r.Cert.Penalty, 0, 1e-14, c)
 		scale := make([]float64, n)
 		for i, y := range r.Y {
@@ -208,7 +208,7 @@ func TestGoldenFullGP(t *testing.T) {
 		}
 		for _, b := range r.Bounds {
 			l := Loss{Kind: goldenKind(t, b.Loss), Below: b.Eps}
-			w.check(t, "RS", Risk(l, r.Y, r.TrainMean, r.TrainVar, scale, nil, nil), b.RS, 0, 1e-12, c)
+			w.check(t, "RS", riskOf(l, r.Y, r.TrainMean, r.TrainVar, scale, nil, nil), b.RS, 0, 1e-12, c)
 			check(b, r.KL)
 		}
 		for _, b := range r.Rounded.Bounds {

@@ -15,8 +15,12 @@ import (
 //	kl         kl⁻¹(R_S, (KL + ln 2√N/δ)/N)           kl⁻¹(R_S, ln(1/δ)/N) (Chernoff)
 //	maurer     the same with ξ(N) for 2√N             the same as kl
 //	pinsker    R_S + √((KL + ln 2√N/δ)/2N)            R_S + √(ln(1/δ)/2N) (Hoeffding)
-//	split-kl   of two parts of the loss: see splitKL  splitBound
-//	betting    no form of it here                     bettingBound
+//	split-kl   b kl⁻¹(R_<, ε) + (1−b) kl⁻¹(R_>, ε)    the same with ε = ln(2/δ)/N
+//	betting    no form of it here                     the least m ≥ R_S with W(m) ≥ 1/δ
+//
+// where R_< and R_> are the risks of min(ℓ, b)/b and max(ℓ−b, 0)/(1−b), b = 1/4, ε = (KL + ln 2ξ(N)/δ)/N pays for both, and
+// W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), c_k = sin²((k−½)π/2K), K = 64, is the mean wealth of gamblers
+// who stake shares c_k against the claim that the mean loss is m.
 //
 // A 0/1 loss of the mean always has the exact binomial bound: none is tighter.
 type Inequality string
@@ -47,25 +51,19 @@ func (q Inequality) Check(l Loss, learnt bool) error {
 	return nil
 }
 
-// penalty is what a bound on n units that holds for all Q pays besides KL, in nats: what choices cost, the grid's and
-// others', and ln 2√n/δ (Reeb et al. 2018, Eq 5) with the constant of the inequality.
-func (q Inequality) penalty(choices float64, n int, delta float64) float64 {
-	return choices + q.logConstant(n) - math.Log(delta)
-}
-
-// Penalty is what the bound of kl pays besides KL, in nats,
+// Penalty is what a bound that holds for all Q pays besides KL, in nats,
 //
-//	ln(1/p_θ) + ln(choices) + ln(2√n/δ)
+//	ln(1/p_θ) + ln E + ln(2√n/δ)
 //
-// (Reeb et al. 2018, Eq 5): logInvP = ln(1/p_θ) for the prior on the grid (see
-// Grid.LogInverseP), logChoices = ln E for E alternatives that were open when the
-// rows were seen, n ≥ 1 certified rows, and 0 < δ ≤ 1 the probability that the
-// bound fails. The result is NaN for another n or δ.
-func Penalty(logInvP, logChoices float64, n int, delta float64) float64 {
+// (Reeb et al. 2018, Eq 5), with the constant of the inequality in the place of 2√n: choices are the first two, ln(1/p_θ)
+// of the prior on the grid (see Grid.LogInverseP) and ln E of E alternatives that were open when the rows were
+// seen; n ≥ 1 is the number of certified rows, or groups, and 0 < δ ≤ 1 the probability that the bound fails. The
+// result is NaN for another n or δ.
+func (q Inequality) Penalty(choices float64, n int, delta float64) float64 {
 	if n < 1 || !(0 < delta && delta <= 1) {
 		return math.NaN()
 	}
-	return KLBound.penalty(logInvP+logChoices, n, delta)
+	return choices + q.logConstant(n) - math.Log(delta)
 }
 
 // logConstant is ln 2√n or what takes its place.

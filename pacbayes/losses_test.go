@@ -248,6 +248,17 @@ func rows(n int) (y, mean, variance, scale []float64) {
 	return y, mean, variance, scale
 }
 
+// riskOf and pointRiskOf are the risks of a sample at hand.
+func riskOf(l Loss, y, mean, variance, scale, dMean, dVar []float64) float64 {
+	risk, _ := Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}.Risk(l, dMean, dVar)
+	return risk
+}
+
+func pointRiskOf(l Loss, y, mean, scale []float64) float64 {
+	risk, _ := Sample{Y: y, Mean: mean, Scale: scale}.PointRisk(l)
+	return risk
+}
+
 func TestRisk(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, n := range []int{1, 1000, chunkRows, parallelRows - 1, parallelRows, 10001} {
@@ -255,7 +266,7 @@ func TestRisk(t *testing.T) {
 		for _, l := range every {
 			var want float64
 			dm, dv := make([]float64, n), make([]float64, n)
-			got := Risk(l, y, mean, variance, scale, dm, dv)
+			got := riskOf(l, y, mean, variance, scale, dm, dv)
 			for i := range y {
 				e, m, v := l.Expected(y[i], mean[i], variance[i], scale[i])
 				want += e / float64(n)
@@ -268,7 +279,7 @@ func TestRisk(t *testing.T) {
 			}
 			for _, procs := range []int{1, 3, 8} {
 				runtime.GOMAXPROCS(procs)
-				if again := Risk(l, y, mean, variance, scale, nil, nil); again != got {
+				if again := riskOf(l, y, mean, variance, scale, nil, nil); again != got {
 					t.Errorf("%s n=%d on %d processors: %v, not %v", l.Kind, n, procs, again, got)
 				}
 			}
@@ -276,17 +287,17 @@ func TestRisk(t *testing.T) {
 			for i := range y {
 				want += l.Point(y[i], mean[i], scale[i]) / float64(n)
 			}
-			if got := PointRisk(l, y, mean, scale); math.Abs(got-want) > 1e-13 {
+			if got := pointRiskOf(l, y, mean, scale); math.Abs(got-want) > 1e-13 {
 				t.Errorf("%s n=%d: point risk %v, want %v", l.Kind, n, got, want)
 			}
 		}
 	}
-	if r := Risk(every[0], nil, nil, nil, nil, nil, nil); !math.IsNaN(r) {
+	if r := riskOf(every[0], nil, nil, nil, nil, nil, nil); !math.IsNaN(r) {
 		t.Errorf("risk of no rows: %v", r)
 	}
 	for what, f := range map[string]func(){
-		"unequal lengths": func() { PointRisk(every[0], make([]float64, 3), make([]float64, 2), nil) },
-		"no scale":        func() { PointRisk(every[3], make([]float64, 3), make([]float64, 3), nil) },
+		"unequal lengths": func() { pointRiskOf(every[0], make([]float64, 3), make([]float64, 2), nil) },
+		"no scale":        func() { pointRiskOf(every[3], make([]float64, 3), make([]float64, 3), nil) },
 		"unknown loss":    func() { Loss{}.Expected(0, 0, 1, 0) },
 	} {
 		func() {

@@ -21,7 +21,7 @@ func TestRoutes(t *testing.T) {
 			k++
 		}
 	}
-	risk := Risk(Loss{Kind: Band, Below: 0.6}, y, mean, variance, nil, nil, nil)
+	risk := riskOf(Loss{Kind: Band, Below: 0.6}, y, mean, variance, nil, nil, nil)
 	for _, x := range []struct {
 		route          Route
 		choices        int
@@ -89,12 +89,12 @@ func TestPromise(t *testing.T) {
 	}{
 		{"direct", fixedTerms(Direct), 0, smallest(false, func(w float64) bool { return ClopperPearson(misses(w, false), 300, 0.025) <= 0.5 })},
 		{"learnt", exampleTerms(), 2, smallest(false, func(w float64) bool {
-			risk := Risk(Loss{Kind: Band, Below: w}, y, mean, variance, nil, nil, nil)
-			pen := Penalty(3*math.Log(1201), math.Log(2*200), 300, 0.05)
+			risk := riskOf(Loss{Kind: Band, Below: w}, y, mean, variance, nil, nil, nil)
+			pen := KLBound.Penalty(3*math.Log(1201)+math.Log(2*200), 300, 0.05)
 			return 2*bisectKL(risk, (2+pen)/300) <= 0.5
 		})},
 		{"fixed, twice", fixedTerms(""), 0, smallest(false, func(w float64) bool {
-			return 2*TestBound(Risk(Loss{Kind: Band, Below: w}, y, mean, variance, nil, nil, nil), 300, 0.05/200) <= 0.5
+			return 2*TestBound(riskOf(Loss{Kind: Band, Below: w}, y, mean, variance, nil, nil, nil), 300, 0.05/200) <= 0.5
 		})},
 		{"relative", func() Terms {
 			r := fixedTerms(Direct)
@@ -130,7 +130,7 @@ func TestPromise(t *testing.T) {
 func TestFamilies(t *testing.T) {
 	y, mean, variance := examplePredictions(200)
 	loss := Loss{Kind: ClippedSquare, Below: 0.6}
-	risk := Risk(loss, y, mean, variance, nil, nil, nil)
+	risk := riskOf(loss, y, mean, variance, nil, nil, nil)
 	// ∫ min(ℓ, ¼)/¼: the losses of draws on a fine grid of each row's quantiles.
 	var low float64
 	const steps = 4000
@@ -195,7 +195,7 @@ func TestResolutions(t *testing.T) {
 	if got := terms.Penalty(100) - plain; math.Abs(got-math.Log(3)) > 1e-12 {
 		t.Errorf("three resolutions cost %v nats", got)
 	}
-	if want := Penalty(3*math.Log(1201), math.Log(2), 100, 0.05); math.Abs(plain-want) > 1e-12 {
+	if want := KLBound.Penalty(3*math.Log(1201)+math.Log(2), 100, 0.05); math.Abs(plain-want) > 1e-12 {
 		t.Errorf("penalty %v, want %v", plain, want)
 	}
 }

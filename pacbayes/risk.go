@@ -4,17 +4,11 @@ package pacbayes
 //
 //	R_S = (1/N) Σ_i E_{v ~ N(mean_i, variance_i)} ℓ(y_i, v),
 //
-// over N = len(y) rows, NaN for none. Where dMean and dVar are not nil they are
-// filled with ∂R_S/∂mean_i and ∂R_S/∂variance_i. scale may be nil for losses that
-// do not use it. Units are those of Expected. The sum is compensated and taken in
-// a fixed order, so the result does not depend on the number of processors. Slices
-// of unequal length are a programmer's mistake and panic.
-func Risk(l Loss, y, mean, variance, scale []float64, dMean, dVar []float64) float64 {
-	risk, _ := Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}.Risk(l, dMean, dVar)
-	return risk
-}
-
-// Risk is the function Risk of the sample, of groups without derivatives; its error is that of Sum.
+// over the sample's N rows, NaN for none. Where dMean and dVar are not nil they are
+// filled with ∂R_S/∂mean_i and ∂R_S/∂variance_i; of groups there are no derivatives.
+// Units are those of Expected. The sum is compensated and taken in a fixed order, so
+// the result does not depend on the number of processors. Slices of unequal length are a
+// programmer's mistake and panic; an error is that of Sum.
 func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 	if s.Group != nil {
 		return s.meanOf(s.drawLosses(l))
@@ -30,14 +24,7 @@ func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 }
 
 // PointRisk is (1/N) Σ_i ℓ(y_i, mean_i), the empirical risk of a deterministic
-// predictor (the Bayes risk of Reeb et al. 2018, Sect. 2.1, on the sample). Arguments
-// are as for Risk.
-func PointRisk(l Loss, y, mean, scale []float64) float64 {
-	risk, _ := Sample{Y: y, Mean: mean, Scale: scale}.PointRisk(l)
-	return risk
-}
-
-// PointRisk is the function PointRisk of the sample; its error is that of Sum.
+// predictor (the Bayes risk of Reeb et al. 2018, Sect. 2.1, on the sample); its error is that of Sum.
 func (s Sample) PointRisk(l Loss) (float64, error) { return s.meanOf(s.pointLosses(l)) }
 
 // pointLosses are the losses of the mean at the units at hand, drawLosses the expected losses of a

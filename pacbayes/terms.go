@@ -124,7 +124,7 @@ func (t Terms) choicesPenalty() float64 { return math.Log(float64(t.Choices) * t
 // Penalty is what a bound on n rows pays besides KL, in nats: ln(1/p_θ), ln of the choices
 // and statements, and ln of the inequality's constant over δ.
 func (t Terms) Penalty(n int) float64 {
-	return t.inequality().penalty(t.gridPenalty()+t.choicesPenalty(), n, t.Delta)
+	return t.inequality().Penalty(t.gridPenalty()+t.choicesPenalty(), n, t.Delta)
 }
 
 // Check reports terms that no certificate can have.

@@ -1,9 +1,9 @@
 package posterior
 
 import (
-	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/divergence"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -22,7 +22,7 @@ func (p *Posterior) KL() float64 {
 		for i, w := range p.Weights { // μ = Lᵀw
 			linalg.Axpy(w, p.Chol.Row(i)[:i+1], mu[:i+1])
 		}
-		return SparseKL(p.CholB, binv, mu)
+		return divergence.Sparse(p.CholB, binv, mu)
 	}
 	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits where s is small.
 	work := matrix.New(n, n)
@@ -33,22 +33,7 @@ func (p *Posterior) KL() float64 {
 	for i, w := range p.Weights {
 		wKw += w * linalg.Dot(k.Row(i), p.Weights)
 	}
-	return ExactKL(n, linalg.LogDet(p.Chol), p.Noise, float64(n)-p.Noise*inverse, wKw)
-}
-
-// ExactKL is KL(Q‖P) = ½[ln|C| − N ln s − tr(K C⁻¹) + wᵀKw] (Reeb et al. 2018, Eq. 8).
-func ExactKL(n int, logDetC, noise, traceKCinv, wKw float64) float64 {
-	return 0.5 * (logDetC - float64(n)*math.Log(noise) - traceKCinv + wKw)
-}
-
-// SparseKL is KL(Q‖P) = ½[tr B⁻¹ + μᵀμ − M + ln|B|] of the sparse posterior, from the
-// Cholesky factor of B, B⁻¹ and μ (Reeb et al. 2018, Eq. 10, in the parametrisation 11).
-func SparseKL(cholB, binv matrix.Dense, mu []float64) float64 {
-	kl := linalg.LogDet(cholB) + linalg.Dot(mu, mu)
-	for i := range binv.Rows {
-		kl += binv.At(i, i) - 1
-	}
-	return kl / 2
+	return divergence.Exact(n, linalg.LogDet(p.Chol), p.Noise, float64(n)-p.Noise*inverse, wKw)
 }
 
 // KLRounding is how many nats of KL(Q‖P) rounding may have taken: a certificate adds them. Cholesky's

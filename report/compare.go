@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 //go:embed compare.html
@@ -31,7 +32,7 @@ func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error 
 			if measures == nil {
 				continue
 			}
-			l := line{Objective: r.Objective, Epsilon: krigo.Width(r.Epsilon)}
+			l := line{Objective: r.Objective, Epsilon: cautious.Width(r.Epsilon)}
 			for _, name := range krigo.MeasureNames {
 				text := "–"
 				if m, ok := measures[name]; ok {

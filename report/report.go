@@ -18,6 +18,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
@@ -170,7 +171,7 @@ func (r *maker) warnOfCertificate() {
 	case c == nil:
 	case !c.Valid:
 		r.warn("The bound is heuristic, not a certificate: %s.", c.Label)
-	case krigo.RoundUp(c.MeanBound, 3) >= 1:
+	case cautious.RoundUp(c.MeanBound, 3) >= 1:
 		r.warn("The bound on predictions is 1: it promises nothing. More rows, a wider ε or fewer kernel parameters lower it.")
 	}
 }
@@ -241,13 +242,13 @@ func (r *maker) facts() {
 		r.Facts = append(r.Facts, fact{"Log evidence", fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats: so much the inducing inputs leave open of the exact GP's", number(*b.Variational), number(*b.Upper))})
 	}
 	if c := m.Certificate; c != nil {
-		bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", krigo.RoundUp(c.Bound, 4), krigo.RoundUp(c.MeanBound, 4))
+		bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.MeanBound, 4))
 		if c.Route == pacbayes.Direct {
-			bound = fmt.Sprintf("hold-out bound on the mean %.4f", krigo.RoundUp(c.MeanBound, 4))
+			bound = fmt.Sprintf("hold-out bound on the mean %.4f", cautious.RoundUp(c.MeanBound, 4))
 		}
 		sure := ""
 		if c.Valid {
-			sure = fmt.Sprintf(", with %s confidence over their draw", krigo.Complement(c.Delta))
+			sure = fmt.Sprintf(", with %s confidence over their draw", cautious.Complement(c.Delta))
 		}
 		counted := count(c.Rows, "certified row")
 		if c.Groups > 0 {
@@ -432,7 +433,7 @@ func (r *maker) drawPredictions() error {
 	low, high := min(slices.Min(s.y), minMean(s.ps)), max(slices.Max(s.y), -minMean(negated(s.ps)))
 	diagonal := []float64{low, high}
 	if c != nil && c.Valid && c.Loss == "band" {
-		if err := band(p, fmt.Sprintf("± %s, the certificate's ε", krigo.Width(c.EpsilonRaw)), green, diagonal, diagonal, []float64{c.EpsilonRaw, c.EpsilonRaw}); err != nil {
+		if err := band(p, fmt.Sprintf("± %s, the certificate's ε", cautious.Width(c.EpsilonRaw)), green, diagonal, diagonal, []float64{c.EpsilonRaw, c.EpsilonRaw}); err != nil {
 			return err
 		}
 	}

@@ -123,6 +123,86 @@ const (
 	certifiedFew = 100
 )
 
+// certificateCell is where in the tables a run's result goes, by the numbers of its set and its method.
+type certificateCell struct{ set, method int }
+
+// certificateTasks are the runs, split after split so that the tables fill evenly, and their cells.
+func certificateTasks(env Env) (tasks []task[certifiedResult], cells []certificateCell) {
+	most := 0
+	for _, s := range certifiedSets {
+		most = max(most, env.reps(s.splits))
+	}
+	asked := func(names []string, name string) bool { return names == nil || slices.Contains(names, name) }
+	for split := range most {
+		for mi, m := range certifiedMethods {
+			if !asked(env.Methods, m.name) {
+				continue
+			}
+			for si, s := range certifiedSets {
+				if !asked(env.Sets, s.name) || !asked(m.sets, s.name) || split >= env.reps(s.splits) {
+					continue
+				}
+				cells = append(cells, certificateCell{si, mi})
+				size := certifiedM
+				if env.M > 0 {
+					size = env.M
+				}
+				key := fmt.Sprintf("%s/%s/m=%d/evaluations=%d/split=%d", s.name, m.name, size, env.Evaluations, split)
+				tasks = append(tasks, task[certifiedResult]{key,
+					func(ctx context.Context) (certifiedResult, error) { return s.run(ctx, env, key, m, split) }})
+			}
+		}
+	}
+	return tasks, cells
+}
+
+// showCertificates writes a table a set of the results that are done.
+func showCertificates(w io.Writer, cells []certificateCell, results []certifiedResult, done []bool) {
+	for si, s := range certifiedSets {
+		head := false
+		for mi, m := range certifiedMethods {
+			var own []certifiedResult
+			for i, c := range cells {
+				if done[i] && c == (certificateCell{si, mi}) {
+					own = append(own, results[i])
+				}
+			}
+			if len(own) == 0 {
+				continue
+			}
+			if !head {
+				fmt.Fprintf(w, "\n%s, ε = %g\n\n", s.name, s.epsilon)
+				header(w, []string{"method", "splits", "bound", "bound on the mean", "loss on certified rows", "KL + grid, nats", "loss of the mean on test rows", "test MSE"})
+				head = true
+			}
+			line(w, append([]string{m.name, fmt.Sprint(len(own))}, certificateColumns(own)...))
+		}
+	}
+}
+
+// certificateColumns are means over splits with their standard errors.
+func certificateColumns(results []certifiedResult) (texts []string) {
+	var columns [6][]float64
+	for _, r := range results {
+		for j, v := range []float64{r.Bound, r.MeanBound, r.Empirical, r.KL + r.Grid, r.MeanRisk, r.MSE} {
+			columns[j] = append(columns[j], v)
+		}
+	}
+	for j, v := range columns {
+		mean, se := meanSE(v)
+		format := "%.4f"
+		if j == 3 || j == 5 {
+			format = "%.4g"
+		}
+		text := fmt.Sprintf(format, mean)
+		if !math.IsNaN(se) {
+			text += fmt.Sprintf(" ± "+format, se)
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
 func certificates(ctx context.Context, env Env) error {
 	env.OneAtATime = true // a sparse fit keeps all cores busy
 	var sets, methods []string
@@ -135,73 +215,10 @@ func certificates(ctx context.Context, env Env) error {
 	if err := errors.Join(check("data set", env.Sets, sets), check("method", env.Methods, methods)); err != nil {
 		return err
 	}
-	type cell struct{ set, method int }
-	var tasks []task[certifiedResult]
-	var cells []cell
-	most := 0
-	for _, s := range certifiedSets {
-		most = max(most, env.reps(s.splits))
-	}
-	for split := range most {
-		for mi, m := range certifiedMethods {
-			if env.Methods != nil && !slices.Contains(env.Methods, m.name) {
-				continue
-			}
-			for si, s := range certifiedSets {
-				if env.Sets != nil && !slices.Contains(env.Sets, s.name) || m.sets != nil && !slices.Contains(m.sets, s.name) || split >= env.reps(s.splits) {
-					continue
-				}
-				cells = append(cells, cell{si, mi})
-				size := certifiedM
-				if env.M > 0 {
-					size = env.M
-				}
-				key := fmt.Sprintf("%s/%s/m=%d/evaluations=%d/split=%d", s.name, m.name, size, env.Evaluations, split)
-				tasks = append(tasks, task[certifiedResult]{key,
-					func(ctx context.Context) (certifiedResult, error) { return s.run(ctx, env, key, m, split) }})
-			}
-		}
-	}
-	show := func(w io.Writer, results []certifiedResult, done []bool) {
-		for si, s := range certifiedSets {
-			head := false
-			for mi, m := range certifiedMethods {
-				var columns [6][]float64
-				for i, c := range cells {
-					if r := results[i]; done[i] && c == (cell{si, mi}) {
-						for j, v := range []float64{r.Bound, r.MeanBound, r.Empirical, r.KL + r.Grid, r.MeanRisk, r.MSE} {
-							columns[j] = append(columns[j], v)
-						}
-					}
-				}
-				if len(columns[0]) == 0 {
-					continue
-				}
-				if !head {
-					fmt.Fprintf(w, "\n%s, ε = %g\n\n", s.name, s.epsilon)
-					header(w, []string{"method", "splits", "bound", "bound on the mean", "loss on certified rows", "KL + grid, nats", "loss of the mean on test rows", "test MSE"})
-					head = true
-				}
-				row := []string{m.name, fmt.Sprint(len(columns[0]))}
-				for j, v := range columns {
-					mean, se := meanSE(v)
-					format := "%.4f"
-					if j == 3 || j == 5 {
-						format = "%.4g"
-					}
-					text := fmt.Sprintf(format, mean)
-					if !math.IsNaN(se) {
-						text += fmt.Sprintf(" ± "+format, se)
-					}
-					row = append(row, text)
-				}
-				line(w, row)
-			}
-		}
-	}
+	tasks, cells := certificateTasks(env)
 	results, err := runAll(ctx, env, "certificates", tasks, func(results []certifiedResult, done []bool) {
 		if env.Partial != nil {
-			show(env.Partial, results, done)
+			showCertificates(env.Partial, cells, results, done)
 		}
 	})
 	if err != nil {
@@ -213,6 +230,6 @@ func certificates(ctx context.Context, env Env) error {
 	for _, m := range certifiedMethods {
 		fmt.Fprintf(w, "- %s: %s\n", m.name, m.says)
 	}
-	show(w, results, slices.Repeat([]bool{true}, len(results)))
+	showCertificates(w, cells, results, slices.Repeat([]bool{true}, len(results)))
 	return nil
 }

@@ -103,7 +103,7 @@ func paperSplit(table *dataset.Table, target string, rep int) (split, error) {
 type reebModel struct {
 	split
 	kernel      kernel.Kernel
-	method      method
+	way         way
 	terms       pacbayes.Terms
 	params      []float64 // as a problem's, rounded
 	evaluations int
@@ -126,12 +126,12 @@ func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 	grid := pacbayes.DefaultGrid
 	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: s.Loss, Below: s.Eps}, EpsilonRaw: s.Eps * sp.sd,
 		Delta: reebDelta, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
-	how := method{name: s.Method, m: s.M, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, len(sp.y)), minJitter: 1e-6}
+	how := way{name: s.Method, m: s.M, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, len(sp.y)), minJitter: 1e-6}
 	problem, err := how.bind(k, sp.x, sp.y)
 	if err != nil {
 		return nil, err
 	}
-	coords := softplus{problem, nl}
+	coords := softplus{problem.Objective(), nl}
 	x0 := slices.Repeat([]float64{softplusInverse(1)}, nl+2)
 	evaluations := 0 // full GPs are trained to the end
 	if s.M > 0 {
@@ -160,13 +160,13 @@ func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 
 // measure returns the measures of the posterior that a method has at the model's parameters.
 func (g *reebModel) measure(name string) (m measures, zeroOne float64, err error) {
-	how := g.method
+	how := g.way
 	how.name = name
 	problem, err := how.bind(g.kernel, g.x, g.y)
 	if err != nil {
 		return m, 0, err
 	}
-	q, _, err := problem.posterior(g.params)
+	q, _, err := problem.Posterior(g.params)
 	if err != nil {
 		return m, 0, err
 	}
@@ -185,18 +185,22 @@ func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures
 	r = measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows), Noise: q.Noise, Valid: c.Valid}
 	m, v = make([]float64, len(sp.yTest)), make([]float64, len(sp.yTest))
 	q.Latent(sp.xTest, m, v)
-	r.TestRisk = pacbayes.Risk(terms.Loss, sp.yTest, m, v, nil, nil, nil)
+	test := pacbayes.Sample{Y: sp.yTest, Mean: m, Variance: v}
+	if r.TestRisk, err = test.Risk(terms.Loss, nil, nil); err != nil {
+		return r, 0, err
+	}
 	for i, t := range sp.yTest {
 		r.MSE += (t - m[i]) * (t - m[i]) / float64(len(sp.yTest))
 	}
-	return r, pacbayes.Risk(pacbayes.Loss{Kind: pacbayes.Band, Below: terms.Loss.Below}, sp.yTest, m, v, nil, nil, nil), nil
+	zeroOne, err = test.Risk(pacbayes.Loss{Kind: pacbayes.Band, Below: terms.Loss.Below}, nil, nil)
+	return r, zeroOne, err
 }
 
 // reebDelta is the paper's δ, and reebPenalty what its bounds pay for it and for a grid of so many parameters.
 const reebDelta = 0.01
 
 func reebPenalty(grid pacbayes.Grid, params, rows int) float64 {
-	return pacbayes.Penalty(grid.LogInverseP(params), 0, rows, reebDelta)
+	return pacbayes.KLBound.Penalty(grid.LogInverseP(params), rows, reebDelta)
 }
 
 // maxEvaluations is the limit of the paper's code for sparse GPs, unless the environment sets another.

@@ -31,7 +31,7 @@ func reebFig6(ctx context.Context, env Env) error {
 	for _, c := range []struct {
 		title, name string
 	}{{"FITC", "fitc"}, {"VFE", "vfe"}} {
-		f, _, err := sparseSnelson(ctx, method{name: c.name, m: 15}, x, y)
+		f, _, err := sparseSnelson(ctx, way{name: c.name, m: 15}, x, y)
 		if err != nil {
 			return err
 		}

@@ -128,19 +128,19 @@ func discretised(ctx context.Context, grid pacbayes.Grid, n, test, rep int) (dis
 	sp := split{x: x.RowRange(0, n), xTest: x.RowRange(n, n+test), y: f[:n], yTest: f[n:]}
 
 	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, EpsilonRaw: 0.6, Delta: reebDelta, Grid: grid, Params: 4, Choices: 1, Scaling: "declared"}
-	p, err := method{name: "kl-pac", loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, n)}.bind(k, sp.x, sp.y)
+	p, err := way{name: "kl-pac", loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, n)}.bind(k, sp.x, sp.y)
 	if err != nil {
 		return discretisation{}, err
 	}
 	lower, upper := slices.Repeat([]float64{-grid.L}, 5), slices.Repeat([]float64{grid.L}, 5)
 	lower[4], upper[4] = math.Log(1e-6), math.Log(1e3)
-	r, err := train.LBFGS{MaxEvaluations: 100}.Minimize(ctx, p, train.Bounds{Lower: lower, Upper: upper}, train.Start([]float64{0, 0, 0, 0, math.Log(0.1)}), nil)
+	r, err := train.LBFGS{MaxEvaluations: 100}.Minimize(ctx, p.Objective(), train.Bounds{Lower: lower, Upper: upper}, train.Start([]float64{0, 0, 0, 0, math.Log(0.1)}), nil)
 	if err != nil {
 		return discretisation{}, err
 	}
 	at := slices.Clone(r.X)
 	grid.RoundAll(at[:4], at[:4])
-	q, _, err := p.posterior(at)
+	q, _, err := p.Posterior(at)
 	if err != nil {
 		return discretisation{}, err
 	}

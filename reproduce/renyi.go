@@ -190,18 +190,18 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	x[len(x)-1] = math.Log(0.1) + s.Spread*rng.NormFloat64()
 	free := len(x)
-	m := method{name: s.Method, alpha: s.Alpha}
+	how := way{name: s.Method, alpha: s.Alpha}
 	if s.Method == "egp" || s.Method == "evidence" {
-		m.name = "egp" // on batches of another size
+		how.name = "egp" // on batches of another size
 	} else {
 		set, err := inducing.Random(sp.x, min(s.M, n), rng)
 		if err != nil {
 			return renyiResult{}, err
 		}
 		x = append(x, set.Z.Data...)
-		m.m = set.Z.Rows
+		how.m = set.Z.Rows
 	}
-	problem, err := m.bind(k, sp.x, sp.y)
+	problem, err := how.bind(k, sp.x, sp.y)
 	if err != nil {
 		return renyiResult{}, err
 	}
@@ -211,11 +211,11 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	a := train.Adam{Batch: batch, LearningRate: s.Rate, Seed: uint64(s.Rep)}
 	a.Steps = s.Epochs * a.Batches(n)
-	if svgp, ok := problem.(freeGP); ok {
+	if s.Method == "sgp" {
 		a.NaturalStep = max(0.1, 1/float64(a.Batches(n)))
-		if x, err = svgp.StartFrom(x, 0); err != nil {
-			return renyiResult{}, err
-		}
+	}
+	if x, err = problem.Start(x); err != nil {
+		return renyiResult{}, err
 	}
 	box := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)), Upper: slices.Repeat([]float64{math.Inf(1)}, len(x))}
 	for i := range free {
@@ -223,18 +223,18 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	box.Lower[free-1] = math.Log(1e-8)
 	if s.Fixed {
-		copy(box.Lower[free:free+m.m*d], x[free:])
-		copy(box.Upper[free:free+m.m*d], x[free:])
+		copy(box.Lower[free:free+how.m*d], x[free:])
+		copy(box.Upper[free:free+how.m*d], x[free:])
 	}
 	var r renyiResult
 	if s.Epochs == 0 { // until it converges, with all rows in every step
-		o, err := train.MMA{MaxEvaluations: mmaEvaluations}.Minimize(ctx, problem, box, train.StartMMA(x), nil)
+		o, err := train.MMA{MaxEvaluations: mmaEvaluations}.Minimize(ctx, problem.Objective(), box, train.StartMMA(x), nil)
 		if err != nil {
 			return r, err
 		}
 		x, r.Value, r.Rejected = o.X, o.Value, o.Rejected
 	} else {
-		stochastic, ok := problem.(train.Stochastic)
+		stochastic, ok := problem.Objective().(train.Stochastic)
 		if !ok {
 			return r, fmt.Errorf("%s isn't trained on batches", s.Method)
 		}
@@ -250,11 +250,11 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	r.Minutes = time.Since(begin).Minutes()
 
 	r.Noise = math.Exp(x[len(k.Params())])
-	q, predicts, err := problem.posterior(x)
+	q, _, err := problem.Posterior(x)
 	if err != nil {
 		return r, err
 	}
-	r.Predicts = predicts
+	r.Predicts = predicts(q)
 	mean, v := make([]float64, len(sp.yTest)), make([]float64, min(len(sp.yTest), nlpdRows))
 	q.Latent(sp.xTest.RowRange(0, len(v)), mean[:len(v)], v)
 	q.Latent(sp.xTest.RowRange(len(v), len(mean)), mean[len(v):], nil)

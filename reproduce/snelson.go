@@ -52,7 +52,7 @@ func even(x linalg.Matrix, m int) linalg.Matrix {
 
 // fullSnelson is the full GP trained on the evidence.
 func fullSnelson(ctx context.Context, x linalg.Matrix, y []float64) (*snelsonFit, error) {
-	f, _, err := fitSnelson(ctx, method{name: "evidence"}, x, y, []float64{0, 0, 0})
+	f, _, err := fitSnelson(ctx, way{name: "evidence"}, x, y, []float64{0, 0, 0})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func fullSnelson(ctx context.Context, x linalg.Matrix, y []float64) (*snelsonFit
 }
 
 // sparseSnelson trains a sparse GP from evenly spread inducing inputs.
-func sparseSnelson(ctx context.Context, how method, x linalg.Matrix, y []float64) (*snelsonFit, float64, error) {
+func sparseSnelson(ctx context.Context, how way, x linalg.Matrix, y []float64) (*snelsonFit, float64, error) {
 	z := even(x, how.m)
 	f, value, err := fitSnelson(ctx, how, x, y, append([]float64{0, 0, math.Log(0.1)}, z.Data...))
 	if err != nil {
@@ -72,16 +72,16 @@ func sparseSnelson(ctx context.Context, how method, x linalg.Matrix, y []float64
 }
 
 // fitSnelson trains a method from a start, and returns the value that it reached too.
-func fitSnelson(ctx context.Context, how method, x linalg.Matrix, y, start []float64) (*snelsonFit, float64, error) {
+func fitSnelson(ctx context.Context, how way, x linalg.Matrix, y, start []float64) (*snelsonFit, float64, error) {
 	p, err := how.bind(kernel.SE(1, false), x, y)
 	if err != nil {
 		return nil, 0, err
 	}
-	r, err := train.LBFGS{}.Minimize(ctx, p, train.Bounds{}, train.Start(start), nil)
+	r, err := train.LBFGS{}.Minimize(ctx, p.Objective(), train.Bounds{}, train.Start(start), nil)
 	if err != nil {
 		return nil, 0, err
 	}
-	q, _, err := p.posterior(r.X)
+	q, _, err := p.Posterior(r.X)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -89,8 +89,8 @@ func fitSnelson(ctx context.Context, how method, x linalg.Matrix, y, start []flo
 }
 
 // snelsonPAC is how kl-PAC-SGP is trained on n rows.
-func snelsonPAC(m int, eps float64, n int) method {
-	return method{name: "kl-pac", m: m, loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, penalty: reebPenalty(pacbayes.DefaultGrid, 2, n)}
+func snelsonPAC(m int, eps float64, n int) way {
+	return way{name: "kl-pac", m: m, loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, penalty: reebPenalty(pacbayes.DefaultGrid, 2, n)}
 }
 
 // fitSnelsonPAC trains kl-PAC-SGP for an ε.

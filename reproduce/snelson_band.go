@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // snelsonBand fits Snelson's data with ε = 1 standard deviation and draws mean, ε-band and
@@ -47,7 +48,7 @@ func snelsonBand(ctx context.Context, env Env) error {
 	}
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("With %s confidence, at most %.1f %% of further points lie outside the green band",
-		krigo.Complement(c.Delta), 100*krigo.RoundUp(c.MeanBound, 3))
+		cautious.Complement(c.Delta), 100*cautious.RoundUp(c.MeanBound, 3))
 	p.X.Label.Text, p.Y.Label.Text = "x", "y"
 	band, err := between(low, high, transparent(2))
 	if err != nil {
@@ -75,11 +76,11 @@ func snelsonBand(ctx context.Context, env Env) error {
 	}
 	dots.GlyphStyle = draw.GlyphStyle{Color: palette[6], Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}
 	p.Add(dots)
-	p.Legend.Add(fmt.Sprintf("mean ± %s, the certified band", krigo.Width(c.EpsilonRaw)), band)
+	p.Legend.Add(fmt.Sprintf("mean ± %s, the certified band", cautious.Width(c.EpsilonRaw)), band)
 	p.Legend.Add("mean ± 2 sd of f", belief)
 	p.Legend.Add("data", dots)
 	p.Legend.Top = true
 	p.Y.Max += 1.5 // room for the legend
-	fmt.Fprintf(env.Stdout, "Bound on a random draw %.4f, on the mean %.4f, from %d certified rows.\n", krigo.RoundUp(c.Bound, 4), krigo.RoundUp(c.MeanBound, 4), c.Rows)
+	fmt.Fprintf(env.Stdout, "Bound on a random draw %.4f, on the mean %.4f, from %d certified rows.\n", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.MeanBound, 4), c.Rows)
 	return save(env, "snelson-band", 20*vg.Centimeter, 11*vg.Centimeter, p)
 }

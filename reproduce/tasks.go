@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -49,61 +50,11 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 	if err := endLine(path, file); err != nil {
 		return nil, err
 	}
-
-	results, errs, done := make([]R, len(tasks)), make([]error, len(tasks)), make([]bool, len(tasks))
-	finished := 0
-	var open []int
-	missing := 0
-	for i, t := range tasks {
-		if r, ok := have[t.key]; ok {
-			results[i], done[i] = r, true
-			finished++
-			continue
-		}
-		if missing%over.Size() == over.Rank() {
-			open = append(open, i)
-		}
-		missing++
-	}
-	next := make(chan int, len(open))
-	for _, i := range open {
-		next <- i
-	}
-	close(next)
-	workers := runtime.GOMAXPROCS(0)
-	if env.OneAtATime {
-		workers = 1
-	}
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	for range workers {
-		wait.Go(func() {
-			for i := range next {
-				if ctx.Err() != nil {
-					return
-				}
-				r, err := tasks[i].run(ctx)
-				mu.Lock()
-				if err == nil {
-					err = json.NewEncoder(file).Encode(keyed[R]{tasks[i].key, r})
-				}
-				results[i], errs[i], done[i] = r, err, err == nil
-				if err == nil {
-					finished++
-					if env.Progress != nil {
-						env.Progress(finished, len(tasks), tasks[i].key)
-					}
-					if partial != nil && finished < len(tasks) {
-						partial(results, done)
-					}
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wait.Wait()
+	w := &work[R]{env: env, tasks: tasks, file: file, partial: partial,
+		results: make([]R, len(tasks)), errs: make([]error, len(tasks)), done: make([]bool, len(tasks))}
+	w.run(ctx, w.open(have, over))
 	if ctx.Err() != nil {
-		for _, err := range errs {
+		for _, err := range w.errs {
 			if err != nil && !errors.Is(err, ctx.Err()) {
 				return nil, err
 			}
@@ -111,9 +62,9 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 		return nil, fmt.Errorf("interrupted; the runs done are kept in %s, and the same command goes on from there", path)
 	}
 	if over.Size() == 1 {
-		return results, joinDistinct(errs)
+		return w.results, joinDistinct(w.errs)
 	}
-	if err := over.Agree(joinDistinct(errs)); err != nil {
+	if err := over.Agree(joinDistinct(w.errs)); err != nil {
 		return nil, err
 	}
 	if have, err = readAll[R](env.Out, name); err != nil {
@@ -124,9 +75,86 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 		if !ok {
 			return nil, fmt.Errorf("%s: the run %s of another rank isn't there: do all ranks see the same folder?", env.Out, t.key)
 		}
-		results[i] = r
+		w.results[i] = r
 	}
-	return results, nil
+	return w.results, nil
+}
+
+// work is the tasks of an experiment and what is there of their results.
+type work[R any] struct {
+	env     Env
+	tasks   []task[R]
+	file    io.Writer // of results
+	partial func(results []R, done []bool)
+
+	mu       sync.Mutex
+	results  []R
+	errs     []error
+	done     []bool
+	finished int
+}
+
+// open takes the results that are there, and returns which of the missing ones are this rank's.
+func (w *work[R]) open(have map[string]R, over ranks.Ranks) (open []int) {
+	missing := 0
+	for i, t := range w.tasks {
+		if r, ok := have[t.key]; ok {
+			w.results[i], w.done[i] = r, true
+			w.finished++
+			continue
+		}
+		if missing%over.Size() == over.Rank() {
+			open = append(open, i)
+		}
+		missing++
+	}
+	return open
+}
+
+// run runs the tasks of these numbers side by side.
+func (w *work[R]) run(ctx context.Context, open []int) {
+	next := make(chan int, len(open))
+	for _, i := range open {
+		next <- i
+	}
+	close(next)
+	workers := runtime.GOMAXPROCS(0)
+	if w.env.OneAtATime {
+		workers = 1
+	}
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for i := range next {
+				if ctx.Err() != nil {
+					return
+				}
+				r, err := w.tasks[i].run(ctx)
+				w.keep(i, r, err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// keep writes a task's result, and tells of it.
+func (w *work[R]) keep(i int, r R, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		err = json.NewEncoder(w.file).Encode(keyed[R]{w.tasks[i].key, r})
+	}
+	w.results[i], w.errs[i], w.done[i] = r, err, err == nil
+	if err != nil {
+		return
+	}
+	w.finished++
+	if w.env.Progress != nil {
+		w.env.Progress(w.finished, len(w.tasks), w.tasks[i].key)
+	}
+	if w.partial != nil && w.finished < len(w.tasks) {
+		w.partial(w.results, w.done)
+	}
 }
 
 // joinDistinct joins errors, of which many runs may have the same.

@@ -162,8 +162,11 @@ func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, co
 	n, none := len(y), make([]float64, t.points())
 	band := trialLosses[0]
 	point := t.risk(band, m.Scaling, p.mean, none)
-	misses := func(l pacbayes.Loss, mean []float64) int {
-		return int(math.Round(pacbayes.PointRisk(l, y, mean, nil) * float64(n)))
+	misses := func(l pacbayes.Loss, mean []float64) (count int) {
+		for i, y := range y {
+			count += int(l.Point(y, mean[i], 0)) // of a band, 0 or 1
+		}
+		return count
 	}
 
 	// A posterior that follows every row: a short lengthscale, hardly any noise.
@@ -189,7 +192,10 @@ func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, co
 		return err
 	}
 	overRisk := t.risk(band, m.Scaling, followed.mean, followed.variance)
-	empirical := pacbayes.Risk(band, y, followed.certified.Mean, followed.certified.Variance, nil, nil, nil)
+	empirical, err := pacbayes.Sample{Y: y, Mean: followed.certified.Mean, Variance: followed.certified.Variance}.Risk(band, nil, nil)
+	if err != nil {
+		return err
+	}
 
 	// Twenty models, each of eight of the prior rows.
 	const models = 20
@@ -216,8 +222,8 @@ func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, co
 	}
 
 	for di, delta := range trialDeltas {
-		count.count("control/R_S as the bound", di, point > pacbayes.PointRisk(band, y, p.certified.Mean, nil))
-		penalty := pacbayes.Penalty(0, 0, n, delta)
+		count.count("control/R_S as the bound", di, point > float64(misses(band, p.certified.Mean))/float64(n))
+		penalty := pacbayes.KLBound.Penalty(0, n, delta)
 		count.count("control/the bound without its KL, of a Q that follows every row", di,
 			overRisk > pacbayes.KLInverseUp(empirical, penalty/float64(n)))
 		count.count("valid/the same with its KL", di,

@@ -125,9 +125,12 @@ func (t truth) predict(m *model.Model, q *posterior.Posterior, table *dataset.Ta
 		return p, err
 	}
 	certified, own := d.RowsOf(roles, dataset.Certified), &p.certified
-	if own.Mean, own.Variance, err = model.Latent(q, d.Scaled(certified, m.Scaling)); err != nil {
+	own.Mean, own.Variance = make([]float64, len(certified)), make([]float64, len(certified))
+	x = linalg.New(len(certified), 1)
+	if err := d.Scaled(certified, m.Scaling).Block(0, x.Rows, x.Data, nil); err != nil {
 		return p, err
 	}
+	q.Latent(x, own.Mean, own.Variance)
 	if own.Y, err = d.Targets(certified); err != nil {
 		return p, err
 	}

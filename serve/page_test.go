@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/browser"
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // TestPage uses the page as a person would, in a browser: a token, two models, numbers typed
@@ -65,12 +66,12 @@ func TestPage(t *testing.T) {
 	var wide string
 	for _, w := range []float64{0.6, 0.123412, 5.5001, 99.991} {
 		ok(p.Eval(fmt.Sprintf("width(%v)", w), &wide))
-		if wide != krigo.Width(w) {
-			t.Errorf("half-width %v: %s, want %s", w, wide, krigo.Width(w))
+		if wide != cautious.Width(w) {
+			t.Errorf("half-width %v: %s, want %s", w, wide, cautious.Width(w))
 		}
 	}
 	if got := text("interval"); !strings.HasPrefix(got, "The model's own belief, not certified: 95 % of observations between ") ||
-		!strings.Contains(got, "the certificate's ± "+krigo.Width(m.Certificate.EpsilonRaw)+", with the confidence and for the share said above") {
+		!strings.Contains(got, "the certificate's ± "+cautious.Width(m.Certificate.EpsilonRaw)+", with the confidence and for the share said above") {
 		t.Errorf("interval %q", got)
 	}
 

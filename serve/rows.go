@@ -228,28 +228,54 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	return out, nil
 }
 
-// object returns the values of a JSON object by its keys, of which none may stand twice:
-// json.Unmarshal would take the last.
+// object returns the values of a JSON object by its keys, of which none may stand twice: json.Unmarshal takes the last.
 func object(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	values := map[string]json.RawMessage{}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.Token() // the brace
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
-		key := token.(string)
-		if _, found := values[key]; found {
-			return nil, fmt.Errorf("%q stands twice: leave one", clip([]byte(key)))
-		}
-		values[key] = value
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &values); err != nil {
+		return nil, err
+	}
+	if len(values) < members(raw) {
+		return nil, fmt.Errorf("%q stands twice: leave one", clip([]byte(repeated(raw))))
 	}
 	return values, nil
+}
+
+// members counts the members of a valid JSON object: to read it key by key costs as much as all else of a request.
+func members(object []byte) (n int) {
+	depth, text := 0, false
+	for i := 0; i < len(object); i++ {
+		switch c := object[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{', c == '[':
+			depth++
+		case c == '}', c == ']':
+			depth--
+		case c == ':' && depth == 1:
+			n++
+		}
+	}
+	return n
+}
+
+// repeated returns the first key of a valid JSON object that stands in it twice.
+func repeated(object []byte) string {
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.Token() // the brace
+	for seen := map[string]bool{}; d.More(); {
+		token, _ := d.Token()
+		key := token.(string)
+		if seen[key] {
+			return key
+		}
+		seen[key] = true
+		var value json.RawMessage
+		d.Decode(&value)
+	}
+	return ""
 }
 
 // parseCSV reads CSV text with a header.

@@ -198,80 +198,21 @@ func (a Adam) draw(f Neighbours, step int, batch []int) error {
 // an error from it ends the run, as does the end of ctx: the state so far comes with it. Other
 // errors come without one: a start outside the domain (StartError), settings that make no sense.
 func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamState, step func(*AdamState) error) (*AdamState, error) {
-	rows := f.BatchRows()
-	a, err := a.withDefaults(rows)
+	r, err := a.begin(f, b, from)
 	if err != nil {
 		return nil, err
 	}
-	n := f.Dim()
-	lower, upper, err := b.expand(n)
-	if err != nil {
-		return nil, err
-	}
-	if from == nil {
-		return nil, errors.New("train: no state to start from; use StartAdam")
-	}
-	if err := from.check(n); err != nil {
-		return nil, err
-	}
-	natural, isNatural := f.(Natural)
-	if a.NaturalStep > 0 && !isNatural {
-		return nil, errors.New("train: the objective has no natural-gradient steps")
-	}
-	annealed, isAnnealed := f.(Annealed)
-	neighbours, _ := f.(Neighbours)
-	if a.Nearest && neighbours == nil {
-		return nil, errors.New("train: the objective's rows have no neighbours")
-	}
-	s := from.Clone()
-	s.Stopped = ""
-	for i, x := range s.X {
-		if s.X[i] = min(max(x, lower[i]), upper[i]); s.X[i] != x && s.Steps > 0 {
-			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]; start anew from its x", i, x, lower[i], upper[i])
-		}
-	}
-	if s.Steps == 0 && s.Failures == 0 {
-		copy(s.Previous, s.X)
-	}
-	batches := a.Batches(rows)
-	order, epoch := make([]int, rows), -1
-	trial, g := make([]float64, n), make([]float64, n)
+	s := r.s
 	for s.Steps < a.Steps {
 		if err := ctx.Err(); err != nil {
 			s.Stopped = Cancelled
 			return s, err
 		}
-		share := float64(s.Steps) / float64(max(a.Steps-1, 1))
-		t := s.Steps % batches
-		batch := order[t*rows/batches : (t+1)*rows/batches]
-		if a.Nearest {
-			if err := a.draw(neighbours, s.Steps, batch); err != nil {
-				return nil, err
-			}
-		} else if e := s.Steps / batches; e != epoch {
-			epoch = e
-			a.shuffle(epoch, order)
+		batch, err := r.next()
+		if err != nil {
+			return nil, err
 		}
-		if isAnnealed {
-			annealed.SetProgress(share)
-		}
-		copy(trial, s.X)
-		var value float64
-		var reason error
-		if a.NaturalStep > 0 {
-			value, reason = natural.StepBatch(trial, g, batch, a.NaturalStep)
-		} else {
-			value, reason = f.EvaluateBatch(trial, g, batch)
-		}
-		if reason == nil && !finite(value) {
-			reason = fmt.Errorf("the value is %v", value)
-		}
-		if i := tooLarge(g); reason == nil && i >= 0 {
-			reason = fmt.Errorf("derivative %d is %v", i, g[i])
-		}
-		if i := notFinite(trial); reason == nil && i >= 0 {
-			reason = fmt.Errorf("the natural-gradient step moves parameter %d to %v", i, trial[i])
-		}
+		value, reason := r.evaluate(batch)
 		if reason != nil {
 			if err := ctx.Err(); err != nil {
 				s.Stopped = Cancelled
@@ -280,50 +221,12 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamSt
 			if s.Steps == 0 {
 				return nil, &StartError{reason}
 			}
-			s.Rejected++
-			s.Failures++
-			s.Rejection = reason.Error()
-			switch {
-			case s.Failures > a.MaxFailures:
-				s.Stopped = Rejections
+			if r.reject(reason); s.Stopped != "" {
 				return s, nil
-			case s.Failures == a.MaxFailures:
-				copy(s.X, s.Previous)
-			default:
-				for i, x := range s.Previous {
-					s.X[i] = x + (s.X[i]-x)/2
-				}
 			}
 			continue
 		}
-		// From here on the step is taken.
-		copy(s.Previous, trial)
-		s.Failures = 0
-		s.Steps++
-		if t == 0 {
-			s.Sum, s.Count = 0, 0
-		}
-		s.Value = value
-		s.Sum += value
-		s.Count++
-		if s.Count == batches || s.Steps <= batches {
-			s.Mean = s.Sum / float64(s.Count)
-		}
-		rate := a.FinalRate + (a.LearningRate-a.FinalRate)*(1+math.Cos(math.Pi*share))/2
-		c1, c2 := 1-math.Pow(a.Beta1, float64(s.Steps)), 1-math.Pow(a.Beta2, float64(s.Steps))
-		for i, d := range g {
-			if a.Plain {
-				s.X[i] = min(max(trial[i]-rate*d/float64(rows), lower[i]), upper[i])
-				continue
-			}
-			s.M[i] = a.Beta1*s.M[i] + (1-a.Beta1)*d
-			s.V[i] = a.Beta2*s.V[i] + (1-a.Beta2)*d*d
-			x := trial[i] - rate*(s.M[i]/c1)/(math.Sqrt(s.V[i]/c2)+a.Epsilon)
-			s.X[i] = min(max(x, lower[i]), upper[i])
-		}
-		if s.Steps == a.Steps {
-			s.Stopped = StepLimit
-		}
+		r.take(value)
 		if step != nil {
 			if err := step(s); err != nil {
 				if s.Stopped == "" {
@@ -335,6 +238,158 @@ func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamSt
 	}
 	s.Stopped = StepLimit
 	return s, nil
+}
+
+// adamRun is a run of Adam between its steps.
+type adamRun struct {
+	Adam
+	f            Stochastic
+	natural      Natural    // nil: Adam moves all parameters
+	annealed     Annealed   // nil: f is the same at every step
+	neighbours   Neighbours // nil: batches are of rows at random
+	lower, upper []float64
+	rows         int
+	order        []int // of the rows in the epoch
+	epoch        int
+	s            *AdamState
+	trial, g     []float64
+}
+
+// begin checks the settings and the state, and moves a fresh one into the box.
+func (a Adam) begin(f Stochastic, b Bounds, from *AdamState) (r *adamRun, err error) {
+	r = &adamRun{f: f, rows: f.BatchRows(), epoch: -1}
+	if r.Adam, err = a.withDefaults(r.rows); err != nil {
+		return nil, err
+	}
+	n := f.Dim()
+	if r.lower, r.upper, err = b.expand(n); err != nil {
+		return nil, err
+	}
+	if from == nil {
+		return nil, errors.New("train: no state to start from; use StartAdam")
+	}
+	if err := from.check(n); err != nil {
+		return nil, err
+	}
+	var known bool
+	if a.NaturalStep > 0 {
+		if r.natural, known = f.(Natural); !known {
+			return nil, errors.New("train: the objective has no natural-gradient steps")
+		}
+	}
+	r.annealed, _ = f.(Annealed)
+	if a.Nearest {
+		if r.neighbours, known = f.(Neighbours); !known {
+			return nil, errors.New("train: the objective's rows have no neighbours")
+		}
+	}
+	s := from.Clone()
+	s.Stopped = ""
+	for i, x := range s.X {
+		if s.X[i] = min(max(x, r.lower[i]), r.upper[i]); s.X[i] != x && s.Steps > 0 {
+			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]; start anew from its x", i, x, r.lower[i], r.upper[i])
+		}
+	}
+	if s.Steps == 0 && s.Failures == 0 {
+		copy(s.Previous, s.X)
+	}
+	r.s, r.order, r.trial, r.g = s, make([]int, r.rows), make([]float64, n), make([]float64, n)
+	return r, nil
+}
+
+// share is how much of the run is behind the next step.
+func (r *adamRun) share() float64 { return float64(r.s.Steps) / float64(max(r.Steps-1, 1)) }
+
+// next returns the rows of the next step.
+func (r *adamRun) next() ([]int, error) {
+	batches := r.Batches(r.rows)
+	t, epoch := r.s.Steps%batches, r.s.Steps/batches
+	batch := r.order[t*r.rows/batches : (t+1)*r.rows/batches]
+	if r.neighbours != nil {
+		return batch, r.draw(r.neighbours, r.s.Steps, batch)
+	}
+	if epoch != r.epoch {
+		r.epoch = epoch
+		r.shuffle(epoch, r.order)
+	}
+	return batch, nil
+}
+
+// evaluate returns the value at the state's x, which a natural-gradient step moves, and leaves that point in trial and
+// the gradient in g; or the reason why no step can be taken.
+func (r *adamRun) evaluate(batch []int) (value float64, reason error) {
+	if r.annealed != nil {
+		r.annealed.SetProgress(r.share())
+	}
+	copy(r.trial, r.s.X)
+	if r.natural != nil {
+		value, reason = r.natural.StepBatch(r.trial, r.g, batch, r.NaturalStep)
+	} else {
+		value, reason = r.f.EvaluateBatch(r.trial, r.g, batch)
+	}
+	if reason != nil {
+		return value, reason
+	}
+	if !finite(value) {
+		return value, fmt.Errorf("the value is %v", value)
+	}
+	if i := tooLarge(r.g); i >= 0 {
+		return value, fmt.Errorf("derivative %d is %v", i, r.g[i])
+	}
+	if i := notFinite(r.trial); i >= 0 {
+		return value, fmt.Errorf("the natural-gradient step moves parameter %d to %v", i, r.trial[i])
+	}
+	return value, nil
+}
+
+// reject halves the last step, or takes it back, or ends the run.
+func (r *adamRun) reject(reason error) {
+	s := r.s
+	s.Rejected++
+	s.Failures++
+	s.Rejection = reason.Error()
+	switch {
+	case s.Failures > r.MaxFailures:
+		s.Stopped = Rejections
+	case s.Failures == r.MaxFailures:
+		copy(s.X, s.Previous)
+	default:
+		for i, x := range s.Previous {
+			s.X[i] = x + (s.X[i]-x)/2
+		}
+	}
+}
+
+// take takes the step.
+func (r *adamRun) take(value float64) {
+	s, batches, share := r.s, r.Batches(r.rows), r.share()
+	copy(s.Previous, r.trial)
+	s.Failures = 0
+	if s.Steps%batches == 0 {
+		s.Sum, s.Count = 0, 0
+	}
+	s.Steps++
+	s.Value = value
+	s.Sum += value
+	s.Count++
+	if s.Count == batches || s.Steps <= batches {
+		s.Mean = s.Sum / float64(s.Count)
+	}
+	rate := r.FinalRate + (r.LearningRate-r.FinalRate)*(1+math.Cos(math.Pi*share))/2
+	c1, c2 := 1-math.Pow(r.Beta1, float64(s.Steps)), 1-math.Pow(r.Beta2, float64(s.Steps))
+	for i, d := range r.g {
+		if r.Plain {
+			s.X[i] = min(max(r.trial[i]-rate*d/float64(r.rows), r.lower[i]), r.upper[i])
+			continue
+		}
+		s.M[i] = r.Beta1*s.M[i] + (1-r.Beta1)*d
+		s.V[i] = r.Beta2*s.V[i] + (1-r.Beta2)*d*d
+		x := r.trial[i] - rate*(s.M[i]/c1)/(math.Sqrt(s.V[i]/c2)+r.Epsilon)
+		s.X[i] = min(max(x, r.lower[i]), r.upper[i])
+	}
+	if s.Steps == r.Steps {
+		s.Stopped = StepLimit
+	}
 }
 
 // tooLarge is the index of the first entry whose square isn't finite, or -1.

@@ -105,70 +105,18 @@ func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState
 	s := from.Clone()
 	trial, g := make([]float64, n), make([]float64, n)
 	if len(s.Gradient) == 0 {
-		for i, x := range s.X {
-			s.X[i] = min(max(x, lower[i]), upper[i])
-		}
-		s.Evaluations++
-		if s.Value, err = f.Evaluate(s.X, g); err == nil && (!finite(s.Value) || notFinite(g) >= 0) {
-			err = fmt.Errorf("the value is %v or its gradient isn't finite", s.Value)
-		}
-		if err != nil {
+		if err := s.begin(f, lower, upper, g); err != nil {
 			return nil, &StartError{err}
 		}
-		s.Gradient, s.Step, s.Sigma, s.Rho = slices.Clone(g), make([]float64, n), make([]float64, n), rhoStart
-		for i := range n {
-			s.Sigma[i] = 1
-			if w := upper[i] - lower[i]; !math.IsInf(w, 1) {
-				s.Sigma[i] = startSpread * w
-			}
-		}
-	}
-	result := func() *Result {
-		r := &Result{X: slices.Clone(s.X), Value: s.Value, Gradient: slices.Clone(s.Gradient), Iterations: s.Iterations,
-			Evaluations: s.Evaluations, Rejected: s.Rejected, Rejection: s.Rejection, Stopped: s.Stopped}
-		for i, x := range s.X {
-			if x == lower[i] || x == upper[i] {
-				r.AtBound = append(r.AtBound, i)
-			}
-		}
-		return r
 	}
 	stopped := func() string {
-		var projected float64
-		for i, d := range s.Gradient {
-			if !(s.X[i] == lower[i] && d > 0 || s.X[i] == upper[i] && d < 0) {
-				projected = max(projected, math.Abs(d))
-			}
-		}
-		return limits.stopped(&State{ProjectedGradient: projected, Iterations: s.Iterations, Evaluations: s.Evaluations, Decrease: s.Decrease})
+		return limits.stopped(&State{ProjectedGradient: s.projected(lower, upper), Iterations: s.Iterations, Evaluations: s.Evaluations, Decrease: s.Decrease})
 	}
 	for s.Stopped = stopped(); s.Stopped == ""; {
-		accepted := false
-		for refusals := 0; !accepted && refusals < maxRefusals; refusals++ {
-			if err := ctx.Err(); err != nil {
-				s.Stopped = Cancelled
-				return result(), err
-			}
-			model, curvature := s.approximate(lower, upper, trial)
-			s.Evaluations++
-			value, err := f.Evaluate(trial, g)
-			if err == nil && (!finite(value) || notFinite(g) >= 0) {
-				err = fmt.Errorf("the value is %v or its gradient isn't finite", value)
-			}
-			switch {
-			case err != nil:
-				s.Rejected++
-				s.Rejection = err.Error()
-				s.Rho *= rhoRise
-			case value <= model:
-				s.advance(trial, value, g, lower, upper)
-				accepted = true
-			default:
-				s.Rho = min(rhoRise*s.Rho, rhoOvershoot*(s.Rho+(value-model)/curvature))
-			}
-			if !finite(s.Rho) {
-				break
-			}
+		accepted, err := s.improve(ctx, f, lower, upper, trial, g)
+		if err != nil {
+			s.Stopped = Cancelled
+			return s.result(lower, upper), err
 		}
 		if !accepted {
 			s.Rho = rhoStart
@@ -181,11 +129,90 @@ func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState
 				if s.Stopped == "" {
 					s.Stopped = Cancelled
 				}
-				return result(), err
+				return s.result(lower, upper), err
 			}
 		}
 	}
-	return result(), nil
+	return s.result(lower, upper), nil
+}
+
+// begin moves a fresh state into the box and evaluates there.
+func (s *MMAState) begin(f Objective, lower, upper, g []float64) error {
+	for i, x := range s.X {
+		s.X[i] = min(max(x, lower[i]), upper[i])
+	}
+	s.Evaluations++
+	var err error
+	if s.Value, err = evaluateFinite(f, s.X, g); err != nil {
+		return err
+	}
+	n := len(s.X)
+	s.Gradient, s.Step, s.Sigma, s.Rho = slices.Clone(g), make([]float64, n), make([]float64, n), rhoStart
+	for i := range n {
+		s.Sigma[i] = 1
+		if w := upper[i] - lower[i]; !math.IsInf(w, 1) {
+			s.Sigma[i] = startSpread * w
+		}
+	}
+	return nil
+}
+
+// evaluateFinite is Evaluate with an error where value or gradient aren't finite.
+func evaluateFinite(f Objective, x, g []float64) (float64, error) {
+	value, err := f.Evaluate(x, g)
+	if err == nil && (!finite(value) || notFinite(g) >= 0) {
+		err = fmt.Errorf("the value is %v or its gradient isn't finite", value)
+	}
+	return value, err
+}
+
+// improve moves to the minimiser of an approximation, with a ρ for which the objective is no higher there than the
+// approximation, and says whether there was one. Its error is that of ctx.
+func (s *MMAState) improve(ctx context.Context, f Objective, lower, upper, trial, g []float64) (bool, error) {
+	for range maxRefusals {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		model, curvature := s.approximate(lower, upper, trial)
+		s.Evaluations++
+		value, err := evaluateFinite(f, trial, g)
+		switch {
+		case err != nil:
+			s.Rejected++
+			s.Rejection = err.Error()
+			s.Rho *= rhoRise
+		case value <= model:
+			s.advance(trial, value, g, lower, upper)
+			return true, nil
+		default:
+			s.Rho = min(rhoRise*s.Rho, rhoOvershoot*(s.Rho+(value-model)/curvature))
+		}
+		if !finite(s.Rho) {
+			break
+		}
+	}
+	return false, nil
+}
+
+// projected is the largest derivative along which the box leaves room to fall.
+func (s *MMAState) projected(lower, upper []float64) (largest float64) {
+	for i, d := range s.Gradient {
+		if !(s.X[i] == lower[i] && d > 0 || s.X[i] == upper[i] && d < 0) {
+			largest = max(largest, math.Abs(d))
+		}
+	}
+	return largest
+}
+
+func (s *MMAState) result(lower, upper []float64) *Result {
+	r := &Result{X: slices.Clone(s.X), Value: s.Value, Gradient: slices.Clone(s.Gradient), Iterations: s.Iterations,
+		Evaluations: s.Evaluations, Rejected: s.Rejected, Rejection: s.Rejection, Stopped: s.Stopped}
+	for i, x := range s.X {
+		if x == lower[i] || x == upper[i] {
+			r.AtBound = append(r.AtBound, i)
+		}
+	}
+	return r
 }
 
 // approximate writes the minimiser of the approximation to x and returns its value there and the

@@ -144,7 +144,7 @@ func (t *task) prepare() (evaluate func() (float64, error), gradient []float64, 
 			Alpha:   1,
 			Loss:    pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6},
 			Bound:   pacbayes.KLBound,
-			Penalty: pacbayes.Penalty(0, 0, t.x.Rows, 0.01),
+			Penalty: pacbayes.KLBound.Penalty(0, t.x.Rows, 0.01),
 		}
 	default:
 		return nil, nil, fmt.Errorf("no objective %q", t.objective)

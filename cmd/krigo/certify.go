@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -133,14 +134,14 @@ func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 	if f.Groups > 0 {
 		what = "groups"
 	}
-	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further %s", f.MeanRisk, krigo.RoundUp(f.MeanBound, 4), what)
+	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further %s", f.MeanRisk, cautious.RoundUp(f.MeanBound, 4), what)
 	if m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
 		fmt.Fprintf(w, "  from %s: %s\n", counted(f.Rows, f.Groups, "fresh"), mean)
 		return
 	}
-	fmt.Fprintf(w, "  from %s, with %s confidence each:\n", counted(f.Rows, f.Groups, "fresh"), krigo.Complement(f.Delta))
+	fmt.Fprintf(w, "  from %s, with %s confidence each:\n", counted(f.Rows, f.Groups, "fresh"), cautious.Complement(f.Delta))
 	fmt.Fprintf(w, "  predictions (the mean): %s\n", mean)
-	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n", f.GibbsRisk, krigo.RoundUp(f.Bound, 4), what)
+	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n", f.GibbsRisk, cautious.RoundUp(f.Bound, 4), what)
 }
 
 // printCertificate says in words what a certificate says, first what it promises of
@@ -150,9 +151,9 @@ func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	switch {
 	case m.Terms.Backtest: // there is no bound
 	case c.Route == pacbayes.Direct:
-		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", krigo.RoundUp(c.MeanBound, 4), krigo.RoundUp(c.BoundSqrt, 4))
+		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", cautious.RoundUp(c.MeanBound, 4), cautious.RoundUp(c.BoundSqrt, 4))
 	default:
-		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", krigo.RoundUp(c.Bound, 4), krigo.RoundUp(c.BoundSqrt, 4), krigo.RoundUp(c.MeanBound, 4))
+		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.BoundSqrt, 4), cautious.RoundUp(c.MeanBound, 4))
 	}
 	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
 		counted(c.Rows, c.Groups, "certified"), c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)

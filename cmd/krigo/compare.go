@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/ranks"
 	"github.com/krigo-gp/krigo/report"
 )
@@ -110,7 +111,7 @@ func printComparison(w io.Writer, rows []krigo.Comparison) {
 		fmt.Fprintln(w)
 	}
 	line := func(r krigo.Comparison, measures map[string]krigo.Measure, format string) {
-		fmt.Fprintf(w, "%-10s %5s", r.Objective, krigo.Width(r.Epsilon))
+		fmt.Fprintf(w, "%-10s %5s", r.Objective, cautious.Width(r.Epsilon))
 		for _, name := range shown {
 			text := "-"
 			if m, ok := measures[name]; ok {

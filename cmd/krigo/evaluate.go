@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -85,9 +86,9 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 					if c.Groups > 0 {
 						what = "groups"
 					}
-					sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)", krigo.Complement(c.Delta), what)
+					sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)", cautious.Complement(c.Delta), what)
 				}
-				fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label, krigo.RoundUp(e.Certificate.Bound, 6), sure)
+				fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label, cautious.RoundUp(e.Certificate.Bound, 6), sure)
 			}
 			return nil
 		}),

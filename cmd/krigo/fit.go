@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -421,7 +422,7 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	}
 	if f := m.Conformal; f != nil {
 		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d calibration rows and further rows from the same source (exchangeable rows)\n",
-			krigo.Width(f.HalfWidth*m.Scaling.TargetScale), krigo.Width(f.Normalised), krigo.Complement(1-f.Level), f.Rows)
+			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows)
 	}
 	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
 		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)

@@ -34,12 +34,100 @@ func outside(ps []krigo.Prediction) (n int) {
 	return n
 }
 
+// predictFlags are the flags of predict.
+type predictFlags struct {
+	out           string
+	kinds         []string
+	exactVariance bool
+	samples       int
+	seed          uint64
+}
+
+// check says what is wrong with them, and with the file that they name.
+func (f *predictFlags) check(json bool, inputs []string) error {
+	if f.samples < 0 {
+		return &krigo.UsageError{Err: fmt.Errorf("--samples %d: want a number of draws", f.samples)}
+	}
+	if json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(f.out)) {
+		return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", f.out)}
+	}
+	if json && strings.HasSuffix(f.out, ".gz") || !json && filepath.Ext(f.out) == ".json" {
+		return &krigo.UsageError{Err: fmt.Errorf("--out %s: a .json file holds what --json writes, uncompressed", f.out)}
+	}
+	for i, kind := range f.kinds {
+		if slices.Contains(f.kinds[:i], kind) {
+			return &krigo.UsageError{Err: fmt.Errorf("--intervals: %s twice", kind)}
+		}
+	}
+	if f.out != "" {
+		return writable(f.out, inputs...)
+	}
+	return nil
+}
+
+// predict predicts the rows of a table, and draws samples there.
+func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model, table *dataset.Table) (ps []krigo.Prediction, drawn [][]float64, err error) {
+	progress := newProgress(cmd.ErrOrStderr(), quiet)
+	defer progress.end()
+	solving := func(iteration int, residual float64) {
+		progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
+	}
+	if f.exactVariance {
+		ps, err = krigo.PredictExactVariance(cmd.Context(), m, table, solving)
+	} else {
+		ps, err = krigo.Predict(m, table)
+	}
+	if err == nil && f.samples > 0 {
+		drawn, err = krigo.Sample(cmd.Context(), m, table, f.samples, f.seed, solving)
+	}
+	return ps, drawn, err
+}
+
+// write writes a document where the flags say, or its columns as a table.
+func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument) error {
+	names, fill := d.table(f.kinds, f.samples)
+	write := func(w io.Writer) error {
+		if asJSON {
+			return json.NewEncoder(w).Encode(d)
+		}
+		return dataset.Write(w, names, len(d.Predictions), fill)
+	}
+	switch {
+	case f.out == "":
+		return write(w)
+	case asJSON:
+		return dataset.WriteFileAtomic(f.out, write)
+	}
+	return dataset.WriteFile(f.out, names, len(d.Predictions), fill)
+}
+
+// table returns the names of the columns, those of intervals after the predictions' and then those of samples, and what
+// fills a row of them.
+func (d predictDocument) table(kinds []string, samples int) (names []string, fill func(i int, values []float64) error) {
+	names = slices.Clone(krigo.PredictionNames)
+	for _, kind := range kinds {
+		names = append(names, kind+"_lower", kind+"_upper")
+	}
+	for j := range samples {
+		names = append(names, fmt.Sprintf("sample%d", j+1))
+	}
+	return names, func(i int, values []float64) error {
+		d.Predictions[i].Fill(values)
+		at := len(krigo.PredictionNames)
+		for _, kind := range kinds {
+			of := d.Intervals[kind][i]
+			values[at], values[at+1] = of.Lower, of.Upper
+			at += 2
+		}
+		if d.Samples != nil {
+			copy(values[at:], d.Samples[i])
+		}
+		return nil
+	}
+}
+
 func newPredict(c *common) *cobra.Command {
-	var out string
-	var kinds []string
-	var exactVariance bool
-	var samples int
-	var seed uint64
+	var f predictFlags
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Mean, variance and interval for each row",
@@ -70,24 +158,8 @@ minutes for some hundred rows. Models of --solver nearest predict each row from 
 training rows nearest to it, and say so on standard error.`,
 		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if samples < 0 {
-				return &krigo.UsageError{Err: fmt.Errorf("--samples %d: want a number of draws", samples)}
-			}
-			if c.json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(out)) {
-				return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", out)}
-			}
-			if c.json && strings.HasSuffix(out, ".gz") || !c.json && filepath.Ext(out) == ".json" {
-				return &krigo.UsageError{Err: fmt.Errorf("--out %s: a .json file holds what --json writes, uncompressed", out)}
-			}
-			for i, kind := range kinds {
-				if slices.Contains(kinds[:i], kind) {
-					return &krigo.UsageError{Err: fmt.Errorf("--intervals: %s twice", kind)}
-				}
-			}
-			if out != "" {
-				if err := writable(out, args...); err != nil {
-					return err
-				}
+			if err := f.check(c.json, args); err != nil {
+				return err
 			}
 			m, err := krigo.Load(args[0])
 			if err != nil {
@@ -101,85 +173,35 @@ training rows nearest to it, and say so on standard error.`,
 			if n := m.Posterior.Nearest; m.Posterior.Kind() == posterior.ByNearest && !c.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not on all %d\n", n, m.Posterior.Support.Rows)
 			}
-			var ps []krigo.Prediction
-			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			solving := func(iteration int, residual float64) {
-				progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
-			}
-			if exactVariance {
-				ps, err = krigo.PredictExactVariance(cmd.Context(), m, table, solving)
-			} else {
-				ps, err = krigo.Predict(m, table)
-			}
-			var drawn [][]float64
-			if err == nil && samples > 0 {
-				drawn, err = krigo.Sample(cmd.Context(), m, table, samples, seed, solving)
-			}
-			progress.end()
+			ps, drawn, err := f.predict(cmd, c.quiet, m, table)
 			if err != nil {
 				return err
 			}
 			if n := outside(ps); n > 0 && !c.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d rows have an input outside the range of the rows that the model was made from (column outside): no guarantee is about them\n", n, len(ps))
 			}
-			document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
+			document := predictDocument{Target: m.Target, Predictions: ps, Intervals: map[string][]krigo.Interval{}, Samples: drawn}
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 				document.Solver = kind
 			}
-			names := slices.Clone(krigo.PredictionNames)
-			fill := func(i int, values []float64) error {
-				ps[i].Fill(values)
-				return nil
-			}
-			document.Intervals = map[string][]krigo.Interval{}
-			for _, kind := range kinds {
-				is, err := krigo.Intervals(m, kind, ps)
-				if err != nil {
+			for _, kind := range f.kinds {
+				if document.Intervals[kind], err = krigo.Intervals(m, kind, ps); err != nil {
 					return err
 				}
-				document.Intervals[kind] = is
-				names = append(names, kind+"_lower", kind+"_upper")
-				before, at := fill, len(names)-2
-				fill = func(i int, values []float64) error {
-					values[at], values[at+1] = is[i].Lower, is[i].Upper
-					return before(i, values)
-				}
 			}
-			if samples > 0 {
-				before, at := fill, len(names)
-				for j := range samples {
-					names = append(names, fmt.Sprintf("sample%d", j+1))
-				}
-				fill = func(i int, values []float64) error {
-					copy(values[at:], drawn[i])
-					return before(i, values)
-				}
-			}
-			write := func(w io.Writer) error {
-				if c.json {
-					return json.NewEncoder(w).Encode(document)
-				}
-				return dataset.Write(w, names, len(ps), fill)
-			}
-			switch {
-			case out == "":
-				return write(cmd.OutOrStdout())
-			case c.json:
-				return dataset.WriteFileAtomic(out, write)
-			}
-			return dataset.WriteFile(out, names, len(ps), fill)
+			return f.write(cmd.OutOrStdout(), c.json, document)
 		},
 	}
 	bind(cmd.Flags(),
-		cliFlag{name: "intervals", value: "LIST", to: &kinds, values: krigo.IntervalKinds,
+		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: krigo.IntervalKinds,
 			help: "further intervals: " + strings.Join(krigo.IntervalKinds, ", ")},
-		cliFlag{name: "exact-variance", to: &exactVariance,
+		cliFlag{name: "exact-variance", to: &f.exactVariance,
 			help: "models of --solver cg: solve for each row's variance"},
-		cliFlag{name: "samples", value: "K", rule: "none", to: &samples,
+		cliFlag{name: "samples", value: "K", rule: "none", to: &f.samples,
 			help: "joint draws of the function from the posterior, a column each"},
-		cliFlag{name: "seed", value: "S", def: "0", to: &seed,
+		cliFlag{name: "seed", value: "S", def: "0", to: &f.seed,
 			help: "of the draws; same seed, same draws"},
-		cliFlag{name: "out", value: "FILE", rule: "standard output", to: &out, endings: append(tableEndings(), "json"),
+		cliFlag{name: "out", value: "FILE", rule: "standard output", to: &f.out, endings: append(tableEndings(), "json"),
 			help: "CSV, gzip of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .npy, .npz or .parquet; with --json .json"},
 	)
 	return cmd

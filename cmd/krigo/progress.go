@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // progress prints how training goes: one line that is overwritten on a terminal,
@@ -57,9 +58,9 @@ func (p *progress) compared(c krigo.Compared) {
 	if p.w == nil {
 		return
 	}
-	line := fmt.Sprintf("%d of %d fits done: %s, ε %s, seed %d", c.Done, c.Total, c.Objective, krigo.Width(c.Epsilon), c.Seed)
+	line := fmt.Sprintf("%d of %d fits done: %s, ε %s, seed %d", c.Done, c.Total, c.Objective, cautious.Width(c.Epsilon), c.Seed)
 	if v, ok := c.Measures["bound"]; ok {
-		line += fmt.Sprintf(", bound %.4f", krigo.RoundUp(v, 4))
+		line += fmt.Sprintf(", bound %.4f", cautious.RoundUp(v, 4))
 	}
 	if v, ok := c.Measures["mse"]; ok {
 		line += fmt.Sprintf(", mse %.4f", v)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // TestFreshContradicts: certify --fresh says, in words and as JSON, where fresh rows contradict the
@@ -88,7 +89,7 @@ func TestConditionsOfIntervals(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd: 95 %% of", krigo.Width(m.Conformal.HalfWidth*m.Scaling.TargetScale), krigo.Width(m.Conformal.Normalised)); !strings.Contains(fit, want) {
+	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd: 95 %% of", cautious.Width(m.Conformal.HalfWidth*m.Scaling.TargetScale), cautious.Width(m.Conformal.Normalised)); !strings.Contains(fit, want) {
 		t.Errorf("no %q in %s", want, fit)
 	}
 }

@@ -57,7 +57,7 @@ func TestLoss(t *testing.T) {
 		risks[0] = risk(y, mean, variance)
 		q.Latent(fresh, mean, variance)
 		risks[1] = risk(freshY, mean, variance)
-		return risks, pacbayes.KLInverseUp(risks[0], (q.KL()+pacbayes.Penalty(0, 0, n, delta))/n)
+		return risks, pacbayes.KLInverseUp(risks[0], (q.KL()+pacbayes.KLBound.Penalty(0, n, delta))/n)
 	}
 	before, _ := bound()
 	for range 60 {

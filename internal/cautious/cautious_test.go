@@ -1,0 +1,34 @@
+package cautious
+
+import "testing"
+
+// TestRoundUp: what is promised is rounded up, and never above 1.
+func TestRoundUp(t *testing.T) {
+	for _, b := range []float64{0.0001, 0.1234, 0.5, 0.9991, 0.99999, 1} {
+		if c := RoundUp(b, 3); c < b || c > 1 || c-b > 0.0011 {
+			t.Errorf("%v becomes %v", b, c)
+		}
+		if c := RoundUp(b, 4); c < b || c > 1 || c-b > 0.00011 {
+			t.Errorf("%v becomes %v", b, c)
+		}
+	}
+}
+
+// TestComplement: never more than 1−δ, and never 100 %.
+func TestComplement(t *testing.T) {
+	for delta, want := range map[float64]string{0.01: "99 %", 0.05: "95 %", 0.07: "93 %", 0.5: "50 %", 1. / 3: "66.66 %", 0.001: "99.9 %",
+		1e-6: "99.9999 %", 3e-9: "99.9999997 %", 0.999: "0.1 %", 1e-13: "99.99999999999 %", 1e-17: "100·(1 − 1e-17) %"} {
+		if c := Complement(delta); c != want {
+			t.Errorf("δ = %v: %s; want %s", delta, c, want)
+		}
+	}
+}
+
+// TestWidth: rounded up, by less than a thousandth.
+func TestWidth(t *testing.T) {
+	for w, want := range map[float64]string{0: "0", 0.6: "0.6", 0.12341: "0.1235", 5.5001: "5.501", 99.991: "100", 1.00001: "1.001"} {
+		if got := Width(w); got != want {
+			t.Errorf("%v: %s, want %s", w, got, want)
+		}
+	}
+}
