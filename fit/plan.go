@@ -55,27 +55,14 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 			c.Optimizer = "adam"
 		}
 	}
-	if c.SparseOnly() || c.Inducing > 0 || c.ByRule() || (s.n > defaultFull && !c.Full() && k.Size != method.FullOnly) {
-		if c.Inducing == 0 {
-			c.Inducing = min(defaultInducing, (s.n+1)/2)
-			if c.ByRule() {
-				c.Inducing = min(maxAuto, (s.n+1)/2)
-			}
-		}
-	}
-	if c.Inducing > s.n {
-		return nil, Usage("inducing %d: there are only %d rows to train on", c.Inducing, s.n)
-	}
+	p.chooseSize()
 	if err := p.chooseSolver(evaluating); err != nil {
 		return nil, err
 	}
-	if s.data.Ranks().Size() > 1 && c.Inducing == 0 && c.Solver == posterior.ByCholesky && k.Bound != "" {
-		return nil, Usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
+	if err := p.checkSize(evaluating); err != nil {
+		return nil, err
 	}
-	if k.MaxRows > 0 && s.n > k.MaxRows && (evaluating && !p.estimate || !evaluating && !c.OnBatches()) {
-		return nil, fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", s.data.Source, s.n, k.MaxRows)
-	}
-	if c.Inducing == 0 || p.estimate {
+	if !p.sparse() || p.estimate {
 		var err error
 		if p.all, err = Gather(s.rows); err != nil {
 			return nil, err
@@ -91,6 +78,33 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 		}
 	}
 	return p, nil
+}
+
+// chooseSize decides between a full GP and a sparse one, and how many inducing inputs that has, or where a rule says so
+// has at most.
+func (p *plan) chooseSize() {
+	c := &p.choice
+	if c.Inducing > 0 || !c.SparseOnly() && !c.ByRule() && (p.n <= defaultFull || c.Full() || c.Kind().Size == method.FullOnly) {
+		return
+	}
+	c.Inducing = min(defaultInducing, (p.n+1)/2)
+	if c.ByRule() {
+		c.Inducing = min(maxAuto, (p.n+1)/2)
+	}
+}
+
+// checkSize reports numbers of rows that don't go with the method.
+func (p *plan) checkSize(evaluating bool) error {
+	c, k := p.choice, p.choice.Kind()
+	switch all := evaluating && !p.estimate || !evaluating && !c.OnBatches(); {
+	case c.Inducing > p.n:
+		return Usage("inducing %d: there are only %d rows to train on", c.Inducing, p.n)
+	case p.data.Ranks().Size() > 1 && c.Inducing == 0 && c.Solver == posterior.ByCholesky && k.Bound != "":
+		return Usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
+	case all && k.MaxRows > 0 && p.n > k.MaxRows:
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", p.data.Source, p.n, k.MaxRows)
+	}
+	return nil
 }
 
 // chooseSolver decides how a full GP is solved; a sparse one has no choice, and one that ends as a full GP where α falls
