@@ -8,36 +8,42 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// The names that choices fall back to.
+// The methods' names.
 const (
 	KLPACName    = "kl-pac"
+	SqrtPACName  = "sqrt-pac"
 	EvidenceName = "evidence"
 	VFEName      = "vfe"
+	FITCName     = "fitc"
+	DTCName      = "dtc"
+	PEPName      = "pep"
+	SVGPName     = "svgp"
+	RenyiName    = "renyi"
 )
 
 // The methods, in the order in which people are told of them.
 func init() {
 	for _, k := range []Kind{
 		{Name: KLPACName, Help: "the PAC-Bayes bound", Bound: pacbayes.KLBound, Optimizer: "lbfgs", CheckAlpha: unitInterval, Alpha: 1, New: pac},
-		{Name: "sqrt-pac", Bound: pacbayes.PinskerBound, Optimizer: "lbfgs", CheckAlpha: unitInterval, Alpha: 1, New: pac},
+		{Name: SqrtPACName, Bound: pacbayes.PinskerBound, Optimizer: "lbfgs", CheckAlpha: unitInterval, Alpha: 1, New: pac},
 		{Name: EvidenceName, Size: FullOnly, Optimizer: "lbfgs", Batches: true, Nearest: true, Exact: true, New: evidence},
 		{Name: VFEName, Size: SparseOnly, Optimizer: "lbfgs", New: func(c Choice) Method {
 			return Collapsed{Descent: c.Descent(), Objective: objective.VFE(), FITC: c.Posterior == "fitc"}
 		}},
-		{Name: "fitc", Size: SparseOnly, Optimizer: "lbfgs", Alpha: 1, New: pep},
-		{Name: "dtc", Size: SparseOnly, Optimizer: "lbfgs", New: func(c Choice) Method {
+		{Name: FITCName, Size: SparseOnly, Optimizer: "lbfgs", Alpha: 1, New: pep},
+		{Name: DTCName, Size: SparseOnly, Optimizer: "lbfgs", New: func(c Choice) Method {
 			return Collapsed{Descent: c.Descent(), Objective: objective.DTC(), FITC: c.Posterior == "fitc"}
 		}},
-		{Name: "pep", Size: SparseOnly, Optimizer: "lbfgs", Alpha: 0.5, New: pep, CheckAlpha: func(alpha float64, _ bool) error {
+		{Name: PEPName, Size: SparseOnly, Optimizer: "lbfgs", Alpha: 0.5, New: pep, CheckAlpha: func(alpha float64, _ bool) error {
 			if alpha > 0 && alpha <= 1 {
 				return nil
 			}
 			return fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", alpha)
 		}},
-		{Name: "svgp", Size: SparseOnly, Optimizer: "adam", Batches: true, FreeForm: true, New: func(c Choice) Method {
+		{Name: SVGPName, Size: SparseOnly, Optimizer: "adam", Batches: true, FreeForm: true, New: func(c Choice) Method {
 			return SVGP{Descent: c.Descent(), Batches: c.Stochastic()}
 		}},
-		{Name: "renyi", Size: SparseOnly, Batches: true, Nearest: true, Anneals: true, EndsFull: true, MaxRows: MaxRenyi,
+		{Name: RenyiName, Size: SparseOnly, Batches: true, Nearest: true, Anneals: true, EndsFull: true, MaxRows: MaxRenyi,
 			CheckAlpha: func(alpha float64, evaluating bool) error {
 				if evaluating && alpha <= 1 {
 					return nil

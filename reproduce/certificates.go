@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -91,11 +92,11 @@ func (s certifiedSet) run(ctx context.Context, env Env, key string, m certifiedM
 	if err != nil {
 		return certifiedResult{}, err
 	}
-	o := krigo.Options{Data: krigo.Data{Target: targets[s.name], TestFraction: 0.2}, Promise: krigo.Promise{Epsilon: s.epsilon, Units: "raw"}, Run: krigo.Run{Seed: uint64(split)}, Method: krigo.Method{Name: "kl-pac"}}
-	point := "evidence"
+	o := krigo.Options{Data: krigo.Data{Target: targets[s.name], TestFraction: 0.2}, Promise: krigo.Promise{Epsilon: s.epsilon, Units: "raw"}, Run: krigo.Run{Seed: uint64(split)}, Method: krigo.Method{Name: method.KLPACName}}
+	point := method.EvidenceName
 	if !s.full {
 		// One lengthscale an input: the families' choice would double the hours.
-		point, o.Method.Inducing, o.Kernel.ARD, o.Method.Epochs = "vfe", certifiedM, "on", env.Evaluations
+		point, o.Method.Inducing, o.Kernel.ARD, o.Method.Epochs = method.VFEName, certifiedM, "on", env.Evaluations
 		if env.M > 0 {
 			o.Method.Inducing = env.M
 		}

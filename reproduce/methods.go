@@ -32,23 +32,23 @@ type way struct {
 // (egp) are two names, since they are computed differently, and differ in their last bits.
 func (w way) method() (method.Method, error) {
 	switch w.name {
-	case "kl-pac":
+	case method.KLPACName:
 		return method.PAC{Inequality: pacbayes.KLBound, Alpha: 1}, nil
-	case "sqrt-pac":
+	case method.SqrtPACName:
 		return method.PAC{Inequality: pacbayes.PinskerBound, Alpha: 1}, nil
-	case "evidence":
+	case method.EvidenceName:
 		return method.Evidence{}, nil
-	case "vfe":
+	case method.VFEName:
 		return method.Collapsed{Objective: objective.VFE()}, nil
-	case "fitc":
+	case method.FITCName:
 		return method.Collapsed{Objective: objective.FITC(), Alpha: 1}, nil
-	case "pep":
+	case method.PEPName:
 		return method.Collapsed{Objective: objective.PEP(w.alpha), Alpha: w.alpha}, nil
 	case "sgp":
 		return method.SVGP{}, nil
 	case "egp":
 		return method.Renyi{Evidence: true}, nil
-	case "renyi":
+	case method.RenyiName:
 		return method.Renyi{Schedule: method.Anneals["linear"]}, nil
 	case "renyi-fixed":
 		return method.Renyi{Alpha: w.alpha}, nil

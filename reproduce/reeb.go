@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -144,7 +145,7 @@ func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 	}
 	// The paper bounds lengthscales and variance for its own methods; GPflow's are free.
 	box := train.Bounds{}
-	if s.Method == "kl-pac" || s.Method == "sqrt-pac" {
+	if s.Method == method.KLPACName || s.Method == method.SqrtPACName {
 		box = coords.box(len(x0))
 	}
 	r, err := env.minimize(ctx, s.key(), evaluations, coords, box, x0)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -20,8 +21,8 @@ func reebFig3(ctx context.Context, env Env) error {
 	for rep := range env.reps(10) {
 		for _, data := range env.sets() {
 			for _, m := range ms {
-				for _, method := range []string{"kl-pac", "vfe", "fitc"} {
-					settings = append(settings, reebSetting{data, data != "sarcos10k", method, m, pacbayes.Band, 0.6, rep})
+				for _, by := range []string{method.KLPACName, method.VFEName, method.FITCName} {
+					settings = append(settings, reebSetting{data, data != "sarcos10k", by, m, pacbayes.Band, 0.6, rep})
 				}
 			}
 		}
@@ -39,19 +40,19 @@ func reebFig3(ctx context.Context, env Env) error {
 		}{{data + ": upper bound B", 0}, {"Gibbs risk, train", 2}, {"Gibbs risk, test", 3}, {"MSE, test", 4}, {"KL/N", 5}} {
 			p := plot.New()
 			p.Title.Text, p.X.Label.Text, p.Y.Min = panel.title, "M", 0
-			for c, method := range []string{"kl-pac", "vfe", "fitc"} {
+			for c, by := range []string{method.KLPACName, method.VFEName, method.FITCName} {
 				var line plotter.XYs
 				for _, m := range ms {
 					var rs []measures
 					for i, s := range settings {
-						if s.Data == data && s.M == m && s.Method == method {
+						if s.Data == data && s.M == m && s.Method == by {
 							rs = append(rs, results[i].FITC)
 						}
 					}
 					mean, _ := column(rs, panel.measure)
 					line = append(line, plotter.XY{X: float64(m), Y: mean})
 				}
-				if err := addCurve(p, map[bool]string{true: method}[len(plots) == 0], palette[c], line); err != nil {
+				if err := addCurve(p, map[bool]string{true: by}[len(plots) == 0], palette[c], line); err != nil {
 					return err
 				}
 			}

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/krigo-gp/krigo/method"
 )
 
 // reebFig6 draws kl-PAC-SGP for two ε, FITC and VFE (M = 15) beside the full GP.
@@ -30,7 +32,7 @@ func reebFig6(ctx context.Context, env Env) error {
 	}
 	for _, c := range []struct {
 		title, name string
-	}{{"FITC", "fitc"}, {"VFE", "vfe"}} {
+	}{{"FITC", method.FITCName}, {"VFE", method.VFEName}} {
 		f, _, err := sparseSnelson(ctx, way{name: c.name, m: 15}, x, y)
 		if err != nil {
 			return err

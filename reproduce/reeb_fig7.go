@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -36,7 +37,7 @@ func reebFig7(ctx context.Context, env Env) error {
 	}
 	x := linalg.Of(len(ys), 1, xs)
 	const m = 8
-	methods := []string{"fitc", "kl-pac"}
+	methods := []string{method.FITCName, method.KLPACName}
 	var tasks []task[localMinimum]
 	starts := env.reps(100)
 	for _, name := range methods {
@@ -80,7 +81,7 @@ func reebFig7(ctx context.Context, env Env) error {
 			pts = append(pts, plotter.XY{X: math.Log10(r.Noise), Y: r.Value})
 		}
 		fmt.Fprintf(env.Stdout, "%-7s best of %d: objective %.4g at σ_n² = %.3g (the paper: %s); σ_n² < 1e-4 in %d ends\n", name, starts, best.Value, best.Noise,
-			map[string]string{"fitc": "about 1e-6", "kl-pac": "2.1e-2"}[name], low)
+			map[string]string{method.FITCName: "about 1e-6", method.KLPACName: "2.1e-2"}[name], low)
 		p := plot.New()
 		p.Title.Text, p.X.Label.Text, p.Y.Label.Text = name, "log₁₀ σ_n²", "objective"
 		for c, group := range []plotter.XYs{pts, {{X: math.Log10(best.Noise), Y: best.Value}}} {

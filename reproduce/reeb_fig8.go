@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/train"
 )
@@ -128,7 +129,7 @@ func discretised(ctx context.Context, grid pacbayes.Grid, n, test, rep int) (dis
 	sp := split{x: x.RowRange(0, n), xTest: x.RowRange(n, n+test), y: f[:n], yTest: f[n:]}
 
 	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, EpsilonRaw: 0.6, Delta: reebDelta, Grid: grid, Params: 4, Choices: 1, Scaling: "declared"}
-	p, err := way{name: "kl-pac", loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, n)}.bind(k, sp.x, sp.y)
+	p, err := way{name: method.KLPACName, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, n)}.bind(k, sp.x, sp.y)
 	if err != nil {
 		return discretisation{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -30,10 +31,10 @@ func runSparseSetting(ctx context.Context, env Env, s reebSetting) (sparseResult
 		return sparseResult{}, err
 	}
 	out := sparseResult{Evaluations: g.evaluations, Stopped: g.stopped}
-	if out.FITC, out.ZeroOne, err = g.measure("fitc"); err != nil || s.Method != "vfe" {
+	if out.FITC, out.ZeroOne, err = g.measure(method.FITCName); err != nil || s.Method != method.VFEName {
 		return out, err
 	}
-	own, _, err := g.measure("vfe")
+	own, _, err := g.measure(method.VFEName)
 	out.Own = &own
 	return out, err
 }
@@ -82,7 +83,7 @@ var paperTable3 = map[string][]float64{
 	"kin40k/ard=true/vfe":          {0.347, 0.396, 0.076, 0.011, 0.024, 0.202, 0.031},
 }
 
-var sparseMethods = []string{"kl-pac", "sqrt-pac", "vfe", "fitc"}
+var sparseMethods = []string{method.KLPACName, method.SqrtPACName, method.VFEName, method.FITCName}
 
 func (s reebSetting) row() string { return fmt.Sprintf("%s/ard=%v/%s", s.Data, s.ARD, s.Method) }
 

@@ -7,14 +7,15 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 var (
 	reebEpsilons = []float64{0.2, 0.4, 0.6, 0.8, 1.0}
-	reebMethods  = []string{"kl-pac", "sqrt-pac", "evidence"}
-	paperNames   = map[string]string{"kl-pac": "kl-PAC-GP", "sqrt-pac": "sqrt-PAC-GP", "evidence": "full-GP"}
+	reebMethods  = []string{method.KLPACName, method.SqrtPACName, method.EvidenceName}
+	paperNames   = map[string]string{method.KLPACName: "kl-PAC-GP", method.SqrtPACName: "sqrt-PAC-GP", method.EvidenceName: "full-GP"}
 )
 
 // figure is a mean and standard error as printed.

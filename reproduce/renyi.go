@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -191,7 +192,7 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	x[len(x)-1] = math.Log(0.1) + s.Spread*rng.NormFloat64()
 	free := len(x)
 	how := way{name: s.Method, alpha: s.Alpha}
-	if s.Method == "egp" || s.Method == "evidence" {
+	if s.Method == "egp" || s.Method == method.EvidenceName {
 		how.name = "egp" // on batches of another size
 	} else {
 		set, err := inducing.Random(sp.x, min(s.M, n), rng)

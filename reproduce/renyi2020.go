@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/krigo-gp/krigo/method"
 )
 
 // The first paper's experiments: full-batch MMA, a fixed α, predictions by q*(U), the SE kernel.
@@ -33,9 +35,9 @@ func setting2020(env Env, data, method string, alpha float64, fold, rep int) ren
 
 // baselines2020 are the methods beside Rényi's.
 var baselines2020 = []renyiRow{
-	{"evidence", "EGP", map[string]string{"bike": "13.41 ± 1.23", "cmapss_fd001": "16.11 ± 1.15", "pm25": "11.74 ± 0.81", "traffic": "15.42 ± 1.42"}},
-	{"vfe", "SGP", map[string]string{"bike": "16.93 ± 3.33", "cmapss_fd001": "17.45 ± 1.66", "pm25": "15.85 ± 1.03", "traffic": "17.47 ± 1.42"}},
-	{"pep", "PEP (α = 0.5)", map[string]string{"bike": "14.70 ± 1.61", "cmapss_fd001": "15.03 ± 1.00", "pm25": "10.83 ± 0.94", "traffic": "15.17 ± 1.05"}},
+	{method.EvidenceName, "EGP", map[string]string{"bike": "13.41 ± 1.23", "cmapss_fd001": "16.11 ± 1.15", "pm25": "11.74 ± 0.81", "traffic": "15.42 ± 1.42"}},
+	{method.VFEName, "SGP", map[string]string{"bike": "16.93 ± 3.33", "cmapss_fd001": "17.45 ± 1.66", "pm25": "15.85 ± 1.03", "traffic": "17.47 ± 1.42"}},
+	{method.PEPName, "PEP (α = 0.5)", map[string]string{"bike": "14.70 ± 1.61", "cmapss_fd001": "15.03 ± 1.00", "pm25": "10.83 ± 0.94", "traffic": "15.17 ± 1.05"}},
 }
 
 var renyi2020Paper = map[string]string{"bike": "11.16 ± 1.74 (α = 0.5)", "cmapss_fd001": "13.03 ± 0.47 (α = 0.45)", "pm25": "8.02 ± 0.55 (α = 0.55)", "traffic": "12.85 ± 1.40 (α = 0.5)"}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/krigo-gp/krigo/method"
 )
 
 // The rows of the tables: a method, its name there, and what the paper prints for each data set.
@@ -19,7 +21,7 @@ type renyiTable struct {
 	name, title, text string
 	sets              []string
 	paper             []renyiRow
-	settings          func(env Env, data, method string, rep int) renyiSetting
+	settings          func(env Env, data, by string, rep int) renyiSetting
 	reps              int
 }
 
@@ -73,7 +75,7 @@ func (t renyiTable) repetition(env Env, sets []string, rep int, alphas func(data
 				continue
 			}
 			s := t.settings(env, data, row.method, rep)
-			if row.method != "pep" {
+			if row.method != method.PEPName {
 				settings = append(settings, s)
 				continue
 			}
@@ -132,7 +134,7 @@ func (t renyiTable) print(w io.Writer, sets []string, settings []renyiSetting, r
 				continue
 			}
 			name := row.name
-			if row.method == "pep" {
+			if row.method == method.PEPName {
 				name += fmt.Sprintf(" (α = %g)", g.alpha)
 			}
 			rmse, sd := meanSD(g.rmse)
@@ -157,15 +159,15 @@ repetition. NLPD is a mean per row over the first 2,000 test rows, noise include
 		sets: []string{"gramacy-lee", "branin-hoo", "griewank-4"},
 		reps: 30,
 		paper: []renyiRow{
-			{"renyi", "Rényi", map[string]string{"gramacy-lee": "0.001 ± 0.000", "branin-hoo": "0.009 ± 0.002", "griewank-4": "0.020 ± 0.003"}},
+			{method.RenyiName, "Rényi", map[string]string{"gramacy-lee": "0.001 ± 0.000", "branin-hoo": "0.009 ± 0.002", "griewank-4": "0.020 ± 0.003"}},
 			{"egp", "EGP", map[string]string{"gramacy-lee": "0.003 ± 0.000", "branin-hoo": "0.017 ± 0.003", "griewank-4": "0.027 ± 0.002"}},
-			{"evidence", "Evidence", nil},
+			{method.EvidenceName, "Evidence", nil},
 			{"sgp", "SGP", map[string]string{"gramacy-lee": "0.002 ± 0.000", "branin-hoo": "0.014 ± 0.002", "griewank-4": "0.033 ± 0.002"}},
-			{"pep", "PEP", map[string]string{"gramacy-lee": "0.002 ± 0.000", "branin-hoo": "0.018 ± 0.001", "griewank-4": "0.029 ± 0.003"}},
+			{method.PEPName, "PEP", map[string]string{"gramacy-lee": "0.002 ± 0.000", "branin-hoo": "0.018 ± 0.001", "griewank-4": "0.029 ± 0.003"}},
 		},
-		settings: func(env Env, data, method string, rep int) renyiSetting {
-			s := renyiSetting{Data: data, Method: method, Kernel: "matern32", M: 50, Epochs: 300, Rate: 0.1, Spread: 0.5, Rep: rep}
-			if method == "egp" {
+		settings: func(env Env, data, by string, rep int) renyiSetting {
+			s := renyiSetting{Data: data, Method: by, Kernel: "matern32", M: 50, Epochs: 300, Rate: 0.1, Spread: 0.5, Rep: rep}
+			if by == "egp" {
 				s.Batch = 64
 			}
 			return s
@@ -175,7 +177,7 @@ repetition. NLPD is a mean per row over the first 2,000 test rows, noise include
 }
 
 // real is a run on real data as the second paper has it, but for the number of passes.
-func real(env Env, data, method string, rep int) renyiSetting {
+func real(env Env, data, by string, rep int) renyiSetting {
 	m, epochs := 1024, 100
 	if env.M > 0 {
 		m = env.M
@@ -183,12 +185,12 @@ func real(env Env, data, method string, rep int) renyiSetting {
 	if env.Epochs > 0 {
 		epochs = env.Epochs
 	}
-	s := renyiSetting{Data: data, Method: method, Kernel: "matern32", M: m, Batch: 1024, Epochs: epochs, Rate: 0.05, NewData: true, Rep: rep}
-	if method == "egp" {
+	s := renyiSetting{Data: data, Method: by, Kernel: "matern32", M: m, Batch: 1024, Epochs: epochs, Rate: 0.05, NewData: true, Rep: rep}
+	if by == "egp" {
 		s.Batch, s.Rate = 64, 0.01
 	}
-	if method == "evidence" {
-		s.Method, s.Batch = "evidence", 1024
+	if by == method.EvidenceName {
+		s.Method, s.Batch = method.EvidenceName, 1024
 	}
 	return s
 }
@@ -209,11 +211,11 @@ func renyiTable2(ctx context.Context, env Env) error {
 		sets: []string{"bike", "cmapss_fd001", "protein", "traffic", "houseelectric_h1_2007"},
 		reps: 30,
 		paper: []renyiRow{
-			{"renyi", "Rényi", map[string]string{"bike": "0.203 ± 0.001", "cmapss_fd001": "0.545 ± 0.032", "protein": "0.500 ± 0.008", "traffic": "0.119 ± 0.000", "houseelectric_h1_2007": "0.041 ± 0.001"}},
+			{method.RenyiName, "Rényi", map[string]string{"bike": "0.203 ± 0.001", "cmapss_fd001": "0.545 ± 0.032", "protein": "0.500 ± 0.008", "traffic": "0.119 ± 0.000", "houseelectric_h1_2007": "0.041 ± 0.001"}},
 			{"egp", "EGP", map[string]string{"bike": "0.221 ± 0.003", "cmapss_fd001": "0.633 ± 0.051", "protein": "0.536 ± 0.012", "traffic": "0.125 ± 0.001", "houseelectric_h1_2007": "0.053 ± 0.000"}},
-			{"evidence", "Evidence", nil},
+			{method.EvidenceName, "Evidence", nil},
 			{"sgp", "SGP", map[string]string{"bike": "0.305 ± 0.001", "cmapss_fd001": "0.597 ± 0.055", "protein": "0.577 ± 0.008", "traffic": "0.121 ± 0.003", "houseelectric_h1_2007": "0.088 ± 0.005"}},
-			{"pep", "PEP", map[string]string{"bike": "0.288 ± 0.009", "cmapss_fd001": "0.642 ± 0.083", "protein": "0.539 ± 0.012", "traffic": "0.124 ± 0.001", "houseelectric_h1_2007": "0.049 ± 0.007"}},
+			{method.PEPName, "PEP", map[string]string{"bike": "0.288 ± 0.009", "cmapss_fd001": "0.642 ± 0.083", "protein": "0.539 ± 0.012", "traffic": "0.124 ± 0.001", "houseelectric_h1_2007": "0.049 ± 0.007"}},
 		},
 		settings: real,
 	}
@@ -232,7 +234,7 @@ func renyiTable3(ctx context.Context, env Env) error {
 	var settings []renyiSetting
 	for rep := range env.reps(30) {
 		for _, m := range ms {
-			s := real(env, data, "renyi", rep)
+			s := real(env, data, method.RenyiName, rep)
 			s.M, s.Batch = m, 1152
 			settings = append(settings, s)
 		}
@@ -265,7 +267,7 @@ func renyiTable4(ctx context.Context, env Env) error {
 	if len(env.Sets) > 0 {
 		data = env.Sets[0]
 	}
-	methods := []string{"egp", "sgp", "pep", "renyi"}
+	methods := []string{"egp", "sgp", method.PEPName, method.RenyiName}
 	paper := map[bool][]string{false: {"66.2 ± 0.7", "1269.3 ± 9.3", "123.1 ± 8.2", "129.6 ± 8.5"}, true: {"66.2 ± 0.7", "64.2 ± 1.3", "67.3 ± 1.1", "69.6 ± 0.8"}}
 	if data != "houseelectric_h1_2007" {
 		none := make([]string, len(methods)) // the paper has no other
@@ -274,10 +276,10 @@ func renyiTable4(ctx context.Context, env Env) error {
 	var settings []renyiSetting
 	for rep := range env.reps(30) {
 		for _, fixed := range []bool{false, true} {
-			for _, method := range methods {
-				s := real(env, data, method, rep)
+			for _, by := range methods {
+				s := real(env, data, by, rep)
 				s.Fixed = fixed
-				if method == "pep" {
+				if by == method.PEPName {
 					s.Alpha = 0.5
 				}
 				settings = append(settings, s)
@@ -296,16 +298,16 @@ func renyiTable4(ctx context.Context, env Env) error {
 `, settings[0].Epochs, settings[0].M)
 	header(w, []string{"data", "inducing inputs", "method", "runs", "minutes", "the paper's", "RMSE"})
 	for _, fixed := range []bool{false, true} {
-		for i, method := range methods {
+		for i, by := range methods {
 			var minutes, rmse []float64
 			for j, s := range settings {
-				if s.Method == method && s.Fixed == fixed {
+				if s.Method == by && s.Fixed == fixed {
 					minutes, rmse = append(minutes, results[j].Minutes), append(rmse, results[j].RMSE)
 				}
 			}
 			mean, sd := meanSD(minutes)
 			error, _ := meanSE(rmse)
-			line(w, []string{data, map[bool]string{false: "learnt", true: "fixed"}[fixed], method, fmt.Sprint(len(minutes)), plusMinus(mean, sd, 1), paper[fixed][i], fmt.Sprintf("%.4f", error)})
+			line(w, []string{data, map[bool]string{false: "learnt", true: "fixed"}[fixed], by, fmt.Sprint(len(minutes)), plusMinus(mean, sd, 1), paper[fixed][i], fmt.Sprintf("%.4f", error)})
 		}
 	}
 	fmt.Fprintln(w)

@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -52,7 +53,7 @@ func even(x linalg.Matrix, m int) linalg.Matrix {
 
 // fullSnelson is the full GP trained on the evidence.
 func fullSnelson(ctx context.Context, x linalg.Matrix, y []float64) (*snelsonFit, error) {
-	f, _, err := fitSnelson(ctx, way{name: "evidence"}, x, y, []float64{0, 0, 0})
+	f, _, err := fitSnelson(ctx, way{name: method.EvidenceName}, x, y, []float64{0, 0, 0})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func fitSnelson(ctx context.Context, how way, x linalg.Matrix, y, start []float6
 
 // snelsonPAC is how kl-PAC-SGP is trained on n rows.
 func snelsonPAC(m int, eps float64, n int) way {
-	return way{name: "kl-pac", m: m, loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, penalty: reebPenalty(pacbayes.DefaultGrid, 2, n)}
+	return way{name: method.KLPACName, m: m, loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps}, penalty: reebPenalty(pacbayes.DefaultGrid, 2, n)}
 }
 
 // fitSnelsonPAC trains kl-PAC-SGP for an ε.

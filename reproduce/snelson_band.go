@@ -14,13 +14,14 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/method"
 )
 
 // snelsonBand fits Snelson's data with ε = 1 standard deviation and draws mean, ε-band and
 // certificate.
 func snelsonBand(ctx context.Context, env Env) error {
 	table := data.Snelson()
-	m, err := krigo.Fit(ctx, table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Epsilon: 1}})
+	m, err := krigo.Fit(ctx, table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: method.KLPACName}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		return err
 	}

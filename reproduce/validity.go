@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -33,40 +34,40 @@ func (tr trial) String() string { return tr.design.name + ": " + tr.name }
 // trials are the objectives and kinds of priors, with few evaluations: a bound has to hold
 // wherever training ends. Sets of the other kinds are about the rows, and the two ways to a prior do.
 var trials = []trial{
-	{design: independent, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
-	{design: independent, name: "sqrt-pac", o: krigo.Options{Method: krigo.Method{Name: "sqrt-pac"}}},
-	{design: independent, name: "evidence", o: krigo.Options{Method: krigo.Method{Name: "evidence"}}},
-	{design: independent, name: "vfe", o: krigo.Options{Method: krigo.Method{Name: "vfe"}}},
-	{design: independent, name: "dtc", o: krigo.Options{Method: krigo.Method{Name: "dtc"}}},
-	{design: independent, name: "fitc", o: krigo.Options{Method: krigo.Method{Name: "fitc"}}},
-	{design: independent, name: "pep", o: krigo.Options{Method: krigo.Method{Name: "pep"}}},
-	{design: independent, name: "svgp", o: krigo.Options{Method: krigo.Method{Name: "svgp", Batch: 25}}},
-	{design: independent, name: "renyi", o: krigo.Options{Method: krigo.Method{Name: "renyi"}}},
-	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Mixed: true}}},
-	{design: independent, name: "kl-pac free", o: krigo.Options{Method: krigo.Method{Name: "kl-pac", Inducing: trialInducing, Posterior: "free"}}},
-	{design: independent, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: "evidence"}}, controls: true},
-	{design: independent, name: "informed vfe", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: "vfe"}}},
-	{design: independent, name: "informed kl-pac", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: "kl-pac"}}},
-	{design: independent, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: "evidence"}}},
-	{design: independent, name: "informed learnt sparse", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true, Temper: []float64{1, 0.1}}, Method: krigo.Method{Name: "vfe"}}},
-	{design: independent, name: "informed free", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: "vfe", Posterior: "free"}}},
+	{design: independent, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: independent, name: "sqrt-pac", o: krigo.Options{Method: krigo.Method{Name: method.SqrtPACName}}},
+	{design: independent, name: "evidence", o: krigo.Options{Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: independent, name: "vfe", o: krigo.Options{Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "dtc", o: krigo.Options{Method: krigo.Method{Name: method.DTCName}}},
+	{design: independent, name: "fitc", o: krigo.Options{Method: krigo.Method{Name: method.FITCName}}},
+	{design: independent, name: "pep", o: krigo.Options{Method: krigo.Method{Name: method.PEPName}}},
+	{design: independent, name: "svgp", o: krigo.Options{Method: krigo.Method{Name: method.SVGPName, Batch: 25}}},
+	{design: independent, name: "renyi", o: krigo.Options{Method: krigo.Method{Name: method.RenyiName}}},
+	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}, Prior: krigo.Prior{Mixed: true}}},
+	{design: independent, name: "kl-pac free", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName, Inducing: trialInducing, Posterior: "free"}}},
+	{design: independent, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.EvidenceName}}, controls: true},
+	{design: independent, name: "informed vfe", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "informed kl-pac", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.KLPACName}}},
+	{design: independent, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: independent, name: "informed learnt sparse", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true, Temper: []float64{1, 0.1}}, Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "informed free", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: method.VFEName, Posterior: "free"}}},
 	{design: byTarget, name: "default", controls: true},
-	{design: byTarget, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
+	{design: byTarget, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: byInput, name: "default", controls: true},
-	{design: byInput, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
+	{design: byInput, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: discrete, name: "default", controls: true},
-	{design: discrete, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Share: 0.5}}},
+	{design: discrete, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}, Prior: krigo.Prior{Share: 0.5}}},
 	{design: inGroups, name: "informed", o: groupOptions, controls: true},
-	{design: inGroups, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
-	{design: inGroups, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: "evidence"}}},
+	{design: inGroups, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: inGroups, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: method.EvidenceName}}},
 	{design: inPlaces, name: "informed", o: groupOptions, controls: true},
-	{design: inPlaces, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
+	{design: inPlaces, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: bySize, name: "informed", o: groupOptions, controls: true},
-	{design: bySize, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}}},
+	{design: bySize, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 }
 
 // groupOptions leave most groups to certify.
-var groupOptions = krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: "evidence"}}
+var groupOptions = krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: method.EvidenceName}}
 
 const (
 	trialInducing    = 6
@@ -92,7 +93,7 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	if tr.size != nil {
 		o.Data.Group = groupColumn
 	}
-	if slices.Contains([]string{"vfe", "dtc", "fitc", "pep", "svgp", "renyi"}, o.Method.Name) {
+	if o.Method.Kind().Size == method.SparseOnly {
 		o.Method.Inducing = trialInducing
 	}
 	table := t.table(rows, o.Data.Group)
