@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Data    Data          `json:"data"`
 	Kernel  Kernel        `json:"kernel"`
-	Method  method.Choice `json:"method"` // without a name see chooseMethod
+	Method  method.Choice `json:"method"` // without a name: by what else is asked, and the number of rows
 	Prior   Prior         `json:"prior"`
 	Promise Promise       `json:"promise"`
 	Run     Run           `json:"run"`
@@ -62,7 +62,7 @@ type Prior struct {
 	Learn  bool      `json:"learn,omitzero"`   // informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
 
 	Grid  pacbayes.Grid `json:"grid,omitzero"`
-	Mixed bool          `json:"mixed,omitzero"` // p_θ mixes grids of 0, 1 and 2 digits, under ARD also kernels with few different lengthscales: see coarse.go
+	Mixed bool          `json:"mixed,omitzero"` // p_θ mixes grids of 0, 1 and 2 digits, under ARD also kernels with few different lengthscales
 }
 
 // Promise is what the certificate speaks of.
