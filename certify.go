@@ -7,7 +7,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/pacbayes"
-	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Recertification is what Certify finds.
@@ -34,13 +33,10 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 	if err != nil {
 		return nil, err
 	}
-	if m.Posterior.Kind() != posterior.ByCholesky {
+	if m.Certificate == nil && (epsilon == 0 || epsilon == m.Terms.Loss.Below || !m.Posterior.Factored()) {
 		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
-		if m.Certificate == nil {
-			return nil, &NoCertificate{m.CertificateReason}
-		}
 		v, err := m.Verify(d)
 		if err == nil {
 			err = fit.CheckAsked(m)

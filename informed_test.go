@@ -14,6 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // half is every other row of the Boston data, with three inputs.
@@ -35,6 +36,8 @@ func TestInformed(t *testing.T) {
 		{"sparse", krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 20}, Promise: krigo.Promise{Share: 0.7}}, false, math.Ln2},
 		{"svgp", krigo.Options{Method: krigo.Method{Name: "svgp", Inducing: 10, Epochs: 30}, Kernel: krigo.Kernel{ARD: "off"}}, false, 0},
 		{"tempered", krigo.Options{Method: krigo.Method{Name: "evidence"}, Promise: krigo.Promise{MeanBound: pacbayes.Twice}, Prior: krigo.Prior{Temper: []float64{1, 0.1}}}, false, math.Ln2},
+		{"cg", krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "cg"}, Kernel: krigo.Kernel{ARD: "off"}}, false, 0},
+		{"nearest", krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 40, Batches: "nearest"}, Kernel: krigo.Kernel{ARD: "off", Mean: "constant"}, Promise: krigo.Promise{Share: 0.5, Epsilon: 1}}, false, math.Ln2},
 		{"both", krigo.Options{Method: krigo.Method{Name: "evidence"}, Promise: krigo.Promise{MeanBound: pacbayes.Both, Bound: pacbayes.BettingBound}}, false, math.Ln2},
 		{"learnt, full", krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Learn: true, Share: 0.3}}, true, 0},
 		{"learnt, sparse", krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 12, AlphaBy: "learn"}, Prior: krigo.Prior{Learn: true, Temper: []float64{1, 0.3}}}, true, math.Ln2},
@@ -61,7 +64,7 @@ func TestInformed(t *testing.T) {
 				t.Errorf("certificate %+v", cert)
 			}
 			near(t, "choices", cert.ChoicesPenalty, c.choices, 1e-12)
-			if c.learnt != (cert.KL > 0) || c.learnt != (m.Posterior.Support.Rows > 0) {
+			if c.learnt != (cert.KL > 0) || m.Posterior.Factored() && c.learnt != (m.Posterior.Support.Rows > 0) {
 				t.Errorf("KL %v on %d points", cert.KL, m.Posterior.Support.Rows)
 			}
 			path := filepath.Join(t.TempDir(), "m.krigo")
@@ -531,6 +534,49 @@ func TestInformedPriorIsBlind(t *testing.T) {
 		a, b := want.Trained(), of(table).Trained()
 		if !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights, b.Weights) || !reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise {
 			t.Errorf("%s: the prior changed with the certified rows:\n%v %v\n%v %v", name, a.Theta, a.Noise, b.Theta, b.Noise)
+		}
+	}
+}
+
+// TestPredictorForged: what predicts by rows that aren't its prior rows, or by weights that aren't those of its equations,
+// isn't certified; nor is anything learnt after a prior whose covariance nobody has.
+func TestPredictorForged(t *testing.T) {
+	table := half()
+	cg := krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 5}, Prior: krigo.Prior{Kind: "informed"}}
+	nearest := cg
+	nearest.Method = krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 40, Epochs: 2}
+	for what, c := range map[string]struct {
+		o      krigo.Options
+		forge  func(q *posterior.Posterior)
+		wanted string
+	}{
+		"a target":      {nearest, func(q *posterior.Posterior) { q.Targets[3] += 1e-3 }, "prior rows"},
+		"an input":      {nearest, func(q *posterior.Posterior) { q.Support.Row(5)[1] += 1e-3 }, "prior rows"},
+		"rows swapped":  {nearest, func(q *posterior.Posterior) { q.Targets[0], q.Targets[1] = q.Targets[1], q.Targets[0] }, "prior rows"},
+		"a weight":      {cg, func(q *posterior.Posterior) { q.Weights[7] += 0.01 }, "don't solve"},
+		"a lengthscale": {cg, func(q *posterior.Posterior) { q.Theta[0] += 0.01 }, "don't solve"},
+		"cg's input":    {cg, func(q *posterior.Posterior) { q.Support.Row(5)[1] += 1e-9 }, "prior rows"},
+	} {
+		m := fit(t, table, c.o)
+		if m.Certificate == nil || m.Certificate.Bound != m.Certificate.MeanBound {
+			t.Fatalf("%s: %+v, %s", what, m.Certificate, m.CertificateReason)
+		}
+		c.forge(m.Posterior)
+		if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), c.wanted) {
+			t.Errorf("%s: %+v, %v", what, r, err)
+		}
+	}
+	cg.Data.Target = "MEDV"
+	for wanted, edit := range map[string]func(*krigo.Options){
+		"nothing can be learnt after it": func(o *krigo.Options) { o.Prior.Learn = true },
+		"mean-bound both":                func(o *krigo.Options) { o.Promise.MeanBound = pacbayes.Both },
+		"isn't tempered":                 func(o *krigo.Options) { o.Prior.Temper = []float64{0.5} },
+	} {
+		o := cg
+		edit(&o)
+		var usage *krigo.UsageError
+		if _, err := krigo.Fit(context.Background(), table, o); !errors.As(err, &usage) || !strings.Contains(err.Error(), wanted) {
+			t.Errorf("%s: %v", wanted, err)
 		}
 	}
 }

@@ -103,6 +103,8 @@ func specimens(t *testing.T) (all []*specimen) {
 		{name: "fitc", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "fitc", Inducing: 6}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Data: krigo.Data{TestFraction: 0.1}}},
 		{name: "free", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "kl-pac", Posterior: "free", Inducing: 4, Epochs: 30}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.5, EpsilonAbove: 0.9}}},
 		{name: "informed", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.25, Share: 0.6, Epsilon: 1}}},
+		{name: "nearest", table: homes(), o: krigo.Options{Data: krigo.Data{TestFraction: 0.1}, Kernel: krigo.Kernel{ARD: "off", Mean: "linear"}, Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 20, Epochs: 5}, Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{Epsilon: 1}}},
+		{name: "cg", table: homes(), o: krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 5}, Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{Epsilon: 1, Calibration: 0.25}}},
 		{name: "tempered", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5}, Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{MeanBound: "both", Loss: "gaussian", Bound: "betting"}}},
 		{name: "learnt", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed", Learn: true, Share: 0.4}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{TestFraction: 0.1}}},
 		{name: "encoded", table: holes, o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Categorical: []string{"side"}, Missing: "mean"}}},
@@ -269,7 +271,7 @@ func others(v any) (out map[string]any) {
 			out["text "+w] = w
 		}
 		out["1"] = json.Number("1")
-		out["longer"], out["upper case"], out["much longer"] = v+" ", strings.ToUpper(v), strings.Repeat(v+"x", 1<<16)
+		out["longer"], out["upper case"], out["much longer"] = v+" ", strings.ToUpper(v), strings.Repeat(v+"x", 1<<22/(len(v)+1))
 		if len(v) > 1 {
 			out["shorter"], out["another end"] = v[1:], v[:len(v)-1]+"0"
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -151,6 +152,20 @@ func (o Options) checkBacktest(evaluating bool) (errs []error) {
 		errs = append(errs, errors.New("split last: a backtest is of a mean that didn't see the last rows, and promises nothing: it needs prior informed, nothing learnt after it, mean-bound direct, and no promise"))
 	}
 	return errs
+}
+
+// checkPredictor reports what can't be had of an informed prior that isn't factored, and whose mean alone is a function
+// of the prior rows that can be certified.
+func (o Options) checkPredictor(solver string) error {
+	if solver == posterior.ByCG || solver == posterior.ByNearest {
+		switch {
+		case o.learns():
+			return Usage("posterior learnt or free after a prior solved by %s: its covariance isn't factored, so that nothing can be learnt after it", solver)
+		case o.Promise.MeanBound != pacbayes.Direct || o.Prior.Temper[0] != 1:
+			return Usage("mean-bound %s with a prior solved by %s: its mean alone can be certified, directly, and it isn't tempered", o.Promise.MeanBound, solver)
+		}
+	}
+	return nil
 }
 
 // checkSpread reports options that one rank alone can follow.

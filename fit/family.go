@@ -71,7 +71,10 @@ func (f family) mix(t *pacbayes.Terms, tied int) {
 // how Q is found, one of so many choices; tied: different lengthscales of the mixed grid's prior, 0: as many as inputs.
 func (d *dealt) terms(o Options, f family, choices, tied int) pacbayes.Terms {
 	t := o.terms(d.loss, choices)
-	t.EpsilonRaw, t.Params, t.PriorRows = d.epsRaw, f.gridParams(), d.priorRows()
+	t.EpsilonRaw, t.PriorRows = d.epsRaw, d.priorRows()
+	if !t.Informed { // else nothing lies on a grid
+		t.Params = f.gridParams()
+	}
 	t.Encoded = d.data.Encoding != nil
 	t.Group, t.Backtest = o.Data.Group, o.Data.Split == "last"
 	if o.Prior.Mixed {

@@ -23,6 +23,9 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := o.checkPredictor(first.choice.Solver); err != nil {
+		return nil, nil, err
+	}
 	first, t, err := first.optimum(ctx, c)
 	if err != nil {
 		return nil, nil, err
@@ -71,6 +74,13 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest *model.Model, err error) {
 	var chosen float64
 	tempers := d.options.Prior.Temper
+	if !prior.Factored() {
+		m, err := d.certify(prior, d.terms(d.options, family{}, 1, 0), notices)
+		if err != nil {
+			return nil, err
+		}
+		return m, d.score(m)
+	}
 	for _, temper := range tempers {
 		q, err := prior.Unconditioned(temper)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/pacbayes"
-	"github.com/krigo-gp/krigo/posterior"
 )
 
 // Certify computes the certificate of the model's posterior on the certified rows of
@@ -48,6 +47,9 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (*pacbayes.Ce
 		return nil, err
 	}
 	t.Positional = m.Split == ByPosition
+	if !m.Posterior.Factored() { // Q is fixed: there is nothing that it was learnt from after P
+		return t.CertifySample(at, 0)
+	}
 	kl, rounding := m.Posterior.KL(), m.Posterior.KLRounding()
 	if m.Split == ByPosition && rounding < 0.01*(1+kl) {
 		rounding = 0 // what those certificates were made by
@@ -60,8 +62,8 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (*pacbayes.Ce
 
 // certifiable says why a posterior has no certificate, whatever the rows.
 func (m *Model) certifiable() error {
-	if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
-		return fmt.Errorf("the posterior was solved by %s: what that estimates certifies nothing", kind)
+	if q := m.Posterior; !q.Factored() && !m.Terms.MeanAlone() {
+		return fmt.Errorf("the posterior was solved by %s: its mean can be certified by its own misses, where it was learnt on prior rows alone (--prior informed, mean-bound direct)", q.Kind())
 	}
 	return nil
 }

@@ -82,10 +82,13 @@ func (m *Model) checkTerms() error {
 		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows, m.Counts[dataset.Prior])
 	case t.Encoded != (m.Encoding != nil):
 		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
-	case t.Informed != (prior != nil):
+	case t.Informed != (prior != nil || !q.Factored()):
 		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
-	case t.Fixed && q.Support.Rows > 0:
+	case t.Fixed && q.Factored() && q.Support.Rows > 0:
 		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior was: no certificate")
+	}
+	if t.Informed && !q.Factored() {
+		return m.checkNoGrid()
 	}
 	params := len(q.Theta) + len(q.Beta)
 	if t.Tied > 0 {
@@ -108,6 +111,14 @@ func (m *Model) checkTerms() error {
 		if at, _, _ := t.Grid.Round(v); at != v {
 			return fmt.Errorf("a parameter of the prior, %v, isn't on the grid %s: no certificate", v, t.Grid)
 		}
+	}
+	return nil
+}
+
+// checkNoGrid makes sure that the terms pay for no parameters, which lie on no grid.
+func (m *Model) checkNoGrid() error {
+	if m.Terms.Params != 0 {
+		return fmt.Errorf("the certificate's terms pay for %d parameters of a prior that was learnt: no certificate", m.Terms.Params)
 	}
 	return nil
 }
@@ -158,6 +169,9 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 // be: a prior on the prior rows, and what is certified on the certified rows.
 func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	q := m.Posterior
+	if !q.Factored() {
+		return m.checkUnfactored(d, roles)
+	}
 	if prior, _ := q.OfPrior(); prior != nil {
 		if err := m.checkExact(prior, d, roles, dataset.Prior, solved); err != nil {
 			return err
@@ -168,6 +182,47 @@ func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 		return m.checkExact(q, d, roles, dataset.Certified, solvedAfter)
 	}
 	return m.checkExact(q, d, roles, dataset.Certified, solved)
+}
+
+// leastSolved is how closely, relative to the right-hand side, weights by conjugate gradients have to solve their equations. Training
+// goes on to a tenth of it, and another kind of processor computes the same residual to many digits.
+const leastSolved = 1e-5
+
+// checkUnfactored makes sure that a posterior that isn't factored stands on the prior rows: S are their inputs, and its
+// targets are theirs, or its weights solve the equations that these make.
+func (m *Model) checkUnfactored(d *dataset.Data, roles dataset.Roles) error {
+	q := m.Posterior
+	other := fmt.Errorf("the predictor isn't that of the model's %s rows, in this order: no certificate", dataset.Prior)
+	rows := d.ScaledOf(roles, dataset.Prior, m.Scaling)
+	n, cols := rows.Dims()
+	all := roles.Count(dataset.Prior)
+	if q.Support.Rows != all || q.Support.Cols != cols {
+		return other
+	}
+	x, y, mean := linalg.New(n, cols), make([]float64, n), make([]float64, n)
+	if err := rows.Block(0, n, x.Data[:n*cols], y); err != nil {
+		return err
+	}
+	q.Mean.At(q.Beta, x, mean)
+	residuals := make([]float64, all) // y − m(X), of all ranks
+	for i := range n {
+		k := rows.Place(i)
+		residuals[k] = y[i] - mean[i]
+		if !slices.Equal(q.Support.Row(k), x.Row(i)) ||
+			q.Targets != nil && !(math.Abs(q.Targets[k]-residuals[k]) <= solved*(math.Abs(y[i])+math.Abs(mean[i]))) {
+			return other
+		}
+	}
+	if q.Targets != nil {
+		return nil
+	}
+	if err := d.Ranks().Sum(residuals); err != nil {
+		return err
+	}
+	if off := q.Solved(residuals); !(off <= leastSolved) {
+		return fmt.Errorf("the weights of the predictor don't solve its equations: they are off by %.3g of the right-hand side, and %g is asked for: no certificate", off, leastSolved)
+	}
+	return nil
 }
 
 // How closely weights solve their equations, by the size of its terms: on any processor, and where

@@ -5,7 +5,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/method"
-	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -22,7 +21,7 @@ func (m *Model) trainsForBound() bool {
 // the training residuals; a prior that nothing was learnt after: those of all certified rows).
 func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, error) {
 	q := m.Posterior
-	if !m.trainsForBound() || q.Kind() != posterior.ByCholesky {
+	if !m.trainsForBound() || !q.Factored() {
 		return q.Noise, nil
 	}
 	role := dataset.Certified

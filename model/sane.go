@@ -9,7 +9,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
-	"github.com/krigo-gp/krigo/posterior"
 )
 
 // sane reports what no model has, as of a forged file: what predicts from it, or prints it, needn't ask again.
@@ -86,7 +85,7 @@ func (m *Model) saneTerms() error {
 		return errors.New("a mix of one")
 	case t.Tied > t.Lengthscales || t.Tied == 0 && t.Lengthscales > 0:
 		return fmt.Errorf("%d different ones of %d lengthscales", t.Tied, t.Lengthscales)
-	case t.Fixed && t.Route == pacbayes.Direct && t.Choices > 1:
+	case t.MeanAlone() && t.Choices > 1:
 		return fmt.Errorf("%d choices, of which a mean that is bounded directly has none", t.Choices)
 	}
 	return nil
@@ -99,8 +98,8 @@ func (m *Model) saneCertificate() error {
 	if c == nil {
 		return nil
 	}
-	if m.Posterior.Kind() != posterior.ByCholesky {
-		return fmt.Errorf("the model file has a certificate of a posterior that was solved by %s, which certifies nothing", m.Posterior.Kind())
+	if err := m.certifiable(); err != nil {
+		return fmt.Errorf("the model file has a certificate that there isn't: %w", err)
 	}
 	t := m.Terms
 	t.Repeats, t.Positional = m.repeated(), m.Split == ByPosition

@@ -100,7 +100,7 @@ func (t Terms) stated() *Certificate {
 		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats,
 		Valid: t.Scaling != "all-rows" && !t.OtherEpsilon && !t.Backtest, Label: "certificate", Conditions: t.Conditions(),
 	}
-	if t.Fixed && t.Route == Direct { // the choice among tempers leaves the mean alone
+	if t.MeanAlone() { // the choice among tempers leaves the mean alone
 		c.ChoicesPenalty = math.Log(t.statements())
 	}
 	if t.Loss.Kind == Asymmetric {

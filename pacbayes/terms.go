@@ -66,6 +66,10 @@ const (
 	Both Route = "both"
 )
 
+// MeanAlone says whether nothing but the mean is certified, which was fixed before the certified rows were seen: any
+// function of the prior rows will do.
+func (t Terms) MeanAlone() bool { return t.Fixed && t.Route == Direct }
+
 // ErrTooFewRows says why no certificate was issued.
 var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows", MinRows)
 

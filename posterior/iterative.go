@@ -2,6 +2,7 @@ package posterior
 
 import (
 	"context"
+	"math"
 
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
@@ -41,6 +42,20 @@ func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean ke
 	}
 	p.Weights, p.Targets = w.Data, nil
 	return p, nil
+}
+
+// Solved returns ‖(K + σ_n² I)w − r‖ / ‖r‖ for the weights of a posterior by conjugate gradients and r = y − m_β(X), in
+// float64: one product with the covariance matrix, in O(N²) time.
+func (p *Posterior) Solved(r []float64) float64 {
+	n := p.Support.Rows
+	product := matrix.New(n, 1)
+	p.covariance().Times(matrix.Of(n, 1, p.Weights), product)
+	var square, whole float64
+	for i, v := range product.Data {
+		square += (v - r[i]) * (v - r[i])
+		whole += r[i] * r[i]
+	}
+	return math.Sqrt(square / whole)
 }
 
 func (p *Posterior) covariance() iterative.Covariance {

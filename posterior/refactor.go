@@ -18,7 +18,7 @@ import (
 // sparse one, its jitter, isn't stored, nor is the noise variance of an exact one that another was
 // learnt from: c is then what L has on the diagonal. Any c ≥ 0 makes a Q with the KL that is
 // computed for it, since u = f_Z + √c ε are inducing variables, and √c ε the noise of data, like any
-// others. So does any L_B with a positive diagonal.
+// others. So does any L_B with a positive diagonal. Of a posterior that isn't factored its numbers are checked alone.
 func (p *Posterior) Refactored() (*Posterior, error) {
 	if !(p.Noise > 0 && !math.IsInf(p.Noise, 1)) {
 		return nil, fmt.Errorf("the posterior's noise variance is %v", p.Noise)
@@ -41,7 +41,7 @@ func (p *Posterior) refactored() (*Posterior, error) {
 			return nil, err
 		}
 	}
-	if err := q.checkNumbers(); err != nil || n == 0 {
+	if err := q.checkNumbers(); err != nil || n == 0 || !p.Factored() {
 		return &q, err
 	}
 	q.Chol = matrix.New(n, n)
@@ -72,7 +72,7 @@ func (p *Posterior) checkNumbers() error {
 	for _, of := range []struct {
 		what   string
 		values []float64
-	}{{"parameters", p.Theta}, {"mean's parameters", p.Beta}, {"support", p.Support.Data}, {"weights", p.Weights}} {
+	}{{"parameters", p.Theta}, {"mean's parameters", p.Beta}, {"support", p.Support.Data}, {"weights", p.Weights}, {"targets", p.Targets}} {
 		if !linalg.Finite(of.values) {
 			return fmt.Errorf("the posterior's %s aren't finite", of.what)
 		}
