@@ -28,6 +28,7 @@ type Env struct {
 	Data        string    // folder of data sets that aren't built in
 	Sets        []string  // data sets to run, nil for the paper's
 	Methods     []string  // methods to run, nil for the paper's
+	Beside      string    // of benchmark: a file of what peers scored
 	OneAtATime  bool      // runs that keep all cores busy by themselves
 	Out         string    // folder of results and drawings
 	Stdout      io.Writer // the tables, as Markdown

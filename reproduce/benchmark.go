@@ -1,0 +1,303 @@
+package reproduce
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// contender is a way to fit the public regression sets.
+type contender struct {
+	name, says string
+	o          krigo.Options
+}
+
+var contenders = []contender{
+	{name: "default", says: "krigo fit without a flag"},
+	{name: "se", says: "the evidence of a squared-exponential kernel on the prior rows, with one lengthscale and with one an input", o: krigo.Options{
+		Kernel: krigo.Kernel{Expression: "se", ARD: "auto"}, Method: krigo.Method{Name: method.EvidenceName}, Prior: krigo.Prior{Kind: "informed"}}},
+	{name: "kl-pac", says: "the PAC-Bayes bound", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+}
+
+// benchmarkReps are the folds there are.
+const benchmarkReps = 10
+
+// scored is what a fit, or a peer's, scores on a fold's test rows, in standard deviations of the training target.
+type scored struct {
+	Rows       int     `json:"rows"` // of training
+	Learnt     int     `json:"learnt"`
+	TestRows   int     `json:"test_rows"`
+	RMSE       float64 `json:"rmse"`
+	NLPD       float64 `json:"nlpd"`
+	Coverage95 float64 `json:"coverage95"`
+	CRPS       float64 `json:"crps"`
+	Bound      float64 `json:"bound,omitempty"` // on the mean; 0: no certificate
+	MeanRisk   float64 `json:"mean_risk"`
+	Seconds    float64 `json:"seconds"` // of training and predicting
+	Kernel     string  `json:"kernel,omitempty"`
+}
+
+// benchmark fits public regression sets on fixed folds, and sets the scores beside those of peers.
+func benchmark(ctx context.Context, env Env) error {
+	env.OneAtATime = true
+	sets, err := env.folded()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range contenders {
+		names = append(names, c.name)
+	}
+	if err := errors.Join(check("data set", env.Sets, sets), check("method", env.Methods, names)); err != nil {
+		return err
+	}
+	peers, err := env.peers()
+	if err != nil {
+		return err
+	}
+	if env.Sets != nil {
+		sets = env.Sets
+	}
+	type cell struct{ set, name string }
+	var tasks []task[scored]
+	var cells []cell
+	for fold := range env.reps(benchmarkReps) {
+		for _, set := range sets {
+			for _, c := range contenders {
+				if env.Methods == nil || slices.Contains(env.Methods, c.name) {
+					cells = append(cells, cell{set, c.name})
+					tasks = append(tasks, task[scored]{fmt.Sprintf("%s/%s/fold=%d", set, c.name, fold), func(ctx context.Context) (scored, error) { return env.score(ctx, c.o, set, fold) }})
+				}
+			}
+		}
+	}
+	results, err := runAll(ctx, env, "benchmark", tasks, nil)
+	if err != nil {
+		return err
+	}
+	for _, set := range sets {
+		of := map[string][]scored{}
+		for i, c := range cells {
+			if c.set == set {
+				of[c.name] = append(of[c.name], results[i])
+			}
+		}
+		for name, scores := range peers[set] {
+			of[name] = scores
+		}
+		fmt.Fprintf(env.Stdout, "\n%s\n\n", set)
+		env.showScores(of)
+	}
+	return nil
+}
+
+// showScores prints a table of means over folds, the least RMSE first.
+func (e Env) showScores(of map[string][]scored) {
+	mean := func(scores []scored, f func(scored) float64) float64 {
+		var v []float64
+		for _, s := range scores {
+			v = append(v, f(s))
+		}
+		m, _ := meanSE(v)
+		return m
+	}
+	rmse := func(s scored) float64 { return s.RMSE }
+	var names []string
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(mean(of[a], rmse), mean(of[b], rmse)), cmp.Compare(a, b))
+	})
+	header(e.Stdout, []string{"method", "folds", "rows learnt on", "RMSE, sd", "NLPD", "95 % intervals hold", "CRPS", "bound on the mean", "misses on test rows", "seconds"})
+	for _, name := range names {
+		s := of[name]
+		bound, misses := "-", "-"
+		if b := mean(s, func(s scored) float64 { return s.Bound }); b > 0 {
+			bound, misses = fmt.Sprintf("%.4f", b), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.MeanRisk }))
+		}
+		learnt := "all"
+		if l := mean(s, func(s scored) float64 { return float64(s.Learnt) }); l > 0 {
+			learnt = fmt.Sprintf("%.0f of %.0f", l, mean(s, func(s scored) float64 { return float64(s.Rows) }))
+		}
+		line(e.Stdout, []string{name, fmt.Sprint(len(s)), learnt, fmt.Sprintf("%.4f", mean(s, rmse)), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.NLPD })),
+			fmt.Sprintf("%.3f", mean(s, func(s scored) float64 { return s.Coverage95 })), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.CRPS })), bound, misses,
+			fmt.Sprintf("%.1f", mean(s, func(s scored) float64 { return s.Seconds }))})
+	}
+}
+
+// folded lists the sets of the data folder that have folds.
+func (e Env) folded() (sets []string, err error) {
+	if e.Data == "" {
+		return nil, errors.New("this experiment needs sets with folds, NAME.csv.gz and NAME.fold.gz: name their folder with --data")
+	}
+	files, err := filepath.Glob(filepath.Join(e.Data, "*.fold.gz"))
+	for _, file := range files {
+		sets = append(sets, strings.TrimSuffix(filepath.Base(file), ".fold.gz"))
+	}
+	if err == nil && len(sets) == 0 {
+		err = fmt.Errorf("%s: no NAME.fold.gz here, with a number from 0 for each row: the fold in which it is a test row", e.Data)
+	}
+	return sets, err
+}
+
+// fold cuts a set into training and test rows.
+func (e Env) fold(set string, number int) (train, test *dataset.Table, err error) {
+	table, err := e.table(set)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := os.Open(filepath.Join(e.Data, set+".fold.gz"))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file.Name(), err)
+	}
+	train, test = &dataset.Table{Source: table.Source, Names: table.Names}, &dataset.Table{Source: table.Source, Names: table.Names}
+	lines, k := bufio.NewScanner(text), len(table.Names)
+	for i := range table.Rows {
+		if !lines.Scan() {
+			return nil, nil, fmt.Errorf("%s: %d numbers for %d rows", file.Name(), i, table.Rows)
+		}
+		to := train
+		if strings.TrimSpace(lines.Text()) == fmt.Sprint(number) {
+			to = test
+		}
+		to.Values = append(to.Values, table.Values[i*k:(i+1)*k]...)
+		to.Rows++
+	}
+	return train, test, lines.Err()
+}
+
+// score fits the training rows of a fold and scores the predictions of its test rows.
+func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (s scored, err error) {
+	train, test, err := e.fold(set, fold)
+	if err != nil {
+		return s, err
+	}
+	o.Data.Target = train.Names[len(train.Names)-1]
+	begin := time.Now()
+	m, err := krigo.Fit(ctx, train, o)
+	if err != nil {
+		return s, err
+	}
+	predictions, err := krigo.Predict(m, test)
+	if err != nil {
+		return s, err
+	}
+	s = scored{Rows: train.Rows, TestRows: test.Rows, Seconds: time.Since(begin).Seconds(), Learnt: m.Counts[dataset.Certified], Kernel: kernelOf(m)}
+	if m.Terms.Informed {
+		s.Learnt = m.Counts[dataset.Prior]
+	}
+	if c := m.Certificate; c != nil && c.Valid {
+		s.Bound = c.MeanBound
+	}
+	_, sd := moments(train)
+	k := len(test.Names)
+	within := m.Terms.Loss.Below * m.Scaling.TargetScale
+	n := float64(test.Rows)
+	for i, p := range predictions {
+		d, spread := (test.Values[(i+1)*k-1]-p.Mean)/sd, p.PredictiveSD()/sd
+		z := d / spread
+		s.RMSE += d * d / n
+		s.NLPD += (math.Log(2*math.Pi*spread*spread) + z*z) / 2 / n
+		s.CRPS += spread * (z*math.Erf(z/math.Sqrt2) + math.Sqrt(2/math.Pi)*math.Exp(-z*z/2) - 1/math.Sqrt(math.Pi)) / n
+		if math.Abs(z) <= model.Normal975 {
+			s.Coverage95 += 1 / n
+		}
+		if math.Abs(d*sd) > within {
+			s.MeanRisk += 1 / n
+		}
+	}
+	s.RMSE = math.Sqrt(s.RMSE)
+	return s, nil
+}
+
+// moments are the target's mean and standard deviation.
+func moments(t *dataset.Table) (mean, sd float64) {
+	k, n := len(t.Names), float64(t.Rows)
+	for i := range t.Rows {
+		mean += t.Values[(i+1)*k-1] / n
+	}
+	for i := range t.Rows {
+		d := t.Values[(i+1)*k-1] - mean
+		sd += d * d / n
+	}
+	return mean, math.Sqrt(sd)
+}
+
+// kernelOf names the kernel of what was trained.
+func kernelOf(m *krigo.Model) string {
+	var name func(s kernel.Spec) string
+	name = func(s kernel.Spec) string {
+		text := s.Name
+		if len(s.Lengthscales) > 1 {
+			text += " (ARD)"
+		}
+		for i, p := range s.Parts {
+			if i > 0 {
+				text += ","
+			}
+			text += " " + name(p)
+		}
+		return text
+	}
+	q := m.Trained()
+	return name(q.Kernel.Spec(q.Theta))
+}
+
+// peers reads what others scored, by set and peer: lines as bench/regression writes them.
+func (e Env) peers() (map[string]map[string][]scored, error) {
+	of := map[string]map[string][]scored{}
+	if e.Beside == "" {
+		return of, nil
+	}
+	file, err := os.Open(e.Beside)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for n := 1; lines.Scan(); n++ {
+		var peer struct {
+			scored
+			Set, Peer, Seen, Error string
+			Fold                   *int
+		}
+		if err := json.Unmarshal(lines.Bytes(), &peer); err != nil {
+			return nil, fmt.Errorf("%s: line %d can't be read: %w", e.Beside, n, err)
+		}
+		if peer.Error != "" || peer.Fold == nil || *peer.Fold >= e.reps(benchmarkReps) {
+			continue
+		}
+		name := peer.Peer
+		if peer.Seen != "" && peer.Seen != "all" {
+			name += " (" + peer.Seen + ")"
+		}
+		if of[peer.Set] == nil {
+			of[peer.Set] = map[string][]scored{}
+		}
+		of[peer.Set][name] = append(of[peer.Set][name], peer.scored)
+	}
+	return of, lines.Err()
+}
