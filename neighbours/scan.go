@@ -1,0 +1,58 @@
+package neighbours
+
+import (
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+// scan asks a kernel for the covariances with all rows.
+type scan struct {
+	k        kernel.Kernel
+	theta    []float64
+	x        matrix.Dense
+	variance []float64 // of the rows
+}
+
+func newScan(k kernel.Kernel, theta []float64, x matrix.Dense) *scan {
+	s := &scan{k, theta, x, make([]float64, x.Rows)}
+	if x.Rows > 0 {
+		k.Diag(theta, x, s.variance)
+	}
+	return s
+}
+
+// scanTask is the number of rows whose covariances a task holds.
+const scanTask = 16
+
+func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64) {
+	linalg.Parallel((q.Rows+scanTask-1)/scanTask, func(t int) {
+		i0, i1 := t*scanTask, min((t+1)*scanTask, q.Rows)
+		ks := linalg.Borrow(i1-i0, s.x.Rows)
+		defer linalg.Return(ks)
+		if s.x.Rows > 0 {
+			s.k.Cov(s.theta, q.RowRange(i0, i1), s.x, ks)
+		}
+		h := newHeap(m)
+		for i := i0; i < i1; i++ {
+			worst := h.worst()
+			for row, k := range ks.Row(i - i0) {
+				key := Key(k, s.variance[row])
+				if key <= worst && (admit == nil || admit(i, row)) {
+					h.offer(key, int32(row))
+					worst = h.worst()
+				}
+			}
+			h.empty(part(rows, i, m), part(keys, i, m))
+		}
+	})
+}
+
+// Key is the key of a row with variance v whose covariance with the point is k: correlation squared and times −1, up
+// to the point's own variance.
+func Key(k, v float64) float64 {
+	if v > 0 {
+		return -(k * k / v)
+	}
+	return 0
+}
