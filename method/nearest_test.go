@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -32,7 +31,7 @@ func ridge(n int) (method.Task, []float64) {
 	return t, []float64{0, 0, 0, 0, 0, math.Log(0.1)}
 }
 
-var stopped = errors.New("stopped")
+var errStopped = errors.New("stopped")
 
 // kept keeps the last state of every run, as files do, and stops after so many steps.
 type kept struct {
@@ -57,7 +56,7 @@ func (k *kept) run(t *testing.T) method.Run {
 		}
 		k.states[key] = b
 		if k.left--; k.left == 0 {
-			return stopped
+			return errStopped
 		}
 		return nil
 	}}
@@ -75,7 +74,7 @@ func TestNearestResumes(t *testing.T) {
 		minimize := func(stops ...int) ([]float64, float64) {
 			k := &kept{states: map[string][]byte{}}
 			for _, k.left = range stops {
-				if _, err := m.Bind(task).Minimize(context.Background(), k.run(t), x); !errors.Is(err, stopped) {
+				if _, err := m.Bind(task).Minimize(context.Background(), k.run(t), x); !errors.Is(err, errStopped) {
 					t.Fatal(err)
 				}
 			}
@@ -133,7 +132,7 @@ func TestNearestLearns(t *testing.T) {
 			t.Errorf("%s: mean squared error %v", name, square)
 		}
 		if v, _ := p.Evaluate(r.X, nil); v != r.Value {
-			t.Error(fmt.Sprintf("%s: %v at the end, again %v", name, r.Value, v))
+			t.Errorf("%s: %v at the end, again %v", name, r.Value, v)
 		}
 	}
 }
