@@ -2,6 +2,8 @@ package linalg
 
 import "math"
 
+//go:generate go run -C ../../tools ./vecgen -set bundle -pkg linalg -out ../internal/linalg/bundle_amd64.s -stubs ../internal/linalg/bundle_amd64.go
+
 // Abreast is the number of matrices in a Bundle.
 const Abreast = 8
 

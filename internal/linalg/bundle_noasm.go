@@ -1,3 +1,5 @@
+//go:build !amd64
+
 package linalg
 
 func eliminate(rows, depth int, y, x []float64, stride int, s *[Abreast]float64) {
