@@ -20,7 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// Method is a way to train: Evidence, PAC, Collapsed, SVGP, Free, Renyi.
+// Method is a way to train: Evidence, PAC, Collapsed, SVGP, Free, Renyi, Nearest.
 type Method interface {
 	// Bind makes it the problem of a task.
 	Bind(Task) Problem
@@ -127,10 +127,15 @@ func (t Task) box(x []float64, noise bool) train.Bounds {
 	return b
 }
 
+// parameters cuts [θ, β, ln σ_n², …].
+func (t Task) parameters(x []float64) (theta, beta []float64, noise float64) {
+	nk, g := len(t.Kernel.Params()), t.prior()
+	return x[:nk], x[nk:g], math.Exp(x[g])
+}
+
 // exact returns the full GP's Q at [θ, β, ln σ_n², …], as its solver has it.
 func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, []string, error) {
-	nk, g := len(t.Kernel.Params()), t.prior()
-	theta, beta, noise := x[:nk], x[nk:g], math.Exp(x[g])
+	theta, beta, noise := t.parameters(x)
 	switch t.Solver {
 	case posterior.ByNearest:
 		return posterior.NewNearest(t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, cmp.Or(t.Neighbours, NearestRows)), nil, nil

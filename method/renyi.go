@@ -105,30 +105,14 @@ func (p *renyi) stages(ctx context.Context, run Run, box train.Bounds, x0 []floa
 	if p.Schedule != nil {
 		stages = annealStages
 	}
-	var sum train.Result
-	for k := range stages {
-		d := p.descent
-		limit := stageEvaluations
+	return inStages(ctx, run, p.descent, p.RenyiProblem, box, x0, stages, func(k int, _ []float64) int {
 		if k == stages-1 {
 			p.SetProgress(1)
-			limit = 0
-		} else {
-			p.SetProgress(float64(k) / float64(stages-1))
+			return 0
 		}
-		if d.Evaluations > 0 {
-			limit = max(d.Evaluations/stages, 1)
-		}
-		d.Evaluations = limit
-		r, err := d.minimize(ctx, run, fmt.Sprintf("%s/%d", run.Key, k+1), sum.Iterations, p.RenyiProblem, box, x0)
-		if err != nil {
-			return nil, err
-		}
-		r.Iterations += sum.Iterations
-		r.Evaluations += sum.Evaluations
-		r.Rejected += sum.Rejected
-		sum, x0 = *r, r.X
-	}
-	return &sum, nil
+		p.SetProgress(float64(k) / float64(stages-1))
+		return stageEvaluations
+	})
 }
 
 // Posterior returns the exact posterior where α ended at 0, p(f|U) with the optimal q*(U) where it didn't, and where

@@ -13,7 +13,7 @@ type State struct {
 	Descent *train.State     `json:"descent,omitempty"`
 	MMA     *train.MMAState  `json:"mma,omitempty"`
 	Batches *train.AdamState `json:"batches,omitempty"`
-	Anchor  []float64        `json:"anchor,omitempty"` // the point where a run by conjugate gradients took its probes
+	Anchor  []float64        `json:"anchor,omitempty"` // the point where a run by conjugate gradients took its probes, one on neighbours looked for them
 }
 
 // Run is where a training run keeps its state and tells how it goes.
@@ -54,6 +54,29 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 // Minimize minimises any objective from x.
 func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective, box train.Bounds, x []float64) (*train.Result, error) {
 	return d.minimize(ctx, run, run.Key, 0, problem, box, x)
+}
+
+// inStages minimises an objective that changes from stage to stage, each from where the last ended. begin sets it
+// to a stage that begins at x, and returns the evaluations that the stage has at most, 0 being the optimiser's default;
+// where d says how many there are in all, each has its part of them.
+func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, box train.Bounds, x []float64, stages int, begin func(stage int, x []float64) int) (*train.Result, error) {
+	var sum train.Result
+	for k := range stages {
+		part := d
+		part.Evaluations = begin(k, x)
+		if d.Evaluations > 0 {
+			part.Evaluations = max(d.Evaluations/stages, 1)
+		}
+		r, err := part.minimize(ctx, run, fmt.Sprintf("%s/%d", run.Key, k+1), sum.Iterations, problem, box, x)
+		if err != nil {
+			return nil, err
+		}
+		r.Iterations += sum.Iterations
+		r.Evaluations += sum.Evaluations
+		r.Rejected += sum.Rejected
+		sum, x = *r, r.X
+	}
+	return &sum, nil
 }
 
 // Training on batches: 3,000 steps of 1,000 rows bring a few hundred log-parameters and

@@ -1,13 +1,12 @@
 package posterior
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/neighbours"
 )
 
 // NewNearest returns a posterior that predicts a row by the exact GP of the count rows of x
@@ -23,7 +22,7 @@ func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float
 }
 
 // nearestTask is the number of rows that a task predicts.
-const nearestTask = 16
+const nearestTask = 32
 
 // latentNearest adds to the prior's mean, and takes from its variance, which may be nil.
 func (p *Posterior) latentNearest(x matrix.Dense, mean, variance []float64) {
@@ -56,15 +55,8 @@ func (p *Posterior) latentNearest(x matrix.Dense, mean, variance []float64) {
 // are given. It returns the mean, unless the posterior has weights, and the variance that
 // they explain. Where their covariance matrix can't be factored, these aren't numbers.
 func (p *Posterior) local(ks, variance []float64) (mean, explained float64) {
-	score := func(i int) float64 {
-		if v := variance[i]; v > 0 {
-			return ks[i] * ks[i] / v
-		}
-		return 0
-	}
 	m := p.Nearest
-	rows := smallest(len(ks), m, func(a, b int) int { return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a, b)) })
-	slices.Sort(rows)
+	rows := neighbours.Correlated(ks, variance, m)
 	near, k, rhs := linalg.Borrow(m, p.Support.Cols), linalg.Borrow(m, m), linalg.Borrow(2, m)
 	defer linalg.Return(near, k, rhs)
 	c, r := rhs.Row(0), rhs.Row(1)
@@ -86,41 +78,4 @@ func (p *Posterior) local(ks, variance []float64) (mean, explained float64) {
 		mean = linalg.Dot(c, r)
 	}
 	return mean, linalg.Dot(c, c)
-}
-
-// smallest returns the first m of 0 … n−1 in the order given, themselves in any order, by
-// keeping the best m in a heap with the worst of them on top.
-func smallest(n, m int, order func(a, b int) int) []int {
-	heap := make([]int, 0, m)
-	down := func(i int) {
-		for {
-			c := 2*i + 1
-			if c >= len(heap) {
-				return
-			}
-			if c+1 < len(heap) && order(heap[c+1], heap[c]) > 0 {
-				c++
-			}
-			if order(heap[c], heap[i]) <= 0 {
-				return
-			}
-			heap[i], heap[c] = heap[c], heap[i]
-			i = c
-		}
-	}
-	for i := range n {
-		switch {
-		case len(heap) < m:
-			heap = append(heap, i)
-			if len(heap) == m {
-				for j := m/2 - 1; j >= 0; j-- {
-					down(j)
-				}
-			}
-		case order(i, heap[0]) < 0:
-			heap[0] = i
-			down(0)
-		}
-	}
-	return heap
 }

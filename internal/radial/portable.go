@@ -4,7 +4,8 @@ import "unsafe"
 
 // portable returns the loops in plain Go, which are also the reference in tests.
 func portable() inner {
-	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable, rows: 1, vector: 4}
+	in := inner{width: 4, distances: distancesPortable, moments: momentsPortable, rows: 1, vector: 4,
+		bundleDistances: bundleDistancesPortable, bundleMoments: bundleMomentsPortable}
 	in.apply[0] = applyPortable
 	in.rowProduct = func(out, k, v []float64, x float64, sums *[Lanes]float64) {
 		for i, c := range k {

@@ -142,6 +142,9 @@ type inner struct {
 	rowProduct func(out, k, v []float64, x float64, sums *[Lanes]float64)
 	value      [RQ + 1]func(k, u []float64, shape, variance float64)
 	pull       [RQ + 1]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64)
+	// Of points in bundles: point y and those before it, x.
+	bundleDistances func(rows, dim int, y, x, u *float64)
+	bundleMoments   func(rows, dim int, w, y, x, sums *float64)
 }
 
 // levels are the loops of each level; what a machine lacks stays empty.

@@ -162,6 +162,210 @@ panel:
 	VZEROUPPER
 	RET
 
+// func bundleDistancesAVX2(rows int, dim int, y *float64, x *float64, u *float64)
+// Requires: AVX, FMA3
+TEXT ·bundleDistancesAVX2(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), AX
+	MOVQ dim+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ x+24(FP), BX
+	MOVQ u+32(FP), SI
+	MOVQ CX, DI
+	SHLQ $0x06, DI
+	LEAQ (DI)(DI*2), R8
+	SUBQ $0x04, AX
+	JL   rest
+
+four:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   BX, R11
+	MOVQ   DX, R10
+	MOVQ   CX, R9
+
+deeper40:
+	VMOVUPD     (R10), Y4
+	VSUBPD      (R11), Y4, Y5
+	VFMADD231PD Y5, Y5, Y0
+	VSUBPD      (R11)(DI*1), Y4, Y5
+	VFMADD231PD Y5, Y5, Y1
+	VSUBPD      (R11)(DI*2), Y4, Y5
+	VFMADD231PD Y5, Y5, Y2
+	VSUBPD      (R11)(R8*1), Y4, Y4
+	VFMADD231PD Y4, Y4, Y3
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	DECQ        R9
+	JNZ         deeper40
+	VMOVUPD     Y0, (SI)
+	VMOVUPD     Y1, 64(SI)
+	VMOVUPD     Y2, 128(SI)
+	VMOVUPD     Y3, 192(SI)
+	VXORPD      Y0, Y0, Y0
+	VXORPD      Y1, Y1, Y1
+	VXORPD      Y2, Y2, Y2
+	VXORPD      Y3, Y3, Y3
+	MOVQ        BX, R11
+	MOVQ        DX, R10
+	MOVQ        CX, R9
+
+deeper41:
+	VMOVUPD     32(R10), Y4
+	VSUBPD      32(R11), Y4, Y5
+	VFMADD231PD Y5, Y5, Y0
+	VSUBPD      32(R11)(DI*1), Y4, Y5
+	VFMADD231PD Y5, Y5, Y1
+	VSUBPD      32(R11)(DI*2), Y4, Y5
+	VFMADD231PD Y5, Y5, Y2
+	VSUBPD      32(R11)(R8*1), Y4, Y4
+	VFMADD231PD Y4, Y4, Y3
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	DECQ        R9
+	JNZ         deeper41
+	VMOVUPD     Y0, 32(SI)
+	VMOVUPD     Y1, 96(SI)
+	VMOVUPD     Y2, 160(SI)
+	VMOVUPD     Y3, 224(SI)
+	LEAQ        (BX)(DI*4), BX
+	ADDQ        $0x00000100, SI
+	SUBQ        $0x04, AX
+	JGE         four
+
+rest:
+	ADDQ $0x04, AX
+	JZ   end
+
+one:
+	VXORPD Y0, Y0, Y0
+	MOVQ   BX, R11
+	MOVQ   DX, R10
+	MOVQ   CX, R9
+
+deeper10:
+	VMOVUPD     (R10), Y1
+	VSUBPD      (R11), Y1, Y1
+	VFMADD231PD Y1, Y1, Y0
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	DECQ        R9
+	JNZ         deeper10
+	VMOVUPD     Y0, (SI)
+	VXORPD      Y0, Y0, Y0
+	MOVQ        BX, R11
+	MOVQ        DX, R10
+	MOVQ        CX, R9
+
+deeper11:
+	VMOVUPD     32(R10), Y1
+	VSUBPD      32(R11), Y1, Y1
+	VFMADD231PD Y1, Y1, Y0
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	DECQ        R9
+	JNZ         deeper11
+	VMOVUPD     Y0, 32(SI)
+	ADDQ        DI, BX
+	ADDQ        $0x00000040, SI
+	DECQ        AX
+	JNZ         one
+
+end:
+	VZEROUPPER
+	RET
+
+// func bundleMomentsAVX2(rows int, dim int, w *float64, y *float64, x *float64, sums *float64)
+// Requires: AVX, FMA3
+TEXT ·bundleMomentsAVX2(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), AX
+	MOVQ dim+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ x+32(FP), SI
+	MOVQ sums+40(FP), DI
+	MOVQ CX, R8
+	SHLQ $0x06, R8
+	SHRQ $0x02, CX
+
+dimensions:
+	VMOVUPD (BX), Y0
+	VMOVUPD (DI), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 64(DI), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 128(DI), Y5
+	VMOVUPD 192(BX), Y6
+	VMOVUPD 192(DI), Y7
+	MOVQ    DX, R10
+	MOVQ    SI, R11
+	MOVQ    AX, R9
+
+deeper0:
+	VMOVUPD     (R10), Y8
+	VSUBPD      (R11), Y0, Y9
+	VMULPD      Y8, Y9, Y10
+	VFMADD231PD Y9, Y10, Y1
+	VSUBPD      64(R11), Y2, Y9
+	VMULPD      Y8, Y9, Y10
+	VFMADD231PD Y9, Y10, Y3
+	VSUBPD      128(R11), Y4, Y9
+	VMULPD      Y8, Y9, Y10
+	VFMADD231PD Y9, Y10, Y5
+	VSUBPD      192(R11), Y6, Y9
+	VMULPD      Y8, Y9, Y8
+	VFMADD231PD Y9, Y8, Y7
+	ADDQ        $0x00000040, R10
+	ADDQ        R8, R11
+	DECQ        R9
+	JNZ         deeper0
+	VMOVUPD     Y1, (DI)
+	VMOVUPD     Y3, 64(DI)
+	VMOVUPD     Y5, 128(DI)
+	VMOVUPD     Y7, 192(DI)
+	VMOVUPD     32(BX), Y0
+	VMOVUPD     32(DI), Y1
+	VMOVUPD     96(BX), Y2
+	VMOVUPD     96(DI), Y3
+	VMOVUPD     160(BX), Y4
+	VMOVUPD     160(DI), Y5
+	VMOVUPD     224(BX), Y6
+	VMOVUPD     224(DI), Y7
+	MOVQ        DX, R10
+	MOVQ        SI, R11
+	MOVQ        AX, R9
+
+deeper1:
+	VMOVUPD     32(R10), Y8
+	VSUBPD      32(R11), Y0, Y9
+	VMULPD      Y8, Y9, Y10
+	VFMADD231PD Y9, Y10, Y1
+	VSUBPD      96(R11), Y2, Y9
+	VMULPD      Y8, Y9, Y10
+	VFMADD231PD Y9, Y10, Y3
+	VSUBPD      160(R11), Y4, Y9
+	VMULPD      Y8, Y9, Y10
+	VFMADD231PD Y9, Y10, Y5
+	VSUBPD      224(R11), Y6, Y9
+	VMULPD      Y8, Y9, Y8
+	VFMADD231PD Y9, Y8, Y7
+	ADDQ        $0x00000040, R10
+	ADDQ        R8, R11
+	DECQ        R9
+	JNZ         deeper1
+	VMOVUPD     Y1, 32(DI)
+	VMOVUPD     Y3, 96(DI)
+	VMOVUPD     Y5, 160(DI)
+	VMOVUPD     Y7, 224(DI)
+	ADDQ        $0x00000100, BX
+	ADDQ        $0x00000100, SI
+	ADDQ        $0x00000100, DI
+	DECQ        CX
+	JNZ         dimensions
+	VZEROUPPER
+	RET
+
 // func apply1AVX2(a *float64, rowStep int, depthStep int, depth int, v *float64, vStride int, out *float64, outStride int)
 // Requires: AVX, FMA3
 TEXT ·apply1AVX2(SB), NOSPLIT, $0-64
@@ -2018,6 +2222,136 @@ panel:
 	ADDQ        $0x00000100, R9
 	DECQ        BX
 	JNZ         four
+	VZEROUPPER
+	RET
+
+// func bundleDistancesAVX512(rows int, dim int, y *float64, x *float64, u *float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·bundleDistancesAVX512(SB), NOSPLIT, $0-40
+	MOVQ rows+0(FP), AX
+	MOVQ dim+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ x+24(FP), BX
+	MOVQ u+32(FP), SI
+	MOVQ CX, DI
+	SHLQ $0x06, DI
+	LEAQ (DI)(DI*2), R8
+	SUBQ $0x04, AX
+	JL   rest
+
+four:
+	VXORPD Z0, Z0, Z0
+	VXORPD Z1, Z1, Z1
+	VXORPD Z2, Z2, Z2
+	VXORPD Z3, Z3, Z3
+	MOVQ   BX, R11
+	MOVQ   DX, R10
+	MOVQ   CX, R9
+
+deeper40:
+	VMOVUPD     (R10), Z4
+	VSUBPD      (R11), Z4, Z5
+	VFMADD231PD Z5, Z5, Z0
+	VSUBPD      (R11)(DI*1), Z4, Z5
+	VFMADD231PD Z5, Z5, Z1
+	VSUBPD      (R11)(DI*2), Z4, Z5
+	VFMADD231PD Z5, Z5, Z2
+	VSUBPD      (R11)(R8*1), Z4, Z4
+	VFMADD231PD Z4, Z4, Z3
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	DECQ        R9
+	JNZ         deeper40
+	VMOVUPD     Z0, (SI)
+	VMOVUPD     Z1, 64(SI)
+	VMOVUPD     Z2, 128(SI)
+	VMOVUPD     Z3, 192(SI)
+	LEAQ        (BX)(DI*4), BX
+	ADDQ        $0x00000100, SI
+	SUBQ        $0x04, AX
+	JGE         four
+
+rest:
+	ADDQ $0x04, AX
+	JZ   end
+
+one:
+	VXORPD Z0, Z0, Z0
+	MOVQ   BX, R11
+	MOVQ   DX, R10
+	MOVQ   CX, R9
+
+deeper10:
+	VMOVUPD     (R10), Z1
+	VSUBPD      (R11), Z1, Z1
+	VFMADD231PD Z1, Z1, Z0
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	DECQ        R9
+	JNZ         deeper10
+	VMOVUPD     Z0, (SI)
+	ADDQ        DI, BX
+	ADDQ        $0x00000040, SI
+	DECQ        AX
+	JNZ         one
+
+end:
+	VZEROUPPER
+	RET
+
+// func bundleMomentsAVX512(rows int, dim int, w *float64, y *float64, x *float64, sums *float64)
+// Requires: AVX, AVX512F
+TEXT ·bundleMomentsAVX512(SB), NOSPLIT, $0-48
+	MOVQ rows+0(FP), AX
+	MOVQ dim+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ y+24(FP), BX
+	MOVQ x+32(FP), SI
+	MOVQ sums+40(FP), DI
+	MOVQ CX, R8
+	SHLQ $0x06, R8
+	SHRQ $0x02, CX
+
+dimensions:
+	VMOVUPD (BX), Z0
+	VMOVUPD (DI), Z1
+	VMOVUPD 64(BX), Z2
+	VMOVUPD 64(DI), Z3
+	VMOVUPD 128(BX), Z4
+	VMOVUPD 128(DI), Z5
+	VMOVUPD 192(BX), Z6
+	VMOVUPD 192(DI), Z7
+	MOVQ    DX, R10
+	MOVQ    SI, R11
+	MOVQ    AX, R9
+
+deeper0:
+	VMOVUPD     (R10), Z8
+	VSUBPD      (R11), Z0, Z9
+	VMULPD      Z8, Z9, Z10
+	VFMADD231PD Z9, Z10, Z1
+	VSUBPD      64(R11), Z2, Z9
+	VMULPD      Z8, Z9, Z10
+	VFMADD231PD Z9, Z10, Z3
+	VSUBPD      128(R11), Z4, Z9
+	VMULPD      Z8, Z9, Z10
+	VFMADD231PD Z9, Z10, Z5
+	VSUBPD      192(R11), Z6, Z9
+	VMULPD      Z8, Z9, Z8
+	VFMADD231PD Z9, Z8, Z7
+	ADDQ        $0x00000040, R10
+	ADDQ        R8, R11
+	DECQ        R9
+	JNZ         deeper0
+	VMOVUPD     Z1, (DI)
+	VMOVUPD     Z3, 64(DI)
+	VMOVUPD     Z5, 128(DI)
+	VMOVUPD     Z7, 192(DI)
+	ADDQ        $0x00000100, BX
+	ADDQ        $0x00000100, SI
+	ADDQ        $0x00000100, DI
+	DECQ        CX
+	JNZ         dimensions
 	VZEROUPPER
 	RET
 

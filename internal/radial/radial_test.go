@@ -194,3 +194,47 @@ func BenchmarkLoops(b *testing.B) {
 		}
 	})
 }
+
+// TestBundles holds the loops on bundles against their definition.
+func TestBundles(t *testing.T) { atLevels(t, func(cpu.Level) { bundles(t) }) }
+
+func bundles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for _, dim := range []int{4, 8, 12} {
+		x := linalg.BorrowBundle(11, dim)
+		for i := range x.Data {
+			x.Data[i] = rng.NormFloat64()
+		}
+		for i := range x.Rows {
+			u, w := make([]float64, i*linalg.Abreast), make([]float64, i*linalg.Abreast)
+			for j := range w {
+				w[j] = rng.NormFloat64()
+			}
+			sums := make([]float64, dim*Lanes)
+			sums[3] = 1
+			BundleDistances(x, i, u)
+			BundleMoments(x, i, w, sums)
+			sums[3]--
+			want := make([]float64, len(sums))
+			for j := range i {
+				for l := range linalg.Abreast {
+					var d2 float64
+					for s := range dim {
+						d := x.At(i, s)[l] - x.At(j, s)[l]
+						d2 += d * d
+						want[s*Lanes+l] += w[j*linalg.Abreast+l] * d * d
+					}
+					if got := u[j*linalg.Abreast+l]; math.Abs(got-d2) > 1e-14*d2 {
+						t.Fatalf("distance of %d and %d in set %d: %v, want %v", i, j, l, got, d2)
+					}
+				}
+			}
+			for k, v := range sums {
+				if math.Abs(v-want[k]) > 1e-12 {
+					t.Fatalf("moment %d of point %d: %v, want %v", k, i, v, want[k])
+				}
+			}
+		}
+		x.Release()
+	}
+}

@@ -16,6 +16,16 @@ func distancesAVX2(a *float64, b *float64, dim int, step int, panels int, out *f
 //go:noescape
 func momentsAVX2(w *float64, a *float64, b *float64, fours int, step int, panels int, m *float64, s *float64)
 
+// bundleDistancesAVX2 is bundleDistancesPortable, for rows and dim above 0.
+//
+//go:noescape
+func bundleDistancesAVX2(rows int, dim int, y *float64, x *float64, u *float64)
+
+// bundleMomentsAVX2 is bundleMomentsPortable, for rows above 0 and dim a multiple of 4 above 0.
+//
+//go:noescape
+func bundleMomentsAVX2(rows int, dim int, w *float64, y *float64, x *float64, sums *float64)
+
 // apply1AVX2 adds the product of a few rows a and as many vectors of columns of v to out.
 //
 //go:noescape
@@ -92,6 +102,16 @@ func distancesAVX512(a *float64, b *float64, dim int, step int, panels int, out 
 //
 //go:noescape
 func momentsAVX512(w *float64, a *float64, b *float64, fours int, step int, panels int, m *float64, s *float64)
+
+// bundleDistancesAVX512 is bundleDistancesPortable, for rows and dim above 0.
+//
+//go:noescape
+func bundleDistancesAVX512(rows int, dim int, y *float64, x *float64, u *float64)
+
+// bundleMomentsAVX512 is bundleMomentsPortable, for rows above 0 and dim a multiple of 4 above 0.
+//
+//go:noescape
+func bundleMomentsAVX512(rows int, dim int, w *float64, y *float64, x *float64, sums *float64)
 
 // apply1AVX512 adds the product of a few rows a and as many vectors of columns of v to out.
 //

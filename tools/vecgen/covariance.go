@@ -14,6 +14,8 @@ func covariance(g *isa) {
 	g.distances()
 	if !g.single {
 		g.moments()
+		g.bundleDistances()
+		g.bundleMoments()
 	}
 	g.apply(1)
 	g.apply(2)

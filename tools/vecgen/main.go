@@ -16,7 +16,7 @@ import (
 func main() {
 	args := flag.NewFlagSet("vecgen", flag.ExitOnError)
 	flags := build.NewFlags(args)
-	set := args.String("set", "", "functions to write: elementary or covariance")
+	set := args.String("set", "", "functions to write: elementary, covariance or bundle")
 	single := args.Bool("single", false, "for float32, not float64")
 	args.Parse(os.Args[1:])
 	c := build.NewContext()
@@ -27,6 +27,8 @@ func main() {
 			elementary(g)
 		case "covariance":
 			covariance(g)
+		case "bundle":
+			bundle(g)
 		default:
 			log.Fatalf("vecgen: unknown set %q", *set)
 		}

@@ -1,0 +1,121 @@
+package linalg
+
+import "math"
+
+//go:generate go run -C ../../tools ./vecgen -set bundle -pkg linalg -out ../internal/linalg/bundle_amd64.s -stubs ../internal/linalg/bundle_amd64.go
+
+// Abreast is the number of matrices in a Bundle.
+const Abreast = 8
+
+// Bundle is Abreast small matrices of the same shape side by side, element by element: (i, j) of the l-th is
+// Data[(i*Cols+j)*Abreast+l]. What is done to one of them is done to all by the same instructions, a vector of
+// elements at a time, and without the short loops that small matrices otherwise are.
+type Bundle struct {
+	Rows, Cols int
+	Data       []float64
+}
+
+// BorrowBundle returns a scratch bundle of any content; give it back with Release.
+func BorrowBundle(rows, cols int) Bundle {
+	return Bundle{rows, cols, Borrow(rows, cols*Abreast).Data}
+}
+
+// Release gives borrowed memory back. It must not be used afterwards.
+func (b Bundle) Release() { Return(Matrix{Data: b.Data}) }
+
+// Row returns row i of all matrices, Cols × Abreast.
+func (b Bundle) Row(i int) []float64 {
+	return b.Data[i*b.Cols*Abreast : (i+1)*b.Cols*Abreast]
+}
+
+// At returns element (i, j) of all matrices.
+func (b Bundle) At(i, j int) []float64 {
+	return b.Data[(i*b.Cols+j)*Abreast:][:Abreast:Abreast]
+}
+
+// RowRange returns rows [r0, r1) without copying.
+func (b Bundle) RowRange(r0, r1 int) Bundle {
+	return Bundle{r1 - r0, b.Cols, b.Data[r0*b.Cols*Abreast : r1*b.Cols*Abreast]}
+}
+
+// CholeskyBundle overwrites the lower triangles of the leading n×n parts A with L, A = L Lᵀ, whose diagonals are
+// inverted, and the first n columns of the rows below, B, with B L⁻ᵀ: rows b with L⁻¹b. A pivot under 2⁻⁵⁰ of its
+// diagonal element counts as not positive, as for Cholesky; the error is that of the first row where there is one.
+func CholeskyBundle(a Bundle, n int) error {
+	ones := [Abreast]float64{1, 1, 1, 1, 1, 1, 1, 1}
+	var inverse [Abreast]float64
+	stride := a.Cols * Abreast
+	for j := range n {
+		row, d := a.Row(j), a.At(j, j)
+		smallest := *(*[Abreast]float64)(d)
+		eliminate(1, j, row, row, stride, &ones)
+		for l, pivot := range d {
+			if !(pivot > 0x1p-50*smallest[l]) || !(pivot > 0) || math.IsInf(pivot, 1) {
+				return &NotPositiveDefinite{Row: j, Pivot: pivot}
+			}
+			inverse[l] = 1 / math.Sqrt(pivot)
+		}
+		copy(d, inverse[:])
+		if j+1 < a.Rows {
+			eliminate(a.Rows-j-1, j, row, a.Data[(j+1)*stride:], stride, &inverse)
+		}
+	}
+	return nil
+}
+
+// SubstituteBundle solves with what CholeskyBundle left: rows n and up, b, become L⁻ᵀb.
+func SubstituteBundle(a Bundle, n int) {
+	for j := n - 1; j >= 0; j-- {
+		row, inverse := a.Row(j), a.At(j, j)
+		for i := n; i < a.Rows; i++ {
+			b, x := a.Row(i), (*[Abreast]float64)(a.At(i, j))
+			for l, v := range inverse {
+				x[l] *= v
+			}
+			subtract(j, row, x, b)
+		}
+	}
+}
+
+// CombineBundle fills out, n elements of all matrices, with x∘f + y∘g.
+func CombineBundle(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
+	combine(n, x, f, y, g, out)
+}
+
+// eliminatePortable: element depth of each of the rows x, stride apart, becomes (x_depth − Σ_k x_k y_k) s, with k up to
+// depth.
+func eliminatePortable(rows, depth int, y, x []float64, stride int, s *[Abreast]float64) {
+	for r := range rows {
+		xr := x[r*stride:]
+		sum := *(*[Abreast]float64)(xr[depth*Abreast:])
+		for k := 0; k < depth*Abreast; k += Abreast {
+			a, b := (*[Abreast]float64)(xr[k:]), (*[Abreast]float64)(y[k:])
+			for l := range sum {
+				sum[l] -= a[l] * b[l]
+			}
+		}
+		for l, v := range sum {
+			xr[depth*Abreast+l] = v * s[l]
+		}
+	}
+}
+
+// subtractPortable: z_k ← z_k − x_k f for n elements.
+func subtractPortable(n int, x []float64, f *[Abreast]float64, z []float64) {
+	for k := 0; k < n*Abreast; k += Abreast {
+		a, b := (*[Abreast]float64)(x[k:]), (*[Abreast]float64)(z[k:])
+		for l, v := range f {
+			b[l] -= a[l] * v
+		}
+	}
+}
+
+// combinePortable: out_k ← x_k f + y_k g for n elements.
+func combinePortable(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
+	for k := 0; k < n*Abreast; k += Abreast {
+		a, b, c := (*[Abreast]float64)(x[k:]), (*[Abreast]float64)(y[k:]), (*[Abreast]float64)(out[k:])
+		for l := range c {
+			c[l] = a[l]*f[l] + b[l]*g[l]
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package linalg
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestBundle: what is done abreast is what is done to each of the matrices.
+func TestBundle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 13, 33} {
+		const extra = 3
+		a := BorrowBundle(n+extra, n+1)
+		singles := make([]Matrix, Abreast)
+		for l := range singles {
+			f := New(n, n)
+			for i := range f.Data {
+				f.Data[i] = rng.NormFloat64()
+			}
+			singles[l] = New(n+extra, n)
+			c := New(n, n)
+			SyrkLower(false, 1, f, 0, c)
+			for i := range n + extra {
+				for j := range n {
+					v := rng.NormFloat64()
+					if i < n {
+						v = c.At(max(i, j), min(i, j))
+						if i == j {
+							v++
+						}
+					}
+					singles[l].Set(i, j, v)
+					a.At(i, j)[l] = v
+				}
+			}
+		}
+		if err := CholeskyBundle(a, n); err != nil {
+			t.Fatal(err)
+		}
+		near := func(what string, i, j, l int, got, want float64) {
+			if !(math.Abs(got-want) <= 1e-11*math.Max(1, math.Abs(want))) {
+				t.Fatalf("n = %d, %s (%d, %d) of matrix %d: %v, alone %v", n, what, i, j, l, got, want)
+			}
+		}
+		for l, s := range singles {
+			top, below := s.RowRange(0, n), s.RowRange(n, n+extra)
+			if err := Cholesky(top); err != nil {
+				t.Fatal(err)
+			}
+			Trsm(false, true, top, below)
+			for i := range n + extra {
+				for j := range min(i+1, n) {
+					want := s.At(i, j)
+					if i == j {
+						want = 1 / want
+					}
+					near("factor", i, j, l, a.At(i, j)[l], want)
+				}
+			}
+			Trsm(false, false, top, below)
+		}
+		SubstituteBundle(a, n)
+		for l, s := range singles {
+			for i := n; i < n+extra; i++ {
+				for j := range n {
+					near("solution", i, j, l, a.At(i, j)[l], s.At(i, j))
+				}
+			}
+		}
+		if n > 0 {
+			var f, g [Abreast]float64
+			for l := range f {
+				f[l], g[l] = rng.NormFloat64(), rng.NormFloat64()
+			}
+			x, y, out := a.Row(n), a.Row(n+1), make([]float64, n*Abreast)
+			CombineBundle(n, x, &f, y, &g, out)
+			for i, v := range out {
+				near("combination", 0, i/Abreast, i%Abreast, v, f[i%Abreast]*x[i]+g[i%Abreast]*y[i])
+			}
+			a.At(n-1, n-1)[5] = math.NaN()
+			if err := CholeskyBundle(a, n); err == nil {
+				t.Error("a pivot that isn't a number is no error")
+			}
+		}
+		a.Release()
+	}
+}

@@ -1,0 +1,190 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/radial"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+// FillBundle writes the covariances of small sets of points, linalg.Abreast of them side by side, to the lower
+// triangles of K: x has a row a point, dst a row and a column a point, or more. It works on the calling goroutine.
+func FillBundle(k Kernel, theta []float64, x, dst linalg.Bundle) {
+	if b, ok := k.(bundled); ok {
+		b.fillBundle(theta, x, dst)
+		return
+	}
+	points, block := linalg.Borrow(x.Rows, x.Cols), linalg.Borrow(x.Rows, x.Rows)
+	for l := range linalg.Abreast {
+		pick(x, l, points)
+		k.Cov(theta, points, points, block)
+		for i := range x.Rows {
+			to := dst.Row(i)[l:]
+			for j, v := range block.Row(i)[:i+1] {
+				to[j*linalg.Abreast] = v
+			}
+		}
+	}
+	linalg.Return(points, block)
+}
+
+// PullBundle pulls the adjoint bar of FillBundle's K back to dTheta: the lower triangle counts, in which each pair
+// of points stands once.
+func PullBundle(k Kernel, theta []float64, x, bar linalg.Bundle, dTheta []float64) {
+	if b, ok := k.(bundled); ok {
+		b.pullBundle(theta, x, bar, dTheta)
+		return
+	}
+	points, block := linalg.Borrow(x.Rows, x.Cols), linalg.Borrow(x.Rows, x.Rows)
+	block.Zero()
+	for l := range linalg.Abreast {
+		pick(x, l, points)
+		for i := range x.Rows {
+			from := bar.Row(i)[l:]
+			for j := range block.Row(i)[:i+1] {
+				block.Set(i, j, from[j*linalg.Abreast])
+			}
+		}
+		k.Pull(theta, points, points, block, dTheta, matrix.Dense{})
+	}
+	linalg.Return(points, block)
+}
+
+// bundled is a kernel that works on all sets at once.
+type bundled interface {
+	fillBundle(theta []float64, x, dst linalg.Bundle)
+	pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64)
+}
+
+// pick copies set l.
+func pick(x linalg.Bundle, l int, points matrix.Dense) {
+	for i := range x.Rows {
+		row, from := points.Row(i), x.Row(i)[l:]
+		for t := range row {
+			row[t] = from[t*linalg.Abreast]
+		}
+	}
+}
+
+// scaledBundle returns the points as package radial takes them, with zeros up to a multiple of 4 columns. Their
+// last one is the origin: distances don't feel it, but differences lose fewer digits near it.
+func (s *Stationary) scaledBundle(logL2 []float64, shape float64, x linalg.Bundle) linalg.Bundle {
+	padded := (x.Cols + 3) / 4 * 4
+	scaled := linalg.BorrowBundle(x.Rows, padded)
+	origin := x.Row(x.Rows - 1)
+	scale := s.profile.Scale(shape)
+	for t := range padded {
+		if t >= x.Cols {
+			for i := range x.Rows {
+				clear(scaled.At(i, t))
+			}
+			continue
+		}
+		inverse := scale * math.Exp(-0.5*logL2[min(t, len(logL2)-1)])
+		o := (*[linalg.Abreast]float64)(origin[t*linalg.Abreast:])
+		for i := range x.Rows {
+			from, to := (*[linalg.Abreast]float64)(x.At(i, t)), (*[linalg.Abreast]float64)(scaled.At(i, t))
+			for l, v := range from {
+				to[l] = (v - o[l]) * inverse
+			}
+		}
+	}
+	return scaled
+}
+
+func (s *Stationary) fillBundle(theta []float64, x, dst linalg.Bundle) {
+	logL2, shape, variance := s.unpack(theta)
+	scaled := s.scaledBundle(logL2, shape, x)
+	for i := range x.Rows {
+		row := dst.Row(i)[:(i+1)*linalg.Abreast]
+		clear(row[i*linalg.Abreast:])
+		radial.BundleDistances(scaled, i, row)
+		s.profile.Value(row, row, shape, variance)
+	}
+	scaled.Release()
+}
+
+// pullBundle is against.pull with the sets as lanes.
+func (s *Stationary) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
+	logL2, shape, variance := s.unpack(theta)
+	scaled := s.scaledBundle(logL2, shape, x)
+	lanes, w := linalg.Borrow(scaled.Cols, radial.Lanes), linalg.Borrow(x.Rows, linalg.Abreast)
+	lanes.Zero()
+	var sums radial.Sums
+	for i := range x.Rows {
+		row := w.Data[:(i+1)*linalg.Abreast]
+		clear(row[i*linalg.Abreast:])
+		radial.BundleDistances(scaled, i, row)
+		s.profile.Pull(row, row, bar.Row(i)[:len(row)], shape, &sums)
+		if s.ard {
+			radial.BundleMoments(scaled, i, row, lanes.Data)
+		}
+	}
+	if s.ard {
+		for t := range s.dim {
+			dTheta[t] -= variance * radial.Total(lanes.Row(t))
+		}
+		dTheta = dTheta[s.dim:]
+	} else {
+		dTheta[0] -= variance * radial.Total(sums[radial.Lanes:])
+		dTheta = dTheta[1:]
+	}
+	if s.profile == radial.RQ {
+		dTheta[0] += variance * radial.Total(sums[2*radial.Lanes:])
+		dTheta = dTheta[1:]
+	}
+	dTheta[0] += variance * radial.Total(sums[:])
+	scaled.Release()
+	linalg.Return(lanes, w)
+}
+
+func (c composite) fillBundle(theta []float64, x, dst linalg.Bundle) {
+	part := linalg.BorrowBundle(x.Rows, x.Rows)
+	c.each(theta, nil, func(p int, k Kernel, th, _ []float64) {
+		if p == 0 {
+			FillBundle(k, th, x, dst)
+			return
+		}
+		FillBundle(k, th, x, part)
+		for i := range x.Rows {
+			n := (i + 1) * linalg.Abreast
+			c.combine(dst.Row(i)[:n], part.Row(i)[:n])
+		}
+	})
+	part.Release()
+}
+
+// pullBundle gives each part of a product the adjoint times the others' values.
+func (c composite) pullBundle(theta []float64, x, bar linalg.Bundle, dTheta []float64) {
+	n := x.Rows
+	values := make([]linalg.Bundle, len(c.parts))
+	g := bar
+	if c.product {
+		g = linalg.BorrowBundle(n, n)
+		defer g.Release()
+		c.each(theta, nil, func(p int, k Kernel, th, _ []float64) {
+			values[p] = linalg.BorrowBundle(n, n)
+			FillBundle(k, th, x, values[p])
+		})
+	}
+	c.each(theta, dTheta, func(p int, k Kernel, th, d []float64) {
+		if c.product {
+			for i := range n {
+				to := g.Row(i)[:(i+1)*linalg.Abreast]
+				copy(to, bar.Row(i))
+				for q, v := range values {
+					if q != p {
+						linalg.Mul(to, v.Row(i)[:len(to)])
+					}
+				}
+			}
+		}
+		PullBundle(k, th, x, g, d)
+	})
+	if c.product {
+		for _, v := range values {
+			v.Release()
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package method
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// How a nearest-neighbour conditional density is trained where it isn't said.
+const (
+	defaultNeighbours   = 32
+	defaultSearches     = 3
+	defaultNearestBatch = 256
+	defaultNearestRate  = 0.05
+	defaultPredictive   = 256
+	searchedEvaluations = 30 // of a descent before the next search
+)
+
+// Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of its
+// predictions, of rows in memory. Q predicts a row by the exact GP of those nearest to it: what was trained, with more
+// neighbours.
+type Nearest struct {
+	Descent
+	Batches    *Batches
+	Neighbours int  // m; 0: 32
+	Vecchia    bool // among the rows before each, in a random order; else all rows without itself
+	// Term is the cost of a prediction; nil: its log density. The losses of pacbayes are such.
+	Term pacbayes.Expectation
+	// Searches is how often neighbours are looked for, in the lengthscales that there are then: at the start, and later
+	// at moments that lie closer at first, where lengthscales move. 0: 3.
+	Searches int
+	Rows     int // that Q conditions a prediction on; 0: 256
+}
+
+// Bind implements Method.
+func (m Nearest) Bind(t Task) Problem {
+	unset := func(v *int, to int) {
+		if *v == 0 {
+			*v = to
+		}
+	}
+	unset(&m.Neighbours, defaultNeighbours)
+	unset(&m.Searches, defaultSearches)
+	unset(&m.Rows, defaultPredictive)
+	return &nearest{NearestProblem: &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All, Neighbours: m.Neighbours,
+		Vecchia: m.Vecchia, Term: m.Term, Scale: t.Scale, Seed: t.Seed, Ranks: t.Ranks}, task: t, method: m}
+}
+
+// nearest is a nearest-neighbour conditional density.
+type nearest struct {
+	*objective.NearestProblem
+	task   Task
+	method Nearest
+}
+
+// Objective implements Problem.
+func (p *nearest) Objective() train.Objective { return p.NearestProblem }
+
+// Box implements Problem.
+func (p *nearest) Box(x []float64) train.Bounds { return p.task.box(x, true) }
+
+// Start implements Problem.
+func (p *nearest) Start(x []float64) ([]float64, error) { return x, nil }
+
+// Minimize trains from x = [θ, β, ln σ_n²].
+func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
+	box := p.Box(x)
+	if p.method.Batches == nil {
+		return inStages(ctx, run, p.method.Descent, p.NearestProblem, box, x, p.method.Searches, func(stage int, x []float64) int {
+			p.Search(x)
+			if stage == p.method.Searches-1 {
+				return 0
+			}
+			return searchedEvaluations
+		})
+	}
+	s, err := p.onBatches(ctx, run, box, x)
+	if err != nil {
+		return nil, err
+	}
+	return lowest(s, box, [][]float64{s.X, s.Previous, x}, func(x []float64) (float64, error) { return p.Evaluate(x, nil) })
+}
+
+// errSearch ends a part of a run on batches.
+var errSearch = errors.New("the next search")
+
+// onBatches minimises from x on batches, or goes on from the run's last state, with a search where there should be one.
+// A run's neighbours are those of its anchor, the point of the last search.
+func (p *nearest) onBatches(ctx context.Context, run Run, box train.Bounds, x []float64) (*train.AdamState, error) {
+	a := p.method.Batches.settings(p.BatchRows(), p.task.Seed, defaultNearestBatch, defaultNearestRate)
+	from, anchor := train.StartAdam(x), []float64(nil)
+	if last := run.Load(run.Key); last != nil && last.Batches != nil {
+		from, anchor = last.Batches.Clone(), last.Anchor
+	}
+	for {
+		if anchor == nil || p.searches(from.Steps, a.Steps) {
+			anchor = slices.Clone(from.X)
+		}
+		p.Search(anchor)
+		s, err := a.Minimize(ctx, p.NearestProblem, box, from, func(s *train.AdamState) error {
+			if err := run.Tell(run.Key, &State{Batches: s.Clone(), Anchor: anchor}, s.Steps, s.Mean, s.Stopped); err != nil {
+				return err
+			}
+			if s.Stopped == "" && p.searches(s.Steps, a.Steps) {
+				return errSearch
+			}
+			return nil
+		})
+		if !errors.Is(err, errSearch) {
+			return s, err
+		}
+		from = s
+	}
+}
+
+// searches says whether there is a search before the step that follows so many of all: the k-th of n at (k/n)² of them.
+func (p *nearest) searches(steps, all int) bool {
+	n := p.method.Searches
+	for k := range n {
+		if steps == k*k*all/(n*n) {
+			return true
+		}
+	}
+	return false
+}
+
+// Posterior returns the GP of the rows nearest to each that is predicted.
+func (p *nearest) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+	theta, beta, noise := p.task.parameters(x)
+	return posterior.NewNearest(p.Kernel, theta, p.Mean, beta, p.Rows.X, p.Rows.Y, noise, p.method.Rows), nil, nil
+}

@@ -1,0 +1,138 @@
+package method_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// ridge is a task whose target depends on one of its inputs, and a start.
+func ridge(n int) (method.Task, []float64) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	rows := objective.Memory{X: matrix.New(n, 3), Y: make([]float64, n)}
+	for i := range rows.X.Data {
+		rows.X.Data[i] = rng.NormFloat64()
+	}
+	for i := range n {
+		rows.Y[i] = math.Sin(2*rows.X.At(i, 0)) + 0.1*rng.NormFloat64()
+	}
+	k := kernel.Matern32(3, true)
+	t := method.Task{Kernel: k, Mean: kernel.LinearMean{}, Rows: rows, All: rows, N: n, Seed: 5, Limit: 6}
+	return t, []float64{0, 0, 0, 0, 0, math.Log(0.1)}
+}
+
+var errStopped = errors.New("stopped")
+
+// kept keeps the last state of every run, as files do, and stops after so many steps.
+type kept struct {
+	states map[string][]byte
+	left   int
+}
+
+func (k *kept) run(t *testing.T) method.Run {
+	return method.Run{Key: "run", Load: func(key string) *method.State {
+		if k.states[key] == nil {
+			return nil
+		}
+		s := &method.State{}
+		if err := json.Unmarshal(k.states[key], s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}, Tell: func(key string, s *method.State, _ int, _ float64, _ string) error {
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.states[key] = b
+		if k.left--; k.left == 0 {
+			return errStopped
+		}
+		return nil
+	}}
+}
+
+// TestNearestResumes: a run that is stopped, before, at and after searches, and goes on from what it kept ends with
+// the same bits.
+func TestNearestResumes(t *testing.T) {
+	for name, m := range map[string]method.Nearest{
+		"batches": {Neighbours: 8, Batches: &method.Batches{Rows: 50, Epochs: 9}},
+		"vecchia": {Neighbours: 8, Batches: &method.Batches{Rows: 50, Epochs: 9}, Vecchia: true, Term: objective.CRPS{}, Searches: 2},
+		"descent": {Neighbours: 8},
+	} {
+		task, x := ridge(200)
+		minimize := func(stops ...int) ([]float64, float64) {
+			k := &kept{states: map[string][]byte{}}
+			for _, k.left = range stops {
+				if _, err := m.Bind(task).Minimize(context.Background(), k.run(t), x); !errors.Is(err, errStopped) {
+					t.Fatal(err)
+				}
+			}
+			r, err := m.Bind(task).Minimize(context.Background(), k.run(t), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.X, r.Value
+		}
+		want, value := minimize()
+		// Searches are before steps 0, 4 and 16 of 36, or 0 and 9.
+		for _, stops := range [][]int{{3}, {4}, {5}, {9}, {15, 1, 1, 4}, {17, 10}} {
+			if got, v := minimize(stops...); !slices.Equal(got, want) || v != value {
+				t.Errorf("%s, stopped after %v: %v at %v, without a stop %v at %v", name, stops, v, got, value, want)
+			}
+		}
+	}
+}
+
+// TestNearestLearns: the input that matters has the shortest lengthscale, and Q predicts.
+func TestNearestLearns(t *testing.T) {
+	task, x := ridge(600)
+	for name, m := range map[string]method.Nearest{
+		"batches": {Batches: &method.Batches{Rows: 64, Epochs: 40}},
+		"descent": {Neighbours: 16},
+		"crps":    {Neighbours: 16, Term: objective.CRPS{}},
+	} {
+		p := m.Bind(task)
+		r, err := p.Minimize(context.Background(), (&kept{states: map[string][]byte{}}).run(t), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(r.X[0] < r.X[1]-1.5 && r.X[0] < r.X[2]-1.5) {
+			t.Errorf("%s: ln l² are %v", name, r.X[:3])
+		}
+		q, _, err := p.Posterior(r.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Kind() != posterior.ByNearest || q.Nearest != 256 {
+			t.Errorf("%s: posterior %s of %d", name, q.Kind(), q.Nearest)
+		}
+		var square float64
+		points, mean := matrix.New(200, 3), make([]float64, 200)
+		rng := rand.New(rand.NewPCG(6, 6))
+		for i := range points.Data {
+			points.Data[i] = rng.NormFloat64()
+		}
+		q.Latent(points, mean, nil)
+		for i, v := range mean {
+			e := v - math.Sin(2*points.At(i, 0))
+			square += e * e / 200
+		}
+		if !(square < 0.01) {
+			t.Errorf("%s: mean squared error %v", name, square)
+		}
+		if v, _ := p.Evaluate(r.X, nil); v != r.Value {
+			t.Errorf("%s: %v at the end, again %v", name, r.Value, v)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package neighbours_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/neighbours"
+)
+
+// table has rows on a coarse lattice, so that distances coincide, among others, and copies.
+func table(n, d int, seed uint64) matrix.Dense {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := matrix.New(n, d)
+	for i := range n {
+		for j := range d {
+			x.Row(i)[j] = rng.NormFloat64()
+			if i%3 > 0 {
+				x.Row(i)[j] = float64(rng.IntN(4))
+			}
+		}
+		if i%7 == 6 {
+			copy(x.Row(i), x.Row(rng.IntN(i)))
+		}
+	}
+	return x
+}
+
+// brute orders the admitted rows by their distance from a point.
+func brute(x matrix.Dense, inverse, point []float64, m int, admit func(row int) bool) []int32 {
+	dist := make([]float64, x.Rows)
+	var rows []int32
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			dist[i] += (v - point[j]) * inverse[j] * (v - point[j]) * inverse[j]
+		}
+		if admit(i) {
+			rows = append(rows, int32(i))
+		}
+	}
+	slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(cmp.Compare(dist[a], dist[b]), cmp.Compare(a, b)) })
+	for len(rows) < m {
+		rows = append(rows, neighbours.None)
+	}
+	return rows[:m]
+}
+
+// TestExact holds searches against sorting all rows. Lengthscales are powers of two, so that the distances of the
+// lattice have no rounding and coincide here and there.
+func TestExact(t *testing.T) {
+	for _, c := range []struct{ n, d, m int }{{1, 1, 1}, {2, 3, 5}, {63, 2, 7}, {64, 2, 64}, {65, 5, 8}, {1000, 1, 10}, {1500, 3, 20}, {700, 12, 33}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			x, q := table(c.n, c.d, 3), table(50, c.d, 4)
+			k := kernel.Matern32(c.d, true)
+			theta := make([]float64, c.d+1)
+			ix := neighbours.New(k, theta, x)
+			inverse, _ := kernel.Metric(k, theta)
+			if !ix.Metric() {
+				t.Fatal("no metric")
+			}
+			place := make([]int32, c.n)
+			for i, p := range rand.New(rand.NewPCG(5, 5)).Perm(c.n) {
+				place[i] = int32(p)
+			}
+			nearest, others, earlier := make([]int32, q.Rows*c.m), make([]int32, c.n*c.m), make([]int32, c.n*c.m)
+			ix.Nearest(q, c.m, nearest, nil)
+			ix.Others(0, c.n, c.m, others)
+			ix.Earlier(place, 0, c.n, c.m, earlier)
+			check := func(what string, i int, got, want []int32) {
+				if !slices.Equal(got[i*c.m:(i+1)*c.m], want) {
+					t.Fatalf("%s of row %d: %v, want %v", what, i, got[i*c.m:(i+1)*c.m], want)
+				}
+			}
+			for i := range q.Rows {
+				check("nearest", i, nearest, brute(x, inverse, q.Row(i), c.m, func(int) bool { return true }))
+			}
+			for i := range c.n {
+				check("others", i, others, brute(x, inverse, x.Row(i), c.m, func(row int) bool { return row != i }))
+				check("earlier", i, earlier, brute(x, inverse, x.Row(i), c.m, func(row int) bool { return place[row] < place[i] }))
+			}
+
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5))
+			again := make([]int32, len(others))
+			ix.Others(0, c.n, c.m, again)
+			if !slices.Equal(again, others) {
+				t.Error("other neighbours on five cores")
+			}
+			half := make([]int32, (c.n-c.n/2)*c.m)
+			ix.Others(c.n/2, c.n, c.m, half)
+			if !slices.Equal(half, others[c.n/2*c.m:]) {
+				t.Error("other neighbours in other company")
+			}
+		})
+	}
+}
+
+// plain hides what a kernel can but Kernel.
+type plain struct{ kernel.Kernel }
+
+// TestCorrelation: without a metric the kernel is asked, and what it says where it has one is the same.
+func TestCorrelation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	x := matrix.New(400, 3)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	k := kernel.Sum(kernel.Product(kernel.SE(3, true), kernel.ConstantKernel()), kernel.White())
+	theta := []float64{0.3, -0.2, 1, 0.1, -0.4, -3}
+	byDistance, byCovariance := neighbours.New(k, theta, x), neighbours.New(plain{k}, theta, x)
+	if !byDistance.Metric() || byCovariance.Metric() {
+		t.Fatal("metric?")
+	}
+	a, b := make([]int32, 400*9), make([]int32, 400*9)
+	byDistance.Others(0, 400, 9, a)
+	byCovariance.Others(0, 400, 9, b)
+	if !slices.Equal(a, b) {
+		t.Error("distances and covariances find different neighbours")
+	}
+
+	// Of a linear kernel those of the greatest |cos| are nearest.
+	lin := neighbours.New(kernel.Linear{}, []float64{0}, x)
+	lin.Others(0, 1, 9, a)
+	best := make([]float64, x.Rows)
+	cos := func(i, j int) float64 {
+		var xy, xx, yy float64
+		for t, v := range x.Row(i) {
+			w := x.Row(j)[t]
+			xy, xx, yy = xy+v*w, xx+v*v, yy+w*w
+		}
+		return xy * xy / (xx * yy)
+	}
+	var rows []int32
+	for j := range best {
+		best[j] = cos(0, j)
+		if j > 0 {
+			rows = append(rows, int32(j))
+		}
+	}
+	slices.SortFunc(rows, func(i, j int32) int { return cmp.Compare(best[j], best[i]) })
+	if !slices.Equal(a[:9], rows[:9]) {
+		t.Errorf("linear: %v, want %v", a[:9], rows[:9])
+	}
+}
+
+// TestMetric: kernels have one where their parts agree.
+func TestMetric(t *testing.T) {
+	for expr, want := range map[string]bool{"se": true, "rq": true, "se+white": true, "matern12*constant": true, "linear": false,
+		"periodic": false, "se+linear": false, "white": false, "se*matern32": false} {
+		k, err := kernel.Parse(expr, 2, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := make([]float64, len(k.Params()))
+		for i := range theta {
+			theta[i] = float64(i * i)
+		}
+		if _, ok := kernel.Metric(k, theta); ok != want {
+			t.Errorf("%s: %v", expr, ok)
+		}
+	}
+	one, _ := kernel.Parse("se+matern32", 2, false)
+	if _, ok := kernel.Metric(one, []float64{1, 2, 3, 4}); !ok {
+		t.Error("one lengthscale each: they agree but for a factor")
+	}
+}
+
+func BenchmarkOthers(b *testing.B) {
+	for _, d := range []int{3, 8, 26} {
+		b.Run(fmt.Sprint(d), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(8, 8))
+			x := matrix.New(40000, d)
+			for i := range x.Data {
+				x.Data[i] = rng.NormFloat64()
+			}
+			rows := make([]int32, x.Rows*32)
+			theta := make([]float64, d+1)
+			for b.Loop() {
+				neighbours.New(kernel.SE(d, true), theta, x).Others(0, x.Rows, 32, rows)
+			}
+		})
+	}
+}

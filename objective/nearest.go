@@ -1,0 +1,395 @@
+package objective
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/neighbours"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// NearestProblem binds a family of GPs and rows to the nearest-neighbour conditional density, a function of
+// [θ, β, ln σ_n²] with its gradient:
+//
+//	L = −Σ_i ln p(y_i | y_n(i)),  n(i) the m rows nearest to row i
+//
+// without i (the leave-one-out form; for m = N−1 that of Rasmussen & Williams 2006, Eqs. 5.10–5.12), or among the rows
+// before it in a random order (Vecchia 1988: the density of all rows together, for m = N−1 the evidence). With
+// C = K_nn + sI, a = C⁻¹(y_n − m_n), b = C⁻¹k_i
+//
+//	μ = m_i + k_iᵀa,  v = k_ii − k_iᵀb,  term φ(y_i, μ, v, s)
+//
+// where φ = −ln N(y; μ, v+s) may give way to another Term. With g = ∂φ/∂μ, h = ∂φ/∂v the adjoints are
+//
+//	k̄_i = g a − 2h b,  C̄ = −½g(abᵀ + baᵀ) + h bbᵀ,  k̄_ii = h,  s̄ = ∂φ/∂s + tr C̄,  m̄_i = g,  m̄_n = −g b
+//
+// The neighbours are those of the last Search; between searches L is smooth. It is a sum over rows: N/|batch| times a
+// batch's is unbiased. Time O(N m³), memory O(N m) for the neighbours.
+type NearestProblem struct {
+	Kernel     kernel.Kernel
+	Mean       kernel.Mean
+	Rows       Memory
+	Neighbours int                  // m
+	Vecchia    bool                 // among the rows before it, in an order by Seed
+	Term       pacbayes.Expectation // φ; nil: LogDensity
+	Scale      []float64            // |y_raw| in the units of y, for relative losses; else nil
+	Seed       uint64
+
+	// Ranks, unless nil, have all Rows each. A rank evaluates the terms of its share of them.
+	Ranks ranks.Ranks
+
+	near     []int32 // those of rows first … last, m each; nil before the first search
+	residual []float64
+	adjoint  []float64 // of the residuals
+}
+
+// Dim returns the number of parameters.
+func (p *NearestProblem) Dim() int { return len(p.Kernel.Params()) + len(p.Mean.Params()) + 1 }
+
+// Split cuts a parameter vector, or a gradient, into its parts. The last is ln σ_n².
+func (p *NearestProblem) Split(x []float64) (theta, beta []float64, logNoise float64) {
+	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
+	return x[:nk], x[nk : nk+nm], x[nk+nm]
+}
+
+// Names returns the name of every parameter.
+func (p *NearestProblem) Names() []string { return parameterNames(p.Kernel, p.Mean) }
+
+// BatchRows returns the number of rows that batches are drawn from.
+func (p *NearestProblem) BatchRows() int { return p.Rows.X.Rows }
+
+// m is the number of neighbours that a row can have.
+func (p *NearestProblem) m() int { return max(min(p.Neighbours, p.Rows.X.Rows-1), 0) }
+
+// share is the rows of this rank.
+func (p *NearestProblem) share() (first, last int) {
+	r, n := over(p.Ranks), p.Rows.X.Rows
+	return r.Rank() * n / r.Size(), (r.Rank() + 1) * n / r.Size()
+}
+
+// Search finds every row's neighbours in the lengthscales that x has.
+func (p *NearestProblem) Search(x []float64) {
+	theta, _, _ := p.Split(x)
+	first, last := p.share()
+	near := make([]int32, (last-first)*p.m())
+	ix := neighbours.New(p.Kernel, theta, p.Rows.X)
+	if p.Vecchia {
+		place := make([]int32, p.Rows.X.Rows)
+		for i, at := range rand.New(rand.NewPCG(p.Seed, 0x7665636368696100)).Perm(len(place)) {
+			place[i] = int32(at)
+		}
+		ix.Earlier(place, first, last, p.m(), near)
+	} else {
+		ix.Others(first, last, p.m(), near)
+	}
+	p.near = near
+}
+
+// Evaluate returns L at x and, unless gradient is nil, its gradient. The first evaluation searches, if nobody has.
+func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
+	first, last := p.share()
+	rows := make([]int, last-first)
+	for i := range rows {
+		rows[i] = first + i
+	}
+	return p.evaluate(x, gradient, rows, 1)
+}
+
+// EvaluateBatch is Evaluate on the terms of the rows with these numbers, times N/|rows|.
+func (p *NearestProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
+	if len(rows) == 0 {
+		return math.NaN(), errors.New("an empty batch")
+	}
+	first, last := p.share()
+	var own []int
+	for _, row := range rows {
+		if first <= row && row < last {
+			own = append(own, row)
+		}
+	}
+	return p.evaluate(x, gradient, own, float64(p.Rows.X.Rows)/float64(len(rows)))
+}
+
+// evaluate sums weight times the terms of rows of this rank, and those of the others.
+func (p *NearestProblem) evaluate(x, gradient []float64, rows []int, weight float64) (float64, error) {
+	if p.near == nil {
+		p.Search(x)
+	}
+	value, err := p.sum(x, gradient, rows, weight)
+	r := over(p.Ranks)
+	if err = r.Agree(err); err != nil {
+		return math.NaN(), err
+	}
+	if r.Size() > 1 {
+		v := []float64{value}
+		if err := r.Sum(v, gradient); err != nil {
+			return math.NaN(), err
+		}
+		value = v[0]
+	}
+	s := math.Exp(x[len(x)-1])
+	switch {
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		return value, fmt.Errorf("the objective is %v at noise variance %.3g: look for extreme values in the data", value, s)
+	case !linalg.Finite(gradient):
+		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", s)
+	}
+	return value, nil
+}
+
+// sum is evaluate for the rows of this rank.
+func (p *NearestProblem) sum(x, gradient []float64, rows []int, weight float64) (float64, error) {
+	theta, beta, logNoise := p.Split(x)
+	noise := math.Exp(logNoise)
+	p.residuals(beta)
+	slopes := gradient != nil && len(beta) > 0
+	m := p.m()
+	var pulled matrix.Dense // m̄ of each row of rows: that of its neighbours, and its own
+	if slopes {
+		pulled = linalg.Borrow(len(rows), m+1)
+		defer linalg.Return(pulled)
+	}
+	tasks := chunks(len(rows))
+	parts := linalg.Borrow(tasks, len(theta)+2) // θ̄, s̄, value
+	defer linalg.Return(parts)
+	failures := make([]error, tasks)
+	inChunks(len(rows), func(c, r0, r1 int) {
+		g := p.newGroup(theta, noise, weight, gradient != nil)
+		defer g.release()
+		g.sums = parts.Row(c)
+		clear(g.sums)
+		for r := r0; r < r1 && failures[c] == nil; r += linalg.Abreast {
+			n := min(linalg.Abreast, r1-r)
+			failures[c] = g.add(rows[r : r+n])
+			if slopes {
+				g.pulled(pulled.RowRange(r, r+n))
+			}
+		}
+	})
+	if i := slices.IndexFunc(failures, func(err error) bool { return err != nil }); i >= 0 {
+		return math.NaN(), failures[i]
+	}
+	total := make([]float64, parts.Cols)
+	column := make([]float64, tasks)
+	for j := range total {
+		for c := range column {
+			column[c] = parts.At(c, j)
+		}
+		total[j] = linalg.Sum(column)
+	}
+	if gradient == nil {
+		return total[len(theta)+1], nil
+	}
+	clear(gradient)
+	copy(gradient, total[:len(theta)])
+	gradient[len(gradient)-1] = noise * total[len(theta)]
+	if slopes {
+		clear(p.adjoint)
+		first, _ := p.share()
+		for i, row := range rows {
+			near, bar := p.near[(row-first)*m:][:m], pulled.Row(i)
+			for j, other := range near {
+				if other != neighbours.None {
+					p.adjoint[other] += bar[j]
+				}
+			}
+			p.adjoint[row] += bar[m]
+		}
+		p.Mean.Pull(beta, p.Rows.X, p.adjoint, gradient[len(theta):len(theta)+len(beta)])
+	}
+	return total[len(theta)+1], nil
+}
+
+// residuals fills in y − m_β(X), once for all where there is no β.
+func (p *NearestProblem) residuals(beta []float64) {
+	if p.residual == nil {
+		p.residual, p.adjoint = make([]float64, len(p.Rows.Y)), make([]float64, len(p.Rows.Y))
+	} else if len(beta) == 0 {
+		return
+	}
+	p.Mean.At(beta, p.Rows.X, p.residual)
+	for i, y := range p.Rows.Y {
+		p.residual[i] = y - p.residual[i]
+	}
+}
+
+// group is linalg.Abreast terms evaluated side by side: of each, the points are the neighbours and, last, the row
+// itself. A row with fewer neighbours than others has itself in the place of those missing, without covariance.
+type group struct {
+	*NearestProblem
+	theta         []float64
+	noise, weight float64
+	back          bool // the gradient is wanted
+	m, first      int
+
+	rows   []int                      // of the terms; lanes without one repeat the first, and count nothing
+	near   [linalg.Abreast][]int32    // their neighbours
+	x      linalg.Bundle              // m+1 × d
+	c      linalg.Bundle              // m+2 × m+1: K with s; from row m on k_i, then b, and r_n, then a
+	bar    linalg.Bundle              // m+1 × m+1: the adjoint of K
+	sample [5][linalg.Abreast]float64 // y, μ, v, scale and residual of the rows
+	g, h   [linalg.Abreast]float64
+	sums   []float64 // θ̄, s̄, value
+}
+
+func (p *NearestProblem) newGroup(theta []float64, noise, weight float64, back bool) *group {
+	m := p.m()
+	first, _ := p.share()
+	return &group{NearestProblem: p, theta: theta, noise: noise, weight: weight, back: back, m: m, first: first,
+		x: linalg.BorrowBundle(m+1, p.Rows.X.Cols), c: linalg.BorrowBundle(m+2, m+1), bar: linalg.BorrowBundle(m+1, m+1)}
+}
+
+func (g *group) release() {
+	g.x.Release()
+	g.c.Release()
+	g.bar.Release()
+}
+
+// add adds the terms of some rows, linalg.Abreast at most, to the sums.
+func (g *group) add(rows []int) error {
+	g.gather(rows)
+	kernel.FillBundle(g.Kernel, g.theta, g.x, g.c)
+	g.complete()
+	if err := linalg.CholeskyBundle(g.c, g.m); err != nil {
+		return posterior.NotDefinite(err, g.noise)
+	}
+	if err := g.score(); err != nil || !g.back {
+		return err
+	}
+	g.pull()
+	return nil
+}
+
+// gather copies the points.
+func (g *group) gather(rows []int) {
+	g.rows = rows
+	d := g.x.Cols
+	for l := range linalg.Abreast {
+		row := rows[0]
+		if l < len(rows) {
+			row = rows[l]
+		}
+		g.near[l] = g.NearestProblem.near[(row-g.first)*g.m:][:g.m]
+		for j := range g.m + 1 {
+			from := row
+			if j < g.m && g.near[l][j] != neighbours.None {
+				from = int(g.near[l][j])
+			}
+			to := g.x.Data[j*d*linalg.Abreast+l:]
+			for t, v := range g.Rows.X.Row(from) {
+				to[t*linalg.Abreast] = v
+			}
+		}
+		y, mu, _, scale, residual := &g.sample[0], &g.sample[1], &g.sample[2], &g.sample[3], &g.sample[4]
+		y[l], residual[l], scale[l] = g.Rows.Y[row], g.residual[row], 0
+		mu[l] = y[l] - residual[l]
+		if g.Scale != nil {
+			scale[l] = g.Scale[row]
+		}
+	}
+}
+
+// complete adds the noise to C, and r_n; missing neighbours are uncorrelated with everything.
+func (g *group) complete() {
+	residuals := g.c.Row(g.m + 1)
+	clear(residuals)
+	for j := range g.m {
+		d := g.c.At(j, j)
+		for l := range d {
+			other := g.near[l][j]
+			if other != neighbours.None {
+				d[l] += g.noise
+				residuals[j*linalg.Abreast+l] = g.residual[other]
+				continue
+			}
+			for i := range j {
+				g.c.At(j, i)[l] = 0
+			}
+			d[l] = 1
+			for i := j + 1; i <= g.m; i++ {
+				g.c.At(i, j)[l] = 0
+			}
+		}
+	}
+}
+
+// score predicts the rows, and adds their terms to the sums.
+func (g *group) score() error {
+	n := len(g.rows)
+	k, r := g.c.Row(g.m), g.c.Row(g.m+1) // L⁻¹k_i, L⁻¹r_n
+	mu, v := &g.sample[1], &g.sample[2]
+	var explained, mean [linalg.Abreast]float64
+	for j := 0; j < g.m*linalg.Abreast; j += linalg.Abreast {
+		kj, rj := (*[linalg.Abreast]float64)(k[j:]), (*[linalg.Abreast]float64)(r[j:])
+		for l, w := range kj {
+			explained[l] += w * w
+			mean[l] += w * rj[l]
+		}
+	}
+	for l, own := range g.c.At(g.m, g.m) {
+		mu[l] += mean[l]
+		v[l] = max(own-explained[l], 0)
+	}
+	term := g.Term
+	if term == nil {
+		term = LogDensity{}
+	}
+	sample := pacbayes.Sample{Y: g.sample[0][:n], Mean: mu[:n], Variance: v[:n]}
+	if g.Scale != nil {
+		sample.Scale = g.sample[3][:n]
+	}
+	clear(g.g[:])
+	clear(g.h[:])
+	value, dNoise, err := term.Expect(sample, g.noise, g.weight, g.g[:n], g.h[:n])
+	last := len(g.sums) - 1
+	g.sums[last] += value
+	g.sums[last-1] += dNoise
+	return err
+}
+
+// pull pulls g and h back.
+func (g *group) pull() {
+	linalg.SubstituteBundle(g.c, g.m)
+	b, a := g.c.Row(g.m), g.c.Row(g.m+1)
+	var ofA, ofB [linalg.Abreast]float64
+	noise := &g.sums[len(g.sums)-2]
+	for i := range g.m {
+		for l := range ofA {
+			ai, bi := a[i*linalg.Abreast+l], b[i*linalg.Abreast+l]
+			ofA[l] = -g.g[l] * bi
+			ofB[l] = 2*g.h[l]*bi - g.g[l]*ai
+		}
+		linalg.CombineBundle(i, a, &ofA, b, &ofB, g.bar.Row(i)) // 2C̄: a pair stands once
+		for l, d := 0, g.bar.At(i, i); l < linalg.Abreast; l++ {
+			ai, bi := a[i*linalg.Abreast+l], b[i*linalg.Abreast+l]
+			d[l] = bi * (g.h[l]*bi - g.g[l]*ai)
+			*noise += d[l]
+		}
+	}
+	for l := range ofA {
+		ofA[l], ofB[l] = g.g[l], -2*g.h[l]
+	}
+	linalg.CombineBundle(g.m, a, &ofA, b, &ofB, g.bar.Row(g.m))
+	copy(g.bar.At(g.m, g.m), g.h[:])
+	kernel.PullBundle(g.Kernel, g.theta, g.x, g.bar, g.sums[:len(g.sums)-2])
+}
+
+// pulled writes m̄ of the neighbours, and of the rows themselves.
+func (g *group) pulled(to matrix.Dense) {
+	b := g.c.Row(g.m)
+	for l := range to.Rows {
+		row := to.Row(l)
+		for j := range g.m {
+			row[j] = -g.g[l] * b[j*linalg.Abreast+l]
+		}
+		row[g.m] = g.g[l]
+	}
+}

@@ -1,0 +1,376 @@
+package objective_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/objective/objectivetest"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// terms are what predictions may cost.
+var terms = map[string]pacbayes.Expectation{
+	"density":  objective.LogDensity{},
+	"square":   objective.SquaredError{},
+	"crps":     objective.CRPS{},
+	"expected": objective.GaussianNoise{},
+	"band":     pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6},
+	"gaussian": pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6},
+	"relative": pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.5},
+}
+
+func TestNearestConforms(t *testing.T) {
+	scale := slices.Repeat([]float64{1}, 23)
+	for name, term := range terms {
+		for _, m := range []int{5, 40} {
+			t.Run(fmt.Sprintf("%s/%d", name, m), func(t *testing.T) {
+				objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) objectivetest.Problem {
+					return &objective.NearestProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, Neighbours: m, Term: term, Scale: scale}
+				})
+			})
+		}
+	}
+}
+
+// scattered returns rows among which some are copies of others, but for the target.
+func scattered(n, d int) objective.Memory {
+	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	rows := objective.Memory{X: matrix.New(n, d), Y: make([]float64, n)}
+	for i := range n {
+		for j := range d {
+			rows.X.Row(i)[j] = rng.NormFloat64()
+		}
+		if i%10 == 9 {
+			copy(rows.X.Row(i), rows.X.Row(i-3))
+		}
+		rows.Y[i] = math.Sin(2*rows.X.At(i, 0)) + 0.3*rng.NormFloat64()
+	}
+	return rows
+}
+
+// nearestProblem returns a problem with the kernel of that expression, and a point.
+func nearestProblem(t *testing.T, expr string, mean kernel.Mean, rows objective.Memory, m int, vecchia bool) (*objective.NearestProblem, []float64) {
+	t.Helper()
+	k, err := kernel.Parse(expr, rows.X.Cols, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &objective.NearestProblem{Kernel: k, Mean: mean, Rows: rows, Neighbours: m, Vecchia: vecchia, Seed: 3}
+	x := make([]float64, p.Dim())
+	for i := range x {
+		x[i] = 0.3*math.Sin(float64(3*i)) - 0.1
+	}
+	x[len(x)-1] = -1.7
+	return p, x
+}
+
+// TestNearestGradient: both forms, kernels that are and aren't worked on abreast, copies among rows, batches.
+func TestNearestGradient(t *testing.T) {
+	rows := scattered(37, 3)
+	for _, expr := range []string{"se", "matern12", "rq", "matern32+linear", "se*matern52", "periodic", "linear*se+white", "constant*matern32"} {
+		for name, mean := range map[string]kernel.Mean{"zero": kernel.ZeroMean{}, "constant": kernel.LinearMean{}, "linear": kernel.LinearMean{Dim: 3}} {
+			for _, vecchia := range []bool{false, true} {
+				for _, batch := range [][]int{nil, {3, 9, 36, 6, 0, 11, 12, 13, 14}} {
+					p, x := nearestProblem(t, expr, mean, rows, 6, vecchia)
+					evaluate := func(x, g []float64) float64 {
+						v, err := p.Evaluate(x, g)
+						if batch != nil {
+							v, err = p.EvaluateBatch(x, g, batch)
+						}
+						if err != nil {
+							t.Fatal(err)
+						}
+						return v
+					}
+					g := make([]float64, len(x))
+					value := evaluate(x, g)
+					for i := range x {
+						const h = 2e-4
+						at := func(step float64) float64 {
+							moved := slices.Clone(x)
+							moved[i] += step
+							return evaluate(moved, nil)
+						}
+						want := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+						if math.Abs(g[i]-want) > 1e-8*math.Abs(want)+1e-9*math.Abs(value) {
+							t.Errorf("%s, mean %s, Vecchia %v, batch %v: d/d %s is %v, differences give %v", expr, name, vecchia, batch != nil, p.Names()[i], g[i], want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestNearestOfAll: with all other rows as neighbours, Rasmussen & Williams 2006, Eqs. 5.10–5.12, from the inverse.
+func TestNearestOfAll(t *testing.T) {
+	rows := scattered(30, 2)
+	p, x := nearestProblem(t, "matern32+linear", kernel.LinearMean{Dim: 2}, rows, 29, false)
+	got, err := p.Evaluate(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, beta, logNoise := p.Split(x)
+	n := len(rows.Y)
+	k, mean := matrix.New(n, n), make([]float64, n)
+	p.Kernel.Cov(theta, rows.X, rows.X, k)
+	p.Mean.At(beta, rows.X, mean)
+	k.AddDiagonal(math.Exp(logNoise))
+	var inverse mat.Dense
+	if err := inverse.Inverse(mat.NewDense(n, n, k.Data)); err != nil {
+		t.Fatal(err)
+	}
+	var want float64
+	for i := range n {
+		var w float64
+		for j := range n {
+			w += inverse.At(i, j) * (rows.Y[j] - mean[j])
+		}
+		mu, v := rows.Y[i]-w/inverse.At(i, i), 1/inverse.At(i, i)
+		want += 0.5*math.Log(2*math.Pi*v) + (rows.Y[i]-mu)*(rows.Y[i]-mu)/(2*v)
+	}
+	if math.Abs(got-want) > 1e-10*math.Abs(want) {
+		t.Errorf("%v, from the inverse %v", got, want)
+	}
+}
+
+// TestVecchiaOfAll: with all rows before it as neighbours of each, the evidence.
+func TestVecchiaOfAll(t *testing.T) {
+	rows := scattered(30, 2)
+	p, x := nearestProblem(t, "matern32+linear", kernel.LinearMean{Dim: 2}, rows, 29, true)
+	all := &objective.Problem{Kernel: p.Kernel, Mean: p.Mean, X: rows.X, Y: rows.Y, Objective: &objective.Evidence{}}
+	g, want := make([]float64, len(x)), make([]float64, len(x))
+	value, err := p.Evaluate(x, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evidence, err := all.Evaluate(x, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(value-evidence) > 1e-11*math.Abs(evidence) {
+		t.Errorf("%v, evidence %v", value, evidence)
+	}
+	for i, w := range want {
+		if math.Abs(g[i]-w) > 1e-10*math.Abs(evidence) {
+			t.Errorf("d/d %s %v, of the evidence %v", p.Names()[i], g[i], w)
+		}
+	}
+}
+
+func TestGoldenNearest(t *testing.T) {
+	raw, err := os.ReadFile("../testdata/golden/nearest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Cases []struct {
+			Kernel string
+			M      int
+			X      [][]float64
+			Y, At  []float64
+			Terms  map[string]struct {
+				Value    string
+				Gradient []string
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	number := func(s string) float64 {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, c := range file.Cases {
+		for name, want := range c.Terms {
+			p, _ := nearestProblem(t, c.Kernel, kernel.LinearMean{}, objective.Memory{X: matrixOf(c.X), Y: c.Y}, c.M, false)
+			p.Term = terms[name]
+			g := make([]float64, len(c.At))
+			v, err := p.Evaluate(c.At, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var gradient []float64
+			for _, s := range want.Gradient {
+				gradient = append(gradient, number(s))
+			}
+			compare(t, c.Kernel+" "+name, []float64{v}, []float64{number(want.Value)})
+			compare(t, c.Kernel+" gradient of "+name, g, gradient)
+		}
+	}
+}
+
+// TestNearestRanks: shares of the rows, on 1 to 4 ranks.
+func TestNearestRanks(t *testing.T) {
+	rows := scattered(1003, 3)
+	for _, vecchia := range []bool{false, true} {
+		for _, batch := range [][]int{nil, {1000, 1, 500, 3, 2, 999, 7}} {
+			var first []float64
+			for size := 1; size <= 4; size++ {
+				results := make([][]float64, size)
+				var wait sync.WaitGroup
+				for i, r := range ranks.Threads(size) {
+					wait.Go(func() {
+						p, x := nearestProblem(t, "matern32+linear", kernel.LinearMean{}, rows, 8, vecchia)
+						p.Ranks = r
+						g := make([]float64, len(x))
+						v, err := p.Evaluate(x, g)
+						if batch != nil {
+							v, err = p.EvaluateBatch(x, g, batch)
+						}
+						results[i] = append(g, v)
+						if err := r.Close(err); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				wait.Wait()
+				if first == nil {
+					first = results[0]
+				}
+				for i, v := range results {
+					if !slices.Equal(v, results[0]) {
+						t.Errorf("rank %d of %d has %v, the first %v", i, size, v, results[0])
+					}
+					for j := range v {
+						if math.Abs(v[j]-first[j]) > 1e-10*math.Max(1, math.Abs(first[j])) {
+							t.Errorf("%d ranks: %v, one has %v", size, v[j], first[j])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestNearestBatches: the mean over batches that are an epoch is the value on all rows.
+func TestNearestBatches(t *testing.T) {
+	rows := scattered(200, 3)
+	p, x := nearestProblem(t, "matern32", kernel.LinearMean{}, rows, 8, false)
+	want, all := make([]float64, len(x)), make([]float64, len(x))
+	value, err := p.Evaluate(x, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum float64
+	g := make([]float64, len(x))
+	order := rand.New(rand.NewPCG(1, 1)).Perm(200)
+	for b := range 8 {
+		v, err := p.EvaluateBatch(x, g, order[25*b:25*(b+1)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += v / 8
+		for i := range g {
+			all[i] += g[i] / 8
+		}
+	}
+	if math.Abs(sum-value) > 1e-12*math.Abs(value) {
+		t.Errorf("%v, on all rows %v", sum, value)
+	}
+	for i, w := range want {
+		if math.Abs(all[i]-w) > 1e-11*math.Abs(value) {
+			t.Errorf("d/d %s %v, on all rows %v", p.Names()[i], all[i], w)
+		}
+	}
+	if _, err := p.EvaluateBatch(x, g, nil); err == nil {
+		t.Error("an empty batch has no error")
+	}
+}
+
+// TestNearestSearch: neighbours stay until the next search.
+func TestNearestSearch(t *testing.T) {
+	rows := scattered(300, 3)
+	p, x := nearestProblem(t, "se", kernel.ZeroMean{}, rows, 5, false)
+	long := slices.Clone(x)
+	long[0] += 4
+	kept := func(search []float64) float64 {
+		if search != nil {
+			p.Search(search)
+		}
+		v, err := p.Evaluate(long, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	p.Search(x)
+	before := kept(nil)
+	if after := kept(long); after == before {
+		t.Error("a search in other lengthscales changes nothing")
+	}
+	if again := kept(x); again != before {
+		t.Errorf("%v in the first lengthscales, %v before", again, before)
+	}
+}
+
+// TestNearestCores: the same bits on any number of cores.
+func TestNearestCores(t *testing.T) {
+	rows := scattered(1500, 4)
+	var first []float64
+	for _, cores := range []int{1, 2, 5} {
+		old := runtime.GOMAXPROCS(cores)
+		p, x := nearestProblem(t, "rq", kernel.LinearMean{Dim: 4}, rows, 11, true)
+		g := make([]float64, len(x))
+		v, err := p.Evaluate(x, g)
+		runtime.GOMAXPROCS(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g = append(g, v); first == nil {
+			first = g
+		}
+		if !slices.Equal(g, first) {
+			t.Errorf("%d cores: %v, one has %v", cores, g, first)
+		}
+	}
+}
+
+// BenchmarkNearest is value and gradient of all terms, and of a batch.
+func BenchmarkNearest(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	rows := objective.Memory{X: matrix.New(40000, 8), Y: make([]float64, 40000)}
+	for i := range rows.X.Data {
+		rows.X.Data[i] = rng.NormFloat64()
+	}
+	for i := range rows.Y {
+		rows.Y[i] = rng.NormFloat64()
+	}
+	p := &objective.NearestProblem{Kernel: kernel.SE(8, true), Mean: kernel.ZeroMean{}, Rows: rows, Neighbours: 32}
+	x := make([]float64, p.Dim())
+	g := make([]float64, p.Dim())
+	p.Search(x)
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.Evaluate(x, g); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	batch := rng.Perm(40000)[:256]
+	b.Run("256", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.EvaluateBatch(x, g, batch); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

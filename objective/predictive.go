@@ -1,0 +1,56 @@
+package objective
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// What a Gaussian prediction N(m, v + s) of y costs, f ~ N(m, v) with noise s: the terms of a NearestProblem. A
+// pacbayes.Loss is one as well, with the risk of a draw of f, and so is GaussianNoise; of these, as of pacbayes.Expectation
+// in general, noise is no part of the prediction. The first is LogDensity.
+
+// LogDensity is −ln N(y; m, v+s) = ½ ln 2π(v+s) + (y−m)²/(2(v+s)).
+type LogDensity struct{}
+
+// Expect implements pacbayes.Expectation.
+func (LogDensity) Expect(at pacbayes.Sample, noise, weight float64, g, h []float64) (value, dNoise float64, err error) {
+	return predictive(at, noise, weight, g, h, func(d, v float64) (e, dMean, dVar float64) {
+		return (math.Log(2*math.Pi*v) + d*d/v) / 2, -d / v, (1 - d*d/v) / (2 * v)
+	})
+}
+
+// SquaredError is (y − m)², whatever the variance.
+type SquaredError struct{}
+
+// Expect implements pacbayes.Expectation.
+func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, g, h []float64) (value, dNoise float64, err error) {
+	return predictive(at, noise, weight, g, h, func(d, _ float64) (e, dMean, dVar float64) { return d * d, -2 * d, 0 })
+}
+
+// CRPS is the continuous ranked probability score of N(m, v+s), ∫ (F(t) − 1{t ≥ y})² dt (Gneiting and Raftery 2007,
+// Eq. 21): with σ² = v+s, z = (y−m)/σ
+//
+//	σ [z (2Φ(z) − 1) + 2φ(z) − 1/√π]
+//
+// in the units of y. Its derivatives are 1 − 2Φ(z) by m, and (2φ(z) − 1/√π)/(2σ) by σ².
+type CRPS struct{}
+
+// Expect implements pacbayes.Expectation.
+func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, g, h []float64) (value, dNoise float64, err error) {
+	return predictive(at, noise, weight, g, h, func(d, v float64) (e, dMean, dVar float64) {
+		sigma := math.Sqrt(v)
+		z := d / sigma
+		inside := math.Erf(z / math.Sqrt2) // 2Φ(z) − 1
+		spread := 2*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi) - 1/math.Sqrt(math.Pi)
+		return sigma * (z*inside + spread), -inside, spread / (2 * sigma)
+	})
+}
+
+// predictive is Expect for a function of the difference y − m and the variance of the prediction.
+func predictive(at pacbayes.Sample, noise, weight float64, g, h []float64, of func(d, v float64) (e, dMean, dVar float64)) (value, dNoise float64, err error) {
+	return at.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
+		e, dMean, dVar = of(at.Y[i]-at.Mean[i], at.Variance[i]+noise)
+		return e, dMean, dVar, dVar
+	})
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	op "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// abreast is the number of matrices in a bundle: one vector of AVX-512, or two of AVX2, one after the other.
+const abreast = 8
+
+// bundle writes the inner loops of package linalg on bundles.
+func bundle(g *isa) {
+	g.eliminate()
+	g.subtract()
+	g.combine()
+}
+
+// halves is the number of vectors that an element of all matrices takes.
+func (g *isa) halves() int { return abreast / g.lanes() }
+
+// begin declares a function on bundles and returns its parameters in registers, those of slices by their first
+// element, and lengths in elements of all matrices in bytes.
+func (g *isa) begin(name, signature, doc string, params ...string) []reg.Register {
+	g.Function(name + g.suffix())
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr("func(" + signature + ")")
+	g.Doc(name + g.suffix() + " " + doc)
+	g.Pragma("noescape")
+	var loaded []reg.Register
+	for _, p := range params {
+		loaded = append(loaded, g.Load(g.Param(p), g.GP64()))
+	}
+	return loaded
+}
+
+// repeat runs body so many times; count is used up. It is not for 0 times.
+func (g *isa) repeat(label string, count reg.Register, body func()) {
+	g.Label(label)
+	body()
+	g.DECQ(count)
+	g.JNZ(op.LabelRef(label))
+}
+
+// element is that of a half, so many elements on.
+func (g *isa) element(base reg.Register, half, on int) op.Mem {
+	return op.Mem{Base: base, Disp: 64*on + half*g.bits/8}
+}
+
+// eliminate: element depth of each row x becomes (x_depth − Σ_k x_k y_k) s. Four rows at a time, in which y_k is read
+// once.
+func (g *isa) eliminate() {
+	p := g.begin("eliminate", "rows, depth int, y, x *float64, stride int, s *float64",
+		"is eliminatePortable; stride is in bytes.", "rows", "depth", "y", "x", "stride", "s")
+	rows, depth, y, x, stride, s := p[0], p[1], p[2], p[3], p[4], p[5]
+	k, py, third := g.GP64(), g.GP64(), g.GP64()
+	px := g.GP64()
+	g.LEAQ(op.Mem{Base: stride, Index: stride, Scale: 2}, third)
+	at := func(base reg.Register, r, half int) op.Mem {
+		m := g.element(base, half, 0)
+		switch r {
+		case 1:
+			m.Index, m.Scale = stride, 1
+		case 2:
+			m.Index, m.Scale = stride, 2
+		case 3:
+			m.Index, m.Scale = third, 1
+		}
+		return m
+	}
+	block := func(label string, n int) {
+		for half := range g.halves() {
+			sums := make([]vec, n)
+			for r := range sums {
+				sums[r] = g.zero()
+			}
+			g.MOVQ(x, px)
+			g.MOVQ(y, py)
+			g.MOVQ(depth, k)
+			name := label + string(rune('0'+half))
+			g.TESTQ(k, k)
+			g.JZ(op.LabelRef(name + "done"))
+			g.repeat(name, k, func() {
+				yk := g.vec()
+				g.VMOVUPD(g.element(py, half, 0), yk)
+				for r := range sums {
+					g.plusProduct(sums[r], yk, at(px, r, half))
+				}
+				g.ADDQ(op.U32(64), py)
+				g.ADDQ(op.U32(64), px)
+			})
+			g.Label(name + "done")
+			scale := g.vec()
+			g.VMOVUPD(g.element(s, half, 0), scale)
+			for r := range sums {
+				e := g.vec()
+				g.VMOVUPD(at(px, r, half), e)
+				e = g.mul(g.sub(e, sums[r]), scale)
+				g.VMOVUPD(e, at(px, r, half))
+			}
+		}
+	}
+	g.SUBQ(op.U8(4), rows)
+	g.JL(op.LabelRef("rest"))
+	g.Label("four")
+	block("deeper4", 4)
+	g.LEAQ(op.Mem{Base: x, Index: stride, Scale: 4}, x)
+	g.SUBQ(op.U8(4), rows)
+	g.JGE(op.LabelRef("four"))
+	g.Label("rest")
+	g.ADDQ(op.U8(4), rows)
+	g.JZ(op.LabelRef("end"))
+	g.repeat("one", rows, func() {
+		block("deeper1", 1)
+		g.ADDQ(stride, x)
+	})
+	g.Label("end")
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// subtract: z_k ← z_k − x_k f.
+func (g *isa) subtract() {
+	p := g.begin("subtract", "n int, x, f, z *float64", "is subtractPortable, for n above 0.", "n", "x", "f", "z")
+	f := make([]vec, g.halves())
+	for h := range f {
+		f[h] = g.vec()
+		g.VMOVUPD(g.element(p[2], h, 0), f[h])
+	}
+	g.repeat("next", p[0], func() {
+		for h := range f {
+			z := g.vec()
+			g.VMOVUPD(g.element(p[3], h, 0), z)
+			g.minusProduct(z, f[h], g.element(p[1], h, 0))
+			g.VMOVUPD(z, g.element(p[3], h, 0))
+		}
+		g.ADDQ(op.U32(64), p[1])
+		g.ADDQ(op.U32(64), p[3])
+	})
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// combine: out_k ← x_k f + y_k g.
+func (g *isa) combine() {
+	p := g.begin("combine", "n int, x, f, y, w, out *float64", "is combinePortable, for n above 0.", "n", "x", "f", "y", "w", "out")
+	a, b := make([]vec, g.halves()), make([]vec, g.halves())
+	for h := range a {
+		a[h], b[h] = g.vec(), g.vec()
+		g.VMOVUPD(g.element(p[2], h, 0), a[h])
+		g.VMOVUPD(g.element(p[4], h, 0), b[h])
+	}
+	g.repeat("next", p[0], func() {
+		for h := range a {
+			out := g.mul(b[h], g.element(p[3], h, 0))
+			g.plusProduct(out, a[h], g.element(p[1], h, 0))
+			g.VMOVUPD(out, g.element(p[5], h, 0))
+		}
+		for _, at := range []reg.Register{p[1], p[3], p[5]} {
+			g.ADDQ(op.U32(64), at)
+		}
+	})
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// bundleDistances: u_j ← Σ_t (y_t − x_jt)², four points x at a time.
+func (g *isa) bundleDistances() {
+	p := g.begin("bundleDistances", "rows, dim int, y, x, u *float64",
+		"is bundleDistancesPortable, for rows and dim above 0.", "rows", "dim", "y", "x", "u")
+	rows, dim, y, x, u := p[0], p[1], p[2], p[3], p[4]
+	stride, third, t, py, px := g.GP64(), g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	g.MOVQ(dim, stride)
+	g.SHLQ(op.U8(6), stride)
+	g.LEAQ(op.Mem{Base: stride, Index: stride, Scale: 2}, third)
+	block := func(label string, n int) {
+		for half := range g.halves() {
+			sums := make([]vec, n)
+			for r := range sums {
+				sums[r] = g.zero()
+			}
+			g.MOVQ(x, px)
+			g.MOVQ(y, py)
+			g.MOVQ(dim, t)
+			g.repeat(label+string(rune('0'+half)), t, func() {
+				yt := g.vec()
+				g.VMOVUPD(g.element(py, half, 0), yt)
+				for r := range sums {
+					m := g.element(px, half, 0)
+					switch r {
+					case 1:
+						m.Index, m.Scale = stride, 1
+					case 2:
+						m.Index, m.Scale = stride, 2
+					case 3:
+						m.Index, m.Scale = third, 1
+					}
+					d := g.sub(yt, m)
+					g.plusProduct(sums[r], d, d)
+				}
+				g.ADDQ(op.U32(64), py)
+				g.ADDQ(op.U32(64), px)
+			})
+			for r := range sums {
+				g.VMOVUPD(sums[r], g.element(u, half, r))
+			}
+		}
+	}
+	g.SUBQ(op.U8(4), rows)
+	g.JL(op.LabelRef("rest"))
+	g.Label("four")
+	block("deeper4", 4)
+	g.LEAQ(op.Mem{Base: x, Index: stride, Scale: 4}, x)
+	g.ADDQ(op.U32(4*64), u)
+	g.SUBQ(op.U8(4), rows)
+	g.JGE(op.LabelRef("four"))
+	g.Label("rest")
+	g.ADDQ(op.U8(4), rows)
+	g.JZ(op.LabelRef("end"))
+	g.repeat("one", rows, func() {
+		block("deeper1", 1)
+		g.ADDQ(stride, x)
+		g.ADDQ(op.U32(64), u)
+	})
+	g.Label("end")
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// bundleMoments: s_t ← s_t + Σ_j w_j (y_t − x_jt)², four dimensions at a time.
+func (g *isa) bundleMoments() {
+	p := g.begin("bundleMoments", "rows, dim int, w, y, x, sums *float64",
+		"is bundleMomentsPortable, for rows above 0 and dim a multiple of 4 above 0.", "rows", "dim", "w", "y", "x", "sums")
+	rows, dim, w, y, x, sums := p[0], p[1], p[2], p[3], p[4], p[5]
+	stride, j, pw, px := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	g.MOVQ(dim, stride)
+	g.SHLQ(op.U8(6), stride)
+	g.SHRQ(op.U8(2), dim)
+	g.repeat("dimensions", dim, func() {
+		for half := range g.halves() {
+			var at, s [4]vec
+			for t := range at {
+				at[t], s[t] = g.vec(), g.vec()
+				g.VMOVUPD(g.element(y, half, t), at[t])
+				g.VMOVUPD(g.element(sums, half, t), s[t])
+			}
+			g.MOVQ(w, pw)
+			g.MOVQ(x, px)
+			g.MOVQ(rows, j)
+			g.repeat("deeper"+string(rune('0'+half)), j, func() {
+				wj := g.vec()
+				g.VMOVUPD(g.element(pw, half, 0), wj)
+				for t := range at {
+					d := g.sub(at[t], g.element(px, half, t))
+					g.plusProduct(s[t], g.mul(d, wj), d)
+				}
+				g.ADDQ(op.U32(64), pw)
+				g.ADDQ(stride, px)
+			})
+			for t := range s {
+				g.VMOVUPD(s[t], g.element(sums, half, t))
+			}
+		}
+		for _, on := range []reg.Register{y, x, sums} {
+			g.ADDQ(op.U32(4*64), on)
+		}
+	})
+	g.VZEROUPPER()
+	g.RET()
+}
