@@ -111,6 +111,10 @@ func (p *plan) checkSize(evaluating bool) error {
 // to 0 has.
 func (p *plan) chooseSolver(evaluating bool) error {
 	c, k, n := &p.choice, p.choice.Kind(), p.n
+	if k.Local {
+		c.Solver = posterior.ByNearest
+		return nil
+	}
 	if c.Inducing > 0 && (!k.EndsFull || evaluating || c.Alpha != nil && *c.Alpha != 0) {
 		c.Solver = ""
 		return nil

@@ -18,6 +18,7 @@ const (
 	DTCName      = "dtc"
 	PEPName      = "pep"
 	SVGPName     = "svgp"
+	NearestName  = "nearest"
 	RenyiName    = "renyi"
 )
 
@@ -26,7 +27,12 @@ func init() {
 	for _, k := range []Kind{
 		{Name: KLPACName, Help: "the PAC-Bayes bound", Bound: pacbayes.KLBound, Optimizer: "lbfgs", CheckAlpha: unitInterval, Alpha: 1, New: pac},
 		{Name: SqrtPACName, Bound: pacbayes.PinskerBound, Optimizer: "lbfgs", CheckAlpha: unitInterval, Alpha: 1, New: pac},
-		{Name: EvidenceName, Size: FullOnly, Optimizer: "lbfgs", Batches: true, Nearest: true, Exact: true, New: evidence},
+		{Name: EvidenceName, Size: FullOnly, Optimizer: "lbfgs", Batches: true, Nearest: true, Exact: true, MAP: true, New: evidence},
+		{Name: NearestName, Help: "each row from its neighbours, of any number of rows", Size: FullOnly, Batches: true, Local: true, MAP: true, New: func(c Choice) Method {
+			n := Nearest{Descent: c.Descent(), Batches: c.Stochastic(), Neighbours: c.Neighbours, Vecchia: c.Form == "vecchia", Weak: c.Hyperprior == "weak"}
+			n.Term, n.Certified = terms[c.Term], c.Term == "loss"
+			return n
+		}},
 		{Name: VFEName, Size: SparseOnly, Optimizer: "lbfgs", New: func(c Choice) Method {
 			return Collapsed{Descent: c.Descent(), Objective: objective.VFE(), FITC: c.Posterior == "fitc"}
 		}},
@@ -68,7 +74,7 @@ func evidence(c Choice) Method {
 	if c.OnBatches() {
 		return Renyi{Batches: c.Stochastic(), Evidence: true}
 	}
-	return Evidence{Descent: c.Descent(), ByCG: c.Solver == posterior.ByCG}
+	return Evidence{Descent: c.Descent(), ByCG: c.Solver == posterior.ByCG, Weak: c.Hyperprior == "weak"}
 }
 
 func pep(c Choice) Method {

@@ -3,6 +3,7 @@ package method
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,6 +41,11 @@ func (c Choice) WithDefaults() Choice {
 	}
 	text(&c.Anneal, "none")
 	text(&c.Solver, "auto")
+	text(&c.Hyperprior, "none")
+	if c.Kind().Local {
+		text(&c.Term, "density")
+		text(&c.Form, "loo")
+	}
 	if c.batches() || c.Free() && c.Epochs != 0 {
 		text(&c.Optimizer, "adam")
 	}
@@ -74,7 +80,28 @@ func OneOf(setting, v string, names ...string) []error {
 // Check reports all that is wrong with a choice whose defaults are filled in.
 func (c Choice) Check(use Use) []error {
 	return slices.Concat(OneOf("objective", c.Name, Names()...), c.checkInducing(), c.checkSchedule(), c.checkPosterior(use), c.checkBatches(),
-		c.checkAlpha(use), c.checkSolver(use))
+		c.checkAlpha(use), c.checkSolver(use), c.checkLocal())
+}
+
+// checkLocal reports settings of neighbours, and of hyperparameters' priors, where there are none.
+func (c Choice) checkLocal() (errs []error) {
+	k := c.Kind()
+	local := list(func(k Kind) bool { return k.Local })
+	switch {
+	case k.Local:
+		errs = append(errs, OneOf("term", c.Term, slices.Sorted(maps.Keys(terms))...)...)
+		errs = append(errs, OneOf("form", c.Form, "loo", "vecchia")...)
+		if c.Neighbours < 0 || c.Neighbours > maxNeighbours {
+			errs = append(errs, fmt.Errorf("neighbours %d: want 1 to %d, or 0 for the default", c.Neighbours, maxNeighbours))
+		}
+	case c.Term != "" || c.Form != "" || c.Neighbours != 0:
+		errs = append(errs, fmt.Errorf("term, form and neighbours are for %s, not %s", local, c.Name))
+	}
+	errs = append(errs, OneOf("hyperprior", c.Hyperprior, "none", "weak")...)
+	if c.Hyperprior == "weak" && (!k.MAP || c.Solver == posterior.ByCG || k.Exact && c.OnBatches()) {
+		errs = append(errs, fmt.Errorf("hyperprior weak: it is for %s, not on batches of the evidence, nor by conjugate gradients", list(func(k Kind) bool { return k.MAP })))
+	}
+	return errs
 }
 
 // checkInducing reports a wrong number or choice of inducing inputs.
@@ -181,7 +208,10 @@ func (c Choice) checkAlpha(use Use) (errs []error) {
 func (c Choice) checkSolver(use Use) (errs []error) {
 	k := c.Kind()
 	errs = append(errs, OneOf("solver", c.Solver, "auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest)...)
-	byRows := c.Solver == posterior.ByCG || c.Solver == posterior.ByNearest
+	if k.Local && c.Solver != "auto" && c.Solver != posterior.ByNearest {
+		return append(errs, fmt.Errorf("solver %s: %s predicts from the rows nearest to each", c.Solver, c.Name))
+	}
+	byRows := !k.Local && (c.Solver == posterior.ByCG || c.Solver == posterior.ByNearest)
 	if !k.Exact && (use.Given || byRows && !k.EndsFull) {
 		errs = append(errs, fmt.Errorf("solver cg, solver nearest and fix-parameters are for the evidence; %s has another way", c.Name))
 	}

@@ -26,6 +26,17 @@ type Choice struct {
 	// sqrt-pac: training goes on from their optimum with a q(f_Z) that is free.
 	Posterior string `json:"posterior,omitzero"`
 
+	// Of nearest: the cost of a prediction, density (default), squared, crps, or loss, that which is certified; the
+	// neighbours that a row is predicted from in training, 0: 32; and by form loo (default) whether these are any
+	// others, or by vecchia those before it in a random order.
+	Term       string `json:"term,omitzero"`
+	Neighbours int    `json:"neighbours,omitzero"`
+	Form       string `json:"form,omitzero"`
+
+	// Hyperprior is none (default), or weak: of the evidence and nearest a wide prior density of lengthscales and noise
+	// variance, so that what is trained is its posterior's mode.
+	Hyperprior string `json:"hyperprior,omitzero"`
+
 	// Solver is how a full GP is solved: auto (default), cholesky, cg (conjugate gradients, for the evidence of more
 	// rows than can be factored; no certificate), or nearest (each prediction from the training rows
 	// nearest to it), which can't train.

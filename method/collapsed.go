@@ -13,6 +13,7 @@ import (
 type Evidence struct {
 	Descent
 	ByCG bool // estimated by conjugate gradients, without a stored matrix
+	Weak bool // with the weak prior of its hyperparameters; not by conjugate gradients
 }
 
 // Bind implements Method.
@@ -20,7 +21,11 @@ func (m Evidence) Bind(t Task) Problem {
 	if m.ByCG {
 		return &byCG{&objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Ranks: t.Ranks, Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m.Descent}
 	}
-	return &collapsed{named: t.full(&objective.Evidence{}), task: t, descent: m.Descent}
+	c := &collapsed{named: t.full(&objective.Evidence{}), task: t, descent: m.Descent}
+	if m.Weak {
+		c.named = mode{t.full(&objective.Evidence{}), weakFor(t)}
+	}
+	return c
 }
 
 // full is a full GP's problem.

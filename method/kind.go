@@ -40,6 +40,8 @@ type Kind struct {
 
 	FreeForm bool // q(f_Z) is a parameter of its own
 	Exact    bool // it trains the full GP's evidence, which solvers estimate and for which parameters may be given
+	Local    bool // each row is predicted from its neighbours, by a cost of such predictions
+	MAP      bool // it takes a prior density of hyperparameters
 	EndsFull bool // at α = 0 it ends as a full GP, which is solved in some way
 	MaxRows  int  // that it takes all at once; 0: no limit of its own
 

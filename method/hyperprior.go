@@ -1,0 +1,60 @@
+package method
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/objective"
+)
+
+// weak is a wide prior density of hyperparameters, as −ln of it is added to an objective:
+//
+//	ln l ~ N(√2 + ½ ln d, 3),  ln σ_n² ~ N(−4, 1)
+//
+// of inputs and targets about a standard deviation wide (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian Optimization
+// Performs Great in High Dimensions", 2024, for inputs of a unit cube). In many dimensions distances grow with √d, and
+// functions that can be learnt are those with lengthscales that grow so too.
+type weak []normal
+
+// normal is a normal density of factor·x for the parameter x at some place.
+type normal struct {
+	at                     int
+	factor, mean, variance float64
+}
+
+// weakFor is the prior of a task's parameters [θ, β, ln σ_n²].
+func weakFor(t Task) (w weak) {
+	d := float64(t.dims())
+	for i, p := range t.Kernel.Params() {
+		if p.Kind == kernel.Lengthscale {
+			w = append(w, normal{i, 0.5, math.Sqrt2 + math.Log(d)/2, 3}) // θ is ln l²
+		}
+	}
+	return append(w, normal{t.prior(), 1, -4, 1})
+}
+
+// add adds −ln of the density at x to a value, and its derivatives to a gradient unless that is nil.
+func (w weak) add(x, gradient []float64, value *float64) {
+	for _, p := range w {
+		z := p.factor*x[p.at] - p.mean
+		*value += z*z/(2*p.variance) + math.Log(2*math.Pi*p.variance)/2
+		if gradient != nil {
+			gradient[p.at] += p.factor * z / p.variance
+		}
+	}
+}
+
+// mode is a full GP's objective with a weak prior.
+type mode struct {
+	*objective.Problem
+	weak weak
+}
+
+// Evaluate implements train.Objective.
+func (m mode) Evaluate(x, gradient []float64) (float64, error) {
+	v, err := m.Problem.Evaluate(x, gradient)
+	if err == nil {
+		m.weak.add(x, gradient, &v)
+	}
+	return v, err
+}
