@@ -13,7 +13,7 @@ import (
 
 // How a nearest-neighbour conditional density is trained where it isn't said. Measured with 32, or 64, neighbours on
 // 80 % of bike, protein, kin40k, Matérn-3/2: RMSE .219, .552, .098, or .216, .553, .091, for about three times as long,
-// and with a third of the steps, for as long, .216, –, .092. One search in place of three: .238, .556, .097; six: .220,
+// and with a third of the steps, for as long, .216, .552, .092. One search in place of three: .238, .556, .097; six: .220,
 // .554, –. Vecchia's form in place of that without the row itself: .235, .550, .096, and a worse NLPD on all three.
 const (
 	defaultNeighbours   = 64
