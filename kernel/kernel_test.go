@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/kernel/kerneltest"
 	"github.com/krigo-gp/krigo/matrix"
@@ -314,5 +315,61 @@ func BenchmarkFill(b *testing.B) {
 				kernel.PullBlock(k, theta, x, z, out, d, matrix.Dense{})
 			}
 		})
+	}
+}
+
+// TestBundles: sets of points abreast are what Cov and Pull make of each alone.
+func TestBundles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 7))
+	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant", "white", "se+linear*white", "rq*periodic+constant"} {
+		for _, dim := range []int{1, 3, 4, 9} {
+			for _, ard := range []bool{false, true} {
+				k, err := kernel.Parse(expr, dim, ard)
+				if err != nil {
+					t.Fatal(err)
+				}
+				theta := make([]float64, len(k.Params()))
+				for i := range theta {
+					theta[i] = 0.4 * rng.NormFloat64()
+				}
+				const n = 7
+				x, got, bar := linalg.BorrowBundle(n, dim), linalg.BorrowBundle(n+1, n+2), linalg.BorrowBundle(n, n)
+				for i := range x.Data {
+					x.Data[i] = rng.NormFloat64()
+				}
+				copy(x.Row(4), x.Row(2)) // copies
+				for i := range bar.Data {
+					bar.Data[i] = rng.NormFloat64()
+				}
+				kernel.FillBundle(k, theta, x, got)
+				pulled, want := make([]float64, len(theta)), make([]float64, len(theta))
+				kernel.PullBundle(k, theta, x, bar, pulled)
+				for l := range linalg.Abreast {
+					points, block, adjoint := matrix.New(n, dim), matrix.New(n, n), matrix.New(n, n)
+					for i := range n {
+						for s := range dim {
+							points.Set(i, s, x.At(i, s)[l])
+						}
+						for j := range i + 1 {
+							adjoint.Set(i, j, bar.At(i, j)[l])
+						}
+					}
+					k.Cov(theta, points, points, block)
+					k.Pull(theta, points, points, adjoint, want, matrix.Dense{})
+					for i := range n {
+						for j := range i + 1 {
+							if d := math.Abs(got.At(i, j)[l] - block.At(i, j)); !(d <= 1e-13*math.Max(1, math.Abs(block.At(i, j)))) {
+								t.Fatalf("%s: k(%d, %d) of set %d is %v, alone %v", expr, i, j, l, got.At(i, j)[l], block.At(i, j))
+							}
+						}
+					}
+				}
+				for i, w := range want {
+					if !(math.Abs(pulled[i]-w) <= 1e-11*math.Max(1, math.Abs(w))) {
+						t.Errorf("%s, ARD %v, %d inputs: d/d %s is %v, of the sets alone %v", expr, ard, dim, k.Params()[i].Name, pulled[i], w)
+					}
+				}
+			}
+		}
 	}
 }

@@ -11,12 +11,15 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// How a nearest-neighbour conditional density is trained where it isn't said.
+// How a nearest-neighbour conditional density is trained where it isn't said. Measured with 32, or 64, neighbours on
+// 80 % of bike, protein, kin40k, Matérn-3/2: RMSE .219, .552, .098, or .216, .553, .091, for about three times as long,
+// and with a third of the steps, for as long, .216, .552, .092. One search in place of three: .238, .556, .097; six: .220,
+// .554, –. Vecchia's form in place of that without the row itself: .235, .550, .096, and a worse NLPD on all three.
 const (
-	defaultNeighbours   = 32
+	defaultNeighbours   = 64
 	defaultSearches     = 3
 	defaultNearestBatch = 256
-	defaultNearestRate  = 0.05
+	defaultNearestRate  = 0.05 // .02 is worse on bike by .004, .1 as good
 	defaultPredictive   = 256
 	searchedEvaluations = 30 // of a descent before the next search
 )
@@ -27,7 +30,7 @@ const (
 type Nearest struct {
 	Descent
 	Batches    *Batches
-	Neighbours int  // m; 0: 32
+	Neighbours int  // m; 0: 64
 	Vecchia    bool // among the rows before each, in a random order; else all rows without itself
 	// Term is the cost of a prediction; nil: its log density. The losses of pacbayes are such.
 	Term pacbayes.Expectation

@@ -18,7 +18,10 @@ func (h *heap) reset() { h.keys, h.rows = h.keys[:0], h.rows[:0] }
 
 // worst is the key above which no row comes in.
 func (h *heap) worst() float64 {
-	if len(h.keys) < h.m {
+	switch {
+	case h.m == 0:
+		return math.Inf(-1)
+	case len(h.keys) < h.m:
 		return math.Inf(1)
 	}
 	return h.keys[0]

@@ -103,7 +103,7 @@ func (t *tree) grow(scaled matrix.Dense, lo, hi int) int {
 		}
 	}
 	half := ((hi-lo)/leafRows + 1) / 2 * leafRows
-	halves(t.rows[lo:hi], half, func(a, b int32) int {
+	First(t.rows[lo:hi], half, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(scaled.At(int(a), axis), scaled.At(int(b), axis)), cmp.Compare(a, b))
 	})
 	cut := scaled.At(int(t.rows[lo+half]), axis)
@@ -115,36 +115,6 @@ func (t *tree) grow(scaled matrix.Dense, lo, hi int) int {
 	n := &t.nodes[number]
 	n.left, n.right, n.axis, n.cut = left, right, axis, cut
 	return number
-}
-
-// halves moves the k first of rows to its front (Hoare's selection).
-func halves(rows []int32, k int, order func(a, b int32) int) {
-	lo, hi := 0, len(rows)-1
-	for lo < hi {
-		pivot := rows[lo+(hi-lo)/2]
-		i, j := lo, hi
-		for i <= j {
-			for order(rows[i], pivot) < 0 {
-				i++
-			}
-			for order(pivot, rows[j]) < 0 {
-				j--
-			}
-			if i <= j {
-				rows[i], rows[j] = rows[j], rows[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case k-1 <= j:
-			hi = j
-		case k-1 >= i:
-			lo = i
-		default:
-			return
-		}
-	}
 }
 
 // searchTask is the number of points that a task asks for.

@@ -145,6 +145,10 @@ func (p *NearestProblem) evaluate(x, gradient []float64, rows []int, weight floa
 	return value, nil
 }
 
+// nearestTask is the number of rows that a task takes: few, so that a batch has work for many cores. Sums over rows
+// are sums over tasks, so it is fixed.
+const nearestTask = 4 * linalg.Abreast
+
 // sum is evaluate for the rows of this rank.
 func (p *NearestProblem) sum(x, gradient []float64, rows []int, weight float64) (float64, error) {
 	theta, beta, logNoise := p.Split(x)
@@ -157,11 +161,12 @@ func (p *NearestProblem) sum(x, gradient []float64, rows []int, weight float64) 
 		pulled = linalg.Borrow(len(rows), m+1)
 		defer linalg.Return(pulled)
 	}
-	tasks := chunks(len(rows))
+	tasks := (len(rows) + nearestTask - 1) / nearestTask
 	parts := linalg.Borrow(tasks, len(theta)+2) // θ̄, s̄, value
 	defer linalg.Return(parts)
 	failures := make([]error, tasks)
-	inChunks(len(rows), func(c, r0, r1 int) {
+	linalg.Parallel(tasks, func(c int) {
+		r0, r1 := c*nearestTask, min((c+1)*nearestTask, len(rows))
 		g := p.newGroup(theta, noise, weight, gradient != nil)
 		defer g.release()
 		g.sums = parts.Row(c)

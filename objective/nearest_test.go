@@ -374,3 +374,30 @@ func BenchmarkNearest(b *testing.B) {
 		}
 	})
 }
+
+// TestNearestOfFew: a row alone, and rows without neighbours, are predicted by the prior.
+func TestNearestOfFew(t *testing.T) {
+	for _, n := range []int{1, 2, 9} {
+		rows := scattered(n, 2)
+		p, x := nearestProblem(t, "se+linear", kernel.LinearMean{}, rows, 0, n == 2)
+		if n == 1 {
+			p.Neighbours = 4
+		}
+		g := make([]float64, len(x))
+		got, err := p.Evaluate(x, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta, beta, logNoise := p.Split(x)
+		k, want := make([]float64, n), 0.
+		p.Kernel.Diag(theta, rows.X, k)
+		for i, v := range k {
+			v += math.Exp(logNoise)
+			d := rows.Y[i] - beta[0]
+			want += 0.5 * (math.Log(2*math.Pi*v) + d*d/v)
+		}
+		if math.Abs(got-want) > 1e-12*math.Abs(want) {
+			t.Errorf("%d rows: %v, by the prior %v", n, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/neighbours"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -187,42 +189,12 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 		})
 	}
 	p.dist[row] = -1 // before its twins
-	nearest(p.order, len(rows), func(a, b int) bool {
-		return p.dist[a] < p.dist[b] || p.dist[a] == p.dist[b] && a < b
+	neighbours.First(p.order, len(rows), func(a, b int) int {
+		return cmp.Or(cmp.Compare(p.dist[a], p.dist[b]), cmp.Compare(a, b))
 	})
 	copy(rows, p.order)
 	slices.Sort(rows)
 	return nil
-}
-
-// nearest moves the k least of order to its front (Hoare's selection).
-func nearest(order []int, k int, less func(a, b int) bool) {
-	lo, hi := 0, len(order)-1
-	for lo < hi {
-		pivot := order[lo+(hi-lo)/2]
-		i, j := lo, hi
-		for i <= j {
-			for less(order[i], pivot) {
-				i++
-			}
-			for less(pivot, order[j]) {
-				j--
-			}
-			if i <= j {
-				order[i], order[j] = order[j], order[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case k-1 <= j:
-			hi = j
-		case k-1 >= i:
-			lo = i
-		default:
-			return
-		}
-	}
 }
 
 // Evaluate returns −L_α at x and, unless gradient is nil, its gradient.
