@@ -24,6 +24,12 @@ const (
 	searchedEvaluations = 30 // of a descent before the next search
 )
 
+// terms are the costs of predictions by name; loss is a task's.
+var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{}, "crps": objective.CRPS{}, "loss": nil}
+
+// maxNeighbours are more than training should take: time goes with their cube.
+const maxNeighbours = 512
+
 // Nearest is the nearest-neighbour conditional density (objective.NearestProblem), or another cost of its
 // predictions, of rows in memory. Q predicts a row by the exact GP of those nearest to it: what was trained, with more
 // neighbours.
@@ -33,7 +39,9 @@ type Nearest struct {
 	Neighbours int  // m; 0: 64
 	Vecchia    bool // among the rows before each, in a random order; else all rows without itself
 	// Term is the cost of a prediction; nil: its log density. The losses of pacbayes are such.
-	Term pacbayes.Expectation
+	Term      pacbayes.Expectation
+	Certified bool // the cost is the loss that is certified, and no Term
+	Weak      bool // with the weak prior of its hyperparameters
 	// Searches is how often neighbours are looked for, in the lengthscales that there are then: at the start, and later
 	// at moments that lie closer at first, where lengthscales move. 0: 3.
 	Searches int
@@ -50,8 +58,15 @@ func (m Nearest) Bind(t Task) Problem {
 	unset(&m.Neighbours, defaultNeighbours)
 	unset(&m.Searches, defaultSearches)
 	unset(&m.Rows, defaultPredictive)
-	return &nearest{NearestProblem: &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All, Neighbours: m.Neighbours,
+	if m.Certified {
+		m.Term = t.Loss
+	}
+	p := &nearest{NearestProblem: &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All, Neighbours: m.Neighbours,
 		Vecchia: m.Vecchia, Term: m.Term, Scale: t.Scale, Seed: t.Seed, Ranks: t.Ranks}, task: t, method: m}
+	if m.Weak {
+		p.weak = weakFor(t)
+	}
+	return p
 }
 
 // nearest is a nearest-neighbour conditional density.
@@ -59,6 +74,26 @@ type nearest struct {
 	*objective.NearestProblem
 	task   Task
 	method Nearest
+	weak   weak
+}
+
+// Evaluate implements train.Objective.
+func (p *nearest) Evaluate(x, gradient []float64) (float64, error) {
+	return p.withPrior(x, gradient)(p.NearestProblem.Evaluate(x, gradient))
+}
+
+// EvaluateBatch implements train.Stochastic.
+func (p *nearest) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
+	return p.withPrior(x, gradient)(p.NearestProblem.EvaluateBatch(x, gradient, rows))
+}
+
+func (p *nearest) withPrior(x, gradient []float64) func(v float64, err error) (float64, error) {
+	return func(v float64, err error) (float64, error) {
+		if err == nil {
+			p.weak.add(x, gradient, &v)
+		}
+		return v, err
+	}
 }
 
 // Objective implements Problem.
@@ -74,7 +109,7 @@ func (p *nearest) Start(x []float64) ([]float64, error) { return x, nil }
 func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
 	box := p.Box(x)
 	if p.method.Batches == nil {
-		return inStages(ctx, run, p.method.Descent, p.NearestProblem, box, x, p.method.Searches, func(stage int, x []float64) int {
+		return inStages(ctx, run, p.method.Descent, p, box, x, p.method.Searches, func(stage int, x []float64) int {
 			p.Search(x)
 			if stage == p.method.Searches-1 {
 				return 0
@@ -105,7 +140,7 @@ func (p *nearest) onBatches(ctx context.Context, run Run, box train.Bounds, x []
 			anchor = slices.Clone(from.X)
 		}
 		p.Search(anchor)
-		s, err := a.Minimize(ctx, p.NearestProblem, box, from, func(s *train.AdamState) error {
+		s, err := a.Minimize(ctx, p, box, from, func(s *train.AdamState) error {
 			if err := run.Tell(run.Key, &State{Batches: s.Clone(), Anchor: anchor}, s.Steps, s.Mean, s.Stopped); err != nil {
 				return err
 			}
