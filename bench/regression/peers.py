@@ -40,6 +40,8 @@ def read_table(path, target):
     with gzip.open(path, "rt") as file:
         names = file.readline().strip().split(",")
         table = np.loadtxt(file, delimiter=",", ndmin=2)
+    if target and target not in names:
+        raise ValueError(f"{path} has no column {target}; it has {', '.join(names)}")
     column = names.index(target) if target else len(names) - 1
     return np.delete(table, column, axis=1), table[:, column]
 
@@ -227,14 +229,19 @@ def drive(arguments):
     there = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     done = {key(line) for line in there if not (options.retry and "error" in line)}
 
+    rows = len(read_table(options.data, options.target)[1])
     for kind, number in cases:
+        chosen = {
+            "fold_file": options.fold, kind: number,
+            "rows": options.rows, "rows_seed": options.rows_seed, "train_rows": options.train_rows,
+        }  # fmt: skip
+        parts(chosen, rows)  # what is asked for in vain is no failure of a peer
         for peer in peers:
             line = {"set": name, "data_sha256": digest, kind: number, "peer": peer, "seen": seen}
             if key(line) in done:
                 continue
             job = {
-                "data": options.data, "target": options.target, "fold_file": options.fold, kind: number, "peer": peer,
-                "rows": options.rows, "rows_seed": options.rows_seed, "train_rows": options.train_rows,
+                **chosen, "data": options.data, "target": options.target, "peer": peer,
                 "seed": options.seed, "threads": options.threads, "limit": options.limit,
             }  # fmt: skip
             with alone(options.lock):
@@ -261,4 +268,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--one"]:
         print(json.dumps(train(json.load(sys.stdin))))
     else:
-        drive(sys.argv[1:])
+        try:
+            drive(sys.argv[1:])
+        except (OSError, ValueError) as error:
+            sys.exit(f"peers.py: {error}")
