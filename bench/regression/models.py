@@ -1,0 +1,359 @@
+"""The peers: each a function that trains on standardised rows and predicts test rows.
+
+    peer(x, y, tests, options) -> mean, sd, settings
+
+`mean` and `sd` describe the Gaussian that is predicted for the target, noise included; `settings`
+is what the reader of a result has to know, how training ended among it. `options` has the seed,
+the threads, and `seconds`: how long minibatches, or L-BFGS of a sparse model, may train before
+they have to stop and predict. Libraries are imported here only when their peer runs, so that one
+peer's memory is not another's.
+"""
+
+import math
+import time
+import warnings
+
+import numpy as np
+
+INDUCING = 500
+BATCH = 1000
+SKLEARN_ROWS = 2000  # its covariances' derivatives are one n×n matrix for each input
+BLOCK = 1000  # test rows predicted at a time: GPyTorch forms their joint covariance
+
+
+def typical_distance(inputs):
+    """Where lengthscales start. Rows of standardised inputs are √(2d) apart: with lengthscales of 1 a
+    covariance in 30 inputs starts as the identity, and the gradient says nothing."""
+    return math.sqrt(inputs)
+
+
+def inducing_inputs(x, options):
+    """Centres of k-means, as many as there are distinct rows for."""
+    from sklearn.cluster import MiniBatchKMeans
+
+    count = min(INDUCING, len(np.unique(x, axis=0)))
+    means = MiniBatchKMeans(count, n_init=1, batch_size=4096, random_state=options.seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fewer clusters than asked for, where rows repeat
+        return means.fit(x).cluster_centers_
+
+
+# GPyTorch and BoTorch
+
+
+def minimise(loss, parameters, iterations=1000):
+    """scipy's L-BFGS-B on torch parameters; returns the value, and why it stopped.
+
+    torch's own L-BFGS has no test of the value's relative change, and a covariance that is not positive
+    definite in its line search ends it; here such a point is one to step back from."""
+    import torch
+    from linear_operator.utils.errors import NanError, NotPSDError
+    from scipy.optimize import minimize
+
+    def put(flat):
+        with torch.no_grad():
+            torch.nn.utils.vector_to_parameters(torch.from_numpy(flat.copy()), parameters)
+
+    def evaluate(flat):
+        put(flat)
+        for p in parameters:
+            p.grad = None
+        try:
+            value = loss()
+            value.backward()
+        except (NanError, NotPSDError):
+            return 1e6, np.zeros_like(flat)
+        return value.item(), torch.cat([p.grad.flatten() for p in parameters]).numpy()
+
+    start = torch.nn.utils.parameters_to_vector(parameters).detach().numpy()
+    found = minimize(evaluate, start, jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxfun": 2 * iterations})
+    put(found.x)
+    return found.fun, {"iterations": int(found.nit), "stopped": found.message.lower()}
+
+
+def in_blocks(predict, tests):
+    """predict(rows) -> mean, variance as torch tensors; for all tests, as numpy mean and sd."""
+    import torch
+
+    with torch.no_grad():
+        parts = [predict(torch.from_numpy(tests[i : i + BLOCK])) for i in range(0, len(tests), BLOCK)]
+    mean = torch.cat([m.flatten() for m, _ in parts]).numpy()
+    return mean, torch.cat([v.flatten() for _, v in parts]).sqrt().numpy()
+
+
+def by_cholesky():
+    """All that GPyTorch would estimate for large n is computed instead."""
+    import contextlib
+    import sys
+
+    import gpytorch
+
+    stack = contextlib.ExitStack()
+    stack.enter_context(gpytorch.settings.fast_computations(False, False, False))
+    stack.enter_context(gpytorch.settings.max_cholesky_size(sys.maxsize))
+    return stack
+
+
+def gpytorch_exact(x, y, tests, options):
+    """An exact GP: constant mean, ARD Matérn-5/2, Gaussian noise (floor lowered from 1e-4 to 1e-6), evidence by
+    L-BFGS from two starts."""
+    import gpytorch
+    import torch
+
+    inputs = x.shape[1]
+    torch.set_num_threads(options.threads)
+
+    class Exact(gpytorch.models.ExactGP):
+        def __init__(self, x, y, likelihood):
+            super().__init__(x, y, likelihood)
+            self.mean_module = gpytorch.means.ConstantMean()
+            self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.MaternKernel(2.5, ard_num_dims=inputs))
+
+        def forward(self, x):
+            return gpytorch.distributions.MultivariateNormal(self.mean_module(x), self.covar_module(x))
+
+    rows, target = torch.from_numpy(x), torch.from_numpy(y)
+    best = None
+    with by_cholesky():
+        for lengthscale in (typical_distance(inputs), typical_distance(inputs) / 3):
+            noise = gpytorch.likelihoods.GaussianLikelihood(noise_constraint=gpytorch.constraints.GreaterThan(1e-6))
+            model = Exact(rows, target, noise).double()
+            model.covar_module.base_kernel.lengthscale = lengthscale
+            model.likelihood.noise = 0.1
+            model.train()
+            evidence = gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model)
+            value, ended = minimise(lambda: -evidence(model(rows), target), list(model.parameters()))
+            if best is None or value < best[0]:
+                best = value, ended, model
+        value, ended, model = best
+        model.eval()
+
+        def predict(block):
+            noisy = model.likelihood(model(block))
+            return noisy.mean, noisy.variance
+
+        mean, sd = in_blocks(predict, tests)
+    settings = {"kernel": "matern52 ard", "optimizer": "l-bfgs", "starts": 2, "evidence": -value * len(y), **ended}
+    return mean, sd, settings
+
+
+def botorch_default(x, y, tests, options):
+    """SingleTaskGP and its fit as they come: squared exponential, lognormal prior of the lengthscales that
+    grows with the dimension. That prior is meant for inputs in the unit cube, hence Normalize."""
+    import torch
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.models import SingleTaskGP
+    from botorch.models.transforms.input import Normalize
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)  # a fit that fails starts again from a draw of the priors
+    with by_cholesky():
+        model = SingleTaskGP(torch.from_numpy(x), torch.from_numpy(y)[:, None], input_transform=Normalize(x.shape[1]))
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+
+        def predict(block):
+            posterior = model.posterior(block, observation_noise=True)
+            return posterior.mean, posterior.variance
+
+        mean, sd = in_blocks(predict, tests)
+    return mean, sd, {"kernel": "default (se ard, lognormal prior)", "inputs": "unit cube", "optimizer": "l-bfgs"}
+
+
+def svgp(x, y, tests, options, rate=0.01):
+    """GPyTorch's SVGP: minibatches, Adam, the rate a tenth of it for the last quarter."""
+    import gpytorch
+    import torch
+
+    began = time.monotonic()
+    inputs, n = x.shape[1], len(y)
+    epochs = max(100, math.ceil(3000 / math.ceil(n / BATCH)))  # few rows are few steps in an epoch
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+    centres = torch.from_numpy(inducing_inputs(x, options))
+
+    class Sparse(gpytorch.models.ApproximateGP):
+        def __init__(self):
+            q = gpytorch.variational.CholeskyVariationalDistribution(len(centres))
+            super().__init__(gpytorch.variational.VariationalStrategy(self, centres, q, learn_inducing_locations=True))
+            self.mean_module = gpytorch.means.ConstantMean()
+            self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.MaternKernel(2.5, ard_num_dims=inputs))
+
+        def forward(self, x):
+            return gpytorch.distributions.MultivariateNormal(self.mean_module(x), self.covar_module(x))
+
+    rows, target = torch.from_numpy(x), torch.from_numpy(y)
+    model = Sparse().double()
+    likelihood = gpytorch.likelihoods.GaussianLikelihood().double()
+    model.covar_module.base_kernel.lengthscale = typical_distance(inputs)
+    likelihood.noise = 0.1
+    model.train()
+    likelihood.train()
+    elbo = gpytorch.mlls.VariationalELBO(likelihood, model, num_data=n)
+    adam = torch.optim.Adam([*model.parameters(), *likelihood.parameters()], lr=rate)
+
+    # The schedule is over epochs or over the time allowed, whichever is farther along, so that a
+    # slow machine, too, ends with the small steps.
+    done, late = 0, False
+    while True:
+        spent = max(done / epochs, (time.monotonic() - began) / options.seconds)
+        if spent >= 1:
+            break
+        if spent >= 0.75 and not late:
+            late = True
+            for group in adam.param_groups:
+                group["lr"] = rate / 10
+        for batch in torch.randperm(n).split(BATCH):
+            adam.zero_grad()
+            loss = -elbo(model(rows[batch]), target[batch])
+            loss.backward()
+            adam.step()
+        done += 1
+
+    model.eval()
+    likelihood.eval()
+
+    def predict(block):
+        noisy = likelihood(model(block))
+        return noisy.mean, noisy.variance
+
+    mean, sd = in_blocks(predict, tests)
+    settings = {
+        "kernel": "matern52 ard", "inducing": len(centres), "batch": BATCH, "optimizer": "adam", "rate": rate,
+        "epochs": done, "stopped": "epochs" if done >= epochs else "time",
+    }  # fmt: skip
+    return mean, sd, settings
+
+
+# GPflow
+
+
+def sgpr(x, y, tests, options, iterations=1000):
+    """GPflow's SGPR: everything, inducing inputs too, by L-BFGS until it converges or time is spent."""
+    import os
+
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    import gpflow
+    import tensorflow as tf
+
+    began = time.monotonic()
+    tf.config.threading.set_intra_op_parallelism_threads(options.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    centres = inducing_inputs(x, options)
+    inputs = x.shape[1]
+    kernel = gpflow.kernels.Matern52(lengthscales=np.full(inputs, typical_distance(inputs)))
+    model = gpflow.models.SGPR(
+        (x, y[:, None]), kernel, centres, mean_function=gpflow.functions.Constant(), noise_variance=0.1
+    )
+
+    late = False
+
+    def step(*_):
+        nonlocal late
+        late = time.monotonic() - began > options.seconds
+        if late:
+            raise StopIteration  # scipy's way to end with the best point so far
+
+    found = gpflow.optimizers.Scipy().minimize(
+        model.training_loss_closure(), model.trainable_variables, step_callback=step,
+        options={"maxiter": iterations, "maxfun": 2 * iterations},
+    )  # fmt: skip
+    parts = [model.predict_y(tests[i : i + BLOCK]) for i in range(0, len(tests), BLOCK)]
+    mean = np.concatenate([m.numpy().ravel() for m, _ in parts])
+    sd = np.sqrt(np.concatenate([v.numpy().ravel() for _, v in parts]))
+    settings = {
+        "kernel": "matern52 ard", "inducing": len(centres), "optimizer": "l-bfgs", "iterations": int(found.nit),
+        "stopped": "time" if late else str(found.message).lower(),
+    }  # fmt: skip
+    return mean, sd, settings
+
+
+# scikit-learn
+
+
+def sklearn_exact(x, y, tests, options):
+    """GaussianProcessRegressor: ARD Matérn-5/2 and white noise, two restarts drawn from the bounds."""
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+
+    if len(y) > SKLEARN_ROWS:
+        raise ValueError(f"not run: {len(y)} rows; scikit-learn's exact GP is run up to {SKLEARN_ROWS}")
+    inputs = x.shape[1]
+    kernel = ConstantKernel(1.0, (1e-3, 1e3)) * Matern(
+        np.full(inputs, typical_distance(inputs)), (1e-2, 1e3), nu=2.5
+    ) + WhiteKernel(0.1, (1e-6, 1e1))
+    model = GaussianProcessRegressor(kernel, n_restarts_optimizer=2, random_state=options.seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a lengthscale at its bound is an input that does not matter
+        model.fit(x, y)
+    mean, sd = model.predict(tests, return_std=True)  # WhiteKernel's variance is in it
+    settings = {"kernel": "matern52 ard + white", "restarts": 2, "evidence": float(model.log_marginal_likelihood_value_)}
+    return mean, sd, settings
+
+
+# LightGBM
+
+FEW = 2000  # rows below which one tenth held out would be too few to stop by
+
+
+def boosted(x, y, tests, options, parameters, rounds, stop):
+    """Held-out rows give the number of rounds (where `stop` is set) and the residuals' sd; the model that
+    predicts is then trained on all rows. One tenth is held out, or, with few rows, each tenth in turn."""
+    import lightgbm
+
+    parameters = {
+        "objective": "regression", "num_threads": options.threads, "seed": options.seed, "verbosity": -1,
+        "deterministic": True, **parameters,
+    }  # fmt: skip
+    order = np.random.default_rng(options.seed).permutation(len(y))
+    tenths = np.array_split(order, 10)
+    held = tenths if len(y) < FEW else tenths[:1]
+    curves, predictions = [], []
+    for part in held:
+        rest = np.setdiff1d(order, part)
+        train = lightgbm.Dataset(x[rest], y[rest], free_raw_data=False)
+        check = lightgbm.Dataset(x[part], y[part], reference=train)
+        curve = {}
+        calls = [lightgbm.record_evaluation(curve)]
+        if stop and len(held) == 1:
+            calls.append(lightgbm.early_stopping(stop, verbose=False))
+        trained = lightgbm.train({**parameters, "metric": "l2"}, train, rounds, valid_sets=[check], callbacks=calls)
+        curves.append(curve["valid_0"]["l2"])
+        predictions.append(trained)
+    best = 1 + int(np.argmin(np.mean(curves, axis=0))) if stop else rounds
+    residuals = np.concatenate(
+        [y[part] - model.predict(x[part], num_iteration=best) for part, model in zip(held, predictions, strict=True)]
+    )
+    sd = math.sqrt(np.mean(residuals**2))
+    final = lightgbm.train(parameters, lightgbm.Dataset(x, y), best)
+    settings = {
+        **{k: v for k, v in parameters.items() if k not in ("verbosity", "num_threads", "deterministic", "seed")},
+        "rounds": best, "sd": f"residuals of {len(residuals)} held-out rows",
+        "held_out": "each tenth in turn" if len(held) > 1 else "one tenth",
+    }  # fmt: skip
+    return final.predict(tests), np.full(len(tests), sd), settings
+
+
+def lightgbm_stopped(x, y, tests, options):
+    """Small steps, stopped on held-out rows. Leaves of 20 rows, the default, are a fifth of the smallest sets."""
+    leaf = int(np.clip(len(y) // 50, 3, 20))
+    few = len(y) < FEW
+    return boosted(
+        x, y, tests, options, {"learning_rate": 0.05, "min_data_in_leaf": leaf}, rounds=500 if few else 5000, stop=100
+    )
+
+
+def lightgbm_default(x, y, tests, options):
+    """LightGBM as it comes: 100 rounds at a rate of 0.1."""
+    return boosted(x, y, tests, options, {}, rounds=100, stop=0)
+
+
+PEERS = {  # name: (the function, the packages whose versions a result states)
+    "gpytorch": (gpytorch_exact, ["gpytorch", "linear_operator", "torch"]),
+    "botorch": (botorch_default, ["botorch", "gpytorch", "linear_operator", "torch"]),
+    "svgp": (svgp, ["gpytorch", "linear_operator", "torch"]),
+    "sgpr": (sgpr, ["gpflow", "tensorflow", "tensorflow-probability"]),
+    "sklearn": (sklearn_exact, ["scikit-learn", "scipy"]),
+    "lightgbm": (lightgbm_stopped, ["lightgbm"]),
+    "lightgbm-default": (lightgbm_default, ["lightgbm"]),
+}

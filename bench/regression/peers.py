@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Trains other libraries' regression models on the folds of a data set, and writes down how well they predict.
+
+    peers.py --data FILE.csv.gz --target COL --fold FILE.fold.gz --folds 0,1,2 --peers gpytorch,lightgbm --out R.jsonl
+    peers.py --data FILE.csv.gz --split 0 --peers svgp,sgpr,lightgbm --out R.jsonl
+
+One line of JSON for each set, fold and peer; what is in the file already is not done again. README.md says
+what the fields mean. Each training is a process of its own: this file again, with the job on standard input.
+"""
+
+import argparse
+import contextlib
+import fcntl
+import gzip
+import hashlib
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import time
+import types
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from evidence import Bystanders, integers, memory_kib, say  # noqa: E402
+
+from models import PEERS  # noqa: E402
+
+# Data
+
+
+def read_table(path, target):
+    """Inputs and target; without a name the target is the last column."""
+    with gzip.open(path, "rt") as file:
+        names = file.readline().strip().split(",")
+        table = np.loadtxt(file, delimiter=",", ndmin=2)
+    if target and target not in names:
+        raise ValueError(f"{path} has no column {target}; it has {', '.join(names)}")
+    column = names.index(target) if target else len(names) - 1
+    return np.delete(table, column, axis=1), table[:, column]
+
+
+def shuffled(rows, seed):
+    """Row numbers in a random order that any language can repeat: sorted by the splitmix64 hash of
+    seed·2³² + row, modulo 2⁶⁴."""
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed) * np.uint64(1 << 32) + np.arange(rows, dtype=np.uint64)
+        z = z + np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z = z ^ (z >> np.uint64(31))
+    return np.argsort(z, kind="stable")
+
+
+def parts(job, rows):
+    """Row numbers: of the fold's training rows, of those that the peer may see, and of the test rows."""
+    if job["fold_file"]:
+        fold = np.loadtxt(job["fold_file"], dtype=int)
+        if len(fold) != rows:
+            raise ValueError(f"{job['fold_file']} has {len(fold)} lines, the data {rows} rows")
+        test = np.flatnonzero(fold == job["fold"])
+        train = np.flatnonzero(fold != job["fold"])
+    else:
+        order = shuffled(rows, job["split"])
+        test, train = np.sort(order[: rows // 5]), np.sort(order[rows // 5 :])
+    if len(test) == 0:
+        raise ValueError("no test rows")
+    seen = train
+    if job["train_rows"]:
+        seen = np.loadtxt(job["train_rows"], dtype=int, ndmin=1)
+        if not np.isin(seen, train).all() or len(np.unique(seen)) != len(seen):
+            raise ValueError(f"{job['train_rows']} names test rows of this fold, or a row twice")
+    elif job["rows"]:
+        if job["rows"] > len(train):
+            raise ValueError(f"--rows {job['rows']}: the fold has {len(train)} training rows")
+        order = shuffled(rows, job["rows_seed"])
+        seen = order[np.isin(order, train)][: job["rows"]]
+    return train, seen, test
+
+
+def scaling(values):
+    """Mean and standard deviation of each column; a constant column stays as it is, but for its mean."""
+    mean, sd = values.mean(axis=0), values.std(axis=0)
+    return mean, np.where(sd > 1e-12 * np.maximum(1, np.abs(mean)), sd, 1.0)
+
+
+def scores(y, mean, sd):
+    """How good N(mean, sd²) is for y. CRPS: Gneiting and Raftery 2007, eq. (21)."""
+    from scipy.special import ndtr
+
+    z = (y - mean) / sd
+    density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+    found = {
+        "rmse": np.sqrt(np.mean((y - mean) ** 2)),
+        "nlpd": np.mean(0.5 * z**2 + np.log(sd) + 0.5 * math.log(2 * math.pi)),
+        "coverage95": np.mean(np.abs(z) <= 1.959963984540054),
+        "crps": np.mean(sd * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / math.sqrt(math.pi))),
+    }
+    if not all(math.isfinite(v) for v in found.values()):
+        raise ValueError("predictions that are not finite")
+    return {name: float(v) for name, v in found.items()}
+
+
+# One training, in a process of its own
+
+
+def train(job):
+    peer, packages = PEERS[job["peer"]]
+    x, y = read_table(job["data"], job["target"])
+    fold, seen, test = parts(job, len(y))
+
+    # The peer scales by the rows it sees. Scores are in standard deviations of all the fold's training
+    # targets, so that they compare whatever number of rows was seen.
+    (x_mean, x_sd), (y_mean, y_sd) = scaling(x[seen]), scaling(y[seen])
+    unit = scaling(y[fold])[1]
+    scaled = np.ascontiguousarray((x - x_mean) / x_sd)
+
+    options = types.SimpleNamespace(seed=job["seed"], threads=job["threads"], seconds=0.8 * job["limit"])
+    for package in packages:  # import outside the clock
+        with contextlib.suppress(ImportError):
+            __import__({"scikit-learn": "sklearn"}.get(package, package.replace("-", "_")))
+    baseline = memory_kib("VmRSS")
+    wall, cpu = time.perf_counter(), time.process_time()
+    mean, sd, settings = peer(scaled[seen], (y[seen] - y_mean) / y_sd, scaled[test], options)
+    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
+    peak = memory_kib("VmHWM")
+    return {
+        "settings": settings,
+        "rows": len(seen), "test_rows": len(test), "inputs": x.shape[1],
+        **scores(y[test] / unit, (mean * y_sd + y_mean) / unit, sd * y_sd / unit),
+        "seconds": round(seconds, 3), "cpu_seconds": round(cpu_seconds, 3),
+        "peak_mib": round(peak / 1024), "added_mib": round((peak - baseline) / 1024),
+        "versions": {name: version(name) for name in [*packages, "numpy"]},
+    }  # fmt: skip
+
+
+# The driver
+
+
+def run(job):
+    """Trains in a new process; the result, or what went wrong."""
+    # Threads that wait by spinning for one that has lost its core take a hundred times as long on small sets.
+    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", OMP_WAIT_POLICY="passive")
+    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        environment[variable] = str(job["threads"])
+    command = [sys.executable, "-W", "ignore", __file__, "--one"]
+    with Bystanders() as others:
+        began = time.perf_counter()
+        try:
+            ended = subprocess.run(
+                command, input=json.dumps(job), env=environment, capture_output=True, text=True, timeout=job["limit"]
+            )
+        except subprocess.TimeoutExpired:
+            ended = None
+        wall = time.perf_counter() - began
+    if ended is None:
+        report = {"error": f"ran past {job['limit']:g} s"}
+    elif ended.returncode < 0:
+        report = {"error": f"ended by signal {-ended.returncode}"}
+    elif ended.returncode > 0:
+        last = [line for line in ended.stderr.splitlines() if line.strip()] or ["no message"]
+        report = {"error": last[-1][:300]}
+    else:
+        report = json.loads(ended.stdout.splitlines()[-1])
+    report["others_cores"] = round(others.cores, 2)
+    return report, wall
+
+
+@contextlib.contextmanager
+def alone(lock):
+    """One heavy process at a time on a machine that others use too: as flock(1) does."""
+    if not lock:
+        yield
+        return
+    with open(lock, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+KEY = ("set", "data_sha256", "fold", "split", "peer", "seen")
+
+
+def key(line):
+    return tuple(line.get(name) for name in KEY)
+
+
+def drive(arguments):
+    parser = argparse.ArgumentParser(prog="peers.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True, help="gzip-compressed CSV with a header line")
+    parser.add_argument("--set", help="the set's name in results (default: the file's)")
+    parser.add_argument("--target", help="the target's column (default: the last)")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--fold", help="file with the number of each row's fold")
+    which.add_argument("--split", type=integers, help="seeds of random splits, 80/20")
+    parser.add_argument("--folds", type=integers, default=list(range(10)), help="folds of --fold (default 0 to 9)")
+    parser.add_argument("--peers", default=",".join(PEERS), help="default: " + ",".join(PEERS))
+    parser.add_argument("--out", required=True, help="lines are added to this file")
+    parser.add_argument("--rows", type=int, help="train on so many of the training rows, in a random order")
+    parser.add_argument("--rows-seed", type=int, default=0, help="of that order (default 0)")
+    parser.add_argument("--train-rows", help="train on the rows in this file: numbers from 0, one a line")
+    parser.add_argument("--seed", type=int, default=0, help="of what the peers draw (default 0)")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--limit", type=float, default=600, help="seconds that one training may take (default 600)")
+    parser.add_argument("--retry", action="store_true", help="do again what failed")
+    parser.add_argument("--lock", help="hold this file's lock during a training")
+    options = parser.parse_args(arguments)
+    peers = options.peers.split(",")
+    if unknown := [p for p in peers if p not in PEERS]:
+        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}")
+    cases = [("split", s) for s in options.split] if options.split else [("fold", f) for f in options.folds]
+    if options.train_rows and (options.rows or len(cases) > 1):
+        parser.error("--train-rows is for one fold, and without --rows")
+
+    seen = "all"
+    if options.train_rows:
+        seen = "file " + hashlib.sha256(Path(options.train_rows).read_bytes()).hexdigest()[:12]
+    elif options.rows:
+        seen = f"first {options.rows} by seed {options.rows_seed}"
+    name = options.set or Path(options.data).name.removesuffix(".csv.gz")
+    digest = hashlib.sha256(Path(options.data).read_bytes()).hexdigest()[:12]
+    out = Path(options.out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    there = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    done = {key(line) for line in there if not (options.retry and "error" in line)}
+
+    rows = len(read_table(options.data, options.target)[1])
+    for kind, number in cases:
+        chosen = {
+            "fold_file": options.fold, kind: number,
+            "rows": options.rows, "rows_seed": options.rows_seed, "train_rows": options.train_rows,
+        }  # fmt: skip
+        parts(chosen, rows)  # what is asked for in vain is no failure of a peer
+        for peer in peers:
+            line = {"set": name, "data_sha256": digest, kind: number, "peer": peer, "seen": seen}
+            if key(line) in done:
+                continue
+            job = {
+                **chosen, "data": options.data, "target": options.target, "peer": peer,
+                "seed": options.seed, "threads": options.threads, "limit": options.limit,
+            }  # fmt: skip
+            with alone(options.lock):
+                report, wall = run(job)
+            line |= report | {"threads": options.threads, "limit": options.limit, "cpu": cpu_name()}
+            if options.retry:  # the line that failed gives way
+                there = [old for old in there if key(old) != key(line)]
+                out.write_text("".join(json.dumps(old) + "\n" for old in there))
+                there.append(line)
+            with out.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+            outcome = line.get("error") or f"rmse {line['rmse']:.4f}, nlpd {line['nlpd']:.4f}, {line['seconds']:.1f} s"
+            say(f"{name} {kind} {number} {peer}: {outcome} ({wall:.1f} s in all)")
+
+
+def cpu_name():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return f"{line.split(':', 1)[1].strip()}, {os.cpu_count()} cores"
+    return f"{platform.machine()}, {os.cpu_count()} cores"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--one"]:
+        print(json.dumps(train(json.load(sys.stdin))))
+    else:
+        try:
+            drive(sys.argv[1:])
+        except (OSError, ValueError) as error:
+            sys.exit(f"peers.py: {error}")
