@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -40,9 +39,7 @@ func CheckAsked(m *model.Model) error {
 	f := family{kernel: m.Posterior.Kernel, mean: m.Posterior.Mean}
 	choices := len(o.Prior.Temper)
 	if o.Prior.Kind == "grid" {
-		if choices = 1; o.Kernel.ARD == "auto" && len(m.Inputs) > 1 && kernel.HasLengthscales(f.kernel) {
-			choices = 2
-		}
+		choices = len(o.Kernel.families(len(m.Inputs)))
 	}
 	with := o
 	if o.Prior.Mixed {

@@ -63,7 +63,7 @@ func (k Kernel) check() (errs []error) {
 	if _, err := model.MeanOf(k.Mean, 1); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := kernel.Parse(k.Expression, 1, false); err != nil {
+	if _, err := kernel.Parse(k.Expression, 1, false); err != nil && k.Expression != autoKernel {
 		errs = append(errs, err)
 	}
 	return errs

@@ -11,12 +11,12 @@ import (
 
 // informedRows is how many of n rows an informed prior is learnt on where no share is given: a rule,
 // which costs nothing. Seven in ten, about which the mean's certificate is flat; of more than 3,333
-// rows all but 1,000, up to eight in ten, since with so many certified rows the bound follows the
+// rows all but 1,000, up to seven in eight, since with so many certified rows the bound follows the
 // misses, which more prior rows make fewer; of less than 70 rows all but those that a certificate
 // takes, and at least a quarter (docs/certificate.md).
 func informedRows(n int) int {
 	of := func(share float64) int { return int(math.Ceil(share * float64(n))) }
-	rows := min(of(0.8), max(of(0.7), n-1000))
+	rows := min(of(0.875), max(of(0.7), n-1000))
 	return max(min(rows, n-pacbayes.MinRows-1), of(0.25))
 }
 
@@ -43,7 +43,8 @@ func (o Options) speaksOfGrid() bool {
 }
 
 // chooseMethod makes the choice of who names no method: an informed prior by the evidence,
-// of more rows than a full GP is trained on by default by vfe. The mean of such a prior has the
+// of more rows than a full GP is trained on by default by the conditional density of nearest neighbours, of kernels that
+// are tried. The mean of such a prior has the
 // tightest certificate there is; its test error is that of training on seven to eight rows in ten
 // (docs/certificate.md). Who speaks of the grid's prior gets kl-pac.
 func (o Options) chooseMethod(rows int) Options {
@@ -59,9 +60,16 @@ func (o Options) chooseMethod(rows int) Options {
 	if o.Prior.Kind == "" && o.Prior.Share == 0 && rows-test-calibration-prior < pacbayes.MinRows {
 		return o // no certificate: the grid's prior leaves more to train on, or says that there are too few
 	}
-	if o.Method.Inducing > 0 || o.Method.ByRule() || prior > defaultFull && !o.Method.Full() {
+	switch {
+	case o.Method.Inducing > 0 || o.Method.ByRule():
 		with.Method.Name = method.VFEName
+	case prior > defaultFull && !o.Method.Full():
+		with.Method.Name = method.NearestName
 	}
+	// Choices among prior rows are free.
+	unless(&with.Kernel.Expression, autoKernel)
+	unless(&with.Kernel.ARD, "on")
+	unless(&with.Kernel.Mean, "constant")
 	return with
 }
 

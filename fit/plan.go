@@ -73,7 +73,7 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 	}
 	if p.restarts = o.Run.Restarts; p.restarts == 0 {
 		p.restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if c.Inducing > 0 || p.trainsByCG() || o.Run.FixParameters {
+		if c.Inducing > 0 || p.trainsByCG() || o.Run.FixParameters || k.Local {
 			p.restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
 		}
 	}
@@ -187,9 +187,20 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		Kernel: f.kernel, Mean: f.mean, Rows: p.rows, N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed, M: p.choice.Inducing, All: p.all,
 		Whole: func() (objective.Memory, error) { return Gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: p.terms(f).Penalty(p.n),
-		Limit: p.options.Prior.Grid.L, Held: p.held, FixInducing: p.choice.FixInducing,
+		Limit: p.limit(), Held: p.held, FixInducing: p.choice.FixInducing,
 		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress,
 	}
+}
+
+// farLimit boxes log-parameters that needn't lie on a grid, where lengthscales of e^±10 are as good as none.
+const farLimit = 20
+
+// limit is how far the prior's log-parameters may go.
+func (p *plan) limit() float64 {
+	if p.dealt.options.informed() {
+		return farLimit
+	}
+	return p.options.Prior.Grid.L
 }
 
 // problem binds the method to a family.

@@ -20,7 +20,7 @@ const (
 	defaultSearches     = 3
 	defaultNearestBatch = 256
 	defaultNearestRate  = 0.05 // .02 is worse on bike by .004, .1 as good
-	defaultPredictive   = 256
+	defaultPredictive   = 512
 	searchedEvaluations = 30 // of a descent before the next search
 )
 
