@@ -166,6 +166,10 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 		if at, err = startFree(free, f, x, params.Posterior); err != nil {
 			return nil, err
 		}
+	} else if params.Posterior != nil {
+		return nil, Usage("params: a posterior is given, and %s takes none", p.choice.Name)
+	} else if at, err = bound.Start(slices.Clone(x)); err != nil {
+		return nil, err
 	}
 	e := &Evaluation{Objective: p.choice.Name}
 	gradient := make([]float64, len(at))
@@ -197,6 +201,9 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 	o = o.withDefaults()
 	if err := o.check(true); err != nil {
 		return nil, nil, err
+	}
+	if params == nil {
+		return nil, nil, Usage("params: give the parameters at which to evaluate")
 	}
 	if o.informed() {
 		return nil, nil, Usage("prior informed: nothing is trained here, so no prior can be learnt")
@@ -276,7 +283,8 @@ func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at
 	} else {
 		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
 		if m := len(params.Inducing); m > 0 {
-			d.Z = linalg.Of(m, len(params.Inducing[0]), gradient[g+1:])
+			dim := len(params.Inducing[0])
+			d.Z = linalg.Of(m, dim, gradient[g+1:][:m*dim])
 		}
 	}
 	e.Gradient.of(f.kernel, &d.Theta)
