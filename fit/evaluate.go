@@ -144,7 +144,7 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 
 // Evaluate computes the objective, its gradient, and the certificate at the parameters
 // rounded to the grid, without training. A free-form q is that of the parameters; svgp
-// without one is taken at its optimal q. Rows are dealt and scaled as Fit would, with
+// without one is taken at its optimal q, which is known of Gaussian noise alone. Rows are dealt and scaled as Fit would, with
 // no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken
 // at the α of the options, 0 where there is none; it may be negative here. With solver cg it is
 // estimated by conjugate gradients, for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
@@ -162,6 +162,9 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	problem := bound.Objective()
 	free, _ := problem.(*objective.FreeFormProblem)
 	if free != nil {
+		if svgp, ok := free.Objective.(*objective.SVGP); params.Posterior == nil && !(ok && svgp.Conjugate()) {
+			return nil, Usage("params: the best posterior of %s isn't known: give one as \"posterior\"", p.choice.Name)
+		}
 		free.Noise = params.NoiseVariance
 		if at, err = startFree(free, f, x, params.Posterior); err != nil {
 			return nil, err
