@@ -108,3 +108,18 @@ func TestEvaluateNothing(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestDamagedCheckpoint: a checkpoint that lacks what it names is an error.
+func TestDamagedCheckpoint(t *testing.T) {
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Epochs: 2}, Kernel: krigo.Kernel{ARD: "off"}}
+	var last krigo.Checkpoint
+	o.Run.Save = func(c *krigo.Checkpoint) error { last = *c; return nil }
+	trained(t, homes(), o)
+	o.Run.Save, o.Run.Resume = nil, &last
+	for key := range last.Curves {
+		last.Curves[key] = nil
+	}
+	if _, err := krigo.Fit(context.Background(), homes(), o); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("%v", err)
+	}
+}
