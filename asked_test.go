@@ -49,6 +49,10 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 		}
 	}
 	m := fit(t, table, plain)
+	m.Fitted = []byte(`{"data":{"target":"MEDV"},"method":{"name":"of another program"}}`)
+	if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), `"of another program", a method that this program doesn't have`) {
+		t.Errorf("%+v, %v", r, err)
+	}
 	m.Fitted = []byte(`{"data":{"target":"MEDV","colour":"red"}}`)
 	if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), "newer krigo") {
 		t.Errorf("an unknown option: %+v, %v", r, err)

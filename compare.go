@@ -43,11 +43,11 @@ type Compared struct {
 	Measures    map[string]float64 // of this split, by the names in MeasureNames; nil where it failed
 }
 
-// Compare fits every objective at every ε on the same splits, seeds o.Seed … o.Seed+splits−1,
-// several at a time, and scores them on the same test rows. o.Ranks share the fits, each with
+// Compare fits every objective at every ε on the same splits, seeds o.Run.Seed … o.Run.Seed+splits−1,
+// several at a time, and scores them on the same test rows. o.Run.Ranks share the fits, each with
 // the whole table. Choosing the best of its rows
 // is a choice that their certificates don't pay for. Progress, if not nil, is told about
-// every finished fit, from one goroutine at a time; o.Save and o.Resume are not used.
+// every finished fit, from one goroutine at a time; o.Run.Save and o.Run.Resume are not used.
 func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []string, epsilons []float64, splits int, progress func(Compared)) ([]Comparison, error) {
 	if splits < 1 || splits > 1000 {
 		return nil, fit.Usage("splits %d: want 1 to 1000", splits)

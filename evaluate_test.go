@@ -64,11 +64,19 @@ func TestEvaluateGradient(t *testing.T) {
 	type trial struct {
 		objective string
 		inducing  bool
+		given     *krigo.FreeParams
 	}
-	trials := []trial{{"kl-pac", false}, {"sqrt-pac", false}, {"evidence", false}}
-	for _, objective := range method.Names() {
-		if objective != "evidence" {
-			trials = append(trials, trial{objective, true})
+	var trials []trial
+	for _, k := range method.Kinds() {
+		if k.Size != method.SparseOnly {
+			trials = append(trials, trial{k.Name, false, nil})
+		}
+		if k.Size == method.FullOnly {
+			continue
+		}
+		trials = append(trials, trial{k.Name, true, nil})
+		if k.FreeForm && k.Name != "svgp" { // whose best posterior is known
+			trials[len(trials)-1].given = &krigo.FreeParams{Mean: []float64{0.1, -0.2, 0.3, 0.4}, Chol: [][]float64{{0.5}, {0.1, 0.6}, {0, 0.1, 0.4}, {0.2, 0, 0, 0.7}}}
 		}
 	}
 	for _, trial := range trials {
@@ -96,6 +104,7 @@ func TestEvaluateGradient(t *testing.T) {
 				o := c.o
 				if trial.inducing {
 					c.p.Inducing = [][]float64{{-1, 0.5, 0.3}, {0.4, -0.8, 1.1}, {1.2, 0.9, -0.6}, {0, 0, 0.2}}
+					c.p.Posterior = trial.given
 				}
 				o.Data.Target, o.Method.Name = "MEDV", objective
 				e, err := krigo.Evaluate(table, &c.p, o)

@@ -1,11 +1,16 @@
 package krigo_test
 
 import (
+	"context"
+	"errors"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // TestDecide: a plan is what the fit then does, and refuses what the fit would refuse.
@@ -29,6 +34,92 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	if _, err := krigo.Decide(homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 700}}); err == nil || !strings.Contains(err.Error(), "inducing 700") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestDecideRefuses: what Fit refuses because of its options Decide refuses in the same words, before anything is trained.
+func TestDecideRefuses(t *testing.T) {
+	init := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
+	for want, o := range map[string]krigo.Options{
+		"init: its kernel isn't matern32": {Kernel: krigo.Kernel{Expression: "matern32"}, Run: krigo.Run{Init: init}},
+		"init: its kernel isn't matern12": {Kernel: krigo.Kernel{Expression: "matern12"}, Run: krigo.Run{Init: init, FixParameters: true}},
+		"only 68 rows to train on":        {Method: krigo.Method{Name: "vfe", Inducing: 200}, Prior: krigo.Prior{Kind: "informed", Share: 0.8, Learn: true}},
+		"init: json: unsupported value":   {Run: krigo.Run{Init: &krigo.Params{NoiseVariance: math.NaN()}}},
+		"solver cg":                       {Method: krigo.Method{Name: "evidence", Solver: "cg"}, Prior: krigo.Prior{Kind: "informed"}},
+		"solver nearest":                  {Method: krigo.Method{Name: "renyi", Solver: "nearest"}, Prior: krigo.Prior{Kind: "informed"}},
+		"other data or other options":     {Run: krigo.Run{Resume: &krigo.Checkpoint{Version: 2}}},
+	} {
+		o.Data.Target = "MEDV"
+		o.Run.Progress = func(krigo.Event) { t.Errorf("%s: it trained", want) }
+		_, decided := krigo.Decide(homes(), o)
+		_, fitted := krigo.Fit(context.Background(), homes(), o)
+		if decided == nil || fitted == nil || decided.Error() != fitted.Error() || !strings.Contains(decided.Error(), want) {
+			t.Errorf("%s: %v, and the fit: %v", want, decided, fitted)
+		}
+	}
+}
+
+// TestValidate: options that name no method are right where Fit, which chooses one, takes them.
+func TestValidate(t *testing.T) {
+	for _, o := range []krigo.Options{
+		{Data: krigo.Data{Split: "last"}},
+		{Method: krigo.Method{Solver: "cg"}},
+		{Method: krigo.Method{Optimizer: "adam", Epochs: 2}},
+		{Prior: krigo.Prior{Temper: []float64{1}}},
+		{Promise: krigo.Promise{MeanBound: pacbayes.Both}},
+		{Promise: krigo.Promise{Bound: pacbayes.PinskerBound}},
+	} {
+		o.Data.Target = "MEDV"
+		_, err := krigo.Decide(homes(), o)
+		if valid := o.Validate(); (valid == nil) != (err == nil) {
+			t.Errorf("%+v: %v, but of a table %v", o, valid, err)
+		}
+	}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Optimizer: "lbfgs", Batch: 5}}
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "adam's and sgd's") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestDeclaredByHand: constants by which nothing can be scaled are refused.
+func TestDeclaredByHand(t *testing.T) {
+	for what, spoil := range map[string]func(*dataset.Scaling){
+		"0 means and 13 scales": func(s *dataset.Scaling) { s.InputMean = nil },
+		"13 means and 0 scales": func(s *dataset.Scaling) { s.InputScale = nil },
+		"the target":            func(s *dataset.Scaling) { s.TargetScale = 0 },
+		"input 13":              func(s *dataset.Scaling) { s.InputScale[12] = math.Inf(1) },
+		"input 1 ":              func(s *dataset.Scaling) { s.InputMean[0] = math.NaN() },
+	} {
+		s := dataset.Identity(13)
+		spoil(&s)
+		_, err := krigo.Decide(homes(), krigo.Options{Data: krigo.Data{Target: "MEDV", Scaling: dataset.Declared, Declared: &s}})
+		var usage *krigo.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestEvaluateNothing: without parameters there is nothing to evaluate.
+func TestEvaluateNothing(t *testing.T) {
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}}
+	if _, err := krigo.Evaluate(homes(), nil, o); err == nil || !strings.Contains(err.Error(), "params") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestDamagedCheckpoint: a checkpoint that lacks what it names is an error.
+func TestDamagedCheckpoint(t *testing.T) {
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Epochs: 2}, Kernel: krigo.Kernel{ARD: "off"}}
+	var last krigo.Checkpoint
+	o.Run.Save = func(c *krigo.Checkpoint) error { last = *c; return nil }
+	trained(t, homes(), o)
+	o.Run.Save, o.Run.Resume = nil, &last
+	for key := range last.Curves {
+		last.Curves[key] = nil
+	}
+	if _, err := krigo.Fit(context.Background(), homes(), o); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("%v", err)
 	}
 }

@@ -134,6 +134,24 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 	return s, nil
 }
 
+// Validate reports constants by which nothing can be scaled: a mean without a scale, or the other way about, means that
+// aren't numbers, and scales that aren't positive.
+func (s Scaling) Validate() error {
+	if len(s.InputMean) != len(s.InputScale) {
+		return fmt.Errorf("%d means and %d scales of inputs: want one of each for every input", len(s.InputMean), len(s.InputScale))
+	}
+	for j, mean := range append(slices.Clone(s.InputMean), s.TargetMean) {
+		what, scale := "the target", s.TargetScale
+		if j < len(s.InputScale) {
+			what, scale = fmt.Sprintf("input %d", j+1), s.InputScale[j]
+		}
+		if math.IsNaN(mean) || math.IsInf(mean, 0) || !(scale > 0) || math.IsInf(scale, 1) {
+			return fmt.Errorf("%s has mean %v and scale %v: want numbers, the scale positive", what, mean, scale)
+		}
+	}
+	return nil
+}
+
 // Inputs scales the rows of x (row-major) into dst, which may be x.
 func (s Scaling) Inputs(dst, x []float64) {
 	cols := len(s.InputMean)

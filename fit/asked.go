@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -17,6 +18,9 @@ func asked(m *model.Model) (o Options, err error) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&o); err != nil {
 		return o, fmt.Errorf("what the model was fitted with can't be read (%w): was it made by a newer krigo?", err)
+	}
+	if _, known := method.Find(o.Method.Name); !known {
+		return o, fmt.Errorf("the model was fitted by %q, a method that this program doesn't have", o.Method.Name)
 	}
 	return o, o.check(false)
 }

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,9 +15,6 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
 )
-
-// Validate reports all that is wrong with options, whatever the table.
-func (o Options) Validate() error { return o.withDefaults().check(false) }
 
 // check reports all that is wrong with options whose defaults are filled in, each of their parts first, and then what
 // doesn't go together.
@@ -41,6 +39,11 @@ func (d Data) check() (errs []error) {
 	}
 	if (d.Scaling == dataset.Declared) != (d.Declared != nil) {
 		errs = append(errs, errors.New("scaling: declared scaling needs its constants, and constants need declared scaling"))
+	}
+	if d.Declared != nil {
+		if err := d.Declared.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("scaling: %w", err))
+		}
 	}
 	if !(d.TestFraction >= 0 && d.TestFraction < 1) {
 		errs = append(errs, fmt.Errorf("test-fraction %v: want a share in [0, 1)", d.TestFraction))
@@ -115,6 +118,9 @@ func (r Run) check() (errs []error) {
 	}
 	if r.FixParameters && (r.Init == nil || r.Restarts > 1) {
 		errs = append(errs, errors.New("fix-parameters: give the parameters as init, and no restarts"))
+	}
+	if _, err := json.Marshal(r.Init); err != nil {
+		errs = append(errs, fmt.Errorf("init: %w", err)) // NaN, say: options are kept as JSON
 	}
 	return errs
 }

@@ -33,12 +33,6 @@ func rolesOf(c dataset.Counts) Roles {
 	return Roles{c[dataset.Test], c[dataset.Calibration], c[dataset.Prior], c[dataset.Certified]}
 }
 
-// resolve chooses a method for so many rows where none is named, and fills in all defaults.
-func (o Options) resolve(rows int) (Options, error) {
-	o = o.chooseMethod(rows).withDefaults()
-	return o, o.check(false)
-}
-
 // Decide says what Fit would do with the table and options, and refuses what it would refuse before it trains.
 func Decide(table *dataset.Table, o Options) (*Plan, error) {
 	o, err := o.resolve(table.Rows)
@@ -60,13 +54,15 @@ func Decide(table *dataset.Table, o Options) (*Plan, error) {
 		of := rolesOf(groups)
 		told.Groups = &of
 	}
-	if o.informed() {
-		o = o.learnsPrior()
-		if rows, err = d.take(dataset.Prior); err != nil {
-			return nil, err
-		}
+	if _, err := begin(d); err != nil {
+		return nil, err
 	}
-	p, err := decide(rows, o, o.Kernel.families(d.data.Cols), d.notices)
+	var p *plan
+	if o.informed() {
+		p, err = decidePrior(rows)
+	} else {
+		p, err = decide(rows, o, o.Kernel.families(d.data.Cols), d.notices)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -111,6 +111,28 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// resolve chooses a method for so many rows where none is named, and fills in all defaults.
+func (o Options) resolve(rows int) (Options, error) {
+	o = o.chooseMethod(rows).withDefaults()
+	return o, o.check(false)
+}
+
+// Validate reports all that is wrong with options, whatever the table. Where they name no method, which follows from the number of
+// rows then, it reports what is wrong with a thousand unless they suit fewer, or many more.
+func (o Options) Validate() error {
+	var first error
+	for _, rows := range []int{1000, 0, 1e6} {
+		_, err := o.resolve(rows)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
 // A full GP is trained on at most maxFull rows, where its three matrices take 10 GB;
 // above defaultFull, where a step takes seconds, only if asked for. A sparse one has
 // defaultInducing inducing inputs, or half the rows where that is less.

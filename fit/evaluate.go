@@ -144,7 +144,7 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 
 // Evaluate computes the objective, its gradient, and the certificate at the parameters
 // rounded to the grid, without training. A free-form q is that of the parameters; svgp
-// without one is taken at its optimal q. Rows are dealt and scaled as Fit would, with
+// without one is taken at its optimal q, which is known of Gaussian noise alone. Rows are dealt and scaled as Fit would, with
 // no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken
 // at the α of the options, 0 where there is none; it may be negative here. With solver cg it is
 // estimated by conjugate gradients, for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
@@ -162,10 +162,17 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	problem := bound.Objective()
 	free, _ := problem.(*objective.FreeFormProblem)
 	if free != nil {
+		if svgp, ok := free.Objective.(*objective.SVGP); params.Posterior == nil && !(ok && svgp.Conjugate()) {
+			return nil, Usage("params: the best posterior of %s isn't known: give one as \"posterior\"", p.choice.Name)
+		}
 		free.Noise = params.NoiseVariance
 		if at, err = startFree(free, f, x, params.Posterior); err != nil {
 			return nil, err
 		}
+	} else if params.Posterior != nil {
+		return nil, Usage("params: a posterior is given, and %s takes none", p.choice.Name)
+	} else if at, err = bound.Start(slices.Clone(x)); err != nil {
+		return nil, err
 	}
 	e := &Evaluation{Objective: p.choice.Name}
 	gradient := make([]float64, len(at))
@@ -197,6 +204,9 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 	o = o.withDefaults()
 	if err := o.check(true); err != nil {
 		return nil, nil, err
+	}
+	if params == nil {
+		return nil, nil, Usage("params: give the parameters at which to evaluate")
 	}
 	if o.informed() {
 		return nil, nil, Usage("prior informed: nothing is trained here, so no prior can be learnt")
@@ -276,7 +286,8 @@ func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at
 	} else {
 		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
 		if m := len(params.Inducing); m > 0 {
-			d.Z = linalg.Of(m, len(params.Inducing[0]), gradient[g+1:])
+			dim := len(params.Inducing[0])
+			d.Z = linalg.Of(m, dim, gradient[g+1:][:m*dim])
 		}
 	}
 	e.Gradient.of(f.kernel, &d.Theta)

@@ -18,6 +18,9 @@ func decide(s share, o Options, families []family, notices []string) (*plan, err
 	if err == nil && p.sparse() {
 		err = p.chooseInducing()
 	}
+	if err == nil {
+		err = p.checkInit()
+	}
 	return p, err
 }
 

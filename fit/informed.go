@@ -14,12 +14,7 @@ import (
 // on the certified rows.
 func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.Model, []run, error) {
 	d, o := certified.dealt, certified.options
-	rows, err := d.take(dataset.Prior)
-	if err != nil {
-		return nil, nil, err
-	}
-	own := o.learnsPrior()
-	first, err := decide(rows, own, own.Kernel.families(d.data.Cols), d.notices)
+	first, err := decidePrior(certified)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,8 +60,27 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d certified ones", o.Method.Name, rows.n, learn.Method.Name, certified.n))
+	m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d certified ones", o.Method.Name, first.n, learn.Method.Name, certified.n))
 	return m, slices.Concat(t.all, more), nil
+}
+
+// decidePrior decides how an informed prior is trained on the prior rows, and makes sure that the posterior that is learnt
+// after it can be trained on the certified ones.
+func decidePrior(certified share) (*plan, error) {
+	rows, err := certified.take(dataset.Prior)
+	if err != nil {
+		return nil, err
+	}
+	own := certified.options.learnsPrior()
+	p, err := decide(rows, own, own.Kernel.families(certified.data.Cols), certified.notices)
+	switch {
+	case err != nil:
+	case p.choice.Solver == posterior.ByCG || p.choice.Solver == posterior.ByNearest:
+		err = Usage("solver %s: a posterior by conjugate gradients or nearest rows can't be a prior, since its covariance isn't factored: leave prior at grid, or train a sparse objective", p.choice.Solver)
+	case certified.options.learns():
+		_, err = planned(certified, certified.options.learnsPosterior(p.choice.Inducing), nil, false, nil)
+	}
+	return p, err
 }
 
 // takePrior makes the model whose posterior is the prior: of its tempers the one with the

@@ -38,6 +38,9 @@ func begin(d *dealt) (*checkpoints, error) {
 	}
 	maps.Copy(c.states.Runs, r.Resume.Runs)
 	for key, curve := range r.Resume.Curves {
+		if curve == nil {
+			return nil, fmt.Errorf("the checkpoint lacks the curve of its run %q: it is damaged", key)
+		}
 		c.states.Curves[key] = curve.Clone()
 	}
 	return c, nil

@@ -51,7 +51,7 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 	p.estimate = evaluating && c.Estimates()
 	if c.Optimizer == "" {
 		c.Optimizer = "lbfgs"
-		if s.n > defaultFull {
+		if s.n > defaultFull && k.Batches {
 			c.Optimizer = "adam"
 		}
 	}

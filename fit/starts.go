@@ -30,7 +30,7 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 	}
 	var starts [][]float64
 	if o.Run.Init != nil {
-		if x, _ := p.fromInit(f); x != nil { // errors were met by checkInit
+		if x, _ := p.fromInit(f); x != nil { // errors were met by decide
 			full := at(0, 0)
 			copy(full, x)
 			starts = append(starts, full)
@@ -130,9 +130,6 @@ type run struct {
 
 // given returns the parameters of Run.Init as the only run, without training.
 func (p *plan) given() (run, error) {
-	if err := p.checkInit(); err != nil {
-		return run{}, err
-	}
 	for i, f := range p.families {
 		x, err := p.fromInit(f)
 		if err != nil || x == nil {

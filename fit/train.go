@@ -21,9 +21,6 @@ type trained struct {
 // train minimises from every starting point of every family. The families come one after another, so that
 // ARD can start from what one lengthscale for all inputs found.
 func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error) {
-	if err := p.checkInit(); err != nil {
-		return t, err
-	}
 	for fi, f := range p.families {
 		starts := p.starts(f, t.best.result)
 		results, errs := p.descend(ctx, c, fi, starts)

@@ -57,7 +57,7 @@ func init() {
 				return unitInterval(alpha, evaluating)
 			},
 			New: func(c Choice) Method {
-				return Renyi{Descent: Descent{MMA: c.Optimizer == "mma", Evaluations: c.Epochs}, Batches: c.Stochastic(), Alpha: *c.Alpha, Schedule: Anneals[c.Anneal]}
+				return Renyi{Descent: c.Descent(), Batches: c.Stochastic(), Alpha: *c.Alpha, Schedule: Anneals[c.Anneal]}
 			},
 			Estimate: func(c Choice) Method { return EstimatedRenyi{Alpha: *c.Alpha} }},
 	} {

@@ -27,7 +27,7 @@ type Kind struct {
 	Size  Size
 	Bound pacbayes.Inequality // that it minimises the risk's bound by, which σ_n² only shapes; "": it doesn't
 
-	// Optimizer is the default: lbfgs or adam; "": adam above 2,000 rows, else lbfgs. Batches says whether it can be
+	// Optimizer is the default: lbfgs, mma, adam or sgd; "": adam above 2,000 rows where there are batches, else lbfgs. Batches says whether it can be
 	// trained on batches of rows, Nearest whether on such of rows next to one another, since it isn't a sum over rows.
 	Optimizer string
 	Batches   bool
@@ -53,11 +53,26 @@ type Kind struct {
 
 var kinds []Kind
 
-// Register makes a method known by its name; it panics where the name is taken or New is missing. Call it from an init
+// Register makes a method known by its name. It panics where the name is taken or can't stand in a list, where New is
+// missing, and with an optimiser or a bound that there isn't to train by. Call it from an init
 // function: methods aren't registered while others are looked up.
 func Register(k Kind) {
-	if _, known := Find(k.Name); known || k.Name == "" || k.New == nil {
-		panic(fmt.Sprintf("method %q: registered already, or without a name or New", k.Name))
+	if _, known := Find(k.Name); known || k.Name == "" || strings.ContainsAny(k.Name, ", ") || k.New == nil {
+		panic(fmt.Sprintf("method %q: registered already, without New, or not a name", k.Name))
+	}
+	switch k.Optimizer {
+	case "", "lbfgs", "mma":
+	case "adam", "sgd":
+		if !k.Batches {
+			panic(fmt.Sprintf("method %q: optimizer %s takes batches, which it doesn't have", k.Name, k.Optimizer))
+		}
+	default:
+		panic(fmt.Sprintf("method %q: there is no optimizer %q", k.Name, k.Optimizer))
+	}
+	switch k.Bound {
+	case "", pacbayes.KLBound, pacbayes.MaurerBound, pacbayes.PinskerBound:
+	default:
+		panic(fmt.Sprintf("method %q: the bound %q isn't trained by", k.Name, k.Bound))
 	}
 	kinds = append(kinds, k)
 }

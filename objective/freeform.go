@@ -176,7 +176,7 @@ func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float
 	return p.onBatch(x, gradient, rows, rho)
 }
 
-// Optimise moves ν and L' in x to the optimum of SVGP for the other parameters: the
+// Optimise moves ν and L' in x to the optimum of SVGP for the other parameters, where that is known (SVGP.Conjugate): the
 // natural-gradient step with ρ = 1 on all rows. It returns the value there.
 func (p *FreeFormProblem) Optimise(x []float64) (float64, error) {
 	e, err := p.prepare()

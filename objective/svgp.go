@@ -27,6 +27,12 @@ func (f *SVGP) expectation() pacbayes.Expectation {
 	return f.Noise
 }
 
+// Conjugate says whether the noise is Gaussian: the optimal q for the other parameters is known then.
+func (f *SVGP) Conjugate() bool {
+	_, ok := f.expectation().(GaussianNoise)
+	return ok
+}
+
 func (f *SVGP) noisy() bool { return true }
 
 func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g, h []float64) (value, kappa, noiseBar float64, err error) {
@@ -73,7 +79,7 @@ func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error
 	e.a.Zero()
 	clear(e.b)
 	var err error
-	if _, ok := f.expectation().(GaussianNoise); ok {
+	if f.Conjugate() {
 		c := rho * weight / e.noise
 		err = e.pass(func(i0, i1 int, v matrix.Dense) {
 			linalg.SyrkLower(true, c, v, 1, e.a)

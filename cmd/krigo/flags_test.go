@@ -16,7 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestHelpIsShort: every flag is explained in two lines at most, and every one that isn't cobra's stands in
+// TestHelpIsShort: every flag is explained in two lines at most, but for lists of methods, and every one that isn't cobra's stands in
 // a table.
 func TestHelpIsShort(t *testing.T) {
 	root := newRoot()
@@ -29,7 +29,11 @@ func TestHelpIsShort(t *testing.T) {
 				if strings.TrimSpace(lines[0]) == strings.TrimSpace("--"+f.name+" "+f.value) {
 					lines = lines[1:] // a long name has a line of its own
 				}
-				if len(lines) == 0 || len(lines) > 2 || f.help == "" {
+				most := 2
+				if strings.HasPrefix(f.name, "objective") {
+					most = 4 // it lists the methods
+				}
+				if len(lines) == 0 || len(lines) > most || f.help == "" {
 					t.Errorf("%s: %d lines\n%s", cmd.CommandPath(), len(lines), b.String())
 				}
 				for _, line := range lines {

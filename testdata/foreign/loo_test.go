@@ -15,7 +15,9 @@ import (
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/objective/objectivetest"
+	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
+	"github.com/krigo-gp/krigo/train"
 )
 
 func TestLeaveOneOut(t *testing.T) {
@@ -125,4 +127,53 @@ func roundTrip(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
 	return back
+}
+
+// widened has a parameter of its own after the evidence's, held near 0 by its square.
+type widened struct{ method.Problem }
+
+func (w widened) Dim() int                   { return w.Problem.Dim() + 1 }
+func (w widened) Objective() train.Objective { return w }
+
+func (w widened) Start(collapsed []float64) ([]float64, error) {
+	return append(slices.Clone(collapsed), 0.5), nil
+}
+
+func (w widened) Evaluate(x, gradient []float64) (float64, error) {
+	n := len(x) - 1
+	if gradient != nil {
+		gradient[n] = 2 * x[n]
+		gradient = gradient[:n]
+	}
+	v, err := w.Problem.Evaluate(x[:n], gradient)
+	return v + x[n]*x[n], err
+}
+
+func (w widened) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+	return w.Problem.Posterior(x[:len(x)-1])
+}
+
+type byWidened struct{}
+
+func (byWidened) Bind(t method.Task) method.Problem { return widened{method.Evidence{}.Bind(t)} }
+
+// TestOwnParameter: a method with a parameter of its own is evaluated where it would start.
+func TestOwnParameter(t *testing.T) {
+	method.Register(method.Kind{Name: "widened", Size: method.FullOnly, Optimizer: "lbfgs", New: func(method.Choice) method.Method { return byWidened{} }})
+	params := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
+	var values []float64
+	for _, name := range []string{"evidence", "widened"} {
+		e, err := krigo.Evaluate(waves(), params, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: name}})
+		if err != nil || e.Certificate == nil {
+			t.Fatal(e, err)
+		}
+		values = append(values, e.Value)
+	}
+	if math.Abs(values[0]+0.25-values[1]) > 1e-9 {
+		t.Errorf("evidence %v, with a quarter more %v", values[0], values[1])
+	}
+	params.Posterior = &krigo.FreeParams{}
+	if _, err := krigo.Evaluate(waves(), params, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "widened"}}); err == nil {
+		t.Error("a posterior was taken")
+	}
 }

@@ -3,6 +3,7 @@ package foreign
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -110,6 +111,19 @@ func TestStudentByName(t *testing.T) {
 	}
 	if student, gaussian := off("svgp-t"), off("svgp"); !(4*student < gaussian) {
 		t.Errorf("squared errors %v with Student's t, %v with Gaussian noise", student, gaussian)
+	}
+}
+
+// TestStudentEvaluated: its best posterior isn't known, so that one has to be given.
+func TestStudentEvaluated(t *testing.T) {
+	params := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1, Inducing: [][]float64{{-1}, {1}}}
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "svgp-t"}}
+	if _, err := krigo.Evaluate(waves(), params, o); err == nil || !strings.Contains(err.Error(), `"posterior"`) {
+		t.Errorf("without a posterior: %v", err)
+	}
+	params.Posterior = &krigo.FreeParams{Mean: []float64{0.1, -0.2}, Chol: [][]float64{{0.5}, {0.1, 0.6}}}
+	if e, err := krigo.Evaluate(waves(), params, o); err != nil || e.Certificate == nil {
+		t.Errorf("%+v, %v", e, err)
 	}
 }
 
