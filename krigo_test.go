@@ -379,8 +379,11 @@ func TestOddData(t *testing.T) {
 		for _, objective := range method.Names() {
 			t.Run(c.name+", "+objective, func(t *testing.T) {
 				o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective}, Run: krigo.Run{Restarts: 1}}
-				if objective == "svgp" {
+				switch objective {
+				case "svgp":
 					o.Method.Epochs = 100
+				case "nearest":
+					o.Prior.Kind = "informed"
 				}
 				m := fit(t, c.table, o)
 				if !slices.ContainsFunc(m.Notices, func(s string) bool { return strings.Contains(s, c.notice) }) && c.notice != "" {

@@ -46,8 +46,8 @@ func TestDecideRefuses(t *testing.T) {
 		"init: its kernel isn't matern12": {Kernel: krigo.Kernel{Expression: "matern12"}, Run: krigo.Run{Init: init, FixParameters: true}},
 		"only 68 rows to train on":        {Method: krigo.Method{Name: "vfe", Inducing: 200}, Prior: krigo.Prior{Kind: "informed", Share: 0.8, Learn: true}},
 		"init: json: unsupported value":   {Run: krigo.Run{Init: &krigo.Params{NoiseVariance: math.NaN()}}},
-		"solver cg":                       {Method: krigo.Method{Name: "evidence", Solver: "cg"}, Prior: krigo.Prior{Kind: "informed"}},
-		"solver nearest":                  {Method: krigo.Method{Name: "renyi", Solver: "nearest"}, Prior: krigo.Prior{Kind: "informed"}},
+		"solved by cg":                    {Method: krigo.Method{Name: "evidence", Solver: "cg"}, Prior: krigo.Prior{Kind: "informed", Learn: true}},
+		"solved by nearest":               {Method: krigo.Method{Name: "renyi", Solver: "nearest"}, Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{MeanBound: pacbayes.Twice}},
 		"other data or other options":     {Run: krigo.Run{Resume: &krigo.Checkpoint{Version: 2}}},
 	} {
 		o.Data.Target = "MEDV"

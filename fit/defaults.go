@@ -45,7 +45,7 @@ func (o Options) speaksOfGrid() bool {
 // chooseMethod makes the choice of who names no method: an informed prior by the evidence,
 // of more rows than a full GP is trained on by default by the conditional density of nearest neighbours, of kernels that
 // are tried. The mean of such a prior has the
-// tightest certificate there is; its test error is that of training on seven to eight rows in ten
+// tightest certificate there is; its test error is that of training on seven rows in ten to seven in eight
 // (docs/certificate.md). Who speaks of the grid's prior gets kl-pac.
 func (o Options) chooseMethod(rows int) Options {
 	if o.Method.Name == "" && (o.Run.FixParameters || o.Method.Solver == posterior.ByCG || o.Method.Solver == posterior.ByNearest) {
@@ -63,6 +63,7 @@ func (o Options) chooseMethod(rows int) Options {
 	switch {
 	case o.Method.Inducing > 0 || o.Method.ByRule():
 		with.Method.Name = method.VFEName
+		return with
 	case prior > defaultFull && !o.Method.Full():
 		with.Method.Name = method.NearestName
 	}
@@ -70,6 +71,9 @@ func (o Options) chooseMethod(rows int) Options {
 	unless(&with.Kernel.Expression, autoKernel)
 	unless(&with.Kernel.ARD, "on")
 	unless(&with.Kernel.Mean, "constant")
+	if with.Method.Name == method.EvidenceName && with.Method.Solver != posterior.ByCG && !with.Method.OnBatches() && with.Method.Batch == 0 {
+		unless(&with.Method.Hyperprior, "weak")
+	}
 	return with
 }
 

@@ -19,7 +19,7 @@ func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Pa
 // target is worth more than restarts: no one of them is within 20 % of the best on all of the public sets (docs/benchmark.md).
 const autoKernel = "auto"
 
-var autoKernels = []string{"matern52", "matern32", "rq", "se"}
+var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "se"}
 
 // families are the kernels that are tried, on inputs of dim columns.
 func (k Kernel) families(dim int) (fs []family) {

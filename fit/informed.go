@@ -18,9 +18,6 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := o.checkPredictor(first.choice.Solver); err != nil {
-		return nil, nil, err
-	}
 	first, t, err := first.optimum(ctx, c)
 	if err != nil {
 		return nil, nil, err
@@ -67,18 +64,18 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 // decidePrior decides how an informed prior is trained on the prior rows, and makes sure that the posterior that is learnt
 // after it can be trained on the certified ones.
 func decidePrior(certified share) (*plan, error) {
+	o := certified.options
 	rows, err := certified.take(dataset.Prior)
 	if err != nil {
 		return nil, err
 	}
-	own := certified.options.learnsPrior()
+	own := o.learnsPrior()
 	p, err := decide(rows, own, own.Kernel.families(certified.data.Cols), certified.notices)
-	switch {
-	case err != nil:
-	case p.choice.Solver == posterior.ByCG || p.choice.Solver == posterior.ByNearest:
-		err = Usage("solver %s: a posterior by conjugate gradients or nearest rows can't be a prior, since its covariance isn't factored: leave prior at grid, or train a sparse objective", p.choice.Solver)
-	case certified.options.learns():
-		_, err = planned(certified, certified.options.learnsPosterior(p.choice.Inducing), nil, false, nil)
+	if err == nil {
+		err = o.checkPredictor(p.choice.Solver)
+	}
+	if err == nil && o.learns() {
+		_, err = planned(certified, o.learnsPosterior(p.choice.Inducing), nil, false, nil)
 	}
 	return p, err
 }

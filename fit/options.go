@@ -57,7 +57,7 @@ type Kernel struct {
 // Prior is where P comes from.
 type Prior struct {
 	Kind   string    `json:"kind,omitzero"`    // grid, or informed: learnt on the prior rows by the method; "": grid where a method is named
-	Share  float64   `json:"share,omitzero"`   // of the rows but for test and calibration rows; 0: of an informed prior 0.7 to 0.8, by their number, else what scaling takes
+	Share  float64   `json:"share,omitzero"`   // of the rows but for test and calibration rows; 0: of an informed prior 0.7 to 0.875, by their number, else what scaling takes
 	Temper []float64 `json:"temper,omitempty"` // informed: factors of the prior's covariance, chosen among on the certified rows; nil: 1
 	Learn  bool      `json:"learn,omitzero"`   // informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
 

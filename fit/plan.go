@@ -73,7 +73,7 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 	}
 	if p.restarts = o.Run.Restarts; p.restarts == 0 {
 		p.restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if c.Inducing > 0 || p.trainsByCG() || o.Run.FixParameters || k.Local {
+		if c.Inducing > 0 || p.trainsByCG() || o.Run.FixParameters || k.Local || len(families) > 2 {
 			p.restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
 		}
 	}
@@ -192,8 +192,9 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 	}
 }
 
-// farLimit boxes log-parameters that needn't lie on a grid, where lengthscales of e^±10 are as good as none.
-const farLimit = 20
+// farLimit boxes log-parameters that needn't lie on a grid: lengthscales of e^±5 are as good as none, and a variance of
+// e^10 leaves a noise variance of 1e-8 its digits.
+const farLimit = 10
 
 // limit is how far the prior's log-parameters may go.
 func (p *plan) limit() float64 {

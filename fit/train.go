@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/krigo-gp/krigo/train"
@@ -48,6 +49,13 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 				t.notices = append(t.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name, outside.Reason))
 			}
 		}
+	}
+	if len(p.families) > 2 {
+		var names []string
+		for _, f := range p.families {
+			names = append(names, f.name)
+		}
+		t.notices = append(t.notices, fmt.Sprintf("of the kernels %s, %s came out with the lowest objective", strings.Join(names, ", "), p.families[t.best.family].name))
 	}
 	return t, nil
 }

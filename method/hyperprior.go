@@ -9,10 +9,10 @@ import (
 
 // weak is a wide prior density of hyperparameters, as −ln of it is added to an objective:
 //
-//	ln l ~ N(√2 + ½ ln d, 3),  ln σ_n² ~ N(−4, 1)
+//	ln l ~ N(√2 + ½ ln d, 3),  ln σ_n² ~ N(−2, 2)
 //
-// of inputs and targets about a standard deviation wide (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian Optimization
-// Performs Great in High Dimensions", 2024, for inputs of a unit cube). In many dimensions distances grow with √d, and
+// of inputs and targets about a standard deviation wide: the lengthscales' of Hvarfner, Hellsten and Nardi ("Vanilla Bayesian
+// Optimization Performs Great in High Dimensions", 2024), and for the noise a wider one than theirs, which suits noisy data too. In many dimensions distances grow with √d, and
 // functions that can be learnt are those with lengthscales that grow so too.
 type weak []normal
 
@@ -30,7 +30,7 @@ func weakFor(t Task) (w weak) {
 			w = append(w, normal{i, 0.5, math.Sqrt2 + math.Log(d)/2, 3}) // θ is ln l²
 		}
 	}
-	return append(w, normal{t.prior(), 1, -4, 1})
+	return append(w, normal{t.prior(), 1, -2, 2})
 }
 
 // add adds −ln of the density at x to a value, and its derivatives to a gradient unless that is nil.

@@ -30,6 +30,8 @@ type contender struct {
 
 var contenders = []contender{
 	{name: "default", says: "krigo fit without a flag"},
+	{name: "plain", says: "the evidence of several kernels, without a prior of their hyperparameters", o: krigo.Options{
+		Kernel: krigo.Kernel{Expression: "auto", ARD: "on", Mean: "constant"}, Method: krigo.Method{Name: method.EvidenceName}, Prior: krigo.Prior{Kind: "informed"}}},
 	{name: "se", says: "the evidence of a squared-exponential kernel on the prior rows, with one lengthscale and with one an input", o: krigo.Options{
 		Kernel: krigo.Kernel{Expression: "se", ARD: "auto"}, Method: krigo.Method{Name: method.EvidenceName}, Prior: krigo.Prior{Kind: "informed"}}},
 	{name: "kl-pac", says: "the PAC-Bayes bound", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},

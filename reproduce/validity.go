@@ -46,6 +46,9 @@ var trials = []trial{
 	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}, Prior: krigo.Prior{Mixed: true}}},
 	{design: independent, name: "kl-pac free", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName, Inducing: trialInducing, Posterior: "free"}}},
 	{design: independent, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.EvidenceName}}, controls: true},
+	{design: independent, name: "default", o: krigo.Options{Kernel: krigo.Kernel{ARD: "off"}}},
+	{design: independent, name: "informed nearest", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.NearestName}}},
+	{design: independent, name: "informed cg", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.EvidenceName, Solver: posterior.ByCG}}},
 	{design: independent, name: "informed vfe", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.VFEName}}},
 	{design: independent, name: "informed kl-pac", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.KLPACName}}},
 	{design: independent, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: method.EvidenceName}}},
@@ -120,12 +123,15 @@ func (t truth) check(m *model.Model, table *dataset.Table, name string, count ta
 	if err != nil {
 		return err
 	}
-	kl, none := m.Posterior.KL()+m.Posterior.KLRounding(), make([]float64, t.points())
+	kl, none, routes := 0.0, make([]float64, t.points()), []pacbayes.Route{pacbayes.Direct} // of what has no KL
+	if m.Posterior.Factored() {
+		kl, routes = m.Posterior.KL()+m.Posterior.KLRounding(), []pacbayes.Route{pacbayes.Twice, pacbayes.Direct, pacbayes.Both}
+	}
 	for _, loss := range trialLosses {
 		gibbs, point := t.risk(loss, m.Scaling, p.mean, p.variance), t.risk(loss, m.Scaling, p.mean, none)
 		for di, delta := range trialDeltas {
 			for _, f := range pacbayes.Inequalities {
-				for _, route := range []pacbayes.Route{pacbayes.Twice, pacbayes.Direct, pacbayes.Both} {
+				for _, route := range routes {
 					terms := m.Terms
 					terms.EpsilonRaw *= loss.Below / terms.Loss.Below
 					terms.Loss, terms.Delta, terms.Inequality, terms.Route = loss, delta, f, route

@@ -164,7 +164,7 @@ The name - stands for CSV from standard input.
 Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows, from which
 the columns are standardised, and the rest are certified: the certificate counts them alone.
 
-By default 7 to 8 in 10 rows are prior rows: the model is trained on them, and its predictions are
+By default 7 in 10 rows, of many 7 in 8, are prior rows: the model is trained on them, and its predictions are
 certified on the others, by their own misses. With --prior grid, or where --objective is
 given, a tenth are (20 to 1,000), the model is trained on the certified rows, and a PAC-Bayes
 bound counts them all the same: kl-pac trains for this bound itself.
@@ -448,7 +448,7 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 	if p.M == 0 {
 		how = "full GP, solved by " + p.Solver
 	}
-	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, from %d starts of each kernel: %s\n", p.Trains, how, p.Method, p.Starts, strings.Join(p.Kernels, ", "))
+	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, starts of each kernel: %d, of %s\n", p.Trains, how, p.Method, p.Starts, strings.Join(p.Kernels, ", "))
 	for _, n := range p.Notices {
 		fmt.Fprintf(w, "Notice    %s\n", n)
 	}

@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := f.options
-	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Kernel.Expression != "se" || o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" ||
+	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Method.Solver != "auto" || o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" ||
 		!slices.Equal(f.objectives, []string{"kl-pac", "evidence"}) || !slices.Equal(o.Prior.Temper, []float64{1, 0.5}) {
 		t.Errorf("%+v", f)
 	}

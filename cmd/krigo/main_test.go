@@ -413,7 +413,7 @@ func TestSmallChoices(t *testing.T) {
 	if err := json.Unmarshal([]byte(all), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Training.Starts != 6 || d.Model != "homes.krigo" { // 0 is the default: 3 per family
+	if d.Training.Starts != 5 || d.Model != "homes.krigo" { // 0 is the default: one of each kernel
 		t.Errorf("%d starts, model %q", d.Training.Starts, d.Model)
 	}
 	if got := files(t); !slices.Contains(got, "homes.krigo") || slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "checkpoint") || strings.HasPrefix(s, ".") }) {
@@ -445,7 +445,7 @@ func TestModelName(t *testing.T) {
 func TestProgressGoesToStandardError(t *testing.T) {
 	workplace(t)
 	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--json", "--restarts", "1")
-	if o.status != 0 || !json.Valid([]byte(o.stdout)) || !strings.Contains(o.stderr, "start 1 of 2, se by cholesky: iteration") || !strings.Contains(o.stderr, "start 2 of 2, se (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
+	if o.status != 0 || !json.Valid([]byte(o.stdout)) || !strings.Contains(o.stderr, "start 1 of 5, matern32*matern12 (ARD) by cholesky: iteration") || !strings.Contains(o.stderr, "start 5 of 5, se (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
 		t.Errorf("%+v", o)
 	}
 	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--restarts", "1", "--quiet"); o.status != 0 || o.stderr != "" {

@@ -153,7 +153,7 @@ func TestComparedWidths(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	workplace(t)
 	text := must(t, "fit", "homes.csv", "--target", "MEDV", "--dry-run")
-	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified", "Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, from 3 starts of each kernel: se, se (ARD)", `"method":{"name":"evidence"`} {
+	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified", "Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, starts of each kernel: 1, of matern32*matern12 (ARD), matern32 (ARD), matern52 (ARD), rq (ARD), se (ARD)", `"method":{"name":"evidence"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing says %q in %s", want, text)
 		}
