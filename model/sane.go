@@ -79,6 +79,8 @@ func (m *Model) saneTerms() error {
 		return fmt.Errorf("ε is %v in the target's units", t.EpsilonRaw)
 	case t.Loss.Kind != pacbayes.Asymmetric && t.Loss.Above != 0:
 		return fmt.Errorf("a width above of the %s loss", t.Loss.Kind)
+	case t.Elsewhere:
+		return errors.New("predictions that were made elsewhere")
 	case t.Informed && t.Params+t.Resolutions+t.Structures > 0:
 		return errors.New("a grid of an informed prior")
 	case t.Resolutions == 1 || t.Structures == 1 || t.Structures > 0 && t.Resolutions == 0 || t.Tied > 0 && t.Structures == 0:

@@ -42,6 +42,9 @@ type Terms struct {
 
 	// Group is the column by which rows are grouped: a group is what is drawn and counted.
 	Group string `json:"group,omitempty"`
+	// Elsewhere says that the predictions were made by no model of this package: that they were made without the certified
+	// rows is the word of who certifies.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 	// Backtest says that the certified rows are the last of the table: not drawn at random.
 	Backtest bool `json:"backtest,omitempty"`
 
@@ -165,6 +168,9 @@ func (t Terms) CheckRoute() error {
 	if t.Fixed && !t.Informed {
 		return errors.New("a posterior that is the prior itself needs an informed prior")
 	}
+	if t.Elsewhere && !t.MeanAlone() {
+		return errors.New("predictions of elsewhere have a hold-out bound alone")
+	}
 	if !(t.Promise >= 0 && t.Promise < 1) {
 		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
 	}
@@ -187,7 +193,9 @@ func (t Terms) Conditions() (c []string) {
 	}
 	fixed := fmt.Sprintf("%s, δ = %g, the kernel family and %s were declared before the certified rows were seen; "+
 		"running again with other seeds or settings and keeping the best isn't covered.", declared, t.Delta, grid)
-	if t.Informed {
+	if t.Elsewhere {
+		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and what made the predictions never saw these rows, nor was chosen by them: by the word of who certifies.", declared, t.Delta)
+	} else if t.Informed {
 		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was learnt on %d prior rows alone; "+
 			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta, t.PriorRows)
 	}
@@ -209,6 +217,9 @@ func (t Terms) Conditions() (c []string) {
 		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal one of another group: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
 	case t.Repeats > 0:
 		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal another one: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
+	}
+	if t.Elsewhere {
+		return append(c, "The bound is a plain hold-out bound on the predictions.")
 	}
 	switch t.Scaling {
 	case "prior-rows":

@@ -16,8 +16,9 @@ import (
 func newCertify(c *common) *cobra.Command {
 	var epsilon float64
 	var fresh, refit bool
+	var of predictedFlags
 	cmd := &cobra.Command{
-		Use:   "certify MODEL DATA",
+		Use:   "certify MODEL DATA | --predictions FILE --target COL --epsilon E",
 		Short: "Recompute a model's certificate from the model file and its data",
 		Long: `Recompute a model's certificate from the model file and the data it was made from.
 
@@ -32,16 +33,31 @@ out the same to the last bit: that its parameters are of the rows that they shou
 With --fresh the data are rows the model never saw (or its own test rows): the bounds
 are then plain test-set bounds, which hold however the model was trained. Where these rows
 contradict the model's own certificate, that is said; rows that equal one the model was
-made from are counted, since a copy can't be told from a second row that came out alike.`,
+made from are counted, since a copy can't be told from a second row that came out alike.
+
+With --predictions there is no model: FILE has predictions of anything at all beside what they
+predict, and --epsilon is in the target's units. The bound holds if what made them never saw these rows.`,
 		Example: `  krigo certify houses.krigo houses.csv
-  krigo certify houses.krigo houses-of-next-year.csv --fresh`,
-		Args: exactly(2),
+  krigo certify houses.krigo houses-of-next-year.csv --fresh
+  krigo certify --predictions forest.csv --target price --prediction yhat --epsilon 20000 --out forest.json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if of.file != "" {
+				return exactly(0)(cmd, args)
+			}
+			return exactly(2)(cmd, args)
+		},
 		RunE: c.over(func(cmd *cobra.Command, args []string, job ranks.Ranks) error {
 			if cmd.Flags().Changed("epsilon") && !(epsilon > 0) {
 				return &krigo.UsageError{Err: fmt.Errorf("--epsilon %v: want a positive number", epsilon)}
 			}
 			if fresh && cmd.Flags().Changed("epsilon") {
 				return &krigo.UsageError{Err: errors.New("--fresh with --epsilon: the bounds are for the ε that was declared when the model was fitted; leave one of the two out")}
+			}
+			if err := of.alone(cmd, fresh || refit); err != nil {
+				return err
+			}
+			if of.file != "" {
+				return of.certify(cmd, c, epsilon, job)
 			}
 			m, err := krigo.Load(args[0])
 			if err != nil {
@@ -110,12 +126,13 @@ made from are counted, since a copy can't be told from a second row that came ou
 	}
 	bind(cmd.Flags(),
 		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &epsilon,
-			help: "another half-width, in standard deviations of the target: a heuristic number"},
+			help: "another half-width, in sd of the target: a heuristic number; of --predictions ε, in its units"},
 		cliFlag{name: "refit", to: &refit,
 			help: "fit again with the options that the model was fitted with, and compare every bit"},
 		cliFlag{name: "fresh", to: &fresh,
 			help: "bound the risk from rows the model never saw"},
 	)
+	of.bind(cmd)
 	return cmd
 }
 

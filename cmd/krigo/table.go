@@ -135,7 +135,7 @@ func (f *fitFlags) table() []cliFlag {
 		),
 		inGroup(groupPromise,
 			cliFlag{name: "loss", value: "LOSS", def: string(pacbayes.Band), to: &o.Promise.Loss,
-				values: []string{string(pacbayes.Band), string(pacbayes.ClippedSquare), string(pacbayes.Gaussian), string(pacbayes.Relative), string(pacbayes.Asymmetric), string(pacbayes.ClippedAbsolute)},
+				values: lossNames(),
 				help:   "what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute"},
 			cliFlag{name: "epsilon", value: "E", def: "0.6", to: &f.epsilon, of: "fit evaluate",
 				help: "half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"},
@@ -196,6 +196,10 @@ func (c *common) flags() []cliFlag {
 		cliFlag{name: "threads", value: "T", rule: "all", to: &c.threads,
 			help: "processor cores to use; results don't depend on it"},
 	)
+}
+
+func lossNames() []string {
+	return []string{string(pacbayes.Band), string(pacbayes.ClippedSquare), string(pacbayes.Gaussian), string(pacbayes.Relative), string(pacbayes.Asymmetric), string(pacbayes.ClippedAbsolute)}
 }
 
 func inequalities() (names []string) {

@@ -1,0 +1,103 @@
+package krigo
+
+import (
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Predicted is a certificate of predictions that were made elsewhere, by whatever model.
+type Predicted struct {
+	Source      string         `json:"source"`
+	Target      string         `json:"target"`
+	Prediction  string         `json:"prediction"`  // the column that has them
+	Hash        string         `json:"rows_sha256"` // of target and prediction of all rows, in any order
+	Terms       pacbayes.Terms `json:"terms"`
+	Certificate *Certificate   `json:"certificate"`
+	Sentence    string         `json:"sentence"`
+}
+
+// CertifyPredictions bounds the loss of the predictions in a column of a table, which stand beside what they predict, on
+// further rows of the same source: a hold-out bound. It holds if whatever made the predictions never saw these rows, nor
+// was chosen by them, which is the caller's word. Of the options it takes Data.Target, Data.Group and the Promise, whose ε is in the
+// target's own units: standard deviations would be of the rows that are certified.
+func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Predicted, error) {
+	terms, err := predictedTerms(o)
+	if err != nil {
+		return nil, err
+	}
+	var others []string
+	for _, name := range table.Names {
+		if name != prediction && name != o.Data.Target {
+			others = append(others, name)
+		}
+	}
+	if !slices.Contains(table.Names, prediction) || prediction == o.Data.Target {
+		return nil, fit.Usage("prediction %q: name the column of %s that has the predictions, besides that of the target", prediction, table.Source)
+	}
+	d, err := table.Regression(o.Data.Target, others...)
+	if err == nil && o.Data.Group != "" {
+		d, err = d.GroupBy(o.Data.Group)
+	}
+	if err != nil {
+		return nil, err
+	}
+	units, err := d.Units()
+	if err != nil {
+		return nil, err
+	}
+	s := pacbayes.Sample{Y: make([]float64, d.Rows), Mean: make([]float64, d.Rows), Variance: make([]float64, d.Rows)}
+	if err := d.Scaled(d.All(), dataset.Identity(1)).Block(0, d.Rows, s.Mean, s.Y); err != nil {
+		return nil, err
+	}
+	if terms.Loss.Kind == pacbayes.Relative || terms.Loss.Kind == pacbayes.ClippedAbsolute {
+		s.Scale = make([]float64, d.Rows)
+		for i, y := range s.Y {
+			s.Scale[i] = math.Abs(y)
+		}
+	}
+	if s.Rows = d.Rows; o.Data.Group != "" {
+		s.Group = units.Groups()
+		s.Groups = slices.Max(s.Group) + 1
+	}
+	p := &Predicted{Source: table.Source, Target: o.Data.Target, Prediction: prediction, Hash: units.Hash, Terms: terms}
+	if p.Certificate, err = terms.CertifySample(s, 0); err != nil {
+		return nil, err
+	}
+	p.Sentence = Sentence(&Model{Target: o.Data.Target, Group: o.Data.Group, Terms: terms, Scaling: dataset.Identity(1)}, p.Certificate)
+	return p, nil
+}
+
+// predictedTerms are what options say of the certificate of predictions.
+func predictedTerms(o Options) (t pacbayes.Terms, err error) {
+	promise := o.Promise
+	switch {
+	case o.Data.Target == "":
+		return t, fit.Usage("target: name the column that was predicted")
+	case promise.Units != "" && promise.Units != "raw":
+		return t, fit.Usage("epsilon-units %s: of predictions ε is in the target's own units, raw: its standard deviation would be one of the rows that are certified", promise.Units)
+	case promise.Share > 0 || promise.Calibration > 0 || promise.MeanBound != "" && promise.MeanBound != pacbayes.Direct:
+		return t, fit.Usage("promise, calibration-fraction and mean-bound: of predictions there is one hold-out bound")
+	}
+	kind := pacbayes.Band
+	if promise.Loss != "" {
+		if kind, err = pacbayes.ParseLoss(promise.Loss); err != nil {
+			return t, &UsageError{Err: err}
+		}
+	}
+	if promise.Delta == 0 {
+		promise.Delta = 0.01
+	}
+	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon, Above: promise.EpsilonAbove}, EpsilonRaw: promise.Epsilon, Delta: promise.Delta, Grid: pacbayes.DefaultGrid,
+		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct, Group: o.Data.Group}
+	if promise.Bound != pacbayes.KLBound {
+		t.Inequality = promise.Bound
+	}
+	if err := t.Check(); err != nil {
+		return t, fit.Usage("%w (ε is in the target's units, and has no default here)", err)
+	}
+	return t, nil
+}

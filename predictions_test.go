@@ -1,0 +1,99 @@
+package krigo_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// predicted is a table of so many rows, a share of whose predictions miss by 3, and the others by 1.
+func predicted(t *testing.T, rows, misses int) *dataset.Table {
+	var text strings.Builder
+	fmt.Fprintln(&text, "id,yhat,y,site")
+	for i := range rows {
+		off := 1
+		if i < misses {
+			off = 3
+		}
+		fmt.Fprintf(&text, "row %d,%d,%d,s%d\n", i, 10*i, 10*i+off, i/5)
+	}
+	table, err := dataset.Read(strings.NewReader(text.String()), "predicted.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestCertifyPredictions: of a table of somebody's predictions the bound is the exact binomial one, in the target's
+// units, and what it rests on is said.
+func TestCertifyPredictions(t *testing.T) {
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}
+	p, err := krigo.CertifyPredictions(predicted(t, 200, 10), "yhat", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.Certificate
+	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !c.Valid || math.Abs(c.Bound-want) > 1e-12 || c.MeanBound != c.Bound || c.EmpiricalRisk != 0.05 || c.EpsilonRaw != 2 {
+		t.Errorf("%+v, want a bound of %v", c, want)
+	}
+	conditions := strings.Join(c.Conditions, " ")
+	if !strings.Contains(p.Sentence, "±2 of y") || !strings.Contains(conditions, "by the word of who certifies") || strings.Contains(conditions, "prior rows") {
+		t.Errorf("%s\n%s", p.Sentence, conditions)
+	}
+	o.Data.Group = "site"
+	if p, err = krigo.CertifyPredictions(predicted(t, 200, 10), "yhat", o); err != nil || p.Certificate.Groups != 40 || !(p.Certificate.Bound > c.Bound) {
+		t.Errorf("by groups: %+v, %v", p, err)
+	}
+	for wanted, edit := range map[string]func(o *krigo.Options, prediction *string){
+		"no default here":        func(o *krigo.Options, _ *string) { o.Promise.Epsilon = 0 },
+		"epsilon-units sd":       func(o *krigo.Options, _ *string) { o.Promise.Units = "sd" },
+		"one hold-out bound":     func(o *krigo.Options, _ *string) { o.Promise.Share = 0.9 },
+		"name the column":        func(o *krigo.Options, _ *string) { o.Data.Target = "" },
+		"has the predictions":    func(_ *krigo.Options, prediction *string) { *prediction = "mean" },
+		"besides that of the ta": func(_ *krigo.Options, prediction *string) { *prediction = "y" },
+	} {
+		o, prediction := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}, "yhat"
+		edit(&o, &prediction)
+		var usage *krigo.UsageError
+		if _, err := krigo.CertifyPredictions(predicted(t, 50, 0), prediction, o); !errors.As(err, &usage) || !strings.Contains(err.Error(), wanted) {
+			t.Errorf("%s: %v", wanted, err)
+		}
+	}
+	if _, err := krigo.CertifyPredictions(predicted(t, 19, 0), "yhat", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}); !errors.Is(err, pacbayes.ErrTooFewRows) {
+		t.Errorf("19 rows: %v", err)
+	}
+}
+
+// TestPredictionsBoundHolds: over 2,000 draws of 60 rows of a source with a known share of misses the bound fails in at
+// most δ of them, but for chance.
+func TestPredictionsBoundHolds(t *testing.T) {
+	const risk, delta, draws = 0.12, 0.05, 2000
+	rng := rand.New(rand.NewPCG(5, 6))
+	fails := 0
+	for range draws {
+		misses := 0
+		for range 60 {
+			if rng.Float64() < risk {
+				misses++
+			}
+		}
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2, Delta: delta}}
+		p, err := krigo.CertifyPredictions(predicted(t, 60, misses), "yhat", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Certificate.Bound < risk {
+			fails++
+		}
+	}
+	if limit := delta*draws + 3*math.Sqrt(draws*delta*(1-delta)); float64(fails) > limit {
+		t.Errorf("%d of %d bounds failed at δ = %v", fails, draws, delta)
+	}
+}
