@@ -133,18 +133,24 @@ func within(m *Model, p *pacbayes.Promise) string {
 // bound says what the bound on the mean promises. On the route direct there is no other.
 func bound(m *Model, c *Certificate) string {
 	share := least(cautious.RoundUp(c.MeanBound, 3), c.Group)
+	sds := func(text string, widths ...any) string { // what half-widths are in standard deviations, where those are known
+		if m.Terms.Elsewhere {
+			return ""
+		}
+		return fmt.Sprintf(text, widths...)
+	}
 	switch {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
 		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.", cautious.RoundUp(c.MeanBound, 3))
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.", cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band:
-		return fmt.Sprintf("%s lie within ±%s of %s (%s sd).", share, cautious.Width(c.EpsilonRaw), m.Target, cautious.Width(c.Epsilon))
+		return fmt.Sprintf("%s lie within ±%s of %s%s.", share, cautious.Width(c.EpsilonRaw), m.Target, sds(" (%s sd)", cautious.Width(c.Epsilon)))
 	case c.Loss == pacbayes.Relative:
 		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, cautious.Width(100*c.Epsilon), m.Target)
 	case c.Loss == pacbayes.Asymmetric:
-		return fmt.Sprintf("%s lie at most %s below and %s above %s (%s and %s sd).", share,
-			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, cautious.Width(c.Epsilon), cautious.Width(c.EpsilonAbove))
+		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
+			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, sds(" (%s and %s sd)", cautious.Width(c.Epsilon), cautious.Width(c.EpsilonAbove)))
 	}
 	unit := ""
 	if c.Loss != pacbayes.ClippedAbsolute {
