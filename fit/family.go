@@ -15,12 +15,6 @@ type family struct {
 
 func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Params()) }
 
-// autoKernel is the expression for which kernels are chosen: those of autoKernels are tried. A smoothness that suits the
-// target is worth more than restarts: no one of them is within 20 % of the best on all of the public sets (docs/benchmark.md).
-const autoKernel = "auto"
-
-var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "se"}
-
 // families are the kernels that are tried, on inputs of dim columns.
 func (k Kernel) families(dim int) (fs []family) {
 	mean, _ := model.MeanOf(k.Mean, dim)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
@@ -59,6 +60,9 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			if of.file != "" {
 				return of.certify(cmd, c, epsilon, job)
 			}
+			if refit && !fresh && (cmd.Flags().Changed("epsilon") || job.Size() > 1) {
+				return &krigo.UsageError{Err: errors.New("--refit fits with the ε that was declared, on one rank")}
+			}
 			m, err := krigo.Load(args[0])
 			if err != nil {
 				return err
@@ -68,60 +72,16 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 				return err
 			}
 			defer table.Close()
-			w := cmd.OutOrStdout()
 			if fresh {
 				f, err := krigo.CertifyFresh(m, table)
-				if err != nil {
-					return err
+				if err == nil && c.json {
+					return printJSON(cmd.OutOrStdout(), f)
+				} else if err == nil {
+					printFresh(cmd.OutOrStdout(), m, f)
 				}
-				if c.json {
-					return printJSON(w, f)
-				}
-				printFresh(w, m, f)
-				return nil
-			}
-			if refit && (cmd.Flags().Changed("epsilon") || job.Size() > 1) {
-				return &krigo.UsageError{Err: errors.New("--refit fits with the ε that was declared, on one rank")}
-			}
-			r, err := krigo.Certify(m, table, epsilon)
-			if err != nil {
 				return err
 			}
-			if r.Differs != "" {
-				hint := ""
-				if m.Trained().Noise < 1e-6 {
-					hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the one it was fitted on"
-				}
-				return fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", args[0], r.Differs, hint)
-			}
-			if refit {
-				progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-				differs, err := krigo.Refit(cmd.Context(), m, table, progress.event)
-				progress.end()
-				if err != nil {
-					return err
-				}
-				if r.Refitted = differs == ""; !r.Refitted {
-					return fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another version of krigo that may be rounding, else don't rely on this file", args[0], differs)
-				}
-			}
-			if c.json {
-				return printJSON(w, r)
-			}
-			printCertificate(w, m, r.Certificate)
-			if r.Matches {
-				fmt.Fprintf(w, "\nThe model's own %s was reproduced.\n", r.Certificate.Label)
-			}
-			if r.Notice != "" {
-				fmt.Fprintf(w, "Notice    %s\n", r.Notice)
-			}
-			for _, s := range r.AsStored {
-				fmt.Fprintf(w, "Taken as stored: %s.\n", s)
-			}
-			if r.Refitted {
-				fmt.Fprintln(w, "Fitting again gave the same model to the last bit.")
-			}
-			return nil
+			return recertify(cmd, c, args[0], m, table, epsilon, refit)
 		}),
 	}
 	bind(cmd.Flags(),
@@ -134,6 +94,50 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 	)
 	of.bind(cmd)
 	return cmd
+}
+
+// recertify computes the certificate of a model anew, and refuses a model that says otherwise.
+func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit bool) error {
+	r, err := krigo.Certify(m, table, epsilon)
+	if err != nil {
+		return err
+	}
+	if r.Differs != "" {
+		hint := ""
+		if m.Trained().Noise < 1e-6 {
+			hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the one it was fitted on"
+		}
+		return fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", name, r.Differs, hint)
+	}
+	if refit {
+		progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+		differs, err := krigo.Refit(cmd.Context(), m, table, progress.event)
+		progress.end()
+		if err != nil {
+			return err
+		}
+		if r.Refitted = differs == ""; !r.Refitted {
+			return fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another version of krigo that may be rounding, else don't rely on this file", name, differs)
+		}
+	}
+	w := cmd.OutOrStdout()
+	if c.json {
+		return printJSON(w, r)
+	}
+	printCertificate(w, m, r.Certificate)
+	if r.Matches {
+		fmt.Fprintf(w, "\nThe model's own %s was reproduced.\n", r.Certificate.Label)
+	}
+	if r.Notice != "" {
+		fmt.Fprintf(w, "Notice    %s\n", r.Notice)
+	}
+	for _, s := range r.AsStored {
+		fmt.Fprintf(w, "Taken as stored: %s.\n", s)
+	}
+	if r.Refitted {
+		fmt.Fprintln(w, "Fitting again gave the same model to the last bit.")
+	}
+	return nil
 }
 
 // counted says what a bound counts: rows, or groups of them.
