@@ -84,9 +84,9 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 	}
 	results, errs := make([]*train.Result, len(starts)), make([]error, len(starts))
 	// Several small fits side by side keep the cores busier than one; large ones
-	// would only double the memory.
+	// would only double the memory. Ranks that take part in one another's steps meet for one at a time.
 	limit := 1
-	if !p.sparse() && p.n <= 1500 && !p.trainsByCG() {
+	if p.data.Ranks().Size() == 1 && !p.sparse() && p.n <= 1500 && !p.trainsByCG() {
 		limit = runtime.GOMAXPROCS(0)
 	}
 	slots := make(chan struct{}, limit)
