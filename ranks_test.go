@@ -387,3 +387,34 @@ func TestRanksCompare(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// TestRanksNearest: what is predicted from neighbours is trained on several ranks as on one, from several starts, and for a loss
+// that is relative to targets, which each rank needs of all rows then.
+func TestRanksNearest(t *testing.T) {
+	path := waves(t, "waves.npy", 600)
+	for name, o := range map[string]krigo.Options{
+		"loss":     {Method: krigo.Method{Name: "nearest", Term: "loss", Neighbours: 9}, Promise: krigo.Promise{Loss: "relative", Epsilon: 0.3}},
+		"vecchia":  {Method: krigo.Method{Name: "nearest", Form: "vecchia", Hyperprior: "weak", Optimizer: "adam", Batch: 30}, Kernel: krigo.Kernel{Mean: "constant"}},
+		"evidence": {Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 30}},
+	} {
+		o.Data.Target, o.Prior.Kind, o.Prior.Share, o.Method.Epochs, o.Run.Restarts = "y", "informed", 0.2, 4, 3
+		var one *krigo.Model
+		for _, size := range []int{1, 2, 3} {
+			m, errs := together(t, path, size, func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) })
+			if err := errors.Join(errs...); err != nil {
+				t.Fatalf("%s on %d ranks: %v", name, size, err)
+			}
+			if one == nil {
+				one = m
+			}
+			for i, v := range m.Posterior.Theta {
+				if !alike(v, one.Posterior.Theta[i], 1e-6) {
+					t.Errorf("%s on %d ranks: %v, on one %v", name, size, m.Posterior.Theta, one.Posterior.Theta)
+				}
+			}
+			if m.Counts != one.Counts || !alike(m.Certificate.Bound, one.Certificate.Bound, 1e-9) {
+				t.Errorf("%s on %d ranks: rows %v, bound %v, on one %v, %v", name, size, m.Counts, m.Certificate.Bound, one.Counts, one.Certificate.Bound)
+			}
+		}
+	}
+}

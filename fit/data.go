@@ -234,3 +234,24 @@ func Gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 	}
 	return m, r.Sum(m.X.Data, m.Y)
 }
+
+// gatherValues are those of the rows of all ranks, in their order, given this rank's; nil where there are none.
+func gatherValues(rows *dataset.Scaled, own []float64) ([]float64, error) {
+	r := rows.Data.Ranks()
+	if own == nil || r.Size() == 1 {
+		return own, nil
+	}
+	first, n, err := ranks.Place(r, len(own))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]float64, n)
+	for i, v := range own {
+		if rows.Places != nil {
+			all[rows.Places[i]] = v
+		} else {
+			all[first+i] = v
+		}
+	}
+	return all, r.Sum(all)
+}

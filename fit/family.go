@@ -33,13 +33,16 @@ func (k Kernel) families(dim int) (fs []family) {
 			}
 			name := expression
 			if ard {
-				name += " (ARD)"
+				name = ardName(name)
 			}
 			fs = append(fs, family{name, parsed, mean})
 		}
 	}
 	return fs
 }
+
+// ardName is the name of a kernel with one lengthscale an input.
+func ardName(expression string) string { return expression + " (ARD)" }
 
 // A mixed p_θ gives each of three grids, of 0, 1 and 2 digits, a third: p_θ ≥ ⅓/|Θ_r| for
 // every θ of the grid r, so that ln 3 pays for the choice of r. Under ARD it also gives a fifth

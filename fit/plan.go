@@ -67,6 +67,11 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 		if p.all, err = Gather(s.rows); err != nil {
 			return nil, err
 		}
+		if k.Local { // its rows are all of them
+			if p.scale, err = gatherValues(s.rows, s.scale); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if c.Alpha == nil {
 		c.Alpha = &k.Alpha

@@ -22,8 +22,9 @@ type trained struct {
 // train minimises from every starting point of every family. The families come one after another, so that
 // ARD can start from what one lengthscale for all inputs found.
 func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error) {
+	found := make([]*train.Result, len(p.families)) // the best of each
 	for fi, f := range p.families {
-		starts := p.starts(f, t.best.result)
+		starts := p.starts(f, p.before(fi, found))
 		results, errs := p.descend(ctx, c, fi, starts)
 		if ctx.Err() != nil {
 			return t, ctx.Err()
@@ -38,6 +39,9 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 			switch {
 			case errs[si] == nil:
 				t.all = append(t.all, run{fi, r})
+				if found[fi] == nil || r.Value < found[fi].Value {
+					found[fi] = r
+				}
 				if t.best.result == nil || r.Value < t.best.result.Value {
 					t.best = run{fi, r}
 				}
@@ -60,6 +64,18 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 	return t, nil
 }
 
+// before is what was found for a family that says where this one may start, given what was for those before it: for the same kernel
+// with one lengthscale for all inputs, or, where there is no kernel to train, for any. Another kernel's parameters are others.
+func (p *plan) before(family int, found []*train.Result) (best *train.Result) {
+	f := p.families[family]
+	for i, r := range found[:family] {
+		if r != nil && (f.gridParams() == 0 || f.name == ardName(p.families[i].name)) && (best == nil || r.Value < best.Value) {
+			best = r
+		}
+	}
+	return best
+}
+
 // descend minimises from all starts of a family.
 func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64) ([]*train.Result, []error) {
 	f, total := p.families[family], len(p.families)*p.restarts
@@ -68,9 +84,9 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 	}
 	results, errs := make([]*train.Result, len(starts)), make([]error, len(starts))
 	// Several small fits side by side keep the cores busier than one; large ones
-	// would only double the memory.
+	// would only double the memory. Ranks that take part in one another's steps meet for one at a time.
 	limit := 1
-	if !p.sparse() && p.n <= 1500 && !p.trainsByCG() {
+	if p.data.Ranks().Size() == 1 && !p.sparse() && p.n <= 1500 && !p.trainsByCG() {
 		limit = runtime.GOMAXPROCS(0)
 	}
 	slots := make(chan struct{}, limit)
