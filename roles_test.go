@@ -337,7 +337,7 @@ func TestRefit(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, differs, err)
 		}
 		if m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"seed"`, `"sed"`, 1)); name == "default" {
-			other := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.25}, Kernel: krigo.Kernel{Expression: "matern32"}})
+			other := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.25}, Kernel: krigo.Kernel{Expression: "matern12"}})
 			m.Posterior, m.ObservationNoise = other.Posterior, other.ObservationNoise
 			if differs, err := krigo.Refit(context.Background(), m, homes(), nil); err != nil || differs == "" {
 				t.Errorf("the posterior of another kernel was made again: %v", err)

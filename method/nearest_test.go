@@ -114,7 +114,7 @@ func TestNearestLearns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q.Kind() != posterior.ByNearest || q.Nearest != 256 {
+		if q.Kind() != posterior.ByNearest || q.Nearest != 512 {
 			t.Errorf("%s: posterior %s of %d", name, q.Kind(), q.Nearest)
 		}
 		var square float64
