@@ -27,7 +27,7 @@ type Choice struct {
 	Posterior string `json:"posterior,omitzero"`
 
 	// Of nearest: the cost of a prediction, density (default), squared, crps, or loss, that which is certified; the
-	// neighbours that a row is predicted from in training, 0: 32; and by form loo (default) whether these are any
+	// neighbours that a row is predicted from in training, 0: 64; and by form loo (default) whether these are any
 	// others, or by vecchia those before it in a random order.
 	Term       string `json:"term,omitzero"`
 	Neighbours int    `json:"neighbours,omitzero"`
@@ -38,7 +38,7 @@ type Choice struct {
 	Hyperprior string `json:"hyperprior,omitzero"`
 
 	// Solver is how a full GP is solved: auto (default), cholesky, cg (conjugate gradients, for the evidence of more
-	// rows than can be factored; no certificate), or nearest (each prediction from the training rows
+	// rows than can be factored), or nearest (each prediction from the training rows
 	// nearest to it), which can't train.
 	Solver string `json:"solver,omitzero"`
 

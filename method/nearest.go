@@ -45,7 +45,7 @@ type Nearest struct {
 	// Searches is how often neighbours are looked for, in the lengthscales that there are then: at the start, and later
 	// at moments that lie closer at first, where lengthscales move. 0: 3.
 	Searches int
-	Rows     int // that Q conditions a prediction on; 0: 256
+	Rows     int // that Q conditions a prediction on; 0: 512
 }
 
 // Bind implements Method.

@@ -105,7 +105,7 @@ func (f *fitFlags) table() []cliFlag {
 			cliFlag{name: "hyperprior", value: "H", rule: "weak, or none", to: &o.Method.Hyperprior, values: []string{"none", "weak"}, of: "fit compare",
 				help: "evidence, nearest: a weak prior density of lengthscales and noise, of which the mode is found"},
 			cliFlag{name: "solver", value: "S", def: "auto", to: &o.Method.Solver, values: []string{"auto", posterior.ByCholesky, posterior.ByCG, posterior.ByNearest},
-				help: "of a full GP: cholesky (to 20,000 rows); without a certificate cg (evidence), nearest (--fix-parameters)"},
+				help: "of a full GP: cholesky (to 20,000 rows); cg and nearest (batches, --fix-parameters), certified with --prior informed alone"},
 			cliFlag{name: "optimizer", value: "O", rule: "lbfgs; adam for svgp, batches, renyi above 2,000 rows", to: &o.Method.Optimizer, values: []string{"lbfgs", "mma", "adam", "sgd"}, of: "fit compare",
 				help: "lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free)"},
 			cliFlag{name: "epochs", value: "E", rule: "lbfgs, mma 1,000; adam, sgd 3,000 steps", to: &o.Method.Epochs, of: "fit compare",
