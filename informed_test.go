@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -578,5 +579,49 @@ func TestPredictorForged(t *testing.T) {
 		if _, err := krigo.Fit(context.Background(), table, o); !errors.As(err, &usage) || !strings.Contains(err.Error(), wanted) {
 			t.Errorf("%s: %v", wanted, err)
 		}
+	}
+}
+
+// TestNearestPriorIsBlind: no more does the default's choice among kernels of many rows, of which categories and missing values
+// are filled, see the certified rows.
+func TestNearestPriorIsBlind(t *testing.T) {
+	const rows, prior = 2860, 2002
+	of := func(altered bool) *krigo.Model {
+		rng := rand.New(rand.NewPCG(3, 4))
+		table := &dataset.Table{Source: "blind", Names: []string{"a", "b", "y"}, Rows: rows, Lines: every(2, 1, rows+2)}
+		for i := range rows {
+			a, b := 6*rng.Float64(), rng.NormFloat64()
+			y := math.Sin(a) + 0.3*b + 0.2*rng.NormFloat64()
+			if i%11 == 0 {
+				b = math.NaN()
+			}
+			if altered && i >= prior {
+				a, b, y = -a, math.NaN(), 50
+			}
+			table.Values = append(table.Values, a, b, y)
+		}
+		table = withColumn(table, "side", func(i int) string {
+			if altered && i >= prior {
+				return "another"
+			}
+			return []string{"left", "right", ""}[i%3]
+		})
+		m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", Split: "last", Categorical: []string{"side"}, Missing: "mean"}, Method: krigo.Method{Epochs: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	m, n := of(false), of(true)
+	a, b := m.Trained(), n.Trained()
+	if m.Objective != "nearest" || a.Support.Rows != prior {
+		t.Fatalf("%s on %d rows", m.Objective, a.Support.Rows)
+	}
+	if !reflect.DeepEqual(a.Kernel.Spec(a.Theta), b.Kernel.Spec(b.Theta)) || !reflect.DeepEqual(a.Beta, b.Beta) || !reflect.DeepEqual(a.Targets, b.Targets) || !reflect.DeepEqual(a.Support, b.Support) ||
+		a.Noise != b.Noise || m.ObservationNoise != n.ObservationNoise || !reflect.DeepEqual(m.Scaling, n.Scaling) || !reflect.DeepEqual(m.Encoding, n.Encoding) {
+		t.Errorf("the prior changed with the certified rows:\n%v %v\n%v %v", a.Theta, a.Noise, b.Theta, b.Noise)
+	}
+	if m.Certificate.Bound >= n.Certificate.Bound {
+		t.Errorf("bound %v, of other rows %v", m.Certificate.Bound, n.Certificate.Bound)
 	}
 }
