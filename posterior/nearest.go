@@ -53,10 +53,14 @@ func (p *Posterior) latentNearest(x matrix.Dense, mean, variance []float64) {
 
 // local conditions a row of covariances ks on the nearest rows of the support, whose variances
 // are given. It returns the mean, unless the posterior has weights, and the variance that
-// they explain. Where their covariance matrix can't be factored, these aren't numbers.
+// they explain. Where their covariance matrix can't be factored, or too few of the rows have covariances that are numbers, these aren't
+// numbers.
 func (p *Posterior) local(ks, variance []float64) (mean, explained float64) {
 	m := p.Nearest
 	rows := neighbours.Correlated(ks, variance, m)
+	if len(rows) < m { // the others' correlations aren't numbers
+		return math.NaN(), math.NaN()
+	}
 	near, k, rhs := linalg.Borrow(m, p.Support.Cols), linalg.Borrow(m, m), linalg.Borrow(2, m)
 	defer linalg.Return(near, k, rhs)
 	c, r := rhs.Row(0), rhs.Row(1)

@@ -1,6 +1,7 @@
 package posterior_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -31,4 +32,20 @@ func BenchmarkNearest(b *testing.B) {
 			q.Latent(points.RowRange(0, 1), mean[:1], variance[:1])
 		}
 	})
+}
+
+// TestNearestOverflow: rows whose covariances are beyond what numbers hold leave no prediction, not one of whatever else
+// was in memory.
+func TestNearestOverflow(t *testing.T) {
+	k, err := kernel.Parse("linear", 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := matrix.Of(2, 1, []float64{0.5, 1e3})
+	p := posterior.NewNearest(k, []float64{709}, kernel.ZeroMean{}, nil, x, []float64{1, 2}, 0.1, 2)
+	mean, variance := make([]float64, 1), make([]float64, 1)
+	p.Latent(matrix.Of(1, 1, []float64{0.5}), mean, variance)
+	if !math.IsNaN(mean[0]) {
+		t.Errorf("mean %v", mean[0])
+	}
 }
