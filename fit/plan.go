@@ -118,6 +118,7 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	c, k, n := &p.choice, p.choice.Kind(), p.n
 	if k.Local {
 		c.Solver = posterior.ByNearest
+		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n))
 		return nil
 	}
 	if c.Inducing > 0 && (!k.EndsFull || evaluating || c.Alpha != nil && *c.Alpha != 0) {
@@ -148,9 +149,14 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	case c.Solver == posterior.ByCG:
 		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates from %d random probes", objective.DefaultProbes))
 	case c.Solver == posterior.ByNearest:
-		p.notices = append(p.notices, fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", min(method.NearestRows, n), n))
+		p.notices = append(p.notices, predictsBy(method.NearestRows, n))
 	}
 	return nil
+}
+
+// predictsBy says what predictions from so many of n rows are.
+func predictsBy(rows, n int) string {
+	return fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", min(rows, n), n)
 }
 
 // sparse says whether there are inducing inputs.

@@ -20,9 +20,12 @@ const (
 	defaultSearches     = 3
 	defaultNearestBatch = 256
 	defaultNearestRate  = 0.05 // .02 is worse on bike by .004, .1 as good
-	defaultPredictive   = 512
-	searchedEvaluations = 30 // of a descent before the next search
+	searchedEvaluations = 30   // of a descent before the next search
 )
+
+// PredictiveRows are those that a prediction is conditioned on. More are better and dearer: trained on 31,040 rows of kin40k
+// with 32 neighbours and se, RMSE .089 from 256 rows, .074 from 1,024.
+const PredictiveRows = 512
 
 // terms are the costs of predictions by name; loss is a task's.
 var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{}, "crps": objective.CRPS{}, "loss": nil}
@@ -57,7 +60,7 @@ func (m Nearest) Bind(t Task) Problem {
 	}
 	unset(&m.Neighbours, defaultNeighbours)
 	unset(&m.Searches, defaultSearches)
-	unset(&m.Rows, defaultPredictive)
+	unset(&m.Rows, PredictiveRows)
 	if m.Certified {
 		m.Term = t.Loss
 	}
