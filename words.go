@@ -3,7 +3,9 @@ package krigo
 import (
 	"fmt"
 	"math"
+	"strings"
 
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -55,7 +57,7 @@ func backtest(m *Model, c *Certificate) string {
 	held := cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4))
 	switch c.Loss {
 	case pacbayes.Band:
-		return fmt.Sprintf("%s lay within ±%s of %s (%s sd).", lead+held, cautious.Width(c.EpsilonRaw), m.Target, cautious.Width(c.Epsilon))
+		return fmt.Sprintf("%s lay within ±%s of %s%s.", lead+held, cautious.Width(c.EpsilonRaw), m.Target, scaled(m, c.Epsilon))
 	case pacbayes.Relative:
 		return fmt.Sprintf("%s lay within ±%s %% of %s.", lead+held, cautious.Width(100*c.Epsilon), m.Target)
 	case pacbayes.Asymmetric:
@@ -127,30 +129,41 @@ func within(m *Model, p *pacbayes.Promise) string {
 	if p.Relative {
 		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*p.HalfWidth), m.Target)
 	}
-	return fmt.Sprintf("±%s of %s (%s sd)", cautious.Width(p.HalfWidthRaw), m.Target, cautious.Width(p.HalfWidth))
+	return fmt.Sprintf("±%s of %s%s", cautious.Width(p.HalfWidthRaw), m.Target, scaled(m, p.HalfWidth))
+}
+
+// scaled says what half-widths are in standard deviations of the target, or where its scale was declared in that, whatever it
+// is of the target; predictions of elsewhere have no scale.
+func scaled(m *Model, widths ...float64) string {
+	unit := "sd"
+	switch {
+	case m.Terms.Elsewhere:
+		return ""
+	case m.Terms.Scaling == dataset.Declared:
+		unit = "declared scales"
+	}
+	var texts []string
+	for _, w := range widths {
+		texts = append(texts, cautious.Width(w))
+	}
+	return fmt.Sprintf(" (%s %s)", strings.Join(texts, " and "), unit)
 }
 
 // bound says what the bound on the mean promises. On the route direct there is no other.
 func bound(m *Model, c *Certificate) string {
 	share := least(cautious.RoundUp(c.MeanBound, 3), c.Group)
-	sds := func(text string, widths ...any) string { // what half-widths are in standard deviations, where those are known
-		if m.Terms.Elsewhere {
-			return ""
-		}
-		return fmt.Sprintf(text, widths...)
-	}
 	switch {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
 		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.", cautious.RoundUp(c.MeanBound, 3))
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.", cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band:
-		return fmt.Sprintf("%s lie within ±%s of %s%s.", share, cautious.Width(c.EpsilonRaw), m.Target, sds(" (%s sd)", cautious.Width(c.Epsilon)))
+		return fmt.Sprintf("%s lie within ±%s of %s%s.", share, cautious.Width(c.EpsilonRaw), m.Target, scaled(m, c.Epsilon))
 	case c.Loss == pacbayes.Relative:
 		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, cautious.Width(100*c.Epsilon), m.Target)
 	case c.Loss == pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
-			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, sds(" (%s and %s sd)", cautious.Width(c.Epsilon), cautious.Width(c.EpsilonAbove)))
+			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, scaled(m, c.Epsilon, c.EpsilonAbove))
 	}
 	unit := ""
 	if c.Loss != pacbayes.ClippedAbsolute {

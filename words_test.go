@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -44,5 +45,14 @@ func TestDirectSentence(t *testing.T) {
 	}
 	if all := strings.Join(m.Certificate.Conditions, " "); strings.Contains(all, "random draw") || !strings.Contains(all, "plain hold-out bound on the mean") {
 		t.Error(all)
+	}
+}
+
+// TestDeclaredScale: half-widths in declared constants aren't called standard deviations.
+func TestDeclaredScale(t *testing.T) {
+	declared := dataset.Scaling{InputMean: []float64{3}, InputScale: []float64{2}, TargetScale: 0.5}
+	m := fit(t, data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &declared}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Promise: krigo.Promise{Epsilon: 2, Share: 0.5}})
+	if said := krigo.Sentence(m, m.Certificate); strings.Contains(said, " sd)") || !strings.Contains(said, "±1 of y (2 declared scales)") {
+		t.Errorf("%s", said)
 	}
 }

@@ -34,6 +34,11 @@ func written(t *testing.T, table, shown *dataset.Table, o krigo.Options) (string
 	return b.String(), titles
 }
 
+// withoutPictures leaves out the pixels of heat maps, whose text may hold any word.
+func withoutPictures(text string) string {
+	return regexp.MustCompile(`base64,[A-Za-z0-9+/=\s]+`).ReplaceAllString(text, "")
+}
+
 // TestFigures: which figures there are depends on the model and the rows, and the page says
 // which rows they show.
 func TestFigures(t *testing.T) {
@@ -74,7 +79,7 @@ func TestFigures(t *testing.T) {
 					t.Errorf("nothing says %q", want)
 				}
 			}
-			if found := regexp.MustCompile(`(src|href)="?https?:|url\(|@import|NaN|b<i>`).FindString(text); found != "" {
+			if found := regexp.MustCompile(`(src|href)="?https?:|url\(|@import|NaN|b<i>`).FindString(withoutPictures(text)); found != "" {
 				t.Errorf("the page has %q", found)
 			}
 			for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(text, -1) {
@@ -108,7 +113,7 @@ func TestExtremeUnits(t *testing.T) {
 			Data:   krigo.Data{Target: "MEDV", TestFraction: 0.3, Split: "last"}, // the same roles in any unit
 			Kernel: krigo.Kernel{Expression: "linear"},
 		})
-		if found := regexp.MustCompile("NaN|Inf").FindString(text); found != "" {
+		if found := regexp.MustCompile("NaN|Inf").FindString(withoutPictures(text)); found != "" {
 			t.Errorf("unit %g: the page has %q", unit, found)
 		}
 		return strings.Join(titles, "|")
