@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -68,50 +69,42 @@ func (o Options) chooseMethod(rows int) Options {
 		with.Method.Name = method.NearestName
 	}
 	// Choices among prior rows are free.
-	unless(&with.Kernel.Expression, autoKernel)
-	unless(&with.Kernel.ARD, "on")
-	unless(&with.Kernel.Mean, "constant")
+	with.Kernel.Expression = cmp.Or(with.Kernel.Expression, autoKernel)
+	with.Kernel.ARD = cmp.Or(with.Kernel.ARD, "on")
+	with.Kernel.Mean = cmp.Or(with.Kernel.Mean, "constant")
 	if with.Method.Name == method.EvidenceName && with.Method.Solver != posterior.ByCG && !with.Method.OnBatches() && with.Method.Batch == 0 {
-		unless(&with.Method.Hyperprior, "weak")
+		with.Method.Hyperprior = cmp.Or(with.Method.Hyperprior, "weak")
 	}
 	return with
 }
 
-// unless is v, or what it is where it isn't set.
-func unless[T comparable](v *T, unset T) {
-	var zero T
-	if *v == zero {
-		*v = unset
-	}
-}
-
 // withDefaults fills the zero fields.
 func (o Options) withDefaults() Options {
-	unless(&o.Method.Name, method.KLPACName)
+	o.Method.Name = cmp.Or(o.Method.Name, method.KLPACName)
 	o.Method = o.Method.WithDefaults()
-	unless(&o.Kernel.Expression, "se")
-	unless(&o.Kernel.ARD, "auto") // at a few hundred rows ARD's grid penalty often costs more than it gains: try both
-	unless(&o.Kernel.Mean, "zero")
-	unless(&o.Data.Scaling, dataset.PriorRows)
-	unless(&o.Data.Missing, dataset.Refuse)
-	unless(&o.Data.Split, "random")
-	unless(&o.Prior.Kind, "grid")
-	unless(&o.Prior.Grid, pacbayes.DefaultGrid)
+	o.Kernel.Expression = cmp.Or(o.Kernel.Expression, "se")
+	o.Kernel.ARD = cmp.Or(o.Kernel.ARD, "auto") // at a few hundred rows ARD's grid penalty often costs more than it gains: try both
+	o.Kernel.Mean = cmp.Or(o.Kernel.Mean, "zero")
+	o.Data.Scaling = cmp.Or(o.Data.Scaling, dataset.PriorRows)
+	o.Data.Missing = cmp.Or(o.Data.Missing, dataset.Refuse)
+	o.Data.Split = cmp.Or(o.Data.Split, "random")
+	o.Prior.Kind = cmp.Or(o.Prior.Kind, "grid")
+	o.Prior.Grid = cmp.Or(o.Prior.Grid, pacbayes.DefaultGrid)
 	if o.informed() && len(o.Prior.Temper) == 0 {
 		o.Prior.Temper = []float64{1}
 	}
-	unless(&o.Promise.Loss, string(pacbayes.Band))
-	unless(&o.Promise.Units, "sd")
-	unless(&o.Promise.Epsilon, 0.6) // of Reeb et al. 2018, Sect. 4
-	unless(&o.Promise.Delta, 0.01)
+	o.Promise.Loss = cmp.Or(o.Promise.Loss, string(pacbayes.Band))
+	o.Promise.Units = cmp.Or(o.Promise.Units, "sd")
+	o.Promise.Epsilon = cmp.Or(o.Promise.Epsilon, 0.6) // of Reeb et al. 2018, Sect. 4
+	o.Promise.Delta = cmp.Or(o.Promise.Delta, 0.01)
 	if o.informed() && !o.learns() {
-		unless(&o.Promise.MeanBound, pacbayes.Direct) // a third of the bound by way of a random draw
+		o.Promise.MeanBound = cmp.Or(o.Promise.MeanBound, pacbayes.Direct) // a third of the bound by way of a random draw
 	}
-	unless(&o.Promise.MeanBound, pacbayes.Twice)
+	o.Promise.MeanBound = cmp.Or(o.Promise.MeanBound, pacbayes.Twice)
 	if o.learns() {
-		unless(&o.Promise.Bound, pacbayes.MaurerBound) // never above kl; the grid prior's stays the paper's
+		o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.MaurerBound) // never above kl; the grid prior's stays the paper's
 	}
-	unless(&o.Promise.Bound, pacbayes.KLBound)
+	o.Promise.Bound = cmp.Or(o.Promise.Bound, pacbayes.KLBound)
 	return o
 }
 

@@ -21,7 +21,7 @@ type plan struct {
 	share
 	options  Options // by which; of an informed prior those of its training
 	families []family
-	choice   method.Choice // every field filled in: M is the number of inducing inputs, 0 of a full GP
+	choice   method.Choice // every field filled in: Inducing is 0 of a full GP
 	restarts int
 	z        linalg.Matrix    // inducing inputs that training starts from
 	all      objective.Memory // of all ranks, scaled, for a full GP alone

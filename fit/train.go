@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type trained struct {
 // ARD can start from what one lengthscale for all inputs found.
 func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error) {
 	found := make([]*train.Result, len(p.families)) // the best of each
+	var failed error
 	for fi, f := range p.families {
 		starts := p.starts(f, p.before(fi, found))
 		results, errs := p.descend(ctx, c, fi, starts)
@@ -47,12 +49,14 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 				}
 			case !errors.As(errs[si], &outside):
 				return t, errs[si]
-			case !slices.Contains(errs, nil):
-				return t, fmt.Errorf("training %s failed from every starting point: %w", f.name, outside.Reason)
 			default:
+				failed = cmp.Or(failed, fmt.Errorf("training %s failed from every starting point: %w", f.name, outside.Reason))
 				t.notices = append(t.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name, outside.Reason))
 			}
 		}
+	}
+	if t.best.result == nil {
+		return t, failed
 	}
 	if len(p.families) > 2 {
 		var names []string

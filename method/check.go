@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,28 +29,23 @@ func (c Choice) Estimates() bool { return c.Kind().Estimate != nil && c.Solver =
 
 // WithDefaults fills in what doesn't depend on the rows.
 func (c Choice) WithDefaults() Choice {
-	text := func(v *string, unset string) {
-		if *v == "" {
-			*v = unset
-		}
-	}
-	text(&c.InducingInit, "kmeans")
-	text(&c.Batches, "uniform")
-	text(&c.Posterior, "objective")
+	c.InducingInit = cmp.Or(c.InducingInit, "kmeans")
+	c.Batches = cmp.Or(c.Batches, "uniform")
+	c.Posterior = cmp.Or(c.Posterior, "objective")
 	if c.Kind().Anneals && c.Alpha == nil && c.AlphaBy != "cv" {
-		text(&c.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
+		c.Anneal = cmp.Or(c.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
 	}
-	text(&c.Anneal, "none")
-	text(&c.Solver, "auto")
-	text(&c.Hyperprior, "none")
+	c.Anneal = cmp.Or(c.Anneal, "none")
+	c.Solver = cmp.Or(c.Solver, "auto")
+	c.Hyperprior = cmp.Or(c.Hyperprior, "none")
 	if c.Kind().Local {
-		text(&c.Term, "density")
-		text(&c.Form, "loo")
+		c.Term = cmp.Or(c.Term, "density")
+		c.Form = cmp.Or(c.Form, "loo")
 	}
 	if c.batches() || c.Free() && c.Epochs != 0 {
-		text(&c.Optimizer, "adam")
+		c.Optimizer = cmp.Or(c.Optimizer, "adam")
 	}
-	text(&c.Optimizer, c.Kind().Optimizer)
+	c.Optimizer = cmp.Or(c.Optimizer, c.Kind().Optimizer)
 	return c
 }
 

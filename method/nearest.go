@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -53,14 +54,9 @@ type Nearest struct {
 
 // Bind implements Method.
 func (m Nearest) Bind(t Task) Problem {
-	unset := func(v *int, to int) {
-		if *v == 0 {
-			*v = to
-		}
-	}
-	unset(&m.Neighbours, defaultNeighbours)
-	unset(&m.Searches, defaultSearches)
-	unset(&m.Rows, PredictiveRows)
+	m.Neighbours = cmp.Or(m.Neighbours, defaultNeighbours)
+	m.Searches = cmp.Or(m.Searches, defaultSearches)
+	m.Rows = cmp.Or(m.Rows, PredictiveRows)
 	if m.Certified {
 		m.Term = t.Loss
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // contender is a way to fit the public regression sets.
@@ -217,21 +219,25 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 	k := len(test.Names)
 	within := m.Terms.Loss.Below * m.Scaling.TargetScale
 	n := float64(test.Rows)
+	at := pacbayes.Sample{Rows: test.Rows}
 	for i, p := range predictions {
-		d, spread := (test.Values[(i+1)*k-1]-p.Mean)/sd, p.PredictiveSD()/sd
-		z := d / spread
-		s.RMSE += d * d / n
-		s.NLPD += (math.Log(2*math.Pi*spread*spread) + z*z) / 2 / n
-		s.CRPS += spread * (z*math.Erf(z/math.Sqrt2) + math.Sqrt(2/math.Pi)*math.Exp(-z*z/2) - 1/math.Sqrt(math.Pi)) / n
-		if math.Abs(z) <= model.Normal975 {
+		y, spread := test.Values[(i+1)*k-1]/sd, p.PredictiveSD()/sd
+		at.Y, at.Mean, at.Variance = append(at.Y, y), append(at.Mean, p.Mean/sd), append(at.Variance, spread*spread)
+		if math.Abs(y-p.Mean/sd) <= model.Normal975*spread {
 			s.Coverage95 += 1 / n
 		}
-		if math.Abs(d*sd) > within {
-			s.MeanRisk += 1 / n
+	}
+	for _, cost := range []struct {
+		of pacbayes.Expectation
+		to *float64
+	}{{objective.SquaredError{}, &s.RMSE}, {objective.LogDensity{}, &s.NLPD}, {objective.CRPS{}, &s.CRPS}} {
+		if *cost.to, _, err = cost.of.Expect(at, 0, 1/n, nil, nil); err != nil {
+			return s, err
 		}
 	}
 	s.RMSE = math.Sqrt(s.RMSE)
-	return s, nil
+	s.MeanRisk, err = at.PointRisk(pacbayes.Loss{Kind: pacbayes.Band, Below: within / sd})
+	return s, err
 }
 
 // moments are the target's mean and standard deviation.
