@@ -127,10 +127,8 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []
 		m.CertificateReason = reason
 		return m, nil
 	}
-	if o.Promise.Calibration > 0 {
-		if err := m.Calibrate(d.data, d.roles); err != nil {
-			return nil, err
-		}
+	if err := m.Calibrate(d.data, d.roles); err != nil {
+		return nil, err
 	}
 	notice, err := m.OrderNotice(d.data, d.roles)
 	if err != nil {

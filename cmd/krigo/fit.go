@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -421,8 +422,8 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		}
 	}
 	if f := m.Conformal; f != nil {
-		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d calibration rows and further rows from the same source (exchangeable rows)\n",
-			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows)
+		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d %s rows and further rows from the same source (exchangeable rows)\n",
+			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows, cmp.Or(f.From, "calibration"))
 	}
 	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
 		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
