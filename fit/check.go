@@ -113,6 +113,7 @@ func (p Promise) check() (errs []error) {
 }
 
 func (r Run) check() (errs []error) {
+	errs = append(errs, method.OneOf("deliver", r.Deliver, "", "certified", "all")...)
 	if r.Restarts < 0 || r.Restarts > 1000 {
 		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", r.Restarts))
 	}
@@ -132,6 +133,11 @@ func (o Options) checkTogether() (errs []error) {
 	}
 	if o.informed() && o.Run.Init != nil {
 		errs = append(errs, errors.New("init: an informed prior is learnt on the prior rows alone, and given parameters may have been learnt on others; with prior grid they may start training"))
+	}
+	if o.Run.Deliver == "all" {
+		if err := o.checkDelivered(); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if o.Prior.Mixed && o.Method.Kind().Bound == "" {
 		errs = append(errs, fmt.Errorf("grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for the bound, not %s", o.Method.Name))

@@ -91,6 +91,7 @@ type Run struct {
 
 	Init          *Params `json:"init,omitzero"`
 	FixParameters bool    `json:"fix_parameters,omitzero"` // evidence: no training, condition on the rows at the parameters of Init
+	Deliver       string  `json:"deliver,omitzero"`        // certified (default): the model that Fit makes; all: a sibling is to follow, by func Deliver
 
 	// Progress is told how training goes, from one goroutine at a time; it may be nil.
 	Progress func(Event) `json:"-"`
