@@ -160,7 +160,7 @@ func (f *fitFlags) table() []cliFlag {
 			cliFlag{name: "out", value: "FILE", rule: "DATA's name with .krigo", to: &f.out, endings: []string{"krigo"}, of: "fit",
 				help: "model file to write"},
 			cliFlag{name: "deliver", value: "WHICH", def: "certified", to: &o.Run.Deliver, values: []string{"certified", "all"}, of: "fit",
-				help: "all: also train a sibling on all rows but those for testing, which predicts a little better and has no certificate, as OUT-all"},
+				help: "all: also a sibling trained on all rows, which predicts better and has no certificate, as OUT-all"},
 			cliFlag{name: "out", value: "FILE", to: &f.out, endings: []string{"csv", "json", "html"}, of: "compare",
 				help: "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, .json or .html"},
 			cliFlag{name: "dry-run", to: &f.dryRun, of: "fit",
