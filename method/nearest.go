@@ -134,6 +134,7 @@ func (p *nearest) onBatches(ctx context.Context, run Run, box train.Bounds, x []
 	if last := run.Load(run.Key); last != nil && last.Batches != nil {
 		from, anchor = last.Batches.Clone(), last.Anchor
 	}
+	run.takes(a.Steps)
 	for {
 		if anchor == nil || p.searches(from.Steps, a.Steps) {
 			anchor = slices.Clone(from.X)

@@ -21,6 +21,14 @@ type Run struct {
 	Key  string
 	Load func(key string) *State // where the run of that key stands; nil: at its start
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
+	Of   func(iterations int) // is told how many there will be, where that is known; may be nil
+}
+
+// takes tells how many iterations there will be.
+func (r Run) takes(iterations int) {
+	if r.Of != nil {
+		r.Of(iterations)
+	}
 }
 
 // Descent is training with all rows in every step.
@@ -121,6 +129,7 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, a train.A
 	if last := run.Load(run.Key); last != nil && last.Batches != nil {
 		from = last.Batches.Clone()
 	}
+	run.takes(a.Steps)
 	return a.Minimize(ctx, problem, box, from, func(s *train.AdamState) error {
 		return run.Tell(run.Key, &State{Batches: s.Clone()}, s.Steps, s.Mean, s.Stopped)
 	})
