@@ -71,7 +71,7 @@ func (f *fitFlags) table() []cliFlag {
 		),
 		inGroup(groupKernel,
 			cliFlag{name: "kernel", value: "K", rule: "auto, or se", to: &o.Kernel.Expression, values: append(kernel.Names(), "auto"), of: "fit compare",
-				help: strings.Join(kernel.Names(), ", ") + `; sums, products ("se+linear*rq"); "se,rq", auto: tries`},
+				help: strings.Join(kernel.Names(), ", ") + `; sums, products ("se+linear*rq"); lists "se,rq"; auto`},
 			cliFlag{name: "ard", value: "HOW", rule: "on, or auto", to: &o.Kernel.ARD, values: []string{"on", "off", "auto"}, of: "fit compare",
 				help: "one lengthscale an input: on, off, or auto (both are tried, and the choice is paid for with ln 2)"},
 			cliFlag{name: "mean", value: "M", rule: "constant, or zero", to: &o.Kernel.Mean, values: []string{"zero", "constant", "linear"},
