@@ -126,8 +126,11 @@ func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Co
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		band := *m
 		band.Terms.Loss = pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}
-		if p.Relative {
+		switch {
+		case p.Relative:
 			band.Terms.Loss.Kind = pacbayes.Relative
+		case p.Scaled:
+			band.Terms.Loss.Kind = pacbayes.Scaled
 		}
 		s, err := band.Score(d, rows, group)
 		if err != nil {

@@ -42,13 +42,9 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 	case !slices.Contains(IntervalKinds, kind):
 		return nil, fit.Usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
 	case kind == "band":
-		below, above, relative, err := band(m.Certificate)
-		if err != nil {
+		var err error
+		if of, err = band(m.Certificate); err != nil {
 			return nil, err
-		}
-		of = interval(below, above)
-		if relative {
-			of = func(p Prediction) Interval { return relativeBand(p.Mean, below) }
 		}
 	case c == nil:
 		return nil, fmt.Errorf("%s intervals: the model has no calibration rows, and no certified rows in their place, which takes a mean certified by its own misses: fit it with --calibration-fraction", kind)
@@ -74,21 +70,42 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 	return is, nil
 }
 
-// band returns how far below and above a prediction the band reaches that a certificate guarantees
-// for a share of predictions: that of its promise, else the declared one. Predictions at most ε
-// below and ε' above the target have the target at most ε' below and ε above themselves.
-func band(c *Certificate) (below, above float64, relative bool, err error) {
+// band returns the interval that a certificate guarantees for a share of predictions: that of its promise, else of the declared
+// ε. Predictions at most ε below and ε' above the target have the target at most ε' below and ε above themselves.
+func band(c *Certificate) (of func(Prediction) Interval, err error) {
+	constant := func(below, above float64) func(Prediction) Interval {
+		return func(p Prediction) Interval { return Interval{p.Mean - below, p.Mean + above} }
+	}
+	kind, width, raw := pacbayes.Band, 0., 0.
 	switch {
 	case c == nil || !c.Valid:
-		return 0, 0, false, fmt.Errorf("band: the model has no certificate")
+		return nil, fmt.Errorf("band: the model has no certificate")
 	case c.Promise != nil && c.Promise.HalfWidth > 0:
-		return c.Promise.HalfWidthRaw, c.Promise.HalfWidthRaw, c.Promise.Relative, nil
-	case c.MeanBound < 1 && c.Loss == pacbayes.Asymmetric:
-		return c.EpsilonRaw * c.EpsilonAbove / c.Epsilon, c.EpsilonRaw, false, nil
-	case c.MeanBound < 1 && (c.Loss == pacbayes.Band || c.Loss == pacbayes.Relative):
-		return c.EpsilonRaw, c.EpsilonRaw, c.Loss == pacbayes.Relative, nil
+		width, raw = c.Promise.HalfWidth, c.Promise.HalfWidthRaw
+		switch {
+		case c.Promise.Relative:
+			kind = pacbayes.Relative
+		case c.Promise.Scaled:
+			kind = pacbayes.Scaled
+		}
+	case c.MeanBound < 1:
+		kind, width, raw = c.Loss, c.Epsilon, c.EpsilonRaw
+	default:
+		kind = ""
 	}
-	return 0, 0, false, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
+	switch kind {
+	case pacbayes.Band:
+		return constant(raw, raw), nil
+	case pacbayes.Asymmetric:
+		return constant(raw*c.EpsilonAbove/width, raw), nil
+	case pacbayes.Relative:
+		return func(p Prediction) Interval { return relativeBand(p.Mean, width) }, nil
+	case pacbayes.Scaled:
+		return func(p Prediction) Interval {
+			return Interval{p.Mean - width*p.PredictiveSD(), p.Mean + width*p.PredictiveSD()}
+		}, nil
+	}
+	return nil, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
 }
 
 // relativeBand is the y with |y − ŷ| ≤ ε|y|: between ŷ/(1+ε) and ŷ/(1−ε), and without an

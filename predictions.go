@@ -53,7 +53,7 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 	if err := d.Scaled(d.All(), dataset.Identity(1)).Block(0, d.Rows, s.Mean, s.Y); err != nil {
 		return nil, err
 	}
-	if terms.Loss.Kind == pacbayes.Relative || terms.Loss.Kind == pacbayes.ClippedAbsolute {
+	if terms.Loss.Unitless() {
 		s.Scale = make([]float64, d.Rows)
 		for i, y := range s.Y {
 			s.Scale[i] = math.Abs(y)
@@ -82,6 +82,9 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	case promise.Share > 0 || promise.Calibration > 0 || promise.MeanBound != "" && promise.MeanBound != pacbayes.Direct:
 		return t, fit.Usage("promise, calibration-fraction and mean-bound: of predictions there is one hold-out bound")
 	}
+	if promise.Loss == string(pacbayes.Scaled) {
+		return t, fit.Usage("loss scaled: the predictions of a table have no standard deviations")
+	}
 	kind := pacbayes.Band
 	if promise.Loss != "" {
 		if kind, err = pacbayes.ParseLoss(promise.Loss); err != nil {
@@ -92,7 +95,7 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		promise.Delta = 0.01
 	}
 	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon, Above: promise.EpsilonAbove}, EpsilonRaw: promise.Epsilon, Delta: promise.Delta, Grid: pacbayes.DefaultGrid,
-		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct, Group: o.Data.Group}
+		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct, Group: o.Data.Group, Curve: promise.Curve}
 	if promise.Bound != pacbayes.KLBound {
 		t.Inequality = promise.Bound
 	}

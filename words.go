@@ -48,8 +48,40 @@ func Sentence(m *Model, c *Certificate) string {
 	} else if p != nil {
 		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n", cautious.Complement(1-p.Share), p.Reason)
 	}
-	return promise + lead + bound(m, c) + caution
+	return promise + lead + bound(m, c) + everyWidth(m, c) + caution
 }
+
+// curveShares are those that a curve is told for.
+var curveShares = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
+
+// everyWidth says what a curve promises, besides what it was read off it already.
+func everyWidth(m *Model, c *Certificate) string {
+	if c.Curve == nil {
+		return ""
+	}
+	var widths []string
+	for _, share := range curveShares {
+		if p, ok := c.Curve.Width(share); ok {
+			widths = append(widths, fmt.Sprintf("%s within ±%s", cautious.Complement(1-share), cautious.Width(p.HalfWidthRaw)))
+		}
+	}
+	if len(widths) == 0 {
+		return ""
+	}
+	e := c.Curve.MeanError
+	unit, raw := " of "+m.Target, m.Terms.EpsilonRaw/m.Terms.Loss.Below
+	switch c.Loss {
+	case pacbayes.Relative:
+		unit, raw = " times "+m.Target, 1
+	case pacbayes.Scaled:
+		unit, raw = ownSD, 1
+	}
+	return fmt.Sprintf("\nWith the same confidence, all at once and at any other width: %s%s; the mean absolute error, those above %s counted as so much, is at most %s, that of the worst twentieth at most %s.",
+		strings.Join(widths, ", "), unit, cautious.Width(e.Clip*raw), cautious.Width(e.Bound*raw), cautious.Width(e.Worst*raw))
+}
+
+// ownSD is the unit of half-widths that follow the model's uncertainty.
+const ownSD = " of the model's own standard deviations"
 
 // backtest says how the mean did on the last rows: in the past tense, since nothing follows from it.
 func backtest(m *Model, c *Certificate) string {
@@ -60,6 +92,8 @@ func backtest(m *Model, c *Certificate) string {
 		return fmt.Sprintf("%s lay within ±%s of %s%s.", lead+held, cautious.Width(c.EpsilonRaw), m.Target, scaled(m, c.Epsilon))
 	case pacbayes.Relative:
 		return fmt.Sprintf("%s lay within ±%s %% of %s.", lead+held, cautious.Width(100*c.Epsilon), m.Target)
+	case pacbayes.Scaled:
+		return fmt.Sprintf("%s lay within ±%s%s of %s.", lead+held, cautious.Width(c.Epsilon), ownSD, m.Target)
 	case pacbayes.Asymmetric:
 		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target)
 	}
@@ -126,8 +160,11 @@ func kind(group string) string {
 
 // within is the band of a promise.
 func within(m *Model, p *pacbayes.Promise) string {
-	if p.Relative {
+	switch {
+	case p.Relative:
 		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*p.HalfWidth), m.Target)
+	case p.Scaled:
+		return fmt.Sprintf("±%s%s of %s", cautious.Width(p.HalfWidth), ownSD, m.Target)
 	}
 	return fmt.Sprintf("±%s of %s%s", cautious.Width(p.HalfWidthRaw), m.Target, scaled(m, p.HalfWidth))
 }
@@ -161,6 +198,8 @@ func bound(m *Model, c *Certificate) string {
 		return fmt.Sprintf("%s lie within ±%s of %s%s.", share, cautious.Width(c.EpsilonRaw), m.Target, scaled(m, c.Epsilon))
 	case c.Loss == pacbayes.Relative:
 		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, cautious.Width(100*c.Epsilon), m.Target)
+	case c.Loss == pacbayes.Scaled:
+		return fmt.Sprintf("%s lie within ±%s%s of %s.", share, cautious.Width(c.Epsilon), ownSD, m.Target)
 	case c.Loss == pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
 			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, scaled(m, c.Epsilon, c.EpsilonAbove))

@@ -145,10 +145,16 @@ func (o Options) checkTogether() (errs []error) {
 	if o.Run.Budget != 0 && !o.informed() {
 		errs = append(errs, errors.New("budget: it is for choices among kernels on prior rows, with prior informed: a choice on the certified rows is paid for whether it was tried or not"))
 	}
+	if o.Promise.Curve && o.Data.Split == "last" {
+		errs = append(errs, errors.New("curve: a backtest promises nothing of any width"))
+	}
 	if o.Run.Deliver == "all" {
 		if err := o.checkDelivered(); err != nil {
 			errs = append(errs, err)
 		}
+	}
+	if o.Promise.Loss == string(pacbayes.Scaled) && (o.Method.Kind().Bound != "" || o.Method.Term == "loss") {
+		errs = append(errs, fmt.Errorf("loss scaled: it counts the standard deviations that training finds, so that %s can't be trained by it: use an objective such as evidence or nearest, with a term of its own", o.Method.Name))
 	}
 	if o.Prior.Mixed && o.Method.Kind().Bound == "" {
 		errs = append(errs, fmt.Errorf("grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for the bound, not %s", o.Method.Name))
@@ -206,6 +212,8 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "batches nearest"
 	case o.Data.Group != "":
 		what = "group"
+	case o.Promise.Curve:
+		what = "curve"
 	default:
 		return nil
 	}

@@ -146,7 +146,7 @@ func (d *dealt) priorRows() int { return d.roles.Count(dataset.Prior) }
 func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) {
 	loss = p.loss(pacbayes.Kind(p.Loss))
 	epsRaw = loss.Below
-	if loss.Kind == pacbayes.Relative || loss.Kind == pacbayes.ClippedAbsolute {
+	if loss.Unitless() {
 		return loss, epsRaw // no unit
 	}
 	if p.Units == "raw" {

@@ -9,7 +9,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -70,7 +69,7 @@ func (m *Model) checkTerms() error {
 	q, t := m.Posterior, m.Terms
 	prior, _ := q.OfPrior()
 	raw := t.Loss.Below
-	if t.Loss.Kind != pacbayes.Relative && t.Loss.Kind != pacbayes.ClippedAbsolute {
+	if !t.Loss.Unitless() {
 		raw *= m.Scaling.TargetScale
 	}
 	switch {

@@ -64,8 +64,14 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, e
 	if s.Y, s.Scale, err = m.targets(d, rows); err != nil {
 		return s, err
 	}
-	s.Mean, s.Variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling))
-	return s, err
+	if s.Mean, s.Variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling)); err != nil || m.Terms.Loss.Kind != pacbayes.Scaled {
+		return s, err
+	}
+	s.Scale = make([]float64, len(s.Variance))
+	for i, v := range s.Variance {
+		s.Scale[i] = math.Sqrt(v + m.ObservationNoise)
+	}
+	return s, nil
 }
 
 // numbered numbers the groups of rows from 0, in their order.

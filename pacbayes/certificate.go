@@ -35,6 +35,7 @@ type Certificate struct {
 	Inequality     Inequality `json:"family,omitempty"`        // where it isn't kl
 	Route          Route      `json:"route,omitempty"`         // to MeanBound, where it isn't twice Bound
 	Promise        *Promise   `json:"promise,omitempty"`       //
+	Curve          *Curve     `json:"curve,omitempty"`         // of every width, where it was asked for
 	Repeats        int        `json:"repeats,omitempty"`       // rows the model was made from that equal another one
 	Valid          bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label          string     `json:"label"`                   // what the number may be called
@@ -81,11 +82,16 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 	if t.Group != "" {
 		c.Rows, c.Groups = len(s.Y), n
 	}
+	if t.Curve {
+		if c.Curve, err = t.curve(s); err != nil {
+			return nil, err
+		}
+	}
 	if err := t.bounds(c, s); err != nil {
 		return nil, err
 	}
-	if t.Promise > 0 && !t.OtherEpsilon { // it stands, but isn't about another ε
-		if c.Promise, err = t.promise(s, kl); err != nil {
+	if t.Promise > 0 && (!t.OtherEpsilon || t.Curve) { // it stands, but isn't about another ε
+		if c.Promise, err = t.promise(s, kl, c.Curve); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +104,7 @@ func (t Terms) stated() *Certificate {
 		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
 		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats,
-		Valid: t.Scaling != "all-rows" && !t.OtherEpsilon && !t.Backtest, Label: "certificate", Conditions: t.Conditions(),
+		Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest, Label: "certificate", Conditions: t.Conditions(),
 	}
 	if t.MeanAlone() { // the choice among tempers leaves the mean alone
 		c.ChoicesPenalty = math.Log(t.statements())
@@ -118,7 +124,7 @@ func (t Terms) stated() *Certificate {
 	switch {
 	case t.Backtest:
 		c.Label = "backtest (the certified rows are the last of the table, not drawn at random)"
-	case t.OtherEpsilon:
+	case t.OtherEpsilon && !t.Curve:
 		c.Label = "bound (heuristic: ε was chosen after the certified rows were seen)"
 	case !c.Valid:
 		c.Label = "bound (heuristic: scaled with training statistics)"
@@ -132,7 +138,10 @@ func (t Terms) Reword(c *Certificate) string {
 	s := t.stated()
 	c.Label, c.Conditions, c.Repeats = s.Label, s.Conditions, s.Repeats
 	s.Bound, s.BoundSqrt, s.EmpiricalRisk, s.KL, s.MeanBound = c.Bound, c.BoundSqrt, c.EmpiricalRisk, c.KL, c.MeanBound
-	s.Rows, s.Groups, s.Promise = c.Rows, c.Groups, c.Promise
+	s.Rows, s.Groups, s.Promise, s.Curve = c.Rows, c.Groups, c.Promise, c.Curve
+	if (c.Curve != nil) != t.Curve {
+		return "curve is another"
+	}
 	if p := c.Promise; (p != nil) != (t.Promise > 0) || p != nil && p.Share != t.Promise {
 		return "promise is another"
 	}
@@ -146,7 +155,10 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 		delta := t.Delta / t.statements()
 		var own float64
 		var err error
-		if t.Route != Twice && t.Route != "" {
+		switch {
+		case t.Curve:
+			own = c.Curve.At(t.Loss.Below)
+		case t.Route != Twice && t.Route != "":
 			if own, err = t.inequality().fixed(s, s.pointLosses(t.Loss), s.zeroOne(t.Loss), delta); err != nil {
 				return err
 			}
@@ -160,7 +172,12 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 		if err != nil {
 			return err
 		}
-		c.BoundSqrt = c.EmpiricalRisk + math.Sqrt((c.ChoicesPenalty-math.Log(t.Delta))/(2*float64(n))) + rounding
+		if t.Curve {
+			delta = c.Curve.Level
+		} else {
+			delta = t.Delta / math.Exp(c.ChoicesPenalty)
+		}
+		c.BoundSqrt = c.EmpiricalRisk + math.Sqrt(-math.Log(delta)/(2*float64(n))) + rounding
 		switch t.Route {
 		case Direct:
 			c.MeanBound = c.Bound
@@ -203,6 +220,10 @@ func (c *Certificate) Difference(d *Certificate) string {
 	}
 	a, b := *c, *d
 	a.Conditions, a.Repeats = b.Conditions, b.Repeats
+	if differs := a.Curve.difference(b.Curve); differs != "" {
+		return differs
+	}
+	a.Curve = b.Curve
 	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt}, {"empirical_risk", &a.EmpiricalRisk, &b.EmpiricalRisk},
 		{"kl", &a.KL, &b.KL}, {"mean_bound", &a.MeanBound, &b.MeanBound}, {"grid_penalty", &a.GridPenalty, &b.GridPenalty},
 		{"choices_penalty", &a.ChoicesPenalty, &b.ChoicesPenalty}}

@@ -24,12 +24,15 @@ const (
 	Relative Kind = "relative"
 	// Asymmetric is ℓ± of Eq 21 with r− = y − Below and r+ = y + Above.
 	Asymmetric Kind = "asymmetric"
+	// Scaled is 1{|y−ŷ| > ε·scale} where scale is the predictor's own standard deviation of y at the row, declared before the rows were
+	// seen with the predictor; ε counts these.
+	Scaled Kind = "scaled"
 	// ClippedAbsolute is min(|ŷ−y|/scale, 1), which is min(|ŷ/y − 1|, 1) (App. C,
 	// where max is printed for min). It has no ε.
 	ClippedAbsolute Kind = "clipped-absolute"
 )
 
-var kinds = []Kind{Band, ClippedSquare, Gaussian, Relative, Asymmetric, ClippedAbsolute}
+var kinds = []Kind{Band, ClippedSquare, Gaussian, Relative, Scaled, Asymmetric, ClippedAbsolute}
 
 // Loss is a bounded loss ℓ(y, ŷ) ∈ [0,1].
 //
@@ -77,16 +80,21 @@ func (l Loss) Validate() error {
 // IsZeroOne reports whether the loss takes the values 0 and 1 only, so that an
 // exact binomial bound applies to a deterministic predictor.
 func (l Loss) IsZeroOne() bool {
-	return l.Kind == Band || l.Kind == Relative || l.Kind == Asymmetric
+	return l.Kind == Band || l.Kind == Relative || l.Kind == Scaled || l.Kind == Asymmetric
 }
 
 // usesScale reports whether the loss reads the scale of a row.
-func (l Loss) usesScale() bool { return l.Kind == Relative || l.Kind == ClippedAbsolute }
+func (l Loss) usesScale() bool {
+	return l.Kind == Relative || l.Kind == Scaled || l.Kind == ClippedAbsolute
+}
+
+// Unitless reports whether ε is a number without the target's unit: a share of |y|, or of standard deviations that differ from row to row.
+func (l Loss) Unitless() bool { return l.usesScale() }
 
 // interval returns the distances below and above y within which a 0/1 loss is 0.
 func (l Loss) interval(scale float64) (below, above float64) {
 	switch l.Kind {
-	case Relative:
+	case Relative, Scaled:
 		return l.Below * scale, l.Below * scale
 	case Asymmetric:
 		return l.Below, l.Above
@@ -101,7 +109,7 @@ func (l Loss) interval(scale float64) (below, above float64) {
 func (l Loss) Point(y, mean, scale float64) float64 {
 	d := y - mean
 	switch l.Kind {
-	case Band, Relative, Asymmetric:
+	case Band, Relative, Scaled, Asymmetric:
 		below, above := l.interval(scale)
 		return indicator(d, !(-above <= d && d <= below))
 	case ClippedSquare:
@@ -172,7 +180,7 @@ func (l Loss) Expected(y, mean, variance, scale float64) (e, dMean, dVar float64
 // expected is Expected for d = y−mean and a standard deviation s > 0.
 func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 	switch l.Kind {
-	case Band, Relative, Asymmetric:
+	case Band, Relative, Scaled, Asymmetric:
 		below, above := l.interval(scale)
 		return expectedInterval(d, s, below, above)
 	case Gaussian:

@@ -9,6 +9,7 @@ type Promise struct {
 	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: as a share of |y|
 	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units; relative bands: as HalfWidth
 	Relative     bool    `json:"relative,omitempty"`
+	Scaled       bool    `json:"scaled,omitempty"` // the half-width counts the predictor's own standard deviations at the row
 	// Bound is that of the share that lies outside: 1−Share where the search for the width was
 	// free, since nothing paid for a bound at the width that was found.
 	Bound float64 `json:"bound"`
@@ -39,11 +40,23 @@ func PromiseWidth(j int, relative bool) float64 {
 // which is one fixed number, is below the share that really misses. That has probability δ/2.
 // (It is Wilks's tolerance limit, on a grid: "Determination of sample sizes for setting
 // tolerance limits", Ann. Math. Stat. 12, 1941.)
-func (t Terms) promise(s Sample, kl float64) (*Promise, error) {
+//
+// With a curve c it is one of its points, all of which hold together.
+func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	band := Loss{Kind: Band}
 	p := &Promise{Share: t.Promise}
-	if t.Loss.usesScale() {
+	switch {
+	case t.Loss.Kind == Scaled:
+		band.Kind, p.Scaled = Scaled, true
+	case t.Loss.usesScale():
 		band.Kind, p.Relative = Relative, true
+	}
+	if t.Curve {
+		at, ok := c.Width(t.Promise)
+		if p.HalfWidth, p.HalfWidthRaw, p.Bound = at.HalfWidth, at.HalfWidthRaw, 1-t.Promise; !ok {
+			p.Reason = "no width of the curve can be guaranteed for that share: ask for a smaller one, or certify more rows"
+		}
+		return p, nil
 	}
 	n := s.units()
 	direct := t.Fixed && t.Route != Twice && t.Route != ""
@@ -83,7 +96,7 @@ func (t Terms) promise(s Sample, kl float64) (*Promise, error) {
 				p.Bound = 1 - t.Promise
 			}
 			p.HalfWidth, p.HalfWidthRaw = band.Below, band.Below
-			if !p.Relative {
+			if !t.Loss.Unitless() {
 				p.HalfWidthRaw *= t.EpsilonRaw / t.Loss.Below
 			}
 			return p, nil

@@ -40,6 +40,9 @@ type Terms struct {
 	// that is guaranteed; 0: none.
 	Promise float64 `json:"promise,omitempty"`
 
+	// Curve says that all half-widths are bounded at once.
+	Curve bool `json:"curve,omitempty"`
+
 	// Group is the column by which rows are grouped: a group is what is drawn and counted.
 	Group string `json:"group,omitempty"`
 	// Elsewhere says that the predictions were made by no model of this package: that they were made without the certified
@@ -86,14 +89,14 @@ func (t Terms) tooFew() error {
 
 // Extended says whether the terms hold more than a prior on one grid and a bound by kl.
 func (t Terms) Extended() bool {
-	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Inequality != "" || t.Route != "" || t.Promise > 0
+	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Inequality != "" || t.Route != "" || t.Promise > 0 || t.Curve
 }
 
 // statements is the number of equal parts of δ: one each for the declared ε and the promise,
 // and of that one each for a random draw and for the mean.
 func (t Terms) statements() float64 {
 	parts := 1.
-	if t.Promise > 0 {
+	if t.Promise > 0 && !t.Curve { // of which it is one point
 		parts = 2
 	}
 	if t.Route == Both {
@@ -174,18 +177,26 @@ func (t Terms) CheckRoute() error {
 	if !(t.Promise >= 0 && t.Promise < 1) {
 		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
 	}
+	if t.Loss.Kind == Scaled && !t.MeanAlone() {
+		return errors.New("loss scaled: it is of a predictor that was fixed before the certified rows were seen, its standard deviations too: it needs an informed prior that nothing is learnt after, and mean-bound direct")
+	}
+	if err := t.checkCurve(); err != nil {
+		return err
+	}
 	return t.inequality().Check(t.Loss, !t.Fixed)
 }
 
 // Conditions are what the guarantee of a certificate with these terms rests on.
 func (t Terms) Conditions() (c []string) {
 	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
-	if t.OtherEpsilon {
+	if t.Curve && t.Loss.Kind != ClippedAbsolute {
+		declared += " of every ε"
+	} else if t.OtherEpsilon {
 		c = append(c, "NOT MET: ε isn't the one declared when the model was fitted.")
 	} else if t.Loss.Kind != ClippedAbsolute {
 		declared += ", its ε"
 	}
-	if t.Promise > 0 {
+	if t.Promise > 0 && !t.Curve {
 		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went)", t.Promise)
 	}
 	if t.Resolutions > 1 {

@@ -136,7 +136,7 @@ func (f *fitFlags) table() []cliFlag {
 		inGroup(groupPromise,
 			cliFlag{name: "loss", value: "LOSS", def: string(pacbayes.Band), to: &o.Promise.Loss,
 				values: lossNames(),
-				help:   "what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), asymmetric, clipped-absolute"},
+				help:   "what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), scaled (|y−ŷ|>ε sd of ŷ), asymmetric, clipped-absolute"},
 			cliFlag{name: "epsilon", value: "E", def: "0.6", to: &f.epsilon, of: "fit evaluate",
 				help: "half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"},
 			cliFlag{name: "epsilon", value: "LIST", def: "0.6", to: &f.epsilon, of: "compare",
@@ -151,6 +151,8 @@ func (f *fitFlags) table() []cliFlag {
 				help: "bound on predictions: twice (a random draw's), direct (their own losses), both"},
 			cliFlag{name: "promise", value: "SHARE", to: &o.Promise.Share,
 				help: "also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it takes half of δ"},
+			cliFlag{name: "curve", to: &o.Promise.Curve, of: "fit",
+				help: "bound every half-width at once, of a mean that is certified by its own misses, and the mean absolute error"},
 			cliFlag{name: "calibration-fraction", value: "SHARE", to: &o.Promise.Calibration, of: "fit compare",
 				help: "rows for conformal intervals, which hold on average over draws of these and further rows from the same source (exchangeable rows)"},
 		),
@@ -203,7 +205,7 @@ func (c *common) flags() []cliFlag {
 }
 
 func lossNames() []string {
-	return []string{string(pacbayes.Band), string(pacbayes.ClippedSquare), string(pacbayes.Gaussian), string(pacbayes.Relative), string(pacbayes.Asymmetric), string(pacbayes.ClippedAbsolute)}
+	return []string{string(pacbayes.Band), string(pacbayes.ClippedSquare), string(pacbayes.Gaussian), string(pacbayes.Relative), string(pacbayes.Scaled), string(pacbayes.Asymmetric), string(pacbayes.ClippedAbsolute)}
 }
 
 func inequalities() (names []string) {

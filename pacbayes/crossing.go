@@ -1,0 +1,118 @@
+package pacbayes
+
+import "math"
+
+// Curve bounds, all at once: for a fixed predictor and widths w, let k(w) of n rows miss by more than w. With b(k) a bound of level
+// δ′ on a share of which k of n were seen (ClopperPearson), P(|y − ŷ| > w) ≤ b(k(w)) for all w together unless, for the shares
+// t = P(|y − ŷ| > w) that the n rows have, which are uniform order statistics (or larger, where ties are), some t is above b of the number below it. The
+// probability of that is computed, not bounded: this is the one-sided band of Berk and Jones ("Goodness-of-fit test statistics
+// that dominate the Kolmogorov statistics", Z. Wahrscheinlichkeitstheorie 47, 1979), by the recursion of Moscovich and Nadler
+// ("Fast calculation of boundary crossing probabilities for Poisson processes", Stat. Probab. Lett. 123, 2017).
+
+// curveMisses are the numbers of misses, of n rows, at which a curve has a bound of its own: each up to 100, then in ratios of about 1.02; between
+// two it is that of the larger number. They are few enough for any n.
+func curveMisses(n int) (misses []int) {
+	for k := 0; k < n; k = max(k+1, k*51/50) {
+		misses = append(misses, k)
+	}
+	return misses
+}
+
+// crossing is the probability that the number of n independent uniform variables below bounds[i] is misses[i] or less, for any i;
+// both ascend, bounds below 1. It is rounded up.
+//
+// A Poisson process of rate n on [0, 1] that has n points has them there. p(m) is the probability that it has m points up to bounds[i] and
+// had more than misses[j] up to every bounds[j] before. What is left out, states and steps of probability below 1e-20 and such, only makes the result larger.
+func crossing(n int, misses []int, bounds []float64) float64 {
+	const spread = 10 // standard deviations of a Poisson variable that are kept
+	rate := float64(n)
+	first, p, at := 0, []float64{1}, 0. // p[j] is of first+j points up to at
+	step := func(until float64, least, most int) {
+		mean := rate * (until - at)
+		from, steps := poisson(mean, spread)
+		lo := max(first+from, least)
+		hi := min(first+len(p)-1+from+len(steps)-1, most)
+		next := make([]float64, max(hi-lo+1, 0))
+		for j, q := range p {
+			for s := max(0, lo-first-j-from); s < len(steps) && first+j+from+s <= hi; s++ {
+				next[first+j+from+s-lo] += q * steps[s]
+			}
+		}
+		first, p, at = lo, next, until
+	}
+	for i, b := range bounds {
+		mean := rate * b
+		step(b, misses[i]+1, min(n, int(mean+spread*math.Sqrt(mean)+60)))
+		if len(p) == 0 {
+			return 1
+		}
+	}
+	var held float64
+	for j, q := range p {
+		held += q * poissonAt(n-first-j, rate*(1-at))
+	}
+	held /= poissonAt(n, rate)
+	return math.Min(1, math.Max(0, 1-held)+crossingRounding)
+}
+
+// crossingRounding is more than rounding takes off the probability not to cross: some hundred steps of sums of positive terms, each good
+// to 1e-15.
+const crossingRounding = 1e-11
+
+// poissonAt is the probability of k under a Poisson law, in saddle-point form (Loader 2000).
+func poissonAt(k int, mean float64) float64 {
+	switch {
+	case k < 0:
+		return 0
+	case k == 0:
+		return math.Exp(-mean)
+	case mean == 0:
+		return 0
+	}
+	x := float64(k)
+	return math.Exp(-stirling(k)-klTerm(x, mean, mean-x)) / math.Sqrt(2*math.Pi*x)
+}
+
+// poisson lists the probabilities of from, from+1, … under a Poisson law: those within so many standard deviations of its mean.
+func poisson(mean, spread float64) (from int, p []float64) {
+	from = max(0, int(mean-spread*math.Sqrt(mean)-10))
+	most := int(mean + spread*math.Sqrt(mean) + 30)
+	p = make([]float64, most-from+1)
+	mode := max(int(mean), from)
+	p[mode-from] = poissonAt(mode, mean)
+	for k := mode; k < most; k++ {
+		p[k+1-from] = p[k-from] * mean / float64(k+1)
+	}
+	for k := mode; k > from; k-- {
+		p[k-1-from] = p[k-from] * float64(k) / mean
+	}
+	return from, p
+}
+
+// curveLevel is the largest level δ′, to a thousandth, at which the bounds of a curve of n rows hold together with probability 1−δ, and
+// these bounds.
+func curveLevel(n int, delta float64) (level float64, misses []int, bounds []float64) {
+	misses = curveMisses(n)
+	at := func(level float64) []float64 {
+		bounds := make([]float64, len(misses))
+		for i, k := range misses {
+			bounds[i] = ClopperPearson(k, n, level)
+		}
+		return bounds
+	}
+	// Each alone fails with δ′: all of them with no more than their number of it. From there the level grows by what is left of δ: the
+	// bounds overlap ever more, so that they fail together with less than in proportion.
+	level, bounds = delta/float64(len(misses)), at(delta/float64(len(misses)))
+	for next := level; next > 0; {
+		tried := at(next)
+		together := crossing(n, misses, tried)
+		if together > delta {
+			break
+		}
+		level, bounds = next, tried
+		if next *= delta / together; next < level*1.001 {
+			break
+		}
+	}
+	return level, misses, bounds
+}

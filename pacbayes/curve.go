@@ -1,0 +1,154 @@
+package pacbayes
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Curve bounds, all at once with probability 1−δ, the shares of further predictions that miss by more than any width: of a predictor
+// that was fixed before the certified rows were seen. Whatever is read off it, at widths chosen afterwards too, holds.
+type Curve struct {
+	Level  float64      `json:"level"` // δ′: each bound is ClopperPearson's at this level, so that all hold together at δ
+	Points []CurvePoint `json:"points"`
+
+	MeanError MeanError `json:"mean_error"`
+}
+
+// CurvePoint says that at most Bound of further predictions miss by more than HalfWidth, or any larger width up to the next point's.
+type CurvePoint struct {
+	HalfWidth    float64 `json:"half_width"`     // in the unit of the loss's ε
+	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units, where that is one
+	Misses       int     `json:"misses"`         // at most so many certified rows miss by more
+	Bound        float64 `json:"bound"`
+}
+
+// MeanError bounds the mean of min(|y − ŷ|, Clip), and the mean of it over the worst twentieth of predictions, in the curve's units: what lies
+// beyond the largest error that was seen isn't known.
+type MeanError struct {
+	Clip  float64 `json:"clip"`
+	Bound float64 `json:"bound"`
+	Worst float64 `json:"worst"` // conditional value at risk, at 0.95
+}
+
+// tailShare is that of the worst predictions of MeanError.
+const tailShare = 0.05
+
+// curve computes the curve of the mean's misses, in the unit of a loss that is 1 beyond a width.
+func (t Terms) curve(s Sample) (*Curve, error) {
+	if s.Sum != nil {
+		return nil, errors.New("curve: it isn't computed where the rows are spread over ranks: use one")
+	}
+	n := len(s.Y)
+	errs := make([]float64, n)
+	for i := range errs {
+		errs[i] = math.Abs(s.Y[i] - s.Mean[i])
+		if t.Loss.usesScale() && errs[i] > 0 {
+			errs[i] /= s.Scale[i]
+		}
+	}
+	slices.Sort(errs)
+	level, misses, bounds := curveLevel(n, t.Delta)
+	c := &Curve{Level: level}
+	raw := t.EpsilonRaw / t.Loss.Below
+	for i, k := range slices.Backward(misses) {
+		// A hair wider, so that whoever computes such an error again, in other units, finds it within.
+		if w := errs[n-1-k] * (1 + 1e-12); bounds[i] < 1 && !math.IsInf(w, 1) {
+			if at := len(c.Points) - 1; at >= 0 && c.Points[at].HalfWidth == w {
+				c.Points = c.Points[:at]
+			}
+			c.Points = append(c.Points, CurvePoint{w, w * raw, k, bounds[i]})
+		}
+	}
+	c.MeanError = c.meanError()
+	return c, nil
+}
+
+// At bounds the share of predictions that miss by more than a width.
+func (c *Curve) At(width float64) float64 {
+	i, found := slices.BinarySearchFunc(c.Points, width, func(p CurvePoint, w float64) int {
+		switch {
+		case p.HalfWidth < w:
+			return -1
+		case p.HalfWidth > w:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return 1
+	}
+	return c.Points[i].Bound
+}
+
+// Width returns the point of the smallest width within which a share of the predictions is guaranteed to lie.
+func (c *Curve) Width(share float64) (p CurvePoint, ok bool) {
+	i := slices.IndexFunc(c.Points, func(p CurvePoint) bool { return p.Bound <= 1-share })
+	if i < 0 {
+		return p, false
+	}
+	return c.Points[i], true
+}
+
+// meanError is ∫ S(w) dw up to the last width, of which the curve's steps are an upper end, and ∫ min(S(w)/0.05, 1) dw.
+func (c *Curve) meanError() (m MeanError) {
+	bound, from := 1., 0.
+	for _, p := range c.Points {
+		m.Bound += bound * (p.HalfWidth - from)
+		m.Worst += math.Min(bound/tailShare, 1) * (p.HalfWidth - from)
+		bound, from = p.Bound, p.HalfWidth
+	}
+	m.Clip = from
+	return m
+}
+
+// checkCurve reports terms that have no curve.
+func (t Terms) checkCurve() error {
+	switch {
+	case !t.Curve:
+		return nil
+	case !t.MeanAlone():
+		return errors.New("curve: it is of a mean that was fixed before the certified rows were seen: it needs an informed prior that nothing is learnt after, and mean-bound direct")
+	case t.Loss.Kind != Band && t.Loss.Kind != Relative && t.Loss.Kind != Scaled:
+		return fmt.Errorf("curve: it is of the losses %s, %s and %s, of every width, not of %s", Band, Relative, Scaled, t.Loss.Kind)
+	case t.Group != "":
+		return errors.New("curve: of groups, the shares of whose rows are counted, there is none")
+	case t.inequality() != KLBound:
+		return fmt.Errorf("curve: its bounds are exact and binomial: leave out bound %s", t.Inequality)
+	}
+	return nil
+}
+
+// difference names what a curve says otherwise than another one; "" if nothing.
+func (c *Curve) difference(d *Curve) string {
+	if (c == nil) != (d == nil) || c != nil && len(c.Points) != len(d.Points) {
+		return "curve is another"
+	}
+	if c == nil {
+		return ""
+	}
+	same := func(a, b float64) bool { return math.Abs(a-b) <= reproducible*math.Max(1, math.Abs(b)) }
+	if !same(c.Level/d.Level, 1) || !same(c.MeanError.Clip, d.MeanError.Clip) || !same(c.MeanError.Bound, d.MeanError.Bound) || !same(c.MeanError.Worst, d.MeanError.Worst) {
+		return "curve's level or mean error is another"
+	}
+	for i, p := range c.Points {
+		q := d.Points[i]
+		if p.Misses != q.Misses || !same(p.Bound, q.Bound) || !same(p.HalfWidth, q.HalfWidth) || !same(p.HalfWidthRaw/c.unit(), q.HalfWidthRaw/c.unit()) {
+			return fmt.Sprintf("curve's point %d of %d is another", i+1, len(c.Points))
+		}
+	}
+	return ""
+}
+
+// unit is that of HalfWidthRaw.
+func (c *Curve) unit() float64 {
+	last := c.Points[len(c.Points)-1]
+	if last.HalfWidth == 0 {
+		return 1
+	}
+	return last.HalfWidthRaw / last.HalfWidth
+}
