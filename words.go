@@ -48,7 +48,7 @@ func Sentence(m *Model, c *Certificate) string {
 	} else if p != nil {
 		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n", cautious.Complement(1-p.Share), p.Reason)
 	}
-	return promise + lead + bound(m, c) + everyWidth(m, c) + caution
+	return promise + lead + bound(m, c) + everyWidth(m, c) + slicesOf(c) + caution
 }
 
 // curveShares are those that a curve is told for.
@@ -78,6 +78,23 @@ func everyWidth(m *Model, c *Certificate) string {
 	}
 	return fmt.Sprintf("\nWith the same confidence, all at once and at any other width: %s%s; the mean absolute error, those above %s counted as so much, is at most %s, that of the worst twentieth at most %s.",
 		strings.Join(widths, ", "), unit, cautious.Width(e.Clip*raw), cautious.Width(e.Bound*raw), cautious.Width(e.Worst*raw))
+}
+
+// slicesOf is a table of the kinds of rows that have bounds of their own.
+func slicesOf(c *Certificate) string {
+	if len(c.Slices) == 0 {
+		return ""
+	}
+	said := "\nWith the same confidence, all at once, of such rows alone at most so many miss:"
+	for _, s := range c.Slices {
+		switch {
+		case s.Reason != "":
+			said += fmt.Sprintf("\n  %s %s: no bound, %s", s.By, s.Name, s.Reason)
+		default:
+			said += fmt.Sprintf("\n  %s %s: %.1f %% (%.1f %% of %d certified rows)", s.By, s.Name, 100*cautious.RoundUp(s.MeanBound, 3), 100*s.MeanRisk, s.Rows)
+		}
+	}
+	return said
 }
 
 // ownSD is the unit of half-widths that follow the model's uncertainty.

@@ -54,7 +54,7 @@ func CheckAsked(m *model.Model) error {
 	terms.PriorRows = m.Counts[dataset.Prior]
 	want, have := reflect.ValueOf(terms), reflect.ValueOf(m.Terms)
 	for i := range want.NumField() {
-		if want.Field(i).Interface() != have.Field(i).Interface() {
+		if !reflect.DeepEqual(want.Field(i).Interface(), have.Field(i).Interface()) {
 			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v", want.Type().Field(i).Name, have.Field(i), want.Field(i)))
 		}
 	}

@@ -145,8 +145,8 @@ func (o Options) checkTogether() (errs []error) {
 	if o.Run.Budget != 0 && !o.informed() {
 		errs = append(errs, errors.New("budget: it is for choices among kernels on prior rows, with prior informed: a choice on the certified rows is paid for whether it was tried or not"))
 	}
-	if o.Promise.Curve && o.Data.Split == "last" {
-		errs = append(errs, errors.New("curve: a backtest promises nothing of any width"))
+	if (o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last" {
+		errs = append(errs, errors.New("curve, slices: a backtest promises nothing of any width, nor of any kind of rows"))
 	}
 	if o.Run.Deliver == "all" {
 		if err := o.checkDelivered(); err != nil {
@@ -212,8 +212,8 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "batches nearest"
 	case o.Data.Group != "":
 		what = "group"
-	case o.Promise.Curve:
-		what = "curve"
+	case o.Promise.Curve || len(o.Promise.Slices) > 0:
+		what = "curve, or slices,"
 	default:
 		return nil
 	}

@@ -51,6 +51,9 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := d.view(table); err != nil {
 		return nil, err
 	}
+	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {
+		return nil, &UsageError{err}
+	}
 	if d.notices, err = d.data.Notices(); err != nil {
 		return nil, err
 	}

@@ -91,6 +91,7 @@ type Promise struct {
 	Bound        pacbayes.Inequality `json:"bound,omitzero"`         // the inequality; "": kl, of a posterior learnt from an informed prior maurer
 	MeanBound    pacbayes.Route      `json:"mean_bound,omitzero"`    // to the mean's bound; "": direct where nothing is learnt on the certified rows, else twice
 	Share        float64             `json:"share,omitzero"`         // of predictions for which a band is looked for; 0: none
+	Slices       []string            `json:"slices,omitempty"`       // columns by which kinds of rows have bounds of their own, and sd, the model's own standard deviation
 	Curve        bool                `json:"curve,omitzero"`         // bound the misses of every half-width at once
 	Calibration  float64             `json:"calibration,omitzero"`   // share of the rows set aside for conformal intervals
 }
@@ -145,7 +146,7 @@ func (p Promise) loss(kind pacbayes.Kind) pacbayes.Loss {
 // terms returns what the options say of the certificate.
 func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 	t := pacbayes.Terms{Loss: loss, Delta: o.Promise.Delta, Grid: o.Prior.Grid, Choices: choices, Scaling: o.Data.Scaling,
-		Informed: o.informed(), Promise: o.Promise.Share, Curve: o.Promise.Curve}
+		Informed: o.informed(), Promise: o.Promise.Share, Curve: o.Promise.Curve, Slices: o.Promise.Slices}
 	if o.Promise.Bound != pacbayes.KLBound {
 		t.Inequality = o.Promise.Bound
 	}
@@ -161,7 +162,7 @@ func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 func (o Options) learnsPrior() Options {
 	own := o
 	own.Prior.Kind, own.Prior.Learn, own.Prior.Temper = "grid", false, nil
-	own.Promise.Bound, own.Promise.MeanBound, own.Promise.Share, own.Promise.Curve = pacbayes.KLBound, pacbayes.Twice, 0, false
+	own.Promise.Bound, own.Promise.MeanBound, own.Promise.Share, own.Promise.Curve, own.Promise.Slices = pacbayes.KLBound, pacbayes.Twice, 0, false, nil
 	if own.Method.Free() {
 		own.Method.Posterior = "objective"
 	}

@@ -43,6 +43,9 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (*pacbayes.Ce
 		return nil, err
 	}
 	t := m.Terms
+	if at.Slices, err = m.slices(d, roles, at); err != nil {
+		return nil, err
+	}
 	if t.Repeats, err = m.repeats(d, roles); err != nil {
 		return nil, err
 	}

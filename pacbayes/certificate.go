@@ -36,6 +36,7 @@ type Certificate struct {
 	Route          Route      `json:"route,omitempty"`         // to MeanBound, where it isn't twice Bound
 	Promise        *Promise   `json:"promise,omitempty"`       //
 	Curve          *Curve     `json:"curve,omitempty"`         // of every width, where it was asked for
+	Slices         []Slice    `json:"slices,omitempty"`        // kinds of rows, where they were asked for
 	Repeats        int        `json:"repeats,omitempty"`       // rows the model was made from that equal another one
 	Valid          bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label          string     `json:"label"`                   // what the number may be called
@@ -84,6 +85,11 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 	}
 	if t.Curve {
 		if c.Curve, err = t.curve(s); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.Slices) > 0 {
+		if c.Slices, err = t.slices(s); err != nil {
 			return nil, err
 		}
 	}
@@ -138,9 +144,12 @@ func (t Terms) Reword(c *Certificate) string {
 	s := t.stated()
 	c.Label, c.Conditions, c.Repeats = s.Label, s.Conditions, s.Repeats
 	s.Bound, s.BoundSqrt, s.EmpiricalRisk, s.KL, s.MeanBound = c.Bound, c.BoundSqrt, c.EmpiricalRisk, c.KL, c.MeanBound
-	s.Rows, s.Groups, s.Promise, s.Curve = c.Rows, c.Groups, c.Promise, c.Curve
+	s.Rows, s.Groups, s.Promise, s.Curve, s.Slices = c.Rows, c.Groups, c.Promise, c.Curve, c.Slices
 	if (c.Curve != nil) != t.Curve {
 		return "curve is another"
+	}
+	if (len(c.Slices) > 0) != (len(t.Slices) > 0) {
+		return "slices are others"
 	}
 	if p := c.Promise; (p != nil) != (t.Promise > 0) || p != nil && p.Share != t.Promise {
 		return "promise is another"
@@ -223,7 +232,10 @@ func (c *Certificate) Difference(d *Certificate) string {
 	if differs := a.Curve.difference(b.Curve); differs != "" {
 		return differs
 	}
-	a.Curve = b.Curve
+	if differs := sameSlices(a.Slices, b.Slices); differs != "" {
+		return differs
+	}
+	a.Curve, a.Slices = b.Curve, b.Slices
 	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt}, {"empirical_risk", &a.EmpiricalRisk, &b.EmpiricalRisk},
 		{"kl", &a.KL, &b.KL}, {"mean_bound", &a.MeanBound, &b.MeanBound}, {"grid_penalty", &a.GridPenalty, &b.GridPenalty},
 		{"choices_penalty", &a.ChoicesPenalty, &b.ChoicesPenalty}}

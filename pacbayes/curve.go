@@ -49,7 +49,7 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 		}
 	}
 	slices.Sort(errs)
-	level, misses, bounds := curveLevel(n, t.Delta)
+	level, misses, bounds := curveLevel(n, t.Delta/t.share())
 	c := &Curve{Level: level}
 	raw := t.EpsilonRaw / t.Loss.Below
 	for i, k := range slices.Backward(misses) {

@@ -61,7 +61,8 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 	n := s.units()
 	direct := t.Fixed && t.Route != Twice && t.Route != ""
 	half := t
-	half.Promise, half.Route, half.Delta = 0, Twice, t.Delta/2
+	half.Slices = nil
+	half.Promise, half.Route, half.Delta = 0, Twice, t.Delta/2/t.share()
 	if !direct {
 		half.Choices *= promiseWidths
 	}

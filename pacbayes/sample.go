@@ -17,6 +17,9 @@ type Sample struct {
 	Group  []int
 	Groups int
 
+	// Slices are kinds of rows that have bounds of their own, of Terms.Slices.
+	Slices []Slice
+
 	// Where the rows above are a part of them, Rows is their number, and Sum adds sums over parts
 	// up. It isn't for groups.
 	Rows int

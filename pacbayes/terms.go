@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // MinRows is the smallest number of certified rows for which a certificate is issued.
@@ -42,6 +43,8 @@ type Terms struct {
 
 	// Curve says that all half-widths are bounded at once.
 	Curve bool `json:"curve,omitempty"`
+	// Slices are columns, or SliceSD, by which kinds of rows have bounds of their own. They have half of δ.
+	Slices []string `json:"slices,omitempty"`
 
 	// Group is the column by which rows are grouped: a group is what is drawn and counted.
 	Group string `json:"group,omitempty"`
@@ -89,7 +92,7 @@ func (t Terms) tooFew() error {
 
 // Extended says whether the terms hold more than a prior on one grid and a bound by kl.
 func (t Terms) Extended() bool {
-	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Inequality != "" || t.Route != "" || t.Promise > 0 || t.Curve
+	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Inequality != "" || t.Route != "" || t.Promise > 0 || t.Curve || len(t.Slices) > 0
 }
 
 // statements is the number of equal parts of δ: one each for the declared ε and the promise,
@@ -102,7 +105,15 @@ func (t Terms) statements() float64 {
 	if t.Route == Both {
 		parts *= 2
 	}
-	return parts
+	return parts * t.share()
+}
+
+// share is the number of equal parts of δ of which all but slices has one.
+func (t Terms) share() float64 {
+	if len(t.Slices) > 0 {
+		return 2
+	}
+	return 1
 }
 
 func (t Terms) inequality() Inequality {
@@ -180,7 +191,7 @@ func (t Terms) CheckRoute() error {
 	if t.Loss.Kind == Scaled && !t.MeanAlone() {
 		return errors.New("loss scaled: it is of a predictor that was fixed before the certified rows were seen, its standard deviations too: it needs an informed prior that nothing is learnt after, and mean-bound direct")
 	}
-	if err := t.checkCurve(); err != nil {
+	if err := errors.Join(t.checkCurve(), t.checkSlices()); err != nil {
 		return err
 	}
 	return t.inequality().Check(t.Loss, !t.Fixed)
@@ -196,8 +207,15 @@ func (t Terms) Conditions() (c []string) {
 	} else if t.Loss.Kind != ClippedAbsolute {
 		declared += ", its ε"
 	}
+	if len(t.Slices) > 0 {
+		declared += fmt.Sprintf(", the slices by %s (to which half of δ went)", strings.Join(t.Slices, ", "))
+	}
 	if t.Promise > 0 && !t.Curve {
-		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went)", t.Promise)
+		rest := ""
+		if len(t.Slices) > 0 {
+			rest = " that slices left"
+		}
+		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went%s)", t.Promise, rest)
 	}
 	if t.Resolutions > 1 {
 		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (of which that with %d was chosen afterwards, and paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)

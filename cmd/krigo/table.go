@@ -153,6 +153,8 @@ func (f *fitFlags) table() []cliFlag {
 				help: "also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it takes half of δ"},
 			cliFlag{name: "curve", to: &o.Promise.Curve, of: "fit",
 				help: "bound every half-width at once, of a mean that is certified by its own misses, and the mean absolute error"},
+			cliFlag{name: "slices", value: "COLS", to: &o.Promise.Slices, columns: true, of: "fit",
+				help: "also bound the misses of kinds of rows, by columns or, as sd, by how sure the model is; they take half of δ"},
 			cliFlag{name: "calibration-fraction", value: "SHARE", to: &o.Promise.Calibration, of: "fit compare",
 				help: "rows for conformal intervals, which hold on average over draws of these and further rows from the same source (exchangeable rows)"},
 		),

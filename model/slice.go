@@ -1,0 +1,166 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// mostValues are those of a column that are slices each; a column with more is cut into thirds.
+const mostValues = 6
+
+// slices says which certified rows are of which kind, in the order of Terms.Slices. Columns are cut by their values on the prior rows: at most
+// six of them are a slice each, as categories are, of more there are thirds.
+//
+// The model's standard deviations are cut into thirds at two of the certified rows' own, which belong to neither side. They are functions of the inputs
+// alone, and given the two cuts, and how many rows lie between them, the rows there are independent draws of such rows, so that their misses are binomial.
+func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample) (all []pacbayes.Slice, err error) {
+	rows := d.RowsOf(roles, dataset.Certified)
+	for _, by := range m.Terms.Slices {
+		if by == pacbayes.SliceSD && !slices.Contains(columns(m.Inputs, m.Encoding), by) {
+			all = append(all, m.byDeviation(at)...)
+			continue
+		}
+		of, err := m.byColumn(by, d, d.RowsOf(roles, dataset.Prior), rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	return all, nil
+}
+
+// columns are those of a table that a model predicts from.
+func columns(inputs []string, e *dataset.Encoding) []string {
+	if e == nil {
+		return inputs
+	}
+	var names []string
+	for _, c := range e.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// CheckSlices reports what can't be sliced by: neither an input of the data nor pacbayes.SliceSD, or twice.
+func CheckSlices(d *dataset.Data, by []string) error {
+	for i, name := range by {
+		names := columns(d.Inputs, d.Encoding)
+		switch {
+		case slices.Contains(by[:i], name):
+			return fmt.Errorf("slices: %q twice", name)
+		case name != pacbayes.SliceSD && !slices.Contains(names, name):
+			return fmt.Errorf("slices: %q is neither sd nor an input of %s, which are %s", name, d.Source, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// byDeviation cuts rows by the standard deviation of y.
+func (m *Model) byDeviation(at pacbayes.Sample) []pacbayes.Slice {
+	n := len(at.Variance)
+	sd := make([]float64, n)
+	for i, v := range at.Variance {
+		sd[i] = math.Sqrt(v + m.ObservationNoise)
+	}
+	sorted := slices.Sorted(slices.Values(sd))
+	low, high := sorted[n/3], sorted[2*n/3]
+	scale := m.Scaling.TargetScale
+	of := func(name string, from, to float64) pacbayes.Slice {
+		s := pacbayes.Slice{By: pacbayes.SliceSD, Name: name, From: from * scale, To: to * scale}
+		for i, v := range sd {
+			if from < v && v < to {
+				s.In = append(s.In, i)
+			}
+		}
+		return s
+	}
+	all := []pacbayes.Slice{of("surest third", 0, low), of("middle third", low, high), of("least sure third", high, math.MaxFloat64)}
+	all[2].To = sorted[n-1] * scale
+	return all
+}
+
+// byColumn cuts certified rows by a column's values on prior rows.
+func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (all []pacbayes.Slice, err error) {
+	if m.Encoding != nil {
+		for _, c := range m.Encoding.Columns {
+			if c.Name == by && c.Categories != nil {
+				return m.byCategory(c, d, certified)
+			}
+		}
+	}
+	input := slices.Index(m.Inputs, by)
+	known, err := column(d, prior, input)
+	if err != nil {
+		return nil, err
+	}
+	values, err := column(d, certified, input)
+	if err != nil {
+		return nil, err
+	}
+	of := func(name string, from, to float64, in func(v float64) bool) {
+		s := pacbayes.Slice{By: by, Name: name, From: from, To: to}
+		for i, v := range values {
+			if in(v) {
+				s.In = append(s.In, i)
+			}
+		}
+		all = append(all, s)
+	}
+	short := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	slices.Sort(known)
+	if each := slices.Compact(slices.Clone(known)); len(each) <= mostValues {
+		for _, v := range each {
+			of("= "+short(v), v, v, func(w float64) bool { return w == v })
+		}
+		return all, nil
+	}
+	n := len(known)
+	low, high := known[n/3], known[2*n/3]
+	of("≤ "+short(low), known[0], low, func(v float64) bool { return v <= low })
+	if low < high {
+		of("> "+short(low)+", ≤ "+short(high), low, high, func(v float64) bool { return low < v && v <= high })
+	}
+	of("> "+short(high), high, known[n-1], func(v float64) bool { return v > high })
+	return all, nil
+}
+
+// byCategory makes every category a slice.
+func (m *Model) byCategory(c dataset.Column, d *dataset.Data, certified []int) (all []pacbayes.Slice, err error) {
+	for _, category := range c.Names() {
+		values, err := column(d, certified, slices.Index(m.Inputs, c.Name+"="+category))
+		if err != nil {
+			return nil, err
+		}
+		s := pacbayes.Slice{By: c.Name, Name: "= " + category, From: 1, To: 1}
+		for i, v := range values {
+			if v == 1 {
+				s.In = append(s.In, i)
+			}
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// column reads an input of rows, in its own units.
+func column(d *dataset.Data, rows []int, input int) ([]float64, error) {
+	values := make([]float64, 0, len(rows))
+	x := make([]float64, min(len(rows), blockRows)*d.Cols)
+	for len(rows) > 0 {
+		n := min(len(rows), blockRows)
+		if err := d.Read(rows[:n], x[:n*d.Cols], nil); err != nil {
+			return nil, err
+		}
+		for i := range n {
+			values = append(values, x[i*d.Cols+input])
+		}
+		rows = rows[n:]
+	}
+	return values, nil
+}
