@@ -136,7 +136,7 @@ func (f *fitFlags) table() []cliFlag {
 		inGroup(groupPromise,
 			cliFlag{name: "loss", value: "LOSS", def: string(pacbayes.Band), to: &o.Promise.Loss,
 				values: lossNames(),
-				help:   "what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), scaled (|y−ŷ|>ε sd of ŷ), asymmetric, clipped-absolute"},
+				help:   "what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled (>ε sd of ŷ), asymmetric, clipped-absolute"},
 			cliFlag{name: "epsilon", value: "E", def: "0.6", to: &f.epsilon, of: "fit evaluate",
 				help: "half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"},
 			cliFlag{name: "epsilon", value: "LIST", def: "0.6", to: &f.epsilon, of: "compare",
