@@ -165,6 +165,14 @@ func (o Options) checkTogether() (errs []error) {
 	return errs
 }
 
+// checkDelivered reports options whose models have no sibling on all rows.
+func (o Options) checkDelivered() error {
+	if !o.informed() || o.learns() {
+		return Usage("deliver all: it is for informed priors that nothing is learnt after, as by default: other models are trained on the certified rows themselves")
+	}
+	return nil
+}
+
 // checkBacktest reports what can't be said of rows that come later, or in groups.
 func (o Options) checkBacktest(evaluating bool) (errs []error) {
 	last := o.Data.Split == "last"
