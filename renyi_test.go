@@ -1,6 +1,7 @@
 package krigo_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -62,9 +63,11 @@ func TestRenyiFixed(t *testing.T) {
 		t.Errorf("α = ½: sparse %v, valid %v, value %v, vfe's %v", m.Posterior.Sparse(), m.Certificate.Valid, m.Training.ObjectiveValue, vfe.Training.ObjectiveValue)
 	}
 	o.Method.Alpha, o.Method.AlphaBy = nil, "cv"
-	m = fit(t, homes(), o)
-	if !strings.Contains(strings.Join(m.Notices, "\n"), "by cross-validation") {
-		t.Errorf("notices %q", m.Notices)
+	for _, o.Method.Alphas = range [][]float64{nil, {0.5, 0.7}} {
+		m = fit(t, homes(), o)
+		if want := fmt.Sprintf("by cross-validation over %v", o.Method.Grid()); !strings.Contains(strings.Join(m.Notices, "\n"), want) {
+			t.Errorf("notices %q, want %q", m.Notices, want)
+		}
 	}
 }
 
@@ -135,6 +138,60 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 	o.Method.Alpha = &one
 	if _, err := krigo.Evaluate(homes(), p, o); err == nil || !strings.Contains(err.Error(), "0 ≤ α < 1") {
 		t.Errorf("α = 1: %v", err)
+	}
+}
+
+// TestRenyiByCG: trained by conjugate gradients renyi ends about the evidence's optimum, with the value's standard error
+// and no certificate; above 10,000 rows it is what all rows in every step mean.
+func TestRenyiByCG(t *testing.T) {
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence"}}
+	optimum := fit(t, homes(), base).Training.ObjectiveValue
+	o := base
+	o.Method = krigo.Method{Name: "renyi", Inducing: 7, Solver: "cg"}
+	m := fit(t, homes(), o)
+	e, err := krigo.Evaluate(homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if se := m.Training.StandardError; se == nil || !(math.Abs(m.Training.ObjectiveValue-e.Value) < 4**se+0.01) || !(e.Value < optimum+0.5) {
+		t.Errorf("trained to %v ± %v, the evidence is %v there, %v at its optimum", m.Training.ObjectiveValue, se, e.Value, optimum)
+	}
+	if m.Certificate != nil || m.Posterior.Sparse() || !strings.Contains(strings.Join(m.Notices, "\n"), "and no bound") {
+		t.Errorf("certificate %v, sparse %v, notices %q", m.Certificate, m.Posterior.Sparse(), m.Notices)
+	}
+
+	rows := make([][]float64, 11200)
+	for i := range rows {
+		rows[i] = []float64{float64(i % 997), math.Sin(float64(i))}
+	}
+	table, err := dataset.FromRows([]string{"x", "y"}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, half := 1.0, 0.5
+	for _, c := range []struct {
+		method krigo.Method
+		want   string // notice or error; "": neither is about it
+	}{
+		{krigo.Method{Optimizer: "lbfgs"}, "conjugate gradients (cg): the α-ELBO"},
+		{krigo.Method{Optimizer: "lbfgs", Alpha: &half}, "conjugate gradients (cg): the α-ELBO"},
+		{krigo.Method{}, ""},
+		{krigo.Method{Optimizer: "mma"}, "which lbfgs trains by"},
+		{krigo.Method{Optimizer: "lbfgs", Alpha: &one}, "objective vfe"},
+		{krigo.Method{Optimizer: "lbfgs", AlphaBy: "cv"}, "alphas 1"},
+		{krigo.Method{Optimizer: "lbfgs", AlphaBy: "cv", Alphas: []float64{0, 0.5}}, "conjugate gradients (cg): the α-ELBO"},
+	} {
+		c.method.Name, c.method.Inducing, c.method.InducingInit = "renyi", 4, "random"
+		said := ""
+		plan, err := krigo.Decide(table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: c.method})
+		if err != nil {
+			said = err.Error()
+		} else {
+			said = strings.Join(plan.Notices, "\n")
+		}
+		if !strings.Contains(said, c.want) || c.want == "" && strings.Contains(said, "conjugate") {
+			t.Errorf("%+v: %q, want %q", c.method, said, c.want)
+		}
 	}
 }
 

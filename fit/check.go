@@ -185,8 +185,6 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "an encoding of categories or missing values"
 	case o.Method.AlphaBy == "cv":
 		what = "alpha cv"
-	case o.Method.Batches == "nearest":
-		what = "batches nearest"
 	case o.Data.Group != "":
 		what = "group"
 	default:

@@ -258,11 +258,8 @@ func (e *Evaluation) evaluate(problem train.Objective, f family, at, gradient []
 	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
 		return err
 	}
-	if r, ok := problem.(*objective.IterativeRenyi); ok {
-		e.StandardError = &r.StandardError
-	}
+	e.StandardError = standardError(problem)
 	if estimated {
-		e.StandardError = &estimate.StandardError
 		errors := estimate.GradientErrors
 		e.GradientError = &Gradient{LogNoiseVariance: &errors[f.gridParams()]}
 		e.GradientError.of(f.kernel, &errors)
