@@ -45,11 +45,11 @@ func (c Choice) WithDefaults() Choice {
 		c.Optimizer = cmp.Or(c.Optimizer, "adam")
 	}
 	c.Optimizer = cmp.Or(c.Optimizer, c.Kind().Optimizer)
-	switch nearest := c.Kind().Nearest && !c.Free(); {
-	case !nearest:
-		c.Batches = cmp.Or(c.Batches, "uniform")
-	case c.OnBatches():
+	switch k := c.Kind(); {
+	case k.Nearest && !c.Free() && c.OnBatches():
 		c.Batches = cmp.Or(c.Batches, "nearest") // a random batch can't resolve the lengthscales that all rows can
+	case !k.Nearest || c.Optimizer != "": // else the number of rows says whether there are batches
+		c.Batches = cmp.Or(c.Batches, "uniform")
 	}
 	return c
 }

@@ -38,8 +38,9 @@ func TestNearestBatches(t *testing.T) {
 		{method.Choice{Name: method.RenyiName, Batch: 100}, "nearest"},
 		{method.Choice{Name: method.EvidenceName, Optimizer: "sgd"}, "nearest"},
 		{method.Choice{Name: method.RenyiName, Batches: "uniform", Optimizer: "adam"}, "uniform"},
-		{method.Choice{Name: method.RenyiName, Optimizer: "lbfgs"}, ""},
-		{method.Choice{Name: method.EvidenceName}, ""},
+		{method.Choice{Name: method.RenyiName, Optimizer: "lbfgs"}, "uniform"},
+		{method.Choice{Name: method.RenyiName}, ""},
+		{method.Choice{Name: method.EvidenceName}, "uniform"},
 		{method.Choice{Name: method.SVGPName}, "uniform"},
 		{method.Choice{Name: method.KLPACName, Posterior: "free", Batch: 10}, "uniform"},
 	} {
