@@ -54,7 +54,9 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 			c.Optimizer = "adam"
 		}
 	}
-	p.estimate = c.Estimates() && evaluating || !evaluating && !c.OnBatches() && (c.Estimates() || k.Estimate != nil && s.n > k.MaxRows)
+	if all := evaluating || !c.OnBatches(); all { // rows in every step
+		p.estimate = c.Estimates() || !evaluating && k.Estimate != nil && s.n > k.MaxRows
+	}
 	p.chooseSize()
 	if err := p.chooseSolver(evaluating); err != nil {
 		return nil, err
