@@ -1,6 +1,7 @@
 package krigo_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -167,7 +169,7 @@ func TestPromiseHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bands, err := krigo.Intervals(m, "band", ps)
+		bands, err := krigo.Intervals(m, "band", 0, ps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +216,7 @@ func TestAsymmetricBand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bands, err := krigo.Intervals(m, "band", ps)
+	bands, err := krigo.Intervals(m, "band", 0, ps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +245,7 @@ func TestConformal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"conformal", "normalised"} {
-		is, err := krigo.Intervals(m, kind, ps)
+		is, err := krigo.Intervals(m, kind, 0, ps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,10 +276,68 @@ func TestConformal(t *testing.T) {
 	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Promise: krigo.Promise{Calibration: 0.1}}); err == nil || !strings.Contains(err.Error(), "need 19") {
 		t.Errorf("9 calibration rows: %v", err)
 	}
+	for level, want := range map[float64]string{0.999: "102 rows can't hold that share of further targets, it takes 999", 1: "want a share", math.NaN(): "want a share"} {
+		if _, err := krigo.Intervals(m, "conformal", level, ps); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("level %v: %v", level, err)
+		}
+	}
 	for kind, want := range map[string]string{"conformal": "--calibration-fraction", "credible": "want one of", "band": ""} {
-		_, err := krigo.Intervals(fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}}), kind, ps[:1])
+		_, err := krigo.Intervals(fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}}), kind, 0, ps[:1])
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+// TestConformalOfCertifiedRows: where predictions were fixed before the certified rows were seen, these calibrate intervals, of any level, and they keep
+// doing so in a model file; where they weren't, or rows can't change places, there are none.
+func TestConformalOfCertifiedRows(t *testing.T) {
+	table := data.Boston()
+	o := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	m := fit(t, table, o)
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	read, err := model.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := rowsOf(t, m, table, dataset.Certified)
+	n := len(rows)
+	for _, level := range []float64{0.5, 0.8, 0.95, 0.99} {
+		for _, kind := range []string{"conformal", "normalised"} {
+			is, err := krigo.Intervals(read, kind, level, ps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			within := 0
+			for _, i := range rows {
+				if y := table.Values[14*i+13]; is[i].Lower-1e-9 <= y && y <= is[i].Upper+1e-9 {
+					within++
+				}
+			}
+			if want := int(math.Ceil(level * float64(n+1))); within != want {
+				t.Errorf("%s: %d of %d certified rows lie within the intervals of level %v, want %d", kind, within, n, level, want)
+			}
+		}
+	}
+	for what, change := range map[string]func(o *krigo.Options){
+		"learnt after":     func(o *krigo.Options) { o.Prior.Learn = true },
+		"scaled by all":    func(o *krigo.Options) { o.Data.Scaling = "all-rows" },
+		"noise by them":    func(o *krigo.Options) { o.Method.Name = "kl-pac" },
+		"a backtest":       func(o *krigo.Options) { o.Data.Split = "last" },
+		"few":              func(o *krigo.Options) { o.Prior.Share = 0.97 },
+		"of a random draw": func(o *krigo.Options) { o.Promise.MeanBound = "twice" },
+	} {
+		o := o
+		change(&o)
+		if m := fit(t, table, o); m.Conformal != nil {
+			t.Errorf("%s: %+v", what, m.Conformal)
 		}
 	}
 }
@@ -286,7 +346,7 @@ func TestConformal(t *testing.T) {
 func TestRelativeBand(t *testing.T) {
 	m := &krigo.Model{Certificate: &krigo.Certificate{Valid: true, Loss: pacbayes.Relative, EpsilonRaw: 0.2, MeanBound: 0.3}}
 	for _, mean := range []float64{-3, 0, 2} {
-		is, err := krigo.Intervals(m, "band", []krigo.Prediction{{Mean: mean}})
+		is, err := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: mean}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +357,7 @@ func TestRelativeBand(t *testing.T) {
 		}
 	}
 	m.Certificate.EpsilonRaw = 1.5
-	if is, _ := krigo.Intervals(m, "band", []krigo.Prediction{{Mean: 1}}); !(is[0].Lower < -1e300 && is[0].Upper > 1e300) {
+	if is, _ := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: 1}}); !(is[0].Lower < -1e300 && is[0].Upper > 1e300) {
 		t.Errorf("150 %%: %+v", is)
 	}
 }

@@ -21,21 +21,24 @@ type Interval struct {
 // Prediction has. Their guarantees are of different kinds:
 //
 //	credible    none: the model's own belief
-//	conformal   a further target lies within with probability 95 %, on average over draws of the
-//	            calibration rows and over further rows from the same source (all of them
+//	conformal   a further target lies within with probability 95 %, or another level, on average over draws of the
+//	            calibration rows, or certified rows, and over further rows from the same source (all of them
 //	            exchangeable), whatever the model; as wide for every row
 //	normalised  the same, with a width that follows the model's standard deviation
 //	band        with confidence 1−δ over the draw of the certified rows at least the certificate's
 //	            share of all further predictions are within the band; as wide for every row
 var IntervalKinds = []string{"conformal", "normalised", "band"}
 
-// Intervals returns an interval of a kind for every prediction.
-func Intervals(m *Model, kind string, ps []Prediction) ([]Interval, error) {
+// Intervals returns an interval of a kind for every prediction. The level is the share of targets that conformal and normalised ones
+// hold; 0 is 0.95. A band's is its certificate's.
+func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interval, error) {
 	interval := func(below, above float64) func(Prediction) Interval {
 		return func(p Prediction) Interval { return Interval{p.Mean - below, p.Mean + above} }
 	}
 	var of func(Prediction) Interval
 	switch c := m.Conformal; {
+	case !(level >= 0 && level < 1):
+		return nil, fit.Usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
 	case !slices.Contains(IntervalKinds, kind):
 		return nil, fit.Usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
 	case kind == "band":
@@ -48,14 +51,17 @@ func Intervals(m *Model, kind string, ps []Prediction) ([]Interval, error) {
 			of = func(p Prediction) Interval { return relativeBand(p.Mean, below) }
 		}
 	case c == nil:
-		return nil, fmt.Errorf("%s intervals: the model has no calibration rows: fit it with --calibration-fraction", kind)
-	case kind == "conformal":
-		w := c.HalfWidth * m.Scaling.TargetScale
-		of = interval(w, w)
+		return nil, fmt.Errorf("%s intervals: the model has no calibration rows, and no certified rows in their place, which takes a mean certified by its own misses: fit it with --calibration-fraction", kind)
 	default:
-		of = func(p Prediction) Interval {
-			w := c.Normalised * p.PredictiveSD()
-			return Interval{p.Mean - w, p.Mean + w}
+		w, sds, err := c.At(level)
+		if err != nil {
+			return nil, fmt.Errorf("%s intervals: %w", kind, err)
+		}
+		w *= m.Scaling.TargetScale
+		if of = interval(w, w); kind == "normalised" {
+			of = func(p Prediction) Interval {
+				return Interval{p.Mean - sds*p.PredictiveSD(), p.Mean + sds*p.PredictiveSD()}
+			}
 		}
 	}
 	is := make([]Interval, len(ps))

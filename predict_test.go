@@ -103,7 +103,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
 		ps, err := krigo.Predict(m, table)
 		if err == nil {
-			is, err = krigo.Intervals(m, "normalised", ps)
+			is, err = krigo.Intervals(m, "normalised", 0, ps)
 		}
 		if err != nil {
 			t.Fatalf("unit %g: %v", unit, err)
@@ -136,7 +136,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "overflows") {
 		t.Errorf("%+v, %v", ps, err)
 	}
-	if is, err := krigo.Intervals(m, "conformal", []krigo.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}}); err == nil || !strings.Contains(err.Error(), "prediction 2: the conformal interval overflows") {
+	if is, err := krigo.Intervals(m, "conformal", 0, []krigo.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}}); err == nil || !strings.Contains(err.Error(), "prediction 2: the conformal interval overflows") {
 		t.Errorf("%+v, %v", is, err)
 	}
 }

@@ -268,12 +268,16 @@ func TestBacktest(t *testing.T) {
 func TestVerifies(t *testing.T) {
 	o := krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}, Promise: krigo.Promise{Calibration: 0.25}}
 	grid := krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{ARD: "off"}}
+	informed := krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}}
 	for want, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
 	}{
-		"conformal intervals are":               {o, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
-		"conformal intervals are {Level:0.95":   {o, func(m *krigo.Model) { m.Conformal.Normalised *= 0.9 }},
+		"conformal intervals of 127 rows":       {o, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
+		"conformal intervals of 127 rows are":   {o, func(m *krigo.Model) { m.Conformal.Normalised *= 0.9 }},
+		"conformal intervals of 151 rows":       {informed, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
+		"another score at rank 120 of 151":      {informed, func(m *krigo.Model) { m.Conformal.Misses[119] *= 0.99 }},
+		"another score at rank 150 of 151":      {informed, func(m *krigo.Model) { m.Conformal.Deviations[149] *= 0.99 }},
 		"conformal intervals are there without": {grid, func(m *krigo.Model) { m.Conformal = trained(t, data.Boston(), o).Conformal }},
 		"test's mse":                            {o, func(m *krigo.Model) { m.Test.MSE /= 2 }},
 		"test figures":                          {o, func(m *krigo.Model) { m.Test.Coverage95 = 0.95; m.Test.Coverage[3].Share = 0.95 }},

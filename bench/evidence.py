@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the exact negative log evidence and its gradient: krigo, GPyTorch, scikit-learn.
+"""Times the exact negative log evidence and its gradient: krigo, GPyTorch, torch alone, scikit-learn.
 
     evidence.py [options]              the driver: checks, measures, prints a Markdown table
     evidence.py CONTENDER [options]    one Python contender, as the driver starts it
@@ -171,8 +171,40 @@ def scikit_learn_contender(options):
     return f"{sklearn.__version__} (numpy {np.__version__}, scipy {scipy.__version__})", prepare
 
 
+def torch_contender(options):
+    """What a person writes who needs this one gradient: in closed form, without autograd."""
+    import torch
+
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", torch.get_num_threads())))
+
+    def prepare(x, y):
+        y = torch.from_numpy(y)
+        u = torch.from_numpy(x) / torch.exp(torch.tensor(options.log_lengthscales, dtype=torch.float64))
+        variance, noise = math.exp(options.log_variance), math.exp(options.log_noise_variance)
+
+        def evaluate():
+            squares = (u * u).sum(1)
+            k = torch.addmm(squares[:, None] + squares, u, u.T, alpha=-2).clamp_(min=0).mul_(-0.5).exp_().mul_(variance)
+            c = k.clone()
+            c.diagonal().add_(noise)
+            factor = torch.linalg.cholesky(c)
+            weights = torch.cholesky_solve(y[:, None], factor)[:, 0]
+            value = 0.5 * (y @ weights) + factor.diagonal().log().sum() + 0.5 * len(y) * math.log(2 * math.pi)
+            inverse = torch.cholesky_inverse(factor)
+            noise_gradient = 0.5 * noise * (inverse.diagonal().sum() - weights @ weights)
+            w = inverse.addr_(weights, weights, alpha=-1).mul_(k)  # (C^-1 - C^-1 y y' C^-1) o K
+            sums = w.sum(1)
+            lengthscales = sums @ (u * u) - (u * (w @ u)).sum(0)
+            return value.item(), [*lengthscales.tolist(), 0.5 * sums.sum().item(), noise_gradient.item()]
+
+        return evaluate
+
+    return torch.__version__, prepare
+
+
 PEERS = {  # name: (the module that must be there, the contender)
     "gpytorch": ("gpytorch", gpytorch_contender),
+    "torch": ("torch", torch_contender),
     "scikit-learn": ("sklearn", scikit_learn_contender),
 }
 

@@ -113,21 +113,27 @@ func (d *dealt) score(m *model.Model) (err error) {
 	return err
 }
 
-// certify makes a certified model of a posterior with parameters on the grid; notices are what is known of it already.
-func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []string) (*model.Model, error) {
+// describe makes a model of a posterior: what it was made from, and by which options; notices are what is known of it already.
+func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, notices []string) (m *model.Model, err error) {
 	o := d.options
-	m := &model.Model{
+	m = &model.Model{
 		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Encoding: d.data.Encoding, Scaling: d.scaling, Posterior: q,
 		Terms:  terms,
 		Source: d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Fitted: d.text,
 		Hash: d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets, Notices: notices,
 	}
 	m.Counts, m.Groups = d.roles.Counts()
-	var err error
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
 		return nil, err
 	}
-	if m.Rows, m.Named, err = model.HashRows(d.data, d.roles); err != nil {
+	m.Rows, m.Named, err = model.HashRows(d.data, d.roles)
+	return m, err
+}
+
+// certify makes a certified model of a posterior with parameters on the grid; notices are what is known of it already.
+func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []string) (*model.Model, error) {
+	m, err := d.describe(q, terms, notices)
+	if err != nil {
 		return nil, err
 	}
 	if m.ObservationNoise, err = m.EstimateNoise(d.data, d.roles); err != nil {
@@ -137,10 +143,8 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []
 		m.CertificateReason = reason
 		return m, nil
 	}
-	if o.Promise.Calibration > 0 {
-		if err := m.Calibrate(d.data, d.roles); err != nil {
-			return nil, err
-		}
+	if err := m.Calibrate(d.data, d.roles); err != nil {
+		return nil, err
 	}
 	notice, err := m.OrderNotice(d.data, d.roles)
 	if err != nil {

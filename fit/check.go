@@ -66,8 +66,13 @@ func (k Kernel) check() (errs []error) {
 	if _, err := model.MeanOf(k.Mean, 1); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := kernel.Parse(k.Expression, 1, false); err != nil && k.Expression != autoKernel {
-		errs = append(errs, err)
+	expressions := k.expressions()
+	for i, expression := range expressions {
+		if _, err := kernel.Parse(expression, 1, false); err != nil {
+			errs = append(errs, err)
+		} else if slices.Contains(expressions[:i], expression) {
+			errs = append(errs, fmt.Errorf("kernel: %s twice", expression))
+		}
 	}
 	return errs
 }
@@ -113,8 +118,12 @@ func (p Promise) check() (errs []error) {
 }
 
 func (r Run) check() (errs []error) {
+	errs = append(errs, method.OneOf("deliver", r.Deliver, "", "certified", "all")...)
 	if r.Restarts < 0 || r.Restarts > 1000 {
 		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", r.Restarts))
+	}
+	if r.Budget < 0 {
+		errs = append(errs, fmt.Errorf("budget %v: want a duration, such as 60s", r.Budget))
 	}
 	if r.FixParameters && (r.Init == nil || r.Restarts > 1) {
 		errs = append(errs, errors.New("fix-parameters: give the parameters as init, and no restarts"))
@@ -135,6 +144,14 @@ func (o Options) checkTogether() (errs []error) {
 	}
 	if o.informed() && o.Run.Init != nil {
 		errs = append(errs, errors.New("init: an informed prior is learnt on the prior rows alone, and given parameters may have been learnt on others; with prior grid they may start training"))
+	}
+	if o.Run.Budget != 0 && !o.informed() {
+		errs = append(errs, errors.New("budget: it is for choices among kernels on prior rows, with prior informed: a choice on the certified rows is paid for whether it was tried or not"))
+	}
+	if o.Run.Deliver == "all" {
+		if err := o.checkDelivered(); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if o.Prior.Mixed && o.Method.Kind().Bound == "" {
 		errs = append(errs, fmt.Errorf("grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for the bound, not %s", o.Method.Name))

@@ -13,6 +13,7 @@ type Event struct {
 	Start     int    // which starting point, from 1
 	Starts    int    // of how many, over all families
 	Iteration int
+	Of        int     // iterations that the run from this start takes, where that is known
 	Value     float64 // of the objective
 	Stopped   string  // why the run from this start ended; empty while it goes on
 

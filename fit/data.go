@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
@@ -26,6 +27,15 @@ type dealt struct {
 	epsRaw  float64
 	test    *dataset.Data // rows of a test table, if there is one
 	notices []string
+}
+
+// tried is the same rows, for what came of the kernels that there was time for: these are kept as what was asked for.
+func (d *dealt) tried(expressions []string) (*dealt, error) {
+	with := *d
+	with.options.Kernel.Expression = strings.Join(expressions, ",")
+	var err error
+	with.text, err = with.options.text()
+	return &with, err
 }
 
 // deal deals a table's rows their roles, by options with every default, and scales them.

@@ -259,7 +259,7 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 	if err := o.check(true); err != nil {
 		return nil, nil, err
 	}
-	p, err := planned(rows, o, []family{{params.Kernel.Name, k, mean}}, true, d.notices)
+	p, err := planned(rows, o, []family{{name: params.Kernel.Name, kernel: k, mean: mean}}, true, d.notices)
 	return p, x, err
 }
 

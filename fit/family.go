@@ -9,6 +9,7 @@ import (
 // family is a kernel and mean function whose parameters are trained.
 type family struct {
 	name   string
+	of     string // the expression; kernels with one lengthscale and with several have the same
 	kernel kernel.Kernel
 	mean   kernel.Mean
 }
@@ -18,11 +19,7 @@ func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Pa
 // families are the kernels that are tried, on inputs of dim columns.
 func (k Kernel) families(dim int) (fs []family) {
 	mean, _ := model.MeanOf(k.Mean, dim)
-	expressions := []string{k.Expression}
-	if k.Expression == autoKernel {
-		expressions = autoKernels
-	}
-	for _, expression := range expressions {
+	for _, expression := range k.expressions() {
 		for _, ard := range []bool{false, true} {
 			if ard && k.ARD == "off" || !ard && k.ARD == "on" {
 				continue
@@ -35,7 +32,7 @@ func (k Kernel) families(dim int) (fs []family) {
 			if ard {
 				name = ardName(name)
 			}
-			fs = append(fs, family{name, parsed, mean})
+			fs = append(fs, family{name, expression, parsed, mean})
 		}
 	}
 	return fs

@@ -22,6 +22,12 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 	if err != nil {
 		return nil, nil, err
 	}
+	if t.tried != nil {
+		if d, err = d.tried(t.tried); err != nil {
+			return nil, nil, err
+		}
+		certified.dealt = d
+	}
 	problem := first.problem(ctx, c, first.families[t.best.family])
 	prior, notes, err := problem.Posterior(t.best.result.X)
 	if err != nil {
@@ -42,7 +48,7 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 		if err != nil {
 			return nil, nil, err
 		}
-		tempered = append(tempered, family{fmt.Sprintf("informed prior ×%g", temper), k, m})
+		tempered = append(tempered, family{name: fmt.Sprintf("informed prior ×%g", temper), kernel: k, mean: m})
 	}
 	learn := o.learnsPosterior(first.choice.Inducing)
 	second, err := decide(certified, learn, tempered, notices)

@@ -2,6 +2,8 @@ package fit
 
 import (
 	"encoding/json"
+	"strings"
+	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/method"
@@ -49,7 +51,7 @@ type Data struct {
 
 // Kernel is the prior's covariance function and mean.
 type Kernel struct {
-	Expression string `json:"expression,omitzero"` // see kernel.Parse; auto: several are tried; default "se", or auto where neither a method nor inducing inputs are named
+	Expression string `json:"expression,omitzero"` // see kernel.Parse; several, with commas between them, are tried, as by auto; default "se", or auto where neither a method nor inducing inputs are named
 	ARD        string `json:"ard,omitzero"`        // one lengthscale an input: on, off, or auto (default): both are tried and paid for
 	Mean       string `json:"mean,omitzero"`       // zero (default), constant or linear
 }
@@ -57,6 +59,14 @@ type Kernel struct {
 // autoKernel is the expression for which kernels are chosen: those of autoKernels are tried. A smoothness that suits the
 // target is worth more than restarts: no one of them is within 20 % of the best on all of the public sets (docs/benchmark.md).
 const autoKernel = "auto"
+
+// expressions are the kernels that are tried.
+func (k Kernel) expressions() []string {
+	if k.Expression == autoKernel {
+		return autoKernels
+	}
+	return strings.Split(k.Expression, ",")
+}
 
 var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "se"}
 
@@ -91,6 +101,11 @@ type Run struct {
 
 	Init          *Params `json:"init,omitzero"`
 	FixParameters bool    `json:"fix_parameters,omitzero"` // evidence: no training, condition on the rows at the parameters of Init
+	Deliver       string  `json:"deliver,omitzero"`        // certified (default): the model that Fit makes; all: a sibling is to follow, by func Deliver
+
+	// Budget is how long training may take before no other kernel is begun; 0: as long as it takes. It is for choices on prior rows, and
+	// isn't kept: what a model was fitted with names the kernels that were tried.
+	Budget time.Duration `json:"-"`
 
 	// Progress is told how training goes, from one goroutine at a time; it may be nil.
 	Progress func(Event) `json:"-"`

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/krigo-gp/krigo/train"
 )
@@ -18,6 +19,7 @@ type trained struct {
 	best    run
 	all     []run
 	notices []string
+	tried   []string // the expressions of kernels, where the budget ended before all were
 }
 
 // train minimises from every starting point of every family. The families come one after another, so that
@@ -25,7 +27,21 @@ type trained struct {
 func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error) {
 	found := make([]*train.Result, len(p.families)) // the best of each
 	var failed error
+	begun, tried := time.Now(), p.families
 	for fi, f := range p.families {
+		if t.best.result != nil && f.of != p.families[fi-1].of {
+			spent, err := p.spent(time.Since(begun), fi)
+			if err != nil {
+				return t, err
+			}
+			if spent {
+				tried = p.families[:fi]
+				all := p.options.Kernel.expressions()
+				t.tried = all[:slices.Index(all, f.of)]
+				t.notices = append(t.notices, fmt.Sprintf("the budget of %v was spent on %d of %d kernels, before %s", p.options.Run.Budget, len(t.tried), len(all), f.of))
+				break
+			}
+		}
 		starts := p.starts(f, p.before(fi, found))
 		results, errs := p.descend(ctx, c, fi, starts)
 		if ctx.Err() != nil {
@@ -58,14 +74,28 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 	if t.best.result == nil {
 		return t, failed
 	}
-	if len(p.families) > 2 {
+	if len(tried) > 2 {
 		var names []string
-		for _, f := range p.families {
+		for _, f := range tried {
 			names = append(names, f.name)
 		}
 		t.notices = append(t.notices, fmt.Sprintf("of the kernels %s, %s came out with the lowest objective", strings.Join(names, ", "), p.families[t.best.family].name))
 	}
 	return t, nil
+}
+
+// spent says whether the budget, after so long for the first families, has no room for another one. The first rank's clock counts.
+func (p *plan) spent(elapsed time.Duration, families int) (bool, error) {
+	budget := p.options.Run.Budget
+	if budget == 0 {
+		return false, nil
+	}
+	over := []float64{0}
+	if r := p.data.Ranks(); r.Rank() == 0 && elapsed+elapsed/time.Duration(families) > budget {
+		over[0] = 1
+	}
+	err := p.data.Ranks().Sum(over)
+	return over[0] > 0, err
 }
 
 // before is what was found for a family that says where this one may start, given what was for those before it: for the same kernel

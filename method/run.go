@@ -23,6 +23,14 @@ type Run struct {
 	Key  string
 	Load func(key string) *State // where the run of that key stands; nil: at its start
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
+	Of   func(iterations int) // is told how many there will be, where that is known; may be nil
+}
+
+// takes tells how many iterations there will be.
+func (r Run) takes(iterations int) {
+	if r.Of != nil {
+		r.Of(iterations)
+	}
 }
 
 // Descent is training with all rows in every step.
@@ -209,6 +217,7 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 	if last := run.Load(run.Key); last != nil && last.Batches != nil {
 		from, anchor = last.Batches.Clone(), last.Anchor
 	}
+	run.takes(a.Steps)
 	for {
 		if near.n > 0 {
 			if anchor == nil || near.before(from.Steps, a.Steps) {

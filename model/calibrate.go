@@ -3,44 +3,56 @@ package model
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Calibrate sets the model's Conformal, the widths of conformal intervals on the calibration rows of d.
-func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) error {
-	rows := d.RowsOf(roles, dataset.Calibration)
+// Calibrate sets the model's Conformal by the calibration rows of d, or where there are none and what predicts was fixed before
+// the certified rows were seen, by these; there are none otherwise.
+func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) (err error) {
+	m.Conformal, err = m.calibrated(d, roles)
+	return err
+}
+
+func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, error) {
+	role, from := dataset.Calibration, ""
+	if m.Counts[dataset.Calibration] == 0 {
+		if !m.fixedBefore() {
+			return nil, nil
+		}
+		role, from = dataset.Certified, FromCertified
+	}
+	rows := d.RowsOf(roles, role)
 	first, n, err := ranks.Place(d.Ranks(), len(rows))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	// The k-th smallest of n scores, the further row's being equally likely to fall between
-	// any two of them.
-	k := int(math.Ceil(float64(n+1)*conformalLevel - 1e-9))
-	if k > n {
-		return fmt.Errorf("%d calibration rows can't hold %.0f %% of further targets: set aside at least %d",
+	if from == "" && n < LeastCalibration {
+		return nil, fmt.Errorf("%d calibration rows can't hold %.0f %% of further targets: set aside at least %d",
 			n, 100*conformalLevel, LeastCalibration)
 	}
 	y, _, err := m.targets(d, rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	mean, variance, err := latent(m.Posterior, d.Scaled(rows, m.Scaling))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	plain, normalised := make([]float64, n), make([]float64, n)
+	misses, deviations := make([]float64, n), make([]float64, n)
 	for i := range y {
 		d := math.Abs(y[i] - mean[i])
-		plain[first+i], normalised[first+i] = d, d/math.Sqrt(variance[i]+m.ObservationNoise)
+		misses[first+i], deviations[first+i] = d, d/math.Sqrt(variance[i]+m.ObservationNoise)
 	}
-	if err := d.Ranks().Sum(plain, normalised); err != nil {
-		return err
+	if err := d.Ranks().Sum(misses, deviations); err != nil {
+		return nil, err
 	}
-	slices.Sort(plain)
-	slices.Sort(normalised)
-	m.Conformal = &Conformal{Level: conformalLevel, Rows: n, HalfWidth: plain[k-1], Normalised: normalised[k-1]}
-	return nil
+	return conformal(from, misses, deviations), nil
+}
+
+// fixedBefore says whether mean, variance and noise of the predictions are the same whichever the certified rows are, and
+// these could change places with further rows.
+func (m *Model) fixedBefore() bool {
+	return m.Terms.MeanAlone() && !m.trainsForBound() && m.Scaling.Source != dataset.AllRows && m.Group == "" && m.Split == ByContent
 }

@@ -1,22 +1,107 @@
 package model
 
-// Conformal holds the widths of split-conformal intervals, set on calibration rows that
-// nothing was trained on. Whatever the model and the distribution of the rows, an interval
-// holds a further target with probability at least Level, over the draw of the calibration
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Conformal holds the scores of split-conformal intervals, on rows that nothing was trained on: calibration rows, or
+// the certified rows of a mean that was fixed before they were seen. Whatever the model and the distribution of the
+// rows, an interval of a level holds a further target with probability at least that level, over the draw of these
 // rows and of that row together: a marginal guarantee, true on average over rows and not for
 // each kind of row (Vovk, Gammerman and Shafer 2005; Papadopoulos et al. 2002; normalised by
 // the model's standard deviation: Lei et al., "Distribution-free predictive inference for
 // regression", JASA 113, 2018, Sect. 5.2).
 type Conformal struct {
-	Level      float64 `json:"level"`
+	Level      float64 `json:"level"` // of the two widths below, which are told unless another level is asked for
 	Rows       int     `json:"rows"`
-	HalfWidth  float64 `json:"half_width"` // of mean ± HalfWidth, in scaled units
-	Normalised float64 `json:"normalised"` // of mean ± Normalised standard deviations of y
+	HalfWidth  float64 `json:"half_width"`     // of mean ± HalfWidth, in scaled units
+	Normalised float64 `json:"normalised"`     // of mean ± Normalised standard deviations of y
+	From       string  `json:"from,omitempty"` // FromCertified, or absent: calibration rows
+
+	// Misses are the |y − mean| of all these rows, in scaled units, and Deviations the same in standard deviations of y,
+	// each in ascending order; nil of old models, which know one level.
+	Misses, Deviations []float64 `json:"-"`
 }
 
-// conformalLevel is the share of targets that intervals are to hold.
+// FromCertified says that the scores are the certified rows'.
+const FromCertified = "certified"
+
+// conformalLevel is the share of targets that intervals hold unless another is asked for.
 const conformalLevel = 0.95
 
-// LeastCalibration is how many calibration rows it takes at least to set an interval that holds 95 % of
+// LeastCalibration is how many rows it takes at least to set an interval that holds 95 % of
 // targets: with fewer the ⌈0.95(n+1)⌉-th smallest of n scores doesn't exist.
 const LeastCalibration = 19
+
+// rank is which of n scores in ascending order a level takes, from 1: the further row's score is equally likely to fall between any two
+// of them. Beyond n there is none.
+func rank(level float64, n int) int { return int(math.Ceil(float64(n+1)*level - 1e-9)) }
+
+// At returns the widths of intervals that hold a share of further targets; 0 is 0.95. It takes ⌈share/(1 − share)⌉ rows.
+func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error) {
+	k := rank(share, c.Rows)
+	switch {
+	case share == 0 || share == c.Level:
+		return c.HalfWidth, c.Normalised, nil
+	case !(share > 0 && share < 1):
+		return 0, 0, fmt.Errorf("level %v: want a share of targets between 0 and 1, such as 0.9", share)
+	case c.Misses == nil:
+		return 0, 0, fmt.Errorf("level %v: the model is of a version that knew %v alone", share, c.Level)
+	case k > c.Rows:
+		return 0, 0, fmt.Errorf("level %v: %d rows can't hold that share of further targets, it takes %.0f", share, c.Rows, math.Ceil(share/(1-share)-1e-9))
+	}
+	return c.Misses[k-1], c.Deviations[k-1], nil
+}
+
+// conformal makes intervals of scores, in any order; nil where there are too few.
+func conformal(from string, misses, deviations []float64) *Conformal {
+	n := len(misses)
+	if n < LeastCalibration {
+		return nil
+	}
+	slices.Sort(misses)
+	slices.Sort(deviations)
+	k := rank(conformalLevel, n)
+	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1], Normalised: deviations[k-1], From: from, Misses: misses, Deviations: deviations}
+}
+
+// sane reports what no intervals of so many rows are, of a file.
+func (c *Conformal) sane(rows int) error {
+	unfit := errors.New("the model file's conformal intervals aren't those of its calibration rows, or certified ones")
+	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 && c.Normalised >= 0) || c.From != "" && c.From != FromCertified ||
+		(c.Misses == nil) != (c.Deviations == nil) {
+		return unfit
+	}
+	k := rank(c.Level, rows)
+	for _, scores := range []struct {
+		of []float64
+		at float64
+	}{{c.Misses, c.HalfWidth}, {c.Deviations, c.Normalised}} {
+		if scores.of != nil && (len(scores.of) != rows || !slices.IsSorted(scores.of) || scores.of[0] < 0 || scores.of[k-1] != scores.at) {
+			return unfit
+		}
+	}
+	return nil
+}
+
+// difference names what intervals computed anew say otherwise than stored ones; "" where nothing. Predictions that another kind of processor
+// makes are the same to scoreRounding, and scores are differences of them in units of 1, or of no less than sd.
+func (c *Conformal) difference(stored *Conformal, sd float64) string {
+	a, b := c, stored
+	miss := func(a, b float64) bool { return math.Abs(a-b) <= sameFigure*math.Abs(b)+scoreRounding }
+	deviation := func(a, b float64) bool { return math.Abs(a-b) <= sameFigure*math.Abs(b)+scoreRounding/sd }
+	if a.Level != b.Level || a.Rows != b.Rows || a.From != b.From || !miss(a.HalfWidth, b.HalfWidth) || !deviation(a.Normalised, b.Normalised) {
+		return fmt.Sprintf("conformal intervals of %d rows are ±%v, ±%v sd, not ±%v, ±%v sd of %d rows", a.Rows, a.HalfWidth, a.Normalised, b.HalfWidth, b.Normalised, b.Rows)
+	}
+	for i := range b.Misses {
+		if !miss(a.Misses[i], b.Misses[i]) || !deviation(a.Deviations[i], b.Deviations[i]) {
+			return fmt.Sprintf("conformal intervals have another score at rank %d of %d", i+1, b.Rows)
+		}
+	}
+	return ""
+}
+
+const scoreRounding = 1e-9

@@ -172,6 +172,9 @@ func (m *Model) Write(w io.Writer) error {
 			h.Groups = &m.Groups
 		}
 	}
+	if c := m.Conformal; c != nil && c.Misses != nil {
+		parts = append(parts, listed("misses", c.Misses), listed("deviations", c.Deviations))
+	}
 	for _, part := range parts {
 		h.Arrays = append(h.Arrays, part.array)
 	}
@@ -220,12 +223,15 @@ type part struct {
 	values [][]float64
 }
 
+// listed is a list of numbers as an array.
+func listed(name string, v []float64) part {
+	return part{array{name, "float64", len(v), 1}, [][]float64{v}}
+}
+
 // partsOf lists the arrays of a posterior.
 func partsOf(prefix string, p *posterior.Posterior) []part {
 	n := p.Support.Rows
-	list := func(name string, v []float64) part {
-		return part{array{prefix + name, "float64", len(v), 1}, [][]float64{v}}
-	}
+	list := func(name string, v []float64) part { return listed(prefix+name, v) }
 	lower := func(name string, l linalg.Matrix) part {
 		q := part{array: array{prefix + name, "float64", n, 0}}
 		for i := range n {
@@ -387,6 +393,9 @@ func (h header) model(data []byte) (*Model, error) {
 		return nil, err
 	}
 	m.Posterior.Noise = h.NoiseVariance
+	if m.Conformal != nil {
+		m.Conformal.Misses, m.Conformal.Deviations = found["misses"], found["deviations"]
+	}
 	return m, m.sane()
 }
 

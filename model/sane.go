@@ -56,8 +56,12 @@ func (m *Model) saneNumbers() error {
 			return fmt.Errorf("the model file's range of the input %q ends before it begins", m.Inputs[j])
 		}
 	}
-	if c := m.Conformal; c != nil && (c.Level != conformalLevel || c.Rows != m.Counts[dataset.Calibration] || !(c.HalfWidth >= 0 && c.Normalised >= 0)) {
-		return errors.New("the model file's conformal intervals aren't those of its calibration rows")
+	if c := m.Conformal; c != nil {
+		of := dataset.Calibration
+		if c.From == FromCertified {
+			of = dataset.Certified
+		}
+		return c.sane(m.Counts[of])
 	}
 	return nil
 }

@@ -69,21 +69,16 @@ func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles, _ *Verified) (
 }
 
 func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, _ *Verified) (string, error) {
-	if (m.Counts[dataset.Calibration] > 0) != (m.Conformal != nil) {
-		return "conformal intervals are there without calibration rows, or these without them", nil
-	}
-	if m.Conformal == nil {
-		return "", nil
-	}
-	again := *m
-	if err := again.Calibrate(d, roles); err != nil {
+	again, err := m.calibrated(d, roles)
+	switch {
+	case err != nil:
 		return "", err
+	case m.Conformal == nil && (again == nil || again.From == FromCertified): // old models have none of certified rows
+		return "", nil
+	case again == nil || m.Conformal == nil:
+		return "conformal intervals are there without rows that they could be of, or these without them", nil
 	}
-	a, b := again.Conformal, m.Conformal
-	if a.Level != b.Level || a.Rows != b.Rows || !near(a.HalfWidth, b.HalfWidth, sameFigure) || !near(a.Normalised, b.Normalised, sameFigure) {
-		return fmt.Sprintf("conformal intervals are %+v, not %+v", *a, *b), nil
-	}
-	return "", nil
+	return again.difference(m.Conformal, math.Sqrt(m.ObservationNoise)), nil
 }
 
 func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles, v *Verified) (string, error) {

@@ -133,7 +133,7 @@ func TestRecertifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Conformal.HalfWidth /= 10
-	if err := report.Write(io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(), "conformal intervals are") {
+	if err := report.Write(io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(), "conformal intervals of 51 rows") {
 		t.Errorf("intervals of a tenth: %v", err)
 	}
 }

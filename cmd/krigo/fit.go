@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -210,8 +212,14 @@ certificate picked as the best of several runs isn't one.`,
 				out = modelName(args[0])
 			}
 			if r.Rank() == 0 {
-				if err := writable(out, args[0], f.test, f.init, f.resume, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
-					return err
+				outs := []string{out}
+				if o.Run.Deliver == "all" {
+					outs = append(outs, siblingName(out))
+				}
+				for _, out := range outs {
+					if err := writable(out, args[0], f.test, f.init, f.resume, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+						return err
+					}
 				}
 			}
 			saver := &checkpointer{path: out + ".checkpoint", last: begin}
@@ -227,29 +235,47 @@ certificate picked as the best of several runs isn't one.`,
 			m, err := krigo.Fit(cmd.Context(), table, o)
 			progress.end()
 			if err != nil {
-				if cmd.Context().Err() == nil {
+				return saver.interrupted(cmd.Context(), err)
+			}
+			if r.Rank() == 0 {
+				noteRefit(m, out)
+				if err := m.Save(out); err != nil {
 					return err
 				}
-				if saver.state == nil {
-					return errors.New("interrupted before the first step; nothing to resume")
+			}
+			var all *krigo.Model
+			if o.Run.Deliver == "all" {
+				if saver.state != nil { // the steps that were taken go into its checkpoint
+					o.Run.Resume = saver.state
 				}
-				if err := saver.write(); err != nil {
-					return err
+				all, err = krigo.Deliver(cmd.Context(), m, table, o)
+				progress.end()
+				if err != nil {
+					return saver.interrupted(cmd.Context(), err)
 				}
-				return fmt.Errorf("interrupted; go on with the same flags and --resume %s", saver.path)
 			}
 			if r.Rank() > 0 {
 				return nil
 			}
-			noteRefit(m, out)
-			if err := m.Save(out); err != nil {
-				return err
+			if all != nil {
+				if err := all.Save(siblingName(out)); err != nil {
+					return err
+				}
 			}
 			saver.remove()
 			if c.json {
-				return printJSON(cmd.OutOrStdout(), fitJSON(m, out))
+				d := fitJSON(m, out)
+				if all != nil {
+					delivered := fitJSON(all, siblingName(out))
+					d.Delivered = &delivered
+				}
+				return printJSON(cmd.OutOrStdout(), d)
 			}
 			printFit(cmd.OutOrStdout(), m, out)
+			if all != nil {
+				fmt.Fprintln(cmd.OutOrStdout())
+				printFit(cmd.OutOrStdout(), all, siblingName(out))
+			}
 			return nil
 		}),
 	}
@@ -280,6 +306,9 @@ func noteRefit(m *krigo.Model, path string) {
 }
 
 func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certificate.Valid }
+
+// siblingName is the name of the file for a model's sibling that is trained on all rows.
+func siblingName(out string) string { return strings.TrimSuffix(out, ".krigo") + "-all.krigo" }
 
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {
@@ -346,6 +375,20 @@ func (c *checkpointer) write() error {
 	return dataset.WriteFileAtomic(c.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(c.state) })
 }
 
+// interrupted says how a fit that ended in an error goes on, if that was an interruption.
+func (c *checkpointer) interrupted(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case c.state == nil:
+		return errors.New("interrupted before the first step; nothing to resume")
+	}
+	if err := c.write(); err != nil {
+		return err
+	}
+	return fmt.Errorf("interrupted; go on with the same flags and --resume %s", c.path)
+}
+
 func (c *checkpointer) remove() { os.Remove(c.path) }
 
 // fitDocument is what fit --json prints.
@@ -368,6 +411,7 @@ type fitDocument struct {
 	Training          model.Training        `json:"training"`
 	Notices           []string              `json:"notices,omitempty"`
 	Model             string                `json:"model"`
+	Delivered         *fitDocument          `json:"delivered,omitempty"` // with --deliver all: the sibling
 }
 
 func fitJSON(m *krigo.Model, path string) fitDocument {
@@ -400,7 +444,11 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintf(w, "No certificate: %s.\n", m.CertificateReason)
 	}
 	d := fitJSON(m, path)
-	fmt.Fprintf(w, "\nModel     %s on %d rows × %d inputs, kernel %s\n", m.Objective, d.Rows, d.Inputs, d.Kernel)
+	rows := fmt.Sprintf("%d rows × %d inputs", d.Rows, d.Inputs)
+	if n := m.Counts[dataset.Certified]; m.Terms.Fixed && n > 0 {
+		rows = fmt.Sprintf("%d of %s, certified on the other %d", d.Rows-n, rows, n)
+	}
+	fmt.Fprintf(w, "\nModel     %s on %s, kernel %s\n", m.Objective, rows, d.Kernel)
 	if m.Encoding != nil {
 		fmt.Fprintf(w, "          %s\n", m.Encoding)
 	}
@@ -421,8 +469,8 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		}
 	}
 	if f := m.Conformal; f != nil {
-		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d calibration rows and further rows from the same source (exchangeable rows)\n",
-			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows)
+		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d %s rows and further rows from the same source (exchangeable rows)\n",
+			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows, cmp.Or(f.From, "calibration"))
 	}
 	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
 		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)

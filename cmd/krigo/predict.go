@@ -38,6 +38,7 @@ func outside(ps []krigo.Prediction) (n int) {
 type predictFlags struct {
 	out           string
 	kinds         []string
+	level         float64
 	exactVariance bool
 	samples       int
 	seed          uint64
@@ -47,6 +48,9 @@ type predictFlags struct {
 func (f *predictFlags) check(json bool, inputs []string) error {
 	if f.samples < 0 {
 		return &krigo.UsageError{Err: fmt.Errorf("--samples %d: want a number of draws", f.samples)}
+	}
+	if !(f.level > 0 && f.level < 1) {
+		return &krigo.UsageError{Err: fmt.Errorf("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)}
 	}
 	if json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(f.out)) {
 		return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", f.out)}
@@ -142,9 +146,10 @@ needs the model's input columns in any order; other columns are ignored. In the 
 This interval is the model's own belief, not certified. Others, each with a guarantee of
 its own kind, are asked for by --intervals and come as KIND_lower, KIND_upper:
 
-  conformal    holds 95 % of further targets, on average over draws of the calibration rows
-               and further rows from the same source (exchangeable rows), whatever the model
-               (needs a fit with --calibration-fraction)
+  conformal    holds 95 % of further targets, or the share --level, on average over draws of
+               the certified rows (or, after --calibration-fraction, the calibration rows) and
+               further rows from the same source (exchangeable rows), whatever the model;
+               certified rows serve a mean that is certified by its own misses, as by default
   normalised   the same, wider where the model is less sure
   band         the certificate's: with its confidence, over the draw of the certified rows,
                at least its share of all further targets lie within (krigo certify says both)
@@ -185,7 +190,7 @@ training rows nearest to it, and say so on standard error.`,
 				document.Solver = kind
 			}
 			for _, kind := range f.kinds {
-				if document.Intervals[kind], err = krigo.Intervals(m, kind, ps); err != nil {
+				if document.Intervals[kind], err = krigo.Intervals(m, kind, f.level, ps); err != nil {
 					return err
 				}
 			}
@@ -195,6 +200,8 @@ training rows nearest to it, and say so on standard error.`,
 	bind(cmd.Flags(),
 		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: krigo.IntervalKinds,
 			help: "further intervals: " + strings.Join(krigo.IntervalKinds, ", ")},
+		cliFlag{name: "level", value: "P", def: "0.95", to: &f.level,
+			help: "share of targets that conformal and normalised intervals hold"},
 		cliFlag{name: "exact-variance", to: &f.exactVariance,
 			help: "models of --solver cg: solve for each row's variance"},
 		cliFlag{name: "samples", value: "K", rule: "none", to: &f.samples,

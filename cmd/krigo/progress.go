@@ -50,7 +50,29 @@ func (p *progress) event(e krigo.Event) {
 	if e.Residual > 0 {
 		line = fmt.Sprintf("%s: iteration %d, residual %.1e", e.Solver, e.Iteration, e.Residual)
 	}
+	if left, known := remaining(e, time.Since(p.begin)); known {
+		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
+	}
 	p.print(line)
+}
+
+// remaining is how long training may still take, after so long, where starts take about as long as those that are done: known from the first step where a run says
+// how many it takes, else when the first run has ended.
+func remaining(e krigo.Event, elapsed time.Duration) (left time.Duration, known bool) {
+	done := float64(e.Start - 1)
+	switch {
+	case e.Residual > 0:
+		return 0, false
+	case e.Stopped != "":
+		done++
+	case e.Of > 0:
+		done += float64(e.Iteration) / float64(e.Of)
+	}
+	share := done / float64(e.Starts)
+	if !(share > 0 && share < 1) {
+		return 0, false
+	}
+	return time.Duration(float64(elapsed) * (1 - share) / share), true
 }
 
 // compared tells of one more fit of a comparison, and how long the others may take.

@@ -1,0 +1,47 @@
+package krigo_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+)
+
+// TestBudget: a budget that is spent after the first kernel ends the choice there, and the model says so and names what was tried, so that it is fitted
+// again to the last bit without a clock; a long one changes nothing.
+func TestBudget(t *testing.T) {
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se,matern32+linear,rq"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+		Run: krigo.Run{Restarts: 1, Budget: time.Nanosecond}}
+	m := fit(t, data.Boston(), o)
+	var fitted krigo.Options
+	if err := json.Unmarshal(m.Fitted, &fitted); err != nil || fitted.Kernel.Expression != "se" {
+		t.Errorf("fitted %q, %v", fitted.Kernel.Expression, err)
+	}
+	if notes := strings.Join(m.Notices, "\n"); m.Training.Starts != 2 || !strings.Contains(notes, "the budget of 1ns was spent on 1 of 3 kernels, before matern32+linear") { // se with one lengthscale, and with one an input
+		t.Errorf("%d starts; %s", m.Training.Starts, notes)
+	}
+	if differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); differs != "" || err != nil {
+		t.Errorf("fitted again: %s, %v", differs, err)
+	}
+	o.Run.Budget = time.Hour
+	m = fit(t, data.Boston(), o)
+	if err := json.Unmarshal(m.Fitted, &fitted); err != nil || fitted.Kernel.Expression != o.Kernel.Expression || m.Training.Starts != 6 {
+		t.Errorf("an hour: fitted %q with %d starts, %v", fitted.Kernel.Expression, m.Training.Starts, err)
+	}
+	for want, change := range map[string]func(o *krigo.Options){
+		"budget -1s":               func(o *krigo.Options) { o.Run.Budget = -time.Second },
+		"on prior rows":            func(o *krigo.Options) { o.Prior.Kind = "grid" },
+		"kernel: se twice":         func(o *krigo.Options) { o.Kernel.Expression = "se,rq,se" },
+		"a kernel name is missing": func(o *krigo.Options) { o.Kernel.Expression = "se," },
+	} {
+		o := o
+		change(&o)
+		if _, err := krigo.Fit(context.Background(), data.Boston(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

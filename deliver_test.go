@@ -1,0 +1,115 @@
+package krigo_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// TestDeliver: the sibling of a certified model stands on all rows but those for testing, has the certified one's kernel and scaling,
+// no certificate, and says what that one promises. It is the same in a file.
+func TestDeliver(t *testing.T) {
+	for name, c := range map[string]struct {
+		o      krigo.Options
+		solver string
+	}{
+		"evidence": {krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}}, posterior.ByCholesky},
+		"nearest":  {krigo.Options{Method: krigo.Method{Name: "nearest", Epochs: 3}, Prior: krigo.Prior{Kind: "informed"}}, posterior.ByNearest},
+		"vfe":      {krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 20}, Prior: krigo.Prior{Kind: "informed"}}, posterior.ByCholesky},
+		"kl-pac":   {krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{Calibration: 0.1}}, posterior.ByCholesky},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.o.Data.TestFraction, c.o.Run.Restarts, c.o.Run.Deliver = 0.2, 1, "all"
+			m := fit(t, data.Boston(), c.o)
+			all, err := krigo.Deliver(context.Background(), m, data.Boston(), krigo.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (dataset.Counts{dataset.Test: 102, dataset.Prior: 404}); all.Counts != want || m.Counts[dataset.Certified] < 50 {
+				t.Errorf("rows by role: %v, of the certified one %v", all.Counts, m.Counts)
+			}
+			if s := all.Posterior.Support.Rows; name == "vfe" && s != 20 || name != "vfe" && s != 404 {
+				t.Errorf("it stands on %d points", s)
+			}
+			if all.Posterior.Kind() != c.solver || all.Scaling.TargetScale != m.Scaling.TargetScale || all.Conformal != nil || all.Test.Rows != 102 ||
+				all.Posterior.Kernel.Spec(all.Posterior.Theta).Name != m.Trained().Kernel.Spec(m.Trained().Theta).Name {
+				t.Errorf("%s, %+v", all.Posterior.Kind(), all.Test)
+			}
+			if !(all.Test.MSE < 1.02*m.Test.MSE) {
+				t.Errorf("mean squared error %v with all rows, %v with %d", all.Test.MSE, m.Test.MSE, m.Counts[dataset.Prior])
+			}
+			if all.Certificate != nil || !strings.Contains(all.CertificateReason, "all 404 rows") || !strings.Contains(all.CertificateReason, "for its own predictions: With 99 % confidence") {
+				t.Errorf("%+v, %s", all.Certificate, all.CertificateReason)
+			}
+			var none *krigo.NoCertificate
+			if _, err := krigo.Certify(all, data.Boston(), 0); !errors.As(err, &none) {
+				t.Errorf("certified: %v", err)
+			}
+			if f, err := krigo.CertifyFresh(all, data.Boston()); err != nil || f.Rows != 102 {
+				t.Errorf("on its test rows: %+v, %v", f, err)
+			}
+			var file, again bytes.Buffer
+			if err := all.Write(&file); err != nil {
+				t.Fatal(err)
+			}
+			read, err := model.Read(bytes.NewReader(file.Bytes()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := read.Write(&again); err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
+				t.Errorf("the file of what was read is another: %v", err)
+			}
+		})
+	}
+}
+
+// TestDeliverResumes: an interrupted training of the sibling goes on from the checkpoint of the whole fit, and ends as if it had never stopped.
+func TestDeliverResumes(t *testing.T) {
+	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}})
+	whole, err := krigo.Deliver(context.Background(), m, data.Boston(), krigo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var last krigo.Checkpoint
+	steps := 0
+	_, err = krigo.Deliver(ctx, m, data.Boston(), krigo.Options{Run: krigo.Run{Save: func(c *krigo.Checkpoint) error {
+		last = *c
+		if steps++; steps == 5 {
+			stop()
+		}
+		return nil
+	}}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	resumed, err := krigo.Deliver(context.Background(), m, data.Boston(), krigo.Options{Run: krigo.Run{Resume: &last}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(resumed.Posterior.Weights, whole.Posterior.Weights) {
+		t.Error("other weights than without the interruption")
+	}
+}
+
+// TestDeliverRefuses: other data, and models that are trained on their certified rows.
+func TestDeliverRefuses(t *testing.T) {
+	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}})
+	if _, err := krigo.Deliver(context.Background(), m, homes(), krigo.Options{}); err == nil {
+		t.Error("other data")
+	}
+	_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Deliver: "all"}})
+	var usage *krigo.UsageError
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "deliver all") {
+		t.Errorf("a grid prior: %v", err)
+	}
+}

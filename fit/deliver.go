@@ -1,0 +1,104 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Deliver trains a certified model's sibling, from the data that it was made from: the same kernel by the same method, started where the model's
+// training ended, on all rows but those for testing, the certified ones too. No row is left to certify it by. Of with,
+// Data.Test and the run's Progress, Save and Resume count; other options are those that the model was fitted with.
+func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Options) (*model.Model, error) {
+	o, err := asked(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkDelivered(); err != nil {
+		return nil, err
+	}
+	o.Data.Test, o.Run.Progress, o.Run.Save, o.Run.Resume = with.Data.Test, with.Run.Progress, with.Run.Save, with.Run.Resume
+	if table.Ranks().Rank() > 0 {
+		o.Run.Progress, o.Run.Save = nil, nil
+	}
+	d, err := deal(table, o)
+	if err != nil {
+		return nil, err
+	}
+	if d.units.Hash != m.All {
+		return nil, fmt.Errorf("%s isn't the data that the model was made from", table.Source)
+	}
+	c, err := begin(d)
+	if err != nil {
+		return nil, err
+	}
+	d = d.undealt()
+	p, err := decideDelivered(d, m)
+	if err != nil {
+		return nil, err
+	}
+	p, t, err := p.optimum(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	problem := p.problem(ctx, c, p.families[0])
+	q, notes, err := problem.Posterior(t.best.result.X)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.describe(q, d.terms(o, p.families[0], 1, 0), slices.Concat(p.notices, t.notices, notes, p.notesOf(problem, t.best)))
+	if err != nil {
+		return nil, err
+	}
+	if all.ObservationNoise = q.Noise; o.Method.Kind().Bound != "" {
+		all.ObservationNoise = m.ObservationNoise
+	}
+	r := t.best.result
+	all.Training = model.Training{ObjectiveValue: r.Value, Iterations: r.Iterations, Evaluations: r.Evaluations, Starts: 1, Stopped: r.Stopped}
+	all.CertificateReason = fmt.Sprintf("it was trained on all %d rows, so that none is left to certify it by", p.n)
+	return all, d.score(all)
+}
+
+// checkDelivered reports options whose models have no sibling on all rows.
+func (o Options) checkDelivered() error {
+	if !o.informed() || o.learns() {
+		return Usage("deliver all: it is for informed priors that nothing is learnt after, as by default: other models are trained on the certified rows themselves")
+	}
+	return nil
+}
+
+// undealt is the same rows, scaled as they were, without a certified one: all but those for testing are to learn from.
+func (d *dealt) undealt() *dealt {
+	all := *d
+	all.roles.Of = slices.Clone(d.roles.Of)
+	for i, role := range all.roles.Of {
+		if role != dataset.Test {
+			all.roles.Of[i] = dataset.Prior
+		}
+	}
+	return &all
+}
+
+// decideDelivered decides how a model's sibling is trained.
+func decideDelivered(d *dealt, m *model.Model) (*plan, error) {
+	rows, err := d.take(dataset.Prior)
+	if err != nil {
+		return nil, err
+	}
+	o := d.options.learnsPrior()
+	at := m.Trained()
+	o.Run.Init, o.Run.Restarts = &Params{Kernel: at.Kernel.Spec(at.Theta), NoiseVariance: at.Noise}, 1
+	if b := at.Beta; len(b) > 0 {
+		o.Run.Init.Mean = &MeanParams{Constant: b[0], Linear: b[1:]}
+	}
+	for _, f := range o.Kernel.families(d.data.Cols) {
+		if sameShape(f.kernel.Spec(make([]float64, len(f.kernel.Params()))), o.Run.Init.Kernel) {
+			f.name += ", all rows"
+			return decide(rows, o, []family{f}, d.notices)
+		}
+	}
+	return nil, fmt.Errorf("the model's kernel, %s, is none of those that it says were tried", o.Run.Init.Kernel)
+}
