@@ -43,6 +43,7 @@ type (
 
 	Evaluation     = fit.Evaluation
 	EvidenceBounds = fit.EvidenceBounds
+	Theory         = fit.Theory
 	Gradient       = fit.Gradient
 )
 

@@ -219,6 +219,8 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--delta", "x"), 2, []string{"--delta", `"x"`}},
 		{homesWith("--objective", "elbo"), 2, []string{`objective "elbo"`, "kl-pac"}},
 		{homesWith("--objective", "renyi", "--alpha", "-0.5"), 2, []string{"want 0 ≤ α ≤ 1"}},
+		{homesWith("--objective", "renyi", "--alpha", "cv", "--alphas", "0,2"), 2, []string{"alphas", "from 0 to 1"}},
+		{homesWith("--objective", "renyi", "--alphas", "0,1"), 2, []string{"alphas", "alpha cv"}},
 		{homesWith("--objective", "vfe", "--inducing", "0"), 2, []string{"vfe", "full GP"}},
 		{homesWith("--objective", "pep", "--alpha", "0"), 2, []string{"alpha", "0 < α ≤ 1"}},
 		{homesWith("--inducing-init", "best"), 2, []string{"inducing-init", `"best"`}},
@@ -518,6 +520,7 @@ func TestSnapshots(t *testing.T) {
 		{"certify-fresh-json", "certify split.krigo homes.csv --fresh --json"},
 		{"evaluate", "evaluate homes.csv --target MEDV --params params.json"},
 		{"evaluate-json", "evaluate homes.csv --target MEDV --params params.json --objective evidence --json"},
+		{"evaluate-theory", "evaluate snelson.csv --target y --params theory.json --objective renyi --alpha 0.5 --no-standardise"},
 		{"predict", "predict homes.krigo new.csv"},
 		{"predict-json", "predict homes.krigo new.csv --json"},
 	} {
