@@ -214,11 +214,6 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 // Equal says whether two certificates say the same: see Difference.
 func (c *Certificate) Equal(d *Certificate) bool { return d != nil && c.Difference(d) == "" }
 
-// reproducible is how closely another kind of processor computes the same numbers: those of honest
-// sparse models were up to 2e-7 apart. It is also how far a stored number may be from the recomputed
-// one, which is what is printed.
-const reproducible = 1e-6
-
 // Difference names what a certificate says otherwise than another one; "" if nothing. Computed numbers may
 // differ by 1e-6, or that share of one above 1. Conditions follow from the terms, and repeats from the
 // rows' hashes: neither is compared.
@@ -245,7 +240,7 @@ func (c *Certificate) Difference(d *Certificate) string {
 		numbers = append(numbers, number{"promise's bound", &p.Bound, &q.Bound})
 	}
 	for _, n := range numbers {
-		if !(math.Abs(*n.a-*n.b) <= reproducible*math.Max(1, math.Abs(*n.b))) {
+		if !same(*n.a, *n.b) {
 			return fmt.Sprintf("%s is %.12g, not %.12g", n.name, *n.a, *n.b)
 		}
 		*n.a = *n.b

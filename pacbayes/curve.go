@@ -131,7 +131,6 @@ func (c *Curve) difference(d *Curve) string {
 	if c == nil {
 		return ""
 	}
-	same := func(a, b float64) bool { return math.Abs(a-b) <= reproducible*math.Max(1, math.Abs(b)) }
 	if !same(c.Level/d.Level, 1) || !same(c.MeanError.Clip, d.MeanError.Clip) || !same(c.MeanError.Bound, d.MeanError.Bound) || !same(c.MeanError.Worst, d.MeanError.Worst) {
 		return "curve's level or mean error is another"
 	}

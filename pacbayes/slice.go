@@ -3,7 +3,6 @@ package pacbayes
 import (
 	"errors"
 	"fmt"
-	"math"
 )
 
 // Slice is a kind of rows with a bound of its own: which rows belong was fixed before the targets of the certified rows were seen. Half of δ
@@ -68,7 +67,6 @@ func sameSlices(a, b []Slice) string {
 	if len(a) != len(b) {
 		return "slices are others"
 	}
-	same := func(a, b float64) bool { return math.Abs(a-b) <= reproducible*math.Max(1, math.Abs(b)) }
 	for i, p := range a {
 		q := b[i]
 		if p.By != q.By || p.Name != q.Name || p.Rows != q.Rows || p.Reason != q.Reason || !same(p.MeanRisk, q.MeanRisk) || !same(p.MeanBound, q.MeanBound) || !same(p.From, q.From) || !same(p.To, q.To) {

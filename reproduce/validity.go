@@ -73,16 +73,6 @@ var trials = []trial{
 // groupOptions leave most groups to certify.
 var groupOptions = krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: method.EvidenceName}}
 
-const (
-	trialInducing    = 6
-	trialEvaluations = 12
-	trialShare       = 0.7 // of a promise
-	trialEpsilon     = 0.6
-)
-
-// trialLosses are those that bounds are computed for, whichever was trained.
-var trialLosses = []pacbayes.Loss{{Kind: pacbayes.Band, Below: trialEpsilon}, {Kind: pacbayes.ClippedSquare, Below: 1}, {Kind: pacbayes.Gaussian, Below: 1}}
-
 // try draws the training set of a number, fits it and counts what fails.
 func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	rng := rand.New(rand.NewPCG(uint64(number), 0x76616c6964))
