@@ -367,6 +367,27 @@ func (t tallies) print(w io.Writer, chosen []trial) {
 	}
 }
 
+// printMany prints a table of the statements that one certificate makes together.
+func (t tallies) printMany(w io.Writer, chosen []trial) {
+	header(w, append([]string{"statements of one certificate", "sets"}, manyStatements...))
+	for _, tr := range chosen {
+		row, found := []string{tr.String(), ""}, false
+		for _, statement := range manyStatements {
+			c, ok := t["many/"+tr.String()+"/"+statement]
+			if !ok {
+				row = append(row, "–")
+				continue
+			}
+			found, row[1] = true, fmt.Sprint(c.Sets)
+			row = append(row, c.text())
+		}
+		if found {
+			line(w, row)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
 // statements are those of controls, each control before its valid form.
 var statements = []string{
 	"control/R_S as the bound",

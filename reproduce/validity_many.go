@@ -1,8 +1,6 @@
 package reproduce
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -134,25 +132,4 @@ func (t truth) picked(m *model.Model, d *dataset.Data, rows []int, p predictions
 		}
 	}
 	return nil
-}
-
-// printMany prints a table of the statements that one certificate makes together.
-func (t tallies) printMany(w io.Writer, chosen []trial) {
-	header(w, append([]string{"statements of one certificate", "sets"}, manyStatements...))
-	for _, tr := range chosen {
-		row, found := []string{tr.String(), ""}, false
-		for _, statement := range manyStatements {
-			c, ok := t["many/"+tr.String()+"/"+statement]
-			if !ok {
-				row = append(row, "–")
-				continue
-			}
-			found, row[1] = true, fmt.Sprint(c.Sets)
-			row = append(row, c.text())
-		}
-		if found {
-			line(w, row)
-		}
-	}
-	fmt.Fprintln(w)
 }
