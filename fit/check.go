@@ -122,6 +122,9 @@ func (r Run) check() (errs []error) {
 	if r.Restarts < 0 || r.Restarts > 1000 {
 		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", r.Restarts))
 	}
+	if r.Budget > 0 && r.Declared != "" {
+		errs = append(errs, errors.New("budget: what a declaration has tried doesn't depend on time"))
+	}
 	if r.Budget < 0 {
 		errs = append(errs, fmt.Errorf("budget %v: want a duration, such as 60s", r.Budget))
 	}

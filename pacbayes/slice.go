@@ -1,7 +1,6 @@
 package pacbayes
 
 import (
-	"errors"
 	"fmt"
 )
 
@@ -27,19 +26,6 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 		all = append(all, slice)
 	}
 	return all, nil
-}
-
-// checkSlices reports terms that have no slices.
-func (t Terms) checkSlices() error {
-	switch {
-	case len(t.Slices) == 0:
-		return nil
-	case !t.MeanAlone() || !t.Loss.IsZeroOne():
-		return errors.New("slices: they are of a mean that was fixed before the certified rows were seen, and of a loss that is 0 or 1: they need an informed prior that nothing is learnt after, and mean-bound direct")
-	case t.Group != "":
-		return errors.New("slices: of groups, the shares of whose rows are counted, there are none")
-	}
-	return nil
 }
 
 // sameSlices names what slices say otherwise than others; "" if nothing.

@@ -22,9 +22,9 @@ type fitFlags struct {
 	epsilon, grid, scaling, inducing, alpha, posterior, bound, meanBound string
 	noStandardise, dryRun                                                bool
 
-	test, init, resume, out, params string
-	objectives                      []string
-	splits                          int
+	test, init, resume, out, params, declared string
+	objectives                                []string
+	splits                                    int
 
 	flags *pflag.FlagSet
 }
@@ -171,6 +171,8 @@ func (f *fitFlags) table() []cliFlag {
 				help: "all: also a sibling trained on all rows, which predicts better and has no certificate, as OUT-all"},
 			cliFlag{name: "out", value: "FILE", to: &f.out, endings: []string{"csv", "json", "html"}, of: "compare",
 				help: "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, .json or .html"},
+			cliFlag{name: "declared", value: "FILE", to: &f.declared, endings: []string{"json"}, of: "fit",
+				help: "fit as a declaration says (krigo declare), whose hash the certificate carries; options are none beside"},
 			cliFlag{name: "dry-run", to: &f.dryRun, of: "fit",
 				help: "say what the fit would do, every default filled in, and train nothing"},
 			cliFlag{name: "resume", value: "FILE", to: &f.resume, endings: []string{"checkpoint"}, of: "fit",
