@@ -101,7 +101,7 @@ func band(c *Certificate) (of func(Prediction) Interval, err error) {
 	case pacbayes.Asymmetric:
 		return constant(raw*c.EpsilonAbove/width, raw), nil
 	case pacbayes.Relative:
-		return func(p Prediction) Interval { return relativeBand(p.Mean, width) }, nil
+		return func(p Prediction) Interval { return relativeBand(p.Mean, raw) }, nil
 	case pacbayes.Scaled:
 		return func(p Prediction) Interval {
 			return Interval{p.Mean - width*p.PredictiveSD(), p.Mean + width*p.PredictiveSD()}
