@@ -119,6 +119,9 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	if k.Local {
 		c.Solver = posterior.ByNearest
 		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n))
+		if n > method.MaxTerms && !p.options.Run.FixParameters {
+			p.notices = append(p.notices, fmt.Sprintf("trained on the terms of %d rows of %d, drawn at random; their neighbours are looked for among all", method.MaxTerms, n))
+		}
 		return nil
 	}
 	if c.Inducing > 0 && (!k.EndsFull || evaluating || c.Alpha != nil && *c.Alpha != 0) {

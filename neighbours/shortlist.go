@@ -1,0 +1,99 @@
+package neighbours
+
+import "math"
+
+// None stands where there are no more rows.
+const None = -1
+
+// heap keeps the m least of the rows that it is shown, by key, then number, with the last of them on top.
+type heap struct {
+	keys []float64
+	rows []int32
+	m    int
+}
+
+func newHeap(m int) heap { return heap{make([]float64, 0, m), make([]int32, 0, m), m} }
+
+func (h *heap) reset() { h.keys, h.rows = h.keys[:0], h.rows[:0] }
+
+// worst is the key above which no row comes in.
+func (h *heap) worst() float64 {
+	switch {
+	case h.m == 0:
+		return math.Inf(-1)
+	case len(h.keys) < h.m:
+		return math.Inf(1)
+	}
+	return h.keys[0]
+}
+
+// after says whether entry i comes after the row given.
+func (h *heap) after(i int, key float64, row int32) bool {
+	return h.keys[i] > key || h.keys[i] == key && h.rows[i] > row
+}
+
+// offer shows a row.
+func (h *heap) offer(key float64, row int32) {
+	if n := len(h.keys); n < h.m {
+		h.keys, h.rows = append(h.keys, key), append(h.rows, row)
+		for n > 0 && h.after(n, h.keys[(n-1)/2], h.rows[(n-1)/2]) {
+			h.swap(n, (n-1)/2)
+			n = (n - 1) / 2
+		}
+		return
+	}
+	if h.m > 0 && h.after(0, key, row) {
+		h.keys[0], h.rows[0] = key, row
+		h.down(h.m)
+	}
+}
+
+func (h *heap) swap(i, j int) {
+	h.keys[i], h.keys[j] = h.keys[j], h.keys[i]
+	h.rows[i], h.rows[j] = h.rows[j], h.rows[i]
+}
+
+// down moves the top to its place among the first n.
+func (h *heap) down(n int) {
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= n {
+			return
+		}
+		if c+1 < n && h.after(c+1, h.keys[c], h.rows[c]) {
+			c++
+		}
+		if !h.after(c, h.keys[i], h.rows[i]) {
+			return
+		}
+		h.swap(i, c)
+		i = c
+	}
+}
+
+// empty writes the rows that were kept, first ones first, and their keys unless keys is nil.
+func (h *heap) empty(rows []int32, keys []float64) {
+	for n := len(h.keys) - 1; n > 0; n-- {
+		h.swap(0, n)
+		h.down(n)
+	}
+	for i := range h.m {
+		row, key := int32(None), math.Inf(1)
+		if i < len(h.rows) {
+			row, key = h.rows[i], h.keys[i]
+		}
+		rows[i] = row
+		if keys != nil {
+			keys[i] = key
+		}
+	}
+	h.reset()
+}
+
+// part is the i-th m of a slice, nil of nil.
+func part[T any](of []T, i, m int) []T {
+	if of == nil {
+		return nil
+	}
+	return of[i*m : (i+1)*m]
+}
