@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"math"
-
-	"github.com/krigo-gp/krigo/matrix"
-)
+import "math"
 
 // Metric returns what each input is divided by, the inverse of it, so that the prior's correlation of two points
 // falls with their Euclidean distance alone; ok is false where there is no such scaling. Then the rows that are
@@ -56,16 +52,16 @@ func (c composite) Metric(theta []float64) (inverse []float64, ok bool) {
 	return inverse, ok && inverse != nil
 }
 
-// Joint is Metric of a kernel whose parts have metrics that needn't agree: with 1/l² the sum of a product's parts' 1/l_p²,
-// and the mean of a sum's, weighted by their variances, the correlation falls about as that of a squared exponential with l.
-// It falls with the distance in this scaling alone only if all parts are squared exponentials, in a product.
+// Joint is Metric also of a product of kernels with metrics that don't agree: with 1/l² = Σ 1/l_p² over its parts, in which
+// the correlation of two points falls with their distance about as that of a squared exponential does. Of products of these
+// it is exact; of others the same distance may be one correlation or another. Parts of sums matter more or less, so
+// that there is no such scaling.
 func Joint(k Kernel, theta []float64) (inverse []float64, ok bool) {
 	c, composed := k.(composite)
-	if !composed {
+	if !composed || !c.product {
 		return Metric(k, theta)
 	}
 	ok = true
-	var whole float64
 	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
 		if _, indifferent := k.(indicator); indifferent || !ok {
 			return
@@ -77,20 +73,9 @@ func Joint(k Kernel, theta []float64) (inverse []float64, ok bool) {
 		if inverse == nil {
 			inverse = make([]float64, len(part))
 		}
-		weight := []float64{1}
-		if !c.product {
-			k.Diag(th, matrix.New(1, len(part)), weight)
-		}
-		whole += weight[0]
 		for t, v := range part {
-			inverse[t] += weight[0] * v * v
+			inverse[t] = math.Hypot(inverse[t], v)
 		}
 	})
-	if c.product {
-		whole = 1
-	}
-	for t, v := range inverse {
-		inverse[t] = math.Sqrt(v / whole)
-	}
 	return inverse, ok && inverse != nil
 }
