@@ -119,8 +119,8 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	if k.Local {
 		c.Solver = posterior.ByNearest
 		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n))
-		if n > method.MaxTerms && !p.options.Run.FixParameters {
-			p.notices = append(p.notices, fmt.Sprintf("trained on the terms of %d rows of %d, drawn at random; their neighbours are looked for among all", method.MaxTerms, n))
+		if n > method.MaxTerms {
+			p.notices = append(p.notices, fmt.Sprintf("the objective has the terms of %d training rows of %d, drawn at random, given their neighbours among all", method.MaxTerms, n))
 		}
 		return nil
 	}
