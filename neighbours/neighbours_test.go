@@ -193,3 +193,46 @@ func BenchmarkOthers(b *testing.B) {
 		})
 	}
 }
+
+// TestJoint: of more than CorrelatedRows rows a product's neighbours are those by its joint metric, most of them those
+// that are correlated most; of as many it is asked for correlations.
+func TestJoint(t *testing.T) {
+	const d, q = 4, 32
+	rng := rand.New(rand.NewPCG(9, 9))
+	x := matrix.New(neighbours.CorrelatedRows+1, d)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	for expr, floor := range map[string]float64{"se*se": 1, "matern32*matern12": 0.85} {
+		k, err := kernel.Parse(expr, d, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := make([]float64, len(k.Params()))
+		for i := range theta {
+			theta[i] = 2 * rng.NormFloat64()
+		}
+		joint := neighbours.New(k, theta, x)
+		if !joint.Metric() || neighbours.New(k, theta, x.RowRange(0, neighbours.CorrelatedRows)).Metric() {
+			t.Fatal("metric?")
+		}
+		cov := matrix.New(q, x.Rows)
+		k.Cov(theta, x.RowRange(0, q), x, cov)
+		for _, m := range []int{64, 512} {
+			near, found := make([]int32, q*m), 0
+			joint.Nearest(x.RowRange(0, q), m, near, nil)
+			for i := range q {
+				row := slices.Clone(cov.Row(i))
+				slices.Sort(row)
+				for _, other := range near[i*m : (i+1)*m] {
+					if cov.At(i, int(other)) >= row[len(row)-m] {
+						found++
+					}
+				}
+			}
+			if recall := float64(found) / (q * float64(m)); recall < floor {
+				t.Errorf("%s: %.3f of the %d neighbours that are correlated most were found, %.2f are expected", expr, recall, m, floor)
+			}
+		}
+	}
+}
