@@ -27,9 +27,9 @@ type searcher interface {
 	search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64)
 }
 
-// CorrelatedRows are the most whose correlations with every point are computed where the kernel has no metric. Of more,
-// a pass over them for each point would take longer than what is done with its neighbours.
-const CorrelatedRows = 100_000
+// CorrelatedRows are the most whose correlations with every point are computed where a product of kernels has no metric.
+// A pass over more for each point would take longer than what is done with its neighbours.
+const CorrelatedRows = 50_000
 
 // New returns an index of the rows of x, which it keeps, under the prior of the kernel at θ.
 func New(k kernel.Kernel, theta []float64, x matrix.Dense) *Index {
