@@ -128,6 +128,9 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	if k.Local {
 		c.Solver = posterior.ByNearest
 		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n))
+		if n > method.MaxTerms {
+			p.notices = append(p.notices, fmt.Sprintf("the objective has the terms of %d training rows of %d, drawn at random, given their neighbours among all", method.MaxTerms, n))
+		}
 		return nil
 	}
 	if c.Inducing > 0 && (!k.EndsFull || evaluating || c.Alpha != nil && *c.Alpha != 0) {

@@ -134,6 +134,16 @@ func FillSymmetric(k Kernel, theta []float64, a, dst matrix.Dense) {
 	linalg.MirrorLower(dst)
 }
 
+// FillLower writes the lower triangle of K(A, A), on the calling goroutine.
+func FillLower(k Kernel, theta []float64, a, dst matrix.Dense) {
+	c := columnsOf(k, theta, a)
+	for i0 := 0; i0 < a.Rows; i0 += tile {
+		i1 := min(i0+tile, a.Rows)
+		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
+	}
+	c.release()
+}
+
 // PullBlock pulls the adjoint bar of K(A, B) back to dTheta and, unless they are
 // the zero Matrix, to the inputs dA.
 func PullBlock(k Kernel, theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {

@@ -51,3 +51,31 @@ func (c composite) Metric(theta []float64) (inverse []float64, ok bool) {
 	})
 	return inverse, ok && inverse != nil
 }
+
+// Joint is Metric also of a product of kernels with metrics that don't agree: with 1/l² = Σ 1/l_p² over its parts, in which
+// the correlation of two points falls with their distance about as that of a squared exponential does. Of products of these
+// it is exact; of others the same distance may be one correlation or another. Parts of sums matter more or less, so
+// that there is no such scaling.
+func Joint(k Kernel, theta []float64) (inverse []float64, ok bool) {
+	c, composed := k.(composite)
+	if !composed || !c.product {
+		return Metric(k, theta)
+	}
+	ok = true
+	c.each(theta, nil, func(_ int, k Kernel, th, _ []float64) {
+		if _, indifferent := k.(indicator); indifferent || !ok {
+			return
+		}
+		var part []float64
+		if part, ok = Joint(k, th); !ok {
+			return
+		}
+		if inverse == nil {
+			inverse = make([]float64, len(part))
+		}
+		for t, v := range part {
+			inverse[t] = math.Hypot(inverse[t], v)
+		}
+	})
+	return inverse, ok && inverse != nil
+}

@@ -515,9 +515,10 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 	_, sparse := a.shape[prefix+"cholesky_b"]
 	switch {
 	case a.solver == posterior.ByCG && near && fits("weights", 1):
-		p.Nearest = a.nearest
+		p = p.Near(a.nearest)
 	case a.solver == posterior.ByNearest && near && fits("targets", 1):
-		p.Nearest, p.Targets = a.nearest, values("targets")
+		p.Targets = values("targets")
+		p = p.Near(a.nearest)
 	case a.solver == "" && a.nearest == 0 && fits("weights", 1) && fits("cholesky", 0) && (!sparse || fits("cholesky_b", 0)):
 		p.Chol = unpack("cholesky")
 		if sparse {

@@ -32,10 +32,6 @@ func (m *Model) OrderNotice(d *dataset.Data, roles dataset.Roles) (string, error
 		return "", nil
 	}
 	rows := d.RowsOf(roles, dataset.Certified)
-	misses, err := m.misses(d, rows)
-	if err != nil {
-		return "", err
-	}
 	place := make([]int, len(rows)) // of rows, in file order
 	for i := range place {
 		place[i] = i
@@ -45,9 +41,13 @@ func (m *Model) OrderNotice(d *dataset.Data, roles dataset.Roles) (string, error
 	if len(place) < orderLeast {
 		return "", nil
 	}
-	inFile, r := make([]int, len(place)), make([]float64, len(place))
+	inFile := make([]int, len(place))
 	for i, k := range place {
-		inFile[i], r[i] = rows[k], misses[k]
+		inFile[i] = rows[k]
+	}
+	r, err := m.misses(d, rows, place)
+	if err != nil {
+		return "", err
 	}
 	x, y, err := d.Select(inFile)
 	if err != nil {
@@ -78,23 +78,33 @@ func (m *Model) OrderNotice(d *dataset.Data, roles dataset.Roles) (string, error
 	return said + ": they depend on their order, and a certificate takes them for independent draws. Of rows that follow time it is about other moments of the same period, and --split last shows how the model does later; rows that come in groups need --group", nil
 }
 
-// misses are residuals at certified rows, in scaled units: of rows that Q was conditioned on those
-// without the row itself.
-func (m *Model) misses(d *dataset.Data, rows []int) ([]float64, error) {
+// misses are residuals at those of the certified rows that have the places given, in scaled units: of rows that Q was
+// conditioned on those without the row itself.
+func (m *Model) misses(d *dataset.Data, rows, place []int) ([]float64, error) {
 	y, _, err := m.targets(d, rows)
 	if err != nil {
 		return nil, err
 	}
-	mean := make([]float64, len(y))
+	at, own := make([]int, len(place)), make([]float64, len(place))
+	for i, k := range place {
+		at[i], own[i] = rows[k], y[k]
+	}
 	if q := m.Posterior; !q.Sparse() && q.Support.Rows == len(rows) && !q.Chol.IsZero() {
+		mean := make([]float64, len(y))
 		q.LeaveOneOut(y, mean, make([]float64, len(y)))
-	} else if mean, _, err = latent(q, d.Scaled(rows, m.Scaling)); err != nil {
+		for i, k := range place {
+			own[i] -= mean[k]
+		}
+		return own, nil
+	}
+	mean, _, err := latent(m.Posterior, d.Scaled(at, m.Scaling))
+	if err != nil {
 		return nil, err
 	}
-	for i := range y {
-		y[i] -= mean[i]
+	for i, v := range mean {
+		own[i] -= v
 	}
-	return y, nil
+	return own, nil
 }
 
 // groupMeans averages over groups, in the order in which they begin.

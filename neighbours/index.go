@@ -3,8 +3,11 @@
 // Nearness is correlation under the prior, k(x,x')²/(k(x,x)k(x',x')), at the θ of the search, so that it is defined for
 // every kernel. Where the kernel has a metric (kernel.Metric: stationary ones and what is made of them) the order is
 // that of distances in inputs over lengthscales, by which a k-d tree finds them; other kernels are asked for the
-// covariances with all rows. Both are exact: of rows at the same distance those with lower numbers come first, a row's
-// neighbours don't depend on the rows that are searched for beside it, nor on the number of processor cores.
+// covariances with all rows. Both are exact. Of more than CorrelatedRows rows, products of kernels
+// whose metrics differ take distances in a joint one (kernel.Joint), which orders rows about as correlation does: of the
+// 64 or 512 neighbours by correlation 86 to 98 in a hundred are among as many by that (matern32*matern12, 3 and 8 inputs,
+// lengthscales e^z with z standard normal). Always, of rows with the same key those with lower numbers come first,
+// a row's neighbours don't depend on the rows that are searched for beside it, nor on the number of processor cores.
 package neighbours
 
 import (
@@ -24,9 +27,17 @@ type searcher interface {
 	search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64)
 }
 
+// CorrelatedRows are the most whose correlations with every point are computed where a product of kernels has no metric.
+// A pass over more for each point would take longer than what is done with its neighbours.
+const CorrelatedRows = 50_000
+
 // New returns an index of the rows of x, which it keeps, under the prior of the kernel at θ.
 func New(k kernel.Kernel, theta []float64, x matrix.Dense) *Index {
-	if inverse, ok := kernel.Metric(k, theta); ok && x.Rows > 0 {
+	inverse, ok := kernel.Metric(k, theta)
+	if !ok && x.Rows > CorrelatedRows {
+		inverse, ok = kernel.Joint(k, theta)
+	}
+	if ok && x.Rows > 0 {
 		return &Index{x, newTree(x, inverse)}
 	}
 	return &Index{x, newScan(k, theta, x)}
@@ -45,12 +56,21 @@ func (ix *Index) Nearest(q matrix.Dense, m int, rows []int32, keys []float64) {
 	ix.by.search(q, m, nil, rows, keys)
 }
 
-// Others is Nearest for rows [lo, hi) of the index, each without itself. A copy of a row is a neighbour like any other.
-func (ix *Index) Others(lo, hi, m int, rows []int32) {
-	ix.by.search(ix.x.RowRange(lo, hi), m, func(i, row int) bool { return row != lo+i }, rows, nil)
+// Others is Nearest for some rows of the index, each without itself. A copy of a row is a neighbour like any other.
+func (ix *Index) Others(of []int, m int, rows []int32) {
+	ix.by.search(ix.rows(of), m, func(i, row int) bool { return row != of[i] }, rows, nil)
 }
 
-// Earlier is Nearest for rows [lo, hi) of the index, each among those whose place is before its own.
-func (ix *Index) Earlier(place []int32, lo, hi, m int, rows []int32) {
-	ix.by.search(ix.x.RowRange(lo, hi), m, func(i, row int) bool { return place[row] < place[lo+i] }, rows, nil)
+// Earlier is Nearest for some rows of the index, each among those whose place is before its own.
+func (ix *Index) Earlier(place []int32, of []int, m int, rows []int32) {
+	ix.by.search(ix.rows(of), m, func(i, row int) bool { return place[row] < place[of[i]] }, rows, nil)
+}
+
+// rows copies those with the numbers given.
+func (ix *Index) rows(of []int) matrix.Dense {
+	x := matrix.New(len(of), ix.x.Cols)
+	for i, row := range of {
+		copy(x.Row(i), ix.x.Row(row))
+	}
+	return x
 }

@@ -31,6 +31,14 @@ func table(n, d int, seed uint64) matrix.Dense {
 	return x
 }
 
+// numbers are those from lo to hi − 1.
+func numbers(lo, hi int) (n []int) {
+	for i := lo; i < hi; i++ {
+		n = append(n, i)
+	}
+	return n
+}
+
 // brute orders the admitted rows by their distance from a point.
 func brute(x matrix.Dense, inverse, point []float64, m int, admit func(row int) bool) []int32 {
 	dist := make([]float64, x.Rows)
@@ -69,8 +77,8 @@ func TestExact(t *testing.T) {
 			}
 			nearest, others, earlier := make([]int32, q.Rows*c.m), make([]int32, c.n*c.m), make([]int32, c.n*c.m)
 			ix.Nearest(q, c.m, nearest, nil)
-			ix.Others(0, c.n, c.m, others)
-			ix.Earlier(place, 0, c.n, c.m, earlier)
+			ix.Others(numbers(0, c.n), c.m, others)
+			ix.Earlier(place, numbers(0, c.n), c.m, earlier)
 			check := func(what string, i int, got, want []int32) {
 				if !slices.Equal(got[i*c.m:(i+1)*c.m], want) {
 					t.Fatalf("%s of row %d: %v, want %v", what, i, got[i*c.m:(i+1)*c.m], want)
@@ -86,12 +94,12 @@ func TestExact(t *testing.T) {
 
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(5))
 			again := make([]int32, len(others))
-			ix.Others(0, c.n, c.m, again)
+			ix.Others(numbers(0, c.n), c.m, again)
 			if !slices.Equal(again, others) {
 				t.Error("other neighbours on five cores")
 			}
 			half := make([]int32, (c.n-c.n/2)*c.m)
-			ix.Others(c.n/2, c.n, c.m, half)
+			ix.Others(numbers(c.n/2, c.n), c.m, half)
 			if !slices.Equal(half, others[c.n/2*c.m:]) {
 				t.Error("other neighbours in other company")
 			}
@@ -116,15 +124,15 @@ func TestCorrelation(t *testing.T) {
 		t.Fatal("metric?")
 	}
 	a, b := make([]int32, 400*9), make([]int32, 400*9)
-	byDistance.Others(0, 400, 9, a)
-	byCovariance.Others(0, 400, 9, b)
+	byDistance.Others(numbers(0, 400), 9, a)
+	byCovariance.Others(numbers(0, 400), 9, b)
 	if !slices.Equal(a, b) {
 		t.Error("distances and covariances find different neighbours")
 	}
 
 	// Of a linear kernel those of the greatest |cos| are nearest.
 	lin := neighbours.New(kernel.Linear{}, []float64{0}, x)
-	lin.Others(0, 1, 9, a)
+	lin.Others(numbers(0, 1), 9, a)
 	best := make([]float64, x.Rows)
 	cos := func(i, j int) float64 {
 		var xy, xx, yy float64
@@ -180,8 +188,51 @@ func BenchmarkOthers(b *testing.B) {
 			rows := make([]int32, x.Rows*32)
 			theta := make([]float64, d+1)
 			for b.Loop() {
-				neighbours.New(kernel.SE(d, true), theta, x).Others(0, x.Rows, 32, rows)
+				neighbours.New(kernel.SE(d, true), theta, x).Others(numbers(0, x.Rows), 32, rows)
 			}
 		})
+	}
+}
+
+// TestJoint: of more than CorrelatedRows rows a product's neighbours are those by its joint metric, most of them those
+// that are correlated most; of as many it is asked for correlations.
+func TestJoint(t *testing.T) {
+	const d, q = 4, 32
+	rng := rand.New(rand.NewPCG(9, 9))
+	x := matrix.New(neighbours.CorrelatedRows+1, d)
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	for expr, floor := range map[string]float64{"se*se": 1, "matern32*matern12": 0.85} {
+		k, err := kernel.Parse(expr, d, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := make([]float64, len(k.Params()))
+		for i := range theta {
+			theta[i] = 2 * rng.NormFloat64()
+		}
+		joint := neighbours.New(k, theta, x)
+		if !joint.Metric() || neighbours.New(k, theta, x.RowRange(0, neighbours.CorrelatedRows)).Metric() {
+			t.Fatal("metric?")
+		}
+		cov := matrix.New(q, x.Rows)
+		k.Cov(theta, x.RowRange(0, q), x, cov)
+		for _, m := range []int{64, 512} {
+			near, found := make([]int32, q*m), 0
+			joint.Nearest(x.RowRange(0, q), m, near, nil)
+			for i := range q {
+				row := slices.Clone(cov.Row(i))
+				slices.Sort(row)
+				for _, other := range near[i*m : (i+1)*m] {
+					if cov.At(i, int(other)) >= row[len(row)-m] {
+						found++
+					}
+				}
+			}
+			if recall := float64(found) / (q * float64(m)); recall < floor {
+				t.Errorf("%s: %.3f of the %d neighbours that are correlated most were found, %.2f are expected", expr, recall, m, floor)
+			}
+		}
 	}
 }

@@ -1,8 +1,6 @@
 package neighbours
 
 import (
-	"slices"
-
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -37,25 +35,16 @@ func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 		}
 		h := newHeap(m)
 		for i := i0; i < i1; i++ {
-			var of func(row int) bool
-			if admit != nil {
-				of = func(row int) bool { return admit(i, row) }
+			worst := h.worst()
+			for row, c := range ks.Row(i - i0) {
+				if key := keyOf(c, s.variance[row]); key <= worst && (admit == nil || admit(i, row)) {
+					h.offer(key, int32(row))
+					worst = h.worst()
+				}
 			}
-			h.show(ks.Row(i-i0), s.variance, of)
 			h.empty(part(rows, i, m), part(keys, i, m))
 		}
 	})
-}
-
-// show shows the admitted of all rows to the heap, given their covariances with a point and their variances.
-func (h *heap) show(k, variance []float64, admit func(row int) bool) {
-	worst := h.worst()
-	for row, c := range k {
-		if key := keyOf(c, variance[row]); key <= worst && (admit == nil || admit(row)) {
-			h.offer(key, int32(row))
-			worst = h.worst()
-		}
-	}
 }
 
 // keyOf is the key of a row with variance v whose covariance with the point is k: correlation squared and times −1, up
@@ -65,17 +54,4 @@ func keyOf(k, v float64) float64 {
 		return -(k * k / v)
 	}
 	return 0
-}
-
-// Correlated returns the numbers, in ascending order, of the m rows that are correlated most with a point, given its
-// covariances with all rows and their variances.
-func Correlated(k, variance []float64, m int) []int {
-	h := newHeap(m)
-	h.show(k, variance, nil)
-	rows := make([]int, len(h.rows))
-	for i, row := range h.rows {
-		rows[i] = int(row)
-	}
-	slices.Sort(rows)
-	return rows
 }

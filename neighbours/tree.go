@@ -180,24 +180,28 @@ const shy = 1 - 1e-12
 
 // visit searches a node, whose box is so far away from the points, squared.
 func (w *walk) visit(number int, away [radial.Group]float64) {
-	near := false
+	var near [radial.Group]bool
+	some := false
 	for r := range w.of {
-		near = near || away[r]*shy <= w.heaps[r].worst()
+		near[r] = away[r]*shy <= w.heaps[r].worst()
+		some = some || near[r]
 	}
-	if !near {
+	if !some {
 		return
 	}
 	n := &w.nodes[number]
 	if n.left == None {
-		w.leaf(n, away)
+		w.leaf(n, near)
 		return
 	}
 	first, second := n.left, n.right
-	a, b := w.away(first), w.away(second)
+	a, b := w.away(first, &near), w.away(second, &near)
 	var sumA, sumB float64
-	for r := range w.of {
-		sumA += a[r]
-		sumB += b[r]
+	for r, near := range near {
+		if near {
+			sumA += a[r]
+			sumB += b[r]
+		}
 	}
 	if sumB < sumA {
 		first, second, a, b = second, first, b, a
@@ -206,20 +210,21 @@ func (w *walk) visit(number int, away [radial.Group]float64) {
 	w.visit(second, b)
 }
 
-// away returns the squared distances of the points to a node's box.
-func (w *walk) away(number int) (sum [radial.Group]float64) {
+// away returns the squared distances to a node's box of the points that are near to its parent's, +∞ of others.
+func (w *walk) away(number int, near *[radial.Group]bool) (sum [radial.Group]float64) {
 	box := w.boxes.Row(number)
 	d := len(box) / 2
 	least, greatest := box[:d], box[d:][:d]
-	for r := range w.of {
+	for r, near := range near {
+		if !near {
+			sum[r] = math.Inf(1)
+			continue
+		}
 		at := w.at.Row(w.group*radial.Group + r)[:d]
 		var s float64
 		for j, v := range at {
-			if v < least[j] {
-				s += (least[j] - v) * (least[j] - v)
-			} else if v > greatest[j] {
-				s += (v - greatest[j]) * (v - greatest[j])
-			}
+			off := max(least[j]-v, v-greatest[j], 0) // no branch, which couldn't be foreseen
+			s += off * off
 		}
 		sum[r] = s
 	}
@@ -227,15 +232,15 @@ func (w *walk) away(number int) (sum [radial.Group]float64) {
 }
 
 // leaf shows the points of a leaf to the heaps of those that are near enough.
-func (w *walk) leaf(n *node, away [radial.Group]float64) {
+func (w *walk) leaf(n *node, near [radial.Group]bool) {
 	radial.Strip(w.left, w.group, w.points, n.lo, n.hi, w.u)
 	rows := w.rows[n.lo:n.hi]
 	for r, i := range w.of {
-		h := &w.heaps[r]
-		worst := h.worst()
-		if away[r]*shy > worst {
+		if !near[r] {
 			continue
 		}
+		h := &w.heaps[r]
+		worst := h.worst()
 		for j, d := range w.u.Row(r)[:len(rows)] {
 			if d <= worst && (w.admit == nil || w.admit(int(i), int(rows[j]))) {
 				h.offer(d, rows[j])

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -32,7 +33,7 @@ import (
 //	k̄_i = g a − 2h b,  C̄ = −½g(abᵀ + baᵀ) + h bbᵀ,  k̄_ii = h,  s̄ = ∂φ/∂s + tr C̄,  m̄_i = g,  m̄_n = −g b
 //
 // The neighbours are those of the last Search; between searches L is smooth. It is a sum over rows: N/|batch| times a
-// batch's is unbiased. Time O(N m³), memory O(N m) for the neighbours.
+// batch's is unbiased, as is that of as many Terms. Time O(N m³), memory O(N m) for the neighbours.
 type NearestProblem struct {
 	Kernel     kernel.Kernel
 	Mean       kernel.Mean
@@ -43,12 +44,18 @@ type NearestProblem struct {
 	Scale      []float64            // |y_raw| in the units of y, for relative losses; else nil
 	Seed       uint64
 
-	// Ranks, unless nil, have all Rows each. A rank evaluates the terms of its share of them.
+	// Terms, unless 0, are the most that there are: of more rows so many, drawn by Seed, have one, which stands for
+	// N/Terms. Their neighbours are looked for among all rows.
+	Terms int
+
+	// Ranks, unless nil, have all Rows each. A rank evaluates its share of the terms.
 	Ranks ranks.Ranks
 
-	near     []int32 // those of rows first … last, m each; nil before the first search
+	of       []int   // the rows that have a term, ascending; nil before they are drawn
+	near     []int32 // those of terms first … last, m each; nil before the first search
 	residual []float64
 	adjoint  []float64 // of the residuals
+	stand    []uint64  // a bit a row: whether a term that is evaluated stands on it
 }
 
 // Dim returns the number of parameters.
@@ -63,22 +70,44 @@ func (p *NearestProblem) Split(x []float64) (theta, beta []float64, logNoise flo
 // Names returns the name of every parameter.
 func (p *NearestProblem) Names() []string { return parameterNames(p.Kernel, p.Mean) }
 
-// BatchRows returns the number of rows that batches are drawn from.
-func (p *NearestProblem) BatchRows() int { return p.Rows.X.Rows }
+// BatchRows returns the number of terms, which batches are drawn from.
+func (p *NearestProblem) BatchRows() int {
+	if p.Terms > 0 {
+		return min(p.Terms, p.Rows.X.Rows)
+	}
+	return p.Rows.X.Rows
+}
 
 // m is the number of neighbours that a row can have.
 func (p *NearestProblem) m() int { return max(min(p.Neighbours, p.Rows.X.Rows-1), 0) }
 
-// share is the rows of this rank.
+// share is the terms of this rank.
 func (p *NearestProblem) share() (first, last int) {
-	r, n := over(p.Ranks), p.Rows.X.Rows
+	r, n := over(p.Ranks), p.BatchRows()
 	return r.Rank() * n / r.Size(), (r.Rank() + 1) * n / r.Size()
 }
 
-// Search finds every row's neighbours in the lengthscales that x has.
+// draw chooses the rows that have a term.
+func (p *NearestProblem) draw() {
+	all, n := p.Rows.X.Rows, p.BatchRows()
+	p.of = make([]int, all)
+	for i := range p.of {
+		p.of[i] = i
+	}
+	if n < all {
+		rng := rand.New(rand.NewPCG(p.Seed, 0x7465726d73000000))
+		rng.Shuffle(all, func(i, j int) { p.of[i], p.of[j] = p.of[j], p.of[i] })
+		p.of = slices.Sorted(slices.Values(p.of[:n]))
+	}
+}
+
+// Search finds the neighbours of every row that has a term, in the lengthscales that x has.
 func (p *NearestProblem) Search(x []float64) {
 	theta, _, _ := p.Split(x)
 	first, last := p.share()
+	if p.of == nil {
+		p.draw()
+	}
 	near := make([]int32, (last-first)*p.m())
 	ix := neighbours.New(p.Kernel, theta, p.Rows.X)
 	if p.Vecchia {
@@ -86,9 +115,9 @@ func (p *NearestProblem) Search(x []float64) {
 		for i, at := range rand.New(rand.NewPCG(p.Seed, 0x7665636368696100)).Perm(len(place)) {
 			place[i] = int32(at)
 		}
-		ix.Earlier(place, first, last, p.m(), near)
+		ix.Earlier(place, p.of[first:last], p.m(), near)
 	} else {
-		ix.Others(first, last, p.m(), near)
+		ix.Others(p.of[first:last], p.m(), near)
 	}
 	p.near = near
 }
@@ -96,34 +125,34 @@ func (p *NearestProblem) Search(x []float64) {
 // Evaluate returns L at x and, unless gradient is nil, its gradient. The first evaluation searches, if nobody has.
 func (p *NearestProblem) Evaluate(x, gradient []float64) (float64, error) {
 	first, last := p.share()
-	rows := make([]int, last-first)
-	for i := range rows {
-		rows[i] = first + i
+	terms := make([]int, last-first)
+	for i := range terms {
+		terms[i] = first + i
 	}
-	return p.evaluate(x, gradient, rows, 1)
+	return p.evaluate(x, gradient, terms, float64(p.Rows.X.Rows)/float64(p.BatchRows()))
 }
 
-// EvaluateBatch is Evaluate on the terms of the rows with these numbers, times N/|rows|.
-func (p *NearestProblem) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) {
-	if len(rows) == 0 {
+// EvaluateBatch is Evaluate on the terms with these numbers, times N/|terms|.
+func (p *NearestProblem) EvaluateBatch(x, gradient []float64, terms []int) (float64, error) {
+	if len(terms) == 0 {
 		return math.NaN(), errors.New("an empty batch")
 	}
 	first, last := p.share()
 	var own []int
-	for _, row := range rows {
-		if first <= row && row < last {
-			own = append(own, row)
+	for _, term := range terms {
+		if first <= term && term < last {
+			own = append(own, term)
 		}
 	}
-	return p.evaluate(x, gradient, own, float64(p.Rows.X.Rows)/float64(len(rows)))
+	return p.evaluate(x, gradient, own, float64(p.Rows.X.Rows)/float64(len(terms)))
 }
 
-// evaluate sums weight times the terms of rows of this rank, and those of the others.
-func (p *NearestProblem) evaluate(x, gradient []float64, rows []int, weight float64) (float64, error) {
+// evaluate sums weight times the given terms of this rank, and those of the others.
+func (p *NearestProblem) evaluate(x, gradient []float64, terms []int, weight float64) (float64, error) {
 	if p.near == nil {
 		p.Search(x)
 	}
-	value, err := p.sum(x, gradient, rows, weight)
+	value, err := p.sum(x, gradient, terms, weight)
 	r := over(p.Ranks)
 	if err = r.Agree(err); err != nil {
 		return math.NaN(), err
@@ -145,35 +174,35 @@ func (p *NearestProblem) evaluate(x, gradient []float64, rows []int, weight floa
 	return value, nil
 }
 
-// nearestTask is the number of rows that a task takes: few, so that a batch has work for many cores. Sums over rows
+// nearestTask is the number of terms that a task takes: few, so that a batch has work for many cores. Sums over terms
 // are sums over tasks, so it is fixed.
 const nearestTask = 4 * linalg.Abreast
 
-// sum is evaluate for the rows of this rank.
-func (p *NearestProblem) sum(x, gradient []float64, rows []int, weight float64) (float64, error) {
+// sum is evaluate for the terms of this rank.
+func (p *NearestProblem) sum(x, gradient []float64, terms []int, weight float64) (float64, error) {
 	theta, beta, logNoise := p.Split(x)
 	noise := math.Exp(logNoise)
-	p.residuals(beta)
+	p.residuals(beta, terms)
 	slopes := gradient != nil && len(beta) > 0
 	m := p.m()
-	var pulled matrix.Dense // m̄ of each row of rows: that of its neighbours, and its own
+	var pulled matrix.Dense // m̄ of each term: that of its neighbours, and its own
 	if slopes {
-		pulled = linalg.Borrow(len(rows), m+1)
+		pulled = linalg.Borrow(len(terms), m+1)
 		defer linalg.Return(pulled)
 	}
-	tasks := (len(rows) + nearestTask - 1) / nearestTask
+	tasks := (len(terms) + nearestTask - 1) / nearestTask
 	parts := linalg.Borrow(tasks, len(theta)+2) // θ̄, s̄, value
 	defer linalg.Return(parts)
 	failures := make([]error, tasks)
 	linalg.Parallel(tasks, func(c int) {
-		r0, r1 := c*nearestTask, min((c+1)*nearestTask, len(rows))
+		r0, r1 := c*nearestTask, min((c+1)*nearestTask, len(terms))
 		g := p.newGroup(theta, noise, weight, gradient != nil)
 		defer g.release()
 		g.sums = parts.Row(c)
 		clear(g.sums)
 		for r := r0; r < r1 && failures[c] == nil; r += linalg.Abreast {
 			n := min(linalg.Abreast, r1-r)
-			failures[c] = g.add(rows[r : r+n])
+			failures[c] = g.add(terms[r : r+n])
 			if slopes {
 				g.pulled(pulled.RowRange(r, r+n))
 			}
@@ -197,33 +226,92 @@ func (p *NearestProblem) sum(x, gradient []float64, rows []int, weight float64) 
 	copy(gradient, total[:len(theta)])
 	gradient[len(gradient)-1] = noise * total[len(theta)]
 	if slopes {
-		clear(p.adjoint)
-		first, _ := p.share()
-		for i, row := range rows {
-			near, bar := p.near[(row-first)*m:][:m], pulled.Row(i)
-			for j, other := range near {
-				if other != neighbours.None {
-					p.adjoint[other] += bar[j]
-				}
-			}
-			p.adjoint[row] += bar[m]
-		}
-		p.Mean.Pull(beta, p.Rows.X, p.adjoint, gradient[len(theta):len(theta)+len(beta)])
+		p.pullMean(beta, terms, pulled, gradient[len(theta):len(theta)+len(beta)])
 	}
 	return total[len(theta)+1], nil
 }
 
-// residuals fills in y − m_β(X), once for all where there is no β.
-func (p *NearestProblem) residuals(beta []float64) {
-	if p.residual == nil {
-		p.residual, p.adjoint = make([]float64, len(p.Rows.Y)), make([]float64, len(p.Rows.Y))
-	} else if len(beta) == 0 {
+// neighboursOf are those of a term of this rank.
+func (p *NearestProblem) neighboursOf(term int) []int32 {
+	first, _ := p.share()
+	return p.near[(term-first)*p.m():][:p.m()]
+}
+
+// residuals fills in y − m_β(X), of the rows that the terms stand on; once for all where there is no β.
+func (p *NearestProblem) residuals(beta []float64, terms []int) {
+	fresh := p.residual == nil
+	if fresh {
+		n := len(p.Rows.Y)
+		p.residual, p.adjoint, p.stand = make([]float64, n), make([]float64, n), make([]uint64, (n+63)/64)
+	}
+	if len(beta) == 0 {
+		if fresh {
+			p.Mean.At(beta, p.Rows.X, p.residual)
+			for i, y := range p.Rows.Y {
+				p.residual[i] = y - p.residual[i]
+			}
+		}
 		return
 	}
-	p.Mean.At(beta, p.Rows.X, p.residual)
-	for i, y := range p.Rows.Y {
-		p.residual[i] = y - p.residual[i]
+	clear(p.stand)
+	for _, term := range terms {
+		row := p.of[term]
+		p.stand[row/64] |= 1 << (row % 64)
+		for _, other := range p.neighboursOf(term) {
+			if other != neighbours.None {
+				p.stand[other/64] |= 1 << (other % 64)
+			}
+		}
 	}
+	mean := make([]float64, standRows)
+	p.standing(func(rows []int, x matrix.Dense) {
+		mean := mean[:len(rows)]
+		p.Mean.At(beta, x, mean)
+		for i, row := range rows {
+			p.residual[row], p.adjoint[row] = p.Rows.Y[row]-mean[i], 0
+		}
+	})
+}
+
+// standRows are the rows that standing copies at a time.
+const standRows = 1024
+
+// standing calls f for the rows that the terms stand on, in their order: for a batch of a million rows, few of them.
+func (p *NearestProblem) standing(f func(rows []int, x matrix.Dense)) {
+	rows, x := make([]int, 0, standRows), linalg.Borrow(standRows, p.Rows.X.Cols)
+	defer linalg.Return(x)
+	for word, set := range p.stand {
+		for ; set != 0; set &= set - 1 {
+			row := word*64 + bits.TrailingZeros64(set)
+			copy(x.Row(len(rows)), p.Rows.X.Row(row))
+			if rows = append(rows, row); len(rows) == standRows {
+				f(rows, x)
+				rows = rows[:0]
+			}
+		}
+	}
+	f(rows, x.RowRange(0, len(rows)))
+}
+
+// pullMean pulls the adjoints of the terms' own and their neighbours' residuals back to the mean function's parameters.
+func (p *NearestProblem) pullMean(beta []float64, terms []int, pulled matrix.Dense, dBeta []float64) {
+	for i, term := range terms {
+		bar := pulled.Row(i)
+		for j, other := range p.neighboursOf(term) {
+			if other != neighbours.None {
+				p.adjoint[other] += bar[j]
+			}
+		}
+		p.adjoint[p.of[term]] += bar[len(bar)-1]
+	}
+	adjoint := make([]float64, standRows)
+	p.standing(func(rows []int, x matrix.Dense) {
+		adjoint := adjoint[:len(rows)]
+		for i, row := range rows {
+			adjoint[i] = p.adjoint[row]
+		}
+		p.Mean.Pull(beta, x, adjoint, dBeta)
+	})
 }
 
 // group is linalg.Abreast terms evaluated side by side: of each, the points are the neighbours and, last, the row
@@ -233,9 +321,9 @@ type group struct {
 	theta         []float64
 	noise, weight float64
 	back          bool // the gradient is wanted
-	m, first      int
+	m             int
 
-	rows   []int                      // of the terms; lanes without one repeat the first, and count nothing
+	terms  []int                      // lanes without one repeat the first, and count nothing
 	near   [linalg.Abreast][]int32    // their neighbours
 	x      linalg.Bundle              // m+1 × d
 	c      linalg.Bundle              // m+2 × m+1: K with s; from row m on k_i, then b, and r_n, then a
@@ -247,8 +335,7 @@ type group struct {
 
 func (p *NearestProblem) newGroup(theta []float64, noise, weight float64, back bool) *group {
 	m := p.m()
-	first, _ := p.share()
-	return &group{NearestProblem: p, theta: theta, noise: noise, weight: weight, back: back, m: m, first: first,
+	return &group{NearestProblem: p, theta: theta, noise: noise, weight: weight, back: back, m: m,
 		x: linalg.BorrowBundle(m+1, p.Rows.X.Cols), c: linalg.BorrowBundle(m+2, m+1), bar: linalg.BorrowBundle(m+1, m+1)}
 }
 
@@ -258,9 +345,9 @@ func (g *group) release() {
 	g.bar.Release()
 }
 
-// add adds the terms of some rows, linalg.Abreast at most, to the sums.
-func (g *group) add(rows []int) error {
-	g.gather(rows)
+// add adds some terms, linalg.Abreast at most, to the sums.
+func (g *group) add(terms []int) error {
+	g.gather(terms)
 	kernel.FillBundle(g.Kernel, g.theta, g.x, g.c)
 	g.complete()
 	if err := linalg.CholeskyBundle(g.c, g.m); err != nil {
@@ -274,15 +361,16 @@ func (g *group) add(rows []int) error {
 }
 
 // gather copies the points.
-func (g *group) gather(rows []int) {
-	g.rows = rows
+func (g *group) gather(terms []int) {
+	g.terms = terms
 	d := g.x.Cols
 	for l := range linalg.Abreast {
-		row := rows[0]
-		if l < len(rows) {
-			row = rows[l]
+		term := terms[0]
+		if l < len(terms) {
+			term = terms[l]
 		}
-		g.near[l] = g.NearestProblem.near[(row-g.first)*g.m:][:g.m]
+		row := g.of[term]
+		g.near[l] = g.neighboursOf(term)
 		for j := range g.m + 1 {
 			from := row
 			if j < g.m && g.near[l][j] != neighbours.None {
@@ -328,7 +416,7 @@ func (g *group) complete() {
 
 // score predicts the rows, and adds their terms to the sums.
 func (g *group) score() error {
-	n := len(g.rows)
+	n := len(g.terms)
 	k, r := g.c.Row(g.m), g.c.Row(g.m+1) // L⁻¹k_i, L⁻¹r_n
 	mu, v := &g.sample[1], &g.sample[2]
 	var explained, mean [linalg.Abreast]float64

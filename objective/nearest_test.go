@@ -116,6 +116,72 @@ func TestNearestGradient(t *testing.T) {
 	}
 }
 
+// TestNearestTerms: fewer terms are some of all, each as often as the rows it stands for, with the neighbours that it has
+// among all rows; value and gradient are theirs, and the same seed draws the same.
+func TestNearestTerms(t *testing.T) {
+	rows := scattered(61, 3)
+	for _, vecchia := range []bool{false, true} {
+		all, x := nearestProblem(t, "matern32", kernel.LinearMean{Dim: 3}, rows, 6, vecchia)
+		few, _ := nearestProblem(t, "matern32", kernel.LinearMean{Dim: 3}, rows, 6, vecchia)
+		few.Terms = 20
+		if all.BatchRows() != 61 || few.BatchRows() != 20 {
+			t.Fatalf("%d terms, and %d", all.BatchRows(), few.BatchRows())
+		}
+		evaluate := func(of *objective.NearestProblem, terms []int) (float64, []float64) {
+			g := make([]float64, len(x))
+			v, err := of.Evaluate(x, g)
+			if terms != nil {
+				v, err = of.EvaluateBatch(x, g, terms)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v, g
+		}
+		value, gradient := evaluate(few, nil)
+		// Each of the 20 is one of the 61.
+		var sum float64
+		var drawn []int
+		for i := range 20 {
+			one, _ := evaluate(few, []int{i})
+			at := -1
+			for row := range 61 {
+				if v, _ := evaluate(all, []int{row}); v == one && !slices.Contains(drawn, row) {
+					at = row
+					break
+				}
+			}
+			if at < 0 {
+				t.Fatalf("term %d is no row's", i)
+			}
+			drawn = append(drawn, at)
+			sum += one / 20
+		}
+		if math.Abs(sum-value) > 1e-12*math.Abs(value) {
+			t.Errorf("the value is %v, its terms make %v", value, sum)
+		}
+		wholeValue, wholeGradient := evaluate(all, drawn)
+		if math.Abs(wholeValue-value) > 1e-12*math.Abs(value) {
+			t.Errorf("the value is %v, of the same rows %v", value, wholeValue)
+		}
+		for i, g := range wholeGradient {
+			if math.Abs(g-gradient[i]) > 1e-10*(1+math.Abs(g)) {
+				t.Errorf("d/d %s is %v, of the same rows %v", all.Names()[i], gradient[i], g)
+			}
+		}
+		again, _ := nearestProblem(t, "matern32", kernel.LinearMean{Dim: 3}, rows, 6, vecchia)
+		again.Terms = 20
+		if v, _ := evaluate(again, nil); v != value {
+			t.Error("the same seed draws other terms")
+		}
+		again, _ = nearestProblem(t, "matern32", kernel.LinearMean{Dim: 3}, rows, 6, vecchia)
+		again.Terms, again.Seed = 20, 4
+		if v, _ := evaluate(again, nil); v == value {
+			t.Error("another seed draws the same terms")
+		}
+	}
+}
+
 // TestNearestOfAll: with all other rows as neighbours, Rasmussen & Williams 2006, Eqs. 5.10–5.12, from the inverse.
 func TestNearestOfAll(t *testing.T) {
 	rows := scattered(30, 2)

@@ -1,8 +1,12 @@
 package posterior_test
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/krigo-gp/krigo/kernel"
@@ -10,28 +14,34 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// BenchmarkNearest predicts 1,000 rows from 256 of 40,000 each, and a row alone.
+// BenchmarkNearest predicts 1,000 rows from 512 each of so many, and a row alone; inputs are those of krigo generate with
+// lengthscales that a fit of the same table finds.
 func BenchmarkNearest(b *testing.B) {
-	rng := rand.New(rand.NewPCG(5, 5))
-	x, y := matrix.New(40000, 8), make([]float64, 40000)
-	for i := range x.Data {
-		x.Data[i] = rng.NormFloat64()
-	}
-	q := posterior.NewNearest(kernel.Matern32(8, true), make([]float64, 9), kernel.ZeroMean{}, nil, x, y, 0.1, 256)
-	points, mean, variance := matrix.New(1000, 8), make([]float64, 1000), make([]float64, 1000)
-	for i := range points.Data {
-		points.Data[i] = rng.NormFloat64()
-	}
-	b.Run("1000", func(b *testing.B) {
-		for b.Loop() {
-			q.Latent(points, mean, variance)
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		rng := rand.New(rand.NewPCG(5, 5))
+		x, y := matrix.New(n, 8), make([]float64, n)
+		for i := range x.Data {
+			x.Data[i] = rng.NormFloat64()
 		}
-	})
-	b.Run("1", func(b *testing.B) {
-		for b.Loop() {
-			q.Latent(points.RowRange(0, 1), mean[:1], variance[:1])
+		theta := make([]float64, 9)
+		for i, l := range []float64{2, 2.5, 3, 3.5, 4, 5, 6, 8} {
+			theta[i] = 2 * math.Log(l)
 		}
-	})
+		q := posterior.NewNearest(kernel.Matern32(8, true), theta, kernel.ZeroMean{}, nil, x, y, 0.1, 512)
+		points, mean, variance := matrix.New(1000, 8), make([]float64, 1000), make([]float64, 1000)
+		for i := range points.Data {
+			points.Data[i] = rng.NormFloat64()
+		}
+		for _, rows := range []int{1000, 1} {
+			q.Latent(points.RowRange(0, 1), mean[:1], nil) // makes the index
+			b.Run(fmt.Sprintf("%d from %d", rows, n), func(b *testing.B) {
+				for b.Loop() {
+					q.Latent(points.RowRange(0, rows), mean[:rows], variance[:rows])
+				}
+				b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+			})
+		}
+	}
 }
 
 // TestNearestOverflow: rows whose covariances are beyond what numbers hold leave no prediction, not one of whatever else
@@ -47,5 +57,111 @@ func TestNearestOverflow(t *testing.T) {
 	p.Latent(matrix.Of(1, 1, []float64{0.5}), mean, variance)
 	if !math.IsNaN(mean[0]) {
 		t.Errorf("mean %v", mean[0])
+	}
+}
+
+// TestNearestIsConditional: with copies among the rows and at the same distance, each prediction is that of the exact GP on
+// the rows that are correlated most, of equals those that come first; to the bit the same in any company and on any number of
+// cores, by an index that is there or made anew.
+func TestNearestIsConditional(t *testing.T) {
+	const n, d, m = 900, 3, 20
+	rng := rand.New(rand.NewPCG(7, 7))
+	x, y := matrix.New(n, d), make([]float64, n)
+	for i := range x.Data {
+		x.Data[i] = float64(rng.IntN(12)) / 2 // a lattice
+	}
+	for i := range n {
+		if i%5 == 4 {
+			copy(x.Row(i), x.Row(rng.IntN(i)))
+		}
+		y[i] = math.Sin(x.At(i, 0)) + x.At(i, 1) + 0.1*rng.NormFloat64()
+	}
+	at := matrix.New(70, d)
+	for i := range at.Data {
+		at.Data[i] = float64(rng.IntN(12)) / 2
+	}
+	for _, expr := range []string{"matern32", "matern32*matern12", "se+white", "linear+se"} {
+		k, err := kernel.Parse(expr, d, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := make([]float64, len(k.Params()))
+		q := posterior.NewNearest(k, theta, kernel.LinearMean{}, []float64{0.3}, x, y, 0.1, m)
+		mean, variance := make([]float64, at.Rows), make([]float64, at.Rows)
+		q.Latent(at, mean, variance)
+
+		cov, all := matrix.New(at.Rows, n), make([]float64, n)
+		k.Cov(theta, at, x, cov)
+		k.Diag(theta, x, all)
+		for i := range at.Rows {
+			rows := make([]int, n)
+			key := func(row int) float64 {
+				if expr == "linear+se" {
+					return -(cov.At(i, row) * cov.At(i, row) / all[row])
+				}
+				var d2 float64 // of the lattice it has no rounding, as covariances have, and equals are equal
+				for j, v := range x.Row(row) {
+					d2 += (v - at.At(i, j)) * (v - at.At(i, j))
+				}
+				return d2
+			}
+			for row := range rows {
+				rows[row] = row
+			}
+			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(key(a), key(b)) })
+			nearX, nearY := matrix.New(m, d), make([]float64, m)
+			for j, row := range slices.Sorted(slices.Values(rows[:m])) {
+				copy(nearX.Row(j), x.Row(row))
+				nearY[j] = y[row]
+			}
+			exact, err := posterior.NewExact(k, theta, kernel.LinearMean{}, []float64{0.3}, nearX, nearY, 0.1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantMean, wantVariance := make([]float64, 1), make([]float64, 1)
+			exact.Latent(at.RowRange(i, i+1), wantMean, wantVariance)
+			if math.Abs(mean[i]-wantMean[0]) > 1e-11 || math.Abs(variance[i]-wantVariance[0]) > 1e-11 {
+				t.Fatalf("%s, row %d: %v ± %v, want %v ± %v", expr, i, mean[i], variance[i], wantMean[0], wantVariance[0])
+			}
+		}
+
+		same := func(what string, q *posterior.Posterior, i0, i1 int) {
+			m, v := make([]float64, i1-i0), make([]float64, i1-i0)
+			q.Latent(at.RowRange(i0, i1), m, v)
+			if !slices.Equal(m, mean[i0:i1]) || !slices.Equal(v, variance[i0:i1]) {
+				t.Errorf("%s: %s predicts otherwise", expr, what)
+			}
+		}
+		same("a row alone", q, 11, 12)
+		same("a part", q, 5, 60)
+		again, err := q.Refactored()
+		if err != nil {
+			t.Fatal(err)
+		}
+		same("another index", again, 0, at.Rows)
+		procs := runtime.GOMAXPROCS(5)
+		same("five cores", q, 0, at.Rows)
+		runtime.GOMAXPROCS(procs)
+	}
+}
+
+// TestNearestOfManyRows: more rows than are searched for at a time.
+func TestNearestOfManyRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	x, y := matrix.New(300, 1), make([]float64, 300)
+	for i := range y {
+		x.Data[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	q := posterior.NewNearest(kernel.SE(1, true), make([]float64, 2), kernel.ZeroMean{}, nil, x, y, 0.1, 3)
+	at := matrix.New(1<<14+40, 1)
+	for i := range at.Data {
+		at.Data[i] = rng.NormFloat64()
+	}
+	mean, alone := make([]float64, at.Rows), make([]float64, 1)
+	q.Latent(at, mean, nil)
+	for _, i := range []int{0, 1<<14 - 1, 1 << 14, 1<<14 + 39} {
+		if q.Latent(at.RowRange(i, i+1), alone, nil); alone[0] != mean[i] {
+			t.Errorf("row %d: %v, alone %v", i, mean[i], alone[0])
+		}
 	}
 }

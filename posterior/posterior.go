@@ -9,6 +9,7 @@ package posterior
 import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/neighbours"
 )
 
 // Posterior is the Gaussian process Q with mean m_β(x) + k(x,S)·w and variance
@@ -32,9 +33,10 @@ type Posterior struct {
 	CholB   matrix.Dense // L_B, lower triangle; zero for the exact posterior
 
 	// Of exact posteriors that can't be factored, in place of Chol: see NewIterative and,
-	// for one without weights, NewNearest.
+	// for one without weights, NewNearest. Both are made by Near.
 	Nearest int       // rows of the support that each variance is conditioned on
 	Targets []float64 // y − m_β(X), in place of the weights
+	index   func() *neighbours.Index
 }
 
 // The kinds of posteriors, by how they were solved for.

@@ -42,6 +42,9 @@ func (p *Posterior) refactored() (*Posterior, error) {
 		}
 	}
 	if err := q.checkNumbers(); err != nil || n == 0 || !p.Factored() {
+		if q.Nearest > 0 {
+			return q.Near(q.Nearest), err // by an index that is made anew too
+		}
 		return &q, err
 	}
 	q.Chol = matrix.New(n, n)

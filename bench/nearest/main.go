@@ -73,8 +73,11 @@ func measure(path string, n, m, repeat, predict int, write string) (*report, err
 	p.Search(at)
 	r.Search = time.Since(start).Seconds()
 	if write != "" {
-		found := make([]int32, n*m)
-		neighbours.New(p.Kernel, theta, rows.X).Others(0, n, m, found)
+		found, all := make([]int32, n*m), make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		neighbours.New(p.Kernel, theta, rows.X).Others(all, m, found)
 		out, err := os.Create(write)
 		if err != nil {
 			return nil, err
