@@ -112,7 +112,7 @@ func Write(w io.Writer, m *krigo.Model, table *dataset.Table) error {
 	if err := r.relevance(); err != nil {
 		return err
 	}
-	for _, draw := range []func() error{r.drawCurves, r.drawPredictions, r.drawCalibration, r.drawRelevance, r.drawSlices, r.drawSurface, r.drawInducing} {
+	for _, draw := range []func() error{r.drawWidths, r.drawCurves, r.drawPredictions, r.drawCalibration, r.drawRelevance, r.drawSlices, r.drawSurface, r.drawInducing} {
 		if err := draw(); err != nil {
 			return err
 		}
@@ -421,6 +421,45 @@ func drawn(n int, at func(i int) plotter.XY) plotter.XYs {
 		pts = append(pts, at(i))
 	}
 	return pts
+}
+
+// drawWidths draws what a certificate of every width says: steps, of which each share lies under what was seen.
+func (r *maker) drawWidths() error {
+	c := r.m.Certificate
+	if c == nil || c.Curve == nil || len(c.Curve.Points) == 0 {
+		return nil
+	}
+	unit := ", in units of " + r.m.Target
+	switch c.Loss {
+	case pacbayes.Relative:
+		unit = ", as a share of " + r.m.Target
+	case pacbayes.Scaled:
+		unit = ", in the model's own standard deviations"
+	}
+	p := newPlot("half-width"+unit, "share of predictions within")
+	var sure, seen plotter.XYs
+	step := func(pts *plotter.XYs, width, share float64) {
+		if n := len(*pts); n > 0 {
+			*pts = append(*pts, plotter.XY{X: width, Y: (*pts)[n-1].Y})
+		}
+		*pts = append(*pts, plotter.XY{X: width, Y: share})
+	}
+	for _, at := range c.Curve.Points {
+		step(&sure, at.HalfWidthRaw, 1-at.Bound)
+		step(&seen, at.HalfWidthRaw, 1-float64(at.Misses)/float64(c.Rows))
+	}
+	for _, of := range []struct {
+		label  string
+		colour int
+		pts    plotter.XYs
+	}{{"of the certified rows", blue, seen}, {"guaranteed, at all widths at once", green, sure}} {
+		if err := drawing.Curve(p, of.label, drawing.Palette[of.colour], of.pts); err != nil {
+			return err
+		}
+	}
+	p.Y.Min, p.Y.Max, p.X.Min = 0, 1, 0
+	p.Legend.Top = false
+	return r.add(figure("Every width at once", fmt.Sprintf("With %s confidence, at least the lower share of predictions on further rows lie within ± the width, whichever one picks.", cautious.Complement(c.Delta)), p))
 }
 
 func (r *maker) drawPredictions() error {

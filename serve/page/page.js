@@ -104,9 +104,9 @@ async function one() {
 function frame(p) {
   if (p.outside) {
     return " " + (p.outside === 1 ? "An input lies" : p.outside + " inputs lie") + " outside the range of the rows that the model was made from" +
-      (certified() ? ": the certificate says nothing here, and its frame is grey." : ".");
+      (certified(p) ? ": the certificate says nothing here, and its frame is grey." : ".");
   }
-  return certified() ? " The green frame is the certificate's ± " + width(certified()) + ", with the confidence and for the share said above." : "";
+  return certified(p) ? " The green frame is the certificate's ± " + width(certified(p)) + ", with the confidence and for the share said above." : "";
 }
 
 // latentSD is the function's standard deviation, or 0 where its square has left the range of
@@ -115,10 +115,13 @@ function latentSD(p) {
   return p.latent_variance > 1e-300 && p.latent_variance < Number.MAX_VALUE ? Math.sqrt(p.latent_variance) : 0;
 }
 
-// certified is the half-width of the band that the certificate speaks of, or 0.
-function certified() {
+// certified is the half-width of the band about a prediction that the certificate speaks of, or 0: where its loss is scaled it counts the model's
+// own standard deviations there.
+function certified(p) {
   const c = model.certificate;
-  return c && c.valid && c.loss === "band" && c.mean_bound < 1 ? c.epsilon_raw : 0;
+  if (!c || !c.valid || !(c.mean_bound < 1)) return 0;
+  if (c.loss === "scaled") return p.predictive_variance < Number.MAX_VALUE ? c.epsilon * Math.sqrt(p.predictive_variance) : 0;
+  return c.loss === "band" ? c.epsilon_raw : 0;
 }
 
 function draw(svg, marks) {
@@ -131,8 +134,8 @@ function draw(svg, marks) {
 }
 
 function band(p) {
-  const half = Math.max(p.upper95 - p.mean, certified()) * 1.1 || 1;
-  const x = v => 300 + 260 * (v - p.mean) / half, sd = latentSD(p), c = certified();
+  const half = Math.max(p.upper95 - p.mean, certified(p)) * 1.1 || 1;
+  const x = v => 300 + 260 * (v - p.mean) / half, sd = latentSD(p), c = certified(p);
   const marks = [
     ["line", {x1: 10, x2: 590, y1: 30, y2: 30, class: "axis"}],
     ["rect", {x: x(p.lower95), width: x(p.upper95) - x(p.lower95), y: 14, height: 32, class: "area"}],
