@@ -28,9 +28,9 @@ type Ledger struct {
 
 	path    string
 	mu      sync.Mutex
-	file    *os.File // nil: to be read alone
-	size    int64    // of its whole lines
-	broken  error    // why nothing more can be written
+	file    *os.File                       // nil: to be read alone
+	size    int64                          // of its whole lines
+	broken  error                          // why nothing more can be written
 	watches map[string]weak.Pointer[Watch] // by their models' checksums, while anyone has them
 }
 
@@ -44,6 +44,17 @@ type entry struct {
 	Outside int       `json:"outside,omitempty"` // rows with an input outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
 }
+
+// WriteError says why outcomes couldn't be written: they aren't counted.
+type WriteError struct {
+	Path string
+	Err  error
+}
+
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("the ledger %s can't be written: %v", e.Path, e.Err)
+}
+func (e *WriteError) Unwrap() error { return e.Err }
 
 // format is that of the lines, and of how evidence follows from them.
 const format = 1
@@ -193,7 +204,7 @@ func (l *Ledger) append(e entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken != nil {
-		return fmt.Errorf("the ledger %s can't be written: %w", l.path, l.broken)
+		return &WriteError{l.path, l.broken}
 	}
 	_, err = l.file.WriteAt(append(line, '\n'), l.size)
 	if err == nil {
@@ -204,7 +215,7 @@ func (l *Ledger) append(e entry) error {
 		if undo := errors.Join(l.file.Truncate(l.size), l.file.Sync()); undo != nil {
 			l.broken = fmt.Errorf("an earlier outcome wasn't written: %w", err)
 		}
-		return fmt.Errorf("the ledger %s can't be written: %w", l.path, err)
+		return &WriteError{l.path, err}
 	}
 	l.size += int64(len(line)) + 1
 	return nil
@@ -229,6 +240,7 @@ func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the ledger %s: %w", l.path, err)
 	}
+	w.tell()
 	l.watches[m.Checksum()] = weak.Make(w)
 	return w, nil
 }

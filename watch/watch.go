@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -19,10 +20,11 @@ import (
 type Watch struct {
 	model    *model.Model
 	ledger   *Ledger
-	turn     chan struct{} // holds one token: who has it may add, or read
+	turn     chan struct{} // holds one token: who has it may add
 	evidence *pacbayes.Evidence
 	known    map[uint64]bool // rows that have come
-	state    State
+	counts   State           // without what follows from them
+	state    atomic.Pointer[State]
 }
 
 // State is what is known after so many rows.
@@ -72,7 +74,7 @@ func Watchable(m *model.Model) error {
 func newWatch(m *model.Model, l *Ledger) *Watch {
 	c := m.Certificate
 	w := &Watch{model: m, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.MeanBound), known: map[uint64]bool{},
-		state: State{Bound: c.MeanBound, Delta: c.Delta, AtMost: 1, AlarmAt: -math.Log(c.Delta)}}
+		counts: State{Bound: c.MeanBound, Delta: c.Delta, AtMost: 1, AlarmAt: -math.Log(c.Delta)}}
 	w.turn <- struct{}{}
 	return w
 }
@@ -98,19 +100,15 @@ func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State
 		return State{}, err
 	}
 	w.add(e)
-	return w.told(), nil
+	return w.tell(), nil
 }
 
 // State is what the outcomes up to now say.
-func (w *Watch) State() State {
-	<-w.turn
-	defer func() { w.turn <- struct{}{} }()
-	return w.told()
-}
+func (w *Watch) State() State { return *w.state.Load() }
 
 // add takes in a line of the ledger.
 func (w *Watch) add(e entry) {
-	s := &w.state
+	s := &w.counts
 	for i, loss := range e.Losses {
 		s.Rows++
 		s.Misses += loss
@@ -130,13 +128,14 @@ func (w *Watch) add(e entry) {
 	s.Seen += e.Seen
 }
 
-// told is the state with what follows from its counts.
-func (w *Watch) told() State {
-	s := w.state
+// tell makes what was added known.
+func (w *Watch) tell() State {
+	s := w.counts
 	if s.Rows > 0 {
 		s.Risk = math.Min(s.Misses/float64(s.Rows), 1)
 		s.AtLeast, s.AtMost = pacbayes.Anytime(s.Risk, s.Rows, s.Delta)
 	}
+	w.state.Store(&s)
 	return s
 }
 
