@@ -34,6 +34,7 @@ var Experiments = []Experiment{
 	{"renyi2020-fig2", "Yue & Kontar, The Rényi Gaussian Process, Fig. 2: RMSE against α", renyi2020Fig2},
 	{"certificates", "krigo's own: certificates by informed and grid priors on boston, sarcos10k, pol, kin40k", certificates},
 	{"validity", "krigo's own: how often bounds fail on simulated training sets whose true risk is known", validity},
+	{"watch", "krigo's own: how often, and how soon, watch raises an alarm at known risks", watching},
 	{"benchmark", "krigo's own: public regression sets on fixed folds, beside peers (bench/regression)", benchmark},
 	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
 }

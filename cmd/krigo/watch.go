@@ -31,6 +31,7 @@ type watcher struct {
 	out   io.Writer
 	json  bool
 	told  bool // of the alarm
+	added int  // rows, by this command
 }
 
 func newWatch(c *common) *cobra.Command {
@@ -97,7 +98,7 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 				return err
 			}
 			if err := w.read(cmd.Context(), args[1], cmd.InOrStdin()); err != nil {
-				return err
+				return fmt.Errorf("%w; before that %d of its rows were added to the ledger: don't give these again", err, w.added)
 			}
 			return w.end()
 		},
@@ -156,6 +157,7 @@ func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 			return err
 		}
 		rows = rows[n:]
+		w.added += n
 	}
 	return nil
 }
