@@ -13,25 +13,18 @@ import (
 	"runtime"
 	"sync"
 	"time"
-	"weak"
-
-	"github.com/krigo-gp/krigo/model"
 )
 
-// Ledger is a file of outcomes, a line of JSON for each batch of rows that came together, of one model or of several. Lines are only ever added, and are on disk before
-// anyone is told that they are. A line that was cut short, as a machine that stops may leave one, was never acknowledged, and is taken off. One process at a time writes it.
-//
-// Several goroutines may use a ledger at once.
-type Ledger struct {
+// journal is the file of a ledger: lines of JSON that are only ever added, by one process at a time.
+type journal struct {
 	// Repaired is the number of bytes at the end that were no whole line.
 	Repaired int64
 
-	path    string
-	mu      sync.Mutex
-	file    *os.File                       // nil: to be read alone
-	size    int64                          // of its whole lines
-	broken  error                          // why nothing more can be written
-	watches map[string]weak.Pointer[Watch] // by their models' checksums, while anyone has them
+	path   string
+	mu     sync.Mutex
+	file   *os.File // nil: to be read alone
+	size   int64    // of its whole lines
+	broken error    // why nothing more can be written
 }
 
 // entry is a line of a ledger.
@@ -59,16 +52,16 @@ func (e *WriteError) Unwrap() error { return e.Err }
 // format is that of the lines, and of how evidence follows from them.
 const format = 1
 
-// Open opens a ledger to be written, which it makes if there is none, and takes off what isn't a whole line.
-func Open(path string) (*Ledger, error) {
+// opened opens a file to be written, or makes it, and takes off what isn't a whole line.
+func opened(path string) (*journal, error) {
 	_, absent := os.Stat(path)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("the ledger can't be opened: %w", err)
 	}
-	l := &Ledger{path: path, file: f, watches: map[string]weak.Pointer[Watch]{}}
+	j := &journal{path: path, file: f}
 	if err = lock(f); err == nil {
-		err = l.repair()
+		err = j.repair()
 	}
 	if err == nil && errors.Is(absent, fs.ErrNotExist) {
 		err = syncFolder(filepath.Dir(path))
@@ -77,28 +70,28 @@ func Open(path string) (*Ledger, error) {
 		f.Close()
 		return nil, fmt.Errorf("the ledger %s: %w", path, err)
 	}
-	return l, nil
+	return j, nil
 }
 
-// Read opens a ledger to be read alone, also while another process writes it.
-func Read(path string) (*Ledger, error) {
+// read opens a file to be read alone.
+func read(path string) (*journal, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("the ledger can't be read: %w", err)
 	}
-	return &Ledger{path: path, size: info.Size(), broken: errors.New("it was opened to be read"), watches: map[string]weak.Pointer[Watch]{}}, nil
+	return &journal{path: path, size: info.Size(), broken: errors.New("it was opened to be read")}, nil
 }
 
 // Close gives the file back.
-func (l *Ledger) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.file == nil {
+func (j *journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil {
 		return nil
 	}
-	l.broken = errors.New("it is closed")
-	err := l.file.Close()
-	l.file = nil
+	j.broken = errors.New("it is closed")
+	err := j.file.Close()
+	j.file = nil
 	return err
 }
 
@@ -116,8 +109,8 @@ func syncFolder(path string) error {
 }
 
 // repair finds the end of the last whole line, and takes off what follows.
-func (l *Ledger) repair() error {
-	info, err := l.file.Stat()
+func (j *journal) repair() error {
+	info, err := j.file.Stat()
 	if err != nil {
 		return err
 	}
@@ -127,7 +120,7 @@ func (l *Ledger) repair() error {
 	end := info.Size()
 	for block := make([]byte, 1<<16); end > 0; {
 		n := min(end, int64(len(block)))
-		if _, err := l.file.ReadAt(block[:n], end-n); err != nil {
+		if _, err := j.file.ReadAt(block[:n], end-n); err != nil {
 			return err
 		}
 		if i := bytes.LastIndexByte(block[:n], '\n'); i >= 0 {
@@ -136,39 +129,42 @@ func (l *Ledger) repair() error {
 		}
 		end -= n
 	}
-	l.size, l.Repaired = end, info.Size()-end
-	if l.Repaired == 0 {
+	j.size, j.Repaired = end, info.Size()-end
+	if j.Repaired == 0 {
 		return nil
 	}
 	// That it is a ledger must be sure before anything is taken off.
-	if err := l.each(func(entry) {}); err != nil {
+	if err := j.each(func(entry) {}); err != nil {
 		return err
 	}
-	if end == 0 && !l.begun() {
+	if end == 0 && !j.begun() {
 		return errors.New("it isn't a ledger")
 	}
-	if err := l.file.Truncate(end); err != nil {
+	if err := j.file.Truncate(end); err != nil {
 		return err
 	}
-	return l.file.Sync()
+	return j.file.Sync()
 }
 
 // begun says whether a file without a whole line begins as a line does.
-func (l *Ledger) begun() bool {
+func (j *journal) begun() bool {
 	const first = `{"ledger":`
 	start := make([]byte, len(first))
-	n, _ := l.file.ReadAt(start, 0)
+	n, _ := j.file.ReadAt(start, 0)
 	return string(start[:n]) == first[:n]
 }
 
 // each goes through the lines.
-func (l *Ledger) each(do func(entry)) error {
-	f, err := os.Open(l.path)
+func (j *journal) each(do func(entry)) error {
+	f, err := os.Open(j.path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(io.LimitReader(f, l.size), 1<<16)
+	j.mu.Lock()
+	size := j.size
+	j.mu.Unlock()
+	in := bufio.NewReaderSize(io.LimitReader(f, size), 1<<16)
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF { // of a line that is being written nothing is known yet
@@ -196,51 +192,27 @@ func (l *Ledger) each(do func(entry)) error {
 }
 
 // append adds a line: when it returns without an error the line is on disk, and else it isn't in the ledger.
-func (l *Ledger) append(e entry) error {
+func (j *journal) append(e entry) error {
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.broken != nil {
-		return &WriteError{l.path, l.broken}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return &WriteError{j.path, j.broken}
 	}
-	_, err = l.file.WriteAt(append(line, '\n'), l.size)
+	_, err = j.file.WriteAt(append(line, '\n'), j.size)
 	if err == nil {
-		err = l.file.Sync()
+		err = j.file.Sync()
 	}
 	if err != nil {
 		// What of it has reached the disk isn't known. It mustn't be taken for a line, nor may one follow it, if it can't be taken off.
-		if undo := errors.Join(l.file.Truncate(l.size), l.file.Sync()); undo != nil {
-			l.broken = fmt.Errorf("an earlier outcome wasn't written: %w", err)
+		if undo := errors.Join(j.file.Truncate(j.size), j.file.Sync()); undo != nil {
+			j.broken = fmt.Errorf("an earlier outcome wasn't written: %w", err)
 		}
-		return &WriteError{l.path, err}
+		return &WriteError{j.path, err}
 	}
-	l.size += int64(len(line)) + 1
+	j.size += int64(len(line)) + 1
 	return nil
-}
-
-// Watch returns that of a model, as the outcomes in the ledger leave it: always the same one for models of one file's content.
-func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
-	if err := Watchable(m); err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if w := l.watches[m.Checksum()].Value(); w != nil {
-		return w, nil
-	}
-	w := newWatch(m, l)
-	err := l.each(func(e entry) {
-		if e.Model == m.Checksum() {
-			w.add(e)
-		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("the ledger %s: %w", l.path, err)
-	}
-	w.tell()
-	l.watches[m.Checksum()] = weak.Make(w)
-	return w, nil
 }
