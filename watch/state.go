@@ -60,15 +60,19 @@ func (s State) Sentence(m *model.Model) string {
 
 // notes say what of the outcomes may not be what they are taken for.
 func (s State) notes() (said string) {
-	if s.Outside > 0 {
-		said += fmt.Sprintf(" %d rows have an input outside the range of those that the model was made from.", s.Outside)
+	note := func(rows int, one, more string) {
+		switch {
+		case rows == 1:
+			said += " One row " + one + "."
+		case rows > 1:
+			said += fmt.Sprintf(" %d rows %s.", rows, more)
+		}
 	}
-	if s.Seen > 0 {
-		said += fmt.Sprintf(" %d rows equal one that the model was made from.", s.Seen)
-	}
-	if s.Repeats > 0 {
-		said += fmt.Sprintf(" %d rows equal an earlier one: if they are the same outcome told twice, they count once too often.", s.Repeats)
-	}
+	const outside, seen = "an input outside the range of those that the model was made from", "one that the model was made from"
+	note(s.Outside, "has "+outside, "have "+outside)
+	note(s.Seen, "equals "+seen, "equal "+seen)
+	const repeats = "an earlier one: if that is the same outcome told twice, it counts once too often"
+	note(s.Repeats, "equals "+repeats, "equal "+repeats)
 	return said
 }
 

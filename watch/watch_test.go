@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -281,5 +282,28 @@ func TestSeen(t *testing.T) {
 	s := must(must(l.Watch(m)).Observe(context.Background(), d, d.All()))
 	if s.Seen != 200 || !strings.Contains(s.Sentence(m), "200 rows equal one that the model was made from") {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestUnwritten: an outcome that can't be written isn't counted, and where it can't be taken back either nothing more is written.
+func TestUnwritten(t *testing.T) {
+	m := loaded(t, nil)
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	l := must(Open(path))
+	w := must(l.Watch(m))
+	d := outcomes(t, m, true)
+	want := must(w.Observe(context.Background(), d, d.All()))
+	l.file.Close()
+	for _, reason := range []string{"file already closed", "an earlier outcome wasn't written"} {
+		_, err := w.Observe(context.Background(), d, d.All())
+		var unwritten *WriteError
+		if !errors.As(err, &unwritten) || !strings.Contains(err.Error(), reason) || !reflect.DeepEqual(w.State(), want) {
+			t.Errorf("%v, %+v", err, w.State())
+		}
+	}
+	l = must(Open(path))
+	defer l.Close()
+	if got := must(l.Watch(m)).State(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
 	}
 }
