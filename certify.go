@@ -3,6 +3,7 @@ package krigo
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
@@ -21,6 +22,37 @@ type Recertification struct {
 	Notice string `json:"notice,omitempty"`
 	// Refitted says that fitting again gave the same bits: see Refit.
 	Refitted bool `json:"refitted,omitempty"`
+	// Shift is the bound on another source, where it was asked for.
+	Shift *Shift `json:"shift,omitempty"`
+}
+
+// Shift is what a bound on the mean's loss becomes on rows of another source whose relative entropy to this one, KL(that ‖ this), is at
+// most Rho nats a row: see pacbayes.Shifted.
+type Shift struct {
+	Rho       float64 `json:"rho"`
+	MeanBound float64 `json:"mean_bound"`
+}
+
+// ShiftTo asks what the certificate says of a source so far away.
+func (r *Recertification) ShiftTo(rho float64) (err error) {
+	if c := r.Certificate; !c.Valid {
+		return fit.Usage("shift: it is of a certificate, not of a %s", c.Label)
+	}
+	r.Shift, err = shift(rho, r.Certificate.MeanBound)
+	return err
+}
+
+// ShiftTo asks what the fresh rows say of a source so far away.
+func (f *Fresh) ShiftTo(rho float64) (err error) {
+	f.Shift, err = shift(rho, f.MeanBound)
+	return err
+}
+
+func shift(rho, bound float64) (*Shift, error) {
+	if !(rho >= 0) {
+		return nil, fit.Usage("shift %v: want a relative entropy in nats, 0 or more, such as 0.01", rho)
+	}
+	return &Shift{rho, pacbayes.Shifted(bound, rho)}, nil
 }
 
 // Certify computes a model's certificate anew from its parameters and the data it was
@@ -86,8 +118,25 @@ type Fresh struct {
 	MeanRisk     float64       `json:"mean_risk"`               // mean loss of the posterior mean
 	MeanBound    float64       `json:"mean_bound"`              // of its risk: exact binomial for 0/1 losses, else kl⁻¹
 
+	// Anytime is there where AtAnyTime was called, Shift where ShiftTo was.
+	Anytime *Anytime `json:"anytime,omitempty"`
+	Shift   *Shift   `json:"shift,omitempty"`
+
 	// Contradicts is what of the model's own certificate these rows speak against; nil where nothing.
 	Contradicts *Contradiction `json:"contradicts,omitempty"`
+}
+
+// Anytime bounds the mean's loss from both sides, by the first n fresh rows for every n at once: the probability that for any n it isn't between
+// them is at most δ, however many more rows come and whenever one looks. See pacbayes.Anytime.
+type Anytime struct {
+	AtLeast float64 `json:"at_least"`
+	AtMost  float64 `json:"at_most"`
+}
+
+// AtAnyTime adds the bounds that hold at every number of rows.
+func (f *Fresh) AtAnyTime() {
+	least, most := pacbayes.Anytime(math.Min(f.MeanRisk, 1), f.units(), f.Delta)
+	f.Anytime = &Anytime{least, most}
 }
 
 // Contradiction is evidence against a certificate: limits from below, on fresh rows, of risks that

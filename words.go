@@ -135,6 +135,17 @@ func (f *Fresh) Sentence(m *Model) string {
 	if f.SeenGroups > 0 {
 		said += fmt.Sprintf("\n%d of these %d groups are ones that the model was made from, by their %s: rows of known groups say nothing about further groups.", f.SeenGroups, f.Groups, m.Group)
 	}
+	if a := f.Anytime; a != nil {
+		what := "rows"
+		if f.Groups > 0 {
+			what = "groups"
+		}
+		said += fmt.Sprintf("\nAt any time: with %s confidence the expected loss of predictions on further %s lies between such limits at every number of fresh %s at once, "+
+			"so that one may add some and look again; by these %d, between %.4f and %.4f.", cautious.Complement(f.Delta), kind(m.Group), what, f.units(), cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4))
+	}
+	if f.Shift != nil {
+		said += "\n" + f.Shift.Sentence()
+	}
 	x := f.Contradicts
 	if x == nil {
 		return said
@@ -151,6 +162,12 @@ func (f *Fresh) Sentence(m *Model) string {
 	}
 	return said + fmt.Sprintf("\nEither these rows come from another source than the certified ones, or a condition of the certificate isn't met, or one of these statements failed by chance, of which each had at most %g."+
 		"\nFor rows like these rely on what they show, not on the certificate.", f.Delta)
+}
+
+// Sentence says in words what a bound becomes on another source, and on what that rests. It continues another, whose confidence it has.
+func (s *Shift) Sentence() string {
+	return fmt.Sprintf("With the same confidence, on rows of another source: if its relative entropy to this one, KL(that source ‖ this one), is at most %g nats a row, which no row here shows, "+
+		"the expected loss of predictions there is at most %.4f.", s.Rho, cautious.RoundUp(s.MeanBound, 4))
 }
 
 // confidence begins a statement that holds with probability 1−δ over the draw of some rows, or groups

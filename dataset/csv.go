@@ -53,35 +53,44 @@ var errNotText = errors.New("not a text file")
 // named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A, NaN, null
 // or ?, in capitals or not, is a missing value; other cells are numbers or text.
 func Read(r io.Reader, source string) (*Table, error) {
+	p, _, err := open(r, source, func(in *bufio.Reader) ([]byte, error) { return in.Peek(blockSize) })
+	if err == nil {
+		err = p.read()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.table, nil
+}
+
+// open begins to read CSV text, of which start returns so much as tells what it is.
+func open(r io.Reader, source string, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, blockSize)
 	if magic, _ := in.Peek(len(gzipMagic)); string(magic) == gzipMagic {
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, readError(source, 0, err)
+			return nil, nil, readError(source, 0, err)
 		}
 		in = bufio.NewReaderSize(z, blockSize)
 	}
-	head, err := in.Peek(blockSize)
+	head, err := start(in)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, readError(source, 0, err)
+		return nil, nil, readError(source, 0, err)
 	}
 	if !isText(head) {
-		return nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip",
+		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip",
 			source, errNotText, len(head))
 	}
 	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
 		head = head[len(bom):]
 		in.Discard(len(bom))
 	}
-	p := parser{csv: csv.NewReader(in), table: &Table{Source: source}}
+	p := &parser{csv: csv.NewReader(in), table: &Table{Source: source}}
 	p.csv.Comma = separator(head)
 	p.csv.FieldsPerRecord = -1 // counted here, to say more
 	p.csv.ReuseRecord = true
 	p.csv.TrimLeadingSpace = p.csv.Comma != '\t' // it would swallow empty fields between tabs
-	if err := p.read(); err != nil {
-		return nil, err
-	}
-	return p.table, nil
+	return p, in, nil
 }
 
 // blockSize is how much of the file is looked at to tell what it is; a header
@@ -129,6 +138,12 @@ type parser struct {
 	table *Table
 	first error // the first bad row
 	more  int   // how many followed
+
+	// Of a stream, which ends with the first bad row: what makes of the rows up to now a table of their own, when there are enough, and
+	// how many rows such tables had.
+	passOn func() error
+	enough func() bool
+	before int
 }
 
 func (p *parser) read() error {
@@ -145,7 +160,12 @@ func (p *parser) read() error {
 			}
 			return p.finish() // where the next record starts is unknown
 		case err != nil:
-			return readError(t.Source, len(t.Lines), err) // explains bad rows better than they do
+			if p.passOn != nil {
+				if err := p.passOn(); err != nil {
+					return err
+				}
+			}
+			return readError(t.Source, p.before+len(p.table.Lines), err) // explains bad rows better than they do
 		}
 		if len(record) == 1 && len(t.Names) != 1 && strings.TrimSpace(record[0]) == "" {
 			continue // a line of spaces
@@ -160,11 +180,27 @@ func (p *parser) read() error {
 			}
 		}
 		p.row(record)
+		if p.passOn == nil {
+			continue
+		}
+		if p.first != nil {
+			return p.finish()
+		}
+		if p.enough() {
+			if err := p.passOn(); err != nil {
+				return err
+			}
+		}
 	}
 }
 
 // finish says what is wrong with the whole, if anything is.
 func (p *parser) finish() error {
+	if p.passOn != nil {
+		if err := p.passOn(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case p.first != nil && p.more > 0:
 		return fmt.Errorf("%w (and %d more problems)", p.first, p.more)
@@ -172,7 +208,7 @@ func (p *parser) finish() error {
 		return p.first
 	case p.table.Names == nil:
 		return fmt.Errorf("%s: the file is empty: a table was expected", p.table.Source)
-	case len(p.table.Lines) == 0:
+	case p.before+len(p.table.Lines) == 0:
 		return fmt.Errorf("%s: a header but no rows: add data below it", p.table.Source)
 	}
 	return nil
@@ -210,7 +246,7 @@ func (p *parser) row(record []string) {
 	line, _ := p.csv.FieldPos(0)
 	t.Lines = append(t.Lines, line)
 	if len(record) != len(t.Names) {
-		p.reject(&Error{File: t.Source, Line: line, Row: len(t.Lines),
+		p.reject(&Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
 			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names), len(record), p.csv.Comma)})
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -320,6 +321,7 @@ func decode(raw []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.checksum = hex.EncodeToString(sum)
 	return m, nil
 }
 

@@ -46,6 +46,7 @@ type Model struct {
 	Fitted json.RawMessage
 
 	positional []dataset.Role // of every row, in file order: of old models alone
+	checksum   string         // of the file it was read from
 
 	Conformal *Conformal // nil without calibration rows
 	Test      *Test      // nil without test rows
@@ -53,6 +54,9 @@ type Model struct {
 	Curves    []*Curve // of training, by starting point
 	Notices   []string
 }
+
+// Checksum is that of the file the model was read from, in hex, by which it is told from all others; "" of a model that wasn't read.
+func (m *Model) Checksum() string { return m.checksum }
 
 // Training is what training did.
 type Training struct {

@@ -194,6 +194,10 @@ func same(t *testing.T, got, want *Model) {
 	// All that isn't the posterior, as a value.
 	a, b := *got, *want
 	a.Posterior, b.Posterior = nil, nil
+	if len(a.checksum) != 64 {
+		t.Errorf("checksum %q", a.checksum)
+	}
+	a.checksum, b.checksum = "", ""
 	if !reflect.DeepEqual(a, b) {
 		t.Errorf("got  %+v\nwant %+v", a, b)
 	}

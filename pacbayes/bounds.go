@@ -77,25 +77,22 @@ func logBinomialTail(k, n int, p float64) (logP, slope float64) {
 		term *= float64(j) / float64(n-j+1) * ((1 - p) / p)
 		total += term
 	}
-	logP = logBinomialMode(k, n) - float64(n)*KL(float64(k)/float64(n), p) + math.Log(total)
+	logP = logBinomialMode(float64(k), float64(n)) - float64(n)*KL(float64(k)/float64(n), p) + math.Log(total)
 	return logP, float64(n-k) / ((1 - p) * total)
 }
 
-// logBinomialMode is ln C(n,k)(k/n)^k(1−k/n)^(n−k), 0 < k < n.
-func logBinomialMode(k, n int) float64 {
-	x, y, z := float64(n), float64(k), float64(n-k)
-	return stirling(n) - stirling(k) - stirling(n-k) - 0.5*math.Log(2*math.Pi*y*(z/x))
+// logBinomialMode is ln C(n,k)(k/n)^k(1−k/n)^(n−k), 0 < k < n, of whole numbers or by the gamma function.
+func logBinomialMode(k, n float64) float64 {
+	return stirling(n) - stirling(k) - stirling(n-k) - 0.5*math.Log(2*math.Pi*k*((n-k)/n))
 }
 
-// stirling is ln n! − ln(√(2πn)(n/e)^n), n ≥ 1: its asymptotic series from 16 on,
-// where the next term is 1e-16, and reached from below by n! = (n+1)!/(n+1).
-func stirling(n int) float64 {
+// stirling is ln x! − ln(√(2πx)(x/e)^x), x > 0: its asymptotic series from 16 on,
+// where the next term is 1e-16, and reached from below by x! = (x+1)!/(x+1).
+func stirling(x float64) float64 {
 	shift := 0.0
-	for ; n < 16; n++ {
-		x := float64(n)
+	for ; x < 16; x++ {
 		shift += (x+0.5)*math.Log1p(1/x) - 1
 	}
-	x := float64(n)
 	x2 := x * x
 	return shift + (1./12-(1./360-(1./1260-(1./1680-1./1188/x2)/x2)/x2)/x2)/x
 }
@@ -113,7 +110,7 @@ func maurerXi(n int) float64 {
 	var total compensated.Sum
 	total.Add(2) // k = 0 and k = n
 	for k := 1; 2*k <= n; k++ {
-		term := math.Exp(logBinomialMode(k, n))
+		term := math.Exp(logBinomialMode(float64(k), float64(n)))
 		total.Add(term)
 		if 2*k < n {
 			total.Add(term) // n−k

@@ -70,7 +70,7 @@ func poissonAt(k int, mean float64) float64 {
 		return 0
 	}
 	x := float64(k)
-	return math.Exp(-stirling(k)-klTerm(x, mean, mean-x)) / math.Sqrt(2*math.Pi*x)
+	return math.Exp(-stirling(x)-klTerm(x, mean, mean-x)) / math.Sqrt(2*math.Pi*x)
 }
 
 // poisson lists the probabilities of from, from+1, … under a Poisson law: those within so many standard deviations of its mean.

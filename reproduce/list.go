@@ -35,6 +35,7 @@ var Experiments = []Experiment{
 	{"certificates", "krigo's own: certificates by informed and grid priors on boston, sarcos10k, pol, kin40k", certificates},
 	{"validity", "krigo's own: how often bounds fail on simulated training sets whose true risk is known", validity},
 	{"widths", "krigo's own: promises of one width beside those that follow the model's standard deviation", widths},
+	{"watch", "krigo's own: how often, and how soon, watch raises an alarm at known risks", watching},
 	{"benchmark", "krigo's own: public regression sets on fixed folds, beside peers (bench/regression)", benchmark},
 	{"snelson-band", "krigo's own: a certified fit of Snelson's data, the picture of the README", snelsonBand},
 }

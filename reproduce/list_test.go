@@ -92,3 +92,21 @@ func TestUnknownNames(t *testing.T) {
 		}
 	}
 }
+
+// TestWatching: the simulation says for each risk how many runs had an alarm.
+func TestWatching(t *testing.T) {
+	var out bytes.Buffer
+	if err := watching(context.Background(), Env{Reps: 3, Stdout: &out}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| the bound, for ever | 0.05 | 3 | 0 | – | – |", "| 2 times the bound | 0.05 | 3 | 3 | ", "then twice the bound | 0.05 | 3 | 3 | "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if err := watching(stopped, Env{Reps: 3, Stdout: &out}); err == nil {
+		t.Error("it wasn't stopped")
+	}
+}

@@ -41,6 +41,51 @@ func newMetrics() *metrics {
 	return m
 }
 
+// outcomes are the figures of the models' watches as they are when they are asked for: those of the ledger, which go on where they were when the server starts
+// again.
+type outcomes struct{ library *library }
+
+var (
+	outcomeRows     = byModel("krigo_outcomes", "Outcomes in the ledger.")
+	outcomeMisses   = byModel("krigo_outcome_misses", "Those that the prediction missed; of graded losses their sum.")
+	outcomeRisk     = byModel("krigo_outcome_risk_at_least", "Limit of the risk from below, at any time with the certificate's confidence.")
+	certifiedRisk   = byModel("krigo_certified_risk", "The certificate's bound on the risk.")
+	outcomeEvidence = byModel("krigo_outcome_log_e", "Evidence that the risk is above that bound, ln E.")
+	outcomeAlarm    = byModel("krigo_outcome_alarm", "1 where it has sufficed for an alarm, else 0.")
+)
+
+func byModel(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, []string{"model"}, nil)
+}
+
+func (o outcomes) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{outcomeRows, outcomeMisses, outcomeRisk, certifiedRisk, outcomeEvidence, outcomeAlarm} {
+		to <- d
+	}
+}
+
+func (o outcomes) Collect(to chan<- prometheus.Metric) {
+	for name, m := range *o.library.models.Load() {
+		if m.watch == nil {
+			continue
+		}
+		s := m.watch.State()
+		gauge := func(d *prometheus.Desc, v float64) {
+			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, name)
+		}
+		gauge(outcomeRows, float64(s.Rows))
+		gauge(outcomeMisses, s.Misses)
+		gauge(outcomeRisk, s.AtLeast)
+		gauge(certifiedRisk, s.Bound)
+		gauge(outcomeEvidence, s.LogE)
+		alarm := 0.
+		if s.Alarm != nil {
+			alarm = 1
+		}
+		gauge(outcomeAlarm, alarm)
+	}
+}
+
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }

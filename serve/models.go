@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/watch"
 )
 
 // ending is that of the model files of a folder.
@@ -23,7 +24,9 @@ type served struct {
 	*krigo.Model
 	name string
 	stamp
-	queue *queue
+	queue     *queue
+	watch     *watch.Watch // of its outcomes; nil where there is none
+	unwatched error        // for this reason
 }
 
 // stamp tells whether a file changed.
@@ -35,7 +38,7 @@ type stamp struct {
 // library holds the models of a path: a model file, or a folder of them.
 type library struct {
 	path   string
-	newer  func(name string, m *krigo.Model) *queue
+	newer  func(s *served) // completes a model that was read
 	models atomic.Pointer[map[string]*served]
 	failed map[string]stamp // files that could not be read, not to be tried again as they are
 }
@@ -145,5 +148,7 @@ func (l *library) read(name, path string, old *served) (*served, error) {
 		return old, err
 	}
 	delete(l.failed, name)
-	return &served{Model: m, name: name, stamp: at, queue: l.newer(name, m)}, nil
+	s := &served{Model: m, name: name, stamp: at}
+	l.newer(s)
+	return s, nil
 }

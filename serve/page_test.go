@@ -26,7 +26,7 @@ func TestPage(t *testing.T) {
 	saved(t, other, filepath.Join(folder, "b.krigo"))
 	_, third := categorical(t)
 	saved(t, third, filepath.Join(folder, "c.krigo"))
-	address, _ := started(t, folder, Options{Token: "secret"})
+	address, _ := started(t, folder, Options{Token: "secret", Ledger: filepath.Join(folder, "l.ledger")})
 	p, err := browser.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +61,10 @@ func TestPage(t *testing.T) {
 	ok(p.Until(`!document.getElementById("answer").hidden`))
 	if got := text("sentence"); got != krigo.Sentence(m, m.Certificate) {
 		t.Errorf("sentence %q", got)
+	}
+
+	if got := text("watch"); !strings.HasPrefix(got, "No outcome yet.") {
+		t.Errorf("watch %q", got)
 	}
 
 	var wide string
@@ -113,6 +117,16 @@ func TestPage(t *testing.T) {
 	var shown string
 	ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &shown))
 	ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && !document.getElementById("answer").hidden`, shown)))
+	enter("#model", "b")
+	ok(p.Until(`document.getElementById("title").textContent.startsWith("b:")`))
+
+	ok(p.Eval(`fetch("v1/outcomes?model=a", {method: "POST", headers: {"Content-Type": "text/csv", "Authorization": "Bearer secret"}, body: "x,y\n" + Array.from({length: 20}, (_, i) => i / 5 + ",100\n").join("")}).then(r => r.status)`, nil))
+	enter("#model", "a")
+	ok(p.Until(`document.getElementById("watch").className === "alarm"`))
+	if got := text("watch"); !strings.HasPrefix(got, "ALARM at row ") || !strings.Contains(got, "20 outcomes, 20 missed") {
+		t.Errorf("watch %q", got)
+	}
+	shot("page-alarm.png")
 	enter("#model", "b")
 	ok(p.Until(`document.getElementById("title").textContent.startsWith("b:")`))
 

@@ -29,6 +29,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/watch"
 )
 
 // fitted returns a model of Snelson's data that depends on the seed.
@@ -745,11 +746,11 @@ func TestOpenAPI(t *testing.T) {
 			served[r.Pattern] = true
 		}
 	}
-	if len(served) != 6 {
+	if len(served) != 7 {
 		t.Errorf("described: %v", served)
 	}
 	for name, of := range map[string]any{"Answer": Answer{}, "Prediction": krigo.Prediction{}, "Description": Description{}, "Input": Input{},
-		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Certificate": krigo.Certificate{}} {
+		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Observed": Observed{}, "Watch": watch.State{}, "Certificate": krigo.Certificate{}} {
 		schema := doc.Components.Schemas[name]
 		var fields, always []string
 		for i := range reflect.TypeOf(of).NumField() {
@@ -802,4 +803,131 @@ func TestDescription(t *testing.T) {
 		!d.Certificate.Equal(m.Certificate) || d.Sentence != krigo.Sentence(m, m.Certificate) || d.Kernel.Name != "se" {
 		t.Errorf("%+v", d)
 	}
+}
+
+// TestOutcomes: outcomes are held against the certificate and kept: as JSON and as CSV, by several clients at once, after the server was started again, and where the
+// model's file is another for a while.
+func TestOutcomes(t *testing.T) {
+	folder := t.TempDir()
+	m := fitted(t, 0)
+	path, ledger := saved(t, m, filepath.Join(folder, "s.krigo")), filepath.Join(folder, "s.ledger")
+	get := func(address, path string) string {
+		t.Helper()
+		r, err := http.Get("http://" + address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	described := func(address string) (d Description) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(get(address, "/v1/model")), &d); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	var state watch.State
+	t.Run("taken", func(t *testing.T) {
+		address, _ := started(t, path, Options{Ledger: ledger, MaxRows: 50, Reload: time.Millisecond})
+		url := "http://" + address + "/v1/outcomes"
+		if d := described(address); d.Watch == nil || d.Watch.Rows != 0 || !strings.Contains(d.WatchSentence, "No outcome yet") || d.WatchReason != "" {
+			t.Errorf("%+v", d)
+		}
+		var o Observed
+		status, body := post(t, url, jsonKind, `{"rows": [{"x": 1, "y": 100, "other": "text"}, [2, 100]]}`)
+		if err := json.Unmarshal([]byte(body), &o); status != 200 || err != nil || o.Model != "s" || o.Rows != 2 || o.Watch.Misses != 2 {
+			t.Errorf("status %d, %v: %s", status, err, body)
+		}
+		if status, body := post(t, url, "text/csv", "y,x\n100,3\n100,3\n"); status != 200 || !strings.Contains(body, `"repeats":1`) {
+			t.Errorf("status %d: %s", status, body)
+		}
+		for _, c := range []struct {
+			body, want string
+			status     int
+		}{
+			{`{"rows": [{"x": 1}]}`, `input \"y\" is missing`, 400},
+			{`{"rows": [[1, 2], [1]]}`, "row 2: 1 values for 2 inputs", 400},
+			{`{"rows": [[1, null]]}`, "the value is missing", 400},
+			{`{"rows": [` + strings.Repeat("[1,2],", 50) + `[1,2]]}`, "more than 50 rows", 413},
+		} {
+			if status, body := post(t, url, jsonKind, c.body); status != c.status || !strings.Contains(body, c.want) {
+				t.Errorf("%s: status %d, %s", c.body, status, body)
+			}
+		}
+		if status, body := post(t, url, "text/csv", "x\n1\n"); status != 400 || !strings.Contains(body, `no column \"y\" for the target`) {
+			t.Errorf("status %d: %s", status, body)
+		}
+		var wait sync.WaitGroup
+		for i := range 8 {
+			wait.Go(func() {
+				for j := range 5 {
+					if status, body := post(t, url, jsonKind, fmt.Sprintf(`{"rows": [[%d.%d1, 100]]}`, i%5, j)); status != 200 {
+						t.Errorf("status %d: %s", status, body)
+					}
+					get(address, "/metrics")
+				}
+			})
+		}
+		wait.Wait()
+		// The same content in a new file is the same model; another model has outcomes of its own.
+		os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour))
+		saved(t, fitted(t, 1), path)
+		until := func(rows int) {
+			t.Helper()
+			for end := time.Now().Add(20 * time.Second); described(address).Watch.Rows != rows; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%+v", described(address).Watch)
+				}
+			}
+		}
+		until(0)
+		saved(t, m, path)
+		until(44)
+		state = *described(address).Watch
+		metrics := get(address, "/metrics")
+		for _, want := range []string{`krigo_outcomes{model="s"} 44`, `krigo_outcome_misses{model="s"} 44`, `krigo_outcome_alarm{model="s"} 1`, fmt.Sprintf(`krigo_certified_risk{model="s"} %v`, m.Certificate.MeanBound), "krigo_outcome_log_e{", "krigo_outcome_risk_at_least{"} {
+			if !strings.Contains(metrics, want) {
+				t.Errorf("no %s in %s", want, metrics)
+			}
+		}
+		if _, err := New(path, Options{Ledger: ledger}); err == nil || !strings.Contains(err.Error(), "another process") {
+			t.Error(err)
+		}
+	})
+	t.Run("after a restart", func(t *testing.T) {
+		file, err := os.OpenFile(ledger, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(file, `{"ledger":1,"mod`)
+		file.Close()
+		var log bytes.Buffer
+		address, _ := started(t, path, Options{Ledger: ledger, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		d := described(address)
+		if !reflect.DeepEqual(*d.Watch, state) || state.Rows != 44 || state.Alarm == nil || !strings.HasPrefix(d.WatchSentence, "ALARM at row ") || !strings.Contains(log.String(), "bytes=16") {
+			t.Errorf("%+v, not %+v: %s", d.Watch, state, log.String())
+		}
+	})
+	t.Run("not taken", func(t *testing.T) {
+		address, _ := started(t, path, Options{})
+		if status, body := post(t, "http://"+address+"/v1/outcomes", jsonKind, `{"rows": [[1, 1]]}`); status != 409 || !strings.Contains(body, "--ledger") {
+			t.Errorf("status %d: %s", status, body)
+		}
+		if d := described(address); d.Watch != nil || !strings.Contains(d.WatchReason, "--ledger") {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run("no certificate", func(t *testing.T) {
+		without := fitted(t, 0)
+		without.Certificate, without.CertificateReason = nil, "a test"
+		address, _ := started(t, saved(t, without, filepath.Join(folder, "n.krigo")), Options{Ledger: ledger})
+		if status, body := post(t, "http://"+address+"/v1/outcomes", jsonKind, `{"rows": [[1, 1]]}`); status != 409 || !strings.Contains(body, "no certificate: a test") {
+			t.Errorf("status %d: %s", status, body)
+		}
+	})
 }

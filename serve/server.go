@@ -25,6 +25,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/watch"
 )
 
 // Options say how to serve. Zero fields mean those of Defaults.
@@ -35,6 +36,7 @@ type Options struct {
 	Timeout time.Duration // to read a request, to answer it, and to finish when stopped
 	Reload  time.Duration // how often files are looked at
 	Token   string        // that requests must bear; empty: none
+	Ledger  string        // file of outcomes; empty: none are taken
 	TLS     *tls.Config   // nil: plain HTTP
 	Log     *slog.Logger  // nil: none
 }
@@ -48,13 +50,14 @@ type Server struct {
 	library *library
 	metrics *metrics
 	handler http.Handler
+	ledger  *watch.Ledger // nil: none
 }
 
 //go:embed openapi.json page
 var assets embed.FS
 
-// New reads the model at path, or all models of the folder there.
-func New(path string, o Options) (*Server, error) {
+// New reads the model at path, or all models of the folder there. Where it opens a ledger, that is closed when Run ends.
+func New(path string, o Options) (_ *Server, err error) {
 	o.MaxBody = cmp.Or(o.MaxBody, Defaults.MaxBody)
 	o.MaxRows = cmp.Or(o.MaxRows, Defaults.MaxRows)
 	o.Waiting = cmp.Or(o.Waiting, Defaults.Waiting)
@@ -65,7 +68,20 @@ func New(path string, o Options) (*Server, error) {
 	}
 	s := &Server{o: o}
 	s.metrics = newMetrics()
-	s.library = &library{path: path, newer: s.newQueue, failed: map[string]stamp{}}
+	if o.Ledger != "" {
+		if s.ledger, err = watch.Open(o.Ledger); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				s.ledger.Close()
+			}
+		}()
+		if s.ledger.Repaired > 0 {
+			o.Log.Warn("the ledger ended in the middle of a line, which no one was told of: it is taken off", "ledger", o.Ledger, "bytes", s.ledger.Repaired)
+		}
+	}
+	s.library = &library{path: path, newer: s.complete, failed: map[string]stamp{}}
 	changes, err := s.library.scan()
 	if err != nil {
 		return nil, err
@@ -79,8 +95,23 @@ func New(path string, o Options) (*Server, error) {
 		return nil, fmt.Errorf("%s: the folder holds no model files (%s)", path, "*"+ending)
 	}
 	s.report(changes)
+	s.metrics.registry.MustRegister(outcomes{s.library})
 	s.handler = s.routes()
 	return s, nil
+}
+
+// errNoLedger is why a model isn't watched where there is no ledger.
+var errNoLedger = errors.New("outcomes aren't taken here: start the server with --ledger FILE")
+
+// complete gives a model that was read what it needs to be served.
+func (s *Server) complete(m *served) {
+	m.queue = s.newQueue(m.name, m.Model)
+	if m.unwatched = errNoLedger; s.ledger == nil {
+		return
+	}
+	if m.watch, m.unwatched = s.ledger.Watch(m.Model); m.unwatched != nil {
+		s.o.Log.Warn("no outcomes are taken", "model", m.name, "reason", m.unwatched)
+	}
 }
 
 func (s *Server) newQueue(name string, m *krigo.Model) *queue {
@@ -109,6 +140,9 @@ func (s *Server) report(changes []change) {
 
 // Run serves on the listener until ctx ends, then finishes the requests that have begun.
 func (s *Server) Run(ctx context.Context, l net.Listener) error {
+	if s.ledger != nil {
+		defer s.ledger.Close()
+	}
 	server := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: min(5*time.Second, s.o.Timeout),
@@ -168,6 +202,7 @@ func (s *Server) watch(ctx context.Context) {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/predict", s.protected(s.predict))
+	mux.HandleFunc("POST /v1/outcomes", s.protected(s.outcomes))
 	mux.HandleFunc("GET /v1/model", s.protected(s.model))
 	mux.HandleFunc("GET /v1/models", s.protected(s.models))
 	mux.HandleFunc("GET /metrics", s.protected(s.metrics.handler().ServeHTTP))
@@ -322,6 +357,9 @@ type Description struct {
 	CertificateReason string             `json:"certificate_reason,omitempty"`
 	Sentence          string             `json:"sentence,omitempty"` // the certificate in words
 	Test              *model.Test        `json:"test"`
+	Watch             *watch.State       `json:"watch"`                  // what outcomes say of the certificate
+	WatchSentence     string             `json:"watch_sentence"`         // the same in words
+	WatchReason       string             `json:"watch_reason,omitempty"` // why there is none
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
@@ -341,6 +379,15 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	if m.Certificate != nil {
 		d.Sentence = krigo.Sentence(m.Model, m.Certificate)
 	}
+	if m.watch != nil {
+		state := m.watch.State()
+		d.Watch, d.WatchSentence = &state, state.Sentence(m.Model)
+		if state.Alarm != nil {
+			d.WatchSentence = state.Alarm.Sentence(state) + "\n" + d.WatchSentence
+		}
+	} else {
+		d.WatchReason = m.unwatched.Error()
+	}
 	writeJSON(w, 200, d)
 }
 
@@ -354,7 +401,7 @@ type Answer struct {
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()
-	m, table, err := s.read(w, r)
+	m, table, err := s.read(w, r, inputsOf)
 	var ps []krigo.Prediction
 	if err == nil {
 		ps, err = m.queue.run(ctx, table)
@@ -383,8 +430,44 @@ func wantsCSV(r *http.Request) bool {
 	return kind == "text/csv"
 }
 
-// read reads a request's rows and finds its model.
-func (s *Server) read(w http.ResponseWriter, r *http.Request) (*served, *dataset.Table, error) {
+// Observed is what POST /v1/outcomes answers.
+type Observed struct {
+	Model string      `json:"model"`
+	Rows  int         `json:"rows"` // that were added
+	Watch watch.State `json:"watch"`
+}
+
+// outcomes adds rows with their targets to the ledger: they are on disk before it answers.
+func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
+	defer cancel()
+	m, table, err := s.read(w, r, columnsOf)
+	if err == nil && m.watch == nil {
+		err = bad(409, "%w", m.unwatched)
+	}
+	var d *dataset.Data
+	if err == nil {
+		d, err = m.Labelled(table)
+	}
+	var state watch.State
+	if err == nil {
+		state, err = m.watch.Observe(ctx, d, d.All())
+	}
+	var unwritten *watch.WriteError
+	if errors.As(err, &unwritten) {
+		s.o.Log.Error("outcomes not taken", "model", m.name, "rows", table.Rows, "error", err)
+		fail(w, 500, errors.New("the outcomes couldn't be written, and aren't counted; the reason is in the server's log"))
+		return
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	writeJSON(w, 200, Observed{m.name, table.Rows, state})
+}
+
+// read reads a request's rows, which have these columns, and finds its model.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, columns func(*krigo.Model) []Input) (*served, *dataset.Table, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" && kind != "text/csv" {
 		return nil, nil, bad(415, "Content-Type %q: send application/json or text/csv", r.Header.Get("Content-Type"))
@@ -417,7 +500,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (*served, *dataset
 		if m, err = s.find(cmp.Or(name, query.Get("model"))); err != nil {
 			return nil, err
 		}
-		return inputsOf(m.Model), nil
+		return columns(m.Model), nil
 	}, s.o.MaxRows)
 	if err != nil {
 		return nil, nil, err

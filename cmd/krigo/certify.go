@@ -16,8 +16,8 @@ import (
 )
 
 func newCertify(c *common) *cobra.Command {
-	var epsilon float64
-	var fresh, refit bool
+	var epsilon, shift float64
+	var fresh, refit, anytime bool
 	var declaration string
 	var of predictedFlags
 	cmd := &cobra.Command{
@@ -37,6 +37,7 @@ With --fresh the data are rows the model never saw (or its own test rows): the b
 are then plain test-set bounds, which hold however the model was trained. Where these rows
 contradict the model's own certificate, that is said; rows that equal one the model was
 made from are counted, since a copy can't be told from a second row that came out alike.
+With --anytime the data may grow, and be looked at as often as one likes.
 
 With --predictions there is no model: FILE has predictions of anything at all beside what they
 predict, and --epsilon is in the target's units. The bound holds if what made them never saw these rows.`,
@@ -56,7 +57,14 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			if fresh && cmd.Flags().Changed("epsilon") {
 				return &krigo.UsageError{Err: errors.New("--fresh with --epsilon: the bounds are for the ε that was declared when the model was fitted; leave one of the two out")}
 			}
-			if err := of.alone(cmd, fresh || refit); err != nil {
+			if anytime && !fresh {
+				return &krigo.UsageError{Err: errors.New("--anytime is for --fresh: the certified rows were counted once")}
+			}
+			shifted := cmd.Flags().Changed("shift")
+			if shifted && !(shift >= 0) {
+				return &krigo.UsageError{Err: fmt.Errorf("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01", shift)}
+			}
+			if err := of.alone(cmd, fresh || refit || shifted); err != nil {
 				return err
 			}
 			if of.file != "" {
@@ -76,12 +84,20 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			defer table.Close()
 			if fresh {
 				f, err := krigo.CertifyFresh(m, table)
-				if err == nil && c.json {
-					return printJSON(cmd.OutOrStdout(), f)
-				} else if err == nil {
-					printFresh(cmd.OutOrStdout(), m, f)
+				if err == nil && shifted {
+					err = f.ShiftTo(shift)
 				}
-				return err
+				if err != nil {
+					return err
+				}
+				if anytime {
+					f.AtAnyTime()
+				}
+				if c.json {
+					return printJSON(cmd.OutOrStdout(), f)
+				}
+				printFresh(cmd.OutOrStdout(), m, f)
+				return nil
 			}
 			if declaration != "" {
 				text, err := os.ReadFile(declaration)
@@ -92,7 +108,18 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 					return fmt.Errorf("--declaration %s: %w", declaration, err)
 				}
 			}
-			return recertify(cmd, c, args[0], m, table, epsilon, refit)
+			r, err := recertify(cmd, c, args[0], m, table, epsilon, refit)
+			if err == nil && shifted {
+				err = r.ShiftTo(shift)
+			}
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			printRecertification(cmd.OutOrStdout(), m, r)
+			return nil
 		}),
 	}
 	bind(cmd.Flags(),
@@ -104,40 +131,48 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			help: "fit again with the options that the model was fitted with, and compare every bit"},
 		cliFlag{name: "fresh", to: &fresh,
 			help: "bound the risk from rows the model never saw"},
+		cliFlag{name: "anytime", to: &anytime,
+			help: "of --fresh: also limits that hold at every number of rows at once, so that one may look as often as one likes"},
+		cliFlag{name: "shift", value: "RHO", to: &shift,
+			help: "also the bound on rows of another source, whose relative entropy to this one is at most RHO nats"},
 	)
 	of.bind(cmd)
 	return cmd
 }
 
 // recertify computes the certificate of a model anew, and refuses a model that says otherwise.
-func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit bool) error {
+func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit bool) (*krigo.Recertification, error) {
 	r, err := krigo.Certify(m, table, epsilon)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.Differs != "" {
 		hint := ""
 		if m.Trained().Noise < 1e-6 {
 			hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the one it was fitted on"
 		}
-		return fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", name, r.Differs, hint)
+		return nil, fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", name, r.Differs, hint)
 	}
 	if refit {
 		progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 		differs, err := krigo.Refit(cmd.Context(), m, table, progress.event)
 		progress.end()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if r.Refitted = differs == ""; !r.Refitted {
-			return fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another version of krigo that may be rounding, else don't rely on this file", name, differs)
+			return nil, fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another version of krigo that may be rounding, else don't rely on this file", name, differs)
 		}
 	}
-	w := cmd.OutOrStdout()
-	if c.json {
-		return printJSON(w, r)
-	}
+	return r, nil
+}
+
+// printRecertification says in words what was found.
+func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification) {
 	printCertificate(w, m, r.Certificate)
+	if r.Shift != nil {
+		fmt.Fprintln(w, r.Shift.Sentence())
+	}
 	if r.Matches {
 		fmt.Fprintf(w, "\nThe model's own %s was reproduced.\n", r.Certificate.Label)
 	}
@@ -153,7 +188,6 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 	if r.Refitted {
 		fmt.Fprintln(w, "Fitting again gave the same model to the last bit.")
 	}
-	return nil
 }
 
 // counted says what a bound counts: rows, or groups of them.

@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/serve"
+	"github.com/krigo-gp/krigo/watch"
 )
 
 // manual is what the documentation says.
@@ -140,7 +141,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 		}
 	}
 	for _, v := range []any{fitDocument{}, predictDocument{}, generateDocument{}, versionDocument{}, krigo.Evaluation{}, krigo.Params{}, krigo.Comparison{},
-		krigo.Recertification{}, krigo.Fresh{}, model.Test{}, serve.Answer{}, serve.Description{}} {
+		krigo.Recertification{}, krigo.Fresh{}, model.Test{}, serve.Answer{}, serve.Description{}, serve.Observed{}, watch.State{}} {
 		walk(reflect.TypeOf(v))
 	}
 	for _, name := range krigo.MeasureNames {

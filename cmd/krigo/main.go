@@ -31,6 +31,7 @@ import (
 const (
 	exitFailed = 1
 	exitUsage  = 2
+	exitAlarm  = 3
 )
 
 func main() {
@@ -55,6 +56,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
 		return exitUsage
 	}
+	var alarm *alarmed
+	if errors.As(err, &alarm) {
+		return exitAlarm
+	}
 	return exitFailed
 }
 
@@ -78,7 +83,7 @@ as good as it can be, prints that guarantee, and saves one file to predict with.
   krigo certify houses.krigo houses.csv    recompute the guarantee from model and data
 
 Progress goes to standard error, results to standard output.
-Exit status: 0 done, 1 failed, 2 wrong usage.`,
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -100,7 +105,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
 	root.PersistentFlags().SortFlags = false
 	bind(root.PersistentFlags(), c.flags()...)
-	root.AddCommand(newFit(&c), newDeclare(&c), newPredict(&c), newCertify(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c), newServe(&c), newReport(&c), newDemo(&c), newVersion(&c), newMan())
+	root.AddCommand(newFit(&c), newDeclare(&c), newPredict(&c), newCertify(&c), newWatch(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c), newServe(&c), newReport(&c), newDemo(&c), newVersion(&c), newMan())
 	for _, cmd := range root.Commands() {
 		cmd.Flags().SortFlags = false // they stand in the order of their table
 		complete(cmd)

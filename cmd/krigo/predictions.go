@@ -56,7 +56,7 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 		return nil
 	}
 	if others {
-		return &krigo.UsageError{Err: fmt.Errorf("--fresh and --refit are for models, not for --predictions")}
+		return &krigo.UsageError{Err: fmt.Errorf("--fresh, --refit and --shift are for models, not for --predictions")}
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ func newServe(c *common) *cobra.Command {
 change are read again; requests under way end with the model they began with.
 
   POST /v1/predict    rows as JSON or CSV: mean, variances and interval of each
+  POST /v1/outcomes   with --ledger: rows with their targets, held against the certificate
   GET  /v1/model      a model's inputs, kernel and certificate
   GET  /v1/models     the names of all models
   GET  /openapi.json  the description of these
@@ -95,6 +96,8 @@ It listens on this machine alone. For other machines name an address and a token
 			help: "address and port to listen on; port 0: any that is free"},
 		cliFlag{name: "token-file", value: "FILE", to: &tokenFile,
 			help: "file with the token that requests must bear (Authorization: Bearer TOKEN)"},
+		cliFlag{name: "ledger", value: "FILE", to: &o.Ledger, endings: []string{"ledger"},
+			help: "take outcomes, and keep them in this file, which is added to, or begun (see krigo watch)"},
 		cliFlag{name: "open", to: &open,
 			help: "serve other machines without a token"},
 		cliFlag{name: "tls-cert", value: "FILE", to: &cert, endings: []string{"pem"},

@@ -42,6 +42,10 @@ async function show() {
   const c = model.certificate;
   $("sentence").textContent = c ? model.sentence : "No certificate: " + model.certificate_reason + ".";
   $("sentence").className = c && c.valid ? "" : "none";
+  const w = model.watch;
+  $("watch").textContent = w ? model.watch_sentence : "";
+  $("watch").hidden = !w;
+  $("watch").className = w && w.alarm ? "alarm" : "";
   $("conditions").replaceChildren(...(c ? c.conditions : []).map(text => {
     const li = document.createElement("li");
     li.textContent = text;

@@ -1,0 +1,51 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// Outcomes are rows whose targets have become known after they were predicted.
+type Outcomes struct {
+	Losses  []float64 // of the mean, by the certificate's loss
+	Hashes  []uint64  // dataset.Data.RowHashes
+	Outside int       // rows with an input outside the range of the rows the model was made from
+	Seen    int       // rows that equal one it was made from
+}
+
+// Outcomes predicts the given rows of d and holds the predictions against their targets.
+func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
+	at, err := m.sample(d, rows, nil)
+	if err != nil {
+		return o, err
+	}
+	x := make([]float64, d.Cols)
+	for i, row := range rows {
+		var scale float64
+		if at.Scale != nil {
+			scale = at.Scale[i]
+		}
+		loss := m.Terms.Loss.Point(at.Y[i], at.Mean[i], scale)
+		if !(0 <= loss && loss <= 1) {
+			return o, fmt.Errorf("%s: %s: the prediction isn't a number: its inputs are too far from the training data", d.Source, d.Where(row))
+		}
+		o.Losses = append(o.Losses, loss)
+		if err := d.Read([]int{row}, x, nil); err != nil {
+			return o, err
+		}
+		if m.Range.outside(x) > 0 {
+			o.Outside++
+		}
+	}
+	if o.Hashes, _, err = d.RowHashes(rows); err != nil {
+		return o, err
+	}
+	for _, h := range o.Hashes {
+		if _, seen := slices.BinarySearch(m.Rows, h); seen {
+			o.Seen++
+		}
+	}
+	return o, nil
+}

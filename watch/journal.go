@@ -1,0 +1,218 @@
+package watch
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// journal is the file of a ledger: lines of JSON that are only ever added, by one process at a time.
+type journal struct {
+	// Repaired is the number of bytes at the end that were no whole line.
+	Repaired int64
+
+	path   string
+	mu     sync.Mutex
+	file   *os.File // nil: to be read alone
+	size   int64    // of its whole lines
+	broken error    // why nothing more can be written
+}
+
+// entry is a line of a ledger.
+type entry struct {
+	Format  int       `json:"ledger"` // 1
+	Model   string    `json:"model"`  // its checksum
+	At      time.Time `json:"at"`
+	Losses  []float64 `json:"losses"`            // of the rows, in their order
+	Hashes  []string  `json:"rows"`              // of their content, in hex
+	Outside int       `json:"outside,omitempty"` // rows with an input outside the model's range
+	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
+}
+
+// WriteError says why outcomes couldn't be written: they aren't counted.
+type WriteError struct {
+	Path string
+	Err  error
+}
+
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("the ledger %s can't be written: %v", e.Path, e.Err)
+}
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// format is that of the lines, and of how evidence follows from them.
+const format = 1
+
+// opened opens a file to be written, or makes it, and takes off what isn't a whole line.
+func opened(path string) (*journal, error) {
+	_, absent := os.Stat(path)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("the ledger can't be opened: %w", err)
+	}
+	j := &journal{path: path, file: f}
+	if err = lock(f); err == nil {
+		err = j.repair()
+	}
+	if err == nil && errors.Is(absent, fs.ErrNotExist) {
+		err = syncFolder(filepath.Dir(path))
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("the ledger %s: %w", path, err)
+	}
+	return j, nil
+}
+
+// read opens a file to be read alone.
+func read(path string) (*journal, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("the ledger can't be read: %w", err)
+	}
+	return &journal{path: path, size: info.Size(), broken: errors.New("it was opened to be read")}, nil
+}
+
+// Close gives the file back.
+func (j *journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil {
+		return nil
+	}
+	j.broken = errors.New("it is closed")
+	err := j.file.Close()
+	j.file = nil
+	return err
+}
+
+// syncFolder makes sure that a new file is found again.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" { // whose folders can't be asked
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+// repair finds the end of the last whole line, and takes off what follows.
+func (j *journal) repair() error {
+	info, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("it isn't a file")
+	}
+	end := info.Size()
+	for block := make([]byte, 1<<16); end > 0; {
+		n := min(end, int64(len(block)))
+		if _, err := j.file.ReadAt(block[:n], end-n); err != nil {
+			return err
+		}
+		if i := bytes.LastIndexByte(block[:n], '\n'); i >= 0 {
+			end += int64(i) + 1 - n
+			break
+		}
+		end -= n
+	}
+	j.size, j.Repaired = end, info.Size()-end
+	if j.Repaired == 0 {
+		return nil
+	}
+	// That it is a ledger must be sure before anything is taken off.
+	if err := j.each(func(entry) {}); err != nil {
+		return err
+	}
+	if end == 0 && !j.begun() {
+		return errors.New("it isn't a ledger")
+	}
+	if err := j.file.Truncate(end); err != nil {
+		return err
+	}
+	return j.file.Sync()
+}
+
+// begun says whether a file without a whole line begins as a line does.
+func (j *journal) begun() bool {
+	const first = `{"ledger":`
+	start := make([]byte, len(first))
+	n, _ := j.file.ReadAt(start, 0)
+	return string(start[:n]) == first[:n]
+}
+
+// each goes through the lines.
+func (j *journal) each(do func(entry)) error {
+	f, err := os.Open(j.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	j.mu.Lock()
+	size := j.size
+	j.mu.Unlock()
+	in := bufio.NewReaderSize(io.LimitReader(f, size), 1<<16)
+	for number := 1; ; number++ {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF { // of a line that is being written nothing is known yet
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var e entry
+		switch err := json.Unmarshal(line, &e); {
+		case err != nil:
+			return fmt.Errorf("line %d isn't one of a ledger (%w): the file was altered, or is another; name another with --ledger", number, err)
+		case e.Format != format:
+			return fmt.Errorf("line %d is of format %d, this krigo knows %d: use a newer krigo", number, e.Format, format)
+		case len(e.Hashes) != len(e.Losses) || e.Model == "":
+			return fmt.Errorf("line %d doesn't have a hash for each of its %d rows, or names no model: the file was altered", number, len(e.Losses))
+		}
+		for _, loss := range e.Losses {
+			if !(0 <= loss && loss <= 1) {
+				return fmt.Errorf("line %d: a loss of %v isn't between 0 and 1: the file was altered", number, loss)
+			}
+		}
+		do(e)
+	}
+}
+
+// append adds a line: when it returns without an error the line is on disk, and else it isn't in the ledger.
+func (j *journal) append(e entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return &WriteError{j.path, j.broken}
+	}
+	_, err = j.file.WriteAt(append(line, '\n'), j.size)
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		// What of it has reached the disk isn't known. It mustn't be taken for a line, nor may one follow it, if it can't be taken off.
+		if undo := errors.Join(j.file.Truncate(j.size), j.file.Sync()); undo != nil {
+			j.broken = fmt.Errorf("an earlier outcome wasn't written: %w", err)
+		}
+		return &WriteError{j.path, err}
+	}
+	j.size += int64(len(line)) + 1
+	return nil
+}

@@ -1,0 +1,84 @@
+package watch
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// State is what is known after so many rows.
+type State struct {
+	Rows    int     `json:"rows"`
+	Misses  float64 `json:"misses"`            // of graded losses, their sum
+	Risk    float64 `json:"risk"`              // their share
+	AtLeast float64 `json:"at_least"`          // limits of the risk, if it is the same for all, with confidence 1−δ for all numbers of rows at once
+	AtMost  float64 `json:"at_most"`           //
+	Bound   float64 `json:"mean_bound"`        // the certificate's
+	Delta   float64 `json:"delta"`             // its, and the probability that there is ever an alarm while the risk is at most the bound
+	LogE    float64 `json:"log_e"`             // evidence against that, ln E
+	Highest float64 `json:"highest_log_e"`     // the most there was
+	AlarmAt float64 `json:"alarm_log_e"`       // ln 1/δ, at which there is an alarm
+	Alarm   *Alarm  `json:"alarm"`             // null: there was none
+	Outside int     `json:"outside,omitempty"` // rows with an input outside the range of those that the model was made from
+	Seen    int     `json:"seen,omitempty"`    // rows that equal one the model was made from
+	Repeats int     `json:"repeats,omitempty"` // rows that equal an earlier one
+}
+
+// Alarm is where the evidence sufficed. It stays, whatever comes after.
+type Alarm struct {
+	Row int       `json:"row"`
+	At  time.Time `json:"at"` // when that came
+}
+
+// graded are the losses that tell how much a prediction misses by.
+var graded = []pacbayes.Kind{pacbayes.ClippedSquare, pacbayes.Gaussian, pacbayes.ClippedAbsolute}
+
+// Sentence says in words what the outcomes of a model say of its certificate. Numbers are rounded to the cautious side.
+func (s State) Sentence(m *model.Model) string {
+	if s.Rows == 0 {
+		return fmt.Sprintf("No outcome yet. The certificate: a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
+	}
+	missed := fmt.Sprintf("%.0f missed (%.2f %%)", s.Misses, 100*s.Risk)
+	if slices.Contains(graded, m.Terms.Loss.Kind) {
+		missed = fmt.Sprintf("a mean loss of %.4f", s.Risk)
+	}
+	rows := "outcomes"
+	if s.Rows == 1 {
+		rows = "outcome"
+	}
+	said := fmt.Sprintf("%d %s, %s; the certificate: a risk of at most %.4f. If all are from one source its risk is, with %s confidence whenever one looks, between %.4f and %.4f. Evidence against the certificate: ln E = %.2f, alarm at %.2f",
+		s.Rows, rows, missed, cautious.RoundUp(s.Bound, 4), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4), cautious.RoundUp(s.AtMost, 4), s.LogE, s.AlarmAt)
+	if s.Highest > s.LogE+0.005 {
+		said += fmt.Sprintf(" (highest %.2f)", s.Highest)
+	}
+	return said + "." + s.notes()
+}
+
+// notes say what of the outcomes may not be what they are taken for.
+func (s State) notes() (said string) {
+	note := func(rows int, one, more string) {
+		switch {
+		case rows == 1:
+			said += " One row " + one + "."
+		case rows > 1:
+			said += fmt.Sprintf(" %d rows %s.", rows, more)
+		}
+	}
+	const outside, seen = "an input outside the range of those that the model was made from", "one that the model was made from"
+	note(s.Outside, "has "+outside, "have "+outside)
+	note(s.Seen, "equals "+seen, "equal "+seen)
+	const repeats = "an earlier one: if that is the same outcome told twice, it counts once too often"
+	note(s.Repeats, "equals "+repeats, "equal "+repeats)
+	return said
+}
+
+// Sentence says what an alarm means.
+func (a *Alarm) Sentence(s State) string {
+	return fmt.Sprintf("ALARM at row %d (%s): the risk is above the certificate's bound of %.4f. Were it at most that, an alarm would ever come with probability at most %g. "+
+		"Either the rows come from another source than the certified ones, or a condition of the certificate isn't met, or it failed by chance, of which it had at most %g.",
+		a.Row, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta, s.Delta)
+}

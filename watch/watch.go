@@ -1,0 +1,163 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Ledger is a file of outcomes, a line of JSON for each batch of rows that came together, of one model or of several. Lines are only ever added, and are on disk before
+// anyone is told that they are. A line that was cut short, as a machine that stops may leave one, was never acknowledged, and is taken off. One process at a time writes it.
+//
+// Several goroutines may use a ledger at once.
+type Ledger struct {
+	*journal
+	mu      sync.Mutex
+	watches map[string]weak.Pointer[Watch] // by their models' checksums, while anyone has them
+}
+
+// Open opens a ledger to be written, which it makes if there is none, and takes off what isn't a whole line.
+func Open(path string) (*Ledger, error) { return ledgerOf(opened(path)) }
+
+// Read opens a ledger to be read alone, also while another process writes it.
+func Read(path string) (*Ledger, error) { return ledgerOf(read(path)) }
+
+func ledgerOf(j *journal, err error) (*Ledger, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Ledger{journal: j, watches: map[string]weak.Pointer[Watch]{}}, nil
+}
+
+// Watch is what the outcomes of one model say of its certificate. Several goroutines may use it at once.
+type Watch struct {
+	model    *model.Model
+	ledger   *Ledger
+	turn     chan struct{} // holds one token: who has it may add
+	evidence *pacbayes.Evidence
+	known    map[uint64]bool // rows that have come
+	counts   State           // without what follows from them
+	state    atomic.Pointer[State]
+}
+
+// Watchable says why a model can't be watched; nil if it can.
+func Watchable(m *model.Model) error {
+	c := m.Certificate
+	switch {
+	case c == nil:
+		return fmt.Errorf("there is nothing to hold outcomes against: the model has no certificate: %s", m.CertificateReason)
+	case m.Terms.Backtest:
+		return errors.New("there is nothing to hold outcomes against: the model has a backtest, which promises nothing, not a certificate")
+	case !c.Valid:
+		return fmt.Errorf("there is nothing to hold outcomes against: the model has no certificate but a %s", c.Label)
+	case c.Group != "":
+		return fmt.Errorf("the certificate is about groups by %s, of which rows that come one by one are parts: hold whole groups against it, with certify --fresh", c.Group)
+	case !(c.MeanBound > 0 && c.MeanBound < 1):
+		return errors.New("the certificate's bound on predictions is 1: no outcome can speak against it")
+	case m.Checksum() == "":
+		return errors.New("the model wasn't read from a file, by whose checksum a ledger knows it: save it first")
+	}
+	return nil
+}
+
+func newWatch(m *model.Model, l *Ledger) *Watch {
+	c := m.Certificate
+	w := &Watch{model: m, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.MeanBound), known: map[uint64]bool{},
+		counts: State{Bound: c.MeanBound, Delta: c.Delta, AtMost: 1, AlarmAt: -math.Log(c.Delta)}}
+	w.turn <- struct{}{}
+	return w
+}
+
+// Observe predicts the given rows of d, whose targets have become known, and adds the outcomes, to the ledger first: when it returns without an error they are on disk. The order
+// of the rows is that of their outcomes. A context that ends while others are at work is an error.
+func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State, error) {
+	select {
+	case <-w.turn:
+	case <-ctx.Done():
+		return State{}, ctx.Err()
+	}
+	defer func() { w.turn <- struct{}{} }()
+	o, err := w.model.Outcomes(d, rows)
+	if err != nil {
+		return State{}, err
+	}
+	e := entry{Format: format, Model: w.model.Checksum(), At: time.Now().UTC().Truncate(time.Millisecond), Losses: o.Losses, Outside: o.Outside, Seen: o.Seen}
+	for _, h := range o.Hashes {
+		e.Hashes = append(e.Hashes, strconv.FormatUint(h, 16))
+	}
+	if err := w.ledger.append(e); err != nil {
+		return State{}, err
+	}
+	w.add(e)
+	return w.tell(), nil
+}
+
+// State is what the outcomes up to now say.
+func (w *Watch) State() State { return *w.state.Load() }
+
+// add takes in a line of the ledger.
+func (w *Watch) add(e entry) {
+	s := &w.counts
+	for i, loss := range e.Losses {
+		s.Rows++
+		s.Misses += loss
+		s.LogE = math.Log(w.evidence.Add(loss))
+		s.Highest = math.Max(s.Highest, s.LogE)
+		if s.Alarm == nil && s.LogE >= s.AlarmAt {
+			s.Alarm = &Alarm{s.Rows, e.At}
+		}
+		if h, err := strconv.ParseUint(e.Hashes[i], 16, 64); err == nil {
+			if w.known[h] {
+				s.Repeats++
+			}
+			w.known[h] = true
+		}
+	}
+	s.Outside += e.Outside
+	s.Seen += e.Seen
+}
+
+// tell makes what was added known.
+func (w *Watch) tell() State {
+	s := w.counts
+	if s.Rows > 0 {
+		s.Risk = math.Min(s.Misses/float64(s.Rows), 1)
+		s.AtLeast, s.AtMost = pacbayes.Anytime(s.Risk, s.Rows, s.Delta)
+	}
+	w.state.Store(&s)
+	return s
+}
+
+// Watch returns that of a model, as the outcomes in the ledger leave it: always the same one for models of one file's content.
+func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
+	if err := Watchable(m); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.watches[m.Checksum()].Value(); w != nil {
+		return w, nil
+	}
+	w := newWatch(m, l)
+	err := l.each(func(e entry) {
+		if e.Model == m.Checksum() {
+			w.add(e)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the ledger %s: %w", l.path, err)
+	}
+	w.tell()
+	l.watches[m.Checksum()] = weak.Make(w)
+	return w, nil
+}

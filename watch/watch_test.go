@@ -1,0 +1,309 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// loaded is a model of Snelson's data, as it comes back from its file.
+func loaded(t *testing.T, change func(*fit.Options)) *model.Model {
+	t.Helper()
+	o := fit.Options{Data: fit.Data{Target: "y"}, Kernel: fit.Kernel{Expression: "se"}, Run: fit.Run{Restarts: 1}, Promise: fit.Promise{Epsilon: 1}}
+	if change != nil {
+		change(&o)
+	}
+	m, err := fit.Fit(context.Background(), data.Snelson(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.krigo")
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = model.Load(path); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// outcomes are rows of which some miss.
+func outcomes(t *testing.T, m *model.Model, misses ...bool) *dataset.Data {
+	t.Helper()
+	table := &dataset.Table{Source: "rows", Names: []string{"x", "y"}, Rows: len(misses)}
+	for _, miss := range misses {
+		x := 1 + 4*rand.Float64()
+		y := 100.
+		if !miss {
+			ps, err := m.Predict(must(m.Unlabelled(&dataset.Table{Source: "row", Names: []string{"x"}, Rows: 1, Values: []float64{x}})))
+			if err != nil {
+				t.Fatal(err)
+			}
+			y = ps[0].Mean
+		}
+		table.Values = append(table.Values, x, y)
+	}
+	return must(m.Labelled(table))
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// TestLedger: what a ledger was told is there when it is opened again, to the last bit; two watches of one model are one; another model's outcomes are apart.
+func TestLedger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	m, other := loaded(t, nil), loaded(t, func(o *fit.Options) { o.Promise.Loss = "clipped-square" })
+	l := must(Open(path))
+	w, o := must(l.Watch(m)), must(l.Watch(other))
+	if again := must(l.Watch(m)); again != w {
+		t.Error("two watches of one model")
+	}
+	ctx := context.Background()
+	var last State
+	for i := range 12 {
+		d := outcomes(t, m, true, false, i%2 == 0)
+		last = must(w.Observe(ctx, d, d.All()))
+		must(o.Observe(ctx, d, d.All()[:2]))
+	}
+	if last.Rows != 36 || last.Misses != 18 || last.Alarm == nil || last.Alarm.Row > 36 || last.Risk != 0.5 || !(last.AtLeast > last.Bound && last.AtMost > 0.5) || last.LogE > last.Highest {
+		t.Errorf("%+v", last)
+	}
+	graded := o.State()
+	if graded.Rows != 24 || graded.Misses != math.Trunc(graded.Misses) && math.Abs(graded.Misses-12) > 0.1 {
+		t.Errorf("%+v", graded)
+	}
+	repeated := outcomes(t, m, false, false)
+	must(w.Observe(ctx, repeated, []int{0, 1}))
+	last = must(w.Observe(ctx, repeated, []int{1}))
+	if last.Repeats != 1 || last.Rows != 39 || last.Alarm == nil || last.LogE >= last.Highest {
+		t.Errorf("%+v", last)
+	}
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "another process writes it") {
+		t.Error(err)
+	}
+	if reading := must(must(Read(path)).Watch(m)); !reflect.DeepEqual(reading.State(), last) {
+		t.Errorf("read beside: %+v", reading.State())
+	} else if _, err := reading.Observe(ctx, repeated, []int{0}); err == nil {
+		t.Error("what was opened to be read was written")
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Observe(ctx, repeated, []int{0}); err == nil || !strings.Contains(err.Error(), "closed") || !reflect.DeepEqual(w.State(), last) {
+		t.Errorf("%v, %+v", err, w.State())
+	}
+	l = must(Open(path))
+	defer l.Close()
+	if got := must(l.Watch(m)).State(); !reflect.DeepEqual(got, last) || l.Repaired != 0 {
+		t.Errorf("opened again: %+v, not %+v", got, last)
+	}
+	if got := must(l.Watch(other)).State(); !reflect.DeepEqual(got, graded) {
+		t.Errorf("opened again: %+v, not %+v", got, graded)
+	}
+	for text, want := range map[string]string{last.Sentence(m): "39 outcomes, 18 missed (46.15 %)", last.Alarm.Sentence(last): "with probability at most 0.01", graded.Sentence(other): "a mean loss of 0.", (State{}).Sentence(m): "No outcome yet"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+}
+
+// TestTorn: wherever a file is cut, the whole lines before are kept, what follows goes, and the ledger goes on.
+func TestTorn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	m := loaded(t, nil)
+	ctx := context.Background()
+	l := must(Open(path))
+	w := must(l.Watch(m))
+	states := []State{w.State()}
+	var ends []int
+	for range 3 {
+		d := outcomes(t, m, false, true)
+		states = append(states, must(w.Observe(ctx, d, d.All())))
+		ends = append(ends, int(l.size))
+	}
+	l.Close()
+	whole := must(os.ReadFile(path))
+	for cut := range len(whole) + 1 {
+		os.WriteFile(path, whole[:cut], 0o600)
+		lines := 0
+		for _, end := range ends {
+			if cut >= end {
+				lines++
+			}
+		}
+		l, err := Open(path)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		w := must(l.Watch(m))
+		if got := w.State(); !reflect.DeepEqual(got, states[lines]) || (l.Repaired == 0) != (cut == 0 || lines > 0 && cut == ends[lines-1]) {
+			t.Fatalf("cut at %d: %+v, %d bytes taken off", cut, got, l.Repaired)
+		}
+		if cut%97 == 0 {
+			d := outcomes(t, m, true)
+			must(w.Observe(ctx, d, d.All()))
+			l.Close()
+			l = must(Open(path))
+			if got := must(l.Watch(m)).State(); got.Rows != 2*lines+1 || l.Repaired != 0 {
+				t.Fatalf("cut at %d, and gone on: %+v", cut, got)
+			}
+		}
+		l.Close()
+	}
+}
+
+// TestLedgerRefuses: what is no ledger is left as it is.
+func TestLedgerRefuses(t *testing.T) {
+	m := loaded(t, nil)
+	const good = `{"ledger":1,"model":"m","at":"2026-01-01T00:00:00Z","losses":[0],"rows":["1"]}` + "\n"
+	for text, want := range map[string]string{
+		"x,y\n1,2\n":                             "line 1 isn't one of a ledger",
+		"x,y\n1,2":                               "line 1 isn't one of a ledger",
+		"text":                                   "isn't a ledger",
+		good + "{}\n":                            "line 2 is of format 0",
+		good + `{"ledger":2}` + "\n":             "use a newer krigo",
+		strings.Replace(good, "[0]", "[2]", 1):   "a loss of 2",
+		strings.Replace(good, "[0]", "[0,1]", 1): "a hash for each of its 2 rows",
+	} {
+		path := filepath.Join(t.TempDir(), "l.ledger")
+		os.WriteFile(path, []byte(text), 0o600)
+		l, err := Open(path)
+		if err == nil {
+			_, err = l.Watch(m)
+			l.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || string(must(os.ReadFile(path))) != text {
+			t.Errorf("%q: %v, and it is %q", text, err, must(os.ReadFile(path)))
+		}
+	}
+	folder := t.TempDir()
+	if _, err := Open(filepath.Join(folder, "none", "l")); err == nil {
+		t.Error("a ledger in no folder")
+	}
+	if _, err := Open(folder); err == nil {
+		t.Error("a folder as a ledger")
+	}
+	if _, err := Read(filepath.Join(folder, "l")); err == nil {
+		t.Error("a ledger that isn't there was read")
+	}
+}
+
+// TestWatchable: what promises nothing isn't watched, for a reason that is said.
+func TestWatchable(t *testing.T) {
+	m := loaded(t, nil)
+	for want, change := range map[string]func(c *model.Model){
+		"no certificate: for a reason": func(c *model.Model) { c.Certificate, c.CertificateReason = nil, "for a reason" },
+		"a backtest":                   func(c *model.Model) { c.Terms.Backtest = true },
+		"a bound (heuristic":           func(c *model.Model) { c.Certificate.Valid, c.Certificate.Label = false, "bound (heuristic)" },
+		"groups by patient":            func(c *model.Model) { c.Certificate.Group = "patient" },
+		"bound on predictions is 1":    func(c *model.Model) { c.Certificate.MeanBound = 1 },
+		"save it first": func(c *model.Model) {
+			*c = *must(fit.Fit(context.Background(), data.Snelson(), fit.Options{Data: fit.Data{Target: "y"}, Kernel: fit.Kernel{Expression: "se"}, Promise: fit.Promise{Epsilon: 1}}))
+		},
+	} {
+		other := *m
+		certificate := *m.Certificate
+		other.Certificate = &certificate
+		change(&other)
+		if err := Watchable(&other); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if err := Watchable(m); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTogether: outcomes that many goroutines bring are all there, once each, and a context that ends is heard.
+func TestTogether(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	m := loaded(t, nil)
+	l := must(Open(path))
+	w := must(l.Watch(m))
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			for range 10 {
+				d := outcomes(t, m, i == 0, false)
+				if _, err := w.Observe(context.Background(), d, d.All()); err != nil {
+					t.Error(err)
+				}
+				w.State()
+			}
+		})
+	}
+	wait.Wait()
+	<-w.turn
+	ended, end := context.WithCancel(context.Background())
+	end()
+	d := outcomes(t, m, true)
+	if _, err := w.Observe(ended, d, d.All()); err != context.Canceled {
+		t.Error(err)
+	}
+	w.turn <- struct{}{}
+	want := w.State()
+	if want.Rows != 160 || want.Misses != 10 || want.Repeats != 0 {
+		t.Errorf("%+v", want)
+	}
+	l.Close()
+	l = must(Open(path))
+	defer l.Close()
+	if got := must(l.Watch(m)).State(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, not %+v", got, want)
+	}
+	far := must(m.Labelled(&dataset.Table{Source: "far", Names: []string{"x", "y"}, Rows: 2, Values: []float64{1, 1, 99, 1}}))
+	if s := must(must(l.Watch(m)).Observe(context.Background(), far, far.All())); s.Outside != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestSeen: rows that the model was made from are told.
+func TestSeen(t *testing.T) {
+	m := loaded(t, nil)
+	l := must(Open(filepath.Join(t.TempDir(), "l.ledger")))
+	defer l.Close()
+	d := must(m.Labelled(data.Snelson()))
+	s := must(must(l.Watch(m)).Observe(context.Background(), d, d.All()))
+	if s.Seen != 200 || !strings.Contains(s.Sentence(m), "200 rows equal one that the model was made from") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestUnwritten: an outcome that can't be written isn't counted, and where it can't be taken back either nothing more is written.
+func TestUnwritten(t *testing.T) {
+	m := loaded(t, nil)
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	l := must(Open(path))
+	w := must(l.Watch(m))
+	d := outcomes(t, m, true)
+	want := must(w.Observe(context.Background(), d, d.All()))
+	l.file.Close()
+	for _, reason := range []string{"file already closed", "an earlier outcome wasn't written"} {
+		_, err := w.Observe(context.Background(), d, d.All())
+		var unwritten *WriteError
+		if !errors.As(err, &unwritten) || !strings.Contains(err.Error(), reason) || !reflect.DeepEqual(w.State(), want) {
+			t.Errorf("%v, %+v", err, w.State())
+		}
+	}
+	l = must(Open(path))
+	defer l.Close()
+	if got := must(l.Watch(m)).State(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
