@@ -228,6 +228,7 @@ func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, co
 	if err := t.picked(m, d, d.RowsOf(roles, dataset.Certified), p, count); err != nil {
 		return err
 	}
+	t.looked(p, point, count)
 	for di, delta := range trialDeltas {
 		count.count("control/R_S as the bound", di, point > float64(misses(band, p.certified.Mean))/float64(n))
 		penalty := pacbayes.KLBound.Penalty(0, n, delta)
@@ -393,6 +394,7 @@ var statements = []string{
 	"control/R_S as the bound",
 	"control/the bound without its KL, of a Q that follows every row", "valid/the same with its KL",
 	"control/ε free to choose afterwards, unpaid", "valid/the same, paid with ln 100",
+	"control/a bound of a fixed number of rows, looked at after each", "valid/the bound at every number of rows at once",
 	"control/slices picked afterwards, unpaid", "valid/the same, paid with ln 15",
 	"control/the best of 20 models on one set of rows", "valid/the same, paid with ln 20",
 }

@@ -133,3 +133,19 @@ func (t truth) picked(m *model.Model, d *dataset.Data, rows []int, p predictions
 	}
 	return nil
 }
+
+// looked counts how often a bound fails at any of the numbers of rows at which someone who waits for them looks at it: the first, the first two, and so on.
+func (t truth) looked(p predictions, risk float64, count tallies) {
+	band := trialLosses[0]
+	for di, delta := range trialDeltas {
+		fixed, anytime, k := false, false, 0
+		for i, y := range p.certified.Y {
+			k += int(band.Point(y, p.certified.Mean[i], 0))
+			least, most := pacbayes.Anytime(float64(k)/float64(i+1), i+1, delta)
+			fixed = fixed || risk > pacbayes.ClopperPearson(k, i+1, delta)
+			anytime = anytime || risk > most || risk < least
+		}
+		count.count("control/a bound of a fixed number of rows, looked at after each", di, fixed)
+		count.count("valid/the bound at every number of rows at once", di, anytime)
+	}
+}
