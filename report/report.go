@@ -438,22 +438,16 @@ func (r *maker) drawWidths() error {
 	}
 	p := newPlot("half-width"+unit, "share of predictions within")
 	var sure, seen plotter.XYs
-	step := func(pts *plotter.XYs, width, share float64) {
-		if n := len(*pts); n > 0 {
-			*pts = append(*pts, plotter.XY{X: width, Y: (*pts)[n-1].Y})
-		}
-		*pts = append(*pts, plotter.XY{X: width, Y: share})
-	}
 	for _, at := range c.Curve.Points {
-		step(&sure, at.HalfWidthRaw, 1-at.Bound)
-		step(&seen, at.HalfWidthRaw, 1-float64(at.Misses)/float64(c.Rows))
+		sure = append(sure, plotter.XY{X: at.HalfWidthRaw, Y: 1 - at.Bound})
+		seen = append(seen, plotter.XY{X: at.HalfWidthRaw, Y: 1 - float64(at.Misses)/float64(c.Rows)})
 	}
 	for _, of := range []struct {
 		label  string
 		colour int
 		pts    plotter.XYs
 	}{{"of the certified rows", blue, seen}, {"guaranteed, at all widths at once", green, sure}} {
-		if err := drawing.Curve(p, of.label, drawing.Palette[of.colour], of.pts); err != nil {
+		if err := drawing.Curve(p, of.label, drawing.Palette[of.colour], drawing.Steps(of.pts)); err != nil {
 			return err
 		}
 	}

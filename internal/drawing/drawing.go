@@ -45,3 +45,14 @@ func Between(low, high plotter.XYs, colour color.Color) (*plotter.Polygon, error
 	}
 	return poly, err
 }
+
+// Steps makes the points of a function that keeps its value until the next one.
+func Steps(at plotter.XYs) (steps plotter.XYs) {
+	for i, p := range at {
+		if i > 0 {
+			steps = append(steps, plotter.XY{X: p.X, Y: at[i-1].Y})
+		}
+		steps = append(steps, p)
+	}
+	return steps
+}
