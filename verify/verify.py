@@ -576,7 +576,7 @@ def verify(model, data):
     require(more or not beside, f"not checked by this program without more.py: {', '.join(beside)}")
     if more:
         more.check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noise, by_bound)
-    words = ["whether anything else was tried", "declared scaling", "conditions and repeats", "training", "curves", "notices", "test figures"]
+    words = ["whether anything else was tried", "declared scaling", "conditions, reasons and repeats", "training", "curves", "notices", "test figures"]
     return c, words + ["fitted", "hashes of single rows", "input_range"] * (not more) + ["observation_noise"] * by_bound
 def main():
     if len(sys.argv) != 3:
