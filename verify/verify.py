@@ -5,7 +5,7 @@ Written by docs/format.md, with Python's standard library alone. It reads the mo
 posterior anew, predicts the certified rows, counts the misses, and computes every number of the certificate. Two numbers agree that
 differ by 1e-6, or that share of one above 1. A row whose error is the band's edge but for rounding counts once as a miss and once not,
 and the certificate has to hold both times. What this program doesn't know is refused as "not checked by this program".
-Exit status: 0 it agrees, 1 it refuses and says why, 2 wrong usage.
+Exit status: 0 it agrees, 1 it refuses and says why, 2 wrong usage, or a file isn't there.
 """
 import csv
 import gzip
@@ -19,6 +19,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import cos, dist, erf, exp, expm1, fsum, inf, isfinite, isnan, lgamma, log, log1p, nan, pi, prod, sin, sqrt
 from operator import mul
+from os.path import isfile
 from statistics import NormalDist
 
 TEST, CALIBRATION, PRIOR, CERTIFIED = range(4)
@@ -564,12 +565,11 @@ def verify(model, data):
     found = [(i, *q.predict(rows[i][0])) for i in roles[CERTIFIED]]
     errors = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in found]
     scales = [sqrt(v + noise) if t.kind == "scaled" else abs(table.y[i]) / scale for i, _, v, _ in found]
-    units = {}
+    units, kl = {}, 0.0 if q.nearest else q.kl()
     for k, i in enumerate(roles[CERTIFIED]):
         units.setdefault(table.groups[i] if table.groups else k, []).append(k)
     require(len(units) >= 20, "fewer than 20 certified rows, or groups")
     sample = Sample([(d, reach, sqrt(v), s) for (d, v, reach), s in zip(errors, scales)], list(units.values()), bool(table.groups))
-    kl = 0.0 if q.nearest else q.kl()
     check_bounds(t, sample, kl, c)
     more = importlib.import_module("more") if importlib.util.find_spec("more") else None
     beside = [k for k in ("conformal", "promise", "curve", "slices") if (head if k == "conformal" else c).has(k)]
@@ -579,7 +579,7 @@ def verify(model, data):
     words = ["whether anything else was tried", "declared scaling", "conditions, reasons and repeats", "training", "curves", "notices", "test figures"]
     return c, words + ["fitted", "hashes of single rows", "input_range"] * (not more) + ["observation_noise"] * by_bound
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 3 or not all(map(isfile, sys.argv[1:])):
         print(__doc__, file=sys.stderr)
         return 2
     try:

@@ -432,6 +432,40 @@ func TestForgeries(t *testing.T) {
 	t.Logf("%d forgeries", total)
 }
 
+// TestUsage: what isn't asked rightly has an exit status of its own.
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{}, {"../model/testdata/v5.krigo"}, {"../model/testdata/v5.krigo", "none.csv"}} {
+		out, err := exec.Command(python(t), append([]string{"verify.py"}, args...)...).CombinedOutput()
+		if status, ok := err.(*exec.ExitError); !ok || status.ExitCode() != 2 || !strings.Contains(string(out), "MODEL DATA.csv") {
+			t.Errorf("%q: %v, %s", args, err, out)
+		}
+	}
+}
+
+// TestWithoutMore: alone it refuses what it leaves to the other file.
+func TestWithoutMore(t *testing.T) {
+	path := python(t)
+	dir := t.TempDir()
+	text, err := os.ReadFile("verify.py")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "verify.py"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for model, want := range map[string]string{"v5": "REFUSED: not checked by this program without more.py: promise", "v5-groups": "agrees"} {
+		column := ""
+		if model == "v5-groups" {
+			column = "block"
+		}
+		table, _ := write(t, 60, column)
+		out, _ := exec.Command(path, filepath.Join(dir, "verify.py"), "../model/testdata/"+model+".krigo", table).CombinedOutput()
+		if !strings.HasPrefix(string(out), want) {
+			t.Errorf("%s: %s; want %s", model, out, want)
+		}
+	}
+}
+
 // TestOtherData: a changed row, and a row less, are refused.
 func TestOtherData(t *testing.T) {
 	_, rows := rowsOf(60, "")
