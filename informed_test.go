@@ -685,3 +685,56 @@ func TestNearestPriorIsBlind(t *testing.T) {
 		t.Errorf("bound %v, of other rows %v", m.Certificate.Bound, n.Certificate.Bound)
 	}
 }
+
+// TestIntervalsOfFew: intervals by all rows hold about their share of test targets and are about as wide as by the certified rows alone, are those of a column's values where asked, infinite where these are few,
+// and refused where the parameters saw other rows.
+func TestIntervalsOfFew(t *testing.T) {
+	table := data.Boston()
+	o := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}}
+	m := fit(t, table, o)
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := rowsOf(t, m, table, dataset.Test)
+	plain, err := krigo.Intervals(m, "conformal", 0.9, ps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	width := func(is []krigo.Interval) (sum float64, inside int) {
+		for _, i := range rows {
+			sum += is[i].Upper - is[i].Lower
+			if y := table.Values[14*i+13]; is[i].Lower <= y && y <= is[i].Upper {
+				inside++
+			}
+		}
+		return sum / float64(len(rows)), inside
+	}
+	most, _ := width(plain)
+	for _, kind := range krigo.FewRowKinds {
+		is, err := krigo.IntervalsOfFew(m, table, table, kind, 0.9, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, inside := width(is); w > 1.2*most || inside < 80 {
+			t.Errorf("%s: mean width %v, conformal %v; %d of %d test targets", kind, w, most, inside, len(rows))
+		}
+		by, err := krigo.IntervalsOfFew(m, table, table, kind, 0.9, "CHAS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range rows {
+			if infinite := by[i].Upper == math.MaxFloat64; infinite != (table.Values[14*i+3] == 1) { // seven certified rows
+				t.Fatalf("%s, CHAS = %v: %v", kind, table.Values[14*i+3], by[i])
+			}
+		}
+	}
+	for want, o := range map[string]krigo.Options{
+		"parameters that prior rows alone gave": {Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
+		"of an exact GP":                        {Method: krigo.Method{Name: "vfe", Inducing: 10}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}},
+	} {
+		if _, err := krigo.IntervalsOfFew(fit(t, table, o), table, table, "full", 0.9, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

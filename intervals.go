@@ -1,11 +1,13 @@
 package krigo
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -119,4 +121,67 @@ func relativeBand(mean, epsilon float64) Interval {
 		return Interval{far, near}
 	}
 	return Interval{near, far}
+}
+
+// FewRowKinds are those of IntervalsOfFew.
+var FewRowKinds = []string{"full", "jackknife"}
+
+// IntervalsOfFew returns intervals for the rows of a table by all rows of the data that a model was made from, with the parameters that its prior rows
+// gave it: for few rows, where intervals by the certified rows alone are wide. They are marginal guarantees, and no certificate:
+//
+//	full       a further target lies within with probability of at least the level, on average over draws of the certified rows and over further
+//	           rows from the same source (all of them exchangeable), whatever the model; see model.Whole
+//	jackknife  with probability of at least 2·level − 1, likewise, and about the level in practice
+//
+// A column, by, makes the guarantee that of each of its values, by the rows with that value alone; an interval is infinite where they are too few. "":
+// none does. The level 0 is 0.95.
+func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level float64, by string) ([]Interval, error) {
+	level = cmp.Or(level, 0.95)
+	switch {
+	case !slices.Contains(FewRowKinds, kind):
+		return nil, fit.Usage("intervals %q: want one of %s", kind, strings.Join(FewRowKinds, ", "))
+	case !(level > 0 && level < 1):
+		return nil, fit.Usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
+	}
+	d, err := m.Labelled(data)
+	if err != nil {
+		return nil, err
+	}
+	w, err := m.Whole(d)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := m.Unlabelled(table)
+	if err != nil {
+		return nil, err
+	}
+	at, err := fit.Gather(rows.Scaled(rows.All(), m.Scaling))
+	if err != nil {
+		return nil, err
+	}
+	var alike func(row, other int) bool
+	if by != "" {
+		inputs, err := m.InputsOf(by)
+		if err != nil {
+			return nil, &UsageError{Err: err}
+		}
+		others := w.Others()
+		alike = func(row, other int) bool {
+			for _, j := range inputs {
+				if at.X.At(row, j) != others.At(other, j) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	ends := w.Full
+	if kind == "jackknife" {
+		ends = w.Jackknife
+	}
+	var is []Interval
+	for _, e := range ends(at.X, level, alike) {
+		is = append(is, Interval{max(e.Lower, -math.MaxFloat64), min(e.Upper, math.MaxFloat64)})
+	}
+	return is, nil
 }

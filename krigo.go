@@ -43,6 +43,7 @@ type (
 
 	Evaluation     = fit.Evaluation
 	EvidenceBounds = fit.EvidenceBounds
+	Theory         = fit.Theory
 	Gradient       = fit.Gradient
 )
 
@@ -59,6 +60,17 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*Model, error) {
 
 // Decide says what Fit would do, before anything is trained; see fit.Decide.
 func Decide(table *dataset.Table, o Options) (*Plan, error) { return fit.Decide(table, o) }
+
+// Declare says what Fit would do, as a text to publish before it is done; see fit.Declare.
+func Declare(table *dataset.Table, o Options) ([]byte, error) { return fit.Declare(table, o) }
+
+// Declared are the options of a declaration; see fit.Declared.
+func Declared(declaration []byte) (Options, error) { return fit.Declared(declaration) }
+
+// CheckDeclaration makes sure that a declaration is the one by which a model was fitted; see fit.CheckDeclaration.
+func CheckDeclaration(m *Model, declaration []byte) error {
+	return fit.CheckDeclaration(m, declaration)
+}
 
 // Refit fits a model again with the options that it was fitted with, and says what came out otherwise; see
 // fit.Refit.

@@ -154,6 +154,7 @@ func TestRanksFit(t *testing.T) {
 		"free":       {Method: krigo.Method{Name: "kl-pac", Inducing: 5, Posterior: "free", Epochs: 20, Optimizer: "lbfgs"}, Kernel: krigo.Kernel{ARD: "off"}},
 		"free, adam": {Method: krigo.Method{Name: "kl-pac", Inducing: 5, Posterior: "free", Epochs: 3, Optimizer: "adam", Batch: 3}, Kernel: krigo.Kernel{ARD: "off"}},
 		"renyi":      {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"}},
+		"uniform":    {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Batches: "uniform", Epochs: 2, Optimizer: "adam"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Data.Target, o.Data.TestFraction = "y", 0.2
@@ -258,7 +259,6 @@ func TestRanksRefuse(t *testing.T) {
 		"too few ranks":    {waves(t, "waves-%d.npy", 90, 30, 30, 30), krigo.Options{}, 2, "FOLDER/waves-2.npy: there are 2 ranks, of which none reads it"},
 		"too many ranks":   {waves(t, "waves.npy", 2), krigo.Options{}, 3, "fewer rows than ranks"},
 		"wrong target":     {waves(t, "waves.npy", 90), krigo.Options{Data: krigo.Data{Target: "z"}}, 2, `no column "z"`},
-		"batches nearest":  {waves(t, "waves.npy", 90), krigo.Options{Method: krigo.Method{Name: "renyi", Batches: "nearest"}}, 2, "batches nearest isn't spread over ranks"},
 		"filled":           {waves(t, "waves.npy", 90), krigo.Options{Data: krigo.Data{Missing: dataset.FillMean}}, 2, "missing values isn't spread over ranks"},
 		"factored":         {waves(t, "waves.npy", 90), krigo.Options{}, 2, "a bound of a full GP isn't trained over ranks"},
 		"nothing to learn": {waves(t, "waves.npy", 2), krigo.Options{}, 2, `every value of target "y" is`},

@@ -1,9 +1,14 @@
 package krigo_test
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
@@ -62,9 +67,11 @@ func TestRenyiFixed(t *testing.T) {
 		t.Errorf("α = ½: sparse %v, valid %v, value %v, vfe's %v", m.Posterior.Sparse(), m.Certificate.Valid, m.Training.ObjectiveValue, vfe.Training.ObjectiveValue)
 	}
 	o.Method.Alpha, o.Method.AlphaBy = nil, "cv"
-	m = fit(t, homes(), o)
-	if !strings.Contains(strings.Join(m.Notices, "\n"), "by cross-validation") {
-		t.Errorf("notices %q", m.Notices)
+	for _, o.Method.Alphas = range [][]float64{nil, {0.5, 0.7}} {
+		m = fit(t, homes(), o)
+		if want := fmt.Sprintf("by cross-validation over %v", o.Method.Grid()); !strings.Contains(strings.Join(m.Notices, "\n"), want) {
+			t.Errorf("notices %q, want %q", m.Notices, want)
+		}
 	}
 }
 
@@ -138,6 +145,60 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 	}
 }
 
+// TestRenyiByCG: trained by conjugate gradients renyi ends about the evidence's optimum, with the value's standard error
+// and no certificate; above 10,000 rows it is what all rows in every step mean.
+func TestRenyiByCG(t *testing.T) {
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence"}}
+	optimum := fit(t, homes(), base).Training.ObjectiveValue
+	o := base
+	o.Method = krigo.Method{Name: "renyi", Inducing: 7, Solver: "cg"}
+	m := fit(t, homes(), o)
+	e, err := krigo.Evaluate(homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if se := m.Training.StandardError; se == nil || !(math.Abs(m.Training.ObjectiveValue-e.Value) < 4**se+0.01) || !(e.Value < optimum+0.5) {
+		t.Errorf("trained to %v ± %v, the evidence is %v there, %v at its optimum", m.Training.ObjectiveValue, se, e.Value, optimum)
+	}
+	if m.Certificate != nil || m.Posterior.Sparse() || !strings.Contains(strings.Join(m.Notices, "\n"), "and no bound") {
+		t.Errorf("certificate %v, sparse %v, notices %q", m.Certificate, m.Posterior.Sparse(), m.Notices)
+	}
+
+	rows := make([][]float64, 11200)
+	for i := range rows {
+		rows[i] = []float64{float64(i % 997), math.Sin(float64(i))}
+	}
+	table, err := dataset.FromRows([]string{"x", "y"}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, half := 1.0, 0.5
+	for _, c := range []struct {
+		method krigo.Method
+		want   string // notice or error; "": neither is about it
+	}{
+		{krigo.Method{Optimizer: "lbfgs"}, "conjugate gradients (cg): the α-ELBO"},
+		{krigo.Method{Optimizer: "lbfgs", Alpha: &half}, "conjugate gradients (cg): the α-ELBO"},
+		{krigo.Method{}, ""},
+		{krigo.Method{Optimizer: "mma"}, "which lbfgs trains by"},
+		{krigo.Method{Optimizer: "lbfgs", Alpha: &one}, "objective vfe"},
+		{krigo.Method{Optimizer: "lbfgs", AlphaBy: "cv"}, "alphas 1"},
+		{krigo.Method{Optimizer: "lbfgs", AlphaBy: "cv", Alphas: []float64{0, 0.5}}, "conjugate gradients (cg): the α-ELBO"},
+	} {
+		c.method.Name, c.method.Inducing, c.method.InducingInit = "renyi", 4, "random"
+		said := ""
+		plan, err := krigo.Decide(table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: c.method})
+		if err != nil {
+			said = err.Error()
+		} else {
+			said = strings.Join(plan.Notices, "\n")
+		}
+		if !strings.Contains(said, c.want) || c.want == "" && strings.Contains(said, "conjugate") {
+			t.Errorf("%+v: %q, want %q", c.method, said, c.want)
+		}
+	}
+}
+
 // TestBoundEvidence: a model's bounds are those of its parameters and the rows it was trained on;
 // there are none on other rows, or without inducing inputs.
 func TestBoundEvidence(t *testing.T) {
@@ -175,6 +236,140 @@ func TestBoundEvidence(t *testing.T) {
 	m = fit(t, homes(), o)
 	if b := bounds(m, homes()); math.Abs(*b.Variational+m.Training.ObjectiveValue) > 1e-6 {
 		t.Errorf("an informed prior: L_VI %v, trained to %v", *b.Variational, -m.Training.ObjectiveValue)
+	}
+}
+
+// TestEvaluateTheory: the theorems' figures are those of the formulas written anew, and what has a condition that fails isn't
+// there but said not to be.
+func TestEvaluateTheory(t *testing.T) {
+	const n, m, l, v, s, delta, alpha = 120, 9, 0.8, 1.3, 0.2, 0.1, 0.4
+	rng := rand.New(rand.NewPCG(51, 53))
+	rows := make([][]float64, n)
+	for i := range rows {
+		x := rng.NormFloat64()
+		rows[i] = []float64{x, math.Sin(3*x) + math.Sqrt(s)*rng.NormFloat64()}
+	}
+	table, err := dataset.FromRows([]string{"x", "y"}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &krigo.Params{Kernel: se(v, l), NoiseVariance: s}
+	for i := range m {
+		p.Inducing = append(p.Inducing, []float64{rows[7*i][0]})
+	}
+	at := func(method string, a float64, p *krigo.Params) *krigo.Theory {
+		o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: identity(1)}, Method: krigo.Method{Name: method}, Promise: krigo.Promise{Delta: delta}}
+		if method == "renyi" {
+			o.Method.Alpha = &a
+		}
+		e, err := krigo.Evaluate(table, p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Theory
+	}
+	var mean, sd, square float64
+	for _, r := range rows {
+		mean += r[0] / n
+		square += r[1] * r[1]
+	}
+	for _, r := range rows {
+		sd += (r[0] - mean) * (r[0] - mean) / n
+	}
+	a, b := 1/(4*sd), 1/(2*l*l)
+	c := math.Sqrt(a*a + 2*a*b)
+	ratio := b / (a + b + c)
+	tail := v * math.Sqrt(2*a/(a+b+c)) * math.Pow(ratio, m) / (1 - ratio)
+	trace := (m + 1) * n * tail
+	first := alpha * n / (2 * delta * (1 - alpha)) * math.Log(1+(1-alpha)*trace/(s*n))
+	got := at("renyi", alpha, p)
+	near := func(name string, got *float64, want float64) {
+		t.Helper()
+		if got == nil || !(math.Abs(*got-want) < 1e-9*math.Abs(want)) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	near("tail", got.Tail, tail)
+	near("Theorem 1", got.Theorem1, first+alpha*trace/(2*delta*s))
+	near("Theorem 2", got.Theorem2, first+alpha*trace/(2*delta*s)*square/s)
+	if !(*got.Divergence > 0 && *got.Divergence < *got.Theorem1) {
+		t.Errorf("D = %v, Theorem 1 has %v", *got.Divergence, *got.Theorem1)
+	}
+	eta := v * math.Sqrt(2*a) / (2 * math.Sqrt(a+b+c) * s * delta * (1 - ratio))
+	if want := math.Ceil((4*math.Log(n) + math.Log(eta)) / math.Log(1/ratio)); got.Corollary.Inducing != want || got.Corollary.Gamma != 1 {
+		t.Errorf("the corollary has %+v, want M = %v", got.Corollary, want)
+	}
+	near("corollary", got.Corollary.Bound, 2*alpha*square/n/(s*n)+alpha*n/(2*delta*(1-alpha))*math.Log1p((1-alpha)*4*delta/(n*n*n)))
+	near("a nat of Theorem 5", &got.Theorem5.PerNat, alpha/(n*(1-alpha)))
+	near("Theorem 5 without any", &got.Theorem5.Constant, -math.Log(delta)/(n*(1-alpha)))
+
+	// A truth gives Theorem 5 both of its sides.
+	p.Truth = &krigo.Params{Kernel: se(1, 0.5), NoiseVariance: 0.3}
+	logDet := func(weights ...float64) (sum float64) { // of a mixture of the model's covariance and the truth's
+		k := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				d := rows[i][0] - rows[j][0]
+				c := weights[0]*v*math.Exp(-d*d/(2*l*l)) + weights[1]*math.Exp(-2*d*d)
+				if i == j {
+					c += weights[0]*s + weights[1]*0.3
+				}
+				k.SetSym(i, j, c)
+			}
+		}
+		var chol mat.Cholesky
+		chol.Factorize(k)
+		return chol.LogDet()
+	}
+	got = at("renyi", alpha, p)
+	near("divergence from the truth", got.Theorem5.Divergence, (logDet(1-alpha, alpha)-(1-alpha)*logDet(1, 0)-alpha*logDet(0, 1))/(2*(1-alpha)*n))
+	near("Theorem 5", got.Theorem5.Bound, got.Theorem5.PerNat*(*got.Theorem5.Truth-got.Theorem5.AlphaELBO)+got.Theorem5.Constant)
+	truth, err := krigo.Evaluate(table, p.Truth, krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: identity(1)}, Method: krigo.Method{Name: "evidence"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near("ln p of the truth", got.Theorem5.Truth, -truth.Value)
+	if _, err := krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Init: p}}); err == nil || !strings.Contains(err.Error(), "truth is for evaluate") {
+		t.Errorf("a truth to start from: %v", err)
+	}
+
+	moved := *p
+	moved.Inducing = slices.Clone(p.Inducing)
+	moved.Inducing[3] = []float64{0.1234}
+	matern := func(name string) *krigo.Params {
+		q := *p
+		q.Kernel.Name = name
+		return &q
+	}
+	wide := *p
+	wide.Kernel = se(v, 0.001)
+	for _, c := range []struct {
+		method                  string
+		alpha                   float64
+		params                  *krigo.Params
+		theorems, enough, fifth bool
+		unsaid                  string
+	}{
+		{"vfe", 1, p, true, true, false, "0 < α < 1"},
+		{"renyi", 1, p, true, true, false, "0 < α < 1"},
+		{"renyi", 0, p, false, false, false, "the evidence itself"},
+		{"renyi", -0.5, p, false, false, false, "0 ≤ α ≤ 1"},
+		{"renyi", alpha, &moved, false, true, true, "aren't rows"},
+		{"renyi", alpha, &wide, true, false, true, "M + 1 ≤ N"},
+		{"renyi", alpha, matern("matern52"), false, true, true, "up to a constant"},
+		{"renyi", alpha, matern("matern32"), false, false, true, "no M ≤ N"},
+		{"renyi", alpha, matern("matern12"), false, false, true, "no M ≤ N"},
+	} {
+		got := at(c.method, c.alpha, c.params)
+		if (got.Theorem1 != nil) != c.theorems || (got.Theorem2 != nil) != c.theorems || (got.Corollary != nil) != c.enough || (got.Theorem5 != nil) != c.fifth || !strings.Contains(strings.Join(got.Unsaid, "\n"), c.unsaid) {
+			t.Errorf("%s, α = %v, %s: %+v", c.method, c.alpha, c.params.Kernel.Name, got)
+		}
+	}
+	if got := at("vfe", 1, p); !(math.Abs(*got.Theorem1-(trace/s)/delta) < 1e-9**got.Theorem1) {
+		t.Errorf("α = 1: %v, want %v", *got.Theorem1, trace/s/delta)
+	}
+	if got := at("fitc", 0, p); got != nil {
+		t.Errorf("fitc: %+v", got)
 	}
 }
 

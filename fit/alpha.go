@@ -8,10 +8,7 @@ import (
 	"slices"
 )
 
-// crossValidated are the values of α that cross-validation chooses from, folds the number of
-// parts the rows are cut into.
-var crossValidated = []float64{0, 0.25, 0.5, 0.75, 1}
-
+// folds is the number of parts the rows are cut into.
 const folds = 3
 
 // crossValidate chooses a fixed α: that with the smallest mean squared error of predictions for
@@ -20,7 +17,7 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (alpha float64
 	n := p.n
 	order := rand.New(rand.NewPCG(p.options.Run.Seed, 0x666f6c64)).Perm(n)
 	best, least := 0.0, math.Inf(1)
-	for _, alpha := range crossValidated {
+	for _, alpha := range p.choice.Grid() {
 		var square float64
 		for fold := range folds {
 			rows := slices.Concat(order[:fold*n/folds], order[(fold+1)*n/folds:])
@@ -36,13 +33,20 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (alpha float64
 			best, least = alpha, square
 		}
 	}
-	return best, fmt.Sprintf("α = %g by cross-validation over %v in %d parts (root mean squared error %.4g, scaled)", best, crossValidated, folds, math.Sqrt(least/float64(n))), nil
+	return best, fmt.Sprintf("α = %g by cross-validation over %v in %d parts (root mean squared error %.4g, scaled)", best, p.choice.Grid(), folds, math.Sqrt(least/float64(n))), nil
 }
 
 // without trains on some rows with a fixed α, and returns the errors of its predictions for those left out.
 func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows, left []int) ([]float64, error) {
 	part := *p
 	part.share, part.choice.Alpha = p.choose(rows), &alpha
+	if p.estimate {
+		all, err := Gather(part.rows)
+		if err != nil {
+			return nil, err
+		}
+		part.all = all
+	}
 	f := p.families[0]
 	problem := part.problem(ctx, c, f)
 	event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1, Starts: 1}

@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
 )
 
 // noCertificate says why a full GP that isn't factored has none, unless it was fixed before the certified rows were seen.
@@ -68,11 +69,20 @@ func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Proble
 		if m.Training.ObjectiveValue, err = again.Evaluate(best.result.X, nil); err != nil {
 			return nil, err
 		}
-		if e, ok := again.Objective().(*objective.IterativeEvidence); ok {
-			m.Training.StandardError = &e.StandardError
-		}
+		m.Training.StandardError = standardError(again.Objective())
 	}
 	return m, p.score(m)
+}
+
+// standardError is that of an estimate's last value; nil: it is none.
+func standardError(problem train.Objective) *float64 {
+	switch e := problem.(type) {
+	case *objective.IterativeEvidence:
+		return &e.StandardError
+	case *objective.IterativeRenyi:
+		return &e.StandardError
+	}
+	return nil
 }
 
 // score measures the model on the test rows, if there are any.

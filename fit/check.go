@@ -122,11 +122,17 @@ func (r Run) check() (errs []error) {
 	if r.Restarts < 0 || r.Restarts > 1000 {
 		errs = append(errs, fmt.Errorf("restarts %d: want 1 to 1000, or 0 for the default", r.Restarts))
 	}
+	if r.Budget > 0 && r.Declared != "" {
+		errs = append(errs, errors.New("budget: what a declaration has tried doesn't depend on time"))
+	}
 	if r.Budget < 0 {
 		errs = append(errs, fmt.Errorf("budget %v: want a duration, such as 60s", r.Budget))
 	}
 	if r.FixParameters && (r.Init == nil || r.Restarts > 1) {
 		errs = append(errs, errors.New("fix-parameters: give the parameters as init, and no restarts"))
+	}
+	if r.Init != nil && r.Init.Truth != nil {
+		errs = append(errs, errors.New("init: a truth is for evaluate, nothing starts from it"))
 	}
 	if _, err := json.Marshal(r.Init); err != nil {
 		errs = append(errs, fmt.Errorf("init: %w", err)) // NaN, say: options are kept as JSON
@@ -171,6 +177,14 @@ func (o Options) checkTogether() (errs []error) {
 	return errs
 }
 
+// checkDelivered reports options whose models have no sibling on all rows.
+func (o Options) checkDelivered() error {
+	if !o.informed() || o.learns() {
+		return Usage("deliver all: it is for informed priors that nothing is learnt after, as by default: other models are trained on the certified rows themselves")
+	}
+	return nil
+}
+
 // checkBacktest reports what can't be said of rows that come later, or in groups.
 func (o Options) checkBacktest(evaluating bool) (errs []error) {
 	last := o.Data.Split == "last"
@@ -208,8 +222,6 @@ func (o Options) checkSpread(r ranks.Ranks) error {
 		what = "an encoding of categories or missing values"
 	case o.Method.AlphaBy == "cv":
 		what = "alpha cv"
-	case o.Method.Batches == "nearest":
-		what = "batches nearest"
 	case o.Data.Group != "":
 		what = "group"
 	case o.Promise.Curve || len(o.Promise.Slices) > 0:

@@ -28,6 +28,7 @@ type Evaluation struct {
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 
 	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // of a sparse GP
+	Theory         *Theory         `json:"theory,omitempty"`          // of renyi and vfe
 }
 
 // EvidenceBounds are bounds of ln p(y) from above and below at the parameters of a sparse GP, in
@@ -45,6 +46,16 @@ type EvidenceBounds struct {
 	AlphaAtVariational *float64 `json:"alpha_elbo_at_variational,omitempty"`
 	Jensen             *float64 `json:"jensen,omitempty"`
 	Variational        *float64 `json:"variational,omitempty"`
+}
+
+// divergence is ln p(y) − L_α for α ≥ 0, the Rényi divergence of the sparse posterior from the exact one; nil where the
+// evidence isn't known.
+func (b *EvidenceBounds) divergence() *float64 {
+	if b == nil || b.Evidence == nil || b.Jensen == nil {
+		return nil
+	}
+	d := max(*b.Evidence-*b.AlphaELBO, 0)
+	return &d
 }
 
 // evidenceBounds returns the bounds at x = [θ, β, ln σ_n², Z], nil of a full GP.
@@ -182,6 +193,9 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if e.EvidenceBounds, err = p.evidenceBounds(bound, x); err != nil {
 		return nil, err
 	}
+	if e.Theory, err = p.theory(params, x, e.Value, e.EvidenceBounds.divergence()); err != nil {
+		return nil, err
+	}
 	e.differentiate(f, free, at, gradient, params)
 	if p.estimate {
 		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its posterior isn't computed"
@@ -258,11 +272,8 @@ func (e *Evaluation) evaluate(problem train.Objective, f family, at, gradient []
 	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
 		return err
 	}
-	if r, ok := problem.(*objective.IterativeRenyi); ok {
-		e.StandardError = &r.StandardError
-	}
+	e.StandardError = standardError(problem)
 	if estimated {
-		e.StandardError = &estimate.StandardError
 		errors := estimate.GradientErrors
 		e.GradientError = &Gradient{LogNoiseVariance: &errors[f.gridParams()]}
 		e.GradientError.of(f.kernel, &errors)

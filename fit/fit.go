@@ -32,6 +32,9 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, er
 	if err != nil {
 		return nil, err
 	}
+	if err := d.checkDeclared(); err != nil {
+		return nil, err
+	}
 	certified, err := d.take(dataset.Certified)
 	if err != nil {
 		return nil, err

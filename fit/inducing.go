@@ -30,6 +30,7 @@ const (
 	theoryTarget = 1
 	theoryDelta  = 0.1
 	startNoise   = 0.3
+	leastSpread  = 1e-6 // of an input: a constant column has nothing to approximate
 )
 
 // theoryInducing sets the number of inducing inputs to what the theory asks for, up to the limit
@@ -66,7 +67,7 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 		for i := range x.Rows {
 			spread[j] += (x.At(i, j) - mean) * (x.At(i, j) - mean) / float64(x.Rows)
 		}
-		spread[j] = max(math.Sqrt(spread[j]), 1e-6) // a constant column has nothing to approximate
+		spread[j] = max(math.Sqrt(spread[j]), leastSpread)
 	}
 	spectrum, err := inducing.NewSESpectrum(1, lengths, spread)
 	if err != nil {

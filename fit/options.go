@@ -105,6 +105,10 @@ type Run struct {
 	FixParameters bool    `json:"fix_parameters,omitzero"` // evidence: no training, condition on the rows at the parameters of Init
 	Deliver       string  `json:"deliver,omitzero"`        // certified (default): the model that Fit makes; all: a sibling is to follow, by func Deliver
 
+	// Declared is the SHA-256 of the declaration that the fit follows, in hexadecimal, and Declaration that itself; see func Declared.
+	Declared    string `json:"declared,omitzero"`
+	Declaration []byte `json:"-"`
+
 	// Budget is how long training may take before no other kernel is begun; 0: as long as it takes. It is for choices on prior rows, and
 	// isn't kept: what a model was fitted with names the kernels that were tried.
 	Budget time.Duration `json:"-"`
@@ -146,7 +150,7 @@ func (p Promise) loss(kind pacbayes.Kind) pacbayes.Loss {
 // terms returns what the options say of the certificate.
 func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 	t := pacbayes.Terms{Loss: loss, Delta: o.Promise.Delta, Grid: o.Prior.Grid, Choices: choices, Scaling: o.Data.Scaling,
-		Informed: o.informed(), Promise: o.Promise.Share, Curve: o.Promise.Curve, Slices: o.Promise.Slices}
+		Informed: o.informed(), Promise: o.Promise.Share, Curve: o.Promise.Curve, Slices: o.Promise.Slices, Declaration: o.Run.Declared}
 	if o.Promise.Bound != pacbayes.KLBound {
 		t.Inequality = o.Promise.Bound
 	}

@@ -15,6 +15,7 @@ type Params struct {
 	Mean          *MeanParams `json:"mean,omitempty"`
 	Inducing      [][]float64 `json:"inducing,omitempty"`
 	Posterior     *FreeParams `json:"posterior,omitempty"`
+	Truth         *Params     `json:"truth,omitempty"` // Evaluate: those of the GP that the targets were drawn from, where that is known
 }
 
 // FreeParams are a free-form posterior N(a_M, L_S L_Sᵀ) at the inducing inputs.

@@ -25,7 +25,7 @@ type plan struct {
 	restarts int
 	z        linalg.Matrix    // inducing inputs that training starts from
 	all      objective.Memory // of all ranks, scaled, for a full GP alone
-	estimate bool             // the objective is estimated, which is for evaluation alone
+	estimate bool             // the objective is estimated by its method's Estimate
 	tied     int              // different lengthscales of the mixed grid's prior, 0: as many as inputs
 	held     bool             // θ and β stay where they are
 	notices  []string         // what a person should know already
@@ -48,12 +48,14 @@ const (
 func planned(s share, o Options, families []family, evaluating bool, notices []string) (*plan, error) {
 	p := &plan{share: s, options: o, families: families, choice: o.Method, notices: slices.Clone(notices)}
 	c, k := &p.choice, o.Method.Kind()
-	p.estimate = evaluating && c.Estimates()
 	if c.Optimizer == "" {
 		c.Optimizer = "lbfgs"
 		if s.n > defaultFull && k.Batches {
 			c.Optimizer = "adam"
 		}
+	}
+	if all := evaluating || !c.OnBatches(); all { // rows in every step
+		p.estimate = c.Estimates() || !evaluating && k.Estimate != nil && s.n > k.MaxRows
 	}
 	p.chooseSize()
 	if err := p.chooseSolver(evaluating); err != nil {
@@ -61,6 +63,9 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 	}
 	if err := p.checkSize(evaluating); err != nil {
 		return nil, err
+	}
+	if p.estimate && !evaluating {
+		p.notices = append(p.notices, fmt.Sprintf("trained by conjugate gradients (cg): the α-ELBO and its gradient are estimates from %d random probes for each of two determinants, and no bound", objective.DefaultProbes))
 	}
 	if !p.sparse() || p.estimate {
 		var err error
@@ -78,8 +83,8 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 	}
 	if p.restarts = o.Run.Restarts; p.restarts == 0 {
 		p.restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if c.Inducing > 0 || p.trainsByCG() || o.Run.FixParameters || k.Local || len(families) > 2 {
-			p.restarts = 1 // minutes each, and moving inducing inputs escape where a full GP is stuck
+		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || o.Run.FixParameters || k.Local || len(families) > 2 {
+			p.restarts = 1 // minutes each, and moving inducing inputs, or batches, escape where a full GP is stuck
 		}
 	}
 	return p, nil
@@ -101,13 +106,17 @@ func (p *plan) chooseSize() {
 // checkSize reports numbers of rows that don't go with the method.
 func (p *plan) checkSize(evaluating bool) error {
 	c, k := p.choice, p.choice.Kind()
-	switch all := evaluating && !p.estimate || !evaluating && !c.OnBatches(); {
+	switch all := !p.estimate && (evaluating || !c.OnBatches()); {
 	case c.Inducing > p.n:
 		return Usage("inducing %d: there are only %d rows to train on", c.Inducing, p.n)
 	case p.data.Ranks().Size() > 1 && c.Inducing == 0 && c.Solver == posterior.ByCholesky && k.Bound != "":
 		return Usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
 	case all && k.MaxRows > 0 && p.n > k.MaxRows:
-		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; train on batches (optimizer adam or sgd), or use fewer rows; evaluate can estimate it with solver cg", p.data.Source, p.n, k.MaxRows)
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; use fewer rows, or estimate it with --solver cg", p.data.Source, p.n, k.MaxRows)
+	case p.estimate && !evaluating && c.Optimizer == "mma":
+		return Usage("optimizer mma: of %d rows the α-ELBO is estimated by conjugate gradients, which lbfgs trains by; or train on batches (optimizer adam)", p.n)
+	case p.estimate && !evaluating && (c.Alpha != nil && *c.Alpha == 1 || c.AlphaBy == "cv" && slices.Contains(c.Grid(), 1)):
+		return Usage("alpha or alphas 1: by conjugate gradients renyi takes 0 ≤ α < 1; at 1 it is vfe, which takes any number of rows (objective vfe)")
 	}
 	return nil
 }
@@ -162,9 +171,9 @@ func predictsBy(rows, n int) string {
 // sparse says whether there are inducing inputs.
 func (p *plan) sparse() bool { return p.choice.Inducing > 0 }
 
-// trainsByCG says whether training evaluates the evidence by conjugate gradients.
+// trainsByCG says whether training evaluates the objective by conjugate gradients.
 func (p *plan) trainsByCG() bool {
-	return p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact && !p.choice.OnBatches()
+	return p.estimate || p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact && !p.choice.OnBatches()
 }
 
 // alphaAt is the α of the parameters x of a collapsed objective.

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -74,12 +76,18 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 	if t.best.result == nil {
 		return t, failed
 	}
+	by := "came out with the lowest objective"
+	if best, ok, err := p.mostEvidence(ctx, found); err != nil {
+		return t, err
+	} else if ok {
+		t.best, by = best, "has the most evidence, its hyperparameters integrated out"
+	}
 	if len(tried) > 2 {
 		var names []string
 		for _, f := range tried {
 			names = append(names, f.name)
 		}
-		t.notices = append(t.notices, fmt.Sprintf("of the kernels %s, %s came out with the lowest objective", strings.Join(names, ", "), p.families[t.best.family].name))
+		t.notices = append(t.notices, fmt.Sprintf("of the kernels %s, %s %s", strings.Join(names, ", "), p.families[t.best.family].name, by))
 	}
 	return t, nil
 }
@@ -96,6 +104,35 @@ func (p *plan) spent(elapsed time.Duration, families int) (bool, error) {
 	}
 	err := p.data.Ranks().Sum(over)
 	return over[0] > 0, err
+}
+
+// mostEvidence compares what was found for several families by the evidence with their parameters integrated out, where these have a prior
+// density: at its mode, which is the objective, more parameters are a lower density each, whether or not the rows say anything of them.
+func (p *plan) mostEvidence(ctx context.Context, found []*train.Result) (best run, ok bool, err error) {
+	var order []int // the lowest objective first, which spares most of the others second derivatives
+	for i, r := range found {
+		if r != nil {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(found[a].Value, found[b].Value) })
+	if len(order) < 2 {
+		return best, false, nil
+	}
+	least := math.Inf(1)
+	for _, i := range order {
+		m, is := p.problem(ctx, nil, p.families[i]).(method.Marginal)
+		if !is {
+			return best, false, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return best, false, err
+		}
+		if v, err := m.Marginal(found[i].X, least); err == nil && v < least { // a point beside the mode may lie outside the objective's domain
+			best, least, ok = run{i, found[i]}, v, true
+		}
+	}
+	return best, ok, nil
 }
 
 // before is what was found for a family that says where this one may start, given what was for those before it: for the same kernel

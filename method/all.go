@@ -59,7 +59,9 @@ func init() {
 			New: func(c Choice) Method {
 				return Renyi{Descent: c.Descent(), Batches: c.Stochastic(), Alpha: *c.Alpha, Schedule: Anneals[c.Anneal]}
 			},
-			Estimate: func(c Choice) Method { return EstimatedRenyi{Alpha: *c.Alpha} }},
+			Estimate: func(c Choice) Method {
+				return Renyi{Descent: c.Descent(), Alpha: *c.Alpha, Schedule: Anneals[c.Anneal], ByCG: true}
+			}},
 	} {
 		Register(k)
 	}

@@ -30,7 +30,6 @@ func (c Choice) Estimates() bool { return c.Kind().Estimate != nil && c.Solver =
 // WithDefaults fills in what doesn't depend on the rows.
 func (c Choice) WithDefaults() Choice {
 	c.InducingInit = cmp.Or(c.InducingInit, "kmeans")
-	c.Batches = cmp.Or(c.Batches, "uniform")
 	c.Posterior = cmp.Or(c.Posterior, "objective")
 	if c.Kind().Anneals && c.Alpha == nil && c.AlphaBy != "cv" {
 		c.Anneal = cmp.Or(c.Anneal, "linear") // Algorithm 1 of "Optimize to Generalize in Gaussian Processes"
@@ -46,6 +45,12 @@ func (c Choice) WithDefaults() Choice {
 		c.Optimizer = cmp.Or(c.Optimizer, "adam")
 	}
 	c.Optimizer = cmp.Or(c.Optimizer, c.Kind().Optimizer)
+	switch k := c.Kind(); {
+	case k.Nearest && !c.Free() && c.OnBatches():
+		c.Batches = cmp.Or(c.Batches, "nearest") // a random batch can't resolve the lengthscales that all rows can
+	case !k.Nearest || c.Optimizer != "": // else the number of rows says whether there are batches
+		c.Batches = cmp.Or(c.Batches, "uniform")
+	}
 	return c
 }
 
@@ -126,7 +131,9 @@ func (c Choice) checkSchedule() (errs []error) {
 	if c.Optimizer != "" {
 		errs = append(errs, OneOf("optimizer", c.Optimizer, "lbfgs", "adam", "sgd", "mma")...)
 	}
-	errs = append(errs, OneOf("batches", c.Batches, "uniform", "nearest")...)
+	if c.Batches != "" {
+		errs = append(errs, OneOf("batches", c.Batches, "uniform", "nearest")...)
+	}
 	errs = append(errs, OneOf("anneal", c.Anneal, "linear", "cosine", "geometric", "none")...)
 	anneals := c.Kind().Anneals
 	switch fixed := c.Alpha != nil || c.AlphaBy == "cv"; {
@@ -138,6 +145,15 @@ func (c Choice) checkSchedule() (errs []error) {
 		errs = append(errs, fmt.Errorf("anneal %s with a fixed α: leave alpha out, or anneal none", c.Anneal))
 	case anneals && !fixed && c.Anneal == "none":
 		errs = append(errs, errors.New("anneal none: say which α stays with alpha (0 is the exact GP, 1 vfe), or alpha cv"))
+	}
+	if len(c.Alphas) > 0 && c.AlphaBy != "cv" {
+		errs = append(errs, errors.New("alphas: they are what alpha cv chooses from: ask for it, or leave them out"))
+	}
+	for i, a := range c.Alphas {
+		if !(a >= 0 && a <= 1) || slices.Contains(c.Alphas[:i], a) {
+			errs = append(errs, fmt.Errorf("alphas %v: want numbers from 0 to 1, each once, such as 0,0.5,1", c.Alphas))
+			break
+		}
 	}
 	return errs
 }
@@ -213,6 +229,9 @@ func (c Choice) checkSolver(use Use) (errs []error) {
 	}
 	if k.EndsFull && byRows && !(use.Evaluating && c.Estimates()) && (c.AlphaBy == "cv" || c.Alpha != nil && *c.Alpha != 0) {
 		errs = append(errs, errors.New("solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out"))
+	}
+	if c.Solver == posterior.ByCG && c.Optimizer == "mma" && !use.Given {
+		errs = append(errs, errors.New("optimizer mma with solver cg: by conjugate gradients training is by lbfgs"))
 	}
 	if c.Solver == posterior.ByNearest && !use.Given && !c.OnBatches() && k.Exact {
 		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters, or training on batches"))

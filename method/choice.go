@@ -18,9 +18,10 @@ type Choice struct {
 	// the other way: 0 is the exact GP, 1 variational inference (vfe). Where it isn't given, nor chosen by
 	// cross-validation (AlphaBy cv), it falls from 0.99 to 0 while training: Anneal says how, linear (default), cosine or
 	// geometric; none: it stays.
-	Alpha   *float64 `json:"alpha,omitzero"`
-	AlphaBy string   `json:"alpha_by,omitzero"`
-	Anneal  string   `json:"anneal,omitzero"`
+	Alpha   *float64  `json:"alpha,omitzero"`
+	AlphaBy string    `json:"alpha_by,omitzero"`
+	Alphas  []float64 `json:"alphas,omitempty"` // that cross-validation chooses from; nil: 0, ¼, ½, ¾, 1
+	Anneal  string    `json:"anneal,omitzero"`
 
 	// Posterior is the objective's own (default); fitc, that of α = 1, whichever was trained; or free, of kl-pac and
 	// sqrt-pac: training goes on from their optimum with a q(f_Z) that is free.
@@ -45,10 +46,10 @@ type Choice struct {
 	// Optimizer is lbfgs or mma, with all rows in every step, or adam or sgd, with a batch of them. "": the method's,
 	// but adam where one of the others but Epochs is given, and for a free-form posterior where Epochs is.
 	Optimizer    string  `json:"optimizer,omitzero"`
-	Batch        int     `json:"batch,omitzero"`         // rows of a batch; 0: 1,000, of renyi and evidence 1,024
-	Batches      string  `json:"batches,omitzero"`       // uniform (default), or nearest: a row and its neighbours
-	Epochs       int     `json:"epochs,omitzero"`        // passes over the rows: on batches, 0: as many as 3,000 steps take; else evaluations, 0: 1,000
-	LearningRate float64 `json:"learning_rate,omitzero"` // of the first step; 0: adam 0.02, from a collapsed optimum 0.001; sgd 0.1
+	Batch        int     `json:"batch,omitzero"`         // rows of a batch; 0: 1,000, of nearest, and of batches of neighbours, 256, of renyi and evidence on uniform ones 1,024
+	Batches      string  `json:"batches,omitzero"`       // uniform, or nearest: a row and its neighbours, the default of renyi and evidence, which alone have it
+	Epochs       int     `json:"epochs,omitzero"`        // passes over the rows: on batches, 0: as many as 3,000 steps take, of neighbours 500; else evaluations, 0: 1,000
+	LearningRate float64 `json:"learning_rate,omitzero"` // of the first step; 0: adam 0.02, on batches of neighbours 0.05, from a collapsed optimum 0.001; sgd 0.1
 }
 
 // OnBatches says whether training takes a batch of rows in a step.
@@ -80,6 +81,14 @@ func (c Choice) Free() bool { return c.Posterior == "free" }
 // Learns says whether α is trained.
 func (c Choice) Learns() bool { return c.AlphaBy == "learn" }
 
+// Grid is the α that cross-validation chooses from.
+func (c Choice) Grid() []float64 {
+	if len(c.Alphas) > 0 {
+		return c.Alphas
+	}
+	return []float64{0, 0.25, 0.5, 0.75, 1}
+}
+
 // Descent is how a choice is trained with all rows in a step.
 func (c Choice) Descent() Descent {
 	return Descent{MMA: c.Optimizer == "mma", Evaluations: c.Evaluations()}
@@ -90,5 +99,5 @@ func (c Choice) Stochastic() *Batches {
 	if !c.OnBatches() {
 		return nil
 	}
-	return &Batches{Plain: c.Optimizer == "sgd", Rows: c.Batch, Rate: c.LearningRate, Epochs: c.Epochs, Nearest: c.Batches == "nearest"}
+	return &Batches{Plain: c.Optimizer == "sgd", Rows: c.Batch, Rate: c.LearningRate, Epochs: c.Epochs, Nearest: c.Batches != "uniform"}
 }

@@ -21,11 +21,12 @@ func (m Evidence) Bind(t Task) Problem {
 	if m.ByCG {
 		return &byCG{&objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Ranks: t.Ranks, Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m.Descent}
 	}
-	c := &collapsed{named: t.full(&objective.Evidence{}), task: t, descent: m.Descent}
+	full := t.full(&objective.Evidence{})
 	if m.Weak {
-		c.named = mode{t.full(&objective.Evidence{}), weakFor(t)}
+		weak := mode{full, weakFor(t)}
+		return &marginal{&collapsed{named: weak, task: t, descent: m.Descent}, weak}
 	}
-	return c
+	return &collapsed{named: full, task: t, descent: m.Descent}
 }
 
 // full is a full GP's problem.

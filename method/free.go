@@ -34,7 +34,7 @@ type SVGP struct {
 func (m SVGP) Bind(t Task) Problem {
 	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: m.Noise}, 0), task: t, descent: m.Descent, noise: true, conjugate: m.Noise == nil}
 	if b := m.Batches; b != nil {
-		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate)
+		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
 		// q averages over about 1/ρ batches: ten, or fewer where those are all rows.
 		a.NaturalStep = max(0.1, 1/float64(a.Batches(t.N)))
 		f.batches = &a
@@ -57,7 +57,7 @@ func (m Free) Bind(t Task) Problem {
 	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale, Penalty: t.Penalty}, m.Noise),
 		task: t, descent: m.Descent, alpha: m.Alpha, learnAlpha: m.LearnAlpha}
 	if b := m.Batches; b != nil {
-		a := b.settings(t.N, t.Seed, defaultBatch, defaultFreeRate)
+		a := b.settings(t.N, t.Seed, defaultBatch, defaultFreeRate, defaultSteps)
 		f.batches = &a
 	}
 	return f
@@ -111,7 +111,7 @@ func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Resu
 	if p.batches == nil {
 		return p.descent.Minimize(ctx, run, p.FreeFormProblem, box, x0)
 	}
-	s, err := onBatches(ctx, run, p.FreeFormProblem, *p.batches, box, x0)
+	s, err := onBatches(ctx, run, p.FreeFormProblem, searches{}, *p.batches, box, x0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,16 @@
 package method_test
 
 import (
+	"context"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -93,5 +98,50 @@ func TestLocalSettings(t *testing.T) {
 		if errs := c.WithDefaults().Check(method.Use{}); len(errs) > 0 {
 			t.Errorf("%+v: %v", c, errs)
 		}
+	}
+}
+
+// TestMarginal: Laplace's approximation beside the integral itself, by a sum over the lengthscale, the variance and the noise of one input.
+func TestMarginal(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	const n = 25
+	rows := objective.Memory{X: matrix.New(n, 1), Y: make([]float64, n)}
+	for i := range n {
+		rows.X.Data[i] = 1.7 * rng.NormFloat64()
+		rows.Y[i] = math.Sin(2*rows.X.Data[i]) + 0.3*rng.NormFloat64()
+	}
+	task := method.Task{Kernel: kernel.SE(1, true), Mean: kernel.ZeroMean{}, Rows: rows, All: rows, N: n, Limit: 10}
+	p := method.Evidence{Weak: true}.Bind(task).(method.Marginal)
+	r, err := p.Minimize(context.Background(), method.Run{
+		Load: func(string) *method.State { return nil },
+		Tell: func(string, *method.State, int, float64, string) error { return nil },
+	}, []float64{0, 0, -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Marginal(r.X, math.Inf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const step, half = 0.25, 14
+	var sum float64
+	for i := -half; i <= half; i++ {
+		for j := -half; j <= half; j++ {
+			for k := -half; k <= half; k++ {
+				dl, dv, dn := step*float64(i), step*float64(j), step*float64(k)
+				v, err := p.Evaluate([]float64{r.X[0] + dl, r.X[1] + dv, r.X[2] + dn}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// The density of the lengthscale is that of its logarithm, half of the parameter; the variance's is about the mode.
+				sum += math.Exp(r.Value-v-dv*dv/6) / math.Sqrt(2*math.Pi*3) / 2 * step * step * step
+			}
+		}
+	}
+	if want := r.Value - math.Log(sum); math.Abs(got-want) > 0.2 {
+		t.Errorf("%.3f, by quadrature %.3f", got, want)
+	}
+	if v, err := p.Marginal(r.X, got-1); err != nil || v < got-1 {
+		t.Errorf("above: %v, %v", v, err)
 	}
 }

@@ -43,11 +43,12 @@ type Kind struct {
 	Local    bool // each row is predicted from its neighbours, by a cost of such predictions
 	MAP      bool // it takes a prior density of hyperparameters
 	EndsFull bool // at α = 0 it ends as a full GP, which is solved in some way
-	MaxRows  int  // that it takes all at once; 0: no limit of its own
+	MaxRows  int  // that it takes all at once, unless it is estimated; 0: no limit of its own
 
 	// New makes the method of a choice whose fields are all filled in.
 	New func(Choice) Method
-	// Estimate is its value by conjugate gradients, for evaluation alone; nil: it has none.
+	// Estimate is the same by conjugate gradients, with the same Q: what solver cg evaluates and, with all rows in every
+	// step, trains, as more than MaxRows do by default; nil: it has none.
 	Estimate func(Choice) Method
 }
 

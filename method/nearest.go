@@ -3,8 +3,6 @@ package method
 import (
 	"cmp"
 	"context"
-	"errors"
-	"slices"
 
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -116,55 +114,13 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 			return searchedEvaluations
 		})
 	}
-	s, err := p.onBatches(ctx, run, box, x)
+	a := p.method.Batches.settings(p.BatchRows(), p.task.Seed, defaultNearestBatch, defaultNearestRate, defaultSteps)
+	near := searches{p.method.Searches, func(x []float64) error { p.Search(x); return nil }}
+	s, err := onBatches(ctx, run, p, near, a, box, x)
 	if err != nil {
 		return nil, err
 	}
 	return lowest(s, box, [][]float64{s.X, s.Previous, x}, func(x []float64) (float64, error) { return p.Evaluate(x, nil) })
-}
-
-// errSearch ends a part of a run on batches.
-var errSearch = errors.New("the next search")
-
-// onBatches minimises from x on batches, or goes on from the run's last state, with a search where there should be one.
-// A run's neighbours are those of its anchor, the point of the last search.
-func (p *nearest) onBatches(ctx context.Context, run Run, box train.Bounds, x []float64) (*train.AdamState, error) {
-	a := p.method.Batches.settings(p.BatchRows(), p.task.Seed, defaultNearestBatch, defaultNearestRate)
-	from, anchor := train.StartAdam(x), []float64(nil)
-	if last := run.Load(run.Key); last != nil && last.Batches != nil {
-		from, anchor = last.Batches.Clone(), last.Anchor
-	}
-	run.takes(a.Steps)
-	for {
-		if anchor == nil || p.searches(from.Steps, a.Steps) {
-			anchor = slices.Clone(from.X)
-		}
-		p.Search(anchor)
-		s, err := a.Minimize(ctx, p, box, from, func(s *train.AdamState) error {
-			if err := run.Tell(run.Key, &State{Batches: s.Clone(), Anchor: anchor}, s.Steps, s.Mean, s.Stopped); err != nil {
-				return err
-			}
-			if s.Stopped == "" && p.searches(s.Steps, a.Steps) {
-				return errSearch
-			}
-			return nil
-		})
-		if !errors.Is(err, errSearch) {
-			return s, err
-		}
-		from = s
-	}
-}
-
-// searches says whether there is a search before the step that follows so many of all: the k-th of n at (k/n)² of them.
-func (p *nearest) searches(steps, all int) bool {
-	n := p.method.Searches
-	for k := range n {
-		if steps == k*k*all/(n*n) {
-			return true
-		}
-	}
-	return false
 }
 
 // Posterior returns the GP of the rows nearest to each that is predicted.

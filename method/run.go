@@ -2,7 +2,9 @@ package method
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/train"
@@ -40,6 +42,9 @@ type Descent struct {
 // minimize minimises from x, or goes on from the run's last state; before is the number of iterations that
 // came before it.
 func (d Descent) minimize(ctx context.Context, run Run, key string, before int, problem train.Objective, box train.Bounds, x []float64) (*train.Result, error) {
+	if e, ok := problem.(anchored); ok {
+		return d.fromAnchors(ctx, run, key, before, e, box, x)
+	}
 	last := run.Load(key)
 	if d.MMA {
 		from := train.StartMMA(x)
@@ -57,6 +62,68 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 	return train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}.Minimize(ctx, problem, box, from, func(s *train.State) error {
 		return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
 	})
+}
+
+// far is how far a parameter may move before the preconditioner and the probes' covariance
+// are renewed: a factor of two in σ_n² doubles what the probes' covariance misses of the matrix.
+const far = math.Ln2
+
+// anchored is an objective that is estimated by conjugate gradients, with the preconditioner and the probes of an anchor.
+type anchored interface {
+	train.Objective
+	Anchor(x []float64) error
+}
+
+// fromAnchors minimises each stretch of the way from an anchor of its own, by L-BFGS. Between anchors it is the
+// minimisation of a smooth function.
+func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before int, e anchored, box train.Bounds, x0 []float64) (*train.Result, error) {
+	from, anchor := train.Start(x0), x0
+	if s := run.Load(key); s != nil && s.Descent != nil {
+		from, anchor = s.Descent.Clone(), s.Anchor
+	}
+	if len(anchor) != len(x0) {
+		return nil, errors.New("the checkpoint lacks the anchor of its run: it is damaged")
+	}
+	// The value is good to a few digits of a nat: steps that gain less are noise.
+	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3, MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}
+	moved := errors.New("far from the anchor")
+	isFar := func(x []float64) bool {
+		for i, v := range x {
+			if math.Abs(v-anchor[i]) > far {
+				return true
+			}
+		}
+		return false
+	}
+	for {
+		renew := isFar(from.X)
+		if renew {
+			anchor = slices.Clone(from.X)
+		}
+		if err := e.Anchor(anchor); err != nil {
+			return nil, &train.StartError{Reason: err}
+		}
+		if renew {
+			// The same point on the new function: what is known of the curvature stays.
+			value, err := e.Evaluate(from.X, from.Gradient)
+			if err != nil {
+				return nil, err
+			}
+			from.Value, from.Decrease, from.Stopped = value, 1, ""
+			from.Evaluations++
+		}
+		r, err := minimizer.Minimize(ctx, e, box, from, func(s *train.State) error {
+			from = s.Clone()
+			err := run.Tell(key, &State{Descent: s.Clone(), Anchor: anchor}, before+s.Iterations, s.Value, s.Stopped)
+			if err == nil && s.Stopped == "" && isFar(s.X) {
+				return moved
+			}
+			return err
+		})
+		if !errors.Is(err, moved) {
+			return r, err
+		}
+	}
 }
 
 // Minimize minimises any objective from x.
@@ -99,12 +166,12 @@ type Batches struct {
 	Plain   bool    // stochastic gradient descent
 	Rows    int     // of a batch; 0: the method's default
 	Rate    float64 // of the first step; 0: the method's default
-	Epochs  int     // passes over the rows; 0: as many as 3,000 steps take
+	Epochs  int     // passes over the rows; 0: as many as the method's default number of steps takes
 	Nearest bool    // a row and those nearest to it, in the place of rows at random
 }
 
-// settings are Adam's for n rows, with a method's defaults.
-func (b Batches) settings(n int, seed uint64, rows int, rate float64) train.Adam {
+// settings are Adam's for n rows, with a method's defaults: rows of a batch, the rate of the first step, and steps.
+func (b Batches) settings(n int, seed uint64, rows int, rate float64, steps int) train.Adam {
 	a := train.Adam{Batch: b.Rows, LearningRate: b.Rate, Seed: seed, Plain: b.Plain, Nearest: b.Nearest}
 	if a.Batch == 0 {
 		a.Batch = rows
@@ -117,22 +184,63 @@ func (b Batches) settings(n int, seed uint64, rows int, rate float64) train.Adam
 	batches := a.Batches(n)
 	epochs := b.Epochs
 	if epochs == 0 {
-		epochs = (defaultSteps + batches - 1) / batches
+		epochs = (steps + batches - 1) / batches
 	}
 	a.Steps = epochs * batches
 	return a
 }
 
-// onBatches minimises from x on batches, or goes on from the run's last state.
-func onBatches(ctx context.Context, run Run, problem train.Stochastic, a train.Adam, box train.Bounds, x []float64) (*train.AdamState, error) {
-	from := train.StartAdam(x)
+// searches are the moments of a run on batches at which neighbours are looked for, in the lengthscales that there are
+// then: n of them, the k-th at (k/n)² of the steps, so that they lie closer at first, where lengthscales move.
+type searches struct {
+	n      int
+	search func(x []float64) error
+}
+
+// before says whether there is a search before the step that follows so many of all.
+func (s searches) before(steps, all int) bool {
+	for k := range s.n {
+		if steps == k*k*all/(s.n*s.n) {
+			return true
+		}
+	}
+	return false
+}
+
+// errSearch ends a part of a run on batches.
+var errSearch = errors.New("the next search")
+
+// onBatches minimises from x on batches, or goes on from the run's last state, with a search where there should be one.
+// A run's neighbours are those of its anchor, the point of the last search.
+func onBatches(ctx context.Context, run Run, problem train.Stochastic, near searches, a train.Adam, box train.Bounds, x []float64) (*train.AdamState, error) {
+	from, anchor := train.StartAdam(x), []float64(nil)
 	if last := run.Load(run.Key); last != nil && last.Batches != nil {
-		from = last.Batches.Clone()
+		from, anchor = last.Batches.Clone(), last.Anchor
 	}
 	run.takes(a.Steps)
-	return a.Minimize(ctx, problem, box, from, func(s *train.AdamState) error {
-		return run.Tell(run.Key, &State{Batches: s.Clone()}, s.Steps, s.Mean, s.Stopped)
-	})
+	for {
+		if near.n > 0 {
+			if anchor == nil || near.before(from.Steps, a.Steps) {
+				anchor = slices.Clone(from.X)
+			}
+			if err := near.search(anchor); err != nil {
+				return nil, err
+			}
+		}
+		s, err := a.Minimize(ctx, problem, box, from, func(s *train.AdamState) error {
+			if err := run.Tell(run.Key, &State{Batches: s.Clone(), Anchor: anchor}, s.Steps, s.Mean, s.Stopped); err != nil {
+				return err
+			}
+			if s.Stopped == "" && near.before(s.Steps, a.Steps) {
+				return errSearch
+			}
+			return nil
+		})
+		if !errors.Is(err, errSearch) {
+			return s, err
+		}
+		from = s
+	}
 }
 
 // lowest returns the best of the points where a run on batches may be said to have ended, moved

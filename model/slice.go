@@ -47,6 +47,19 @@ func columns(inputs []string, e *dataset.Encoding) []string {
 	return names
 }
 
+// InputsOf are the inputs that a column of a table becomes: several where it is categorical.
+func (m *Model) InputsOf(name string) (inputs []int, err error) {
+	if !slices.Contains(columns(m.Inputs, m.Encoding), name) {
+		return nil, fmt.Errorf("%q is no input: there are %s", name, strings.Join(columns(m.Inputs, m.Encoding), ", "))
+	}
+	for i, input := range m.Inputs {
+		if input == name || m.Encoding != nil && strings.HasPrefix(input, name+"=") {
+			inputs = append(inputs, i)
+		}
+	}
+	return inputs, nil
+}
+
 // CheckSlices reports what can't be sliced by: neither an input of the data nor pacbayes.SliceSD, or twice.
 func CheckSlices(d *dataset.Data, by []string) error {
 	for i, name := range by {

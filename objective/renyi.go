@@ -57,9 +57,10 @@ type RenyiProblem struct {
 
 	first, total int // of this rank's rows, and of all; known once total isn't 0
 
-	work  *renyiWork
-	order []int // of a nearest-neighbour batch
-	dist  []float64
+	work *renyiWork
+
+	inputs matrix.Dense      // of this rank's rows, once neighbours are looked for
+	index  *neighbours.Index // of these, in the lengthscales of the last Search
 }
 
 // renyiWork holds the matrices of one evaluation on n rows. For α = 0 there are k and c alone.
@@ -158,43 +159,79 @@ func (p *RenyiProblem) SetProgress(share float64) {
 	}
 }
 
-// Nearest fills rows with the given row and those nearest to it, in ascending order: a batch
-// of Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated settings",
-// NeurIPS 2020. Time O(N).
-func (p *RenyiProblem) Nearest(row int, rows []int) error {
+// Search makes the index that Nearest asks, in the lengthscales that x has. It holds all inputs in memory.
+func (p *RenyiProblem) Search(x []float64) error {
 	n, d := p.Rows.Dims()
-	if len(p.order) != n {
-		p.order, p.dist = make([]int, n), make([]float64, n)
+	var err error
+	if p.inputs.IsZero() {
+		p.inputs = matrix.New(n, d)
+		err = p.Rows.Block(0, n, p.inputs.Data, make([]float64, n))
 	}
-	x, y, centre := matrix.New(min(blockRows, n), d), make([]float64, min(blockRows, n)), make([]float64, d)
-	if over(p.Ranks).Size() > 1 {
-		return errors.New("nearest rows aren't looked for over ranks")
+	theta, _, _, _ := p.Split(x)
+	p.index = neighbours.New(p.Kernel, theta, p.inputs)
+	return over(p.Ranks).Agree(err)
+}
+
+// Nearest fills rows with the given row and those nearest to it as of the last Search, in ascending order: a batch
+// of Chen, Zheng, Al Kontar, Raskutti, "Stochastic gradient descent in correlated settings", NeurIPS 2020. Of ranks
+// each looks among its own.
+func (p *RenyiProblem) Nearest(row int, rows []int) error {
+	if p.index == nil {
+		return errors.New("nearest rows are asked for before they were searched for")
 	}
-	if err := p.Rows.Block(row, 1, centre, y[:1]); err != nil {
+	r, m := over(p.Ranks), len(rows)
+	p.BatchRows() // where this rank's rows stand among all
+	_, d := p.Rows.Dims()
+	centre := matrix.New(1, d)
+	if err := p.pick([]int{row}, centre.Data, make([]float64, 1)); err != nil {
 		return err
 	}
-	for i0 := 0; i0 < n; i0 += blockRows {
-		k := min(blockRows, n-i0)
-		if err := p.Rows.Block(i0, k, x.Data[:k*d], y[:k]); err != nil {
-			return err
+	own, found := make([]int32, m), make([]float64, 2*m*r.Size())
+	keys, numbers := found[2*m*r.Rank():][:m], found[2*m*r.Rank()+m:][:m]
+	p.index.Nearest(centre, m, own, keys)
+	for i, k := range own {
+		if numbers[i] = neighbours.None; k != neighbours.None {
+			numbers[i] = float64(p.numberOf(int(k)))
 		}
-		inChunks(k, func(_, r0, r1 int) {
-			for r := r0; r < r1; r++ {
-				var sum float64
-				for j, c := range x.Row(r) {
-					sum += (c - centre[j]) * (c - centre[j])
-				}
-				p.order[i0+r], p.dist[i0+r] = i0+r, sum
-			}
-		})
 	}
-	p.dist[row] = -1 // before its twins
-	neighbours.First(p.order, len(rows), func(a, b int) int {
-		return cmp.Or(cmp.Compare(p.dist[a], p.dist[b]), cmp.Compare(a, b))
+	if err := r.Sum(found); err != nil {
+		return err
+	}
+	type neighbour struct {
+		key float64
+		row int
+	}
+	var all []neighbour
+	for at := 0; at < len(found); at += 2 * m {
+		for i, key := range found[at:][:m] {
+			if k := int(found[at+m+i]); k == row {
+				all = append(all, neighbour{math.Inf(-1), k}) // before its twins
+			} else if k != neighbours.None {
+				all = append(all, neighbour{key, k})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b neighbour) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row))
 	})
-	copy(rows, p.order)
+	for i := range rows {
+		rows[i] = all[i].row
+	}
+	if !slices.Contains(rows, row) { // of more copies than a batch has rows
+		rows[m-1] = row
+	}
 	slices.Sort(rows)
 	return nil
+}
+
+// numberOf is the number of one of this rank's rows among those of all ranks.
+func (p *RenyiProblem) numberOf(k int) int {
+	if s, ok := p.Rows.(spread); ok {
+		if places := s.Spread(); places != nil {
+			return places[k]
+		}
+	}
+	return p.first + k
 }
 
 // Evaluate returns −L_α at x and, unless gradient is nil, its gradient.

@@ -40,8 +40,9 @@ type IterativeRenyi struct {
 
 	Context   context.Context // ends a long evaluation; nil: nothing does
 	Seed      uint64          // of the probes
-	Probes    int             // for each of the two determinants; 0: 15
+	Probes    int             // for each of the two determinants; 0: DefaultProbes
 	Tolerance float64         // relative residual; 0: 1e-4
+	Progress  func(iterative.Progress)
 
 	// What the last evaluation found.
 	StandardError float64 // of the value
@@ -73,7 +74,7 @@ func (p *IterativeRenyi) Anchor(x []float64) error {
 	c := p.covariance(theta, math.Exp(logNoise))
 	probes := p.Probes
 	if probes == 0 {
-		probes = 15
+		probes = DefaultProbes
 	}
 	var err error
 	if p.xi, err = iterative.Nystrom(c, z); err != nil { // inducing inputs that coincide
@@ -182,7 +183,7 @@ func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterat
 		}
 	}
 	solved = matrix.New(b.Rows, b.Cols)
-	solver := iterative.Solver{Times: times, Preconditioner: pre, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes.Cols}
+	solver := iterative.Solver{Times: times, Preconditioner: pre, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes.Cols, Progress: p.Progress}
 	solution, err := solver.Solve(ctx, b, solved)
 	if err != nil {
 		return q, solved, residuals, err

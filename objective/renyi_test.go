@@ -2,6 +2,7 @@ package objective_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -249,6 +250,12 @@ func TestNearest(t *testing.T) {
 		x.Data[i] = math.Round(20 * rng.NormFloat64()) // many equal distances
 	}
 	p := &objective.RenyiProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: make([]float64, n)}}
+	if err := p.Nearest(0, make([]int, 2)); err == nil {
+		t.Error("rows were found before they were searched for")
+	}
+	if err := p.Search([]float64{0, 0, 0}); err != nil {
+		t.Fatal(err)
+	}
 	for _, k := range []int{1, 2, 64, n} {
 		centre := rng.IntN(n)
 		rows := make([]int, k)
@@ -277,5 +284,18 @@ func TestNearest(t *testing.T) {
 		if !slices.Equal(rows, want) {
 			t.Errorf("the %d rows nearest to %d: %v, want %v", k, centre, rows, want)
 		}
+	}
+}
+
+// TestNearestOfCopies: a row is in its own batch however many copies it has.
+func TestNearestOfCopies(t *testing.T) {
+	x := matrix.New(200, 2)
+	p := &objective.RenyiProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: make([]float64, 200)}}
+	rows := make([]int, 10)
+	if err := errors.Join(p.Search([]float64{0, 0, 0}), p.Nearest(150, rows)); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 150}; !slices.Equal(rows, want) {
+		t.Errorf("rows %v, want %v", rows, want)
 	}
 }

@@ -17,8 +17,14 @@ import (
 // paper prints p_θ(y)p_θ*(y)/N(y; 0, Ξ) in the logarithm, which has a unit, and doesn't hold. For a
 // θ that was trained on y it says nothing.
 func RiskBound(rows int, alpha, logTruth, elbo, delta float64) float64 {
+	perNat, constant := RiskTerms(rows, alpha, delta)
+	return perNat*(logTruth-elbo) + constant
+}
+
+// RiskTerms are what RiskBound adds for a nat of ln p_θ*(y) − L_α, and what is left without any.
+func RiskTerms(rows int, alpha, delta float64) (perNat, constant float64) {
 	t, n := 1-alpha, float64(rows)
-	return alpha/(n*t)*(logTruth-elbo) + math.Log(1/delta)/(n*t)
+	return alpha / (n * t), math.Log(1/delta) / (n * t)
 }
 
 // RenyiDivergence is D_α(N(0, c)‖N(0, truth)) for 0 < α < 1, c and truth N×N:

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/krigo-gp/krigo/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -65,5 +66,62 @@ func TestRiskBound(t *testing.T) {
 	}
 	if _, err := objective.RenyiDivergence(c, c, 1); err == nil {
 		t.Error("α = 1 was accepted")
+	}
+}
+
+// TestTheorem1 draws rows, inducing inputs by a k-DPP, and targets from the prior: the divergence of the α-ELBO's posterior
+// from the exact one is above the theorem's bound in a share δ of draws at most.
+func TestTheorem1(t *testing.T) {
+	const n, m, delta, noise, draws = 50, 4, 0.3, 0.1, 200
+	rng := rand.New(rand.NewPCG(43, 47))
+	spectrum, err := inducing.NewSESpectrum(1, []float64{1}, []float64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tail float64
+	for range m {
+		_, tail = spectrum.Next()
+	}
+	k, theta := kernel.SE(1, false), []float64{0, 0}
+	for _, alpha := range []float64{0.3, 1} {
+		bound := inducing.Theory{Rows: n, Alpha: alpha, Noise: noise, Variance: 1, Delta: delta}.Theorem1(m, tail)
+		failed, sum := 0, 0.0
+		for range draws {
+			x, y := matrix.New(n, 1), make([]float64, n)
+			for i := range n {
+				x.Data[i] = rng.NormFloat64()
+			}
+			c := matrix.New(n, n)
+			kernel.FillSymmetric(k, theta, x, c)
+			c.AddDiagonal(noise)
+			if err := linalg.Cholesky(c); err != nil {
+				t.Fatal(err)
+			}
+			white := make([]float64, n)
+			for i := range white {
+				white[i] = rng.NormFloat64()
+			}
+			for i := range y {
+				y[i] = linalg.Dot(c.Row(i)[:i+1], white[:i+1])
+			}
+			z, err := inducing.KDPP(k, theta, x, m, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: m, Alpha: alpha}
+			s, err := p.Sandwich(append([]float64{0, 0, math.Log(noise)}, z.Z.Data...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := s.Evidence - s.Optimal
+			sum += d / draws
+			if d > bound {
+				failed++
+			}
+		}
+		// Markov's inequality leaves room, but not any: E D ≤ δ times the bound.
+		if share := float64(failed) / draws; share > delta || !(sum < delta*bound) || !(sum > delta*bound/50) {
+			t.Errorf("α = %v: the bound %v failed in a share %v of draws, δ = %v; mean divergence %v", alpha, bound, share, delta, sum)
+		}
 	}
 }

@@ -38,6 +38,7 @@ type Certificate struct {
 	Curve          *Curve     `json:"curve,omitempty"`         // of every width, where it was asked for
 	Slices         []Slice    `json:"slices,omitempty"`        // kinds of rows, where they were asked for
 	Repeats        int        `json:"repeats,omitempty"`       // rows the model was made from that equal another one
+	Declaration    string     `json:"declaration,omitempty"`   // SHA-256 of what all of it was declared by
 	Valid          bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
 	Label          string     `json:"label"`                   // what the number may be called
 	Conditions     []string   `json:"conditions"`              // what the guarantee rests on
@@ -109,7 +110,7 @@ func (t Terms) stated() *Certificate {
 	c := &Certificate{
 		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
-		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats,
+		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, Declaration: t.Declaration,
 		Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest, Label: "certificate", Conditions: t.Conditions(),
 	}
 	if t.MeanAlone() { // the choice among tempers leaves the mean alone
@@ -214,11 +215,6 @@ func (t Terms) bounds(c *Certificate, s Sample) error {
 // Equal says whether two certificates say the same: see Difference.
 func (c *Certificate) Equal(d *Certificate) bool { return d != nil && c.Difference(d) == "" }
 
-// reproducible is how closely another kind of processor computes the same numbers: those of honest
-// sparse models were up to 2e-7 apart. It is also how far a stored number may be from the recomputed
-// one, which is what is printed.
-const reproducible = 1e-6
-
 // Difference names what a certificate says otherwise than another one; "" if nothing. Computed numbers may
 // differ by 1e-6, or that share of one above 1. Conditions follow from the terms, and repeats from the
 // rows' hashes: neither is compared.
@@ -245,7 +241,7 @@ func (c *Certificate) Difference(d *Certificate) string {
 		numbers = append(numbers, number{"promise's bound", &p.Bound, &q.Bound})
 	}
 	for _, n := range numbers {
-		if !(math.Abs(*n.a-*n.b) <= reproducible*math.Max(1, math.Abs(*n.b))) {
+		if !same(*n.a, *n.b) {
 			return fmt.Sprintf("%s is %.12g, not %.12g", n.name, *n.a, *n.b)
 		}
 		*n.a = *n.b

@@ -106,23 +106,6 @@ func (c *Curve) meanError() (m MeanError) {
 	return m
 }
 
-// checkCurve reports terms that have no curve.
-func (t Terms) checkCurve() error {
-	switch {
-	case !t.Curve:
-		return nil
-	case !t.MeanAlone():
-		return errors.New("curve: it is of a mean that was fixed before the certified rows were seen: it needs an informed prior that nothing is learnt after, and mean-bound direct")
-	case t.Loss.Kind != Band && t.Loss.Kind != Relative && t.Loss.Kind != Scaled:
-		return fmt.Errorf("curve: it is of the losses %s, %s and %s, of every width, not of %s", Band, Relative, Scaled, t.Loss.Kind)
-	case t.Group != "":
-		return errors.New("curve: of groups, the shares of whose rows are counted, there is none")
-	case t.inequality() != KLBound:
-		return fmt.Errorf("curve: its bounds are exact and binomial: leave out bound %s", t.Inequality)
-	}
-	return nil
-}
-
 // difference names what a curve says otherwise than another one; "" if nothing.
 func (c *Curve) difference(d *Curve) string {
 	if (c == nil) != (d == nil) || c != nil && len(c.Points) != len(d.Points) {
@@ -131,7 +114,6 @@ func (c *Curve) difference(d *Curve) string {
 	if c == nil {
 		return ""
 	}
-	same := func(a, b float64) bool { return math.Abs(a-b) <= reproducible*math.Max(1, math.Abs(b)) }
 	if !same(c.Level/d.Level, 1) || !same(c.MeanError.Clip, d.MeanError.Clip) || !same(c.MeanError.Bound, d.MeanError.Bound) || !same(c.MeanError.Worst, d.MeanError.Worst) {
 		return "curve's level or mean error is another"
 	}

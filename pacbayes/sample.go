@@ -75,3 +75,23 @@ func (s Sample) meanOf(losses []float64) (float64, error) {
 
 // zeroOne says whether the loss of a unit is 0 or 1: the exact binomial bound is for these.
 func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
+
+// Slice is a kind of rows with a bound of its own: which rows belong was fixed before the targets of the certified rows were seen. Half of δ
+// goes to all slices in equal parts, so that their bounds hold together, and with the others of the certificate.
+type Slice struct {
+	By   string  `json:"by"`   // a column, or SliceSD
+	Name string  `json:"name"` // which of its kinds
+	From float64 `json:"from"` // rows with a value above From, up to To; equal where it is one value
+	To   float64 `json:"to"`   //
+
+	Rows     int     `json:"rows"`      // certified ones
+	MeanRisk float64 `json:"mean_risk"` // their share of misses
+	// MeanBound is that of further such rows; 1 where Reason says that there are too few certified ones.
+	MeanBound float64 `json:"mean_bound"`
+	Reason    string  `json:"reason,omitempty"`
+
+	In []int `json:"-"` // which of the certified rows
+}
+
+// SliceSD slices by the predictor's own standard deviation.
+const SliceSD = "sd"

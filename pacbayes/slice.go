@@ -1,30 +1,8 @@
 package pacbayes
 
 import (
-	"errors"
 	"fmt"
-	"math"
 )
-
-// Slice is a kind of rows with a bound of its own: which rows belong was fixed before the targets of the certified rows were seen. Half of δ
-// goes to all slices in equal parts, so that their bounds hold together, and with the others of the certificate.
-type Slice struct {
-	By   string  `json:"by"`   // a column, or SliceSD
-	Name string  `json:"name"` // which of its kinds
-	From float64 `json:"from"` // rows with a value above From, up to To; equal where it is one value
-	To   float64 `json:"to"`   //
-
-	Rows     int     `json:"rows"`      // certified ones
-	MeanRisk float64 `json:"mean_risk"` // their share of misses
-	// MeanBound is that of further such rows; 1 where Reason says that there are too few certified ones.
-	MeanBound float64 `json:"mean_bound"`
-	Reason    string  `json:"reason,omitempty"`
-
-	In []int `json:"-"` // which of the certified rows
-}
-
-// SliceSD slices by the predictor's own standard deviation.
-const SliceSD = "sd"
 
 // slices bounds the mean loss of each slice: given which rows lie in it, their misses are binomial.
 func (t Terms) slices(s Sample) ([]Slice, error) {
@@ -50,25 +28,11 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 	return all, nil
 }
 
-// checkSlices reports terms that have no slices.
-func (t Terms) checkSlices() error {
-	switch {
-	case len(t.Slices) == 0:
-		return nil
-	case !t.MeanAlone() || !t.Loss.IsZeroOne():
-		return errors.New("slices: they are of a mean that was fixed before the certified rows were seen, and of a loss that is 0 or 1: they need an informed prior that nothing is learnt after, and mean-bound direct")
-	case t.Group != "":
-		return errors.New("slices: of groups, the shares of whose rows are counted, there are none")
-	}
-	return nil
-}
-
 // sameSlices names what slices say otherwise than others; "" if nothing.
 func sameSlices(a, b []Slice) string {
 	if len(a) != len(b) {
 		return "slices are others"
 	}
-	same := func(a, b float64) bool { return math.Abs(a-b) <= reproducible*math.Max(1, math.Abs(b)) }
 	for i, p := range a {
 		q := b[i]
 		if p.By != q.By || p.Name != q.Name || p.Rows != q.Rows || p.Reason != q.Reason || !same(p.MeanRisk, q.MeanRisk) || !same(p.MeanBound, q.MeanBound) || !same(p.From, q.From) || !same(p.To, q.To) {

@@ -46,6 +46,9 @@ type Terms struct {
 	// Slices are columns, or SliceSD, by which kinds of rows have bounds of their own. They have half of δ.
 	Slices []string `json:"slices,omitempty"`
 
+	// Declaration is the SHA-256 of a text by which all that was done was declared beforehand, in hexadecimal; "": none.
+	Declaration string `json:"declaration,omitempty"`
+
 	// Group is the column by which rows are grouped: a group is what is drawn and counted.
 	Group string `json:"group,omitempty"`
 	// Elsewhere says that the predictions were made by no model of this package: that they were made without the certified
@@ -197,6 +200,36 @@ func (t Terms) CheckRoute() error {
 	return t.inequality().Check(t.Loss, !t.Fixed)
 }
 
+// checkCurve reports terms that have no curve.
+func (t Terms) checkCurve() error {
+	switch {
+	case !t.Curve:
+		return nil
+	case !t.MeanAlone():
+		return errors.New("curve: it is of a mean that was fixed before the certified rows were seen: it needs an informed prior that nothing is learnt after, and mean-bound direct")
+	case t.Loss.Kind != Band && t.Loss.Kind != Relative && t.Loss.Kind != Scaled:
+		return fmt.Errorf("curve: it is of the losses %s, %s and %s, of every width, not of %s", Band, Relative, Scaled, t.Loss.Kind)
+	case t.Group != "":
+		return errors.New("curve: of groups, the shares of whose rows are counted, there is none")
+	case t.inequality() != KLBound:
+		return fmt.Errorf("curve: its bounds are exact and binomial: leave out bound %s", t.Inequality)
+	}
+	return nil
+}
+
+// checkSlices reports terms that have no slices.
+func (t Terms) checkSlices() error {
+	switch {
+	case len(t.Slices) == 0:
+		return nil
+	case !t.MeanAlone() || !t.Loss.IsZeroOne():
+		return errors.New("slices: they are of a mean that was fixed before the certified rows were seen, and of a loss that is 0 or 1: they need an informed prior that nothing is learnt after, and mean-bound direct")
+	case t.Group != "":
+		return errors.New("slices: of groups, the shares of whose rows are counted, there are none")
+	}
+	return nil
+}
+
 // Conditions are what the guarantee of a certificate with these terms rests on.
 func (t Terms) Conditions() (c []string) {
 	declared, grid := fmt.Sprintf("The %s loss", t.Loss.Kind), fmt.Sprintf("the grid %s", t.Grid)
@@ -227,6 +260,9 @@ func (t Terms) Conditions() (c []string) {
 	} else if t.Informed {
 		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was learnt on %d prior rows alone; "+
 			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta, t.PriorRows)
+	}
+	if t.Declaration != "" {
+		fixed += fmt.Sprintf(" All of it follows a declaration with SHA-256 %s; that this was made before is for its owner to show.", t.Declaration)
 	}
 	source := "The certified rows are independent draws from one source, and the bound is about further rows from that source. " +
 		"For rows ordered in time it covers other moments of the same period, not the future."

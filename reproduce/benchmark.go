@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,8 +45,8 @@ const benchmarkReps = 10
 
 // scored is what a fit, or a peer's, scores on a fold's test rows, in standard deviations of the training target.
 type scored struct {
-	Rows       int     `json:"rows"` // of training
-	Learnt     int     `json:"learnt"`
+	Rows       int     `json:"rows"`                  // of training
+	Learnt     []int   `json:"learnt_rows,omitempty"` // numbers in the set's file of those that the parameters are learnt on, from 0
 	TestRows   int     `json:"test_rows"`
 	RMSE       float64 `json:"rmse"`
 	NLPD       float64 `json:"nlpd"`
@@ -78,14 +79,17 @@ func benchmark(ctx context.Context, env Env) error {
 	if env.Sets != nil {
 		sets = env.Sets
 	}
-	type cell struct{ set, name string }
+	type cell struct {
+		set, name string
+		fold      int
+	}
 	var tasks []task[scored]
 	var cells []cell
 	for fold := range env.reps(benchmarkReps) {
 		for _, set := range sets {
 			for _, c := range contenders {
 				if env.Methods == nil || slices.Contains(env.Methods, c.name) {
-					cells = append(cells, cell{set, c.name})
+					cells = append(cells, cell{set, c.name, fold})
 					tasks = append(tasks, task[scored]{fmt.Sprintf("%s/%s/fold=%d", set, c.name, fold), func(ctx context.Context) (scored, error) { return env.score(ctx, c.o, set, fold) }})
 				}
 			}
@@ -97,13 +101,22 @@ func benchmark(ctx context.Context, env Env) error {
 	}
 	for _, set := range sets {
 		of := map[string][]scored{}
+		learnt := map[string]bool{} // names of rows
 		for i, c := range cells {
 			if c.set == set {
 				of[c.name] = append(of[c.name], results[i])
+				learnt[seen(c.fold, results[i].Learnt)] = true
 			}
 		}
-		for name, scores := range peers[set] {
-			of[name] = scores
+		for _, p := range peers[set] {
+			name := p.Peer
+			switch {
+			case learnt[fmt.Sprintf("%d %s", *p.Fold, p.Seen)]:
+				name += " on the same rows"
+			case p.Seen != "all":
+				name += " on other rows"
+			}
+			of[name] = append(of[name], p.scored)
 		}
 		fmt.Fprintf(env.Stdout, "\n%s\n\n", set)
 		env.showScores(of)
@@ -136,9 +149,9 @@ func (e Env) showScores(of map[string][]scored) {
 		if b := mean(s, func(s scored) float64 { return s.Bound }); b > 0 {
 			bound, misses = fmt.Sprintf("%.4f", b), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.MeanRisk }))
 		}
-		learnt := "all"
-		if l := mean(s, func(s scored) float64 { return float64(s.Learnt) }); l > 0 {
-			learnt = fmt.Sprintf("%.0f of %.0f", l, mean(s, func(s scored) float64 { return float64(s.Rows) }))
+		learnt := fmt.Sprintf("%.0f", mean(s, func(s scored) float64 { return float64(s.Rows) }))
+		if l := mean(s, func(s scored) float64 { return float64(len(s.Learnt)) }); l > 0 {
+			learnt = fmt.Sprintf("%.0f of %s", l, learnt)
 		}
 		line(e.Stdout, []string{name, fmt.Sprint(len(s)), learnt, fmt.Sprintf("%.4f", mean(s, rmse)), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.NLPD })),
 			fmt.Sprintf("%.3f", mean(s, func(s scored) float64 { return s.Coverage95 })), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.CRPS })), bound, misses,
@@ -161,40 +174,42 @@ func (e Env) folded() (sets []string, err error) {
 	return sets, err
 }
 
-// fold cuts a set into training and test rows.
-func (e Env) fold(set string, number int) (train, test *dataset.Table, err error) {
+// fold cuts a set into training and test rows; numbers are the training rows' in the set's file.
+func (e Env) fold(set string, number int) (train, test *dataset.Table, numbers []int, err error) {
 	table, err := e.table(set)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	file, err := os.Open(filepath.Join(e.Data, set+".fold.gz"))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer file.Close()
 	text, err := gzip.NewReader(file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file.Name(), err)
+		return nil, nil, nil, fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	train, test = &dataset.Table{Source: table.Source, Names: table.Names}, &dataset.Table{Source: table.Source, Names: table.Names}
 	lines, k := bufio.NewScanner(text), len(table.Names)
 	for i := range table.Rows {
 		if !lines.Scan() {
-			return nil, nil, fmt.Errorf("%s: %d numbers for %d rows", file.Name(), i, table.Rows)
+			return nil, nil, nil, fmt.Errorf("%s: %d numbers for %d rows", file.Name(), i, table.Rows)
 		}
 		to := train
 		if strings.TrimSpace(lines.Text()) == fmt.Sprint(number) {
 			to = test
+		} else {
+			numbers = append(numbers, i)
 		}
 		to.Values = append(to.Values, table.Values[i*k:(i+1)*k]...)
 		to.Rows++
 	}
-	return train, test, lines.Err()
+	return train, test, numbers, lines.Err()
 }
 
 // score fits the training rows of a fold and scores the predictions of its test rows.
 func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (s scored, err error) {
-	train, test, err := e.fold(set, fold)
+	train, test, numbers, err := e.fold(set, fold)
 	if err != nil {
 		return s, err
 	}
@@ -208,9 +223,12 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 	if err != nil {
 		return s, err
 	}
-	s = scored{Rows: train.Rows, TestRows: test.Rows, Seconds: time.Since(begin).Seconds(), Learnt: m.Counts[dataset.Certified], Kernel: kernelOf(m)}
-	if m.Terms.Informed {
-		s.Learnt = m.Counts[dataset.Prior]
+	s = scored{Rows: train.Rows, TestRows: test.Rows, Seconds: time.Since(begin).Seconds(), Kernel: kernelOf(m)}
+	if s.Learnt, err = learntOn(m, train); err != nil {
+		return s, err
+	}
+	for i, row := range s.Learnt {
+		s.Learnt[i] = numbers[row]
 	}
 	if c := m.Certificate; c != nil && c.Valid {
 		s.Bound = c.MeanBound
@@ -238,6 +256,20 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 	s.RMSE = math.Sqrt(s.RMSE)
 	s.MeanRisk, err = at.PointRisk(pacbayes.Loss{Kind: pacbayes.Band, Below: within / sd})
 	return s, err
+}
+
+// learntOn are the rows of a table on which a model's parameters were learnt, in ascending order.
+func learntOn(m *krigo.Model, t *dataset.Table) ([]int, error) {
+	d, err := t.Regression(t.Names[len(t.Names)-1])
+	if err != nil {
+		return nil, err
+	}
+	roles, err := m.RolesOf(d)
+	role := dataset.Certified
+	if m.Terms.Informed {
+		role = dataset.Prior
+	}
+	return slices.Sorted(slices.Values(roles.Rows(role))), err
 }
 
 // moments are the target's mean and standard deviation.
@@ -273,9 +305,25 @@ func kernelOf(m *krigo.Model) string {
 	return name(q.Kernel.Spec(q.Theta))
 }
 
-// peers reads what others scored, by set and peer: lines as bench/regression writes them.
-func (e Env) peers() (map[string]map[string][]scored, error) {
-	of := map[string]map[string][]scored{}
+// seen names a fold and training rows of it, these as bench/regression does.
+func seen(fold int, rows []int) string {
+	hash := sha256.New()
+	for _, row := range rows {
+		fmt.Fprintln(hash, row)
+	}
+	return fmt.Sprintf("%d rows %x", fold, hash.Sum(nil)[:6])
+}
+
+// peer is what another scored: a line of those that bench/regression writes.
+type peer struct {
+	scored
+	Set, Peer, Seen, Error string
+	Fold                   *int
+}
+
+// peers reads what others scored, by set.
+func (e Env) peers() (map[string][]peer, error) {
+	of := map[string][]peer{}
 	if e.Beside == "" {
 		return of, nil
 	}
@@ -287,25 +335,13 @@ func (e Env) peers() (map[string]map[string][]scored, error) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<24)
 	for n := 1; lines.Scan(); n++ {
-		var peer struct {
-			scored
-			Set, Peer, Seen, Error string
-			Fold                   *int
-		}
-		if err := json.Unmarshal(lines.Bytes(), &peer); err != nil {
+		var p peer
+		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
 			return nil, fmt.Errorf("%s: line %d can't be read: %w", e.Beside, n, err)
 		}
-		if peer.Error != "" || peer.Fold == nil || *peer.Fold >= e.reps(benchmarkReps) {
-			continue
+		if p.Error == "" && p.Fold != nil && *p.Fold < e.reps(benchmarkReps) {
+			of[p.Set] = append(of[p.Set], p)
 		}
-		name := peer.Peer
-		if peer.Seen != "" && peer.Seen != "all" {
-			name += " (" + peer.Seen + ")"
-		}
-		if of[peer.Set] == nil {
-			of[peer.Set] = map[string][]scored{}
-		}
-		of[peer.Set][name] = append(of[peer.Set][name], peer.scored)
 	}
 	return of, lines.Err()
 }

@@ -26,6 +26,8 @@ type way struct {
 	loss      pacbayes.Loss // of kl-pac and sqrt-pac, as is
 	penalty   float64       // what the bound pays besides the KL
 	minJitter float64       // of sparse GPs
+	limit     float64       // of log-parameters, and the seed, where the method minimises by itself
+	seed      uint64
 }
 
 // method is the one way from a name in the papers to what is trained. The evidence of all rows at once and of batches
@@ -52,9 +54,19 @@ func (w way) method() (method.Method, error) {
 		return method.Renyi{Schedule: method.Anneals["linear"]}, nil
 	case "renyi-fixed":
 		return method.Renyi{Alpha: w.alpha}, nil
+	case renyiLocal:
+		return method.Renyi{Batches: &method.Batches{Nearest: true}, Schedule: method.Anneals["linear"]}, nil
+	case egpLocal:
+		return method.Renyi{Batches: &method.Batches{Nearest: true}, Evidence: true}, nil
 	}
 	return nil, fmt.Errorf("unknown method %q", w.name)
 }
+
+// The Rényi GP and the evidence as krigo trains them, on batches of rows next to one another.
+const (
+	renyiLocal = "renyi-nearest"
+	egpLocal   = "egp-nearest"
+)
 
 // Exact posteriors up to choleskyRows rows are factored; above, each prediction is the exact
 // GP's of the nearestRows training rows nearest to it.
@@ -73,7 +85,7 @@ func (w way) bind(k kernel.Kernel, x matrix.Dense, y []float64) (method.Problem,
 	rows := objective.Memory{X: x, Y: y}
 	task := method.Task{Kernel: k, Mean: kernel.ZeroMean{}, Rows: rows, N: len(y), M: w.m, MinJitter: w.minJitter,
 		All: rows, Whole: func() (objective.Memory, error) { return rows, nil },
-		Loss: w.loss, Penalty: w.penalty}
+		Loss: w.loss, Penalty: w.penalty, Limit: w.limit, Seed: w.seed}
 	if len(y) > choleskyRows {
 		task.Solver, task.Neighbours = posterior.ByNearest, nearestRows
 	}

@@ -19,7 +19,7 @@ import (
 // renyiSetting is one run of the experiments of the two papers on the Rényi GP.
 type renyiSetting struct {
 	Data    string
-	Method  string  // renyi, egp, sgp, pep; renyi-fixed, evidence and vfe, with all rows in every step
+	Method  string  // renyi, egp, sgp, pep; renyi-fixed, evidence and vfe, with all rows in every step; renyi-nearest, egp-nearest
 	Kernel  string  // all with a lengthscale an input
 	Alpha   float64 // of pep and renyi-fixed
 	M       int
@@ -191,10 +191,11 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	x[len(x)-1] = math.Log(0.1) + s.Spread*rng.NormFloat64()
 	free := len(x)
-	how := way{name: s.Method, alpha: s.Alpha}
-	if s.Method == "egp" || s.Method == method.EvidenceName {
+	how := way{name: s.Method, alpha: s.Alpha, limit: 12, seed: uint64(s.Rep)}
+	if s.Method == method.EvidenceName {
 		how.name = "egp" // on batches of another size
-	} else {
+	}
+	if how.name != "egp" && how.name != egpLocal {
 		set, err := inducing.Random(sp.x, min(s.M, n), rng)
 		if err != nil {
 			return renyiResult{}, err
@@ -220,7 +221,7 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	box := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)), Upper: slices.Repeat([]float64{math.Inf(1)}, len(x))}
 	for i := range free {
-		box.Lower[i], box.Upper[i] = -12, 12
+		box.Lower[i], box.Upper[i] = -how.limit, how.limit
 	}
 	box.Lower[free-1] = math.Log(1e-8)
 	if s.Fixed {
@@ -228,7 +229,14 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 		copy(box.Upper[free:free+how.m*d], x[free:])
 	}
 	var r renyiResult
-	if s.Epochs == 0 { // until it converges, with all rows in every step
+	if s.Method == renyiLocal || s.Method == egpLocal { // by itself
+		alone := method.Run{Load: func(string) *method.State { return nil }, Tell: func(string, *method.State, int, float64, string) error { return nil }}
+		o, err := problem.Minimize(ctx, alone, x)
+		if err != nil {
+			return r, err
+		}
+		x, r.Value, r.Rejected = o.X, o.Value, o.Rejected
+	} else if s.Epochs == 0 { // until it converges, with all rows in every step
 		o, err := train.MMA{MaxEvaluations: mmaEvaluations}.Minimize(ctx, problem.Objective(), box, train.StartMMA(x), nil)
 		if err != nil {
 			return r, err

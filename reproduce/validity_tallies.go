@@ -9,6 +9,16 @@ import (
 
 var trialDeltas = []float64{0.05, 0.01}
 
+const (
+	trialInducing    = 6
+	trialEvaluations = 12
+	trialShare       = 0.7 // of a promise
+	trialEpsilon     = 0.6
+)
+
+// trialLosses are those that bounds are computed for, whichever was trained.
+var trialLosses = []pacbayes.Loss{{Kind: pacbayes.Band, Below: trialEpsilon}, {Kind: pacbayes.ClippedSquare, Below: 1}, {Kind: pacbayes.Gaussian, Below: 1}}
+
 // tally counts the sets in which a statement failed, by δ.
 type tally struct {
 	Sets  int    `json:"sets"`

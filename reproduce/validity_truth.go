@@ -86,19 +86,38 @@ func (t truth) place(i int) float64 { return float64(i) / float64(t.points()-1) 
 // further group's too: what its rows have in common is drawn as often as the group is, whatever
 // the number of its rows.
 func (t truth) risk(l pacbayes.Loss, s dataset.Scaling, mean, variance []float64) (risk float64) {
-	for i, m := range mean {
-		x := t.place(i)
-		for _, c := range t.noise(x) {
-			if c.share == 0 {
-				continue
-			}
-			y := (t.f(x) + c.mean - s.TargetMean) / s.TargetScale
-			v := math.Hypot(c.sd, c.common) / s.TargetScale
-			e, _, _ := l.Expected(y, m, v*v+variance[i], 0)
-			risk += c.share * e / float64(t.points())
-		}
+	return t.riskScaled(l, s, mean, variance, make([]float64, len(mean)))
+}
+
+// riskScaled is risk of a loss that counts scales of the places.
+func (t truth) riskScaled(l pacbayes.Loss, s dataset.Scaling, mean, variance, scale []float64) (risk float64) {
+	for i := range mean {
+		risk += t.riskAt(i, l, s, mean[i], variance[i], scale[i]) / float64(t.points())
 	}
 	return min(risk, 1) // a risk of 1 may round to more, and bounds don't
+}
+
+// riskIn is that of a mean at some of the places; 0 where there are none.
+func (t truth) riskIn(l pacbayes.Loss, s dataset.Scaling, mean []float64, places []int) (risk float64) {
+	for _, i := range places {
+		risk += t.riskAt(i, l, s, mean[i], 0, 0) / float64(len(places))
+	}
+	return min(risk, 1)
+}
+
+// riskAt is the risk at one place.
+func (t truth) riskAt(i int, l pacbayes.Loss, s dataset.Scaling, mean, variance, scale float64) (risk float64) {
+	x := t.place(i)
+	for _, c := range t.noise(x) {
+		if c.share == 0 {
+			continue
+		}
+		y := (t.f(x) + c.mean - s.TargetMean) / s.TargetScale
+		v := math.Hypot(c.sd, c.common) / s.TargetScale
+		e, _, _ := l.Expected(y, mean, v*v+variance, scale)
+		risk += c.share * e
+	}
+	return risk
 }
 
 // predictions of one model, in scaled units: at every place, and of the certified rows.

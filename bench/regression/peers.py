@@ -73,9 +73,9 @@ def parts(job, rows):
         raise ValueError("no test rows")
     seen = train
     if job["train_rows"]:
-        seen = np.loadtxt(job["train_rows"], dtype=int, ndmin=1)
+        seen = np.array(job["train_rows"])
         if not np.isin(seen, train).all() or len(np.unique(seen)) != len(seen):
-            raise ValueError(f"{job['train_rows']} names test rows of this fold, or a row twice")
+            raise ValueError("the rows to train on have test rows of this fold among them, or a row twice")
     elif job["rows"]:
         if job["rows"] > len(train):
             raise ValueError(f"--rows {job['rows']}: the fold has {len(train)} training rows")
@@ -183,6 +183,15 @@ def alone(lock):
         yield
 
 
+def learnt(record, name, fold):
+    """The rows of a set that krigo's default learnt on, from the record that `krigo reproduce benchmark` keeps."""
+    for text in Path(record).read_text().splitlines():
+        line = json.loads(text)
+        if line["key"] == f"{name}/default/fold={fold}":
+            return line["result"]["learnt_rows"]
+    raise ValueError(f"{record}: krigo's default has no fold {fold} of {name} here")
+
+
 KEY = ("set", "data_sha256", "fold", "split", "peer", "seen")
 
 
@@ -204,6 +213,7 @@ def drive(arguments):
     parser.add_argument("--rows", type=int, help="train on so many of the training rows, in a random order")
     parser.add_argument("--rows-seed", type=int, default=0, help="of that order (default 0)")
     parser.add_argument("--train-rows", help="train on the rows in this file: numbers from 0, one a line")
+    parser.add_argument("--learnt", help="train on the rows that krigo learnt on: benchmark.jsonl of its benchmark")
     parser.add_argument("--seed", type=int, default=0, help="of what the peers draw (default 0)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--limit", type=float, default=600, help="seconds that one training may take (default 600)")
@@ -214,14 +224,13 @@ def drive(arguments):
     if unknown := [p for p in peers if p not in PEERS]:
         parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}")
     cases = [("split", s) for s in options.split] if options.split else [("fold", f) for f in options.folds]
-    if options.train_rows and (options.rows or len(cases) > 1):
-        parser.error("--train-rows is for one fold, and without --rows")
+    if bool(options.train_rows) + bool(options.learnt) + bool(options.rows) > 1:
+        parser.error("--train-rows, --learnt and --rows each say what to train on: give one")
+    if options.train_rows and len(cases) > 1:
+        parser.error("--train-rows is for one fold")
+    if options.learnt and not options.fold:
+        parser.error("--learnt is for folds")
 
-    seen = "all"
-    if options.train_rows:
-        seen = "file " + hashlib.sha256(Path(options.train_rows).read_bytes()).hexdigest()[:12]
-    elif options.rows:
-        seen = f"first {options.rows} by seed {options.rows_seed}"
     name = options.set or Path(options.data).name.removesuffix(".csv.gz")
     digest = hashlib.sha256(Path(options.data).read_bytes()).hexdigest()[:12]
     out = Path(options.out)
@@ -231,9 +240,18 @@ def drive(arguments):
 
     rows = len(read_table(options.data, options.target)[1])
     for kind, number in cases:
+        given, seen = None, "all"
+        if options.train_rows:
+            given = integers(",".join(Path(options.train_rows).read_text().split()))
+        elif options.learnt:
+            given = learnt(options.learnt, name, number)
+        elif options.rows:
+            seen = f"first {options.rows} by seed {options.rows_seed}"
+        if given:
+            seen = "rows " + hashlib.sha256("".join(f"{row}\n" for row in sorted(given)).encode()).hexdigest()[:12]
         chosen = {
             "fold_file": options.fold, kind: number,
-            "rows": options.rows, "rows_seed": options.rows_seed, "train_rows": options.train_rows,
+            "rows": options.rows, "rows_seed": options.rows_seed, "train_rows": given,
         }  # fmt: skip
         parts(chosen, rows)  # what is asked for in vain is no failure of a peer
         for peer in peers:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 func newCertify(c *common) *cobra.Command {
 	var epsilon float64
 	var fresh, refit bool
+	var declaration string
 	var of predictedFlags
 	cmd := &cobra.Command{
 		Use:   "certify MODEL DATA | --predictions FILE --target COL --epsilon E",
@@ -81,12 +83,23 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 				}
 				return err
 			}
+			if declaration != "" {
+				text, err := os.ReadFile(declaration)
+				if err == nil {
+					err = krigo.CheckDeclaration(m, text)
+				}
+				if err != nil {
+					return fmt.Errorf("--declaration %s: %w", declaration, err)
+				}
+			}
 			return recertify(cmd, c, args[0], m, table, epsilon, refit)
 		}),
 	}
 	bind(cmd.Flags(),
 		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &epsilon,
 			help: "another half-width, in sd of the target: a heuristic number; of --predictions ε, in its units"},
+		cliFlag{name: "declaration", value: "FILE", to: &declaration, endings: []string{"json"},
+			help: "check that the model was fitted as this declaration says (krigo declare)"},
 		cliFlag{name: "refit", to: &refit,
 			help: "fit again with the options that the model was fitted with, and compare every bit"},
 		cliFlag{name: "fresh", to: &fresh,
@@ -130,6 +143,9 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 	}
 	if r.Notice != "" {
 		fmt.Fprintf(w, "Notice    %s\n", r.Notice)
+	}
+	if m.Terms.Declaration == "" {
+		fmt.Fprintln(w, "Not declared: that nothing else was tried is the fitter's word alone (krigo declare).")
 	}
 	for _, s := range r.AsStored {
 		fmt.Fprintf(w, "Taken as stored: %s.\n", s)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -28,6 +29,9 @@ import (
 
 // read completes the options from flags that need parsing, and reads the data.
 func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
+	if f.declared != "" {
+		return f.readDeclared(path, in, r)
+	}
 	o := f.options
 	for _, parse := range []func(*krigo.Options) error{f.promised, f.onGrid, f.sized, f.alphaOf, f.posteriorOf} {
 		if err := parse(&o); err != nil {
@@ -39,6 +43,29 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 		return nil, o, err
 	}
 	return table, o, f.scaled(&o.Data, table)
+}
+
+// readDeclared takes the options of a declaration, beside which no flag may stand that is one.
+func (f *fitFlags) readDeclared(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
+	var given []string
+	f.flags.Visit(func(p *pflag.Flag) {
+		if !slices.Contains(besideDeclared, p.Name) {
+			given = append(given, "--"+p.Name)
+		}
+	})
+	if len(given) > 0 {
+		return nil, krigo.Options{}, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the declaration's", strings.Join(given, ", "), f.declared)}
+	}
+	text, err := os.ReadFile(f.declared)
+	if err != nil {
+		return nil, krigo.Options{}, err
+	}
+	o, err := krigo.Declared(text)
+	if err != nil {
+		return nil, o, fmt.Errorf("%s: %w", f.declared, err)
+	}
+	table, err := readTable(path, in, r)
+	return table, o, err
 }
 
 // promised parses what is promised, and of which column.

@@ -242,7 +242,7 @@ func complete(cmd *cobra.Command) {
 		if !ok {
 			return
 		}
-		_, list := b.to.(*[]string)
+		list := strings.HasSuffix(b.Type(), "Slice")
 		oneOf := func(names []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return startingWith(typed, names, list), cobra.ShellCompDirectiveNoFileComp
 		}

@@ -106,7 +106,7 @@ func TestCompletion(t *testing.T) {
 		"fit x.csv --solver ne":                        "nearest",
 		"fit x.csv --loss clipped-":                    "clipped-square clipped-absolute",
 		"compare x.csv --objectives vfe,kl":            "vfe,kl-pac",
-		"predict m.krigo x.csv --intervals band,":      "band,conformal band,normalised",
+		"predict m.krigo x.csv --intervals band,":      "band,conformal band,normalised band,full band,jackknife",
 		"fit homes.csv --target M":                     "MEDV",
 		"evaluate homes.csv --target M":                "MEDV",
 		"fit homes.csv --categorical RM,":              "RM,LSTAT RM,DIS RM,MEDV",

@@ -97,6 +97,8 @@ var netSets = []struct{ begin, sets string }{
 		--objective renyi --inducing 5 --ard off --alpha 1 --inducing-init greedy --bound maurer
 		--objective renyi --inducing 4 --ard off --alpha 0 --optimizer lbfgs
 		--objective renyi --inducing 3 --ard off --alpha cv --optimizer sgd --batch 20 --epochs 2
+		--objective renyi --inducing 3 --ard off --alpha cv --alphas 0,0.6 --optimizer lbfgs --epochs 40
+		--objective renyi --inducing 5 --ard off --batch 20 --batches uniform --epochs 5
 		--objective renyi --inducing 5 --ard off --batch 20 --batches nearest --epochs 5 --anneal geometric
 		--objective renyi --inducing 5 --ard on --optimizer adam --batch 30 --epochs 8 --anneal cosine --fix-inducing
 		--objective renyi --inducing 5 --ard off --solver cg
@@ -281,6 +283,7 @@ var netRefused = []struct{ begin, sets string }{
 		--objective vfe --batches nearest --anneal cosine
 		--objective renyi --alpha 0.5 --anneal linear
 		--objective renyi --alpha -0.5
+		--objective renyi --alpha cv --alphas 0,2
 		--objective pep --alpha 0 --delta 0.5 --restarts -1
 		--prior informed --init params.json
 		--posterior free --objective evidence

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -39,6 +40,7 @@ type predictFlags struct {
 	out           string
 	kinds         []string
 	level         float64
+	data, by      string
 	exactVariance bool
 	samples       int
 	seed          uint64
@@ -51,6 +53,13 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 	}
 	if !(f.level > 0 && f.level < 1) {
 		return &krigo.UsageError{Err: fmt.Errorf("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)}
+	}
+	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds, kind) })
+	if few != (f.data != "") {
+		return &krigo.UsageError{Err: errors.New("--data goes with --intervals full or jackknife, which need the data that the model was made from")}
+	}
+	if f.by != "" && !few {
+		return &krigo.UsageError{Err: fmt.Errorf("--by %s: it is for --intervals full and jackknife", f.by)}
 	}
 	if json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(f.out)) {
 		return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", f.out)}
@@ -85,6 +94,29 @@ func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model, t
 		drawn, err = krigo.Sample(cmd.Context(), m, table, f.samples, f.seed, solving)
 	}
 	return ps, drawn, err
+}
+
+// intervals returns those that are asked for, by kind.
+func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *dataset.Table, ps []krigo.Prediction) (of map[string][]krigo.Interval, err error) {
+	of = map[string][]krigo.Interval{}
+	var data *dataset.Table
+	if f.data != "" {
+		if data, err = readTable(f.data, cmd.InOrStdin(), nil); err != nil {
+			return nil, err
+		}
+		defer data.Close()
+	}
+	for _, kind := range f.kinds {
+		if slices.Contains(krigo.FewRowKinds, kind) {
+			of[kind], err = krigo.IntervalsOfFew(m, data, table, kind, f.level, f.by)
+		} else {
+			of[kind], err = krigo.Intervals(m, kind, f.level, ps)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return of, nil
 }
 
 // write writes a document where the flags say, or its columns as a table.
@@ -151,6 +183,9 @@ its own kind, are asked for by --intervals and come as KIND_lower, KIND_upper:
                further rows from the same source (exchangeable rows), whatever the model;
                certified rows serve a mean that is certified by its own misses, as by default
   normalised   the same, wider where the model is less sure
+  full         the same by all rows (--data), for few of them: the parameters are those of the prior
+               rows, and every other row serves to predict and to say how far predictions miss
+  jackknife    likewise, at least 2P − 1 for the share P, and about P in practice
   band         the certificate's: with its confidence, over the draw of the certified rows,
                at least its share of all further targets lie within (krigo certify says both)
 
@@ -185,23 +220,25 @@ training rows nearest to it, and say so on standard error.`,
 			if n := outside(ps); n > 0 && !c.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d rows have an input outside the range of the rows that the model was made from (column outside): no guarantee is about them\n", n, len(ps))
 			}
-			document := predictDocument{Target: m.Target, Predictions: ps, Intervals: map[string][]krigo.Interval{}, Samples: drawn}
+			document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 				document.Solver = kind
 			}
-			for _, kind := range f.kinds {
-				if document.Intervals[kind], err = krigo.Intervals(m, kind, f.level, ps); err != nil {
-					return err
-				}
+			if document.Intervals, err = f.intervals(cmd, m, table, ps); err != nil {
+				return err
 			}
 			return f.write(cmd.OutOrStdout(), c.json, document)
 		},
 	}
 	bind(cmd.Flags(),
-		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: krigo.IntervalKinds,
-			help: "further intervals: " + strings.Join(krigo.IntervalKinds, ", ")},
+		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: slices.Concat(krigo.IntervalKinds, krigo.FewRowKinds),
+			help: "further intervals: " + strings.Join(slices.Concat(krigo.IntervalKinds, krigo.FewRowKinds), ", ")},
+		cliFlag{name: "data", value: "DATA", to: &f.data, endings: tableEndings(),
+			help: "the data that the model was made from, for intervals full and jackknife"},
+		cliFlag{name: "by", value: "COL", to: &f.by,
+			help: "a column of which each value has intervals full and jackknife of its own"},
 		cliFlag{name: "level", value: "P", def: "0.95", to: &f.level,
-			help: "share of targets that conformal and normalised intervals hold"},
+			help: "share of targets that intervals are to hold, but for the band, which is the certificate's"},
 		cliFlag{name: "exact-variance", to: &f.exactVariance,
 			help: "models of --solver cg: solve for each row's variance"},
 		cliFlag{name: "samples", value: "K", rule: "none", to: &f.samples,

@@ -22,7 +22,7 @@ where it stopped, and finished runs are never repeated.
 	for _, e := range reproduce.Experiments {
 		long += fmt.Sprintf("  %-14s %s\n", e.Name, e.Title)
 	}
-	long += "\n--methods takes, of the sparse tables, kl-pac, sqrt-pac, vfe, fitc; of the renyi tables renyi, egp, evidence,\nsgp, pep; of certificates those it lists; of validity " +
+	long += "\n--methods takes, of the sparse tables, kl-pac, sqrt-pac, vfe, fitc; of the renyi tables renyi, egp, evidence,\nsgp, pep, of renyi-table2 also renyi-nearest, egp-nearest; of certificates those it lists; of validity " +
 		strings.Join(reproduce.ValidityMethods(), ", ") + ".\n--sets takes, of validity, " + strings.Join(reproduce.ValiditySets(), ", ") + "."
 	cmd := &cobra.Command{
 		Use:   "reproduce NAME",

@@ -22,9 +22,9 @@ type fitFlags struct {
 	epsilon, grid, scaling, inducing, alpha, posterior, bound, meanBound string
 	noStandardise, dryRun                                                bool
 
-	test, init, resume, out, params string
-	objectives                      []string
-	splits                          int
+	test, init, resume, out, params, declared string
+	objectives                                []string
+	splits                                    int
 
 	flags *pflag.FlagSet
 }
@@ -92,8 +92,10 @@ func (f *fitFlags) table() []cliFlag {
 				help: "keep the inducing inputs where they start"},
 			cliFlag{name: "alpha", value: "A", rule: "by objective", to: &f.alpha, values: []string{"learn", "cv"},
 				help: "sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, where it stays: 0 (exact) to 1 (VFE), or cv"},
+			cliFlag{name: "alphas", value: "LIST", rule: "0,0.25,0.5,0.75,1", to: &o.Method.Alphas, values: []string{"0", "0.25", "0.5", "0.75", "1"}, of: "fit compare",
+				help: "renyi: the α that --alpha cv chooses from by predictions for left-out thirds"},
 			cliFlag{name: "anneal", value: "HOW", rule: "linear", to: &o.Method.Anneal, values: []string{"linear", "cosine", "geometric", "none"}, of: "fit compare",
-				help: "renyi: how α falls from 0.99 to 0: linear, cosine, geometric; none: --alpha stays"},
+				help: "renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine, geometric; none: --alpha stays"},
 			cliFlag{name: "posterior", value: "P", def: "objective", to: &f.posterior, values: []string{"objective", "fitc", "free", "learnt"},
 				help: "of a sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac), or learnt (from an informed prior)"},
 			cliFlag{name: "neighbours", value: "M", rule: "64", to: &o.Method.Neighbours,
@@ -108,15 +110,15 @@ func (f *fitFlags) table() []cliFlag {
 				help: "of a full GP: cholesky (to 20,000 rows); cg and nearest (batches, --fix-parameters), certified with --prior informed alone"},
 			cliFlag{name: "optimizer", value: "O", rule: "lbfgs; adam for svgp, batches, renyi above 2,000 rows", to: &o.Method.Optimizer, values: []string{"lbfgs", "mma", "adam", "sgd"}, of: "fit compare",
 				help: "lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free)"},
-			cliFlag{name: "epochs", value: "E", rule: "lbfgs, mma 1,000; adam, sgd 3,000 steps", to: &o.Method.Epochs, of: "fit compare",
+			cliFlag{name: "epochs", value: "E", rule: "lbfgs, mma 1,000; adam, sgd 3,000 steps, batches nearest 500", to: &o.Method.Epochs, of: "fit compare",
 				help: "passes over the rows at most; each evaluation of lbfgs and mma is one"},
-			cliFlag{name: "batch", value: "B", rule: "1,000; renyi, evidence 1,024", to: &o.Method.Batch, of: "fit compare",
+			cliFlag{name: "batch", value: "B", rule: "1,000; nearest, batches nearest 256; renyi, evidence on uniform ones 1,024", to: &o.Method.Batch, of: "fit compare",
 				help: "adam, sgd: rows of a batch"},
-			cliFlag{name: "batches", value: "HOW", rule: "uniform", to: &o.Method.Batches, values: []string{"uniform", "nearest"}, of: "fit compare",
+			cliFlag{name: "batches", value: "HOW", rule: "of these nearest", to: &o.Method.Batches, values: []string{"uniform", "nearest"}, of: "fit compare",
 				help: "uniform (every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)"},
-			cliFlag{name: "learning-rate", value: "R", rule: "adam 0.02, free 0.001, sgd 0.1", to: &o.Method.LearningRate, of: "fit compare",
+			cliFlag{name: "learning-rate", value: "R", rule: "adam 0.02, nearest, batches nearest 0.05, free 0.001, sgd 0.1", to: &o.Method.LearningRate, of: "fit compare",
 				help: "adam, sgd: learning rate of the first step, which falls to a hundredth"},
-			cliFlag{name: "restarts", value: "N", rule: "3; sparse, cg 1", to: &o.Run.Restarts, of: "fit compare",
+			cliFlag{name: "restarts", value: "N", rule: "3; sparse, cg, batches 1", to: &o.Run.Restarts, of: "fit compare",
 				help: "starting points per kernel family"},
 			cliFlag{name: "init", value: "FILE", to: &f.init, endings: []string{"json"}, of: "fit",
 				help: "start from the parameters in this JSON file (not with an informed prior, which prior rows alone may shape)"},
@@ -136,7 +138,7 @@ func (f *fitFlags) table() []cliFlag {
 		inGroup(groupPromise,
 			cliFlag{name: "loss", value: "LOSS", def: string(pacbayes.Band), to: &o.Promise.Loss,
 				values: lossNames(),
-				help:   "what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (|y−ŷ|>ε|y|), scaled (|y−ŷ|>ε sd of ŷ), asymmetric, clipped-absolute"},
+				help:   "what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled (>ε sd of ŷ), asymmetric, clipped-absolute"},
 			cliFlag{name: "epsilon", value: "E", def: "0.6", to: &f.epsilon, of: "fit evaluate",
 				help: "half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8"},
 			cliFlag{name: "epsilon", value: "LIST", def: "0.6", to: &f.epsilon, of: "compare",
@@ -169,6 +171,8 @@ func (f *fitFlags) table() []cliFlag {
 				help: "all: also a sibling trained on all rows, which predicts better and has no certificate, as OUT-all"},
 			cliFlag{name: "out", value: "FILE", to: &f.out, endings: []string{"csv", "json", "html"}, of: "compare",
 				help: "also write all measures to this file: CSV, JSON or HTML, as it ends in .csv, .json or .html"},
+			cliFlag{name: "declared", value: "FILE", to: &f.declared, endings: []string{"json"}, of: "fit",
+				help: "fit as a declaration says (krigo declare), whose hash the certificate carries; options are none beside"},
 			cliFlag{name: "dry-run", to: &f.dryRun, of: "fit",
 				help: "say what the fit would do, every default filled in, and train nothing"},
 			cliFlag{name: "resume", value: "FILE", to: &f.resume, endings: []string{"checkpoint"}, of: "fit",

@@ -1,0 +1,214 @@
+package krigo_test
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// everyWidth are options for certificates of more than one statement.
+func everyWidth(change func(o *krigo.Options)) krigo.Options {
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	change(&o)
+	return o
+}
+
+// TestCurveOfModel: what a curve says of a model is so of its certified rows, in the target's units, survives a file, and makes another ε a certificate.
+func TestCurveOfModel(t *testing.T) {
+	table := data.Boston()
+	for _, loss := range []string{"band", "scaled", "relative"} {
+		epsilon := map[string]float64{"band": 0.6, "scaled": 2, "relative": 0.2}[loss]
+		m := fit(t, table, everyWidth(func(o *krigo.Options) {
+			o.Promise = krigo.Promise{Curve: true, Share: 0.8, Loss: loss, Epsilon: epsilon}
+		}))
+		var file bytes.Buffer
+		if err := m.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		read, err := model.Read(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := krigo.Certify(read, table, 0); err != nil || !r.Matches {
+			t.Fatalf("%s: %+v, %v", loss, r, err)
+		}
+		c := m.Certificate
+		ps, err := krigo.Predict(m, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := rowsOf(t, m, table, dataset.Certified)
+		misses := func(width float64) (n int) {
+			for _, i := range rows {
+				y := table.Values[14*i+13]
+				unit := map[string]float64{"band": 1, "scaled": ps[i].PredictiveSD(), "relative": math.Abs(y)}[loss]
+				if math.Abs(y-ps[i].Mean) > width*unit*(1+1e-9) {
+					n++
+				}
+			}
+			return n
+		}
+		for _, p := range c.Curve.Points {
+			if n := misses(p.HalfWidthRaw); n > p.Misses {
+				t.Errorf("%s: %d certified rows miss by more than %v, of which the curve says %d", loss, n, p.HalfWidthRaw, p.Misses)
+			}
+			if p.Bound <= float64(p.Misses)/float64(len(rows)) {
+				t.Errorf("%s: %+v is no bound", loss, p)
+			}
+		}
+		if p := c.Promise; p.HalfWidth == 0 || c.Curve.At(p.HalfWidth) > 0.2 || p.Scaled != (loss == "scaled") || p.Relative != (loss == "relative") {
+			t.Errorf("%s: %+v", loss, p)
+		}
+		bands, err := krigo.Intervals(m, "band", 0, ps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside := 0
+		for _, i := range rows {
+			if y := table.Values[14*i+13]; bands[i].Lower <= y && y <= bands[i].Upper {
+				inside++
+			}
+		}
+		if want := len(rows) - misses(c.Promise.HalfWidthRaw); math.Abs(float64(inside-want)) > 0 {
+			t.Errorf("%s: %d certified rows lie in the bands, want %d", loss, inside, want)
+		}
+		r, err := krigo.Certify(m, table, 1.5*epsilon)
+		if err != nil || !r.Certificate.Valid || r.Certificate.MeanBound != c.Curve.At(1.5*epsilon) || r.Certificate.Promise == nil || strings.Contains(strings.Join(r.Certificate.Conditions, ""), "NOT MET") {
+			t.Errorf("%s: at another ε: %+v, %v", loss, r, err)
+		}
+		said := krigo.Sentence(m, c)
+		for _, want := range []string{"all at once and at any other width: 50 % within ±", "the mean absolute error, those above", map[string]string{"band": "of MEDV", "scaled": "own standard deviations", "relative": "times MEDV"}[loss]} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: nothing says %q in %s", loss, want, said)
+			}
+		}
+		m.Certificate.Curve.Points[2].HalfWidth *= 0.9
+		if r, err := krigo.Certify(m, table, 0); err != nil || r.Matches {
+			t.Errorf("%s: a narrower curve: %+v, %v", loss, r, err)
+		}
+	}
+}
+
+// TestSlices: the rows of slices are those that they are said to be, each has the bound of its rows alone, half of δ goes to them, and few rows have none.
+func TestSlices(t *testing.T) {
+	table := data.Boston()
+	m := fit(t, table, everyWidth(func(o *krigo.Options) {
+		o.Promise = krigo.Promise{Slices: []string{"sd", "CHAS", "RM"}, Epsilon: 0.6}
+	}))
+	if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	c := m.Certificate
+	rows := rowsOf(t, m, table, dataset.Certified)
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missed := func(i int) bool { return math.Abs(table.Values[14*i+13]-ps[i].Mean) > c.EpsilonRaw }
+	all := 0
+	for _, i := range rows {
+		if missed(i) {
+			all++
+		}
+	}
+	if want := pacbayes.ClopperPearson(all, len(rows), 0.005); math.Abs(c.MeanBound-want) > 1e-11 {
+		t.Errorf("of all rows %v, want %v", c.MeanBound, want)
+	}
+	if len(c.Slices) != 8 {
+		t.Fatalf("%+v", c.Slices)
+	}
+	for _, s := range c.Slices {
+		n, k := 0, 0
+		for _, i := range rows {
+			v := ps[i].PredictiveSD()
+			if s.By != "sd" {
+				v = table.Values[14*i+slices.Index(table.Names, s.By)]
+			}
+			in := s.From < v && v <= s.To
+			switch {
+			case s.From == s.To:
+				in = v == s.To
+			case s.By == "sd":
+				in = s.From*(1+1e-12) < v && (v < s.To*(1-1e-12) || s.Name == "least sure third")
+			case strings.HasPrefix(s.Name, "≤"):
+				in = v <= s.To
+			case strings.HasPrefix(s.Name, "> ") && !strings.Contains(s.Name, "≤"):
+				in = v > s.From
+			}
+			if in {
+				n++
+				if missed(i) {
+					k++
+				}
+			}
+		}
+		want := 1.
+		if n >= 20 {
+			want = pacbayes.ClopperPearson(k, n, 0.005/8)
+		}
+		if s.Rows != n || math.Abs(s.MeanBound-want) > 1e-11 || (s.Reason != "") != (n < 20) {
+			t.Errorf("%+v: %d rows, %d misses, bound %v", s, n, k, want)
+		}
+	}
+	said := krigo.Sentence(m, c)
+	for _, want := range []string{"of such rows alone at most so many miss:", "sd surest third: ", "CHAS = 1: no bound, ", "are too few, of 20"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nothing says %q in %s", want, said)
+		}
+	}
+	c.Slices[0].MeanBound /= 2
+	if r, err := krigo.Certify(m, table, 0); err != nil || r.Matches {
+		t.Errorf("a lower bound: %+v, %v", r, err)
+	}
+	categories := fit(t, sided(table), everyWidth(func(o *krigo.Options) {
+		o.Data.Categorical, o.Data.Missing, o.Promise.Slices = []string{"side"}, "mean", []string{"side"}
+	}))
+	if s := categories.Certificate.Slices; len(s) != 4 || s[0].Name != "= 7" || s[3].Name != "= other" || s[3].Rows == 0 || s[0].Rows == 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// sided has a column of categories besides.
+func sided(t *dataset.Table) *dataset.Table {
+	with := &dataset.Table{Source: t.Source, Names: append([]string{"side"}, t.Names...)}
+	for i := range t.Rows {
+		row := []string{[]string{"left", "right", "", "7"}[i%4]}
+		for _, v := range t.Values[i*len(t.Names) : (i+1)*len(t.Names)] {
+			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		with.Append(row)
+	}
+	return with
+}
+
+// TestRefusesManyStatements: curves, slices and scaled widths are of a mean that was fixed before.
+func TestRefusesManyStatements(t *testing.T) {
+	for want, change := range map[string]func(o *krigo.Options){
+		"curve: it is of a mean that was fixed":            func(o *krigo.Options) { o.Promise.Curve, o.Prior.Learn = true, true },
+		"curve: it is of the losses band":                  func(o *krigo.Options) { o.Promise.Curve, o.Promise.Loss = true, "clipped-square" },
+		"curve: its bounds are exact and binomial":         func(o *krigo.Options) { o.Promise.Curve, o.Promise.Bound = true, pacbayes.BettingBound },
+		"curve: of groups":                                 func(o *krigo.Options) { o.Promise.Curve, o.Data.Group = true, "RAD" },
+		"a backtest promises nothing of any width":         func(o *krigo.Options) { o.Promise.Curve, o.Data.Split, o.Data.TestFraction = true, "last", 0 },
+		"loss scaled: it is of a predictor that was fixed": func(o *krigo.Options) { o.Promise.Loss, o.Promise.MeanBound = "scaled", "twice" },
+		"loss scaled: it counts the standard deviations":   func(o *krigo.Options) { o.Promise.Loss, o.Method.Name = "scaled", "kl-pac" },
+		`slices: "MEDV" is neither sd nor an input`:        func(o *krigo.Options) { o.Promise.Slices = []string{"MEDV"} },
+		`slices: "RM" twice`:                               func(o *krigo.Options) { o.Promise.Slices = []string{"RM", "RM"} },
+		"slices: they are of a mean that was fixed before": func(o *krigo.Options) { o.Promise.Slices, o.Prior.Kind = []string{"RM"}, "grid" },
+		"slices: of groups":                                func(o *krigo.Options) { o.Promise.Slices, o.Data.Group = []string{"RM"}, "RAD" },
+		"mean-bound direct":                                func(o *krigo.Options) { o.Promise.Slices, o.Promise.Loss = []string{"RM"}, "gaussian" },
+	} {
+		if _, err := krigo.Fit(context.Background(), data.Boston(), everyWidth(change)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package krigo_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+)
+
+// TestDeclared: a fit by a declaration is the fit that was declared, its certificate carries the declaration's hash, and can be held against
+// it; other rows, another option, or another text are refused.
+func TestDeclared(t *testing.T) {
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{Expression: "se,matern32"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+		Promise: krigo.Promise{Epsilon: 0.5, Curve: true}, Run: krigo.Run{Seed: 7, Restarts: 1}}
+	text, err := krigo.Declare(data.Boston(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := krigo.Declared(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := krigo.Fit(context.Background(), data.Boston(), with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := fmt.Sprintf("%x", sha256.Sum256(text))
+	if c := m.Certificate; c.Declaration != hash || !strings.Contains(strings.Join(c.Conditions, "\n"), "SHA-256 "+hash) {
+		t.Errorf("%q, want %s", c.Declaration, hash)
+	}
+	if plain := fit(t, data.Boston(), o); plain.Certificate.MeanBound != m.Certificate.MeanBound || plain.Certificate.Declaration != "" {
+		t.Errorf("another fit than the same without a declaration: %v and %v", m.Certificate.MeanBound, plain.Certificate.MeanBound)
+	} else if err := krigo.CheckDeclaration(plain, text); err == nil {
+		t.Error("a fit that wasn't declared passes")
+	}
+	if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || !r.Matches {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); err != nil || differs != "" {
+		t.Errorf("fitted again: %s, %v", differs, err)
+	}
+	if err := krigo.CheckDeclaration(m, text); err != nil {
+		t.Error(err)
+	}
+	if err := krigo.CheckDeclaration(m, bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)); err == nil || !strings.Contains(err.Error(), "another declaration") {
+		t.Errorf("another declaration: %v", err)
+	}
+	if _, err := krigo.Fit(context.Background(), homes(), with); err == nil || !strings.Contains(err.Error(), "rows aren't those") {
+		t.Errorf("other rows: %v", err)
+	}
+	other := with
+	other.Promise.Epsilon = 0.6
+	if _, err := krigo.Fit(context.Background(), data.Boston(), other); err == nil || !strings.Contains(err.Error(), "options aren't those") {
+		t.Errorf("another ε: %v", err)
+	}
+	other = with
+	other.Run.Declared = strings.Repeat("0", 64)
+	if _, err := krigo.Fit(context.Background(), data.Boston(), other); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+		t.Errorf("another hash: %v", err)
+	}
+	forged := *m
+	forged.Terms.Declaration = strings.Repeat("0", 64)
+	if r, err := krigo.Certify(&forged, data.Boston(), 0); err == nil && r.Matches {
+		t.Error("another hash in the terms is certified")
+	}
+	for _, text := range []string{"", "{}", `{"declaration": 2, "plan": {}}`, `{"declaration": 1}`, `{"declaration": 1, "plan": {"options": {"promise": {"nonsense": 1}}}}`} {
+		if _, err := krigo.Declared([]byte(text)); err == nil {
+			t.Errorf("%q is taken for a declaration", text)
+		}
+	}
+}

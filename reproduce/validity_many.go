@@ -1,0 +1,135 @@
+package reproduce
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// The statements of one certificate that hold together, by the name of their tally.
+const (
+	manyWidths = "every width"
+	manyScaled = "every width, scaled"
+	manySlices = "slices"
+)
+
+var manyStatements = []string{manyWidths, manyScaled, manySlices}
+
+// many holds certificates of every width, and of kinds of rows, against the true risks: what krigo computes for the model's own
+// posterior, of which any part that is false counts.
+func (t truth) many(m *model.Model, table *dataset.Table, name string, count tallies) error {
+	if !m.Terms.MeanAlone() || m.Group != "" {
+		return nil
+	}
+	d, err := m.Labelled(table)
+	if err != nil {
+		return err
+	}
+	p, err := t.predict(m, m.Posterior, table)
+	if err != nil {
+		return err
+	}
+	sd, none := make([]float64, t.points()), make([]float64, t.points())
+	for i, v := range p.variance {
+		sd[i] = math.Sqrt(v + m.ObservationNoise)
+	}
+	kind, _ := method.Find(m.Objective)
+	for di, delta := range trialDeltas {
+		with := *m
+		with.Terms.Delta, with.Terms.Promise, with.Terms.Inequality = delta, trialShare, ""
+		with.Terms.Curve = true
+		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon}, manyScaled: {Kind: pacbayes.Scaled, Below: 2}} {
+			if l.Kind == pacbayes.Scaled && kind.Bound != "" {
+				continue // its noise is estimated on the certified rows
+			}
+			if with.Terms.Loss, with.Terms.EpsilonRaw = l, l.Below; l.Kind == pacbayes.Band {
+				with.Terms.EpsilonRaw *= m.Scaling.TargetScale
+			}
+			c, err := with.Certify(d)
+			if err != nil {
+				return err
+			}
+			points := slices.Clone(c.Curve.Points)
+			if w := c.Promise; w.HalfWidth > 0 {
+				points = append(points, pacbayes.CurvePoint{HalfWidth: w.HalfWidth, Bound: w.Bound})
+			}
+			fails := false
+			for _, at := range points {
+				l.Below = at.HalfWidth
+				fails = fails || t.riskScaled(l, m.Scaling, p.mean, none, sd) > at.Bound
+			}
+			count.count("many/"+name+"/"+statement, di, fails)
+		}
+		with.Terms.Curve, with.Terms.Slices = false, []string{pacbayes.SliceSD, "x"}
+		with.Terms.Loss, with.Terms.EpsilonRaw = pacbayes.Loss{Kind: pacbayes.Band, Below: trialEpsilon}, trialEpsilon*m.Scaling.TargetScale
+		c, err := with.Certify(d)
+		if err != nil {
+			return err
+		}
+		fails := false
+		for _, s := range c.Slices {
+			fails = fails || t.riskIn(with.Terms.Loss, m.Scaling, p.mean, t.where(func(i int) bool {
+				v := t.place(i)
+				if s.By == pacbayes.SliceSD {
+					v = sd[i] * m.Scaling.TargetScale
+					return s.From < v && (v < s.To || s.Name == "least sure third")
+				}
+				first, last := strings.HasPrefix(s.Name, "≤"), strings.HasPrefix(s.Name, "> ") && !strings.Contains(s.Name, "≤")
+				return s.From == s.To && v == s.From || s.From < s.To && (first || v > s.From) && (last || v <= s.To)
+			})) > s.MeanBound
+		}
+		count.count("many/"+name+"/"+manySlices, di, fails)
+	}
+	return nil
+}
+
+// where lists the places for which something holds.
+func (t truth) where(holds func(i int) bool) (in []int) {
+	for i := range t.points() {
+		if holds(i) {
+			in = append(in, i)
+		}
+	}
+	return in
+}
+
+// windows are so many overlapping intervals of x, each of 0.3.
+const windows = 15
+
+// picked counts how often a slice fails that was picked after its rows were seen, for the lowest bound, and the same where that is paid for.
+func (t truth) picked(m *model.Model, d *dataset.Data, rows []int, p predictions, count tallies) error {
+	x := make([]float64, len(rows))
+	if err := d.Read(rows, x, nil); err != nil {
+		return err
+	}
+	band := trialLosses[0]
+	for di, delta := range trialDeltas {
+		for statement, delta := range map[string]float64{"control/slices picked afterwards, unpaid": delta, "valid/the same, paid with ln 15": delta / windows} {
+			lowest, risk := 1., 0.
+			for w := range windows {
+				low := 0.05 * float64(w)
+				in := func(v float64) bool { return low <= v && v <= low+0.3 }
+				n, k := 0, 0
+				for i, v := range x {
+					if in(v) {
+						n++
+						k += int(band.Point(p.certified.Y[i], p.certified.Mean[i], 0))
+					}
+				}
+				if n == 0 {
+					continue
+				}
+				if b := pacbayes.ClopperPearson(k, n, delta); b < lowest {
+					lowest, risk = b, t.riskIn(band, m.Scaling, p.mean, t.where(func(i int) bool { return in(t.place(i)) }))
+				}
+			}
+			count.count(statement, di, risk > lowest)
+		}
+	}
+	return nil
+}
