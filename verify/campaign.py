@@ -99,6 +99,8 @@ def models():
     yield "two", f"{grid} --objective evidence --kernel se --epsilon 2 --epsilon-units raw --mean constant"
     yield "two", f"{informed} --kernel se --epsilon 2 --epsilon-units raw --delta 0.05 --prior-share 0.5"
     yield "two", "--prior informed --objective kl-pac --kernel se --ard off --epochs 15"
+    yield "one", "declare --kernel se,matern32 --promise 0.7"
+    yield "two", "declare --objective kl-pac --kernel se --epochs 15 --seed 5"
 
 
 def opened(raw):
@@ -184,7 +186,13 @@ def main():
         def fit(job):
             i, table, flags = job
             out = os.path.join(folder, f"m{i}.krigo")
-            run = subprocess.run([args.krigo, "fit", files[table], "--target", "y", "--out", out] + flags.split(), capture_output=True, text=True)
+            how = ["--target", "y"] + flags.split()
+            if how[2] == "declare":
+                declaration = os.path.join(folder, "declaration.json")
+                with open(declaration, "w", encoding="utf-8") as f:
+                    subprocess.run([args.krigo, "declare", files[table]] + how[:2] + how[3:], stdout=f, check=True)
+                how = ["--declared", declaration]
+            run = subprocess.run([args.krigo, "fit", files[table], "--out", out] + how, capture_output=True, text=True)
             return job, out, run.stderr.strip() if run.returncode else ""
 
         agree = differ = refused = tried = caught = 0

@@ -32,6 +32,7 @@ def check_asked(head, t, table, scale):
         ("the loss", (asked("loss", str), asked("epsilon", float) / unit, asked("epsilon_above", float) / unit) == (t.kind, t.below, t.above)),
         ("the inequality", (asked("bound", str), asked("mean_bound", str)) == (t.family, t.route)),
         ("the promise", (asked("share", float), asked("curve", bool), asked.list("slices", str)) == (t.promise, t.curve, t.slices)),
+        ("the declaration", f.of("run")("declared", str) == head.of("terms")("declaration", str)),
         ("how many were tried", t.choices == (len(tempers) if t.informed else tried)),
         ("the roles", [test, calibration, ceil(prior("share", float) * left) if prior.has("share") else rows] == units[:3]),
     ):

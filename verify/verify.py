@@ -503,7 +503,7 @@ def check_terms(head, t, q, prior, scale):
     for what, ok in (
         ("the loss", t.kind in ZERO_ONE + ("clipped-square", "gaussian", "clipped-absolute") and (t.below > 0 or t.kind == "clipped-absolute")
          and (t.above > 0 if t.kind == "asymmetric" else t.above == 0) and (t.kind != "scaled" or t.direct and objective not in BOUND_TRAINED)),
-        ("the objective", objective in OBJECTIVES), ("the promise", 0 <= t.promise < 1),
+        ("the objective", objective in OBJECTIVES), ("the promise", 0 <= t.promise < 1), ("the declaration", terms("declaration", str) == c("declaration", str)),
         ("the route", t.route == "twice" or t.fixed and t.route in ("direct", "both")), ("choices", t.choices == 1 or not t.direct),
         ("the inequality", t.family in ("kl", "maurer", "pinsker") or t.family == "betting" and t.fixed
          or t.family == "split-kl" and (t.fixed or t.kind.startswith("clipped"))), ("predictions of elsewhere", not terms("elsewhere", bool)),
@@ -576,7 +576,7 @@ def verify(model, data):
     require(more or not beside, f"not checked by this program without more.py: {', '.join(beside)}")
     if more:
         more.check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noise, by_bound)
-    words = ["whether anything else was tried", "declared scaling", "conditions, reasons and repeats", "training", "curves", "notices", "test figures"]
+    words = ["what was declared or tried", "declared scaling", "conditions, reasons and repeats", "training", "curves", "notices", "test figures"]
     return c, words + ["fitted", "hashes of single rows", "input_range"] * (not more) + ["observation_noise"] * by_bound
 def main():
     if len(sys.argv) != 3 or not all(map(isfile, sys.argv[1:])):

@@ -328,6 +328,8 @@ func TestForgeries(t *testing.T) {
 			{"a normalised score", array("deviations", -1, more), "conformal"},
 			{"the inputs' range", times("input_range.max.0", 1, 1), "input_range"},
 			{"a row's hash", array("rows", 0, func(float64) float64 { return 0 }), "array rows"},
+			{"a declaration", set("certificate.declaration", strings.Repeat("0", 64)), "the declaration"},
+			{"a declaration that wasn't asked for", all(set("certificate.declaration", strings.Repeat("0", 64)), set("terms.declaration", strings.Repeat("0", 64))), "options"},
 			{"asked for less", set("fitted.promise.delta", 0.05), "options"},
 			{"another seed asked for", set("fitted.run.seed", 7), "options"},
 			{"another name of an input", set("inputs.0", "z"), "column"},
