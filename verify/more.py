@@ -1,0 +1,198 @@
+"""What verify.py checks beside the bounds: a certificate's promise, curve and slices, conformal intervals, the options that the model was
+fitted with, the hashes of single rows and the range of the inputs. Where this file isn't there verify.py refuses what has any of the first four,
+and says that it hasn't checked the others."""
+import re
+from fractions import Fraction
+from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
+
+from verify import CALIBRATION, CERTIFIED, PRIOR, UNITLESS, Loss, binomial, dot, fixed_bound, holds, learnt_bound, near, numeral, require
+
+
+def check_asked(head, t, table, scale):
+    """The model and its terms are those of the options that it was fitted with: both are the fitter's word, which isn't two."""
+    f, source, (resolutions, *_) = head.of("fitted"), head.of("scaling")("source", str), t.mixes
+    asked, data, prior, kernel, grid = f.of("promise"), f.of("data"), f.of("prior"), f.of("kernel"), f.of("prior").of("grid")
+    unit = 1 if t.kind in UNITLESS or asked("units", str) != "raw" else scale
+    tempers, tried = prior.list("temper", float), 0
+    for e in kernel("expression", str).replace("auto", "matern32*matern12,matern32,matern52,rq,se").split(","):
+        tried += 2 if kernel("ard", str) == "auto" and len(table.inputs) > 1 and re.search("se|matern|rq|periodic", e) else 1
+    units = head.list("groups_by_role", int) or head.list("rows_by_role", int)
+    test, calibration = (ceil(of(k, float) * sum(units)) for of, k in ((data, "test_fraction"), (asked, "calibration")))
+    left = sum(units) - test - calibration
+    rows = max(20, min(1000, (left + 9) // 10)) if source == "prior-rows" else 0
+    if t.informed:
+        rows = max(min(ceil(0.875 * left), max(ceil(0.7 * left), left - 1000), left - 21), ceil(0.25 * left))
+    for what, ok in (
+        ("the objective", f.of("method")("name", str) == head("objective", str)), ("the target", data("target", str) == head("target", str)),
+        ("the group", data("group", str) == head("group", str)), ("the split", (data("split", str) == "last") == (head("split", str) == "last")),
+        ("the scaling", data("scaling", str) == source), ("the seed", f.of("run")("seed", int) == head("seed", int)),
+        ("the grid", grid("L", float) == t.end and (grid("Digits", int) == t.digits or prior("mixed", bool) and t.digits < 3)),
+        ("a mixed grid", prior("mixed", bool) == (resolutions == 3)), ("the prior's kind", (prior("kind", str) == "informed") == t.informed),
+        ("the temper", not head.has("prior") or head.of("prior")("temper", float) in tempers), ("delta", asked("delta", float) == t.delta),
+        ("the loss", (asked("loss", str), asked("epsilon", float) / unit, asked("epsilon_above", float) / unit) == (t.kind, t.below, t.above)),
+        ("the inequality", (asked("bound", str), asked("mean_bound", str)) == (t.family, t.route)),
+        ("the promise", (asked("share", float), asked("curve", bool), asked.list("slices", str)) == (t.promise, t.curve, t.slices)),
+        ("the declaration", f.of("run")("declared", str) == head.of("terms")("declaration", str)),
+        ("how many were tried", t.choices == (len(tempers) if t.informed else tried)),
+        ("the roles", [test, calibration, ceil(prior("share", float) * left) if prior.has("share") else rows] == units[:3]),
+    ):
+        require(ok, f"the model and the options that it was fitted with disagree about {what}")
+
+
+def fnv(b):
+    h = 0xCBF29CE484222325
+    for byte in b:
+        h = (h ^ byte) * 0x100000001B3 % 2**64
+    return h
+
+
+def check_rows(head, arrays, table, roles):
+    """The arrays rows and groups, and input_range."""
+    made = [i for r in (CALIBRATION, PRIOR, CERTIFIED) for i in roles[r]]
+    require(sorted(fnv(table.bytes[i]) for i in made) == arrays.get("rows"), "the array rows isn't the rows' hashes")
+    groups = sorted({fnv(table.tails[i]) for i in made}) if table.groups else None
+    require(groups == arrays.get("groups"), "the array groups isn't the groups' hashes")
+    for name, end in (("min", min), ("max", max)):
+        own = [end(table.x[i][j] for i in made) for j in range(len(table.inputs))]
+        require(head.of("input_range").list(name, float) == own, "input_range is another")
+
+
+def crossing(n, misses, bounds):
+    """P(for any i no more than misses[i] of n uniform variables are below bounds[i]): of few rows in whole numbers, by Steck's
+    recursion for their order statistics, else by that of a Poisson process that has n points."""
+    if n <= 300:
+        ends = [floor(next((Fraction(b) for k, b in zip(misses, bounds) if k >= j), 1) * 2**80) for j in range(n)]
+        held = [1]  # P(U_(j) <= ends[j], j <= m) of m variables, times 2^80m
+        for m in range(1, n + 1):
+            held.append(sum(comb(m, j) * (-1)**(j + 1) * ends[m - j]**j * held[m - j] for j in range(1, m + 1)))
+        return 1 - float(Fraction(held[n], 2**(80 * n)))
+
+    def law(k, mean):
+        return exp(k * log(mean) - mean - lgamma(k + 1)) if mean else float(k == 0)
+
+    state, at = [1.0] + [0.0] * n, 0.0  # state[m]: m points up to at, and no crossing
+    for k, b in zip(misses, bounds):
+        steps = [law(j, n * (b - at)) for j in range(n, -1, -1)]
+        state, at = [dot(state[:to + 1], steps[n - to:]) if to > k else 0.0 for to in range(n + 1)], b
+    return 1 - fsum(q * law(n - m, n * (1 - at)) for m, q in enumerate(state)) / law(n, n)
+
+
+def check_curve(t, sample, c):
+    """Its bounds hold all at once with probability 1 - delta, at the errors of the certified rows."""
+    n, level, delta, misses, k = sample.n, c("level", float), t.delta / t.share, [], 0
+    while k < n:
+        misses, k = misses + [k], max(k + 1, k * 51 // 50)
+    require(0 < level < delta, "the curve's level isn't one")
+    bounds, points, stored = [binomial(k, n, level) for k in misses], [], c.objects("points")
+    together, unit = crossing(n, misses, bounds), t.raw / t.below
+    require(0.99 * delta <= together <= delta * (1 + 1e-9), f"the curve's bounds fail together with {together:.9g}, not {delta:.9g}")
+    errors = sorted(abs(d) / (v if t.kind != "band" and d else 1) if v or not d else inf for d, _, _, v in sample.rows)
+    for k, b in reversed(list(zip(misses, bounds))):
+        w = errors[n - 1 - k]
+        points = (points[:-1] if points and points[-1][0] == w else points) + [(w, k, b)] * (b < 1 and w < inf)
+    require([p("misses", int) for p in stored] == [k for _, k, _ in points], "the curve has points of other errors")
+    at, bound, total, worst = 0.0, 1.0, 0.0, 0.0
+    for p, (w, k, b) in zip(stored, points):
+        require(holds(k, n, p("bound", float), level), f"the curve's bound of {k} misses fails with a probability above its level")
+        near("a bound of the curve", p("bound", float), b)
+        near("a half_width of the curve", p("half_width", float), w)
+        near("a half_width_raw of the curve", p("half_width_raw", float) / unit, w)
+        at, bound, total, worst = w, b, total + bound * (w - at), worst + min(20 * bound, 1) * (w - at)
+    for name, own in (("clip", at), ("bound", total), ("worst", worst)):
+        near(f"the curve's mean error's {name}", c.of("mean_error")(name, float), own)
+
+
+def check_promise(t, sample, kl, c):
+    """The half-width is the first of the list, or of the curve, that the share is guaranteed for."""
+    p, out, direct, delta = c.of("promise"), 1 - t.promise, t.fixed and t.route != "twice", t.delta / 2 / t.share
+    kind = "scaled" if t.kind == "scaled" else "relative" if t.kind in UNITLESS else "band"
+    widths = [10**(-2 + j / 33) / (10 if kind == "relative" else 1) for j in range(100)]
+
+    def bound(width, most):
+        losses = sample.losses(Loss(kind, width), not direct)[most]
+        if t.fixed:
+            own = fixed_bound(t.family, losses, direct and not sample.grouped, delta / (1 if direct else 100 * t.choices))
+        else:
+            family = "maurer" if t.family == "split-kl" else t.family
+            own, _ = learnt_bound(t, fsum(losses) / sample.n, 0, kl, sample.n, log(100 * t.choices), delta, family)
+        return own if direct else min(1, 2 * own)
+
+    if t.curve:
+        width = next((q("half_width", float) for q in c.of("curve").objects("points") if q("bound", float) <= out), 0.0)
+    else:
+        width = next((w for w in widths if bound(w, 0) <= out), 0.0)
+        require(not width or bound(width, 1) <= out, "the promise fails if rows at its edge are misses")
+    near("the promise's half_width", p("half_width", float), width)
+    near("the promise's half_width_raw", p("half_width_raw", float), width * (1 if t.kind in UNITLESS else t.raw / t.below))
+    near("the promise's bound", p("bound", float), out if t.curve or direct and width else bound(width or widths[-1], 0))
+    require((p("share", float), p("relative", bool), p("scaled", bool), p.has("reason")) == (t.promise, kind == "relative", kind == "scaled", not width),
+            "the promise is another")
+
+
+def kinds_of_rows(by, table, roles, sds, scale):
+    """The slices by a column, or by the sd of y: name, ends, and which of the certified rows."""
+    rows = roles[CERTIFIED]
+    if by == "sd" and by not in table.names:
+        cut = sorted(sds)
+        low, high = cut[len(cut) // 3], cut[2 * len(cut) // 3]
+        return [(name, a * scale, min(b, cut[-1]) * scale, [i for i, v in enumerate(sds) if a < v < b])
+                for name, a, b in (("surest third", 0.0, low), ("middle third", low, high), ("least sure third", high, inf))]
+    require(by in table.names, f"there is no column {by!r} to slice by")
+    at = table.names.index(by)
+    if table.textual[at]:
+        own = table.encoding[at].list("categories", str) + ["other"]
+        return [("= " + c, 1.0, 1.0, [k for k, i in enumerate(rows) if table.x[i][table.inputs.index(f"{by}={c}")]]) for c in own]
+    at = table.inputs.index(by)
+    known, values = sorted(table.x[i][at] for i in roles[PRIOR]), [table.x[i][at] for i in rows]
+    if len(set(known)) <= 6:
+        return [(f"= {numeral(v)}", v, v, [k for k, w in enumerate(values) if w == v]) for v in sorted(set(known))]
+    low, high = known[len(known) // 3], known[2 * len(known) // 3]
+    cuts = [(f"≤ {numeral(low)}", known[0], low, -inf, low), (f"> {numeral(low)}, ≤ {numeral(high)}", low, high, low, high),
+            (f"> {numeral(high)}", high, known[-1], high, inf)]
+    return [(name, a, b, [k for k, v in enumerate(values) if above < v <= to]) for name, a, b, above, to in cuts if above < to]
+
+
+def check_slices(t, sample, c, kinds):
+    stored, (least, most) = c.objects("slices"), sample.losses(t.loss, False)
+    require(len(stored) == len(kinds), "the slices are others")
+    for s, (by, name, low, high, rows) in zip(stored, kinds):
+        what, n, counts = f"the slice {by} {name}", len(rows), [round(fsum(losses[i] for i in rows)) for losses in (least, most)]
+        require((s("by", str), s("name", str), s("rows", int), s.has("reason")) == (by, name, n, n < 20), f"{what} is another")
+        bounds = [binomial(k, n, t.delta / 2 / len(kinds)) if n >= 20 else 1.0 for k in counts]
+        require(n < 20 or holds(counts[0], n, s("mean_bound", float), t.delta / 2 / len(kinds)), f"{what} has a bound that fails too often")
+        for field, own in (("mean_risk", [k / max(n, 1) for k in counts]), ("mean_bound", bounds), ("from", [low]), ("to", [high])):
+            near(f"{what}'s {field}", s(field, float), *own)
+        require(s("mean_bound", float) >= bounds[1] - 1e-6, f"{what} is above its bound if rows at the band's edge are misses")
+
+
+def check_conformal(c, arrays, rows, noise, source):
+    """The quantiles of the errors of calibration rows, or of certified ones of predictions that were fixed before."""
+    n, rank = len(rows), ceil((len(rows) + 1) * 0.95 - 1e-9)
+    require((c("level", float), c("rows", int), c("from", str)) == (0.95, n, source) and n >= 19, "conformal intervals are of other rows")
+    require(all(reach < inf for _, _, reach in rows), "not checked by this program: conformal scores where nearest rows tie")
+    scores = [sorted(abs(d) for d, _, _ in rows), sorted(abs(d) / sqrt(v + noise) for d, v, _ in rows)]
+    for name, field, own, unit in zip(("misses", "deviations"), ("half_width", "normalised"), scores, (1, sqrt(noise))):
+        stored = arrays[name]
+        require(len(stored) == n and stored[rank - 1] == c(field, float) and stored == sorted(stored), f"the conformal {name} aren't in order")
+        require(all(abs(a - b) <= 1e-6 * b + 1e-9 / unit for a, b in zip(own, stored)), f"the conformal {name} aren't the rows'")
+
+
+def check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noise, by_bound):
+    """All of it, once the bounds are found right. errors are error, variance and reach of rounding at the certified rows."""
+    c = head.of("certificate")
+    check_asked(head, t, table, scale)
+    check_rows(head, arrays, table, roles)
+    if t.curve:
+        check_curve(t, sample, c.of("curve"))
+    if t.promise:
+        check_promise(t, sample, kl, c)
+    sds = [sqrt(v + noise) for _, v, _ in errors]
+    check_slices(t, sample, c, [(by,) + kind for by in t.slices for kind in kinds_of_rows(by, table, roles, sds, scale)])
+    if not head.has("conformal"):
+        require(not roles[CALIBRATION], "there are calibration rows, but no conformal intervals")
+        return
+    fixed = t.direct and not by_bound and head.of("scaling")("source", str) != "all-rows" and not table.groups and head("split", str) == "content"
+    require(fixed or roles[CALIBRATION], "conformal intervals are of certified rows that the predictions weren't fixed before")
+    scored = [(i, *q.predict(rows[i][0])) for i in roles[CALIBRATION]]
+    scored = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in scored]
+    check_conformal(head.of("conformal"), arrays, scored or errors, noise, "" if scored else "certified")

@@ -1,0 +1,488 @@
+// Package verify_test holds verify.py, a program that checks certificates without krigo, against krigo.
+package verify_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// python returns the interpreter; without one the test is skipped.
+func python(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("NOT TESTED: verify.py needs python3, which isn't here")
+	}
+	return path
+}
+
+// verify runs the program.
+func verify(t *testing.T, model, table string) (agrees bool, said string) {
+	t.Helper()
+	out, err := exec.Command(python(t), "verify.py", model, table).CombinedOutput()
+	said = string(out)
+	if status, ok := err.(*exec.ExitError); err != nil && (!ok || status.ExitCode() != 1) || strings.Contains(said, "Traceback") {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if agrees = err == nil; agrees != strings.HasPrefix(said, "agrees") || !agrees && !strings.HasPrefix(said, "REFUSED: ") {
+		t.Fatalf("exit status and words differ: %v, %s", err, said)
+	}
+	return agrees, said
+}
+
+// rowsOf are rows of data.Snelson, as a table of cells, with a column of text that may be asked for: side, of which some cells are
+// missing, or block, of two rows each.
+func rowsOf(n int, column string) (names []string, rows [][]string) {
+	t := data.Snelson()
+	names = t.Names
+	if column != "" {
+		names = append([]string{column}, names...)
+	}
+	for i := range n {
+		var row []string
+		switch column {
+		case "side":
+			row = []string{[]string{"left", "right", "", "7"}[i%4]}
+		case "block":
+			row = []string{fmt.Sprint("block ", i/2)}
+		}
+		for j, v := range t.Values[2*i : 2*i+2] {
+			cell := strconv.FormatFloat(v, 'g', -1, 64)
+			if column == "side" && j == 0 && i%7 == 0 {
+				cell = ""
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	return names, rows
+}
+
+// write writes a table as CSV, and returns its path and what krigo reads of it.
+func write(t *testing.T, n int, column string) (string, *dataset.Table) {
+	t.Helper()
+	names, rows := rowsOf(n, column)
+	text := strings.Join(names, ",") + "\n"
+	for _, row := range rows {
+		text += strings.Join(row, ",") + "\n"
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, err := dataset.Read(strings.NewReader(text), "data.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, table
+}
+
+// TestGoldenModels: of version 5 it agrees with all, and says of older ones that it doesn't know them.
+func TestGoldenModels(t *testing.T) {
+	python(t)
+	files, err := filepath.Glob("../model/testdata/*.krigo")
+	if err != nil || len(files) < 6 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, _ := opened(raw)
+		group, _ := h["group"].(string)
+		table, _ := write(t, 60, group)
+		agrees, said := verify(t, file, table)
+		if version := binary.LittleEndian.Uint32(raw[8:]); version < 5 {
+			if agrees || !strings.Contains(said, fmt.Sprintf("format version %d; use krigo certify", version)) {
+				t.Errorf("%s: %s", file, said)
+			}
+		} else if !agrees {
+			t.Errorf("%s: %s", file, said)
+		}
+	}
+}
+
+// opened takes a model file apart into header and arrays.
+func opened(raw []byte) (header map[string]any, arrays []byte) {
+	end := 16 + int(binary.LittleEndian.Uint32(raw[12:]))
+	d := json.NewDecoder(bytes.NewReader(raw[16:end]))
+	d.UseNumber()
+	if err := d.Decode(&header); err != nil {
+		panic(err)
+	}
+	return header, raw[end : len(raw)-sha256.Size]
+}
+
+// closed puts it together under a checksum that fits.
+func closed(raw []byte, header map[string]any, arrays []byte) []byte {
+	text, err := json.Marshal(header)
+	if err != nil {
+		panic(err)
+	}
+	out := slices.Concat(raw[:12], binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text, arrays)
+	sum := sha256.Sum256(out)
+	return append(out, sum[:]...)
+}
+
+// forgery changes a model file, of which header and arrays are given; raw, unless nil, takes the place of the file then.
+type forgery struct {
+	name   string
+	change func(h map[string]any, arrays []byte)
+	want   string // in why it is refused
+}
+
+// at calls f with the object or list that a path leads to, and the last name or number of the path.
+func at(h map[string]any, path string, f func(object map[string]any, list []any, key string, i int)) {
+	var v any = h
+	names := strings.Split(path, ".")
+	for k, name := range names {
+		object, _ := v.(map[string]any)
+		list, _ := v.([]any)
+		i := 0
+		if list != nil {
+			var err error
+			if i, err = strconv.Atoi(name); err != nil || i >= len(list) {
+				panic(path)
+			}
+		} else if object == nil {
+			panic(path)
+		}
+		if k == len(names)-1 {
+			f(object, list, name, i)
+			return
+		}
+		if v = object[name]; list != nil {
+			v = list[i]
+		}
+	}
+}
+
+// set changes a field of the header.
+func set(path string, value any) func(map[string]any, []byte) {
+	return func(h map[string]any, _ []byte) {
+		at(h, path, func(object map[string]any, list []any, key string, i int) {
+			if list != nil {
+				list[i] = value
+			} else {
+				object[key] = value
+			}
+		})
+	}
+}
+
+// times multiplies a number of the header, and adds to it.
+func times(path string, factor, add float64) func(map[string]any, []byte) {
+	return func(h map[string]any, arrays []byte) {
+		at(h, path, func(object map[string]any, list []any, key string, i int) {
+			v := object[key]
+			if list != nil {
+				v = list[i]
+			}
+			x, err := v.(json.Number).Float64()
+			if err != nil {
+				panic(path)
+			}
+			set(path, json.Number(strconv.FormatFloat(x*factor+add, 'g', -1, 64)))(h, arrays)
+		})
+	}
+}
+
+// left leaves a field out, or the last entry of a list.
+func left(path string) func(map[string]any, []byte) {
+	return func(h map[string]any, arrays []byte) {
+		at(h, path, func(object map[string]any, _ []any, key string, _ int) {
+			if l, ok := object[key].([]any); ok {
+				object[key] = l[:len(l)-1]
+			} else {
+				delete(object, key)
+			}
+		})
+	}
+}
+
+// array changes value i of an array, from its end where i is negative.
+func array(name string, i int, f func(v float64) float64) func(map[string]any, []byte) {
+	return func(h map[string]any, arrays []byte) {
+		offset := 0
+		for _, a := range h["arrays"].([]any) {
+			a := a.(map[string]any)
+			rows, _ := a["rows"].(json.Number).Int64()
+			cols, _ := a["cols"].(json.Number).Int64()
+			n := int(rows * cols)
+			if cols == 0 {
+				n = int(rows * (rows + 1) / 2)
+			}
+			if a["name"] != name {
+				offset += 8 * n
+				continue
+			}
+			to := arrays[offset+8*((i+n)%n):]
+			binary.LittleEndian.PutUint64(to, math.Float64bits(f(math.Float64frombits(binary.LittleEndian.Uint64(to)))))
+			return
+		}
+		panic("no array " + name)
+	}
+}
+
+// all makes several changes.
+func all(changes ...func(map[string]any, []byte)) func(map[string]any, []byte) {
+	return func(h map[string]any, arrays []byte) {
+		for _, change := range changes {
+			change(h, arrays)
+		}
+	}
+}
+
+func more(v float64) float64 { return v*1.01 + 0.001 }
+
+// TestForgeries: what isn't true of model and data is refused by name, under a checksum that fits.
+func TestForgeries(t *testing.T) {
+	python(t)
+	anyBound := "the certificate's "
+	total := 0
+	for _, c := range []struct {
+		name      string
+		rows      int
+		column    string
+		o         krigo.Options
+		forgeries []forgery
+	}{
+		{"direct", 120, "", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1},
+			Kernel: krigo.Kernel{Expression: "se+white", Mean: "constant"}, Promise: krigo.Promise{Epsilon: 0.8, Share: 0.5, Curve: true, Slices: []string{"sd", "x"}}}, []forgery{
+			{"a lower bound", times("certificate.mean_bound", 0.9, 0), "mean_bound is"},
+			{"a lower bound of a draw", times("certificate.bound", 0.9, 0), "certificate's bound is"},
+			{"a higher bound", times("certificate.mean_bound", 1.01, 0), "mean_bound is"},
+			{"fewer misses", times("certificate.empirical_risk", 1, -0.01), "empirical_risk is"},
+			{"another square root", times("certificate.bound_sqrt", 1, 0.01), "bound_sqrt is"},
+			{"a KL", set("certificate.kl", 1), "kl is"},
+			{"no choices paid for", set("certificate.choices_penalty", 0), "choices_penalty is"},
+			{"delta of the certificate", set("certificate.delta", 0.001), "the certificate's terms"},
+			{"delta of the terms", set("terms.delta", 0.05), "the certificate's terms"},
+			{"delta of terms and certificate", all(set("terms.delta", 0.001), set("certificate.delta", 0.001), set("fitted.promise.delta", 0.001)), "curve"},
+			{"epsilon", times("certificate.epsilon", 0.9, 0), "the certificate's terms"},
+			{"epsilon in the target's units", all(times("certificate.epsilon_raw", 0.9, 0), times("terms.epsilon_raw", 0.9, 0)), "epsilon_raw"},
+			{"another loss", all(set("terms.loss.Kind", "relative"), set("certificate.loss", "relative")), "about"},
+			{"another inequality", set("terms.family", "pinsker"), "the curve"},
+			{"another route", set("terms.route", "both"), "the curve"},
+			{"a grid's prior", set("terms.informed", false), "the prior was learnt"},
+			{"a posterior that was learnt", set("terms.fixed", false), "about"},
+			{"more choices", set("terms.choices", 2), "choices"},
+			{"not valid", set("certificate.valid", false), "valid"},
+			{"a label", set("certificate.label", "warranty"), "label"},
+			{"more rows", times("certificate.rows", 1, 1), "rows and prior"},
+			{"more prior rows", times("terms.prior_rows", 1, 1), "prior_rows"},
+			{"another seed", set("seed", 8), "certified_rows_sha256"},
+			{"other rows", set("rows_sha256", strings.Repeat("0", 64)), "rows_sha256 is another"},
+			{"other targets", set("targets_sha256", strings.Repeat("0", 64)), "targets_sha256"},
+			{"other certified rows", set("certified_rows_sha256", strings.Repeat("0", 64)), "certified_rows_sha256"},
+			{"a row of another role", all(times("rows_by_role.2", 1, 1), times("rows_by_role.3", 1, -1)), "certified_rows_sha256"},
+			{"fewer rows", times("rows_by_role.3", 1, -1), "rows_by_role"},
+			{"a backtest", set("split", "last"), "certified_rows_sha256"},
+			{"the target's scale", times("scaling.target_scale", 1.001, 0), "scaling's constants"},
+			{"an input's mean", times("scaling.input_mean.0", 1, 0.01), "scaling's constants"},
+			{"declared constants", set("scaling.source", "declared"), "the scaling"},
+			{"observation noise", times("observation_noise", 2, 0), "observation_noise"},
+			{"noise variance", all(times("observation_noise", 2, 0), times("noise_variance", 2, 0)), "stored factor"},
+			{"a kernel for people", times("kernel.parts.0.parts.0.variance", 1.01, 0), "array theta"},
+			{"another kernel", set("kernel.parts.0.parts.0.name", "matern32"), "stored factor"},
+			{"an unknown kernel", set("kernel.parts.0.parts.0.name", "spectral"), "not checked by this program: the kernel"},
+			{"parameters", array("prior_theta", 0, more), "array theta"},
+			{"the mean's parameter", array("prior_beta", 0, more), "solve"},
+			{"a weight", array("prior_weights", 3, more), "solve"},
+			{"a row of the support", array("prior_support", 3, more), ""},
+			{"a factor", array("prior_cholesky", -1, more), "stored factor"},
+			{"the temper", set("prior.temper", 2), "the kernel isn't the prior's"},
+			{"the curve's level", times("certificate.curve.level", 1.1, 0), ""},
+			{"a bound of the curve", times("certificate.curve.points.5.bound", 0.95, 0), "curve"},
+			{"a half-width of the curve", times("certificate.curve.points.5.half_width", 0.9, 0), "curve"},
+			{"misses of the curve", times("certificate.curve.points.5.misses", 1, -1), "curve"},
+			{"a point of the curve", left("certificate.curve.points"), "curve"},
+			{"the mean error", times("certificate.curve.mean_error.bound", 0.9, 0), "mean error"},
+			{"no curve", left("certificate.curve"), "its parts"},
+			{"a slice's bound", times("certificate.slices.3.mean_bound", 0.9, 0), "the slice"},
+			{"a slice's name", set("certificate.slices.0.name", "most sure third"), "the slice"},
+			{"a slice's rows", times("certificate.slices.1.rows", 1, 1), "the slice"},
+			{"a slice less", left("certificate.slices"), "slices"},
+			{"a narrower promise", times("certificate.promise.half_width", 0.9, 0), "promise's half_width"},
+			{"a promise in other units", times("certificate.promise.half_width_raw", 0.9, 0), "promise's half_width_raw"},
+			{"a larger promise", all(set("certificate.promise.share", 0.6), set("terms.promise", 0.6)), "the promise"},
+			{"conformal intervals", times("conformal.half_width", 0.9, 0), "conformal"},
+			{"a conformal score", array("misses", 0, more), "conformal"},
+			{"a normalised score", array("deviations", -1, more), "conformal"},
+			{"the inputs' range", times("input_range.max.0", 1, 1), "input_range"},
+			{"a row's hash", array("rows", 0, func(float64) float64 { return 0 }), "array rows"},
+			{"a declaration", set("certificate.declaration", strings.Repeat("0", 64)), "the declaration"},
+			{"a declaration that wasn't asked for", all(set("certificate.declaration", strings.Repeat("0", 64)), set("terms.declaration", strings.Repeat("0", 64))), "options"},
+			{"asked for less", set("fitted.promise.delta", 0.05), "options"},
+			{"another seed asked for", set("fitted.run.seed", 7), "options"},
+			{"another name of an input", set("inputs.0", "z"), "column"},
+			{"a seed in other letters", set("Seed", 3), "other letters"},
+			{"text for a number", set("terms.delta", "0.01"), "isn't a float"},
+			{"a flag for a number", set("terms.choices", true), "isn't a int"},
+		}},
+		{"nearest", 80, "", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 20, Epochs: 3}, Prior: krigo.Prior{Kind: "informed"}}, []forgery{
+			{"a target", array("targets", 2, more), "targets"},
+			{"how many are nearest", times("nearest", 1, -1), ""},
+			{"a row of the support", array("support", 1, more), "stand on"},
+			{"parameters", array("theta", 0, more), "array theta"},
+		}},
+		{"cg", 80, "", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 3}, Prior: krigo.Prior{Kind: "informed"}}, []forgery{
+			{"a weight", array("weights", 2, func(v float64) float64 { return v + 1 }), "solve"},
+			{"its solver", set("solver", "nearest"), ""},
+		}},
+		{"grid", 60, "block", krigo.Options{Data: krigo.Data{Target: "y", Group: "block"}, Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Share: 0.3}, Run: krigo.Run{Restarts: 1}}, []forgery{
+			{"a smaller KL", times("certificate.kl", 0.5, 0), "kl is"},
+			{"parameters not paid for", times("certificate.grid_penalty", 0.5, 0), "grid_penalty is"},
+			{"fewer parameters", times("terms.params", 1, -1), "parameters paid for"},
+			{"a coarser grid", all(set("terms.grid.Digits", 0), set("fitted.prior.grid.Digits", 0)), "the grid"},
+			{"groups", all(times("groups_by_role.2", 1, 1), times("groups_by_role.3", 1, -1)), ""},
+			{"rows in the place of groups", set("group", ""), ""},
+			{"a weight", array("weights", 0, more), "solve"},
+			{"a group's hash", array("groups", 0, func(float64) float64 { return 0 }), "array groups"},
+		}},
+		{"sparse", 60, "", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "vfe", Inducing: 5}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}}, []forgery{
+			{"a weight", array("weights", 1, func(v float64) float64 { return v + 3 }), anyBound},
+			{"a factor of B", array("cholesky_b", 0, func(v float64) float64 { return 2 * v }), anyBound},
+			{"an inducing input far away", array("support", 0, func(float64) float64 { return 1e9 }), "too far out"},
+			{"a factor", array("cholesky", 2, more), "stored factor"},
+		}},
+		{"learnt", 60, "", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed", Learn: true, Share: 0.4}, Run: krigo.Run{Restarts: 1}}, []forgery{
+			{"a weight of the prior", array("prior_weights", 1, more), "solve"},
+			{"a weight", array("weights", 1, more), "solve"},
+			{"no KL", set("certificate.kl", 0), "kl is"},
+		}},
+		{"both", 80, "", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, Run: krigo.Run{Restarts: 1},
+			Promise: krigo.Promise{MeanBound: "both", Loss: "gaussian", Bound: "betting"}}, []forgery{
+			{"fewer tempers", set("terms.choices", 1), ""},
+			{"another temper", all(set("prior.temper", 0.1), set("kernel.variance", 0.1)), ""},
+			{"the mean's bound", times("certificate.mean_bound", 0.9, 0), "mean_bound"},
+		}},
+		{"encoded", 80, "side", krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"side"}, Missing: "mean"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}, []forgery{
+			{"a category", set("encoding.columns.0.categories.0", "6"), "categories"},
+			{"a fill", times("encoding.columns.1.mean", 1, 0.01), "what fills"},
+			{"nothing is filled", set("encoding.missing", "refuse"), "gaps"},
+			{"no encoding", left("encoding"), ""},
+		}},
+	} {
+		table, read := write(t, c.rows, c.column)
+		m, err := krigo.Fit(context.Background(), read, c.o)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		path := filepath.Join(t.TempDir(), "m.krigo")
+		if err := m.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		if agrees, said := verify(t, path, table); !agrees {
+			t.Errorf("%s: %s", c.name, said)
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := func(name, want string, forged []byte) {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				path := filepath.Join(t.TempDir(), "forged.krigo")
+				if err := os.WriteFile(path, forged, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if agrees, said := verify(t, path, table); agrees || !strings.Contains(said, want) || strings.Contains(said, "their formats say") {
+					t.Errorf("%s; want %s", said, want)
+				}
+			})
+			total++
+		}
+		for _, f := range c.forgeries {
+			h, arrays := opened(raw)
+			arrays = slices.Clone(arrays)
+			f.change(h, arrays)
+			refused(f.name, f.want, closed(raw, h, arrays))
+		}
+		if c.name == "direct" {
+			h, arrays := opened(raw)
+			damaged := slices.Clone(raw)
+			damaged[len(raw)/2] ^= 1
+			refused("a bit", "checksum", damaged)
+			refused("cut short", "checksum", raw[:len(raw)-1])
+			refused("another file", "krigo model file", []byte("x,y\n1,2\n"))
+			refused("arrays cut short", "cut short", closed(raw, h, arrays[:len(arrays)-8]))
+			refused("more arrays", "more than its header says", closed(raw, h, append(slices.Clone(arrays), 0)))
+		}
+	}
+	if total < 50 {
+		t.Errorf("%d forgeries", total)
+	}
+	t.Logf("%d forgeries", total)
+}
+
+// TestUsage: what isn't asked rightly has an exit status of its own.
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{}, {"../model/testdata/v5.krigo"}, {"../model/testdata/v5.krigo", "none.csv"}} {
+		out, err := exec.Command(python(t), append([]string{"verify.py"}, args...)...).CombinedOutput()
+		if status, ok := err.(*exec.ExitError); !ok || status.ExitCode() != 2 || !strings.Contains(string(out), "MODEL DATA.csv") {
+			t.Errorf("%q: %v, %s", args, err, out)
+		}
+	}
+}
+
+// TestWithoutMore: alone it refuses what it leaves to the other file.
+func TestWithoutMore(t *testing.T) {
+	path := python(t)
+	dir := t.TempDir()
+	text, err := os.ReadFile("verify.py")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "verify.py"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for model, want := range map[string]string{"v5": "REFUSED: not checked by this program without more.py: promise", "v5-groups": "agrees"} {
+		column := ""
+		if model == "v5-groups" {
+			column = "block"
+		}
+		table, _ := write(t, 60, column)
+		out, _ := exec.Command(path, filepath.Join(dir, "verify.py"), "../model/testdata/"+model+".krigo", table).CombinedOutput()
+		if !strings.HasPrefix(string(out), want) {
+			t.Errorf("%s: %s; want %s", model, out, want)
+		}
+	}
+}
+
+// TestOtherData: a changed row, and a row less, are refused.
+func TestOtherData(t *testing.T) {
+	_, rows := rowsOf(60, "")
+	rows[7][1] += "1"
+	for want, rows := range map[string][][]string{"rows_sha256": rows, "59 rows": rows[1:]} {
+		text := "x,y\n"
+		for _, row := range rows {
+			text += strings.Join(row, ",") + "\n"
+		}
+		table := filepath.Join(t.TempDir(), "data.csv")
+		if err := os.WriteFile(table, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if agrees, said := verify(t, "../model/testdata/v5.krigo", table); agrees || !strings.Contains(said, want) {
+			t.Error(said)
+		}
+	}
+}
