@@ -19,45 +19,10 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
-
-// contender is a way to fit the public regression sets.
-type contender struct {
-	name, says string
-	o          krigo.Options
-}
-
-var contenders = []contender{
-	{name: "default", says: "krigo fit without a flag"},
-	{name: "all", says: "krigo fit --deliver all: the certified model's sibling, on all rows", o: krigo.Options{Run: krigo.Run{Deliver: "all"}}},
-	{name: "plain", says: "the evidence of several kernels, without a prior of their hyperparameters", o: krigo.Options{
-		Kernel: krigo.Kernel{Expression: "auto", ARD: "on", Mean: "constant"}, Method: krigo.Method{Name: method.EvidenceName}, Prior: krigo.Prior{Kind: "informed"}}},
-	{name: "se", says: "the evidence of a squared-exponential kernel on the prior rows, with one lengthscale and with one an input", o: krigo.Options{
-		Kernel: krigo.Kernel{Expression: "se", ARD: "auto"}, Method: krigo.Method{Name: method.EvidenceName}, Prior: krigo.Prior{Kind: "informed"}}},
-	{name: "kl-pac", says: "the PAC-Bayes bound", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
-}
-
-// benchmarkReps are the folds there are.
-const benchmarkReps = 10
-
-// scored is what a fit, or a peer's, scores on a fold's test rows, in standard deviations of the training target.
-type scored struct {
-	Rows       int     `json:"rows"`                  // of training
-	Learnt     []int   `json:"learnt_rows,omitempty"` // numbers in the set's file of those that the parameters are learnt on, from 0
-	TestRows   int     `json:"test_rows"`
-	RMSE       float64 `json:"rmse"`
-	NLPD       float64 `json:"nlpd"`
-	Coverage95 float64 `json:"coverage95"`
-	CRPS       float64 `json:"crps"`
-	Bound      float64 `json:"bound,omitempty"` // on the mean; 0: no certificate
-	MeanRisk   float64 `json:"mean_risk"`
-	Seconds    float64 `json:"seconds"` // of training and predicting
-	Kernel     string  `json:"kernel,omitempty"`
-}
 
 // benchmark fits public regression sets on fixed folds, and sets the scores beside those of peers.
 func benchmark(ctx context.Context, env Env) error {
@@ -100,11 +65,13 @@ func benchmark(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	scores := map[string]map[string][]scored{}
 	for _, set := range sets {
 		of := map[string][]scored{}
 		learnt := map[string]bool{} // names of rows
 		for i, c := range cells {
 			if c.set == set {
+				results[i].fold = c.fold
 				of[c.name] = append(of[c.name], results[i])
 				learnt[seen(c.fold, results[i].Learnt)] = true
 			}
@@ -117,11 +84,14 @@ func benchmark(ctx context.Context, env Env) error {
 			case p.Seen != "all":
 				name += " on other rows"
 			}
+			p.fold = *p.Fold
 			of[name] = append(of[name], p.scored)
 		}
+		scores[set] = of
 		fmt.Fprintf(env.Stdout, "\n%s\n\n", set)
 		env.showScores(of)
 	}
+	showBeside(env.Stdout, sets, scores)
 	return nil
 }
 

@@ -72,7 +72,7 @@ func (e Env) promises(ctx context.Context, key, set string, split int) (all []pr
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.fit(ctx, key, table, krigo.Options{Data: krigo.Data{Target: targets[set], TestFraction: 0.2}, Run: krigo.Run{Seed: uint64(split)}})
+	m, err := e.fit(ctx, key, table, krigo.Options{Data: krigo.Data{Target: table.Names[len(table.Names)-1], TestFraction: 0.2}, Run: krigo.Run{Seed: uint64(split)}})
 	if err != nil {
 		return nil, err
 	}
