@@ -27,6 +27,12 @@ func TestBudget(t *testing.T) {
 	if differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
+	auto := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Budget: time.Nanosecond}} // a product, of one start among many
+	if m, err := krigo.Fit(context.Background(), data.Boston(), auto); err != nil {
+		t.Error(err)
+	} else if differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); differs != "" || err != nil {
+		t.Errorf("by default, fitted again: %s, %v", differs, err)
+	}
 	o.Run.Budget = time.Hour
 	m = fit(t, data.Boston(), o)
 	if err := json.Unmarshal(m.Fitted, &fitted); err != nil || fitted.Kernel.Expression != o.Kernel.Expression || m.Training.Starts != 6 {

@@ -22,6 +22,8 @@ type Recertification struct {
 	Notice string `json:"notice,omitempty"`
 	// Refitted says that fitting again gave the same bits: see Refit.
 	Refitted bool `json:"refitted,omitempty"`
+	// Declared says that the declaration by which the model was fitted was at hand: see CheckDeclaration.
+	Declared bool `json:"declared,omitempty"`
 	// Shift is the bound on another source, where it was asked for.
 	Shift *Shift `json:"shift,omitempty"`
 }
@@ -58,8 +60,8 @@ func shift(rho, bound float64) (*Shift, error) {
 // Certify computes a model's certificate anew from its parameters and the data it was
 // made from, and what stands beside it: observation noise, conformal intervals, test figures, ranges.
 // An epsilon other than 0, in standard deviations of the target, asks for
-// another half-width than the declared one: the number is then a heuristic, never a
-// certificate, because the half-width was chosen after the rows were seen.
+// another half-width than the declared one: the number is then a heuristic,
+// because the half-width was chosen after the rows were seen, unless the certificate has a curve, of which it is a point.
 func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification, error) {
 	d, err := m.Labelled(table)
 	if err != nil {
@@ -80,6 +82,18 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
 		return nil, fit.Usage("epsilon: the loss clipped-absolute has none")
+	}
+	if m.Terms.Curve { // what is read off it is a certificate, of a model that is what it says
+		v, err := m.Verify(d)
+		if err == nil {
+			err = fit.CheckAsked(m)
+		}
+		if err == nil && v.Differs != "" {
+			err = fmt.Errorf("the model isn't what its data make it: %s: no certificate", v.Differs)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	other := *m
 	other.Terms.OtherEpsilon = true

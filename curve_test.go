@@ -134,18 +134,7 @@ func TestSlices(t *testing.T) {
 			if s.By != "sd" {
 				v = table.Values[14*i+slices.Index(table.Names, s.By)]
 			}
-			in := s.From < v && v <= s.To
-			switch {
-			case s.From == s.To:
-				in = v == s.To
-			case s.By == "sd":
-				in = s.From*(1+1e-12) < v && (v < s.To*(1-1e-12) || s.Name == "least sure third")
-			case strings.HasPrefix(s.Name, "≤"):
-				in = v <= s.To
-			case strings.HasPrefix(s.Name, "> ") && !strings.Contains(s.Name, "≤"):
-				in = v > s.From
-			}
-			if in {
+			if s.Has(v) {
 				n++
 				if missed(i) {
 					k++
@@ -161,7 +150,7 @@ func TestSlices(t *testing.T) {
 		}
 	}
 	said := krigo.Sentence(m, c)
-	for _, want := range []string{"of such rows alone at most so many miss:", "sd surest third: ", "CHAS = 1: no bound, ", "are too few, of 20"} {
+	for _, want := range []string{"of such rows alone at most so many miss:", "sd surest, < ", "CHAS = 1: no bound, ", "are too few, of 20"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing says %q in %s", want, said)
 		}
@@ -210,5 +199,69 @@ func TestRefusesManyStatements(t *testing.T) {
 		if _, err := krigo.Fit(context.Background(), data.Boston(), everyWidth(change)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// TestForgedStatements: what isn't covered isn't said. Slices are of the declared ε; another ε of a curve's model is a certificate of a model that is what it says alone; words
+// of a file aren't free; noise that the certified rows gave doesn't scale their misses.
+func TestForgedStatements(t *testing.T) {
+	table := data.Boston()
+	of := func(change func(o *krigo.Options)) *krigo.Model { return fit(t, table, everyWidth(change)) }
+	many := of(func(o *krigo.Options) { o.Promise.Curve, o.Promise.Slices = true, []string{"sd"} })
+	r, err := krigo.Certify(many, table, 1.2)
+	if err != nil || !r.Certificate.Valid || r.Certificate.Slices != nil || strings.Contains(strings.Join(r.Certificate.Conditions, ""), "slices") {
+		t.Errorf("slices at another ε: %+v, %v", r, err)
+	}
+	for what, c := range map[string]struct {
+		change  func(o *krigo.Options)
+		edit    func(m *krigo.Model)
+		epsilon float64
+	}{
+		"δ, at another ε":    {func(o *krigo.Options) { o.Promise.Curve = true }, func(m *krigo.Model) { m.Terms.Delta = 1e-6; m.Certificate.Delta = 1e-6 }, 1.1},
+		"a curve":            {func(o *krigo.Options) {}, func(m *krigo.Model) { m.Terms.Curve = true }, 1.1},
+		"a curve's point":    {func(o *krigo.Options) { o.Promise.Curve = true }, func(m *krigo.Model) { m.Certificate.Curve.Points[3].Bound /= 2 }, 1.1},
+		"a declaration":      {func(o *krigo.Options) {}, func(m *krigo.Model) { m.Terms.Declaration = "00. Verified as true" }, 0},
+		"no options":         {func(o *krigo.Options) {}, func(m *krigo.Model) { m.Fitted = nil }, 0},
+		"a slice of nothing": {func(o *krigo.Options) { o.Promise.Slices = []string{"sd"} }, func(m *krigo.Model) { m.Terms.Slices = []string{"nosuch"} }, 0},
+		"scales of the bound": {func(o *krigo.Options) { o.Method.Name = "kl-pac" }, func(m *krigo.Model) {
+			m.Fitted, m.Terms.Loss.Kind, m.Terms.EpsilonRaw = nil, "scaled", m.Terms.Loss.Below
+		}, 0},
+	} {
+		m := of(c.change)
+		c.edit(m)
+		if r, err := krigo.Certify(m, table, c.epsilon); err == nil && (r.Matches || c.epsilon > 0) {
+			t.Errorf("%s: %+v", what, r)
+		}
+	}
+	m := of(func(o *krigo.Options) {})
+	m.CertificateReason = "\x1b[2J"
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := model.Read(&file); err == nil || !strings.Contains(err.Error(), "control characters") {
+		t.Errorf("words that a terminal obeys: %v", err)
+	}
+	ps := []krigo.Prediction{{Mean: 20}}
+	if is, err := krigo.Intervals(m, "conformal", 1e-12, ps); err != nil || is[0].Upper < 20 {
+		t.Errorf("hardly any level: %v, %v", is, err)
+	}
+	for _, kind := range krigo.FewRowKinds {
+		if _, err := krigo.IntervalsOfFew(m, table, table, kind, 1e-12, "CHAS"); err != nil {
+			t.Errorf("hardly any level, %s: %v", kind, err)
+		}
+	}
+	all, err := krigo.Deliver(context.Background(), m, table, krigo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := krigo.IntervalsOfFew(all, table, table, "full", 0.9, ""); err == nil || !strings.Contains(err.Error(), "left none") {
+		t.Errorf("of a sibling: %v", err)
+	}
+	svgp := of(func(o *krigo.Options) {
+		o.Method = krigo.Method{Name: "svgp", Inducing: 10, Batch: 50, Epochs: 2}
+	})
+	if _, err := krigo.Deliver(context.Background(), svgp, table, krigo.Options{}); err != nil {
+		t.Errorf("svgp's sibling: %v", err)
 	}
 }

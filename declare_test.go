@@ -35,7 +35,7 @@ func TestDeclared(t *testing.T) {
 	}
 	if plain := fit(t, data.Boston(), o); plain.Certificate.MeanBound != m.Certificate.MeanBound || plain.Certificate.Declaration != "" {
 		t.Errorf("another fit than the same without a declaration: %v and %v", m.Certificate.MeanBound, plain.Certificate.MeanBound)
-	} else if err := krigo.CheckDeclaration(plain, text); err == nil {
+	} else if err := krigo.CheckDeclaration(plain, data.Boston(), text); err == nil {
 		t.Error("a fit that wasn't declared passes")
 	}
 	if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || !r.Matches {
@@ -44,10 +44,10 @@ func TestDeclared(t *testing.T) {
 	if differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	if err := krigo.CheckDeclaration(m, text); err != nil {
+	if err := krigo.CheckDeclaration(m, data.Boston(), text); err != nil {
 		t.Error(err)
 	}
-	if err := krigo.CheckDeclaration(m, bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)); err == nil || !strings.Contains(err.Error(), "another declaration") {
+	if err := krigo.CheckDeclaration(m, data.Boston(), bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)); err == nil || !strings.Contains(err.Error(), "another declaration") {
 		t.Errorf("another declaration: %v", err)
 	}
 	if _, err := krigo.Fit(context.Background(), homes(), with); err == nil || !strings.Contains(err.Error(), "rows aren't those") {
@@ -67,6 +67,21 @@ func TestDeclared(t *testing.T) {
 	forged.Terms.Declaration = strings.Repeat("0", 64)
 	if r, err := krigo.Certify(&forged, data.Boston(), 0); err == nil && r.Matches {
 		t.Error("another hash in the terms is certified")
+	}
+	// What people read in a declaration is so, and stands there once.
+	for what, text := range map[string][]byte{
+		"other numbers of rows": bytes.Replace(text, []byte(`"certified": `), []byte(`"certified": 1`), 1),
+		"other kernels":         bytes.Replace(text, []byte(`"se (ARD)"`), []byte(`"rq (ARD)"`), 1),
+		"a key of its own":      bytes.Replace(text, []byte(`"declaration": 1,`), []byte(`"declaration": 1, "reviewed": true,`), 1),
+		"a plan before it":      bytes.Replace(text, []byte(`"declaration": 1,`), []byte(`"declaration": 1, "plan": {"starts": 1000},`), 1),
+	} {
+		with, err := krigo.Declared(text)
+		if err == nil {
+			_, err = krigo.Fit(context.Background(), data.Boston(), with)
+		}
+		if err == nil || !strings.Contains(err.Error(), "says otherwise") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	for _, text := range []string{"", "{}", `{"declaration": 2, "plan": {}}`, `{"declaration": 1}`, `{"declaration": 1, "plan": {"options": {"promise": {"nonsense": 1}}}}`} {
 		if _, err := krigo.Declared([]byte(text)); err == nil {

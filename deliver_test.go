@@ -47,7 +47,7 @@ func TestDeliver(t *testing.T) {
 			if !(all.Test.MSE < 1.02*m.Test.MSE) {
 				t.Errorf("mean squared error %v with all rows, %v with %d", all.Test.MSE, m.Test.MSE, m.Counts[dataset.Prior])
 			}
-			if all.Certificate != nil || !strings.Contains(all.CertificateReason, "all 404 rows") || !strings.Contains(all.CertificateReason, "for its own predictions: With 99 % confidence") {
+			if all.Certificate != nil || !strings.Contains(all.CertificateReason, "all 404 rows") || !strings.Contains(all.CertificateReason, "what is certified are the predictions of its sibling") {
 				t.Errorf("%+v, %s", all.Certificate, all.CertificateReason)
 			}
 			var none *krigo.NoCertificate

@@ -68,8 +68,8 @@ func Declare(table *dataset.Table, o Options) ([]byte, error) { return fit.Decla
 func Declared(declaration []byte) (Options, error) { return fit.Declared(declaration) }
 
 // CheckDeclaration makes sure that a declaration is the one by which a model was fitted; see fit.CheckDeclaration.
-func CheckDeclaration(m *Model, declaration []byte) error {
-	return fit.CheckDeclaration(m, declaration)
+func CheckDeclaration(m *Model, table *dataset.Table, declaration []byte) error {
+	return fit.CheckDeclaration(m, table, declaration)
 }
 
 // Refit fits a model again with the options that it was fitted with, and says what came out otherwise; see

@@ -56,7 +56,7 @@ var curveShares = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
 // everyWidth says what a curve promises, besides what it was read off it already.
 func everyWidth(m *Model, c *Certificate) string {
-	if c.Curve == nil {
+	if c.Curve == nil || !c.Valid {
 		return ""
 	}
 	var widths []string
@@ -77,21 +77,28 @@ func everyWidth(m *Model, c *Certificate) string {
 		unit, raw = ownSD, 1
 	}
 	return fmt.Sprintf("\nWith the same confidence, all at once and at any other width: %s%s; the mean absolute error, those above %s counted as so much, is at most %s, that of the worst twentieth at most %s.",
-		strings.Join(widths, ", "), unit, cautious.Width(e.Clip*raw), cautious.Width(e.Bound*raw), cautious.Width(e.Worst*raw))
+		strings.Join(widths, ", "), unit, cautious.Least(e.Clip*raw), cautious.Width(e.Bound*raw), cautious.Width(e.Worst*raw))
 }
 
 // slicesOf is a table of the kinds of rows that have bounds of their own.
 func slicesOf(c *Certificate) string {
-	if len(c.Slices) == 0 {
+	if len(c.Slices) == 0 || !c.Valid {
 		return ""
 	}
 	said := "\nWith the same confidence, all at once, of such rows alone at most so many miss:"
 	for _, s := range c.Slices {
+		which := s.By + " " + s.Name
+		if s.By == pacbayes.SliceSD && s.From != nil {
+			which += fmt.Sprintf(", > %.6g", *s.From)
+		}
+		if s.By == pacbayes.SliceSD && s.To != nil {
+			which += fmt.Sprintf(", < %.6g", *s.To)
+		}
 		switch {
 		case s.Reason != "":
-			said += fmt.Sprintf("\n  %s %s: no bound, %s", s.By, s.Name, s.Reason)
+			said += fmt.Sprintf("\n  %s: no bound, %s", which, s.Reason)
 		default:
-			said += fmt.Sprintf("\n  %s %s: %.1f %% (%.1f %% of %d certified rows)", s.By, s.Name, 100*cautious.RoundUp(s.MeanBound, 3), 100*s.MeanRisk, s.Rows)
+			said += fmt.Sprintf("\n  %s: %.1f %% (%.1f %% of %d certified rows)", which, 100*cautious.RoundUp(s.MeanBound, 3), 100*s.MeanRisk, s.Rows)
 		}
 	}
 	return said

@@ -3,6 +3,7 @@ package fit
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -30,6 +31,9 @@ func asked(m *model.Model) (o Options, err error) {
 // was fitted with: both are the fitter's word, which at least may not be two.
 func CheckAsked(m *model.Model) error {
 	if m.Fitted == nil {
+		if m.Split != model.ByPosition {
+			return errors.New("the model doesn't say what it was fitted with: no certificate")
+		}
 		return nil // an old model
 	}
 	o, err := asked(m)

@@ -108,7 +108,7 @@ func (p Promise) check() (errs []error) {
 	} else if kind != pacbayes.Asymmetric && p.EpsilonAbove != 0 {
 		errs = append(errs, fmt.Errorf("epsilon: two widths are for the asymmetric loss, not %q", kind))
 	}
-	if !(p.Delta > 0 && p.Delta < 1) {
+	if !(p.Delta >= 1e-300 && p.Delta < 1) {
 		errs = append(errs, fmt.Errorf("delta %v: want a probability between 0 and 1, such as 0.01", p.Delta))
 	}
 	if !(p.Calibration >= 0 && p.Calibration < 1) {

@@ -29,10 +29,10 @@ type dealt struct {
 	notices []string
 }
 
-// tried is the same rows, for what came of the kernels that there was time for: these are kept as what was asked for.
-func (d *dealt) tried(expressions []string) (*dealt, error) {
+// tried is the same rows, for what came of the kernels that there was time for: these, and from how many starts each, are kept as what was asked for.
+func (d *dealt) tried(expressions []string, restarts int) (*dealt, error) {
 	with := *d
-	with.options.Kernel.Expression = strings.Join(expressions, ",")
+	with.options.Kernel.Expression, with.options.Run.Restarts = strings.Join(expressions, ","), restarts
 	var err error
 	with.text, err = with.options.text()
 	return &with, err

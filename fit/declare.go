@@ -58,16 +58,8 @@ func readDeclaration(text []byte) (d Declaration, err error) {
 
 func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
 
-// checkDeclared makes sure that a fit is the declared one, where one was declared.
-func (d *dealt) checkDeclared() error {
-	if d.options.Run.Declaration == nil {
-		return nil
-	}
-	return sameAsDeclared(d.options.Run.Declaration, d.options, d.units.Hash)
-}
-
-// CheckDeclaration makes sure that a declaration is the one by which a model was fitted.
-func CheckDeclaration(m *model.Model, declaration []byte) error {
+// CheckDeclaration makes sure that a declaration is the one by which a model was fitted, from the data that it was made from.
+func CheckDeclaration(m *model.Model, table *dataset.Table, declaration []byte) error {
 	switch hash := hashOf(declaration); {
 	case m.Terms.Declaration == "":
 		return errors.New("the model was fitted without a declaration")
@@ -78,33 +70,44 @@ func CheckDeclaration(m *model.Model, declaration []byte) error {
 	if err != nil {
 		return err
 	}
-	return sameAsDeclared(declaration, o, m.All)
+	return checkDeclared(table, o, declaration)
 }
 
-// sameAsDeclared reports rows, of which the digest is given, or options that aren't the declared ones.
-func sameAsDeclared(declaration []byte, o Options, rows string) error {
+// checkDeclared makes sure that a declaration says what a fit with these options would do with a table: all that people read in it, and once.
+func checkDeclared(table *dataset.Table, o Options, declaration []byte) error {
 	d, err := readDeclaration(declaration)
 	if err != nil {
 		return err
 	}
-	hash := hashOf(declaration)
-	if o.Run.Declared != hash {
+	if hash := hashOf(declaration); o.Run.Declared != hash {
 		return fmt.Errorf("the SHA-256 of the declaration is %s, not %s", hash, o.Run.Declared)
 	}
-	if d.Plan.Rows != rows {
-		return errors.New("the rows aren't those that the declaration is about")
-	}
-	o.Run.Declared = ""
-	text, err := o.text()
+	text, err := Declare(table, o)
 	if err != nil {
 		return err
 	}
-	var declared bytes.Buffer
-	if err := json.Compact(&declared, d.Plan.Options); err != nil {
+	own, err := readDeclaration(text)
+	if err != nil {
 		return err
 	}
-	if !bytes.Equal(declared.Bytes(), text) {
+	var said, says bytes.Buffer
+	if err := errors.Join(json.Compact(&said, declaration), json.Compact(&says, text)); err != nil {
+		return err
+	}
+	switch {
+	case d.Plan.Rows != own.Plan.Rows:
+		return errors.New("the rows aren't those that the declaration is about")
+	case !bytes.Equal(compact(d.Plan.Options), compact(own.Plan.Options)):
 		return errors.New("the options aren't those of the declaration")
+	case !bytes.Equal(said.Bytes(), says.Bytes()):
+		return errors.New("the declaration says otherwise than krigo declare does of these rows and options: it was altered, or written by another version")
 	}
 	return nil
+}
+
+// compact is JSON, which was parsed, without spaces.
+func compact(text json.RawMessage) []byte {
+	var b bytes.Buffer
+	json.Compact(&b, text)
+	return b.Bytes()
 }

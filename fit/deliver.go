@@ -40,7 +40,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err != nil {
 		return nil, err
 	}
-	if p.choice.OnBatches() {
+	if p.choice.OnBatches() && !p.sparse() {
 		// More steps aren't more rows: on public sets parameters of seven rows in eight predict as well, or better, from all rows.
 		p.options.Run.FixParameters = true
 	}

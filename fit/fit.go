@@ -25,14 +25,16 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, er
 		return nil, err
 	}
 	begun := time.Now()
+	if text := o.Run.Declaration; text != nil {
+		if err := checkDeclared(table, o, text); err != nil {
+			return nil, err
+		}
+	}
 	if table.Ranks().Rank() > 0 {
 		o.Run.Progress, o.Run.Save = nil, nil
 	}
 	d, err := deal(table, o)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.checkDeclared(); err != nil {
 		return nil, err
 	}
 	certified, err := d.take(dataset.Certified)

@@ -23,7 +23,7 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 		return nil, nil, err
 	}
 	if t.tried != nil {
-		if d, err = d.tried(t.tried); err != nil {
+		if d, err = d.tried(t.tried, first.restarts); err != nil {
 			return nil, nil, err
 		}
 		certified.dealt = d

@@ -65,7 +65,11 @@ func (k Kernel) expressions() []string {
 	if k.Expression == autoKernel {
 		return autoKernels
 	}
-	return strings.Split(k.Expression, ",")
+	all := strings.Split(k.Expression, ",")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return all
 }
 
 var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "se"}

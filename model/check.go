@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -75,6 +76,8 @@ func (m *Model) checkTerms() error {
 	switch {
 	case !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw):
 		return fmt.Errorf("the certificate's terms say that ε is %v of %s, but in scaled units they make it %v: no certificate", t.EpsilonRaw, m.Target, raw)
+	case t.Loss.Kind == pacbayes.Scaled && m.trainsForBound():
+		return errors.New("the certificate's loss counts standard deviations with a noise that is estimated on the certified rows: no certificate")
 	case t.Scaling != m.Scaling.Source:
 		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model %s: no certificate", t.Scaling, m.Scaling.Source)
 	case t.PriorRows != m.Counts[dataset.Prior]:

@@ -38,7 +38,7 @@ const LeastCalibration = 19
 
 // rank is which of n scores in ascending order a level takes, from 1: the further row's score is equally likely to fall between any two
 // of them. Beyond n there is none.
-func rank(level float64, n int) int { return int(math.Ceil(float64(n+1)*level - 1e-9)) }
+func rank(level float64, n int) int { return max(1, int(math.Ceil(float64(n+1)*level-1e-9))) }
 
 // At returns the widths of intervals that hold a share of further targets; 0 is 0.95. It takes ⌈share/(1 − share)⌉ rows.
 func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
@@ -15,6 +17,9 @@ import (
 // What the data tell is Verify's.
 func (m *Model) sane() error {
 	if err := m.saneNames(); err != nil {
+		return err
+	}
+	if err := m.saneWords(); err != nil {
 		return err
 	}
 	if err := m.saneNumbers(); err != nil {
@@ -34,6 +39,16 @@ func (m *Model) saneNames() error {
 	slices.Sort(names)
 	if names[0] == "" || len(slices.Compact(names)) < len(names) {
 		return errors.New("the model file's inputs, its target and what groups rows don't have names of their own")
+	}
+	return nil
+}
+
+// saneWords reports characters that words for people don't have, and that a terminal obeys.
+func (m *Model) saneWords() error {
+	for _, text := range append([]string{m.CertificateReason, m.Source, m.Objective, m.Training.Stopped}, m.Notices...) {
+		if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
+			return errors.New("the model file's words have control characters")
+		}
 	}
 	return nil
 }

@@ -20,6 +20,12 @@ const mostValues = 6
 // The model's standard deviations are cut into thirds at two of the certified rows' own, which belong to neither side. They are functions of the inputs
 // alone, and given the two cuts, and how many rows lie between them, the rows there are independent draws of such rows, so that their misses are binomial.
 func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample) (all []pacbayes.Slice, err error) {
+	if len(m.Terms.Slices) == 0 {
+		return nil, nil
+	}
+	if err := CheckSlices(d, m.Terms.Slices); err != nil {
+		return nil, fmt.Errorf("%w: no certificate", err)
+	}
 	rows := d.RowsOf(roles, dataset.Certified)
 	for _, by := range m.Terms.Slices {
 		if by == pacbayes.SliceSD && !slices.Contains(columns(m.Inputs, m.Encoding), by) {
@@ -76,27 +82,39 @@ func CheckSlices(d *dataset.Data, by []string) error {
 
 // byDeviation cuts rows by the standard deviation of y.
 func (m *Model) byDeviation(at pacbayes.Sample) []pacbayes.Slice {
-	n := len(at.Variance)
-	sd := make([]float64, n)
+	sd := make([]float64, len(at.Variance))
 	for i, v := range at.Variance {
-		sd[i] = math.Sqrt(v + m.ObservationNoise)
+		sd[i] = math.Sqrt(v+m.ObservationNoise) * m.Scaling.TargetScale
 	}
 	sorted := slices.Sorted(slices.Values(sd))
-	low, high := sorted[n/3], sorted[2*n/3]
-	scale := m.Scaling.TargetScale
-	of := func(name string, from, to float64) pacbayes.Slice {
-		s := pacbayes.Slice{By: pacbayes.SliceSD, Name: name, From: from * scale, To: to * scale}
-		for i, v := range sd {
-			if from < v && v < to {
-				s.In = append(s.In, i)
+	low, high := sorted[len(sd)/3], sorted[2*len(sd)/3]
+	// The cuts aren't in the names, since another kind of processor computes them in other last digits.
+	return inThree(sd, pacbayes.SliceSD, "surest", "in between", "least sure", low, high)
+}
+
+// inThree are three slices with two cuts, and which of the values are in which.
+func inThree(values []float64, by, first, second, third string, low, high float64) []pacbayes.Slice {
+	all := []pacbayes.Slice{{By: by, Name: first, To: &low}, {By: by, Name: second, From: &low, To: &high}, {By: by, Name: third, From: &high}}
+	if low == high {
+		all = slices.Delete(all, 1, 2)
+	}
+	return filled(all, values)
+}
+
+// filled says which of the values are in which slice.
+func filled(all []pacbayes.Slice, values []float64) []pacbayes.Slice {
+	for k := range all {
+		for i, v := range values {
+			if all[k].Has(v) {
+				all[k].In = append(all[k].In, i)
 			}
 		}
-		return s
 	}
-	all := []pacbayes.Slice{of("surest third", 0, low), of("middle third", low, high), of("least sure third", high, math.MaxFloat64)}
-	all[2].To = sorted[n-1] * scale
 	return all
 }
+
+// short is a number in as many digits as tell it from others.
+func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // byColumn cuts certified rows by a column's values on prior rows.
 func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (all []pacbayes.Slice, err error) {
@@ -116,31 +134,15 @@ func (m *Model) byColumn(by string, d *dataset.Data, prior, certified []int) (al
 	if err != nil {
 		return nil, err
 	}
-	of := func(name string, from, to float64, in func(v float64) bool) {
-		s := pacbayes.Slice{By: by, Name: name, From: from, To: to}
-		for i, v := range values {
-			if in(v) {
-				s.In = append(s.In, i)
-			}
-		}
-		all = append(all, s)
-	}
-	short := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	slices.Sort(known)
 	if each := slices.Compact(slices.Clone(known)); len(each) <= mostValues {
 		for _, v := range each {
-			of("= "+short(v), v, v, func(w float64) bool { return w == v })
+			all = append(all, pacbayes.Slice{By: by, Name: "= " + short(v), From: &v, To: &v})
 		}
-		return all, nil
+		return filled(all, values), nil
 	}
-	n := len(known)
-	low, high := known[n/3], known[2*n/3]
-	of("≤ "+short(low), known[0], low, func(v float64) bool { return v <= low })
-	if low < high {
-		of("> "+short(low)+", ≤ "+short(high), low, high, func(v float64) bool { return low < v && v <= high })
-	}
-	of("> "+short(high), high, known[n-1], func(v float64) bool { return v > high })
-	return all, nil
+	low, high := known[len(known)/3], known[2*len(known)/3]
+	return inThree(values, by, "≤ "+short(low), "> "+short(low)+", ≤ "+short(high), "> "+short(high), low, high), nil
 }
 
 // byCategory makes every category a slice.
@@ -150,7 +152,7 @@ func (m *Model) byCategory(c dataset.Column, d *dataset.Data, certified []int) (
 		if err != nil {
 			return nil, err
 		}
-		s := pacbayes.Slice{By: c.Name, Name: "= " + category, From: 1, To: 1}
+		s := pacbayes.Slice{By: c.Name, Name: "= " + category}
 		for i, v := range values {
 			if v == 1 {
 				s.In = append(s.In, i)

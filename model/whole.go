@@ -41,6 +41,9 @@ func (m *Model) Whole(d *dataset.Data) (*Whole, error) {
 	}
 	prior := d.RowsOf(roles, dataset.Prior)
 	rows := slices.Concat(prior, d.RowsOf(roles, dataset.Calibration), d.RowsOf(roles, dataset.Certified))
+	if len(rows) == len(prior) {
+		return nil, errors.New("full and jackknife intervals are by rows that parameters weren't learnt on, of which this model left none: it was trained on all")
+	}
 	if len(rows) > maxWhole {
 		return nil, fmt.Errorf("full and jackknife intervals are for few rows, at most %d: these are %d, of which conformal intervals lose little", maxWhole, len(rows))
 	}
@@ -102,7 +105,7 @@ func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other i
 // outermost are the ends of which ⌊(1−level)(n+1)⌋ lie as far out or farther, infinite where that is none.
 func outermost(lower, upper []float64, level float64) (below, above float64) {
 	n := len(lower)
-	k := int(math.Floor((1-level)*float64(n+1) + 1e-9))
+	k := min(int(math.Floor((1-level)*float64(n+1)+1e-9)), n)
 	if k < 1 {
 		return math.Inf(-1), math.Inf(1)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 )
 
 // Curve bounds, all at once with probability 1−δ, the shares of further predictions that miss by more than any width: of a predictor
@@ -55,9 +56,6 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 	for i, k := range slices.Backward(misses) {
 		// A hair wider, so that whoever computes such an error again, in other units, finds it within.
 		if w := errs[n-1-k] * (1 + 1e-12); bounds[i] < 1 && !math.IsInf(w, 1) {
-			if at := len(c.Points) - 1; at >= 0 && c.Points[at].HalfWidth == w {
-				c.Points = c.Points[:at]
-			}
 			c.Points = append(c.Points, CurvePoint{w, w * raw, k, bounds[i]})
 		}
 	}
@@ -67,22 +65,11 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 
 // At bounds the share of predictions that miss by more than a width.
 func (c *Curve) At(width float64) float64 {
-	i, found := slices.BinarySearchFunc(c.Points, width, func(p CurvePoint, w float64) int {
-		switch {
-		case p.HalfWidth < w:
-			return -1
-		case p.HalfWidth > w:
-			return 1
-		}
-		return 0
-	})
-	if !found {
-		i--
-	}
-	if i < 0 {
+	i := sort.Search(len(c.Points), func(i int) bool { return c.Points[i].HalfWidth > width })
+	if i == 0 {
 		return 1
 	}
-	return c.Points[i].Bound
+	return c.Points[i-1].Bound
 }
 
 // Width returns the point of the smallest width within which a share of the predictions is guaranteed to lie.

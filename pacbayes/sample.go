@@ -79,10 +79,10 @@ func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
 // Slice is a kind of rows with a bound of its own: which rows belong was fixed before the targets of the certified rows were seen. Half of δ
 // goes to all slices in equal parts, so that their bounds hold together, and with the others of the certificate.
 type Slice struct {
-	By   string  `json:"by"`   // a column, or SliceSD
-	Name string  `json:"name"` // which of its kinds
-	From float64 `json:"from"` // rows with a value above From, up to To; equal where it is one value
-	To   float64 `json:"to"`   //
+	By   string   `json:"by"`             // a column, or SliceSD
+	Name string   `json:"name"`           // which of its kinds
+	From *float64 `json:"from,omitempty"` // rows with a value above From, up to To, or of SliceSD below it; both are that of one value
+	To   *float64 `json:"to,omitempty"`   // nil: without end, as categories are
 
 	Rows     int     `json:"rows"`      // certified ones
 	MeanRisk float64 `json:"mean_risk"` // their share of misses
@@ -95,3 +95,14 @@ type Slice struct {
 
 // SliceSD slices by the predictor's own standard deviation.
 const SliceSD = "sd"
+
+// Has says whether a row with a value of what is sliced by is of the slice.
+func (s Slice) Has(v float64) bool {
+	switch {
+	case s.From != nil && s.To != nil && *s.From == *s.To:
+		return v == *s.From
+	case s.From != nil && !(v > *s.From), s.To != nil && v > *s.To:
+		return false
+	}
+	return s.By != SliceSD || s.To == nil || v < *s.To
+}

@@ -1,11 +1,15 @@
 package pacbayes
 
 import (
+	"errors"
 	"fmt"
 )
 
 // slices bounds the mean loss of each slice: given which rows lie in it, their misses are binomial.
 func (t Terms) slices(s Sample) ([]Slice, error) {
+	if s.Sum != nil {
+		return nil, errors.New("slices: they aren't counted where the rows are spread over ranks: use one")
+	}
 	losses := s.pointLosses(t.Loss)
 	var all []Slice
 	for _, slice := range s.Slices {
@@ -35,9 +39,11 @@ func sameSlices(a, b []Slice) string {
 	}
 	for i, p := range a {
 		q := b[i]
-		if p.By != q.By || p.Name != q.Name || p.Rows != q.Rows || p.Reason != q.Reason || !same(p.MeanRisk, q.MeanRisk) || !same(p.MeanBound, q.MeanBound) || !same(p.From, q.From) || !same(p.To, q.To) {
+		if p.By != q.By || p.Name != q.Name || p.Rows != q.Rows || p.Reason != q.Reason || !same(p.MeanRisk, q.MeanRisk) || !same(p.MeanBound, q.MeanBound) || !sameEnd(p.From, q.From) || !sameEnd(p.To, q.To) {
 			return fmt.Sprintf("slice %s %s is another", q.By, q.Name)
 		}
 	}
 	return ""
 }
+
+func sameEnd(a, b *float64) bool { return a == nil && b == nil || a != nil && b != nil && same(*a, *b) }

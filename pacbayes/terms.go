@@ -151,12 +151,23 @@ func (t Terms) Penalty(n int) float64 {
 	return t.inequality().Penalty(t.gridPenalty()+t.choicesPenalty(), n, t.Delta)
 }
 
+// leastDelta is smaller than anybody's δ, and its parts still are numbers.
+const leastDelta = 1e-300
+
+// isSHA256 says whether a text is a digest in lower-case hexadecimal.
+func isSHA256(text string) bool {
+	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
 // Check reports terms that no certificate can have.
 func (t Terms) Check() error {
 	if err := t.Loss.Validate(); err != nil {
 		return err
 	}
-	if !(t.Delta > 0 && t.Delta < 1) {
+	if t.Declaration != "" && !isSHA256(t.Declaration) {
+		return errors.New("declaration: it isn't a SHA-256 in hexadecimal")
+	}
+	if !(t.Delta >= leastDelta && t.Delta < 1) {
 		return fmt.Errorf("delta %v: want a probability between 0 and 1, such as 0.01", t.Delta)
 	}
 	if t.Params > 0 {
@@ -240,7 +251,7 @@ func (t Terms) Conditions() (c []string) {
 	} else if t.Loss.Kind != ClippedAbsolute {
 		declared += ", its ε"
 	}
-	if len(t.Slices) > 0 {
+	if len(t.Slices) > 0 && !t.OtherEpsilon {
 		declared += fmt.Sprintf(", the slices by %s (to which half of δ went)", strings.Join(t.Slices, ", "))
 	}
 	if t.Promise > 0 && !t.Curve {
@@ -262,7 +273,7 @@ func (t Terms) Conditions() (c []string) {
 			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta, t.PriorRows)
 	}
 	if t.Declaration != "" {
-		fixed += fmt.Sprintf(" All of it follows a declaration with SHA-256 %s; that this was made before is for its owner to show.", t.Declaration)
+		fixed += fmt.Sprintf(" The model says that all of it follows a declaration, with SHA-256 %s; that this was made before is for its owner to show.", t.Declaration)
 	}
 	source := "The certified rows are independent draws from one source, and the bound is about further rows from that source. " +
 		"For rows ordered in time it covers other moments of the same period, not the future."

@@ -3,7 +3,6 @@ package reproduce
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/method"
@@ -74,13 +73,10 @@ func (t truth) many(m *model.Model, table *dataset.Table, name string, count tal
 		fails := false
 		for _, s := range c.Slices {
 			fails = fails || t.riskIn(with.Terms.Loss, m.Scaling, p.mean, t.where(func(i int) bool {
-				v := t.place(i)
 				if s.By == pacbayes.SliceSD {
-					v = sd[i] * m.Scaling.TargetScale
-					return s.From < v && (v < s.To || s.Name == "least sure third")
+					return s.Has(sd[i] * m.Scaling.TargetScale)
 				}
-				first, last := strings.HasPrefix(s.Name, "≤"), strings.HasPrefix(s.Name, "> ") && !strings.Contains(s.Name, "≤")
-				return s.From == s.To && v == s.From || s.From < s.To && (first || v > s.From) && (last || v <= s.To)
+				return s.Has(t.place(i))
 			})) > s.MeanBound
 		}
 		count.count("many/"+name+"/"+manySlices, di, fails)

@@ -133,23 +133,23 @@ def kinds_of_rows(by, table, roles, sds, scale):
     """The slices by a column, or by the sd of y: name, ends, and which of the certified rows."""
     rows = roles[CERTIFIED]
     if by == "sd" and by not in table.names:
-        cut = sorted(sds)
+        values = [v * scale for v in sds]
+        cut = sorted(values)
         low, high = cut[len(cut) // 3], cut[2 * len(cut) // 3]
-        return [(name, a * scale, min(b, cut[-1]) * scale, [i for i, v in enumerate(sds) if a < v < b])
-                for name, a, b in (("surest third", 0.0, low), ("middle third", low, high), ("least sure third", high, inf))]
+        return [(name, a, b, [i for i, v in enumerate(values) if (a is None or a < v) and (b is None or v < b)])
+                for name, a, b in (("surest", None, low), ("in between", low, high), ("least sure", high, None)) if a != b]
     require(by in table.names, f"there is no column {by!r} to slice by")
     at = table.names.index(by)
     if table.textual[at]:
         own = table.encoding[at].list("categories", str) + ["other"]
-        return [("= " + c, 1.0, 1.0, [k for k, i in enumerate(rows) if table.x[i][table.inputs.index(f"{by}={c}")]]) for c in own]
+        return [("= " + c, None, None, [k for k, i in enumerate(rows) if table.x[i][table.inputs.index(f"{by}={c}")]]) for c in own]
     at = table.inputs.index(by)
     known, values = sorted(table.x[i][at] for i in roles[PRIOR]), [table.x[i][at] for i in rows]
     if len(set(known)) <= 6:
         return [(f"= {numeral(v)}", v, v, [k for k, w in enumerate(values) if w == v]) for v in sorted(set(known))]
     low, high = known[len(known) // 3], known[2 * len(known) // 3]
-    cuts = [(f"≤ {numeral(low)}", known[0], low, -inf, low), (f"> {numeral(low)}, ≤ {numeral(high)}", low, high, low, high),
-            (f"> {numeral(high)}", high, known[-1], high, inf)]
-    return [(name, a, b, [k for k, v in enumerate(values) if above < v <= to]) for name, a, b, above, to in cuts if above < to]
+    cuts = [(f"≤ {numeral(low)}", None, low), (f"> {numeral(low)}, ≤ {numeral(high)}", low, high), (f"> {numeral(high)}", high, None)]
+    return [(name, a, b, [k for k, v in enumerate(values) if (a is None or a < v) and (b is None or v <= b)]) for name, a, b in cuts if a != b]
 
 
 def check_slices(t, sample, c, kinds):
@@ -160,8 +160,10 @@ def check_slices(t, sample, c, kinds):
         require((s("by", str), s("name", str), s("rows", int), s.has("reason")) == (by, name, n, n < 20), f"{what} is another")
         bounds = [binomial(k, n, t.delta / 2 / len(kinds)) if n >= 20 else 1.0 for k in counts]
         require(n < 20 or holds(counts[0], n, s("mean_bound", float), t.delta / 2 / len(kinds)), f"{what} has a bound that fails too often")
+        require((s.has("from"), s.has("to")) == (low is not None, high is not None), f"{what} has other ends")
         for field, own in (("mean_risk", [k / max(n, 1) for k in counts]), ("mean_bound", bounds), ("from", [low]), ("to", [high])):
-            near(f"{what}'s {field}", s(field, float), *own)
+            if own != [None]:
+                near(f"{what}'s {field}", s(field, float), *own)
         require(s("mean_bound", float) >= bounds[1] - 1e-6, f"{what} is above its bound if rows at the band's edge are misses")
 
 

@@ -64,6 +64,9 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			if shifted && !(shift >= 0) {
 				return &krigo.UsageError{Err: fmt.Errorf("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01", shift)}
 			}
+			if declaration != "" && (fresh || of.file != "") {
+				return &krigo.UsageError{Err: errors.New("--declaration with --fresh or --predictions: it is about a model and the data that it was made from")}
+			}
 			if err := of.alone(cmd, fresh || refit || shifted); err != nil {
 				return err
 			}
@@ -102,7 +105,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			if declaration != "" {
 				text, err := os.ReadFile(declaration)
 				if err == nil {
-					err = krigo.CheckDeclaration(m, text)
+					err = krigo.CheckDeclaration(m, table, text)
 				}
 				if err != nil {
 					return fmt.Errorf("--declaration %s: %w", declaration, err)
@@ -115,6 +118,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			if err != nil {
 				return err
 			}
+			r.Declared = declaration != ""
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), r)
 			}
@@ -124,7 +128,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 	}
 	bind(cmd.Flags(),
 		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &epsilon,
-			help: "another half-width, in sd of the target: a heuristic number; of --predictions ε, in its units"},
+			help: "another half-width, in sd of the target: a heuristic number, but with a curve; of --predictions ε, in its units"},
 		cliFlag{name: "declaration", value: "FILE", to: &declaration, endings: []string{"json"},
 			help: "check that the model was fitted as this declaration says (krigo declare)"},
 		cliFlag{name: "refit", to: &refit,
@@ -179,8 +183,13 @@ func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification)
 	if r.Notice != "" {
 		fmt.Fprintf(w, "Notice    %s\n", r.Notice)
 	}
-	if m.Terms.Declaration == "" {
+	switch {
+	case m.Terms.Declaration == "":
 		fmt.Fprintln(w, "Not declared: that nothing else was tried is the fitter's word alone (krigo declare).")
+	case r.Declared:
+		fmt.Fprintln(w, "The declaration is the one that the model was fitted by: when it was made is for its owner to show.")
+	default:
+		fmt.Fprintln(w, "The declaration wasn't checked: name it by --declaration.")
 	}
 	for _, s := range r.AsStored {
 		fmt.Fprintf(w, "Taken as stored: %s.\n", s)

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/ranks"
 )
+
+// ofTheFit are flags of the fit alone.
+var ofTheFit = []string{"out", "resume", "dry-run", "test", "declared", "budget"}
 
 func newDeclare(c *common) *cobra.Command {
 	var f fitFlags
@@ -21,6 +26,11 @@ or was declared too.`,
   krigo fit houses.csv --declared declaration.json`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
+			for _, name := range ofTheFit {
+				if cmd.Flags().Changed(name) {
+					return &krigo.UsageError{Err: fmt.Errorf("--%s: it is the fit's, not a declaration's", name)}
+				}
+			}
 			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
 			if err != nil {
 				return err
@@ -39,7 +49,7 @@ or was declared too.`,
 		}),
 	}
 	f.register(cmd.Flags(), "fit")
-	for _, name := range []string{"out", "resume", "dry-run", "test", "declared", "budget"} { // of the fit alone
+	for _, name := range ofTheFit {
 		cmd.Flags().MarkHidden(name)
 	}
 	return cmd

@@ -243,8 +243,11 @@ certificate picked as the best of several runs isn't one.`,
 				if o.Run.Deliver == "all" {
 					outs = append(outs, siblingName(out))
 				}
+				if err := onlySibling(outs[1:]...); err != nil {
+					return err
+				}
 				for _, out := range outs {
-					if err := writable(out, args[0], f.test, f.init, f.resume, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+					if err := writable(out, args[0], f.test, f.init, f.resume, f.declared, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 						return err
 					}
 				}
@@ -274,6 +277,9 @@ certificate picked as the best of several runs isn't one.`,
 			if o.Run.Deliver == "all" {
 				if saver.state != nil { // the steps that were taken go into its checkpoint
 					o.Run.Resume = saver.state
+				}
+				if o.Run.Budget > 0 { // whose kernels are others, and so are its checkpoints
+					o.Run.Resume, o.Run.Save = nil, nil
 				}
 				all, err = krigo.Deliver(cmd.Context(), m, table, o)
 				progress.end()
@@ -336,6 +342,19 @@ func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certifica
 
 // siblingName is the name of the file for a model's sibling that is trained on all rows.
 func siblingName(out string) string { return strings.TrimSuffix(out, ".krigo") + "-all.krigo" }
+
+// onlySibling refuses files that the sibling would replace and that are none: nobody named them.
+func onlySibling(paths ...string) error {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		if old, err := krigo.Load(path); err != nil || old.Certificate != nil {
+			return &krigo.UsageError{Err: fmt.Errorf("--deliver all: %s is there, and isn't a model without a certificate: move it away, or name another --out", path)}
+		}
+	}
+	return nil
+}
 
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {

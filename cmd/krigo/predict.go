@@ -73,7 +73,7 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 		}
 	}
 	if f.out != "" {
-		return writable(f.out, inputs...)
+		return writable(f.out, append(slices.Clone(inputs), f.data)...)
 	}
 	return nil
 }

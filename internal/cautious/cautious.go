@@ -44,3 +44,12 @@ func Width(w float64) string {
 	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
 	return fmt.Sprintf("%.4g", math.Ceil(w*unit*(1-1e-12))/unit)
 }
+
+// Least writes a number to four digits, rounded down: of errors, say, that are counted up to it.
+func Least(w float64) string {
+	if w == 0 {
+		return "0"
+	}
+	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
+	return fmt.Sprintf("%.4g", math.Floor(w*unit)/unit)
+}
