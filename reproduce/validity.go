@@ -395,6 +395,6 @@ var statements = []string{
 	"control/the bound without its KL, of a Q that follows every row", "valid/the same with its KL",
 	"control/ε free to choose afterwards, unpaid", "valid/the same, paid with ln 100",
 	"control/a bound of a fixed number of rows, looked at after each", "valid/the bound at every number of rows at once",
-	"control/slices picked afterwards, unpaid", "valid/the same, paid with ln 15",
+	"control/slices picked afterwards, unpaid", "valid/the same, paid with ln 70",
 	"control/the best of 20 models on one set of rows", "valid/the same, paid with ln 20",
 }
