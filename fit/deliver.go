@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Deliver trains a certified model's sibling, from the data that it was made from: the same kernel by the same method, started where the model's
-// training ended, or on batches with the parameters that it ended with, on all rows but those for testing, the certified ones too. No row is left to certify it by. Of with,
+// Deliver trains a certified model's sibling, from the data that it was made from, on all rows but those for testing, the certified ones too: the evidence of
+// all rows at once anew, kernels that are tried among it, other methods with the model's kernel from where its training ended, and on batches with the parameters that it ended with. No row is left to certify it by. Of with,
 // Data.Test and the run's Progress, Save and Resume count; other options are those that the model was fitted with.
 func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Options) (*model.Model, error) {
 	o, err := asked(m)
@@ -35,7 +35,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err != nil {
 		return nil, err
 	}
-	d = d.undealt()
+	d, c.stage = d.undealt(), "all rows: "
 	p, err := decideDelivered(d, m)
 	if err != nil {
 		return nil, err
@@ -48,12 +48,13 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err != nil {
 		return nil, err
 	}
-	problem := p.problem(ctx, c, p.families[0])
+	f := p.families[t.best.family]
+	problem := p.problem(ctx, c, f)
 	q, notes, err := problem.Posterior(t.best.result.X)
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.describe(q, d.terms(o, p.families[0], 1, 0), slices.Concat(p.notices, t.notices, notes, p.notesOf(problem, t.best)))
+	all, err := d.describe(q, d.terms(o, f, 1, 0), slices.Concat(p.notices, t.notices, notes, p.notesOf(problem, t.best)))
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,11 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 		all.ObservationNoise = m.ObservationNoise
 	}
 	r := t.best.result
-	all.Training = model.Training{ObjectiveValue: r.Value, Iterations: r.Iterations, Evaluations: r.Evaluations, Starts: 1, Stopped: r.Stopped}
+	all.Training = model.Training{ObjectiveValue: r.Value, Starts: len(t.all), Stopped: r.Stopped}
+	for _, run := range t.all {
+		all.Training.Iterations += run.result.Iterations
+		all.Training.Evaluations += run.result.Evaluations
+	}
 	all.CertificateReason = fmt.Sprintf("it was trained on all %d rows, so that none is left to certify it by", p.n)
 	return all, d.score(all)
 }
@@ -85,6 +90,9 @@ func decideDelivered(d *dealt, m *model.Model) (*plan, error) {
 		return nil, err
 	}
 	o := d.options.learnsPrior()
+	if !o.Method.OnBatches() && o.Method.Kind().Exact {
+		return decide(rows, o, o.Kernel.families(d.data.Cols), d.notices)
+	}
 	at := m.Trained()
 	o.Run.Init, o.Run.Restarts = &Params{Kernel: at.Kernel.Spec(at.Theta), NoiseVariance: at.Noise}, 1
 	if b := at.Beta; len(b) > 0 {
@@ -92,7 +100,6 @@ func decideDelivered(d *dealt, m *model.Model) (*plan, error) {
 	}
 	for _, f := range o.Kernel.families(d.data.Cols) {
 		if sameShape(f.kernel.Spec(make([]float64, len(f.kernel.Params()))), o.Run.Init.Kernel) {
-			f.name += ", all rows"
 			return decide(rows, o, []family{f}, d.notices)
 		}
 	}

@@ -19,6 +19,7 @@ type checkpoints struct {
 	states   *Checkpoint
 	progress func(Event)
 	save     func(*Checkpoint) error
+	stage    string // before the names of runs, of which a later stage has the same
 }
 
 // begin begins with the states to resume from, if there are any.
@@ -58,7 +59,7 @@ func (c *checkpoints) tell(event Event, record func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	record()
-	key := fmt.Sprintf("%s/%d", event.Family, event.Start)
+	key := fmt.Sprintf("%s%s/%d", c.stage, event.Family, event.Start)
 	if c.states.Curves[key] == nil {
 		c.states.Curves[key] = &model.Curve{Family: event.Family, Start: event.Start}
 	}
@@ -74,7 +75,7 @@ func (c *checkpoints) tell(event Event, record func()) error {
 
 // run is where the training run of a key stands, and tells of it as of the event.
 func (c *checkpoints) run(key string, event Event) method.Run {
-	return method.Run{Key: key, Load: func(key string) *method.State {
+	return method.Run{Key: c.stage + key, Load: func(key string) *method.State {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.states.Runs[key]
