@@ -34,9 +34,6 @@ var IntervalKinds = []string{"conformal", "normalised", "band"}
 // Intervals returns an interval of a kind for every prediction. The level is the share of targets that conformal and normalised ones
 // hold; 0 is 0.95. A band's is its certificate's.
 func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interval, error) {
-	interval := func(below, above float64) func(Prediction) Interval {
-		return func(p Prediction) Interval { return Interval{p.Mean - below, p.Mean + above} }
-	}
 	var of func(Prediction) Interval
 	switch c := m.Conformal; {
 	case !(level >= 0 && level < 1):
@@ -56,10 +53,8 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 			return nil, fmt.Errorf("%s intervals: %w", kind, err)
 		}
 		w *= m.Scaling.TargetScale
-		if of = interval(w, w); kind == "normalised" {
-			of = func(p Prediction) Interval {
-				return Interval{p.Mean - sds*p.PredictiveSD(), p.Mean + sds*p.PredictiveSD()}
-			}
+		if of = constant(w, w); kind == "normalised" {
+			of = deviations(sds)
 		}
 	}
 	is := make([]Interval, len(ps))
@@ -75,9 +70,6 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 // band returns the interval that a certificate guarantees for a share of predictions: that of its promise, else of the declared
 // ε. Predictions at most ε below and ε' above the target have the target at most ε' below and ε above themselves.
 func band(c *Certificate) (of func(Prediction) Interval, err error) {
-	constant := func(below, above float64) func(Prediction) Interval {
-		return func(p Prediction) Interval { return Interval{p.Mean - below, p.Mean + above} }
-	}
 	kind, width, raw := pacbayes.Band, 0., 0.
 	switch {
 	case c == nil || !c.Valid:
@@ -103,11 +95,21 @@ func band(c *Certificate) (of func(Prediction) Interval, err error) {
 	case pacbayes.Relative:
 		return func(p Prediction) Interval { return relativeBand(p.Mean, raw) }, nil
 	case pacbayes.Scaled:
-		return func(p Prediction) Interval {
-			return Interval{p.Mean - width*p.PredictiveSD(), p.Mean + width*p.PredictiveSD()}
-		}, nil
+		return deviations(width), nil
 	}
 	return nil, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
+}
+
+// constant makes intervals that reach as far about every prediction.
+func constant(below, above float64) func(Prediction) Interval {
+	return func(p Prediction) Interval { return Interval{p.Mean - below, p.Mean + above} }
+}
+
+// deviations makes intervals of so many standard deviations of y to either side.
+func deviations(k float64) func(Prediction) Interval {
+	return func(p Prediction) Interval {
+		return Interval{p.Mean - k*p.PredictiveSD(), p.Mean + k*p.PredictiveSD()}
+	}
 }
 
 // relativeBand is the y with |y − ŷ| ≤ ε|y|: between ŷ/(1+ε) and ŷ/(1−ε), and without an

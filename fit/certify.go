@@ -44,6 +44,13 @@ func (p *plan) notesOf(problem method.Problem, best run) (notes []string) {
 	return notes
 }
 
+// posterior is that of the parameters that training found, as they are, with all that a person should know of how it went.
+func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, []string, error) {
+	problem := p.problem(ctx, c, p.families[t.best.family])
+	q, notes, err := problem.Posterior(t.best.result.X)
+	return q, slices.Concat(p.notices, t.notices, notes, p.notesOf(problem, t.best)), err
+}
+
 // finish rounds the best run's parameters to the grid and makes the model of them; problem is the one of that run.
 func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Problem, best run, notices []string) (*model.Model, error) {
 	f := p.families[best.family]

@@ -43,6 +43,12 @@ func (o Options) speaksOfGrid() bool {
 	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed || m.Alpha != nil || m.Learns() || m.Free() || m.Posterior == "fitc"
 }
 
+// ofMean says whether something is asked for that an informed prior's mean alone has.
+func (o Options) ofMean() bool {
+	p := o.Promise
+	return p.Curve || len(p.Slices) > 0 || p.Loss == string(pacbayes.Scaled) || p.MeanBound == pacbayes.Direct || o.Run.Deliver == "all"
+}
+
 // chooseMethod makes the choice of who names no method: an informed prior by the evidence,
 // of more rows than a full GP is trained on by default by the conditional density of nearest neighbours, of kernels that
 // are tried. The mean of such a prior has the
@@ -58,7 +64,7 @@ func (o Options) chooseMethod(rows int) Options {
 	with := o
 	with.Prior.Kind, with.Method.Name = "informed", method.EvidenceName
 	test, calibration, prior := with.counts(rows)
-	if o.Prior.Kind == "" && o.Prior.Share == 0 && rows-test-calibration-prior < pacbayes.MinRows {
+	if o.Prior.Kind == "" && o.Prior.Share == 0 && !o.ofMean() && rows-test-calibration-prior < pacbayes.MinRows {
 		return o // no certificate: the grid's prior leaves more to train on, or says that there are too few
 	}
 	switch {

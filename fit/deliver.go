@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/model"
@@ -13,6 +14,7 @@ import (
 // all rows at once anew, kernels that are tried among it, other methods with the model's kernel from where its training ended, and on batches with the parameters that it ended with. No row is left to certify it by. Of with,
 // Data.Test and the run's Progress, Save and Resume count; other options are those that the model was fitted with.
 func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Options) (*model.Model, error) {
+	begun := time.Now()
 	o, err := asked(m)
 	if err != nil {
 		return nil, err
@@ -48,25 +50,20 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err != nil {
 		return nil, err
 	}
-	f := p.families[t.best.family]
-	problem := p.problem(ctx, c, f)
-	q, notes, err := problem.Posterior(t.best.result.X)
+	q, notices, err := p.posterior(ctx, c, t)
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.describe(q, d.terms(o, f, 1, 0), slices.Concat(p.notices, t.notices, notes, p.notesOf(problem, t.best)))
+	all, err := d.describe(q, d.terms(o, p.families[t.best.family], 1, 0), notices)
 	if err != nil {
 		return nil, err
 	}
 	if all.ObservationNoise = q.Noise; o.Method.Kind().Bound != "" {
 		all.ObservationNoise = m.ObservationNoise
 	}
-	r := t.best.result
-	all.Training = model.Training{ObjectiveValue: r.Value, Starts: len(t.all), Stopped: r.Stopped}
-	for _, run := range t.all {
-		all.Training.Iterations += run.result.Iterations
-		all.Training.Evaluations += run.result.Evaluations
-	}
+	all.Training.ObjectiveValue, all.Training.Stopped = t.best.result.Value, t.best.result.Stopped
+	count(&all.Training, t.all)
+	all.Training.Seconds = time.Since(begun).Seconds()
 	all.CertificateReason = fmt.Sprintf("it was trained on all %d rows, so that none is left to certify it by", p.n)
 	return all, d.score(all)
 }

@@ -53,11 +53,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, er
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range runs {
-		m.Training.Starts++
-		m.Training.Iterations += r.result.Iterations
-		m.Training.Evaluations += r.result.Evaluations
-	}
+	count(&m.Training, runs)
 	m.Training.Seconds = time.Since(begun).Seconds()
 	return m, nil
 }

@@ -28,12 +28,10 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 		}
 		certified.dealt = d
 	}
-	problem := first.problem(ctx, c, first.families[t.best.family])
-	prior, notes, err := problem.Posterior(t.best.result.X)
+	prior, notices, err := first.posterior(ctx, c, t)
 	if err != nil {
 		return nil, nil, err
 	}
-	notices := slices.Concat(first.notices, t.notices, notes, first.notesOf(problem, t.best))
 	if !o.learns() {
 		m, err := d.takePrior(prior, notices)
 		if err == nil {

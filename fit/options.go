@@ -61,13 +61,13 @@ type Kernel struct {
 const autoKernel = "auto"
 
 // expressions are the kernels that are tried.
-func (k Kernel) expressions() []string {
-	if k.Expression == autoKernel {
-		return autoKernels
-	}
-	all := strings.Split(k.Expression, ",")
-	for i := range all {
-		all[i] = strings.TrimSpace(all[i])
+func (k Kernel) expressions() (all []string) {
+	for expression := range strings.SplitSeq(k.Expression, ",") {
+		if expression = strings.TrimSpace(expression); expression == autoKernel {
+			all = append(all, autoKernels...)
+		} else {
+			all = append(all, expression)
+		}
 	}
 	return all
 }

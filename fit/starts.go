@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -126,6 +127,15 @@ func expand(s, like kernel.Spec) kernel.Spec {
 type run struct {
 	family int
 	result *train.Result
+}
+
+// count adds up what runs took.
+func count(t *model.Training, runs []run) {
+	for _, r := range runs {
+		t.Starts++
+		t.Iterations += r.result.Iterations
+		t.Evaluations += r.result.Evaluations
+	}
 }
 
 // given returns the parameters of Run.Init as the only run, without training.

@@ -1,6 +1,7 @@
 package pacbayes
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -182,7 +183,7 @@ func TestCurve(t *testing.T) {
 	points := slices.Clone(c.Curve.Points)
 	points[3].Bound /= 2
 	other.Curve = &Curve{c.Curve.Level, points, c.Curve.MeanError}
-	if d := c.Difference(&other); d != "curve's point 4 of "+itoa(len(points))+" is another" {
+	if d := c.Difference(&other); d != fmt.Sprintf("curve's point 4 of %d is another", len(points)) {
 		t.Error(d)
 	}
 	terms.Route = Twice
@@ -190,5 +191,3 @@ func TestCurve(t *testing.T) {
 		t.Error("a curve of a random draw")
 	}
 }
-
-func itoa(n int) string { return big.NewInt(int64(n)).String() }

@@ -21,7 +21,7 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 		if slice.Rows < MinRows {
 			slice.Reason = fmt.Sprintf("%d certified rows are too few, of %d", slice.Rows, MinRows)
 		} else {
-			slice.MeanBound = ClopperPearson(int(misses), slice.Rows, t.Delta/2/float64(len(s.Slices)))
+			slice.MeanBound = ClopperPearson(int(misses), slice.Rows, t.Delta/t.share()/float64(len(s.Slices)))
 		}
 		if slice.Rows > 0 {
 			slice.MeanRisk = misses / float64(slice.Rows)

@@ -275,13 +275,7 @@ certificate picked as the best of several runs isn't one.`,
 			}
 			var all *krigo.Model
 			if o.Run.Deliver == "all" {
-				if saver.state != nil { // the steps that were taken go into its checkpoint
-					o.Run.Resume = saver.state
-				}
-				if o.Run.Budget > 0 { // whose kernels are others, and so are its checkpoints
-					o.Run.Resume, o.Run.Save = nil, nil
-				}
-				all, err = krigo.Deliver(cmd.Context(), m, table, o)
+				all, err = deliver(cmd.Context(), m, table, o, saver)
 				progress.end()
 				if err != nil {
 					return saver.interrupted(cmd.Context(), err)
@@ -343,14 +337,26 @@ func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certifica
 // siblingName is the name of the file for a model's sibling that is trained on all rows.
 func siblingName(out string) string { return strings.TrimSuffix(out, ".krigo") + "-all.krigo" }
 
+// deliver trains the sibling of a model, and keeps the steps in the same checkpoint as the fit's: but after a fit by a budget, whose
+// checkpoints are of all the kernels that there wasn't time for.
+func deliver(ctx context.Context, m *krigo.Model, table *dataset.Table, o krigo.Options, saver *checkpointer) (*krigo.Model, error) {
+	switch {
+	case o.Run.Budget > 0:
+		o.Run.Resume, o.Run.Save = nil, nil
+	case saver.state != nil:
+		o.Run.Resume = saver.state
+	}
+	return krigo.Deliver(ctx, m, table, o)
+}
+
 // onlySibling refuses files that the sibling would replace and that are none: nobody named them.
 func onlySibling(paths ...string) error {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		if old, err := krigo.Load(path); err != nil || old.Certificate != nil {
-			return &krigo.UsageError{Err: fmt.Errorf("--deliver all: %s is there, and isn't a model without a certificate: move it away, or name another --out", path)}
+		if old, err := krigo.Load(path); err != nil || old.Counts[dataset.Certified] > 0 {
+			return &krigo.UsageError{Err: fmt.Errorf("--deliver all: %s is there, and isn't a model that was trained on all rows: move it away, or name another --out", path)}
 		}
 	}
 	return nil
