@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -75,6 +76,15 @@ var simulated = map[string]struct {
 
 const simulatedRows = 1000
 
+// derived are data sets of the second paper that are another's rows with another target.
+var derived = map[string]struct {
+	of     string
+	target func(y float64) float64
+	train  int // rows to train on, as the paper counts them
+}{
+	"protein-log": {"protein", math.Log1p, 29_267},
+}
+
 // rows returns a data set's inputs and targets, in their own units.
 func (s renyiSetting) rows(env Env) (linalg.Matrix, []float64, error) {
 	if f, ok := simulated[s.Data]; ok {
@@ -88,7 +98,8 @@ func (s renyiSetting) rows(env Env) (linalg.Matrix, []float64, error) {
 		}
 		return x, y, nil
 	}
-	table, err := env.table(s.Data, slices.Sorted(maps.Keys(simulated))...)
+	other, isDerived := derived[s.Data]
+	table, err := env.table(cmp.Or(other.of, s.Data), slices.Sorted(maps.Keys(simulated))...)
 	if err != nil {
 		return linalg.Matrix{}, nil, err
 	}
@@ -103,6 +114,11 @@ func (s renyiSetting) rows(env Env) (linalg.Matrix, []float64, error) {
 		return linalg.Matrix{}, nil, err
 	}
 	x, y, err := d.Select(d.All())
+	if isDerived {
+		for i := range y {
+			y[i] = other.target(y[i])
+		}
+	}
 	return linalg.Of(d.Rows, d.Cols, x), y, err
 }
 
@@ -138,7 +154,7 @@ func (s renyiSetting) split(env Env) (split, error) {
 		seed = uint64(s.Rep)
 	}
 	order := rand.New(rand.NewPCG(seed, 0x73706c6974)).Perm(len(y))
-	n := len(y) * 6 / 10
+	n := cmp.Or(derived[s.Data].train, len(y)*6/10)
 	trainRows, testRows := order[:n], order[n:]
 	if s.Rows > 0 && n > s.Rows {
 		trainRows = trainRows[:s.Rows]
