@@ -1,0 +1,199 @@
+// Command campaign attacks krigo by chance, for as long as it is told to, and counts what it tried and what failed:
+//
+//	go run ./internal/campaign all --for 60s --seed 1
+//	go run ./internal/campaign tables --seed 7 --only 4711
+//
+// A try is drawn from the seed and its own number alone, so that one that failed can be tried again by itself. A try fails
+// if it returns an error, panics, or takes longer than it may. What is promised, and what campaigns found, stands in
+// docs/reliability.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// campaign is a kind of attack.
+type campaign struct {
+	name, about string
+	run         func(r *run) error
+}
+
+// campaigns are all there are, in the order of "all".
+var campaigns = []campaign{}
+
+// run is one campaign under way.
+type run struct {
+	ctx     context.Context
+	seed    uint64
+	until   time.Time
+	most    int64 // tries, 0: as many as there is time for
+	only    int64 // the one try, -1: all
+	workers int
+	limit   time.Duration // a try may take
+	folder  string        // for files, empty, removed afterwards
+	out     io.Writer
+
+	tries  atomic.Int64
+	failed atomic.Int64
+	mu     sync.Mutex
+	counts map[string]int64 // what happened, by what it is
+	again  string           // the command that tries one again, but for its number
+}
+
+// rng has the numbers of a try.
+func (r *run) rng(try int64) *rand.Rand { return rand.New(rand.NewPCG(r.seed, uint64(try))) }
+
+// count adds one to what happened: "refused", "killed", …
+func (r *run) count(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts[what]++
+}
+
+// fail tells of a try that failed.
+func (r *run) fail(try int64, err error) {
+	r.failed.Add(1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprintf(r.out, "FAILED %d: %v\n  again: %s --only %d\n", try, err, r.again, try)
+}
+
+// each makes tries on several goroutines until the time is over. A try that hangs ends the campaign, as what it holds can't be freed.
+func (r *run) each(one func(try int64, rng *rand.Rand) error) error {
+	if r.only >= 0 {
+		r.tries.Add(1)
+		if err := r.guarded(r.only, one); err != nil {
+			r.fail(r.only, err)
+		}
+		return nil
+	}
+	var next atomic.Int64
+	hung := make(chan error, r.workers)
+	var all sync.WaitGroup
+	for range r.workers {
+		all.Go(func() {
+			for r.ctx.Err() == nil && time.Now().Before(r.until) {
+				try := next.Add(1) - 1
+				if r.most > 0 && try >= r.most {
+					return
+				}
+				r.tries.Add(1)
+				err := r.guarded(try, one)
+				if err != nil {
+					r.fail(try, err)
+				}
+				if errors.Is(err, errHangs) {
+					hung <- fmt.Errorf("try %d: %w", try, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	select {
+	case err := <-hung:
+		return err
+	default:
+		return nil
+	}
+}
+
+var errHangs = errors.New("it hangs")
+
+// guarded makes one try, and has its panic as an error.
+func (r *run) guarded(try int64, one func(try int64, rng *rand.Rand) error) error {
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if cause := recover(); cause != nil {
+				done <- fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			}
+		}()
+		done <- one(try, r.rng(try))
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(r.limit):
+		stacks := make([]byte, 1<<20)
+		return fmt.Errorf("%w: no end after %v\n%s", errHangs, r.limit, stacks[:runtime.Stack(stacks, true)])
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(start(ctx, os.Args[1:], os.Stdout))
+}
+
+func start(ctx context.Context, args []string, out io.Writer) int {
+	usage := func() {
+		fmt.Fprintln(out, "usage: campaign NAME|all [--for 60s] [--seed 1] [--tries N] [--only TRY] [--workers N] [--limit 60s]")
+		for _, c := range campaigns {
+			fmt.Fprintf(out, "  %-8s %s\n", c.name, c.about)
+		}
+	}
+	if len(args) == 0 {
+		usage()
+		return 2
+	}
+	flags := flag.NewFlagSet("campaign", flag.ContinueOnError)
+	flags.SetOutput(out)
+	length := flags.Duration("for", time.Minute, "how long each campaign runs")
+	seed := flags.Uint64("seed", 1, "which tries are drawn")
+	most := flags.Int64("tries", 0, "at most so many tries; 0: as many as there is time for")
+	only := flags.Int64("only", -1, "the one try")
+	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "tries at the same time")
+	limit := flags.Duration("limit", time.Minute, "a try that takes longer hangs")
+	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 {
+		usage()
+		return 2
+	}
+	which := slices.Clone(campaigns)
+	if args[0] != "all" {
+		which = slices.DeleteFunc(which, func(c campaign) bool { return c.name != args[0] })
+	}
+	if len(which) == 0 {
+		usage()
+		return 2
+	}
+	status := 0
+	for _, c := range which {
+		folder, err := os.MkdirTemp("", "krigo-campaign-")
+		if err != nil {
+			fmt.Fprintln(out, err)
+			return 1
+		}
+		begin := time.Now()
+		r := &run{ctx: ctx, seed: *seed, until: begin.Add(*length), most: *most, only: *only, workers: *workers, limit: *limit, folder: folder, out: out,
+			counts: map[string]int64{}, again: fmt.Sprintf("go run ./internal/campaign %s --seed %d", c.name, *seed)}
+		err = c.run(r)
+		os.RemoveAll(folder)
+		fmt.Fprintf(out, "%s: %d tries in %v, %d failed", c.name, r.tries.Load(), time.Since(begin).Round(time.Second), r.failed.Load())
+		for _, what := range slices.Sorted(maps.Keys(r.counts)) {
+			fmt.Fprintf(out, ", %d %s", r.counts[what], what)
+		}
+		fmt.Fprintln(out)
+		if err != nil {
+			fmt.Fprintf(out, "%s: %v\n", c.name, err)
+		}
+		if err != nil || r.failed.Load() > 0 {
+			status = 1
+		}
+	}
+	return status
+}

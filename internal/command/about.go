@@ -1,0 +1,132 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/report"
+)
+
+// versionDocument is what version --json prints.
+type versionDocument struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	System  string `json:"system"`
+	Core    string `json:"core"` // instruction set of the numeric core
+}
+
+func newVersion(c *common) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Version, system and instruction set",
+		Args:  exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := versionDocument{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, linalg.Level.String()}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), v)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "krigo %s (%s, %s, numeric core %s)\n", v.Version, v.Go, v.System, v.Core)
+			return nil
+		},
+	}
+}
+
+func newMan() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man FOLDER",
+		Short: "Write a man page for every command",
+		Long: `Write a man page for every command into a folder, which is made if need be. The pages
+are dated by SOURCE_DATE_EPOCH where that is set.`,
+		Example: `  krigo man ~/.local/share/man/man1`,
+		Args:    exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			header := doc.GenManHeader{Section: "1", Source: "krigo " + version(), Manual: "krigo"}
+			if text := os.Getenv("SOURCE_DATE_EPOCH"); text != "" {
+				seconds, err := strconv.ParseInt(text, 10, 64)
+				if err != nil {
+					return &krigo.UsageError{Err: fmt.Errorf("SOURCE_DATE_EPOCH %q: want seconds since 1970", text)}
+				}
+				date := time.Unix(seconds, 0).UTC()
+				header.Date = &date
+			}
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			cmd.Root().DisableAutoGenTag = true
+			describeOptions(cmd.Root())
+			return doc.GenManTree(cmd.Root(), &header, args[0])
+		},
+	}
+}
+
+func newDemo(c *common) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo [FOLDER]",
+		Short: "A small data set, a model of it and its report, in a few seconds",
+		Long: `Write a built-in data set (Snelson's, 200 rows, one input), train and certify a sparse
+model of it, and write its report: demo.csv, demo.krigo and demo.html in the folder, which
+is made if need be (default: here).`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return exactly(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder := "."
+			if len(args) > 0 {
+				folder = args[0]
+				if err := os.MkdirAll(folder, 0o755); err != nil {
+					return err
+				}
+			}
+			path := func(ending string) string { return filepath.Join(folder, "demo"+ending) }
+			sample := data.Snelson()
+			err := dataset.WriteFile(path(".csv"), sample.Names, sample.Rows, func(i int, values []float64) error {
+				copy(values, sample.Values[i*len(values):])
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			table, err := dataset.ReadFile(path(".csv"))
+			if err != nil {
+				return err
+			}
+			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+			m, err := krigo.Fit(cmd.Context(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Promise: krigo.Promise{Epsilon: 1}, Method: krigo.Method{Inducing: 12}, Run: krigo.Run{Progress: progress.event}})
+			progress.end()
+			if err != nil {
+				return err
+			}
+			if err := m.Save(path(".krigo")); err != nil {
+				return err
+			}
+			if err := dataset.WriteFileAtomic(path(".html"), func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
+				return err
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), fitJSON(m, path(".krigo")))
+			}
+			w := cmd.OutOrStdout()
+			printFit(w, m, path(".krigo"))
+			fmt.Fprintf(w, "\nOpen %s in a browser. Then:\n", path(".html"))
+			fmt.Fprintf(w, "  krigo predict %s %s     mean, variance and interval for each row\n", path(".krigo"), path(".csv"))
+			fmt.Fprintf(w, "  krigo certify %s %s     recompute the guarantee\n", path(".krigo"), path(".csv"))
+			fmt.Fprintf(w, "  krigo serve %s     and type inputs at http://localhost:8080/\n", path(".krigo"))
+			return nil
+		},
+	}
+}

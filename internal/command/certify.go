@@ -1,0 +1,244 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+func newCertify(c *common) *cobra.Command {
+	var epsilon, shift float64
+	var fresh, refit, anytime bool
+	var declaration string
+	var of predictedFlags
+	cmd := &cobra.Command{
+		Use:   "certify MODEL DATA | --predictions FILE --target COL --epsilon E",
+		Short: "Recompute a model's certificate from the model file and its data",
+		Long: `Recompute a model's certificate from the model file and the data it was made from.
+
+The rows, in whatever order, are checked against the SHA-256 in the model; altered data,
+an altered model file, a certificate or anything beside it (test figures, observation
+noise, conformal intervals, ranges) that doesn't come out as stored are refused. Another
+--epsilon than the declared one gives a heuristic number, not a certificate.
+
+With --refit the model is fitted again with the options it was fitted with, and has to come
+out the same to the last bit: that its parameters are of the rows that they should be of.
+
+With --fresh the data are rows the model never saw (or its own test rows): the bounds
+are then plain test-set bounds, which hold however the model was trained. Where these rows
+contradict the model's own certificate, that is said; rows that equal one the model was
+made from are counted, since a copy can't be told from a second row that came out alike.
+With --anytime the data may grow, and be looked at as often as one likes.
+
+With --predictions there is no model: FILE has predictions of anything at all beside what they
+predict, and --epsilon is in the target's units. The bound holds if what made them never saw these rows.`,
+		Example: `  krigo certify houses.krigo houses.csv
+  krigo certify houses.krigo houses-of-next-year.csv --fresh
+  krigo certify --predictions forest.csv --target price --prediction yhat --epsilon 20000 --out forest.json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if of.file != "" {
+				return exactly(0)(cmd, args)
+			}
+			return exactly(2)(cmd, args)
+		},
+		RunE: c.over(func(cmd *cobra.Command, args []string, job ranks.Ranks) error {
+			if cmd.Flags().Changed("epsilon") && !(epsilon > 0) {
+				return &krigo.UsageError{Err: fmt.Errorf("--epsilon %v: want a positive number", epsilon)}
+			}
+			if fresh && cmd.Flags().Changed("epsilon") {
+				return &krigo.UsageError{Err: errors.New("--fresh with --epsilon: the bounds are for the ε that was declared when the model was fitted; leave one of the two out")}
+			}
+			if anytime && !fresh {
+				return &krigo.UsageError{Err: errors.New("--anytime is for --fresh: the certified rows were counted once")}
+			}
+			shifted := cmd.Flags().Changed("shift")
+			if shifted && !(shift >= 0) {
+				return &krigo.UsageError{Err: fmt.Errorf("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01", shift)}
+			}
+			if declaration != "" && (fresh || of.file != "") {
+				return &krigo.UsageError{Err: errors.New("--declaration with --fresh or --predictions: it is about a model and the data that it was made from")}
+			}
+			if err := of.alone(cmd, fresh || refit || shifted); err != nil {
+				return err
+			}
+			if of.file != "" {
+				return of.certify(cmd, c, epsilon, job)
+			}
+			if refit && !fresh && (cmd.Flags().Changed("epsilon") || job.Size() > 1) {
+				return &krigo.UsageError{Err: errors.New("--refit fits with the ε that was declared, on one rank")}
+			}
+			m, err := krigo.Load(args[0])
+			if err != nil {
+				return err
+			}
+			table, err := readTable(args[1], cmd.InOrStdin(), job)
+			if err != nil {
+				return err
+			}
+			defer table.Close()
+			if fresh {
+				f, err := krigo.CertifyFresh(m, table)
+				if err == nil && shifted {
+					err = f.ShiftTo(shift)
+				}
+				if err != nil {
+					return err
+				}
+				if anytime {
+					f.AtAnyTime()
+				}
+				if c.json {
+					return printJSON(cmd.OutOrStdout(), f)
+				}
+				printFresh(cmd.OutOrStdout(), m, f)
+				return nil
+			}
+			if declaration != "" {
+				text, err := os.ReadFile(declaration)
+				if err == nil {
+					err = krigo.CheckDeclaration(m, table, text)
+				}
+				if err != nil {
+					return fmt.Errorf("--declaration %s: %w", declaration, err)
+				}
+			}
+			r, err := recertify(cmd, c, args[0], m, table, epsilon, refit)
+			if err == nil && shifted {
+				err = r.ShiftTo(shift)
+			}
+			if err != nil {
+				return err
+			}
+			r.Declared = declaration != ""
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			printRecertification(cmd.OutOrStdout(), m, r)
+			return nil
+		}),
+	}
+	bind(cmd.Flags(),
+		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &epsilon,
+			help: "another half-width, in sd of the target: a heuristic number, but with a curve; of --predictions ε, in its units"},
+		cliFlag{name: "declaration", value: "FILE", to: &declaration, endings: []string{"json"},
+			help: "check that the model was fitted as this declaration says (krigo declare)"},
+		cliFlag{name: "refit", to: &refit,
+			help: "fit again with the options that the model was fitted with, and compare every bit"},
+		cliFlag{name: "fresh", to: &fresh,
+			help: "bound the risk from rows the model never saw"},
+		cliFlag{name: "anytime", to: &anytime,
+			help: "of --fresh: also limits that hold at every number of rows at once, so that one may look as often as one likes"},
+		cliFlag{name: "shift", value: "RHO", to: &shift,
+			help: "also the bound on rows of another source, whose relative entropy to this one is at most RHO nats"},
+	)
+	of.bind(cmd)
+	return cmd
+}
+
+// recertify computes the certificate of a model anew, and refuses a model that says otherwise.
+func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit bool) (*krigo.Recertification, error) {
+	r, err := krigo.Certify(m, table, epsilon)
+	if err != nil {
+		return nil, err
+	}
+	if r.Differs != "" {
+		hint := ""
+		if m.Trained().Noise < 1e-6 {
+			hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the one it was fitted on"
+		}
+		return nil, fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", name, r.Differs, hint)
+	}
+	if refit {
+		progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+		differs, err := krigo.Refit(cmd.Context(), m, table, progress.event)
+		progress.end()
+		if err != nil {
+			return nil, err
+		}
+		if r.Refitted = differs == ""; !r.Refitted {
+			return nil, fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another version of krigo that may be rounding, else don't rely on this file", name, differs)
+		}
+	}
+	return r, nil
+}
+
+// printRecertification says in words what was found.
+func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification) {
+	printCertificate(w, m, r.Certificate)
+	if r.Shift != nil {
+		fmt.Fprintln(w, r.Shift.Sentence())
+	}
+	if r.Matches {
+		fmt.Fprintf(w, "\nThe model's own %s was reproduced.\n", r.Certificate.Label)
+	}
+	if r.Notice != "" {
+		fmt.Fprintf(w, "Notice    %s\n", r.Notice)
+	}
+	switch {
+	case m.Terms.Declaration == "":
+		fmt.Fprintln(w, "Not declared: that nothing else was tried is the fitter's word alone (krigo declare).")
+	case r.Declared:
+		fmt.Fprintln(w, "The declaration is the one that the model was fitted by: when it was made is for its owner to show.")
+	default:
+		fmt.Fprintln(w, "The declaration wasn't checked: name it by --declaration.")
+	}
+	for _, s := range r.AsStored {
+		fmt.Fprintf(w, "Taken as stored: %s.\n", s)
+	}
+	if r.Refitted {
+		fmt.Fprintln(w, "Fitting again gave the same model to the last bit.")
+	}
+}
+
+// counted says what a bound counts: rows, or groups of them.
+func counted(rows, groups int, which string) string {
+	if groups > 0 {
+		return fmt.Sprintf("%d %s groups of %d rows", groups, which, rows)
+	}
+	return fmt.Sprintf("%d %s rows", rows, which)
+}
+
+// printFresh says in words what fresh rows show.
+func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
+	fmt.Fprintln(w, f.Sentence(m))
+	what := "rows"
+	if f.Groups > 0 {
+		what = "groups"
+	}
+	mean := fmt.Sprintf("loss %.4f here, at most %.4f on further %s", f.MeanRisk, cautious.RoundUp(f.MeanBound, 4), what)
+	if m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
+		fmt.Fprintf(w, "  from %s: %s\n", counted(f.Rows, f.Groups, "fresh"), mean)
+		return
+	}
+	fmt.Fprintf(w, "  from %s, with %s confidence each:\n", counted(f.Rows, f.Groups, "fresh"), cautious.Complement(f.Delta))
+	fmt.Fprintf(w, "  predictions (the mean): %s\n", mean)
+	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n", f.GibbsRisk, cautious.RoundUp(f.Bound, 4), what)
+}
+
+// printCertificate says in words what a certificate says, first what it promises of
+// predictions.
+func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
+	fmt.Fprintln(w, krigo.Sentence(m, c))
+	switch {
+	case m.Terms.Backtest: // there is no bound
+	case c.Route == pacbayes.Direct:
+		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", cautious.RoundUp(c.MeanBound, 4), cautious.RoundUp(c.BoundSqrt, 4))
+	default:
+		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.BoundSqrt, 4), cautious.RoundUp(c.MeanBound, 4))
+	}
+	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
+		counted(c.Rows, c.Groups, "certified"), c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
+	fmt.Fprintln(w, "Conditions")
+	for _, s := range c.Conditions {
+		fmt.Fprintln(w, "  - "+s)
+	}
+}

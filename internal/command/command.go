@@ -1,0 +1,160 @@
+// Package command is the command line of krigo: one file a subcommand, no logic of its own. It is
+// apart from package main so that other programs, as the campaigns, can run commands in process.
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/krigo-gp/krigo"
+	_ "github.com/krigo-gp/krigo/dataset/parquet" // a format of tables
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// Exit statuses.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+	exitAlarm  = 3
+)
+
+// Run runs one command, as args say after the program's name, and returns its exit status. It ends early when ctx does.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(interruptible{ctx, stdin})
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+err.Error())
+	var usage *krigo.UsageError
+	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
+		return exitUsage
+	}
+	var alarm *alarmed
+	if errors.As(err, &alarm) {
+		return exitAlarm
+	}
+	return exitFailed
+}
+
+// common is what the subcommands share: where to print, and how.
+type common struct {
+	json    bool
+	quiet   bool
+	threads int
+}
+
+func newRoot() *cobra.Command {
+	var c common
+	root := &cobra.Command{
+		Use:   "krigo",
+		Short: "Gaussian processes that keep their promises",
+		Long: `krigo trains Gaussian-process regression so that its own generalisation guarantee is
+as good as it can be, prints that guarantee, and saves one file to predict with.
+
+  krigo fit houses.csv --target price      train, certify, save houses.krigo
+  krigo predict houses.krigo new.csv       mean, variance and interval for each row
+  krigo certify houses.krigo houses.csv    recompute the guarantee from model and data
+
+Progress goes to standard error, results to standard output.
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch.`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := linalg.LevelError(); err != nil {
+				return &krigo.UsageError{Err: err}
+			}
+			if ranks.Launched() && !slices.Contains(spread, cmd.Name()) {
+				return &krigo.UsageError{Err: fmt.Errorf("%s isn't spread over ranks, and several would do the same: start it without mpirun", cmd.CommandPath())}
+			}
+			if c.threads < 0 {
+				return &krigo.UsageError{Err: fmt.Errorf("--threads %d: want a positive number, or 0 for all", c.threads)}
+			}
+			if c.threads > 0 {
+				runtime.GOMAXPROCS(c.threads)
+			}
+			return checkInput(cmd, args)
+		},
+	}
+	root.PersistentFlags().SortFlags = false
+	bind(root.PersistentFlags(), c.flags()...)
+	root.AddCommand(newFit(&c), newDeclare(&c), newPredict(&c), newCertify(&c), newWatch(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c), newServe(&c), newReport(&c), newDemo(&c), newVersion(&c), newMan())
+	for _, cmd := range root.Commands() {
+		cmd.Flags().SortFlags = false // they stand in the order of their table
+		complete(cmd)
+	}
+	root.SetUsageFunc(usage)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &krigo.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, nearestFlag(cmd, err), cmd.CommandPath())}
+	})
+	return root
+}
+
+// nearestFlag says which of the command's flags an unknown one may have been meant to be.
+func nearestFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // "target" of -target
+	return spelling.DidYouMean(name, flags)
+}
+
+// exactly is cobra.ExactArgs with krigo's exit status.
+func exactly(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := cobra.ExactArgs(n)(cmd, args); err != nil {
+			return &krigo.UsageError{Err: fmt.Errorf("%w (usage: %s)", err, cmd.UseLine())}
+		}
+		return nil
+	}
+}
+
+// writable makes sure, before long work, that out can be written: its folder is there, it is no
+// folder itself and none of the files that are read.
+func writable(out string, inputs ...string) error {
+	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
+		return fmt.Errorf("--out %s: its folder doesn't exist", out)
+	}
+	at, err := os.Stat(out)
+	if err != nil {
+		return nil
+	}
+	if at.IsDir() {
+		return fmt.Errorf("--out %s: it is a folder, name a file", out)
+	}
+	for _, input := range inputs {
+		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
+			return fmt.Errorf("--out %s: it is the file %s that is read, which would be lost: name another", out, input)
+		}
+	}
+	return nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,949 @@
+package command
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/reproduce"
+)
+
+// outcome is what a command left.
+type outcome struct {
+	status         int
+	stdout, stderr string
+}
+
+func call(ctx context.Context, args ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	status := Run(ctx, args, nil, &stdout, &stderr)
+	return outcome{status, stdout.String(), stderr.String()}
+}
+
+// must calls a command that has to succeed, and returns its standard output.
+func must(t *testing.T, args ...string) string {
+	t.Helper()
+	o := call(context.Background(), args...)
+	if o.status != 0 {
+		t.Fatalf("krigo %s: status %d\n%s", strings.Join(args, " "), o.status, o.stderr)
+	}
+	return o.stdout
+}
+
+// workplace is an empty folder, made the current one, with the files of testdata.
+func workplace(t *testing.T) {
+	t.Helper()
+	fixtures, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(fixtures) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	contents := map[string][]byte{}
+	for _, f := range fixtures {
+		if contents[filepath.Base(f)], err = os.ReadFile(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(t.TempDir())
+	for name, raw := range contents {
+		write(t, name, string(raw))
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// files lists the current folder, hidden files too.
+func files(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestBadInput: whatever is wrong, the exit status says failed (1) or wrong usage (2),
+// the message names what is wrong, and nothing is printed or written.
+func TestBadInput(t *testing.T) {
+	workplace(t)
+	homes := read(t, "homes.csv")
+	lines := strings.SplitAfter(homes, "\n")
+	with := func(row int, line string) string { // row 1 is the first below the header
+		l := slices.Clone(lines)
+		l[row] = line + "\n"
+		return strings.Join(l, "")
+	}
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	io.WriteString(z, homes)
+	z.Close()
+	write(t, "empty.csv", "")
+	write(t, "header.csv", "RM,MEDV\n")
+	write(t, "cut.csv.gz", zipped.String()[:zipped.Len()/2])
+	write(t, "binary.csv", "PK\x03\x04\x00\x00\xff\xfe\x00")
+	write(t, "one.csv", "RM,MEDV\n1,2\n")
+	write(t, "few.csv", strings.Join(lines[:22], ""))
+	write(t, "ragged.csv", with(9, "6,1,2"))
+	write(t, "text.csv", with(4, "6,1,near,20"))
+	write(t, "blank.csv", with(5, "6,,3,20"))
+	write(t, "nan.csv", with(6, "6,NaN,3,20"))
+	write(t, "inf.csv", with(7, "6,1,3,-Inf"))
+	write(t, "constant.csv", "RM,MEDV\n"+strings.Repeat("1,7\n2,7\n", 30))
+	write(t, "alone.csv", "MEDV\n1\n2\n")
+	write(t, "twice.csv", "RM,RM,MEDV\n1,2,3\n")
+	write(t, "unknown.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise": 0.1}`)
+	write(t, "nokernel.json", `{"noise_variance": 0.1}`)
+	write(t, "lengths.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1, 2]}, "noise_variance": 0.1}`)
+	write(t, "negative.json", `{"kernel": {"name": "se", "variance": -1, "lengthscales": [1]}, "noise_variance": 0.1}`)
+	write(t, "broken.json", `{"kernel": `)
+	write(t, "twice.json", `{"kernel": {"name": "se", "variance": 1.2, "lengthscales": [1.5, 2, 3]}, "noise_variance": 0.4, "noise_variance": 4}`)
+	write(t, "two.json", `{} {}`)
+	write(t, "inducing.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1, "inducing": [[1, 2]]}`)
+	write(t, "scaling.json", `{"inputs": {"RM": {"mean": 6, "scale": 1}}, "target": {"mean": 20, "scale": 0}}`)
+	write(t, "old.checkpoint", `{"version": 1, "fingerprint": "other", "runs": {}}`)
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--out", "good.krigo")
+	model := read(t, "good.krigo")
+	write(t, "short.krigo", model[:len(model)/2])
+	write(t, "flipped.krigo", model[:len(model)/2]+string(model[len(model)/2]^1)+model[len(model)/2+1:])
+	write(t, "narrow.csv", "RM,LSTAT\n6,5\n")
+	write(t, "altered.csv", with(1, "6,5,4,20"))
+
+	npy := func(name string, values ...float64) string {
+		if err := dataset.WriteFile(name, []string{"RM", "MEDV"}, len(values)/2, func(i int, row []float64) error {
+			copy(row, values[2*i:])
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return read(t, name)
+	}
+	raw := npy("few.npy", 6, 20, 7, 30)
+	write(t, "cut.npy", raw[:len(raw)-4])
+	write(t, "long.npy", raw+"more")
+	write(t, "header.npy", raw[:20])
+	write(t, "not.npy", homes)
+	write(t, "big.npy", strings.Replace(raw, "<f8", ">f8", 1))
+	write(t, "text.npy", strings.Replace(raw, "'<f8'", "'<U2'", 1))
+	write(t, "fortran.npy", "\x93NUMPY\x01\x00\x3c\x00{'descr':'<f8','fortran_order':True,'shape':(2,2)}            \n"+strings.Repeat("\x00", 32))
+	write(t, "nan.npy", raw[:len(raw)-8]+"\x00\x00\x00\x00\x00\x00\xf8\x7f")
+
+	fit := func(file string, more ...string) []string {
+		return append([]string{"fit", file, "--target", "MEDV"}, more...)
+	}
+	homesWith := func(more ...string) []string { return fit("homes.csv", more...) }
+	evaluate := func(params string) []string {
+		return []string{"evaluate", "homes.csv", "--target", "MEDV", "--params", params}
+	}
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   []string
+	}{
+		// Data.
+		{fit("missing.csv"), 1, []string{"missing.csv", "no such file"}},
+		{fit("."), 1, []string{"."}},
+		{fit("empty.csv"), 1, []string{"empty.csv", "empty"}},
+		{fit("header.csv"), 1, []string{"header.csv", "no rows"}},
+		{fit("cut.csv.gz"), 1, []string{"cut.csv.gz", "cut short"}},
+		{fit("binary.csv"), 1, []string{"binary.csv", "not a text file"}},
+		{fit("one.csv"), 1, []string{"one.csv", "at least 2"}},
+		{fit("few.csv", "--prior", "grid"), 1, []string{"few.csv", "21 rows", "20 for the scaling"}},
+		{fit("ragged.csv"), 1, []string{"ragged.csv", "line 10", "expected 4 fields, got 3"}},
+		{fit("text.csv"), 1, []string{"text.csv", "line 5 (row 4)", `column 3 ("DIS")`, `"near" is not a number`}},
+		{fit("blank.csv"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "the value is missing"}},
+		{fit("nan.csv"), 1, []string{"nan.csv", "line 7 (row 6)", `"LSTAT"`, "missing"}},
+		{fit("inf.csv"), 1, []string{"inf.csv", "line 8 (row 7)", `"MEDV"`, "not finite"}},
+		{fit("constant.csv"), 1, []string{"constant.csv", `"MEDV"`, "nothing to learn"}},
+		{fit("alone.csv"), 1, []string{"alone.csv", "only column"}},
+		{fit("twice.csv"), 1, []string{"twice.csv", "both named"}},
+		{[]string{"fit", "homes.csv", "--target", "MEDW"}, 1, []string{"homes.csv", `"MEDW"`, `did you mean "MEDV"?`}},
+		{fit("few.npy"), 1, []string{"few.npy", "2 rows", "20 for the scaling"}},
+		{fit("cut.npy"), 1, []string{"cut.npy", "cut short", "within row 2"}},
+		{fit("long.npy"), 1, []string{"long.npy", "4 bytes follow the last of 2 rows"}},
+		{fit("header.npy"), 1, []string{"header.npy", "cut short"}},
+		{fit("not.npy"), 1, []string{"not.npy", "not an NPY file"}},
+		{fit("big.npy"), 1, []string{"big.npy", `column 1 ("RM")`, `">f8"`}},
+		{fit("text.npy"), 1, []string{"text.npy", `column 1 ("RM")`, `"<U2"`}},
+		{fit("fortran.npy"), 1, []string{"fortran.npy", "Fortran order"}},
+		{fit("nan.npy"), 1, []string{"nan.npy", "row 2", `column 2 ("MEDV")`, "the value is missing"}},
+		{[]string{"fit", "few.npy", "--target", "RN"}, 1, []string{"few.npy", `"RN"`, `did you mean "RM"?`}},
+
+		// Flags.
+		{[]string{"fit", "homes.csv"}, 2, []string{"--target"}},
+		{[]string{"fit", "--target", "MEDV"}, 2, []string{"arg", "DATA"}},
+		{fit("homes.csv", "another.csv"), 2, []string{"arg", "DATA"}},
+		{homesWith("--epsilon", "0"), 2, []string{"--epsilon", `"0"`}},
+		{homesWith("--epsilon", "-1"), 2, []string{"--epsilon", `"-1"`}},
+		{homesWith("--epsilon", "abc"), 2, []string{"--epsilon", `"abc"`}},
+		{homesWith("--epsilon", "NaN"), 2, []string{"--epsilon", "NaN"}},
+		{homesWith("--epsilon", "inf"), 2, []string{"epsilon"}},
+		{homesWith("--epsilon", "0.4:0.8"), 2, []string{"epsilon", "asymmetric"}},
+		{homesWith("--epsilon", "0.4:0.8:1", "--loss", "asymmetric"), 2, []string{"--epsilon"}},
+		{homesWith("--loss", "asymmetric"), 2, []string{"epsilon", "above"}},
+		{homesWith("--epsilon-units", "cm"), 2, []string{"epsilon-units", `"cm"`}},
+		{homesWith("--delta", "0"), 2, []string{"--delta 0"}},
+		{homesWith("--delta", "1"), 2, []string{"--delta 1"}},
+		{homesWith("--delta", "2"), 2, []string{"--delta 2"}},
+		{homesWith("--delta", "x"), 2, []string{"--delta", `"x"`}},
+		{homesWith("--objective", "elbo"), 2, []string{`objective "elbo"`, "kl-pac"}},
+		{homesWith("--objective", "renyi", "--alpha", "-0.5"), 2, []string{"want 0 ≤ α ≤ 1"}},
+		{homesWith("--objective", "renyi", "--alpha", "cv", "--alphas", "0,2"), 2, []string{"alphas", "from 0 to 1"}},
+		{homesWith("--objective", "renyi", "--alphas", "0,1"), 2, []string{"alphas", "alpha cv"}},
+		{homesWith("--objective", "vfe", "--inducing", "0"), 2, []string{"vfe", "full GP"}},
+		{homesWith("--objective", "pep", "--alpha", "0"), 2, []string{"alpha", "0 < α ≤ 1"}},
+		{homesWith("--inducing-init", "best"), 2, []string{"inducing-init", `"best"`}},
+		{homesWith("--posterior", "exact"), 2, []string{"--posterior", `"exact"`, "free"}},
+		{homesWith("--posterior", "free", "--inducing", "0"), 2, []string{"posterior free", "full GP"}},
+		{homesWith("--posterior", "free", "--objective", "vfe"), 2, []string{"posterior free with vfe", "kl-pac"}},
+		{homesWith("--batch", "100", "--objective", "kl-pac"), 2, []string{"batch", "svgp", "kl-pac needs all rows"}},
+		{homesWith("--objective", "svgp", "--optimizer", "lbfgs", "--batch", "100"), 2, []string{"adam's"}},
+		{homesWith("--objective", "svgp", "--optimizer", "sga"), 2, []string{"optimizer", `"sga"`}},
+		{homesWith("--objective", "svgp", "--batch", "x"), 2, []string{"--batch", `"x"`}},
+		{homesWith("--prior", "uniform"), 2, []string{`prior "uniform"`, "informed"}},
+		{homesWith("--prior", "informed", "--temper", "0.1,x"), 2, []string{"temper", "x"}},
+		{homesWith("--objective", "kl-pac", "--mean-bound", "direct"), 2, []string{"mean-bound direct", "informed prior"}},
+		{homesWith("--bound", "hoeffding"), 2, []string{`bound "hoeffding"`, "split-kl"}},
+		{homesWith("--promise", "95"), 2, []string{"promise 95", "0.95"}},
+		{homesWith("--grid", "6,mixed", "--objective", "vfe"), 2, []string{"grid", "vfe"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "conformal", "--level", "0.99"}, 1, []string{"level 0.99: 21 rows", "it takes 99"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "conformal", "--level", "95"}, 2, []string{"--level 95"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--intervals", "full", "--data", "homes.csv", "--out", "homes.csv"}, 1, []string{"would be lost"}},
+		{[]string{"certify", "good.krigo", "homes.csv", "--fresh", "--declaration", "nosuch.json"}, 2, []string{"--declaration with --fresh"}},
+		{[]string{"declare", "homes.csv", "--target", "MEDV", "--budget", "1s"}, 2, []string{"--budget", "the fit's"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full"}, 2, []string{"--data goes with"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "band", "--data", "homes.csv"}, 2, []string{"--data goes with"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "band", "--by", "RM"}, 2, []string{"--by RM"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full", "--data", "homes.csv", "--by", "ROOMS"}, 2, []string{`"ROOMS" is no input`, "LSTAT"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full", "--data", "new.csv"}, 1, []string{"MEDV"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "exact"}, 2, []string{`intervals "exact"`, "band"}},
+		{homesWith("--kernel", "cosine"), 2, []string{`unknown kernel "cosine"`, "matern32"}},
+		{homesWith("--kernel", "se+martern32"), 2, []string{`unknown kernel "martern32"`, `did you mean "matern32"?`}},
+		{homesWith("--objective", "klpac"), 2, []string{`objective "klpac"`, `did you mean "kl-pac"?`}},
+		{homesWith("--inducin", "5"), 2, []string{"unknown flag: --inducin", `did you mean "inducing"?`}},
+		{[]string{"fit", "homes.csv", "-target", "MEDV"}, 2, []string{`did you mean "target"?`}},
+		{[]string{"reproduce", "reeb-tabel1"}, 2, []string{`unknown experiment "reeb-tabel1"`, `did you mean "reeb-table1"?`}},
+		{homesWith("--loss", "hinge"), 2, []string{`unknown loss "hinge"`, "band"}},
+		{homesWith("--ard", "maybe"), 2, []string{`ard "maybe"`}},
+		{homesWith("--mean", "median"), 2, []string{`mean "median"`}},
+		{homesWith("--missing", "median"), 2, []string{`missing "median"`, "refuse, mean"}},
+		{homesWith("--categorical", "fuel"), 1, []string{"homes.csv", `no column "fuel" to be categorical`}},
+		{homesWith("--categorical", "MEDV"), 1, []string{"homes.csv", `the target "MEDV" can't be categorical`}},
+		{homesWith("--categorical", "RM", "--no-standardise"), 2, []string{"categorical", "learnt from prior rows", "not declared"}},
+		{homesWith("--missing", "mean", "--scaling", "all-rows"), 2, []string{"missing mean", "not all-rows"}},
+		{homesWith("--categorical", "RM", "--scaling", "declared:scaling.json"), 2, []string{"--scaling declared:scaling.json with --categorical"}},
+		{fit("text.csv", "--missing", "mean"), 1, []string{"text.csv", "line 5 (row 4)", `"near" is not a number; say that the column is categorical with --categorical DIS`}},
+		{fit("blank.csv", "--categorical", "LSTAT"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "--missing mean"}},
+		{homesWith("--scaling", "robust"), 2, []string{`scaling "robust"`}},
+		{homesWith("--scaling", "all-rows", "--no-standardise"), 2, []string{"--no-standardise and --scaling"}},
+		{homesWith("--scaling", "declared:missing.json"), 1, []string{"missing.json"}},
+		{homesWith("--scaling", "declared:scaling.json"), 1, []string{"scaling.json", `"LSTAT"`, "must be positive"}},
+		{homesWith("--solver", "qr"), 2, []string{`solver "qr"`, "cg"}},
+		{homesWith("--objective", "kl-pac", "--solver", "cg"), 2, []string{"solver cg", "evidence; kl-pac"}},
+		{homesWith("--objective", "evidence", "--fix-parameters"), 2, []string{"fix-parameters", "init"}},
+		{homesWith("--objective", "evidence", "--solver", "nearest"), 2, []string{"solver nearest", "fix-parameters"}},
+		{homesWith("--grid", "6"), 2, []string{"--grid", `"6"`}},
+		{homesWith("--grid", "0,2"), 2, []string{"--grid", "positive"}},
+		{homesWith("--inducing", "-3"), 2, []string{"--inducing", `"-3"`}},
+		{homesWith("--inducing", "many"), 2, []string{"--inducing", `"many"`}},
+		{homesWith("--inducing", "5000"), 2, []string{"inducing 5000", "rows to train on"}},
+		{homesWith("--test-fraction", "1"), 2, []string{"test-fraction 1"}},
+		{homesWith("--test-fraction", "-0.1"), 2, []string{"test-fraction -0.1"}},
+		{homesWith("--test-fraction", "1.5"), 2, []string{"test-fraction 1.5"}},
+		{homesWith("--test-fraction", "0.9"), 1, []string{"73 rows", "66 for testing"}},
+		{homesWith("--test-fraction", "0.1", "--test", "fresh.csv"), 2, []string{"exclude each other"}},
+		{homesWith("--loss", "clipped-absolute", "--epsilon", "0.3"), 2, []string{"--epsilon", "no ε"}},
+		{homesWith("--calibration-fraction", "0.1"), 1, []string{"calibration-fraction 0.1", "8 of the 73 rows", "need 19"}},
+		{homesWith("--out", "homes.csv"), 1, []string{"--out homes.csv", "would be lost"}},
+		{homesWith("--out", "."), 1, []string{"--out .", "folder"}},
+		{[]string{"compare", "homes.csv", "--target", "MEDV", "--objective", "vfe"}, 2, []string{"--objective", "--objectives"}},
+		{[]string{"compare", "homes.csv", "--target", "MEDV", "--out", "nowhere/x.csv"}, 1, []string{"nowhere"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--out", "new.csv"}, 1, []string{"--out new.csv", "would be lost"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--intervals", "band,band"}, 2, []string{"band twice"}},
+		{[]string{"report", "good.krigo", "homes.csv", "--out", "good.krigo"}, 1, []string{"--out good.krigo", "would be lost"}},
+		{homesWith("--test", "missing.csv"), 1, []string{"missing.csv"}},
+		{homesWith("--test", "narrow.csv"), 1, []string{"narrow.csv"}},
+		{homesWith("--restarts", "-1"), 2, []string{"restarts -1"}},
+		{homesWith("--restarts", "x"), 2, []string{"--restarts", `"x"`}},
+		{homesWith("--seed", "-1"), 2, []string{"--seed", `"-1"`}},
+		{homesWith("--threads", "-1"), 2, []string{"--threads -1"}},
+		{homesWith("--learn"), 2, []string{"--learn"}},
+		{homesWith("--init", "missing.json"), 1, []string{"missing.json"}},
+		{homesWith("--init", "broken.json"), 1, []string{"broken.json"}},
+		{homesWith("--init", "unknown.json"), 1, []string{"unknown.json", `"noise"`}},
+		{homesWith("--init", "nokernel.json"), 2, []string{"unknown kernel"}},
+		{homesWith("--init", "lengths.json"), 2, []string{"2 lengthscales"}},
+		{homesWith("--init", "negative.json"), 2, []string{`"variance" must be a positive number`}},
+		{homesWith("--resume", "missing.checkpoint"), 1, []string{"missing.checkpoint"}},
+		{homesWith("--resume", "broken.json"), 1, []string{"broken.json"}},
+		{evaluate("twice.json"), 1, []string{"twice.json: line 1", `"noise_variance" stands twice`}},
+		{homesWith("--resume", "homes.csv"), 1, []string{"homes.csv"}},
+		{homesWith("--resume", "old.checkpoint"), 1, []string{"other data or other options"}},
+		{homesWith("--ard", "off", "--restarts", "1", "--out", "nowhere/m.krigo"), 1, []string{"nowhere"}},
+
+		// evaluate.
+		{[]string{"evaluate", "homes.csv", "--target", "MEDV"}, 2, []string{"--params"}},
+		{evaluate("missing.json"), 1, []string{"missing.json"}},
+		{evaluate("broken.json"), 1, []string{"broken.json"}},
+		{evaluate("two.json"), 1, []string{"two.json", "more text after"}},
+		{evaluate("unknown.json"), 1, []string{"unknown.json", `"noise"`}},
+		{evaluate("nokernel.json"), 2, []string{"params", "unknown kernel"}},
+		{evaluate("lengths.json"), 2, []string{"params", "2 lengthscales: give one for all inputs or 3"}},
+		{evaluate("negative.json"), 2, []string{"params", `"variance" must be a positive number`}},
+		{evaluate("inducing.json"), 2, []string{"params", "inducing[0]"}},
+
+		// certify and predict.
+		{[]string{"certify", "missing.krigo", "homes.csv"}, 1, []string{"missing.krigo"}},
+		{[]string{"certify", "homes.csv", "homes.csv"}, 1, []string{"homes.csv", "isn't a krigo model"}},
+		{[]string{"certify", "short.krigo", "homes.csv"}, 1, []string{"short.krigo", "cut short"}},
+		{[]string{"certify", "flipped.krigo", "homes.csv"}, 1, []string{"flipped.krigo", "checksum"}},
+		{[]string{"certify", "good.krigo", "altered.csv"}, 1, []string{"altered.csv", "aren't those the model was made from"}},
+		{[]string{"certify", "good.krigo", "fresh.csv"}, 1, []string{"fresh.csv", "24 rows", "73"}},
+		{[]string{"certify", "good.krigo", "homes.csv", "--fresh"}, 1, []string{"homes.csv", "no test rows"}},
+		{[]string{"certify", "good.krigo", "fresh.csv", "--fresh", "--epsilon", "0.1"}, 2, []string{"--fresh with --epsilon"}},
+		{[]string{"certify", "good.krigo", "homes.csv", "--epsilon", "0"}, 2, []string{"--epsilon 0"}},
+		{[]string{"certify", "good.krigo", "homes.csv", "--epsilon", "-1"}, 2, []string{"--epsilon -1"}},
+		{[]string{"certify", "good.krigo"}, 2, []string{"arg", "MODEL DATA"}},
+		{[]string{"predict", "missing.krigo", "new.csv"}, 1, []string{"missing.krigo"}},
+		{[]string{"predict", "short.krigo", "new.csv"}, 1, []string{"short.krigo"}},
+		{[]string{"predict", "good.krigo", "narrow.csv"}, 1, []string{"narrow.csv", `"DIS"`}},
+		{[]string{"predict", "good.krigo", "text.csv"}, 1, []string{"text.csv", "line 5"}},
+		{[]string{"predict", "good.krigo", "missing.csv", "--out", "p.csv"}, 1, []string{"missing.csv"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--out", "nowhere/p.csv"}, 1, []string{"nowhere"}},
+		{[]string{"predict"}, 2, []string{"arg"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--samples", "-2"}, 2, []string{"--samples -2"}},
+		{[]string{"predict", "good.krigo", "nan.npy"}, 1, []string{"nan.npy", `"LSTAT"`}},
+		{[]string{"predict", "good.krigo", "new.csv", "--json", "--out", "p.npy"}, 2, []string{"--json", "p.npy"}},
+		{[]string{"certify", "good.krigo", "few.npy"}, 1, []string{"few.npy", `"LSTAT"`}},
+
+		// generate.
+		{[]string{"generate"}, 2, []string{"--out"}},
+		{[]string{"generate", "more", "--out", "d.npy"}, 2, []string{"arg"}},
+		{[]string{"generate", "--rows", "0", "--out", "d.npy"}, 2, []string{"0 rows"}},
+		{[]string{"generate", "--lengthscales", "1,2,3", "--out", "d.npy"}, 2, []string{"3 lengthscales for 2 inputs"}},
+		{[]string{"generate", "--lengthscales", "1,x", "--out", "d.npy"}, 2, []string{"--lengthscales", "1,x"}},
+		{[]string{"generate", "--noise-variance", "-1", "--out", "d.npy"}, 2, []string{"noise variance -1"}},
+		{[]string{"generate", "--out", "nowhere/d.npy"}, 1, []string{"nowhere"}},
+
+		// report.
+		{[]string{"report"}, 2, []string{"arg", "MODEL [DATA]"}},
+		{[]string{"report", "good.krigo", "homes.csv", "more"}, 2, []string{"arg"}},
+		{[]string{"report", "short.krigo"}, 1, []string{"short.krigo"}},
+		{[]string{"report", "good.krigo", "missing.csv"}, 1, []string{"missing.csv"}},
+		{[]string{"report", "good.krigo", "narrow.csv"}, 1, []string{"narrow.csv", `"MEDV"`}},
+		{[]string{"report", "good.krigo", "--out", "nowhere/r.html"}, 1, []string{"nowhere"}},
+
+		// about.
+		{[]string{"version", "more"}, 2, []string{"arg"}},
+		{[]string{"man"}, 2, []string{"arg", "FOLDER"}},
+		{[]string{"man", "homes.csv"}, 1, []string{"homes.csv"}},
+		{[]string{"demo", "a", "b"}, 2, []string{"arg"}},
+		{[]string{"demo", "homes.csv"}, 1, []string{"homes.csv"}},
+
+		// serve.
+		{[]string{"serve"}, 2, []string{"arg"}},
+		{[]string{"serve", "missing.krigo"}, 1, []string{"missing.krigo"}},
+		{[]string{"serve", "short.krigo"}, 1, []string{"short.krigo", "cut short"}},
+		{[]string{"serve", "good.krigo", "--listen", ":0"}, 2, []string{"--listen :0", "--token-file"}},
+		{[]string{"serve", "good.krigo", "--listen", "127.0.0.1:http:"}, 2, []string{"--listen"}},
+		{[]string{"serve", "good.krigo", "--listen", "127.0.0.1:99999"}, 1, []string{"--listen"}},
+		{[]string{"serve", "good.krigo", "--token-file", "missing"}, 1, []string{"--token-file", "missing"}},
+		{[]string{"serve", "good.krigo", "--token-file", "empty.csv"}, 1, []string{"--token-file", "empty"}},
+		{[]string{"serve", "good.krigo", "--tls-cert", "c.pem"}, 2, []string{"--tls-key"}},
+		{[]string{"serve", "good.krigo", "--tls-cert", "c.pem", "--tls-key", "k.pem"}, 1, []string{"c.pem"}},
+		{[]string{"serve", "good.krigo", "--max-rows", "0"}, 2, []string{"--max-rows"}},
+		{[]string{"serve", "good.krigo", "--timeout", "-1s"}, 2, []string{"--timeout"}},
+
+		// The command itself.
+		{[]string{"fitt", "homes.csv"}, 2, []string{`"fitt"`}},
+		{[]string{"--loud"}, 2, []string{"--loud"}},
+		{[]string{"reproduce"}, 2, []string{"arg"}},
+		{[]string{"reproduce", "table9"}, 2, []string{`"table9"`, "reeb-table1"}},
+		{[]string{"reproduce", "reeb-table1", "--reps", "-1"}, 2, []string{"--reps -1"}},
+	} {
+		before := files(t)
+		o := call(context.Background(), append(c.args, "--quiet")...)
+		name := strings.Join(c.args, " ")
+		if o.status != c.status {
+			t.Errorf("%s: status %d, want %d: %s", name, o.status, c.status, o.stderr)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("%s: %q doesn't say %q", name, o.stderr, want)
+			}
+		}
+		if o.stdout != "" {
+			t.Errorf("%s: printed %q", name, o.stdout)
+		}
+		if !strings.HasPrefix(o.stderr, "krigo: ") || strings.Contains(o.stderr, "goroutine") {
+			t.Errorf("%s: %q", name, o.stderr)
+		}
+		if after := files(t); !slices.Equal(after, before) {
+			t.Fatalf("%s: left %v", name, after)
+		}
+	}
+}
+
+// TestSmallChoices are inputs that look odd and are fine.
+func TestSmallChoices(t *testing.T) {
+	workplace(t)
+	all := strings.TrimSpace(must(t, "fit", "homes.csv", "--target", "MEDV", "--json", "--restarts", "0", "--threads", "1"))
+	runtime.GOMAXPROCS(runtime.NumCPU())
+	var d fitDocument
+	if err := json.Unmarshal([]byte(all), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Training.Starts != 5 || d.Model != "homes.krigo" { // 0 is the default: one of each kernel
+		t.Errorf("%d starts, model %q", d.Training.Starts, d.Model)
+	}
+	if got := files(t); !slices.Contains(got, "homes.krigo") || slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "checkpoint") || strings.HasPrefix(s, ".") }) {
+		t.Errorf("left %v", got)
+	}
+	help := call(context.Background())
+	if help.status != 0 || !strings.Contains(help.stdout, "krigo fit houses.csv") || help.stderr != "" {
+		t.Errorf("no arguments: %+v", help)
+	}
+	for _, e := range reproduce.Experiments {
+		if list := must(t, "reproduce", "--list"); !strings.Contains(list, e.Name) || !strings.Contains(list, e.Title) {
+			t.Errorf("%s isn't in the list", e.Name)
+		}
+	}
+	if version := must(t, "--version"); !strings.HasPrefix(version, "krigo ") {
+		t.Errorf("%q", version)
+	}
+}
+
+func TestModelName(t *testing.T) {
+	for data, want := range map[string]string{"homes.csv": "homes.krigo", "a/b.csv.gz": "b.krigo", "x.tsv": "x.krigo", "x": "x.krigo", "x.v2.csv": "x.v2.krigo", "x.gz": "x.krigo", "a/x.npy": "x.krigo"} {
+		if got := modelName(data); got != want {
+			t.Errorf("%s: %s, want %s", data, got, want)
+		}
+	}
+}
+
+// TestProgressGoesToStandardError, and results to standard output.
+func TestProgressGoesToStandardError(t *testing.T) {
+	workplace(t)
+	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--json", "--restarts", "1")
+	if o.status != 0 || !json.Valid([]byte(o.stdout)) || !strings.Contains(o.stderr, "start 1 of 5, matern32*matern12 (ARD) by cholesky: iteration") || !strings.Contains(o.stderr, "start 5 of 5, se (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
+		t.Errorf("%+v", o)
+	}
+	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--restarts", "1", "--quiet"); o.status != 0 || o.stderr != "" {
+		t.Errorf("--quiet: %q", o.stderr)
+	}
+}
+
+// Numbers in snapshots have two digits: the rest may depend on the processor.
+var (
+	decimals = regexp.MustCompile(`-?\d+(\.\d+(e[-+]\d+)?|e[-+]\d+)`)
+	counts   = regexp.MustCompile(`\d+ iterations, \d+ evaluations, [\d.]+ s|"(iterations|evaluations)": \d+|"seconds": [\d.e-]+`)
+)
+
+func round(text string) string {
+	text = counts.ReplaceAllStringFunc(text, func(s string) string { return regexp.MustCompile(`[\d.]+`).ReplaceAllString(s, "N") })
+	return decimals.ReplaceAllStringFunc(text, func(s string) string {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return s
+		}
+		return fmt.Sprintf("%.2g", v)
+	})
+}
+
+// TestSnapshots holds what people and programs read against files in testdata/snapshots;
+// UPDATE_SNAPSHOTS=1 writes them anew, and the difference is for a person to look at.
+func TestSnapshots(t *testing.T) {
+	here, err := filepath.Abs("testdata/snapshots")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workplace(t)
+	homes := strings.SplitAfter(read(t, "homes.csv"), "\n")
+	write(t, "few.csv", strings.Join(homes[:36], ""))
+	var positive strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(read(t, "snelson.csv")), "\n") {
+		if x, y, _ := strings.Cut(line, ","); i > 0 {
+			v, err := strconv.ParseFloat(y, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			line = fmt.Sprintf("%s,%.4f", x, 10+v)
+		}
+		fmt.Fprintln(&positive, line)
+	}
+	write(t, "positive.csv", positive.String())
+	write(t, "line.csv", "x\n0.5\n4\n")
+	for _, c := range []struct{ name, args string }{
+		{"fit", "fit homes.csv --target MEDV --epsilon 1 --ard off"},
+		{"fit-json", "fit homes.csv --target MEDV --objective kl-pac --epsilon 1 --ard off --test-fraction 0.2 --json --out split.krigo"},
+		{"fit-test", "fit homes.csv --target MEDV --objective evidence --kernel matern32+constant --ard off --mean constant --restarts 1 --test fresh.csv --out other.krigo"},
+		{"fit-none", "fit few.csv --target MEDV --prior grid --restarts 1 --ard off"},
+		{"fit-none-json", "fit few.csv --target MEDV --prior grid --restarts 1 --ard off --json"},
+		{"fit-band", "fit snelson.csv --target y --objective kl-pac --epsilon 1 --restarts 1"},
+		{"fit-all-rows", "fit snelson.csv --target y --objective kl-pac --epsilon 1 --scaling all-rows --restarts 1 --out all.krigo"},
+		{"fit-asymmetric", "fit snelson.csv --target y --objective kl-pac --loss asymmetric --epsilon 1:1.5 --restarts 1 --out asymmetric.krigo"},
+		{"fit-gaussian", "fit snelson.csv --target y --objective kl-pac --loss gaussian --epsilon 1.5 --restarts 1 --out gaussian.krigo"},
+		{"fit-relative", "fit positive.csv --target y --objective kl-pac --loss relative --epsilon 0.15 --restarts 1 --out relative.krigo"},
+		{"fit-informed", "fit snelson.csv --target y --epsilon 1 --prior informed --objective evidence --promise 0.6 --calibration-fraction 0.15 --test-fraction 0.2 --restarts 1 --out informed.krigo"},
+		{"fit-informed-relative", "fit positive.csv --target y --loss relative --epsilon 0.1 --prior informed --prior-share 0.4 --objective evidence --promise 0.7 --restarts 1 --out share.krigo"},
+		{"fit-no-promise", "fit snelson.csv --target y --epsilon 1 --prior informed --mean-bound both --bound betting --promise 0.99 --restarts 1 --out both.krigo"},
+		{"certify-informed", "certify informed.krigo snelson.csv"},
+		{"predict-intervals", "predict informed.krigo line.csv --intervals conformal,normalised,band"},
+		{"certify", "certify homes.krigo homes.csv"},
+		{"certify-json", "certify homes.krigo homes.csv --json"},
+		{"certify-epsilon", "certify homes.krigo homes.csv --epsilon 1.2"},
+		{"certify-epsilon-json", "certify homes.krigo homes.csv --epsilon 1.2 --json"},
+		{"certify-fresh", "certify homes.krigo fresh.csv --fresh"},
+		{"certify-fresh-json", "certify split.krigo homes.csv --fresh --json"},
+		{"evaluate", "evaluate homes.csv --target MEDV --params params.json"},
+		{"evaluate-json", "evaluate homes.csv --target MEDV --params params.json --objective evidence --json"},
+		{"evaluate-theory", "evaluate snelson.csv --target y --params theory.json --objective renyi --alpha 0.5 --no-standardise"},
+		{"predict", "predict homes.krigo new.csv"},
+		{"predict-json", "predict homes.krigo new.csv --json"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := "$ krigo " + c.args + "\n" + round(must(t, append(strings.Fields(c.args), "--quiet")...))
+			path := filepath.Join(here, c.name+".txt")
+			if os.Getenv("UPDATE_SNAPSHOTS") == "1" {
+				if err := os.MkdirAll(here, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if want := read(t, path); got != want {
+				t.Errorf("differs from %s (UPDATE_SNAPSHOTS=1 rewrites it):\n%s\nwant\n%s", filepath.Base(path), got, want)
+			}
+		})
+	}
+}
+
+// keysOf lists the paths of a JSON document; the entries of an array share one.
+func keysOf(t *testing.T, text string) []string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	keys := map[string]bool{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, w := range v {
+				keys[strings.TrimPrefix(path+"."+k, ".")] = true
+				walk(path+"."+k, w)
+			}
+		case []any:
+			for _, w := range v {
+				walk(path, w)
+			}
+		}
+	}
+	walk("", v)
+	return slices.Sorted(maps.Keys(keys))
+}
+
+func under(parent string, keys ...string) (out []string) {
+	if parent != "" {
+		out = []string{parent}
+		parent += "."
+	}
+	for _, k := range keys {
+		out = append(out, parent+k)
+	}
+	return out
+}
+
+var certificateKeys = []string{"bound", "bound_sqrt", "empirical_risk", "kl", "grid_penalty", "choices_penalty", "delta", "rows",
+	"loss", "epsilon", "epsilon_raw", "mean_bound", "prior", "prior_rows", "scaling", "valid", "label", "conditions"}
+
+// TestJSONKeys pins the names that programs read (docs/command-line.md).
+func TestJSONKeys(t *testing.T) {
+	workplace(t)
+	write(t, "rq.json", `{"kernel": {"name": "sum", "parts": [{"name": "rq", "variance": 1, "lengthscales": [2], "shape": 1},
+		{"name": "periodic", "variance": 1, "lengthscales": [2], "period": 2}]}, "noise_variance": 1, "mean": {"constant": 0, "linear": [0, 0, 0]}}`)
+	common := slices.Concat(under("", "objective", "rows", "inputs", "inducing", "noise_variance", "observation_noise", "model"),
+		under("kernel", "name", "variance", "lengthscales"),
+		under("training", "objective_value", "iterations", "evaluations", "starts", "seconds", "stopped"))
+	certificate := under("certificate", certificateKeys...)
+	for _, c := range []struct {
+		args string
+		want []string
+	}{
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.2", slices.Concat(common, certificate,
+			under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.6 --mean constant", slices.Concat(common,
+			under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
+			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean linear --out m.krigo", slices.Concat(common, certificate,
+			under("", "solver", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
+		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,
+			under("", "solver", "certificate", "certificate_reason", "test", "training.objective_value_standard_error"))},
+		{"predict cg.krigo new.csv", slices.Concat(under("", "target", "solver"),
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"))},
+		{"evaluate homes.csv --target MEDV --params params.json --objective evidence --solver cg", slices.Concat(
+			under("", "certificate", "certificate_reason", "objective", "value", "value_standard_error"),
+			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"),
+			under("gradient_standard_error", "log_variance", "log_lengthscales", "log_noise_variance"))},
+		{"predict m.krigo new.csv --samples 2", slices.Concat(under("", "target", "samples"),
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"))},
+		{"certify m.krigo homes.csv", slices.Concat(certificate, under("", "certificate.epsilon_above", "matches"))},
+		{"certify m.krigo fresh.csv --fresh", under("", "rows", "delta", "loss", "epsilon", "epsilon_above", "epsilon_raw", "gibbs_risk", "bound", "mean_risk", "mean_bound")},
+		{"evaluate homes.csv --target MEDV --params params.json", slices.Concat(certificate, under("", "objective", "value"),
+			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"))},
+		{"evaluate homes.csv --target MEDV --params rq.json --mean linear", slices.Concat(certificate, under("", "objective", "value"),
+			under("gradient", "log_noise_variance"), under("gradient.mean", "constant", "linear"),
+			under("gradient.parts", "log_variance", "log_lengthscales", "log_shape", "log_period"))},
+		{"predict m.krigo new.csv", slices.Concat(under("", "target"),
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"))},
+	} {
+		got := keysOf(t, must(t, append(strings.Fields(c.args), "--json", "--quiet")...))
+		got = slices.DeleteFunc(got, func(k string) bool { return k == "notices" })
+		want := slices.Clone(c.want)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\n%v\nwant\n%v", c.args, got, want)
+		}
+	}
+	// rows are prior and certified rows, certificate.rows the certified ones.
+	var d fitDocument
+	if err := json.Unmarshal([]byte(must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 || d.Inputs != 3 || d.Inducing != 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestGenerate draws a table and goes through the commands with it, as NPY and as CSV: what
+// they print is the same.
+func TestGenerate(t *testing.T) {
+	workplace(t)
+	draw := strings.Fields("generate --rows 400 --inputs 3 --seed 5 --features 50 --quiet --out")
+	if out := must(t, append(draw, "d.npy")...); !strings.Contains(out, "400 rows × 3 inputs") || !strings.Contains(out, "lengthscales [") {
+		t.Errorf("%q", out)
+	}
+	first := read(t, "d.npy")
+	must(t, append(draw, "d.npy")...)
+	if read(t, "d.npy") != first {
+		t.Error("the same seed, other bytes")
+	}
+	want := under("", "rows", "inputs", "variance", "lengthscales", "noise_variance", "features", "seed", "file")
+	if got := keysOf(t, must(t, append(draw, "d.csv.gz", "--json")...)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("%v", got)
+	}
+	for _, c := range []string{
+		"fit DATA --target y --inducing 8 --ard off --test-fraction 0.1 --out DATA.krigo",
+		"certify DATA.krigo DATA",
+		"certify DATA.krigo DATA --fresh",
+		"evaluate DATA --target y --params p.json",
+		"evaluate DATA --target y --params p.json --json",
+		"predict DATA.krigo DATA",
+		"compare DATA --target y --objectives vfe --inducing 3 --ard off --splits 2",
+	} {
+		write(t, "p.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [2]}, "noise_variance": 0.1, "inducing": [[0, 0, 0], [1, 0, 1]]}`)
+		var printed []string
+		for _, data := range []string{"d.npy", "d.csv.gz"} {
+			out := must(t, append(strings.Fields(strings.ReplaceAll(c, "DATA", data)), "--quiet")...)
+			out = strings.ReplaceAll(out, data, "DATA")
+			out = regexp.MustCompile(`evaluations, [\d.]+ s|\S+ ± \S+\n`).ReplaceAllString(out, "") // seconds
+			printed = append(printed, out)
+		}
+		if printed[0] != printed[1] {
+			t.Errorf("%s: from NPY\n%s\nfrom CSV\n%s", c, printed[0], printed[1])
+		}
+	}
+	must(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.npy")
+	must(t, "predict", "d.npy.krigo", "d.npy", "--out", "p.csv")
+	must(t, "fit", "p.npy", "--target", "mean", "--inducing", "2", "--ard", "off", "--quiet")
+	a, b := must(t, "predict", "p.krigo", "p.npy"), must(t, "predict", "p.krigo", "p.csv")
+	if a != b {
+		t.Error("predictions as NPY aren't those as CSV")
+	}
+}
+
+// TestPredictOut: the same numbers in a file as on standard output, and as in JSON.
+func TestPredictOut(t *testing.T) {
+	workplace(t)
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--quiet")
+	want := must(t, "predict", "homes.krigo", "new.csv")
+	if out := must(t, "predict", "homes.krigo", "new.csv", "--out", "p.csv"); out != "" || read(t, "p.csv") != want {
+		t.Errorf("printed %q, wrote %q", out, read(t, "p.csv"))
+	}
+	var d struct{ Predictions []krigo.Prediction }
+	if err := json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(want), "\n")
+	if len(lines) != 4 || len(d.Predictions) != 3 {
+		t.Fatalf("%d lines, %d predictions", len(lines), len(d.Predictions))
+	}
+	for i, p := range d.Predictions {
+		fields := strings.Split(lines[i+1], ",")
+		for j, v := range []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95} {
+			if got, err := strconv.ParseFloat(fields[j], 64); err != nil || got != v {
+				t.Errorf("row %d, field %d: %v as text, %v in JSON (%v)", i, j, fields[j], v, err)
+			}
+		}
+	}
+}
+
+// TestPredictSamples: draws are further columns, the same for the same seed, around the mean.
+func TestPredictSamples(t *testing.T) {
+	workplace(t)
+	for _, solver := range []string{"cholesky", "cg"} {
+		must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--solver", solver, "--ard", "off", "--quiet")
+		out := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet")
+		if again := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet"); again != out {
+			t.Errorf("%s: other samples from the same seed", solver)
+		}
+		if other := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "8", "--quiet"); other == out {
+			t.Errorf("%s: the same samples from another seed", solver)
+		}
+		var d predictDocument
+		if err := json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--json", "--quiet")), &d); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		names := strings.Split(lines[0], ",")
+		if len(names) != 306 || names[6] != "sample1" || names[305] != "sample300" || len(lines) != 4 {
+			t.Fatalf("%s: %d columns, %d lines", solver, len(names), len(lines))
+		}
+		for i, p := range d.Predictions {
+			fields := strings.Split(lines[i+1], ",")
+			var sum, squares float64
+			for j, v := range d.Samples[i] {
+				if got, err := strconv.ParseFloat(fields[6+j], 64); err != nil || got != v {
+					t.Errorf("row %d, sample %d: %v as text, %v in JSON", i, j, fields[6+j], v)
+				}
+				sum += v / 300
+				squares += (v - p.Mean) * (v - p.Mean) / 300
+			}
+			if !(math.Abs(sum-p.Mean) <= 5*math.Sqrt(p.LatentVariance/300)) || !(math.Abs(squares/p.LatentVariance-1) <= 5*math.Sqrt(2./300)) {
+				t.Errorf("%s, row %d: samples of mean %v and variance %v, predicted %v and %v", solver, i, sum, squares, p.Mean, p.LatentVariance)
+			}
+		}
+	}
+}
+
+// stopAfter is a standard error that cancels when training has ended n runs.
+type stopAfter struct {
+	bytes.Buffer
+	n      int
+	cancel func()
+}
+
+func (s *stopAfter) Write(p []byte) (int, error) {
+	if bytes.HasPrefix(p, []byte("start ")) {
+		if s.n--; s.n == 0 {
+			s.cancel()
+		}
+	}
+	return s.Buffer.Write(p)
+}
+
+// content is a model file's bytes with the seconds of training set to 0.
+func content(t *testing.T, path string) string {
+	t.Helper()
+	m, err := krigo.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Training.Seconds = 0
+	if err := m.Save("compared.krigo"); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove("compared.krigo")
+	return read(t, "compared.krigo")
+}
+
+// TestInterrupt: an interrupted fit leaves a checkpoint and says how to resume; resumed,
+// it writes the file that it would have written.
+func TestInterrupt(t *testing.T) {
+	workplace(t)
+	args := []string{"fit", "homes.csv", "--target", "MEDV", "--restarts", "2"}
+	must(t, append(args, "--out", "whole.krigo", "--quiet")...)
+	for runs := 1; runs <= 3; runs++ {
+		before := files(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		var stdout bytes.Buffer
+		stderr := &stopAfter{n: runs, cancel: cancel}
+		status := Run(ctx, args, nil, &stdout, stderr)
+		cancel()
+		if status != 1 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "interrupted") || !strings.Contains(stderr.String(), "--resume homes.krigo.checkpoint") {
+			t.Fatalf("after %d runs: status %d, %q, %q", runs, status, stdout.String(), stderr.String())
+		}
+		left := slices.DeleteFunc(files(t), func(s string) bool { return slices.Contains(before, s) })
+		if !slices.Equal(left, []string{"homes.krigo.checkpoint"}) {
+			t.Errorf("after %d runs: left %v", runs, left)
+		}
+
+		// Interrupted again before it gets anywhere, there is still something to resume.
+		gone, stop := context.WithCancel(context.Background())
+		stop()
+		o := call(gone, append(args, "--resume", "homes.krigo.checkpoint", "--quiet")...)
+		if o.status != 1 || !strings.Contains(o.stderr, "--resume homes.krigo.checkpoint") {
+			t.Errorf("after %d runs, interrupted at once: %+v", runs, o)
+		}
+
+		must(t, append(args, "--resume", "homes.krigo.checkpoint", "--quiet")...)
+		if content(t, "homes.krigo") != content(t, "whole.krigo") {
+			t.Errorf("after %d runs: the resumed model differs", runs)
+		}
+		left = slices.DeleteFunc(files(t), func(s string) bool { return slices.Contains(before, s) })
+		if !slices.Equal(left, []string{"homes.krigo"}) {
+			t.Errorf("after %d runs, resumed: left %v", runs, left)
+		}
+		os.Remove("homes.krigo")
+	}
+	// A checkpoint may be renamed: the fit goes on saving there, and removes it at the end.
+	ctx, cancel := context.WithCancel(context.Background())
+	Run(ctx, args, nil, io.Discard, &stopAfter{n: 1, cancel: cancel})
+	cancel()
+	if err := os.Rename("homes.krigo.checkpoint", "kept"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithCancel(context.Background())
+	stderr := &stopAfter{n: 1, cancel: cancel}
+	Run(ctx, append(args, "--resume", "kept"), nil, io.Discard, stderr)
+	cancel()
+	if !strings.Contains(stderr.String(), "--resume kept") || slices.Contains(files(t), "homes.krigo.checkpoint") {
+		t.Errorf("resumed from a renamed checkpoint and interrupted: %q, %v", stderr.String(), files(t))
+	}
+	must(t, append(args, "--resume", "kept", "--quiet")...)
+	if slices.Contains(files(t), "kept") || content(t, "homes.krigo") != content(t, "whole.krigo") {
+		t.Errorf("resumed from a renamed checkpoint: %v", files(t))
+	}
+	// Before the first step there is nothing.
+	ctx, cancel = context.WithCancel(context.Background())
+	cancel()
+	before := files(t)
+	if o := call(ctx, args...); o.status != 1 || !strings.Contains(o.stderr, "nothing to resume") || o.stdout != "" {
+		t.Errorf("interrupted at once: %+v", o)
+	}
+	if after := files(t); !slices.Equal(before, after) {
+		t.Errorf("interrupted at once: left %v", after)
+	}
+	// A checkpoint of other options is refused, and kept.
+	ctx, cancel = context.WithCancel(context.Background())
+	Run(ctx, args, nil, io.Discard, &stopAfter{n: 1, cancel: cancel})
+	cancel()
+	o := call(context.Background(), append(args, "--resume", "homes.krigo.checkpoint", "--seed", "1", "--quiet")...)
+	if o.status != 1 || !strings.Contains(o.stderr, "other options") || !slices.Contains(files(t), "homes.krigo.checkpoint") {
+		t.Errorf("another seed: %+v", o)
+	}
+}
+
+// TestCertifyRefusesWrongBound: a model file that promises more than it can hold is
+// refused by name, whatever its checksum says.
+func TestCertifyRefusesWrongBound(t *testing.T) {
+	workplace(t)
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--quiet")
+	m, err := krigo.Load("homes.krigo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Certificate.Bound /= 2
+	if err := m.Save("boastful.krigo"); err != nil {
+		t.Fatal(err)
+	}
+	if o := call(context.Background(), "certify", "boastful.krigo", "homes.csv"); o.status != 1 || o.stdout != "" || !strings.Contains(o.stderr, "boastful.krigo") || !strings.Contains(o.stderr, "don't rely on this file") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestCompareFiles: the comparison as text, CSV, JSON and HTML has the same figures, and
+// progress tells every fit.
+func TestCompareFiles(t *testing.T) {
+	workplace(t)
+	compare := strings.Fields("compare snelson.csv --target y --objectives vfe,dtc --inducing 4 --epochs 10 --splits 2 --out")
+	o := call(context.Background(), append(compare, "c.json")...)
+	if o.status != 0 || strings.Count(o.stderr, " fits done: ") != 4 || !strings.Contains(o.stderr, "4 of 4 fits done") {
+		t.Fatalf("%+v", o)
+	}
+	var rows []krigo.Comparison
+	if err := json.Unmarshal([]byte(read(t, "c.json")), &rows); err != nil || len(rows) != 2 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	must(t, append(compare, "c.csv", "--quiet")...)
+	must(t, append(compare, "c.html", "--quiet")...)
+	mse, difference := rows[1].Measures["mse"], rows[1].Differences["mse"]
+	if text := fmt.Sprintf("%+.4f ± %.4f", difference.Mean, difference.SE); !strings.Contains(o.stdout, text) || !strings.Contains(read(t, "c.html"), text) {
+		t.Errorf("no %s in\n%s\n%s", text, o.stdout, read(t, "c.html"))
+	}
+	csv := strings.Split(read(t, "c.csv"), "\n")
+	column := slices.Index(strings.Split(csv[0], ","), "mse")
+	cells := strings.Split(csv[2], ",")
+	if strings.Join(cells[column:column+4], " ") != fmt.Sprint(mse.Mean, mse.SE, difference.Mean, difference.SE) {
+		t.Errorf("%s\n%s, want %+v, %+v", csv[0], csv[2], mse, difference)
+	}
+}
+
+// TestDemo: the demonstration leaves data, a model that certify accepts, and its report.
+func TestDemo(t *testing.T) {
+	workplace(t)
+	if out := must(t, "demo", "try", "--quiet"); !strings.Contains(out, "With 99 % confidence") || !strings.Contains(out, filepath.Join("try", "demo.html")) {
+		t.Errorf("%s", out)
+	}
+	if out := must(t, "certify", "try/demo.krigo", "try/demo.csv"); !strings.Contains(out, "was reproduced") {
+		t.Errorf("%s", out)
+	}
+	if page := read(t, "try/demo.html"); !strings.Contains(page, "40 test rows") || !strings.Contains(page, "</html>") {
+		t.Error("the report isn't whole")
+	}
+}
+
+// TestAbout: the version, man pages with a fixed date, completions.
+func TestAbout(t *testing.T) {
+	workplace(t)
+	if out := must(t, "version"); !strings.HasPrefix(out, "krigo ") || !strings.Contains(out, runtime.GOOS+"/"+runtime.GOARCH) {
+		t.Errorf("%q", out)
+	}
+	t.Setenv("SOURCE_DATE_EPOCH", "86400")
+	must(t, "man", "pages/man1")
+	if page := read(t, "pages/man1/krigo-fit.1"); !strings.Contains(page, "Jan 1970") || !strings.Contains(page, `epsilon\-units`) && !strings.Contains(page, "epsilon-units") {
+		t.Errorf("%.300s", page)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if out := must(t, "completion", shell); len(out) < 1000 {
+			t.Errorf("%s: %q", shell, out)
+		}
+	}
+	if out := must(t, "__complete", "fit", "x.csv", "--objective", "kl"); !strings.HasPrefix(out, "kl-pac\n") {
+		t.Errorf("%q", out)
+	}
+}

@@ -1,0 +1,167 @@
+package command
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/ranks"
+	"github.com/krigo-gp/krigo/report"
+)
+
+func newCompare(c *common) *cobra.Command {
+	var f fitFlags
+	cmd := &cobra.Command{
+		Use:   "compare DATA --target COL",
+		Short: "Several objectives side by side over splits",
+		Long: `Fit several objectives on the same random splits and score them on the same test rows:
+mean ± standard error over the splits, and the differences to the first objective, split by
+split, whose errors are smaller: what splits have in common cancels. --epsilon takes a list. Every fit's certificate
+stands by itself; picking the best row of the table is a choice they don't pay for.`,
+		Example: `  krigo compare houses.csv --target price --objectives kl-pac,evidence --splits 10
+  krigo compare houses.csv --target price --objectives kl-pac,vfe,fitc --inducing 100 --epsilon 0.4,0.6,0.8`,
+		Args: exactly(1),
+		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
+			for _, flag := range []string{"objective", "promise"} {
+				if cmd.Flags().Changed(flag) {
+					return &krigo.UsageError{Err: fmt.Errorf("--%s: compare takes --objectives, a list, and makes no promises; fit does", flag)}
+				}
+			}
+			out := f.out
+			if out != "" && r.Rank() == 0 {
+				if err := writable(out, args[0], strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+					return err
+				}
+			}
+			list := strings.Split(f.epsilon, ",")
+			var epsilons []float64
+			for _, e := range list {
+				below, above, err := parseEpsilon(e)
+				if err == nil && above != 0 && len(list) > 1 {
+					err = fmt.Errorf("--epsilon %q: a list can't hold asymmetric widths", f.epsilon)
+				}
+				if err != nil {
+					return &krigo.UsageError{Err: err}
+				}
+				epsilons = append(epsilons, below)
+			}
+			f.epsilon = list[0]
+			table, o, err := f.read(args[0], cmd.InOrStdin(), ranks.Alone)
+			if err != nil {
+				return err
+			}
+			defer table.Close()
+			o.Run.Ranks = r
+			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+			rows, err := krigo.Compare(cmd.Context(), table, o, f.objectives, epsilons, f.splits, progress.compared)
+			progress.end()
+			if cmd.Context().Err() != nil {
+				return errors.New("interrupted before all fits were done: no table was made")
+			}
+			if err != nil {
+				return err
+			}
+			if out != "" && r.Rank() == 0 {
+				if err := dataset.WriteFileAtomic(out, func(w io.Writer) error {
+					switch filepath.Ext(out) {
+					case ".html":
+						return report.WriteComparison(w, o.Data.Target, rows)
+					case ".json":
+						return printJSON(w, rows)
+					}
+					return writeComparison(w, rows)
+				}); err != nil {
+					return err
+				}
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), rows)
+			}
+			printComparison(cmd.OutOrStdout(), rows)
+			return nil
+		}),
+	}
+	flags := cmd.Flags()
+	f.register(flags, "compare")
+	for _, flag := range []string{"objective", "promise"} { // refused above
+		if err := flags.MarkHidden(flag); err != nil {
+			panic(err)
+		}
+	}
+	return cmd
+}
+
+// printComparison prints the measures that fit a terminal; the files have all.
+func printComparison(w io.Writer, rows []krigo.Comparison) {
+	shown := []string{"bound", "mean_bound", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95", "seconds"}
+	head := func(what string) {
+		fmt.Fprintf(w, "%-10s %5s", what, "ε")
+		for _, name := range shown {
+			fmt.Fprintf(w, " %16s", name)
+		}
+		fmt.Fprintln(w)
+	}
+	line := func(r krigo.Comparison, measures map[string]krigo.Measure, format string) {
+		fmt.Fprintf(w, "%-10s %5s", r.Objective, cautious.Width(r.Epsilon))
+		for _, name := range shown {
+			text := "-"
+			if m, ok := measures[name]; ok {
+				text = fmt.Sprintf(format, m.Mean, m.SE)
+			}
+			fmt.Fprintf(w, " %16s", text)
+		}
+		fmt.Fprintln(w)
+	}
+	head("objective")
+	for _, r := range rows {
+		line(r, r.Measures, "%.4f ± %.4f")
+	}
+	if rows[len(rows)-1].Differences != nil {
+		fmt.Fprintln(w)
+		head("less " + rows[0].Objective)
+		for _, r := range rows {
+			if r.Differences != nil {
+				line(r, r.Differences, "%+.4f ± %.4f")
+			}
+		}
+	}
+	fmt.Fprintf(w, "\nMeans ± standard errors over %d splits.\n", rows[0].Splits)
+}
+
+func writeComparison(w io.Writer, rows []krigo.Comparison) error {
+	out := csv.NewWriter(w)
+	head := []string{"objective", "epsilon", "splits"}
+	for _, name := range krigo.MeasureNames {
+		head = append(head, name, name+"_se", name+"_difference", name+"_difference_se")
+	}
+	if err := out.Write(head); err != nil {
+		return err
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	for _, r := range rows {
+		line := []string{r.Objective, number(r.Epsilon), strconv.Itoa(r.Splits)}
+		for _, name := range krigo.MeasureNames {
+			for _, measures := range []map[string]krigo.Measure{r.Measures, r.Differences} {
+				if m, ok := measures[name]; ok {
+					line = append(line, number(m.Mean), number(m.SE))
+				} else {
+					line = append(line, "", "")
+				}
+			}
+		}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

@@ -1,0 +1,59 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// ofTheFit are flags of the fit alone.
+var ofTheFit = []string{"out", "resume", "dry-run", "test", "declared", "budget"}
+
+func newDeclare(c *common) *cobra.Command {
+	var f fitFlags
+	cmd := &cobra.Command{
+		Use:   "declare DATA --target COL",
+		Short: "Write down what a fit will do, before it is done",
+		Long: `Write a declaration to standard output: the plan of krigo fit with the same flags, every default filled in,
+and the SHA-256 of the rows. Nothing is trained. Sign it, have it timestamped or publish it, and fit with
+--declared FILE: the certificate carries the declaration's SHA-256, and krigo certify --declaration FILE
+checks that the model is the declared one. It shows what no model file can: that nothing else was tried,
+or was declared too.`,
+		Example: `  krigo declare houses.csv --target price --epsilon 20000 --epsilon-units raw > declaration.json
+  krigo fit houses.csv --declared declaration.json`,
+		Args: exactly(1),
+		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
+			for _, name := range ofTheFit {
+				if cmd.Flags().Changed(name) {
+					return &krigo.UsageError{Err: fmt.Errorf("--%s: it is the fit's, not a declaration's", name)}
+				}
+			}
+			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
+			if err != nil {
+				return err
+			}
+			defer table.Close()
+			if f.init != "" {
+				if o.Run.Init, err = readParams(f.init); err != nil {
+					return err
+				}
+			}
+			text, err := krigo.Declare(table, o)
+			if err == nil && r.Rank() == 0 {
+				_, err = cmd.OutOrStdout().Write(text)
+			}
+			return err
+		}),
+	}
+	f.register(cmd.Flags(), "fit")
+	for _, name := range ofTheFit {
+		cmd.Flags().MarkHidden(name)
+	}
+	return cmd
+}
+
+// besideDeclared are the flags that may stand beside --declared: none that an option hangs on.
+var besideDeclared = []string{"declared", "out", "resume", "test", "json", "quiet", "threads", "dry-run"}

@@ -1,0 +1,152 @@
+package command
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/serve"
+	"github.com/krigo-gp/krigo/watch"
+)
+
+// manual is what the documentation says.
+func manual(t *testing.T, files ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range files {
+		raw, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(raw)
+	}
+	return all.String()
+}
+
+// TestFlagsAreDocumented: every command and every flag stands in the documentation, and it
+// names none that there isn't.
+func TestFlagsAreDocumented(t *testing.T) {
+	text := manual(t, "docs/command-line.md", "docs/serve.md", "docs/reproduce.md")
+	named := map[string]bool{}
+	for _, flag := range regexp.MustCompile(`--[a-z][a-z0-9-]*`).FindAllString(text, -1) {
+		named[flag] = false
+	}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.HasParent() && !strings.Contains(text, "\n## "+cmd.Name()) {
+			t.Errorf("%s has no section in docs/command-line.md", cmd.CommandPath())
+		}
+		see := func(f *pflag.Flag) {
+			if _, ok := named["--"+f.Name]; !ok {
+				t.Errorf("%s --%s isn't documented", cmd.CommandPath(), f.Name)
+			}
+			named["--"+f.Name] = true
+		}
+		cmd.LocalFlags().VisitAll(see)
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	root := newRoot()
+	walk(root)
+	for flag, there := range named {
+		if !there && flag != "--help" && flag != "--data-binary" { // curl's
+			t.Errorf("the documentation names %s, which no command has", flag)
+		}
+	}
+}
+
+// TestFlagTable: every flag of fit has a row in the documentation's table, under its group, with its
+// default and the values that completion offers.
+func TestFlagTable(t *testing.T) {
+	type row struct{ group, def, text string }
+	rows := map[string]row{} // by flag
+	group := ""
+	_, table, _ := strings.Cut(manual(t, "docs/command-line.md"), "\n## fit\n")
+	table, _, _ = strings.Cut(table, "\n### ")
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			continue
+		}
+		if name := strings.TrimSpace(cells[1]); strings.HasPrefix(name, "**") {
+			group = strings.Trim(name, "*")
+		}
+		for _, name := range regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(cells[1], -1) {
+			rows[name] = row{group, strings.ReplaceAll(cells[2], "`", ""), cells[3]}
+		}
+	}
+	fit, _, err := newRoot().Find([]string{"fit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range groups {
+		for _, f := range flagsOf(fit, group) {
+			r, found := rows["--"+f.name]
+			if !found {
+				t.Errorf("--%s has no row", f.name)
+				continue
+			}
+			delete(rows, "--"+f.name)
+			if r.group != group {
+				t.Errorf("--%s stands under %s, not %s", f.name, r.group, group)
+			}
+			if def := cmp.Or(f.def, f.rule); !strings.Contains(r.def, def) {
+				t.Errorf("--%s: the default is %q, not %q", f.name, def, r.def)
+			}
+			for _, value := range f.values {
+				if !regexp.MustCompile("[` ]"+regexp.QuoteMeta(value)).MatchString(r.text) && value != cmp.Or(f.def, f.rule) {
+					t.Errorf("--%s: nothing says %q in %q", f.name, value, r.text)
+				}
+			}
+		}
+	}
+	for name, r := range rows {
+		t.Errorf("%s stands under %s, and fit doesn't have it", name, r.group)
+	}
+}
+
+// TestFieldsAreDocumented: every field of what --json prints and of what the server answers
+// stands in the documentation.
+func TestFieldsAreDocumented(t *testing.T) {
+	text := manual(t, "docs/command-line.md", "docs/serve.md")
+	seen := map[reflect.Type]bool{}
+	var walk func(of reflect.Type)
+	walk = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			walk(of.Elem())
+		case reflect.Struct:
+			if seen[of] {
+				return
+			}
+			seen[of] = true
+			for i := range of.NumField() {
+				f := of.Field(i)
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				if name != "" && name != "-" && !regexp.MustCompile("[\"`]"+name+"[\"`]").MatchString(text) {
+					t.Errorf("%v: %q isn't documented", of, name)
+				}
+				walk(f.Type)
+			}
+		}
+	}
+	for _, v := range []any{fitDocument{}, predictDocument{}, generateDocument{}, versionDocument{}, krigo.Evaluation{}, krigo.Params{}, krigo.Comparison{},
+		krigo.Recertification{}, krigo.Fresh{}, model.Test{}, serve.Answer{}, serve.Description{}, serve.Observed{}, watch.State{}} {
+		walk(reflect.TypeOf(v))
+	}
+	for _, name := range krigo.MeasureNames {
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("the measure %s isn't documented", name)
+		}
+	}
+}

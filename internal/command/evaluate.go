@@ -1,0 +1,137 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+func newEvaluate(c *common) *cobra.Command {
+	var f fitFlags
+	cmd := &cobra.Command{
+		Use:   "evaluate DATA --target COL --params PARAMS.json",
+		Short: "An objective's value, gradient and certificate at given parameters, without training",
+		Long: `Evaluate an objective at the parameters in a JSON file, in scaled units:
+
+  {"kernel": {"name": "se", "variance": 1.2, "lengthscales": [0.5, 2]},
+   "noise_variance": 0.1, "mean": {"constant": 0}}
+
+One lengthscale stands for all inputs. rq adds "shape", periodic "period"; sums and
+products are {"name": "sum", "parts": [...]}. A sparse GP has "inducing": [[...], ...], and a
+free-form posterior of kl-pac, sqrt-pac or svgp "posterior": {"mean": [...], "chol": [[...], ...]},
+its mean and the lower Cholesky factor of its covariance there. Rows are dealt and scaled as fit would.
+The value is something to minimise; gradients are with respect to ln l, ln σ_s², ln σ_n².
+Of a sparse GP bounds of the log evidence from both sides come with it: how far it is from
+the exact GP; of renyi and vfe also what Yue & Kontar's theorems say of that distance, with
+probability 1−δ (--delta), and their Theorem 5 with "truth": {"kernel", "noise_variance"}, the
+GP that targets were drawn from. The certificate is at the parameters rounded to the grid.`,
+		Args: exactly(1),
+		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
+			if f.params == "" {
+				return &krigo.UsageError{Err: errors.New("--params is missing: name the JSON file with the parameters")}
+			}
+			p, err := readParams(f.params)
+			if err != nil {
+				return err
+			}
+			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
+			if err != nil {
+				return err
+			}
+			defer table.Close()
+			e, err := krigo.Evaluate(table, p, o)
+			if err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			if c.json {
+				return printJSON(w, e)
+			}
+			fmt.Fprintf(w, "%s %.12g", e.Objective, e.Value)
+			if e.StandardError != nil {
+				fmt.Fprintf(w, " ± %.2g (an estimate and its standard error)", *e.StandardError)
+			}
+			fmt.Fprintln(w)
+			fmt.Fprintln(w, "gradient")
+			if err := printJSON(w, e.Gradient); err != nil {
+				return err
+			}
+			if e.GradientError != nil {
+				fmt.Fprintln(w, "its standard errors")
+				if err := printJSON(w, e.GradientError); err != nil {
+					return err
+				}
+			}
+			if b := e.EvidenceBounds; b != nil {
+				fmt.Fprintln(w, "log evidence, from above to below")
+				for _, bound := range []struct {
+					name  string
+					value *float64
+				}{{"upper bound", b.Upper}, {"by the norm of K − Q", b.UpperNorm}, {"evidence", b.Evidence}, {"α-ELBO", b.AlphaELBO},
+					{"α-ELBO at vfe's q(U)", b.AlphaAtVariational}, {"Jensen's there", b.Jensen}, {"vfe", b.Variational}} {
+					if bound.value != nil {
+						fmt.Fprintf(w, "  %-22s %.12g\n", bound.name, *bound.value)
+					}
+				}
+			}
+			printTheory(w, e.Theory)
+			if e.Certificate == nil {
+				fmt.Fprintf(w, "No certificate: %s.\n", e.CertificateReason)
+			} else {
+				sure := ""
+				if c := e.Certificate; c.Valid {
+					what := "rows"
+					if c.Groups > 0 {
+						what = "groups"
+					}
+					sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)", cautious.Complement(c.Delta), what)
+				}
+				fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label, cautious.RoundUp(e.Certificate.Bound, 6), sure)
+			}
+			return nil
+		}),
+	}
+	f.register(cmd.Flags(), "evaluate")
+	return cmd
+}
+
+// printTheory prints what the theorems say, rounded up.
+func printTheory(w io.Writer, t *krigo.Theory) {
+	if t == nil {
+		return
+	}
+	fmt.Fprintf(w, "theory of D = ln p(y) − L_α, α = %g, each bound with probability %s\n", t.Alpha, cautious.Complement(t.Delta))
+	line := func(name string, value *float64, of string) {
+		if value != nil {
+			fmt.Fprintf(w, "  %-22s ≤ %s%s\n", name, cautious.Width(*value), of)
+		}
+	}
+	if t.Divergence != nil {
+		fmt.Fprintf(w, "  %-22s = %.4g\n", "D", *t.Divergence)
+	}
+	line("Theorem 1: D", t.Theorem1, " for targets drawn from the prior with the noise")
+	line("Theorem 2: D", t.Theorem2, " for any targets")
+	if c := t.Corollary; c != nil {
+		fmt.Fprintf(w, "  %-22s M = %.4g make D fall like N^−%g\n", "corollary", c.Inducing, c.Gamma)
+		line("with so many: D", c.Bound, "")
+	}
+	if f := t.Theorem5; f != nil {
+		fmt.Fprintf(w, "  %-22s ≤ %.4g (ln p*(y) − L_α) + %.4g for targets drawn from p*, L_α = %.12g\n", "Theorem 5: D(p‖p*)/N", f.PerNat, f.Constant, f.AlphaELBO)
+		line("of the truth given", f.Bound, "")
+		if f.Divergence != nil {
+			fmt.Fprintf(w, "  %-22s = %.4g\n", "D(p‖p*)/N", *f.Divergence)
+		}
+	}
+	for _, c := range t.Conditions {
+		fmt.Fprintf(w, "  if %s\n", c)
+	}
+	for _, u := range t.Unsaid {
+		fmt.Fprintf(w, "  not said: %s\n", u)
+	}
+}

@@ -1,0 +1,557 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// read completes the options from flags that need parsing, and reads the data.
+func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
+	if f.declared != "" {
+		return f.readDeclared(path, in, r)
+	}
+	o := f.options
+	for _, parse := range []func(*krigo.Options) error{f.promised, f.onGrid, f.sized, f.alphaOf, f.posteriorOf} {
+		if err := parse(&o); err != nil {
+			return nil, o, &krigo.UsageError{Err: err}
+		}
+	}
+	table, err := readTable(path, in, r)
+	if err != nil {
+		return nil, o, err
+	}
+	return table, o, f.scaled(&o.Data, table)
+}
+
+// readDeclared takes the options of a declaration, beside which no flag may stand that is one.
+func (f *fitFlags) readDeclared(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
+	var given []string
+	f.flags.Visit(func(p *pflag.Flag) {
+		if !slices.Contains(besideDeclared, p.Name) {
+			given = append(given, "--"+p.Name)
+		}
+	})
+	if len(given) > 0 {
+		return nil, krigo.Options{}, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the declaration's", strings.Join(given, ", "), f.declared)}
+	}
+	text, err := os.ReadFile(f.declared)
+	if err != nil {
+		return nil, krigo.Options{}, err
+	}
+	o, err := krigo.Declared(text)
+	if err != nil {
+		return nil, o, fmt.Errorf("%s: %w", f.declared, err)
+	}
+	table, err := readTable(path, in, r)
+	return table, o, err
+}
+
+// promised parses what is promised, and of which column.
+func (f *fitFlags) promised(o *krigo.Options) (err error) {
+	p := &o.Promise
+	if p.Epsilon, p.EpsilonAbove, err = parseEpsilon(f.epsilon); err != nil {
+		return err
+	}
+	switch {
+	case p.Loss == string(pacbayes.ClippedAbsolute) && f.flags.Changed("epsilon"):
+		return fmt.Errorf("--epsilon %s with --loss clipped-absolute, which has no ε: leave it out", f.epsilon)
+	case !(p.Delta > 0 && p.Delta < 1): // 0 is the option's default
+		return fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", p.Delta)
+	case o.Data.Target == "":
+		return errors.New("--target is missing: name the column to predict")
+	}
+	p.Bound, p.MeanBound = pacbayes.Inequality(f.bound), pacbayes.Route(f.meanBound)
+	return nil
+}
+
+func (f *fitFlags) onGrid(o *krigo.Options) (err error) {
+	grid := f.grid
+	if l, mixed := strings.CutSuffix(grid, ",mixed"); mixed {
+		grid, o.Prior.Mixed = l+",2", true
+	}
+	if f.flags.Changed("grid") {
+		if o.Prior.Grid, err = pacbayes.ParseGrid(grid); err != nil {
+			return fmt.Errorf("--grid: %w", err)
+		}
+	}
+	return nil
+}
+
+func (f *fitFlags) sized(o *krigo.Options) (err error) {
+	switch m := &o.Method; f.inducing {
+	case "":
+	case "0":
+		m.InducingBy = "none"
+	case "auto", "theory":
+		m.InducingBy = f.inducing
+	default:
+		if m.Inducing, err = strconv.Atoi(f.inducing); err != nil || m.Inducing < 0 {
+			return fmt.Errorf("--inducing %q: want a number of inducing inputs, 0, auto or theory", f.inducing)
+		}
+	}
+	return nil
+}
+
+func (f *fitFlags) alphaOf(o *krigo.Options) error {
+	switch m := &o.Method; f.alpha {
+	case "":
+	case "learn", "cv":
+		m.AlphaBy = f.alpha
+	default:
+		a, err := strconv.ParseFloat(f.alpha, 64)
+		if err != nil {
+			return fmt.Errorf("--alpha %q: want a number, learn or cv", f.alpha)
+		}
+		m.Alpha = &a
+	}
+	return nil
+}
+
+func (f *fitFlags) posteriorOf(o *krigo.Options) error {
+	switch f.posterior {
+	case "objective", "fitc", "free":
+		o.Method.Posterior = f.posterior
+	case "learnt":
+		o.Prior.Learn = true
+	default:
+		return fmt.Errorf("--posterior %q: want objective, fitc, free or learnt", f.posterior)
+	}
+	return nil
+}
+
+// scaled says how the columns of a table are standardised.
+func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
+	file, declared := strings.CutPrefix(f.scaling, "declared:")
+	o.Scaling = f.scaling
+	switch {
+	case f.noStandardise && f.scaling != dataset.PriorRows:
+		return &krigo.UsageError{Err: errors.New("--no-standardise and --scaling exclude each other")}
+	case f.noStandardise:
+		s := dataset.Identity(len(table.Names) - 1)
+		o.Scaling, o.Declared = dataset.Declared, &s
+	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean):
+		return &krigo.UsageError{Err: fmt.Errorf("--scaling %s with --categorical or --missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)}
+	case declared:
+		d, err := table.Regression(o.Target)
+		if err != nil {
+			return err
+		}
+		s, err := dataset.ReadScaling(file, d)
+		if err != nil {
+			return err
+		}
+		o.Scaling, o.Declared = dataset.Declared, &s
+	}
+	return nil
+}
+
+func parseEpsilon(s string) (below, above float64, err error) {
+	parts := strings.Split(s, ":")
+	var v [2]float64
+	for i, p := range parts {
+		if i < 2 {
+			v[i], err = strconv.ParseFloat(strings.TrimSpace(p), 64)
+		}
+		if err != nil || i > 1 || !(v[i] > 0) {
+			return 0, 0, fmt.Errorf("--epsilon %q: want a positive number, or below:above for the asymmetric loss", s)
+		}
+	}
+	return v[0], v[1], nil
+}
+
+func newFit(c *common) *cobra.Command {
+	var f fitFlags
+	cmd := &cobra.Command{
+		Use:   "fit DATA --target COL",
+		Short: "Train a model, certify it, save it",
+		Long: `Train a Gaussian process on a table, certify it, and save it: a CSV file (plain or gzip), NPZ or
+Parquet, or an NPY file, which is read block by block, so that it may be larger than memory.
+The name - stands for CSV from standard input.
+
+Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows, from which
+the columns are standardised, and the rest are certified: the certificate counts them alone.
+
+By default 7 in 10 rows, of many 7 in 8, are prior rows: the model is trained on them, and its predictions are
+certified on the others, by their own misses. With --prior grid, or where --objective is
+given, a tenth are (20 to 1,000), the model is trained on the certified rows, and a PAC-Bayes
+bound counts them all the same: kl-pac trains for this bound itself.
+
+The certificate says: with confidence 1−δ (over the draw of the certified rows), the expected loss of predictions on a further row
+of the same source is at most a bound. Choose the loss and ε before you look at the data; a
+certificate picked as the best of several runs isn't one.`,
+		Example: `  krigo fit houses.csv --target price
+  krigo fit houses.csv --target price --categorical zone,heating --missing mean
+  krigo fit houses.csv --target price --epsilon 20000 --epsilon-units raw --test-fraction 0.2 --json
+  krigo fit houses.csv --target price --objective kl-pac --kernel "matern32+linear" --ard on`,
+		Args: exactly(1),
+		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
+			begin := time.Now()
+			if f.out == "" && args[0] == standardInput {
+				return &krigo.UsageError{Err: errors.New("--out is missing: standard input has no name that the model's could be made of")}
+			}
+			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
+			if err != nil {
+				return err
+			}
+			defer table.Close()
+			if f.test != "" {
+				if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r); err != nil {
+					return err
+				}
+				defer o.Data.Test.Close()
+			}
+			if f.init != "" {
+				if o.Run.Init, err = readParams(f.init); err != nil {
+					return err
+				}
+			}
+			if f.dryRun {
+				plan, err := krigo.Decide(table, o)
+				if err != nil {
+					return err
+				}
+				return printPlan(cmd.OutOrStdout(), plan, c.json)
+			}
+			out := f.out
+			if out == "" {
+				out = modelName(args[0])
+			}
+			if r.Rank() == 0 {
+				outs := []string{out}
+				if o.Run.Deliver == "all" {
+					outs = append(outs, siblingName(out))
+				}
+				if err := onlySibling(outs[1:]...); err != nil {
+					return err
+				}
+				for _, out := range outs {
+					if err := writable(out, args[0], f.test, f.init, f.resume, f.declared, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+						return err
+					}
+				}
+			}
+			saver := &checkpointer{path: out + ".checkpoint", last: begin}
+			if f.resume != "" {
+				if o.Run.Resume, err = readCheckpoint(f.resume, r); err != nil {
+					return err
+				}
+				saver.path, saver.state = f.resume, o.Run.Resume
+			}
+			o.Run.Save = saver.offer
+			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+			o.Run.Progress = progress.event
+			m, err := krigo.Fit(cmd.Context(), table, o)
+			progress.end()
+			if err != nil {
+				return saver.interrupted(cmd.Context(), err)
+			}
+			if r.Rank() == 0 {
+				noteRefit(m, out)
+				if err := m.Save(out); err != nil {
+					return err
+				}
+			}
+			var all *krigo.Model
+			if o.Run.Deliver == "all" {
+				all, err = deliver(cmd.Context(), m, table, o, saver)
+				progress.end()
+				if err != nil {
+					return saver.interrupted(cmd.Context(), err)
+				}
+			}
+			if r.Rank() > 0 {
+				return nil
+			}
+			if all != nil {
+				if err := all.Save(siblingName(out)); err != nil {
+					return err
+				}
+			}
+			saver.remove()
+			if c.json {
+				d := fitJSON(m, out)
+				if all != nil {
+					delivered := fitJSON(all, siblingName(out))
+					d.Delivered = &delivered
+				}
+				return printJSON(cmd.OutOrStdout(), d)
+			}
+			printFit(cmd.OutOrStdout(), m, out)
+			if all != nil {
+				fmt.Fprintln(cmd.OutOrStdout())
+				printFit(cmd.OutOrStdout(), all, siblingName(out))
+			}
+			return nil
+		}),
+	}
+	f.register(cmd.Flags(), "fit")
+	return cmd
+}
+
+// refitted is the notice of a model that takes the place of another one of the same data.
+const refitted = "it replaces a certified model of the same data: keeping the better of several fits isn't covered by either certificate"
+
+// noteRefit notes in a model that the file it is saved to held another certified one of the same targets, or of
+// mostly the same rows. The same fit again is no choice, but keeps the note.
+func noteRefit(m *krigo.Model, path string) {
+	old, err := krigo.Load(path)
+	if err != nil || !certified(old) || !certified(m) {
+		return
+	}
+	common := 0
+	for _, h := range m.Rows {
+		if _, found := slices.BinarySearch(old.Rows, h); found {
+			common++
+		}
+	}
+	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && !slices.Contains(old.Notices, refitted)
+	if (m.Targets == old.Targets || 2*common > len(m.Rows)) && !again {
+		m.Notices = append(m.Notices, refitted)
+	}
+}
+
+func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certificate.Valid }
+
+// siblingName is the name of the file for a model's sibling that is trained on all rows.
+func siblingName(out string) string { return strings.TrimSuffix(out, ".krigo") + "-all.krigo" }
+
+// deliver trains the sibling of a model, and keeps the steps in the same checkpoint as the fit's: but after a fit by a budget, whose
+// checkpoints are of all the kernels that there wasn't time for.
+func deliver(ctx context.Context, m *krigo.Model, table *dataset.Table, o krigo.Options, saver *checkpointer) (*krigo.Model, error) {
+	switch {
+	case o.Run.Budget > 0:
+		o.Run.Resume, o.Run.Save = nil, nil
+	case saver.state != nil:
+		o.Run.Resume = saver.state
+	}
+	return krigo.Deliver(ctx, m, table, o)
+}
+
+// onlySibling refuses files that the sibling would replace and that are none: nobody named them.
+func onlySibling(paths ...string) error {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		if old, err := krigo.Load(path); err != nil || old.Counts[dataset.Certified] > 0 {
+			return &krigo.UsageError{Err: fmt.Errorf("--deliver all: %s is there, and isn't a model that was trained on all rows: move it away, or name another --out", path)}
+		}
+	}
+	return nil
+}
+
+// modelName is DATA's base name with .krigo in place of its endings.
+func modelName(data string) string {
+	name := strings.TrimSuffix(filepath.Base(data), ".gz")
+	for _, format := range dataset.Formats() {
+		for _, ending := range format.Endings {
+			name = strings.TrimSuffix(name, ending)
+		}
+	}
+	return name + ".krigo"
+}
+
+func readParams(path string) (*krigo.Params, error) {
+	var p krigo.Params
+	if err := dataset.ReadJSON(path, &p); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// readCheckpoint reads the file on the first rank, which has written it.
+func readCheckpoint(path string, r ranks.Ranks) (*krigo.Checkpoint, error) {
+	var c krigo.Checkpoint
+	if r.Rank() == 0 {
+		if err := dataset.ReadJSON(path, &c); err != nil {
+			return nil, err
+		}
+	}
+	if r.Size() > 1 {
+		text, err := json.Marshal(c)
+		if err == nil {
+			text, err = ranks.Bytes(r, 0, text)
+		}
+		if err == nil {
+			err = json.Unmarshal(text, &c)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &c, nil
+}
+
+// checkpointer keeps the last state of a fit, and writes it to a file now and then.
+type checkpointer struct {
+	path  string
+	state *krigo.Checkpoint
+	last  time.Time
+}
+
+// checkpointEvery is how much work a killed fit may lose.
+var checkpointEvery = 5 * time.Second
+
+func (c *checkpointer) offer(s *krigo.Checkpoint) error {
+	c.state = s
+	if time.Since(c.last) < checkpointEvery {
+		return nil
+	}
+	c.last = time.Now()
+	return c.write()
+}
+
+func (c *checkpointer) write() error {
+	return dataset.WriteFileAtomic(c.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(c.state) })
+}
+
+// interrupted says how a fit that ended in an error goes on, if that was an interruption.
+func (c *checkpointer) interrupted(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case c.state == nil:
+		return errors.New("interrupted before the first step; nothing to resume")
+	}
+	if err := c.write(); err != nil {
+		return err
+	}
+	return fmt.Errorf("interrupted; go on with the same flags and --resume %s", c.path)
+}
+
+func (c *checkpointer) remove() { os.Remove(c.path) }
+
+// fitDocument is what fit --json prints.
+type fitDocument struct {
+	Objective         string                `json:"objective"`
+	Rows              int                   `json:"rows"` // prior and certified
+	Inputs            int                   `json:"inputs"`
+	Encoding          *dataset.Encoding     `json:"encoding,omitempty"`
+	Inducing          int                   `json:"inducing"`
+	Solver            string                `json:"solver,omitempty"` // of a full GP
+	Kernel            kernel.Spec           `json:"kernel"`
+	Temper            float64               `json:"temper,omitempty"` // of an informed prior
+	Mean              *krigo.MeanParams     `json:"mean,omitempty"`
+	NoiseVariance     float64               `json:"noise_variance"`
+	ObservationNoise  float64               `json:"observation_noise"`
+	Certificate       *pacbayes.Certificate `json:"certificate"`
+	CertificateReason string                `json:"certificate_reason,omitempty"`
+	Conformal         *model.Conformal      `json:"conformal,omitempty"`
+	Test              *model.Test           `json:"test"`
+	Training          model.Training        `json:"training"`
+	Notices           []string              `json:"notices,omitempty"`
+	Model             string                `json:"model"`
+	Delivered         *fitDocument          `json:"delivered,omitempty"` // with --deliver all: the sibling
+}
+
+func fitJSON(m *krigo.Model, path string) fitDocument {
+	d := fitDocument{
+		Objective: m.Objective, Inputs: len(m.Inputs), Encoding: m.Encoding, Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
+		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
+		Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
+	}
+	trained, base := m.Trained(), m.Posterior
+	if prior, temper := m.Posterior.OfPrior(); prior != nil {
+		d.Kernel, d.Temper = prior.Kernel.Spec(prior.Theta), temper
+		base = prior
+	}
+	d.Solver = m.Posterior.Kind()
+	if trained.Sparse() {
+		d.Inducing, d.Solver = trained.Support.Rows, ""
+	}
+	if b := base.Beta; len(b) > 0 {
+		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}
+	}
+	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
+	return d
+}
+
+func printFit(w io.Writer, m *krigo.Model, path string) {
+	if c := m.Certificate; c != nil {
+		printCertificate(w, m, c)
+	} else {
+		fmt.Fprintf(w, "No certificate: %s.\n", m.CertificateReason)
+	}
+	d := fitJSON(m, path)
+	rows := fmt.Sprintf("%d rows × %d inputs", d.Rows, d.Inputs)
+	if n := m.Counts[dataset.Certified]; m.Terms.Fixed && n > 0 {
+		rows = fmt.Sprintf("%d of %s, certified on the other %d", d.Rows-n, rows, n)
+	}
+	fmt.Fprintf(w, "\nModel     %s on %s, kernel %s\n", m.Objective, rows, d.Kernel)
+	if m.Encoding != nil {
+		fmt.Fprintf(w, "          %s\n", m.Encoding)
+	}
+	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
+	if t := m.Test; t != nil {
+		of := ""
+		if t.Groups > 0 {
+			of = fmt.Sprintf(" (on average over %d groups)", t.Groups)
+		}
+		fmt.Fprintf(w, "Test      %d rows: RMSE %.4g (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, t.RMSERaw, m.Target, t.MSE, t.NLPD)
+		draw := fmt.Sprintf(", of a random draw %.3f", t.GibbsRisk)
+		if m.Terms.Route == pacbayes.Direct { // which doesn't speak of one
+			draw = ""
+		}
+		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the model's own belief, hold %.1f %%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
+		if t.Conformal != nil {
+			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones %.1f %%\n", 100**t.Conformal, 100**t.Normalised)
+		}
+	}
+	if f := m.Conformal; f != nil {
+		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d %s rows and further rows from the same source (exchangeable rows)\n",
+			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows, cmp.Or(f.From, "calibration"))
+	}
+	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
+		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
+	for _, n := range m.Notices {
+		fmt.Fprintf(w, "Notice    %s\n", n)
+	}
+	fmt.Fprintf(w, "Saved     %s\n", path)
+}
+
+// printPlan says what a fit would do.
+func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, p)
+	}
+	of := func(what string, r fit.Roles) {
+		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what, r.Test, r.Calibration, r.Prior, r.Certified)
+	}
+	of("Rows", p.Roles)
+	if p.Groups != nil {
+		of("Groups", *p.Groups)
+	}
+	how := fmt.Sprintf("%d inducing inputs", p.M)
+	if p.M == 0 {
+		how = "full GP, solved by " + p.Solver
+	}
+	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, starts of each kernel: %d, of %s\n", p.Trains, how, p.Method, p.Starts, strings.Join(p.Kernels, ", "))
+	for _, n := range p.Notices {
+		fmt.Fprintf(w, "Notice    %s\n", n)
+	}
+	fmt.Fprintf(w, "Options   %s\n", p.Options)
+	return nil
+}

@@ -1,0 +1,283 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// cliFlag is all there is to know about a flag. Help, man pages and completions are made of it, and a test
+// holds docs/command-line.md, where longer explanations stand, against it.
+type cliFlag struct {
+	name  string
+	value string // what stands for its value, as in --target COL; empty for a switch
+	def   string // its default
+	rule  string // or, where a rule makes it, that rule; it isn't set then
+	help  string // a line or two
+	to    any    // the variable that it sets
+
+	// What completion offers: some values, files with some endings, or columns of DATA.
+	values, endings []string
+	columns         bool
+
+	group string // heading under which it stands
+	of    string // commands that have it; empty: all that the table is for
+}
+
+// The groups, in the order in which they are shown. Flags of commands that have a few only are in none.
+const (
+	groupData    = "Data"
+	groupKernel  = "Kernel"
+	groupMethod  = "Method"
+	groupPrior   = "Prior"
+	groupPromise = "Promise"
+	groupRun     = "Run"
+)
+
+var groups = []string{"", groupData, groupKernel, groupMethod, groupPrior, groupPromise, groupRun}
+
+// inGroup puts flags into a group.
+func inGroup(group string, flags ...cliFlag) []cliFlag {
+	for i := range flags {
+		flags[i].group = group
+	}
+	return flags
+}
+
+// bound is a flag's value as pflag has it, by which the flag itself is found again.
+type bound struct {
+	pflag.Value
+	cliFlag
+}
+
+// bind makes a command take flags.
+func bind(flags *pflag.FlagSet, all ...cliFlag) {
+	for _, f := range all {
+		f.bind(flags)
+	}
+}
+
+func (f cliFlag) bind(flags *pflag.FlagSet) {
+	var list []string
+	if f.def != "" {
+		list = strings.Split(f.def, ",")
+	}
+	switch to := f.to.(type) {
+	case *bool:
+		flags.BoolVar(to, f.name, false, f.help)
+	case *string:
+		flags.StringVar(to, f.name, "", f.help)
+	case *int:
+		flags.IntVar(to, f.name, 0, f.help)
+	case *int64:
+		flags.Int64Var(to, f.name, 0, f.help)
+	case *uint64:
+		flags.Uint64Var(to, f.name, 0, f.help)
+	case *float64:
+		flags.Float64Var(to, f.name, 0, f.help)
+	case *time.Duration:
+		flags.DurationVar(to, f.name, 0, f.help)
+	case *[]string:
+		flags.StringSliceVar(to, f.name, list, f.help)
+	case *[]float64:
+		flags.Float64SliceVar(to, f.name, nil, f.help)
+	default:
+		panic(fmt.Sprintf("--%s sets a %T", f.name, f.to))
+	}
+	p := flags.Lookup(f.name)
+	if _, isList := f.to.(*[]string); f.def != "" && !isList { // a list that is set once more grows
+		if err := p.Value.Set(f.def); err != nil {
+			panic(fmt.Sprintf("--%s: %v", f.name, err))
+		}
+		p.DefValue = f.def
+	}
+	p.Value = bound{p.Value, f}
+}
+
+// text is the help, with the default.
+func (f cliFlag) text() string {
+	if def := cmp.Or(f.def, f.rule); def != "" {
+		return fmt.Sprintf("%s (default %s)", f.help, def)
+	}
+	return f.help
+}
+
+// flagsOf returns a command's flags under a heading, those that aren't shown left out.
+func flagsOf(cmd *cobra.Command, group string) (all []cliFlag) {
+	see := func(p *pflag.Flag) {
+		f := cliFlag{name: p.Name, help: p.Usage, group: groupRun} // cobra's own, such as --help
+		if b, ok := p.Value.(bound); ok {
+			f = b.cliFlag
+		}
+		if f.group == group && !p.Hidden {
+			all = append(all, f)
+		}
+	}
+	cmd.LocalFlags().VisitAll(see)
+	cmd.InheritedFlags().VisitAll(see)
+	return all
+}
+
+// usage prints how a command is called.
+func usage(cmd *cobra.Command) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, "Usage:")
+	if cmd.Runnable() {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s [command]\n", cmd.CommandPath())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(&b, "\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	for _, group := range groups {
+		flags := flagsOf(cmd, group)
+		if len(flags) > 0 {
+			fmt.Fprintf(&b, "\n%s:\n", cmp.Or(group, "Flags"))
+		}
+		for _, f := range flags {
+			f.print(&b)
+		}
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n%s COMMAND --help says more about a command.\n", cmd.CommandPath())
+	}
+	_, err := fmt.Fprint(cmd.OutOrStderr(), b.String())
+	return err
+}
+
+// Columns of help: where its text begins and ends.
+const (
+	helpFrom = 26
+	helpTo   = 100
+)
+
+// print prints a flag and, beside it, what it is for.
+func (f cliFlag) print(b *strings.Builder) {
+	at := 0 // column
+	put := func(s string) {
+		b.WriteString(s)
+		at += len([]rune(s))
+	}
+	next := func() {
+		b.WriteString("\n")
+		at = 0
+		put(strings.Repeat(" ", helpFrom))
+	}
+	put(strings.TrimRight("  --"+f.name+" "+f.value, " "))
+	if at+2 > helpFrom {
+		next()
+	}
+	put(strings.Repeat(" ", helpFrom-at))
+	for i, word := range strings.Fields(f.text()) {
+		switch {
+		case i == 0:
+		case at+1+len([]rune(word)) > helpTo:
+			next()
+		default:
+			put(" ")
+		}
+		put(word)
+	}
+	b.WriteString("\n")
+}
+
+// describeOptions makes the flags of a command, and of those below it, chapters of their descriptions, in
+// groups, in the place of the list that cobra would make.
+func describeOptions(root *cobra.Command) {
+	var all []*cobra.Command
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		cmd.InitDefaultHelpFlag()
+		cmd.Long = cmp.Or(cmd.Long, cmd.Short) + manOptions(cmd)
+		all = append(all, cmd)
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+	for _, cmd := range all { // not before: they share flags
+		cmd.LocalFlags().VisitAll(func(p *pflag.Flag) { p.Hidden = true })
+	}
+}
+
+// manOptions are a command's flags as a chapter of its man page, in Markdown.
+func manOptions(cmd *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("\n\n# OPTIONS\n")
+	for _, group := range groups {
+		flags := flagsOf(cmd, group)
+		if len(flags) > 0 && group != "" {
+			fmt.Fprintf(&b, "### %s\n\n", group)
+		}
+		for _, f := range flags {
+			value := ""
+			if f.value != "" {
+				value = " *" + f.value + "*"
+			}
+			fmt.Fprintf(&b, "**--%s**%s\n: %s\n\n", f.name, value, f.text())
+		}
+	}
+	return b.String()
+}
+
+// complete makes shells offer what fits a command's flags.
+func complete(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(p *pflag.Flag) {
+		b, ok := p.Value.(bound)
+		if !ok {
+			return
+		}
+		list := strings.HasSuffix(b.Type(), "Slice")
+		oneOf := func(names []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return startingWith(typed, names, list), cobra.ShellCompDirectiveNoFileComp
+		}
+		var offer cobra.CompletionFunc
+		switch {
+		case len(b.values) > 0:
+			offer = func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+				return oneOf(b.values, typed)
+			}
+		case b.columns:
+			offer = func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+				if len(args) == 0 {
+					return nil, cobra.ShellCompDirectiveNoFileComp
+				}
+				return oneOf(columnNames(args[0]), typed)
+			}
+		case len(b.endings) > 0:
+			offer = cobra.FixedCompletions(b.endings, cobra.ShellCompDirectiveFilterFileExt)
+		default:
+			return
+		}
+		cmd.RegisterFlagCompletionFunc(p.Name, offer) // fails only for an unknown flag
+	})
+}
+
+// startingWith are the names that what was typed may become, or the last of a list of them.
+func startingWith(typed string, names []string, list bool) (all []string) {
+	before := ""
+	if list {
+		before = typed[:strings.LastIndex(typed, ",")+1]
+	}
+	for _, name := range names {
+		if strings.HasPrefix(before+name, typed) && !slices.Contains(strings.Split(before, ","), name) {
+			all = append(all, before+name)
+		}
+	}
+	return all
+}

@@ -1,0 +1,226 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// TestHelpIsShort: every flag is explained in two lines at most, but for lists of methods, and every one that isn't cobra's stands in
+// a table.
+func TestHelpIsShort(t *testing.T) {
+	root := newRoot()
+	for _, cmd := range append(root.Commands(), root) {
+		for _, group := range groups {
+			for _, f := range flagsOf(cmd, group) {
+				var b strings.Builder
+				f.print(&b)
+				lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+				if strings.TrimSpace(lines[0]) == strings.TrimSpace("--"+f.name+" "+f.value) {
+					lines = lines[1:] // a long name has a line of its own
+				}
+				most := 2
+				if strings.HasPrefix(f.name, "objective") {
+					most = 4 // it lists the methods
+				}
+				if len(lines) == 0 || len(lines) > most || f.help == "" {
+					t.Errorf("%s: %d lines\n%s", cmd.CommandPath(), len(lines), b.String())
+				}
+				for _, line := range lines {
+					if len([]rune(line)) > helpTo {
+						t.Errorf("%s: too long: %s", cmd.CommandPath(), line)
+					}
+				}
+			}
+		}
+		cmd.LocalFlags().VisitAll(func(p *pflag.Flag) {
+			if _, ok := p.Value.(bound); !ok && p.Name != "help" && p.Name != "version" {
+				t.Errorf("%s --%s isn't in a table", cmd.CommandPath(), p.Name)
+			}
+		})
+	}
+}
+
+// TestDefaults: the default that help shows is the one that is set, and a list that is given takes its place.
+func TestDefaults(t *testing.T) {
+	var f fitFlags
+	flags := pflag.NewFlagSet("compare", pflag.ContinueOnError)
+	f.register(flags, "compare")
+	if err := flags.Parse([]string{"--temper", "1,0.5"}); err != nil {
+		t.Fatal(err)
+	}
+	o := f.options
+	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Method.Solver != "auto" || o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" ||
+		!slices.Equal(f.objectives, []string{"kl-pac", "evidence"}) || !slices.Equal(o.Prior.Temper, []float64{1, 0.5}) {
+		t.Errorf("%+v", f)
+	}
+	if err := flags.Parse([]string{"--objectives", "vfe"}); err != nil || !slices.Equal(f.objectives, []string{"vfe"}) {
+		t.Errorf("%v, %v", f.objectives, err)
+	}
+}
+
+// TestGroups: fit, evaluate and compare show their flags in groups, in help and in man pages.
+func TestGroups(t *testing.T) {
+	workplace(t)
+	must(t, "man", "pages")
+	for _, command := range []string{"fit", "evaluate", "compare"} {
+		help, page := must(t, command, "--help"), strings.ReplaceAll(read(t, "pages/krigo-"+command+".1"), `\-`, "-")
+		for i, name := range []string{"Data", "Kernel", "Method", "Prior", "Promise", "Run"} {
+			if name != groups[i+1] || !strings.Contains(help, "\n"+name+":\n  --") || !strings.Contains(page, "\n.SS "+name+"\n") {
+				t.Errorf("%s: no group %s", command, name)
+			}
+		}
+		for _, once := range []string{"--target", "--seed", "--quiet", "--help"} {
+			if strings.Count(help, "\n  "+once) != 1 || strings.Count(page, "\\fB"+once+"\\fP") != 1 {
+				t.Errorf("%s: %s doesn't stand once", command, once)
+			}
+		}
+		if shown := strings.Contains(help, "--promise "); shown != (command != "compare") {
+			t.Errorf("%s: --promise is shown: %t", command, shown)
+		}
+	}
+}
+
+// TestCompletion: shells offer values, files, and columns of the table that was named.
+func TestCompletion(t *testing.T) {
+	workplace(t)
+	fill := func(_ int, row []float64) error { row[0], row[1] = 1, 2; return nil }
+	for _, name := range []string{"few.npy", "few.npz", "few.parquet"} {
+		if err := dataset.WriteFile(name, []string{"rooms", "price"}, 2, fill); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, "long.csv", "rooms,price\n"+strings.Repeat("6,1\n", 300_000))
+	for args, want := range map[string]string{
+		"fit x.csv --objective kl":                     "kl-pac",
+		"fit x.csv --solver ne":                        "nearest",
+		"fit x.csv --loss clipped-":                    "clipped-square clipped-absolute",
+		"compare x.csv --objectives vfe,kl":            "vfe,kl-pac",
+		"predict m.krigo x.csv --intervals band,":      "band,conformal band,normalised band,full band,jackknife",
+		"fit homes.csv --target M":                     "MEDV",
+		"evaluate homes.csv --target M":                "MEDV",
+		"fit homes.csv --categorical RM,":              "RM,LSTAT RM,DIS RM,MEDV",
+		"fit few.npy --group ":                         "rooms price",
+		"fit few.npz --group p":                        "price",
+		"fit few.parquet --target p":                   "price",
+		"fit long.csv --target ":                       "rooms price",
+		"fit missing.csv --target ":                    "",
+		"fit - --target ":                              "",
+		"fit --target ":                                "",
+		"fit homes.csv --init ":                        "json",
+		"compare homes.csv --target MEDV --out ":       "csv json html",
+		"fit homes.csv --target MEDV --test-fraction ": "",
+	} {
+		out := must(t, append([]string{"__complete"}, strings.Split(args, " ")...)...)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if got := strings.Join(lines[:len(lines)-1], " "); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
+// fed calls a command with standard input.
+func fed(in string, args ...string) outcome {
+	var stdout, stderr bytes.Buffer
+	status := Run(context.Background(), args, strings.NewReader(in), &stdout, &stderr)
+	return outcome{status, stdout.String(), stderr.String()}
+}
+
+// TestStandardInput: - is a table from standard input, which makes what the file makes.
+func TestStandardInput(t *testing.T) {
+	workplace(t)
+	homes, fresh := read(t, "homes.csv"), read(t, "fresh.csv")
+	fit := strings.Fields("--target MEDV --ard off --restarts 1 --quiet")
+	must(t, append([]string{"fit", "homes.csv", "--test", "fresh.csv", "--out", "file.krigo"}, fit...)...)
+	for _, c := range []struct{ in, file, args string }{
+		{homes, "homes.csv", "fit - --test fresh.csv --out a.krigo"},
+		{fresh, "fresh.csv", "fit homes.csv --test - --out a.krigo"},
+		{homes, "homes.csv", "predict file.krigo -"},
+		{homes, "homes.csv", "certify file.krigo - --json"},
+		{fresh, "fresh.csv", "certify file.krigo - --fresh"},
+		{homes, "homes.csv", "evaluate - --target MEDV --params params.json --json"},
+		{homes, "homes.csv", "compare - --target MEDV --objectives vfe --splits 1 --inducing 5 --json"},
+		{homes, "homes.csv", "report file.krigo - --out r.html"},
+	} {
+		args := strings.Fields(c.args)
+		named := slices.Clone(args)
+		named[slices.Index(args, "-")] = c.file
+		if args[0] == "fit" {
+			args, named = append(args, fit...), append(named, fit...)
+		}
+		want := must(t, append(named, "--quiet")...)
+		os.Remove("a.krigo") // a fit that replaces a model says so
+		if got := fed(c.in, append(args, "--quiet")...); got.status != 0 || withoutTimes(got.stdout) != withoutTimes(want) {
+			t.Errorf("%s: %+v, want %s", c.args, got, want)
+		}
+		os.Remove("a.krigo")
+	}
+	for _, c := range []struct {
+		in, args string
+		status   int
+		want     []string
+	}{
+		{homes, "fit - --target MEDV", 2, []string{"--out is missing", "standard input"}},
+		{homes, "fit - --target MEDV --test - --out a.krigo", 2, []string{"standard input (-) can be read once"}},
+		{homes, "predict - -", 2, []string{"standard input (-) can be read once"}},
+		{"", "predict file.krigo -", 1, []string{"standard input: the file is empty"}},
+		{"RM,LSTAT,DIS,MEDV\n6,5,4,20\n6,5,near,20\n", "predict file.krigo -", 1, []string{"standard input: line 3 (row 2)", `"near"`}},
+		{homes, "fit - --target MEDW --out a.krigo", 1, []string{"standard input", `did you mean "MEDV"?`}},
+		{"PK\x03\x04\x00\xff", "predict file.krigo -", 1, []string{"standard input: not a text file"}},
+	} {
+		o := fed(c.in, strings.Fields(c.args)...)
+		if o.status != c.status || o.stdout != "" {
+			t.Errorf("%s: %+v", c.args, o)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("%s: %q doesn't say %q", c.args, o.stderr, want)
+			}
+		}
+	}
+	if _, err := os.Stat("a.krigo"); err == nil {
+		t.Error("a model was left")
+	}
+}
+
+// TestInterruptedInput: a command that waits for standard input ends when it is interrupted.
+func TestInterruptedInput(t *testing.T) {
+	workplace(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	in, out := io.Pipe()
+	go func() {
+		out.Write([]byte("RM,MEDV\n6,20\n"))
+		cancel()
+	}()
+	var stderr bytes.Buffer
+	if status := Run(ctx, strings.Fields("fit - --target MEDV --out a.krigo"), in, io.Discard, &stderr); status != 1 || !strings.Contains(stderr.String(), "standard input: cannot be read after row") {
+		t.Errorf("%d, %s", status, stderr.String())
+	}
+}
+
+// withoutTimes takes from output how long it took.
+func withoutTimes(text string) string {
+	return regexp.MustCompile(`"seconds": \{[^}]*\}`).ReplaceAllString(counts.ReplaceAllString(text, ""), "")
+}
+
+// TestStandardInputOverRanks: one rank alone would have it.
+func TestStandardInputOverRanks(t *testing.T) {
+	t.Setenv("OMPI_COMM_WORLD_SIZE", "2")
+	cmd := &cobra.Command{}
+	if err := checkInput(cmd, []string{"-"}); err == nil || !strings.Contains(err.Error(), "one rank alone") {
+		t.Error(err)
+	}
+	if err := checkInput(cmd, []string{"homes.csv"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,104 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// standardInput stands for it in the place of a table's file.
+const standardInput = "-"
+
+// checkInput makes sure that one table at most comes from standard input, and that one process reads it.
+func checkInput(cmd *cobra.Command, args []string) error {
+	tables := 0
+	for _, arg := range args {
+		if arg == standardInput {
+			tables++
+		}
+	}
+	if test := cmd.Flags().Lookup("test"); test != nil && test.Value.String() == standardInput {
+		tables++
+	}
+	switch {
+	case tables > 1:
+		return &krigo.UsageError{Err: errors.New("standard input (-) can be read once: name a file for the others")}
+	case tables == 1 && ranks.Launched():
+		return &krigo.UsageError{Err: errors.New("standard input (-) reaches one rank alone: name a file that all can read")}
+	}
+	return nil
+}
+
+// readTable reads a table from a file, of which a rank has its part, or as CSV from standard input. A
+// command that isn't spread over ranks has none.
+func readTable(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, error) {
+	switch {
+	case path == standardInput:
+		return dataset.Read(in, "standard input")
+	case r == nil:
+		return dataset.ReadFile(path)
+	}
+	return dataset.ReadPart(path, r)
+}
+
+// interruptible reads until a context ends: a terminal, or a pipe that stays silent, would be waited for.
+type interruptible struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r interruptible) Read(p []byte) (int, error) {
+	done := make(chan struct{})
+	var got int
+	var failed error
+	go func() {
+		got, failed = r.in.Read(p)
+		close(done)
+	}()
+	select {
+	case <-done:
+		return got, failed
+	case <-r.ctx.Done():
+		return 0, errors.New("interrupted")
+	}
+}
+
+// columnNames returns the names of a table's columns, or none where they can't be had at once.
+func columnNames(path string) []string {
+	const atOnce = 1 << 20 // bytes
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() { // a pipe would be emptied, or waited for
+		return nil
+	}
+	if info.Size() <= atOnce || filepath.Ext(path) == ".npy" { // whose rows stay on disk
+		table, err := dataset.ReadFile(path)
+		if err != nil {
+			return nil
+		}
+		defer table.Close()
+		return table.Names
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, atOnce))
+	if err != nil {
+		return nil
+	}
+	table, err := dataset.Read(bytes.NewReader(head[:bytes.LastIndexByte(head, '\n')+1]), path)
+	if err != nil {
+		return nil // of another format, whose names stand at its end
+	}
+	return table.Names
+}

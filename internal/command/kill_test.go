@@ -1,0 +1,113 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+)
+
+const childArgs = "KRIGO_TEST_CHILD_ARGS"
+
+// TestKilled kills a fit, as no handler can notice, at several moments, and resumes it
+// from its checkpoint: the model is that of an uninterrupted fit, bit for bit.
+func TestKilled(t *testing.T) {
+	if text := os.Getenv(childArgs); text != "" {
+		var args []string
+		if err := json.Unmarshal([]byte(text), &args); err != nil {
+			panic(err)
+		}
+		checkpointEvery = 0 // after every step
+		os.Exit(Run(context.Background(), args, nil, io.Discard, os.Stderr))
+	}
+	if testing.Short() {
+		t.Skip("runs other processes")
+	}
+	data, err := filepath.Abs("testdata/snelson.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, flags := range map[string][]string{
+		"full":      {"--objective", "kl-pac"},
+		"sparse":    {"--objective", "kl-pac", "--inducing", "12"},
+		"all":       {"--deliver", "all"},
+		"all, test": {"--deliver", "all", "--test", data},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "m.krigo")
+			args := slices.Concat([]string{"fit", data, "--target", "y", "--quiet", "--out", out}, flags)
+			checkpoint := out + ".checkpoint"
+			if flags[0] == "--deliver" { // its last file
+				out = siblingName(out)
+			}
+			if status := Run(context.Background(), args, nil, io.Discard, io.Discard); status != 0 {
+				t.Fatal("the uninterrupted fit failed")
+			}
+			want, err := krigo.Load(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			os.Remove(out)
+
+			resume := args
+			killed := 0
+			for wait := 2 * time.Millisecond; wait < 2*time.Second; wait *= 2 {
+				child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+				text, _ := json.Marshal(resume)
+				child.Env = append(os.Environ(), childArgs+"="+string(text))
+				if err := child.Start(); err != nil {
+					t.Fatal(err)
+				}
+				done := make(chan error, 1)
+				go func() { done <- child.Wait() }()
+				for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+					if _, err := os.Stat(checkpoint); err == nil {
+						break
+					}
+				}
+				select {
+				case err := <-done: // it was faster than the kill
+					if err != nil {
+						t.Fatal(err)
+					}
+				case <-time.After(wait):
+					child.Process.Kill()
+					<-done
+					killed++
+				}
+				if _, err := os.Stat(out); err == nil {
+					break
+				}
+				if _, err := os.Stat(checkpoint); err == nil {
+					resume = slices.Concat(args, []string{"--resume", checkpoint})
+				}
+			}
+			if killed == 0 {
+				t.Fatal("no fit was killed")
+			}
+			if _, err := os.Stat(out); err != nil {
+				if status := Run(context.Background(), resume, nil, io.Discard, os.Stderr); status != 0 {
+					t.Fatal("the resumed fit failed")
+				}
+			}
+			got, err := krigo.Load(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Posterior.Weights, want.Posterior.Weights) || !slices.Equal(got.Posterior.Theta, want.Posterior.Theta) ||
+				!slices.Equal(got.Posterior.Chol.Data, want.Posterior.Chol.Data) || (got.Certificate != nil && got.Certificate.Bound != want.Certificate.Bound) {
+				t.Errorf("killed %d times and resumed: certificate %+v, uninterrupted %+v", killed, got.Certificate, want.Certificate)
+			}
+			if _, err := os.Stat(checkpoint); err == nil {
+				t.Error("the checkpoint is still there")
+			}
+		})
+	}
+}

@@ -1,0 +1,54 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// spread are the commands that over runs.
+var spread = []string{"fit", "evaluate", "certify", "compare", "reproduce"}
+
+// over runs a command's work on all ranks of its job, of which the first alone prints and is
+// interrupted: the others hear of it.
+func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		r, err := ranks.Start()
+		if err != nil {
+			return err
+		}
+		if r.Rank() > 0 {
+			c.quiet = true
+			cmd.Root().SetOut(io.Discard)
+			cmd.Root().SetErr(io.Discard)
+			cmd.SetContext(context.WithoutCancel(cmd.Context()))
+		}
+		err = alike(r)
+		if err == nil {
+			err = work(cmd, args, r)
+		}
+		if err = r.Close(err); r.Rank() > 0 {
+			return nil // the first rank's error, and launchers end all others once one fails
+		}
+		return err
+	}
+}
+
+// alike makes sure that all ranks compute the same, to the last bit, from the same numbers: they
+// decide by what they compute.
+func alike(r ranks.Ranks) error {
+	own := fmt.Sprintf("krigo %s with the instruction set %s", version(), linalg.Level)
+	first, err := ranks.Bytes(r, 0, []byte(own))
+	if err != nil {
+		return err
+	}
+	if string(first) != own {
+		err = fmt.Errorf("it runs %s, the first rank %s: install the same, and set KRIGO_CPU to what all have", own, first)
+	}
+	return r.Agree(err)
+}

@@ -1,0 +1,252 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// predictDocument is what predict --json prints.
+type predictDocument struct {
+	Target      string                      `json:"target"`
+	Solver      string                      `json:"solver,omitempty"` // as in fit, unless the posterior is factored
+	Predictions []krigo.Prediction          `json:"predictions"`
+	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // those asked for, by kind
+	Samples     [][]float64                 `json:"samples,omitempty"`   // those asked for, row by row
+}
+
+// outside counts the predictions that no guarantee is about.
+func outside(ps []krigo.Prediction) (n int) {
+	for _, p := range ps {
+		if p.Outside > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// predictFlags are the flags of predict.
+type predictFlags struct {
+	out           string
+	kinds         []string
+	level         float64
+	data, by      string
+	exactVariance bool
+	samples       int
+	seed          uint64
+}
+
+// check says what is wrong with them, and with the file that they name.
+func (f *predictFlags) check(json bool, inputs []string) error {
+	if f.samples < 0 {
+		return &krigo.UsageError{Err: fmt.Errorf("--samples %d: want a number of draws", f.samples)}
+	}
+	if !(f.level > 0 && f.level < 1) {
+		return &krigo.UsageError{Err: fmt.Errorf("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)}
+	}
+	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds, kind) })
+	if few != (f.data != "") {
+		return &krigo.UsageError{Err: errors.New("--data goes with --intervals full or jackknife, which need the data that the model was made from")}
+	}
+	if f.by != "" && !few {
+		return &krigo.UsageError{Err: fmt.Errorf("--by %s: it is for --intervals full and jackknife", f.by)}
+	}
+	if json && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(f.out)) {
+		return &krigo.UsageError{Err: fmt.Errorf("--json and --out %s exclude each other: name a .json file", f.out)}
+	}
+	if json && strings.HasSuffix(f.out, ".gz") || !json && filepath.Ext(f.out) == ".json" {
+		return &krigo.UsageError{Err: fmt.Errorf("--out %s: a .json file holds what --json writes, uncompressed", f.out)}
+	}
+	for i, kind := range f.kinds {
+		if slices.Contains(f.kinds[:i], kind) {
+			return &krigo.UsageError{Err: fmt.Errorf("--intervals: %s twice", kind)}
+		}
+	}
+	if f.out != "" {
+		return writable(f.out, append(slices.Clone(inputs), f.data)...)
+	}
+	return nil
+}
+
+// predict predicts the rows of a table, and draws samples there.
+func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model, table *dataset.Table) (ps []krigo.Prediction, drawn [][]float64, err error) {
+	progress := newProgress(cmd.ErrOrStderr(), quiet)
+	defer progress.end()
+	solving := func(iteration int, residual float64) {
+		progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
+	}
+	if f.exactVariance {
+		ps, err = krigo.PredictExactVariance(cmd.Context(), m, table, solving)
+	} else {
+		ps, err = krigo.Predict(m, table)
+	}
+	if err == nil && f.samples > 0 {
+		drawn, err = krigo.Sample(cmd.Context(), m, table, f.samples, f.seed, solving)
+	}
+	return ps, drawn, err
+}
+
+// intervals returns those that are asked for, by kind.
+func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *dataset.Table, ps []krigo.Prediction) (of map[string][]krigo.Interval, err error) {
+	of = map[string][]krigo.Interval{}
+	var data *dataset.Table
+	if f.data != "" {
+		if data, err = readTable(f.data, cmd.InOrStdin(), nil); err != nil {
+			return nil, err
+		}
+		defer data.Close()
+	}
+	for _, kind := range f.kinds {
+		if slices.Contains(krigo.FewRowKinds, kind) {
+			of[kind], err = krigo.IntervalsOfFew(m, data, table, kind, f.level, f.by)
+		} else {
+			of[kind], err = krigo.Intervals(m, kind, f.level, ps)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return of, nil
+}
+
+// write writes a document where the flags say, or its columns as a table.
+func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument) error {
+	names, fill := d.table(f.kinds, f.samples)
+	write := func(w io.Writer) error {
+		if asJSON {
+			return json.NewEncoder(w).Encode(d)
+		}
+		return dataset.Write(w, names, len(d.Predictions), fill)
+	}
+	switch {
+	case f.out == "":
+		return write(w)
+	case asJSON:
+		return dataset.WriteFileAtomic(f.out, write)
+	}
+	return dataset.WriteFile(f.out, names, len(d.Predictions), fill)
+}
+
+// table returns the names of the columns, those of intervals after the predictions' and then those of samples, and what
+// fills a row of them.
+func (d predictDocument) table(kinds []string, samples int) (names []string, fill func(i int, values []float64) error) {
+	names = slices.Clone(krigo.PredictionNames)
+	for _, kind := range kinds {
+		names = append(names, kind+"_lower", kind+"_upper")
+	}
+	for j := range samples {
+		names = append(names, fmt.Sprintf("sample%d", j+1))
+	}
+	return names, func(i int, values []float64) error {
+		d.Predictions[i].Fill(values)
+		at := len(krigo.PredictionNames)
+		for _, kind := range kinds {
+			of := d.Intervals[kind][i]
+			values[at], values[at+1] = of.Lower, of.Upper
+			at += 2
+		}
+		if d.Samples != nil {
+			copy(values[at:], d.Samples[i])
+		}
+		return nil
+	}
+}
+
+func newPredict(c *common) *cobra.Command {
+	var f predictFlags
+	cmd := &cobra.Command{
+		Use:   "predict MODEL DATA",
+		Short: "Mean, variance and interval for each row",
+		Long: `Predict every row of a CSV, NPY, NPZ or Parquet file, or of CSV from standard input (-), which
+needs the model's input columns in any order; other columns are ignored. In the target's own units:
+
+  mean                 of the function and of the target
+  latent_variance      of the function itself
+  predictive_variance  of an observation: with observation noise
+  lower95, upper95     central 95 % credible interval for an observation
+
+This interval is the model's own belief, not certified. Others, each with a guarantee of
+its own kind, are asked for by --intervals and come as KIND_lower, KIND_upper:
+
+  conformal    holds 95 % of further targets, or the share --level, on average over draws of
+               the certified rows (or, after --calibration-fraction, the calibration rows) and
+               further rows from the same source (exchangeable rows), whatever the model;
+               certified rows serve a mean that is certified by its own misses, as by default
+  normalised   the same, wider where the model is less sure
+  full         the same by all rows (--data), for few of them: the parameters are those of the prior
+               rows, and every other row serves to predict and to say how far predictions miss
+  jackknife    likewise, at least 2P − 1 for the share P, and about P in practice
+  band         the certificate's: with its confidence, over the draw of the certified rows,
+               at least its share of all further targets lie within (krigo certify says both)
+
+--samples K draws K functions from the posterior, jointly for all rows, and adds their values
+as sample1 … sampleK: draws of the function itself, without observation noise.
+
+Models of --solver cg have variances given each row's nearest training rows, which are
+never too small; how good they are stands among fit's notices. --exact-variance solves for each row's, in
+minutes for some hundred rows. Models of --solver nearest predict each row from the
+training rows nearest to it, and say so on standard error.`,
+		Args: exactly(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(c.json, args); err != nil {
+				return err
+			}
+			m, err := krigo.Load(args[0])
+			if err != nil {
+				return err
+			}
+			table, err := readTable(args[1], cmd.InOrStdin(), nil)
+			if err != nil {
+				return err
+			}
+			defer table.Close()
+			if n := m.Posterior.Nearest; m.Posterior.Kind() == posterior.ByNearest && !c.quiet {
+				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not on all %d\n", n, m.Posterior.Support.Rows)
+			}
+			ps, drawn, err := f.predict(cmd, c.quiet, m, table)
+			if err != nil {
+				return err
+			}
+			if n := outside(ps); n > 0 && !c.quiet {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d rows have an input outside the range of the rows that the model was made from (column outside): no guarantee is about them\n", n, len(ps))
+			}
+			document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
+			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
+				document.Solver = kind
+			}
+			if document.Intervals, err = f.intervals(cmd, m, table, ps); err != nil {
+				return err
+			}
+			return f.write(cmd.OutOrStdout(), c.json, document)
+		},
+	}
+	bind(cmd.Flags(),
+		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: slices.Concat(krigo.IntervalKinds, krigo.FewRowKinds),
+			help: "further intervals: " + strings.Join(slices.Concat(krigo.IntervalKinds, krigo.FewRowKinds), ", ")},
+		cliFlag{name: "data", value: "DATA", to: &f.data, endings: tableEndings(),
+			help: "the data that the model was made from, for intervals full and jackknife"},
+		cliFlag{name: "by", value: "COL", to: &f.by,
+			help: "a column of which each value has intervals full and jackknife of its own"},
+		cliFlag{name: "level", value: "P", def: "0.95", to: &f.level,
+			help: "share of targets that intervals are to hold, but for the band, which is the certificate's"},
+		cliFlag{name: "exact-variance", to: &f.exactVariance,
+			help: "models of --solver cg: solve for each row's variance"},
+		cliFlag{name: "samples", value: "K", rule: "none", to: &f.samples,
+			help: "joint draws of the function from the posterior, a column each"},
+		cliFlag{name: "seed", value: "S", def: "0", to: &f.seed,
+			help: "of the draws; same seed, same draws"},
+		cliFlag{name: "out", value: "FILE", rule: "standard output", to: &f.out, endings: append(tableEndings(), "json"),
+			help: "CSV, gzip of it, NPY, NPZ or Parquet, as it ends in .csv, .gz, .npy, .npz or .parquet; with --json .json"},
+	)
+	return cmd
+}

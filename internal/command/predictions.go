@@ -1,0 +1,99 @@
+package command
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// predictedFlags are those of certify for predictions without a model.
+type predictedFlags struct {
+	file, prediction, target, group, loss, bound, out string
+	above, delta                                      float64
+}
+
+// names are of no use with a model.
+var predictedNames = []string{"target", "prediction", "group", "loss", "epsilon-above", "delta", "bound", "out"}
+
+func (f *predictedFlags) bind(cmd *cobra.Command) {
+	bind(cmd.Flags(),
+		cliFlag{name: "predictions", value: "FILE", to: &f.file, endings: tableEndings(),
+			help: "certify the predictions in this table, which stand beside what they predict"},
+		cliFlag{name: "target", value: "COL", to: &f.target,
+			help: "of --predictions: the column that was predicted"},
+		cliFlag{name: "prediction", value: "COL", def: "prediction", to: &f.prediction,
+			help: "of --predictions: the column with the predictions"},
+		cliFlag{name: "group", value: "COL", to: &f.group,
+			help: "of --predictions: column that groups rows: the certificate is about groups"},
+		cliFlag{name: "loss", value: "LOSS", def: string(pacbayes.Band), to: &f.loss, values: lossNames(),
+			help: "of --predictions: what is certified, as in fit"},
+		cliFlag{name: "epsilon-above", value: "E", to: &f.above,
+			help: "of --predictions: the asymmetric loss's width above"},
+		cliFlag{name: "delta", value: "P", def: "0.01", to: &f.delta,
+			help: "of --predictions: the certificate may fail with this probability"},
+		cliFlag{name: "bound", value: "NAME", rule: "kl", to: &f.bound, values: inequalities(),
+			help: "of --predictions: inequality of the certificate, as in fit"},
+		cliFlag{name: "out", value: "FILE", to: &f.out, endings: []string{"json"},
+			help: "of --predictions: also write the certificate to this file, as JSON"},
+	)
+}
+
+// alone refuses flags that don't go together.
+func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
+	if f.file == "" {
+		for _, name := range predictedNames {
+			if cmd.Flags().Changed(name) {
+				return &krigo.UsageError{Err: fmt.Errorf("--%s is for --predictions: a model has its own", name)}
+			}
+		}
+		return nil
+	}
+	if others {
+		return &krigo.UsageError{Err: fmt.Errorf("--fresh, --refit and --shift are for models, not for --predictions")}
+	}
+	return nil
+}
+
+// certify certifies the predictions, prints the certificate, and writes it where that is asked for.
+func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64, job ranks.Ranks) error {
+	if job.Size() > 1 {
+		return &krigo.UsageError{Err: fmt.Errorf("--predictions are certified on one rank")}
+	}
+	if f.out != "" {
+		if err := writable(f.out, f.file); err != nil {
+			return err
+		}
+	}
+	table, err := readTable(f.file, cmd.InOrStdin(), nil)
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	p, err := krigo.CertifyPredictions(table, f.prediction, krigo.Options{Data: krigo.Data{Target: f.target, Group: f.group},
+		Promise: krigo.Promise{Loss: f.loss, Epsilon: epsilon, EpsilonAbove: f.above, Delta: f.delta, Bound: pacbayes.Inequality(f.bound)}})
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := dataset.WriteFileAtomic(f.out, func(w io.Writer) error { return printJSON(w, p) }); err != nil {
+			return err
+		}
+	}
+	w := cmd.OutOrStdout()
+	if c.json {
+		return printJSON(w, p)
+	}
+	fmt.Fprintln(w, p.Sentence)
+	fmt.Fprintf(w, "  hold-out bound %.4f from %s: empirical risk %.4f\nConditions\n", cautious.RoundUp(p.Certificate.Bound, 4), counted(p.Certificate.Rows, p.Certificate.Groups, "certified"), p.Certificate.EmpiricalRisk)
+	for _, s := range p.Certificate.Conditions {
+		fmt.Fprintln(w, "  - "+s)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/cautious"
+)
+
+// progress prints how training goes: one line that is overwritten on a terminal,
+// else a line when a run ends and every few seconds in between.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	begin    time.Time
+	last     time.Time
+	open     bool // an unfinished line stands on the terminal
+}
+
+func newProgress(w io.Writer, quiet bool) *progress {
+	if quiet {
+		return &progress{}
+	}
+	p := &progress{w: w, begin: time.Now(), last: time.Now()}
+	if f, ok := w.(*os.File); ok {
+		info, err := f.Stat()
+		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return p
+}
+
+func (p *progress) event(e krigo.Event) {
+	every := 5 * time.Second
+	if p.terminal {
+		every = 100 * time.Millisecond
+	}
+	if p.w == nil || (e.Stopped == "" && time.Since(p.last) < every) {
+		return
+	}
+	p.last = time.Now()
+	what := e.Family
+	if e.Solver != "" {
+		what += " by " + e.Solver
+	}
+	line := fmt.Sprintf("start %d of %d, %s: iteration %d, objective %.5g %s", e.Start, e.Starts, what, e.Iteration, e.Value, e.Stopped)
+	if e.Residual > 0 {
+		line = fmt.Sprintf("%s: iteration %d, residual %.1e", e.Solver, e.Iteration, e.Residual)
+	}
+	if left, known := remaining(e, time.Since(p.begin)); known {
+		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
+	}
+	p.print(line)
+}
+
+// remaining is how long training may still take, after so long, where starts take about as long as those that are done: known from the first step where a run says
+// how many it takes, else when the first run has ended.
+func remaining(e krigo.Event, elapsed time.Duration) (left time.Duration, known bool) {
+	done := float64(e.Start - 1)
+	switch {
+	case e.Residual > 0:
+		return 0, false
+	case e.Stopped != "":
+		done++
+	case e.Of > 0:
+		done += float64(e.Iteration) / float64(e.Of)
+	}
+	share := done / float64(e.Starts)
+	if !(share > 0 && share < 1) {
+		return 0, false
+	}
+	return time.Duration(float64(elapsed) * (1 - share) / share), true
+}
+
+// compared tells of one more fit of a comparison, and how long the others may take.
+func (p *progress) compared(c krigo.Compared) {
+	if p.w == nil {
+		return
+	}
+	line := fmt.Sprintf("%d of %d fits done: %s, ε %s, seed %d", c.Done, c.Total, c.Objective, cautious.Width(c.Epsilon), c.Seed)
+	if v, ok := c.Measures["bound"]; ok {
+		line += fmt.Sprintf(", bound %.4f", cautious.RoundUp(v, 4))
+	}
+	if v, ok := c.Measures["mse"]; ok {
+		line += fmt.Sprintf(", mse %.4f", v)
+	}
+	left := time.Since(p.begin) / time.Duration(c.Done) * time.Duration(c.Total-c.Done)
+	p.print(fmt.Sprintf("%s; about %v left", line, left.Round(time.Second)))
+}
+
+func (p *progress) print(line string) {
+	if p.terminal {
+		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		p.open = true
+	} else {
+		fmt.Fprintln(p.w, line)
+	}
+}
+
+func (p *progress) end() {
+	if p.open {
+		fmt.Fprintln(p.w)
+		p.open = false
+	}
+}
+
+// release is the version of a build by scripts/release.
+var release string
+
+// version is the release's, or the module's, as the Go tool recorded it.
+func version() string {
+	if release != "" {
+		return release
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

@@ -1,0 +1,65 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/report"
+)
+
+func newReport(c *common) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "report MODEL [DATA]",
+		Short: "One HTML file about a model: certificate, training, predictions, relevance",
+		Long: `Write a self-contained HTML file about a model: its certificate in words, what was
+trained and how training went, the inputs' relevance, slices of the function with its
+bands, where the inducing inputs went, and warnings.
+
+With DATA it shows predictions beside observations, residuals and calibration too: on the
+test rows, if DATA is what the model was made from; else on the rows that it has not seen.`,
+		Example: `  krigo report houses.krigo houses.csv --out houses.html`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return exactly(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := krigo.Load(args[0])
+			if err != nil {
+				return err
+			}
+			var table *dataset.Table
+			if len(args) == 2 {
+				if table, err = readTable(args[1], cmd.InOrStdin(), nil); err != nil {
+					return err
+				}
+				defer table.Close()
+			}
+			if out == "" {
+				out = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".html"
+			}
+			if err := writable(out, args...); err != nil {
+				return err
+			}
+			if err := dataset.WriteFileAtomic(out, func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
+				return err
+			}
+			if c.json {
+				return printJSON(cmd.OutOrStdout(), map[string]string{"report": out})
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "Saved     %s\n", out)
+			return nil
+		},
+	}
+	bind(cmd.Flags(), cliFlag{name: "out", value: "FILE", rule: "MODEL's name with .html", to: &out, endings: []string{"html"},
+		help: "HTML file to write"})
+	return cmd
+}

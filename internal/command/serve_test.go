@@ -1,0 +1,92 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// output is a command's standard output that is read while it runs.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// TestServe: what the command serves, what it predicts and what Go predicts are the same
+// bytes, and an interrupt ends it.
+func TestServe(t *testing.T) {
+	workplace(t)
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--out", "m.krigo", "--quiet")
+	predicted := must(t, "predict", "m.krigo", "new.csv")
+	m, err := krigo.Load("m.krigo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := dataset.ReadFile("new.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fromGo bytes.Buffer
+	if err := krigo.WritePredictions(&fromGo, ps); err != nil || fromGo.String() != predicted {
+		t.Errorf("from Go: %s, %v\nfrom the command line: %s", fromGo.String(), err, predicted)
+	}
+
+	ctx, stop := context.WithCancel(context.Background())
+	var stdout, stderr output
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Run(ctx, []string{"serve", "m.krigo", "--listen", "127.0.0.1:0", "--log-requests", "--json"}, nil, &stdout, &stderr)
+	}()
+	var url string
+	for wait := 0; url == ""; wait++ {
+		if wait > 1000 {
+			t.Fatalf("%s%s", stdout.String(), stderr.String())
+		}
+		time.Sleep(10 * time.Millisecond)
+		url = regexp.MustCompile(`http://\S+/`).FindString(stdout.String())
+	}
+	r, err := http.Post(url+"v1/predict", "text/csv", strings.NewReader(read(t, "new.csv")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body.Close()
+	if err != nil || r.StatusCode != 200 || string(body) != predicted {
+		t.Errorf("served: status %d, %s, %v\npredicted: %s", r.StatusCode, body, err, predicted)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	stop()
+	if status := <-ended; status != 0 {
+		t.Errorf("status %d", status)
+	}
+	for _, want := range []string{`"msg":"model loaded"`, `"path":"/v1/predict","status":200`, `"msg":"shutting down"`} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("no %s in the log:\n%s", want, stderr.String())
+		}
+	}
+}

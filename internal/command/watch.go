@@ -1,0 +1,184 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/watch"
+)
+
+// alarmed is watch's error where the model's watch has an alarm: it has an exit status of its own.
+type alarmed struct{ text string }
+
+func (a *alarmed) Error() string { return a.text }
+
+// watchRows are the rows that go to the ledger together, at most.
+const watchRows = 10_000
+
+// watcher adds outcomes to a ledger and says what they come to.
+type watcher struct {
+	*watch.Watch
+	model *krigo.Model
+	out   io.Writer
+	json  bool
+	told  bool // of the alarm
+	added int  // rows, by this command
+}
+
+func newWatch(c *common) *cobra.Command {
+	var ledger string
+	cmd := &cobra.Command{
+		Use:   "watch MODEL [DATA]",
+		Short: "Hold outcomes against a model's certificate, as they come",
+		Long: `Hold outcomes against a model's certificate: rows with the model's inputs and its target, from a
+file or, with -, line by line from standard input, are predicted, and their misses counted. An alarm
+says that the risk is above the certificate's bound; while it isn't, one is ever raised with
+probability at most the certificate's δ, however long it goes on.
+
+Every outcome is added to a ledger on disk before a line is printed about it, and is there when the
+command is started again. Give each outcome once. Without DATA the ledger is read and its state
+printed. The ledger is also that of krigo serve --ledger, which takes outcomes over HTTP.
+
+Exit status 3 says that there is an alarm, from these rows or from those before them.`,
+		Example: `  tail -f outcomes.csv | krigo watch houses.krigo -
+  krigo watch houses.krigo sold-in-july.csv
+  krigo watch houses.krigo --json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return nil
+			}
+			return exactly(2)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := krigo.Load(args[0])
+			if err != nil {
+				return err
+			}
+			if ledger == "" {
+				ledger = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".ledger"
+			}
+			if err := watch.Watchable(m); err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			w := &watcher{model: m, out: cmd.OutOrStdout(), json: c.json}
+			if len(args) == 1 {
+				l, err := watch.Read(ledger)
+				if err == nil {
+					w.Watch, err = l.Watch(m)
+				}
+				if err == nil {
+					err = w.tell(w.State())
+				}
+				if err != nil {
+					return err
+				}
+				return w.end()
+			}
+			if err := distinct(ledger, args); err != nil {
+				return err
+			}
+			l, err := watch.Open(ledger)
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			if l.Repaired > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s ended in the middle of a line, which no one was told of: its %d bytes are taken off\n", ledger, l.Repaired)
+			}
+			if w.Watch, err = l.Watch(m); err != nil {
+				return err
+			}
+			if err := w.read(cmd.Context(), args[1], cmd.InOrStdin()); err != nil {
+				return fmt.Errorf("%w; before that %d of its rows were added to the ledger: don't give these again", err, w.added)
+			}
+			return w.end()
+		},
+	}
+	bind(cmd.Flags(),
+		cliFlag{name: "ledger", value: "FILE", rule: "MODEL's name with .ledger", to: &ledger, endings: []string{"ledger"},
+			help: "file of outcomes, which is added to, or begun"},
+	)
+	return cmd
+}
+
+// distinct makes sure that the ledger is none of the files that are read.
+func distinct(ledger string, inputs []string) error {
+	at, err := os.Stat(ledger)
+	if err != nil {
+		return nil
+	}
+	for _, input := range inputs {
+		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
+			return &krigo.UsageError{Err: fmt.Errorf("--ledger %s: it is the file %s that is read: name another", ledger, input)}
+		}
+	}
+	return nil
+}
+
+// read takes in the rows of a table, or those that standard input has until it ends or the command is interrupted.
+func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
+	if path == standardInput {
+		err := dataset.Stream(in, "standard input", watchRows, func(t *dataset.Table) error { return w.observe(ctx, t) })
+		if ctx.Err() != nil { // the way to end it
+			return nil
+		}
+		return err
+	}
+	table, err := dataset.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	return w.observe(ctx, table)
+}
+
+// observe adds the rows of a table, and says what they come to.
+func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
+	d, err := w.model.Labelled(t)
+	if err != nil {
+		return err
+	}
+	for rows := d.All(); len(rows) > 0; {
+		n := min(len(rows), watchRows)
+		s, err := w.Observe(ctx, d, rows[:n])
+		if err == nil {
+			err = w.tell(s)
+		}
+		if err != nil {
+			return err
+		}
+		rows = rows[n:]
+		w.added += n
+	}
+	return nil
+}
+
+// tell prints a state, and once that there is an alarm.
+func (w *watcher) tell(s watch.State) error {
+	if w.json {
+		return json.NewEncoder(w.out).Encode(s)
+	}
+	fmt.Fprintln(w.out, s.Sentence(w.model))
+	if s.Alarm != nil && !w.told {
+		w.told = true
+		fmt.Fprintln(w.out, s.Alarm.Sentence(s))
+	}
+	return nil
+}
+
+// end is an error where there is an alarm.
+func (w *watcher) end() error {
+	if s := w.State(); s.Alarm != nil {
+		return &alarmed{fmt.Sprintf("the risk is above the certificate's bound: alarm at row %d", s.Alarm.Row)}
+	}
+	return nil
+}

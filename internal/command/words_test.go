@@ -1,0 +1,164 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/cautious"
+)
+
+// TestFreshContradicts: certify --fresh says, in words and as JSON, where fresh rows contradict the
+// model's own certificate, and where they equal rows that it was made from.
+func TestFreshContradicts(t *testing.T) {
+	workplace(t)
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--epsilon", "1", "--ard", "off", "--restarts", "1", "--quiet")
+	lines := strings.Split(strings.TrimSpace(read(t, "fresh.csv")), "\n")
+	names := strings.Split(lines[0], ",")
+	for i, line := range lines[1:] {
+		cells := strings.Split(line, ",")
+		for j, name := range names {
+			if name == "MEDV" {
+				cells[j] = "900"
+			}
+		}
+		lines[i+1] = strings.Join(cells, ",")
+	}
+	write(t, "elsewhere.csv", strings.Join(lines, "\n")+"\n")
+	text := must(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh")
+	// All 24 miss: p²⁴ = δ at p = 0.8254.
+	for _, want := range []string{"THIS CONTRADICTS the model's own certificate", "is at least 0.8254; the certificate says at most 0.4", "another source", "rely on what they show"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nothing says %q in %s", want, text)
+		}
+	}
+	var f krigo.Fresh
+	if err := json.Unmarshal([]byte(must(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh", "--json")), &f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Contradicts == nil || f.Contradicts.Mean == nil || f.Contradicts.Promise != nil || fmt.Sprintf("%.6f", f.Contradicts.Mean.AtLeast) != "0.825404" {
+		t.Errorf("%+v", f)
+	}
+	if text := must(t, "certify", "homes.krigo", "fresh.csv", "--fresh"); strings.Contains(text, "CONTRADICTS") || strings.Contains(text, "equal") {
+		t.Error(text)
+	}
+	known := strings.SplitAfter(read(t, "homes.csv"), "\n")
+	write(t, "known.csv", known[0]+strings.Join(known[5:15], ""))
+	if text := must(t, "certify", "homes.krigo", "known.csv", "--fresh"); !strings.Contains(text, "Every one of these rows equals one that the model was made from: if they are the same observations, this says nothing.") {
+		t.Error(text)
+	}
+}
+
+// TestDirectSpeaksOfNoDraw: where the bound is the mean's own, nothing that people read speaks of a
+// random draw.
+func TestDirectSpeaksOfNoDraw(t *testing.T) {
+	workplace(t)
+	for _, args := range []string{
+		"fit homes.csv --target MEDV --epsilon 1 --ard off --restarts 1 --test-fraction 0.2",
+		"certify homes.krigo homes.csv",
+		"certify homes.krigo homes.csv --json",
+		"certify homes.krigo homes.csv --fresh",
+		"certify homes.krigo fresh.csv --fresh",
+	} {
+		if text := must(t, append(strings.Fields(args), "--quiet")...); strings.Contains(text, "random draw") {
+			t.Errorf("%s:\n%s", args, text)
+		}
+	}
+	must(t, "report", "homes.krigo", "homes.csv")
+	if strings.Contains(read(t, "homes.html"), "random draw") {
+		t.Error("the report speaks of a random draw")
+	}
+}
+
+// TestConditionsOfIntervals: what describes conformal intervals names their condition, and what
+// credible ones are.
+func TestConditionsOfIntervals(t *testing.T) {
+	workplace(t)
+	fit := must(t, "fit", "snelson.csv", "--target", "y", "--calibration-fraction", "0.2", "--test-fraction", "0.2", "--restarts", "1", "--quiet")
+	m, err := krigo.Load("snelson.krigo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"fit": fit, "predict": must(t, "predict", "--help"), "fit --help": must(t, "fit", "--help")} {
+		words := strings.Join(strings.Fields(text), " ")
+		if !strings.Contains(words, "further rows from the same source (exchangeable rows)") || name != "fit --help" && !strings.Contains(words, "the model's own belief") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd: 95 %% of", cautious.Width(m.Conformal.HalfWidth*m.Scaling.TargetScale), cautious.Width(m.Conformal.Normalised)); !strings.Contains(fit, want) {
+		t.Errorf("no %q in %s", want, fit)
+	}
+}
+
+// TestRefit: a model that takes the place of another certified one of the same data says so, in its
+// file too. The same fit again isn't a choice, but doesn't wash the notice off.
+func TestRefit(t *testing.T) {
+	workplace(t)
+	notices := func(more ...string) string {
+		t.Helper()
+		var d fitDocument
+		if err := json.Unmarshal([]byte(must(t, append([]string{"fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet"}, more...)...)), &d); err != nil {
+			t.Fatal(err)
+		}
+		m, err := krigo.Load(d.Model)
+		if err != nil || strings.Join(m.Notices, "\n") != strings.Join(d.Notices, "\n") {
+			t.Errorf("%q in the file, %q printed, %v", m.Notices, d.Notices, err)
+		}
+		return strings.Join(d.Notices, "\n")
+	}
+	const says = "keeping the better of several fits isn't covered by either certificate"
+	for _, c := range []struct {
+		more string
+		want bool
+	}{
+		{"--seed 1", false},
+		{"--seed 1", false},
+		{"--seed 2", true},
+		{"--seed 2", true},
+		{"--seed 2 --epsilon 1", true},
+		{"--seed 3 --out other.krigo", false},
+		{"--seed 4 --scaling all-rows --objective kl-pac --out other.krigo", false}, // has no certificate
+		{"--seed 5 --out other.krigo", false},                                       // replaces none
+	} {
+		if text := notices(strings.Fields(c.more)...); strings.Contains(text, says) != c.want {
+			t.Errorf("%s: %q", c.more, text)
+		}
+	}
+	// Other data, and a file that isn't a model, are replaced without a word.
+	if text := must(t, "fit", "snelson.csv", "--target", "y", "--restarts", "1", "--out", "other.krigo", "--quiet"); strings.Contains(text, says) {
+		t.Error(text)
+	}
+	if err := os.WriteFile("broken.krigo", []byte("krigo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--out", "broken.krigo", "--quiet"); o.status != 0 || strings.Contains(o.stdout, says) {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestComparedWidths: a half-width isn't rounded down beside a bound.
+func TestComparedWidths(t *testing.T) {
+	workplace(t)
+	o := call(context.Background(), strings.Fields("compare snelson.csv --target y --objectives vfe --epsilon 0.123412 --inducing 4 --epochs 5 --splits 1 --out c.html")...)
+	if o.status != 0 || !strings.Contains(o.stdout, " 0.1235 ") || !strings.Contains(o.stderr, "ε 0.1235,") || !strings.Contains(read(t, "c.html"), "<td>0.1235</td>") {
+		t.Errorf("%+v\n%s", o, read(t, "c.html"))
+	}
+}
+
+// TestDryRun: the plan is said, and nothing is written.
+func TestDryRun(t *testing.T) {
+	workplace(t)
+	text := must(t, "fit", "homes.csv", "--target", "MEDV", "--dry-run")
+	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified", "Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, starts of each kernel: 1, of matern32*matern12 (ARD), matern32 (ARD), matern52 (ARD), rq (ARD), se (ARD)", `"method":{"name":"evidence"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nothing says %q in %s", want, text)
+		}
+	}
+	if _, err := os.Stat("homes.krigo"); err == nil {
+		t.Error("a model was written")
+	}
+}
