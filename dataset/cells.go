@@ -26,10 +26,10 @@ func (t *Table) Set(row, column int, cell string) {
 // value returns what stands for a cell of column j. Where it is the column's first text, the
 // rows above the given one become text too.
 func (t *Table) value(row, j int, cell string) float64 {
-	v, err := parse(cell)
+	v, err := t.reading.parse(cell)
 	number := err == nil && v-v == 0
 	switch {
-	case !number && isMissing(cell):
+	case !number && t.reading.isMissing(cell):
 		return math.NaN()
 	case number && t.texts(j) == nil:
 		return v
@@ -43,8 +43,25 @@ func (t *Table) value(row, j int, cell string) float64 {
 			}
 		}
 	}
+	if !t.reading.zero() {
+		if _, err := parse(cell); err == nil {
+			if t.odd == nil {
+				t.odd = map[oddText]bool{}
+			}
+			t.odd[oddText{j, strings.Clone(cell)}] = true
+		}
+	}
 	return t.code(j, cell)
 }
+
+// oddText is a text in a column that would be a number if cells were written otherwise.
+type oddText struct {
+	column int
+	text   string
+}
+
+// strange says whether a text of column j isn't a number although it looks like one.
+func (t *Table) strange(j int, text string) bool { return t.odd[oddText{j, text}] }
 
 // code returns the place of a text in the column's list, to which it is added if need be.
 func (t *Table) code(j int, text string) float64 {

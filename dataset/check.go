@@ -73,7 +73,7 @@ func (t *Table) check(uses ...use) error {
 		}
 		for _, s := range texts {
 			v, err := parse(s)
-			number := err == nil && v-v == 0
+			number := err == nil && v-v == 0 && !t.strange(u.column, s)
 			wrong[k] = append(wrong[k], number && u.merged(v) || !number && !u.categorical)
 		}
 	}

@@ -20,12 +20,12 @@ const gzipMagic = "\x1f\x8b"
 
 var (
 	csvFormat = Format{
-		Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"},
+		Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"}, text: true,
 		Read:  func(f *os.File, source string) (*Table, error) { return Read(f, source) },
 		Write: Write,
 	}
 	gzipFormat = Format{
-		Name: "gzip of CSV", Endings: []string{".gz"}, Magic: gzipMagic,
+		Name: "gzip of CSV", Endings: []string{".gz"}, Magic: gzipMagic, text: true,
 		Read: csvFormat.Read,
 		Write: func(w io.Writer, names []string, rows int, fill Fill) error {
 			z := gzip.NewWriter(w)
@@ -52,10 +52,21 @@ var errNotText = errors.New("not a text file")
 // is a number or stands for a missing one; without a header the columns are
 // named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A, NaN, null
 // or ?, in capitals or not, is a missing value; other cells are numbers or text.
-func Read(r io.Reader, source string) (*Table, error) {
-	p, _, err := open(r, source, func(in *bufio.Reader) ([]byte, error) { return in.Peek(blockSize) })
+//
+// A first column without a name is called (index), as that of a pandas DataFrame's file, and fits leave it out.
+func Read(r io.Reader, source string) (*Table, error) { return Reading{}.Read(r, source) }
+
+// Read is [Read] of a table whose cells are written so.
+func (r Reading) Read(in io.Reader, source string) (*Table, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	p, _, err := r.open(in, source, func(in *bufio.Reader) ([]byte, error) { return in.Peek(blockSize) })
 	if err == nil {
 		err = p.read()
+	}
+	if err == nil {
+		err = r.Apply(p.table)
 	}
 	if err != nil {
 		return nil, err
@@ -64,8 +75,8 @@ func Read(r io.Reader, source string) (*Table, error) {
 }
 
 // open begins to read CSV text, of which start returns so much as tells what it is.
-func open(r io.Reader, source string, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
-	in := bufio.NewReaderSize(r, blockSize)
+func (r Reading) open(from io.Reader, source string, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
+	in := bufio.NewReaderSize(from, blockSize)
 	if magic, _ := in.Peek(len(gzipMagic)); string(magic) == gzipMagic {
 		z, err := gzip.NewReader(in)
 		if err != nil {
@@ -85,8 +96,8 @@ func open(r io.Reader, source string, start func(*bufio.Reader) ([]byte, error))
 		head = head[len(bom):]
 		in.Discard(len(bom))
 	}
-	p := &parser{csv: csv.NewReader(in), table: &Table{Source: source}}
-	p.csv.Comma = separator(head)
+	p := &parser{csv: csv.NewReader(in), table: &Table{Source: source, reading: r}}
+	p.csv.Comma = separator(head, r.Decimal == ",")
 	p.csv.FieldsPerRecord = -1 // counted here, to say more
 	p.csv.ReuseRecord = true
 	p.csv.TrimLeadingSpace = p.csv.Comma != '\t' // it would swallow empty fields between tabs
@@ -112,15 +123,15 @@ func isText(head []byte) bool {
 }
 
 // separator looks for a comma, semicolon or tab outside quotes in the first
-// line that is not blank.
-func separator(head []byte) rune {
+// line that is not blank. Where commas are decimal ones, others come first.
+func separator(head []byte, decimalComma bool) rune {
 	inQuotes, found := false, rune(',')
 	for _, c := range bytes.TrimLeft(head, "\r\n") {
 		switch {
 		case c == '"':
 			inQuotes = !inQuotes
 		case inQuotes:
-		case c == ',':
+		case c == ',' && !decimalComma:
 			return ','
 		case c == ';', c == '\t' && found != ';':
 			found = rune(c)
@@ -171,7 +182,7 @@ func (p *parser) read() error {
 			continue // a line of spaces
 		}
 		if t.Names == nil {
-			t.headless = isData(record)
+			t.headless = t.reading.isData(record)
 			if t.Names, err = p.names(record); err != nil {
 				return err
 			}
@@ -227,6 +238,9 @@ func (p *parser) names(record []string) ([]string, error) {
 		}
 		name = strings.TrimSpace(name)
 		line, _ := p.csv.FieldPos(j)
+		if name == "" && j == 0 && len(record) > 1 {
+			name = indexName
+		}
 		if name == "" {
 			return nil, &Error{File: p.table.Source, Line: line, Column: j + 1,
 				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it", j+1)}
@@ -266,14 +280,15 @@ func (p *parser) reject(problem error) {
 // isData reports whether a first record is data: fields are numbers or missing
 // ones, and not all are missing. Numbers as in a program count: as names of columns they would
 // take a row away, as data they are refused by place.
-func isData(record []string) bool {
+func (r *Reading) isData(record []string) bool {
 	numbers := 0
 	for _, field := range record {
 		field = strings.TrimSpace(field)
-		if isMissing(field) {
+		if r.isMissing(field) {
 			continue
 		}
-		if _, err := strconv.ParseFloat(field, 64); err != nil && !errors.Is(err, strconv.ErrRange) {
+		_, program := strconv.ParseFloat(field, 64)
+		if _, err := r.parse(field); err != nil && program != nil && !errors.Is(program, strconv.ErrRange) {
 			return false
 		}
 		numbers++

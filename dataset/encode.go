@@ -73,7 +73,7 @@ func (t *Table) Encode(target string, ignored []string, categorical []string, mi
 	for k := range fit {
 		fit[k].fitting = true
 	}
-	if err := t.check(append(fit, uses(d.target)...)...); err != nil {
+	if err := t.fit(append(fit, uses(d.target)...)); err != nil {
 		return nil, err
 	}
 	rows, err := prior(e.labelled(d))
@@ -172,6 +172,50 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		}
 	}
 	return nil
+}
+
+// Unseen says, of each categorical column, of how many rows no prior row has the category, so that it counts as other, and which
+// categories these are.
+func (e *Encoding) Unseen(t *Table) (notices []string, err error) {
+	if e == nil {
+		return nil, nil
+	}
+	columns, err := t.inputs(e.names())
+	if err != nil {
+		return nil, nil // a table of inputs that are encoded already
+	}
+	begin, own := t.own()
+	for k, c := range e.Columns {
+		if c.Categories == nil {
+			continue
+		}
+		places := c.encoder(t, columns[k]).places
+		unseen := map[float64]bool{}
+		n := 0
+		x := make([]float64, blockRows)
+		for i := begin; i < begin+own; i += blockRows {
+			cells := x[:min(blockRows, begin+own-i)]
+			if err := t.read(i, len(cells), columns[k:k+1], cells); err != nil {
+				return nil, err
+			}
+			for _, v := range cells {
+				if _, known := places[v]; !known && v == v {
+					unseen[v] = true
+					n++
+				}
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		var texts []string
+		for v := range unseen {
+			texts = append(texts, t.text(columns[k], v))
+		}
+		slices.Sort(texts)
+		notices = append(notices, fmt.Sprintf("%s: %d of %d rows have a category that no prior row has, and count as other: %s", clip(c.Name), n, own, quoted(texts, 5)))
+	}
+	return notices, nil
 }
 
 // uses says what the encoding reads its columns for, which are those given.

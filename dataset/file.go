@@ -14,7 +14,10 @@ import (
 // are needed: it is an array of records with named fields, or a matrix, whose columns are
 // named c1, c2, … . The fields are numbers: <f8, <f4, or whole ones. Cells that are missing or text
 // are found when their column is read for something else.
-func ReadFile(path string) (*Table, error) {
+func ReadFile(path string) (*Table, error) { return Reading{}.ReadFile(path) }
+
+// readFile opens a file, tells its format, and has it read.
+func readFile(path string, read func(*os.File, Format) (*Table, error)) (*Table, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file; check the path: %w", path, err)
@@ -26,7 +29,7 @@ func ReadFile(path string) (*Table, error) {
 	if !known {
 		format = csvFormat
 	}
-	t, err := format.Read(f, path)
+	t, err := read(f, format)
 	if t == nil || t.disk == nil { // else the table keeps it
 		f.Close()
 	}

@@ -21,6 +21,8 @@ type Format struct {
 
 	// Write writes a table. It refuses numbers that are not finite, as [Fill.Each] does.
 	Write func(w io.Writer, names []string, rows int, fill Fill) error
+
+	text bool // whether it is CSV, whose cells are written as a Reading says
 }
 
 // formats are those that are registered.

@@ -45,7 +45,7 @@ func (d *Data) Notices() ([]string, error) {
 	if n, row, err := d.repeats(rows); err != nil {
 		return nil, err
 	} else if n > 0 {
-		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier row exactly (the first is row %d); all are kept", n, d.Rows, row+1))
+		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier row exactly (the first is row %d); all are kept (--duplicates drop, or group)", n, d.Rows, row+1))
 	}
 	if names := d.alike(); names != nil {
 		notices = append(notices, fmt.Sprintf("groups whose names differ by case or spaces alone are groups of their own: %s", quoted(names, 6)))

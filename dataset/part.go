@@ -19,11 +19,14 @@ const perRank = "%d"
 // order of ranks. Otherwise each has an equal share of the rows of the one file, in order; of an NPY
 // file it reads nothing else, of others it keeps nothing else. What is computed from the table, from
 // [Table.Regression] on, is collective: all ranks compute it together.
-func ReadPart(path string, r ranks.Ranks) (*Table, error) {
+func ReadPart(path string, r ranks.Ranks) (*Table, error) { return Reading{}.ReadPart(path, r) }
+
+// ReadPart is [ReadPart] of a table whose cells are written so.
+func (of Reading) ReadPart(path string, r ranks.Ranks) (*Table, error) {
 	if r.Size() == 1 && !strings.Contains(path, perRank) {
-		return ReadFile(path)
+		return of.ReadFile(path)
 	}
-	table, err := readPart(path, r)
+	table, err := of.readPart(path, r)
 	if err = r.Agree(err); err != nil {
 		return nil, err
 	}
@@ -43,7 +46,7 @@ func ReadPart(path string, r ranks.Ranks) (*Table, error) {
 	return table, err
 }
 
-func readPart(path string, r ranks.Ranks) (*Table, error) {
+func (of Reading) readPart(path string, r ranks.Ranks) (*Table, error) {
 	var share func(rows int) (first, n int)
 	if strings.Contains(path, perRank) {
 		next := strings.ReplaceAll(path, perRank, strconv.Itoa(r.Size()))
@@ -57,7 +60,7 @@ func readPart(path string, r ranks.Ranks) (*Table, error) {
 			return first, (r.Rank()+1)*rows/r.Size() - first
 		}
 	}
-	table, err := ReadFile(path)
+	table, err := of.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

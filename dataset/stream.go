@@ -11,7 +11,15 @@ import (
 // most so many, as soon as there are any. It ends with the text, with each's error, or with the first row that is wrong, after the rows before it were passed on. Columns
 // that hold numbers in one table may hold text in the next.
 func Stream(r io.Reader, source string, most int, each func(*Table) error) error {
-	p, in, err := open(r, source, firstLine)
+	return Reading{}.Stream(r, source, most, each)
+}
+
+// Stream is [Stream] of rows whose cells are written so. The forms of dates must be given.
+func (r Reading) Stream(from io.Reader, source string, most int, each func(*Table) error) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	p, in, err := r.open(from, source, firstLine)
 	if err != nil {
 		return err
 	}
@@ -23,8 +31,11 @@ func Stream(r io.Reader, source string, most int, each func(*Table) error) error
 		t.Lines = t.Lines[:t.Rows] // without that of a row that is wrong
 		before := p.before
 		p.before += t.Rows
-		p.table = &Table{Source: source, Names: t.Names, headless: t.headless}
-		err := each(t)
+		p.table = &Table{Source: source, Names: t.Names, headless: t.headless, reading: r}
+		err := r.Apply(t)
+		if err == nil {
+			err = each(t)
+		}
 		var at *Error
 		if errors.As(err, &at) && at.Row > 0 {
 			at.Row += before

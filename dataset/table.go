@@ -27,6 +27,9 @@ type Table struct {
 
 	headless bool                 // the file named no columns
 	codes    []map[string]float64 // by column, the places of its texts
+	reading  Reading              // how cells are written
+	odd      map[oddText]bool     // texts that are numbers elsewhere
+	dropped  int                  // rows that were left out
 	disk     store                // where the rows are, unless in Values
 	part     *part                // the rows that this rank has, where they aren't all
 }

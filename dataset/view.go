@@ -37,7 +37,7 @@ func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
 	for k := range fit {
 		fit[k].fitting = true
 	}
-	if err := t.check(append(fit, uses(d.target)...)...); err != nil {
+	if err := t.fit(append(fit, uses(d.target)...)); err != nil {
 		return nil, err
 	}
 	if err := d.learnable(); err != nil {
@@ -112,8 +112,11 @@ func (t *Table) view(inputs []string, columns []int) *Data {
 }
 
 // GroupBy makes rows that share the text or number in a column a group: they get their role
-// together. The column may be none of the inputs, nor the target.
+// together. The column may be none of the inputs, nor the target. [EqualRows] groups copies.
 func (d *Data) GroupBy(column string) (*Data, error) {
+	if column == EqualRows {
+		return d.groupEqual()
+	}
 	if column == d.Target || slices.Contains(d.Inputs, column) {
 		return nil, fmt.Errorf("%s: column %q can't be both a column of the model and what rows are grouped by", d.Source, clip(column))
 	}

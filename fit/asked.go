@@ -72,7 +72,7 @@ func CheckAsked(m *model.Model) error {
 		scaling.Source = dataset.Declared
 	}
 	switch {
-	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.encodes() != (m.Encoding != nil):
+	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.encodes() != (m.Encoding != nil), !reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")
 	case o.Method.Name != m.Objective:
 		return other("the objective")

@@ -126,7 +126,7 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, notices [
 	m = &model.Model{
 		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Encoding: d.data.Encoding, Scaling: d.scaling, Posterior: q,
 		Terms:  terms,
-		Source: d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Fitted: d.text,
+		Source: d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading, Fitted: d.text,
 		Hash: d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets, Notices: notices,
 	}
 	m.Counts, m.Groups = d.roles.Counts()

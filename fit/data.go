@@ -43,6 +43,7 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := o.checkSpread(table.Ranks()); err != nil {
 		return nil, err
 	}
+	o.Data.Reading = table.Reading()
 	d := &dealt{options: o}
 	var err error
 	if d.text, err = o.text(); err != nil {
@@ -73,10 +74,12 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 // has to be learnt from the prior rows.
 func (d *dealt) view(table *dataset.Table) (err error) {
 	o := d.options.Data
-	var ignored []string
+	ignored, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
+	if err != nil {
+		return err
+	}
 	group := func(v *dataset.Data) (*dataset.Data, error) { return v, nil }
 	if o.Group != "" {
-		ignored = []string{o.Group}
 		group = func(v *dataset.Data) (*dataset.Data, error) { return v.GroupBy(o.Group) }
 	}
 	if o.encodes() {

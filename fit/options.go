@@ -28,6 +28,14 @@ type Options struct {
 type Data struct {
 	Target string `json:"target,omitzero"` // column to predict
 
+	// Inputs are the columns to predict from, default all others; Ignore are columns that aren't. Both are names, or patterns with *
+	// for any text and ? for a character (dataset.Table.Leave).
+	Inputs []string `json:"inputs,omitempty"`
+	Ignore []string `json:"ignore,omitempty"`
+
+	// Reading is how the cells of the table are written. It is the table's own: what stands here is replaced by that.
+	Reading dataset.Reading `json:"reading,omitzero"`
+
 	// Categorical columns become an input for each category that the prior rows have, which is
 	// 1 or 0, and one for all others. Missing says what is done about missing values of inputs:
 	// refuse (default) or mean: numbers are filled with their mean on the prior rows, categories
@@ -42,7 +50,7 @@ type Data struct {
 	// table but for test rows, and what is said of them is a backtest and no certificate.
 	Split string `json:"split,omitzero"`
 	// Group names a column of which rows with the same value belong together: whole groups get roles, and
-	// the certificate counts groups, of which further ones are to be predicted.
+	// the certificate counts groups, of which further ones are to be predicted. dataset.EqualRows groups copies.
 	Group string `json:"group,omitzero"`
 
 	TestFraction float64        `json:"test_fraction,omitzero"` // share of the rows set aside for testing, default none

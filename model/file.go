@@ -44,6 +44,7 @@ type header struct {
 	Objective         string                `json:"objective"`
 	Inputs            []string              `json:"inputs"`
 	Target            string                `json:"target"`
+	Reading           dataset.Reading       `json:"reading,omitzero"`
 	Encoding          *dataset.Encoding     `json:"encoding,omitempty"`
 	Scaling           dataset.Scaling       `json:"scaling"`
 	Kernel            kernel.Spec           `json:"kernel"` // for people; the array theta is what counts
@@ -142,7 +143,7 @@ func (m *Model) Write(w io.Writer) error {
 		roles[i] = byte(r)
 	}
 	h := header{
-		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Encoding: m.Encoding, Scaling: m.Scaling,
+		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Reading: m.Reading, Encoding: m.Encoding, Scaling: m.Scaling,
 		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves, Notices: m.Notices, Conformal: m.Conformal,
@@ -329,7 +330,7 @@ func decode(raw []byte) (*Model, error) {
 // lengths are known to fit.
 func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
-		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Encoding: h.Encoding, Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
+		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Reading: h.Reading, Encoding: h.Encoding, Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves, Notices: h.Notices, Conformal: h.Conformal,
 	}
@@ -378,6 +379,9 @@ func (h header) model(data []byte) (*Model, error) {
 	}
 	if err := h.deal(m); err != nil {
 		return nil, err
+	}
+	if err := h.Reading.Check(); err != nil {
+		return nil, fmt.Errorf("the model file's reading: %w", err)
 	}
 	if h.Encoding != nil {
 		if err := h.Encoding.Check(h.Inputs); err != nil {

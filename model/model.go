@@ -19,6 +19,7 @@ type Model struct {
 	Objective        string
 	Inputs           []string // names, in the order of the posterior's inputs
 	Target           string
+	Reading          dataset.Reading   // how cells of its tables are written
 	Encoding         *dataset.Encoding // by which columns of a table become inputs; nil: as they stand
 	Scaling          dataset.Scaling
 	Posterior        *posterior.Posterior

@@ -33,12 +33,12 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 		return f.readDeclared(path, in, r)
 	}
 	o := f.options
-	for _, parse := range []func(*krigo.Options) error{f.promised, f.onGrid, f.sized, f.alphaOf, f.posteriorOf} {
+	for _, parse := range []func(*krigo.Options) error{f.reading, f.promised, f.onGrid, f.sized, f.alphaOf, f.posteriorOf} {
 		if err := parse(&o); err != nil {
 			return nil, o, &krigo.UsageError{Err: err}
 		}
 	}
-	table, err := readTable(path, in, r)
+	table, err := readTable(path, in, r, o.Data.Reading)
 	if err != nil {
 		return nil, o, err
 	}
@@ -64,8 +64,36 @@ func (f *fitFlags) readDeclared(path string, in io.Reader, r ranks.Ranks) (*data
 	if err != nil {
 		return nil, o, fmt.Errorf("%s: %w", f.declared, err)
 	}
-	table, err := readTable(path, in, r)
+	table, err := readTable(path, in, r, o.Data.Reading)
 	return table, o, err
+}
+
+// reading parses how cells are written.
+func (f *fitFlags) reading(o *krigo.Options) error {
+	r := &o.Data.Reading
+	if r.Decimal == "." {
+		r.Decimal = "" // as by default
+	}
+	for _, text := range f.dates {
+		d, err := dataset.ParseDates(text)
+		if err != nil {
+			return fmt.Errorf("--dates: %w", err)
+		}
+		r.Dates = append(r.Dates, d)
+	}
+	switch f.duplicates {
+	case "keep":
+	case "drop":
+		r.Distinct = true
+	case "group":
+		if o.Data.Group != "" {
+			return fmt.Errorf("--duplicates group and --group %s exclude each other: rows can be grouped in one way", o.Data.Group)
+		}
+		o.Data.Group = dataset.EqualRows
+	default:
+		return fmt.Errorf("--duplicates %q: want keep, drop or group", f.duplicates)
+	}
+	return r.Check()
 }
 
 // promised parses what is promised, and of which column.
@@ -145,16 +173,20 @@ func (f *fitFlags) posteriorOf(o *krigo.Options) error {
 func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 	file, declared := strings.CutPrefix(f.scaling, "declared:")
 	o.Scaling = f.scaling
+	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
+	if err != nil {
+		return err
+	}
 	switch {
 	case f.noStandardise && f.scaling != dataset.PriorRows:
 		return &krigo.UsageError{Err: errors.New("--no-standardise and --scaling exclude each other")}
 	case f.noStandardise:
-		s := dataset.Identity(len(table.Names) - 1)
+		s := dataset.Identity(len(table.Names) - 1 - len(left))
 		o.Scaling, o.Declared = dataset.Declared, &s
 	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean):
 		return &krigo.UsageError{Err: fmt.Errorf("--scaling %s with --categorical or --missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)}
 	case declared:
-		d, err := table.Regression(o.Target)
+		d, err := table.Regression(o.Target, left...)
 		if err != nil {
 			return err
 		}
@@ -217,7 +249,7 @@ certificate picked as the best of several runs isn't one.`,
 			}
 			defer table.Close()
 			if f.test != "" {
-				if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r); err != nil {
+				if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r, table.Reading()); err != nil {
 					return err
 				}
 				defer o.Data.Test.Close()

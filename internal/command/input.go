@@ -38,16 +38,16 @@ func checkInput(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// readTable reads a table from a file, of which a rank has its part, or as CSV from standard input. A
+// readTable reads a table whose cells are written so from a file, of which a rank has its part, or as CSV from standard input. A
 // command that isn't spread over ranks has none.
-func readTable(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, error) {
+func readTable(path string, in io.Reader, r ranks.Ranks, of dataset.Reading) (*dataset.Table, error) {
 	switch {
 	case path == standardInput:
-		return dataset.Read(in, "standard input")
+		return of.Read(in, "standard input")
 	case r == nil:
-		return dataset.ReadFile(path)
+		return of.ReadFile(path)
 	}
-	return dataset.ReadPart(path, r)
+	return of.ReadPart(path, r)
 }
 
 // interruptible reads until a context ends: a terminal, or a pipe that stays silent, would be waited for.

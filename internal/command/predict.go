@@ -1,6 +1,7 @@
 package command
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type predictDocument struct {
 	Predictions []krigo.Prediction          `json:"predictions"`
 	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // those asked for, by kind
 	Samples     [][]float64                 `json:"samples,omitempty"`   // those asked for, row by row
+	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
 }
 
 // outside counts the predictions that no guarantee is about.
@@ -38,7 +40,7 @@ func outside(ps []krigo.Prediction) (n int) {
 // predictFlags are the flags of predict.
 type predictFlags struct {
 	out           string
-	kinds         []string
+	kinds, keep   []string
 	level         float64
 	data, by      string
 	exactVariance bool
@@ -72,6 +74,9 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 			return &krigo.UsageError{Err: fmt.Errorf("--intervals: %s twice", kind)}
 		}
 	}
+	if len(f.keep) > 0 && slices.Contains([]string{".npy", ".npz", ".parquet"}, filepath.Ext(f.out)) {
+		return &krigo.UsageError{Err: fmt.Errorf("--keep and --out %s: columns are kept as text, in CSV and JSON", f.out)}
+	}
 	if f.out != "" {
 		return writable(f.out, append(slices.Clone(inputs), f.data)...)
 	}
@@ -101,7 +106,7 @@ func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *data
 	of = map[string][]krigo.Interval{}
 	var data *dataset.Table
 	if f.data != "" {
-		if data, err = readTable(f.data, cmd.InOrStdin(), nil); err != nil {
+		if data, err = readTable(f.data, cmd.InOrStdin(), nil, m.Reading); err != nil {
 			return nil, err
 		}
 		defer data.Close()
@@ -120,18 +125,24 @@ func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *data
 }
 
 // write writes a document where the flags say, or its columns as a table.
-func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument) error {
+func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument, kept *dataset.Kept) error {
 	names, fill := d.table(f.kinds, f.samples)
 	write := func(w io.Writer) error {
-		if asJSON {
+		switch {
+		case asJSON:
 			return json.NewEncoder(w).Encode(d)
+		case kept != nil && filepath.Ext(f.out) == ".gz":
+			z := gzip.NewWriter(w)
+			return errors.Join(kept.Write(z, names, len(d.Predictions), fill), z.Close())
+		case kept != nil:
+			return kept.Write(w, names, len(d.Predictions), fill)
 		}
 		return dataset.Write(w, names, len(d.Predictions), fill)
 	}
 	switch {
 	case f.out == "":
 		return write(w)
-	case asJSON:
+	case asJSON, kept != nil:
 		return dataset.WriteFileAtomic(f.out, write)
 	}
 	return dataset.WriteFile(f.out, names, len(d.Predictions), fill)
@@ -205,7 +216,7 @@ training rows nearest to it, and say so on standard error.`,
 			if err != nil {
 				return err
 			}
-			table, err := readTable(args[1], cmd.InOrStdin(), nil)
+			table, err := readTable(args[1], cmd.InOrStdin(), nil, m.Reading.Every())
 			if err != nil {
 				return err
 			}
@@ -213,9 +224,24 @@ training rows nearest to it, and say so on standard error.`,
 			if n := m.Posterior.Nearest; m.Posterior.Kind() == posterior.ByNearest && !c.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not on all %d\n", n, m.Posterior.Support.Rows)
 			}
+			var kept *dataset.Kept
+			if len(f.keep) > 0 {
+				if kept, err = table.Keep(f.keep); err != nil {
+					return fmt.Errorf("--keep: %w", err)
+				}
+			}
 			ps, drawn, err := f.predict(cmd, c.quiet, m, table)
 			if err != nil {
 				return err
+			}
+			if !c.quiet {
+				unseen, err := m.Encoding.Unseen(table)
+				if err != nil {
+					return err
+				}
+				for _, notice := range unseen {
+					fmt.Fprintln(cmd.ErrOrStderr(), notice)
+				}
 			}
 			if n := outside(ps); n > 0 && !c.quiet {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d rows have an input outside the range of the rows that the model was made from (column outside): no guarantee is about them\n", n, len(ps))
@@ -224,15 +250,22 @@ training rows nearest to it, and say so on standard error.`,
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {
 				document.Solver = kind
 			}
+			if kept != nil && c.json {
+				if document.Kept, err = kept.Columns(len(ps)); err != nil {
+					return err
+				}
+			}
 			if document.Intervals, err = f.intervals(cmd, m, table, ps); err != nil {
 				return err
 			}
-			return f.write(cmd.OutOrStdout(), c.json, document)
+			return f.write(cmd.OutOrStdout(), c.json, document, kept)
 		},
 	}
 	bind(cmd.Flags(),
 		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: slices.Concat(krigo.IntervalKinds, krigo.FewRowKinds),
 			help: "further intervals: " + strings.Join(slices.Concat(krigo.IntervalKinds, krigo.FewRowKinds), ", ")},
+		cliFlag{name: "keep", value: "COLS", to: &f.keep, columns: true,
+			help: "columns of DATA that stand before the predictions, such as names of rows"},
 		cliFlag{name: "data", value: "DATA", to: &f.data, endings: tableEndings(),
 			help: "the data that the model was made from, for intervals full and jackknife"},
 		cliFlag{name: "by", value: "COL", to: &f.by,

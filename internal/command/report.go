@@ -38,7 +38,7 @@ test rows, if DATA is what the model was made from; else on the rows that it has
 			}
 			var table *dataset.Table
 			if len(args) == 2 {
-				if table, err = readTable(args[1], cmd.InOrStdin(), nil); err != nil {
+				if table, err = readTable(args[1], cmd.InOrStdin(), nil, m.Reading); err != nil {
 					return err
 				}
 				defer table.Close()

@@ -21,6 +21,8 @@ type fitFlags struct {
 	// What options hold in other forms.
 	epsilon, grid, scaling, inducing, alpha, posterior, bound, meanBound string
 	noStandardise, dryRun                                                bool
+	dates                                                                []string
+	duplicates                                                           string
 
 	test, init, resume, out, params, declared string
 	objectives                                []string
@@ -46,10 +48,26 @@ func (f *fitFlags) table() []cliFlag {
 		inGroup(groupData,
 			cliFlag{name: "target", value: "COL", to: &o.Data.Target, columns: true,
 				help: "column to predict (required)"},
+			cliFlag{name: "inputs", value: "COLS", rule: "all others", to: &o.Data.Inputs, columns: true,
+				help: "columns to predict from; * stands for any text and ? for a character, as in 'temp*'"},
+			cliFlag{name: "ignore", value: "COLS", to: &o.Data.Ignore, columns: true,
+				help: "columns that are no inputs, such as names of rows; * and ? as in --inputs"},
 			cliFlag{name: "categorical", value: "COLS", to: &o.Data.Categorical, columns: true,
 				help: "columns of categories, text or numbers: each becomes a column of 0 and 1 for every category of the prior rows, and one for all others"},
 			cliFlag{name: "missing", value: "HOW", def: dataset.Refuse, to: &o.Data.Missing, values: []string{dataset.Refuse, dataset.FillMean},
 				help: "missing inputs: refuse, or mean (over the prior rows; of categories they count among the others)"},
+			cliFlag{name: "dates", value: "COLS", to: &f.dates, columns: true,
+				help: "columns of dates or times, read as days; COL:dmy or COL:mdy where unclear; COL:day:week:year adds where in the period"},
+			cliFlag{name: "decimal", value: "C", def: ".", to: &o.Data.Reading.Decimal, values: []string{".", ","},
+				help: "the decimal point of CSV files: . or ,"},
+			cliFlag{name: "thousands", value: "C", rule: "none", to: &o.Data.Reading.Thousands, values: []string{",", ".", "'", " "},
+				help: "what groups digits by three in CSV files: , . ' or a space"},
+			cliFlag{name: "na", value: "TEXTS", rule: "empty, NA, N/A, #N/A, NaN, null, ?", to: &o.Data.Reading.Missing,
+				help: "further texts that stand for a missing value, as in '-,k.A.'"},
+			cliFlag{name: "units", value: "TEXTS", to: &o.Data.Reading.Units,
+				help: "texts before or after numbers that say nothing, as kg in \"12.5 kg\""},
+			cliFlag{name: "duplicates", value: "HOW", def: "keep", to: &f.duplicates, values: []string{"keep", "drop", "group"},
+				help: "rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in the certificate)"},
 			cliFlag{name: "group", value: "COL", to: &o.Data.Group, columns: true,
 				help: "column, no input then, that groups rows, as those of a patient: whole groups get roles, and the certificate is about groups"},
 			cliFlag{name: "scaling", value: "HOW", def: dataset.PriorRows, to: &f.scaling, values: []string{dataset.PriorRows, dataset.Declared + ":", dataset.AllRows},

@@ -127,13 +127,13 @@ func distinct(ledger string, inputs []string) error {
 // read takes in the rows of a table, or those that standard input has until it ends or the command is interrupted.
 func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 	if path == standardInput {
-		err := dataset.Stream(in, "standard input", watchRows, func(t *dataset.Table) error { return w.observe(ctx, t) })
+		err := w.model.Reading.Every().Stream(in, "standard input", watchRows, func(t *dataset.Table) error { return w.observe(ctx, t) })
 		if ctx.Err() != nil { // the way to end it
 			return nil
 		}
 		return err
 	}
-	table, err := dataset.ReadFile(path)
+	table, err := w.model.Reading.Every().ReadFile(path)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,179 @@
+package dataset
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Reading says how the cells of a table are written, where they aren't as programs write them: with a decimal
+// point, without groups of digits or units, dates as text. The zero value is for tables without any of that. It is kept
+// in a model, whose further tables are read in the same way.
+//
+// Decimal, Thousands, Missing and Units are about text, as of CSV; Dates about every format.
+type Reading struct {
+	Decimal   string   `json:"decimal,omitzero"`   // "." (default) or ","
+	Thousands string   `json:"thousands,omitzero"` // what stands between groups of three digits: "," "." "'" or " "; "" (default): nothing may
+	Missing   []string `json:"missing,omitempty"`  // texts that stand for a missing value, beside those of Read
+	Units     []string `json:"units,omitempty"`    // texts that may stand before or after a number, as in "12 kg", and say nothing
+	Dates     []Dates  `json:"dates,omitempty"`    // columns of dates or times, which become days
+	Distinct  bool     `json:"distinct,omitzero"`  // rows that equal an earlier one in every cell are left out
+}
+
+// zero says whether it is for tables as programs write them.
+func (r *Reading) zero() bool {
+	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 && len(r.Units) == 0
+}
+
+// Check says what is wrong with it.
+func (r *Reading) Check() error {
+	decimal := r.Decimal
+	if decimal == "" {
+		decimal = "."
+	}
+	switch {
+	case decimal != "." && decimal != ",":
+		return fmt.Errorf(`decimal %q: want "." or ","`, clip(r.Decimal))
+	case !slices.Contains([]string{"", ",", ".", "'", " "}, r.Thousands):
+		return fmt.Errorf(`thousands %q: want "," "." "'" or " "`, clip(r.Thousands))
+	case r.Thousands == decimal:
+		return fmt.Errorf("decimal and thousands are both %q: numbers couldn't be told apart", decimal)
+	}
+	for _, text := range r.Missing {
+		if v, err := r.parse(text); err == nil {
+			return fmt.Errorf("missing %q: it is the number %v", clip(text), v)
+		}
+	}
+	for _, unit := range r.Units {
+		if strings.TrimSpace(unit) == "" || strings.ContainsFunc(unit, unicode.IsDigit) || strings.ContainsAny(unit, "+-.") {
+			return fmt.Errorf("unit %q: want text without digits, signs and points, such as kg", clip(unit))
+		}
+	}
+	for i, d := range r.Dates {
+		if err := d.check(); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(r.Dates[:i], func(other Dates) bool { return other.Column == d.Column }) {
+			return fmt.Errorf("dates: column %q twice", clip(d.Column))
+		}
+	}
+	return nil
+}
+
+// isMissing knows how a missing value is written.
+func (r *Reading) isMissing(cell string) bool {
+	if isMissing(cell) {
+		return true
+	}
+	return r != nil && slices.ContainsFunc(r.Missing, func(text string) bool { return strings.EqualFold(text, cell) })
+}
+
+// parse reads a number.
+func (r *Reading) parse(cell string) (float64, error) {
+	if r.zero() {
+		return parse(cell)
+	}
+	for _, unit := range r.Units {
+		if bare, found := strings.CutSuffix(cell, unit); found {
+			cell = strings.TrimSpace(bare)
+			break
+		}
+		if bare, found := strings.CutPrefix(cell, unit); found {
+			cell = strings.TrimSpace(bare)
+			break
+		}
+	}
+	whole, fraction, _ := strings.Cut(cell, r.point())
+	if r.Thousands != "" {
+		var ok bool
+		if whole, ok = ungrouped(whole, r.Thousands); !ok {
+			return 0, strconv.ErrSyntax
+		}
+	}
+	if r.Decimal == "," {
+		if strings.Contains(whole, ".") || strings.Contains(fraction, ".") || strings.Contains(fraction, ",") {
+			return 0, strconv.ErrSyntax
+		}
+		if len(cell) == len(whole) { // no comma was cut, and no group taken away
+			return parse(whole)
+		}
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return parse(whole)
+}
+
+func (r *Reading) point() string {
+	if r.Decimal == "," {
+		return ","
+	}
+	return "."
+}
+
+// alike are characters that people take for the same separator.
+var alike = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "’", "'")
+
+// ungrouped takes the separators out of the whole part of a number, and says whether all stood between groups of three digits.
+func ungrouped(whole, separator string) (string, bool) {
+	whole = alike.Replace(whole)
+	groups := strings.Split(whole, separator)
+	for i, group := range groups {
+		digits := strings.TrimLeft(group, "+-")
+		if i > 0 && (len(group) != 3 || digits != group) || i == 0 && len(groups) > 1 && (len(digits) == 0 || len(digits) > 3) {
+			return "", false
+		}
+		if len(groups) > 1 && strings.ContainsFunc(digits, func(c rune) bool { return c < '0' || c > '9' }) {
+			return "", false
+		}
+	}
+	return strings.Join(groups, ""), true
+}
+
+// ReadFile is [ReadFile] of a table whose cells are written so.
+func (r Reading) ReadFile(path string) (*Table, error) {
+	return readFile(path, func(f *os.File, format Format) (*Table, error) {
+		if format.text {
+			return r.Read(f, path)
+		}
+		t, err := format.Read(f, path)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Apply(t); err != nil {
+			t.Close()
+			return nil, err
+		}
+		return t, nil
+	})
+}
+
+// Every is the reading that leaves out no row: of rows that are to be predicted, or counted one by one.
+func (r Reading) Every() Reading {
+	r.Distinct = false
+	return r
+}
+
+// Apply makes of a table's dates, which are text or days already, days, and adds their periodic parts: of a table that
+// was made by its fields, or from a file of numbers.
+func (r Reading) Apply(t *Table) error {
+	t.reading = r
+	if r.Distinct {
+		if err := t.distinct(); err != nil {
+			return err
+		}
+	}
+	t.reading.Dates = slices.Clone(r.Dates)
+	for i := range r.Dates {
+		if err := t.date(&t.reading.Dates[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reading is how the table was read, with the forms of its dates.
+func (t *Table) Reading() Reading { return t.reading }
