@@ -54,12 +54,6 @@ func (t *Table) value(row, j int, cell string) float64 {
 	return t.code(j, cell)
 }
 
-// oddText is a text in a column that would be a number if cells were written otherwise.
-type oddText struct {
-	column int
-	text   string
-}
-
 // strange says whether a text of column j isn't a number although it looks like one.
 func (t *Table) strange(j int, text string) bool { return t.odd[oddText{j, text}] }
 

@@ -153,6 +153,8 @@ func (t *Table) notNumber(u use, text string) error {
 	_, program := strconv.ParseFloat(text, 64)
 	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
 	switch {
+	case t.strange(u.column, text):
+		return fmt.Errorf("%q is no number, as decimals have a comma and thousands are grouped as it was said; write it as the others, or say otherwise", clip(text))
 	case programmed(text) && program == nil:
 		return fmt.Errorf("%q is written as in a program; write a decimal number, without underscores", clip(text))
 	case grouped.MatchString(text) && decimalComma == nil:
@@ -168,7 +170,7 @@ func (t *Table) notNumber(u use, text string) error {
 	case len(t.Names) == 1:
 		return fmt.Errorf("%q is not a number; separate columns by commas, semicolons or tabs", clip(text))
 	case u.fitting:
-		return fmt.Errorf("%q is not a number; say that the column is categorical with --categorical %s, or remove it", clip(text), clip(t.Names[u.column]))
+		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, say --na %s", clip(text), Shell(clip(text)))
 	}
 	return fmt.Errorf("%q is not a number; write one, or remove the row", clip(text))
 }

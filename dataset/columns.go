@@ -212,7 +212,7 @@ func (t *Table) explain(f *ColumnFacts, j int, texts []string, counts, strange [
 			}
 			var rest []int
 			for _, code := range strange {
-				if v, err := w.reading.parse(texts[code]); err != nil || v-v != 0 {
+				if v, err := w.reading.parse(texts[code]); err != nil || v-v != 0 || t.strange(j, texts[code]) {
 					rest = append(rest, code)
 				}
 			}
@@ -255,11 +255,11 @@ func (t *Table) explain(f *ColumnFacts, j int, texts []string, counts, strange [
 		return
 	}
 	switch {
-	case len(all) == cells && cells >= 10:
-		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("text that differs in every row, as %q: it names rows", clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
 	case readable > 0 && (odd == 1 || odd*20 <= cells):
 		f.Kind, f.Why = "number", fmt.Sprintf("%d of %d cells are no number: %s", odd, cells, quoted(of(strange), 3))
 		f.Unfit = false // each is told of by itself, with its line
+	case len(strange) == cells && cells >= 10:
+		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("text that differs in every row, as %q: it names rows", clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
 	case len(all) > maxCategories:
 		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too many for categories", len(all), maxCategories), []Advice{{"ignore", f.Name}}
 	default:
@@ -321,7 +321,7 @@ func (e *ColumnsError) Error() string {
 		if len(f.Advice) > 0 {
 			text += "; say " + f.Flags()
 		}
-		if f.Kind == "category" {
+		if f.Kind == "category" && len(f.Advice) > 0 {
 			text += " or --ignore " + Shell(f.Name)
 		}
 		return text
@@ -331,7 +331,11 @@ func (e *ColumnsError) Error() string {
 		return fmt.Sprintf("%s: column %q is no column of numbers: %s", e.File, clip(f.Name), describe(f))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d columns are no columns of numbers:", e.File, len(e.Columns))
+	if len(e.Columns) == 1 {
+		fmt.Fprintf(&b, "%s: a column is no column of numbers:", e.File)
+	} else {
+		fmt.Fprintf(&b, "%s: %d columns are no columns of numbers:", e.File, len(e.Columns))
+	}
 	for _, f := range e.Columns {
 		fmt.Fprintf(&b, "\n  %s: %s", clip(f.Name), describe(f))
 	}
@@ -351,17 +355,6 @@ func (f ColumnFacts) Flags() string {
 		return strings.Join(flags, " or ")
 	}
 	return strings.Join(flags, " ")
-}
-
-// Shell quotes a word for a shell where it needs that.
-func Shell(word string) string {
-	plain := func(c rune) bool {
-		return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_-+=./:,@%^", c)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(c rune) bool { return !plain(c) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // fit says what keeps columns from being fitted: whole columns, or else cells.

@@ -99,7 +99,7 @@ func TestReadRefuses(t *testing.T) {
 		{"not UTF-8", "temp\xe9rature,b\n1,2\n", "f.csv: not a text file"},
 		{"UTF-16", "\xff\xfea\x00,\x00", "save the table as CSV in UTF-8"},
 		{"zip in gzip", zipped(t, "PK\x03\x04\x00\x00", 0), "f.csv: not a text file"},
-		{"unnamed column", ",b\n1,2\n", "f.csv: line 1: column 1 has no name"},
+		{"unnamed column", "a,\n1,2\n", "f.csv: line 1: column 2 has no name"},
 		{"duplicate name", "a,b, a\n1,2,3\n", `f.csv: line 1: columns 1 and 3 are both named "a"`},
 		{"short row", "a,b\n1,2\n3\n", "f.csv: line 3 (row 2): expected 2 fields, got 1"},
 		{"long row", "a,b\n1,2,3\n", "f.csv: line 2 (row 1): expected 2 fields, got 3"},
@@ -168,7 +168,9 @@ func TestCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = table.Regression("y")
-	wantError(t, err, `"red" is not a number; say that the column is categorical with --categorical a, or remove it (and 4 more problems)`)
+	wantError(t, err, `f.csv: a column is no column of numbers:
+  a: 2 different texts: "red", "blue" (first in line 2); say --categorical a or --ignore a
+and values are missing of "b"; say --missing mean, or leave such rows out`)
 	_, err = table.Select([]string{"b"}, "y")
 	wantError(t, err, `line 3 (row 2), column 2 ("b"): the value is missing`)
 	// Columns that aren't read for anything may hold anything.

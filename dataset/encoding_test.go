@@ -259,7 +259,7 @@ func TestEncodeRefuses(t *testing.T) {
 		target      string
 		want        string
 	}{
-		{rooms, []int{0}, []string{"zone"}, FillMean, "y", `"gas" is not a number; say that the column is categorical with --categorical fuel`},
+		{rooms, []int{0}, []string{"zone"}, FillMean, "y", `column "fuel" is no column of numbers: 4 different texts: "gas", "oil", "wood" and 1 more (first in line 2); say --categorical fuel or --ignore fuel`},
 		{rooms, []int{0}, []string{"fule"}, Refuse, "y", `no column "fule" to be categorical; did you mean "fuel"?`},
 		{rooms, []int{0}, []string{"fuel"}, Refuse, "price", `no column "price" for the target`},
 		{rooms, []int{0, 1}, both, FillMean, "zone", `the target "zone" can't be categorical`},

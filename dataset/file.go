@@ -16,6 +16,24 @@ import (
 // are found when their column is read for something else.
 func ReadFile(path string) (*Table, error) { return Reading{}.ReadFile(path) }
 
+// ReadFile is [ReadFile] of a table whose cells are written so.
+func (r Reading) ReadFile(path string) (*Table, error) {
+	return readFile(path, func(f *os.File, format Format) (*Table, error) {
+		if format.text {
+			return r.Read(f, path)
+		}
+		t, err := format.Read(f, path)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Apply(t); err != nil {
+			t.Close()
+			return nil, err
+		}
+		return t, nil
+	})
+}
+
 // readFile opens a file, tells its format, and has it read.
 func readFile(path string, read func(*os.File, Format) (*Table, error)) (*Table, error) {
 	f, err := os.Open(path)

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,47 +132,8 @@ func ungrouped(whole, separator string) (string, bool) {
 	return strings.Join(groups, ""), true
 }
 
-// ReadFile is [ReadFile] of a table whose cells are written so.
-func (r Reading) ReadFile(path string) (*Table, error) {
-	return readFile(path, func(f *os.File, format Format) (*Table, error) {
-		if format.text {
-			return r.Read(f, path)
-		}
-		t, err := format.Read(f, path)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.Apply(t); err != nil {
-			t.Close()
-			return nil, err
-		}
-		return t, nil
-	})
-}
-
 // Every is the reading that leaves out no row: of rows that are to be predicted, or counted one by one.
 func (r Reading) Every() Reading {
 	r.Distinct = false
 	return r
 }
-
-// Apply makes of a table's dates, which are text or days already, days, and adds their periodic parts: of a table that
-// was made by its fields, or from a file of numbers.
-func (r Reading) Apply(t *Table) error {
-	t.reading = r
-	if r.Distinct {
-		if err := t.distinct(); err != nil {
-			return err
-		}
-	}
-	t.reading.Dates = slices.Clone(r.Dates)
-	for i := range r.Dates {
-		if err := t.date(&t.reading.Dates[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Reading is how the table was read, with the forms of its dates.
-func (t *Table) Reading() Reading { return t.reading }

@@ -34,6 +34,12 @@ type Table struct {
 	part     *part                // the rows that this rank has, where they aren't all
 }
 
+// oddText is a text in a column that would be a number if cells were written otherwise.
+type oddText struct {
+	column int
+	text   string
+}
+
 // store is where a table's rows are that aren't in memory. It may be read by several goroutines.
 type store interface {
 	// read copies the given columns of rows first, …, first+count−1 to out, row by row.

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -29,4 +30,15 @@ func quoted(names []string, limit int) string {
 		fmt.Fprintf(&b, "%q", clip(name))
 	}
 	return b.String()
+}
+
+// Shell quotes a word for a shell where it needs that.
+func Shell(word string) string {
+	plain := func(c rune) bool {
+		return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_-+=./:,@%^", c)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(c rune) bool { return !plain(c) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

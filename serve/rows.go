@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/krigo-gp/krigo"
@@ -32,10 +33,23 @@ type Input struct {
 	Scale      float64  `json:"scale"`
 	Categories []string `json:"categories,omitempty"` // all others count as the last
 	Missing    bool     `json:"missing,omitempty"`    // whether a value may be
+	Date       string   `json:"date,omitempty"`       // the form of a date, which is text then, or days since 1970-01-01
 }
 
-// inputsOf returns those of a model, in the order of arrays that are rows.
+// inputsOf returns those of a model, in the order of arrays that are rows. Periodic parts of dates are made of these.
 func inputsOf(m *krigo.Model) []Input {
+	inputs := scaledInputs(m)
+	for _, d := range m.Reading.Dates {
+		inputs = slices.DeleteFunc(inputs, func(i Input) bool { return slices.Contains(d.Derived(), i.Name) })
+		if at := slices.IndexFunc(inputs, func(i Input) bool { return i.Name == d.Column }); at >= 0 {
+			inputs[at].Date = d.Form
+		}
+	}
+	return inputs
+}
+
+// scaledInputs are all that a row of a table becomes, categories as one.
+func scaledInputs(m *krigo.Model) []Input {
 	var inputs []Input
 	if m.Encoding == nil {
 		for j, name := range m.Inputs {
@@ -60,7 +74,7 @@ func columnsOf(m *krigo.Model) []Input { return append(inputsOf(m), Input{Name: 
 func (i Input) cell(value json.RawMessage) (string, error) {
 	switch value[0] {
 	case '"':
-		if i.Categories == nil {
+		if i.Categories == nil && i.Date == "" {
 			return "", fmt.Errorf("%s is text: write a number", clip(value))
 		}
 		var text string
@@ -81,8 +95,11 @@ func (i Input) cell(value json.RawMessage) (string, error) {
 }
 
 func (i Input) kind() string {
-	if i.Categories != nil {
+	switch {
+	case i.Categories != nil:
 		return "a category"
+	case i.Date != "":
+		return "a date as text, or days since 1970-01-01"
 	}
 	return "a number"
 }
@@ -282,14 +299,14 @@ func repeated(object []byte) string {
 }
 
 // parseCSV reads CSV text with a header.
-func parseCSV(body []byte, maxRows int) (*dataset.Table, error) {
+func parseCSV(body []byte, of dataset.Reading, maxRows int) (*dataset.Table, error) {
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		return nil, bad(415, "compressed bodies aren't taken")
 	}
 	if bytes.Count(body, []byte{'\n'}) > 2*maxRows+2 { // before memory is spent on them
 		return nil, tooManyRows(maxRows)
 	}
-	t, err := dataset.Read(bytes.NewReader(body), "the request")
+	t, err := of.Every().Read(bytes.NewReader(body), "the request")
 	if err != nil {
 		return nil, bad(400, "%w", err)
 	}

@@ -490,7 +490,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, columns func(*krig
 		if m, err = s.find(query.Get("model")); err != nil {
 			return nil, nil, err
 		}
-		t, err := parseCSV(body, s.o.MaxRows)
+		t, err := parseCSV(body, m.Reading, s.o.MaxRows)
 		return m, t, err
 	}
 	req, err := parseJSON(body, func(name string) ([]Input, error) {
@@ -502,6 +502,9 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, columns func(*krig
 		}
 		return columns(m.Model), nil
 	}, s.o.MaxRows)
+	if err == nil {
+		err = m.Reading.Every().Apply(req.Table)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

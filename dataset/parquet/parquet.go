@@ -13,6 +13,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -46,9 +47,11 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 	}
 	t = &dataset.Table{Source: source}
 	var unsigned []bool
+	var dated []func(int64) string // what a whole number of the column says, where that is a date
 	for j, column := range file.Root().Columns() {
 		known := column.Leaf() && !column.Repeated()
 		plain := false // not unsigned, no date or decimal
+		var date func(int64) string
 		if known {
 			kind, logical := column.Type().Kind(), column.Type().LogicalType()
 			switch kind {
@@ -63,6 +66,8 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 					plain = of.IsSigned
 				case *format.StringType, *format.EnumType:
 					plain = true
+				case *format.DateType, *format.TimestampType: // of a damaged file's, a panic
+					date = dates(of)
 				default:
 					known = false
 				}
@@ -80,6 +85,7 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 		}
 		t.Names = append(t.Names, column.Name())
 		unsigned = append(unsigned, !plain)
+		dated = append(dated, date)
 	}
 	if len(t.Names) == 0 {
 		return nil, fmt.Errorf("%s: the table has no columns", source)
@@ -91,7 +97,7 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 	for _, group := range file.RowGroups() {
 		first := t.Rows
 		for j, chunk := range group.ColumnChunks() {
-			if err := readChunk(t, chunk, first, int(group.NumRows()), j, unsigned[j]); err != nil {
+			if err := readChunk(t, chunk, first, int(group.NumRows()), j, unsigned[j], dated[j]); err != nil {
 				return nil, &dataset.Error{File: source, Column: j + 1, Name: t.Names[j],
 					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", j+1, t.Names[j], err)}
 			}
@@ -130,7 +136,7 @@ const atOnce = 4096
 
 // readChunk reads column j of rows first, …, first+n−1. The table grows by what is read, not by
 // what n promises.
-func readChunk(t *dataset.Table, chunk parquet.ColumnChunk, first, n, j int, unsigned bool) error {
+func readChunk(t *dataset.Table, chunk parquet.ColumnChunk, first, n, j int, unsigned bool, date func(int64) string) error {
 	pages := chunk.Pages()
 	defer pages.Close()
 	values := make([]parquet.Value, atOnce)
@@ -157,6 +163,10 @@ func readChunk(t *dataset.Table, chunk parquet.ColumnChunk, first, n, j int, uns
 				switch at := &t.Values[row*len(t.Names)+j]; {
 				case v.IsNull():
 					*at = math.NaN()
+				case date != nil && v.Kind() == parquet.Int32:
+					t.Set(row, j, date(int64(v.Int32())))
+				case date != nil:
+					t.Set(row, j, date(v.Int64()))
 				case v.Kind() == parquet.ByteArray:
 					t.Set(row, j, string(v.ByteArray()))
 				default:
@@ -172,6 +182,26 @@ func readChunk(t *dataset.Table, chunk parquet.ColumnChunk, first, n, j int, uns
 			}
 		}
 		parquet.Release(page)
+	}
+}
+
+// dates returns what writes the whole numbers of a type as dates, which are text for whoever reads the table: it says that they are.
+func dates(of any) func(int64) string {
+	unit := 24 * time.Hour
+	if stamp, isStamp := of.(*format.TimestampType); isStamp {
+		unit = stamp.Unit.Value.Duration()
+	}
+	perDay := int64(24 * time.Hour / unit)
+	return func(v int64) string {
+		day := v / perDay
+		if v%perDay < 0 {
+			day--
+		}
+		at := time.Unix(day*86400, int64(time.Duration(v-day*perDay)*unit)).UTC()
+		if perDay == 1 {
+			return at.Format("2006-01-02")
+		}
+		return at.Format("2006-01-02T15:04:05.999999999")
 	}
 }
 

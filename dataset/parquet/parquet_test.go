@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -159,7 +160,7 @@ func TestRefuses(t *testing.T) {
 	os.WriteFile(at("half.parquet"), whole[:len(whole)/2], 0o600)
 	os.WriteFile(at("not.parquet"), []byte("x\n1\n"), 0o600)
 	for name, want := range map[string]string{
-		"text.parquet": `row 1, column 2 ("s"): "red" is not a number`, "date.parquet": `column 1 ("d") holds DATE`, "bytes.parquet": `column 1 ("b") holds BYTE_ARRAY, neither numbers nor text`, "decimal.parquet": `column 1 ("d") holds DECIMAL`, "list.parquet": `column 1 ("l")`,
+		"text.parquet": `row 1, column 2 ("s"): "red" is not a number`, "date.parquet": `row 1, column 1 ("d"): "1970-01-02" is not a number`, "bytes.parquet": `column 1 ("b") holds BYTE_ARRAY, neither numbers nor text`, "decimal.parquet": `column 1 ("d") holds DECIMAL`, "list.parquet": `column 1 ("l")`,
 		"nested.parquet": `column 1 ("n")`, "null.parquet": `row 2, column 1 ("o"): the value is missing`, "nan.parquet": `row 2, column 1 ("o"): the value is missing`, "none.parquet": "no rows", "half.parquet": "not a whole Parquet file", "not.parquet": "not a whole Parquet file",
 	} {
 		table, err := dataset.ReadFile(at(name))
@@ -298,3 +299,41 @@ func TestTexts(t *testing.T) {
 }
 
 func ptr(v float64) *float64 { return &v }
+
+// TestDates: dates and timestamps are text that a reading takes for days.
+func TestDates(t *testing.T) {
+	type row struct {
+		D int32     `parquet:"d,date"`
+		M time.Time `parquet:"m,timestamp(millisecond)"`
+		N time.Time `parquet:"n,timestamp(nanosecond)"`
+		Y float64   `parquet:"y"`
+	}
+	at := time.Date(1969, 12, 31, 18, 0, 0, 250e6, time.UTC)
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := parquet.WriteFile(path, []row{{-1, at, at.Add(1), 1}, {19000, at.AddDate(55, 0, 0), at, 2}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := dataset.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := dataset.Reading{Dates: []dataset.Dates{{Column: "d"}, {Column: "m"}, {Column: "n", Parts: []string{"day"}}}}
+	table, err := of.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := table.Unlabelled([]string{"d", "m", "n", "n day sin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float64, 8)
+	if err := d.Read(d.All(), x, nil); err != nil {
+		t.Fatal(err)
+	}
+	part := (18*3600 + 0.25) / 86400
+	for k, want := range []float64{-1, part - 1, part - 1, math.Sin(2 * math.Pi * (part - 1)), 19000} {
+		if math.Abs(x[k]-want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", d.Inputs[k%4], x[k], want)
+		}
+	}
+}

@@ -263,7 +263,7 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--categorical", "RM", "--no-standardise"), 2, []string{"categorical", "learnt from prior rows", "not declared"}},
 		{homesWith("--missing", "mean", "--scaling", "all-rows"), 2, []string{"missing mean", "not all-rows"}},
 		{homesWith("--categorical", "RM", "--scaling", "declared:scaling.json"), 2, []string{"--scaling declared:scaling.json with --categorical"}},
-		{fit("text.csv", "--missing", "mean"), 1, []string{"text.csv", "line 5 (row 4)", `"near" is not a number; say that the column is categorical with --categorical DIS`}},
+		{fit("text.csv", "--missing", "mean"), 1, []string{"text.csv", "line 5 (row 4)", `"near" is not a number; correct it, or, if it stands for a missing value, say --na near`}},
 		{fit("blank.csv", "--categorical", "LSTAT"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "--missing mean"}},
 		{homesWith("--scaling", "robust"), 2, []string{`scaling "robust"`}},
 		{homesWith("--scaling", "all-rows", "--no-standardise"), 2, []string{"--no-standardise and --scaling"}},

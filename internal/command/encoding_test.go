@@ -94,9 +94,9 @@ func TestCategories(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"fit", "flats.csv", "--target", "price"}, 1, `line 2 (row 1), column 1 ("fuel"): "gas" is not a number; say that the column is categorical with --categorical fuel`},
+		{[]string{"fit", "flats.csv", "--target", "price"}, 1, `fuel: 3 different texts: "gas", "oil", "wood" (first in line 2); say --categorical fuel`},
 		{[]string{"fit", "flats.csv", "--target", "price", "--categorical", "fuel"}, 1, `line 4 (row 3), column 1 ("fuel"): the value is missing`},
-		{[]string{"fit", "flats.csv", "--target", "fuel", "--missing", "mean"}, 1, "is not a number"},
+		{[]string{"fit", "flats.csv", "--target", "fuel", "--missing", "mean"}, 1, "only numbers are predicted"},
 		{[]string{"predict", "m.krigo", "homes.csv"}, 1, `input columns missing: "fuel", "size"`},
 		{[]string{"certify", "m.krigo", "renamed.csv"}, 1, "SHA-256"},
 		{[]string{"certify", "m.krigo", "filled.csv"}, 1, "SHA-256"},

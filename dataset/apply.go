@@ -1,0 +1,24 @@
+package dataset
+
+import "slices"
+
+// Apply makes of a table's dates, which are text or days already, days, and adds their periodic parts: of a table that
+// was made by its fields, or from a file of numbers.
+func (r Reading) Apply(t *Table) error {
+	t.reading = r
+	if r.Distinct {
+		if err := t.distinct(); err != nil {
+			return err
+		}
+	}
+	t.reading.Dates = slices.Clone(r.Dates)
+	for i := range r.Dates {
+		if err := t.date(&t.reading.Dates[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reading is how the table was read, with the forms of its dates.
+func (t *Table) Reading() Reading { return t.reading }

@@ -1,0 +1,131 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// date makes a column of dates one of days, and adds its periodic parts.
+func (t *Table) date(d *Dates) error {
+	j, found := t.Column(d.Column)
+	if !found {
+		return nil // who needs it will miss it
+	}
+	if t.disk != nil && len(d.Parts) > 0 {
+		return fmt.Errorf("%s: column %q stays on disk, where no periodic parts can be added: write the table as CSV", t.Source, clip(d.Column))
+	}
+	if texts := t.texts(j); texts != nil {
+		if d.Form == "" {
+			forms := formsOf(texts)
+			switch {
+			case len(forms) == 0:
+				text, row := t.notDate(j)
+				at := t.place(row)
+				at.Row, at.Column, at.Name = row+1, j+1, d.Column
+				at.Err = fmt.Errorf("%q is not a date as the others of the column; the forms are %s", clip(text), describeForms())
+				return at
+			case len(forms) > 1:
+				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: errWhichForm(d.Column, texts[0])}
+			}
+			d.Form = forms[0].name
+		}
+		if err := t.toDays(j, d.Form); err != nil {
+			return err
+		}
+	}
+	if len(d.Parts) > 0 {
+		t.addPeriods(j, d.Parts)
+	}
+	return nil
+}
+
+// notDate finds the text that keeps a column from being one of dates, and its row: one that the form of most others can't read.
+func (t *Table) notDate(j int) (text string, row int) {
+	texts := t.texts(j)
+	best, most := dateForms[0], -1
+	for _, f := range dateForms {
+		n := 0
+		for _, text := range texts {
+			if _, ok := f.days(text); ok {
+				n++
+			}
+		}
+		if n > most {
+			best, most = f, n
+		}
+	}
+	for code, text := range texts {
+		if _, ok := best.days(text); !ok {
+			row, _ := t.rowOf(j, code)
+			return text, row
+		}
+	}
+	return texts[0], 0
+}
+
+// rowOf finds the first row whose cell in column j is the text of that code.
+func (t *Table) rowOf(j, code int) (row int, found bool) {
+	begin, _ := t.own()
+	for i := 0; i < len(t.Values)/len(t.Names); i++ {
+		if t.Values[i*len(t.Names)+j] == float64(code) {
+			return begin + i, true
+		}
+	}
+	return 0, false
+}
+
+// toDays makes a column of text one of days.
+func (t *Table) toDays(j int, form string) error {
+	f := dateForms[slices.IndexFunc(dateForms, func(f dateForm) bool { return f.name == form })]
+	texts := t.texts(j)
+	days := make([]float64, len(texts))
+	for code, text := range texts {
+		v, ok := f.days(text)
+		if !ok {
+			number, err := parse(text)
+			if err != nil || t.strange(j, text) {
+				row, _ := t.rowOf(j, code)
+				at := t.place(row)
+				at.Row, at.Column, at.Name = row+1, j+1, t.Names[j]
+				at.Err = fmt.Errorf("%q is not a date of the form %s, as %s", clip(text), f.name, f.example)
+				return at
+			}
+			v = number // days already
+		}
+		days[code] = v
+	}
+	for i := range t.Rows {
+		if at := &t.Values[i*len(t.Names)+j]; *at == *at {
+			*at = days[int(*at)]
+		}
+	}
+	t.Text[j] = nil
+	if t.codes != nil {
+		t.codes[j] = nil
+	}
+	return nil
+}
+
+// addPeriods adds columns at the end: where in each period a row's day is.
+func (t *Table) addPeriods(j int, parts []string) {
+	d := Dates{Column: t.Names[j], Parts: parts}
+	cols, more := len(t.Names), 2*len(parts)
+	values := make([]float64, 0, t.Rows*(cols+more))
+	for i := range t.Rows {
+		row := t.Values[i*cols : (i+1)*cols]
+		values = append(values, row...)
+		for _, part := range parts {
+			p := periods[part]
+			sin, cos := math.Sincos(2 * math.Pi * math.Mod(row[j]-p.begin, p.days) / p.days)
+			values = append(values, sin, cos)
+		}
+	}
+	t.Values, t.Names = values, append(slices.Clone(t.Names), d.Derived()...)
+	if t.Text != nil {
+		t.Text = append(slices.Clone(t.Text), make([][]string, more)...)
+	}
+	if t.codes != nil {
+		t.codes = append(slices.Clone(t.codes), make([]map[string]float64, more)...)
+	}
+}

@@ -1,0 +1,276 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestReading: cells that are written otherwise are the numbers that people mean.
+func TestReading(t *testing.T) {
+	for _, c := range []struct {
+		of   Reading
+		cell string
+		want float64 // NaN: it is no number
+	}{
+		{Reading{Decimal: ","}, "1,5", 1.5},
+		{Reading{Decimal: ","}, "-1,5e3", -1500},
+		{Reading{Decimal: ","}, "7", 7},
+		{Reading{Decimal: ","}, "1.5", math.NaN()},
+		{Reading{Decimal: ","}, "1,5,0", math.NaN()},
+		{Reading{Decimal: ",", Thousands: "."}, "1.234,5", 1234.5},
+		{Reading{Decimal: ",", Thousands: "."}, "-1.234.567", -1234567},
+		{Reading{Decimal: ",", Thousands: "."}, "1.5", math.NaN()},
+		{Reading{Decimal: ",", Thousands: "."}, "12345,6", 12345.6},
+		{Reading{Decimal: ",", Thousands: "."}, "1234.567", math.NaN()},
+		{Reading{Decimal: ",", Thousands: " "}, "1\u00a0234,5", 1234.5},
+		{Reading{Decimal: ",", Thousands: " "}, "1\u202f234", 1234},
+		{Reading{Thousands: ","}, "1,234.5", 1234.5},
+		{Reading{Thousands: ","}, "1,23", math.NaN()},
+		{Reading{Thousands: ","}, ",234", math.NaN()},
+		{Reading{Thousands: ","}, "1,234,", math.NaN()},
+		{Reading{Thousands: ","}, "1e,234", math.NaN()},
+		{Reading{Thousands: "'"}, "1’234'567.25", 1234567.25},
+		{Reading{Units: []string{"kg"}}, "12.5 kg", 12.5},
+		{Reading{Units: []string{"€"}}, "€ -12", -12},
+		{Reading{Units: []string{"%", "€"}, Decimal: ","}, "3,5%", 3.5},
+		{Reading{Units: []string{"kg"}}, "kg", math.NaN()},
+		{Reading{Units: []string{"kg"}}, "12 g", math.NaN()},
+	} {
+		v, err := c.of.parse(c.cell)
+		if err != nil {
+			v = math.NaN()
+		}
+		if v != c.want && (v == v || c.want == c.want) {
+			t.Errorf("%q by %+v: %v, want %v", c.cell, c.of, v, c.want)
+		}
+	}
+	for _, c := range []struct {
+		of   Reading
+		want string
+	}{
+		{Reading{Decimal: ";"}, `decimal ";"`},
+		{Reading{Decimal: ",", Thousands: ","}, "couldn't be told apart"},
+		{Reading{Thousands: "."}, "couldn't be told apart"},
+		{Reading{Thousands: "_"}, `thousands "_"`},
+		{Reading{Missing: []string{"-1"}}, "it is the number -1"},
+		{Reading{Units: []string{"m2"}}, "without digits"},
+		{Reading{Units: []string{" "}}, "without digits"},
+		{Reading{Dates: []Dates{{Column: "a"}, {Column: "a"}}}, "twice"},
+		{Reading{Dates: []Dates{{Column: "a", Form: "ydm"}}}, `form "ydm" isn't known`},
+		{Reading{Dates: []Dates{{Column: "a", Parts: []string{"moon"}}}}, `period "moon"`},
+	} {
+		_, err := c.of.Read(strings.NewReader("a\n1\n"), "f.csv")
+		wantError(t, err, c.want)
+	}
+}
+
+// TestReadingOfTable: a table whose cells are written otherwise is that of one which isn't, also where its first line
+// has no semicolon, or numbers would be others.
+func TestReadingOfTable(t *testing.T) {
+	read := func(of Reading, text string) *Table {
+		t.Helper()
+		table, err := of.Read(strings.NewReader(text), "f.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	german := Reading{Decimal: ",", Thousands: ".", Missing: []string{"k.A.", "-"}}
+	for _, text := range []string{"a;b\n1,5;2.000\nk.a.;-\n3,25;4\n", "a\tb\n1,5\t2.000\nk.A.\t-\n3,25\t4\n"} {
+		table := read(german, text)
+		if table.Text != nil || !slices.EqualFunc(table.Values, []float64{1.5, 2000, math.NaN(), math.NaN(), 3.25, 4}, func(a, b float64) bool { return a == b || a != a && b != b }) {
+			t.Errorf("%q: %v %q", text, table.Values, table.Text)
+		}
+	}
+	if table := read(german, "1,5;2\n3,5;4\n"); !slices.Equal(table.Names, []string{"x1", "y"}) || table.Values[0] != 1.5 {
+		t.Errorf("without a header: %q, %v", table.Names, table.Values)
+	}
+	// A number as programs write it is none here, and isn't taken for one beside others.
+	_, err := read(Reading{Decimal: ","}, "a;b\n7.5;2\n1,5;3\n2,5;4\n").Regression("b")
+	wantError(t, err, `line 2 (row 1), column 1 ("a"): "7.5"`)
+	// The index of a DataFrame is none of the inputs, unless it is asked for.
+	table := read(Reading{}, ",a,y\n0,1,2\n1,3,4\n")
+	left, err := table.Leave(nil, nil, "y", "")
+	if err != nil || !slices.Equal(left, []string{"(index)"}) {
+		t.Errorf("%q left out, %v", left, err)
+	}
+	if left, err := table.Leave([]string{"*"}, nil, "y", ""); err != nil || len(left) > 0 {
+		t.Errorf("%q left out, %v", left, err)
+	}
+}
+
+// TestDates: dates are days since 1970-01-01, by what package time says of them, and their periods where in them they are.
+func TestDates(t *testing.T) {
+	days := func(year int, month time.Month, day, hour, minute, second int) float64 {
+		return float64(time.Date(year, month, day, hour, minute, second, 0, time.UTC).Unix()) / 86400
+	}
+	for _, c := range []struct {
+		texts []string
+		form  string
+		want  float64 // of the first
+	}{
+		{[]string{"2024-01-31"}, "ymd", days(2024, 1, 31, 0, 0, 0)},
+		{[]string{"1969-12-31T12:00:00Z", "2024-01-31 10:30"}, "ymd", -0.5},
+		{[]string{"2024-01-31T10:30:15+02:00"}, "ymd", days(2024, 1, 31, 8, 30, 15)},
+		{[]string{"2024-01-31 10:30:15.25"}, "ymd", days(2024, 1, 31, 10, 30, 15) + 0.25/86400},
+		{[]string{"2024/1/31"}, "ymd", days(2024, 1, 31, 0, 0, 0)},
+		{[]string{"31.1.2024", "1.2.2024"}, "dmy", days(2024, 1, 31, 0, 0, 0)},
+		{[]string{"01/31/2024 3:04 PM"}, "mdy", days(2024, 1, 31, 15, 4, 0)},
+		{[]string{"31 Jan 2024"}, "words", days(2024, 1, 31, 0, 0, 0)},
+		{[]string{"March 1, 2023"}, "words", days(2023, 3, 1, 0, 0, 0)},
+		{[]string{"2024-02"}, "month", days(2024, 2, 1, 0, 0, 0)},
+		{[]string{"06:30"}, "time", 6.5 / 24},
+	} {
+		forms := formsOf(c.texts)
+		if len(forms) != 1 || forms[0].name != c.form {
+			t.Errorf("%q: forms %v, want %s", c.texts, forms, c.form)
+			continue
+		}
+		if v, ok := forms[0].days(c.texts[0]); !ok || math.Abs(v-c.want) > 1e-11*math.Max(1, math.Abs(c.want)) {
+			t.Errorf("%q: %v, want %v", c.texts[0], v, c.want)
+		}
+	}
+	read := func(text string, dates ...string) (*Table, error) {
+		var of Reading
+		for _, d := range dates {
+			parsed, err := ParseDates(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of.Dates = append(of.Dates, parsed)
+		}
+		return of.Read(strings.NewReader(text), "f.csv")
+	}
+	_, err := read("a,y\n01/02/2024,1\n03/04/2024,2\n", "a")
+	wantError(t, err, "may have the day first or the month: say which, as --dates a:dmy or a:mdy")
+	_, err = read("a,y\n01/02/2024,1\nsoon,2\n", "a")
+	wantError(t, err, `f.csv: line 3 (row 2), column 1 ("a"): "soon" is not a date as the others`)
+	_, err = read("a,y\n01/02/2024,1\n13/02/2024,2\n", "a:mdy")
+	wantError(t, err, `line 3 (row 2), column 1 ("a"): "13/02/2024" is not a date of the form mdy`)
+	table, err := read("a:b,y\n1970-01-05 06:00,1\n,2\n1970-01-08 18:00,3\n", "a:b:day:week")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"a:b", "y", "a:b day sin", "a:b day cos", "a:b week sin", "a:b week cos"}; !slices.Equal(table.Names, want) {
+		t.Fatalf("columns %q, want %q", table.Names, want)
+	}
+	quarter := 2 * math.Pi * 0.25 / 7 // a quarter of the week's first day
+	for k, want := range []float64{4.25, 1, 1, 0, math.Sin(quarter), math.Cos(quarter)} {
+		if math.Abs(table.Values[k]-want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", table.Names[k], table.Values[k], want)
+		}
+	}
+	for k, v := range table.Values[6:12] {
+		if (v != v) != (k != 1) {
+			t.Errorf("a missing date: %v", table.Values[6:12])
+		}
+	}
+	if form := table.Reading().Dates[0].Form; form != "ymd" {
+		t.Errorf("the form %q isn't kept", form)
+	}
+	kept, err := table.Keep([]string{"a:b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := kept.Columns(3); err != nil || !slices.Equal(all["a:b"], []string{"1970-01-05T06:00:00", "", "1970-01-08T18:00:00"}) {
+		t.Errorf("kept %q, %v", all, err)
+	}
+}
+
+// TestDescribe: what people write is told for what it is, and what to say of it.
+func TestDescribe(t *testing.T) {
+	column := func(cells ...string) string {
+		var b strings.Builder
+		b.WriteString("a\ty\n")
+		for i := range 60 {
+			b.WriteString(cells[i%len(cells)] + "\t1\n")
+		}
+		return b.String()
+	}
+	rising := "a\ty\n"
+	for i := range 60 {
+		rising += string(rune('A'+i%26)) + "-" + strings.Repeat("I", i+1) + "\t1\n"
+	}
+	for _, c := range []struct {
+		text, kind string
+		flags      string
+		unfit      bool
+	}{
+		{column("1", "2"), "number", "", false},
+		{column("3"), "constant", "--ignore a", false},
+		{column(""), "empty", "--ignore a", true},
+		{column("gas", "oil"), "category", "--categorical a", true},
+		{rising, "identifier", "--ignore a", true},
+		{column("1,5", "2,25"), "number", "--decimal ,", true},
+		{column("1,500", "2,250"), "number", "--decimal , or --thousands ,", true},
+		{column("1.500,5", "2.250,5"), "number", "--decimal , --thousands .", true},
+		{column("1 500", "2 250"), "number", "--thousands ' '", true},
+		{column("12 kg", "1.5 kg"), "number", "--units kg", true},
+		{column("€12", "€ 5"), "number", "--units '€'", true},
+		{column("12,5%", "5%"), "number", "--decimal , --units %", true},
+		{column("1", "2", "3", "-"), "number", "--na -", true},
+		{column("1,5", "2", "k.A."), "number", "--decimal , --na k.A.", true},
+		{column("2024-01-31", "2024-02-28"), "date", "--dates a", true},
+		{column("01/02/2024", "02/01/2024"), "date", "--dates a:dmy or --dates a:mdy", true},
+		{column("H1", "H2"), "category", "--categorical a", true},
+	} {
+		table, err := Read(strings.NewReader(c.text), "f.tsv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts, err := table.Describe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := facts[0]; f.Kind != c.kind || f.Flags() != c.flags || f.Unfit != c.unfit {
+			t.Errorf("%.40q: %s, %q, unfit %v; want %s, %q, %v", c.text, f.Kind, f.Flags(), f.Unfit, c.kind, c.flags, c.unfit)
+		}
+	}
+}
+
+// TestEqualRows: rows that repeat others are left out, or are a group.
+func TestEqualRows(t *testing.T) {
+	text := "a,b,y\n1,x,2\n3,,4\n1,x,2\n3,,4\n1,z,2\n"
+	table, err := Reading{Distinct: true}.Read(strings.NewReader(text), "f.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Rows != 3 || table.Dropped() != 2 || table.Where(2) != "line 6" {
+		t.Errorf("%d rows, %d left out, the last in %s", table.Rows, table.Dropped(), table.Where(2))
+	}
+	table, err = Read(strings.NewReader(text), "f.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := table.Regression("y", "b")
+	if err == nil {
+		d, err = d.GroupBy(EqualRows)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	units, err := d.Units()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := units.Groups(); g[0] != g[2] || g[0] != g[4] || g[1] != g[3] || g[0] == g[1] {
+		t.Errorf("groups %v", g)
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"a*", "abc", true}, {"*c", "abc", true}, {"a*c*e", "abcde", true},
+		{"a*c*e", "abcdf", false}, {"?b", "éb", true}, {"a?", "a", false}, {"a[b]*", "a[b]c", true}, {"**a", "ba", true}, {"m/*", "m/s", true},
+	} {
+		if matches(c.pattern, c.name) != c.want {
+			t.Errorf("%q of %q: %v", c.pattern, c.name, !c.want)
+		}
+	}
+}
