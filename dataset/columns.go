@@ -309,10 +309,17 @@ type ColumnsError struct {
 	File    string
 	Columns []ColumnFacts
 	Gaps    []string // columns that would do, if they had no missing values
+	Cell    error    // what is wrong with the first cell that is
 }
 
-// Error lists them, a line each.
+// Unwrap returns what is wrong with a cell.
+func (e *ColumnsError) Unwrap() error { return e.Cell }
+
+// Error lists them, a line each, or says what is wrong with a cell where no column is at fault as a whole.
 func (e *ColumnsError) Error() string {
+	if len(e.Columns) == 0 {
+		return e.Cell.Error()
+	}
 	describe := func(f ColumnFacts) string {
 		text := f.Why
 		if f.First != "" {
@@ -363,16 +370,15 @@ func (t *Table) fit(uses []use) error {
 	if err == nil {
 		return nil
 	}
-	if of, failed := t.misfits(uses); failed != nil || of != nil {
-		if failed == nil {
-			failed = of
-		}
+	e, failed := t.misfits(uses)
+	if failed != nil {
 		return failed
 	}
-	return err
+	e.Cell = err
+	return e
 }
 
-// misfits says which columns can't be read for what they are wanted, if there are any.
+// misfits says which columns can't be read for what they are wanted.
 func (t *Table) misfits(uses []use) (*ColumnsError, error) {
 	columns := make([]int, len(uses))
 	for k, u := range uses {
@@ -399,9 +405,6 @@ func (t *Table) misfits(uses []use) (*ColumnsError, error) {
 		}
 		e.Columns = append(e.Columns, f)
 	}
-	if len(e.Columns) == 0 {
-		return nil, nil
-	}
 	return e, nil
 }
 
@@ -416,6 +419,9 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 			}
 		}
 		return nil
+	}
+	if _, err := t.column(target, "for the target"); err != nil {
+		return nil, err
 	}
 	for _, pattern := range inputs {
 		if err := known(pattern, "inputs"); err != nil {

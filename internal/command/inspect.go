@@ -70,9 +70,11 @@ Nothing is guessed: what is unclear is asked.`,
 			}
 			var said []dataset.ColumnFacts
 			for _, fact := range facts {
-				if fact.Name != target {
-					said = append(said, fact)
+				if fact.Name == target {
+					fact.Advice = slices.DeleteFunc(slices.Clone(fact.Advice), func(a dataset.Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
+					fact.Missing = 0
 				}
+				said = append(said, fact)
 			}
 			d := inspectDocument{table.Rows, table.Dropped(), facts, suggestion(words, said, false)}
 			if c.json {
@@ -133,6 +135,9 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 	return err
 }
 
+// once are flags of one value, where others are lists.
+var once = []string{"decimal", "thousands"}
+
 // suggestion is a command line with what is to be said of columns added to it.
 func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) string {
 	var flags []string // in the order in which they come up
@@ -143,6 +148,9 @@ func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) str
 			continue
 		}
 		for _, a := range f.Advice {
+			if slices.Contains(once, a.Flag) && slices.Contains(words, "--"+a.Flag) {
+				continue
+			}
 			if !slices.Contains(flags, a.Flag) {
 				flags = append(flags, a.Flag)
 			}
@@ -158,11 +166,11 @@ func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) str
 	}
 	for _, flag := range flags {
 		of := values[flag]
-		if flag == "decimal" || flag == "thousands" {
+		if slices.Contains(once, flag) {
 			of = of[:1]
 		}
 		for i, value := range of {
-			if strings.ContainsAny(value, `,"`) && flag != "decimal" && flag != "thousands" { // lists are read as CSV
+			if strings.ContainsAny(value, `,"`) && !slices.Contains(once, flag) { // lists are read as CSV
 				of[i] = `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
 			}
 		}
@@ -178,6 +186,9 @@ func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) str
 func suggest(err error, args []string) string {
 	var columns *dataset.ColumnsError
 	if !errors.As(err, &columns) || len(args) == 0 || !slices.Contains([]string{"fit", "declare", "compare", "evaluate"}, args[0]) {
+		return ""
+	}
+	if len(columns.Columns) == 0 && len(columns.Gaps) == 0 {
 		return ""
 	}
 	say := "\nTry:  "

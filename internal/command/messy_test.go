@@ -1,0 +1,317 @@
+package command
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+)
+
+// messy is a table as people have them, and what a person has to choose where krigo asks.
+type messy struct {
+	name   string
+	ending string
+	text   func(rng *rand.Rand, i int) string // of line i, of which 0 is the header
+	say    []string
+}
+
+// line joins cells.
+func line(cells ...string) string { return strings.Join(cells, ",") + "\n" }
+
+func num(v float64, digits int) string { return fmt.Sprintf("%.*f", digits, v) }
+
+func comma(s string) string { return strings.ReplaceAll(s, ".", ",") }
+
+// dots writes a number as 1.234.567,89.
+func dots(v float64) string {
+	whole, fraction, _ := strings.Cut(num(v, 2), ".")
+	for k := len(whole) - 3; k > 0; k -= 3 {
+		whole = whole[:k] + "." + whole[k:]
+	}
+	return whole + "," + fraction
+}
+
+// rows makes the text of a table of x, a number of 1 to 9, and y, three times that and noise.
+func rows(header string, row func(i int, x, y float64) string) func(rng *rand.Rand, i int) string {
+	return func(rng *rand.Rand, i int) string {
+		if i == 0 {
+			return header
+		}
+		x := 1 + 8*rng.Float64()
+		return row(i, x, 3*x+0.3*rng.NormFloat64())
+	}
+}
+
+var messyTables = []messy{
+	{name: "text column", text: rows("x,fuel,y\n", func(i int, x, y float64) string {
+		return line(num(x, 2), []string{"gas", "oil", "wood"}[i%3], num(y, 2))
+	})},
+	{name: "ISO dates", text: rows("when,x,y\n", func(i int, x, y float64) string {
+		return line(fmt.Sprintf("2023-%02d-%02d", 1+i%12, 1+i%28), num(x, 2), num(y, 2))
+	})},
+	{name: "German dates and times", text: rows("wann;x;y\n", func(i int, x, y float64) string {
+		return fmt.Sprintf("%d.%d.2023 %02d:30;%s;%s\n", 1+i%28, 1+i%12, i%24, num(x, 2), num(y, 2))
+	})},
+	{name: "dates with the month in words", text: rows("when,x,y\n", func(i int, x, y float64) string {
+		return line(fmt.Sprintf("%d %s 2021", 1+i%28, []string{"Jan", "Feb", "Mar"}[i%3]), num(x, 2), num(y, 2))
+	})},
+	{name: "dates of either order", say: []string{"--dates", "when:dmy"}, text: rows("when,x,y\n", func(i int, x, y float64) string {
+		return line(fmt.Sprintf("%02d/%02d/2023", 1+i%12, 1+i%11), num(x, 2), num(y, 2))
+	})},
+	{name: "decimal commas", text: rows("x;y\n", func(_ int, x, y float64) string { return comma(num(x, 2)) + ";" + comma(num(y, 2)) + "\n" })},
+	{name: "decimal commas, points between thousands", text: rows("x;y\n", func(_ int, x, y float64) string { return dots(1000*x) + ";" + dots(1e6*y) + "\n" })},
+	{name: "quoted thousands", say: []string{"--thousands", ","}, text: rows("x,y\n", func(_ int, x, y float64) string {
+		return fmt.Sprintf("\"%d,%03d\",%s\n", int(x), int(1000*x)%1000, num(y, 3))
+	})},
+	{name: "spaces between thousands", text: rows("x;y\n", func(_ int, x, y float64) string {
+		return fmt.Sprintf("%d\u00a0%03d;%s\n", int(x), int(1000*x)%1000, num(y, 3))
+	})},
+	{name: "units behind numbers", text: rows("weight,y\n", func(_ int, x, y float64) string { return line(num(x, 2)+" kg", num(y, 2)) })},
+	{name: "currency before numbers", text: rows("x,price\n", func(_ int, x, y float64) string { return line(num(x, 2), "€ "+num(y, 2)) })},
+	{name: "percent", text: rows("share,y\n", func(_ int, x, y float64) string { return line(num(x, 1)+"%", num(y, 2)) })},
+	{name: "names of rows", text: rows("id,x,y\n", func(i int, x, y float64) string { return line(fmt.Sprintf("HX-%05d", i), num(x, 2), num(y, 2)) })},
+	{name: "index of pandas", text: rows(",x,y\n", func(i int, x, y float64) string { return line(fmt.Sprint(i-1), num(x, 2), num(y, 2)) })},
+	{name: "gaps", text: rows("x,z,y\n", func(i int, x, y float64) string {
+		return line(num(x, 2), []string{"1", "", "3", "NA"}[i%4], num(y, 2))
+	})},
+	{name: "gaps that say so in German", text: rows("x,z,y\n", func(i int, x, y float64) string {
+		return line(num(x, 2), []string{"1", "k.A.", "3", "-"}[i%4], num(y, 2))
+	})},
+	{name: "byte order mark and CRLF", text: rows("\ufeffx,y\r\n", func(_ int, x, y float64) string { return num(x, 2) + "," + num(y, 2) + "\r\n" })},
+	{name: "repeated rows", text: rows("x,y\n", func(_ int, x, y float64) string { return strings.Repeat(line(num(x, 2), num(y, 2)), 2) })},
+	{name: "constant and empty columns", text: rows("site,x,note,y\n", func(_ int, x, y float64) string { return line("7", num(x, 2), "", num(y, 2)) })},
+	{name: "names with spaces, quotes and commas", text: rows("\"size, m²\",\"the \"\"kind\"\"\",y\n", func(i int, x, y float64) string {
+		return line(num(x, 2), []string{"a", "b"}[i%2], num(y, 2))
+	})},
+	{name: "tabs", ending: ".tsv", text: rows("x\ty\n", func(_ int, x, y float64) string { return num(x, 2) + "\t" + num(y, 2) + "\n" })},
+	{name: "gzip", ending: ".csv.gz", text: rows("x,y\n", func(_ int, x, y float64) string { return line(num(x, 2), num(y, 2)) })},
+	{name: "blank lines and spaces", text: rows("x , y\n\n", func(i int, x, y float64) string {
+		return " " + num(x, 2) + " , " + num(y, 2) + "\n" + strings.Repeat("\n", i%2)
+	})},
+	{name: "yes and no", text: rows("x,heated,y\n", func(i int, x, y float64) string {
+		return line(num(x, 2), []string{"yes", "no"}[i%2], num(y, 2))
+	})},
+	{name: "nanoseconds since 1970", text: rows("t,x,y\n", func(i int, x, y float64) string {
+		return line(fmt.Sprint(1_700_000_000_000_000_000+int64(i%7)*1_000_000_007), num(x, 2), num(y, 2))
+	})},
+	{name: "all of it", text: func(rng *rand.Rand, i int) string {
+		if i == 0 {
+			return ";Nr.;Verkauft am;Heizung;Fläche;Preis;Bemerkung\r\n"
+		}
+		x := 30 + 170*rng.Float64()
+		area := comma(num(x, 1)) + " m²"
+		if i%40 == 7 {
+			area = "k.A."
+		}
+		return fmt.Sprintf("%d;H%04d;%02d.%02d.2021;%s;%s;%s;\r\n", i-1, i, 1+i%28, 1+i%12, []string{"Gas", "Öl"}[i%2], area, dots(2000*x+9000*rng.NormFloat64()))
+	}},
+}
+
+// TestMessyTables: each goes from file to report with two commands: that which the first try suggests, and report.
+func TestMessyTables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits many models")
+	}
+	if len(messyTables) < 25 {
+		t.Fatalf("%d tables", len(messyTables))
+	}
+	for k, m := range messyTables {
+		t.Run(m.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			rng := rand.New(rand.NewPCG(7, uint64(k)))
+			var text bytes.Buffer
+			for i := range 151 {
+				text.WriteString(m.text(rng, i))
+			}
+			file := "table" + m.ending
+			if m.ending == "" {
+				file += ".csv"
+			}
+			raw := text.Bytes()
+			if strings.HasSuffix(file, ".gz") {
+				var zipped bytes.Buffer
+				z := gzip.NewWriter(&zipped)
+				z.Write(raw)
+				z.Close()
+				raw = zipped.Bytes()
+			}
+			if err := os.WriteFile(file, raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			target := "y"
+			switch m.name {
+			case "currency before numbers":
+				target = "price"
+			case "all of it":
+				target = "Preis"
+			}
+			args := append([]string{"fit", file, "--target", target, "--quiet", "--kernel", "se"}, m.say...)
+			o := call(t.Context(), args...)
+			if o.status != 0 {
+				_, try, found := strings.Cut(o.stderr, "Try:  krigo ")
+				if !found {
+					t.Fatalf("nothing is suggested: %s", o.stderr)
+				}
+				if o = call(t.Context(), shellWords(t, try)...); o.status != 0 {
+					t.Fatalf("%s: status %d: %s", try, o.status, o.stderr)
+				}
+			}
+			must(t, "report", "table.krigo", file, "--quiet")
+			must(t, "certify", "table.krigo", file, "--quiet")
+			if page, err := os.ReadFile("table.html"); err != nil || len(page) < 1000 {
+				t.Errorf("a report of %d bytes, %v", len(page), err)
+			}
+			// The mean explains what there is to explain: cells were read for what they are.
+			loaded, err := krigo.Load("table.krigo")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := loaded.Certificate; c == nil || c.Bound > 0.35 {
+				t.Errorf("certificate %+v", c)
+			}
+		})
+	}
+}
+
+// shellWords are the words of a command line that has plain words and words in single quotes.
+func shellWords(t *testing.T, text string) (words []string) {
+	t.Helper()
+	var word strings.Builder
+	quoted, any := false, false
+	for _, c := range strings.TrimSpace(text) + " " {
+		switch {
+		case c == '\'':
+			quoted, any = !quoted, true
+		case !quoted && c == ' ':
+			if any {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			any = false
+		default:
+			word.WriteRune(c)
+			any = true
+		}
+	}
+	if quoted {
+		t.Fatalf("a quote isn't closed: %s", text)
+	}
+	return words
+}
+
+// TestReadingIsKept: a model reads the tables that it is given as that which it was fitted to, whoever reads them, and
+// columns that are kept stand beside their predictions.
+func TestReadingIsKept(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(3, 4))
+	german, plain := "id;when;x;fuel;y\n", "id,when,x,fuel,y\n"
+	for i := range 80 {
+		x := rng.Float64()
+		y := 5*x + 0.1*rng.NormFloat64()
+		fuel := []string{"gas", "oil"}[i%2]
+		german += fmt.Sprintf("H%d;%02d.%02d.2023;%s;%s;%s\n", i, 1+i%28, 1+i%12, comma(num(x, 4)), fuel, comma(num(y, 4)))
+		plain += fmt.Sprintf("H%d,2023-%02d-%02d,%.4f,%s,%.4f\n", i, 1+i%12, 1+i%28, x, fuel, y)
+	}
+	write(t, "german.csv", german)
+	write(t, "plain.csv", plain)
+	flags := []string{"--target", "y", "--ignore", "i*", "--categorical", "fuel", "--dates", "when:year", "--quiet"}
+	must(t, append([]string{"fit", "german.csv", "--decimal", ","}, flags...)...)
+	must(t, append([]string{"fit", "plain.csv"}, flags...)...)
+	predicted := must(t, "predict", "german.krigo", "german.csv", "--keep", "id,when,fuel", "--quiet")
+	if other := must(t, "predict", "plain.krigo", "plain.csv", "--keep", "id,when,fuel", "--quiet"); other != predicted {
+		t.Error("the same numbers, written otherwise, have other predictions")
+	}
+	records, err := csv.NewReader(strings.NewReader(predicted)).ReadAll()
+	if err != nil || len(records) != 81 || !slices.Equal(records[1][:3], []string{"H0", "2023-01-01", "gas"}) {
+		t.Errorf("kept %q, %v", records[1], err)
+	}
+	var document struct {
+		Kept map[string][]string `json:"kept"`
+	}
+	if err := json.Unmarshal([]byte(must(t, "predict", "german.krigo", "german.csv", "--keep", "id", "--quiet", "--json")), &document); err != nil || len(document.Kept["id"]) != 80 || document.Kept["id"][2] != "H2" {
+		t.Errorf("kept %v, %v", document.Kept, err)
+	}
+	must(t, "certify", "german.krigo", "german.csv", "--quiet")
+	must(t, "certify", "german.krigo", "german.csv", "--refit", "--quiet")
+	write(t, "new.csv", "when;x;fuel\n01.02.2023;0,5;pellets\n01.02.2023;0,5;gas\n")
+	if o := call(t.Context(), "predict", "german.krigo", "new.csv"); o.status != 0 || !strings.Contains(o.stderr, `fuel: 1 of 2 rows have a category that no prior row has, and count as other: "pellets"`) {
+		t.Errorf("status %d, %s", o.status, o.stderr)
+	}
+	write(t, "wrong.csv", "when;x;fuel\n2023-02-01;0,5;gas\n")
+	if o := call(t.Context(), "predict", "german.krigo", "wrong.csv"); o.status != 1 || !strings.Contains(o.stderr, `"2023-02-01" is not a date of the form dmy`) {
+		t.Errorf("status %d, %s", o.status, o.stderr)
+	}
+	write(t, "declared.json", must(t, append([]string{"declare", "german.csv", "--decimal", ","}, flags[:len(flags)-1]...)...))
+	must(t, "fit", "german.csv", "--declared", "declared.json", "--out", "declared.krigo", "--quiet")
+	must(t, "certify", "declared.krigo", "german.csv", "--declaration", "declared.json", "--quiet")
+}
+
+// TestDuplicates: rows that repeat others are left out by drop, and count once by group.
+func TestDuplicates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(5, 6))
+	text := "x,y\n"
+	for range 60 {
+		x := rng.Float64()
+		text += strings.Repeat(fmt.Sprintf("%.4f,%.4f\n", x, 5*x+0.1*rng.NormFloat64()), 1+rng.IntN(3))
+	}
+	write(t, "d.csv", text)
+	for _, c := range []struct {
+		how          string
+		rows, groups int
+	}{{"drop", 60, 60}, {"group", strings.Count(text, "\n") - 1, 60}} {
+		must(t, "fit", "d.csv", "--target", "y", "--duplicates", c.how, "--quiet")
+		m, err := krigo.Load("d.krigo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Counts.Sum() != c.rows || m.Groups.Sum() != c.groups {
+			t.Errorf("%s: %d rows in %d groups", c.how, m.Counts.Sum(), m.Groups.Sum())
+		}
+		must(t, "certify", "d.krigo", "d.csv", "--quiet")
+		if lines := strings.Count(must(t, "predict", "d.krigo", "d.csv", "--quiet"), "\n"); lines != strings.Count(text, "\n") {
+			t.Errorf("%s: %d lines of predictions", c.how, lines)
+		}
+	}
+	if o := call(t.Context(), "fit", "d.csv", "--target", "y", "--duplicates", "group", "--group", "x"); o.status != 2 || !strings.Contains(o.stderr, "exclude each other") {
+		t.Errorf("status %d, %s", o.status, o.stderr)
+	}
+}
+
+// TestInspect: the columns of a table, and the command that fits it.
+func TestInspect(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var text strings.Builder
+	rng := rand.New(rand.NewPCG(1, 2))
+	of := messyTables[len(messyTables)-1]
+	for i := range 61 {
+		text.WriteString(of.text(rng, i))
+	}
+	write(t, "t.csv", text.String())
+	want := "krigo fit t.csv --target Preis --decimal , --ignore Nr.,Bemerkung --dates 'Verkauft am' --categorical Heizung --units 'm²' --na k.A. --thousands . --missing mean\n"
+	if got := must(t, "inspect", "t.csv", "--target", "Preis", "--decimal", ","); !strings.HasSuffix(got, want) {
+		t.Errorf("%s\nwant at its end %s", got, want)
+	}
+	var d inspectDocument
+	if err := json.Unmarshal([]byte(must(t, "inspect", "t.csv", "--json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, f := range d.Columns {
+		kinds = append(kinds, f.Kind)
+	}
+	if want := []string{"index", "identifier", "date", "category", "number", "number", "empty"}; !slices.Equal(kinds, want) || d.Rows != 60 {
+		t.Errorf("%d rows, %q", d.Rows, kinds)
+	}
+	if o := call(t.Context(), "inspect", "t.csv", "--target", "Pries"); o.status != 1 || !strings.Contains(o.stderr, `did you mean "Preis"?`) {
+		t.Errorf("status %d, %s", o.status, o.stderr)
+	}
+}
