@@ -23,7 +23,7 @@ func TestSentence(t *testing.T) {
 			t.Error(words)
 		}
 		_, rest, _ := strings.Cut(words, "lie within ±")
-		said, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+		said, err := strconv.ParseFloat(strings.ReplaceAll(strings.Fields(rest)[0], ",", ""), 64)
 		if err != nil || said < half*(1-1e-12) || said > half*1.001 || !strings.Contains(words, "at least 85 %") {
 			t.Errorf("%v: %v, %v", half, words, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // RoundUp rounds a bound on a risk up to so many decimals, at most 1.
@@ -42,7 +43,7 @@ func Width(w float64) string {
 		return "0"
 	}
 	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
-	return fmt.Sprintf("%.4g", math.Ceil(w*unit*(1-1e-12))/unit)
+	return Number(math.Ceil(w*unit*(1-1e-12)) / unit)
 }
 
 // Least writes a number to four digits, rounded down: of errors, say, that are counted up to it.
@@ -51,5 +52,24 @@ func Least(w float64) string {
 		return "0"
 	}
 	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
-	return fmt.Sprintf("%.4g", math.Floor(w*unit)/unit)
+	return Number(math.Floor(w*unit) / unit)
+}
+
+// Number writes a number to four digits as people do: 20,000 and not 2e+04. Very large and very small ones have an exponent.
+func Number(v float64) string {
+	short := strconv.FormatFloat(v, 'g', 4, 64)
+	if !strings.Contains(short, "e+") {
+		return short
+	}
+	rounded, err := strconv.ParseFloat(short, 64)
+	if err != nil || math.Abs(rounded) >= 1e15 {
+		return short
+	}
+	text := strconv.FormatFloat(rounded, 'f', 0, 64)
+	sign := text[:len(text)-len(strings.TrimPrefix(text, "-"))]
+	text = text[len(sign):]
+	for k := len(text) - 3; k > 0; k -= 3 {
+		text = text[:k] + "," + text[k:]
+	}
+	return sign + text
 }

@@ -32,3 +32,17 @@ func TestWidth(t *testing.T) {
 		}
 	}
 }
+
+// TestNumber: as people write numbers; a width is never narrower than what it is of.
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{20000: "20,000", 60012.3: "60,010", 1234567: "1,235,000", 9202: "9202", 0.6: "0.6", 1e-7: "1e-07", -123456: "-123,500", 99999: "100,000", 1e20: "1e+20", 0: "0"} {
+		if got := Number(v); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{60012.3: "60,020", 20000: "20,000", 9.2011: "9.202", 99991: "100,000"} {
+		if got := Width(v); got != want {
+			t.Errorf("the width %v is %q, want %q", v, got, want)
+		}
+	}
+}
