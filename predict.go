@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -61,6 +62,32 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 		}
 	}
 	return samples, nil
+}
+
+// Covariance returns the joint covariance matrix of the function, without observation noise, at the rows of a table, in the target's own
+// units squared: of models that are factored. It has a value for each pair of rows.
+func Covariance(m *Model, table *dataset.Table) (matrix.Dense, error) {
+	d, err := m.Unlabelled(table)
+	if err != nil {
+		return matrix.Dense{}, err
+	}
+	at, err := fit.Gather(d.Scaled(d.All(), m.Scaling))
+	if err != nil {
+		return matrix.Dense{}, err
+	}
+	cov, err := m.Posterior.Covariance(at.X)
+	if err != nil {
+		return matrix.Dense{}, err
+	}
+	for i := range cov.Rows {
+		for j, v := range cov.Row(i) {
+			cov.Row(i)[j] = v * m.Scaling.TargetScale * m.Scaling.TargetScale
+		}
+		if !linalg.Finite(cov.Row(i)) {
+			return matrix.Dense{}, fmt.Errorf("%s: %s: the covariances overflow: its inputs are too far from the training data, or the target's unit is too small", table.Source, table.Where(i))
+		}
+	}
+	return cov, nil
 }
 
 // PredictionNames are the columns of a table of predictions.

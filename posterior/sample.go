@@ -75,19 +75,7 @@ func sampleSource(seed uint64, draw int) *rand.Rand {
 // each other it is singular to working precision.
 func (p *Posterior) sampleJoint(x, out matrix.Dense, seed uint64) {
 	n := x.Rows
-	cov := matrix.New(n, n)
-	kernel.FillSymmetric(p.Kernel, p.Theta, x, cov)
-	if p.Support.Rows > 0 {
-		u := matrix.New(n, p.Support.Rows)
-		kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
-		linalg.Trsm(false, true, p.Chol, u)
-		linalg.SyrkLower(false, -1, u, 1, cov)
-		if p.Sparse() {
-			linalg.Trsm(false, true, p.CholB, u)
-			linalg.SyrkLower(false, 1, u, 1, cov)
-		}
-		linalg.MirrorLower(cov)
-	}
+	cov := p.jointCovariance(x)
 	diag := make([]float64, n)
 	for i := range diag {
 		diag[i] = max(cov.At(i, i), 0)
@@ -116,6 +104,32 @@ func (p *Posterior) sampleJoint(x, out matrix.Dense, seed uint64) {
 	if e.Rows > 0 {
 		linalg.Gemm(false, false, 1, f.V.View(0, n, 0, e.Rows), e, 0, out)
 	}
+}
+
+// Covariance returns the covariance matrix of f, without noise, at the rows of x: of a factored posterior. Its diagonal
+// may be below 0 by rounding.
+func (p *Posterior) Covariance(x matrix.Dense) (matrix.Dense, error) {
+	if kind := p.Kind(); kind != ByCholesky {
+		return matrix.Dense{}, fmt.Errorf("a posterior by %s has no covariance matrix at hand: use one by %s, or samples", kind, ByCholesky)
+	}
+	return p.jointCovariance(x), nil
+}
+
+func (p *Posterior) jointCovariance(x matrix.Dense) matrix.Dense {
+	cov := matrix.New(x.Rows, x.Rows)
+	kernel.FillSymmetric(p.Kernel, p.Theta, x, cov)
+	if p.Support.Rows > 0 {
+		u := matrix.New(x.Rows, p.Support.Rows)
+		kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
+		linalg.Trsm(false, true, p.Chol, u)
+		linalg.SyrkLower(false, -1, u, 1, cov)
+		if p.Sparse() {
+			linalg.Trsm(false, true, p.CholB, u)
+			linalg.SyrkLower(false, 1, u, 1, cov)
+		}
+		linalg.MirrorLower(cov)
+	}
+	return cov
 }
 
 // samplePathwise writes draws less the posterior's mean, see Sample.

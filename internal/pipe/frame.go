@@ -1,0 +1,138 @@
+package pipe
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// A frame is the length of its header as a little-endian uint32, the header, which is JSON, and then the buffers whose lengths in
+// bytes the header has in "buffers", one after the other.
+const (
+	mostHeader = 1 << 26 // bytes
+	mostBuffer = 1 << 40
+)
+
+// request is the header of a frame that comes.
+type request struct {
+	ID      uint64          `json:"id"`
+	Op      string          `json:"op"`
+	Args    json.RawMessage `json:"args"`
+	Model   uint64          `json:"model"` // the number of a model, of Loaded
+	Table   *tableHeader    `json:"table"` // of which the first buffers are
+	Buffers []int64         `json:"buffers"`
+
+	data [][]byte
+}
+
+// tableHeader describes a table: a column of numbers is a buffer of little-endian float64, NaN where a value is missing; one of
+// text is a buffer of little-endian int64, where each text begins and after the last where it ends, and a buffer of the texts in UTF-8,
+// of which the empty one is a missing value.
+type tableHeader struct {
+	Names []string `json:"names"`
+	Text  []bool   `json:"text"` // whether a column is text
+	Rows  int      `json:"rows"`
+}
+
+// reply is the header of a frame that goes out.
+type reply struct {
+	ID      uint64   `json:"id"`
+	Event   any      `json:"event,omitempty"` // how a fit goes: other frames follow
+	Result  any      `json:"result,omitempty"`
+	Error   *failure `json:"error,omitempty"`
+	Names   []string `json:"names,omitempty"` // of the buffers
+	Buffers []int64  `json:"buffers,omitempty"`
+
+	data [][]byte
+}
+
+// failure is an error with what a program may want to know of it.
+type failure struct {
+	Kind    string `json:"kind"` // usage, data, cancelled, no-certificate or failed
+	Message string `json:"message"`
+	Row     int    `json:"row,omitempty"`    // of the table, from 1
+	Column  string `json:"column,omitempty"` // its name
+}
+
+var errFrame = errors.New("this isn't a frame")
+
+// readFrame reads a request. Memory is taken as bytes come, not as they are announced.
+func readFrame(in io.Reader) (*request, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(in, length[:]); err != nil {
+		return nil, err // io.EOF: the other side is done
+	}
+	n := binary.LittleEndian.Uint32(length[:])
+	if n > mostHeader {
+		return nil, fmt.Errorf("%w: a header of %d bytes", errFrame, n)
+	}
+	header, err := readAll(in, int64(n))
+	if err != nil {
+		return nil, err
+	}
+	r := &request{}
+	if err := json.Unmarshal(header, r); err != nil {
+		return nil, fmt.Errorf("%w: %w", errFrame, err)
+	}
+	for _, size := range r.Buffers {
+		if size < 0 || size > mostBuffer {
+			return nil, fmt.Errorf("%w: a buffer of %d bytes", errFrame, size)
+		}
+		data, err := readAll(in, size)
+		if err != nil {
+			return nil, err
+		}
+		r.data = append(r.data, data)
+	}
+	return r, nil
+}
+
+func readAll(in io.Reader, size int64) ([]byte, error) {
+	const atOnce = 1 << 24
+	data := make([]byte, 0, min(size, atOnce))
+	for int64(len(data)) < size {
+		at, more := len(data), int(min(size-int64(len(data)), atOnce))
+		data = append(data, make([]byte, more)...)
+		if _, err := io.ReadFull(in, data[at:]); err != nil {
+			return nil, io.ErrUnexpectedEOF
+		}
+	}
+	return data, nil
+}
+
+// write writes a reply.
+func (r *reply) write(out io.Writer) error {
+	for _, data := range r.data {
+		r.Buffers = append(r.Buffers, int64(len(data)))
+	}
+	header, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	frame := binary.LittleEndian.AppendUint32(nil, uint32(len(header)))
+	frame = append(frame, header...)
+	for _, data := range r.data {
+		if len(frame)+len(data) < 1<<16 { // one write for what is small
+			frame = append(frame, data...)
+			continue
+		}
+		if _, err := out.Write(frame); err != nil {
+			return err
+		}
+		frame = data
+	}
+	_, err = out.Write(frame)
+	return err
+}
+
+// add adds a buffer of numbers.
+func (r *reply) add(name string, values []float64) {
+	data := make([]byte, 0, 8*len(values))
+	for _, v := range values {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+	}
+	r.Names, r.data = append(r.Names, name), append(r.data, data)
+}

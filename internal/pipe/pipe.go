@@ -1,0 +1,431 @@
+// Package pipe lets another program use krigo through a pipe, as the Python package does: requests and replies are frames of JSON and
+// numbers (docs/pipe.md). What the commands do with files is done here with tables and models in memory, by the same functions.
+package pipe
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/report"
+	"github.com/krigo-gp/krigo/watch"
+)
+
+// Protocol is the version of the frames, and of what is in them.
+const Protocol = 1
+
+// Options say what replies tell besides.
+type Options struct {
+	Version  string
+	Describe func(m *krigo.Model) any // a model, as JSON
+}
+
+// Serve answers requests until there are no more, or ctx ends. It predicts, fits and certifies several at once; replies come in the
+// order in which they are ready.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s := &server{o: o, out: out, models: map[uint64]*krigo.Model{}, running: map[uint64]context.CancelFunc{}}
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	for {
+		r, err := readFrame(in)
+		if err == io.EOF || ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.Op == "cancel" { // of the request of the same number
+			s.mu.Lock()
+			if cancel := s.running[r.ID]; cancel != nil {
+				cancel()
+			}
+			s.mu.Unlock()
+			continue
+		}
+		own, cancel := context.WithCancel(ctx)
+		s.mu.Lock()
+		s.running[r.ID] = cancel
+		s.mu.Unlock()
+		all.Go(func() {
+			answer := s.answer(own, r)
+			answer.ID = r.ID
+			s.mu.Lock()
+			delete(s.running, r.ID)
+			s.mu.Unlock()
+			cancel()
+			if err := s.send(answer); err != nil {
+				stop() // nobody listens
+			}
+		})
+	}
+}
+
+type server struct {
+	o   Options
+	out io.Writer
+
+	sending sync.Mutex
+
+	mu      sync.Mutex
+	models  map[uint64]*krigo.Model
+	last    uint64 // model's number
+	running map[uint64]context.CancelFunc
+}
+
+func (s *server) send(r *reply) error {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	return r.write(s.out)
+}
+
+// answer does what a request asks.
+func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			answer = &reply{Error: &failure{Kind: "failed", Message: fmt.Sprintf("%s failed: %v\n%s", r.Op, cause, debug.Stack())}}
+		}
+	}()
+	do, known := map[string]func(context.Context, *request) (*reply, error){
+		"hello": s.hello, "fit": s.fit, "load": s.load, "close": s.close, "predict": s.predict,
+		"certify": s.certify, "fresh": s.fresh, "certify_predictions": s.certifyPredictions, "watch": s.watch, "report": s.report,
+	}[r.Op]
+	if !known {
+		return &reply{Error: &failure{Kind: "usage", Message: fmt.Sprintf("the operation %q isn't known", r.Op)}}
+	}
+	answer, err := do(ctx, r)
+	if err == nil {
+		return answer
+	}
+	if ctx.Err() != nil {
+		return &reply{Error: &failure{Kind: "cancelled", Message: "interrupted"}}
+	}
+	f := &failure{Kind: "failed", Message: err.Error()}
+	var usage *krigo.UsageError
+	var none *krigo.NoCertificate
+	var at *dataset.Error
+	var columns *dataset.ColumnsError
+	switch {
+	case errors.As(err, &usage):
+		f.Kind = "usage"
+	case errors.As(err, &none):
+		f.Kind = "no-certificate"
+	case errors.As(err, &at):
+		f.Kind, f.Row, f.Column = "data", at.Row, at.Name
+	case errors.As(err, &columns):
+		f.Kind = "data"
+	}
+	return &reply{Error: f}
+}
+
+// decode reads a request's arguments, of which none may be unknown.
+func (r *request) decode(to any) error {
+	if len(r.Args) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(r.Args))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return &krigo.UsageError{Err: fmt.Errorf("the arguments of %s: %w", r.Op, err)}
+	}
+	return nil
+}
+
+func (s *server) hello(context.Context, *request) (*reply, error) {
+	return &reply{Result: map[string]any{"protocol": Protocol, "version": s.o.Version}}, nil
+}
+
+// keep gives a model a number, and describes it.
+func (s *server) keep(m *krigo.Model) *reply {
+	s.mu.Lock()
+	s.last++
+	number := s.last
+	s.models[number] = m
+	s.mu.Unlock()
+	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding, "reading": m.Reading, "fit": s.o.Describe(m),
+		"reason": m.CertificateReason, "checksum": m.Checksum()}
+	if m.Certificate != nil {
+		of["sentence"] = krigo.Sentence(m, m.Certificate)
+	}
+	return &reply{Result: of}
+}
+
+// of returns the model that a request names.
+func (s *server) of(r *request) (*krigo.Model, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.models[r.Model]
+	if m == nil {
+		return nil, fmt.Errorf("there is no model %d", r.Model)
+	}
+	return m, nil
+}
+
+// event says how a fit goes: krigo.Event without what may be no number.
+type event struct {
+	Family    string `json:"family"`
+	Start     int    `json:"start"`
+	Starts    int    `json:"starts"`
+	Iteration int    `json:"iteration"`
+	Of        int    `json:"of"`
+	Stopped   string `json:"stopped"`
+}
+
+// fit trains a model, and returns its file too.
+func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
+	var args struct {
+		Options  krigo.Options   `json:"options"`
+		Reading  dataset.Reading `json:"reading"` // of which the dates count
+		Progress bool            `json:"progress"`
+	}
+	if err := r.decode(&args); err != nil {
+		return nil, err
+	}
+	table, err := r.table()
+	if err != nil {
+		return nil, err
+	}
+	if err := args.Reading.Check(); err != nil {
+		return nil, &krigo.UsageError{Err: err}
+	}
+	if err := args.Reading.Apply(table); err != nil {
+		return nil, err
+	}
+	if args.Progress {
+		args.Options.Run.Progress = func(e krigo.Event) {
+			s.send(&reply{ID: r.ID, Event: event{e.Family, e.Start, e.Starts, e.Iteration, e.Of, e.Stopped}}) // of a failure the answer tells
+		}
+	}
+	m, err := krigo.Fit(ctx, table, args.Options)
+	if err != nil {
+		return nil, err
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		return nil, err
+	}
+	if m, err = model.Read(bytes.NewReader(file.Bytes())); err != nil { // as whoever loads it has it, with its checksum
+		return nil, err
+	}
+	answer := s.keep(m)
+	answer.Names, answer.data = []string{"file"}, [][]byte{file.Bytes()}
+	return answer, nil
+}
+
+func (s *server) load(_ context.Context, r *request) (*reply, error) {
+	if len(r.data) != 1 {
+		return nil, fmt.Errorf("%w: load needs a model file", errFrame)
+	}
+	m, err := model.Read(bytes.NewReader(r.data[0]))
+	if err != nil {
+		return nil, err
+	}
+	return s.keep(m), nil
+}
+
+func (s *server) close(_ context.Context, r *request) (*reply, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.models, r.Model)
+	return &reply{Result: struct{}{}}, nil
+}
+
+// predict returns predictions in the order of krigo.PredictionNames, and what else is asked for.
+func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
+	var args struct {
+		Intervals  []string `json:"intervals"`
+		Level      float64  `json:"level"`
+		Covariance bool     `json:"covariance"`
+		Samples    int      `json:"samples"`
+		Seed       uint64   `json:"seed"`
+	}
+	if err := r.decode(&args); err != nil {
+		return nil, err
+	}
+	m, table, err := s.modelAndTable(r)
+	if err != nil {
+		return nil, err
+	}
+	ps, err := krigo.Predict(m, table)
+	if err != nil {
+		return nil, err
+	}
+	unseen, err := m.Encoding.Unseen(table)
+	if err != nil {
+		return nil, err
+	}
+	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": unseen}}
+	column := func(name string, of func(i int) float64) {
+		values := make([]float64, len(ps))
+		for i := range values {
+			values[i] = of(i)
+		}
+		answer.add(name, values)
+	}
+	row := make([]float64, len(krigo.PredictionNames))
+	for k, name := range krigo.PredictionNames {
+		column(name, func(i int) float64 { ps[i].Fill(row); return row[k] })
+	}
+	for _, kind := range args.Intervals {
+		ends, err := krigo.Intervals(m, kind, cmp.Or(args.Level, 0.95), ps)
+		if err != nil {
+			return nil, err
+		}
+		column(kind+"_lower", func(i int) float64 { return ends[i].Lower })
+		column(kind+"_upper", func(i int) float64 { return ends[i].Upper })
+	}
+	if args.Covariance {
+		cov, err := krigo.Covariance(m, table)
+		if err != nil {
+			return nil, err
+		}
+		answer.add("covariance", cov.Data)
+	}
+	if args.Samples > 0 {
+		drawn, err := krigo.Sample(ctx, m, table, args.Samples, args.Seed, nil)
+		if err != nil {
+			return nil, err
+		}
+		answer.add("samples", slices.Concat(drawn...))
+	}
+	return answer, nil
+}
+
+// modelAndTable are those that a request names; the table is read as the model reads its own.
+func (s *server) modelAndTable(r *request) (*krigo.Model, *dataset.Table, error) {
+	m, err := s.of(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	table, err := r.table()
+	if err == nil {
+		err = m.Reading.Every().Apply(table)
+	}
+	return m, table, err
+}
+
+// certify computes the certificate anew from the data that the model was made from.
+func (s *server) certify(_ context.Context, r *request) (*reply, error) {
+	m, err := s.of(r)
+	if err != nil {
+		return nil, err
+	}
+	table, err := r.table()
+	if err == nil {
+		err = m.Reading.Apply(table)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := krigo.Certify(m, table, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &reply{Result: map[string]any{"certify": found, "differs": found.Differs, "sentence": krigo.Sentence(m, found.Certificate)}}, nil
+}
+
+// fresh says what rows that the model never saw show.
+func (s *server) fresh(_ context.Context, r *request) (*reply, error) {
+	m, table, err := s.modelAndTable(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := krigo.CertifyFresh(m, table)
+	if err != nil {
+		return nil, err
+	}
+	return &reply{Result: map[string]any{"fresh": found, "sentence": found.Sentence(m)}}, nil
+}
+
+// certifyPredictions certifies predictions of anybody's model.
+func (s *server) certifyPredictions(_ context.Context, r *request) (*reply, error) {
+	var args struct {
+		Options    krigo.Options `json:"options"`
+		Prediction string        `json:"prediction"`
+	}
+	if err := r.decode(&args); err != nil {
+		return nil, err
+	}
+	table, err := r.table()
+	if err != nil {
+		return nil, err
+	}
+	found, err := krigo.CertifyPredictions(table, args.Prediction, args.Options)
+	if err != nil {
+		return nil, err
+	}
+	return &reply{Result: found}, nil
+}
+
+// watch adds outcomes to a ledger, a file, and returns what they say of the certificate.
+func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
+	var args struct {
+		Ledger string `json:"ledger"`
+	}
+	if err := r.decode(&args); err != nil {
+		return nil, err
+	}
+	if args.Ledger == "" {
+		return nil, &krigo.UsageError{Err: errors.New("ledger: name its file")}
+	}
+	m, table, err := s.modelAndTable(r)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.Labelled(table)
+	if err != nil {
+		return nil, err
+	}
+	ledger, err := watch.Open(args.Ledger)
+	if err != nil {
+		return nil, err
+	}
+	defer ledger.Close()
+	w, err := ledger.Watch(m)
+	if err != nil {
+		return nil, err
+	}
+	state, err := w.Observe(ctx, d, d.All())
+	if err != nil {
+		return nil, err
+	}
+	said := state.Sentence(m)
+	if state.Alarm != nil {
+		said = state.Alarm.Sentence(state) + "\n" + said
+	}
+	return &reply{Result: map[string]any{"watch": state, "sentence": said}}, nil
+}
+
+// report returns a report as HTML, with the data where there are any.
+func (s *server) report(_ context.Context, r *request) (*reply, error) {
+	m, err := s.of(r)
+	if err != nil {
+		return nil, err
+	}
+	var table *dataset.Table
+	if r.Table != nil {
+		if table, err = r.table(); err == nil {
+			err = m.Reading.Apply(table)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var page bytes.Buffer
+	if err := report.Write(&page, m, table); err != nil {
+		return nil, err
+	}
+	return &reply{Result: struct{}{}, Names: []string{"page"}, data: [][]byte{page.Bytes()}}, nil
+}

@@ -1,0 +1,249 @@
+package pipe
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// client is the other end of a pipe.
+type client struct {
+	t    *testing.T
+	in   *io.PipeWriter
+	out  *io.PipeReader
+	last uint64
+}
+
+func connect(t *testing.T) *client {
+	inRead, inWrite := io.Pipe()
+	outRead, outWrite := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- Serve(context.Background(), inRead, outWrite, Options{Version: "v", Describe: func(m *krigo.Model) any { return m.Objective }})
+		outWrite.Close()
+	}()
+	t.Cleanup(func() {
+		inWrite.Close()
+		go io.Copy(io.Discard, outRead)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return &client{t: t, in: inWrite, out: outRead}
+}
+
+func (c *client) send(header map[string]any, buffers ...[]byte) {
+	c.t.Helper()
+	var sizes []int
+	for _, b := range buffers {
+		sizes = append(sizes, len(b))
+	}
+	header["buffers"] = sizes
+	text, err := json.Marshal(header)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.in.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(text))))
+	c.in.Write(text)
+	for _, b := range buffers {
+		c.in.Write(b)
+	}
+}
+
+// receive reads frames to the next that is no event, and counts those.
+func (c *client) receive() (r reply, result map[string]any, events int) {
+	c.t.Helper()
+	for {
+		var length [4]byte
+		if _, err := io.ReadFull(c.out, length[:]); err != nil {
+			c.t.Fatal(err)
+		}
+		header := make([]byte, binary.LittleEndian.Uint32(length[:]))
+		if _, err := io.ReadFull(c.out, header); err != nil {
+			c.t.Fatal(err)
+		}
+		r = reply{}
+		if err := json.Unmarshal(header, &r); err != nil {
+			c.t.Fatalf("%v: %s", err, header)
+		}
+		for _, size := range r.Buffers {
+			data := make([]byte, size)
+			if _, err := io.ReadFull(c.out, data); err != nil {
+				c.t.Fatal(err)
+			}
+			r.data = append(r.data, data)
+		}
+		if r.Event == nil {
+			result, _ = r.Result.(map[string]any)
+			return r, result, events
+		}
+		events++
+	}
+}
+
+func (c *client) call(op string, header map[string]any, buffers ...[]byte) (reply, map[string]any, int) {
+	c.t.Helper()
+	c.last++
+	header["id"], header["op"] = c.last, op
+	c.send(header, buffers...)
+	r, result, events := c.receive()
+	if r.ID != c.last {
+		c.t.Fatalf("%s: a reply to %d", op, r.ID)
+	}
+	return r, result, events
+}
+
+func numbers(values []float64) (data []byte) {
+	for _, v := range values {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+	}
+	return data
+}
+
+func texts(all []string) (ends, data []byte) {
+	ends = binary.LittleEndian.AppendUint64(nil, 0)
+	for _, text := range all {
+		data = append(data, text...)
+		ends = binary.LittleEndian.AppendUint64(ends, uint64(len(data)))
+	}
+	return ends, data
+}
+
+// TestPipe: what comes through a pipe is, to the bit, what the library does with the same table.
+func TestPipe(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const rows = 90
+	x, y, fuel := make([]float64, rows), make([]float64, rows), make([]string, rows)
+	text := "x,fuel,y\n"
+	for i := range rows {
+		x[i], fuel[i] = rng.NormFloat64(), []string{"gas", "oil"}[i%2]
+		y[i] = math.Sin(2*x[i]) + float64(i%2) + 0.1*rng.NormFloat64()
+		text += fmt.Sprintf("%v,%s,%v\n", x[i], fuel[i], y[i])
+	}
+	table, err := dataset.Read(strings.NewReader(text), "the data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}}, Kernel: krigo.Kernel{Expression: "se"}}
+	m, err := krigo.Fit(t.Context(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := krigo.Predict(m, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	c := connect(t)
+	ends, data := texts(fuel)
+	of := map[string]any{"names": []string{"x", "fuel", "y"}, "text": []bool{false, true, false}, "rows": rows}
+	buffers := [][]byte{numbers(x), ends, data, numbers(y)}
+	r, fitted, events := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "progress": true}}, buffers...)
+	if r.Error != nil || events == 0 {
+		t.Fatalf("%+v, %d events", r.Error, events)
+	}
+	if fitted["sentence"] != krigo.Sentence(m, m.Certificate) {
+		t.Errorf("%v\nwant %s", fitted["sentence"], krigo.Sentence(m, m.Certificate))
+	}
+	loaded, again, _ := c.call("load", map[string]any{}, r.data[0])
+	if loaded.Error != nil || again["checksum"] != fitted["checksum"] {
+		t.Fatalf("%+v, %v", loaded.Error, again)
+	}
+	p, _, _ := c.call("predict", map[string]any{"model": again["model"], "table": of, "args": map[string]any{"intervals": []string{"conformal"}, "level": 0.9, "covariance": true, "samples": 2}}, buffers...)
+	if p.Error != nil || !slices.Equal(p.Names, append(slices.Clone(krigo.PredictionNames), "conformal_lower", "conformal_upper", "covariance", "samples")) {
+		t.Fatalf("%+v, %q", p.Error, p.Names)
+	}
+	mean := make([]float64, rows)
+	for i, w := range want {
+		mean[i] = w.Mean
+	}
+	if !bytes.Equal(p.data[0], numbers(mean)) {
+		t.Error("the means are others")
+	}
+	cov, err := krigo.Covariance(m, table)
+	if err != nil || !bytes.Equal(p.data[8], numbers(cov.Data)) {
+		t.Errorf("the covariances are others, %v", err)
+	}
+	for i, w := range want {
+		if v := cov.At(i, i); math.Abs(v-w.LatentVariance) > 1e-9*cov.At(0, 0)+1e-12 {
+			t.Errorf("row %d: variance %v and %v", i, v, w.LatentVariance)
+		}
+	}
+	if r, result, _ := c.call("certify", map[string]any{"model": fitted["model"], "table": of}, buffers...); r.Error != nil || result["certify"].(map[string]any)["matches"] != true {
+		t.Errorf("%+v, %v", r.Error, result)
+	}
+	shifted := [][]byte{numbers(y), ends, data, numbers(y)}
+	if r, result, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": of}, shifted...); r.Error != nil || !strings.HasPrefix(result["sentence"].(string), "With 99 % confidence") {
+		t.Errorf("%+v, %v", r.Error, result)
+	}
+	if r, result, _ := c.call("watch", map[string]any{"model": fitted["model"], "table": of, "args": map[string]string{"ledger": t.TempDir() + "/l.ledger"}}, buffers...); r.Error != nil || result["watch"] == nil {
+		t.Errorf("%+v, %v", r.Error, result)
+	}
+	if r, _, _ := c.call("report", map[string]any{"model": fitted["model"], "table": of}, buffers...); r.Error != nil || !bytes.HasPrefix(r.data[0], []byte("<!")) {
+		t.Errorf("%+v", r.Error)
+	}
+	predicted := map[string]any{"names": []string{"y", "p"}, "text": []bool{false, false}, "rows": rows}
+	if r, result, _ := c.call("certify_predictions", map[string]any{"table": predicted, "args": map[string]any{"prediction": "p", "options": krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 0.3, Units: "raw"}}}},
+		numbers(y), numbers(mean)); r.Error != nil || !strings.HasPrefix(result["sentence"].(string), "With 99 % confidence") {
+		t.Errorf("%+v, %v", r.Error, result)
+	}
+	for _, bad := range []struct {
+		op, kind, column string
+		header           map[string]any
+		buffers          [][]byte
+	}{
+		{"sing", "usage", "", map[string]any{}, nil},
+		{"fit", "usage", "", map[string]any{"table": of, "args": map[string]any{"options": map[string]any{"dta": 1}}}, buffers},
+		{"fit", "data", "fuel", map[string]any{"table": of, "args": map[string]any{"options": map[string]any{"data": map[string]any{"target": "y"}}}}, buffers},
+		{"predict", "failed", "", map[string]any{"model": 99, "table": of}, buffers},
+		{"predict", "failed", "", map[string]any{"model": fitted["model"], "table": of}, buffers[1:]},
+		{"predict", "data", "x", map[string]any{"model": fitted["model"], "table": of}, [][]byte{numbers(slices.Repeat([]float64{math.NaN()}, rows)), ends, data, numbers(y)}},
+		{"fit", "failed", "", map[string]any{"table": map[string]any{"names": []string{"x"}, "text": []bool{true}, "rows": 1 << 40}}, buffers},
+		{"fit", "failed", "", map[string]any{"table": map[string]any{"names": []string{"x"}, "text": []bool{false}, "rows": math.MaxInt64}}, buffers},
+		{"load", "failed", "", map[string]any{}, [][]byte{[]byte("no model")}},
+	} {
+		if r, _, _ := c.call(bad.op, bad.header, bad.buffers...); r.Error == nil || r.Error.Kind != bad.kind || r.Error.Column != bad.column {
+			t.Errorf("%s %v: %+v", bad.op, bad.header, r.Error)
+		}
+	}
+	if r, _, _ := c.call("close", map[string]any{"model": fitted["model"]}); r.Error != nil {
+		t.Errorf("%+v", r.Error)
+	}
+	if r, _, _ := c.call("predict", map[string]any{"model": fitted["model"], "table": of}, buffers...); r.Error == nil {
+		t.Error("a model that was closed predicts")
+	}
+}
+
+// TestCancel: a request ends when it is cancelled, and the others go on.
+func TestCancel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const rows = 1500
+	x, y := make([]float64, rows), make([]float64, rows)
+	for i := range rows {
+		x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	c := connect(t)
+	of := map[string]any{"names": []string{"x", "y"}, "text": []bool{false, false}, "rows": rows}
+	args := map[string]any{"options": krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1000}}}
+	c.send(map[string]any{"id": 7, "op": "fit", "table": of, "args": args}, numbers(x), numbers(y))
+	time.Sleep(50 * time.Millisecond)
+	if r, _, _ := c.call("hello", map[string]any{}); r.Error != nil {
+		t.Fatalf("%+v", r.Error)
+	}
+	c.send(map[string]any{"id": 7, "op": "cancel"})
+	if r, _, _ := c.receive(); r.ID != 7 || r.Error == nil || r.Error.Kind != "cancelled" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,62 @@
+package pipe
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// table takes a table out of a request's buffers, and leaves the others.
+func (r *request) table() (*dataset.Table, error) {
+	h := r.Table
+	if h == nil {
+		return nil, fmt.Errorf("%w: %s needs a table", errFrame, r.Op)
+	}
+	cols := len(h.Names)
+	if cols == 0 || len(h.Text) != cols || h.Rows < 0 || h.Rows > mostBuffer {
+		return nil, fmt.Errorf("%w: a table of %d rows, %d names and %d types", errFrame, h.Rows, cols, len(h.Text))
+	}
+	next := func(size int) ([]byte, error) {
+		if len(r.data) == 0 || size >= 0 && len(r.data[0]) != size {
+			return nil, fmt.Errorf("%w: the buffers aren't those of a table of %d rows", errFrame, h.Rows)
+		}
+		data := r.data[0]
+		r.data = r.data[1:]
+		return data, nil
+	}
+	t := &dataset.Table{Source: "the data", Names: h.Names, Rows: h.Rows}
+	for j := range cols {
+		width := 8 * h.Rows
+		if h.Text[j] {
+			width += 8
+		}
+		data, err := next(width)
+		if err != nil {
+			return nil, err
+		}
+		if t.Values == nil {
+			t.Values = make([]float64, h.Rows*cols) // now that a column of so many rows has come
+		}
+		if !h.Text[j] {
+			for i := range h.Rows {
+				t.Values[i*cols+j] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+			}
+			continue
+		}
+		texts, err := next(-1)
+		if err != nil {
+			return nil, err
+		}
+		at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(data[8*i:])) }
+		for i := range h.Rows {
+			from, to := at(i), at(i+1)
+			if from < 0 || to < from || to > int64(len(texts)) {
+				return nil, fmt.Errorf("%w: text %d of column %q is nowhere", errFrame, i+1, h.Names[j])
+			}
+			t.Set(i, j, string(texts[from:to]))
+		}
+	}
+	return t, nil
+}
