@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/krigo-gp/krigo/internal/disk"
 )
 
 // gzipMagic begins every gzip stream.
@@ -21,7 +23,7 @@ const gzipMagic = "\x1f\x8b"
 var (
 	csvFormat = Format{
 		Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"}, text: true,
-		Read:  func(f *os.File, source string) (*Table, error) { return Read(f, source) },
+		Read:  func(f *os.File, source string) (*Table, error) { return Read(disk.Of(f), source) },
 		Write: Write,
 	}
 	gzipFormat = Format{

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/krigo-gp/krigo/internal/disk"
 )
 
 // ReadFile reads a table from a file of a registered [Format], told by its first bytes or its
@@ -20,7 +22,7 @@ func ReadFile(path string) (*Table, error) { return Reading{}.ReadFile(path) }
 func (r Reading) ReadFile(path string) (*Table, error) {
 	return readFile(path, func(f *os.File, format Format) (*Table, error) {
 		if format.text {
-			return r.Read(f, path)
+			return r.Read(disk.Of(f), path)
 		}
 		t, err := format.Read(f, path)
 		if err != nil {
@@ -36,7 +38,7 @@ func (r Reading) ReadFile(path string) (*Table, error) {
 
 // readFile opens a file, tells its format, and has it read.
 func readFile(path string, read func(*os.File, Format) (*Table, error)) (*Table, error) {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file; check the path: %w", path, err)
 	}
@@ -47,7 +49,7 @@ func readFile(path string, read func(*os.File, Format) (*Table, error)) (*Table,
 	if !known {
 		format = csvFormat
 	}
-	t, err := read(f, format)
+	t, err := read(f.OS(), format)
 	if t == nil || t.disk == nil { // else the table keeps it
 		f.Close()
 	}

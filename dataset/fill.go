@@ -41,3 +41,6 @@ func writeRows(w io.Writer, names []string, rows int, fill Fill, encode func(to 
 	}
 	return out.Flush()
 }
+
+// bufferSize is how much is written at a time.
+const bufferSize = 1 << 16

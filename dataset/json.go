@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/krigo-gp/krigo/internal/disk"
 )
 
 // ReadJSON decodes a file that people write: one JSON document, without keys that aren't known
 // and without any that stands twice in an object, of which one would silently be taken.
 func ReadJSON(path string, v any) error {
-	text, err := os.ReadFile(path)
+	text, err := disk.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("%s: cannot be read: %w", path, err)
 	}

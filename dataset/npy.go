@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/krigo-gp/krigo/internal/disk"
 )
 
 // NPY is NumPy's format for one array (NEP 1): magic, version, the length of a header, the
@@ -39,7 +41,7 @@ type npy struct {
 	fields []field // one a column
 	named  bool    // the file names them
 
-	file   *os.File
+	file   disk.File
 	mapped []byte // the whole file; nil where files can't be mapped
 }
 
@@ -126,11 +128,11 @@ func npyOf(f *os.File, source string) (*npy, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: an NPY table is read from a regular file, not from a pipe or folder", source)
 	}
-	n, err := readNPYHeader(io.NewSectionReader(f, 0, info.Size()), info.Size(), source)
+	n, err := readNPYHeader(io.NewSectionReader(disk.Of(f), 0, info.Size()), info.Size(), source)
 	if err != nil {
 		return nil, err
 	}
-	n.file = f
+	n.file = disk.Of(f)
 	if n.mapped, err = mapFile(f, info.Size()); err != nil {
 		n.mapped = nil // read at need instead
 	}

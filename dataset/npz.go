@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/disk"
 )
 
 // NPZ is NumPy's archive of arrays: a zip file of NPY files.
@@ -25,7 +27,7 @@ func readNPZ(f *os.File, source string) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
 	}
-	archive, err := zip.NewReader(f, info.Size())
+	archive, err := zip.NewReader(disk.Of(f), info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a whole NPZ file (%w): save it by numpy.savez", source, err)
 	}

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -23,10 +23,13 @@ import (
 // Version is the newest version of model files that is written; all are read.
 const Version = 5
 
+// Magic is how every model file begins.
+const Magic = "KRIGO\r\n\x1a"
+
 // The file (docs/format.md): magic, version, length of the header, the header as JSON,
 // the arrays it lists, and a SHA-256 of all before it. Numbers are little-endian.
 const (
-	magic = "KRIGO\r\n\x1a"
+	magic = Magic
 
 	// Models are written in the oldest version that holds them, for older readers.
 	factored   = 1 // posteriors with Cholesky factors, and certificates by kl with a prior on the grid
@@ -35,7 +38,7 @@ const (
 	encoded    = 4 // inputs that columns of a table are encoded as
 	dealt      = 5 // roles that follow from the rows' content, or from groups of them; what was asked for
 
-	prefix    = len(magic) + 4 + 4
+	prefix    = len(Magic) + 4 + 4
 	maxHeader = 1 << 28
 )
 
@@ -190,9 +193,9 @@ func (m *Model) Write(w io.Writer) error {
 	}
 	sum := sha256.New()
 	out := io.MultiWriter(w, sum)
-	buf := append([]byte(magic), 0, 0, 0, 0, 0, 0, 0, 0)
-	binary.LittleEndian.PutUint32(buf[len(magic):], version)
-	binary.LittleEndian.PutUint32(buf[len(magic)+4:], uint32(len(head)))
+	buf := append([]byte(Magic), 0, 0, 0, 0, 0, 0, 0, 0)
+	binary.LittleEndian.PutUint32(buf[len(Magic):], version)
+	binary.LittleEndian.PutUint32(buf[len(Magic)+4:], uint32(len(head)))
 	buf = append(append(buf, head...), roles...)
 	flush := func(vs []float64) error {
 		for _, v := range vs {
@@ -268,7 +271,7 @@ func Read(r io.Reader) (*Model, error) {
 
 // Load reads a model file. Its errors name it.
 func Load(path string) (*Model, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("the model can't be read: %w", err)
 	}
@@ -280,17 +283,17 @@ func Load(path string) (*Model, error) {
 }
 
 func decode(raw []byte) (*Model, error) {
-	if len(raw) < len(magic) || string(raw[:len(magic)]) != magic {
+	if len(raw) < len(Magic) || string(raw[:len(Magic)]) != Magic {
 		return nil, fmt.Errorf("this isn't a krigo model file")
 	}
 	short := fmt.Errorf("the model file is cut short: write or copy it again")
 	if len(raw) < prefix {
 		return nil, short
 	}
-	if v := binary.LittleEndian.Uint32(raw[len(magic):]); v < 1 || v > Version {
+	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); v < 1 || v > Version {
 		return nil, fmt.Errorf("the model file has format version %d, this krigo reads versions 1 to %d: use a newer krigo", v, Version)
 	}
-	hl := int(binary.LittleEndian.Uint32(raw[len(magic)+4:]))
+	hl := int(binary.LittleEndian.Uint32(raw[len(Magic)+4:]))
 	if hl > maxHeader || len(raw) < prefix+hl+sha256.Size {
 		return nil, short
 	}

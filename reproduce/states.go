@@ -14,6 +14,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -33,7 +34,7 @@ type kept[S any] struct {
 // keep begins with the state that an interrupted run of that key left, if one did.
 func keep[S any](e Env, key string) (*kept[S], error) {
 	k := &kept[S]{env: e, key: key, path: filepath.Join(e.Out, "states", fmt.Sprintf("%s-%08x.json", unsafeInName.ReplaceAllString(key, "_"), crc32.ChecksumIEEE([]byte(key)))), saved: time.Now()}
-	raw, err := os.ReadFile(k.path)
+	raw, err := disk.ReadFile(k.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return k, os.MkdirAll(filepath.Dir(k.path), 0o755)
 	}

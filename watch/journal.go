@@ -10,9 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
+
+	"github.com/krigo-gp/krigo/internal/disk"
 )
 
 // journal is the file of a ledger: lines of JSON that are only ever added, by one process at a time.
@@ -22,9 +23,9 @@ type journal struct {
 
 	path   string
 	mu     sync.Mutex
-	file   *os.File // nil: to be read alone
-	size   int64    // of its whole lines
-	broken error    // why nothing more can be written
+	file   *disk.File // nil: to be read alone
+	size   int64      // of its whole lines
+	broken error      // why nothing more can be written
 }
 
 // entry is a line of a ledger.
@@ -55,16 +56,16 @@ const format = 1
 // opened opens a file to be written, or makes it, and takes off what isn't a whole line.
 func opened(path string) (*journal, error) {
 	_, absent := os.Stat(path)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("the ledger can't be opened: %w", err)
 	}
-	j := &journal{path: path, file: f}
+	j := &journal{path: path, file: &f}
 	if err = lock(f); err == nil {
 		err = j.repair()
 	}
 	if err == nil && errors.Is(absent, fs.ErrNotExist) {
-		err = syncFolder(filepath.Dir(path))
+		err = disk.SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
 		f.Close()
@@ -95,17 +96,13 @@ func (j *journal) Close() error {
 	return err
 }
 
-// syncFolder makes sure that a new file is found again.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" { // whose folders can't be asked
-		return nil
+// lock keeps all other processes from a ledger, where files can be locked.
+func lock(f disk.File) error {
+	err := disk.Lock(f)
+	if errors.Is(err, disk.ErrLocked) {
+		return errors.New("another process writes it: watch there, or stop that first")
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
+	return err
 }
 
 // repair finds the end of the last whole line, and takes off what follows.
@@ -156,7 +153,7 @@ func (j *journal) begun() bool {
 
 // each goes through the lines.
 func (j *journal) each(do func(entry)) error {
-	f, err := os.Open(j.path)
+	f, err := disk.Open(j.path)
 	if err != nil {
 		return err
 	}

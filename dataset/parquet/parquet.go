@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
 )
 
 // magic begins and ends every Parquet file.
@@ -41,7 +42,7 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 			t, err = nil, fmt.Errorf("%s: damaged (%v): write it again", source, cause)
 		}
 	}()
-	file, err := parquet.OpenFile(f, info.Size())
+	file, err := parquet.OpenFile(disk.Of(f), info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a whole Parquet file (%w): write it again", source, err)
 	}

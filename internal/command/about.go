@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -94,11 +95,20 @@ is made if need be (default: here).`,
 			}
 			path := func(ending string) string { return filepath.Join(folder, "demo"+ending) }
 			sample := data.Snelson()
-			err := dataset.WriteFile(path(".csv"), sample.Names, sample.Rows, func(i int, values []float64) error {
+			fill := func(i int, values []float64) error {
 				copy(values, sample.Values[i*len(values):])
 				return nil
-			})
-			if err != nil {
+			}
+			var content bytes.Buffer
+			if err := dataset.Write(&content, sample.Names, sample.Rows, fill); err != nil {
+				return err
+			}
+			for ending, o := range map[string]own{".csv": demoData(content.Bytes()), ".krigo": ownModel, ".html": ownReport} {
+				if err := implied(path(ending), o, "name another folder"); err != nil {
+					return err
+				}
+			}
+			if err := dataset.WriteFile(path(".csv"), sample.Names, sample.Rows, fill); err != nil {
 				return err
 			}
 			table, err := dataset.ReadFile(path(".csv"))

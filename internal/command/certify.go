@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -103,7 +103,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 				return nil
 			}
 			if declaration != "" {
-				text, err := os.ReadFile(declaration)
+				text, err := disk.ReadFile(declaration)
 				if err == nil {
 					err = krigo.CheckDeclaration(m, table, text)
 				}

@@ -37,13 +37,21 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(interruptible{ctx, stdin})
-	root.SetOut(stdout)
+	results := &printed{w: stdout}
+	root.SetOut(results)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
+		err = results.failed
+	}
+	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+err.Error()+suggest(err, args))
+	words := err.Error() + suggest(err, args)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		words = "interrupted"
+	}
+	fmt.Fprintln(root.ErrOrStderr(), "krigo: "+words)
 	var usage *krigo.UsageError
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
 		return exitUsage
@@ -52,7 +60,24 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if errors.As(err, &alarm) {
 		return exitAlarm
 	}
+	if status, yes := interrupted(ctx); yes {
+		return status
+	}
 	return exitFailed
+}
+
+// printed passes results on, and knows whether that failed: text is printed without asking.
+type printed struct {
+	w      io.Writer
+	failed error
+}
+
+func (p *printed) Write(text []byte) (int, error) {
+	n, err := p.w.Write(text)
+	if err != nil && p.failed == nil {
+		p.failed = fmt.Errorf("results can't be written to standard output: %w", err)
+	}
+	return n, err
 }
 
 // common is what the subcommands share: where to print, and how.
@@ -75,7 +100,7 @@ as good as it can be, prints that guarantee, and saves one file to predict with.
   krigo certify houses.krigo houses.csv    recompute the guarantee from model and data
 
 Progress goes to standard error, results to standard output.
-Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch.`,
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupted (143 by SIGTERM).`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

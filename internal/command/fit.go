@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -56,7 +58,7 @@ func (f *fitFlags) readDeclared(path string, in io.Reader, r ranks.Ranks) (*data
 	if len(given) > 0 {
 		return nil, krigo.Options{}, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the declaration's", strings.Join(given, ", "), f.declared)}
 	}
-	text, err := os.ReadFile(f.declared)
+	text, err := disk.ReadFile(f.declared)
 	if err != nil {
 		return nil, krigo.Options{}, err
 	}
@@ -283,6 +285,16 @@ certificate picked as the best of several runs isn't one.`,
 						return err
 					}
 				}
+				if f.out == "" {
+					if err := implied(out, ownModel, "name another by --out"); err != nil {
+						return err
+					}
+				}
+				if f.resume == "" {
+					if err := implied(out+".checkpoint", ownCheckpoint, "name another --out"); err != nil {
+						return err
+					}
+				}
 			}
 			saver := &checkpointer{path: out + ".checkpoint", last: begin}
 			if f.resume != "" {
@@ -290,7 +302,9 @@ certificate picked as the best of several runs isn't one.`,
 					return err
 				}
 				saver.path, saver.state = f.resume, o.Run.Resume
+				saver.onDisk.Store(true)
 			}
+			partWith(cmd.Context(), 0, saver.words)
 			o.Run.Save = saver.offer
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 			o.Run.Progress = progress.event
@@ -438,17 +452,18 @@ func readCheckpoint(path string, r ranks.Ranks) (*krigo.Checkpoint, error) {
 
 // checkpointer keeps the last state of a fit, and writes it to a file now and then.
 type checkpointer struct {
-	path  string
-	state *krigo.Checkpoint
-	last  time.Time
+	path   string
+	state  *krigo.Checkpoint
+	last   time.Time
+	onDisk atomic.Bool // this fit wrote the file, or resumes from it
 }
 
-// checkpointEvery is how much work a killed fit may lose.
-var checkpointEvery = 5 * time.Second
+// CheckpointEvery is how much work a killed fit may lose. Tests and campaigns change it.
+var CheckpointEvery = 5 * time.Second
 
 func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 	c.state = s
-	if time.Since(c.last) < checkpointEvery {
+	if time.Since(c.last) < CheckpointEvery {
 		return nil
 	}
 	c.last = time.Now()
@@ -456,13 +471,29 @@ func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 }
 
 func (c *checkpointer) write() error {
-	return dataset.WriteFileAtomic(c.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(c.state) })
+	err := dataset.WriteFileAtomic(c.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(c.state) })
+	if err == nil {
+		c.onDisk.Store(true)
+	}
+	return err
+}
+
+// words say how a fit goes on that was interrupted in the middle of a step.
+func (c *checkpointer) words() string {
+	if !c.onDisk.Load() {
+		return "interrupted before the first checkpoint; nothing to resume"
+	}
+	return c.goOn()
+}
+
+func (c *checkpointer) goOn() string {
+	return fmt.Sprintf("interrupted; go on with the same flags and --resume %s", c.path)
 }
 
 // interrupted says how a fit that ended in an error goes on, if that was an interruption.
 func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	switch {
-	case ctx.Err() == nil:
+	case ctx.Err() == nil || errors.Is(err, fit.ErrOtherCheckpoint):
 		return err
 	case c.state == nil:
 		return errors.New("interrupted before the first step; nothing to resume")
@@ -470,10 +501,15 @@ func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	if err := c.write(); err != nil {
 		return err
 	}
-	return fmt.Errorf("interrupted; go on with the same flags and --resume %s", c.path)
+	return errors.New(c.goOn())
 }
 
-func (c *checkpointer) remove() { os.Remove(c.path) }
+// remove removes the checkpoint of a fit that is done, and none that it has nothing to do with.
+func (c *checkpointer) remove() {
+	if c.onDisk.Load() {
+		os.Remove(c.path)
+	}
+}
 
 // fitDocument is what fit --json prints.
 type fitDocument struct {

@@ -24,7 +24,7 @@ func TestKilled(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &args); err != nil {
 			panic(err)
 		}
-		checkpointEvery = 0 // after every step
+		CheckpointEvery = 0 // after every step
 		os.Exit(Run(context.Background(), args, nil, io.Discard, os.Stderr))
 	}
 	if testing.Short() {

@@ -45,6 +45,9 @@ test rows, if DATA is what the model was made from; else on the rows that it has
 			}
 			if out == "" {
 				out = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".html"
+				if err := implied(out, ownReport, "name another by --out"); err != nil {
+					return err
+				}
 			}
 			if err := writable(out, args...); err != nil {
 				return err

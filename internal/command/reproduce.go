@@ -49,6 +49,7 @@ where it stopped, and finished runs are never repeated.
 				return &krigo.UsageError{Err: fmt.Errorf("--reps %d: want a positive number, or 0 for the paper's", env.Reps)}
 			}
 			env.Stdout, env.Ranks = cmd.OutOrStdout(), r
+			partWith(cmd.Context(), 0, func() string { return "interrupted; the same command goes on from the last run's last minute" })
 			if !c.quiet {
 				env.Progress = func(done, total int, what string) {
 					fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d: %s\n", done, total, what)

@@ -87,6 +87,7 @@ It listens on this machine alone. For other machines name an address and a token
 			if err != nil {
 				return fmt.Errorf("--listen %s: %w", listen, err)
 			}
+			partWith(cmd.Context(), o.Timeout+patience, func() string { return "interrupted: requests were still open" })
 			fmt.Fprintf(cmd.OutOrStdout(), "Serving on %s://%s/ (Ctrl-C to stop)\n", scheme, l.Addr())
 			return s.Run(cmd.Context(), l)
 		},

@@ -3,11 +3,13 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +32,8 @@ type watcher struct {
 	model *krigo.Model
 	out   io.Writer
 	json  bool
-	told  bool // of the alarm
-	added int  // rows, by this command
+	told  bool         // of the alarm
+	added atomic.Int64 // rows, by this command
 }
 
 func newWatch(c *common) *cobra.Command {
@@ -97,8 +99,15 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			if w.Watch, err = l.Watch(m); err != nil {
 				return err
 			}
+			before := func() string {
+				return fmt.Sprintf("before that %d of its rows were added to the ledger: don't give these again", w.added.Load())
+			}
+			partWith(cmd.Context(), 0, func() string { return "interrupted; " + before() })
 			if err := w.read(cmd.Context(), args[1], cmd.InOrStdin()); err != nil {
-				return fmt.Errorf("%w; before that %d of its rows were added to the ledger: don't give these again", err, w.added)
+				if cmd.Context().Err() != nil && errors.Is(err, cmd.Context().Err()) {
+					err = errors.New("interrupted")
+				}
+				return fmt.Errorf("%w; %s", err, before())
 			}
 			return w.end()
 		},
@@ -157,7 +166,7 @@ func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 			return err
 		}
 		rows = rows[n:]
-		w.added += n
+		w.added.Add(int64(n))
 	}
 	return nil
 }

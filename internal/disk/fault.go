@@ -1,0 +1,157 @@
+package disk
+
+import (
+	"os"
+	"sync/atomic"
+)
+
+// Op is something that is about to be done to a file.
+type Op struct {
+	Name  string // "open", "create", "stat", "read", "write", "truncate", "chmod", "sync", "rename", "close" or "sync folder"
+	Path  string // as it was named
+	Bytes int    // that are to be read or written
+}
+
+// Fault decides whether something fails, and of reading and writing after how many bytes.
+type Fault func(Op) (done int, err error)
+
+var fault atomic.Pointer[Fault]
+
+// Inject makes what is done to files fail as a disk does, in all goroutines, until end is called. It is for tests and campaigns.
+func Inject(f Fault) (end func()) {
+	fault.Store(&f)
+	return func() { fault.Store(nil) }
+}
+
+func asked(name, path string, bytes int) (done int, err error) {
+	if f := fault.Load(); f != nil {
+		return (*f)(Op{name, path, bytes})
+	}
+	return 0, nil
+}
+
+// File is an open file whose failures can be injected.
+type File struct{ f *os.File }
+
+// Of is a file that was opened elsewhere.
+func Of(f *os.File) File { return File{f} }
+
+// Open opens a file to be read.
+func Open(path string) (File, error) { return OpenFile(path, os.O_RDONLY, 0) }
+
+// OpenFile is os.OpenFile.
+func OpenFile(path string, flag int, mode os.FileMode) (File, error) {
+	name := "open"
+	if flag&os.O_CREATE != 0 {
+		name = "create"
+	}
+	if _, err := asked(name, path, 0); err != nil {
+		return File{}, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	f, err := os.OpenFile(path, flag, mode)
+	return File{f}, err
+}
+
+// ReadFile reads a whole file.
+func ReadFile(path string) ([]byte, error) {
+	if _, err := asked("open", path, 0); err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	if _, err := asked("read", path, 0); err != nil {
+		return nil, &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	return os.ReadFile(path)
+}
+
+// OS is the file as what takes no other has it.
+func (f File) OS() *os.File { return f.f }
+
+func (f File) Name() string { return f.f.Name() }
+
+func (f File) Stat() (os.FileInfo, error) {
+	if _, err := f.asked("stat", 0); err != nil {
+		return nil, err
+	}
+	return f.f.Stat()
+}
+
+func (f File) Read(p []byte) (int, error) {
+	n, err := f.asked("read", len(p))
+	if err != nil {
+		n, _ = f.f.Read(p[:n])
+		return n, err
+	}
+	return f.f.Read(p)
+}
+
+func (f File) ReadAt(p []byte, at int64) (int, error) {
+	n, err := f.asked("read", len(p))
+	if err != nil {
+		n, _ = f.f.ReadAt(p[:n], at)
+		return n, err
+	}
+	return f.f.ReadAt(p, at)
+}
+
+func (f File) Write(p []byte) (int, error) {
+	n, err := f.asked("write", len(p))
+	if err != nil {
+		n, _ = f.f.Write(p[:n])
+		return n, err
+	}
+	return f.f.Write(p)
+}
+
+func (f File) WriteAt(p []byte, at int64) (int, error) {
+	n, err := f.asked("write", len(p))
+	if err != nil {
+		n, _ = f.f.WriteAt(p[:n], at)
+		return n, err
+	}
+	return f.f.WriteAt(p, at)
+}
+
+func (f File) Truncate(size int64) error {
+	if _, err := f.asked("truncate", 0); err != nil {
+		return err
+	}
+	return f.f.Truncate(size)
+}
+
+func (f File) Sync() error {
+	if _, err := f.asked("sync", 0); err != nil {
+		return err
+	}
+	return f.f.Sync()
+}
+
+// Close closes the file also where it fails.
+func (f File) Close() error {
+	_, failed := f.asked("close", 0)
+	if err := f.f.Close(); failed == nil {
+		return err
+	}
+	return failed
+}
+
+func (f File) chmod(mode os.FileMode) error {
+	if _, err := f.asked("chmod", 0); err != nil {
+		return err
+	}
+	return f.f.Chmod(mode)
+}
+
+func (f File) asked(name string, bytes int) (int, error) {
+	n, err := asked(name, f.f.Name(), bytes)
+	if err != nil {
+		err = &os.PathError{Op: name, Path: f.f.Name(), Err: err}
+	}
+	return min(n, bytes), err
+}
+
+func rename(from, to string) error {
+	if _, err := asked("rename", to, 0); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return os.Rename(from, to)
+}
