@@ -37,7 +37,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err != nil {
 		return nil, err
 	}
-	d, c.stage = d.undealt(), "all rows: "
+	d, c.stage = d.undealt(), allRows
 	p, err := decideDelivered(d, m)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/krigo-gp/krigo/iterative"
@@ -47,9 +48,14 @@ func begin(d *dealt) (*checkpoints, error) {
 	return c, nil
 }
 
-// curves returns those of all runs, in the order of their starting points.
+// allRows is the stage of a sibling of all rows, which shares the fit's checkpoint: a fit that is resumed finds it there though it comes afterwards.
+const allRows = "all rows: "
+
+// curves returns those of a fit's runs, in the order of their starting points.
 func (c *checkpoints) curves() []*model.Curve {
-	return slices.SortedFunc(maps.Values(c.states.Curves), func(a, b *model.Curve) int {
+	own := maps.Clone(c.states.Curves)
+	maps.DeleteFunc(own, func(key string, _ *model.Curve) bool { return strings.HasPrefix(key, allRows) })
+	return slices.SortedFunc(maps.Values(own), func(a, b *model.Curve) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Family, b.Family))
 	})
 }

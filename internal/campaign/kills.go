@@ -1,0 +1,379 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/command"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/watch"
+)
+
+func init() {
+	campaigns = append(campaigns, campaign{"kills", "fits and watches are killed at random moments and go on: nothing is lost, and the model is that of an uninterrupted fit", kills})
+	if text := os.Getenv(childArgs); text != "" {
+		var args []string
+		if err := json.Unmarshal([]byte(text), &args); err != nil {
+			panic(err)
+		}
+		command.CheckpointEvery = 0 // after every step
+		os.Exit(command.Main(args, os.Stdin, os.Stdout, os.Stderr))
+	}
+}
+
+// childArgs is the environment variable that makes this program krigo.
+const childArgs = "KRIGO_CAMPAIGN_CHILD_ARGS"
+
+// killedFits are the fits that are killed, as flags: every method, solver, optimiser and prior, and all that goes on after it.
+func killedFits() []string {
+	fits := []string{
+		"--objective kl-pac --optimizer mma --epochs 40 --restarts 1 --ard off",
+		"--objective kl-pac --inducing 6 --posterior free --ard off",
+		"--objective kl-pac --inducing 6 --posterior free --epochs 10 --batch 20 --ard off",
+		"--objective sqrt-pac --inducing 6 --grid 6,mixed --ard on",
+		"--objective evidence --solver cg --restarts 1 --ard off",
+		"--objective evidence --optimizer adam --batch 20 --epochs 8 --ard off",
+		"--objective evidence --optimizer sgd --batch 20 --batches nearest --epochs 5 --ard on",
+		"--objective vfe --inducing 6 --optimizer mma --ard off",
+		"--objective svgp --inducing 6 --optimizer sgd --batch 20 --epochs 10 --learning-rate 0.05 --ard off",
+		"--objective renyi --inducing 4 --alpha cv --alphas 0,0.6 --optimizer lbfgs --epochs 40 --ard off",
+		"--objective renyi --inducing 5 --solver nearest --optimizer adam --batch 20 --epochs 4 --ard off",
+		"--objective renyi --inducing 5 --solver cg --ard off",
+		"", // the defaults: kernels are tried, an informed prior
+		"--prior informed --objective vfe --inducing 6 --posterior learnt",
+		"--prior informed --objective evidence --mean-bound both --temper 1,0.3",
+		"--prior informed --objective nearest",
+		"--deliver all",
+		"--deliver all --prior informed --objective vfe --inducing 6",
+		"--prior informed --kernel se,matern32 --objective evidence --test-fraction 0.2 --deliver all",
+		"--kernel auto --objective evidence --solver cholesky --restarts 2",
+	}
+	for _, kind := range method.Kinds() {
+		flags := "--objective " + kind.Name
+		if kind.Size != method.FullOnly {
+			flags += " --inducing 6"
+		}
+		fits = append(fits, flags+" --restarts 2", flags+" --ard off --restarts 1")
+		if kind.Size == method.AnySize {
+			fits = append(fits, "--objective "+kind.Name+" --ard off")
+		}
+	}
+	return fits
+}
+
+// uninterrupted are fits that ran to their end: what they left, and how long they took.
+type uninterrupted struct {
+	sync.Mutex
+	of map[string]wholeFit
+}
+
+type wholeFit struct {
+	files map[string][]byte // without times
+	took  time.Duration
+}
+
+const watchedRows = 40
+
+func kills(r *run) error {
+	data := filepath.Join(r.folder, "data.csv")
+	if err := os.WriteFile(data, smallTable(r.rng(-1), 60), 0o666); err != nil {
+		return err
+	}
+	// A model that can be watched, and outcomes of it.
+	watched, outcomes := filepath.Join(r.folder, "watched.krigo"), filepath.Join(r.folder, "outcomes.csv")
+	if err := os.WriteFile(outcomes, smallTable(r.rng(-2), watchedRows), 0o666); err != nil {
+		return err
+	}
+	if status, said := krigoRun(&bytes.Buffer{}, "fit", data, "--target", "y", "--kernel", "se", "--epsilon", "1", "--quiet", "--out", watched); status != 0 {
+		return fmt.Errorf("the model to be watched: %s", said)
+	}
+	known := &uninterrupted{of: map[string]wholeFit{}}
+	fits := killedFits()
+	return r.each(func(try int64, rng *rand.Rand) error {
+		folder := filepath.Join(r.folder, strconv.FormatInt(try, 10))
+		if err := os.Mkdir(folder, 0o777); err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		if which := int(try) % (len(fits) + 2); which < len(fits) {
+			return killFit(r, rng, known, folder, data, fits[which])
+		}
+		return killWatch(r, rng, folder, watched, outcomes)
+	})
+}
+
+// left reads the models in a folder.
+func left(folder string) (map[string][]byte, error) {
+	models := map[string][]byte{}
+	paths, err := filepath.Glob(filepath.Join(folder, "*.krigo"))
+	for _, path := range paths {
+		if err == nil {
+			models[filepath.Base(path)], err = timeless(path)
+		}
+	}
+	return models, err
+}
+
+// child starts krigo.
+func child(args []string) (*exec.Cmd, *bytes.Buffer) {
+	text, _ := json.Marshal(args)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childArgs+"="+string(text))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	return cmd, &said
+}
+
+// deadlySignals are what a process is ended by, each as likely as it stands here.
+var deadlySignals = []os.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM}
+
+// toEnd ends a child after a while by one of them, if it hasn't ended; killed says whether it got so far.
+func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *bytes.Buffer) (killed bool, err error) {
+	s := deadlySignals[rng.IntN(len(deadlySignals))]
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err = <-done:
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		return false, err
+	case <-time.After(after):
+	}
+	if err := cmd.Process.Signal(s); errors.Is(err, os.ErrProcessDone) { // just now
+		return false, <-done
+	}
+	// Nobody waits longer after a signal; the limit is wide, for machines with other work.
+	select {
+	case err = <-done:
+	case <-time.After(15 * time.Second):
+		cmd.Process.Kill()
+		<-done
+		return true, fmt.Errorf("no end 15 s after signal %v", s)
+	}
+	if err == nil { // it was done
+		return false, nil
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return true, err
+	}
+	r.count(fmt.Sprintf("ended by %v", s))
+	switch want, status := 128+int(s.(syscall.Signal)), exit.ExitCode(); {
+	case s == syscall.SIGKILL:
+	case status == -1 && exit.Sys().(syscall.WaitStatus).Signal() == s: // before krigo asked for signals
+	case status != want:
+		return true, fmt.Errorf("after signal %v the exit status is %d, want %d: %s", s, status, want, said)
+	case !strings.Contains(said.String(), "interrupted"):
+		return true, fmt.Errorf("after signal %v: %q", s, said)
+	}
+	return true, nil
+}
+
+// killFit kills a fit again and again, and resumes it where there is something to resume.
+func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags string) error {
+	args := append([]string{"fit", data, "--target", "y", "--quiet", "--out", filepath.Join(folder, "m.krigo")}, strings.Fields(flags)...)
+	checkpoint := filepath.Join(folder, "m.krigo.checkpoint")
+	fail := func(err error) error { return fmt.Errorf("krigo %s: %w", strings.Join(args, " "), err) }
+	known.Lock()
+	want, found := known.of[flags]
+	if !found { // once, by a process that nobody kills
+		begin := time.Now()
+		cmd, said := child(args)
+		err := cmd.Run()
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, said)
+		} else {
+			want.took = time.Since(begin)
+			want.files, err = left(folder)
+		}
+		if err == nil && fileExists(checkpoint) {
+			err = errors.New("a fit that is done left its checkpoint")
+		}
+		if err != nil {
+			known.Unlock()
+			return fail(err)
+		}
+		known.of[flags] = want
+		for name := range want.files {
+			os.Remove(filepath.Join(folder, name))
+		}
+	}
+	known.Unlock()
+	resume := args
+	const most = 8 // kills of one fit
+	for kill := 0; ; kill++ {
+		after := time.Duration(rng.Float64() * 1.1 * float64(want.took))
+		if kill == most {
+			after = r.limit
+		}
+		cmd, said := child(resume)
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		killed, err := toEnd(r, rng, cmd, after, said)
+		if err != nil {
+			return fail(err)
+		}
+		// Every model that is there is whole, whenever it was.
+		got, err := left(folder)
+		if err != nil {
+			return fail(err)
+		}
+		for name, content := range got {
+			if !bytes.Equal(content, want.files[name]) {
+				return fail(fmt.Errorf("killed %d times and resumed, %s isn't that of the uninterrupted fit%s", kill, name, differs(content, want.files[name])))
+			}
+		}
+		if !killed {
+			if len(got) != len(want.files) {
+				return fail(fmt.Errorf("%d models, want %d", len(got), len(want.files)))
+			}
+			break
+		}
+		r.count("kills")
+		resume = args
+		if fileExists(checkpoint) {
+			r.count("resumed")
+			resume = slices.Concat(args, []string{"--resume", checkpoint})
+		}
+	}
+	if fileExists(checkpoint) {
+		return fail(errors.New("the checkpoint is left"))
+	}
+	if err := temporaries(folder); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// killWatch kills a watch that takes outcomes line by line, and starts it again with those that it didn't tell of.
+func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
+	ledger := filepath.Join(folder, "watch.ledger")
+	text, err := os.ReadFile(outcomes)
+	if err != nil {
+		return err
+	}
+	lines := strings.SplitAfter(strings.TrimSpace(string(text)), "\n")
+	head, rows := lines[0], lines[1:]
+	told := 0 // rows that a line was printed about
+	for kill := 0; told < len(rows) && kill < 12; kill++ {
+		cmd, said := child([]string{"watch", model, "-", "--ledger", ledger, "--json", "--quiet"})
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		feeding := make(chan struct{})
+		go func() {
+			defer close(feeding)
+			fmt.Fprint(in, head)
+			for _, row := range rows[told:] {
+				if _, err := fmt.Fprint(in, strings.TrimSuffix(row, "\n")+"\n"); err != nil {
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+			if kill == 11 {
+				in.Close()
+			}
+		}()
+		after := time.Duration(20+rng.IntN(100)) * time.Millisecond
+		if kill == 11 {
+			after = r.limit
+		}
+		killed, err := toEndWatch(r, rng, cmd, after)
+		in.Close()
+		<-feeding
+		if err != nil {
+			return fmt.Errorf("watch: %w: %s", err, said)
+		}
+		if killed {
+			r.count("kills")
+			r.count("watches killed")
+		}
+		for d := json.NewDecoder(&out); d.More(); {
+			var s watch.State
+			if err := d.Decode(&s); err != nil { // of which no one was told
+				break
+			}
+			told = max(told, s.Rows)
+		}
+		state, err := ledgerState(model, ledger)
+		if err != nil {
+			return err
+		}
+		if state.Rows < told {
+			return fmt.Errorf("watch: %d rows were told of, the ledger has %d", told, state.Rows)
+		}
+		told = state.Rows // what is in the ledger was taken, told or not
+	}
+	if told != len(rows) {
+		return fmt.Errorf("watch: %d of %d rows", told, len(rows))
+	}
+	// The evidence is that of the same rows without kills.
+	var out bytes.Buffer
+	whole := filepath.Join(folder, "whole.ledger")
+	if status, said := krigoRun(&out, "watch", model, outcomes, "--ledger", whole, "--json"); status != 0 && status != 3 {
+		return fmt.Errorf("watch without kills: status %d: %s", status, said)
+	}
+	want, err := ledgerState(model, whole)
+	if err != nil {
+		return err
+	}
+	got, err := ledgerState(model, ledger)
+	if err != nil {
+		return err
+	}
+	if got.LogE != want.LogE || got.Misses != want.Misses || got.Rows != want.Rows {
+		return fmt.Errorf("watch: killed %+v, uninterrupted %+v", got, want)
+	}
+	return temporaries(folder)
+}
+
+// toEndWatch is toEnd for a watch, which ends without an error when it is interrupted, and with status 3 of an alarm.
+func toEndWatch(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration) (killed bool, err error) {
+	killed, err = toEnd(r, rng, cmd, after, &bytes.Buffer{})
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 3 || cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 3 {
+		return killed, nil
+	}
+	return killed, err
+}
+
+// ledgerState is what a ledger says of a model.
+func ledgerState(model, path string) (watch.State, error) {
+	if !fileExists(path) {
+		return watch.State{}, nil
+	}
+	m, err := krigo.Load(model)
+	if err != nil {
+		return watch.State{}, err
+	}
+	l, err := watch.Read(path)
+	if err != nil {
+		return watch.State{}, err
+	}
+	w, err := l.Watch(m)
+	if err != nil {
+		return watch.State{}, err
+	}
+	return w.State(), nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/internal/command"
+)
+
+// smallTable is a table of some rows of two inputs x and z and a target y, as CSV.
+func smallTable(rng *rand.Rand, rows int) []byte {
+	var b bytes.Buffer
+	fmt.Fprintln(&b, "x,z,y")
+	for range rows {
+		x, z := 4*rng.Float64(), 4*rng.Float64()
+		fmt.Fprintf(&b, "%.6g,%.6g,%.6g\n", x, z, math.Sin(2*x)+0.5*z+0.2*rng.NormFloat64())
+	}
+	return b.Bytes()
+}
+
+// timeless is the content of a model file but for how long the fit took.
+func timeless(path string) ([]byte, error) {
+	m, err := krigo.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	m.Training.Seconds = 0
+	var b bytes.Buffer
+	err = m.Write(&b)
+	return b.Bytes(), err
+}
+
+// krigoRun runs a command in process, without anything on standard input.
+func krigoRun(stdout io.Writer, args ...string) (status int, stderr string) {
+	var said strings.Builder
+	status = command.Run(context.Background(), args, strings.NewReader(""), stdout, &said)
+	return status, said.String()
+}
+
+// temporaries are the temporary files that are left in a folder.
+func temporaries(folder string) error {
+	left, err := filepath.Glob(filepath.Join(folder, ".krigo-*"))
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("temporary files are left: %v", left)
+	}
+	return err
+}
+
+// fileExists says whether there is a file.
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// differs shows where two contents part.
+func differs(got, want []byte) string {
+	at := 0
+	for at < min(len(got), len(want)) && got[at] == want[at] {
+		at++
+	}
+	around := func(b []byte) []byte { return b[max(at-80, 0):min(at+80, len(b))] }
+	return fmt.Sprintf(", from byte %d on: %q, want %q", at, around(got), around(want))
+}
