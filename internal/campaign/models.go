@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/command"
 )
 
@@ -68,4 +69,17 @@ func differs(got, want []byte) string {
 	}
 	around := func(b []byte) []byte { return b[max(at-80, 0):min(at+80, len(b))] }
 	return fmt.Sprintf(", from byte %d on: %q, want %q", at, around(got), around(want))
+}
+
+// npyTable is a table of x and z, as NPY.
+func npyTable(rng *rand.Rand, rows int) []byte {
+	var b bytes.Buffer
+	err := dataset.WriteNPY(&b, []string{"x", "z"}, rows, func(_ int, values []float64) error {
+		values[0], values[1] = 4*rng.Float64(), 4*rng.Float64()
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return b.Bytes()
 }

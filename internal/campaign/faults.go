@@ -1,0 +1,312 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/krigo-gp/krigo/internal/command"
+	"github.com/krigo-gp/krigo/internal/disk"
+)
+
+func init() {
+	campaigns = append(campaigns, campaign{"faults", "the disk fails at every operation of every command: what stands at the end is the old file or the new one, and the error names it", faults})
+}
+
+// faultyCommand is a command whose files fail: @ stands for the folder.
+type faultyCommand struct {
+	args string
+	out  string // that it writes; "": none
+	adds bool   // it adds to out, of which what was there must stay
+}
+
+var faultyCommands = []faultyCommand{
+	{args: "fit @/data.csv --target y --objective vfe --inducing 5 --ard off --epochs 6 --out @/out.krigo", out: "out.krigo"},
+	{args: "fit @/data.csv --target y --kernel se --deliver all --test @/new.csv --out @/out.krigo", out: "out.krigo"},
+	{args: "predict @/model.krigo @/new.csv --out @/out.csv", out: "out.csv"},
+	{args: "predict @/model.krigo @/new.csv --out @/out.csv.gz", out: "out.csv.gz"},
+	{args: "predict @/model.krigo @/new.csv --out @/out.npz", out: "out.npz"},
+	{args: "predict @/model.krigo @/new.csv --out @/out.parquet", out: "out.parquet"},
+	{args: "predict @/model.krigo @/table.npy --json --out @/out.json", out: "out.json"},
+	{args: "certify @/model.krigo @/data.csv"},
+	{args: "certify --predictions @/predicted.csv --target y --prediction mean --epsilon 1 --out @/out.json", out: "out.json"},
+	{args: "report @/model.krigo @/data.csv --out @/out.html", out: "out.html"},
+	{args: "compare @/data.csv --target y --objectives vfe,dtc --inducing 4 --epochs 3 --splits 2 --out @/out.html", out: "out.html"},
+	{args: "generate --rows 3000 --inputs 3 --features 20 --out @/out.npy", out: "out.npy"},
+	{args: "generate --rows 300 --inputs 3 --features 20 --out @/out.csv.gz", out: "out.csv.gz"},
+	{args: "declare @/data.csv --target y"},
+	{args: "fit @/data.csv --declared @/declaration.json --out @/out.krigo", out: "out.krigo"},
+	{args: "watch @/model.krigo @/new.csv --ledger @/out.ledger --json", out: "out.ledger", adds: true},
+	{args: "demo @/demo", out: "demo/demo.krigo"},
+}
+
+// faultsOf are the ways in which something that is done to a file fails.
+var faultsOf = map[string][]error{
+	"open":        {syscall.EACCES, syscall.EIO, syscall.EMFILE},
+	"create":      {syscall.ENOSPC, syscall.EACCES, syscall.EROFS, syscall.EMFILE},
+	"stat":        {syscall.EIO},
+	"read":        {syscall.EIO, syscall.ESTALE},
+	"write":       {syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, io.ErrShortWrite},
+	"truncate":    {syscall.EIO},
+	"chmod":       {syscall.EPERM},
+	"sync":        {syscall.EIO, syscall.ENOSPC},
+	"rename":      {syscall.EXDEV, syscall.EACCES, syscall.EIO, syscall.ENOSPC},
+	"close":       {syscall.EIO, syscall.EDQUOT},
+	"sync folder": {syscall.EIO},
+}
+
+// attack is one fault: at which operation of a command, and how.
+type attack struct {
+	command int
+	at      int
+	why     error
+}
+
+// faults fails every operation of every command in every way, in an order of chance, and begins anew when it has been through them.
+func faults(r *run) error {
+	r.workers = 1 // what fails, fails for the whole process
+	every := command.CheckpointEvery
+	command.CheckpointEvery = 0
+	defer func() { command.CheckpointEvery = every }()
+	given, err := faultyFiles(r)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(r.folder, "work") // always the same: models name the files that they were made from
+	attacks := make([][]attack, len(faultyCommands))
+	whole := make([]map[string][]byte, len(faultyCommands)) // what each command leaves
+	ways := 0
+	for i, c := range faultyCommands {
+		if err := put(folder, given); err != nil {
+			return err
+		}
+		var mu sync.Mutex
+		var ops []string
+		end := disk.Inject(func(op disk.Op) (int, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			ops = append(ops, op.Name)
+			return 0, nil
+		})
+		status, said := krigoRun(io.Discard, c.in(folder)...)
+		end()
+		if status != 0 {
+			return fmt.Errorf("%s: without faults status %d: %s", c.args, status, said)
+		}
+		if whole[i], err = contents(folder); err != nil {
+			return err
+		}
+		os.RemoveAll(folder)
+		for at, name := range ops {
+			for _, why := range faultsOf[name] {
+				attacks[i] = append(attacks[i], attack{i, at, why})
+			}
+		}
+		r.rng(-3).Shuffle(len(attacks[i]), func(j, k int) { attacks[i][j], attacks[i][k] = attacks[i][k], attacks[i][j] })
+		ways += len(attacks[i])
+	}
+	err = r.each(func(try int64, rng *rand.Rand) error {
+		of := attacks[int(try)%len(attacks)]
+		a := of[int(try)/len(attacks)%len(of)]
+		if err := put(folder, given); err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		if err := a.made(r, rng, folder, whole[a.command]); err != nil {
+			return fmt.Errorf("krigo %s, operation %d: %w: %w", faultyCommands[a.command].args, a.at, a.why, err)
+		}
+		return nil
+	})
+	fmt.Fprintf(r.out, "faults: %d commands, %d ways to fail\n", len(faultyCommands), ways)
+	return err
+}
+
+func (c faultyCommand) in(folder string) []string {
+	return append(strings.Fields(strings.ReplaceAll(c.args, "@", folder)), "--quiet")
+}
+
+// made makes a command fail, and looks at what it leaves.
+func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]byte) error {
+	c := faultyCommands[a.command]
+	out := filepath.Join(folder, c.out)
+	var old []byte
+	if c.out != "" && !c.adds && !strings.HasPrefix(c.args, "demo") && rng.IntN(2) == 0 { // an older file that is named
+		old = []byte("what was there, and isn't krigo's\n")
+		if err := os.WriteFile(out, old, 0o640); err != nil {
+			return err
+		}
+	}
+	before, err := contents(folder)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	count, lasting := 0, rng.IntN(2) == 0
+	var failed *disk.Op // the first
+	var last disk.Op
+	end := disk.Inject(func(op disk.Op) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		count++
+		// A disk that is full, or broken, may stay so.
+		if failed == nil && count-1 == a.at || failed != nil && lasting && op.Name == failed.Name {
+			if failed == nil {
+				failed = &op
+			}
+			last = op
+			if ways := faultsOf[op.Name]; !slices.Contains(ways, a.why) { // an older file moved what is done
+				a.why = ways[rng.IntN(len(ways))]
+			}
+			return rng.IntN(op.Bytes + 1), a.why
+		}
+		return 0, nil
+	})
+	var printed bytes.Buffer
+	status, said := krigoRun(&printed, c.in(folder)...)
+	end()
+	if failed == nil { // an older file, or a quicker fit, has other operations
+		r.count("not reached")
+		return nil
+	}
+	r.count("of " + failed.Name)
+	after, err := contents(folder)
+	if err != nil {
+		return err
+	}
+	for name := range after {
+		if strings.HasPrefix(filepath.Base(name), ".") {
+			return fmt.Errorf("%s is left", name)
+		}
+		if _, known := whole[name]; !known && !slices.Contains([]string{c.out, c.out + ".checkpoint"}, name) {
+			return fmt.Errorf("%s was made", name)
+		}
+	}
+	for name, content := range before {
+		if name != c.out && !bytes.Equal(content, after[name]) {
+			return fmt.Errorf("the input %s was changed", name)
+		}
+	}
+	if c.adds {
+		if err := ledgerHolds(folder, c.out, &printed); err != nil {
+			return err
+		}
+	} else if c.out != "" {
+		got, there := after[c.out]
+		isOld := there == (old != nil) && bytes.Equal(got, before[c.out])
+		isNew := there && bytes.Equal(got, whole[c.out])
+		switch {
+		case !isOld && !isNew:
+			return fmt.Errorf("%s is neither the old file nor the new one: %d bytes, of %d; %s", c.out, len(got), len(whole[c.out]), said)
+		case status == 0 && !isNew:
+			return fmt.Errorf("status 0, and %s isn't there", c.out)
+		}
+	}
+	if status == 0 {
+		// What is only looked at, as whether a file was a model, may fail; so may the closing of a file that was read.
+		if slices.Contains([]string{"open", "stat", "read", "close"}, failed.Name) {
+			r.count("made no difference")
+			return nil
+		}
+		return errors.New("status 0")
+	}
+	names := []string{filepath.Base(failed.Path), filepath.Base(last.Path)}
+	if strings.HasPrefix(names[1], ".krigo-") || last.Name == "sync folder" { // of whatever is written there
+		names = nil
+		for name := range whole {
+			names = append(names, filepath.Base(name))
+		}
+		names = append(names, filepath.Base(c.out)+".checkpoint")
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(said, name) }) {
+		return fmt.Errorf("the error of %s %s names no file: %s", failed.Name, failed.Path, said)
+	}
+	return nil
+}
+
+// ledgerHolds makes sure that a ledger has all that was told of it.
+func ledgerHolds(folder, ledger string, printed *bytes.Buffer) error {
+	told := strings.Count(printed.String(), `"rows"`)
+	state, err := ledgerState(filepath.Join(folder, "model.krigo"), filepath.Join(folder, ledger))
+	if err == nil && told > 0 && state.Rows == 0 {
+		err = errors.New("rows that were told of aren't in the ledger")
+	}
+	return err
+}
+
+// faultyFiles are the files that commands read.
+func faultyFiles(r *run) (map[string][]byte, error) {
+	folder := filepath.Join(r.folder, "given")
+	at := func(name string) string { return filepath.Join(folder, name) }
+	if err := put(folder, map[string][]byte{"data.csv": smallTable(r.rng(-1), 60), "new.csv": smallTable(r.rng(-2), 30)}); err != nil {
+		return nil, err
+	}
+	var declaration bytes.Buffer
+	for _, args := range [][]string{
+		{"fit", at("data.csv"), "--target", "y", "--kernel", "se", "--epsilon", "1", "--out", at("model.krigo")},
+		{"declare", at("data.csv"), "--target", "y", "--kernel", "se", "--restarts", "1"},
+	} {
+		declaration.Reset()
+		if status, said := krigoRun(&declaration, append(args, "--quiet")...); status != 0 {
+			return nil, fmt.Errorf("%s: %s", args[0], said)
+		}
+	}
+	var predicted bytes.Buffer
+	predicted.WriteString("y,mean\n")
+	for i := range 50 {
+		fmt.Fprintf(&predicted, "%d,%d.5\n", i, i)
+	}
+	if err := put(folder, map[string][]byte{"declaration.json": declaration.Bytes(), "predicted.csv": predicted.Bytes(), "table.npy": npyTable(r.rng(-4), 40)}); err != nil {
+		return nil, err
+	}
+	given := map[string][]byte{}
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if err == nil {
+			given[e.Name()], err = os.ReadFile(at(e.Name()))
+		}
+	}
+	return given, err
+}
+
+// put makes files in a folder, which is made if need be.
+func put(folder string, files map[string][]byte) error {
+	err := os.MkdirAll(folder, 0o777)
+	for name, content := range files {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), content, 0o666)
+		}
+	}
+	return err
+}
+
+var digits = regexp.MustCompile(`[-−+0-9.e]+`)
+
+// contents are all files below a folder, models without times, and pages without numbers.
+func contents(folder string) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	err := filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if filepath.Ext(path) == ".html" { // of compare, which tells seconds
+			content = digits.ReplaceAll(content, nil)
+		}
+		if err == nil && filepath.Ext(path) == ".krigo" && bytes.HasPrefix(content, []byte("KRIGO")) {
+			content, err = timeless(path)
+		}
+		name, relative := filepath.Rel(folder, path)
+		all[name] = content
+		return errors.Join(err, relative)
+	})
+	return all, err
+}
