@@ -288,7 +288,7 @@ func put(folder string, files map[string][]byte) error {
 	return err
 }
 
-var digits = regexp.MustCompile(`[-−+0-9.e]+`)
+var digits = regexp.MustCompile(`&#43;|[-−+0-9.e]+`)
 
 // contents are all files below a folder, models without times, and pages without numbers.
 func contents(folder string) (map[string][]byte, error) {

@@ -1,0 +1,224 @@
+//go:build unix
+
+package disk
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
+		return err
+	}
+}
+
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q, %v; want %q", filepath.Base(path), got, err, want)
+	}
+}
+
+func names(t *testing.T, folder string) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+// TestModes: a new file has what the umask leaves, one that was there keeps its own.
+func TestModes(t *testing.T) {
+	for _, umask := range []int{0o022, 0o027, 0o077, 0o000} {
+		path := filepath.Join(t.TempDir(), "f")
+		old := syscall.Umask(umask)
+		err := Write(path, text("a"))
+		kept := filepath.Join(t.TempDir(), "kept")
+		err = errors.Join(err, os.WriteFile(kept, nil, 0o600), os.Chmod(kept, 0o664), Write(kept, text("b")))
+		syscall.Umask(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]os.FileMode{path: 0o666 &^ os.FileMode(umask), kept: 0o664} {
+			if info, err := os.Stat(path); err != nil || info.Mode() != want {
+				t.Errorf("umask %o: %s has %v, want %v", umask, filepath.Base(path), info.Mode(), want)
+			}
+		}
+	}
+}
+
+// TestLinks: a symbolic link stays one, and what it points to is written, also where that isn't there yet.
+func TestLinks(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	if err := errors.Join(os.Mkdir(at("sub"), 0o777), os.Symlink("sub", at("linked")), os.Symlink(filepath.Join("..", "target"), at("sub/link")),
+		os.Symlink(filepath.Join("linked", "link"), at("outer")), os.Symlink("loop", at("loop"))); err != nil {
+		t.Skip(err)
+	}
+	for _, content := range []string{"first", "second"} {
+		if err := Write(at("outer"), text(content)); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, at("target"), content)
+	}
+	for _, link := range []string{"outer", "sub/link"} {
+		if info, err := os.Lstat(at(link)); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more", link)
+		}
+	}
+	if err := Write(at("loop"), text("x")); err == nil || !strings.Contains(err.Error(), "loop") {
+		t.Errorf("a circle of links: %v", err)
+	}
+}
+
+// TestStandardOutput: another open file is written to as it is, at its end, not replaced.
+func TestStandardOutput(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("files of processes have no paths")
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	io.WriteString(f, "before ")
+	link := filepath.Join(t.TempDir(), "stdout")
+	if err := os.Symlink("/proc/self/fd/"+fileNumber(f), link); err != nil {
+		t.Skip(err)
+	}
+	if err := Write(link, text("after")); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "before after")
+}
+
+func fileNumber(f *os.File) string {
+	n, digits := int(f.Fd()), ""
+	for ; n > 0 || digits == ""; n /= 10 {
+		digits = string(rune('0'+n%10)) + digits
+	}
+	return digits
+}
+
+// TestStale: temporary files of processes that ended are removed, those that a process writes stay, and so do others' that are young.
+func TestStale(t *testing.T) {
+	if !locks {
+		t.Skip("files have no locks")
+	}
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	mine := before + host()
+	for _, name := range []string{mine + "dead" + after, before + "elsewhere-young" + after, before + "elsewhere-old" + after, ".krigo-notes", "x" + after} {
+		if err := os.WriteFile(at(name), []byte("half"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(at(before+"elsewhere-old"+after), time.Time{}, time.Now().Add(-2*abandoned)); err != nil {
+		t.Fatal(err)
+	}
+	var during []string
+	err := Write(at("out"), func(w io.Writer) error {
+		// A second writer, as another process would, while the first is in the middle.
+		if err := Write(at("other"), text("other")); err != nil {
+			return err
+		}
+		during = names(t, folder)
+		_, err := io.WriteString(w, "out")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, at("out"), "out")
+	holds(t, at("other"), "other")
+	if n := len(during); n != 5 || slices.Contains(during, mine+"dead"+after) { // the other, the three that stay, and the first's temporary one
+		t.Errorf("in the middle: %v", during)
+	}
+	want := []string{".krigo-elsewhere-young.tmp", ".krigo-notes", "other", "out", "x.tmp"}
+	if got := names(t, folder); !slices.Equal(got, want) {
+		t.Errorf("left: %v, want %v", got, want)
+	}
+}
+
+// TestFaults: whatever fails, the old file stands there, or the new one, and the error names it.
+func TestFaults(t *testing.T) {
+	broken := errors.New("broken")
+	for _, old := range []bool{false, true} {
+		for at, failed := 0, true; failed; at++ {
+			folder := t.TempDir()
+			path := filepath.Join(folder, "f")
+			if old {
+				if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			n := 0
+			failed = false
+			var name string
+			end := Inject(func(op Op) (int, error) {
+				n++
+				if n-1 == at {
+					failed, name = true, op.Name
+					return op.Bytes / 2, broken
+				}
+				return 0, nil
+			})
+			err := Write(path, text("new"))
+			end()
+			if !failed {
+				if err != nil || at < 6 {
+					t.Errorf("%d operations, %v", at, err)
+				}
+				holds(t, path, "new")
+				break
+			}
+			if !errors.Is(err, broken) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s fails: %v", name, err)
+			}
+			switch {
+			case name == "sync folder": // the new file is there already
+				holds(t, path, "new")
+			case old:
+				holds(t, path, "old")
+			}
+			if got := names(t, folder); len(got) > 1 || len(got) == 1 && got[0] != "f" || !old && name != "sync folder" && len(got) > 0 {
+				t.Errorf("%s fails: left %v", name, got)
+			}
+		}
+	}
+}
+
+// TestPanic: a panic of what writes leaves the old file, and no other.
+func TestPanic(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := Write(path, text("old")); err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is gone")
+			}
+		}()
+		Write(path, func(io.Writer) error { panic("broken") })
+	}()
+	holds(t, path, "old")
+	if got := names(t, filepath.Dir(path)); len(got) != 1 {
+		t.Errorf("left %v", got)
+	}
+}
