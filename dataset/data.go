@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,13 @@ type Data struct {
 	encoders []encoder // of each; nil without an encoding
 	target   []int     // its column; none for inputs alone
 	group    []int     // the column by which rows are grouped; none where each stands for itself
+}
+
+// Within is the same data for work that ends with a context; see [Table.Within].
+func (d *Data) Within(ctx context.Context) *Data {
+	within := *d
+	within.table = d.table.Within(ctx)
+	return &within
 }
 
 // Ranks are those that the rows are spread over.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,6 +33,7 @@ type Table struct {
 	dropped  int                  // rows that were left out
 	disk     store                // where the rows are, unless in Values
 	part     *part                // the rows that this rank has, where they aren't all
+	ctx      context.Context      // with which reading ends; nil: with none
 }
 
 // oddText is a text in a column that would be a number if cells were written otherwise.
@@ -98,6 +100,9 @@ func (t *Table) read(first, n int, columns []int, out []float64) error {
 	if p := t.part; p != nil && (first < p.first || first+n > p.first+p.rows) {
 		return fmt.Errorf("%s: rows %d to %d asked for, which another rank has", t.Source, first+1, first+n)
 	}
+	if t.ctx != nil && t.ctx.Err() != nil {
+		return t.ctx.Err()
+	}
 	_, first = t.where(first)
 	if t.disk != nil {
 		return t.disk.read(first, n, columns, out)
@@ -110,6 +115,14 @@ func (t *Table) read(first, n int, columns []int, out []float64) error {
 		}
 	}
 	return nil
+}
+
+// Within is the same table for work that ends with a context: reading its rows is then ctx's error. Predicting, certifying and evaluating
+// read them block by block. Of the two, one is closed.
+func (t *Table) Within(ctx context.Context) *Table {
+	within := *t
+	within.ctx = ctx
+	return &within
 }
 
 // Ranks are those that the rows are spread over.

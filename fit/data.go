@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -27,6 +28,16 @@ type dealt struct {
 	epsRaw  float64
 	test    *dataset.Data // rows of a test table, if there is one
 	notices []string
+}
+
+// within is the same rows for work that ends with a context, and isn't training: a trainer takes an error for a step that went too far.
+func (d *dealt) within(ctx context.Context) *dealt {
+	ends := *d
+	ends.data = d.data.Within(ctx)
+	if d.test != nil {
+		ends.test = d.test.Within(ctx)
+	}
+	return &ends
 }
 
 // tried is the same rows, for what came of the kernels that there was time for: these, and from how many starts each, are kept as what was asked for.

@@ -54,7 +54,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.describe(q, d.terms(o, p.families[t.best.family], 1, 0), notices)
+	all, err := d.within(ctx).describe(q, d.terms(o, p.families[t.best.family], 1, 0), notices)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	count(&all.Training, t.all)
 	all.Training.Seconds = time.Since(begun).Seconds()
 	all.CertificateReason = fmt.Sprintf("it was trained on all %d rows, so that none is left to certify it by", p.n)
-	return all, d.score(all)
+	return all, d.within(ctx).score(all)
 }
 
 // undealt is the same rows, scaled as they were, without a certified one: all but those for testing are to learn from.

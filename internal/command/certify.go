@@ -86,7 +86,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			}
 			defer table.Close()
 			if fresh {
-				f, err := krigo.CertifyFresh(m, table)
+				f, err := krigo.CertifyFresh(m, table.Within(cmd.Context()))
 				if err == nil && shifted {
 					err = f.ShiftTo(shift)
 				}
@@ -105,7 +105,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			if declaration != "" {
 				text, err := disk.ReadFile(declaration)
 				if err == nil {
-					err = krigo.CheckDeclaration(m, table, text)
+					err = krigo.CheckDeclaration(m, table.Within(cmd.Context()), text)
 				}
 				if err != nil {
 					return fmt.Errorf("--declaration %s: %w", declaration, err)
@@ -146,7 +146,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 
 // recertify computes the certificate of a model anew, and refuses a model that says otherwise.
 func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit bool) (*krigo.Recertification, error) {
-	r, err := krigo.Certify(m, table, epsilon)
+	r, err := krigo.Certify(m, table.Within(cmd.Context()), epsilon)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ or was declared too.`,
 					return err
 				}
 			}
-			text, err := krigo.Declare(table, o)
+			text, err := krigo.Declare(table.Within(cmd.Context()), o)
 			if err == nil && r.Rank() == 0 {
 				_, err = cmd.OutOrStdout().Write(text)
 			}

@@ -45,7 +45,7 @@ GP that targets were drawn from. The certificate is at the parameters rounded to
 				return err
 			}
 			defer table.Close()
-			e, err := krigo.Evaluate(table, p, o)
+			e, err := krigo.Evaluate(table.Within(cmd.Context()), p, o)
 			if err != nil {
 				return err
 			}

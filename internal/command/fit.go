@@ -262,7 +262,7 @@ certificate picked as the best of several runs isn't one.`,
 				}
 			}
 			if f.dryRun {
-				plan, err := krigo.Decide(table, o)
+				plan, err := krigo.Decide(table.Within(cmd.Context()), o)
 				if err != nil {
 					return err
 				}

@@ -91,9 +91,9 @@ func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model, t
 		progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
 	}
 	if f.exactVariance {
-		ps, err = krigo.PredictExactVariance(cmd.Context(), m, table, solving)
+		ps, err = krigo.PredictExactVariance(cmd.Context(), m, table.Within(cmd.Context()), solving)
 	} else {
-		ps, err = krigo.Predict(m, table)
+		ps, err = krigo.Predict(m, table.Within(cmd.Context()))
 	}
 	if err == nil && f.samples > 0 {
 		drawn, err = krigo.Sample(cmd.Context(), m, table, f.samples, f.seed, solving)
@@ -113,7 +113,7 @@ func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *data
 	}
 	for _, kind := range f.kinds {
 		if slices.Contains(krigo.FewRowKinds, kind) {
-			of[kind], err = krigo.IntervalsOfFew(m, data, table, kind, f.level, f.by)
+			of[kind], err = krigo.IntervalsOfFew(m, data.Within(cmd.Context()), table.Within(cmd.Context()), kind, f.level, f.by)
 		} else {
 			of[kind], err = krigo.Intervals(m, kind, f.level, ps)
 		}

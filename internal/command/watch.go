@@ -152,7 +152,7 @@ func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 
 // observe adds the rows of a table, and says what they come to.
 func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
-	d, err := w.model.Labelled(t)
+	d, err := w.model.Labelled(t.Within(ctx))
 	if err != nil {
 		return err
 	}
