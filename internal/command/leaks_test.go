@@ -3,7 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
-	"os"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -80,7 +80,9 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int)
-	go func() { ended <- Run(ctx, []string{"serve", "m.krigo", "--listen", "127.0.0.1:0"}, nil, &bytes.Buffer{}, os.Stderr) }()
+	go func() {
+		ended <- Run(ctx, []string{"serve", "m.krigo", "--listen", "127.0.0.1:0", "--quiet"}, nil, io.Discard, io.Discard)
+	}()
 	time.Sleep(50 * time.Millisecond)
 	cancel()
 	if status := <-ended; status != 0 {
