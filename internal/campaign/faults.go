@@ -38,6 +38,7 @@ var faultyCommands = []faultyCommand{
 	{args: "predict @/model.krigo @/new.csv --out @/out.parquet", out: "out.parquet"},
 	{args: "predict @/model.krigo @/table.npy --json --out @/out.json", out: "out.json"},
 	{args: "certify @/model.krigo @/data.csv"},
+	{args: "inspect @/data.csv"},
 	{args: "certify --predictions @/predicted.csv --target y --prediction mean --epsilon 1 --out @/out.json", out: "out.json"},
 	{args: "report @/model.krigo @/data.csv --out @/out.html", out: "out.html"},
 	{args: "compare @/data.csv --target y --objectives vfe,dtc --inducing 4 --epochs 3 --splits 2 --out @/out.html", out: "out.html"},

@@ -24,6 +24,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		"fit none.csv --target y",
 		"fit homes.csv --target MEDV --resume none",
 		"fit homes.csv --target MEDV --dry-run",
+		"inspect homes.csv",
 		"declare homes.csv --target MEDV",
 		"declare homes.csv --target NONE",
 		"predict m.krigo homes.csv --intervals conformal",
