@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -736,5 +737,15 @@ func TestIntervalsOfFew(t *testing.T) {
 		if _, err := krigo.IntervalsOfFew(fit(t, table, o), table, table, "full", 0.9, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// TestIntervalsOfFewOverflow: a row so far away that its interval isn't one is an error that names it.
+func TestIntervalsOfFewOverflow(t *testing.T) {
+	m := fit(t, snelson(), krigo.Options{Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}})
+	far := snelson()
+	far.Values[2] = 1e300
+	if _, err := krigo.IntervalsOfFew(m, snelson(), far, "full", 0.9, ""); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d: the full interval overflows", far.Lines[1])) {
+		t.Error(err)
 	}
 }

@@ -182,7 +182,11 @@ func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level flo
 		ends = w.Jackknife
 	}
 	var is []Interval
-	for _, e := range ends(at.X, level, alike) {
+	for i, e := range ends(at.X, level, alike) {
+		// Infinite ends are those of too few rows; on the other side, or of no number, what was computed overflowed.
+		if !(e.Lower <= e.Upper) || math.IsInf(e.Lower, 1) || math.IsInf(e.Upper, -1) {
+			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far from the training data", table.Source, rows.Where(i), kind)
+		}
 		is = append(is, Interval{max(e.Lower, -math.MaxFloat64), min(e.Upper, math.MaxFloat64)})
 	}
 	return is, nil

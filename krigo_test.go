@@ -721,9 +721,14 @@ func TestResumeRefuses(t *testing.T) {
 		"parameters missing": func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.X = c.Runs["se/2"].Descent.X[1:] },
 		"a history cut":      func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.S = nil },
 		"out of the box":     func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.X[0] = 100 },
+		"no state":           func(c *krigo.Checkpoint) { c.Runs["se/2"] = nil },
+		"no optimiser":       func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent = nil },
+		"no curve":           func(c *krigo.Checkpoint) { c.Curves["se/2"] = nil },
+		"a curve cut":        func(c *krigo.Checkpoint) { c.Curves["se/2"].Values = c.Curves["se/2"].Values[:1] },
+		"fewer than none":    func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.Evaluations = -1 << 60 },
 	} {
 		o.Run.Resume = checkpoint()
-		if o.Run.Resume.Runs["se/2"] == nil || len(o.Run.Resume.Runs["se/2"].Descent.S) == 0 {
+		if o.Run.Resume.Runs["se/2"] == nil || o.Run.Resume.Curves["se/2"] == nil || len(o.Run.Resume.Runs["se/2"].Descent.S) == 0 {
 			t.Fatal("no such run")
 		}
 		damage(o.Run.Resume)

@@ -38,10 +38,15 @@ func begin(d *dealt) (*checkpoints, error) {
 	if r.Resume.Version != checkpointVersion || r.Resume.Fingerprint != print {
 		return nil, ErrOtherCheckpoint
 	}
+	for key, state := range r.Resume.Runs {
+		if err := state.Check(); err != nil {
+			return nil, fmt.Errorf("the checkpoint's run %q is damaged: %w", key, err)
+		}
+	}
 	maps.Copy(c.states.Runs, r.Resume.Runs)
 	for key, curve := range r.Resume.Curves {
-		if curve == nil {
-			return nil, fmt.Errorf("the checkpoint lacks the curve of its run %q: it is damaged", key)
+		if err := curve.Check(); err != nil {
+			return nil, fmt.Errorf("the checkpoint's curve %q is damaged: %w", key, err)
 		}
 		c.states.Curves[key] = curve.Clone()
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -221,9 +222,41 @@ func TestParseErrors(t *testing.T) {
 		"se linear": "doesn't belong",
 		"(se":       "isn't closed",
 		"*se":       `missing before "*"`,
+
+		strings.Repeat("(", 16) + "se" + strings.Repeat(")", 16): "nested more than 15 deep",
+		strings.Repeat("se+", 500) + "se":                        "more than 500 kernels",
+		strings.Repeat("(", 1<<20):                               "nested more than 15 deep",
 	} {
 		if _, err := kernel.Parse(expr, 2, false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", expr, err, want)
+		}
+	}
+}
+
+// TestSizes: the deepest and the largest kernels that expressions make are built again from their Specs, deeper and larger ones are errors.
+func TestSizes(t *testing.T) {
+	deepest := "white"
+	for range 15 {
+		deepest = "se+linear*(" + deepest + ")"
+	}
+	for _, expr := range []string{deepest, strings.Repeat("se+", 499) + "se", strings.Repeat("se*(se+white)+", 166) + "se"} {
+		k, err := kernel.Parse(expr, 1, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := k.Spec(make([]float64, len(k.Params())))
+		if _, _, err := s.Build(1); err != nil {
+			t.Errorf("%.60s: %v", expr, err)
+		}
+	}
+	leaf := kernel.Spec{Name: "white", Variance: 1}
+	deep, wide := leaf, kernel.Spec{Name: "sum", Parts: slices.Repeat([]kernel.Spec{leaf}, 1000)}
+	for range 33 {
+		deep = kernel.Spec{Name: "product", Parts: []kernel.Spec{deep}}
+	}
+	for want, s := range map[string]kernel.Spec{"nested more than 32 deep": deep, "more than 1000 kernels": wide} {
+		if _, _, err := s.Build(1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

@@ -7,16 +7,16 @@ import (
 
 // Parse reads a kernel expression on dim inputs: names joined by + and *, with
 // the usual precedence and parentheses, as in "se+linear" or "(se+white)*periodic".
-// ard gives every lengthscale kernel in it one lengthscale an input.
+// ard gives every lengthscale kernel in it one lengthscale an input. At most 15 parentheses stand in one another, and 500 kernels in all.
 func Parse(expr string, dim int, ard bool) (Kernel, error) {
 	p := parser{expr: expr, dim: dim, ard: ard}
 	p.next()
 	k, err := p.chain('+', Sum)
 	if err != nil {
-		return nil, fmt.Errorf("kernel %q: %w", expr, err)
+		return nil, fmt.Errorf("kernel %.200q: %w", expr, err)
 	}
 	if p.token != "" {
-		return nil, fmt.Errorf("kernel %q: %q doesn't belong there", expr, p.token)
+		return nil, fmt.Errorf("kernel %.200q: %.40q doesn't belong there", expr, p.token)
 	}
 	return k, nil
 }
@@ -27,6 +27,8 @@ type parser struct {
 	token string // "" at the end
 	dim   int
 	ard   bool
+	depth int // of parentheses
+	parts int
 }
 
 func (p *parser) next() {
@@ -78,17 +80,24 @@ func (p *parser) atom() (Kernel, error) {
 	case "+", "*", ")":
 		return nil, fmt.Errorf("a kernel name is missing before %q", t)
 	case "(":
+		if p.depth++; p.depth > maxDepth/2-1 { // each of which may hold a sum of products
+			return nil, fmt.Errorf("parentheses are nested more than %d deep", maxDepth/2-1)
+		}
 		p.next()
 		k, err := p.chain('+', Sum)
 		if err != nil {
 			return nil, err
 		}
+		p.depth--
 		if p.token != ")" {
 			return nil, fmt.Errorf("a parenthesis isn't closed")
 		}
 		p.next()
 		return k, nil
 	default:
+		if p.parts++; p.parts > maxParts/2 { // the others may be sums and products
+			return nil, fmt.Errorf("more than %d kernels", maxParts/2)
+		}
 		p.next()
 		return named(t, p.dim, p.ard)
 	}

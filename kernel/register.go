@@ -94,8 +94,16 @@ func checkSpec(k Kernel, dim int) {
 	}
 }
 
-// Build returns the kernel and parameters θ that a Spec describes, on dim inputs.
+// Build returns the kernel and parameters θ that a Spec describes, on dim inputs. A Spec that is nested more than 32 deep, or of more than
+// 1000 kernels, is an error.
 func (s Spec) Build(dim int) (Kernel, []float64, error) {
+	if err := s.checkSize(); err != nil {
+		return nil, nil, err
+	}
+	return s.build(dim)
+}
+
+func (s Spec) build(dim int) (Kernel, []float64, error) {
 	if s.Name == "sum" || s.Name == "product" {
 		return s.buildComposite(dim)
 	}
@@ -176,7 +184,7 @@ func (s Spec) buildComposite(dim int) (Kernel, []float64, error) {
 	var parts []Kernel
 	var theta []float64
 	for _, part := range s.Parts {
-		k, th, err := part.Build(dim)
+		k, th, err := part.build(dim)
 		if err != nil {
 			return nil, nil, err
 		}

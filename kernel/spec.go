@@ -44,6 +44,39 @@ type Spec struct {
 	Parts        []Spec             `json:"parts,omitempty"`
 }
 
+// A kernel is nested at most maxDepth deep and made of at most maxParts kernels, sums and products counted: more than people write, and few
+// enough that a file or an expression from elsewhere can't take all of a program's time.
+const (
+	maxDepth = 32
+	maxParts = 1000
+)
+
+// checkSize reports a kernel that is nested too deep, or of too many parts, before anything is built.
+func (s Spec) checkSize() error {
+	parts := 0
+	var walk func(s *Spec, depth int) error
+	walk = func(s *Spec, depth int) error {
+		if depth > maxDepth {
+			return errDeep
+		}
+		if parts++; parts > maxParts {
+			return errParts
+		}
+		for i := range s.Parts {
+			if err := walk(&s.Parts[i], depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return walk(&s, 0)
+}
+
+var (
+	errDeep  = fmt.Errorf("it is nested more than %d deep", maxDepth)
+	errParts = fmt.Errorf("it is made of more than %d kernels", maxParts)
+)
+
 // field is where a Spec holds the one parameter of a kind; nil for kinds of which there may be several.
 func (s *Spec) field(kind Kind) *float64 {
 	switch kind {

@@ -18,6 +18,15 @@ type State struct {
 	Anchor  []float64        `json:"anchor,omitempty"` // the point where a run by conjugate gradients took its probes, one on neighbours looked for them
 }
 
+// Check reports a state that is that of no optimiser, or of several, as of a damaged checkpoint. What the optimiser asks of it besides, it
+// checks when it goes on.
+func (s *State) Check() error {
+	if s == nil || (s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil) || s.Descent != nil && s.MMA != nil || s.MMA != nil && s.Batches != nil {
+		return errors.New("it isn't the state of one optimiser")
+	}
+	return nil
+}
+
 // Run is where a training run keeps its state and tells how it goes.
 type Run struct {
 	Key  string
@@ -64,6 +73,14 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 	})
 }
 
+// damaged reports points of a run to resume that don't have its number of parameters.
+func damaged(key string, n int, x, anchor []float64) error {
+	if len(x) != n || len(anchor) != n {
+		return fmt.Errorf("the checkpoint's run %q has %d parameters and an anchor of %d, of which there are %d: it is damaged", key, len(x), len(anchor), n)
+	}
+	return nil
+}
+
 // far is how far a parameter may move before the preconditioner and the probes' covariance
 // are renewed: a factor of two in σ_n² doubles what the probes' covariance misses of the matrix.
 const far = math.Ln2
@@ -81,8 +98,8 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 	if s := run.Load(key); s != nil && s.Descent != nil {
 		from, anchor = s.Descent.Clone(), s.Anchor
 	}
-	if len(anchor) != len(x0) {
-		return nil, errors.New("the checkpoint lacks the anchor of its run: it is damaged")
+	if err := damaged(key, len(x0), from.X, anchor); err != nil {
+		return nil, err
 	}
 	// The value is good to a few digits of a nat: steps that gain less are noise.
 	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3, MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}
@@ -222,6 +239,9 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 		if near.n > 0 {
 			if anchor == nil || near.before(from.Steps, a.Steps) {
 				anchor = slices.Clone(from.X)
+			}
+			if err := damaged(run.Key, len(x), from.X, anchor); err != nil {
+				return nil, err
 			}
 			if err := near.search(anchor); err != nil {
 				return nil, err

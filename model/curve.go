@@ -1,6 +1,10 @@
 package model
 
-import "slices"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
 // Curve is how the training objective went from one starting point: a point for every
 // iteration, or, of a long run, for some.
@@ -16,6 +20,19 @@ type Curve struct {
 
 // curvePoints is more than a drawing shows.
 const curvePoints = 200
+
+// Check reports what no curve is, as of a file.
+func (c *Curve) Check() error {
+	switch {
+	case c == nil:
+		return errors.New("it is null")
+	case len(c.Iterations) != len(c.Values):
+		return fmt.Errorf("it has %d iterations with %d values", len(c.Iterations), len(c.Values))
+	case c.Every < 0 || c.Every > 1<<40:
+		return fmt.Errorf("it has every %d", c.Every)
+	}
+	return nil
+}
 
 // Clone returns a copy that shares nothing with c.
 func (c *Curve) Clone() *Curve {

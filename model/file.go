@@ -318,8 +318,11 @@ func decode(raw []byte) (*Model, error) {
 	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
 		return nil, fmt.Errorf("the model file is damaged or was altered: its checksum doesn't match")
 	}
-	if headerErr != nil || size != len(body) {
-		return nil, fmt.Errorf("the model file's header doesn't describe its content (%v)", headerErr)
+	if headerErr != nil {
+		return nil, fmt.Errorf("the model file's header doesn't describe a model: %w", headerErr)
+	}
+	if size != len(body) {
+		return nil, fmt.Errorf("the model file's header lists arrays of %d bytes, it has %d", size-prefix-hl, len(body)-prefix-hl)
 	}
 	m, err := h.model(body[prefix+hl:])
 	if err != nil {
@@ -377,8 +380,11 @@ func (h header) model(data []byte) (*Model, error) {
 		found[a.Name] = vs
 	}
 	d := len(h.Inputs)
-	if d == 0 || len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
-		return nil, errUnfit
+	if d == 0 {
+		return nil, errors.New("the model file has no inputs")
+	}
+	if len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
+		return nil, fmt.Errorf("the model file's scaling is of %d and %d inputs, not of its %d", len(h.Scaling.InputMean), len(h.Scaling.InputScale), d)
 	}
 	if err := h.deal(m); err != nil {
 		return nil, err
@@ -452,7 +458,8 @@ func (h header) deal(m *Model) error {
 // maxRows is more than any table has.
 const maxRows = 1 << 40
 
-var errUnfit = errors.New("the model file's arrays don't fit together")
+// maxNearest is how many rows a prediction is conditioned on at most: every core factors a matrix of so many by so many.
+const maxNearest = 1 << 12
 
 // arrays are those of a model file, by name.
 type arrays struct {
@@ -464,9 +471,6 @@ type arrays struct {
 
 // posterior assembles a posterior from the arrays whose names begin with prefix.
 func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d int) (*posterior.Posterior, error) {
-	if depthOf(spec, 0) > maxDepth {
-		return nil, fmt.Errorf("the model file's kernel is nested more than %d deep", maxDepth)
-	}
 	k, theta, err := spec.Build(d)
 	if err != nil {
 		return nil, fmt.Errorf("the model file's kernel: %w", err)
@@ -486,7 +490,7 @@ func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d in
 func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	k := h.Kernel
 	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) || k.Variance != h.Prior.Temper || len(k.Lengthscales) > 0 || k.Shape != 0 || k.Period != 0 {
-		return nil, errUnfit
+		return nil, errors.New("the model file's kernel isn't that of its prior, a posterior with the temper as its variance")
 	}
 	prior, err := a.posterior("prior_", k.Parts[0], h.Prior.Mean, d)
 	if err != nil {
@@ -502,8 +506,16 @@ func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel.Mean, d int) (*posterior.Posterior, error) {
 	values := func(name string) []float64 { return a.values[prefix+name] }
 	n := a.shape[prefix+"support"].Rows
-	if len(values("theta")) != params || len(values("beta")) != len(mean.Params()) || a.shape[prefix+"support"].Cols != d {
-		return nil, errUnfit
+	for _, of := range []struct {
+		name    string
+		is, has int
+	}{{"theta", len(values("theta")), params}, {"beta", len(values("beta")), len(mean.Params())}} {
+		if of.is != of.has {
+			return nil, fmt.Errorf("the model file's array %q has %d numbers, its kernel and mean have %d such parameters", prefix+of.name, of.is, of.has)
+		}
+	}
+	if cols := a.shape[prefix+"support"].Cols; cols != d {
+		return nil, fmt.Errorf("the model file's array %q has %d columns, its inputs are %d", prefix+"support", cols, d)
 	}
 	p := &posterior.Posterior{Kernel: k, Theta: values("theta"), Mean: mean, Beta: values("beta"),
 		Support: linalg.Of(n, d, values("support")), Weights: values("weights")}
@@ -511,6 +523,9 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 		return a.shape[prefix+name] == array{prefix + name, "float64", n, cols}
 	}
 	near := a.nearest > 0 && a.nearest <= n && prefix == ""
+	if a.nearest < 0 || a.nearest > maxNearest {
+		return nil, fmt.Errorf("the model file's nearest is %d: want 1 to %d", a.nearest, maxNearest)
+	}
 	factors := true
 	unpack := func(name string) linalg.Matrix {
 		l, packed := linalg.New(n, n), values(name)
@@ -539,7 +554,39 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 	case a.solver != "" && a.solver != posterior.ByCG && a.solver != posterior.ByNearest:
 		return nil, fmt.Errorf("the model file's solver %q isn't known: use a newer krigo", a.solver)
 	default:
-		return nil, errUnfit
+		return nil, a.unfit(prefix, n)
 	}
 	return p, nil
+}
+
+// unfit says which array isn't one of a posterior on n points.
+func (a arrays) unfit(prefix string, n int) error {
+	wrong := func(name string, cols int) error {
+		is, there := a.shape[prefix+name]
+		switch {
+		case !there:
+			return fmt.Errorf("the model file has no array %q", prefix+name)
+		case is != array{prefix + name, "float64", n, cols}:
+			return fmt.Errorf("the model file's array %q is %d×%d, its support has %d rows", prefix+name, is.Rows, is.Cols, n)
+		}
+		return nil
+	}
+	if a.solver == posterior.ByNearest {
+		if err := wrong("targets", 1); err != nil {
+			return err
+		}
+	} else if err := wrong("weights", 1); err != nil {
+		return err
+	}
+	if a.solver == "" {
+		if err := wrong("cholesky", 0); err != nil {
+			return err
+		}
+		if _, sparse := a.shape[prefix+"cholesky_b"]; sparse {
+			if err := wrong("cholesky_b", 0); err != nil {
+				return err
+			}
+		}
+	}
+	return fmt.Errorf("the model file's solver is %q, with %d nearest of %d rows", a.solver, a.nearest, n)
 }

@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -25,10 +24,26 @@ func (m *Model) sane() error {
 	if err := m.saneNumbers(); err != nil {
 		return err
 	}
+	if err := m.saneCurves(); err != nil {
+		return err
+	}
 	if err := m.saneTerms(); err != nil {
 		return fmt.Errorf("the model file's terms of the certificate: %w", err)
 	}
-	return m.saneCertificate()
+	if err := m.saneCertificate(); err != nil {
+		return err
+	}
+	return m.saneBounds()
+}
+
+// saneCurves reports training curves that can't be drawn.
+func (m *Model) saneCurves() error {
+	for i, c := range m.Curves {
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("the model file's curves[%d]: %w", i, err)
+		}
+	}
+	return nil
 }
 
 func (m *Model) saneNames() error {
@@ -45,7 +60,16 @@ func (m *Model) saneNames() error {
 
 // saneWords reports characters that words for people don't have, and that a terminal obeys.
 func (m *Model) saneWords() error {
-	for _, text := range append([]string{m.CertificateReason, m.Source, m.Objective, m.Training.Stopped}, m.Notices...) {
+	words := append([]string{m.CertificateReason, m.Source, m.Objective, m.Training.Stopped}, m.Notices...)
+	if c := m.Certificate; c != nil {
+		if c.Promise != nil {
+			words = append(words, c.Promise.Reason)
+		}
+		for _, s := range c.Slices {
+			words = append(words, s.Reason)
+		}
+	}
+	for _, text := range words {
 		if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
 			return errors.New("the model file's words have control characters")
 		}
@@ -137,19 +161,44 @@ func (m *Model) saneCertificate() error {
 	return nil
 }
 
-// maxDepth is deeper than people nest kernels.
-const maxDepth = 100
-
-// depthOf is how deep a kernel is nested, up to one more than maxDepth.
-func depthOf(s kernel.Spec, from int) (most int) {
-	most = from
-	if from > maxDepth {
-		return most
+// saneBounds reports numbers that no certificate has, whatever the data.
+func (m *Model) saneBounds() error {
+	c := m.Certificate
+	if c == nil {
+		return nil
 	}
-	for _, p := range s.Parts {
-		most = max(most, depthOf(p, from+1))
+	type limits struct {
+		name      string
+		v         float64
+		low, high float64
 	}
-	return most
+	share := func(name string, v float64) limits { return limits{name, v, 0, 1} }
+	size := func(name string, v float64) limits { return limits{name, v, 0, math.MaxFloat64} }
+	all := []limits{share("bound", c.Bound), share("mean_bound", c.MeanBound), size("bound_sqrt", c.BoundSqrt), {"empirical_risk", c.EmpiricalRisk, 0, 1 + 1e-9},
+		size("kl", c.KL), size("grid_penalty", c.GridPenalty), size("choices_penalty", c.ChoicesPenalty)}
+	if p := c.Promise; p != nil {
+		all = append(all, share("promise.bound", p.Bound), size("promise.half_width", p.HalfWidth), size("promise.half_width_raw", p.HalfWidthRaw))
+	}
+	for i, s := range c.Slices {
+		at := fmt.Sprintf("slices[%d].", i)
+		all = append(all, share(at+"mean_risk", s.MeanRisk), share(at+"mean_bound", s.MeanBound), limits{at + "rows", float64(s.Rows), 0, float64(c.Rows)})
+	}
+	if w := c.Curve; w != nil {
+		all = append(all, share("curve.level", w.Level), size("curve.mean_error.clip", w.MeanError.Clip), size("curve.mean_error.bound", w.MeanError.Bound), size("curve.mean_error.worst", w.MeanError.Worst))
+		width, bound := 0., 1.
+		for i, p := range w.Points {
+			at := fmt.Sprintf("curve.points[%d].", i)
+			all = append(all, limits{at + "half_width", p.HalfWidth, width, math.MaxFloat64}, size(at+"half_width_raw", p.HalfWidthRaw),
+				limits{at + "misses", float64(p.Misses), 0, float64(c.Rows)}, limits{at + "bound", p.Bound, 0, bound})
+			width, bound = p.HalfWidth, p.Bound
+		}
+	}
+	for _, l := range all {
+		if !(l.v >= l.low && l.v <= l.high) {
+			return fmt.Errorf("the model file's certificate has %s %v, which none has: it is between %v and %v", l.name, l.v, l.low, l.high)
+		}
+	}
+	return nil
 }
 
 // saysTheta makes sure that the kernel of the header, which people read, has the parameters that count.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -17,6 +18,9 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 		return nil, err
 	}
 	ys, mean, variance := at.Y, at.Mean, at.Variance
+	if err := d.Ranks().Agree(m.scorable(d, rows, at)); err != nil {
+		return nil, err
+	}
 	t := &Test{Rows: at.Rows, Groups: at.Groups}
 	if t.GibbsRisk, err = at.Risk(m.Terms.Loss, nil, nil); err != nil {
 		return nil, err
@@ -72,6 +76,18 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, e
 		s.Scale[i] = math.Sqrt(v + m.ObservationNoise)
 	}
 	return s, nil
+}
+
+// scorable reports a row whose prediction, or its distance from the target, isn't a number: as of a file whose posterior nobody fitted, or of
+// a row very far away.
+func (m *Model) scorable(d *dataset.Data, rows []int, at pacbayes.Sample) error {
+	for i, y := range at.Y {
+		miss := y - at.Mean[i]
+		if noisy := at.Variance[i] + m.ObservationNoise; !linalg.Finite([]float64{miss * miss / noisy, noisy}) || !(at.Variance[i] >= 0) {
+			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs are too far from the training data", d.Source, d.Where(rows[i]))
+		}
+	}
+	return nil
 }
 
 // numbered numbers the groups of rows from 0, in their order.

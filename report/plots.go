@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
 // Places in drawing.Palette.
@@ -31,7 +32,8 @@ type Figure struct {
 	Title   string
 	Caption string
 	SVG     template.HTML
-	Pair    bool // two drawings side by side
+	Pair    bool   // two drawings side by side
+	Failed  string // why there is no drawing; "" where there is one
 }
 
 const figureWidth, figureHeight = 330, 240 // points
@@ -50,23 +52,15 @@ func newPlot(x, y string) *plot.Plot {
 	return p
 }
 
-// ticks are gonum's, with labels short enough for a small figure.
-type ticks struct{}
-
-func (ticks) Ticks(low, high float64) []plot.Tick {
-	ts := plot.DefaultTicks{}.Ticks(low, high)
-	for i, t := range ts {
-		if t.Label != "" {
-			ts[i].Label = fmt.Sprintf("%.4g", t.Value)
-		}
-	}
-	return ts
-}
-
 // figure draws plots as SVG in the colours of the page that it will stand in.
 func figure(title, caption string, plots ...*plot.Plot) (Figure, error) {
 	var all strings.Builder
 	for _, p := range plots {
+		for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+			if err := settle(axis); err != nil {
+				return Figure{}, err
+			}
+		}
 		canvas := vgsvg.New(figureWidth, figureHeight)
 		p.Draw(draw.Crop(draw.New(canvas), 0, -vg.Points(8), 0, -vg.Points(4))) // the last label sticks out
 		var b bytes.Buffer
@@ -77,7 +71,7 @@ func figure(title, caption string, plots ...*plot.Plot) (Figure, error) {
 		svg = svg[strings.Index(svg, "viewBox"):] // without a size it fills its place
 		fmt.Fprintf(&all, `<svg role="img" aria-label="%s" %s`, template.HTMLEscapeString(title), themed.Replace(svg))
 	}
-	return Figure{title, caption, template.HTML(all.String()), len(plots) > 1}, nil
+	return Figure{Title: title, Caption: caption, SVG: template.HTML(all.String()), Pair: len(plots) > 1}, nil
 }
 
 // themed replaces colours by those of the page's style, which a dark page changes.
@@ -164,6 +158,9 @@ func (s surface) Z(c, r int) float64 { return s.z[r*len(s.x)+c] }
 // heat adds a surface in colours, and says in the title what the darkest and the lightest are.
 func heat(p *plot.Plot, what string, s surface) error {
 	low, high := slices.Min(s.z), slices.Max(s.z)
+	if !linalg.Finite([]float64{high - low, s.x[len(s.x)-1] - s.x[0], s.y[len(s.y)-1] - s.y[0]}) {
+		return errRange
+	}
 	colours := moreland.ExtendedBlackBody()
 	colours.SetMin(0)
 	colours.SetMax(1)

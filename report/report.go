@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -104,18 +105,24 @@ func Write(w io.Writer, m *krigo.Model, table *dataset.Table) error {
 			return err
 		}
 		if r.evidence, err = krigo.BoundEvidence(m, d); err != nil {
-			return err
+			r.warn("How much evidence the inducing inputs leave open can't be said: %v.", err)
 		}
 	}
 	r.facts()
 	r.extent()
-	if err := r.relevance(); err != nil {
-		return err
-	}
-	for _, draw := range []func() error{r.drawWidths, r.drawCurves, r.drawPredictions, r.drawCalibration, r.drawRelevance, r.drawSlices, r.drawSurface, r.drawInducing} {
-		if err := draw(); err != nil {
-			return err
+	ranked := caught(r.relevance)
+	if ranked != nil { // what is drawn of single inputs is of the first ones then
+		r.effect, r.order = nil, nil
+		for j := range m.Inputs {
+			r.order = append(r.order, j)
 		}
+	}
+	for _, f := range []struct {
+		title string
+		draw  func() error
+	}{{"Every width at once", r.drawWidths}, {"Training", r.drawCurves}, {predicted, r.drawPredictions}, {"Residuals", r.drawResiduals}, {"Calibration", r.drawCalibration},
+		{"Relevance", func() error { return r.drawRelevance(ranked) }}, {"", r.drawSlices}, {"The two most relevant inputs", r.drawSurface}, {"Inducing inputs", r.drawInducing}} {
+		r.guard(f.title, f.draw)
 	}
 	r.Warnings = append(r.Warnings, m.Notices...)
 	return pageTemplate.Execute(w, r.content)
@@ -130,6 +137,23 @@ func count(n int, what string) string {
 
 func (r *maker) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// guard draws a figure, or says in its place why it can't be drawn: a page without one figure is worth more than no page.
+func (r *maker) guard(title string, draw func() error) {
+	if err := caught(draw); err != nil {
+		r.Figures = append(r.Figures, Figure{Title: title, Failed: err.Error()})
+	}
+}
+
+// caught has a panic as an error: what draws the figures panics at numbers that it doesn't expect.
+func caught(f func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("drawing it failed (%v)", cause)
+		}
+	}()
+	return f()
 }
 
 func (r *maker) add(f Figure, err error) error {
@@ -201,6 +225,9 @@ func (r *maker) sample(d *dataset.Data) error {
 		rows, s.name, s.fresh = d.All(), "rows that it was made from", false
 		r.warn("The figures show rows that the model was made from, which it predicts better than others. Fit with --test-fraction, or name a file of rows it hasn't seen.")
 	}
+	if len(rows) == 0 {
+		return nil
+	}
 	step := (len(rows) + maxRows - 1) / maxRows
 	var chosen []int
 	for i := 0; i < len(rows); i += step {
@@ -209,9 +236,12 @@ func (r *maker) sample(d *dataset.Data) error {
 	if s.x, s.y, err = d.Select(chosen); err != nil {
 		return err
 	}
-	s.ps, err = r.m.PredictAt(mat.NewDense(len(chosen), len(r.m.Inputs), s.x))
+	if s.ps, err = r.m.PredictAt(mat.NewDense(len(chosen), len(r.m.Inputs), s.x)); err != nil {
+		r.warn("There are no figures of the %s: %v.", s.name, err)
+		return nil
+	}
 	r.shown = s
-	return err
+	return nil
 }
 
 func (r *maker) facts() {
@@ -291,6 +321,9 @@ func (r *maker) extent() {
 			if column[n-1-n/100] > column[n/100] {
 				centre, low, high = column[n/2], column[n/100], column[n-1-n/100]
 			}
+		}
+		if a, b, ok := widened(low, high); ok {
+			low, high = a, b
 		}
 		r.centre, r.low, r.high = append(r.centre, centre), append(r.low, low), append(r.high, high)
 	}
@@ -376,13 +409,16 @@ func inverseLengthscales(s kernel.Spec, d int) []float64 {
 }
 
 func (r *maker) drawCurves() error {
-	if len(r.m.Curves) == 0 {
+	if !slices.ContainsFunc(r.m.Curves, func(c *model.Curve) bool { return len(c.Values) > 0 }) {
 		return nil
 	}
 	p := newPlot("iteration", r.m.Objective)
 	best := slices.MinFunc(r.m.Curves, func(a, b *model.Curve) int { return cmp.Compare(last(a), last(b)) })
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, c := range r.m.Curves {
+		if len(c.Values) == 0 { // it ended before its first step
+			continue
+		}
 		pts := make(plotter.XYs, len(c.Values))
 		for i, v := range c.Values {
 			pts[i] = plotter.XY{X: float64(c.Iterations[i]), Y: v}
@@ -463,7 +499,7 @@ func (r *maker) drawPredictions() error {
 	}
 	n, c := len(s.y), r.m.Certificate
 	p := newPlot("predicted "+r.m.Target, "observed "+r.m.Target)
-	low, high := min(slices.Min(s.y), minMean(s.ps)), max(slices.Max(s.y), -minMean(negated(s.ps)))
+	low, high := s.span()
 	diagonal := []float64{low, high}
 	if c != nil && c.Valid && c.Loss == "band" {
 		if err := band(p, fmt.Sprintf("± %s, the certificate's ε", cautious.Width(c.EpsilonRaw)), green, diagonal, diagonal, []float64{c.EpsilonRaw, c.EpsilonRaw}); err != nil {
@@ -477,9 +513,15 @@ func (r *maker) drawPredictions() error {
 		return err
 	}
 	p.Legend.Top, p.Legend.Left = true, true
-	if err := r.add(figure("Predicted and observed", fmt.Sprintf("%d %s.", n, s.name), p)); err != nil {
-		return err
+	return r.add(figure(predicted, fmt.Sprintf("%d %s.", n, s.name), p))
+}
+
+func (r *maker) drawResiduals() error {
+	s := r.shown
+	if s == nil {
+		return nil
 	}
+	n := len(s.y)
 	z := make([]float64, n)
 	far := 0
 	for i, q := range s.ps {
@@ -491,6 +533,7 @@ func (r *maker) drawPredictions() error {
 	if far > 0 {
 		r.warn("%d of %d %s lie more than 5 standard deviations from their prediction: look for errors in the data, or for heavy tails.", far, n, s.name)
 	}
+	low, high := s.span()
 	over := newPlot("predicted "+r.m.Target, "residual, in its standard deviation")
 	if err := dashed(over, plotter.XYs{{X: low, Y: 0}, {X: high, Y: 0}}); err != nil {
 		return err
@@ -499,6 +542,9 @@ func (r *maker) drawPredictions() error {
 		return err
 	}
 	share := newPlot("residual, in its standard deviation", "density")
+	if !linalg.Finite(z) || !linalg.Finite([]float64{slices.Max(z) - slices.Min(z)}) {
+		return errRange
+	}
 	h, err := plotter.NewHist(plotter.Values(z), max(8, min(30, int(math.Sqrt(float64(n))))))
 	if err != nil {
 		return err
@@ -516,6 +562,13 @@ func (r *maker) drawPredictions() error {
 		return err
 	}
 	return r.add(figure("Residuals", fmt.Sprintf("Of %d %s: observed less predicted, divided by the predictive standard deviation. Left by prediction: a trend or a funnel is structure the model missed. Right their distribution, beside the normal one.", n, s.name), over, share))
+}
+
+const predicted = "Predicted and observed"
+
+// span is that of what was observed and what was predicted.
+func (s *sample) span() (low, high float64) {
+	return min(slices.Min(s.y), minMean(s.ps)), max(slices.Max(s.y), -minMean(negated(s.ps)))
 }
 
 func minMean(ps []krigo.Prediction) float64 {
@@ -571,9 +624,10 @@ func (r *maker) drawCalibration() error {
 	return r.add(figure("Calibration", fmt.Sprintf("Central intervals of every size, the model's own belief, on %d %s: above the grey area they are too wide, below it too narrow.", len(s.y), s.name), p))
 }
 
-func (r *maker) drawRelevance() error {
-	if len(r.m.Inputs) == 1 {
-		return nil
+// drawRelevance draws what there is unless the inputs couldn't be ranked.
+func (r *maker) drawRelevance(failed error) error {
+	if len(r.m.Inputs) == 1 || failed != nil {
+		return failed
 	}
 	var names []string
 	var values []float64
@@ -594,51 +648,54 @@ func (r *maker) drawRelevance() error {
 func (r *maker) drawSlices() error {
 	d := len(r.m.Inputs)
 	for _, j := range r.order[:min(maxSlices, d)] {
-		x, ps, err := r.slice(j)
-		if err != nil {
-			return err
-		}
-		mean, of, with := make([]float64, len(ps)), make([]float64, len(ps)), make([]float64, len(ps))
-		line := make(plotter.XYs, len(ps))
-		for i, q := range ps {
-			mean[i], of[i], with[i] = q.Mean, model.Normal975*q.LatentSD(), model.Normal975*q.PredictiveSD()
-			line[i] = plotter.XY{X: x[i], Y: q.Mean}
-		}
-		p := newPlot(r.m.Inputs[j], r.m.Target)
-		if err := errors.Join(band(p, "95 % of observations", blue, x, mean, with), band(p, "of the function", blue, x, mean, of),
-			drawing.Curve(p, "", drawing.Palette[blue], line)); err != nil {
-			return err
-		}
-		caption := fmt.Sprintf("%s along %s, with 95 %% intervals that are the model's own belief, not certified", r.m.Target, r.m.Inputs[j])
-		if d > 1 {
-			caption += "; the other inputs at their medians"
-			if r.shown == nil {
-				caption = strings.Replace(caption, "medians", "means", 1)
-			}
-		} else if s := r.shown; s != nil {
-			if err := dots(p, "", grey, 1.5, drawn(len(s.y), func(i int) plotter.XY { return plotter.XY{X: s.x[i], Y: s.y[i]} })); err != nil {
-				return err
-			}
-			caption += "; points are " + s.name
-		}
-		if d == 1 && r.q.Sparse() {
-			level := min(slices.Min(mean)-slices.Max(with), p.Y.Min)
-			var pts plotter.XYs
-			for i := range r.q.Support.Rows {
-				pts = append(pts, plotter.XY{X: r.raw(i, 0), Y: level})
-			}
-			if err := dots(p, "inducing inputs", orange, 2.5, pts); err != nil {
-				return err
-			}
-			caption += "; below, where the inducing inputs are"
-		}
-		p.Legend.Top = true
-		p.Y.Max += 0.2 * (p.Y.Max - p.Y.Min) // room for it
-		if err := r.add(figure("Along "+r.m.Inputs[j], caption+".", p)); err != nil {
-			return err
-		}
+		r.guard("Along "+r.m.Inputs[j], func() error { return r.drawSlice(j) })
 	}
 	return nil
+}
+
+func (r *maker) drawSlice(j int) error {
+	d := len(r.m.Inputs)
+	x, ps, err := r.slice(j)
+	if err != nil {
+		return err
+	}
+	mean, of, with := make([]float64, len(ps)), make([]float64, len(ps)), make([]float64, len(ps))
+	line := make(plotter.XYs, len(ps))
+	for i, q := range ps {
+		mean[i], of[i], with[i] = q.Mean, model.Normal975*q.LatentSD(), model.Normal975*q.PredictiveSD()
+		line[i] = plotter.XY{X: x[i], Y: q.Mean}
+	}
+	p := newPlot(r.m.Inputs[j], r.m.Target)
+	if err := errors.Join(band(p, "95 % of observations", blue, x, mean, with), band(p, "of the function", blue, x, mean, of),
+		drawing.Curve(p, "", drawing.Palette[blue], line)); err != nil {
+		return err
+	}
+	caption := fmt.Sprintf("%s along %s, with 95 %% intervals that are the model's own belief, not certified", r.m.Target, r.m.Inputs[j])
+	if d > 1 {
+		caption += "; the other inputs at their medians"
+		if r.shown == nil {
+			caption = strings.Replace(caption, "medians", "means", 1)
+		}
+	} else if s := r.shown; s != nil {
+		if err := dots(p, "", grey, 1.5, drawn(len(s.y), func(i int) plotter.XY { return plotter.XY{X: s.x[i], Y: s.y[i]} })); err != nil {
+			return err
+		}
+		caption += "; points are " + s.name
+	}
+	if d == 1 && r.q.Sparse() {
+		level := min(slices.Min(mean)-slices.Max(with), p.Y.Min)
+		var pts plotter.XYs
+		for i := range r.q.Support.Rows {
+			pts = append(pts, plotter.XY{X: r.raw(i, 0), Y: level})
+		}
+		if err := dots(p, "inducing inputs", orange, 2.5, pts); err != nil {
+			return err
+		}
+		caption += "; below, where the inducing inputs are"
+	}
+	p.Legend.Top = true
+	p.Y.Max += 0.2 * (p.Y.Max - p.Y.Min) // room for it
+	return r.add(figure("Along "+r.m.Inputs[j], caption+".", p))
 }
 
 // raw is coordinate j of support point i in the units of the data.

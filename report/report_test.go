@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -154,5 +155,56 @@ func TestBandOfReport(t *testing.T) {
 	text, _ := written(t, data.Snelson(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}, Promise: krigo.Promise{Epsilon: 0.123412, Units: "raw"}})
 	if !strings.Contains(text, "± 0.1235, the certificate") {
 		t.Error(regexp.MustCompile("±[^<]*certificate").FindString(text))
+	}
+}
+
+// TestOddTables: whatever the numbers of a table are, there is a report, with every figure in its place: drawn, or with the reason why not.
+func TestOddTables(t *testing.T) {
+	table := func(n int, row func(i int) []float64) *dataset.Table {
+		out := &dataset.Table{Source: "odd", Names: []string{"a", "b", "y"}, Rows: n}
+		for i := range n {
+			out.Values = append(out.Values, row(i)...)
+			out.Lines = append(out.Lines, i+2)
+		}
+		return out
+	}
+	wave := func(i int) float64 { return math.Sin(float64(i)) }
+	honest := func(i int) []float64 { return []float64{wave(i), wave(3 * i), wave(i) + 0.1*wave(7*i)} }
+	for _, c := range []struct {
+		name         string
+		table, shown *dataset.Table
+		want         string
+	}{
+		{"timestamps in nanoseconds", table(60, func(i int) []float64 { return []float64{1.7e18 + 256*float64(i%3), wave(i), wave(i)} }), nil, ""},
+		{"one nanosecond apart", table(60, func(i int) []float64 { return []float64{1.7e18 + float64(i%3-1), wave(i), wave(i)} }), nil, ""},
+		{"days in nanoseconds", table(60, func(i int) []float64 { return []float64{1.7e18 + 8.64e13*float64(i), wave(i), wave(i)} }), nil, ""},
+		{"a constant input", table(60, func(i int) []float64 { return []float64{7, wave(i), wave(2 * i)} }), nil, ""},
+		{"the target far from 0", table(60, func(i int) []float64 { return []float64{wave(2 * i), wave(i), 1e12 + wave(i)} }), nil, ""},
+		{"a target of two numbers", table(60, func(i int) []float64 { return []float64{wave(2 * i), wave(i), float64(i % 2)} }), nil, ""},
+		{"enormous numbers", table(60, func(i int) []float64 { return []float64{1e200 * wave(2*i), wave(i), 1e150 * wave(i)} }), nil, ""},
+		{"tiny numbers", table(60, func(i int) []float64 { return []float64{1e-200 * wave(2*i), wave(i), 1e-150 * wave(i)} }), nil, ""},
+		{"one row", table(60, honest), table(1, honest), ""},
+		{"rows far away", table(60, honest), table(3, func(i int) []float64 { return []float64{1e300, -1e300, 1e300} }), ""},
+		{"rows beyond every range", table(60, honest), table(4, func(i int) []float64 {
+			return []float64{wave(i), wave(i), math.MaxFloat64 * float64(1-2*(i%2))}
+		}), "can't be drawn"},
+		{"rows that can't be predicted", table(60, honest), table(3, func(i int) []float64 { return []float64{math.MaxFloat64, 1, 1} }), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			shown := c.shown
+			if shown == nil {
+				shown = c.table
+			}
+			text, titles := written(t, c.table, shown, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}})
+			if got := strings.Join(titles, "|"); !strings.HasPrefix(got, "Training|") || strings.Count(got, "Along ") != 2 || !strings.Contains(got, "Relevance") {
+				t.Errorf("figures %s", got)
+			}
+			if bad := regexp.MustCompile("NaN|[+-]?Inf[^o]").FindString(withoutPictures(text)); bad != "" {
+				t.Errorf("the page has %q", bad)
+			}
+			if strings.Contains(text, "drawing it failed") || !strings.Contains(text, c.want) || c.want == "" && strings.Contains(text, "can't be drawn") {
+				t.Errorf("%v", regexp.MustCompile("<h3>[^<]*</h3><p class=.failed.>[^<]*").FindAllString(text, -1))
+			}
+		})
 	}
 }

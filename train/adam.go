@@ -121,11 +121,14 @@ func (s *AdamState) check(n int) error {
 		return fmt.Errorf("train: parameter %d starts at %v", i, s.X[i])
 	}
 	for _, v := range [][]float64{s.Previous, s.M, s.V} {
-		if len(v) != n || notFinite(v) >= 0 || s.Steps < 0 || s.Count < 0 {
-			return errors.New("train: the state to resume from is damaged (lengths that differ, or numbers that are not finite); start anew from its x")
+		if len(v) != n || notFinite(v) >= 0 {
+			return errDamaged
 		}
 	}
-	return nil
+	if slices.ContainsFunc(s.V, func(v float64) bool { return v < 0 }) || !finite(s.Sum) || !finite(s.Mean) {
+		return errDamaged
+	}
+	return counts(s.Steps, s.Count, s.Rejected, s.Failures)
 }
 
 // withDefaults fills the zero fields, or says what is wrong with the others.

@@ -293,7 +293,9 @@ func TestAdamRefuses(t *testing.T) {
 	}
 	ok := Adam{Steps: 1}
 	for what, s := range map[string]*AdamState{"nil": nil, "length": StartAdam([]float64{1}), "not finite": StartAdam([]float64{math.NaN(), 0}),
-		"damaged": {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0}, V: []float64{0, 0}}} {
+		"damaged":           {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0}, V: []float64{0, 0}},
+		"variance below 0":  {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, -1}},
+		"endless rejection": {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, 0}, Failures: math.MinInt}} {
 		if _, err := ok.Minimize(ctx, l, Bounds{}, s, nil); err == nil {
 			t.Errorf("%s: no error", what)
 		}

@@ -280,6 +280,7 @@ func TestStart(t *testing.T) {
 		{want: "damaged", f: beale(), from: &State{X: fill(2, 0), Gradient: fill(1, 0)}},
 		{want: "damaged", f: beale(), from: &State{X: fill(2, 0), Gradient: fill(2, 0), S: [][]float64{{1, 2}}}},
 		{want: "damaged", f: beale(), from: &State{X: fill(2, 0), Gradient: fill(2, 0), Value: nan}},
+		{want: "counts -1", f: beale(), from: &State{X: fill(2, 0), Evaluations: -1}},
 		{want: "outside its bounds [1, 2]", f: beale(), b: box(2, 1, 2), from: &State{X: fill(2, 0), Gradient: fill(2, 0)}},
 	} {
 		r, err := c.o.Minimize(context.Background(), c.f, c.b, c.from, nil)

@@ -61,10 +61,13 @@ func (s *MMAState) check(n int) error {
 	}
 	for _, v := range [][]float64{s.Gradient, s.Step, s.Sigma} {
 		if len(s.Gradient) > 0 && len(v) != n || notFinite(v) >= 0 || !finite(s.Value) || !finite(s.Rho) {
-			return errors.New("train: the state to resume from is damaged (lengths that differ, or numbers that are not finite); start anew from its x")
+			return errDamaged
 		}
 	}
-	return nil
+	if len(s.Gradient) > 0 && (!(s.Rho > 0) || slices.ContainsFunc(s.Sigma, func(v float64) bool { return v < 0 })) {
+		return errDamaged
+	}
+	return counts(s.Iterations, s.Evaluations, s.Rejected)
 }
 
 // The constants of Svanberg 2002 and of its usual implementation.

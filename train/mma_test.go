@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -85,6 +86,17 @@ func TestMMARefuses(t *testing.T) {
 	}
 	if _, err := (MMA{}).Minimize(ctx, beale(), Bounds{}, StartMMA([]float64{1}), nil); err == nil {
 		t.Error("one parameter of two was accepted")
+	}
+	ok := MMAState{X: []float64{1, 1}, Gradient: []float64{1, 1}, Step: []float64{0, 0}, Sigma: []float64{1, 1}, Rho: 1}
+	for what, change := range map[string]func(s *MMAState){"rho": func(s *MMAState) { s.Rho = 0 }, "sigma": func(s *MMAState) { s.Sigma = []float64{1, -1} }, "count": func(s *MMAState) { s.Iterations = -1 }} {
+		s := ok
+		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), Bounds{}, &s, nil); err != nil {
+			t.Errorf("%v", err)
+		}
+		change(&s)
+		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), Bounds{}, &s, nil); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	damaged := &MMAState{X: []float64{1, 1}, Gradient: []float64{1, 1}}
 	if _, err := (MMA{}).Minimize(ctx, beale(), Bounds{}, damaged, nil); err == nil {

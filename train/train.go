@@ -127,7 +127,17 @@ func (s *State) check(n int) error {
 		}
 	}
 	if !whole {
-		return errors.New("train: the state to resume from is damaged (lengths that differ, or numbers that are not finite); start anew from its x")
+		return errDamaged
+	}
+	return counts(s.Iterations, s.Evaluations, s.Rejected)
+}
+
+var errDamaged = errors.New("train: the state to resume from is damaged (lengths that differ, or numbers that are not finite or not positive); start anew from its x")
+
+// counts reports a count below 0, by which a run would go on beyond its limits.
+func counts(all ...int) error {
+	if least := slices.Min(all); least < 0 {
+		return fmt.Errorf("train: the state to resume from is damaged (it counts %d); start anew from its x", least)
 	}
 	return nil
 }
