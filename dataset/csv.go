@@ -60,11 +60,18 @@ func Read(r io.Reader, source string) (*Table, error) { return Reading{}.Read(r,
 
 // Read is [Read] of a table whose cells are written so.
 func (r Reading) Read(in io.Reader, source string) (*Table, error) {
+	return r.ReadColumns(in, source, nil)
+}
+
+// ReadColumns is Read where no others than the named columns will be looked at: of a file with a header, cells of others are
+// missing values whatever they hold, so that no memory is spent on their texts. Without names, all are read.
+func (r Reading) ReadColumns(in io.Reader, source string, names []string) (*Table, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
 	p, _, err := r.open(in, source, func(in *bufio.Reader) ([]byte, error) { return in.Peek(blockSize) })
 	if err == nil {
+		p.wanted = names
 		err = p.read()
 	}
 	if err == nil {
@@ -152,6 +159,9 @@ type parser struct {
 	first error // the first bad row
 	more  int   // how many followed
 
+	wanted  []string // the columns that are looked at; nil: all
+	ignored []int    // where the others are
+
 	// Of a stream, which ends with the first bad row: what makes of the rows up to now a table of their own, when there are enough, and
 	// how many rows such tables had.
 	passOn func() error
@@ -189,6 +199,7 @@ func (p *parser) read() error {
 				return err
 			}
 			if !t.headless {
+				p.ignore()
 				continue
 			}
 		}
@@ -257,6 +268,22 @@ func (p *parser) names(record []string) ([]string, error) {
 	return names, nil
 }
 
+// ignore finds the columns that aren't wanted.
+func (p *parser) ignore() {
+	if p.wanted == nil {
+		return
+	}
+	wanted := make(map[string]bool, len(p.wanted))
+	for _, name := range p.wanted {
+		wanted[name] = true
+	}
+	for j, name := range p.table.Names {
+		if !wanted[name] {
+			p.ignored = append(p.ignored, j)
+		}
+	}
+}
+
 func (p *parser) row(record []string) {
 	t := p.table
 	line, _ := p.csv.FieldPos(0)
@@ -265,6 +292,9 @@ func (p *parser) row(record []string) {
 		p.reject(&Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
 			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names), len(record), p.csv.Comma)})
 		return
+	}
+	for _, j := range p.ignored {
+		record[j] = ""
 	}
 	if p.first == nil { // else nobody will see the table
 		t.Append(record)

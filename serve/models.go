@@ -27,6 +27,7 @@ type served struct {
 	queue     *queue
 	watch     *watch.Watch // of its outcomes; nil where there is none
 	unwatched error        // for this reason
+	observers turns        // to hold outcomes against the certificate
 }
 
 // stamp tells whether a file changed.

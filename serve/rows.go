@@ -104,22 +104,112 @@ func (i Input) kind() string {
 	return "a number"
 }
 
-func clip(text []byte) string {
-	if len(text) > 40 {
-		return string(text[:40]) + "…"
+func clip(text []byte) string { return clipTo(string(text[:min(len(text), 41)]), 40) }
+
+func clipTo(text string, most int) string {
+	if len(text) > most {
+		return text[:most] + "…"
 	}
-	return string(text)
+	return text
 }
 
-// request is the body of a prediction.
-type request struct {
-	Model string
-	Table *dataset.Table
+// What a table takes until it is answered, and what more while it is made.
+const (
+	bytesOfRow  = 1024 // its prediction, and its part of the answer
+	bytesOfCell = 16   // its number: in the table, and in what is predicted
+	bytesOfText = 160  // a text that no other cell of its column has
+	growth      = 2    // a table that grows, and the one it was
+)
+
+// kept is what a table takes until it is answered.
+func kept(t *dataset.Table) int64 {
+	bytes := int64(t.Rows)*bytesOfRow + int64(len(t.Values))*bytesOfCell
+	for _, texts := range t.Text {
+		bytes += int64(len(texts)) * bytesOfText
+	}
+	return bytes
+}
+
+// spare is how many columns, or keys of a row, there may be that the model doesn't need.
+const spare = 1000
+
+// measureCSV says what memory a CSV text takes while it is read, before any is spent.
+func measureCSV(body []byte, columns, maxRows int) (bytesMore int64, err error) {
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		return 0, bad(415, "compressed bodies aren't taken")
+	}
+	lines := bytes.Count(body, []byte{'\n'}) + 1
+	if lines > 2*maxRows+3 {
+		return 0, tooManyRows(maxRows)
+	}
+	cells, err := fields(body, columns+spare)
+	texts := min(cells, lines*columns)
+	return growth*bytesOfCell*int64(cells) + bytesOfText*int64(texts) + bytesOfRow*int64(min(lines, maxRows)), err
+}
+
+// fields counts the cells of a CSV text, and refuses a record of more than most. They are told by whatever can separate them, outside quotes: never fewer
+// than there are.
+func fields(text []byte, most int) (cells int, err error) {
+	record, quoted := 1, false
+	var marks [3]int // by what separates them
+	for _, c := range text {
+		at := 0
+		switch c {
+		case '"':
+			quoted = !quoted
+			continue
+		case '\n':
+			if !quoted {
+				cells += 1 + max(marks[0], marks[1], marks[2])
+				marks = [3]int{}
+				record++
+			}
+			continue
+		case ',':
+		case ';':
+			at = 1
+		case '\t':
+			at = 2
+		default:
+			continue
+		}
+		if quoted {
+			continue
+		}
+		if marks[at]++; marks[at] >= most {
+			return 0, bad(400, "record %d has more than %d columns, many more than the model needs: send those that it does", record, most)
+		}
+	}
+	return cells + 1 + max(marks[0], marks[1], marks[2]), nil
+}
+
+// measureJSON says what memory a JSON text takes while it is read, but for texts: the decoder has a value twice, where its buffer grows.
+func measureJSON(body []byte, maxRows int) int64 {
+	values := bytes.Count(body, []byte{','}) + 1
+	return 2*int64(len(body)) + bytesOfCell*int64(values) + bytesOfRow*int64(min(values, maxRows))
+}
+
+// textsOf is what the texts of rows take at most.
+func textsOf(inputs []Input, rows int) (bytes int64) {
+	for _, input := range inputs {
+		if input.Categories != nil {
+			bytes += bytesOfText * int64(rows)
+		}
+	}
+	return bytes
+}
+
+// span is the length of a JSON value, of which no copy is made.
+type span int
+
+func (s *span) UnmarshalJSON(value []byte) error {
+	*s = span(len(value))
+	return nil
 }
 
 // parseJSON reads {"model": NAME, "rows": [ROW, …]}, where a ROW is an object by the inputs'
-// names, or an array in their order. It stops at the first row too many.
-func parseJSON(body []byte, inputs func(model string) ([]Input, error), maxRows int) (*request, error) {
+// names, or an array in their order. It stops at the first row too many. inputs are told how many rows there are.
+func parseJSON(body []byte, inputs func(model string, rows int) ([]Input, error), maxRows int) (*dataset.Table, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	syntax := func(err error) error {
 		var known *badRequest
@@ -141,7 +231,7 @@ func parseJSON(body []byte, inputs func(model string) ([]Input, error), maxRows 
 	if err := expect('{'); err != nil {
 		return nil, syntax(err)
 	}
-	var r request
+	var name string
 	var rows []json.RawMessage
 	seen := map[any]bool{}
 	for d.More() {
@@ -155,7 +245,7 @@ func parseJSON(body []byte, inputs func(model string) ([]Input, error), maxRows 
 		seen[key] = true
 		switch key {
 		case "model":
-			if err := d.Decode(&r.Model); err != nil {
+			if err := d.Decode(&name); err != nil {
 				return nil, syntax(err)
 			}
 		case "rows":
@@ -166,11 +256,12 @@ func parseJSON(body []byte, inputs func(model string) ([]Input, error), maxRows 
 				if len(rows) == maxRows {
 					return nil, tooManyRows(maxRows)
 				}
-				var row json.RawMessage
+				var row span
 				if err := d.Decode(&row); err != nil {
 					return nil, syntax(err)
 				}
-				rows = append(rows, row)
+				end := d.InputOffset()
+				rows = append(rows, json.RawMessage(body[end-int64(row):end]))
 			}
 			if err := expect(']'); err != nil {
 				return nil, syntax(err)
@@ -188,22 +279,23 @@ func parseJSON(body []byte, inputs func(model string) ([]Input, error), maxRows 
 	if len(rows) == 0 {
 		return nil, bad(400, "there are no rows to predict")
 	}
-	of, err := inputs(r.Model)
+	of, err := inputs(name, len(rows))
 	if err != nil {
 		return nil, err
 	}
-	r.Table = &dataset.Table{Source: "the request", Values: make([]float64, 0, len(rows)*len(of))}
+	t := &dataset.Table{Source: "the request"}
 	for _, input := range of {
-		r.Table.Names = append(r.Table.Names, input.Name)
+		t.Names = append(t.Names, input.Name)
 	}
+	t.Values = make([]float64, 0, len(rows)*len(of))
 	for i, raw := range rows {
 		row, err := cells(raw, of)
 		if err != nil {
 			return nil, bad(400, "row %d: %w", i+1, err)
 		}
-		r.Table.Append(row)
+		t.Append(row)
 	}
-	return &r, nil
+	return t, nil
 }
 
 func tooManyRows(limit int) error {
@@ -216,6 +308,9 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	var err error
 	switch raw[0] {
 	case '[':
+		if n := count(raw, ',') + 1; n > len(inputs)+1 { // of which no more is known than that they are too many
+			return nil, fmt.Errorf("%d values for %d inputs", n, len(inputs))
+		}
 		var row []json.RawMessage
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return nil, err
@@ -229,7 +324,7 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 			}
 		}
 	case '{':
-		row, err := object(raw)
+		row, err := object(raw, len(inputs)+spare)
 		if err != nil {
 			return nil, err
 		}
@@ -248,23 +343,27 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	return out, nil
 }
 
-// object returns the values of a JSON object by its keys, of which none may stand twice: json.Unmarshal takes the last.
-func object(raw json.RawMessage) (map[string]json.RawMessage, error) {
+// object returns the values of a JSON object by its keys, of which there may be so many and none may stand twice: json.Unmarshal takes the last.
+func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
+	keys := count(raw, ':')
+	if keys > most {
+		return nil, fmt.Errorf("more than %d values, many more than the model needs: send those that it does", most)
+	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil {
 		return nil, err
 	}
-	if len(values) < members(raw) {
+	if len(values) < keys {
 		return nil, fmt.Errorf("%q stands twice: leave one", clip([]byte(repeated(raw))))
 	}
 	return values, nil
 }
 
-// members counts the members of a valid JSON object: to read it key by key costs as much as all else of a request.
-func members(object []byte) (n int) {
+// count counts the colons of a valid JSON object, or the commas of an array, that are its own: to read it value by value costs as much as all else of a request.
+func count(value []byte, mark byte) (n int) {
 	depth, text := 0, false
-	for i := 0; i < len(object); i++ {
-		switch c := object[i]; {
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
 		case text && c == '\\':
 			i++
 		case c == '"':
@@ -274,7 +373,7 @@ func members(object []byte) (n int) {
 			depth++
 		case c == '}', c == ']':
 			depth--
-		case c == ':' && depth == 1:
+		case c == mark && depth == 1:
 			n++
 		}
 	}
@@ -298,15 +397,13 @@ func repeated(object []byte) string {
 	return ""
 }
 
-// parseCSV reads CSV text with a header.
-func parseCSV(body []byte, of dataset.Reading, maxRows int) (*dataset.Table, error) {
-	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
-		return nil, bad(415, "compressed bodies aren't taken")
+// parseCSV reads CSV text with a header, as far as these columns are concerned.
+func parseCSV(body []byte, columns []Input, maxRows int) (*dataset.Table, error) {
+	names := make([]string, len(columns))
+	for j, column := range columns {
+		names[j] = column.Name
 	}
-	if bytes.Count(body, []byte{'\n'}) > 2*maxRows+2 { // before memory is spent on them
-		return nil, tooManyRows(maxRows)
-	}
-	t, err := of.Every().Read(bytes.NewReader(body), "the request")
+	t, err := dataset.ReadColumns(bytes.NewReader(body), "the request", names)
 	if err != nil {
 		return nil, bad(400, "%w", err)
 	}

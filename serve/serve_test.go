@@ -280,7 +280,7 @@ func TestRefusals(t *testing.T) {
 	saved(t, m, filepath.Join(folder, "b.krigo"))
 	address, _ := started(t, folder, Options{MaxBody: 4096, MaxRows: 50, Timeout: 2 * time.Second})
 	body := func(kind, body string) string {
-		return fmt.Sprintf("POST /v1/predict?model=a HTTP/1.1\r\nHost: h\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", kind, len(body), body)
+		return fmt.Sprintf("POST /v1/predict?model=a HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", kind, len(body), body)
 	}
 	rows := func(json string) string { return body(jsonKind, `{"rows": `+json+`}`) }
 	var zipped bytes.Buffer
@@ -313,7 +313,23 @@ func TestRefusals(t *testing.T) {
 		{"nested", rows(`[[[1]]]`), 400, "[1] isn't a number"},
 		{"NaN", rows(`[[NaN]]`), 400, "invalid character"},
 		{"beyond float64", rows(`[[1e999]]`), 400, "1e999 is out of the range"},
-		{"too far away", rows(`[[1e308], [1e300]]`), 400, "row 1"},
+		{"too far away", rows(`[[1], [1e308], [1e308]]`), 400, `row 2, column 1 (\"x\"): 1e+308 is so far`},
+		{"CSV, too far away", body("text/csv", "z,x\n1,1\n\n2,1e308\n"), 400, `line 4 (row 2), column 2 (\"x\"): 1e+308 is so far`},
+		{"CSV, many columns", body("text/csv", "x"+strings.Repeat(",", 1001)+"\n1\n"), 400, "record 1 has more than 1001 columns"},
+		{"CSV, a wide row", body("text/csv", "x\n1\n2"+strings.Repeat(";", 1500)+"\n"), 400, "record 3 has more than 1001 columns"},
+		{"many keys", rows(`[{"x": 1` + strings.Repeat(`,"":0`, 600) + `}]`), 400, `row 1: \"\" stands twice`},
+		{"a long array", rows(`[[1` + strings.Repeat(`,1`, 1500) + `]]`), 400, "1501 values for 1 inputs"},
+		{"a long name", body(jsonKind, `{"model": "a", "`+strings.Repeat("n", 4000)+`": 1}`), 400, "nnn"},
+		{"another name", strings.Replace(rows(`[[1]]`), "localhost", "krigo.example", 1), 421, `was asked for as \"krigo.example\"`},
+		{"another name with a port", strings.Replace(rows(`[[1]]`), "localhost", "127.0.0.1.example:8080", 1), 421, "ask for localhost"},
+		{"this machine's address", strings.Replace(rows(`[[1]]`), "localhost", "127.0.0.1:1", 1), 200, "predictions"},
+		{"its other address", strings.Replace(rows(`[[1]]`), "localhost", "[::1]", 1), 200, "predictions"},
+		{"its name in capitals", strings.Replace(rows(`[[1]]`), "localhost", "LOCALHOST:80", 1), 200, "predictions"},
+		{"another site's page", strings.Replace(rows(`[[1]]`), "Host", "Origin: http://a.example\r\nHost", 1), 403, "a page of another site"},
+		{"another site's page, as browsers say it", strings.Replace(rows(`[[1]]`), "Host", "Sec-Fetch-Site: cross-site\r\nHost", 1), 403, "a page of another site"},
+		{"its own page", strings.Replace(rows(`[[1]]`), "Host", "Origin: http://localhost\r\nSec-Fetch-Site: same-origin\r\nHost", 1), 200, "predictions"},
+		{"many headers", strings.Replace(rows(`[[1]]`), "Host", strings.Repeat("A: b\r\n", 100)+"Host", 1), 431, "headers: send 100"},
+		{"HTTP/1.0 without a name", "GET /v1/models HTTP/1.0\r\n\r\n", 421, "ask for localhost"},
 		{"deep nesting", body(jsonKind, strings.Repeat("[", 4000)), 400, "[ where { should be"},
 		{"model no name", body(jsonKind, `{"model": 1, "rows": [[1]]}`), 400, "isn't the JSON"},
 		{"two models named", body(jsonKind, `{"model": "b", "rows": [[1]]}`), 400, `names the model \"a\", the body \"b\"`},
@@ -336,20 +352,20 @@ func TestRefusals(t *testing.T) {
 		{"too many CSV rows", body("text/csv", "x\n"+strings.Repeat("1\n", 51)), 413, "more than 50 rows"},
 		{"too many lines", body("text/csv", "x\n"+strings.Repeat("\n", 200)+"1\n"), 413, "more than 50 rows"},
 		{"body too large", rows(`[[1]` + strings.Repeat(" ", 5000) + `]`), 413, "larger than 4096 bytes"},
-		{"endless body", "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000), 413, "larger than"},
-		{"slow body", "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Type: text/csv\r\nContent-Length: 9\r\n\r\nx\n", 408, "didn't come within 2s"},
+		{"endless body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000), 413, "larger than"},
+		{"slow body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 9\r\n\r\nx\n", 408, "didn't come within 2s"},
 		{"slow header", "POST /v1/predict HTTP/1.1\r\nHost:", none, ""},
 		{"silence", "", none, ""},
-		{"huge header", "GET /healthz HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", 40000) + "\r\n\r\n", 431, ""},
+		{"huge header", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 40000) + "\r\n\r\n", 431, ""},
 		{"no HTTP", "krigo\r\n\r\n", 400, ""},
 		{"no host", "GET /healthz HTTP/1.1\r\n\r\n", 400, ""},
-		{"bad length", "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n", 400, ""},
-		{"other method", "GET /v1/predict HTTP/1.1\r\nHost: h\r\n\r\n", 405, ""},
-		{"delete", "DELETE /v1/model HTTP/1.1\r\nHost: h\r\n\r\n", 405, ""},
-		{"other path", "GET /v2 HTTP/1.1\r\nHost: h\r\n\r\n", 404, ""},
-		{"a file outside", "GET /../../etc/passwd HTTP/1.1\r\nHost: h\r\n\r\n", 307, ""},
-		{"encoded path", "GET /%2e%2e/server.go HTTP/1.1\r\nHost: h\r\n\r\n", 404, ""},
-		{"model of several", "GET /v1/model HTTP/1.1\r\nHost: h\r\n\r\n", 400, "name one of a, b"},
+		{"bad length", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 400, ""},
+		{"other method", "GET /v1/predict HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, ""},
+		{"delete", "DELETE /v1/model HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, ""},
+		{"other path", "GET /v2 HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, ""},
+		{"a file outside", "GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 307, ""},
+		{"encoded path", "GET /%2e%2e/server.go HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, ""},
+		{"model of several", "GET /v1/model HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "name one of a, b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -397,109 +413,156 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestBusy: rows beyond the limit are turned away, those within are answered, and a long
-// request doesn't keep short ones waiting.
+// queueOf is a queue of a model, with the rows of each batch sent to predict first.
+func queueOf(m *krigo.Model, limit int, predict func(x mat.Matrix) ([]krigo.Prediction, error)) *queue {
+	return &queue{model: m, limit: limit, predict: predict, batched: func(int) {}, failed: func(any, []byte) {}, working: new(sync.WaitGroup)}
+}
+
+func tableOf(m *krigo.Model, rows int, x float64) *dataset.Table {
+	return &dataset.Table{Source: "t", Names: m.Inputs, Rows: rows, Values: slices.Repeat([]float64{x}, rows)}
+}
+
+// until waits for something that happens before long.
+func until(t testing.TB, what string, met func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !met(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(what)
+		}
+	}
+}
+
+var (
+	anna  = clientAt("192.0.2.1:1")
+	bella = clientAt("192.0.2.2:1")
+)
+
+// TestBusy: rows beyond the limit are turned away, those of another client within it are answered, a long request doesn't keep short ones waiting, nor
+// one client's long ones another's, and those that nobody waits for any more aren't predicted.
 func TestBusy(t *testing.T) {
 	m := fitted(t, 0)
 	gate := make(chan struct{})
 	var batches [][]float64
-	q := &queue{model: m, limit: 300, batched: func(int) {}, failed: func(any) {}}
-	q.predict = func(x mat.Matrix) ([]krigo.Prediction, error) {
+	q := queueOf(m, 1200, func(x mat.Matrix) ([]krigo.Prediction, error) {
 		<-gate
 		batches = append(batches, mat.Col(nil, 0, x))
 		return m.PredictAt(x)
-	}
-	table := func(rows int, x float64) *dataset.Table {
-		return &dataset.Table{Source: "t", Names: m.Inputs, Rows: rows, Values: slices.Repeat([]float64{x}, rows)}
-	}
-	waiting := func(rows int) {
-		for {
+	})
+	waiting := func(long, short int) {
+		t.Helper()
+		until(t, fmt.Sprintf("not %d and %d rows wait", long, short), func() bool {
 			q.mu.Lock()
-			n := q.rows
-			q.mu.Unlock()
-			if n == rows {
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
+			defer q.mu.Unlock()
+			return q.long.rows == long && q.short.rows == short
+		})
 	}
 	var wait sync.WaitGroup
-	ask := func(ctx context.Context, rows int, x float64, want error) {
+	ask := func(ctx context.Context, of client, rows int, x float64, want error) {
 		wait.Go(func() {
-			if ps, err := q.run(ctx, table(rows, x)); !errors.Is(err, want) || err == nil && len(ps) != rows {
+			if ps, err := q.run(ctx, of, tableOf(m, rows, x)); !errors.Is(err, want) || err == nil && len(ps) != rows {
 				t.Errorf("%d rows: %d, %v", rows, len(ps), err)
 			}
 		})
 	}
 	background := context.Background()
-	ask(background, 600, 1, nil) // more than the limit, but nothing else waits; 512 of it are taken
-	waiting(88)
-	ask(background, 200, 2, nil)
-	waiting(288)
-	ask(background, 3, 3, nil)
-	waiting(291)
-	gone, leave := context.WithCancel(background)
-	ask(gone, 5, 4, context.Canceled)
-	waiting(296)
-	if _, err := q.run(background, table(5, 5)); !errors.Is(err, errBusy) {
-		t.Errorf("beyond the limit: %v", err)
+	ask(background, anna, 1600, 1, nil) // more than the limit, but nothing else waits; 512 of it are taken
+	waiting(1088, 0)
+	if _, err := q.run(background, anna, tableOf(m, 20, 5)); !errors.Is(err, errBusy) {
+		t.Errorf("beyond what is left: %v", err)
 	}
+	ask(background, bella, 56, 2, nil)
+	waiting(1144, 0)
+	if _, err := q.run(background, bella, tableOf(m, 20, 5)); !errors.Is(err, errBusy) {
+		t.Errorf("beyond what is left: %v", err)
+	}
+	ask(background, anna, 3, 3, nil)
+	waiting(1144, 3)
+	gone, leave := context.WithCancel(background)
+	ask(gone, bella, 5, 4, context.Canceled)
+	waiting(1144, 8)
 	leave()
+	waiting(1144, 3)
 	close(gate)
 	wait.Wait()
-	second := batches[1]
-	if len(batches) != 4 || len(second) != 64+64+3 || slices.Contains(second, 4) || !slices.Contains(second, 3) {
-		t.Errorf("%d batches, the second with %d rows: %v", len(batches), len(second), second)
+	q.working.Wait()
+	if slices.Contains(slices.Concat(batches...), 4) {
+		t.Error("rows were predicted that nobody waits for")
 	}
-	// The last request has its answer before the queue looks whether there is more to do.
-	for idle := false; !idle; {
-		q.mu.Lock()
-		idle = !q.busy
-		if idle && (q.rows != 0 || len(q.jobs) != 0) {
-			t.Errorf("left: %d rows, %d jobs", q.rows, len(q.jobs))
-		}
-		q.mu.Unlock()
+	if !slices.Contains(batches[1], 3) {
+		t.Errorf("short rows aren't in the next batch: %v", batches[1])
+	}
+	if !slices.Contains(slices.Concat(batches[1:3]...), 2) {
+		t.Errorf("one client's rows wait for all of another's, in %d batches", len(batches))
+	}
+	if q.long.rows != 0 || q.short.rows != 0 || len(q.long.by) != 0 || len(q.short.by) != 0 || len(q.long.lines) != 0 || q.busy {
+		t.Errorf("left: %+v, %+v", q.long, q.short)
 	}
 }
 
-// TestOwnRows: a row that can't be predicted fails its own request alone, and a panic fails
-// those of its batch, with the server's log told why.
+// TestOwnRows: a row that can't be predicted fails its own request alone, which says where it stands, and costs the others of its batch one more prediction of theirs, however
+// long the request is. What panics fails its own too, with the server's log told why.
 func TestOwnRows(t *testing.T) {
 	m := fitted(t, 0)
-	m.Scaling.InputScale[0] = 0.5 // 1e308 overflows
-	begin, panics := make(chan struct{}), false
-	var told any
-	q := &queue{model: m, limit: 100, batched: func(int) {}, failed: func(cause any) { told = cause }}
-	q.predict = func(x mat.Matrix) ([]krigo.Prediction, error) {
+	begin := make(chan struct{})
+	var predicted, told atomic.Int64
+	q := queueOf(m, 1<<20, func(x mat.Matrix) ([]krigo.Prediction, error) {
 		<-begin
-		if panics {
+		rows := mat.Col(nil, 0, x)
+		predicted.Add(int64(len(rows)))
+		if i := slices.Index(rows, 666); i >= 0 {
+			return nil, &dataset.Error{Row: i + 1, Err: errors.New("it overflows")}
+		}
+		if slices.Contains(rows, 667) {
 			panic("a bug")
 		}
 		return m.PredictAt(x)
+	})
+	q.failed = func(cause any, _ []byte) {
+		if cause != "a bug" {
+			t.Error(cause)
+		}
+		told.Add(1)
 	}
-	results := make([]error, 3)
 	var wait sync.WaitGroup
-	for i, x := range []float64{1, 1e308, 2} {
+	total := int64(0)
+	ask := func(of client, table *dataset.Table, want string) {
+		total += int64(table.Rows)
 		wait.Go(func() {
-			_, results[i] = q.run(context.Background(), &dataset.Table{Source: "t", Names: m.Inputs, Rows: 1, Values: []float64{x}})
+			ps, err := q.run(context.Background(), of, table)
+			if want == "" && (err != nil || len(ps) != table.Rows) {
+				t.Errorf("%d rows: %d, %v", table.Rows, len(ps), err)
+			}
+			if want != "" && (err == nil || err.Error() != want) {
+				t.Errorf("%v, not %s", err, want)
+			}
 		})
 	}
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
-		q.mu.Lock()
-		n := q.rows
-		q.mu.Unlock()
-		if n == 2 { // one is in the first batch
-			break
-		}
+	last := tableOf(m, 700, 1)
+	last.Values[699] = 666
+	lined := tableOf(m, 2, 1)
+	lined.Values[1], lined.Lines = 666, []int{2, 9}
+	ask(anna, tableOf(m, 2000, 1), "")
+	ask(anna, last, "t: row 700: it overflows")
+	ask(anna, lined, "t: line 9: it overflows")
+	for range 20 {
+		ask(bella, tableOf(m, 1, 666), "t: row 1: it overflows")
+		ask(bella, tableOf(m, 1, 667), errInternal.Error())
+		ask(bella, tableOf(m, 1, 2), "")
 	}
+	until(t, "not all wait", func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		n := 0
+		for _, l := range append(slices.Clone(q.long.lines), q.short.lines...) {
+			n += len(l.waiting)
+		}
+		return n >= 61 // the others are in the first batch
+	})
 	close(begin)
 	wait.Wait()
-	if results[0] != nil || results[1] == nil || results[2] != nil {
-		t.Errorf("%v", results)
-	}
-	panics = true
-	if _, err := q.run(context.Background(), &dataset.Table{Source: "t", Names: m.Inputs, Rows: 1, Values: []float64{1}}); err != errInternal || told != "a bug" {
-		t.Errorf("%v, %v", err, told)
+	q.working.Wait()
+	if n := predicted.Load(); n > 2*total || told.Load() < 20 {
+		t.Errorf("%d rows predicted for %d, %d panics told", n, total, told.Load())
 	}
 }
 
@@ -620,7 +683,7 @@ func TestMetrics(t *testing.T) {
 func TestToken(t *testing.T) {
 	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Token: "secret"})
 	for path, open := range map[string]bool{"/v1/model": false, "/v1/models": false, "/metrics": false, "/": true, "/page.js": true, "/healthz": true, "/openapi.json": true} {
-		for token, right := range map[string]bool{"": false, "Bearer secret": true, "Bearer secre": false, "secret": false, "Bearer secret ": false} {
+		for token, right := range map[string]bool{"": false, "Bearer secret": true, "bearer secret": true, "BEARER   secret": true, "Bearer secre": false, "Bearersecret": false, "Basic secret": false, "Bearer secret secret": false, "secret": false, "Bearer secret ": false} {
 			r, _ := http.NewRequest("GET", "http://"+address+path, nil)
 			if token != "" {
 				r.Header["Authorization"] = []string{token}
@@ -664,7 +727,7 @@ func TestShutdown(t *testing.T) {
 	}
 	defer conn.Close()
 	const text = `{"rows": [[1]]}`
-	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(text))
+	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(text))
 	answers := bufio.NewReader(conn)
 	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // the handler reads
 		t.Fatalf("%q, %v", line, err)

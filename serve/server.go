@@ -3,22 +3,22 @@ package serve
 import (
 	"cmp"
 	"context"
-	"crypto/subtle"
 	"crypto/tls"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"mime"
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/krigo-gp/krigo"
@@ -32,25 +32,31 @@ import (
 type Options struct {
 	MaxBody int64         // bytes of a request's body
 	MaxRows int           // rows of a request
-	Waiting int           // rows that may wait for one model
+	Waiting int           // rows that may wait for one model, half of them of one client
+	Memory  int64         // bytes that requests may take together, half of them of one client; 0: 32 times MaxBody, but 64 MiB at least
 	Timeout time.Duration // to read a request, to answer it, and to finish when stopped
 	Reload  time.Duration // how often files are looked at
 	Token   string        // that requests must bear; empty: none
+	Open    bool          // on a loopback address without a token, requests for other names than localhost are answered too
 	Ledger  string        // file of outcomes; empty: none are taken
 	TLS     *tls.Config   // nil: plain HTTP
 	Log     *slog.Logger  // nil: none
 }
 
 // Defaults are enough for 10,000 rows of 40 numbers at a time.
-var Defaults = Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 100_000, Timeout: 30 * time.Second, Reload: time.Second}
+var Defaults = Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 200_000, Timeout: 30 * time.Second, Reload: time.Second}
 
 // Server serves the models of a path.
 type Server struct {
-	o       Options
-	library *library
-	metrics *metrics
-	handler http.Handler
-	ledger  *watch.Ledger // nil: none
+	o           Options
+	library     *library
+	metrics     *metrics
+	handler     http.Handler
+	ledger      *watch.Ledger // nil: none
+	budget      *budget       // of the memory of requests
+	parsers     turns         // to read long bodies
+	connections *connections
+	queues      sync.WaitGroup // their goroutines
 }
 
 //go:embed openapi.json page
@@ -66,7 +72,9 @@ func New(path string, o Options) (_ *Server, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o}
+	o.Memory = cmp.Or(o.Memory, max(64<<20, 32*o.MaxBody))
+	s := &Server{o: o, budget: newBudget(o.Memory), connections: newConnections(mostConnections)}
+	s.parsers.free = max(1, runtime.GOMAXPROCS(0)/2) // short ones find a core
 	s.metrics = newMetrics()
 	if o.Ledger != "" {
 		if s.ledger, err = watch.Open(o.Ledger); err != nil {
@@ -106,6 +114,7 @@ var errNoLedger = errors.New("outcomes aren't taken here: start the server with 
 // complete gives a model that was read what it needs to be served.
 func (s *Server) complete(m *served) {
 	m.queue = s.newQueue(m.name, m.Model)
+	m.observers.free = 1
 	if m.unwatched = errNoLedger; s.ledger == nil {
 		return
 	}
@@ -116,10 +125,10 @@ func (s *Server) complete(m *served) {
 
 func (s *Server) newQueue(name string, m *krigo.Model) *queue {
 	return &queue{
-		model: m, predict: m.PredictAt, limit: s.o.Waiting,
+		model: m, predict: m.PredictAt, limit: s.o.Waiting, working: &s.queues,
 		batched: func(rows int) { s.metrics.batched(name, rows) },
-		failed: func(cause any) {
-			s.o.Log.Error("prediction failed", "model", name, "cause", cause, "stack", string(debug.Stack()))
+		failed: func(cause any, stack []byte) {
+			s.o.Log.Error("prediction failed", "model", name, "cause", cause, "stack", string(stack))
 		},
 	}
 }
@@ -138,13 +147,18 @@ func (s *Server) report(changes []change) {
 	s.metrics.models.Set(float64(len(*s.library.models.Load())))
 }
 
-// Run serves on the listener until ctx ends, then finishes the requests that have begun.
+// Run serves on the listener until ctx ends, then finishes the requests that have begun. When it returns nothing of the server runs any more.
 func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	if s.ledger != nil {
 		defer s.ledger.Close()
 	}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
 	server := &http.Server{
-		Handler:           s.handler,
+		Handler:           s.observed(s.guarded(s.handler, l)),
+		Protocols:         &protocols,
+		ConnContext:       s.connections.opened,
+		ConnState:         s.connections.changed,
 		ReadHeaderTimeout: min(5*time.Second, s.o.Timeout),
 		ReadTimeout:       s.o.Timeout,
 		WriteTimeout:      2*s.o.Timeout + 5*time.Second, // reading, computing, and then writing
@@ -178,6 +192,8 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	}
 	stop()
 	<-watched
+	s.connections.end()
+	s.queues.Wait()
 	return err
 }
 
@@ -218,7 +234,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", files.ServeHTTP)
 	mux.HandleFunc("GET /page.js", files.ServeHTTP)
 	mux.HandleFunc("GET /page.css", files.ServeHTTP)
-	return s.observed(mux)
+	return mux
 }
 
 type health struct {
@@ -286,22 +302,6 @@ func (s *Server) observed(next http.Handler) http.Handler {
 	})
 }
 
-// protected lets requests through that bear the token.
-func (s *Server) protected(next http.HandlerFunc) http.HandlerFunc {
-	if s.o.Token == "" {
-		return next
-	}
-	return func(w http.ResponseWriter, r *http.Request) {
-		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(s.o.Token)) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			fail(w, 401, errors.New("send the token: Authorization: Bearer TOKEN"))
-			return
-		}
-		next(w, r)
-	}
-}
-
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -319,7 +319,8 @@ func fail(w http.ResponseWriter, status int, err error) {
 	if status == 503 {
 		w.Header().Set("Retry-After", "1")
 	}
-	writeJSON(w, status, failure{err.Error()})
+	// What a request is told of itself may be as long as it is.
+	writeJSON(w, status, failure{strings.ToValidUTF8(clipTo(err.Error(), 4096), "")})
 }
 
 // find returns the model that a request names.
@@ -401,15 +402,18 @@ type Answer struct {
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()
-	m, table, err := s.read(w, r, inputsOf)
+	held := s.budget.hold(clientOf(r))
+	defer held.close()
+	m, table, err := s.read(ctx, w, r, held, inputsOf)
 	var ps []krigo.Prediction
 	if err == nil {
-		ps, err = m.queue.run(ctx, table)
+		ps, err = m.queue.run(ctx, held.of, table)
 	}
 	if err != nil {
 		s.refuse(w, r, err)
 		return
 	}
+	w = newSteady(w, s.o.Timeout)
 	if wantsCSV(r) {
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 		// Predictions are finite, so that an error is the client's, who has gone.
@@ -441,17 +445,15 @@ type Observed struct {
 func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()
-	m, table, err := s.read(w, r, columnsOf)
+	held := s.budget.hold(clientOf(r))
+	defer held.close()
+	m, table, err := s.read(ctx, w, r, held, columnsOf)
 	if err == nil && m.watch == nil {
 		err = bad(409, "%w", m.unwatched)
 	}
-	var d *dataset.Data
-	if err == nil {
-		d, err = m.Labelled(table)
-	}
 	var state watch.State
 	if err == nil {
-		state, err = m.watch.Observe(ctx, d, d.All())
+		state, err = m.observe(ctx, held.of, table)
 	}
 	var unwritten *watch.WriteError
 	if errors.As(err, &unwritten) {
@@ -466,8 +468,24 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, 200, Observed{m.name, table.Rows, state})
 }
 
+// observe adds rows to the ledger, the clients in turn.
+func (m *served) observe(ctx context.Context, of client, t *dataset.Table) (watch.State, error) {
+	d, err := m.Labelled(t)
+	if err == nil {
+		_, err = inputs(m.Model, t, d)
+	}
+	if err == nil {
+		err = m.observers.begin(ctx, of)
+	}
+	if err != nil {
+		return watch.State{}, err
+	}
+	defer m.observers.end()
+	return m.watch.Observe(ctx, d, d.All())
+}
+
 // read reads a request's rows, which have these columns, and finds its model.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, columns func(*krigo.Model) []Input) (*served, *dataset.Table, error) {
+func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *hold, columns func(*krigo.Model) []Input) (*served, *dataset.Table, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" && kind != "text/csv" {
 		return nil, nil, bad(415, "Content-Type %q: send application/json or text/csv", r.Header.Get("Content-Type"))
@@ -481,34 +499,69 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, columns func(*krig
 			return nil, nil, bad(400, "the query parameter %q isn't known: there is model", key)
 		}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.o.MaxBody))
+	body, err := readBody(ctx, w, r, held, s.o.MaxBody, s.o.Timeout)
 	if err != nil {
 		return nil, nil, err
 	}
+	take := func(more int64) error { return held.resize(ctx, int64(cap(body))+more) }
+	// Long bodies are read in turn, and have their memory before.
+	begin := func() (end func(), err error) {
+		if len(body) <= stepBytes {
+			return func() {}, nil
+		}
+		return s.parsers.end, s.parsers.begin(ctx, held.of)
+	}
 	var m *served
+	var t *dataset.Table
 	if kind == "text/csv" {
 		if m, err = s.find(query.Get("model")); err != nil {
 			return nil, nil, err
 		}
-		t, err := parseCSV(body, m.Reading, s.o.MaxRows)
-		return m, t, err
+		wanted := columns(m.Model)
+		size, err := measureCSV(body, len(wanted), s.o.MaxRows)
+		if err == nil {
+			err = take(size)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		end, err := begin()
+		if err != nil {
+			return nil, nil, err
+		}
+		defer end()
+		if t, err = parseCSV(body, wanted, s.o.MaxRows); err != nil {
+			return nil, nil, err
+		}
+		return m, t, held.resize(ctx, kept(t))
 	}
-	req, err := parseJSON(body, func(name string) ([]Input, error) {
+	size := measureJSON(body, s.o.MaxRows)
+	if err := take(size); err != nil {
+		return nil, nil, err
+	}
+	end, err := begin()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer end()
+	t, err = parseJSON(body, func(name string, rows int) ([]Input, error) {
 		if q := query.Get("model"); q != "" && name != "" && q != name {
 			return nil, bad(400, "the query names the model %q, the body %q", q, name)
 		}
+		var err error
 		if m, err = s.find(cmp.Or(name, query.Get("model"))); err != nil {
 			return nil, err
 		}
-		return columns(m.Model), nil
+		wanted := columns(m.Model)
+		return wanted, take(size + textsOf(wanted, rows))
 	}, s.o.MaxRows)
 	if err == nil {
-		err = m.Reading.Every().Apply(req.Table)
+		err = m.Reading.Every().Apply(t)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return m, req.Table, nil
+	return m, t, held.resize(ctx, kept(t))
 }
 
 // refuse answers with the status that an error calls for.
@@ -521,8 +574,10 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &large):
 		fail(w, 413, fmt.Errorf("the body is larger than %s bytes", strconv.FormatInt(large.Limit, 10)))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		fail(w, 408, fmt.Errorf("the body didn't come within %v", s.o.Timeout))
-	case errors.Is(err, errBusy):
+		fail(w, 408, fmt.Errorf("the body didn't come within %v, or of a long one not %d kB every %v", s.o.Timeout, stepBytes>>10, min(stall, s.o.Timeout)))
+	case errors.Is(err, errHuge):
+		fail(w, 413, err)
+	case errors.Is(err, errBusy), errors.Is(err, errFull):
 		fail(w, 503, err)
 	case errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil:
 		fail(w, 503, fmt.Errorf("the prediction took longer than %v: send fewer rows", s.o.Timeout))
@@ -533,14 +588,4 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 		fail(w, 400, err)
 	}
-}
-
-// Loopback says whether only this machine can reach an address.
-func Loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

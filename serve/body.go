@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// stepBytes of a body, or of an answer, have to go over the line within stall: what takes the server's memory mustn't take it for long.
+const (
+	stepBytes = 64 << 10
+	stall     = 5 * time.Second
+)
+
+// readBody reads a request's body of at most so many bytes, which it takes from the budget as they come: a body that is promised holds nothing.
+func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request, h *hold, most int64, within time.Duration) (body []byte, err error) {
+	line := http.NewResponseController(w)
+	latest := time.Now().Add(within)
+	reading(ctx, true)
+	defer func() {
+		reading(ctx, false)
+		if err != nil {
+			w.Header().Set("Connection", "close") // what else comes of it isn't read
+			return
+		}
+		// What still comes on the connection says only whether the client is there.
+		line.SetReadDeadline(time.Time{})
+	}()
+	if r.ContentLength > most {
+		return nil, &http.MaxBytesError{Limit: most}
+	}
+	in := http.MaxBytesReader(w, r.Body, most)
+	body = make([]byte, 0, 4096)
+	for step := 0; ; {
+		if len(body) == cap(body) {
+			size := min(2*int64(cap(body)), most+1)
+			if r.ContentLength > 0 {
+				size = min(size, r.ContentLength+1) // one more, to see its end
+			}
+			if err := h.resize(ctx, size); err != nil {
+				return nil, err
+			}
+			body = slices.Grow(body, int(size)-len(body))
+		}
+		if len(body) >= pocket && len(body) >= step {
+			step = len(body) + stepBytes
+			deadline := time.Now().Add(stall)
+			if latest.Before(deadline) {
+				deadline = latest
+			}
+			line.SetReadDeadline(deadline)
+		}
+		n, err := in.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if err == io.EOF {
+			return body, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// steady writes an answer step by step, each of which the client has to take before long.
+type steady struct {
+	http.ResponseWriter
+	latest time.Time
+}
+
+func newSteady(w http.ResponseWriter, within time.Duration) http.ResponseWriter {
+	return &steady{w, time.Now().Add(within)}
+}
+
+func (s *steady) Write(b []byte) (written int, err error) {
+	line := http.NewResponseController(s.ResponseWriter)
+	for len(b) > 0 && err == nil {
+		deadline := time.Now().Add(stall)
+		if s.latest.Before(deadline) {
+			deadline = s.latest
+		}
+		line.SetWriteDeadline(deadline)
+		var n int
+		n, err = s.ResponseWriter.Write(b[:min(stepBytes, len(b))])
+		written += n
+		b = b[n:]
+	}
+	return written, err
+}

@@ -1,0 +1,130 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// client is whom a request comes from: an address, or the network of one in IPv6, of which anyone has 2⁶⁴.
+type client struct{ netip.Prefix }
+
+// clientAt returns the client of a remote address; of what isn't one, as with a Unix socket, all are one client.
+func clientAt(remote string) client {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return client{}
+	}
+	a := at.Addr().Unmap().WithZone("")
+	bits := a.BitLen()
+	if a.Is6() {
+		bits = 64
+	}
+	network, err := a.Prefix(bits)
+	if err != nil {
+		return client{}
+	}
+	return client{network}
+}
+
+func clientOf(r *http.Request) client { return clientAt(r.RemoteAddr) }
+
+// pocket is what a request may hold without asking: rows one by one never wait for memory.
+const pocket = 16 << 10
+
+// patience is how long a request waits for memory.
+const patience = 2 * time.Second
+
+var (
+	errFull = errors.New("the requests that are being read and answered take all the memory they may, or yours all that is left to them: try again in a moment")
+	errHuge = errors.New("the request would take more memory than one may have: send its rows in several")
+)
+
+// budget is the bytes that requests may hold together beyond their pockets. What a client holds may be no more than what is left free: one alone has
+// half of it at most, two have two thirds, and there is always room for another.
+type budget struct {
+	size int64
+
+	mu      sync.Mutex
+	used    int64
+	by      map[client]int64
+	waiting int
+	freed   chan struct{} // is closed when there is more room
+}
+
+func newBudget(size int64) *budget {
+	return &budget{size: size, by: map[client]int64{}, freed: make(chan struct{})}
+}
+
+// hold is what one request holds.
+type hold struct {
+	of     client
+	budget *budget
+	bytes  int64
+}
+
+func (b *budget) hold(of client) *hold { return &hold{of: of, budget: b} }
+
+// resize makes it so many bytes. To get more it waits a moment, and to give back never.
+func (h *hold) resize(ctx context.Context, bytes int64) error {
+	b := h.budget
+	bytes = max(0, bytes-pocket)
+	if bytes > b.size/2 {
+		return errHuge
+	}
+	var late <-chan time.Time
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for {
+		more := bytes - h.bytes
+		if more <= 0 || b.by[h.of]+more <= b.size-b.used-more {
+			h.add(more)
+			return nil
+		}
+		if late == nil {
+			timer := time.NewTimer(patience)
+			defer timer.Stop()
+			late = timer.C
+		}
+		freed := b.freed
+		b.waiting++
+		b.mu.Unlock()
+		var err error
+		select {
+		case <-freed:
+		case <-late:
+			err = errFull
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		b.mu.Lock()
+		b.waiting--
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// add takes more, or gives back.
+func (h *hold) add(more int64) {
+	b := h.budget
+	h.bytes += more
+	b.used += more
+	if b.by[h.of] += more; b.by[h.of] == 0 {
+		delete(b.by, h.of)
+	}
+	if more < 0 && b.waiting > 0 {
+		close(b.freed)
+		b.freed = make(chan struct{})
+	}
+}
+
+// close gives all of it back.
+func (h *hold) close() {
+	h.budget.mu.Lock()
+	defer h.budget.mu.Unlock()
+	h.add(-h.bytes)
+}
