@@ -8,12 +8,6 @@ import (
 	"time"
 )
 
-// stepBytes of a body, or of an answer, have to go over the line within stall: what takes the server's memory mustn't take it for long.
-const (
-	stepBytes = 64 << 10
-	stall     = 5 * time.Second
-)
-
 // readBody reads a request's body of at most so many bytes, which it takes from the budget as they come: a body that is promised holds nothing.
 func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request, h *hold, most int64, within time.Duration) (body []byte, err error) {
 	line := http.NewResponseController(w)
@@ -61,30 +55,4 @@ func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request, h *ho
 			return nil, err
 		}
 	}
-}
-
-// steady writes an answer step by step, each of which the client has to take before long.
-type steady struct {
-	http.ResponseWriter
-	latest time.Time
-}
-
-func newSteady(w http.ResponseWriter, within time.Duration) http.ResponseWriter {
-	return &steady{w, time.Now().Add(within)}
-}
-
-func (s *steady) Write(b []byte) (written int, err error) {
-	line := http.NewResponseController(s.ResponseWriter)
-	for len(b) > 0 && err == nil {
-		deadline := time.Now().Add(stall)
-		if s.latest.Before(deadline) {
-			deadline = s.latest
-		}
-		line.SetWriteDeadline(deadline)
-		var n int
-		n, err = s.ResponseWriter.Write(b[:min(stepBytes, len(b))])
-		written += n
-		b = b[n:]
-	}
-	return written, err
 }

@@ -31,8 +31,7 @@ func local(host string) bool {
 // guarded lets requests through that aren't a trick. Where this machine alone is served and no token is asked for, whoever can send requests
 // from here may ask; a page of another site that is open in a browser here can: its own name may be made to lead to this machine, by which the browser takes
 // answers for the page's own. Such requests bear that name as their Host.
-func (s *Server) guarded(next http.Handler, l net.Listener) http.Handler {
-	localOnly := s.o.Token == "" && !s.o.Open && Loopback(l.Addr().String())
+func guarded(next http.Handler, token, localOnly bool) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		headers := 0
@@ -45,7 +44,7 @@ func (s *Server) guarded(next http.Handler, l net.Listener) http.Handler {
 			fail(w, http.StatusRequestHeaderFieldsTooLarge, fmt.Errorf("%d headers: send %d at most", headers, mostHeaders))
 		case localOnly && !local(hostOf(r)):
 			fail(w, http.StatusMisdirectedRequest, fmt.Errorf("this server is for its own machine, and was asked for as %q: ask for localhost or 127.0.0.1, or start it with a --token-file, or with --open where a proxy passes other names on", r.Host))
-		case s.o.Token == "" && origins.Check(r) != nil:
+		case !token && origins.Check(r) != nil:
 			fail(w, http.StatusForbidden, errors.New("a page of another site sent this: use the server's own page, or a program; a proxy has to pass on the Host that it was asked for"))
 		default:
 			next.ServeHTTP(w, r)
@@ -63,14 +62,14 @@ func hostOf(r *http.Request) string {
 }
 
 // protected lets requests through that bear the token.
-func (s *Server) protected(next http.HandlerFunc) http.HandlerFunc {
-	if s.o.Token == "" {
+func protected(token string, next http.HandlerFunc) http.HandlerFunc {
+	if token == "" {
 		return next
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		given = strings.Trim(given, " ") // RFC 9110, section 11.4: the scheme in any case, and then one space or more
-		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(s.o.Token)) != 1 {
+		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			fail(w, 401, errors.New("send the token: Authorization: Bearer TOKEN"))
 			return

@@ -104,15 +104,6 @@ func (i Input) kind() string {
 	return "a number"
 }
 
-func clip(text []byte) string { return clipTo(string(text[:min(len(text), 41)]), 40) }
-
-func clipTo(text string, most int) string {
-	if len(text) > most {
-		return text[:most] + "…"
-	}
-	return text
-}
-
 // What a table takes until it is answered, and what more while it is made.
 const (
 	bytesOfRow  = 1024 // its prediction, and its part of the answer

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -152,10 +151,11 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	if s.ledger != nil {
 		defer s.ledger.Close()
 	}
+	localOnly := s.o.Token == "" && !s.o.Open && Loopback(l.Addr().String())
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	server := &http.Server{
-		Handler:           s.observed(s.guarded(s.handler, l)),
+		Handler:           s.observed(guarded(s.handler, s.o.Token != "", localOnly)),
 		Protocols:         &protocols,
 		ConnContext:       s.connections.opened,
 		ConnState:         s.connections.changed,
@@ -217,11 +217,11 @@ func (s *Server) watch(ctx context.Context) {
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/predict", s.protected(s.predict))
-	mux.HandleFunc("POST /v1/outcomes", s.protected(s.outcomes))
-	mux.HandleFunc("GET /v1/model", s.protected(s.model))
-	mux.HandleFunc("GET /v1/models", s.protected(s.models))
-	mux.HandleFunc("GET /metrics", s.protected(s.metrics.handler().ServeHTTP))
+	mux.HandleFunc("POST /v1/predict", protected(s.o.Token, s.predict))
+	mux.HandleFunc("POST /v1/outcomes", protected(s.o.Token, s.outcomes))
+	mux.HandleFunc("GET /v1/model", protected(s.o.Token, s.model))
+	mux.HandleFunc("GET /v1/models", protected(s.o.Token, s.models))
+	mux.HandleFunc("GET /metrics", protected(s.o.Token, s.metrics.handler().ServeHTTP))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, 200, health{"ok", s.o.Token != ""})
 	})
@@ -300,27 +300,6 @@ func (s *Server) observed(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(rec, r)
 	})
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.Encode(v) // an error is the client's, who has gone
-}
-
-// failure is the body of every answer that isn't one.
-type failure struct {
-	Error string `json:"error"`
-}
-
-func fail(w http.ResponseWriter, status int, err error) {
-	if status == 503 {
-		w.Header().Set("Retry-After", "1")
-	}
-	// What a request is told of itself may be as long as it is.
-	writeJSON(w, status, failure{strings.ToValidUTF8(clipTo(err.Error(), 4096), "")})
 }
 
 // find returns the model that a request names.

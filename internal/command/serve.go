@@ -18,7 +18,7 @@ import (
 func newServe(c *common) *cobra.Command {
 	var o serve.Options
 	var listen, tokenFile, cert, key string
-	var open, logRequests bool
+	var logRequests bool
 	cmd := &cobra.Command{
 		Use:   "serve MODEL|FOLDER",
 		Short: "Predictions over HTTP, and a page to try them",
@@ -53,7 +53,7 @@ It listens on this machine alone. For other machines name an address and a token
 					return fmt.Errorf("--token-file %s: the file is empty", tokenFile)
 				}
 			}
-			if o.Token == "" && !open && !serve.Loopback(listen) {
+			if o.Token == "" && !o.Open && !serve.Loopback(listen) {
 				return fail("--listen %s: other machines could use it: name a --token-file, or say --open", listen)
 			}
 			if (cert == "") != (key == "") {
@@ -99,8 +99,8 @@ It listens on this machine alone. For other machines name an address and a token
 			help: "file with the token that requests must bear (Authorization: Bearer TOKEN)"},
 		cliFlag{name: "ledger", value: "FILE", to: &o.Ledger, endings: []string{"ledger"},
 			help: "take outcomes, and keep them in this file, which is added to, or begun (see krigo watch)"},
-		cliFlag{name: "open", to: &open,
-			help: "serve other machines without a token"},
+		cliFlag{name: "open", to: &o.Open,
+			help: "without a token serve other machines too, and by any name this one is asked for"},
 		cliFlag{name: "tls-cert", value: "FILE", to: &cert, endings: []string{"pem"},
 			help: "file with the certificate chain, PEM: serve HTTPS"},
 		cliFlag{name: "tls-key", value: "FILE", to: &key, endings: []string{"pem"},
@@ -110,7 +110,7 @@ It listens on this machine alone. For other machines name an address and a token
 		cliFlag{name: "max-rows", value: "N", def: fmt.Sprint(serve.Defaults.MaxRows), to: &o.MaxRows,
 			help: "rows of a request at most"},
 		cliFlag{name: "max-waiting", value: "N", def: fmt.Sprint(serve.Defaults.Waiting), to: &o.Waiting,
-			help: "rows that may wait for one model before requests are turned away"},
+			help: "rows that may wait for one model before requests are turned away, half of them of one client"},
 		cliFlag{name: "timeout", value: "TIME", def: fmt.Sprint(serve.Defaults.Timeout), to: &o.Timeout,
 			help: "time to read a request, to answer it, and to finish when stopped"},
 		cliFlag{name: "reload", value: "TIME", def: fmt.Sprint(serve.Defaults.Reload), to: &o.Reload,

@@ -1,0 +1,70 @@
+package serve
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// stepBytes of a body, or of an answer, have to go over the line within stall: what takes the server's memory mustn't take it for long.
+const (
+	stepBytes = 64 << 10
+	stall     = 5 * time.Second
+)
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.Encode(v) // an error is the client's, who has gone
+}
+
+// failure is the body of every answer that isn't one.
+type failure struct {
+	Error string `json:"error"`
+}
+
+func fail(w http.ResponseWriter, status int, err error) {
+	if status == 503 {
+		w.Header().Set("Retry-After", "1")
+	}
+	// What a request is told of itself may be as long as it is.
+	writeJSON(w, status, failure{strings.ToValidUTF8(clipTo(err.Error(), 4096), "")})
+}
+
+func clip(text []byte) string { return clipTo(string(text[:min(len(text), 41)]), 40) }
+
+func clipTo(text string, most int) string {
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}
+
+// steady writes an answer step by step, each of which the client has to take before long.
+type steady struct {
+	http.ResponseWriter
+	latest time.Time
+}
+
+func newSteady(w http.ResponseWriter, within time.Duration) http.ResponseWriter {
+	return &steady{w, time.Now().Add(within)}
+}
+
+func (s *steady) Write(b []byte) (written int, err error) {
+	line := http.NewResponseController(s.ResponseWriter)
+	for len(b) > 0 && err == nil {
+		deadline := time.Now().Add(stall)
+		if s.latest.Before(deadline) {
+			deadline = s.latest
+		}
+		line.SetWriteDeadline(deadline)
+		var n int
+		n, err = s.ResponseWriter.Write(b[:min(stepBytes, len(b))])
+		written += n
+		b = b[n:]
+	}
+	return written, err
+}
