@@ -36,7 +36,7 @@ func clientOf(r *http.Request) client { return clientAt(r.RemoteAddr) }
 const pocket = 16 << 10
 
 // patience is how long a request waits for memory.
-const patience = 2 * time.Second
+const patience = 5 * time.Second
 
 var (
 	errFull = errors.New("the requests that are being read and answered take all the memory they may, or yours all that is left to them: try again in a moment")
@@ -46,7 +46,8 @@ var (
 // budget is the bytes that requests may hold together beyond their pockets. What a client holds may be no more than what is left free: one alone has
 // half of it at most, two have two thirds, and there is always room for another.
 type budget struct {
-	size int64
+	size     int64
+	patience time.Duration // of who wants more
 
 	mu      sync.Mutex
 	used    int64
@@ -56,7 +57,7 @@ type budget struct {
 }
 
 func newBudget(size int64) *budget {
-	return &budget{size: size, by: map[client]int64{}, freed: make(chan struct{})}
+	return &budget{size: size, patience: patience, by: map[client]int64{}, freed: make(chan struct{})}
 }
 
 // hold is what one request holds.
@@ -85,7 +86,7 @@ func (h *hold) resize(ctx context.Context, bytes int64) error {
 			return nil
 		}
 		if late == nil {
-			timer := time.NewTimer(patience)
+			timer := time.NewTimer(b.patience)
 			defer timer.Stop()
 			late = timer.C
 		}

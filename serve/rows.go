@@ -104,12 +104,12 @@ func (i Input) kind() string {
 	return "a number"
 }
 
-// What a table takes until it is answered, and what more while it is made.
+// What a table takes: TestMeasures holds it against what is used.
 const (
-	bytesOfRow  = 1024 // its prediction, and its part of the answer
-	bytesOfCell = 16   // its number: in the table, and in what is predicted
-	bytesOfText = 160  // a text that no other cell of its column has
-	growth      = 2    // a table that grows, and the one it was
+	bytesOfRow    = 1024 // until it is answered: its prediction, and its part of the answer
+	bytesOfCell   = 16   // its number, in the table and in what is predicted
+	bytesOfGrowth = 8    // what it takes more while the table grows
+	bytesOfText   = 112  // a text that no other cell of its column has
 )
 
 // kept is what a table takes until it is answered.
@@ -133,51 +133,73 @@ func measureCSV(body []byte, columns, maxRows int) (bytesMore int64, err error) 
 	if lines > 2*maxRows+3 {
 		return 0, tooManyRows(maxRows)
 	}
-	cells, err := fields(body, columns+spare)
-	texts := min(cells, lines*columns)
-	return growth*bytesOfCell*int64(cells) + bytesOfText*int64(texts) + bytesOfRow*int64(min(lines, maxRows)), err
+	cells, texts, longest, err := fields(body, columns+spare)
+	texts = min(texts, lines*columns) // those of other columns aren't kept
+	return (bytesOfCell+bytesOfGrowth)*int64(cells) + bytesOfText*int64(texts) + bytesOfRow*int64(min(lines, maxRows)) + 4*int64(longest), err
 }
 
-// fields counts the cells of a CSV text, and refuses a record of more than most. They are told by whatever can separate them, outside quotes: never fewer
-// than there are.
-func fields(text []byte, most int) (cells int, err error) {
-	record, quoted := 1, false
-	var marks [3]int // by what separates them
-	for _, c := range text {
-		at := 0
-		switch c {
-		case '"':
+// fields counts the cells of a CSV text, and those that may be no numbers, and the bytes of the longest record, of which the reader has several copies. It refuses a record of more than most cells. They are told by whatever can separate them outside
+// quotes, and numbers by digits with a point and a sign: there are never more than it says.
+func fields(text []byte, most int) (cells, texts, longest int, err error) {
+	record, begin, quoted := 1, 0, false
+	var marks [3]int // of the record, by what separates its cells
+	length, points, odd := 0, 0, false
+	end := func() {
+		if odd {
+			texts++
+		}
+		length, points, odd = 0, 0, false
+	}
+	for i, c := range text {
+		at := -1
+		switch {
+		case '0' <= c && c <= '9':
+			length++
+			continue
+		case c == '.':
+			length++
+			points++
+			odd = odd || points > 1
+			continue
+		case c == '-' && length == 0:
+			length++
+			continue
+		case c == '"':
 			quoted = !quoted
+		case quoted:
+		case c == '\n':
+			end()
+			cells += 1 + max(marks[0], marks[1], marks[2])
+			marks = [3]int{}
+			longest = max(longest, i-begin)
+			begin = i
+			record++
 			continue
-		case '\n':
-			if !quoted {
-				cells += 1 + max(marks[0], marks[1], marks[2])
-				marks = [3]int{}
-				record++
-			}
-			continue
-		case ',':
-		case ';':
+		case c == ',':
+			at = 0
+		case c == ';':
 			at = 1
-		case '\t':
+		case c == '\t':
 			at = 2
-		default:
+		}
+		if at < 0 {
+			length++
+			odd = odd || c != ' ' && c != '\r'
 			continue
 		}
-		if quoted {
-			continue
-		}
+		end()
 		if marks[at]++; marks[at] >= most {
-			return 0, bad(400, "record %d has more than %d columns, many more than the model needs: send those that it does", record, most)
+			return 0, 0, 0, bad(400, "record %d has more than %d columns, many more than the model needs: send those that it does", record, most)
 		}
 	}
-	return cells + 1 + max(marks[0], marks[1], marks[2]), nil
+	end()
+	return cells + 1 + max(marks[0], marks[1], marks[2]), texts, max(longest, len(text)-begin), nil
 }
 
-// measureJSON says what memory a JSON text takes while it is read, but for texts: the decoder has a value twice, where its buffer grows.
+// measureJSON says what memory a JSON text takes while it is read, but for texts in the table. The decoder has a key, say, five times, while its buffer grows.
 func measureJSON(body []byte, maxRows int) int64 {
 	values := bytes.Count(body, []byte{','}) + 1
-	return 2*int64(len(body)) + bytesOfCell*int64(values) + bytesOfRow*int64(min(values, maxRows))
+	return 5*int64(len(body)) + bytesOfCell*int64(values) + bytesOfRow*int64(min(values, maxRows))
 }
 
 // textsOf is what the texts of rows take at most.

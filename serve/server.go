@@ -32,7 +32,7 @@ type Options struct {
 	MaxBody int64         // bytes of a request's body
 	MaxRows int           // rows of a request
 	Waiting int           // rows that may wait for one model, half of them of one client
-	Memory  int64         // bytes that requests may take together, half of them of one client; 0: 32 times MaxBody, but 64 MiB at least
+	Memory  int64         // bytes that requests may take together, half of them of one client; 0: 64 times MaxBody, but 64 MiB at least
 	Timeout time.Duration // to read a request, to answer it, and to finish when stopped
 	Reload  time.Duration // how often files are looked at
 	Token   string        // that requests must bear; empty: none
@@ -71,7 +71,7 @@ func New(path string, o Options) (_ *Server, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Memory = cmp.Or(o.Memory, max(64<<20, 32*o.MaxBody))
+	o.Memory = cmp.Or(o.Memory, max(64<<20, 64*o.MaxBody))
 	s := &Server{o: o, budget: newBudget(o.Memory), connections: newConnections(mostConnections)}
 	s.parsers.free = max(1, runtime.GOMAXPROCS(0)/2) // short ones find a core
 	s.metrics = newMetrics()

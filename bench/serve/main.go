@@ -1,16 +1,20 @@
 // Command serve loads a running `krigo serve` with single-row predictions and says how
-// many it answers a second, how long each takes, and what memory the server uses.
+// many it answers a second, how long each takes, and what memory the server uses; with --beside N
+// while so many malicious clients attack it (package internal/malice), from other addresses of this machine.
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,6 +22,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/krigo-gp/krigo/internal/malice"
 )
 
 func main() {
@@ -25,15 +31,20 @@ func main() {
 	connections := flag.Int("connections", 32, "each with one request at a time")
 	rate := flag.Float64("rate", 5000, "requests a second to send; 0: as many as are answered")
 	duration := flag.Duration("for", time.Minute, "how long")
+	beside := flag.Int("beside", 0, "malicious clients, each with one attack at a time")
+	near := flag.Bool("near", false, "malicious clients have the same address as the good one")
 	flag.Parse()
 	log.SetFlags(0)
 
-	inputs := inputsOf(*url)
+	names := inputsOf(*url)
+	inputs := len(names)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: *connections, MaxConnsPerHost: *connections}}
 	var failed, sent atomic.Int64
 	took := make([][]time.Duration, *connections)
 	begin := time.Now()
 	var wait sync.WaitGroup
+	start := resident(*url)
+	stop := attack(*url, names, *beside, *near)
 	for c := range *connections {
 		wait.Go(func() {
 			rng := rand.New(rand.NewPCG(1, uint64(c)))
@@ -68,13 +79,18 @@ func main() {
 			}
 		})
 	}
-	memory := []float64{resident(*url)}
-	for end := begin.Add(*duration); time.Until(end) > *duration/6; {
-		time.Sleep(*duration / 6)
-		memory = append(memory, resident(*url))
+	memory, peak := []float64{start}, start
+	for next := begin.Add(*duration / 6); time.Since(begin) < *duration; time.Sleep(200 * time.Millisecond) {
+		now := resident(*url)
+		peak = max(peak, now)
+		if time.Now().After(next) {
+			memory = append(memory, now)
+			next = next.Add(*duration / 6)
+		}
 	}
 	wait.Wait()
 	seconds := time.Since(begin).Seconds()
+	attacks := stop()
 	all := slices.Sorted(slices.Values(slices.Concat(took...)))
 	if len(all) == 0 {
 		log.Fatalf("no request was answered, %d failed", failed.Load())
@@ -84,11 +100,53 @@ func main() {
 	}
 	fmt.Printf("%d connections, %.0f s: %.0f answers a second, %d failed\n", *connections, seconds, float64(len(all))/seconds, failed.Load())
 	fmt.Printf("latency: median %v, 99 %% within %v, longest %v\n", at(0.5), at(0.99), at(1))
-	fmt.Printf("server's memory over time, MB: %.0f\n", memory)
+	fmt.Printf("server's memory, MB: %.0f at the beginning, %.0f at the end, %.0f at most; over time %.0f\n", start, resident(*url), peak, memory)
+	if *beside > 0 {
+		fmt.Printf("%d malicious clients beside: %s\n", *beside, attacks)
+	}
 }
 
-// inputsOf asks how many inputs the model has.
-func inputsOf(url string) int {
+// attack begins attacks of so many clients; stop ends them, and says how many were made and how they were answered.
+func attack(url string, inputs []string, clients int, near bool) (stop func() string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	attacks, wrong := 0, 0
+	var wait sync.WaitGroup
+	for c := range clients {
+		m := &malice.Client{Server: strings.TrimPrefix(url, "http://"), Inputs: inputs, Patient: time.Minute}
+		if !near {
+			m.From = net.IPv4(127, 0, 0, byte(2+c%200))
+		}
+		wait.Go(func() {
+			for rng := rand.New(rand.NewPCG(2, uint64(c))); ctx.Err() == nil; {
+				got, err := m.Run(ctx, malice.Attacks[rng.IntN(len(malice.Attacks))], rng)
+				mu.Lock()
+				attacks++
+				for _, status := range got {
+					statuses[status]++
+				}
+				if err != nil {
+					wrong++
+					log.Print(err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	return func() string {
+		cancel()
+		wait.Wait()
+		text := fmt.Sprintf("%d attacks, %d not answered as promised; answers", attacks, wrong)
+		for _, status := range slices.Sorted(maps.Keys(statuses)) {
+			text += fmt.Sprintf(" %d: %d", status, statuses[status])
+		}
+		return text
+	}
+}
+
+// inputsOf asks for the names of the model's inputs.
+func inputsOf(url string) (names []string) {
 	r, err := http.Get(url + "/v1/model")
 	if err != nil {
 		log.Fatal(err)
@@ -98,7 +156,10 @@ func inputsOf(url string) int {
 	if err := json.NewDecoder(r.Body).Decode(&m); err != nil || len(m.Inputs) == 0 {
 		log.Fatalf("no model: status %d, %v", r.StatusCode, err)
 	}
-	return len(m.Inputs)
+	for _, input := range m.Inputs {
+		names = append(names, input.Name)
+	}
+	return names
 }
 
 // resident is the server's resident memory in MB, by its own metrics.

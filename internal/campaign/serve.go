@@ -69,6 +69,7 @@ func attackServer(r *run) error {
 			}
 		})
 	}
+	r.workers *= 4 // attackers mostly wait
 	err = r.each(func(try int64, rng *rand.Rand) error {
 		// Attackers come from elsewhere, as far as a machine has more than one address of its own.
 		from := net.IPv4(127, 0, 0, byte(2+rng.IntN(4)))

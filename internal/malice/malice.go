@@ -59,7 +59,7 @@ var Attacks = []Attack{
 // connection was closed.
 var promised = []int{0, 200, 307, 400, 403, 404, 405, 408, 409, 413, 415, 417, 421, 431, 501, 503, 505}
 
-// attempt is one attack under way.
+// attempt is one attack under way, with a context that ends with it.
 type attempt struct {
 	*Client
 	ctx  context.Context
@@ -69,6 +69,8 @@ type attempt struct {
 
 // Run makes an attack. It returns the statuses that were answered, and an error where one isn't promised, or an answer isn't one.
 func (c *Client) Run(ctx context.Context, a Attack, rng *rand.Rand) ([]int, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	at := &attempt{Client: c, ctx: ctx, rng: rng}
 	if err := a.run(at); err != nil && ctx.Err() == nil {
 		return at.seen, fmt.Errorf("%s: %w", a.Name, err)
@@ -92,6 +94,7 @@ func (a *attempt) dial() (net.Conn, error) {
 		return nil, err
 	}
 	conn.SetDeadline(time.Now().Add(a.Patient))
+	context.AfterFunc(a.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	return conn, nil
 }
 

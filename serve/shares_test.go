@@ -1,0 +1,444 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo"
+)
+
+// TestBudget: a client has half of the memory, others have their part of what is left, and what is given back goes to who waits for it.
+func TestBudget(t *testing.T) {
+	const kB = 1 << 10
+	b := newBudget(1000 * kB)
+	b.patience = time.Millisecond
+	ctx := context.Background()
+	take := func(of client, kBytes int64, want error) *hold {
+		t.Helper()
+		h := b.hold(of)
+		if err := h.resize(ctx, pocket+kBytes*kB); !errors.Is(err, want) {
+			t.Errorf("%d kB: %v, not %v", kBytes, err, want)
+		}
+		return h
+	}
+	take(anna, 501, errHuge)
+	first := take(anna, 300, nil)
+	take(anna, 250, errFull)
+	second := take(anna, 200, nil)
+	take(anna, 1, errFull)
+	take(anna, 0, nil) // what is in its pocket it has always
+	other := take(bella, 250, nil)
+	take(bella, 1, errFull)
+	if err := other.resize(ctx, pocket+100*kB); err != nil || b.by[bella] != 100*kB {
+		t.Errorf("%v, %d", err, b.by[bella])
+	}
+	b.patience = time.Minute
+	got := make(chan error)
+	go func() { got <- b.hold(bella).resize(ctx, pocket+250*kB) }()
+	until(t, "nobody waits", func() bool { b.mu.Lock(); defer b.mu.Unlock(); return b.waiting == 1 })
+	second.close()
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+	gone, leave := context.WithCancel(ctx)
+	go func() { got <- b.hold(bella).resize(gone, pocket+300*kB) }()
+	leave()
+	if err := <-got; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	first.close()
+	first.close()
+	other.close()
+	if b.used != 250*kB || len(b.by) != 1 || b.by[bella] != 250*kB {
+		t.Errorf("%d used, %v", b.used, b.by)
+	}
+}
+
+// TestTurns: whoever has many waiting has one turn, and then others have.
+func TestTurns(t *testing.T) {
+	var q turns
+	q.free = 1
+	if err := q.begin(context.Background(), anna); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var order []client
+	var wait sync.WaitGroup
+	waiting := func() (n int) {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		for _, l := range q.waiting.lines {
+			n += len(l.waiting)
+		}
+		return n
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	for i, of := range []client{anna, anna, anna, bella, anna, bella} {
+		ctx := context.Background()
+		if i == 1 {
+			ctx = cancelled
+		}
+		wait.Go(func() {
+			if err := q.begin(ctx, of); err != nil {
+				return
+			}
+			mu.Lock()
+			order = append(order, of)
+			mu.Unlock()
+			q.end()
+		})
+		until(t, "it doesn't wait", func() bool { return waiting() == i+1 })
+	}
+	cancel()
+	until(t, "it still waits", func() bool { return waiting() == 5 })
+	q.end()
+	wait.Wait()
+	if !slices.Equal(order, []client{anna, bella, anna, bella, anna}) || q.free != 1 {
+		t.Errorf("%v, %d free", order, q.free)
+	}
+}
+
+func TestClients(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"192.0.2.1:1", "192.0.2.1:2", true}, {"192.0.2.1:1", "192.0.2.2:1", false}, {"192.0.2.1:1", "[::ffff:192.0.2.1]:1", true},
+		{"[2001:db8::1]:1", "[2001:db8::2]:1", true}, {"[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false}, {"[fe80::1%a]:1", "[fe80::2]:1", true}, {"@", "", true}, {"@", "192.0.2.1:1", false},
+	} {
+		if (clientAt(c.a) == clientAt(c.b)) != c.same {
+			t.Errorf("%s and %s: %v", c.a, c.b, !c.same)
+		}
+	}
+}
+
+// TestConnections: beyond the limit the connection makes room that has been silent for longest, of the client that has most; one whose request is being answered stays.
+func TestConnections(t *testing.T) {
+	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.connections.most = 6
+	begun, finish := make(chan struct{}, 1), make(chan struct{})
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun <- struct{}{}
+		if r.Method == "POST" {
+			if _, err := readBody(r.Context(), w, r, s.budget.hold(clientOf(r)), 10, time.Minute); err != nil {
+				return
+			}
+		}
+		<-finish
+		io.WriteString(w, "done")
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, l) }()
+	find := func(conn net.Conn) *connection {
+		s.connections.mu.Lock()
+		defer s.connections.mu.Unlock()
+		for at, c := range s.connections.all {
+			if at.RemoteAddr().String() == conn.LocalAddr().String() {
+				return c
+			}
+		}
+		return nil
+	}
+	open := func(send string) net.Conn {
+		t.Helper()
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		io.WriteString(conn, send)
+		until(t, "not taken", func() bool { return find(conn) != nil })
+		return conn
+	}
+	closed := func(conn net.Conn) bool {
+		_, err := io.Copy(io.Discard, conn)
+		return !errors.Is(err, os.ErrDeadlineExceeded)
+	}
+	working := open("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	<-begun
+	slow := open("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n1")
+	<-begun
+	until(t, "the body isn't read", func() bool {
+		c := find(slow)
+		s.connections.mu.Lock()
+		defer s.connections.mu.Unlock()
+		return c.at != nil
+	})
+	silent := open("")
+	for range 3 {
+		open("GET /")
+	}
+	open("") // the seventh
+	if !closed(slow) {
+		t.Error("the slow body has its connection still")
+	}
+	open("")
+	if !closed(silent) {
+		t.Error("the silent one has its connection still")
+	}
+	close(finish)
+	r, err := http.ReadResponse(bufio.NewReader(working), nil)
+	if err != nil || r.StatusCode != 200 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if len(s.connections.all)+len(s.connections.by)+s.connections.alive != 0 {
+		t.Errorf("left: %+v", s.connections)
+	}
+}
+
+// peakOf is the memory that f takes at most, as far as looking again and again can tell.
+func peakOf(f func()) int64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	before, peak := m.HeapAlloc, uint64(0)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.ReadMemStats(&m)
+				peak = max(peak, m.HeapAlloc)
+			}
+		}
+	}()
+	f()
+	close(stop)
+	<-stopped
+	return int64(peak) - int64(before)
+}
+
+// TestMeasures: no body takes more memory than was asked for before.
+func TestMeasures(t *testing.T) {
+	const inputs, rows = 20, 5000
+	of := make([]Input, inputs)
+	var header strings.Builder
+	for j := range of {
+		of[j] = Input{Name: fmt.Sprintf("x%d", j)}
+		header.WriteString(of[j].Name + ",")
+	}
+	texts := of
+	texts = slices.Clone(texts)
+	for j := range texts {
+		texts[j].Categories = []string{"a", "other"}
+	}
+	grid := func(cell func(i, j int) string) string {
+		var b strings.Builder
+		for i := range rows {
+			b.WriteByte('\n')
+			for j := range inputs {
+				b.WriteString(cell(i, j) + ",")
+			}
+			b.WriteByte('1')
+		}
+		return b.String()
+	}
+	number := func(i, j int) string { return fmt.Sprint(float64(i) + float64(j)/7) }
+	text := func(i, j int) string { return fmt.Sprintf("%x_", i*inputs+j) }
+	var wide strings.Builder
+	for j := range spare - 1 {
+		fmt.Fprintf(&wide, "c%d,", j)
+	}
+	for name, c := range map[string]struct {
+		body string
+		of   []Input
+	}{
+		"CSV, numbers":           {header.String() + "z" + grid(number), of},
+		"CSV, texts":             {header.String() + "z" + grid(text), of},
+		"CSV, exponents":         {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("1e%d", 400+i*inputs+j) }), of},
+		"CSV, points":            {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("%d.%d.1", i, j) }), of},
+		"CSV, dates":             {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("%d-%d", i, j) }), of},
+		"CSV, quoted":            {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf(`"%d,%d"`, i, j) }), of},
+		"CSV, other columns":     {wide.String() + header.String() + "z" + strings.Repeat("\n"+strings.Repeat("a,", spare+inputs-1)+"1", 500), of},
+		"CSV, too many columns":  {strings.Repeat("a,", 1<<20) + "z\n1\n", of},
+		"CSV, a wide row":        {"x\n" + strings.Repeat(";", 1<<20) + "\n", of},
+		"CSV, a text":            {header.String() + "z\n" + strings.Repeat("a", 2<<20), of},
+		"CSV, empty lines":       {header.String() + "z" + strings.Repeat("\n", 2*rows), of},
+		"JSON, numbers":          {`{"rows":[` + strings.ReplaceAll(strings.TrimPrefix(grid(func(i, j int) string { return number(i, j) }), "\n"), "\n", "],[") + `]}`, of},
+		"JSON, one row":          {`{"rows":[[` + strings.Repeat("1,", 1<<20) + `1]]}`, of},
+		"JSON, keys":             {`{"rows":[{` + strings.Repeat(`"a":1,`, 1<<18) + `"x":1}]}`, of},
+		"JSON, a key":            {`{"` + strings.Repeat("k", 2<<20) + `":1}`, of},
+		"JSON, a key in escapes": {`{"` + strings.Repeat(`\u00e4`, 1<<19) + `":1}`, of},
+		"JSON, a name":           {`{"rows":[[1]],"model":"` + strings.Repeat("k", 2<<20) + `"}`, of},
+		"JSON, brackets":         {`{"rows":[` + strings.Repeat("[", 1<<20), of},
+		"JSON, tiny rows":        {`{"rows":[` + strings.Repeat("[],", rows-1) + `[]]}`, of},
+		"JSON, texts":            {`{"rows":[` + strings.TrimSuffix(strings.Repeat("["+strings.TrimSuffix(strings.Repeat(`"a",`, inputs), ",")+"],", 100), ",") + `]}`, texts},
+	} {
+		body := []byte(c.body)
+		var measured int64
+		var err error
+		peak := peakOf(func() {
+			if strings.HasPrefix(name, "CSV") {
+				if measured, err = measureCSV(body, inputs, rows); err == nil {
+					_, err = parseCSV(body, c.of, rows)
+				}
+				return
+			}
+			measured = measureJSON(body, rows)
+			_, err = parseJSON(body, func(_ string, n int) ([]Input, error) {
+				measured += textsOf(c.of, n)
+				return c.of, nil
+			}, rows)
+		})
+		const constant = 1 << 20 // of readers, whatever they read
+		if peak > measured+constant {
+			t.Errorf("%s: %d kB, measured %d (%.100v)", name, peak>>10, measured>>10, err)
+		}
+	}
+}
+
+// TestMemory: beyond the memory that there is, long bodies are turned away, those of slow clients and those that only promise to be long hold little, and rows one by one
+// are answered beside them all.
+func TestMemory(t *testing.T) {
+	path := saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo"))
+	address, s := started(t, path, Options{Memory: 2 << 20, Timeout: 20 * time.Second})
+	s.budget.patience = time.Millisecond
+	url := "http://" + address + "/v1/predict"
+	var conns []net.Conn
+	defer func() {
+		for _, conn := range conns {
+			conn.Close()
+		}
+	}()
+	send := func(promised int, body string) net.Conn {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, conn)
+		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: %d\r\n\r\n%s", promised, body)
+		return conn
+	}
+	used := func() int64 { s.budget.mu.Lock(); defer s.budget.mu.Unlock(); return s.budget.used }
+	for range 50 {
+		send(8<<20, "x\n1\n")
+	}
+	row := func() {
+		t.Helper()
+		if status, body := post(t, url, jsonKind, `{"rows": [[1]]}`); status != 200 {
+			t.Errorf("status %d: %s", status, body)
+		}
+	}
+	row()
+	if n := used(); n != 0 {
+		t.Errorf("promises hold %d bytes", n)
+	}
+	send(8<<20, "x\n"+strings.Repeat("1\n", 250<<10)) // and no more of it
+	until(t, "it isn't read", func() bool { return used() >= 500<<10 })
+	row()
+	long := "x,z\n" + strings.Repeat("1,"+strings.Repeat("z", 6000)+"\n", 100)
+	status, body := post(t, url, "text/csv", long)
+	if status != 503 || !strings.Contains(body, "all the memory they may") {
+		t.Errorf("status %d: %s", status, body)
+	}
+	if status, body := post(t, url, "text/csv", "x\n"+strings.Repeat("1\n", 9000)); status != 413 || !strings.Contains(body, "more memory than one may have") {
+		t.Errorf("status %d: %s", status, body)
+	}
+	// The one that stalls is turned away long before the time is over that a body has.
+	r, err := http.ReadResponse(bufio.NewReader(conns[50]), nil)
+	if err != nil || r.StatusCode != 408 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	until(t, "it is held still", func() bool { return used() == 0 })
+	if status, body := post(t, url, "text/csv", long); status != 200 {
+		t.Errorf("status %d: %s", status, body)
+	}
+}
+
+// TestUnread: who doesn't take an answer doesn't keep what it takes.
+func TestUnread(t *testing.T) {
+	client, server := net.Pipe()
+	defer client.Close()
+	w := &piped{server}
+	begin := time.Now()
+	n, err := newSteady(w, 50*time.Millisecond).Write(bytes.Repeat([]byte("x"), 1<<20))
+	if err == nil || n != 0 || time.Since(begin) > 10*time.Second {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// piped is an answer that goes to a connection.
+type piped struct{ net.Conn }
+
+func (p *piped) Header() http.Header                { return nil }
+func (p *piped) WriteHeader(int)                    {}
+func (p *piped) SetWriteDeadline(t time.Time) error { return p.Conn.SetWriteDeadline(t) }
+
+// TestNothingLeft: when Run returns, the prediction has ended that a client had begun and left, and so has everything else.
+func TestNothingLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _ := s.library.find("s")
+	begun, finish := make(chan struct{}), make(chan struct{})
+	var finished bool
+	m.queue.predict = func(x mat.Matrix) ([]krigo.Prediction, error) {
+		close(begun)
+		<-finish
+		finished = true
+		return m.PredictAt(x)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, l) }()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = `{"rows": [[1]]}`
+	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+	<-begun
+	conn.Close()
+	stop()
+	select {
+	case err := <-ended:
+		t.Errorf("ended before the prediction: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(finish)
+	if err := <-ended; err != nil || !finished {
+		t.Error(err)
+	}
+	until(t, "goroutines are left", func() bool { return runtime.NumGoroutine() <= before })
+}
