@@ -1,6 +1,7 @@
 // Command serve loads a running `krigo serve` with single-row predictions and says how
 // many it answers a second, how long each takes, and what memory the server uses; with --beside N
-// while so many malicious clients attack it (package internal/malice), from other addresses of this machine.
+// while so many malicious clients attack it (package internal/malice), from other addresses of this machine, and from a process of their own: what they
+// take shouldn't count as the server's latency more than it must.
 package main
 
 import (
@@ -16,6 +17,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,18 +36,23 @@ func main() {
 	duration := flag.Duration("for", time.Minute, "how long")
 	beside := flag.Int("beside", 0, "malicious clients, each with one attack at a time")
 	near := flag.Bool("near", false, "malicious clients have the same address as the good one")
+	attacker := flag.Bool("attacker", false, "be the process of the malicious clients, until standard input ends")
 	flag.Parse()
 	log.SetFlags(0)
 
 	names := inputsOf(*url)
 	inputs := len(names)
+	if *attacker {
+		attack(*url, names, *beside, *near)
+		return
+	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: *connections, MaxConnsPerHost: *connections}}
 	var failed, sent atomic.Int64
 	took := make([][]time.Duration, *connections)
 	begin := time.Now()
 	var wait sync.WaitGroup
 	start := resident(*url)
-	stop := attack(*url, names, *beside, *near)
+	stop := attackers(*url, *beside, *near)
 	for c := range *connections {
 		wait.Go(func() {
 			rng := rand.New(rand.NewPCG(1, uint64(c)))
@@ -106,8 +114,36 @@ func main() {
 	}
 }
 
-// attack begins attacks of so many clients; stop ends them, and says how many were made and how they were answered.
-func attack(url string, inputs []string, clients int, near bool) (stop func() string) {
+// attackers begins attacks of so many clients; stop ends them, and says how many were made and how they were answered.
+func attackers(url string, clients int, near bool) (stop func() string) {
+	if clients == 0 {
+		return func() string { return "" }
+	}
+	self, err := os.Executable()
+	if err != nil {
+		log.Fatal(err)
+	}
+	c := exec.Command(self, "-attacker", "-url", url, "-beside", strconv.Itoa(clients), "-near="+strconv.FormatBool(near))
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, os.Stderr
+	end, err := c.StdinPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return func() string {
+		end.Close()
+		if err := c.Wait(); err != nil {
+			log.Fatal(err)
+		}
+		return out.String()
+	}
+}
+
+// attack is the process of the malicious clients.
+func attack(url string, inputs []string, clients int, near bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var mu sync.Mutex
 	statuses := map[int]int{}
@@ -134,14 +170,12 @@ func attack(url string, inputs []string, clients int, near bool) (stop func() st
 			}
 		})
 	}
-	return func() string {
-		cancel()
-		wait.Wait()
-		text := fmt.Sprintf("%d attacks, %d not answered as promised; answers", attacks, wrong)
-		for _, status := range slices.Sorted(maps.Keys(statuses)) {
-			text += fmt.Sprintf(" %d: %d", status, statuses[status])
-		}
-		return text
+	io.Copy(io.Discard, os.Stdin)
+	cancel()
+	wait.Wait()
+	fmt.Printf("%d attacks, %d not answered as promised; answers", attacks, wrong)
+	for _, status := range slices.Sorted(maps.Keys(statuses)) {
+		fmt.Printf(" %d: %d", status, statuses[status])
 	}
 }
 
