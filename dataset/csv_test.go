@@ -359,3 +359,22 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// TestReadColumns: columns that aren't wanted are there, without their texts, and what is wrong with the whole is said still.
+func TestReadColumns(t *testing.T) {
+	const text = "id,x,note\na,1,long\nb,red,\"text, more\"\n"
+	table, err := Reading{}.ReadColumns(strings.NewReader(text), "t.csv", []string{"x", "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(table.Names, []string{"id", "x", "note"}) || table.Rows != 2 || len(table.Text[0])+len(table.Text[2]) != 0 || !slices.Equal(table.Text[1], []string{"1", "red"}) {
+		t.Errorf("%+v", table)
+	}
+	if _, err := (Reading{}).ReadColumns(strings.NewReader(text+"c,1\n"), "t.csv", []string{"x"}); err == nil || !strings.Contains(err.Error(), "expected 3 fields, got 2") {
+		t.Error(err)
+	}
+	headless, err := Reading{}.ReadColumns(strings.NewReader("1,2\n3,4\n"), "t.csv", []string{"a", "b"})
+	if err != nil || !slices.Equal(headless.Values, []float64{1, 2, 3, 4}) {
+		t.Errorf("%+v, %v", headless, err)
+	}
+}

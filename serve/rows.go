@@ -124,8 +124,9 @@ func kept(t *dataset.Table) int64 {
 // spare is how many columns, or keys of a row, there may be that the model doesn't need.
 const spare = 1000
 
-// measureCSV says what memory a CSV text takes while it is read, before any is spent.
-func measureCSV(body []byte, columns, maxRows int) (bytesMore int64, err error) {
+// measureCSV says what memory a CSV text with so many columns that matter takes while it is read, before any is spent.
+func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (bytesMore int64, err error) {
+	columns += len(of.Dates)
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		return 0, bad(415, "compressed bodies aren't taken")
 	}
@@ -134,7 +135,10 @@ func measureCSV(body []byte, columns, maxRows int) (bytesMore int64, err error) 
 		return 0, tooManyRows(maxRows)
 	}
 	cells, texts, longest, err := fields(body, columns+spare)
-	texts = min(texts, lines*columns) // those of other columns aren't kept
+	if of.Decimal != "" || of.Thousands != "" || len(of.Missing)+len(of.Units) > 0 {
+		texts = 2 * cells // what is a number is another question then, and what looks like one and isn't is kept twice
+	}
+	texts = min(texts, 2*lines*columns) // those of other columns aren't kept
 	return (bytesOfCell+bytesOfGrowth)*int64(cells) + bytesOfText*int64(texts) + bytesOfRow*int64(min(lines, maxRows)) + 4*int64(longest), err
 }
 
@@ -205,7 +209,7 @@ func measureJSON(body []byte, maxRows int) int64 {
 // textsOf is what the texts of rows take at most.
 func textsOf(inputs []Input, rows int) (bytes int64) {
 	for _, input := range inputs {
-		if input.Categories != nil {
+		if input.Categories != nil || input.Date != "" {
 			bytes += bytesOfText * int64(rows)
 		}
 	}
@@ -410,13 +414,16 @@ func repeated(object []byte) string {
 	return ""
 }
 
-// parseCSV reads CSV text with a header, as far as these columns are concerned.
-func parseCSV(body []byte, columns []Input, maxRows int) (*dataset.Table, error) {
+// parseCSV reads CSV text with a header, as far as these columns are concerned, and those that the model's dates are made of.
+func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*dataset.Table, error) {
 	names := make([]string, len(columns))
 	for j, column := range columns {
 		names[j] = column.Name
 	}
-	t, err := dataset.ReadColumns(bytes.NewReader(body), "the request", names)
+	for _, d := range of.Dates {
+		names = append(names, d.Column)
+	}
+	t, err := of.Every().ReadColumns(bytes.NewReader(body), "the request", names)
 	if err != nil {
 		return nil, bad(400, "%w", err)
 	}

@@ -497,7 +497,7 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 			return nil, nil, err
 		}
 		wanted := columns(m.Model)
-		size, err := measureCSV(body, len(wanted), s.o.MaxRows)
+		size, err := measureCSV(body, len(wanted), m.Reading, s.o.MaxRows)
 		if err == nil {
 			err = take(size)
 		}
@@ -509,7 +509,7 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 			return nil, nil, err
 		}
 		defer end()
-		if t, err = parseCSV(body, wanted, s.o.MaxRows); err != nil {
+		if t, err = parseCSV(body, wanted, m.Reading, s.o.MaxRows); err != nil {
 			return nil, nil, err
 		}
 		return m, t, held.resize(ctx, kept(t))

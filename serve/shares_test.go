@@ -22,6 +22,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 )
 
 // TestBudget: a client has half of the memory, others have their part of what is left, and what is given back goes to who waits for it.
@@ -269,42 +270,45 @@ func TestMeasures(t *testing.T) {
 	}
 	number := func(i, j int) string { return fmt.Sprint(float64(i) + float64(j)/7) }
 	text := func(i, j int) string { return fmt.Sprintf("%x_", i*inputs+j) }
+	var plain dataset.Reading
 	var wide strings.Builder
 	for j := range spare - 1 {
 		fmt.Fprintf(&wide, "c%d,", j)
 	}
 	for name, c := range map[string]struct {
-		body string
-		of   []Input
+		body    string
+		of      []Input
+		reading dataset.Reading
 	}{
-		"CSV, numbers":           {header.String() + "z" + grid(number), of},
-		"CSV, texts":             {header.String() + "z" + grid(text), of},
-		"CSV, exponents":         {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("1e%d", 400+i*inputs+j) }), of},
-		"CSV, points":            {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("%d.%d.1", i, j) }), of},
-		"CSV, dates":             {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("%d-%d", i, j) }), of},
-		"CSV, quoted":            {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf(`"%d,%d"`, i, j) }), of},
-		"CSV, other columns":     {wide.String() + header.String() + "z" + strings.Repeat("\n"+strings.Repeat("a,", spare+inputs-1)+"1", 500), of},
-		"CSV, too many columns":  {strings.Repeat("a,", 1<<20) + "z\n1\n", of},
-		"CSV, a wide row":        {"x\n" + strings.Repeat(";", 1<<20) + "\n", of},
-		"CSV, a text":            {header.String() + "z\n" + strings.Repeat("a", 2<<20), of},
-		"CSV, empty lines":       {header.String() + "z" + strings.Repeat("\n", 2*rows), of},
-		"JSON, numbers":          {`{"rows":[` + strings.ReplaceAll(strings.TrimPrefix(grid(func(i, j int) string { return number(i, j) }), "\n"), "\n", "],[") + `]}`, of},
-		"JSON, one row":          {`{"rows":[[` + strings.Repeat("1,", 1<<20) + `1]]}`, of},
-		"JSON, keys":             {`{"rows":[{` + strings.Repeat(`"a":1,`, 1<<18) + `"x":1}]}`, of},
-		"JSON, a key":            {`{"` + strings.Repeat("k", 2<<20) + `":1}`, of},
-		"JSON, a key in escapes": {`{"` + strings.Repeat(`\u00e4`, 1<<19) + `":1}`, of},
-		"JSON, a name":           {`{"rows":[[1]],"model":"` + strings.Repeat("k", 2<<20) + `"}`, of},
-		"JSON, brackets":         {`{"rows":[` + strings.Repeat("[", 1<<20), of},
-		"JSON, tiny rows":        {`{"rows":[` + strings.Repeat("[],", rows-1) + `[]]}`, of},
-		"JSON, texts":            {`{"rows":[` + strings.TrimSuffix(strings.Repeat("["+strings.TrimSuffix(strings.Repeat(`"a",`, inputs), ",")+"],", 100), ",") + `]}`, texts},
+		"CSV, decimal commas":    {strings.ReplaceAll(header.String(), ",", ";") + "z" + strings.ReplaceAll(grid(func(i, j int) string { return fmt.Sprintf("%d.%d", i, j) }), ",", ";"), of, dataset.Reading{Decimal: ","}},
+		"CSV, numbers":           {header.String() + "z" + grid(number), of, plain},
+		"CSV, texts":             {header.String() + "z" + grid(text), of, plain},
+		"CSV, exponents":         {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("1e%d", 400+i*inputs+j) }), of, plain},
+		"CSV, points":            {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("%d.%d.1", i, j) }), of, plain},
+		"CSV, dates":             {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("%d-%d", i, j) }), of, plain},
+		"CSV, quoted":            {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf(`"%d,%d"`, i, j) }), of, plain},
+		"CSV, other columns":     {wide.String() + header.String() + "z" + strings.Repeat("\n"+strings.Repeat("a,", spare+inputs-1)+"1", 500), of, plain},
+		"CSV, too many columns":  {strings.Repeat("a,", 1<<20) + "z\n1\n", of, plain},
+		"CSV, a wide row":        {"x\n" + strings.Repeat(";", 1<<20) + "\n", of, plain},
+		"CSV, a text":            {header.String() + "z\n" + strings.Repeat("a", 2<<20), of, plain},
+		"CSV, empty lines":       {header.String() + "z" + strings.Repeat("\n", 2*rows), of, plain},
+		"JSON, numbers":          {`{"rows":[` + strings.ReplaceAll(strings.TrimPrefix(grid(func(i, j int) string { return number(i, j) }), "\n"), "\n", "],[") + `]}`, of, plain},
+		"JSON, one row":          {`{"rows":[[` + strings.Repeat("1,", 1<<20) + `1]]}`, of, plain},
+		"JSON, keys":             {`{"rows":[{` + strings.Repeat(`"a":1,`, 1<<18) + `"x":1}]}`, of, plain},
+		"JSON, a key":            {`{"` + strings.Repeat("k", 2<<20) + `":1}`, of, plain},
+		"JSON, a key in escapes": {`{"` + strings.Repeat(`\u00e4`, 1<<19) + `":1}`, of, plain},
+		"JSON, a name":           {`{"rows":[[1]],"model":"` + strings.Repeat("k", 2<<20) + `"}`, of, plain},
+		"JSON, brackets":         {`{"rows":[` + strings.Repeat("[", 1<<20), of, plain},
+		"JSON, tiny rows":        {`{"rows":[` + strings.Repeat("[],", rows-1) + `[]]}`, of, plain},
+		"JSON, texts":            {`{"rows":[` + strings.TrimSuffix(strings.Repeat("["+strings.TrimSuffix(strings.Repeat(`"a",`, inputs), ",")+"],", 100), ",") + `]}`, texts, plain},
 	} {
 		body := []byte(c.body)
 		var measured int64
 		var err error
 		peak := peakOf(func() {
 			if strings.HasPrefix(name, "CSV") {
-				if measured, err = measureCSV(body, inputs, rows); err == nil {
-					_, err = parseCSV(body, c.of, rows)
+				if measured, err = measureCSV(body, inputs, c.reading, rows); err == nil {
+					_, err = parseCSV(body, c.of, c.reading, rows)
 				}
 				return
 			}
