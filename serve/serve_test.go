@@ -503,9 +503,10 @@ func TestBusy(t *testing.T) {
 // long the request is. What panics fails its own too, with the server's log told why.
 func TestOwnRows(t *testing.T) {
 	m := fitted(t, 0)
-	begin := make(chan struct{})
+	begun, begin := make(chan struct{}, 1<<10), make(chan struct{})
 	var predicted, told atomic.Int64
 	q := queueOf(m, 1<<20, func(x mat.Matrix) ([]krigo.Prediction, error) {
+		begun <- struct{}{}
 		<-begin
 		rows := mat.Col(nil, 0, x)
 		predicted.Add(int64(len(rows)))
@@ -542,6 +543,7 @@ func TestOwnRows(t *testing.T) {
 	lined := tableOf(m, 2, 1)
 	lined.Values[1], lined.Lines = 666, []int{2, 9}
 	ask(anna, tableOf(m, 2000, 1), "")
+	<-begun // with rows of this one alone
 	ask(anna, last, "t: row 700: it overflows")
 	ask(anna, lined, "t: line 9: it overflows")
 	for range 20 {
@@ -556,7 +558,7 @@ func TestOwnRows(t *testing.T) {
 		for _, l := range append(slices.Clone(q.long.lines), q.short.lines...) {
 			n += len(l.waiting)
 		}
-		return n >= 61 // the others are in the first batch
+		return n == 63
 	})
 	close(begin)
 	wait.Wait()
