@@ -22,8 +22,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/cautious"
-	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
@@ -58,7 +58,7 @@ func (f *fitFlags) readDeclared(path string, in io.Reader, r ranks.Ranks) (*data
 	if len(given) > 0 {
 		return nil, krigo.Options{}, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the declaration's", strings.Join(given, ", "), f.declared)}
 	}
-	text, err := disk.ReadFile(f.declared)
+	text, err := memory.ReadFile(f.declared, textTimes)
 	if err != nil {
 		return nil, krigo.Options{}, err
 	}
