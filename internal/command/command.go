@@ -119,7 +119,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 				return &krigo.UsageError{Err: fmt.Errorf("--threads %d: want a positive number, or 0 for all", c.threads)}
 			}
 			if c.threads > 0 {
-				runtime.GOMAXPROCS(c.threads)
+				runtime.GOMAXPROCS(min(c.threads, runtime.NumCPU()))
 			}
 			if err := c.limitMemory(cmd); err != nil {
 				return &krigo.UsageError{Err: err}
