@@ -323,8 +323,8 @@ certificate picked as the best of several runs isn't one.`,
 			if o.Run.Deliver == "all" {
 				all, err = deliver(cmd.Context(), m, table, o, saver)
 				progress.end()
-				if err != nil {
-					return saver.interrupted(cmd.Context(), err)
+				if err = saver.interrupted(cmd.Context(), err); err != nil {
+					return fmt.Errorf("%w (the certified model is saved as %s; this is about its sibling that is trained on all rows)", err, out)
 				}
 			}
 			if r.Rank() > 0 {
@@ -493,7 +493,7 @@ func (c *checkpointer) goOn() string {
 // interrupted says how a fit that ended in an error goes on, if that was an interruption.
 func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	switch {
-	case ctx.Err() == nil || errors.Is(err, fit.ErrOtherCheckpoint):
+	case err == nil || ctx.Err() == nil || errors.Is(err, fit.ErrOtherCheckpoint):
 		return err
 	case c.state == nil:
 		return errors.New("interrupted before the first step; nothing to resume")
