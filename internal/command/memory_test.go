@@ -50,6 +50,7 @@ func TestMemory(t *testing.T) {
 		{"standard input", []string{"predict", model, "-"}},
 		{bomb, []string{"certify", model, bomb}},
 		{bomb, []string{"report", model, bomb}},
+		{"1000000 inputs", []string{"generate", "--inputs", "1000000", "--out", at("g.npy")}},
 		{"full GP", []string{"fit", small, "--target", "y", "--inducing", "0", "--objective", "evidence"}},
 		{"1000000000 samples", []string{"predict", model, small, "--samples", "1000000000"}},
 		{large, []string{"fit", small, "--target", "y", "--init", large}},
