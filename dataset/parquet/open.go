@@ -22,6 +22,9 @@ type contents struct {
 	chunks [][]format.ColumnMetaData // where the columns of each group of rows really are, and how they are compressed
 }
 
+// The decoder sees the pages of a column from pagesFrom on, after the first bytes of a file; pagesTo is farther than any end.
+const pagesFrom, pagesTo = int64(len(magic)), 1 << 60
+
 // open reads the footer of a file of so many bytes.
 func open(f io.ReaderAt, size int64, source string) (*contents, error) {
 	const before, after = len(magic), 4 + len(magic)

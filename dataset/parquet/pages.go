@@ -35,9 +35,6 @@ type pages struct {
 	err  error
 }
 
-// The decoder sees the pages of a column from pagesFrom on, after the first bytes of a file; pagesTo is farther than any end.
-const pagesFrom, pagesTo = int64(len(magic)), 1 << 60
-
 // pagesOf are those of column j of a group, which has so many rows.
 func (c *contents) pagesOf(group, j, rows int, optional bool, what string) (*pages, error) {
 	of := c.chunks[group][j]

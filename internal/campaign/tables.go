@@ -232,6 +232,11 @@ func (t *trial) ask(data string, fit []string, r result) error {
 			return fmt.Errorf("no report: %s", r.errors)
 		}
 	}
+	if t.one(8) {
+		if _, err = t.do(nil, "inspect", again, "--quiet"); err != nil {
+			return err
+		}
+	}
 	if t.one(4) {
 		params, err := json.Marshal(map[string]any{"kernel": fitted.Kernel, "noise_variance": fitted.NoiseVariance})
 		if err == nil {
@@ -345,6 +350,13 @@ func (t *trial) flags() (args []string) {
 	add(3, "--missing", "mean", "refuse")
 	add(8, "--group", "k", "x", "y")
 	add(16, "--deliver", "all")
+	add(12, "--inputs", "x", "k,x", "x*", "*", "y")
+	add(12, "--ignore", "k", "x", "*", "z*")
+	add(16, "--dates", "x", "k")
+	add(16, "--decimal", ",")
+	add(16, "--thousands", ",", ".", " ")
+	add(16, "--na", "red", "0", "-999")
+	add(12, "--duplicates", "drop", "group")
 	add(30, "--dry-run")
 	add(30, "--memory", "64MiB", "1KiB")
 	add(10, pick(t.rng, "--epsilon", "--delta", "--alpha", "--prior-share", "--temper", "--grid", "--inducing", "--batch", "--neighbours", "--learning-rate", "--promise", "--test-fraction", "--calibration-fraction", "--restarts", "--epochs", "--kernel", "--mean", "--slices", "--memory", "--threads", "--seed", "--init", "--resume", "--declared"),
