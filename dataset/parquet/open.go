@@ -13,6 +13,9 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
+// magic begins and ends every Parquet file.
+const magic = "PAR1"
+
 // contents is an open file. Its decoder takes memory for whatever a file promises, so it never sees the file itself, but
 // pages that were held against the file, and unpacked, before (pages): it has the footer of a file of such pages.
 type contents struct {

@@ -19,6 +19,9 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
+// plainDictionary is the encoding by which old writers name dictionaries, and places in one.
+const plainDictionary format.Encoding = 2
+
 // pages are those of a column of a group of rows as the decoder reads them, one after the other: unpacked, and known to become no more values than there
 // are rows.
 type pages struct {
@@ -134,7 +137,7 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 	switch header.Type {
 	case format.DictionaryPage:
 		of := header.DictionaryPageHeader.V
-		if of.Encoding != format.Plain && of.Encoding != format.PlainDictionary {
+		if of.Encoding != format.Plain && of.Encoding != plainDictionary {
 			return nil, fmt.Errorf("a dictionary in the encoding %v", of.Encoding)
 		}
 		data, err := unpack(p.codec, data, size)
@@ -209,7 +212,7 @@ func (p *pages) fits(encoding format.Encoding, data []byte, n int) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
 		return nil // as long as they are
-	case format.PlainDictionary, format.RLEDictionary:
+	case plainDictionary, format.RLEDictionary:
 		if len(data) == 0 {
 			return nil
 		}

@@ -23,9 +23,6 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// magic begins and ends every Parquet file.
-const magic = "PAR1"
-
 func init() {
 	dataset.Register(dataset.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, Read: read, Write: Write})
 }
