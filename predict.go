@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -33,6 +34,9 @@ func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed uint64, progress func(iteration int, residual float64)) ([][]float64, error) {
 	if count < 1 {
 		return nil, fit.Usage("%d samples: want at least one", count)
+	}
+	if err := memory.Afford(fmt.Sprintf("%s: %d samples at %d rows", table.Source, count, table.Rows), 2*8*float64(count)*float64(table.Rows)); err != nil {
+		return nil, err
 	}
 	d, err := m.Unlabelled(table)
 	if err != nil {

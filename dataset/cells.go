@@ -2,15 +2,22 @@ package dataset
 
 import (
 	"math"
+	"slices"
 	"strings"
+
+	"github.com/krigo-gp/krigo/memory"
 )
 
 // A cell is a number, text, or missing. Tables hold all of them as float64: a missing value
 // is NaN, and a column in which any cell is text holds places in its list of texts, of which
 // the numbers among them are some. What a column is read for decides whether that will do.
 
-// Append adds a row to a table in memory, of cells written as in a CSV file.
+// Append adds a row to a table in memory, of cells written as in a CSV file. A table that takes more memory than it may (package memory)
+// grows no further; [ReadFile] makes that an error.
 func (t *Table) Append(cells []string) {
+	if t.room(len(cells)); t.over != nil {
+		return
+	}
 	for j, cell := range cells {
 		t.Values = append(t.Values, t.value(t.Rows, j, strings.TrimSpace(cell)))
 	}
@@ -22,6 +29,27 @@ func (t *Table) Append(cells []string) {
 func (t *Table) Set(row, column int, cell string) {
 	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
 }
+
+// room makes room for another row of so many cells, if there may be. While memory is moved, both the old and the new is there.
+func (t *Table) room(cells int) {
+	if need := len(t.Values) + cells; need > cap(t.Values) {
+		larger := need + len(t.Values)/2
+		if t.afford(8 * float64(larger)); t.over == nil {
+			t.Values = slices.Grow(t.Values, larger-len(t.Values))
+		}
+	}
+}
+
+// afford asks for so many bytes more than the table has.
+func (t *Table) afford(more float64) {
+	const line = 2 * 8 // with what is spare
+	if t.over == nil {
+		t.over = memory.Afford(t.Source+": the table", 8*float64(cap(t.Values))+line*float64(cap(t.Lines))+t.heavy+more)
+	}
+}
+
+// perText are the bytes of a text in its column's list and among its codes, by estimate, apart from its own.
+const perText = 100
 
 // value returns what stands for a cell of column j. Where it is the column's first text, the
 // rows above the given one become text too.
@@ -37,6 +65,9 @@ func (t *Table) value(row, j int, cell string) float64 {
 		return t.code(j, numeral(v))
 	}
 	if t.texts(j) == nil {
+		if t.afford(perText * float64(row)); t.over != nil {
+			return math.NaN()
+		}
 		for i := range row {
 			if at := &t.Values[i*len(t.Names)+j]; *at == *at {
 				*at = t.code(j, numeral(*at))
@@ -74,6 +105,10 @@ func (t *Table) code(j int, text string) float64 {
 	text = strings.ToValidUTF8(text, "\ufffd") // anything else would come back from a model file as another text
 	code, ok := t.codes[j][text]
 	if !ok {
+		t.heavy += perText + float64(len(text))
+		if t.afford(0); t.over != nil {
+			return math.NaN()
+		}
 		text = strings.Clone(text) // a cell of a CSV file keeps its whole line in memory
 		code = float64(len(t.Text[j]))
 		t.Text[j] = append(t.Text[j], text)

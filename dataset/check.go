@@ -17,8 +17,8 @@ func (t *Table) fits() error {
 		}
 		seen[name] = j
 	}
-	if t.disk != nil {
-		return nil
+	if t.disk != nil || t.over != nil {
+		return t.over
 	}
 	cols := len(t.Names)
 	_, rows := t.own()

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/memory"
 )
 
 // gzipMagic begins every gzip stream.
@@ -56,6 +57,7 @@ var errNotText = errors.New("not a text file")
 // or ?, in capitals or not, is a missing value; other cells are numbers or text.
 //
 // A first column without a name is called (index), as that of a pandas DataFrame's file, and fits leave it out.
+// A text whose table takes more memory than it may is an error, as is such a line (package memory).
 func Read(r io.Reader, source string) (*Table, error) { return Reading{}.Read(r, source) }
 
 // Read is [Read] of a table whose cells are written so.
@@ -85,13 +87,16 @@ func (r Reading) ReadColumns(in io.Reader, source string, names []string) (*Tabl
 
 // open begins to read CSV text, of which start returns so much as tells what it is.
 func (r Reading) open(from io.Reader, source string, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
-	in := bufio.NewReaderSize(from, blockSize)
+	of := &records{from: from, source: source}
+	in := bufio.NewReaderSize(of, blockSize)
 	if magic, _ := in.Peek(len(gzipMagic)); string(magic) == gzipMagic {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, nil, readError(source, 0, err)
 		}
-		in = bufio.NewReaderSize(z, blockSize)
+		of.compressed = true
+		of = &records{from: z, source: source}
+		in = bufio.NewReaderSize(of, blockSize)
 	}
 	head, err := start(in)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -104,8 +109,9 @@ func (r Reading) open(from io.Reader, source string, start func(*bufio.Reader) (
 	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
 		head = head[len(bom):]
 		in.Discard(len(bom))
+		of.passed -= int64(len(bom))
 	}
-	p := &parser{csv: csv.NewReader(in), table: &Table{Source: source, reading: r}}
+	p := &parser{csv: csv.NewReader(in), records: of, table: &Table{Source: source, reading: r}}
 	p.csv.Comma = separator(head, r.Decimal == ",")
 	p.csv.FieldsPerRecord = -1 // counted here, to say more
 	p.csv.ReuseRecord = true
@@ -154,10 +160,12 @@ func separator(head []byte, decimalComma bool) rune {
 // parser turns CSV records into a table. It goes on after a bad row, to count
 // how many there are, but keeps the first only.
 type parser struct {
-	csv   *csv.Reader
-	table *Table
-	first error // the first bad row
-	more  int   // how many followed
+	csv     *csv.Reader
+	records *records
+	table   *Table
+	first   error // the first bad row
+	more    int   // how many followed
+	skipped int   // rows after it
 
 	wanted  []string // the columns that are looked at; nil: all
 	ignored []int    // where the others are
@@ -172,9 +180,13 @@ type parser struct {
 func (p *parser) read() error {
 	t := p.table
 	for {
+		p.records.next(p.csv.InputOffset())
 		record, err := p.csv.Read()
 		var syntax *csv.ParseError
+		var large *memory.Error
 		switch {
+		case errors.As(err, &large):
+			return err
 		case err == io.EOF:
 			return p.finish()
 		case errors.As(err, &syntax):
@@ -188,7 +200,7 @@ func (p *parser) read() error {
 					return err
 				}
 			}
-			return readError(t.Source, p.before+len(p.table.Lines), err) // explains bad rows better than they do
+			return readError(t.Source, p.before+len(p.table.Lines)+p.skipped, err) // explains bad rows better than they do
 		}
 		if len(record) == 1 && len(t.Names) != 1 && strings.TrimSpace(record[0]) == "" {
 			continue // a line of spaces
@@ -203,7 +215,9 @@ func (p *parser) read() error {
 				continue
 			}
 		}
-		p.row(record)
+		if p.row(record); t.over != nil {
+			return t.over
+		}
 		if p.passOn == nil {
 			continue
 		}
@@ -240,6 +254,10 @@ func (p *parser) finish() error {
 
 // names makes the column names of a table that starts with the given record.
 func (p *parser) names(record []string) ([]string, error) {
+	const each = 200 // bytes of a name, by estimate, here and wherever columns are looked for
+	if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", p.table.Source, len(record)), each*float64(len(record))); err != nil {
+		return nil, err
+	}
 	names := make([]string, len(record))
 	seen := make(map[string]int, len(record))
 	for j, name := range record {
@@ -287,26 +305,55 @@ func (p *parser) ignore() {
 func (p *parser) row(record []string) {
 	t := p.table
 	line, _ := p.csv.FieldPos(0)
+	if p.first != nil { // nobody will see the table
+		if p.skipped++; len(record) != len(t.Names) {
+			p.more++
+		}
+		return
+	}
 	t.Lines = append(t.Lines, line)
 	if len(record) != len(t.Names) {
-		p.reject(&Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
-			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names), len(record), p.csv.Comma)})
+		p.first = &Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
+			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names), len(record), p.csv.Comma)}
 		return
 	}
 	for _, j := range p.ignored {
 		record[j] = ""
 	}
-	if p.first == nil { // else nobody will see the table
-		t.Append(record)
-	}
+	t.Append(record)
 }
 
-func (p *parser) reject(problem error) {
-	if p.first == nil {
-		p.first = problem
-	} else {
-		p.more++
+// records passes on CSV text, of which each record will be in memory, up to one that would take more than it may. A record may be many
+// lines, by its quotes.
+type records struct {
+	from       io.Reader
+	source     string
+	compressed bool    // it isn't text itself
+	passed     int64   // bytes
+	after      int64   // of them, those of whole records
+	needed     float64 // bytes of memory for the others
+}
+
+// next begins a record after so many bytes.
+func (r *records) next(after int64) { r.after, r.needed = after, float64(r.passed-after) }
+
+func (r *records) Read(p []byte) (int, error) {
+	// The line and the record, each with room to grow; for each field where it begins and ends, its place in the text, and itself.
+	const each, field = 6, 100
+	if r.compressed {
+		return r.from.Read(p)
 	}
+	if r.needed > float64(memory.Limit()) {
+		return 0, memory.Afford(fmt.Sprintf("%s: a line that doesn't end in %d bytes from byte %d on", r.source, r.passed-r.after, r.after), r.needed)
+	}
+	n, err := r.from.Read(p)
+	r.passed += int64(n)
+	separators := 0
+	for _, c := range []byte(",;\t") {
+		separators = max(separators, bytes.Count(p[:n], []byte{c}))
+	}
+	r.needed += each*float64(n) + field*float64(separators)
+	return n, err
 }
 
 // isData reports whether a first record is data: fields are numbers or missing

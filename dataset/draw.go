@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/krigo-gp/krigo/memory"
 )
 
 // Draw is a table drawn from a Gaussian process with an SE kernel, approximated by random
@@ -61,6 +63,13 @@ func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
+	batch := 4 * runtime.GOMAXPROCS(0) // blocks that are drawn side by side
+	const growth, name = 2, 32
+	inputs := float64(g.Inputs) + 1
+	values := growth*inputs*float64(g.Features) + float64(batch)*drawBlock*inputs
+	if err := memory.Afford(fmt.Sprintf("%s: drawing %d inputs from %d features", path, g.Inputs, g.Features), 8*values+name*inputs); err != nil {
+		return nil, err
+	}
 	names := make([]string, g.Inputs+1)
 	for j := range g.Inputs {
 		names[j] = "x" + strconv.Itoa(j+1)
@@ -68,7 +77,6 @@ func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (
 	names[g.Inputs] = "y"
 
 	f := g.function()
-	batch := 4 * runtime.GOMAXPROCS(0) // blocks that are drawn side by side
 	blocks := make([][]float64, batch)
 	return f.lengthscales, WriteFile(path, names, g.Rows, func(row int, values []float64) error {
 		b := row / drawBlock
@@ -119,9 +127,9 @@ func (g Draw) function() *drawn {
 	return f
 }
 
-// draw returns the rows of a block, inputs then target, in memory it may reuse.
-func (f *drawn) draw(block, rows int, memory []float64) []float64 {
-	out := memory[:0]
+// draw returns the rows of a block, inputs then target, in place of those that it gets.
+func (f *drawn) draw(block, rows int, instead []float64) []float64 {
+	out := instead[:0]
 	rng := rand.New(rand.NewPCG(f.Seed, functionStream+1+uint64(block)))
 	scale, noise := math.Sqrt(2*f.Variance/float64(f.Features)), math.Sqrt(f.NoiseVariance)
 	for range rows {

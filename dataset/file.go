@@ -53,6 +53,9 @@ func readFile(path string, read func(*os.File, Format) (*Table, error)) (*Table,
 	if t == nil || t.disk == nil { // else the table keeps it
 		f.Close()
 	}
+	if err == nil && t.over != nil {
+		return nil, t.over
+	}
 	if !known && errors.Is(err, errNotText) {
 		err = fmt.Errorf("%w; the formats that are read are %s", err, listFormats())
 	}

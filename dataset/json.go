@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/memory"
 )
 
 // ReadJSON decodes a file that people write: one JSON document, without keys that aren't known
 // and without any that stands twice in an object, of which one would silently be taken.
 func ReadJSON(path string, v any) error {
-	text, err := disk.ReadFile(path)
+	const times = 16 // its own size: text, and what is decoded
+	text, err := memory.ReadFile(path, times)
 	if err != nil {
 		return fmt.Errorf("%s: cannot be read: %w", path, err)
 	}

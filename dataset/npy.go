@@ -9,12 +9,12 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/memory"
 )
 
 // NPY is NumPy's format for one array (NEP 1): magic, version, the length of a header, the
@@ -113,6 +113,11 @@ func openNPY(f *os.File, source string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Rows are read by blocks, as they stand and as numbers.
+	if err := memory.Afford(source+": a block of its rows", float64(min(n.rows, blockRows))*float64(n.size+2*8*len(n.fields))); err != nil {
+		n.close()
+		return nil, err
+	}
 	t := &Table{Source: source, Rows: n.rows, disk: n}
 	for _, c := range n.fields {
 		t.Names = append(t.Names, c.name)
@@ -173,6 +178,10 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 	if size > maxNPYHeader || int64(start+size) > length {
 		return fail("cut short: an NPY header of %d bytes doesn't fit a file of %d; write it again", size, length)
 	}
+	const times = 50 // its own size: what is parsed of it
+	if err := memory.Afford(source+": the NPY header", times*float64(size)); err != nil {
+		return nil, err
+	}
 	text := make([]byte, size)
 	if _, err := io.ReadFull(r, text); err != nil {
 		return fail("cut short: the file ends within the NPY header; write it again")
@@ -226,6 +235,10 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 		}
 		if int64(dims[1]) > length/int64(kind.size()) {
 			return fail("cut short: a row of %d numbers doesn't fit a file of %d bytes; write it again", dims[1], length)
+		}
+		const each = 200 // bytes of a column, by estimate
+		if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", source, dims[1]), each*float64(dims[1])); err != nil {
+			return nil, err
 		}
 		for j := range dims[1] {
 			n.fields = append(n.fields, field{"c" + strconv.Itoa(j+1), j * kind.size(), kind})
@@ -354,10 +367,12 @@ func WriteNPY(w io.Writer, names []string, rows int, fill Fill) error {
 	var text strings.Builder
 	version := byte(1)
 	text.WriteString("{'descr': [")
+	seen := make(map[string]bool, len(names))
 	for j, name := range names {
-		if slices.Contains(names[:j], name) || name == "" || !utf8.ValidString(name) {
+		if seen[name] || name == "" || !utf8.ValidString(name) {
 			return fmt.Errorf("write NPY: column %d is named %q: names must be distinct text", j+1, name)
 		}
+		seen[name] = true
 		fmt.Fprintf(&text, "(%s, '<f8'), ", pythonString(name))
 	}
 	fmt.Fprintf(&text, "], 'fortran_order': False, 'shape': (%d,), }", rows)

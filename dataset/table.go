@@ -34,6 +34,9 @@ type Table struct {
 	disk     store                // where the rows are, unless in Values
 	part     *part                // the rows that this rank has, where they aren't all
 	ctx      context.Context      // with which reading ends; nil: with none
+
+	heavy float64 // bytes of the texts
+	over  error   // that the table takes more memory than it may, so that rows are left out
 }
 
 // oddText is a text in a column that would be a number if cells were written otherwise.
@@ -162,9 +165,15 @@ func (t *Table) inputs(names []string) ([]int, error) {
 // columns returns where the named columns are.
 func (t *Table) columns(names []string) ([]int, error) {
 	columns := make([]int, len(names))
+	at := make(map[string]int, len(t.Names)) // there may be very many
+	for j, name := range t.Names {
+		if _, twice := at[name]; !twice {
+			at[name] = j
+		}
+	}
 	var missing []string
 	for k, name := range names {
-		j, ok := t.Column(name)
+		j, ok := at[name]
 		if !ok {
 			missing = append(missing, name)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -78,6 +79,10 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 		return nil, err
 	}
 	d.loss, d.epsRaw = o.Promise.scaled(d.scaling)
+	if math.IsInf(d.epsRaw, 0) || d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil {
+		return nil, Usage("epsilon %g %s: with a target of standard deviation %.3g it is %g in these, and %g in the target's units: choose another, or another unit of the target",
+			o.Promise.Epsilon, o.Promise.Units, d.scaling.TargetScale, d.loss.Below, d.epsRaw)
+	}
 	return d, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -62,6 +63,9 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 		return nil, err
 	}
 	if err := p.checkSize(evaluating); err != nil {
+		return nil, err
+	}
+	if err := p.afford(); err != nil {
 		return nil, err
 	}
 	if p.estimate && !evaluating {
@@ -164,6 +168,22 @@ func (p *plan) chooseSolver(evaluating bool) error {
 		p.notices = append(p.notices, predictsBy(method.NearestRows, n))
 	}
 	return nil
+}
+
+// afford asks for the memory that the largest matrices take, before it is spent: those of a method take more in all.
+func (p *plan) afford() error {
+	n, m := float64(p.n), float64(p.choice.Inducing)
+	what, values := fmt.Sprintf("a full GP of %d rows", p.n), 3*n*n // the covariances, their factor, the adjoints
+	switch {
+	case p.sparse():
+		what, values = fmt.Sprintf("a GP with %d inducing inputs", p.choice.Inducing), 4*m*m
+	case p.choice.Solver != posterior.ByCholesky:
+		what, values = fmt.Sprintf("a GP of %d rows", p.n), 0
+	}
+	if !p.sparse() || p.estimate {
+		values += n * float64(p.data.Cols+1) // see Gather
+	}
+	return memory.Afford(p.data.Source+": "+what, 8*values)
 }
 
 // predictsBy says what predictions from so many of n rows are.

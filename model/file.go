@@ -13,9 +13,9 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -259,10 +259,13 @@ func partsOf(prefix string, p *posterior.Posterior) []part {
 	return parts
 }
 
+// times its own size is what a model file takes of memory: itself, its numbers, and the triangles among them as squares.
+const times = 5
+
 // Read reads a model as a file holds it, from all that r has: one model and no more. What is cut short or
 // damaged is an error.
 func Read(r io.Reader) (*Model, error) {
-	raw, err := io.ReadAll(r)
+	raw, err := memory.ReadAll(r, "the model", times)
 	if err != nil {
 		return nil, fmt.Errorf("the model can't be read: %w", err)
 	}
@@ -271,7 +274,7 @@ func Read(r io.Reader) (*Model, error) {
 
 // Load reads a model file. Its errors name it.
 func Load(path string) (*Model, error) {
-	raw, err := disk.ReadFile(path)
+	raw, err := memory.ReadFile(path, times)
 	if err != nil {
 		return nil, fmt.Errorf("the model can't be read: %w", err)
 	}
@@ -296,6 +299,10 @@ func decode(raw []byte) (*Model, error) {
 	hl := int(binary.LittleEndian.Uint32(raw[len(Magic)+4:]))
 	if hl > maxHeader || len(raw) < prefix+hl+sha256.Size {
 		return nil, short
+	}
+	const each = 40 // what a byte of JSON may become
+	if err := memory.Afford("the model file's header", each*float64(hl)); err != nil {
+		return nil, err
 	}
 	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
 	var h header

@@ -256,7 +256,7 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 		return math.NaN(), err
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the objective is %v: look for extreme values in the data or in the posterior's covariance", value)
+		return value, errors.New("the objective isn't finite: look for extreme values in the data or in the posterior's covariance")
 	}
 	if gradient == nil {
 		return value, nil

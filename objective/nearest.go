@@ -167,7 +167,7 @@ func (p *NearestProblem) evaluate(x, gradient []float64, terms []int, weight flo
 	s := math.Exp(x[len(x)-1])
 	switch {
 	case math.IsNaN(value) || math.IsInf(value, 0):
-		return value, fmt.Errorf("the objective is %v at noise variance %.3g: look for extreme values in the data", value, s)
+		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", s)
 	case !linalg.Finite(gradient):
 		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", s)
 	}

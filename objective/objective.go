@@ -92,7 +92,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 		return math.NaN(), err
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the objective is %v at noise variance %.3g: look for extreme values in the data", value, noise)
+		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", noise)
 	}
 	if gradient != nil {
 		clear(gradient)

@@ -294,7 +294,7 @@ func (p *RenyiProblem) evaluate(e *renyiWork, x, gradient []float64, weight floa
 	}
 	value *= weight
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the objective is %v at noise variance %.3g: look for extreme values in the data", value, s)
+		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", s)
 	}
 	if gradient == nil {
 		return value, nil

@@ -149,7 +149,7 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 		p.StandardError = math.Hypot(p.StandardError, alpha/(2*t)*sq.StandardError)
 	}
 	if !linalg.Finite([]float64{value}) {
-		return value, fmt.Errorf("the objective is %v at noise variance %.3g: look for extreme values in the data", value, s)
+		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", s)
 	}
 	if gradient == nil {
 		return value, nil

@@ -149,7 +149,7 @@ func (p *SparseProblem) evaluate(x, gradient []float64) (float64, error) {
 		return value, err
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the objective is %v at noise variance %.3g: look for extreme values in the data", value, e.noise)
+		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", e.noise)
 	}
 	if gradient != nil {
 		clear(gradient)

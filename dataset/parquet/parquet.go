@@ -12,7 +12,7 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
+	"runtime/debug"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -20,10 +20,8 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/memory"
 )
-
-// magic begins and ends every Parquet file.
-const magic = "PAR1"
 
 func init() {
 	dataset.Register(dataset.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, Read: read, Write: Write})
@@ -36,18 +34,24 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		// A damaged file may lead the decoder out of its bounds. That is an error of the data.
 		if cause := recover(); cause != nil {
 			t, err = nil, fmt.Errorf("%s: damaged (%v): write it again", source, cause)
 		}
 	}()
-	file, err := parquet.OpenFile(disk.Of(f), info.Size())
+	file, err := open(disk.Of(f), info.Size(), source)
+	var large *memory.Error
+	if errors.As(err, &large) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a whole Parquet file (%w): write it again", source, err)
 	}
 	t = &dataset.Table{Source: source}
-	var unsigned []bool
+	var unsigned, optional []bool
+	seen := map[string]int{}
 	var dated []func(int64) string // what a whole number of the column says, where that is a date
 	for j, column := range file.Root().Columns() {
 		known := column.Leaf() && !column.Repeated()
@@ -80,25 +84,37 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
 				Err: fmt.Errorf("column %d (%.40q) holds %v, neither numbers nor text: cast it, or leave it out", j+1, column.Name(), column.Type())}
 		}
-		if k := slices.Index(t.Names, column.Name()); k >= 0 {
+		if k, twice := seen[column.Name()]; twice {
 			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
 				Err: fmt.Errorf("columns %d and %d are both named %.40q: rename one", k+1, j+1, column.Name())}
 		}
+		seen[column.Name()] = j
 		t.Names = append(t.Names, column.Name())
-		unsigned = append(unsigned, !plain)
+		unsigned, optional = append(unsigned, !plain), append(optional, column.Optional())
 		dated = append(dated, date)
 	}
 	if len(t.Names) == 0 {
 		return nil, fmt.Errorf("%s: the table has no columns", source)
 	}
-	if err := promised(file, info.Size()); err != nil {
+	if err := promised(file.File, info.Size()); err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
+	const growth = 2 // while memory is moved, both the old and the new is there
+	if err := memory.Afford(source, growth*8*float64(file.NumRows())*float64(len(t.Names))); err != nil {
+		return nil, err
+	}
 	t.Values = make([]float64, 0, min(file.NumRows()*int64(len(t.Names)), info.Size())) // few files have less than a byte a value
-	for _, group := range file.RowGroups() {
+	for g, group := range file.RowGroups() {
 		first := t.Rows
 		for j, chunk := range group.ColumnChunks() {
-			if err := readChunk(t, chunk, first, int(group.NumRows()), j, unsigned[j], dated[j]); err != nil {
+			pages, err := file.pagesOf(g, j, int(group.NumRows()), optional[j], fmt.Sprintf("%s: column %d (%.40q)", source, j+1, t.Names[j]))
+			if err == nil {
+				err = readChunk(t, chunk.(*parquet.FileColumnChunk).PagesFrom(pages), first, int(group.NumRows()), j, unsigned[j], dated[j])
+			}
+			if errors.As(err, &large) {
+				return nil, large
+			}
+			if err != nil {
 				return nil, &dataset.Error{File: source, Column: j + 1, Name: t.Names[j],
 					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", j+1, t.Names[j], err)}
 			}
@@ -137,8 +153,7 @@ const atOnce = 4096
 
 // readChunk reads column j of rows first, …, first+n−1. The table grows by what is read, not by
 // what n promises.
-func readChunk(t *dataset.Table, chunk parquet.ColumnChunk, first, n, j int, unsigned bool, date func(int64) string) error {
-	pages := chunk.Pages()
+func readChunk(t *dataset.Table, pages parquet.Pages, first, n, j int, unsigned bool, date func(int64) string) error {
 	defer pages.Close()
 	values := make([]parquet.Value, atOnce)
 	for row := first; ; {

@@ -217,7 +217,7 @@ func TestPromises(t *testing.T) {
 		"no groups":         {func(m *format.FileMetaData) { m.RowGroups = nil }, "its footer promises 60 rows, its row groups hold 0"},
 		"fewer than groups": {func(m *format.FileMetaData) { m.NumRows = 59 }, "its footer promises 59 rows, its row groups hold more"},
 		"a group's":         {func(m *format.FileMetaData) { m.NumRows += 5; m.RowGroups[1].NumRows += 5 }, `column 1 ("a") is damaged (20 values for the 25 rows from row 21 on)`},
-		"more of a group":   {func(m *format.FileMetaData) { m.NumRows -= 5; m.RowGroups[2].NumRows -= 5 }, `column 1 ("a") is damaged (more than 15 values for the 15 rows from row 41 on)`},
+		"more of a group":   {func(m *format.FileMetaData) { m.NumRows -= 5; m.RowGroups[2].NumRows -= 5 }, `column 1 ("a") is damaged (a page of 20 values, where 15 rows are left)`},
 		"absurd": {func(m *format.FileMetaData) {
 			m.NumRows, m.RowGroups = 300e6, m.RowGroups[:1]
 			m.RowGroups[0].NumRows = 300e6

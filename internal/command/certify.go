@@ -10,7 +10,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
-	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -103,7 +103,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 				return nil
 			}
 			if declaration != "" {
-				text, err := disk.ReadFile(declaration)
+				text, err := memory.ReadFile(declaration, textTimes)
 				if err == nil {
 					err = krigo.CheckDeclaration(m, table.Within(cmd.Context()), text)
 				}

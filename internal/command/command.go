@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -22,6 +24,7 @@ import (
 	_ "github.com/krigo-gp/krigo/dataset/parquet" // a format of tables
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -85,6 +88,7 @@ type common struct {
 	json    bool
 	quiet   bool
 	threads int
+	memory  string
 }
 
 func newRoot() *cobra.Command {
@@ -115,7 +119,10 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 				return &krigo.UsageError{Err: fmt.Errorf("--threads %d: want a positive number, or 0 for all", c.threads)}
 			}
 			if c.threads > 0 {
-				runtime.GOMAXPROCS(c.threads)
+				runtime.GOMAXPROCS(min(c.threads, runtime.NumCPU()))
+			}
+			if err := c.limitMemory(cmd); err != nil {
+				return &krigo.UsageError{Err: err}
 			}
 			return checkInput(cmd, args)
 		},
@@ -132,6 +139,22 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 		return &krigo.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, nearestFlag(cmd, err), cmd.CommandPath())}
 	})
 	return root
+}
+
+// limitMemory sets what may be taken, and has the collector of what isn't used any more work harder before the process takes twice as much.
+func (c *common) limitMemory(cmd *cobra.Command) (err error) {
+	var bytes int64
+	if cmd.Flags().Changed("memory") {
+		if bytes, err = memory.Parse(c.memory); err != nil {
+			return fmt.Errorf("--memory %w", err)
+		}
+	}
+	memory.SetLimit(bytes)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		limit := memory.Limit()
+		debug.SetMemoryLimit(limit + min(limit, math.MaxInt64-limit)/8*7)
+	}
+	return nil
 }
 
 // nearestFlag says which of the command's flags an unknown one may have been meant to be.

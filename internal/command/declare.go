@@ -56,4 +56,4 @@ or was declared too.`,
 }
 
 // besideDeclared are the flags that may stand beside --declared: none that an option hangs on.
-var besideDeclared = []string{"declared", "out", "resume", "test", "json", "quiet", "threads", "dry-run"}
+var besideDeclared = []string{"declared", "out", "resume", "test", "json", "quiet", "threads", "memory", "dry-run"}

@@ -22,8 +22,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/cautious"
-	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
@@ -58,7 +58,7 @@ func (f *fitFlags) readDeclared(path string, in io.Reader, r ranks.Ranks) (*data
 	if len(given) > 0 {
 		return nil, krigo.Options{}, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the declaration's", strings.Join(given, ", "), f.declared)}
 	}
-	text, err := disk.ReadFile(f.declared)
+	text, err := memory.ReadFile(f.declared, textTimes)
 	if err != nil {
 		return nil, krigo.Options{}, err
 	}
@@ -323,8 +323,8 @@ certificate picked as the best of several runs isn't one.`,
 			if o.Run.Deliver == "all" {
 				all, err = deliver(cmd.Context(), m, table, o, saver)
 				progress.end()
-				if err != nil {
-					return saver.interrupted(cmd.Context(), err)
+				if err = saver.interrupted(cmd.Context(), err); err != nil {
+					return fmt.Errorf("%w (the certified model is saved as %s; this is about its sibling that is trained on all rows)", err, out)
 				}
 			}
 			if r.Rank() > 0 {
@@ -493,7 +493,7 @@ func (c *checkpointer) goOn() string {
 // interrupted says how a fit that ended in an error goes on, if that was an interruption.
 func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	switch {
-	case ctx.Err() == nil || errors.Is(err, fit.ErrOtherCheckpoint):
+	case err == nil || ctx.Err() == nil || errors.Is(err, fit.ErrOtherCheckpoint):
 		return err
 	case c.state == nil:
 		return errors.New("interrupted before the first step; nothing to resume")

@@ -15,6 +15,9 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
+// textTimes its own size is what JSON may become.
+const textTimes = 16
+
 // standardInput stands for it in the place of a table's file.
 const standardInput = "-"
 

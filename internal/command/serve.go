@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/serve"
 )
 
@@ -45,7 +45,7 @@ It listens on this machine alone. For other machines name an address and a token
 				return fail("--max-body, --max-rows, --max-waiting, --timeout and --reload must be positive")
 			}
 			if tokenFile != "" {
-				raw, err := os.ReadFile(tokenFile)
+				raw, err := memory.ReadFile(tokenFile, textTimes)
 				if err != nil {
 					return fmt.Errorf("--token-file: %w", err)
 				}

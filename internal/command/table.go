@@ -225,6 +225,8 @@ func (c *common) flags() []cliFlag {
 			help: "no progress on standard error"},
 		cliFlag{name: "threads", value: "T", rule: "all", to: &c.threads,
 			help: "processor cores to use; results don't depend on it"},
+		cliFlag{name: "memory", value: "SIZE", rule: "half of the machine's", to: &c.memory,
+			help: "memory that a table, a model, or the matrices of a fit may take, as 4GiB or 500MB"},
 	)
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/krigo-gp/krigo/memory"
 )
 
 // A frame is the length of its header as a little-endian uint32, the header, which is JSON, and then the buffers whose lengths in
@@ -69,6 +71,10 @@ func readFrame(in io.Reader) (*request, error) {
 	if n > mostHeader {
 		return nil, fmt.Errorf("%w: a header of %d bytes", errFrame, n)
 	}
+	const times = 16 // what JSON becomes
+	if err := memory.Afford("the request's header", times*float64(n)); err != nil {
+		return nil, err
+	}
 	header, err := readAll(in, int64(n))
 	if err != nil {
 		return nil, err
@@ -77,7 +83,14 @@ func readFrame(in io.Reader) (*request, error) {
 	if err := json.Unmarshal(header, r); err != nil {
 		return nil, fmt.Errorf("%w: %w", errFrame, err)
 	}
+	const growth = 3 // while memory is moved, and as a table
+	var sum float64
 	for _, size := range r.Buffers {
+		if sum += growth * float64(size); sum > 0 {
+			if err := memory.Afford("the request", sum); err != nil {
+				return nil, err
+			}
+		}
 		if size < 0 || size > mostBuffer {
 			return nil, fmt.Errorf("%w: a buffer of %d bytes", errFrame, size)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/memory"
 )
 
 // table takes a table out of a request's buffers, and leaves the others.
@@ -37,6 +38,9 @@ func (r *request) table() (*dataset.Table, error) {
 			return nil, err
 		}
 		if t.Values == nil {
+			if err := memory.Afford("the request's table", 8*float64(h.Rows)*float64(cols)); err != nil {
+				return nil, err
+			}
 			t.Values = make([]float64, h.Rows*cols) // now that a column of so many rows has come
 		}
 		if !h.Text[j] {

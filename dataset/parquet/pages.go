@@ -1,0 +1,393 @@
+package parquet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/krigo-gp/krigo/memory"
+)
+
+// plainDictionary is the encoding by which old writers name dictionaries, and places in one.
+const plainDictionary format.Encoding = 2
+
+// pages are those of a column of a group of rows as the decoder reads them, one after the other: unpacked, and known to become no more values than there
+// are rows.
+type pages struct {
+	what     string // in errors
+	file     io.ReaderAt
+	at, end  int64 // of the next page in the file
+	codec    format.CompressionCodec
+	kind     format.Type
+	optional bool
+	rows     int // that are to come
+
+	page []byte // the last one, with its header
+	from int64  // where the decoder sees it
+	err  error
+}
+
+// pagesOf are those of column j of a group, which has so many rows.
+func (c *contents) pagesOf(group, j, rows int, optional bool, what string) (*pages, error) {
+	of := c.chunks[group][j]
+	p := &pages{what: what, file: c.file, at: of.DataPageOffset, codec: of.Codec, kind: of.Type, optional: optional, rows: rows, from: pagesFrom}
+	if of.DictionaryPageOffset > 0 {
+		p.at = of.DictionaryPageOffset
+	}
+	if p.at < 0 || p.at > c.size || of.TotalCompressedSize < 0 || of.TotalCompressedSize > c.size-p.at {
+		return nil, errors.New("its pages aren't in the file")
+	}
+	p.end = p.at + of.TotalCompressedSize
+	return p, nil
+}
+
+// ReadAt reads on: the decoder never goes back.
+func (p *pages) ReadAt(to []byte, at int64) (n int, err error) {
+	for n < len(to) {
+		begin := at + int64(n) - p.from
+		if begin < 0 {
+			return n, errors.New("its dictionary isn't where it should be")
+		}
+		if begin >= int64(len(p.page)) {
+			p.from += int64(len(p.page))
+			if p.page = nil; p.err == nil {
+				p.page, p.err = p.next()
+			}
+			if p.err != nil {
+				return n, p.err
+			}
+			continue
+		}
+		n += copy(to[n:], p.page[begin:])
+	}
+	return n, nil
+}
+
+// next reads a page, and returns it with a header that says how it is now.
+func (p *pages) next() ([]byte, error) {
+	if p.at == p.end {
+		return nil, io.EOF
+	}
+	header, err := p.header()
+	if err != nil {
+		return nil, err
+	}
+	if int64(header.CompressedPageSize) < 0 || int64(header.CompressedPageSize) > p.end-p.at || header.UncompressedPageSize < 0 {
+		return nil, fmt.Errorf("a page of %d bytes, where there are %d", header.CompressedPageSize, p.end-p.at)
+	}
+	// As it is, unpacked, with its header, and twice in the decoder.
+	const times = 5
+	if err := memory.Afford(p.what+": a page", times*float64(header.UncompressedPageSize)+float64(header.CompressedPageSize)); err != nil {
+		return nil, err
+	}
+	data := make([]byte, header.CompressedPageSize)
+	if _, err := p.file.ReadAt(data, p.at); err != nil {
+		return nil, err
+	}
+	p.at += int64(len(data))
+	if header.CRC != 0 && uint32(header.CRC) != crc32.ChecksumIEEE(data) {
+		return nil, errors.New("the sum of a page doesn't match")
+	}
+	if data, err = p.checked(header, data); err != nil {
+		return nil, err
+	}
+	header.CompressedPageSize, header.UncompressedPageSize, header.CRC = int32(len(data)), int32(len(data)), 0
+	var compact thrift.CompactProtocol
+	head, err := thrift.Marshal(&compact, header)
+	return append(head, data...), err
+}
+
+// header reads that of the next page.
+func (p *pages) header() (*format.PageHeader, error) {
+	const usual, most = 1 << 12, 1 << 24
+	for n := int64(usual); ; n *= 16 {
+		text := make([]byte, min(n, p.end-p.at))
+		if _, err := p.file.ReadAt(text, p.at); err != nil {
+			return nil, err
+		}
+		w := walk{text: text}
+		err := w.structure(0)
+		if err == errShort && n < min(most, p.end-p.at) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.at += int64(w.at)
+		var compact thrift.CompactProtocol
+		header := new(format.PageHeader)
+		return header, thrift.Unmarshal(&compact, text[:w.at], header)
+	}
+}
+
+// checked unpacks the content of a page.
+func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) {
+	size := int(header.UncompressedPageSize)
+	switch header.Type {
+	case format.DictionaryPage:
+		of := header.DictionaryPageHeader.V
+		if of.Encoding != format.Plain && of.Encoding != plainDictionary {
+			return nil, fmt.Errorf("a dictionary in the encoding %v", of.Encoding)
+		}
+		data, err := unpack(p.codec, data, size)
+		least := 32 // bits of a value
+		if p.kind == format.Boolean {
+			least = 1
+		}
+		if err == nil && (of.NumValues < 0 || int(of.NumValues)*least > 8*len(data)) {
+			err = fmt.Errorf("a dictionary of %d values in %d bytes", of.NumValues, len(data))
+		}
+		return data, err
+	case format.DataPage:
+		of := header.DataPageHeader.V
+		n, err := p.values(of.NumValues)
+		if err == nil {
+			data, err = unpack(p.codec, data, size)
+		}
+		if err != nil {
+			return nil, err
+		}
+		values := data
+		if p.optional {
+			if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
+				return nil, errShort
+			}
+			levels := 4 + int(binary.LittleEndian.Uint32(data))
+			values = data[levels:]
+			if err := runs(data[4:levels], 1, n); err != nil && of.DefinitionLevelEncoding == format.RLE {
+				return nil, err
+			}
+		}
+		return data, p.fits(of.Encoding, values, n)
+	case format.DataPageV2:
+		of := &header.DataPageHeaderV2.V
+		n, err := p.values(of.NumValues)
+		if err != nil {
+			return nil, err
+		}
+		repetitions, definitions := int64(of.RepetitionLevelsByteLength), int64(of.DefinitionLevelsByteLength)
+		levels := repetitions + definitions
+		if min(repetitions, definitions) < 0 || levels > int64(len(data)) || levels > int64(size) || of.NumNulls < 0 || of.NumNulls > of.NumValues || of.NumRows < 0 {
+			return nil, errShort
+		}
+		if p.optional {
+			if err := runs(data[repetitions:levels], 1, n); err != nil {
+				return nil, err
+			}
+		}
+		values := data[levels:]
+		if !of.IsCompressed.Valid || of.IsCompressed.V {
+			if values, err = unpack(p.codec, values, size-int(levels)); err != nil {
+				return nil, err
+			}
+		}
+		of.IsCompressed = thrift.New(false)
+		return append(data[:levels:levels], values...), p.fits(of.Encoding, values, n)
+	}
+	return data, nil // the decoder says what it can't read
+}
+
+// values takes so many from those that are to come, of a column that has one in a row.
+func (p *pages) values(n int32) (int, error) {
+	if n < 0 || int(n) > p.rows {
+		return 0, fmt.Errorf("a page of %d values, where %d rows are left", n, p.rows)
+	}
+	p.rows -= int(n)
+	return int(n), nil
+}
+
+// fits makes sure that encoded values become n at most, and texts no more than there may be.
+func (p *pages) fits(encoding format.Encoding, data []byte, n int) error {
+	switch encoding {
+	case format.Plain, format.ByteStreamSplit:
+		return nil // as long as they are
+	case plainDictionary, format.RLEDictionary:
+		if len(data) == 0 {
+			return nil
+		}
+		return runs(data[1:], int(data[0]), n)
+	case format.RLE:
+		if len(data) < 4 || p.kind != format.Boolean {
+			return errShort
+		}
+		return runs(data[4:], 1, n)
+	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
+		_, err := deltaHead(data, n)
+		return err
+	case format.DeltaByteArray: // each is a piece of the one before, and what follows
+		shared, rest, err := deltaSum(data, n)
+		if err != nil {
+			return err
+		}
+		own, _, err := deltaSum(rest, n)
+		if err != nil {
+			return err
+		}
+		return memory.Afford(p.what+": its texts", 2*(shared+own))
+	}
+	return fmt.Errorf("values in the encoding %v", encoding)
+}
+
+// runs goes through runs of equal values, and of values in so many bits each, of which there should be n.
+func runs(data []byte, width, n int) error {
+	const spare = 512 // runs in bits have multiples of 8 values, of some writers of 504
+	for most := uint64(n + spare); len(data) > 0; {
+		head, k := binary.Uvarint(data)
+		if k <= 0 || width > 32 {
+			return errShort
+		}
+		data = data[k:]
+		count, took := head>>1, uint64(width+7)/8
+		if count > most {
+			return fmt.Errorf("more than %d values", n)
+		}
+		if head&1 != 0 {
+			took = count * uint64(width)
+			count *= 8
+		}
+		if count == 0 {
+			continue
+		}
+		if count > most {
+			return fmt.Errorf("more than %d values", n)
+		}
+		if most -= count; took > uint64(len(data)) {
+			return errShort
+		}
+		data = data[took:]
+	}
+	return nil
+}
+
+// delta is the head of whole numbers that are encoded by their differences: in blocks, each of miniature blocks.
+type delta struct {
+	block, minis, values uint64
+	first                int64
+	rest                 []byte
+}
+
+func deltaHead(data []byte, n int) (d delta, err error) {
+	for _, to := range []*uint64{&d.block, &d.minis, &d.values} {
+		v, k := binary.Uvarint(data)
+		if k <= 0 {
+			return d, errShort
+		}
+		*to, data = v, data[k:]
+	}
+	first, k := binary.Varint(data)
+	if k <= 0 {
+		return d, errShort
+	}
+	d.first, d.rest = first, data[k:]
+	const largest = 1 << 20
+	switch {
+	case d.values > uint64(n):
+		err = fmt.Errorf("more than %d values", n)
+	case d.block == 0 || d.block > largest || d.minis == 0 || d.minis > d.block || d.block%d.minis != 0 || d.block/d.minis%8 != 0:
+		err = fmt.Errorf("blocks of %d values in %d", d.block, d.minis)
+	}
+	return d, err
+}
+
+// deltaSum returns the sum of such numbers, none of which is negative, and what follows them.
+func deltaSum(data []byte, n int) (sum float64, rest []byte, err error) {
+	d, err := deltaHead(data, n)
+	if err != nil {
+		return 0, nil, err
+	}
+	rest = d.rest
+	if d.values == 0 {
+		return 0, rest, nil
+	}
+	value, left := d.first, d.values-1
+	sum = float64(value)
+	wrong := value < 0
+	for left > 0 {
+		least, k := binary.Varint(rest)
+		if k <= 0 || uint64(len(rest)-k) < d.minis {
+			return 0, nil, errShort
+		}
+		widths := rest[k : k+int(d.minis)]
+		rest = rest[k+int(d.minis):]
+		for _, width := range widths {
+			if left == 0 {
+				break
+			}
+			each := d.block / d.minis
+			took := each * uint64(width) / 8
+			if took > uint64(len(rest)) || width > 64 {
+				return 0, nil, errShort
+			}
+			for i := range min(each, left) {
+				var difference uint64
+				for b := range uint64(width) {
+					bit := i*uint64(width) + b
+					difference |= uint64(rest[bit/8]>>(bit%8)&1) << b
+				}
+				value += least + int64(difference)
+				sum += float64(value)
+				wrong = wrong || value < 0
+			}
+			left -= min(each, left)
+			rest = rest[took:]
+		}
+	}
+	if wrong {
+		return 0, nil, errors.New("a text of negative length")
+	}
+	return sum, rest, nil
+}
+
+// unpack undoes a compression, to so many bytes.
+func unpack(codec format.CompressionCodec, data []byte, size int) (out []byte, err error) {
+	if codec == format.Uncompressed {
+		return data, nil
+	}
+	// How many bytes one can become; of the others there is no limit.
+	if most, known := map[format.CompressionCodec]int{format.Snappy: 32, format.Lz4Raw: 256, format.Gzip: 1032}[codec]; known && size > most*len(data) {
+		return nil, fmt.Errorf("%d bytes can't be had from %d by %v", size, len(data), codec)
+	}
+	from := bytes.NewReader(data)
+	switch codec {
+	case format.Snappy:
+		var n int
+		if n, err = snappy.DecodedLen(data); err == nil && n == size {
+			out, err = snappy.Decode(nil, data)
+		}
+	case format.Lz4Raw:
+		out = make([]byte, size)
+		var n int
+		n, err = lz4.UncompressBlock(data, out)
+		out = out[:max(n, 0)]
+	case format.Zstd:
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true)); err == nil {
+			out, err = z.DecodeAll(data, make([]byte, 0, size))
+			z.Close()
+		}
+	case format.Gzip:
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(from); err == nil {
+			out, err = io.ReadAll(io.LimitReader(z, int64(size)+1))
+		}
+	case format.Brotli:
+		out, err = io.ReadAll(io.LimitReader(brotli.NewReader(from), int64(size)+1))
+	default:
+		return nil, fmt.Errorf("the compression %v isn't read", codec)
+	}
+	if err == nil && len(out) != size {
+		err = fmt.Errorf("a page isn't of the %d bytes that it should be", size)
+	}
+	return out, err
+}

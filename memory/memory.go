@@ -1,0 +1,122 @@
+// Package memory says how much memory reading a file, or the matrices of a fit, may take, so that too large a table, or one made
+// to do harm, ends in an error that names it, and not in a process that is killed.
+//
+// It is no account of all that a program allocates: who is about to allocate much by what a file says asks [Afford] first, each on
+// its own.
+package memory
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/krigo-gp/krigo/internal/disk"
+)
+
+// limit is what was set, 0: the default.
+var limit atomic.Int64
+
+// SetLimit sets how many bytes may be taken, by the whole process; 0, as at first, stands for half of the machine's memory, or
+// of what its container may use where that is less.
+func SetLimit(bytes int64) { limit.Store(max(bytes, 0)) }
+
+// Limit returns how many bytes may be taken.
+func Limit() int64 {
+	if set := limit.Load(); set > 0 {
+		return set
+	}
+	return byDefault()
+}
+
+// unknown is the default where the machine doesn't say how much memory it has.
+const unknown = 4 << 30
+
+var byDefault = sync.OnceValue(func() int64 {
+	if total := machine("/"); total > 0 {
+		return total / 2
+	}
+	return unknown
+})
+
+// Error is the error of something that would take more memory than it may.
+type Error struct {
+	What  string  // takes it, as a file
+	Need  float64 // bytes, at least
+	Limit int64
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s needs %s of memory or more, and %s may be used: raise --memory, or make it smaller", e.What, Text(e.Need), Text(float64(e.Limit)))
+}
+
+// Afford returns an [Error] if so many bytes are more than the limit. They are counted in float64, in which no product wraps around.
+func Afford(what string, bytes float64) error {
+	if limit := Limit(); bytes > float64(limit) {
+		return &Error{what, bytes, limit}
+	}
+	return nil
+}
+
+// ReadFile reads a file whole, of which what is made takes so many bytes for each of its own. It ends before a file that is no regular one,
+// and may have no end, has taken more than the limit.
+func ReadFile(path string, times float64) ([]byte, error) {
+	f, err := disk.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := Afford(path, times*float64(info.Size())); err != nil {
+		return nil, err
+	}
+	return ReadAll(f, path, times)
+}
+
+// ReadAll is io.ReadAll within the limit, as [ReadFile] is.
+func ReadAll(r io.Reader, what string, times float64) ([]byte, error) {
+	const growth = 2 // of a buffer that is replaced by a larger one
+	most := int64(float64(Limit())/max(times, growth)) + 1
+	text, err := io.ReadAll(io.LimitReader(r, most))
+	if err == nil && int64(len(text)) == most {
+		err = &Error{what, max(times, growth) * float64(most), Limit()}
+	}
+	return text, err
+}
+
+var units = []struct {
+	name string
+	size float64
+}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
+
+// Text writes a number of bytes, as 1.5 GiB.
+func Text(bytes float64) string {
+	for _, u := range units[:4] {
+		if bytes >= u.size {
+			return strconv.FormatFloat(bytes/u.size, 'g', 3, 64) + " " + u.name
+		}
+	}
+	return strconv.FormatFloat(bytes, 'f', 0, 64) + " bytes"
+}
+
+// Parse reads a number of bytes, as 4GiB, 500MB or 1000000.
+func Parse(text string) (int64, error) {
+	number, size := strings.TrimSpace(text), 1.0
+	for _, u := range units {
+		if n := len(number) - len(u.name); n > 0 && strings.EqualFold(number[n:], u.name) {
+			number, size = strings.TrimSpace(number[:n]), u.size
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if bytes := v * size; err == nil && bytes >= 1 && bytes < math.MaxInt64 {
+		return int64(bytes), nil
+	}
+	return 0, fmt.Errorf("%q: want bytes, as in 4GiB or 500MB", text)
+}
