@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -54,6 +55,9 @@ func (s *Scaled) Place(i int) int {
 
 // Dims returns the number of rows and of inputs.
 func (s *Scaled) Dims() (rows, cols int) { return len(s.Numbers), s.Data.Cols }
+
+// Context is that of the data, with which work on them ends; nil where there is none. See [Data.Within].
+func (s *Scaled) Context() context.Context { return s.Data.table.ctx }
 
 // Block reads rows first, …, first+n−1 of the view: inputs into x (n×cols, row-major),
 // targets into y (n), unless that is nil. Scaled values that overflow are an error.

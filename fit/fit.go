@@ -45,6 +45,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, er
 	if err != nil {
 		return nil, err
 	}
+	ctx = model.Telling(ctx, c.tellRows)
 	way := fitGrid
 	if o.informed() {
 		way = fitInformed

@@ -22,6 +22,7 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 	n, d := rows.Dims()
 	mean, variance = make([]float64, n), make([]float64, n)
 	x := linalg.New(min(n, blockRows), d)
+	tell := told(rows)
 	for i := 0; i < n; i += blockRows {
 		k := min(blockRows, n-i)
 		block := x.RowRange(0, k)
@@ -29,6 +30,7 @@ func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err 
 			return nil, nil, err
 		}
 		q.Latent(block, mean[i:i+k], variance[i:i+k])
+		tell(i+k, n)
 	}
 	return mean, variance, nil
 }

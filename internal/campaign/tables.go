@@ -31,6 +31,7 @@ func init() {
 // not the data's, where a command panics, says nothing, or what no person should read, or leaves half a file or a goroutine; where a
 // prediction isn't finite; and where certify refuses the certificate of the model that fit has just made.
 func tables(r *run) error {
+	r.workers = 1 // --memory and --threads are the process's
 	return r.each(func(try int64, rng *rand.Rand) (err error) {
 		t := &trial{run: r, rng: rng, folder: filepath.Join(r.folder, strconv.FormatInt(try, 10))}
 		if err := os.Mkdir(t.folder, 0o777); err != nil {
@@ -38,7 +39,7 @@ func tables(r *run) error {
 		}
 		before := runtime.NumGoroutine()
 		defer func() {
-			if err == nil && r.workers == 1 {
+			if err == nil {
 				err = t.left(before)
 			}
 			if err != nil {
@@ -90,6 +91,9 @@ type result struct {
 
 // do runs a command, and finds what is wrong with how it went, whatever it was asked.
 func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
+	if !slices.Contains(args, "--memory") { // by default it is half of the machine's, which a try may well ask for
+		args = append(slices.Clone(args), "--memory", "256MiB")
+	}
 	t.said = append(t.said, "krigo "+strings.Join(args, " "))
 	files := t.files()
 	var out, errs bytes.Buffer

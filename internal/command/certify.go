@@ -86,7 +86,9 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			}
 			defer table.Close()
 			if fresh {
-				f, err := krigo.CertifyFresh(m, table.Within(cmd.Context()))
+				progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+				f, err := krigo.CertifyFresh(m, table.Within(progress.telling(cmd.Context())))
+				progress.end()
 				if err == nil && shifted {
 					err = f.ShiftTo(shift)
 				}
@@ -146,7 +148,9 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 
 // recertify computes the certificate of a model anew, and refuses a model that says otherwise.
 func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit bool) (*krigo.Recertification, error) {
-	r, err := krigo.Certify(m, table.Within(cmd.Context()), epsilon)
+	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+	r, err := krigo.Certify(m, table.Within(progress.telling(cmd.Context())), epsilon)
+	progress.end()
 	if err != nil {
 		return nil, err
 	}

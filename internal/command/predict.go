@@ -93,7 +93,7 @@ func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model, t
 	if f.exactVariance {
 		ps, err = krigo.PredictExactVariance(cmd.Context(), m, table.Within(cmd.Context()), solving)
 	} else {
-		ps, err = krigo.Predict(m, table.Within(cmd.Context()))
+		ps, err = krigo.Predict(m, table.Within(progress.telling(cmd.Context())))
 	}
 	if err == nil && f.samples > 0 {
 		drawn, err = krigo.Sample(cmd.Context(), m, table, f.samples, f.seed, solving)

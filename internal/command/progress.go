@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // progress prints how training goes: one line that is overwritten on a terminal,
@@ -19,6 +21,13 @@ type progress struct {
 	begin    time.Time
 	last     time.Time
 	open     bool // an unfinished line stands on the terminal
+
+	run      string    // that is told of
+	first    int       // iteration of it
+	runBegan time.Time // when that was told
+
+	predicted int       // rows, of those that are predicted now
+	rowsBegan time.Time // when the first of them were
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -38,10 +47,18 @@ func (p *progress) event(e krigo.Event) {
 	if p.terminal {
 		every = 100 * time.Millisecond
 	}
+	if e.OfRows > 0 && e.Rows < p.predicted || p.predicted == 0 { // others than those before
+		p.rowsBegan = time.Now()
+	}
+	p.predicted = e.Rows
 	if p.w == nil || (e.Stopped == "" && time.Since(p.last) < every) {
 		return
 	}
 	p.last = time.Now()
+	if e.OfRows > 0 {
+		p.rows(e.Rows, e.OfRows)
+		return
+	}
 	what := e.Family
 	if e.Solver != "" {
 		what += " by " + e.Solver
@@ -50,10 +67,30 @@ func (p *progress) event(e krigo.Event) {
 	if e.Residual > 0 {
 		line = fmt.Sprintf("%s: iteration %d, residual %.1e", e.Solver, e.Iteration, e.Residual)
 	}
+	if key := fmt.Sprint(e.Family, e.Start); key != p.run || e.Iteration < p.first {
+		p.run, p.first, p.runBegan = key, e.Iteration, time.Now()
+	} else if took := time.Since(p.runBegan); e.Iteration > p.first && took > time.Second {
+		line += fmt.Sprintf("; %.3g iterations a second", float64(e.Iteration-p.first)/took.Seconds())
+	}
 	if left, known := remaining(e, time.Since(p.begin)); known {
 		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
 	}
 	p.print(line)
+}
+
+// rows tells how many rows are predicted, how fast, and how long the others may take.
+func (p *progress) rows(done, of int) {
+	line := fmt.Sprintf("predicting: %d of %d rows", done, of)
+	if took := time.Since(p.rowsBegan); took > 0 && done < of {
+		rate := float64(done) / took.Seconds()
+		line += fmt.Sprintf(", %.0f a second; about %v left", rate, time.Duration(float64(of-done)/rate*1e9).Round(time.Second))
+	}
+	p.print(line)
+}
+
+// telling is a context for tables of whose rows, while they are predicted, it tells.
+func (p *progress) telling(ctx context.Context) context.Context {
+	return model.Telling(ctx, func(done, of int) { p.event(krigo.Event{Rows: done, OfRows: of}) })
 }
 
 // remaining is how long training may still take, after so long, where starts take about as long as those that are done: known from the first step where a run says

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -25,5 +26,23 @@ func TestRemaining(t *testing.T) {
 		if left, known := remaining(c.e, time.Minute); left != c.want || known != c.known {
 			t.Errorf("%s: %v, %v; want %v, %v", name, left, known, c.want, c.known)
 		}
+	}
+}
+
+// TestPredicting: rows that are predicted are counted, with how fast and how long the others may take.
+func TestPredicting(t *testing.T) {
+	var b strings.Builder
+	p := newProgress(&b, false)
+	tell := func(done int) {
+		p.last = time.Time{} // as if enough time had gone by
+		p.event(krigo.Event{Rows: done, OfRows: 400})
+	}
+	tell(100)
+	p.rowsBegan = time.Now().Add(-10 * time.Second)
+	tell(200)
+	tell(400)
+	tell(100) // others
+	if lines := strings.Split(b.String(), "\n"); len(lines) != 5 || !strings.HasPrefix(lines[1], "predicting: 200 of 400 rows, 20 a second; about 10s left") || lines[2] != "predicting: 400 of 400 rows" || !strings.HasPrefix(lines[3], "predicting: 100 of 400 rows") {
+		t.Errorf("%q", lines)
 	}
 }

@@ -42,7 +42,9 @@ test rows, if DATA is what the model was made from; else on the rows that it has
 					return err
 				}
 				defer table.Close()
-				table = table.Within(cmd.Context())
+				progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+				defer progress.end()
+				table = table.Within(progress.telling(cmd.Context()))
 			}
 			if out == "" {
 				out = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".html"

@@ -181,6 +181,8 @@ type event struct {
 	Iteration int    `json:"iteration"`
 	Of        int    `json:"of"`
 	Stopped   string `json:"stopped"`
+	Rows      int    `json:"rows"` // that are predicted, to be certified, of so many
+	OfRows    int    `json:"of_rows"`
 }
 
 // fit trains a model, and returns its file too.
@@ -205,7 +207,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	}
 	if args.Progress {
 		args.Options.Run.Progress = func(e krigo.Event) {
-			s.send(&reply{ID: r.ID, Event: event{e.Family, e.Start, e.Starts, e.Iteration, e.Of, e.Stopped}}) // of a failure the answer tells
+			s.send(&reply{ID: r.ID, Event: event{e.Family, e.Start, e.Starts, e.Iteration, e.Of, e.Stopped, e.Rows, e.OfRows}}) // of a failure the answer tells
 		}
 	}
 	m, err := krigo.Fit(ctx, table, args.Options)
