@@ -20,7 +20,8 @@ const (
 // Advice is what a person may say of a column, as a flag of the command line has it: categorical, dates, ignore, decimal,
 // thousands, na, units.
 type Advice struct {
-	Flag, Value string
+	Flag  string `json:"flag"`
+	Value string `json:"value"`
 }
 
 // ColumnFacts describes a column of a table for people.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 )
@@ -67,6 +68,9 @@ func (ticks) Ticks(low, high float64) []plot.Tick {
 	for i, t := range ts {
 		if t.Label != "" {
 			ts[i].Label = fmt.Sprintf("%.4g", t.Value)
+			if math.Abs(t.Value) < 1e7 && strings.Contains(ts[i].Label, "e+") { // 13520, such as days of dates, and not 1.352e+04
+				ts[i].Label = fmt.Sprintf("%.0f", t.Value)
+			}
 		}
 	}
 	return distinct(ts)

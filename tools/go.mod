@@ -2,7 +2,10 @@ module github.com/krigo-gp/krigo/tools
 
 go 1.26.0
 
-require github.com/mmcloughlin/avo v0.6.0
+require (
+	github.com/mmcloughlin/avo v0.6.0
+	github.com/yuin/goldmark v1.8.7
+)
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect

@@ -140,7 +140,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range []any{fitDocument{}, predictDocument{}, generateDocument{}, versionDocument{}, krigo.Evaluation{}, krigo.Params{}, krigo.Comparison{},
+	for _, v := range []any{inspectDocument{}, fitDocument{}, predictDocument{}, generateDocument{}, versionDocument{}, krigo.Evaluation{}, krigo.Params{}, krigo.Comparison{},
 		krigo.Recertification{}, krigo.Fresh{}, model.Test{}, serve.Answer{}, serve.Description{}, serve.Observed{}, watch.State{}} {
 		walk(reflect.TypeOf(v))
 	}

@@ -1,0 +1,16 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// TestTables: the tables that stand here are those that the command writes.
+func TestTables(t *testing.T) {
+	for name, text := range tables() {
+		if there, err := os.ReadFile(name); err != nil || !bytes.Equal(there, text) {
+			t.Errorf("%s isn't what go run ./docs/data writes: %v", name, err)
+		}
+	}
+}

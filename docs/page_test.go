@@ -1,0 +1,69 @@
+//go:build browser
+
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/browser"
+)
+
+// TestPages opens every page of the site in a browser: nothing complains, nothing is wider than a phone or a desk, in light
+// and dark, and the colours differ. SCREENSHOTS names a folder to keep pictures in.
+func TestPages(t *testing.T) {
+	out := t.TempDir()
+	if text, err := exec.Command("go", "-C", "../tools", "run", "./site", "--out", out).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	pages, err := filepath.Glob(filepath.Join(out, "*.html"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages: %v", err)
+	}
+	p, err := browser.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, page := range pages {
+		var papers []string
+		for _, look := range []struct {
+			name  string
+			width int
+			dark  bool
+		}{{"", 1200, false}, {"-dark", 1200, true}, {"-phone", 360, false}, {"-phone-dark", 360, true}} {
+			name := strings.TrimSuffix(filepath.Base(page), ".html") + look.name
+			if err := p.Look(look.width, look.dark); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Go("file://" + page); err != nil {
+				t.Fatal(err)
+			}
+			if wide, err := p.Overflow(); err != nil || wide > 0 {
+				t.Errorf("%s: %d pixels too wide, %v", name, wide, err)
+			}
+			var paper string
+			if err := p.Eval(`document.querySelectorAll("img").forEach(i => i.loading = "eager"), getComputedStyle(document.body).backgroundColor`, &paper); err != nil {
+				t.Fatal(err)
+			}
+			papers = append(papers, paper)
+			if err := p.Until(`[...document.images].every(i => i.complete && i.naturalWidth > 0)`); err != nil {
+				t.Errorf("%s: a picture isn't shown: %v", name, err)
+			}
+			if to := os.Getenv("SCREENSHOTS"); to != "" {
+				if err := p.Screenshot(filepath.Join(to, name+".png")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if papers[0] == papers[1] || papers[0] != papers[2] || papers[1] != papers[3] {
+			t.Errorf("%s: colours %q", filepath.Base(page), papers)
+		}
+	}
+	if len(p.Errors) > 0 {
+		t.Errorf("the console complains: %q", p.Errors)
+	}
+}

@@ -1,0 +1,305 @@
+// Command site makes a static site of README and docs: go -C tools run ./site --out DIR. Pages stand in the order in which
+// they are best read; a link or an anchor that leads nowhere is an error.
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"flag"
+	"fmt"
+	"html/template"
+	"log"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+//go:embed page.html
+var layout string
+
+//go:embed style.css
+var style string
+
+// chapters are the pages, by where their text stands in the repository.
+var chapters = []struct {
+	Name  string
+	Pages []string
+}{
+	{"Begin", []string{"README.md", "docs/tutorial.md", "docs/gallery.md", "docs/faq.md"}},
+	{"Use", []string{"docs/certificate.md", "docs/command-line.md", "docs/serve.md", "docs/pipe.md", "docs/cluster.md"}},
+	{"Understand", []string{"docs/method.md", "docs/proof.md", "docs/format.md", "verify/README.md"}},
+	{"Measured", []string{"docs/benchmark.md", "docs/performance.md", "docs/reproduce.md"}},
+	{"Build", []string{"docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md"}},
+}
+
+// source is where files stand that are no pages.
+const source = "https://github.com/krigo-gp/krigo/blob/main/"
+
+// page is one document and what becomes of it.
+type page struct {
+	From, File, Title string
+	Sections          []section
+	Body              template.HTML
+
+	anchors map[string]bool
+	links   []string // to other pages, as FILE#ANCHOR
+}
+
+type section struct{ Title, Anchor string }
+
+func main() {
+	log.SetFlags(0)
+	out := flag.String("out", "", "folder to write the site to")
+	root := flag.String("root", "..", "the repository")
+	flag.Parse()
+	if *out == "" || flag.NArg() > 0 {
+		log.Fatal("usage: go -C tools run ./site --out DIR")
+	}
+	if err := build(*root, *out); err != nil {
+		log.Fatal("site: ", err)
+	}
+}
+
+// build writes the site of a repository.
+func build(root, out string) error {
+	var pages []*page
+	files := map[string]string{} // of sources
+	for _, chapter := range chapters {
+		for _, from := range chapter.Pages {
+			files[from] = strings.ToLower(strings.TrimSuffix(path.Base(from), ".md")) + ".html"
+			switch from {
+			case "README.md":
+				files[from] = "index.html"
+			case "verify/README.md":
+				files[from] = "verify.html"
+			}
+		}
+	}
+	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		return err
+	}
+	for _, d := range documents {
+		if from := "docs/" + filepath.Base(d); files[from] == "" {
+			return fmt.Errorf("%s is in no chapter", from)
+		}
+	}
+	pictures := map[string]bool{}
+	for _, chapter := range chapters {
+		for _, from := range chapter.Pages {
+			p, err := read(root, from, files, pictures)
+			if err != nil {
+				return err
+			}
+			pages = append(pages, p)
+		}
+	}
+	if err := connected(pages); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(out, "images"), 0o755); err != nil {
+		return err
+	}
+	for picture := range pictures {
+		raw, err := os.ReadFile(filepath.Join(root, picture))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(out, "images", filepath.Base(picture)), raw, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return write(out, pages)
+}
+
+// read makes HTML of a document.
+func read(root, from string, files map[string]string, pictures map[string]bool) (*page, error) {
+	written, err := os.ReadFile(filepath.Join(root, from))
+	if err != nil {
+		return nil, err
+	}
+	p := &page{From: from, File: files[from], anchors: map[string]bool{}}
+	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	tree := markdown.Parser().Parse(text.NewReader(written), parser.WithContext(parser.NewContext(parser.WithIDs(&names{p.anchors}))))
+	err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			title := said(n, written)
+			if n.Level == 1 {
+				p.Title = title
+			} else if id, ok := n.AttributeString("id"); ok && n.Level == 2 {
+				p.Sections = append(p.Sections, section{title, string(id.([]byte))})
+			}
+		case *ast.Link:
+			to, err := p.link(string(n.Destination), root, files)
+			if err != nil {
+				return ast.WalkStop, err
+			}
+			if picture, ok := strings.CutPrefix(to, "images/"); ok {
+				pictures["docs/images/"+picture] = true
+			}
+			n.Destination = []byte(to)
+		case *ast.Image:
+			picture := path.Join(path.Dir(from), string(n.Destination))
+			pictures[picture] = true
+			n.Destination = []byte("images/" + path.Base(picture))
+		case *ast.HTMLBlock, *ast.RawHTML:
+			return ast.WalkStop, fmt.Errorf("HTML stands in the text, and would be left out")
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	if p.Title == "" {
+		return nil, fmt.Errorf("%s has no title", from)
+	}
+	var b bytes.Buffer
+	if err := markdown.Renderer().Render(&b, written, tree); err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	body := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>", "<pre>", `<pre tabindex="0">`, "<img ", `<img loading="lazy" `).Replace(b.String())
+	body = regexp.MustCompile(`<(h[2-6]) id="([^"]+)">(.*?)</h`).ReplaceAllString(body, `<$1 id="$2"><a class="anchor" href="#$2">$3</a></h`)
+	p.Body = template.HTML(body)
+	return p, nil
+}
+
+// link is where a link of a document leads in the site.
+func (p *page) link(to, root string, files map[string]string) (string, error) {
+	u, err := url.Parse(to)
+	if err != nil {
+		return "", err
+	}
+	if u.Scheme != "" {
+		return to, nil
+	}
+	if u.Path == "" {
+		p.links = append(p.links, p.File+to)
+		return to, nil
+	}
+	at := path.Join(path.Dir(p.From), u.Path)
+	if file, ok := files[at]; ok {
+		if u.Fragment != "" {
+			file += "#" + u.Fragment
+		}
+		p.links = append(p.links, file)
+		return file, nil
+	}
+	if _, err := os.Stat(filepath.Join(root, at)); err != nil {
+		return "", fmt.Errorf("the link to %s leads nowhere", to)
+	}
+	if path.Dir(at) != "docs/images" {
+		return source + at, nil
+	}
+	return "images/" + path.Base(at), nil
+}
+
+// connected says which links within the site lead nowhere.
+func connected(pages []*page) error {
+	for _, p := range pages {
+		for _, l := range p.links {
+			file, anchor, found := strings.Cut(l, "#")
+			i := slices.IndexFunc(pages, func(q *page) bool { return q.File == file })
+			if i < 0 || found && !pages[i].anchors[anchor] {
+				return fmt.Errorf("%s: the link to %s leads nowhere", p.From, l)
+			}
+		}
+	}
+	return nil
+}
+
+func write(out string, pages []*page) error {
+	t, err := template.New("page").Parse(layout)
+	if err != nil {
+		return err
+	}
+	type entry struct {
+		*page
+		Here bool
+	}
+	type chapter struct {
+		Name  string
+		Pages []entry
+	}
+	for i, p := range pages {
+		data := struct {
+			*page
+			Style          template.CSS
+			Chapters       []chapter
+			Previous, Next *page
+		}{page: p, Style: template.CSS(style)}
+		for _, c := range chapters {
+			shown := chapter{Name: c.Name}
+			for _, q := range pages {
+				if slices.Contains(c.Pages, q.From) {
+					shown.Pages = append(shown.Pages, entry{q, q == p})
+				}
+			}
+			data.Chapters = append(data.Chapters, shown)
+		}
+		if i > 0 {
+			data.Previous = pages[i-1]
+		}
+		if i+1 < len(pages) {
+			data.Next = pages[i+1]
+		}
+		var b bytes.Buffer
+		if err := t.Execute(&b, data); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(out, p.File), b.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// said is the text of a heading.
+func said(n ast.Node, written []byte) string {
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			b.Write(t.Segment.Value(written))
+		} else {
+			b.WriteString(said(c, written))
+		}
+	}
+	return b.String()
+}
+
+// names are anchors as GitHub makes them, so that links lead to the same headings there and here.
+type names struct{ taken map[string]bool }
+
+func (n *names) Generate(value []byte, _ ast.NodeKind) []byte {
+	var b strings.Builder
+	for _, r := range strings.ToLower(string(value)) {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_':
+			b.WriteRune(r)
+		case r == ' ':
+			b.WriteByte('-')
+		}
+	}
+	name := b.String()
+	for i := 1; n.taken[name]; i++ {
+		name = fmt.Sprintf("%s-%d", b.String(), i)
+	}
+	n.taken[name] = true
+	return []byte(name)
+}
+
+func (n *names) Put(value []byte) { n.taken[string(value)] = true }
