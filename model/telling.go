@@ -11,7 +11,7 @@ func Telling(ctx context.Context, tell func(done, of int)) context.Context {
 }
 
 // told returns what is to be told of rows, which does nothing where nobody asks.
-func told(rows blocks) func(done, of int) {
+func told(rows any) func(done, of int) {
 	if of, ok := rows.(interface{ Context() context.Context }); ok && of.Context() != nil {
 		if tell, ok := of.Context().Value(tellingKey{}).(func(done, of int)); ok {
 			return tell
