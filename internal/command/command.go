@@ -38,6 +38,11 @@ const (
 // Run runs one command, as args say after the program's name, and returns its exit status. It ends early when ctx does.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		for _, cmd := range root.Commands() { // cobra remembers them for ever: who runs many commands in a process has them for those alone that ask
+			complete(cmd)
+		}
+	}
 	root.SetArgs(args)
 	root.SetIn(interruptible{ctx, stdin})
 	results := &printed{w: stdout}
@@ -132,7 +137,6 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 	root.AddCommand(newInspect(&c), newFit(&c), newDeclare(&c), newPredict(&c), newCertify(&c), newWatch(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newReproduce(&c), newServe(&c), newPipe(&c), newReport(&c), newDemo(&c), newVersion(&c), newMan())
 	for _, cmd := range root.Commands() {
 		cmd.Flags().SortFlags = false // they stand in the order of their table
-		complete(cmd)
 	}
 	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
