@@ -12,6 +12,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/krigo-gp/krigo"
@@ -124,7 +125,7 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 		f.Kind = "no-certificate"
 	case errors.As(err, &at):
 		f.Kind, f.Row, f.Column = "data", at.Row, at.Name
-	case errors.As(err, &columns):
+	case errors.As(err, &columns), strings.HasPrefix(err.Error(), source+": "):
 		f.Kind = "data"
 	}
 	return &reply{Error: f}
@@ -155,7 +156,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 	s.models[number] = m
 	s.mu.Unlock()
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding, "reading": m.Reading, "fit": s.o.Describe(m),
-		"reason": m.CertificateReason, "checksum": m.Checksum()}
+		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group, "options": m.Fitted}
 	if m.Certificate != nil {
 		of["sentence"] = krigo.Sentence(m, m.Certificate)
 	}
@@ -190,6 +191,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Options  krigo.Options   `json:"options"`
 		Reading  dataset.Reading `json:"reading"` // of which the dates count
+		Settle   bool            `json:"settle"`
 		Progress bool            `json:"progress"`
 	}
 	if err := r.decode(&args); err != nil {
@@ -201,6 +203,11 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	}
 	if err := args.Reading.Check(); err != nil {
 		return nil, &krigo.UsageError{Err: err}
+	}
+	if args.Settle {
+		if err := settle(table, &args.Options.Data, &args.Reading); err != nil {
+			return nil, err
+		}
 	}
 	if err := args.Reading.Apply(table); err != nil {
 		return nil, err
@@ -224,6 +231,35 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	answer := s.keep(m)
 	answer.Names, answer.data = []string{"file"}, [][]byte{file.Bytes()}
 	return answer, nil
+}
+
+// settle says of inputs of text that they are categories, or dates, where a look at their cells tells (krigo inspect) and nothing was
+// said of them.
+func settle(table *dataset.Table, o *krigo.Data, reading *dataset.Reading) error {
+	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
+	if err != nil {
+		return err
+	}
+	said := slices.Concat(left, o.Categorical, []string{o.Target, o.Group})
+	for _, d := range reading.Dates {
+		said = append(said, d.Column)
+	}
+	facts, err := table.Describe()
+	if err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if len(f.Advice) != 1 || slices.Contains(said, f.Name) {
+			continue
+		}
+		switch advice := f.Advice[0]; advice.Flag {
+		case "categorical":
+			o.Categorical = append(o.Categorical, f.Name)
+		case "dates":
+			reading.Dates = append(reading.Dates, dataset.Dates{Column: f.Name})
+		}
+	}
+	return nil
 }
 
 func (s *server) load(_ context.Context, r *request) (*reply, error) {

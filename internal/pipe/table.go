@@ -9,6 +9,9 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
+// source is what errors call a table.
+const source = "the data"
+
 // table takes a table out of a request's buffers, and leaves the others.
 func (r *request) table() (*dataset.Table, error) {
 	h := r.Table
@@ -27,7 +30,7 @@ func (r *request) table() (*dataset.Table, error) {
 		r.data = r.data[1:]
 		return data, nil
 	}
-	t := &dataset.Table{Source: "the data", Names: h.Names, Rows: h.Rows}
+	t := &dataset.Table{Source: source, Names: h.Names, Rows: h.Rows}
 	for j := range cols {
 		width := 8 * h.Rows
 		if h.Text[j] {

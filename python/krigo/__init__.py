@@ -1,0 +1,46 @@
+"""Gaussian processes that keep their promises: regression with a certificate.
+
+The work is done by the program krigo, which comes with this package and runs beside Python; tables and models go to it and
+back through a pipe. Start with `KrigoRegressor`, a scikit-learn estimator, and `certify_predictions`, which certifies any
+other model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._errors import DataError, KrigoError, NoCertificate, NotFitted, UsageError
+    from ._finding import Finding
+    from ._predictions import certify_predictions
+    from ._regressor import KrigoRegressor
+
+__all__ = ["DataError", "Finding", "KrigoError", "KrigoRegressor", "NoCertificate", "NotFitted", "UsageError", "certify_predictions"]
+
+_HOME = {
+    "KrigoRegressor": "_regressor",
+    "certify_predictions": "_predictions",
+    "Finding": "_finding",
+}
+
+
+def __getattr__(name: str) -> object:
+    # The command krigo imports this package too, and needs neither numpy nor scikit-learn.
+    if name == "__version__":
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version("krigo")
+        except PackageNotFoundError:
+            return "0"
+    if name not in __all__:
+        raise AttributeError(f"module 'krigo' has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module("." + _HOME.get(name, "_errors"), __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

@@ -1,0 +1,68 @@
+"""What an estimator is: scikit-learn's base classes where it is installed, else the least that stands for them."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+
+    class Estimator:
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Any: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    try:
+        from sklearn.base import BaseEstimator, RegressorMixin
+
+        class Estimator(RegressorMixin, BaseEstimator):
+            pass
+
+    except ImportError:
+
+        class Estimator:
+            def get_params(self, deep=True):
+                return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
+
+            def set_params(self, **params):
+                known = self.get_params()
+                for name, value in params.items():
+                    if name not in known:
+                        raise ValueError(f"{name!r} is no parameter of {type(self).__name__}: these are {', '.join(sorted(known))}")
+                    setattr(self, name, value)
+                return self
+
+            def __repr__(self):
+                default = inspect.signature(type(self).__init__).parameters
+                given = (f"{k}={v!r}" for k, v in self.get_params().items() if v is not default[k].default)
+                return f"{type(self).__name__}({', '.join(given)})"
+
+
+def warn_column_vector() -> None:
+    """Says that y was taken as a vector, as scikit-learn's estimators say it."""
+    import warnings
+
+    category: type[Warning] = UserWarning
+    try:
+        from sklearn.exceptions import DataConversionWarning as category  # type: ignore[no-redef]
+    except ImportError:
+        pass
+    warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for example using ravel().", category, stacklevel=4)
+
+
+def not_fitted(estimator: object) -> Exception:
+    """The exception for an estimator that has no model yet: scikit-learn's, where it is, as others look for it."""
+    from ._errors import NotFitted
+
+    message = f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator."
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return NotFitted(message)
+
+    class Both(NotFitted, NotFittedError):  # type: ignore[misc]
+        pass
+
+    Both.__name__ = Both.__qualname__ = "NotFitted"
+    return Both(message)

@@ -1,0 +1,42 @@
+"""The program, which lies in this package's folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from ._errors import KrigoError
+
+VARIABLE = "KRIGO_EXECUTABLE"
+
+
+def path() -> str:
+    """Where the program is: in the package, unless the environment names another one."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return named
+    own = Path(__file__).with_name("bin") / ("krigo.exe" if os.name == "nt" else "krigo")
+    if not own.exists():
+        raise KrigoError(f"{own} isn't there: install krigo from a wheel of this system and processor, or name the program by the environment variable {VARIABLE}")
+    return str(own)
+
+
+def main() -> None:
+    """The command krigo: the program takes this process's place."""
+    try:
+        args = [path(), *sys.argv[1:]]
+    except KrigoError as e:
+        sys.exit(f"krigo: {e}")
+    if os.name != "nt":
+        os.execv(args[0], args)
+    try:  # there is no exec: ^C reaches both, and the program answers it
+        process = subprocess.Popen(args)
+        while True:
+            try:
+                sys.exit(process.wait())
+            except KeyboardInterrupt:
+                continue
+    except OSError as e:
+        sys.exit(f"krigo: {e}")

@@ -1,0 +1,34 @@
+"""How a fit goes, on one line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def bar() -> tuple[Callable[[dict[str, Any]], None], Callable[[], None]]:
+    """A line that is written over in terminals and notebooks, and elsewhere a line for each kernel that is done; and what ends it."""
+    notebook = type(sys.modules["IPython"].get_ipython()).__name__ == "ZMQInteractiveShell" if "IPython" in sys.modules else False
+    out = sys.stdout if notebook else sys.stderr
+    over = notebook or out.isatty()
+    width = 0
+
+    def event(e: dict[str, Any]) -> None:
+        nonlocal width
+        where = f"start {e['start']} of {e['starts']}" if e.get("starts", 1) > 1 else ""
+        steps = f"{e['iteration']} of {e['of']}" if e.get("of") else str(e["iteration"])
+        text = " · ".join(part for part in ("krigo", e.get("family", ""), where, f"step {steps}", e.get("stopped", "")) if part)
+        if over:
+            out.write("\r" + text.ljust(width))
+            width = len(text)
+        elif e.get("stopped"):
+            out.write(text + "\n")
+        out.flush()
+
+    def end() -> None:
+        if over and width:
+            out.write("\r" + " " * width + "\r")
+            out.flush()
+
+    return event, end

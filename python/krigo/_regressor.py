@@ -1,0 +1,522 @@
+"""The estimator."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _options, _process, _table
+from ._base import Estimator, not_fitted, warn_column_vector
+from ._errors import DataError, KrigoError, UsageError
+from ._finding import Finding, card
+from ._progress import bar
+from ._table import Floats, Table
+
+Names: TypeAlias = str | Sequence[str] | None
+Path: TypeAlias = str | os.PathLike[str]
+
+_LEAST = 22  # rows: 20 prior ones, from which the scaling is taken, and two others
+
+
+class KrigoRegressor(Estimator):
+    """A Gaussian process with a certificate: a promise about its predictions on further rows, computed from the data.
+
+    Every parameter is the flag of the same name of `krigo fit`, and None is its default (docs/command-line.md has them all).
+    Those that matter most:
+
+    Parameters
+    ----------
+    epsilon : half-width of what counts as a hit, (below, above) for the loss "asymmetric"; 0.6 unless given. Say what you need
+        before you look at the data.
+    epsilon_units : "sd", standard deviations of the target (the default), or "raw", its own units.
+    loss : "band", "relative", "scaled", "asymmetric", "clipped-square", "gaussian" or "clipped-absolute".
+    delta : the certificate may fail with this probability: 0.01.
+    promise : a share, as 0.95, for which the smallest guaranteed band is looked for.
+    curve, slices, calibration_fraction : bounds at every width, bounds of kinds of rows, rows for conformal intervals.
+    objective : "evidence", "nearest", "kl-pac", "vfe", …; by the rows and the prior unless given.
+    kernel, ard, mean : the covariance function as "matern32+linear", "auto" or a list; "on", "off", "auto"; "zero", "constant", "linear".
+    prior, prior_share : "informed" (rows train it, others are certified), or "grid"; the share of the rows that train.
+    inducing : number of inducing inputs, 0 for the full GP, "auto" or "theory".
+    categorical : columns of categories. "auto" takes those that are by their type, and of DataFrames those of text that `krigo inspect`
+        takes for such.
+    dates : columns of dates that are text, as "when" or "when:dmy:day:year". Columns of a date type need not be named; naming them with
+        periods adds where in these they are.
+    group : column of which rows with the same value belong together.
+    missing : "refuse", or "mean".
+    scaling : "prior-rows", "all-rows" (no certificate then), or constants as a mapping.
+    target : what sentences call the target; the name of y where it has one, else "y".
+    seed : deals the rows their roles and draws random starts.
+    verbose, progress : a line about how training goes; a function that is told, {"family", "start", "starts", "iteration", "of", "stopped"}.
+
+    Attributes
+    ----------
+    certificate_ : dict or None, with `mean_bound`, `epsilon_raw`, `delta`, `rows`, `conditions` and others.
+    promise_ : the certificate as a sentence, or why there is none.
+    notices_ : list of what is worth knowing about the fit.
+    details_ : dict, what `krigo fit --json` prints: kernel, noise, training, conformal intervals.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | tuple[float, float] | str | None = None,
+        epsilon_units: str | None = None,
+        loss: str | None = None,
+        delta: float | None = None,
+        promise: float | None = None,
+        curve: bool = False,
+        slices: Names = None,
+        calibration_fraction: float | None = None,
+        bound: str | None = None,
+        mean_bound: str | None = None,
+        objective: str | None = None,
+        kernel: str | Sequence[str] | None = None,
+        ard: str | None = None,
+        mean: str | None = None,
+        prior: str | None = None,
+        prior_share: float | None = None,
+        temper: Sequence[float] | None = None,
+        grid: str | tuple[float, int | str] | None = None,
+        inducing: int | str | None = None,
+        inducing_init: str | None = None,
+        fix_inducing: bool = False,
+        alpha: float | str | None = None,
+        alphas: Sequence[float] | None = None,
+        anneal: str | None = None,
+        posterior: str | None = None,
+        neighbours: int | None = None,
+        term: str | None = None,
+        form: str | None = None,
+        hyperprior: str | None = None,
+        solver: str | None = None,
+        optimizer: str | None = None,
+        epochs: int | None = None,
+        batch: int | None = None,
+        batches: str | None = None,
+        learning_rate: float | None = None,
+        restarts: int | None = None,
+        inputs: Names = None,
+        ignore: Names = None,
+        categorical: Names = "auto",
+        dates: Names | Mapping[str, str] = None,
+        missing: str | None = None,
+        group: str | None = None,
+        duplicates: str | None = None,
+        scaling: str | Mapping[str, Any] | None = None,
+        split: str | None = None,
+        test_fraction: float | None = None,
+        target: str | None = None,
+        seed: int = 0,
+        verbose: bool = False,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.epsilon_units = epsilon_units
+        self.loss = loss
+        self.delta = delta
+        self.promise = promise
+        self.curve = curve
+        self.slices = slices
+        self.calibration_fraction = calibration_fraction
+        self.bound = bound
+        self.mean_bound = mean_bound
+        self.objective = objective
+        self.kernel = kernel
+        self.ard = ard
+        self.mean = mean
+        self.prior = prior
+        self.prior_share = prior_share
+        self.temper = temper
+        self.grid = grid
+        self.inducing = inducing
+        self.inducing_init = inducing_init
+        self.fix_inducing = fix_inducing
+        self.alpha = alpha
+        self.alphas = alphas
+        self.anneal = anneal
+        self.posterior = posterior
+        self.neighbours = neighbours
+        self.term = term
+        self.form = form
+        self.hyperprior = hyperprior
+        self.solver = solver
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.batches = batches
+        self.learning_rate = learning_rate
+        self.restarts = restarts
+        self.inputs = inputs
+        self.ignore = ignore
+        self.categorical = categorical
+        self.dates = dates
+        self.missing = missing
+        self.group = group
+        self.duplicates = duplicates
+        self.scaling = scaling
+        self.split = split
+        self.test_fraction = test_fraction
+        self.target = target
+        self.seed = seed
+        self.verbose = verbose
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> KrigoRegressor:
+        """Trains and certifies on these rows. Groups, one of each row, are an alternative to a column of X (group)."""
+        names: list[str] | None = None
+        if _table.kind(X):
+            names = _table.columns(X)
+            table = _table.of_frame(X)
+            width = len(names)
+        else:
+            a = _table.matrix(X, type(self).__name__)
+            width = a.shape[1]
+            table = _table.of_matrix(a, [f"x{j + 1}" for j in range(width)], self.missing == "mean")
+        if table.rows == 1:
+            raise DataError("1 sample, and 1 row of data says nothing of another: a minimum of 2 is needed")
+        target = self.target or _name(y) or "y"
+        if target in table.names:
+            if self.target or _name(y):
+                raise DataError(f"the target {target!r} is a column of X too: leave it out of X, or name the target otherwise", column=target)
+            target = _unused("y", table.names)
+        columns = list(table.names)
+        _add_target(table, target, y)
+        params = self.get_params(deep=False)
+        if groups is not None:
+            if self.group is not None:
+                raise UsageError("group and groups exclude each other: rows can be grouped in one way")
+            params["group"] = _add_groups(table, _unused("group", table.names), groups)
+        options = _options.options(params, target)
+        reading, settle = self._read(table, options, framed=names is not None)
+        few = table.rows < _LEAST and self.objective is None and self.prior is None and self.scaling is None
+        if few:
+            options.setdefault("method", {})["name"] = "evidence"
+            options["data"]["scaling"] = "all-rows"
+        listeners, end = self._listeners()
+        try:
+            reply = _process.ask("fit", table.buffers, again=False, progress=listeners, table=table.header(),
+                                 args={"options": options, "reading": reading, "settle": settle, "progress": listeners is not None})  # fmt: skip
+        finally:
+            end()
+        model = _process.Model(reply.buffers["file"], reply.result)
+        model.known(reply.process, reply.result["model"])
+        notices = [f"{table.rows} rows, fewer than {_LEAST}: trained by the evidence of all, scaled by all, which leaves none to certify"] if few else []
+        self._take(model, columns, names, width, notices)
+        return self
+
+    def _read(self, table: Table, options: dict[str, Any], framed: bool) -> tuple[dict[str, Any], bool]:
+        """How columns are read: those of categories and dates by what was said, and by their types."""
+        unused = {*_options.listed(self.ignore), options["data"].get("group"), options["data"]["target"]}
+        auto = isinstance(self.categorical, str) and self.categorical == "auto"
+        categorical = table.categories if auto else _options.listed(self.categorical)
+        categorical = [name for name in categorical if not (auto and name in unused)]
+        if categorical:
+            options["data"]["categorical"] = categorical
+        dates = _options.dates(self.dates)
+        named = {d["column"] for d in dates} | unused
+        dates += [{"column": name} for name in table.dates if name not in named]
+        reading: dict[str, Any] = {"dates": dates} if dates else {}
+        if self.duplicates == "drop":
+            reading["distinct"] = True
+        return reading, auto and framed
+
+    def _listeners(self) -> tuple[Callable[[dict[str, Any]], None] | None, Callable[[], None]]:
+        told = self.progress
+        if not self.verbose:
+            return told, lambda: None
+        line, end = bar()
+        if told is None:
+            return line, end
+
+        def both(event: dict[str, Any]) -> None:
+            line(event)
+            told(event)
+
+        return both, end
+
+    def _take(self, model: _process.Model, columns: list[str], names: list[str] | None, width: int, notices: list[str]) -> None:
+        about = model.about
+        self.model_ = model
+        self.details_: dict[str, Any] = about["fit"]
+        self.certificate_: dict[str, Any] | None = self.details_.get("certificate")
+        self.promise_: str = about.get("sentence") or f"No certificate: {about.get('reason')}."
+        self.notices_: list[str] = notices + list(self.details_.get("notices") or ())
+        self.target_: str = about["target"]
+        self.n_features_in_ = width
+        self._columns = columns
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _fitted(self) -> _process.Model:
+        model: _process.Model | None = getattr(self, "model_", None)
+        if model is None:
+            raise not_fitted(self)
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _table(self, X: Any, y: Any = None, groups: Any = None) -> Table:
+        """Rows as the model takes them: columns of DataFrames by their names, those of arrays by where they stand."""
+        about = self._fitted().about
+        if _table.kind(X) and hasattr(self, "feature_names_in_"):
+            wanted = self._wanted()
+            found = set(_table.columns(X))
+            table = _table.of_frame(X, wanted if wanted <= found else None)
+        else:
+            a = _table.matrix(X, type(self).__name__)
+            if a.shape[1] != self.n_features_in_:
+                raise DataError(f"X has {a.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
+            filled = (about.get("encoding") or {}).get("missing") == "mean"
+            table = _table.of_matrix(a, self._columns, filled)
+        if y is not None:
+            _add_target(table, self.target_, y)
+        if groups is not None:
+            _add_groups(table, about.get("group") or "group", groups)
+        return table
+
+    def _wanted(self) -> set[str]:
+        about = self.model_.about
+        names = set(_raw_columns(about))
+        group = about.get("group")
+        return names | ({group} if group and group in self._columns else set())
+
+    def _ask(self, op: str, table: Table | None = None, again: bool = True, **args: Any) -> _process.Reply:
+        header: dict[str, Any] = {"args": args} if args else {}
+        if table is not None:
+            header["table"] = table.header()
+        return _process.ask(op, table.buffers if table is not None else (), self._fitted(), again, **header)
+
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False, return_cov: Literal[False] = False, intervals: None = None, level: float = 0.95, noise: bool = True) -> Floats: ...
+    @overload
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, intervals: str | None = None, level: float = 0.95, noise: bool = True) -> Floats | tuple[Floats, ...]: ...
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, intervals: str | None = None, level: float = 0.95, noise: bool = True) -> Floats | tuple[Floats, ...]:
+        """The mean, and what else is asked for, in this order: (mean, std or cov, intervals).
+
+        The standard deviations and covariances are those of the target, with observation noise, as of a
+        GaussianProcessRegressor with a WhiteKernel; without noise, of the function. Intervals are of a kind of `intervals`, with a row
+        (lower, upper) for each row of X.
+        """
+        if return_std and return_cov:
+            raise UsageError("return_std and return_cov: at most one of them")
+        credible = intervals == "credible"
+        kinds = [intervals] if intervals is not None and not credible else []
+        reply = self._ask("predict", self._table(X), intervals=kinds, level=level, covariance=return_cov)
+        b = _floats(reply)
+        out: list[Floats] = [b["mean"]]
+        if return_std:
+            out.append(np.sqrt(b["predictive_variance" if noise else "latent_variance"]))
+        if return_cov:
+            cov = b["covariance"].reshape(len(out[0]), len(out[0]))
+            if noise:
+                cov[np.diag_indices_from(cov)] += b["predictive_variance"] - b["latent_variance"]
+            out.append(cov)
+        if credible:
+            out.append(_credible(b, level))
+        elif intervals is not None:
+            out.append(np.column_stack([b[f"{intervals}_lower"], b[f"{intervals}_upper"]]))
+        return out[0] if len(out) == 1 else tuple(out)
+
+    def intervals(self, X: Any, kind: str = "conformal", level: float = 0.95) -> Floats:
+        """An interval for the target of each row, (lower, upper).
+
+        conformal, normalised: hold this share of further targets on average over draws of the calibration rows and further rows.
+        band: the certificate's, for its share. credible: the model's own belief, with no guarantee.
+        """
+        found = self.predict(X, False, False, kind, level)
+        return cast("tuple[Floats, Floats]", found)[1]
+
+    def predict_frame(self, X: Any, intervals: Names = None, level: float = 0.95) -> Any:
+        """All that `krigo predict` writes, as a DataFrame of the kind of X (with its index), of pandas where X is an array."""
+        kinds = _options.listed(intervals)
+        reply = self._ask("predict", self._table(X), intervals=[k for k in kinds if k != "credible"], level=level)
+        data: dict[str, npt.NDArray[Any]] = {**_floats(reply)}
+        if "credible" in kinds:
+            data["credible_lower"], data["credible_upper"] = _credible(data, level).T
+        data["outside"] = data["outside"].astype(np.int64)
+        if _table.kind(X) == "polars":
+            import polars
+
+            return polars.DataFrame(data)
+        import pandas
+
+        return pandas.DataFrame(data, index=X.index if _table.kind(X) else None)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: int | None = 0) -> Floats:
+        """Joint draws of the function, without observation noise: a row for each row of X, a column for each draw."""
+        seed = random_state if random_state is not None else int.from_bytes(os.urandom(6), "little")
+        if n_samples < 1:
+            raise UsageError(f"{n_samples} samples: want at least one")
+        table = self._table(X)
+        reply = self._ask("predict", table, samples=int(n_samples), seed=int(seed))
+        return _floats(reply)["samples"].reshape(table.rows, n_samples)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R², the coefficient of determination of the mean."""
+        truth = _vector(y)
+        w = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, float)
+        miss = float(np.sum(w * (truth - self.predict(X)) ** 2))
+        spread = float(np.sum(w * (truth - np.average(truth, weights=w)) ** 2))
+        if spread == 0:
+            return 1.0 if miss == 0 else 0.0
+        return 1 - miss / spread
+
+    def certify(self, X: Any, y: Any, groups: Any = None) -> Finding:
+        """Computes the certificate anew from the rows that the model was fitted on, in any order; other rows, or a model that
+        isn't what these rows make it, are refused."""
+        result = self._ask("certify", self._table(X, y, groups)).result
+        if result.get("differs"):
+            raise KrigoError(f"the model isn't what its data make it: {result['differs']}; don't rely on it")
+        return Finding(result["sentence"], result["certify"])
+
+    def fresh(self, X: Any, y: Any, groups: Any = None) -> Finding:
+        """What rows show that had no part in the model, nor in choosing it: a bound that holds however it was made."""
+        result = self._ask("fresh", self._table(X, y, groups)).result
+        return Finding(result["sentence"], result["fresh"])
+
+    def watch(self, X: Any, y: Any, ledger: Path, groups: Any = None) -> Finding:
+        """Adds rows with their outcomes to a ledger, a file, and says what all of them show of the certificate. An alarm (`details["alarm"]`)
+        is false with probability at most delta, however often one looks."""
+        result = self._ask("watch", self._table(X, y, groups), again=False, ledger=os.path.abspath(os.fspath(ledger))).result
+        return Finding(result["sentence"], result["watch"])
+
+    def report(self, path: Path, X: Any = None, y: Any = None, groups: Any = None) -> None:
+        """Writes a page of HTML about the model; with the rows that it was fitted on it has figures of these."""
+        if (X is None) != (y is None):
+            raise UsageError("report: give both X and y, or neither")
+        page = self._ask("report", self._table(X, y, groups) if X is not None else None).buffers["page"]
+        _write(path, page)
+
+    def save(self, path: Path) -> None:
+        """Writes the model file, which `krigo predict`, `certify` and the others take."""
+        _write(path, self._fitted().file)
+
+    @classmethod
+    def load(cls, path: Path) -> KrigoRegressor:
+        """Reads a model file, whoever wrote it. The parameters are those that it was fitted with."""
+        with open(path, "rb") as f:
+            model = _process.Model(f.read())
+        about = model.about
+        params = _options.parameters(about.get("options") or {})
+        made = cls(**params)
+        columns = _raw_columns(about)
+        made._take(model, columns, columns, len(columns), [])
+        return made
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mean"
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _html_repr(self) -> str:
+        """What notebooks show: the promise, and of an estimator that has none scikit-learn's diagram."""
+        if hasattr(self, "model_"):
+            return card(self.promise_, self.certificate_, self.notices_)
+        above = getattr(super(), "_html_repr", None)
+        return str(above()) if above is not None else f"<pre>{self!r}</pre>"
+
+    def _repr_html_(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._html_repr()}
+
+
+def _floats(reply: _process.Reply) -> dict[str, Floats]:
+    return {name: np.frombuffer(data, np.float64).copy() for name, data in reply.buffers.items()}
+
+
+def _credible(b: Mapping[str, npt.NDArray[Any]], level: float) -> Floats:
+    if level == 0.95:
+        return np.column_stack([b["lower95"], b["upper95"]])
+    if not 0 < level < 1:
+        raise UsageError(f"level {level}: want a share of targets between 0 and 1, such as 0.9")
+    half = statistics.NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(b["predictive_variance"])
+    return np.column_stack([b["mean"] - half, b["mean"] + half])
+
+
+def _raw_columns(about: Mapping[str, Any]) -> list[str]:
+    """The columns that a model wants of a table, before anything becomes of them."""
+    encoding = about.get("encoding")
+    names = [c["name"] for c in encoding["columns"]] if encoding else list(about["inputs"])
+    derived = {f"{d['column']} {part} {wave}" for d in (about.get("reading") or {}).get("dates") or () for part in d.get("parts") or () for wave in ("sin", "cos")}
+    return [name for name in names if name not in derived]
+
+
+def _name(y: Any) -> str | None:
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else None
+
+
+def _unused(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _vector(y: Any) -> Floats:
+    """Targets as numbers. Missing ones, and those that aren't finite, are refused."""
+    if y is None:
+        raise DataError("requires y to be passed, but the target y is None")
+    a = np.asarray(y)
+    if a.dtype.kind == "c":
+        raise DataError("Complex data not supported")
+    if a.ndim == 2 and a.shape[1] == 1:
+        warn_column_vector()
+        a = a[:, 0]
+    if a.ndim != 1:
+        raise DataError(f"y should be a 1d array, got an array of shape {a.shape} instead.")
+    try:
+        values = a.astype(float)
+    except (TypeError, ValueError) as e:
+        raise DataError(f"y: only numbers are predicted: {e}") from e
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        i = int(np.flatnonzero(wrong)[0])
+        what = "Input y contains NaN: the value is missing" if np.isnan(values[i]) else "Input y contains infinity: the value is not finite"
+        raise DataError(f"row {i + 1}: {what}; remove the row or fill the value", i + 1, _name(y) or "y")
+    return values
+
+
+def _add_target(table: Table, name: str, y: Any) -> None:
+    values = _vector(y)
+    if len(values) != table.rows:
+        raise DataError(f"Found input variables with inconsistent numbers of samples: {[table.rows, len(values)]}")
+    table.numbers(name, values)
+
+
+def _add_groups(table: Table, name: str, groups: Any) -> str:
+    values = groups.to_list() if hasattr(groups, "to_list") else np.asarray(groups).tolist()
+    table.objects(name, values)
+    return name
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Writes a file as a whole or not at all."""
+    folder, name = os.path.split(os.path.abspath(os.fspath(path)))
+    handle, part = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as f:
+            f.write(data)
+            f.flush()
+            os.fsync(f.fileno())
+        if os.name != "nt":
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(part, 0o666 & ~mask)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise

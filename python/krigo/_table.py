@@ -1,0 +1,219 @@
+"""Tables as krigo takes them, of what people have: arrays, and DataFrames of pandas and polars."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import DataError
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+class Table:
+    """Columns of numbers or text, and what is known of some by their type."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+        self.names: list[str] = []
+        self.text: list[bool] = []
+        self.buffers: list[memoryview] = []
+        self.categories: list[str] = []  # columns that are of categories by their type
+        self.dates: list[str] = []  # and of dates
+
+    def numbers(self, name: str, values: npt.ArrayLike) -> None:
+        column = np.ascontiguousarray(values, "<f8")
+        self._named(name, False, len(column))
+        self.buffers.append(_bytes(column))
+
+    def texts(self, name: str, values: Sequence[str]) -> None:
+        self._named(name, True, len(values))
+        coded = [value.encode(errors="replace") for value in values]
+        ends = np.zeros(len(coded) + 1, "<i8")
+        np.cumsum(np.fromiter(map(len, coded), np.int64, len(coded)), out=ends[1:])
+        self.buffers += [_bytes(ends), memoryview(b"".join(coded))]
+
+    def days(self, name: str, moments: npt.NDArray[np.datetime64]) -> None:
+        """Dates, as days since 1970, with their fractions as krigo computes these from text."""
+        moments = moments.astype("datetime64[ns]")
+        since = moments.astype(np.int64)
+        seconds, nanoseconds = np.divmod(since, 10**9)
+        days, seconds = np.divmod(seconds, 86400)
+        values = days + (seconds + nanoseconds / 1e9) / 86400
+        self.dates.append(name)
+        self.numbers(name, np.where(np.isnat(moments), np.nan, values))
+
+    def objects(self, name: str, values: Sequence[Any], category: bool = False) -> None:
+        """Whatever Python has: of dates only they become days, of numbers only numbers, else text."""
+        present = [v for v in values if not _missing(v)]
+        if category:
+            self.categories.append(name)
+            self.texts(name, ["" if _missing(v) else _written(v) for v in values])
+        elif present and all(isinstance(v, (datetime.date, np.datetime64)) for v in present):
+            moments = ["NaT" if _missing(v) else _naive(v) for v in values]
+            self.days(name, np.array(moments, "datetime64[us]"))
+        elif any(isinstance(v, str) for v in present):
+            self.texts(name, ["" if _missing(v) else _written(v) for v in values])
+        else:
+            self.numbers(name, [np.nan if _missing(v) else float(v) for v in values])
+
+    def _named(self, name: str, text: bool, rows: int) -> None:
+        if rows != self.rows:
+            raise DataError(f"column {name!r} has {rows} rows, and the others have {self.rows}", column=name)
+        self.names.append(name)
+        self.text.append(text)
+
+    def header(self) -> dict[str, Any]:
+        return {"names": self.names, "text": self.text, "rows": self.rows}
+
+
+def _bytes(a: npt.NDArray[Any]) -> memoryview:
+    return a.data.cast("B") if a.size else memoryview(b"")
+
+
+def _missing(value: object) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124 (NaN, NaT)
+    except (TypeError, ValueError):  # pandas' NA is neither equal nor unequal
+        return type(value).__name__ == "NAType"
+
+
+def _written(value: object) -> str:
+    """A cell as in a CSV file. True is 1, as in a column of truth values."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return "1" if value else "0"
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return str(value)
+
+
+def _naive(moment: Any) -> Any:
+    if isinstance(moment, datetime.datetime) and moment.tzinfo is not None:
+        return moment.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    return moment
+
+
+def kind(X: object) -> str | None:
+    """Whose DataFrame something is: pandas, polars or nobody's. Neither is imported for that."""
+    for name in ("pandas", "polars"):
+        module = sys.modules.get(name)
+        frame = getattr(module, "DataFrame", None)
+        if frame is not None and isinstance(X, frame):
+            return name
+    return None
+
+
+def columns(X: Any) -> list[str]:
+    """The names of a DataFrame's columns."""
+    return [str(name) for name in X.columns]
+
+
+def of_frame(X: Any, only: Iterable[str] | None = None) -> Table:
+    """A DataFrame as a table: its columns, or those of these names that it has."""
+    wanted = None if only is None else set(only)
+    table = Table(len(X))
+    add = _add_pandas if kind(X) == "pandas" else _add_polars
+    for at, name in enumerate(columns(X)):
+        if wanted is None or name in wanted:
+            add(table, name, X, at)
+    return table
+
+
+def _add_pandas(table: Table, name: str, X: Any, at: int) -> None:
+    add_series(table, name, X.iloc[:, at])
+
+
+def add_series(table: Table, name: str, s: Any) -> None:
+    """Adds a column of pandas."""
+    import pandas as pd
+
+    dtype = s.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        table.objects(name, s.astype(object).tolist(), category=True)
+    elif pd.api.types.is_datetime64_any_dtype(dtype):
+        if getattr(dtype, "tz", None) is not None:
+            s = s.dt.tz_convert("UTC").dt.tz_localize(None)
+        table.days(name, s.to_numpy(dtype="datetime64[ns]"))
+    elif pd.api.types.is_timedelta64_dtype(dtype):
+        table.numbers(name, s.dt.total_seconds().to_numpy(dtype=float) / 86400)
+    elif pd.api.types.is_complex_dtype(dtype):
+        raise DataError(f"column {name!r}: Complex data not supported", column=name)
+    elif pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_numeric_dtype(dtype):
+        table.numbers(name, s.to_numpy(dtype=float, na_value=np.nan))
+    else:
+        table.objects(name, s.tolist())
+
+
+def _add_polars(table: Table, name: str, X: Any, at: int) -> None:
+    import polars as pl
+
+    s = X.to_series(at)
+    dtype = s.dtype
+    if dtype in (pl.Categorical, pl.Enum):
+        table.objects(name, s.cast(pl.String).to_list(), category=True)
+    elif dtype in (pl.Date, pl.Datetime):
+        if getattr(dtype, "time_zone", None):
+            s = s.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        table.days(name, s.cast(pl.Datetime("ns")).to_numpy())
+    elif dtype == pl.Duration:
+        table.numbers(name, s.cast(pl.Duration("us")).cast(pl.Int64).cast(pl.Float64).fill_null(np.nan).to_numpy() / 86400e6)
+    elif dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
+        table.numbers(name, s.cast(pl.Float64).fill_null(np.nan).to_numpy())
+    elif dtype in (pl.String, pl.Object):
+        table.objects(name, s.to_list())
+    else:
+        raise DataError(f"column {name!r} holds {dtype}: want numbers, text, categories or dates", column=name)
+
+
+def matrix(X: Any, estimator: str) -> npt.NDArray[Any]:
+    """An array of two dimensions, or a sentence about why it is none, in scikit-learn's words where it has some."""
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError("Sparse data was passed, but dense data is required. Use '.toarray()' to convert to a dense numpy array.")
+    if type(X).__module__.startswith("polars") and hasattr(X, "collect"):
+        raise TypeError("a LazyFrame has no rows yet: pass X.collect()")
+    a = np.asarray(X)
+    if a.dtype.kind == "c":
+        raise DataError("Complex data not supported")
+    if a.ndim != 2:
+        found = "scalar" if a.ndim == 0 else f"{a.ndim}D"
+        raise DataError(
+            f"Expected 2D array, got {found} array instead. Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+            "or array.reshape(1, -1) if it contains a single sample."
+        )
+    rows, cols = a.shape
+    if rows == 0:
+        raise DataError(f"Found array with 0 sample(s) (shape={a.shape}) while a minimum of 1 is required by {estimator}.")
+    if cols == 0:
+        raise DataError(f"Found array with 0 feature(s) (shape={a.shape}) while a minimum of 1 is required by {estimator}.")
+    return a
+
+
+def of_matrix(a: npt.NDArray[Any], names: Sequence[str], gaps: bool) -> Table:
+    """An array as a table. Without gaps no number may be missing."""
+    table = Table(len(a))
+    if a.dtype.kind in "OUS":
+        for j, name in enumerate(names):
+            table.objects(name, a[:, j].tolist())
+        return table
+    if a.dtype.kind == "M":
+        for j, name in enumerate(names):
+            table.days(name, a[:, j])
+        return table
+    values = a.astype(float, copy=False)
+    wrong = np.isinf(values) if gaps else ~np.isfinite(values)
+    if wrong.any():
+        i, j = (int(at) for at in np.argwhere(wrong)[0])
+        what = "NaN: the value is missing; remove the row, fill the value, or say missing='mean'" if np.isnan(values[i, j]) else f"{values[i, j]} is not finite (infinity); remove the row or fill the value"
+        raise DataError(f"row {i + 1}, column {j + 1} ({names[j]!r}): {what}", i + 1, names[j])
+    for j, name in enumerate(names):
+        table.numbers(name, values[:, j])
+    return table

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from krigo import KrigoError, KrigoRegressor, NotFitted, UsageError
+
+
+def test_check_estimator():
+    results = check_estimator(KrigoRegressor(), on_fail=None)
+    assert len(results) > 40
+    # The array API is only checked where SCIPY_ARRAY_API is set.
+    assert [(r["check_name"], r["exception"]) for r in results if r["status"] != "passed" and r["check_name"] != "check_array_api_input"] == []
+
+
+def test_pipeline_and_choice(waves, quick):
+    X, y = waves
+    assert make_pipeline(StandardScaler(), KrigoRegressor(**quick)).fit(X, y).score(X, y) > 0.9
+    assert cross_val_score(KrigoRegressor(**quick), X, y, cv=3).min() > 0.8
+    search = GridSearchCV(KrigoRegressor(), {"kernel": ["se", "linear"]}, cv=2).fit(X[:100], y[:100])
+    assert search.best_params_ == {"kernel": "se"}
+    # Rows that had no part in the choice say what it is worth.
+    assert search.best_estimator_.fresh(X[100:], y[100:]).details["rows"] == 50
+
+
+def test_state(waves, quick, tmp_path):
+    X, y = waves
+    m = KrigoRegressor(**quick, epsilon=0.5).fit(X, y)
+    want = m.predict(X)
+    for other in (pickle.loads(pickle.dumps(m)), copy.deepcopy(m), copy.copy(m)):
+        assert np.array_equal(other.predict(X), want)
+        assert other.certificate_ == m.certificate_ and other.get_params() == m.get_params()
+        assert other.certify(X, y).sentence == m.promise_
+    bare = clone(m)
+    assert not hasattr(bare, "model_") and bare.get_params() == m.get_params()
+    with pytest.raises(NotFittedError):
+        bare.predict(X)
+    with pytest.raises(NotFitted):
+        bare.save(tmp_path / "none.krigo")
+    assert np.array_equal(bare.fit(X, y).predict(X), want)
+
+
+def test_predict(waves, quick):
+    X, y = waves
+    m = KrigoRegressor(**quick).fit(X, y)
+    mean, std = m.predict(X, return_std=True)
+    _, of_f = m.predict(X, return_std=True, noise=False)
+    _, cov = m.predict(X[:20], return_cov=True)
+    _, cov_of_f = m.predict(X[:20], return_cov=True, noise=False)
+    assert np.all(std > of_f)
+    np.testing.assert_allclose(np.sqrt(np.diag(cov)), std[:20], rtol=1e-7)
+    np.testing.assert_allclose(np.sqrt(np.diag(cov_of_f)), of_f[:20], rtol=1e-6)
+    np.testing.assert_array_equal(cov - np.diag(np.diag(cov)), cov_of_f - np.diag(np.diag(cov_of_f)))
+    for kind in ("conformal", "normalised", "band", "credible"):
+        ends = m.intervals(X, kind, level=0.9)
+        assert ends.shape == (len(X), 2) and np.all(ends[:, 0] < mean) and np.all(mean < ends[:, 1])
+    narrow, wide = (np.ptp(m.intervals(X, "credible", level), axis=1) for level in (0.949999, 0.95))
+    np.testing.assert_allclose(narrow, wide, rtol=1e-4)
+    three = m.predict(X, return_std=True, intervals="band")
+    assert [a.shape for a in three] == [(150,), (150,), (150, 2)]
+    draws = m.sample_y(X[:30], n_samples=2000, random_state=3)
+    assert draws.shape == (30, 2000) and np.array_equal(draws, m.sample_y(X[:30], 2000, 3))
+    assert not np.array_equal(draws, m.sample_y(X[:30], 2000, 4))
+    assert np.all(np.abs(draws.mean(1) - mean[:30]) < 6 * of_f[:30] / np.sqrt(2000) + 1e-9)
+    for wrong in ({"return_std": True, "return_cov": True}, {"intervals": "sure"}, {"intervals": "conformal", "level": 2}):
+        with pytest.raises(UsageError):
+            m.predict(X, **wrong)
+
+
+def test_parameters_come_back(boston, tmp_path):
+    """A model that was loaded has the parameters it was fitted with: fitting again gives the same."""
+    X, y = boston.drop(columns="MEDV"), boston.MEDV
+    for params in (
+        {"objective": "kl-pac", "inducing": 20, "kernel": "matern32", "ard": "off", "grid": "6,mixed", "seed": 3, "alpha": 0.5, "epochs": 15},
+        {"kernel": ["se", "linear"], "epsilon": 3, "epsilon_units": "raw", "promise": 0.9, "delta": 0.05, "prior_share": 0.6, "ignore": ["B"]},
+        {"kernel": "linear", "loss": "asymmetric", "epsilon": (0.4, 0.8), "categorical": ["CHAS"], "calibration_fraction": 0.1, "slices": "sd,CHAS"},
+    ):
+        m = KrigoRegressor(**params).fit(X, y)
+        m.save(tmp_path / "m.krigo")
+        loaded = KrigoRegressor.load(tmp_path / "m.krigo")
+        assert loaded.certificate_ == m.certificate_ and loaded.promise_ == m.promise_
+        again = clone(loaded).fit(X, y)
+        assert again.certificate_ == m.certificate_
+        assert np.array_equal(again.predict(X), m.predict(X))
+
+
+def test_every_flag_is_a_parameter(cli):
+    """What `krigo fit` can be asked, the estimator can."""
+    import re
+
+    flags = {name.replace("-", "_") for name in re.findall(r"^  --([a-z-]+)", cli("fit", "--help"), re.MULTILINE)}
+    # Of files, of text in them, and of running a command.
+    others = {"decimal", "thousands", "na", "units", "no_standardise", "test", "init", "fix_parameters", "out", "budget", "deliver", "declared", "dry_run", "resume", "help", "json", "quiet", "threads"}
+    params = set(KrigoRegressor().get_params())
+    assert flags - others - params == set()
+    assert params - flags == {"progress", "verbose"}
+
+
+def test_groups(waves, quick):
+    X, y = waves
+    patients = np.repeat(np.arange(75), 2)
+    by_argument = KrigoRegressor(**quick).fit(X, y, groups=patients)
+    assert by_argument.certificate_["groups"] > 0 and by_argument.certificate_["group"] == "group"
+    assert by_argument.certify(X, y, groups=patients).sentence == by_argument.promise_
+    copies = KrigoRegressor(**quick, duplicates="group").fit(np.repeat(X, 2, 0), np.repeat(y, 2))
+    assert copies.certificate_["groups"] < copies.certificate_["rows"]
+    dropped = KrigoRegressor(**quick, duplicates="drop").fit(np.repeat(X, 2, 0), np.repeat(y, 2))
+    assert dropped.certificate_["rows"] == KrigoRegressor(**quick).fit(X, y).certificate_["rows"]
+    with pytest.raises(UsageError):
+        KrigoRegressor(duplicates="group", group="a").fit(X, y)
+
+
+def test_progress(waves, capsys):
+    X, y = waves
+    events = []
+    KrigoRegressor(kernel="se", progress=events.append).fit(X, y)
+    assert events and set(events[0]) == {"family", "start", "starts", "iteration", "of", "stopped"}
+    assert capsys.readouterr() == ("", "")
+    KrigoRegressor(kernel="se", verbose=True).fit(X, y)
+    said = capsys.readouterr().err
+    assert said.startswith("krigo · se") and "\r" not in said
+
+    class Stop(Exception):
+        pass
+
+    def stop(_):
+        raise Stop
+
+    with pytest.raises(Stop):
+        KrigoRegressor(progress=stop).fit(X, y)
+    assert KrigoRegressor(kernel="se").fit(X, y).certificate_
+
+
+def test_a_model_that_lies(waves, quick):
+    X, y = waves
+    m = KrigoRegressor(**quick).fit(X, y)
+    with pytest.raises(KrigoError):
+        m.certify(X[::-1] + 1, y)

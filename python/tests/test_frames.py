@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from krigo import DataError, KrigoError, KrigoRegressor, NoCertificate, UsageError, certify_predictions
+
+
+def polars(X: pd.DataFrame) -> pl.DataFrame:
+    columns = {str(name): pl.Series([None if pd.isna(v) else v for v in s.astype(object)], strict=False) for name, s in X.items()}
+    return pl.DataFrame(columns).with_columns(pl.col("heating").cast(pl.Enum(["gas", "oil"])))
+
+
+def test_pandas_and_polars(houses):
+    """The same rows in either, however their columns stand, are the same table."""
+    X, y = houses.drop(columns="price"), houses.price
+    theirs = polars(X)
+    assert theirs.schema["heating"] in (pl.Categorical, pl.Enum)
+    a = KrigoRegressor(missing="mean", kernel="se").fit(X, y)
+    b = KrigoRegressor(missing="mean", kernel="se").fit(theirs, pl.Series("price", y.to_numpy()))
+    assert a.certificate_ == b.certificate_ and "price" in a.promise_ and a.promise_ == b.promise_
+    want = a.predict(X)
+    assert np.array_equal(a.predict(theirs), want) and np.array_equal(b.predict(X), want)
+    turned = X[X.columns[::-1]].assign(more="text")
+    assert np.array_equal(a.predict(turned), want)
+    assert list(a.feature_names_in_) == list(X.columns) and a.n_features_in_ == 6
+    frame = a.predict_frame(X[10:20], intervals="band")
+    assert isinstance(frame, pd.DataFrame) and list(frame.index) == list(range(10, 20)) and np.array_equal(frame["mean"], want[10:20])
+    assert frame["outside"].dtype == np.int64 and {"band_lower", "band_upper"} < set(frame.columns)
+    assert isinstance(a.predict_frame(theirs), pl.DataFrame)
+    assert isinstance(KrigoRegressor(kernel="se").fit(np.arange(40.0)[:, None], np.arange(40.0)).predict_frame([[1.0]]), pd.DataFrame)
+    assert [c["name"] for c in a.model_.about["encoding"]["columns"] if c.get("categories")] == ["zone", "heating"]
+
+
+def test_dates(houses):
+    """Dates of every kind are the same days."""
+    y = houses.price
+    when = houses.sold.dt.floor("s")
+    columns = {
+        "datetime": when,
+        "zoned": when.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+        "text": when.dt.strftime("%Y-%m-%d %H:%M:%S"),
+        "object": pd.Series([t.to_pydatetime() for t in when], dtype=object),
+        "polars": pl.Series(when.to_numpy()).cast(pl.Datetime("ms")),
+    }
+    certificates = {}
+    for name, column in columns.items():
+        X = pl.DataFrame({"sold": column}) if name == "polars" else pd.DataFrame({"sold": column})
+        m = KrigoRegressor(kernel="se").fit(X, y)
+        assert [d["column"] for d in m.model_.about["reading"]["dates"]] == ["sold"], name
+        certificates[name] = (m.certificate_, m.predict(X).tolist())
+    assert all(c == certificates["text"] for c in certificates.values())
+    days = pd.DataFrame({"sold": [datetime.date(2021, 3, 1) + datetime.timedelta(days=i) for i in range(60)]})
+    m = KrigoRegressor(kernel="se").fit(days, np.arange(60.0))
+    assert np.array_equal(m.predict(days[:5].astype({"sold": "datetime64[ns]"})), m.predict(days)[:5])
+
+
+def test_said_of_columns(houses):
+    X, y = houses.drop(columns="price"), houses.price
+    with pytest.raises(DataError, match="--categorical zone"):
+        KrigoRegressor(categorical=None, missing="mean").fit(X.drop(columns="heating"), y)
+    with pytest.raises(DataError, match='"area".*2 more problems') as e:
+        KrigoRegressor().fit(X, y)
+    assert e.value.row == 4 and e.value.column == "area"
+    names = X.assign(name=["".join(chr(97 + i // 26**k % 26) for k in range(3)) for i in range(len(X))])
+    with pytest.raises(DataError, match="it names rows"):
+        KrigoRegressor(missing="mean").fit(names, y)
+    m = KrigoRegressor(missing="mean", ignore="name", group="zone", kernel="se")
+    with pytest.raises(DataError, match="missing"):
+        m.fit(names, y)  # a group can't be filled
+    filled = names.assign(street=[f"s{i % 80}" for i in range(len(X))])
+    m = KrigoRegressor(missing="mean", ignore=["name"], group="street", kernel="se").fit(filled, y)
+    assert m.certificate_["group"] == "street"
+    assert m.certify(filled, y).sentence == m.promise_
+    assert len(m.predict(filled.drop(columns=["name", "street"]))) == len(X)
+    with pytest.raises(DataError, match="input columns missing: \"area\""):
+        m.predict(filled.drop(columns="area"))
+    with pytest.raises(DataError, match="no column"):
+        KrigoRegressor(missing="mean", ignore="nmae").fit(X, y)
+    with pytest.raises(DataError, match="holds List"):
+        KrigoRegressor().fit(pl.DataFrame({"a": [[1]] * 30}), np.arange(30.0))
+    with pytest.raises(DataError, match="is a column of X too"):
+        KrigoRegressor(missing="mean").fit(houses, y)
+
+
+def test_errors(waves):
+    X, y = waves
+    gap = X.copy()
+    gap[7, 1] = np.nan
+    for data, target, row, column in ((gap, y, 8, "x2"), (np.where(np.isnan(gap), np.inf, gap), y, 8, "x2"), (X, np.where(np.arange(150) == 4, np.nan, y), 5, "y")):
+        with pytest.raises(DataError) as e:
+            KrigoRegressor().fit(data, target)
+        assert (e.value.row, e.value.column) == (row, column)
+    assert KrigoRegressor(missing="mean", kernel="se").fit(gap, y).predict(gap).shape == (150,)
+    for wrong in (
+        {"epsilon": -1}, {"epsilon": "wide"}, {"objective": "magic"}, {"kernel": "sse"}, {"delta": 0}, {"delta": 2}, {"inducing": "many"}, {"alpha": "big"},
+        {"grid": "6"}, {"duplicates": "burn"}, {"ard": "perhaps"}, {"dates": "when:xyz:day:day"}, {"seed": -1}, {"seed": "one"},
+    ):  # fmt: skip
+        with pytest.raises((UsageError, DataError)) as e:
+            KrigoRegressor(**wrong).fit(X, y)
+        assert isinstance(e.value, ValueError) and isinstance(e.value, KrigoError), wrong
+    m = KrigoRegressor(kernel="se").fit(X, y)
+    for bad in ({"yhat": y[:-1]}, {"loss": "sharp"}, {"epsilon": 0}, {"group": np.zeros(3)}):
+        with pytest.raises(ValueError):
+            certify_predictions(**{"y": y, "yhat": y, "epsilon": 1, **bad})
+    with pytest.raises(DataError, match="150 rows|inconsistent"):
+        m.certify(X, y[:-1])
+    with pytest.raises(ValueError, match="X has 1 features"):
+        m.predict(X[:, :1])
+    few = KrigoRegressor().fit(X[:12], y[:12])
+    assert few.certificate_ is None and "fewer than 22" in few.notices_[0] and few.promise_.startswith("No certificate: ")
+    with pytest.raises(NoCertificate):
+        few.certify(X[:12], y[:12])
+    with pytest.raises(KrigoError):
+        few.intervals(X, "band")
+    assert KrigoRegressor(kernel="se").fit(X[:22], y[:22]).certificate_ is None
+
+
+def test_no_rows(waves):
+    X, y = waves
+    m = KrigoRegressor(kernel="se").fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    with pytest.raises((DataError, KrigoError)):
+        KrigoRegressor().fit(pd.DataFrame({"a": [], "b": []}), [])
+    assert len(m.predict(pd.DataFrame({"a": [1.0], "b": [2.0]}))) == 1
+
+
+def test_text_arrays():
+    words = np.array([["red" if i % 3 else "blue", i / 7] for i in range(90)], dtype=object)
+    y = np.arange(90.0)
+    m = KrigoRegressor(categorical=["x1"], kernel="se").fit(words, y)
+    assert m.predict(words).shape == (90,)
+
+
+def test_html(waves, quick):
+    X, y = waves
+    m = KrigoRegressor(**quick, target="<b>&y").fit(X, y)
+    page = m._repr_html_()
+    assert "&lt;b&gt;&amp;y" in page and "<b>" not in page and "Conditions" in page
+    assert m._repr_mimebundle_()["text/html"] == page
+    assert "<b>" not in m.certify(X, y)._repr_html_() and "bound on the share" in m.fresh(X + 1, y)._repr_html_()
+    assert KrigoRegressor()._repr_html_()
