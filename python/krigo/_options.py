@@ -124,7 +124,7 @@ def _inducing(value: Any, method: dict[str, Any]) -> None:
     if value in ("auto", "theory"):
         method["inducing_by"] = value
     elif isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        method.update({"inducing": value} if value else {"inducing_by": "none"})
+        method["inducing" if value else "inducing_by"] = value or "none"
     else:
         raise UsageError(f"inducing {value!r}: want a number of inducing inputs, 0, auto or theory")
 
@@ -151,11 +151,12 @@ def _grid(value: Any, prior: dict[str, Any]) -> None:
     parts = value.split(",") if isinstance(value, str) else list(value)
     try:
         (edge, digits) = parts
-        if str(digits).strip() == "mixed":
-            prior["mixed"], digits = True, 2
-        prior["grid"] = {"L": float(edge), "Digits": int(digits)}
+        mixed = str(digits).strip() == "mixed"
+        prior["grid"] = {"L": float(edge), "Digits": 2 if mixed else int(digits)}
     except ValueError as e:
         raise UsageError(f"grid {value!r}: want L,DIGITS, such as 6,2, or L,mixed") from e
+    if mixed:
+        prior["mixed"] = True
 
 
 def _scaling(value: Any, data: dict[str, Any]) -> None:

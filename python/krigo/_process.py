@@ -257,7 +257,7 @@ class Model:
         """Says under which number a program has it, and has that forgotten with this."""
         entry = (weakref.ref(process), number)
         self._numbers[id(process)] = entry
-        weakref.finalize(self, _forget, *entry).atexit = False
+        weakref.finalize(self, _forget, *entry)
         return number
 
     def __getstate__(self) -> dict[str, Any]:

@@ -231,3 +231,27 @@ def test_no_program():
     for named in ("/nowhere/krigo", sys.executable):
         done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60, env={**os.environ, "KRIGO_EXECUTABLE": named})
         assert done.returncode == 1 and "KrigoError: krigo" in done.stderr.splitlines()[-1] or "_process.Gone" in done.stderr, done.stderr
+
+
+def test_numpy_alone():
+    """Neither scikit-learn nor DataFrames are needed."""
+    code = """
+import sys
+for name in ("sklearn", "pandas", "polars"):
+    sys.modules[name] = None
+import copy, pickle, numpy as np
+from krigo import KrigoRegressor, NotFitted, certify_predictions
+X = np.random.default_rng(0).normal(size=(100, 2)); y = X[:, 0]
+m = KrigoRegressor(kernel="se").set_params(epsilon=1)
+assert repr(m) == "KrigoRegressor(epsilon=1, kernel='se')" and m.get_params()["epsilon"] == 1
+try:
+    m.predict(X)
+except NotFitted:
+    print(m.fit(X, y[:, None]).score(X, y) > 0.9, pickle.loads(pickle.dumps(m)).certify(X, y).bound == m.certificate_["mean_bound"])
+try:
+    m.set_params(sigma=1)
+except ValueError as e:
+    print("sigma" in str(e), m._repr_html_()[:4], certify_predictions(y, m.predict(X), 1).certificate["rows"])
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("True True\nTrue <div 100\n", "")
