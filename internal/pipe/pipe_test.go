@@ -226,6 +226,48 @@ func TestPipe(t *testing.T) {
 	}
 }
 
+// TestSettle: columns of text of which nothing was said are what inspect takes them for, where that is asked for.
+func TestSettle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const rows = 60
+	y, zone, when, name := make([]float64, rows), make([]string, rows), make([]string, rows), make([]string, rows)
+	for i := range rows {
+		y[i], zone[i] = rng.NormFloat64(), []string{"north", "south"}[i%2]
+		when[i], name[i] = time.Unix(int64(i)*86400*3, 0).UTC().Format(time.DateOnly), fmt.Sprintf("%c%c", 'a'+i%26, 'a'+i/26)
+	}
+	var buffers [][]byte
+	for _, column := range [][]string{zone, when, name} {
+		ends, data := texts(column)
+		buffers = append(buffers, ends, data)
+	}
+	buffers = append(buffers, numbers(y))
+	of := map[string]any{"names": []string{"zone", "when", "name", "y"}, "text": []bool{true, true, true, false}, "rows": rows}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Ignore: []string{"n*"}}, Kernel: krigo.Kernel{Expression: "se"}}
+	c := connect(t)
+	r, result, _ := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "settle": true}}, buffers...)
+	if r.Error != nil {
+		t.Fatalf("%+v", r.Error)
+	}
+	if got := fmt.Sprint(result["inputs"]); got != "[zone=north zone=south zone=other when]" {
+		t.Error(got)
+	}
+	if dates := fmt.Sprint(result["reading"]); !strings.Contains(dates, "column:when") {
+		t.Error(dates)
+	}
+	if options, _ := json.Marshal(result["options"]); !strings.Contains(string(options), `"categorical":["zone"]`) {
+		t.Errorf("%s", options)
+	}
+	for _, args := range []map[string]any{
+		{"options": o},
+		{"options": krigo.Options{Data: krigo.Data{Target: "y"}}, "settle": true},  // a name a row is no category
+		{"options": krigo.Options{Data: krigo.Data{Target: "no"}}, "settle": true}, // of which the table is named
+	} {
+		if r, _, _ := c.call("fit", map[string]any{"table": of, "args": args}, buffers...); r.Error == nil || r.Error.Kind != "data" {
+			t.Errorf("%v: %+v", args, r.Error)
+		}
+	}
+}
+
 // TestCancel: a request ends when it is cancelled, and the others go on.
 func TestCancel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

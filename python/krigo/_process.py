@@ -26,6 +26,9 @@ from ._errors import KrigoError, of_reply
 
 PROTOCOL = 1
 
+# How much memory the program may take, as the flag --memory has it.
+MEMORY = "KRIGO_MEMORY"
+
 Event: TypeAlias = dict[str, Any]
 Buffer: TypeAlias = bytes | memoryview
 
@@ -60,8 +63,10 @@ class Process:
         apart: dict[str, Any] = {"start_new_session": True}
         if os.name == "nt":
             apart = {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+        limit = os.environ.get(MEMORY)
+        command = [_program.path(), "pipe", *(["--memory", limit] if limit else [])]
         try:
-            self._child = subprocess.Popen([_program.path(), "pipe"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0, **apart)
+            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0, **apart)
         except OSError as e:
             raise KrigoError(f"krigo can't be started: {e}") from e
         assert self._child.stdin is not None and self._child.stdout is not None

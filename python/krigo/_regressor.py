@@ -52,7 +52,8 @@ class KrigoRegressor(Estimator):
     scaling : "prior-rows", "all-rows" (no certificate then), or constants as a mapping.
     target : what sentences call the target; the name of y where it has one, else "y".
     seed : deals the rows their roles and draws random starts.
-    verbose, progress : a line about how training goes; a function that is told, {"family", "start", "starts", "iteration", "of", "stopped"}.
+    verbose, progress : a line about how training goes; a function that is told, {"family", "start", "starts", "iteration", "of",
+        "stopped", "rows", "of_rows"}: once it is trained, how many rows of so many are predicted.
 
     Attributes
     ----------

@@ -99,7 +99,7 @@ def test_every_flag_is_a_parameter(cli):
 
     flags = {name.replace("-", "_") for name in re.findall(r"^  --([a-z-]+)", cli("fit", "--help"), re.MULTILINE)}
     # Of files, of text in them, and of running a command.
-    others = {"decimal", "thousands", "na", "units", "no_standardise", "test", "init", "fix_parameters", "out", "budget", "deliver", "declared", "dry_run", "resume", "help", "json", "quiet", "threads"}
+    others = {"decimal", "thousands", "na", "units", "no_standardise", "test", "init", "fix_parameters", "out", "budget", "deliver", "declared", "dry_run", "resume", "memory", "help", "json", "quiet", "threads"}
     params = set(KrigoRegressor().get_params())
     assert flags - others - params == set()
     assert params - flags == {"progress", "verbose"}
@@ -123,7 +123,7 @@ def test_progress(waves, capsys):
     X, y = waves
     events = []
     KrigoRegressor(kernel="se", progress=events.append).fit(X, y)
-    assert events and set(events[0]) == {"family", "start", "starts", "iteration", "of", "stopped"}
+    assert events and {"family", "start", "starts", "iteration", "of", "stopped", "rows", "of_rows"} == set(events[0])
     assert capsys.readouterr() == ("", "")
     KrigoRegressor(kernel="se", verbose=True).fit(X, y)
     said = capsys.readouterr().err

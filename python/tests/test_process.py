@@ -255,3 +255,18 @@ except ValueError as e:
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("True True\nTrue <div 100\n", "")
+
+
+def test_memory():
+    """What would take more memory than it may is refused, and the program goes on."""
+    code = """
+import numpy as np
+from krigo import KrigoError, KrigoRegressor
+try:
+    KrigoRegressor().fit(np.zeros((200_000, 8)), np.zeros(200_000))
+except KrigoError as e:
+    print("--memory" in str(e))
+print(KrigoRegressor(kernel="se").fit(np.arange(60.0)[:, None], np.arange(60.0)).certificate_ is not None)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, "KRIGO_MEMORY": "30MB"})
+    assert (done.stdout, done.stderr) == ("True\nTrue\n", "")

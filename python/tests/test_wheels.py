@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -88,9 +89,10 @@ def test_installed():
 
 
 def test_versions():
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    import build_wheels
-
+    spec = importlib.util.spec_from_file_location("build_wheels", Path(__file__).resolve().parents[1] / "build_wheels.py")
+    assert spec is not None and spec.loader is not None
+    build_wheels = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build_wheels)
     for described, number in {
         "v1.2.3": "1.2.3", "v1.2.3-4-gabc1234": "1.2.3.post4+gabc1234", "v2.0rc1-dirty": "2.0rc1+dirty", "affc9fb": "0.0.0+gaffc9fb", "1234567-dirty": "0.0.0+g1234567.dirty",
     }.items():  # fmt: skip
