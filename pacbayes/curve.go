@@ -106,7 +106,7 @@ func (c *Curve) difference(d *Curve) string {
 	}
 	for i, p := range c.Points {
 		q := d.Points[i]
-		if p.Misses != q.Misses || !same(p.Bound, q.Bound) || !same(p.HalfWidth, q.HalfWidth) || !same(p.HalfWidthRaw/c.unit(), q.HalfWidthRaw/c.unit()) {
+		if p.Misses != q.Misses || !same(p.Bound, q.Bound) || !same(p.HalfWidth, q.HalfWidth) || p.HalfWidthRaw != q.HalfWidthRaw && !same(p.HalfWidthRaw/c.unit(), q.HalfWidthRaw/c.unit()) { // the unit may be so small that it is 0
 			return fmt.Sprintf("curve's point %d of %d is another", i+1, len(c.Points))
 		}
 	}
