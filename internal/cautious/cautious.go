@@ -56,8 +56,11 @@ func Least(w float64) string {
 }
 
 // Number writes a number to four digits as people do: 20,000 and not 2e+04. Very large and very small ones have an exponent.
-func Number(v float64) string {
-	short := strconv.FormatFloat(v, 'g', 4, 64)
+func Number(v float64) string { return Digits(v, 4) }
+
+// Digits is Number to so many digits.
+func Digits(v float64, digits int) string {
+	short := strconv.FormatFloat(v, 'g', digits, 64)
 	if !strings.Contains(short, "e+") {
 		return short
 	}
