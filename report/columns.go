@@ -97,7 +97,7 @@ type rows struct {
 	x    []float64
 }
 
-func (r rows) n() int             { return len(r.x) / r.d }
+func (r rows) n() int             { return len(r.x) / max(1, r.d) }
 func (r rows) at(i int) []float64 { return r.x[i*r.d : (i+1)*r.d] }
 func (r rows) of(c column) (vs []float64) {
 	for i := range r.n() {

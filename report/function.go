@@ -24,6 +24,9 @@ const (
 	mostWork   = 3e9
 )
 
+// dear says that a prediction takes about a millisecond, as it does with very many inputs: figures are of fewer then.
+func (r *maker) dear() bool { return float64(r.q.Support.Rows)*float64(r.real.d) > 1e6 }
+
 // rank orders the columns by importance.
 func (r *maker) rank() error {
 	var varying []int
@@ -36,18 +39,22 @@ func (r *maker) rank() error {
 			constant = append(constant, c.name)
 		}
 	}
-	r.order = append(slices.Clone(varying), slices.DeleteFunc(upTo(len(r.columns)), func(k int) bool { return slices.Contains(varying, k) })...)
+	r.order = slices.Clone(varying) // what is constant can't be drawn against anything
 	candidates := varying
 	screened := ""
-	if len(varying) > mostRanked {
+	most := mostRanked
+	if r.dear() {
+		most /= 2
+	}
+	if len(varying) > most {
 		steep, err := r.steepness()
 		if err != nil {
 			return err
 		}
 		slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(steep[b], steep[a]) })
 		copy(r.order, candidates)
-		screened = fmt.Sprintf(" %s columns of %s were ranked: those along which the mean is steepest, by its mean squared derivative in the columns' units of scale.", whole(mostRanked), whole(len(varying)))
-		candidates = candidates[:mostRanked]
+		screened = fmt.Sprintf(" %s columns of %s were ranked: those along which the mean is steepest, by its mean squared derivative in the columns' units of scale.", whole(most), whole(len(varying)))
+		candidates = candidates[:most]
 	}
 	of := make([]column, len(candidates))
 	for i, k := range candidates {
@@ -58,7 +65,7 @@ func (r *maker) rank() error {
 	if r.q.Nearest > 0 && r.q.Weights == nil {
 		each = 1e6 * float64(len(of)+1) * partners
 	}
-	if n := max(40, int(mostWork/each)); n < some.n() {
+	if n := max(30, int(mostWork/each)); n < some.n() {
 		x := make([]float64, 0, n*some.d)
 		for _, i := range spread(n, some.n()) {
 			x = append(x, some.at(i)...)
@@ -80,14 +87,6 @@ func (r *maker) rank() error {
 		r.by += " Constant in these rows: " + few(constant, 10) + "."
 	}
 	return nil
-}
-
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // steepness is the mean square of the mean's derivative along each column, in units of its scale, at some real rows: in one pull-back,
@@ -191,8 +190,6 @@ func (r *maker) drawImportance(failed error) error {
 	return r.draw(f, described{chart, "Share of the mean's variance that comes by each column:" + words + "."})
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
-
 // slice is the function along a column, through a real row.
 type slice struct {
 	column int
@@ -270,7 +267,11 @@ func (r *maker) sliceOf(k int) (s slice) {
 		if len(r.columns) == 1 || s.levels != nil {
 			return nil
 		}
-		for _, i := range spread(otherRows, r.real.n()) {
+		others := otherRows
+		if r.dear() {
+			others = 2
+		}
+		for _, i := range spread(others, r.real.n()) {
 			x, _ := r.grid(c, r.real.at(i), s.levels)
 			mean, err := r.means(x)
 			if err != nil {
@@ -363,7 +364,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		chart.Thin(label, join(o))
 	}
 	chart.Line("", drawing.Blue, join(s.mean))
-	caption := upper(r.m.Target) + " along " + c.name + "."
+	caption := "Predicted " + r.m.Target + " along " + c.name + "."
 	if len(r.columns) > 1 {
 		chart.Dots("the row", drawing.Blue, []drawing.XY{s.own})
 	} else if of := r.main(); of != nil {
@@ -410,11 +411,11 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	chart.Segments("95 % of observations", drawing.Grey, wide)
 	chart.Strong("of the function", drawing.Blue, narrow)
 	chart.Dots("mean", drawing.Blue, dots)
-	caption := fmt.Sprintf("%s by %s, with how many rows have each value.%s %s", upper(r.m.Target), c.name, r.through(), belief)
+	caption := fmt.Sprintf("Predicted %s by %s, with how many rows have each value.%s %s", r.m.Target, c.name, r.through(), belief)
 	if len(c.categories) > len(s.levels) {
-		caption = fmt.Sprintf("%s by the %d commonest of %d categories of %s that rows have.%s %s", upper(r.m.Target), len(s.levels), len(c.categories), c.name, r.through(), belief)
+		caption = fmt.Sprintf("Predicted %s by the %d commonest of %d categories of %s that rows have.%s %s", r.m.Target, len(s.levels), len(c.categories), c.name, r.through(), belief)
 		if len(s.levels) < mostCategories {
-			caption = fmt.Sprintf("%s by the %d of %d categories of %s that rows have, and how many.%s %s", upper(r.m.Target), len(s.levels), len(c.categories), c.name, r.through(), belief)
+			caption = fmt.Sprintf("Predicted %s by the %d of %d categories of %s that rows have, and how many.%s %s", r.m.Target, len(s.levels), len(c.categories), c.name, r.through(), belief)
 		}
 	}
 	return r.draw(Figure{Title: title, Caption: caption},
@@ -451,7 +452,10 @@ func (r *maker) drawSurface() error {
 	if !ok {
 		return nil
 	}
-	const cols, lines = 44, 36
+	cols, lines := 44, 36
+	if r.dear() {
+		cols, lines = 22, 18
+	}
 	mean := drawing.Grid{Cols: cols, Rows: lines}
 	xs, ys := r.real.of(a), r.real.of(b)
 	mean.Left, mean.Right = central(xs)

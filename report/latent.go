@@ -2,18 +2,10 @@ package report
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
-	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
-
-// whole is a number of things: 45,000.
-func whole(n int) string { return cautious.Digits(float64(n), 15) }
-
-// number is any other.
-func number(v float64) string { return cautious.Number(v) }
 
 var errFar = errors.New("a row is too far from the training data to be predicted")
 
@@ -51,19 +43,4 @@ func (r *maker) raw(means []float64) []float64 {
 		out[i] = r.m.Scaling.RawMean(v)
 	}
 	return out
-}
-
-// few is a list of names cut to some.
-func few(names []string, most int) string {
-	text := ""
-	for i, name := range names {
-		if i == most {
-			return text + fmt.Sprintf(" and %s more", whole(len(names)-most))
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += name
-	}
-	return text
 }

@@ -25,6 +25,7 @@ type Figure struct {
 type section struct {
 	ID, Title string
 	Missing   string // what isn't there, and what to do about it
+	Scores    []fact // a few numbers
 	Facts     []fact
 	Figures   []Figure
 	Head      []string // of a table that is folded
@@ -60,6 +61,7 @@ type maker struct {
 	by      string // what ranked them
 	order   []int  // columns, the most important first
 	middle  int    // the row of real that slices go through
+	instead bool   // real are the posterior's rows, though others were given
 
 	evidence *krigo.EvidenceBounds // nil where there are none
 }
@@ -117,13 +119,6 @@ func (r *maker) draw(f Figure, charts ...described) error {
 	f.SVG, f.Pair = template.HTML(all.String()), len(charts) > 1
 	r.add(f)
 	return nil
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return whole(n) + " " + what + "s"
 }
 
 // table is a table of the page.

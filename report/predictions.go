@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
@@ -62,9 +61,9 @@ func (s *sample) counted() string {
 	case 0:
 		return " None is a miss of the certificate's ε."
 	case 1:
-		return fmt.Sprintf(" 1 (%s %%) is a miss of the certificate's ε: a triangle.", number(100/float64(len(s.y))))
+		return fmt.Sprintf(" 1 (%s) is a miss of the certificate's ε: a triangle.", percent(1/float64(len(s.y))))
 	}
-	return fmt.Sprintf(" %s (%s %%) are misses of the certificate's ε: triangles.", whole(n), number(100*float64(n)/float64(len(s.y))))
+	return fmt.Sprintf(" %s (%s) are misses of the certificate's ε: triangles.", whole(n), percent(float64(n)/float64(len(s.y))))
 }
 
 // thinned says that not all are drawn.
@@ -118,15 +117,13 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 	}
 	caption := upper(s.name) + "." + s.counted() + s.thinned()
 	if s.promised >= 0 {
-		caption += fmt.Sprintf(" %s (%s %%) lie within the band of the promise.", whole(s.promised), number(100*float64(s.promised)/float64(len(s.y))))
+		caption += fmt.Sprintf(" %s (%s) lie within the band of the promise.", whole(s.promised), percent(float64(s.promised)/float64(len(s.y))))
 	}
 	if !s.fresh {
 		caption += " The mean was learnt from them too."
 	}
 	return r.draw(Figure{Title: title, Caption: caption}, described{chart, words + "." + s.counted()})
 }
-
-func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 const residual = "residual, in its standard deviation"
 
@@ -167,9 +164,9 @@ func (r *maker) drawDistribution(s *sample) error {
 		x := a + (b-a)*float64(i)/120
 		normal[i] = drawing.XY{X: x, Y: math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)}
 	}
-	chart.Line("the normal distribution that the model believes in", drawing.Orange, normal)
+	chart.Line("the normal distribution", drawing.Orange, normal)
 	return r.draw(Figure{Title: "Residuals", Caption: fmt.Sprintf("Observed less predicted of %s, in the predictive standard deviation. %s beyond 5.", s.name, whole(far))},
-		described{chart, fmt.Sprintf("Histogram of the residuals of %s: from %s to %s standard deviations, %s %% within 1.96.", s.name, number(slices.Min(s.z)), number(slices.Max(s.z)), number(100*float64(inside)/float64(n)))})
+		described{chart, fmt.Sprintf("Histogram of the residuals of %s: from %s to %s standard deviations, %s within 1.96.", s.name, number(slices.Min(s.z)), number(slices.Max(s.z)), percent(float64(inside)/float64(n)))})
 }
 
 // tenth is the mean residual of a tenth of the rows, with its standard error.

@@ -54,8 +54,6 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 		if r.evidence, err = krigo.BoundEvidence(m, d); err != nil {
 			r.warn("How much evidence the inducing inputs leave open can't be said: %v.", err)
 		}
-	} else {
-		r.supported()
 	}
 	unranked := r.settle()
 	against := r.order[:min(mostAgainst, len(r.order))]
@@ -74,8 +72,11 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 	if r.real.n() == 0 {
 		s.Missing = "The model holds no rows, and none were given: importance and slices need some. Name a table: krigo report MODEL DATA."
 	} else {
-		if table == nil {
-			s.Missing = "No data were given. These figures stand on " + r.real.what + "."
+		switch {
+		case table == nil:
+			s.Missing = "No data were given: these figures stand on " + r.real.what + "."
+		case r.instead:
+			s.Missing = "The rows given are too few, or too far away: these figures stand on " + r.real.what + "."
 		}
 		r.guard("Importance", func() error { return r.drawImportance(unranked) })
 		r.drawSlices()
@@ -88,7 +89,7 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 		r.guard("Inducing inputs", r.drawInducing)
 	}
 	for _, text := range m.Notices {
-		r.Warnings = append(r.Warnings, r.notice(text))
+		r.Warnings = append(r.Warnings, upper(r.notice(text)))
 	}
 	return r, nil
 }
@@ -121,15 +122,24 @@ func (r *maker) supported() {
 	}
 }
 
+// leastReference are the rows below which figures of the function stand on those of the posterior, where these are more.
+const leastReference = 20
+
 // settle ranks the columns and finds the row that slices go through; where they can't be ranked they stay in their order.
 func (r *maker) settle() error {
+	if few := r.real.n() < leastReference; few || caught(func() error { _, err := r.means(r.real.x); return err }) != nil {
+		if given := r.real; r.q.Support.Rows > given.n() || !few {
+			r.supported()
+			r.instead = given.n() > 0
+		}
+	}
 	if r.real.n() == 0 {
 		r.order = upTo(len(r.columns))
 		return errors.New("there are no rows")
 	}
 	r.middle = medoid(r.real, r.columns, r.m.Scaling.InputScale)
 	err := caught(r.rank)
-	if len(r.order) < len(r.columns) {
+	if len(r.order) == 0 {
 		r.order = upTo(len(r.columns))
 	}
 	return err
@@ -138,7 +148,7 @@ func (r *maker) settle() error {
 // predictions is the section of rows with observations.
 func (r *maker) predictions(without bool, against []int) {
 	s := r.begin("predictions", "Predictions against observations")
-	s.Facts = r.scores()
+	s.Scores = r.scores()
 	if without {
 		s.Missing = "No data were given: what is predicted beside what was observed, residuals and calibration need rows. Name a table: krigo report MODEL DATA."
 	}

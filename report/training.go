@@ -132,7 +132,7 @@ func (r *maker) hyperparameters() (cells [][]string) {
 	leaves(r.q.Kernel.Spec(r.q.Theta))
 	// Of many inputs those of the most important columns are told.
 	told := map[int]bool{}
-	for _, k := range r.order {
+	for _, k := range append(slices.Clone(r.order), upTo(len(r.columns))...) {
 		for _, j := range r.columns[k].inputs {
 			if len(told) < mostNames {
 				told[j] = true

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"gonum.org/v1/plot"
-
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
@@ -57,9 +55,8 @@ type Tick struct {
 	Label string
 }
 
-// Ticks are at most some ten places between two numbers, with labels that tell them apart. They are gonum's, which are made on
-// a range of width 1 to 10 that has room for them: its search goes by steps that ranges of extreme widths, or far from 0, round away, and then
-// doesn't end.
+// Ticks are three to ten places between two numbers, with labels that tell them apart. They are made on a range of width 1 to 10 that
+// has room for them: steps of ranges of extreme widths, or far from 0, are rounded away.
 func Ticks(low, high float64) []Tick {
 	width := high - low
 	if !(width > 0) || math.IsInf(width, 1) {
@@ -69,15 +66,24 @@ func Ticks(low, high float64) []Tick {
 	if width < far*0x1p-12 || width < 1e-9 || width > 1e12 {
 		return ticksFrom(low, width, far)
 	}
-	return distinct(gonums(low, high))
+	return distinct(even(low, high))
 }
 
-// gonums are the ticks that gonum labels.
-func gonums(low, high float64) (ts []Tick) {
-	for _, t := range (plot.DefaultTicks{}).Ticks(low, high) {
-		if t.Label != "" {
-			ts = append(ts, Tick{t.Value, cautious.Number(t.Value)})
+// even are ticks at multiples of 1, 2 or 5 of a power of ten.
+func even(low, high float64) (ts []Tick) {
+	unit := math.Pow(10, math.Floor(math.Log10((high-low)/4)))
+	step := unit
+	for _, nice := range []float64{2, 5, 10} {
+		if step*5 < high-low {
+			step = nice * unit
 		}
+	}
+	for k := math.Ceil(low / step); k*step <= high; k++ {
+		v := k * step
+		if unit < 1 { // 0.3, and not 0.30000000000000004
+			v = k * math.Round(step/unit) / math.Round(1/unit)
+		}
+		ts = append(ts, Tick{v, cautious.Number(v + 0)})
 	}
 	return ts
 }
@@ -92,7 +98,7 @@ func ticksFrom(low, width, far float64) []Tick {
 	if width >= far*0x1p-12 { // near enough to 0 to be counted from there
 		from = 0
 	}
-	ts := gonums((low-from)/unit, (low-from+width)/unit)
+	ts := even((low-from)/unit, (low-from+width)/unit)
 	for i, t := range ts {
 		ts[i].Value = from + t.Value*unit
 		if ts[i].Label = cautious.Number(t.Value * unit); from != 0 {

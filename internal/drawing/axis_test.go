@@ -1,9 +1,13 @@
 package drawing
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/xml"
 	"html"
+	"image"
 	"image/color"
+	"image/png"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -142,6 +146,25 @@ func TestHeat(t *testing.T) {
 	svg, err := c.SVG("")
 	if err != nil {
 		t.Fatal(err)
+	}
+	sizes := map[image.Point]int{}
+	for _, m := range regexp.MustCompile(`base64,([^"]*)"`).FindAllStringSubmatch(svg, -1) {
+		raw, err := base64.StdEncoding.DecodeString(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture, err := png.Decode(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(x, y int) color.Color { return color.NRGBAModel.Convert(picture.At(x, y)) }
+		size := picture.Bounds().Size()
+		if sizes[size]++; size.X == 3 && (at(0, 1) != Shade(0) || at(2, 0) != Shade(1) || at(1, 1) != Shade(0.2)) {
+			t.Error("cells aren't where they belong")
+		}
+	}
+	if sizes[image.Pt(3, 2)] != 1 || len(sizes) != 2 {
+		t.Errorf("pictures of sizes %v", sizes)
 	}
 	frame := regexp.MustCompile(`class="frame" x="[^"]*" y="[^"]*" (width="[^"]*" height="[^"]*")`).FindStringSubmatch(svg)
 	if frame == nil || !strings.Contains(svg, `<image class="heat" x="0" y="0" `+frame[1]+` preserveAspectRatio="none"`) {

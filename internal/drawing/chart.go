@@ -314,8 +314,9 @@ func (f *frame) path(class, d string) {
 const (
 	chartWidth = 360.
 	plotHeight = 196. // inside the axes, unless names need more
-	nameRow    = 21.  // a name's
-	mostNames  = 120. // width of the vertical axis's labels
+	nameRow    = 21.  // a name's at least
+	fewRow     = 32.  // of few names
+	mostNames  = 150. // width of the vertical axis's labels
 	barWidth   = 12.  // the colour bar's
 	line       = 16.  // of text
 )
@@ -343,10 +344,10 @@ func (c *Chart) SVG(description string) (string, error) {
 	if c.Y.Label != "" || c.bar != nil {
 		top += line
 	}
-	top = c.writeLegend(&b, top) + 6
+	top = c.writeLegend(&b, top) + 12
 	f := &frame{c: c, width: chartWidth - left - right, height: plotHeight}
 	if n := len(c.Y.Names); n > 0 {
-		f.height = nameRow * float64(n)
+		f.height = float64(n) * min(max(nameRow, 160/float64(n)), fewRow)
 	}
 	for _, m := range c.marks {
 		m(f)

@@ -64,8 +64,9 @@ func (c *Chart) Heat(label string, g Grid) error {
 	for i := range 128 {
 		ladder.SetNRGBA(0, 127-i, Shade(float64(i)/127))
 	}
-	if url, err = embedded(ladder); err == nil {
-		c.bar = &bar{label, low, high, url}
+	shades, err := embedded(ladder)
+	if err == nil {
+		c.bar = &bar{label, low, high, shades}
 	}
 	return err
 }

@@ -30,16 +30,21 @@ func width(text string) (w float64) {
 	return letter * w
 }
 
-// elided is a text cut to a width.
+// elided is a text cut to a width: in its middle, as names often differ at their ends.
 func elided(text string, most float64) string {
 	if width(text) <= most {
 		return text
 	}
 	rs := []rune(text)
-	for len(rs) > 0 && width(string(rs)+"…") > most {
-		rs = rs[:len(rs)-1]
+	head, tail := rs[:(len(rs)+1)/2], rs[(len(rs)+1)/2:]
+	for len(head) > 0 && width(string(head)+"…"+string(tail)) > most {
+		if len(tail) >= len(head) {
+			tail = tail[1:]
+		} else {
+			head = head[:len(head)-1]
+		}
 	}
-	return string(rs) + "…"
+	return strings.TrimRight(string(head), " ") + "…" + strings.TrimLeft(string(tail), " ")
 }
 
 // The sides of a text that stands at a point.
