@@ -14,15 +14,7 @@ import (
 const mostRows = 50_000
 
 // affordable is how many rows can be predicted with their variances in some seconds.
-func (r *maker) affordable() int {
-	q, each := r.q, 1.
-	if n := q.Support.Rows; n > 0 && q.Nearest == 0 {
-		each = float64(n) * float64(n)
-	} else if q.Nearest > 0 {
-		each = 2e6
-	}
-	return max(1000, min(mostRows, int(1e11/each)))
-}
+func (r *maker) affordable() int { return max(1000, min(mostRows, int(1e11/r.work(true)))) }
 
 // sample predicts rows of the data. It keeps the values of some columns.
 func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, columns []int) error {

@@ -22,10 +22,12 @@ const (
 	otherRows  = 8
 	steps      = 60
 	mostWork   = 3e9
+
+	leastRanked = 50 // rows that columns are ranked on, whatever that takes
 )
 
-// dear says that a prediction takes about a millisecond, as it does with very many inputs: figures are of fewer then.
-func (r *maker) dear() bool { return float64(r.q.Support.Rows)*float64(r.real.d) > 1e6 }
+// dear says that a prediction takes about a millisecond, as it does with very many inputs, or by nearest rows: figures are of fewer then.
+func (r *maker) dear() bool { return r.work(false) > 1e6 }
 
 // rank orders the columns by importance.
 func (r *maker) rank() error {
@@ -61,11 +63,7 @@ func (r *maker) rank() error {
 		of[i] = r.columns[k]
 	}
 	some := r.real
-	each := float64(max(1, r.q.Support.Rows)) * float64(some.d) * float64(len(of)+1) * partners
-	if r.q.Nearest > 0 && r.q.Weights == nil {
-		each = 1e6 * float64(len(of)+1) * partners
-	}
-	if n := max(30, int(mostWork/each)); n < some.n() {
+	if n := max(leastRanked, int(mostWork/r.work(false)/float64(len(of)*partners+1))); n < some.n() {
 		x := make([]float64, 0, n*some.d)
 		for _, i := range spread(n, some.n()) {
 			x = append(x, some.at(i)...)
@@ -349,7 +347,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		return out
 	}
 	chart.Area("95 % of observations", drawing.Blue, s.x, edge(s.y, -1), edge(s.y, 1))
-	chart.Area("of the function", drawing.Blue, s.x, edge(s.f, -1), edge(s.f, 1))
+	chart.Deep("of the function", drawing.Blue, s.x, edge(s.f, -1), edge(s.f, 1))
 	join := func(ys []float64) (pts []drawing.XY) {
 		for i, y := range ys {
 			pts = append(pts, drawing.XY{X: s.x[i], Y: y})

@@ -227,8 +227,8 @@ func trend(c *drawing.Chart, all []tenth, label string, at func(x, z float64) dr
 	if len(all) == 0 {
 		return ""
 	}
-	c.Segments(label, drawing.Orange, ends)
-	c.Dots("", drawing.Orange, dots)
+	c.Segments(label, drawing.Ink, ends)
+	c.Dots("", drawing.Ink, dots)
 	return fmt.Sprintf(" %d of %d means are farther from 0 than two standard errors.", off, len(all))
 }
 

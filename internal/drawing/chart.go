@@ -26,6 +26,7 @@ const (
 	Orange Colour = "orange"
 	Green  Colour = "green"
 	Grey   Colour = "grey"
+	Ink    Colour = "ink" // the text's
 )
 
 // Axis is one of a chart.
@@ -138,6 +139,15 @@ func (c *Chart) line(label, class string, pts []XY) {
 
 // Area fills what lies between two curves over the same points.
 func (c *Chart) Area(label string, colour Colour, x, low, high []float64) {
+	c.area(label, "area "+string(colour), x, low, high)
+}
+
+// Deep is an Area in a deeper shade.
+func (c *Chart) Deep(label string, colour Colour, x, low, high []float64) {
+	c.area(label, "area deep "+string(colour), x, low, high)
+}
+
+func (c *Chart) area(label, class string, x, low, high []float64) {
 	outline := make([]XY, 0, 2*len(x))
 	for i := range x {
 		outline = append(outline, XY{x[i], low[i]})
@@ -146,7 +156,6 @@ func (c *Chart) Area(label string, colour Colour, x, low, high []float64) {
 		outline = append(outline, XY{x[i], high[i]})
 	}
 	c.include(outline)
-	class := "area " + string(colour)
 	c.name(label, `<path class="%s" d="M0 0h16v10h-16z"/>`, class)
 	c.marks = append(c.marks, func(f *frame) { f.path(class, f.through(outline, "M")+"z") })
 }
