@@ -172,7 +172,7 @@ func (r *maker) drawDistribution(s *sample) error {
 // tenth is the mean residual of a tenth of the rows, with its standard error.
 type tenth struct{ x, mean, se float64 }
 
-// tenths cuts rows in order of x into ten, or as many as have ten rows each.
+// tenths cuts rows in order of x into ten, or as many as have ten rows each; those of one x aren't parted.
 func tenths(x, z []float64) (all []tenth) {
 	order := make([]int, len(x))
 	for i := range order {
@@ -187,9 +187,16 @@ func tenths(x, z []float64) (all []tenth) {
 		}
 		return 0
 	})
-	parts := min(10, len(x)/10)
+	parts, from := min(10, len(x)/10), 0
 	for k := range parts {
-		in := order[k*len(x)/parts : (k+1)*len(x)/parts]
+		to := max(from, (k+1)*len(x)/parts)
+		for to > from && to < len(x) && x[order[to]] == x[order[to-1]] { // rows of one value stay together
+			to++
+		}
+		in := order[from:to]
+		if from = to; len(in) < 10 {
+			continue
+		}
 		at, values := make([]float64, 0, len(in)), make([]float64, 0, len(in))
 		for _, i := range in {
 			at, values = append(at, x[i]), append(values, z[i])

@@ -400,6 +400,13 @@ func TestTenths(t *testing.T) {
 	if len(all) != 10 || math.Abs(all[0].mean-0.095) > 1e-12 || math.Abs(all[9].mean-1.895) > 1e-12 || math.Abs(all[0].se-math.Sqrt(35./20)*0.01) > 1e-12 {
 		t.Errorf("%+v", all)
 	}
+	same := make([]float64, 200)
+	for i := range same {
+		same[i] = float64(min(2, i%4))
+	}
+	if all := tenths(same, z); len(all) != 3 || all[0].x != 0 || all[1].x != 1 || all[2].x != 2 {
+		t.Errorf("parts of three values: %+v", all)
+	}
 	if n := len(tenths(x[:35], z[:35])); n != 3 {
 		t.Errorf("%d parts of 35 rows", n)
 	}
