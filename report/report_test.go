@@ -65,6 +65,7 @@ func withoutPictures(text string) string {
 // which rows they show.
 func TestFigures(t *testing.T) {
 	boston, snelson := data.Boston(), data.Snelson()
+	rich, of := shops(t)
 	boston.Rows, boston.Lines, boston.Values = 200, boston.Lines[:200], boston.Values[:200*len(boston.Names)]
 	constant := &dataset.Table{Source: "odd<name>", Names: []string{"a", "b<i>", "c", "y"}}
 	for i := range 60 {
@@ -89,6 +90,9 @@ func TestFigures(t *testing.T) {
 			"Predicted and observed|Residuals|Residuals by prediction|Residuals in file order|Residuals by x|Along x|Training", []string{"made from, which it predicts better", "The mean was learnt from them too"}},
 		{"no data", snelson, nil, krigo.Options{Data: krigo.Data{Target: "y", Scaling: "all-rows"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 2}},
 			"Along x|Training", []string{"No data were given", "As the model file has it, not recomputed", "Not a certificate", "heuristic", "the best of 2 starts"}},
+		{"categories, dates, every width and kinds of rows", rich, rich, krigo.Options{Data: of, Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true, Slices: []string{"zone", "sd"}}},
+			"Predicted and observed|Predicted and observed: certified rows|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Every width at once|Kinds of rows|Importance|Along *|Along *|Along *|Along *|Along *|Training",
+			[]string{"of 4 categories of heating &lt;kind&gt; that rows have", "zone = centre", "lengthscale of when year sin", "<th scope=\"row\">sd surest</th>", ">2022</text>"}},
 		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "linear"}},
 			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Importance|Along *|Along *|Over *|Training", []string{"odd&lt;name&gt;", "b&lt;i&gt;", "Constant in these rows: c"}},
 	} {

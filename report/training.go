@@ -214,9 +214,8 @@ func sortedKeys(m map[string]float64) (names []string) {
 }
 
 var (
-	ofInput   = regexp.MustCompile(`(?:log_)?(\pL+?)2?\[(\d+)\]`)
-	edge      = regexp.MustCompile(`^(?:.*\.)?log_(\S+) ended on the edge of its range \[(\S+), (\S+)\], at (\S+)$`)
-	parameter = regexp.MustCompile(`\blog_([a-z]+)2?((?:\[\d+\])?)`)
+	ofInput = regexp.MustCompile(`(?:log_)?(\pL+?)2?\[(\d+)\]`)
+	edge    = regexp.MustCompile(`^(?:.*\.)?log_(\S+) ended on the edge of its range \[(\S+), (\S+)\], at (\S+)$`)
 )
 
 // named has the names of inputs in the place of their numbers, from 1: "weight of DIS", not "weight[2]".
