@@ -25,5 +25,5 @@ func ExampleWrite() {
 	}
 	fmt.Println(strings.Count(page.String(), "<figure"), "figures")
 	// Output:
-	// 5 figures
+	// 9 figures
 }

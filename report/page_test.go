@@ -3,75 +3,227 @@
 package report_test
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/browser"
+	"github.com/krigo-gp/krigo/report"
 )
 
-// TestPage opens reports in a browser: nothing complains, nothing is wider than a phone, in
-// light and dark, and the colours differ. SCREENSHOTS names a folder to keep pictures in.
+// measures are what is wrong with a page, in words, in JavaScript.
+const measures = `(() => {
+	const wrong = [], box = e => e.getBoundingClientRect(), say = e => (e.lastChild?.nodeValue || e.textContent || "").trim().slice(0, 40);
+	// Labels of charts: inside, and none on another.
+	for (const svg of document.querySelectorAll("svg.chart")) {
+		const all = [...svg.querySelectorAll("text")].map(t => ({ text: say(t), r: box(t) })), b = box(svg), name = svg.closest("figure").querySelector("h3").textContent;
+		for (const [i, t] of all.entries()) {
+			if (t.r.left < b.left - 1.5 || t.r.right > b.right + 1.5 || t.r.top < b.top - 1.5 || t.r.bottom > b.bottom + 1.5) wrong.push(name + ": " + t.text + " is cut");
+			for (const o of all.slice(0, i)) {
+				const w = Math.min(t.r.right, o.r.right) - Math.max(t.r.left, o.r.left), h = Math.min(t.r.bottom, o.r.bottom) - Math.max(t.r.top, o.r.top);
+				if (w > 0.5 && h > 3) wrong.push(name + ": " + t.text + " lies on " + o.text);
+			}
+		}
+		if (parseFloat(getComputedStyle(svg.querySelector("text")).fontSize) * b.width / svg.viewBox.baseVal.width < 9.5) wrong.push(name + ": letters too small");
+		// A heat map is its axes, and its bar as high.
+		const heat = svg.querySelectorAll("image.heat");
+		if (heat.length) {
+			const f = box(svg.querySelector(".frame")), [bar, map] = heat[0].closest("svg") === svg ? [box(heat[0]), box(heat[1])] : [box(heat[1]), box(heat[0])];
+			for (const side of ["left", "right", "top", "bottom"]) if (Math.abs(f[side] - map[side]) > 0.7) wrong.push(name + ": the picture's " + side + " is " + map[side] + ", the axes' " + f[side]);
+			if (Math.abs(bar.top - f.top) > 0.7 || Math.abs(bar.bottom - f.bottom) > 0.7) wrong.push(name + ": the bar isn't as high as the axes");
+			if (svg.querySelectorAll(".tick").length < 2) wrong.push(name + ": a bar without ticks");
+		}
+		if (svg.getAttribute("role") !== "img" || !/[0-9]/.test(svg.getAttribute("aria-label"))) wrong.push(name + ": no description in numbers");
+	}
+	// Nothing of the page leaves the window, but what scrolls by itself.
+	for (const e of document.querySelectorAll("body *")) {
+		if (e.closest("svg, .scroll, .skip") || !e.checkVisibility()) continue;
+		const b = box(e);
+		if (b.width && (b.left < -0.5 || b.right > innerWidth + 0.5)) wrong.push(e.tagName + " " + say(e) + " leaves the window");
+	}
+	// Contrast.
+	const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+	const rgb = c => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+	const light = c => c.slice(0, 3).map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
+	const ratio = (a, b) => { const [x, y] = [light(rgb(a)), light(rgb(b))].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
+	const behind = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (rgb(c)[3] > 0) return c; } return "white"; };
+	let texts = 0;
+	for (const e of document.querySelectorAll("body *")) {
+		if (![...e.childNodes].some(n => n.nodeType === 3 && n.nodeValue.trim()) || !e.checkVisibility() || e.tagName === "title") continue;
+		const style = getComputedStyle(e), c = ratio(e instanceof SVGElement ? style.fill : style.color, behind(e));
+		texts++;
+		if (!(c >= 4.5) || style.opacity !== "1") wrong.push(e.tagName + " " + say(e) + ": contrast " + c.toFixed(2));
+	}
+	for (const e of document.querySelectorAll(".dot:not(.many):not(.speck), .line:not(.thin), .triangle, .bar:not(.pale)")) {
+		const style = getComputedStyle(e), c = ratio(e.matches(".triangle, .bar") ? style.fill : style.stroke, behind(e));
+		if (!(c >= 3)) wrong.push(e.getAttribute("class") + ": contrast " + c.toFixed(2));
+	}
+	if (texts < 50) wrong.push("only " + texts + " texts were measured");
+	// Landmarks.
+	for (const [what, n] of [["body > header", 1], ["h1", 1], ["nav[aria-label]", 1], ["main", 1], ["body > footer", 1]])
+		if (document.querySelectorAll(what).length !== n) wrong.push(document.querySelectorAll(what).length + " of " + what);
+	for (const a of document.querySelectorAll("nav a")) if (!document.getElementById(a.hash.slice(1))) wrong.push("a link to nowhere: " + a.hash);
+	for (const f of document.querySelectorAll("figure")) if (!f.querySelector("figcaption, .failed") || !f.querySelector("h3")) wrong.push("a figure without a caption");
+	const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+	if (new Set(ids).size !== ids.length) wrong.push("an id twice");
+	return [...new Set(wrong)];
+})()`
+
+// TestPage opens reports in a browser and measures them: at three widths, in light and dark, with fonts of other widths. SCREENSHOTS names a folder
+// to keep pictures in.
 func TestPage(t *testing.T) {
 	p, err := browser.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
+	boston := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "on"}, Method: krigo.Method{Inducing: 30, Epochs: 60}, Promise: krigo.Promise{Epsilon: 1}}
+	rich, of := shops(t)
 	for _, c := range []struct {
-		name string
-		o    krigo.Options
+		name         string
+		table, shown *dataset.Table
+		o            krigo.Options
 	}{
-		{"report", krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "on"}, Method: krigo.Method{Inducing: 30, Epochs: 60}, Promise: krigo.Promise{Epsilon: 1}}},
-		{"report-1d", krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}}},
+		{"report", data.Boston(), data.Boston(), boston},
+		{"report-1d", data.Snelson(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}}},
+		{"report-rich", rich, rich, krigo.Options{Data: of, Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true, Slices: []string{"zone", "sd", "the area of the whole floor in square metres (m²)"}}}},
+		{"report-alone", rich, nil, krigo.Options{Data: of, Run: krigo.Run{Restarts: 1}}},
 	} {
-		table := data.Snelson()
-		if c.o.Data.Target == "MEDV" {
-			table = data.Boston()
-		}
-		text, titles := written(t, table, table, c.o)
+		text, titles := written(t, c.table, c.shown, c.o)
 		path := filepath.Join(t.TempDir(), "r.html")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var papers []string
+		papers := map[bool]string{}
 		for _, look := range []struct {
 			file  string
 			width int
 			dark  bool
-		}{{c.name, 1000, false}, {c.name + "-dark", 1000, true}, {c.name + "-phone", 360, true}} {
+			font  string
+		}{{"", 1200, false, ""}, {"-dark", 1200, true, ""}, {"-tablet", 800, false, "monospace"}, {"-serif", 800, false, "serif"}, {"-phone", 360, false, ""}, {"-phone-dark", 360, true, ""}} {
+			file := c.name + look.file
 			if err := p.Look(look.width, look.dark); err != nil {
 				t.Fatal(err)
 			}
 			if err := p.Go("file://" + path); err != nil {
 				t.Fatal(err)
 			}
-			wide, err := p.Overflow()
-			if err != nil || wide > 0 {
-				t.Errorf("%s: %d pixels too wide, %v", look.file, wide, err)
+			if look.font != "" {
+				if err := p.Eval(`document.head.append(Object.assign(document.createElement("style"), {textContent: "body, .chart text { font-family: `+look.font+` }"}))`, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var wrong []string
+			if err := p.Eval(measures, &wrong); err != nil {
+				t.Fatal(err)
+			}
+			for _, what := range wrong {
+				t.Errorf("%s: %s", file, what)
+			}
+			if wide, err := p.Overflow(); err != nil || wide > 0 {
+				t.Errorf("%s: %d pixels too wide, %v", file, wide, err)
 			}
 			var drawn int
-			var paper string
-			if err := p.Eval(`[...document.querySelectorAll("svg")].filter(s => s.getBoundingClientRect().width > 200 && s.querySelectorAll("path").length > 10).length`, &drawn); err != nil || drawn < len(titles) {
-				t.Errorf("%s: %d of %d figures are drawn, %v", look.file, drawn, len(titles), err)
+			if err := p.Eval(`[...document.querySelectorAll("svg.chart")].filter(s => s.getBoundingClientRect().width > 200 && s.querySelectorAll("path").length > 1).length`, &drawn); err != nil || drawn < len(titles) {
+				t.Errorf("%s: %d of %d figures are drawn, %v", file, drawn, len(titles), err)
 			}
+			var paper string
 			if err := p.Eval(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector("svg text")).fill`, &paper); err != nil {
 				t.Fatal(err)
 			}
-			papers = append(papers, paper)
+			if known := papers[look.dark]; known != "" && known != paper {
+				t.Errorf("%s: colours %s and %s", file, known, paper)
+			}
+			papers[look.dark] = paper
 			if to := os.Getenv("SCREENSHOTS"); to != "" {
-				if err := p.Screenshot(filepath.Join(to, look.file+".png")); err != nil {
+				if err := p.Screenshot(filepath.Join(to, file+".png")); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		if papers[0] == papers[1] || papers[1] != papers[2] {
-			t.Errorf("%s: colours %q", c.name, papers)
+		if papers[false] == papers[true] {
+			t.Errorf("%s: dark and light are %s", c.name, papers[true])
 		}
 	}
 	if len(p.Errors) > 0 {
 		t.Errorf("the console complains: %q", p.Errors)
+	}
+}
+
+// TestKeyboardAndPrint: what can be used has the focus in its order, and shows it; on paper nothing is folded, dark or cut.
+func TestKeyboardAndPrint(t *testing.T) {
+	p, err := browser.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	m, err := krigo.Fit(t.Context(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Method: krigo.Method{Inducing: 10, Epochs: 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := report.Write(&b, m, data.Boston()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "r.html")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Look(1000, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Go("file://" + path); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for range 8 {
+		if err := p.Press("Tab"); err != nil {
+			t.Fatal(err)
+		}
+		var at string
+		if err := p.Eval(`(() => { const e = document.activeElement, s = getComputedStyle(e), b = e.getBoundingClientRect();
+			return (b.width > 0 && b.left >= 0 && s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 1 ? "" : "unseen ") + (e.getAttribute("href") || e.textContent); })()`, &at); err != nil {
+			t.Fatal(err)
+		}
+		order = append(order, at)
+	}
+	if got, want := strings.Join(order, " "), "#content #predictions #certificate #function #training The numbers Hyperparameters"; !strings.HasPrefix(got, want) {
+		t.Errorf("the focus goes %s, want %s", got, want)
+	}
+	var open bool
+	if err := p.Eval(`document.activeElement.focus(), document.querySelector(".folded summary").focus()`, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Press("Enter"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Eval(`document.querySelector(".folded").open`, &open); err != nil || !open {
+		t.Errorf("Enter doesn't unfold: %v", err)
+	}
+	if err := p.Paper(700); err != nil {
+		t.Fatal(err)
+	}
+	var wrong []string
+	if err := p.Eval(`(() => { const wrong = [];
+		for (const f of document.querySelectorAll("figure")) if (getComputedStyle(f).breakInside !== "avoid") wrong.push("a figure may be cut");
+		for (const d of document.querySelectorAll("details table")) if (!d.getBoundingClientRect().height || !d.checkVisibility({contentVisibilityAuto: true})) wrong.push("a table stays folded");
+		if (document.querySelector("nav").checkVisibility()) wrong.push("links are on paper");
+		if (getComputedStyle(document.body).colorScheme !== "light" && getComputedStyle(document.documentElement).colorScheme !== "light") wrong.push("the paper is dark");
+		const top = f => f.getBoundingClientRect().top, fs = [...document.querySelectorAll("#predictions figure")];
+		if (top(fs[0]) !== top(fs[1])) wrong.push("figures don't stand side by side");
+		for (const f of fs) if (f.getBoundingClientRect().right > innerWidth + 1 || f.getBoundingClientRect().height > 900) wrong.push("a figure is larger than the paper");
+		return [...new Set(wrong)]; })()`, &wrong); err != nil || len(wrong) > 0 {
+		t.Errorf("on paper: %q, %v", wrong, err)
+	}
+	if to := os.Getenv("SCREENSHOTS"); to != "" {
+		if err := errors.Join(p.Screenshot(filepath.Join(to, "report-paper.png")), p.PDF(filepath.Join(to, "report.pdf"))); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

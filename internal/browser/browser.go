@@ -200,6 +200,33 @@ func (p *Page) Look(width int, dark bool) error {
 		p.ask("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil))
 }
 
+// Paper lays the page out as for print, in a window of a width.
+func (p *Page) Paper(width int) error {
+	return errors.Join(
+		p.ask("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 990, "deviceScaleFactor": 1, "mobile": false}, nil),
+		p.ask("Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil))
+}
+
+// PDF prints the page into a file.
+func (p *Page) PDF(path string) error {
+	var printed struct{ Data string }
+	if err := p.ask("Page.printToPDF", map[string]any{"printBackground": true, "paperWidth": 8.27, "paperHeight": 11.69}, &printed); err != nil {
+		return err
+	}
+	return decoded(path, printed.Data)
+}
+
+// Press presses a key and lets it go: Tab or Enter.
+func (p *Page) Press(key string) error {
+	code := map[string]int{"Tab": 9, "Enter": 13}[key]
+	event := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code}
+	if key == "Enter" {
+		event["text"] = "\r"
+	}
+	return errors.Join(p.ask("Input.dispatchKeyEvent", event, nil),
+		p.ask("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": code}, nil))
+}
+
 // Go opens a URL and waits until it is loaded.
 func (p *Page) Go(url string) error {
 	if err := p.ask("Page.navigate", map[string]any{"url": url}, nil); err != nil {
@@ -262,7 +289,11 @@ func (p *Page) Screenshot(path string) error {
 	if err := p.ask("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot); err != nil {
 		return err
 	}
-	raw, err := base64.StdEncoding.DecodeString(shot.Data)
+	return decoded(path, shot.Data)
+}
+
+func decoded(path, text string) error {
+	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return err
 	}

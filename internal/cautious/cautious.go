@@ -56,20 +56,23 @@ func Least(w float64) string {
 }
 
 // Number writes a number to four digits as people do: 20,000 and not 2e+04. Very large and very small ones have an exponent.
-func Number(v float64) string {
-	short := strconv.FormatFloat(v, 'g', 4, 64)
-	if !strings.Contains(short, "e+") {
-		return short
-	}
+func Number(v float64) string { return Digits(v, 4) }
+
+// Digits is Number to so many digits.
+func Digits(v float64, digits int) string {
+	short := strconv.FormatFloat(v, 'g', digits, 64)
 	rounded, err := strconv.ParseFloat(short, 64)
-	if err != nil || math.Abs(rounded) >= 1e15 {
+	if size := math.Abs(rounded); err != nil || !(size >= 1e4 && size < 1e15) || strings.Contains(short, "e-") {
 		return short
 	}
-	text := strconv.FormatFloat(rounded, 'f', 0, 64)
+	text := strconv.FormatFloat(rounded, 'f', -1, 64)
 	sign := text[:len(text)-len(strings.TrimPrefix(text, "-"))]
-	text = text[len(sign):]
+	text, fraction, broken := strings.Cut(text[len(sign):], ".")
+	if broken {
+		fraction = "." + fraction
+	}
 	for k := len(text) - 3; k > 0; k -= 3 {
 		text = text[:k] + "," + text[k:]
 	}
-	return sign + text
+	return sign + text + fraction
 }

@@ -46,3 +46,12 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+// TestDigits: as Number, to more digits.
+func TestDigits(t *testing.T) {
+	for v, want := range map[float64]string{45000: "45,000", 1234567: "1,234,567", 9202: "9202", 20001.5: "20,001.5", -123456: "-123,456", 0.25: "0.25", 1e20: "1e+20"} {
+		if got := Digits(v, 15); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+}

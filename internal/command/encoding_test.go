@@ -64,7 +64,7 @@ func TestCategories(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	must(t, "report", "m.krigo", "flats.csv")
-	if page := read(t, "m.html"); !strings.Contains(page, "fuel=gas") || !strings.Contains(page, "24 test rows") {
+	if page := read(t, "m.html"); !strings.Contains(page, "Predicted price by fuel") || !strings.Contains(page, "gas (") || !strings.Contains(page, "24 test rows") {
 		t.Error("the report doesn't show the encoded inputs on the test rows")
 	}
 	must(t, "report", "m.krigo", "--out", "alone.html")

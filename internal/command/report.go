@@ -17,13 +17,14 @@ func newReport(c *common) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "report MODEL [DATA]",
-		Short: "One HTML file about a model: certificate, training, predictions, relevance",
-		Long: `Write a self-contained HTML file about a model: its certificate in words, what was
-trained and how training went, the inputs' relevance, slices of the function with its
-bands, where the inducing inputs went, and warnings.
+		Short: "One HTML file about a model: certificate, predictions, importance, slices",
+		Long: `Write a self-contained HTML file about a model: its certificate in words, and what that
+rests on; warnings; what the function looks like at real rows, column by column, and which
+columns it moves by; how it was trained.
 
-With DATA it shows predictions beside observations, residuals and calibration too: on the
-test rows, if DATA is what the model was made from; else on the rows that it has not seen.`,
+With DATA it shows predictions beside observations, with the misses that the certificate
+counts, residuals and calibration: on the test and the certified rows, if DATA is what the
+model was made from; else on the rows that it has not seen.`,
 		Example: `  krigo report houses.krigo houses.csv --out houses.html`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 {

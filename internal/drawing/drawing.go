@@ -1,4 +1,5 @@
-// Package drawing holds what the figures of the reports and of the reproductions share.
+// Package drawing draws charts for pages, as SVG in the colours of the page (Chart), and holds colours and shapes of the figures of the
+// reproductions, which are pictures of their own.
 package drawing
 
 import (

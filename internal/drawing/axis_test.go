@@ -1,0 +1,202 @@
+package drawing
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/xml"
+	"html"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// hard are numbers at which steps round away, squares overflow and ranges have no width.
+var hard = []float64{0, 1, -1, 1.7e18, -1.7e18, 1e-300, 5e-324, -5e-324, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, 0.1, 1e15, 1e-9, math.Inf(1), math.Inf(-1), math.NaN()}
+
+// TestTicks: whatever the ends of an axis, there is an end to its ticks: they lie within or near it, and labels tell them apart.
+func TestTicks(t *testing.T) {
+	check := func(low, high float64) {
+		t.Helper()
+		low, high, err := settled(low, high)
+		if err != nil {
+			return
+		}
+		for name, of := range map[string]func(a, b float64) []Tick{"numbers": Ticks, "dates": DateTicks, "clock": ClockTicks} {
+			ts, seen := of(low, high), map[string]bool{}
+			if len(ts) < 2 || len(ts) > 50 {
+				t.Fatalf("%s: %d ticks of [%v, %v]", name, len(ts), low, high)
+			}
+			for _, k := range ts {
+				if margin := 0.01 * (high - low); !(k.Value >= low-margin && k.Value <= high+margin) {
+					t.Errorf("%s: [%v, %v] has a tick at %v", name, low, high, k.Value)
+				}
+				if seen[k.Label] {
+					t.Errorf("%s: [%v, %v] has the label %s twice", name, low, high, k.Label)
+				}
+				seen[k.Label] = true
+			}
+		}
+	}
+	for _, a := range hard {
+		for _, b := range hard {
+			check(a, b)
+			check(a, math.Nextafter(a, b))
+		}
+		check(a, a+1)
+		check(a-1, a+1)
+		check(a, a*(1+1e-12))
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 20000 {
+		at := rng.NormFloat64() * math.Pow(10, 640*rng.Float64()-320)
+		check(at, at+rng.ExpFloat64()*math.Pow(10, 640*rng.Float64()-320))
+	}
+	for range 5000 { // days
+		at := 40000 * rng.NormFloat64()
+		check(at, at+math.Pow(10, 7*rng.Float64()-2))
+	}
+}
+
+// TestDateTicks: dates and times of day are written as such.
+func TestDateTicks(t *testing.T) {
+	labels := func(ts []Tick) (all string) {
+		for _, k := range ts {
+			all += k.Label + " "
+		}
+		return all
+	}
+	for _, c := range []struct {
+		of        func(a, b float64) []Tick
+		low, high float64
+		want      string
+	}{
+		{DateTicks, 19723, 19723 + 366, "2024-01 2024-04 2024-07 2024-10 2025-01 "},
+		{DateTicks, 0, 365.25 * 40, "1970 1980 1990 2000 2010 "},
+		{DateTicks, 19723.5, 19733.5, "2024-01-02 01-04 01-06 01-08 01-10 "},
+		{ClockTicks, 0, 1, "00:00 05:00 10:00 15:00 20:00 "},
+	} {
+		if got := labels(c.of(c.low, c.high)); got != c.want {
+			t.Errorf("[%v, %v]: %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+// TestChartsOfOddNumbers: what has a range is drawn without numbers that aren't any, what has none is an error.
+func TestChartsOfOddNumbers(t *testing.T) {
+	drawn := 0
+	for _, a := range hard {
+		for _, b := range hard {
+			c := NewChart("x", "y")
+			c.Line("a line", Blue, []XY{{a, b}, {b, a}})
+			c.Many("", Blue, []XY{{a, b}})
+			svg, err := c.SVG("a & <b>")
+			if err != nil {
+				continue
+			}
+			drawn++
+			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+				t.Errorf("%v, %v: %.400s", a, b, svg)
+			}
+			if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil {
+				t.Errorf("%v, %v: %v", a, b, err)
+			}
+		}
+	}
+	if drawn < 50 {
+		t.Errorf("%d figures", drawn)
+	}
+}
+
+// TestLabels: no label is longer than its place, those cut have a title, and markup is text.
+func TestLabels(t *testing.T) {
+	long := strings.Repeat("a very long name <with> ", 20)
+	c := NewChart(long, long)
+	c.Y.Names = []string{long, "b"}
+	c.Bars(Blue, []float64{1, 2})
+	c.Rug(long, nil)
+	svg, err := c.SVG("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(svg, "<title>"); n != 4 || strings.Contains(svg, "<with>") {
+		t.Errorf("%d titles: %s", n, svg)
+	}
+	for _, m := range regexp.MustCompile("(?:</title>|[0-9]\">)([^<]*)</text>").FindAllStringSubmatch(svg, -1) {
+		if w := width(html.UnescapeString(m[1])); w > chartWidth {
+			t.Errorf("%q takes %v", m[1], w)
+		}
+	}
+}
+
+// TestHeat: the picture fills the axes, and a bar says what its colours stand for; a range of too few numbers is an error.
+func TestHeat(t *testing.T) {
+	g := Grid{Cols: 3, Rows: 2, Left: 1, Right: 4, Low: 10, High: 30, Z: []float64{0, 1, 2, 3, 4, 5}}
+	if p := g.Centre(2, 0); p != (XY{3.5, 15}) {
+		t.Errorf("the last cell of the first row is at %v", p)
+	}
+	c := NewChart("x", "y")
+	if err := c.Heat("kg", g); err != nil {
+		t.Fatal(err)
+	}
+	svg, err := c.SVG("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[image.Point]int{}
+	for _, m := range regexp.MustCompile(`base64,([^"]*)"`).FindAllStringSubmatch(svg, -1) {
+		raw, err := base64.StdEncoding.DecodeString(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture, err := png.Decode(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(x, y int) color.Color { return color.NRGBAModel.Convert(picture.At(x, y)) }
+		size := picture.Bounds().Size()
+		if sizes[size]++; size.X == 3 && (at(0, 1) != Shade(0) || at(2, 0) != Shade(1) || at(1, 1) != Shade(0.2)) {
+			t.Error("cells aren't where they belong")
+		}
+	}
+	if sizes[image.Pt(3, 2)] != 1 || len(sizes) != 2 {
+		t.Errorf("pictures of sizes %v", sizes)
+	}
+	frame := regexp.MustCompile(`class="frame" x="[^"]*" y="[^"]*" (width="[^"]*" height="[^"]*")`).FindStringSubmatch(svg)
+	if frame == nil || !strings.Contains(svg, `<image class="heat" x="0" y="0" `+frame[1]+` preserveAspectRatio="none"`) {
+		t.Errorf("the picture isn't as large as the axes: %.900s", svg)
+	}
+	if c.X.low != 1 || c.X.high != 4 || c.Y.low != 10 || c.Y.high != 30 {
+		t.Errorf("axes %+v %+v", c.X, c.Y)
+	}
+	if !strings.Contains(svg, ">kg</text>") || strings.Count(svg, `class="tick"`) < 2 {
+		t.Error("a bar without a unit, or without ticks")
+	}
+	g.Right = math.Nextafter(1, 2)
+	if err := NewChart("", "").Heat("", g); err == nil {
+		t.Error("a range of one number has an axis")
+	}
+}
+
+// TestShade: from dark to light, by steps that go one way, and the ends are those of viridis.
+func TestShade(t *testing.T) {
+	before := -1.
+	for i := range 101 {
+		c := Shade(float64(i) / 100)
+		light := 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B)
+		if light <= before {
+			t.Errorf("%d: lightness %v after %v", i, light, before)
+		}
+		before = light
+	}
+	near := func(c color.NRGBA, r, g, b float64) bool {
+		return math.Abs(float64(c.R)-r) < 12 && math.Abs(float64(c.G)-g) < 12 && math.Abs(float64(c.B)-b) < 12
+	}
+	if !near(Shade(0), 68, 1, 84) || !near(Shade(0.5), 33, 145, 140) || !near(Shade(1), 253, 231, 37) {
+		t.Errorf("%v %v %v", Shade(0), Shade(0.5), Shade(1))
+	}
+}

@@ -1,0 +1,444 @@
+package drawing
+
+import (
+	_ "embed"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Style is the style sheet of charts. The page it stands in says what its colours are: --paper, --ink, --soft, --line, --blue, --red and --green.
+//
+//go:embed chart.css
+var Style string
+
+// XY is a point in the units of the axes.
+type XY struct{ X, Y float64 }
+
+// Colour is one of the page's, by the name that its style knows: a dark page has others.
+type Colour string
+
+// The colours of charts.
+const (
+	Blue   Colour = "blue"
+	Orange Colour = "orange"
+	Green  Colour = "green"
+	Grey   Colour = "grey"
+	Ink    Colour = "ink" // the text's
+)
+
+// Axis is one of a chart.
+type Axis struct {
+	Label string
+	// Names are those of the places 0, 1, …, of which each has room; the first is on top. Of a vertical axis alone.
+	Names []string
+	// Ticks are those of a range; nil: numbers.
+	Ticks func(low, high float64) []Tick
+
+	low, high float64 // of what was added
+	fixed     bool    // by Span
+}
+
+// Span sets the ends of an axis, whatever is drawn.
+func (a *Axis) Span(low, high float64) { a.low, a.high, a.fixed = low, high, true }
+
+func (a *Axis) add(vs ...float64) {
+	if a.fixed {
+		return
+	}
+	for _, v := range vs {
+		if math.IsNaN(v) { // no end is beyond it
+			v = math.Inf(1)
+		}
+		a.low, a.high = min(a.low, v), max(a.high, v)
+	}
+}
+
+// settle makes the range one to draw, with some room about it.
+func (a *Axis) settle() (err error) {
+	if a.Names != nil {
+		a.low, a.high = -0.5, float64(len(a.Names))-0.5
+		return nil
+	}
+	if a.low, a.high, err = settled(a.low, a.high); err == nil && !a.fixed {
+		room := 0.03 * (a.high - a.low)
+		a.low, a.high = a.low-room, a.high+room
+	}
+	return err
+}
+
+func (a *Axis) ticks() []Tick {
+	if a.Names != nil {
+		ts := make([]Tick, len(a.Names))
+		for i, name := range a.Names {
+			ts[i] = Tick{float64(i), name}
+		}
+		return ts
+	}
+	of := a.Ticks
+	if of == nil {
+		of = Ticks
+	}
+	return slices.DeleteFunc(of(a.low, a.high), func(t Tick) bool { return t.Value < a.low || t.Value > a.high })
+}
+
+// Chart is a figure with two axes. What is added first lies below.
+type Chart struct {
+	X, Y Axis
+
+	marks  []func(f *frame)
+	legend []entry
+	bar    *bar
+}
+
+type entry struct{ label, sample string } // sample is drawn in a box of 16 by 10
+
+// NewChart is an empty one whose axes have these labels.
+func NewChart(x, y string) *Chart {
+	none := Axis{low: math.Inf(1), high: math.Inf(-1)}
+	c := &Chart{X: none, Y: none}
+	c.X.Label, c.Y.Label = x, y
+	return c
+}
+
+func (c *Chart) name(label, sample string, args ...any) {
+	if label != "" {
+		c.legend = append(c.legend, entry{label, fmt.Sprintf(sample, args...)})
+	}
+}
+
+func (c *Chart) include(pts []XY) {
+	for _, p := range pts {
+		c.X.add(p.X)
+		c.Y.add(p.Y)
+	}
+}
+
+// Line joins points.
+func (c *Chart) Line(label string, colour Colour, pts []XY) {
+	c.line(label, "line "+string(colour), pts)
+}
+
+// Dashed joins points by a thin dashed line.
+func (c *Chart) Dashed(label string, pts []XY) { c.line(label, "line dashed", pts) }
+
+// Thin joins points by a thin pale line.
+func (c *Chart) Thin(label string, pts []XY) { c.line(label, "line thin", pts) }
+
+func (c *Chart) line(label, class string, pts []XY) {
+	c.include(pts)
+	c.name(label, `<path class="%s" d="M0 5h16"/>`, class)
+	c.marks = append(c.marks, func(f *frame) {
+		if len(pts) > 0 {
+			f.path(class, f.through(pts, "M"))
+		}
+	})
+}
+
+// Area fills what lies between two curves over the same points.
+func (c *Chart) Area(label string, colour Colour, x, low, high []float64) {
+	c.area(label, "area "+string(colour), x, low, high)
+}
+
+// Deep is an Area in a deeper shade.
+func (c *Chart) Deep(label string, colour Colour, x, low, high []float64) {
+	c.area(label, "area deep "+string(colour), x, low, high)
+}
+
+func (c *Chart) area(label, class string, x, low, high []float64) {
+	outline := make([]XY, 0, 2*len(x))
+	for i := range x {
+		outline = append(outline, XY{x[i], low[i]})
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		outline = append(outline, XY{x[i], high[i]})
+	}
+	c.include(outline)
+	c.name(label, `<path class="%s" d="M0 0h16v10h-16z"/>`, class)
+	c.marks = append(c.marks, func(f *frame) { f.path(class, f.through(outline, "M")+"z") })
+}
+
+// Dots marks points.
+func (c *Chart) Dots(label string, colour Colour, pts []XY) {
+	c.dots(label, "dot "+string(colour), pts)
+}
+
+// Many marks points that may lie on one another.
+func (c *Chart) Many(label string, colour Colour, pts []XY) {
+	c.dots(label, "dot many "+string(colour), pts)
+}
+
+func (c *Chart) dots(label, class string, pts []XY) {
+	c.include(pts)
+	c.name(label, `<path class="%s" d="M8 5h0"/>`, class)
+	c.marks = append(c.marks, func(f *frame) {
+		var d strings.Builder
+		for _, p := range pts {
+			x, y := f.at(p)
+			d.WriteString("M" + short(x) + " " + short(y) + "h0") // a round end is all there is of it
+		}
+		f.path(class, d.String())
+	})
+}
+
+// Specks marks points over a Heat, of whatever colour that is there.
+func (c *Chart) Specks(pts []XY) {
+	c.dots("", "speck under", pts)
+	c.dots("", "speck", pts)
+}
+
+// Triangles marks points that are to be told from Dots without colours.
+func (c *Chart) Triangles(label string, colour Colour, pts []XY) {
+	c.include(pts)
+	class := "triangle " + string(colour)
+	c.name(label, `<path class="%s" d="M8 0l4.5 8.5h-9z"/>`, class)
+	c.marks = append(c.marks, func(f *frame) {
+		var d strings.Builder
+		for _, p := range pts {
+			x, y := f.at(p)
+			d.WriteString("M" + short(x) + " " + short(y-5) + "l4.5 8.5h-9z")
+		}
+		f.path(class, d.String())
+	})
+}
+
+// Segments draws whiskers: each from one point to the other.
+func (c *Chart) Segments(label string, colour Colour, ends [][2]XY) {
+	c.segments(label, "whisker "+string(colour), ends)
+}
+
+// Strong draws thick ones.
+func (c *Chart) Strong(label string, colour Colour, ends [][2]XY) {
+	c.segments(label, "whisker strong "+string(colour), ends)
+}
+
+func (c *Chart) segments(label, class string, ends [][2]XY) {
+	for _, e := range ends {
+		c.include(e[:])
+	}
+	c.name(label, `<path class="%s" d="M0 5h16"/>`, class)
+	c.marks = append(c.marks, func(f *frame) {
+		var d strings.Builder
+		for _, e := range ends {
+			d.WriteString(f.through(e[:], "M"))
+		}
+		f.path(class, d.String())
+	})
+}
+
+// Bars draws bars from 0 to each value, along a vertical axis of names.
+func (c *Chart) Bars(colour Colour, values []float64) {
+	c.X.add(0)
+	c.X.add(values...)
+	c.marks = append(c.marks, func(f *frame) {
+		for i, v := range values {
+			x0, y0 := f.at(XY{0, float64(i) - 0.32})
+			x1, y1 := f.at(XY{v, float64(i) + 0.32})
+			f.path("bar "+string(colour), fmt.Sprintf("M%s %sH%sV%sH%sz", short(x0), short(y0), short(x1), short(y1), short(x0)))
+		}
+	})
+}
+
+// Histogram draws bars of heights over the intervals between edges.
+func (c *Chart) Histogram(colour Colour, edges, heights []float64) {
+	c.X.add(edges...)
+	c.Y.add(0)
+	c.Y.add(heights...)
+	c.marks = append(c.marks, func(f *frame) {
+		for i, h := range heights {
+			x0, y0 := f.at(XY{edges[i], 0})
+			x1, y1 := f.at(XY{edges[i+1], h})
+			f.path("bar pale "+string(colour), fmt.Sprintf("M%s %sV%sH%sV%sz", short(x0), short(y0), short(y1), short(x1), short(y0)))
+		}
+	})
+}
+
+// Rug marks values at the lower end of the chart.
+func (c *Chart) Rug(label string, xs []float64) {
+	c.name(label, `<path class="rug" d="M3 3v6M8 3v6M12 3v6"/>`)
+	c.marks = append(c.marks, func(f *frame) {
+		var d strings.Builder
+		for _, v := range xs {
+			if v >= c.X.low && v <= c.X.high {
+				x, _ := f.at(XY{v, c.Y.low})
+				d.WriteString("M" + short(x) + " " + short(f.height) + "v-6")
+			}
+		}
+		f.path("rug", d.String())
+	})
+}
+
+// Stairs makes the points of a function that keeps its value until the next one.
+func Stairs(at []XY) (steps []XY) {
+	for i, p := range at {
+		if i > 0 {
+			steps = append(steps, XY{p.X, at[i-1].Y})
+		}
+		steps = append(steps, p)
+	}
+	return steps
+}
+
+// frame is where the marks are drawn: the inside of the axes.
+type frame struct {
+	c             *Chart
+	width, height float64
+	b             strings.Builder
+}
+
+// at is where a point lies; far away ones just outside, as coordinates have ends.
+func (f *frame) at(p XY) (x, y float64) {
+	place := func(v float64, a *Axis, length float64) float64 {
+		return min(max((v-a.low)/(a.high-a.low)*length, -5*length), 5*length)
+	}
+	x, y = place(p.X, &f.c.X, f.width), place(p.Y, &f.c.Y, f.height)
+	if f.c.Y.Names == nil {
+		y = f.height - y
+	}
+	return x, y
+}
+
+func (f *frame) through(pts []XY, first string) string {
+	var d strings.Builder
+	d.WriteString(first)
+	for i, p := range pts {
+		x, y := f.at(p)
+		if i > 0 {
+			d.WriteByte('L')
+		}
+		d.WriteString(short(x) + " " + short(y))
+	}
+	return d.String()
+}
+
+func (f *frame) path(class, d string) {
+	if d != "" {
+		fmt.Fprintf(&f.b, `<path class="%s" d="%s"/>`, class, d)
+	}
+}
+
+// Measures of a chart.
+const (
+	chartWidth = 360.
+	plotHeight = 196. // inside the axes, unless names need more
+	nameRow    = 21.  // a name's at least
+	fewRow     = 32.  // of few names
+	mostNames  = 150. // width of the vertical axis's labels
+	barWidth   = 12.  // the colour bar's
+	line       = 16.  // of text
+)
+
+// SVG draws the chart. The description says in words, and numbers, what it shows.
+func (c *Chart) SVG(description string) (string, error) {
+	for _, a := range []*Axis{&c.X, &c.Y} {
+		if err := a.settle(); err != nil {
+			return "", err
+		}
+	}
+	var b strings.Builder
+	xTicks, yTicks := c.X.ticks(), c.Y.ticks()
+	left, right, top := 10., 12., 0.
+	for _, t := range yTicks {
+		left = max(left, min(width(t.Label), mostNames)+9)
+	}
+	var scale []Tick
+	if c.bar != nil {
+		scale = c.bar.ticks()
+		for _, t := range scale {
+			right = max(right, 10+barWidth+6+min(width(t.Label), 70))
+		}
+	}
+	if c.Y.Label != "" || c.bar != nil {
+		top += line
+	}
+	top = c.writeLegend(&b, top) + 12
+	f := &frame{c: c, width: chartWidth - left - right, height: plotHeight}
+	if n := len(c.Y.Names); n > 0 {
+		f.height = float64(n) * min(max(nameRow, 160/float64(n)), fewRow)
+	}
+	for _, m := range c.marks {
+		m(f)
+	}
+	bottom := top + f.height
+
+	if c.bar != nil {
+		write(&b, 0, letter-1, start, c.Y.Label, chartWidth/2-6)
+		write(&b, chartWidth, letter-1, end, c.bar.label, chartWidth/2-6)
+		c.bar.draw(&b, chartWidth-right+10, top, f.height, scale)
+	} else if c.Y.Label != "" {
+		write(&b, 0, letter-1, start, c.Y.Label, chartWidth)
+	}
+	fmt.Fprintf(&b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, short(left), short(top), short(f.width), short(f.height))
+	var grid strings.Builder
+	lowest := math.Inf(1) // label so far
+	for _, t := range yTicks {
+		_, y := f.at(XY{c.X.low, t.Value})
+		y += top
+		if c.Y.Names == nil {
+			if lowest-y < letter+1 { // they go upwards
+				continue
+			}
+			lowest = y
+			fmt.Fprintf(&grid, "M%s %sh%s", short(left), short(y), short(f.width))
+		}
+		write(&b, left-7, y+0.35*letter, end, t.Label, mostNames)
+	}
+	for _, t := range spaced(xTicks, func(t Tick) float64 { x, _ := f.at(XY{t.Value, c.Y.low}); return left + x }) {
+		fmt.Fprintf(&grid, "M%s %sv%s", short(t.tick), short(top), short(f.height))
+		write(&b, t.x, bottom+letter+4, middle, t.Label, chartWidth)
+	}
+	fmt.Fprintf(&b, `<path class="grid" d="%s"/>`, grid.String())
+	height := bottom + letter + 8
+	if c.X.Label != "" {
+		write(&b, left+f.width/2, height+letter, middle, c.X.Label, 2*min(left+f.width/2, chartWidth-left-f.width/2))
+		height += line
+	}
+	// An inner svg cuts what leaves the axes.
+	fmt.Fprintf(&b, `<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`, short(left), short(top), short(f.width), short(f.height), f.b.String())
+	return fmt.Sprintf(`<svg class="chart" role="img" aria-label="%s" viewBox="0 0 %s %s">%s</svg>`, html.EscapeString(description), short(chartWidth), short(height+4), b.String()), nil
+}
+
+// label is a tick with the places of its line and of its text.
+type label struct {
+	Tick
+	tick, x float64
+}
+
+// spaced are as many ticks as their labels have room, and their texts moved inside where they would stick out.
+func spaced(ts []Tick, at func(Tick) float64) (all []label) {
+	for step := 1; step <= len(ts); step++ {
+		all = all[:0]
+		before, fits := math.Inf(-1), true
+		for i := 0; i < len(ts) && fits; i += step {
+			half := width(ts[i].Label) / 2
+			x := at(ts[i])
+			l := label{ts[i], x, min(max(x, half), chartWidth-half)}
+			fits = l.x-half >= before+6
+			before = l.x + half
+			all = append(all, l)
+		}
+		if fits {
+			break
+		}
+	}
+	return all
+}
+
+// writeLegend writes it in lines below y, and returns where they end.
+func (c *Chart) writeLegend(b *strings.Builder, y float64) float64 {
+	x := 0.
+	for i, e := range c.legend {
+		w := min(width(e.label), chartWidth-22)
+		if i == 0 {
+			y += line
+		} else if x+22+w > chartWidth {
+			x, y = 0, y+line
+		}
+		fmt.Fprintf(b, `<g transform="translate(%s %s)">%s</g>`, short(x), short(y-letter+1), e.sample)
+		write(b, x+22, y-1, start, e.label, chartWidth-22)
+		x += 22 + w + 12
+	}
+	return y
+}

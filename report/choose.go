@@ -1,0 +1,141 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// At most mostRows rows of a kind are predicted, and fewer where that would take long.
+const mostRows = 50_000
+
+// affordable is how many rows can be predicted with their variances in some seconds.
+func (r *maker) affordable() int { return max(1000, min(mostRows, int(1e11/r.work(true)))) }
+
+// sample predicts rows of the data. It keeps the values of some columns.
+func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, columns []int) error {
+	s := &sample{of: of, fresh: fresh, all: len(chosen), values: map[int][]float64{}, promised: -1}
+	if most := r.affordable(); len(chosen) > most {
+		for i, k := range spread(most, len(chosen)) {
+			chosen[i] = chosen[k]
+		}
+		chosen = chosen[:most]
+	}
+	s.rows = chosen
+	loss, noise := r.m.Terms.Loss, r.m.ObservationNoise
+	counted := r.certified != nil && loss.IsZeroOne()
+	p := (*pacbayes.Promise)(nil)
+	if r.certified != nil && r.certified.Promise != nil && r.certified.Promise.HalfWidth > 0 {
+		p, s.promised = r.certified.Promise, 0
+	}
+	for left := chosen; len(left) > 0; {
+		n := min(len(left), max(1, mostNumbers/d.Cols))
+		x, y, err := d.Select(left[:n])
+		if err != nil {
+			return err
+		}
+		left = left[n:]
+		mean, variance, err := r.latent(x, true)
+		if err != nil {
+			r.warn("There are no figures of the %s: %v.", of, err)
+			return nil
+		}
+		scale := model.TargetScale(loss, r.m.Scaling, y)
+		scaled := make([]float64, n)
+		r.m.Scaling.Target(scaled, y)
+		for i, v := range scaled {
+			sd := math.Sqrt(variance[i] + noise)
+			s.scaled, s.z = append(s.scaled, v-mean[i]), append(s.z, (v-mean[i])/sd)
+			at := 0.
+			if loss.Kind == pacbayes.Scaled {
+				at = sd
+			} else if scale != nil {
+				at = scale[i]
+			}
+			if counted {
+				s.miss = append(s.miss, loss.Point(v, mean[i], at) > 0)
+			}
+			if p != nil {
+				band := pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}
+				switch {
+				case p.Relative:
+					band.Kind, at = pacbayes.Relative, math.Abs(y[i])/r.m.Scaling.TargetScale
+				case p.Scaled:
+					band.Kind, at = pacbayes.Scaled, sd
+				}
+				if band.Point(v, mean[i], at) == 0 {
+					s.promised++
+				}
+			}
+		}
+		for _, c := range columns {
+			for i := range n {
+				s.values[c] = append(s.values[c], r.columns[c].value(x[i*d.Cols:(i+1)*d.Cols]))
+			}
+		}
+		s.y, s.mean = append(s.y, y...), append(s.mean, r.raw(mean)...)
+	}
+	s.name = fmt.Sprintf("%s %s", whole(len(s.y)), of)
+	if s.all > len(s.y) {
+		s.name = fmt.Sprintf("%s of %s %s, evenly spread", whole(len(s.y)), whole(s.all), of)
+	}
+	r.samples = append(r.samples, s)
+	return nil
+}
+
+// choose finds the rows that the figures show: of the data that the model was made from the test rows and the certified ones, of others
+// those it hasn't seen.
+func (r *maker) choose(d *dataset.Data, columns []int) error {
+	own, err := r.m.MadeFrom(d)
+	if err != nil {
+		return err
+	}
+	type kind struct {
+		of    string
+		fresh bool
+		rows  []int
+	}
+	var kinds []kind
+	if own {
+		roles, err := r.m.RolesOf(d)
+		if err != nil {
+			return err
+		}
+		kinds = []kind{{"test rows", true, d.RowsOf(roles, dataset.Test)}, {"certified rows", r.m.Terms.Fixed, d.RowsOf(roles, dataset.Certified)}}
+	} else {
+		seen, err := r.m.Seen(d)
+		if err != nil {
+			return err
+		}
+		rows := slices.DeleteFunc(d.All(), func(i int) bool { _, found := slices.BinarySearch(seen, i); return found })
+		kinds = []kind{{"rows of " + d.Source, true, rows}}
+		if len(rows) == 0 {
+			kinds = []kind{{"rows that it was made from", false, d.All()}}
+		}
+	}
+	fresh := false
+	for _, k := range kinds {
+		if fresh = fresh || k.fresh && len(k.rows) > 0; len(k.rows) == 0 {
+			continue
+		}
+		if err := r.sample(d, k.of, k.fresh, k.rows, columns); err != nil {
+			return err
+		}
+	}
+	if !fresh && len(r.samples) > 0 {
+		r.warn("The figures show rows that the model was made from, which it predicts better than others. Fit with --test-fraction, or name a file of rows it hasn't seen.")
+	}
+	return nil
+}
+
+// main is the sample that figures of residuals are of.
+func (r *maker) main() *sample {
+	if len(r.samples) == 0 {
+		return nil
+	}
+	return r.samples[0]
+}

@@ -1,0 +1,244 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+)
+
+// column is one of a table that a model predicts from: an input, or the several that a category or a date became.
+type column struct {
+	name       string
+	inputs     []int
+	categories []string // of which each input is one; nil: numbers
+	dates      string   // how dates are written (dataset.Dates.Form), where they are; "": none
+}
+
+// columnsOf are those of a model's inputs, in their order.
+func columnsOf(m *krigo.Model) (all []column) {
+	if m.Encoding == nil {
+		for j, name := range m.Inputs {
+			all = append(all, column{name: name, inputs: []int{j}})
+		}
+	} else {
+		j := 0
+		for _, c := range m.Encoding.Columns {
+			of := column{name: c.Name, categories: c.Names()}
+			for range max(1, len(of.categories)) {
+				of.inputs = append(of.inputs, j)
+				j++
+			}
+			all = append(all, of)
+		}
+	}
+	for _, d := range m.Reading.Dates {
+		all = joined(all, d)
+	}
+	return all
+}
+
+// joined makes one column of those that came of a date.
+func joined(all []column, d dataset.Dates) []column {
+	names, first := d.Inputs(), -1
+	return slices.DeleteFunc(all, func(c column) bool {
+		if c.categories != nil || !slices.Contains(names, c.name) {
+			return false
+		}
+		at := slices.IndexFunc(all, func(o column) bool { return o.name == c.name })
+		if first < 0 {
+			if first = at; c.name == d.Column {
+				all[first].dates = cmp.Or(d.Form, "ymd")
+			}
+			return false
+		}
+		all[first].inputs = append(all[first].inputs, all[at].inputs...)
+		return true
+	})
+}
+
+// continuous says whether a column is one of numbers, or of dates, that stand for themselves.
+func (c column) continuous() bool { return c.categories == nil && len(c.inputs) == 1 }
+
+// value is what a row of inputs has in the column: a number, or which of its categories.
+func (c column) value(row []float64) float64 {
+	if c.categories == nil {
+		return row[c.inputs[0]]
+	}
+	for k, j := range c.inputs {
+		if row[j] == 1 {
+			return float64(k)
+		}
+	}
+	most := 0 // of inducing inputs, which may be in between
+	for k, j := range c.inputs {
+		if row[j] > row[c.inputs[most]] {
+			most = k
+		}
+	}
+	return float64(most)
+}
+
+// put copies the column from one row to another.
+func (c column) put(to, from []float64) {
+	for _, j := range c.inputs {
+		to[j] = from[j]
+	}
+}
+
+// rows are rows of inputs, in their own units, that figures of the function stand on.
+type rows struct {
+	what string // they are
+	d    int
+	x    []float64
+}
+
+func (r rows) n() int             { return len(r.x) / max(1, r.d) }
+func (r rows) at(i int) []float64 { return r.x[i*r.d : (i+1)*r.d] }
+func (r rows) of(c column) (vs []float64) {
+	for i := range r.n() {
+		vs = append(vs, c.value(r.at(i)))
+	}
+	return vs
+}
+
+// Figures of the function stand on at most mostReference rows, and on fewer where that were more than mostNumbers numbers.
+const (
+	mostReference = 2000
+	mostNumbers   = 1 << 24
+)
+
+// spread are n of the numbers below all, one from each of n equal parts: the same ones every time, and none of any period in the file.
+func spread(n, all int) []int {
+	if all <= n {
+		n = all
+	}
+	rng := rand.New(rand.NewPCG(1, 7))
+	chosen := make([]int, n)
+	for i := range chosen {
+		from, to := i*all/n, (i+1)*all/n
+		chosen[i] = from + rng.IntN(to-from)
+	}
+	return chosen
+}
+
+// referenceOf are rows of a table.
+func referenceOf(d *dataset.Data) (rows, error) {
+	all := d.All()
+	chosen := spread(max(1, min(mostReference, mostNumbers/max(1, d.Cols))), len(all))
+	for i, k := range chosen {
+		chosen[i] = all[k]
+	}
+	x := make([]float64, len(chosen)*d.Cols)
+	r := rows{what: "rows of " + d.Source, d: d.Cols, x: x}
+	if len(chosen) < len(all) {
+		r.what = cautious.Digits(float64(len(chosen)), 9) + " of the " + r.what + ", evenly spread"
+	}
+	return r, d.Read(chosen, x, nil)
+}
+
+// medoid is the row with the least sum of distances to the others, in scaled units: of those with the commonest category of
+// every column of categories, where there is one.
+func medoid(r rows, columns []column, scale []float64) int {
+	candidates := spread(r.n(), r.n())
+	for _, c := range columns {
+		if c.categories == nil {
+			continue
+		}
+		common := commonest(r.of(c))
+		with := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return c.value(r.at(i)) != common })
+		if len(with) > 0 {
+			candidates = with
+		}
+	}
+	// At most a fifth of a second: those in the middle are many.
+	most := max(10, int(math.Sqrt(1e8/float64(r.d))))
+	best, least := candidates[0], math.Inf(1)
+	others := spread(most, r.n())
+	for _, k := range spread(most, len(candidates)) {
+		row, sum := r.at(candidates[k]), 0.
+		for _, o := range others {
+			square := 0.
+			for j, v := range r.at(o) {
+				t := (v - row[j]) / scale[j]
+				square += t * t
+			}
+			if sum += math.Sqrt(square); sum >= least {
+				break
+			}
+		}
+		if sum < least {
+			best, least = candidates[k], sum
+		}
+	}
+	return best
+}
+
+// commonest is the value that most have, the least of several.
+func commonest(vs []float64) float64 {
+	count := map[float64]int{}
+	for _, v := range vs {
+		count[v]++
+	}
+	best, most := 0., 0
+	for v, n := range count {
+		if n > most || n == most && v < best {
+			best, most = v, n
+		}
+	}
+	return best
+}
+
+// level is one of the few values of a column.
+type level struct {
+	name  string
+	value float64
+	rows  int // that have it
+}
+
+// A column of at most mostLevels numbers is drawn value by value, one of categories by the mostCategories commonest.
+const (
+	mostLevels     = 6
+	mostCategories = 12
+)
+
+// levels are the values of a column that has few, or categories: those that rows have, and no others.
+func levels(r rows, c column) (all []level) {
+	count := map[float64]int{}
+	for _, v := range r.of(c) {
+		if count[v]++; c.categories == nil && len(count) > mostLevels {
+			return nil
+		}
+	}
+	if c.categories == nil && len(c.inputs) > 1 { // a date: one number of several
+		return nil
+	}
+	for v, n := range count {
+		name := cautious.Digits(v, 9)
+		if c.categories != nil {
+			name = c.categories[int(v)]
+		}
+		all = append(all, level{name, v, n})
+	}
+	slices.SortFunc(all, func(a, b level) int {
+		if c.categories != nil && a.rows != b.rows {
+			return cmp.Compare(b.rows, a.rows)
+		}
+		return cmp.Compare(a.value, b.value)
+	})
+	return all[:min(len(all), mostCategories)]
+}
+
+// central is where the middle 98 per cent of values lie; all of them where these are one.
+func central(vs []float64) (low, high float64) {
+	sorted := slices.Sorted(slices.Values(vs))
+	n := len(sorted)
+	if low, high = sorted[n/100], sorted[n-1-n/100]; low == high {
+		low, high = sorted[0], sorted[n-1]
+	}
+	return low, high
+}

@@ -1,0 +1,539 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Figures of the function are of few columns: mostRanked are ranked, of more those along which it is steepest, mostBars are drawn as bars and mostSlices
+// as slices, beside which it goes through otherRows rows more. mostWork is about the numbers that ranking may compute kernels from.
+const (
+	mostRanked = 40
+	mostBars   = 20
+	mostSlices = 6
+	otherRows  = 8
+	steps      = 60
+	mostWork   = 3e9
+
+	leastRanked = 50 // rows that columns are ranked on, whatever that takes
+)
+
+// dear says that a prediction takes about a millisecond, as it does with very many inputs, or by nearest rows: figures are of fewer then.
+func (r *maker) dear() bool { return r.work(false) > 1e6 }
+
+// rank orders the columns by importance.
+func (r *maker) rank() error {
+	var varying []int
+	var constant []string
+	for k, c := range r.columns {
+		of := r.real.of(c)
+		if slices.Min(of) < slices.Max(of) || len(c.inputs) > 1 && c.categories == nil {
+			varying = append(varying, k)
+		} else {
+			constant = append(constant, c.name)
+		}
+	}
+	r.order = slices.Clone(varying) // what is constant can't be drawn against anything
+	candidates := varying
+	screened := ""
+	most := mostRanked
+	if r.dear() {
+		most /= 2
+	}
+	if len(varying) > most {
+		steep, err := r.steepness()
+		if err != nil {
+			return err
+		}
+		slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(steep[b], steep[a]) })
+		copy(r.order, candidates)
+		screened = fmt.Sprintf(" %s columns of %s were ranked: those along which the mean is steepest, by its mean squared derivative in the columns' units of scale.", whole(most), whole(len(varying)))
+		candidates = candidates[:most]
+	}
+	of := make([]column, len(candidates))
+	for i, k := range candidates {
+		of[i] = r.columns[k]
+	}
+	some := r.real
+	if n := max(leastRanked, int(mostWork/r.work(false)/float64(len(of)*partners+1))); n < some.n() {
+		x := make([]float64, 0, n*some.d)
+		for _, i := range spread(n, some.n()) {
+			x = append(x, some.at(i)...)
+		}
+		some.x = x
+	}
+	all, err := importances(r.means, some, of)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		all[i].column = candidates[all[i].column]
+		r.order[i] = all[i].column
+	}
+	r.ranked = all
+	r.by = fmt.Sprintf("Share of the variance of the predicted mean that comes by a column, alone or with others: half the mean square by which it moves when the column's value is another row's, the other columns kept (total Sobol index). %s: %s; whiskers are 95 %% by the bootstrap.",
+		upper(r.real.what), whole(some.n())+" are used") + screened
+	if len(constant) > 0 {
+		r.by += " Constant in these rows: " + few(constant, 10) + "."
+	}
+	return nil
+}
+
+// steepness is the mean square of the mean's derivative along each column, in units of its scale, at some real rows: in one pull-back,
+// however many columns there are.
+func (r *maker) steepness() ([]float64, error) {
+	q := r.m.Posterior
+	if prior, _ := q.OfPrior(); prior != nil && q.Support.Rows == 0 {
+		q = prior
+	}
+	steep := make([]float64, len(r.columns))
+	if q.Support.Rows > 0 && q.Weights == nil { // nearest rows: there is no derivative, but there are lengthscales
+		for j, l := range lengthscales(q.Kernel.Spec(q.Theta), r.real.d) {
+			for k, c := range r.columns {
+				if slices.Contains(c.inputs, j) {
+					steep[k] += 1 / (l * l)
+				}
+			}
+		}
+		return steep, nil
+	}
+	d := r.real.d
+	n := max(5, min(100, r.real.n(), int(mostWork/4/float64(d)/float64(max(1, q.Support.Rows)))))
+	chosen := spread(n, r.real.n())
+	a, da := linalg.New(len(chosen), d), linalg.New(len(chosen), d)
+	for i, k := range chosen {
+		r.m.Scaling.Inputs(a.Row(i), r.real.at(k))
+	}
+	if q.Support.Rows > 0 {
+		bar := linalg.New(len(chosen), q.Support.Rows)
+		for i := range chosen {
+			copy(bar.Row(i), q.Weights)
+		}
+		kernel.PullBlock(q.Kernel, q.Theta, a, q.Support, bar, make([]float64, len(q.Theta)), da)
+	}
+	q.Mean.PullInputs(q.Beta, a, slices.Repeat([]float64{1}, len(chosen)), da)
+	of := make([]int, d)
+	for k, c := range r.columns {
+		for _, j := range c.inputs {
+			of[j] = k
+		}
+	}
+	for i := range chosen {
+		for j, v := range da.Row(i) {
+			steep[of[j]] += v * v / float64(len(chosen))
+		}
+	}
+	if !linalg.Finite(steep) {
+		return nil, errors.New("the function's derivatives overflow")
+	}
+	return steep, nil
+}
+
+// lengthscales returns the smallest of the kernel's parts for every input, or nil of a kernel that has none.
+func lengthscales(s kernel.Spec, d int) (least []float64) {
+	for _, part := range s.Parts {
+		for j, l := range lengthscales(part, d) {
+			if least == nil {
+				least = slices.Repeat([]float64{math.Inf(1)}, d)
+			}
+			least[j] = min(least[j], l)
+		}
+	}
+	if len(s.Lengthscales) > 0 {
+		for j := range d {
+			least = append(least, s.Lengthscales[min(j, len(s.Lengthscales)-1)])
+		}
+	}
+	return least
+}
+
+// drawImportance draws what there is unless the columns couldn't be ranked.
+func (r *maker) drawImportance(failed error) error {
+	if len(r.columns) == 1 || failed != nil {
+		return failed
+	}
+	chart := drawing.NewChart("share of the mean's variance", "")
+	f := Figure{Title: "Importance", Caption: r.by, Head: []string{"column", "share", "95 % interval"}}
+	var values []float64
+	var ends [][2]drawing.XY
+	words := ""
+	for i, p := range r.ranked {
+		name := r.columns[p.column].name
+		f.Cells = append(f.Cells, []string{name, percent(p.share), percent(p.low) + " to " + percent(p.high)})
+		if i >= mostBars {
+			continue
+		}
+		chart.Y.Names, values = append(chart.Y.Names, name), append(values, p.share)
+		ends = append(ends, [2]drawing.XY{{X: p.low, Y: float64(i)}, {X: p.high, Y: float64(i)}})
+		if i < 3 {
+			words += fmt.Sprintf(" %s %s;", name, percent(p.share))
+		}
+	}
+	if left := len(r.ranked) - len(values); left > 0 {
+		f.Caption += fmt.Sprintf(" %d more are in the table.", left)
+	}
+	chart.Bars(drawing.Blue, values)
+	chart.Segments("", drawing.Grey, ends)
+	if len(words) > 0 {
+		words = words[:len(words)-1]
+	}
+	return r.draw(f, described{chart, "Share of the mean's variance that comes by each column:" + words + "."})
+}
+
+// slice is the function along a column, through a real row.
+type slice struct {
+	column int
+	levels []level // nil: numbers
+	x      []float64
+	mean   []float64
+	f, y   []float64 // half-widths of 95 %
+	others [][]float64
+	own    drawing.XY // where the row itself stands; of levels nothing
+	err    error
+}
+
+// grid are the rows of a slice through a row, and the values that the column has in them.
+func (r *maker) grid(c column, through []float64, of []level) (x, values []float64) {
+	row := slices.Clone(through)
+	add := func(v float64) {
+		x, values = append(x, row...), append(values, v)
+	}
+	switch {
+	case of != nil && c.categories != nil:
+		for _, l := range of {
+			for k, j := range c.inputs {
+				row[j] = 0
+				if float64(k) == l.value {
+					row[j] = 1
+				}
+			}
+			add(l.value)
+		}
+	case of != nil:
+		for _, l := range of {
+			row[c.inputs[0]] = l.value
+			add(l.value)
+		}
+	case c.continuous():
+		low, high := central(r.real.of(c))
+		for k := range steps + 1 {
+			v := low + (high-low)*float64(k)/steps
+			row[c.inputs[0]] = v
+			add(v)
+		}
+	default: // a date's parts go together: those of real rows
+		at := slices.SortedFunc(slices.Values(spread(2*steps, r.real.n())), func(a, b int) int {
+			return cmp.Compare(c.value(r.real.at(a)), c.value(r.real.at(b)))
+		})
+		for _, i := range at {
+			c.put(row, r.real.at(i))
+			add(c.value(row))
+		}
+	}
+	return x, values
+}
+
+func (r *maker) sliceOf(k int) (s slice) {
+	c := r.columns[k]
+	s.column, s.levels = k, levels(r.real, c)
+	unit := r.m.Scaling.TargetScale
+	s.err = caught(func() error {
+		through := r.real.at(r.middle)
+		x, values := r.grid(c, through, s.levels)
+		mean, variance, err := r.latent(x, true)
+		if err != nil {
+			return err
+		}
+		s.x, s.mean = values, r.raw(mean)
+		for _, v := range variance {
+			s.f = append(s.f, model.Normal975*math.Sqrt(v)*unit)
+			s.y = append(s.y, model.Normal975*math.Sqrt(v+r.m.ObservationNoise)*unit)
+		}
+		at, err := r.means(through)
+		if err != nil {
+			return err
+		}
+		s.own = drawing.XY{X: c.value(through), Y: r.raw(at)[0]}
+		if len(r.columns) == 1 || s.levels != nil {
+			return nil
+		}
+		others := otherRows
+		if r.dear() {
+			others = 2
+		}
+		for _, i := range spread(others, r.real.n()) {
+			x, _ := r.grid(c, r.real.at(i), s.levels)
+			mean, err := r.means(x)
+			if err != nil {
+				return err
+			}
+			s.others = append(s.others, r.raw(mean))
+		}
+		return nil
+	})
+	return s
+}
+
+// drawSlices draws the function along the most important columns, all in one range of the target.
+func (r *maker) drawSlices() {
+	var all []slice
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, k := range r.order[:min(mostSlices, len(r.order))] {
+		s := r.sliceOf(k)
+		all = append(all, s)
+		for i := range s.mean {
+			low, high = min(low, s.mean[i]-s.y[i]), max(high, s.mean[i]+s.y[i])
+		}
+		for _, o := range s.others {
+			low, high = min(low, slices.Min(o)), max(high, slices.Max(o))
+		}
+	}
+	if len(r.columns) == 1 {
+		for _, s := range r.samples {
+			low, high = min(low, slices.Min(s.y)), max(high, slices.Max(s.y))
+		}
+	}
+	room := 0.04 * (high - low)
+	for _, s := range all {
+		title := "Along " + r.columns[s.column].name
+		r.guard(title, func() error {
+			if s.err != nil {
+				return s.err
+			}
+			a, b, ok := drawing.Widened(low-room, high+room)
+			if !ok {
+				return drawing.ErrRange
+			}
+			if s.levels != nil {
+				return r.drawLevels(title, s, a, b)
+			}
+			return r.drawSlice(title, s, a, b)
+		})
+	}
+}
+
+const belief = "The bands are the model's own belief, not certified."
+
+// through says which row slices go through.
+func (r *maker) through() string {
+	if len(r.columns) == 1 {
+		return ""
+	}
+	what := " Through the row in the middle of all"
+	if slices.ContainsFunc(r.columns, func(c column) bool { return c.categories != nil }) {
+		what += " that have the commonest categories"
+	}
+	return what + " (medoid)."
+}
+
+func (r *maker) drawSlice(title string, s slice, low, high float64) error {
+	c := r.columns[s.column]
+	chart := drawing.NewChart(c.name, r.m.Target)
+	chart.X.Ticks = ticksOf(c)
+	chart.Y.Span(low, high)
+	edge := func(half []float64, sign float64) []float64 {
+		out := make([]float64, len(half))
+		for i := range half {
+			out[i] = s.mean[i] + sign*half[i]
+		}
+		return out
+	}
+	chart.Area("95 % of observations", drawing.Blue, s.x, edge(s.y, -1), edge(s.y, 1))
+	chart.Deep("of the function", drawing.Blue, s.x, edge(s.f, -1), edge(s.f, 1))
+	join := func(ys []float64) (pts []drawing.XY) {
+		for i, y := range ys {
+			pts = append(pts, drawing.XY{X: s.x[i], Y: y})
+		}
+		return pts
+	}
+	for i, o := range s.others {
+		label := ""
+		if i == 0 {
+			label = fmt.Sprintf("through %d other rows", len(s.others))
+		}
+		chart.Thin(label, join(o))
+	}
+	chart.Line("", drawing.Blue, join(s.mean))
+	caption := "Predicted " + r.m.Target + " along " + c.name + "."
+	if len(r.columns) > 1 {
+		chart.Dots("the row", drawing.Blue, []drawing.XY{s.own})
+	} else if of := r.main(); of != nil {
+		hits, misses := of.drawn(func(i int) (drawing.XY, bool) { return drawing.XY{X: of.values[0][i], Y: of.y[i]}, true })
+		chart.Many(of.of, drawing.Grey, hits)
+		if len(misses) > 0 {
+			chart.Triangles("miss", drawing.Orange, misses)
+		}
+	}
+	var rug []float64
+	if len(r.columns) == 1 && r.q.Sparse() {
+		for i := range r.q.Support.Rows {
+			rug = append(rug, r.support(i)[0])
+		}
+		chart.Rug("inducing inputs", rug)
+		caption += " Below, where the inducing inputs are."
+	} else {
+		for _, i := range spread(300, r.real.n()) {
+			rug = append(rug, c.value(r.real.at(i)))
+		}
+		chart.Rug("rows", rug)
+	}
+	caption += r.through() + " " + belief
+	least, most := slices.Min(s.mean), slices.Max(s.mean)
+	return r.draw(Figure{Title: title, Caption: caption},
+		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.m.Target, c.name, number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
+}
+
+func (r *maker) drawLevels(title string, s slice, low, high float64) error {
+	c := r.columns[s.column]
+	chart := drawing.NewChart(r.m.Target, c.name)
+	chart.X.Span(low, high)
+	var wide, narrow [][2]drawing.XY
+	var dots []drawing.XY
+	words := ""
+	for i, l := range s.levels {
+		at := float64(i)
+		chart.Y.Names = append(chart.Y.Names, fmt.Sprintf("%s (%s)", l.name, whole(l.rows)))
+		wide = append(wide, [2]drawing.XY{{X: s.mean[i] - s.y[i], Y: at}, {X: s.mean[i] + s.y[i], Y: at}})
+		narrow = append(narrow, [2]drawing.XY{{X: s.mean[i] - s.f[i], Y: at}, {X: s.mean[i] + s.f[i], Y: at}})
+		dots = append(dots, drawing.XY{X: s.mean[i], Y: at})
+		words += fmt.Sprintf(" %s %s;", l.name, number(s.mean[i]))
+	}
+	chart.Segments("95 % of observations", drawing.Grey, wide)
+	chart.Strong("of the function", drawing.Blue, narrow)
+	chart.Dots("mean", drawing.Blue, dots)
+	caption := fmt.Sprintf("Predicted %s by %s, with how many rows have each value.%s %s", r.m.Target, c.name, r.through(), belief)
+	if len(c.categories) > len(s.levels) {
+		caption = fmt.Sprintf("Predicted %s by the %d commonest of %d categories of %s that rows have.%s %s", r.m.Target, len(s.levels), len(c.categories), c.name, r.through(), belief)
+		if len(s.levels) < mostCategories {
+			caption = fmt.Sprintf("Predicted %s by the %d of %d categories of %s that rows have, and how many.%s %s", r.m.Target, len(s.levels), len(c.categories), c.name, r.through(), belief)
+		}
+	}
+	return r.draw(Figure{Title: title, Caption: caption},
+		described{chart, fmt.Sprintf("Predicted %s by %s:%s.", r.m.Target, c.name, words[:len(words)-1])})
+}
+
+// support is row i of the posterior's support in the units of the data.
+func (r *maker) support(i int) []float64 {
+	row := slices.Clone(r.q.Support.Row(i))
+	for j := range row {
+		row[j] = row[j]*r.m.Scaling.InputScale[j] + r.m.Scaling.InputMean[j]
+	}
+	return row
+}
+
+// plane are the two most important columns that are continuous.
+func (r *maker) plane() (a, b column, ok bool) {
+	var found []column
+	for _, k := range r.order {
+		if c := r.columns[k]; c.continuous() && levels(r.real, c) == nil {
+			if found = append(found, c); len(found) == 2 {
+				return found[0], found[1], true
+			}
+		}
+	}
+	return a, b, false
+}
+
+// near is how far from a row, as a share of the axes, the function is known from it.
+const near = 1. / 12
+
+func (r *maker) drawSurface() error {
+	a, b, ok := r.plane()
+	if !ok {
+		return nil
+	}
+	cols, lines := 44, 36
+	if r.dear() {
+		cols, lines = 22, 18
+	}
+	mean := drawing.Grid{Cols: cols, Rows: lines}
+	xs, ys := r.real.of(a), r.real.of(b)
+	mean.Left, mean.Right = central(xs)
+	mean.Low, mean.High = central(ys)
+	if mean.Left, mean.Right, ok = drawing.Widened(mean.Left, mean.Right); !ok {
+		return drawing.ErrRange
+	}
+	if mean.Low, mean.High, ok = drawing.Widened(mean.Low, mean.High); !ok {
+		return drawing.ErrRange
+	}
+	var x []float64
+	pale := 0
+	row := slices.Clone(r.real.at(r.middle))
+	for k := range lines {
+		for i := range cols {
+			p := mean.Centre(i, k)
+			row[a.inputs[0]], row[b.inputs[0]] = p.X, p.Y
+			x = append(x, row...)
+			least := math.Inf(1)
+			for o := range xs {
+				u, v := (xs[o]-p.X)/(mean.Right-mean.Left), (ys[o]-p.Y)/(mean.High-mean.Low)
+				least = min(least, u*u+v*v)
+			}
+			mean.Pale = append(mean.Pale, least > near*near)
+			if least > near*near {
+				pale++
+			}
+		}
+	}
+	f, variance, err := r.latent(x, true)
+	if err != nil {
+		return err
+	}
+	sd := mean
+	mean.Z = r.raw(f)
+	for _, v := range variance {
+		sd.Z = append(sd.Z, math.Sqrt(v)*r.m.Scaling.TargetScale)
+	}
+	var specks []drawing.XY
+	for _, i := range spread(250, r.real.n()) {
+		specks = append(specks, drawing.XY{X: xs[i], Y: ys[i]})
+	}
+	charts := make([]described, 2)
+	for i, of := range []struct {
+		label, words string
+		grid         drawing.Grid
+	}{{r.m.Target, "Predicted " + r.m.Target, mean}, {"sd of f, " + r.m.Target, "Standard deviation of the function", sd}} {
+		chart := drawing.NewChart(a.name, b.name)
+		chart.X.Ticks, chart.Y.Ticks = ticksOf(a), ticksOf(b)
+		if err := chart.Heat(of.label, of.grid); err != nil {
+			return err
+		}
+		chart.Specks(specks)
+		charts[i] = described{chart, fmt.Sprintf("%s over %s and %s: from %s to %s. %.0f %% of the area is far from all rows.", of.words, a.name, b.name, number(slices.Min(of.grid.Z)), number(slices.Max(of.grid.Z)), 100*float64(pale)/float64(cols*lines))}
+	}
+	return r.draw(Figure{Title: "Over " + a.name + " and " + b.name, Caption: fmt.Sprintf("Left the predicted mean, right the standard deviation of the function, over the two most important columns of numbers. Points are rows; pale is what is farther than a twelfth of the axes from every row.%s", r.through())}, charts...)
+}
+
+func (r *maker) drawInducing() error {
+	a, b, ok := r.plane()
+	if !r.q.Sparse() || !ok {
+		return nil
+	}
+	chart := drawing.NewChart(a.name, b.name)
+	chart.X.Ticks, chart.Y.Ticks = ticksOf(a), ticksOf(b)
+	var pts, at []drawing.XY
+	if r.real.what != inducing {
+		for _, i := range spread(mostDrawn, r.real.n()) {
+			pts = append(pts, drawing.XY{X: a.value(r.real.at(i)), Y: b.value(r.real.at(i))})
+		}
+		chart.Many("rows", drawing.Grey, pts)
+	}
+	for _, i := range spread(mostDrawn, r.q.Support.Rows) {
+		row := r.support(i)
+		at = append(at, drawing.XY{X: a.value(row), Y: b.value(row)})
+	}
+	chart.Triangles("inducing inputs", drawing.Orange, at)
+	return r.draw(Figure{Title: "Inducing inputs", Caption: fmt.Sprintf("Where %s went, over the two most important columns of numbers.", count(r.q.Support.Rows, "inducing input"))},
+		described{chart, fmt.Sprintf("%s over %s and %s.", count(len(at), "inducing input"), a.name, b.name)})
+}
+
+// inducing is what stands for rows where there are none.
+const inducing = "the model's inducing inputs, which stand for rows"

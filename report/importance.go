@@ -1,0 +1,117 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// importance is the share of the mean's variance over real rows that comes by a column, with an interval of 95 % by the bootstrap.
+type importance struct {
+	column           int
+	share, low, high float64
+}
+
+// partners is with how many other rows each row's value of a column is exchanged, draws how often rows are drawn again for the intervals.
+const (
+	partners = 4
+	draws    = 500
+)
+
+var errConstantMean = errors.New("the predicted mean is the same in all these rows")
+
+// importances ranks columns that aren't constant in the rows by total Sobol indices, each estimated by Jansen's formula ("Analysis of variance designs for model output",
+// Comput. Phys. Commun. 117, 1999): the mean of (f(x_i) − f(x_i with the column of row p))²/2 over pairs of rows i, p, over the variance of f. Other columns keep their values. The
+// bootstrap draws rows, and a pair counts by how often both were drawn, as in a U-statistic: each row is in one pair as i and in another as p.
+//
+// f has the mean at rows in units in which its square is a float64. Everything is the same for the same rows.
+func importances(f func(x []float64) ([]float64, error), r rows, columns []column) ([]importance, error) {
+	n := r.n()
+	base, err := f(r.x)
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(5, 11))
+	order := rng.Perm(n)
+	k := min(partners, n-1)
+	total := varianceOf(base, nil)
+	if !(total > 0) {
+		return nil, errConstantMean
+	}
+	all, pairs := make([]importance, len(columns)), make([][]float64, len(columns))
+	x := make([]float64, n*r.d)
+	partner := func(at, s int) int { return order[(at+(s+1)*max(1, n/(2*partners+1)))%n] } // never itself
+	for c, of := range columns {
+		for s := range k {
+			copy(x, r.x)
+			for at, i := range order {
+				of.put(x[i*r.d:(i+1)*r.d], r.at(partner(at, s)))
+			}
+			moved, err := f(x)
+			if err != nil {
+				return nil, err
+			}
+			for _, i := range order {
+				d := moved[i] - base[i]
+				pairs[c] = append(pairs[c], d*d/2)
+			}
+		}
+		all[c] = importance{column: c, share: linalg.Sum(pairs[c]) / float64(n*k) / total}
+	}
+	shares := make([][]float64, len(columns))
+	weight, both := make([]float64, n), make([]float64, n*k)
+	for range draws {
+		clear(weight)
+		for range n {
+			weight[rng.IntN(n)]++
+		}
+		v := varianceOf(base, weight)
+		if !(v > 0) {
+			continue
+		}
+		for s := range k {
+			for at, i := range order {
+				both[s*n+at] = weight[i] * weight[partner(at, s)]
+			}
+		}
+		counted := linalg.Sum(both)
+		for c := range columns {
+			if counted > 0 {
+				shares[c] = append(shares[c], linalg.Dot(both, pairs[c])/counted/v)
+			}
+		}
+	}
+	for c := range all {
+		all[c].low, all[c].high = all[c].share, all[c].share
+		if s := shares[c]; len(s) > 0 {
+			slices.Sort(s)
+			all[c].low, all[c].high = min(all[c].share, s[len(s)/40]), max(all[c].share, s[len(s)-1-len(s)/40])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b importance) int { return cmp.Compare(b.share, a.share) })
+	return all, nil
+}
+
+// varianceOf is that of numbers, each counted by its weight; nil: once.
+func varianceOf(vs, weight []float64) float64 {
+	var n, mean, square float64
+	w := func(i int) float64 {
+		if weight == nil {
+			return 1
+		}
+		return weight[i]
+	}
+	for i, v := range vs {
+		n += w(i)
+		mean += w(i) * v
+	}
+	mean /= n
+	for i, v := range vs {
+		square += w(i) * (v - mean) * (v - mean)
+	}
+	return square / math.Max(n-1, 1)
+}

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/krigo-gp/krigo/internal/cautious"
+)
+
+// whole is a number of things: 45,000.
+func whole(n int) string { return cautious.Digits(float64(n), 15) }
+
+// number is any other.
+func number(v float64) string { return cautious.Number(v) }
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return whole(n) + " " + what + "s"
+}
+
+// percent is a share of something.
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// upper begins a sentence.
+func upper(text string) string {
+	_, n := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:n]) + text[n:]
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// few is a list of names cut to some.
+func few(names []string, most int) string {
+	text := ""
+	for i, name := range names {
+		if i == most {
+			return text + fmt.Sprintf(" and %s more", whole(len(names)-most))
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text
+}

@@ -1,0 +1,413 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/drawing"
+)
+
+// additive is 3 x1 + x2 + 2·1{the second of three categories}, with x3 that it doesn't see and x4 that is constant, and the shares that are true: with
+// variances 9, 1 and 4·(2/9) of the parts.
+func additive(n int, seed uint64) (rows, []column, func(x []float64) ([]float64, error), []float64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	r := rows{d: 7}
+	for range n {
+		row := []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), 5, 0, 0, 0}
+		row[4+rng.IntN(3)] = 1
+		r.x = append(r.x, row...)
+	}
+	columns := []column{{name: "x1", inputs: []int{0}}, {name: "x2", inputs: []int{1}}, {name: "x3", inputs: []int{2}}, {name: "kind", inputs: []int{4, 5, 6}, categories: []string{"a", "b", "c"}}}
+	f := func(x []float64) (out []float64, err error) {
+		for i := 0; i < len(x); i += 7 {
+			if x[i+4]+x[i+5]+x[i+6] != 1 {
+				return nil, fmt.Errorf("a row of categories %v", x[i+4:i+7])
+			}
+			out = append(out, 3*x[i]+x[i+1]+2*x[i+5])
+		}
+		return out, nil
+	}
+	of := 9 + 1 + 4*2./9
+	return r, columns, f, []float64{9 / of, 1 / of, 0, 4 * 2. / 9 / of}
+}
+
+// TestImportances: shares of a known function are those of its parts; a category is one column; intervals hold the truth about as often as they
+// say; and the same rows give the same numbers.
+func TestImportances(t *testing.T) {
+	held, all := 0, 0
+	for seed := range uint64(60) {
+		r, columns, f, truth := additive(300, seed)
+		found, err := importances(f, r, columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := importances(f, r, columns)
+		if err != nil || !slices.Equal(found, again) {
+			t.Fatalf("%v, then %v, %v", found, again, err)
+		}
+		var order []string
+		for _, p := range found {
+			order = append(order, columns[p.column].name)
+			if math.Abs(p.share-truth[p.column]) > 0.15 || !(p.low <= p.share && p.share <= p.high) {
+				t.Errorf("%s: %+v, the truth is %.3f", columns[p.column].name, p, truth[p.column])
+			}
+			if p.column == 2 {
+				if p.share != 0 || p.high != 0 {
+					t.Errorf("x3, which isn't there, has %+v", p)
+				}
+				continue
+			}
+			if all++; p.low <= truth[p.column] && truth[p.column] <= p.high {
+				held++
+			}
+		}
+		if order[0] != "x1" || order[3] != "x3" {
+			t.Errorf("order %v", order)
+		}
+	}
+	t.Logf("%d of %d intervals hold the truth", held, all)
+	if share := float64(held) / float64(all); share < 0.88 { // 180 intervals of 95 %, in threes of the same rows
+		t.Errorf("%d of %d intervals hold the truth", held, all)
+	}
+}
+
+// TestImportanceOfInteraction: of x1·x2 each has all of the variance.
+func TestImportanceOfInteraction(t *testing.T) {
+	r, columns, _, _ := additive(2000, 1)
+	found, err := importances(func(x []float64) (out []float64, err error) {
+		for i := 0; i < len(x); i += 7 {
+			out = append(out, x[i]*x[i+1])
+		}
+		return out, nil
+	}, r, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range found[:2] {
+		if p.column > 1 || math.Abs(p.share-1) > 0.2 {
+			t.Errorf("%+v", found)
+		}
+	}
+	if _, err := importances(func(x []float64) ([]float64, error) { return ones(len(x) / 7), nil }, r, columns); err == nil {
+		t.Error("a constant has importances")
+	}
+}
+
+func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+
+// fitted fits and makes a report.
+func fitted(t *testing.T, table, shown *dataset.Table, o krigo.Options) *maker {
+	t.Helper()
+	m, err := krigo.Fit(context.Background(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := made(m, shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// kinds is a table whose target is 3 x1 + x2 and something by category, and dates.
+func kinds(t *testing.T) *dataset.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(8, 2))
+	var b strings.Builder
+	b.WriteString("x1,when,kind,x2,x3,same,y\n")
+	for range 300 {
+		k := []int{0, 0, 0, 1, 1, 2}[rng.IntN(6)]
+		x1, x2 := rng.NormFloat64(), rng.NormFloat64()
+		fmt.Fprintf(&b, "%.4f,2024-%02d-%02d,%s,%.4f,%.4f,7,%.4f\n", x1, 1+rng.IntN(12), 1+rng.IntN(28), []string{"plain", "fine", "odd"}[k], x2, rng.NormFloat64(), 3*x1+x2+2*float64(k)+0.1*rng.NormFloat64())
+	}
+	table, err := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year", "week"}}}}.Read(strings.NewReader(b.String()), "kinds.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestColumns: a category is one column and so are a date and what came of it; a constant one isn't ranked, and what the target depends on comes first.
+func TestColumns(t *testing.T) {
+	table := kinds(t)
+	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}, TestFraction: 0.2}, Kernel: krigo.Kernel{Expression: "se", ARD: "on"}, Run: krigo.Run{Restarts: 1}})
+	var names []string
+	seen := map[int]bool{}
+	for _, c := range r.columns {
+		names = append(names, fmt.Sprintf("%s %d", c.name, len(c.inputs)))
+		for _, j := range c.inputs {
+			if of := r.m.Inputs[j]; seen[j] || !strings.HasPrefix(of, c.name) {
+				t.Errorf("%s has the input %s", c.name, of)
+			}
+			seen[j] = true
+		}
+	}
+	if got := strings.Join(names, ", "); got != "x1 1, when 5, kind 4, x2 1, x3 1, same 1" || len(seen) != len(r.m.Inputs) {
+		t.Errorf("columns %s of %q", got, r.m.Inputs)
+	}
+	var order []string
+	for _, k := range r.order {
+		order = append(order, r.columns[k].name)
+	}
+	if len(order) != 5 || strings.Join(order[:3], " ") != "x1 kind x2" && strings.Join(order[:3], " ") != "x1 x2 kind" {
+		t.Errorf("order %v", order)
+	}
+	if !strings.Contains(r.by, "Constant in these rows: same") {
+		t.Error(r.by)
+	}
+	// Slices go through a real row, of the commonest category, and along a date through the parts of real ones.
+	middle := r.real.at(r.middle)
+	isReal := func(row []float64, of ...column) bool {
+		for i := range r.real.n() {
+			if !slices.ContainsFunc(of, func(c column) bool {
+				return slices.ContainsFunc(c.inputs, func(j int) bool { return r.real.at(i)[j] != row[j] })
+			}) {
+				return true
+			}
+		}
+		return false
+	}
+	if !isReal(middle, r.columns...) {
+		t.Errorf("%v is no row", middle)
+	}
+	kind := r.columns[2]
+	if name := kind.categories[int(kind.value(middle))]; name != "plain" {
+		t.Errorf("the slices are at %s", name)
+	}
+	for k, c := range r.columns {
+		of := levels(r.real, c)
+		x, values := r.grid(c, middle, of)
+		if len(values) < 1 || len(x) != len(values)*len(r.m.Inputs) {
+			t.Fatalf("%s: %d values", c.name, len(values))
+		}
+		for i := range values {
+			row := x[i*len(r.m.Inputs):][:len(r.m.Inputs)]
+			for o, other := range r.columns {
+				if o != k && !slices.Equal(at(row, other), at(middle, other)) {
+					t.Fatalf("along %s %s moves", c.name, other.name)
+				}
+			}
+			if len(c.inputs) > 1 && !isReal(row, c) {
+				t.Errorf("along %s no row has %v", c.name, at(row, c))
+			}
+		}
+		if c.name == "kind" {
+			if len(of) != 3 || of[0].name != "plain" || of[2].name != "odd" {
+				t.Errorf("levels %+v", of)
+			}
+		}
+	}
+	for _, s := range r.Sections {
+		for _, f := range s.Figures {
+			if f.Failed != "" {
+				t.Errorf("%s: %s", f.Title, f.Failed)
+			}
+		}
+	}
+}
+
+func at(row []float64, c column) (vs []float64) {
+	for _, j := range c.inputs {
+		vs = append(vs, row[j])
+	}
+	return vs
+}
+
+// TestMisses: what is marked are the misses that the certificate and the test figures count, of every loss that is 0 or 1, and all of them are drawn.
+func TestMisses(t *testing.T) {
+	for _, loss := range []string{"band", "relative", "scaled", "asymmetric", "clipped-square"} {
+		t.Run(loss, func(t *testing.T) {
+			o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3}, Method: krigo.Method{Inducing: 10, Epochs: 20}, Promise: krigo.Promise{Loss: loss, Epsilon: 0.3}}
+			if loss == "asymmetric" {
+				o.Promise.EpsilonAbove = 0.6
+			}
+			if loss == "scaled" {
+				o.Promise.Epsilon = 1
+			}
+			r := fitted(t, data.Boston(), data.Boston(), o)
+			if len(r.samples) != 2 || r.samples[0].of != "test rows" || r.samples[1].of != "certified rows" {
+				t.Fatalf("samples %+v", r.samples)
+			}
+			test, certified := r.samples[0], r.samples[1]
+			if loss == "clipped-square" {
+				if test.miss != nil || certified.miss != nil {
+					t.Error("a loss of degrees has misses")
+				}
+				return
+			}
+			if n := len(certified.y); n != r.m.Certificate.Rows || float64(certified.misses())/float64(n) != r.m.Certificate.EmpiricalRisk || certified.misses() == 0 {
+				t.Errorf("%d of %d certified rows, the certificate has %v of %d", certified.misses(), n, r.m.Certificate.EmpiricalRisk, r.m.Certificate.Rows)
+			}
+			if n := len(test.y); n != r.m.Test.Rows || float64(test.misses())/float64(n) != r.m.Test.MeanRisk || test.misses() == 0 {
+				t.Errorf("%d of %d test rows, the figures have %v of %d", test.misses(), n, r.m.Test.MeanRisk, r.m.Test.Rows)
+			}
+			if loss == "band" {
+				for i, miss := range certified.miss {
+					if off := math.Abs(certified.y[i] - certified.mean[i]); miss != (off > r.m.Certificate.EpsilonRaw) && math.Abs(off-r.m.Certificate.EpsilonRaw) > 1e-9 {
+						t.Errorf("a row %v off is a miss: %v", off, miss)
+					}
+				}
+			}
+			f := r.Sections[0].Figures[1]
+			found := regexp.MustCompile(`<path class="triangle orange" d="(M[^"]*)"/></svg>`).FindStringSubmatch(string(f.SVG))
+			if found == nil || strings.Count(found[1], "M") != certified.misses() || !strings.Contains(f.Caption, fmt.Sprintf("%d (", certified.misses())) {
+				t.Errorf("%d misses, %s: %q", certified.misses(), f.Caption, found)
+			}
+		})
+	}
+}
+
+// TestWithoutData: a model alone is drawn at the rows that it holds, or at inducing inputs, and says what isn't there.
+func TestWithoutData(t *testing.T) {
+	table := kinds(t)
+	for _, inducing := range []int{0, 12} {
+		o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se"}}
+		if inducing > 0 {
+			o.Method = krigo.Method{Inducing: inducing, Epochs: 10}
+		}
+		r := fitted(t, table, nil, o)
+		d, err := r.m.Labelled(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, _, err := d.Select(d.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := rows{d: d.Cols, x: x}
+		for i := range r.real.n() {
+			row := r.real.at(i)
+			if k := r.columns[2]; row[k.inputs[0]]+row[k.inputs[1]]+row[k.inputs[2]]+row[k.inputs[3]] != 1 {
+				t.Fatalf("a row of no category: %v", row)
+			}
+			found := false
+			for o := range all.n() {
+				far := 0.
+				for j, v := range all.at(o) {
+					far = max(far, math.Abs(v-row[j])/r.m.Scaling.InputScale[j])
+				}
+				found = found || far < 1e-9
+			}
+			if !found && inducing == 0 {
+				t.Fatalf("%v is no row of the table", row)
+			}
+		}
+		if r.real.n() == 0 || len(r.samples) > 0 {
+			t.Errorf("%d rows, %d samples", r.real.n(), len(r.samples))
+		}
+		want := "the rows that the model was learnt from"
+		if inducing > 0 {
+			want = "inducing inputs"
+		}
+		if r.Sections[0].Missing == "" || !strings.Contains(r.Sections[2].Missing, want) {
+			t.Errorf("%q, %q", r.Sections[0].Missing, r.Sections[2].Missing)
+		}
+	}
+}
+
+// TestManyColumns: of more columns than are ranked those along which the mean is steepest are, whatever the posterior.
+func TestManyColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	const d = 120
+	table := &dataset.Table{Source: "wide"}
+	for j := range d {
+		table.Names = append(table.Names, fmt.Sprintf("x%d", j))
+	}
+	table.Names = append(table.Names, "y")
+	for i := range 150 {
+		row := make([]float64, d+1)
+		for j := range d {
+			row[j] = rng.NormFloat64()
+		}
+		row[d] = 3*row[100] + row[50] + 0.1*rng.NormFloat64()
+		table.Values, table.Lines, table.Rows = append(table.Values, row...), append(table.Lines, i+2), i+1
+	}
+	for _, mean := range []string{"zero", "linear"} {
+		r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "linear", Mean: mean}, Run: krigo.Run{Restarts: 1}})
+		if len(r.ranked) != mostRanked || r.columns[r.order[0]].name != "x100" || len(r.order) != d {
+			t.Errorf("%s: %d ranked of %d, the first is %s", mean, len(r.ranked), len(r.order), r.columns[r.order[0]].name)
+		}
+		if mean == "zero" && r.columns[r.order[1]].name != "x50" {
+			t.Errorf("the second is %s", r.columns[r.order[1]].name)
+		}
+		if !strings.Contains(r.by, "40 columns of 120 were ranked") {
+			t.Error(r.by)
+		}
+	}
+}
+
+// TestWords: hyperparameters are named by columns, in their units too, and no logarithm is.
+func TestWords(t *testing.T) {
+	r := fitted(t, data.Boston(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "matern32+linear", ARD: "on", Mean: "linear"}, Run: krigo.Run{Restarts: 1}})
+	var dis []string
+	for _, cells := range r.hyperparameters() {
+		if len(cells) != 3 {
+			t.Fatalf("%q", cells)
+		}
+		if strings.HasPrefix(cells[0], "lengthscale of DIS") {
+			dis = cells
+		}
+		if strings.Contains(cells[0], "log_") || strings.Contains(cells[0], "[") {
+			t.Errorf("%q", cells)
+		}
+	}
+	j := slices.Index(r.m.Inputs, "DIS")
+	l := lengthscales(r.q.Kernel.Spec(r.q.Theta), len(r.m.Inputs))[j]
+	if dis == nil || dis[1] != number(l) || dis[2] != number(l*r.m.Scaling.InputScale[j]) {
+		t.Errorf("DIS is told as %q, its lengthscale is %v", dis, l)
+	}
+	for text, want := range map[string]string{
+		"log_lengthscale2[2] ended on the edge of its range [-10, 10], at 10":    "The lengthscale of ZN ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the upper end: the function hardly changes along it.",
+		"log_lengthscale2 ended on the edge of its range [-10, 10], at -10":      "The lengthscale ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the lower end: the function may change faster along it than the range allows.",
+		"log_variance ended on the edge of its range [-10, 10], at 10":           "The variance ended on the edge of its range, 4.54e-05 to 22,030 in scaled units, at the upper end.",
+		"of the tempers [1 2], 1 gave the lowest bound":                          "of the tempers [1 2], 1 gave the lowest bound",
+		"0.log_lengthscale2[13] ended on the edge of its range [-10, 10], at 10": "The lengthscale of LSTAT ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the upper end: the function hardly changes along it.",
+	} {
+		if got := r.notice(text); got != want {
+			t.Errorf("%q\nbecomes %q\nwant    %q", text, got, want)
+		}
+	}
+}
+
+// TestGuard: a figure that fails, or panics, stands in its place with the reason.
+func TestGuard(t *testing.T) {
+	r := &maker{}
+	s := r.begin("a", "A")
+	r.guard("One", func() error { panic("a bin") })
+	r.guard("Two", func() error { return drawing.ErrRange })
+	r.guard("Three", func() error { return nil })
+	if f := s.Figures; len(f) != 2 || f[0].Failed != "drawing it failed (a bin)" || f[1].Title != "Two" || f[1].Failed != drawing.ErrRange.Error() {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestTenths: parts in order of x, none of fewer than ten rows.
+func TestTenths(t *testing.T) {
+	var x, z []float64
+	for i := range 200 {
+		x, z = append(x, float64((i*77)%200)), append(z, float64((i*77)%200)/100)
+	}
+	all := tenths(x, z)
+	if len(all) != 10 || math.Abs(all[0].mean-0.095) > 1e-12 || math.Abs(all[9].mean-1.895) > 1e-12 || math.Abs(all[0].se-math.Sqrt(35./20)*0.01) > 1e-12 {
+		t.Errorf("%+v", all)
+	}
+	same := make([]float64, 200)
+	for i := range same {
+		same[i] = float64(min(2, i%4))
+	}
+	if all := tenths(same, z); len(all) != 3 || all[0].x != 0 || all[1].x != 1 || all[2].x != 2 {
+		t.Errorf("parts of three values: %+v", all)
+	}
+	if n := len(tenths(x[:35], z[:35])); n != 3 {
+		t.Errorf("%d parts of 35 rows", n)
+	}
+}

@@ -1,0 +1,312 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+const mostNames = 30
+
+// facts are what was trained, and how.
+func (r *maker) facts() (facts []fact) {
+	m := r.m
+	rows := count(m.Counts[dataset.Prior]+m.Counts[dataset.Certified], "row")
+	if n := m.Counts[dataset.Calibration]; n > 0 {
+		rows += fmt.Sprintf(" and %s for calibration", whole(n))
+	}
+	method := "full GP"
+	if r.q.Sparse() {
+		method = "sparse GP, " + count(r.q.Support.Rows, "inducing input")
+	}
+	var names []string
+	for _, c := range r.columns {
+		names = append(names, c.name)
+	}
+	t := m.Training
+	facts = []fact{
+		{"Data", fmt.Sprintf("%s, %s (seed %d)", m.Source, rows, m.Seed)},
+		{"Predicted from", few(names, mostNames)},
+		{"Objective", m.Objective + ", " + method},
+		{"Kernel", structure(r.q.Kernel.Spec(r.q.Theta))},
+		{"Noise", fmt.Sprintf("standard deviation %s of %s about the function; noise variance %s in scaled units", number(m.Scaling.RawSD(m.ObservationNoise)), m.Target, number(r.q.Noise))},
+		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"), t.Seconds, t.Stopped, number(t.ObjectiveValue))},
+	}
+	if e := m.Encoding; e != nil {
+		if text := e.String(); text != "" {
+			facts = slices.Insert(facts, 2, fact{"Encoding", clipped(text, 600)})
+		}
+	}
+	if b := r.evidence; b != nil {
+		facts = append(facts, fact{"Log evidence", fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats: so much the inducing inputs leave open of the exact GP's", number(*b.Variational), number(*b.Upper))})
+	}
+	return facts
+}
+
+func clipped(text string, most int) string {
+	if rs := []rune(text); len(rs) > most {
+		return string(rs[:most]) + " …"
+	}
+	return text
+}
+
+// bound is what the certificate is made of.
+func (r *maker) bound() []fact {
+	m, c := r.m, r.certified
+	if c == nil {
+		return nil
+	}
+	bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.MeanBound, 4))
+	if c.Route == pacbayes.Direct {
+		bound = fmt.Sprintf("hold-out bound on the mean %.4f", cautious.RoundUp(c.MeanBound, 4))
+	}
+	sure := ""
+	if c.Valid {
+		sure = fmt.Sprintf(", with %s confidence over their draw", cautious.Complement(c.Delta))
+	}
+	counted := count(c.Rows, "certified row")
+	if c.Groups > 0 {
+		counted = fmt.Sprintf("%s of %s", count(c.Groups, "certified group"), count(c.Rows, "row"))
+	}
+	if m.Terms.Backtest {
+		bound, counted = fmt.Sprintf("none; loss of the mean %.4f", c.EmpiricalRisk), "the last "+count(c.Rows, "row")
+	}
+	return []fact{
+		{"Bound", bound + ", from " + counted + sure},
+		{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats", c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)},
+	}
+}
+
+// scores are those of the test rows.
+func (r *maker) scores() []fact {
+	s := r.m.Test
+	if s == nil {
+		return nil
+	}
+	scores := []fact{
+		{"Test rows", whole(s.Rows)}, {"RMSE (" + r.m.Target + ")", number(s.RMSERaw)}, {"Mean squared error, scaled", number(s.MSE)}, {"NLPD, scaled", number(s.NLPD)},
+		{"Loss of the mean", number(s.MeanRisk)}, {"Loss of a random draw", number(s.GibbsRisk)}, {"Within the model's own 95 % intervals", fmt.Sprintf("%.1f %%", 100*s.Coverage95)},
+	}
+	if r.m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
+		scores = slices.DeleteFunc(scores, func(f fact) bool { return f.Name == "Loss of a random draw" })
+	}
+	return scores
+}
+
+// structure is a kernel without its parameters.
+func structure(s kernel.Spec) string {
+	if len(s.Parts) == 0 {
+		return s.Name
+	}
+	texts := make([]string, len(s.Parts))
+	for i, p := range s.Parts {
+		texts[i] = structure(p)
+	}
+	return "(" + strings.Join(texts, map[string]string{"sum": " + ", "product": " × "}[s.Name]) + ")"
+}
+
+// hyperparameters are the kernel's and the mean's in words: each with its value in scaled units and in the columns' own.
+func (r *maker) hyperparameters() (cells [][]string) {
+	m, left := r.m, 0
+	var parts []kernel.Spec
+	var leaves func(s kernel.Spec)
+	leaves = func(s kernel.Spec) {
+		if len(s.Parts) == 0 {
+			parts = append(parts, s)
+		}
+		for _, p := range s.Parts {
+			leaves(p)
+		}
+	}
+	leaves(r.q.Kernel.Spec(r.q.Theta))
+	// Of many inputs those of the most important columns are told.
+	told := map[int]bool{}
+	for _, k := range append(slices.Clone(r.order), upTo(len(r.columns))...) {
+		for _, j := range r.columns[k].inputs {
+			if len(told) < mostNames {
+				told[j] = true
+			}
+		}
+	}
+	for i, s := range parts {
+		of := ""
+		if len(parts) > 1 {
+			of = fmt.Sprintf(" of %s, part %d", s.Name, i+1)
+		}
+		if s.Variance != 0 {
+			cells = append(cells, []string{"variance" + of, number(s.Variance), "standard deviation " + number(math.Sqrt(s.Variance)*m.Scaling.TargetScale) + " of " + m.Target})
+		}
+		switch {
+		case len(s.Lengthscales) == 1 && len(m.Inputs) > 1:
+			cells = append(cells, []string{"lengthscale of all inputs" + of, number(s.Lengthscales[0]), "–"})
+		default:
+			for j, l := range s.Lengthscales {
+				if !told[j] {
+					left++
+					continue
+				}
+				cells = append(cells, []string{"lengthscale of " + m.Inputs[j] + of, number(l), r.own(j, l)})
+			}
+		}
+		if s.Shape != 0 {
+			cells = append(cells, []string{"shape" + of, number(s.Shape), "–"})
+		}
+		if s.Period != 0 {
+			own := "–"
+			if len(m.Inputs) == 1 {
+				own = r.own(0, s.Period)
+			}
+			cells = append(cells, []string{"period" + of, number(s.Period), own})
+		}
+		for _, name := range sortedKeys(s.Parameters) {
+			cells = append(cells, []string{named(name, m.Inputs) + of, number(s.Parameters[name]), "–"})
+		}
+	}
+	for i, p := range r.q.Mean.Params() {
+		switch {
+		case i >= len(r.q.Beta):
+		case p.Kind == kernel.Slope && p.Dim >= 0 && p.Dim < len(m.Inputs):
+			if !told[p.Dim] {
+				left++
+				continue
+			}
+			cells = append(cells, []string{"slope of the mean along " + m.Inputs[p.Dim], number(r.q.Beta[i]), number(r.q.Beta[i]*m.Scaling.TargetScale/m.Scaling.InputScale[p.Dim]) + " of " + m.Target + " for each of " + m.Inputs[p.Dim]})
+		case p.Kind == kernel.Constant:
+			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(m.Scaling.RawMean(r.q.Beta[i])) + " of " + m.Target})
+		}
+	}
+	if left > 0 {
+		cells = append(cells, []string{whole(left) + " more, of less important columns", "", ""})
+	}
+	return cells
+}
+
+// own is a length along an input in its own units.
+func (r *maker) own(j int, l float64) string {
+	if r.m.Encoding.OneHot(j) {
+		return "–"
+	}
+	for _, c := range r.columns {
+		if c.dates != "" && c.inputs[0] == j {
+			return number(l*r.m.Scaling.InputScale[j]) + " days"
+		}
+	}
+	return number(l * r.m.Scaling.InputScale[j])
+}
+
+func sortedKeys(m map[string]float64) (names []string) {
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+var (
+	ofInput = regexp.MustCompile(`(?:log_)?(\pL+?)2?\[(\d+)\]`)
+	edge    = regexp.MustCompile(`^(?:.*\.)?log_(\S+) ended on the edge of its range \[(\S+), (\S+)\], at (\S+)$`)
+)
+
+// named has the names of inputs in the place of their numbers, from 1: "weight of DIS", not "weight[2]".
+func named(text string, inputs []string) string {
+	return ofInput.ReplaceAllStringFunc(text, func(found string) string {
+		part := ofInput.FindStringSubmatch(found)
+		j, err := strconv.Atoi(part[2])
+		if err != nil || j < 1 || j > len(inputs) {
+			return found
+		}
+		return part[1] + " of " + inputs[j-1]
+	})
+}
+
+// notice is one of the model's in words: parameters by their inputs, and themselves instead of logarithms.
+func (r *maker) notice(text string) string {
+	found := edge.FindStringSubmatch(text)
+	if found == nil {
+		return named(text, r.m.Inputs)
+	}
+	var ends [3]float64
+	for i := range ends {
+		v, err := strconv.ParseFloat(found[2+i], 64)
+		if err != nil {
+			return named(text, r.m.Inputs)
+		}
+		if ends[i] = math.Exp(v); strings.HasPrefix(found[1], "lengthscale2") {
+			ends[i] = math.Exp(v / 2)
+		}
+	}
+	name := named(found[1], r.m.Inputs)
+	if name == found[1] {
+		name = strings.TrimSuffix(name, "2")
+	}
+	at := "at the lower end: the function may change faster along it than the range allows"
+	if ends[2] > math.Sqrt(ends[0]*ends[1]) {
+		at = "at the upper end: the function hardly changes along it"
+	}
+	if !strings.HasPrefix(found[1], "lengthscale2") {
+		at, _, _ = strings.Cut(at, ":")
+	}
+	return fmt.Sprintf("The %s ended on the edge of its range, %s to %s in scaled units, %s.", name, number(ends[0]), number(ends[1]), at)
+}
+
+func (r *maker) drawCurves() error {
+	if !slices.ContainsFunc(r.m.Curves, func(c *model.Curve) bool { return len(c.Values) > 0 }) {
+		return nil
+	}
+	chart := drawing.NewChart("iteration", r.m.Objective)
+	best := slices.MinFunc(r.m.Curves, func(a, b *model.Curve) int { return cmp.Compare(last(a), last(b)) })
+	low, high := math.Inf(1), math.Inf(-1)
+	draw := func(c *model.Curve) {
+		if len(c.Values) == 0 { // it ended before its first step
+			return
+		}
+		pts := make([]drawing.XY, len(c.Values))
+		for i, v := range c.Values {
+			pts[i] = drawing.XY{X: float64(c.Iterations[i]), Y: v}
+			low = min(low, v)
+			if 20*i >= len(c.Values) { // the first steps dwarf the others
+				high = max(high, v)
+			}
+		}
+		switch {
+		case c != best:
+			chart.Thin("", pts)
+		case len(r.m.Curves) > 1:
+			chart.Line("the best of "+count(len(r.m.Curves), "start"), drawing.Blue, pts)
+		default:
+			chart.Line("", drawing.Blue, pts)
+		}
+	}
+	for _, c := range r.m.Curves {
+		if c != best {
+			draw(c)
+		}
+	}
+	draw(best)
+	low, high, ok := drawing.Widened(low, max(low, high))
+	if !ok {
+		return drawing.ErrRange
+	}
+	room := 0.03 * (high - low)
+	chart.Y.Span(low-room, high+room)
+	return r.draw(Figure{Title: "Training", Caption: fmt.Sprintf("The objective by iteration; the first steps may run out of the frame. It ended: %s.", r.m.Training.Stopped)},
+		described{chart, fmt.Sprintf("%s by iteration, of %s: it ended at %s after %s.", r.m.Objective, count(len(r.m.Curves), "start"), number(last(best)), count(best.Iterations[len(best.Iterations)-1], "iteration"))})
+}
+
+func last(c *model.Curve) float64 {
+	if len(c.Values) == 0 {
+		return math.Inf(1)
+	}
+	return c.Values[len(c.Values)-1]
+}
