@@ -344,8 +344,12 @@ func (e *ColumnsError) Error() string {
 	} else {
 		fmt.Fprintf(&b, "%s: %d columns are no columns of numbers:", e.File, len(e.Columns))
 	}
-	for _, f := range e.Columns {
+	const most = 20
+	for _, f := range e.Columns[:min(len(e.Columns), most)] {
 		fmt.Fprintf(&b, "\n  %s: %s", clip(f.Name), describe(f))
+	}
+	if more := len(e.Columns) - most; more > 0 {
+		fmt.Fprintf(&b, "\n  and %d more, which krigo inspect lists", more)
 	}
 	if len(e.Gaps) > 0 {
 		fmt.Fprintf(&b, "\nand values are missing of %s; say --missing mean, or leave such rows out", quoted(e.Gaps, 10))

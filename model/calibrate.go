@@ -1,10 +1,12 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -47,6 +49,12 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 	}
 	if err := d.Ranks().Sum(misses, deviations); err != nil {
 		return nil, err
+	}
+	if !linalg.Finite(misses) || !linalg.Finite(deviations) {
+		if from == "" {
+			return nil, errors.New("no intervals: a calibration row misses its prediction by so much that it overflows; mend or remove it")
+		}
+		return nil, nil // none were asked for
 	}
 	return conformal(from, misses, deviations), nil
 }
