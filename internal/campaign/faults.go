@@ -220,7 +220,7 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 		return errors.New("status 0")
 	}
 	names := []string{filepath.Base(failed.Path), filepath.Base(last.Path), filepath.Base(c.out)} // a fault may last, and what comes next is told of
-	if strings.HasPrefix(names[1], ".krigo-") || last.Name == "sync folder" { // of whatever is written there
+	if strings.HasPrefix(names[1], ".krigo-") || last.Name == "sync folder" {                     // of whatever is written there
 		names = nil
 		for name := range whole {
 			names = append(names, filepath.Base(name))
