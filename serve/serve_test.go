@@ -864,7 +864,7 @@ func TestDescription(t *testing.T) {
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 || !reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0]}}) ||
+	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 || !reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0], Low: &m.Range.Min[0], High: &m.Range.Max[0]}}) ||
 		!d.Certificate.Equal(m.Certificate) || d.Sentence != krigo.Sentence(m, m.Certificate) || d.Kernel.Name != "se" {
 		t.Errorf("%+v", d)
 	}
