@@ -74,11 +74,20 @@ func (w wish) possible(m *krigo.Model) error {
 // bytes is the memory that it takes for so many rows, as posterior.Sample and Covariance go about it: covariances with their factor, what the
 // rows have in common with the support, and draws.
 func (w wish) bytes(m *krigo.Model, rows int) int64 {
-	n, k, support := int64(rows), int64(w.samples), int64(m.Posterior.Support.Rows)
+	n, k, support := int64(rows), int64(w.samples), int64(support(m))
 	if m.Posterior.Kind() == posterior.ByCholesky {
 		return 8 * (4*n*n + n*support + 3*n*k)
 	}
 	return 8 * (3*n*k + 64*8*support) // 64 draws at a time
+}
+
+// support is how many rows a model stands on, with those of a posterior that is its prior.
+func support(m *krigo.Model) int {
+	rows := m.Posterior.Support.Rows
+	if prior, _ := m.Posterior.OfPrior(); prior != nil {
+		rows += prior.Support.Rows
+	}
+	return rows
 }
 
 // joint answers what rows do together. It doesn't go through the queue, whose batches would wait for it; one such request is computed at a time, of the clients in turn.
@@ -115,7 +124,7 @@ func (s *Server) compute(ctx context.Context, held *hold, of wish, m *served, t 
 	bytes := of.bytes(m.Model, t.Rows)
 	if err := held.resize(ctx, kept(t)+bytes); err != nil {
 		if errors.Is(err, errHuge) {
-			return bad(413, "%d rows together, of a model that stands on %d, would take %d MiB, more than a request may have: send fewer rows", t.Rows, m.Posterior.Support.Rows, bytes>>20)
+			return bad(413, "%d rows together, of a model that stands on %d, would take %d MiB, more than a request may have: send fewer rows", t.Rows, support(m.Model), bytes>>20)
 		}
 		return err
 	}

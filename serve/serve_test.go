@@ -811,10 +811,10 @@ func TestOpenAPI(t *testing.T) {
 			served[r.Pattern] = true
 		}
 	}
-	if len(served) != 7 {
+	if len(served) != 8 {
 		t.Errorf("described: %v", served)
 	}
-	for name, of := range map[string]any{"Answer": Answer{}, "Prediction": krigo.Prediction{}, "Description": Description{}, "Input": Input{},
+	for name, of := range map[string]any{"Answer": Answer{}, "Joint": Joint{}, "Prediction": krigo.Prediction{}, "Description": Description{}, "Input": Input{}, "Reading": dataset.Reading{},
 		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Observed": Observed{}, "Watch": watch.State{}, "Certificate": krigo.Certificate{}} {
 		schema := doc.Components.Schemas[name]
 		var fields, always []string
