@@ -200,6 +200,8 @@ func TestPage(t *testing.T) {
 	}
 	p.shot("page.png")
 	p.looks("page")
+	p.ok(p.Look(360, true))
+	p.shot("page-phone.png")
 	if len(p.Errors) > 0 {
 		t.Errorf("the console complains: %q", p.Errors)
 	}
@@ -208,6 +210,34 @@ func TestPage(t *testing.T) {
 	ok(p.Until(`!document.getElementById("trouble").hidden && document.getElementById("table").hidden`))
 	if got := text("trouble"); !strings.HasPrefix(got, "No predictions: ") || !strings.Contains(got, "line 3 (row 2)") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestLooks: the measures of texts that meet, and of faint ones, can fail.
+func TestLooks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.html")
+	p := opened(t)
+	p.ok(os.WriteFile(path, []byte(`<!doctype html><meta name="viewport" content="width=device-width"><body style="margin:20px;background:#fff"><p id="a">first text</p><p id="b" style="color:#777">second text</p>
+		<svg width="300" height="40"><text x="5" y="20" fill="#767676">in a picture</text></svg><div style="height:10px;overflow:hidden"><p style="margin:60px 0">cut away</p></div><p>after it</p>`), 0o600))
+	p.ok(p.Look(360, false))
+	p.ok(p.Go("file://" + path))
+	measured := func(pairs, faint int) {
+		t.Helper()
+		got, err := p.Overlaps()
+		p.ok(err)
+		names, err := p.Faint(4.5)
+		p.ok(err)
+		if len(got) != pairs || len(names) != faint {
+			t.Errorf("%q, %q; want %d and %d", got, names, pairs, faint)
+		}
+	}
+	measured(0, 1)
+	p.ok(p.Eval(`{b.style.color = "#767676"; b.style.marginTop = "-25px"}`, nil))
+	measured(1, 0)
+	p.ok(p.Eval(`{b.style.marginTop = ""; b.style.marginLeft = "290px"; b.style.whiteSpace = "nowrap"; document.querySelector("text").setAttribute("fill", "#ccc")}`, nil))
+	measured(1, 1)
+	if wide, err := p.Overflow(); err != nil || wide < 20 {
+		t.Errorf("%d pixels wider, %v", wide, err)
 	}
 }
 

@@ -269,9 +269,9 @@ func (p *Page) Screenshot(path string) error {
 	return os.WriteFile(path, raw, 0o644)
 }
 
-// Overflow returns how many pixels the page is wider than its window.
+// Overflow returns how many pixels the page is wider than its window. (A phone makes innerWidth as wide as the page.)
 func (p *Page) Overflow() (int, error) {
 	var pixels int
-	err := p.Eval("document.documentElement.scrollWidth - window.innerWidth", &pixels)
+	err := p.Eval("document.documentElement.scrollWidth - document.documentElement.clientWidth", &pixels)
 	return pixels, err
 }

@@ -31,7 +31,7 @@ func (p *Page) Overlaps() (pairs []string, err error) {
 	err = p.Eval(`(() => {`+visible+`
 const all = texts(), wrong = [];
 all.forEach((a, i) => {
-  if (a.box.left < -1 || a.box.right > innerWidth + 1) wrong.push("cut off: " + a.text);
+  if (a.box.left < -1 || a.box.right > document.documentElement.clientWidth + 1) wrong.push("cut off: " + a.text);
   for (const b of all.slice(i + 1)) {
     const wide = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left), high = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
     // Boxes of lines are higher than their letters.

@@ -69,9 +69,10 @@ async function show() {
   say("watch", w ? model.watch_sentence : "");
   $("watch").className = w && w.alarm ? "alarm" : "";
   $("conditions").replaceChildren(...(c ? c.conditions : []).map(text => make("li", {textContent: text})));
+  const choices = model.inputs.some(input => input.categories) ? ", choices at the first" : "";
   const ranges = model.inputs.some(input => input.low !== undefined);
   $("begins").textContent = "Numbers and dates begin at their mean over the rows that the model was made from" +
-    (ranges ? "; under each stands the range of these rows, outside which nothing is guaranteed." : ".");
+    choices + (ranges ? "; under each stands the range of these rows, outside which nothing is guaranteed." : ".");
   $("inputs").replaceChildren(...model.inputs.map(fieldOf));
   const names = model.inputs.map(input => "“" + input.name + "”");
   $("needs").textContent = names.length > 12 ? "It needs a header with the names above; further columns, as of names or numbers of rows, are carried along." :
