@@ -90,50 +90,21 @@ func support(m *krigo.Model) int {
 	return rows
 }
 
-// joint answers what rows do together. It doesn't go through the queue, whose batches would wait for it; one such request is computed at a time, of the clients in turn.
-func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
-	defer cancel()
-	held := s.budget.hold(clientOf(r))
-	defer held.close()
-	m, table, err := s.read(ctx, w, r, held, form{columns: inputsOf, rows: min(jointRows, s.o.MaxRows), query: jointParameters})
-	var of wish
-	if err == nil {
-		of, err = wishOf(r.URL.Query())
-	}
-	if err == nil {
-		err = of.possible(m.Model)
-	}
-	answer := Joint{}
-	if err == nil {
-		answer.Model, answer.Target = m.name, m.Target
-		answer.Predictions, err = m.queue.run(ctx, held.of, table) // refuses what the model can't take
-	}
-	if err == nil {
-		err = s.compute(ctx, held, of, m, table, &answer)
-	}
-	if err != nil {
-		s.refuse(w, r, err)
-		return
-	}
-	answer.write(newSteady(w, s.o.Timeout))
-}
-
-// compute takes the memory and the turn for a wish, and fulfils it.
-func (s *Server) compute(ctx context.Context, held *hold, of wish, m *served, t *dataset.Table, answer *Joint) error {
-	bytes := of.bytes(m.Model, t.Rows)
+// compute takes the memory and the turn that it needs, one of these, and adds to an answer what is wished for.
+func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Model, t *dataset.Table, answer *Joint) error {
+	bytes := w.bytes(m, t.Rows)
 	if err := held.resize(ctx, kept(t)+bytes); err != nil {
 		if errors.Is(err, errHuge) {
-			return bad(413, "%d rows together, of a model that stands on %d, would take %d MiB, more than a request may have: send fewer rows", t.Rows, support(m.Model), bytes>>20)
+			return bad(413, "%d rows together, of a model that stands on %d, would take %d MiB, more than a request may have: send fewer rows", t.Rows, support(m), bytes>>20)
 		}
 		return err
 	}
-	if err := s.together.begin(ctx, held.of); err != nil {
+	if err := one.begin(ctx, held.of); err != nil {
 		return err
 	}
-	defer s.together.end()
-	if of.covariance {
-		cov, err := krigo.Covariance(ctx, m.Model, t)
+	defer one.end()
+	if w.covariance {
+		cov, err := krigo.Covariance(ctx, m, t)
 		if err != nil {
 			return err
 		}
@@ -142,8 +113,8 @@ func (s *Server) compute(ctx context.Context, held *hold, of wish, m *served, t 
 			answer.Covariance[i] = cov.Row(i)
 		}
 	}
-	if of.samples > 0 {
-		drawn, err := krigo.Sample(ctx, m.Model, t, of.samples, of.seed, nil)
+	if w.samples > 0 {
+		drawn, err := krigo.Sample(ctx, m, t, w.samples, w.seed, nil)
 		if err != nil {
 			return err
 		}

@@ -241,7 +241,7 @@ func TestCategories(t *testing.T) {
 	at := len(m.Inputs) - 1
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil || !reflect.DeepEqual(d.Inputs, []Input{
 		{Name: "fuel", Scale: 1, Categories: []string{"7", "gas", "oil", "other"}, Missing: true},
-		{Name: "size", Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Missing: true},
+		{Name: "size", Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Missing: true, Low: &m.Range.Min[at], High: &m.Range.Max[at]},
 	}) {
 		t.Errorf("%+v, %v", d.Inputs, err)
 	}

@@ -407,6 +407,35 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, 200, Answer{m.name, m.Target, ps})
 }
 
+// joint answers what rows do together. It doesn't go through the queue, whose batches would wait for it; one such request is computed at a time, of the clients in turn.
+func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
+	defer cancel()
+	held := s.budget.hold(clientOf(r))
+	defer held.close()
+	m, table, err := s.read(ctx, w, r, held, form{columns: inputsOf, rows: min(jointRows, s.o.MaxRows), query: jointParameters})
+	var of wish
+	if err == nil {
+		of, err = wishOf(r.URL.Query())
+	}
+	if err == nil {
+		err = of.possible(m.Model)
+	}
+	answer := Joint{}
+	if err == nil {
+		answer.Model, answer.Target = m.name, m.Target
+		answer.Predictions, err = m.queue.run(ctx, held.of, table) // refuses what the model can't take
+	}
+	if err == nil {
+		err = of.compute(ctx, held, &s.together, m.Model, table, &answer)
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	answer.write(newSteady(w, s.o.Timeout))
+}
+
 // wantsCSV says whether the answer should be CSV: as Accept says, or without it the
 // request's own type.
 func wantsCSV(r *http.Request) bool {
