@@ -70,7 +70,7 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 
 // Covariance returns the joint covariance matrix of the function, without observation noise, at the rows of a table, in the target's own
 // units squared: of models that are factored. It has a value for each pair of rows.
-func Covariance(m *Model, table *dataset.Table) (matrix.Dense, error) {
+func Covariance(ctx context.Context, m *Model, table *dataset.Table) (matrix.Dense, error) {
 	d, err := m.Unlabelled(table)
 	if err != nil {
 		return matrix.Dense{}, err
@@ -79,7 +79,7 @@ func Covariance(m *Model, table *dataset.Table) (matrix.Dense, error) {
 	if err != nil {
 		return matrix.Dense{}, err
 	}
-	cov, err := m.Posterior.Covariance(at.X)
+	cov, err := m.Posterior.Covariance(ctx, at.X)
 	if err != nil {
 		return matrix.Dense{}, err
 	}

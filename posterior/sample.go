@@ -53,7 +53,9 @@ func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, seed uint64
 	mean := make([]float64, x.Rows)
 	p.Latent(x, mean, nil)
 	if p.Kind() == ByCholesky && x.Rows <= jointRows {
-		p.sampleJoint(x, out, seed)
+		if err := p.sampleJoint(ctx, x, out, seed); err != nil {
+			return err
+		}
 	} else if err := p.samplePathwise(ctx, x, out, seed, o); err != nil {
 		return err
 	}
@@ -73,15 +75,21 @@ func sampleSource(seed uint64, draw int) *rand.Rand {
 // sampleJoint draws from N(0, Σ), Σ the covariance matrix of a factored posterior at x. Σ is
 // factored with the greatest pivots first, as far as there are any: where rows are close to
 // each other it is singular to working precision.
-func (p *Posterior) sampleJoint(x, out matrix.Dense, seed uint64) {
+func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed uint64) error {
 	n := x.Rows
-	cov := p.jointCovariance(x)
+	cov, err := p.jointCovariance(ctx, x)
+	if err != nil {
+		return err
+	}
 	diag := make([]float64, n)
 	for i := range diag {
 		diag[i] = max(cov.At(i, i), 0)
 	}
 	f := iterative.NewPartialCholesky(diag, n)
 	for range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		pivot := 0
 		for i, left := range f.Left {
 			if left > f.Left[pivot] {
@@ -104,32 +112,51 @@ func (p *Posterior) sampleJoint(x, out matrix.Dense, seed uint64) {
 	if e.Rows > 0 {
 		linalg.Gemm(false, false, 1, f.V.View(0, n, 0, e.Rows), e, 0, out)
 	}
+	return nil
 }
 
 // Covariance returns the covariance matrix of f, without noise, at the rows of x: of a factored posterior. Its diagonal
-// may be below 0 by rounding.
-func (p *Posterior) Covariance(x matrix.Dense) (matrix.Dense, error) {
+// may be below 0 by rounding. Another error is ctx's.
+func (p *Posterior) Covariance(ctx context.Context, x matrix.Dense) (matrix.Dense, error) {
 	if kind := p.Kind(); kind != ByCholesky {
 		return matrix.Dense{}, fmt.Errorf("a posterior by %s has no covariance matrix at hand: use one by %s, or samples", kind, ByCholesky)
 	}
-	return p.jointCovariance(x), nil
+	return p.jointCovariance(ctx, x)
 }
 
-func (p *Posterior) jointCovariance(x matrix.Dense) matrix.Dense {
+func (p *Posterior) jointCovariance(ctx context.Context, x matrix.Dense) (matrix.Dense, error) {
 	cov := matrix.New(x.Rows, x.Rows)
 	kernel.FillSymmetric(p.Kernel, p.Theta, x, cov)
 	if p.Support.Rows > 0 {
 		u := matrix.New(x.Rows, p.Support.Rows)
 		kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
-		linalg.Trsm(false, true, p.Chol, u)
+		if err := triangular(ctx, p.Chol, u); err != nil {
+			return cov, err
+		}
 		linalg.SyrkLower(false, -1, u, 1, cov)
 		if p.Sparse() {
-			linalg.Trsm(false, true, p.CholB, u)
+			if err := triangular(ctx, p.CholB, u); err != nil {
+				return cov, err
+			}
 			linalg.SyrkLower(false, 1, u, 1, cov)
 		}
 		linalg.MirrorLower(cov)
 	}
-	return cov
+	return cov, ctx.Err()
+}
+
+// triangularRows are solved for between two looks at a context: before 10,000 rows of support that takes about a second.
+const triangularRows = 256
+
+// triangular makes u of u L⁻ᵀ.
+func triangular(ctx context.Context, l, u matrix.Dense) error {
+	for r0 := 0; r0 < u.Rows; r0 += triangularRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		linalg.Trsm(false, true, l, u.View(r0, min(r0+triangularRows, u.Rows), 0, u.Cols))
+	}
+	return nil
 }
 
 // samplePathwise writes draws less the posterior's mean, see Sample.

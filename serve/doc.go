@@ -2,6 +2,7 @@
 // are read again when their files change.
 //
 //	POST /v1/predict   rows as JSON or CSV: mean, variances and interval of each
+//	POST /v1/joint     the same, with draws of the function at all rows, or covariances
 //	POST /v1/outcomes  rows with targets: held against the certificate, and kept in a ledger
 //	GET  /v1/model     a model's inputs, kernel and certificate
 //	GET  /v1/models    the names of all models

@@ -3,11 +3,13 @@
 package serve
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,73 @@ import (
 	"github.com/krigo-gp/krigo/internal/browser"
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
+
+// shop is a page that a test uses as a person would.
+type shop struct {
+	*browser.Page
+	t testing.TB
+}
+
+func opened(t testing.TB) shop {
+	t.Helper()
+	p, err := browser.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return shop{p, t}
+}
+
+func (s shop) ok(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// text is what an element says.
+func (s shop) text(id string) (text string) {
+	s.t.Helper()
+	s.ok(s.Eval(fmt.Sprintf("document.getElementById(%q).textContent", id), &text))
+	return text
+}
+
+// shot keeps a picture in the folder SCREENSHOTS.
+func (s shop) shot(name string) {
+	s.t.Helper()
+	if to := os.Getenv("SCREENSHOTS"); to != "" {
+		s.ok(s.Screenshot(filepath.Join(to, name)))
+	}
+}
+
+// enter puts a value into a field.
+func (s shop) enter(selector, value string) {
+	s.t.Helper()
+	raw, _ := json.Marshal(value)
+	s.ok(s.Eval(fmt.Sprintf(`{const f = document.querySelector(%q); f.value = %s; f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true}))}`, selector, raw), nil))
+}
+
+// looks measures that texts don't meet and can be read, in the widths and colours of people's windows.
+func (s shop) looks(what string) {
+	s.t.Helper()
+	for _, width := range []int{800, 360} {
+		for _, dark := range []bool{false, true} {
+			s.ok(s.Look(width, dark))
+			where := fmt.Sprintf("%s, %d pixels, dark %v", what, width, dark)
+			if wide, err := s.Overflow(); err != nil || wide > 0 {
+				s.t.Errorf("%s: the page is %d wider, %v", where, wide, err)
+			}
+			if pairs, err := s.Overlaps(); err != nil || len(pairs) > 0 {
+				s.t.Errorf("%s: texts meet: %q, %v", where, pairs, err)
+			}
+			if names, err := s.Faint(4.5); err != nil || len(names) > 0 {
+				s.t.Errorf("%s: faint: %q, %v", where, names, err)
+			}
+			s.shot(fmt.Sprintf("%s-%d%s.png", what, width, map[bool]string{true: "-dark"}[dark]))
+		}
+	}
+	s.ok(s.Look(800, false))
+}
 
 // TestPage uses the page as a person would, in a browser: a token, two models, numbers typed
 // in, a category chosen, a value left out, a CSV file, mistakes. SCREENSHOTS names a folder to keep pictures in.
@@ -27,32 +96,8 @@ func TestPage(t *testing.T) {
 	_, third := categorical(t)
 	saved(t, third, filepath.Join(folder, "c.krigo"))
 	address, _ := started(t, folder, Options{Token: "secret", Ledger: filepath.Join(folder, "l.ledger")})
-	p, err := browser.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	ok := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	text := func(id string) string {
-		t.Helper()
-		var s string
-		ok(p.Eval(fmt.Sprintf("document.getElementById(%q).textContent", id), &s))
-		return s
-	}
-	shot := func(name string) {
-		if to := os.Getenv("SCREENSHOTS"); to != "" {
-			ok(p.Screenshot(filepath.Join(to, name)))
-		}
-	}
-	enter := func(selector, value string) {
-		raw, _ := json.Marshal(value)
-		ok(p.Eval(fmt.Sprintf(`{const f = document.querySelector(%q); f.value = %s; f.dispatchEvent(new Event("input", {bubbles: true})); f.dispatchEvent(new Event("change", {bubbles: true}))}`, selector, raw), nil))
-	}
+	p := opened(t)
+	ok, text, enter := p.ok, p.text, p.enter
 	ok(p.Look(800, false))
 	ok(p.Go("http://" + address + "/"))
 	ok(p.Until(`!document.getElementById("key").hidden`))
@@ -68,7 +113,7 @@ func TestPage(t *testing.T) {
 	}
 
 	var wide string
-	for _, w := range []float64{0.6, 0.123412, 5.5001, 99.991} {
+	for _, w := range []float64{0.6, 0.123412, 5.5001, 99.991, 20000, 1234567} {
 		ok(p.Eval(fmt.Sprintf("width(%v)", w), &wide))
 		if wide != cautious.Width(w) {
 			t.Errorf("half-width %v: %s, want %s", w, wide, cautious.Width(w))
@@ -100,7 +145,10 @@ func TestPage(t *testing.T) {
 		t.Errorf("outside the range: %v, %q", void, got)
 	}
 	enter("#inputs input", "two")
-	ok(p.Until(`document.getElementById("answer").hidden && document.querySelector("#inputs input").matches(":invalid")`))
+	ok(p.Until(`document.getElementById("answer").hidden && document.querySelector("#inputs input").getAttribute("aria-invalid") === "true"`))
+	if got := text("none"); got != "No prediction: see what stands beside “x”." {
+		t.Errorf("%q", got)
+	}
 	enter("#model", "b")
 	ok(p.Until(`document.getElementById("title").textContent.startsWith("b:")`))
 	enter("#inputs input", "-1e3")
@@ -126,7 +174,7 @@ func TestPage(t *testing.T) {
 	if got := text("watch"); !strings.HasPrefix(got, "ALARM at row ") || !strings.Contains(got, "20 outcomes, 20 missed") {
 		t.Errorf("watch %q", got)
 	}
-	shot("page-alarm.png")
+	p.shot("page-alarm.png")
 	enter("#model", "b")
 	ok(p.Until(`document.getElementById("title").textContent.startsWith("b:")`))
 
@@ -141,30 +189,299 @@ func TestPage(t *testing.T) {
 	ok(p.Eval(`{const make = URL.createObjectURL; URL.createObjectURL = blob => make.call(URL, window.kept = blob)}`, nil))
 	ok(p.Choose("#file", good))
 	ok(p.Until(`document.querySelectorAll("tbody tr").length === 200`))
-	if got := text("count"); got != "250 rows of new.csv, the first 200 of them below; 14 outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" {
+	if got := text("count"); got != "250 rows of new.csv, the first 200 of them below; 14 outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them." {
 		t.Errorf("%q", got)
 	}
 	var file string
 	ok(p.Eval(`document.getElementById("save").href.startsWith("blob:") ? kept.text() : ""`, &file))
 	lines := strings.Split(file, "\n")
-	if want := at(other, 1.0/40); len(lines) != 252 || !strings.HasPrefix(lines[2], fmt.Sprint(want.Mean)+",") {
+	if want := at(other, 1.0/40); len(lines) != 252 || !strings.HasPrefix(lines[0], "id,mean,") || !strings.HasPrefix(lines[2], "1,"+fmt.Sprint(want.Mean)+",") {
 		t.Errorf("%d lines, %q; want mean %v", len(lines), lines[2], want.Mean)
 	}
-	shot("page.png")
-	for _, dark := range []bool{false, true} {
-		ok(p.Look(360, dark))
-		if wide, err := p.Overflow(); err != nil || wide > 0 {
-			t.Errorf("at 360 pixels the page is %d wider, %v", wide, err)
-		}
-	}
-	shot("page-phone.png")
+	p.shot("page.png")
+	p.looks("page")
+	p.ok(p.Look(360, true))
+	p.shot("page-phone.png")
 	if len(p.Errors) > 0 {
 		t.Errorf("the console complains: %q", p.Errors)
 	}
 	p.Errors = nil
 	ok(p.Choose("#file", bad)) // the browser logs the status 400
-	ok(p.Until(`!document.getElementById("problem").hidden`))
-	if got := text("problem"); !strings.Contains(got, "line 3 (row 2)") {
+	ok(p.Until(`!document.getElementById("trouble").hidden && document.getElementById("table").hidden`))
+	if got := text("trouble"); !strings.HasPrefix(got, "No predictions: ") || !strings.Contains(got, "line 3 (row 2)") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLooks: the measures of texts that meet, and of faint ones, can fail.
+func TestLooks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.html")
+	p := opened(t)
+	p.ok(os.WriteFile(path, []byte(`<!doctype html><meta name="viewport" content="width=device-width"><body style="margin:20px;background:#fff"><p id="a">first text</p><p id="b" style="color:#777">second text</p>
+		<svg width="300" height="40"><text x="5" y="20" fill="#767676">in a picture</text></svg><div style="height:10px;overflow:hidden"><p style="margin:60px 0">cut away</p></div><p>after it</p>`), 0o600))
+	p.ok(p.Look(360, false))
+	p.ok(p.Go("file://" + path))
+	measured := func(pairs, faint int) {
+		t.Helper()
+		got, err := p.Overlaps()
+		p.ok(err)
+		names, err := p.Faint(4.5)
+		p.ok(err)
+		if len(got) != pairs || len(names) != faint {
+			t.Errorf("%q, %q; want %d and %d", got, names, pairs, faint)
+		}
+	}
+	measured(0, 1)
+	p.ok(p.Eval(`{b.style.color = "#767676"; b.style.marginTop = "-25px"}`, nil))
+	measured(1, 0)
+	p.ok(p.Eval(`{b.style.marginTop = ""; b.style.marginLeft = "290px"; b.style.whiteSpace = "nowrap"; document.querySelector("text").setAttribute("fill", "#ccc")}`, nil))
+	measured(1, 1)
+	if wide, err := p.Overflow(); err != nil || wide < 20 {
+		t.Errorf("%d pixels wider, %v", wide, err)
+	}
+}
+
+// TestPageExplains: a field whose text is no number says why, and offers what may have been meant; the answer says where to look. All by keyboard.
+func TestPageExplains(t *testing.T) {
+	folder := t.TempDir()
+	saved(t, fitted(t, 0), filepath.Join(folder, "a.krigo"))
+	saved(t, dated(t), filepath.Join(folder, "dates.krigo"))
+	address, _ := started(t, folder, Options{})
+	p := opened(t)
+	p.ok(p.Look(800, false))
+	p.ok(p.Go("http://" + address + "/"))
+	p.ok(p.Until(`!document.getElementById("answer").hidden`))
+	state := func() (s struct {
+		Why, Hint, None string
+		Offers          []string
+		Answered        bool
+	}) {
+		t.Helper()
+		p.ok(p.Eval(`({Why: document.getElementById("input0-why").textContent, Hint: document.getElementById("input0-hint").textContent, None: document.getElementById("none").textContent,
+			Offers: [...document.querySelectorAll(".offer")].map(e => e.textContent), Answered: !document.getElementById("answer").hidden})`, &s))
+		return s
+	}
+	if s := state(); !strings.HasPrefix(s.Hint, "rows from 0.0") || strings.Contains(s.Hint, "outside") || !strings.HasPrefix(p.text("begins"), "Numbers and dates begin at their mean") {
+		t.Errorf("%+v", s)
+	}
+	for typed, want := range map[string]struct {
+		why    string
+		offers []string
+	}{
+		"4,5":       {"Decimals have a point here.", []string{"4.5"}},
+		"-,5":       {"Decimals have a point here.", []string{"-.5"}},
+		"1,234":     {"Decimals have a point here, and thousands no separator: which is it?", []string{"1.234", "1234"}},
+		"1,234,567": {"Thousands have no separator here.", []string{"1234567"}},
+		"1.234.567": {"Thousands have no separator here.", []string{"1234567"}},
+		"1.234,5":   {"Write one decimal point, and no separators of thousands.", []string{"1234.5"}},
+		"1,234.5":   {"Write one decimal point, and no separators of thousands.", []string{"1234.5"}},
+		"12 000":    {"Write the number without spaces or marks between its digits.", []string{"12000"}},
+		"3 kg":      {"Write the number alone, in the unit of the model's data.", []string{"3"}},
+		"€2,50":     {"Write the number alone, in the unit of the model's data.", []string{"2.50"}},
+		"40 %":      {"Write the number alone: is it a share or a percentage?", []string{"40", "0.4"}},
+		"two":       {"“two” isn't a number: write it as 4.5 or 1200.", nil},
+		"0x10":      {"“0x10” isn't a number: write it as 4.5 or 1200.", nil},
+		"":          {"A number is missing here.", nil},
+		"1e999":     {"This is beyond the numbers that computers have.", nil},
+	} {
+		p.enter("#input0", typed)
+		s := state()
+		var offers []string
+		for _, o := range s.Offers {
+			offers = append(offers, strings.TrimPrefix(o, "Use "))
+		}
+		if s.Why != want.why || !slices.Equal(offers, want.offers) || s.Answered || s.None != "No prediction: see what stands beside “x”." {
+			t.Errorf("%q: %+v", typed, s)
+		}
+	}
+	for _, typed := range []string{"4.5", " -1 ", "−2", ".5", "1e-3", "+3."} {
+		p.enter("#input0", typed)
+		if s := state(); s.Why != "" || len(s.Offers) != 0 {
+			t.Errorf("%q: %+v", typed, s)
+		}
+		p.ok(p.Until(`!document.getElementById("answer").hidden`))
+	}
+	p.enter("#input0", "99")
+	if s := state(); !strings.HasSuffix(s.Hint, ": this lies outside") {
+		t.Errorf("%+v", s)
+	}
+
+	// By keyboard: to the field, a number with a comma, on to what is offered, and taken.
+	focus := func() (id string) {
+		t.Helper()
+		var of struct {
+			ID      string
+			Outline string
+		}
+		p.ok(p.Eval(`({ID: document.activeElement.id || document.activeElement.className || document.activeElement.tagName, Outline: getComputedStyle(document.activeElement).outlineStyle})`, &of))
+		if of.Outline == "none" && of.ID != "BODY" {
+			t.Errorf("%s has the focus, and doesn't show it", of.ID)
+		}
+		return of.ID
+	}
+	tab := func(to string) {
+		t.Helper()
+		var by []string
+		for range 12 {
+			p.ok(p.Press("Tab"))
+			if by = append(by, focus()); by[len(by)-1] == to {
+				return
+			}
+		}
+		t.Fatalf("no way to %s by tab: %v", to, by)
+	}
+	p.enter("#input0", "")
+	tab("input0")
+	p.ok(p.Type("4,5"))
+	p.ok(p.Until(`document.querySelector(".offer")`))
+	p.looks("why")
+	tab("offer")
+	p.ok(p.Press("Enter"))
+	p.ok(p.Until(`!document.getElementById("answer").hidden && document.getElementById("input0").value === "4.5" && document.activeElement.id === "input0" && !document.querySelector(".offer")`))
+	tab("file")
+	tab("SUMMARY")
+	p.ok(p.Press("Enter"))
+	tab("pasted")
+	p.ok(p.Type("x\n1\n2"))
+	tab("use")
+	p.ok(p.Press("Enter"))
+	p.ok(p.Until(`document.querySelectorAll("tbody tr").length === 2`))
+	tab("save")
+	tab("scroll")
+
+	// A model of dates, whose tables have decimal commas.
+	p.enter("#model", "dates")
+	p.ok(p.Until(`document.getElementById("title").textContent === "dates: y from 2 inputs" && !document.getElementById("answer").hidden`))
+	var when struct{ Type, Value, Size, Hint string }
+	p.ok(p.Eval(`({Type: input0.type, Value: input0.value, Size: input1.value, Hint: document.getElementById("input0-hint").textContent})`, &when))
+	if when.Type != "date" || when.Hint != "rows from 2024-01-01 to 2024-12-22" || !strings.HasPrefix(when.Value, "2024-0") || !strings.Contains(when.Size, ",") {
+		t.Errorf("%+v", when)
+	}
+	p.enter("#input0", "2024-03-05")
+	p.enter("#input1", "2,5")
+	m, err := krigo.Load(filepath.Join(folder, "dates.krigo"))
+	p.ok(err)
+	table := &dataset.Table{Source: "t", Names: []string{"when", "size"}}
+	table.Append([]string{"05.03.2024", "2.5"})
+	p.ok(m.Reading.Apply(table))
+	ps, err := krigo.Predict(m, table)
+	p.ok(err)
+	var want string
+	p.ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &want))
+	p.ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q`, want)))
+	p.looks("dates")
+	p.enter("#input0", "")
+	if s := state(); s.Why != "A date is missing here." || s.Answered {
+		t.Errorf("%+v", s)
+	}
+	if len(p.Errors) > 0 {
+		t.Errorf("the console complains: %q", p.Errors)
+	}
+}
+
+// TestPageTables: tables that have an order are drawn as lines along it, others row by row; what the model doesn't use goes along; grey is what lies outside.
+func TestPageTables(t *testing.T) {
+	folder := t.TempDir()
+	m := fitted(t, 0)
+	saved(t, m, filepath.Join(folder, "a.krigo"))
+	_, second := categorical(t)
+	saved(t, second, filepath.Join(folder, "c.krigo"))
+	saved(t, dated(t), filepath.Join(folder, "d.krigo"))
+	address, _ := started(t, folder, Options{})
+	p := opened(t)
+	p.ok(p.Look(800, false))
+	p.ok(p.Go("http://" + address + "/"))
+	p.ok(p.Until(`!document.getElementById("answer").hidden`))
+	p.ok(p.Eval(`{const make = URL.createObjectURL; URL.createObjectURL = blob => make.call(URL, window.kept = blob)}`, nil))
+	type shown struct {
+		Count, Drawn  string
+		Lines, Stems  int
+		Ground, Grey  int
+		Head          []string
+		First         []string
+		File          string
+		Points, Texts []string
+	}
+	paste := func(table string) (s shown) {
+		t.Helper()
+		raw, _ := json.Marshal(table)
+		p.ok(p.Eval(fmt.Sprintf(`{document.getElementById("table").hidden = true; document.getElementById("pasted").value = %s; document.getElementById("use").click()}`, raw), nil))
+		p.ok(p.Until(`!document.getElementById("table").hidden`))
+		p.ok(p.Eval(`(async () => ({Count: document.getElementById("count").textContent, Drawn: document.getElementById("drawn").textContent,
+			Lines: document.querySelectorAll("#chart .curve").length, Stems: document.querySelectorAll("#chart .stem").length,
+			Ground: document.querySelectorAll("#chart .ground").length, Grey: document.querySelectorAll("#chart .outside").length,
+			Head: [...document.querySelectorAll("thead th")].map(e => e.textContent), First: [...document.querySelectorAll("tbody tr:first-child td")].map(e => e.textContent),
+			File: await kept.text(), Points: document.querySelector("#chart .curve")?.getAttribute("points").split(" ") || [], Texts: [...document.querySelectorAll("#chart text")].map(e => e.textContent)}))()`, &s))
+		return s
+	}
+	predictions := []string{"y, predicted", "95 % from", "to", "inputs outside"}
+
+	got := paste("name,x,mean,note\n\"Ann, B\",1,7,\"say \"\"a\"\"\"\nCy,3,8,\n =1+1,-9,9,é\n")
+	if got.Lines != 1 || got.Stems != 0 || got.Ground != 1 || got.Grey != 1 || !strings.HasPrefix(got.Drawn, "Predictions along x, by which the rows were sorted for this.") ||
+		!strings.HasSuffix(got.Drawn, "Grey ground lies outside the range of the rows that the model was made from.") || !slices.Contains(got.Texts, "−9") {
+		t.Errorf("%+v", got)
+	}
+	for i := 1; i < len(got.Points); i++ {
+		var x, before float64
+		fmt.Sscanf(got.Points[i-1], "%g,", &before)
+		if fmt.Sscanf(got.Points[i], "%g,", &x); x <= before {
+			t.Errorf("the line goes back: %v", got.Points)
+		}
+	}
+	if !slices.Equal(got.Head, append([]string{"row", "name", "mean (of the table)", "note"}, predictions...)) || !slices.Equal(got.First[:4], []string{"1", "Ann, B", "7", `say "a"`}) {
+		t.Errorf("%q, %q", got.Head, got.First)
+	}
+	rows, err := csv.NewReader(strings.NewReader(got.File)).ReadAll()
+	if err != nil || len(rows) != 4 || !slices.Equal(rows[1][:3], []string{"Ann, B", "7", `say "a"`}) || rows[3][2] != "é" || !slices.Equal(rows[0][:4], []string{"name", "mean (of the table)", "note", "mean"}) {
+		t.Errorf("%v, %q", err, got.File)
+	}
+	ps, err := krigo.Predict(m, &dataset.Table{Source: "t", Names: []string{"x"}, Rows: 3, Values: []float64{1, 3, -9}})
+	p.ok(err)
+	for i, want := range ps {
+		if rows[i+1][3] != fmt.Sprint(want.Mean) {
+			t.Errorf("row %d: %q, want %v", i+1, rows[i+1], want.Mean)
+		}
+	}
+	p.looks("unsorted")
+
+	if got := paste("x\n1\n2\n3\n"); got.Lines != 1 || got.Ground != 0 || strings.Contains(got.Drawn, "sorted") || !slices.Equal(got.Head, append([]string{"row"}, predictions...)) {
+		t.Errorf("%+v", got)
+	}
+	if got := paste("x\n2\n"); got.Lines != 0 || got.Stems != 1 {
+		t.Errorf("one row: %+v", got)
+	}
+	p.enter("#model", "c")
+	p.ok(p.Until(`document.getElementById("title").textContent.startsWith("c:")`))
+	got = paste("id\tfuel\tsize\na\tgas\t3\nb\toil\t1\nc\tgas\t99\nd\toil\t\n")
+	if got.Lines != 0 || got.Stems != 4 || got.Grey != 2 || !strings.Contains(got.Drawn, "the table has no order of its own") || !slices.Equal(got.First[:2], []string{"1", "a"}) {
+		t.Errorf("%+v", got)
+	}
+	p.looks("scatter")
+	if got := paste("size,fuel\n1,gas\n2,oil\n4,gas\n"); got.Lines != 1 || !strings.HasPrefix(got.Drawn, "Predictions along size.") {
+		t.Errorf("%+v", got)
+	}
+	p.enter("#model", "d")
+	p.ok(p.Until(`document.getElementById("title").textContent.startsWith("d:")`))
+	if got := paste("id;when;size\n1;05.03.2024;2,5\n2;06.03.2024;1,5\n"); got.Stems != 2 || !slices.Equal(got.First[:2], []string{"1", "1"}) {
+		t.Errorf("%+v", got)
+	}
+	if got := paste("id;when;size\n1;05.03.2024;2,5\n2;06.03.2024;1,5\n3;01.02.2025;2\n"); got.Lines != 1 || !strings.HasPrefix(got.Drawn, "Predictions along when.") || got.Ground != 1 || !slices.Equal(got.Texts[2:], []string{"2024-03-05", "2025-02-01"}) {
+		t.Errorf("%+v", got)
+	}
+	p.looks("along-dates")
+	if len(p.Errors) > 0 {
+		t.Errorf("the console complains: %q", p.Errors)
+	}
+
+	p.ok(p.Eval(`{document.getElementById("pasted").value = "id;when\n1;05.03.2024\n"; document.getElementById("use").click()}`, nil)) // the browser logs the status 400
+	p.ok(p.Until(`!document.getElementById("trouble").hidden && document.getElementById("table").hidden`))
+	if got := p.text("trouble"); !strings.HasPrefix(got, "No predictions: ") || !strings.Contains(got, "size") {
+		t.Errorf("%q", got)
+	}
+	p.ok(p.Eval(`window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`, nil))
+	p.enter("#input0", "2024-03-07")
+	p.ok(p.Until(`document.getElementById("answer").hidden`))
+	if got := p.text("none"); got != "No prediction: The server doesn't answer: it was stopped, or can't be reached from here." {
 		t.Errorf("%q", got)
 	}
 }

@@ -34,6 +34,8 @@ type Input struct {
 	Categories []string `json:"categories,omitempty"` // all others count as the last
 	Missing    bool     `json:"missing,omitempty"`    // whether a value may be
 	Date       string   `json:"date,omitempty"`       // the form of a date, which is text then, or days since 1970-01-01
+	Low        *float64 `json:"low,omitempty"`        // of the rows that the model was made from; nil of a categorical one, and where it isn't known
+	High       *float64 `json:"high,omitempty"`
 }
 
 // inputsOf returns those of a model, in the order of arrays that are rows. Periodic parts of dates are made of these.
@@ -51,16 +53,22 @@ func inputsOf(m *krigo.Model) []Input {
 // scaledInputs are all that a row of a table becomes, categories as one.
 func scaledInputs(m *krigo.Model) []Input {
 	var inputs []Input
+	ranged := func(i Input, at int) Input {
+		if i.Categories == nil && m.Range.Min != nil {
+			i.Low, i.High = &m.Range.Min[at], &m.Range.Max[at]
+		}
+		return i
+	}
 	if m.Encoding == nil {
 		for j, name := range m.Inputs {
-			inputs = append(inputs, Input{Name: name, Mean: m.Scaling.InputMean[j], Scale: m.Scaling.InputScale[j]})
+			inputs = append(inputs, ranged(Input{Name: name, Mean: m.Scaling.InputMean[j], Scale: m.Scaling.InputScale[j]}, j))
 		}
 		return inputs
 	}
 	at := 0
 	for _, c := range m.Encoding.Columns {
 		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Categories: c.Names(), Missing: m.Encoding.Missing == dataset.FillMean}
-		inputs = append(inputs, of)
+		inputs = append(inputs, ranged(of, at))
 		at += max(1, len(of.Categories))
 	}
 	return inputs

@@ -241,7 +241,7 @@ func TestCategories(t *testing.T) {
 	at := len(m.Inputs) - 1
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil || !reflect.DeepEqual(d.Inputs, []Input{
 		{Name: "fuel", Scale: 1, Categories: []string{"7", "gas", "oil", "other"}, Missing: true},
-		{Name: "size", Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Missing: true},
+		{Name: "size", Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Missing: true, Low: &m.Range.Min[at], High: &m.Range.Max[at]},
 	}) {
 		t.Errorf("%+v, %v", d.Inputs, err)
 	}
@@ -811,10 +811,10 @@ func TestOpenAPI(t *testing.T) {
 			served[r.Pattern] = true
 		}
 	}
-	if len(served) != 7 {
+	if len(served) != 8 {
 		t.Errorf("described: %v", served)
 	}
-	for name, of := range map[string]any{"Answer": Answer{}, "Prediction": krigo.Prediction{}, "Description": Description{}, "Input": Input{},
+	for name, of := range map[string]any{"Answer": Answer{}, "Joint": Joint{}, "Prediction": krigo.Prediction{}, "Description": Description{}, "Input": Input{}, "Reading": dataset.Reading{},
 		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Observed": Observed{}, "Watch": watch.State{}, "Certificate": krigo.Certificate{}} {
 		schema := doc.Components.Schemas[name]
 		var fields, always []string
@@ -864,7 +864,7 @@ func TestDescription(t *testing.T) {
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 || !reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0]}}) ||
+	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 || !reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0], Low: &m.Range.Min[0], High: &m.Range.Max[0]}}) ||
 		!d.Certificate.Equal(m.Certificate) || d.Sentence != krigo.Sentence(m, m.Certificate) || d.Kernel.Name != "se" {
 		t.Errorf("%+v", d)
 	}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,6 +55,7 @@ type Server struct {
 	ledger      *watch.Ledger // nil: none
 	budget      *budget       // of the memory of requests
 	parsers     turns         // to read long bodies
+	together    turns         // to compute what rows do together
 	connections *connections
 	queues      sync.WaitGroup // their goroutines
 }
@@ -74,6 +76,7 @@ func New(path string, o Options) (_ *Server, err error) {
 	o.Memory = cmp.Or(o.Memory, max(64<<20, 64*o.MaxBody))
 	s := &Server{o: o, budget: newBudget(o.Memory), connections: newConnections(mostConnections)}
 	s.parsers.free = max(1, runtime.GOMAXPROCS(0)/2) // short ones find a core
+	s.together.free = 1                              // it takes all cores
 	s.metrics = newMetrics()
 	if o.Ledger != "" {
 		if s.ledger, err = watch.Open(o.Ledger); err != nil {
@@ -218,6 +221,7 @@ func (s *Server) watch(ctx context.Context) {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/predict", protected(s.o.Token, s.predict))
+	mux.HandleFunc("POST /v1/joint", protected(s.o.Token, s.joint))
 	mux.HandleFunc("POST /v1/outcomes", protected(s.o.Token, s.outcomes))
 	mux.HandleFunc("GET /v1/model", protected(s.o.Token, s.model))
 	mux.HandleFunc("GET /v1/models", protected(s.o.Token, s.models))
@@ -332,6 +336,7 @@ type Description struct {
 	Inputs            []Input            `json:"inputs"`
 	Rows              int                `json:"rows"`
 	Inducing          int                `json:"inducing"`
+	Reading           dataset.Reading    `json:"reading,omitzero"` // how its tables are written
 	Kernel            kernel.Spec        `json:"kernel"`
 	Certificate       *krigo.Certificate `json:"certificate"`
 	CertificateReason string             `json:"certificate_reason,omitempty"`
@@ -351,7 +356,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	trained := m.Trained()
 	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test}
-	d.Inputs = inputsOf(m.Model)
+	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Every()
 	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
 	if trained.Sparse() {
 		d.Inducing = trained.Support.Rows
@@ -383,7 +388,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
-	m, table, err := s.read(ctx, w, r, held, inputsOf)
+	m, table, err := s.read(ctx, w, r, held, form{columns: inputsOf, rows: s.o.MaxRows})
 	var ps []krigo.Prediction
 	if err == nil {
 		ps, err = m.queue.run(ctx, held.of, table)
@@ -400,6 +405,35 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeJSON(w, 200, Answer{m.name, m.Target, ps})
+}
+
+// joint answers what rows do together. It doesn't go through the queue, whose batches would wait for it; one such request is computed at a time, of the clients in turn.
+func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
+	defer cancel()
+	held := s.budget.hold(clientOf(r))
+	defer held.close()
+	m, table, err := s.read(ctx, w, r, held, form{columns: inputsOf, rows: min(jointRows, s.o.MaxRows), query: jointParameters})
+	var of wish
+	if err == nil {
+		of, err = wishOf(r.URL.Query())
+	}
+	if err == nil {
+		err = of.possible(m.Model)
+	}
+	answer := Joint{}
+	if err == nil {
+		answer.Model, answer.Target = m.name, m.Target
+		answer.Predictions, err = m.queue.run(ctx, held.of, table) // refuses what the model can't take
+	}
+	if err == nil {
+		err = of.compute(ctx, held, &s.together, m.Model, table, &answer)
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	answer.write(newSteady(w, s.o.Timeout))
 }
 
 // wantsCSV says whether the answer should be CSV: as Accept says, or without it the
@@ -426,7 +460,7 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
-	m, table, err := s.read(ctx, w, r, held, columnsOf)
+	m, table, err := s.read(ctx, w, r, held, form{columns: columnsOf, rows: s.o.MaxRows})
 	if err == nil && m.watch == nil {
 		err = bad(409, "%w", m.unwatched)
 	}
@@ -463,8 +497,15 @@ func (m *served) observe(ctx context.Context, of client, t *dataset.Table) (watc
 	return m.watch.Observe(ctx, d, d.All())
 }
 
-// read reads a request's rows, which have these columns, and finds its model.
-func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *hold, columns func(*krigo.Model) []Input) (*served, *dataset.Table, error) {
+// form is what a request with rows may be like.
+type form struct {
+	columns func(*krigo.Model) []Input // of its rows
+	rows    int                        // at most
+	query   []string                   // parameters beside model
+}
+
+// read reads a request's rows and finds its model.
+func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *hold, of form) (*served, *dataset.Table, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" && kind != "text/csv" {
 		return nil, nil, bad(415, "Content-Type %q: send application/json or text/csv", r.Header.Get("Content-Type"))
@@ -474,8 +515,8 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	}
 	query := r.URL.Query()
 	for key := range query {
-		if key != "model" {
-			return nil, nil, bad(400, "the query parameter %q isn't known: there is model", key)
+		if key != "model" && !slices.Contains(of.query, key) {
+			return nil, nil, bad(400, "the query parameter %q isn't known: there is %s", clip([]byte(key)), strings.Join(append([]string{"model"}, of.query...), ", "))
 		}
 	}
 	body, err := readBody(ctx, w, r, held, s.o.MaxBody, s.o.Timeout)
@@ -496,8 +537,8 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		if m, err = s.find(query.Get("model")); err != nil {
 			return nil, nil, err
 		}
-		wanted := columns(m.Model)
-		size, err := measureCSV(body, len(wanted), m.Reading, s.o.MaxRows)
+		wanted := of.columns(m.Model)
+		size, err := measureCSV(body, len(wanted), m.Reading, of.rows)
 		if err == nil {
 			err = take(size)
 		}
@@ -509,12 +550,12 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 			return nil, nil, err
 		}
 		defer end()
-		if t, err = parseCSV(body, wanted, m.Reading, s.o.MaxRows); err != nil {
+		if t, err = parseCSV(body, wanted, m.Reading, of.rows); err != nil {
 			return nil, nil, err
 		}
 		return m, t, held.resize(ctx, kept(t))
 	}
-	size := measureJSON(body, s.o.MaxRows)
+	size := measureJSON(body, of.rows)
 	if err := take(size); err != nil {
 		return nil, nil, err
 	}
@@ -531,9 +572,9 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		if m, err = s.find(cmp.Or(name, query.Get("model"))); err != nil {
 			return nil, err
 		}
-		wanted := columns(m.Model)
+		wanted := of.columns(m.Model)
 		return wanted, take(size + textsOf(wanted, rows))
-	}, s.o.MaxRows)
+	}, of.rows)
 	if err == nil {
 		err = m.Reading.Every().Apply(t)
 	}

@@ -216,17 +216,6 @@ func (p *Page) PDF(path string) error {
 	return decoded(path, printed.Data)
 }
 
-// Press presses a key and lets it go: Tab or Enter.
-func (p *Page) Press(key string) error {
-	code := map[string]int{"Tab": 9, "Enter": 13}[key]
-	event := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code}
-	if key == "Enter" {
-		event["text"] = "\r"
-	}
-	return errors.Join(p.ask("Input.dispatchKeyEvent", event, nil),
-		p.ask("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": code}, nil))
-}
-
 // Go opens a URL and waits until it is loaded.
 func (p *Page) Go(url string) error {
 	if err := p.ask("Page.navigate", map[string]any{"url": url}, nil); err != nil {
@@ -300,9 +289,9 @@ func decoded(path, text string) error {
 	return os.WriteFile(path, raw, 0o644)
 }
 
-// Overflow returns how many pixels the page is wider than its window.
+// Overflow returns how many pixels the page is wider than its window. (A phone makes innerWidth as wide as the page.)
 func (p *Page) Overflow() (int, error) {
 	var pixels int
-	err := p.Eval("document.documentElement.scrollWidth - window.innerWidth", &pixels)
+	err := p.Eval("document.documentElement.scrollWidth - document.documentElement.clientWidth", &pixels)
 	return pixels, err
 }

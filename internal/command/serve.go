@@ -26,6 +26,7 @@ func newServe(c *common) *cobra.Command {
 change are read again; requests under way end with the model they began with.
 
   POST /v1/predict    rows as JSON or CSV: mean, variances and interval of each
+  POST /v1/joint      the same, with draws of the function at all rows, or covariances
   POST /v1/outcomes   with --ledger: rows with their targets, held against the certificate
   GET  /v1/model      a model's inputs, kernel and certificate
   GET  /v1/models     the names of all models

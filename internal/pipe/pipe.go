@@ -325,7 +325,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		column(kind+"_upper", func(i int) float64 { return ends[i].Upper })
 	}
 	if args.Covariance {
-		cov, err := krigo.Covariance(m, table)
+		cov, err := krigo.Covariance(ctx, m, table)
 		if err != nil {
 			return nil, err
 		}

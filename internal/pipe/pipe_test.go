@@ -172,7 +172,7 @@ func TestPipe(t *testing.T) {
 	if !bytes.Equal(p.data[0], numbers(mean)) {
 		t.Error("the means are others")
 	}
-	cov, err := krigo.Covariance(m, table)
+	cov, err := krigo.Covariance(context.Background(), m, table)
 	if err != nil || !bytes.Equal(p.data[8], numbers(cov.Data)) {
 		t.Errorf("the covariances are others, %v", err)
 	}

@@ -1,22 +1,45 @@
 "use strict";
 const $ = id => document.getElementById(id);
-const shown = v => Number(v.toPrecision(5)).toString();
+// plain is a number as programs write it, shown as people do: 12,346 and −1.5 × 10⁻⁷.
+const plain = v => Number(v.toPrecision(5)).toString();
+const shown = v => {
+  const a = Math.abs(v), sign = v < 0 ? "−" : "";
+  if (a && (a < 1e-4 || a >= 1e15)) {
+    const [digits, power] = a.toExponential(4).split("e");
+    return sign + Number(digits) + " × 10" + [...String(Number(power))].map(c => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]).join("");
+  }
+  const text = plain(a);
+  return sign + (a < 1e4 ? text : text.replace(/^\d+/, digits => digits.replace(/\B(?=(\d{3})+$)/g, ",")));
+};
 // width is a half-width in four digits, rounded up: a narrower band isn't what was guaranteed.
 const width = w => {
   const unit = 10 ** (3 - Math.floor(Math.log10(w)));
   return shown(Math.ceil(w * unit * (1 - 1e-12)) / unit);
 };
-let token = "", model = null, asked = 0, saved = "";
+const counted = (n, one, more) => (n < 1e4 ? n : shown(n)) + " " + (n === 1 ? one : more || one + "s");
+const make = (tag, properties, ...children) => {
+  const e = Object.assign(document.createElement(tag), properties);
+  e.append(...children);
+  return e;
+};
+const day = 86400000;
+let token = "", model = null, asked = 0, tables = 0, saved = "";
 
-function problem(text) {
-  $("problem").textContent = text;
-  $("problem").hidden = !text;
+function say(id, text) {
+  $(id).textContent = text;
+  $(id).hidden = !text;
 }
+const problem = text => say("problem", text);
 
 // call asks the server; an answer that is none becomes an error with what it said.
 async function call(path, options = {}) {
   if (token) options.headers = {...options.headers, Authorization: "Bearer " + token};
-  const r = await fetch(path, options);
+  let r;
+  try {
+    r = await fetch(path, options);
+  } catch {
+    throw new Error("The server doesn't answer: it was stopped, or can't be reached from here.");
+  }
   if (r.ok) return r;
   const body = await r.json().catch(() => ({error: r.status + " " + r.statusText}));
   throw Object.assign(new Error(body.error), {status: r.status});
@@ -24,7 +47,7 @@ async function call(path, options = {}) {
 
 async function start() {
   // /v1/models would answer 401 where a token is needed, which a browser logs as an error.
-  if (!token && (await (await fetch("healthz")).json()).token) {
+  if (!token && (await (await call("healthz")).json()).token) {
     $("key").hidden = false;
     return;
   }
@@ -38,58 +61,157 @@ async function start() {
 
 async function show() {
   model = await (await call("v1/model?model=" + encodeURIComponent($("model").value))).json();
-  $("title").textContent = model.name + ": " + model.target + " from " + model.inputs.length + (model.inputs.length === 1 ? " input" : " inputs");
+  $("title").textContent = model.name + ": " + model.target + " from " + counted(model.inputs.length, "input");
   const c = model.certificate;
   $("sentence").textContent = c ? model.sentence : "No certificate: " + model.certificate_reason + ".";
   $("sentence").className = c && c.valid ? "" : "none";
   const w = model.watch;
-  $("watch").textContent = w ? model.watch_sentence : "";
-  $("watch").hidden = !w;
+  say("watch", w ? model.watch_sentence : "");
   $("watch").className = w && w.alarm ? "alarm" : "";
-  $("conditions").replaceChildren(...(c ? c.conditions : []).map(text => {
-    const li = document.createElement("li");
-    li.textContent = text;
-    return li;
-  }));
-  $("inputs").replaceChildren(...model.inputs.map(input => {
-    const label = document.createElement("label"), field = document.createElement(input.categories ? "select" : "input");
-    if (input.categories) {
-      field.append(...input.categories.map(name => new Option(name)));
-    } else {
-      field.inputMode = "decimal";
-      field.required = !input.missing;
-      field.value = shown(input.mean);
-    }
-    field.name = input.name;
-    label.append(input.name, field);
-    return label;
-  }));
+  $("conditions").replaceChildren(...(c ? c.conditions : []).map(text => make("li", {textContent: text})));
+  const choices = model.inputs.some(input => input.categories) ? ", choices at the first" : "";
+  const ranges = model.inputs.some(input => input.low !== undefined);
+  $("begins").textContent = "Numbers and dates begin at their mean over the rows that the model was made from" +
+    choices + (ranges ? "; under each stands the range of these rows, outside which nothing is guaranteed." : ".");
+  $("inputs").replaceChildren(...model.inputs.map(fieldOf));
+  const names = model.inputs.map(input => "“" + input.name + "”");
+  $("needs").textContent = names.length > 12 ? "It needs a header with the names above; further columns, as of names or numbers of rows, are carried along." :
+    "It needs a header with " + (names.length > 1 ? names.slice(0, -1).join(", ") + " and " : "") + names.at(-1) + "; further columns, as of names or numbers of rows, are carried along.";
   for (const id of ["promise", "one", "many"]) $(id).hidden = false;
+  tables++; // a table of another model that is under way has no place here
   $("table").hidden = true;
+  $("file").value = "";
+  say("trouble", "");
   await one();
+}
+
+// Dates: fields have the form that the model's dates have, and the model is told days since 1970-01-01.
+const fieldTypes = {
+  date: {say: d => iso(d).slice(0, 10), days: text => Date.parse(text + "T00:00Z") / day},
+  "datetime-local": {say: d => iso(d).slice(0, 16), days: text => Date.parse(text + "Z") / day},
+  month: {say: d => iso(d).slice(0, 7), days: text => Date.parse(text + "-01T00:00Z") / day},
+  time: {say: d => iso(d - Math.floor(d)).slice(11, 16), days: text => Date.parse("1970-01-01T" + text + "Z") / day},
+};
+const iso = days => {
+  const at = new Date(Math.round(days * day));
+  return isNaN(at) ? "" : at.toISOString();
+};
+
+function typeOf(input) {
+  if (input.date === "time" || input.date === "month") return input.date;
+  return Number.isInteger(input.low ?? 0) && Number.isInteger(input.high ?? 0) ? "date" : "datetime-local";
+}
+
+// valued is a value of an input as people write it.
+function valued(input, v) {
+  return input.date ? fieldTypes[typeOf(input)].say(v).replace("T", " ") || shown(v) : shown(v);
+}
+
+function fieldOf(input, i) {
+  const id = "input" + i, field = make(input.categories ? "select" : "input", {id, name: input.name});
+  const hint = make("span", {className: "hint", id: id + "-hint"}), why = make("span", {className: "why", id: id + "-why", hidden: true});
+  field.setAttribute("aria-describedby", hint.id + " " + why.id);
+  if (input.categories) {
+    field.append(...input.categories.map((name, k) => new Option(k === input.categories.length - 1 ? name + " (none of these)" : name, name)));
+  } else if (input.date) {
+    field.type = typeOf(input);
+    field.value = fieldTypes[typeOf(input)].say(input.mean);
+  } else {
+    field.inputMode = "decimal";
+    field.value = plain(input.mean);
+    if (decimalComma()) field.value = field.value.replace(".", ",");
+  }
+  const parts = [];
+  if (input.low !== undefined) parts.push("rows from " + valued(input, input.low) + " to " + valued(input, input.high));
+  if (input.missing && !input.categories) parts.push("may be left empty");
+  hint.textContent = hint.dataset.range = parts.join("; ");
+  return make("div", {className: "field"}, make("label", {htmlFor: id, textContent: input.name}), field, hint, why);
+}
+
+const decimalComma = () => model.reading?.decimal === ",";
+
+// understood reads what was typed as a number, or says why it is none and what may have been meant.
+function understood(text) {
+  text = text.trim().replace(/^[−–]/, "-");
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, comma = /^[+-]?\d*,\d+(e[+-]?\d+)?$/i;
+  const bare = text.replace(/[\s'’]/g, ""), join = t => t.replace(/[.,]/g, "");
+  const groups = mark => new RegExp("^[+-]?\\d{1,3}(\\" + mark + "\\d{3})+$").test(bare);
+  if (decimalComma() && comma.test(text)) text = text.replace(",", ".");
+  else if (decimalComma() && model.reading.thousands === "." && groups(".")) return {why: "Is the point a decimal one?", offers: [join(bare), ...(number.test(bare) ? [bare.replace(".", ",")] : [])]};
+  if (number.test(text)) {
+    const v = Number(text);
+    return Number.isFinite(v) ? {v} : {why: "This is beyond the numbers that computers have."};
+  }
+  if (text === "") return {why: "A number is missing here."};
+  if (bare !== text && number.test(bare)) return {why: "Write the number without spaces or marks between its digits.", offers: [bare]};
+  if (/^[+-]?\d{1,3},\d{3}$/.test(bare)) return {why: "Decimals have a point here, and thousands no separator: which is it?", offers: [bare.replace(",", "."), join(bare)]};
+  if (comma.test(bare)) return {why: "Decimals have a point here.", offers: [bare.replace(",", ".")]};
+  if (groups(",") || groups(".")) return {why: "Thousands have no separator here.", offers: [join(bare)]};
+  const last = Math.max(bare.lastIndexOf(","), bare.lastIndexOf("."));
+  if (/^[+-]?\d[\d.,]*$/.test(bare) && last > 0) {
+    const meant = join(bare.slice(0, last)) + "." + bare.slice(last + 1);
+    return {why: "Write one decimal point, and no separators of thousands.", offers: number.test(meant) ? [meant] : []};
+  }
+  const percent = /^(.*\d)\s*%$/.exec(text), unit = /^([+-]?[\d.,\s]*\d)\s*[^\d\s.,+-][^\d]*$/.exec(text) || /^[^\d\s.,+-]+\s*([\d.,\s]*\d)$/.exec(text);
+  const inner = percent || unit ? understood((percent || unit)[1]) : {};
+  const meant = inner.v !== undefined ? [(percent || unit)[1].trim()] : inner.offers || [];
+  if (percent && meant.length) return {why: "Write the number alone: is it a share or a percentage?", offers: [...meant, ...(inner.v !== undefined ? [plain(inner.v / 100)] : [])]};
+  if (unit && meant.length) return {why: "Write the number alone, in the unit of the model's data.", offers: meant};
+  return {why: "“" + text.slice(0, 40) + "” isn't a number: write it as 4.5 or 1200."};
+}
+
+// valueOf reads a field.
+function valueOf(input, field) {
+  if (input.categories) return {v: field.value};
+  if (!input.date) return input.missing && field.value.trim() === "" ? {v: null} : understood(field.value);
+  if (field.validity.badInput) return {why: "The date isn't whole yet."};
+  if (field.value === "") return input.missing ? {v: null} : {why: "A date is missing here."};
+  const v = fieldTypes[typeOf(input)].days(field.value);
+  return Number.isFinite(v) ? {v} : {why: "Write this as " + fieldTypes[typeOf(input)].say(input.mean) + "."};
+}
+
+// explain says beside a field what is wrong with it, and offers what may have been meant.
+function explain(input, field, {v, why, offers = []}) {
+  const place = $(field.id + "-why"), hint = $(field.id + "-hint");
+  field.setAttribute("aria-invalid", String(Boolean(why)));
+  const beyond = typeof v === "number" && input.low !== undefined && !(input.low <= v && v <= input.high);
+  hint.classList.toggle("beyond", beyond);
+  hint.textContent = hint.dataset.range + (beyond ? ": this lies outside" : "");
+  if (place.dataset.said === (why || "") + offers) return; // what is under the pointer, or read aloud, stays
+  place.dataset.said = (why || "") + offers;
+  say(place.id, why || "");
+  place.parentNode.querySelectorAll(".offer").forEach(e => e.remove());
+  place.after(...offers.map(text => {
+    const offer = make("button", {type: "button", className: "offer", textContent: "Use " + text});
+    offer.addEventListener("click", () => {
+      field.value = text;
+      field.focus();
+      one();
+    });
+    return offer;
+  }));
 }
 
 // one predicts what stands in the fields.
 async function one() {
-  const row = {}, mine = ++asked;
-  for (const field of $("inputs").elements) {
-    if (field.matches("select")) {
-      row[field.name] = field.value;
-      continue;
-    }
-    const text = field.value.trim(), v = text === "" && !field.required ? null : Number(text);
-    field.setCustomValidity(v === null || text !== "" && Number.isFinite(v) ? "" : "a number");
-    if (!field.checkValidity()) {
-      $("answer").hidden = true;
-      return;
-    }
-    row[field.name] = v;
+  const row = {}, mine = ++asked, wrong = [];
+  model.inputs.forEach((input, i) => {
+    const field = $("input" + i), read = valueOf(input, field);
+    explain(input, field, read);
+    if (read.why) wrong.push(input.name);
+    row[input.name] = read.v;
+  });
+  if (wrong.length) {
+    $("answer").hidden = true;
+    say("none", "No prediction: see what stands beside " + wrong.slice(0, 5).map(name => "“" + name + "”").join(", ") + (wrong.length > 5 ? " and others" : "") + ".");
+    return;
   }
   try {
     const r = await call("v1/predict", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({model: model.name, rows: [row]})});
     const p = (await r.json()).predictions[0];
     if (mine !== asked) return; // a later one is under way
     problem("");
+    say("none", "");
     $("target").textContent = model.target;
     $("mean").textContent = shown(p.mean);
     $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + shown(p.lower95) + " and " + shown(p.upper95) +
@@ -98,8 +220,10 @@ async function one() {
     band(p);
     $("answer").hidden = false;
   } catch (e) {
+    if (mine !== asked) return;
+    if (e.status === 401) $("key").hidden = false;
     $("answer").hidden = true;
-    problem(e.message);
+    say("none", "No prediction: " + e.message);
   }
 }
 
@@ -140,57 +264,155 @@ function draw(svg, marks) {
 function band(p) {
   const half = Math.max(p.upper95 - p.mean, certified(p)) * 1.1 || 1;
   const x = v => 300 + 260 * (v - p.mean) / half, sd = latentSD(p), c = certified(p);
+  // The two texts stand on their own side of the middle, so that those of a narrow interval in a wide frame don't meet.
+  const low = shown(p.lower95), high = shown(p.upper95), room = 13 * Math.max(low.length, high.length);
   const marks = [
     ["line", {x1: 10, x2: 590, y1: 30, y2: 30, class: "axis"}],
     ["rect", {x: x(p.lower95), width: x(p.upper95) - x(p.lower95), y: 14, height: 32, class: "area"}],
     ["circle", {cx: 300, cy: 30, r: 5, class: "dot"}],
-    ["text", {x: x(p.lower95), y: 66, "text-anchor": "middle"}, shown(p.lower95)],
-    ["text", {x: x(p.upper95), y: 66, "text-anchor": "middle"}, shown(p.upper95)],
+    ["text", {x: Math.min(Math.max(x(p.lower95) + room / 2, room), 292), y: 70, "text-anchor": "end"}, low],
+    ["text", {x: Math.max(Math.min(x(p.upper95) - room / 2, 600 - room), 308), y: 70, "text-anchor": "start"}, high],
   ];
   if (sd) marks.splice(2, 0, ["rect", {x: x(p.mean - 2 * sd), width: Math.max(x(p.mean + 2 * sd) - x(p.mean - 2 * sd), 1), y: 20, height: 20, class: "belief"}]);
   if (c) marks.push(["rect", {x: x(p.mean - c), width: x(p.mean + c) - x(p.mean - c), y: 8, height: 44, class: p.outside ? "certified void" : "certified"}]);
   draw($("band"), marks);
 }
 
-// many predicts a file.
-async function many(file) {
-  if (!file) return;
+// records reads CSV as the server does, whose words it is that this is CSV.
+function records(text) {
+  text = text.replace(/^\ufeff/, "").replace(/^[\r\n]+/, "");
+  let mark = ",", quoted = false;
+  for (const c of text) { // a comma, semicolon or tab outside quotes in the first line
+    if (c === '"') quoted = !quoted;
+    else if (quoted) continue;
+    else if (c === "," && !decimalComma()) {
+      mark = c;
+      break;
+    } else if (c === ";" || c === "\t" && mark !== ";") mark = c;
+    else if (c === "\n") break;
+  }
+  const all = [];
+  let record = [], cell = "";
+  quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (quoted) {
+      if (c !== '"') cell += c;
+      else if (text[i + 1] === '"') cell += text[++i];
+      else quoted = false;
+    } else if (c === '"' && cell.trim() === "") {
+      quoted = true;
+      cell = "";
+    } else if (c === mark || c === "\n") {
+      record.push(cell);
+      cell = "";
+      if (c === mark) continue;
+      if (record.length > 1 || record[0].trim() !== "") all.push(record);
+      record = [];
+    } else if (c !== "\r") cell += c;
+  }
+  if (cell !== "" || record.length) all.push([...record, cell]);
+  return all;
+}
+
+// many predicts a table: a file, or text that was pasted.
+async function many(body, name) {
+  if (!body) return;
+  const mine = ++tables;
   try {
-    const r = await call("v1/predict?model=" + encodeURIComponent(model.name), {method: "POST", headers: {"Content-Type": "text/csv", Accept: "application/json"}, body: file});
-    const ps = (await r.json()).predictions, names = Object.keys(ps[0]), most = 200, out = ps.filter(p => p.outside).length;
+    const r = await call("v1/predict?model=" + encodeURIComponent(model.name), {method: "POST", headers: {"Content-Type": "text/csv", Accept: "application/json"}, body});
+    const ps = (await r.json()).predictions, [header, ...rows] = records(typeof body === "string" ? body : await body.text());
+    if (mine !== tables) return;
     problem("");
-    $("count").textContent = ps.length + (ps.length === 1 ? " row" : " rows") + " of " + file.name + (ps.length > most ? ", the first " + most + " of them below" : "") +
-      (out ? "; " + out + " outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" : "");
-    const line = (cells, tag) => {
-      const tr = document.createElement("tr");
-      tr.append(...cells.map(text => Object.assign(document.createElement(tag), {textContent: text})));
+    say("trouble", "");
+    const fits = rows.length === ps.length && rows.every(row => row.length === header.length);
+    const names = Object.keys(ps[0]), most = 200, out = ps.filter(p => p.outside).length, shownRows = ps.slice(0, most);
+    // Columns that the model doesn't use go along, under a name that no other has.
+    const along = !fits ? [] : header.map((text, column) => ({column, name: text.trim()})).filter(c => !model.inputs.some(input => input.name === c.name));
+    for (const c of along) if (names.includes(c.name)) c.name += " (of the table)";
+    $("count").textContent = counted(ps.length, "row") + " of " + name + (ps.length > most ? ", the first " + most + " of them below" : "") +
+      (out ? "; " + out + " outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" : "") +
+      (fits ? "" : ". Its lines couldn't be told apart here, so that its other columns aren't beside the predictions, which are in its order") + ".";
+    const line = (tag, texts, cells) => make("tr", {}, ...texts.map(text => make(tag, {className: "text", textContent: text, title: text})), ...cells.map(text => make(tag, {textContent: text})));
+    const few = along.slice(0, 20), columns = [["mean", model.target + ", predicted"], ["lower95", "95 % from"], ["upper95", "to"], ["outside", "inputs outside"]];
+    $("table").querySelector("thead").replaceChildren(line("th", few.map(c => c.name), columns.map(c => c[1])));
+    $("table").querySelector("thead tr").prepend(make("th", {textContent: "row"}));
+    $("table").querySelector("tbody").replaceChildren(...shownRows.map((p, i) => {
+      const tr = line("td", few.map(c => rows[i][c.column]), columns.map(([key]) => shown(p[key])));
+      tr.prepend(make("td", {textContent: i + 1}));
       return tr;
-    };
-    $("table").querySelector("thead").replaceChildren(line(["row", ...names], "th"));
-    $("table").querySelector("tbody").replaceChildren(...ps.slice(0, most).map((p, i) => line([i + 1, ...names.map(n => shown(p[n]))], "td")));
+    }));
+    const quoted = text => /[",\n\r]/.test(text) || text !== text.trim() ? '"' + text.replaceAll('"', '""') + '"' : text;
     URL.revokeObjectURL(saved);
-    saved = URL.createObjectURL(new Blob([names.join() + "\n" + ps.map(p => names.map(n => p[n]).join()).join("\n") + "\n"], {type: "text/csv"}));
+    saved = URL.createObjectURL(new Blob([[...along.map(c => quoted(c.name)), ...names].join() + "\n",
+      ...ps.map((p, i) => [...along.map(c => quoted(rows[i][c.column])), ...names.map(n => p[n])].join() + "\n")], {type: "text/csv"}));
     $("save").href = saved;
-    chart(ps.slice(0, most));
+    chart(shownRows, fits ? axis(header, rows.slice(0, most)) : null);
     $("table").hidden = false;
   } catch (e) {
+    if (mine !== tables) return;
+    if (e.status === 401) $("key").hidden = false;
     $("table").hidden = true;
-    problem(e.message);
+    say("trouble", "No predictions: " + e.message);
   }
 }
 
-function chart(ps) {
+// dated reads a date, as far as rows can be put in order by it: of the forms with numbers.
+function dated(form, text) {
+  const parts = /^(\d+)[-\/.](\d+)(?:[-\/.](\d+))?(?:[ T](\d+):(\d\d)(?::(\d\d))?)?$/.exec(text);
+  const order = {ymd: [1, 2, 3], month: [1, 2, 3], dmy: [3, 2, 1], mdy: [3, 1, 2]}[form];
+  if (!parts || !order || form !== "month" && !parts[3]) return NaN;
+  const [year, month, date] = order.map(i => Number(parts[i] || 1));
+  return year < 1000 ? NaN : Date.UTC(year, month - 1, date, Number(parts[4] || 0), Number(parts[5] || 0), Number(parts[6] || 0)) / day;
+}
+
+// axis is the input along which rows have an order: the only one, or one by which the table is sorted, as two rows are by any. There may be none.
+function axis(header, rows) {
+  const read = (input, text) => {
+    text = text.trim();
+    if (input.date) return dated(input.date, text);
+    if (decimalComma()) text = text.replace(",", ".");
+    return text === "" ? NaN : Number(text);
+  };
+  for (const input of model.inputs) {
+    const column = header.findIndex(text => text.trim() === input.name);
+    if (input.categories || column < 0) continue;
+    const values = rows.map(row => read(input, row[column])), up = Math.sign(values.at(-1) - values[0]);
+    const sorted = values.every((v, i) => i === 0 || up * (v - values[i - 1]) > 0);
+    if (values.every(Number.isFinite) && new Set(values).size > 1 && (sorted && rows.length > 2 || model.inputs.length === 1)) return {input, values, sorted};
+  }
+  return null;
+}
+
+// chart draws a line where rows have an order, and else each row by itself, sorted by what is predicted: a line from row to row would say something that isn't so.
+function chart(ps, along) {
   const low = Math.min(...ps.map(p => p.lower95)), high = Math.max(...ps.map(p => p.upper95));
-  const x = i => ps.length === 1 ? 300 : 10 + 580 * i / (ps.length - 1), y = v => 166 - 132 * (v - low) / (high - low || 1);
-  const at = (key, i) => x(i) + "," + y(ps[i][key]);
-  const order = [...ps.keys()];
-  draw($("chart"), [
-    ["polygon", {points: [...order.map(i => at("lower95", i)), ...order.reverse().map(i => at("upper95", i))].join(" "), class: "area"}],
-    ["polyline", {points: order.reverse().map(i => at("mean", i)).join(" "), class: "curve"}],
-    ...ps.map((p, i) => ["circle", {cx: x(i), cy: y(p.mean), r: 2.5, class: p.outside ? "outside" : "dot"}]),
-    ["text", {x: 10, y: 22}, shown(high)],
-    ["text", {x: 10, y: 196}, shown(low)],
-  ]);
+  const order = [...ps.keys()].sort(along ? (i, k) => along.values[i] - along.values[k] : (i, k) => ps[i].mean - ps[k].mean);
+  const place = along ? along.values : [];
+  if (!along) order.forEach((i, rank) => place[i] = rank);
+  const first = place[order[0]], last = place[order.at(-1)];
+  const x = v => last > first ? 10 + 580 * (v - first) / (last - first) : 300, y = v => 162 - 128 * (v - low) / (high - low || 1);
+  const at = (key, i) => x(place[i]) + "," + y(ps[i][key]);
+  const marks = [["text", {x: 10, y: 20}, shown(high)], ["text", {x: 10, y: 190}, shown(low)]];
+  let beyond = false;
+  if (along) {
+    const {input} = along;
+    for (const [from, to] of input.low === undefined ? [] : [[first, Math.min(input.low, last)], [Math.max(input.high, first), last]]) {
+      if (!(from < to)) continue;
+      beyond = true;
+      marks.unshift(["rect", {x: x(from), width: x(to) - x(from), y: 26, height: 144, class: "ground"}]);
+    }
+    marks.push(["polygon", {points: [...order.map(i => at("lower95", i)), ...[...order].reverse().map(i => at("upper95", i))].join(" "), class: "area"}],
+      ["polyline", {points: order.map(i => at("mean", i)).join(" "), class: "curve"}],
+      ["text", {x: 10, y: 218}, valued(input, first)], ["text", {x: 590, y: 218, "text-anchor": "end"}, valued(input, last)]);
+  } else {
+    marks.push(...ps.map((p, i) => ["line", {x1: x(place[i]), x2: x(place[i]), y1: y(p.lower95), y2: y(p.upper95), class: p.outside ? "stem outside" : "stem"}]));
+  }
+  marks.push(...ps.map((p, i) => ["circle", {cx: x(place[i]), cy: y(p.mean), r: 2.5, class: p.outside ? "outside" : "dot"}]));
+  draw($("chart"), marks);
+  $("drawn").textContent = (along ? "Predictions along " + along.input.name + (along.sorted ? "" : ", by which the rows were sorted for this") :
+    "A dot for each row with its interval, sorted by prediction: the table has no order of its own") +
+    ". The intervals are the 95 % that the model believes in." + (beyond ? " Grey ground lies outside the range of the rows that the model was made from." : "");
 }
 
 const careful = f => async (...args) => {
@@ -209,12 +431,17 @@ $("key").addEventListener("submit", careful(async e => {
 $("model").addEventListener("change", careful(show));
 $("inputs").addEventListener("input", one);
 $("inputs").addEventListener("submit", e => e.preventDefault());
-$("file").addEventListener("change", () => many($("file").files[0]));
+$("file").addEventListener("change", () => many($("file").files[0], $("file").files[0]?.name));
+$("use").addEventListener("click", () => {
+  if ($("pasted").value.trim()) many($("pasted").value, "what was pasted");
+  else say("trouble", "No predictions: paste a table above first, with its header.");
+});
 for (const kind of ["dragover", "dragleave", "drop"]) {
   $("drop").addEventListener(kind, e => {
     e.preventDefault();
     $("drop").classList.toggle("over", kind === "dragover");
-    if (kind === "drop") many(e.dataTransfer.files[0]);
+    const file = kind === "drop" && e.dataTransfer.files[0];
+    if (file) many(file, file.name);
   });
 }
 careful(start)();

@@ -1,0 +1,161 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// A request for rows together has so many rows and draws at most: what it costs grows with the square of the rows and more.
+const (
+	jointRows  = 1000
+	jointDraws = 1000
+)
+
+// Joint is what POST /v1/joint answers: of each row what POST /v1/predict does, and of all rows together what was asked for.
+type Joint struct {
+	Model       string             `json:"model"`
+	Target      string             `json:"target"`
+	Predictions []krigo.Prediction `json:"predictions"`
+	Samples     [][]float64        `json:"samples,omitempty"`    // of each row its value in each draw
+	Covariance  [][]float64        `json:"covariance,omitempty"` // of each row with each
+}
+
+// wish is what is asked of rows together.
+type wish struct {
+	samples    int
+	seed       uint64
+	covariance bool
+}
+
+// jointParameters are those of a wish, beside model.
+var jointParameters = []string{"samples", "seed", "covariance"}
+
+func wishOf(query url.Values) (w wish, err error) {
+	if text := query.Get("samples"); query.Has("samples") {
+		if w.samples, err = strconv.Atoi(text); err != nil || w.samples < 0 || w.samples > jointDraws {
+			return w, bad(400, "samples %q: want a number of draws up to %d", clip([]byte(text)), jointDraws)
+		}
+	}
+	if text := query.Get("seed"); query.Has("seed") {
+		if w.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return w, bad(400, "seed %q: want an integer from 0 to 18446744073709551615", clip([]byte(text)))
+		}
+	}
+	if text := query.Get("covariance"); query.Has("covariance") {
+		if w.covariance = text == "true"; !w.covariance && text != "false" {
+			return w, bad(400, "covariance %q: want true or false", clip([]byte(text)))
+		}
+	}
+	if w.samples == 0 && !w.covariance {
+		return w, bad(400, "nothing is asked of the rows together: say samples=NUMBER, covariance=true, or both; for each row by itself there is /v1/predict")
+	}
+	return w, nil
+}
+
+// possible says what a model can't do of it.
+func (w wish) possible(m *krigo.Model) error {
+	switch kind := m.Posterior.Kind(); {
+	case kind == posterior.ByNearest:
+		return bad(409, "the model predicts each row from other rows of its data, the nearest, so that rows have no joint distribution: fit one with --solver cholesky, or sparse")
+	case w.covariance && kind != posterior.ByCholesky:
+		return bad(409, "the model, solved by %s, has no covariances at hand: ask for samples, or fit one with --solver cholesky, or sparse", kind)
+	}
+	return nil
+}
+
+// bytes is the memory that it takes for so many rows, as posterior.Sample and Covariance go about it: covariances with their factor, what the
+// rows have in common with the support, and draws.
+func (w wish) bytes(m *krigo.Model, rows int) int64 {
+	n, k, support := int64(rows), int64(w.samples), int64(support(m))
+	if m.Posterior.Kind() == posterior.ByCholesky {
+		return 8 * (4*n*n + n*support + 3*n*k)
+	}
+	return 8 * (3*n*k + 64*8*support) // 64 draws at a time
+}
+
+// support is how many rows a model stands on, with those of a posterior that is its prior.
+func support(m *krigo.Model) int {
+	rows := m.Posterior.Support.Rows
+	if prior, _ := m.Posterior.OfPrior(); prior != nil {
+		rows += prior.Support.Rows
+	}
+	return rows
+}
+
+// compute takes the memory and the turn that it needs, one of these, and adds to an answer what is wished for.
+func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Model, t *dataset.Table, answer *Joint) error {
+	bytes := w.bytes(m, t.Rows)
+	if err := held.resize(ctx, kept(t)+bytes); err != nil {
+		if errors.Is(err, errHuge) {
+			return bad(413, "%d rows together, of a model that stands on %d, would take %d MiB, more than a request may have: send fewer rows", t.Rows, support(m), bytes>>20)
+		}
+		return err
+	}
+	if err := one.begin(ctx, held.of); err != nil {
+		return err
+	}
+	defer one.end()
+	if w.covariance {
+		cov, err := krigo.Covariance(ctx, m, t)
+		if err != nil {
+			return err
+		}
+		answer.Covariance = make([][]float64, cov.Rows)
+		for i := range answer.Covariance {
+			answer.Covariance[i] = cov.Row(i)
+		}
+	}
+	if w.samples > 0 {
+		drawn, err := krigo.Sample(ctx, m, t, w.samples, w.seed, nil)
+		if err != nil {
+			return err
+		}
+		answer.Samples = drawn
+	}
+	return nil
+}
+
+// write writes it row by row: as one text it would take three times the memory of its numbers.
+func (j Joint) write(w http.ResponseWriter) {
+	rows := []struct {
+		name   string
+		values [][]float64
+	}{{"samples", j.Samples}, {"covariance", j.Covariance}}
+	j.Samples, j.Covariance = nil, nil
+	head, err := json.Marshal(j)
+	if err != nil {
+		panic(err) // predictions are finite
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	line := head[:len(head)-1]
+	for _, of := range rows {
+		for i, values := range of.values {
+			if i == 0 {
+				line = append(append(append(line, `,"`...), of.name...), `":[`...)
+			} else {
+				line = append(line, ",\n"...)
+			}
+			raw, err := json.Marshal(values)
+			if err != nil {
+				panic(err) // so are these
+			}
+			if line = append(line, raw...); i == len(of.values)-1 {
+				line = append(line, ']')
+			}
+			if _, err := w.Write(line); err != nil {
+				return // the client has gone
+			}
+			line = line[:0]
+		}
+	}
+	w.Write(append(line, "}\n"...))
+}

@@ -1,0 +1,429 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"mime"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// description is openapi.json as it stands.
+type description map[string]any
+
+func described(t testing.TB) description {
+	t.Helper()
+	raw, err := assets.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d description
+	if err := json.Unmarshal(raw, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// at follows keys.
+func at(v any, keys ...string) any {
+	for _, key := range keys {
+		m, _ := v.(map[string]any)
+		v = m[key]
+	}
+	return v
+}
+
+func (d description) at(keys ...string) any { return at(map[string]any(d), keys...) }
+
+// refer returns what a reference means.
+func (d description) refer(schema map[string]any) (map[string]any, error) {
+	ref, found := schema["$ref"].(string)
+	if !found {
+		return schema, nil
+	}
+	if to, ok := d.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(map[string]any); ok && strings.HasPrefix(ref, "#/") {
+		return to, nil
+	}
+	return nil, fmt.Errorf("%s leads nowhere", ref)
+}
+
+// keywords of JSON Schema are those that valid knows, and those that say nothing of a value.
+var keywords = []string{"type", "properties", "required", "additionalProperties", "items", "minItems", "oneOf", "minimum", "maximum", "format", "description", "default"}
+
+var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
+
+// schema says what is wrong with a schema.
+func (d description) schema(where string, of any) (errs []error) {
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(where+": "+format, args...)) }
+	schema, ok := of.(map[string]any)
+	if !ok || len(schema) == 0 {
+		wrong("%v is no schema", of)
+		return errs
+	}
+	if schema["$ref"] != nil {
+		if _, err := d.refer(schema); err != nil || len(schema) > 1 {
+			wrong("a reference: %v, %v", schema, err)
+		}
+		return errs
+	}
+	for key := range schema {
+		if !slices.Contains(keywords, key) {
+			wrong("%q isn't known: mistyped, or valid has to learn it", key)
+		}
+	}
+	if schema["type"] == nil && schema["oneOf"] == nil {
+		wrong("no type")
+	}
+	for _, kind := range kinds(schema) {
+		if !slices.Contains(types, kind) {
+			wrong("type %q", kind)
+		}
+	}
+	if slices.Contains(kinds(schema), "array") {
+		errs = append(errs, d.schema(where+".items", schema["items"])...)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, of := range properties {
+		errs = append(errs, d.schema(where+"."+name, of)...)
+	}
+	required, _ := schema["required"].([]any)
+	for _, name := range required {
+		if properties[name.(string)] == nil {
+			wrong("%q is required, and not described", name)
+		}
+	}
+	either, _ := schema["oneOf"].([]any)
+	for i, of := range either {
+		errs = append(errs, d.schema(fmt.Sprintf("%s.oneOf[%d]", where, i), of)...)
+	}
+	if value, found := schema["default"]; found {
+		if err := d.valid(schema, value); err != nil {
+			wrong("its default: %w", err)
+		}
+	}
+	return errs
+}
+
+func kinds(schema map[string]any) (names []string) {
+	switch of := schema["type"].(type) {
+	case string:
+		return []string{of}
+	case []any:
+		for _, name := range of {
+			names = append(names, fmt.Sprint(name))
+		}
+	}
+	return names
+}
+
+// valid says why a JSON value isn't what a schema describes.
+func (d description) valid(schema map[string]any, value any) error {
+	schema, err := d.refer(schema)
+	if err != nil {
+		return err
+	}
+	if of := kinds(schema); len(of) > 0 {
+		kind := map[string]string{"<nil>": "null", "map[string]interface {}": "object", "[]interface {}": "array", "string": "string", "float64": "number", "bool": "boolean"}[fmt.Sprintf("%T", value)]
+		whole := kind == "number" && value.(float64) == math.Trunc(value.(float64))
+		if !slices.Contains(of, kind) && !(whole && slices.Contains(of, "integer")) {
+			return fmt.Errorf("%.80v where %v should be", value, of)
+		}
+	}
+	if either, _ := schema["oneOf"].([]any); either != nil {
+		var errs []error
+		for _, of := range either {
+			if err := d.valid(of.(map[string]any), value); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		if len(errs) != len(either)-1 {
+			return fmt.Errorf("%.80v is %d of the %d that it may be one of: %v", value, len(either)-len(errs), len(either), errs)
+		}
+	}
+	switch v := value.(type) {
+	case float64:
+		if least, found := schema["minimum"].(float64); found && v < least {
+			return fmt.Errorf("%v is below %v", v, least)
+		}
+		if most, found := schema["maximum"].(float64); found && v > most {
+			return fmt.Errorf("%v is above %v", v, most)
+		}
+	case string:
+		if schema["format"] == "date-time" {
+			if _, err := time.Parse(time.RFC3339, v); err != nil {
+				return err
+			}
+		}
+	case []any:
+		if least, found := schema["minItems"].(float64); found && len(v) < int(least) {
+			return fmt.Errorf("%d items, fewer than %v", len(v), least)
+		}
+		for i, item := range v {
+			if err := d.valid(schema["items"].(map[string]any), item); err != nil {
+				return fmt.Errorf("[%d]: %w", i, err)
+			}
+		}
+	case map[string]any:
+		properties, _ := schema["properties"].(map[string]any)
+		required, _ := schema["required"].([]any)
+		for _, name := range required {
+			if _, found := v[name.(string)]; !found {
+				return fmt.Errorf("%q is missing", name)
+			}
+		}
+		for name, of := range v {
+			if properties[name] == nil {
+				if schema["additionalProperties"] != true && (schema["additionalProperties"] == false || properties != nil) {
+					return fmt.Errorf("%q isn't described", name) // what is answered is described, though a schema may leave it open
+				}
+				continue
+			}
+			if err := d.valid(properties[name].(map[string]any), of); err != nil {
+				return fmt.Errorf("%q: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// TestDescribedWell: the description is one from which clients can be made: names for all operations, schemas of all answers, references that lead somewhere,
+// examples that are what they are examples of.
+func TestDescribedWell(t *testing.T) {
+	d := described(t)
+	if version, _ := d["openapi"].(string); !strings.HasPrefix(version, "3.1.") || d.at("info", "title") == "" || d.at("info", "version") == nil {
+		t.Errorf("openapi %v, info %v", d["openapi"], d["info"])
+	}
+	ids := map[any]bool{}
+	for path, item := range d["paths"].(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			where := method + " " + path
+			if !slices.Contains([]string{"get", "post"}, method) || !strings.HasPrefix(path, "/") {
+				t.Errorf("%s is no operation", where)
+				continue
+			}
+			id, _ := at(operation, "operationId").(string)
+			if id == "" || ids[id] || at(operation, "summary") == nil {
+				t.Errorf("%s: operationId %q, which others have (%v) or summary %v", where, id, ids[id], at(operation, "summary"))
+			}
+			ids[id] = true
+			parameters, _ := at(operation, "parameters").([]any)
+			for _, p := range parameters {
+				if at(p, "name") == nil || at(p, "in") != "query" || at(p, "description") == nil {
+					t.Errorf("%s: parameter %v", where, p)
+				}
+				for _, err := range d.schema(where+" "+fmt.Sprint(at(p, "name")), at(p, "schema")) {
+					t.Error(err)
+				}
+			}
+			contents := func(of string, content any) {
+				kinds, _ := content.(map[string]any)
+				if len(kinds) == 0 {
+					t.Errorf("%s, %s: no content", where, of)
+				}
+				for kind, body := range kinds {
+					if _, _, err := mime.ParseMediaType(kind); err != nil {
+						t.Errorf("%s, %s: %v", where, of, err)
+					}
+					for _, err := range d.schema(where+" "+of, at(body, "schema")) {
+						t.Error(err)
+					}
+					if schema, _ := at(body, "schema").(map[string]any); of == "body" {
+						if err := d.valid(schema, at(body, "example")); err != nil {
+							t.Errorf("%s: the example of %s: %v", where, kind, err)
+						}
+					}
+				}
+			}
+			if body := at(operation, "requestBody"); (body != nil) != (method == "post") {
+				t.Errorf("%s: body %v", where, body)
+			} else if body != nil {
+				contents("body", at(body, "content"))
+			}
+			responses, _ := at(operation, "responses").(map[string]any)
+			if responses["200"] == nil {
+				t.Errorf("%s: no answer 200", where)
+			}
+			for status, answer := range responses {
+				if at(answer, "description") == nil {
+					t.Errorf("%s, %s: no description", where, status)
+				}
+				contents(status, at(answer, "content"))
+			}
+		}
+	}
+	raw, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, schema := range d.at("components", "schemas").(map[string]any) {
+		for _, err := range d.schema(name, schema) {
+			t.Error(err)
+		}
+		if !strings.Contains(string(raw), `{"$ref":"#/components/schemas/`+name+`"}`) {
+			t.Errorf("%s is described and used nowhere", name)
+		}
+	}
+	for _, needs := range d["security"].([]any) {
+		for name := range needs.(map[string]any) {
+			if d.at("components", "securitySchemes", name) == nil {
+				t.Errorf("security %q isn't described", name)
+			}
+		}
+	}
+}
+
+// TestSchemasHold: the check of schemas can fail.
+func TestSchemasHold(t *testing.T) {
+	d := described(t)
+	answer := `{"model": "m", "target": "y", "predictions": [{"mean": 1, "latent_variance": 1, "predictive_variance": 1, "lower95": 0, "upper95": 2, "outside": 0}]}`
+	for text, want := range map[string]string{
+		answer: "",
+		strings.Replace(answer, `"outside": 0`, `"outside": 0.5`, 1):           "where [integer] should be",
+		strings.Replace(answer, `"mean": 1`, `"mean": null`, 1):                "where [number] should be",
+		strings.Replace(answer, `"mean": 1`, `"median": 1`, 1):                 `"mean" is missing`,
+		strings.Replace(answer, `"outside": 0`, `"outside": 0, "odd": 1`, 1):   `"odd" isn't described`,
+		strings.Replace(answer, `"predictions": [`, `"predictions": [1, `, 1):  "where [object] should be",
+		strings.Replace(answer, `"target": "y"`, `"target": ["y"]`, 1):         "where [string] should be",
+		strings.Replace(answer, `"target": "y", `, ``, 1):                      `"target" is missing`,
+		strings.Replace(answer, `"predictions": [`, `"predictions": [{}, `, 1): "is missing",
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.valid(map[string]any{"$ref": "#/components/schemas/Answer"}, v); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	for _, rows := range []string{`[]`, `[[true]]`, `[3]`, `null`} {
+		var v any
+		json.Unmarshal([]byte(`{"rows": `+rows+`}`), &v)
+		if err := d.valid(map[string]any{"$ref": "#/components/schemas/Request"}, v); err == nil {
+			t.Errorf("rows %s are taken", rows)
+		}
+	}
+	if errs := d.schema("s", map[string]any{"type": "strong", "requird": 1, "oneOf": []any{map[string]any{"$ref": "#/none"}}}); len(errs) != 3 {
+		t.Errorf("%v", errs)
+	}
+}
+
+// dated is a model with dates and their periodic parts, of tables with decimal commas.
+func dated(t testing.TB) *krigo.Model {
+	t.Helper()
+	table := &dataset.Table{Source: "t", Names: []string{"when", "size", "y"}}
+	for i := range 90 {
+		table.Append([]string{time.Date(2024, 1, 1+4*i, 0, 0, 0, 0, time.UTC).Format("02.01.2006"), fmt.Sprint(i % 7), fmt.Sprint(i%7 + i/9)})
+	}
+	reading := dataset.Reading{Decimal: ",", Dates: []dataset.Dates{{Column: "when", Form: "dmy", Parts: []string{"year"}}}}
+	if err := reading.Apply(table); err != nil {
+		t.Fatal(err)
+	}
+	m, err := krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestAnswersAsDescribed: what is answered, of all kinds of models and whatever is asked, has a status that is described and is what its schema says.
+func TestAnswersAsDescribed(t *testing.T) {
+	d := described(t)
+	folder := t.TempDir()
+	plain := fitted(t, 0)
+	saved(t, plain, filepath.Join(folder, "plain.krigo"))
+	_, m := categorical(t)
+	saved(t, m, filepath.Join(folder, "text.krigo"))
+	saved(t, dated(t), filepath.Join(folder, "dates.krigo"))
+	bare := *plain
+	bare.Certificate, bare.CertificateReason = nil, "none was asked for"
+	saved(t, &bare, filepath.Join(folder, "bare.krigo"))
+	address, _ := started(t, folder, Options{Token: "secret", Ledger: filepath.Join(folder, "l.ledger")})
+	const x = `{"rows": [[1], {"x": 2}]}`
+	alarming := `{"rows": [[1, 1e6]` + strings.Repeat(`,[1, 1e6]`, 30) + `]}`
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		method, path, kind, body string
+		status                   int
+	}{
+		{"GET", "/healthz", "", "", 200},
+		{"GET", "/openapi.json", "", "", 200},
+		{"GET", "/metrics", "", "", 200},
+		{"GET", "/v1/models", "", "", 200},
+		{"GET", "/v1/model?model=plain", "", "", 200},
+		{"GET", "/v1/model?model=text", "", "", 200},
+		{"GET", "/v1/model?model=dates", "", "", 200},
+		{"GET", "/v1/model?model=bare", "", "", 200},
+		{"GET", "/v1/model?model=none", "", "", 404},
+		{"GET", "/v1/model", "", "", 400},
+		{"POST", "/v1/predict?model=plain", jsonKind, x, 200},
+		{"POST", "/v1/predict?model=plain", "text/csv", "x\n1\n", 200},
+		{"POST", "/v1/predict?model=text", jsonKind, `{"rows": [["gas", null], {"fuel": 7, "size": 3}]}`, 200},
+		{"POST", "/v1/predict?model=dates", jsonKind, `{"rows": [["31.01.2024", 1.5], [19000, 2]]}`, 200},
+		{"POST", "/v1/predict?model=plain", jsonKind, `{"rows": []}`, 400},
+		{"POST", "/v1/predict?model=plain", "text/plain", "x\n1\n", 415},
+		{"POST", "/v1/predict?model=none", jsonKind, x, 404},
+		{"POST", "/v1/joint?model=plain&samples=2&covariance=true", jsonKind, x, 200},
+		{"POST", "/v1/joint?model=dates&samples=2", "text/csv", "when;size\n31.01.2024;1,5\n", 200},
+		{"POST", "/v1/joint?model=plain", jsonKind, x, 400},
+		{"POST", "/v1/outcomes?model=plain", jsonKind, alarming, 200},
+		{"POST", "/v1/outcomes?model=bare", jsonKind, `{"rows": [[1, 2]]}`, 409},
+		{"GET", "/v1/model?model=plain", "", "", 200}, // with an alarm
+	} {
+		for _, token := range []string{"secret", "other"} {
+			r, err := http.NewRequest(c.method, "http://"+address+c.path, strings.NewReader(c.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer "+token)
+			if c.kind != "" {
+				r.Header.Set("Content-Type", c.kind)
+			}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(answer.Body)
+			answer.Body.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			path, _, _ := strings.Cut(c.path, "?")
+			if want := map[bool]int{true: c.status, false: 401}[token == "secret" || path == "/healthz" || path == "/openapi.json"]; answer.StatusCode != want {
+				t.Errorf("%s %s: status %d, want %d: %.200s", c.method, c.path, answer.StatusCode, want, raw)
+				continue
+			}
+			kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+			operation := d.at("paths", path, strings.ToLower(c.method))
+			schema, found := at(operation, "responses", fmt.Sprint(answer.StatusCode), "content", kind, "schema").(map[string]any)
+			if !found {
+				t.Errorf("%s %s: %d in %s isn't described", c.method, c.path, answer.StatusCode, kind)
+				continue
+			}
+			var value any = string(raw)
+			if kind == jsonKind {
+				if err := json.Unmarshal(raw, &value); err != nil {
+					t.Errorf("%s %s: %v", c.method, c.path, err)
+				}
+			}
+			if err := d.valid(schema, value); err != nil {
+				t.Errorf("%s %s, status %d: %v", c.method, c.path, answer.StatusCode, err)
+			}
+			seen[path] = seen[path] || answer.StatusCode == 200
+		}
+	}
+	for path := range maps.Keys(d["paths"].(map[string]any)) {
+		if !seen[path] {
+			t.Errorf("%s was never answered", path)
+		}
+	}
+}
