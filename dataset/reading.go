@@ -125,6 +125,9 @@ func ungrouped(whole, separator string) (string, bool) {
 		if i > 0 && (len(group) != 3 || digits != group) || i == 0 && len(groups) > 1 && (len(digits) == 0 || len(digits) > 3) {
 			return "", false
 		}
+		if i == 0 && len(groups) > 1 && digits[0] == '0' { // no thousands begin so: it is the other's decimal point
+			return "", false
+		}
 		if len(groups) > 1 && strings.ContainsFunc(digits, func(c rune) bool { return c < '0' || c > '9' }) {
 			return "", false
 		}
