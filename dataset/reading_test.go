@@ -277,3 +277,36 @@ func TestMatches(t *testing.T) {
 		}
 	}
 }
+
+// TestDatesInDoubt: a fit is told of years without a century, and refuses numbers among dates, which spreadsheets count from 1900; rows to
+// be predicted may have days.
+func TestDatesInDoubt(t *testing.T) {
+	read := func(first string) *Table {
+		t.Helper()
+		of := Reading{Dates: []Dates{{Column: "when", Form: "dmy"}}}
+		table, err := of.Read(strings.NewReader("when,y\n"+first+",1\n31.12.1999,2\n01.02.2003 10:30,3\n"), "f.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	for first, want := range map[string]bool{"27.01.45": true, "27.1.45 10:00": true, "27.01.1945": false} {
+		d, err := read(first).Regression("y")
+		if err != nil {
+			t.Fatal(err)
+		}
+		notices, err := d.Notices()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(strings.Join(notices, "\n"), "years of two digits"); said != want {
+			t.Errorf("%q: %q", first, notices)
+		}
+	}
+	table := read("16464")
+	_, err := table.Regression("y")
+	wantError(t, err, `f.csv: line 2 (row 1), column 1 ("when"): 16464 is a number among dates`)
+	if _, err := table.Unlabelled([]string{"when"}); err != nil {
+		t.Error(err)
+	}
+}
