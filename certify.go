@@ -216,6 +216,9 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Rows == 0 {
+		return nil, fmt.Errorf("%s: no rows: give some that the model never saw", table.Source)
+	}
 	rows := d.All()
 	made, err := m.MadeFrom(d)
 	if err != nil {
