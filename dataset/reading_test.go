@@ -61,6 +61,8 @@ func TestReading(t *testing.T) {
 		{Reading{Missing: []string{"-1"}}, "it is the number -1"},
 		{Reading{Units: []string{"m2"}}, "without digits"},
 		{Reading{Units: []string{" "}}, "without digits"},
+		{Reading{Units: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
+		{Reading{Missing: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
 		{Reading{Dates: []Dates{{Column: "a"}, {Column: "a"}}}, "twice"},
 		{Reading{Dates: []Dates{{Column: "a", Form: "ydm"}}}, `form "ydm" isn't known`},
 		{Reading{Dates: []Dates{{Column: "a", Parts: []string{"moon"}}}}, `period "moon"`},
