@@ -122,6 +122,7 @@ type Fresh struct {
 	Repeats      int           `json:"repeats,omitempty"`     // rows that equal another one, or one the model was made from
 	Seen         int           `json:"seen,omitempty"`        // those of the second kind: the bounds hold only if they are other observations
 	SeenGroups   int           `json:"seen_groups,omitempty"` // groups that the model was made from: no further ones
+	Dropped      int           `json:"dropped,omitempty"`     // further rows that equal one of these in every cell: the model's reading leaves them out
 	Delta        float64       `json:"delta"`                 // each of the two bounds fails with at most this probability
 	Loss         pacbayes.Kind `json:"loss"`
 	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
@@ -215,6 +216,9 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Rows == 0 {
+		return nil, fmt.Errorf("%s: no rows: give some that the model never saw", table.Source)
+	}
 	rows := d.All()
 	made, err := m.MadeFrom(d)
 	if err != nil {
@@ -246,7 +250,7 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 		return nil, err
 	}
 	l := m.Terms.Loss
-	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Repeats: copies.Repeats, Seen: copies.Seen, SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
+	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Dropped: table.Dropped(), Repeats: copies.Repeats, Seen: copies.Seen, SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	if l.Kind == pacbayes.Asymmetric {
 		f.EpsilonAbove = l.Above

@@ -25,6 +25,10 @@ type Predicted struct {
 // was chosen by them, which is the caller's word. Of the options it takes Data.Target, Data.Group and the Promise, whose ε is in the
 // target's own units: standard deviations would be of the rows that are certified.
 func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Predicted, error) {
+	if o.Data.Group == dataset.EqualRows {
+		return nil, fit.Usage("group %q: different rows may well have the same prediction and target, so that equal ones are no copies", o.Data.Group)
+	}
+	o.Data.Reading = table.Reading()
 	terms, err := predictedTerms(o)
 	if err != nil {
 		return nil, err
@@ -95,7 +99,8 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		promise.Delta = 0.01
 	}
 	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon, Above: promise.EpsilonAbove}, EpsilonRaw: promise.Epsilon, Delta: promise.Delta, Grid: pacbayes.DefaultGrid,
-		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct, Group: o.Data.Group, Curve: promise.Curve}
+		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct, Group: o.Data.Group, Curve: promise.Curve,
+		Copies: o.Data.Reading.Distinct}
 	if promise.Bound != pacbayes.KLBound {
 		t.Inequality = promise.Bound
 	}

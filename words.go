@@ -36,6 +36,9 @@ func Sentence(m *Model, c *Certificate) string {
 		}
 		caution = fmt.Sprintf("\nThis holds only if rows that equal %s, %d of them, are independent draws and not copies.", another, c.Repeats)
 	}
+	if m.Terms.Copies {
+		caution += copiesOnly
+	}
 	if m.Split == model.ByPosition {
 		caution += "\nThis holds only if the order of the file has nothing to do with what its rows hold: the model is of a version that dealt roles by it."
 	}
@@ -50,6 +53,9 @@ func Sentence(m *Model, c *Certificate) string {
 	}
 	return promise + lead + bound(m, c) + everyWidth(m, c) + slicesOf(c) + caution
 }
+
+// copiesOnly is what a bound rests on where rows that equal one another were left out, or made a group.
+const copiesOnly = "\nThis holds only if rows that equal one another are copies, as they were taken for, and not independent draws that came out alike."
 
 // curveShares are those that a curve is told for.
 var curveShares = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
@@ -138,6 +144,12 @@ func (f *Fresh) Sentence(m *Model) string {
 		said += fmt.Sprintf("\nThis holds only if rows that equal another one, or one that the model was made from (%d of them, %d of the second kind), are independent draws and not the same observations.", f.Repeats, f.Seen)
 	case f.Repeats > 0:
 		said += fmt.Sprintf("\nThis holds only if rows that equal another one, %d of them, are independent draws and not copies.", f.Repeats)
+	}
+	if f.Dropped > 0 {
+		said += fmt.Sprintf("\n%d more rows equal one of these in every cell, and were left out, as when the model was fitted.", f.Dropped)
+	}
+	if m.Terms.Copies {
+		said += copiesOnly
 	}
 	if f.SeenGroups > 0 {
 		said += fmt.Sprintf("\n%d of these %d groups are ones that the model was made from, by their %s: rows of known groups say nothing about further groups.", f.SeenGroups, f.Groups, m.Group)

@@ -371,6 +371,11 @@ func (f ColumnFacts) Flags() string {
 
 // fit says what keeps columns from being fitted: whole columns, or else cells.
 func (t *Table) fit(uses []use) error {
+	for _, u := range uses { // rows to be predicted may have either
+		if at := t.serials[u.column]; at != nil {
+			return at
+		}
+	}
 	err := t.check(uses...)
 	if err == nil {
 		return nil

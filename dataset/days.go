@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 )
 
@@ -75,6 +76,9 @@ func (t *Table) rowOf(j, code int) (row int, found bool) {
 	return 0, false
 }
 
+// shortYear is a date with a year of two digits.
+var shortYear = regexp.MustCompile(`^[0-9]{1,2}([./])[0-9]{1,2}[./][0-9]{2}($|[^0-9])`)
+
 // toDays makes a column of text one of days.
 func (t *Table) toDays(j int, form string) error {
 	f := dateForms[slices.IndexFunc(dateForms, func(f dateForm) bool { return f.name == form })]
@@ -84,14 +88,23 @@ func (t *Table) toDays(j int, form string) error {
 		v, ok := f.days(text)
 		if !ok {
 			number, err := parse(text)
+			row, _ := t.rowOf(j, code)
+			at := t.place(row)
+			at.Row, at.Column, at.Name = row+1, j+1, t.Names[j]
 			if err != nil || t.strange(j, text) {
-				row, _ := t.rowOf(j, code)
-				at := t.place(row)
-				at.Row, at.Column, at.Name = row+1, j+1, t.Names[j]
 				at.Err = fmt.Errorf("%q is not a date of the form %s, as %s", clip(text), f.name, f.example)
 				return at
 			}
+			if t.serials[j] == nil {
+				at.Err = fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days from 1900, or 20240131? write it as the others", clip(text))
+				if t.serials == nil {
+					t.serials = map[int]*Error{}
+				}
+				t.serials[j] = at
+			}
 			v = number // days already
+		} else if shortYear.MatchString(text) && !slices.Contains(t.centuries, t.Names[j]) {
+			t.centuries = append(t.centuries, t.Names[j])
 		}
 		days[code] = v
 	}

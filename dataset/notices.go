@@ -42,6 +42,12 @@ func (d *Data) Notices() ([]string, error) {
 	if len(constant) > 0 {
 		notices = append(notices, "the same value in every row, so nothing is learnt from: "+quoted(constant, 5))
 	}
+	if all := d.table.centuries; all != nil {
+		notices = append(notices, "years of two digits are taken for 1969 to 2068, in the columns "+quoted(all, 5))
+	}
+	if n := d.table.dropped; n > 0 {
+		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier one in every cell, and were left out", n, d.Rows+n))
+	}
 	if n, row, err := d.repeats(rows); err != nil {
 		return nil, err
 	} else if n > 0 {

@@ -64,6 +64,13 @@ func (of Reading) readPart(path string, r ranks.Ranks) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if share == nil { // no rank sees another's file
+		err = of.alike(table)
+	}
+	if err != nil {
+		table.Close()
+		return nil, err
+	}
 	table.part = &part{rows: table.Rows}
 	if share != nil {
 		if err := table.take(share); err != nil {
@@ -73,6 +80,19 @@ func (of Reading) readPart(path string, r ranks.Ranks) (*Table, error) {
 	}
 	table.part.ranks = r
 	return table, nil
+}
+
+// alike refuses what ranks would each find out for themselves from a file of their own, and not in the same way.
+func (of Reading) alike(table *Table) error {
+	if of.Distinct {
+		return fmt.Errorf("%s: rows that repeat one of another rank's file can't be left out: write all rows to one file", table.Source)
+	}
+	for i, d := range of.Dates {
+		if form := table.reading.Dates[i].Form; form != d.Form {
+			return fmt.Errorf("%s: column %q: each rank would choose the form of dates by its own file: say which, as %s:%s", table.Source, clip(d.Column), clip(d.Column), form)
+		}
+	}
+	return nil
 }
 
 // take makes a share of the rows those that this rank has.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,5 +136,27 @@ func TestParts(t *testing.T) {
 			})
 		}
 		wait.Wait()
+	}
+}
+
+// TestPartsAlike: what a file alone can't tell of all rows is refused where ranks have files of their own.
+func TestPartsAlike(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "part0.csv"), []byte("when,y\n13/02/2024,1\n13/02/2024,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		of   Reading
+		want string
+	}{
+		{Reading{Distinct: true}, "can't be left out"},
+		{Reading{Dates: []Dates{{Column: "when"}}}, "when:dmy"},
+	} {
+		_, err := c.of.ReadPart(filepath.Join(folder, "part%d.csv"), ranks.Alone)
+		wantError(t, err, c.want)
+	}
+	of := Reading{Dates: []Dates{{Column: "when", Form: "dmy"}}}
+	if _, err := of.ReadPart(filepath.Join(folder, "part%d.csv"), ranks.Alone); err != nil {
+		t.Error(err)
 	}
 }

@@ -27,6 +27,9 @@ func (r *Reading) zero() bool {
 	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 && len(r.Units) == 0
 }
 
+// mostTexts is how many texts of missing values, and units, there may be.
+const mostTexts = 1000
+
 // Check says what is wrong with it.
 func (r *Reading) Check() error {
 	decimal := r.Decimal
@@ -41,6 +44,9 @@ func (r *Reading) Check() error {
 	case r.Thousands == decimal:
 		return fmt.Errorf("decimal and thousands are both %q: numbers couldn't be told apart", decimal)
 	}
+	if n := max(len(r.Missing), len(r.Units)); n > mostTexts {
+		return fmt.Errorf("%d texts of missing values, or units: %d at most, since every cell is held against each", n, mostTexts)
+	}
 	for _, text := range r.Missing {
 		if v, err := r.parse(text); err == nil {
 			return fmt.Errorf("missing %q: it is the number %v", clip(text), v)
@@ -51,13 +57,15 @@ func (r *Reading) Check() error {
 			return fmt.Errorf("unit %q: want text without digits, signs and points, such as kg", clip(unit))
 		}
 	}
-	for i, d := range r.Dates {
+	known := map[string]bool{}
+	for _, d := range r.Dates {
 		if err := d.check(); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(r.Dates[:i], func(other Dates) bool { return other.Column == d.Column }) {
+		if known[d.Column] {
 			return fmt.Errorf("dates: column %q twice", clip(d.Column))
 		}
+		known[d.Column] = true
 	}
 	return nil
 }
@@ -123,6 +131,9 @@ func ungrouped(whole, separator string) (string, bool) {
 	for i, group := range groups {
 		digits := strings.TrimLeft(group, "+-")
 		if i > 0 && (len(group) != 3 || digits != group) || i == 0 && len(groups) > 1 && (len(digits) == 0 || len(digits) > 3) {
+			return "", false
+		}
+		if i == 0 && len(groups) > 1 && digits[0] == '0' { // no thousands begin so: it is the other's decimal point
 			return "", false
 		}
 		if len(groups) > 1 && strings.ContainsFunc(digits, func(c rune) bool { return c < '0' || c > '9' }) {

@@ -30,6 +30,9 @@ func TestReading(t *testing.T) {
 		{Reading{Thousands: ","}, "1,234.5", 1234.5},
 		{Reading{Thousands: ","}, "1,23", math.NaN()},
 		{Reading{Thousands: ","}, ",234", math.NaN()},
+		{Reading{Thousands: ","}, "0,123", math.NaN()},
+		{Reading{Decimal: ",", Thousands: "."}, "-0.123", math.NaN()},
+		{Reading{Decimal: ",", Thousands: "."}, "0,123", 0.123},
 		{Reading{Thousands: ","}, "1,234,", math.NaN()},
 		{Reading{Thousands: ","}, "1e,234", math.NaN()},
 		{Reading{Thousands: "'"}, "1’234'567.25", 1234567.25},
@@ -58,6 +61,8 @@ func TestReading(t *testing.T) {
 		{Reading{Missing: []string{"-1"}}, "it is the number -1"},
 		{Reading{Units: []string{"m2"}}, "without digits"},
 		{Reading{Units: []string{" "}}, "without digits"},
+		{Reading{Units: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
+		{Reading{Missing: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
 		{Reading{Dates: []Dates{{Column: "a"}, {Column: "a"}}}, "twice"},
 		{Reading{Dates: []Dates{{Column: "a", Form: "ydm"}}}, `form "ydm" isn't known`},
 		{Reading{Dates: []Dates{{Column: "a", Parts: []string{"moon"}}}}, `period "moon"`},
@@ -272,5 +277,38 @@ func TestMatches(t *testing.T) {
 		if matches(c.pattern, c.name) != c.want {
 			t.Errorf("%q of %q: %v", c.pattern, c.name, !c.want)
 		}
+	}
+}
+
+// TestDatesInDoubt: a fit is told of years without a century, and refuses numbers among dates, which spreadsheets count from 1900; rows to
+// be predicted may have days.
+func TestDatesInDoubt(t *testing.T) {
+	read := func(first string) *Table {
+		t.Helper()
+		of := Reading{Dates: []Dates{{Column: "when", Form: "dmy"}}}
+		table, err := of.Read(strings.NewReader("when,y\n"+first+",1\n31.12.1999,2\n01.02.2003 10:30,3\n"), "f.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	for first, want := range map[string]bool{"27.01.45": true, "27.1.45 10:00": true, "27.01.1945": false} {
+		d, err := read(first).Regression("y")
+		if err != nil {
+			t.Fatal(err)
+		}
+		notices, err := d.Notices()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(strings.Join(notices, "\n"), "years of two digits"); said != want {
+			t.Errorf("%q: %q", first, notices)
+		}
+	}
+	table := read("16464")
+	_, err := table.Regression("y")
+	wantError(t, err, `f.csv: line 2 (row 1), column 1 ("when"): 16464 is a number among dates`)
+	if _, err := table.Unlabelled([]string{"when"}); err != nil {
+		t.Error(err)
 	}
 }

@@ -26,14 +26,16 @@ type Table struct {
 	// list. It is nil for columns of numbers, and as a whole where all are.
 	Text [][]string
 
-	headless bool                 // the file named no columns
-	codes    []map[string]float64 // by column, the places of its texts
-	reading  Reading              // how cells are written
-	odd      map[oddText]bool     // texts that are numbers elsewhere
-	dropped  int                  // rows that were left out
-	disk     store                // where the rows are, unless in Values
-	part     *part                // the rows that this rank has, where they aren't all
-	ctx      context.Context      // with which reading ends; nil: with none
+	headless  bool                 // the file named no columns
+	codes     []map[string]float64 // by column, the places of its texts
+	reading   Reading              // how cells are written
+	centuries []string             // columns of dates with years of two digits
+	serials   map[int]*Error       // of columns of dates, the first number among them
+	odd       map[oddText]bool     // texts that are numbers elsewhere
+	dropped   int                  // rows that were left out
+	disk      store                // where the rows are, unless in Values
+	part      *part                // the rows that this rank has, where they aren't all
+	ctx       context.Context      // with which reading ends; nil: with none
 
 	heavy float64 // bytes of the texts
 	over  error   // that the table takes more memory than it may, so that rows are left out

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -83,6 +84,7 @@ func (d *dealt) terms(o Options, f family, choices, tied int) pacbayes.Terms {
 	}
 	t.Encoded = d.data.Encoding != nil
 	t.Group, t.Backtest = o.Data.Group, o.Data.Split == "last"
+	t.Copies = o.Data.Reading.Distinct || o.Data.Group == dataset.EqualRows
 	if o.Prior.Mixed {
 		f.mix(&t, tied)
 	}

@@ -61,6 +61,8 @@ func (m *Model) checkSplit() error {
 		return errors.New("the certificate's terms and the model disagree about whether the certified rows are the last: no certificate")
 	case m.Terms.Group != m.Group:
 		return errors.New("the certificate's terms and the model disagree about how rows are grouped: no certificate")
+	case m.Terms.Copies != (m.Reading.Distinct || m.Group == dataset.EqualRows):
+		return errors.New("the certificate's terms and the model disagree about whether equal rows are copies: no certificate")
 	}
 	return nil
 }

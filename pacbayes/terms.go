@@ -51,6 +51,8 @@ type Terms struct {
 
 	// Group is the column by which rows are grouped: a group is what is drawn and counted.
 	Group string `json:"group,omitempty"`
+	// Copies says that rows that equal one another were taken for copies of one observation: all but the first were left out, or they are a group.
+	Copies bool `json:"copies,omitempty"`
 	// Elsewhere says that the predictions were made by no model of this package: that they were made without the certified
 	// rows is the word of who certifies.
 	Elsewhere bool `json:"elsewhere,omitempty"`
@@ -293,6 +295,9 @@ func (t Terms) Conditions() (c []string) {
 		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal one of another group: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
 	case t.Repeats > 0:
 		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal another one: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
+	}
+	if t.Copies {
+		c = append(c, "Rows that equal one another are copies of one observation, as they were taken for, not independent draws that came out alike: of a source where these are frequent the bound says nothing.")
 	}
 	if t.Elsewhere {
 		return append(c, "The bound is a plain hold-out bound on the predictions.")

@@ -122,7 +122,8 @@ class Table:
         if head.has("encoding"):
             self.encoding = head.of("encoding").objects("columns")
             self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) == "mean"
-        used = self.names + [target] + [group] * bool(group) + ["a table read otherwise"] * head.has("reading")
+        used = self.names + [target] + [group] * bool(group)
+        require(not head.has("reading"), "a table whose cells are read otherwise, which this program doesn't know")
         require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
         self.textual = [c.has("categories") for c in self.encoding] or [False] * len(self.names)
         self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]

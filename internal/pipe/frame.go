@@ -122,8 +122,8 @@ func (r *reply) write(out io.Writer) error {
 		r.Buffers = append(r.Buffers, int64(len(data)))
 	}
 	header, err := json.Marshal(r)
-	if err != nil {
-		return err
+	if err != nil { // numbers that JSON doesn't have: who asked waits for an answer
+		return (&reply{ID: r.ID, Error: &failure{Kind: "failed", Message: err.Error()}}).write(out)
 	}
 	frame := binary.LittleEndian.AppendUint32(nil, uint32(len(header)))
 	frame = append(frame, header...)

@@ -341,29 +341,31 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
-// modelAndTable are those that a request names; the table is read as the model reads its own.
+// modelAndTable are those that a request names; the table is read as the model reads its own, but that no row is left out.
 func (s *server) modelAndTable(r *request) (*krigo.Model, *dataset.Table, error) {
+	return s.modelAndRead(r, dataset.Reading.Every)
+}
+
+// modelAndData are modelAndTable without the rows that the model leaves out.
+func (s *server) modelAndData(r *request) (*krigo.Model, *dataset.Table, error) {
+	return s.modelAndRead(r, func(of dataset.Reading) dataset.Reading { return of })
+}
+
+func (s *server) modelAndRead(r *request, rows func(dataset.Reading) dataset.Reading) (*krigo.Model, *dataset.Table, error) {
 	m, err := s.of(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	table, err := r.table()
 	if err == nil {
-		err = m.Reading.Every().Apply(table)
+		err = rows(m.Reading).Apply(table)
 	}
 	return m, table, err
 }
 
 // certify computes the certificate anew from the data that the model was made from.
 func (s *server) certify(_ context.Context, r *request) (*reply, error) {
-	m, err := s.of(r)
-	if err != nil {
-		return nil, err
-	}
-	table, err := r.table()
-	if err == nil {
-		err = m.Reading.Apply(table)
-	}
+	m, table, err := s.modelAndData(r)
 	if err != nil {
 		return nil, err
 	}
@@ -376,7 +378,7 @@ func (s *server) certify(_ context.Context, r *request) (*reply, error) {
 
 // fresh says what rows that the model never saw show.
 func (s *server) fresh(_ context.Context, r *request) (*reply, error) {
-	m, table, err := s.modelAndTable(r)
+	m, table, err := s.modelAndData(r)
 	if err != nil {
 		return nil, err
 	}

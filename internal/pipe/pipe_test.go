@@ -218,6 +218,11 @@ func TestPipe(t *testing.T) {
 			t.Errorf("%s %v: %+v", bad.op, bad.header, r.Error)
 		}
 	}
+	none := map[string]any{"names": []string{"x", "fuel", "y"}, "text": []bool{false, true, false}, "rows": 0}
+	noEnds, noTexts := texts(nil)
+	if r, _, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": none}, nil, noEnds, noTexts, nil); r.Error == nil || !strings.Contains(r.Error.Message, "no rows") {
+		t.Errorf("%+v", r.Error)
+	}
 	if r, _, _ := c.call("close", map[string]any{"model": fitted["model"]}); r.Error != nil {
 		t.Errorf("%+v", r.Error)
 	}
@@ -287,5 +292,41 @@ func TestCancel(t *testing.T) {
 	c.send(map[string]any{"id": 7, "op": "cancel"})
 	if r, _, _ := c.receive(); r.ID != 7 || r.Error == nil || r.Error.Kind != "cancelled" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestFreshCopies: rows that the model leaves out aren't fresh ones, so that the data it was made from are known.
+func TestFreshCopies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const rows = 200
+	x, y := make([]float64, rows), make([]float64, rows)
+	for i := range rows {
+		if x[i] = rng.NormFloat64(); i >= rows/2 {
+			x[i] = x[i-rows/2]
+		}
+		y[i] = math.Sin(2 * x[i])
+	}
+	c := connect(t)
+	of := map[string]any{"names": []string{"x", "y"}, "text": []bool{false, false}, "rows": rows}
+	args := map[string]any{"options": krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.3}, Kernel: krigo.Kernel{Expression: "se"}}, "reading": dataset.Reading{Distinct: true}}
+	_, fitted, _ := c.call("fit", map[string]any{"table": of, "args": args}, numbers(x), numbers(y))
+	r, result, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": of}, numbers(x), numbers(y))
+	if r.Error != nil {
+		t.Fatalf("%+v", r.Error)
+	}
+	if fresh := result["fresh"].(map[string]any); fresh["rows"] != float64(30) || fresh["dropped"] != float64(rows/2) || fresh["seen"] != nil {
+		t.Errorf("%v", fresh)
+	}
+}
+
+// TestUnsayable: an answer that isn't JSON is an error, and not silence.
+func TestUnsayable(t *testing.T) {
+	var out bytes.Buffer
+	if err := (&reply{ID: 3, Result: math.NaN()}).write(&out); err != nil {
+		t.Fatal(err)
+	}
+	var r reply
+	if err := json.Unmarshal(out.Bytes()[4:], &r); err != nil || r.ID != 3 || r.Error == nil || r.Error.Kind != "failed" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -1,0 +1,80 @@
+package krigo_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// TestTakenForCopies: where equal rows are left out, or made groups, certificates say that they hold for copies alone: on draws that come out
+// alike, most of which miss here, the bound is far off. A model that doesn't say so has none.
+func TestTakenForCopies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 0))
+	draw := func() string {
+		text := "x,y\n"
+		for range 300 {
+			if rng.Float64() < 0.6 {
+				text += fmt.Sprintf("5,%d\n", 6*rng.IntN(2)-3)
+				continue
+			}
+			x := 6*rng.Float64() - 3
+			text += fmt.Sprintf("%.6f,%.6f\n", x, math.Sin(x)+0.05*rng.NormFloat64())
+		}
+		return text
+	}
+	made, more := draw(), draw()
+	for _, distinct := range []bool{true, false} {
+		of := dataset.Reading{Distinct: distinct}
+		read := func(text string) *dataset.Table {
+			table, err := of.Read(strings.NewReader(text), "rows.csv")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return table
+		}
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+		if !distinct {
+			o.Data.Group = dataset.EqualRows
+		}
+		m, err := krigo.Fit(t.Context(), read(made), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if says := func(c string) bool { return strings.HasPrefix(c, "Rows that equal one another are copies") }; !slices.ContainsFunc(m.Certificate.Conditions, says) {
+			t.Errorf("conditions: %q", m.Certificate.Conditions)
+		}
+		const only = "This holds only if rows that equal one another are copies"
+		if said := krigo.Sentence(m, m.Certificate); !strings.Contains(said, only) {
+			t.Error(said)
+		}
+		table := read(more)
+		f, err := krigo.CertifyFresh(m, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := f.Sentence(m); !strings.Contains(said, only) || f.Dropped != table.Dropped() || distinct != (f.Dropped > 100) {
+			t.Errorf("%d left out of %d: %s", f.Dropped, f.Rows, said)
+		}
+		again, err := krigo.Certify(m, read(made), 0)
+		if err != nil || !again.Matches {
+			t.Fatal(err, again)
+		}
+		m.Terms.Copies = false
+		if _, err := krigo.Certify(m, read(made), 0); err == nil || !strings.Contains(err.Error(), "no certificate") {
+			t.Errorf("certified without its condition: %v", err)
+		}
+	}
+	table, err := dataset.Read(strings.NewReader(made), "rows.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := krigo.CertifyPredictions(table, "x", krigo.Options{Data: krigo.Data{Target: "y", Group: dataset.EqualRows}, Promise: krigo.Promise{Epsilon: 1, Units: "raw"}}); err == nil {
+		t.Error("predictions grouped by what they are")
+	}
+}
