@@ -67,6 +67,9 @@ type Stalled struct {
 }
 
 func (e *Stalled) Error() string {
+	if e.Residual != e.Residual {
+		return fmt.Sprintf("conjugate gradients came to numbers that overflow, in %d iterations: scale the data, whose numbers are too large or too far apart, or raise the noise variance", e.Iterations)
+	}
 	return fmt.Sprintf("conjugate gradients reached a relative residual of %.2g, not %.2g, in %d iterations (%s): raise the noise variance, the preconditioner's rank or the tolerance",
 		e.Residual, e.Tolerance, e.Iterations, e.Reason)
 }

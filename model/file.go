@@ -189,6 +189,10 @@ func (m *Model) Write(w io.Writer) error {
 	}
 	head, err := json.MarshalIndent(h, "", " ")
 	if err != nil {
+		var number *json.UnsupportedValueError
+		if errors.As(err, &number) {
+			err = errors.New("a number of it overflows, as the table's are too large or too far apart: change their units, or mend rows that differ much from all others")
+		}
 		return fmt.Errorf("the model can't be written: %w", err)
 	}
 	sum := sha256.New()

@@ -243,6 +243,9 @@ func peakOf(f func()) int64 {
 	return int64(peak) - int64(before)
 }
 
+// leastPeakOf is that of three times: what is seen also has garbage that isn't collected yet.
+func leastPeakOf(f func()) int64 { return min(peakOf(f), peakOf(f), peakOf(f)) }
+
 // TestMeasures: no body takes more memory than was asked for before.
 func TestMeasures(t *testing.T) {
 	const inputs, rows = 20, 5000
@@ -305,7 +308,7 @@ func TestMeasures(t *testing.T) {
 		body := []byte(c.body)
 		var measured int64
 		var err error
-		peak := peakOf(func() {
+		peak := leastPeakOf(func() {
 			if strings.HasPrefix(name, "CSV") {
 				if measured, err = measureCSV(body, inputs, c.reading, rows); err == nil {
 					_, err = parseCSV(body, c.of, c.reading, rows)

@@ -118,7 +118,7 @@ func (s *AdamState) check(n int) error {
 		return fmt.Errorf("train: the start has %d parameters, the objective has %d", len(s.X), n)
 	}
 	if i := notFinite(s.X); i >= 0 {
-		return fmt.Errorf("train: parameter %d starts at %v", i, s.X[i])
+		return startless(i)
 	}
 	for _, v := range [][]float64{s.Previous, s.M, s.V} {
 		if len(v) != n || notFinite(v) >= 0 {

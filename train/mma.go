@@ -57,7 +57,7 @@ func (s *MMAState) check(n int) error {
 		return fmt.Errorf("train: the start has %d parameters, the objective has %d", len(s.X), n)
 	}
 	if i := notFinite(s.X); i >= 0 {
-		return fmt.Errorf("train: parameter %d starts at %v", i, s.X[i])
+		return startless(i)
 	}
 	for _, v := range [][]float64{s.Gradient, s.Step, s.Sigma} {
 		if len(s.Gradient) > 0 && len(v) != n || notFinite(v) >= 0 || !finite(s.Value) || !finite(s.Rho) {

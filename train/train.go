@@ -117,7 +117,7 @@ func (s *State) check(n int) error {
 		return fmt.Errorf("train: the start has %d parameters, the objective has %d", len(s.X), n)
 	}
 	if i := notFinite(s.X); i >= 0 {
-		return fmt.Errorf("train: parameter %d starts at %v", i, s.X[i])
+		return startless(i)
 	}
 	whole := len(s.Gradient) == 0 && len(s.S) == 0 || len(s.Gradient) == n
 	whole = whole && len(s.S) == len(s.Y) && notFinite(s.Gradient) < 0 && finite(s.Value)
@@ -172,4 +172,9 @@ func finite(v float64) bool { return v-v == 0 }
 // notFinite is the index of the first entry that is not finite, or -1.
 func notFinite(v []float64) int {
 	return slices.IndexFunc(v, func(e float64) bool { return !finite(e) })
+}
+
+// startless is the error of a start that has a parameter which isn't finite.
+func startless(parameter int) error {
+	return fmt.Errorf("train: parameter %d has no finite number to start from: scale the data, whose numbers are too large or too far apart, or name a start", parameter)
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -38,6 +39,9 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 	defer func() {
 		// A damaged file may lead the decoder out of its bounds. That is an error of the data.
 		if cause := recover(); cause != nil {
+			if _, bounds := cause.(runtime.Error); bounds {
+				cause = "its pages say what can't be"
+			}
 			t, err = nil, fmt.Errorf("%s: damaged (%v): write it again", source, cause)
 		}
 	}()
