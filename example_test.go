@@ -55,11 +55,7 @@ func ExampleFit_options() {
 		Data:    krigo.Data{Target: "MEDV", TestFraction: 0.5}, // median value of homes, in 1000 dollars
 		Kernel:  krigo.Kernel{Expression: "matern52", ARD: "off"},
 		Promise: krigo.Promise{Loss: "band", Epsilon: 10, Units: "raw"},
-		Run: krigo.Run{Restarts: 1, Progress: func(e krigo.Event) {
-			if e.OfRows == 0 { // not of rows that are predicted, when training is over
-				starts[e.Start] = true
-			}
-		}},
+		Run:     krigo.Run{Restarts: 1, Progress: func(e krigo.Event) { starts[e.Start] = true }},
 	})
 	if err != nil {
 		fmt.Println(err)

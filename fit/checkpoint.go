@@ -21,9 +21,6 @@ type Event struct {
 	// Iteration is its own and Residual, otherwise 0, its relative residual.
 	Solver   string
 	Residual float64
-
-	// Rows that are predicted, to be certified or scored, of how many; 0 while a model is trained.
-	Rows, OfRows int
 }
 
 // Checkpoint is a fit in the middle: the state of the run from every starting point.

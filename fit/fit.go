@@ -31,7 +31,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, er
 		}
 	}
 	if table.Ranks().Rank() > 0 {
-		o.Run.Progress, o.Run.Save = nil, nil
+		o.Run.Progress, o.Run.Predicting, o.Run.Save = nil, nil, nil
 	}
 	d, err := deal(table, o)
 	if err != nil {
@@ -45,7 +45,9 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, er
 	if err != nil {
 		return nil, err
 	}
-	ctx = model.Telling(ctx, c.tellRows)
+	if o.Run.Predicting != nil {
+		ctx = model.Telling(ctx, o.Run.Predicting)
+	}
 	way := fitGrid
 	if o.informed() {
 		way = fitInformed

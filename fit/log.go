@@ -97,15 +97,6 @@ func (c *checkpoints) run(key string, event Event) method.Run {
 	}}
 }
 
-// tellRows says how many of the rows are predicted that are to be certified or scored.
-func (c *checkpoints) tellRows(done, of int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.progress != nil {
-		c.progress(Event{Rows: done, OfRows: of})
-	}
-}
-
 // tellSolve passes the progress of single solves on.
 func (c *checkpoints) tellSolve(s iterative.Progress) {
 	c.mu.Lock()

@@ -127,6 +127,8 @@ type Run struct {
 
 	// Progress is told how training goes, from one goroutine at a time; it may be nil.
 	Progress func(Event) `json:"-"`
+	// Predicting is told how many of the rows, that are predicted at once to be certified or scored, are done; it may be nil.
+	Predicting func(done, of int) `json:"-"`
 	// Save, if not nil, is offered the state of the fit after every iteration. Resume is
 	// such a state: the fit goes on from there and ends as if it had never stopped.
 	Save   func(*Checkpoint) error `json:"-"`

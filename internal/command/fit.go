@@ -307,7 +307,7 @@ certificate picked as the best of several runs isn't one.`,
 			partWith(cmd.Context(), 0, saver.words)
 			o.Run.Save = saver.offer
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			o.Run.Progress = progress.event
+			o.Run.Progress, o.Run.Predicting = progress.event, progress.rows
 			m, err := krigo.Fit(cmd.Context(), table, o)
 			progress.end()
 			if err != nil {

@@ -42,23 +42,19 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	return p
 }
 
-func (p *progress) event(e krigo.Event) {
-	every := 5 * time.Second
+// every is how often something is told.
+func (p *progress) every() time.Duration {
 	if p.terminal {
-		every = 100 * time.Millisecond
+		return 100 * time.Millisecond
 	}
-	if e.OfRows > 0 && e.Rows < p.predicted || p.predicted == 0 { // others than those before
-		p.rowsBegan = time.Now()
-	}
-	p.predicted = e.Rows
-	if p.w == nil || (e.Stopped == "" && time.Since(p.last) < every) {
+	return 5 * time.Second
+}
+
+func (p *progress) event(e krigo.Event) {
+	if p.w == nil || (e.Stopped == "" && time.Since(p.last) < p.every()) {
 		return
 	}
 	p.last = time.Now()
-	if e.OfRows > 0 {
-		p.rows(e.Rows, e.OfRows)
-		return
-	}
 	what := e.Family
 	if e.Solver != "" {
 		what += " by " + e.Solver
@@ -80,6 +76,14 @@ func (p *progress) event(e krigo.Event) {
 
 // rows tells how many rows are predicted, how fast, and how long the others may take.
 func (p *progress) rows(done, of int) {
+	if done < p.predicted || p.predicted == 0 { // others than those before
+		p.rowsBegan = time.Now()
+	}
+	p.predicted = done
+	if p.w == nil || time.Since(p.last) < p.every() {
+		return
+	}
+	p.last = time.Now()
 	line := fmt.Sprintf("predicting: %d of %d rows", done, of)
 	if took := time.Since(p.rowsBegan); took > 0 && done < of {
 		rate := float64(done) / took.Seconds()
@@ -89,9 +93,7 @@ func (p *progress) rows(done, of int) {
 }
 
 // telling is a context for tables of whose rows, while they are predicted, it tells.
-func (p *progress) telling(ctx context.Context) context.Context {
-	return model.Telling(ctx, func(done, of int) { p.event(krigo.Event{Rows: done, OfRows: of}) })
-}
+func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
 
 // remaining is how long training may still take, after so long, where starts take about as long as those that are done: known from the first step where a run says
 // how many it takes, else when the first run has ended.

@@ -35,7 +35,7 @@ func TestPredicting(t *testing.T) {
 	p := newProgress(&b, false)
 	tell := func(done int) {
 		p.last = time.Time{} // as if enough time had gone by
-		p.event(krigo.Event{Rows: done, OfRows: 400})
+		p.rows(done, 400)
 	}
 	tell(100)
 	p.rowsBegan = time.Now().Add(-10 * time.Second)
