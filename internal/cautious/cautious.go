@@ -43,6 +43,9 @@ func Width(w float64) string {
 		return "0"
 	}
 	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
+	if !(unit > 0 && unit <= math.MaxFloat64) { // w is near the ends of float64's range
+		return strconv.FormatFloat(math.Nextafter(w, math.Inf(1)), 'g', -1, 64)
+	}
 	return Number(math.Ceil(w*unit*(1-1e-12)) / unit)
 }
 
@@ -52,6 +55,9 @@ func Least(w float64) string {
 		return "0"
 	}
 	unit := math.Pow(10, 3-math.Floor(math.Log10(w)))
+	if !(unit > 0 && unit <= math.MaxFloat64) {
+		return strconv.FormatFloat(w, 'g', -1, 64)
+	}
 	return Number(math.Floor(w*unit) / unit)
 }
 

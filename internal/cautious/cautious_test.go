@@ -1,6 +1,9 @@
 package cautious
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
 
 // TestRoundUp: what is promised is rounded up, and never above 1.
 func TestRoundUp(t *testing.T) {
@@ -38,6 +41,14 @@ func TestNumber(t *testing.T) {
 	for v, want := range map[float64]string{20000: "20,000", 60012.3: "60,010", 1234567: "1,235,000", 9202: "9202", 0.6: "0.6", 1e-7: "1e-07", -123456: "-123,500", 99999: "100,000", 1e20: "1e+20", 0: "0"} {
 		if got := Number(v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+	for _, w := range []float64{5e-324, 1e-310, 3e-308, 1e-305, 1e305, 1.2e308} {
+		if v, err := strconv.ParseFloat(Width(w), 64); err != nil || v < w*(1-1e-12) || v > w*1.001+5e-324 {
+			t.Errorf("the width %v is %q", w, Width(w))
+		}
+		if v, err := strconv.ParseFloat(Least(w), 64); err != nil || v > w || v < w*0.999-5e-324 {
+			t.Errorf("the least %v is %q", w, Least(w))
 		}
 	}
 	for v, want := range map[float64]string{60012.3: "60,020", 20000: "20,000", 9.2011: "9.202", 99991: "100,000"} {
