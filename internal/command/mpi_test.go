@@ -37,7 +37,7 @@ func TestRank(t *testing.T) {
 	if file := os.Getenv("KRIGO_TEST_PIDS"); file != "" {
 		os.WriteFile(file+os.Getenv("OMPI_COMM_WORLD_RANK"), []byte(strconv.Itoa(os.Getpid())), 0o644)
 	}
-	checkpointEvery = 0
+	CheckpointEvery = 0
 	os.Exit(Run(context.Background(), args, nil, os.Stdout, os.Stderr))
 }
 
