@@ -83,16 +83,7 @@ func (r *Reading) parse(cell string) (float64, error) {
 	if r.zero() {
 		return parse(cell)
 	}
-	for _, unit := range r.Units {
-		if bare, found := strings.CutSuffix(cell, unit); found {
-			cell = strings.TrimSpace(bare)
-			break
-		}
-		if bare, found := strings.CutPrefix(cell, unit); found {
-			cell = strings.TrimSpace(bare)
-			break
-		}
-	}
+	cell = r.bare(cell)
 	whole, fraction, _ := strings.Cut(cell, r.point())
 	if r.Thousands != "" {
 		var ok bool
@@ -104,14 +95,24 @@ func (r *Reading) parse(cell string) (float64, error) {
 		if strings.Contains(whole, ".") || strings.Contains(fraction, ".") || strings.Contains(fraction, ",") {
 			return 0, strconv.ErrSyntax
 		}
-		if len(cell) == len(whole) { // no comma was cut, and no group taken away
-			return parse(whole)
-		}
 	}
 	if fraction != "" {
 		whole += "." + fraction
 	}
 	return parse(whole)
+}
+
+// bare is a cell without the longest of the units that it ends or begins with, in whatever order they were named.
+func (r *Reading) bare(cell string) string {
+	least := cell
+	for _, unit := range r.Units {
+		for _, cut := range []func(string, string) (string, bool){strings.CutSuffix, strings.CutPrefix} {
+			if rest, found := cut(cell, unit); found && len(rest) < len(least) {
+				least = rest
+			}
+		}
+	}
+	return strings.TrimSpace(least)
 }
 
 func (r *Reading) point() string {

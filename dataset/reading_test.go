@@ -40,6 +40,8 @@ func TestReading(t *testing.T) {
 		{Reading{Units: []string{"€"}}, "€ -12", -12},
 		{Reading{Units: []string{"%", "€"}, Decimal: ","}, "3,5%", 3.5},
 		{Reading{Units: []string{"kg"}}, "kg", math.NaN()},
+		{Reading{Units: []string{"m", "mm"}}, "12 mm", 12},
+		{Reading{Units: []string{"mm", "m"}}, "12 mm", 12},
 		{Reading{Units: []string{"kg"}}, "12 g", math.NaN()},
 	} {
 		v, err := c.of.parse(c.cell)

@@ -214,7 +214,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	}
 	if args.Progress {
 		args.Options.Run.Progress = func(e krigo.Event) {
-			s.send(&reply{ID: r.ID, Event: event{e.Family, e.Start, e.Starts, e.Iteration, e.Of, e.Stopped, 0, 0}}) // of a failure the answer tells
+			s.send(&reply{ID: r.ID, Event: event{Family: e.Family, Start: e.Start, Starts: e.Starts, Iteration: e.Iteration, Of: e.Of, Stopped: e.Stopped}}) // of a failure the answer tells
 		}
 		args.Options.Run.Predicting = func(done, of int) { s.send(&reply{ID: r.ID, Event: event{Rows: done, OfRows: of}}) }
 	}
