@@ -14,6 +14,7 @@ type Event struct {
 	Starts    int    // of how many, over all families
 	Iteration int
 	Of        int     // iterations that the run from this start takes, where that is known
+	Most      int     // iterations after which it stops, where that is known and they may be fewer
 	Value     float64 // of the objective
 	Stopped   string  // why the run from this start ended; empty while it goes on
 

@@ -90,7 +90,7 @@ func (c *checkpoints) run(key string, event Event) method.Run {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.states.Runs[key]
-	}, Of: func(iterations int) { event.Of = iterations }, Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
+	}, Of: func(iterations int) { event.Of = iterations }, Most: func(iterations int) { event.Most = iterations }, Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
 		event := event
 		event.Iteration, event.Value, event.Stopped = iteration, value, stopped
 		return c.tell(event, func() { c.states.Runs[key] = s })

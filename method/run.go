@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type Run struct {
 	Load func(key string) *State // where the run of that key stands; nil: at its start
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
 	Of   func(iterations int) // is told how many there will be, where that is known; may be nil
+	Most func(iterations int) // is told how many there will be at most, where no more than that is known; may be nil
 }
 
 // takes tells how many iterations there will be.
@@ -42,11 +44,21 @@ func (r Run) takes(iterations int) {
 	}
 }
 
+// ends tells after how many iterations it stops, converged or not.
+func (r Run) ends(iterations int) {
+	if r.Most != nil {
+		r.Most(iterations)
+	}
+}
+
 // Descent is training with all rows in every step.
 type Descent struct {
 	MMA         bool // moving asymptotes in the place of L-BFGS
 	Evaluations int  // at most; 0: the optimiser's default
 }
+
+// most is how many iterations it makes at most: each takes an evaluation.
+func (d Descent) most() int { return cmp.Or(d.Evaluations, train.MostEvaluations) }
 
 // minimize minimises from x, or goes on from the run's last state; before is the number of iterations that
 // came before it.
@@ -145,6 +157,7 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 
 // Minimize minimises any objective from x.
 func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective, box train.Bounds, x []float64) (*train.Result, error) {
+	run.ends(d.most())
 	return d.minimize(ctx, run, run.Key, 0, problem, box, x)
 }
 
@@ -159,6 +172,7 @@ func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, 
 		if d.Evaluations > 0 {
 			part.Evaluations = max(d.Evaluations/stages, 1)
 		}
+		run.ends(sum.Iterations + (stages-k)*part.most())
 		r, err := part.minimize(ctx, run, fmt.Sprintf("%s/%d", run.Key, k+1), sum.Iterations, problem, box, x)
 		if err != nil {
 			return nil, err

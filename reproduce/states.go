@@ -89,14 +89,14 @@ func (k *kept[S]) remove() error {
 
 // minimize trains as LBFGS{MaxEvaluations: evaluations} does, and keeps its state: an
 // interrupted run goes on from there, and one that stopped at its limit does if it is asked
-// for again with a higher one.
+// for again with a higher one; with a lower one it begins anew.
 func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.Objective, box train.Bounds, x0 []float64) (*train.Result, error) {
 	k, err := keep[train.State](e, key)
 	if err != nil {
 		return nil, err
 	}
 	from := k.last
-	if from == nil {
+	if from == nil || evaluations > 0 && from.Evaluations > evaluations {
 		from = train.Start(x0)
 	}
 	r, err := train.LBFGS{MaxEvaluations: evaluations}.Minimize(ctx, f, box, from, func(s *train.State) error {

@@ -56,6 +56,9 @@ func TestMinimizeResumes(t *testing.T) {
 	if r, err := env.minimize(context.Background(), "a/b", 10, &banana{}, train.Bounds{}, start); err != nil || r.Stopped != train.EvaluationLimit {
 		t.Fatal(r, err)
 	}
+	if r, err := env.minimize(context.Background(), "a/b", 6, &banana{}, train.Bounds{}, start); err != nil || r.Evaluations > 6 {
+		t.Errorf("a lower limit takes a state beyond it: %+v, %v", r, err)
+	}
 	r, err = env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start)
 	if err != nil || !slices.Equal(r.X, whole.X) || r.Evaluations != whole.Evaluations {
 		t.Errorf("with a higher limit: %+v, in one go %+v: %v", r, whole, err)

@@ -33,6 +33,9 @@ type LBFGS struct {
 	ValueTolerance float64
 }
 
+// MostEvaluations is where LBFGS and MMA stop that are told of no limit.
+const MostEvaluations = 1000
+
 // withDefaults fills the zero fields, or says what is wrong with the others.
 func (o LBFGS) withDefaults() (LBFGS, error) {
 	var err error
@@ -58,8 +61,8 @@ func (o LBFGS) withDefaults() (LBFGS, error) {
 	// is far below what changes a prediction. 1e-6 on a derivative in log-parameters leaves
 	// a value off by about 1e-12 over the curvature.
 	limit("Memory", &o.Memory, 10)
-	limit("MaxIterations", &o.MaxIterations, 1000)
-	limit("MaxEvaluations", &o.MaxEvaluations, 1000)
+	limit("MaxIterations", &o.MaxIterations, MostEvaluations)
+	limit("MaxEvaluations", &o.MaxEvaluations, MostEvaluations)
 	tolerance("GradientTolerance", &o.GradientTolerance, 1e-6)
 	tolerance("ValueTolerance", &o.ValueTolerance, 1e-9)
 	return o, err

@@ -47,6 +47,7 @@ const (
 // specimen is a model file with what it says.
 type specimen struct {
 	name    string
+	cells   cells
 	table   *dataset.Table
 	options krigo.Options
 	raw     []byte
@@ -63,20 +64,34 @@ type specimen struct {
 	checkpoint []byte // in the middle of the fit
 }
 
-// drawnTable has n rows with these columns: two numbers a and b, four kinds of text in side, in block text that two rows share, and
+// cells are those of a table.
+type cells struct {
+	names []string
+	rows  [][]string
+}
+
+// drawn has n rows with these columns: two numbers a and b, four kinds of text in side, in block text that two rows share, and
 // what depends on a and b in y.
-func drawnTable(seed uint64, n int, columns ...string) *dataset.Table {
+func drawn(seed uint64, n int, columns ...string) cells {
 	rng := rand.New(rand.NewPCG(seed, 77))
-	t := &dataset.Table{Source: "drawn", Names: columns}
+	c := cells{names: columns}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for i := range n {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
-		cells := map[string]string{"a": number(a), "b": number(b), "side": []string{"left", "right", "", "7"}[rng.IntN(4)], "block": fmt.Sprintf("b%d", i/2),
+		of := map[string]string{"a": number(a), "b": number(b), "side": []string{"left", "right", "", "7"}[rng.IntN(4)], "block": fmt.Sprintf("b%d", i/2),
 			"y": number(20 + 5*math.Sin(2*a) + b + 0.3*rng.NormFloat64())}
 		row := make([]string, len(columns))
 		for j, name := range columns {
-			row[j] = cells[name]
+			row[j] = of[name]
 		}
+		c.rows = append(c.rows, row)
+	}
+	return c
+}
+
+func (c cells) table() *dataset.Table {
+	t := &dataset.Table{Source: "drawn", Names: c.names}
+	for _, row := range c.rows {
 		t.Append(row)
 	}
 	return t
@@ -84,7 +99,7 @@ func drawnTable(seed uint64, n int, columns ...string) *dataset.Table {
 
 // fitSpecimens fits a small model of every kind.
 func fitSpecimens(ctx context.Context) (all []*specimen, err error) {
-	numbers, texts, blocks := drawnTable(1, 60, "a", "b", "y"), drawnTable(2, 60, "a", "side", "y"), drawnTable(3, 90, "a", "block", "b", "y")
+	numbers, texts, blocks := drawn(1, 60, "a", "b", "y"), drawn(2, 60, "a", "side", "y"), drawn(3, 90, "a", "block", "b", "y")
 	with := func(m krigo.Method, p krigo.Prior, q krigo.Promise) krigo.Options {
 		return krigo.Options{Method: m, Prior: p, Promise: q, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	}
@@ -105,7 +120,7 @@ func fitSpecimens(ctx context.Context) (all []*specimen, err error) {
 	mixed.Kernel.ARD = "on"
 	for _, c := range []struct {
 		name  string
-		table *dataset.Table
+		cells cells
 		o     krigo.Options
 	}{
 		{"kl-pac", numbers, with(krigo.Method{Name: "kl-pac"}, grid, krigo.Promise{})},
@@ -129,7 +144,7 @@ func fitSpecimens(ctx context.Context) (all []*specimen, err error) {
 		{"mixed", numbers, mixed},
 	} {
 		c.o.Data.Target, c.o.Run.Seed = "y", 1
-		s := &specimen{name: c.name, table: c.table, options: c.o}
+		s := &specimen{name: c.name, cells: c.cells, table: c.cells.table(), options: c.o}
 		if err := s.fit(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -296,7 +311,7 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool)
 		}
 	}
 	if rng.IntN(freshEvery) == 0 {
-		f, err := krigo.CertifyFresh(m, drawnTable(rng.Uint64(), 25, s.table.Names...))
+		f, err := krigo.CertifyFresh(m, drawn(rng.Uint64(), 25, s.table.Names...).table())
 		if err == nil && !linalg.Finite([]float64{f.Bound, f.MeanBound, f.GibbsRisk, f.MeanRisk}) {
 			return fmt.Errorf("fresh rows bound %+v", f)
 		}
@@ -328,7 +343,7 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool)
 
 // few asks for intervals by all rows, and holds outcomes against the certificate.
 func (r *run) few(s *specimen, m *krigo.Model, rng *rand.Rand) error {
-	fresh := drawnTable(rng.Uint64(), 3, s.table.Names...)
+	fresh := drawn(rng.Uint64(), 3, s.table.Names...).table()
 	is, err := krigo.IntervalsOfFew(m, s.table, fresh, krigo.FewRowKinds[rng.IntN(len(krigo.FewRowKinds))], 0, "")
 	for _, v := range is {
 		if err == nil && !(v.Lower <= v.Upper) {

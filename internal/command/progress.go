@@ -68,10 +68,19 @@ func (p *progress) event(e krigo.Event) {
 	} else if took := time.Since(p.runBegan); e.Iteration > p.first && took > time.Second {
 		line += fmt.Sprintf("; %.3g iterations a second", float64(e.Iteration-p.first)/took.Seconds())
 	}
-	if left, known := remaining(e, time.Since(p.begin)); known {
+	switch left, known := remaining(e, time.Since(p.begin)); {
+	case e.Start == 1 && e.Iteration == p.first && e.Stopped == "": // which took what was made ready before it, too
+	case known:
 		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
+	case e.Most > e.Iteration && e.Iteration > p.first && e.Stopped == "":
+		line += fmt.Sprintf("; at most %v left", atMost(e, time.Since(p.runBegan)/time.Duration(e.Iteration-p.first)).Round(time.Second))
 	}
 	p.print(line)
+}
+
+// atMost is how long training goes on where no run converges, an iteration taking so long.
+func atMost(e krigo.Event, iteration time.Duration) time.Duration {
+	return time.Duration(e.Most*(e.Starts-e.Start+1)-e.Iteration) * iteration
 }
 
 // rows tells how many rows are predicted, how fast, and how long the others may take.

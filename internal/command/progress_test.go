@@ -29,6 +29,31 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
+// TestAtMost: a run whose length isn't known says how long it goes on at most, from its second iteration on; the first, before which much was made ready, says nothing.
+func TestAtMost(t *testing.T) {
+	var b strings.Builder
+	p := newProgress(&b, false)
+	tell := func(e krigo.Event) string {
+		b.Reset()
+		p.last = time.Time{}
+		p.event(e)
+		return b.String()
+	}
+	p.begin = time.Now().Add(-time.Minute)
+	for _, e := range []krigo.Event{{Start: 1, Starts: 2, Iteration: 1, Of: 100}, {Family: "se", Start: 1, Starts: 2, Iteration: 1, Most: 1000}} {
+		if line := tell(e); strings.Contains(line, "left") {
+			t.Errorf("after the first iteration: %s", line)
+		}
+	}
+	p.runBegan = time.Now().Add(-10 * time.Second)
+	if line := tell(krigo.Event{Family: "se", Start: 1, Starts: 2, Iteration: 11, Most: 1000}); !strings.Contains(line, "; at most 33m") {
+		t.Error(line)
+	}
+	if left := atMost(krigo.Event{Start: 2, Starts: 2, Iteration: 400, Most: 1000}, time.Second); left != 10*time.Minute {
+		t.Error(left)
+	}
+}
+
 // TestPredicting: rows that are predicted are counted, with how fast and how long the others may take.
 func TestPredicting(t *testing.T) {
 	var b strings.Builder

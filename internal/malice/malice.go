@@ -53,6 +53,7 @@ var Attacks = []Attack{
 	{"idle connections", idle},
 	{"a flood", flood},
 	{"outcomes", outcomes},
+	{"rows together", together},
 }
 
 // promised are the statuses that a server may answer an attack with: none of them says that something failed on its side. 0 is no answer, where the client didn't wait or the
@@ -535,4 +536,32 @@ func outcomes(a *attempt) error {
 		return a.number()
 	})
 	return a.ask(a.post("/v1/outcomes", kind, body))
+}
+
+// together asks for covariances and draws of many rows, or of odd ones, several times over.
+func together(a *attempt) error {
+	kind := a.kind()
+	share := a.rng.Float64() / 4
+	body := a.table(kind, 1+a.rng.IntN(1<<a.rng.IntN(11)), a.Inputs, func() string {
+		if a.rng.Float64() < share*share*share {
+			return []string{"1e308", "-1e308", "1e155", "0", "null"}[a.rng.IntN(5)]
+		}
+		return a.number()
+	})
+	number := func() string {
+		return []string{"0", "1", "30", "1000", "1001", "-1", "1e3", "9223372036854775807", "18446744073709551615", "x", ""}[a.rng.IntN(11)]
+	}
+	query := "?samples=" + number()
+	if a.rng.IntN(2) == 0 {
+		query += "&covariance=" + []string{"true", "false", "1", ""}[a.rng.IntN(4)]
+	}
+	if a.rng.IntN(3) == 0 {
+		query += "&seed=" + number()
+	}
+	for range 1 + a.rng.IntN(4) {
+		if err := a.ask(a.post("/v1/joint"+query, kind, body)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
