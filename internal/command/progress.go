@@ -28,6 +28,7 @@ type progress struct {
 
 	predicted int       // rows, of those that are predicted now
 	rowsBegan time.Time // when the first of them were
+	rowsFirst int       // how many those were
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -86,7 +87,7 @@ func atMost(e krigo.Event, iteration time.Duration) time.Duration {
 // rows tells how many rows are predicted, how fast, and how long the others may take.
 func (p *progress) rows(done, of int) {
 	if done < p.predicted || p.predicted == 0 { // others than those before
-		p.rowsBegan = time.Now()
+		p.rowsBegan, p.rowsFirst = time.Now(), done
 	}
 	p.predicted = done
 	if p.w == nil || time.Since(p.last) < p.every() {
@@ -94,8 +95,8 @@ func (p *progress) rows(done, of int) {
 	}
 	p.last = time.Now()
 	line := fmt.Sprintf("predicting: %d of %d rows", done, of)
-	if took := time.Since(p.rowsBegan); took > 0 && done < of {
-		rate := float64(done) / took.Seconds()
+	if took := time.Since(p.rowsBegan); done > p.rowsFirst && done < of {
+		rate := float64(done-p.rowsFirst) / took.Seconds()
 		line += fmt.Sprintf(", %.0f a second; about %v left", rate, time.Duration(float64(of-done)/rate*1e9).Round(time.Second))
 	}
 	p.print(line)

@@ -67,7 +67,7 @@ func TestPredicting(t *testing.T) {
 	tell(200)
 	tell(400)
 	tell(100) // others
-	if lines := strings.Split(b.String(), "\n"); len(lines) != 5 || !strings.HasPrefix(lines[1], "predicting: 200 of 400 rows, 20 a second; about 10s left") || lines[2] != "predicting: 400 of 400 rows" || !strings.HasPrefix(lines[3], "predicting: 100 of 400 rows") {
+	if lines := strings.Split(b.String(), "\n"); len(lines) != 5 || lines[0] != "predicting: 100 of 400 rows" || !strings.HasPrefix(lines[1], "predicting: 200 of 400 rows, 10 a second; about 20s left") || lines[2] != "predicting: 400 of 400 rows" || !strings.HasPrefix(lines[3], "predicting: 100 of 400 rows") {
 		t.Errorf("%q", lines)
 	}
 }
