@@ -57,6 +57,9 @@ type columns interface {
 // columnsOf prepares any kernel. Those of this package can, others may come from
 // elsewhere.
 func columnsOf(k Kernel, theta []float64, b matrix.Dense) columns {
+	if b.Rows == 0 {
+		return noColumns{}
+	}
 	if p, ok := k.(interface {
 		against(theta []float64, b matrix.Dense) columns
 	}); ok {
@@ -64,6 +67,13 @@ func columnsOf(k Kernel, theta []float64, b matrix.Dense) columns {
 	}
 	return unprepared{k, theta, b}
 }
+
+// noColumns are those against no points: there is nothing to compute, and no first point to start from.
+type noColumns struct{}
+
+func (noColumns) cov(matrix.Dense, int, int, matrix.Dense)                           {}
+func (noColumns) pull(matrix.Dense, int, int, matrix.Dense, []float64, matrix.Dense) {}
+func (noColumns) release()                                                           {}
 
 type unprepared struct {
 	k     Kernel

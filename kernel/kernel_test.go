@@ -30,6 +30,14 @@ func TestConformance(t *testing.T) {
 					theta[i] = 0.3 + 0.2*math.Sin(float64(3*i))
 				}
 				t.Run(fmt.Sprintf("%s/ard=%v/dim=%d", expr, ard, dim), func(t *testing.T) { kerneltest.Run(t, k, dim, theta) })
+
+				// No points are points too: of a table without rows.
+				none, some := matrix.New(0, dim), matrix.New(3, dim)
+				kernel.FillSymmetric(k, theta, none, matrix.New(0, 0))
+				kernel.FillBlock(k, theta, some, none, matrix.New(3, 0))
+				kernel.FillBlock(k, theta, none, some, matrix.New(0, 3))
+				kernel.Times(k, theta, some, none, matrix.New(0, 2), matrix.New(3, 2))
+				kernel.PullBlock(k, theta, some, none, matrix.New(3, 0), make([]float64, len(theta)), matrix.Dense{})
 			}
 		}
 	}

@@ -267,6 +267,9 @@ func (s *session) draw(id uint64) (text []byte, broken bool) {
 	case at == 3:
 		return text[:rng.IntN(len(text))], true
 	}
+	if !json.Valid(text[4 : 4+binary.LittleEndian.Uint32(text)]) { // nested deeper than JSON may be
+		return text, true
+	}
 	s.asked[id] = op
 	return text, false
 }
