@@ -1,0 +1,105 @@
+package foreign
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+func init() {
+	dataset.Register(dataset.Format{Name: "Arrow", Endings: []string{".arrow", ".feather"}, Read: readArrow, Write: writeArrow})
+}
+
+// FromRecords makes a table of record batches of one schema, a batch at a time. A cell is the text that Arrow writes it as, from which a number comes back to the
+// bit; a null is missing, a dictionary's value a text, times are as `krigo inspect` knows them.
+func FromRecords(source string, records array.RecordReader) (*dataset.Table, error) {
+	t := &dataset.Table{Source: source}
+	for _, field := range records.Schema().Fields() {
+		if arrow.IsNested(field.Type.ID()) {
+			return nil, fmt.Errorf("%s: column %q: a %s is no number and no text", source, field.Name, field.Type)
+		}
+		t.Names = append(t.Names, field.Name)
+	}
+	cells := make([]string, len(t.Names))
+	for records.Next() {
+		batch := records.RecordBatch()
+		for i := range int(batch.NumRows()) {
+			for j, column := range batch.Columns() {
+				if cells[j] = ""; column.IsValid(i) {
+					cells[j] = column.ValueStr(i)
+				}
+			}
+			t.Append(cells)
+		}
+	}
+	if err := records.Err(); err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
+	}
+	return t, nil
+}
+
+// readArrow reads a file of record batches, as Feather files are too.
+func readArrow(f *os.File, source string) (*dataset.Table, error) {
+	file, err := ipc.NewFileReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: this is no Arrow file: %w", source, err)
+	}
+	defer file.Close()
+	batches := func(yield func(arrow.RecordBatch, error) bool) {
+		for i := range file.NumRecords() {
+			if !yield(file.RecordBatch(i)) {
+				return
+			}
+		}
+	}
+	records := array.ReaderFromIter(file.Schema(), batches)
+	defer records.Release()
+	return FromRecords(source, records)
+}
+
+// batchRows are the rows of a batch that is written.
+const batchRows = 1 << 16
+
+// writeArrow writes columns of numbers, in batches.
+func writeArrow(w io.Writer, names []string, rows int, fill dataset.Fill) error {
+	fields := make([]arrow.Field, len(names))
+	for j, name := range names {
+		fields[j] = arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64}
+	}
+	schema := arrow.NewSchema(fields, nil)
+	out, err := ipc.NewFileWriter(w, ipc.WithSchema(schema))
+	if err != nil {
+		return err
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	flush := func() error {
+		batch := b.NewRecordBatch()
+		defer batch.Release()
+		return out.Write(batch)
+	}
+	held := 0
+	err = fill.Each(names, rows, func(values []float64) error {
+		for j, v := range values {
+			b.Field(j).(*array.Float64Builder).Append(v)
+		}
+		if held++; held%batchRows > 0 {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil && (held%batchRows > 0 || held == 0) {
+		err = flush()
+	}
+	if err != nil {
+		return err
+	}
+	return out.Close()
+}
