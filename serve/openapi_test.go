@@ -58,7 +58,7 @@ func (d description) refer(schema map[string]any) (map[string]any, error) {
 }
 
 // keywords of JSON Schema are those that valid knows, and those that say nothing of a value.
-var keywords = []string{"type", "properties", "required", "additionalProperties", "items", "minItems", "oneOf", "minimum", "maximum", "format", "description", "default"}
+var keywords = []string{"type", "properties", "required", "additionalProperties", "items", "minItems", "oneOf", "minimum", "maximum", "maxLength", "format", "description", "default"}
 
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
@@ -159,6 +159,9 @@ func (d description) valid(schema map[string]any, value any) error {
 			return fmt.Errorf("%v is above %v", v, most)
 		}
 	case string:
+		if most, found := schema["maxLength"].(float64); found && float64(len(v)) > most {
+			return fmt.Errorf("%d bytes, more than %v", len(v), most)
+		}
 		if schema["format"] == "date-time" {
 			if _, err := time.Parse(time.RFC3339, v); err != nil {
 				return err
@@ -218,7 +221,7 @@ func TestDescribedWell(t *testing.T) {
 			ids[id] = true
 			parameters, _ := at(operation, "parameters").([]any)
 			for _, p := range parameters {
-				if at(p, "name") == nil || at(p, "in") != "query" || at(p, "description") == nil {
+				if at(p, "name") == nil || !slices.Contains([]any{"query", "header"}, at(p, "in")) || at(p, "description") == nil {
 					t.Errorf("%s: parameter %v", where, p)
 				}
 				for _, err := range d.schema(where+" "+fmt.Sprint(at(p, "name")), at(p, "schema")) {

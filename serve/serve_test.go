@@ -911,6 +911,29 @@ func TestOutcomes(t *testing.T) {
 		if status, body := post(t, url, "text/csv", "y,x\n100,3\n100,3\n"); status != 200 || !strings.Contains(body, `"repeats":1`) {
 			t.Errorf("status %d: %s", status, body)
 		}
+		keyed := func(key, body string) (int, string) {
+			r, _ := http.NewRequest("POST", url, strings.NewReader(body))
+			r.Header.Set("Content-Type", jsonKind)
+			r.Header.Set("Idempotency-Key", key)
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			raw, _ := io.ReadAll(answer.Body)
+			return answer.StatusCode, string(raw)
+		}
+		for try, want := range []string{`"rows":1,"watch"`, `"rows":0,"known":true,"watch"`} {
+			if status, body := keyed("a b", `{"rows": [[4, 100]]}`); status != 200 || !strings.Contains(body, want) || !strings.Contains(body, `"misses":5`) {
+				t.Errorf("try %d: status %d: %s", try+1, status, body)
+			}
+		}
+		if status, body := keyed("a b", `{"rows": [[4, 99]]}`); status != 422 || !strings.Contains(body, `under the key \"a b\"`) {
+			t.Errorf("status %d: %s", status, body)
+		}
+		if status, body := keyed(strings.Repeat("k", 256), `{"rows": [[4, 99]]}`); status != 400 || !strings.Contains(body, "it may have 255") {
+			t.Errorf("status %d: %s", status, body)
+		}
 		for _, c := range []struct {
 			body, want string
 			status     int
@@ -952,10 +975,10 @@ func TestOutcomes(t *testing.T) {
 		}
 		until(0)
 		saved(t, m, path)
-		until(44)
+		until(45)
 		state = *described(address).Watch
 		metrics := get(address, "/metrics")
-		for _, want := range []string{`krigo_outcomes{model="s"} 44`, `krigo_outcome_misses{model="s"} 44`, `krigo_outcome_alarm{model="s"} 1`, fmt.Sprintf(`krigo_certified_risk{model="s"} %v`, m.Certificate.MeanBound), "krigo_outcome_log_e{", "krigo_outcome_risk_at_least{"} {
+		for _, want := range []string{`krigo_outcomes{model="s"} 45`, `krigo_outcome_misses{model="s"} 45`, `krigo_outcome_alarm{model="s"} 1`, fmt.Sprintf(`krigo_certified_risk{model="s"} %v`, m.Certificate.MeanBound), "krigo_outcome_log_e{", "krigo_outcome_risk_at_least{"} {
 			if !strings.Contains(metrics, want) {
 				t.Errorf("no %s in %s", want, metrics)
 			}
@@ -974,7 +997,7 @@ func TestOutcomes(t *testing.T) {
 		var log bytes.Buffer
 		address, _ := started(t, path, Options{Ledger: ledger, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		d := described(address)
-		if !reflect.DeepEqual(*d.Watch, state) || state.Rows != 44 || state.Alarm == nil || !strings.HasPrefix(d.WatchSentence, "ALARM at row ") || !strings.Contains(log.String(), "bytes=16") {
+		if !reflect.DeepEqual(*d.Watch, state) || state.Rows != 45 || state.Alarm == nil || !strings.HasPrefix(d.WatchSentence, "ALARM at row ") || !strings.Contains(log.String(), "bytes=16") {
 			t.Errorf("%+v, not %+v: %s", d.Watch, state, log.String())
 		}
 	})

@@ -450,7 +450,8 @@ func wantsCSV(r *http.Request) bool {
 // Observed is what POST /v1/outcomes answers.
 type Observed struct {
 	Model string      `json:"model"`
-	Rows  int         `json:"rows"` // that were added
+	Rows  int         `json:"rows"`            // that were added
+	Known bool        `json:"known,omitempty"` // they were in the ledger under the request's key
 	Watch watch.State `json:"watch"`
 }
 
@@ -464,9 +465,18 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 	if err == nil && m.watch == nil {
 		err = bad(409, "%w", m.unwatched)
 	}
+	key := r.Header.Get("Idempotency-Key")
+	if err == nil && len(key) > mostKey {
+		err = bad(400, "Idempotency-Key: %d bytes; it may have %d", len(key), mostKey)
+	}
 	var state watch.State
+	var added bool
 	if err == nil {
-		state, err = m.observe(ctx, held.of, table)
+		state, added, err = m.observe(ctx, held.of, key, table)
+	}
+	var other *watch.KeyError
+	if errors.As(err, &other) {
+		err = bad(422, "Idempotency-Key: %w", other)
 	}
 	var unwritten *watch.WriteError
 	if errors.As(err, &unwritten) {
@@ -478,11 +488,18 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	writeJSON(w, 200, Observed{m.name, table.Rows, state})
+	answer := Observed{Model: m.name, Rows: table.Rows, Watch: state}
+	if !added {
+		answer.Rows, answer.Known = 0, true
+	}
+	writeJSON(w, 200, answer)
 }
 
-// observe adds rows to the ledger, the clients in turn.
-func (m *served) observe(ctx context.Context, of client, t *dataset.Table) (watch.State, error) {
+// mostKey are the bytes that a request's key may have.
+const mostKey = 255
+
+// observe adds rows to the ledger, the clients in turn, and says whether it did: not those that are there under the same key.
+func (m *served) observe(ctx context.Context, of client, key string, t *dataset.Table) (s watch.State, added bool, err error) {
 	d, err := m.Labelled(t)
 	if err == nil {
 		_, err = inputs(m.Model, t, d)
@@ -491,10 +508,10 @@ func (m *served) observe(ctx context.Context, of client, t *dataset.Table) (watc
 		err = m.observers.begin(ctx, of)
 	}
 	if err != nil {
-		return watch.State{}, err
+		return s, false, err
 	}
 	defer m.observers.end()
-	return m.watch.Observe(ctx, d, d.All())
+	return m.watch.ObserveOnce(ctx, key, d, d.All())
 }
 
 // form is what a request with rows may be like.

@@ -35,6 +35,7 @@ type entry struct {
 	At      time.Time `json:"at"`
 	Losses  []float64 `json:"losses"`            // of the rows, in their order
 	Hashes  []string  `json:"rows"`              // of their content, in hex
+	Key     string    `json:"key,omitempty"`     // that they were given under
 	Outside int       `json:"outside,omitempty"` // rows with an input outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
 }
@@ -49,6 +50,13 @@ func (e *WriteError) Error() string {
 	return fmt.Sprintf("the ledger %s can't be written: %v", e.Path, e.Err)
 }
 func (e *WriteError) Unwrap() error { return e.Err }
+
+// KeyError says that other rows are in the ledger under a key.
+type KeyError struct{ Key string }
+
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("other rows, or these in another order, are in the ledger under the key %q: give these another", e.Key)
+}
 
 // format is that of the lines, and of how evidence follows from them.
 const format = 1

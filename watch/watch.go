@@ -2,10 +2,12 @@ package watch
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,8 +47,9 @@ type Watch struct {
 	ledger   *Ledger
 	turn     chan struct{} // holds one token: who has it may add
 	evidence *pacbayes.Evidence
-	known    map[uint64]bool // rows that have come
-	counts   State           // without what follows from them
+	known    map[uint64]bool              // rows that have come
+	keys     map[string][sha256.Size]byte // that rows were given under, with these
+	counts   State                        // without what follows from them
 	state    atomic.Pointer[State]
 }
 
@@ -72,7 +75,7 @@ func Watchable(m *model.Model) error {
 
 func newWatch(m *model.Model, l *Ledger) *Watch {
 	c := m.Certificate
-	w := &Watch{model: m, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.MeanBound), known: map[uint64]bool{},
+	w := &Watch{model: m, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.MeanBound), known: map[uint64]bool{}, keys: map[string][sha256.Size]byte{},
 		counts: State{Bound: c.MeanBound, Delta: c.Delta, AtMost: 1, AlarmAt: -math.Log(c.Delta)}}
 	w.turn <- struct{}{}
 	return w
@@ -81,25 +84,42 @@ func newWatch(m *model.Model, l *Ledger) *Watch {
 // Observe predicts the given rows of d, whose targets have become known, and adds the outcomes, to the ledger first: when it returns without an error they are on disk. The order
 // of the rows is that of their outcomes. A context that ends while others are at work is an error.
 func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State, error) {
+	s, _, err := w.ObserveOnce(ctx, "", d, rows)
+	return s, err
+}
+
+// ObserveOnce is Observe for rows that may be given again, as by somebody who had no answer: under a key that the model's rows in the ledger have already nothing is added, which it says. If those are others
+// the error is a *KeyError. The empty key is none.
+func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, rows []int) (s State, added bool, err error) {
 	select {
 	case <-w.turn:
 	case <-ctx.Done():
-		return State{}, ctx.Err()
+		return State{}, false, ctx.Err()
 	}
 	defer func() { w.turn <- struct{}{} }()
 	o, err := w.model.Outcomes(d, rows)
 	if err != nil {
-		return State{}, err
+		return State{}, false, err
 	}
-	e := entry{Format: format, Model: w.model.Checksum(), At: time.Now().UTC().Truncate(time.Millisecond), Losses: o.Losses, Outside: o.Outside, Seen: o.Seen}
+	e := entry{Format: format, Model: w.model.Checksum(), At: time.Now().UTC().Truncate(time.Millisecond), Losses: o.Losses, Outside: o.Outside, Seen: o.Seen, Key: key}
 	for _, h := range o.Hashes {
 		e.Hashes = append(e.Hashes, strconv.FormatUint(h, 16))
 	}
+	if before, known := w.keys[key]; known && before != digest(e.Hashes) {
+		return State{}, false, &KeyError{key}
+	} else if known {
+		return w.State(), false, nil
+	}
 	if err := w.ledger.append(e); err != nil {
-		return State{}, err
+		return State{}, false, err
 	}
 	w.add(e)
-	return w.tell(), nil
+	return w.tell(), true, nil
+}
+
+// digest is that of rows in their order.
+func digest(hashes []string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(strings.Join(hashes, " ")))
 }
 
 // State is what the outcomes up to now say.
@@ -125,6 +145,9 @@ func (w *Watch) add(e entry) {
 	}
 	s.Outside += e.Outside
 	s.Seen += e.Seen
+	if e.Key != "" {
+		w.keys[e.Key] = digest(e.Hashes)
+	}
 }
 
 // tell makes what was added known.

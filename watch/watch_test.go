@@ -94,8 +94,32 @@ func TestLedger(t *testing.T) {
 	if last.Repeats != 1 || last.Rows != 39 || last.Alarm == nil || last.LogE >= last.Highest {
 		t.Errorf("%+v", last)
 	}
+	// Under a key rows count once, those of other targets are refused, and other models have keys of their own.
+	keyed := outcomes(t, m, false, true)
+	once := func(w *Watch, d *dataset.Data, rows int, added bool) State {
+		s, did, err := w.ObserveOnce(ctx, "monday", d, []int{0, 1}[:rows])
+		if err != nil || did != added {
+			t.Errorf("%d rows: %v, %v", rows, did, err)
+		}
+		return s
+	}
+	last = once(w, keyed, 2, true)
+	if again := once(w, keyed, 2, false); last.Rows != 41 || !reflect.DeepEqual(again, last) {
+		t.Errorf("%+v, then %+v", last, again)
+	}
+	once(o, keyed, 1, true)
+	graded = o.State()
+	var ke *KeyError
+	for _, d := range []*dataset.Data{outcomes(t, m, true, true), outcomes(t, m, false, false)} {
+		if _, _, err := w.ObserveOnce(ctx, "monday", d, []int{0, 1}); !errors.As(err, &ke) || ke.Key != "monday" || !reflect.DeepEqual(w.State(), last) {
+			t.Errorf("other rows under the key: %v", err)
+		}
+	}
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "another process writes it") {
 		t.Error(err)
+	}
+	if s := once(must(must(Read(path)).Watch(m)), keyed, 2, false); !reflect.DeepEqual(s, last) {
+		t.Errorf("read beside, under the key: %+v", s)
 	}
 	if reading := must(must(Read(path)).Watch(m)); !reflect.DeepEqual(reading.State(), last) {
 		t.Errorf("read beside: %+v", reading.State())
@@ -116,7 +140,7 @@ func TestLedger(t *testing.T) {
 	if got := must(l.Watch(other)).State(); !reflect.DeepEqual(got, graded) {
 		t.Errorf("opened again: %+v, not %+v", got, graded)
 	}
-	for text, want := range map[string]string{last.Sentence(m): "39 outcomes, 18 missed (46.15 %)", last.Alarm.Sentence(last): "with probability at most 0.01", graded.Sentence(other): "a mean loss of 0.", (State{}).Sentence(m): "No outcome yet"} {
+	for text, want := range map[string]string{last.Sentence(m): "41 outcomes, 19 missed (46.34 %)", last.Alarm.Sentence(last): "with probability at most 0.01", graded.Sentence(other): "a mean loss of 0.", (State{}).Sentence(m): "No outcome yet"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}

@@ -33,11 +33,13 @@ type watcher struct {
 	out   io.Writer
 	json  bool
 	told  bool         // of the alarm
+	key   string       // of the rows, empty: none
 	added atomic.Int64 // rows, by this command
+	known int          // rows that were in the ledger under the key
 }
 
 func newWatch(c *common) *cobra.Command {
-	var ledger string
+	var ledger, key string
 	cmd := &cobra.Command{
 		Use:   "watch MODEL [DATA]",
 		Short: "Hold outcomes against a model's certificate, as they come",
@@ -47,7 +49,7 @@ says that the risk is above the certificate's bound; while it isn't, one is ever
 probability at most the certificate's δ, however long it goes on.
 
 Every outcome is added to a ledger on disk before a line is printed about it, and is there when the
-command is started again. Give each outcome once. Without DATA the ledger is read and its state
+command is started again. Give each outcome once, or those of a file with a --key. Without DATA the ledger is read and its state
 printed. The ledger is also that of krigo serve --ledger, which takes outcomes over HTTP.
 
 Exit status 3 says that there is an alarm, from these rows or from those before them.`,
@@ -71,7 +73,10 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			if err := watch.Watchable(m); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			w := &watcher{model: m, out: cmd.OutOrStdout(), json: c.json}
+			w := &watcher{model: m, out: cmd.OutOrStdout(), json: c.json, key: key}
+			if key != "" && (len(args) == 1 || args[1] == standardInput) {
+				return &krigo.UsageError{Err: errors.New("--key: it is of the rows of a file: give one, not standard input")}
+			}
 			if len(args) == 1 {
 				l, err := watch.Read(ledger)
 				if err == nil {
@@ -103,7 +108,11 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 				return fmt.Sprintf("before that %d of its rows were added to the ledger: don't give these again", w.added.Load())
 			}
 			partWith(cmd.Context(), 0, func() string { return "interrupted; " + before() })
-			if err := w.read(cmd.Context(), args[1], cmd.InOrStdin()); err != nil {
+			err = w.read(cmd.Context(), args[1], cmd.InOrStdin())
+			if w.known > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d rows are in the ledger under the key %q already: they weren't added again\n", w.known, key)
+			}
+			if err != nil {
 				if cmd.Context().Err() != nil && errors.Is(err, cmd.Context().Err()) {
 					err = errors.New("interrupted")
 				}
@@ -115,6 +124,8 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 	bind(cmd.Flags(),
 		cliFlag{name: "ledger", value: "FILE", rule: "MODEL's name with .ledger", to: &ledger, endings: []string{"ledger"},
 			help: "file of outcomes, which is added to, or begun"},
+		cliFlag{name: "key", value: "TEXT", to: &key,
+			help: "of DATA's rows, such as a date: given again with it, they count once"},
 	)
 	return cmd
 }
@@ -156,17 +167,24 @@ func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 	if err != nil {
 		return err
 	}
-	for rows := d.All(); len(rows) > 0; {
+	for rows, part := d.All(), 1; len(rows) > 0; part++ {
 		n := min(len(rows), watchRows)
-		s, err := w.Observe(ctx, d, rows[:n])
+		key := w.key
+		if key != "" && part > 1 {
+			key += fmt.Sprintf("/%d", part)
+		}
+		s, added, err := w.ObserveOnce(ctx, key, d, rows[:n])
 		if err == nil {
 			err = w.tell(s)
 		}
 		if err != nil {
 			return err
 		}
-		rows = rows[n:]
-		w.added.Add(int64(n))
+		if rows = rows[n:]; added {
+			w.added.Add(int64(n))
+		} else {
+			w.known += n
+		}
 	}
 	return nil
 }

@@ -67,6 +67,12 @@ func TestWatch(t *testing.T) {
 	if o := fed(good, "watch", "s.krigo", "-", "--ledger", "other.ledger", "--json"); o.status != 0 || strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stdout, `"repeats":2`) {
 		t.Errorf("%+v", o)
 	}
+	// With a key a file's rows count once, however often a job is run.
+	for try, want := range []string{"30 outcomes, 0 missed", "30 rows are in the ledger under the key \"july\" already"} {
+		if o := call(context.Background(), strings.Fields("watch s.krigo good.csv --ledger keyed.ledger --key july")...); o.status != 0 || !strings.Contains(o.stdout+o.stderr, want) || !strings.Contains(o.stdout, "30 outcomes") {
+			t.Errorf("try %d: %+v", try+1, o)
+		}
+	}
 	must(t, strings.Fields("fit snelson.csv --target y --kernel se --restarts 1 --epsilon 1 --split last --out last.krigo --quiet")...)
 	for _, c := range []struct {
 		in, args string
@@ -77,6 +83,8 @@ func TestWatch(t *testing.T) {
 		{"x,y\n1,1\n2,two\n3,1\n", "watch s.krigo - --ledger a.ledger", 1, `standard input: line 3 (row 2), column 2 ("y"): "two" is not a number; write one, or remove the row; before that 0 of its rows were added to the ledger`},
 		{"", "watch s.krigo -", 1, "empty"},
 		{"", "watch last.krigo good.csv", 1, "last.krigo: there is nothing to hold outcomes against: the model has a backtest"},
+		{"", "watch s.krigo bad.csv --ledger keyed.ledger --key july", 1, `under the key "july": give these another; before that 0 of its rows`},
+		{"", "watch s.krigo - --key july", 2, "--key: it is of the rows of a file"},
 		{"", "watch s.krigo good.csv --ledger good.csv", 2, "it is the file good.csv that is read"},
 		{"", "watch s.krigo good.csv --ledger s.krigo", 2, "it is the file s.krigo that is read"},
 		{"", "watch s.krigo good.csv --ledger homes.csv", 1, "isn't one of a ledger"},

@@ -58,7 +58,7 @@ var Attacks = []Attack{
 
 // promised are the statuses that a server may answer an attack with: none of them says that something failed on its side. 0 is no answer, where the client didn't wait or the
 // connection was closed.
-var promised = []int{0, 200, 307, 400, 403, 404, 405, 408, 409, 413, 415, 417, 421, 431, 501, 503, 505}
+var promised = []int{0, 200, 307, 400, 403, 404, 405, 408, 409, 413, 415, 417, 421, 422, 431, 501, 503, 505}
 
 // attempt is one attack under way, with a context that ends with it.
 type attempt struct {
@@ -535,7 +535,16 @@ func outcomes(a *attempt) error {
 		}
 		return a.number()
 	})
-	return a.ask(a.post("/v1/outcomes", kind, body))
+	var key []string
+	if a.rng.IntN(2) == 0 { // of few, so that one is given again
+		key = []string{"Idempotency-Key: " + strings.Repeat(string(rune('a'+a.rng.IntN(20))), 1+a.rng.IntN(300))}
+	}
+	for range 1 + a.rng.IntN(3) {
+		if err := a.ask(a.post("/v1/outcomes", kind, body, key...)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // together asks for covariances and draws of many rows, or of odd ones, several times over.

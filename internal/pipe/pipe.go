@@ -414,6 +414,7 @@ func (s *server) certifyPredictions(_ context.Context, r *request) (*reply, erro
 func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Ledger string `json:"ledger"`
+		Key    string `json:"key"`
 	}
 	if err := r.decode(&args); err != nil {
 		return nil, err
@@ -438,7 +439,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := w.Observe(ctx, d, d.All())
+	state, added, err := w.ObserveOnce(ctx, args.Key, d, d.All())
 	if err != nil {
 		return nil, err
 	}
@@ -446,7 +447,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if state.Alarm != nil {
 		said = state.Alarm.Sentence(state) + "\n" + said
 	}
-	return &reply{Result: map[string]any{"watch": state, "sentence": said}}, nil
+	return &reply{Result: map[string]any{"watch": state, "sentence": said, "known": !added}}, nil
 }
 
 // report returns a report as HTML, with the data where there are any.

@@ -385,11 +385,12 @@ class KrigoRegressor(Estimator):
         result = self._ask("fresh", self._table(X, y, groups)).result
         return Finding(result["sentence"], result["fresh"])
 
-    def watch(self, X: Any, y: Any, ledger: Path, groups: Any = None) -> Finding:
+    def watch(self, X: Any, y: Any, ledger: Path, groups: Any = None, key: str = "") -> Finding:
         """Adds rows with their outcomes to a ledger, a file, and says what all of them show of the certificate. An alarm (`details["alarm"]`)
-        is false with probability at most delta, however often one looks."""
-        result = self._ask("watch", self._table(X, y, groups), again=False, ledger=os.path.abspath(os.fspath(ledger))).result
-        return Finding(result["sentence"], result["watch"])
+        is false with probability at most delta, however often one looks. Rows that may be given again, by a job that is run again, count once
+        with a key, such as a date (`details["known"]`)."""
+        result = self._ask("watch", self._table(X, y, groups), again=False, ledger=os.path.abspath(os.fspath(ledger)), key=key).result
+        return Finding(result["sentence"], {**result["watch"], "known": result["known"]})
 
     def report(self, path: Path, X: Any = None, y: Any = None, groups: Any = None) -> None:
         """Writes a page of HTML about the model; with the rows that it was fitted on it has figures of these."""

@@ -72,8 +72,11 @@ def test_fresh_watch_report(boston, cli, tmp_path):
     assert found.bound == found.details["mean_bound"]
     watched = m.watch(X, y, tmp_path / "py.ledger")
     printed = cli.json("watch", file, new, "--ledger", tmp_path / "cli.ledger")
-    assert {k: v for k, v in watched.details.items() if k != "alarm"} == {k: v for k, v in printed.items() if k in watched.details and k != "alarm"}
+    assert {k: v for k, v in watched.details.items() if k not in ("alarm", "known")} == {k: v for k, v in printed.items() if k in watched.details and k != "alarm"}
     assert m.watch(X, y, tmp_path / "py.ledger").details["rows"] == 2 * len(later)
+    for known in (False, True):  # under a key they count once
+        details = m.watch(X, y, tmp_path / "py.ledger", key="july").details
+        assert (details["rows"], details["known"]) == (3 * len(later), known)
     m.report(tmp_path / "m.html", train.drop(columns="MEDV"), train.MEDV)
     assert (tmp_path / "m.html").read_text().startswith("<!") and sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
 
