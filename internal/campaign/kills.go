@@ -100,6 +100,18 @@ func kills(r *run) error {
 	if status, said := krigoRun(&bytes.Buffer{}, "fit", data, "--target", "y", "--kernel", "se", "--epsilon", "1", "--quiet", "--out", watched); status != 0 {
 		return fmt.Errorf("the model to be watched: %s", said)
 	}
+	many := filepath.Join(r.folder, "many.csv") // rows enough for three lines of a ledger
+	if err := os.WriteFile(many, smallTable(r.rng(-3), 25_000), 0o666); err != nil {
+		return err
+	}
+	whole := filepath.Join(r.folder, "whole.ledger")
+	if status, said := krigoRun(&bytes.Buffer{}, "watch", watched, many, "--ledger", whole); status != 0 && status != 3 {
+		return fmt.Errorf("watch without kills: status %d: %s", status, said)
+	}
+	want, err := ledgerState(watched, whole)
+	if err != nil {
+		return err
+	}
 	known := &uninterrupted{of: map[string]wholeFit{}}
 	fits := killedFits()
 	return r.each(func(try int64, rng *rand.Rand) error {
@@ -108,8 +120,11 @@ func kills(r *run) error {
 			return err
 		}
 		defer os.RemoveAll(folder)
-		if which := int(try) % (len(fits) + 2); which < len(fits) {
+		switch which := int(try) % (len(fits) + 4); {
+		case which < len(fits):
 			return killFit(r, rng, known, folder, data, fits[which])
+		case which < len(fits)+2:
+			return killKeyed(r, rng, folder, watched, many, want)
 		}
 		return killWatch(r, rng, folder, watched, outcomes)
 	})
@@ -344,6 +359,37 @@ func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 	}
 	if got.LogE != want.LogE || got.Misses != want.Misses || got.Rows != want.Rows {
 		return fmt.Errorf("watch: killed %+v, uninterrupted %+v", got, want)
+	}
+	return temporaries(folder)
+}
+
+// killKeyed kills a watch of a file again and again, and gives it the whole file anew under the same key, until it comes to an end.
+func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watch.State) error {
+	ledger := filepath.Join(folder, "keyed.ledger")
+	for kill, killed := 0, true; killed; kill++ {
+		cmd, said := child([]string{"watch", model, outcomes, "--ledger", ledger, "--key", "july", "--quiet"})
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		after := time.Duration(5+rng.IntN(70)) * time.Millisecond
+		if kill == 11 {
+			after = r.limit
+		}
+		var err error
+		if killed, err = toEndWatch(r, rng, cmd, after); err != nil {
+			return fmt.Errorf("watch with a key: %w: %s", err, said)
+		}
+		if killed {
+			r.count("kills")
+			r.count("watches killed")
+		}
+	}
+	got, err := ledgerState(model, ledger)
+	if err != nil {
+		return err
+	}
+	if got.LogE != want.LogE || got.Misses != want.Misses || got.Rows != want.Rows || got.Repeats != want.Repeats {
+		return fmt.Errorf("watch with a key: killed %+v, uninterrupted %+v", got, want)
 	}
 	return temporaries(folder)
 }
