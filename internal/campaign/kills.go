@@ -314,7 +314,7 @@ func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 		if kill == 11 {
 			after = r.limit
 		}
-		killed, err := toEndWatch(r, rng, cmd, after)
+		killed, err := toEndWatch(r, rng, cmd, after, &bytes.Buffer{})
 		in.Close()
 		<-feeding
 		if err != nil {
@@ -376,7 +376,7 @@ func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watc
 			after = r.limit
 		}
 		var err error
-		if killed, err = toEndWatch(r, rng, cmd, after); err != nil {
+		if killed, err = toEndWatch(r, rng, cmd, after, said); err != nil {
 			return fmt.Errorf("watch with a key: %w: %s", err, said)
 		}
 		if killed {
@@ -395,8 +395,8 @@ func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watc
 }
 
 // toEndWatch is toEnd for a watch, which ends without an error when it is interrupted, and with status 3 of an alarm.
-func toEndWatch(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration) (killed bool, err error) {
-	killed, err = toEnd(r, rng, cmd, after, &bytes.Buffer{})
+func toEndWatch(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *bytes.Buffer) (killed bool, err error) {
+	killed, err = toEnd(r, rng, cmd, after, said)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 3 || cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 3 {
 		return killed, nil

@@ -104,10 +104,18 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			if w.Watch, err = l.Watch(m); err != nil {
 				return err
 			}
-			before := func() string {
-				return fmt.Sprintf("before that %d of its rows were added to the ledger: don't give these again", w.added.Load())
+			before := func(err error) string {
+				added := fmt.Sprintf("before that %d of its rows were added to the ledger", w.added.Load())
+				var other *watch.KeyError
+				switch {
+				case errors.As(err, &other):
+					return added
+				case key != "":
+					return added + ": give it again under the same key"
+				}
+				return added + ": don't give these again"
 			}
-			partWith(cmd.Context(), 0, func() string { return "interrupted; " + before() })
+			partWith(cmd.Context(), 0, func() string { return "interrupted; " + before(nil) })
 			err = w.read(cmd.Context(), args[1], cmd.InOrStdin())
 			if w.known > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d rows are in the ledger under the key %q already: they weren't added again\n", w.known, key)
@@ -116,7 +124,7 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 				if cmd.Context().Err() != nil && errors.Is(err, cmd.Context().Err()) {
 					err = errors.New("interrupted")
 				}
-				return fmt.Errorf("%w; %s", err, before())
+				return fmt.Errorf("%w; %s", err, before(err))
 			}
 			return w.end()
 		},
