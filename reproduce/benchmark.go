@@ -113,7 +113,7 @@ func (e Env) showScores(of map[string][]scored) {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(mean(of[a], rmse), mean(of[b], rmse)), cmp.Compare(a, b))
 	})
-	header(e.Stdout, []string{"method", "folds", "rows learnt on", "RMSE, sd", "NLPD", "95 % intervals hold", "CRPS", "bound on the mean", "misses on test rows", "seconds"})
+	header(e.Stdout, []string{"method", "folds", "rows learnt on", "RMSE, sd", "NLPD", "95 % intervals hold", "CRPS", "bound on the mean", "misses on test rows", "seconds", "MiB added"})
 	for _, name := range names {
 		s := of[name]
 		bound, misses := "-", "-"
@@ -126,7 +126,7 @@ func (e Env) showScores(of map[string][]scored) {
 		}
 		line(e.Stdout, []string{name, fmt.Sprint(len(s)), learnt, fmt.Sprintf("%.4f", mean(s, rmse)), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.NLPD })),
 			fmt.Sprintf("%.3f", mean(s, func(s scored) float64 { return s.Coverage95 })), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.CRPS })), bound, misses,
-			fmt.Sprintf("%.1f", mean(s, func(s scored) float64 { return s.Seconds }))})
+			fmt.Sprintf("%.1f", mean(s, func(s scored) float64 { return s.Seconds })), fmt.Sprintf("%.0f", mean(s, func(s scored) float64 { return s.AddedMiB }))})
 	}
 }
 
@@ -186,18 +186,21 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 	}
 	o.Data.Target = train.Names[len(train.Names)-1]
 	begin := time.Now()
-	m, err := krigo.Fit(ctx, train, o)
-	if err == nil && o.Run.Deliver == "all" {
-		m, err = krigo.Deliver(ctx, m, train, o)
-	}
+	var m *krigo.Model
+	var predictions []krigo.Prediction
+	added, err := adds(func() (err error) {
+		if m, err = krigo.Fit(ctx, train, o); err == nil && o.Run.Deliver == "all" {
+			m, err = krigo.Deliver(ctx, m, train, o)
+		}
+		if err == nil {
+			predictions, err = krigo.Predict(m, test)
+		}
+		return err
+	})
 	if err != nil {
 		return s, err
 	}
-	predictions, err := krigo.Predict(m, test)
-	if err != nil {
-		return s, err
-	}
-	s = scored{Rows: train.Rows, TestRows: test.Rows, Seconds: time.Since(begin).Seconds(), Kernel: kernelOf(m)}
+	s = scored{Rows: train.Rows, TestRows: test.Rows, Seconds: time.Since(begin).Seconds(), AddedMiB: added, Kernel: kernelOf(m)}
 	if s.Learnt, err = learntOn(m, train); err != nil {
 		return s, err
 	}

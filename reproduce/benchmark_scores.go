@@ -1,6 +1,10 @@
 package reproduce
 
 import (
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/method"
 )
@@ -35,8 +39,41 @@ type scored struct {
 	CRPS       float64 `json:"crps"`
 	Bound      float64 `json:"bound,omitempty"` // on the mean; 0: no certificate
 	MeanRisk   float64 `json:"mean_risk"`
-	Seconds    float64 `json:"seconds"` // of training and predicting
+	Seconds    float64 `json:"seconds"`             // of training and predicting
+	AddedMiB   float64 `json:"added_mib,omitempty"` // the most memory that was held meanwhile, less what was held before
 	Kernel     string  `json:"kernel,omitempty"`
 
 	fold int
+}
+
+// heldEvery is how often the memory that is held is looked at.
+const heldEvery = 5 * time.Millisecond
+
+// held is the memory that the Go runtime holds, in MiB.
+func held() float64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return float64(s[0].Value.Uint64()-s[1].Value.Uint64()) / (1 << 20)
+}
+
+// adds does something and returns by how many MiB the memory that is held grew meanwhile, at most.
+func adds(do func() error) (mib float64, err error) {
+	debug.FreeOSMemory()
+	before := held()
+	done, most := make(chan struct{}), make(chan float64)
+	go func() {
+		peak := before
+		for {
+			peak = max(peak, held())
+			select {
+			case <-done:
+				most <- peak
+				return
+			case <-time.After(heldEvery):
+			}
+		}
+	}()
+	err = do()
+	close(done)
+	return <-most - before, err
 }

@@ -5,13 +5,16 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // zipped writes lines to a file, compressed.
@@ -76,5 +79,22 @@ func TestBenchmark(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
+	}
+}
+
+// TestAdds: memory that is held for a while is counted, and an error handed on.
+func TestAdds(t *testing.T) {
+	failed := errors.New("failed")
+	mib, err := adds(func() error {
+		block := make([]byte, 64<<20)
+		for i := range block {
+			block[i] = byte(i)
+		}
+		time.Sleep(20 * heldEvery)
+		runtime.KeepAlive(block)
+		return failed
+	})
+	if mib < 64 || mib > 200 || err != failed {
+		t.Errorf("%v MiB, %v", mib, err)
 	}
 }
