@@ -34,17 +34,26 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 	if f.declared != "" {
 		return f.readDeclared(path, in, r)
 	}
-	o := f.options
-	for _, parse := range []func(*krigo.Options) error{f.reading, f.promised, f.onGrid, f.sized, f.alphaOf, f.posteriorOf} {
-		if err := parse(&o); err != nil {
-			return nil, o, &krigo.UsageError{Err: err}
-		}
+	o, err := f.parsed()
+	if err != nil {
+		return nil, o, err
 	}
 	table, err := readTable(path, in, r, o.Data.Reading)
 	if err != nil {
 		return nil, o, err
 	}
 	return table, o, f.scaled(&o.Data, table)
+}
+
+// parsed are the options with what flags hold in other forms.
+func (f *fitFlags) parsed() (krigo.Options, error) {
+	o := f.options
+	for _, parse := range []func(*krigo.Options) error{f.reading, f.promised, f.onGrid, f.sized, f.alphaOf, f.posteriorOf} {
+		if err := parse(&o); err != nil {
+			return o, &krigo.UsageError{Err: err}
+		}
+	}
+	return o, nil
 }
 
 // readDeclared takes the options of a declaration, beside which no flag may stand that is one.

@@ -29,6 +29,11 @@ const Protocol = 1
 type Options struct {
 	Version  string
 	Describe func(m *krigo.Model) any // a model, as JSON
+	// Flags are the options that flags of krigo fit make of a table, which is read as they say.
+	Flags func(flags []string, table *dataset.Table) (krigo.Options, error)
+	// InTurn answers a request before the next one is read: where they are in a file, whose end doesn't say that nobody waits any more, and
+	// which can't wait itself for the number of a model that it names.
+	InTurn bool
 }
 
 // Serve answers requests until there are no more, or ctx ends. It predicts, fits and certifies several at once; replies come in the
@@ -54,6 +59,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 				cancel()
 			}
 			s.mu.Unlock()
+			continue
+		}
+		if o.InTurn {
+			answer := s.answer(ctx, r)
+			answer.ID = r.ID
+			if err := s.send(answer); err != nil {
+				return err
+			}
 			continue
 		}
 		own, cancel := context.WithCancel(ctx)
@@ -193,6 +206,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 		Reading  dataset.Reading `json:"reading"` // of which the dates count
 		Settle   bool            `json:"settle"`
 		Progress bool            `json:"progress"`
+		Flags    []string        `json:"flags"` // in the place of options and reading
 	}
 	if err := r.decode(&args); err != nil {
 		return nil, err
@@ -209,7 +223,12 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 			return nil, err
 		}
 	}
-	if err := args.Reading.Apply(table); err != nil {
+	if args.Flags != nil {
+		args.Options, err = s.o.Flags(args.Flags, table)
+	} else {
+		err = args.Reading.Apply(table)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if args.Progress {
@@ -222,7 +241,16 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var file bytes.Buffer
+	var file, sibling bytes.Buffer
+	if args.Options.Run.Deliver == "all" {
+		all, err := krigo.Deliver(ctx, m, table, args.Options)
+		if err == nil {
+			err = all.Write(&sibling)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	if err := m.Write(&file); err != nil {
 		return nil, err
 	}
@@ -231,6 +259,9 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	}
 	answer := s.keep(m)
 	answer.Names, answer.data = []string{"file"}, [][]byte{file.Bytes()}
+	if sibling.Len() > 0 {
+		answer.Names, answer.data = append(answer.Names, "delivered"), append(answer.data, sibling.Bytes())
+	}
 	return answer, nil
 }
 

@@ -1,0 +1,60 @@
+certificate <- function(object, ...) UseMethod("certificate")
+certificate.krigo <- function(object, ...) object$fit$certificate
+certificate.krigo_finding <- function(object, ...) if (is.null(object$details$certificate)) object$details else object$details$certificate
+
+promise <- function(object, ...) UseMethod("promise")
+promise.krigo <- function(object, ...) object$sentence
+promise.krigo_finding <- function(object, ...) object$sentence
+
+finding <- function(sentence, details) structure(class = "krigo_finding", list(sentence = sentence, details = details))
+
+print.krigo_finding <- function(x, ...) {
+  cat(strwrap(x$sentence), sep = "\n")
+  invisible(x)
+}
+
+certify <- function(object, data) {
+  found <- of(object, "certify", rows_of(object, data, target = TRUE))$result
+  if (nzchar(found$differs)) {
+    refuse("the model isn't what its file and data make it: ", found$differs, "; don't rely on this model", kind = "differs")
+  }
+  finding(found$sentence, found$certify)
+}
+
+certify_fresh <- function(object, data) {
+  found <- of(object, "fresh", rows_of(object, data, target = TRUE))$result
+  finding(found$sentence, found$fresh)
+}
+
+certify_predictions <- function(y, yhat, epsilon, delta = 0.01, loss = "band", group = NULL, bound = NULL, curve = FALSE, target = "y") {
+  if (length(y) != length(yhat)) refuse("there are ", length(y), " targets and ", length(yhat), " predictions", kind = "data")
+  if (!is.null(group) && length(group) != length(y)) refuse("there are ", length(y), " targets and groups of ", length(group), " rows", kind = "data")
+  if (!is.null(epsilon) && !(is.numeric(epsilon) && length(epsilon) %in% 1:2 && all(is.finite(epsilon) & epsilon > 0))) {
+    refuse("epsilon: want a positive number, in the units of y, or two, below and above, of the loss \"asymmetric\"")
+  }
+  if (!(is.numeric(delta) && isTRUE(delta > 0 && delta < 1))) refuse("delta: want a probability between 0 and 1, such as 0.01")
+  names <- make.unique(c(target, "prediction", "group"))
+  data <- list(as.vector(y), as.vector(yhat), if (is.factor(group)) as.character(group) else group)
+  names(data) <- names[seq_along(data)]
+  data <- data.frame(data[!vapply(data, is.null, NA)], check.names = FALSE)
+  options <- list(
+    data = c(list(target = enc2utf8(target)), if (!is.null(group)) list(group = names[3])),
+    promise = c(
+      list(units = "raw", loss = loss, delta = json_number(delta)), if (curve) list(curve = TRUE), if (!is.null(bound)) list(bound = bound),
+      if (length(epsilon)) list(epsilon = json_number(epsilon[1])), if (length(epsilon) == 2) list(epsilon_above = json_number(epsilon[2]))
+    )
+  )
+  found <- ask(list(op = "certify_predictions", table = table_of(data, names), args = list(options = options, prediction = names[2])))$result
+  finding(found$sentence, found)
+}
+
+watch <- function(object, data, ledger) {
+  found <- of(object, "watch", rows_of(object, data, target = TRUE), list(ledger = enc2utf8(path.expand(ledger))))$result
+  finding(found$sentence, found$watch)
+}
+
+report <- function(object, data = NULL, file) {
+  table <- if (!is.null(data)) rows_of(object, data, target = TRUE)
+  page <- of(object, "report", table)$buffers[["page"]]
+  write_whole(page, file)
+}

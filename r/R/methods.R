@@ -1,0 +1,90 @@
+predict.krigo <- function(object, newdata, se.fit = FALSE,
+                          interval = c("none", "confidence", "prediction", "conformal", "normalised", "band"), level = 0.95, ...) {
+  if (missing(newdata)) refuse("newdata is missing: a model holds no table; give that which it was fitted with, or another")
+  interval <- match.arg(interval)
+  if (!is.numeric(level) || length(level) != 1 || !isTRUE(level > 0 && level < 1)) refuse("level: want a share between 0 and 1, such as 0.95")
+  table <- rows_of(object, newdata, "newdata")
+  kinds <- intersect(interval, c("conformal", "normalised", "band"))
+  reply <- of(object, "predict", table, list(intervals = I(kinds), level = json_number(level)))
+  found <- lapply(reply$buffers, doubles)
+  for (notice in reply$result$notices) message(notice)
+  outside <- sum(found$outside > 0)
+  if (outside > 0) {
+    message(outside, " of ", table$rows, " rows have an input outside the range of the rows that the model was made from: no guarantee is about them")
+  }
+  rows <- row.names(newdata)
+  fit <- structure(found$mean, names = rows)
+  if (interval != "none") {
+    ends <- switch(interval,
+      confidence = around(found$mean, found$latent_variance, level),
+      prediction = if (level == 0.95) found[c("lower95", "upper95")] else around(found$mean, found$predictive_variance, level),
+      found[paste0(interval, c("_lower", "_upper"))]
+    )
+    fit <- cbind(fit = found$mean, lwr = ends[[1]], upr = ends[[2]])
+    rownames(fit) <- rows
+  }
+  if (!se.fit) return(fit)
+  noise <- pmax(found$predictive_variance - found$latent_variance, 0)
+  list(fit = fit, se.fit = structure(sqrt(found$latent_variance), names = rows), residual.scale = sqrt(median(noise)))
+}
+
+around <- function(mean, variance, level) {
+  half <- qnorm((1 + level) / 2) * sqrt(variance)
+  list(mean - half, mean + half)
+}
+
+residuals.krigo <- function(object, data, ...) {
+  if (missing(data)) refuse("data is missing: a model holds no table; give the rows that residuals are wanted of")
+  predicted <- predict(object, data)
+  if (!object$target %in% names(data)) refuse("data has no column '", object$target, "'", kind = "data", column = object$target)
+  structure(as.double(data[[object$target]]) - predicted, names = names(predicted))
+}
+
+plot.krigo <- function(x, data, ...) {
+  if (missing(data)) refuse("data is missing: a model holds no table; give the rows that are to be drawn")
+  predicted <- predict(x, data)
+  observed <- as.double(data[[x$target]])
+  plot(predicted, observed, xlab = paste("predicted", x$target), ylab = x$target, ...)
+  abline(0, 1)
+  width <- certificate(x)$epsilon_raw
+  if (identical(certificate(x)$loss, "band")) for (side in c(-width, width)) abline(side, 1, lty = 2)
+  invisible(x)
+}
+
+print.krigo <- function(x, ...) {
+  if (!is.null(x$call)) cat("Call: ", deparse1(x$call), "\n\n", sep = "")
+  cat(strwrap(x$sentence), "", sep = "\n")
+  cat("Trained on ", target_line(x), "\n", sep = "")
+  invisible(x)
+}
+
+target_line <- function(x) {
+  certified <- x$fit$certificate$rows
+  paste0(
+    x$fit$rows - if (identical(x$fit$certificate$prior, "informed")) certified else 0, " of ", x$fit$rows, " rows, kernel ", x$fit$kernel$name,
+    ": ", x$target, " from ", paste(x$columns, collapse = ", ")
+  )
+}
+
+summary.krigo <- function(object, ...) {
+  structure(class = "summary.krigo", list(
+    promise = object$sentence, certificate = certificate(object), conformal = object$fit$conformal, test = object$fit$test, kernel = object$fit$kernel,
+    noise_variance = object$fit$noise_variance, training = object$fit$training, notices = object$fit$notices, model = target_line(object)
+  ))
+}
+
+print.summary.krigo <- function(x, digits = max(3, getOption("digits") - 3), ...) {
+  shown <- function(v) paste(format(v, digits = digits), collapse = " ")
+  cat(strwrap(x$promise), "", sep = "\n")
+  c <- x$certificate
+  if (!is.null(c)) {
+    cat("Bound on the loss of predictions: ", shown(c$mean_bound), ", from ", c$rows, " certified rows, delta ", shown(c$delta), "\n", sep = "")
+    cat("Conditions:\n", paste0(strwrap(paste("-", c$conditions), exdent = 2), "\n"), sep = "")
+  }
+  cat("\nTrained on ", x$model, "\n", sep = "")
+  if (!is.null(x$kernel$lengthscales)) cat("Lengthscales (scaled units): ", shown(x$kernel$lengthscales), "\n", sep = "")
+  cat("Noise variance (scaled units): ", shown(x$noise_variance), "\n", sep = "")
+  if (!is.null(x$test)) cat("Test rows: ", x$test$rows, ", RMSE ", shown(x$test$rmse_raw), ", misses ", shown(x$test$mean_risk), "\n", sep = "")
+  if (length(x$notices)) cat("Notices:\n", paste0(strwrap(paste("-", x$notices), exdent = 2), "\n"), sep = "")
+  invisible(x)
+}
