@@ -9,9 +9,11 @@ promise.krigo_finding <- function(object, ...) object$sentence
 finding <- function(sentence, details) structure(class = "krigo_finding", list(sentence = sentence, details = details))
 
 print.krigo_finding <- function(x, ...) {
-  cat(strwrap(x$sentence), sep = "\n")
+  writeLines(wrapped(x$sentence))
   invisible(x)
 }
+
+wrapped <- function(text) strwrap(strsplit(text, "\n", fixed = TRUE)[[1]])
 
 certify <- function(object, data) {
   found <- of(object, "certify", rows_of(object, data, target = TRUE))$result

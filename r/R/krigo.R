@@ -80,7 +80,7 @@ model_of <- function(file, about, call, formula = NULL) {
   columns <- setdiff(columns, unlist(derived))
   if (is.null(formula)) formula <- reformulate(sprintf("`%s`", columns), as.name(about$target), env = globalenv())
   structure(class = "krigo", list(
-    call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (nzchar(paste0(about$group))) about$group,
+    call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group,
     sentence = if (is.null(about$sentence)) paste0("No certificate: ", about$reason, ".") else about$sentence,
     checksum = about$checksum, options = about$options, fit = about$fit
   ))

@@ -53,7 +53,7 @@ plot.krigo <- function(x, data, ...) {
 
 print.krigo <- function(x, ...) {
   if (!is.null(x$call)) cat("Call: ", deparse1(x$call), "\n\n", sep = "")
-  cat(strwrap(x$sentence), "", sep = "\n")
+  writeLines(c(wrapped(x$sentence), ""))
   cat("Trained on ", target_line(x), "\n", sep = "")
   invisible(x)
 }
@@ -61,9 +61,19 @@ print.krigo <- function(x, ...) {
 target_line <- function(x) {
   certified <- x$fit$certificate$rows
   paste0(
-    x$fit$rows - if (identical(x$fit$certificate$prior, "informed")) certified else 0, " of ", x$fit$rows, " rows, kernel ", x$fit$kernel$name,
+    x$fit$rows - if (identical(x$fit$certificate$prior, "informed")) certified else 0, " of ", x$fit$rows, " rows, kernel ", expression_of(x$fit$kernel),
     ": ", x$target, " from ", paste(x$columns, collapse = ", ")
   )
+}
+
+# expression_of is a kernel as it is written: sums and products of parts.
+expression_of <- function(kernel) {
+  if (!length(kernel$parts)) return(kernel$name)
+  parts <- vapply(kernel$parts, function(part) {
+    text <- expression_of(part)
+    if (kernel$name == "product" && part$name == "sum") paste0("(", text, ")") else text
+  }, "")
+  paste(parts, collapse = if (kernel$name == "sum") "+" else "*")
 }
 
 summary.krigo <- function(object, ...) {
@@ -75,7 +85,7 @@ summary.krigo <- function(object, ...) {
 
 print.summary.krigo <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   shown <- function(v) paste(format(v, digits = digits), collapse = " ")
-  cat(strwrap(x$promise), "", sep = "\n")
+  writeLines(c(wrapped(x$promise), ""))
   c <- x$certificate
   if (!is.null(c)) {
     cat("Bound on the loss of predictions: ", shown(c$mean_bound), ", from ", c$rows, " certified rows, delta ", shown(c$delta), "\n", sep = "")

@@ -43,7 +43,7 @@ ask <- function(...) {
   write_requests(to, requests)
   memory <- Sys.getenv("KRIGO_MEMORY")
   args <- c("pipe", if (nzchar(memory)) c("--memory", shQuote(memory)))
-  status <- suppressWarnings(system2(shQuote(program), args, stdin = to, stdout = from, stderr = said))
+  status <- suppressWarnings(system2(program, args, stdin = to, stdout = from, stderr = said))
   replies <- read_replies(from)
   for (reply in replies) {
     e <- reply$error

@@ -1,0 +1,215 @@
+# The package against the command line and against itself. R CMD check runs it.
+library(krigo)
+
+program <- krigo:::executable()
+cli <- function(...) {
+  said <- tempfile()
+  out <- system2(program, shQuote(c(...)), stdout = TRUE, stderr = said)
+  if (!is.null(attr(out, "status"))) stop(paste(readLines(said), collapse = "\n"))
+  Encoding(out) <- "UTF-8"
+  out
+}
+json <- function(...) jsonlite::fromJSON(paste(cli(...), collapse = "\n"), simplifyDataFrame = FALSE, simplifyMatrix = FALSE)
+refused <- function(expr) tryCatch({
+  expr
+  stop("nothing was refused")
+}, krigo_error = function(e) e)
+says <- function(e, ...) for (words in c(...)) if (!grepl(words, conditionMessage(e), fixed = TRUE)) stop(conditionMessage(e), "\nhas no ", words)
+quietly <- suppressMessages
+put <- function(data, name, value, rows = seq_len(nrow(data))) {
+  data[rows, name] <- value
+  data
+}
+
+set.seed(1)
+n <- 150
+houses <- data.frame(
+  id = seq_len(n), rooms = rnorm(n, 5), `living area` = runif(n, 30, 200), garden = runif(n) > 0.5,
+  zone = factor(sample(c("north, old", "south \"new\"", "Süd"), n, TRUE)), heating = sample(c("gas", "oil"), n, TRUE), sold = as.Date("2024-01-01") + sample(400, n, TRUE), check.names = FALSE
+)
+houses$price <- sin(houses$rooms) + houses$`living area` / 100 + houses$garden + (houses$zone == "Süd") + rnorm(n) / 10
+trained <- houses[1:120, ]
+further <- houses[121:150, ]
+
+# The same numbers as a CSV file and through the package give the same model.
+text <- function(data) {
+  data$garden <- as.integer(data$garden)
+  for (name in c("rooms", "living area", "price")) data[[name]] <- sprintf("%.17g", data[[name]])
+  path <- tempfile(fileext = ".csv")
+  write.csv(data, path, row.names = FALSE, quote = which(names(data) %in% c("zone", "heating")), fileEncoding = "UTF-8")
+  path
+}
+csv <- text(trained)
+file <- tempfile(fileext = ".krigo")
+fitted <- json(
+  "fit", csv, "--target", "price", "--ignore", "id", "--categorical", "zone,heating", "--dates", "sold:year", "--kernel", "se,matern32", "--epsilon", "0.5",
+  "--epsilon-units", "raw", "--test-fraction", "0.1", "--seed", "3", "--out", file, "--json", "--quiet"
+)
+heard <- character()
+m <- withCallingHandlers(
+  krigo(price ~ . - id, trained, epsilon = 0.5, epsilon_units = "raw", kernel = c("se", "matern32"), dates = "sold:year", test_fraction = 0.1, seed = 3),
+  message = function(c) {
+    heard <<- c(heard, conditionMessage(c))
+    invokeRestart("muffleMessage")
+  }
+)
+stopifnot(
+  inherits(m, "krigo"), is.raw(m$file), identical(certificate(m), fitted$certificate), identical(m$fit$test, fitted$test), identical(m$fit$kernel, fitted$kernel),
+  identical(sub("\n$", "", heard), as.character(unlist(fitted$notices))), grepl("^With 99 % confidence", promise(m)), identical(m$target, "price"),
+  setequal(m$columns, c("rooms", "living area", "garden", "zone", "heating", "sold"))
+)
+
+# Predictions are the command line's, to the bit.
+out <- tempfile(fileext = ".csv")
+invisible(cli("predict", file, text(further), "--intervals", "conformal,normalised,band", "--level", "0.8", "--out", out, "--quiet"))
+table <- read.csv(out, colClasses = "numeric", numerals = "no.loss")
+p <- quietly(predict(m, further, se.fit = TRUE))
+stopifnot(
+  identical(unname(p$fit), table$mean), identical(unname(p$se.fit), sqrt(table$latent_variance)), identical(names(p$fit), row.names(further)),
+  all.equal(p$se.fit^2 + p$residual.scale^2, structure(table$predictive_variance, names = row.names(further)))
+)
+p <- quietly(predict(m, further, interval = "prediction"))
+stopifnot(identical(unname(p), unname(as.matrix(table[c("mean", "lower95", "upper95")]))), identical(colnames(p), c("fit", "lwr", "upr")))
+stopifnot(all.equal(quietly(predict(m, further, interval = "prediction", level = 0.95 + 1e-12)), p))
+for (kind in c("conformal", "normalised", "band")) {
+  p <- quietly(predict(m, further, interval = kind, level = 0.8))
+  stopifnot(identical(unname(p), unname(as.matrix(table[c("mean", paste0(kind, c("_lower", "_upper")))]))))
+}
+p <- quietly(predict(m, further, interval = "confidence"))
+stopifnot(p[, "lwr"] < p[, "fit"], quietly(predict(m, further, interval = "prediction"))[, "upr"] > p[, "upr"])
+stopifnot(identical(quietly(predict(m, further)), quietly(predict(m, further[rev(names(further))])))) # columns by name
+stopifnot(identical(quietly(predict(m, further[7, ])), quietly(predict(m, further))[7]))
+stopifnot(identical(quietly(residuals(m, further)), quietly(further$price - predict(m, further))))
+
+# The formula's order of columns makes no other model, nor does a tibble-like class.
+odd <- trained
+class(odd) <- c("tbl_df", "tbl", "data.frame")
+a <- quietly(krigo(price ~ rooms + garden, odd, kernel = "se"))
+b <- quietly(krigo(price ~ garden + rooms, trained, kernel = "se"))
+stopifnot(identical(certificate(a), certificate(b)), identical(quietly(predict(a, further)), quietly(predict(b, further))))
+
+# Levels that the model doesn't know are one: others. It is said.
+unknown <- further[1:2, ]
+unknown$zone <- c("west", "east")
+heard <- tryCatch(predict(m, unknown), message = conditionMessage)
+stopifnot(grepl("a category that no prior row has", heard))
+p <- quietly(predict(m, unknown))
+unknown$zone <- factor(c("x", "y"), levels = c("Süd", "x", "y"))
+stopifnot(is.finite(p), identical(p, quietly(predict(m, unknown))))
+
+# Missing values: refused, or filled.
+gaps <- trained
+gaps$rooms[7] <- NA
+gaps$zone[9] <- NA
+e <- refused(krigo(price ~ . - id, gaps))
+says(e, "row 7", "rooms", "--missing mean")
+stopifnot(e$kind == "data", e$row == 7, e$column == "rooms")
+filled <- quietly(krigo(price ~ rooms + zone, gaps, missing = "mean", kernel = "se"))
+stopifnot(is.finite(quietly(predict(filled, gaps))))
+says(refused(predict(m, gaps)), "row 7", "rooms")
+gaps$price[3] <- NA
+says(refused(krigo(price ~ rooms, gaps)), "price", "row 3")
+says(refused(krigo(price ~ rooms, put(trained, "rooms", Inf, 5))), "row 5", "rooms")
+
+# The object is a value: it can be saved by R, and by krigo.
+kept <- tempfile()
+saveRDS(m, kept)
+again <- readRDS(kept)
+stopifnot(identical(again, m), identical(quietly(predict(again, further)), quietly(predict(m, further))))
+write_krigo(m, kept)
+again <- read_krigo(kept)
+stopifnot(
+  identical(again$file, m$file), identical(again$fit, m$fit), identical(promise(again), promise(m)), identical(again$columns, m$columns),
+  identical(again$checksum, read_krigo(write_krigo(again, tempfile()))$checksum), identical(quietly(predict(again, further)), quietly(predict(m, further)))
+)
+invisible(cli("certify", kept, csv, "--quiet")) # whichever made the file
+stopifnot(identical(certificate(read_krigo(file)), certificate(m)))
+
+# Certificates.
+recomputed <- certify(m, trained)
+stopifnot(identical(certificate(recomputed), json("certify", file, csv, "--json", "--quiet")$certificate), recomputed$details$matches)
+says(refused(certify(m, put(trained, "price", 9, 4))), "the data")
+stopifnot(inherits(refused(certify(m, trained[-1, ])), "error"))
+fresh <- certify_fresh(m, further)
+stopifnot(identical(fresh$details, json("certify", file, text(further), "--fresh", "--json", "--quiet")), grepl("^With 99 %", promise(fresh)))
+
+straight <- lm(price ~ rooms + garden, trained)
+yhat <- unname(predict(straight, further))
+of <- tempfile(fileext = ".csv")
+write.csv(data.frame(y = sprintf("%.17g", further$price), prediction = sprintf("%.17g", yhat)), of, row.names = FALSE, quote = FALSE)
+found <- certify_predictions(further$price, predict(straight, further), epsilon = 0.7, delta = 0.05)
+wanted <- json("certify", "--predictions", of, "--target", "y", "--epsilon", "0.7", "--delta", "0.05", "--json")
+stopifnot(identical(certificate(found)$mean_bound, wanted$certificate$mean_bound), identical(promise(found), wanted$sentence), grepl("^With 95 %", promise(found)))
+grouped <- certify_predictions(further$price, yhat, epsilon = 2, group = rep_len(1:22, 30))
+stopifnot(certificate(grouped)$groups == 22)
+sides <- certify_predictions(further$price, yhat, epsilon = c(0.1, 0.9), loss = "asymmetric")
+stopifnot(certificate(sides)$epsilon == 0.1, certificate(sides)$epsilon_above == 0.9)
+says(refused(certify_predictions(1:3, 1:2, 1)), "3 targets", "2 predictions")
+says(refused(certify_predictions(1:30, 1:30, -1)), "epsilon")
+
+# Groups, other options, the sibling.
+grouped <- quietly(krigo(price ~ rooms + garden, put(trained, "owner", rep(1:40, 3)), group = "owner", kernel = "se", epsilon_units = "raw", epsilon = 1))
+stopifnot(certificate(grouped)$group == "owner", "owner" != grouped$columns, grouped$group == "owner")
+stopifnot(certify(grouped, put(trained, "owner", rep(1:40, 3)))$details$matches)
+sliced <- quietly(krigo(price ~ rooms + garden, trained, kernel = "se", slices = c("garden", "sd"), curve = TRUE))
+stopifnot(length(certificate(sliced)$slices) > 2, length(certificate(sliced)$curve$points) > 1)
+both <- quietly(krigo(price ~ rooms + garden, trained, kernel = "se", deliver = "all", budget = "60s"))
+stopifnot(inherits(both$delivered, "krigo"), is.null(certificate(both$delivered)), grepl("^No certificate", promise(both$delivered)), is.finite(quietly(predict(both$delivered, further))))
+
+# What is wrong is said in krigo's words.
+says(refused(krigo(price ~ rooms, trained, kernl = "se")), "kernl", "did you mean \"kernel\"")
+says(refused(krigo(price ~ rooms, trained, kernel = "ses")), "ses")
+says(refused(krigo(price ~ rooms, trained, delta = 2)), "--delta 2")
+says(refused(krigo(price ~ rooms, trained, epsilon = -1)), "--epsilon")
+says(refused(krigo(price ~ rooms, trained, out = "x")), "--out")
+says(refused(krigo(price ~ rooms, trained, inputs = "x")), "formula")
+says(refused(krigo(price ~ rooms, trained, 0.5, 0.01, "se")), "without a name")
+for (f in c(log(price) ~ rooms, price ~ log(rooms), price ~ rooms * garden, price ~ I(rooms^2), price ~ rooms - 1, price ~ rooms + offset(id), price ~ poly(rooms, 2), ~rooms, price ~ 1)) {
+  stopifnot(inherits(refused(krigo(f, trained)), "krigo_error"))
+}
+says(refused(krigo(price ~ log(rooms), trained)), "log(rooms)", "transform the data first")
+says(refused(krigo(price ~ rooms + pool, trained)), "'pool'")
+says(refused(krigo(price ~ ., as.list(trained))), "data frame")
+says(refused(krigo(price ~ ., cbind(trained, z = I(as.list(trained$id))))), "'z'")
+says(refused(predict(m, further["rooms"])), "newdata has no column")
+says(refused(predict(m)), "newdata is missing")
+says(refused(predict(m, further, level = 1)), "level")
+
+# Outcomes are watched, over several calls.
+simple <- quietly(krigo(eruptions ~ waiting, faithful[1:130, ], epsilon = 1, epsilon_units = "raw", kernel = "se"))
+ledger <- tempfile(fileext = ".ledger")
+first <- watch(simple, faithful[131:200, ], ledger)
+second <- watch(simple, faithful[201:272, ], ledger)
+stopifnot(first$details$rows == 70, second$details$rows == 142, is.null(second$details$alarm), file.exists(ledger))
+bad <- faithful[201:272, ]
+bad$eruptions <- bad$eruptions + 10
+alarmed <- watch(simple, bad, ledger)
+stopifnot(alarmed$details$alarm$row > 142, grepl("alarm", promise(alarmed), ignore.case = TRUE))
+
+page <- tempfile(fileext = ".html")
+report(simple, faithful[1:130, ], page)
+stopifnot(grepl("^<!doctype html>", readLines(page, 1, warn = FALSE), ignore.case = TRUE))
+report(simple, file = page)
+stopifnot(inherits(refused(report(simple, file = file.path(tempfile(), "x.html"))), "krigo_error"))
+
+pdf(NULL)
+plot(simple, faithful[1:130, ])
+invisible(dev.off())
+printed <- capture.output(print(simple), print(second))
+stopifnot(any(grepl("With 99 %", printed)), grepl("^With 99 %", capture.output(summary(simple))[1]))
+
+# Numbers and texts come as they are.
+numbers <- c(1 / 3, 0.1, 1e5, 123456789012, 2^53 - 1, 1e300, 5e-324, -0.5, 7)
+stopifnot(identical(as.double(krigo:::number(numbers)), numbers), identical(krigo:::number(c(1e5, 0.1)), c("100000", "0.1")))
+stopifnot(identical(krigo:::listed(c("a", "b,c", "d\"e")), "a,\"b,c\",\"d\"\"e\""))
+moments <- as.POSIXct("2024-03-01 06:00:00", tz = "UTC")
+stopifnot(identical(krigo:::days(as.double(moments)), as.double(as.Date("2024-03-01")) + 0.25), krigo:::days(-86400.5) == -1 - 0.5 / 86400)
+
+# The program is looked for in four places, and nothing is left in the temporary folder.
+options(krigo.executable = "/nowhere/krigo")
+says(refused(predict(simple, faithful)), "options(krigo.executable)", "/nowhere/krigo")
+options(krigo.executable = NULL)
+Sys.setenv(KRIGO_EXECUTABLE = "/nowhere/krigo")
+says(refused(predict(simple, faithful)), "KRIGO_EXECUTABLE")
+Sys.unsetenv("KRIGO_EXECUTABLE")
+stopifnot(!length(list.files(tempdir(), "^krigo")))
