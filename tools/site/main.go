@@ -37,7 +37,7 @@ var chapters = []struct {
 	Pages []string
 }{
 	{"Begin", []string{"README.md", "docs/tutorial.md", "docs/gallery.md", "docs/faq.md"}},
-	{"Use", []string{"docs/certificate.md", "docs/command-line.md", "docs/serve.md", "docs/python.md", "docs/pipe.md", "docs/cluster.md"}},
+	{"Use", []string{"docs/certificate.md", "docs/command-line.md", "docs/serve.md", "docs/python.md", "docs/r.md", "docs/pipe.md", "docs/cluster.md"}},
 	{"Understand", []string{"docs/method.md", "docs/proof.md", "docs/format.md", "verify/README.md"}},
 	{"Measured", []string{"docs/benchmark.md", "docs/performance.md", "docs/reliability.md", "docs/reproduce.md"}},
 	{"Build", []string{"docs/architecture.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}},
