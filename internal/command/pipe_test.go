@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -70,7 +71,7 @@ func TestPipeOfAFile(t *testing.T) {
 	for i := range rows {
 		a := float64(i*37%rows) / 10
 		b := math.Sin(a) + float64(i%2)
-		text += num(a, 17) + "," + "no"[i%2:i%2+1] + "," + num(b) + "\n"
+		text += fmt.Sprintf("%v,%c,%v\n", a, "no"[i%2], b)
 		x = binary.LittleEndian.AppendUint64(x, math.Float64bits(a))
 		y = binary.LittleEndian.AppendUint64(y, math.Float64bits(b))
 		zones = append(zones, "no"[i%2])
