@@ -60,8 +60,9 @@ print.krigo <- function(x, ...) {
 
 target_line <- function(x) {
   certified <- x$fit$certificate$rows
+  trained <- if (is.null(certified)) x$fit$rows else if (x$fit$certificate$prior == "informed") x$fit$rows - certified else certified
   paste0(
-    x$fit$rows - if (identical(x$fit$certificate$prior, "informed")) certified else 0, " of ", x$fit$rows, " rows, kernel ", expression_of(x$fit$kernel),
+    trained, " of ", x$fit$rows, " rows, kernel ", expression_of(x$fit$kernel),
     ": ", x$target, " from ", paste(x$columns, collapse = ", ")
   )
 }
