@@ -224,6 +224,9 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 		}
 	}
 	if args.Flags != nil {
+		if s.o.Flags == nil {
+			return nil, &krigo.UsageError{Err: errors.New("flags: here are options alone")}
+		}
 		args.Options, err = s.o.Flags(args.Flags, table)
 	} else {
 		err = args.Reading.Apply(table)

@@ -50,9 +50,12 @@ certify_predictions <- function(y, yhat, epsilon, delta = 0.01, loss = "band", g
   finding(found$sentence, found)
 }
 
-watch <- function(object, data, ledger) {
-  found <- of(object, "watch", rows_of(object, data, target = TRUE), list(ledger = enc2utf8(path.expand(ledger))))$result
-  finding(found$sentence, found$watch)
+watch <- function(object, data, ledger, key = NULL) {
+  args <- c(list(ledger = enc2utf8(path.expand(ledger))), if (!is.null(key)) list(key = enc2utf8(as.character(key))))
+  found <- of(object, "watch", rows_of(object, data, target = TRUE), args)$result
+  result <- finding(found$sentence, found$watch)
+  result$known <- isTRUE(found$known)
+  result
 }
 
 report <- function(object, data = NULL, file) {

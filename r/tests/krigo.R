@@ -186,6 +186,11 @@ bad$eruptions <- bad$eruptions + 10
 alarmed <- watch(simple, bad, ledger)
 stopifnot(alarmed$details$alarm$row > 142, grepl("alarm", promise(alarmed), ignore.case = TRUE))
 
+other <- tempfile(fileext = ".ledger")
+once <- watch(simple, faithful[131:200, ], other, key = "monday")
+again <- watch(simple, faithful[131:200, ], other, key = "monday")
+stopifnot(!once$known, again$known, identical(again$details, once$details), inherits(again, "krigo_finding"))
+
 page <- tempfile(fileext = ".html")
 report(simple, faithful[1:130, ], page)
 stopifnot(grepl("^<!doctype html>", readLines(page, 1, warn = FALSE), ignore.case = TRUE))
