@@ -10,12 +10,14 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   group <- dots[["group"]]
   wanted <- columns_of(formula, data, group)
   table <- table_of(data, c(wanted$inputs, wanted$target, group))
-  dated <- sub(":.*", "", dots[["dates"]])
+  dates <- lapply(unlist(strsplit(as.character(dots[["dates"]]), ",", fixed = TRUE)), date_of)
+  dated <- vapply(dates, function(d) d$column, "")
+  waves <- unlist(lapply(dates, function(d) outer(paste(d$column, d$parts)[seq_along(d$parts)], c("sin", "cos"), paste)))
   said <- unlist(strsplit(as.character(dots[["categorical"]]), ",", fixed = TRUE))
   dots[["categorical"]] <- listed(union(trimws(said), setdiff(table$texts, c(wanted$target, group, dated))))
   dots[["dates"]] <- listed(c(dots[["dates"]], setdiff(table$dates, c(wanted$target, group, dated))))
   flags <- c(
-    flag("target", wanted$target), flag("epsilon", if (is.null(epsilon)) NULL else paste(written(epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
+    flag("target", wanted$target), flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else paste(written(epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
     unlist(Map(flag, names(dots), dots), use.names = FALSE)
   )
   reply <- ask(list(op = "fit", table = table, args = list(flags = I(flags))))
@@ -23,6 +25,15 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   for (notice in object$fit$notices) message(notice)
   if (!is.null(reply$buffers[["delivered"]])) object$delivered <- loaded(reply$buffers[["delivered"]], call, formula)
   object
+}
+
+# date_of is a column of dates as --dates names it, as sold:dmy:day:year.
+date_of <- function(text) {
+  words <- strsplit(trimws(text), ":", fixed = TRUE)[[1]]
+  parts <- c("day", "week", "year")
+  said <- words %in% c(parts, "ymd", "dmy", "mdy", "words", "month", "time")
+  from <- max(1, which(!said))
+  list(column = paste(words[seq_len(from)], collapse = ":"), parts = intersect(words[-seq_len(from)], parts))
 }
 
 # columns_of are the target and the inputs that a formula names. Terms that aren't columns are refused: what the model file

@@ -88,6 +88,11 @@ a <- quietly(krigo(price ~ rooms + garden, odd, kernel = "se"))
 b <- quietly(krigo(price ~ garden + rooms, trained, kernel = "se"))
 stopifnot(identical(certificate(a), certificate(b)), identical(quietly(predict(a, further)), quietly(predict(b, further))))
 
+# The model file says what it was made of: the command line fits it again from the whole table, to the last bit.
+again <- tempfile(fileext = ".krigo")
+write_krigo(quietly(krigo(price ~ . - id - sold, trained, kernel = "se")), again)
+invisible(cli("certify", again, csv, "--refit", "--quiet"))
+
 # Levels that the model doesn't know are one: others. It is said.
 unknown <- further[1:2, ]
 unknown$zone <- c("west", "east")
@@ -207,6 +212,7 @@ stopifnot(any(grepl("With 99 %", printed)), grepl("^With 99 %", capture.output(s
 numbers <- c(1 / 3, 0.1, 1e5, 123456789012, 2^53 - 1, 1e300, 5e-324, -0.5, 7)
 stopifnot(identical(as.double(krigo:::number(numbers)), numbers), identical(krigo:::number(c(1e5, 0.1)), c("100000", "0.1")))
 stopifnot(identical(krigo:::listed(c("a", "b,c", "d\"e")), "a,\"b,c\",\"d\"\"e\""))
+stopifnot(identical(krigo:::date_of("a:b:dmy:day:year"), list(column = "a:b", parts = c("day", "year"))), identical(krigo:::date_of("time")$column, "time"))
 moments <- as.POSIXct("2024-03-01 06:00:00", tz = "UTC")
 stopifnot(identical(krigo:::days(as.double(moments)), as.double(as.Date("2024-03-01")) + 0.25), krigo:::days(-86400.5) == -1 - 0.5 / 86400)
 
