@@ -16,8 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/internal/pipe"
+	"github.com/krigo-gp/krigo/internal/command"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -77,9 +76,14 @@ func (s *session) run() error {
 	answers, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := pipe.Serve(s.r.ctx, in, out, pipe.Options{Version: "campaign", Describe: func(m *krigo.Model) any { return m.Objective }})
+		var said bytes.Buffer
+		status := command.Run(s.r.ctx, []string{"pipe"}, in, out, &said)
 		in.CloseWithError(io.ErrClosedPipe) // what comes after isn't read
 		out.Close()
+		var err error
+		if status != 0 {
+			err = fmt.Errorf("status %d: %s", status, &said)
+		}
 		ended <- err
 	}()
 	type seen struct {
@@ -229,8 +233,11 @@ func (s *session) draw(id uint64) (text []byte, broken bool) {
 	case "fit":
 		args = map[string]any{"options": s.s.options, "settle": rng.IntN(2) == 0, "progress": rng.IntN(2) == 0,
 			"reading": map[string]any{"dates": []any{map[string]any{"column": pick(rng, "a", "b", "block", "y"), "form": pick(rng, "", "2006-01-02", "epoch"), "parts": []string{}}}}}
-		if rng.IntN(2) == 0 {
+		switch rng.IntN(3) {
+		case 0:
 			delete(args, "reading")
+		case 1:
+			args = map[string]any{"flags": append((&trial{run: s.r, rng: rng}).flags(), "--target=y")}
 		}
 	case "load":
 		buffers = [][]byte{alteredBytes(s.s.raw, rng)}
