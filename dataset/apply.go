@@ -5,6 +5,9 @@ import "slices"
 // Apply makes of a table's dates, which are text or days already, days, and adds their periodic parts: of a table that
 // was made by its fields, or from a file of numbers.
 func (r Reading) Apply(t *Table) error {
+	if t.over != nil {
+		return t.over
+	}
 	t.reading = r
 	if r.Distinct {
 		if err := t.distinct(); err != nil {
@@ -21,4 +24,4 @@ func (r Reading) Apply(t *Table) error {
 }
 
 // Reading is how the table was read, with the forms of its dates.
-func (t *Table) Reading() Reading { return t.reading }
+func (t *Table) Reading() Reading { return t.reading.Naming() }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -56,6 +57,9 @@ const perText = 100
 func (t *Table) value(row, j int, cell string) float64 {
 	v, err := t.reading.parse(cell)
 	number := err == nil && v-v == 0
+	if number && t.reading.names != nil && slices.Contains(t.reading.names, t.Names[j]) {
+		t.name(row, j, cell, v)
+	}
 	switch {
 	case !number && t.reading.isMissing(cell):
 		return math.NaN()
@@ -83,6 +87,32 @@ func (t *Table) value(row, j int, cell string) float64 {
 		}
 	}
 	return t.code(j, cell)
+}
+
+// name looks whether a cell of a column that names things is the same number as one that is written otherwise: they would be one name.
+// A whole number is written alike with a point and zeros.
+func (t *Table) name(row, j int, cell string, v float64) {
+	number, text := numeral(v), cell
+	if whole, zeros, _ := strings.Cut(cell, t.reading.point()); strings.Trim(zeros, "0") == "" {
+		text = whole
+	}
+	if t.named == nil {
+		t.named = map[oddText]string{}
+	}
+	before, known := t.named[oddText{j, number}]
+	switch {
+	case !known:
+		text = strings.Clone(text)
+		t.named[oddText{j, number}] = text
+		t.heavy += perText + float64(len(text))
+	case before != text && t.over == nil:
+		at := &Error{File: t.Source, Row: row + 1, Column: j + 1, Name: t.Names[j]}
+		if len(t.Lines) > row {
+			at.Row, at.Line = 0, t.Lines[row]
+		}
+		at.Err = fmt.Errorf("column %q: %q and %q, in an earlier row, are one number, and would be one name: write them alike if they are the same, or else with a letter in front", clip(t.Names[j]), clip(text), clip(before))
+		t.over = at
+	}
 }
 
 // strange says whether a text of column j isn't a number although it looks like one.

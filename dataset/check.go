@@ -125,7 +125,7 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 	case wrong != nil && !u.categorical:
 		return t.notNumber(u, t.texts(u.column)[int(v)])
 	case wrong != nil || u.merged(v):
-		return fmt.Errorf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write these categories as text", t.text(u.column, v))
+		return fmt.Errorf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write these with a letter in front", t.text(u.column, v))
 	case !u.categorical && v-v != 0:
 		return notFinite(v)
 	}

@@ -24,7 +24,11 @@ func (r Reading) ReadFile(path string) (*Table, error) {
 		if format.text {
 			return r.Read(disk.Of(f), path)
 		}
-		t, err := format.Read(f, path)
+		read := format.Read
+		if format.ReadAs != nil {
+			read = func(f *os.File, path string) (*Table, error) { return format.ReadAs(f, path, Reading{names: r.names}) }
+		}
+		t, err := read(f, path)
 		if err != nil {
 			return nil, err
 		}

@@ -19,6 +19,9 @@ type Format struct {
 	// Tables in memory are made by their fields, [Table.Append] and [Table.Set].
 	Read func(f *os.File, source string) (*Table, error)
 
+	// ReadAs, if it isn't nil, is Read of a format that has text, for a table as a reading has it ([Reading.New]).
+	ReadAs func(f *os.File, source string, r Reading) (*Table, error)
+
 	// Write writes a table. It refuses numbers that are not finite, as [Fill.Each] does.
 	Write func(w io.Writer, names []string, rows int, fill Fill) error
 

@@ -20,7 +20,19 @@ type Reading struct {
 	Units     []string `json:"units,omitempty"`    // texts that may stand before or after a number, as in "12 kg", and say nothing
 	Dates     []Dates  `json:"dates,omitempty"`    // columns of dates or times, which become days
 	Distinct  bool     `json:"distinct,omitzero"`  // rows that equal an earlier one in every cell are left out
+
+	names []string // columns that name things, of Naming
 }
+
+// Naming is the reading of a table whose columns of these names, where it has them, name groups or categories. Their cells are numbers where they
+// look like some, so that 007 and 7 would be one name: there it is an error that two of them are.
+func (r Reading) Naming(columns ...string) Reading {
+	r.names = columns
+	return r
+}
+
+// New is a table in memory without rows yet, whose cells are set as the reading has them.
+func (r Reading) New(source string) *Table { return &Table{Source: source, reading: r} }
 
 // zero says whether it is for tables as programs write them.
 func (r *Reading) zero() bool {

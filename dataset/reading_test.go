@@ -314,3 +314,31 @@ func TestDatesInDoubt(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNaming: texts of a column of names that are one number are an error, wherever they stand; those that are written alike, or elsewhere, aren't.
+func TestNaming(t *testing.T) {
+	read := func(text string, names ...string) error {
+		table, err := Reading{}.Naming(names...).Read(strings.NewReader(text), "t.csv")
+		if err == nil && len(table.Reading().names) > 0 {
+			t.Error("names are part of a model's reading")
+		}
+		return err
+	}
+	for text, want := range map[string]string{
+		"g,x\n1,1\n00001,2\n":                                 `t.csv: line 3: column "g": "00001" and "1", in an earlier row, are one number`,
+		"g,x\n1e5,1\n100000,2\n":                              `"100000" and "1e5"`,
+		"g,x\n1.10,1\nb,1\n1.1,2\n":                           `line 4: column "g": "1.1" and "1.10"`,
+		"g,x\n1000000000000000001,1\n1000000000000000002,2\n": "are one number",
+		"g,x\n7.0,1\n7,2\n-7,1\n":                             "",
+		"g,x\n007,1\n008,2\n007,3\n":                          "",
+		"x,g\n1,a\n01,a\n":                                    "",
+	} {
+		err := read(text, "g", "absent")
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		if err := read(text); err != nil {
+			t.Errorf("%q, of which nothing names: %v", text, err)
+		}
+	}
+}

@@ -37,8 +37,9 @@ type Table struct {
 	part      *part                // the rows that this rank has, where they aren't all
 	ctx       context.Context      // with which reading ends; nil: with none
 
-	heavy float64 // bytes of the texts
-	over  error   // that the table takes more memory than it may, so that rows are left out
+	heavy float64            // bytes of the texts
+	over  error              // why rows are left out: that the table takes more memory than it may, or that names would be one
+	named map[oddText]string // how numbers in columns that name things are written
 }
 
 // oddText is a text in a column that would be a number if cells were written otherwise.

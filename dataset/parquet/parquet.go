@@ -25,12 +25,13 @@ import (
 )
 
 func init() {
-	dataset.Register(dataset.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, Read: read, Write: Write})
+	dataset.Register(dataset.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, ReadAs: readAs, Write: Write,
+		Read: func(f *os.File, source string) (*dataset.Table, error) { return readAs(f, source, dataset.Reading{}) }})
 }
 
-// read reads a table from an open Parquet file whose columns are flat and hold numbers,
+// readAs reads a table from an open Parquet file whose columns are flat and hold numbers,
 // booleans or text.
-func read(f *os.File, source string) (t *dataset.Table, err error) {
+func readAs(f *os.File, source string, of dataset.Reading) (t *dataset.Table, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
@@ -53,7 +54,7 @@ func read(f *os.File, source string) (t *dataset.Table, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a whole Parquet file (%w): write it again", source, err)
 	}
-	t = &dataset.Table{Source: source}
+	t = of.New(source)
 	var unsigned, optional []bool
 	seen := map[string]int{}
 	var dated []func(int64) string // what a whole number of the column says, where that is a date

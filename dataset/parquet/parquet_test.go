@@ -298,6 +298,25 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestNames: texts that are one number aren't two names.
+func TestNames(t *testing.T) {
+	type row struct {
+		Unit string `parquet:"unit"`
+		Y    int64  `parquet:"y"`
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := parquet.WriteFile(path, []row{{"7", 10}, {"8", 20}, {"007", 30}}); err != nil {
+		t.Fatal(err)
+	}
+	if table, err := dataset.ReadFile(path); err != nil || table.Values[4] != 7 {
+		t.Error(err)
+	}
+	var at *dataset.Error
+	if _, err := (dataset.Reading{}).Naming("unit").ReadFile(path); !errors.As(err, &at) || at.Row != 3 || at.Name != "unit" {
+		t.Error(err)
+	}
+}
+
 func ptr(v float64) *float64 { return &v }
 
 // TestDates: dates and timestamps are text that a reading takes for days.

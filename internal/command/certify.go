@@ -80,7 +80,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			if err != nil {
 				return err
 			}
-			table, err := readTable(args[1], cmd.InOrStdin(), job, m.Reading)
+			table, err := readTable(args[1], cmd.InOrStdin(), job, m.Reading.Naming(m.Group))
 			if err != nil {
 				return err
 			}

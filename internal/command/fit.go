@@ -38,12 +38,15 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 	if err != nil {
 		return nil, o, err
 	}
-	table, err := readTable(path, in, r, o.Data.Reading)
+	table, err := readTable(path, in, r, o.Data.Reading.Naming(names(o.Data)...))
 	if err != nil {
 		return nil, o, err
 	}
 	return table, o, f.scaled(&o.Data, table)
 }
+
+// names are the columns that name groups and categories.
+func names(o krigo.Data) []string { return append(slices.Clone(o.Categorical), o.Group) }
 
 // parsed are the options with what flags hold in other forms.
 func (f *fitFlags) parsed() (krigo.Options, error) {
@@ -75,7 +78,7 @@ func (f *fitFlags) readDeclared(path string, in io.Reader, r ranks.Ranks) (*data
 	if err != nil {
 		return nil, o, fmt.Errorf("%s: %w", f.declared, err)
 	}
-	table, err := readTable(path, in, r, o.Data.Reading)
+	table, err := readTable(path, in, r, o.Data.Reading.Naming(names(o.Data)...))
 	return table, o, err
 }
 
@@ -260,7 +263,7 @@ certificate picked as the best of several runs isn't one.`,
 			}
 			defer table.Close()
 			if f.test != "" {
-				if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r, table.Reading()); err != nil {
+				if o.Data.Test, err = readTable(f.test, cmd.InOrStdin(), r, table.Reading().Naming(names(o.Data)...)); err != nil {
 					return err
 				}
 				defer o.Data.Test.Close()

@@ -71,7 +71,7 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 			return err
 		}
 	}
-	table, err := readTable(f.file, cmd.InOrStdin(), nil, dataset.Reading{})
+	table, err := readTable(f.file, cmd.InOrStdin(), nil, dataset.Reading{}.Naming(f.group))
 	if err != nil {
 		return err
 	}

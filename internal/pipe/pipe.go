@@ -211,6 +211,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	if err := r.decode(&args); err != nil {
 		return nil, err
 	}
+	again := *r
 	table, err := r.table()
 	if err != nil {
 		return nil, err
@@ -230,6 +231,9 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 		args.Options, err = s.o.Flags(args.Flags, table)
 	} else {
 		err = args.Reading.Apply(table)
+	}
+	if err == nil {
+		err = again.names(append(slices.Clone(args.Options.Data.Categorical), args.Options.Data.Group))
 	}
 	if err != nil {
 		return nil, err
@@ -433,7 +437,11 @@ func (s *server) certifyPredictions(_ context.Context, r *request) (*reply, erro
 	if err := r.decode(&args); err != nil {
 		return nil, err
 	}
+	again := *r
 	table, err := r.table()
+	if err == nil {
+		err = again.names([]string{args.Options.Data.Group})
+	}
 	if err != nil {
 		return nil, err
 	}

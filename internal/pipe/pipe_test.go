@@ -199,6 +199,21 @@ func TestPipe(t *testing.T) {
 		numbers(y), numbers(mean)); r.Error != nil || !strings.HasPrefix(result["sentence"].(string), "With 99 % confidence") {
 		t.Errorf("%+v, %v", r.Error, result)
 	}
+	// Groups are as many as their texts, or it says so.
+	odd := make([]string, rows)
+	for i := range odd {
+		odd[i] = []string{"7", "007"}[i%2]
+	}
+	oddEnds, oddData := texts(odd)
+	grouped := map[string]any{"names": []string{"y", "p", "g"}, "text": []bool{false, false, true}, "rows": rows}
+	for op, args := range map[string]any{
+		"certify_predictions": map[string]any{"prediction": "p", "options": krigo.Options{Data: krigo.Data{Target: "y", Group: "g"}, Promise: krigo.Promise{Epsilon: 0.3, Units: "raw"}}},
+		"fit":                 map[string]any{"settle": true, "options": krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"g"}}}},
+	} {
+		if r, _, _ := c.call(op, map[string]any{"table": grouped, "args": args}, numbers(y), numbers(mean), oddEnds, oddData); r.Error == nil || r.Error.Kind != "data" || r.Error.Row != 2 || r.Error.Column != "g" {
+			t.Errorf("%s: %+v", op, r.Error)
+		}
+	}
 	for _, bad := range []struct {
 		op, kind, column string
 		header           map[string]any

@@ -12,8 +12,19 @@ import (
 // source is what errors call a table.
 const source = "the data"
 
+// names says whether the texts of columns that name groups or categories would be fewer names, as some of them are the same number.
+func (r *request) names(columns []string) error {
+	t, err := r.read(dataset.Reading{}.Naming(columns...))
+	if err != nil {
+		return err
+	}
+	return dataset.Reading{}.Apply(t)
+}
+
 // table takes a table out of a request's buffers, and leaves the others.
-func (r *request) table() (*dataset.Table, error) {
+func (r *request) table() (*dataset.Table, error) { return r.read(dataset.Reading{}) }
+
+func (r *request) read(of dataset.Reading) (*dataset.Table, error) {
 	h := r.Table
 	if h == nil {
 		return nil, fmt.Errorf("%w: %s needs a table", errFrame, r.Op)
@@ -30,7 +41,8 @@ func (r *request) table() (*dataset.Table, error) {
 		r.data = r.data[1:]
 		return data, nil
 	}
-	t := &dataset.Table{Source: source, Names: h.Names, Rows: h.Rows}
+	t := of.New(source)
+	t.Names, t.Rows = h.Names, h.Rows
 	for j := range cols {
 		width := 8 * h.Rows
 		if h.Text[j] {
