@@ -72,6 +72,25 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
+// TestDeliverUncertified: the sibling of a model that isn't certified says nothing of a certificate.
+func TestDeliverUncertified(t *testing.T) {
+	for name, edit := range map[string]func(*krigo.Options){
+		"a backtest":    func(o *krigo.Options) { o.Data.Split = "last" },
+		"scaled by all": func(o *krigo.Options) { o.Data.Scaling = dataset.AllRows },
+	} {
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1, Deliver: "all"}}
+		edit(&o)
+		m, err := krigo.Fit(context.Background(), data.Snelson(), o)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		all, err := krigo.Deliver(context.Background(), m, data.Snelson(), krigo.Options{})
+		if err != nil || strings.Contains(all.CertificateReason, "what is certified") {
+			t.Errorf("%s: %v, %v", name, all.CertificateReason, err)
+		}
+	}
+}
+
 // TestDeliverResumes: an interrupted training of the sibling goes on from the checkpoint of the whole fit, and ends as if it had never stopped.
 func TestDeliverResumes(t *testing.T) {
 	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}})

@@ -67,6 +67,11 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 		s.Group = units.Groups()
 		s.Groups = slices.Max(s.Group) + 1
 	}
+	copies, err := (&Model{}).Copies(d, d.All())
+	if err != nil {
+		return nil, err
+	}
+	terms.Repeats = copies.Repeats
 	p := &Predicted{Source: table.Source, Target: o.Data.Target, Prediction: prediction, Hash: units.Hash, Terms: terms}
 	if p.Certificate, err = terms.CertifySample(s, 0); err != nil {
 		return nil, err

@@ -47,6 +47,19 @@ func TestCertifyPredictions(t *testing.T) {
 	if !strings.HasSuffix(p.Sentence, "±2 of y.") || !strings.Contains(conditions, "by the word of who certifies") || strings.Contains(conditions, "prior rows") {
 		t.Errorf("%s\n%s", p.Sentence, conditions)
 	}
+	// Copies among the rows are told: what they are is who certifies's word.
+	copied := predicted(t, 200, 10)
+	k := len(copied.Names)
+	for i := 1; i < 51; i++ {
+		copy(copied.Values[i*k:(i+1)*k], copied.Values[:k])
+	}
+	if q, err := krigo.CertifyPredictions(copied, "yhat", o); err != nil || q.Certificate.Repeats != 51 || !strings.Contains(q.Sentence, "rows that equal another one, 51 of them, are independent draws and not copies") ||
+		!strings.Contains(strings.Join(q.Certificate.Conditions, " "), "51 of the certified rows equal another one") {
+		t.Errorf("copies: %+v, %v", q, err)
+	}
+	if c.Repeats != 0 {
+		t.Errorf("%d repeats", c.Repeats)
+	}
 	o.Data.Group = "site"
 	if p, err = krigo.CertifyPredictions(predicted(t, 200, 10), "yhat", o); err != nil || p.Certificate.Groups != 40 || !(p.Certificate.Bound > c.Bound) {
 		t.Errorf("by groups: %+v, %v", p, err)

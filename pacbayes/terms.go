@@ -290,11 +290,15 @@ func (t Terms) Conditions() (c []string) {
 	if t.Positional {
 		c = append(c, "The order of the rows in the file has nothing to do with what they hold: their roles were dealt by it, as in models of before version 5. A new fit doesn't need this.")
 	}
-	switch {
-	case t.Repeats > 0 && t.Group != "":
-		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal one of another group: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
-	case t.Repeats > 0:
-		c = append(c, fmt.Sprintf("%d of the rows the model was made from equal another one: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats))
+	if t.Repeats > 0 {
+		rows, another := "the rows the model was made from", "another one"
+		if t.Elsewhere {
+			rows = "the certified rows" // in prediction and target
+		}
+		if t.Group != "" {
+			another = "one of another group"
+		}
+		c = append(c, fmt.Sprintf("%d of %s equal %s: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats, rows, another))
 	}
 	if t.Copies {
 		c = append(c, "Rows that equal one another are copies of one observation, as they were taken for, not independent draws that came out alike: of a source where these are frequent the bound says nothing.")
