@@ -1,8 +1,11 @@
 package posterior
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
@@ -85,9 +88,22 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 }
 
 // SolvedVariance writes the variance of f(x_i) with a solve for every row of x, to the
-// relative residual given; it is for a posterior by NewIterative. What the residual
-// leaves makes it larger: for any u, kᵀA⁻¹k ≥ 2kᵀu − uᵀAu.
+// relative residual given, or to a smaller one where that leaves much; it is for a posterior by NewIterative. What the residual
+// r leaves makes it larger, by rᵀA⁻¹r: for any u, kᵀA⁻¹k ≥ 2kᵀu − uᵀAu. Where rounding keeps a solve from saying
+// more than the nearest rows do, whose variance isn't below the exact one either, theirs stands.
 func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance []float64, o Iterative) error {
+	return p.solvedVariance(ctx, x, variance, 0, o)
+}
+
+// A variance is good where the residual leaves less than so much of it, and is solved for to a residual smaller by so much, so often, where it isn't.
+const (
+	leftOver  = 0.05
+	closer    = 1e-2
+	mostTimes = 4
+)
+
+// solvedVariance is SolvedVariance where what matters is the variance with so much noise.
+func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance []float64, noise float64, o Iterative) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	s, err := p.solver(o, fail)
@@ -102,20 +118,47 @@ func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance
 		cols := max(rows.Rows, 2)
 		b, u := matrix.New(n, cols), matrix.New(n, cols)
 		kernel.FillBlock(p.Kernel, p.Theta, p.Support, rows, b.View(0, n, 0, rows.Rows))
-		solution, err := s.Solve(ctx, b, u)
-		if err = cause(ctx, err); err != nil {
-			return err
-		}
-		for i := range n {
-			for j, v := range u.Row(i)[:rows.Rows] {
-				variance[i0+j] -= v * (b.At(i, j) + solution.Residuals.At(i, j))
+		prior := variance[i0 : i0+rows.Rows]
+		best := make([]float64, rows.Rows)
+		p.Latent(rows, make([]float64, rows.Rows), best)
+		s := s
+		s.Tolerance = cmp.Or(s.Tolerance, 1e-6)
+		for times := 1; ; times++ {
+			solution, err := s.Solve(ctx, b, u)
+			var stalled *iterative.Stalled
+			if errors.As(err, &stalled) && times > 1 && ctx.Err() == nil {
+				break
 			}
+			if err = cause(ctx, err); err != nil {
+				return err
+			}
+			if p.solvedTo(b, u, solution.Residuals, prior, best, noise) || times == mostTimes {
+				break
+			}
+			s.Tolerance *= closer
 		}
-	}
-	for i, v := range variance {
-		variance[i] = max(v, 0)
+		copy(prior, best)
 	}
 	return nil
+}
+
+// solvedTo lowers variances to those that solutions u of A u = k say, and tells whether what their residuals leave is little.
+func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64, noise float64) bool {
+	n := len(best)
+	v, left := slices.Clone(prior), make([]float64, n)
+	for i := range u.Rows {
+		for j, w := range u.Row(i)[:n] {
+			r := residuals.At(i, j)
+			v[j] -= w * (k.At(i, j) + r)
+			left[j] += r * r / p.Noise // rᵀA⁻¹r is no more, as no eigenvalue of A is below σ_n²
+		}
+	}
+	little := true
+	for j := range v {
+		best[j] = min(best[j], max(v[j], 0))
+		little = little && left[j] <= leftOver*(best[j]+noise)
+	}
+	return little
 }
 
 // solvedRows is the number of rows that are solved for together.
@@ -127,7 +170,7 @@ func (p *Posterior) Excess(ctx context.Context, x matrix.Dense, o Iterative) (me
 	n := x.Rows
 	m, v, exact := make([]float64, n), make([]float64, n), make([]float64, n)
 	p.Latent(x, m, v)
-	if err := p.SolvedVariance(ctx, x, exact, o); err != nil {
+	if err := p.solvedVariance(ctx, x, exact, p.Noise, o); err != nil {
 		return 0, 0, err
 	}
 	for i, e := range exact {

@@ -112,6 +112,34 @@ func TestIterativeOfManyRows(t *testing.T) {
 	}
 }
 
+// TestSolvedVarianceIsSmall: a variance that is tiny beside the prior's is solved for as well as any other, whatever tolerance is asked for.
+func TestSolvedVarianceIsSmall(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(3, 9))
+	x, y := rowsOf(rng, 120, 2)
+	xs, _ := rowsOf(rng, 12, 2)
+	k, theta, noise := kernel.SE(2, true), []float64{4, 4, 7.5}, 1e-4
+	exact, err := posterior.NewExact(k, theta, kernel.ZeroMean{}, nil, x, y, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := posterior.Iterative{Tolerance: 1e-4, Rank: 8}
+	p, err := posterior.NewIterative(ctx, k, theta, kernel.ZeroMean{}, nil, x, y, noise, 10, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, want, solved := make([]float64, 12), make([]float64, 12), make([]float64, 12)
+	exact.Latent(xs, m, want)
+	if err := p.SolvedVariance(ctx, xs, solved, o); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range want {
+		if f := solved[i] / v; !(f >= 0.99 && f <= 1.06) {
+			t.Errorf("row %d: variance %v, by Cholesky %v", i, solved[i], v)
+		}
+	}
+}
+
 func TestIterativeStalls(t *testing.T) {
 	x, y := matrix.Of(3, 1, []float64{0, 1, 1}), []float64{0, 1, 2}
 	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 1e-15, 3, posterior.Iterative{Rank: 1, Tolerance: 1e-18})
