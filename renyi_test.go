@@ -110,6 +110,15 @@ func TestEvaluateRenyi(t *testing.T) {
 	if e = at("renyi", nil); e.Value != -*b.Evidence {
 		t.Errorf("no α: %v, evidence %v", e.Value, *b.Evidence)
 	}
+	if e.Jitter != 0 || vfe.Jitter != 0 {
+		t.Errorf("jitter %v, %v where none is needed", e.Jitter, vfe.Jitter)
+	}
+	p.Inducing[1] = p.Inducing[0] // of which the covariance matrix has no factor
+	for _, name := range []string{"renyi", "vfe", "kl-pac", "svgp"} {
+		if e := at(name, map[bool]*float64{true: &half}[name == "renyi"]); !(e.Jitter > 0) {
+			t.Errorf("%s says nothing of its jitter", name)
+		}
+	}
 }
 
 // TestEvaluateRenyiByCG: the estimate by conjugate gradients is the α-ELBO within its error, and

@@ -22,6 +22,7 @@ type Evaluation struct {
 	Objective         string                `json:"objective"`
 	Value             float64               `json:"value"`                          // something to minimise: −ln p(y), or a risk bound
 	StandardError     *float64              `json:"value_standard_error,omitempty"` // where the value is an estimate
+	Jitter            float64               `json:"jitter,omitempty"`               // added to the diagonal of the inducing inputs' covariance matrix, here and in all below
 	Gradient          Gradient              `json:"gradient"`
 	GradientError     *Gradient             `json:"gradient_standard_error,omitempty"` // with StandardError
 	Certificate       *pacbayes.Certificate `json:"certificate"`                       // at the parameters rounded to the grid
@@ -273,6 +274,16 @@ func (e *Evaluation) evaluate(problem train.Objective, f family, at, gradient []
 		return err
 	}
 	e.StandardError = standardError(problem)
+	switch p := problem.(type) {
+	case *objective.SparseProblem:
+		e.Jitter = p.Jitter
+	case *objective.FreeFormProblem:
+		e.Jitter = p.Jitter
+	case *objective.RenyiProblem:
+		e.Jitter = p.Jitter
+	case *objective.IterativeRenyi:
+		e.Jitter = p.Jitter
+	}
 	if estimated {
 		errors := estimate.GradientErrors
 		e.GradientError = &Gradient{LogNoiseVariance: &errors[f.gridParams()]}

@@ -131,7 +131,13 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	c, k, n := &p.choice, p.choice.Kind(), p.n
 	if k.Local {
 		c.Solver = posterior.ByNearest
-		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n))
+		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n)...)
+		switch c.Term {
+		case "loss":
+			p.notices = append(p.notices, "the loss doesn't say how far targets lie from the function: variances, and intervals made of them, mean nothing; conformal ones of one width hold (term loss)")
+		case "squared":
+			p.notices = append(p.notices, "squared errors say nothing of the variances' common scale: intervals made of them may be far too narrow or wide; conformal ones hold (term squared)")
+		}
 		if n > method.MaxTerms {
 			p.notices = append(p.notices, fmt.Sprintf("the objective has the terms of %d training rows of %d, drawn at random, given their neighbours among all", method.MaxTerms, n))
 		}
@@ -165,7 +171,7 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	case c.Solver == posterior.ByCG:
 		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates from %d random probes", objective.DefaultProbes))
 	case c.Solver == posterior.ByNearest:
-		p.notices = append(p.notices, predictsBy(method.NearestRows, n))
+		p.notices = append(p.notices, predictsBy(method.NearestRows, n)...)
 	}
 	return nil
 }
@@ -186,9 +192,12 @@ func (p *plan) afford() error {
 	return memory.Afford(p.data.Source+": "+what, 8*values)
 }
 
-// predictsBy says what predictions from so many of n rows are.
-func predictsBy(rows, n int) string {
-	return fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", min(rows, n), n)
+// predictsBy says what predictions from so many of n rows are, where they aren't all.
+func predictsBy(rows, n int) []string {
+	if rows >= n {
+		return nil
+	}
+	return []string{fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", rows, n)}
 }
 
 // sparse says whether there are inducing inputs.

@@ -58,6 +58,9 @@ GP that targets were drawn from. The certificate is at the parameters rounded to
 				fmt.Fprintf(w, " ± %.2g (an estimate and its standard error)", *e.StandardError)
 			}
 			fmt.Fprintln(w)
+			if e.Jitter > 0 {
+				fmt.Fprintf(w, "with %.2g added to the diagonal of the inducing inputs' covariance matrix\n", e.Jitter)
+			}
 			fmt.Fprintln(w, "gradient")
 			if err := printJSON(w, e.Gradient); err != nil {
 				return err
