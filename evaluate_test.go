@@ -293,6 +293,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		"no kernel":             {krigo.Params{NoiseVariance: 1}, krigo.Options{}, "unknown kernel"},
 		"unknown kernel":        {krigo.Params{Kernel: kernel.Spec{Name: "sse", Variance: 1}, NoiseVariance: 1}, krigo.Options{}, `"sse"`},
 		"no variance":           {krigo.Params{Kernel: se(0, 1), NoiseVariance: 1}, krigo.Options{}, `"variance" must be a positive number`},
+		"negative lengthscale":  {krigo.Params{Kernel: se(1, -1), NoiseVariance: 1}, krigo.Options{}, `"lengthscales[0]" must be a positive number`},
 		"negative variance":     {krigo.Params{Kernel: se(-1, 1), NoiseVariance: 1}, krigo.Options{}, `"variance" must be a positive number`},
 		"infinite variance":     {krigo.Params{Kernel: se(math.Inf(1), 1), NoiseVariance: 1}, krigo.Options{}, `"variance" must be a positive number`},
 		"lengthscale 0":         {krigo.Params{Kernel: se(1, 1, 0, 1), NoiseVariance: 1}, krigo.Options{}, `lengthscales[1]`},

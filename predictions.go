@@ -100,6 +100,9 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 			return t, &UsageError{Err: err}
 		}
 	}
+	if kind == pacbayes.ClippedAbsolute && promise.Epsilon != 0 {
+		return t, fit.Usage("epsilon %v with loss clipped-absolute, which has no ε: leave it out", promise.Epsilon)
+	}
 	if promise.Delta == 0 {
 		promise.Delta = 0.01
 	}

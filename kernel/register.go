@@ -125,7 +125,7 @@ func (s Spec) build(dim int) (Kernel, []float64, error) {
 				return nil, nil, s.lengthscales(dim)
 			}
 			name = fmt.Sprintf("lengthscales[%d]", len(s.Lengthscales)-len(left.Lengthscales))
-			v = left.Lengthscales[0] * left.Lengthscales[0]
+			v = left.Lengthscales[0] * math.Abs(left.Lengthscales[0]) // a negative one is none
 			left.Lengthscales = left.Lengthscales[1:]
 		} else if field := left.field(p.Kind); field != nil {
 			v, *field = *field, 0
