@@ -925,6 +925,7 @@ func TestUsageErrors(t *testing.T) {
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Optimizer: "lbfgs", Batch: 3}}, "are adam's"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Batch: -1}}, "batch -1"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Epochs: -1}}, "epochs -1"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Epochs: math.MaxInt}}, "epochs 9223372036854775807: at most 1000000"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", LearningRate: math.NaN()}}, "learning-rate NaN"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", InducingBy: "none"}}, "full GP"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Posterior: "free"}}, "svgp's always is free"},

@@ -97,7 +97,7 @@ func TestFixParameters(t *testing.T) {
 			near(t, solver+": mean", mean[i], wantMean[i], 1e-5)
 			near(t, solver+": variance", variance[i], wantVariance[i], 1e-5)
 		}
-		if m.Posterior.Kind() != solver || m.Certificate != nil || m.CertificateReason == "" || !strings.Contains(strings.Join(m.Notices, "; "), solver) {
+		if m.Posterior.Kind() != solver || m.Certificate != nil || m.CertificateReason == "" || strings.Contains(strings.Join(m.Notices, "; "), solver) != (solver == "cg") { // of all rows the nearest are the exact GP
 			t.Errorf("%s: a model by %s, certificate %v (%s), notices %q", solver, m.Posterior.Kind(), m.Certificate, m.CertificateReason, m.Notices)
 		}
 	}

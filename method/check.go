@@ -12,6 +12,9 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
+// mostEpochs is how many passes over the rows there may be: far more than anybody waits for, and few enough that steps can be counted.
+const mostEpochs = 1_000_000
+
 // Kind is what the name stands for.
 func (c Choice) Kind() Kind {
 	k, _ := Find(c.Name)
@@ -183,6 +186,9 @@ func (c Choice) checkBatches() (errs []error) {
 	}
 	if c.Batches == "nearest" && !k.Nearest {
 		errs = append(errs, fmt.Errorf("batches nearest: it is for %s; the others' are a sum over rows, which uniform batches estimate without bias: not %s", list(func(k Kind) bool { return k.Nearest }), c.Name))
+	}
+	if c.Epochs > mostEpochs {
+		errs = append(errs, fmt.Errorf("epochs %d: at most %d", c.Epochs, mostEpochs))
 	}
 	if c.Batch < 0 || c.Epochs < 0 || !(c.LearningRate >= 0) || c.LearningRate > 10 {
 		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults", c.Batch, c.Epochs, c.LearningRate))
