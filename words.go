@@ -116,7 +116,10 @@ const ownSD = " of the model's own standard deviations"
 // backtest says how the mean did on the last rows: in the past tense, since nothing follows from it.
 func backtest(m *Model, c *Certificate) string {
 	lead := fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", c.Rows)
-	held := cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4))
+	held := "all" // a share that was counted may be 1, as no bound is
+	if c.EmpiricalRisk > 0 {
+		held = cautious.Complement(cautious.RoundUp(c.EmpiricalRisk, 4))
+	}
 	switch c.Loss {
 	case pacbayes.Band:
 		return fmt.Sprintf("%s lay within ±%s of %s%s.", lead+held, cautious.Width(c.EpsilonRaw), m.Target, scaled(m, c.Epsilon))
