@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -88,8 +89,8 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 	if r.real.n() > 0 {
 		r.guard("Inducing inputs", r.drawInducing)
 	}
-	for _, text := range m.Notices {
-		r.Warnings = append(r.Warnings, upper(r.notice(text)))
+	for _, text := range krigo.Notices(m) {
+		r.warn("%s.", strings.TrimSuffix(upper(text), "."))
 	}
 	return r, nil
 }

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
@@ -170,7 +169,7 @@ func (r *maker) hyperparameters() (cells [][]string) {
 			cells = append(cells, []string{"period" + of, number(s.Period), own})
 		}
 		for _, name := range sortedKeys(s.Parameters) {
-			cells = append(cells, []string{named(name, m.Inputs) + of, number(s.Parameters[name]), "–"})
+			cells = append(cells, []string{krigo.InWords(name, m.Inputs) + of, number(s.Parameters[name]), "–"})
 		}
 	}
 	for i, p := range r.q.Mean.Params() {
@@ -211,53 +210,6 @@ func sortedKeys(m map[string]float64) (names []string) {
 	}
 	slices.Sort(names)
 	return names
-}
-
-var (
-	ofInput = regexp.MustCompile(`(?:log_)?(\pL+?)2?\[(\d+)\]`)
-	edge    = regexp.MustCompile(`^(?:.*\.)?log_(\S+) ended on the edge of its range \[(\S+), (\S+)\], at (\S+)$`)
-)
-
-// named has the names of inputs in the place of their numbers, from 1: "weight of DIS", not "weight[2]".
-func named(text string, inputs []string) string {
-	return ofInput.ReplaceAllStringFunc(text, func(found string) string {
-		part := ofInput.FindStringSubmatch(found)
-		j, err := strconv.Atoi(part[2])
-		if err != nil || j < 1 || j > len(inputs) {
-			return found
-		}
-		return part[1] + " of " + inputs[j-1]
-	})
-}
-
-// notice is one of the model's in words: parameters by their inputs, and themselves instead of logarithms.
-func (r *maker) notice(text string) string {
-	found := edge.FindStringSubmatch(text)
-	if found == nil {
-		return named(text, r.m.Inputs)
-	}
-	var ends [3]float64
-	for i := range ends {
-		v, err := strconv.ParseFloat(found[2+i], 64)
-		if err != nil {
-			return named(text, r.m.Inputs)
-		}
-		if ends[i] = math.Exp(v); strings.HasPrefix(found[1], "lengthscale2") {
-			ends[i] = math.Exp(v / 2)
-		}
-	}
-	name := named(found[1], r.m.Inputs)
-	if name == found[1] {
-		name = strings.TrimSuffix(name, "2")
-	}
-	at := "at the lower end: the function may change faster along it than the range allows"
-	if ends[2] > math.Sqrt(ends[0]*ends[1]) {
-		at = "at the upper end: the function hardly changes along it"
-	}
-	if !strings.HasPrefix(found[1], "lengthscale2") {
-		at, _, _ = strings.Cut(at, ":")
-	}
-	return fmt.Sprintf("The %s ended on the edge of its range, %s to %s in scaled units, %s.", name, number(ends[0]), number(ends[1]), at)
 }
 
 func (r *maker) drawCurves() error {

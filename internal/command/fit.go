@@ -606,7 +606,7 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	}
 	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
 		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
-	for _, n := range m.Notices {
+	for _, n := range krigo.Notices(m) {
 		fmt.Fprintf(w, "Notice    %s\n", n)
 	}
 	fmt.Fprintf(w, "Saved     %s\n", path)
