@@ -23,12 +23,12 @@ func TestForgedNames(t *testing.T) {
 		table.Text[1] = append(table.Text[1], fmt.Sprint("a", i%2, forger))
 		table.Lines = append(table.Lines, i+2)
 	}
-	o := krigo.Options{Data: krigo.Data{Target: table.Names[3], Categorical: table.Names[1:2]}, Kernel: krigo.Kernel{Expression: "linear"}, Run: krigo.Run{Restarts: 1}}
+	o := krigo.Options{Data: krigo.Data{Target: table.Names[3], Categorical: table.Names[1:2], TestFraction: 0.3}, Kernel: krigo.Kernel{Expression: "linear"}, Run: krigo.Run{Restarts: 1}}
 	grouped, sliced, split := o, o, o
 	grouped.Data.Group, sliced.Promise.Slices, split.Data.Split = table.Names[2], []string{table.Names[1], "sd"}, "last"
 	sliced.Promise.Curve = true
 	for name, o := range map[string]krigo.Options{"groups": grouped, "kinds of rows": sliced, "backtest": split} {
-		m := fit(t, table, o)
+		m := trained(t, table, o)
 		said := []string{krigo.Sentence(m, m.Certificate), strings.Join(krigo.Notices(m), "\n")}
 		if name != "backtest" {
 			f, err := krigo.CertifyFresh(m, table)

@@ -59,7 +59,7 @@ func TestDeclaredScale(t *testing.T) {
 
 // TestCurveSentence: a bound on a mean of clipped errors that is the clip, or near it, says nothing and isn't told; others are.
 func TestCurveSentence(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true}})
+	m := fit(t, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true}})
 	c := *m.Certificate
 	curve := *c.Curve
 	c.Curve = &curve

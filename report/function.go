@@ -357,7 +357,7 @@ func (r *maker) through() string {
 
 func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	c := r.columns[s.column]
-	chart := drawing.NewChart(c.name, r.m.Target)
+	chart := drawing.NewChart(c.name, r.target)
 	chart.X.Ticks = ticksOf(c)
 	chart.Y.Span(low, high)
 	edge := func(half []float64, sign float64) []float64 {
@@ -383,7 +383,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		chart.Thin(label, join(o))
 	}
 	chart.Line("", drawing.Blue, join(s.mean))
-	caption := "Predicted " + r.m.Target + " along " + c.name + "."
+	caption := "Predicted " + r.target + " along " + c.name + "."
 	if len(r.columns) > 1 {
 		chart.Dots("the row", drawing.Blue, []drawing.XY{s.own})
 	} else if of := r.main(); of != nil {
@@ -409,12 +409,12 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	caption += r.through() + " " + belief
 	least, most := slices.Min(s.mean), slices.Max(s.mean)
 	return r.draw(Figure{Title: title, Caption: caption},
-		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.m.Target, c.name, number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
+		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.target, c.name, number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
 }
 
 func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	c := r.columns[s.column]
-	chart := drawing.NewChart(r.m.Target, c.name)
+	chart := drawing.NewChart(r.target, c.name)
 	chart.X.Span(low, high)
 	var wide, narrow [][2]drawing.XY
 	var dots []drawing.XY
@@ -430,15 +430,15 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	chart.Segments("95 % of observations", drawing.Grey, wide)
 	chart.Strong("of the function", drawing.Blue, narrow)
 	chart.Dots("mean", drawing.Blue, dots)
-	caption := fmt.Sprintf("Predicted %s by %s, with how many rows have each value.%s %s", r.m.Target, c.name, r.through(), belief)
+	caption := fmt.Sprintf("Predicted %s by %s, with how many rows have each value.%s %s", r.target, c.name, r.through(), belief)
 	if len(c.categories) > len(s.levels) {
-		caption = fmt.Sprintf("Predicted %s by the %d commonest of %d categories of %s that rows have.%s %s", r.m.Target, len(s.levels), len(c.categories), c.name, r.through(), belief)
+		caption = fmt.Sprintf("Predicted %s by the %d commonest of %d categories of %s that rows have.%s %s", r.target, len(s.levels), len(c.categories), c.name, r.through(), belief)
 		if len(s.levels) < mostCategories {
-			caption = fmt.Sprintf("Predicted %s by the %d of %d categories of %s that rows have, and how many.%s %s", r.m.Target, len(s.levels), len(c.categories), c.name, r.through(), belief)
+			caption = fmt.Sprintf("Predicted %s by the %d of %d categories of %s that rows have, and how many.%s %s", r.target, len(s.levels), len(c.categories), c.name, r.through(), belief)
 		}
 	}
 	return r.draw(Figure{Title: title, Caption: caption},
-		described{chart, fmt.Sprintf("Predicted %s by %s:%s.", r.m.Target, c.name, words[:len(words)-1])})
+		described{chart, fmt.Sprintf("Predicted %s by %s:%s.", r.target, c.name, words[:len(words)-1])})
 }
 
 // support is row i of the posterior's support in the units of the data.
@@ -521,7 +521,7 @@ func (r *maker) drawSurface() error {
 	for i, of := range []struct {
 		label, words string
 		grid         drawing.Grid
-	}{{r.m.Target, "Predicted " + r.m.Target, mean}, {"sd of f, " + r.m.Target, "Standard deviation of the function", sd}} {
+	}{{r.target, "Predicted " + r.target, mean}, {"sd of f, " + r.target, "Standard deviation of the function", sd}} {
 		chart := drawing.NewChart(a.name, b.name)
 		chart.X.Ticks, chart.Y.Ticks = ticksOf(a), ticksOf(b)
 		if err := chart.Heat(of.label, of.grid); err != nil {

@@ -52,6 +52,7 @@ type maker struct {
 	m *krigo.Model
 	q *posterior.Posterior // that was trained
 	content
+	target    string // its name
 	columns   []column
 	certified *krigo.Certificate // recomputed where it could be
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html"
@@ -488,4 +489,64 @@ func TestIndependentColumns(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestNothingCertified: the page of a model without a certificate, or of a backtest, calls nothing certified and speaks of no guarantee.
+func TestNothingCertified(t *testing.T) {
+	rows := data.Boston()
+	rows.Rows, rows.Lines, rows.Values = 120, rows.Lines[:120], rows.Values[:120*len(rows.Names)]
+	for name, o := range map[string]krigo.Options{
+		"too few rows": {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Share: 0.9}},
+		"trained on":   {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence", Solver: "cg"}},
+		"a backtest":   {Data: krigo.Data{Target: "MEDV", Split: "last"}},
+		"certified":    {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Kernel, o.Run.Restarts = krigo.Kernel{Expression: "linear", ARD: "off"}, 1
+			r := fitted(t, rows, rows, o)
+			var page strings.Builder
+			if err := pageTemplate.Execute(&page, r.content); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.NewReplacer("No certificate:", "", "not certified", "", "not a certificate", "", html.EscapeString(r.Sentence), "", html.EscapeString(cmp.Or(r.m.CertificateReason, "\x00")), "none").Replace(page.String())
+			for _, reason := range r.Conditions {
+				text = strings.ReplaceAll(text, html.EscapeString(reason), "")
+			}
+			if said, is := regexp.MustCompile("[^.<>]*(certified|the guarantee is|the certificate's ε)[^.<>]*").FindString(text), name == "certified"; (said != "") != is {
+				t.Errorf("valid: %v: %q", is, said)
+			}
+			if len(r.samples) == 0 {
+				t.Error("no rows are drawn")
+			}
+		})
+	}
+}
+
+// TestManyCategories: where only some categories have room, a caption says how many, and of how many rows.
+func TestManyCategories(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	var b strings.Builder
+	b.WriteString("x,kind,y\n")
+	for range 260 {
+		x, k := rng.Float64(), rng.IntN(50)
+		fmt.Fprintf(&b, "%.4f,category number %d of a longish text,%.4f\n", x, k, x+float64(k)/5)
+	}
+	table, err := dataset.Reading{}.Read(strings.NewReader(b.String()), "wide.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}}, Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	found := regexp.MustCompile(`^(\d+) certified rows: the (\d+) of the 12 commonest of 5\d categories are drawn\.`)
+	for _, s := range r.Sections {
+		for _, f := range s.Figures {
+			if f.Title != "Residuals by kind" {
+				continue
+			}
+			if at := found.FindStringSubmatch(f.Caption); at == nil || len(at[2]) >= len(at[1]) && at[2] >= at[1] {
+				t.Error(f.Caption)
+			}
+			return
+		}
+	}
+	t.Error("residuals aren't drawn by kind")
 }
