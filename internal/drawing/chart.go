@@ -372,8 +372,13 @@ func (c *Chart) SVG(description string) (string, error) {
 	}
 	fmt.Fprintf(&b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, short(left), short(top), short(f.width), short(f.height))
 	var grid strings.Builder
-	lowest := math.Inf(1) // label so far
-	for _, t := range yTicks {
+	names := make([]string, len(yTicks))
+	for i, t := range yTicks {
+		names[i] = t.Label
+	}
+	names = distinguished(names, mostNames)
+	lowest, reach := math.Inf(1), 0. // label so far, and how far down texts go
+	for i, t := range yTicks {
 		_, y := f.at(XY{c.X.low, t.Value})
 		y += top
 		if c.Y.Names == nil {
@@ -383,9 +388,14 @@ func (c *Chart) SVG(description string) (string, error) {
 			lowest = y
 			fmt.Fprintf(&grid, "M%s %sh%s", short(left), short(y), short(f.width))
 		}
-		write(&b, left-7, y+0.35*letter, end, t.Label, mostNames)
+		writeAs(&b, left-7, y+0.35*letter, end, t.Label, names[i])
+		reach = max(reach, y+0.35*letter+3)
 	}
-	for _, t := range spaced(xTicks, func(t Tick) float64 { x, _ := f.at(XY{t.Value, c.Y.low}); return left + x }) {
+	below := spaced(xTicks, func(t Tick) float64 { x, _ := f.at(XY{t.Value, c.Y.low}); return left + x })
+	if len(below) > 0 && below[0].x-width(below[0].Label)/2 < left-7 { // it begins under the other axis's labels
+		bottom += max(0, reach-bottom-4)
+	}
+	for _, t := range below {
 		fmt.Fprintf(&grid, "M%s %sv%s", short(t.tick), short(top), short(f.height))
 		write(&b, t.x, bottom+letter+4, middle, t.Label, chartWidth)
 	}

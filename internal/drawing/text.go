@@ -47,6 +47,64 @@ func elided(text string, most float64) string {
 	return strings.TrimRight(string(head), " ") + "…" + strings.TrimLeft(string(tail), " ")
 }
 
+// distinguished are names cut to a width so that those that differ look different: where their middles are cut alike, what they have in common goes first.
+func distinguished(names []string, most float64) []string {
+	shown := make([]string, len(names))
+	alike := map[string][]int{}
+	for i, name := range names {
+		shown[i] = elided(name, most)
+		alike[shown[i]] = append(alike[shown[i]], i)
+	}
+	taken := map[string]string{} // the name that each is shown for
+	for i, text := range shown {
+		if len(alike[text]) == 1 || shown[i] == names[i] {
+			taken[text] = names[i]
+		}
+	}
+	for i, name := range names {
+		of := alike[elided(name, most)]
+		if len(of) == 1 || shown[i] == name {
+			continue
+		}
+		all := make([][]rune, len(of))
+		for k, j := range of {
+			all[k] = []rune(names[j])
+		}
+		first, last := common(all, 0), common(all, 1)
+		rs := []rune(name)
+		middle := string(rs[first:max(first, len(rs)-last)])
+		for _, text := range []string{"…" + middle + "…", elided("…"+string(rs[first:]), most), elided("…"+middle+"…", most)} {
+			if shown[i] = text; width(text) <= most && (taken[text] == "" || taken[text] == name) {
+				break
+			}
+		}
+		for n := 2; taken[shown[i]] != "" && taken[shown[i]] != name; n++ { // nothing short tells them apart but a number
+			number := fmt.Sprintf(" #%d", n)
+			shown[i] = elided(name, most-width(number)) + number
+		}
+		taken[shown[i]] = name
+	}
+	return shown
+}
+
+// common is how many characters texts begin with together, or from the other side end with.
+func common(texts [][]rune, side int) (n int) {
+	at := func(rs []rune) rune {
+		if side == 0 {
+			return rs[n]
+		}
+		return rs[len(rs)-1-n]
+	}
+	for {
+		for _, rs := range texts {
+			if n == len(rs) || at(rs) != at(texts[0]) {
+				return n
+			}
+		}
+		n++
+	}
+}
+
 // The sides of a text that stands at a point.
 const (
 	start, middle, end = "start", "middle", "end"
@@ -54,7 +112,11 @@ const (
 
 // write writes a text of a width at most. One that was cut shows itself whole to a pointer.
 func write(b *strings.Builder, x, y float64, anchor, text string, most float64) {
-	shown := elided(text, most)
+	writeAs(b, x, y, anchor, text, elided(text, most))
+}
+
+// writeAs writes a text in a shorter form.
+func writeAs(b *strings.Builder, x, y float64, anchor, text, shown string) {
 	fmt.Fprintf(b, `<text x="%s" y="%s"`, short(x), short(y))
 	if anchor != start {
 		fmt.Fprintf(b, ` text-anchor="%s"`, anchor)
