@@ -421,7 +421,7 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	words := ""
 	for i, l := range s.levels {
 		at := float64(i)
-		chart.Y.Names = append(chart.Y.Names, fmt.Sprintf("%s (%s)", l.name, whole(l.rows)))
+		chart.Y.Names, chart.Y.After = append(chart.Y.Names, l.name), append(chart.Y.After, " ("+whole(l.rows)+")")
 		wide = append(wide, [2]drawing.XY{{X: s.mean[i] - s.y[i], Y: at}, {X: s.mean[i] + s.y[i], Y: at}})
 		narrow = append(narrow, [2]drawing.XY{{X: s.mean[i] - s.f[i], Y: at}, {X: s.mean[i] + s.f[i], Y: at}})
 		dots = append(dots, drawing.XY{X: s.mean[i], Y: at})

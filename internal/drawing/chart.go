@@ -34,6 +34,8 @@ type Axis struct {
 	Label string
 	// Names are those of the places 0, 1, …, of which each has room; the first is on top. Of a vertical axis alone.
 	Names []string
+	// After is what stands behind each name, however short that has to be; nil: nothing.
+	After []string
 	// Ticks are those of a range; nil: numbers.
 	Ticks func(low, high float64) []Tick
 
@@ -340,8 +342,12 @@ func (c *Chart) SVG(description string) (string, error) {
 	var b strings.Builder
 	xTicks, yTicks := c.X.ticks(), c.Y.ticks()
 	left, right, top := 10., 12., 0.
-	for _, t := range yTicks {
-		left = max(left, min(width(t.Label), mostNames)+9)
+	for i, t := range yTicks {
+		w := width(t.Label)
+		if c.Y.After != nil {
+			w += width(c.Y.After[i])
+		}
+		left = max(left, min(w, mostNames)+9)
 	}
 	var scale []Tick
 	if c.bar != nil {
@@ -376,7 +382,15 @@ func (c *Chart) SVG(description string) (string, error) {
 	for i, t := range yTicks {
 		names[i] = t.Label
 	}
-	names = distinguished(names, mostNames)
+	widest := 0.
+	for _, text := range c.Y.After {
+		widest = max(widest, width(text))
+	}
+	names = distinguished(names, mostNames-widest)
+	for i, text := range c.Y.After {
+		names[i] += text
+		yTicks[i].Label += text
+	}
 	lowest, reach := math.Inf(1), 0. // label so far, and how far down texts go
 	for i, t := range yTicks {
 		_, y := f.at(XY{c.X.low, t.Value})

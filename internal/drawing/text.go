@@ -47,44 +47,66 @@ func elided(text string, most float64) string {
 	return strings.TrimRight(string(head), " ") + "…" + strings.TrimLeft(string(tail), " ")
 }
 
-// distinguished are names cut to a width so that those that differ look different: where their middles are cut alike, what they have in common goes first.
+// distinguished are names cut to a width so that those that differ look different: in their middles, or where these make some alike at their ends, or at their beginnings. Where
+// none of that tells all apart, those that would look alike end where they differ.
 func distinguished(names []string, most float64) []string {
-	shown := make([]string, len(names))
-	alike := map[string][]int{}
-	for i, name := range names {
-		shown[i] = elided(name, most)
-		alike[shown[i]] = append(alike[shown[i]], i)
-	}
-	taken := map[string]string{} // the name that each is shown for
-	for i, text := range shown {
-		if len(alike[text]) == 1 || shown[i] == names[i] {
-			taken[text] = names[i]
-		}
-	}
-	for i, name := range names {
-		of := alike[elided(name, most)]
-		if len(of) == 1 || shown[i] == name {
-			continue
-		}
-		all := make([][]rune, len(of))
-		for k, j := range of {
-			all[k] = []rune(names[j])
-		}
-		first, last := common(all, 0), common(all, 1)
-		rs := []rune(name)
-		middle := string(rs[first:max(first, len(rs)-last)])
-		for _, text := range []string{"…" + middle + "…", elided("…"+string(rs[first:]), most), elided("…"+middle+"…", most)} {
-			if shown[i] = text; width(text) <= most && (taken[text] == "" || taken[text] == name) {
+	var shown []string
+	for _, cut := range []func(string, float64) string{elided, ended, begun} {
+		alike := map[string]string{}
+		shown = shown[:0]
+		for _, name := range names {
+			text := cut(name, most)
+			if other, found := alike[text]; found && other != name {
 				break
 			}
+			alike[text] = name
+			shown = append(shown, text)
 		}
-		for n := 2; taken[shown[i]] != "" && taken[shown[i]] != name; n++ { // nothing short tells them apart but a number
+		if len(shown) == len(names) {
+			return shown
+		}
+	}
+	groups, taken := map[string][][]rune{}, map[string]string{} // the name that each is shown for
+	for _, name := range names {
+		text := elided(name, most)
+		groups[text] = append(groups[text], []rune(name))
+		if text == name {
+			taken[text] = name
+		}
+	}
+	shown = shown[:0]
+	for _, name := range names {
+		text := elided(name, most)
+		group := groups[text]
+		if text != name && len(group) > 1 {
+			rs, first, last := []rune(name), common(group, 0), common(group, 1)
+			text = begun(string(rs[:max(first, len(rs)-last)])+"…", most)
+		}
+		for n := 2; taken[text] != "" && taken[text] != name; n++ { // nothing short tells them apart but a number
 			number := fmt.Sprintf(" #%d", n)
-			shown[i] = elided(name, most-width(number)) + number
+			text = elided(name, most-width(number)) + number
 		}
-		taken[shown[i]] = name
+		taken[text] = name
+		shown = append(shown, text)
 	}
 	return shown
+}
+
+// ended is a text cut to a width at its end, begun one cut at its beginning.
+func ended(text string, most float64) string {
+	rs := []rune(text)
+	for n := len(rs); width(text) > most && n > 0; n-- {
+		text = strings.TrimRight(string(rs[:n-1]), " ") + "…"
+	}
+	return text
+}
+
+func begun(text string, most float64) string {
+	rs := []rune(text)
+	for n := 0; width(text) > most && n < len(rs); n++ {
+		text = "…" + strings.TrimLeft(string(rs[n+1:]), " ")
+	}
+	return text
 }
 
 // common is how many characters texts begin with together, or from the other side end with.
