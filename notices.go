@@ -12,25 +12,25 @@ import (
 
 var (
 	ofInput = regexp.MustCompile(`(?:log_)?(\pL+?)2?\[(\d+)\]`)
-	edge    = regexp.MustCompile(`^(?:.*\.)?log_(\S+) ended on the edge of its range \[(\S+), (\S+)\], at (\S+)$`)
+	edge    = regexp.MustCompile(`^((?:\d+\.)*)log_(\S+) ended on the edge of its range \[(\S+), (\S+)\], at (\S+)$`)
 )
 
 // Notices are those of a model in words: parameters by the names of their inputs and in place of their logarithms, and in one what ended on the same edge.
 func Notices(m *Model) (said []string) {
-	type end struct{ low, high, at string }
+	type end struct{ part, low, high, at string }
 	names, places := map[end][]string{}, map[end]int{}
 	for _, text := range m.Notices {
 		found := edge.FindStringSubmatch(text)
-		if found == nil || !strings.HasPrefix(found[1], "lengthscale2[") {
+		if found == nil || !strings.HasPrefix(found[2], "lengthscale2[") {
 			said = append(said, notice(text, m.Inputs))
 			continue
 		}
-		at := end{found[2], found[3], found[4]}
+		at := end{found[1], found[3], found[4], found[5]}
 		if names[at] == nil {
 			places[at] = len(said)
 			said = append(said, "")
 		}
-		_, name, _ := strings.Cut(InWords(found[1], m.Inputs), " of ")
+		_, name, _ := strings.Cut(InWords(found[2], m.Inputs), " of ")
 		names[at] = append(names[at], name)
 	}
 	for at, place := range places {
@@ -38,7 +38,7 @@ func Notices(m *Model) (said []string) {
 		if len(names[at]) > 1 {
 			of = "lengthscales of "
 		}
-		said[place] = ended("lengthscale2[", of+strings.Join(names[at], ", "), at.low, at.high, at.at)
+		said[place] = ended("lengthscale2[", of+strings.Join(names[at], ", ")+inPart(at.part), at.low, at.high, at.at)
 	}
 	return said
 }
@@ -60,14 +60,28 @@ func notice(text string, inputs []string) string {
 	if found == nil {
 		return InWords(text, inputs)
 	}
-	name := InWords(found[1], inputs)
-	if name == found[1] {
+	name := InWords(found[2], inputs)
+	if name == found[2] {
 		name = strings.TrimSuffix(name, "2")
 	}
-	if said := ended(found[1], name, found[2], found[3], found[4]); said != "" {
+	if said := ended(found[2], name+inPart(found[1]), found[3], found[4], found[5]); said != "" {
 		return said
 	}
 	return InWords(text, inputs)
+}
+
+// inPart says which part of a sum or product has a parameter, counted from 1: "0." is the first's.
+func inPart(prefix string) string {
+	var parts []string
+	for text := range strings.SplitSeq(strings.TrimSuffix(prefix, "."), ".") {
+		if n, err := strconv.Atoi(text); err == nil {
+			parts = append(parts, strconv.Itoa(n+1))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return " in part " + strings.Join(parts, ".") + " of the kernel"
 }
 
 // ended says that a parameter is on the edge of its range, which is told in logarithms; "" where that isn't one.

@@ -17,12 +17,13 @@ func TestNotices(t *testing.T) {
 		{[]string{"log_lengthscale2 ended on the edge of its range [-10, 10], at -10"},
 			[]string{"the lengthscale ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the lower end: the function may change faster along it than the range allows"}},
 		{[]string{"log_lengthscale2 ended on the edge of its range [-10, 10], at 10"}, []string{"the lengthscale ended on the edge of its range, " + upper + "it"}},
+		{[]string{"2.0.log_variance ended on the edge of its range [-10, 10], at 10"}, []string{"the variance in part 3.1 of the kernel ended on the edge of its range, 4.54e-05 to 22,030 in scaled units, at the upper end"}},
 		{[]string{"log_variance ended on the edge of its range [-10, 10], at 10", "of the tempers [1 2], 1 gave the lowest bound"},
 			[]string{"the variance ended on the edge of its range, 4.54e-05 to 22,030 in scaled units, at the upper end", "of the tempers [1 2], 1 gave the lowest bound"}},
 		{[]string{"0.log_lengthscale2[1] ended on the edge of its range [-10, 10], at 10", "first", "0.log_lengthscale2[2] ended on the edge of its range [-10, 10], at 10",
 			"0.log_lengthscale2[3] ended on the edge of its range [-10, 10], at -10"},
-			[]string{"the lengthscales of CRIM, ZN ended on the edge of their range, " + upper + "each of them", "first",
-				`the lengthscale of "x.\nAll is well. Yes" ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the lower end: the function may change faster along it than the range allows`}},
+			[]string{"the lengthscales of CRIM, ZN in part 1 of the kernel ended on the edge of their range, " + upper + "each of them", "first",
+				`the lengthscale of "x.\nAll is well. Yes" in part 1 of the kernel ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the lower end: the function may change faster along it than the range allows`}},
 	} {
 		m.Notices = c.notices
 		if got := krigo.Notices(m); !slices.Equal(got, c.want) {
