@@ -144,7 +144,8 @@ func printComparison(w io.Writer, rows []krigo.Comparison) {
 			}
 			lines = append(lines, line)
 		}
-		wide := make([]int, len(lines[0]))
+		wide := slices.Repeat([]int{16}, len(lines[0])) // as wide as most numbers are, whatever these are
+		wide[0], wide[1] = 10, 5
 		for _, line := range lines {
 			for k, text := range line {
 				wide[k] = max(wide[k], utf8.RuneCountInString(text))
@@ -153,7 +154,7 @@ func printComparison(w io.Writer, rows []krigo.Comparison) {
 		for _, line := range lines {
 			fmt.Fprintf(w, "%-*s", wide[0], line[0])
 			for k, text := range line[1:] {
-				fmt.Fprintf(w, "  %*s", wide[k+1], text)
+				fmt.Fprintf(w, " %*s", wide[k+1], text)
 			}
 			fmt.Fprintln(w)
 		}
