@@ -40,8 +40,12 @@ func (m Measure) Text(signed bool) string {
 	if signed && m.Mean > 0 {
 		text = "+" + text
 	}
+	se := figure(m.SE)
+	if size := math.Abs(m.Mean); size >= 0.001 && size < 1000 && m.SE >= 0.00005 && m.SE < 0.001 { // as many decimals as the mean
+		se = strconv.FormatFloat(m.SE, 'f', 4, 64)
+	}
 	if m.Splits > 1 {
-		text += " ± " + figure(m.SE)
+		text += " ± " + se
 	}
 	return text
 }

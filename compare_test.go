@@ -66,6 +66,8 @@ func TestMeasureText(t *testing.T) {
 		want   string
 	}{
 		{krigo.Measure{Mean: 0.41274, SE: 0.01236, Splits: 3}, false, "0.4127 ± 0.0124"},
+		{krigo.Measure{Mean: 0.4056, SE: 0.00098, Splits: 3}, false, "0.4056 ± 0.0010"},
+		{krigo.Measure{Mean: 0.4056, SE: 0.00001, Splits: 3}, false, "0.4056 ± 1e-05"},
 		{krigo.Measure{Mean: 0.41274, Splits: 1}, true, "+0.4127"},
 		{krigo.Measure{Mean: 1.234e-5, SE: 3.21e-7, Splits: 2}, false, "1.2e-05 ± 3.2e-07"},
 		{krigo.Measure{Mean: -1.234e-5, SE: 0, Splits: 2}, true, "-1.2e-05 ± 0"},

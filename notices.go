@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
@@ -40,7 +41,23 @@ func Notices(m *Model) (said []string) {
 		}
 		said[place] = ended("lengthscale2[", of+strings.Join(names[at], ", ")+inPart(at.part), at.low, at.high, at.at)
 	}
+	for i := range said {
+		said[i] = oneLine(said[i])
+	}
 	return said
+}
+
+// oneLine writes what isn't printed as it stands in quotes: notices may have names of columns.
+func oneLine(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if unicode.IsPrint(c) || c == '\u00a0' || c == '\u202f' {
+			b.WriteRune(c)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(c), "'"))
+		}
+	}
+	return b.String()
 }
 
 // InWords has the names of inputs in the place of their numbers, from 1: "weight of DIS", not "weight[2]".

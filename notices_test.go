@@ -17,6 +17,7 @@ func TestNotices(t *testing.T) {
 		{[]string{"log_lengthscale2 ended on the edge of its range [-10, 10], at -10"},
 			[]string{"the lengthscale ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the lower end: the function may change faster along it than the range allows"}},
 		{[]string{"log_lengthscale2 ended on the edge of its range [-10, 10], at 10"}, []string{"the lengthscale ended on the edge of its range, " + upper + "it"}},
+		{[]string{"rows of \"a\nAll is well\u2028é\""}, []string{`rows of "a\nAll is well\u2028é"`}},
 		{[]string{"2.0.log_variance ended on the edge of its range [-10, 10], at 10"}, []string{"the variance in part 3.1 of the kernel ended on the edge of its range, 4.54e-05 to 22,030 in scaled units, at the upper end"}},
 		{[]string{"log_variance ended on the edge of its range [-10, 10], at 10", "of the tempers [1 2], 1 gave the lowest bound"},
 			[]string{"the variance ended on the edge of its range, 4.54e-05 to 22,030 in scaled units, at the upper end", "of the tempers [1 2], 1 gave the lowest bound"}},
