@@ -2,14 +2,16 @@ package krigo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -25,10 +27,40 @@ type Comparison struct {
 	Differences map[string]Measure `json:"differences,omitempty"`
 }
 
-// Measure is the mean of a figure over splits and its standard error (0 for one split).
+// Measure is the mean of a figure over splits and its standard error (0 for one split, which has none).
 type Measure struct {
-	Mean float64 `json:"mean"`
-	SE   float64 `json:"se"`
+	Mean   float64 `json:"mean"`
+	SE     float64 `json:"se"`
+	Splits int     `json:"splits"` // that have the figure
+}
+
+// Text is a measure as tables have it: mean ± standard error, where there is one. Differences have a sign.
+func (m Measure) Text(signed bool) string {
+	text := figure(m.Mean)
+	if signed && m.Mean > 0 {
+		text = "+" + text
+	}
+	se := figure(m.SE)
+	if size := math.Abs(m.Mean); size >= 0.001 && size < 1000 && m.SE >= 0.00005 && m.SE < 0.001 { // as many decimals as the mean
+		se = strconv.FormatFloat(m.SE, 'f', 4, 64)
+	}
+	if m.Splits > 1 {
+		text += " ± " + se
+	}
+	return text
+}
+
+// figure has four decimals, or of numbers that these don't tell three digits.
+func figure(v float64) string {
+	switch size := math.Abs(v); {
+	case v == 0:
+		return "0"
+	case size < 0.001:
+		return strconv.FormatFloat(v, 'g', 2, 64)
+	case size < 1000:
+		return strconv.FormatFloat(v, 'f', 4, 64)
+	}
+	return cautious.Digits(v, 5)
 }
 
 // MeasureNames lists what a Comparison measures, in the order of tables.
@@ -40,11 +72,11 @@ type Compared struct {
 	Objective   string
 	Epsilon     float64
 	Seed        uint64
-	Measures    map[string]float64 // of this split, by the names in MeasureNames; nil where it failed
+	Measures    map[string]float64 // of this split, by the names in MeasureNames
 }
 
 // Compare fits every objective at every ε on the same splits, seeds o.Run.Seed … o.Run.Seed+splits−1,
-// several at a time, and scores them on the same test rows. o.Run.Ranks share the fits, each with
+// several at a time, and scores them on the same test rows; the first fit that fails ends all. o.Run.Ranks share the fits, each with
 // the whole table. Choosing the best of its rows
 // is a choice that their certificates don't pay for. Progress, if not nil, is told about
 // every finished fit, from one goroutine at a time; o.Run.Save and o.Run.Resume are not used.
@@ -54,6 +86,19 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 	}
 	if o.Data.Split == "last" && splits > 1 {
 		return nil, fit.Usage("splits %d: roles by split last are the same in all of them; compare one", splits)
+	}
+	if len(objectives) == 0 || len(epsilons) == 0 {
+		return nil, fit.Usage("%d objectives at %d ε: want one of each at least", len(objectives), len(epsilons))
+	}
+	for i, name := range objectives {
+		if slices.Contains(objectives[:i], name) {
+			return nil, fit.Usage("objective %s twice: its second row would be the first", name)
+		}
+	}
+	for i, eps := range epsilons {
+		if slices.Contains(epsilons[:i], eps) {
+			return nil, fit.Usage("ε = %g twice: its second rows would be the first", eps)
+		}
 	}
 	if o.Data.TestFraction == 0 && o.Data.Test == nil {
 		o.Data.TestFraction = 0.2
@@ -79,8 +124,18 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 	if over == nil {
 		over = ranks.Alone
 	}
+	// What no fit can do is said once, before any begins.
+	for _, name := range objectives {
+		with := o
+		with.Method.Name, with.Promise.Epsilon = name, epsilons[0]
+		if _, err := Decide(table.Within(ctx), with); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	// Without one of its fits there is no table: the first that fails ends the others.
+	fits, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	measured := make([]map[string]float64, len(jobs))
-	errs := make([]error, len(jobs))
 	own := (len(jobs) - over.Rank() + over.Size() - 1) / over.Size()
 	var mu sync.Mutex
 	done := 0
@@ -95,19 +150,22 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			defer func() { <-slots }()
 			with := o
 			with.Method.Name, with.Promise.Epsilon, with.Run.Seed = rows[j.row].Objective, rows[j.row].Epsilon, o.Run.Seed+uint64(j.split)
-			if errs[i] = ctx.Err(); errs[i] == nil {
-				var m *Model
-				if m, errs[i] = Fit(ctx, table, with); errs[i] == nil {
-					measured[i] = measuresOf(m)
-				}
+			if fits.Err() != nil {
+				return
 			}
-			if errs[i] != nil {
-				errs[i] = fmt.Errorf("%s, ε = %g, seed %d: %w", with.Method.Name, with.Promise.Epsilon, with.Run.Seed, errs[i])
-			}
+			m, err := Fit(fits, table, with)
 			mu.Lock()
 			defer mu.Unlock()
+			switch {
+			case fits.Err() != nil: // another one failed, or all were interrupted
+				return
+			case err != nil:
+				end(fmt.Errorf("%s, ε = %g, seed %d: %w", with.Method.Name, with.Promise.Epsilon, with.Run.Seed, err))
+				return
+			}
+			measured[i] = measuresOf(m)
 			done++
-			if progress != nil && ctx.Err() == nil {
+			if progress != nil {
 				progress(Compared{done, own, with.Method.Name, with.Promise.Epsilon, with.Run.Seed, measured[i]})
 			}
 		})
@@ -116,7 +174,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := over.Agree(errors.Join(errs...)); err != nil {
+	if err := over.Agree(context.Cause(fits)); err != nil {
 		return nil, err
 	}
 	if err := collect(over, measured); err != nil {
@@ -194,7 +252,7 @@ func measuresOf(m *Model) map[string]float64 {
 
 func measureOf(v []float64) Measure {
 	n := float64(len(v))
-	var m Measure
+	m := Measure{Splits: len(v)}
 	for _, x := range v {
 		m.Mean += x / n
 	}

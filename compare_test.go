@@ -3,10 +3,12 @@ package krigo_test
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
 )
 
 // TestCompareDifferences: differences are those of the same split and ε, so that their error
@@ -53,5 +55,53 @@ func TestCompareDifferences(t *testing.T) {
 				t.Errorf("ε = %v, %s: %+v, want %v ± %v", r.Epsilon, name, got, mean, se)
 			}
 		}
+	}
+}
+
+// TestMeasureText: a number says something whatever its size, and an error stands only where there is one.
+func TestMeasureText(t *testing.T) {
+	for _, c := range []struct {
+		m      krigo.Measure
+		signed bool
+		want   string
+	}{
+		{krigo.Measure{Mean: 0.41274, SE: 0.01236, Splits: 3}, false, "0.4127 ± 0.0124"},
+		{krigo.Measure{Mean: 0.4056, SE: 0.00098, Splits: 3}, false, "0.4056 ± 0.0010"},
+		{krigo.Measure{Mean: 0.4056, SE: 0.00001, Splits: 3}, false, "0.4056 ± 1e-05"},
+		{krigo.Measure{Mean: 0.41274, Splits: 1}, true, "+0.4127"},
+		{krigo.Measure{Mean: 1.234e-5, SE: 3.21e-7, Splits: 2}, false, "1.2e-05 ± 3.2e-07"},
+		{krigo.Measure{Mean: -1.234e-5, SE: 0, Splits: 2}, true, "-1.2e-05 ± 0"},
+		{krigo.Measure{Mean: 0, SE: 0, Splits: 2}, true, "0 ± 0"},
+		{krigo.Measure{Mean: 1234567.8, SE: 12.34567, Splits: 2}, true, "+1,234,600 ± 12.3457"},
+	} {
+		if got := c.m.Text(c.signed); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.m, got, c.want)
+		}
+	}
+}
+
+// TestCompareEnds: the first fit that fails ends a comparison, with its error alone.
+func TestCompareEnds(t *testing.T) {
+	// One row alone has another target: where it isn't a prior row there is no scale to train in, which the first split doesn't show.
+	table, told := &dataset.Table{Source: "t", Names: []string{"x", "y"}, Rows: 60}, 0
+	for i := range table.Rows {
+		table.Values, table.Lines = append(table.Values, float64(i), 0), append(table.Lines, i+2)
+	}
+	table.Values[1] = 1
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 4, Epochs: 3}, Prior: krigo.Prior{Kind: "informed"}}
+	possible := func(seed uint64) bool {
+		o.Data.TestFraction, o.Run.Seed = 0.2, seed
+		o.Method.Name = "vfe"
+		_, err := krigo.Decide(table, o)
+		return err == nil
+	}
+	var seed uint64
+	for !possible(seed) || possible(seed+1) {
+		seed++
+	}
+	o.Run.Seed = seed
+	_, err := krigo.Compare(context.Background(), table, o, []string{"vfe", "dtc"}, []float64{0.5}, 200, func(krigo.Compared) { told++ })
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "seed ") || told > 200 {
+		t.Errorf("%d fits were told of: %v", told, err)
 	}
 }

@@ -75,15 +75,23 @@ func everyWidth(m *Model, c *Certificate) string {
 		return ""
 	}
 	e := c.Curve.MeanError
-	unit, raw := " of "+m.Target, m.Terms.EpsilonRaw/m.Terms.Loss.Below
+	unit, raw := " of "+cautious.Name(m.Target), m.Terms.EpsilonRaw/m.Terms.Loss.Below
 	switch c.Loss {
 	case pacbayes.Relative:
-		unit, raw = " times "+m.Target, 1
+		unit, raw = " times "+cautious.Name(m.Target), 1
 	case pacbayes.Scaled:
 		unit, raw = ownSD, 1
 	}
-	return fmt.Sprintf("\nWith the same confidence, all at once and at any other width: %s%s; the mean absolute error, those above %s counted as so much, is at most %s, that of the worst twentieth at most %s.",
-		strings.Join(widths, ", "), unit, cautious.Least(e.Clip*raw), cautious.Width(e.Bound*raw), cautious.Width(e.Worst*raw))
+	said := fmt.Sprintf("\nWith the same confidence, all at once and at any other width: %s%s", strings.Join(widths, ", "), unit)
+	// A mean of errors that are counted up to a clip is at most the clip, whatever the rows are: a bound that isn't plainly below it says nothing.
+	tells := func(bound float64) bool { return bound < 0.999*e.Clip }
+	if tells(e.Bound) {
+		said += fmt.Sprintf("; the mean absolute error, those above %s counted as so much, is at most %s", cautious.Least(e.Clip*raw), cautious.Width(e.Bound*raw))
+		if tells(e.Worst) {
+			said += fmt.Sprintf(", that of the worst twentieth at most %s", cautious.Width(e.Worst*raw))
+		}
+	}
+	return said + "."
 }
 
 // slicesOf is a table of the kinds of rows that have bounds of their own.
@@ -93,12 +101,12 @@ func slicesOf(c *Certificate) string {
 	}
 	said := "\nWith the same confidence, all at once, of such rows alone at most so many miss:"
 	for _, s := range c.Slices {
-		which := s.By + " " + s.Name
+		which := cautious.Name(s.By) + " " + cautious.Name(s.Name)
 		if s.By == pacbayes.SliceSD && s.From != nil {
-			which += fmt.Sprintf(", > %.6g", *s.From)
+			which += ", > " + cautious.Digits(*s.From, 6)
 		}
 		if s.By == pacbayes.SliceSD && s.To != nil {
-			which += fmt.Sprintf(", < %.6g", *s.To)
+			which += ", < " + cautious.Digits(*s.To, 6)
 		}
 		switch {
 		case s.Reason != "":
@@ -122,13 +130,13 @@ func backtest(m *Model, c *Certificate) string {
 	}
 	switch c.Loss {
 	case pacbayes.Band:
-		return fmt.Sprintf("%s lay within ±%s of %s%s.", lead+held, cautious.Width(c.EpsilonRaw), m.Target, scaled(m, c.Epsilon))
+		return fmt.Sprintf("%s lay within ±%s of %s%s.", lead+held, cautious.Width(c.EpsilonRaw), cautious.Name(m.Target), scaled(m, c.Epsilon))
 	case pacbayes.Relative:
-		return fmt.Sprintf("%s lay within ±%s %% of %s.", lead+held, cautious.Width(100*c.Epsilon), m.Target)
+		return fmt.Sprintf("%s lay within ±%s %% of %s.", lead+held, cautious.Width(100*c.Epsilon), cautious.Name(m.Target))
 	case pacbayes.Scaled:
-		return fmt.Sprintf("%s lay within ±%s%s of %s.", lead+held, cautious.Width(c.Epsilon), ownSD, m.Target)
+		return fmt.Sprintf("%s lay within ±%s%s of %s.", lead+held, cautious.Width(c.Epsilon), ownSD, cautious.Name(m.Target))
 	case pacbayes.Asymmetric:
-		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target)
+		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target))
 	}
 	return fmt.Sprintf("%sthe mean %s loss was %.4f.", lead, c.Loss, c.EmpiricalRisk)
 }
@@ -155,7 +163,7 @@ func (f *Fresh) Sentence(m *Model) string {
 		said += copiesOnly
 	}
 	if f.SeenGroups > 0 {
-		said += fmt.Sprintf("\n%d of these %d groups are ones that the model was made from, by their %s: rows of known groups say nothing about further groups.", f.SeenGroups, f.Groups, m.Group)
+		said += fmt.Sprintf("\n%d of these %d groups are ones that the model was made from, by their %s: rows of known groups say nothing about further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
 	}
 	if a := f.Anytime; a != nil {
 		what := "rows"
@@ -209,7 +217,7 @@ func least(b float64, group string) string {
 // kind is what a bound speaks about: of groups the mean loss of each counts once, however many rows it has.
 func kind(group string) string {
 	if group != "" {
-		return fmt.Sprintf("groups of rows of this kind (by %s, on average over groups)", group)
+		return fmt.Sprintf("groups of rows of this kind (by %s, on average over groups)", cautious.Name(group))
 	}
 	return "rows of this kind"
 }
@@ -218,11 +226,11 @@ func kind(group string) string {
 func within(m *Model, p *pacbayes.Promise) string {
 	switch {
 	case p.Relative:
-		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*p.HalfWidth), m.Target)
+		return fmt.Sprintf("±%s %% of %s", cautious.Width(100*p.HalfWidth), cautious.Name(m.Target))
 	case p.Scaled:
-		return fmt.Sprintf("±%s%s of %s", cautious.Width(p.HalfWidth), ownSD, m.Target)
+		return fmt.Sprintf("±%s%s of %s", cautious.Width(p.HalfWidth), ownSD, cautious.Name(m.Target))
 	}
-	return fmt.Sprintf("±%s of %s%s", cautious.Width(p.HalfWidthRaw), m.Target, scaled(m, p.HalfWidth))
+	return fmt.Sprintf("±%s of %s%s", cautious.Width(p.HalfWidthRaw), cautious.Name(m.Target), scaled(m, p.HalfWidth))
 }
 
 // scaled says what half-widths are in standard deviations of the target, or where its scale was declared in that, whatever it
@@ -251,14 +259,14 @@ func bound(m *Model, c *Certificate) string {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:
 		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.", cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band:
-		return fmt.Sprintf("%s lie within ±%s of %s%s.", share, cautious.Width(c.EpsilonRaw), m.Target, scaled(m, c.Epsilon))
+		return fmt.Sprintf("%s lie within ±%s of %s%s.", share, cautious.Width(c.EpsilonRaw), cautious.Name(m.Target), scaled(m, c.Epsilon))
 	case c.Loss == pacbayes.Relative:
-		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, cautious.Width(100*c.Epsilon), m.Target)
+		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, cautious.Width(100*c.Epsilon), cautious.Name(m.Target))
 	case c.Loss == pacbayes.Scaled:
-		return fmt.Sprintf("%s lie within ±%s%s of %s.", share, cautious.Width(c.Epsilon), ownSD, m.Target)
+		return fmt.Sprintf("%s lie within ±%s%s of %s.", share, cautious.Width(c.Epsilon), ownSD, cautious.Name(m.Target))
 	case c.Loss == pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
-			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), m.Target, scaled(m, c.Epsilon, c.EpsilonAbove))
+			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target), scaled(m, c.Epsilon, c.EpsilonAbove))
 	}
 	unit := ""
 	if c.Loss != pacbayes.ClippedAbsolute {

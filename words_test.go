@@ -56,3 +56,31 @@ func TestDeclaredScale(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 }
+
+// TestCurveSentence: a bound on a mean of clipped errors that is the clip, or near it, says nothing and isn't told; others are.
+func TestCurveSentence(t *testing.T) {
+	m := fit(t, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true}})
+	c := *m.Certificate
+	curve := *c.Curve
+	c.Curve = &curve
+	for _, of := range []struct {
+		mean, worst float64 // shares of the clip
+		said        int
+	}{{0.2, 0.9, 2}, {0.2, 0.9999, 1}, {0.2, 1, 1}, {1, 1, 0}} {
+		curve.MeanError.Bound, curve.MeanError.Worst = of.mean*curve.MeanError.Clip, of.worst*curve.MeanError.Clip
+		words := krigo.Sentence(m, &c)
+		if strings.Contains(words, "mean absolute error") != (of.said > 0) || strings.Contains(words, "worst twentieth") != (of.said > 1) || !strings.Contains(words, "at any other width: 50 % within") {
+			t.Errorf("%+v: %s", of, words)
+		}
+	}
+}
+
+// TestSliceNumbers: the limits of kinds of rows are written as all numbers are.
+func TestSliceNumbers(t *testing.T) {
+	m := &krigo.Model{Target: "y", Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1}, EpsilonRaw: 1}}
+	to := 30255.83
+	words := krigo.Sentence(m, &krigo.Certificate{Valid: true, Loss: pacbayes.Band, Delta: 0.01, Slices: []pacbayes.Slice{{By: "sd", Name: "surest", To: &to}}})
+	if !strings.Contains(words, "sd surest, < 30,255.8: ") {
+		t.Error(words)
+	}
+}

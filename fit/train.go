@@ -80,14 +80,14 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 	if best, ok, err := p.mostEvidence(ctx, found); err != nil {
 		return t, err
 	} else if ok {
-		t.best, by = best, "has the most evidence, its hyperparameters integrated out"
+		t.best, by = best, "has the most evidence (its hyperparameters integrated out)"
 	}
 	if len(tried) > 2 {
 		var names []string
 		for _, f := range tried {
 			names = append(names, f.name)
 		}
-		t.notices = append(t.notices, fmt.Sprintf("of the kernels %s, %s %s", strings.Join(names, ", "), p.families[t.best.family].name, by))
+		t.notices = append(t.notices, fmt.Sprintf("the kernel %s %s of those that were tried: %s", p.families[t.best.family].name, by, strings.Join(names, ", ")))
 	}
 	return t, nil
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // MinRows is the smallest number of certified rows for which a certificate is issued.
@@ -93,6 +95,15 @@ func (t Terms) tooFew() error {
 		return fmt.Errorf("%w: a group is one draw, and there are fewer than %d certified groups", ErrTooFewRows, MinRows)
 	}
 	return ErrTooFewRows
+}
+
+// named are columns as they stand in a sentence.
+func named(columns []string) string {
+	names := make([]string, len(columns))
+	for i, name := range columns {
+		names[i] = cautious.Name(name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Extended says whether the terms hold more than a prior on one grid and a bound by kl.
@@ -254,7 +265,7 @@ func (t Terms) Conditions() (c []string) {
 		declared += ", its ε"
 	}
 	if len(t.Slices) > 0 && !t.OtherEpsilon {
-		declared += fmt.Sprintf(", the slices by %s (to which half of δ went)", strings.Join(t.Slices, ", "))
+		declared += fmt.Sprintf(", the slices by %s (to which half of δ went)", named(t.Slices))
 	}
 	if t.Promise > 0 && !t.Curve {
 		rest := ""
@@ -284,7 +295,7 @@ func (t Terms) Conditions() (c []string) {
 		source = "NOT MET: the certified rows are the last of the table, so that they may be of another time than further rows; as a backtest the number says how the model did on them."
 	case t.Group != "":
 		source = fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; rows within a group may depend on one another. "+
-			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.", t.Group)
+			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.", cautious.Name(t.Group))
 	}
 	c = append(c, source, fixed)
 	if t.Positional {

@@ -18,7 +18,10 @@ func (r *maker) affordable() int { return max(1000, min(mostRows, int(1e11/r.wor
 
 // sample predicts rows of the data. It keeps the values of some columns.
 func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, columns []int) error {
-	s := &sample{of: of, fresh: fresh, all: len(chosen), values: map[int][]float64{}, promised: -1}
+	s := &sample{of: of, fresh: fresh, all: len(chosen), values: map[int][]float64{}, promised: -1, epsilon: "the certificate's ε"}
+	if !r.Valid {
+		s.epsilon = "ε"
+	}
 	if most := r.affordable(); len(chosen) > most {
 		for i, k := range spread(most, len(chosen)) {
 			chosen[i] = chosen[k]
@@ -105,7 +108,7 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		if err != nil {
 			return err
 		}
-		kinds = []kind{{"test rows", true, d.RowsOf(roles, dataset.Test)}, {"certified rows", r.m.Terms.Fixed, d.RowsOf(roles, dataset.Certified)}}
+		kinds = []kind{{"test rows", true, d.RowsOf(roles, dataset.Test)}, {r.kept(), r.m.Terms.Fixed, d.RowsOf(roles, dataset.Certified)}}
 	} else {
 		seen, err := r.m.Seen(d)
 		if err != nil {
@@ -130,6 +133,19 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		r.warn("The figures show rows that the model was made from, which it predicts better than others. Fit with --test-fraction, or name a file of rows it hasn't seen.")
 	}
 	return nil
+}
+
+// kept are the rows of the role that certificates count, by what they are to this model.
+func (r *maker) kept() string {
+	switch {
+	case r.m.Terms.Backtest:
+		return "last rows"
+	case r.certified != nil && r.Valid:
+		return "certified rows"
+	case r.m.Terms.Fixed:
+		return "rows that weren't trained on"
+	}
+	return "rows that were trained on"
 }
 
 // main is the sample that figures of residuals are of.

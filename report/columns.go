@@ -39,6 +39,9 @@ func columnsOf(m *krigo.Model) (all []column) {
 	for _, d := range m.Reading.Dates {
 		all = joined(all, d)
 	}
+	for k := range all {
+		all[k].name = cautious.Name(all[k].name)
+	}
 	return all
 }
 
@@ -220,7 +223,7 @@ func levels(r rows, c column) (all []level) {
 	for v, n := range count {
 		name := cautious.Digits(v, 9)
 		if c.categories != nil {
-			name = c.categories[int(v)]
+			name = cautious.Name(c.categories[int(v)])
 		}
 		all = append(all, level{name, v, n})
 	}

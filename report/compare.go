@@ -2,7 +2,6 @@ package report
 
 import (
 	_ "embed"
-	"fmt"
 	"html/template"
 	"io"
 
@@ -25,7 +24,7 @@ func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error 
 		Names []string
 		Lines []line
 	}
-	tabled := func(format string, of func(krigo.Comparison) map[string]krigo.Measure) table {
+	tabled := func(signed bool, of func(krigo.Comparison) map[string]krigo.Measure) table {
 		out := table{Names: krigo.MeasureNames}
 		for _, r := range rows {
 			measures := of(r)
@@ -36,7 +35,7 @@ func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error 
 			for _, name := range krigo.MeasureNames {
 				text := "–"
 				if m, ok := measures[name]; ok {
-					text = fmt.Sprintf(format, m.Mean, m.SE)
+					text = m.Text(signed)
 				}
 				l.Cells = append(l.Cells, text)
 			}
@@ -46,7 +45,7 @@ func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error 
 	}
 	return compareTemplate.Execute(w, map[string]any{
 		"Style": template.CSS(style), "Target": target, "Splits": rows[0].Splits, "First": rows[0].Objective,
-		"Means":       tabled("%.4f ± %.4f", func(c krigo.Comparison) map[string]krigo.Measure { return c.Measures }),
-		"Differences": tabled("%+.4f ± %.4f", func(c krigo.Comparison) map[string]krigo.Measure { return c.Differences }),
+		"Means":       tabled(false, func(c krigo.Comparison) map[string]krigo.Measure { return c.Measures }),
+		"Differences": tabled(true, func(c krigo.Comparison) map[string]krigo.Measure { return c.Differences }),
 	})
 }

@@ -79,8 +79,25 @@ func (r *maker) rank() error {
 		r.order[i] = all[i].column
 	}
 	r.ranked = all
-	r.by = fmt.Sprintf("Share of the variance of the predicted mean that comes by a column, alone or with others: half the mean square by which it moves when the column's value is another row's, the other columns kept (total Sobol index). %s: %s; whiskers are 95 %% by the bootstrap.",
-		upper(r.real.what), whole(some.n())+" are used") + screened
+	r.by = "By how much the predicted mean moves when a column's value alone is exchanged for another row's: half the mean square, in units of the mean's variance over these rows. "
+	surest := slices.MaxFunc(all, func(a, b importance) int { return cmp.Compare(a.low, b.low) })
+	switch d, dependent := dependenceOf(some, of); {
+	case dependent:
+		what := "correlation of ranks"
+		if d.fold {
+			what = "correlation of ranks, one of them by its distance from the middle"
+		}
+		r.shares = false
+		r.by += fmt.Sprintf("The columns depend on one another, %s and %s most plainly (%s %.2f): a row with one value exchanged may be like no real one, and this is no share of the variance and may be above 1.",
+			of[d.a].name, of[d.b].name, what, d.correlation)
+	case surest.low > 1: // of independent ones none is
+		r.shares = false
+		r.by += "Of columns that are independent of one another none is above 1: these depend on one another, rows with one value exchanged may be like no real ones, and this is no share of the variance."
+	default:
+		r.shares = true
+		r.by += "The columns look independent of one another here, so that it is about the share of that variance that comes by a column, alone or with others (total Sobol index)."
+	}
+	r.by += fmt.Sprintf(" %s: %s; whiskers are 95 %% by the bootstrap.", upper(r.real.what), whole(some.n())+" are used") + screened
 	if len(constant) > 0 {
 		r.by += " Constant in these rows: " + few(constant, 10) + "."
 	}
@@ -160,21 +177,25 @@ func (r *maker) drawImportance(failed error) error {
 	if len(r.columns) == 1 || failed != nil {
 		return failed
 	}
-	chart := drawing.NewChart("share of the mean's variance", "")
-	f := Figure{Title: "Importance", Caption: r.by, Head: []string{"column", "share", "95 % interval"}}
+	unit, text, says := "variances of the mean", number, "In variances of the mean, by how much it moves with each column alone:"
+	if r.shares {
+		unit, text, says = "share of the mean's variance", percent, "Share of the mean's variance that comes by each column:"
+	}
+	chart := drawing.NewChart(unit, "")
+	f := Figure{Title: "Importance", Caption: r.by, Head: []string{"column", unit, "95 % interval"}}
 	var values []float64
 	var ends [][2]drawing.XY
 	words := ""
 	for i, p := range r.ranked {
 		name := r.columns[p.column].name
-		f.Cells = append(f.Cells, []string{name, percent(p.share), percent(p.low) + " to " + percent(p.high)})
+		f.Cells = append(f.Cells, []string{name, text(p.share), text(p.low) + " to " + text(p.high)})
 		if i >= mostBars {
 			continue
 		}
 		chart.Y.Names, values = append(chart.Y.Names, name), append(values, p.share)
 		ends = append(ends, [2]drawing.XY{{X: p.low, Y: float64(i)}, {X: p.high, Y: float64(i)}})
 		if i < 3 {
-			words += fmt.Sprintf(" %s %s;", name, percent(p.share))
+			words += fmt.Sprintf(" %s %s;", name, text(p.share))
 		}
 	}
 	if left := len(r.ranked) - len(values); left > 0 {
@@ -185,7 +206,7 @@ func (r *maker) drawImportance(failed error) error {
 	if len(words) > 0 {
 		words = words[:len(words)-1]
 	}
-	return r.draw(f, described{chart, "Share of the mean's variance that comes by each column:" + words + "."})
+	return r.draw(f, described{chart, says + words + "."})
 }
 
 // slice is the function along a column, through a real row.
@@ -336,7 +357,7 @@ func (r *maker) through() string {
 
 func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	c := r.columns[s.column]
-	chart := drawing.NewChart(c.name, r.m.Target)
+	chart := drawing.NewChart(c.name, r.target)
 	chart.X.Ticks = ticksOf(c)
 	chart.Y.Span(low, high)
 	edge := func(half []float64, sign float64) []float64 {
@@ -362,7 +383,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		chart.Thin(label, join(o))
 	}
 	chart.Line("", drawing.Blue, join(s.mean))
-	caption := "Predicted " + r.m.Target + " along " + c.name + "."
+	caption := "Predicted " + r.target + " along " + c.name + "."
 	if len(r.columns) > 1 {
 		chart.Dots("the row", drawing.Blue, []drawing.XY{s.own})
 	} else if of := r.main(); of != nil {
@@ -388,19 +409,19 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	caption += r.through() + " " + belief
 	least, most := slices.Min(s.mean), slices.Max(s.mean)
 	return r.draw(Figure{Title: title, Caption: caption},
-		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.m.Target, c.name, number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
+		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.target, c.name, number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
 }
 
 func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	c := r.columns[s.column]
-	chart := drawing.NewChart(r.m.Target, c.name)
+	chart := drawing.NewChart(r.target, c.name)
 	chart.X.Span(low, high)
 	var wide, narrow [][2]drawing.XY
 	var dots []drawing.XY
 	words := ""
 	for i, l := range s.levels {
 		at := float64(i)
-		chart.Y.Names = append(chart.Y.Names, fmt.Sprintf("%s (%s)", l.name, whole(l.rows)))
+		chart.Y.Names, chart.Y.After = append(chart.Y.Names, l.name), append(chart.Y.After, " ("+whole(l.rows)+")")
 		wide = append(wide, [2]drawing.XY{{X: s.mean[i] - s.y[i], Y: at}, {X: s.mean[i] + s.y[i], Y: at}})
 		narrow = append(narrow, [2]drawing.XY{{X: s.mean[i] - s.f[i], Y: at}, {X: s.mean[i] + s.f[i], Y: at}})
 		dots = append(dots, drawing.XY{X: s.mean[i], Y: at})
@@ -409,15 +430,15 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	chart.Segments("95 % of observations", drawing.Grey, wide)
 	chart.Strong("of the function", drawing.Blue, narrow)
 	chart.Dots("mean", drawing.Blue, dots)
-	caption := fmt.Sprintf("Predicted %s by %s, with how many rows have each value.%s %s", r.m.Target, c.name, r.through(), belief)
+	caption := fmt.Sprintf("Predicted %s by %s, with how many rows have each value.%s %s", r.target, c.name, r.through(), belief)
 	if len(c.categories) > len(s.levels) {
-		caption = fmt.Sprintf("Predicted %s by the %d commonest of %d categories of %s that rows have.%s %s", r.m.Target, len(s.levels), len(c.categories), c.name, r.through(), belief)
+		caption = fmt.Sprintf("Predicted %s by the %d commonest of %d categories of %s that rows have.%s %s", r.target, len(s.levels), len(c.categories), c.name, r.through(), belief)
 		if len(s.levels) < mostCategories {
-			caption = fmt.Sprintf("Predicted %s by the %d of %d categories of %s that rows have, and how many.%s %s", r.m.Target, len(s.levels), len(c.categories), c.name, r.through(), belief)
+			caption = fmt.Sprintf("Predicted %s by the %d of %d categories of %s that rows have, and how many.%s %s", r.target, len(s.levels), len(c.categories), c.name, r.through(), belief)
 		}
 	}
 	return r.draw(Figure{Title: title, Caption: caption},
-		described{chart, fmt.Sprintf("Predicted %s by %s:%s.", r.m.Target, c.name, words[:len(words)-1])})
+		described{chart, fmt.Sprintf("Predicted %s by %s:%s.", r.target, c.name, words[:len(words)-1])})
 }
 
 // support is row i of the posterior's support in the units of the data.
@@ -500,7 +521,7 @@ func (r *maker) drawSurface() error {
 	for i, of := range []struct {
 		label, words string
 		grid         drawing.Grid
-	}{{r.m.Target, "Predicted " + r.m.Target, mean}, {"sd of f, " + r.m.Target, "Standard deviation of the function", sd}} {
+	}{{r.target, "Predicted " + r.target, mean}, {"sd of f, " + r.target, "Standard deviation of the function", sd}} {
 		chart := drawing.NewChart(a.name, b.name)
 		chart.X.Ticks, chart.Y.Ticks = ticksOf(a), ticksOf(b)
 		if err := chart.Heat(of.label, of.grid); err != nil {

@@ -52,6 +52,7 @@ type maker struct {
 	m *krigo.Model
 	q *posterior.Posterior // that was trained
 	content
+	target    string // its name
 	columns   []column
 	certified *krigo.Certificate // recomputed where it could be
 
@@ -59,6 +60,7 @@ type maker struct {
 	real    rows      // that figures of the function stand on; none where nothing is known of any
 	ranked  []importance
 	by      string // what ranked them
+	shares  bool   // of the variance, as the columns look independent
 	order   []int  // columns, the most important first
 	middle  int    // the row of real that slices go through
 	instead bool   // real are the posterior's rows, though others were given

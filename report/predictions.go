@@ -59,11 +59,11 @@ func (s *sample) counted() string {
 	n := s.misses()
 	switch n {
 	case 0:
-		return " None is a miss of the certificate's ε."
+		return " None is a miss of " + s.epsilon + "."
 	case 1:
-		return fmt.Sprintf(" 1 (%s) is a miss of the certificate's ε: a triangle.", percent(1/float64(len(s.y))))
+		return fmt.Sprintf(" 1 (%s) is a miss of %s: a triangle.", percent(1/float64(len(s.y))), s.epsilon)
 	}
-	return fmt.Sprintf(" %s (%s) are misses of the certificate's ε: triangles.", whole(n), percent(float64(n)/float64(len(s.y))))
+	return fmt.Sprintf(" %s (%s) are misses of %s: triangles.", whole(n), percent(float64(n)/float64(len(s.y))), s.epsilon)
 }
 
 // thinned says that not all are drawn.
@@ -92,7 +92,7 @@ func (s *sample) correlation(targetScale float64) float64 {
 
 func (r *maker) drawPredicted(title string, s *sample) error {
 	m, c := r.m, r.certified
-	chart := drawing.NewChart("predicted "+m.Target, "observed "+m.Target)
+	chart := drawing.NewChart("predicted "+r.target, "observed "+r.target)
 	low, high := min(slices.Min(s.y), slices.Min(s.mean)), max(slices.Max(s.y), slices.Max(s.mean))
 	if c != nil && (c.Loss == pacbayes.Band || c.Loss == pacbayes.Asymmetric) {
 		below := c.EpsilonRaw // of the observation: so much may it lie above the prediction
@@ -111,7 +111,7 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 	}
 	chart.Dashed("as predicted", []drawing.XY{{X: low, Y: low}, {X: high, Y: high}})
 	s.scatter(chart, func(i int) (drawing.XY, bool) { return drawing.XY{X: s.mean[i], Y: s.y[i]}, true })
-	words := fmt.Sprintf("Observed against predicted %s of %s, from %s to %s", m.Target, s.name, number(low), number(high))
+	words := fmt.Sprintf("Observed against predicted %s of %s, from %s to %s", r.target, s.name, number(low), number(high))
 	if rho := s.correlation(m.Scaling.TargetScale); !math.IsNaN(rho) {
 		words += fmt.Sprintf("; correlation %.3f", rho)
 	}
@@ -260,6 +260,7 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 	if !s.finite() {
 		return drawing.ErrRange
 	}
+	drawn := 0
 	chart := drawing.NewChart(residual, c.name)
 	place := map[float64]float64{}
 	var means []tenth
@@ -271,6 +272,7 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 				z = append(z, s.z[i])
 			}
 		}
+		drawn += len(z)
 		if len(z) >= 10 {
 			means = append(means, meanOf(float64(k), z))
 		}
@@ -281,7 +283,11 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 		return drawing.XY{X: s.z[i], Y: at + 0.5*(math.Mod(float64(i)*math.Phi, 1)-0.5)}, ok // side by side
 	})
 	off := trend(chart, means, "means ± 2 standard errors", func(x, z float64) drawing.XY { return drawing.XY{X: z, Y: x} })
-	return r.draw(Figure{Title: title, Caption: upper(s.name) + "." + off + s.thinned()},
+	which := upper(s.name) + "."
+	if drawn < len(x) {
+		which = fmt.Sprintf("%s: the %s of the %d commonest of %d categories are drawn.", upper(s.name), whole(drawn), len(of), len(c.categories))
+	}
+	return r.draw(Figure{Title: title, Caption: which + off + s.thinned()},
 		described{chart, fmt.Sprintf("Residuals of %s by %s.%s%s", s.name, c.name, off, s.counted())})
 }
 
@@ -289,7 +295,7 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 func (r *maker) drawResiduals(s *sample, columns []int) {
 	r.guard("Residuals", func() error { return r.drawDistribution(s) })
 	r.guard("Residuals by prediction", func() error {
-		return r.drawAgainst("Residuals by prediction", s, "predicted "+r.m.Target, nil, s.mean)
+		return r.drawAgainst("Residuals by prediction", s, "predicted "+r.target, nil, s.mean)
 	})
 	r.guard("Residuals in file order", func() error {
 		x := make([]float64, len(s.rows))

@@ -13,17 +13,17 @@ import (
 func (r *maker) widthUnit() string {
 	switch r.m.Terms.Loss.Kind {
 	case pacbayes.Relative:
-		return "share of " + r.m.Target
+		return "share of " + r.target
 	case pacbayes.Scaled:
 		return "the model's own standard deviations"
 	}
-	return r.m.Target
+	return r.target
 }
 
 // drawWidths draws what a certificate of every width says: steps, of which each share lies under what was seen.
 func (r *maker) drawWidths() error {
 	c := r.certified
-	if c == nil || c.Curve == nil || len(c.Curve.Points) == 0 {
+	if c == nil || !c.Valid || c.Curve == nil || len(c.Curve.Points) == 0 {
 		return nil
 	}
 	chart := drawing.NewChart("half-width, "+r.widthUnit(), "share of predictions within")
@@ -58,7 +58,7 @@ func (r *maker) drawWidths() error {
 // drawKinds draws the bounds of kinds of rows.
 func (r *maker) drawKinds() error {
 	c := r.certified
-	if c == nil || len(c.Slices) == 0 {
+	if c == nil || !c.Valid || len(c.Slices) == 0 {
 		return nil
 	}
 	chart := drawing.NewChart("share of misses", "")
@@ -67,7 +67,7 @@ func (r *maker) drawKinds() error {
 	f := Figure{Title: "Kinds of rows", Head: []string{"kind", "certified rows", "misses", "at most"},
 		Caption: "Misses of the certified rows of each kind, and how many of further ones miss at most: all at once, with the certificate's confidence."}
 	for k, s := range c.Slices {
-		name := s.By + " " + s.Name
+		name := cautious.Name(s.By) + " " + cautious.Name(s.Name)
 		at := float64(k)
 		chart.Y.Names = append(chart.Y.Names, name)
 		cells := []string{name, whole(s.Rows), fmt.Sprintf("%.2f %%", 100*s.MeanRisk), fmt.Sprintf("%.2f %%", 100*cautious.RoundUp(s.MeanBound, 4))}

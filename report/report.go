@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -34,9 +35,9 @@ func Write(w io.Writer, m *krigo.Model, table *dataset.Table) error {
 }
 
 func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
-	r := &maker{m: m, q: m.Trained(), columns: columnsOf(m)}
+	r := &maker{m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
 	r.Style = template.CSS(style + drawing.Style)
-	r.Title = fmt.Sprintf("%s from %s", m.Target, count(len(r.columns), "column"))
+	r.Title = fmt.Sprintf("%s from %s", r.target, count(len(r.columns), "column"))
 	r.certificate(m.Certificate, "As the model file has it, not recomputed: krigo certify does that, or a report with the data that it was made from.")
 	r.warnOfCertificate()
 	var d *dataset.Data
@@ -64,7 +65,7 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 	}
 	r.predictions(table == nil, against)
 	if c := r.certified; c != nil {
-		r.begin("certificate", "What is certified").Facts = r.bound()
+		r.begin("certificate", r.ofBound()).Facts = r.bound()
 		r.guard("Every width at once", r.drawWidths)
 		r.guard("Kinds of rows", r.drawKinds)
 	}
@@ -88,8 +89,8 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 	if r.real.n() > 0 {
 		r.guard("Inducing inputs", r.drawInducing)
 	}
-	for _, text := range m.Notices {
-		r.Warnings = append(r.Warnings, upper(r.notice(text)))
+	for _, text := range krigo.Notices(m) {
+		r.warn("%s.", strings.TrimSuffix(upper(text), "."))
 	}
 	return r, nil
 }
@@ -194,9 +195,20 @@ func (r *maker) certificate(c *krigo.Certificate, standing string) {
 	r.Sentence, r.Standing, r.Valid, r.Conditions = krigo.Sentence(r.m, c), standing, c.Valid, c.Conditions
 }
 
+// ofBound is the title of what is said of the bound.
+func (r *maker) ofBound() string {
+	switch {
+	case r.m.Terms.Backtest:
+		return "What the backtest counts"
+	case !r.Valid:
+		return "The heuristic bound"
+	}
+	return "What is certified"
+}
+
 func (r *maker) warnOfCertificate() {
 	switch c := r.m.Certificate; {
-	case c == nil:
+	case c == nil, r.m.Terms.Backtest: // the first sentence says what it is
 	case !c.Valid:
 		r.warn("The bound is heuristic, not a certificate: %s.", c.Label)
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:

@@ -82,7 +82,7 @@ func TestFigures(t *testing.T) {
 	}{
 		{"sparse with test rows", boston, boston, krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3}, Method: krigo.Method{Inducing: 10, Epochs: 20}, Kernel: krigo.Kernel{ARD: "on"}},
 			"Predicted and observed|Predicted and observed: certified rows|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Importance|Along *|Along *|Along *|Along *|Along *|Along *|Over *|Training|Inducing inputs",
-			[]string{"Recomputed from model and data (boston.csv.gz) for this page.", "60 test rows", "total Sobol index", "10 inducing inputs", "Log evidence", "hold-out bound on the mean", "certified rows, with 99 % confidence over their draw",
+			[]string{"Recomputed from model and data (boston.csv.gz) for this page.", "60 test rows", "The columns depend on one another, ", "and this is no share of the variance", "10 inducing inputs", "Log evidence", "hold-out bound on the mean", "certified rows, with 99 % confidence over their draw",
 				"over the draw of the certified rows", "Within the model&#39;s own 95 % intervals", "The bands are the model&#39;s own belief, not certified", "lengthscale of LSTAT", "are the model's own belief, not certified"}},
 		{"certified rows", snelson, snelson, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}},
 			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by x|Along x|Training", []string{"60 certified rows", "where the inducing inputs are"}},
@@ -94,7 +94,7 @@ func TestFigures(t *testing.T) {
 			"Predicted and observed|Predicted and observed: certified rows|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Every width at once|Kinds of rows|Importance|Along *|Along *|Along *|Along *|Along *|Training",
 			[]string{"of 4 categories of heating &lt;kind&gt; that rows have", "zone = centre", "lengthscale of when year sin", "<th scope=\"row\">sd surest</th>", ">2022</text>"}},
 		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "linear"}},
-			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Importance|Along *|Along *|Over *|Training", []string{"odd&lt;name&gt;", "b&lt;i&gt;", "Constant in these rows: c"}},
+			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Importance|Along *|Along *|Over *|Training", []string{"odd&lt;name&gt;", "b&lt;i&gt;", "Constant in these rows: c", "total Sobol index"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text, titles := written(t, c.table, c.shown, c.o)

@@ -18,6 +18,7 @@ type sample struct {
 	scaled   []float64 // observed less predicted, in the target's scale
 	z        []float64 // the same in the predictive standard deviation
 	miss     []bool    // whether it counts as a miss for the certificate; nil where there is none, or it counts by degrees
+	epsilon  string    // of which it is one: "the certificate's ε"
 	values   map[int][]float64
 	promised int // rows within the promise's band; −1 without one
 }

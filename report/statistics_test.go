@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"html"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -365,16 +367,26 @@ func TestWords(t *testing.T) {
 	if dis == nil || dis[1] != number(l) || dis[2] != number(l*r.m.Scaling.InputScale[j]) {
 		t.Errorf("DIS is told as %q, its lengthscale is %v", dis, l)
 	}
-	for text, want := range map[string]string{
-		"log_lengthscale2[2] ended on the edge of its range [-10, 10], at 10":    "The lengthscale of ZN ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the upper end: the function hardly changes along it.",
-		"log_lengthscale2 ended on the edge of its range [-10, 10], at -10":      "The lengthscale ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the lower end: the function may change faster along it than the range allows.",
-		"log_variance ended on the edge of its range [-10, 10], at 10":           "The variance ended on the edge of its range, 4.54e-05 to 22,030 in scaled units, at the upper end.",
-		"of the tempers [1 2], 1 gave the lowest bound":                          "of the tempers [1 2], 1 gave the lowest bound",
-		"0.log_lengthscale2[13] ended on the edge of its range [-10, 10], at 10": "The lengthscale of LSTAT ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the upper end: the function hardly changes along it.",
-	} {
-		if got := r.notice(text); got != want {
-			t.Errorf("%q\nbecomes %q\nwant    %q", text, got, want)
-		}
+}
+
+// TestNotes: a note for each edge that parameters ended on, however many did.
+func TestNotes(t *testing.T) {
+	table := data.Boston()
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se", ARD: "on"}, Method: krigo.Method{Inducing: 5, Epochs: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Notices = nil
+	for j := range m.Inputs {
+		m.Notices = append(m.Notices, fmt.Sprintf("log_lengthscale2[%d] ended on the edge of its range [-10, 10], at 10", j+1))
+	}
+	r, err := made(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := slices.DeleteFunc(r.Warnings, func(text string) bool { return !strings.Contains(text, "on the edge") })
+	if len(notes) != 1 || !strings.Contains(notes[0], strings.Join(m.Inputs, ", ")) || !strings.HasSuffix(notes[0], ".") {
+		t.Errorf("%q", r.Warnings)
 	}
 }
 
@@ -410,4 +422,131 @@ func TestTenths(t *testing.T) {
 	if n := len(tenths(x[:35], z[:35])); n != 3 {
 		t.Errorf("%d parts of 35 rows", n)
 	}
+}
+
+// TestDependentColumns: what is drawn as importance is called a share of the variance, or a Sobol index, only where columns look independent; where they
+// aren't, those that depend on one another are named.
+func TestDependentColumns(t *testing.T) {
+	made := func(row func(rng *rand.Rand) []float64) *dataset.Table {
+		rng := rand.New(rand.NewPCG(6, 6))
+		table := &dataset.Table{Source: "t", Names: []string{"x1", "x2", "x3", "y"}, Rows: 250}
+		for i := range table.Rows {
+			table.Values = append(table.Values, row(rng)...)
+			table.Lines = append(table.Lines, i+2)
+		}
+		return table
+	}
+	for name, c := range map[string]struct {
+		row  func(rng *rand.Rand) []float64
+		want string
+	}{
+		"independent": {func(rng *rand.Rand) []float64 {
+			a, b, c := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+			return []float64{a, b, c, a + b + 0.1*rng.NormFloat64()}
+		}, ""},
+		"alike": {func(rng *rand.Rand) []float64 {
+			z := rng.NormFloat64()
+			a, b, c := z+0.15*rng.NormFloat64(), z+0.15*rng.NormFloat64(), rng.NormFloat64()
+			return []float64{a, b, c, 10*a - 9.5*b + c + 0.3*rng.NormFloat64()}
+		}, "x1 and x2 most plainly (correlation of ranks 0.9"},
+		"a square": {func(rng *rand.Rand) []float64 {
+			a, b := rng.NormFloat64(), rng.NormFloat64()
+			return []float64{a, b, b*b + 0.2*rng.NormFloat64(), a + b + 0.1*rng.NormFloat64()}
+		}, "x2 and x3 most plainly (correlation of ranks, one of them by its distance from the middle 0."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := made(c.row)
+			r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Kernel: krigo.Kernel{Expression: "linear", ARD: "on"}, Run: krigo.Run{Restarts: 1}})
+			i := slices.IndexFunc(r.Sections, func(s *section) bool { return s.ID == "function" })
+			f := r.Sections[i].Figures[0]
+			page := string(f.SVG) + f.Caption + fmt.Sprint(f.Head, f.Cells)
+			if f.Title != "Importance" || !strings.HasPrefix(f.Caption, "By how much the predicted mean moves when a column's value alone is exchanged") {
+				t.Errorf("%s: %s", f.Title, f.Caption)
+			}
+			if shares := c.want == ""; strings.Contains(page, "Sobol") != shares || strings.Contains(fmt.Sprint(f.Cells), "%") != shares ||
+				strings.Contains(html.UnescapeString(page), "share of the mean's variance") != shares || !strings.Contains(page, c.want) {
+				t.Errorf("%s %v %v", f.Caption, f.Head, f.Cells)
+			}
+		})
+	}
+}
+
+// TestIndependentColumns: tables of independent columns, numbers and categories, are taken for what they are.
+func TestIndependentColumns(t *testing.T) {
+	for seed := range uint64(100) {
+		for _, n := range []int{20, 300} {
+			r, columns, _, _ := additive(n, seed)
+			if found, dependent := dependenceOf(r, columns); dependent {
+				t.Errorf("seed %d: %d rows: %+v", seed, n, found)
+			}
+			for i := range n { // a category that another column tells
+				if row := r.at(i); row[4] == 1 {
+					row[2] += 3
+				}
+			}
+			if found, dependent := dependenceOf(r, columns); n == 300 && (!dependent || found.a != 2 || found.b != 3) {
+				t.Errorf("seed %d: %+v", seed, found)
+			}
+		}
+	}
+}
+
+// TestNothingCertified: the page of a model without a certificate, or of a backtest, calls nothing certified and speaks of no guarantee.
+func TestNothingCertified(t *testing.T) {
+	rows := data.Boston()
+	rows.Rows, rows.Lines, rows.Values = 120, rows.Lines[:120], rows.Values[:120*len(rows.Names)]
+	for name, o := range map[string]krigo.Options{
+		"too few rows": {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Share: 0.9}},
+		"trained on":   {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence", Solver: "cg"}},
+		"a backtest":   {Data: krigo.Data{Target: "MEDV", Split: "last"}},
+		"certified":    {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Kernel, o.Run.Restarts = krigo.Kernel{Expression: "linear", ARD: "off"}, 1
+			r := fitted(t, rows, rows, o)
+			var page strings.Builder
+			if err := pageTemplate.Execute(&page, r.content); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.NewReplacer("No certificate:", "", "not certified", "", "not a certificate", "", html.EscapeString(r.Sentence), "", html.EscapeString(cmp.Or(r.m.CertificateReason, "\x00")), "none").Replace(page.String())
+			for _, reason := range r.Conditions {
+				text = strings.ReplaceAll(text, html.EscapeString(reason), "")
+			}
+			if said, is := regexp.MustCompile("[^.<>]*(certified|the guarantee is|the certificate's ε)[^.<>]*").FindString(text), name == "certified"; (said != "") != is {
+				t.Errorf("valid: %v: %q", is, said)
+			}
+			if len(r.samples) == 0 {
+				t.Error("no rows are drawn")
+			}
+		})
+	}
+}
+
+// TestManyCategories: where only some categories have room, a caption says how many, and of how many rows.
+func TestManyCategories(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	var b strings.Builder
+	b.WriteString("x,kind,y\n")
+	for range 260 {
+		x, k := rng.Float64(), rng.IntN(50)
+		fmt.Fprintf(&b, "%.4f,category number %d of a longish text,%.4f\n", x, k, x+float64(k)/5)
+	}
+	table, err := dataset.Reading{}.Read(strings.NewReader(b.String()), "wide.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}}, Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	found := regexp.MustCompile(`^(\d+) certified rows: the (\d+) of the 12 commonest of 5\d categories are drawn\.`)
+	for _, s := range r.Sections {
+		for _, f := range s.Figures {
+			if f.Title != "Residuals by kind" {
+				continue
+			}
+			if at := found.FindStringSubmatch(f.Caption); at == nil || len(at[2]) >= len(at[1]) && at[2] >= at[1] {
+				t.Error(f.Caption)
+			}
+			return
+		}
+	}
+	t.Error("residuals aren't drawn by kind")
 }

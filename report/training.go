@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
@@ -40,7 +39,7 @@ func (r *maker) facts() (facts []fact) {
 		{"Predicted from", few(names, mostNames)},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", structure(r.q.Kernel.Spec(r.q.Theta))},
-		{"Noise", fmt.Sprintf("standard deviation %s of %s about the function; noise variance %s in scaled units", number(m.Scaling.RawSD(m.ObservationNoise)), m.Target, number(r.q.Noise))},
+		{"Noise", fmt.Sprintf("standard deviation %s of %s about the function; noise variance %s in scaled units", number(m.Scaling.RawSD(m.ObservationNoise)), r.target, number(r.q.Noise))},
 		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"), t.Seconds, t.Stopped, number(t.ObjectiveValue))},
 	}
 	if e := m.Encoding; e != nil {
@@ -75,9 +74,13 @@ func (r *maker) bound() []fact {
 	if c.Valid {
 		sure = fmt.Sprintf(", with %s confidence over their draw", cautious.Complement(c.Delta))
 	}
-	counted := count(c.Rows, "certified row")
+	kind := "certified "
+	if !c.Valid {
+		kind = ""
+	}
+	counted := count(c.Rows, kind+"row")
 	if c.Groups > 0 {
-		counted = fmt.Sprintf("%s of %s", count(c.Groups, "certified group"), count(c.Rows, "row"))
+		counted = fmt.Sprintf("%s of %s", count(c.Groups, kind+"group"), count(c.Rows, "row"))
 	}
 	if m.Terms.Backtest {
 		bound, counted = fmt.Sprintf("none; loss of the mean %.4f", c.EmpiricalRisk), "the last "+count(c.Rows, "row")
@@ -95,7 +98,7 @@ func (r *maker) scores() []fact {
 		return nil
 	}
 	scores := []fact{
-		{"Test rows", whole(s.Rows)}, {"RMSE (" + r.m.Target + ")", number(s.RMSERaw)}, {"Mean squared error, scaled", number(s.MSE)}, {"NLPD, scaled", number(s.NLPD)},
+		{"Test rows", whole(s.Rows)}, {"RMSE (" + r.target + ")", number(s.RMSERaw)}, {"Mean squared error, scaled", number(s.MSE)}, {"NLPD, scaled", number(s.NLPD)},
 		{"Loss of the mean", number(s.MeanRisk)}, {"Loss of a random draw", number(s.GibbsRisk)}, {"Within the model's own 95 % intervals", fmt.Sprintf("%.1f %%", 100*s.Coverage95)},
 	}
 	if r.m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
@@ -145,7 +148,7 @@ func (r *maker) hyperparameters() (cells [][]string) {
 			of = fmt.Sprintf(" of %s, part %d", s.Name, i+1)
 		}
 		if s.Variance != 0 {
-			cells = append(cells, []string{"variance" + of, number(s.Variance), "standard deviation " + number(math.Sqrt(s.Variance)*m.Scaling.TargetScale) + " of " + m.Target})
+			cells = append(cells, []string{"variance" + of, number(s.Variance), "standard deviation " + number(math.Sqrt(s.Variance)*m.Scaling.TargetScale) + " of " + r.target})
 		}
 		switch {
 		case len(s.Lengthscales) == 1 && len(m.Inputs) > 1:
@@ -156,7 +159,7 @@ func (r *maker) hyperparameters() (cells [][]string) {
 					left++
 					continue
 				}
-				cells = append(cells, []string{"lengthscale of " + m.Inputs[j] + of, number(l), r.own(j, l)})
+				cells = append(cells, []string{"lengthscale of " + cautious.Name(m.Inputs[j]) + of, number(l), r.own(j, l)})
 			}
 		}
 		if s.Shape != 0 {
@@ -170,7 +173,7 @@ func (r *maker) hyperparameters() (cells [][]string) {
 			cells = append(cells, []string{"period" + of, number(s.Period), own})
 		}
 		for _, name := range sortedKeys(s.Parameters) {
-			cells = append(cells, []string{named(name, m.Inputs) + of, number(s.Parameters[name]), "–"})
+			cells = append(cells, []string{krigo.InWords(name, m.Inputs) + of, number(s.Parameters[name]), "–"})
 		}
 	}
 	for i, p := range r.q.Mean.Params() {
@@ -181,9 +184,9 @@ func (r *maker) hyperparameters() (cells [][]string) {
 				left++
 				continue
 			}
-			cells = append(cells, []string{"slope of the mean along " + m.Inputs[p.Dim], number(r.q.Beta[i]), number(r.q.Beta[i]*m.Scaling.TargetScale/m.Scaling.InputScale[p.Dim]) + " of " + m.Target + " for each of " + m.Inputs[p.Dim]})
+			cells = append(cells, []string{"slope of the mean along " + cautious.Name(m.Inputs[p.Dim]), number(r.q.Beta[i]), number(r.q.Beta[i]*m.Scaling.TargetScale/m.Scaling.InputScale[p.Dim]) + " of " + r.target + " for each of " + cautious.Name(m.Inputs[p.Dim])})
 		case p.Kind == kernel.Constant:
-			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(m.Scaling.RawMean(r.q.Beta[i])) + " of " + m.Target})
+			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(m.Scaling.RawMean(r.q.Beta[i])) + " of " + r.target})
 		}
 	}
 	if left > 0 {
@@ -211,53 +214,6 @@ func sortedKeys(m map[string]float64) (names []string) {
 	}
 	slices.Sort(names)
 	return names
-}
-
-var (
-	ofInput = regexp.MustCompile(`(?:log_)?(\pL+?)2?\[(\d+)\]`)
-	edge    = regexp.MustCompile(`^(?:.*\.)?log_(\S+) ended on the edge of its range \[(\S+), (\S+)\], at (\S+)$`)
-)
-
-// named has the names of inputs in the place of their numbers, from 1: "weight of DIS", not "weight[2]".
-func named(text string, inputs []string) string {
-	return ofInput.ReplaceAllStringFunc(text, func(found string) string {
-		part := ofInput.FindStringSubmatch(found)
-		j, err := strconv.Atoi(part[2])
-		if err != nil || j < 1 || j > len(inputs) {
-			return found
-		}
-		return part[1] + " of " + inputs[j-1]
-	})
-}
-
-// notice is one of the model's in words: parameters by their inputs, and themselves instead of logarithms.
-func (r *maker) notice(text string) string {
-	found := edge.FindStringSubmatch(text)
-	if found == nil {
-		return named(text, r.m.Inputs)
-	}
-	var ends [3]float64
-	for i := range ends {
-		v, err := strconv.ParseFloat(found[2+i], 64)
-		if err != nil {
-			return named(text, r.m.Inputs)
-		}
-		if ends[i] = math.Exp(v); strings.HasPrefix(found[1], "lengthscale2") {
-			ends[i] = math.Exp(v / 2)
-		}
-	}
-	name := named(found[1], r.m.Inputs)
-	if name == found[1] {
-		name = strings.TrimSuffix(name, "2")
-	}
-	at := "at the lower end: the function may change faster along it than the range allows"
-	if ends[2] > math.Sqrt(ends[0]*ends[1]) {
-		at = "at the upper end: the function hardly changes along it"
-	}
-	if !strings.HasPrefix(found[1], "lengthscale2") {
-		at, _, _ = strings.Cut(at, ":")
-	}
-	return fmt.Sprintf("The %s ended on the edge of its range, %s to %s in scaled units, %s.", name, number(ends[0]), number(ends[1]), at)
 }
 
 func (r *maker) drawCurves() error {

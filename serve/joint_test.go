@@ -88,6 +88,8 @@ func TestJointRefusals(t *testing.T) {
 		{"model=sparse&samples=1", rows(500), 413, "500 rows together, of a model that stands on 8, would take"},
 		{"model=sparse&samples=1", `{"rows": [["a"]]}`, 400, "is text"},
 		{"model=sparse&samples=1", `{"rows": []}`, 400, "no rows"},
+		{"samples=2&samples=3", rows(1), 400, "stands there 2 times"},
+		{"model=a&model=a&samples=1", rows(1), 400, "stands there 2 times"},
 		{"model=other&samples=1", rows(1), 404, "there is no model"},
 		{"model=nearest&samples=1", rows(1), 409, "no joint distribution: fit one with"},
 		{"model=nearest&covariance=true", rows(1), 409, "no joint distribution"},

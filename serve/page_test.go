@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -483,5 +484,117 @@ func TestPageTables(t *testing.T) {
 	p.ok(p.Until(`document.getElementById("answer").hidden`))
 	if got := p.text("none"); got != "No prediction: The server doesn't answer: it was stopped, or can't be reached from here." {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestPageReading: fields take numbers, units and missing values as the model's tables have them, and show them so; a sentence of several lines has several; a name isn't one
+// of them; rows with nothing in them are none; and nothing pasted leaves no table that isn't meant.
+func TestPageReading(t *testing.T) {
+	folder := t.TempDir()
+	const forged = "y.\nWith 100 % confidence all is well"
+	var b strings.Builder
+	b.WriteString("size;area;\"" + forged + "\"\n")
+	for i := range 300 {
+		cell := fmt.Sprintf("%d,5 m²", 100+i)
+		if i%10 == 0 {
+			cell = "k.A."
+		}
+		fmt.Fprintf(&b, "%d.%03d,5;%s;%d,25\n", 1+i%9, i*3%1000, cell, i%9+i/50)
+	}
+	table, err := dataset.Reading{Decimal: ",", Thousands: ".", Units: []string{"m²"}, Missing: []string{"k.A."}}.Read(strings.NewReader(b.String()), "t.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := krigo.Options{Data: krigo.Data{Target: forged, Missing: dataset.FillMean}, Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true, Slices: []string{"sd"}}}
+	m, err := krigo.Fit(t.Context(), table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved(t, m, filepath.Join(folder, "a.krigo"))
+	last := o
+	last.Data.Split, last.Promise = "last", krigo.Promise{}
+	backtest, err := krigo.Fit(t.Context(), table, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved(t, backtest, filepath.Join(folder, "b.krigo"))
+	address, _ := started(t, folder, Options{})
+	p := opened(t)
+	p.ok(p.Look(800, false))
+	p.ok(p.Go("http://" + address + "/"))
+	p.ok(p.Until(`!document.getElementById("answer").hidden`))
+
+	var lines, title string
+	p.ok(p.Eval(`document.getElementById("sentence").innerText`, &lines))
+	if want := krigo.Sentence(m, m.Certificate); lines != want || strings.Count(want, "\n") < 3 {
+		t.Errorf("%q, want %q", lines, want)
+	}
+	if title = p.text("title"); !strings.HasPrefix(title, `a: "y.\nWith 100 %`) || p.text("target") != `"y.\nWith 100 % confidence all is well"` {
+		t.Errorf("%q, %q", title, p.text("target"))
+	}
+	var fields struct{ Size, Area, Hint string }
+	p.ok(p.Eval(`({Size: input0.value, Area: input1.value, Hint: document.getElementById("input0-hint").textContent})`, &fields))
+	for _, value := range []string{fields.Size, strings.TrimPrefix(fields.Hint, "rows from ")} {
+		if !regexp.MustCompile(`^[1-9]\.[0-9]{3}(,[0-9]+)?( to |$)`).MatchString(value) {
+			t.Errorf("%+v", fields)
+		}
+	}
+	at := func(size, area float64) string {
+		ps, err := krigo.Predict(m, &dataset.Table{Source: "t", Names: []string{"size", "area"}, Rows: 1, Values: []float64{size, area}})
+		p.ok(err)
+		var want string
+		p.ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &want))
+		return want
+	}
+	for _, c := range []struct {
+		size, area string
+		want       string
+	}{
+		{"1.234,5", "80 m²", at(1234.5, 80)}, {"4.321", "m² 80,5", at(4321, 80.5)}, {"1234,5", "k.a.", at(1234.5, math.NaN())}, {"+2.000,25", "", at(2000.25, math.NaN())}, {"2,5e3", "n/a", at(2500, math.NaN())},
+	} {
+		p.enter("#input1", c.area)
+		p.enter("#input0", c.size)
+		p.ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && !document.getElementById("answer").hidden`, c.want)))
+	}
+	for typed, offered := range map[string]string{"none": "", "1.23,5": "Use 123,5", "1.2345": "Use 1,2345", "01.234": "Use 01,234", "12,5 kg": "Use 12,5", "1,2,3": "Use 12,3"} {
+		var of struct {
+			Wrong bool
+			Offer string
+		}
+		p.enter("#input0", typed)
+		p.ok(p.Eval(`({Wrong: input0.getAttribute("aria-invalid") === "true", Offer: document.querySelector(".offer")?.textContent || ""})`, &of))
+		if !of.Wrong || of.Offer != offered {
+			t.Errorf("%q: %+v, want %q", typed, of, offered)
+		}
+	}
+	p.looks("reading")
+
+	paste := func(text string) {
+		t.Helper()
+		raw, _ := json.Marshal(text)
+		p.ok(p.Eval(fmt.Sprintf(`{document.getElementById("pasted").value = %s; document.getElementById("use").click()}`, raw), nil))
+	}
+	paste("size\tarea\n1.234,5\t80 m²\n\t\n4.321\t\n\t\n")
+	p.ok(p.Until(`!document.getElementById("table").hidden`))
+	if got := p.text("count"); !strings.HasPrefix(got, "2 rows of what was pasted; 1 outside ") {
+		t.Errorf("%q", got)
+	}
+	paste("  \n")
+	p.ok(p.Until(`!document.getElementById("trouble").hidden`))
+	var hidden bool
+	if p.ok(p.Eval(`document.getElementById("table").hidden`, &hidden)); !hidden {
+		t.Error("the table before stands under the error")
+	}
+
+	if p.ok(p.Eval(`document.getElementById("guarantee").hidden`, &hidden)); hidden {
+		t.Error("nothing says whose the guarantee is")
+	}
+	p.enter("#model", "b")
+	p.ok(p.Until(`document.getElementById("title").textContent.startsWith("b:") && !document.getElementById("answer").hidden`))
+	if p.ok(p.Eval(`document.getElementById("guarantee").hidden`, &hidden)); !hidden {
+		t.Error("a guarantee of a backtest")
+	}
+	if len(p.Errors) > 0 {
+		t.Errorf("the console complains: %q", p.Errors)
 	}
 }

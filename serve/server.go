@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -230,6 +231,8 @@ func (s *Server) routes() http.Handler {
 		writeJSON(w, 200, health{"ok", s.o.Token != ""})
 	})
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "openapi.json") })
+	mux.HandleFunc("/v1", unknown(mux))
+	mux.HandleFunc(unknownPattern, unknown(mux))
 	page, err := fs.Sub(assets, "page")
 	if err != nil {
 		panic(err) // built in
@@ -239,6 +242,28 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /page.js", files.ServeHTTP)
 	mux.HandleFunc("GET /page.css", files.ServeHTTP)
 	return mux
+}
+
+const unknownPattern = "/v1/"
+
+// unknown answers what no other handler of the API does: a path that isn't there, or a method that one doesn't take.
+func unknown(mux *http.ServeMux) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var takes []string
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			other := r.Clone(r.Context())
+			other.Method = method
+			if _, pattern := mux.Handler(other); strings.HasPrefix(pattern, method+" ") {
+				takes = append(takes, method)
+			}
+		}
+		if len(takes) == 0 {
+			fail(w, 404, fmt.Errorf("there is nothing at %q: see /openapi.json", clipTo(r.URL.Path, 100)))
+			return
+		}
+		w.Header().Set("Allow", strings.Join(takes, ", "))
+		fail(w, 405, fmt.Errorf("%s takes %s, not %q", r.URL.Path, strings.Join(takes, " and "), clipTo(r.Method, 40)))
+	}
 }
 
 type health struct {
@@ -288,7 +313,7 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			}
 			took := time.Since(begin)
 			route := r.Pattern // a path would let anyone make any number of time series
-			if route == "" {
+			if route == "" || route == "/v1" || route == unknownPattern {
 				route = "other"
 			}
 			status := rec.status
@@ -348,7 +373,12 @@ type Description struct {
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
-	m, err := s.find(r.URL.Query().Get("model"))
+	query := r.URL.Query()
+	err := once(query)
+	var m *served
+	if err == nil {
+		m, err = s.find(query.Get("model"))
+	}
 	if err != nil {
 		s.refuse(w, r, err)
 		return
@@ -514,6 +544,16 @@ func (m *served) observe(ctx context.Context, of client, key string, t *dataset.
 	return m.watch.ObserveOnce(ctx, key, d, d.All())
 }
 
+// once refuses parameters of which it would be a guess which one is meant.
+func once(query url.Values) error {
+	for key, values := range query {
+		if len(values) > 1 {
+			return bad(400, "the query parameter %q stands there %d times: which one is meant?", clip([]byte(key)), len(values))
+		}
+	}
+	return nil
+}
+
 // form is what a request with rows may be like.
 type form struct {
 	columns func(*krigo.Model) []Input // of its rows
@@ -531,6 +571,9 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return nil, nil, bad(415, "Content-Encoding %q: compressed bodies aren't taken", e)
 	}
 	query := r.URL.Query()
+	if err := once(query); err != nil {
+		return nil, nil, err
+	}
 	for key := range query {
 		if key != "model" && !slices.Contains(of.query, key) {
 			return nil, nil, bad(400, "the query parameter %q isn't known: there is %s", clip([]byte(key)), strings.Join(append([]string{"model"}, of.query...), ", "))

@@ -22,6 +22,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	_ "github.com/krigo-gp/krigo/dataset/parquet" // a format of tables
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
@@ -183,7 +184,7 @@ func exactly(n int) cobra.PositionalArgs {
 	}
 }
 
-// writable makes sure, before long work, that out can be written: its folder is there, it is no
+// writable makes sure, before long work, that out can be written: its folder is there and takes files, it is no
 // folder itself and none of the files that are read.
 func writable(out string, inputs ...string) error {
 	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
@@ -191,7 +192,7 @@ func writable(out string, inputs ...string) error {
 	}
 	at, err := os.Stat(out)
 	if err != nil {
-		return nil
+		return outable(out)
 	}
 	if at.IsDir() {
 		return fmt.Errorf("--out %s: it is a folder, name a file", out)
@@ -200,6 +201,14 @@ func writable(out string, inputs ...string) error {
 		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
 			return fmt.Errorf("--out %s: it is the file %s that is read, which would be lost: name another", out, input)
 		}
+	}
+	return outable(out)
+}
+
+// outable begins to write, and leaves nothing.
+func outable(out string) error {
+	if err := disk.Try(out); err != nil {
+		return fmt.Errorf("--out %w", err)
 	}
 	return nil
 }

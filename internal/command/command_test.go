@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -680,7 +681,7 @@ func TestGenerate(t *testing.T) {
 		for _, data := range []string{"d.npy", "d.csv.gz"} {
 			out := must(t, append(strings.Fields(strings.ReplaceAll(c, "DATA", data)), "--quiet")...)
 			out = strings.ReplaceAll(out, data, "DATA")
-			out = regexp.MustCompile(`evaluations, [\d.]+ s|\S+ ± \S+\n`).ReplaceAllString(out, "") // seconds
+			out = regexp.MustCompile(`evaluations, [\d.]+ s| *\S+ ± \S+\n`).ReplaceAllString(out, "") // seconds
 			printed = append(printed, out)
 		}
 		if printed[0] != printed[1] {
@@ -902,7 +903,7 @@ func TestCompareFiles(t *testing.T) {
 	must(t, append(compare, "c.csv", "--quiet")...)
 	must(t, append(compare, "c.html", "--quiet")...)
 	mse, difference := rows[1].Measures["mse"], rows[1].Differences["mse"]
-	if text := fmt.Sprintf("%+.4f ± %.4f", difference.Mean, difference.SE); !strings.Contains(o.stdout, text) || !strings.Contains(read(t, "c.html"), text) {
+	if text := difference.Text(true); !strings.Contains(o.stdout, text) || !strings.Contains(read(t, "c.html"), text) {
 		t.Errorf("no %s in\n%s\n%s", text, o.stdout, read(t, "c.html"))
 	}
 	csv := strings.Split(read(t, "c.csv"), "\n")
@@ -910,6 +911,73 @@ func TestCompareFiles(t *testing.T) {
 	cells := strings.Split(csv[2], ",")
 	if strings.Join(cells[column:column+4], " ") != fmt.Sprint(mse.Mean, mse.SE, difference.Mean, difference.SE) {
 		t.Errorf("%s\n%s, want %+v, %+v", csv[0], csv[2], mse, difference)
+	}
+}
+
+// TestCompareRefuses: what no fit can do, and what can't be written, is said once and before any fit.
+func TestCompareRefuses(t *testing.T) {
+	workplace(t)
+	for _, c := range []struct {
+		flags  []string
+		status int
+		want   string
+	}{
+		{[]string{"--objectives", ""}, 2, "--objectives"},
+		{[]string{"--objectives", "vfe,"}, 2, "--objectives"},
+		{[]string{"--objectives", "vfe, vfe"}, 2, "vfe twice"},
+		{[]string{"--epsilon", "0.5,0.50"}, 2, "0.5 twice"},
+		{[]string{"--group", "nope"}, -1, "nope"},
+		{[]string{"--inducing", "5000"}, -1, "a full GP's"},
+		{[]string{"--inducing", "5000", "--objectives", "vfe,fitc"}, -1, "5000"},
+		{[]string{"--calibration-fraction", "0.9"}, -1, ""},
+		{[]string{"--prior-share", "0.999"}, -1, ""},
+		{[]string{"--out", "x.pdf"}, 2, "--out x.pdf: a comparison is written as CSV, JSON or HTML"},
+		{[]string{"--out", "csv"}, 2, "--out csv"},
+	} {
+		o := call(context.Background(), append(strings.Fields("compare snelson.csv --target y --splits 2"), c.flags...)...)
+		if o.status == 0 || c.status > 0 && o.status != c.status || o.stdout != "" || !strings.Contains(o.stderr, c.want) ||
+			strings.Contains(o.stderr, "fits done") || strings.Count(o.stderr, "\n") > 1 {
+			t.Errorf("%q: %+v", c.flags, o)
+		}
+	}
+	if runtime.GOOS == "linux" {
+		for _, command := range []string{"compare snelson.csv --target y --out /proc/x.csv", "fit snelson.csv --target y --out /proc/x.krigo"} {
+			if o := call(context.Background(), strings.Fields(command)...); o.status != 1 || !strings.Contains(o.stderr, "--out /proc/x.") || !strings.Contains(o.stderr, "cannot be written") || strings.Count(o.stderr, "\n") > 1 {
+				t.Errorf("%s: %+v", command, o)
+			}
+		}
+	}
+}
+
+// TestOneSplit: one split has means and no standard errors, wherever they are told; names of objectives may have spaces about them.
+func TestOneSplit(t *testing.T) {
+	workplace(t)
+	compare := append(strings.Fields("compare snelson.csv --target y --inducing 4 --epochs 3 --splits 1 --epsilon 0.5,1e9 --objectives"), " vfe , dtc")
+	o := call(context.Background(), append(compare, "--out", "c.html")...)
+	page := read(t, "c.html")
+	if o.status != 0 || strings.Contains(o.stdout+page, "±") || strings.Contains(o.stdout+page, "over 1 ") ||
+		!strings.Contains(o.stdout, "One split: there are no standard errors.") || !strings.Contains(page, "One random split: there are no standard errors.") {
+		t.Errorf("%+v\n%s", o, page)
+	}
+	if !strings.Contains(o.stdout, "Choosing the best row is a choice that they don't pay for.") {
+		t.Error(o.stdout)
+	}
+	if last := o.stderr[strings.LastIndex(o.stderr, "4 of 4 fits done"):]; strings.Contains(last, "left") {
+		t.Error(last)
+	}
+	for _, part := range strings.Split(o.stdout, "\n\n")[:2] { // every line as wide as the first, however long a number is
+		lines := strings.Split(strings.TrimSpace(part), "\n")
+		for _, line := range lines {
+			if utf8.RuneCountInString(line) != utf8.RuneCountInString(lines[0]) {
+				t.Errorf("%q\n%q", lines[0], line)
+			}
+		}
+	}
+	must(t, append(compare, "--out", "c.csv", "--quiet")...)
+	csv := strings.Split(read(t, "c.csv"), "\n")
+	at := slices.Index(strings.Split(csv[0], ","), "mse_se")
+	if cells := strings.Split(csv[3], ","); cells[at] != "" || cells[at-1] == "" || cells[at+1] == "" || cells[at+2] != "" {
+		t.Errorf("%s\n%s", csv[0], csv[3])
 	}
 }
 

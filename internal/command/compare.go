@@ -5,15 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/ranks"
 	"github.com/krigo-gp/krigo/report"
 )
@@ -36,7 +40,16 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 					return &krigo.UsageError{Err: fmt.Errorf("--%s: compare takes --objectives, a list, and makes no promises; fit does", flag)}
 				}
 			}
+			for i, name := range f.objectives {
+				f.objectives[i] = strings.TrimSpace(name)
+			}
+			if len(f.objectives) == 0 || slices.Contains(f.objectives, "") {
+				return &krigo.UsageError{Err: fmt.Errorf("--objectives %q: name one or several, with commas between them: %s", strings.Join(f.objectives, ","), strings.Join(method.Names(), ", "))}
+			}
 			out := f.out
+			if err := comparisonName(out); err != nil {
+				return err
+			}
 			if out != "" && r.Rank() == 0 {
 				if err := writable(out, args[0], strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 					return err
@@ -72,7 +85,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 			}
 			if out != "" && r.Rank() == 0 {
 				if err := dataset.WriteFileAtomic(out, func(w io.Writer) error {
-					switch filepath.Ext(out) {
+					switch strings.ToLower(filepath.Ext(out)) {
 					case ".html":
 						return report.WriteComparison(w, o.Data.Target, rows)
 					case ".json":
@@ -100,41 +113,63 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 	return cmd
 }
 
+// comparisonName refuses files that would be of another kind than their names say. What is no file, such as a pipe, has CSV.
+func comparisonName(out string) error {
+	if out == "" || slices.Contains([]string{".csv", ".json", ".html"}, strings.ToLower(filepath.Ext(out))) {
+		return nil
+	}
+	if at, err := os.Stat(out); err == nil && !at.Mode().IsRegular() && !at.IsDir() {
+		return nil
+	}
+	return &krigo.UsageError{Err: fmt.Errorf("--out %s: a comparison is written as CSV, JSON or HTML: name a file that ends in .csv, .json or .html", out)}
+}
+
 // printComparison prints the measures that fit a terminal; the files have all.
 func printComparison(w io.Writer, rows []krigo.Comparison) {
 	shown := []string{"bound", "mean_bound", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95", "seconds"}
-	head := func(what string) {
-		fmt.Fprintf(w, "%-10s %5s", what, "ε")
-		for _, name := range shown {
-			fmt.Fprintf(w, " %16s", name)
-		}
-		fmt.Fprintln(w)
-	}
-	line := func(r krigo.Comparison, measures map[string]krigo.Measure, format string) {
-		fmt.Fprintf(w, "%-10s %5s", r.Objective, cautious.Width(r.Epsilon))
-		for _, name := range shown {
-			text := "-"
-			if m, ok := measures[name]; ok {
-				text = fmt.Sprintf(format, m.Mean, m.SE)
+	print := func(what string, signed bool, of func(krigo.Comparison) map[string]krigo.Measure) {
+		lines := [][]string{append([]string{what, "ε"}, shown...)}
+		for _, r := range rows {
+			measures := of(r)
+			if measures == nil {
+				continue
 			}
-			fmt.Fprintf(w, " %16s", text)
+			line := []string{r.Objective, cautious.Width(r.Epsilon)}
+			for _, name := range shown {
+				text := "-"
+				if m, ok := measures[name]; ok {
+					text = m.Text(signed)
+				}
+				line = append(line, text)
+			}
+			lines = append(lines, line)
 		}
-		fmt.Fprintln(w)
+		wide := slices.Repeat([]int{16}, len(lines[0])) // as wide as most numbers are, whatever these are
+		wide[0], wide[1] = 10, 5
+		for _, line := range lines {
+			for k, text := range line {
+				wide[k] = max(wide[k], utf8.RuneCountInString(text))
+			}
+		}
+		for _, line := range lines {
+			fmt.Fprintf(w, "%-*s", wide[0], line[0])
+			for k, text := range line[1:] {
+				fmt.Fprintf(w, " %*s", wide[k+1], text)
+			}
+			fmt.Fprintln(w)
+		}
 	}
-	head("objective")
-	for _, r := range rows {
-		line(r, r.Measures, "%.4f ± %.4f")
-	}
+	print("objective", false, func(r krigo.Comparison) map[string]krigo.Measure { return r.Measures })
 	if rows[len(rows)-1].Differences != nil {
 		fmt.Fprintln(w)
-		head("less " + rows[0].Objective)
-		for _, r := range rows {
-			if r.Differences != nil {
-				line(r, r.Differences, "%+.4f ± %.4f")
-			}
-		}
+		print("less "+rows[0].Objective, true, func(r krigo.Comparison) map[string]krigo.Measure { return r.Differences })
 	}
-	fmt.Fprintf(w, "\nMeans ± standard errors over %d splits.\n", rows[0].Splits)
+	if rows[0].Splits == 1 {
+		fmt.Fprintln(w, "\nOne split: there are no standard errors.")
+	} else {
+		fmt.Fprintf(w, "\nMeans ± standard errors over %d splits.\n", rows[0].Splits)
+	}
+	fmt.Fprintln(w, "Every fit's certificate stands by itself. Choosing the best row is a choice that they don't pay for.")
 }
 
 func writeComparison(w io.Writer, rows []krigo.Comparison) error {
@@ -151,9 +186,12 @@ func writeComparison(w io.Writer, rows []krigo.Comparison) error {
 		line := []string{r.Objective, number(r.Epsilon), strconv.Itoa(r.Splits)}
 		for _, name := range krigo.MeasureNames {
 			for _, measures := range []map[string]krigo.Measure{r.Measures, r.Differences} {
-				if m, ok := measures[name]; ok {
+				switch m, ok := measures[name]; {
+				case ok && m.Splits > 1:
 					line = append(line, number(m.Mean), number(m.SE))
-				} else {
+				case ok:
+					line = append(line, number(m.Mean), "")
+				default:
 					line = append(line, "", "")
 				}
 			}

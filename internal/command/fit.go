@@ -590,7 +590,7 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		if t.Groups > 0 {
 			of = fmt.Sprintf(" (on average over %d groups)", t.Groups)
 		}
-		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, cautious.Number(t.RMSERaw), m.Target, t.MSE, t.NLPD)
+		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, cautious.Number(t.RMSERaw), cautious.Name(m.Target), t.MSE, t.NLPD)
 		draw := fmt.Sprintf(", of a random draw %.3f", t.GibbsRisk)
 		if m.Terms.Route == pacbayes.Direct { // which doesn't speak of one
 			draw = ""
@@ -606,7 +606,7 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	}
 	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
 		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
-	for _, n := range m.Notices {
+	for _, n := range krigo.Notices(m) {
 		fmt.Fprintf(w, "Notice    %s\n", n)
 	}
 	fmt.Fprintf(w, "Saved     %s\n", path)

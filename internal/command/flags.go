@@ -254,10 +254,12 @@ func complete(cmd *cobra.Command) {
 			}
 		case b.columns:
 			offer = func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-				if len(args) == 0 {
-					return nil, cobra.ShellCompDirectiveNoFileComp
+				for _, arg := range args { // the table, which may stand behind a model
+					if names := columnNames(arg); len(names) > 0 {
+						return oneOf(names, typed)
+					}
 				}
-				return oneOf(columnNames(args[0]), typed)
+				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 		case len(b.endings) > 0:
 			offer = cobra.FixedCompletions(b.endings, cobra.ShellCompDirectiveFilterFileExt)

@@ -91,6 +91,36 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestComparesFlags: the documentation names all flags of fit that compare doesn't take.
+func TestComparesFlags(t *testing.T) {
+	of := func(command string) (flags []string) {
+		for _, f := range (&fitFlags{}).table() {
+			if f.of == "" || slices.Contains(strings.Fields(f.of), command) {
+				flags = append(flags, f.name)
+			}
+		}
+		return flags
+	}
+	text, err := os.ReadFile("../../docs/command-line.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, said, _ := strings.Cut(string(text), "and fit's flags (but for ")
+	said, _, found := strings.Cut(said, ")")
+	want := []string{"--objective", "--promise"} // which it knows, and refuses
+	for _, name := range of("fit") {
+		if !slices.Contains(of("compare"), name) {
+			want = append(want, "--"+name)
+		}
+	}
+	slices.Sort(want)
+	got := strings.FieldsFunc(said, func(c rune) bool { return strings.ContainsRune("`, \n", c) })
+	slices.Sort(got)
+	if !found || !slices.Equal(got, slices.Compact(want)) {
+		t.Errorf("documented: %v\nleft out:   %v", got, want)
+	}
+}
+
 // TestCompletion: shells offer values, files, and columns of the table that was named.
 func TestCompletion(t *testing.T) {
 	workplace(t)
@@ -100,6 +130,7 @@ func TestCompletion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--kernel", "linear", "--ard", "off", "--out", "few.krigo", "--quiet")
 	write(t, "long.csv", "rooms,price\n"+strings.Repeat("6,1\n", 300_000))
 	for args, want := range map[string]string{
 		"fit x.csv --objective kl":                     "kl-pac",
@@ -108,6 +139,7 @@ func TestCompletion(t *testing.T) {
 		"compare x.csv --objectives vfe,kl":            "vfe,kl-pac",
 		"predict m.krigo x.csv --intervals band,":      "band,conformal band,normalised band,full band,jackknife",
 		"fit homes.csv --target M":                     "MEDV",
+		"predict few.krigo homes.csv --keep M":         "MEDV",
 		"evaluate homes.csv --target M":                "MEDV",
 		"fit homes.csv --categorical RM,":              "RM,LSTAT RM,DIS RM,MEDV",
 		"fit few.npy --group ":                         "rooms price",

@@ -136,8 +136,11 @@ func (p *progress) compared(c krigo.Compared) {
 	if v, ok := c.Measures["mse"]; ok {
 		line += fmt.Sprintf(", mse %.4f", v)
 	}
-	left := time.Since(p.begin) / time.Duration(c.Done) * time.Duration(c.Total-c.Done)
-	p.print(fmt.Sprintf("%s; about %v left", line, left.Round(time.Second)))
+	if c.Done < c.Total {
+		left := time.Since(p.begin) / time.Duration(c.Done) * time.Duration(c.Total-c.Done)
+		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
+	}
+	p.print(line)
 }
 
 func (p *progress) print(line string) {

@@ -59,6 +59,27 @@ func Write(path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// Try says, before long work, whether Write could begin: it makes the temporary file, and removes it again. What is no regular file is left alone: who reads from a pipe
+// would take it for the end.
+func Try(path string) error {
+	to, direct, err := follow(path)
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(to); err == nil && !info.Mode().IsRegular() {
+			return nil
+		} else if !direct {
+			var f File
+			if f, err = create(filepath.Dir(to), 0o666); err == nil {
+				drop(f)
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: cannot be written: %w", path, err)
+	}
+	return nil
+}
+
 // follow finds what a path stands for at the end of its symbolic links, also of one that points to nothing yet, and whether that is
 // something to write to as it is: another open file of a process.
 func follow(path string) (to string, direct bool, err error) {

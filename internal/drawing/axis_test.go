@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/xml"
+	"fmt"
 	"html"
 	"image"
 	"image/color"
@@ -11,6 +12,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -78,7 +80,14 @@ func TestDateTicks(t *testing.T) {
 		{DateTicks, 19723, 19723 + 366, "2024-01 2024-04 2024-07 2024-10 2025-01 "},
 		{DateTicks, 0, 365.25 * 40, "1970 1980 1990 2000 2010 "},
 		{DateTicks, 19723.5, 19733.5, "2024-01-02 01-04 01-06 01-08 01-10 "},
-		{ClockTicks, 0, 1, "00:00 05:00 10:00 15:00 20:00 "},
+		{ClockTicks, 0, 1, "00:00 04:00 08:00 12:00 16:00 20:00 24:00 "},
+		{ClockTicks, -0.03, 1.03, "00:00 04:00 08:00 12:00 16:00 20:00 24:00 "},
+		{ClockTicks, 0.35, 0.72, "10:00 12:00 14:00 16:00 "},
+		{ClockTicks, 0.5, 0.5 + 70./1440, "12:00 12:15 12:30 12:45 13:00 "},
+		{ClockTicks, 0.5, 0.5 + 11./86400, "12:00:00 12:00:02 12:00:04 12:00:06 12:00:08 12:00:10 "},
+		{DateTicks, 19783.02, 19783.02 + 66./1440, "2024-03-01 00:30 00:45 01:00 01:15 01:30 "},
+		{DateTicks, 19782.97, 19783.2, "2024-03-01 00:00 01:00 02:00 03:00 04:00 "},
+		{DateTicks, 19783.5, 19783.5 + 20./86400, "2024-03-01 12:00:00 12:00:05 12:00:10 12:00:15 12:00:20 "},
 	} {
 		if got := labels(c.of(c.low, c.high)); got != c.want {
 			t.Errorf("[%v, %v]: %s, want %s", c.low, c.high, got, c.want)
@@ -130,6 +139,78 @@ func TestLabels(t *testing.T) {
 		if w := width(html.UnescapeString(m[1])); w > chartWidth {
 			t.Errorf("%q takes %v", m[1], w)
 		}
+	}
+}
+
+// TestAlikeNames: names that differ where there is no room for them are cut elsewhere, so that no two look the same; what is told apart stays as it was.
+func TestAlikeNames(t *testing.T) {
+	var names []string
+	for i := range 12 {
+		names = append(names, fmt.Sprintf("category number %d of a longish text", i*7))
+	}
+	for _, names := range [][]string{
+		names,
+		append([]string{"all others", "something else that is long, too, but not like them"}, names...),
+		{"the same long name of two categories (5)", "the same long name of two categories (5)"},
+		{strings.Repeat("a", 60) + "b" + strings.Repeat("c", 60), strings.Repeat("a", 60) + strings.Repeat("c", 60), strings.Repeat("a", 60) + "bb" + strings.Repeat("c", 60)},
+		{strings.Repeat("a1", 40), strings.Repeat("a1", 20) + "xa" + strings.Repeat("a1", 19), strings.Repeat("a1", 10) + "xa" + strings.Repeat("a1", 29)},
+		{"a", "b", "a", ""},
+	} {
+		shown := distinguished(names, mostNames)
+		for i, text := range shown {
+			if width(text) > mostNames {
+				t.Errorf("%q is shown as %q, which takes %v", names[i], text, width(text))
+			}
+			for k := range i {
+				if shown[k] == text && names[i] != names[k] {
+					t.Errorf("%q and %q are both %q", names[k], names[i], text)
+				}
+			}
+		}
+		if shown[0] == names[0] && width(names[0]) > mostNames || strings.HasPrefix(names[len(names)-1], "category") && !strings.HasSuffix(shown[len(names)-1], "number 77…") || names[0] == "all others" && shown[0] != names[0] {
+			t.Errorf("%q", shown)
+		}
+	}
+	c := NewChart("x", "")
+	c.Y.Names = names
+	c.Bars(Blue, make([]float64, len(names)))
+	svg, err := c.SVG("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(svg, ">category…gish text<") || strings.Count(svg, "<title>category number ") != len(names) {
+		t.Error(svg)
+	}
+}
+
+// TestLongOffsets: a long label in the corner doesn't lie on the one below it.
+func TestLongOffsets(t *testing.T) {
+	c := NewChart("x", "y")
+	c.Line("", Blue, []XY{{1e6, 4.9999e12}, {1e6 + 1, 5.0009e12}})
+	svg, err := c.SVG("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := regexp.MustCompile(`<text x="([0-9.]*)" y="([0-9.]*)" text-anchor="(\w+)">([^<]*)<`).FindAllStringSubmatch(svg, -1)
+	type box struct{ left, right, top, bottom float64 }
+	var all []box
+	for _, m := range texts {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		y, _ := strconv.ParseFloat(m[2], 64)
+		w := width(m[4])
+		b := box{x - w, x, y - letter, y + 2}
+		if m[3] == middle {
+			b.left, b.right = x-w/2, x+w/2
+		}
+		for k, o := range all {
+			if b.left < o.right && o.left < b.right && b.top < o.bottom && o.top < b.bottom {
+				t.Errorf("%q touches %q: %+v %+v", m[4], texts[k][4], b, o)
+			}
+		}
+		all = append(all, b)
+	}
+	if len(all) < 6 {
+		t.Errorf("%d labels in %s", len(all), svg)
 	}
 }
 

@@ -34,6 +34,8 @@ type Axis struct {
 	Label string
 	// Names are those of the places 0, 1, …, of which each has room; the first is on top. Of a vertical axis alone.
 	Names []string
+	// After is what stands behind each name, however short that has to be; nil: nothing.
+	After []string
 	// Ticks are those of a range; nil: numbers.
 	Ticks func(low, high float64) []Tick
 
@@ -340,8 +342,12 @@ func (c *Chart) SVG(description string) (string, error) {
 	var b strings.Builder
 	xTicks, yTicks := c.X.ticks(), c.Y.ticks()
 	left, right, top := 10., 12., 0.
-	for _, t := range yTicks {
-		left = max(left, min(width(t.Label), mostNames)+9)
+	for i, t := range yTicks {
+		w := width(t.Label)
+		if c.Y.After != nil {
+			w += width(c.Y.After[i])
+		}
+		left = max(left, min(w, mostNames)+9)
 	}
 	var scale []Tick
 	if c.bar != nil {
@@ -372,8 +378,21 @@ func (c *Chart) SVG(description string) (string, error) {
 	}
 	fmt.Fprintf(&b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, short(left), short(top), short(f.width), short(f.height))
 	var grid strings.Builder
-	lowest := math.Inf(1) // label so far
-	for _, t := range yTicks {
+	names := make([]string, len(yTicks))
+	for i, t := range yTicks {
+		names[i] = t.Label
+	}
+	widest := 0.
+	for _, text := range c.Y.After {
+		widest = max(widest, width(text))
+	}
+	names = distinguished(names, mostNames-widest)
+	for i, text := range c.Y.After {
+		names[i] += text
+		yTicks[i].Label += text
+	}
+	lowest, reach := math.Inf(1), 0. // label so far, and how far down texts go
+	for i, t := range yTicks {
 		_, y := f.at(XY{c.X.low, t.Value})
 		y += top
 		if c.Y.Names == nil {
@@ -383,9 +402,14 @@ func (c *Chart) SVG(description string) (string, error) {
 			lowest = y
 			fmt.Fprintf(&grid, "M%s %sh%s", short(left), short(y), short(f.width))
 		}
-		write(&b, left-7, y+0.35*letter, end, t.Label, mostNames)
+		writeAs(&b, left-7, y+0.35*letter, end, t.Label, names[i])
+		reach = max(reach, y+0.35*letter+3)
 	}
-	for _, t := range spaced(xTicks, func(t Tick) float64 { x, _ := f.at(XY{t.Value, c.Y.low}); return left + x }) {
+	below := spaced(xTicks, func(t Tick) float64 { x, _ := f.at(XY{t.Value, c.Y.low}); return left + x })
+	if len(below) > 0 && below[0].x-width(below[0].Label)/2 < left-7 { // it begins under the other axis's labels
+		bottom += max(0, reach-bottom-4)
+	}
+	for _, t := range below {
 		fmt.Fprintf(&grid, "M%s %sv%s", short(t.tick), short(top), short(f.height))
 		write(&b, t.x, bottom+letter+4, middle, t.Label, chartWidth)
 	}

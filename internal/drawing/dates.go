@@ -44,6 +44,13 @@ func DateTicks(low, high float64) []Tick {
 			n += months
 		}
 	}
+	if width < 1 {
+		if ts = clockTicks(low, high, func(day float64) string { return at(day).Format("15:04:05") }); len(ts) == 0 {
+			return Ticks(low, high)
+		}
+		ts[0].Label = at(ts[0].Value+instant).Format("2006-01-02 ") + ts[0].Label
+		return ts
+	}
 	step := 1.
 	for step*5 < width {
 		step++
@@ -52,15 +59,10 @@ func DateTicks(low, high float64) []Tick {
 	if width < 3 {
 		for step = 1. / 24; step*5 < width; step *= 2 {
 		}
-		if layout = "01-02 15:04"; width < 1 {
-			layout = "15:04"
-		}
-		if width < 0.1 {
-			return Ticks(low, high)
-		}
+		layout = "01-02 15:04"
 	}
 	for v := math.Ceil(low/step) * step; v <= high; v += step {
-		t := at(v + 1e-6)
+		t := at(v + instant)
 		label := t.Format(layout)
 		if len(ts) == 0 && step >= 1 {
 			label = t.Format("2006-01-02")
@@ -70,17 +72,39 @@ func DateTicks(low, high float64) []Tick {
 	return ts
 }
 
-// ClockTicks are ticks of parts of a day.
-func ClockTicks(low, high float64) (ts []Tick) {
-	if high-low > 2 || high-low < 1./8 || low < -1 || high > 2 {
+// instant is a part of a day by which rounding mustn't put a time before what it is.
+const instant = 1e-6
+
+// clockTicks are two to seven ticks of hours, minutes or seconds in less than a day, written by a function that has seconds at the end; none of less than some seconds.
+func clockTicks(low, high float64, write func(day float64) string) (ts []Tick) {
+	const second = 1. / 86400
+	for _, n := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600} {
+		if step := n * second; high-low > 2.3*step && high-low <= 6*step {
+			for k := math.Ceil(low / step); k*step <= high; k++ {
+				label := write(k*step + instant + 0)
+				if n >= 60 {
+					label = label[:len(label)-len(":00")]
+				}
+				ts = append(ts, Tick{k * step, label})
+			}
+			return ts
+		}
+	}
+	return nil
+}
+
+// ClockTicks are ticks of parts of a day; there are none before its begin and after its end.
+func ClockTicks(low, high float64) []Tick {
+	from, to := max(low, 0), min(high, 1)
+	if !(to-from > 0.8*(high-low)) {
 		return Ticks(low, high)
 	}
-	step := 1.
-	for step*5 < 24*(high-low) {
-		step++
-	}
-	for h := math.Ceil(low*24/step) * step; h <= 24*high; h += step {
-		ts = append(ts, Tick{h / 24, fmt.Sprintf("%02.0f:00", h)})
+	ts := clockTicks(from, to, func(day float64) string {
+		seconds := math.Floor(day * 86400)
+		return fmt.Sprintf("%02.0f:%02.0f:%02.0f", math.Floor(seconds/3600), math.Floor(math.Mod(seconds, 3600)/60), math.Mod(seconds, 60))
+	})
+	if len(ts) < 2 {
+		return Ticks(low, high)
 	}
 	return ts
 }

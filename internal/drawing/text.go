@@ -47,6 +47,86 @@ func elided(text string, most float64) string {
 	return strings.TrimRight(string(head), " ") + "…" + strings.TrimLeft(string(tail), " ")
 }
 
+// distinguished are names cut to a width so that those that differ look different: in their middles, or where these make some alike at their ends, or at their beginnings. Where
+// none of that tells all apart, those that would look alike end where they differ.
+func distinguished(names []string, most float64) []string {
+	var shown []string
+	for _, cut := range []func(string, float64) string{elided, ended, begun} {
+		alike := map[string]string{}
+		shown = shown[:0]
+		for _, name := range names {
+			text := cut(name, most)
+			if other, found := alike[text]; found && other != name {
+				break
+			}
+			alike[text] = name
+			shown = append(shown, text)
+		}
+		if len(shown) == len(names) {
+			return shown
+		}
+	}
+	groups, taken := map[string][][]rune{}, map[string]string{} // the name that each is shown for
+	for _, name := range names {
+		text := elided(name, most)
+		groups[text] = append(groups[text], []rune(name))
+		if text == name {
+			taken[text] = name
+		}
+	}
+	shown = shown[:0]
+	for _, name := range names {
+		text := elided(name, most)
+		group := groups[text]
+		if text != name && len(group) > 1 {
+			rs, first, last := []rune(name), common(group, 0), common(group, 1)
+			text = begun(string(rs[:max(first, len(rs)-last)])+"…", most)
+		}
+		for n := 2; taken[text] != "" && taken[text] != name; n++ { // nothing short tells them apart but a number
+			number := fmt.Sprintf(" #%d", n)
+			text = elided(name, most-width(number)) + number
+		}
+		taken[text] = name
+		shown = append(shown, text)
+	}
+	return shown
+}
+
+// ended is a text cut to a width at its end, begun one cut at its beginning.
+func ended(text string, most float64) string {
+	rs := []rune(text)
+	for n := len(rs); width(text) > most && n > 0; n-- {
+		text = strings.TrimRight(string(rs[:n-1]), " ") + "…"
+	}
+	return text
+}
+
+func begun(text string, most float64) string {
+	rs := []rune(text)
+	for n := 0; width(text) > most && n < len(rs); n++ {
+		text = "…" + strings.TrimLeft(string(rs[n+1:]), " ")
+	}
+	return text
+}
+
+// common is how many characters texts begin with together, or from the other side end with.
+func common(texts [][]rune, side int) (n int) {
+	at := func(rs []rune) rune {
+		if side == 0 {
+			return rs[n]
+		}
+		return rs[len(rs)-1-n]
+	}
+	for {
+		for _, rs := range texts {
+			if n == len(rs) || at(rs) != at(texts[0]) {
+				return n
+			}
+		}
+		n++
+	}
+}
+
 // The sides of a text that stands at a point.
 const (
 	start, middle, end = "start", "middle", "end"
@@ -54,7 +134,11 @@ const (
 
 // write writes a text of a width at most. One that was cut shows itself whole to a pointer.
 func write(b *strings.Builder, x, y float64, anchor, text string, most float64) {
-	shown := elided(text, most)
+	writeAs(b, x, y, anchor, text, elided(text, most))
+}
+
+// writeAs writes a text in a shorter form.
+func writeAs(b *strings.Builder, x, y float64, anchor, text, shown string) {
 	fmt.Fprintf(b, `<text x="%s" y="%s"`, short(x), short(y))
 	if anchor != start {
 		fmt.Fprintf(b, ` text-anchor="%s"`, anchor)

@@ -22,6 +22,11 @@ const make = (tag, properties, ...children) => {
   e.append(...children);
   return e;
 };
+// named is a name as the sentences write it: in quotes where it isn't plain text on one line, or might be taken for a sentence of its own, and cut where it is long.
+const named = name => {
+  const letters = [...name], cut = letters.length > 60 ? letters.slice(0, 60).join("") + "…" : name;
+  return /[\p{C}\p{Zl}\p{Zp}]|[.:] /u.test(cut) ? JSON.stringify(cut).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, c => "\\u{" + c.codePointAt(0).toString(16) + "}") : cut;
+};
 const day = 86400000;
 let token = "", model = null, asked = 0, tables = 0, saved = "";
 
@@ -61,10 +66,11 @@ async function start() {
 
 async function show() {
   model = await (await call("v1/model?model=" + encodeURIComponent($("model").value))).json();
-  $("title").textContent = model.name + ": " + model.target + " from " + counted(model.inputs.length, "input");
+  $("title").textContent = model.name + ": " + named(model.target) + " from " + counted(model.inputs.length, "input");
   const c = model.certificate;
   $("sentence").textContent = c ? model.sentence : "No certificate: " + model.certificate_reason + ".";
   $("sentence").className = c && c.valid ? "" : "none";
+  $("guarantee").hidden = !(c && c.valid);
   const w = model.watch;
   say("watch", w ? model.watch_sentence : "");
   $("watch").className = w && w.alarm ? "alarm" : "";
@@ -74,7 +80,7 @@ async function show() {
   $("begins").textContent = "Numbers and dates begin at their mean over the rows that the model was made from" +
     choices + (ranges ? "; under each stands the range of these rows, outside which nothing is guaranteed." : ".");
   $("inputs").replaceChildren(...model.inputs.map(fieldOf));
-  const names = model.inputs.map(input => "“" + input.name + "”");
+  const names = model.inputs.map(input => "“" + named(input.name) + "”");
   $("needs").textContent = names.length > 12 ? "It needs a header with the names above; further columns, as of names or numbers of rows, are carried along." :
     "It needs a header with " + (names.length > 1 ? names.slice(0, -1).join(", ") + " and " : "") + names.at(-1) + "; further columns, as of names or numbers of rows, are carried along.";
   for (const id of ["promise", "one", "many"]) $(id).hidden = false;
@@ -102,10 +108,37 @@ function typeOf(input) {
   return Number.isInteger(input.low ?? 0) && Number.isInteger(input.high ?? 0) ? "date" : "datetime-local";
 }
 
-// valued is a value of an input as people write it.
+// valued is a value of an input as people write it, or as the model's tables do.
 function valued(input, v) {
-  return input.date ? fieldTypes[typeOf(input)].say(v).replace("T", " ") || shown(v) : shown(v);
+  return input.date ? fieldTypes[typeOf(input)].say(v).replace("T", " ") || shown(v) : model.reading?.decimal || model.reading?.thousands ? written(v) : shown(v);
 }
+
+// written is a number as the model's tables have it.
+function written(v) {
+  const {decimal = ".", thousands = ""} = model.reading || {}, [whole, fraction] = plain(v).split(".");
+  const grouped = /^-?\d{4,}$/.test(whole) ? whole.replace(/\B(?=(\d{3})+$)/g, thousands) : whole;
+  return fraction === undefined ? grouped : grouped + decimal + fraction;
+}
+
+// readAs is a number of the model's tables, without units and groups of digits, as programs write it; null where it isn't one.
+function readAs(text) {
+  const {decimal = ".", thousands = "", units = []} = model.reading || {};
+  let least = text;
+  for (const unit of units) {
+    const rests = [text.endsWith(unit) ? text.slice(0, -unit.length) : text, text.startsWith(unit) ? text.slice(unit.length) : text];
+    for (const rest of rests) if (rest.length < least.length) least = rest;
+  }
+  const [whole, ...fractions] = least.trim().split(decimal);
+  let groups = thousands ? whole.replace(/[\u00a0\u202f\u2009]/g, " ").replace(/’/g, "'").split(thousands) : [whole];
+  if (groups.length > 1 && !(/^[+-]?[1-9]\d{0,2}$/.test(groups[0]) && groups.slice(1).every(group => /^\d{3}$/.test(group)))) return null;
+  const bare = [groups.join(""), ...fractions];
+  if (bare.length > 2 || decimal === "," && bare.some(part => part.includes("."))) return null;
+  return numeral.test(bare.join(".")) ? bare.join(".") : null;
+}
+const numeral = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+// isMissing says whether a text stands for a missing value in the model's tables.
+const isMissing = text => ["", "na", "n/a", "#n/a", "nan", "null", "?", ...(model.reading?.missing || []).map(t => t.toLowerCase())].includes(text.trim().toLowerCase());
 
 function fieldOf(input, i) {
   const id = "input" + i, field = make(input.categories ? "select" : "input", {id, name: input.name});
@@ -118,32 +151,37 @@ function fieldOf(input, i) {
     field.value = fieldTypes[typeOf(input)].say(input.mean);
   } else {
     field.inputMode = "decimal";
-    field.value = plain(input.mean);
-    if (decimalComma()) field.value = field.value.replace(".", ",");
+    field.value = written(input.mean);
   }
   const parts = [];
   if (input.low !== undefined) parts.push("rows from " + valued(input, input.low) + " to " + valued(input, input.high));
   if (input.missing && !input.categories) parts.push("may be left empty");
   hint.textContent = hint.dataset.range = parts.join("; ");
-  return make("div", {className: "field"}, make("label", {htmlFor: id, textContent: input.name}), field, hint, why);
+  return make("div", {className: "field"}, make("label", {htmlFor: id, textContent: named(input.name)}), field, hint, why);
 }
 
 const decimalComma = () => model.reading?.decimal === ",";
 
-// understood reads what was typed as a number, or says why it is none and what may have been meant.
+// understood reads what was typed as a number, or says why it is none and what may have been meant, as the model's tables would have it.
 function understood(text) {
+  const {offers = [], ...read} = guessed(text);
+  return {...read, offers: offers.map(offer => decimalComma() && numeral.test(offer) ? offer.replace(".", ",") : offer)};
+}
+
+function guessed(text) {
   text = text.trim().replace(/^[−–]/, "-");
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, comma = /^[+-]?\d*,\d+(e[+-]?\d+)?$/i;
+  const number = numeral, comma = /^[+-]?\d*,\d+(e[+-]?\d+)?$/i;
   const bare = text.replace(/[\s'’]/g, ""), join = t => t.replace(/[.,]/g, "");
   const groups = mark => new RegExp("^[+-]?\\d{1,3}(\\" + mark + "\\d{3})+$").test(bare);
-  if (decimalComma() && comma.test(text)) text = text.replace(",", ".");
-  else if (decimalComma() && model.reading.thousands === "." && groups(".")) return {why: "Is the point a decimal one?", offers: [join(bare), ...(number.test(bare) ? [bare.replace(".", ",")] : [])]};
+  const read = readAs(text);
+  if (read === null && decimalComma() && /^[^,]*\.[^,]*$/.test(text) && number.test(text)) return {why: "Decimals have a comma here.", offers: [text]};
+  text = read ?? text;
   if (number.test(text)) {
     const v = Number(text);
     return Number.isFinite(v) ? {v} : {why: "This is beyond the numbers that computers have."};
   }
   if (text === "") return {why: "A number is missing here."};
-  if (bare !== text && number.test(bare)) return {why: "Write the number without spaces or marks between its digits.", offers: [bare]};
+  if (bare !== text && (number.test(bare) || readAs(bare) !== null)) return {why: "Write the number without spaces or marks between its digits.", offers: [bare]};
   if (/^[+-]?\d{1,3},\d{3}$/.test(bare)) return {why: "Decimals have a point here, and thousands no separator: which is it?", offers: [bare.replace(",", "."), join(bare)]};
   if (comma.test(bare)) return {why: "Decimals have a point here.", offers: [bare.replace(",", ".")]};
   if (groups(",") || groups(".")) return {why: "Thousands have no separator here.", offers: [join(bare)]};
@@ -157,13 +195,13 @@ function understood(text) {
   const meant = inner.v !== undefined ? [(percent || unit)[1].trim()] : inner.offers || [];
   if (percent && meant.length) return {why: "Write the number alone: is it a share or a percentage?", offers: [...meant, ...(inner.v !== undefined ? [plain(inner.v / 100)] : [])]};
   if (unit && meant.length) return {why: "Write the number alone, in the unit of the model's data.", offers: meant};
-  return {why: "“" + text.slice(0, 40) + "” isn't a number: write it as 4.5 or 1200."};
+  return {why: "“" + text.slice(0, 40) + "” isn't a number: write it as " + written(4.5) + " or 1200."};
 }
 
 // valueOf reads a field.
 function valueOf(input, field) {
   if (input.categories) return {v: field.value};
-  if (!input.date) return input.missing && field.value.trim() === "" ? {v: null} : understood(field.value);
+  if (!input.date) return input.missing && isMissing(field.value) ? {v: null} : understood(field.value);
   if (field.validity.badInput) return {why: "The date isn't whole yet."};
   if (field.value === "") return input.missing ? {v: null} : {why: "A date is missing here."};
   const v = fieldTypes[typeOf(input)].days(field.value);
@@ -212,7 +250,7 @@ async function one() {
     if (mine !== asked) return; // a later one is under way
     problem("");
     say("none", "");
-    $("target").textContent = model.target;
+    $("target").textContent = named(model.target);
     $("mean").textContent = shown(p.mean);
     $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + shown(p.lower95) + " and " + shown(p.upper95) +
       (latentSD(p) ? ", standard deviation of the function " + shown(latentSD(p)) : "") + "." +
@@ -312,7 +350,15 @@ function records(text) {
     } else if (c !== "\r") cell += c;
   }
   if (cell !== "" || record.length) all.push([...record, cell]);
-  return all;
+  return Object.assign(all, {mark});
+}
+
+// filled leaves out the rows of a pasted table that have nothing in any cell, as a spreadsheet copies below its table: they are no rows.
+function filled(text) {
+  const all = records(text), blank = row => row.every(cell => cell.trim() === "");
+  if (!all.some(blank)) return text;
+  const quoted = cell => cell.includes(all.mark) || /["\n\r]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell;
+  return all.filter(row => !blank(row)).map(row => row.map(quoted).join(all.mark) + "\n").join("");
 }
 
 // many predicts a table: a file, or text that was pasted.
@@ -334,7 +380,7 @@ async function many(body, name) {
       (out ? "; " + out + " outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them" : "") +
       (fits ? "" : ". Its lines couldn't be told apart here, so that its other columns aren't beside the predictions, which are in its order") + ".";
     const line = (tag, texts, cells) => make("tr", {}, ...texts.map(text => make(tag, {className: "text", textContent: text, title: text})), ...cells.map(text => make(tag, {textContent: text})));
-    const few = along.slice(0, 20), columns = [["mean", model.target + ", predicted"], ["lower95", "95 % from"], ["upper95", "to"], ["outside", "inputs outside"]];
+    const few = along.slice(0, 20), columns = [["mean", named(model.target) + ", predicted"], ["lower95", "95 % from"], ["upper95", "to"], ["outside", "inputs outside"]];
     $("table").querySelector("thead").replaceChildren(line("th", few.map(c => c.name), columns.map(c => c[1])));
     $("table").querySelector("thead tr").prepend(make("th", {textContent: "row"}));
     $("table").querySelector("tbody").replaceChildren(...shownRows.map((p, i) => {
@@ -371,8 +417,8 @@ function axis(header, rows) {
   const read = (input, text) => {
     text = text.trim();
     if (input.date) return dated(input.date, text);
-    if (decimalComma()) text = text.replace(",", ".");
-    return text === "" ? NaN : Number(text);
+    text = readAs(text);
+    return text === null ? NaN : Number(text);
   };
   for (const input of model.inputs) {
     const column = header.findIndex(text => text.trim() === input.name);
@@ -433,8 +479,10 @@ $("inputs").addEventListener("input", one);
 $("inputs").addEventListener("submit", e => e.preventDefault());
 $("file").addEventListener("change", () => many($("file").files[0], $("file").files[0]?.name));
 $("use").addEventListener("click", () => {
-  if ($("pasted").value.trim()) many($("pasted").value, "what was pasted");
-  else say("trouble", "No predictions: paste a table above first, with its header.");
+  if ($("pasted").value.trim()) return void many(filled($("pasted").value), "what was pasted");
+  tables++; // nor those of a table before
+  $("table").hidden = true;
+  say("trouble", "No predictions: paste a table above first, with its header.");
 });
 for (const kind of ["dragover", "dragleave", "drop"]) {
   $("drop").addEventListener(kind, e => {

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// dependence is the strongest that was found between two columns of some rows.
+type dependence struct {
+	a, b        int     // columns
+	correlation float64 // of ranks
+	fold        bool    // not of the ranks themselves: of how far they are from the middle, as of x and x²
+}
+
+// Columns look independent where no correlation of ranks is above leastDependence, and none above what chance makes in one table of a hundred.
+const leastDependence = 0.2
+
+// mostKinds are the categories of a column, the commonest, that dependence is looked for between.
+const mostKinds = 12
+
+// feature is what is held against those of other columns: ranks, or how far they are from the middle, or whether a row is of a category.
+type feature struct {
+	column int
+	fold   bool
+	values []float64 // of mean 0 and square 1
+}
+
+// dependenceOf finds the two columns that depend on one another most plainly, and says whether any do. It sees what ranks show: one that rises or
+// falls with another, or with its distance from the middle. That it sees nothing doesn't prove independence.
+func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
+	var all []feature
+	add := func(column int, fold bool, values []float64) {
+		if linalg.Finite(values) && standardised(values) {
+			all = append(all, feature{column, fold, values})
+		}
+	}
+	for k, c := range columns {
+		switch {
+		case c.categories != nil:
+			count, of := map[float64]int{}, r.of(c)
+			var names []float64
+			for _, v := range of {
+				if count[v]++; count[v] == 1 {
+					names = append(names, v)
+				}
+			}
+			slices.SortFunc(names, func(a, b float64) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+			for _, name := range names[:min(mostKinds, len(names))] {
+				is := make([]float64, len(of))
+				for i, v := range of {
+					if v == name {
+						is[i] = 1
+					}
+				}
+				add(k, false, is)
+			}
+		default:
+			for _, j := range c.inputs {
+				values := make([]float64, r.n())
+				for i := range values {
+					values[i] = r.at(i)[j]
+				}
+				ranks := ranked(values)
+				middle, far := float64(len(ranks)-1)/2, make([]float64, len(ranks))
+				for i, v := range ranks {
+					far[i] = math.Abs(v - middle)
+				}
+				add(k, false, ranks)
+				add(k, true, ranked(far))
+			}
+		}
+	}
+	pairs := 0
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if a.column == b.column {
+				continue
+			}
+			pairs++
+			if v := linalg.Dot(a.values, b.values); math.Abs(v) > math.Abs(found.correlation) {
+				found = dependence{b.column, a.column, v, a.fold || b.fold}
+			}
+		}
+	}
+	chance := math.Sqrt(2*math.Log(math.Max(2, float64(pairs)/0.005))) / math.Sqrt(float64(max(1, r.n())))
+	return found, math.Abs(found.correlation) > math.Max(leastDependence, chance)
+}
+
+// ranked are ranks from 0, equal values in the middle of theirs.
+func ranked(values []float64) []float64 {
+	order := upTo(len(values))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	ranks := make([]float64, len(values))
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && values[order[to]] == values[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			ranks[i] = float64(from+to-1) / 2
+		}
+		from = to
+	}
+	return ranks
+}
+
+// standardised gives values the mean 0 and the sum of squares 1; not ok of a constant.
+func standardised(values []float64) (ok bool) {
+	mean := linalg.Sum(values) / float64(len(values))
+	for i := range values {
+		values[i] -= mean
+	}
+	size := math.Sqrt(linalg.Dot(values, values))
+	if !(size > 0) {
+		return false
+	}
+	for i := range values {
+		values[i] /= size
+	}
+	return true
+}
