@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 )
 
 // indexName is the name of a first column that has none, and parquetIndex of one that pandas keeps in Parquet files: both are
@@ -27,7 +25,7 @@ type Advice struct {
 // ColumnFacts describes a column of a table for people.
 type ColumnFacts struct {
 	Name     string   `json:"name"`
-	Kind     string   `json:"kind"` // number, constant, empty, date, text, identifier, category
+	Kind     string   `json:"kind"` // number, constant, empty, index, date, text, identifier, category
 	Cells    int      `json:"cells"`
 	Missing  int      `json:"missing"`
 	Distinct int      `json:"distinct"` // values, at most distinctMost+1 of them
@@ -36,6 +34,7 @@ type ColumnFacts struct {
 	Examples []string `json:"examples"`         // of text
 	First    string   `json:"first,omitempty"`  // where the first cell stands that is no number
 	Why      string   `json:"why,omitempty"`    // it can't be an input as it stands, or shouldn't be
+	Then     string   `json:"then,omitempty"`   // what a person has to do before a fit can use it, where no advice does
 	Advice   []Advice `json:"advice,omitempty"` // what to say of it: all that is needed, or of Either one
 	Either   bool     `json:"either,omitempty"` // of the advice one is to be chosen
 	Unfit    bool     `json:"unfit"`            // it can't be an input as it stands
@@ -56,10 +55,11 @@ func (t *Table) Describe() ([]ColumnFacts, error) {
 func (t *Table) describe(columns []int) ([]ColumnFacts, error) {
 	tallies := make([]tally, len(columns))
 	for k, j := range columns {
-		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, seen: map[float64]int{}, last: math.NaN(), text: t.texts(j) != nil}
+		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true, seen: map[float64]int{}, last: math.NaN(), text: t.texts(j) != nil}
 	}
 	x := make([]float64, min(t.Rows, blockRows)*len(columns))
 	begin, own := t.own()
+	strays := t.strayRows()
 	for i := begin; i < begin+own; i += blockRows {
 		n := min(blockRows, begin+own-i)
 		cells := x[:n*len(columns)]
@@ -67,13 +67,16 @@ func (t *Table) describe(columns []int) ([]ColumnFacts, error) {
 			return nil, err
 		}
 		for c, v := range cells {
-			tallies[c%len(columns)].add(v)
+			if !strays[i+c/len(columns)] {
+				tallies[c%len(columns)].add(v)
+			}
 		}
 	}
 	facts := make([]ColumnFacts, len(columns))
 	for k, j := range columns {
-		facts[k] = t.facts(j, own, &tallies[k])
+		facts[k] = t.facts(j, own-len(strays), &tallies[k])
 	}
+	pointed(facts, tallies)
 	return facts, nil
 }
 
@@ -87,6 +90,8 @@ type tally struct {
 	counted   int
 	seen      map[float64]int // how often each value, or text, stands there
 	more      bool            // there are too many to count
+	groups    bool            // those that aren't whole may be thousands: of three digits behind a point
+	broken    bool            // there are such
 }
 
 func (a *tally) add(v float64) {
@@ -100,10 +105,22 @@ func (a *tally) add(v float64) {
 		a.rising = false
 	}
 	a.last = v
+	if v != math.Trunc(v) {
+		a.broken = true
+		a.groups = a.groups && math.Abs(v) >= 1 && math.Abs(v) < 1000 && math.Abs(1000*v-math.Round(1000*v)) < 1e-6
+	}
 	if !a.more || a.text {
 		a.seen[v]++
 		a.more = len(a.seen) > distinctMost
 	}
+}
+
+// wholeMost is where float64 begins to round whole numbers.
+const wholeMost = 1 << 53
+
+// permutes says whether the values are 0 to n−1, or 1 to n, in whatever order.
+func (a *tally) permutes() bool {
+	return a.missing == 0 && !a.more && len(a.seen) == a.counted && !a.broken && (a.low == 0 || a.low == 1) && a.high-a.low == float64(a.counted-1)
 }
 
 // facts says what one column is.
@@ -118,191 +135,72 @@ func (t *Table) facts(j, rows int, a *tally) ColumnFacts {
 		switch {
 		case a.counted == 0:
 			f.Kind, f.Why, f.Advice, f.Unfit = "empty", "it has no values", []Advice{{"ignore", f.Name}}, true
+		case (f.Name == indexName || f.Name == parquetIndex) && a.counted > 1 && (a.rising || a.permutes()):
+			f.Kind, f.Why = "index", "the row numbers of a DataFrame, which fits leave out"
+		case f.Name == indexName || f.Name == parquetIndex:
+			f.Kind, f.Why = "index", unnamed
 		case a.low == a.high:
 			f.Kind, f.Why, f.Advice = "constant", "the same value in every row", []Advice{{"ignore", f.Name}}
-		case a.rising && (f.Name == indexName || f.Name == parquetIndex):
-			f.Kind, f.Why = "index", "the row numbers of a DataFrame, which fits leave out"
 		case a.rising && a.counted >= 10:
 			f.Kind, f.Why, f.Advice = "identifier", "counts up row by row: if it names rows, leave it out", []Advice{{"ignore", f.Name}}
+		case !a.broken && max(a.high, -a.low) >= wholeMost && max(a.high, -a.low) < 1<<64:
+			f.Why = fmt.Sprintf("whole numbers of 2^53 and more are rounded, here to multiples of %.0f", math.Nextafter(max(a.high, -a.low), math.Inf(1))-max(a.high, -a.low))
 		}
 		return f
 	}
 	f.Unfit = true
-	counts := make([]int, len(texts))
+	c := &column{t: t, j: j, texts: texts, counts: make([]int, len(texts)), cells: a.counted}
 	for v, n := range a.seen {
-		counts[int(v)] = n
+		c.counts[int(v)] = n
 	}
-	var strange []int // codes of texts that are no numbers
 	for code, text := range texts {
-		if v, err := parse(text); (err != nil || v-v != 0 || t.strange(j, text)) && counts[code] > 0 {
-			strange = append(strange, code)
+		if c.counts[code] == 0 {
+			continue
+		}
+		c.used = append(c.used, code)
+		if v, err := parse(text); err != nil || v-v != 0 || t.strange(j, text) {
+			c.strange = append(c.strange, code)
 		}
 	}
-	for _, code := range strange[:min(len(strange), 3)] {
-		f.Examples = append(f.Examples, texts[code])
-	}
-	if len(strange) > 0 {
-		if row, found := t.rowOf(j, strange[0]); found {
+	f.Examples = c.of(c.strange[:min(len(c.strange), 3)])
+	if len(c.strange) > 0 {
+		if row, found := t.rowOf(j, c.strange[0]); found {
 			f.First = t.Where(row)
 		}
 	}
-	t.explain(&f, j, texts, counts, strange, a.counted)
+	switch {
+	case c.cells == 0:
+		f.Kind, f.Why, f.Advice = "empty", "it has no values", []Advice{{"ignore", f.Name}}
+		return f
+	case len(c.strange) == 0: // but in rows that seem to be none
+		f.Kind, f.Unfit = "number", false
+		f.Low, f.High = c.span()
+		return f
+	}
+	c.explain(&f)
+	if f.Name == indexName || f.Name == parquetIndex {
+		f.Kind, f.Why, f.Then, f.Advice, f.Unfit = "index", unnamed, "", nil, false
+	}
 	return f
 }
 
-// explain says what a column of text may be, and what to say of it.
-func (t *Table) explain(f *ColumnFacts, j int, texts []string, counts, strange []int, cells int) {
-	of := func(codes []int) (all []string) {
-		for _, code := range codes {
-			all = append(all, texts[code])
-		}
-		return all
-	}
-	number := func(codes []int) (n int) {
-		for _, code := range codes {
-			n += counts[code]
-		}
-		return n
-	}
-	odd := number(strange)
-	all := make([]string, 0, len(texts))
-	for code, text := range texts {
-		if counts[code] > 0 {
-			all = append(all, text)
-		}
-	}
-	if forms := formsOf(of(strange)); len(forms) > 0 && odd*2 > cells {
-		f.Kind = "date"
-		if len(forms) > 1 {
-			f.Why, f.Either = fmt.Sprintf("dates as %q: is the day first, or the month?", clip(f.Examples[0])), true
-			for _, form := range forms {
-				f.Advice = append(f.Advice, Advice{"dates", f.Name + ":" + form.name})
-			}
-			return
-		}
-		f.Why, f.Advice = fmt.Sprintf("dates as %q", clip(f.Examples[0])), []Advice{{"dates", f.Name}}
-		return
-	}
-	// Written otherwise: with what most cells are numbers, and the fewest others left.
-	type way struct {
-		reading Reading
-		advice  []Advice
-	}
-	ways := []way{
-		{Reading{Decimal: ","}, []Advice{{"decimal", ","}}},
-		{Reading{Thousands: ","}, []Advice{{"thousands", ","}}},
-		{Reading{Thousands: " "}, []Advice{{"thousands", " "}}},
-		{Reading{Thousands: "'"}, []Advice{{"thousands", "'"}}},
-		{Reading{Decimal: ",", Thousands: "."}, []Advice{{"decimal", ","}, {"thousands", "."}}},
-		{Reading{Decimal: ",", Thousands: " "}, []Advice{{"decimal", ","}, {"thousands", " "}}},
-	}
-	unit := commonUnit(of(strange))
-	best, left := []way(nil), strange
-	for _, units := range [][]string{nil, {unit}} {
-		if len(units) == 1 && unit == "" {
+// unnamed says why fits leave out a column that may be no row numbers.
+const unnamed = "a first column without a name, which fits leave out: give it one if it is an input"
+
+// pointed says of columns of numbers with a point, where others have decimal commas, that it groups thousands, or else that it doesn't fit.
+func pointed(facts []ColumnFacts, tallies []tally) {
+	commas := slices.ContainsFunc(facts, func(f ColumnFacts) bool { return !f.Either && slices.Contains(f.Advice, Advice{"decimal", ","}) })
+	for k := range facts {
+		f, a := &facts[k], &tallies[k]
+		if !commas || a.text || !a.broken {
 			continue
 		}
-		tried := ways
-		if len(units) == 1 {
-			tried = append([]way{{}}, ways...)
-		}
-		for _, w := range tried {
-			w.reading.Units = units
-			if len(units) == 1 {
-				w.advice = append(slices.Clone(w.advice), Advice{"units", unit})
-			}
-			var rest []int
-			for _, code := range strange {
-				if v, err := w.reading.parse(texts[code]); err != nil || v-v != 0 || t.strange(j, texts[code]) {
-					rest = append(rest, code)
-				}
-			}
-			switch {
-			case len(rest) >= len(strange):
-			case best == nil || len(rest) < len(left):
-				best, left = []way{w}, rest
-			case len(rest) == len(left) && len(w.advice) == len(best[0].advice):
-				best = append(best, w)
-			}
+		if f.Unfit = true; a.groups {
+			f.Why, f.Advice = "points in numbers, where others have decimal commas: they group thousands", []Advice{{"thousands", "."}}
+		} else {
+			f.Why, f.Then, f.Advice = "decimal points, where others have decimal commas", "write them in one way", nil
 		}
 	}
-	readable := cells - number(left) // cells that are numbers then
-	gaps := left
-	named := len(gaps) > 0 && len(gaps) <= 3 && readable*4 >= cells && readable > 0 &&
-		!slices.ContainsFunc(gaps, func(code int) bool { return counts[code] < 2 && !gapLike(texts[code]) || !speaks(texts[code]) })
-	if (len(gaps) == 0 || named) && readable > 0 && (best != nil || named) {
-		f.Kind = "number"
-		var why []string
-		if best != nil {
-			f.Advice = best[0].advice
-			why = append(why, fmt.Sprintf("numbers as %q", clip(texts[strange[0]])))
-			if len(best) > 1 {
-				f.Either = true
-				why = []string{fmt.Sprintf("numbers as %q: does the comma group thousands, or is it the decimal one?", clip(texts[strange[0]]))}
-				f.Advice = []Advice{best[0].advice[0], best[1].advice[0]}
-			}
-		}
-		if named {
-			var quotes []string
-			for _, text := range of(gaps) {
-				quotes = append(quotes, strconv.Quote(clip(text)))
-				if !f.Either {
-					f.Advice = append(f.Advice, Advice{"na", text})
-				}
-			}
-			why = append(why, strings.Join(quotes, ", ")+" among numbers: a missing value?")
-		}
-		f.Why = strings.Join(why, "; ")
-		return
-	}
-	switch {
-	case readable > 0 && (odd == 1 || odd*20 <= cells):
-		f.Kind, f.Why = "number", fmt.Sprintf("%d of %d cells are no number: %s", odd, cells, quoted(of(strange), 3))
-		f.Unfit = false // each is told of by itself, with its line
-	case len(strange) == cells && cells >= 10:
-		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("text that differs in every row, as %q: it names rows", clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
-	case len(all) > maxCategories:
-		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too many for categories", len(all), maxCategories), []Advice{{"ignore", f.Name}}
-	default:
-		f.Kind, f.Why, f.Advice = "category", fmt.Sprintf("%d different texts: %s", len(all), quoted(of(strange), 3)), []Advice{{"categorical", f.Name}}
-	}
-}
-
-// gapLike says whether a text is one that people write for a missing value, so that once is enough.
-func gapLike(text string) bool {
-	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil", "missing", "unknown", "n.a.", "k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
-}
-
-// speaks says whether a text is no number, not even one that isn't finite.
-func speaks(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err != nil && !errors.Is(err, strconv.ErrRange) && !strings.ContainsFunc(text, unicode.IsDigit)
-}
-
-// commonUnit is the text without digits that most of these texts end with, or, where it is a currency's sign or stands apart, begin
-// with; "" where there is none.
-func commonUnit(texts []string) string {
-	inNumber := func(c rune) bool { return unicode.IsDigit(c) || strings.ContainsRune(".,-+' \u00a0\u202f", c) }
-	counts := map[string]int{}
-	best := ""
-	for _, text := range texts {
-		unit := strings.TrimSpace(strings.TrimLeftFunc(text, inNumber))
-		if bare := strings.TrimRightFunc(text, inNumber); unit == text { // it begins with no number
-			unit = strings.TrimSpace(bare)
-			apart := unicode.IsSpace([]rune(text + " ")[len([]rune(bare))])
-			if !apart && strings.ContainsFunc(unit, func(c rune) bool { return !unicode.Is(unicode.Sc, c) }) {
-				continue
-			}
-		}
-		if unit == "" || unit == text || strings.ContainsFunc(unit, unicode.IsDigit) {
-			continue
-		}
-		counts[unit]++
-		if counts[unit] > counts[best] || counts[unit] == counts[best] && unit < best {
-			best = unit
-		}
-	}
-	return best
 }
 
 // ColumnsError says which columns can't be what they are wanted for, and what to say of each.
@@ -310,7 +208,9 @@ type ColumnsError struct {
 	File    string
 	Columns []ColumnFacts
 	Gaps    []string // columns that would do, if they had no missing values
+	Strays  []string // what is to be said of rows that seem to be none (Table.Strays)
 	Cell    error    // what is wrong with the first cell that is
+	astray  bool     // which stands in a row that seems to be none
 }
 
 // Unwrap returns what is wrong with a cell.
@@ -318,6 +218,17 @@ func (e *ColumnsError) Unwrap() error { return e.Cell }
 
 // Error lists them, a line each, or says what is wrong with a cell where no column is at fault as a whole.
 func (e *ColumnsError) Error() string {
+	if len(e.Columns) == 0 && e.astray {
+		return e.File + ": " + strings.Join(e.Strays, "\n")
+	}
+	text := e.columns()
+	for _, said := range e.Strays {
+		text += "\n" + said
+	}
+	return text
+}
+
+func (e *ColumnsError) columns() string {
 	if len(e.Columns) == 0 {
 		return e.Cell.Error()
 	}
@@ -328,6 +239,9 @@ func (e *ColumnsError) Error() string {
 		}
 		if len(f.Advice) > 0 {
 			text += "; say " + f.Flags()
+		}
+		if f.Then != "" {
+			text += "; " + f.Then
 		}
 		if f.Kind == "category" && len(f.Advice) > 0 {
 			text += " or --ignore " + Shell(f.Name)
@@ -346,7 +260,7 @@ func (e *ColumnsError) Error() string {
 	}
 	const most = 20
 	for _, f := range e.Columns[:min(len(e.Columns), most)] {
-		fmt.Fprintf(&b, "\n  %s: %s", clip(f.Name), describe(f))
+		fmt.Fprintf(&b, "\n  %s: %s", Printable(clip(f.Name)), describe(f))
 	}
 	if more := len(e.Columns) - most; more > 0 {
 		fmt.Fprintf(&b, "\n  and %d more, which krigo inspect lists", more)
@@ -369,6 +283,21 @@ func (f ColumnFacts) Flags() string {
 	return strings.Join(flags, " ")
 }
 
+// AsTarget are the facts of a column that is to be predicted, and so can't be left out, nor be categories.
+func (f ColumnFacts) AsTarget() ColumnFacts {
+	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice), func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
+	switch gaps := slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" }); {
+	case f.Unfit && len(f.Advice) == 0 && f.Kind != "number":
+		f.Then = "only numbers are predicted"
+	case f.Kind == "constant":
+		f.Then = "there is nothing to be predicted"
+	case f.Missing > 0 || gaps:
+		f.Why = strings.TrimPrefix(f.Why+"; values are missing", "; ")
+		f.Then = "a target may have no gaps: take these rows out"
+	}
+	return f
+}
+
 // fit says what keeps columns from being fitted: whole columns, or else cells.
 func (t *Table) fit(uses []use) error {
 	for _, u := range uses { // rows to be predicted may have either
@@ -385,6 +314,8 @@ func (t *Table) fit(uses []use) error {
 		return failed
 	}
 	e.Cell = err
+	var at *Error
+	e.astray = errors.As(err, &at) && t.strayRows()[at.Row-1]
 	return e
 }
 
@@ -398,7 +329,7 @@ func (t *Table) misfits(uses []use) (*ColumnsError, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &ColumnsError{File: t.Source}
+	e := &ColumnsError{File: t.Source, Strays: t.Strays()}
 	for k, f := range facts {
 		u := uses[k]
 		if u.fitting && f.Missing > 0 && !u.gaps && f.Kind != "empty" {
@@ -408,10 +339,7 @@ func (t *Table) misfits(uses []use) (*ColumnsError, error) {
 			continue
 		}
 		if !u.fitting { // the target, which can't be left out
-			f.Advice = slices.DeleteFunc(f.Advice, func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
-			if len(f.Advice) == 0 {
-				f.Why += "; only numbers are predicted"
-			}
+			f = f.AsTarget()
 		}
 		e.Columns = append(e.Columns, f)
 	}

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	utf16 "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/memory"
 )
@@ -55,6 +58,9 @@ var errNotText = errors.New("not a text file")
 // is a number or stands for a missing one; without a header the columns are
 // named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A, NaN, null
 // or ?, in capitals or not, is a missing value; other cells are numbers or text.
+//
+// Text of UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" is no row, and a last column without a name
+// and cells, as of lines that end with a separator, none.
 //
 // A first column without a name is called (index), as that of a pandas DataFrame's file, and fits leave it out.
 // A text whose table takes more memory than it may is an error, as is such a line (package memory).
@@ -98,13 +104,22 @@ func (r Reading) open(from io.Reader, source string, start func(*bufio.Reader) (
 		of = &records{from: z, source: source}
 		in = bufio.NewReaderSize(of, blockSize)
 	}
+	if mark, _ := in.Peek(2); string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff" {
+		of.compressed = true
+		of = &records{from: transform.NewReader(in, utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()), source: source}
+		in = bufio.NewReaderSize(of, blockSize)
+	}
 	head, err := start(in)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, nil, readError(source, 0, err)
 	}
 	if !isText(head) {
-		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip",
-			source, errNotText, len(head))
+		convert := ""
+		if !bytes.ContainsFunc(head, func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' }) {
+			convert = fmt.Sprintf(", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows", Shell(source))
+		}
+		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip%s",
+			source, errNotText, len(head), convert)
 	}
 	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
 		head = head[len(bom):]
@@ -166,6 +181,7 @@ type parser struct {
 	first   error // the first bad row
 	more    int   // how many followed
 	skipped int   // rows after it
+	ends    bool  // lines end with a separator: the last column has no name and no cells
 
 	wanted  []string // the columns that are looked at; nil: all
 	ignored []int    // where the others are
@@ -206,7 +222,16 @@ func (p *parser) read() error {
 			continue // a line of spaces
 		}
 		if t.Names == nil {
+			if of, found := strings.CutPrefix(strings.ToLower(record[0]), "sep="); found && len(record) < 3 {
+				if len(record) == 1 && of != "" {
+					return fmt.Errorf("%s: cells are separated by %q: separate them by commas, semicolons or tabs", t.Source, clip(of))
+				}
+				continue // a spreadsheet's line
+			}
 			t.headless = t.reading.isData(record)
+			if last := len(record) - 1; last > 1 && !t.headless && strings.TrimSpace(record[last]) == "" {
+				p.ends, record = true, record[:last]
+			}
 			if t.Names, err = p.names(record); err != nil {
 				return err
 			}
@@ -312,6 +337,14 @@ func (p *parser) row(record []string) {
 		return
 	}
 	t.Lines = append(t.Lines, line)
+	if last := len(record) - 1; p.ends && last == len(t.Names) {
+		if cell := strings.TrimSpace(record[last]); cell != "" {
+			p.first = &Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
+				Err: fmt.Errorf("column %d has no name, and holds %q: give it one in the header, or remove it", last+1, clip(cell))}
+			return
+		}
+		record = record[:last]
+	}
 	if len(record) != len(t.Names) {
 		p.first = &Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
 			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names), len(record), p.csv.Comma)}
@@ -320,6 +353,7 @@ func (p *parser) row(record []string) {
 	for _, j := range p.ignored {
 		record[j] = ""
 	}
+	t.tellUnits(record)
 	t.Append(record)
 }
 
@@ -328,7 +362,7 @@ func (p *parser) row(record []string) {
 type records struct {
 	from       io.Reader
 	source     string
-	compressed bool    // it isn't text itself
+	compressed bool    // it isn't UTF-8 itself
 	passed     int64   // bytes
 	after      int64   // of them, those of whole records
 	needed     float64 // bytes of memory for the others

@@ -57,6 +57,10 @@ func TestRead(t *testing.T) {
 		{"one column", "y\n1\n2\n", []string{"y"}, []float64{1, 2}, []int{2, 3}},
 		{"signs, points and exponents", "a,b\n+1,.5\n5.,1E5\n -0 ,2e+05\n", []string{"a", "b"}, []float64{1, 0.5, 5, 1e5, 0, 2e5}, []int{2, 3, 4}},
 		{"a number in the header", "1,b\n2,3\n", []string{"1", "b"}, []float64{2, 3}, []int{2}},
+		{"UTF-16, little end first", "\xff\xfea\x00,\x00\xe9\x00\n\x001\x00,\x002\x00", []string{"a", "é"}, []float64{1, 2}, []int{2}},
+		{"UTF-16, big end first", "\xfe\xff\x00a\x00,\x00b\x00\n\x001\x00,\x002", []string{"a", "b"}, []float64{1, 2}, []int{2}},
+		{"a spreadsheet's separator", "sep=;\r\na;b\r\n1;2\r\n", []string{"a", "b"}, []float64{1, 2}, []int{3}},
+		{"separators that end lines", "a;b;\n1;2;\n3;4\n", []string{"a", "b"}, []float64{1, 2, 3, 4}, []int{2, 3}},
 		{"underflow is zero", "a,b\n1e-999,2\n", []string{"a", "b"}, []float64{0, 2}, []int{2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +101,10 @@ func TestReadRefuses(t *testing.T) {
 		{"gzip trailing garbage", zipped(t, "a,b\n1,2\n", 0) + "garbage garbage", "f.csv is damaged"},
 		{"NUL", "a,b\n1,\x002\n", "f.csv: not a text file"},
 		{"not UTF-8", "temp\xe9rature,b\n1,2\n", "f.csv: not a text file"},
-		{"UTF-16", "\xff\xfea\x00,\x00", "save the table as CSV in UTF-8"},
+		{"UTF-16 cut", "\xff\xfea\x00,\x00", "f.csv: line 1: column 2 has no name"},
+		{"Latin-1", "temp\xe9rature,b\n1,2\n", "as by iconv -f WINDOWS-1252 -t UTF-8 f.csv if it is of Windows"},
+		{"other separator", "sep=|\na|b\n1|2\n", `cells are separated by "|"`},
+		{"unnamed column with cells", "a;b;\n1;2;\n3;4;5\n", `f.csv: line 3 (row 2): column 3 has no name, and holds "5"`},
 		{"zip in gzip", zipped(t, "PK\x03\x04\x00\x00", 0), "f.csv: not a text file"},
 		{"unnamed column", "a,\n1,2\n", "f.csv: line 1: column 2 has no name"},
 		{"duplicate name", "a,b, a\n1,2,3\n", `f.csv: line 1: columns 1 and 3 are both named "a"`},

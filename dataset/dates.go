@@ -3,7 +3,9 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,29 +21,49 @@ type Dates struct {
 // dateForm is a way to write dates.
 type dateForm struct {
 	name, example string
-	layouts       []string
+	layouts       []layout
 }
 
-// clocks may follow a date.
-var clocks = []string{"", " 15:04:05", " 15:04", " 15:04:05Z07:00", " 15:04Z07:00", " 15:04:05 Z07:00", " 15:04:05-0700", " 15:04:05 -0700 MST", " 3:04 PM", " 3:04:05 PM"}
+// clocks may follow a date, and zones a clock.
+var (
+	clocks = []string{"", " 15:04:05", " 15:04", " 3:04 PM", " 3:04:05 PM"}
+	zoned  = []string{" 15:04:05Z07:00", " 15:04Z07:00", " 15:04:05 Z07:00", " 15:04:05-0700", " 15:04:05 -0700 MST", " 15:04:05 UTC", " 15:04 UTC"}
+)
 
-func withClocks(dates ...string) (all []string) {
+// layout is a way to write dates as package time has it.
+type layout struct {
+	text string
+	zone bool // it names the zone
+}
+
+func withClocks(dates ...string) (all []layout) {
 	for _, date := range dates {
 		for _, clock := range clocks {
-			all = append(all, date+clock)
+			all = append(all, layout{date + clock, false})
 		}
+		for _, clock := range zoned {
+			all = append(all, layout{date + clock, true})
+		}
+	}
+	return all
+}
+
+func plain(dates ...string) (all []layout) {
+	for _, date := range dates {
+		all = append(all, layout{date, false})
 	}
 	return all
 }
 
 // dateForms are those that are known. Day and month are told apart by their form alone.
 var dateForms = []dateForm{
-	{"ymd", "2024-01-31", withClocks("2006-01-02", "2006/01/02", "2006/1/2", "2006.01.02")},
+	{"ymd", "2024-01-31", slices.Concat(withClocks("2006-01-02", "2006/01/02", "2006/1/2", "2006.01.02"),
+		plain("20060102 150405", "20060102 1504"), []layout{{"20060102 150405Z07:00", true}, {"20060102 1504Z07:00", true}})},
 	{"dmy", "31/01/2024", withClocks("2/1/2006", "2.1.2006", "2-1-2006", "2.1.06", "2/1/06")},
 	{"mdy", "01/31/2024", withClocks("1/2/2006", "1-2-2006", "1/2/06")},
-	{"words", "31 Jan 2024", withClocks("2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006", "Mon, 2 Jan 2006", "Jan 2006", "January 2006")},
-	{"month", "2024-01", []string{"2006-01", "2006/01", "01/2006", "2006M01"}},
-	{"time", "15:04", []string{"15:04:05", "15:04", "3:04 PM", "3:04:05 PM"}},
+	{"words", "31 Jan 2024", withClocks("2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006", "2-Jan-06", "Jan 2 2006", "Mon, 2 Jan 2006", "Jan 2006", "January 2006")},
+	{"month", "2024-01", plain("2006-01", "2006/01", "01/2006", "2006M01")},
+	{"time", "15:04", plain("15:04:05", "15:04", "3:04 PM", "3:04:05 PM")},
 }
 
 // periods of dates, in days, and where the first begins.
@@ -105,31 +127,68 @@ func (d Dates) Derived() (names []string) {
 	return names
 }
 
-// days reads a date.
-func (f dateForm) days(text string) (float64, bool) {
-	if f.name == "ymd" && len(text) > 10 && text[10] == 'T' {
-		text = text[:10] + " " + text[11:]
+// isoWeek is a week of ISO 8601, or a day of it, midnight the end of a day, and clockAfter what stands between a date and its time.
+var (
+	isoWeek    = regexp.MustCompile(`^([0-9]{4})-?W([0-9]{2})(?:-?([1-7]))?$`)
+	midnight   = regexp.MustCompile(`^(.+[ T])24(:?00.*)$`)
+	clockAfter = regexp.MustCompile(`^([0-9]{4}-?[0-9]{2}-?[0-9]{2})T`)
+)
+
+// days reads a date, and says whether it names its zone.
+func (f dateForm) days(text string) (days float64, zone, ok bool) {
+	if !strings.ContainsAny(text, "0123456789") {
+		return 0, false, false
+	}
+	if f.name == "ymd" {
+		if week := isoWeek.FindStringSubmatch(text); week != nil {
+			days, ok := ofWeek(week)
+			return days, false, ok
+		}
+		text = clockAfter.ReplaceAllString(text, "$1 ")
+	}
+	later := 0.0
+	if parts := midnight.FindStringSubmatch(text); parts != nil && !strings.ContainsFunc(parts[2], func(c rune) bool { return c >= '1' && c <= '9' }) {
+		text, later = parts[1]+"00"+parts[2], 1
 	}
 	for _, layout := range f.layouts {
-		at, err := time.Parse(layout, text)
+		at, err := time.Parse(layout.text, text)
 		if err != nil {
 			continue
 		}
 		if f.name == "time" {
-			return float64(at.Hour())/24 + float64(at.Minute())/1440 + (float64(at.Second())+float64(at.Nanosecond())/1e9)/86400, true
+			return float64(at.Hour())/24 + float64(at.Minute())/1440 + (float64(at.Second())+float64(at.Nanosecond())/1e9)/86400, false, true
 		}
-		// Whole days first: nanoseconds since 1970 fit no float64.
-		seconds := at.Unix()
-		days := math.Floor(float64(seconds) / 86400)
-		return days + (float64(seconds)-days*86400+float64(at.Nanosecond())/1e9)/86400, true
+		return daysOf(at) + later, layout.zone, true
 	}
-	return 0, false
+	return 0, false, false
+}
+
+// daysOf counts days since 1970-01-01.
+func daysOf(at time.Time) float64 {
+	// Whole days first: nanoseconds since 1970 fit no float64.
+	seconds := at.Unix()
+	days := math.Floor(float64(seconds) / 86400)
+	return days + (float64(seconds)-days*86400+float64(at.Nanosecond())/1e9)/86400
+}
+
+// ofWeek is the first day of a week of a year, or that which is named.
+func ofWeek(parts []string) (days float64, ok bool) {
+	year, _ := strconv.Atoi(parts[1])
+	week, _ := strconv.Atoi(parts[2])
+	day := 1
+	if parts[3] != "" {
+		day, _ = strconv.Atoi(parts[3])
+	}
+	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is always in week 1
+	at := fourth.AddDate(0, 0, 7*(week-1)+day-1-(int(fourth.Weekday())+6)%7)
+	y, w := at.ISOWeek()
+	return daysOf(at), y == year && w == week
 }
 
 // formsOf are the forms by which all these texts can be read.
 func formsOf(texts []string) (forms []dateForm) {
 	for _, f := range dateForms {
-		if len(texts) > 0 && !slices.ContainsFunc(texts, func(text string) bool { _, ok := f.days(text); return !ok }) {
+		if len(texts) > 0 && !slices.ContainsFunc(texts, func(text string) bool { _, _, ok := f.days(text); return !ok }) {
 			forms = append(forms, f)
 		}
 	}

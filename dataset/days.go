@@ -48,7 +48,7 @@ func (t *Table) notDate(j int) (text string, row int) {
 	for _, f := range dateForms {
 		n := 0
 		for _, text := range texts {
-			if _, ok := f.days(text); ok {
+			if _, _, ok := f.days(text); ok {
 				n++
 			}
 		}
@@ -57,7 +57,7 @@ func (t *Table) notDate(j int) (text string, row int) {
 		}
 	}
 	for code, text := range texts {
-		if _, ok := best.days(text); !ok {
+		if _, _, ok := best.days(text); !ok {
 			row, _ := t.rowOf(j, code)
 			return text, row
 		}
@@ -77,15 +77,22 @@ func (t *Table) rowOf(j, code int) (row int, found bool) {
 }
 
 // shortYear is a date with a year of two digits.
-var shortYear = regexp.MustCompile(`^[0-9]{1,2}([./])[0-9]{1,2}[./][0-9]{2}($|[^0-9])`)
+var shortYear = regexp.MustCompile(`^[0-9]{1,2}([./-])([0-9]{1,2}|[A-Za-z]{3})[./-][0-9]{2}($|[^0-9])`)
 
 // toDays makes a column of text one of days.
 func (t *Table) toDays(j int, form string) error {
 	f := dateForms[slices.IndexFunc(dateForms, func(f dateForm) bool { return f.name == form })]
 	texts := t.texts(j)
 	days := make([]float64, len(texts))
+	var zones [2]bool // a time without one is there, and one with
 	for code, text := range texts {
-		v, ok := f.days(text)
+		v, zone, ok := f.days(text)
+		switch {
+		case ok && zone:
+			zones[1] = true
+		case ok:
+			zones[0] = true
+		}
 		if !ok {
 			number, err := parse(text)
 			row, _ := t.rowOf(j, code)
@@ -107,6 +114,9 @@ func (t *Table) toDays(j int, form string) error {
 			t.centuries = append(t.centuries, t.Names[j])
 		}
 		days[code] = v
+	}
+	if zones[0] && zones[1] && !slices.Contains(t.zones, t.Names[j]) {
+		t.zones = append(t.zones, t.Names[j])
 	}
 	for i := range t.Rows {
 		if at := &t.Values[i*len(t.Names)+j]; *at == *at {

@@ -213,7 +213,7 @@ func (e *Encoding) Unseen(t *Table) (notices []string, err error) {
 			texts = append(texts, t.text(columns[k], v))
 		}
 		slices.Sort(texts)
-		notices = append(notices, fmt.Sprintf("%s: %d of %d rows have a category that no prior row has, and count as other: %s", clip(c.Name), n, own, quoted(texts, 5)))
+		notices = append(notices, fmt.Sprintf("%s: %d of %d rows have a category that no prior row has, and count as other: %s", Printable(clip(c.Name)), n, own, quoted(texts, 5)))
 	}
 	return notices, nil
 }

@@ -109,12 +109,12 @@ func (e *Encoding) String() string {
 	var parts []string
 	for _, c := range e.Columns {
 		if c.Categories != nil {
-			parts = append(parts, fmt.Sprintf("%s by %s", c.Name, quoted(c.Names(), 10)))
+			parts = append(parts, fmt.Sprintf("%s by %s", Printable(c.Name), quoted(c.Names(), 10)))
 		}
 	}
 	for _, c := range e.Columns {
 		if c.Mean != nil {
-			parts = append(parts, fmt.Sprintf("%s %.4g where it is missing", c.Name, *c.Mean))
+			parts = append(parts, fmt.Sprintf("%s %.4g where it is missing", Printable(c.Name), *c.Mean))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -20,10 +20,12 @@ func (d *Data) Notices() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var notices, constant, small, large []string
+	var notices, constant, close, small, large []string
 	for j, name := range d.Inputs {
 		switch m := columns[j]; {
 		case d.Encoding.OneHot(j): // often constant: nothing need be other
+		case m.constant() && m.sd > 1e-15*math.Abs(m.mean):
+			close = append(close, name)
 		case m.constant():
 			constant = append(constant, name)
 		case m.sd < 1e-9:
@@ -42,6 +44,14 @@ func (d *Data) Notices() ([]string, error) {
 	if len(constant) > 0 {
 		notices = append(notices, "the same value in every row, so nothing is learnt from: "+quoted(constant, 5))
 	}
+	if len(close) > 0 {
+		notices = append(notices, "values that differ by too little for numbers of that size, so nothing is learnt from them; subtract a constant: "+quoted(close, 5))
+	}
+	seen, err := d.tableNotices()
+	if err != nil {
+		return nil, err
+	}
+	notices = append(notices, seen...)
 	if all := d.table.centuries; all != nil {
 		notices = append(notices, "years of two digits are taken for 1969 to 2068, in the columns "+quoted(all, 5))
 	}
@@ -69,6 +79,36 @@ func (d *Data) Notices() ([]string, error) {
 		notices = append(notices, fmt.Sprintf("the mean of target %q (%.4g) is more than a million standard deviations (%.4g) from 0: subtract a constant to keep digits", d.Target, target.mean, target.sd))
 	}
 	return notices, nil
+}
+
+// tableNotices are about what the table's rows and cells seem to be, and are not taken for.
+func (d *Data) tableNotices() (notices []string, err error) {
+	t := d.table
+	notices = slices.Concat(t.Strays(), t.someZones(), t.mixedUnits())
+	var columns []int
+	if t.Names[0] == indexName && t.disk == nil && !slices.Contains(slices.Concat(d.inputs, d.group, d.target), 0) {
+		columns = append(columns, 0)
+	}
+	if d.Encoding != nil {
+		for k, c := range d.Encoding.Columns {
+			if c.Categories != nil && t.texts(d.inputs[k]) != nil {
+				columns = append(columns, d.inputs[k])
+			}
+		}
+	}
+	if columns == nil {
+		return notices, nil
+	}
+	facts, err := t.describe(columns)
+	for _, f := range facts {
+		if f.Kind == "index" && f.Why == unnamed {
+			notices = append(notices, unnamed)
+		}
+		if f.Why != "" && (f.Kind == "number" || f.Kind == "date") || f.Kind == "text" && f.Then != "" {
+			notices = append(notices, fmt.Sprintf("%q is read as categories, but seems to hold something else: %s", clip(f.Name), f.Why))
+		}
+	}
+	return notices, err
 }
 
 // alike returns names of groups that are the same but for case and spaces.

@@ -136,7 +136,7 @@ func TestDates(t *testing.T) {
 			t.Errorf("%q: forms %v, want %s", c.texts, forms, c.form)
 			continue
 		}
-		if v, ok := forms[0].days(c.texts[0]); !ok || math.Abs(v-c.want) > 1e-11*math.Max(1, math.Abs(c.want)) {
+		if v, _, ok := forms[0].days(c.texts[0]); !ok || math.Abs(v-c.want) > 1e-11*math.Max(1, math.Abs(c.want)) {
 			t.Errorf("%q: %v, want %v", c.texts[0], v, c.want)
 		}
 	}

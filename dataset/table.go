@@ -30,6 +30,8 @@ type Table struct {
 	codes     []map[string]float64 // by column, the places of its texts
 	reading   Reading              // how cells are written
 	centuries []string             // columns of dates with years of two digits
+	zones     []string             // columns of times of which some name their zone, and others don't
+	units     []map[string]int     // by column, how many numbers stand beside each unit, or none, where units were named
 	serials   map[int]*Error       // of columns of dates, the first number among them
 	odd       map[oddText]bool     // texts that are numbers elsewhere
 	dropped   int                  // rows that were left out

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,13 +33,25 @@ func quoted(names []string, limit int) string {
 	return b.String()
 }
 
+// Printable is a name as it may stand in a line on a terminal: quoted where it has characters that don't print.
+func Printable(name string) string {
+	if strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
 // Shell quotes a word for a shell where it needs that.
 func Shell(word string) string {
 	plain := func(c rune) bool {
 		return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_-+=./:,@%^", c)
 	}
-	if word != "" && !strings.ContainsFunc(word, func(c rune) bool { return !plain(c) }) {
+	switch {
+	case word != "" && !strings.ContainsFunc(word, func(c rune) bool { return !plain(c) }):
 		return word
+	case strings.ContainsFunc(word, unicode.IsControl):
+		quoted := strconv.Quote(word)
+		return "$'" + strings.NewReplacer(`\"`, `"`, "'", `\'`).Replace(quoted[1:len(quoted)-1]) + "'"
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

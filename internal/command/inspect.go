@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -18,8 +20,10 @@ import (
 type inspectDocument struct {
 	Rows    int                   `json:"rows"`
 	Dropped int                   `json:"dropped,omitempty"` // rows that repeat others, with --duplicates drop
+	Remarks []string              `json:"remarks,omitempty"` // on the table as a whole
 	Columns []dataset.ColumnFacts `json:"columns"`
-	Command string                `json:"command"` // that fits
+	First   []string              `json:"first,omitempty"` // what has to be settled before the command fits
+	Command string                `json:"command"`         // that fits
 }
 
 // ofReading are the flags of fit that say how a table is read.
@@ -32,7 +36,7 @@ func newInspect(c *common) *cobra.Command {
 		Short: "What krigo sees in a table, and how to fit it",
 		Long: `Look at every column of a table: what it holds, what is missing, and what is to be said of it before a fit
 can use it: dates, categories, names of rows, decimal commas, units. It ends with the command that says so.
-Nothing is guessed: what is unclear is asked.`,
+Nothing is guessed: what is unclear is asked, and rows that seem to be none, such as totals, are named.`,
 		Example: `  krigo inspect houses.csv
   krigo inspect houses.csv --target price --decimal ,`,
 		Args: exactly(1),
@@ -57,26 +61,14 @@ Nothing is guessed: what is unclear is asked.`,
 			if err != nil {
 				return err
 			}
-			words := []string{"fit", args[0], "--target"}
-			if target == "" {
-				words = append(words, "COL")
-			} else {
-				words = append(words, target)
-			}
-			for _, name := range ofReading[1:] {
-				if p := cmd.Flags().Lookup(name); p.Changed {
-					words = append(words, "--"+name, strings.Trim(p.Value.String(), "[]"))
+			for k := range facts {
+				if facts[k].Name == target {
+					facts[k] = facts[k].AsTarget()
 				}
 			}
-			var said []dataset.ColumnFacts
-			for _, fact := range facts {
-				if fact.Name == target {
-					fact.Advice = slices.DeleteFunc(slices.Clone(fact.Advice), func(a dataset.Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
-					fact.Missing = 0
-				}
-				said = append(said, fact)
-			}
-			d := inspectDocument{table.Rows, table.Dropped(), facts, suggestion(words, said, false)}
+			d := inspectDocument{Rows: table.Rows, Dropped: table.Dropped(), Remarks: table.Remarks(facts), Columns: facts}
+			d.First = unsettled(facts, target, len(table.Strays()) > 0)
+			d.Command = inspected(cmd.Flags(), args[0], target, facts)
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), d)
 			}
@@ -91,10 +83,59 @@ Nothing is guessed: what is unclear is asked.`,
 	return cmd
 }
 
+// inspected is the command that fits a table, with what was said of it and what is to be said.
+func inspected(flags *pflag.FlagSet, path, target string, facts []dataset.ColumnFacts) string {
+	words := []string{"fit", noFlag(path), "--target", cmp.Or(target, "COL")}
+	for _, name := range ofReading[1:] {
+		if p := flags.Lookup(name); p.Changed {
+			words = append(words, "--"+name, strings.Trim(p.Value.String(), "[]"))
+		}
+	}
+	facts = slices.Clone(facts)
+	for k := range facts {
+		if facts[k].Name == target {
+			facts[k].Missing = 0 // nothing fills them
+		}
+	}
+	return suggestion(words, facts, false)
+}
+
+// noFlag is a path that can't be taken for a flag.
+func noFlag(path string) string {
+	if strings.HasPrefix(path, "-") && path != standardInput {
+		return "./" + path
+	}
+	return path
+}
+
+// unsettled is what has to be settled before a table can be fitted.
+func unsettled(facts []dataset.ColumnFacts, target string, strays bool) (first []string) {
+	if strays {
+		first = append(first, "the rows that seem to be none")
+	}
+	inputs := 0
+	for _, f := range facts {
+		left := f.Kind == "index" || slices.ContainsFunc(f.Advice, func(a dataset.Advice) bool { return a.Flag == "ignore" })
+		if f.Name != target && !left {
+			inputs++
+		}
+		if f.Either || f.Then != "" {
+			first = append(first, "column "+dataset.Printable(f.Name))
+		}
+	}
+	if inputs == 0 || target == "" && inputs == 1 {
+		first = append(first, "what to predict from: no column is left")
+	}
+	return first
+}
+
 func printInspection(w io.Writer, path string, d inspectDocument) error {
-	fmt.Fprintf(w, "%s: %d rows, %d columns\n", path, d.Rows, len(d.Columns))
+	fmt.Fprintf(w, "%s: %d rows, %d columns\n", dataset.Printable(path), d.Rows, len(d.Columns))
 	if d.Dropped > 0 {
 		fmt.Fprintf(w, "%d rows that repeat others are left out\n", d.Dropped)
+	}
+	for _, remark := range d.Remarks {
+		fmt.Fprintln(w, remark)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\ncolumn\tkind\tmissing\tdistinct\tvalues\t")
@@ -112,7 +153,7 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 			}
 			values = strings.Join(quotes, ", ")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t\n", f.Name, f.Kind, f.Missing, f.Distinct, values)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t\n", dataset.Printable(f.Name), f.Kind, f.Missing, f.Distinct, values)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -122,14 +163,20 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 		if f.Why == "" {
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s", f.Name, f.Why)
+		fmt.Fprintf(w, "%s: %s", dataset.Printable(f.Name), f.Why)
 		if f.First != "" && f.Unfit {
 			fmt.Fprintf(w, " (first in %s)", f.First)
 		}
 		if len(f.Advice) > 0 {
 			fmt.Fprintf(w, "; say %s", f.Flags())
 		}
+		if f.Then != "" {
+			fmt.Fprintf(w, "; %s", f.Then)
+		}
 		fmt.Fprintln(w)
+	}
+	if len(d.First) > 0 {
+		fmt.Fprintf(w, "\nSettle first: %s. Then, with what you choose:\n", strings.Join(d.First, ", "))
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", d.Command)
 	return err
@@ -191,6 +238,13 @@ func suggest(err error, args []string) string {
 	if len(columns.Columns) == 0 && len(columns.Gaps) == 0 {
 		return ""
 	}
+	if end := slices.Index(args, "--"); end >= 0 { // flags are to follow
+		args = slices.Clone(args)
+		for i := end + 1; i < len(args); i++ {
+			args[i] = noFlag(args[i])
+		}
+		args = slices.Delete(args, end, end+1)
+	}
 	say := "\nTry:  "
 	for _, f := range columns.Columns {
 		if f.Either {
@@ -198,6 +252,11 @@ func suggest(err error, args []string) string {
 		}
 		if len(f.Advice) == 0 {
 			return ""
+		}
+	}
+	for _, f := range columns.Columns {
+		if f.Then != "" || columns.Strays != nil {
+			say = "\nSettle that, and then:  "
 		}
 	}
 	return say + suggestion(args, columns.Columns, len(columns.Gaps) > 0)

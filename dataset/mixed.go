@@ -1,0 +1,58 @@
+package dataset
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// tellUnits counts the numbers of a row by the unit that they stand beside.
+func (t *Table) tellUnits(cells []string) {
+	if len(t.reading.Units) == 0 {
+		return
+	}
+	if t.units == nil {
+		t.units = make([]map[string]int, len(t.Names))
+	}
+	for j, cell := range cells {
+		cell = strings.TrimSpace(cell)
+		if v, err := t.reading.parse(cell); err != nil || v-v != 0 {
+			continue
+		}
+		if t.units[j] == nil {
+			t.units[j] = map[string]int{}
+		}
+		t.units[j][t.reading.unitOf(cell)]++
+	}
+}
+
+// mixedUnits says of columns whose numbers have several units, or some none, that they are read as they stand.
+func (t *Table) mixedUnits() (notices []string) {
+	for j, counts := range t.units {
+		if len(counts) < 2 {
+			continue
+		}
+		var parts []string
+		for _, unit := range slices.Sorted(maps.Keys(counts)) {
+			if unit == "" {
+				parts = append(parts, fmt.Sprintf("%d without a unit", counts[unit]))
+			} else {
+				parts = append(parts, fmt.Sprintf("%d with %s", counts[unit], Printable(unit)))
+			}
+		}
+		notices = append(notices, fmt.Sprintf("numbers of %q have different units, and are read as they stand: %s", clip(t.Names[j]), strings.Join(parts, ", ")))
+	}
+	return notices
+}
+
+// unitOf is the unit that bare takes from a cell.
+func (r *Reading) unitOf(cell string) string {
+	least := len(r.bare(cell))
+	for _, unit := range r.Units {
+		if one := (&Reading{Units: []string{unit}}); one.bare(cell) != cell && len(one.bare(cell)) == least {
+			return unit
+		}
+	}
+	return ""
+}

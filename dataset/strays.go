@@ -1,0 +1,201 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// strays are rows of a table that seem to be no rows of it: a header that is repeated, totals or remarks at the end.
+type strays struct {
+	rows []int
+	why  string
+}
+
+// strays finds them. Those on disk, or on other ranks, aren't looked at.
+func (t *Table) strays() (all []strays) {
+	if t.disk != nil || t.Ranks().Size() > 1 || t.Rows == 0 || len(t.Values) != t.Rows*len(t.Names) {
+		return nil
+	}
+	if repeated := t.headers(); repeated != nil {
+		all = append(all, strays{repeated, "what the header says"})
+	}
+	for row, most := t.Rows-1, t.Rows-3; row >= max(1, most); row-- {
+		why := t.footer(row)
+		if why == "" {
+			break
+		}
+		all = append(all, strays{[]int{row}, why})
+	}
+	return all
+}
+
+// strayRows are the rows of all strays.
+func (t *Table) strayRows() map[int]bool {
+	rows := map[int]bool{}
+	for _, s := range t.strays() {
+		for _, row := range s.rows {
+			rows[row] = true
+		}
+	}
+	return rows
+}
+
+// Strays says which rows of the table seem to be none: a header that is repeated, totals or remarks at the end. A sentence each, with what
+// can be done.
+func (t *Table) Strays() (said []string) {
+	for _, s := range t.strays() {
+		var places []string
+		for _, row := range s.rows[:min(len(s.rows), 5)] {
+			places = append(places, t.Where(row))
+		}
+		where := strings.Join(places, ", ")
+		if more := len(s.rows) - len(places); more > 0 {
+			where += fmt.Sprintf(" and %d more", more)
+		}
+		them := "it"
+		if len(s.rows) > 1 {
+			them = "them"
+		}
+		said = append(said, fmt.Sprintf("%s: %s; if this is no row of the table, take %s out", where, s.why, them))
+	}
+	return said
+}
+
+// Remarks says what is to be known of the table as a whole: rows that seem to be none, a header that seems to be a row or isn't there,
+// and of cells that were read what is in none of the columns' facts (Describe).
+func (t *Table) Remarks(facts []ColumnFacts) (said []string) {
+	if t.headless {
+		said = append(said, "the first line holds numbers alone, so it is taken for a row, and the columns are named here; if it is a header, write names that are no numbers")
+	} else if t.rowAsHeader(facts) {
+		said = append(said, fmt.Sprintf("the first line is taken for the header, though it seems to be a row: %s; if it is one, write names above it", quoted(t.Names, 4)))
+	}
+	return slices.Concat(said, t.Strays(), t.someZones(), t.mixedUnits())
+}
+
+// rowAsHeader says whether the names of the columns are what the columns hold: numbers in their range, and texts of theirs.
+func (t *Table) rowAsHeader(facts []ColumnFacts) bool {
+	numbers := 0
+	for j, name := range t.Names {
+		v, err := t.reading.parse(name)
+		switch f := facts[j]; {
+		case err == nil && t.texts(j) == nil && f.Low <= v && v <= f.High:
+			numbers++
+		case err == nil || !slices.Contains(t.texts(j), name) && f.Kind != "identifier":
+			return false
+		}
+	}
+	return numbers > 0
+}
+
+// someZones tells of columns of times of which some name their zone.
+func (t *Table) someZones() []string {
+	if t.zones == nil {
+		return nil
+	}
+	return []string{"some times name their zone, the others are taken for UTC, in the columns " + quoted(t.zones, 5)}
+}
+
+// headers are the rows in which every cell is the name of its column.
+func (t *Table) headers() (rows []int) {
+	cols := len(t.Names)
+	codes := make([]float64, cols)
+	for j, name := range t.Names {
+		code := slices.Index(t.texts(j), name)
+		if code < 0 {
+			return nil
+		}
+		codes[j] = float64(code)
+	}
+	for i := range t.Rows {
+		if slices.Equal(t.Values[i*cols:(i+1)*cols], codes) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// summaries are words with which a line of totals begins.
+var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", "gesamt", "gesamtsumme", "insgesamt", "somme", "totale", "totaal", "suma", "mean", "average", "avg",
+	"mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde", "grand", "count", "anzahl"}
+
+// footer says why a row near the end seems to be none: it says so, or holds the sums of the columns, or what no other row does.
+func (t *Table) footer(row int) (why string) {
+	for j, v := range t.Values[row*len(t.Names) : (row+1)*len(t.Names)] {
+		if v != v || t.texts(j) == nil {
+			continue
+		}
+		text := t.texts(j)[int(v)]
+		if _, err := t.reading.parse(text); err == nil {
+			continue
+		}
+		words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return c == ' ' || c == ':' || c == '(' })
+		switch {
+		case strings.HasPrefix(text, "#") && t.alone(row, j), len(words) > 0 && slices.Contains(summaries, words[0]) && t.alone(row, j):
+			return fmt.Sprintf("begins with %q", clip(text))
+		case !gapLike(text) && speaks(text) && t.alone(row, j) && t.others(row, j):
+			return fmt.Sprintf("has %q in a column of numbers or dates", clip(text))
+		}
+		break
+	}
+	if t.sums(row) {
+		return "holds the sums of the rows above it"
+	}
+	return ""
+}
+
+// alone says whether no row above has this text in column j.
+func (t *Table) alone(row, j int) bool {
+	v := t.Values[row*len(t.Names)+j]
+	for i := range row {
+		if t.Values[i*len(t.Names)+j] == v {
+			return false
+		}
+	}
+	return true
+}
+
+// others says whether all cells of column j above a row are numbers, or begin with digits as dates do.
+func (t *Table) others(row, j int) bool {
+	cells := 0
+	for i := range row {
+		v := t.Values[i*len(t.Names)+j]
+		if v != v {
+			continue
+		}
+		if text := t.texts(j)[int(v)]; !strings.ContainsAny(text[:1], "0123456789+-.") {
+			return false
+		}
+		cells++
+	}
+	return cells >= 10
+}
+
+// sums says whether most numbers of a row are the sums of those above, and no cell of their columns.
+func (t *Table) sums(row int) bool {
+	const few, rounded = 10, 1e-3
+	if row < few {
+		return false
+	}
+	sums, numbers := 0, 0
+	for j := range t.Names {
+		last, before := t.Values[row*len(t.Names)+j], t.Values[(row-1)*len(t.Names)+j]
+		if t.texts(j) != nil || last != last {
+			continue
+		}
+		if numbers++; math.Abs(last) <= math.Abs(before) {
+			continue
+		}
+		sum, size, most := 0.0, 0.0, 0.0
+		for i := range row {
+			if v := t.Values[i*len(t.Names)+j]; v == v {
+				sum, size, most = sum+v, size+math.Abs(v), max(most, math.Abs(v))
+			}
+		}
+		if math.Abs(last-sum) <= rounded*size && math.Abs(last) > most {
+			sums++
+		}
+	}
+	return sums >= 2 && sums*2 > numbers
+}
