@@ -90,8 +90,9 @@ type tally struct {
 	counted   int
 	seen      map[float64]int // how often each value, or text, stands there
 	more      bool            // there are too many to count
-	groups    bool            // those that aren't whole may be thousands: of three digits behind a point
-	broken    bool            // there are such
+	broken    bool            // there are values that aren't whole
+	groups    bool            // these may be thousands: of one to three digits before a point and three behind it
+	third     bool            // of which some last one isn't 0
 }
 
 func (a *tally) add(v float64) {
@@ -107,7 +108,9 @@ func (a *tally) add(v float64) {
 	a.last = v
 	if v != math.Trunc(v) {
 		a.broken = true
-		a.groups = a.groups && math.Abs(v) >= 1 && math.Abs(v) < 1000 && math.Abs(1000*v-math.Round(1000*v)) < 1e-6
+		whole := func(v float64) bool { return math.Abs(v-math.Round(v)) < 1e-6 }
+		a.groups = a.groups && math.Abs(v) >= 1 && math.Abs(v) < 1000 && whole(1000*v)
+		a.third = a.third || !whole(100*v)
 	}
 	if !a.more || a.text {
 		a.seen[v]++
@@ -195,7 +198,7 @@ func pointed(facts []ColumnFacts, tallies []tally) {
 		if !commas || a.text || !a.broken {
 			continue
 		}
-		if f.Unfit = true; a.groups {
+		if f.Unfit = true; a.groups && a.third {
 			f.Why, f.Advice = "points in numbers, where others have decimal commas: they group thousands", []Advice{{"thousands", "."}}
 		} else {
 			f.Why, f.Then, f.Advice = "decimal points, where others have decimal commas", "write them in one way", nil

@@ -47,12 +47,11 @@ func (t *Table) mixedUnits() (notices []string) {
 }
 
 // unitOf is the unit that bare takes from a cell.
-func (r *Reading) unitOf(cell string) string {
-	least := len(r.bare(cell))
+func (r *Reading) unitOf(cell string) (longest string) {
 	for _, unit := range r.Units {
-		if one := (&Reading{Units: []string{unit}}); one.bare(cell) != cell && len(one.bare(cell)) == least {
-			return unit
+		if len(unit) > len(longest) && (strings.HasSuffix(cell, unit) || strings.HasPrefix(cell, unit)) {
+			longest = unit
 		}
 	}
-	return ""
+	return longest
 }

@@ -128,6 +128,16 @@ func TestDates(t *testing.T) {
 		{[]string{"01/31/2024 3:04 PM"}, "mdy", days(2024, 1, 31, 15, 4, 0)},
 		{[]string{"31 Jan 2024"}, "words", days(2024, 1, 31, 0, 0, 0)},
 		{[]string{"March 1, 2023"}, "words", days(2023, 3, 1, 0, 0, 0)},
+		{[]string{"31-Jan-24"}, "words", days(2024, 1, 31, 0, 0, 0)},
+		{[]string{"Jan 01 2024"}, "words", days(2024, 1, 1, 0, 0, 0)},
+		{[]string{"Feb 2010"}, "words", days(2010, 2, 1, 0, 0, 0)},
+		{[]string{"20240131T103015"}, "ymd", days(2024, 1, 31, 10, 30, 15)},
+		{[]string{"20240131T1030Z"}, "ymd", days(2024, 1, 31, 10, 30, 0)},
+		{[]string{"2024-01-31 10:30 UTC"}, "ymd", days(2024, 1, 31, 10, 30, 0)},
+		{[]string{"31.01.2024 24:00"}, "dmy", days(2024, 2, 1, 0, 0, 0)},
+		{[]string{"2024-02-28T24:00:00Z"}, "ymd", days(2024, 2, 29, 0, 0, 0)},
+		{[]string{"2022-W52", "2020-W53-7"}, "ymd", days(2022, 12, 26, 0, 0, 0)},
+		{[]string{"2020W537"}, "ymd", days(2021, 1, 3, 0, 0, 0)},
 		{[]string{"2024-02"}, "month", days(2024, 2, 1, 0, 0, 0)},
 		{[]string{"06:30"}, "time", 6.5 / 24},
 	} {
@@ -138,6 +148,11 @@ func TestDates(t *testing.T) {
 		}
 		if v, _, ok := forms[0].days(c.texts[0]); !ok || math.Abs(v-c.want) > 1e-11*math.Max(1, math.Abs(c.want)) {
 			t.Errorf("%q: %v, want %v", c.texts[0], v, c.want)
+		}
+	}
+	for _, text := range []string{"2022-W53", "2022-W00", "31.01.2024 24:01", "31.01.2024 25:00", "24:00", "31-Jan-2024-24", "2024-01-31 10:30 CET"} {
+		if forms := formsOf([]string{text}); forms != nil {
+			t.Errorf("%q: form %s", text, forms[0].name)
 		}
 	}
 	read := func(text string, dates ...string) (*Table, error) {

@@ -19,7 +19,7 @@ func (t *Table) strays() (all []strays) {
 		return nil
 	}
 	if repeated := t.headers(); repeated != nil {
-		all = append(all, strays{repeated, "what the header says"})
+		all = append(all, strays{repeated, "the header again"})
 	}
 	for row, most := t.Rows-1, t.Rows-3; row >= max(1, most); row-- {
 		why := t.footer(row)
@@ -178,22 +178,39 @@ func (t *Table) sums(row int) bool {
 	if row < few {
 		return false
 	}
-	sums, numbers := 0, 0
-	for j := range t.Names {
-		last, before := t.Values[row*len(t.Names)+j], t.Values[(row-1)*len(t.Names)+j]
-		if t.texts(j) != nil || last != last {
-			continue
-		}
-		if numbers++; math.Abs(last) <= math.Abs(before) {
-			continue
-		}
-		sum, size, most := 0.0, 0.0, 0.0
-		for i := range row {
-			if v := t.Values[i*len(t.Names)+j]; v == v {
-				sum, size, most = sum+v, size+math.Abs(v), max(most, math.Abs(v))
+	cols := len(t.Names)
+	last := t.Values[row*cols : (row+1)*cols]
+	// Most columns are ruled out by the cells just above.
+	larger := func(j, from, to int) bool {
+		for i := from; i < to; i++ {
+			if math.Abs(t.Values[i*cols+j]) >= math.Abs(last[j]) {
+				return false
 			}
 		}
-		if math.Abs(last-sum) <= rounded*size && math.Abs(last) > most {
+		return true
+	}
+	numbers := 0
+	var may []int
+	for j, v := range last {
+		if t.texts(j) != nil || v != v {
+			continue
+		}
+		if numbers++; larger(j, row-few, row) {
+			may = append(may, j)
+		}
+	}
+	if len(may) < 2 || len(may)*2 <= numbers {
+		return false
+	}
+	sums := 0
+	for _, j := range may {
+		sum, size := 0.0, 0.0
+		for i := range row {
+			if v := t.Values[i*cols+j]; v == v {
+				sum, size = sum+v, size+math.Abs(v)
+			}
+		}
+		if math.Abs(last[j]-sum) <= rounded*size && larger(j, 0, row) {
 			sums++
 		}
 	}

@@ -102,6 +102,26 @@ var messyTables = []messy{
 	{name: "nanoseconds since 1970", text: rows("t,x,y\n", func(i int, x, y float64) string {
 		return line(fmt.Sprint(1_700_000_000_000_000_000+int64(i%7)*1_000_000_007), num(x, 2), num(y, 2))
 	})},
+	{name: "points between thousands of some", text: rows("x;z;y\n", func(i int, x, y float64) string {
+		if i%2 == 0 {
+			return fmt.Sprintf("%d;%s;%s\n", int(100*x), comma(num(x, 2)), comma(num(y, 2)))
+		}
+		return fmt.Sprintf("%d.%03d;%s;%s\n", int(x), 100+i, comma(num(x, 2)), comma(num(y, 2)))
+	})},
+	{name: "errors of a spreadsheet", text: rows("x,z,y\n", func(i int, x, y float64) string {
+		return line(num(x, 2), []string{"#DIV/0!", num(x, 1), num(y, 1), "1", "2"}[i%5], num(y, 2))
+	})},
+	{name: "dates of a spreadsheet", text: rows("when,x,y\n", func(i int, x, y float64) string {
+		return line(fmt.Sprintf("%02d-%s-24", 1+i%28, []string{"Jan", "Feb", "Mar"}[i%3]), num(x, 2), num(y, 2))
+	})},
+	{name: "weeks", text: rows("when,x,y\n", func(i int, x, y float64) string { return line(fmt.Sprintf("2022-W%02d", 1+i%52), num(x, 2), num(y, 2)) })},
+	{name: "midnight at the end of the day", text: rows("when,x,y\n", func(i int, x, y float64) string {
+		return line(fmt.Sprintf("%02d.%02d.2024 24:00", 1+i%28, 1+i%12), num(x, 2), num(y, 2))
+	})},
+	{name: "shuffled index of pandas", text: rows(",x,kind,y\n", func(i int, x, y float64) string {
+		return line(fmt.Sprint(7*i%150), num(x, 2), []string{"a", "b"}[i%2], num(y, 2))
+	})},
+	{name: "a spreadsheet's separator, on every line", text: rows("sep=;\r\nx;y;\r\n", func(_ int, x, y float64) string { return comma(num(x, 2)) + ";" + comma(num(y, 2)) + ";\r\n" })},
 	{name: "all of it", text: func(rng *rand.Rand, i int) string {
 		if i == 0 {
 			return ";Nr.;Verkauft am;Heizung;Fläche;Preis;Bemerkung\r\n"
@@ -311,7 +331,61 @@ func TestInspect(t *testing.T) {
 	if want := []string{"index", "identifier", "date", "category", "number", "number", "empty"}; !slices.Equal(kinds, want) || d.Rows != 60 {
 		t.Errorf("%d rows, %q", d.Rows, kinds)
 	}
+	if strings.Contains(must(t, "inspect", "t.csv", "--target", "Preis", "--decimal", ","), "Settle first") {
+		t.Error("what was said is asked for")
+	}
 	if o := call(t.Context(), "inspect", "t.csv", "--target", "Pries"); o.status != 1 || !strings.Contains(o.stderr, `did you mean "Preis"?`) {
 		t.Errorf("status %d, %s", o.status, o.stderr)
+	}
+}
+
+// TestInspectSettles: what has to be settled before the last line fits stands before it, and where nothing has to be, it fits.
+func TestInspectSettles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := func(header string, row func(i int) string, last ...string) (text string) {
+		text = header + "\n"
+		for i := range 60 {
+			text += row(i) + "\n"
+		}
+		return text + strings.Join(last, "\n")
+	}
+	plain := func(i int) string { return fmt.Sprintf("%d,%d", 7*i%31, 14*i%62+i%3) }
+	for name, c := range map[string]struct{ text, target, first, say string }{
+		"plain.csv":     {text: table("x,y", plain)},
+		"-f.csv":        {text: table("x,y", plain), say: "krigo fit ./-f.csv --target y"},
+		"totals.csv":    {text: table("x,y", plain, "Summe,1900"), first: "the rows that seem to be none", say: `line 62: begins with "Summe"`},
+		"remark.csv":    {text: table("x,y", plain, "# exported by Bob,"), first: "the rows that seem to be none"},
+		"repeated.csv":  {text: table("x,y", plain, "x,y", "1,2", ""), first: "the rows that seem to be none", say: "line 62: the header again"},
+		"ambiguous.csv": {text: table("when,x,y", func(i int) string { return fmt.Sprintf("%02d/%02d/2024,%s", 1+i%12, 1+i%11, plain(i)) }), first: "column when"},
+		"limits.csv": {text: table("v,x,y", func(i int) string { return []string{"<10", "11", "12.5", "14"}[i%4] + "," + plain(i) }), first: "column v",
+			say: `v: numbers, but for 15 of 60 cells: "<10" (first in line 2); correct them, or, if they stand for missing values, say --na '<10'`},
+		"words.csv":    {text: table("x,y,kind", func(i int) string { return plain(i) + "," + []string{"a", "b"}[i%2] }), target: "kind", first: "column kind", say: "only numbers are predicted"},
+		"gaps.csv":     {text: table("x,y", plain, "3,", ""), first: "column y", say: "a target may have no gaps: take these rows out"},
+		"alone.csv":    {text: table("id,y", func(i int) string { return fmt.Sprintf("%d,%d", i, 7*i%31) }), first: "what to predict from"},
+		"constant.csv": {text: table("x,y", func(i int) string { return fmt.Sprintf("%d,3", 7*i%31) }), first: "column y", say: "there is nothing to be predicted"},
+		"control.csv":  {text: table("\"a\x1b[31m\nb\",y", plain), say: `"a\x1b[31m\nb"`},
+		"numbers.csv":  {text: table("2020,2021", plain), say: "the first line holds numbers alone"},
+	} {
+		write(t, name, c.text)
+		args := []string{"--target", "y"}
+		if c.target != "" {
+			args[1] = c.target
+		}
+		text := must(t, append(append([]string{"inspect"}, args...), "--", name)...)
+		var d inspectDocument
+		if err := json.Unmarshal([]byte(must(t, append(append([]string{"inspect", "--json"}, args...), "--", name)...)), &d); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text, c.say) || strings.Contains(text, "\x1b") {
+			t.Errorf("%s: %s\nwant %q", name, text, c.say)
+		}
+		_, ask, asks := strings.Cut(text, "\nSettle first: ")
+		if asks != (c.first != "") || asks != (len(d.First) > 0) || !strings.HasPrefix(ask, c.first) {
+			t.Errorf("%s: %s\nto be settled %q, want %q", name, text, d.First, c.first)
+		}
+		o := call(t.Context(), append(shellWords(t, strings.TrimPrefix(d.Command, "krigo ")), "--quiet", "--kernel", "se", "--out", "m.krigo")...)
+		if told := strings.Contains(o.stderr+o.stdout, "if this is no row of the table"); o.status == 0 && c.first != "" && !told || o.status != 0 && c.first == "" {
+			t.Errorf("%s: %s: status %d, %s", name, d.Command, o.status, o.stderr)
+		}
 	}
 }
