@@ -15,31 +15,6 @@ const (
 	parquetIndex = "__index_level_0__"
 )
 
-// Advice is what a person may say of a column, as a flag of the command line has it: categorical, dates, ignore, decimal,
-// thousands, na, units.
-type Advice struct {
-	Flag  string `json:"flag"`
-	Value string `json:"value"`
-}
-
-// ColumnFacts describes a column of a table for people.
-type ColumnFacts struct {
-	Name     string   `json:"name"`
-	Kind     string   `json:"kind"` // number, constant, empty, index, date, text, identifier, category
-	Cells    int      `json:"cells"`
-	Missing  int      `json:"missing"`
-	Distinct int      `json:"distinct"` // values, at most distinctMost+1 of them
-	Low      float64  `json:"low"`      // of numbers
-	High     float64  `json:"high"`
-	Examples []string `json:"examples"`         // of text
-	First    string   `json:"first,omitempty"`  // where the first cell stands that is no number
-	Why      string   `json:"why,omitempty"`    // it can't be an input as it stands, or shouldn't be
-	Then     string   `json:"then,omitempty"`   // what a person has to do before a fit can use it, where no advice does
-	Advice   []Advice `json:"advice,omitempty"` // what to say of it: all that is needed, or of Either one
-	Either   bool     `json:"either,omitempty"` // of the advice one is to be chosen
-	Unfit    bool     `json:"unfit"`            // it can't be an input as it stands
-}
-
 // distinctMost is how many values are told apart.
 const distinctMost = 10000
 
@@ -121,36 +96,65 @@ func (a *tally) add(v float64) {
 // wholeMost is where float64 begins to round whole numbers.
 const wholeMost = 1 << 53
 
-// permutes says whether the values are 0 to n−1, or 1 to n, in whatever order.
-func (a *tally) permutes() bool {
-	return a.missing == 0 && !a.more && len(a.seen) == a.counted && !a.broken && (a.low == 0 || a.low == 1) && a.high-a.low == float64(a.counted-1)
-}
-
 // facts says what one column is.
 func (t *Table) facts(j, rows int, a *tally) ColumnFacts {
 	f := ColumnFacts{Name: t.Names[j], Cells: rows, Missing: a.missing, Distinct: min(len(a.seen), distinctMost+1)}
-	texts := t.texts(j)
-	if texts == nil {
-		f.Kind = "number"
-		if a.counted > 0 {
-			f.Low, f.High = a.low, a.high
-		}
-		switch {
-		case a.counted == 0:
-			f.Kind, f.Why, f.Advice, f.Unfit = "empty", "it has no values", []Advice{{"ignore", f.Name}}, true
-		case (f.Name == indexName || f.Name == parquetIndex) && a.counted > 1 && (a.rising || a.permutes()):
-			f.Kind, f.Why = "index", "the row numbers of a DataFrame, which fits leave out"
-		case f.Name == indexName || f.Name == parquetIndex:
-			f.Kind, f.Why = "index", unnamed
-		case a.low == a.high:
-			f.Kind, f.Why, f.Advice = "constant", "the same value in every row", []Advice{{"ignore", f.Name}}
-		case a.rising && a.counted >= 10:
-			f.Kind, f.Why, f.Advice = "identifier", "counts up row by row: if it names rows, leave it out", []Advice{{"ignore", f.Name}}
-		case !a.broken && max(a.high, -a.low) >= wholeMost && max(a.high, -a.low) < 1<<64:
-			f.Why = fmt.Sprintf("whole numbers of 2^53 and more are rounded, here to multiples of %.0f", math.Nextafter(max(a.high, -a.low), math.Inf(1))-max(a.high, -a.low))
-		}
+	if t.texts(j) != nil {
+		t.textFacts(&f, j, a)
 		return f
 	}
+	f.Kind = "number"
+	if a.counted > 0 {
+		f.Low, f.High = a.low, a.high
+	}
+	switch {
+	case a.counted == 0:
+		f.Kind, f.Why, f.Advice, f.Unfit = "empty", "it has no values", []Advice{{"ignore", f.Name}}, true
+	case (f.Name == indexName || f.Name == parquetIndex) && a.counted > 1 && (a.rising || t.permutes(j, a)):
+		f.Kind, f.Why = "index", "the row numbers of a DataFrame, which fits leave out"
+	case f.Name == indexName || f.Name == parquetIndex:
+		f.Kind, f.Why = "index", unnamed
+	case a.low == a.high:
+		f.Kind, f.Why, f.Advice = "constant", "the same value in every row", []Advice{{"ignore", f.Name}}
+	case a.rising && a.counted >= 10:
+		f.Kind, f.Why, f.Advice = "identifier", "counts up row by row: if it names rows, leave it out", []Advice{{"ignore", f.Name}}
+	case !a.broken && max(a.high, -a.low) >= wholeMost && max(a.high, -a.low) < 1<<64:
+		f.Why = fmt.Sprintf("whole numbers of 2^53 and more are rounded, here to multiples of %.0f", math.Nextafter(max(a.high, -a.low), math.Inf(1))-max(a.high, -a.low))
+	}
+	return f
+}
+
+// permutes says whether the values of a column are 0 to n−1, or 1 to n, in whatever order.
+func (t *Table) permutes(j int, a *tally) bool {
+	if a.missing > 0 || a.broken || a.low != 0 && a.low != 1 || a.high-a.low != float64(a.counted-1) {
+		return false
+	}
+	seen := make([]bool, a.counted)
+	x := make([]float64, blockRows)
+	begin, own := t.own()
+	strays := t.strayRows()
+	for i := begin; i < begin+own; i += blockRows {
+		cells := x[:min(blockRows, begin+own-i)]
+		if t.read(i, len(cells), []int{j}, cells) != nil {
+			return false
+		}
+		for k, v := range cells {
+			if strays[i+k] {
+				continue
+			}
+			at := int(v - a.low)
+			if seen[at] {
+				return false
+			}
+			seen[at] = true
+		}
+	}
+	return true
+}
+
+// textFacts says what one column of text is.
+func (t *Table) textFacts(f *ColumnFacts, j int, a *tally) {
+	texts := t.texts(j)
 	f.Unfit = true
 	c := &column{t: t, j: j, texts: texts, counts: make([]int, len(texts)), cells: a.counted}
 	for v, n := range a.seen {
@@ -174,17 +178,16 @@ func (t *Table) facts(j, rows int, a *tally) ColumnFacts {
 	switch {
 	case c.cells == 0:
 		f.Kind, f.Why, f.Advice = "empty", "it has no values", []Advice{{"ignore", f.Name}}
-		return f
+		return
 	case len(c.strange) == 0: // but in rows that seem to be none
 		f.Kind, f.Unfit = "number", false
 		f.Low, f.High = c.span()
-		return f
+		return
 	}
-	c.explain(&f)
+	c.explain(f)
 	if f.Name == indexName || f.Name == parquetIndex {
 		f.Kind, f.Why, f.Then, f.Advice, f.Unfit = "index", unnamed, "", nil, false
 	}
-	return f
 }
 
 // unnamed says why fits leave out a column that may be no row numbers.
@@ -272,33 +275,6 @@ func (e *ColumnsError) columns() string {
 		fmt.Fprintf(&b, "\nand values are missing of %s; say --missing mean, or leave such rows out", quoted(e.Gaps, 10))
 	}
 	return b.String()
-}
-
-// Flags are what to say of the column on a command line.
-func (f ColumnFacts) Flags() string {
-	var flags []string
-	for _, a := range f.Advice {
-		flags = append(flags, "--"+a.Flag+" "+Shell(a.Value))
-	}
-	if f.Either {
-		return strings.Join(flags, " or ")
-	}
-	return strings.Join(flags, " ")
-}
-
-// AsTarget are the facts of a column that is to be predicted, and so can't be left out, nor be categories.
-func (f ColumnFacts) AsTarget() ColumnFacts {
-	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice), func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
-	switch gaps := slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" }); {
-	case f.Unfit && len(f.Advice) == 0 && f.Kind != "number":
-		f.Then = "only numbers are predicted"
-	case f.Kind == "constant":
-		f.Then = "there is nothing to be predicted"
-	case f.Missing > 0 || gaps:
-		f.Why = strings.TrimPrefix(f.Why+"; values are missing", "; ")
-		f.Then = "a target may have no gaps: take these rows out"
-	}
-	return f
 }
 
 // fit says what keeps columns from being fitted: whole columns, or else cells.

@@ -197,6 +197,7 @@ func TestRemarks(t *testing.T) {
 
 // TestIndex: a first column without a name is no input, in whatever order, and where it may be more than row numbers, that is said.
 func TestIndex(t *testing.T) {
+	const many = 2*distinctMost + 1
 	for _, c := range []struct {
 		name string
 		cell func(i int) string
@@ -204,12 +205,17 @@ func TestIndex(t *testing.T) {
 	}{
 		{"shuffled", func(i int) string { return fmt.Sprint(7 * i % 20) }, false},
 		{"shuffled, from 1", func(i int) string { return fmt.Sprint(1 + 7*i%20) }, false},
+		{"many", func(i int) string { return fmt.Sprint(2 * i % many) }, false},
 		{"names", func(i int) string { return fmt.Sprintf("r%d", i) }, true},
 		{"numbers", func(i int) string { return fmt.Sprint(7 * i) }, true},
 		{"repeated", func(i int) string { return fmt.Sprint(7 * i % 10) }, true},
 	} {
+		rows := 20
+		if c.name == "many" {
+			rows = many
+		}
 		text := ",a,y\n"
-		for i := range 20 {
+		for i := range rows {
 			text += fmt.Sprintf("%s,%d,%d\n", c.cell(i), i*i%13, i)
 		}
 		table, err := Read(strings.NewReader(text), "f.csv")
