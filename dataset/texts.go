@@ -147,8 +147,11 @@ func (c *column) but(f *ColumnFacts, left []int, then string) {
 	}
 	f.Why += fmt.Sprintf(", but for %d of %d cells: %s", c.number(left), c.cells, quoted(c.of(left), 3))
 	f.Then = then
-	if len(left) <= 3 {
-		f.Then += ", or, if they stand for missing values, say --na " + Shell(strings.Join(c.of(left), ","))
+	awkward := func(text string) bool {
+		return clip(text) != text || Printable(text) != text || strings.ContainsAny(text, `,"`)
+	}
+	if texts := c.of(left); len(left) <= 3 && !slices.ContainsFunc(texts, awkward) {
+		f.Then += ", or, if they stand for missing values, say --na " + Shell(strings.Join(texts, ","))
 	}
 }
 
