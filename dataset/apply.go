@@ -25,3 +25,6 @@ func (r Reading) Apply(t *Table) error {
 
 // Reading is how the table was read, with the forms of its dates.
 func (t *Table) Reading() Reading { return t.reading.Naming() }
+
+// New is a table in memory without rows yet, whose cells are set as the reading has them.
+func (r Reading) New(source string) *Table { return &Table{Source: source, reading: r} }

@@ -31,9 +31,6 @@ func (r Reading) Naming(columns ...string) Reading {
 	return r
 }
 
-// New is a table in memory without rows yet, whose cells are set as the reading has them.
-func (r Reading) New(source string) *Table { return &Table{Source: source, reading: r} }
-
 // zero says whether it is for tables as programs write them.
 func (r *Reading) zero() bool {
 	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 && len(r.Units) == 0
