@@ -43,6 +43,9 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 		return nil, fit.Usage("prediction %q: name the column of %s that has the predictions, besides that of the target", prediction, table.Source)
 	}
 	d, err := table.Regression(o.Data.Target, others...)
+	if always := ofConstant(table, prediction, o.Data.Target); err != nil && always != nil {
+		d, err = always, nil // of which nothing could be learnt, but nothing is
+	}
 	if err == nil && o.Data.Group != "" {
 		d, err = d.GroupBy(o.Data.Group)
 	}
@@ -80,6 +83,19 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 	return p, nil
 }
 
+// ofConstant are the rows of a table whose target is the same in all, nil where they are not such.
+func ofConstant(table *dataset.Table, prediction, target string) *dataset.Data {
+	d, err := table.Select([]string{prediction}, target)
+	if err != nil || d.Rows < 2 {
+		return nil
+	}
+	y, err := d.Targets(d.All())
+	if err != nil || len(y) == 0 || slices.Min(y) != slices.Max(y) {
+		return nil
+	}
+	return d
+}
+
 // predictedTerms are what options say of the certificate of predictions.
 func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	promise := o.Promise
@@ -102,6 +118,9 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	}
 	if kind == pacbayes.ClippedAbsolute && promise.Epsilon != 0 {
 		return t, fit.Usage("epsilon %v with loss clipped-absolute, which has no ε: leave it out", promise.Epsilon)
+	}
+	if kind != pacbayes.Asymmetric && promise.EpsilonAbove != 0 {
+		return t, fit.Usage("epsilon: two widths are for the asymmetric loss, not %q", kind)
 	}
 	if promise.Delta == 0 {
 		promise.Delta = 0.01

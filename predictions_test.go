@@ -67,6 +67,7 @@ func TestCertifyPredictions(t *testing.T) {
 	for wanted, edit := range map[string]func(o *krigo.Options, prediction *string){
 		"no default here":        func(o *krigo.Options, _ *string) { o.Promise.Epsilon = 0 },
 		"epsilon-units sd":       func(o *krigo.Options, _ *string) { o.Promise.Units = "sd" },
+		"asymmetric loss":        func(o *krigo.Options, _ *string) { o.Promise.EpsilonAbove = 3 },
 		"one hold-out bound":     func(o *krigo.Options, _ *string) { o.Promise.Share = 0.9 },
 		"name the column":        func(o *krigo.Options, _ *string) { o.Data.Target = "" },
 		"has the predictions":    func(_ *krigo.Options, prediction *string) { *prediction = "mean" },
@@ -81,6 +82,36 @@ func TestCertifyPredictions(t *testing.T) {
 	}
 	if _, err := krigo.CertifyPredictions(predicted(t, 19, 0), "yhat", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}); !errors.Is(err, pacbayes.ErrTooFewRows) {
 		t.Errorf("19 rows: %v", err)
+	}
+}
+
+// TestConstantTarget: of a target that is always the same nothing is learnt, but predictions of it are as good as they are.
+func TestConstantTarget(t *testing.T) {
+	text := "yhat,y\n" + strings.Repeat("5,5\n", 190) + strings.Repeat("8,5\n", 10)
+	table, err := dataset.Read(strings.NewReader(text), "constant.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}
+	p, err := krigo.CertifyPredictions(table, "yhat", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !p.Certificate.Valid || math.Abs(p.Certificate.Bound-want) > 1e-11 {
+		t.Errorf("%+v, want a bound of %v", p.Certificate, want)
+	}
+	o.Promise.Units = "sd"
+	var usage *krigo.UsageError
+	if _, err := krigo.CertifyPredictions(table, "yhat", o); !errors.As(err, &usage) {
+		t.Errorf("in standard deviations of a constant: %v", err)
+	}
+	one, err := dataset.Read(strings.NewReader("yhat,y\n5,5\n"), "one.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Promise.Units = ""
+	if _, err := krigo.CertifyPredictions(one, "yhat", o); err == nil || !strings.Contains(err.Error(), "at least 2 are needed") {
+		t.Errorf("one row: %v", err)
 	}
 }
 

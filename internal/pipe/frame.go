@@ -28,6 +28,7 @@ type request struct {
 	Buffers []int64         `json:"buffers"`
 
 	data [][]byte
+	over error // the buffers took more memory than they may, and weren't kept
 }
 
 // tableHeader describes a table: a column of numbers is a buffer of little-endian float64, NaN where a value is missing; one of
@@ -61,7 +62,8 @@ type failure struct {
 
 var errFrame = errors.New("this isn't a frame")
 
-// readFrame reads a request. Memory is taken as bytes come, not as they are announced.
+// readFrame reads a request. Memory is taken as bytes come, not as they are announced. A request whose buffers would take more than they may
+// is read to its end without them: it has an answer, and others that are under way go on.
 func readFrame(in io.Reader) (*request, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {
@@ -86,13 +88,18 @@ func readFrame(in io.Reader) (*request, error) {
 	const growth = 3 // while memory is moved, and as a table
 	var sum float64
 	for _, size := range r.Buffers {
-		if sum += growth * float64(size); sum > 0 {
-			if err := memory.Afford("the request", sum); err != nil {
-				return nil, err
-			}
-		}
 		if size < 0 || size > mostBuffer {
 			return nil, fmt.Errorf("%w: a buffer of %d bytes", errFrame, size)
+		}
+		sum += growth * float64(size)
+	}
+	r.over = memory.Afford("the request", sum)
+	for _, size := range r.Buffers {
+		if r.over != nil {
+			if _, err := io.CopyN(io.Discard, in, size); err != nil {
+				return nil, io.ErrUnexpectedEOF
+			}
+			continue
 		}
 		data, err := readAll(in, size)
 		if err != nil {

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// TestMemory: requests that announce more than may be taken, or whose tables would take it, are errors before that.
+// TestMemory: requests that announce more than may be taken, or whose tables would take it, are errors before that. One whose buffers
+// would is read to its end, so that the next one is where it is looked for.
 func TestMemory(t *testing.T) {
 	memory.SetLimit(16 << 20)
 	defer memory.SetLimit(0)
@@ -23,12 +26,20 @@ func TestMemory(t *testing.T) {
 		return bytes.NewReader(append(append(binary.LittleEndian.AppendUint32(nil, uint32(max(length, len(text)))), text...), data...))
 	}
 	var over *memory.Error
-	for name, in := range map[string]*bytes.Reader{
-		"header":  frame(map[string]any{}, mostHeader, nil),
-		"buffer":  frame(map[string]any{"buffers": []int{1 << 39}}, 0, nil),
-		"buffers": frame(map[string]any{"buffers": []int{4 << 20, 4 << 20}}, 0, make([]byte, 8<<20)),
-	} {
-		if _, err := readFrame(in); !errors.As(err, &over) {
+	if _, err := readFrame(frame(map[string]any{}, mostHeader, nil)); !errors.As(err, &over) {
+		t.Error(err)
+	}
+	for name, sizes := range map[string][]int{"buffer": {8 << 20}, "buffers": {4 << 20, 0, 4 << 20}} {
+		in := io.MultiReader(frame(map[string]any{"id": 5, "buffers": sizes}, 0, make([]byte, 8<<20)), frame(map[string]any{"id": 6}, 0, nil))
+		if r, err := readFrame(in); err != nil || r.ID != 5 || !errors.As(r.over, &over) || len(r.data) > 0 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if r, err := readFrame(in); err != nil || r.ID != 6 || r.over != nil {
+			t.Errorf("after %s: %+v, %v", name, r, err)
+		}
+	}
+	for name, sizes := range map[string][]int{"ends early": {1 << 39}, "no length": {8 << 20, -1}, "too long": {8 << 20, mostBuffer + 1}} {
+		if _, err := readFrame(frame(map[string]any{"buffers": sizes}, 0, make([]byte, 8<<20))); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errFrame) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -42,5 +53,21 @@ func TestMemory(t *testing.T) {
 	}
 	if _, err := r.table(); !errors.As(err, &over) {
 		t.Error(err)
+	}
+}
+
+// TestTooLarge: what can't be held has an answer of its own, and what is asked beside and after it goes on.
+func TestTooLarge(t *testing.T) {
+	memory.SetLimit(16 << 20)
+	defer memory.SetLimit(0)
+	c := connect(t)
+	for range 2 {
+		r, _, _ := c.call("predict", map[string]any{"model": 1}, make([]byte, 8<<20))
+		if r.Error == nil || r.Error.Kind != "failed" || !strings.Contains(r.Error.Message, "--memory") {
+			t.Errorf("%+v", r.Error)
+		}
+		if r, _, _ := c.call("hello", map[string]any{}); r.Error != nil {
+			t.Errorf("%+v", r.Error)
+		}
 	}
 }

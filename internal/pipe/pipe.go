@@ -112,6 +112,9 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 			answer = &reply{Error: &failure{Kind: "failed", Message: fmt.Sprintf("%s failed: %v\n%s", r.Op, cause, debug.Stack())}}
 		}
 	}()
+	if r.over != nil {
+		return &reply{Error: &failure{Kind: "failed", Message: r.over.Error()}}
+	}
 	do, known := map[string]func(context.Context, *request) (*reply, error){
 		"hello": s.hello, "fit": s.fit, "load": s.load, "close": s.close, "predict": s.predict,
 		"certify": s.certify, "fresh": s.fresh, "certify_predictions": s.certifyPredictions, "watch": s.watch, "report": s.report,
