@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,17 +53,23 @@ def warn_column_vector() -> None:
 
 
 def not_fitted(estimator: object) -> Exception:
-    """The exception for an estimator that has no model yet: scikit-learn's, where it is, as others look for it."""
+    """The exception for an estimator that has no model yet."""
+    return _not_fitted(f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator.")
+
+
+def _not_fitted(message: str) -> Exception:
+    """NotFitted that is scikit-learn's too, where it is, as others look for it. The class is of this process: what is pickled is the message."""
     from ._errors import NotFitted
 
-    message = f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using this estimator."
     try:
         from sklearn.exceptions import NotFittedError
     except ImportError:
         return NotFitted(message)
 
     class Both(NotFitted, NotFittedError):  # type: ignore[misc]
-        pass
+        def __reduce__(self) -> tuple[Callable[[str], Exception], tuple[str]]:
+            return _not_fitted, (str(self),)
 
     Both.__name__ = Both.__qualname__ = "NotFitted"
+    Both.__module__ = NotFitted.__module__
     return Both(message)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class KrigoError(Exception):
     """Whatever krigo refuses, or can't do."""
@@ -31,9 +33,25 @@ class NotFitted(KrigoError, ValueError, AttributeError):
     """The estimator has no model yet."""
 
 
+# Flags that a message of the program may advise, and what stands for them where there is no command line.
+_INSTEAD = {
+    "memory": "in Python the environment's KRIGO_MEMORY, as KRIGO_MEMORY=24GB, is --memory from the program's start on",
+    "na": "in Python: replace such texts in the table by NaN",
+    "units": "in Python: make numbers of the column",
+    "decimal": "in Python: make numbers of the column",
+    "thousands": "in Python: make numbers of the column",
+}
+
+
+def in_python(message: str) -> str:
+    """A message of the program, with what to do in Python where it advises a flag that is no parameter."""
+    said = dict.fromkeys(text for flag, text in _INSTEAD.items() if re.search(rf"--{flag}\b", message))
+    return f"{message} ({'; '.join(said)})" if said else message
+
+
 def of_reply(error: dict[str, object]) -> KrigoError:
     """The exception for the error of a reply."""
-    message = str(error.get("message", ""))
+    message = in_python(str(error.get("message", "")))
     kind = error.get("kind")
     if kind == "usage":
         return UsageError(message)

@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import itertools
 import json
+import math
 import os
 import queue
 import signal
@@ -17,12 +18,15 @@ import struct
 import subprocess
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import IO, Any, TypeAlias
 
+import numpy as np
+
 from . import _program
-from ._errors import KrigoError, of_reply
+from ._errors import KrigoError, UsageError, in_python, of_reply
 
 PROTOCOL = 1
 
@@ -36,8 +40,19 @@ Buffer: TypeAlias = bytes | memoryview
 _WAIT = 0.1 if os.name == "nt" else None
 
 
+# How long a program may take to say that it is krigo, in seconds. It takes a hundredth of one, where the machine has time for it.
+_PATIENCE = 30.0
+_LOOK = 0.1
+
+
 class Gone(KrigoError):
     """The program ended before it replied."""
+
+    unsent = False  # the request didn't reach it whole, so that nothing came of it
+
+
+class _Silent(KrigoError):
+    """There is no reply yet, and no time left."""
 
 
 class Reply:
@@ -73,38 +88,59 @@ class Process:
         self._to, self._from = self._child.stdin, self._child.stdout
         self._numbers = itertools.count(1)
         self._waiting: dict[int, queue.SimpleQueue[_Frame | None]] = {}
-        self._requests: queue.SimpleQueue[list[Buffer] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._write, name="krigo requests", daemon=True).start()
-        threading.Thread(target=self._read, name="krigo replies", daemon=True).start()
+        self._requests: queue.SimpleQueue[tuple[int, list[Buffer]] | None] = queue.SimpleQueue()
+        self._sent: set[int] = set()  # of those that are waited for, which went out whole
+        self._broken: Exception | None = None  # what came that is no reply
+        self._writer = threading.Thread(target=self._write, name="krigo requests", daemon=True)
+        self._reader = threading.Thread(target=self._read, name="krigo replies", daemon=True)
+        self._writer.start()
+        self._reader.start()
+        weakref.finalize(self, self._errors.close).atexit = False
         try:
-            found = self.call("hello").result
+            found = self.call("hello", patience=_PATIENCE).result
+        except _Silent:
+            how = f"didn't say within {_PATIENCE:g} seconds that it is krigo" if self._child.poll() is None else "ended without saying that it is krigo"
+            self._child.kill()
+            said = self._last_words()
+            self.end()
+            raise KrigoError(f"{command[0]} was started, and {how}{said}. {_named()}") from None
+        except Gone as e:
+            self.end()
+            raise Gone(f"{command[0]}: {e}. {_named()}") from None
         except BaseException:
             self.end()
             raise
         if found.get("protocol") != PROTOCOL:
             self.end()
-            raise KrigoError(f"{_program.path()} is of version {found.get('version')}, whose requests aren't this package's: use the one that comes with it")
+            raise KrigoError(f"{command[0]} is of version {found.get('version')}, whose requests aren't this package's: use the one that comes with it")
+        self.version = str(found.get("version"))
 
     @property
     def pid(self) -> int:
         return self._child.pid
 
-    def call(self, op: str, buffers: Sequence[Buffer] = (), progress: Callable[[Event], None] | None = None, **header: Any) -> Reply:
-        """Asks, and waits for the reply. An exception in between, as of ^C, cancels the request."""
+    def call(self, op: str, buffers: Sequence[Buffer] = (), progress: Callable[[Event], None] | None = None, patience: float | None = None, **header: Any) -> Reply:
+        """Asks, and waits for the reply, for so many seconds at most. An exception in between, as of ^C, cancels the request."""
         number = next(self._numbers)
+        request = _frame({"id": number, "op": op, **header}, buffers)
         replies: queue.SimpleQueue[_Frame | None] = queue.SimpleQueue()
         self._waiting[number] = replies
         try:
-            self._send({"id": number, "op": op, **header}, buffers)
+            self._requests.put((number, request))
             if not self.alive:  # the reader may have gone before it saw this one
                 replies.put(None)
+            until = None if patience is None else time.monotonic() + patience
             while True:
                 try:
-                    frame = replies.get(timeout=_WAIT)
+                    frame = replies.get(timeout=_WAIT if until is None else _LOOK)
                 except queue.Empty:
+                    if until is not None and time.monotonic() > until:
+                        raise _Silent from None
+                    if until is not None and self._child.poll() is not None:  # another may hold its pipes open
+                        until = min(until, time.monotonic() + 1)
                     continue
                 if frame is None:
-                    raise Gone(self._obituary(op))
+                    raise self._gone(op, number)
                 head, data = frame
                 if "event" not in head:
                     break
@@ -112,10 +148,11 @@ class Process:
                     progress(head["event"])
         except BaseException as e:
             if not isinstance(e, Gone):
-                self._send({"id": number, "op": "cancel"})
+                self._requests.put((0, _frame({"id": number, "op": "cancel"})))
             raise
         finally:
             self._waiting.pop(number, None)
+            self._sent.discard(number)
         if head.get("error"):
             raise of_reply(head["error"])
         return Reply(self, head.get("result") or {}, dict(zip(head.get("names") or (), data, strict=False)))
@@ -123,20 +160,18 @@ class Process:
     def forget(self, model: int) -> None:
         """Has the program forget a model. Nobody waits for it: this is called where garbage is collected."""
         if self.alive and self.owner == os.getpid():
-            self._send({"id": 0, "op": "close", "model": model})
-
-    def _send(self, header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> None:
-        header["buffers"] = [memoryview(b).nbytes for b in buffers]
-        text = json.dumps(header, default=_plain).encode()
-        self._requests.put([struct.pack("<I", len(text)) + text, *buffers])
+            self._requests.put((0, _frame({"id": 0, "op": "close", "model": model})))
 
     def _write(self) -> None:
         try:
-            while (frame := self._requests.get()) is not None:
+            while (request := self._requests.get()) is not None:
+                number, frame = request
                 for part in frame:
                     rest = memoryview(part).cast("B")
                     while rest:
                         rest = rest[self._to.write(rest[: 1 << 24]) or 0 :]
+                if number in self._waiting:
+                    self._sent.add(number)
         except (OSError, ValueError):
             pass  # it is gone, as the reader sees too
         with contextlib.suppress(OSError):
@@ -153,12 +188,17 @@ class Process:
                     asked.put((head, data))
                 elif "event" not in head and (head.get("result") or {}).get("model"):
                     self.forget(head["result"]["model"])  # of a request that was given up
-        except (EOFError, OSError, ValueError):
+        except (EOFError, OSError):
             pass
+        except Exception as e:  # what it wrote isn't frames, or can't be held: nobody is left waiting for it
+            self._broken = e
         self.alive = False
         self._requests.put(None)
         for asked in list(self._waiting.values()):
             asked.put(None)
+        with contextlib.suppress(OSError):
+            self._from.close()
+        self._child.wait()
 
     def _exactly(self, size: int) -> bytes:
         data = bytearray(size)
@@ -170,6 +210,12 @@ class Process:
             rest = rest[n:]
         return bytes(data)
 
+    def _gone(self, op: str, number: int) -> Gone:
+        self._writer.join(5)
+        gone = Gone(self._obituary(op))
+        gone.unsent = not self._writer.is_alive() and number not in self._sent
+        return gone
+
     def _obituary(self, op: str) -> str:
         try:
             status: object = self._child.wait(5)
@@ -178,10 +224,17 @@ class Process:
         if isinstance(status, int) and status < 0:
             with contextlib.suppress(ValueError):
                 status = signal.Signals(-status).name
-        self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, self._errors.tell() - 2000))
-        said = self._errors.read().decode(errors="replace").strip()
-        return f"krigo ended while it was asked to {op} (exit status {status})" + (": " + said if said else "; was there too little memory?")
+        why = f", after a reply that can't be read ({type(self._broken).__name__}: {self._broken})" if self._broken is not None else ""
+        return f"krigo ended while it was asked to {op} (exit status {status}{why})" + (self._last_words() or "; was there too little memory?")
+
+    def _last_words(self) -> str:
+        """What the program said of its end."""
+        with contextlib.suppress(ValueError):  # closed
+            self._errors.seek(0, os.SEEK_END)
+            self._errors.seek(max(0, self._errors.tell() - 2000))
+            said = self._errors.read().decode(errors="replace").strip()
+            return ": " + in_python(said) if said else ""
+        return ""
 
     def end(self) -> None:
         """Ends the program, and waits until it has."""
@@ -192,6 +245,9 @@ class Process:
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
+        self._writer.join(1)
+        self._reader.join(1)
+        self._errors.close()
 
     def abandon(self) -> None:
         """Lets go of another process's pipes, so that they end with that process."""
@@ -199,14 +255,33 @@ class Process:
         for end in (self._to, self._from):
             with contextlib.suppress(OSError):
                 end.close()
+        self._errors.close()
         self._child.returncode = 0  # it is no child of this process, which shouldn't wait for it
 
 
-def _plain(value: Any) -> Any:
-    """Numbers of numpy, as JSON knows them."""
-    if hasattr(value, "item"):
-        return value.item()
-    raise TypeError(f"{value!r} can't be sent: want numbers and text")
+def _frame(header: dict[str, Any], buffers: Sequence[Buffer] = ()) -> list[Buffer]:
+    header["buffers"] = [memoryview(b).nbytes for b in buffers]
+    text = json.dumps(_plain(header, "the request"), allow_nan=False).encode()
+    return [struct.pack("<I", len(text)) + text, *buffers]
+
+
+def _plain(value: Any, name: str) -> Any:
+    """A value as JSON has it. What JSON hasn't would be no frame, which ends the program for all who ask it."""
+    if isinstance(value, dict):
+        return {str(key): _plain(of, str(key)) for key, of in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(of, name) for of in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{name} {value}: want a finite number")
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    raise UsageError(f"{name} {value!r}: want numbers and text")
+
+
+def _named() -> str:
+    return f"Does {_program.VARIABLE} name the program krigo?" if os.environ.get(_program.VARIABLE) else "Is it whole? Install krigo anew."
 
 
 _current: Process | None = None
@@ -222,19 +297,28 @@ def current() -> Process:
     with _starting:
         if _current is None or not _current.alive:
             _current = Process()
-        return _current
+        process = _current
+    _program.compare(process.version)
+    return process
 
 
 def ask(op: str, buffers: Sequence[Buffer] = (), model: Model | None = None, again: bool = True, progress: Callable[[Event], None] | None = None, **header: Any) -> Reply:
-    """Asks the program, a new one where it ended on the way and that can do no harm."""
-    for last in (not again, True):
+    """Asks the program, a new one where it ended before, or on the way and that can do no harm."""
+    for last in (False, True):
         process = current()
         try:
+            if not again:
+                process.call("hello")  # it may have died unseen, and what isn't asked twice shouldn't be lost by that
             if model is not None:
                 header["model"] = model.number(process)
-            return process.call(op, buffers, progress, **header)
         except Gone:
             if last:
+                raise
+            continue
+        try:
+            return process.call(op, buffers, progress, **header)
+        except Gone as e:
+            if last or not (again or e.unsent):
                 raise
     raise AssertionError
 
@@ -247,7 +331,9 @@ class Model:
         self._numbers: dict[int, tuple[weakref.ref[Process], int]] = {}
         self.about: dict[str, Any] = about if about is not None else {}
         if about is None:
-            self.number(current())
+            reply = ask("load", [file])
+            self.about = reply.result
+            self.known(reply.process, reply.result["model"])
 
     def number(self, process: Process) -> int:
         """That which a running program has it under; it is given the file if it hasn't."""

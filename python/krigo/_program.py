@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 from ._errors import KrigoError
@@ -17,10 +18,34 @@ def path() -> str:
     named = os.environ.get(VARIABLE)
     if named:
         return named
-    own = Path(__file__).with_name("bin") / ("krigo.exe" if os.name == "nt" else "krigo")
+    own = _own()
     if not own.exists():
         raise KrigoError(f"{own} isn't there: install krigo from a wheel of this system and processor, or name the program by the environment variable {VARIABLE}")
     return str(own)
+
+
+def _own() -> Path:
+    return Path(__file__).with_name("bin") / ("krigo.exe" if os.name == "nt" else "krigo")
+
+
+_compared = False
+
+
+def compare(version: str) -> None:
+    """Warns, once, where the environment names a program of another version than that which came with this package."""
+    global _compared
+    if _compared:
+        return
+    _compared = True
+    named = os.environ.get(VARIABLE)
+    if not named or not _own().exists():
+        return
+    try:
+        own = subprocess.run([str(_own()), "--version"], check=False, capture_output=True, text=True, timeout=30).stdout.strip().removeprefix("krigo version ")
+    except (OSError, subprocess.SubprocessError):  # it may be that of another processor, for which another is named
+        return
+    if own and own != version:
+        warnings.warn(f"{named}, which {VARIABLE} names, is krigo {version}; this package is made for {own}", stacklevel=2)
 
 
 def main() -> None:
