@@ -95,7 +95,7 @@ class Process:
         self._reader = threading.Thread(target=self._read, name="krigo replies", daemon=True)
         self._writer.start()
         self._reader.start()
-        weakref.finalize(self, self._errors.close).atexit = False
+        weakref.finalize(self, self._errors.close).atexit = False  # type: ignore[misc]
         try:
             found = self.call("hello", patience=_PATIENCE).result
         except _Silent:
@@ -112,7 +112,7 @@ class Process:
             raise
         if found.get("protocol") != PROTOCOL:
             self.end()
-            raise KrigoError(f"{command[0]} is of version {found.get('version')}, whose requests aren't this package's: use the one that comes with it")
+            raise KrigoError(f"{command[0]}, of version {found.get('version')}, has other requests than this package: use the one that comes with it. {_named()}")
         self.version = str(found.get("version"))
 
     @property

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import os
 import statistics
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, cast, overload
+from typing import Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,8 @@ from ._table import Floats, Table
 
 Names: TypeAlias = str | Sequence[str] | None
 Path: TypeAlias = str | os.PathLike[str]
+Number: TypeAlias = SupportsFloat  # Python's, and those of numpy
+Whole: TypeAlias = SupportsIndex
 
 _LEAST = 22  # rows: 20 prior ones, from which the scaling is taken, and two others
 
@@ -67,14 +71,14 @@ class KrigoRegressor(Estimator):
     def __init__(
         self,
         *,
-        epsilon: float | tuple[float, float] | str | None = None,
+        epsilon: Number | tuple[Number, Number] | str | None = None,
         epsilon_units: str | None = None,
         loss: str | None = None,
-        delta: float | None = None,
-        promise: float | None = None,
+        delta: Number | None = None,
+        promise: Number | None = None,
         curve: bool = False,
         slices: Names = None,
-        calibration_fraction: float | None = None,
+        calibration_fraction: Number | None = None,
         bound: str | None = None,
         mean_bound: str | None = None,
         objective: str | None = None,
@@ -82,27 +86,27 @@ class KrigoRegressor(Estimator):
         ard: str | None = None,
         mean: str | None = None,
         prior: str | None = None,
-        prior_share: float | None = None,
-        temper: Sequence[float] | None = None,
-        grid: str | tuple[float, int | str] | None = None,
-        inducing: int | str | None = None,
+        prior_share: Number | None = None,
+        temper: Sequence[Number] | None = None,
+        grid: str | tuple[Number, Whole | str] | None = None,
+        inducing: Whole | str | None = None,
         inducing_init: str | None = None,
         fix_inducing: bool = False,
-        alpha: float | str | None = None,
-        alphas: Sequence[float] | None = None,
+        alpha: Number | str | None = None,
+        alphas: Sequence[Number] | None = None,
         anneal: str | None = None,
         posterior: str | None = None,
-        neighbours: int | None = None,
+        neighbours: Whole | None = None,
         term: str | None = None,
         form: str | None = None,
         hyperprior: str | None = None,
         solver: str | None = None,
         optimizer: str | None = None,
-        epochs: int | None = None,
-        batch: int | None = None,
+        epochs: Whole | None = None,
+        batch: Whole | None = None,
         batches: str | None = None,
-        learning_rate: float | None = None,
-        restarts: int | None = None,
+        learning_rate: Number | None = None,
+        restarts: Whole | None = None,
         inputs: Names = None,
         ignore: Names = None,
         categorical: Names = "auto",
@@ -112,9 +116,9 @@ class KrigoRegressor(Estimator):
         duplicates: str | None = None,
         scaling: str | Mapping[str, Any] | None = None,
         split: str | None = None,
-        test_fraction: float | None = None,
+        test_fraction: Number | None = None,
         target: str | None = None,
-        seed: int = 0,
+        seed: Whole | None = 0,
         verbose: bool = False,
         progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
@@ -172,21 +176,25 @@ class KrigoRegressor(Estimator):
     def fit(self, X: Any, y: Any, groups: Any = None) -> KrigoRegressor:
         """Trains and certifies on these rows. Groups, one of each row, are an alternative to a column of X (group)."""
         names: list[str] | None = None
+        target = self.target or _name(y) or "y"
         if _table.kind(X):
             names = _table.columns(X)
-            table = _table.of_frame(X)
             width = len(names)
+            if target in names:
+                if self.target or _name(y):
+                    raise DataError(f"the target {target!r} is a column of X too: leave it out of X, or name the target otherwise", column=target)
+                target = _unused("y", names)
+            table = _table.of_frame(X, without=self._without(names))
         else:
             a = _table.matrix(X, type(self).__name__)
             width = a.shape[1]
-            table = _table.of_matrix(a, [f"x{j + 1}" for j in range(width)], self.missing == "mean")
+            prefix = "x"
+            while target.startswith(prefix) and target[len(prefix) :] in map(str, range(1, width + 1)):
+                prefix += "_"  # an array has no names, that a target's could be among
+            made = [f"{prefix}{j + 1}" for j in range(width)]
+            table = _table.of_matrix(a, made, self.missing == "mean", self._without(made))
         if table.rows == 1:
             raise DataError("1 sample, and 1 row of data says nothing of another: a minimum of 2 is needed")
-        target = self.target or _name(y) or "y"
-        if target in table.names:
-            if self.target or _name(y):
-                raise DataError(f"the target {target!r} is a column of X too: leave it out of X, or name the target otherwise", column=target)
-            target = _unused("y", table.names)
         columns = list(table.names)
         _add_target(table, target, y)
         params = self.get_params(deep=False)
@@ -202,21 +210,30 @@ class KrigoRegressor(Estimator):
             options["data"]["scaling"] = "all-rows"
         listeners, end = self._listeners()
         try:
-            reply = _process.ask("fit", table.buffers, again=False, progress=listeners, table=table.header(),
-                                 args={"options": options, "reading": reading, "settle": settle, "progress": listeners is not None})  # fmt: skip
+            with table.explained():
+                reply = _process.ask("fit", table.buffers, again=False, progress=listeners, table=table.header(),
+                                     args={"options": options, "reading": reading, "settle": settle, "progress": listeners is not None})  # fmt: skip
         finally:
             end()
         model = _process.Model(reply.buffers["file"], reply.result)
         model.known(reply.process, reply.result["model"])
         notices = [f"{table.rows} rows, fewer than {_LEAST}: trained by the evidence of all, scaled by all, which leaves none to certify"] if few else []
+        notices += [f"column {name!r}: {_table.gap(texts)}" for name, texts in table.gaps.items() if name in _raw_columns(model.about)]
         self._take(model, columns, names, width, notices)
         return self
 
+    def _without(self, names: Sequence[str]) -> set[str]:
+        """The columns of which nothing is asked, so that they may hold whatever they do."""
+        if self.duplicates == "drop":  # copies are equal in every cell
+            return set()
+        asked = {d["column"] for d in _options.dates(self.dates)} | {str(self.group)}
+        return _table.left_out(names, *([str(v) for v in _options.listed(v)] for v in (self.inputs, self.ignore))) - asked
+
     def _read(self, table: Table, options: dict[str, Any], framed: bool) -> tuple[dict[str, Any], bool]:
         """How columns are read: those of categories and dates by what was said, and by their types."""
-        unused = {*_options.listed(self.ignore), options["data"].get("group"), options["data"]["target"]}
+        unused = {*self._without(table.names), *map(str, _options.listed(self.ignore)), options["data"].get("group"), options["data"]["target"]}
         auto = isinstance(self.categorical, str) and self.categorical == "auto"
-        categorical = table.categories if auto else _options.listed(self.categorical)
+        categorical = table.categories if auto else [_options.column("categorical", name) for name in _options.listed(self.categorical)]
         categorical = [name for name in categorical if not (auto and name in unused)]
         if categorical:
             options["data"]["categorical"] = categorical
@@ -269,33 +286,37 @@ class KrigoRegressor(Estimator):
     def _table(self, X: Any, y: Any = None, groups: Any = None) -> Table:
         """Rows as the model takes them: columns of DataFrames by their names, those of arrays by where they stand."""
         about = self._fitted().about
+        group: str = about.get("group") or ""
+        distinct = bool((about.get("reading") or {}).get("distinct")) and y is not None  # copies are equal in every cell
         if _table.kind(X) and hasattr(self, "feature_names_in_"):
-            wanted = self._wanted()
+            wanted = set(_raw_columns(about))
             found = set(_table.columns(X))
-            table = _table.of_frame(X, wanted if wanted <= found else None)
+            only = wanted if wanted <= found else found  # an error then, that names what is there
+            if y is not None:
+                only = ((found if distinct else only) | ({group} & found)) - {self.target_}
+            table = _table.of_frame(X, only)
         else:
             a = _table.matrix(X, type(self).__name__)
             if a.shape[1] != self.n_features_in_:
                 raise DataError(f"X has {a.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
             filled = (about.get("encoding") or {}).get("missing") == "mean"
-            table = _table.of_matrix(a, self._columns, filled)
+            table = _table.of_matrix(a, self._columns, filled, () if distinct else set(self._columns) - {*_raw_columns(about), group})
         if y is not None:
             _add_target(table, self.target_, y)
-        if groups is not None:
-            _add_groups(table, about.get("group") or "group", groups)
+            if groups is not None:
+                if group in table.names:
+                    raise UsageError(f"the model's groups are in the column {group!r} of X: leave groups out")
+                _add_groups(table, group or "group", groups)
+            elif group and group != _options.EQUAL_ROWS and group not in table.names:
+                raise DataError(f"the model's rows belong to groups: give groups=, one of each row, or X with the column {group!r}", column=group)
         return table
-
-    def _wanted(self) -> set[str]:
-        about = self.model_.about
-        names = set(_raw_columns(about))
-        group = about.get("group")
-        return names | ({group} if group and group in self._columns else set())
 
     def _ask(self, op: str, table: Table | None = None, again: bool = True, **args: Any) -> _process.Reply:
         header: dict[str, Any] = {"args": args} if args else {}
         if table is not None:
             header["table"] = table.header()
-        return _process.ask(op, table.buffers if table is not None else (), self._fitted(), again, **header)
+        with table.explained() if table is not None else contextlib.nullcontext():
+            return _process.ask(op, table.buffers if table is not None else (), self._fitted(), again, **header)
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False, return_cov: Literal[False] = False, intervals: None = None, level: float = 0.95, noise: bool = True) -> Floats: ...
@@ -310,8 +331,9 @@ class KrigoRegressor(Estimator):
         """
         if return_std and return_cov:
             raise UsageError("return_std and return_cov: at most one of them")
-        credible = intervals == "credible"
-        kinds = [intervals] if intervals is not None and not credible else []
+        level = _level(level)
+        credible = isinstance(intervals, str) and intervals == "credible"
+        kinds = [_options.word("intervals", intervals)] if intervals is not None and not credible else []
         reply = self._ask("predict", self._table(X), intervals=kinds, level=level, covariance=return_cov)
         b = _floats(reply)
         out: list[Floats] = [b["mean"]]
@@ -339,7 +361,8 @@ class KrigoRegressor(Estimator):
 
     def predict_frame(self, X: Any, intervals: Names = None, level: float = 0.95) -> Any:
         """All that `krigo predict` writes, as a DataFrame of the kind of X (with its index), of pandas where X is an array."""
-        kinds = _options.listed(intervals)
+        kinds = [_options.word("intervals", kind) for kind in _options.listed(intervals)]
+        level = _level(level)
         reply = self._ask("predict", self._table(X), intervals=[k for k in kinds if k != "credible"], level=level)
         data: dict[str, npt.NDArray[Any]] = {**_floats(reply)}
         if "credible" in kinds:
@@ -353,20 +376,22 @@ class KrigoRegressor(Estimator):
 
         return pandas.DataFrame(data, index=X.index if _table.kind(X) else None)
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: int | None = 0) -> Floats:
+    def sample_y(self, X: Any, n_samples: Whole = 1, random_state: Whole | np.random.RandomState | np.random.Generator | None = 0) -> Floats:
         """Joint draws of the function, without observation noise: a row for each row of X, a column for each draw."""
-        seed = random_state if random_state is not None else int.from_bytes(os.urandom(6), "little")
-        if n_samples < 1:
-            raise UsageError(f"{n_samples} samples: want at least one")
+        draws = _options.whole("n_samples", n_samples)
+        seed = _seed(random_state)
         table = self._table(X)
-        reply = self._ask("predict", table, samples=int(n_samples), seed=int(seed))
-        return _floats(reply)["samples"].reshape(table.rows, n_samples)
+        reply = self._ask("predict", table, samples=draws, seed=seed)
+        return _floats(reply)["samples"].reshape(table.rows, draws)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R², the coefficient of determination of the mean."""
         truth = _vector(y)
-        w = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, float)
-        miss = float(np.sum(w * (truth - self.predict(X)) ** 2))
+        mean = self.predict(X)
+        w = np.ones(len(truth)) if sample_weight is None else _vector(sample_weight, "sample_weight")
+        if not len(mean) == len(truth) == len(w):
+            raise DataError(f"Found input variables with inconsistent numbers of samples: {[len(mean), len(truth)] + [len(w)] * (sample_weight is not None)}")
+        miss = float(np.sum(w * (truth - mean) ** 2))
         spread = float(np.sum(w * (truth - np.average(truth, weights=w)) ** 2))
         if spread == 0:
             return 1.0 if miss == 0 else 0.0
@@ -389,7 +414,7 @@ class KrigoRegressor(Estimator):
         """Adds rows with their outcomes to a ledger, a file, and says what all of them show of the certificate. An alarm (`details["alarm"]`)
         is false with probability at most delta, however often one looks. Rows that may be given again, by a job that is run again, count once
         with a key, such as a date (`details["known"]`)."""
-        result = self._ask("watch", self._table(X, y, groups), again=False, ledger=os.path.abspath(os.fspath(ledger)), key=key).result
+        result = self._ask("watch", self._table(X, y, groups), again=False, ledger=os.path.abspath(os.fspath(ledger)), key=_options.word("key", key) if key else "").result
         return Finding(result["sentence"], {**result["watch"], "known": result["known"]})
 
     def report(self, path: Path, X: Any = None, y: Any = None, groups: Any = None) -> None:
@@ -443,10 +468,23 @@ def _floats(reply: _process.Reply) -> dict[str, Floats]:
 def _credible(b: Mapping[str, npt.NDArray[Any]], level: float) -> Floats:
     if level == 0.95:
         return np.column_stack([b["lower95"], b["upper95"]])
-    if not 0 < level < 1:
-        raise UsageError(f"level {level}: want a share of targets between 0 and 1, such as 0.9")
     half = statistics.NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(b["predictive_variance"])
     return np.column_stack([b["mean"] - half, b["mean"] + half])
+
+
+def _level(level: Number) -> float:
+    return _options.probability("level", level, "a share of targets between 0 and 1, such as 0.9")
+
+
+def _seed(random_state: Whole | np.random.RandomState | np.random.Generator | None) -> int:
+    """A seed: a number as it is, of a generator of numpy its next draw."""
+    if random_state is None:
+        return int.from_bytes(os.urandom(6), "little")
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**53))
+    return _options.seed("random_state", random_state)
 
 
 def _raw_columns(about: Mapping[str, Any]) -> list[str]:
@@ -468,40 +506,52 @@ def _unused(name: str, taken: Sequence[str]) -> str:
     return name
 
 
-def _vector(y: Any) -> Floats:
-    """Targets as numbers. Missing ones, and those that aren't finite, are refused."""
+def _vector(y: Any, what: str = "y") -> Floats:
+    """Targets as numbers, or what stands beside them. Missing ones, and those that aren't finite, are refused."""
     if y is None:
-        raise DataError("requires y to be passed, but the target y is None")
-    a = np.asarray(y)
+        raise DataError("requires y to be passed, but the target y is None" if what == "y" else f"{what} is None: want a number for each row")
+    _table.unmasked(y, what)
+    try:
+        a = np.asarray(y)
+    except ValueError as e:  # rows of different lengths
+        raise DataError(f"{what} should be a 1d array: {e}") from e
     if a.dtype.kind == "c":
         raise DataError("Complex data not supported")
     if a.ndim == 2 and a.shape[1] == 1:
         warn_column_vector()
         a = a[:, 0]
     if a.ndim != 1:
-        raise DataError(f"y should be a 1d array, got an array of shape {a.shape} instead.")
+        raise DataError(f"{what} should be a 1d array, got an array of shape {a.shape} instead.")
+    if a.dtype.kind in "mM" or a.dtype.kind == "O" and any(isinstance(v, (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)) for v in a):
+        raise DataError(f"{what} holds dates or durations, and only numbers are predicted: say in which unit, as days, (y - y.min()) / np.timedelta64(1, 'D')", column=_name(y) or what)
     try:
-        values = a.astype(float)
-    except (TypeError, ValueError) as e:
-        raise DataError(f"y: only numbers are predicted: {e}") from e
+        values = _table.floats(a) if a.dtype.kind == "O" else a.astype(float)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise DataError(f"{what}: only numbers are predicted: {e}", column=_name(y) or what) from e
     wrong = ~np.isfinite(values)
     if wrong.any():
         i = int(np.flatnonzero(wrong)[0])
-        what = "Input y contains NaN: the value is missing" if np.isnan(values[i]) else "Input y contains infinity: the value is not finite"
-        raise DataError(f"row {i + 1}: {what}; remove the row or fill the value", i + 1, _name(y) or "y")
+        how = f"Input {what} contains NaN: the value is missing" if np.isnan(values[i]) else f"Input {what} contains infinity: the value is not finite"
+        raise DataError(f"row {i + 1}: {how}; remove the row or fill the value", i + 1, what if what != "y" else _name(y) or "y")
     return values
 
 
-def _add_target(table: Table, name: str, y: Any) -> None:
-    values = _vector(y)
+def _add_target(table: Table, name: str, y: Any, what: str = "y") -> None:
+    values = _vector(y, what)
     if len(values) != table.rows:
         raise DataError(f"Found input variables with inconsistent numbers of samples: {[table.rows, len(values)]}")
     table.numbers(name, values)
 
 
-def _add_groups(table: Table, name: str, groups: Any) -> str:
-    values = groups.to_list() if hasattr(groups, "to_list") else np.asarray(groups).tolist()
-    table.objects(name, values)
+def _add_groups(table: Table, name: str, groups: Any, what: str = "groups") -> str:
+    _table.unmasked(groups, what)
+    try:
+        shape = np.shape(groups)
+    except ValueError:
+        shape = (-1, -1)
+    if shape != (table.rows,):
+        raise DataError(f"{what}: want one of each of {table.rows} rows, as an array of one dimension, and not an array of shape {shape}" if -1 not in shape else f"{what}: want an array of one dimension")
+    table.objects(name, groups.to_list() if hasattr(groups, "to_list") else np.asarray(groups).tolist())
     return name
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import decimal
+import numbers
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +17,13 @@ import numpy.typing as npt
 from ._errors import DataError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+# Texts that krigo takes for a missing value, in any case of letters, in tables of every kind.
+_MISSING = frozenset({"na", "n/a", "#n/a", "nan", "null", "?"})
+
+# What a unit of numpy's dates has in a day.
+_OF_A_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400 * 10**3, "us": 86400 * 10**6, "ns": 86400 * 10**9}
 
 
 class Table:
@@ -25,6 +36,7 @@ class Table:
         self.buffers: list[memoryview] = []
         self.categories: list[str] = []  # columns that are of categories by their type
         self.dates: list[str] = []  # and of dates
+        self.gaps: dict[str, list[str]] = {}  # texts of columns that count as missing, though they may be names
 
     def numbers(self, name: str, values: npt.ArrayLike) -> None:
         column = np.ascontiguousarray(values, "<f8")
@@ -33,18 +45,28 @@ class Table:
 
     def texts(self, name: str, values: Sequence[str]) -> None:
         self._named(name, True, len(values))
+        gaps = sorted(text for text in set(values) if text.strip().lower() in _MISSING)
+        if gaps:
+            self.gaps[name] = gaps
         coded = [value.encode(errors="replace") for value in values]
         ends = np.zeros(len(coded) + 1, "<i8")
         np.cumsum(np.fromiter(map(len, coded), np.int64, len(coded)), out=ends[1:])
         self.buffers += [_bytes(ends), memoryview(b"".join(coded))]
 
+    def nothing(self, name: str) -> None:
+        """A column that is there, and whose cells nobody asks for."""
+        self.numbers(name, np.full(self.rows, np.nan))
+
     def days(self, name: str, moments: npt.NDArray[np.datetime64]) -> None:
         """Dates, as days since 1970, with their fractions as krigo computes these from text."""
-        moments = moments.astype("datetime64[ns]")
-        since = moments.astype(np.int64)
-        seconds, nanoseconds = np.divmod(since, 10**9)
-        days, seconds = np.divmod(seconds, 86400)
-        values = days + (seconds + nanoseconds / 1e9) / 86400
+        unit, _ = np.datetime_data(moments.dtype)
+        if unit not in _OF_A_DAY:  # coarser, or finer
+            unit = "D" if unit in ("Y", "M", "W") else "ns"
+        since = moments.astype(f"datetime64[{unit}]").astype(np.int64)
+        days, rest = np.divmod(since, _OF_A_DAY[unit])
+        a_second = max(1, _OF_A_DAY[unit] // 86400)
+        whole, fraction = np.divmod(rest * (86400 * a_second // _OF_A_DAY[unit]), a_second)
+        values = days + (whole + fraction / a_second) / 86400
         self.dates.append(name)
         self.numbers(name, np.where(np.isnat(moments), np.nan, values))
 
@@ -54,13 +76,37 @@ class Table:
         if category:
             self.categories.append(name)
             self.texts(name, ["" if _missing(v) else _written(v) for v in values])
-        elif present and all(isinstance(v, (datetime.date, np.datetime64)) for v in present):
+            return
+        if present and all(isinstance(v, (datetime.date, np.datetime64)) for v in present):
             moments = ["NaT" if _missing(v) else _naive(v) for v in values]
             self.days(name, np.array(moments, "datetime64[us]"))
-        elif any(isinstance(v, str) for v in present):
+            return
+        text = any(isinstance(v, str) for v in present)
+        kinds = (str, int, float, np.number, np.bool_, numbers.Real, decimal.Decimal, datetime.date, np.datetime64) if text else _NUMBERS
+        for i, v in enumerate(values):
+            if not _missing(v) and (not isinstance(v, kinds) or isinstance(v, np.complexfloating)):
+                raise DataError(f"row {i + 1}, column {name!r}: {_shown(v)} is a {type(v).__name__}: want numbers, text, truth values or dates", i + 1, name)
+        if text:
             self.texts(name, ["" if _missing(v) else _written(v) for v in values])
-        else:
-            self.numbers(name, [np.nan if _missing(v) else float(v) for v in values])
+            return
+        column = np.empty(len(values))
+        for i, v in enumerate(values):
+            try:
+                column[i] = np.nan if _missing(v) else _number(v)
+            except OverflowError as e:
+                raise DataError(f"row {i + 1}, column {name!r}: {_shown(v)} is too large", i + 1, name) from e
+        self.numbers(name, column)
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Says of a value that is missing for krigo what stands there, where that is text."""
+        try:
+            yield
+        except DataError as e:
+            texts = self.gaps.get(e.column or "")
+            if texts is None or "missing" not in str(e):
+                raise
+            raise DataError(f"{e}; {gap(texts)}", e.row, e.column) from None
 
     def _named(self, name: str, text: bool, rows: int) -> None:
         if rows != self.rows:
@@ -83,6 +129,33 @@ def _missing(value: object) -> bool:
         return bool(value != value)  # noqa: PLR0124 (NaN, NaT)
     except (TypeError, ValueError):  # pandas' NA is neither equal nor unequal
         return type(value).__name__ == "NAType"
+
+
+def gap(texts: Sequence[str]) -> str:
+    named = ", ".join(repr(text) for text in texts)
+    return f"the text{'s'[: len(texts) > 1]} {named} count{'s'[: len(texts) == 1]} as missing, in whatever column: name the category otherwise, if it is one"
+
+
+def floats(values: npt.NDArray[Any]) -> Floats:
+    """Objects as numbers, NaN where one is missing."""
+    return np.array([np.nan if _missing(v) else float(v) for v in values], float)
+
+
+# What becomes a number, besides nothing: durations in days, as columns of them.
+_NUMBERS = (int, float, np.number, np.bool_, numbers.Real, decimal.Decimal, datetime.timedelta)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, np.timedelta64):
+        return float(value / np.timedelta64(1, "s")) / 86400
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds() / 86400
+    return float(value)
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a number of many digits"
+    return text if len(text) < 60 else text[:57] + "..."
 
 
 def _written(value: object) -> str:
@@ -117,13 +190,24 @@ def columns(X: Any) -> list[str]:
     return [str(name) for name in X.columns]
 
 
-def of_frame(X: Any, only: Iterable[str] | None = None) -> Table:
-    """A DataFrame as a table: its columns, or those of these names that it has."""
+def left_out(names: Sequence[str], inputs: Collection[str], ignored: Collection[str]) -> set[str]:
+    """The columns that these names and patterns, with * and ?, leave out of a model."""
+
+    def named(patterns: Collection[str], name: str) -> bool:
+        return any(p == name or re.fullmatch(re.escape(p).replace(r"\*", ".*").replace(r"\?", "."), name, re.DOTALL) for p in patterns)
+
+    return {name for name in names if named(ignored, name) or inputs and not named(inputs, name)}
+
+
+def of_frame(X: Any, only: Iterable[str] | None = None, without: Collection[str] = ()) -> Table:
+    """A DataFrame as a table: its columns, or those of these names that it has, and of those without only that they are there."""
     wanted = None if only is None else set(only)
     table = Table(len(X))
     add = _add_pandas if kind(X) == "pandas" else _add_polars
     for at, name in enumerate(columns(X)):
-        if wanted is None or name in wanted:
+        if name in without:
+            table.nothing(name)
+        elif wanted is None or name in wanted:
             add(table, name, X, at)
     return table
 
@@ -142,7 +226,11 @@ def add_series(table: Table, name: str, s: Any) -> None:
     elif pd.api.types.is_datetime64_any_dtype(dtype):
         if getattr(dtype, "tz", None) is not None:
             s = s.dt.tz_convert("UTC").dt.tz_localize(None)
-        table.days(name, s.to_numpy(dtype="datetime64[ns]"))
+        moments = s.to_numpy()
+        if moments.dtype.kind == "M":
+            table.days(name, moments)
+        else:  # of Arrow
+            table.objects(name, s.tolist())
     elif pd.api.types.is_timedelta64_dtype(dtype):
         table.numbers(name, s.dt.total_seconds().to_numpy(dtype=float) / 86400)
     elif pd.api.types.is_complex_dtype(dtype):
@@ -163,7 +251,7 @@ def _add_polars(table: Table, name: str, X: Any, at: int) -> None:
     elif dtype in (pl.Date, pl.Datetime):
         if getattr(dtype, "time_zone", None):
             s = s.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        table.days(name, s.cast(pl.Datetime("ns")).to_numpy())
+        table.days(name, s.to_numpy())
     elif dtype == pl.Duration:
         table.numbers(name, s.cast(pl.Duration("us")).cast(pl.Int64).cast(pl.Float64).fill_null(np.nan).to_numpy() / 86400e6)
     elif dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
@@ -180,7 +268,11 @@ def matrix(X: Any, estimator: str) -> npt.NDArray[Any]:
         raise TypeError("Sparse data was passed, but dense data is required. Use '.toarray()' to convert to a dense numpy array.")
     if type(X).__module__.startswith("polars") and hasattr(X, "collect"):
         raise TypeError("a LazyFrame has no rows yet: pass X.collect()")
-    a = np.asarray(X)
+    unmasked(X, "X")
+    try:
+        a = np.asarray(X)
+    except ValueError as e:  # rows of different lengths
+        raise DataError(f"Expected 2D array, got something else instead: {e}") from e
     if a.dtype.kind == "c":
         raise DataError("Complex data not supported")
     if a.ndim != 2:
@@ -197,12 +289,28 @@ def matrix(X: Any, estimator: str) -> npt.NDArray[Any]:
     return a
 
 
-def of_matrix(a: npt.NDArray[Any], names: Sequence[str], gaps: bool) -> Table:
-    """An array as a table. Without gaps no number may be missing."""
+def unmasked(values: Any, what: str) -> None:
+    """Refuses arrays of which numpy's masks hide entries: what is below a mask isn't known, and no number to learn from."""
+    for i, part in enumerate(values if isinstance(values, (list, tuple)) else [values]):
+        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):  # type: ignore[no-untyped-call]
+            hidden = np.broadcast_to(part.mask, part.shape)
+            row = i if part is not values else int(np.argwhere(hidden)[0][0]) if part.ndim else 0
+            raise DataError(f"row {row + 1}: {what} has masked entries: remove their rows, or fill them, with NaN (.filled(np.nan)) where they are missing values", row + 1)
+
+
+def of_matrix(a: npt.NDArray[Any], names: Sequence[str], gaps: bool, without: Collection[str] = ()) -> Table:
+    """An array as a table. Without gaps no number may be missing. Of columns without it has only that they are there."""
     table = Table(len(a))
     if a.dtype.kind in "OUS":
         for j, name in enumerate(names):
-            table.objects(name, a[:, j].tolist())
+            if name in without:
+                table.nothing(name)
+            else:
+                table.objects(name, a[:, j].tolist())
+        return table
+    if a.dtype.kind == "m":
+        for j, name in enumerate(names):
+            table.numbers(name, a[:, j] / np.timedelta64(1, "s") / 86400)
         return table
     if a.dtype.kind == "M":
         for j, name in enumerate(names):
@@ -210,10 +318,14 @@ def of_matrix(a: npt.NDArray[Any], names: Sequence[str], gaps: bool) -> Table:
         return table
     values = a.astype(float, copy=False)
     wrong = np.isinf(values) if gaps else ~np.isfinite(values)
+    wrong &= ~np.isin(names, list(without))
     if wrong.any():
         i, j = (int(at) for at in np.argwhere(wrong)[0])
         what = "NaN: the value is missing; remove the row, fill the value, or say missing='mean'" if np.isnan(values[i, j]) else f"{values[i, j]} is not finite (infinity); remove the row or fill the value"
         raise DataError(f"row {i + 1}, column {j + 1} ({names[j]!r}): {what}", i + 1, names[j])
     for j, name in enumerate(names):
-        table.numbers(name, values[:, j])
+        if name in without:
+            table.nothing(name)
+        else:
+            table.numbers(name, values[:, j])
     return table

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import datetime
+import io
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
-from krigo import DataError, KrigoError, KrigoRegressor, NoCertificate, UsageError, certify_predictions
+from krigo import DataError, KrigoError, KrigoRegressor, NoCertificate, UsageError, _table, certify_predictions
 
 
 def polars(X: pd.DataFrame) -> pl.DataFrame:
@@ -57,6 +58,52 @@ def test_dates(houses):
     days = pd.DataFrame({"sold": [datetime.date(2021, 3, 1) + datetime.timedelta(days=i) for i in range(60)]})
     m = KrigoRegressor(kernel="se").fit(days, np.arange(60.0))
     assert np.array_equal(m.predict(days[:5].astype({"sold": "datetime64[ns]"})), m.predict(days)[:5])
+
+
+def test_dates_far_away(cli, tmp_path):
+    """Dates before 1677 and after 2262, which nanoseconds don't reach, are the days that they are of the command line's tables."""
+    first, last = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
+    dates = [last - datetime.timedelta(days=i - 1) if i % 2 else first + datetime.timedelta(days=i * i) for i in range(60)]
+    y = np.sin(np.arange(60.0))
+    moments = np.array(dates, "datetime64[D]")
+    arrow = pd.Series(dates).astype("date32[pyarrow]")
+    X = {
+        "objects": pd.DataFrame({"when": dates}),
+        "objects of numpy": pd.DataFrame({"when": pd.Series(list(moments), dtype=object)}),
+        "s": pd.DataFrame({"when": pd.Series(moments.astype("datetime64[s]"))}),
+        "us": pd.DataFrame({"when": pd.Series(moments.astype("datetime64[us]"))}),
+        "date32": pd.DataFrame({"when": arrow}),
+        "timestamp": pd.DataFrame({"when": pd.Series(moments.astype("datetime64[us]")).astype("timestamp[us][pyarrow]")}),
+        "polars": pl.DataFrame({"when": dates}),
+        "polars us": pl.DataFrame({"when": pl.Series(dates).cast(pl.Datetime("us"))}),
+        **{f"array {unit}": moments.astype(f"datetime64[{unit}]")[:, None] for unit in ("D", "h", "m", "s", "ms", "us")},
+    }
+    days = moments.astype(int)
+    assert days.max() == 2932896
+    data, file = tmp_path / "d.csv", tmp_path / "d.krigo"
+    pd.DataFrame({"when": [d.isoformat() for d in dates], "y": y}).to_csv(data, index=False)
+    printed = cli.json("fit", data, "--target", "y", "--dates", "when", "--kernel", "se", "--out", file)
+    mean = pd.read_csv(io.StringIO(cli("predict", file, data)), float_precision="round_trip")["mean"]
+    for name, table in X.items():
+        m = KrigoRegressor(kernel="se").fit(table, y)
+        assert m._table(table).buffers[0].cast("d").tolist() == days.tolist(), name
+        assert m.certificate_ == printed["certificate"], name
+        assert np.array_equal(m.predict(table), mean), name
+
+
+def test_moments():
+    """Of every unit the same fraction of a day, to the bit, as of the text."""
+    text = ["1969-12-31T23:59:59.125", "2021-03-04T05:06:07.89", "1970-01-01T00:00:00", "NaT"]
+    found = []
+    for unit in ("ms", "5ms", "us", "ns"):
+        table = _table.Table(4)
+        table.days("when", np.array(text, f"datetime64[{unit}]"))
+        found.append(table.buffers[0].tobytes())
+    assert len(set(found)) == 1
+    for unit, want in (("Y", 365.0), ("M", 365.0), ("W", 364.0)):
+        table = _table.Table(1)
+        table.days("when", np.array(["1971-01-01"], "datetime64[D]").astype(f"datetime64[{unit}]"))
+        assert table.buffers[0].cast("d").tolist() == [want]
 
 
 def test_said_of_columns(houses):

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import multiprocessing
 import os
+import pickle
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
+from sklearn.exceptions import NotFittedError
 
-from krigo import KrigoError, KrigoRegressor, _process
+from krigo import DataError, KrigoError, KrigoRegressor, NoCertificate, NotFitted, UsageError, _process, _program, certify_predictions
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="of POSIX")
 
@@ -193,6 +197,60 @@ def test_a_program_that_dies(waves, model):
     assert KrigoRegressor(kernel="se").fit(X, y).certificate_ == model.certificate_
 
 
+@POSIX
+def test_a_program_that_died_unseen(waves, model, tmp_path):
+    """The next call starts another, whatever it asks and whether or not the end was seen."""
+    X, y = waves
+    large = np.zeros((400_000, 2))  # more than a pipe holds
+    model.save(tmp_path / "m.krigo")
+    asks = {
+        "fit": lambda: KrigoRegressor(kernel="se").fit(X, y),
+        "watch": lambda: model.watch(X, y, tmp_path / "l.ledger"),
+        "load": lambda: KrigoRegressor.load(tmp_path / "m.krigo"),
+        "predict": lambda: model.predict(large),
+        "certify_predictions": lambda: certify_predictions(y, y, 1),
+    }
+    for ask in asks.values():
+        for wait in (0, 0.2):
+            os.kill(_process.current().pid, signal.SIGKILL)
+            time.sleep(wait)
+            ask()
+    assert model.watch(X, y, tmp_path / "l.ledger").details["rows"] == 3 * len(y)
+
+
+@POSIX
+def test_what_is_asked_again(waves, model, monkeypatch, tmp_path):
+    """A request that the program may have begun isn't, where it writes; one that didn't reach it whole is."""
+    X, y = waves
+    true = _process.Process.call
+    asked = []
+
+    def dies(self, op, buffers=(), *args, **kwargs):
+        if op in ("watch", "fit"):
+            asked.append(op)
+            if len(asked) == 1:
+                os.kill(self.pid, how)
+                wait_for(lambda: stopped(self.pid) if how == signal.SIGSTOP else gone(self.pid))
+                if how == signal.SIGSTOP:  # it has the request, and hasn't read it
+                    threading.Timer(0.5, os.kill, (self.pid, signal.SIGKILL)).start()
+        return true(self, op, buffers, *args, **kwargs)
+
+    monkeypatch.setattr(_process.Process, "call", dies)
+    how = signal.SIGSTOP
+    with pytest.raises(KrigoError, match=r"ended while it was asked to watch \(exit status SIGKILL\)"):
+        model.watch(X, y, tmp_path / "l.ledger")
+    assert asked == ["watch"] and not (tmp_path / "l.ledger").exists()
+    for how, rows in ((signal.SIGKILL, X), (signal.SIGSTOP, np.tile(X, (200, 1)))):  # the latter don't fit into a pipe
+        asked.clear()
+        found = model.watch(rows, np.resize(y, len(rows)), tmp_path / f"{len(rows)}.ledger")
+        assert asked == ["watch", "watch"] and found.details["rows"] == len(rows)
+
+
+def stopped(pid: int) -> bool:
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()[0] == "T"
+
+
 @pytest.mark.parametrize("last", ["", "import os; os.kill(os.getpid(), 9)", "raise SystemExit(3)", "1/0"])
 def test_end(last):
     """However Python ends, the program does."""
@@ -238,6 +296,74 @@ def test_no_program():
         assert done.returncode == 1 and "KrigoError: krigo" in done.stderr.splitlines()[-1] or "_process.Gone" in done.stderr, done.stderr
 
 
+@POSIX
+@pytest.mark.parametrize(("script", "said"), [
+    ("exec sleep 60", "didn't say within 1 seconds that it is krigo"),
+    ("exec cat", "krigo"),
+    ("echo usage: something; exec sleep 60", "didn't say within 1 seconds"),
+    ("sleep 5 & exit 3", "ended without saying that it is krigo"),
+    ("echo broken >&2; exit 3", "exit status 3.*broken"),
+    ("printf '\\002\\000\\000\\000[]'; exec sleep 60", "can't be read"),
+], ids=str)  # fmt: skip
+def test_executables_that_are_something_else(tmp_path, script, said):
+    """They are given up, and named, and nothing is left of them."""
+    other = tmp_path / "other"
+    other.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\n{script}\n")
+    other.chmod(0o755)
+    code = "from krigo import _process; _process._PATIENCE = 1; _process.current()"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60, env={**os.environ, "KRIGO_EXECUTABLE": str(other)})
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1 and re.search(said, last) and str(other) in last and "KRIGO_EXECUTABLE" in last, done.stderr
+    wait_for(lambda: gone(int((tmp_path / "pid").read_text())))
+
+
+@POSIX
+def test_another_version(tmp_path):
+    """Is told, once, where this package's own program is there."""
+    code = "import sys; from krigo import _process, _program; _program._own = lambda: __import__('pathlib').Path(sys.argv[1]); _process.current().end(); _process.current(); print(_process.current().version)"
+    for version, warned in (("v0.0.1-other", True), (None, False)):
+        own = tmp_path / f"own{warned}"
+        said = version or _process.current().version
+        own.write_text(f"#!/bin/sh\necho krigo version '{said}'\n")
+        own.chmod(0o755)
+        env = {**os.environ, "KRIGO_EXECUTABLE": _program.path()}
+        done = subprocess.run([sys.executable, "-c", code, str(own)], check=True, capture_output=True, text=True, timeout=60, env=env)
+        assert done.stdout.strip() == _process.current().version
+        assert done.stderr.count("this package is made for v0.0.1-other") == warned and done.stderr.count("Warning") == warned, done.stderr
+
+
+def test_nothing_is_left_open(tmp_path):
+    """Python's warnings of files that nobody closed are of none of ours, however the program ended."""
+    code = """
+import gc, os, signal, sys, numpy as np
+from krigo import KrigoRegressor, _process
+X = np.arange(60.0)[:, None]
+m = KrigoRegressor(kernel="se").fit(X, X[:, 0])
+if len(sys.argv) > 1:
+    os.kill(_process.current().pid, 9)
+m.predict(X)
+gc.collect()
+"""
+    for args in ([], ["kill"] if os.name != "nt" else []):
+        done = subprocess.run([sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", code, *args], check=False, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_errors_travel(waves):
+    """Through pickles and copies, as from a pool's children."""
+    bare = KrigoRegressor()
+    with pytest.raises(NotFitted) as e:
+        bare.predict(waves[0])
+    for error in (KrigoError("a"), UsageError("a"), DataError("a", 3, "c"), DataError("a"), NoCertificate("a"), NotFitted("a"), _process.Gone("a"), e.value):
+        for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+            assert type(again).__name__ == type(error).__name__ and str(again) == str(error)
+            assert type(again).__mro__[1:] == type(error).__mro__[1:] and getattr(again, "row", None) == getattr(error, "row", None)
+    for method in multiprocessing.get_all_start_methods():
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(method)) as pool, pytest.raises(NotFittedError, match="not fitted yet"):
+            pool.submit(bare.predict, waves[0]).result(60)
+
+
 def test_numpy_alone():
     """Neither scikit-learn nor DataFrames are needed."""
     code = """
@@ -263,15 +389,30 @@ except ValueError as e:
 
 
 def test_memory():
-    """What would take more memory than it may is refused, and the program goes on."""
+    """What would take more memory than it may is refused, and the program and what others ask of it go on."""
     code = """
-import numpy as np
-from krigo import KrigoError, KrigoRegressor
-try:
-    KrigoRegressor().fit(np.zeros((200_000, 8)), np.zeros(200_000))
-except KrigoError as e:
-    print("--memory" in str(e))
-print(KrigoRegressor(kernel="se").fit(np.arange(60.0)[:, None], np.arange(60.0)).certificate_ is not None)
+import threading, numpy as np
+from krigo import KrigoError, KrigoRegressor, _process
+began, over = threading.Event(), threading.Event()
+def hold(event):
+    began.set()
+    over.wait(60)
+found = []
+def fit():
+    found.append(KrigoRegressor(kernel="se", progress=hold).fit(np.arange(60.0)[:, None], np.arange(60.0)))
+other = threading.Thread(target=fit)
+other.start()
+began.wait(60)
+pid = _process.current().pid
+m = KrigoRegressor(kernel="se").fit(np.arange(60.0)[:, None], np.arange(60.0))
+for ask in (lambda: KrigoRegressor().fit(np.zeros((200_000, 8)), np.zeros(200_000)), lambda: m.predict(np.zeros((5_000_000, 1)))):
+    try:
+        ask()
+    except KrigoError as e:
+        print("--memory" in str(e), "KRIGO_MEMORY=" in str(e))
+over.set()
+other.join()
+print(found[0].certificate_ is not None, _process.current().pid == pid)
 """
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, "KRIGO_MEMORY": "30MB"})
-    assert (done.stdout, done.stderr) == ("True\nTrue\n", "")
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, env={**os.environ, "KRIGO_MEMORY": "30MB"}, timeout=120)
+    assert (done.stdout, done.stderr) == ("True True\nTrue True\nTrue True\n", "")
