@@ -214,6 +214,7 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--epsilon", "0.4:0.8:1", "--loss", "asymmetric"), 2, []string{"--epsilon"}},
 		{homesWith("--loss", "asymmetric"), 2, []string{"epsilon", "above"}},
 		{homesWith("--epsilon-units", "cm"), 2, []string{"epsilon-units", `"cm"`}},
+		{homesWith("--promise", "0"), 2, []string{"--promise 0: want a share"}},
 		{homesWith("--delta", "0"), 2, []string{"--delta 0"}},
 		{homesWith("--delta", "1"), 2, []string{"--delta 1"}},
 		{homesWith("--delta", "2"), 2, []string{"--delta 2"}},

@@ -55,6 +55,9 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 		}
 		return nil
 	}
+	if !(f.delta > 0 && f.delta < 1) { // 0 is the option's default
+		return &krigo.UsageError{Err: fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", f.delta)}
+	}
 	if others {
 		return &krigo.UsageError{Err: fmt.Errorf("--fresh, --refit and --shift are for models, not for --predictions")}
 	}

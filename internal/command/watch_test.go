@@ -157,6 +157,7 @@ func TestAnytimeAndShift(t *testing.T) {
 		"certify s.krigo snelson.csv --anytime":                                              "--anytime is for --fresh",
 		"certify s.krigo snelson.csv --shift -1":                                             "--shift -1",
 		"certify s.krigo snelson.csv --shift 0.1 --epsilon 2":                                "shift: it is of a certificate",
+		"certify --predictions later.csv --target y --prediction x --epsilon 1 --delta 0":    "--delta 0: want a probability",
 		"certify --predictions later.csv --target y --prediction x --epsilon 1 --shift 0.01": "for models, not for --predictions",
 	} {
 		if o := call(context.Background(), strings.Fields(args)...); o.status != 2 || !strings.Contains(o.stderr, want) {
