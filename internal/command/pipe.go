@@ -26,7 +26,10 @@ a file are answered one after the other, as the R package has them.`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := pipe.Options{Version: version(), Describe: func(m *krigo.Model) any { return fitJSON(m, "") }, Flags: optionsOf, InTurn: isFile(cmd.InOrStdin())}
-			return pipe.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), o)
+			if err := pipe.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), o); err != nil || !o.InTurn {
+				return err
+			}
+			return cmd.Context().Err() // what stood in the file was not all answered
 		},
 	}
 }
@@ -53,14 +56,15 @@ func optionsOf(flags []string, table *dataset.Table) (o krigo.Options, err error
 	cmd := &cobra.Command{Use: "fit"}
 	f.register(cmd.Flags(), "fit")
 	cmd.Flags().Usage = func() {}
+	if err := whole(cmd.Flags(), flags); err != nil {
+		return o, &krigo.UsageError{Err: err}
+	}
 	err = cmd.Flags().Parse(flags)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		err = errors.New("--help: docs/command-line.md has all flags")
 	case err != nil:
 		err = fmt.Errorf("%w%s (docs/command-line.md has all flags)", err, nearestFlag(cmd, err))
-	case cmd.Flags().NArg() > 0:
-		err = fmt.Errorf("%q: want flags alone", cmd.Flags().Args())
 	}
 	if err != nil {
 		return o, &krigo.UsageError{Err: err}
@@ -87,4 +91,19 @@ func optionsOf(flags []string, table *dataset.Table) (o krigo.Options, err error
 		o.Run.Init, err = readParams(f.init)
 	}
 	return o, err
+}
+
+// whole says which text isn't a flag with its value. One without would take the next flag for it.
+func whole(known *pflag.FlagSet, flags []string) error {
+	for _, text := range flags {
+		name, dashed := strings.CutPrefix(text, "--")
+		name, _, valued := strings.Cut(name, "=")
+		if !dashed || name == "" {
+			return fmt.Errorf("%q: want flags alone, as --name=value", text)
+		}
+		if f := known.Lookup(name); f != nil && f.NoOptDefVal == "" && !valued {
+			return fmt.Errorf("--%s takes a value, and has none", name)
+		}
+	}
+	return nil
 }

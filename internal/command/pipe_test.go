@@ -159,10 +159,18 @@ func TestPipeOfAFile(t *testing.T) {
 		"--declared=x":    "--declared",
 		"--help":          "--help",
 		"stray":           "stray",
+		"--":              `"--"`,
+		"-":               `"-"`,
+		"--na":            "--na takes a value",
+		"--group":         "--group takes a value",
+		"--seed":          "--seed takes a value",
+		"--ard=false":     `ard "false"`,
+		"--curve=perhaps": "--curve",
+		"--bogus=false":   "bogus",
 		"--delta=2":       "--delta 2",
 		"--missing=never": "missing",
 	} {
-		got := ask(frame(nil, fit("--target=y", "--categorical=zone", flag), buffers...))
+		got := ask(frame(nil, fit("--target=y", "--categorical=zone", flag, "--mean=constant"), buffers...))
 		if len(got) != 1 || got[0].Error == nil || got[0].Error.Kind != "usage" || !strings.Contains(got[0].Error.Message, words) {
 			t.Errorf("%s: %+v", flag, got[0].Error)
 		}

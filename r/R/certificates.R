@@ -29,20 +29,24 @@ certify_fresh <- function(object, data) {
 }
 
 certify_predictions <- function(y, yhat, epsilon, delta = 0.01, loss = "band", group = NULL, bound = NULL, curve = FALSE, target = "y") {
+  y <- measured("y", y)
+  yhat <- measured("yhat", yhat)
   if (length(y) != length(yhat)) refuse("there are ", length(y), " targets and ", length(yhat), " predictions", kind = "data")
   if (!is.null(group) && length(group) != length(y)) refuse("there are ", length(y), " targets and groups of ", length(group), " rows", kind = "data")
   if (!is.null(epsilon) && !(is.numeric(epsilon) && length(epsilon) %in% 1:2 && all(is.finite(epsilon) & epsilon > 0))) {
     refuse("epsilon: want a positive number, in the units of y, or two, below and above, of the loss \"asymmetric\"")
   }
-  if (!(is.numeric(delta) && isTRUE(delta > 0 && delta < 1))) refuse("delta: want a probability between 0 and 1, such as 0.01")
-  names <- make.unique(c(target, "prediction", "group"))
-  data <- list(as.vector(y), as.vector(yhat), if (is.factor(group)) as.character(group) else group)
+  if (!(is.numeric(delta) && length(delta) == 1 && isTRUE(delta > 0 && delta < 1))) refuse("delta: want a probability between 0 and 1, such as 0.01")
+  if (length(epsilon) == 2 && !identical(loss, "asymmetric")) refuse("epsilon has two widths, which the loss \"asymmetric\" alone takes")
+  names <- make.unique(c(utf8(one("target", target)), "prediction", "group"))
+  data <- list(y, yhat, group)
   names(data) <- names[seq_along(data)]
   data <- data.frame(data[!vapply(data, is.null, NA)], check.names = FALSE)
   options <- list(
-    data = c(list(target = enc2utf8(target)), if (!is.null(group)) list(group = names[3])),
+    data = c(list(target = names[1]), if (!is.null(group)) list(group = names[3])),
     promise = c(
-      list(units = "raw", loss = loss, delta = json_number(delta)), if (curve) list(curve = TRUE), if (!is.null(bound)) list(bound = bound),
+      list(units = "raw", loss = one("loss", loss), delta = json_number(delta)), if (one_of_two("curve", curve)) list(curve = TRUE),
+      if (!is.null(bound)) list(bound = one("bound", bound)),
       if (length(epsilon)) list(epsilon = json_number(epsilon[1])), if (length(epsilon) == 2) list(epsilon_above = json_number(epsilon[2]))
     )
   )
@@ -51,7 +55,8 @@ certify_predictions <- function(y, yhat, epsilon, delta = 0.01, loss = "band", g
 }
 
 watch <- function(object, data, ledger, key = NULL) {
-  args <- c(list(ledger = enc2utf8(path.expand(ledger))), if (!is.null(key)) list(key = enc2utf8(as.character(key))))
+  if (!is.null(key)) key <- utf8(one("key", as.character(key)))
+  args <- c(list(ledger = utf8(path.expand(one("ledger", ledger)))), if (!is.null(key)) list(key = key))
   found <- of(object, "watch", rows_of(object, data, target = TRUE), args)$result
   result <- finding(found$sentence, found$watch)
   result$known <- isTRUE(found$known)

@@ -1,14 +1,26 @@
 krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
-  call <- match.call()
+  if (!inherits(formula, "formula") && "form" %in% names(sys.call())) {
+    refuse("form: R takes it for the formula, unless that has its name: krigo(formula = y ~ x, data, form = \"loo\")")
+  }
+  call <- small(match.call())
   data <- framed(data)
   dots <- list(...)
   if (length(dots) && (is.null(names(dots)) || !all(nzchar(names(dots))))) {
     refuse("an argument without a name: options of krigo fit are given by their names, as kernel = \"matern32\"")
   }
   names(dots) <- gsub("[._]", "-", names(dots))
+  if (anyDuplicated(names(dots))) refuse(gsub("-", "_", names(dots)[anyDuplicated(names(dots))], fixed = TRUE), " is given twice")
   for (name in intersect(names(dots), c("target", "inputs", "ignore"))) refuse(name, ": the formula says it")
-  group <- dots[["group"]]
+  for (name in intersect(names(dots), c("units", "decimal", "thousands"))) {
+    refuse(name, ": it says how numbers are written in files of text, and the columns of a data frame have types: make numbers of texts first, as as.numeric(sub(\" kg$\", \"\", x))")
+  }
+  for (name in intersect(names(dots), texts_alone)) {
+    if (is.logical(dots[[name]])) refuse(name, " is ", shown(dots[[name]]), ": want text")
+    if (is.character(dots[[name]])) dots[[name]] <- utf8(dots[[name]])
+  }
+  group <- if (!is.null(dots[["group"]])) one("group", dots[["group"]])
   wanted <- columns_of(formula, data, group)
+  target_of(data, wanted$target)
   table <- table_of(data, c(wanted$inputs, wanted$target, group))
   dates <- lapply(unlist(strsplit(as.character(dots[["dates"]]), ",", fixed = TRUE)), date_of)
   dated <- vapply(dates, function(d) d$column, "")
@@ -17,10 +29,11 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   dots[["categorical"]] <- listed(union(trimws(said), setdiff(table$texts, c(wanted$target, group, dated))))
   dots[["dates"]] <- listed(c(dots[["dates"]], setdiff(table$dates, c(wanted$target, group, dated))))
   flags <- c(
-    flag("target", wanted$target), flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else paste(written(epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
-    unlist(Map(flag, names(dots), dots), use.names = FALSE)
+    flag("target", wanted$target), flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else if (anyNA(epsilon)) NA else if (is.logical(epsilon)) epsilon else paste(written("epsilon", epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
+    unlist(Map(flag, names(dots), dots), use.names = FALSE), unknown(names(dots)[vapply(dots, is.null, NA)])
   )
   reply <- ask(list(op = "fit", table = table, args = list(flags = I(flags))))
+  formula <- written_out(wanted$target, wanted$inputs)
   object <- model_of(reply$buffers[["file"]], reply$result, call, formula)
   for (notice in object$fit$notices) message(notice)
   if (!is.null(reply$buffers[["delivered"]])) object$delivered <- loaded(reply$buffers[["delivered"]], call, formula)
@@ -36,43 +49,105 @@ date_of <- function(text) {
   list(column = paste(words[seq_len(from)], collapse = ":"), parts = intersect(words[-seq_len(from)], parts))
 }
 
+# texts_alone are options that may be any text, of which krigo can't say that a truth value isn't meant.
+texts_alone <- c("group", "categorical", "dates", "na", "slices", "init")
+
+# small is a call without what it was given in the place of names: tables, and environments of formulas.
+small <- function(call) {
+  if (!is.name(call[[1]]) && !is.call(call[[1]])) call[[1]] <- as.name("krigo")
+  for (name in names(call)[-1]) {
+    value <- call[[name]]
+    if (inherits(value, "formula")) environment(call[[name]]) <- globalenv() else if (is.data.frame(value)) call[[name]] <- as.name("data")
+  }
+  call
+}
+
 # columns_of are the target and the inputs that a formula names. Terms that aren't columns are refused: what the model file
 # doesn't keep couldn't be done to further rows.
 columns_of <- function(formula, data, group) {
   if (!inherits(formula, "formula") || length(formula) != 3) refuse("formula: want target ~ inputs, as price ~ . or price ~ rooms + age")
-  left <- formula[[2]]
-  if (!is.name(left)) {
-    refuse("on the left side of the formula stands ", deparse1(left), ": the promise is about a column, so make it one first, as data$y <- ", deparse1(left))
+  if ("." %in% all.names(formula) && !all(nzchar(names(data)) & !is.na(names(data)))) {
+    refuse("data has a column without a name, and the formula means all of them: name it, or leave it out", kind = "data")
   }
-  target <- as.character(left)
-  all <- terms(formula, data = data)
+  # Columns have names of their own for terms(), which knows those alone that the locale can write.
+  own <- paste("column", seq_along(data), "of krigo")
+  columns <- names(data)
+  symbols <- suppressWarnings(vapply(columns, function(n) if (is.na(n) || !nzchar(n)) "" else as.character(as.name(n)), ""))
+  found <- function(name) {
+    if (name == ".") return(NA) # all columns
+    at <- match(utf8(name), columns)
+    if (is.na(at)) match(name, symbols) else at
+  }
+  owned <- exchanged(formula, function(name) if (!is.na(at <- found(name))) own[at])
+  theirs <- function(e) exchanged(e, function(name) if (!is.na(at <- match(name, own))) columns[at])
+  column <- function(e) if (is.na(at <- match(as.character(e), own))) utf8(as.character(e)) else columns[at]
+
+  left <- owned[[2]]
+  if (!is.name(left)) {
+    words <- deparse1(theirs(left))
+    refuse("on the left side of the formula stands ", words, ": the promise is about a column, so make it one first, as data$y <- ", words)
+  }
+  target <- column(left)
+  if (!target %in% columns) refuse("data has no column '", target, "'", kind = "data", column = target)
+  all <- tryCatch(terms(owned, data = structure(data, names = own)), error = function(e) refuse("formula: ", conditionMessage(e)))
   if (!is.null(attr(all, "offset"))) refuse("the formula has an offset: subtract it from the target first")
   if (attr(all, "intercept") == 0) refuse("the formula leaves out the intercept, which a Gaussian process doesn't have: say mean = \"zero\"")
-  labels <- attr(all, "term.labels")
-  plain <- vapply(labels, function(label) is.name(str2lang(label)), NA)
+  variables <- as.list(attr(all, "variables"))[-1]
+  factors <- attr(all, "factors")
+  parts <- lapply(seq_along(attr(all, "order")), function(i) variables[factors[, i] > 0])
+  plain <- vapply(parts, function(p) length(p) == 1 && is.name(p[[1]]), NA)
   if (!all(plain)) {
-    refuse("the formula has ", paste(labels[!plain], collapse = ", "), ": inputs are columns as they are; transform the data first. The kernel finds interactions and curves by itself")
+    words <- vapply(parts[!plain], function(p) paste(vapply(p, function(e) deparse1(theirs(e)), ""), collapse = ":"), "")
+    refuse("the formula has ", paste(words, collapse = ", "), ": inputs are columns as they are; transform the data first. The kernel finds interactions and curves by itself")
   }
-  inputs <- setdiff(vapply(labels, function(label) as.character(str2lang(label)), ""), group)
-  absent <- setdiff(c(target, inputs, group), names(data))
+  inputs <- setdiff(vapply(parts, function(p) column(p[[1]]), ""), group)
+  absent <- setdiff(c(inputs, group), columns)
   if (length(absent)) refuse("data has no column '", absent[1], "'", kind = "data", column = absent[1])
   if (target %in% inputs || identical(target, group)) refuse("the target '", target, "' is on both sides")
   if (!length(inputs)) refuse("the formula names no inputs")
   list(target = target, inputs = unname(inputs))
 }
 
-# flag is an option of krigo fit as it stands on the command line.
-flag <- function(name, value) {
-  if (is.null(value) || isFALSE(value)) return(NULL)
-  if (isTRUE(value)) return(paste0("--", name))
-  if (length(value) > 1) value <- listed(written(value))
-  enc2utf8(paste0("--", name, "=", written(value)))
+# exchanged is an expression with other names where another is known.
+exchanged <- function(e, another) {
+  if (is.name(e)) {
+    name <- another(as.character(e))
+    return(if (is.null(name)) e else suppressWarnings(as.name(name)))
+  }
+  if (is.call(e)) for (i in seq_along(e)[-1]) if (!identical(e[[i]], quote(expr = ))) e[[i]] <- exchanged(e[[i]], another)
+  e
 }
 
-written <- function(value) {
+# written_out is the formula of columns, whatever their names.
+written_out <- function(target, columns) {
+  named <- function(name) suppressWarnings(as.name(name))
+  structure(call("~", named(target), Reduce(function(a, b) call("+", a, b), lapply(columns, named))), class = "formula", .Environment = globalenv())
+}
+
+# flag is an option of krigo fit as it stands on the command line. The program says of which ones a truth value is none.
+flag <- function(name, value) {
+  if (is.null(value)) return(NULL)
+  words <- gsub("-", "_", name, fixed = TRUE)
+  if (!is.atomic(value) || !length(value)) refuse(words, " is ", shown(value), ": want text, numbers or TRUE")
+  if (anyNA(value)) refuse(words, " is ", shown(value), ": want a value")
+  if (isTRUE(value)) return(paste0("--", name))
+  if (isFALSE(value)) return(paste0("--", name, "=false"))
+  if (length(value) > 1) value <- listed(written(words, value))
+  utf8(paste0("--", name, "=", written(words, value)))
+}
+
+# unknown are flags of the program's refusal, for options that are given as NULL and that it doesn't have.
+unknown <- function(names) {
+  if (!length(names)) return(NULL)
+  help <- paste(suppressWarnings(system2(executable(), c("fit", "--help"), stdout = TRUE, stderr = FALSE)), collapse = " ")
+  known <- vapply(names, function(name) grepl(paste0(" --", name, " "), help, fixed = TRUE), NA)
+  if (any(!known)) paste0("--", names[!known], "=NULL")
+}
+
+written <- function(name, value) {
   if (inherits(value, "difftime")) return(paste0(number(as.double(value, units = "secs")), "s"))
   if (is.numeric(value)) return(number(value))
-  if (!is.character(value) && !is.factor(value)) refuse("an option is a ", class(value)[1], ": want text, numbers or TRUE")
+  if (!is.character(value) && !is.factor(value)) refuse(name, " is ", shown(value), ": want text, numbers or TRUE")
   as.character(value)
 }
 
@@ -89,18 +164,19 @@ model_of <- function(file, about, call, formula = NULL) {
   derived <- lapply(about$reading$dates, function(d) outer(paste(d$column, unlist(d$parts)), c("sin", "cos"), paste))
   columns <- if (is.null(about$encoding)) about$inputs else vapply(about$encoding$columns, function(c) c$name, "")
   columns <- setdiff(columns, unlist(derived))
-  if (is.null(formula)) formula <- reformulate(sprintf("`%s`", columns), as.name(about$target), env = globalenv())
+  if (is.null(formula)) formula <- written_out(about$target, columns)
   structure(class = "krigo", list(
     call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group,
     sentence = if (is.null(about$sentence)) paste0("No certificate: ", about$reason, ".") else about$sentence,
-    checksum = about$checksum, options = about$options, fit = about$fit
+    dates = vapply(about$reading$dates, function(d) d$column, ""), checksum = about$checksum, options = about$options, fit = about$fit
   ))
 }
 
 loaded <- function(file, call, formula = NULL) model_of(file, ask(list(op = "load", buffers = list(file)))$result, call, formula)
 
 read_krigo <- function(file) {
-  if (!file.exists(file)) refuse(file, " isn't there", kind = "failed")
+  if (!file.exists(one("file", file))) refuse(file, " isn't there", kind = "failed")
+  if (dir.exists(file)) refuse(file, " is a folder: want a model file", kind = "failed")
   loaded(readBin(file, "raw", file.size(file)), match.call())
 }
 
@@ -111,7 +187,7 @@ write_krigo <- function(object, file) {
 
 # write_whole leaves a file whole or as it was.
 write_whole <- function(bytes, file) {
-  file <- path.expand(file)
+  file <- path.expand(one("file", file))
   new <- tempfile(".krigo-", dirname(file), ".tmp")
   on.exit(unlink(new))
   con <- tryCatch(suppressWarnings(file(new, "wb")), error = function(e) refuse(file, " can't be written: is its folder there?", kind = "failed"))
@@ -136,5 +212,10 @@ rows_of <- function(object, data, what = "data", target = FALSE) {
   wanted <- c(model(object)$columns, if (target) object$target)
   absent <- setdiff(wanted, names(data))
   if (length(absent)) refuse(what, " has no column '", absent[1], "', which the model needs", kind = "data", column = absent[1])
-  table_of(data, c(wanted, if (target) object$group))
+  if (target) target_of(data, object$target)
+  table <- table_of(data, c(wanted, if (target) object$group))
+  coded <- Filter(function(c) length(c$categories), object$fit$encoding$columns)
+  text <- setdiff(table$texts, c(vapply(coded, function(c) c$name, ""), object$dates, object$group))
+  if (length(text)) refuse("column '", text[1], "' of ", what, " is text, and the model has numbers of it: make numbers of it first", kind = "data", column = text[1])
+  table
 }

@@ -2,6 +2,8 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
                           interval = c("none", "confidence", "prediction", "conformal", "normalised", "band"), level = 0.95, ...) {
   if (missing(newdata)) refuse("newdata is missing: a model holds no table; give that which it was fitted with, or another")
   interval <- match.arg(interval)
+  if (...length()) refuse("predict has no argument ", c(names(list(...)), "without a name")[1], ": it takes se.fit, interval and level")
+  if (interval == "band" && !missing(level)) refuse("level with the band, which holds the share that its certificate states: leave level out, or ask for another interval")
   if (!is.numeric(level) || length(level) != 1 || !isTRUE(level > 0 && level < 1)) refuse("level: want a share between 0 and 1, such as 0.95")
   table <- rows_of(object, newdata, "newdata")
   kinds <- intersect(interval, c("conformal", "normalised", "band"))
@@ -35,16 +37,31 @@ around <- function(mean, variance, level) {
 
 residuals.krigo <- function(object, data, ...) {
   if (missing(data)) refuse("data is missing: a model holds no table; give the rows that residuals are wanted of")
+  observed <- observed_of(object, data)
   predicted <- predict(object, data)
-  if (!object$target %in% names(data)) refuse("data has no column '", object$target, "'", kind = "data", column = object$target)
-  structure(as.double(data[[object$target]]) - predicted, names = names(predicted))
+  structure(observed - predicted, names = names(predicted))
 }
 
-plot.krigo <- function(x, data, ...) {
+# observed_of are the targets of rows, as krigo() takes them.
+observed_of <- function(object, data) {
+  data <- framed(data)
+  if (!object$target %in% names(data)) refuse("data has no column '", object$target, "', the target", kind = "data", column = object$target)
+  target_of(data, object$target)
+}
+
+# update fits again, as the call that made a model says, with what is new in it.
+update.krigo <- function(object, ...) {
+  if (!"formula" %in% names(object$call)) {
+    refuse("a model that was read knows no call that could be changed: fit by krigo(), whose formula may be formula(object)")
+  }
+  NextMethod()
+}
+
+plot.krigo <- function(x, data, ..., xlab = paste("predicted", x$target), ylab = x$target) {
   if (missing(data)) refuse("data is missing: a model holds no table; give the rows that are to be drawn")
+  observed <- observed_of(x, data)
   predicted <- predict(x, data)
-  observed <- as.double(data[[x$target]])
-  plot(predicted, observed, xlab = paste("predicted", x$target), ylab = x$target, ...)
+  plot(predicted, observed, xlab = xlab, ylab = ylab, ...)
   abline(0, 1)
   width <- certificate(x)$epsilon_raw
   if (identical(certificate(x)$loss, "band")) for (side in c(-width, width)) abline(side, 1, lty = 2)
@@ -59,10 +76,14 @@ print.krigo <- function(x, ...) {
 }
 
 target_line <- function(x) {
-  certified <- x$fit$certificate$rows
-  trained <- if (is.null(certified)) x$fit$rows else if (x$fit$certificate$prior == "informed") x$fit$rows - certified else certified
+  c <- x$fit$certificate
+  informed <- identical(c$prior, "informed")
+  others <- c(
+    if (informed) paste(c$rows, "certify it"), if (!is.null(x$options$promise$calibration)) paste(x$fit$conformal$rows, "calibrate its intervals"),
+    if (!is.null(x$fit$test)) paste(x$fit$test$rows, "test it")
+  )
   paste0(
-    trained, " of ", x$fit$rows, " rows, kernel ", expression_of(x$fit$kernel),
+    if (informed) c$prior_rows else if (is.null(c)) x$fit$rows else c$rows, " rows", if (length(others)) paste0(" (others: ", paste(others, collapse = ", "), ")"), ", kernel ", expression_of(x$fit$kernel),
     ": ", x$target, " from ", paste(x$columns, collapse = ", ")
   )
 }

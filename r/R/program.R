@@ -18,7 +18,7 @@ executable <- function() {
 }
 
 existing <- function(path, of) {
-  path <- path.expand(path)
+  path <- path.expand(one(of, path))
   if (!file.exists(path)) refuse(of, " names ", path, ", which isn't there")
   path
 }
@@ -26,6 +26,19 @@ existing <- function(path, of) {
 krigo_error <- function(message, kind = "usage", row = NULL, column = NULL) {
   structure(class = c("krigo_error", "error", "condition"), list(message = message, call = NULL, kind = kind, row = row, column = column))
 }
+
+# one is the text that is wanted, and not several, none or NA.
+one <- function(what, x) {
+  if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x)) refuse(what, " is ", shown(x), ": want one text")
+  x
+}
+
+one_of_two <- function(what, x) {
+  if (!isTRUE(x) && !isFALSE(x)) refuse(what, " is ", shown(x), ": want TRUE or FALSE")
+  x
+}
+
+shown <- function(x) if (length(x) <= 5 && is.atomic(x)) deparse1(x) else paste("a", class(x)[1], "of", length(x))
 
 refuse <- function(..., kind = "usage", column = NULL) stop(krigo_error(paste0(...), kind, column = column))
 
@@ -53,7 +66,7 @@ ask <- function(...) {
   }
   if (length(replies) < length(requests)) {
     words <- if (file.exists(said)) paste(readLines(said, warn = FALSE), collapse = "\n") else ""
-    if (!nzchar(words) && status %in% c(0L, 2L, 130L)) interrupted() # 2: SIGINT itself, where no status of a command is left
+    if (status == 130 || status == 2 && !nzchar(words)) interrupted() # 2: SIGINT itself, where no status of a command is left
     refuse(
       program, " ended without a reply (exit status ", status, ")", if (nzchar(words)) paste0(": ", words), "; is it of the package's version?",
       kind = "failed"
@@ -81,7 +94,7 @@ write_requests <- function(path, requests) {
       if (length(r$args)) list(args = r$args),
       list(buffers = I(lapply(buffers, function(b) json_number(bytes_of(b)))))
     )
-    text <- charToRaw(enc2utf8(as.character(toJSON(header, auto_unbox = TRUE, json_verbatim = TRUE))))
+    text <- charToRaw(utf8(as.character(toJSON(header, auto_unbox = TRUE, json_verbatim = TRUE))))
     writeBin(length(text), con, size = 4, endian = "little")
     writeBin(text, con)
     for (b in buffers) write_buffer(b, con)
