@@ -149,7 +149,7 @@ grid <- fitted(y ~ x, d, 1, prior = "grid")
 stopifnot(grepl(paste0("^", certificate(grid)$rows, " rows, kernel"), krigo:::target_line(grid)))
 
 # A model is changed by what its formula means, and holds no table and no environment.
-all <- fitted(y ~ ., d[c("x", "z", "y")], 1)
+all <- suppressMessages(krigo(y ~ ., d[c("x", "z", "y")], 1, kernel = "se"))
 stopifnot(identical(formula(all), y ~ x + z))
 less <- suppressMessages(update(all, . ~ . - z))
 stopifnot(identical(less$columns, "x"), identical(less$fit$certificate, fitted(y ~ x, d, 1)$fit$certificate))
