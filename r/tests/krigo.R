@@ -72,7 +72,7 @@ p <- quietly(predict(m, further, interval = "prediction"))
 stopifnot(identical(unname(p), unname(as.matrix(table[c("mean", "lower95", "upper95")]))), identical(colnames(p), c("fit", "lwr", "upr")))
 stopifnot(all.equal(quietly(predict(m, further, interval = "prediction", level = 0.95 + 1e-12)), p))
 for (kind in c("conformal", "normalised", "band")) {
-  p <- quietly(predict(m, further, interval = kind, level = 0.8))
+  p <- if (kind == "band") quietly(predict(m, further, interval = kind)) else quietly(predict(m, further, interval = kind, level = 0.8))
   stopifnot(identical(unname(p), unname(as.matrix(table[c("mean", paste0(kind, c("_lower", "_upper")))]))))
 }
 p <- quietly(predict(m, further, interval = "confidence"))
