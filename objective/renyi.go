@@ -214,11 +214,17 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	slices.SortFunc(all, func(a, b neighbour) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row))
 	})
-	for i := range rows {
-		rows[i] = all[i].row
+	near := rows[:0]
+	for _, k := range all[:min(m, len(all))] {
+		near = append(near, k.row)
 	}
-	if !slices.Contains(rows, row) { // of more copies than a batch has rows
-		rows[m-1] = row
+	if len(near) == m && !slices.Contains(near, row) { // of more copies than a batch has rows
+		near[m-1] = row
+	}
+	for k := row; len(near) < m; k = (k + 1) % p.BatchRows() { // none is near a row whose covariances aren't numbers
+		if !slices.Contains(near, k) {
+			near = append(near, k)
+		}
 	}
 	slices.Sort(rows)
 	return nil

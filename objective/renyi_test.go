@@ -299,3 +299,26 @@ func TestNearestOfCopies(t *testing.T) {
 		t.Errorf("rows %v, want %v", rows, want)
 	}
 }
+
+// TestNearestOfNone: a batch of a row whose covariances overflow, so that none is near it, has rows all the same.
+func TestNearestOfNone(t *testing.T) {
+	const n = 27
+	x := matrix.New(n, 1)
+	for i := range n {
+		x.Set(i, 0, 1e200*float64(i+1))
+	}
+	k, err := kernel.Parse("linear", 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: make([]float64, n)}}
+	if err := p.Search(make([]float64, len(k.Params())+1)); err != nil {
+		t.Fatal(err)
+	}
+	for m, want := range map[int][]int{1: {25}, 4: {0, 1, 25, 26}} {
+		rows := make([]int, m)
+		if err := p.Nearest(25, rows); err != nil || !slices.Equal(rows, want) {
+			t.Errorf("rows %v, %v, want %v", rows, err, want)
+		}
+	}
+}
