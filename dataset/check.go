@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // fits says how a table that was made by hand doesn't hold what it promises.
@@ -14,6 +15,9 @@ func (t *Table) fits() error {
 	for j, name := range t.Names {
 		if k, found := seen[name]; found {
 			return &Error{File: t.Source, Column: j + 1, Name: name, Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, clip(name))}
+		}
+		if !utf8.ValidString(name) { // a model file would have another
+			return &Error{File: t.Source, Column: j + 1, Err: fmt.Errorf("the name of column %d, %q, isn't UTF-8 text: rename it", j+1, clip(name))}
 		}
 		seen[name] = j
 	}

@@ -91,6 +91,7 @@ func TestHandMade(t *testing.T) {
 		{Table{Names: names, Rows: 1, Values: []float64{1, 2}, Text: [][]string{{"x", "z"}}}, "t: Text has the texts of 1 columns, of 2"},
 		{Table{Names: names, Rows: 2, Values: []float64{0, 2, 2, 4}, Text: [][]string{{"x", "z"}, nil}}, `t: row 2, column 1 ("a"): 2 is the place of no text, of 2 in Text`},
 		{Table{Names: names, Rows: 2, Values: []float64{0, 2, 0.5, 4}, Text: [][]string{{"x", "z"}, nil}}, `t: row 2, column 1 ("a"): 0.5 is the place of no text`},
+		{Table{Names: []string{"a", "y", "\xf9"}, Rows: 1, Values: []float64{1, 2, 3}}, `the name of column 3, "\xf9", isn't UTF-8 text: rename it`},
 		{Table{Names: []string{"a", "y", "a"}, Rows: 1, Values: []float64{1, 2, 3}}, `t: columns 1 and 3 are both named "a"`},
 	} {
 		c.table.Source = "t"
