@@ -57,7 +57,7 @@ const perText = 100
 func (t *Table) value(row, j int, cell string) float64 {
 	v, err := t.reading.parse(cell)
 	number := err == nil && v-v == 0
-	if number && t.reading.names != nil && slices.Contains(t.reading.names, t.Names[j]) {
+	if number && len(t.reading.names) > 0 && slices.Contains(t.reading.names, t.Names[j]) {
 		t.name(row, j, cell, v)
 	}
 	switch {

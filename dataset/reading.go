@@ -24,10 +24,10 @@ type Reading struct {
 	names []string // columns that name things, of Naming
 }
 
-// Naming is the reading of a table whose columns of these names, where it has them, name groups or categories. Their cells are numbers where they
+// Naming is the reading of a table whose columns of these names, where it has them, name groups or categories. "" is none. Their cells are numbers where they
 // look like some, so that 007 and 7 would be one name: there it is an error that two of them are.
 func (r Reading) Naming(columns ...string) Reading {
-	r.names = columns
+	r.names = slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "" })
 	return r
 }
 
