@@ -130,6 +130,9 @@ func (c *column) someZones(form dateForm) bool {
 	return with && without
 }
 
+// fewTexts, each of several rows, may be names, even if they look like numbers.
+const fewTexts = 20
+
 // but says of a column which of its cells are not as the others, and what can be done about them: they stand for missing values, or are
 // to be written otherwise.
 func (c *column) but(f *ColumnFacts, left []int, then string) {
@@ -152,6 +155,9 @@ func (c *column) but(f *ColumnFacts, left []int, then string) {
 	}
 	if texts := c.of(left); len(left) <= 3 && !slices.ContainsFunc(texts, awkward) {
 		f.Then += ", or, if they stand for missing values, say --na " + Shell(strings.Join(texts, ","))
+	}
+	if len(c.used) <= fewTexts && 5*len(c.used) <= c.cells {
+		f.Then += ", or, if all are names, say --categorical " + Shell(f.Name)
 	}
 }
 

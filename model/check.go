@@ -224,6 +224,9 @@ func (m *Model) checkUnfactored(d *dataset.Data, roles dataset.Roles) error {
 		return err
 	}
 	if off := q.Solved(residuals); !(off <= leastSolved) {
+		if off != off {
+			return errors.New("the weights of the predictor don't solve its equations, whose numbers overflow: no certificate")
+		}
 		return fmt.Errorf("the weights of the predictor don't solve its equations: they are off by %.3g of the right-hand side, and %g is asked for: no certificate", off, leastSolved)
 	}
 	return nil

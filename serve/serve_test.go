@@ -936,6 +936,9 @@ func TestOutcomes(t *testing.T) {
 		if status, body := keyed("a b", `{"rows": [[4, 99]]}`); status != 422 || !strings.Contains(body, `under the key \"a b\"`) {
 			t.Errorf("status %d: %s", status, body)
 		}
+		if status, body := keyed("gr\xf6", `{"rows": [[4, 99]]}`); status != 400 || !strings.Contains(body, "UTF-8") {
+			t.Errorf("status %d: %s", status, body)
+		}
 		if status, body := keyed(strings.Repeat("k", 256), `{"rows": [[4, 99]]}`); status != 400 || !strings.Contains(body, "it may have 255") {
 			t.Errorf("status %d: %s", status, body)
 		}

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -496,8 +497,14 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 		err = bad(409, "%w", m.unwatched)
 	}
 	key := r.Header.Get("Idempotency-Key")
-	if err == nil && len(key) > mostKey {
+	switch {
+	case err != nil:
+	case len(key) > mostKey:
 		err = bad(400, "Idempotency-Key: %d bytes; it may have %d", len(key), mostKey)
+	case len(r.Header.Values("Idempotency-Key")) > 1:
+		err = bad(400, "Idempotency-Key stands twice")
+	case !utf8.ValidString(key):
+		err = bad(400, "Idempotency-Key: it isn't UTF-8 text")
 	}
 	var state watch.State
 	var added bool

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 	"weak"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -89,7 +90,7 @@ func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State
 }
 
 // ObserveOnce is Observe for rows that may be given again, as by somebody who had no answer: under a key that the model's rows in the ledger have already nothing is added, which it says. If those are others
-// the error is a *KeyError. The empty key is none.
+// the error is a *KeyError. The empty key is none; one that isn't UTF-8 text is an error, as the ledger would have another.
 func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, rows []int) (s State, added bool, err error) {
 	select {
 	case <-w.turn:
@@ -97,6 +98,9 @@ func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, ro
 		return State{}, false, ctx.Err()
 	}
 	defer func() { w.turn <- struct{}{} }()
+	if !utf8.ValidString(key) {
+		return State{}, false, fmt.Errorf("the key %q isn't UTF-8 text", key)
+	}
 	o, err := w.model.Outcomes(d, rows)
 	if err != nil {
 		return State{}, false, err

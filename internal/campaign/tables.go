@@ -90,6 +90,9 @@ type result struct {
 	out, errors string
 }
 
+// addresses are those of memory.
+var addresses = regexp.MustCompile(`\b0x[0-9a-f]{6,}`)
+
 var quotes = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 
 // do runs a command, and finds what is wrong with how it went, whatever it was asked.
@@ -114,10 +117,13 @@ func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
 		return r, fmt.Errorf("a message of %d bytes: %.500s", len(message), message)
 	}
 	said := quotes.ReplaceAllString(r.errors, "") // what stands in quotes is the table's
-	for _, word := range []string{"runtime error", "goroutine ", "%!", "NaN", "out of memory", "0x", "nil pointer", "unsupported value"} {
+	for _, word := range []string{"runtime error", "goroutine ", "%!", "NaN", "out of memory", "nil pointer", "unsupported value"} {
 		if strings.Contains(said, word) && !slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, word) }) {
 			return r, fmt.Errorf("it says %q: %.1000s", word, r.errors)
 		}
+	}
+	if address := addresses.FindString(said); address != "" && !strings.Contains(strings.Join(args, " "), address) {
+		return r, fmt.Errorf("it says %q: %.1000s", address, r.errors)
 	}
 	for _, word := range []string{"%!", "NaN", "<nil>"} {
 		if strings.Contains(r.out, word) {

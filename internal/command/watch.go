@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +75,9 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			w := &watcher{model: m, out: cmd.OutOrStdout(), json: c.json, key: key}
+			if cmd.Flags().Changed("key") && (key == "" || !utf8.ValidString(key)) {
+				return &krigo.UsageError{Err: fmt.Errorf("--key %q: want text", key)}
+			}
 			if key != "" && (len(args) == 1 || args[1] == standardInput) {
 				return &krigo.UsageError{Err: errors.New("--key: it is of the rows of a file: give one, not standard input")}
 			}
@@ -108,6 +112,8 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 				added := fmt.Sprintf("before that %d of its rows were added to the ledger", w.added.Load())
 				var other *watch.KeyError
 				switch {
+				case errors.As(err, &other) && w.added.Load() == 0:
+					return "none of its rows was added"
 				case errors.As(err, &other):
 					return added
 				case key != "":
@@ -179,7 +185,7 @@ func (w *watcher) observe(ctx context.Context, t *dataset.Table) error {
 		n := min(len(rows), watchRows)
 		key := w.key
 		if key != "" && part > 1 {
-			key += fmt.Sprintf("/%d", part)
+			key += fmt.Sprintf("\x00%d", part) // which no argument has
 		}
 		s, added, err := w.ObserveOnce(ctx, key, d, rows[:n])
 		if err == nil {
