@@ -232,15 +232,17 @@ func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 // predictions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	fmt.Fprintln(w, krigo.Sentence(m, c))
+	which := "certified"
 	switch {
 	case m.Terms.Backtest: // there is no bound
+		which = "last"
 	case c.Route == pacbayes.Direct:
 		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", cautious.RoundUp(c.MeanBound, 4), cautious.RoundUp(c.BoundSqrt, 4))
 	default:
 		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.BoundSqrt, 4), cautious.RoundUp(c.MeanBound, 4))
 	}
 	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
-		counted(c.Rows, c.Groups, "certified"), c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
+		counted(c.Rows, c.Groups, which), c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
 	fmt.Fprintln(w, "Conditions")
 	for _, s := range c.Conditions {
 		fmt.Fprintln(w, "  - "+s)
