@@ -12,7 +12,7 @@ import (
 // certificate: its CertificateReason says which model is certified.
 func Deliver(ctx context.Context, m *Model, table *dataset.Table, with Options) (*Model, error) {
 	all, err := fit.Deliver(ctx, m, table, with)
-	if c := m.Certificate; err == nil && c != nil && c.Valid && !m.Terms.Backtest {
+	if c := m.Certificate; err == nil && c != nil && c.Valid {
 		all.CertificateReason += fmt.Sprintf("; what is certified are the predictions of its sibling, which was trained on %d of these rows, in a file of its own (the SHA-256 of its certified rows is %s)", m.Counts[dataset.Prior], m.Hash)
 	}
 	return all, err

@@ -33,19 +33,10 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	var others []string
-	for _, name := range table.Names {
-		if name != prediction && name != o.Data.Target {
-			others = append(others, name)
-		}
-	}
 	if !slices.Contains(table.Names, prediction) || prediction == o.Data.Target {
 		return nil, fit.Usage("prediction %q: name the column of %s that has the predictions, besides that of the target", prediction, table.Source)
 	}
-	d, err := table.Regression(o.Data.Target, others...)
-	if always := ofConstant(table, prediction, o.Data.Target); err != nil && always != nil {
-		d, err = always, nil // of which nothing could be learnt, but nothing is
-	}
+	d, err := table.Select([]string{prediction}, o.Data.Target) // of a constant target, too: nothing is learnt
 	if err == nil && o.Data.Group != "" {
 		d, err = d.GroupBy(o.Data.Group)
 	}
@@ -81,19 +72,6 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 	}
 	p.Sentence = Sentence(&Model{Target: o.Data.Target, Group: o.Data.Group, Terms: terms, Scaling: dataset.Identity(1)}, p.Certificate)
 	return p, nil
-}
-
-// ofConstant are the rows of a table whose target is the same in all, nil where they are not such.
-func ofConstant(table *dataset.Table, prediction, target string) *dataset.Data {
-	d, err := table.Select([]string{prediction}, target)
-	if err != nil || d.Rows < 2 {
-		return nil
-	}
-	y, err := d.Targets(d.All())
-	if err != nil || len(y) == 0 || slices.Min(y) != slices.Max(y) {
-		return nil
-	}
-	return d
 }
 
 // predictedTerms are what options say of the certificate of predictions.

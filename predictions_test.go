@@ -110,7 +110,7 @@ func TestConstantTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Promise.Units = ""
-	if _, err := krigo.CertifyPredictions(one, "yhat", o); err == nil || !strings.Contains(err.Error(), "at least 2 are needed") {
+	if _, err := krigo.CertifyPredictions(one, "yhat", o); !errors.Is(err, pacbayes.ErrTooFewRows) {
 		t.Errorf("one row: %v", err)
 	}
 }

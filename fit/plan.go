@@ -132,12 +132,6 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	if k.Local {
 		c.Solver = posterior.ByNearest
 		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n)...)
-		switch c.Term {
-		case "loss":
-			p.notices = append(p.notices, "the loss doesn't say how far targets lie from the function: variances, and intervals made of them, mean nothing; conformal ones of one width hold (term loss)")
-		case "squared":
-			p.notices = append(p.notices, "squared errors say nothing of the variances' common scale: intervals made of them may be far too narrow or wide; conformal ones hold (term squared)")
-		}
 		if n > method.MaxTerms {
 			p.notices = append(p.notices, fmt.Sprintf("the objective has the terms of %d training rows of %d, drawn at random, given their neighbours among all", method.MaxTerms, n))
 		}

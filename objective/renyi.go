@@ -180,7 +180,10 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 		return errors.New("nearest rows are asked for before they were searched for")
 	}
 	r, m := over(p.Ranks), len(rows)
-	p.BatchRows() // where this rank's rows stand among all
+	n := p.BatchRows() // finds where this rank's rows stand among all, too
+	if m > n {
+		return fmt.Errorf("a batch of %d rows is asked for, of %d", m, n)
+	}
 	_, d := p.Rows.Dims()
 	centre := matrix.New(1, d)
 	if err := p.pick([]int{row}, centre.Data, make([]float64, 1)); err != nil {
@@ -221,7 +224,7 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	if len(near) == m && !slices.Contains(near, row) { // of more copies than a batch has rows
 		near[m-1] = row
 	}
-	for k := row; len(near) < m; k = (k + 1) % p.BatchRows() { // none is near a row whose covariances aren't numbers
+	for k := row; len(near) < m; k = (k + 1) % n { // none is near a row whose covariances aren't numbers
 		if !slices.Contains(near, k) {
 			near = append(near, k)
 		}

@@ -440,11 +440,7 @@ func (s *server) certifyPredictions(_ context.Context, r *request) (*reply, erro
 	if err := r.decode(&args); err != nil {
 		return nil, err
 	}
-	again := *r
-	table, err := r.table()
-	if err == nil {
-		err = again.names([]string{args.Options.Data.Group})
-	}
+	table, err := r.read(dataset.Reading{}.Naming(args.Options.Data.Group))
 	if err != nil {
 		return nil, err
 	}

@@ -510,13 +510,7 @@ def _vector(y: Any, what: str = "y") -> Floats:
     """Targets as numbers, or what stands beside them. Missing ones, and those that aren't finite, are refused."""
     if y is None:
         raise DataError("requires y to be passed, but the target y is None" if what == "y" else f"{what} is None: want a number for each row")
-    _table.unmasked(y, what)
-    try:
-        a = np.asarray(y)
-    except ValueError as e:  # rows of different lengths
-        raise DataError(f"{what} should be a 1d array: {e}") from e
-    if a.dtype.kind == "c":
-        raise DataError("Complex data not supported")
+    a = _table.array(y, what, f"{what} should be a 1d array")
     if a.ndim == 2 and a.shape[1] == 1:
         warn_column_vector()
         a = a[:, 0]

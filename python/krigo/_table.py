@@ -268,13 +268,7 @@ def matrix(X: Any, estimator: str) -> npt.NDArray[Any]:
         raise TypeError("Sparse data was passed, but dense data is required. Use '.toarray()' to convert to a dense numpy array.")
     if type(X).__module__.startswith("polars") and hasattr(X, "collect"):
         raise TypeError("a LazyFrame has no rows yet: pass X.collect()")
-    unmasked(X, "X")
-    try:
-        a = np.asarray(X)
-    except ValueError as e:  # rows of different lengths
-        raise DataError(f"Expected 2D array, got something else instead: {e}") from e
-    if a.dtype.kind == "c":
-        raise DataError("Complex data not supported")
+    a = array(X, "X", "Expected 2D array, got something else instead")
     if a.ndim != 2:
         found = "scalar" if a.ndim == 0 else f"{a.ndim}D"
         raise DataError(
@@ -286,6 +280,18 @@ def matrix(X: Any, estimator: str) -> npt.NDArray[Any]:
         raise DataError(f"Found array with 0 sample(s) (shape={a.shape}) while a minimum of 1 is required by {estimator}.")
     if cols == 0:
         raise DataError(f"Found array with 0 feature(s) (shape={a.shape}) while a minimum of 1 is required by {estimator}.")
+    return a
+
+
+def array(values: Any, what: str, otherwise: str) -> npt.NDArray[Any]:
+    """Values as numpy has them, or a sentence about why it hasn't."""
+    unmasked(values, what)
+    try:
+        a = np.asarray(values)
+    except ValueError as e:  # rows of different lengths
+        raise DataError(f"{otherwise}: {e}") from e
+    if a.dtype.kind == "c":
+        raise DataError("Complex data not supported")
     return a
 
 
