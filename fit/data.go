@@ -180,25 +180,27 @@ func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) 
 }
 
 // fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
-// to: all of them, but that more evaluations of L-BFGS and MMA only go on.
+// to: all of them, but that more evaluations of L-BFGS and MMA only go on. It is JSON, so that two can be compared in words.
 func (d *dealt) fingerprint() (string, error) {
 	o := d.options
 	if !o.Method.OnBatches() && !o.Method.Kind().Anneals {
 		o.Method.Epochs = 0
 	}
-	asked, err := o.text()
-	if err != nil {
-		return "", err
-	}
-	of := fmt.Sprintf("rows=%s inputs=%q options=%s", d.units.Hash, d.data.Inputs, asked)
+	of := struct {
+		Rows    string   `json:"rows"`
+		Inputs  []string `json:"inputs"`
+		Options Options  `json:"options"`
+		Test    string   `json:"test,omitzero"`
+	}{d.units.Hash, d.data.Inputs, o, ""}
 	if d.test != nil {
 		units, err := d.test.Units()
 		if err != nil {
 			return "", err
 		}
-		of += " test=" + units.Hash
+		of.Test = units.Hash
 	}
-	return of, nil
+	text, err := json.Marshal(of)
+	return string(text), err
 }
 
 // share is the rows of one role, scaled, to train on.

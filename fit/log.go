@@ -35,8 +35,8 @@ func begin(d *dealt) (*checkpoints, error) {
 	if r.Resume == nil {
 		return c, nil
 	}
-	if r.Resume.Version != checkpointVersion || r.Resume.Fingerprint != print {
-		return nil, ErrOtherCheckpoint
+	if err := r.Resume.checkOwn(print); err != nil {
+		return nil, err
 	}
 	for key, state := range r.Resume.Runs {
 		if err := state.Check(); err != nil {
@@ -49,6 +49,9 @@ func begin(d *dealt) (*checkpoints, error) {
 			return nil, fmt.Errorf("the checkpoint's curve %q is damaged: %w", key, err)
 		}
 		c.states.Curves[key] = curve.Clone()
+	}
+	if c.save != nil {
+		return c, c.save(c.states)
 	}
 	return c, nil
 }

@@ -130,7 +130,8 @@ type Run struct {
 	// Predicting is told how many of the rows, that are predicted at once to be certified or scored, are done; it may be nil.
 	Predicting func(done, of int) `json:"-"`
 	// Save, if not nil, is offered the state of the fit after every iteration. Resume is
-	// such a state: the fit goes on from there and ends as if it had never stopped.
+	// such a state: the fit goes on from there and ends as if it had never stopped. Save is offered it once
+	// the fit knows it for its own; else the error is ErrOtherCheckpoint.
 	Save   func(*Checkpoint) error `json:"-"`
 	Resume *Checkpoint             `json:"-"`
 

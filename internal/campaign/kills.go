@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -198,7 +197,7 @@ func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *byt
 	return true, nil
 }
 
-// killFit kills a fit again and again, and resumes it where there is something to resume.
+// killFit kills a fit again and again, and gives the same command each time until it comes to an end.
 func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags string) error {
 	args := append([]string{"fit", data, "--target", "y", "--quiet", "--out", filepath.Join(folder, "m.krigo")}, strings.Fields(flags)...)
 	checkpoint := filepath.Join(folder, "m.krigo.checkpoint")
@@ -228,14 +227,13 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 		}
 	}
 	known.Unlock()
-	resume := args
 	const most = 8 // kills of one fit
 	for kill := 0; ; kill++ {
 		after := time.Duration(rng.Float64() * 1.1 * float64(want.took))
 		if kill == most {
 			after = r.limit
 		}
-		cmd, said := child(resume)
+		cmd, said := child(args)
 		if err := cmd.Start(); err != nil {
 			return err
 		}
@@ -250,7 +248,7 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 		}
 		for name, content := range got {
 			if !bytes.Equal(content, want.files[name]) {
-				return fail(fmt.Errorf("killed %d times and resumed, %s isn't that of the uninterrupted fit%s", kill, name, differs(content, want.files[name])))
+				return fail(fmt.Errorf("killed %d times, %s isn't that of the uninterrupted fit%s", kill, name, differs(content, want.files[name])))
 			}
 		}
 		if !killed {
@@ -260,14 +258,14 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 			break
 		}
 		r.count("kills")
-		resume = args
 		if fileExists(checkpoint) {
 			r.count("resumed")
-			resume = slices.Concat(args, []string{"--resume", checkpoint})
 		}
 	}
-	if fileExists(checkpoint) {
-		return fail(errors.New("the checkpoint is left"))
+	for _, path := range []string{checkpoint, checkpoint + ".lock"} {
+		if fileExists(path) {
+			return fail(fmt.Errorf("%s is left", path))
+		}
 	}
 	if err := temporaries(folder); err != nil {
 		return fail(err)

@@ -16,11 +16,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/reproduce"
 )
 
@@ -793,80 +795,139 @@ func content(t *testing.T, path string) string {
 	return read(t, "compared.krigo")
 }
 
-// TestInterrupt: an interrupted fit leaves a checkpoint and says how to resume; resumed,
-// it writes the file that it would have written.
+// TestInterrupt: an interrupted fit leaves a checkpoint; the same command again goes on from it, says so, and writes the file that it would
+// have written.
 func TestInterrupt(t *testing.T) {
 	workplace(t)
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--restarts", "2"}
 	must(t, append(args, "--out", "whole.krigo", "--quiet")...)
-	for runs := 1; runs <= 3; runs++ {
+	const checkpoint = "homes.krigo.checkpoint"
+	for _, c := range []struct {
+		again, says string
+		runs        int
+	}{
+		{"", "go on from " + checkpoint, 1},
+		{"", "go on from " + checkpoint, 2},
+		{"--fresh-start", checkpoint + " is of this fit; begin anew", 3},
+		{"--resume kept", "go on from kept", 1},
+	} {
 		before := files(t)
-		ctx, cancel := context.WithCancel(context.Background())
-		var stdout bytes.Buffer
-		stderr := &stopAfter{n: runs, cancel: cancel}
-		status := Run(ctx, args, nil, &stdout, stderr)
-		cancel()
-		if status != 1 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "interrupted") || !strings.Contains(stderr.String(), "--resume homes.krigo.checkpoint") {
-			t.Fatalf("after %d runs: status %d, %q, %q", runs, status, stdout.String(), stderr.String())
+		interrupt := func(n int, args ...string) outcome {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var stdout bytes.Buffer
+			stderr := &stopAfter{n: n, cancel: cancel}
+			if n == 0 {
+				cancel()
+			}
+			status := Run(ctx, args, nil, &stdout, stderr)
+			return outcome{status, stdout.String(), stderr.String()}
 		}
-		left := slices.DeleteFunc(files(t), func(s string) bool { return slices.Contains(before, s) })
-		if !slices.Equal(left, []string{"homes.krigo.checkpoint"}) {
-			t.Errorf("after %d runs: left %v", runs, left)
+		left := func(want ...string) {
+			t.Helper()
+			if got := slices.DeleteFunc(files(t), func(s string) bool { return slices.Contains(before, s) }); !slices.Equal(got, want) {
+				t.Errorf("%+v: left %v, want %v", c, got, want)
+			}
 		}
-
-		// Interrupted again before it gets anywhere, there is still something to resume.
-		gone, stop := context.WithCancel(context.Background())
-		stop()
-		o := call(gone, append(args, "--resume", "homes.krigo.checkpoint", "--quiet")...)
-		if o.status != 1 || !strings.Contains(o.stderr, "--resume homes.krigo.checkpoint") {
-			t.Errorf("after %d runs, interrupted at once: %+v", runs, o)
+		if o := interrupt(c.runs, args...); o.status != 1 || o.stdout != "" || !strings.Contains(o.stderr, "give the same command again, and it goes on from "+checkpoint) {
+			t.Fatalf("%+v: %+v", c, o)
 		}
-
-		must(t, append(args, "--resume", "homes.krigo.checkpoint", "--quiet")...)
-		if content(t, "homes.krigo") != content(t, "whole.krigo") {
-			t.Errorf("after %d runs: the resumed model differs", runs)
+		left(checkpoint)
+		again, at := slices.Concat(args, strings.Fields(c.again)), checkpoint
+		if c.again == "--resume kept" { // a checkpoint may be renamed: the fit goes on saving there
+			at = "kept"
+			if err := os.Rename(checkpoint, at); err != nil {
+				t.Fatal(err)
+			}
 		}
-		left = slices.DeleteFunc(files(t), func(s string) bool { return slices.Contains(before, s) })
-		if !slices.Equal(left, []string{"homes.krigo"}) {
-			t.Errorf("after %d runs, resumed: left %v", runs, left)
+		for _, n := range []int{0, 1} { // before it gets anywhere there is still something to go on from
+			if o := interrupt(n, again...); o.status != 1 || !strings.Contains(o.stderr, "it goes on from "+at) {
+				t.Errorf("%+v, interrupted after %d: %+v", c, n, o)
+			}
+			left(at)
 		}
+		if o := call(t.Context(), again...); o.status != 0 || !strings.Contains(o.stderr, c.says) || content(t, "homes.krigo") != content(t, "whole.krigo") {
+			t.Errorf("%+v, again: %+v", c, o)
+		}
+		left("homes.krigo")
 		os.Remove("homes.krigo")
 	}
-	// A checkpoint may be renamed: the fit goes on saving there, and removes it at the end.
-	ctx, cancel := context.WithCancel(context.Background())
-	Run(ctx, args, nil, io.Discard, &stopAfter{n: 1, cancel: cancel})
-	cancel()
-	if err := os.Rename("homes.krigo.checkpoint", "kept"); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel = context.WithCancel(context.Background())
-	stderr := &stopAfter{n: 1, cancel: cancel}
-	Run(ctx, append(args, "--resume", "kept"), nil, io.Discard, stderr)
-	cancel()
-	if !strings.Contains(stderr.String(), "--resume kept") || slices.Contains(files(t), "homes.krigo.checkpoint") {
-		t.Errorf("resumed from a renamed checkpoint and interrupted: %q, %v", stderr.String(), files(t))
-	}
-	must(t, append(args, "--resume", "kept", "--quiet")...)
-	if slices.Contains(files(t), "kept") || content(t, "homes.krigo") != content(t, "whole.krigo") {
-		t.Errorf("resumed from a renamed checkpoint: %v", files(t))
-	}
 	// Before the first step there is nothing.
-	ctx, cancel = context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := files(t)
-	if o := call(ctx, args...); o.status != 1 || !strings.Contains(o.stderr, "nothing to resume") || o.stdout != "" {
-		t.Errorf("interrupted at once: %+v", o)
+	if o := call(ctx, args...); o.status != 1 || !strings.Contains(o.stderr, "begins anew") || o.stdout != "" || !slices.Equal(before, files(t)) {
+		t.Errorf("interrupted at once: %+v, left %v", o, files(t))
 	}
-	if after := files(t); !slices.Equal(before, after) {
-		t.Errorf("interrupted at once: left %v", after)
-	}
-	// A checkpoint of other options is refused, and kept.
-	ctx, cancel = context.WithCancel(context.Background())
+}
+
+// TestOtherCheckpoint: another fit's checkpoint is neither used nor replaced, and the error says whose it is.
+func TestOtherCheckpoint(t *testing.T) {
+	workplace(t)
+	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off", "--epochs", "3"}
+	ctx, cancel := context.WithCancel(t.Context())
 	Run(ctx, args, nil, io.Discard, &stopAfter{n: 1, cancel: cancel})
 	cancel()
-	o := call(context.Background(), append(args, "--resume", "homes.krigo.checkpoint", "--seed", "1", "--quiet")...)
-	if o.status != 1 || !strings.Contains(o.stderr, "other options") || !slices.Contains(files(t), "homes.krigo.checkpoint") {
-		t.Errorf("another seed: %+v", o)
+	const checkpoint = "homes.krigo.checkpoint"
+	kept := read(t, checkpoint)
+	old := strings.Replace(kept, `"version":3`, `"version":2`, 1)
+	for _, c := range []struct{ flags, content, says string }{
+		{"--seed 1", kept, "run.seed is not given there and 1 here"},
+		{"--seed 1 --fresh-start", kept, "run.seed is not given there and 1 here"},
+		{"--kernel matern32", kept, `kernel.expression is "se" there and "matern32" here`},
+		{"--duplicates drop", kept, "data.reading.distinct is not given there and true here"},
+		{"--seed 1 --resume " + checkpoint, kept, "run.seed"},
+		{"", old, "another version of krigo"},
+		{"", kept[:len(kept)/2], "can't be read"},
+	} {
+		write(t, checkpoint, c.content)
+		if o := call(t.Context(), append(args, strings.Fields(c.flags)...)...); o.status != 1 || !strings.Contains(o.stderr, c.says) ||
+			!strings.Contains(o.stderr, checkpoint) || read(t, checkpoint) != c.content || slices.Contains(files(t), "homes.krigo") {
+			t.Errorf("%+v: %+v, %v", c, o, files(t))
+		}
+	}
+	// Nor is it in the way of another output.
+	must(t, append(args, "--seed", "1", "--out", "other.krigo", "--quiet")...)
+}
+
+// TestOneFitAtATime: a second fit of the same output is refused while the first is under way, and isn't hindered by what a killed one left.
+func TestOneFitAtATime(t *testing.T) {
+	workplace(t)
+	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off", "--epochs", "3", "--quiet"}
+	const lock = "homes.krigo.checkpoint.lock"
+	release, err := disk.Claim(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := call(t.Context(), args...); o.status != 1 || !strings.Contains(o.stderr, "another fit is under way") || slices.Contains(files(t), "homes.krigo") {
+		t.Errorf("beside another: %+v", o)
+	}
+	release()
+	write(t, lock, "")
+	must(t, args...)
+	if left := files(t); slices.Contains(left, lock) || !slices.Contains(left, "homes.krigo") {
+		t.Errorf("after one that was killed: %v", left)
+	}
+}
+
+// TestFullDisk: a checkpoint that can't be written is a warning, told once, and the model comes out the same.
+func TestFullDisk(t *testing.T) {
+	workplace(t)
+	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off", "--epochs", "5", "--quiet"}
+	must(t, append(args, "--out", "whole.krigo")...)
+	every := CheckpointEvery
+	CheckpointEvery = 0
+	defer func() { CheckpointEvery = every }()
+	end := disk.Inject(func(op disk.Op) (int, error) {
+		if op.Name == "rename" && strings.HasSuffix(op.Path, ".checkpoint") {
+			return 0, syscall.ENOSPC
+		}
+		return 0, nil
+	})
+	o := call(t.Context(), args...)
+	end()
+	if o.status != 0 || strings.Count(o.stderr, "warning: the checkpoint can't be written: homes.krigo.checkpoint") != 1 || content(t, "homes.krigo") != content(t, "whole.krigo") {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // ofTheFit are flags of the fit alone.
-var ofTheFit = []string{"out", "resume", "dry-run", "test", "declared", "budget"}
+var ofTheFit = []string{"out", "resume", "fresh-start", "dry-run", "test", "declared", "budget"}
 
 func newDeclare(c *common) *cobra.Command {
 	var f fitFlags
@@ -56,4 +56,4 @@ or was declared too.`,
 }
 
 // besideDeclared are the flags that may stand beside --declared: none that an option hangs on.
-var besideDeclared = []string{"declared", "out", "resume", "test", "json", "quiet", "threads", "memory", "dry-run"}
+var besideDeclared = []string{"declared", "out", "resume", "fresh-start", "test", "json", "quiet", "threads", "memory", "dry-run"}

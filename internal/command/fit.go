@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
@@ -304,23 +306,25 @@ certificate picked as the best of several runs isn't one.`,
 						return err
 					}
 				}
-				if f.resume == "" {
-					if err := implied(out+".checkpoint", ownCheckpoint, "name another --out"); err != nil {
-						return err
-					}
-				}
 			}
-			saver := &checkpointer{path: out + ".checkpoint", last: begin}
-			if f.resume != "" {
-				if o.Run.Resume, err = readCheckpoint(f.resume, r); err != nil {
+			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
+			saver := &checkpointer{path: cmp.Or(f.resume, out+".checkpoint"), last: begin, fresh: f.freshStart, say: progress.say,
+				warn: func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), "krigo: warning: "+text) }}
+			for _, path := range slices.Compact([]string{out + ".checkpoint", saver.path}) {
+				if r.Rank() > 0 {
+					break
+				}
+				release, err := saver.claim(path)
+				if err != nil {
 					return err
 				}
-				saver.path, saver.state = f.resume, o.Run.Resume
-				saver.onDisk.Store(true)
+				defer release()
+			}
+			if o.Run.Resume, err = saver.find(r, f.resume != ""); err != nil {
+				return err
 			}
 			partWith(cmd.Context(), 0, saver.words)
 			o.Run.Save = saver.offer
-			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 			o.Run.Progress, o.Run.Predicting = progress.event, progress.rows
 			m, err := krigo.Fit(cmd.Context(), table, o)
 			progress.end()
@@ -441,47 +445,96 @@ func readParams(path string) (*krigo.Params, error) {
 	return &p, nil
 }
 
-// readCheckpoint reads the file on the first rank, which has written it.
-func readCheckpoint(path string, r ranks.Ranks) (*krigo.Checkpoint, error) {
-	var c krigo.Checkpoint
-	if r.Rank() == 0 {
-		if err := dataset.ReadJSON(path, &c); err != nil {
-			return nil, err
-		}
-	}
-	if r.Size() > 1 {
-		text, err := json.Marshal(c)
-		if err == nil {
-			text, err = ranks.Bytes(r, 0, text)
-		}
-		if err == nil {
-			err = json.Unmarshal(text, &c)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return &c, nil
-}
-
-// checkpointer keeps the last state of a fit, and writes it to a file now and then.
+// checkpointer keeps the last state of a fit, and writes it to a file now and then. The same fit goes on from that file.
 type checkpointer struct {
 	path   string
 	state  *krigo.Checkpoint
-	last   time.Time
-	onDisk atomic.Bool // this fit wrote the file, or resumes from it
+	last   time.Time   // of a write, whether or not it succeeded
+	onDisk atomic.Bool // this fit's, or one that was found
+	found  bool        // and Fit hasn't said yet whether it is this fit's
+	failed bool        // the last write did
+	fresh  bool        // begin anew
+
+	say  func(line string) // progress
+	warn func(text string)
 }
 
 // CheckpointEvery is how much work a killed fit may lose. Tests and campaigns change it.
 var CheckpointEvery = 5 * time.Second
 
+// claim keeps other fits from a checkpoint, until it is released.
+func (c *checkpointer) claim(path string) (release func(), err error) {
+	lock := path + ".lock"
+	release, err = disk.Claim(lock)
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, fmt.Errorf("another fit is under way with the same output, and has locked %s: wait until it ends, or name another --out", lock)
+	}
+	if err != nil {
+		c.warn(fmt.Sprintf("%v: nothing keeps a second fit with the same output from %s", err, path))
+		release = func() {}
+	}
+	return release, nil
+}
+
+// find reads the checkpoint on the first rank, which has written it, for all. There need be none unless somebody named it.
+func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint, err error) {
+	if r.Rank() == 0 {
+		if !named {
+			if err := implied(c.path, ownCheckpoint, "name another --out"); err != nil {
+				return nil, err
+			}
+		}
+		found = new(krigo.Checkpoint)
+		if err := dataset.ReadJSON(c.path, found); !named && errors.Is(err, fs.ErrNotExist) {
+			found = nil
+		} else if err != nil {
+			return nil, fmt.Errorf("the checkpoint can't be read: %w; move it away, or name another --out", err)
+		}
+	}
+	if r.Size() > 1 {
+		text, err := json.Marshal(found)
+		if err == nil {
+			text, err = ranks.Bytes(r, 0, text)
+		}
+		if err == nil {
+			err = json.Unmarshal(text, &found)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if found == nil {
+		return nil, nil
+	}
+	c.found = true
+	c.onDisk.Store(true)
+	if c.fresh { // the fingerprint stays: another fit's checkpoint isn't this one's to replace
+		found.Runs, found.Curves = nil, nil
+	}
+	return found, nil
+}
+
+// offer is Run.Save. A checkpoint that can't be written doesn't end a fit.
 func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 	c.state = s
+	if c.found { // and is this fit's
+		c.found = false
+		if c.fresh {
+			c.say(c.path + " is of this fit; begin anew all the same")
+		} else {
+			c.say("go on from " + c.path + ", where this fit was interrupted; --fresh-start begins anew")
+		}
+	}
 	if time.Since(c.last) < CheckpointEvery {
 		return nil
 	}
 	c.last = time.Now()
-	return c.write()
+	err := c.write()
+	if err != nil && !c.failed {
+		c.warn(fmt.Sprintf("the checkpoint can't be written: %v: the fit goes on, but would lose the work from now on if it were killed", err))
+	}
+	c.failed = err != nil
+	return nil
 }
 
 func (c *checkpointer) write() error {
@@ -495,27 +548,29 @@ func (c *checkpointer) write() error {
 // words say how a fit goes on that was interrupted in the middle of a step.
 func (c *checkpointer) words() string {
 	if !c.onDisk.Load() {
-		return "interrupted before the first checkpoint; nothing to resume"
+		return "interrupted before the first checkpoint: the same command begins anew"
 	}
-	return c.goOn()
-}
-
-func (c *checkpointer) goOn() string {
-	return fmt.Sprintf("interrupted; go on with the same flags and --resume %s", c.path)
+	again := ""
+	if c.fresh {
+		again = " without --fresh-start"
+	}
+	return fmt.Sprintf("interrupted: give the same command again%s, and it goes on from %s", again, c.path)
 }
 
 // interrupted says how a fit that ended in an error goes on, if that was an interruption.
 func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	switch {
-	case err == nil || ctx.Err() == nil || errors.Is(err, fit.ErrOtherCheckpoint):
+	case errors.Is(err, fit.ErrOtherCheckpoint):
+		return fmt.Errorf("%s: %w: end that fit with its own data and options, remove the file, or name another --out", c.path, err)
+	case err == nil || ctx.Err() == nil:
 		return err
-	case c.state == nil:
-		return errors.New("interrupted before the first step; nothing to resume")
+	case c.state == nil: // a checkpoint that was found is as it was
+		return errors.New(c.words())
 	}
 	if err := c.write(); err != nil {
-		return err
+		return fmt.Errorf("%s; the last steps are lost: %w", c.words(), err)
 	}
-	return errors.New(c.goOn())
+	return errors.New(c.words())
 }
 
 // remove removes the checkpoint of a fit that is done, and none that it has nothing to do with.

@@ -48,7 +48,7 @@ func isFile(in io.Reader) bool {
 }
 
 // besidesOptions are the flags of fit that are about its files, of which a request has none.
-var besidesOptions = []string{"out", "resume", "declared", "dry-run", "test"}
+var besidesOptions = []string{"out", "resume", "fresh-start", "declared", "dry-run", "test"}
 
 // optionsOf are the options that flags of fit make of a table in memory, which is read as they say.
 func optionsOf(flags []string, table *dataset.Table) (o krigo.Options, err error) {

@@ -143,6 +143,14 @@ func (p *progress) compared(c krigo.Compared) {
 	p.print(line)
 }
 
+// say tells something that stays on a terminal.
+func (p *progress) say(line string) {
+	if p.w != nil {
+		p.print(line)
+		p.end()
+	}
+}
+
 func (p *progress) print(line string) {
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s", line)

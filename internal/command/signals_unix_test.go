@@ -180,11 +180,4 @@ func TestImplied(t *testing.T) {
 	if read(t, "named") == mine {
 		t.Error("--out named: nothing was written")
 	}
-	// A checkpoint that another fit left isn't this one's to remove, if it wrote none.
-	const other = `{"version":2,"fingerprint":"other","runs":{}}`
-	write(t, "named.checkpoint", other)
-	must(t, append(fit, "--out", "named")...)
-	if read(t, "named.checkpoint") != other {
-		t.Error("another fit's checkpoint is gone")
-	}
 }

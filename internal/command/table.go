@@ -20,7 +20,7 @@ type fitFlags struct {
 
 	// What options hold in other forms.
 	epsilon, grid, scaling, inducing, alpha, posterior, bound, meanBound string
-	noStandardise, dryRun                                                bool
+	noStandardise, dryRun, freshStart                                    bool
 	dates                                                                []string
 	duplicates                                                           string
 
@@ -194,7 +194,9 @@ func (f *fitFlags) table() []cliFlag {
 			cliFlag{name: "dry-run", to: &f.dryRun, of: "fit",
 				help: "say what the fit would do, every default filled in, and train nothing"},
 			cliFlag{name: "resume", value: "FILE", to: &f.resume, endings: []string{"checkpoint"}, of: "fit",
-				help: "go on from this checkpoint of an interrupted fit with the same data and flags"},
+				help: "go on from this checkpoint, and save to it, in the place of OUT.checkpoint"},
+			cliFlag{name: "fresh-start", to: &f.freshStart, of: "fit",
+				help: "begin anew although an interrupted fit of the same data and options left a checkpoint"},
 		),
 	)
 }

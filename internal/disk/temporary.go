@@ -26,7 +26,7 @@ const (
 // ErrLocked says that another process has a file.
 var ErrLocked = errors.New("another process has it locked")
 
-// underway are the temporary files that this process writes.
+// underway are the temporary files that this process writes, and its claims.
 var underway = struct {
 	sync.Mutex
 	files map[string]File
@@ -100,27 +100,37 @@ func replace(f File, to string) error {
 	return nil
 }
 
-// drop removes a temporary file that didn't get its name.
+// drop removes a temporary file that didn't get its name, or a claim.
 func drop(f File) {
 	underway.Lock()
 	defer underway.Unlock()
 	if _, found := underway.files[f.Name()]; found {
 		delete(underway.files, f.Name())
-		f.f.Close()
-		os.Remove(f.Name())
+		f.remove()
 	}
+}
+
+// remove removes a file and then gives up its lock: in the other order the file could be another's by then. Windows removes no open file, so
+// that none that is another's is removed there.
+func (f File) remove() {
+	if renamesOpen {
+		os.Remove(f.Name())
+		f.f.Close()
+		return
+	}
+	f.f.Close()
+	os.Remove(f.Name())
 }
 
 var errEnded = errors.New("the process ends")
 
-// End removes the temporary files of this process, which writes no others afterwards: it is about to exit in the middle of its work.
+// End removes the temporary files and claims of this process, which writes no others afterwards: it is about to exit in the middle of its work.
 func End() {
 	underway.Lock()
 	defer underway.Unlock()
 	underway.ended = true
-	for name, f := range underway.files {
-		f.f.Close()
-		os.Remove(name)
+	for _, f := range underway.files {
+		f.remove()
 	}
 	clear(underway.files)
 }

@@ -99,7 +99,7 @@ def test_every_flag_is_a_parameter(cli):
 
     flags = {name.replace("-", "_") for name in re.findall(r"^  --([a-z-]+)", cli("fit", "--help"), re.MULTILINE)}
     # Of files, of text in them, and of running a command.
-    others = {"decimal", "thousands", "na", "units", "no_standardise", "test", "init", "fix_parameters", "out", "budget", "deliver", "declared", "dry_run", "resume", "memory", "help", "json", "quiet", "threads"}
+    others = {"decimal", "thousands", "na", "units", "no_standardise", "test", "init", "fix_parameters", "out", "budget", "deliver", "declared", "dry_run", "resume", "fresh_start", "memory", "help", "json", "quiet", "threads"}
     params = set(KrigoRegressor().get_params())
     assert flags - others - params == set()
     assert params - flags == {"progress", "verbose"}
