@@ -19,8 +19,9 @@ import (
 //
 // For a stationary kernel φ_k is σ√2 cos(ω_kᵀx + b_k), a random Fourier feature (Rahimi & Recht
 // 2007), with ω_k from the kernel's spectral density. Over draws of weights and features together
-// f has exactly the mean and covariance of the Gaussian process; it is Gaussian itself up to
-// an excess kurtosis of the order of 1/F.
+// f has exactly the mean and covariance of the Gaussian process. It is Gaussian itself up to an excess
+// kurtosis of 3(κ−1)/F, with κ = E φ⁴ / (E φ²)²: 1.5 for a stationary kernel, 3 for the linear one, 1 for constant
+// and white. The κ of a product is the product of its factors' κ.
 type Function struct {
 	features features
 	weights  []float64 // w_k F^-½
@@ -34,8 +35,8 @@ type drawer interface {
 	draw(theta []float64, dim, count int, rng *rand.Rand) (features, error)
 }
 
-// Draw draws a function of dim inputs with count features. All kernels of this package can be
-// drawn from; the covariance of a posterior, and kernels from elsewhere, can't.
+// Draw draws a function of dim inputs with count features. It can for all kernels of this package and their sums and
+// products. It can't for kernels from elsewhere, nor for a Conditional, from which posterior.Sample draws by conditioning.
 func Draw(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (*Function, error) {
 	phi, err := drawFeatures(k, theta, dim, count, rng)
 	if err != nil {

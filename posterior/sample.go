@@ -40,12 +40,14 @@ const (
 //	f(x) = m̂(x) + f₀(x) − k(x,X) C⁻¹ (f₀(X) + √s ε)        exact
 //	f(x) = m̂(x) + f₀(x) − k(x,Z) L⁻ᵀ (L⁻¹f₀(Z) − L_B⁻ᵀε)   sparse
 //
+// If the prior is itself a posterior (Prior), f₀ is drawn by conditioning, too.
+//
 // Every draw has features of its own, so that mean and covariance over draws are the
 // posterior's, but for residuals; a single draw is Gaussian up to an excess kurtosis of the
-// order of 0.1 %. (Features that all draws share would put their covariance in place of k.)
+// order of 0.1 % (see kernel.Draw). (Features that all draws share would put their covariance in place of k.)
 //
 // A posterior of the nearest rows has no joint distribution: an error. Other errors are those
-// of a prior without random features, of a solve (*iterative.Stalled) and of ctx.
+// of a kernel without random features, of a solve (*iterative.Stalled) and of ctx.
 func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) error {
 	if p.Kind() == ByNearest {
 		return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they have no joint distribution; use one by cholesky or cg")
@@ -101,13 +103,11 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 		}
 		f.Add(pivot, func(r0, r1 int, column matrix.Dense) { copy(column.Data, cov.Row(pivot)[r0:r1]) })
 	}
-	e := matrix.New(len(f.Rows), out.Cols)
-	for j := range out.Cols {
-		rng := sampleSource(seed, j)
-		for i := range e.Rows {
-			e.Set(i, j, rng.NormFloat64())
-		}
+	rngs := make([]*rand.Rand, out.Cols)
+	for j := range rngs {
+		rngs[j] = sampleSource(seed, j)
 	}
+	e := normals(len(f.Rows), rngs)
 	out.Zero()
 	if e.Rows > 0 {
 		linalg.Gemm(false, false, 1, f.V.View(0, n, 0, e.Rows), e, 0, out)
@@ -161,48 +161,92 @@ func triangular(ctx context.Context, l, u matrix.Dense) error {
 
 // samplePathwise writes draws less the posterior's mean, see Sample.
 func (p *Posterior) samplePathwise(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) error {
+	draw, err := p.pathwise(ctx, o)
+	for j0 := 0; err == nil && j0 < out.Cols; j0 += drawsTogether {
+		rngs := make([]*rand.Rand, min(drawsTogether, out.Cols-j0))
+		for j := range rngs {
+			rngs[j] = sampleSource(seed, j0+j)
+		}
+		err = draw(x, out.View(0, x.Rows, j0, j0+len(rngs)), rngs)
+	}
+	return err
+}
+
+// paths writes values of random functions of mean zero at the rows of x, a column of out for each generator.
+type paths func(x, out matrix.Dense, rngs []*rand.Rand) error
+
+// pathwise returns draws of the posterior less its mean. It conditions draws of the prior on all rows of the support together.
+func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
+	prior, err := p.priorPaths(ctx, o)
+	n := p.Support.Rows
+	if err != nil || n == 0 {
+		return prior, err
+	}
 	condition, err := p.conditioning(ctx, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n := p.Support.Rows
-	fx, fs := make([]float64, x.Rows), make([]float64, n)
-	for j0 := 0; j0 < out.Cols; j0 += drawsTogether {
-		draws := out.View(0, x.Rows, j0, min(j0+drawsTogether, out.Cols))
-		atSupport, noise := matrix.New(n, draws.Cols), matrix.New(n, draws.Cols)
-		for j := range draws.Cols {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			rng := sampleSource(seed, j0+j)
-			f, err := kernel.Draw(p.Kernel, p.Theta, x.Cols, drawFeatures, rng)
-			if err != nil {
-				return fmt.Errorf("a draw at more than %d rows is made of random features, and %w: ask for fewer rows at a time", jointRows, err)
-			}
-			f.At(x, fx)
-			f.At(p.Support, fs)
-			for i, v := range fx {
-				draws.Set(i, j, v)
-			}
-			for i, v := range fs {
-				atSupport.Set(i, j, v)
-				noise.Set(i, j, rng.NormFloat64())
-			}
+	return func(x, out matrix.Dense, rngs []*rand.Rand) error {
+		at, f := matrix.New(x.Rows+n, x.Cols), matrix.New(x.Rows+n, out.Cols)
+		at.RowRange(0, x.Rows).CopyFrom(x)
+		at.RowRange(x.Rows, at.Rows).CopyFrom(p.Support)
+		if err := prior(at, f, rngs); err != nil {
+			return err
 		}
-		if n == 0 {
-			continue
-		}
-		v, err := condition(atSupport, noise)
+		noise := normals(n, rngs)
+		v, err := condition(f.RowRange(x.Rows, f.Rows), noise)
 		if err != nil {
 			return err
 		}
-		update := matrix.New(x.Rows, draws.Cols)
-		kernel.Times(p.Kernel, p.Theta, x, p.Support, v, update)
+		kernel.Times(p.Kernel, p.Theta, x, p.Support, v, out)
 		for i := range x.Rows {
-			linalg.Axpy(-1, update.Row(i), draws.Row(i))
+			linalg.Scale(-1, out.Row(i))
+			linalg.Axpy(1, f.Row(i), out.Row(i))
+		}
+		return nil
+	}, nil
+}
+
+// normals returns draws from N(0, 1), a column for each generator.
+func normals(rows int, rngs []*rand.Rand) matrix.Dense {
+	e := matrix.New(rows, len(rngs))
+	for j, rng := range rngs {
+		for i := range rows {
+			e.Set(i, j, rng.NormFloat64())
 		}
 	}
-	return nil
+	return e
+}
+
+// priorPaths returns draws of the prior less its mean: of random features or, if the prior is itself a posterior, by conditioning.
+func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) {
+	if prior, temper := p.OfPrior(); prior != nil {
+		draw, err := prior.pathwise(ctx, o)
+		return func(x, out matrix.Dense, rngs []*rand.Rand) error {
+			err := draw(x, out, rngs)
+			for i := range out.Rows {
+				linalg.Scale(math.Sqrt(temper), out.Row(i))
+			}
+			return err
+		}, err
+	}
+	return func(x, out matrix.Dense, rngs []*rand.Rand) error {
+		values := make([]float64, x.Rows)
+		for j, rng := range rngs {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f, err := kernel.Draw(p.Kernel, p.Theta, x.Cols, drawFeatures, rng)
+			if err != nil {
+				return fmt.Errorf("draws at more than %d rows are sums of random features, and %w: ask for at most %[1]d rows at a time", jointRows, err)
+			}
+			f.At(x, values)
+			for i, v := range values {
+				out.Set(i, j, v)
+			}
+		}
+		return nil
+	}, nil
 }
 
 // conditioning returns what makes of f₀(S) and ε the v of f₀(x) − k(x,S)v, a column for each
@@ -235,7 +279,11 @@ func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e ma
 			return v, err
 		}
 	}
-	root := math.Sqrt(p.Noise)
+	c := p.Noise
+	if c == 0 { // a prior that was learnt on rows of its own: OfPrior
+		c = p.shift(p.Chol, 0)
+	}
+	root := math.Sqrt(c)
 	return func(f, e matrix.Dense) (matrix.Dense, error) {
 		for i := range f.Rows {
 			linalg.Axpy(root, e.Row(i), f.Row(i))

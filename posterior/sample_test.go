@@ -80,15 +80,47 @@ func TestSampleMoments(t *testing.T) {
 	}
 }
 
-func TestSampleMomentsOfSparse(t *testing.T) {
-	const draws = 400
+// chains are posteriors whose prior is a posterior, itself or the prior's prior, by the names of what made them.
+func chains(t *testing.T) map[string]*posterior.Posterior {
+	t.Helper()
+	must := func(p *posterior.Posterior, err error) *posterior.Posterior {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+		return p
+	}
+	after := func(p *posterior.Posterior, seed uint64) *posterior.Posterior {
+		k, m, err := p.Prior(0.7)
+		must(nil, err)
+		x, y := rowsOf(rand.New(rand.NewPCG(seed, 7)), 9, 2)
+		return must(posterior.NewExact(k, nil, m, nil, x, y, 0.2))
+	}
+	_, ps := priors(t)
+	k, err := kernel.Parse("(se*periodic+white)*linear+matern32*matern12*constant", 2, false)
+	must(nil, err)
+	x, y := rowsOf(rand.New(rand.NewPCG(3, 7)), 12, 2)
+	product := must(posterior.NewExact(k, make([]float64, len(k.Params())), kernel.ZeroMean{}, nil, x, y, 0.3))
+	return map[string]*posterior.Posterior{
+		"exact prior":             must(ps["exact"].Unconditioned(0.3)),
+		"sparse prior":            must(ps["sparse"].Unconditioned(0.3)),
+		"exact after exact":       after(ps["exact"], 6),
+		"products":                product,
+		"three times conditioned": after(after(ps["exact"], 6), 8),
+	}
+}
+
+// TestSampleMomentsOfPriors: draws of sparse posteriors, and of those whose prior is a posterior, have their mean and covariance.
+func TestSampleMomentsOfPriors(t *testing.T) {
+	const draws = 200
 	ctx := context.Background()
 	k, ps := priors(t)
-	rng := rand.New(rand.NewPCG(8, 8))
-	x, _ := rowsOf(rng, 6, 2)
+	x, _ := rowsOf(rand.New(rand.NewPCG(8, 8)), 6, 2)
 	none, out := make([]float64, 6), matrix.New(6, draws)
-	check := func(what string, q *posterior.Posterior) {
-		t.Helper()
+	of := chains(t)
+	of["sparse"] = ps["sparse"]
+	of["no support"] = &posterior.Posterior{Kernel: k, Theta: ps["sparse"].Theta, Mean: kernel.ZeroMean{}, Support: matrix.New(0, 2)}
+	for what, q := range of {
 		// The covariance as a kernel, which has tests of its own.
 		joint, mean, err := q.Prior(1)
 		if q.Support.Rows == 0 {
@@ -109,8 +141,35 @@ func TestSampleMomentsOfSparse(t *testing.T) {
 		}
 		moments(t, what+", pathwise", out, none, cov.At)
 	}
-	check("sparse", ps["sparse"])
-	check("no support", &posterior.Posterior{Kernel: k, Theta: ps["sparse"].Theta, Mean: kernel.ZeroMean{}, Support: matrix.New(0, 2)})
+}
+
+// TestSampleJointly: a draw at more than 1,000 rows is one function: some of the rows, asked for by themselves, have the same values.
+func TestSampleJointly(t *testing.T) {
+	ctx := context.Background()
+	x, _ := rowsOf(rand.New(rand.NewPCG(9, 8)), 1030, 2)
+	some := []int{0, 63, 64, 600, 1029}
+	few := matrix.New(len(some), 2)
+	for i, row := range some {
+		copy(few.Row(i), x.Row(row))
+	}
+	for what, q := range chains(t) {
+		all, again := matrix.New(x.Rows, 2), matrix.New(few.Rows, 2)
+		if err := q.Sample(ctx, x, all, 6, posterior.Iterative{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := posterior.SamplePathwise(q, ctx, few, again, 6, posterior.Iterative{}); err != nil {
+			t.Fatal(err)
+		}
+		mean := make([]float64, few.Rows)
+		q.Latent(few, mean, nil)
+		for i, row := range some {
+			for j, v := range again.Row(i) {
+				if v += mean[i]; !(math.Abs(v-all.At(row, j)) <= 1e-9) {
+					t.Errorf("%s: row %d of draw %d is %v among 1,030 rows and %v among five", what, row, j, all.At(row, j), v)
+				}
+			}
+		}
+	}
 }
 
 // TestSampleManyRows: beyond 1,000 rows draws are made otherwise, and stay as close to
@@ -168,11 +227,13 @@ func TestSampleErrors(t *testing.T) {
 	if err := near.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil || !strings.Contains(err.Error(), "nearest rows") {
 		t.Errorf("draws from a posterior of the nearest rows: %v", err)
 	}
-	of, err := ps["sparse"].Unconditioned(1)
+	prior, _, err := ps["sparse"].Prior(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := of.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil || !strings.Contains(err.Error(), "fewer rows") {
+	// Nothing is known of the features of a sum with a posterior in it.
+	of := &posterior.Posterior{Kernel: kernel.Sum(kernel.Linear{}, prior), Theta: []float64{0}, Mean: kernel.ZeroMean{}, Support: matrix.New(0, 2)}
+	if err := of.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil || !strings.Contains(err.Error(), `kernel "posterior": ask for at most 1000 rows`) {
 		t.Errorf("random features of a posterior: %v", err)
 	}
 	if err := of.Sample(ctx, x.RowRange(0, 9), out.RowRange(0, 9), 0, posterior.Iterative{}); err != nil {
