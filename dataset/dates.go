@@ -34,23 +34,48 @@ var (
 type layout struct {
 	text string
 	zone bool // it names the zone
+	outline
 }
 
-func withClocks(dates ...string) (all []layout) {
-	for _, date := range dates {
-		for _, clock := range clocks {
-			all = append(all, layout{date + clock, false})
+// outline is what a layout shares with every text that it reads. Most layouts are ruled out by it: time.Parse makes an error for each
+// that fails, which took minutes in wide tables.
+type outline struct {
+	mark  byte // the first one that is neither a letter nor a digit, 0: there is none
+	colon bool
+}
+
+func outlineOf(text string) (o outline) {
+	for i := range len(text) {
+		if c := text[i] | 0x20; o.mark == 0 && (c < 'a' || c > 'z') && (text[i] < '0' || text[i] > '9') {
+			o.mark = text[i]
 		}
-		for _, clock := range zoned {
-			all = append(all, layout{date + clock, true})
-		}
+		o.colon = o.colon || text[i] == ':'
+	}
+	return o
+}
+
+// may says whether a layout may read a text. A zone has a colon of its own.
+func (l layout) may(text outline) bool {
+	return l.mark == text.mark && (l.colon == text.colon || l.zone && !l.colon)
+}
+
+func layouts(zone bool, texts ...string) (all []layout) {
+	for _, text := range texts {
+		all = append(all, layout{text, zone, outlineOf(strings.TrimSuffix(text, "Z07:00"))})
 	}
 	return all
 }
 
-func plain(dates ...string) (all []layout) {
+func plain(dates ...string) []layout { return layouts(false, dates...) }
+
+func withClocks(dates ...string) (all []layout) {
 	for _, date := range dates {
-		all = append(all, layout{date, false})
+		for _, clock := range clocks {
+			all = append(all, plain(date+clock)...)
+		}
+		for _, clock := range zoned {
+			all = append(all, layouts(true, date+clock)...)
+		}
 	}
 	return all
 }
@@ -58,7 +83,7 @@ func plain(dates ...string) (all []layout) {
 // dateForms are those that are known. Day and month are told apart by their form alone.
 var dateForms = []dateForm{
 	{"ymd", "2024-01-31", slices.Concat(withClocks("2006-01-02", "2006/01/02", "2006/1/2", "2006.01.02"),
-		plain("20060102 150405", "20060102 1504"), []layout{{"20060102 150405Z07:00", true}, {"20060102 1504Z07:00", true}})},
+		plain("20060102 150405", "20060102 1504"), layouts(true, "20060102 150405Z07:00", "20060102 1504Z07:00"))},
 	{"dmy", "31/01/2024", withClocks("2/1/2006", "2.1.2006", "2-1-2006", "2.1.06", "2/1/06")},
 	{"mdy", "01/31/2024", withClocks("1/2/2006", "1-2-2006", "1/2/06")},
 	{"words", "31 Jan 2024", withClocks("2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006", "2-Jan-06", "Jan 2 2006", "Mon, 2 Jan 2006", "Jan 2006", "January 2006")},
@@ -150,7 +175,11 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 	if parts := midnight.FindStringSubmatch(text); parts != nil && !strings.ContainsFunc(parts[2], func(c rune) bool { return c >= '1' && c <= '9' }) {
 		text, later = parts[1]+"00"+parts[2], 1
 	}
+	shape := outlineOf(text)
 	for _, layout := range f.layouts {
+		if !layout.may(shape) {
+			continue
+		}
 		at, err := time.Parse(layout.text, text)
 		if err != nil {
 			continue

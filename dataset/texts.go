@@ -73,9 +73,8 @@ func (c *column) dates(f *ColumnFacts) bool {
 	var left []int // cells that these don't read
 	none := c.used // that no form reads
 	for _, form := range dateForms {
-		fails := func(code int) bool { _, _, ok := form.days(c.texts[code]); return !ok }
-		rest := slices.DeleteFunc(slices.Clone(c.used), func(code int) bool { return !fails(code) })
-		none = slices.DeleteFunc(slices.Clone(none), func(code int) bool { return !fails(code) })
+		rest := slices.DeleteFunc(slices.Clone(c.used), func(code int) bool { _, _, ok := form.days(c.texts[code]); return ok })
+		none = slices.DeleteFunc(slices.Clone(none), func(code int) bool { _, left := slices.BinarySearch(rest, code); return !left })
 		switch few, least := c.number(rest), c.number(left); {
 		case len(rest) == len(c.used):
 		case forms == nil || few < least:

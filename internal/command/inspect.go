@@ -188,7 +188,7 @@ var once = []string{"decimal", "thousands"}
 // suggestion is a command line with what is to be said of columns added to it.
 func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) string {
 	var flags []string // in the order in which they come up
-	values := map[string][]string{}
+	values, said := map[string][]string{}, map[dataset.Advice]bool{}
 	for _, f := range columns {
 		missing = missing || f.Missing > 0 && f.Kind != "empty" || slices.ContainsFunc(f.Advice, func(a dataset.Advice) bool { return a.Flag == "na" })
 		if f.Either {
@@ -201,8 +201,8 @@ func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) str
 			if !slices.Contains(flags, a.Flag) {
 				flags = append(flags, a.Flag)
 			}
-			if !slices.Contains(values[a.Flag], a.Value) {
-				values[a.Flag] = append(values[a.Flag], a.Value)
+			if !said[a] {
+				said[a], values[a.Flag] = true, append(values[a.Flag], a.Value)
 			}
 		}
 	}
