@@ -28,6 +28,25 @@ func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 	return m.Predict(d)
 }
 
+// PredictionNotices returns what a user should know about the rows of a table that ps predicts: categories that no prior row has, and
+// rows that no guarantee is about.
+func PredictionNotices(m *Model, table *dataset.Table, ps []Prediction) ([]string, error) {
+	notices, err := m.Encoding.Unseen(table)
+	if err != nil {
+		return nil, err
+	}
+	outside := 0
+	for _, p := range ps {
+		if p.Outside > 0 {
+			outside++
+		}
+	}
+	if outside > 0 {
+		notices = append(notices, fmt.Sprintf("%d of %d rows have an input outside the range of the rows that the model was made from: no guarantee is about them", outside, len(ps)))
+	}
+	return notices, nil
+}
+
 // Sample draws count functions jointly from the model's posterior and returns their values at
 // every row of a table, row by row, in the target's own units: draws of f, without observation
 // noise. The same seed gives the same draws. Progress, of a model of --solver cg, may be nil.

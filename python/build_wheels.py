@@ -74,7 +74,7 @@ def metadata(number: str) -> str:
             "Classifier: Topic :: Scientific/Engineering",
             "Classifier: Typing :: Typed",
             "Requires-Python: >=3.10",
-            "Requires-Dist: numpy>=1.23",
+            "Requires-Dist: numpy>=1.24",
             'Requires-Dist: scikit-learn>=1.6; extra == "sklearn"',
             'Requires-Dist: pandas>=2; extra == "pandas"',
             'Requires-Dist: polars>=1; extra == "polars"',

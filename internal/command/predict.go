@@ -27,16 +27,6 @@ type predictDocument struct {
 	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
 }
 
-// outside counts the predictions that no guarantee is about.
-func outside(ps []krigo.Prediction) (n int) {
-	for _, p := range ps {
-		if p.Outside > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // predictFlags are the flags of predict.
 type predictFlags struct {
 	out           string
@@ -235,16 +225,13 @@ training rows nearest to it, and say so on standard error.`,
 				return err
 			}
 			if !c.quiet {
-				unseen, err := m.Encoding.Unseen(table)
+				notices, err := krigo.PredictionNotices(m, table, ps)
 				if err != nil {
 					return err
 				}
-				for _, notice := range unseen {
+				for _, notice := range notices {
 					fmt.Fprintln(cmd.ErrOrStderr(), notice)
 				}
-			}
-			if n := outside(ps); n > 0 && !c.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d rows have an input outside the range of the rows that the model was made from (column outside): no guarantee is about them\n", n, len(ps))
 			}
 			document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {

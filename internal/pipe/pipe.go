@@ -342,11 +342,11 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	unseen, err := m.Encoding.Unseen(table)
+	notices, err := krigo.PredictionNotices(m, table, ps)
 	if err != nil {
 		return nil, err
 	}
-	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": unseen}}
+	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": notices}}
 	column := func(name string, of func(i int) float64) {
 		values := make([]float64, len(ps))
 		for i := range values {

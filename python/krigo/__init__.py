@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._errors import DataError, KrigoError, NoCertificate, NotFitted, UsageError
+    from ._errors import DataError, KrigoError, KrigoWarning, NoCertificate, NotFitted, UsageError
     from ._finding import Finding
     from ._predictions import certify_predictions
     from ._regressor import KrigoRegressor
 
-__all__ = ["DataError", "Finding", "KrigoError", "KrigoRegressor", "NoCertificate", "NotFitted", "UsageError", "certify_predictions"]
+__all__ = ["DataError", "Finding", "KrigoError", "KrigoRegressor", "KrigoWarning", "NoCertificate", "NotFitted", "UsageError", "certify_predictions"]
 
 _HOME = {
     "KrigoRegressor": "_regressor",
@@ -34,7 +34,9 @@ def __getattr__(name: str) -> object:
         except PackageNotFoundError:
             return "0"
     if name not in __all__:
-        raise AttributeError(f"module 'krigo' has no attribute {name!r}")
+        from ._errors import elsewhere
+
+        raise elsewhere(name) or AttributeError(f"module 'krigo' has no attribute {name!r}")
     from importlib import import_module
 
     value: object = getattr(import_module("." + _HOME.get(name, "_errors"), __name__), name)

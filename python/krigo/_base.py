@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from ._errors import KrigoWarning, NotFitted, warn
 
 if TYPE_CHECKING:
 
@@ -42,14 +45,10 @@ else:
 
 def warn_column_vector() -> None:
     """Says that y was taken as a vector, as scikit-learn's estimators say it."""
-    import warnings
-
-    category: type[Warning] = UserWarning
-    try:
+    category: type[Warning] = KrigoWarning
+    with contextlib.suppress(ImportError):
         from sklearn.exceptions import DataConversionWarning as category  # type: ignore[no-redef]
-    except ImportError:
-        pass
-    warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for example using ravel().", category, stacklevel=4)
+    warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for example using ravel().", category)
 
 
 def not_fitted(estimator: object) -> Exception:
@@ -59,8 +58,6 @@ def not_fitted(estimator: object) -> Exception:
 
 def _not_fitted(message: str) -> Exception:
     """NotFitted that is scikit-learn's too, where it is, as others look for it. The class is of this process: what is pickled is the message."""
-    from ._errors import NotFitted
-
     try:
         from sklearn.exceptions import NotFittedError
     except ImportError:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
+import sys
+import warnings
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class KrigoError(Exception):
@@ -31,6 +40,51 @@ class NoCertificate(KrigoError):
 
 class NotFitted(KrigoError, ValueError, AttributeError):
     """The estimator has no model yet."""
+
+
+class CommandLineOnly(UsageError, TypeError, AttributeError):
+    """Python doesn't have this; the message names the command that does."""
+
+
+class KrigoWarning(UserWarning):
+    """Something about rows or a model that isn't an error, such as inputs outside the range of the model's rows."""
+
+
+def warn(message: str, category: type[Warning] = KrigoWarning) -> None:
+    """Warns, and names the line outside this package that led here."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+# What only the command line has, and the command: commands, flags and kinds of intervals. docs/python.md lists them.
+COMMANDS = {
+    **{name: f"krigo {name}" for name in ("compare", "declare", "demo", "evaluate", "generate", "inspect", "serve")},
+    **{name: f"krigo fit --{name.replace('_', '-')}" for name in ("budget", "declared", "deliver", "dry_run", "fix_parameters", "fresh_start", "init", "resume", "test")},
+    **{name: f"krigo predict --{name.replace('_', '-')}" for name in ("by", "data", "exact_variance", "keep")},
+    **{name: f"krigo predict --intervals {name}" for name in ("full", "jackknife")},
+    **{name: f"krigo certify --{name}" for name in ("anytime", "declaration", "refit", "shift")},
+}
+
+
+def elsewhere(name: str) -> CommandLineOnly | None:
+    """The error for something that only the command line has."""
+    return CommandLineOnly(f"{name}: only the command line has it: {COMMANDS[name]} (docs/python.md lists what Python doesn't have)") if name in COMMANDS else None
+
+
+def told(call: Callable[P, T]) -> Callable[P, T]:
+    """Says of an argument that only the command line has which command has it."""
+    known = inspect.signature(call).parameters
+
+    @functools.wraps(call)
+    def asked(*args: P.args, **named: P.kwargs) -> T:
+        for name in named.keys() - known.keys():
+            if error := elsewhere(name):
+                raise error
+        return call(*args, **named)
+
+    return asked
 
 
 # Flags that a message of the program may advise, and what stands for them where there is no command line.

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
-from ._errors import KrigoError
+from ._errors import KrigoError, warn
 
 VARIABLE = "KRIGO_EXECUTABLE"
 
@@ -45,7 +44,7 @@ def compare(version: str) -> None:
     except (OSError, subprocess.SubprocessError):  # it may be that of another processor, for which another is named
         return
     if own and own != version:
-        warnings.warn(f"{named}, which {VARIABLE} names, is krigo {version}; this package is made for {own}", stacklevel=2)
+        warn(f"{named}, which {VARIABLE} names, is krigo {version}; this package is made for {own}")
 
 
 def main() -> None:

@@ -8,14 +8,15 @@ import os
 import statistics
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, cast, overload
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _options, _process, _table
 from ._base import Estimator, not_fitted, warn_column_vector
-from ._errors import DataError, KrigoError, UsageError
+from ._errors import DataError, KrigoError, UsageError, elsewhere, told, warn
 from ._finding import Finding, card
 from ._progress import bar
 from ._table import Floats, Table
@@ -68,6 +69,7 @@ class KrigoRegressor(Estimator):
     n_features_in_, feature_names_in_ : as in scikit-learn.
     """
 
+    @told
     def __init__(
         self,
         *,
@@ -177,14 +179,15 @@ class KrigoRegressor(Estimator):
         """Trains and certifies on these rows. Groups, one of each row, are an alternative to a column of X (group)."""
         names: list[str] | None = None
         target = self.target or _name(y) or "y"
-        if _table.kind(X):
-            names = _table.columns(X)
+        frame = _table.framed(X)
+        if frame is not None:
+            names = _table.columns(frame)
             width = len(names)
             if target in names:
                 if self.target or _name(y):
                     raise DataError(f"the target {target!r} is a column of X too: leave it out of X, or name the target otherwise", column=target)
                 target = _unused("y", names)
-            table = _table.of_frame(X, without=self._without(names))
+            table = _table.of_frame(frame, without=self._without(names))
         else:
             a = _table.matrix(X, type(self).__name__)
             width = a.shape[1]
@@ -288,17 +291,22 @@ class KrigoRegressor(Estimator):
         about = self._fitted().about
         group: str = about.get("group") or ""
         distinct = bool((about.get("reading") or {}).get("distinct")) and y is not None  # copies are equal in every cell
-        if _table.kind(X) and hasattr(self, "feature_names_in_"):
+        frame, me = _table.framed(X), type(self).__name__
+        if frame is not None and hasattr(self, "feature_names_in_"):
             wanted = set(_raw_columns(about))
-            found = set(_table.columns(X))
+            found = set(_table.columns(frame))
             only = wanted if wanted <= found else found  # an error then, that names what is there
             if y is not None:
                 only = ((found if distinct else only) | ({group} & found)) - {self.target_}
-            table = _table.of_frame(X, only)
+            table = _table.of_frame(frame, only)
         else:
-            a = _table.matrix(X, type(self).__name__)
+            if frame is not None and not _table.numbered(_table.columns(frame)):
+                warn(f"X has feature names, but {me} was fitted without feature names: its columns are taken in the order in which they stand")
+            elif frame is None and not _table.numbered(self._columns):
+                warn(f"X does not have valid feature names, but {me} was fitted with feature names: its columns are taken in the order of {', '.join(self._columns)}")
+            a = _table.matrix(X if frame is None else frame, me)
             if a.shape[1] != self.n_features_in_:
-                raise DataError(f"X has {a.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input.")
+                raise DataError(f"X has {a.shape[1]} features, but {me} is expecting {self.n_features_in_} features as input.")
             filled = (about.get("encoding") or {}).get("missing") == "mean"
             table = _table.of_matrix(a, self._columns, filled, () if distinct else set(self._columns) - {*_raw_columns(about), group})
         if y is not None:
@@ -318,10 +326,18 @@ class KrigoRegressor(Estimator):
         with table.explained() if table is not None else contextlib.nullcontext():
             return _process.ask(op, table.buffers if table is not None else (), self._fitted(), again, **header)
 
+    def _predicted(self, table: Table, **args: Any) -> _process.Reply:
+        """Predictions. What krigo notices about these rows is a warning."""
+        reply = self._ask("predict", table, **args)
+        for notice in reply.result.get("notices") or ():
+            warn(notice)
+        return reply
+
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False, return_cov: Literal[False] = False, intervals: None = None, level: float = 0.95, noise: bool = True) -> Floats: ...
     @overload
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, intervals: str | None = None, level: float = 0.95, noise: bool = True) -> Floats | tuple[Floats, ...]: ...
+    @told
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, intervals: str | None = None, level: float = 0.95, noise: bool = True) -> Floats | tuple[Floats, ...]:
         """The mean, and what else is asked for, in this order: (mean, std or cov, intervals).
 
@@ -332,9 +348,9 @@ class KrigoRegressor(Estimator):
         if return_std and return_cov:
             raise UsageError("return_std and return_cov: at most one of them")
         level = _level(level)
-        credible = isinstance(intervals, str) and intervals == "credible"
-        kinds = [_options.word("intervals", intervals)] if intervals is not None and not credible else []
-        reply = self._ask("predict", self._table(X), intervals=kinds, level=level, covariance=return_cov)
+        kinds = [] if intervals is None else [_kind(intervals)]
+        credible = kinds == ["credible"]
+        reply = self._predicted(self._table(X), intervals=[] if credible else kinds, level=level, covariance=return_cov)
         b = _floats(reply)
         out: list[Floats] = [b["mean"]]
         if return_std:
@@ -350,6 +366,7 @@ class KrigoRegressor(Estimator):
             out.append(np.column_stack([b[f"{intervals}_lower"], b[f"{intervals}_upper"]]))
         return out[0] if len(out) == 1 else tuple(out)
 
+    @told
     def intervals(self, X: Any, kind: str = "conformal", level: float = 0.95) -> Floats:
         """An interval for the target of each row, (lower, upper).
 
@@ -359,35 +376,41 @@ class KrigoRegressor(Estimator):
         found = self.predict(X, False, False, kind, level)
         return cast("tuple[Floats, Floats]", found)[1]
 
+    @told
     def predict_frame(self, X: Any, intervals: Names = None, level: float = 0.95) -> Any:
-        """All that `krigo predict` writes, as a DataFrame of the kind of X (with its index), of pandas where X is an array."""
-        kinds = [_options.word("intervals", kind) for kind in _options.listed(intervals)]
+        """All that `krigo predict` writes, as a DataFrame of the kind of X (with its index), of pandas where X is an array. The column `outside`
+        counts the inputs of a row that no guarantee is about; DataFrames of pandas have the notices in `attrs["notices"]`."""
+        kinds = [_kind(kind) for kind in _options.listed(intervals)]
         level = _level(level)
-        reply = self._ask("predict", self._table(X), intervals=[k for k in kinds if k != "credible"], level=level)
+        frame = _table.framed(X)
+        reply = self._predicted(self._table(X if frame is None else frame), intervals=[k for k in kinds if k != "credible"], level=level)
         data: dict[str, npt.NDArray[Any]] = {**_floats(reply)}
         if "credible" in kinds:
             data["credible_lower"], data["credible_upper"] = _credible(data, level).T
         data["outside"] = data["outside"].astype(np.int64)
-        if _table.kind(X) == "polars":
-            import polars
-
-            return polars.DataFrame(data)
-        import pandas
-
-        return pandas.DataFrame(data, index=X.index if _table.kind(X) else None)
+        of = _table.kind(frame) or "pandas"
+        library = import_module(of)
+        if of == "pyarrow":
+            return library.table(data)
+        made = library.DataFrame(data)
+        if of == "pandas":
+            made.attrs["notices"] = reply.result.get("notices") or []
+            if frame is not None:
+                made.index = frame.index
+        return made
 
     def sample_y(self, X: Any, n_samples: Whole = 1, random_state: Whole | np.random.RandomState | np.random.Generator | None = 0) -> Floats:
         """Joint draws of the function, without observation noise: a row for each row of X, a column for each draw."""
         draws = _options.whole("n_samples", n_samples)
         seed = _seed(random_state)
         table = self._table(X)
-        reply = self._ask("predict", table, samples=draws, seed=seed)
+        reply = self._predicted(table, samples=draws, seed=seed)
         return _floats(reply)["samples"].reshape(table.rows, draws)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R², the coefficient of determination of the mean."""
         truth = _vector(y)
-        mean = self.predict(X)
+        mean = _floats(self._ask("predict", self._table(X)))["mean"]  # no guarantee is about R², so that notices don't matter
         w = np.ones(len(truth)) if sample_weight is None else _vector(sample_weight, "sample_weight")
         if not len(mean) == len(truth) == len(w):
             raise DataError(f"Found input variables with inconsistent numbers of samples: {[len(mean), len(truth)] + [len(w)] * (sample_weight is not None)}")
@@ -397,6 +420,7 @@ class KrigoRegressor(Estimator):
             return 1.0 if miss == 0 else 0.0
         return 1 - miss / spread
 
+    @told
     def certify(self, X: Any, y: Any, groups: Any = None) -> Finding:
         """Computes the certificate anew from the rows that the model was fitted on, in any order; other rows, or a model that
         isn't what these rows make it, are refused."""
@@ -405,6 +429,7 @@ class KrigoRegressor(Estimator):
             raise KrigoError(f"the model isn't what its data make it: {result['differs']}; don't rely on it")
         return Finding(result["sentence"], result["certify"])
 
+    @told
     def fresh(self, X: Any, y: Any, groups: Any = None) -> Finding:
         """What rows show that had no part in the model, nor in choosing it: a bound that holds however it was made."""
         result = self._ask("fresh", self._table(X, y, groups)).result
@@ -440,11 +465,20 @@ class KrigoRegressor(Estimator):
         made._take(model, columns, columns, len(columns), [])
         return made
 
+    @told
+    def set_params(self, **params: Any) -> KrigoRegressor:
+        super().set_params(**params)
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            raise elsewhere(name) or AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "mean"
         tags.input_tags.string = True
-        tags.input_tags.categorical = True
         return tags
 
     def _html_repr(self) -> str:
@@ -470,6 +504,13 @@ def _credible(b: Mapping[str, npt.NDArray[Any]], level: float) -> Floats:
         return np.column_stack([b["lower95"], b["upper95"]])
     half = statistics.NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(b["predictive_variance"])
     return np.column_stack([b["mean"] - half, b["mean"] + half])
+
+
+def _kind(intervals: Any) -> str:
+    kind = _options.word("intervals", intervals)
+    if error := elsewhere(kind):
+        raise error
+    return kind
 
 
 def _level(level: Number) -> float:

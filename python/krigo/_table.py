@@ -1,4 +1,4 @@
-"""Tables as krigo takes them, of what people have: arrays, and DataFrames of pandas and polars."""
+"""Tables as krigo takes them, of what people have: arrays, DataFrames of pandas and polars, tables of pyarrow, and what these can read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numbers
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -69,6 +70,17 @@ class Table:
         values = days + (whole + fraction / a_second) / 86400
         self.dates.append(name)
         self.numbers(name, np.where(np.isnat(moments), np.nan, values))
+
+    def array(self, name: str, a: npt.NDArray[Any]) -> None:
+        """A column as numpy has it."""
+        if a.dtype.kind == "M":
+            self.days(name, a)
+        elif a.dtype.kind == "m":
+            self.numbers(name, a / np.timedelta64(1, "s") / 86400)
+        elif a.dtype.kind in "OUS":
+            self.objects(name, a.tolist())
+        else:
+            self.numbers(name, a)
 
     def objects(self, name: str, values: Sequence[Any], category: bool = False) -> None:
         """Whatever Python has: of dates only they become days, of numbers only numbers, else text."""
@@ -175,19 +187,58 @@ def _naive(moment: Any) -> Any:
     return moment
 
 
+# The classes of frames whose columns are read here, by the library. A library isn't imported to see whether something is of it.
+_FRAMES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
+
+
 def kind(X: object) -> str | None:
-    """Whose DataFrame something is: pandas, polars or nobody's. Neither is imported for that."""
-    for name in ("pandas", "polars"):
-        module = sys.modules.get(name)
-        frame = getattr(module, "DataFrame", None)
+    """The library whose frame X is, if it is one of these."""
+    for name, of in _FRAMES.items():
+        frame = getattr(sys.modules.get(name), of, None)
         if frame is not None and isinstance(X, frame):
             return name
     return None
 
 
-def columns(X: Any) -> list[str]:
-    """The names of a DataFrame's columns."""
-    return [str(name) for name in X.columns]
+def framed(X: Any) -> Any:
+    """X as a frame of these libraries, and None if its columns have no names. Frames of other libraries are read by whichever of these is installed."""
+    if hasattr(X, "to_native"):  # narwhals
+        X = X.to_native()
+    if type(X).__module__.startswith("polars") and hasattr(X, "collect"):
+        raise TypeError("a LazyFrame has no rows yet: pass X.collect()")
+    if kind(X):
+        return X
+    if not any(hasattr(X, of) for of in ("__dataframe__", "columns", "column_names")):
+        return None
+    why = "it has neither __dataframe__ nor __arrow_c_stream__, or none of these libraries is installed"
+    for name in ("pyarrow", "polars", "pandas"):
+        try:
+            return _read(import_module(name), X)
+        except (ImportError, AttributeError):
+            continue
+        except Exception as e:  # what another library raises
+            why = str(e)
+    raise DataError(f"X is a {type(X).__module__}.{type(X).__qualname__}, whose columns can't be read by name ({why}): pass a DataFrame of pandas or polars, or a table of pyarrow")
+
+
+def _read(library: Any, X: Any) -> Any:
+    """X as a frame of a library, by a protocol that both have."""
+    whole = getattr(library, _FRAMES[library.__name__])
+    if library.__name__ != "pandas" and any(hasattr(X, of) for of in ("__arrow_c_stream__", "__arrow_c_array__")):
+        return library.table(X) if library.__name__ == "pyarrow" else whole(X)
+    if library.__name__ == "polars":
+        return library.from_dataframe(X)
+    return import_module({"pyarrow": "pyarrow.interchange", "pandas": "pandas.api.interchange"}[library.__name__]).from_dataframe(X)
+
+
+def columns(frame: Any) -> list[str]:
+    """The names of a frame's columns."""
+    return [str(name) for name in (frame.column_names if kind(frame) == "pyarrow" else frame.columns)]
+
+
+def numbered(names: Sequence[str]) -> bool:
+    """Whether names say no more than where columns stand: those of arrays, here (x1, x2, …) and in pandas (0, 1, …)."""
+    return all(name == str(j) or re.fullmatch(f"x_*{j + 1}", name) for j, name in enumerate(names))
 
 
 def left_out(names: Sequence[str], inputs: Collection[str], ignored: Collection[str]) -> set[str]:
@@ -200,10 +251,10 @@ def left_out(names: Sequence[str], inputs: Collection[str], ignored: Collection[
 
 
 def of_frame(X: Any, only: Iterable[str] | None = None, without: Collection[str] = ()) -> Table:
-    """A DataFrame as a table: its columns, or those of these names that it has, and of those without only that they are there."""
+    """A frame as a table: its columns, or those of these names that it has, and of those without only that they are there."""
     wanted = None if only is None else set(only)
     table = Table(len(X))
-    add = _add_pandas if kind(X) == "pandas" else _add_polars
+    add = {"pandas": _add_pandas, "polars": _add_polars, "pyarrow": _add_pyarrow}[kind(X) or ""]
     for at, name in enumerate(columns(X)):
         if name in without:
             table.nothing(name)
@@ -213,13 +264,9 @@ def of_frame(X: Any, only: Iterable[str] | None = None, without: Collection[str]
 
 
 def _add_pandas(table: Table, name: str, X: Any, at: int) -> None:
-    add_series(table, name, X.iloc[:, at])
-
-
-def add_series(table: Table, name: str, s: Any) -> None:
-    """Adds a column of pandas."""
     import pandas as pd
 
+    s = X.iloc[:, at]
     dtype = s.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         table.objects(name, s.astype(object).tolist(), category=True)
@@ -262,12 +309,20 @@ def _add_polars(table: Table, name: str, X: Any, at: int) -> None:
         raise DataError(f"column {name!r} holds {dtype}: want numbers, text, categories or dates", column=name)
 
 
+def _add_pyarrow(table: Table, name: str, X: Any, at: int) -> None:
+    import pyarrow
+
+    column = X.column(at)
+    if pyarrow.types.is_dictionary(column.type):
+        table.objects(name, column.to_pylist(), category=True)
+    else:
+        table.array(name, column.to_numpy())
+
+
 def matrix(X: Any, estimator: str) -> npt.NDArray[Any]:
     """An array of two dimensions, or a sentence about why it is none, in scikit-learn's words where it has some."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required. Use '.toarray()' to convert to a dense numpy array.")
-    if type(X).__module__.startswith("polars") and hasattr(X, "collect"):
-        raise TypeError("a LazyFrame has no rows yet: pass X.collect()")
     a = array(X, "X", "Expected 2D array, got something else instead")
     if a.ndim != 2:
         found = "scalar" if a.ndim == 0 else f"{a.ndim}D"
@@ -307,20 +362,12 @@ def unmasked(values: Any, what: str) -> None:
 def of_matrix(a: npt.NDArray[Any], names: Sequence[str], gaps: bool, without: Collection[str] = ()) -> Table:
     """An array as a table. Without gaps no number may be missing. Of columns without it has only that they are there."""
     table = Table(len(a))
-    if a.dtype.kind in "OUS":
+    if a.dtype.kind in "OUSmM":
         for j, name in enumerate(names):
             if name in without:
                 table.nothing(name)
             else:
-                table.objects(name, a[:, j].tolist())
-        return table
-    if a.dtype.kind == "m":
-        for j, name in enumerate(names):
-            table.numbers(name, a[:, j] / np.timedelta64(1, "s") / 86400)
-        return table
-    if a.dtype.kind == "M":
-        for j, name in enumerate(names):
-            table.days(name, a[:, j])
+                table.array(name, a[:, j])
         return table
     values = a.astype(float, copy=False)
     wrong = np.isinf(values) if gaps else ~np.isfinite(values)

@@ -22,6 +22,9 @@ class CommandLine:
         assert (done.returncode != 0) == fails, done.stderr + done.stdout
         return done.stderr if fails else done.stdout
 
+    def said(self, *args: object) -> str:
+        return subprocess.run([krigo._program.path(), *map(str, args)], check=True, capture_output=True, text=True).stderr
+
     def json(self, *args: object) -> Any:
         return json.loads(self(*args, "--json"))
 

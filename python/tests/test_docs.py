@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from krigo._errors import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -34,3 +36,5 @@ def test_methods_are_documented():
     text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     own = [name for of in (KrigoRegressor, Finding) for name in vars(of) if not name.startswith("_") and not name.endswith("_request")]  # scikit-learn's
     assert [name for name in own if not re.search(rf"\b{name}\b", text)] == []
+    missing = text.partition("## Only on the command line")[2].partition("\n## ")[0]
+    assert [name for name in COMMANDS if not re.search(rf"\b{name.replace('_', '[-_]')}\b", missing)] == []

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+import krigo
 from krigo import KrigoError, KrigoRegressor, NotFitted, UsageError
+from krigo._errors import COMMANDS
 
 
 def test_check_estimator():
@@ -94,15 +98,38 @@ def test_parameters_come_back(boston, tmp_path):
 
 
 def test_every_flag_is_a_parameter(cli):
-    """What `krigo fit` can be asked, the estimator can."""
-    import re
-
+    """What `krigo fit` can be asked, the estimator can, or it says that only the command line can."""
     flags = {name.replace("-", "_") for name in re.findall(r"^  --([a-z-]+)", cli("fit", "--help"), re.MULTILINE)}
     # Of files, of text in them, and of running a command.
-    others = {"decimal", "thousands", "na", "units", "no_standardise", "test", "init", "fix_parameters", "out", "budget", "deliver", "declared", "dry_run", "resume", "fresh_start", "memory", "help", "json", "quiet", "threads"}
+    others = {"decimal", "thousands", "na", "units", "no_standardise", "out", "memory", "help", "json", "quiet", "threads"}
     params = set(KrigoRegressor().get_params())
-    assert flags - others - params == set()
+    assert flags - others - params == {name for name, command in COMMANDS.items() if command.startswith("krigo fit ")}
     assert params - flags == {"progress", "verbose"}
+
+
+def test_only_the_command_line(waves, quick, cli):
+    """Who asks for what Python doesn't have is told which command has it; what nobody has is as always."""
+    X, y = waves
+    m = KrigoRegressor(**quick).fit(X, y)
+    for name, command in COMMANDS.items():
+        _, of, *rest = command.split()
+        asks = {
+            "fit": [lambda: KrigoRegressor(**{name: 1}), lambda: KrigoRegressor().set_params(**{name: 1})],
+            "predict": [lambda: m.predict(X, **{name: 1}), lambda: m.predict_frame(X, **{name: 1}), lambda: m.intervals(X, **{name: 1})],
+            "certify": [lambda: m.certify(X, y, **{name: 1}), lambda: m.fresh(X, y, **{name: 1})],
+        }.get(of, [lambda: getattr(m, name), lambda: getattr(krigo, name)])
+        if "--intervals" in rest:
+            asks = [lambda: m.predict(X, intervals=name), lambda: m.predict_frame(X, intervals=["band", name]), lambda: m.intervals(X, name)]
+        assert all(word in cli(of, "--help") for word in rest), command
+        for ask in asks:
+            with pytest.raises(UsageError, match=f"^{name}: only the command line has it: {command} "):
+                ask()
+    assert not hasattr(m, "evaluate") and not hasattr(krigo, "evaluate") and not hasattr(m, "kernl_")
+    for ask in (lambda: KrigoRegressor(kernl="se"), lambda: m.predict(X, levle=0.9)):
+        with pytest.raises(TypeError, match="unexpected keyword argument") as e:
+            ask()
+        assert not isinstance(e.value, KrigoError)
+    assert "kernel" in inspect.signature(KrigoRegressor).parameters
 
 
 def test_groups(waves, quick):

@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import datetime
 import io
+import sys
+import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
-from krigo import DataError, KrigoError, KrigoRegressor, NoCertificate, UsageError, _table, certify_predictions
+from krigo import DataError, KrigoError, KrigoRegressor, KrigoWarning, NoCertificate, UsageError, _table, certify_predictions
 
 
 def polars(X: pd.DataFrame) -> pl.DataFrame:
@@ -35,6 +38,95 @@ def test_pandas_and_polars(houses):
     assert isinstance(a.predict_frame(theirs), pl.DataFrame)
     assert isinstance(KrigoRegressor(kernel="se").fit(np.arange(40.0)[:, None], np.arange(40.0)).predict_frame([[1.0]]), pd.DataFrame)
     assert [c["name"] for c in a.model_.about["encoding"]["columns"] if c.get("categories")] == ["zone", "heating"]
+
+
+class Foreign:
+    """A frame of a library that krigo doesn't know, with some of the protocols."""
+
+    def __init__(self, table: pa.Table, *protocols: str) -> None:
+        for name in protocols:
+            setattr(self, name, getattr(table, name, lambda: table))
+
+
+def test_frames_of_others(houses, monkeypatch):
+    """Whatever has names of columns is read by them, and what can't be is refused."""
+    X, y = houses.drop(columns="price"), houses.price
+    want = KrigoRegressor(missing="mean", kernel="se").fit(X, y)
+    mean = want.predict(X)
+    arrow = pa.Table.from_pandas(X)
+    kinds = {
+        "table": lambda table: table,
+        "chunks": lambda table: pa.concat_tables([table[:100], table[100:]]),
+        "batch": lambda table: table.to_batches()[0],
+        "stream": lambda table: Foreign(table, "__arrow_c_stream__", "columns"),
+        "protocol": lambda table: Foreign(table, "__dataframe__"),
+        "narwhals": lambda table: Foreign(table, "to_native"),
+    }
+    for name, make in kinds.items():
+        m = KrigoRegressor(missing="mean", kernel="se").fit(make(arrow), y)
+        assert m.certificate_ == want.certificate_ and list(m.feature_names_in_) == list(X.columns), name
+        turned = make(arrow.select(arrow.column_names[::-1]))
+        for of in (m, want):
+            assert np.array_equal(of.predict(turned), mean) and isinstance(of.predict_frame(turned), pa.Table), name
+    numbers = pl.DataFrame({"b": np.arange(60.0), "a": np.arange(60.0) % 7})
+    of = KrigoRegressor(kernel="se").fit(numbers, np.arange(60.0))
+    for number, absent in enumerate((["pyarrow"], ["pyarrow", "polars"], ["pyarrow", "polars", "pandas"])):
+        with monkeypatch.context() as m:
+            for name in absent:
+                m.setitem(sys.modules, name, None)
+            table = Foreign(numbers.select("a", "b"), "__dataframe__")
+            if number == 2:
+                with pytest.raises(DataError, match="none of these libraries is installed"):
+                    of.predict(table)
+            else:
+                assert _table.kind(_table.framed(table)) == ["polars", "pandas"][number] and np.array_equal(of.predict(table), of.predict(numbers))
+    for odd in (Foreign(arrow, "columns"), Foreign(arrow, "column_names")):
+        for ask in (want.predict, lambda X: KrigoRegressor().fit(X, y)):
+            with pytest.raises(DataError, match="test_frames.Foreign, whose columns can't be read by name"):
+                ask(odd)
+    for column, how in ((pa.array([[1.0]] * 60), "ndarray"), (pa.array([b"x"] * 60), "bytes"), (pa.array([{"a": 1}] * 60), "dict")):
+        with pytest.raises(DataError, match=f"column 'odd': .* is a {how}"):
+            KrigoRegressor().fit(pa.table({"odd": column, "x": np.arange(60.0)}), np.arange(60.0))
+
+
+def test_order_of_columns(waves):
+    """Names that one of fit and predict has, and the other hasn't, are a warning, unless they are only numbers of columns."""
+    X, y = waves
+    named = pd.DataFrame(X, columns=["a", "b"])
+    by_array, by_name = KrigoRegressor(kernel="se").fit(X, y), KrigoRegressor(kernel="se").fit(named, y)
+    for model, table, words in (
+        (by_array, named[["b", "a"]], "X has feature names, but KrigoRegressor was fitted without feature names"),
+        (by_array, pa.Table.from_pandas(named), "X has feature names, but KrigoRegressor was fitted without feature names"),
+        (by_array, named.set_axis(["x2", "x1"], axis=1), "X has feature names, but KrigoRegressor was fitted without feature names"),
+        (by_name, X, "X does not have valid feature names, but KrigoRegressor was fitted with feature names"),
+    ):
+        with pytest.warns(KrigoWarning, match=words) as said:
+            model.score(table, y)
+        assert [w.filename for w in said] == [__file__] and issubclass(KrigoWarning, UserWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model, table in ((by_array, X), (by_array, pd.DataFrame(X)), (by_array, pd.DataFrame(X, columns=["x1", "x2"])), (by_name, named[["b", "a"]])):
+            assert model.score(table, y) > 0.9
+
+
+def test_notices(houses, cli, tmp_path):
+    """What the command line says about the rows that it predicts is a warning, and in the frame."""
+    X, y = houses.drop(columns="price"), houses.price
+    m = KrigoRegressor(missing="mean", kernel="se").fit(X, y)
+    odd = X[10:14].assign(area=[1e6, 50, 60, 70], zone=["west", "north", "east", "north"], garden=0)
+    m.save(tmp_path / "m.krigo")
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    notices = cli.said("predict", tmp_path / "m.krigo", tmp_path / "odd.csv").splitlines()
+    assert len(notices) == 2 and "west" in notices[0] and "1 of 4 rows have an input outside" in notices[1]
+    for ask in (m.predict, m.predict_frame, m.intervals, m.sample_y):
+        with pytest.warns(KrigoWarning) as said:
+            found = ask(odd)
+        assert [str(w.message) for w in said] == notices and {w.filename for w in said} == {__file__}
+        if isinstance(found, pd.DataFrame):
+            assert found.attrs["notices"] == notices and [n > 0 for n in found["outside"]] == [True, False, False, False]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert m.predict_frame(X[10:20]).attrs["notices"] == []
 
 
 def test_dates(houses):

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,7 +60,10 @@ def test_wheel(wheel):
         said = archive.read(f"{info}/WHEEL").decode()
         assert [line.split(": ")[1] for line in said.splitlines() if line.startswith("Tag")] == [f"py3-none-{p}" for p in platform.split(".")]
         metadata = archive.read(f"{info}/METADATA").decode()
-        assert f"\nVersion: {version}\n" in metadata and "\nRequires-Dist: numpy" in metadata
+        assert f"\nVersion: {version}\n" in metadata
+        oldest = re.findall(r"^(\S+)==(\S+)$", (Path(__file__).resolve().parents[1] / "requirements-oldest.txt").read_text(), re.MULTILINE)
+        for needed, least in re.findall(r"^Requires-Dist: ([a-z-]+)>=([0-9.]+)", metadata, re.MULTILINE):
+            assert f"{dict(oldest)[needed]}.".startswith(f"{least}."), needed  # tests run beside these
         begin, at, processor = BEGINNINGS[platform.split(".")[0]]
         program = archive.read(executable)
         assert program.startswith(begin) and program[at:].startswith(processor)
