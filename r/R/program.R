@@ -13,7 +13,7 @@ executable <- function() {
   if (nzchar(path)) return(unname(path))
   refuse(
     "there is no program krigo: it is looked for in options(krigo.executable = \"/path/to/krigo\"), in the environment variable ",
-    "KRIGO_EXECUTABLE, in the package (", file.path("bin", name), ", as r/build puts it there) and in the folders of PATH"
+    "KRIGO_EXECUTABLE, in the package (", file.path("bin", name), ", as scripts/release puts it there) and in the folders of PATH"
   )
 }
 

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/licensecheck"
+)
+
+// part is third-party code that the program contains: a Go module, or Go's own library.
+type part struct {
+	Path, Version string
+	Texts         map[string]string // licences and notices, by path below the module
+}
+
+// legal are the names of files whose text has to go where the code goes.
+var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents|authors)([-_.]|$)`)
+
+// parts returns what the program contains on a target. It reads the licences from the folders of the packages that are linked, and
+// from the folders above them up to the module's root.
+func parts(root, target string) ([]part, error) {
+	cmd := command(root, target, "list", "-deps", "-json=Dir,Standard,Module", "./cmd/krigo")
+	listed, err := run(cmd)
+	if err != nil {
+		return nil, err
+	}
+	env, err := output(root, "go", "env", "GOROOT", "GOVERSION")
+	if err != nil {
+		return nil, err
+	}
+	goroot, goversion, _ := strings.Cut(env, "\n")
+	texts, err := licences(goroot, goroot)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]part{"std": {"std", strings.TrimPrefix(goversion, "go"), texts}}
+	for d := json.NewDecoder(bytes.NewReader(listed)); ; {
+		var p struct {
+			Dir      string
+			Standard bool
+			Module   struct {
+				Path, Version, Dir string
+				Main               bool
+			}
+		}
+		if err := d.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if p.Standard || p.Module.Main {
+			continue
+		}
+		texts, err := licences(p.Dir, p.Module.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if known, ok := found[p.Module.Path]; ok {
+			maps.Copy(known.Texts, texts)
+		} else {
+			found[p.Module.Path] = part{p.Module.Path, p.Module.Version, texts}
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b part) int { return cmp.Compare(a.Path, b.Path) }), nil
+}
+
+// licences reads the legal texts of a folder of a module, and of the folders above it up to the module's root.
+func licences(folder, root string) (map[string]string, error) {
+	texts := map[string]string{}
+	for ; ; folder = filepath.Dir(folder) {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			var files []string
+			path := filepath.Join(folder, e.Name())
+			if e.IsDir() && strings.EqualFold(e.Name(), "licenses") {
+				if files, err = filepath.Glob(filepath.Join(path, "*")); err != nil {
+					return nil, err
+				}
+			} else if !e.IsDir() && legal.MatchString(e.Name()) && filepath.Ext(path) != ".go" {
+				files = []string{path}
+			}
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					return nil, err
+				}
+				name, err := filepath.Rel(root, file)
+				if err != nil {
+					return nil, err
+				}
+				texts[filepath.ToSlash(name)] = strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n"))
+			}
+		}
+		if folder == root {
+			return texts, nil
+		}
+	}
+}
+
+// spdx returns the SPDX identifiers of the licences in p's texts, sorted.
+func (p part) spdx() ([]string, error) {
+	ids := map[string]bool{}
+	for _, text := range p.Texts {
+		for _, match := range licensecheck.Scan([]byte(text)).Match {
+			if !match.IsURL && !strings.HasPrefix(match.ID, "Google") && !strings.HasSuffix(match.ID, "-Header") {
+				ids[match.ID] = true
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("%s %s: no licence text was found, so that no one may be given the program with it", p.Path, p.Version)
+	}
+	return slices.Sorted(maps.Keys(ids)), nil
+}
+
+// notices returns the licences and notices of third parties, as they have to go with the program.
+func notices(parts []part) ([]byte, error) {
+	var w bytes.Buffer
+	fmt.Fprintf(&w, "krigo contains the following works of third parties, each under the terms below it.\n\n")
+	for _, p := range parts {
+		ids, err := p.spdx()
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&w, "  %s %s (%s)\n", p.Path, p.Version, strings.Join(ids, ", "))
+	}
+	for _, p := range parts {
+		for _, name := range slices.Sorted(maps.Keys(p.Texts)) {
+			fmt.Fprintf(&w, "\n%s\n%s %s: %s\n\n%s\n", strings.Repeat("=", 100), p.Path, p.Version, name, p.Texts[name])
+		}
+	}
+	return w.Bytes(), nil
+}
+
+// component, licence and the rest are CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/).
+type component struct {
+	Type     string    `json:"type"`
+	Ref      string    `json:"bom-ref"`
+	Name     string    `json:"name"`
+	Version  string    `json:"version"`
+	Licences []licence `json:"licenses"`
+	URL      string    `json:"purl"`
+}
+
+type licence struct {
+	Licence struct {
+		ID string `json:"id"`
+	} `json:"license"`
+}
+
+func newComponent(kind, path, version string, ids ...string) component {
+	at := "pkg:golang/" + path + "@" + strings.ReplaceAll(url.PathEscape(version), "+", "%2B")
+	c := component{Type: kind, Ref: at, Name: path, Version: version, URL: at}
+	for _, id := range ids {
+		var l licence
+		l.Licence.ID = id
+		c.Licences = append(c.Licences, l)
+	}
+	return c
+}
+
+// materials returns the software bill of materials of the program, as CycloneDX JSON.
+func materials(v version, parts []part) ([]byte, error) {
+	type dependency struct {
+		Ref string   `json:"ref"`
+		On  []string `json:"dependsOn,omitempty"`
+	}
+	type metadata struct {
+		Time      string    `json:"timestamp"`
+		Component component `json:"component"`
+	}
+	program := newComponent("application", krigo, v.Go, "Apache-2.0")
+	needs := dependency{Ref: program.Ref}
+	var components []component
+	for _, p := range parts {
+		ids, err := p.spdx()
+		if err != nil {
+			return nil, err
+		}
+		c := newComponent("library", p.Path, p.Version, ids...)
+		components = append(components, c)
+		needs.On = append(needs.On, c.Ref)
+	}
+	return json.MarshalIndent(struct {
+		Format       string       `json:"bomFormat"`
+		Spec         string       `json:"specVersion"`
+		Version      int          `json:"version"`
+		Metadata     metadata     `json:"metadata"`
+		Components   []component  `json:"components"`
+		Dependencies []dependency `json:"dependencies"`
+	}{"CycloneDX", "1.6", 1, metadata{v.Time.Format(time.RFC3339), program}, components, []dependency{needs}}, "", "  ")
+}
+
+// complete returns an error if the program contains a module that parts doesn't have.
+func complete(program string, parts []part) error {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	for _, m := range info.Deps {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.Path == m.Path && p.Version == m.Version }) {
+			err = errors.Join(err, fmt.Errorf("%s contains %s %s, which the notices don't have", program, m.Path, m.Version))
+		}
+	}
+	return err
+}
