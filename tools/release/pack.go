@@ -100,7 +100,7 @@ Description-Content-Type: text/markdown
 // wheel returns the Python package and its name. modules are its files of Python, and program is the executable.
 func wheel(v version, target string, modules []file, program file, legal []file, description string) (name string, data []byte, err error) {
 	info := "krigo-" + v.Python + ".dist-info/"
-	about := fmt.Sprintf("Wheel-Version: 1.0\nGenerator: krigo tools/release\nRoot-Is-Purelib: false\n")
+	about := "Wheel-Version: 1.0\nGenerator: krigo tools/release\nRoot-Is-Purelib: false\n"
 	for platform := range strings.SplitSeq(platforms[target], ".") {
 		about += "Tag: py3-none-" + platform + "\n"
 	}
