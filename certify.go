@@ -2,30 +2,111 @@ package krigo
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // Recertification is what Certify finds.
 type Recertification struct {
 	Certificate *Certificate `json:"certificate"`
-	Matches     bool         `json:"matches"` // the model's own certificate was reproduced, and what stands beside it
-	// Differs says what the model has otherwise; "" where all was reproduced, or another ε asked for.
+	Matches     bool         `json:"matches"` // the model's own certificate was recomputed, and what stands beside it
+	Valid       bool         `json:"valid"`   // the certificate's: it is a guarantee, on the word of whoever vouches for what it rests on
+	// IndependentlyChecked says that nothing the certificate's numbers rest on is taken on the fitter's word.
+	IndependentlyChecked bool    `json:"independently_checked"`
+	Checked              []Claim `json:"checked,omitempty"`
+	OnWord               []Claim `json:"on_the_fitters_word,omitempty"`
+	// Differs says what the model has otherwise; "" where all was recomputed, or another ε asked for.
 	Differs string `json:"-"`
-	// AsStored lists what the model says that can't be told from its data.
-	AsStored []string `json:"as_stored,omitempty"`
 	// Notice says where rows depend on their order; "" where they don't.
 	Notice string `json:"notice,omitempty"`
-	// Refitted says that fitting again gave the same bits: see Refit.
-	Refitted bool `json:"refitted,omitempty"`
+	// Refitted says that fitting again gave the same bits: see Refit. Else RefitSeconds is how long training took, as the file says.
+	Refitted     bool    `json:"refitted,omitempty"`
+	RefitSeconds float64 `json:"refit_seconds,omitempty"`
 	// Declared says that the declaration by which the model was fitted was at hand: see CheckDeclaration.
 	Declared bool `json:"declared,omitempty"`
 	// Shift is the bound on another source, where it was asked for.
 	Shift *Shift `json:"shift,omitempty"`
+
+	model *Model
+	table *dataset.Table
+	known model.Known
+}
+
+// Claim is a part of what a model says; see model.Claim.
+type Claim = model.Claim
+
+// list sorts what the model says into what was checked and what is taken on the fitter's word.
+func (r *Recertification) list() {
+	r.known.Refitted, r.known.Declared = r.Refitted, r.Declared
+	r.Checked, r.OnWord = r.model.Claims(r.known)
+	r.IndependentlyChecked = r.Matches && !slices.ContainsFunc(r.OnWord, func(c Claim) bool { return c.Rests })
+}
+
+// FollowsDeclaration notes that the model is the one declared: see CheckDeclaration.
+func (r *Recertification) FollowsDeclaration() {
+	r.Declared = true
+	if r.Matches {
+		r.list()
+	}
+}
+
+// Refit fits the model again with the options that it was fitted with. What only that can show is then listed as checked, or differs says what came
+// out otherwise. It is an error if the model that comes out misses so often that the certificate's bound can't be its own.
+func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (differs string, err error) {
+	again, differs, err := fit.Refit(ctx, r.model, r.table, progress)
+	if err != nil {
+		return "", err
+	}
+	if r.Refitted, r.known.Refit = differs == "", "fitting again gave another model: "+differs; r.Refitted {
+		r.RefitSeconds = 0
+	} else if a, c := again.Certificate, r.Certificate; a == nil || c.Valid {
+		zeroOne := c.Route == pacbayes.Direct && c.Groups == 0 && r.model.Terms.Loss.IsZeroOne()
+		if a == nil {
+			return differs, fmt.Errorf("fitting again gives a model without a certificate (%s): don't rely on this file", again.CertificateReason)
+		}
+		if e := excess(zeroOne, math.Min(a.EmpiricalRisk, 1), cmp.Or(c.Groups, c.Rows), c.Delta, c.Bound); e != nil {
+			return differs, fmt.Errorf("fitting again gives a model whose risk is %.4f on the certified rows and at least %.4f on further ones, where this file's bound is %.4f: don't rely on this file",
+				e.Risk, e.AtLeast, e.Certified)
+		}
+	}
+	r.list()
+	return differs, nil
+}
+
+// A fit is brief if training took less than briefly, as its file says; one that takes longer than longest isn't, whatever the file says.
+const (
+	briefly = time.Minute
+	longest = 10 * time.Minute
+)
+
+// RefitIfBrief is Refit for a model that was trained in less than a minute. What keeps it from its end stands in the lists.
+func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)) error {
+	if !r.Matches || r.model.Fitted == nil || r.RefitSeconds >= briefly.Seconds() {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	differs, err := r.Refit(within, progress)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case within.Err() != nil:
+		r.known.Refit = fmt.Sprintf("fitting again was stopped after %v (krigo certify --refit goes on)", longest)
+	case err != nil && differs == "":
+		r.known.Refit = fmt.Sprintf("fitting again failed: %v", err)
+	default:
+		return err
+	}
+	r.list()
+	return nil
 }
 
 // Shift is what a bound on the mean's loss becomes on rows of another source whose relative entropy to this one, KL(that ‖ this), is at
@@ -72,13 +153,26 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
 		v, err := m.Verify(d)
+		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds}
+		r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
+		if m.Fitted != nil {
+			took := time.Duration(m.Training.Seconds * float64(time.Second)).Round(time.Second / 10)
+			r.known.Refit = fmt.Sprintf("only fitting again shows it (krigo certify --refit; training took %v)", took)
+		}
 		if err == nil {
 			err = fit.CheckAsked(m)
+		}
+		if err == nil {
+			r.known.Derived, err = fit.CheckDerived(m, d)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return &Recertification{Certificate: v.Certificate, Matches: v.Differs == "", Differs: v.Differs, AsStored: v.AsStored, Notice: v.Notice}, nil
+		r.Certificate, r.Valid, r.Matches, r.Differs, r.Notice = v.Certificate, v.Certificate.Valid, v.Differs == "", v.Differs, v.Notice
+		if r.Matches {
+			r.list()
+		}
+		return r, nil
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
 		return nil, fit.Usage("epsilon: the loss clipped-absolute has none")
@@ -107,7 +201,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 	if err != nil {
 		return nil, err
 	}
-	return &Recertification{Certificate: c}, nil
+	return &Recertification{Certificate: c, Valid: c.Valid}, nil
 }
 
 // NoCertificate says why a model has none.

@@ -75,7 +75,8 @@ func CheckDeclaration(m *Model, table *dataset.Table, declaration []byte) error 
 // Refit fits a model again with the options that it was fitted with, and says what came out otherwise; see
 // fit.Refit.
 func Refit(ctx context.Context, m *Model, table *dataset.Table, progress func(Event)) (differs string, err error) {
-	return fit.Refit(ctx, m, table, progress)
+	_, differs, err = fit.Refit(ctx, m, table, progress)
+	return differs, err
 }
 
 // Evaluate computes an objective at given parameters, without training; see fit.Evaluate.

@@ -29,26 +29,6 @@ var allMutations = flag.Bool("mutations", false, "try every mutation of every mo
 // sampled is how many mutations of a model file are tried where not all are.
 const sampled = 500
 
-// fittersWord lists what stands in a model file and can't be told from it and its data: certify
-// refuses no change of it, prints none of it as recomputed, and recomputes nothing from it.
-var fittersWord = map[string]string{
-	"objective":          "a name of how the posterior was trained; other options, another way to estimate the noise with it, are refused",
-	"certificate_reason": "why there is no certificate, of a model that has one",
-	"source":             "the name of the file of the data",
-	"training":           "what training did: only training again tells",
-	"curves":             "how it went",
-	"notices":            "what was noted on the way",
-	"fitted":             "what was asked for: held against all else that the model says, and what --refit fits with",
-	"noise_variance":     "of a sparse posterior trained for a bound, whose arrays have what it shaped; of others a change is refused",
-	"terms.grid":         "of an informed prior, which lies on none; where the options are in the file they say the same",
-}
-
-// asStored is what certify lists as taken as stored, by the words that it lists it with.
-var asStored = map[string]string{
-	"test":    "test figures",
-	"scaling": "scaling's constants",
-}
-
 // moving lists the arrays of a posterior that may change by so little that certificate and figures stay
 // what they are to 1e-6, while predictions move by more than 1e-6 of a standard deviation, and how far they
 // may. Another posterior is then what is certified, with every number recomputed from it: nothing
@@ -553,27 +533,7 @@ func (s *specimen) judge(t *testing.T, path string, m mutation) (v verdict, wron
 		if !ok {
 			return false
 		}
-		of := func(name string) bool {
-			rest, ok := strings.CutPrefix(field, name)
-			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-		}
-		for name := range fittersWord {
-			if of(name) {
-				switch name {
-				case "noise_variance":
-					return got.Posterior.Sparse()
-				case "terms.grid":
-					return got.Terms.Informed && got.Fitted == nil
-				}
-				return true
-			}
-		}
-		for name, as := range asStored {
-			if of(name) && slices.ContainsFunc(r.AsStored, func(said string) bool { return strings.Contains(said, as) }) {
-				return true
-			}
-		}
-		return false
+		return onWord(r, field)
 	})
 	if len(differ) > 0 {
 		return 0, "other statements: " + strings.Join(differ, ", ")
@@ -589,6 +549,22 @@ func (s *specimen) judge(t *testing.T, path string, m mutation) (v verdict, wron
 		return 0, fmt.Sprintf("predictions moved by %.3g standard deviations", far)
 	}
 	return nothing, ""
+}
+
+// onWord says whether a part of the header is listed as taken on the fitter's word: by the longest path that leads to it.
+func onWord(r *krigo.Recertification, field string) bool {
+	longest, on := -1, false
+	for i, claims := range [][]krigo.Claim{r.Checked, r.OnWord} {
+		for _, c := range claims {
+			for _, name := range c.Fields {
+				rest, of := strings.CutPrefix(field, name)
+				if of = of && (rest == "" || rest[0] == '.' || rest[0] == '['); of && len(name) > longest {
+					longest, on = len(name), i == 1
+				}
+			}
+		}
+	}
+	return on
 }
 
 // TestMutations: a model file of which one place was changed, under a checksum that fits, is refused,

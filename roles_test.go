@@ -1,6 +1,7 @@
 package krigo_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -17,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -285,7 +288,7 @@ func TestVerifies(t *testing.T) {
 		"range":                                 {grid, func(m *krigo.Model) { m.Range.Max[0] *= 2 }},
 	} {
 		m := trained(t, data.Boston(), c.o)
-		if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || !r.Matches || len(r.AsStored) > 0 {
+		if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || !r.Matches {
 			t.Fatalf("%s: before the edit: %+v, %v", want, r, err)
 		}
 		c.edit(m)
@@ -294,7 +297,7 @@ func TestVerifies(t *testing.T) {
 		}
 	}
 	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared", Declared: identity(3)}})
-	if r, err := krigo.Certify(m, homes(), 0); err != nil || !r.Matches || len(r.AsStored) != 2 {
+	if r, err := krigo.Certify(m, homes(), 0); err != nil || !onWord(r, "test") || !onWord(r, "scaling") || r.IndependentlyChecked {
 		t.Errorf("what can't be told from the data: %+v, %v", r, err)
 	}
 }
@@ -528,17 +531,47 @@ func TestCopiesOfGroups(t *testing.T) {
 	}
 }
 
-// TestOldRoles: what a model rests on that was dealt by the order of its file is said with every statement.
+// TestOldRoles: a certificate whose rows the order of the file decided is valid if who certifies vouches for the order, and every statement says so. A
+// file that says an old version but holds a new model's header is refused.
 func TestOldRoles(t *testing.T) {
 	m, err := krigo.Load("model/testdata/v1.krigo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "the order of the file has nothing to do with what its rows hold"
-	if s := krigo.Sentence(m, m.Certificate); !strings.Contains(s, want) {
-		t.Error(s)
+	if c := m.Certificate; c.Valid || !strings.Contains(c.Label, "order of the rows in the file") || !strings.HasPrefix(krigo.Sentence(m, c), "Not a certificate") || !strings.Contains(strings.Join(c.Conditions, "\n"), "NOT MET: the order") {
+		t.Errorf("%+v, %s", c, krigo.Sentence(m, c))
 	}
-	if !slices.ContainsFunc(m.Certificate.Conditions, func(c string) bool { return strings.Contains(c, "nothing to do with what they hold") }) {
-		t.Errorf("%q", m.Certificate.Conditions)
+	if r, err := krigo.Certify(m, pick(data.Snelson(), every(0, 1, 60)), 0); err != nil || !r.Matches || r.Valid || r.IndependentlyChecked {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if m, err = m.AcceptFileOrder(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := krigo.Certify(m, pick(data.Snelson(), every(0, 1, 60)), 0); err != nil || !r.Matches || !r.Valid || !strings.Contains(r.Certificate.Label, "if the order") ||
+		!strings.Contains(krigo.Sentence(m, r.Certificate), "the order of the file has nothing to do with what its rows hold") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	raw, err := os.ReadFile("model/testdata/v5.krigo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[versionAt] = 3
+	h, arrays := opened(raw)
+	forge := func() error {
+		head, err := json.Marshal(h)
+		if err == nil {
+			_, err = model.Read(bytes.NewReader(closed(raw, head, arrays)))
+		}
+		return err
+	}
+	if err := forge(); err == nil || !strings.Contains(err.Error(), "isn't of that version") {
+		t.Errorf("another version: %v", err)
+	}
+	delete(h, "split")
+	if err := forge(); err == nil {
+		t.Error("a header of version 5 without its split passes for one of version 3")
+	}
+	if _, err := fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}}).AcceptFileOrder(); err == nil {
+		t.Error("there was nothing to accept")
 	}
 }

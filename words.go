@@ -39,8 +39,8 @@ func Sentence(m *Model, c *Certificate) string {
 	if m.Terms.Copies {
 		caution += copiesOnly
 	}
-	if m.Split == model.ByPosition {
-		caution += "\nThis holds only if the order of the file has nothing to do with what its rows hold: the model is of a version that dealt roles by it."
+	if m.Split == model.ByPosition && c.Valid {
+		caution += "\nThis holds only if the order of the file has nothing to do with what its rows hold: that order decided which rows are certified."
 	}
 	promise := ""
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {

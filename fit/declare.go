@@ -11,8 +11,9 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Declaration is what is going to be done with which rows, written before anything is trained: for its owner to sign, have
-// timestamped or publish, which shows what a model file can't: that nothing else was tried, or that it was declared too.
+// Declaration says what a fit is going to do with which rows. Its owner signs it, has it timestamped or publishes it. It then proves
+// that the model is the one declared, at a time that somebody else can vouch for. It doesn't prove that nothing else was tried: the
+// rows have to be known, with their targets, before it is written.
 type Declaration struct {
 	Version int   `json:"declaration"`
 	Plan    *Plan `json:"plan"`

@@ -2,6 +2,8 @@ package method
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -124,4 +126,23 @@ func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, []string, erro
 	sparse := c.task.Sparse()
 	q, err := sparse.Posterior(x, alpha)
 	return jittered(q, sparse.Jitter, err)
+}
+
+// Follows returns the Q that a method makes of the [θ, β, ln σ_n², Z] of a sparse posterior q and the task's rows, in closed form; nil where the
+// method trains more than these.
+func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
+	if c.Alpha == nil {
+		alpha := c.Kind().Alpha
+		c.Alpha = &alpha
+	}
+	p, ok := c.Method().Bind(t).(*collapsed)
+	if !ok || p.learnAlpha && !p.fitc {
+		return nil, nil
+	}
+	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)}, q.Support.Data)
+	if p.learnAlpha {
+		x = append(x, p.alpha)
+	}
+	again, _, err := p.Posterior(x)
+	return again, err
 }

@@ -339,6 +339,9 @@ func decode(raw []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) {
+		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: it was altered", v)
+	}
 	m.checksum = hex.EncodeToString(sum)
 	return m, nil
 }
@@ -435,7 +438,8 @@ func (h header) deal(m *Model) error {
 	}
 	unfit := errors.New("the model file's roles of rows don't fit together")
 	if h.Split == "" {
-		if m.Split = ByPosition; len(m.positional) == 0 {
+		newer := h.Counts != nil || h.Groups != nil || h.Range != nil || h.Fitted != nil || h.Group+h.All+h.Targets != ""
+		if m.Split = ByPosition; len(m.positional) == 0 || newer {
 			return unfit
 		}
 		for _, r := range m.positional {

@@ -14,8 +14,6 @@ type Verified struct {
 	Certificate *pacbayes.Certificate
 	// Differs names what the model says otherwise than its data make it; "" where nothing.
 	Differs string
-	// AsStored lists what stands in the model and can't be told from the data.
-	AsStored []string
 	// Notice is OrderNotice's, as the data give it now.
 	Notice string
 }
@@ -36,21 +34,18 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 		v.Differs = "the certificate's " + v.Differs
 		return v, nil
 	}
-	for _, check := range []func(*dataset.Data, dataset.Roles, *Verified) (string, error){m.verifyNoise, m.verifyConformal, m.verifyTest, m.verifyRange} {
-		if v.Differs, err = check(d, roles, v); err != nil || v.Differs != "" {
+	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise, m.verifyConformal, m.verifyTest, m.verifyRange} {
+		if v.Differs, err = check(d, roles); err != nil || v.Differs != "" {
 			return v, err
 		}
 	}
 	if v.Notice, err = m.OrderNotice(d, roles); err != nil {
 		return nil, err
 	}
-	if m.Scaling.Source == dataset.Declared {
-		v.AsStored = append(v.AsStored, "the scaling's constants, which were declared")
-	}
 	return v, nil
 }
 
-func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles, _ *Verified) (string, error) {
+func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles) (string, error) {
 	noise, err := m.EstimateNoise(d, roles)
 	// The likelihood is flat about its maximum.
 	if err == nil && !near(noise, m.ObservationNoise, sameFigure) {
@@ -59,7 +54,7 @@ func (m *Model) verifyNoise(d *dataset.Data, roles dataset.Roles, _ *Verified) (
 	return "", err
 }
 
-func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, _ *Verified) (string, error) {
+func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles) (string, error) {
 	again, err := m.calibrated(d, roles)
 	switch {
 	case err != nil:
@@ -72,7 +67,7 @@ func (m *Model) verifyConformal(d *dataset.Data, roles dataset.Roles, _ *Verifie
 	return again.difference(m.Conformal, math.Sqrt(m.ObservationNoise)), nil
 }
 
-func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles, v *Verified) (string, error) {
+func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error) {
 	if m.Test == nil {
 		if m.Counts[dataset.Test] > 0 {
 			return "test figures are missing", nil
@@ -80,7 +75,6 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles, v *Verified) (s
 		return "", nil
 	}
 	if m.Counts[dataset.Test] == 0 {
-		v.AsStored = append(v.AsStored, "the test figures, which are of a table of their own")
 		return "", nil
 	}
 	t, err := m.Score(d, d.RowsOf(roles, dataset.Test), roles.Group)
@@ -103,7 +97,7 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles, v *Verified) (s
 	return "", nil
 }
 
-func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles, _ *Verified) (string, error) {
+func (m *Model) verifyRange(d *dataset.Data, roles dataset.Roles) (string, error) {
 	if m.Split == ByPosition {
 		return "", nil // an old model has none
 	}

@@ -111,7 +111,7 @@ func (t Terms) stated() *Certificate {
 		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
 		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, Declaration: t.Declaration,
-		Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest, Label: "certificate", Conditions: t.Conditions(),
+		Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest && (!t.Positional || t.OrderChance), Label: "certificate", Conditions: t.Conditions(),
 	}
 	if t.MeanAlone() { // the choice among tempers leaves the mean alone
 		c.ChoicesPenalty = math.Log(t.statements())
@@ -133,8 +133,12 @@ func (t Terms) stated() *Certificate {
 		c.Label = "backtest (the certified rows are the last of the table, not drawn at random)"
 	case t.OtherEpsilon && !t.Curve:
 		c.Label = "bound (heuristic: ε was chosen after the certified rows were seen)"
-	case !c.Valid:
+	case t.Scaling == "all-rows":
 		c.Label = "bound (heuristic: scaled with training statistics)"
+	case t.Positional && t.OrderChance:
+		c.Label = "certificate (if the order of the rows in the file is chance)"
+	case t.Positional:
+		c.Label = "bound (heuristic: the order of the rows in the file decided which rows are certified)"
 	}
 	return c
 }
@@ -144,6 +148,9 @@ func (t Terms) stated() *Certificate {
 func (t Terms) Reword(c *Certificate) string {
 	s := t.stated()
 	c.Label, c.Conditions, c.Repeats = s.Label, s.Conditions, s.Repeats
+	if t.Positional {
+		c.Valid = s.Valid // files of that time say true
+	}
 	s.Bound, s.BoundSqrt, s.EmpiricalRisk, s.KL, s.MeanBound = c.Bound, c.BoundSqrt, c.EmpiricalRisk, c.KL, c.MeanBound
 	s.Rows, s.Groups, s.Promise, s.Curve, s.Slices = c.Rows, c.Groups, c.Promise, c.Curve, c.Slices
 	if (c.Curve != nil) != t.Curve {

@@ -65,6 +65,7 @@ type Terms struct {
 	// another one, and whether ε is another than the declared one.
 	Repeats      int  `json:"-"`
 	Positional   bool `json:"-"` // roles were dealt by where rows stood in the file
+	OrderChance  bool `json:"-"` // who certifies vouches that this order has nothing to do with what the rows hold
 	OtherEpsilon bool `json:"-"`
 }
 
@@ -286,7 +287,7 @@ func (t Terms) Conditions() (c []string) {
 			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta, t.PriorRows)
 	}
 	if t.Declaration != "" {
-		fixed += fmt.Sprintf(" The model says that all of it follows a declaration, with SHA-256 %s; that this was made before is for its owner to show.", t.Declaration)
+		fixed += fmt.Sprintf(" The model says that it is the one declared by the text with SHA-256 %s. That doesn't show that nothing else was tried; when the text was written, somebody else has to vouch for.", t.Declaration)
 	}
 	source := "The certified rows are independent draws from one source, and the bound is about further rows from that source. " +
 		"For rows ordered in time it covers other moments of the same period, not the future."
@@ -298,8 +299,12 @@ func (t Terms) Conditions() (c []string) {
 			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.", cautious.Name(t.Group))
 	}
 	c = append(c, source, fixed)
-	if t.Positional {
-		c = append(c, "The order of the rows in the file has nothing to do with what they hold: their roles were dealt by it, as in models of before version 5. A new fit doesn't need this.")
+	switch {
+	case t.Positional && t.OrderChance:
+		c = append(c, "The order of the rows in the file has nothing to do with what they hold, as the person who certifies vouches: it decided which rows are certified.")
+	case t.Positional:
+		c = append(c, "NOT MET: the order of the rows in the file decided which rows are certified, as in models of before version 5, and whoever fitted the model could choose that order. "+
+			"Fit again, or vouch for the order (krigo certify --accept-file-order).")
 	}
 	if t.Repeats > 0 {
 		rows, another := "the rows the model was made from", "another one"

@@ -126,6 +126,19 @@ func (p *Posterior) shift(l matrix.Dense, whole float64) float64 {
 // what was certified. Factors made on one kind of processor were 3e-10 apart at most.
 const sameFactor = 1e-6
 
+// Apart returns how far the mean and the covariance of another posterior, on the same inducing inputs, are from p's: in whitened terms, in which
+// means at x differ by at most √k(x,x) times the first, relative to the size of μ above 1, and L_B by the second.
+func (p *Posterior) Apart(q *Posterior) (mean, covariance float64) {
+	n := p.Support.Rows
+	off, mu := make([]float64, n), make([]float64, n)
+	for i, w := range p.Weights {
+		row := p.Chol.Row(i)[:i+1]
+		linalg.Axpy(w, row, mu[:i+1])
+		linalg.Axpy(q.Weights[i]-w, row, off[:i+1])
+	}
+	return math.Sqrt(linalg.Dot(off, off) / math.Max(1, linalg.Dot(mu, mu))), distance(p.CholB, q.CholB)
+}
+
 // distanceCols is the number of columns of L that are looked at at a time.
 const distanceCols = 512
 

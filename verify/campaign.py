@@ -203,7 +203,7 @@ def main():
                     refused += 1
                     print(f"no fit: {table} {flags}: {err[:150]}")
                     continue
-                certify = subprocess.run([args.krigo, "certify", out, files[table]], capture_output=True, text=True)
+                certify = subprocess.run([args.krigo, "certify", out, files[table], "--no-refit"], capture_output=True, text=True)
                 with open(out, "rb") as f, open(files[table], "rb") as g:
                     raw, data = f.read(), g.read()
                 why = verdict(raw, data)
@@ -216,7 +216,7 @@ def main():
                     path = os.path.join(folder, "forged.krigo")
                     with open(path, "wb") as f:
                         f.write(forged)
-                    theirs = subprocess.run([args.krigo, "certify", path, files[table]], capture_output=True, text=True)
+                    theirs = subprocess.run([args.krigo, "certify", path, files[table], "--no-refit"], capture_output=True, text=True)
                     tried += 1
                     caught += theirs.returncode != 0
                     if theirs.returncode != 0 and verdict(forged, data) == "":

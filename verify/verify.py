@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks a certificate of krigo without krigo: python3 verify.py MODEL DATA.csv[.gz]
+"""Checks a certificate of krigo without krigo: python3 verify.py [--json] MODEL DATA.csv[.gz]
 
 Written by docs/format.md, with Python's standard library alone. It reads the model file, deals the rows their roles, makes scaling and
 posterior anew, predicts the certified rows, counts the misses, and computes every number of the certificate. Two numbers agree that
 differ by 1e-6, or that share of one above 1. A row whose error is the band's edge but for rounding counts once as a miss and once not,
-and the certificate has to hold both times. What this program doesn't know is refused as "not checked by this program".
+and the certificate has to hold both times. What this program doesn't know is refused as "not checked by this program". At its end stand two
+lists: what was checked, and what is taken on the fitter's word. This program can't fit again: what only training explains is in the second.
 Exit status: 0 it agrees, 1 it refuses and says why, 2 wrong usage, or a file isn't there.
 """
 import csv
@@ -361,6 +362,37 @@ class Posterior:
             square, whole = square + off * off, whole + r * r
             require(self.nearest or off <= min(tolerance * size, 1e-5 * max(1, abs(y))), f"the {what}'s weights don't solve its equations")
         require(not self.nearest or sqrt(square) <= 1e-5 * sqrt(whole), f"the {what}'s weights don't solve its equations")
+def alpha_of(head):
+    """The alpha of D = alpha lambda + noise by which weights follow from parameters and inducing inputs; None where they are trained."""
+    objective, asked = head("objective", str), head.of("fitted").of("method")
+    if objective in ("vfe", "dtc", "fitc", "pep") + BOUND_TRAINED and asked("posterior", str) == "fitc":
+        return 1.0
+    if objective in ("svgp", "renyi") or objective in BOUND_TRAINED and asked("alpha_by", str) == "learn":
+        return None
+    return asked("alpha", float) if asked.has("alpha") else {"vfe": 0.0, "dtc": 0.0, "pep": 0.5}.get(objective, 1.0)
+def follows(q, rows, alpha):
+    """Whether weights and L_B are those that parameters, inducing inputs, noise variance and prior rows make: up to rounding, or not by far."""
+    m = len(q.support)
+    b, c = [[float(i == j) for j in range(i + 1)] for i in range(m)], [0.0] * m
+    for x, y in rows:
+        p = q.kernel.prepare(x)
+        u = forward(q.low, [q.kernel.value(p, s) for s in q.points])
+        d = alpha * max(q.kernel.value(p, p) - dot(u, u), 0.0) + q.noise
+        r = (y - q.mean(x)) / d
+        for i, v in enumerate(u):
+            c[i] += v * r
+            w = v / d
+            b[i] = [a + w * z for a, z in zip(b[i], u)]
+    low = cholesky(b)
+    half = forward(low, c)
+    mu = [0.0] * m
+    for i in range(m - 1, -1, -1):
+        mu[i] = (half[i] - fsum(low[k][i] * mu[k] for k in range(i + 1, m))) / low[i][i]
+    own = [fsum(w * row[j] for w, row in zip(q.weights[j:], q.low[j:])) for j in range(m)]
+    mean = sqrt(fsum((v - w)**2 for v, w in zip(mu, own)) / max(1, dot(mu, mu)))
+    off = max(mean, sqrt(fsum(dot(x[1:], x[1:]) + (x[0] - 1)**2 for x in over(low, q.low_b))))
+    require(off <= 1e-3, f"the prior's weights aren't those that its parameters, inducing inputs, noise variance and prior rows make: they are off by {off:.3g}")
+    return off <= 1e-5
 def read_posterior(head, arrays):
     """The posterior, and the posterior that its prior is, if it is one."""
     dim, solver, noise, spec = len(head.list("inputs", str)), head("solver", str), head("noise_variance", float), head.of("kernel")
@@ -547,8 +579,29 @@ def check_bounds(t, sample, kl, c):
         near(f"the certificate's {name}", c(name, float), own)
     if t.direct and zero_one and not t.curve:
         require(holds(round(fsum(points[0])), n, c("bound", float), t.delta / t.statements), "the bound fails with a probability above delta")
+def claims(head, t, q, prior, derived, more, by_bound):
+    """What was checked, and what is taken on the fitter's word: pairs of a claim and whether the certificate's numbers rest on it."""
+    declared = head.of("scaling")("source", str) == "declared"
+    checked = [("the rows and their roles", True), ("categories of inputs, and what fills gaps", True), ("the certificate's numbers", True)]
+    word = [("that loss, delta, seed and options were chosen before the certified rows were seen, and that nothing else was tried", False),
+            ("conditions, reasons, repeats, source, notices, training, curves and test figures", False)]
+    (word if declared else checked).append(("the scaling's constants", True))
+    (checked if more else word).append(("the terms: compared with the options in fitted", True))
+    (checked if more else word).append(("hashes of single rows, input_range", False))
+    (word if by_bound else checked).append(("observation_noise", False))
+    if not t.informed:
+        checked.append(("the prior's parameters, on the grid that is paid for; the posterior, whatever it is", True))
+    else:
+        word.append(("that kernel, theta, beta and noise variance are of the prior rows alone", True))
+        sparse = prior is not None and prior.sparse
+        if sparse:
+            word.append(("that the prior's inducing inputs are of the prior rows alone", True))
+        (word if sparse and not derived else checked).append(("the prior's weights", True))
+        if q.support and not q.nearest:
+            checked.append(("the posterior, whatever it is", True))
+    return checked, word
 def verify(model, data):
-    """Returns the certificate, and what wasn't checked."""
+    """Returns the certificate, what was checked, and what is taken on the fitter's word."""
     head, arrays = read_model(model)
     require(head.has("certificate"), f"the model has no certificate: {head('certificate_reason', str)}")
     table = Table(head, read_table(data))
@@ -559,6 +612,9 @@ def verify(model, data):
     check_terms(head, t, q, prior, scale)
     if q.nearest or prior and not prior.sparse:
         (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior")
+    derived = False
+    if prior and prior.sparse and not q.support and alpha_of(head) is not None:
+        derived = follows(prior, [rows[i] for i in roles[PRIOR]], alpha_of(head))
     if q.support and not q.nearest and not q.sparse:
         q.solves([rows[i] for i in roles[CERTIFIED]], 1e-6 if prior else 1e-11, "posterior")
     by_bound = not q.nearest and (head("objective", str) in BOUND_TRAINED or t.informed and not t.fixed)
@@ -577,24 +633,35 @@ def verify(model, data):
     require(more or not beside, f"not checked by this program without more.py: {', '.join(beside)}")
     if more:
         more.check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noise, by_bound)
-    words = ["what was declared or tried", "declared scaling", "conditions, reasons and repeats", "training", "curves", "notices", "test figures"]
-    return c, words + ["fitted", "hashes of single rows", "input_range"] * (not more) + ["observation_noise"] * by_bound
+    return (c, *claims(head, t, q, prior, derived, bool(more), by_bound))
 def main():
-    if len(sys.argv) != 3 or not all(map(isfile, sys.argv[1:])):
+    files = [f for f in sys.argv[1:] if f != "--json"]
+    if len(files) != 2 or not all(map(isfile, files)):
         print(__doc__, file=sys.stderr)
         return 2
+    why, said = "", {}
     try:
-        with open(sys.argv[1], "rb") as model, open(sys.argv[2], "rb") as data:
-            c, words = verify(model.read(), data.read())
+        with open(files[0], "rb") as model, open(files[1], "rb") as data:
+            c, checked, word = verify(model.read(), data.read())
+        said = {k: c(k, kind) for k, kind in (("valid", bool), ("label", str), ("mean_bound", float), ("delta", float), ("rows", int))}
+        said["independently_checked"] = not any(rests for _, rests in word)
+        for name, of in (("checked", checked), ("on_the_fitters_word", word)):
+            said[name] = [{"what": what, "bound_rests_on_it": rests} for what, rests in of]
     except Refused as e:
-        print(f"REFUSED: {e}")
-        return 1
+        why = str(e)
     except (ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, TypeError, ValueError, csv.Error, struct.error, gzip.BadGzipFile) as e:
-        print(f"REFUSED: the files don't hold what their formats say ({type(e).__name__}: {e})")
-        return 1
-    print(f"agrees: {c('label', str)}, mean_bound {c('mean_bound', float):.6g} at delta {c('delta', float):g} on {c('rows', int)} rows\n"
-          "not checked, by the fitter's word: " + ", ".join(words))
-    return 0
+        why = f"the files don't hold what their formats say ({type(e).__name__}: {e})"
+    if len(files) < len(sys.argv) - 1:
+        print(json.dumps({"agrees": not why, "refused": why, **said}))
+    elif why:
+        print(f"REFUSED: {why}")
+    else:
+        print(f"agrees: {said['label']}, mean_bound {said['mean_bound']:.6g} at delta {said['delta']:g} on {said['rows']} rows")
+        print("All that these numbers rest on was checked." if said["independently_checked"] else
+              "NOT INDEPENDENTLY CHECKED: these numbers rest on parts of the file that only the fitter vouches for, marked * below.")
+        for head, of in (("checked", checked), ("taken on the fitter's word", word)):
+            print(head + "".join(f"\n  {'*' if rests and of is word else '-'} {what}" for what, rests in of))
+    return 1 if why else 0
 
 if __name__ == "__main__":
     import verify as program  # that more.py imports from, too

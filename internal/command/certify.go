@@ -17,7 +17,7 @@ import (
 
 func newCertify(c *common) *cobra.Command {
 	var epsilon, shift float64
-	var fresh, refit, anytime bool
+	var fresh, refit, noRefit, anytime, order bool
 	var declaration string
 	var of predictedFlags
 	cmd := &cobra.Command{
@@ -30,8 +30,10 @@ an altered model file, a certificate or anything beside it (test figures, observ
 noise, conformal intervals, ranges) that doesn't come out as stored are refused. Another
 --epsilon than the declared one gives a heuristic number, not a certificate.
 
-With --refit the model is fitted again with the options it was fitted with, and has to come
-out the same to the last bit: that its parameters are of the rows that they should be of.
+What was checked, and what is taken on the fitter's word, stands in two lists. Only fitting again
+with the same options can show that a model's parameters are what they say. certify does so where
+training took less than a minute, unless --no-refit is given; --refit does so however long it takes,
+and refuses a model that doesn't come out the same to the last bit.
 
 With --fresh the data are rows the model never saw (or its own test rows): the bounds
 are then plain test-set bounds, which hold however the model was trained. Where these rows
@@ -73,12 +75,20 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			if of.file != "" {
 				return of.certify(cmd, c, epsilon, job)
 			}
+			if noRefit && refit {
+				return &krigo.UsageError{Err: errors.New("--refit with --no-refit: leave one of the two out")}
+			}
 			if refit && !fresh && (cmd.Flags().Changed("epsilon") || job.Size() > 1) {
 				return &krigo.UsageError{Err: errors.New("--refit fits with the ε that was declared, on one rank")}
 			}
 			m, err := krigo.Load(args[0])
 			if err != nil {
 				return err
+			}
+			if order {
+				if m, err = m.AcceptFileOrder(); err != nil {
+					return fmt.Errorf("--accept-file-order: %w", err)
+				}
 			}
 			table, err := readTable(args[1], cmd.InOrStdin(), job, m.Reading.Naming(m.Group))
 			if err != nil {
@@ -113,14 +123,17 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 					return fmt.Errorf("--declaration %s: %w", declaration, err)
 				}
 			}
-			r, err := recertify(cmd, c, args[0], m, table, epsilon, refit)
+			again := job.Size() == 1 && !noRefit && epsilon == 0
+			r, err := recertify(cmd, c, args[0], m, table, epsilon, refit, again)
 			if err == nil && shifted {
 				err = r.ShiftTo(shift)
 			}
 			if err != nil {
 				return err
 			}
-			r.Declared = declaration != ""
+			if declaration != "" {
+				r.FollowsDeclaration()
+			}
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), r)
 			}
@@ -135,6 +148,10 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			help: "check that the model was fitted as this declaration says (krigo declare)"},
 		cliFlag{name: "refit", to: &refit,
 			help: "fit again with the options that the model was fitted with, and compare every bit"},
+		cliFlag{name: "no-refit", to: &noRefit,
+			help: "don't fit again, not even where training took less than a minute"},
+		cliFlag{name: "accept-file-order", to: &order,
+			help: "of models of before version 5: you vouch that the order of the rows in the file, which decided their roles, is chance"},
 		cliFlag{name: "fresh", to: &fresh,
 			help: "bound the risk from rows the model never saw"},
 		cliFlag{name: "anytime", to: &anytime,
@@ -147,7 +164,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 }
 
 // recertify computes the certificate of a model anew, and refuses a model that says otherwise.
-func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit bool) (*krigo.Recertification, error) {
+func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit, ifBrief bool) (*krigo.Recertification, error) {
 	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 	r, err := krigo.Certify(m, table.Within(progress.telling(cmd.Context())), epsilon)
 	progress.end()
@@ -161,45 +178,50 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 		}
 		return nil, fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", name, r.Differs, hint)
 	}
-	if refit {
-		progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-		differs, err := krigo.Refit(cmd.Context(), m, table, progress.event)
-		progress.end()
-		if err != nil {
-			return nil, err
-		}
-		if r.Refitted = differs == ""; !r.Refitted {
-			return nil, fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another version of krigo that may be rounding, else don't rely on this file", name, differs)
-		}
+	if !refit && !ifBrief {
+		return r, nil
 	}
-	return r, nil
+	progress = newProgress(cmd.ErrOrStderr(), c.quiet)
+	defer progress.end()
+	if !refit {
+		if err = r.RefitIfBrief(cmd.Context(), progress.event); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return r, nil
+	}
+	differs, err := r.Refit(cmd.Context(), progress.event)
+	if err == nil && differs != "" {
+		err = fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another version of krigo that may be rounding, else don't rely on this file", name, differs)
+	}
+	return r, err
 }
 
 // printRecertification says in words what was found.
 func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification) {
+	switch {
+	case r.IndependentlyChecked:
+		fmt.Fprintf(w, "Reproduced: the numbers of this %s, and all that they rest on, were checked.\n\n", r.Certificate.Label)
+	case r.Matches:
+		fmt.Fprintf(w, "Recomputed, but not reproduced: the numbers of this %s rest on parts of the file that only the fitter vouches for, listed below.\n\n", r.Certificate.Label)
+	}
 	printCertificate(w, m, r.Certificate)
 	if r.Shift != nil {
 		fmt.Fprintln(w, r.Shift.Sentence())
 	}
-	if r.Matches {
-		fmt.Fprintf(w, "\nThe model's own %s was reproduced.\n", r.Certificate.Label)
-	}
 	if r.Notice != "" {
 		fmt.Fprintf(w, "Notice    %s\n", r.Notice)
 	}
-	switch {
-	case m.Terms.Declaration == "":
-		fmt.Fprintln(w, "Not declared: that nothing else was tried is the fitter's word alone (krigo declare).")
-	case r.Declared:
-		fmt.Fprintln(w, "The declaration is the one that the model was fitted by: when it was made is for its owner to show.")
-	default:
-		fmt.Fprintln(w, "The declaration wasn't checked: name it by --declaration.")
+	printClaims(w, "Checked", r.Checked)
+	printClaims(w, "Taken on the fitter's word", r.OnWord)
+}
+
+// printClaims lists what was checked, or wasn't, and names the parts of the file that a bound rests on unchecked.
+func printClaims(w io.Writer, head string, claims []krigo.Claim) {
+	if len(claims) > 0 {
+		fmt.Fprintln(w, head)
 	}
-	for _, s := range r.AsStored {
-		fmt.Fprintf(w, "Taken as stored: %s.\n", s)
-	}
-	if r.Refitted {
-		fmt.Fprintln(w, "Fitting again gave the same model to the last bit.")
+	for _, c := range claims {
+		fmt.Fprintf(w, "  - %s: %s\n", c.What, c.By)
 	}
 }
 

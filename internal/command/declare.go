@@ -20,8 +20,9 @@ func newDeclare(c *common) *cobra.Command {
 		Long: `Write a declaration to standard output: the plan of krigo fit with the same flags, every default filled in,
 and the SHA-256 of the rows. Nothing is trained. Sign it, have it timestamped or publish it, and fit with
 --declared FILE: the certificate carries the declaration's SHA-256, and krigo certify --declaration FILE
-checks that the model is the declared one. It shows what no model file can: that nothing else was tried,
-or was declared too.`,
+checks that the model is the declared one. It proves that the model is the one declared, at a time that somebody
+else can vouch for. It doesn't prove that nothing else was tried: a declaration needs the rows with their targets,
+so other seeds and options could be tried before the best was declared.`,
 		Example: `  krigo declare houses.csv --target price --epsilon 20000 --epsilon-units raw > declaration.json
   krigo fit houses.csv --declared declaration.json`,
 		Args: exactly(1),

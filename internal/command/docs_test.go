@@ -132,6 +132,9 @@ func TestFieldsAreDocumented(t *testing.T) {
 			seen[of] = true
 			for i := range of.NumField() {
 				f := of.Field(i)
+				if !f.IsExported() {
+					continue
+				}
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 				if name != "" && name != "-" && !regexp.MustCompile("[\"`]"+name+"[\"`]").MatchString(text) {
 					t.Errorf("%v: %q isn't documented", of, name)

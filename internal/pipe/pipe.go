@@ -406,12 +406,15 @@ func (s *server) modelAndRead(r *request, rows func(dataset.Reading) dataset.Rea
 }
 
 // certify computes the certificate anew from the data that the model was made from.
-func (s *server) certify(_ context.Context, r *request) (*reply, error) {
+func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	m, table, err := s.modelAndData(r)
 	if err != nil {
 		return nil, err
 	}
 	found, err := krigo.Certify(m, table, 0)
+	if err == nil {
+		err = found.RefitIfBrief(ctx, nil)
+	}
 	if err != nil {
 		return nil, err
 	}

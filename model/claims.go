@@ -1,0 +1,135 @@
+package model
+
+import (
+	"cmp"
+
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// Claim is a part of what a model says.
+type Claim struct {
+	What   string   `json:"what"`
+	Fields []string `json:"fields,omitempty"` // of the model file that say it: of the header, and arrays in brackets
+	By     string   `json:"by"`               // how it was checked, or why only the fitter vouches for it
+
+	// Rests says that the certificate's numbers rest on the claim.
+	Rests bool `json:"bound_rests_on_it,omitempty"`
+}
+
+// Known is what was found out about a verified model besides what Verify checks.
+type Known struct {
+	Derived  bool   // a sparse prior's weights follow in closed form from its parameters, inducing inputs and rows
+	Refitted bool   // fitting again gave the same bits
+	Refit    string // why Refitted is false
+	Declared bool   // the declaration was at hand, and is the one that the model was fitted by
+}
+
+// basis is what a claim can be checked by.
+type basis int
+
+const (
+	byData  basis = iota // data and file
+	byRefit              // fitting again
+	byNone               // nothing: it is the fitter's word
+)
+
+// Claims lists what a model says that Verify didn't refuse: what was checked, and what is taken on the fitter's word. Every field of
+// the file stands in exactly one of the claims, unless a longer path to a part of it stands in another one.
+func (m *Model) Claims(k Known) (checked, word []Claim) {
+	add := func(b basis, rests bool, what, by string, fields ...string) {
+		c := Claim{what, fields, by, rests}
+		switch {
+		case b == byRefit && k.Refitted:
+			c.By = "fitting again gave the same to the last bit"
+			b = byData
+		case b == byRefit:
+			c.By = cmp.Or(by, k.Refit)
+		}
+		if b == byData {
+			checked = append(checked, c)
+		} else {
+			word = append(word, c)
+		}
+	}
+	q := m.Posterior
+	prior, _ := q.OfPrior()
+
+	dealt := map[Split]string{ByContent: "dealt anew by the seed and the rows' content", ByLast: "the last rows of the table are certified",
+		ByPosition: "dealt anew by the seed and the order of the rows in the file"}
+	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "reading", "seed", "split", "group", "rows_by_role", "groups_by_role",
+		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
+	add(byData, true, "categories of inputs, and what fills gaps", "learnt again from the prior rows, if there are any", "encoding")
+	if m.Scaling.Source == dataset.Declared {
+		add(byNone, true, "the scaling's constants", "they were declared: fitting again takes the same", "scaling")
+	} else {
+		add(byData, true, "the scaling's constants", "computed again from the rows that they are of", "scaling")
+	}
+	add(byData, true, "the certificate", "computed again from the predictor and the certified rows", "certificate")
+	if m.Fitted == nil {
+		add(byNone, true, "the terms (loss, ε, δ, how much was chosen)", "a file of this version keeps no options to compare them with", "terms")
+	} else {
+		add(byData, true, "the terms (loss, ε, δ, how much was chosen)", "compared with the model and with the options that it was fitted with", "terms")
+	}
+	m.claimPredictor(add, prior != nil && q.Support.Rows > 0, k.Derived)
+	add(byData, false, "noise of the observations, conformal intervals, range of the inputs", "computed again from the rows", "observation_noise", "conformal",
+		"input_range", "[misses]", "[deviations]")
+	if m.Test != nil && m.Counts[dataset.Test] == 0 {
+		add(byNone, false, "test figures", "they are of a table of their own", "test")
+	} else {
+		add(byData, false, "test figures", "computed again from the test rows, if there are any", "test")
+	}
+	add(byRefit, false, "how it was trained (options, objective, course)", "", "fitted", "objective", "training", "curves")
+	add(byNone, false, "words (source, notices, how long training took)", "nothing is computed from them", "source", "notices", "certificate_reason", "training.seconds")
+	by := "no program can see it"
+	if m.Terms.Declaration != "" {
+		by = "the declaration wasn't at hand (--declaration FILE)"
+		if k.Declared {
+			by = "the model is the one declared; somebody else has to vouch for the time. Others may have been tried before it was declared"
+		}
+	}
+	add(byNone, false, "that loss, ε, δ, seed and options were chosen before the certified rows were seen, and that nothing else was tried", by)
+	return checked, word
+}
+
+// claimPredictor adds what the predictor is made of. after says that a posterior was learnt on the certified rows, from a prior of the prior rows.
+func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fields ...string), after, derived bool) {
+	q, at := m.Posterior, m.Trained()
+	const anyQ = "the bound holds for every posterior: this one's divergence from the prior is computed again and paid for"
+	if !m.Terms.Informed {
+		add(byData, true, "the prior's kernel and mean, with their parameters", "on the grid that is paid for", "kernel", "mean", "prior", "solver", "nearest", "[theta]", "[beta]")
+		if q.Sparse() {
+			add(byData, true, "the posterior (inducing inputs, weights, covariance)", anyQ, "[support]", "[weights]", "[cholesky]", "[cholesky_b]", "[targets]")
+			add(byRefit, false, "the noise variance, which only shaped the posterior", "", "noise_variance")
+		} else {
+			add(byData, true, "the posterior (support, weights, noise variance)", "conditioned again on the certified rows", "noise_variance", "[support]", "[weights]", "[cholesky]", "[targets]")
+		}
+		return
+	}
+	p := "["
+	if q.Factored() {
+		p = "[prior_"
+	}
+	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "", "kernel", "mean", "prior", "solver", "nearest", "noise_variance",
+		p+"theta]", p+"beta]")
+	if after {
+		prior, _ := q.OfPrior()
+		at = prior
+	}
+	switch {
+	case !q.Factored():
+		add(byData, true, "the rows that predict, and their weights", "compared with the prior rows, and with the equations that these make", "[support]", "[weights]", "[targets]")
+		return
+	case !at.Sparse():
+		add(byData, true, "the prior's rows and weights", "conditioned again on the prior rows", "[prior_support]", "[prior_weights]", "[prior_cholesky]")
+	case derived:
+		add(byRefit, true, "the inducing inputs, as of the prior rows alone", "", "[prior_support]")
+		add(byData, true, "the prior's weights and covariance", "computed again from its parameters, inducing inputs and prior rows", "[prior_weights]", "[prior_cholesky]", "[prior_cholesky_b]")
+	default:
+		add(byRefit, true, "the inducing inputs, weights and covariance, as of the prior rows alone", "", "[prior_support]", "[prior_weights]", "[prior_cholesky]", "[prior_cholesky_b]")
+	}
+	if after {
+		add(byData, true, "the posterior", anyQ, "[theta]", "[beta]", "[support]", "[weights]", "[cholesky]", "[cholesky_b]")
+	} else {
+		add(byData, true, "the posterior", "it is the prior", "[theta]", "[beta]", "[support]", "[weights]", "[cholesky]", "[cholesky_b]")
+	}
+}

@@ -1,0 +1,53 @@
+package model
+
+import (
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestClaimsCover: every field of a model file, and every array, stands in exactly one claim, whatever was found out.
+func TestClaimsCover(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.krigo")
+	if err != nil || len(files) < 6 {
+		t.Fatal(files, err)
+	}
+	var fields []string
+	for f := range reflect.TypeFor[header]().Fields() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "arrays" { // which lists the others
+			fields = append(fields, name)
+		}
+	}
+	for _, file := range files {
+		m, err := Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fields
+		for _, name := range []string{"roles", "rows", "groups", "misses", "deviations"} {
+			want = append(want, "["+name+"]")
+		}
+		parts := partsOf("", m.Posterior)
+		if prior, _ := m.Posterior.OfPrior(); prior != nil {
+			parts = append(parts, partsOf("prior_", prior)...)
+		}
+		for _, p := range parts {
+			want = append(want, "["+p.Name+"]")
+		}
+		for _, k := range []Known{{}, {Derived: true}, {Refitted: true}} {
+			in := map[string]int{}
+			checked, word := m.Claims(k)
+			for _, c := range append(checked, word...) {
+				for _, f := range c.Fields {
+					in[f]++
+				}
+			}
+			for _, f := range want {
+				if in[f] != 1 {
+					t.Errorf("%s, %+v: %s stands in %d claims", file, k, f, in[f])
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package verify_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// noise is a table of targets that its column says nothing about: numbers, or one of 60 categories.
+func noise(t *testing.T, categories bool) (path string, table *dataset.Table) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 6))
+	text := "x,y\n"
+	for i := range 240 {
+		if categories {
+			text += fmt.Sprintf("c%d,%g\n", i%60, rng.NormFloat64())
+		} else {
+			text += fmt.Sprintf("%g,%g\n", rng.NormFloat64(), rng.NormFloat64())
+		}
+	}
+	path = filepath.Join(t.TempDir(), "noise.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, err := dataset.Read(strings.NewReader(text), "noise.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, table
+}
+
+// sample is the rows of a role, in scaled units.
+type sample struct {
+	x matrix.Dense
+	y []float64
+}
+
+// TestForgedPriors: a prior that was shaped by the certified rows is refused by both programs, or neither says that it checked it; and fitting again
+// finds out about it.
+func TestForgedPriors(t *testing.T) {
+	python(t)
+	evidence, vfe := krigo.Method{Name: "evidence"}, krigo.Method{Name: "vfe", Inducing: 6, Epochs: 30}
+	exact := func(t *testing.T, like *posterior.Posterior, theta, beta []float64, on sample, noise float64) *posterior.Posterior {
+		q, err := posterior.NewExact(like.Kernel, theta, like.Mean, beta, on.x, on.y, noise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	for name, c := range map[string]struct {
+		method     krigo.Method
+		kernel     krigo.Kernel
+		categories bool
+		refused    string                                                                             // by both programs, without fitting again
+		forge      func(t *testing.T, m *krigo.Model, prior, certified sample) []*posterior.Posterior // the one with the lowest bound is taken
+	}{
+		"inducing inputs and weights": {method: vfe, kernel: krigo.Kernel{Expression: "se"}, refused: "the prior's weights aren't those", forge: func(t *testing.T, m *krigo.Model, _, certified sample) []*posterior.Posterior {
+			q := exact(t, m.Trained(), []float64{-9, 0}, nil, certified, 1e-6)
+			q.CholB = matrix.New(len(certified.y), len(certified.y))
+			q.CholB.AddDiagonal(1)
+			return []*posterior.Posterior{q}
+		}},
+		"parameters": {method: evidence, kernel: krigo.Kernel{Expression: "se"}, forge: func(t *testing.T, m *krigo.Model, prior, _ sample) (all []*posterior.Posterior) {
+			for i := range 100 {
+				all = append(all, exact(t, m.Trained(), []float64{-9 + float64(i%50)/4, float64(i / 50)}, nil, prior, 0.3))
+			}
+			return all
+		}},
+		"the mean of sixty categories": {method: evidence, kernel: krigo.Kernel{Expression: "se", Mean: "linear", ARD: "off"}, categories: true, forge: func(t *testing.T, m *krigo.Model, prior, certified sample) []*posterior.Posterior {
+			return []*posterior.Posterior{exact(t, m.Trained(), []float64{-9, -9}, categoryMeans(certified), prior, 1)}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, table := noise(t, c.categories)
+			o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: c.method, Prior: krigo.Prior{Kind: "informed"}, Kernel: c.kernel, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}}
+			if c.categories {
+				o.Data.Categorical = []string{"x"}
+			}
+			m, err := krigo.Fit(context.Background(), table, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			honest := m.Certificate.MeanBound
+			d, err := m.Labelled(table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			roles, err := m.RolesOf(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := func(role dataset.Role) sample {
+				rows := d.ScaledOf(roles, role, m.Scaling)
+				n, cols := rows.Dims()
+				s := sample{matrix.New(n, cols), make([]float64, n)}
+				if err := rows.Block(0, n, s.x.Data, s.y); err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			best := *m
+			for _, q := range c.forge(t, m, of(dataset.Prior), of(dataset.Certified)) {
+				forged := *m
+				if forged.Posterior, err = q.Unconditioned(1); err != nil {
+					t.Fatal(err)
+				}
+				forged.ObservationNoise = q.Noise
+				if err := forged.Calibrate(d, roles); err != nil {
+					t.Fatal(err)
+				}
+				if forged.Certificate, err = forged.CertifyDealt(d, roles); err != nil {
+					t.Fatal(err)
+				}
+				if forged.Certificate.MeanBound < best.Certificate.MeanBound {
+					best = forged
+				}
+			}
+			if best.Certificate.MeanBound > honest-0.02 {
+				t.Fatalf("nothing was forged: %.3f, honestly %.3f", best.Certificate.MeanBound, honest)
+			}
+			file := filepath.Join(t.TempDir(), "forged.krigo")
+			if err := best.Save(file); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command(python(t), "verify.py", "--json", file, path).Output()
+			var other struct {
+				Agrees  bool   `json:"agrees"`
+				Refused string `json:"refused"`
+				Checked bool   `json:"independently_checked"`
+			}
+			if json.Unmarshal(out, &other) != nil || other.Agrees != (err == nil) || other.Agrees != (other.Refused == "") || other.Agrees && other.Checked {
+				t.Errorf("verify.py: %s, %v", out, err)
+			}
+			loaded, err := krigo.Load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := krigo.Certify(loaded, table, 0)
+			if c.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), c.refused) || !strings.Contains(other.Refused, c.refused) {
+					t.Errorf("%v; verify.py: %s; want %s", err, other.Refused, c.refused)
+				}
+				return
+			}
+			if err != nil || !r.Matches || !r.Valid || r.IndependentlyChecked {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if err = r.RefitIfBrief(context.Background(), nil); r.Refitted || r.IndependentlyChecked {
+				t.Errorf("fitting again: %+v, %v", r, err)
+			}
+			t.Logf("%.3f, honestly %.3f: %v", best.Certificate.MeanBound, honest, err)
+		})
+	}
+}
+
+// categoryMeans is the β that has each category's mean of these targets.
+func categoryMeans(of sample) []float64 {
+	beta := make([]float64, 1+of.x.Cols)
+	for j := range of.x.Cols {
+		var sum, count float64
+		for i, y := range of.y {
+			sum, count = sum+y*of.x.Row(i)[j], count+of.x.Row(i)[j]
+		}
+		beta[1+j] = sum / max(count, 1)
+	}
+	return beta
+}
