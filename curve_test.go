@@ -51,7 +51,7 @@ func TestCurveOfModel(t *testing.T) {
 		misses := func(width float64) (n int) {
 			for _, i := range rows {
 				y := table.Values[14*i+13]
-				unit := map[string]float64{"band": 1, "scaled": ps[i].PredictiveSD(), "relative": math.Abs(y)}[loss]
+				unit := map[string]float64{"band": 1, "scaled": ps[i].PredictiveSD, "relative": math.Abs(y)}[loss]
 				if math.Abs(y-ps[i].Mean) > width*unit*(1+1e-9) {
 					n++
 				}
@@ -130,7 +130,7 @@ func TestSlices(t *testing.T) {
 	for _, s := range c.Slices {
 		n, k := 0, 0
 		for _, i := range rows {
-			v := ps[i].PredictiveSD()
+			v := ps[i].PredictiveSD
 			if s.By != "sd" {
 				v = table.Values[14*i+slices.Index(table.Names, s.By)]
 			}

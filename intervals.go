@@ -108,7 +108,7 @@ func constant(below, above float64) func(Prediction) Interval {
 // deviations makes intervals of so many standard deviations of y to either side.
 func deviations(k float64) func(Prediction) Interval {
 	return func(p Prediction) Interval {
-		return Interval{p.Mean - k*p.PredictiveSD(), p.Mean + k*p.PredictiveSD()}
+		return Interval{p.Mean - k*p.PredictiveSD, p.Mean + k*p.PredictiveSD}
 	}
 }
 

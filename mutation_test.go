@@ -472,8 +472,8 @@ func apart(path string, a, b any, out *[]string) {
 func moved(ps, qs []krigo.Prediction) (most float64) {
 	for i, p := range ps {
 		q := qs[i]
-		most = max(most, math.Abs(p.Mean-q.Mean)/p.PredictiveSD(), math.Abs(p.LatentSD()-q.LatentSD())/p.PredictiveSD(), math.Abs(q.PredictiveSD()/p.PredictiveSD()-1))
-		if q.Mean != q.Mean || q.PredictiveSD() != q.PredictiveSD() {
+		most = max(most, math.Abs(p.Mean-q.Mean)/p.PredictiveSD, math.Abs(p.LatentSD-q.LatentSD)/p.PredictiveSD, math.Abs(q.PredictiveSD/p.PredictiveSD-1))
+		if q.Mean != q.Mean || q.PredictiveSD != q.PredictiveSD {
 			return math.Inf(1)
 		}
 	}

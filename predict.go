@@ -28,21 +28,27 @@ func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 	return m.Predict(d)
 }
 
-// PredictionNotices returns what a user should know about the rows of a table that ps predicts: categories that no prior row has, and
-// rows that no guarantee is about.
+// PredictionNotices returns what a user should know about the rows of a table that ps predicts: categories that no prior row has, rows
+// that no guarantee is about, and variances that leave the range of float64.
 func PredictionNotices(m *Model, table *dataset.Table, ps []Prediction) ([]string, error) {
 	notices, err := m.Encoding.Unseen(table)
 	if err != nil {
 		return nil, err
 	}
-	outside := 0
+	outside, unsquared := 0, 0
 	for _, p := range ps {
+		if p.OutOfRange() {
+			unsquared++
+		}
 		if p.Outside > 0 {
 			outside++
 		}
 	}
 	if outside > 0 {
 		notices = append(notices, fmt.Sprintf("%d of %d rows have an input outside the range of the rows that the model was made from: no guarantee is about them", outside, len(ps)))
+	}
+	if unsquared > 0 {
+		notices = append(notices, fmt.Sprintf("the variances of %d of %d rows leave the range of float64, so that they are 0, the largest number, or have lost digits: use latent_sd and predictive_sd, or another unit of the target", unsquared, len(ps)))
 	}
 	return notices, nil
 }
@@ -102,19 +108,21 @@ func Covariance(ctx context.Context, m *Model, table *dataset.Table) (matrix.Den
 	if err != nil {
 		return matrix.Dense{}, err
 	}
+	scale := m.Scaling.TargetScale
 	for i := range cov.Rows {
+		scaled := max(cov.At(i, i), 0)
 		for j, v := range cov.Row(i) {
-			cov.Row(i)[j] = v * m.Scaling.TargetScale * m.Scaling.TargetScale
+			cov.Row(i)[j] = v * scale * scale
 		}
-		if !linalg.Finite(cov.Row(i)) {
-			return matrix.Dense{}, fmt.Errorf("%s: %s: the covariances overflow: its inputs are too far from the training data, or the target's unit is too small", table.Source, table.Where(i))
+		if !linalg.Finite(cov.Row(i)) || cov.At(i, i) == 0 && m.Scaling.RawSD(scaled) > 0 {
+			return matrix.Dense{}, fmt.Errorf("%s: %s: its covariances leave the range of float64: ask for samples, or fit the target in another unit", table.Source, table.Where(i))
 		}
 	}
 	return cov, nil
 }
 
 // PredictionNames are the columns of a table of predictions.
-var PredictionNames = []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"}
+var PredictionNames = []string{"mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"}
 
 // WritePredictions writes predictions as CSV.
 func WritePredictions(w io.Writer, ps []Prediction) error {

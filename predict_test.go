@@ -94,12 +94,14 @@ func TestPredictUnits(t *testing.T) {
 // TestPredictExtremeUnits: in a unit in which the variance leaves the range of float64, and the standard
 // deviation doesn't, intervals are those of any other unit.
 func TestPredictExtremeUnits(t *testing.T) {
+	var m *krigo.Model
+	var table *dataset.Table
 	predict := func(unit float64) (ps []krigo.Prediction, is []krigo.Interval) {
-		table := pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
+		table = pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
 		for i := 3; i < len(table.Values); i += 4 {
 			table.Values[i] *= unit
 		}
-		m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Split: "last"}}) // the same roles in any unit
+		m = fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Split: "last"}}) // the same roles in any unit
 		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
 		ps, err := krigo.Predict(m, table)
 		if err == nil {
@@ -116,7 +118,7 @@ func TestPredictExtremeUnits(t *testing.T) {
 		for i, p := range ps {
 			w := want[i]
 			if p.Mean != w.Mean*unit || p.Lower95 != w.Lower95*unit || p.Upper95 != w.Upper95*unit ||
-				p.LatentSD() != w.LatentSD()*unit || p.PredictiveSD() != w.PredictiveSD()*unit ||
+				p.LatentSD != w.LatentSD*unit || p.PredictiveSD != w.PredictiveSD*unit ||
 				is[i] != (krigo.Interval{Lower: wantIntervals[i].Lower * unit, Upper: wantIntervals[i].Upper * unit}) {
 				t.Fatalf("unit %g, row %d: %+v, %+v; want %+v, %+v times it", unit, i, p, is[i], w, wantIntervals[i])
 			}
@@ -124,13 +126,27 @@ func TestPredictExtremeUnits(t *testing.T) {
 				t.Fatalf("unit %g, row %d: variances %g, %g; want %g", unit, i, p.LatentVariance, p.PredictiveVariance, variance)
 			}
 		}
+		notices, err := krigo.PredictionNotices(m, table, ps)
+		if err != nil || !slices.ContainsFunc(notices, func(n string) bool {
+			return strings.HasPrefix(n, fmt.Sprintf("the variances of %d of %[1]d rows leave", len(ps)))
+		}) {
+			t.Errorf("unit %g: notices %q, %v", unit, notices, err)
+		}
+		if cov, err := krigo.Covariance(t.Context(), m, table); err == nil || !strings.Contains(err.Error(), "line 2: its covariances leave the range of float64") {
+			t.Errorf("unit %g: covariances %v, %v", unit, cov.Data, err)
+		}
+		if !slices.ContainsFunc(m.Notices, func(n string) bool {
+			return strings.Contains(n, "variances of its predictions leave the range of float64")
+		}) {
+			t.Errorf("unit %g: the fit's notices are %q", unit, m.Notices)
+		}
 	}
 	// Where an end of an interval overflows that is an error.
-	table := pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
+	table = pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
 	for i := 3; i < len(table.Values); i += 4 {
 		table.Values[i] *= 0x1p1000
 	}
-	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.2}})
+	m = fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.2}})
 	m.ObservationNoise = 1e30
 	ps, err := krigo.Predict(m, table)
 	if err == nil || !strings.Contains(err.Error(), "overflows") {

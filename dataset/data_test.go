@@ -180,7 +180,16 @@ func TestScalingOf(t *testing.T) {
 	}
 	d := regression(t, "a,y\n1,5\n2,5\n3,6\n", "y")
 	_, err := ScalingOf(d, []int{0, 1}, PriorRows)
-	wantError(t, err, `f.csv: target "y" is 5 on all 2 rows the scaling is computed from (prior-rows)`)
+	wantError(t, err, `f.csv: target "y" is 5 on all 2 rows that the scaling is computed from (prior-rows)`)
+	large := make([]float64, 39)
+	for i := range large {
+		large[i] = 1e15 // of which the mean, as computed, is 1.0000000000000002e+15
+	}
+	_, err = ScalingOf(dataOf(1, make([]float64, 39), large), upTo(39), PriorRows)
+	wantError(t, err, "is 1e+15 on all 39 rows")
+	large[7]++
+	_, err = ScalingOf(dataOf(1, make([]float64, 39), large), upTo(39), PriorRows)
+	wantError(t, err, "differs by no more than rounding does from 1e+15 on all 39 rows")
 	_, err = ScalingOf(d, nil, PriorRows)
 	wantError(t, err, "f.csv: no rows")
 	d = regression(t, "a,y\n1.7e308,5\n1.7e308,6\n", "y")

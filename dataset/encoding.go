@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // What is done about missing values of inputs. A missing target is always an error.
@@ -114,7 +116,7 @@ func (e *Encoding) String() string {
 	}
 	for _, c := range e.Columns {
 		if c.Mean != nil {
-			parts = append(parts, fmt.Sprintf("%s %.4g where it is missing", Printable(c.Name), *c.Mean))
+			parts = append(parts, fmt.Sprintf("%s %s where it is missing", Printable(c.Name), cautious.Number(*c.Mean)))
 		}
 	}
 	return strings.Join(parts, "; ")

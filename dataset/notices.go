@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -76,7 +77,10 @@ func (d *Data) Notices() ([]string, error) {
 		notices = append(notices, "standard deviation above 1e9, check the unit: "+quoted(large, 5))
 	}
 	if math.Abs(target.mean) > 1e6*target.sd {
-		notices = append(notices, fmt.Sprintf("the mean of target %q (%.4g) is more than a million standard deviations (%.4g) from 0: subtract a constant to keep digits", d.Target, target.mean, target.sd))
+		notices = append(notices, fmt.Sprintf("the mean of target %q (%s) is more than a million standard deviations (%s) from 0: subtract a constant to keep digits", d.Target, cautious.Number(target.mean), cautious.Number(target.sd)))
+	}
+	if square := target.sd * target.sd; square < 0x1p-1022 || square > math.MaxFloat64 {
+		notices = append(notices, fmt.Sprintf("target %q has the standard deviation %s, so that variances of its predictions leave the range of float64: use their standard deviations, or another unit", d.Target, cautious.Number(target.sd)))
 	}
 	return notices, nil
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -67,8 +68,12 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		return Scaling{}, overflow(d.Source, d.Target)
 	}
 	if m.constant() {
-		return Scaling{}, fmt.Errorf("%s: target %q is %g on all %d rows the scaling is computed from (%s): use more prior rows, or declared constants",
-			d.Source, d.Target, m.mean, n, source)
+		is := "is " + cautious.Number(m.mean)
+		if m.sd > 0 {
+			is = "differs by no more than rounding does from " + cautious.Number(m.mean)
+		}
+		return Scaling{}, fmt.Errorf("%s: target %q %s on all %d rows that the scaling is computed from (%s): use more prior rows, declared constants, or subtract a constant",
+			d.Source, d.Target, is, n, source)
 	}
 	s.TargetMean, s.TargetScale = m.mean, m.sd
 	return s, nil

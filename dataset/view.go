@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -71,8 +72,8 @@ func (d *Data) learnable() error {
 		low, high = min(low, of[0]), max(high, of[1])
 	}
 	if low == high {
-		return fmt.Errorf("%s: every value of target %q is %g: nothing to learn; choose another target",
-			d.Source, d.Target, low)
+		return fmt.Errorf("%s: every value of target %q is %s: nothing to learn; choose another target",
+			d.Source, d.Target, cautious.Number(low))
 	}
 	return nil
 }

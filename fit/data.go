@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -80,8 +81,8 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	}
 	d.loss, d.epsRaw = o.Promise.scaled(d.scaling)
 	if math.IsInf(d.epsRaw, 0) || d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil {
-		return nil, Usage("epsilon %g %s: with a target of standard deviation %.3g it is %g in these, and %g in the target's units: choose another, or another unit of the target",
-			o.Promise.Epsilon, o.Promise.Units, d.scaling.TargetScale, d.loss.Below, d.epsRaw)
+		return nil, Usage("epsilon %g %s: with a target of standard deviation %s it is %s in these, and %s in the target's units: choose another, or another unit of the target",
+			o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.scaling.TargetScale), cautious.Number(d.loss.Below), cautious.Number(d.epsRaw))
 	}
 	return d, nil
 }

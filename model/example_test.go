@@ -30,7 +30,7 @@ func ExampleModel_PredictAt() {
 		return
 	}
 	for _, p := range predictions {
-		fmt.Printf("%.1f ± %.1f, from %.1f to %.1f, %d inputs outside\n", p.Mean, p.PredictiveSD(), p.Lower95, p.Upper95, p.Outside)
+		fmt.Printf("%.1f ± %.1f, from %.1f to %.1f, %d inputs outside\n", p.Mean, p.PredictiveSD, p.Lower95, p.Upper95, p.Outside)
 	}
 	_, err = m.PredictAt(mat.NewDense(1, 2, []float64{1, 2.5}))
 	fmt.Println(err)

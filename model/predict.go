@@ -22,26 +22,22 @@ type Prediction struct {
 	// guarantee about rows from their source says nothing of such a row. 0 of models up to version 4.
 	Outside int `json:"outside"`
 
-	latentSD, predictiveSD float64 // as computed: also where their squares leave the range of float64
+	// The roots of the variances. They are float64s also where the variances leave its range: see OutOfRange.
+	LatentSD     float64 `json:"latent_sd"`
+	PredictiveSD float64 `json:"predictive_sd"`
 }
 
-// LatentSD is the standard deviation of f. Of a prediction that no model made, but that was read from
-// a file, it is the root of the variance.
-func (p Prediction) LatentSD() float64 { return rootUnless(p.latentSD, p.LatentVariance) }
-
-// PredictiveSD is the standard deviation of y, likewise.
-func (p Prediction) PredictiveSD() float64 { return rootUnless(p.predictiveSD, p.PredictiveVariance) }
-
-func rootUnless(sd, variance float64) float64 {
-	if sd > 0 {
-		return sd
+// OutOfRange says whether a variance isn't the square of its standard deviation, as float64 has no such number, or not to all its digits.
+func (p Prediction) OutOfRange() bool {
+	out := func(variance, sd float64) bool {
+		return sd > 0 && (variance < 0x1p-1022 || variance == math.MaxFloat64)
 	}
-	return math.Sqrt(variance)
+	return out(p.LatentVariance, p.LatentSD) || out(p.PredictiveVariance, p.PredictiveSD)
 }
 
 // Fill sets a row of a table of predictions, of krigo.PredictionNames; see dataset.WriteFile.
 func (p Prediction) Fill(values []float64) {
-	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside)})
+	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside), p.LatentSD, p.PredictiveSD})
 }
 
 // Normal975 is the 97.5 % quantile of the standard normal.
@@ -94,11 +90,11 @@ func (m *Model) predictions(mean, variance []float64, outside []int, place func(
 			Mean:               m.Scaling.RawMean(mean[i]),
 			LatentVariance:     m.Scaling.RawVariance(latent),
 			PredictiveVariance: m.Scaling.RawVariance(predictive),
-			latentSD:           m.Scaling.RawSD(latent),
-			predictiveSD:       m.Scaling.RawSD(predictive),
+			LatentSD:           m.Scaling.RawSD(latent),
+			PredictiveSD:       m.Scaling.RawSD(predictive),
 			Outside:            outside[i],
 		}
-		half := Normal975 * p.predictiveSD
+		half := Normal975 * p.PredictiveSD
 		p.Lower95, p.Upper95 = p.Mean-half, p.Mean+half
 		if !linalg.Finite([]float64{p.Mean, p.Lower95, p.Upper95}) {
 			return nil, place(i, errors.New("the prediction overflows: its inputs are too far from the training data"))

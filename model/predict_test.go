@@ -81,7 +81,7 @@ func TestPredictAt(t *testing.T) {
 		}
 		outside += n
 	}
-	if outside == 0 || !(p.LatentSD() > 0 && p.PredictiveSD() > p.LatentSD() && p.Lower95 < p.Mean && p.Mean < p.Upper95) {
+	if outside == 0 || !(p.LatentSD > 0 && p.PredictiveSD > p.LatentSD && p.Lower95 < p.Mean && p.Mean < p.Upper95) {
 		t.Errorf("%d outside, %+v", outside, p)
 	}
 	m.Range = Range{} // as of an old model

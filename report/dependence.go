@@ -107,18 +107,25 @@ func ranked(values []float64) []float64 {
 	return ranks
 }
 
-// standardised gives values the mean 0 and the sum of squares 1; not ok of a constant.
+// standardised gives values the mean 0 and the sum of squares 1; not ok if they differ by no more than rounding. Values are divided by
+// their largest and deviations by theirs, or squares of numbers far from 1 would leave the range of float64.
 func standardised(values []float64) (ok bool) {
+	divide := func(by float64) {
+		for i := range values {
+			values[i] /= by
+		}
+	}
+	largest := func() float64 { return max(slices.Max(values), -slices.Min(values)) }
+	divide(cmp.Or(largest(), 1))
 	mean := linalg.Sum(values) / float64(len(values))
 	for i := range values {
 		values[i] -= mean
 	}
-	size := math.Sqrt(linalg.Dot(values, values))
-	if !(size > 0) {
+	size := largest()
+	if size < 1e-13 {
 		return false
 	}
-	for i := range values {
-		values[i] /= size
-	}
+	divide(size)
+	divide(math.Sqrt(linalg.Dot(values, values)))
 	return true
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -74,24 +75,17 @@ func (s *sample) thinned() string {
 	return ""
 }
 
-// correlation is that of what was predicted with what was observed.
-func (s *sample) correlation(targetScale float64) float64 {
-	var my, mf float64
-	n := float64(len(s.y))
-	for i := range s.y {
-		my += s.y[i] / targetScale / n
-		mf += s.mean[i] / targetScale / n
+// correlation is Pearson's, NaN where one of the two doesn't vary.
+func correlation(a, b []float64) float64 {
+	a, b = slices.Clone(a), slices.Clone(b)
+	if !standardised(a) || !standardised(b) {
+		return math.NaN()
 	}
-	var yy, ff, yf float64
-	for i := range s.y {
-		a, b := s.y[i]/targetScale-my, s.mean[i]/targetScale-mf
-		yy, ff, yf = yy+a*a, ff+b*b, yf+a*b
-	}
-	return yf / math.Sqrt(yy*ff)
+	return max(-1, min(linalg.Dot(a, b), 1))
 }
 
 func (r *maker) drawPredicted(title string, s *sample) error {
-	m, c := r.m, r.certified
+	c := r.certified
 	chart := drawing.NewChart("predicted "+r.target, "observed "+r.target)
 	low, high := min(slices.Min(s.y), slices.Min(s.mean)), max(slices.Max(s.y), slices.Max(s.mean))
 	if c != nil && (c.Loss == pacbayes.Band || c.Loss == pacbayes.Asymmetric) {
@@ -112,7 +106,7 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 	chart.Dashed("as predicted", []drawing.XY{{X: low, Y: low}, {X: high, Y: high}})
 	s.scatter(chart, func(i int) (drawing.XY, bool) { return drawing.XY{X: s.mean[i], Y: s.y[i]}, true })
 	words := fmt.Sprintf("Observed against predicted %s of %s, from %s to %s", r.target, s.name, number(low), number(high))
-	if rho := s.correlation(m.Scaling.TargetScale); !math.IsNaN(rho) {
+	if rho := correlation(s.y, s.mean); !math.IsNaN(rho) {
 		words += fmt.Sprintf("; correlation %.3f", rho)
 	}
 	caption := upper(s.name) + "." + s.counted() + s.thinned()

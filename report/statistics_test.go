@@ -550,3 +550,20 @@ func TestManyCategories(t *testing.T) {
 	}
 	t.Error("residuals aren't drawn by kind")
 }
+
+// TestCorrelation: also where squares leave the range of float64, and where predictions differ by no more than rounding.
+func TestCorrelation(t *testing.T) {
+	y, mean := []float64{1, 2, 4, 3}, []float64{2, 3, 3, 5}
+	for _, c := range []struct{ y, mean, want float64 }{{1, 1, 2.5 / math.Sqrt(23.75)}, {1e-200, 1e200, 2.5 / math.Sqrt(23.75)}, {1e300, 1e-310, 2.5 / math.Sqrt(23.75)}, {0, 1, math.NaN()}} {
+		a, b := make([]float64, 4), make([]float64, 4)
+		for i := range a {
+			a[i], b[i] = y[i]*c.y, mean[i]*c.mean
+		}
+		if got := correlation(a, b); !(math.Abs(got-c.want) < 1e-9) && !(got != got && c.want != c.want) {
+			t.Errorf("values times %g and %g: %v, want %v", c.y, c.mean, got, c.want)
+		}
+	}
+	if got := correlation(y, []float64{1, 1 + 0x1p-52, 1, 1}); got == got {
+		t.Errorf("with a constant but for rounding: %v", got)
+	}
+}

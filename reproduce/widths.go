@@ -95,7 +95,7 @@ func (e Env) promises(ctx context.Context, key, set string, split int) (all []pr
 	}
 	var sds []float64
 	for _, p := range ps {
-		sds = append(sds, p.PredictiveSD())
+		sds = append(sds, p.PredictiveSD)
 	}
 	fifth := slices.Sorted(slices.Values(sds))[len(sds)*4/5]
 	for _, share := range widthShares {

@@ -373,8 +373,8 @@ func predicts(m *krigo.Model, points *mat.Dense) error {
 		return nil
 	}
 	for _, p := range ps {
-		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, p.LatentSD(), p.PredictiveSD()}) ||
-			p.LatentVariance < 0 || !(p.PredictiveSD() >= p.LatentSD()) || !(p.Lower95 <= p.Upper95) {
+		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, p.LatentSD, p.PredictiveSD}) ||
+			p.LatentVariance < 0 || !(p.PredictiveSD >= p.LatentSD) || !(p.Lower95 <= p.Upper95) {
 			return fmt.Errorf("the prediction %+v", p)
 		}
 	}
@@ -419,12 +419,12 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 		// Less than so far a posterior may move whose every figure is recomputed, and stays what it was. The noise of a sparse one is the
 		// fitter's word (docs/certificate.md).
 		q := s.ps[i]
-		sd, was := p.PredictiveSD(), q.PredictiveSD()
+		sd, was := p.PredictiveSD, q.PredictiveSD
 		if m.Trained().Sparse() {
-			sd, was = p.LatentSD(), q.LatentSD()
+			sd, was = p.LatentSD, q.LatentSD
 		}
-		if math.Abs(p.Mean-q.Mean) > 1e-2*q.PredictiveSD() || math.Abs(sd-was) > 1e-2*q.PredictiveSD() {
-			return fmt.Errorf("FORGED: certified, and it predicts %v ± %v, not %v ± %v", p.Mean, p.PredictiveSD(), q.Mean, q.PredictiveSD())
+		if math.Abs(p.Mean-q.Mean) > 1e-2*q.PredictiveSD || math.Abs(sd-was) > 1e-2*q.PredictiveSD {
+			return fmt.Errorf("FORGED: certified, and it predicts %v ± %v, not %v ± %v", p.Mean, p.PredictiveSD, q.Mean, q.PredictiveSD)
 		}
 	}
 	return nil

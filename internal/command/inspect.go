@@ -14,6 +14,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // inspectDocument is what inspect --json prints.
@@ -140,12 +141,12 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\ncolumn\tkind\tmissing\tdistinct\tvalues\t")
 	for _, f := range d.Columns {
-		values := fmt.Sprintf("%.6g to %.6g", f.Low, f.High)
+		values := cautious.Digits(f.Low, 6) + " to " + cautious.Digits(f.High, 6)
 		switch {
 		case f.Kind == "empty":
 			values = ""
 		case f.Kind == "constant":
-			values = fmt.Sprintf("%.6g", f.Low)
+			values = cautious.Digits(f.Low, 6)
 		case f.Examples != nil:
 			var quotes []string
 			for _, text := range f.Examples {

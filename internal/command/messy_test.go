@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
 )
 
 // messy is a table as people have them, and what a person has to choose where krigo asks.
@@ -387,5 +389,20 @@ func TestInspectSettles(t *testing.T) {
 		if told := strings.Contains(o.stderr+o.stdout, "if this is no row of the table"); o.status == 0 && c.first != "" && !told || o.status != 0 && c.first == "" {
 			t.Errorf("%s: %s: status %d, %s", name, d.Command, o.status, o.stderr)
 		}
+	}
+}
+
+// TestInspectWide: the advice on a table of very many columns takes time in proportion to their number.
+func TestInspectWide(t *testing.T) {
+	facts := make([]dataset.ColumnFacts, 200_000)
+	for i := range facts {
+		facts[i].Advice = []dataset.Advice{{Flag: "ignore", Value: fmt.Sprint("c", i)}}
+	}
+	begin := time.Now()
+	if said := suggestion([]string{"fit"}, facts, false); !strings.HasSuffix(said, ",c199999") {
+		t.Errorf("%.80s …", said)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

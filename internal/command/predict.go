@@ -175,6 +175,9 @@ needs the model's input columns in any order; other columns are ignored. In the 
   latent_variance      of the function itself
   predictive_variance  of an observation: with observation noise
   lower95, upper95     central 95 % credible interval for an observation
+  outside              how many inputs lie outside the range of the model's rows
+  latent_sd            roots of the variances, and right also where a variance leaves
+  predictive_sd        the range of numbers
 
 This interval is the model's own belief, not certified. Others, each with a guarantee of
 its own kind, are asked for by --intervals and come as KIND_lower, KIND_upper:

@@ -354,7 +354,7 @@ class KrigoRegressor(Estimator):
         b = _floats(reply)
         out: list[Floats] = [b["mean"]]
         if return_std:
-            out.append(np.sqrt(b["predictive_variance" if noise else "latent_variance"]))
+            out.append(b["predictive_sd" if noise else "latent_sd"])
         if return_cov:
             cov = b["covariance"].reshape(len(out[0]), len(out[0]))
             if noise:
@@ -502,7 +502,7 @@ def _floats(reply: _process.Reply) -> dict[str, Floats]:
 def _credible(b: Mapping[str, npt.NDArray[Any]], level: float) -> Floats:
     if level == 0.95:
         return np.column_stack([b["lower95"], b["upper95"]])
-    half = statistics.NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(b["predictive_variance"])
+    half = statistics.NormalDist().inv_cdf((1 + level) / 2) * b["predictive_sd"]
     return np.column_stack([b["mean"] - half, b["mean"] + half])
 
 

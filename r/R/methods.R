@@ -18,20 +18,21 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
   fit <- structure(found$mean, names = rows)
   if (interval != "none") {
     ends <- switch(interval,
-      confidence = around(found$mean, found$latent_variance, level),
-      prediction = if (level == 0.95) found[c("lower95", "upper95")] else around(found$mean, found$predictive_variance, level),
+      confidence = around(found$mean, found$latent_sd, level),
+      prediction = if (level == 0.95) found[c("lower95", "upper95")] else around(found$mean, found$predictive_sd, level),
       found[paste0(interval, c("_lower", "_upper"))]
     )
     fit <- cbind(fit = found$mean, lwr = ends[[1]], upr = ends[[2]])
     rownames(fit) <- rows
   }
   if (!se.fit) return(fit)
-  noise <- pmax(found$predictive_variance - found$latent_variance, 0)
-  list(fit = fit, se.fit = structure(sqrt(found$latent_variance), names = rows), residual.scale = sqrt(median(noise)))
+  # As the root of a difference of squares, without squares that leave the range of numbers.
+  noise <- sqrt(pmax(found$predictive_sd - found$latent_sd, 0)) * sqrt(found$predictive_sd + found$latent_sd)
+  list(fit = fit, se.fit = structure(found$latent_sd, names = rows), residual.scale = median(noise))
 }
 
-around <- function(mean, variance, level) {
-  half <- qnorm((1 + level) / 2) * sqrt(variance)
+around <- function(mean, sd, level) {
+  half <- qnorm((1 + level) / 2) * sd
   list(mean - half, mean + half)
 }
 

@@ -253,7 +253,7 @@ async function one() {
     $("target").textContent = named(model.target);
     $("mean").textContent = shown(p.mean);
     $("interval").textContent = "The model's own belief, not certified: 95 % of observations between " + shown(p.lower95) + " and " + shown(p.upper95) +
-      (latentSD(p) ? ", standard deviation of the function " + shown(latentSD(p)) : "") + "." +
+      (p.latent_sd ? ", standard deviation of the function " + shown(p.latent_sd) : "") + "." +
       frame(p);
     band(p);
     $("answer").hidden = false;
@@ -275,18 +275,12 @@ function frame(p) {
   return certified(p) ? " The green frame is the certificate's ± " + width(certified(p)) + ", with the confidence and for the share said above." : "";
 }
 
-// latentSD is the function's standard deviation, or 0 where its square has left the range of
-// numbers and doesn't tell it.
-function latentSD(p) {
-  return p.latent_variance > 1e-300 && p.latent_variance < Number.MAX_VALUE ? Math.sqrt(p.latent_variance) : 0;
-}
-
 // certified is the half-width of the band about a prediction that the certificate speaks of, or 0: where its loss is scaled it counts the model's
 // own standard deviations there.
 function certified(p) {
   const c = model.certificate;
   if (!c || !c.valid || !(c.mean_bound < 1)) return 0;
-  if (c.loss === "scaled") return p.predictive_variance < Number.MAX_VALUE ? c.epsilon * Math.sqrt(p.predictive_variance) : 0;
+  if (c.loss === "scaled") return c.epsilon * p.predictive_sd;
   return c.loss === "band" ? c.epsilon_raw : 0;
 }
 
@@ -301,7 +295,7 @@ function draw(svg, marks) {
 
 function band(p) {
   const half = Math.max(p.upper95 - p.mean, certified(p)) * 1.1 || 1;
-  const x = v => 300 + 260 * (v - p.mean) / half, sd = latentSD(p), c = certified(p);
+  const x = v => 300 + 260 * (v - p.mean) / half, sd = p.latent_sd, c = certified(p);
   // The two texts stand on their own side of the middle, so that those of a narrow interval in a wide frame don't meet.
   const low = shown(p.lower95), high = shown(p.upper95), room = 13 * Math.max(low.length, high.length);
   const marks = [
