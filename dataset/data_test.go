@@ -139,7 +139,7 @@ func TestNotices(t *testing.T) {
 			[]string{`"a", "b", "c", "d", "e" and 2 more`, "fewer rows (2) than inputs (7)"}},
 		{"repeats", "a,y\n1,2\n3,4\n1,2\n1,3\n1,2\n", []string{"2 of 5 rows repeat an earlier row exactly (the first is row 3)"}},
 		{"scale", "a,b,y\n1e-12,1e12,2\n2e-12,2e12,3\n", []string{`below 1e-9, check the unit: "a"`, `above 1e9, check the unit: "b"`}},
-		{"far target", "a,y\n1,10000001\n2,10000002\n", []string{`the mean of target "y" (1e+07) is more than a million`}},
+		{"far target", "a,y\n1,10000001\n2,10000002\n", []string{`the mean of target "y" (10,000,000) is more than a million`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := regression(t, c.text, "y").Notices()

@@ -58,6 +58,6 @@ func Example() {
 	stop()
 	fmt.Println(<-ended)
 	// Output:
-	// 200 OK mean,latent_variance,predictive_variance,lower95,upper95,outside
+	// 200 OK mean,latent_variance,predictive_variance,lower95,upper95,outside,latent_sd,predictive_sd
 	// <nil>
 }
