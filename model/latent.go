@@ -21,10 +21,11 @@ type blocks interface {
 func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err error) {
 	n, d := rows.Dims()
 	mean, variance = make([]float64, n), make([]float64, n)
-	x := linalg.New(min(n, blockRows), d)
+	most := min(n, blockRows(d))
+	x := linalg.New(most, d)
 	tell := told(rows)
-	for i := 0; i < n; i += blockRows {
-		k := min(blockRows, n-i)
+	for i := 0; i < n; i += most {
+		k := min(most, n-i)
 		block := x.RowRange(0, k)
 		if err := rows.Block(i, k, block.Data[:k*d], nil); err != nil {
 			return nil, nil, err

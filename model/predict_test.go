@@ -43,8 +43,9 @@ func inTable(t *testing.T, m *Model, x mat.Matrix) []Prediction {
 func TestPredictAt(t *testing.T) {
 	m := example(t, "se", 2, true, kernel.LinearMean{Dim: 2})
 	rng := rand.New(rand.NewPCG(3, 4))
-	x := mat.NewDense(blockRows+5, 2, nil)
-	for i := range blockRows + 5 {
+	most := blockRows(2)
+	x := mat.NewDense(most+5, 2, nil)
+	for i := range most + 5 {
 		x.SetRow(i, []float64{rng.NormFloat64(), rng.NormFloat64()})
 	}
 	before, want := mat.DenseCopyOf(x), inTable(t, m, x)
@@ -55,7 +56,7 @@ func TestPredictAt(t *testing.T) {
 	}{
 		"all":         {x, want},
 		"one":         {x.Slice(7, 8, 0, 2), want[7:8]},
-		"the last":    {x.Slice(blockRows-1, blockRows+5, 0, 2), want[blockRows-1:]},
+		"the last":    {x.Slice(most-1, most+5, 0, 2), want[most-1:]},
 		"not a Dense": {mat.DenseCopyOf(x.T()).T(), want},
 	} {
 		wait.Go(func() {

@@ -15,16 +15,18 @@ type Range struct {
 	Max []float64 `json:"max"`
 }
 
-// blockRows is how many rows are read at a time: enough for every core to have some to predict.
-const blockRows = 1 << 14
+// blockRows returns how many rows of cols inputs are read at a time: enough for every core to have some to predict, and, if
+// categories became thousands of inputs, still no more than a few megabytes.
+func blockRows(cols int) int { return max(1<<8, min(1<<14, 1<<20/max(1, cols))) }
 
 // RangeOf returns the range of the inputs of all rows but the test rows, of all ranks.
 func RangeOf(d *dataset.Data, roles dataset.Roles) (r Range, err error) {
 	low, high := slices.Repeat([]float64{math.Inf(1)}, d.Cols), slices.Repeat([]float64{math.Inf(-1)}, d.Cols)
 	rows := slices.DeleteFunc(d.All(), func(i int) bool { return roles.Of[i] == dataset.Test })
-	x := make([]float64, min(len(rows), blockRows)*d.Cols)
+	most := min(len(rows), blockRows(d.Cols))
+	x := make([]float64, most*d.Cols)
 	for len(rows) > 0 {
-		n := min(len(rows), blockRows)
+		n := min(len(rows), most)
 		if err := d.Read(rows[:n], x[:n*d.Cols], nil); err != nil {
 			return r, err
 		}
@@ -60,9 +62,10 @@ func (r Range) count(d *dataset.Data) ([]int, error) {
 	if r.Min == nil {
 		return counts, nil
 	}
-	x := make([]float64, min(len(rows), blockRows)*d.Cols)
-	for first := 0; first < len(rows); first += blockRows {
-		n := min(len(rows)-first, blockRows)
+	most := min(len(rows), blockRows(d.Cols))
+	x := make([]float64, most*d.Cols)
+	for first := 0; first < len(rows); first += most {
+		n := min(len(rows)-first, most)
 		if err := d.Read(rows[first:first+n], x[:n*d.Cols], nil); err != nil {
 			return nil, err
 		}

@@ -166,9 +166,10 @@ func (m *Model) byCategory(c dataset.Column, d *dataset.Data, certified []int) (
 // column reads an input of rows, in its own units.
 func column(d *dataset.Data, rows []int, input int) ([]float64, error) {
 	values := make([]float64, 0, len(rows))
-	x := make([]float64, min(len(rows), blockRows)*d.Cols)
+	most := min(len(rows), blockRows(d.Cols))
+	x := make([]float64, most*d.Cols)
 	for len(rows) > 0 {
-		n := min(len(rows), blockRows)
+		n := min(len(rows), most)
 		if err := d.Read(rows[:n], x[:n*d.Cols], nil); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,9 @@
 package pacbayes
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // What holds at every number of rows at once. A wager against a claim about the mean loss that has expectation at most 1 on every further
 // row, whatever came before, makes a product whose chance ever to reach 1/δ is at most δ (Ville, "Étude critique de la notion de collectif", 1939): one may
@@ -73,6 +76,30 @@ func NewEvidence(bound float64) *Evidence {
 	return e
 }
 
+// Staked returns what the stakes have become, from which Resume goes on.
+func (e *Evidence) Staked() []float64 { return slices.Clone(e.staked[:]) }
+
+// Resume goes on where evidence against the same bound stood after so many rows. It says whether it can have stood there.
+func (e *Evidence) Resume(rows int, staked []float64) bool {
+	if len(staked) != len(odds) || rows < 1 {
+		return false
+	}
+	for _, v := range staked {
+		if !(0 <= v && v <= most) {
+			return false
+		}
+	}
+	copy(e.staked[:], staked)
+	e.rows, e.log = rows, math.Log(float64(rows)+1)
+	if rows == 1 {
+		e.log = math.Ln2
+	}
+	return true
+}
+
+// most is what a stake may become: less than there is is evidence too.
+const most = 1e300
+
 // Add takes in the loss of the next outcome, in [0,1], and returns E.
 func (e *Evidence) Add(loss float64) float64 {
 	e.rows++
@@ -97,7 +124,6 @@ func (e *Evidence) Add(loss float64) float64 {
 	}
 	var total float64
 	for j := range e.staked {
-		const most = 1e300 // less than there is is evidence too
 		e.staked[j] = min((e.staked[j]+stake*shares[j])*factor[j], most)
 		total += e.staked[j]
 	}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -11,14 +12,20 @@ import (
 const (
 	stepBytes = 64 << 10
 	stall     = 5 * time.Second
+	longBody  = 4 << 10 // bytes of a body that waits for its turn to be read
 )
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
+	encode(w, v)
+}
+
+// encode writes v as JSON. An error is the client's, who has gone.
+func encode(w io.Writer, v any) {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	e.Encode(v) // an error is the client's, who has gone
+	e.Encode(v)
 }
 
 // failure is the body of every answer that isn't one.

@@ -7,7 +7,8 @@
 //	GET  /v1/model     a model's inputs, kernel and certificate
 //	GET  /v1/models    the names of all models
 //	GET  /openapi.json the description of these
-//	GET  /healthz      whether it serves
+//	GET  /healthz      whether the server lives
+//	GET  /readyz       whether it has models to predict from
 //	GET  /metrics      figures for Prometheus
 //	GET  /             a page to predict by hand
 //

@@ -25,18 +25,20 @@ func (f *fair[T]) add(of client, item T) {
 	f.lines = append(f.lines, &line[T]{of, []T{item}})
 }
 
-// next takes the item that is served next.
-func (f *fair[T]) next() (item T, found bool) {
-	if len(f.lines) == 0 {
-		return item, false
-	}
+// next takes the next item of the client whose turn it is. There must be one.
+func (f *fair[T]) next() (item T) {
 	l := f.lines[0]
-	item, l.waiting = l.waiting[0], l.waiting[1:]
-	f.lines = f.lines[1:]
-	if len(l.waiting) > 0 {
-		f.lines = append(f.lines, l)
+	if item, l.waiting = l.waiting[0], l.waiting[1:]; len(l.waiting) == 0 {
+		f.lines = f.lines[1:]
 	}
-	return item, true
+	return item
+}
+
+// passed ends a client's turn, if it has anything left waiting.
+func (f *fair[T]) passed(of client) {
+	if len(f.lines) > 0 && f.lines[0].of == of {
+		f.lines = append(f.lines[1:], f.lines[0])
+	}
 }
 
 // remove takes an item that will not be served, and says whether it was there.
@@ -90,12 +92,26 @@ func (t *turns) begin(ctx context.Context, of client) error {
 	return ctx.Err()
 }
 
+// take does what takes a turn if it is long, and else at once.
+func (t *turns) take(ctx context.Context, of client, long bool, do func()) error {
+	if long {
+		if err := t.begin(ctx, of); err != nil {
+			return err
+		}
+		defer t.end()
+	}
+	do()
+	return nil
+}
+
 func (t *turns) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if called, found := t.waiting.next(); found {
-		close(called)
-	} else {
+	if len(t.waiting.lines) == 0 {
 		t.free++
+		return
 	}
+	of := t.waiting.lines[0].of
+	close(t.waiting.next())
+	t.waiting.passed(of)
 }

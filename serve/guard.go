@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 )
 
@@ -34,11 +35,19 @@ func local(host string) bool {
 func guarded(next http.Handler, token, localOnly bool) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TransferEncoding) > 0 {
+			// Of a Content-Length beside chunks nothing is known here. A proxy that goes by it sees another end of the body, and another
+			// next request: there is none on this connection.
+			w.Header().Set("Connection", "close")
+		}
 		headers := 0
 		for _, values := range r.Header {
 			headers += len(values)
 		}
+		_, malformed := url.ParseQuery(r.URL.RawQuery) // whose parts would be left out
 		switch {
+		case malformed != nil:
+			fail(w, 400, fmt.Errorf("the query can't be read: %w", malformed))
 		case headers > mostHeaders:
 			w.Header().Set("Connection", "close")
 			fail(w, http.StatusRequestHeaderFieldsTooLarge, fmt.Errorf("%d headers: send %d at most", headers, mostHeaders))

@@ -72,13 +72,14 @@ func (w wish) possible(m *krigo.Model) error {
 }
 
 // bytes is the memory that it takes for so many rows, as posterior.Sample and Covariance go about it: covariances with their factor, what the
-// rows have in common with the support, and draws.
+// rows have in common with the support, and draws; and the rows themselves, encoded, scaled, and scaled by the kernel.
 func (w wish) bytes(m *krigo.Model, rows int) int64 {
 	n, k, support := int64(rows), int64(w.samples), int64(support(m))
+	inputs := 8 * 3 * n * int64(len(m.Inputs))
 	if m.Posterior.Kind() == posterior.ByCholesky {
-		return 8 * (4*n*n + n*support + 3*n*k)
+		return inputs + 8*(4*n*n+n*support+3*n*k)
 	}
-	return 8 * (3*n*k + 64*8*support) // 64 draws at a time
+	return inputs + 8*(3*n*k+64*8*support) // 64 draws at a time
 }
 
 // support is how many rows a model stands on, with those of a posterior that is its prior.
@@ -123,8 +124,8 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 	return nil
 }
 
-// write writes it row by row: as one text it would take three times the memory of its numbers.
-func (j Joint) write(w http.ResponseWriter) {
+// write writes it row by row: as one text it would take three times the memory of its numbers. turn runs what makes a row's text.
+func (j Joint) write(w http.ResponseWriter, turn func(do func()) error) {
 	rows := []struct {
 		name   string
 		values [][]float64
@@ -144,15 +145,21 @@ func (j Joint) write(w http.ResponseWriter) {
 			} else {
 				line = append(line, ",\n"...)
 			}
-			raw, err := json.Marshal(values)
-			if err != nil {
-				panic(err) // so are these
-			}
-			if line = append(line, raw...); i == len(of.values)-1 {
+			gone := turn(func() {
+				raw, err := json.Marshal(values)
+				if err != nil {
+					panic(err) // so are these
+				}
+				line = append(line, raw...)
+			})
+			if i == len(of.values)-1 {
 				line = append(line, ']')
 			}
-			if _, err := w.Write(line); err != nil {
-				return // the client has gone
+			if gone == nil {
+				_, gone = w.Write(line)
+			}
+			if gone != nil {
+				return
 			}
 			line = line[:0]
 		}

@@ -55,7 +55,9 @@ func (l *library) find(name string) (*served, []string) {
 	if s := models[name]; s != nil {
 		return s, nil
 	}
-	return nil, slices.Sorted(maps.Keys(models))
+	names := slices.AppendSeq([]string{}, maps.Keys(models)) // not nil: a list of none is one
+	slices.Sort(names)
+	return nil, names
 }
 
 // files returns the model files of the path by the models' names.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,12 +16,14 @@ import (
 )
 
 // A batch has as many rows as take about batchTime, between fewRows and mostRows: what comes meanwhile waits so long. A request of
-// shortRows or less is taken before longer ones, which keep a quarter of every batch, shareRows of a client and then of the next.
+// shortRows or less is taken before longer ones, which keep a quarter of every batch. Of each kind a client has shareRows, and then the next one.
 const (
-	batchTime = 25 * time.Millisecond
+	batchTime = 5 * time.Millisecond
 	mostRows  = 512
-	fewRows   = 64
-	shareRows = 64
+	fewRows   = 32
+	leastRows = 4       // of both classes, however wide they are
+	mostCells = 1 << 17 // of a batch, encoded: it is the only memory that grows with the columns which categories become
+	shareRows = 16
 	shortRows = 16
 )
 
@@ -57,7 +60,7 @@ type job struct {
 	ctx    context.Context
 	of     client
 	table  *dataset.Table
-	x      []float64 // its inputs, row by row
+	data   *dataset.Data // its inputs, which are encoded batch by batch
 	out    []krigo.Prediction
 	class  *class
 	taken  int // rows that are in this batch or an earlier one
@@ -72,10 +75,7 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]krigo.P
 	if err != nil {
 		return nil, err
 	}
-	j := &job{ctx: ctx, of: of, table: t, out: make([]krigo.Prediction, d.Rows), answer: make(chan struct{})}
-	if j.x, err = inputs(q.model, t, d); err != nil {
-		return nil, err
-	}
+	j := &job{ctx: ctx, of: of, table: t, data: d, out: make([]krigo.Prediction, d.Rows), answer: make(chan struct{})}
 	q.mu.Lock()
 	j.class = &q.long
 	if d.Rows <= shortRows {
@@ -124,35 +124,6 @@ func (q *queue) leave(j *job) {
 	}
 }
 
-// inputs reads the rows of a table that a model is to see. One that overflows when it is scaled is an error of the request: it would fail the rows
-// that are predicted with it.
-func inputs(m *krigo.Model, t *dataset.Table, d *dataset.Data) ([]float64, error) {
-	x := make([]float64, d.Rows*d.Cols)
-	if err := d.Read(d.All(), x, nil); err != nil {
-		return nil, err
-	}
-	scaled := make([]float64, d.Cols)
-	for i := range d.Rows {
-		row := x[i*d.Cols : (i+1)*d.Cols]
-		m.Scaling.Inputs(scaled, row)
-		for j, v := range scaled {
-			if v-v == 0 {
-				continue
-			}
-			at := &dataset.Error{File: t.Source, Row: i + 1, Column: j + 1, Name: d.Inputs[j],
-				Err: fmt.Errorf("%v is so far from the rows that the model was made from that it overflows when it is scaled: mend or remove the row", row[j])}
-			if t.Lines != nil {
-				at.Line = t.Lines[i]
-			}
-			if column, found := t.Column(d.Inputs[j]); found {
-				at.Column = column + 1
-			}
-			return nil, at
-		}
-	}
-	return x, nil
-}
-
 // piece is the rows of a job that are in a batch.
 type piece struct {
 	*job
@@ -192,6 +163,7 @@ func (q *queue) next() []piece {
 	if q.perRow > 0 {
 		most = int(min(mostRows, max(fewRows, batchTime/q.perRow)))
 	}
+	most = min(most, max(leastRows, mostCells/len(q.model.Inputs)))
 	batch, left := q.short.take(nil, most-most/4)
 	batch, left = q.long.take(batch, most/4+left)
 	batch, _ = q.short.take(batch, left)
@@ -199,21 +171,24 @@ func (q *queue) next() []piece {
 	return batch
 }
 
-// take adds rows to a batch, at most so many, and returns how many more it could have been.
+// take adds rows to a batch, at most so many, and returns how many more it could have been. In its turn a client has shareRows, of one request or
+// of several: who asks row by row has as many rows predicted as who asks for many at once.
 func (c *class) take(batch []piece, most int) ([]piece, int) {
-	for most > 0 {
-		j, found := c.next()
-		if !found {
-			break
+	for most > 0 && len(c.lines) > 0 {
+		of := c.lines[0].of
+		for share := min(shareRows, most); share > 0 && len(c.lines) > 0 && c.lines[0].of == of; {
+			j := c.next()
+			n := min(share, len(j.out)-j.taken)
+			batch = append(batch, piece{j, j.taken, j.taken + n})
+			j.taken += n
+			share -= n
+			most -= n
+			c.count(of, -n)
+			if j.taken < len(j.out) {
+				c.add(of, j)
+			}
 		}
-		n := min(shareRows, most, len(j.out)-j.taken)
-		batch = append(batch, piece{j, j.taken, j.taken + n})
-		j.taken += n
-		most -= n
-		c.count(j.of, -n)
-		if j.taken < len(j.out) {
-			c.add(j.of, j)
-		}
+		c.passed(of)
 	}
 	return batch, most
 }
@@ -238,8 +213,45 @@ func (q *queue) compute(batch []piece) {
 		if errors.As(err, &at) && at.Row > 0 {
 			err = fmt.Errorf("%s: %s: %w", p.table.Source, p.table.Where(p.from+at.Row-1), at.Err)
 		}
-		p.err = err
+		if err != nil {
+			p.err = err
+		}
 	}
+}
+
+// read appends the encoded inputs of the piece's rows. A row that overflows when it is scaled is an error of its request
+// alone: in the matrix it would fail the rows that are predicted with it.
+func (p piece) read(m *krigo.Model, to *[]float64) error {
+	cols, begin := p.data.Cols, len(*to)
+	rows := make([]int, p.to-p.from)
+	for i := range rows {
+		rows[i] = p.from + i
+	}
+	x := slices.Grow(*to, len(rows)*cols)[:begin+len(rows)*cols]
+	if err := p.data.Read(rows, x[begin:], nil); err != nil {
+		return err
+	}
+	scaled := make([]float64, cols)
+	for i, number := range rows {
+		row := x[begin+i*cols:][:cols]
+		m.Scaling.Inputs(scaled, row)
+		for j, v := range scaled {
+			if v-v == 0 {
+				continue
+			}
+			at := &dataset.Error{File: p.table.Source, Row: number + 1, Column: j + 1, Name: p.data.Inputs[j],
+				Err: fmt.Errorf("%v is so far from the rows that the model was made from that it overflows when it is scaled: mend or remove the row", row[j])}
+			if p.table.Lines != nil {
+				at.Line = p.table.Lines[number]
+			}
+			if column, found := p.table.Column(p.data.Inputs[j]); found {
+				at.Column = column + 1
+			}
+			return at
+		}
+	}
+	*to = x
+	return nil
 }
 
 // attempt predicts pieces together.
@@ -252,10 +264,19 @@ func (q *queue) attempt(pieces []piece) (err error) {
 	}()
 	cols := len(q.model.Inputs)
 	var together []float64
+	var read []piece
 	for _, p := range pieces {
-		together = append(together, p.x[p.from*cols:p.to*cols]...)
+		if p.err != nil {
+			continue
+		}
+		if p.err = p.read(q.model, &together); p.err == nil {
+			read = append(read, p)
+		}
 	}
 	rows := len(together) / cols
+	if rows == 0 {
+		return nil
+	}
 	ps, err := q.predict(mat.NewDense(rows, cols, together))
 	if err != nil {
 		return err
@@ -263,7 +284,7 @@ func (q *queue) attempt(pieces []piece) (err error) {
 	if len(ps) != rows {
 		panic(fmt.Sprintf("%d predictions of %d rows", len(ps), rows))
 	}
-	for _, p := range pieces {
+	for _, p := range read {
 		ps = ps[copy(p.out[p.from:p.to], ps):]
 	}
 	return nil

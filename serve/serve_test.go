@@ -337,6 +337,8 @@ func TestRefusals(t *testing.T) {
 		{"a path for a model", strings.Replace(rows(`[[1]]`), "model=a", "model=../a", 1), 404, `no model \"../a\"`},
 		{"no model named", strings.Replace(rows(`[[1]]`), "?model=a", "", 1), 400, "name one of a, b"},
 		{"unknown parameter", strings.Replace(rows(`[[1]]`), "model=a", "modle=a", 1), 400, `\"modle\" isn't known`},
+		{"a query that can't be read", strings.Replace(rows(`[[1]]`), "model=a", "model=a&%zz", 1), 400, "the query can't be read"},
+		{"a query with a semicolon", "GET /v1/models?a;b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "the query can't be read"},
 		{"CSV, text", body("text/csv", "x\nred\n"), 400, `line 2 (row 1), column 1 (\"x\"): \"red\" is not a number`},
 		{"CSV, blank cell", body("text/csv", "x,z\n,1\n"), 400, "the value is missing"},
 		{"CSV, column missing", body("text/csv", "z,u\n1,2\n"), 400, `input columns missing: \"x\"`},
@@ -651,6 +653,74 @@ func TestReload(t *testing.T) {
 	wait.Wait()
 }
 
+// TestNoModels: a server whose models have gone lives, isn't ready, lists none and says why it predicts nothing.
+func TestNoModels(t *testing.T) {
+	folder := t.TempDir()
+	path := saved(t, fitted(t, 0), filepath.Join(folder, "m.krigo"))
+	address, s := started(t, folder, Options{Reload: time.Millisecond})
+	os.Remove(path)
+	until(t, "it is served", func() bool { return len(*s.library.models.Load()) == 0 })
+	for path, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/healthz":          {200, `{"status":"no models","token":false,"models":0}`},
+		"/readyz":           {503, `{"status":"no models","token":false,"models":0}`},
+		"/v1/models":        {200, `{"models":[]}`},
+		"/v1/model":         {503, "no model is served at the moment"},
+		"/v1/model?model=m": {503, "no model is served at the moment"},
+		"/v1/predict":       {503, "no model is served at the moment"},
+	} {
+		r, err := http.Get("http://" + address + path)
+		if path == "/v1/predict" {
+			r.Body.Close()
+			r, err = http.Post("http://"+address+path, jsonKind, strings.NewReader(`{"rows": [[1]]}`))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, _ := io.ReadAll(r.Body)
+		r.Body.Close()
+		if r.StatusCode != want.status || !strings.Contains(string(raw), want.text) {
+			t.Errorf("%s: status %d: %s", path, r.StatusCode, raw)
+		}
+	}
+}
+
+// TestChunks: what follows a request in chunks, of which a Content-Length may have said another end, isn't taken for a request.
+func TestChunks(t *testing.T) {
+	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	io.WriteString(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nx\n1\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	raw, err := io.ReadAll(conn)
+	if text := string(raw); err != nil || !strings.Contains(text, "200 OK") || !strings.Contains(text, "Connection: close") || strings.Contains(text, `"status"`) {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// lines is a log that a server writes and a test reads.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 func metric(t testing.TB, url string) string {
 	t.Helper()
 	r, err := http.Get(url + "/metrics")
@@ -816,7 +886,7 @@ func TestOpenAPI(t *testing.T) {
 			served[r.Pattern] = true
 		}
 	}
-	if len(served) != 8 {
+	if len(served) != 9 {
 		t.Errorf("described: %v", served)
 	}
 	for name, of := range map[string]any{"Answer": Answer{}, "Joint": Joint{}, "Prediction": krigo.Prediction{}, "Description": Description{}, "Input": Input{}, "Reading": dataset.Reading{},
@@ -995,6 +1065,28 @@ func TestOutcomes(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("moved", func(t *testing.T) {
+		var log lines
+		address, _ := started(t, path, Options{Ledger: ledger, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		url, row := "http://"+address+"/v1/outcomes", `{"rows": [[4.5, 0]]}`
+		if err := os.Rename(ledger, ledger+".away"); err != nil {
+			t.Fatal(err)
+		}
+		if status, body := post(t, url, jsonKind, row); status != 500 || !strings.Contains(body, "aren't counted") || !strings.Contains(log.String(), "it isn't where it was") || described(address).Watch.Rows != 45 {
+			t.Errorf("status %d: %s; log: %s", status, body, log.String())
+		}
+		os.Rename(ledger+".away", ledger)
+		if archive, err := watch.Rotate(context.Background(), ledger, m); err != nil || archive != ledger+".1" {
+			t.Errorf("%s, %v", archive, err)
+		}
+		if got := *described(address).Watch; !reflect.DeepEqual(got, state) {
+			t.Errorf("rotated: %+v, not %+v", got, state)
+		}
+		if status, body := post(t, url, jsonKind, row); status != 200 || !strings.Contains(log.String(), "ledger rotated") {
+			t.Errorf("status %d: %s; log: %s", status, body, log.String())
+		}
+		state = *described(address).Watch
+	})
 	t.Run("after a restart", func(t *testing.T) {
 		file, err := os.OpenFile(ledger, os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
@@ -1005,7 +1097,7 @@ func TestOutcomes(t *testing.T) {
 		var log bytes.Buffer
 		address, _ := started(t, path, Options{Ledger: ledger, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		d := described(address)
-		if !reflect.DeepEqual(*d.Watch, state) || state.Rows != 45 || state.Alarm == nil || !strings.HasPrefix(d.WatchSentence, "ALARM at row ") || !strings.Contains(log.String(), "bytes=16") {
+		if !reflect.DeepEqual(*d.Watch, state) || state.Rows != 46 || state.Alarm == nil || !strings.HasPrefix(d.WatchSentence, "ALARM at row ") || !strings.Contains(log.String(), "bytes=16") {
 			t.Errorf("%+v, not %+v: %s", d.Watch, state, log.String())
 		}
 	})

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -56,7 +57,7 @@ type Server struct {
 	handler     http.Handler
 	ledger      *watch.Ledger // nil: none
 	budget      *budget       // of the memory of requests
-	parsers     turns         // to read long bodies
+	texts       turns         // to read long bodies, and to write long answers
 	together    turns         // to compute what rows do together
 	connections *connections
 	queues      sync.WaitGroup // their goroutines
@@ -76,9 +77,9 @@ func New(path string, o Options) (_ *Server, err error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Memory = cmp.Or(o.Memory, max(64<<20, 64*o.MaxBody))
-	s := &Server{o: o, budget: newBudget(o.Memory), connections: newConnections(mostConnections)}
-	s.parsers.free = max(1, runtime.GOMAXPROCS(0)/2) // short ones find a core
-	s.together.free = 1                              // it takes all cores
+	s := &Server{o: o, budget: newBudget(o.Memory), connections: newConnections(connectionsWithin(openFiles()))}
+	s.texts.free = max(1, runtime.GOMAXPROCS(0)/2) // short ones find a core
+	s.together.free = 1                            // it takes all cores
 	s.metrics = newMetrics()
 	if o.Ledger != "" {
 		if s.ledger, err = watch.Open(o.Ledger); err != nil {
@@ -176,11 +177,19 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		l = tls.NewListener(l, s.o.TLS)
 	}
 	watching, stop := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		s.watch(watching)
-	}()
+	var watchers sync.WaitGroup
+	watchers.Go(func() { s.watch(watching) })
+	if s.ledger != nil {
+		watchers.Go(func() {
+			s.ledger.Rotations(watching, func(archive string, err error) {
+				if err != nil {
+					s.o.Log.Error("the ledger wasn't rotated as it should be", "error", err)
+				} else {
+					s.o.Log.Info("ledger rotated", "archive", archive)
+				}
+			})
+		})
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	var err error
@@ -196,7 +205,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		}
 	}
 	stop()
-	<-watched
+	watchers.Wait()
 	s.connections.end()
 	s.queues.Wait()
 	return err
@@ -228,9 +237,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /v1/model", protected(s.o.Token, s.model))
 	mux.HandleFunc("GET /v1/models", protected(s.o.Token, s.models))
 	mux.HandleFunc("GET /metrics", protected(s.o.Token, s.metrics.handler().ServeHTTP))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, 200, health{"ok", s.o.Token != ""})
-	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 200) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 503) })
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "openapi.json") })
 	mux.HandleFunc("/v1", unknown(mux))
 	mux.HandleFunc(unknownPattern, unknown(mux))
@@ -267,9 +275,21 @@ func unknown(mux *http.ServeMux) http.HandlerFunc {
 	}
 }
 
+// health says whether there are models. Without any the server lives, but isn't ready: the status is then without.
+func (s *Server) health(w http.ResponseWriter, without int) {
+	h := health{"ok", s.o.Token != "", len(*s.library.models.Load())}
+	if h.Models > 0 {
+		without = 200
+	} else {
+		h.Status = "no models"
+	}
+	writeJSON(w, without, h)
+}
+
 type health struct {
 	Status string `json:"status"`
-	Token  bool   `json:"token"` // whether /v1 and /metrics ask for one
+	Token  bool   `json:"token"`  // whether /v1 and /metrics ask for one
+	Models int    `json:"models"` // that are served
 }
 
 // recorder remembers the status of an answer.
@@ -338,6 +358,8 @@ func (s *Server) find(name string) (*served, error) {
 	switch {
 	case m != nil:
 		return m, nil
+	case len(names) == 0:
+		return nil, bad(503, "no model is served at the moment: the folder that the server reads has no model files")
 	case name == "":
 		return nil, bad(400, "there are several models: name one of %s", strings.Join(names, ", "))
 	}
@@ -374,8 +396,7 @@ type Description struct {
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
-	err := once(query)
+	query, err := parameters(r)
 	var m *served
 	if err == nil {
 		m, err = s.find(query.Get("model"))
@@ -428,14 +449,19 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	w = newSteady(w, s.o.Timeout)
+	var text bytes.Buffer
+	kind := "application/json"
+	write := func() { encode(&text, Answer{m.name, m.Target, ps}) }
 	if wantsCSV(r) {
-		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-		// Predictions are finite, so that an error is the client's, who has gone.
-		krigo.WritePredictions(w, ps)
+		kind = "text/csv; charset=utf-8"
+		write = func() { krigo.WritePredictions(&text, ps) } // predictions are finite, and a buffer takes all
+	}
+	if err := s.texts.take(ctx, held.of, len(ps) > shortRows, write); err != nil {
+		s.refuse(w, r, err)
 		return
 	}
-	writeJSON(w, 200, Answer{m.name, m.Target, ps})
+	w.Header().Set("Content-Type", kind)
+	newSteady(w, s.o.Timeout).Write(text.Bytes())
 }
 
 // joint answers what rows do together. It doesn't go through the queue, whose batches would wait for it; one such request is computed at a time, of the clients in turn.
@@ -464,7 +490,7 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	answer.write(newSteady(w, s.o.Timeout))
+	answer.write(newSteady(w, s.o.Timeout), func(row func()) error { return s.texts.take(r.Context(), held.of, true, row) })
 }
 
 // wantsCSV says whether the answer should be CSV: as Accept says, or without it the
@@ -539,9 +565,6 @@ const mostKey = 255
 func (m *served) observe(ctx context.Context, of client, key string, t *dataset.Table) (s watch.State, added bool, err error) {
 	d, err := m.Labelled(t)
 	if err == nil {
-		_, err = inputs(m.Model, t, d)
-	}
-	if err == nil {
 		err = m.observers.begin(ctx, of)
 	}
 	if err != nil {
@@ -551,14 +574,19 @@ func (m *served) observe(ctx context.Context, of client, key string, t *dataset.
 	return m.watch.ObserveOnce(ctx, key, d, d.All())
 }
 
-// once refuses parameters of which it would be a guess which one is meant.
-func once(query url.Values) error {
+// parameters returns a request's query: model and these parameters, each at most once.
+func parameters(r *http.Request, known ...string) (url.Values, error) {
+	query := r.URL.Query()
+	known = append([]string{"model"}, known...)
 	for key, values := range query {
-		if len(values) > 1 {
-			return bad(400, "the query parameter %q stands there %d times: which one is meant?", clip([]byte(key)), len(values))
+		switch {
+		case !slices.Contains(known, key):
+			return nil, bad(400, "the query parameter %q isn't known: there is %s", clip([]byte(key)), strings.Join(known, ", "))
+		case len(values) > 1:
+			return nil, bad(400, "the query parameter %q stands there %d times: which one is meant?", clip([]byte(key)), len(values))
 		}
 	}
-	return nil
+	return query, nil
 }
 
 // form is what a request with rows may be like.
@@ -577,14 +605,9 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, nil, bad(415, "Content-Encoding %q: compressed bodies aren't taken", e)
 	}
-	query := r.URL.Query()
-	if err := once(query); err != nil {
+	query, err := parameters(r, of.query...)
+	if err != nil {
 		return nil, nil, err
-	}
-	for key := range query {
-		if key != "model" && !slices.Contains(of.query, key) {
-			return nil, nil, bad(400, "the query parameter %q isn't known: there is %s", clip([]byte(key)), strings.Join(append([]string{"model"}, of.query...), ", "))
-		}
 	}
 	body, err := readBody(ctx, w, r, held, s.o.MaxBody, s.o.Timeout)
 	if err != nil {
@@ -593,10 +616,10 @@ func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	take := func(more int64) error { return held.resize(ctx, int64(cap(body))+more) }
 	// Long bodies are read in turn, and have their memory before.
 	begin := func() (end func(), err error) {
-		if len(body) <= stepBytes {
+		if len(body) <= longBody {
 			return func() {}, nil
 		}
-		return s.parsers.end, s.parsers.begin(ctx, held.of)
+		return s.texts.end, s.texts.begin(ctx, held.of)
 	}
 	var m *served
 	var t *dataset.Table

@@ -215,6 +215,11 @@ func TestConnections(t *testing.T) {
 	if len(s.connections.all)+len(s.connections.by)+s.connections.alive != 0 {
 		t.Errorf("left: %+v", s.connections)
 	}
+	for files, want := range map[uint64]int{1024: 768, 256: 192, 1 << 20: mostConnections, 3: 1} {
+		if got := connectionsWithin(files); got != want {
+			t.Errorf("%d connections of %d files, want %d", got, files, want)
+		}
+	}
 }
 
 // peakOf is the memory that f takes at most, as far as looking again and again can tell.
@@ -324,6 +329,50 @@ func TestMeasures(t *testing.T) {
 		const constant = 1 << 20 // of readers, whatever they read
 		if peak > measured+constant {
 			t.Errorf("%s: %d kB, measured %d (%.100v)", name, peak>>10, measured>>10, err)
+		}
+	}
+}
+
+// TestWide: of a model whose categories become thousands of inputs a request is never held encoded, whatever it asks for.
+func TestWide(t *testing.T) {
+	const columns, categories, rows = 32, 60, 1000
+	table := &dataset.Table{Source: "t"}
+	for j := range columns {
+		table.Names = append(table.Names, fmt.Sprintf("c%d", j))
+	}
+	table.Names = append(table.Names, "y")
+	for i := range rows {
+		row := make([]string, columns, columns+1)
+		for j := range row {
+			row[j] = fmt.Sprintf("v%d", (i+7*j)%categories)
+		}
+		table.Append(append(row, fmt.Sprint(i%2)))
+	}
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: table.Names[:columns]},
+		Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "vfe", Inducing: 2, Epochs: 1}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Inputs) < 1200 {
+		t.Fatalf("%d inputs", len(m.Inputs))
+	}
+	ctx := context.Background()
+	q := queueOf(m, rows, m.PredictAt)
+	few := &dataset.Table{Source: "t", Names: table.Names, Rows: 300, Values: table.Values[:300*(columns+1)], Text: table.Text}
+	all := wish{samples: 3, covariance: true}
+	for name, c := range map[string]struct {
+		do   func() error
+		most int64
+	}{
+		"predict": {func() error { _, err := q.run(ctx, anna, table); return err }, kept(table) + 5<<20},
+		"joint": {func() error {
+			one := &turns{free: 1}
+			return all.compute(ctx, newBudget(1<<30).hold(anna), one, m, few, &Joint{})
+		}, kept(few) + all.bytes(m, few.Rows) + 1<<20},
+	} {
+		var err error
+		if peak := leastPeakOf(func() { err = c.do() }); err != nil || peak > c.most {
+			t.Errorf("%s: %d MB, not %d: %v", name, peak>>20, c.most>>20, err)
 		}
 	}
 }

@@ -24,13 +24,14 @@ type journal struct {
 	path   string
 	mu     sync.Mutex
 	file   *disk.File // nil: to be read alone
-	size   int64      // of its whole lines
-	broken error      // why nothing more can be written
+	is     os.FileInfo
+	size   int64 // of its whole lines
+	broken error // why nothing more can be written
 }
 
 // entry is a line of a ledger.
 type entry struct {
-	Format  int       `json:"ledger"` // 1
+	Format  int       `json:"ledger"` // format, or carriedFormat
 	Model   string    `json:"model"`  // its checksum
 	At      time.Time `json:"at"`
 	Losses  []float64 `json:"losses"`            // of the rows, in their order
@@ -38,6 +39,7 @@ type entry struct {
 	Key     string    `json:"key,omitempty"`     // that they were given under
 	Outside int       `json:"outside,omitempty"` // rows with an input outside the model's range
 	Seen    int       `json:"seen,omitempty"`    // rows that the model was made from
+	Carried *carried  `json:"carried,omitempty"` // what the model's lines said that were before; the line has no rows then
 }
 
 // WriteError says why outcomes couldn't be written: they aren't counted.
@@ -58,8 +60,12 @@ func (e *KeyError) Error() string {
 	return fmt.Sprintf("other rows, or these in another order, are in the ledger under the key %q: give these another", e.Key)
 }
 
-// format is that of the lines, and of how evidence follows from them.
-const format = 1
+// format is that of the lines, and of how evidence follows from them. Lines that carry a state over have another, so that no older krigo takes
+// them for outcomes.
+const (
+	format        = 1
+	carriedFormat = 2
+)
 
 // opened opens a file to be written, or makes it, and takes off what isn't a whole line.
 func opened(path string) (*journal, error) {
@@ -71,6 +77,9 @@ func opened(path string) (*journal, error) {
 	j := &journal{path: path, file: &f}
 	if err = lock(f); err == nil {
 		err = j.repair()
+	}
+	if err == nil {
+		j.is, err = f.Stat()
 	}
 	if err == nil && errors.Is(absent, fs.ErrNotExist) {
 		err = disk.SyncFolder(filepath.Dir(path))
@@ -104,11 +113,13 @@ func (j *journal) Close() error {
 	return err
 }
 
+var errBusy = errors.New("another process writes it: watch there, or stop that first")
+
 // lock keeps all other processes from a ledger, where files can be locked.
 func lock(f disk.File) error {
 	err := disk.Lock(f)
 	if errors.Is(err, disk.ErrLocked) {
-		return errors.New("another process writes it: watch there, or stop that first")
+		return errBusy
 	}
 	return err
 }
@@ -139,7 +150,7 @@ func (j *journal) repair() error {
 		return nil
 	}
 	// That it is a ledger must be sure before anything is taken off.
-	if err := j.each(func(entry) {}); err != nil {
+	if err := j.each(func(entry) error { return nil }); err != nil {
 		return err
 	}
 	if end == 0 && !j.begun() {
@@ -160,15 +171,20 @@ func (j *journal) begun() bool {
 }
 
 // each goes through the lines.
-func (j *journal) each(do func(entry)) error {
+func (j *journal) each(do func(entry) error) error {
+	j.mu.Lock()
 	f, err := disk.Open(j.path)
+	size := j.size
+	j.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	j.mu.Lock()
-	size := j.size
-	j.mu.Unlock()
+	return lines(f, size, func(e entry, _ []byte) error { return do(e) })
+}
+
+// lines goes through the first lines of a file, so many bytes.
+func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 	in := bufio.NewReaderSize(io.LimitReader(f, size), 1<<16)
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
@@ -182,7 +198,7 @@ func (j *journal) each(do func(entry)) error {
 		switch err := json.Unmarshal(line, &e); {
 		case err != nil:
 			return fmt.Errorf("line %d isn't one of a ledger (%w): the file was altered, or is another; name another with --ledger", number, err)
-		case e.Format != format:
+		case e.Format != format && !(e.Format == carriedFormat && e.Carried != nil && len(e.Losses) == 0):
 			return fmt.Errorf("line %d is of format %d, this krigo knows %d: use a newer krigo", number, e.Format, format)
 		case len(e.Hashes) != len(e.Losses) || e.Model == "":
 			return fmt.Errorf("line %d doesn't have a hash for each of its %d rows, or names no model: the file was altered", number, len(e.Losses))
@@ -192,8 +208,25 @@ func (j *journal) each(do func(entry)) error {
 				return fmt.Errorf("line %d: a loss of %v isn't between 0 and 1: the file was altered", number, loss)
 			}
 		}
-		do(e)
+		if err := do(e, line); err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
 	}
+}
+
+// stands says why the file that is written isn't the one at the path, with so many bytes: someone removed, moved, cut or wrote it, and a line
+// that is added to it might be nowhere.
+func (j *journal) stands(size int64) error {
+	now, err := os.Stat(j.path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("it isn't where it was: put it back, or start again (%w)", err)
+	case !os.SameFile(now, j.is):
+		return errors.New("another file is in its place: put the ledger back, or start again; krigo watch --rotate is the way to begin a new one")
+	case now.Size() != size:
+		return fmt.Errorf("it has %d bytes, and had %d: something else writes or cuts it; start again", now.Size(), size)
+	}
+	return nil
 }
 
 // append adds a line: when it returns without an error the line is on disk, and else it isn't in the ledger.
@@ -207,9 +240,15 @@ func (j *journal) append(e entry) error {
 	if j.broken != nil {
 		return &WriteError{j.path, j.broken}
 	}
+	if err := j.stands(j.size); err != nil {
+		return &WriteError{j.path, err}
+	}
 	_, err = j.file.WriteAt(append(line, '\n'), j.size)
 	if err == nil {
 		err = j.file.Sync()
+	}
+	if err == nil {
+		err = j.stands(j.size + int64(len(line)) + 1)
 	}
 	if err != nil {
 		// What of it has reached the disk isn't known. It mustn't be taken for a line, nor may one follow it, if it can't be taken off.

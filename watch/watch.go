@@ -117,7 +117,9 @@ func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, ro
 	if err := w.ledger.append(e); err != nil {
 		return State{}, false, err
 	}
-	w.add(e)
+	if err := w.add(e); err != nil {
+		return State{}, false, err
+	}
 	return w.tell(), true, nil
 }
 
@@ -130,7 +132,10 @@ func digest(hashes []string) [sha256.Size]byte {
 func (w *Watch) State() State { return *w.state.Load() }
 
 // add takes in a line of the ledger.
-func (w *Watch) add(e entry) {
+func (w *Watch) add(e entry) error {
+	if e.Carried != nil {
+		return w.resume(e.Carried)
+	}
 	s := &w.counts
 	for i, loss := range e.Losses {
 		s.Rows++
@@ -152,6 +157,7 @@ func (w *Watch) add(e entry) {
 	if e.Key != "" {
 		w.keys[e.Key] = digest(e.Hashes)
 	}
+	return nil
 }
 
 // tell makes what was added known.
@@ -176,10 +182,11 @@ func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 		return w, nil
 	}
 	w := newWatch(m, l)
-	err := l.each(func(e entry) {
-		if e.Model == m.Checksum() {
-			w.add(e)
+	err := l.each(func(e entry) error {
+		if e.Model != m.Checksum() {
+			return nil
 		}
+		return w.add(e)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the ledger %s: %w", l.path, err)

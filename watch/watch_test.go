@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -144,6 +145,121 @@ func TestLedger(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
+	}
+}
+
+// TestRotate: a rotation changes nothing that a watch says, now, later, or read again, whoever writes the ledger; a model that nobody watches keeps its lines.
+func TestRotate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	m, other := loaded(t, nil), loaded(t, func(o *fit.Options) { o.Promise.Loss = "clipped-square" })
+	ctx := context.Background()
+	l := must(Open(path))
+	w, plain := must(l.Watch(m)), must(l.Watch(other))
+	must(plain.Observe(ctx, outcomes(t, m, true, false), []int{0, 1}))
+	keyed, repeated := outcomes(t, m, true, false), outcomes(t, m, true, true, true, true, true, true)
+	must(w.Observe(ctx, repeated, repeated.All()))
+	if _, _, err := w.ObserveOnce(ctx, "monday", keyed, keyed.All()); err != nil {
+		t.Fatal(err)
+	}
+	control := filepath.Join(t.TempDir(), "c.ledger") // the same outcomes without rotations
+	os.WriteFile(control, must(os.ReadFile(path)), 0o600)
+	c := must(Open(control))
+	defer c.Close()
+	unrotated := must(c.Watch(m))
+	same := func(when string) {
+		t.Helper()
+		if got, want := w.State(), unrotated.State(); want.Alarm == nil || got.Alarm == nil || !got.Alarm.At.Equal(want.Alarm.At) {
+			t.Fatalf("%s: %+v, not %+v", when, got, want)
+		} else if got.Alarm = want.Alarm; got != want {
+			t.Fatalf("%s: %+v, not %+v", when, got, want)
+		}
+	}
+	rotating, stop := context.WithCancel(ctx)
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		l.Rotations(rotating, func(archive string, err error) {
+			if err != nil {
+				t.Error(archive, err)
+			}
+		})
+	})
+	before := must(os.ReadFile(path))
+	for turn, rotate := range []func() (string, error){
+		l.Rotate,
+		func() (string, error) { return Rotate(ctx, path, m) }, // of what another writes
+		func() (string, error) { // of what nobody writes, and which doesn't know the other model
+			stop()
+			asked.Wait()
+			l.Close()
+			return Rotate(ctx, path, m)
+		},
+	} {
+		archive, err := rotate()
+		if want := fmt.Sprintf("%s.%d", path, turn+1); err != nil || archive != want || turn == 0 && string(must(os.ReadFile(archive))) != string(before) {
+			t.Fatalf("%s, %v", archive, err)
+		}
+		if turn == 2 {
+			l = must(Open(path))
+			defer l.Close()
+			w = must(l.Watch(m))
+		}
+		same("rotated")
+		for _, d := range []*dataset.Data{repeated, outcomes(t, m, false, false, true)} {
+			must(w.Observe(ctx, d, d.All()))
+			must(unrotated.Observe(ctx, d, d.All()))
+		}
+		if _, added, err := w.ObserveOnce(ctx, "monday", keyed, keyed.All()); added || err != nil {
+			t.Errorf("its key is forgotten: %v", err)
+		}
+		same("gone on")
+		if read := must(must(Read(path)).Watch(m)).State(); !reflect.DeepEqual(read.Alarm.At, w.State().Alarm.At) || read.LogE != w.State().LogE || read.Repeats != w.State().Repeats {
+			t.Errorf("read again: %+v, not %+v", read, w.State())
+		}
+	}
+	if s := must(l.Watch(other)).State(); s.LogE != plain.State().LogE || s.Rows != 2 {
+		t.Errorf("the other model: %+v, not %+v", s, plain.State())
+	}
+	// What a line carries over is checked.
+	text := string(must(os.ReadFile(path)))
+	for from, to := range map[string]string{`"mean_bound":`: `"mean_bound":1`, `"staked":[`: `"staked":[-`, `"misses":`: `"misses":-`} {
+		altered := filepath.Join(t.TempDir(), "a.ledger")
+		os.WriteFile(altered, []byte(strings.Replace(text, from, to, 1)), 0o600)
+		if _, err := must(Read(altered)).Watch(m); err == nil || !strings.Contains(err.Error(), "altered") {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+}
+
+// TestMoved: an outcome that would go to a file that isn't the ledger any more, or not as it was left, is an error and isn't counted.
+func TestMoved(t *testing.T) {
+	m := loaded(t, nil)
+	d := outcomes(t, m, true)
+	for name, harm := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"moved":   func(path string) error { return os.Rename(path, path+".old") },
+		"replaced": func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
+		},
+		"truncated": func(path string) error { return os.Truncate(path, 0) },
+		"cut":       func(path string) error { return os.Truncate(path, 10) },
+		"written":   func(path string) error { return os.WriteFile(path, append(must(os.ReadFile(path)), "{}\n"...), 0o600) },
+	} {
+		path := filepath.Join(t.TempDir(), "l.ledger")
+		l := must(Open(path))
+		w := must(l.Watch(m))
+		want := must(w.Observe(context.Background(), d, d.All()))
+		if err := harm(path); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.Observe(context.Background(), d, d.All())
+		var unwritten *WriteError
+		if !errors.As(err, &unwritten) || !reflect.DeepEqual(w.State(), want) {
+			t.Errorf("%s: %v, %+v", name, err, w.State())
+		}
+		if _, err := l.Rotate(); !errors.As(err, &unwritten) {
+			t.Errorf("%s, then rotated: %v", name, err)
+		}
+		l.Close()
 	}
 }
 

@@ -31,7 +31,7 @@ change are read again; requests under way end with the model they began with.
   GET  /v1/model      a model's inputs, kernel and certificate
   GET  /v1/models     the names of all models
   GET  /openapi.json  the description of these
-  GET  /healthz, /metrics
+  GET  /healthz, /readyz, /metrics
   GET  /              a page to predict by hand
 
 It listens on this machine alone. For other machines name an address and a token file

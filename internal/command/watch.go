@@ -41,6 +41,7 @@ type watcher struct {
 
 func newWatch(c *common) *cobra.Command {
 	var ledger, key string
+	var rotate bool
 	cmd := &cobra.Command{
 		Use:   "watch MODEL [DATA]",
 		Short: "Hold outcomes against a model's certificate, as they come",
@@ -53,10 +54,15 @@ Every outcome is added to a ledger on disk before a line is printed about it, an
 command is started again. Give each outcome once, or those of a file with a --key. Without DATA the ledger is read and its state
 printed. The ledger is also that of krigo serve --ledger, which takes outcomes over HTTP.
 
+With --rotate the ledger is copied to a file beside it (LEDGER.1, LEDGER.2, …) and begun anew, with one
+line that carries the state over: counts, evidence, alarm and keys go on as they were, and the copy isn't
+needed for that. If a server writes the ledger, the server does it, between two outcomes.
+
 Exit status 3 says that there is an alarm, from these rows or from those before them.`,
 		Example: `  tail -f outcomes.csv | krigo watch houses.krigo -
   krigo watch houses.krigo sold-in-july.csv
-  krigo watch houses.krigo --json`,
+  krigo watch houses.krigo --json
+  krigo watch houses.krigo --rotate`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return nil
@@ -80,6 +86,16 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			}
 			if key != "" && (len(args) == 1 || args[1] == standardInput) {
 				return &krigo.UsageError{Err: errors.New("--key: it is of the rows of a file: give one, not standard input")}
+			}
+			if rotate && len(args) > 1 {
+				return &krigo.UsageError{Err: errors.New("--rotate: it takes no outcomes: leave out DATA")}
+			}
+			if rotate {
+				archive, err := watch.Rotate(cmd.Context(), ledger, m)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s holds the lines up to now; %s goes on from the state that they left\n", archive, ledger)
 			}
 			if len(args) == 1 {
 				l, err := watch.Read(ledger)
@@ -121,6 +137,12 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 				}
 				return added + ": don't give these again"
 			}
+			go l.Rotations(cmd.Context(), func(archive string, err error) {
+				if err != nil {
+					archive = err.Error()
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "the ledger was to be rotated: %s\n", archive)
+			})
 			partWith(cmd.Context(), 0, func() string { return "interrupted; " + before(nil) })
 			err = w.read(cmd.Context(), args[1], cmd.InOrStdin())
 			if w.known > 0 {
@@ -140,6 +162,8 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			help: "file of outcomes, which is added to, or begun"},
 		cliFlag{name: "key", value: "TEXT", to: &key,
 			help: "of DATA's rows, such as a date: given again with it, they count once"},
+		cliFlag{name: "rotate", to: &rotate,
+			help: "copy the ledger to LEDGER.1, LEDGER.2, … and begin it anew with the state that it holds"},
 	)
 	return cmd
 }

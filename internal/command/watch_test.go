@@ -97,6 +97,26 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestWatchRotate: a rotated ledger says what it said.
+func TestWatchRotate(t *testing.T) {
+	watched(t)
+	write(t, "later.csv", "x,y\n1,77\n2,77\n3,0\n")
+	call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday")
+	before := call(context.Background(), "watch", "s.krigo", "--json")
+	o := call(context.Background(), "watch", "s.krigo", "--rotate", "--json")
+	if o.stdout != before.stdout || o.status != before.status || !strings.Contains(o.stdout, `"rows":3`) || !strings.Contains(o.stderr, "s.ledger.1 holds the lines up to now") || !strings.Contains(read(t, "s.ledger.1"), `"losses":[1,1,`) {
+		t.Errorf("%+v, before %+v", o, before)
+	}
+	if o := call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday"); !strings.Contains(o.stderr, "3 rows are in the ledger") {
+		t.Errorf("%+v", o)
+	}
+	for args, want := range map[string]string{"watch s.krigo later.csv --rotate": "leave out DATA", "watch s.krigo --rotate --ledger none": "no ledger to rotate"} {
+		if o := call(context.Background(), strings.Fields(args)...); o.status == 0 || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: %+v", args, o)
+		}
+	}
+}
+
 // TestWatchStream: a row is told as soon as it comes, and an interrupt is the way to end.
 func TestWatchStream(t *testing.T) {
 	watched(t)

@@ -1,0 +1,218 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// carried is all that the lines of a model say, as the first line that the model has in a ledger after a rotation: what the model's watch
+// says is the same, to the last bit, before and after.
+type carried struct {
+	State  State             `json:"state"`
+	Staked []float64         `json:"staked"`         // what the evidence's stakes have become
+	Rows   []byte            `json:"rows"`           // hashes of the rows, in ascending order, eight bytes each, little endian
+	Keys   map[string][]byte `json:"keys,omitempty"` // digests of the rows that were given under keys
+}
+
+func (w *Watch) carried() *carried {
+	c := &carried{State: w.counts, Staked: w.evidence.Staked(), Keys: map[string][]byte{}}
+	for _, h := range slices.Sorted(maps.Keys(w.known)) {
+		c.Rows = binary.LittleEndian.AppendUint64(c.Rows, h)
+	}
+	for key, rows := range w.keys {
+		c.Keys[key] = rows[:]
+	}
+	return c
+}
+
+// resume begins where a rotation left the model.
+func (w *Watch) resume(c *carried) error {
+	s := c.State
+	sane := w.counts.Rows == 0 && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest && !math.IsInf(s.LogE, 0) &&
+		s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt && (s.Alarm != nil) == (s.Highest >= s.AlarmAt) &&
+		len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
+	if !sane || !w.evidence.Resume(s.Rows, c.Staked) {
+		return errors.New("what it carries over can't be of this model: the file was altered")
+	}
+	w.counts = s
+	for rows := c.Rows; len(rows) > 0; rows = rows[8:] {
+		w.known[binary.LittleEndian.Uint64(rows)] = true
+	}
+	for key, rows := range c.Keys {
+		if len(rows) != sha256.Size {
+			return errors.New("what it carries over has a key without rows: the file was altered")
+		}
+		w.keys[key] = [sha256.Size]byte(rows)
+	}
+	return nil
+}
+
+// Rotate begins the ledger at path anew, as [Ledger.Rotate] does, with the state of a model. If another process writes the ledger, that
+// process rotates it, with the states of all models that it watches: Rotate asks it to by a file beside the ledger, and waits.
+func Rotate(ctx context.Context, path string, m *model.Model) (archive string, err error) {
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("there is no ledger to rotate: %w", err)
+	}
+	l, err := Open(path)
+	if errors.Is(err, errBusy) {
+		return ask(ctx, path)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	w, err := l.Watch(m)
+	if err != nil {
+		return "", err
+	}
+	defer runtime.KeepAlive(w)
+	return l.Rotate()
+}
+
+// Rotate copies the ledger to a file beside it whose name ends in the next free number, and begins it anew: with a line for each model that is
+// watched, which carries its state over, and the lines of all other models as they are. Outcomes that come meanwhile wait. Killed at any moment,
+// it leaves the old ledger or the new one.
+func (l *Ledger) Rotate() (archive string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j := l.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if runtime.GOOS == "windows" {
+		return "", errors.New("a ledger can't be rotated on Windows, where no file that is open can be replaced")
+	}
+	if err := cmp.Or(j.broken, j.stands(j.size)); err != nil {
+		return "", &WriteError{j.path, err}
+	}
+	whole := func(do func(e entry, line []byte) error) error {
+		return lines(io.NewSectionReader(j.file, 0, j.size), j.size, do)
+	}
+	states := map[string]*Watch{} // as the lines leave them: what a live watch has may be a line behind
+	for checksum, w := range l.watches {
+		if w := w.Value(); w != nil {
+			states[checksum] = newWatch(w.model, l)
+		}
+	}
+	if err := whole(func(e entry, _ []byte) error {
+		if w := states[e.Model]; w != nil {
+			return w.add(e)
+		}
+		return nil
+	}); err != nil {
+		return "", fmt.Errorf("the ledger %s: %w", j.path, err)
+	}
+	archive = nextArchive(j.path)
+	if err := disk.Write(archive, func(to io.Writer) error {
+		return whole(func(_ entry, line []byte) error { _, err := to.Write(line); return err })
+	}); err != nil {
+		return "", err
+	}
+	err = disk.Write(j.path, func(to io.Writer) error {
+		for _, checksum := range slices.Sorted(maps.Keys(states)) {
+			if w := states[checksum]; w.counts.Rows > 0 {
+				e := entry{Format: carriedFormat, Model: checksum, At: time.Now().UTC().Truncate(time.Millisecond), Carried: w.carried()}
+				if err := json.NewEncoder(to).Encode(e); err != nil {
+					return err
+				}
+			}
+		}
+		return whole(func(e entry, line []byte) error {
+			if states[e.Model] != nil {
+				return nil
+			}
+			_, err := to.Write(line)
+			return err
+		})
+	})
+	if err != nil && j.stands(j.size) == nil {
+		return "", errors.Join(err, os.Remove(archive))
+	}
+	next, failed := opened(j.path)
+	if failed != nil {
+		j.broken = fmt.Errorf("it was rotated, and couldn't be opened again: %w", failed)
+		return archive, errors.Join(err, failed)
+	}
+	j.file.Close() // it is all in the archive
+	j.file, j.is, j.size = next.file, next.is, next.size
+	return archive, err
+}
+
+// nextArchive returns the first name with a number that no file beside the ledger has.
+func nextArchive(path string) string {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.%d", path, n)
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+	}
+}
+
+// asking is the file that asks the process which writes a ledger to rotate it.
+func asking(path string) string { return path + ".rotate" }
+
+// Rotations rotates the ledger whenever another process asks for it, and tells what came of it, until ctx ends.
+func (l *Ledger) Rotations(ctx context.Context, told func(archive string, err error)) {
+	tick := time.NewTicker(looks)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if _, err := os.Lstat(asking(l.path)); err != nil {
+			continue
+		}
+		archive, err := l.Rotate()
+		gone := os.Remove(asking(l.path)) // at last: who asked waits for that
+		told(archive, errors.Join(err, gone))
+		if gone != nil {
+			return // it would rotate again and again
+		}
+	}
+}
+
+// Who writes a ledger looks so often whether it is to be rotated; who asks waits so long.
+const (
+	looks    = 500 * time.Millisecond
+	patience = time.Minute
+)
+
+// ask has the process that writes a ledger rotate it.
+func ask(ctx context.Context, path string) (archive string, err error) {
+	archive = nextArchive(path)
+	if err := disk.Write(asking(path), func(io.Writer) error { return nil }); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		select {
+		case <-ctx.Done():
+			return "", errors.Join(fmt.Errorf("the process that writes %s doesn't rotate it: %w", path, ctx.Err()), os.Remove(asking(path)))
+		case <-time.After(looks / 5):
+		}
+		if _, err := os.Lstat(asking(path)); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(archive); err != nil {
+				return "", fmt.Errorf("the process that writes %s couldn't rotate it; it says why in its log", path)
+			}
+			return archive, nil
+		}
+	}
+}
