@@ -233,19 +233,52 @@ type Fresh struct {
 
 	// Contradicts is what of the model's own certificate these rows speak against; nil where nothing.
 	Contradicts *Contradiction `json:"contradicts,omitempty"`
+
+	complete func() (risk float64, groups int, err error) // of the groups that are known to be complete; nil: rows are counted
 }
 
 // Anytime bounds the mean's loss from both sides, by the first n fresh rows for every n at once: the probability that for any n it isn't between
-// them is at most δ, however many more rows come and whenever one looks. See pacbayes.Anytime.
+// them is at most δ, however many more rows come and whenever one looks. See pacbayes.Anytime. Where groups are counted these are complete ones alone, since the loss
+// of a group that more rows come to isn't the loss of a group.
 type Anytime struct {
+	Groups  int     `json:"groups,omitempty"` // complete ones
 	AtLeast float64 `json:"at_least"`
 	AtMost  float64 `json:"at_most"`
 }
 
-// AtAnyTime adds the bounds that hold at every number of rows.
-func (f *Fresh) AtAnyTime() {
-	least, most := pacbayes.Anytime(math.Min(f.MeanRisk, 1), f.units(), f.Delta)
-	f.Anytime = &Anytime{least, most}
+// AtAnyTime adds the bounds that hold at every number of rows. A group is complete once a row of another group follows its rows in the table; a table in which a group goes on
+// after that is refused.
+func (f *Fresh) AtAnyTime() (err error) {
+	risk, n, groups := f.MeanRisk, f.Rows, 0
+	if f.complete != nil {
+		if risk, groups, err = f.complete(); err != nil {
+			return err
+		}
+		n = groups
+	}
+	least, most := pacbayes.Anytime(math.Min(risk, 1), n, f.Delta)
+	f.Anytime = &Anytime{groups, least, most}
+	return nil
+}
+
+// completeRows returns the rows of the groups that are complete, by the order of the rows.
+func completeRows(d *dataset.Data, rows, group []int) ([]int, error) {
+	last := 0 // where the last group begins
+	begun := map[int]bool{}
+	for k, row := range rows {
+		switch g := group[row]; {
+		case k > 0 && g == group[rows[k-1]]:
+		case begun[g]:
+			return nil, fmt.Errorf("%s: %s: its group goes on after another one began, so that nothing shows which groups are complete: bring the rows of each group together, and add groups at the end, for limits at any time",
+				d.Source, d.Where(row))
+		default:
+			begun[g], last = true, k
+		}
+	}
+	if last == 0 {
+		return nil, fmt.Errorf("%s: its one group isn't known to be complete, which it is when the rows of another one follow: no limits at any time", d.Source)
+	}
+	return rows[:last], nil
 }
 
 // Contradiction is evidence against a certificate: limits from below, on fresh rows, of risks that
@@ -352,6 +385,20 @@ func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
 	n := f.units()
 	f.Bound = pacbayes.TestBound(s.GibbsRisk, n, f.Delta)
 	f.MeanBound = pacbayes.HoldOutBound(m.Terms.Loss.IsZeroOne() && f.Groups == 0, s.MeanRisk, n, f.Delta)
+	if group != nil {
+		f.complete = func() (risk float64, groups int, err error) {
+			if !made { // else all rows are there
+				if rows, err = completeRows(d, rows, group); err != nil {
+					return 0, 0, err
+				}
+			}
+			s, err := m.Score(d, rows, group)
+			if err != nil {
+				return 0, 0, err
+			}
+			return s.MeanRisk, s.Groups, nil
+		}
+	}
 	f.Contradicts, err = f.contradiction(m, d, rows, group)
 	return f, err
 }

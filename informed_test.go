@@ -176,7 +176,9 @@ func TestPromiseHolds(t *testing.T) {
 		}
 		rows := rowsOf(t, m, table, dataset.Test)
 		for _, i := range rows {
-			near(t, "band", bands[i].Upper-ps[i].Mean, p.HalfWidthRaw, 1e-12)
+			if lower, upper := m.Scaling.Outward(ps[i].Mean-p.HalfWidthRaw, ps[i].Mean+p.HalfWidthRaw); bands[i] != (krigo.Interval{Lower: lower, Upper: upper}) {
+				t.Errorf("band %v, want %v to %v", bands[i], lower, upper)
+			}
 		}
 		if inside := within(bands, table, rows); float64(inside) < share*float64(len(rows)) {
 			t.Errorf("%d of %d test rows within a band for %v", inside, len(rows), share)
@@ -223,8 +225,9 @@ func TestAsymmetricBand(t *testing.T) {
 	}
 	rows := rowsOf(t, m, table, dataset.Test)
 	for _, i := range rows {
-		near(t, "below", ps[i].Mean-bands[i].Lower, 8, 1e-12)
-		near(t, "above", bands[i].Upper-ps[i].Mean, 4, 1e-12)
+		lower, upper := m.Scaling.Outward(ps[i].Mean-8, ps[i].Mean+4)
+		near(t, "below", bands[i].Lower, lower, 1e-12)
+		near(t, "above", bands[i].Upper, upper, 1e-12)
 	}
 	near(t, "share of misses on test rows", 1-float64(within(bands, table, rows))/float64(len(rows)), m.Test.MeanRisk, 1e-12)
 	if s := krigo.Sentence(m, m.Certificate); !strings.Contains(s, "at most 4 below and 8 above MEDV") {
@@ -252,7 +255,7 @@ func TestConformal(t *testing.T) {
 		}
 		inside := func(rows []int) (n int) {
 			for _, i := range rows {
-				if y := table.Values[14*i+13]; is[i].Lower-1e-9 <= y && y <= is[i].Upper+1e-9 {
+				if y := table.Values[14*i+13]; is[i].Lower <= y && y <= is[i].Upper {
 					n++
 				}
 			}
@@ -318,7 +321,7 @@ func TestConformalOfCertifiedRows(t *testing.T) {
 			}
 			within := 0
 			for _, i := range rows {
-				if y := table.Values[14*i+13]; is[i].Lower-1e-9 <= y && y <= is[i].Upper+1e-9 {
+				if y := table.Values[14*i+13]; is[i].Lower <= y && y <= is[i].Upper {
 					within++
 				}
 			}

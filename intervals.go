@@ -31,6 +31,9 @@ type Interval struct {
 //	            share of all further predictions are within the band; as wide for every row
 var IntervalKinds = []string{"conformal", "normalised", "band"}
 
+// BandNotice says whose word the promise of a band is.
+const BandNotice = "intervals band: their promise is what the model file says, unchecked here; krigo certify MODEL DATA computes it anew from the model's own data"
+
 // Intervals returns an interval of a kind for every prediction. The level is the share of targets that conformal and normalised ones
 // hold; 0 is 0.95. A band's is its certificate's.
 func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interval, error) {
@@ -42,7 +45,7 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 		return nil, fit.Usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
 	case kind == "band":
 		var err error
-		if of, err = band(m.Certificate); err != nil {
+		if of, err = band(m); err != nil {
 			return nil, err
 		}
 	case c == nil:
@@ -53,8 +56,8 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 			return nil, fmt.Errorf("%s intervals: %w", kind, err)
 		}
 		w *= m.Scaling.TargetScale
-		if of = constant(w, w); kind == "normalised" {
-			of = deviations(sds)
+		if of = constant(m.Scaling, w, w); kind == "normalised" {
+			of = deviations(m.Scaling, sds)
 		}
 	}
 	is := make([]Interval, len(ps))
@@ -69,8 +72,8 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 
 // band returns the interval that a certificate guarantees for a share of predictions: that of its promise, else of the declared
 // ε. Predictions at most ε below and ε' above the target have the target at most ε' below and ε above themselves.
-func band(c *Certificate) (of func(Prediction) Interval, err error) {
-	kind, width, raw := pacbayes.Band, 0., 0.
+func band(m *Model) (of func(Prediction) Interval, err error) {
+	c, kind, width, raw := m.Certificate, pacbayes.Band, 0., 0.
 	switch {
 	case c == nil || !c.Valid:
 		return nil, fmt.Errorf("band: the model has no certificate")
@@ -89,41 +92,30 @@ func band(c *Certificate) (of func(Prediction) Interval, err error) {
 	}
 	switch kind {
 	case pacbayes.Band:
-		return constant(raw, raw), nil
+		return constant(m.Scaling, raw, raw), nil
 	case pacbayes.Asymmetric:
-		return constant(raw*c.EpsilonAbove/width, raw), nil
+		return constant(m.Scaling, raw*c.EpsilonAbove/width, raw), nil
 	case pacbayes.Relative:
-		return func(p Prediction) Interval { return relativeBand(p.Mean, raw) }, nil
+		return func(p Prediction) Interval { return intervalOf(m.Scaling.OutwardRelative(p.Mean, raw)) }, nil
 	case pacbayes.Scaled:
-		return deviations(width), nil
+		return deviations(m.Scaling, width), nil
 	}
 	return nil, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
 }
 
 // constant makes intervals that reach as far about every prediction.
-func constant(below, above float64) func(Prediction) Interval {
-	return func(p Prediction) Interval { return Interval{p.Mean - below, p.Mean + above} }
+func constant(s dataset.Scaling, below, above float64) func(Prediction) Interval {
+	return func(p Prediction) Interval { return intervalOf(s.Outward(p.Mean-below, p.Mean+above)) }
 }
 
 // deviations makes intervals of so many standard deviations of y to either side.
-func deviations(k float64) func(Prediction) Interval {
+func deviations(s dataset.Scaling, k float64) func(Prediction) Interval {
 	return func(p Prediction) Interval {
-		return Interval{p.Mean - k*p.PredictiveSD, p.Mean + k*p.PredictiveSD}
+		return intervalOf(s.Outward(p.Mean-k*p.PredictiveSD, p.Mean+k*p.PredictiveSD))
 	}
 }
 
-// relativeBand is the y with |y − ŷ| ≤ ε|y|: between ŷ/(1+ε) and ŷ/(1−ε), and without an
-// end from ε = 1 on.
-func relativeBand(mean, epsilon float64) Interval {
-	near, far := mean/(1+epsilon), mean/(1-epsilon)
-	switch {
-	case epsilon >= 1:
-		return Interval{-math.MaxFloat64, math.MaxFloat64}
-	case mean < 0:
-		return Interval{far, near}
-	}
-	return Interval{near, far}
-}
+func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }
 
 // FewRowKinds are those of IntervalsOfFew.
 var FewRowKinds = []string{"full", "jackknife"}

@@ -520,6 +520,30 @@ func TestCopiesOfGroups(t *testing.T) {
 	if err != nil || f.SeenGroups != f.Groups || f.Seen != 59 || !strings.Contains(f.Sentence(m), "rows of known groups say nothing about further groups") {
 		t.Errorf("%+v, %v", f, err)
 	}
+	// At any time complete groups alone count: all of the model's own, else those that another one follows.
+	fresh := func(rows []int) *krigo.Fresh {
+		of, next := relabelled(), &dataset.Table{Source: "next.csv", Names: table.Names}
+		for _, i := range rows {
+			next.Append([]string{of.Text[0][int(of.Values[3*i])], fmt.Sprint(of.Values[3*i+1]), fmt.Sprint(of.Values[3*i+2])})
+		}
+		f, err := krigo.CertifyFresh(m, next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	n := table.Rows
+	all, whole := fresh(every(0, 1, n)), fresh(every(0, 1, n-5)) // the last group has five rows
+	err = all.AtAnyTime()
+	least, most := pacbayes.Anytime(whole.MeanRisk, 59, all.Delta)
+	if err != nil || *all.Anytime != (krigo.Anytime{Groups: 59, AtLeast: least, AtMost: most}) || !strings.Contains(all.Sentence(m), "by these 59, between") {
+		t.Errorf("%+v, %v, want %v to %v: %s", all.Anytime, err, least, most, all.Sentence(m))
+	}
+	for want, rows := range map[string][]int{"its group goes on after another one began": {1, 2, n - 1, 2}, "isn't known to be complete": {0}} {
+		if err := fresh(rows).AtAnyTime(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	if f, err := krigo.CertifyFresh(m, relabelled()); err != nil || f.SeenGroups != 0 || f.Seen != f.Rows {
 		t.Errorf("%+v, %v", f, err)
 	}

@@ -3,6 +3,7 @@ package krigo
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -62,17 +63,15 @@ var curveShares = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
 // everyWidth says what a curve promises, besides what it was read off it already.
 func everyWidth(m *Model, c *Certificate) string {
-	if c.Curve == nil || !c.Valid {
+	if c.Curve == nil || !c.Valid || len(c.Curve.Points) == 0 {
 		return ""
 	}
-	var widths []string
+	first := c.Curve.Points[0]
+	widths := []string{fmt.Sprintf("%s within ±%s", cautious.Complement(c.Curve.At(first.HalfWidth)), cautious.Width(first.HalfWidthRaw))}
 	for _, share := range curveShares {
-		if p, ok := c.Curve.Width(share); ok {
+		if p, ok := c.Curve.Width(share); ok && p.HalfWidth > first.HalfWidth {
 			widths = append(widths, fmt.Sprintf("%s within ±%s", cautious.Complement(1-share), cautious.Width(p.HalfWidthRaw)))
 		}
-	}
-	if len(widths) == 0 {
-		return ""
 	}
 	e := c.Curve.MeanError
 	unit, raw := " of "+cautious.Name(m.Target), m.Terms.EpsilonRaw/m.Terms.Loss.Below
@@ -91,7 +90,7 @@ func everyWidth(m *Model, c *Certificate) string {
 			said += fmt.Sprintf(", that of the worst twentieth at most %s", cautious.Width(e.Worst*raw))
 		}
 	}
-	return said + "."
+	return said + fmt.Sprintf(". The curve ends at ±%s and says nothing of narrower bands.", cautious.Width(first.HalfWidthRaw))
 }
 
 // slicesOf is a table of the kinds of rows that have bounds of their own.
@@ -99,7 +98,10 @@ func slicesOf(c *Certificate) string {
 	if len(c.Slices) == 0 || !c.Valid {
 		return ""
 	}
-	said := "\nWith the same confidence, all at once, of such rows alone at most so many miss:"
+	said := "\nWith the same confidence, for all these kinds of rows together, at most this share of each misses:"
+	if !slices.ContainsFunc(c.Slices, func(s pacbayes.Slice) bool { return s.Reason == "" }) {
+		said = fmt.Sprintf("\nNo kind of rows has a bound, since each has fewer than %d certified rows: the half of δ that went to --slices bought nothing. Certify more rows, or fit without it.", pacbayes.MinRows)
+	}
 	for _, s := range c.Slices {
 		which := cautious.Name(s.By) + " " + cautious.Name(s.Name)
 		if s.By == pacbayes.SliceSD && s.From != nil {
@@ -166,12 +168,13 @@ func (f *Fresh) Sentence(m *Model) string {
 		said += fmt.Sprintf("\n%d of these %d groups are ones that the model was made from, by their %s: rows of known groups say nothing about further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
 	}
 	if a := f.Anytime; a != nil {
-		what := "rows"
-		if f.Groups > 0 {
-			what = "groups"
+		what, n, complete := "rows", f.Rows, ""
+		if a.Groups > 0 {
+			what, n = "complete groups", a.Groups
+			complete = " A group is taken to be complete once the rows of another one follow its own: none may come to it later."
 		}
 		said += fmt.Sprintf("\nAt any time: with %s confidence the expected loss of predictions on further %s lies between such limits at every number of fresh %s at once, "+
-			"so that one may add some and look again; by these %d, between %.4f and %.4f.", cautious.Complement(f.Delta), kind(m.Group), what, f.units(), cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4))
+			"so that one may add some and look again; by these %d, between %.4f and %.4f.%s", cautious.Complement(f.Delta), kind(m.Group), what, n, cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4), complete)
 	}
 	if f.Shift != nil {
 		said += "\n" + f.Shift.Sentence()

@@ -69,7 +69,7 @@ func TestCurveSentence(t *testing.T) {
 	}{{0.2, 0.9, 2}, {0.2, 0.9999, 1}, {0.2, 1, 1}, {1, 1, 0}} {
 		curve.MeanError.Bound, curve.MeanError.Worst = of.mean*curve.MeanError.Clip, of.worst*curve.MeanError.Clip
 		words := krigo.Sentence(m, &c)
-		if strings.Contains(words, "mean absolute error") != (of.said > 0) || strings.Contains(words, "worst twentieth") != (of.said > 1) || !strings.Contains(words, "at any other width: 50 % within") {
+		if strings.Contains(words, "mean absolute error") != (of.said > 0) || strings.Contains(words, "worst twentieth") != (of.said > 1) || !strings.Contains(words, "at any other width: 57.69 % within") {
 			t.Errorf("%+v: %s", of, words)
 		}
 	}

@@ -177,6 +177,29 @@ func (s Scaling) Target(dst, y []float64) {
 // RawMean turns a mean of the scaled target into the target's unit.
 func (s Scaling) RawMean(m float64) float64 { return m*s.TargetScale + s.TargetMean }
 
+// Outward moves the ends of an interval about a prediction, in the target's unit, outward: by 2⁻⁴⁹ of |lower| + |upper| + |TargetMean|, and 1e-9 of TargetScale. Whether
+// a target lies within is decided in scaled units. Scaling it, the prediction in either unit, the width and the end round ten times at most, each by 2⁻⁵³ of
+// one of these three: no target that was counted as within is lost. The second part is for predictions that another kind of processor computes in other last digits.
+func (s Scaling) Outward(lower, upper float64) (low, high float64) {
+	slack := s.slack(lower, upper)
+	return lower - slack, upper + slack
+}
+
+// OutwardRelative is Outward for the y with |y − ŷ| ≤ ε|y|, from ŷ/(1 + ε) to ŷ/(1 − ε): an end moves by what the slack of ŷ becomes there. From ε = 1 on there are no ends.
+func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
+	if epsilon >= 1 {
+		return -math.MaxFloat64, math.MaxFloat64
+	}
+	near, far := 1/(1+epsilon), 1/(1-epsilon)
+	slack := s.slack(mean*near, mean*far)
+	return s.Outward(min((mean-slack)*near, (mean-slack)*far), max((mean+slack)*near, (mean+slack)*far))
+}
+
+func (s Scaling) slack(lower, upper float64) float64 {
+	const rounding, elsewhere = 0x1p-49, 1e-9
+	return rounding*math.Abs(lower) + rounding*math.Abs(upper) + rounding*math.Abs(s.TargetMean) + elsewhere*s.TargetScale
+}
+
 // RawSD turns a variance of the scaled target into a standard deviation in the target's unit,
 // which is a float64 also where its square is none.
 func (s Scaling) RawSD(v float64) float64 { return math.Sqrt(v) * s.TargetScale }

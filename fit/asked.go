@@ -56,6 +56,9 @@ func CheckAsked(m *model.Model) error {
 	}
 	terms := d.terms(with, f, choices, m.Terms.Tied)
 	terms.PriorRows = m.Counts[dataset.Prior]
+	if m.Terms.Rules == 0 { // a file from before they were told: the rules of its time
+		terms.Rules = 0
+	}
 	want, have := reflect.ValueOf(terms), reflect.ValueOf(m.Terms)
 	for i := range want.NumField() {
 		if !reflect.DeepEqual(want.Field(i).Interface(), have.Field(i).Interface()) {

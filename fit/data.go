@@ -79,6 +79,10 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := d.scale(); err != nil {
 		return nil, err
 	}
+	if n := d.roles.Count(dataset.Certified); slices.Equal(o.Promise.Slices, []string{pacbayes.SliceSD}) && pacbayes.MinRows <= n && n < 3*pacbayes.MinRows {
+		return nil, Usage("slices sd: a third of %d certified rows is fewer than the %d that a bound takes, and half of δ would buy nothing: certify at least %d rows, or leave --slices out",
+			n, pacbayes.MinRows, 3*pacbayes.MinRows)
+	}
 	d.loss, d.epsRaw = o.Promise.scaled(d.scaling)
 	if math.IsInf(d.epsRaw, 0) || d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil {
 		return nil, Usage("epsilon %g %s: with a target of standard deviation %s it is %s in these, and %s in the target's units: choose another, or another unit of the target",

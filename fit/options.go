@@ -173,6 +173,9 @@ func (o Options) terms(loss pacbayes.Loss, choices int) pacbayes.Terms {
 		t.Route = o.Promise.MeanBound
 	}
 	t.Fixed = t.Informed && !o.learns()
+	if t.Curve || len(t.Slices) > 0 {
+		t.Rules = pacbayes.NewestRules
+	}
 	return t
 }
 

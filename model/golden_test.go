@@ -73,6 +73,9 @@ func TestVersions(t *testing.T) {
 	t.Run("5, roles by content", func(t *testing.T) {
 		version(t, "testdata/v5", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1, Share: 0.5}, Kernel: krigo.Kernel{Expression: "matern32+white", Mean: "linear"}}, 21)
 	})
+	t.Run("5, a curve and slices", func(t *testing.T) {
+		version(t, "testdata/v5-many", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1, Share: 0.5, Curve: true, Slices: []string{"sd", "x"}}, Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Kernel: krigo.Kernel{Expression: "se"}}, 42)
+	})
 	t.Run("5, groups", func(t *testing.T) {
 		version(t, "testdata/v5-groups", krigo.Options{Data: krigo.Data{Target: "y", Group: "block", Scaling: "prior-rows"}, Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Epsilon: 1}, Prior: krigo.Prior{Share: 0.3}}, 42)
 	})

@@ -21,6 +21,10 @@ type Whole struct {
 	first int       // the rows from here on aren't prior rows
 	d     []float64 // [C⁻¹]_ii
 	x     matrix.Dense
+
+	// What rounding may have done: errs of solving by C, of an element of a covariance over its rows' standard deviations, and of α before it is solved for.
+	solving, filling, targets float64
+	trace, weights            float64 // of C; ‖α‖
 }
 
 // maxWhole rows are more than few; the inverse of their covariance takes 200 MB.
@@ -60,8 +64,27 @@ func (m *Model) Whole(d *dataset.Data) (*Whole, error) {
 	for i := range rows {
 		w.d = append(w.d, inverse.At(i, i))
 	}
-	return w, nil
+	return w, w.bound(y)
 }
+
+// bound bounds what rounding may have done to C⁻¹, by u = 2⁻⁵³. Solving by a Cholesky factor is exact for a matrix that differs from C by at most 3n+1 u tr C in norm
+// (Higham, "Accuracy and stability of numerical algorithms", 2002, Theorem 10.4, with |L||Lᵀ|_ij ≤ √(c_ii c_jj)); an element of C is good to 64+4D u of √(c_ii c_jj) on
+// D inputs. All bounds that follow from these are of first order and are doubled, which is enough while these are small next to the noise.
+func (w *Whole) bound(y []float64) error {
+	const u = 0x1p-53
+	n := float64(w.x.Rows)
+	own := make([]float64, w.x.Rows)
+	w.q.Kernel.Diag(w.q.Theta, w.x, own)
+	w.trace, w.weights = linalg.Sum(own)+n*w.q.Noise, norm(w.q.Weights)
+	w.filling = (64 + 4*float64(w.x.Cols)) * u
+	w.solving, w.targets = (4*n*u+w.filling)*w.trace, 4*u*norm(y)
+	if !(w.solving < w.q.Noise/16) {
+		return fmt.Errorf("full and jackknife intervals: with a noise variance of %.3g rounding may move their ends by any amount: use conformal intervals, or raise the noise", w.q.Noise)
+	}
+	return nil
+}
+
+func norm(v []float64) float64 { return math.Sqrt(linalg.Dot(v, v)) }
 
 // Ends are those of an interval, in the target's own units; infinite where too few rows are of the same kind.
 type Ends struct{ Lower, Upper float64 }
@@ -71,19 +94,13 @@ type Ends struct{ Lower, Upper float64 }
 // least the level (Vovk, Gammerman and Shafer 2005, Sect. 2.3, for Gaussian-process predictions).
 //
 // With b = C⁻¹k, v = κ + s − kᵀb and u = y − μ, row i has the weight α_i − b_i u/v and the precision d_i + b_i²/v once (x, y) is there, y itself u/v and 1/v. So
-// |α_i − b_i u/v| ≥ √(d_i/v + b_i²/v²) |u| is an interval about u = 0, since the root is larger than |b_i|/v, and no grid of y is searched.
+// |α_i − b_i u/v| ≥ √(d_i/v + b_i²/v²) |u| is an interval: with e_i = α_i/d_i, from −b_i e_i − |e_i| √(d_i v + b_i²) to −b_i e_i + |e_i| √(d_i v + b_i²). No grid of y is searched.
 //
 // alike says which other rows, from 0, are of a row's kind, and count alone (Mondrian intervals, whose guarantee is each kind's); nil: all.
 func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
-	return w.each(x, alike, func(at further, others []int) (below, above float64) {
-		var lower, upper []float64
-		for _, i := range others {
-			root, slope := math.Sqrt(w.d[i]/at.v+at.b[i]*at.b[i]/(at.v*at.v)), at.b[i]/at.v
-			alpha := w.q.Weights[i]
-			one, other := alpha/(root+slope), -alpha/(root-slope)
-			lower, upper = append(lower, math.Min(one, other)), append(upper, math.Max(one, other))
-		}
-		return outermost(lower, upper, level)
+	return w.each(x, level, alike, func(at further, i int, bErr float64) (reach, err float64) {
+		own := math.Sqrt(w.d[i] * at.v)
+		return math.Hypot(own, at.b[i]), own*(w.solving/w.q.Noise+at.vErr/at.v) + bErr
 	})
 }
 
@@ -92,17 +109,10 @@ func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) b
 // (Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Ann. Stat. 49, 2021).
 // Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
 func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
-	return w.each(x, alike, func(at further, others []int) (below, above float64) {
-		var lower, upper []float64
-		for _, i := range others {
-			e := w.q.Weights[i] / w.d[i]
-			lower, upper = append(lower, -at.b[i]*e-math.Abs(e)), append(upper, -at.b[i]*e+math.Abs(e))
-		}
-		return outermost(lower, upper, level)
-	})
+	return w.each(x, level, alike, func(further, int, float64) (reach, err float64) { return 1, 0 })
 }
 
-// outermost are the ends of which ⌊(1−level)(n+1)⌋ lie as far out or farther, infinite where that is none.
+// outermost returns an interval's ends: ⌊(1−level)(n+1)⌋ candidates lie at or beyond each. An end is infinite if that number is 0.
 func outermost(lower, upper []float64, level float64) (below, above float64) {
 	n := len(lower)
 	k := min(int(math.Floor((1-level)*float64(n+1)+1e-9)), n)
@@ -114,14 +124,43 @@ func outermost(lower, upper []float64, level float64) (below, above float64) {
 	return lower[k-1], upper[n-k]
 }
 
-// further is a row to predict: b = C⁻¹k and the variance of y.
+// further is a row to predict: b = C⁻¹k, and the mean and variance of y. What ends in Err is how far rounding may have moved it.
 type further struct {
-	b []float64
-	v float64
+	b             []float64
+	bErr          float64 // of b_i over √(d_i/s)
+	v, vErr       float64
+	mean, meanErr float64
 }
 
-// each finds the ends of every row about its mean.
-func (w *Whole) each(x matrix.Dense, alike func(row, other int) bool, ends func(at further, others []int) (below, above float64)) []Ends {
+// of predicts a row from its covariances with all others, and its own.
+func (w *Whole) of(k []float64, mean, own float64) further {
+	const u = 0x1p-53
+	n, s := float64(len(k)), w.q.Noise
+	at := further{b: slices.Clone(k), mean: mean}
+	linalg.Trsv(false, w.q.Chol, at.b)
+	linalg.Trsv(true, w.q.Chol, at.b)
+	at.v = math.Max(own+s-linalg.Dot(k, at.b), s)
+	sizeK, sizeB, kErr := norm(k), norm(at.b), w.filling*math.Sqrt(own*w.trace)
+	at.bErr = w.solving*sizeB + kErr
+	at.vErr = w.solving*sizeB*sizeB + 2*sizeB*kErr + (n+4)*u*(sizeK*sizeB+own+s)
+	at.meanErr = sizeB*(w.solving*w.weights+w.targets) + (kErr+(n+4)*u*sizeK)*w.weights + 4*u*math.Abs(mean)
+	return at
+}
+
+// ends returns what row i makes of a further row: −b_i e_i ± |e_i| reach about its mean, moved outward by twice what rounding may have done.
+func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float64) (reach, err float64)) (lower, upper float64) {
+	const u = 0x1p-53
+	s, d := w.q.Noise, w.d[i]
+	bErr := math.Sqrt(d/s) * at.bErr
+	g, gErr := reach(at, i, bErr)
+	e, b := w.q.Weights[i]/d, math.Abs(at.b[i])
+	eErr := (w.solving*w.weights+w.targets)/math.Sqrt(d*s) + math.Abs(e)*w.solving/s
+	slack := 2 * (at.meanErr + (b+g)*eErr + math.Abs(e)*(bErr+gErr) + 4*u*(math.Abs(at.mean)+math.Abs(e)*(b+g)))
+	return at.mean - at.b[i]*e - math.Abs(e)*g - slack, at.mean - at.b[i]*e + math.Abs(e)*g + slack
+}
+
+// each finds the ends of every row.
+func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) bool, reach func(at further, i int, bErr float64) (reach, err float64)) []Ends {
 	n, rows := w.x.Rows, x.Rows
 	mean, own := make([]float64, rows), make([]float64, rows)
 	w.q.Latent(x, mean, nil)
@@ -130,28 +169,20 @@ func (w *Whole) each(x matrix.Dense, alike func(row, other int) bool, ends func(
 	for row := range rows {
 		k := linalg.New(1, n)
 		w.q.Kernel.Cov(w.q.Theta, x.RowRange(row, row+1), w.x, k)
-		at := further{b: slices.Clone(k.Data), v: own[row] + w.q.Noise}
-		linalg.Trsv(false, w.q.Chol, at.b)
-		linalg.Trsv(true, w.q.Chol, at.b)
-		at.v = math.Max(at.v-linalg.Dot(k.Data, at.b), w.q.Noise)
-		var others []int
+		at := w.of(k.Data, mean[row], own[row])
+		var lower, upper []float64
 		for i := w.first; i < n; i++ {
 			if alike == nil || alike(row, i-w.first) {
-				others = append(others, i)
+				below, above := w.ends(at, i, reach)
+				lower, upper = append(lower, below), append(upper, above)
 			}
 		}
-		below, above := ends(at, others)
-		all[row] = Ends{w.raw(mean[row] + below), w.raw(mean[row] + above)}
+		below, above := outermost(lower, upper, level)
+		if all[row] = (Ends{below, above}); linalg.Finite([]float64{below, above}) {
+			all[row].Lower, all[row].Upper = w.m.Scaling.Outward(w.m.Scaling.RawMean(below), w.m.Scaling.RawMean(above))
+		}
 	}
 	return all
-}
-
-// raw is a target in its own units.
-func (w *Whole) raw(v float64) float64 {
-	if math.IsInf(v, 0) {
-		return v
-	}
-	return w.m.Scaling.RawMean(v)
 }
 
 // Others are the inputs, in scaled units, of the rows that aren't prior rows, as Full and Jackknife number them.

@@ -9,10 +9,10 @@ import "math"
 // that dominate the Kolmogorov statistics", Z. Wahrscheinlichkeitstheorie 47, 1979), by the recursion of Moscovich and Nadler
 // ("Fast calculation of boundary crossing probabilities for Poisson processes", Stat. Probab. Lett. 123, 2017).
 
-// curveMisses are the numbers of misses, of n rows, at which a curve has a bound of its own: each up to 100, then in ratios of about 1.02; between
-// two it is that of the larger number. They are few enough for any n.
-func curveMisses(n int) (misses []int) {
-	for k := 0; k < n; k = max(k+1, k*51/50) {
+// curveMisses lists the numbers of misses, of n rows, at which a curve has a bound of its own: each up to 100, then in ratios of about 1.02, up to the
+// share end of the rows. Between two of them the bound of the larger number holds. They are few enough for any n.
+func curveMisses(n int, end float64) (misses []int) {
+	for k := 0; k < n && float64(k) <= end*float64(n); k = max(k+1, k*51/50) {
 		misses = append(misses, k)
 	}
 	return misses
@@ -89,10 +89,10 @@ func poisson(mean, spread float64) (from int, p []float64) {
 	return from, p
 }
 
-// curveLevel is the largest level δ′, to a thousandth, at which the bounds of a curve of n rows hold together with probability 1−δ, and
-// these bounds.
-func curveLevel(n int, delta float64) (level float64, misses []int, bounds []float64) {
-	misses = curveMisses(n)
+// curveLevel returns the largest level δ′, to a thousandth, at which the bounds of a curve of n rows, up to the share end of misses, hold together with
+// probability 1−δ; and these bounds.
+func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds []float64) {
+	misses = curveMisses(n, end)
 	at := func(level float64) []float64 {
 		bounds := make([]float64, len(misses))
 		for i, k := range misses {

@@ -36,6 +36,21 @@ type MeanError struct {
 // tailShare is that of the worst predictions of MeanError.
 const tailShare = 0.05
 
+// curveShare is where a curve ends: nobody asks how wide a band must be that a third of the predictions misses, and bounds that aren't there leave
+// their part of δ to the others (at 150 rows δ′ is δ/9.7, and δ/26 if no share is left out).
+const curveShare = 0.3
+
+// curveEnd returns the largest share of misses at which a curve has a bound: curveShare, or where the promise is if that is farther.
+func (t Terms) curveEnd() float64 {
+	switch {
+	case t.Rules == 0:
+		return 1
+	case t.Promise > 0:
+		return math.Max(curveShare, 1-t.Promise)
+	}
+	return curveShare
+}
+
 // curve computes the curve of the mean's misses, in the unit of a loss that is 1 beyond a width.
 func (t Terms) curve(s Sample) (*Curve, error) {
 	if s.Sum != nil {
@@ -50,7 +65,7 @@ func (t Terms) curve(s Sample) (*Curve, error) {
 		}
 	}
 	slices.Sort(errs)
-	level, misses, bounds := curveLevel(n, t.Delta/t.share())
+	level, misses, bounds := curveLevel(n, t.Delta/t.share(), t.curveEnd())
 	c := &Curve{Level: level}
 	raw := t.EpsilonRaw / t.Loss.Below
 	for i, k := range slices.Backward(misses) {

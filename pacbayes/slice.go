@@ -11,6 +11,13 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 		return nil, errors.New("slices: they aren't counted where the rows are spread over ranks: use one")
 	}
 	losses := s.pointLosses(t.Loss)
+	// How many rows a slice has is known from inputs alone, so that the slices that can't have a bound leave their part of δ to the others.
+	parts := 0
+	for _, slice := range s.Slices {
+		if t.Rules == 0 || len(slice.In) >= MinRows {
+			parts++
+		}
+	}
 	var all []Slice
 	for _, slice := range s.Slices {
 		var misses float64
@@ -21,7 +28,7 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 		if slice.Rows < MinRows {
 			slice.Reason = fmt.Sprintf("%d certified rows are too few, of %d", slice.Rows, MinRows)
 		} else {
-			slice.MeanBound = ClopperPearson(int(misses), slice.Rows, t.Delta/t.share()/float64(len(s.Slices)))
+			slice.MeanBound = ClopperPearson(int(misses), slice.Rows, t.Delta/t.share()/float64(parts))
 		}
 		if slice.Rows > 0 {
 			slice.MeanRisk = misses / float64(slice.Rows)

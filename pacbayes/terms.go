@@ -10,6 +10,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
+// NewestRules are the Terms.Rules of new certificates with a curve or slices.
+const NewestRules = 1
+
 // MinRows is the smallest number of certified rows for which a certificate is issued.
 const MinRows = 20
 
@@ -47,6 +50,9 @@ type Terms struct {
 	Curve bool `json:"curve,omitempty"`
 	// Slices are columns, or SliceSD, by which kinds of rows have bounds of their own. They have half of δ.
 	Slices []string `json:"slices,omitempty"`
+	// Rules is the version of the rules by which curves and slices share δ. 0, of older model files: a curve has a bound at every share of misses, and every slice has
+	// a part of δ. 1: a curve ends at curveEnd, and slices of fewer than MinRows rows have no part.
+	Rules int `json:"rules,omitempty"`
 
 	// Declaration is the SHA-256 of a text by which all that was done was declared beforehand, in hexadecimal; "": none.
 	Declaration string `json:"declaration,omitempty"`
@@ -218,6 +224,9 @@ func (t Terms) CheckRoute() error {
 	}
 	if t.Loss.Kind == Scaled && !t.MeanAlone() {
 		return errors.New("loss scaled: it is of a predictor that was fixed before the certified rows were seen, its standard deviations too: it needs an informed prior that nothing is learnt after, and mean-bound direct")
+	}
+	if t.Rules != 0 && (t.Rules != NewestRules || !t.Curve && len(t.Slices) == 0) {
+		return fmt.Errorf("rules %d: want %d, of a curve or of slices", t.Rules, NewestRules)
 	}
 	if err := errors.Join(t.checkCurve(), t.checkSlices()); err != nil {
 		return err

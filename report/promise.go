@@ -42,9 +42,11 @@ func (r *maker) drawWidths() error {
 	chart.Line("guaranteed, all at once", drawing.Green, drawing.Stairs(sure))
 	f := Figure{Title: "Every width at once", Head: []string{"share", "half-width, " + r.widthUnit()},
 		Caption: fmt.Sprintf("With %s confidence, at least the lower share of predictions on further rows lie within ± the width, whichever one picks.", cautious.Complement(c.Delta))}
+	first := c.Curve.Points[0]
+	f.Caption += fmt.Sprintf(" The curve ends at ±%s and says nothing of narrower bands.", cautious.Width(first.HalfWidthRaw))
 	words := ""
 	for _, share := range []float64{0.5, 0.8, 0.9, 0.95, 0.99} {
-		if at, ok := c.Curve.Width(share); ok {
+		if at, ok := c.Curve.Width(share); ok && at.HalfWidth > first.HalfWidth {
 			f.Cells = append(f.Cells, []string{cautious.Complement(1 - share), "±" + cautious.Width(at.HalfWidthRaw)})
 			words += fmt.Sprintf(" %s within ±%s;", cautious.Complement(1-share), cautious.Width(at.HalfWidthRaw))
 		}

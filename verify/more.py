@@ -80,16 +80,17 @@ def crossing(n, misses, bounds):
 def check_curve(t, sample, c):
     """Its bounds hold all at once with probability 1 - delta, at the errors of the certified rows."""
     n, level, delta, misses, k = sample.n, c("level", float), t.delta / t.share, [], 0
-    while k < n:
+    while k < n and k <= t.curve_end * n:
         misses, k = misses + [k], max(k + 1, k * 51 // 50)
     require(0 < level < delta, "the curve's level isn't one")
     bounds, points, stored = [binomial(k, n, level) for k in misses], [], c.objects("points")
     together, unit = crossing(n, misses, bounds), t.raw / t.below
     require(0.99 * delta <= together <= delta * (1 + 1e-9), f"the curve's bounds fail together with {together:.9g}, not {delta:.9g}")
-    errors = sorted(abs(d) / (v if t.kind != "band" and d else 1) if v or not d else inf for d, _, _, v in sample.rows)
+    units = [(abs(d), v if t.kind != "band" and d else 1) for d, _, _, v in sample.rows]
+    errors = sorted(d / v if v else inf for d, v in units)
     for k, b in reversed(list(zip(misses, bounds))):
         w = errors[n - 1 - k]
-        points = (points[:-1] if points and points[-1][0] == w else points) + [(w, k, b)] * (b < 1 and w < inf)
+        points += [(w, k, b)] * (b < 1 and w < inf)
     require([p("misses", int) for p in stored] == [k for _, k, _ in points], "the curve has points of other errors")
     at, bound, total, worst = 0.0, 1.0, 0.0, 0.0
     for p, (w, k, b) in zip(stored, points):
@@ -154,12 +155,13 @@ def kinds_of_rows(by, table, roles, sds, scale):
 
 def check_slices(t, sample, c, kinds):
     stored, (least, most) = c.objects("slices"), sample.losses(t.loss, False)
+    parts = sum(1 for *_, rows in kinds if t.rules == 0 or len(rows) >= 20)
     require(len(stored) == len(kinds), "the slices are others")
     for s, (by, name, low, high, rows) in zip(stored, kinds):
         what, n, counts = f"the slice {by} {name}", len(rows), [round(fsum(losses[i] for i in rows)) for losses in (least, most)]
         require((s("by", str), s("name", str), s("rows", int), s.has("reason")) == (by, name, n, n < 20), f"{what} is another")
-        bounds = [binomial(k, n, t.delta / 2 / len(kinds)) if n >= 20 else 1.0 for k in counts]
-        require(n < 20 or holds(counts[0], n, s("mean_bound", float), t.delta / 2 / len(kinds)), f"{what} has a bound that fails too often")
+        bounds = [binomial(k, n, t.delta / 2 / parts) if n >= 20 else 1.0 for k in counts]
+        require(n < 20 or holds(counts[0], n, s("mean_bound", float), t.delta / 2 / parts), f"{what} has a bound that fails too often")
         require((s.has("from"), s.has("to")) == (low is not None, high is not None), f"{what} has other ends")
         for field, own in (("mean_risk", [k / max(n, 1) for k in counts]), ("mean_bound", bounds), ("from", [low]), ("to", [high])):
             if own != [None]:

@@ -512,7 +512,8 @@ class Terms:
         self.family, self.route, self.promise = t("family", str) or "kl", t("route", str) or "twice", t("promise", float)
         self.informed, self.fixed, self.curve, self.slices = t("informed", bool), t("fixed", bool), t("curve", bool), t.list("slices", str)
         self.params, self.choices, self.direct = t("params", int), t("choices", int), self.fixed and self.route == "direct"
-        self.share = 2 if self.slices else 1  # all but the slices has delta over it
+        self.rules, self.share = t("rules", int), 2 if self.slices else 1  # all but the slices has delta over its share
+        self.curve_end = 1 if not self.rules else max(0.3, 1 - self.promise) if self.promise else 0.3  # the largest share of misses with a bound
         self.statements = self.share * (2 if self.promise and not self.curve else 1) * (2 if self.route == "both" else 1)
         self.mixes = [t(k, int) for k in ("resolutions", "structures", "lengthscales", "tied")]
         self.end, self.digits = t.of("grid")("L", float), t.of("grid")("Digits", int)
@@ -541,6 +542,7 @@ def check_terms(head, t, q, prior, scale):
         ("the inequality", t.family in ("kl", "maurer", "pinsker") or t.family == "betting" and t.fixed
          or t.family == "split-kl" and (t.fixed or t.kind.startswith("clipped"))), ("predictions of elsewhere", not terms("elsewhere", bool)),
         ("the curve", not t.curve or t.direct and t.kind in ("band", "relative", "scaled") and not group and t.family == "kl"),
+        ("the rules", t.rules == 0 or t.rules == 1 and (t.curve or t.slices)),
         ("the slices", not t.slices or t.direct and zero_one and not group), ("whether the prior was learnt", t.informed == learnt),
         ("whether Q is the prior", t.direct if q.nearest else t.fixed == (learnt and not q.support)), ("the scaling", terms("scaling", str) == source),
         ("epsilon_raw", abs(t.raw - t.below * (1 if t.kind in UNITLESS else scale)) <= 1e-12 * t.raw), ("prior_rows", terms("prior_rows", int) == counts[PRIOR]),

@@ -119,6 +119,62 @@ func TestGoldenModels(t *testing.T) {
 	}
 }
 
+// TestOldRules: of a file from before curves ended and small slices left their part of δ to others, both programs check the levels of its time.
+func TestOldRules(t *testing.T) {
+	python(t)
+	path, table := write(t, 200, "")
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1},
+		Promise: krigo.Promise{Epsilon: 0.8, Curve: true, Slices: []string{"sd", "x"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := len(m.Certificate.Curve.Points)
+	d, err := m.Labelled(table)
+	if err == nil {
+		m.Terms.Rules = 0
+		m.Certificate, err = m.Certify(d)
+	}
+	file := filepath.Join(t.TempDir(), "m.krigo")
+	if err == nil {
+		err = m.Save(file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := krigo.Certify(m, table, 0)
+	if agrees, said := verify(t, file, path); !agrees || err != nil || !r.Matches || len(m.Certificate.Curve.Points) < 2*ended {
+		t.Errorf("%s, %+v, %v; %d points, %d by the new rules", said, r, err, len(m.Certificate.Curve.Points), ended)
+	}
+}
+
+// TestTies: of targets 0 and 1 at two places, errors are equal, also those of targets that are 0.
+func TestTies(t *testing.T) {
+	python(t)
+	text := "x,y\n"
+	for i := range 120 {
+		text += fmt.Sprintf("%d,%d\n", i%2, i*i%7/4)
+	}
+	path, file := filepath.Join(t.TempDir(), "ties.csv"), filepath.Join(t.TempDir(), "m.krigo")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, err := dataset.Read(strings.NewReader(text), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1},
+		Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Promise: krigo.Promise{Epsilon: 2.5, Curve: true}})
+	if err == nil {
+		err = m.Save(file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if agrees, said := verify(t, file, path); !agrees {
+		t.Error(said)
+	}
+}
+
 // opened takes a model file apart into header and arrays.
 func opened(raw []byte) (header map[string]any, arrays []byte) {
 	end := 16 + int(binary.LittleEndian.Uint32(raw[12:]))
@@ -309,6 +365,8 @@ func TestForgeries(t *testing.T) {
 			{"a row of the support", array("prior_support", 3, more), ""},
 			{"a factor", array("prior_cholesky", -1, more), "stored factor"},
 			{"the temper", set("prior.temper", 2), "the kernel isn't the prior's"},
+			{"the rules of before", left("terms.rules"), "curve"},
+			{"rules that nobody knows", set("terms.rules", 2), "the rules"},
 			{"the curve's level", times("certificate.curve.level", 1.1, 0), ""},
 			{"a bound of the curve", times("certificate.curve.points.5.bound", 0.95, 0), "curve"},
 			{"a half-width of the curve", times("certificate.curve.points.5.half_width", 0.9, 0), "curve"},

@@ -102,11 +102,11 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 				if err == nil && shifted {
 					err = f.ShiftTo(shift)
 				}
+				if err == nil && anytime {
+					err = f.AtAnyTime()
+				}
 				if err != nil {
 					return err
-				}
-				if anytime {
-					f.AtAnyTime()
 				}
 				if c.json {
 					return printJSON(cmd.OutOrStdout(), f)

@@ -191,7 +191,8 @@ its own kind, are asked for by --intervals and come as KIND_lower, KIND_upper:
                rows, and every other row serves to predict and to say how far predictions miss
   jackknife    likewise, at least 2P − 1 for the share P, and about P in practice
   band         the certificate's: with its confidence, over the draw of the certified rows,
-               at least its share of all further targets lie within (krigo certify says both)
+               at least its share of all further targets lie within (krigo certify says both, and
+               checks them: here they are what the model file says)
 
 --samples K draws K functions from the posterior, jointly for all rows, and adds their values
 as sample1 … sampleK: draws of the function itself, without observation noise.
@@ -235,6 +236,9 @@ training rows nearest to it, and say so on standard error.`,
 				for _, notice := range notices {
 					fmt.Fprintln(cmd.ErrOrStderr(), notice)
 				}
+			}
+			if slices.Contains(f.kinds, "band") && !c.quiet {
+				fmt.Fprintln(cmd.ErrOrStderr(), krigo.BandNotice)
 			}
 			document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {

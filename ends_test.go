@@ -1,0 +1,80 @@
+package krigo_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// TestEndsKeepAtoms: of a target with two values, one of which 40 % of the rows have, intervals for 90 % have to hold both at the two places that rows have. An
+// end is then that value but for rounding, which must not cut it off.
+func TestEndsKeepAtoms(t *testing.T) {
+	for unit, y := range map[string][2]float64{"0 or 1": {0, 1}, "0.1 or 0.3": {0.1, 0.3}, "far from 0": {1e9 + 0.1, 1e9 + 0.2}} {
+		rng := rand.New(rand.NewPCG(1, 5))
+		draw := func(n int) *dataset.Table {
+			d := &dataset.Table{Source: unit, Names: []string{"x", "y"}, Rows: n}
+			for i := range n {
+				v := y[0]
+				if rng.Float64() < 0.4 {
+					v = y[1]
+				}
+				d.Values, d.Lines = append(d.Values, float64(rng.IntN(2)), v), append(d.Lines, i+2)
+			}
+			return d
+		}
+		inside, further := map[string]int{}, 0
+		for range 10 {
+			table, next := draw(150), draw(40)
+			m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
+				Promise: krigo.Promise{Epsilon: 2}})
+			ps, err := krigo.Predict(m, next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			further += next.Rows
+			for _, kind := range []string{"conformal", "normalised", "full", "jackknife"} {
+				var is []krigo.Interval
+				if kind == "full" || kind == "jackknife" {
+					is, err = krigo.IntervalsOfFew(m, table, next, kind, 0.9, "")
+				} else {
+					is, err = krigo.Intervals(m, kind, 0.9, ps)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, in := range is {
+					if v := next.Values[2*i+1]; in.Lower <= v && v <= in.Upper {
+						inside[kind]++
+					}
+				}
+			}
+		}
+		for kind, n := range inside {
+			if n < further*97/100 {
+				t.Errorf("%s: %s intervals for 90 %% hold %d of %d further targets", unit, kind, n, further)
+			}
+		}
+	}
+}
+
+// TestEndsOfBands: a target that counts as within the band in scaled units lies between the band's ends, whatever unit and offset make of it by rounding.
+func TestEndsOfBands(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 5))
+	for range 20_000 {
+		s := dataset.Scaling{TargetMean: rng.NormFloat64() * []float64{0, 1, 1e6}[rng.IntN(3)], TargetScale: []float64{1, 1e-3, 3e5}[rng.IntN(3)] * (1 + rng.Float64())}
+		mean, scaled := rng.NormFloat64(), []float64{0}
+		y := s.RawMean(mean + rng.Float64()*[]float64{-1, 1}[rng.IntN(2)])
+		s.Target(scaled, []float64{y})
+		width := max(scaled[0]-mean, mean-scaled[0])
+		m := &krigo.Model{Scaling: s, Certificate: &krigo.Certificate{Valid: true, Loss: "band", MeanBound: 0.3, Epsilon: width, EpsilonRaw: width * s.TargetScale}}
+		is, err := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: s.RawMean(mean)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := 3e-9*s.TargetScale + 1e-14*max(s.TargetMean, -s.TargetMean); !(is[0].Lower <= y && y <= is[0].Upper) || is[0].Upper-y > most && y-is[0].Lower > most {
+			t.Fatalf("%v: %v isn't in %v, or not at an end", s, y, is[0])
+		}
+	}
+}
