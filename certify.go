@@ -65,7 +65,7 @@ func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (diff
 	if err != nil {
 		return "", err
 	}
-	if r.Refitted, r.known.Refit = differs == "", "fitting again gave another model: "+differs; r.Refitted {
+	if r.Refitted, r.known.Refit = differs == "", "fitting again gave another model, by another kind of processor or version, or because the file isn't true: "+differs; r.Refitted {
 		r.RefitSeconds = 0
 	} else if a, c := again.Certificate, r.Certificate; a == nil || c.Valid {
 		zeroOne := c.Route == pacbayes.Direct && c.Groups == 0 && r.model.Terms.Loss.IsZeroOne()
@@ -156,8 +156,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification,
 		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds}
 		r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
 		if m.Fitted != nil {
-			took := time.Duration(m.Training.Seconds * float64(time.Second)).Round(time.Second / 10)
-			r.known.Refit = fmt.Sprintf("only fitting again shows it (krigo certify --refit; training took %v)", took)
+			r.known.Refit = fmt.Sprintf("only fitting again shows it (krigo certify --refit; training took %.1f s)", m.Training.Seconds)
 		}
 		if err == nil {
 			err = fit.CheckAsked(m)

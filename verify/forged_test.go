@@ -22,7 +22,7 @@ func noise(t *testing.T, categories bool) (path string, table *dataset.Table) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
 	text := "x,y\n"
-	for i := range 240 {
+	for i := range 180 {
 		if categories {
 			text += fmt.Sprintf("c%d,%g\n", i%60, rng.NormFloat64())
 		} else {

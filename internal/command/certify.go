@@ -69,7 +69,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			if declaration != "" && (fresh || of.file != "") {
 				return &krigo.UsageError{Err: errors.New("--declaration with --fresh or --predictions: it is about a model and the data that it was made from")}
 			}
-			if err := of.alone(cmd, fresh || refit || shifted); err != nil {
+			if err := of.alone(cmd, fresh || refit || noRefit || order || shifted); err != nil {
 				return err
 			}
 			if of.file != "" {

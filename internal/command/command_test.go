@@ -1078,3 +1078,25 @@ func TestAbout(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 }
+
+// TestRefitOrNot: certify says what it didn't check, and fits again unless it is told not to.
+func TestRefitOrNot(t *testing.T) {
+	workplace(t)
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet", "--out", "m.krigo")
+	for args, want := range map[string]string{
+		"":                  "Reproduced: ",
+		"--refit":           "Reproduced: ",
+		"--no-refit":        "Recomputed, but not reproduced: ",
+		"--json":            `"refitted": true`,
+		"--no-refit --json": `"independently_checked": false`,
+	} {
+		if out := must(t, append(strings.Fields("certify m.krigo homes.csv --quiet"), strings.Fields(args)...)...); !strings.Contains(out, want) {
+			t.Errorf("%s: %s; want %s", args, out, want)
+		}
+	}
+	for args, want := range map[string]string{"--refit --no-refit": "leave one of the two out", "--accept-file-order": "there is nothing to accept"} {
+		if o := call(context.Background(), append(strings.Fields("certify m.krigo homes.csv"), strings.Fields(args)...)...); o.status == 0 || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: %d, %s", args, o.status, o.stderr)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 		return &krigo.UsageError{Err: fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", f.delta)}
 	}
 	if others {
-		return &krigo.UsageError{Err: fmt.Errorf("--fresh, --refit and --shift are for models, not for --predictions")}
+		return &krigo.UsageError{Err: fmt.Errorf("--fresh, --refit, --no-refit, --accept-file-order and --shift are for models, not for --predictions")}
 	}
 	return nil
 }
