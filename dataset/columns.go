@@ -340,6 +340,9 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 	if _, err := t.column(target, "for the target"); err != nil {
 		return nil, err
 	}
+	if err := t.Dated(); err != nil {
+		return nil, err
+	}
 	for _, pattern := range inputs {
 		if err := known(pattern, "inputs"); err != nil {
 			return nil, err

@@ -200,6 +200,16 @@ func (t *Table) column(name, something string) (int, error) {
 	return 0, fmt.Errorf("%s: no column %q %s%s; %s", t.Source, name, something, spelling.DidYouMean(name, t.Names), t.describeColumns())
 }
 
+// Dated makes sure that every column that the reading calls dates is there. A table to be predicted may lack those that aren't inputs.
+func (t *Table) Dated() error {
+	for _, d := range t.reading.Dates {
+		if _, err := t.column(d.Column, "to be named by --dates"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // but lists all columns but those.
 func (t *Table) but(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(t.Names), func(name string) bool { return slices.Contains(names, name) })

@@ -104,7 +104,7 @@ is made if need be (default: here).`,
 				return err
 			}
 			for ending, o := range map[string]own{".csv": demoData(content.Bytes()), ".krigo": ownModel, ".html": ownReport} {
-				if err := implied(path(ending), o, "name another folder"); err != nil {
+				if err := replaceable(path(ending), o, "name another folder"); err != nil {
 					return err
 				}
 			}

@@ -185,8 +185,8 @@ func exactly(n int) cobra.PositionalArgs {
 }
 
 // writable makes sure, before long work, that out can be written: its folder is there and takes files, it is no
-// folder itself and none of the files that are read.
-func writable(out string, inputs ...string) error {
+// folder itself, none of the files that are read, and no file that somebody else wrote.
+func writable(out string, o own, inputs ...string) error {
 	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
 		return fmt.Errorf("--out %s: its folder doesn't exist", out)
 	}
@@ -200,6 +200,11 @@ func writable(out string, inputs ...string) error {
 	for _, input := range inputs {
 		if in, err := os.Stat(input); err == nil && os.SameFile(in, at) {
 			return fmt.Errorf("--out %s: it is the file %s that is read, which would be lost: name another", out, input)
+		}
+	}
+	if at.Mode().IsRegular() {
+		if err := replaceable(out, o, "name another by --out"); err != nil {
+			return err
 		}
 	}
 	return outable(out)

@@ -290,6 +290,14 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--loss", "clipped-absolute", "--epsilon", "0.3"), 2, []string{"--epsilon", "no ε"}},
 		{homesWith("--calibration-fraction", "0.1"), 1, []string{"calibration-fraction 0.1", "8 of the 73 rows", "need 19"}},
 		{homesWith("--out", "homes.csv"), 1, []string{"--out homes.csv", "would be lost"}},
+		{homesWith("--out", "new.csv"), 2, []string{"new.csv is there, and isn't a model of krigo: it would be lost", "--out"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--out", "homes.csv"}, 2, []string{"homes.csv is there, and isn't a table of krigo's predictions"}},
+		{[]string{"report", "good.krigo", "--out", "homes.csv"}, 2, []string{"homes.csv is there, and isn't a report of krigo"}},
+		{[]string{"compare", "homes.csv", "--target", "MEDV", "--out", "new.csv"}, 2, []string{"new.csv is there, and isn't a comparison of krigo"}},
+		{[]string{"certify", "--predictions", "homes.csv", "--target", "MEDV", "--prediction", "RM", "--epsilon", "1", "--out", "new.csv"}, 2, []string{"new.csv is there, and isn't a certificate of krigo"}},
+		{[]string{"generate", "--rows", "9", "--out", "new.csv"}, 2, []string{"new.csv is there, and isn't empty"}},
+		{homesWith("--dates", "Rm"), 1, []string{`no column "Rm" to be named by --dates`, `did you mean "RM"?`}},
+		{[]string{"inspect", "homes.csv", "--dates", "Rm:dmy"}, 1, []string{`no column "Rm" to be named by --dates`, `did you mean "RM"?`}},
 		{homesWith("--out", "."), 1, []string{"--out .", "folder"}},
 		{[]string{"compare", "homes.csv", "--target", "MEDV", "--objective", "vfe"}, 2, []string{"--objective", "--objectives"}},
 		{[]string{"compare", "homes.csv", "--target", "MEDV", "--out", "nowhere/x.csv"}, 1, []string{"nowhere"}},
@@ -618,13 +626,13 @@ func TestJSONKeys(t *testing.T) {
 		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,
 			under("", "solver", "certificate", "certificate_reason", "test", "training.objective_value_standard_error"))},
 		{"predict cg.krigo new.csv", slices.Concat(under("", "target", "solver"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"))},
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
 		{"evaluate homes.csv --target MEDV --params params.json --objective evidence --solver cg", slices.Concat(
 			under("", "certificate", "certificate_reason", "objective", "value", "value_standard_error"),
 			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"),
 			under("gradient_standard_error", "log_variance", "log_lengthscales", "log_noise_variance"))},
 		{"predict m.krigo new.csv --samples 2", slices.Concat(under("", "target", "samples"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"))},
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
 		{"certify m.krigo homes.csv", slices.Concat(certificate, under("", "certificate.epsilon_above", "matches", "valid", "independently_checked", "refitted"),
 			under("checked", "what", "fields", "by", "bound_rests_on_it"), under("on_the_fitters_word", "what", "fields", "by"))},
 		{"certify m.krigo fresh.csv --fresh", under("", "rows", "delta", "loss", "epsilon", "epsilon_above", "epsilon_raw", "gibbs_risk", "bound", "mean_risk", "mean_bound")},
@@ -634,7 +642,7 @@ func TestJSONKeys(t *testing.T) {
 			under("gradient", "log_noise_variance"), under("gradient.mean", "constant", "linear"),
 			under("gradient.parts", "log_variance", "log_lengthscales", "log_shape", "log_period"))},
 		{"predict m.krigo new.csv", slices.Concat(under("", "target"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside"))},
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
 	} {
 		got := keysOf(t, must(t, append(strings.Fields(c.args), "--json", "--quiet")...))
 		got = slices.DeleteFunc(got, func(k string) bool { return k == "notices" })
@@ -663,8 +671,8 @@ func TestGenerate(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	first := read(t, "d.npy")
-	must(t, append(draw, "d.npy")...)
-	if read(t, "d.npy") != first {
+	must(t, append(draw, "again.npy")...)
+	if read(t, "again.npy") != first {
 		t.Error("the same seed, other bytes")
 	}
 	want := under("", "rows", "inputs", "variance", "lengthscales", "noise_variance", "features", "seed", "file")

@@ -51,7 +51,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				return err
 			}
 			if out != "" && r.Rank() == 0 {
-				if err := writable(out, args[0], strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+				if err := writable(out, ownComparison, args[0], strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 					return err
 				}
 			}

@@ -297,12 +297,12 @@ certificate picked as the best of several runs isn't one.`,
 					return err
 				}
 				for _, out := range outs {
-					if err := writable(out, args[0], f.test, f.init, f.resume, f.declared, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+					if err := writable(out, ownModel, args[0], f.test, f.init, f.resume, f.declared, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 						return err
 					}
 				}
 				if f.out == "" {
-					if err := implied(out, ownModel, "name another by --out"); err != nil {
+					if err := replaceable(out, ownModel, "name another by --out"); err != nil {
 						return err
 					}
 				}
@@ -480,7 +480,7 @@ func (c *checkpointer) claim(path string) (release func(), err error) {
 func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint, err error) {
 	if r.Rank() == 0 {
 		if !named {
-			if err := implied(c.path, ownCheckpoint, "name another --out"); err != nil {
+			if err := replaceable(c.path, ownCheckpoint, "name another --out"); err != nil {
 				return nil, err
 			}
 		}

@@ -31,6 +31,9 @@ memory doesn't grow with their number. The same seed gives the same bytes.`,
 			if err := draw.Validate(); err != nil {
 				return &krigo.UsageError{Err: err}
 			}
+			if err := writable(out, noneOwn); err != nil {
+				return err
+			}
 			lengthscales, err := draw.Write(cmd.Context(), out, generateProgress(cmd.ErrOrStderr(), c.quiet, draw.Rows))
 			if err != nil {
 				return err

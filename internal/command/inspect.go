@@ -52,6 +52,9 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 				return err
 			}
 			defer table.Close()
+			if err := table.Dated(); err != nil {
+				return err
+			}
 			target := f.options.Data.Target
 			if target != "" {
 				if _, err := table.Leave(nil, nil, target, ""); err != nil {

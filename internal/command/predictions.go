@@ -70,7 +70,7 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 		return &krigo.UsageError{Err: fmt.Errorf("--predictions are certified on one rank")}
 	}
 	if f.out != "" {
-		if err := writable(f.out, f.file); err != nil {
+		if err := writable(f.out, ownCertificate, f.file); err != nil {
 			return err
 		}
 	}

@@ -49,11 +49,11 @@ model was made from; else on the rows that it has not seen.`,
 			}
 			if out == "" {
 				out = strings.TrimSuffix(args[0], filepath.Ext(args[0])) + ".html"
-				if err := implied(out, ownReport, "name another by --out"); err != nil {
+				if err := replaceable(out, ownReport, "name another by --out"); err != nil {
 					return err
 				}
 			}
-			if err := writable(out, args...); err != nil {
+			if err := writable(out, ownReport, args...); err != nil {
 				return err
 			}
 			if err := dataset.WriteFileAtomic(out, func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {

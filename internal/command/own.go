@@ -1,0 +1,79 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"slices"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// own tells whether krigo wrote a file: from how it begins or, of a table, from its columns.
+type own struct {
+	what    string // as in "a model"
+	begin   *regexp.Regexp
+	columns []string
+}
+
+var (
+	ownModel       = begins("a model of krigo", "^"+regexp.QuoteMeta(model.Magic))
+	ownCheckpoint  = begins("a checkpoint of krigo", `^\s*\{\s*"version":\s*\d+,\s*"fingerprint":`)
+	ownReport      = begins("a report of krigo", `^<!doctype html>[^\x00]{0,400}<title>krigo: `)
+	ownComparison  = begins("a comparison of krigo", `^objective,epsilon,splits,|^\[\s*\{\s*"objective":|^<!doctype html>[^\x00]{0,400}<title>krigo: objectives compared<`)
+	ownCertificate = begins("a certificate of krigo", `^\{\s*"source":\s*"([^"\\]|\\.)*",\s*"target":\s*"([^"\\]|\\.)*",\s*"prediction":`)
+	ownPredictions = own{"a table of krigo's predictions", regexp.MustCompile(`^\{"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`), krigo.PredictionNames[:5]}
+	noneOwn        = begins("empty", `^$`)
+)
+
+func begins(what, expression string) own { return own{what, regexp.MustCompile(expression), nil} }
+
+// wrote says whether krigo wrote the file at path, which begins so.
+func (o own) wrote(path string, begin []byte) bool {
+	if o.begin.Match(begin) || o.columns == nil {
+		return o.begin.Match(begin)
+	}
+	table, err := dataset.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	defer table.Close()
+	return !slices.ContainsFunc(o.columns, func(name string) bool { return !slices.Contains(table.Names, name) })
+}
+
+// demoData is the table that demo writes.
+func demoData(content []byte) own {
+	return begins("what demo writes", "^"+regexp.QuoteMeta(string(content))+"$")
+}
+
+// replaceable refuses a file that is there, unless krigo wrote it or it is empty: instead says how to name another.
+func replaceable(path string, o own, instead string) error {
+	f, err := disk.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		defer f.Close()
+		var info fs.FileInfo
+		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() { // nor may a pipe be waited for
+			err = errors.New("it is no file")
+		}
+	}
+	var begin bytes.Buffer
+	if err == nil {
+		_, err = io.CopyN(&begin, f, 1<<16)
+	}
+	switch {
+	case err != nil && err != io.EOF:
+		return fmt.Errorf("%s is there, and can't be read: %w; move it away, or %s", path, err, instead)
+	case begin.Len() > 0 && !o.wrote(path, begin.Bytes()):
+		return &krigo.UsageError{Err: fmt.Errorf("%s is there, and isn't %s: it would be lost; move it away, or %s", path, o.what, instead)}
+	}
+	return nil
+}
