@@ -3,8 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -21,30 +19,13 @@ func newPipe(*common) *cobra.Command {
 		Use:   "pipe",
 		Short: "Serve one program through standard input and output",
 		Long: `Read requests from standard input and write replies to standard output, as the Python package does:
-frames of JSON and numbers, which docs/pipe.md describes. It ends with standard input. Requests in
-a file are answered one after the other, as the R package has them.`,
+frames of JSON and numbers, which docs/pipe.md describes. It ends with standard input.`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o := pipe.Options{Version: version(), Describe: func(m *krigo.Model) any { return fitJSON(m, "") }, Flags: optionsOf, InTurn: isFile(cmd.InOrStdin())}
-			if err := pipe.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), o); err != nil || !o.InTurn {
-				return err
-			}
-			return cmd.Context().Err() // what stood in the file was not all answered
+			return pipe.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(),
+				pipe.Options{Version: version(), Describe: func(m *krigo.Model) any { return fitJSON(m, "") }, Flags: optionsOf})
 		},
 	}
-}
-
-// isFile says whether somebody wrote all of the input before it is read.
-func isFile(in io.Reader) bool {
-	if r, wrapped := in.(interruptible); wrapped {
-		in = r.in
-	}
-	f, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular()
 }
 
 // besidesOptions are the flags of fit that are about its files, of which a request has none.

@@ -4,19 +4,23 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// frame appends a request to what a file has.
-func frame(to []byte, header map[string]any, buffers ...[]byte) []byte {
+// frame is a request.
+func frame(header map[string]any, buffers ...[]byte) []byte {
 	sizes := []int{}
 	for _, b := range buffers {
 		sizes = append(sizes, len(b))
@@ -26,8 +30,7 @@ func frame(to []byte, header map[string]any, buffers ...[]byte) []byte {
 	if err != nil {
 		panic(err)
 	}
-	to = append(binary.LittleEndian.AppendUint32(to, uint32(len(text))), text...)
-	return append(to, bytes.Join(buffers, nil)...)
+	return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...), bytes.Join(buffers, nil)...)
 }
 
 // reply is a frame that came back.
@@ -44,25 +47,26 @@ type reply struct {
 	data map[string][]byte
 }
 
-func replies(t *testing.T, out []byte) (all []reply) {
+func parsed(t *testing.T, frame []byte) reply {
 	t.Helper()
-	for len(out) > 0 {
-		size := binary.LittleEndian.Uint32(out)
-		r := reply{data: map[string][]byte{}}
-		if err := json.Unmarshal(out[4:4+size], &r); err != nil {
-			t.Fatal(err)
-		}
-		out = out[4+size:]
-		for i, n := range r.Buffers {
-			r.data[r.Names[i]], out = out[:n], out[n:]
-		}
-		all = append(all, r)
+	size := binary.LittleEndian.Uint32(frame)
+	r := reply{data: map[string][]byte{}}
+	if err := json.Unmarshal(frame[4:4+size], &r); err != nil {
+		t.Fatal(err)
 	}
-	return all
+	frame = frame[4+size:]
+	for i, n := range r.Buffers {
+		r.data[r.Names[i]], frame = frame[:n], frame[n:]
+	}
+	if len(frame) > 0 {
+		t.Fatalf("%d bytes after the reply", len(frame))
+	}
+	return r
 }
 
-// TestPipeOfAFile: requests in a file are answered in their order and to the last, and a fit by flags is that of the command line.
-func TestPipeOfAFile(t *testing.T) {
+// TestPipeToFiles: replies are written to the files that requests name, a fit by flags is that of the command line, and a reply that can't be
+// written ends the program.
+func TestPipeToFiles(t *testing.T) {
 	folder := t.TempDir()
 	const rows = 80
 	text := "x,zone,y\n"
@@ -94,36 +98,49 @@ func TestPipeOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	ask := func(requests []byte) []reply {
+	in, requests := io.Pipe()
+	ended := make(chan int, 1)
+	var stdout, said bytes.Buffer
+	go func() { ended <- Run(t.Context(), []string{"pipe"}, in, &stdout, &said) }()
+	answers := 0
+	ask := func(header map[string]any) reply {
 		t.Helper()
-		name := filepath.Join(folder, "requests")
-		if err := os.WriteFile(name, requests, 0o600); err != nil {
+		answers++
+		header["id"], header["table"], header["reply"] = answers, table, filepath.Join(folder, fmt.Sprint("reply", answers))
+		if _, err := requests.Write(frame(header, buffers...)); err != nil {
 			t.Fatal(err)
 		}
-		in, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
+		for {
+			text, err := os.ReadFile(header["reply"].(string))
+			if err == nil {
+				r := parsed(t, text)
+				if r.ID != uint64(answers) {
+					t.Fatalf("%d answers %d", r.ID, answers)
+				}
+				return r
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
 		}
-		defer in.Close()
-		var stdout, stderr bytes.Buffer
-		if status := Run(t.Context(), []string{"pipe"}, in, &stdout, &stderr); status != 0 {
-			t.Fatal(status, stderr.String())
-		}
-		return replies(t, stdout.Bytes())
 	}
-	fit := func(flags ...string) map[string]any {
-		return map[string]any{"id": 1, "op": "fit", "table": table, "args": map[string]any{"flags": flags}}
+	fit := func(flags ...string) reply {
+		return ask(map[string]any{"op": "fit", "args": map[string]any{"flags": flags}})
 	}
-	all := ask(frame(frame(nil, fit(flags...), buffers...), map[string]any{"id": 2, "op": "predict", "model": 1, "table": table}, buffers...))
-	if len(all) != 2 || all[0].Error != nil || all[1].Error != nil || all[0].ID != 1 || all[1].ID != 2 {
-		t.Fatalf("%+v", all)
+	fitted := fit(flags...)
+	if fitted.Error != nil {
+		t.Fatalf("%+v", fitted.Error)
 	}
-	if got := all[0].Result["sentence"]; got != krigo.Sentence(want, want.Certificate) {
+	if r := ask(map[string]any{"op": "predict", "model": 1}); r.Error != nil || len(r.data["mean"]) != 8*rows {
+		t.Fatalf("%+v", r)
+	}
+	if got := fitted.Result["sentence"]; got != krigo.Sentence(want, want.Certificate) {
 		t.Errorf("%v\nwant %s", got, krigo.Sentence(want, want.Certificate))
 	}
 	for name, file := range map[string]string{"file": path, "delivered": siblingName(path)} {
 		got := filepath.Join(folder, name)
-		if err := os.WriteFile(got, all[0].data[name], 0o600); err != nil {
+		if err := os.WriteFile(got, fitted.data[name], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		a, err := krigo.Load(got)
@@ -170,9 +187,16 @@ func TestPipeOfAFile(t *testing.T) {
 		"--delta=2":       "--delta 2",
 		"--missing=never": "missing",
 	} {
-		got := ask(frame(nil, fit("--target=y", "--categorical=zone", flag, "--mean=constant"), buffers...))
-		if len(got) != 1 || got[0].Error == nil || got[0].Error.Kind != "usage" || !strings.Contains(got[0].Error.Message, words) {
-			t.Errorf("%s: %+v", flag, got[0].Error)
+		if got := fit("--target=y", "--categorical=zone", flag, "--mean=constant"); got.Error == nil || got.Error.Kind != "usage" || !strings.Contains(got.Error.Message, words) {
+			t.Errorf("%s: %+v", flag, got.Error)
 		}
+	}
+
+	if left, err := filepath.Glob(filepath.Join(folder, "*.part")); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+	go requests.Write(frame(map[string]any{"id": 1, "op": "hello", "reply": filepath.Join(folder, "none", "reply")}))
+	if status := <-ended; status != 1 || stdout.Len() > 0 || !strings.Contains(said.String(), "a reply can't be written") {
+		t.Errorf("status %d, %q, %q", status, &stdout, &said)
 	}
 }

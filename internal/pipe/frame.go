@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 
 	"github.com/krigo-gp/krigo/memory"
 )
@@ -25,6 +26,7 @@ type request struct {
 	Args    json.RawMessage `json:"args"`
 	Model   uint64          `json:"model"` // the number of a model, of Loaded
 	Table   *tableHeader    `json:"table"` // of which the first buffers are
+	Reply   string          `json:"reply"` // a file that takes the reply, in place of the output
 	Buffers []int64         `json:"buffers"`
 
 	data [][]byte
@@ -146,6 +148,22 @@ func (r *reply) write(out io.Writer) error {
 	}
 	_, err = out.Write(frame)
 	return err
+}
+
+// writeFile writes a reply to a file, which gets its name once it is whole. Nobody needs it after a power failure, so that it isn't synced.
+func (r *reply) writeFile(path string) error {
+	f, err := os.Create(path + ".part")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(r.write(f), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 // add adds a buffer of numbers.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -31,27 +32,50 @@ type Options struct {
 	Describe func(m *krigo.Model) any // a model, as JSON
 	// Flags are the options that flags of krigo fit make of a table, which is read as they say.
 	Flags func(flags []string, table *dataset.Table) (krigo.Options, error)
-	// InTurn answers a request before the next one is read: where they are in a file, whose end doesn't say that nobody waits any more, and
-	// which can't wait itself for the number of a model that it names.
-	InTurn bool
 }
 
 // Serve answers requests until there are no more, or ctx ends. It predicts, fits and certifies several at once; replies come in the
 // order in which they are ready.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	s := &server{o: o, out: out, models: map[uint64]*krigo.Model{}, running: map[uint64]context.CancelFunc{}}
+	type frame struct {
+		*request
+		err error
+	}
+	frames := make(chan frame)
+	go func() {
+		for {
+			r, err := readFrame(in)
+			select {
+			case frames <- frame{r, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
 	var all sync.WaitGroup
 	defer all.Wait()
-	defer stop()
+	defer stop(nil)
 	for {
-		r, err := readFrame(in)
-		if err == io.EOF || ctx.Err() != nil {
+		var r frame
+		select {
+		case r = <-frames:
+		case <-ctx.Done():
+			if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+				return cause
+			}
 			return nil
 		}
-		if err != nil {
-			return err
+		if r.err == io.EOF {
+			return nil
+		}
+		if r.err != nil {
+			return r.err
 		}
 		if r.Op == "cancel" { // of the request of the same number
 			s.mu.Lock()
@@ -61,27 +85,23 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			s.mu.Unlock()
 			continue
 		}
-		if o.InTurn {
-			answer := s.answer(ctx, r)
-			answer.ID = r.ID
-			if err := s.send(answer); err != nil {
-				return err
-			}
-			continue
-		}
 		own, cancel := context.WithCancel(ctx)
 		s.mu.Lock()
 		s.running[r.ID] = cancel
 		s.mu.Unlock()
 		all.Go(func() {
-			answer := s.answer(own, r)
+			answer := s.answer(own, r.request)
 			answer.ID = r.ID
 			s.mu.Lock()
 			delete(s.running, r.ID)
 			s.mu.Unlock()
 			cancel()
-			if err := s.send(answer); err != nil {
-				stop() // nobody listens
+			if r.Reply != "" {
+				if err := answer.writeFile(r.Reply); err != nil { // who waits for it sees the program end
+					stop(fmt.Errorf("a reply can't be written: %w", err))
+				}
+			} else if err := s.send(answer); err != nil {
+				stop(nil) // nobody listens
 			}
 		})
 	}
@@ -161,7 +181,7 @@ func (r *request) decode(to any) error {
 }
 
 func (s *server) hello(context.Context, *request) (*reply, error) {
-	return &reply{Result: map[string]any{"protocol": Protocol, "version": s.o.Version}}, nil
+	return &reply{Result: map[string]any{"protocol": Protocol, "version": s.o.Version, "pid": os.Getpid()}}, nil
 }
 
 // keep gives a model a number, and describes it.
@@ -172,7 +192,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 	s.models[number] = m
 	s.mu.Unlock()
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding, "reading": m.Reading, "fit": s.o.Describe(m),
-		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group, "options": m.Fitted}
+		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group, "options": m.Fitted, "notices": krigo.Notices(m)}
 	if m.Certificate != nil {
 		of["sentence"] = krigo.Sentence(m, m.Certificate)
 	}

@@ -268,7 +268,7 @@ class KrigoRegressor(Estimator):
         self.details_: dict[str, Any] = about["fit"]
         self.certificate_: dict[str, Any] | None = self.details_.get("certificate")
         self.promise_: str = about.get("sentence") or f"No certificate: {about.get('reason')}."
-        self.notices_: list[str] = notices + list(self.details_.get("notices") or ())
+        self.notices_: list[str] = notices + list(about.get("notices") or ())
         self.target_: str = about["target"]
         self.n_features_in_ = width
         self._columns = columns

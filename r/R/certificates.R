@@ -50,7 +50,7 @@ certify_predictions <- function(y, yhat, epsilon, delta = 0.01, loss = "band", g
       if (length(epsilon)) list(epsilon = json_number(epsilon[1])), if (length(epsilon) == 2) list(epsilon_above = json_number(epsilon[2]))
     )
   )
-  found <- ask(list(op = "certify_predictions", table = table_of(data, names), args = list(options = options, prediction = names[2])))$result
+  found <- asked(running(), list(op = "certify_predictions", table = table_of(data, names), args = list(options = options, prediction = names[2])))$result
   finding(found$sentence, found)
 }
 

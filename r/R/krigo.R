@@ -32,10 +32,12 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
     flag("target", wanted$target), flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else if (anyNA(epsilon)) NA else if (is.logical(epsilon)) epsilon else paste(written("epsilon", epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
     unlist(Map(flag, names(dots), dots), use.names = FALSE), unknown(names(dots)[vapply(dots, is.null, NA)])
   )
-  reply <- ask(list(op = "fit", table = table, args = list(flags = I(flags))))
+  p <- running()
+  reply <- asked(p, list(op = "fit", table = table, args = list(flags = I(flags))))
+  remember(p, reply$buffers[["file"]], reply)
   formula <- written_out(wanted$target, wanted$inputs)
   object <- model_of(reply$buffers[["file"]], reply$result, call, formula)
-  for (notice in object$fit$notices) message(notice)
+  for (notice in object$notices) message(notice)
   if (!is.null(reply$buffers[["delivered"]])) object$delivered <- loaded(reply$buffers[["delivered"]], call, formula)
   object
 }
@@ -168,11 +170,14 @@ model_of <- function(file, about, call, formula = NULL) {
   structure(class = "krigo", list(
     call = call, formula = formula, file = file, target = about$target, columns = columns, group = if (!identical(about$group, "")) about$group,
     sentence = if (is.null(about$sentence)) paste0("No certificate: ", about$reason, ".") else about$sentence,
-    dates = vapply(about$reading$dates, function(d) d$column, ""), checksum = about$checksum, options = about$options, fit = about$fit
+    dates = vapply(about$reading$dates, function(d) d$column, ""), checksum = about$checksum, options = about$options, fit = about$fit, notices = about$notices
   ))
 }
 
-loaded <- function(file, call, formula = NULL) model_of(file, ask(list(op = "load", buffers = list(file)))$result, call, formula)
+loaded <- function(file, call, formula = NULL) {
+  p <- running()
+  model_of(file, remember(p, file, asked(p, list(op = "load", buffers = list(file))))$result, call, formula)
+}
 
 read_krigo <- function(file) {
   if (!file.exists(one("file", file))) refuse(file, " isn't there", kind = "failed")
@@ -203,7 +208,8 @@ model <- function(object) {
 
 # of asks about a model.
 of <- function(object, op, table = NULL, args = NULL) {
-  ask(list(op = "load", buffers = list(object$file)), list(op = op, model = 1, table = table, args = args))
+  p <- running()
+  asked(p, list(op = op, model = known(p, model(object)$file), table = table, args = args))
 }
 
 # rows_of is a data frame as a model takes it: with what it predicts from, and where wanted what it predicts and the groups.

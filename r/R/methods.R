@@ -1,6 +1,7 @@
 predict.krigo <- function(object, newdata, se.fit = FALSE,
                           interval = c("none", "confidence", "prediction", "conformal", "normalised", "band"), level = 0.95, ...) {
   if (missing(newdata)) refuse("newdata is missing: a model holds no table; give that which it was fitted with, or another")
+  only_the_command_line(c(if (length(interval) == 1) interval, names(list(...))))
   interval <- match.arg(interval)
   if (...length()) refuse("predict has no argument ", c(names(list(...)), "without a name")[1], ": it takes se.fit, interval and level")
   if (interval == "band" && !missing(level)) refuse("level with the band, which holds the share that its certificate states: leave level out, or ask for another interval")
@@ -10,10 +11,6 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
   reply <- of(object, "predict", table, list(intervals = I(kinds), level = json_number(level)))
   found <- lapply(reply$buffers, doubles)
   for (notice in reply$result$notices) message(notice)
-  outside <- sum(found$outside > 0)
-  if (outside > 0) {
-    message(outside, " of ", table$rows, " rows have an input outside the range of the rows that the model was made from: no guarantee is about them")
-  }
   rows <- row.names(newdata)
   fit <- structure(found$mean, names = rows)
   if (interval != "none") {
@@ -31,8 +28,22 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
   list(fit = fit, se.fit = structure(found$latent_sd, names = rows), residual.scale = median(noise))
 }
 
+<<<<<<< HEAD
 around <- function(mean, sd, level) {
   half <- qnorm((1 + level) / 2) * sd
+=======
+# only_the_command_line refuses what predict doesn't have here, and names the command. docs/r.md lists it.
+only_the_command_line <- function(names) {
+  flags <- gsub("[._]", "-", names)
+  for (i in which(flags %in% c("by", "data", "exact-variance", "full", "jackknife", "keep", "samples"))) {
+    kind <- if (flags[i] %in% c("full", "jackknife")) "intervals "
+    refuse(names[i], ": only the command line has it: krigo predict --", kind, flags[i], " (docs/r.md lists what R doesn't have)")
+  }
+}
+
+around <- function(mean, variance, level) {
+  half <- qnorm((1 + level) / 2) * sqrt(variance)
+>>>>>>> f786c7e (R keeps one program between calls, and notices of fits are in the command line's words in both languages)
   list(mean - half, mean + half)
 }
 
@@ -102,7 +113,7 @@ expression_of <- function(kernel) {
 summary.krigo <- function(object, ...) {
   structure(class = "summary.krigo", list(
     promise = object$sentence, certificate = certificate(object), conformal = object$fit$conformal, test = object$fit$test, kernel = object$fit$kernel,
-    noise_variance = object$fit$noise_variance, training = object$fit$training, notices = object$fit$notices, model = target_line(object)
+    noise_variance = object$fit$noise_variance, training = object$fit$training, notices = object$notices, model = target_line(object)
   ))
 }
 

@@ -1,5 +1,6 @@
-# The program krigo: where it is, and how it is asked. Requests are written to a file and replies read from another one
-# (docs/pipe.md has the frames), so that numbers are the same to the bit, and one run answers several requests in turn.
+# The program krigo: where it is, and how it is asked. One runs beside R, from the first request on. R writes requests to its standard input
+# and the program writes each reply to a file of its own (docs/pipe.md has the frames): base R can't read a pipe and be interrupted, but it can
+# look for a file.
 
 executable <- function() {
   name <- if (.Platform$OS.type == "windows") "krigo.exe" else "krigo"
@@ -42,63 +43,133 @@ shown <- function(x) if (length(x) <= 5 && is.atomic(x)) deparse1(x) else paste(
 
 refuse <- function(..., kind = "usage", column = NULL) stop(krigo_error(paste0(...), kind, column = column))
 
-# ask returns the result of the last of some requests, which are answered one after the other. A request is a list of op and, where
-# there are such, model, table, args and buffers.
-ask <- function(...) {
-  requests <- list(...)
-  program <- executable()
-  folder <- tempfile("krigo")
-  if (!dir.create(folder, mode = "0700")) refuse("the temporary folder ", folder, " can't be made", kind = "failed")
-  on.exit(unlink(folder, recursive = TRUE))
-  to <- file.path(folder, "requests")
-  from <- file.path(folder, "replies")
-  said <- file.path(folder, "said")
-  write_requests(to, requests)
-  memory <- Sys.getenv("KRIGO_MEMORY")
-  args <- c("pipe", if (nzchar(memory)) c("--memory", shQuote(memory)))
-  status <- suppressWarnings(system2(program, args, stdin = to, stdout = from, stderr = said))
-  replies <- read_replies(from)
-  for (reply in replies) {
-    e <- reply$error
-    if (is.null(e)) next
-    if (e$kind == "cancelled") interrupted()
-    stop(krigo_error(e$message, e$kind, e$row, e$column))
+kept <- new.env(parent = emptyenv())
+
+# running returns the program. It starts one if there is none, if it has ended, or if another one is meant by now. A forked process starts its
+# own: the pipe that it has inherited is its parent's, and isn't to be closed.
+running <- function() {
+  command <- c(executable(), Sys.getenv("KRIGO_MEMORY"))
+  p <- kept$program
+  if (!is.null(p) && p$owner != Sys.getpid()) {
+    kept$others <- c(kept$others, p)
+  } else if (!is.null(p)) {
+    if (identical(p$command, command) && !is.null(p$to) && !file.exists(p$status)) return(p)
+    end(p)
   }
-  if (length(replies) < length(requests)) {
-    words <- if (file.exists(said)) paste(readLines(said, warn = FALSE), collapse = "\n") else ""
-    if (status == 130 || status == 2 && !nzchar(words)) interrupted() # 2: SIGINT itself, where no status of a command is left
-    refuse(
-      program, " ended without a reply (exit status ", status, ")", if (nzchar(words)) paste0(": ", words), "; is it of the package's version?",
-      kind = "failed"
-    )
-  }
-  replies[[length(replies)]]
+  kept$program <- NULL
+  kept$program <- started(command)
 }
 
-# interrupted is what ^C does in R: the program, which had it, has ended.
-interrupted <- function() {
-  signalCondition(structure(class = c("interrupt", "condition"), list(message = "interrupted", call = NULL)))
-  invokeRestart("abort")
+started <- function(command) {
+  p <- new.env(parent = emptyenv())
+  p$owner <- Sys.getpid()
+  p$command <- command
+  p$folder <- tempfile("krigo")
+  if (!dir.create(p$folder, mode = "0700")) refuse("the temporary folder ", p$folder, " can't be made", kind = "failed")
+  p$status <- file.path(p$folder, "status") # there once the program has ended
+  p$said <- file.path(p$folder, "said")
+  p$asked <- 0
+  p$models <- list() # files that it has, with their numbers
+  windows <- .Platform$OS.type == "windows"
+  quoted <- function(text) shQuote(text, if (windows) "cmd" else "sh")
+  run <- paste(quoted(command[1]), "pipe", if (nzchar(command[2])) paste("--memory", quoted(command[2])), "2>", quoted(p$said))
+  p$to <- pipe(open = "wb", if (windows) {
+    paste0("cmd /c \"", run, " & echo unknown > ", quoted(p$status), "\"")
+  } else {
+    part <- quoted(paste0(p$status, ".part"))
+    paste0("trap '' INT; ", run, " > /dev/null; echo $? > ", part, "; mv ", part, " ", quoted(p$status))
+  })
+  reg.finalizer(p, end, onexit = TRUE)
+  about <- asked(p, list(op = "hello"), patience = 30)$result
+  if (!identical(about$protocol, 1L)) {
+    end(p)
+    refuse(command[1], ", of version ", about$version, ", has other requests than this package: use the one that comes with it", kind = "failed")
+  }
+  p$pid <- about$pid
+  p
 }
 
-write_requests <- function(path, requests) {
-  con <- file(path, "wb")
-  on.exit(close(con))
-  for (i in seq_along(requests)) {
-    r <- requests[[i]]
-    buffers <- c(r$table$buffers, r$buffers)
-    header <- c(
-      list(id = json_number(i), op = r$op),
-      if (!is.null(r$model)) list(model = json_number(r$model)),
-      if (!is.null(r$table)) list(table = list(names = I(r$table$names), text = I(r$table$text), rows = json_number(r$table$rows))),
-      if (length(r$args)) list(args = r$args),
-      list(buffers = I(lapply(buffers, function(b) json_number(bytes_of(b)))))
-    )
-    text <- charToRaw(utf8(as.character(toJSON(header, auto_unbox = TRUE, json_verbatim = TRUE))))
-    writeBin(length(text), con, size = 4, endian = "little")
-    writeBin(text, con)
-    for (b in buffers) write_buffer(b, con)
+# end ends a program, and whatever it does. What never said that it is krigo isn't waited for.
+end <- function(p) {
+  if (p$owner != Sys.getpid() || is.null(p$to)) return(invisible())
+  to <- p$to
+  p$to <- NULL
+  if (!file.exists(p$status)) {
+    if (is.null(p$pid)) {
+      kept$others <- c(kept$others, to)
+      return(invisible())
+    }
+    pskill(p$pid)
   }
+  tryCatch(suppressWarnings(close(to)), error = identity) # waits for its end
+  unlink(p$folder, recursive = TRUE)
+}
+
+# asked returns the reply to a request: a list of op and, where there are such, model, table, args and buffers. If there is none in the end, as
+# after an interruption or when the time for it is up, the program is ended, and with it what it does.
+asked <- function(p, request, patience = Inf) {
+  p$asked <- p$asked + 1
+  file <- file.path(p$folder, p$asked)
+  frame <- framed_request(request, p$asked, file)
+  answered <- FALSE
+  on.exit(if (!answered) end(p))
+  # A write fails if the program has ended, which is seen below.
+  tryCatch(suppressWarnings({
+    for (part in frame) write_buffer(part, p$to)
+    flush(p$to)
+  }), error = identity)
+  begin <- proc.time()[["elapsed"]]
+  pause <- 5e-4
+  while (!file.exists(file)) {
+    if (file.exists(p$status) && !file.exists(file)) {
+      words <- if (file.exists(p$said)) paste(readLines(p$said, warn = FALSE), collapse = "\n") else ""
+      refuse(
+        p$command[1], " ended without a reply (exit status ", readLines(p$status), ")", if (nzchar(words)) paste0(": ", words), "; is it of the package's version?",
+        kind = "failed"
+      )
+    }
+    if (proc.time()[["elapsed"]] - begin > patience) {
+      refuse(p$command[1], " was started, and didn't say within ", patience, " seconds that it is krigo", kind = "failed")
+    }
+    Sys.sleep(pause)
+    pause <- min(1.1 * pause, 0.05)
+  }
+  reply <- read_reply(file)
+  unlink(file)
+  answered <- TRUE
+  e <- reply$error
+  if (!is.null(e)) stop(krigo_error(e$message, e$kind, e$row, e$column))
+  reply
+}
+
+# known returns the number under which a program has a model, which it is given if it hasn't.
+known <- function(p, file) {
+  for (m in p$models) if (identical(m$file, file)) return(m$number)
+  remember(p, file, asked(p, list(op = "load", buffers = list(file))))$result$model
+}
+
+# remember keeps the number of a model that a reply has. The program has eight models at most, as memory isn't endless.
+remember <- function(p, file, reply) {
+  if (length(p$models) == 8) {
+    asked(p, list(op = "close", model = p$models[[1]]$number))
+    p$models[[1]] <- NULL
+  }
+  p$models <- c(p$models, list(list(file = file, number = reply$result$model)))
+  reply
+}
+
+# framed_request returns the parts of a frame.
+framed_request <- function(r, id, reply) {
+  buffers <- c(r$table$buffers, r$buffers)
+  header <- c(
+    list(id = json_number(id), op = r$op, reply = utf8(reply)),
+    if (!is.null(r$model)) list(model = json_number(r$model)),
+    if (!is.null(r$table)) list(table = list(names = I(r$table$names), text = I(r$table$text), rows = json_number(r$table$rows))),
+    if (length(r$args)) list(args = r$args),
+    list(buffers = I(lapply(buffers, function(b) json_number(bytes_of(b)))))
+  )
+  text <- charToRaw(utf8(as.character(toJSON(header, auto_unbox = TRUE, json_verbatim = TRUE))))
+  c(list(length(text), text), buffers)
 }
 
 bytes_of <- function(b) switch(typeof(b), raw = 1, integer = 4, double = 8) * length(b)
@@ -126,25 +197,15 @@ number <- function(x) {
   })
 }
 
-read_replies <- function(path) {
-  replies <- list()
-  if (!file.exists(path)) return(replies)
+read_reply <- function(path) {
   con <- file(path, "rb")
   on.exit(close(con))
-  repeat {
-    size <- readBin(con, "integer", 1, size = 4, endian = "little")
-    if (!length(size)) break
-    text <- readBin(con, "raw", size)
-    if (length(text) < size) break
-    text <- rawToChar(text)
-    Encoding(text) <- "UTF-8"
-    reply <- parsed(text)
-    buffers <- lapply(reply$buffers, function(n) readBin(con, "raw", n))
-    if (any(lengths(buffers) < unlist(reply$buffers))) break
-    names(buffers) <- unlist(reply$names)
-    replies[[length(replies) + 1]] <- list(result = reply$result, error = reply$error, buffers = buffers)
-  }
-  replies
+  text <- rawToChar(readBin(con, "raw", readBin(con, "integer", 1, size = 4, endian = "little")))
+  Encoding(text) <- "UTF-8"
+  reply <- parsed(text)
+  buffers <- lapply(reply$buffers, function(n) readBin(con, "raw", n))
+  names(buffers) <- unlist(reply$names)
+  list(result = reply$result, error = reply$error, buffers = buffers)
 }
 
 parsed <- function(text) fromJSON(text, simplifyDataFrame = FALSE, simplifyMatrix = FALSE)

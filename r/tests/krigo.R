@@ -55,9 +55,18 @@ m <- withCallingHandlers(
 )
 stopifnot(
   inherits(m, "krigo"), is.raw(m$file), identical(certificate(m), fitted$certificate), identical(m$fit$test, fitted$test), identical(m$fit$kernel, fitted$kernel),
-  identical(sub("\n$", "", heard), as.character(unlist(fitted$notices))), grepl("^With 99 % confidence", promise(m)), identical(m$target, "price"),
+  identical(sub("\n$", "", heard), as.character(unlist(m$notices))), length(heard) == length(fitted$notices), grepl("^With 99 % confidence", promise(m)), identical(m$target, "price"),
   setequal(m$columns, c("rooms", "living area", "garden", "zone", "heating", "sold"))
 )
+
+# Notices are in the words of the command line.
+edges <- data.frame(a = runif(60), b = runif(60))
+edges$y <- edges$a
+e <- quietly(krigo(y ~ ., edges, kernel = "se"))
+printed <- tempfile(fileext = ".csv")
+write.csv(data.frame(lapply(edges, sprintf, fmt = "%.17g")), printed, row.names = FALSE, quote = FALSE)
+said <- system2(program, c("fit", printed, "--target", "y", "--kernel", "se", "--out", tempfile(fileext = ".krigo")), stdout = TRUE, stderr = FALSE)
+stopifnot(length(e$notices) > 0, vapply(e$notices, function(notice) any(grepl(notice, paste(said, collapse = " "), fixed = TRUE)), NA))
 
 # Predictions are the command line's, to the bit.
 out <- tempfile(fileext = ".csv")
@@ -223,4 +232,32 @@ options(krigo.executable = NULL)
 Sys.setenv(KRIGO_EXECUTABLE = "/nowhere/krigo")
 says(refused(predict(simple, faithful)), "KRIGO_EXECUTABLE")
 Sys.unsetenv("KRIGO_EXECUTABLE")
+
+# One program answers all requests and keeps its models. If it dies, or has another limit of memory, another one starts; a fork has its own.
+pid <- function() krigo:::running()$pid
+one <- pid()
+wanted <- quietly(predict(simple, faithful))
+loads <- krigo:::running()$asked
+stopifnot(identical(quietly(predict(simple, faithful)), wanted), krigo:::running()$asked == loads + 1, pid() == one)
+many <- lapply(1:9, function(seed) quietly(krigo(eruptions ~ waiting, faithful, kernel = "se", restarts = 1, seed = seed)))
+stopifnot(length(krigo:::running()$models) == 8, identical(quietly(predict(simple, faithful)), wanted), pid() == one)
+if (.Platform$OS.type == "unix") {
+  tools::pskill(one, tools::SIGKILL)
+  while (!file.exists(krigo:::kept$program$status)) Sys.sleep(0.01)
+  stopifnot(identical(quietly(predict(simple, faithful)), wanted), pid() != one)
+  one <- pid()
+}
+Sys.setenv(KRIGO_MEMORY = "1MB")
+says(refused(predict(simple, faithful[rep(1:272, 400), ])), "--memory")
+Sys.unsetenv("KRIGO_MEMORY")
+stopifnot(pid() != one, identical(quietly(predict(simple, faithful)), wanted))
+times <- vapply(1:30, function(i) system.time(quietly(predict(simple, faithful)))[["elapsed"]], 0)
+stopifnot(median(times) < 0.1) # a few milliseconds, unless the machine is busy
+stopifnot(identical(list.files(krigo:::kept$program$folder), "said"))
+krigo:::end(krigo:::kept$program)
 stopifnot(!length(list.files(tempdir(), "^krigo")))
+if (.Platform$OS.type == "unix") {
+  one <- pid()
+  forks <- parallel::mclapply(1:2, function(i) list(quietly(predict(simple, faithful)), pid()), mc.cores = 2)
+  stopifnot(identical(forks[[1]][[1]], wanted), length(unique(c(one, forks[[1]][[2]], forks[[2]][[2]]))) == 3, pid() == one)
+}
