@@ -64,7 +64,7 @@ COMMANDS = {
     **{name: f"krigo fit --{name.replace('_', '-')}" for name in ("budget", "declared", "deliver", "dry_run", "fix_parameters", "fresh_start", "init", "resume", "test")},
     **{name: f"krigo predict --{name.replace('_', '-')}" for name in ("by", "data", "exact_variance", "keep")},
     **{name: f"krigo predict --intervals {name}" for name in ("full", "jackknife")},
-    **{name: f"krigo certify --{name}" for name in ("anytime", "declaration", "refit", "shift")},
+    **{name: f"krigo certify --{name.replace('_', '-')}" for name in ("accept_file_order", "anytime", "declaration", "no_refit", "refit", "shift")},
 }
 
 
