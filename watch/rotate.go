@@ -3,15 +3,12 @@ package watch
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -20,48 +17,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/model"
 )
-
-// carried is all that the lines of a model say, as the first line that the model has in a ledger after a rotation: what the model's watch
-// says is the same, to the last bit, before and after.
-type carried struct {
-	State  State             `json:"state"`
-	Staked []float64         `json:"staked"`         // what the evidence's stakes have become
-	Rows   []byte            `json:"rows"`           // hashes of the rows, in ascending order, eight bytes each, little endian
-	Keys   map[string][]byte `json:"keys,omitempty"` // digests of the rows that were given under keys
-}
-
-func (w *Watch) carried() *carried {
-	c := &carried{State: w.counts, Staked: w.evidence.Staked(), Keys: map[string][]byte{}}
-	for _, h := range slices.Sorted(maps.Keys(w.known)) {
-		c.Rows = binary.LittleEndian.AppendUint64(c.Rows, h)
-	}
-	for key, rows := range w.keys {
-		c.Keys[key] = rows[:]
-	}
-	return c
-}
-
-// resume begins where a rotation left the model.
-func (w *Watch) resume(c *carried) error {
-	s := c.State
-	sane := w.counts.Rows == 0 && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest && !math.IsInf(s.LogE, 0) &&
-		s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt && (s.Alarm != nil) == (s.Highest >= s.AlarmAt) &&
-		len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
-	if !sane || !w.evidence.Resume(s.Rows, c.Staked) {
-		return errors.New("what it carries over can't be of this model: the file was altered")
-	}
-	w.counts = s
-	for rows := c.Rows; len(rows) > 0; rows = rows[8:] {
-		w.known[binary.LittleEndian.Uint64(rows)] = true
-	}
-	for key, rows := range c.Keys {
-		if len(rows) != sha256.Size {
-			return errors.New("what it carries over has a key without rows: the file was altered")
-		}
-		w.keys[key] = [sha256.Size]byte(rows)
-	}
-	return nil
-}
 
 // Rotate begins the ledger at path anew, as [Ledger.Rotate] does, with the state of a model. If another process writes the ledger, that
 // process rotates it, with the states of all models that it watches: Rotate asks it to by a file beside the ledger, and waits.

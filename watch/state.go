@@ -34,6 +34,15 @@ type Alarm struct {
 	At  time.Time `json:"at"` // when that came
 }
 
+// carried is all that the lines of a model say, as the first line that the model has in a ledger after a rotation: what the model's watch
+// says is the same, to the last bit, before and after.
+type carried struct {
+	State  State             `json:"state"`
+	Staked []float64         `json:"staked"`         // what the evidence's stakes have become
+	Rows   []byte            `json:"rows"`           // hashes of the rows, in ascending order, eight bytes each, little endian
+	Keys   map[string][]byte `json:"keys,omitempty"` // digests of the rows that were given under keys
+}
+
 // graded are the losses that tell how much a prediction misses by.
 var graded = []pacbayes.Kind{pacbayes.ClippedSquare, pacbayes.Gaussian, pacbayes.ClippedAbsolute}
 

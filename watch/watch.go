@@ -3,9 +3,12 @@ package watch
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -156,6 +159,39 @@ func (w *Watch) add(e entry) error {
 	s.Seen += e.Seen
 	if e.Key != "" {
 		w.keys[e.Key] = digest(e.Hashes)
+	}
+	return nil
+}
+
+func (w *Watch) carried() *carried {
+	c := &carried{State: w.counts, Staked: w.evidence.Staked(), Keys: map[string][]byte{}}
+	for _, h := range slices.Sorted(maps.Keys(w.known)) {
+		c.Rows = binary.LittleEndian.AppendUint64(c.Rows, h)
+	}
+	for key, rows := range w.keys {
+		c.Keys[key] = rows[:]
+	}
+	return c
+}
+
+// resume begins where a rotation left the model.
+func (w *Watch) resume(c *carried) error {
+	s := c.State
+	sane := w.counts.Rows == 0 && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest && !math.IsInf(s.LogE, 0) &&
+		s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt && (s.Alarm != nil) == (s.Highest >= s.AlarmAt) &&
+		len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
+	if !sane || !w.evidence.Resume(s.Rows, c.Staked) {
+		return errors.New("what it carries over can't be of this model: the file was altered")
+	}
+	w.counts = s
+	for rows := c.Rows; len(rows) > 0; rows = rows[8:] {
+		w.known[binary.LittleEndian.Uint64(rows)] = true
+	}
+	for key, rows := range c.Keys {
+		if len(rows) != sha256.Size {
+			return errors.New("what it carries over has a key without rows: the file was altered")
+		}
+		w.keys[key] = [sha256.Size]byte(rows)
 	}
 	return nil
 }
