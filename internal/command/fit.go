@@ -661,8 +661,13 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d %s rows and further rows from the same source (exchangeable rows)\n",
 			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows, cmp.Or(f.From, "calibration"))
 	}
-	fmt.Fprintf(w, "Training  starts: %d, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
-		m.Training.Starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
+	starts := strconv.Itoa(m.Training.Starts)
+	var asked krigo.Options
+	if json.Unmarshal(m.Fitted, &asked) == nil && asked.Run.Restarts > 0 {
+		starts += fmt.Sprintf(" (--restarts %d for each kernel tried)", asked.Run.Restarts)
+	}
+	fmt.Fprintf(w, "Training  starts: %s, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
+		starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
 	for _, n := range krigo.Notices(m) {
 		fmt.Fprintf(w, "Notice    %s\n", n)
 	}
