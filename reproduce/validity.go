@@ -60,6 +60,7 @@ var trials = []trial{
 	{design: byInput, name: "default", controls: true},
 	{design: byInput, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: discrete, name: "default", controls: true},
+	{design: discrete, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.4}, Method: krigo.Method{Name: method.EvidenceName}}},
 	{design: discrete, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}, Prior: krigo.Prior{Share: 0.5}}},
 	{design: inGroups, name: "informed", o: groupOptions, controls: true},
 	{design: inGroups, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
@@ -107,6 +108,12 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 		} else {
 			err = t.controls(m, table, rng, count)
 		}
+	}
+	if err == nil {
+		err = tr.ends(t, m, table, rng, count)
+	}
+	if err == nil {
+		err = tr.groupByGroup(t, m, table, count)
 	}
 	if err != nil {
 		return fmt.Errorf("set %d (%s), %s: %w", number, s.name, tr, err)

@@ -17,7 +17,7 @@ const (
 	manySlices = "slices"
 )
 
-var manyStatements = []string{manyWidths, manyScaled, manySlices}
+var manyStatements = []string{manyWidths, manyScaled, manySlices, "conformal", "normalised", "full", "jackknife", anytimeGroups}
 
 // many holds certificates of every width, and of kinds of rows, against the true risks: what krigo computes for the model's own
 // posterior, of which any part that is false counts.
@@ -41,7 +41,7 @@ func (t truth) many(m *model.Model, table *dataset.Table, name string, count tal
 	for di, delta := range trialDeltas {
 		with := *m
 		with.Terms.Delta, with.Terms.Promise, with.Terms.Inequality = delta, trialShare, ""
-		with.Terms.Curve = true
+		with.Terms.Curve, with.Terms.Rules = true, pacbayes.NewestRules
 		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon}, manyScaled: {Kind: pacbayes.Scaled, Below: 2}} {
 			if l.Kind == pacbayes.Scaled && kind.Bound != "" {
 				continue // its noise is estimated on the certified rows

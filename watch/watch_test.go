@@ -263,6 +263,29 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// TestCompare: rows without an outcome, outcomes without a row and other losses are found, and a row that came twice counts twice.
+func TestCompare(t *testing.T) {
+	m := loaded(t, nil)
+	path := filepath.Join(t.TempDir(), "l.ledger")
+	l := must(Open(path))
+	defer l.Close()
+	d := outcomes(t, m, true, false, true, false)
+	w := must(l.Watch(m))
+	must(w.Observe(context.Background(), d, []int{0, 1, 2, 0}))
+	check := func(d *dataset.Data, want Comparison) {
+		t.Helper()
+		if got := must(l.Compare(m, d)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	check(d, Comparison{Rows: 4, Missing: []int{3}, Others: 1})
+	text := strings.Replace(string(must(os.ReadFile(path))), `"losses":[1,`, `"losses":[0,`, 1)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(d, Comparison{Rows: 4, Missing: []int{3}, Differ: []int{0}, Others: 1})
+}
+
 // TestTorn: wherever a file is cut, the whole lines before are kept, what follows goes, and the ledger goes on.
 func TestTorn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")

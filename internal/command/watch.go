@@ -41,7 +41,7 @@ type watcher struct {
 
 func newWatch(c *common) *cobra.Command {
 	var ledger, key string
-	var rotate bool
+	var rotate, check bool
 	cmd := &cobra.Command{
 		Use:   "watch MODEL [DATA]",
 		Short: "Hold outcomes against a model's certificate, as they come",
@@ -53,6 +53,8 @@ probability at most the certificate's δ, however long it goes on.
 Every outcome is added to a ledger on disk before a line is printed about it, and is there when the
 command is started again. Give each outcome once, or those of a file with a --key. Without DATA the ledger is read and its state
 printed. The ledger is also that of krigo serve --ledger, which takes outcomes over HTTP.
+
+With --check nothing is added: the rows of DATA are predicted anew and compared with the ledger.
 
 With --rotate the ledger is copied to a file beside it (LEDGER.1, LEDGER.2, …) and begun anew, with one
 line that carries the state over: counts, evidence, alarm and keys go on as they were, and the copy isn't
@@ -87,6 +89,9 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			if key != "" && (len(args) == 1 || args[1] == standardInput) {
 				return &krigo.UsageError{Err: errors.New("--key: it is of the rows of a file: give one, not standard input")}
 			}
+			if check && (len(args) == 1 || key != "" || rotate) {
+				return &krigo.UsageError{Err: errors.New("--check: give DATA with the rows of all outcomes, and neither --key nor --rotate")}
+			}
 			if rotate && len(args) > 1 {
 				return &krigo.UsageError{Err: errors.New("--rotate: it takes no outcomes: leave out DATA")}
 			}
@@ -109,6 +114,9 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 					return err
 				}
 				return w.end()
+			}
+			if check {
+				return compareLedger(cmd, c, m, ledger, args[1])
 			}
 			if err := distinct(ledger, args); err != nil {
 				return err
@@ -160,12 +168,55 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 	bind(cmd.Flags(),
 		cliFlag{name: "ledger", value: "FILE", rule: "MODEL's name with .ledger", to: &ledger, endings: []string{"ledger"},
 			help: "file of outcomes, which is added to, or begun"},
+		cliFlag{name: "check", to: &check,
+			help: "compare the ledger with DATA, which has the rows of all its outcomes; nothing is added"},
 		cliFlag{name: "key", value: "TEXT", to: &key,
 			help: "of DATA's rows, such as a date: given again with it, they count once"},
 		cliFlag{name: "rotate", to: &rotate,
 			help: "copy the ledger to LEDGER.1, LEDGER.2, … and begin it anew with the state that it holds"},
 	)
 	return cmd
+}
+
+// compareLedger says how a ledger and the data that its outcomes came from differ, which is an error.
+func compareLedger(cmd *cobra.Command, c *common, m *krigo.Model, ledger, data string) error {
+	table, err := readTable(data, cmd.InOrStdin(), nil, m.Reading.Every())
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	d, err := m.Labelled(table.Within(cmd.Context()))
+	if err != nil {
+		return err
+	}
+	l, err := watch.Read(ledger)
+	if err != nil {
+		return err
+	}
+	found, err := l.Compare(m, d)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		err = json.NewEncoder(cmd.OutOrStdout()).Encode(found)
+	} else {
+		for _, rows := range []struct {
+			of   []int
+			what string
+		}{{found.Missing, "isn't in the ledger"}, {found.Differ, "has another loss in the ledger"}} {
+			for _, i := range rows.of {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", d.Where(i), rows.what)
+			}
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%d rows: %d aren't in the ledger, %d have another loss there; %d outcomes of the ledger aren't in %s\n", found.Rows, len(found.Missing), len(found.Differ), found.Others, data)
+		if found.Rotated {
+			fmt.Fprintln(cmd.OutOrStdout(), "The ledger was rotated: earlier outcomes are in the file that holds the lines of before, which --ledger names.")
+		}
+	}
+	if err == nil && !found.Agrees() {
+		err = fmt.Errorf("%s and %s don't have the same outcomes", ledger, data)
+	}
+	return err
 }
 
 // distinct makes sure that the ledger is none of the files that are read.

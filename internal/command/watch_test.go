@@ -48,6 +48,12 @@ func TestWatch(t *testing.T) {
 	if text := must(t, "watch", "s.krigo", "good.csv"); !strings.Contains(text, "30 outcomes, 0 missed (0.00 %)") || !strings.Contains(text, "30 rows equal one that the model was made from") {
 		t.Error(text)
 	}
+	if text := must(t, "watch", "s.krigo", "good.csv", "--check"); !strings.Contains(text, "30 rows: 0 aren't in the ledger, 0 have another loss there; 0 outcomes") {
+		t.Error(text)
+	}
+	if o := call(context.Background(), "watch", "s.krigo", "bad.csv", "--check"); o.status != 1 || !strings.Contains(o.stdout, "20 rows: 20 aren't in the ledger, 0 have another loss there; 30 outcomes") || !strings.Contains(o.stdout, "line 2: isn't in the ledger") {
+		t.Errorf("%+v", o)
+	}
 	if o := fed(bad(1), "watch", "s.krigo", "-"); o.status != 0 || !strings.Contains(o.stdout, "31 outcomes, 1 missed") {
 		t.Errorf("%+v", o)
 	}

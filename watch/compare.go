@@ -1,0 +1,60 @@
+package watch
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Comparison says how the outcomes in a ledger and the rows of a table differ. An outcome is known by the hash of its row.
+type Comparison struct {
+	Rows    int   `json:"rows"`              // of the table
+	Missing []int `json:"missing"`           // rows, from 0, without an outcome in the ledger
+	Differ  []int `json:"differ"`            // rows whose loss, computed anew, isn't the ledger's
+	Others  int   `json:"others"`            // outcomes in the ledger without a row in the table
+	Rotated bool  `json:"rotated,omitempty"` // the ledger goes on from another one, which has the earlier outcomes
+}
+
+// Agrees says whether ledger and table have the same outcomes.
+func (c Comparison) Agrees() bool { return len(c.Missing)+len(c.Differ)+c.Others == 0 }
+
+// Compare predicts the rows of d anew and compares their losses with the model's outcomes in the ledger. A row that came several times has to be in d as often.
+func (l *Ledger) Compare(m *model.Model, d *dataset.Data) (c Comparison, err error) {
+	known := map[string][]float64{}
+	err = l.each(func(e entry) error {
+		if e.Model == m.Checksum() {
+			c.Rotated = c.Rotated || e.Carried != nil
+			for i, h := range e.Hashes {
+				known[h] = append(known[h], e.Losses[i])
+				c.Others++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return c, fmt.Errorf("the ledger %s: %w", l.path, err)
+	}
+	o, err := m.Outcomes(d, d.All())
+	if err != nil {
+		return c, err
+	}
+	c.Rows = len(o.Losses)
+	const rounding = 1e-6 // of graded losses on another kind of processor
+	for i, h := range o.Hashes {
+		name := strconv.FormatUint(h, 16)
+		losses := known[name]
+		if len(losses) == 0 {
+			c.Missing = append(c.Missing, i)
+			continue
+		}
+		if math.Abs(losses[0]-o.Losses[i]) > rounding {
+			c.Differ = append(c.Differ, i)
+		}
+		known[name] = losses[1:]
+		c.Others--
+	}
+	return c, nil
+}
