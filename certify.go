@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -143,7 +144,8 @@ func shift(rho, bound float64) (*Shift, error) {
 // An epsilon other than 0, in standard deviations of the target, asks for
 // another half-width than the declared one: the number is then a heuristic,
 // because the half-width was chosen after the rows were seen, unless the certificate has a curve, of which it is a point.
-func Certify(m *Model, table *dataset.Table, epsilon float64) (*Recertification, error) {
+func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertification, err error) {
+	defer matrix.Ended(&err)
 	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
@@ -337,7 +339,8 @@ func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Co
 // CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
 // or, given the data the model was made from, its test rows. Rows that equal one the model was made
 // from are counted, not refused: a second draw may come out alike, and of discrete data all do.
-func CertifyFresh(m *Model, table *dataset.Table) (*Fresh, error) {
+func CertifyFresh(m *Model, table *dataset.Table) (found *Fresh, err error) {
+	defer matrix.Ended(&err)
 	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err

@@ -6,16 +6,18 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
 // PredictExactVariance is Predict with a solve by conjugate gradients for every row's
 // variance, for a model that has them from the nearest rows. Progress may be nil.
-func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table, progress func(iteration int, residual float64)) ([]Prediction, error) {
+func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table, progress func(iteration int, residual float64)) (ps []Prediction, err error) {
+	defer matrix.Ended(&err)
 	if m.Posterior.Kind() != posterior.ByCG {
 		return nil, fit.Usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
 	}
-	d, err := m.Unlabelled(table)
+	d, err := m.Unlabelled(table.Within(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -129,7 +130,8 @@ var FewRowKinds = []string{"full", "jackknife"}
 //
 // A column, by, makes the guarantee that of each of its values, by the rows with that value alone; an interval is infinite where they are too few. "":
 // none does. The level 0 is 0.95.
-func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level float64, by string) ([]Interval, error) {
+func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level float64, by string) (all []Interval, err error) {
+	defer matrix.Ended(&err)
 	level = cmp.Or(level, 0.95)
 	switch {
 	case !slices.Contains(FewRowKinds, kind):

@@ -564,7 +564,7 @@ func TestCancel(t *testing.T) {
 		if saves < after || after == 0 && saves > 0 || saves > after+runtime.GOMAXPROCS(0) {
 			t.Errorf("cancelled after %d steps: %d offers", after, saves)
 		}
-		if after > 0 && (offered.Version != 2 || offered.Fingerprint == "" || len(offered.Runs) == 0) {
+		if after > 0 && (offered.Version != 3 || offered.Fingerprint == "" || len(offered.Runs) == 0) {
 			t.Errorf("cancelled after %d steps: checkpoint %+v", after, offered)
 		}
 	}

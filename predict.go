@@ -56,14 +56,15 @@ func PredictionNotices(m *Model, table *dataset.Table, ps []Prediction) ([]strin
 // Sample draws count functions jointly from the model's posterior and returns their values at
 // every row of a table, row by row, in the target's own units: draws of f, without observation
 // noise. The same seed gives the same draws. Progress, of a model of --solver cg, may be nil.
-func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed uint64, progress func(iteration int, residual float64)) ([][]float64, error) {
+func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed uint64, progress func(iteration int, residual float64)) (samples [][]float64, err error) {
+	defer matrix.Ended(&err)
 	if count < 1 {
 		return nil, fit.Usage("%d samples: want at least one", count)
 	}
 	if err := memory.Afford(fmt.Sprintf("%s: %d samples at %d rows", table.Source, count, table.Rows), 2*8*float64(count)*float64(table.Rows)); err != nil {
 		return nil, err
 	}
-	d, err := m.Unlabelled(table)
+	d, err := m.Unlabelled(table.Within(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 	if err := m.Posterior.Sample(ctx, x, draws, seed, o); err != nil {
 		return nil, err
 	}
-	samples := make([][]float64, x.Rows)
+	samples = make([][]float64, x.Rows)
 	for i := range samples {
 		samples[i] = draws.Row(i)
 		for j, v := range samples[i] {
@@ -95,8 +96,9 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 
 // Covariance returns the joint covariance matrix of the function, without observation noise, at the rows of a table, in the target's own
 // units squared: of models that are factored. It has a value for each pair of rows.
-func Covariance(ctx context.Context, m *Model, table *dataset.Table) (matrix.Dense, error) {
-	d, err := m.Unlabelled(table)
+func Covariance(ctx context.Context, m *Model, table *dataset.Table) (cov matrix.Dense, err error) {
+	defer matrix.Ended(&err)
+	d, err := m.Unlabelled(table.Within(ctx))
 	if err != nil {
 		return matrix.Dense{}, err
 	}
@@ -104,9 +106,8 @@ func Covariance(ctx context.Context, m *Model, table *dataset.Table) (matrix.Den
 	if err != nil {
 		return matrix.Dense{}, err
 	}
-	cov, err := m.Posterior.Covariance(ctx, at.X)
-	if err != nil {
-		return matrix.Dense{}, err
+	if cov, err = m.Posterior.Covariance(ctx, at.X); err != nil {
+		return matrix.Dense{}, fmt.Errorf("%s: %w", table.Source, err)
 	}
 	scale := m.Scaling.TargetScale
 	for i := range cov.Rows {

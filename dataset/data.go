@@ -31,6 +31,9 @@ func (d *Data) Within(ctx context.Context) *Data {
 	return &within
 }
 
+// Context is what was given to Within, or nil.
+func (d *Data) Context() context.Context { return d.table.ctx }
+
 // Ranks are those that the rows are spread over.
 func (d *Data) Ranks() ranks.Ranks { return d.table.Ranks() }
 

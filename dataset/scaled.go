@@ -57,7 +57,7 @@ func (s *Scaled) Place(i int) int {
 func (s *Scaled) Dims() (rows, cols int) { return len(s.Numbers), s.Data.Cols }
 
 // Context is that of the data, with which work on them ends; nil where there is none. See [Data.Within].
-func (s *Scaled) Context() context.Context { return s.Data.table.ctx }
+func (s *Scaled) Context() context.Context { return s.Data.Context() }
 
 // Block reads rows first, …, first+n−1 of the view: inputs into x (n×cols, row-major),
 // targets into y (n), unless that is nil. Scaled values that overflow are an error.

@@ -65,7 +65,7 @@ func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Proble
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.within(ctx).certify(q, p.terms(f), append(notices, notes...))
+	m, err := p.certify(q, p.terms(f), append(notices, notes...))
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Proble
 		}
 		m.Training.StandardError = standardError(again.Objective())
 	}
-	return m, p.within(ctx).score(m)
+	return m, p.score(m)
 }
 
 // standardError is that of an estimate's last value; nil: it is none.

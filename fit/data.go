@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -30,16 +30,6 @@ type dealt struct {
 	epsRaw  float64
 	test    *dataset.Data // rows of a test table, if there is one
 	notices []string
-}
-
-// within is the same rows for work that ends with a context, and isn't training: a trainer takes an error for a step that went too far.
-func (d *dealt) within(ctx context.Context) *dealt {
-	ends := *d
-	ends.data = d.data.Within(ctx)
-	if d.test != nil {
-		ends.test = d.test.Within(ctx)
-	}
-	return &ends
 }
 
 // tried is the same rows, for what came of the kernels that there was time for: these, and from how many starts each, are kept as what was asked for.
@@ -137,7 +127,7 @@ func (d *dealt) deal(v *dataset.Data) (err error) {
 // viewTest views a test table as the data.
 func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.options.Data
-	if d.test, err = d.data.Encoding.Select(table, d.data.Inputs, o.Target); err != nil || o.Group == "" {
+	if d.test, err = d.data.Encoding.Select(table.Within(d.data.Context()), d.data.Inputs, o.Target); err != nil || o.Group == "" {
 		return err
 	}
 	if grouped, err := d.test.GroupBy(o.Group); err == nil {
@@ -248,6 +238,7 @@ func (s share) choose(rows []int) share {
 
 // Gather reads rows, those of all ranks in their order: inputs and, where there is one, the target.
 func Gather(rows *dataset.Scaled) (m objective.Memory, err error) {
+	defer matrix.Ended(&err)
 	own, d := rows.Dims()
 	r := rows.Data.Ranks()
 	first, n, err := ranks.Place(r, own)
@@ -255,6 +246,9 @@ func Gather(rows *dataset.Scaled) (m objective.Memory, err error) {
 		return m, err
 	}
 	m = objective.Memory{X: linalg.New(n, d), Y: make([]float64, n)}
+	if r.Size() == 1 { // a rank that ended by itself would be waited for
+		m.X = m.X.Until(rows.Context())
+	}
 	part := m
 	if rows.Places != nil {
 		part = objective.Memory{X: linalg.New(own, d), Y: make([]float64, own)}

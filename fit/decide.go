@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Plan is what a fit would do, decided before anything is trained.
@@ -34,8 +35,9 @@ func rolesOf(c dataset.Counts) Roles {
 }
 
 // Decide says what Fit would do with the table and options, and refuses what it would refuse before it trains.
-func Decide(table *dataset.Table, o Options) (*Plan, error) {
-	o, err := o.resolve(table.Rows)
+func Decide(table *dataset.Table, o Options) (told *Plan, err error) {
+	defer matrix.Ended(&err)
+	o, err = o.resolve(table.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func Decide(table *dataset.Table, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := &Plan{Rows: d.units.Hash, Options: d.text}
+	told = &Plan{Rows: d.units.Hash, Options: d.text}
 	counts, groups := d.roles.Counts()
 	told.Roles = rolesOf(counts)
 	if o.Data.Group != "" {

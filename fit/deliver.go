@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 )
 
 // Deliver trains a certified model's sibling, from the data that it was made from, on all rows but those for testing, the certified ones too: the evidence of
 // all rows at once anew, kernels that are tried among it, other methods with the model's kernel from where its training ended, and on batches with the parameters that it ended with. No row is left to certify it by. Of with,
 // Data.Test and the run's Progress, Save and Resume count; other options are those that the model was fitted with.
-func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Options) (*model.Model, error) {
+func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Options) (all *model.Model, err error) {
+	defer matrix.Ended(&err)
 	begun := time.Now()
 	o, err := asked(m)
 	if err != nil {
@@ -26,7 +28,9 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if table.Ranks().Rank() > 0 {
 		o.Run.Progress, o.Run.Save = nil, nil
 	}
-	d, err := deal(table, o)
+	ctx, over := during(ctx, nil)
+	defer over()
+	d, err := deal(table.Within(ctx), o)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +58,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.within(ctx).describe(q, d.terms(o, p.families[t.best.family], 1, 0), notices)
+	all, err = d.describe(q, d.terms(o, p.families[t.best.family], 1, 0), notices)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +69,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	count(&all.Training, t.all)
 	all.Training.Seconds = time.Since(begun).Seconds()
 	all.CertificateReason = fmt.Sprintf("it was trained on all %d rows, so that none is left to certify it by", p.n)
-	return all, d.within(ctx).score(all)
+	return all, d.score(all)
 }
 
 // undealt is the same rows, scaled as they were, without a certified one: all but those for testing are to learn from.

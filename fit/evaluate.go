@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -59,6 +60,14 @@ func (b *EvidenceBounds) divergence() *float64 {
 	return &d
 }
 
+// within is the context that the table was given, with which evaluating ends.
+func (p *plan) within() context.Context {
+	if ctx := p.data.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
+}
+
 // evidenceBounds returns the bounds at x = [θ, β, ln σ_n², Z], nil of a full GP.
 func (p *plan) evidenceBounds(problem method.Problem, x []float64) (*EvidenceBounds, error) {
 	if !p.sparse() {
@@ -75,7 +84,7 @@ func (p *plan) evidenceBounds(problem method.Problem, x []float64) (*EvidenceBou
 		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
 			number(s.Jensen), number(s.Variational)}, err
 	}
-	lower, upper, err := p.task(context.Background(), nil, p.families[0]).Sparse().Bounds(x)
+	lower, upper, err := p.task(p.within(), nil, p.families[0]).Sparse().Bounds(x)
 	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
 }
 
@@ -83,7 +92,8 @@ func (p *plan) evidenceBounds(problem method.Problem, x []float64) (*EvidenceBou
 // trained on (the prior rows, where it is its informed prior): time O(NM²). It returns nil of a
 // model without inducing inputs or with a posterior learnt from an informed prior, and without the
 // data that it was made from.
-func BoundEvidence(m *model.Model, d *dataset.Data) (*EvidenceBounds, error) {
+func BoundEvidence(m *model.Model, d *dataset.Data) (bounds *EvidenceBounds, err error) {
+	defer matrix.Ended(&err)
 	q, role := m.Trained(), dataset.Certified
 	if m.Terms.Fixed {
 		role = dataset.Prior
@@ -160,7 +170,8 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 // no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken
 // at the α of the options, 0 where there is none; it may be negative here. With solver cg it is
 // estimated by conjugate gradients, for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
-func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, error) {
+func Evaluate(table *dataset.Table, params *Params, o Options) (e *Evaluation, err error) {
+	defer matrix.Ended(&err)
 	p, x, err := given(table, params, o)
 	if err != nil {
 		return nil, err
@@ -170,7 +181,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	if params.Posterior != nil && !p.choice.Kind().FreeForm {
 		way = p.choice.FreeUp(params.NoiseVariance)
 	}
-	bound := way.Bind(p.task(context.Background(), nil, f))
+	bound := way.Bind(p.task(p.within(), nil, f))
 	problem := bound.Objective()
 	free, _ := problem.(*objective.FreeFormProblem)
 	if free != nil {
@@ -186,7 +197,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	} else if at, err = bound.Start(slices.Clone(x)); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Objective: p.choice.Name}
+	e = &Evaluation{Objective: p.choice.Name}
 	gradient := make([]float64, len(at))
 	if err := e.evaluate(problem, f, at, gradient); err != nil {
 		return nil, err
@@ -204,7 +215,7 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (*Evaluation, err
 	}
 	m, err := p.certifyGiven(bound, free, at, x, params)
 	if err != nil {
-		if p.rows.Err() != nil {
+		if p.rows.Err() != nil || p.within().Err() != nil {
 			return nil, err
 		}
 		e.CertificateReason = err.Error()

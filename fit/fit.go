@@ -2,11 +2,36 @@ package fit
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 )
+
+// work is the context of a fit. When that is over it ends nothing any more: the model keeps matrices of the fit.
+type work struct {
+	context.Context
+	over atomic.Bool
+}
+
+// Err returns nil once the fit is over.
+func (w *work) Err() error {
+	if w.over.Load() {
+		return nil
+	}
+	return w.Context.Err()
+}
+
+// during returns the context of a fit, with which reading rows, training and certifying end.
+func during(ctx context.Context, predicting func(done, of int)) (context.Context, func()) {
+	if predicting != nil {
+		ctx = model.Telling(ctx, predicting)
+	}
+	w := &work{Context: ctx}
+	return w, func() { w.over.Store(true) }
+}
 
 // Fit trains a model on a table: it deals the rows their roles, scales, minimises the
 // objective from several starting points, rounds the prior's parameters to the grid,
@@ -19,8 +44,9 @@ import (
 // the same options, and gets the same model, but for the row hashes that a model file holds, which
 // the first rank's has; Progress and Save are called there alone. An error on one rank reaches the
 // others when that rank is closed.
-func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, error) {
-	o, err := o.resolve(table.Rows)
+func Fit(ctx context.Context, table *dataset.Table, o Options) (m *model.Model, err error) {
+	defer matrix.Ended(&err)
+	o, err = o.resolve(table.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +59,9 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, er
 	if table.Ranks().Rank() > 0 {
 		o.Run.Progress, o.Run.Predicting, o.Run.Save = nil, nil, nil
 	}
-	d, err := deal(table, o)
+	ctx, over := during(ctx, o.Run.Predicting)
+	defer over()
+	d, err := deal(table.Within(ctx), o)
 	if err != nil {
 		return nil, err
 	}
@@ -45,14 +73,15 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (*model.Model, er
 	if err != nil {
 		return nil, err
 	}
-	if o.Run.Predicting != nil {
-		ctx = model.Telling(ctx, o.Run.Predicting)
-	}
 	way := fitGrid
 	if o.informed() {
 		way = fitInformed
 	}
-	m, runs, err := way(ctx, certified, c)
+	var runs []run
+	m, runs, err = way(ctx, certified, c)
+	if err == nil {
+		err = ctx.Err() // which may have cost the certificate alone
+	}
 	if err != nil {
 		return nil, err
 	}

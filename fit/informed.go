@@ -33,7 +33,7 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 		return nil, nil, err
 	}
 	if !o.learns() {
-		m, err := d.within(ctx).takePrior(prior, notices)
+		m, err := d.takePrior(prior, notices)
 		if err == nil {
 			m.Training.ObjectiveValue, m.Training.Stopped = t.best.result.Value, t.best.result.Stopped
 			m.Curves = c.curves()

@@ -255,7 +255,7 @@ func (p *plan) risk(t *Theory, params *Params, elbo float64) error {
 		return err
 	}
 	covariance := func(k kernel.Kernel, x []float64) linalg.Matrix {
-		nk, c := len(k.Params()), matrix.New(p.n, p.n)
+		nk, c := len(k.Params()), all.X.Like(p.n, p.n)
 		kernel.FillSymmetric(k, x[:nk], all.X, c)
 		c.AddDiagonal(math.Exp(x[nk]))
 		return c

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/train"
 )
@@ -166,6 +167,7 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 		slots <- struct{}{} // in order: ranks have to take the same start
 		done.Go(func() {
 			defer func() { <-slots }()
+			defer matrix.Ended(&errs[si])
 			event := Event{Family: f.name, Start: family*p.restarts + si + 1, Starts: total}
 			if !p.sparse() && !p.choice.OnBatches() {
 				event.Solver = p.choice.Solver

@@ -80,7 +80,7 @@ func finite(x matrix.Dense) bool {
 
 // take copies rows of x.
 func take(x matrix.Dense, rows []int) matrix.Dense {
-	z := matrix.New(len(rows), x.Cols)
+	z := x.Like(len(rows), x.Cols)
 	for i, r := range rows {
 		if x.Cols == 0 {
 			break

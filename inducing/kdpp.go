@@ -56,7 +56,7 @@ func KDPP(k kernel.Kernel, theta []float64, x matrix.Dense, m int, rng *rand.Ran
 // under A as a covariance.
 func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64, rng *rand.Rand) ([]int, error) {
 	n := x.Rows
-	cov := matrix.New(n, n)
+	cov := x.Like(n, n)
 	kernel.FillSymmetric(k, theta, x, cov)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(mat.NewSymDense(n, cov.Data), true) {
@@ -80,6 +80,7 @@ func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter 
 	}
 	f := iterative.NewPartialCholesky(diag, m)
 	for range m {
+		x.Check()
 		i := draw(f.Left, rng)
 		f.Add(i, func(r0, r1 int, column matrix.Dense) {
 			linalg.Gemv(false, 1, u.RowRange(r0, r1), u.Row(i), 0, column.Data)
@@ -158,9 +159,10 @@ func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter f
 		in[r] = true
 	}
 	z := take(x, rows)
-	l, w := matrix.New(m, m), matrix.New(m, m)
+	l, w := x.Like(m, m), x.Like(m, m)
 	b, u, wi := matrix.New(1, m), make([]float64, m), make([]float64, m)
 	for step, swaps := 0, 0; step < steps; step++ {
+		x.Check()
 		if swaps%m == 0 { // what rounding has added to W is dropped in time
 			kernel.FillSymmetric(k, theta, z, l)
 			l.AddDiagonal(jitter)

@@ -120,6 +120,7 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 		f.Left[i], f.small[i] = g.Left[r], g.small[r]
 	}
 	for len(f.Rows) < p {
+		g.x.Check()
 		i := floats.MaxIdx(f.Left)
 		if f.Left[i] == 0 || len(f.Rows) > 0 && f.Left[i] <= others {
 			break
@@ -140,6 +141,7 @@ func (g Pivoting) extend(pivots []int, l matrix.Dense) []float64 {
 	z, vz := take(g.x, pivots), take(g.V.View(0, n, 0, j), pivots)
 	taken := matrix.New((n+factorBlock-1)/factorBlock, p)
 	linalg.Parallel(taken.Rows, func(b int) {
+		g.x.Check()
 		r0, r1 := b*factorBlock, min((b+1)*factorBlock, n)
 		columns := g.V.View(r0, r1, j, j+p)
 		g.kernel.Cov(g.theta, g.x.RowRange(r0, r1), z, columns)

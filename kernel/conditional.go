@@ -72,7 +72,7 @@ func (c *Conditional) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []flo
 // Diag implements Kernel.
 func (c *Conditional) Diag(_ []float64, a matrix.Dense, k []float64) {
 	c.Kernel.Diag(c.Theta, a, k)
-	u, w := linalg.Borrow(a.Rows, c.Support.Rows), c.second(a.Rows)
+	u, w := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context()), c.second(a.Rows).Until(a.Context())
 	defer linalg.Return(u, w)
 	FillBlock(c.Kernel, c.Theta, a, c.Support, u)
 	c.whiten(u, w)
@@ -94,7 +94,7 @@ func (c *Conditional) PullDiag(_ []float64, a matrix.Dense, bar []float64, _ []f
 	linalg.ScaleTo(scaled, c.Temper, bar)
 	ignored := make([]float64, len(c.Theta))
 	c.Kernel.PullDiag(c.Theta, a, scaled, ignored, dA)
-	u, w := linalg.Borrow(a.Rows, c.Support.Rows), c.second(a.Rows)
+	u, w := linalg.Borrow(a.Rows, c.Support.Rows).Until(a.Context()), c.second(a.Rows).Until(a.Context())
 	defer linalg.Return(u, w)
 	FillBlock(c.Kernel, c.Theta, a, c.Support, u)
 	c.whiten(u, w)
@@ -115,7 +115,7 @@ type conditionalColumns struct {
 func (c *Conditional) against(_ []float64, b matrix.Dense) columns {
 	s := c.Support.Rows
 	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b), support: columnsOf(c.Kernel, c.Theta, c.Support),
-		u: linalg.Borrow(b.Rows, s), w: c.second(b.Rows), g: linalg.Borrow(b.Rows, s)}
+		u: linalg.Borrow(b.Rows, s).Until(b.Context()), w: c.second(b.Rows).Until(b.Context()), g: linalg.Borrow(b.Rows, s).Until(b.Context())}
 	FillBlock(c.Kernel, c.Theta, b, c.Support, p.u)
 	c.whiten(p.u, p.w)
 	p.g.CopyFrom(p.u)
@@ -137,7 +137,7 @@ func (p *conditionalColumns) release() {
 func (p *conditionalColumns) cov(a matrix.Dense, j0, j1 int, k matrix.Dense) {
 	p.base.cov(a, j0, j1, k)
 	s := p.Support.Rows
-	u, w := linalg.Borrow(a.Rows, s), p.second(a.Rows)
+	u, w := linalg.Borrow(a.Rows, s).Until(a.Context()), p.second(a.Rows).Until(a.Context())
 	eachTile(s, func(s0, s1 int) { p.support.cov(a, s0, s1, u.View(0, a.Rows, s0, s1)) })
 	p.whiten(u, w)
 	linalg.Gemm(false, true, -1, u, p.u.RowRange(j0, j1), 1, k)
@@ -183,7 +183,7 @@ func (c *ConditionalMean) Params() []Param { return nil }
 // At implements Mean.
 func (c *ConditionalMean) At(_ []float64, x matrix.Dense, m []float64) {
 	c.Mean.At(c.Beta, x, m)
-	k := linalg.Borrow(x.Rows, c.Support.Rows)
+	k := linalg.Borrow(x.Rows, c.Support.Rows).Until(x.Context())
 	FillBlock(c.Kernel, c.Theta, x, c.Support, k)
 	for i := range m {
 		m[i] += linalg.Dot(k.Row(i), c.Weights)
@@ -197,7 +197,7 @@ func (c *ConditionalMean) Pull([]float64, matrix.Dense, []float64, []float64) {}
 // PullInputs implements Mean.
 func (c *ConditionalMean) PullInputs(_ []float64, x matrix.Dense, bar []float64, dX matrix.Dense) {
 	c.Mean.PullInputs(c.Beta, x, bar, dX)
-	k := linalg.Borrow(x.Rows, c.Support.Rows)
+	k := linalg.Borrow(x.Rows, c.Support.Rows).Until(x.Context())
 	for i, g := range bar {
 		linalg.ScaleTo(k.Row(i), g, c.Weights)
 	}

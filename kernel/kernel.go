@@ -124,6 +124,7 @@ func FillBlock(k Kernel, theta []float64, a, b, dst matrix.Dense) {
 	n := a.Rows
 	c := columnsOf(k, theta, b)
 	linalg.Parallel((n+tile-1)/tile, func(t int) {
+		a.Check()
 		i0, i1 := t*tile, min((t+1)*tile, n)
 		eachTile(b.Rows, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
 	})
@@ -136,6 +137,7 @@ func FillSymmetric(k Kernel, theta []float64, a, dst matrix.Dense) {
 	c := columnsOf(k, theta, a)
 	tiles := (n + tile - 1) / tile
 	linalg.Parallel(tiles, func(t int) {
+		a.Check()
 		t = tiles - 1 - t // the longest rows first
 		i0, i1 := t*tile, min((t+1)*tile, n)
 		eachTile(i1, func(j0, j1 int) { c.cov(a.RowRange(i0, i1), j0, j1, dst.View(i0, i1, j0, j1)) })
@@ -192,6 +194,7 @@ func pullTiles(a, bar matrix.Dense, dTheta []float64, pull func(i0, i1 int, part
 	parts := linalg.Borrow(tiles, len(dTheta))
 	parts.Zero()
 	linalg.Parallel(tiles, func(t int) {
+		a.Check()
 		t = tiles - 1 - t
 		pull(t*tile, min((t+1)*tile, n), parts.Row(t))
 	})

@@ -25,6 +25,7 @@ func Times(k Kernel, theta []float64, a, b, v, out matrix.Dense) {
 	whole(v, out, func(v, out matrix.Dense) {
 		c := columnsOf(k, theta, b)
 		linalg.Parallel((a.Rows+tile-1)/tile, func(t int) {
+			a.Check()
 			i0, i1 := t*tile, min((t+1)*tile, a.Rows)
 			timesTile(c, a, i0, i1, 0, b.Rows, v, out, false)
 		})
@@ -102,6 +103,7 @@ func TimesPart(k Kernel, theta []float64, a, v, out matrix.Dense, part, parts in
 		c := columnsOf(k, theta, a)
 		tournament(n, part, parts, func(p, q int) {
 			for i := p * party; i < min((p+1)*party, n); i += tile {
+				a.Check()
 				timesTile(c, a, i, min(i+tile, n, (p+1)*party), q*party, min((q+1)*party, n), v, out, p != q)
 			}
 		})

@@ -4,18 +4,71 @@
 // Data and Stride as they are).
 package matrix
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+
+	"github.com/krigo-gp/krigo/memory"
+)
 
 // Dense is a dense row-major matrix, or a view into one: element (i, j) is
 // Data[i*Stride+j].
 type Dense struct {
 	Rows, Cols, Stride int
 	Data               []float64
+
+	ctx context.Context // with which work on it ends; nil: with none
 }
 
-// New returns a rows × cols matrix of zeros.
+// End is what work panics with that can't go on: a matrix needs too much memory, or a context has ended. Results that are half done are thus
+// nobody's. Whoever returns an error defers [Ended]; all of krigo that is called from outside does.
+type End struct{ Err error }
+
+// Ended makes the panic of an [End] the error that a function returns.
+func Ended(err *error) {
+	switch end := recover().(type) {
+	case nil:
+	case End:
+		*err = end.Err
+	default:
+		panic(end)
+	}
+}
+
+// Ask panics with an [End] if package memory doesn't allow so large a matrix. Every matrix is asked for here.
+func Ask(rows, cols int) {
+	if bytes := 8 * float64(rows) * float64(cols); bytes > float64(memory.Limit()) {
+		panic(End{memory.Afford(fmt.Sprintf("a %d×%d matrix", rows, cols), bytes)})
+	}
+}
+
+// New returns a rows × cols matrix of zeros, which [Ask] allows.
 func New(rows, cols int) Dense {
+	Ask(rows, cols)
 	return Dense{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+}
+
+// Until returns m for work that ends with a context, which views of it have too: covariances of its rows, products and factorisations panic with an [End]
+// within a block once the context has ended.
+func (m Dense) Until(ctx context.Context) Dense {
+	m.ctx = ctx
+	return m
+}
+
+// Context returns what was given to Until, or nil.
+func (m Dense) Context() context.Context { return m.ctx }
+
+// Like returns a matrix of zeros with m's context.
+func (m Dense) Like(rows, cols int) Dense { return New(rows, cols).Until(m.ctx) }
+
+// Ends says whether m's context has ended.
+func (m Dense) Ends() bool { return m.ctx != nil && m.ctx.Err() != nil }
+
+// Check panics with an [End] if m's context has ended.
+func (m Dense) Check() {
+	if m.Ends() {
+		panic(End{m.ctx.Err()})
+	}
 }
 
 // Of returns a matrix over data, which holds rows × cols values row by row.
@@ -43,7 +96,7 @@ func (m Dense) View(r0, r1, c0, c1 int) Dense {
 	if r0 < 0 || r1 < r0 || r1 > m.Rows || c0 < 0 || c1 < c0 || c1 > m.Cols {
 		panic(fmt.Sprintf("matrix: view [%d:%d, %d:%d] of a %d×%d matrix", r0, r1, c0, c1, m.Rows, m.Cols))
 	}
-	v := Dense{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride}
+	v := Dense{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride, ctx: m.ctx}
 	if v.Rows > 0 && v.Cols > 0 {
 		v.Data = m.Data[r0*m.Stride+c0 : (r1-1)*m.Stride+c1]
 	}

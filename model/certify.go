@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -22,14 +23,14 @@ func (m *Model) Certify(d *dataset.Data) (*pacbayes.Certificate, error) {
 }
 
 // CertifyDealt is Certify for the rows that the model was just made from, whose roles are at hand.
-func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (*pacbayes.Certificate, error) {
+func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.Certificate, err error) {
+	defer matrix.Ended(&err)
 	if err := m.certifiable(); err != nil {
 		return nil, err
 	}
 	// What is certified is the posterior of kernel, support, weights and noise: none of it by a stored factor.
 	certified := *m
-	var err error
-	if certified.Posterior, err = m.Posterior.Refactored(); err != nil {
+	if certified.Posterior, err = m.Posterior.Until(d.Context()).Refactored(); err != nil {
 		err = fmt.Errorf("%w: no certificate", err)
 	} else {
 		err = certified.check(d, roles)

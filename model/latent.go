@@ -1,10 +1,12 @@
 package model
 
 import (
+	"context"
 	"math"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -19,10 +21,14 @@ type blocks interface {
 
 // latent returns the posterior's mean and variance of f at rows, which it reads block by block.
 func latent(q *posterior.Posterior, rows blocks) (mean, variance []float64, err error) {
+	defer matrix.Ended(&err)
 	n, d := rows.Dims()
 	mean, variance = make([]float64, n), make([]float64, n)
 	most := min(n, blockRows(d))
 	x := linalg.New(most, d)
+	if of, ok := rows.(interface{ Context() context.Context }); ok {
+		x = x.Until(of.Context())
+	}
 	tell := told(rows)
 	for i := 0; i < n; i += most {
 		k := min(most, n-i)

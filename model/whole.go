@@ -31,7 +31,8 @@ type Whole struct {
 const maxWhole = 5000
 
 // Whole conditions a model on all rows of the data that it was made from, but those for testing.
-func (m *Model) Whole(d *dataset.Data) (*Whole, error) {
+func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
+	defer matrix.Ended(&err)
 	at := m.Trained()
 	switch {
 	case !m.fixedBefore():
@@ -51,7 +52,7 @@ func (m *Model) Whole(d *dataset.Data) (*Whole, error) {
 	if len(rows) > maxWhole {
 		return nil, fmt.Errorf("full and jackknife intervals are for few rows, at most %d: these are %d, of which conformal intervals lose little", maxWhole, len(rows))
 	}
-	w := &Whole{m: m, first: len(prior), x: linalg.New(len(rows), d.Cols)}
+	w = &Whole{m: m, first: len(prior), x: linalg.New(len(rows), d.Cols).Until(d.Context())}
 	y := make([]float64, len(rows))
 	if err := d.Scaled(rows, m.Scaling).Block(0, len(rows), w.x.Data, y); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (m *Model) Whole(d *dataset.Data) (*Whole, error) {
 	if w.q, err = posterior.NewExact(at.Kernel, at.Theta, at.Mean, at.Beta, w.x, y, m.ObservationNoise); err != nil {
 		return nil, err
 	}
-	inverse := linalg.New(len(rows), len(rows))
+	inverse := w.x.Like(len(rows), len(rows))
 	linalg.CholeskyInverse(w.q.Chol, inverse)
 	for i := range rows {
 		w.d = append(w.d, inverse.At(i, i))
@@ -167,6 +168,7 @@ func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) b
 	w.q.Kernel.Diag(w.q.Theta, x, own)
 	all := make([]Ends, rows)
 	for row := range rows {
+		w.x.Check()
 		k := linalg.New(1, n)
 		w.q.Kernel.Cov(w.q.Theta, x.RowRange(row, row+1), w.x, k)
 		at := w.of(k.Data, mean[row], own[row])

@@ -123,6 +123,7 @@ const searchTask = 64
 func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64) {
 	order := t.alongside(q)
 	linalg.Parallel((q.Rows+searchTask-1)/searchTask, func(task int) {
+		q.Check()
 		group := order[task*searchTask : min((task+1)*searchTask, q.Rows)]
 		points := linalg.Borrow(len(group), q.Cols)
 		for p, i := range group {

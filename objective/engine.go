@@ -37,8 +37,9 @@ type sparseEngine struct {
 // room allocates what n rows need, which are all of stream's at first.
 func (e *sparseEngine) room(m, n int) {
 	vec := func() []float64 { return make([]float64, n) }
-	e.m, e.l = m, matrix.New(m, m)
-	e.a, e.lb, e.binv, e.b, e.mu = matrix.New(m, m), matrix.New(m, m), matrix.New(m, m), make([]float64, m), make([]float64, m)
+	like := e.xb.Like
+	e.m, e.l = m, like(m, m)
+	e.a, e.lb, e.binv, e.b, e.mu = like(m, m), like(m, m), like(m, m), make([]float64, m), make([]float64, m)
 	e.r, e.lambda, e.dd, e.mean, e.mHat, e.sHat = vec(), vec(), vec(), vec(), vec(), vec()
 }
 
@@ -73,13 +74,13 @@ func (e *sparseEngine) roomForV(block int) matrix.Dense {
 	most := len(e.y) // n, or more in a batch
 	if !e.keepsV() {
 		if e.scratch.IsZero() {
-			e.scratch = matrix.New(min(blockRows, most), e.m)
+			e.scratch = e.xb.Like(min(blockRows, most), e.m)
 		}
 		return e.scratch
 	}
 	if e.kept == nil {
 		for i0 := 0; i0 < most; i0 += blockRows {
-			e.kept = append(e.kept, matrix.New(min(blockRows, most-i0), e.m))
+			e.kept = append(e.kept, e.xb.Like(min(blockRows, most-i0), e.m))
 		}
 	}
 	return e.kept[block]

@@ -32,7 +32,7 @@ type exactQ struct {
 func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error {
 	n := len(y)
 	if len(q.mean) != n {
-		*q = exactQ{inv: matrix.New(n, n)}
+		*q = exactQ{inv: k.Like(n, n)}
 		for _, v := range []*[]float64{&q.mean, &q.variance, &q.u, &q.tmp} {
 			*v = make([]float64, n)
 		}
@@ -44,7 +44,7 @@ func (q *exactQ) forward(k matrix.Dense, mean, y []float64, noise float64) error
 	q.noise, q.scratch, q.byK = noise, k, noise > largest
 	if q.byK {
 		if q.k.IsZero() {
-			q.k, q.t = matrix.New(n, n), matrix.New(n, n)
+			q.k, q.t = k.Like(n, n), k.Like(n, n)
 		}
 		q.k.CopyFrom(k)
 	}

@@ -76,8 +76,8 @@ func parameterNames(k kernel.Kernel, m kernel.Mean) []string {
 func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	n := p.X.Rows
 	if p.k.IsZero() {
-		p.k, p.mean = matrix.New(n, n), make([]float64, n)
-		p.adj = Adjoints{K: matrix.New(n, n), Mean: make([]float64, n)}
+		p.k, p.mean = p.X.Like(n, n), make([]float64, n)
+		p.adj = Adjoints{K: p.X.Like(n, n), Mean: make([]float64, n)}
 	}
 	theta, beta, logNoise := p.Split(x)
 	noise := math.Exp(logNoise)

@@ -81,14 +81,16 @@ func (p *RenyiProblem) room(n int) *renyiWork {
 	_, d := p.Rows.Dims()
 	if e == nil || len(e.w) < n {
 		vec := func() []float64 { return make([]float64, n) }
-		e = &renyiWork{x: matrix.New(n, d), y: vec(), w: vec(), mean: vec(), sums: vec(), k: matrix.New(n, n), c: matrix.New(n, n)}
+		x := newRows(p.Rows, p.Ranks, n, d)
+		e = &renyiWork{x: x, y: vec(), w: vec(), mean: vec(), sums: vec(), k: x.Like(n, n), c: x.Like(n, n)}
 		p.work = e
 	}
 	if m := p.M; p.Alpha != 0 && e.v.IsZero() {
 		n := len(e.w)
-		e.q, e.d = matrix.New(n, n), matrix.New(n, n)
-		e.v, e.p, e.u = matrix.New(n, m), matrix.New(n, m), matrix.New(m, n)
-		e.l, e.zz, e.zBar = matrix.New(m, m), matrix.New(m, m), matrix.New(m, d)
+		like := e.x.Like
+		e.q, e.d = like(n, n), like(n, n)
+		e.v, e.p, e.u = like(n, m), like(n, m), like(m, n)
+		e.l, e.zz, e.zBar = like(m, m), like(m, m), like(m, d)
 	}
 	part := *e
 	part.x = e.x.RowRange(0, n)
@@ -164,7 +166,7 @@ func (p *RenyiProblem) Search(x []float64) error {
 	n, d := p.Rows.Dims()
 	var err error
 	if p.inputs.IsZero() {
-		p.inputs = matrix.New(n, d)
+		p.inputs = newRows(p.Rows, p.Ranks, n, d)
 		err = p.Rows.Block(0, n, p.inputs.Data, make([]float64, n))
 	}
 	theta, _, _, _ := p.Split(x)
@@ -499,7 +501,7 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 		p.work = nil // its matrices aren't needed beside those of the posterior
 		n := p.BatchRows()
 		_, d := p.Rows.Dims()
-		rows, y := matrix.New(n, d), make([]float64, n)
+		rows, y := newRows(p.Rows, p.Ranks, n, d), make([]float64, n)
 		if err := p.readAll(rows.Data, y); err != nil {
 			return nil, err
 		}
@@ -539,7 +541,7 @@ type whitened struct {
 // optimal returns q* from V, R and r, which stand in v, k and w. It uses c.
 func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
 	m := e.v.Cols
-	q := whitened{make([]float64, m), matrix.New(m, m)}
+	q := whitened{make([]float64, m), e.v.Like(m, m)}
 	h, r := e.p, e.sums // A⁻½V, A⁻½r
 	if _, err := factorShifted(e.k, (1-alpha)/s, e.c, e.sums); err != nil {
 		return q, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)

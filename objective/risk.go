@@ -37,7 +37,7 @@ func RenyiDivergence(c, truth matrix.Dense, alpha float64) (float64, error) {
 	t := 1 - alpha
 	var sum float64
 	for _, part := range []struct{ weight, ofC, ofTruth float64 }{{1, t, alpha}, {-t, 1, 0}, {-alpha, 0, 1}} {
-		a := matrix.New(c.Rows, c.Cols)
+		a := c.Like(c.Rows, c.Cols)
 		for i := range c.Rows {
 			linalg.Axpy(part.ofC, c.Row(i), a.Row(i))
 			linalg.Axpy(part.ofTruth, truth.Row(i), a.Row(i))

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"context"
 	"slices"
 
 	"github.com/krigo-gp/krigo/matrix"
@@ -105,7 +106,17 @@ type stream struct {
 // newStream makes room for n rows of d inputs, which are all rows until it is said otherwise.
 func newStream(from Rows, r ranks.Ranks, n, d int) stream {
 	return stream{from: from, ranks: over(r), n: n, d: d, total: n,
-		y: make([]float64, n), xb: matrix.New(min(blockRows, n), d), yb: make([]float64, min(blockRows, n))}
+		y: make([]float64, n), xb: newRows(from, r, min(blockRows, n), d), yb: make([]float64, min(blockRows, n))}
+}
+
+// newRows makes room for n rows of a source. Work on them ends with the source's context, but not that of one rank among others, which
+// would wait for it.
+func newRows(from Rows, r ranks.Ranks, n, d int) matrix.Dense {
+	x := matrix.New(n, d)
+	if of, ok := from.(interface{ Context() context.Context }); ok && over(r).Size() == 1 {
+		x = x.Until(of.Context())
+	}
+	return x
 }
 
 func (s *stream) blocks() int { return (s.n + blockRows - 1) / blockRows }
@@ -118,6 +129,7 @@ func (s *stream) span(block int) (i0, i1 int) {
 // read returns the inputs of rows i0 … i1; they stay until the next call.
 func (s *stream) read(i0, i1 int) (matrix.Dense, error) {
 	x, y := s.xb.RowRange(0, i1-i0), s.yb[:i1-i0]
+	x.Check()
 	if err := s.from.Block(i0, i1-i0, x.Data, y); err != nil {
 		return x, err
 	}

@@ -14,7 +14,7 @@ import (
 func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64, noise float64) (*Posterior, error) {
 	n := x.Rows
 	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
-		Weights: make([]float64, n), Chol: matrix.New(n, n)}
+		Weights: make([]float64, n), Chol: x.Like(n, n)}
 	kernel.FillSymmetric(k, theta, x, p.Chol)
 	p.Chol.AddDiagonal(noise)
 	if err := linalg.Cholesky(p.Chol); err != nil {
@@ -42,7 +42,7 @@ func NotDefinite(err error, noise float64) error {
 // variance of y_i (noise included) predicted from all other rows: y_i − w_i/[C⁻¹]_ii
 // and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12). A diagnostic, not a bound.
 func (p *Posterior) LeaveOneOut(y, mean, variance []float64) {
-	inv := matrix.New(p.Support.Rows, p.Support.Rows)
+	inv := p.Chol.Like(p.Support.Rows, p.Support.Rows)
 	linalg.CholeskyInverse(p.Chol, inv)
 	for i, w := range p.Weights {
 		variance[i] = 1 / inv.At(i, i)

@@ -17,7 +17,7 @@ func (p *Posterior) KL() float64 {
 		return 0
 	}
 	if p.Sparse() {
-		binv, mu := matrix.New(n, n), make([]float64, n)
+		binv, mu := p.Chol.Like(n, n), make([]float64, n)
 		linalg.CholeskyInverse(p.CholB, binv)
 		for i, w := range p.Weights { // μ = Lᵀw
 			linalg.Axpy(w, p.Chol.Row(i)[:i+1], mu[:i+1])
@@ -25,7 +25,7 @@ func (p *Posterior) KL() float64 {
 		return divergence.Sparse(p.CholB, binv, mu)
 	}
 	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits where s is small.
-	work := matrix.New(n, n)
+	work := p.Chol.Like(n, n)
 	work.CopyFrom(p.Chol)
 	inverse, wKw := inverseNorm(work), 0.
 	k := work

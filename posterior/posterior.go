@@ -7,6 +7,8 @@
 package posterior
 
 import (
+	"context"
+
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/neighbours"
@@ -37,6 +39,13 @@ type Posterior struct {
 	Nearest int       // rows of the support that each variance is conditioned on
 	Targets []float64 // y − m_β(X), in place of the weights
 	index   func() *neighbours.Index
+}
+
+// Until returns p for work that ends with a context; see matrix.Dense.Until.
+func (p *Posterior) Until(ctx context.Context) *Posterior {
+	q := *p
+	q.Support, q.Chol, q.CholB = p.Support.Until(ctx), p.Chol.Until(ctx), p.CholB.Until(ctx)
+	return &q
 }
 
 // The kinds of posteriors, by how they were solved for.

@@ -17,6 +17,7 @@ func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
 	if p.Support.Rows == 0 {
 		if variance != nil {
 			linalg.Parallel((x.Rows+predictRows-1)/predictRows, func(t int) {
+				x.Check()
 				i0, i1 := t*predictRows, min((t+1)*predictRows, x.Rows)
 				p.Kernel.Diag(p.Theta, x.RowRange(i0, i1), variance[i0:i1])
 			})
@@ -31,8 +32,9 @@ func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
 		return
 	}
 	linalg.Parallel((x.Rows+predictRows-1)/predictRows, func(t int) {
+		x.Check()
 		i0, i1 := t*predictRows, min((t+1)*predictRows, x.Rows)
-		ks := linalg.Borrow(i1-i0, p.Support.Rows)
+		ks := linalg.Borrow(i1-i0, p.Support.Rows).Until(x.Context())
 		p.Kernel.Cov(p.Theta, x.RowRange(i0, i1), p.Support, ks)
 		for i := i0; i < i1; i++ {
 			mean[i] += linalg.Dot(ks.Row(i-i0), p.Weights)

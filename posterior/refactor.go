@@ -33,7 +33,7 @@ func (p *Posterior) refactored() (*Posterior, error) {
 		if n == 0 {
 			prior.Noise = p.Noise // see Unconditioned
 		}
-		again, err := prior.refactored()
+		again, err := prior.Until(p.Support.Context()).refactored()
 		if err != nil {
 			return nil, fmt.Errorf("the prior: %w", err)
 		}
@@ -47,7 +47,7 @@ func (p *Posterior) refactored() (*Posterior, error) {
 		}
 		return &q, err
 	}
-	q.Chol = matrix.New(n, n)
+	q.Chol = p.Support.Like(n, n)
 	c, whole := q.Noise, q.whole()
 	if q.Sparse() || c == 0 {
 		c = q.shift(p.Chol, whole)
@@ -172,7 +172,7 @@ func distance(l, a matrix.Dense) float64 {
 // L Lᵀ to Nε of a variance: by that times ‖L⁻¹‖² (a perturbation bound of Cholesky's factor). No more
 // than a half, since a factor without the least of its pivots would be off by 1.
 func rounding(l matrix.Dense, variance float64) float64 {
-	inverse := matrix.New(l.Rows, l.Rows)
+	inverse := l.Like(l.Rows, l.Rows)
 	inverse.CopyFrom(l)
 	return min(float64(l.Rows)*0x1p-52*variance*inverseNorm(inverse), 0.5)
 }

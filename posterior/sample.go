@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/memory"
 )
 
 const (
@@ -48,7 +49,9 @@ const (
 //
 // A posterior of the nearest rows has no joint distribution: an error. Other errors are those
 // of a kernel without random features, of a solve (*iterative.Stalled) and of ctx.
-func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) error {
+func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) (err error) {
+	defer matrix.Ended(&err)
+	x = x.Until(ctx)
 	if p.Kind() == ByNearest {
 		return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they have no joint distribution; use one by cholesky or cg")
 	}
@@ -79,7 +82,7 @@ func sampleSource(seed uint64, draw int) *rand.Rand {
 // each other it is singular to working precision.
 func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed uint64) error {
 	n := x.Rows
-	cov, err := p.jointCovariance(ctx, x)
+	cov, err := p.jointCovariance(x)
 	if err != nil {
 		return err
 	}
@@ -117,46 +120,32 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 
 // Covariance returns the covariance matrix of f, without noise, at the rows of x: of a factored posterior. Its diagonal
 // may be below 0 by rounding. Another error is ctx's.
-func (p *Posterior) Covariance(ctx context.Context, x matrix.Dense) (matrix.Dense, error) {
+func (p *Posterior) Covariance(ctx context.Context, x matrix.Dense) (cov matrix.Dense, err error) {
+	defer matrix.Ended(&err)
 	if kind := p.Kind(); kind != ByCholesky {
 		return matrix.Dense{}, fmt.Errorf("a posterior by %s has no covariance matrix at hand: use one by %s, or samples", kind, ByCholesky)
 	}
-	return p.jointCovariance(ctx, x)
+	return p.jointCovariance(x.Until(ctx))
 }
 
-func (p *Posterior) jointCovariance(ctx context.Context, x matrix.Dense) (matrix.Dense, error) {
-	cov := matrix.New(x.Rows, x.Rows)
+func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
+	if err := memory.Afford(fmt.Sprintf("the joint covariance of %d rows", x.Rows), 8*float64(x.Rows)*(2*float64(x.Rows)+float64(p.Support.Rows))); err != nil { // two, since whoever asked has it in another form
+		return matrix.Dense{}, err
+	}
+	cov := x.Like(x.Rows, x.Rows)
 	kernel.FillSymmetric(p.Kernel, p.Theta, x, cov)
 	if p.Support.Rows > 0 {
-		u := matrix.New(x.Rows, p.Support.Rows)
+		u := x.Like(x.Rows, p.Support.Rows)
 		kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
-		if err := triangular(ctx, p.Chol, u); err != nil {
-			return cov, err
-		}
+		linalg.Trsm(false, true, p.Chol, u)
 		linalg.SyrkLower(false, -1, u, 1, cov)
 		if p.Sparse() {
-			if err := triangular(ctx, p.CholB, u); err != nil {
-				return cov, err
-			}
+			linalg.Trsm(false, true, p.CholB, u)
 			linalg.SyrkLower(false, 1, u, 1, cov)
 		}
 		linalg.MirrorLower(cov)
 	}
-	return cov, ctx.Err()
-}
-
-// triangularRows are solved for between two looks at a context: before 10,000 rows of support that takes about a second.
-const triangularRows = 256
-
-// triangular makes u of u L⁻ᵀ.
-func triangular(ctx context.Context, l, u matrix.Dense) error {
-	for r0 := 0; r0 < u.Rows; r0 += triangularRows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		linalg.Trsm(false, true, l, u.View(r0, min(r0+triangularRows, u.Rows), 0, u.Cols))
-	}
-	return nil
+	return cov, nil
 }
 
 // samplePathwise writes draws less the posterior's mean, see Sample.
@@ -187,7 +176,7 @@ func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
 		return nil, err
 	}
 	return func(x, out matrix.Dense, rngs []*rand.Rand) error {
-		at, f := matrix.New(x.Rows+n, x.Cols), matrix.New(x.Rows+n, out.Cols)
+		at, f := x.Like(x.Rows+n, x.Cols), x.Like(x.Rows+n, out.Cols)
 		at.RowRange(0, x.Rows).CopyFrom(x)
 		at.RowRange(x.Rows, at.Rows).CopyFrom(p.Support)
 		if err := prior(at, f, rngs); err != nil {

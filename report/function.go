@@ -125,7 +125,7 @@ func (r *maker) steepness() ([]float64, error) {
 	d := r.real.d
 	n := max(5, min(100, r.real.n(), int(mostWork/4/float64(d)/float64(max(1, q.Support.Rows)))))
 	chosen := spread(n, r.real.n())
-	a, da := linalg.New(len(chosen), d), linalg.New(len(chosen), d)
+	a, da := linalg.New(len(chosen), d).Until(r.ctx), linalg.New(len(chosen), d)
 	for i, k := range chosen {
 		r.m.Scaling.Inputs(a.Row(i), r.real.at(k))
 	}

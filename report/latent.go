@@ -12,7 +12,7 @@ var errFar = errors.New("a row is too far from the training data to be predicted
 // latent is the mean of f at rows, in the target's scaled units, in which squares are numbers, and, where it is asked for, its variance, which takes longer.
 func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, err error) {
 	d := len(r.m.Inputs)
-	at := linalg.New(len(x)/d, d)
+	at := linalg.New(len(x)/d, d).Until(r.ctx)
 	r.m.Scaling.Inputs(at.Data, x)
 	if !linalg.Finite(at.Data) {
 		return nil, nil, errFar

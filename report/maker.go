@@ -1,12 +1,14 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"html/template"
 	"strings"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -49,8 +51,9 @@ type content struct {
 
 // maker makes a report of a model.
 type maker struct {
-	m *krigo.Model
-	q *posterior.Posterior // that was trained
+	ctx context.Context // with which the report ends
+	m   *krigo.Model
+	q   *posterior.Posterior // that was trained
 	content
 	target    string // its name
 	columns   []column
@@ -95,7 +98,11 @@ func (r *maker) guard(title string, draw func() error) {
 // caught has a panic as an error: what draws the figures may panic at numbers that it doesn't expect.
 func caught(f func() error) (err error) {
 	defer func() {
-		if cause := recover(); cause != nil {
+		switch cause := recover().(type) {
+		case nil:
+		case matrix.End: // of the whole report
+			panic(cause)
+		default:
 			err = fmt.Errorf("drawing it failed (%v)", cause)
 		}
 	}()

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 //go:embed report.html
@@ -26,8 +28,12 @@ var pageTemplate = template.Must(template.New("report").Parse(page))
 
 // Write writes the report of a model, with figures of its predictions on a table's rows
 // unless that is nil: on those it has not seen, if there are any.
-func Write(w io.Writer, m *krigo.Model, table *dataset.Table) error {
+func Write(w io.Writer, m *krigo.Model, table *dataset.Table) (err error) {
+	defer matrix.Ended(&err)
 	r, err := made(m, table)
+	if err == nil {
+		err = r.ctx.Err() // what it ended isn't for a page to say
+	}
 	if err != nil {
 		return err
 	}
@@ -35,7 +41,7 @@ func Write(w io.Writer, m *krigo.Model, table *dataset.Table) error {
 }
 
 func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
-	r := &maker{m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
+	r := &maker{ctx: context.Background(), m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
 	r.Style = template.CSS(style + drawing.Style)
 	r.Title = fmt.Sprintf("%s from %s", r.target, count(len(r.columns), "column"))
 	r.certificate(m.Certificate, "As the model file has it, not recomputed: krigo certify does that, or a report with the data that it was made from.")
@@ -45,6 +51,9 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 		var err error
 		if d, err = m.Labelled(table); err != nil {
 			return nil, err
+		}
+		if ctx := d.Context(); ctx != nil {
+			r.ctx = ctx
 		}
 		if err := r.recertify(d, table); err != nil {
 			return nil, err

@@ -19,6 +19,16 @@ func New(rows, cols int) Matrix { return matrix.New(rows, cols) }
 // Of is matrix.Of.
 func Of(rows, cols int, data []float64) Matrix { return matrix.Of(rows, cols, data) }
 
+// until returns the first of some matrices whose work ends with a context.
+func until(ms ...Matrix) (first Matrix) {
+	for _, m := range ms {
+		if m.Context() != nil {
+			return m
+		}
+	}
+	return first
+}
+
 // MirrorLower copies the strict lower triangle of a square matrix to the upper.
 func MirrorLower(m Matrix) {
 	square(m)

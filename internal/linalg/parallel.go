@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/krigo-gp/krigo/matrix"
 )
 
 // Parallel calls task(0) … task(n−1), each once, on up to GOMAXPROCS goroutines,
@@ -23,6 +25,9 @@ func Parallel(n int, task func(i int)) {
 	}
 	j.work()
 	<-j.done
+	if end := j.end.Load(); end != nil {
+		panic(*end)
+	}
 }
 
 // A job is a number of tasks. Whoever works on it takes the next one; it is done
@@ -32,14 +37,31 @@ type job struct {
 	n              int64
 	next, finished atomic.Int64
 	done           chan struct{}
+	end            atomic.Pointer[matrix.End] // of a task, for the caller
 }
 
 func (j *job) work() {
 	for i := j.next.Add(1) - 1; i < j.n; i = j.next.Add(1) - 1 {
-		j.task(int(i))
+		j.do(int(i))
 		if j.finished.Add(1) == j.n {
 			j.done <- struct{}{}
 		}
+	}
+}
+
+// do does a task, unless another one has ended the work.
+func (j *job) do(i int) {
+	defer func() {
+		switch end := recover().(type) {
+		case nil:
+		case matrix.End:
+			j.end.Store(&end)
+		default:
+			panic(end)
+		}
+	}()
+	if j.end.Load() == nil {
+		j.task(i)
 	}
 }
 
@@ -52,22 +74,31 @@ func serial(n int, task func(i int)) {
 // inPhases does the tasks of phase 0, of phase 1, and so on, each phase when the one
 // before is finished. It is as many calls of Parallel, but waking a thread can take
 // longer than a phase does, so here the helpers are woken once and stay awake. Each
-// of them asks for every phase, some late. The whole takes about so many multiplications.
-func inPhases(multiplications float64, phases int, phase func(p int) (n int, task func(i int))) {
+// of them asks for every phase, some late. The whole takes about so many multiplications, and ends with the context of until: tasks
+// are then skipped, and counted all the same, so that nobody waits for them.
+func inPhases(multiplications float64, until Matrix, phases int, phase func(p int) (n int, task func(i int))) {
+	until.Check()
 	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))
 	if workers == 1 {
 		for p := range phases {
-			serial(phase(p))
+			n, task := phase(p)
+			for i := range n {
+				until.Check()
+				task(i)
+			}
 		}
 		return
 	}
+	defer until.Check()
 	state := make([]struct{ next, finished atomic.Int64 }, phases)
 	Parallel(workers, func(int) {
 		for p := range phases {
 			n, task := phase(p)
 			s := &state[p]
 			for i := s.next.Add(1) - 1; i < int64(n); i = s.next.Add(1) - 1 {
-				task(int(i))
+				if !until.Ends() {
+					task(int(i))
+				}
 				s.finished.Add(1)
 			}
 			for spin := 0; s.finished.Load() < int64(n); spin++ {
@@ -91,6 +122,7 @@ var pools [48]sync.Pool
 
 // Borrow returns a scratch matrix of any content; give it back with Return.
 func Borrow(rows, cols int) Matrix {
+	matrix.Ask(rows, cols)
 	n := rows * cols
 	class := bits.Len(uint(max(n, 1) - 1))
 	m := Matrix{Rows: rows, Cols: cols, Stride: cols}

@@ -354,7 +354,7 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err := r.decode(&args); err != nil {
 		return nil, err
 	}
-	m, table, err := s.modelAndTable(r)
+	m, table, err := s.modelAndTable(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -404,22 +404,23 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 }
 
 // modelAndTable are those that a request names; the table is read as the model reads its own, but that no row is left out.
-func (s *server) modelAndTable(r *request) (*krigo.Model, *dataset.Table, error) {
-	return s.modelAndRead(r, dataset.Reading.Every)
+func (s *server) modelAndTable(ctx context.Context, r *request) (*krigo.Model, *dataset.Table, error) {
+	return s.modelAndRead(ctx, r, dataset.Reading.Every)
 }
 
 // modelAndData are modelAndTable without the rows that the model leaves out.
-func (s *server) modelAndData(r *request) (*krigo.Model, *dataset.Table, error) {
-	return s.modelAndRead(r, func(of dataset.Reading) dataset.Reading { return of })
+func (s *server) modelAndData(ctx context.Context, r *request) (*krigo.Model, *dataset.Table, error) {
+	return s.modelAndRead(ctx, r, func(of dataset.Reading) dataset.Reading { return of })
 }
 
-func (s *server) modelAndRead(r *request, rows func(dataset.Reading) dataset.Reading) (*krigo.Model, *dataset.Table, error) {
+func (s *server) modelAndRead(ctx context.Context, r *request, rows func(dataset.Reading) dataset.Reading) (*krigo.Model, *dataset.Table, error) {
 	m, err := s.of(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	table, err := r.table()
 	if err == nil {
+		table = table.Within(ctx)
 		err = rows(m.Reading).Apply(table)
 	}
 	return m, table, err
@@ -427,7 +428,7 @@ func (s *server) modelAndRead(r *request, rows func(dataset.Reading) dataset.Rea
 
 // certify computes the certificate anew from the data that the model was made from.
 func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
-	m, table, err := s.modelAndData(r)
+	m, table, err := s.modelAndData(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -442,8 +443,8 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 }
 
 // fresh says what rows that the model never saw show.
-func (s *server) fresh(_ context.Context, r *request) (*reply, error) {
-	m, table, err := s.modelAndData(r)
+func (s *server) fresh(ctx context.Context, r *request) (*reply, error) {
+	m, table, err := s.modelAndData(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -455,7 +456,7 @@ func (s *server) fresh(_ context.Context, r *request) (*reply, error) {
 }
 
 // certifyPredictions certifies predictions of anybody's model.
-func (s *server) certifyPredictions(_ context.Context, r *request) (*reply, error) {
+func (s *server) certifyPredictions(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Options    krigo.Options `json:"options"`
 		Prediction string        `json:"prediction"`
@@ -467,7 +468,7 @@ func (s *server) certifyPredictions(_ context.Context, r *request) (*reply, erro
 	if err != nil {
 		return nil, err
 	}
-	found, err := krigo.CertifyPredictions(table, args.Prediction, args.Options)
+	found, err := krigo.CertifyPredictions(table.Within(ctx), args.Prediction, args.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -486,7 +487,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if args.Ledger == "" {
 		return nil, &krigo.UsageError{Err: errors.New("ledger: name its file")}
 	}
-	m, table, err := s.modelAndTable(r)
+	m, table, err := s.modelAndTable(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -515,7 +516,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 }
 
 // report returns a report as HTML, with the data where there are any.
-func (s *server) report(_ context.Context, r *request) (*reply, error) {
+func (s *server) report(ctx context.Context, r *request) (*reply, error) {
 	m, err := s.of(r)
 	if err != nil {
 		return nil, err
@@ -523,6 +524,7 @@ func (s *server) report(_ context.Context, r *request) (*reply, error) {
 	var table *dataset.Table
 	if r.Table != nil {
 		if table, err = r.table(); err == nil {
+			table = table.Within(ctx)
 			err = m.Reading.Apply(table)
 		}
 		if err != nil {

@@ -1,0 +1,119 @@
+package krigo_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"sync/atomic"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/memory"
+	"github.com/krigo-gp/krigo/report"
+)
+
+// ending is a context that ends when it has been asked so many times.
+type ending struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (e *ending) Err() error {
+	if e.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func ripples(rows int) *dataset.Table {
+	t := &dataset.Table{Source: "ripples", Names: []string{"x", "y"}, Rows: rows}
+	for i := range rows {
+		x := 20 * float64(i) / float64(rows)
+		t.Values = append(t.Values, x, math.Sin(x)+0.3*math.Sin(1e4*x))
+	}
+	return t
+}
+
+// steps are single steps that take long on many rows.
+func steps(t *testing.T) map[string]func(context.Context) error {
+	rows := ripples(600)
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+	m := fit(t, rows, o)
+	params := &krigo.Params{NoiseVariance: 0.1, Kernel: m.Trained().Kernel.Spec(m.Trained().Theta)}
+	evaluate := func(name string, inducing int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			o, params := krigo.Options{Data: o.Data, Kernel: o.Kernel, Method: krigo.Method{Name: name, Inducing: inducing}}, *params
+			for i := range inducing {
+				params.Inducing = append(params.Inducing, []float64{float64(i) / 50})
+			}
+			_, err := krigo.Evaluate(rows.Within(ctx), &params, o)
+			return err
+		}
+	}
+	intervals := func(kind string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := krigo.IntervalsOfFew(m, rows.Within(ctx), rows.Within(ctx), kind, 0.9, "")
+			return err
+		}
+	}
+	return map[string]func(context.Context) error{
+		"evidence":      evaluate("evidence", 0),
+		"kl-pac":        evaluate("kl-pac", 0),
+		"kl-pac sparse": evaluate("kl-pac", 200),
+		"renyi":         evaluate("renyi", 20),
+		"certify":       func(ctx context.Context) error { _, err := krigo.Certify(m, rows.Within(ctx), 0); return err },
+		"predict":       func(ctx context.Context) error { _, err := krigo.Predict(m, ripples(5000).Within(ctx)); return err },
+		"covariance":    func(ctx context.Context) error { _, err := krigo.Covariance(ctx, m, rows); return err },
+		"sample":        func(ctx context.Context) error { _, err := krigo.Sample(ctx, m, rows, 20, 1, nil); return err },
+		"full":          intervals("full"),
+		"jackknife":     intervals("jackknife"),
+		"report":        func(ctx context.Context) error { return report.Write(io.Discard, m, rows.Within(ctx)) },
+	}
+}
+
+// TestEnds: a step asks its context again and again while it works, and returns the context's error whenever that ends.
+func TestEnds(t *testing.T) {
+	for name, step := range steps(t) {
+		const often = 40
+		ctx := &ending{Context: context.Background()}
+		ctx.left.Store(math.MaxInt64)
+		if err := step(ctx); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		asked := math.MaxInt64 - ctx.left.Load()
+		if asked < often {
+			t.Errorf("%s asks its context %d times", name, asked)
+		}
+		for part := range int64(4) {
+			ctx.left.Store(asked * part / 4)
+			if err := step(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, ended after %d of %d looks: %v", name, asked*part/4, asked, err)
+			}
+		}
+	}
+	// A model outlives the context that it was fitted in.
+	ctx, cancel := context.WithCancel(t.Context())
+	m, err := krigo.Fit(ctx, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se"}})
+	cancel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := krigo.Predict(m, homes()); err != nil {
+		t.Errorf("predicting after the fit's context ended: %v", err)
+	}
+}
+
+// TestSquareMemory: what has a value for each pair of rows is refused where it is made, whatever asks for it.
+func TestSquareMemory(t *testing.T) {
+	all := steps(t)
+	memory.SetLimit(1 << 20)
+	defer memory.SetLimit(0)
+	for _, name := range []string{"evidence", "kl-pac", "renyi", "certify", "covariance", "full", "jackknife"} {
+		var over *memory.Error
+		if err := all[name](context.Background()); !errors.As(err, &over) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
