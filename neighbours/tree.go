@@ -41,7 +41,7 @@ func newTree(x matrix.Dense, inverse []float64) *tree {
 	scaled := t.scaled(x)
 	t.boxes = matrix.New(4*((n+leafRows-1)/leafRows), 2*d)
 	t.grow(scaled, 0, n)
-	ordered := matrix.New(n, d)
+	ordered := x.Like(n, d)
 	for i, row := range t.rows {
 		copy(ordered.Row(i), x.Row(int(row)))
 	}
@@ -69,7 +69,7 @@ func round(x matrix.Dense) []float64 {
 
 // scaled returns the rows of x as package radial packs them.
 func (t *tree) scaled(x matrix.Dense) matrix.Dense {
-	s := matrix.New(x.Rows, x.Cols)
+	s := x.Like(x.Rows, x.Cols)
 	for i := range x.Rows {
 		row := s.Row(i)
 		for j, v := range x.Row(i) {
@@ -82,6 +82,7 @@ func (t *tree) scaled(x matrix.Dense) matrix.Dense {
 // grow makes the node of points [lo, hi) and those below it, and returns its number. It is split in the middle of
 // its widest side, at a whole number of leaves.
 func (t *tree) grow(scaled matrix.Dense, lo, hi int) int {
+	scaled.Check()
 	number, d := len(t.nodes), scaled.Cols
 	t.nodes = append(t.nodes, node{lo: lo, hi: hi, left: None, right: None})
 	box := t.boxes.Row(number)

@@ -201,6 +201,7 @@ func (p *NearestProblem) sum(x, gradient []float64, terms []int, weight float64)
 		g.sums = parts.Row(c)
 		clear(g.sums)
 		for r := r0; r < r1 && failures[c] == nil; r += linalg.Abreast {
+			p.Rows.X.Check()
 			n := min(linalg.Abreast, r1-r)
 			failures[c] = g.add(terms[r : r+n])
 			if slopes {

@@ -43,7 +43,7 @@ func Cholesky(a Matrix) error {
 	defer block.release()
 	defer all.release()
 	var failure atomic.Pointer[NotPositiveDefinite]
-	inPhases(cube(n)/6, a, 3*((n+step-1)/step), func(p int) (int, func(int)) {
+	inPhases(cube(n)/6, operands{a}, 3*((n+step-1)/step), func(p int) (int, func(int)) {
 		k0 := p / 3 * step
 		k1 := min(k0+step, n)
 		t, x := triangle{block.of(k1 - k0), false}, all.of(k1-k0)
@@ -177,13 +177,12 @@ func CholeskyInverse(l, c Matrix) {
 	for i := range n {
 		copy(c.Row(i)[:i+1], l.Row(i))
 	}
-	work := until(l, c)
-	TriangularInverse(c.Until(work.Context()))
+	TriangularInverse(c)
 	// X = L⁻¹ gives way to XᵀX from the top down: rows [k0, k1) of X, once packed, add
 	// their product to the rows above and are overwritten by the rest of it.
 	step := cut(n, order, maxWidth)
 	all := borrowPanels(n, step)
-	inPhases(cube(n)/6, work, 2*((n+step-1)/step), func(p int) (int, func(int)) {
+	inPhases(cube(n)/6, operands{l, c}, 2*((n+step-1)/step), func(p int) (int, func(int)) {
 		k0 := p / 2 * step
 		k1 := min(k0+step, n)
 		x := all.of(k1 - k0)

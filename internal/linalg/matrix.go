@@ -19,14 +19,15 @@ func New(rows, cols int) Matrix { return matrix.New(rows, cols) }
 // Of is matrix.Of.
 func Of(rows, cols int, data []float64) Matrix { return matrix.Of(rows, cols, data) }
 
-// until returns the first of some matrices whose work ends with a context.
-func until(ms ...Matrix) (first Matrix) {
-	for _, m := range ms {
-		if m.Context() != nil {
-			return m
-		}
+// operands are the matrices of an operation, which ends with the context of any of them.
+type operands [3]Matrix
+
+func (o *operands) ends() bool { return o[0].Ends() || o[1].Ends() || o[2].Ends() }
+
+func (o *operands) check() {
+	for _, m := range o {
+		m.Check()
 	}
-	return first
 }
 
 // MirrorLower copies the strict lower triangle of a square matrix to the upper.

@@ -74,29 +74,29 @@ func serial(n int, task func(i int)) {
 // inPhases does the tasks of phase 0, of phase 1, and so on, each phase when the one
 // before is finished. It is as many calls of Parallel, but waking a thread can take
 // longer than a phase does, so here the helpers are woken once and stay awake. Each
-// of them asks for every phase, some late. The whole takes about so many multiplications, and ends with the context of until: tasks
+// of them asks for every phase, some late. The whole takes about so many multiplications, and ends with the contexts of its operands: tasks
 // are then skipped, and counted all the same, so that nobody waits for them.
-func inPhases(multiplications float64, until Matrix, phases int, phase func(p int) (n int, task func(i int))) {
-	until.Check()
+func inPhases(multiplications float64, of operands, phases int, phase func(p int) (n int, task func(i int))) {
+	of.check()
 	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))
 	if workers == 1 {
 		for p := range phases {
 			n, task := phase(p)
 			for i := range n {
-				until.Check()
+				of.check()
 				task(i)
 			}
 		}
 		return
 	}
-	defer until.Check()
+	defer of.check()
 	state := make([]struct{ next, finished atomic.Int64 }, phases)
 	Parallel(workers, func(int) {
 		for p := range phases {
 			n, task := phase(p)
 			s := &state[p]
 			for i := s.next.Add(1) - 1; i < int64(n); i = s.next.Add(1) - 1 {
-				if !until.Ends() {
+				if !of.ends() {
 					task(int(i))
 				}
 				s.finished.Add(1)

@@ -109,7 +109,7 @@ func multiply(alpha float64, a, b operand, beta float64, c Matrix, lower bool) {
 		packs += packTasks(n)
 	}
 	g := newGrid(0, m, n)
-	inPhases(float64(m)*float64(n)*float64(depth), until(c, a.Matrix, b.Matrix), steps+1, func(s int) (int, func(int)) {
+	inPhases(float64(m)*float64(n)*float64(depth), operands{c, a.Matrix, b.Matrix}, steps+1, func(s int) (int, func(int)) {
 		multiplications, packs := g.tasks(), packs
 		var now product
 		if s == 0 {

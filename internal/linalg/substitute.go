@@ -52,7 +52,7 @@ func substitute(l Matrix, back bool, x operand) {
 	n, count := l.Rows, x.count()
 	step, chunk := cut(n, order, maxWidth), share(count)
 	all := borrowPanels(n, step)
-	inPhases(float64(n)*float64(n)/2*float64(count), until(l, x.Matrix), 2*((n+step-1)/step), func(p int) (int, func(int)) {
+	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix}, 2*((n+step-1)/step), func(p int) (int, func(int)) {
 		// Equations [r0, r1), and the unknowns [u0, u1) that they leave. In their panels
 		// the triangle begins at t0, what the others need of L at rest.
 		r0 := p / 2 * step
@@ -113,7 +113,7 @@ func TriangularInverse(l Matrix) {
 	n := l.Rows
 	step := cut(n, order, maxWidth)
 	all := borrowPanels(n, step)
-	inPhases(cube(n)/6, l, 2*((n+step-1)/step), func(p int) (int, func(int)) {
+	inPhases(cube(n)/6, operands{l}, 2*((n+step-1)/step), func(p int) (int, func(int)) {
 		r0 := p / 2 * step
 		r1 := min(r0+step, n)
 		all := all.of(r1 - r0)
