@@ -28,10 +28,6 @@ predict.krigo <- function(object, newdata, se.fit = FALSE,
   list(fit = fit, se.fit = structure(found$latent_sd, names = rows), residual.scale = median(noise))
 }
 
-<<<<<<< HEAD
-around <- function(mean, sd, level) {
-  half <- qnorm((1 + level) / 2) * sd
-=======
 # only_the_command_line refuses what predict doesn't have here, and names the command. docs/r.md lists it.
 only_the_command_line <- function(names) {
   flags <- gsub("[._]", "-", names)
@@ -41,9 +37,8 @@ only_the_command_line <- function(names) {
   }
 }
 
-around <- function(mean, variance, level) {
-  half <- qnorm((1 + level) / 2) * sqrt(variance)
->>>>>>> f786c7e (R keeps one program between calls, and notices of fits are in the command line's words in both languages)
+around <- function(mean, sd, level) {
+  half <- qnorm((1 + level) / 2) * sd
   list(mean - half, mean + half)
 }
 

@@ -74,7 +74,7 @@ invisible(cli("predict", file, text(further), "--intervals", "conformal,normalis
 table <- read.csv(out, colClasses = "numeric", numerals = "no.loss")
 p <- quietly(predict(m, further, se.fit = TRUE))
 stopifnot(
-  identical(unname(p$fit), table$mean), identical(unname(p$se.fit), sqrt(table$latent_variance)), identical(names(p$fit), row.names(further)),
+  identical(unname(p$fit), table$mean), identical(unname(p$se.fit), table$latent_sd), identical(names(p$fit), row.names(further)),
   all.equal(p$se.fit^2 + p$residual.scale^2, structure(table$predictive_variance, names = row.names(further)))
 )
 p <- quietly(predict(m, further, interval = "prediction"))
