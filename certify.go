@@ -150,7 +150,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 	if err != nil {
 		return nil, err
 	}
-	if m.Certificate == nil && (epsilon == 0 || epsilon == m.Terms.Loss.Below || !m.Posterior.Factored()) {
+	if m.Certificate == nil && (epsilon == 0 || epsilon == m.Terms.Loss.Below || m.Counts[dataset.Certified] == 0 || !m.Posterior.Factored()) {
 		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {

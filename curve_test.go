@@ -204,31 +204,6 @@ func sided(t *dataset.Table) *dataset.Table {
 	return with
 }
 
-// TestFewRowsOfStatements: where so few rows would get the grid's prior, what an informed prior's mean alone has is refused for the rows that are missing, not for the prior.
-func TestFewRowsOfStatements(t *testing.T) {
-	few := pick(homes(), every(0, 1, 22))
-	for what, change := range map[string]func(o *krigo.Options){
-		"curve": func(o *krigo.Options) { o.Promise.Curve = true }, "slices": func(o *krigo.Options) { o.Promise.Slices = []string{"sd"} },
-		"scaled": func(o *krigo.Options) { o.Promise.Loss = "scaled" }, "deliver": func(o *krigo.Options) { o.Run.Deliver = "all" },
-	} {
-		o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se,auto"}}
-		if change(&o); what == "slices" {
-			o.Kernel.Expression = "linear, auto"
-		}
-		m, err := krigo.Fit(context.Background(), few, o)
-		if what != "slices" {
-			if err == nil || !strings.Contains(err.Error(), "kernel: se twice") {
-				t.Errorf("%s: %v", what, err)
-			}
-			o.Kernel.Expression = "se"
-			m, err = krigo.Fit(context.Background(), few, o)
-		}
-		if err != nil || m.Certificate != nil || !strings.Contains(m.CertificateReason, "fewer than 20 certified rows") {
-			t.Errorf("%s: %+v, %v", what, m, err)
-		}
-	}
-}
-
 // TestRefusesManyStatements: curves, slices and scaled widths are of a mean that was fixed before.
 func TestRefusesManyStatements(t *testing.T) {
 	for want, change := range map[string]func(o *krigo.Options){

@@ -458,7 +458,7 @@ func TestInformedUsage(t *testing.T) {
 	for want, o := range map[string]krigo.Options{
 		"one of grid, informed":          {Prior: krigo.Prior{Kind: "empirical"}},
 		"temper and posterior learnt":    {Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Temper: []float64{0.5}}},
-		"prior-share 1":                  {Prior: krigo.Prior{Kind: "informed", Share: 1}},
+		"prior-share 1":                  {Prior: krigo.Prior{Kind: "grid", Share: 1}},
 		"temper -1":                      {Prior: krigo.Prior{Kind: "informed", Temper: []float64{-1}}},
 		"doesn't depend on it":           {Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.1}}},
 		"lies on none":                   {Prior: krigo.Prior{Kind: "informed", Mixed: true}},
@@ -507,7 +507,7 @@ func TestInformedResumes(t *testing.T) {
 }
 
 // TestDefaultObjective: who names no objective gets an informed prior, by the evidence or vfe, of
-// seven rows in ten, and less of a small table, whose certificate needs the others; kl-pac with
+// seven rows in ten, and less of a small table if asked, whose certificate needs the others; kl-pac with
 // the grid's prior where options speak of it.
 func TestDefaultObjective(t *testing.T) {
 	rows := func(n int) *dataset.Table { return pick(data.Boston(), every(0, 1, n), "RM", "LSTAT", "MEDV") }
@@ -518,9 +518,7 @@ func TestDefaultObjective(t *testing.T) {
 		inducing, certify int
 	}{
 		{200, krigo.Options{}, "evidence", "informed", 0, 60},
-		{60, krigo.Options{}, "evidence", "informed", 0, 21},
-		{41, krigo.Options{}, "evidence", "informed", 0, 21},
-		{30, krigo.Options{}, "evidence", "informed", 0, 21},
+		{60, krigo.Options{Prior: krigo.Prior{Kind: "informed"}}, "evidence", "informed", 0, 21},
 		{200, krigo.Options{Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}}, "kl-pac", "grid", 0, 180},
 		{200, krigo.Options{Data: krigo.Data{TestFraction: 0.5}, Prior: krigo.Prior{Share: 0.5}}, "evidence", "informed", 0, 50},
 		{200, krigo.Options{Method: krigo.Method{Inducing: 9}}, "vfe", "informed", 9, 60},

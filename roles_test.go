@@ -296,7 +296,7 @@ func TestVerifies(t *testing.T) {
 			t.Errorf("%+v, %v, want %s", r, err, want)
 		}
 	}
-	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared", Declared: identity(3)}})
+	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared", Declared: identity(3)}})
 	if r, err := krigo.Certify(m, homes(), 0); err != nil || !onWord(r, "test") || !onWord(r, "scaling") || r.IndependentlyChecked {
 		t.Errorf("what can't be told from the data: %+v, %v", r, err)
 	}
@@ -488,7 +488,7 @@ func TestFittedIsStored(t *testing.T) {
 // that the model knows are told, and so are their rows under other names.
 func TestCopiesOfGroups(t *testing.T) {
 	table := sites(60)
-	o := krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1.5}}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1.5}}
 	twice := sites(60) // every row of the first ten sites once more, in its own group
 	for i := range 30 {
 		twice.Values = append(twice.Values, twice.Values[3*i:3*i+3]...)

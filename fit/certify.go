@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
@@ -135,6 +137,23 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, notices [
 	}
 	m.Rows, m.Named, err = model.HashRows(d.data, d.roles)
 	return m, err
+}
+
+// uncertified makes the model of a posterior that all rows trained, but those for testing and calibration.
+func (d *dealt) uncertified(q *posterior.Posterior, notices []string) (*model.Model, error) {
+	m, err := d.describe(q, d.terms(d.options, family{}, 1, 0), notices)
+	if err != nil {
+		return nil, err
+	}
+	if m.ObservationNoise, err = m.EstimateNoise(d.data, d.roles); err != nil {
+		return nil, err
+	}
+	if q.Factored() && !q.Sparse() && q.Support.Rows <= defaultFull {
+		left, variance := make([]float64, q.Support.Rows), make([]float64, q.Support.Rows)
+		q.LeaveOneOut(left, left, variance) // of targets 0: the errors
+		m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left, left)/float64(len(left)))
+	}
+	return m, m.Calibrate(d.data, d.roles)
 }
 
 // certify makes a certified model of a posterior with parameters on the grid; notices are what is known of it already.

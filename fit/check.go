@@ -85,8 +85,8 @@ func (p Prior) check() (errs []error) {
 	if p.Kind == "informed" && p.Mixed {
 		errs = append(errs, errors.New("grid: an informed prior lies on none"))
 	}
-	if !(p.Share >= 0 && p.Share < 1) {
-		errs = append(errs, fmt.Errorf("prior-share %v: want a share in (0, 1)", p.Share))
+	if !(p.Share >= 0 && p.Share <= 1) || p.Share == 1 && (p.Kind == "grid" || p.Learn) {
+		errs = append(errs, fmt.Errorf("prior-share %v: want a share in (0, 1), or 1 for an informed prior that nothing is learnt after: all rows then train, and none is certified", p.Share))
 	}
 	for _, t := range p.Temper {
 		if !(t > 0) || math.IsInf(t, 1) {
@@ -182,6 +182,9 @@ func (o Options) checkDelivered() error {
 	if !o.informed() || o.learns() {
 		return Usage("deliver all: it is for informed priors that nothing is learnt after, as by default: other models are trained on the certified rows themselves")
 	}
+	if o.trainsAll() {
+		return Usage("deliver all: all rows train the model itself, and none certifies it: leave it out")
+	}
 	return nil
 }
 
@@ -245,7 +248,7 @@ func (o Options) checkCounts(source string, units, test, calibration, prior int)
 	if o.Promise.Calibration > 0 && calibration < model.LeastCalibration {
 		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and conformal intervals need %d", o.Promise.Calibration, calibration, units, source, model.LeastCalibration)
 	}
-	if left := rows - prior; left < 2 {
+	if left := rows - prior; left < 2 && !o.trainsAll() {
 		purpose, instead := "the scaling", "declare the scaling's constants"
 		if calibration > 0 || o.Prior.Share > 0 || o.informed() {
 			purpose, instead = fmt.Sprintf("the prior and %d for calibration", calibration), "set aside fewer"

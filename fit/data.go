@@ -30,6 +30,7 @@ type dealt struct {
 	epsRaw  float64
 	test    *dataset.Data // rows of a test table, if there is one
 	notices []string
+	reason  string // why there is no certificate, if all rows train
 }
 
 // tried is the same rows, for what came of the kernels that there was time for: these, and from how many starts each, are kept as what was asked for.
@@ -48,11 +49,11 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	}
 	o.Data.Reading = table.Reading()
 	d := &dealt{options: o}
-	var err error
-	if d.text, err = o.text(); err != nil {
+	err := d.view(table)
+	if err != nil {
 		return nil, err
 	}
-	if err := d.view(table); err != nil {
+	if d.text, err = d.options.text(); err != nil {
 		return nil, err
 	}
 	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {
@@ -116,8 +117,11 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 
 // deal deals the rows of a view their roles.
 func (d *dealt) deal(v *dataset.Data) (err error) {
-	o := d.options
+	o := &d.options
 	d.roles, d.units, err = o.Data.split().Deal(v, o.Run.Seed, func(units int) (test, calibration, prior int, err error) {
+		if err := d.settle(units); err != nil {
+			return 0, 0, 0, err
+		}
 		test, calibration, prior = o.counts(units)
 		return test, calibration, prior, o.checkCounts(v.Source, units, test, calibration, prior)
 	})

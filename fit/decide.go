@@ -72,6 +72,9 @@ func Decide(table *dataset.Table, o Options) (told *Plan, err error) {
 		told.Kernels = append(told.Kernels, f.name)
 	}
 	told.Starts, told.Trains, told.Method, told.M, told.Notices = p.restarts, p.n, p.choice.Optimizer, p.choice.Inducing, p.notices
+	if d.reason != "" {
+		told.Notices = append(told.Notices, "no certificate: "+d.reason)
+	}
 	if !p.sparse() {
 		told.Solver = p.choice.Solver
 	}

@@ -14,7 +14,7 @@ import (
 // which costs nothing. Seven in ten, about which the mean's certificate is flat; of more than 3,333
 // rows all but 1,000, up to seven in eight, since with so many certified rows the bound follows the
 // misses, which more prior rows make fewer; of less than 70 rows all but those that a certificate
-// takes, and at least a quarter (docs/certificate.md).
+// takes, and at least a quarter (docs/certificate.md). Where no method is named, small has its say first.
 func informedRows(n int) int {
 	of := func(share float64) int { return int(math.Ceil(share * float64(n))) }
 	rows := min(of(0.875), max(of(0.7), n-1000))
@@ -43,12 +43,6 @@ func (o Options) speaksOfGrid() bool {
 	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed || m.Alpha != nil || m.Learns() || m.Free() || m.Posterior == "fitc"
 }
 
-// ofMean says whether something is asked for that an informed prior's mean alone has.
-func (o Options) ofMean() bool {
-	p := o.Promise
-	return p.Curve || len(p.Slices) > 0 || p.Loss == string(pacbayes.Scaled) || p.MeanBound == pacbayes.Direct || o.Run.Deliver == "all"
-}
-
 // chooseMethod makes the choice of who names no method: an informed prior by the evidence,
 // of more rows than a full GP is trained on by default by the conditional density of nearest neighbours, of kernels that
 // are tried. The mean of such a prior has the
@@ -62,11 +56,9 @@ func (o Options) chooseMethod(rows int) Options {
 		return o
 	}
 	with := o
+	with.spare = o.spares()
 	with.Prior.Kind, with.Method.Name = "informed", method.EvidenceName
-	test, calibration, prior := with.counts(rows)
-	if o.Prior.Kind == "" && o.Prior.Share == 0 && !o.ofMean() && rows-test-calibration-prior < pacbayes.MinRows {
-		return o // no certificate: the grid's prior leaves more to train on, or says that there are too few
-	}
+	_, _, prior := with.counts(rows)
 	switch {
 	case o.Method.Inducing > 0 || o.Method.ByRule():
 		with.Method.Name = method.VFEName

@@ -58,11 +58,11 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err != nil {
 		return nil, err
 	}
-	all, err = d.describe(q, d.terms(o, p.families[t.best.family], 1, 0), notices)
+	all, err = d.uncertified(q, notices)
 	if err != nil {
 		return nil, err
 	}
-	if all.ObservationNoise = q.Noise; o.Method.Kind().Bound != "" {
+	if o.Method.Kind().Bound != "" {
 		all.ObservationNoise = m.ObservationNoise
 	}
 	all.Training.ObjectiveValue, all.Training.Stopped = t.best.result.Value, t.best.result.Stopped

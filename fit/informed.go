@@ -89,6 +89,14 @@ func decidePrior(certified share) (*plan, error) {
 func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest *model.Model, err error) {
 	var chosen float64
 	tempers := d.options.Prior.Temper
+	if d.reason != "" {
+		m, err := d.uncertified(prior, notices)
+		if err != nil {
+			return nil, err
+		}
+		m.CertificateReason = d.reason
+		return m, d.score(m)
+	}
 	if !prior.Factored() {
 		m, err := d.certify(prior, d.terms(d.options, family{}, 1, 0), notices)
 		if err != nil {

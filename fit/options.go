@@ -22,6 +22,8 @@ type Options struct {
 	Prior   Prior         `json:"prior"`
 	Promise Promise       `json:"promise"`
 	Run     Run           `json:"run"`
+
+	spare int // see spares; 0 once the share of prior rows is decided, as in what a model keeps
 }
 
 // Data says what the columns are, and which rows get which role.
@@ -85,7 +87,7 @@ var autoKernels = []string{"matern32*matern12", "matern32", "matern52", "rq", "s
 // Prior is where P comes from.
 type Prior struct {
 	Kind   string    `json:"kind,omitzero"`    // grid, or informed: learnt on the prior rows by the method; "": grid where a method is named
-	Share  float64   `json:"share,omitzero"`   // of the rows but for test and calibration rows; 0: of an informed prior 0.7 to 0.875, by their number, else what scaling takes
+	Share  float64   `json:"share,omitzero"`   // of the rows but for test and calibration rows; 1: all train an informed prior, and none is certified; 0: by their number
 	Temper []float64 `json:"temper,omitempty"` // informed: factors of the prior's covariance, chosen among on the certified rows; nil: 1
 	Learn  bool      `json:"learn,omitzero"`   // informed: Q is learnt on the certified rows by kl-pac; else it is the prior itself
 

@@ -81,6 +81,9 @@ type Training struct {
 	Starts        int      `json:"starts"`
 	Seconds       float64  `json:"seconds"`
 	Stopped       string   `json:"stopped"`
+	// LeaveOneOut is the root mean square error, in the target's units, of each row as predicted from all others at the same parameters,
+	// if all rows trained a full GP: an optimistic one, since the row shaped the parameters too.
+	LeaveOneOut float64 `json:"leave_one_out_rmse,omitzero"`
 
 	// Alpha is the α of D = αλ + σ_n² that was learnt, nil where it was given.
 	Alpha *float64 `json:"alpha,omitempty"`

@@ -25,7 +25,7 @@ func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, er
 		return q.Noise, nil
 	}
 	role := dataset.Certified
-	if m.Counts[dataset.Prior] > 0 && !m.Terms.Informed {
+	if m.Counts[dataset.Prior] > 0 && !m.Terms.Informed || m.Counts[dataset.Certified] == 0 {
 		role = dataset.Prior
 	}
 	rows := d.RowsOf(roles, role)
@@ -33,7 +33,7 @@ func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, er
 	if err != nil {
 		return 0, err
 	}
-	if role == dataset.Certified && !q.Sparse() && q.Support.Rows > 0 {
+	if (role == dataset.Certified || m.Terms.Informed) && !q.Sparse() && q.Support.Rows > 0 {
 		mean, variance := make([]float64, len(y)), make([]float64, len(y))
 		q.LeaveOneOut(y, mean, variance)
 		for i := range variance {

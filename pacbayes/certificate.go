@@ -165,6 +165,23 @@ func (t Terms) Reword(c *Certificate) string {
 	return s.Difference(c)
 }
 
+// LeastBound returns the bound on the mean that n rows, or groups, give if none of them has a loss.
+func (t Terms) LeastBound(n int) float64 {
+	zero, one := make([]float64, n), make([]float64, n)
+	for i := range one {
+		one[i] = 1
+	}
+	s, c := Sample{Y: zero, Mean: zero, Variance: zero, Scale: one}, &Certificate{ChoicesPenalty: t.choicesPenalty()}
+	var err error
+	if t.Curve {
+		c.Curve, err = t.curve(s)
+	}
+	if err = errors.Join(err, t.bounds(c, s)); err != nil {
+		panic(err) // rows of one process can't fail
+	}
+	return c.MeanBound
+}
+
 // bounds fills in the bounds on a random draw and on the mean.
 func (t Terms) bounds(c *Certificate, s Sample) error {
 	n := s.units()

@@ -297,3 +297,32 @@ func TestCertificateKeys(t *testing.T) {
 		t.Errorf("keys that the documentation doesn't know: %v", keys)
 	}
 }
+
+// TestLeastBound: no sample without a loss has a smaller bound.
+func TestLeastBound(t *testing.T) {
+	of := func(change func(*Terms)) Terms {
+		terms := Terms{Loss: Loss{Kind: Band, Below: 0.6}, EpsilonRaw: 0.6, Delta: 0.01, Choices: 1, Scaling: "prior-rows", Informed: true, Fixed: true, Route: Direct}
+		change(&terms)
+		return terms
+	}
+	exact := func(delta float64) float64 { return 1 - math.Pow(delta, 1./40) }
+	for what, c := range map[string]struct {
+		terms Terms
+		want  float64
+	}{
+		"direct":   {of(func(t *Terms) {}), exact(0.01)},
+		"promise":  {of(func(t *Terms) { t.Promise = 0.9 }), exact(0.005)},
+		"slices":   {of(func(t *Terms) { t.Slices = []string{SliceSD} }), exact(0.005)},
+		"twice":    {of(func(t *Terms) { t.Route = Twice }), 2 * exact(0.01)},
+		"groups":   {of(func(t *Terms) { t.Group = "g" }), exact(0.01)},
+		"relative": {of(func(t *Terms) { t.Loss.Kind = Relative }), exact(0.01)},
+		"pinsker":  {of(func(t *Terms) { t.Inequality, t.Loss.Kind = PinskerBound, ClippedSquare }), math.Sqrt(math.Log(100) / 80)},
+	} {
+		if got := c.terms.LeastBound(40); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %g, want %g", what, got, c.want)
+		}
+	}
+	if plain, curve := of(func(t *Terms) {}).LeastBound(40), of(func(t *Terms) { t.Curve = true }).LeastBound(40); !(curve > plain && curve < 0.25) {
+		t.Errorf("curve %g, one width %g", curve, plain)
+	}
+}

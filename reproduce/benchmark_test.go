@@ -34,7 +34,7 @@ func zipped(t *testing.T, path string, lines []string) {
 // TestBenchmark: the record names the rows that are learnt on, by their numbers in the file, and peers that were trained on the
 // same rows, on others and on all are told apart.
 func TestBenchmark(t *testing.T) {
-	const rows = 100
+	const rows = 150
 	folder := t.TempDir()
 	table, folds := []string{"x1,x2,y"}, []string(nil)
 	for i := range rows {
@@ -54,7 +54,7 @@ func TestBenchmark(t *testing.T) {
 		t.Fatal(err)
 	}
 	learnt := record["waves/default/fold=1"].Learnt
-	if len(learnt) != 63 || !slices.IsSorted(learnt) || len(slices.Compact(slices.Clone(learnt))) != 63 || learnt[0] < 0 || learnt[62] >= rows ||
+	if len(learnt) != 95 || !slices.IsSorted(learnt) || len(slices.Compact(slices.Clone(learnt))) != 95 || learnt[0] < 0 || learnt[94] >= rows ||
 		slices.ContainsFunc(learnt, func(row int) bool { return row%10 == 1 }) {
 		t.Errorf("learnt on %v", learnt)
 	}
@@ -75,7 +75,7 @@ func TestBenchmark(t *testing.T) {
 	if err := benchmark(context.Background(), env); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| default | 2 | 63 of 90 |", "| peer | 1 | 90 |", "| peer on the same rows | 1 | 89 |", "| peer on other rows | 1 | 88 |"} {
+	for _, want := range []string{"| default | 2 | 95 of 135 |", "| peer | 1 | 90 |", "| peer on the same rows | 1 | 89 |", "| peer on other rows | 1 | 88 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

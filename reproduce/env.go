@@ -28,7 +28,7 @@ type Env struct {
 	Data        string    // folder of data sets that aren't built in
 	Sets        []string  // data sets to run, nil for the paper's
 	Methods     []string  // methods to run, nil for the paper's
-	Beside      string    // of benchmark: a file of what peers scored
+	Beside      string    // of benchmark and small: a file of what peers scored
 	OneAtATime  bool      // runs that keep all cores busy by themselves
 	Out         string    // folder of results and drawings
 	Stdout      io.Writer // the tables, as Markdown
@@ -60,10 +60,13 @@ func check(what string, names, known []string) error {
 
 // table is a data set: built in, or read from its file. others are those that the experiment has without a file.
 func (e Env) table(name string, others ...string) (*dataset.Table, error) {
-	if name == "boston" {
+	switch name {
+	case "boston":
 		return data.Boston(), nil
+	case "snelson":
+		return data.Snelson(), nil
 	}
-	others = append(others, "boston")
+	others = append(others, "boston", "snelson")
 	if e.Data == "" {
 		return nil, fmt.Errorf("this experiment needs %s.csv.gz: name its folder with --data%s", name, spelling.DidYouMean(name, others))
 	}

@@ -47,7 +47,7 @@ var trials = []trial{
 	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}, Prior: krigo.Prior{Mixed: true}}},
 	{design: independent, name: "kl-pac free", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName, Inducing: trialInducing, Posterior: "free"}}},
 	{design: independent, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.EvidenceName}}, controls: true},
-	{design: independent, name: "default", o: krigo.Options{Kernel: krigo.Kernel{ARD: "off"}}},
+	{design: independent, name: "default", o: krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}}},
 	{design: independent, name: "informed nearest", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.NearestName}}},
 	{design: independent, name: "informed cg", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.EvidenceName, Solver: posterior.ByCG}}},
 	{design: independent, name: "informed vfe", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.VFEName}}},

@@ -210,8 +210,8 @@ def drive(arguments):
     parser.add_argument("--folds", type=integers, default=list(range(10)), help="folds of --fold (default 0 to 9)")
     parser.add_argument("--peers", default=",".join(PEERS), help="default: " + ",".join(PEERS))
     parser.add_argument("--out", required=True, help="lines are added to this file")
-    parser.add_argument("--rows", type=int, help="train on so many of the training rows, in a random order")
-    parser.add_argument("--rows-seed", type=int, default=0, help="of that order (default 0)")
+    parser.add_argument("--rows", type=integers, help="train on so many of the training rows, in a random order: one number, or several")
+    parser.add_argument("--rows-seed", type=int, help="of that order (default: of a split its own seed, else 0)")
     parser.add_argument("--train-rows", help="train on the rows in this file: numbers from 0, one a line")
     parser.add_argument("--learnt", help="train on the rows that krigo learnt on: benchmark.jsonl of its benchmark")
     parser.add_argument("--seed", type=int, default=0, help="of what the peers draw (default 0)")
@@ -239,19 +239,22 @@ def drive(arguments):
     done = {key(line) for line in there if not (options.retry and "error" in line)}
 
     rows = len(read_table(options.data, options.target)[1])
-    for kind, number in cases:
+    for kind, number, first in ((kind, number, first) for kind, number in cases for first in options.rows or [None]):
         given, seen = None, "all"
+        seed = options.rows_seed
+        if seed is None:
+            seed = number if kind == "split" else 0
         if options.train_rows:
             given = integers(",".join(Path(options.train_rows).read_text().split()))
         elif options.learnt:
             given = learnt(options.learnt, name, number)
         elif options.rows:
-            seen = f"first {options.rows} by seed {options.rows_seed}"
+            seen = f"first {first} by seed {seed}"
         if given:
             seen = "rows " + hashlib.sha256("".join(f"{row}\n" for row in sorted(given)).encode()).hexdigest()[:12]
         chosen = {
             "fold_file": options.fold, kind: number,
-            "rows": options.rows, "rows_seed": options.rows_seed, "train_rows": given,
+            "rows": first, "rows_seed": seed, "train_rows": given,
         }  # fmt: skip
         parts(chosen, rows)  # what is asked for in vain is no failure of a peer
         for peer in peers:

@@ -136,7 +136,7 @@ func TestBadInput(t *testing.T) {
 	write(t, "inducing.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1, "inducing": [[1, 2]]}`)
 	write(t, "scaling.json", `{"inputs": {"RM": {"mean": 6, "scale": 1}}, "target": {"mean": 20, "scale": 0}}`)
 	write(t, "old.checkpoint", `{"version": 1, "fingerprint": "other", "runs": {}}`)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--out", "good.krigo")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out", "good.krigo")
 	model := read(t, "good.krigo")
 	write(t, "short.krigo", model[:len(model)/2])
 	write(t, "flipped.krigo", model[:len(model)/2]+string(model[len(model)/2]^1)+model[len(model)/2+1:])
@@ -192,7 +192,7 @@ func TestBadInput(t *testing.T) {
 		{fit("alone.csv"), 1, []string{"alone.csv", "only column"}},
 		{fit("twice.csv"), 1, []string{"twice.csv", "both named"}},
 		{[]string{"fit", "homes.csv", "--target", "MEDW"}, 1, []string{"homes.csv", `"MEDW"`, `did you mean "MEDV"?`}},
-		{fit("few.npy"), 1, []string{"few.npy", "2 rows", "20 for the scaling"}},
+		{fit("few.npy", "--prior", "grid"), 1, []string{"few.npy", "2 rows", "20 for the scaling"}},
 		{fit("cut.npy"), 1, []string{"cut.npy", "cut short", "within row 2"}},
 		{fit("long.npy"), 1, []string{"long.npy", "4 bytes follow the last of 2 rows"}},
 		{fit("header.npy"), 1, []string{"header.npy", "cut short"}},
@@ -285,7 +285,7 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--test-fraction", "1"), 2, []string{"test-fraction 1"}},
 		{homesWith("--test-fraction", "-0.1"), 2, []string{"test-fraction -0.1"}},
 		{homesWith("--test-fraction", "1.5"), 2, []string{"test-fraction 1.5"}},
-		{homesWith("--test-fraction", "0.9"), 1, []string{"73 rows", "66 for testing"}},
+		{homesWith("--test-fraction", "0.98"), 1, []string{"73 rows", "72 for testing"}},
 		{homesWith("--test-fraction", "0.1", "--test", "fresh.csv"), 2, []string{"exclude each other"}},
 		{homesWith("--loss", "clipped-absolute", "--epsilon", "0.3"), 2, []string{"--epsilon", "no ε"}},
 		{homesWith("--calibration-fraction", "0.1"), 1, []string{"calibration-fraction 0.1", "8 of the 73 rows", "need 19"}},
@@ -430,7 +430,7 @@ func TestBadInput(t *testing.T) {
 // TestSmallChoices are inputs that look odd and are fine.
 func TestSmallChoices(t *testing.T) {
 	workplace(t)
-	all := strings.TrimSpace(must(t, "fit", "homes.csv", "--target", "MEDV", "--json", "--restarts", "0", "--threads", "1"))
+	all := strings.TrimSpace(must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts", "0", "--threads", "1"))
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	var d fitDocument
 	if err := json.Unmarshal([]byte(all), &d); err != nil {
@@ -467,11 +467,11 @@ func TestModelName(t *testing.T) {
 // TestProgressGoesToStandardError, and results to standard output.
 func TestProgressGoesToStandardError(t *testing.T) {
 	workplace(t)
-	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--json", "--restarts", "1")
+	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts", "1")
 	if o.status != 0 || !json.Valid([]byte(o.stdout)) || !strings.Contains(o.stderr, "start 1 of 5, matern32*matern12 (ARD) by cholesky: iteration") || !strings.Contains(o.stderr, "start 5 of 5, se (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
 		t.Errorf("%+v", o)
 	}
-	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--restarts", "1", "--quiet"); o.status != 0 || o.stderr != "" {
+	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--restarts", "1", "--quiet"); o.status != 0 || o.stderr != "" {
 		t.Errorf("--quiet: %q", o.stderr)
 	}
 }
@@ -517,7 +517,9 @@ func TestSnapshots(t *testing.T) {
 	write(t, "positive.csv", positive.String())
 	write(t, "line.csv", "x\n0.5\n4\n")
 	for _, c := range []struct{ name, args string }{
-		{"fit", "fit homes.csv --target MEDV --epsilon 1 --ard off"},
+		{"fit-few", "fit homes.csv --target MEDV --ard off --out few.krigo"},
+		{"fit-few-dry", "fit homes.csv --target MEDV --ard off --dry-run"},
+		{"fit", "fit homes.csv --target MEDV --prior informed --epsilon 1 --ard off"},
 		{"fit-json", "fit homes.csv --target MEDV --objective kl-pac --epsilon 1 --ard off --test-fraction 0.2 --json --out split.krigo"},
 		{"fit-test", "fit homes.csv --target MEDV --objective evidence --kernel matern32+constant --ard off --mean constant --restarts 1 --test fresh.csv --out other.krigo"},
 		{"fit-none", "fit few.csv --target MEDV --prior grid --restarts 1 --ard off"},
@@ -712,7 +714,7 @@ func TestGenerate(t *testing.T) {
 // TestPredictOut: the same numbers in a file as on standard output, and as in JSON.
 func TestPredictOut(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--quiet")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet")
 	want := must(t, "predict", "homes.krigo", "new.csv")
 	if out := must(t, "predict", "homes.krigo", "new.csv", "--out", "p.csv"); out != "" || read(t, "p.csv") != want {
 		t.Errorf("printed %q, wrote %q", out, read(t, "p.csv"))
@@ -808,7 +810,7 @@ func content(t *testing.T, path string) string {
 // have written.
 func TestInterrupt(t *testing.T) {
 	workplace(t)
-	args := []string{"fit", "homes.csv", "--target", "MEDV", "--restarts", "2"}
+	args := []string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--restarts", "2"}
 	must(t, append(args, "--out", "whole.krigo", "--quiet")...)
 	const checkpoint = "homes.krigo.checkpoint"
 	for _, c := range []struct {
@@ -944,7 +946,7 @@ func TestFullDisk(t *testing.T) {
 // refused by name, whatever its checksum says.
 func TestCertifyRefusesWrongBound(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--quiet")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet")
 	m, err := krigo.Load("homes.krigo")
 	if err != nil {
 		t.Fatal(err)

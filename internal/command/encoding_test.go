@@ -28,7 +28,7 @@ func TestCategories(t *testing.T) {
 	write(t, "seller.csv", "size,note,fuel\n2,a,oil\n,b,gas\n1,,coal\n3,1,\n")
 	write(t, "fresh2.csv", "price,size,fuel\n7.5,2,oil\n2,,gas\n4,1,coal\n8,3,null\n")
 	encoding := []string{"--target", "price", "--categorical", "fuel", "--missing", "mean"}
-	fit := append([]string{"fit", "flats.csv", "--inducing", "12", "--ard", "off", "--test-fraction", "0.2", "--out", "m.krigo", "--json"}, encoding...)
+	fit := append([]string{"fit", "flats.csv", "--inducing", "12", "--ard", "off", "--test-fraction", "0.2", "--prior", "informed", "--out", "m.krigo", "--json"}, encoding...)
 	var document struct {
 		Inputs   int
 		Encoding struct {

@@ -642,6 +642,10 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		fmt.Fprintf(w, "          %s\n", m.Encoding)
 	}
 	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
+	if e := m.Training.LeaveOneOut; e > 0 {
+		fmt.Fprintf(w, "Left out  RMSE %s (%s) of each row predicted from all others; further rows have more, of few rows up to twice as much, since every row shaped the parameters\n",
+			cautious.Number(e), cautious.Name(m.Target))
+	}
 	if t := m.Test; t != nil {
 		of := ""
 		if t.Groups > 0 {

@@ -130,7 +130,7 @@ func TestCompletion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--kernel", "linear", "--ard", "off", "--out", "few.krigo", "--quiet")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "linear", "--ard", "off", "--out", "few.krigo", "--quiet")
 	write(t, "long.csv", "rooms,price\n"+strings.Repeat("6,1\n", 300_000))
 	for args, want := range map[string]string{
 		"fit x.csv --objective kl":                     "kl-pac",
@@ -172,7 +172,7 @@ func fed(in string, args ...string) outcome {
 func TestStandardInput(t *testing.T) {
 	workplace(t)
 	homes, fresh := read(t, "homes.csv"), read(t, "fresh.csv")
-	fit := strings.Fields("--target MEDV --ard off --restarts 1 --quiet")
+	fit := strings.Fields("--target MEDV --prior informed --ard off --restarts 1 --quiet")
 	must(t, append([]string{"fit", "homes.csv", "--test", "fresh.csv", "--out", "file.krigo"}, fit...)...)
 	for _, c := range []struct{ in, file, args string }{
 		{homes, "homes.csv", "fit - --test fresh.csv --out a.krigo"},

@@ -244,7 +244,7 @@ func TestReadingIsKept(t *testing.T) {
 	}
 	write(t, "german.csv", german)
 	write(t, "plain.csv", plain)
-	flags := []string{"--target", "y", "--ignore", "i*", "--categorical", "fuel", "--dates", "when:year", "--quiet"}
+	flags := []string{"--target", "y", "--prior", "informed", "--ignore", "i*", "--categorical", "fuel", "--dates", "when:year", "--quiet"}
 	must(t, append([]string{"fit", "german.csv", "--decimal", ","}, flags...)...)
 	must(t, append([]string{"fit", "plain.csv"}, flags...)...)
 	predicted := must(t, "predict", "german.krigo", "german.csv", "--keep", "id,when,fuel", "--quiet")
@@ -290,7 +290,7 @@ func TestDuplicates(t *testing.T) {
 		how          string
 		rows, groups int
 	}{{"drop", 60, 60}, {"group", strings.Count(text, "\n") - 1, 60}} {
-		must(t, "fit", "d.csv", "--target", "y", "--duplicates", c.how, "--quiet")
+		must(t, "fit", "d.csv", "--target", "y", "--prior", "informed", "--duplicates", c.how, "--quiet")
 		m, err := krigo.Load("d.krigo")
 		if err != nil {
 			t.Fatal(err)

@@ -80,7 +80,7 @@ where it stopped, and finished runs are never repeated.
 		cliFlag{name: "methods", value: "LIST", rule: "all", to: &env.Methods,
 			help: "methods to run, of those that an experiment has (above)"},
 		cliFlag{name: "beside", value: "FILE", to: &env.Beside, endings: []string{"jsonl"},
-			help: "of benchmark: what peers scored, as bench/regression writes it"},
+			help: "of benchmark and small: what peers scored, as bench/regression writes it"},
 		cliFlag{name: "out", value: "FOLDER", def: "results", to: &env.Out,
 			help: "folder of results and drawings"},
 	)

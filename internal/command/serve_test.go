@@ -37,7 +37,7 @@ func (o *output) String() string {
 // bytes, and an interrupt ends it.
 func TestServe(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--out", "m.krigo", "--quiet")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out", "m.krigo", "--quiet")
 	predicted := must(t, "predict", "m.krigo", "new.csv")
 	m, err := krigo.Load("m.krigo")
 	if err != nil {

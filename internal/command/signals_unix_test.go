@@ -120,7 +120,7 @@ func TestFullOutput(t *testing.T) {
 	}
 	defer full.Close()
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--kernel", "se", "--epsilon", "2", "--quiet", "--out", "m.krigo")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet", "--out", "m.krigo")
 	for _, line := range []string{
 		"fit homes.csv --target MEDV --kernel se --quiet", "fit homes.csv --target MEDV --dry-run", "declare homes.csv --target MEDV", "predict m.krigo homes.csv", "certify m.krigo homes.csv",
 		"watch m.krigo homes.csv", "watch m.krigo", "evaluate homes.csv --target MEDV --params params.json",
@@ -146,7 +146,7 @@ func TestImplied(t *testing.T) {
 	const mine = "my notes of a year\n"
 	fit := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off", "--epochs", "5", "--quiet"}
 	must(t, append(fit, "--out", "m.krigo")...)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--kernel", "se", "--epsilon", "2", "--quiet", "--out", "w.krigo")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet", "--out", "w.krigo")
 	for _, c := range []struct {
 		name string
 		args []string

@@ -16,7 +16,7 @@ import (
 // model's own certificate, and where they equal rows that it was made from.
 func TestFreshContradicts(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--epsilon", "1", "--ard", "off", "--restarts", "1", "--quiet")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--epsilon", "1", "--ard", "off", "--restarts", "1", "--quiet")
 	lines := strings.Split(strings.TrimSpace(read(t, "fresh.csv")), "\n")
 	names := strings.Split(lines[0], ",")
 	for i, line := range lines[1:] {
@@ -58,7 +58,7 @@ func TestFreshContradicts(t *testing.T) {
 func TestDirectSpeaksOfNoDraw(t *testing.T) {
 	workplace(t)
 	for _, args := range []string{
-		"fit homes.csv --target MEDV --epsilon 1 --ard off --restarts 1 --test-fraction 0.2",
+		"fit homes.csv --target MEDV --prior informed --epsilon 1 --ard off --restarts 1 --test-fraction 0.2",
 		"certify homes.krigo homes.csv",
 		"certify homes.krigo homes.csv --json",
 		"certify homes.krigo homes.csv --fresh",
@@ -101,7 +101,7 @@ func TestRefit(t *testing.T) {
 	notices := func(more ...string) string {
 		t.Helper()
 		var d fitDocument
-		if err := json.Unmarshal([]byte(must(t, append([]string{"fit", "homes.csv", "--target", "MEDV", "--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet"}, more...)...)), &d); err != nil {
+		if err := json.Unmarshal([]byte(must(t, append([]string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet"}, more...)...)), &d); err != nil {
 			t.Fatal(err)
 		}
 		m, err := krigo.Load(d.Model)
@@ -146,7 +146,7 @@ func TestComparedWidths(t *testing.T) {
 // TestDryRun: the plan is said, and nothing is written.
 func TestDryRun(t *testing.T) {
 	workplace(t)
-	text := must(t, "fit", "homes.csv", "--target", "MEDV", "--dry-run")
+	text := must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--dry-run")
 	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified", "Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, starts of each kernel: 1, of matern32*matern12 (ARD), matern32 (ARD), matern52 (ARD), rq (ARD), se (ARD)", `"method":{"name":"evidence"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing says %q in %s", want, text)

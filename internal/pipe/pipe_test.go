@@ -136,7 +136,7 @@ func TestPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}}, Kernel: krigo.Kernel{Expression: "se"}}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}}, Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}}
 	m, err := krigo.Fit(t.Context(), table, o)
 	if err != nil {
 		t.Fatal(err)

@@ -26,8 +26,6 @@ Path: TypeAlias = str | os.PathLike[str]
 Number: TypeAlias = SupportsFloat  # Python's, and those of numpy
 Whole: TypeAlias = SupportsIndex
 
-_LEAST = 22  # rows: 20 prior ones, from which the scaling is taken, and two others
-
 
 class KrigoRegressor(Estimator):
     """A Gaussian process with a certificate: a promise about its predictions on further rows, computed from the data.
@@ -207,10 +205,6 @@ class KrigoRegressor(Estimator):
             params["group"] = _add_groups(table, _unused("group", table.names), groups)
         options = _options.options(params, target)
         reading, settle = self._read(table, options, framed=names is not None)
-        few = table.rows < _LEAST and self.objective is None and self.prior is None and self.scaling is None
-        if few:
-            options.setdefault("method", {})["name"] = "evidence"
-            options["data"]["scaling"] = "all-rows"
         listeners, end = self._listeners()
         try:
             with table.explained():
@@ -220,8 +214,7 @@ class KrigoRegressor(Estimator):
             end()
         model = _process.Model(reply.buffers["file"], reply.result)
         model.known(reply.process, reply.result["model"])
-        notices = [f"{table.rows} rows, fewer than {_LEAST}: trained by the evidence of all, scaled by all, which leaves none to certify"] if few else []
-        notices += [f"column {name!r}: {_table.gap(texts)}" for name, texts in table.gaps.items() if name in _raw_columns(model.about)]
+        notices = [f"column {name!r}: {_table.gap(texts)}" for name, texts in table.gaps.items() if name in _raw_columns(model.about)]
         self._take(model, columns, names, width, notices)
         return self
 

@@ -135,7 +135,7 @@ def test_only_the_command_line(waves, quick, cli):
 def test_groups(waves, quick):
     X, y = waves
     patients = np.repeat(np.arange(75), 2)
-    by_argument = KrigoRegressor(**quick).fit(X, y, groups=patients)
+    by_argument = KrigoRegressor(**quick, prior="informed").fit(X, y, groups=patients)
     assert by_argument.certificate_["groups"] > 0 and by_argument.certificate_["group"] == "group"
     assert by_argument.certify(X, y, groups=patients).sentence == by_argument.promise_
     copies = KrigoRegressor(**quick, duplicates="group").fit(np.repeat(X, 2, 0), np.repeat(y, 2))

@@ -214,7 +214,7 @@ def test_said_of_columns(houses):
     with pytest.raises(DataError, match="missing"):
         m.fit(names, y)  # a group can't be filled
     filled = names.assign(street=[f"s{i % 80}" for i in range(len(X))])
-    m = KrigoRegressor(missing="mean", ignore=["name"], group="street", kernel="se").fit(filled, y)
+    m = KrigoRegressor(missing="mean", ignore=["name"], group="street", kernel="se", prior="informed").fit(filled, y)
     assert m.certificate_["group"] == "street"
     assert m.certify(filled, y).sentence == m.promise_
     assert len(m.predict(filled.drop(columns=["name", "street"]))) == len(X)
@@ -252,13 +252,14 @@ def test_errors(waves):
         m.certify(X, y[:-1])
     with pytest.raises(ValueError, match="X has 1 features"):
         m.predict(X[:, :1])
-    few = KrigoRegressor().fit(X[:12], y[:12])
-    assert few.certificate_ is None and "fewer than 22" in few.notices_[0] and few.promise_.startswith("No certificate: ")
+    few = KrigoRegressor().fit(X[:22], y[:22])
+    assert few.certificate_ is None and few.promise_.startswith("No certificate: all 22 rows train the model") and few.details_["training"]["leave_one_out_rmse"] > 0
     with pytest.raises(NoCertificate):
-        few.certify(X[:12], y[:12])
+        few.certify(X[:22], y[:22])
     with pytest.raises(KrigoError):
         few.intervals(X, "band")
-    assert KrigoRegressor(kernel="se").fit(X[:22], y[:22]).certificate_ is None
+    asked = KrigoRegressor(kernel="se", prior="informed").fit(X[:42], y[:42])
+    assert asked.certificate_ is not None and asked.certificate_["rows"] == 21
 
 
 def test_no_rows(waves):

@@ -372,7 +372,7 @@ for name in ("sklearn", "pandas", "polars"):
     sys.modules[name] = None
 import copy, pickle, numpy as np
 from krigo import KrigoRegressor, NotFitted, certify_predictions
-X = np.random.default_rng(0).normal(size=(100, 2)); y = X[:, 0]
+X = np.random.default_rng(0).normal(size=(120, 2)); y = X[:, 0]
 m = KrigoRegressor(kernel="se").set_params(epsilon=1)
 assert repr(m) == "KrigoRegressor(epsilon=1, kernel='se')" and m.get_params()["epsilon"] == 1
 try:
@@ -385,7 +385,7 @@ except ValueError as e:
     print("sigma" in str(e), m._repr_html_()[:4], certify_predictions(y, m.predict(X), 1).certificate["rows"])
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("True True\nTrue <div 100\n", "")
+    assert (done.stdout, done.stderr) == ("True True\nTrue <div 120\n", "")
 
 
 def test_memory():
@@ -399,12 +399,12 @@ def hold(event):
     over.wait(60)
 found = []
 def fit():
-    found.append(KrigoRegressor(kernel="se", progress=hold).fit(np.arange(60.0)[:, None], np.arange(60.0)))
+    found.append(KrigoRegressor(kernel="se", progress=hold).fit(np.arange(120.0)[:, None], np.arange(120.0)))
 other = threading.Thread(target=fit)
 other.start()
 began.wait(60)
 pid = _process.current().pid
-m = KrigoRegressor(kernel="se").fit(np.arange(60.0)[:, None], np.arange(60.0))
+m = KrigoRegressor(kernel="se").fit(np.arange(120.0)[:, None], np.arange(120.0))
 for ask in (lambda: KrigoRegressor().fit(np.zeros((200_000, 8)), np.zeros(200_000)), lambda: m.predict(np.zeros((5_000_000, 1)))):
     try:
         ask()

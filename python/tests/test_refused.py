@@ -18,7 +18,7 @@ NAN, INF = float("nan"), float("inf")
 
 @pytest.fixture(scope="module")
 def model(waves):
-    return KrigoRegressor(kernel="se").fit(*waves)
+    return KrigoRegressor(kernel="se", prior_share=0.3).fit(*waves)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_others_go_on(waves):
         done.wait(60)
 
     def fit():
-        found.append(KrigoRegressor(kernel="se", progress=progress).fit(X, y))
+        found.append(KrigoRegressor(kernel="se", prior_share=0.3, progress=progress).fit(X, y))
 
     thread = threading.Thread(target=fit)
     thread.start()
@@ -208,36 +208,36 @@ def test_strange_objects(rows, kind):
         KrigoRegressor().fit(strange, y)
     assert e.value.column == "odd"
     # Of columns that are left out nothing is asked, and they change nothing.
-    want = KrigoRegressor(kernel="se").fit(X, y)
+    want = KrigoRegressor(kernel="se", prior_share=0.3).fit(X, y)
     for left in ({"ignore": "odd"}, {"ignore": ["o?d"]}, {"inputs": ["a", "b"]}, {"inputs": "a,b*"}):
-        m = KrigoRegressor(kernel="se", **left).fit(strange, y)
+        m = KrigoRegressor(kernel="se", prior_share=0.3, **left).fit(strange, y)
         assert m.certificate_ == want.certificate_ and m.certify(strange, y).sentence == want.promise_, left
         assert np.array_equal(m.predict(strange), want.predict(X))
     with pytest.raises(DataError, match="column 'odd'"):  # copies are equal in every cell
-        KrigoRegressor(kernel="se", ignore="odd", duplicates="drop").fit(strange, y)
+        KrigoRegressor(kernel="se", prior_share=0.3, ignore="odd", duplicates="drop").fit(strange, y)
 
 
 def test_arrays_that_leave_columns_out(rows):
     X, y = rows
     table = np.column_stack([X.to_numpy(), np.where(np.arange(60) == 4, NAN, 1.0)])
-    m = KrigoRegressor(kernel="se", ignore="x3").fit(table, y)
-    assert np.array_equal(m.predict(table), KrigoRegressor(kernel="se").fit(X.to_numpy(), y).predict(X.to_numpy()))
+    m = KrigoRegressor(kernel="se", prior_share=0.3, ignore="x3").fit(table, y)
+    assert np.array_equal(m.predict(table), KrigoRegressor(kernel="se", prior_share=0.3).fit(X.to_numpy(), y).predict(X.to_numpy()))
     with pytest.raises(DataError, match="row 5, column 3"):
-        KrigoRegressor(kernel="se").fit(table, y)
+        KrigoRegressor(kernel="se", prior_share=0.3).fit(table, y)
 
 
 def test_numbers_of_other_kinds(rows):
     X, y = rows
     same = pd.DataFrame({"a": [decimal.Decimal(repr(v)) for v in X.a], "b": [np.float64(v) for v in X.b]}, dtype=object)
-    assert KrigoRegressor(kernel="se").fit(same, y).certificate_ == KrigoRegressor(kernel="se").fit(X, y).certificate_
+    assert KrigoRegressor(kernel="se", prior_share=0.3).fit(same, y).certificate_ == KrigoRegressor(kernel="se", prior_share=0.3).fit(X, y).certificate_
     days = np.arange(60, dtype="timedelta64[D]")[:, None]
     objects = pd.DataFrame({"x1": [datetime.timedelta(days=i) for i in range(60)]}, dtype=object)
-    want = KrigoRegressor(kernel="se").fit(np.arange(60.0)[:, None], y)
+    want = KrigoRegressor(kernel="se", prior_share=0.3).fit(np.arange(60.0)[:, None], y)
     for of in (days, days.astype("timedelta64[us]"), objects):
-        assert KrigoRegressor(kernel="se").fit(of, y).certificate_ == want.certificate_
+        assert KrigoRegressor(kernel="se", prior_share=0.3).fit(of, y).certificate_ == want.certificate_
     theirs = {"inducing": np.int64(3), "seed": None, "epsilon": np.float32(0.5), "restarts": np.int32(1), "delta": decimal.Decimal("0.05")}
     ours = {"inducing": 3, "seed": 0, "epsilon": 0.5, "restarts": 1, "delta": 0.05}
-    a, b = (KrigoRegressor(kernel="se", objective="kl-pac", **params).fit(X, y) for params in (theirs, ours))
+    a, b = (KrigoRegressor(kernel="se", prior_share=0.3, objective="kl-pac", **params).fit(X, y) for params in (theirs, ours))
     assert a.certificate_ == b.certificate_
 
 
@@ -265,18 +265,18 @@ def test_advice_is_pythons(rows):
 def test_names_of_arrays(rows):
     """An array has no names, which the target's could be among."""
     X, y = rows
-    want = KrigoRegressor(kernel="se").fit(X.to_numpy(), y.to_numpy())
+    want = KrigoRegressor(kernel="se", prior_share=0.3).fit(X.to_numpy(), y.to_numpy())
     for name in ("x1", "x2", "x_1", "group"):
-        m = KrigoRegressor(kernel="se").fit(X.to_numpy(), y.rename(name))
+        m = KrigoRegressor(kernel="se", prior_share=0.3).fit(X.to_numpy(), y.rename(name))
         assert f" of {name} (" in m.promise_ and np.array_equal(m.predict(X.to_numpy()), want.predict(X.to_numpy()))
         assert m.certify(X.to_numpy(), y).sentence == m.promise_
-    assert KrigoRegressor(kernel="se").fit(X.to_numpy(), y.rename("x1"), groups=np.arange(60) // 2).certificate_["groups"] > 0
+    assert KrigoRegressor(kernel="se", prior_share=0.3).fit(X.to_numpy(), y.rename("x1"), groups=np.arange(60) // 2).certificate_["groups"] > 0
 
 
 def test_groups_that_were_forgotten(rows, tmp_path):
     X, y = rows
     groups = np.arange(60) // 2
-    m = KrigoRegressor(kernel="se").fit(X, y, groups=groups)
+    m = KrigoRegressor(kernel="se", prior_share=0.3).fit(X, y, groups=groups)
     for ask in (m.certify, m.fresh, lambda X, y: m.watch(X, y, tmp_path / "l.ledger"), lambda X, y: m.report(tmp_path / "r.html", X, y)):
         with pytest.raises(DataError, match="give groups="):
             ask(X, y)
@@ -286,7 +286,7 @@ def test_groups_that_were_forgotten(rows, tmp_path):
                 m.certify(X, y, groups=wrong)
     assert m.certify(X, y, groups=groups).sentence == m.promise_
     # A group that is a column is found by its name, in files too.
-    named = KrigoRegressor(kernel="se", group="g").fit(X.assign(g=groups), y)
+    named = KrigoRegressor(kernel="se", prior_share=0.3, group="g").fit(X.assign(g=groups), y)
     named.save(tmp_path / "g.krigo")
     for of in (named, KrigoRegressor.load(tmp_path / "g.krigo")):
         assert of.certify(X.assign(g=groups), y).sentence == named.promise_
@@ -300,5 +300,5 @@ def test_copies_by_every_column(rows):
     """Rows that a column apart from the inputs tells apart are no copies, when they are certified as when they were fitted."""
     X, y = rows
     twice = pd.concat([X, X], ignore_index=True).assign(id=np.arange(120))
-    m = KrigoRegressor(kernel="se", duplicates="drop", ignore="id").fit(twice, np.tile(y, 2))
+    m = KrigoRegressor(kernel="se", prior_share=0.3, duplicates="drop", ignore="id").fit(twice, np.tile(y, 2))
     assert m.certify(twice, np.tile(y, 2)).sentence == m.promise_

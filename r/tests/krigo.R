@@ -162,7 +162,7 @@ says(refused(certify_predictions(1:3, 1:2, 1)), "3 targets", "2 predictions")
 says(refused(certify_predictions(1:30, 1:30, -1)), "epsilon")
 
 # Groups, other options, the sibling.
-grouped <- quietly(krigo(price ~ rooms + garden, put(trained, "owner", rep(1:40, 3)), group = "owner", kernel = "se", epsilon_units = "raw", epsilon = 1))
+grouped <- quietly(krigo(price ~ rooms + garden, put(trained, "owner", rep(1:40, 3)), group = "owner", kernel = "se", prior_share = 0.4, epsilon_units = "raw", epsilon = 1))
 stopifnot(certificate(grouped)$group == "owner", "owner" != grouped$columns, grouped$group == "owner")
 stopifnot(certify(grouped, put(trained, "owner", rep(1:40, 3)))$details$matches)
 sliced <- quietly(krigo(price ~ rooms + garden, trained, kernel = "se", slices = c("garden", "sd"), curve = TRUE))

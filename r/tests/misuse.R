@@ -146,7 +146,7 @@ for (file in list(NA, c("a", "b"), "", 1)) {
 refused(read_krigo(tempdir()), "folder")
 
 # What is said of a model's rows are its rows.
-dealt <- fitted(y ~ x, d, 1, calibration_fraction = 0.2, test_fraction = 0.1)
+dealt <- fitted(y ~ x, d, 1, prior = "informed", calibration_fraction = 0.2, test_fraction = 0.1)
 said <- as.integer(regmatches(line <- krigo:::target_line(dealt), gregexpr("[0-9]+(?= (rows|certify|calibrate|test))", line, perl = TRUE))[[1]])
 stopifnot(length(said) == 4, sum(said) == 120, said[1] == certificate(dealt)$prior_rows, said[2] == certificate(dealt)$rows, said[3] == dealt$fit$conformal$rows)
 grid <- fitted(y ~ x, d, 1, prior = "grid")
