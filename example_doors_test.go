@@ -94,7 +94,7 @@ func ExampleFit_sql() {
 		log.Fatal(err)
 	}
 	fmt.Println(table.Rows, model.Certificate.Valid)
-	// Output: 60 true
+	// Output: 120 true
 }
 
 // waveDB is a database of one table, for ExampleFit_sql.
@@ -107,7 +107,7 @@ func (waveDB) Begin() (driver.Tx, error)                    { return nil, driver
 func (waveDB) Close() error                                 { return nil }
 func (waveDB) NumInput() int                                { return 0 }
 func (waveDB) Exec([]driver.Value) (driver.Result, error)   { return nil, driver.ErrSkip }
-func (waveDB) Query([]driver.Value) (driver.Rows, error)    { return &waveRows{left: wave(60)}, nil }
+func (waveDB) Query([]driver.Value) (driver.Rows, error)    { return &waveRows{left: wave(120)}, nil }
 
 type waveRows struct{ left [][]float64 }
 

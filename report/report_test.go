@@ -93,7 +93,7 @@ func TestFigures(t *testing.T) {
 		{"categories, dates, every width and kinds of rows", rich, rich, krigo.Options{Data: of, Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true, Slices: []string{"zone", "sd"}}},
 			"Predicted and observed|Predicted and observed: certified rows|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Every width at once|Kinds of rows|Importance|Along *|Along *|Along *|Along *|Along *|Training",
 			[]string{"of 4 categories of heating &lt;kind&gt; that rows have", "zone = centre", "lengthscale of when year sin", "<th scope=\"row\">sd surest</th>", ">2022</text>"}},
-		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "linear"}},
+		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{Expression: "linear"}},
 			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Importance|Along *|Along *|Over *|Training", []string{"odd&lt;name&gt;", "b&lt;i&gt;", "Constant in these rows: c", "total Sobol index"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
