@@ -19,19 +19,21 @@ const (
 )
 
 // spares returns the number of rows that must be there for each certified one; 0 if a share of prior rows is given.
-// What says what counts as a miss, and δ, describes a certificate and doesn't ask for one: every entrance has defaults of them.
+// ε, δ and the loss describe a certificate and don't ask for one: every entrance has defaults for them.
 func (o Options) spares() int {
 	p := o.Promise
 	switch {
 	case o.Prior.Share > 0:
 		return 0
-	case o.Prior.Kind != "" || o.Data.Split == "last" || o.Run.Deliver == "all" || p.Share > 0 || p.Curve || len(p.Slices) > 0 || p.Bound != "" || p.MeanBound != "":
+	case o.Prior.Kind != "" || o.Data.Split == "last" || o.Run.Deliver == "all" ||
+		p.Share > 0 || p.Curve || len(p.Slices) > 0 || p.Bound != "" || p.MeanBound != "":
 		return onRequest
 	}
 	return byDefault
 }
 
-// takes returns the smallest number of certified rows, or groups, whose bound may say anything, and the bound if none misses.
+// takes returns the smallest number of certified rows, or groups, whose bound may say anything, and their bound if none
+// misses.
 func (o Options) takes() (units int, bound float64) {
 	least := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1).LeastBound
 	const from = pacbayes.MinRows + 1
@@ -77,14 +79,15 @@ func (o Options) unspared(units int) string {
 	left := units - test - calibration
 	takes, bound := o.takes()
 	if left >= byDefault*takes {
-		return fmt.Sprintf("all %d %s train the model, as prior-share 1 says, so that none is left to certify it by", left, what)
+		return fmt.Sprintf("all %d %s train the model, as prior-share 1 says, so that none is left to certify it by",
+			left, what)
 	}
-	return fmt.Sprintf("all %d %s train the model; a certificate takes %d %s from training, for a bound of %.3f even if none of them misses (δ = %g), "+
-		"so that krigo issues one from %d %s on, or from %d if asked by --prior informed",
+	return fmt.Sprintf("all %d %s train the model; a certificate takes %d %s from training, for a bound of %.3f even if "+
+		"none of them misses (δ = %g), so that krigo issues one from %d %s on, or from %d if asked by --prior informed",
 		left, what, takes, what, bound, o.Promise.Delta, byDefault*takes, what, onRequest*takes)
 }
 
-// settle decides what the number of units decides: the share of prior rows, and why there is no certificate if all train.
+// settle decides what depends on the number of units: the share of prior rows, and the reason if none is certified.
 func (d *dealt) settle(units int) error {
 	o := &d.options
 	if o.spare > 0 && !o.learns() {

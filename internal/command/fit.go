@@ -244,7 +244,8 @@ Rows are shuffled by the seed and dealt: test rows if asked for, then prior rows
 the columns are standardised, and the rest are certified: the certificate counts them alone.
 
 By default 7 in 10 rows, of many 7 in 8, are prior rows: the model is trained on them, and its predictions are
-certified on the others, by their own misses. With --prior grid, or where --objective is
+certified on the others, by their own misses; fewer than 105 rows all train it, and none is certified unless
+asked by --prior informed. With --prior grid, or where --objective is
 given, a tenth are (20 to 1,000), the model is trained on the certified rows, and a PAC-Bayes
 bound counts them all the same: kl-pac trains for this bound itself.
 
