@@ -23,7 +23,6 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/disk"
-	"github.com/krigo-gp/krigo/reproduce"
 )
 
 // outcome is what a command left.
@@ -257,7 +256,6 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--objective", "klpac"), 2, []string{`objective "klpac"`, `did you mean "kl-pac"?`}},
 		{homesWith("--inducin", "5"), 2, []string{"unknown flag: --inducin", `did you mean "inducing"?`}},
 		{[]string{"fit", "homes.csv", "-target", "MEDV"}, 2, []string{`did you mean "target"?`}},
-		{[]string{"reproduce", "reeb-tabel1"}, 2, []string{`unknown experiment "reeb-tabel1"`, `did you mean "reeb-table1"?`}},
 		{homesWith("--loss", "hinge"), 2, []string{`unknown loss "hinge"`, "band"}},
 		{homesWith("--ard", "maybe"), 2, []string{`ard "maybe"`}},
 		{homesWith("--mean", "median"), 2, []string{`mean "median"`}},
@@ -400,9 +398,6 @@ func TestBadInput(t *testing.T) {
 		// The command itself.
 		{[]string{"fitt", "homes.csv"}, 2, []string{`"fitt"`}},
 		{[]string{"--loud"}, 2, []string{"--loud"}},
-		{[]string{"reproduce"}, 2, []string{"arg"}},
-		{[]string{"reproduce", "table9"}, 2, []string{`"table9"`, "reeb-table1"}},
-		{[]string{"reproduce", "reeb-table1", "--reps", "-1"}, 2, []string{"--reps -1"}},
 	} {
 		before := files(t)
 		o := call(context.Background(), append(c.args, "--quiet")...)
@@ -445,11 +440,6 @@ func TestSmallChoices(t *testing.T) {
 	help := call(context.Background())
 	if help.status != 0 || !strings.Contains(help.stdout, "krigo fit houses.csv") || help.stderr != "" {
 		t.Errorf("no arguments: %+v", help)
-	}
-	for _, e := range reproduce.Experiments {
-		if list := must(t, "reproduce", "--list"); !strings.Contains(list, e.Name) || !strings.Contains(list, e.Title) {
-			t.Errorf("%s isn't in the list", e.Name)
-		}
 	}
 	if version := must(t, "--version"); !strings.HasPrefix(version, "krigo ") {
 		t.Errorf("%q", version)

@@ -35,7 +35,7 @@ func manual(t *testing.T, files ...string) string {
 // TestFlagsAreDocumented: every command and every flag stands in the documentation, and it
 // names none that there isn't.
 func TestFlagsAreDocumented(t *testing.T) {
-	text := manual(t, "docs/command-line.md", "docs/serve.md", "docs/reproduce.md")
+	text := manual(t, "docs/command-line.md", "docs/serve.md")
 	named := map[string]bool{}
 	for _, flag := range regexp.MustCompile(`--[a-z][a-z0-9-]*`).FindAllString(text, -1) {
 		named[flag] = false

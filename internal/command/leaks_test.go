@@ -48,8 +48,6 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		"generate --rows 100 --inputs 2 --out none/g.npy --quiet",
 		"report m.krigo homes.csv",
 		"report homes.csv",
-		"reproduce --list",
-		"reproduce none",
 		"serve none.krigo",
 		"serve m.krigo --listen nowhere:x",
 		"demo try --quiet",

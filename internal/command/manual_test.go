@@ -40,10 +40,6 @@ var unlike = map[string]struct {
 	"krigo watch sales.krigo autumn.csv --ledger sales.ledger": {status: exitAlarm},
 }
 
-// long are the experiments, which take seconds to days, some on data that aren't here, and aren't run: that there are such, and
-// their flags, is all that is seen to. Package reproduce tests them on less.
-var long = regexp.MustCompile(`^krigo reproduce [a-z]`)
-
 // command is a line of a document that stands in a code block, and what the document says it prints.
 type documented struct {
 	line   int
@@ -133,7 +129,6 @@ func TestManual(t *testing.T) {
 		t.Fatalf("%d documents, %v", len(documents), err)
 	}
 	seen := map[string]bool{}
-	experiments := must(t, "reproduce", "--list")
 	shelf := furnish(t, root)
 	for _, path := range append([]string{filepath.Join(root, "README.md")}, documents...) {
 		text, err := os.ReadFile(path)
@@ -154,7 +149,7 @@ func TestManual(t *testing.T) {
 			for _, c := range all {
 				seen[c.text] = true
 				began := time.Now()
-				got, err := c.run(t, &s, experiments)
+				got, err := c.run(t, &s)
 				t.Logf("%.1f s: %s", time.Since(began).Seconds(), c.text)
 				if err != nil {
 					t.Errorf("%s:%d: %s\n%v", filepath.Base(path), c.line, c.text, err)
@@ -202,7 +197,7 @@ func TestCommandsOf(t *testing.T) {
 }
 
 // run runs a command and returns what it prints.
-func (c documented) run(t *testing.T, s *server, experiments string) (string, error) {
+func (c documented) run(t *testing.T, s *server) (string, error) {
 	how := unlike[c.text]
 	text := c.text
 	if how.instead != "" {
@@ -216,15 +211,6 @@ func (c documented) run(t *testing.T, s *server, experiments string) (string, er
 		return s.ask(args)
 	}
 	s.stop(t) // who types the next command has ended the server
-	if long.MatchString(text) {
-		if !strings.Contains("\n"+experiments, "\n"+args[1]+" ") {
-			return "", fmt.Errorf("there is no experiment %s", args[1])
-		}
-		for i := range args { // [--reps N] may be left out
-			args[i] = strings.Trim(args[i], "[]")
-		}
-		args = append(args, "--help")
-	}
 	to := ""
 	if at := slices.Index(args, ">"); at >= 0 && at == len(args)-2 {
 		args, to = args[:at], args[at+1]

@@ -12,7 +12,7 @@ import (
 )
 
 // spread are the commands that over runs.
-var spread = []string{"fit", "evaluate", "certify", "compare", "reproduce"}
+var spread = []string{"fit", "evaluate", "certify", "compare"}
 
 // over runs a command's work on all ranks of its job, of which the first alone prints and is
 // interrupted: the others hear of it.
@@ -28,7 +28,7 @@ func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks
 			cmd.Root().SetErr(io.Discard)
 			cmd.SetContext(context.WithoutCancel(cmd.Context()))
 		}
-		err = alike(r)
+		err = Alike(r)
 		if err == nil {
 			err = work(cmd, args, r)
 		}
@@ -39,9 +39,9 @@ func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks
 	}
 }
 
-// alike makes sure that all ranks compute the same, to the last bit, from the same numbers: they
+// Alike makes sure that all ranks compute the same, to the last bit, from the same numbers: they
 // decide by what they compute.
-func alike(r ranks.Ranks) error {
+func Alike(r ranks.Ranks) error {
 	own := fmt.Sprintf("krigo %s with the instruction set %s", version(), linalg.Level)
 	first, err := ranks.Bytes(r, 0, []byte(own))
 	if err != nil {

@@ -125,11 +125,11 @@ func TestFullOutput(t *testing.T) {
 		"fit homes.csv --target MEDV --kernel se --quiet", "fit homes.csv --target MEDV --dry-run", "declare homes.csv --target MEDV", "predict m.krigo homes.csv", "certify m.krigo homes.csv",
 		"watch m.krigo homes.csv", "watch m.krigo", "evaluate homes.csv --target MEDV --params params.json",
 		"compare homes.csv --target MEDV --objectives vfe,dtc --inducing 4 --epochs 3 --splits 2 --quiet",
-		"generate --rows 10 --out g.csv --quiet", "report m.krigo homes.csv", "reproduce --list", "demo try --quiet", "inspect homes.csv", "version", "completion bash", "fit --help",
+		"generate --rows 10 --out g.csv --quiet", "report m.krigo homes.csv", "demo try --quiet", "inspect homes.csv", "version", "completion bash", "fit --help",
 	} {
 		for _, form := range []string{"", " --json"} {
 			args := strings.Fields(line + form)
-			if form != "" && (args[0] == "completion" || line == "reproduce --list" || line == "fit --help") {
+			if form != "" && (args[0] == "completion" || line == "fit --help") {
 				continue
 			}
 			var said bytes.Buffer

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/laboratory/malice"
+	"github.com/krigo-gp/krigo/serve"
+)
+
+func init() {
+	campaigns = append(campaigns, campaign{"serve", "malicious clients of a server, beside good ones", attackServer})
+}
+
+// attackServer makes attacks, one a try, on a server in this process. A try fails where it is answered otherwise than promised, or where a good request that was under way or came
+// next wasn't answered as it has to be; the campaign, where something is left when the server has ended.
+func attackServer(r *run) error {
+	m, err := krigo.Fit(r.ctx, data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 20}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}})
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(r.folder, "snelson.krigo")
+	if err := m.Save(path); err != nil {
+		return err
+	}
+	before, heap := runtime.NumGoroutine(), heapAfter()
+	failures := &failures{}
+	s, err := serve.New(path, serve.Options{Timeout: 5 * time.Second, Ledger: filepath.Join(r.folder, "ledger"), Log: slog.New(slog.NewTextHandler(failures, &slog.HandlerOptions{Level: slog.LevelError}))})
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, l) }()
+
+	var wrong atomic.Pointer[error] // the first of the good clients', not told yet
+	var good sync.WaitGroup
+	doing, done := context.WithCancel(context.Background())
+	transport := &http.Transport{}
+	for k, rows := range []int{1, 1, 300} {
+		c := &goodClient{m: m, client: &http.Client{Transport: transport, Timeout: 10 * time.Second}, url: "http://" + l.Addr().String() + "/v1/predict", rows: rows}
+		good.Go(func() {
+			for rng := rand.New(rand.NewPCG(r.seed, uint64(k))); doing.Err() == nil; time.Sleep(time.Millisecond) {
+				if err := c.ask(rng); err != nil {
+					wrong.CompareAndSwap(nil, &err)
+				} else {
+					r.count(fmt.Sprintf("good of %d", rows))
+				}
+			}
+		})
+	}
+	r.workers *= 4 // attackers mostly wait
+	err = r.each(func(try int64, rng *rand.Rand) error {
+		// Attackers come from elsewhere, as far as a machine has more than one address of its own.
+		from := net.IPv4(127, 0, 0, byte(2+rng.IntN(4)))
+		if probe, err := net.ListenTCP("tcp", &net.TCPAddr{IP: from}); err == nil {
+			probe.Close()
+		} else {
+			from = nil
+		}
+		c := &malice.Client{Server: l.Addr().String(), From: from, Inputs: m.Inputs, Target: m.Target, Patient: 20 * time.Second}
+		statuses, err := c.Run(r.ctx, malice.Attacks[rng.IntN(len(malice.Attacks))], rng)
+		for _, status := range statuses {
+			r.count(fmt.Sprintf("status %d", status))
+		}
+		if told := wrong.Swap(nil); told != nil {
+			err = errors.Join(err, *told)
+		}
+		return errors.Join(err, failures.take())
+	})
+	done()
+	good.Wait()
+	transport.CloseIdleConnections()
+	stop()
+	if err := errors.Join(err, <-ended, failures.take()); err != nil {
+		return err
+	}
+	if told := wrong.Swap(nil); told != nil {
+		return *told
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			stacks := make([]byte, 1<<20)
+			return fmt.Errorf("%d goroutines are left, of %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+	if left := heapAfter() - heap; left > 16<<20 {
+		return fmt.Errorf("%d MB are left on the heap", left>>20)
+	}
+	runtime.KeepAlive(m)
+	return nil
+}
+
+func heapAfter() int64 {
+	runtime.GC()
+	runtime.GC() // what finalizers and pools kept
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc)
+}
+
+// failures are lines of the server's log that say that something failed on its side.
+type failures struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (f *failures) Write(line []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.text.Write(line)
+}
+
+func (f *failures) take() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.text.Reset()
+	if f.text.Len() == 0 {
+		return nil
+	}
+	return fmt.Errorf("the server's log: %s", f.text.String())
+}
+
+// goodClient wants predictions, which it knows.
+type goodClient struct {
+	m      *krigo.Model
+	client *http.Client
+	url    string
+	rows   int
+}
+
+func (c *goodClient) ask(rng *rand.Rand) error {
+	x := make([][]float64, c.rows)
+	for i := range x {
+		x[i] = []float64{6 * rng.Float64()}
+	}
+	body, err := json.Marshal(map[string]any{"rows": x})
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	r, err := c.client.Post(c.url, "application/json", bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("a good request of %d rows: %w", c.rows, err)
+	}
+	defer r.Body.Close()
+	raw, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != 200 {
+		return fmt.Errorf("a good request of %d rows, after %v: status %d, %v: %.500s", c.rows, time.Since(begin), r.StatusCode, err, raw)
+	}
+	var answer serve.Answer
+	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Predictions) != c.rows {
+		return fmt.Errorf("a good request of %d rows: %d, %v", c.rows, len(answer.Predictions), err)
+	}
+	i := rng.IntN(c.rows)
+	want, err := krigo.Predict(c.m, &dataset.Table{Source: "x", Names: c.m.Inputs, Rows: 1, Values: x[i]})
+	if err != nil {
+		return err
+	}
+	if got := answer.Predictions[i]; got.Mean != want[0].Mean || got.PredictiveVariance != want[0].PredictiveVariance {
+		return fmt.Errorf("a good request: at %v predicted %+v, not %+v", x[i], got, want[0])
+	}
+	return nil
+}

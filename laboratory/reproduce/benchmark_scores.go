@@ -1,0 +1,79 @@
+package main
+
+import (
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/method"
+)
+
+// contender is a way to fit the public regression sets.
+type contender struct {
+	name, says string
+	o          krigo.Options
+}
+
+var contenders = []contender{
+	{name: "default", says: "krigo fit without a flag"},
+	{name: "all", says: "krigo fit --deliver all: the certified model's sibling, on all rows", o: krigo.Options{Run: krigo.Run{Deliver: "all"}}},
+	{name: "plain", says: "the evidence of several kernels, without a prior of their hyperparameters", o: krigo.Options{
+		Kernel: krigo.Kernel{Expression: "auto", ARD: "on", Mean: "constant"}, Method: krigo.Method{Name: method.EvidenceName}, Prior: krigo.Prior{Kind: "informed"}}},
+	{name: "se", says: "the evidence of a squared-exponential kernel on the prior rows, with one lengthscale and with one an input", o: krigo.Options{
+		Kernel: krigo.Kernel{Expression: "se", ARD: "auto"}, Method: krigo.Method{Name: method.EvidenceName}, Prior: krigo.Prior{Kind: "informed"}}},
+	{name: "kl-pac", says: "the PAC-Bayes bound", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+}
+
+// benchmarkReps are the folds there are.
+const benchmarkReps = 10
+
+// scored is what a fit, or a peer's, scores on a fold's test rows, in standard deviations of the training target.
+type scored struct {
+	Rows       int     `json:"rows"`                  // of training
+	Learnt     []int   `json:"learnt_rows,omitempty"` // numbers in the set's file of those that the parameters are learnt on, from 0
+	TestRows   int     `json:"test_rows"`
+	RMSE       float64 `json:"rmse"`
+	NLPD       float64 `json:"nlpd"`
+	Coverage95 float64 `json:"coverage95"`
+	CRPS       float64 `json:"crps"`
+	Bound      float64 `json:"bound,omitempty"` // on the mean; 0: no certificate
+	MeanRisk   float64 `json:"mean_risk"`
+	Seconds    float64 `json:"seconds"`             // of training and predicting
+	AddedMiB   float64 `json:"added_mib,omitempty"` // the most memory that was held meanwhile, less what was held before
+	Kernel     string  `json:"kernel,omitempty"`
+
+	fold int
+}
+
+// heldEvery is how often the memory that is held is looked at.
+const heldEvery = 5 * time.Millisecond
+
+// held is the memory that the Go runtime holds, in MiB.
+func held() float64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return float64(s[0].Value.Uint64()-s[1].Value.Uint64()) / (1 << 20)
+}
+
+// adds does something and returns by how many MiB the memory that is held grew meanwhile, at most.
+func adds(do func() error) (mib float64, err error) {
+	debug.FreeOSMemory()
+	before := held()
+	done, most := make(chan struct{}), make(chan float64)
+	go func() {
+		peak := before
+		for {
+			peak = max(peak, held())
+			select {
+			case <-done:
+				most <- peak
+				return
+			case <-time.After(heldEvery):
+			}
+		}
+	}()
+	err = do()
+	close(done)
+	return <-most - before, err
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+func TestKMeans2(t *testing.T) {
+	data, err := os.ReadFile("testdata/kmeans2.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Cases []struct {
+			Seed       uint32
+			X, Centres [][]float64
+		}
+	}
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range golden.Cases {
+		z, err := kmeans2(linalg.Of(len(c.X), len(c.X[0]), slices.Concat(c.X...)), len(c.Centres), c.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range slices.Concat(c.Centres...) {
+			if math.Abs(z.Data[i]-v) > 1e-12 {
+				t.Fatalf("seed %d: value %d is %v, scipy's %v", c.Seed, i, z.Data[i], v)
+			}
+		}
+	}
+	if len(golden.Cases) == 0 {
+		t.Error("no cases")
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+)
+
+func TestExperiments(t *testing.T) {
+	for _, e := range experiments {
+		found, err := find(e.Name)
+		if err != nil || found.Title != e.Title || e.Run == nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+	if _, err := find("reeb-table9"); err == nil || !strings.Contains(err.Error(), "reeb-table9") || !strings.Contains(err.Error(), `did you mean "reeb-table1"?`) {
+		t.Errorf("unknown: %v", err)
+	}
+	// The printed table has a row for every ε and method, with every measure.
+	for _, eps := range reebEpsilons {
+		for _, method := range reebMethods {
+			if p := paperTable1[row(eps, method)]; len(p) != len(measureNames) || len(p) != len(measures{}.values()) {
+				t.Errorf("%s: %d figures", row(eps, method), len(p))
+			}
+		}
+	}
+}
+
+// TestFigures draws those that need no training.
+func TestFigures(t *testing.T) {
+	for _, name := range []string{"reeb-fig4", "reeb-fig5"} {
+		e, err := find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		env := Env{Out: t.TempDir(), Stdout: &out}
+		if err := e.Run(context.Background(), env); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(env.Out, name+".png")
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		picture, err := png.Decode(file)
+		if err != nil || picture.Bounds().Dx() < 400 || !strings.Contains(out.String(), path) {
+			t.Errorf("%s: %v, %q", name, err, out.String())
+		}
+	}
+}
+
+// TestUnknownNames: an experiment refuses names that it doesn't know before it runs, and says the nearest.
+func TestUnknownNames(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "bike.csv.gz"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, want string
+		env        Env
+		file       bool // that is missing
+	}{
+		{"reeb-table2", "kin40k", Env{Sets: []string{"kin4k"}}, false},
+		{"reeb-table3", "sqrt-pac", Env{Methods: []string{"sqrtpac"}}, false},
+		{"certificates", "boston", Env{Sets: []string{"bostn"}}, false},
+		{"certificates", "direct 0.5", Env{Methods: []string{"direct"}}, false},
+		{"validity", "groups", Env{Sets: []string{"group"}}, false},
+		{"validity", "kl-pac", Env{Methods: []string{"klpac"}}, false},
+		{"renyi-table2", "renyi", Env{Methods: []string{"reny"}}, false},
+		{"renyi-table2", "bike", Env{Sets: []string{"bikes"}, Data: folder}, true},
+		{"renyi-table1", "gramacy-lee", Env{Sets: []string{"gramacy"}}, true},
+	} {
+		e, err := find(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.env.Out = t.TempDir()
+		err = e.Run(context.Background(), c.env)
+		var usage *krigo.UsageError
+		if err == nil || errors.As(err, &usage) == c.file || strings.Count(err.Error(), fmt.Sprintf("did you mean %q?", c.want)) != 1 {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestWatching: the simulation says for each risk how many runs had an alarm.
+func TestWatching(t *testing.T) {
+	var out bytes.Buffer
+	if err := watching(context.Background(), Env{Reps: 3, Stdout: &out}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| the bound, for ever | 0.05 | 3 | 0 | – | – |", "| 2 times the bound | 0.05 | 3 | 3 | ", "then twice the bound | 0.05 | 3 | 3 | "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if err := watching(stopped, Env{Reps: 3, Stdout: &out}); err == nil {
+		t.Error("it wasn't stopped")
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestUsage: what can't be run is refused in words, and help and the list name every experiment.
+func TestUsage(t *testing.T) {
+	for args, words := range map[string]string{
+		"reeb-tabel1":             `did you mean "reeb-table1"?`,
+		"":                        "want the name of one experiment",
+		"reeb-table1 --reps -1":   "--reps -1",
+		"reeb-table1 --unheard 1": "unheard",
+	} {
+		var said strings.Builder
+		if status := run(context.Background(), strings.Fields(args), io.Discard, &said); status != 2 || !strings.Contains(said.String(), words) {
+			t.Errorf("%q: status %d, %q", args, status, said.String())
+		}
+	}
+	for _, flag := range []string{"--list", "--help"} {
+		var said strings.Builder
+		if status := run(context.Background(), []string{flag}, &said, io.Discard); status != 0 {
+			t.Errorf("%s: status %d", flag, status)
+		}
+		for _, e := range experiments {
+			if !strings.Contains(said.String(), e.Name) {
+				t.Errorf("%s doesn't name %s", flag, e.Name)
+			}
+		}
+	}
+}
+
+// TestManual: the commands in the documents name experiments and flags that exist. They take seconds to days, some on
+// data that isn't in the tree, so that the other tests run them on less.
+func TestManual(t *testing.T) {
+	documents, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(documents) < 11 {
+		t.Fatalf("%d documents, %v", len(documents), err)
+	}
+	commands := 0
+	for _, path := range append(documents, "../../CONTRIBUTING.md", "../bench/regression/README.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined := strings.ReplaceAll(string(text), "\\\n", " ")
+		for _, found := range regexp.MustCompile("(?m)(?:^    |`)go run \\./reproduce ([^`#\n]+)").FindAllStringSubmatch(joined, -1) {
+			commands++
+			line := strings.NewReplacer("[", "", "]", "", `"`, "").Replace(found[1])
+			if _, err := parse(append(strings.Fields(line), "--list"), &Env{Stdout: io.Discard}); err != nil {
+				t.Errorf("%s: %s: %v", filepath.Base(path), line, err)
+			}
+			if name := strings.Fields(line)[0]; !strings.HasPrefix(name, "-") && name != "NAME" {
+				if _, err := find(name); err != nil {
+					t.Errorf("%s: %v", filepath.Base(path), err)
+				}
+			}
+		}
+	}
+	if commands < 20 {
+		t.Errorf("only %d commands were found", commands)
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// split is a data set's rows to train on and to test with, in scaled units.
+type split struct {
+	x, xTest matrix.Dense
+	y, yTest []float64
+	sd       float64 // of the target
+}
+
+// way is a way to a GP by its name in the papers' tables, with what some of them are asked.
+type way struct {
+	name      string
+	m         int           // inducing inputs; 0: a full GP
+	alpha     float64       // of pep and renyi-fixed
+	loss      pacbayes.Loss // of kl-pac and sqrt-pac, as is
+	penalty   float64       // what the bound pays besides the KL
+	minJitter float64       // of sparse GPs
+	limit     float64       // of log-parameters, and the seed, where the method minimises by itself
+	seed      uint64
+}
+
+// method is the one way from a name in the papers to what is trained. The evidence of all rows at once and of batches
+// (egp) are two names, since they are computed differently, and differ in their last bits.
+func (w way) method() (method.Method, error) {
+	switch w.name {
+	case method.KLPACName:
+		return method.PAC{Inequality: pacbayes.KLBound, Alpha: 1}, nil
+	case method.SqrtPACName:
+		return method.PAC{Inequality: pacbayes.PinskerBound, Alpha: 1}, nil
+	case method.EvidenceName:
+		return method.Evidence{}, nil
+	case method.VFEName:
+		return method.Collapsed{Objective: objective.VFE()}, nil
+	case method.FITCName:
+		return method.Collapsed{Objective: objective.FITC(), Alpha: 1}, nil
+	case method.PEPName:
+		return method.Collapsed{Objective: objective.PEP(w.alpha), Alpha: w.alpha}, nil
+	case "sgp":
+		return method.SVGP{}, nil
+	case "egp":
+		return method.Renyi{Evidence: true}, nil
+	case method.RenyiName:
+		return method.Renyi{Schedule: method.Anneals["linear"]}, nil
+	case "renyi-fixed":
+		return method.Renyi{Alpha: w.alpha}, nil
+	case renyiLocal:
+		return method.Renyi{Batches: &method.Batches{Nearest: true}, Schedule: method.Anneals["linear"]}, nil
+	case egpLocal:
+		return method.Renyi{Batches: &method.Batches{Nearest: true}, Evidence: true}, nil
+	}
+	return nil, fmt.Errorf("unknown method %q", w.name)
+}
+
+// The Rényi GP and the evidence as krigo trains them, on batches of rows next to one another.
+const (
+	renyiLocal = "renyi-nearest"
+	egpLocal   = "egp-nearest"
+)
+
+// Exact posteriors up to choleskyRows rows are factored; above, each prediction is the exact
+// GP's of the nearestRows training rows nearest to it.
+const (
+	choleskyRows = 21000
+	nearestRows  = 256
+)
+
+// bind binds it to a kernel and rows. How its objective is minimised the experiments say: the papers' boxes, coordinates
+// and limits aren't those that a method has for its own Minimize.
+func (w way) bind(k kernel.Kernel, x matrix.Dense, y []float64) (method.Problem, error) {
+	m, err := w.method()
+	if err != nil {
+		return nil, err
+	}
+	rows := objective.Memory{X: x, Y: y}
+	task := method.Task{Kernel: k, Mean: kernel.ZeroMean{}, Rows: rows, N: len(y), M: w.m, MinJitter: w.minJitter,
+		All: rows, Whole: func() (objective.Memory, error) { return rows, nil },
+		Loss: w.loss, Penalty: w.penalty, Limit: w.limit, Seed: w.seed}
+	if len(y) > choleskyRows {
+		task.Solver, task.Neighbours = posterior.ByNearest, nearestRows
+	}
+	return m.Bind(task), nil
+}
+
+// predicts says what a posterior predicts by.
+func predicts(q *posterior.Posterior) string {
+	switch {
+	case q.Nearest > 0:
+		return fmt.Sprintf("nearest %d", q.Nearest)
+	case q.Sparse():
+		return "own"
+	}
+	return "exact"
+}

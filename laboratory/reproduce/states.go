@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// saveEvery is the time between two saves of a run's state: a minute's work is lost at most.
+var saveEvery = time.Minute
+
+var unsafeInName = regexp.MustCompile(`[^a-zA-Z0-9.=-]+`)
+
+// kept is the state of a run, in a file of the results folder under the run's key.
+type kept[S any] struct {
+	env       Env
+	key, path string
+	last      *S
+	saved     time.Time
+}
+
+// keep begins with the state that an interrupted run of that key left, if one did.
+func keep[S any](e Env, key string) (*kept[S], error) {
+	k := &kept[S]{env: e, key: key, path: filepath.Join(e.Out, "states", fmt.Sprintf("%s-%08x.json", unsafeInName.ReplaceAllString(key, "_"), crc32.ChecksumIEEE([]byte(key)))), saved: time.Now()}
+	raw, err := disk.ReadFile(k.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return k, os.MkdirAll(filepath.Dir(k.path), 0o755)
+	}
+	if err == nil {
+		k.last = new(S)
+		err = json.Unmarshal(raw, k.last)
+	}
+	if err != nil {
+		return nil, k.unusable(err)
+	}
+	return k, nil
+}
+
+func (k *kept[S]) unusable(err error) error {
+	return fmt.Errorf("%s can't be used (%w): remove it, and the run begins anew", k.path, err)
+}
+
+// offer takes the next state and writes it, and tells how the run goes, if it is time or due.
+func (k *kept[S]) offer(s *S, due bool, says string) error {
+	k.last = s
+	if time.Since(k.saved) < saveEvery && !due {
+		return nil
+	}
+	k.saved = time.Now()
+	if k.env.Partial != nil {
+		fmt.Fprintf(k.env.Partial, "%s: %s\n", k.key, says)
+	}
+	return k.write()
+}
+
+func (k *kept[S]) write() error {
+	if k.last == nil {
+		return nil // interrupted before the first step
+	}
+	return dataset.WriteFileAtomic(k.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.last) })
+}
+
+// interrupted keeps the last state, and is the error of the run: the context's, or that it can't.
+func (k *kept[S]) interrupted(ctx context.Context) error {
+	if err := k.write(); err != nil {
+		return fmt.Errorf("interrupted, and the state of %s can't be kept: %w", k.key, err)
+	}
+	return ctx.Err()
+}
+
+func (k *kept[S]) remove() error {
+	if err := os.Remove(k.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// minimize trains as LBFGS{MaxEvaluations: evaluations} does, and keeps its state: an
+// interrupted run goes on from there, and one that stopped at its limit does if it is asked
+// for again with a higher one; with a lower one it begins anew.
+func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.Objective, box train.Bounds, x0 []float64) (*train.Result, error) {
+	k, err := keep[train.State](e, key)
+	if err != nil {
+		return nil, err
+	}
+	from := k.last
+	if from == nil || evaluations > 0 && from.Evaluations > evaluations {
+		from = train.Start(x0)
+	}
+	r, err := train.LBFGS{MaxEvaluations: evaluations}.Minimize(ctx, f, box, from, func(s *train.State) error {
+		return k.offer(s.Clone(), s.Stopped != "", fmt.Sprintf("%d evaluations, objective %.6g", s.Evaluations, s.Value))
+	})
+	if ctx.Err() != nil {
+		return nil, k.interrupted(ctx)
+	}
+	if err == nil && r.Stopped != train.EvaluationLimit {
+		err = k.remove()
+	}
+	return r, err
+}
+
+// fit is krigo.Fit that keeps its checkpoint: an interrupted fit goes on from there.
+func (e Env) fit(ctx context.Context, key string, table *dataset.Table, o krigo.Options) (*krigo.Model, error) {
+	k, err := keep[krigo.Checkpoint](e, key)
+	if err != nil {
+		return nil, err
+	}
+	var says string
+	o.Run.Progress = func(event krigo.Event) {
+		says = fmt.Sprintf("%s, start %d of %d, iteration %d, objective %.6g", event.Family, event.Start, event.Starts, event.Iteration, event.Value)
+	}
+	o.Run.Resume, o.Run.Save = k.last, func(c *krigo.Checkpoint) error { return k.offer(c, false, says) }
+	m, err := krigo.Fit(ctx, table, o)
+	switch {
+	case ctx.Err() != nil:
+		return nil, k.interrupted(ctx)
+	case errors.Is(err, krigo.ErrOtherCheckpoint):
+		return nil, k.unusable(err)
+	case err != nil:
+		return nil, err
+	}
+	return m, k.remove()
+}

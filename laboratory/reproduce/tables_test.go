@@ -1,0 +1,16 @@
+package main
+
+import (
+	"math"
+	"testing"
+)
+
+func TestMeanSE(t *testing.T) {
+	mean, se := meanSE([]float64{1, 2, 4, 5})
+	if mean != 3 || math.Abs(se-math.Sqrt(10./3/4)) > 1e-15 {
+		t.Errorf("%v ± %v", mean, se)
+	}
+	if mean, se := meanSE([]float64{2}); mean != 2 || !math.IsNaN(se) {
+		t.Errorf("one value: %v ± %v", mean, se)
+	}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// count makes n tasks that return their number and count how often they run.
+func count(n int, ran *atomic.Int64) []task[int] {
+	var tasks []task[int]
+	for i := range n {
+		tasks = append(tasks, task[int]{fmt.Sprintf("n=%d", i), func(context.Context) (int, error) {
+			ran.Add(1)
+			return 10 * i, nil
+		}})
+	}
+	return tasks
+}
+
+// TestRunAll: results come in the tasks' order; what was finished isn't run again.
+func TestRunAll(t *testing.T) {
+	var events []string
+	env := Env{Out: filepath.Join(t.TempDir(), "new", "folder"), Progress: func(done, total int, what string) {
+		events = append(events, fmt.Sprintf("%d/%d", done, total))
+	}}
+	var ran atomic.Int64
+	for round, c := range []struct {
+		tasks, runs int
+		events      []string
+	}{
+		{5, 5, []string{"1/5", "2/5", "3/5", "4/5", "5/5"}},
+		{5, 0, nil},
+		{8, 3, []string{"6/8", "7/8", "8/8"}},
+	} {
+		ran.Store(0)
+		events = nil
+		got, err := runAll(context.Background(), env, "x", count(c.tasks, &ran), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != c.tasks || int(ran.Load()) != c.runs || !slices.Equal(events, c.events) {
+			t.Errorf("round %d: %d results, %d runs, events %v", round, len(got), ran.Load(), events)
+		}
+		for i, v := range got {
+			if v != 10*i {
+				t.Errorf("round %d: result %d is %d", round, i, v)
+			}
+		}
+	}
+}
+
+// TestRunAllMixed has finished tasks among others: run with -race.
+func TestRunAllMixed(t *testing.T) {
+	env := Env{Out: t.TempDir(), Progress: func(int, int, string) {}}
+	var ran atomic.Int64
+	tasks := count(40, &ran)
+	odd := []task[int]{}
+	for i := 1; i < 40; i += 2 {
+		odd = append(odd, tasks[i])
+	}
+	if _, err := runAll(context.Background(), env, "x", odd, nil); err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	env.Progress = func(done, total int, _ string) { last = max(last, done) }
+	if _, err := runAll(context.Background(), env, "x", tasks, nil); err != nil || ran.Load() != 40 || last != 40 {
+		t.Errorf("%d runs, the last was number %d: %v", ran.Load(), last, err)
+	}
+}
+
+// TestRunAllInterrupted: what was done before an interrupt, or beside a failure, is kept.
+func TestRunAllInterrupted(t *testing.T) {
+	env := Env{Out: t.TempDir()}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ran atomic.Int64
+	tasks := count(200, &ran)
+	for i := range tasks {
+		run := tasks[i].run
+		tasks[i].run = func(ctx context.Context) (int, error) {
+			if ran.Load() == 50 {
+				cancel()
+			}
+			return run(ctx)
+		}
+	}
+	_, err := runAll(ctx, env, "x", tasks, nil)
+	cancel()
+	if err == nil || !strings.Contains(err.Error(), "interrupted") || !strings.Contains(err.Error(), "x.jsonl") {
+		t.Errorf("%v", err)
+	}
+	done := ran.Load()
+	if done < 50 || done > 100 {
+		t.Fatalf("%d runs before the interrupt took effect", done)
+	}
+	if _, err := runAll(context.Background(), env, "x", count(200, &ran), nil); err != nil || ran.Load() != 200 {
+		t.Errorf("%d runs in all, %v", ran.Load(), err)
+	}
+
+	broken := errors.New("broken")
+	tasks = count(3, &ran)
+	tasks[1].run = func(context.Context) (int, error) { return 0, broken }
+	if _, err := runAll(context.Background(), env, "y", tasks, nil); !errors.Is(err, broken) {
+		t.Errorf("a task fails: %v", err)
+	}
+	ran.Store(0)
+	if _, err := runAll(context.Background(), env, "y", count(3, &ran), nil); err != nil || ran.Load() != 1 {
+		t.Errorf("after a failure: %d runs, %v", ran.Load(), err)
+	}
+}
+
+// TestRunAllDamaged: a line that was half written is named, and nothing is lost with it.
+func TestRunAllDamaged(t *testing.T) {
+	env := Env{Out: t.TempDir()}
+	var ran atomic.Int64
+	if _, err := runAll(context.Background(), env, "x", count(4, &ran), nil); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(env.Out, "x.jsonl")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, whole[:len(whole)-9], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ran.Store(0)
+	_, err = runAll(context.Background(), env, "x", count(4, &ran), nil)
+	if err == nil || !strings.Contains(err.Error(), "x.jsonl: line 4") || !strings.Contains(err.Error(), "remove it") || ran.Load() != 0 {
+		t.Fatalf("%d runs, %v", ran.Load(), err)
+	}
+	// As the message says.
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	if err := os.WriteFile(path, bytes.Join(lines[:3], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := runAll(context.Background(), env, "x", count(4, &ran), nil); err != nil || ran.Load() != 1 || !slices.Equal(got, []int{0, 10, 20, 30}) {
+		t.Errorf("%v after %d runs, %v", got, ran.Load(), err)
+	}
+	// A last line without its end is a line all the same, and the next isn't glued to it.
+	if err := os.WriteFile(path, bytes.TrimSuffix(whole, []byte("\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := runAll(context.Background(), env, "x", count(6, &ran), nil); err != nil {
+			t.Fatalf("the last line lacked its end: %v", err)
+		}
+	}
+}
+
+// TestRunAllOverRanks: ranks share the runs, each result is computed once, and all have all of them; one
+// rank goes on with what several have left, and they with what it has.
+func TestRunAllOverRanks(t *testing.T) {
+	env := Env{Out: t.TempDir()}
+	var ran atomic.Int64
+	over := func(tasks int) {
+		t.Helper()
+		var wait sync.WaitGroup
+		for _, r := range ranks.Threads(3) {
+			env := env
+			env.Ranks = r
+			wait.Go(func() {
+				got, err := runAll(context.Background(), env, "x", count(tasks, &ran), nil)
+				if err = r.Close(err); err != nil {
+					t.Error(err)
+				}
+				for i, v := range got {
+					if v != 10*i {
+						t.Errorf("rank %d: result %d is %d", r.Rank(), i, v)
+					}
+				}
+			})
+		}
+		wait.Wait()
+	}
+	over(20)
+	if ran.Load() != 20 {
+		t.Errorf("20 runs were made %d times", ran.Load())
+	}
+	if _, err := runAll(context.Background(), env, "x", count(25, &ran), nil); err != nil || ran.Load() != 25 {
+		t.Errorf("one rank went on with %d runs (%v), want 5", ran.Load()-20, err)
+	}
+	over(30)
+	if ran.Load() != 30 {
+		t.Errorf("three went on with %d runs, want 5", ran.Load()-25)
+	}
+}

@@ -1,0 +1,407 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// trial is one way to fit one kind of sets.
+type trial struct {
+	*design
+	name     string
+	o        krigo.Options
+	controls bool // statements that aren't of krigo are tried on its model or its rows too
+}
+
+// String is the trial's name among all.
+func (tr trial) String() string { return tr.design.name + ": " + tr.name }
+
+// trials are the objectives and kinds of priors, with few evaluations: a bound has to hold
+// wherever training ends. Sets of the other kinds are about the rows, and the two ways to a prior do.
+var trials = []trial{
+	{design: independent, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: independent, name: "sqrt-pac", o: krigo.Options{Method: krigo.Method{Name: method.SqrtPACName}}},
+	{design: independent, name: "evidence", o: krigo.Options{Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: independent, name: "vfe", o: krigo.Options{Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "dtc", o: krigo.Options{Method: krigo.Method{Name: method.DTCName}}},
+	{design: independent, name: "fitc", o: krigo.Options{Method: krigo.Method{Name: method.FITCName}}},
+	{design: independent, name: "pep", o: krigo.Options{Method: krigo.Method{Name: method.PEPName}}},
+	{design: independent, name: "svgp", o: krigo.Options{Method: krigo.Method{Name: method.SVGPName, Batch: 25}}},
+	{design: independent, name: "renyi", o: krigo.Options{Method: krigo.Method{Name: method.RenyiName}}},
+	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}, Prior: krigo.Prior{Mixed: true}}},
+	{design: independent, name: "kl-pac free", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName, Inducing: trialInducing, Posterior: "free"}}},
+	{design: independent, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.EvidenceName}}, controls: true},
+	{design: independent, name: "default", o: krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}}},
+	{design: independent, name: "informed nearest", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.NearestName}}},
+	{design: independent, name: "informed cg", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.EvidenceName, Solver: posterior.ByCG}}},
+	{design: independent, name: "informed vfe", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "informed kl-pac", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.KLPACName}}},
+	{design: independent, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: independent, name: "informed learnt sparse", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true, Temper: []float64{1, 0.1}}, Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "informed free", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: method.VFEName, Posterior: "free"}}},
+	{design: byTarget, name: "default", controls: true},
+	{design: byTarget, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: byInput, name: "default", controls: true},
+	{design: byInput, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: discrete, name: "default", controls: true},
+	{design: discrete, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.4}, Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: discrete, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}, Prior: krigo.Prior{Share: 0.5}}},
+	{design: inGroups, name: "informed", o: groupOptions, controls: true},
+	{design: inGroups, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: inGroups, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: inPlaces, name: "informed", o: groupOptions, controls: true},
+	{design: inPlaces, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: bySize, name: "informed", o: groupOptions, controls: true},
+	{design: bySize, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+}
+
+// groupOptions leave most groups to certify.
+var groupOptions = krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: method.EvidenceName}}
+
+// try draws the training set of a number, fits it and counts what fails.
+func (tr trial) try(ctx context.Context, number int, count tallies) error {
+	rng := rand.New(rand.NewPCG(uint64(number), 0x76616c6964))
+	s := tr.sources[number%len(tr.sources)]
+	t := truth{s, s.f(rng)}
+	rows := tr.draw(t, rng)
+	o := tr.o
+	o.Data.Target, o.Run.Restarts, o.Kernel.ARD, o.Method.Epochs, o.Promise.Epsilon = "y", 1, "off", trialEvaluations, trialEpsilon
+	if !tr.oneSeed {
+		o.Run.Seed = uint64(number)
+	}
+	if tr.size != nil {
+		o.Data.Group = groupColumn
+	}
+	if o.Method.Kind().Size == method.SparseOnly {
+		o.Method.Inducing = trialInducing
+	}
+	table := t.table(rows, o.Data.Group)
+	m, err := krigo.Fit(ctx, table, o)
+	if stalled := (*iterative.Stalled)(nil); errors.As(err, &stalled) {
+		return nil // no model, whose bound could fail
+	}
+	if err == nil {
+		err = t.check(m, table, tr.String(), count)
+	}
+	if err == nil {
+		err = t.many(m, table, tr.String(), count)
+	}
+	if err == nil && tr.controls {
+		if tr.mistake != nil {
+			err = tr.mistake.try(ctx, tr.design.name, t, rows, o, m, count)
+		} else {
+			err = t.controls(m, table, rng, count)
+		}
+	}
+	if err == nil {
+		err = tr.ends(t, m, table, rng, count)
+	}
+	if err == nil {
+		err = tr.groupByGroup(t, m, table, count)
+	}
+	if err != nil {
+		return fmt.Errorf("set %d (%s), %s: %w", number, s.name, tr, err)
+	}
+	return nil
+}
+
+// check holds every bound on a model against the true risks.
+func (t truth) check(m *model.Model, table *dataset.Table, name string, count tallies) error {
+	p, err := t.predict(m, m.Posterior, table)
+	if err != nil {
+		return err
+	}
+	kl, none, routes := 0.0, make([]float64, t.points()), []pacbayes.Route{pacbayes.Direct} // of what has no KL
+	if m.Posterior.Factored() {
+		kl, routes = m.Posterior.KL()+m.Posterior.KLRounding(), []pacbayes.Route{pacbayes.Twice, pacbayes.Direct, pacbayes.Both}
+	}
+	for _, loss := range trialLosses {
+		gibbs, point := t.risk(loss, m.Scaling, p.mean, p.variance), t.risk(loss, m.Scaling, p.mean, none)
+		for di, delta := range trialDeltas {
+			for _, f := range pacbayes.Inequalities {
+				for _, route := range routes {
+					terms := m.Terms
+					terms.EpsilonRaw *= loss.Below / terms.Loss.Below
+					terms.Loss, terms.Delta, terms.Inequality, terms.Route = loss, delta, f, route
+					if loss.Kind == pacbayes.Band && (f == pacbayes.KLBound || m.Group != "" && f == pacbayes.BettingBound) {
+						terms.Promise = trialShare // the search over widths is the costly part
+					}
+					if terms.Check() != nil {
+						continue // the family or the route has no such bound
+					}
+					c, err := terms.CertifySample(p.certified, kl)
+					if err != nil {
+						return err
+					}
+					key := fmt.Sprintf("%s/%s/%s", name, f, route)
+					fails := point > c.MeanBound || route != pacbayes.Direct && gibbs > c.Bound
+					if w := c.Promise; w != nil && w.HalfWidth > 0 {
+						band := pacbayes.Loss{Kind: pacbayes.Band, Below: w.HalfWidth}
+						fails = fails || t.risk(band, m.Scaling, p.mean, none) > w.Bound
+					}
+					count.count(key+"/"+string(loss.Kind), di, fails)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// controls are statements that must fail more often than δ, each with its valid form.
+func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, count tallies) error {
+	p, err := t.predict(m, m.Posterior, table)
+	if err != nil {
+		return err
+	}
+	y := p.certified.Y
+	n, none := len(y), make([]float64, t.points())
+	band := trialLosses[0]
+	point := t.risk(band, m.Scaling, p.mean, none)
+	misses := func(l pacbayes.Loss, mean []float64) (count int) {
+		for i, y := range y {
+			count += int(l.Point(y, mean[i], 0)) // of a band, 0 or 1
+		}
+		return count
+	}
+
+	// A posterior that follows every row: a short lengthscale, hardly any noise.
+	d, err := m.Labelled(table)
+	if err != nil {
+		return err
+	}
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		return err
+	}
+	x := linalg.New(n, 1)
+	if err := d.Scaled(d.RowsOf(roles, dataset.Certified), m.Scaling).Block(0, n, x.Data, nil); err != nil {
+		return err
+	}
+	theta := []float64{2 * math.Log(0.01), 0}
+	over, err := posterior.NewExact(kernel.SE(1, false), theta, kernel.ZeroMean{}, nil, x, y, 0.01)
+	if err != nil {
+		return err
+	}
+	followed, err := t.predict(m, over, table)
+	if err != nil {
+		return err
+	}
+	overRisk := t.risk(band, m.Scaling, followed.mean, followed.variance)
+	empirical, err := pacbayes.Sample{Y: y, Mean: followed.certified.Mean, Variance: followed.certified.Variance}.Risk(band, nil, nil)
+	if err != nil {
+		return err
+	}
+
+	// Twenty models, each of eight of the prior rows.
+	const models = 20
+	lowest, truest := n+1, 0.
+	prior := d.RowsOf(roles, dataset.Prior)
+	for range models {
+		rng.Shuffle(len(prior), func(i, j int) { prior[i], prior[j] = prior[j], prior[i] })
+		few := linalg.New(8, 1)
+		fewY := make([]float64, 8)
+		if err := d.Scaled(prior[:8], m.Scaling).Block(0, 8, few.Data, fewY); err != nil {
+			return err
+		}
+		q, err := posterior.NewExact(kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, few, fewY, 0.1)
+		if err != nil {
+			return err
+		}
+		at, err := t.predict(m, q, table)
+		if err != nil {
+			return err
+		}
+		if k := misses(band, at.certified.Mean); k < lowest {
+			lowest, truest = k, t.risk(band, m.Scaling, at.mean, none)
+		}
+	}
+
+	if err := t.picked(m, d, d.RowsOf(roles, dataset.Certified), p, count); err != nil {
+		return err
+	}
+	t.looked(p, point, count)
+	for di, delta := range trialDeltas {
+		count.count("control/R_S as the bound", di, point > float64(misses(band, p.certified.Mean))/float64(n))
+		penalty := pacbayes.KLBound.Penalty(0, n, delta)
+		count.count("control/the bound without its KL, of a Q that follows every row", di,
+			overRisk > pacbayes.KLInverseUp(empirical, penalty/float64(n)))
+		count.count("valid/the same with its KL", di,
+			overRisk > pacbayes.KLInverseUp(empirical, (over.KL()+penalty)/float64(n)))
+		any := func(delta float64) bool {
+			for j := range 100 {
+				l := pacbayes.Loss{Kind: pacbayes.Band, Below: pacbayes.PromiseWidth(j, false)}
+				if t.risk(l, m.Scaling, p.mean, none) > pacbayes.ClopperPearson(misses(l, p.certified.Mean), n, delta) {
+					return true
+				}
+			}
+			return false
+		}
+		count.count("control/ε free to choose afterwards, unpaid", di, any(delta))
+		count.count("valid/the same, paid with ln 100", di, any(delta/100))
+		count.count("control/the best of 20 models on one set of rows", di, truest > pacbayes.ClopperPearson(lowest, n, delta))
+		count.count("valid/the same, paid with ln 20", di, truest > pacbayes.ClopperPearson(lowest, n, delta/models))
+	}
+	return nil
+}
+
+// A task of the experiment is so many sets.
+const setsPerTask = 20
+
+func validity(ctx context.Context, env Env) error {
+	chosen, err := chosenTrials(env)
+	if err != nil {
+		return err
+	}
+	sets := env.reps(2000)
+	var tasks []task[tallies]
+	for first := 0; first < sets; first += setsPerTask {
+		last := min(first+setsPerTask, sets)
+		for _, tr := range chosen {
+			tasks = append(tasks, task[tallies]{fmt.Sprintf("%s: sets %d to %d", tr, first, last-1), func(ctx context.Context) (tallies, error) {
+				count := tallies{}
+				for number := first; number < last; number++ {
+					if err := tr.try(ctx, number, count); err != nil {
+						return nil, err
+					}
+				}
+				return count, nil
+			}})
+		}
+	}
+	results, err := runAll(ctx, env, "validity", tasks, nil)
+	if err != nil {
+		return err
+	}
+	total := tallies{}
+	for _, r := range results {
+		total.add(r)
+	}
+	total.print(env.Stdout, chosen)
+	return nil
+}
+
+// validitySets are the kinds of sets that validity draws.
+func validitySets() []string { return distinct(func(tr trial) string { return tr.design.name }) }
+
+// validityMethods are the ways in which validity fits them, each some kinds of them.
+func validityMethods() []string { return distinct(func(tr trial) string { return tr.name }) }
+
+func distinct(of func(tr trial) string) (names []string) {
+	for _, tr := range trials {
+		if name := of(tr); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// chosenTrials are those of the kinds of sets and of the names that are asked for.
+func chosenTrials(env Env) (chosen []trial, err error) {
+	if err := errors.Join(check("kind of sets", env.Sets, validitySets()), check("method", env.Methods, validityMethods())); err != nil {
+		return nil, err
+	}
+	for _, tr := range trials {
+		if (env.Sets == nil || slices.Contains(env.Sets, tr.design.name)) && (env.Methods == nil || slices.Contains(env.Methods, tr.name)) {
+			chosen = append(chosen, tr)
+		}
+	}
+	return chosen, nil
+}
+
+func (t tallies) print(w io.Writer, chosen []trial) {
+	fmt.Fprintf(w, "## Validity\n\nShare of simulated training sets in which a statement fails, at δ = %g and δ = %g, the worst of the losses and of the\n"+
+		"routes to the mean, with kl, of groups with betting too, also of a promise; ! where the lower 99 %% limit of the share is above δ.\n\n", trialDeltas[0], trialDeltas[1])
+	head := []string{"rows: objective and prior", "sets"}
+	for _, f := range pacbayes.Inequalities {
+		head = append(head, string(f))
+	}
+	header(w, head)
+	for _, tr := range chosen {
+		row := []string{tr.String(), ""}
+		for _, f := range pacbayes.Inequalities {
+			worst, found := tally{}, false
+			for key, c := range t {
+				if !strings.HasPrefix(key, tr.String()+"/"+string(f)+"/") {
+					continue
+				}
+				found = true
+				worst.Sets = c.Sets
+				for d := range worst.Fails {
+					worst.Fails[d] = max(worst.Fails[d], c.Fails[d])
+				}
+			}
+			if !found {
+				row = append(row, "–")
+				continue
+			}
+			row[1] = fmt.Sprint(worst.Sets)
+			row = append(row, worst.text())
+		}
+		line(w, row)
+	}
+	fmt.Fprintln(w)
+	t.printMany(w, chosen)
+	says := slices.Clone(statements)
+	for _, tr := range chosen {
+		if k := tr.mistake; k != nil && tr.controls {
+			says = append(says, "control/"+tr.design.name+": "+k.wrong, "valid/"+tr.design.name+": "+k.right)
+		}
+	}
+	says = slices.DeleteFunc(says, func(key string) bool { return t[key].Sets == 0 })
+	if len(says) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	header(w, []string{"statement", "fails", "must"})
+	for _, key := range says {
+		kind, says, _ := strings.Cut(key, "/")
+		line(w, []string{says, t[key].text(), map[string]string{"valid": "hold", "control": "fail"}[kind]})
+	}
+}
+
+// printMany prints a table of the statements that one certificate makes together.
+func (t tallies) printMany(w io.Writer, chosen []trial) {
+	header(w, append([]string{"statements of one certificate", "sets"}, manyStatements...))
+	for _, tr := range chosen {
+		row, found := []string{tr.String(), ""}, false
+		for _, statement := range manyStatements {
+			c, ok := t["many/"+tr.String()+"/"+statement]
+			if !ok {
+				row = append(row, "–")
+				continue
+			}
+			found, row[1] = true, fmt.Sprint(c.Sets)
+			row = append(row, c.text())
+		}
+		if found {
+			line(w, row)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// statements are those of controls, each control before its valid form.
+var statements = []string{
+	"control/R_S as the bound",
+	"control/the bound without its KL, of a Q that follows every row", "valid/the same with its KL",
+	"control/ε free to choose afterwards, unpaid", "valid/the same, paid with ln 100",
+	"control/a bound of a fixed number of rows, looked at after each", "valid/the bound at every number of rows at once",
+	"control/slices picked afterwards, unpaid", "valid/the same, paid with ln 70",
+	"control/the best of 20 models on one set of rows", "valid/the same, paid with ln 20",
+}

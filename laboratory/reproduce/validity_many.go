@@ -1,0 +1,145 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// The statements of one certificate that hold together, by the name of their tally.
+const (
+	manyWidths = "every width"
+	manyScaled = "every width, scaled"
+	manySlices = "slices"
+)
+
+var manyStatements = []string{manyWidths, manyScaled, manySlices, "conformal", "normalised", "full", "jackknife", anytimeGroups}
+
+// many holds certificates of every width, and of kinds of rows, against the true risks: what krigo computes for the model's own
+// posterior, of which any part that is false counts.
+func (t truth) many(m *model.Model, table *dataset.Table, name string, count tallies) error {
+	if !m.Terms.MeanAlone() || m.Group != "" {
+		return nil
+	}
+	d, err := m.Labelled(table)
+	if err != nil {
+		return err
+	}
+	p, err := t.predict(m, m.Posterior, table)
+	if err != nil {
+		return err
+	}
+	sd, none := make([]float64, t.points()), make([]float64, t.points())
+	for i, v := range p.variance {
+		sd[i] = math.Sqrt(v + m.ObservationNoise)
+	}
+	kind, _ := method.Find(m.Objective)
+	for di, delta := range trialDeltas {
+		with := *m
+		with.Terms.Delta, with.Terms.Promise, with.Terms.Inequality = delta, trialShare, ""
+		with.Terms.Curve, with.Terms.Rules = true, pacbayes.NewestRules
+		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon}, manyScaled: {Kind: pacbayes.Scaled, Below: 2}} {
+			if l.Kind == pacbayes.Scaled && kind.Bound != "" {
+				continue // its noise is estimated on the certified rows
+			}
+			if with.Terms.Loss, with.Terms.EpsilonRaw = l, l.Below; l.Kind == pacbayes.Band {
+				with.Terms.EpsilonRaw *= m.Scaling.TargetScale
+			}
+			c, err := with.Certify(d)
+			if err != nil {
+				return err
+			}
+			points := slices.Clone(c.Curve.Points)
+			if w := c.Promise; w.HalfWidth > 0 {
+				points = append(points, pacbayes.CurvePoint{HalfWidth: w.HalfWidth, Bound: w.Bound})
+			}
+			fails := false
+			for _, at := range points {
+				l.Below = at.HalfWidth
+				fails = fails || t.riskScaled(l, m.Scaling, p.mean, none, sd) > at.Bound
+			}
+			count.count("many/"+name+"/"+statement, di, fails)
+		}
+		with.Terms.Curve, with.Terms.Slices = false, []string{pacbayes.SliceSD, "x"}
+		with.Terms.Loss, with.Terms.EpsilonRaw = pacbayes.Loss{Kind: pacbayes.Band, Below: trialEpsilon}, trialEpsilon*m.Scaling.TargetScale
+		c, err := with.Certify(d)
+		if err != nil {
+			return err
+		}
+		fails := false
+		for _, s := range c.Slices {
+			fails = fails || t.riskIn(with.Terms.Loss, m.Scaling, p.mean, t.where(func(i int) bool {
+				if s.By == pacbayes.SliceSD {
+					return s.Has(sd[i] * m.Scaling.TargetScale)
+				}
+				return s.Has(t.place(i))
+			})) > s.MeanBound
+		}
+		count.count("many/"+name+"/"+manySlices, di, fails)
+	}
+	return nil
+}
+
+// where lists the places for which something holds.
+func (t truth) where(holds func(i int) bool) (in []int) {
+	for i := range t.points() {
+		if holds(i) {
+			in = append(in, i)
+		}
+	}
+	return in
+}
+
+// picked counts how often a slice fails that was picked after its rows were seen: half of eight stretches of x, those with the fewest misses; and the same where
+// the choice among seventy halves is paid for.
+func (t truth) picked(m *model.Model, d *dataset.Data, rows []int, p predictions, count tallies) error {
+	const stretches, halves = 8, 70
+	x := make([]float64, len(rows))
+	if err := d.Read(rows, x, nil); err != nil {
+		return err
+	}
+	band := trialLosses[0]
+	of := func(v float64) int { return min(int(stretches*v), stretches-1) }
+	var n, misses [stretches]int
+	for i, v := range x {
+		n[of(v)]++
+		misses[of(v)] += int(band.Point(p.certified.Y[i], p.certified.Mean[i], 0))
+	}
+	order := []int{0, 1, 2, 3, 4, 5, 6, 7}
+	slices.SortStableFunc(order, func(a, b int) int { return misses[a] - misses[b] })
+	few := order[:stretches/2]
+	rowsIn, missesIn := 0, 0
+	for _, k := range few {
+		rowsIn += n[k]
+		missesIn += misses[k]
+	}
+	if rowsIn == 0 {
+		return nil
+	}
+	risk := t.riskIn(band, m.Scaling, p.mean, t.where(func(i int) bool { return slices.Contains(few, of(t.place(i))) }))
+	for di, delta := range trialDeltas {
+		count.count("control/slices picked afterwards, unpaid", di, risk > pacbayes.ClopperPearson(missesIn, rowsIn, delta))
+		count.count("valid/the same, paid with ln 70", di, risk > pacbayes.ClopperPearson(missesIn, rowsIn, delta/halves))
+	}
+	return nil
+}
+
+// looked counts how often a bound fails at any of the numbers of rows at which someone who waits for them looks at it: the first, the first two, and so on.
+func (t truth) looked(p predictions, risk float64, count tallies) {
+	band := trialLosses[0]
+	for di, delta := range trialDeltas {
+		fixed, anytime, k := false, false, 0
+		for i, y := range p.certified.Y {
+			k += int(band.Point(y, p.certified.Mean[i], 0))
+			least, most := pacbayes.Anytime(float64(k)/float64(i+1), i+1, delta)
+			fixed = fixed || risk > pacbayes.ClopperPearson(k, i+1, delta)
+			anytime = anytime || risk > most || risk < least
+		}
+		count.count("control/a bound of a fixed number of rows, looked at after each", di, fixed)
+		count.count("valid/the bound at every number of rows at once", di, anytime)
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+var trialDeltas = []float64{0.05, 0.01}
+
+const (
+	trialInducing    = 6
+	trialEvaluations = 12
+	trialShare       = 0.7 // of a promise
+	trialEpsilon     = 0.6
+)
+
+// trialLosses are those that bounds are computed for, whichever was trained.
+var trialLosses = []pacbayes.Loss{{Kind: pacbayes.Band, Below: trialEpsilon}, {Kind: pacbayes.ClippedSquare, Below: 1}, {Kind: pacbayes.Gaussian, Below: 1}}
+
+// tally counts the sets in which a statement failed, by δ.
+type tally struct {
+	Sets  int    `json:"sets"`
+	Fails [2]int `json:"fails"`
+}
+
+// tallies are kept by "trial/statement/loss".
+type tallies map[string]tally
+
+func (t tallies) count(key string, delta int, fails bool) {
+	c := t[key]
+	if delta == 0 {
+		c.Sets++
+	}
+	if fails {
+		c.Fails[delta]++
+	}
+	t[key] = c
+}
+
+func (t tallies) add(u tallies) {
+	for key, c := range u {
+		a := t[key]
+		a.Sets += c.Sets
+		for d := range a.Fails {
+			a.Fails[d] += c.Fails[d]
+		}
+		t[key] = a
+	}
+}
+
+// passes says whether the lower 99 % binomial limit of the share of failures is at most δ:
+// failures are then no more than chance allows to a bound that holds.
+func (c tally) passes(delta int) bool {
+	if c.Fails[delta] == 0 {
+		return true
+	}
+	// P(Bin(n, p) ≥ k) = 0.01: successes and failures change places.
+	lower := 1 - pacbayes.ClopperPearson(c.Sets-c.Fails[delta], c.Sets, 0.01)
+	return lower <= trialDeltas[delta]
+}
+
+func (c tally) text() string {
+	var parts []string
+	for d := range trialDeltas {
+		mark := ""
+		if !c.passes(d) {
+			mark = "!"
+		}
+		parts = append(parts, fmt.Sprintf("%.4f%s", float64(c.Fails[d])/float64(c.Sets), mark))
+	}
+	return strings.Join(parts, " / ")
+}

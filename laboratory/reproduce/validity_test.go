@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// TestValidity holds a handful of sets of each kind of rows against their true risks, and their mistakes.
+func TestValidity(t *testing.T) {
+	ctx, total := context.Background(), tallies{}
+	for _, tr := range trials {
+		sets := 1
+		if tr.mistake != nil && tr.controls {
+			sets = 6
+		}
+		for number := range sets {
+			if err := tr.try(ctx, number, total); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	fails := map[*mistake]*[2]tally{byPosition: {}, rowByRow: {}} // by the mistake, and without
+	for _, d := range []*design{byTarget, byInput, discrete, inGroups, inPlaces, bySize} {
+		for i, key := range []string{"control/" + d.name + ": " + d.mistake.wrong, "valid/" + d.name + ": " + d.mistake.right} {
+			c := total[key]
+			if c.Sets != 6 {
+				t.Errorf("%s: %d sets, want 6", key, c.Sets)
+			}
+			f := &fails[d.mistake][i]
+			f.Sets += c.Sets
+			f.Fails[0] += c.Fails[0]
+		}
+	}
+	for k, f := range fails {
+		if f[0].passes(0) || !f[1].passes(0) {
+			t.Errorf("%s: %d certificates of %d fail; %s: %d", k.wrong, f[0].Fails[0], f[0].Sets, k.right, f[1].Fails[0])
+		}
+	}
+	for key, c := range total {
+		if !strings.HasPrefix(key, "control/") && !c.passes(0) {
+			t.Errorf("%s fails in %d of %d sets", key, c.Fails[0], c.Sets)
+		}
+	}
+	total.print(io.Discard, trials)
+}
+
+// TestTrialCertificate: what is held against the truth is what krigo prints, of groups too.
+func TestTrialCertificate(t *testing.T) {
+	for _, d := range []*design{byTarget, bySize} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		of := truth{d.sources[0], d.sources[0].f(rng)}
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Epochs: trialEvaluations}}
+		if d.size != nil {
+			o.Data.Group = groupColumn
+		}
+		table := of.table(d.draw(of, rng), o.Data.Group)
+		m, err := krigo.Fit(context.Background(), table, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := of.predict(m, m.Posterior, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := m.Terms.CertifySample(p.certified, m.Posterior.KL()); err != nil || c.Difference(m.Certificate) != "" {
+			t.Errorf("%s: %v, krigo's certificate differs: %s", d.name, err, c.Difference(m.Certificate))
+		}
+	}
+}
+
+// TestGroupRisk holds the risk of a further group against the mean over many of them.
+func TestGroupRisk(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, d := range []*design{inPlaces, bySize} {
+		for _, s := range d.sources {
+			of := truth{s, s.f(rng)}
+			many := *d
+			many.units = rowsOf(40000)
+			loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.8}
+			mean := 0.
+			var losses, sizes [40000]float64
+			for _, r := range many.draw(of, rng) {
+				losses[int(r.group)] += loss.Point(r.y, 0, 0)
+				sizes[int(r.group)]++
+			}
+			for g := range losses {
+				mean += losses[g] / sizes[g] / float64(len(losses))
+			}
+			zeros := make([]float64, of.points())
+			want := of.risk(loss, dataset.Scaling{TargetScale: 1}, zeros, zeros)
+			if math.Abs(mean-want) > 4*0.5/math.Sqrt(float64(len(losses))) {
+				t.Errorf("%s, %s: %.4f over many groups, %.4f as a sum", d.name, s.name, mean, want)
+			}
+		}
+	}
+}
+
+// TestTallies: 5 % of 400 sets are 20; that many failures or a few more are chance, twice as many aren't.
+func TestTallies(t *testing.T) {
+	for fails, passes := range map[int]bool{0: true, 20: true, 28: true, 40: false} {
+		if c := (tally{Sets: 400, Fails: [2]int{fails}}); c.passes(0) != passes {
+			t.Errorf("%d failures of %d: passes is %v", fails, c.Sets, !passes)
+		}
+	}
+}
+
+func TestChosenTrials(t *testing.T) {
+	chosen, err := chosenTrials(Env{Sets: []string{"groups", "discrete"}, Methods: []string{"kl-pac"}})
+	if err != nil || len(chosen) != 2 || chosen[0].String() != "discrete: kl-pac" || chosen[1].String() != "groups: kl-pac" {
+		t.Errorf("chosen: %v, %v", chosen, err)
+	}
+	if _, err := chosenTrials(Env{Sets: []string{"sorted"}}); err == nil || !strings.Contains(err.Error(), "sorted by input") {
+		t.Errorf("an unknown kind of sets: %v", err)
+	}
+	if _, err := chosenTrials(Env{Methods: []string{"kl"}}); err == nil {
+		t.Error("an unknown method is taken")
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// A source draws rows: x is uniform on points of [0, 1], so that every risk is a finite sum,
+// and y = f(x) plus a noise that is a mixture of two Gaussians at every x.
+type source struct {
+	name   string
+	f      func(rng *rand.Rand) func(x float64) float64
+	noise  func(x float64) [2]component
+	places int // that x may take; 0: sourcePoints
+}
+
+// component is a share of the noise: its mean and standard deviations, of a row's own noise and of
+// what all rows of a group have in common.
+type component struct{ share, mean, sd, common float64 }
+
+// sourcePoints is the number of places that x may take.
+const sourcePoints = 250
+
+// sources draw a new function for every training set.
+var sources = []source{
+	{name: "GP draws", f: fourier, noise: gaussian(0.3)},
+	{name: "heavy tails", f: fourier, noise: func(float64) [2]component { return [2]component{{share: 0.85, sd: 0.2}, {share: 0.15, sd: 1.5}} }},
+	{name: "jumps", f: jumps, noise: gaussian(0.2)},
+	{name: "heteroskedastic", f: fourier, noise: func(x float64) [2]component { return [2]component{{share: 1, sd: 0.05 + 0.8*x}} }},
+}
+
+func gaussian(sd float64) func(float64) [2]component {
+	return func(float64) [2]component { return [2]component{{share: 1, sd: sd}} }
+}
+
+// fourier draws from a Gaussian process with squared-exponential covariance of lengthscale
+// 0.15, by random frequencies (Rahimi and Recht 2007).
+func fourier(rng *rand.Rand) func(x float64) float64 {
+	const terms = 30
+	var frequency, phase [terms]float64
+	for i := range terms {
+		frequency[i], phase[i] = rng.NormFloat64()/0.15, 2*math.Pi*rng.Float64()
+	}
+	return func(x float64) (s float64) {
+		for i, w := range frequency {
+			s += math.Sqrt(2./terms) * math.Cos(w*x+phase[i])
+		}
+		return s
+	}
+}
+
+// jumps is constant between five random places.
+func jumps(rng *rand.Rand) func(x float64) float64 {
+	var at, level [5]float64
+	for i := range at {
+		at[i], level[i] = rng.Float64(), rng.NormFloat64()
+	}
+	return func(x float64) (s float64) {
+		for i, a := range at {
+			if x > a {
+				s += level[i]
+			}
+		}
+		return s
+	}
+}
+
+// truth is a source with its function, which the risk of any prediction is known for.
+type truth struct {
+	source
+	f func(x float64) float64
+}
+
+func (t truth) points() int { return cmp.Or(t.places, sourcePoints) }
+
+func (t truth) place(i int) float64 { return float64(i) / float64(t.points()-1) }
+
+// risk is the expected loss of f ~ N(mean, variance) at every place, all in scaled units. It is a
+// further group's too: what its rows have in common is drawn as often as the group is, whatever
+// the number of its rows.
+func (t truth) risk(l pacbayes.Loss, s dataset.Scaling, mean, variance []float64) (risk float64) {
+	return t.riskScaled(l, s, mean, variance, make([]float64, len(mean)))
+}
+
+// riskScaled is risk of a loss that counts scales of the places.
+func (t truth) riskScaled(l pacbayes.Loss, s dataset.Scaling, mean, variance, scale []float64) (risk float64) {
+	for i := range mean {
+		risk += t.riskAt(i, l, s, mean[i], variance[i], scale[i]) / float64(t.points())
+	}
+	return min(risk, 1) // a risk of 1 may round to more, and bounds don't
+}
+
+// riskIn is that of a mean at some of the places; 0 where there are none.
+func (t truth) riskIn(l pacbayes.Loss, s dataset.Scaling, mean []float64, places []int) (risk float64) {
+	for _, i := range places {
+		risk += t.riskAt(i, l, s, mean[i], 0, 0) / float64(len(places))
+	}
+	return min(risk, 1)
+}
+
+// riskAt is the risk at one place.
+func (t truth) riskAt(i int, l pacbayes.Loss, s dataset.Scaling, mean, variance, scale float64) (risk float64) {
+	x := t.place(i)
+	for _, c := range t.noise(x) {
+		if c.share == 0 {
+			continue
+		}
+		y := (t.f(x) + c.mean - s.TargetMean) / s.TargetScale
+		v := math.Hypot(c.sd, c.common) / s.TargetScale
+		e, _, _ := l.Expected(y, mean, v*v+variance, scale)
+		risk += c.share * e
+	}
+	return risk
+}
+
+// predictions of one model, in scaled units: at every place, and of the certified rows.
+type predictions struct {
+	mean, variance []float64
+	certified      pacbayes.Sample
+}
+
+// predict predicts at every place, and at the certified rows.
+func (t truth) predict(m *model.Model, q *posterior.Posterior, table *dataset.Table) (p predictions, err error) {
+	p.mean, p.variance = make([]float64, t.points()), make([]float64, t.points())
+	x := linalg.New(t.points(), 1)
+	for i := range p.mean {
+		x.Data[i] = t.place(i)
+	}
+	m.Scaling.Inputs(x.Data, x.Data)
+	q.Latent(x, p.mean, p.variance)
+	d, err := m.Labelled(table)
+	if err != nil {
+		return p, err
+	}
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		return p, err
+	}
+	certified, own := d.RowsOf(roles, dataset.Certified), &p.certified
+	own.Mean, own.Variance = make([]float64, len(certified)), make([]float64, len(certified))
+	x = linalg.New(len(certified), 1)
+	if err := d.Scaled(certified, m.Scaling).Block(0, x.Rows, x.Data, nil); err != nil {
+		return p, err
+	}
+	q.Latent(x, own.Mean, own.Variance)
+	if own.Y, err = d.Targets(certified); err != nil {
+		return p, err
+	}
+	m.Scaling.Target(own.Y, own.Y)
+	if roles.Group != nil {
+		number := map[int]int{}
+		for _, row := range certified {
+			g := roles.Group[row]
+			if _, found := number[g]; !found {
+				number[g] = len(number)
+			}
+			own.Group = append(own.Group, number[g])
+		}
+		own.Groups = len(number)
+	}
+	return p, nil
+}
