@@ -7,26 +7,16 @@ import (
 	"math"
 
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/matrix"
 )
 
-func init() {
-	kernel.Register("spectral", func(dim int, _ bool) (kernel.Kernel, error) { return mixture{dim}, nil })
-}
-
-// mixture is the spectral-mixture kernel (Wilson and Adams, "Gaussian Process Kernels for Pattern Discovery and
-// Extrapolation", ICML 2013), by the name "spectral": Σ_q w_q exp(−2π² Σ_d τ_d² v_qd) cos(2π Σ_d τ_d μ_qd), τ = x − x', with the spectral density
-// Σ_q w_q ½[N(μ_q, diag v_q) + N(−μ_q, diag v_q)]. Frequencies stand in units of q/10, so that components
-// don't start alike. Parameters, of each component: ln w; ln μ and ln v of each input.
-type mixture struct{ dim int }
+func init() { kernel.RegisterPair("spectral", spectralParams, spectral) }
 
 const components = 2
 
-func (m mixture) Params() []kernel.Param {
-	var all []kernel.Param
+func spectralParams(dim int) (all []kernel.Param) {
 	for q := range components {
 		all = append(all, kernel.Param{Name: fmt.Sprintf("log_weight[%d]", q+1), Dim: -1})
-		for d := range m.dim {
+		for d := range dim {
 			all = append(all, kernel.Param{Name: fmt.Sprintf("log_frequency[%d,%d]", q+1, d+1), Dim: d},
 				kernel.Param{Name: fmt.Sprintf("log_bandwidth[%d,%d]", q+1, d+1), Dim: d})
 		}
@@ -34,18 +24,17 @@ func (m mixture) Params() []kernel.Param {
 	return all
 }
 
-func (m mixture) Spec(theta []float64) kernel.Spec {
-	return kernel.SpecOf("spectral", m.Params(), theta)
-}
-
-// pair returns k(a, b), and adds bar times its derivatives to dTheta and dA, unless that is nil, or both are.
-func (m mixture) pair(theta, a, b []float64, bar float64, dTheta, dA []float64) (k float64) {
+// spectral is the spectral-mixture kernel (Wilson and Adams, "Gaussian Process Kernels for Pattern Discovery and
+// Extrapolation", ICML 2013): Σ_q w_q exp(−2π² Σ_d τ_d² v_qd) cos(2π Σ_d τ_d μ_qd), τ = x − x', with the spectral
+// density Σ_q w_q ½[N(μ_q, diag v_q) + N(−μ_q, diag v_q)]. Frequencies stand in units of q/10, so that components
+// don't start alike. Parameters of each component: ln w; ln μ and ln v of each input.
+func spectral(theta, a, b []float64, bar float64, dTheta, dA []float64) (k float64) {
 	for q := range components {
-		first := q * (1 + 2*m.dim)
+		first := q * (1 + 2*len(a))
 		var decay, phase float64
-		for d := range m.dim {
+		for d := range a {
 			tau := a[d] - b[d]
-			mu, v := m.component(theta[first:], q, d)
+			mu, v := component(theta[first:], q, d)
 			decay += 2 * math.Pi * math.Pi * tau * tau * v
 			phase += 2 * math.Pi * tau * mu
 		}
@@ -56,9 +45,9 @@ func (m mixture) pair(theta, a, b []float64, bar float64, dTheta, dA []float64) 
 			continue
 		}
 		dTheta[first] += bar * even
-		for d := range m.dim {
+		for d := range a {
 			tau := a[d] - b[d]
-			mu, v := m.component(theta[first:], q, d)
+			mu, v := component(theta[first:], q, d)
 			dTheta[first+1+2*d] -= bar * odd * 2 * math.Pi * tau * mu
 			dTheta[first+2+2*d] -= bar * even * 2 * math.Pi * math.Pi * tau * tau * v
 			if dA != nil {
@@ -69,39 +58,7 @@ func (m mixture) pair(theta, a, b []float64, bar float64, dTheta, dA []float64) 
 	return k
 }
 
-func (m mixture) component(theta []float64, q, d int) (mu, v float64) {
+func component(theta []float64, q, d int) (mu, v float64) {
 	unit := float64(q+1) / 10
 	return unit * math.Exp(theta[1+2*d]), unit * unit * math.Exp(theta[2+2*d])
-}
-
-func (m mixture) Cov(theta []float64, a, b, k matrix.Dense) {
-	for i := range a.Rows {
-		for j := range b.Rows {
-			k.Set(i, j, m.pair(theta, a.Row(i), b.Row(j), 0, nil, nil))
-		}
-	}
-}
-
-func (m mixture) Pull(theta []float64, a, b, bar matrix.Dense, dTheta []float64, dA matrix.Dense) {
-	for i := range a.Rows {
-		var row []float64
-		if !dA.IsZero() {
-			row = dA.Row(i)
-		}
-		for j := range b.Rows {
-			m.pair(theta, a.Row(i), b.Row(j), bar.At(i, j), dTheta, row)
-		}
-	}
-}
-
-func (m mixture) Diag(theta []float64, a matrix.Dense, k []float64) {
-	for i := range k {
-		k[i] = m.pair(theta, a.Row(i), a.Row(i), 0, nil, nil)
-	}
-}
-
-func (m mixture) PullDiag(theta []float64, a matrix.Dense, bar, dTheta []float64, _ matrix.Dense) {
-	for i, g := range bar { // stationary: inputs don't move the diagonal
-		m.pair(theta, a.Row(i), a.Row(i), g, dTheta, nil)
-	}
 }

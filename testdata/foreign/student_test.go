@@ -38,7 +38,7 @@ func start(p *objective.FreeFormProblem, x matrix.Dense) []float64 {
 func TestStudent(t *testing.T) {
 	// Many degrees of freedom, so that differences see through 40 points of quadrature at little noise.
 	objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) objectivetest.Problem {
-		return &objective.FreeFormProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 3, Objective: &objective.SVGP{Noise: Student{400}}}
+		return &objective.FreeFormProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 3, Objective: &objective.SVGP{Noise: Student(400)}}
 	})
 	const n = 120
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -72,11 +72,11 @@ func TestStudent(t *testing.T) {
 		return value, worst
 	}
 	gaussian, led := off(nil)
-	limit, _ := off(Student{1e9})
+	limit, _ := off(Student(1e9))
 	if math.Abs(limit-gaussian) > 1e-5*math.Abs(gaussian) {
 		t.Errorf("with many degrees of freedom %v, Gaussian %v", limit, gaussian)
 	}
-	if _, worst := off(Student{3}); !(worst < 0.15 && led > 0.4) {
+	if _, worst := off(Student(3)); !(worst < 0.15 && led > 0.4) {
 		t.Errorf("Student's t is off by %v, Gaussian noise by %v", worst, led)
 	}
 }

@@ -1,0 +1,49 @@
+package objective
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// Noise is a noise for SVGP as one function: it returns ln p(y|f), with s the noise variance or another positive
+// scale that is one for all rows, in scaled units. Its expectations are by Gauss–Hermite quadrature, and the
+// derivatives of the quadrature by central differences of the function.
+type Noise func(y, f, s float64) float64
+
+var _ pacbayes.Expectation = Noise(nil)
+
+// hermite holds nodes and weights of the quadrature for E g(z), z ~ N(0, 1).
+var hermite = sync.OnceValue(func() (r struct{ z, w [40]float64 }) {
+	quad.Hermite{}.FixedLocations(r.z[:], r.w[:], math.Inf(-1), math.Inf(1))
+	for i := range r.z {
+		r.z[i] *= math.Sqrt2
+		r.w[i] /= math.SqrtPi
+	}
+	return r
+})
+
+// leastVariance keeps derivatives by a variance finite where f is known.
+const leastVariance = 1e-30
+
+// Expect implements pacbayes.Expectation.
+func (l Noise) Expect(at pacbayes.Sample, s, weight float64, g, h []float64) (value, dNoise float64, err error) {
+	const step = 6e-6 // the cube root of float64's precision
+	nodes := hermite()
+	return at.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
+		y, sd := at.Y[i], math.Sqrt(max(at.Variance[i], leastVariance))
+		for k, z := range nodes.z {
+			f, w := at.Mean[i]+sd*z, nodes.w[k]
+			e -= w * l(y, f, s)
+			df := step * math.Sqrt(s)
+			slope := w * (l(y, f+df, s) - l(y, f-df, s)) / (2 * df)
+			dMean -= slope
+			dVar -= slope * z / (2 * sd)
+			dNoise -= w * (l(y, f, s*(1+step)) - l(y, f, s*(1-step))) / (2 * step * s)
+		}
+		return e, dMean, dVar, dNoise
+	})
+}
