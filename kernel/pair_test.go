@@ -24,7 +24,9 @@ func cubic(theta, a, b []float64, bar float64, dTheta, dA []float64) float64 {
 }
 
 func init() {
-	variance := func(int) []kernel.Param { return []kernel.Param{{Name: "log_variance", Kind: kernel.Variance, Dim: -1}} }
+	variance := func(int) []kernel.Param {
+		return []kernel.Param{{Name: "log_variance", Kind: kernel.Variance, Dim: -1}}
+	}
 	kernel.RegisterPair("cubic", variance, cubic)
 	kernel.RegisterPair("cubic-by-differences", variance, kernel.Differences(func(theta, a, b []float64) float64 {
 		return cubic(theta, a, b, 0, nil, nil)
