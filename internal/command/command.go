@@ -140,6 +140,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 		cmd.Flags().SortFlags = false // they stand in the order of their table
 	}
 	root.SetUsageFunc(usage)
+	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &krigo.UsageError{Err: fmt.Errorf("%w%s (see %s --help)", err, nearestFlag(cmd, err), cmd.CommandPath())}
 	})

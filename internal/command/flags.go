@@ -25,8 +25,9 @@ type cliFlag struct {
 	values, endings []string
 	columns         bool
 
-	group string // heading under which it stands
-	of    string // commands that have it; empty: all that the table is for
+	group    string // heading under which it stands
+	everyday bool   // help shows it unasked, of a command that has too many to show
+	of       string // commands that have it; empty: all that the table is for
 }
 
 // The groups, in the order in which they are shown. Flags of commands that have a few only are in none.
@@ -123,41 +124,97 @@ func flagsOf(cmd *cobra.Command, group string) (all []cliFlag) {
 	return all
 }
 
-// usage prints how a command is called.
-func usage(cmd *cobra.Command) error {
-	var b strings.Builder
-	fmt.Fprintln(&b, "Usage:")
-	if cmd.Runnable() {
-		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
-	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "  %s [command]\n", cmd.CommandPath())
-	}
-	if cmd.HasExample() {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
-	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprint(&b, "\nCommands:\n")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+// most is the number of flags that help shows unasked; of a command that has more it shows the everyday ones.
+const most = 20
+
+// everyday asks for the flags that are marked so.
+const everyday = "everyday"
+
+// shown returns a command's flags under each of the groups: all of them, those of one group, or the everyday ones.
+func shown(cmd *cobra.Command, asked string) [][]cliFlag {
+	flags := make([][]cliFlag, len(groups))
+	for i, group := range groups {
+		for _, f := range flagsOf(cmd, group) {
+			if asked == "all" || asked == everyday && f.everyday || strings.EqualFold(asked, group) {
+				flags[i] = append(flags[i], f)
 			}
 		}
 	}
-	for _, group := range groups {
-		flags := flagsOf(cmd, group)
-		if len(flags) > 0 {
-			fmt.Fprintf(&b, "\n%s:\n", cmp.Or(group, "Flags"))
-		}
-		for _, f := range flags {
-			f.print(&b)
-		}
+	return flags
+}
+
+// help prints what a command is for and how it is called. What follows --help says which flags: all, or, of one group,
+// these alone.
+func help(cmd *cobra.Command, args []string) {
+	asked := ""
+	if at := slices.Index(args, "--help"); at >= 0 && at+1 < len(args) {
+		asked = args[at+1]
 	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\n%s COMMAND --help says more about a command.\n", cmd.CommandPath())
+	var b strings.Builder
+	if slices.ContainsFunc(groups[1:], func(group string) bool { return strings.EqualFold(asked, group) }) {
+		describeFlags(&b, shown(cmd, asked))
+	} else {
+		if asked != "all" {
+			asked = ""
+		}
+		fmt.Fprintf(&b, "%s\n\n", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)))
+		describe(&b, cmd, asked)
 	}
+	fmt.Fprint(cmd.OutOrStdout(), b.String())
+}
+
+// usage prints how a command is called.
+func usage(cmd *cobra.Command) error {
+	var b strings.Builder
+	describe(&b, cmd, "")
 	_, err := fmt.Fprint(cmd.OutOrStderr(), b.String())
 	return err
+}
+
+// describe writes how a command is called, with the flags that are asked for, or by default those that aren't too many.
+func describe(b *strings.Builder, cmd *cobra.Command, asked string) {
+	fmt.Fprintln(b, "Usage:")
+	if cmd.Runnable() {
+		fmt.Fprintf(b, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(b, "  %s [command]\n", cmd.CommandPath())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(b, "\nCommands:\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() || sub.Name() == "help" {
+				fmt.Fprintf(b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	all := slices.Concat(shown(cmd, "all")...)
+	short := asked == "" && len(all) > most
+	if short {
+		asked = everyday
+	}
+	describeFlags(b, shown(cmd, asked))
+	if short {
+		fmt.Fprintf(b, "\n--help all shows all %d flags; --help data, kernel, method, prior, promise or run those of a group.\n", len(all))
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(b, "\n%s COMMAND --help says more about a command.\n", cmd.CommandPath())
+	}
+}
+
+// describeFlags writes flags under the headings of their groups.
+func describeFlags(b *strings.Builder, shown [][]cliFlag) {
+	for i, flags := range shown {
+		if len(flags) > 0 {
+			fmt.Fprintf(b, "\n%s:\n", cmp.Or(groups[i], "Flags"))
+		}
+		for _, f := range flags {
+			f.print(b)
+		}
+	}
 }
 
 // Columns of help: where its text begins and ends.

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -88,6 +89,24 @@ func TestGroups(t *testing.T) {
 		if shown := strings.Contains(help, "--promise "); shown != (command != "compare") {
 			t.Errorf("%s: --promise is shown: %t", command, shown)
 		}
+	}
+}
+
+// TestTiers: help shows at most 20 flags unasked and says how to see the others; all, or one group of them, if asked.
+func TestTiers(t *testing.T) {
+	workplace(t)
+	count := func(help string) int { return strings.Count(help, "\n  --") }
+	all := must(t, "fit", "--help", "all")
+	short := must(t, "fit", "--help")
+	if n := count(short); n > 20 || !strings.Contains(short, fmt.Sprintf("all %d flags", count(all))) || !strings.Contains(short, "--target") {
+		t.Errorf("%d of %d flags are shown:\n%s", n, count(all), short)
+	}
+	prior := must(t, "fit", "--help", "prior")
+	if count(prior) != strings.Count(all[strings.Index(all, "\nPrior:\n"):strings.Index(all, "\nPromise:\n")], "\n  --") || !strings.Contains(prior, "--temper") {
+		t.Errorf("of the group:\n%s", prior)
+	}
+	if n := count(must(t, "predict", "--help")); n < 9 {
+		t.Errorf("predict, whose flags are few, shows %d", n)
 	}
 }
 
