@@ -136,7 +136,7 @@ func firstAlarm(bound, delta float64, rows int, risk func(row int) float64, rng 
 }
 
 // TestEvidence: at a risk that is the bound it raises an alarm in at most a share δ of runs; twice the risk is found within 250 rows in
-// the median, from the first row, and within 1,000 after 10,000 good ones. The full runs are krigo reproduce watch's.
+// the median, from the first row, and within 1,000 after 10,000 good ones. The full runs are go run ./reproduce watch's.
 func TestEvidence(t *testing.T) {
 	const bound, delta = 0.05, 0.01
 	alarms := 0

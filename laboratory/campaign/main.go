@@ -1,7 +1,7 @@
 // Command campaign attacks krigo by chance, for as long as it is told to, and counts what it tried and what failed:
 //
-//	go run ./internal/campaign all --for 60s --seed 1
-//	go run ./internal/campaign tables --seed 7 --only 4711
+//	go run ./campaign all --for 60s --seed 1
+//	go run ./campaign tables --seed 7 --only 4711
 //
 // A try is drawn from the seed and its own number alone, so that one that failed can be tried again by itself. A try fails
 // if it returns an error, panics, or takes longer than it may. What is promised, and what campaigns found, stands in
@@ -180,7 +180,7 @@ func start(ctx context.Context, args []string, out io.Writer) int {
 		}
 		begin := time.Now()
 		r := &run{ctx: ctx, seed: *seed, until: begin.Add(*length), most: *most, only: *only, workers: *workers, limit: *limit, folder: folder, out: out,
-			counts: map[string]int64{}, again: fmt.Sprintf("go run ./internal/campaign %s --seed %d", c.name, *seed)}
+			counts: map[string]int64{}, again: fmt.Sprintf("go run ./campaign %s --seed %d", c.name, *seed)}
 		err = c.run(r)
 		os.RemoveAll(folder)
 		fmt.Fprintf(out, "%s: %d tries in %v, %d failed", c.name, r.tries.Load(), time.Since(begin).Round(time.Second), r.failed.Load())

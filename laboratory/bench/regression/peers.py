@@ -184,7 +184,7 @@ def alone(lock):
 
 
 def learnt(record, name, fold):
-    """The rows of a set that krigo's default learnt on, from the record that `krigo reproduce benchmark` keeps."""
+    """The rows of a set that krigo's default learnt on, from the record that `go run ./reproduce benchmark` keeps."""
     for text in Path(record).read_text().splitlines():
         line = json.loads(text)
         if line["key"] == f"{name}/default/fold={fold}":
