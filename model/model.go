@@ -4,7 +4,6 @@ package model
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -59,17 +58,6 @@ type Model struct {
 
 // Checksum is that of the file the model was read from, in hex, by which it is told from all others; "" of a model that wasn't read.
 func (m *Model) Checksum() string { return m.checksum }
-
-// AcceptFileOrder returns the model with a certificate that is valid on the word of who certifies: that the order of the rows in the file, which decided
-// their roles, has nothing to do with what they hold.
-func (m *Model) AcceptFileOrder() (*Model, error) {
-	if m.Split != ByPosition || m.Certificate == nil {
-		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing to accept")
-	}
-	accepted, c := *m, *m.Certificate
-	accepted.Terms.OrderChance, accepted.Certificate = true, &c
-	return &accepted, accepted.saneCertificate()
-}
 
 // Training is what training did.
 type Training struct {

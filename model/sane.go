@@ -210,3 +210,14 @@ func saysTheta(said, theta []float64) error {
 	}
 	return nil
 }
+
+// AcceptFileOrder returns the model with a certificate that is valid on the word of who certifies: that the order of the rows in the file, which decided
+// their roles, has nothing to do with what they hold.
+func (m *Model) AcceptFileOrder() (*Model, error) {
+	if m.Split != ByPosition || m.Certificate == nil {
+		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing to accept")
+	}
+	accepted, c := *m, *m.Certificate
+	accepted.Terms.OrderChance, accepted.Certificate = true, &c
+	return &accepted, accepted.saneCertificate()
+}

@@ -1,7 +1,7 @@
 // Command serve loads a running `krigo serve` with single-row predictions. It prints how many the server answers a second,
 // how long each takes, and how much memory the server uses.
 //
-// -beside N adds N malicious clients (package internal/malice) from other addresses of this machine, each with -each attacks
+// -beside N adds N malicious clients (package laboratory/malice) from other addresses of this machine, each with -each attacks
 // at once. -attack NAME makes them use one attack alone; -attack each measures every attack in turn, for -for each. The
 // attackers run in a process of their own at the lowest priority, because elsewhere they would use other processors.
 package main
