@@ -68,12 +68,13 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		return Scaling{}, overflow(d.Source, d.Target)
 	}
 	if m.constant() {
-		is := "is " + cautious.Number(m.mean)
+		is, or := "is "+cautious.Number(m.mean), "or declared constants"
 		if m.sd > 0 {
 			is = "differs by no more than rounding does from " + cautious.Number(m.mean)
+			or = "declared constants, or subtract a constant"
 		}
-		return Scaling{}, fmt.Errorf("%s: target %q %s on all %d rows that the scaling is computed from (%s): use more prior rows, declared constants, or subtract a constant",
-			d.Source, d.Target, is, n, source)
+		return Scaling{}, fmt.Errorf("%s: target %q %s on all %d rows that the scaling is computed from (%s): "+
+			"use more prior rows, %s", d.Source, d.Target, is, n, source, or)
 	}
 	s.TargetMean, s.TargetScale = m.mean, m.sd
 	return s, nil

@@ -745,15 +745,15 @@ func TestPredictSamples(t *testing.T) {
 		}
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		names := strings.Split(lines[0], ",")
-		if len(names) != 306 || names[6] != "sample1" || names[305] != "sample300" || len(lines) != 4 {
+		if len(names) != 308 || names[8] != "sample1" || names[307] != "sample300" || len(lines) != 4 {
 			t.Fatalf("%s: %d columns, %d lines", solver, len(names), len(lines))
 		}
 		for i, p := range d.Predictions {
 			fields := strings.Split(lines[i+1], ",")
 			var sum, squares float64
 			for j, v := range d.Samples[i] {
-				if got, err := strconv.ParseFloat(fields[6+j], 64); err != nil || got != v {
-					t.Errorf("row %d, sample %d: %v as text, %v in JSON", i, j, fields[6+j], v)
+				if got, err := strconv.ParseFloat(fields[8+j], 64); err != nil || got != v {
+					t.Errorf("row %d, sample %d: %v as text, %v in JSON", i, j, fields[8+j], v)
 				}
 				sum += v / 300
 				squares += (v - p.Mean) * (v - p.Mean) / 300

@@ -75,7 +75,7 @@ func TestGroups(t *testing.T) {
 	workplace(t)
 	must(t, "man", "pages")
 	for _, command := range []string{"fit", "evaluate", "compare"} {
-		help, page := must(t, command, "--help"), strings.ReplaceAll(read(t, "pages/krigo-"+command+".1"), `\-`, "-")
+		help, page := must(t, command, "--help", "all"), strings.ReplaceAll(read(t, "pages/krigo-"+command+".1"), `\-`, "-")
 		for i, name := range []string{"Data", "Kernel", "Method", "Prior", "Promise", "Run"} {
 			if name != groups[i+1] || !strings.Contains(help, "\n"+name+":\n  --") || !strings.Contains(page, "\n.SS "+name+"\n") {
 				t.Errorf("%s: no group %s", command, name)

@@ -24,7 +24,7 @@ var unlike = map[string]struct {
 	stdin   string // the file that what stands before a pipe would print
 	status  int    // its exit status, where it isn't 0
 }{
-	"krigo generate --rows 2000000 --inputs 11 --out draw.npy": {instead: "krigo generate --rows 2000 --inputs 11 --out draw.npy"}, // 190 MB
+	"krigo generate --rows 2000000 --inputs 11 --out draw.npy": {instead: "krigo generate --rows 2000 --inputs 11 --out drawn.npy"}, // 190 MB, and draw.npy is there
 
 	"krigo fit draw.npy --target y --objective renyi --inducing 512 --inducing-init random --ard on --solver nearest --batches uniform --batch 1024 --epochs E": {
 		instead: "krigo fit draw.npy --target y --objective renyi --inducing 32 --inducing-init random --ard on --solver nearest --batches uniform --batch 128 --epochs 2"},
