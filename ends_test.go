@@ -2,6 +2,7 @@ package krigo_test
 
 import (
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
@@ -59,6 +60,69 @@ func TestEndsKeepAtoms(t *testing.T) {
 	}
 }
 
+// TestForgedWidths: of a target with two values, a file whose scores and half-widths are lower by almost as much as certify lets them differ cuts off
+// neither value.
+func TestForgedWidths(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	table := &dataset.Table{Source: "coin", Names: []string{"x", "y"}, Rows: 240}
+	for i := range table.Rows {
+		y := 1.
+		if rng.Float64() < 0.45 {
+			y = 2
+		}
+		table.Values, table.Lines = append(table.Values, float64(i%2), y), append(table.Lines, i+2)
+	}
+	for loss, kinds := range map[string][]string{"band": {"conformal", "normalised", "band"}, "relative": {"band"}, "scaled": {"band"}} {
+		honest := fit(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
+			Promise: krigo.Promise{Loss: loss, Epsilon: 2, Curve: true, Share: 0.75}})
+		path := filepath.Join(t.TempDir(), "forged.krigo")
+		if err := honest.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		forged, err := krigo.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lower := func(vs ...*float64) {
+			for _, v := range vs {
+				*v *= 1 - 9e-7
+			}
+		}
+		k, c := forged.Conformal, forged.Certificate
+		lower(&k.HalfWidth, &k.Normalised, &c.Promise.HalfWidth, &c.Promise.HalfWidthRaw)
+		for i := range k.Misses {
+			lower(&k.Misses[i], &k.Deviations[i])
+		}
+		for i := range c.Curve.Points {
+			lower(&c.Curve.Points[i].HalfWidth, &c.Curve.Points[i].HalfWidthRaw)
+		}
+		if r, err := krigo.Certify(forged, table, 0); err != nil || !r.Matches {
+			t.Fatalf("%s: %+v, %v", loss, r, err)
+		}
+		ps, err := krigo.Predict(honest, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range kinds {
+			var inside [2]int
+			for i, m := range []*krigo.Model{honest, forged} {
+				is, err := krigo.Intervals(m, kind, 0, ps)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for row, in := range is {
+					if y := table.Values[2*row+1]; in.Lower <= y && y <= in.Upper {
+						inside[i]++
+					}
+				}
+			}
+			if inside[0] != table.Rows || inside[1] != inside[0] {
+				t.Errorf("%s, %s: intervals hold %d of %d targets, by a forged file %d", loss, kind, inside[0], table.Rows, inside[1])
+			}
+		}
+	}
+}
+
 // TestEndsOfBands: a target that counts as within the band in scaled units lies between the band's ends, whatever unit and offset make of it by rounding.
 func TestEndsOfBands(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 5))
@@ -73,7 +137,7 @@ func TestEndsOfBands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if most := 3e-9*s.TargetScale + 1e-14*max(s.TargetMean, -s.TargetMean); !(is[0].Lower <= y && y <= is[0].Upper) || is[0].Upper-y > most && y-is[0].Lower > most {
+		if most := (2e-6*width+5e-9)*s.TargetScale + 1e-14*max(s.TargetMean, -s.TargetMean); !(is[0].Lower <= y && y <= is[0].Upper) || is[0].Upper-y > most && y-is[0].Lower > most {
 			t.Fatalf("%v: %v isn't in %v, or not at an end", s, y, is[0])
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -176,7 +177,8 @@ func TestPromiseHolds(t *testing.T) {
 		}
 		rows := rowsOf(t, m, table, dataset.Test)
 		for _, i := range rows {
-			if lower, upper := m.Scaling.Outward(ps[i].Mean-p.HalfWidthRaw, ps[i].Mean+p.HalfWidthRaw); bands[i] != (krigo.Interval{Lower: lower, Upper: upper}) {
+			w := cautious.Widen(p.HalfWidthRaw, m.Scaling.TargetScale)
+			if lower, upper := m.Scaling.Outward(ps[i].Mean-w, ps[i].Mean+w); bands[i] != (krigo.Interval{Lower: lower, Upper: upper}) {
 				t.Errorf("band %v, want %v to %v", bands[i], lower, upper)
 			}
 		}
@@ -225,7 +227,7 @@ func TestAsymmetricBand(t *testing.T) {
 	}
 	rows := rowsOf(t, m, table, dataset.Test)
 	for _, i := range rows {
-		lower, upper := m.Scaling.Outward(ps[i].Mean-8, ps[i].Mean+4)
+		lower, upper := m.Scaling.Outward(ps[i].Mean-cautious.Widen(8, m.Scaling.TargetScale), ps[i].Mean+cautious.Widen(4, m.Scaling.TargetScale))
 		near(t, "below", bands[i].Lower, lower, 1e-12)
 		near(t, "above", bands[i].Upper, upper, 1e-12)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/fit"
+	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -58,7 +59,7 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 		}
 		w *= m.Scaling.TargetScale
 		if of = constant(m.Scaling, w, w); kind == "normalised" {
-			of = deviations(m.Scaling, sds)
+			of = deviations(m, sds)
 		}
 	}
 	is := make([]Interval, len(ps))
@@ -97,22 +98,25 @@ func band(m *Model) (of func(Prediction) Interval, err error) {
 	case pacbayes.Asymmetric:
 		return constant(m.Scaling, raw*c.EpsilonAbove/width, raw), nil
 	case pacbayes.Relative:
-		return func(p Prediction) Interval { return intervalOf(m.Scaling.OutwardRelative(p.Mean, raw)) }, nil
+		width = cautious.Widen(raw, 1)
+		return func(p Prediction) Interval { return intervalOf(m.Scaling.OutwardRelative(p.Mean, width)) }, nil
 	case pacbayes.Scaled:
-		return deviations(m.Scaling, width), nil
+		return deviations(m, width), nil
 	}
 	return nil, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
 }
 
 // constant makes intervals that reach as far about every prediction.
 func constant(s dataset.Scaling, below, above float64) func(Prediction) Interval {
+	below, above = cautious.Widen(below, s.TargetScale), cautious.Widen(above, s.TargetScale)
 	return func(p Prediction) Interval { return intervalOf(s.Outward(p.Mean-below, p.Mean+above)) }
 }
 
 // deviations makes intervals of so many standard deviations of y to either side.
-func deviations(s dataset.Scaling, k float64) func(Prediction) Interval {
+func deviations(m *Model, k float64) func(Prediction) Interval {
+	k = cautious.Widen(k, max(1, 1/math.Sqrt(m.ObservationNoise))) // a row's own is no less
 	return func(p Prediction) Interval {
-		return intervalOf(s.Outward(p.Mean-k*p.PredictiveSD, p.Mean+k*p.PredictiveSD))
+		return intervalOf(m.Scaling.Outward(p.Mean-k*p.PredictiveSD, p.Mean+k*p.PredictiveSD))
 	}
 }
 

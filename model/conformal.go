@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // Conformal holds the scores of split-conformal intervals, on rows that nothing was trained on: calibration rows, or
@@ -87,12 +89,12 @@ func (c *Conformal) sane(rows int) error {
 	return nil
 }
 
-// difference names what intervals computed anew say otherwise than stored ones; "" where nothing. Predictions that another kind of processor
-// makes are the same to scoreRounding, and scores are differences of them in units of 1, or of no less than sd.
+// difference names what intervals computed anew say otherwise than stored ones; "" where nothing. Scores
+// are differences from predictions in units of 1, or of no less than sd.
 func (c *Conformal) difference(stored *Conformal, sd float64) string {
 	a, b := c, stored
-	miss := func(a, b float64) bool { return math.Abs(a-b) <= sameFigure*math.Abs(b)+scoreRounding }
-	deviation := func(a, b float64) bool { return math.Abs(a-b) <= sameFigure*math.Abs(b)+scoreRounding/sd }
+	miss := func(a, b float64) bool { return cautious.SameWidth(a, b, 1) }
+	deviation := func(a, b float64) bool { return cautious.SameWidth(a, b, 1/sd) }
 	if a.Level != b.Level || a.Rows != b.Rows || a.From != b.From || !miss(a.HalfWidth, b.HalfWidth) || !deviation(a.Normalised, b.Normalised) {
 		return fmt.Sprintf("conformal intervals of %d rows are ±%v, ±%v sd, not ±%v, ±%v sd of %d rows", a.Rows, a.HalfWidth, a.Normalised, b.HalfWidth, b.Normalised, b.Rows)
 	}
@@ -103,5 +105,3 @@ func (c *Conformal) difference(stored *Conformal, sd float64) string {
 	}
 	return ""
 }
-
-const scoreRounding = 1e-9

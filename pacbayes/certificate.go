@@ -270,7 +270,7 @@ func (c *Certificate) Difference(d *Certificate) string {
 		}
 		*n.a = *n.b
 	}
-	if p, q := a.Promise, b.Promise; p != nil && q != nil && same(p.HalfWidth, q.HalfWidth) && same(p.HalfWidthRaw*q.HalfWidth, q.HalfWidthRaw*q.HalfWidth) {
+	if p, q := a.Promise, b.Promise; p != nil && q != nil && sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, unitOf(p.HalfWidth, p.HalfWidthRaw)) {
 		p.HalfWidth, p.HalfWidthRaw = q.HalfWidth, q.HalfWidthRaw // a curve's is of the rows
 	}
 	if !reflect.DeepEqual(a.Promise, b.Promise) {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // Curve bounds, all at once with probability 1−δ, the shares of further predictions that miss by more than any width: of a predictor
@@ -121,7 +123,7 @@ func (c *Curve) difference(d *Curve) string {
 	}
 	for i, p := range c.Points {
 		q := d.Points[i]
-		if p.Misses != q.Misses || !same(p.Bound, q.Bound) || !same(p.HalfWidth, q.HalfWidth) || p.HalfWidthRaw != q.HalfWidthRaw && !same(p.HalfWidthRaw/c.unit(), q.HalfWidthRaw/c.unit()) { // the unit may be so small that it is 0
+		if p.Misses != q.Misses || !same(p.Bound, q.Bound) || !sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, c.unit()) {
 			return fmt.Sprintf("curve's point %d of %d is another", i+1, len(c.Points))
 		}
 	}
@@ -131,8 +133,17 @@ func (c *Curve) difference(d *Curve) string {
 // unit is that of HalfWidthRaw.
 func (c *Curve) unit() float64 {
 	last := c.Points[len(c.Points)-1]
-	if last.HalfWidth == 0 {
+	return unitOf(last.HalfWidth, last.HalfWidthRaw)
+}
+
+func unitOf(halfWidth, raw float64) float64 {
+	if halfWidth == 0 {
 		return 1
 	}
-	return last.HalfWidthRaw / last.HalfWidth
+	return raw / halfWidth
+}
+
+// sameWidths says whether a computed half-width is the stored one, and the computed one in the target's unit, too.
+func sameWidths(computed, stored, computedRaw, storedRaw, unit float64) bool {
+	return cautious.SameWidth(computed, stored, 1) && cautious.SameWidth(computedRaw, storedRaw, unit)
 }

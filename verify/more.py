@@ -8,6 +8,11 @@ from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
 from verify import CALIBRATION, CERTIFIED, PRIOR, UNITLESS, Loss, binomial, dot, fixed_bound, holds, learnt_bound, near, numeral, require
 
 
+def same_width(what, stored, own, unit=1):
+    """A stored score or half-width is the own one. Intervals are wider by twice what this lets differ: docs/certificate.md, "Ends"."""
+    require(abs(own - stored) <= 1e-6 * abs(stored) + 1e-9 * unit, f"{what} is {own:.9g}, not {stored:.9g}")
+
+
 def check_asked(head, t, table, scale):
     """The model and its terms are those of the options that it was fitted with: both are the fitter's word, which isn't two."""
     f, source, (resolutions, *_) = head.of("fitted"), head.of("scaling")("source", str), t.mixes
@@ -96,8 +101,8 @@ def check_curve(t, sample, c):
     for p, (w, k, b) in zip(stored, points):
         require(holds(k, n, p("bound", float), level), f"the curve's bound of {k} misses fails with a probability above its level")
         near("a bound of the curve", p("bound", float), b)
-        near("a half_width of the curve", p("half_width", float), w)
-        near("a half_width_raw of the curve", p("half_width_raw", float) / unit, w)
+        same_width("a half_width of the curve", p("half_width", float), w)
+        same_width("a half_width_raw of the curve", p("half_width_raw", float), w * unit, unit)
         at, bound, total, worst = w, b, total + bound * (w - at), worst + min(20 * bound, 1) * (w - at)
     for name, own in (("clip", at), ("bound", total), ("worst", worst)):
         near(f"the curve's mean error's {name}", c.of("mean_error")(name, float), own)
@@ -123,8 +128,9 @@ def check_promise(t, sample, kl, c):
     else:
         width = next((w for w in widths if bound(w, 0) <= out), 0.0)
         require(not width or bound(width, 1) <= out, "the promise fails if rows at its edge are misses")
-    near("the promise's half_width", p("half_width", float), width)
-    near("the promise's half_width_raw", p("half_width_raw", float), width * (1 if t.kind in UNITLESS else t.raw / t.below))
+    unit = 1 if t.kind in UNITLESS else t.raw / t.below
+    same_width("the promise's half_width", p("half_width", float), width)
+    same_width("the promise's half_width_raw", p("half_width_raw", float), width * unit, unit)
     near("the promise's bound", p("bound", float), out if t.curve or direct and width else bound(width or widths[-1], 0))
     require((p("share", float), p("relative", bool), p("scaled", bool), p.has("reason")) == (t.promise, kind == "relative", kind == "scaled", not width),
             "the promise is another")
@@ -175,10 +181,11 @@ def check_conformal(c, arrays, rows, noise, source):
     require((c("level", float), c("rows", int), c("from", str)) == (0.95, n, source) and n >= 19, "conformal intervals are of other rows")
     require(all(reach < inf for _, _, reach in rows), "not checked by this program: conformal scores where nearest rows tie")
     scores = [sorted(abs(d) for d, _, _ in rows), sorted(abs(d) / sqrt(v + noise) for d, v, _ in rows)]
-    for name, field, own, unit in zip(("misses", "deviations"), ("half_width", "normalised"), scores, (1, sqrt(noise))):
+    for name, field, own, unit in zip(("misses", "deviations"), ("half_width", "normalised"), scores, (1, 1 / sqrt(noise))):
         stored = arrays[name]
         require(len(stored) == n and stored[rank - 1] == c(field, float) and stored == sorted(stored), f"the conformal {name} aren't in order")
-        require(all(abs(a - b) <= 1e-6 * b + 1e-9 / unit for a, b in zip(own, stored)), f"the conformal {name} aren't the rows'")
+        for a, b in zip(own, stored):
+            same_width(f"one of the conformal {name}", b, a, unit)
 
 
 def check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noise, by_bound):
