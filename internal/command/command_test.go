@@ -111,6 +111,10 @@ func TestBadInput(t *testing.T) {
 	z := gzip.NewWriter(&zipped)
 	io.WriteString(z, homes)
 	z.Close()
+	// A person joined predictions to a table of their own.
+	const predicted = "mean,latent_variance,predictive_variance,lower95,upper95,outside"
+	write(t, "joined.csv", "id,"+predicted+"\n1,2,3,4,5,6,0\n")
+	write(t, "noted.csv", predicted+",note\n2,3,4,5,6,0,7\n")
 	write(t, "empty.csv", "")
 	write(t, "header.csv", "RM,MEDV\n")
 	write(t, "cut.csv.gz", zipped.String()[:zipped.Len()/2])
@@ -290,6 +294,8 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--out", "homes.csv"), 1, []string{"--out homes.csv", "would be lost"}},
 		{homesWith("--out", "new.csv"), 2, []string{"new.csv is there, and isn't a model of krigo: it would be lost", "--out"}},
 		{[]string{"predict", "good.krigo", "new.csv", "--out", "homes.csv"}, 2, []string{"homes.csv is there, and isn't a table of krigo's predictions"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--out", "joined.csv"}, 2, []string{"joined.csv is there, and isn't a table of krigo's predictions"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--out", "noted.csv"}, 2, []string{"noted.csv is there, and isn't a table of krigo's predictions"}},
 		{[]string{"report", "good.krigo", "--out", "homes.csv"}, 2, []string{"homes.csv is there, and isn't a report of krigo"}},
 		{[]string{"compare", "homes.csv", "--target", "MEDV", "--out", "new.csv"}, 2, []string{"new.csv is there, and isn't a comparison of krigo"}},
 		{[]string{"certify", "--predictions", "homes.csv", "--target", "MEDV", "--prediction", "RM", "--epsilon", "1", "--out", "new.csv"}, 2, []string{"new.csv is there, and isn't a certificate of krigo"}},

@@ -7,7 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
-	"slices"
+	"strings"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
@@ -19,7 +19,7 @@ import (
 type own struct {
 	what    string // as in "a model"
 	begin   *regexp.Regexp
-	columns []string
+	columns *regexp.Regexp // of the names, each after a line break; nil: it is no table
 }
 
 var (
@@ -28,11 +28,28 @@ var (
 	ownReport      = begins("a report of krigo", `^<!doctype html>[^\x00]{0,400}<title>krigo: `)
 	ownComparison  = begins("a comparison of krigo", `^objective,epsilon,splits,|^\[\s*\{\s*"objective":|^<!doctype html>[^\x00]{0,400}<title>krigo: objectives compared<`)
 	ownCertificate = begins("a certificate of krigo", `^\{\s*"source":\s*"([^"\\]|\\.)*",\s*"target":\s*"([^"\\]|\\.)*",\s*"prediction":`)
-	ownPredictions = own{"a table of krigo's predictions", regexp.MustCompile(`^\{"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`), krigo.PredictionNames[:5]}
 	noneOwn        = begins("empty", `^$`)
 )
 
 func begins(what, expression string) own { return own{what, regexp.MustCompile(expression), nil} }
+
+// ownPredictions are predictions behind the columns that are kept now. A table with other columns may be a person's, who
+// joined predictions to it.
+func ownPredictions(kept []string) own {
+	columns := "^"
+	for _, name := range kept {
+		columns += "\n" + regexp.QuoteMeta(name)
+	}
+	for i, name := range krigo.PredictionNames {
+		if i >= 5 { // earlier versions wrote fewer
+			columns += "(\n" + name + ")?"
+			continue
+		}
+		columns += "\n" + name
+	}
+	return own{"a table of krigo's predictions with the columns of --keep and no others", regexp.MustCompile(`^\{"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`),
+		regexp.MustCompile(columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*$")}
+}
 
 // wrote says whether krigo wrote the file at path, which begins so.
 func (o own) wrote(path string, begin []byte) bool {
@@ -44,7 +61,7 @@ func (o own) wrote(path string, begin []byte) bool {
 		return false
 	}
 	defer table.Close()
-	return !slices.ContainsFunc(o.columns, func(name string) bool { return !slices.Contains(table.Names, name) })
+	return o.columns.MatchString("\n" + strings.Join(table.Names, "\n"))
 }
 
 // demoData is the table that demo writes.

@@ -68,7 +68,7 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 		return &krigo.UsageError{Err: fmt.Errorf("--keep and --out %s: columns are kept as text, in CSV and JSON", f.out)}
 	}
 	if f.out != "" {
-		return writable(f.out, ownPredictions, append(slices.Clone(inputs), f.data)...)
+		return writable(f.out, ownPredictions(f.keep), append(slices.Clone(inputs), f.data)...)
 	}
 	return nil
 }
