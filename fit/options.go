@@ -146,6 +146,9 @@ func (o Options) text() (json.RawMessage, error) { return json.Marshal(o) }
 // informed says whether the prior is learnt on the prior rows.
 func (o Options) informed() bool { return o.Prior.Kind == "informed" }
 
+// trainsAll says whether no row is certified, but all train an informed prior.
+func (o Options) trainsAll() bool { return o.informed() && o.Prior.Share == 1 }
+
 // learns says whether an informed prior is followed by a posterior of the certified rows.
 func (o Options) learns() bool { return o.informed() && (o.Prior.Learn || o.Method.Free()) }
 

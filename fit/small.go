@@ -66,9 +66,6 @@ func (o Options) small(units int) (share float64) {
 	return share
 }
 
-// trainsAll says whether no row is certified, but all train an informed prior.
-func (o Options) trainsAll() bool { return o.informed() && o.Prior.Share == 1 }
-
 // unspared says why there is no certificate where all of so many units train.
 func (o Options) unspared(units int) string {
 	what := "rows"

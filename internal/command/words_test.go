@@ -83,7 +83,7 @@ func TestConditionsOfIntervals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"fit": fit, "predict": must(t, "predict", "--help"), "fit --help": must(t, "fit", "--help")} {
+	for name, text := range map[string]string{"fit": fit, "predict": must(t, "predict", "--help"), "fit --help": must(t, "fit", "--help", "all")} {
 		words := strings.Join(strings.Fields(text), " ")
 		if !strings.Contains(words, "further rows from the same source (exchangeable rows)") || name != "fit --help" && !strings.Contains(words, "the model's own belief") {
 			t.Errorf("%s: %s", name, text)
