@@ -292,3 +292,19 @@ func gatherValues(rows *dataset.Scaled, own []float64) ([]float64, error) {
 	}
 	return all, r.Sum(all)
 }
+
+// settle decides what depends on the number of units: the share of prior rows, and the reason if none is certified.
+func (d *dealt) settle(units int) error {
+	o := &d.options
+	if o.spare > 0 && !o.learns() {
+		o.Prior.Share = o.small(units)
+	}
+	if !o.trainsAll() {
+		return nil
+	}
+	d.reason = o.unspared(units)
+	if o.Run.Deliver == "all" {
+		return o.checkDelivered()
+	}
+	return nil
+}

@@ -36,6 +36,26 @@ func (o Options) counts(rows int) (test, calibration, prior int) {
 	return test, calibration, prior
 }
 
+// A certificate takes at most one row in byDefault; one in onRequest if something asks for a certificate.
+const (
+	byDefault = 5
+	onRequest = 2
+)
+
+// spares returns the number of rows that must be there for each certified one; 0 if a share of prior rows is given.
+// ε, δ and the loss describe a certificate and don't ask for one: every entrance has defaults for them.
+func (o Options) spares() int {
+	p := o.Promise
+	switch {
+	case o.Prior.Share > 0:
+		return 0
+	case o.Prior.Kind != "" || o.Data.Split == "last" || o.Run.Deliver == "all" ||
+		p.Share > 0 || p.Curve || len(p.Slices) > 0 || p.Bound != "" || p.MeanBound != "":
+		return onRequest
+	}
+	return byDefault
+}
+
 // speaksOfGrid says whether an option is given that is about the grid's prior, or about a posterior learnt for a bound.
 // Parameters to start from are such, since they may have been learnt on any rows.
 func (o Options) speaksOfGrid() bool {

@@ -12,26 +12,6 @@ import (
 // and a constant prediction misses about half of the rows at the default ε.
 const leastSaid = 0.2
 
-// A certificate takes at most one row in byDefault; one in onRequest if something asks for a certificate.
-const (
-	byDefault = 5
-	onRequest = 2
-)
-
-// spares returns the number of rows that must be there for each certified one; 0 if a share of prior rows is given.
-// ε, δ and the loss describe a certificate and don't ask for one: every entrance has defaults for them.
-func (o Options) spares() int {
-	p := o.Promise
-	switch {
-	case o.Prior.Share > 0:
-		return 0
-	case o.Prior.Kind != "" || o.Data.Split == "last" || o.Run.Deliver == "all" ||
-		p.Share > 0 || p.Curve || len(p.Slices) > 0 || p.Bound != "" || p.MeanBound != "":
-		return onRequest
-	}
-	return byDefault
-}
-
 // takes returns the smallest number of certified rows, or groups, whose bound may say anything, and their bound if none
 // misses.
 func (o Options) takes() (units int, bound float64) {
@@ -82,20 +62,4 @@ func (o Options) unspared(units int) string {
 	return fmt.Sprintf("all %d %s train the model; a certificate takes %d %s from training, for a bound of %.3f even if "+
 		"none of them misses (δ = %g), so that krigo issues one from %d %s on, or from %d if asked by --prior informed",
 		left, what, takes, what, bound, o.Promise.Delta, byDefault*takes, what, onRequest*takes)
-}
-
-// settle decides what depends on the number of units: the share of prior rows, and the reason if none is certified.
-func (d *dealt) settle(units int) error {
-	o := &d.options
-	if o.spare > 0 && !o.learns() {
-		o.Prior.Share = o.small(units)
-	}
-	if !o.trainsAll() {
-		return nil
-	}
-	d.reason = o.unspared(units)
-	if o.Run.Deliver == "all" {
-		return o.checkDelivered()
-	}
-	return nil
 }
