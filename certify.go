@@ -20,7 +20,8 @@ type Recertification struct {
 	Certificate *Certificate `json:"certificate"`
 	Matches     bool         `json:"matches"` // the model's own certificate was recomputed, and what stands beside it
 	Valid       bool         `json:"valid"`   // the certificate's: it is a guarantee, on the word of whoever vouches for what it rests on
-	// IndependentlyChecked says that nothing the certificate's numbers rest on is taken on the fitter's word.
+	// IndependentlyChecked says that the certificate was recomputed from the data, the model and its options, and nothing that it rests on is taken
+	// on the fitter's word but that the options were chosen beforehand, which no program can check.
 	IndependentlyChecked bool    `json:"independently_checked"`
 	Checked              []Claim `json:"checked,omitempty"`
 	OnWord               []Claim `json:"on_the_fitters_word,omitempty"`
@@ -48,7 +49,7 @@ type Claim = model.Claim
 func (r *Recertification) list() {
 	r.known.Refitted, r.known.Declared = r.Refitted, r.Declared
 	r.Checked, r.OnWord = r.model.Claims(r.known)
-	r.IndependentlyChecked = r.Matches && !slices.ContainsFunc(r.OnWord, func(c Claim) bool { return c.Rests })
+	r.IndependentlyChecked = r.Matches && !slices.ContainsFunc(r.OnWord, func(c Claim) bool { return c.Rests && !c.Beforehand })
 }
 
 // FollowsDeclaration notes that the model is the one declared: see CheckDeclaration.
@@ -66,6 +67,7 @@ func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (diff
 	if err != nil {
 		return "", err
 	}
+	r.known.Differs = differs != ""
 	if r.Refitted, r.known.Refit = differs == "", "fitting again gave another model, by another kind of processor or version, or because the file isn't true: "+differs; r.Refitted {
 		r.RefitSeconds = 0
 	} else if a, c := again.Certificate, r.Certificate; a == nil || c.Valid {
@@ -102,7 +104,7 @@ func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)
 	case within.Err() != nil:
 		r.known.Refit = fmt.Sprintf("fitting again was stopped after %v (krigo certify --refit goes on)", longest)
 	case err != nil && differs == "":
-		r.known.Refit = fmt.Sprintf("fitting again failed: %v", err)
+		r.known.Refit, r.known.Differs = fmt.Sprintf("fitting again failed: %v", err), true
 	default:
 		return err
 	}
@@ -161,7 +163,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 			r.known.Refit = fmt.Sprintf("only fitting again shows it (krigo certify --refit; training took %.1f s)", m.Training.Seconds)
 		}
 		if err == nil {
-			err = fit.CheckAsked(m)
+			err = fit.CheckAsked(m, table.Names)
 		}
 		if err == nil {
 			r.known.Derived, err = fit.CheckDerived(m, d)
@@ -181,7 +183,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 	if m.Terms.Curve { // what is read off it is a certificate, of a model that is what it says
 		v, err := m.Verify(d)
 		if err == nil {
-			err = fit.CheckAsked(m)
+			err = fit.CheckAsked(m, table.Names)
 		}
 		if err == nil && v.Differs != "" {
 			err = fmt.Errorf("the model isn't what its data make it: %s: no certificate", v.Differs)

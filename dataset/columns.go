@@ -356,17 +356,7 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 			return nil, fmt.Errorf("%s: the target %q is to be ignored too: name another", t.Source, clip(target))
 		}
 	}
-	named := func(patterns []string, name string) bool {
-		return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, name) })
-	}
-	for _, name := range t.Names {
-		switch {
-		case name == target:
-		case name == group, named(ignored, name), len(inputs) > 0 && !named(inputs, name),
-			len(inputs) == 0 && (name == indexName || name == parquetIndex):
-			left = append(left, name)
-		}
-	}
+	left = Left(t.Names, inputs, ignored, target, group)
 	for _, pattern := range inputs {
 		if pattern == target {
 			return nil, fmt.Errorf("%s: the target %q can't be an input too", t.Source, clip(target))
@@ -376,6 +366,22 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 		return nil, errors.New(t.Source + ": no inputs are left: name others with --inputs, or ignore fewer")
 	}
 	return left, nil
+}
+
+// Left is what Leave returns of a table with these columns, whether or not it has those that the patterns name.
+func Left(names, inputs, ignored []string, target, group string) (left []string) {
+	named := func(patterns []string, name string) bool {
+		return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, name) })
+	}
+	for _, name := range names {
+		switch {
+		case name == target:
+		case name == group, named(ignored, name), len(inputs) > 0 && !named(inputs, name),
+			len(inputs) == 0 && (name == indexName || name == parquetIndex):
+			left = append(left, name)
+		}
+	}
+	return left
 }
 
 // matches says whether a name is that of a pattern, which may be the name itself whatever characters it has.

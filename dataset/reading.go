@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,6 +35,27 @@ func (r Reading) Naming(columns ...string) Reading {
 // zero says whether it is for tables as programs write them.
 func (r *Reading) zero() bool {
 	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 && len(r.Units) == 0
+}
+
+// Said says in short how cells are read otherwise than as programs write them.
+func (r *Reading) Said() string {
+	var parts []string
+	add := func(what string, texts ...string) {
+		if len(texts) > 0 && texts[0] != "" {
+			parts = append(parts, what+" "+quoted(texts, 3))
+		}
+	}
+	add("decimal", r.Decimal)
+	add("thousands", r.Thousands)
+	add("missing values also", r.Missing...)
+	add("units", r.Units...)
+	for _, d := range r.Dates {
+		add("dates", d.Column)
+	}
+	if r.Distinct {
+		parts = append(parts, "equal rows once")
+	}
+	return cmp.Or(strings.Join(parts, "; "), "as programs write them")
 }
 
 // mostTexts is how many texts of missing values, and units, there may be.

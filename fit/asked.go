@@ -27,9 +27,9 @@ func asked(m *model.Model) (o Options, err error) {
 	return o, o.check(false)
 }
 
-// CheckAsked makes sure that a model, its certificate's terms above all, is one of the options that it says it
+// CheckAsked makes sure that a model of a table with these columns, its certificate's terms above all, is one of the options that it says it
 // was fitted with: both are the fitter's word, which at least may not be two.
-func CheckAsked(m *model.Model) error {
+func CheckAsked(m *model.Model, columns []string) error {
 	if m.Fitted == nil {
 		if m.Split != model.ByPosition {
 			return errors.New("the model doesn't say what it was fitted with: no certificate")
@@ -68,13 +68,22 @@ func CheckAsked(m *model.Model) error {
 	var roles dataset.Counts
 	roles[dataset.Test], roles[dataset.Calibration], roles[dataset.Prior] = o.counts(m.Groups.Sum())
 	roles[dataset.Certified] = m.Groups.Sum() - roles.Sum()
-	_, temper := m.Posterior.OfPrior()
+	if why := o.Data.otherInputs(m, columns); why != "" {
+		return other("the inputs: " + why)
+	}
+	base, temper := m.Posterior.OfPrior()
+	if base == nil {
+		base = m.Posterior
+	}
+	is := base.Kernel.Spec(base.Theta)
 	scaling := m.Scaling
 	if o.Data.Declared != nil {
 		scaling = *o.Data.Declared
 		scaling.Source = dataset.Declared
 	}
 	switch {
+	case !slices.ContainsFunc(o.Kernel.families(len(m.Inputs)), func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean }):
+		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is, o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))
 	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.encodes() != (m.Encoding != nil), !reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")
 	case o.Method.Name != m.Objective:
@@ -87,4 +96,31 @@ func CheckAsked(m *model.Model) error {
 		return other("the factor of the prior's covariance")
 	}
 	return nil
+}
+
+// otherInputs says what a model of a table with these columns has of inputs other than these options leave; "" where nothing.
+func (d Data) otherInputs(m *model.Model, columns []string) string {
+	has, missing := m.Inputs, dataset.Refuse
+	if m.Encoding != nil {
+		has, missing = nil, m.Encoding.Missing
+		for _, c := range m.Encoding.Columns {
+			has = append(has, c.Name)
+			if (c.Categories != nil) != slices.Contains(d.Categorical, c.Name) {
+				return fmt.Sprintf("whether %q is categorical", c.Name)
+			}
+		}
+	}
+	left := append(dataset.Left(columns, d.Inputs, d.Ignore, d.Target, d.Group), d.Target)
+	for _, name := range columns {
+		switch is, was := slices.Contains(has, name), !slices.Contains(left, name); {
+		case is && !was:
+			return fmt.Sprintf("the model predicts from the column %q, which they leave out", name)
+		case was && !is:
+			return fmt.Sprintf("the model doesn't predict from the column %q, which they don't leave out (a column that came after the fit: certify a table without it)", name)
+		}
+	}
+	if missing != d.Missing {
+		return fmt.Sprintf("missing values: %s, and %s was asked for", missing, d.Missing)
+	}
+	return ""
 }

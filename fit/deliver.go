@@ -100,7 +100,7 @@ func decideDelivered(d *dealt, m *model.Model) (*plan, error) {
 		o.Run.Init.Mean = &MeanParams{Constant: b[0], Linear: b[1:]}
 	}
 	for _, f := range o.Kernel.families(d.data.Cols) {
-		if sameShape(f.kernel.Spec(make([]float64, len(f.kernel.Params()))), o.Run.Init.Kernel) {
+		if sameShape(f.spec(), o.Run.Init.Kernel) {
 			return decide(rows, o, []family{f}, d.notices)
 		}
 	}

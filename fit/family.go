@@ -39,6 +39,9 @@ func (k Kernel) families(dim int) (fs []family) {
 	return fs
 }
 
+// spec is the family's kernel with every parameter 1.
+func (f family) spec() kernel.Spec { return f.kernel.Spec(make([]float64, len(f.kernel.Params()))) }
+
 // ardName is the name of a kernel with one lengthscale an input.
 func ardName(expression string) string { return expression + " (ARD)" }
 

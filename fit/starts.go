@@ -75,7 +75,7 @@ func (p *plan) fromInit(f family) ([]float64, error) {
 	if _, _, _, err := o.Run.Init.vector(o.Kernel.Mean, p.data.Cols); err != nil {
 		return nil, err
 	}
-	like := f.kernel.Spec(make([]float64, len(f.kernel.Params())))
+	like := f.spec()
 	init := *o.Run.Init
 	init.Kernel = expand(o.Run.Init.Kernel, like)
 	if !sameShape(init.Kernel, like) {

@@ -14,6 +14,9 @@ type Claim struct {
 
 	// Rests says that the certificate's numbers rest on the claim.
 	Rests bool `json:"bound_rests_on_it,omitempty"`
+
+	// Beforehand says that the claim is about what came before the fit, which no program can check.
+	Beforehand bool `json:"-"`
 }
 
 // Known is what was found out about a verified model besides what Verify checks.
@@ -21,6 +24,7 @@ type Known struct {
 	Derived  bool   // a sparse prior's weights follow in closed form from its parameters, inducing inputs and rows
 	Refitted bool   // fitting again gave the same bits
 	Refit    string // why Refitted is false
+	Differs  bool   // fitting again was tried, and didn't give the same
 	Declared bool   // the declaration was at hand, and is the one that the model was fitted by
 }
 
@@ -37,7 +41,7 @@ const (
 // the file stands in exactly one of the claims, unless a longer path to a part of it stands in another one.
 func (m *Model) Claims(k Known) (checked, word []Claim) {
 	add := func(b basis, rests bool, what, by string, fields ...string) {
-		c := Claim{what, fields, by, rests}
+		c := Claim{What: what, Fields: fields, By: by, Rests: rests}
 		switch {
 		case b == byRefit && k.Refitted:
 			c.By = "fitting again gave the same to the last bit"
@@ -56,7 +60,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 
 	dealt := map[Split]string{ByContent: "dealt anew by the seed and the rows' content", ByLast: "the last rows of the table are certified",
 		ByPosition: "dealt anew by the seed and the order of the rows in the file"}
-	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "reading", "seed", "split", "group", "rows_by_role", "groups_by_role",
+	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "seed", "split", "group", "rows_by_role", "groups_by_role",
 		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
 	add(byData, true, "categories of inputs, and what fills gaps", "learnt again from the prior rows, if there are any", "encoding")
 	if m.Scaling.Source == dataset.Declared {
@@ -78,7 +82,7 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	} else {
 		add(byData, false, "test figures", "computed again from the test rows, if there are any", "test")
 	}
-	add(byRefit, false, "how it was trained (options, objective, course)", "", "fitted", "objective", "training", "curves")
+	add(byRefit, k.Differs, "how it was trained (options, objective, course)", "", "fitted", "objective", "training", "curves")
 	add(byNone, false, "words (source, notices, how long training took)", "nothing is computed from them", "source", "notices", "certificate_reason", "training.seconds")
 	by := "no program can see it"
 	if m.Terms.Declaration != "" {
@@ -87,8 +91,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 			by = "the model is the one declared; somebody else has to vouch for the time. Others may have been tried before it was declared"
 		}
 	}
-	add(byNone, false, "that loss, ε, δ, seed and options were chosen before the certified rows were seen, and that nothing else was tried", by)
-	return checked, word
+	return checked, append(word, Claim{What: "that all options (inputs, kernel, loss, ε, δ, seed) and how cells are read (" + m.Reading.Said() +
+		") were chosen before the certified rows were seen, and that nothing else was tried", Fields: []string{"reading"}, By: by, Rests: true, Beforehand: true})
 }
 
 // claimPredictor adds what the predictor is made of. after says that a posterior was learnt on the certified rows, from a prior of the prior rows.

@@ -1,7 +1,9 @@
 """What verify.py checks beside the bounds: a certificate's promise, curve and slices, conformal intervals, the options that the model was
 fitted with, the hashes of single rows and the range of the inputs. Where this file isn't there verify.py refuses what has any of the first four,
 and says that it hasn't checked the others."""
+import ast
 import re
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
 
@@ -13,13 +15,39 @@ def same_width(what, stored, own, unit=1):
     require(abs(own - stored) <= 1e-6 * abs(stored) + 1e-9 * unit, f"{what} is {own:.9g}, not {stored:.9g}")
 
 
-def check_asked(head, t, table, scale):
+def joined(name, parts):
+    """A sum or product, without those of its own kind in it."""
+    return (name,) + tuple(q for p in parts for q in (p[1:] if p[0] == name else (p,)))
+
+
+def asked_shape(n):
+    return n.id if isinstance(n, ast.Name) else joined({ast.Add: "sum", ast.Mult: "product"}[type(n.op)], map(asked_shape, (n.left, n.right)))
+
+
+def shape(k):
+    return joined(k.name, map(shape, k.parts)) if k.parts else k.name
+
+
+def leaves(k):
+    return [v for p in k.parts for v in leaves(p)] if k.parts else [k]
+
+
+def inputs_left(data, columns):
+    """The columns that the options leave as inputs."""
+    inputs, ignored = ([p.replace("[", "[[]") for p in data.list(k, str)] for k in ("inputs", "ignore"))
+    left = [n for n in columns if n not in (data("target", str), data("group", str)) and not any(fnmatchcase(n, p) for p in ignored)]
+    return {n for n in left if (any(fnmatchcase(n, p) for p in inputs) if inputs else n not in ("", "(index)", "__index_level_0__"))}
+
+
+def check_asked(head, t, table, scale, own):
     """The model and its terms are those of the options that it was fitted with: both are the fitter's word, which isn't two."""
     f, source, (resolutions, *_) = head.of("fitted"), head.of("scaling")("source", str), t.mixes
     asked, data, prior, kernel, grid = f.of("promise"), f.of("data"), f.of("prior"), f.of("kernel"), f.of("prior").of("grid")
     unit = 1 if t.kind in UNITLESS or asked("units", str) != "raw" else scale
     tempers, tried = prior.list("temper", float), 0
-    for e in kernel("expression", str).replace("auto", "matern32*matern12,matern32,matern52,rq,se").split(","):
+    expressions = kernel("expression", str).replace("auto", "matern32*matern12,matern32,matern52,rq,se").split(",")
+    lengths = {bool(k.lengths) for k in leaves(own) if k.profile or k.name == "periodic"} if len(table.inputs) > 1 else set()
+    for e in expressions:
         tried += 2 if kernel("ard", str) == "auto" and len(table.inputs) > 1 and re.search("se|matern|rq|periodic", e) else 1
     units = head.list("groups_by_role", int) or head.list("rows_by_role", int)
     test, calibration = (ceil(of(k, float) * sum(units)) for of, k in ((data, "test_fraction"), (asked, "calibration")))
@@ -29,6 +57,12 @@ def check_asked(head, t, table, scale):
         rows = max(min(ceil(0.875 * left), max(ceil(0.7 * left), left - 1000), left - 21), ceil(0.25 * left))
     for what, ok in (
         ("the objective", f.of("method")("name", str) == head("objective", str)), ("the target", data("target", str) == head("target", str)),
+        ("the inputs", inputs_left(data, table.columns) == set(table.names)),
+        ("the encoding", set(data.list("categorical", str)) & set(table.names) == {n for n, text in zip(table.names, table.textual) if text}
+         and (data("missing", str) == "mean") == table.fill),
+        ("the mean", kernel("mean", str) == (head.of("prior") if head.has("prior") else head)("mean", str)),
+        ("the kernel", shape(own) in [asked_shape(ast.parse(e.strip(), mode="eval").body) for e in expressions]
+         and lengths <= {"on": {True}, "off": {False}}.get(kernel("ard", str), lengths) and len(lengths) < 2),
         ("the group", data("group", str) == head("group", str)), ("the split", (data("split", str) == "last") == (head("split", str) == "last")),
         ("the scaling", data("scaling", str) == source), ("the seed", f.of("run")("seed", int) == head("seed", int)),
         ("the grid", grid("L", float) == t.end and (grid("Digits", int) == t.digits or prior("mixed", bool) and t.digits < 3)),
@@ -191,7 +225,7 @@ def check_conformal(c, arrays, rows, noise, source):
 def check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noise, by_bound):
     """All of it, once the bounds are found right. errors are error, variance and reach of rounding at the certified rows."""
     c = head.of("certificate")
-    check_asked(head, t, table, scale)
+    check_asked(head, t, table, scale, getattr(q.kernel, "posterior", q).kernel)
     check_rows(head, arrays, table, roles)
     if t.curve:
         check_curve(t, sample, c.of("curve"))

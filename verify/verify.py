@@ -118,7 +118,7 @@ def long_text(text):
 class Table:
     """Rows as the model sees them: their bytes, targets and groups, and, once roles are dealt, their inputs x."""
     def __init__(self, head, columns):
-        self.inputs, self.encoding, self.fill = head.list("inputs", str), [], False
+        self.inputs, self.encoding, self.fill, self.columns = head.list("inputs", str), [], False, list(columns)
         self.names, target, group = self.inputs, head("target", str), head("group", str)
         if head.has("encoding"):
             self.encoding = head.of("encoding").objects("columns")
@@ -585,10 +585,11 @@ def claims(head, t, q, prior, derived, more, by_bound):
     """What was checked, and what is taken on the fitter's word: pairs of a claim and whether the certificate's numbers rest on it."""
     declared = head.of("scaling")("source", str) == "declared"
     checked = [("the rows and their roles", True), ("categories of inputs, and what fills gaps", True), ("the certificate's numbers", True)]
-    word = [("that loss, delta, seed and options were chosen before the certified rows were seen, and that nothing else was tried", False),
+    word = [("that all options (inputs, kernel, loss, epsilon, delta, seed) and how cells are read were chosen before the certified rows were seen, "
+             "and that nothing else was tried", True),  # the first, which no program can check
             ("conditions, reasons, repeats, source, notices, training, curves and test figures", False)]
     (word if declared else checked).append(("the scaling's constants", True))
-    (checked if more else word).append(("the terms: compared with the options in fitted", True))
+    (checked if more else word).append(("terms, inputs, kernel and mean: compared with the options in fitted", True))
     (checked if more else word).append(("hashes of single rows, input_range", False))
     (word if by_bound else checked).append(("observation_noise", False))
     if not t.informed:
@@ -646,12 +647,12 @@ def main():
         with open(files[0], "rb") as model, open(files[1], "rb") as data:
             c, checked, word = verify(model.read(), data.read())
         said = {k: c(k, kind) for k, kind in (("valid", bool), ("label", str), ("mean_bound", float), ("delta", float), ("rows", int))}
-        said["independently_checked"] = not any(rests for _, rests in word)
+        said["independently_checked"] = not any(rests for _, rests in word[1:])
         for name, of in (("checked", checked), ("on_the_fitters_word", word)):
             said[name] = [{"what": what, "bound_rests_on_it": rests} for what, rests in of]
     except Refused as e:
         why = str(e)
-    except (ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, TypeError, ValueError, csv.Error, struct.error, gzip.BadGzipFile) as e:
+    except (ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, SyntaxError, TypeError, ValueError, csv.Error, struct.error, gzip.BadGzipFile) as e:
         why = f"the files don't hold what their formats say ({type(e).__name__}: {e})"
     if len(files) < len(sys.argv) - 1:
         print(json.dumps({"agrees": not why, "refused": why, **said}))
@@ -659,7 +660,8 @@ def main():
         print(f"REFUSED: {why}")
     else:
         print(f"agrees: {said['label']}, mean_bound {said['mean_bound']:.6g} at delta {said['delta']:g} on {said['rows']} rows")
-        print("All that these numbers rest on was checked." if said["independently_checked"] else
+        print("The model, its data and its options give these numbers. That the options were chosen before the certified rows were seen is the fitter's word."
+              if said["independently_checked"] else
               "NOT INDEPENDENTLY CHECKED: these numbers rest on parts of the file that only the fitter vouches for, marked * below.")
         for head, of in (("checked", checked), ("taken on the fitter's word", word)):
             print(head + "".join(f"\n  {'*' if rests and of is word else '-'} {what}" for what, rests in of))
