@@ -68,6 +68,20 @@ func TestDeclared(t *testing.T) {
 	if r, err := krigo.Certify(&forged, data.Boston(), 0); err == nil && r.Matches {
 		t.Error("another hash in the terms is certified")
 	}
+	other = o
+	other.Kernel.Expression = "matern12"
+	of := *fit(t, data.Boston(), other)
+	of.Fitted, of.Terms = m.Fitted, m.Terms
+	d, err := of.Labelled(data.Boston())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of.Certificate, err = of.Certify(d); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := krigo.Certify(&of, data.Boston(), 0); err == nil || !strings.Contains(err.Error(), "the kernel or its mean") {
+		t.Errorf("another kernel than the declared one: %+v, %v", r, err)
+	}
 	// What people read in a declaration is so, and stands there once.
 	for what, text := range map[string][]byte{
 		"other numbers of rows": bytes.Replace(text, []byte(`"certified": `), []byte(`"certified": 1`), 1),

@@ -351,7 +351,17 @@ func TestRefit(t *testing.T) {
 			}
 		}
 	}
-	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}})
+	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 3}, Prior: krigo.Prior{Kind: "grid"}})
+	for _, epochs := range []string{`"epochs":3`, `"epochs":2`} { // no number of a grid's certificate rests on training
+		m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"epochs":3`, epochs, 1))
+		r, err := krigo.Certify(m, homes(), 0)
+		if err == nil {
+			err = r.RefitIfBrief(t.Context(), nil)
+		}
+		if same := epochs == `"epochs":3`; err != nil || !r.Valid || r.Refitted != same || r.IndependentlyChecked != same || !strings.Contains(string(m.Fitted), epochs) {
+			t.Errorf("%s: %+v, %v", epochs, r, err)
+		}
+	}
 	m.Fitted = json.RawMessage(`{"data":{"target":"MEDV"},"kernels":"se"}`)
 	if _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil || !strings.Contains(err.Error(), "kernels") {
 		t.Errorf("unknown options: %v", err)

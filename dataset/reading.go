@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -37,7 +36,7 @@ func (r *Reading) zero() bool {
 	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 && len(r.Units) == 0
 }
 
-// Said says in short how cells are read otherwise than as programs write them.
+// Said says in short how cells are read otherwise than as programs write them; "" if they aren't.
 func (r *Reading) Said() string {
 	var parts []string
 	add := func(what string, texts ...string) {
@@ -55,7 +54,7 @@ func (r *Reading) Said() string {
 	if r.Distinct {
 		parts = append(parts, "equal rows once")
 	}
-	return cmp.Or(strings.Join(parts, "; "), "as programs write them")
+	return strings.Join(parts, "; ")
 }
 
 // mostTexts is how many texts of missing values, and units, there may be.

@@ -91,8 +91,12 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 			by = "the model is the one declared; somebody else has to vouch for the time. Others may have been tried before it was declared"
 		}
 	}
-	return checked, append(word, Claim{What: "that all options (inputs, kernel, loss, ε, δ, seed) and how cells are read (" + m.Reading.Said() +
-		") were chosen before the certified rows were seen, and that nothing else was tried", Fields: []string{"reading"}, By: by, Rests: true, Beforehand: true})
+	reading := "how cells are read"
+	if said := m.Reading.Said(); said != "" {
+		reading += " (" + said + ")"
+	}
+	return checked, append(word, Claim{What: "that all options (inputs, kernel, loss, ε, δ, seed) and " + reading +
+		" were chosen before the certified rows were seen, and that nothing else was tried", Fields: []string{"reading"}, By: by, Rests: true, Beforehand: true})
 }
 
 // claimPredictor adds what the predictor is made of. after says that a posterior was learnt on the certified rows, from a prior of the prior rows.

@@ -328,6 +328,8 @@ func TestForgeries(t *testing.T) {
 			{"fewer misses", times("certificate.empirical_risk", 1, -0.01), "empirical_risk is"},
 			{"another square root", times("certificate.bound_sqrt", 1, 0.01), "bound_sqrt is"},
 			{"a KL", set("certificate.kl", 1), "kl is"},
+			{"another kernel in the options", set("fitted.kernel.expression", "se*white"), "about the kernel"},
+			{"another mean in the options", set("fitted.kernel.mean", "linear"), "about the mean"},
 			{"no choices paid for", set("certificate.choices_penalty", 0), "choices_penalty is"},
 			{"delta of the certificate", set("certificate.delta", 0.001), "the certificate's terms"},
 			{"delta of the terms", set("terms.delta", 0.05), "the certificate's terms"},
@@ -437,6 +439,10 @@ func TestForgeries(t *testing.T) {
 			{"a fill", times("encoding.columns.1.mean", 1, 0.01), "what fills"},
 			{"nothing is filled", set("encoding.missing", "refuse"), "gaps"},
 			{"no encoding", left("encoding"), ""},
+			{"inputs of the options", set("fitted.data.inputs", []string{"s?de"}), "about the inputs"},
+			{"inputs that the options ignore", set("fitted.data.ignore", []string{"x*"}), "about the inputs"},
+			{"no categories in the options", set("fitted.data.categorical", []string{}), "about the encoding"},
+			{"gaps that the options refuse", set("fitted.data.missing", "refuse"), "about the encoding"},
 		}},
 	} {
 		table, read := write(t, c.rows, c.column)

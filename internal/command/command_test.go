@@ -632,7 +632,7 @@ func TestJSONKeys(t *testing.T) {
 		{"predict m.krigo new.csv --samples 2", slices.Concat(under("", "target", "samples"),
 			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
 		{"certify m.krigo homes.csv", slices.Concat(certificate, under("", "certificate.epsilon_above", "matches", "valid", "independently_checked", "refitted"),
-			under("checked", "what", "fields", "by", "bound_rests_on_it"), under("on_the_fitters_word", "what", "fields", "by"))},
+			under("checked", "what", "fields", "by", "bound_rests_on_it"), under("on_the_fitters_word", "what", "fields", "by", "bound_rests_on_it"))},
 		{"certify m.krigo fresh.csv --fresh", under("", "rows", "delta", "loss", "epsilon", "epsilon_above", "epsilon_raw", "gibbs_risk", "bound", "mean_risk", "mean_bound")},
 		{"evaluate homes.csv --target MEDV --params params.json", slices.Concat(certificate, under("", "objective", "value"),
 			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"))},

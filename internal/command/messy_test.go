@@ -245,7 +245,7 @@ func TestReadingIsKept(t *testing.T) {
 	write(t, "german.csv", german)
 	write(t, "plain.csv", plain)
 	flags := []string{"--target", "y", "--prior", "informed", "--ignore", "i*", "--categorical", "fuel", "--dates", "when:year", "--quiet"}
-	must(t, append([]string{"fit", "german.csv", "--decimal", ","}, flags...)...)
+	must(t, append([]string{"fit", "german.csv", "--decimal", ",", "--na", "k.A."}, flags...)...)
 	must(t, append([]string{"fit", "plain.csv"}, flags...)...)
 	predicted := must(t, "predict", "german.krigo", "german.csv", "--keep", "id,when,fuel", "--quiet")
 	if other := must(t, "predict", "plain.krigo", "plain.csv", "--keep", "id,when,fuel", "--quiet"); other != predicted {
@@ -261,7 +261,10 @@ func TestReadingIsKept(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, "predict", "german.krigo", "german.csv", "--keep", "id", "--quiet", "--json")), &document); err != nil || len(document.Kept["id"]) != 80 || document.Kept["id"][2] != "H2" {
 		t.Errorf("kept %v, %v", document.Kept, err)
 	}
-	must(t, "certify", "german.krigo", "german.csv", "--quiet")
+	// How cells are read can tell the model the targets: it is the fitter's word, by name.
+	if _, word, _ := strings.Cut(must(t, "certify", "german.krigo", "german.csv", "--quiet"), "Taken on the fitter's word"); !strings.Contains(word, `how cells are read (decimal ","; missing values also "k.A."; dates "when") were chosen`) {
+		t.Error(word)
+	}
 	must(t, "certify", "german.krigo", "german.csv", "--refit", "--quiet")
 	write(t, "new.csv", "when;x;fuel\n01.02.2023;0,5;pellets\n01.02.2023;0,5;gas\n")
 	if o := call(t.Context(), "predict", "german.krigo", "new.csv"); o.status != 0 || !strings.Contains(o.stderr, `fuel: 1 of 2 rows have a category that no prior row has, and count as other: "pellets"`) {
