@@ -342,6 +342,7 @@ func TestForgeries(t *testing.T) {
 			{"a grid's prior", set("terms.informed", false), "the prior was learnt"},
 			{"a posterior that was learnt", set("terms.fixed", false), "about"},
 			{"more choices", set("terms.choices", 2), "choices"},
+			{"copies", set("terms.copies", true), "equal rows are copies"},
 			{"not valid", set("certificate.valid", false), "valid"},
 			{"a label", set("certificate.label", "warranty"), "label"},
 			{"more rows", times("certificate.rows", 1, 1), "rows and prior"},

@@ -85,6 +85,22 @@ func (s State) notes() (said string) {
 	return said
 }
 
+// Other is what a ledger holds of a model that isn't the one asked about: a file whose bytes differ is another model.
+type Other struct {
+	Checksum string
+	Rows     int
+	Alarm    bool // its outcomes raise an alarm against the bound of the model asked about, or raised one before the ledger was rotated
+}
+
+// Sentence says that the outcomes don't count for the model asked about.
+func (o Other) Sentence() string {
+	said := fmt.Sprintf("The ledger holds %d outcomes of another model (SHA-256 %s), which don't count for this one.", o.Rows, o.Checksum)
+	if o.Alarm {
+		said += " They raise an ALARM. If this file is that model changed, the alarm stands."
+	}
+	return said
+}
+
 // Sentence says what an alarm means.
 func (a *Alarm) Sentence(s State) string {
 	return fmt.Sprintf("ALARM at row %d (%s): the risk is above the certificate's bound of %.4f. Were it at most that, an alarm would ever come with probability at most %g. "+

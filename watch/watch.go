@@ -207,6 +207,36 @@ func (w *Watch) tell() State {
 	return s
 }
 
+// Others returns what the ledger holds of other models than m, in the order of their first lines. The ledger doesn't have their bounds: their outcomes
+// are held against m's.
+func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
+	places, against := map[string]int{}, []*pacbayes.Evidence{}
+	err = l.each(func(e entry) error {
+		if e.Model == m.Checksum() {
+			return nil
+		}
+		i, known := places[e.Model]
+		if !known {
+			i = len(all)
+			places[e.Model], all, against = i, append(all, Other{Checksum: e.Model}), append(against, pacbayes.NewEvidence(m.Certificate.MeanBound))
+		}
+		o := &all[i]
+		if c := e.Carried; c != nil {
+			o.Rows, o.Alarm = c.State.Rows, c.State.Alarm != nil
+			against[i].Resume(c.State.Rows, c.Staked) // of another bound: it begins anew
+		}
+		for _, loss := range e.Losses {
+			o.Alarm = math.Log(against[i].Add(loss)) >= -math.Log(m.Certificate.Delta) || o.Alarm
+		}
+		o.Rows += len(e.Losses)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the ledger %s: %w", l.path, err)
+	}
+	return all, nil
+}
+
 // Watch returns that of a model, as the outcomes in the ledger leave it: always the same one for models of one file's content.
 func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 	if err := Watchable(m); err != nil {

@@ -141,6 +141,9 @@ func TestLedger(t *testing.T) {
 	if got := must(l.Watch(other)).State(); !reflect.DeepEqual(got, graded) {
 		t.Errorf("opened again: %+v, not %+v", got, graded)
 	}
+	if all := must(l.Others(loaded(t, func(o *fit.Options) { o.Run.Seed = 1 }))); len(all) != 2 || all[0] != (Other{m.Checksum(), 41, true}) || !strings.Contains(all[0].Sentence(), "They raise an ALARM") {
+		t.Errorf("other models: %+v", all)
+	}
 	for text, want := range map[string]string{last.Sentence(m): "41 outcomes, 19 missed (46.34 %)", last.Alarm.Sentence(last): "with probability at most 0.01", graded.Sentence(other): "a mean loss of 0.", (State{}).Sentence(m): "No outcome yet"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)

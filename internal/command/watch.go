@@ -108,6 +108,9 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 					w.Watch, err = l.Watch(m)
 				}
 				if err == nil {
+					err = tellOthers(cmd, l, m)
+				}
+				if err == nil {
 					err = w.tell(w.State())
 				}
 				if err != nil {
@@ -130,6 +133,9 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s ended in the middle of a line, which no one was told of: its %d bytes are taken off\n", ledger, l.Repaired)
 			}
 			if w.Watch, err = l.Watch(m); err != nil {
+				return err
+			}
+			if err := tellOthers(cmd, l, m); err != nil {
 				return err
 			}
 			before := func(err error) string {
@@ -176,6 +182,15 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			help: "copy the ledger to LEDGER.1, LEDGER.2, … and begin it anew with the state that it holds"},
 	)
 	return cmd
+}
+
+// tellOthers says what the ledger holds of other models.
+func tellOthers(cmd *cobra.Command, l *watch.Ledger, m *krigo.Model) error {
+	others, err := l.Others(m)
+	for _, o := range others {
+		fmt.Fprintln(cmd.ErrOrStderr(), o.Sentence())
+	}
+	return err
 }
 
 // compareLedger says how a ledger and the data that its outcomes came from differ, which is an error.

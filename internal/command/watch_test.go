@@ -116,6 +116,12 @@ func TestWatchRotate(t *testing.T) {
 	if o := call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday"); !strings.Contains(o.stderr, "3 rows are in the ledger") {
 		t.Errorf("%+v", o)
 	}
+	if err := os.WriteFile("another.ledger", []byte(strings.ReplaceAll(read(t, "s.ledger"), `"model":"`, `"model":"0`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := call(context.Background(), "watch", "s.krigo", "--ledger", "another.ledger"); !strings.Contains(o.stdout, "No outcome yet") || !strings.Contains(o.stderr, "3 outcomes of another model") {
+		t.Errorf("%+v", o)
+	}
 	for args, want := range map[string]string{"watch s.krigo later.csv --rotate": "leave out DATA", "watch s.krigo --rotate --ledger none": "no ledger to rotate"} {
 		if o := call(context.Background(), strings.Fields(args)...); o.status == 0 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)
