@@ -546,7 +546,7 @@ def check_terms(head, t, q, prior, scale):
         ("the slices", not t.slices or t.direct and zero_one and not group), ("whether the prior was learnt", t.informed == learnt),
         ("whether Q is the prior", t.direct if q.nearest else t.fixed == (learnt and not q.support)), ("the scaling", terms("scaling", str) == source),
         ("epsilon_raw", abs(t.raw - t.below * (1 if t.kind in UNITLESS else scale)) <= 1e-12 * t.raw), ("prior_rows", terms("prior_rows", int) == counts[PRIOR]),
-        ("whether equal rows are copies", terms("copies", bool) == (group == "(equal rows)" or head.of("reading")("distinct", bool))),
+        ("whether equal rows are copies", terms("copies", bool) == (group == "(equal rows)")),
         ("the encoding", terms("encoded", bool) == head.has("encoding")), ("the group", terms("group", str) == group),
         ("the backtest", terms("backtest", bool) == backtest), ("the grid", t.informed or all(map(t.on_grid, q.theta))),
         ("the parameters paid for", t.params == (0 if t.informed else len(q.theta) - many + tied) and (tied == many == 0 or
