@@ -936,6 +936,21 @@ func TestFullDisk(t *testing.T) {
 	if o.status != 0 || strings.Count(o.stderr, "warning: the checkpoint can't be written: homes.krigo.checkpoint") != 1 || content(t, "homes.krigo") != content(t, "whole.krigo") {
 		t.Errorf("%+v", o)
 	}
+
+	// Nor is a model lost that its folder has no room for.
+	t.Setenv("TMPDIR", t.TempDir())
+	end = disk.Inject(func(op disk.Op) (int, error) {
+		if op.Name == "rename" && filepath.Base(op.Path) == "full.krigo" && !strings.HasPrefix(op.Path, os.TempDir()) {
+			return 0, syscall.ENOSPC
+		}
+		return 0, nil
+	})
+	o = call(t.Context(), append(args, "--out", "full.krigo")...)
+	end()
+	_, rescue, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(o.stderr), " instead"), "the model is in ")
+	if o.status != 1 || !strings.Contains(o.stderr, "no space left") || content(t, rescue) != content(t, "whole.krigo") {
+		t.Errorf("%+v", o)
+	}
 }
 
 // TestCertifyRefusesWrongBound: a model file that promises more than it can hold is

@@ -334,7 +334,7 @@ certificate picked as the best of several runs isn't one.`,
 			}
 			if r.Rank() == 0 {
 				noteRefit(m, out)
-				if err := m.Save(out); err != nil {
+				if err := saveSomewhere(m, out); err != nil {
 					return err
 				}
 			}
@@ -350,7 +350,7 @@ certificate picked as the best of several runs isn't one.`,
 				return nil
 			}
 			if all != nil {
-				if err := all.Save(siblingName(out)); err != nil {
+				if err := saveSomewhere(all, siblingName(out)); err != nil {
 					return err
 				}
 			}
@@ -373,6 +373,24 @@ certificate picked as the best of several runs isn't one.`,
 	}
 	f.register(cmd.Flags(), "fit")
 	return cmd
+}
+
+// saveSomewhere saves a model. What may have taken hours isn't lost on a full disk: it is then left in the folder for
+// temporary files, whose name the error has.
+func saveSomewhere(m *krigo.Model, out string) error {
+	err := m.Save(out)
+	if err == nil {
+		return nil
+	}
+	folder, other := os.MkdirTemp("", "krigo-")
+	if other == nil {
+		rescue := filepath.Join(folder, filepath.Base(out))
+		if other = m.Save(rescue); other == nil {
+			return fmt.Errorf("%w; the model is in %s instead", err, rescue)
+		}
+		os.RemoveAll(folder)
+	}
+	return err
 }
 
 // refitted is the notice of a model that takes the place of another one of the same data.
