@@ -18,32 +18,42 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 	says := func(old, other string) func(*krigo.Model) {
 		return func(m *krigo.Model) {
 			text := strings.Replace(string(m.Fitted), old, other, 1)
-			if m.Fitted = []byte(text); !strings.Contains(text, other) || strings.Contains(text, old) && !strings.Contains(other, old) {
+			if m.Fitted = []byte(text); !strings.Contains(text, other) || strings.Contains(text, old) &&
+				!strings.Contains(other, old) {
 				t.Fatalf("%s: no %s", text, old)
 			}
 		}
 	}
-	tempered := krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5}, Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{MeanBound: "twice"}}
-	fixed := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Share: 0.5, Epsilon: 1}}
+	tempered := krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5},
+		Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, Run: krigo.Run{Restarts: 1},
+		Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{MeanBound: "twice"}}
+	fixed := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+		Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Share: 0.5, Epsilon: 1}}
 	for what, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
 	}{
-		"Choices":       {plain, func(m *krigo.Model) { m.Terms.Choices = 1 }},
-		"Choices of":    {tempered, func(m *krigo.Model) { m.Terms.Choices = 1 }},
-		"Delta":         {plain, func(m *krigo.Model) { m.Terms.Delta = 0.1 }},
-		"Loss":          {plain, func(m *krigo.Model) { m.Terms.Loss.Below *= 2; m.Terms.EpsilonRaw *= 2 }},
-		"Inequality":    {fixed, func(m *krigo.Model) { m.Terms.Inequality = "maurer" }},
-		"Route":         {fixed, func(m *krigo.Model) { m.Terms.Route = "both" }},
-		"Promise":       {fixed, func(m *krigo.Model) { m.Terms.Promise = 0.3 }},
-		"Scaling":       {plain, func(m *krigo.Model) { m.Scaling.Source, m.Terms.Scaling = dataset.Declared, dataset.Declared }},
+		"Choices":    {plain, func(m *krigo.Model) { m.Terms.Choices = 1 }},
+		"Choices of": {tempered, func(m *krigo.Model) { m.Terms.Choices = 1 }},
+		"Delta":      {plain, func(m *krigo.Model) { m.Terms.Delta = 0.1 }},
+		"Loss":       {plain, func(m *krigo.Model) { m.Terms.Loss.Below *= 2; m.Terms.EpsilonRaw *= 2 }},
+		"Inequality": {fixed, func(m *krigo.Model) { m.Terms.Inequality = "maurer" }},
+		"Route":      {fixed, func(m *krigo.Model) { m.Terms.Route = "both" }},
+		"Promise":    {fixed, func(m *krigo.Model) { m.Terms.Promise = 0.3 }},
+		"Scaling": {plain, func(m *krigo.Model) {
+			m.Scaling.Source, m.Terms.Scaling = dataset.Declared,
+				dataset.Declared
+		}},
 		"the objective": {plain, func(m *krigo.Model) { m.Objective = "sqrt-pac" }},
 		"the inputs: the model doesn't predict from the column \"DIS\"": {narrow, says(`"inputs":["RM","LSTAT"],`, "")},
-		"the inputs: the model predicts from the column \"DIS\"":        {plain, says(`"target":"MEDV",`, `"target":"MEDV","ignore":["D?S"],`)},
-		"the inputs: missing values":                                    {plain, says(`"missing":"refuse"`, `"missing":"mean"`)},
-		"the kernel or its mean: it is":                                 {plain, says(`"expression":"se"`, `"expression":"matern32"`)},
-		"the kernel or its mean":                                        {plain, says(`"mean":"zero"`, `"mean":"constant"`)},
-		"the options that it says it was":                               {plain, says(`"seed":5`, `"seed":6`)},
+		"the inputs: the model predicts from the column \"DIS\"": {plain,
+			says(`"target":"MEDV",`, `"target":"MEDV","ignore":["D?S"],`)},
+		"the inputs: missing values": {plain,
+			says(`"missing":"refuse"`, `"missing":"mean"`)},
+		"the kernel or its mean: it is": {plain,
+			says(`"expression":"se"`, `"expression":"matern32"`)},
+		"the kernel or its mean":          {plain, says(`"mean":"zero"`, `"mean":"constant"`)},
+		"the options that it says it was": {plain, says(`"seed":5`, `"seed":6`)},
 	} {
 		c.o.Run.Seed = 5
 		m := fit(t, table, c.o)
@@ -59,13 +69,15 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		r, err := krigo.Certify(m, table, 0)
-		if err == nil || !strings.Contains(err.Error(), "disagree about "+strings.TrimSuffix(what, " of")) && !strings.Contains(err.Error(), what) {
+		if err == nil || !strings.Contains(err.Error(), "disagree about "+strings.TrimSuffix(what, " of")) &&
+			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %+v, %v", what, r, err)
 		}
 	}
 	m := fit(t, table, plain)
 	m.Fitted = []byte(`{"data":{"target":"MEDV"},"method":{"name":"of another program"}}`)
-	if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), `"of another program", a method that this program doesn't have`) {
+	if r, err := krigo.Certify(m, table, 0); err == nil ||
+		!strings.Contains(err.Error(), `"of another program", a method that this program doesn't have`) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	m.Fitted = []byte(`{"data":{"target":"MEDV","colour":"red"}}`)

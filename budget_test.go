@@ -11,23 +11,27 @@ import (
 	"github.com/krigo-gp/krigo/data"
 )
 
-// TestBudget: a budget that is spent after the first kernel ends the choice there, and the model says so and names what was tried, so that it is fitted
-// again to the last bit without a clock; a long one changes nothing.
+// TestBudget: a budget that is spent after the first kernel ends the choice there, and the model says so and names what
+// was tried, so that it is fitted again to the last bit without a clock; a long one changes nothing.
 func TestBudget(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se,matern32+linear,rq"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se,matern32+linear,rq"},
+		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
 		Run: krigo.Run{Restarts: 1, Budget: time.Nanosecond}}
 	m := fit(t, data.Boston(), o)
 	var fitted krigo.Options
 	if err := json.Unmarshal(m.Fitted, &fitted); err != nil || fitted.Kernel.Expression != "se" {
 		t.Errorf("fitted %q, %v", fitted.Kernel.Expression, err)
 	}
-	if notes := strings.Join(m.Notices, "\n"); m.Training.Starts != 2 || !strings.Contains(notes, "the budget of 1ns was spent on 1 of 3 kernels, before matern32+linear") { // se with one lengthscale, and with one an input
+	// se with one lengthscale, and with one an input
+	if notes := strings.Join(m.Notices, "\n"); m.Training.Starts != 2 ||
+		!strings.Contains(notes, "the budget of 1ns was spent on 1 of 3 kernels, before matern32+linear") {
 		t.Errorf("%d starts; %s", m.Training.Starts, notes)
 	}
 	if differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	auto := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Budget: time.Nanosecond}} // a product, of one start among many
+	// a product, of one start among many
+	auto := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Budget: time.Nanosecond}}
 	if m, err := krigo.Fit(context.Background(), data.Boston(), auto); err != nil {
 		t.Error(err)
 	} else if differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); differs != "" || err != nil {
@@ -35,7 +39,8 @@ func TestBudget(t *testing.T) {
 	}
 	o.Run.Budget = time.Hour
 	m = fit(t, data.Boston(), o)
-	if err := json.Unmarshal(m.Fitted, &fitted); err != nil || fitted.Kernel.Expression != o.Kernel.Expression || m.Training.Starts != 6 {
+	if err := json.Unmarshal(m.Fitted, &fitted); err != nil || fitted.Kernel.Expression != o.Kernel.Expression ||
+		m.Training.Starts != 6 {
 		t.Errorf("an hour: fitted %q with %d starts, %v", fitted.Kernel.Expression, m.Training.Starts, err)
 	}
 	for want, change := range map[string]func(o *krigo.Options){

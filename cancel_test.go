@@ -39,12 +39,14 @@ func ripples(rows int) *dataset.Table {
 // steps are single steps that take long on many rows.
 func steps(t *testing.T) map[string]func(context.Context) error {
 	rows := ripples(600)
-	o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},
+		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
 	m := fit(t, rows, o)
 	params := &krigo.Params{NoiseVariance: 0.1, Kernel: m.Trained().Kernel.Spec(m.Trained().Theta)}
 	evaluate := func(name string, inducing int) func(context.Context) error {
 		return func(ctx context.Context) error {
-			o, params := krigo.Options{Data: o.Data, Kernel: o.Kernel, Method: krigo.Method{Name: name, Inducing: inducing}}, *params
+			o, params := krigo.Options{Data: o.Data, Kernel: o.Kernel, Method: krigo.Method{Name: name, Inducing: inducing}},
+				*params
 			for i := range inducing {
 				params.Inducing = append(params.Inducing, []float64{float64(i) / 50})
 			}
@@ -64,12 +66,16 @@ func steps(t *testing.T) map[string]func(context.Context) error {
 		"kl-pac sparse": evaluate("kl-pac", 200),
 		"renyi":         evaluate("renyi", 20),
 		"certify":       func(ctx context.Context) error { _, err := krigo.Certify(m, rows.Within(ctx), 0); return err },
-		"predict":       func(ctx context.Context) error { _, err := krigo.Predict(m, ripples(5000).Within(ctx)); return err },
-		"covariance":    func(ctx context.Context) error { _, err := krigo.Covariance(ctx, m, rows); return err },
-		"sample":        func(ctx context.Context) error { _, err := krigo.Sample(ctx, m, rows, 20, 1, nil); return err },
-		"full":          intervals("full"),
-		"jackknife":     intervals("jackknife"),
-		"report":        func(ctx context.Context) error { return report.Write(io.Discard, m, rows.Within(ctx)) },
+		"predict": func(ctx context.Context) error {
+			_,
+				err := krigo.Predict(m, ripples(5000).Within(ctx))
+			return err
+		},
+		"covariance": func(ctx context.Context) error { _, err := krigo.Covariance(ctx, m, rows); return err },
+		"sample":     func(ctx context.Context) error { _, err := krigo.Sample(ctx, m, rows, 20, 1, nil); return err },
+		"full":       intervals("full"),
+		"jackknife":  intervals("jackknife"),
+		"report":     func(ctx context.Context) error { return report.Write(io.Discard, m, rows.Within(ctx)) },
 	}
 }
 
@@ -95,7 +101,8 @@ func TestEnds(t *testing.T) {
 	}
 	// A model outlives the context that it was fitted in.
 	ctx, cancel := context.WithCancel(t.Context())
-	m, err := krigo.Fit(ctx, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se"}})
+	m, err := krigo.Fit(ctx, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"},
+		Kernel: krigo.Kernel{Expression: "se"}})
 	cancel()
 	if err != nil {
 		t.Fatal(err)

@@ -19,9 +19,11 @@ import (
 type Recertification struct {
 	Certificate *Certificate `json:"certificate"`
 	Matches     bool         `json:"matches"` // the model's own certificate was recomputed, and what stands beside it
-	Valid       bool         `json:"valid"`   // the certificate's: it is a guarantee, on the word of whoever vouches for what it rests on
-	// IndependentlyChecked says that the certificate was recomputed from the data, the model and its options, and nothing that it rests on is taken
-	// on the fitter's word but that the options were chosen beforehand, which no program can check.
+	// the certificate's: it is a guarantee, on the word of whoever vouches for what it rests on
+	Valid bool `json:"valid"`
+	// IndependentlyChecked says that the certificate was recomputed from the data, the model and its options, and nothing
+	// that it rests on is taken on the fitter's word but that the options were chosen beforehand, which no program can
+	// check.
 	IndependentlyChecked bool    `json:"independently_checked"`
 	Checked              []Claim `json:"checked,omitempty"`
 	OnWord               []Claim `json:"on_the_fitters_word,omitempty"`
@@ -29,7 +31,8 @@ type Recertification struct {
 	Differs string `json:"-"`
 	// Notice says where rows depend on their order; "" where they don't.
 	Notice string `json:"notice,omitempty"`
-	// Refitted says that fitting again gave the same bits: see Refit. Else RefitSeconds is how long training took, as the file says.
+	// Refitted says that fitting again gave the same bits: see Refit. Else RefitSeconds is how long training took, as the
+	// file says.
 	Refitted     bool    `json:"refitted,omitempty"`
 	RefitSeconds float64 `json:"refit_seconds,omitempty"`
 	// Declared says that the declaration by which the model was fitted was at hand: see CheckDeclaration.
@@ -49,7 +52,8 @@ type Claim = model.Claim
 func (r *Recertification) list() {
 	r.known.Refitted, r.known.Declared = r.Refitted, r.Declared
 	r.Checked, r.OnWord = r.model.Claims(r.known)
-	r.IndependentlyChecked = r.Matches && !slices.ContainsFunc(r.OnWord, func(c Claim) bool { return c.Rests && !c.Beforehand })
+	r.IndependentlyChecked = r.Matches && !slices.ContainsFunc(r.OnWord,
+		func(c Claim) bool { return c.Rests && !c.Beforehand })
 }
 
 // FollowsDeclaration notes that the model is the one declared: see CheckDeclaration.
@@ -60,23 +64,27 @@ func (r *Recertification) FollowsDeclaration() {
 	}
 }
 
-// Refit fits the model again with the options that it was fitted with. What only that can show is then listed as checked, or differs says what came
-// out otherwise. It is an error if the model that comes out misses so often that the certificate's bound can't be its own.
+// Refit fits the model again with the options that it was fitted with. What only that can show is then listed as
+// checked, or differs says what came out otherwise. It is an error if the model that comes out misses so often that the
+// certificate's bound can't be its own.
 func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (differs string, err error) {
 	again, differs, err := fit.Refit(ctx, r.model, r.table, progress)
 	if err != nil {
 		return "", err
 	}
 	r.known.Differs = differs != ""
-	if r.Refitted, r.known.Refit = differs == "", "fitting again gave another model, by another kind of processor or version, or because the file isn't true: "+differs; r.Refitted {
+	if r.Refitted, r.known.Refit = differs == "", "fitting again gave another model, by another kind of processor or "+
+		"version, or because the file isn't true: "+differs; r.Refitted {
 		r.RefitSeconds = 0
 	} else if a, c := again.Certificate, r.Certificate; a == nil || c.Valid {
 		zeroOne := c.Route == pacbayes.Direct && c.Groups == 0 && r.model.Terms.Loss.IsZeroOne()
 		if a == nil {
-			return differs, fmt.Errorf("fitting again gives a model without a certificate (%s): don't rely on this file", again.CertificateReason)
+			return differs, fmt.Errorf("fitting again gives a model without a certificate (%s): don't rely on this file",
+				again.CertificateReason)
 		}
 		if e := excess(zeroOne, math.Min(a.EmpiricalRisk, 1), cmp.Or(c.Groups, c.Rows), c.Delta, c.Bound); e != nil {
-			return differs, fmt.Errorf("fitting again gives a model whose risk is %.4f on the certified rows and at least %.4f on further ones, where this file's bound is %.4f: don't rely on this file",
+			return differs, fmt.Errorf("fitting again gives a model whose risk is %.4f on the certified rows and at least "+
+				"%.4f on further ones, where this file's bound is %.4f: don't rely on this file",
 				e.Risk, e.AtLeast, e.Certified)
 		}
 	}
@@ -84,13 +92,15 @@ func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (diff
 	return differs, nil
 }
 
-// A fit is brief if training took less than briefly, as its file says; one that takes longer than longest isn't, whatever the file says.
+// A fit is brief if training took less than briefly, as its file says; one that takes longer than longest isn't,
+// whatever the file says.
 const (
 	briefly = time.Minute
 	longest = 10 * time.Minute
 )
 
-// RefitIfBrief is Refit for a model that was trained in less than a minute. What keeps it from its end stands in the lists.
+// RefitIfBrief is Refit for a model that was trained in less than a minute. What keeps it from its end stands in the
+// lists.
 func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)) error {
 	if !r.Matches || r.model.Fitted == nil || r.RefitSeconds >= briefly.Seconds() {
 		return nil
@@ -112,8 +122,8 @@ func (r *Recertification) RefitIfBrief(ctx context.Context, progress func(Event)
 	return nil
 }
 
-// Shift is what a bound on the mean's loss becomes on rows of another source whose relative entropy to this one, KL(that ‖ this), is at
-// most Rho nats a row: see pacbayes.Shifted.
+// Shift is what a bound on the mean's loss becomes on rows of another source whose relative entropy to this one,
+// KL(that ‖ this), is at most Rho nats a row: see pacbayes.Shifted.
 type Shift struct {
 	Rho       float64 `json:"rho"`
 	MeanBound float64 `json:"mean_bound"`
@@ -145,14 +155,16 @@ func shift(rho, bound float64) (*Shift, error) {
 // made from, and what stands beside it: observation noise, conformal intervals, test figures, ranges.
 // An epsilon other than 0, in standard deviations of the target, asks for
 // another half-width than the declared one: the number is then a heuristic,
-// because the half-width was chosen after the rows were seen, unless the certificate has a curve, of which it is a point.
+// because the half-width was chosen after the rows were seen, unless the certificate has a curve, of which it is a
+// point.
 func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertification, err error) {
 	defer matrix.Ended(&err)
 	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
 	}
-	if m.Certificate == nil && (epsilon == 0 || epsilon == m.Terms.Loss.Below || m.Counts[dataset.Certified] == 0 || !m.Posterior.Factored()) {
+	if m.Certificate == nil && (epsilon == 0 || epsilon == m.Terms.Loss.Below || m.Counts[dataset.Certified] == 0 ||
+		!m.Posterior.Factored()) {
 		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
@@ -160,7 +172,8 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds}
 		r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
 		if m.Fitted != nil {
-			r.known.Refit = fmt.Sprintf("only fitting again shows it (krigo certify --refit; training took %.1f s)", m.Training.Seconds)
+			r.known.Refit = fmt.Sprintf("only fitting again shows it (krigo certify --refit; training took %.1f s)",
+				m.Training.Seconds)
 		}
 		if err == nil {
 			err = fit.CheckAsked(m, table.Names)
@@ -171,7 +184,8 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 		if err != nil {
 			return nil, err
 		}
-		r.Certificate, r.Valid, r.Matches, r.Differs, r.Notice = v.Certificate, v.Certificate.Valid, v.Differs == "", v.Differs, v.Notice
+		r.Certificate, r.Valid, r.Matches, r.Differs, r.Notice = v.Certificate, v.Certificate.Valid, v.Differs == "",
+			v.Differs, v.Notice
 		if r.Matches {
 			r.list()
 		}
@@ -214,13 +228,16 @@ func (e *NoCertificate) Error() string { return "the model has no certificate: "
 
 // Fresh is the bound from rows the model never saw, whatever it was trained on.
 type Fresh struct {
-	Rows         int           `json:"rows"`
-	Groups       int           `json:"groups,omitempty"`      // that they belong to, where risks are those of groups
-	Repeats      int           `json:"repeats,omitempty"`     // rows that equal another one, or one the model was made from
-	Seen         int           `json:"seen,omitempty"`        // those of the second kind: the bounds hold only if they are other observations
-	SeenGroups   int           `json:"seen_groups,omitempty"` // groups that the model was made from: no further ones
-	Dropped      int           `json:"dropped,omitempty"`     // further rows that equal one of these in every cell: the model's reading leaves them out
-	Delta        float64       `json:"delta"`                 // each of the two bounds fails with at most this probability
+	Rows   int `json:"rows"`
+	Groups int `json:"groups,omitempty"` // that they belong to, where risks are those of groups
+	// rows that equal another one, or one the model was made from
+	Repeats int `json:"repeats,omitempty"`
+	// those of the second kind: the bounds hold only if they are other observations
+	Seen       int `json:"seen,omitempty"`
+	SeenGroups int `json:"seen_groups,omitempty"` // groups that the model was made from: no further ones
+	// further rows that equal one of these in every cell: the model's reading leaves them out
+	Dropped      int           `json:"dropped,omitempty"`
+	Delta        float64       `json:"delta"` // each of the two bounds fails with at most this probability
 	Loss         pacbayes.Kind `json:"loss"`
 	Epsilon      float64       `json:"epsilon"`                 // as in Certificate
 	EpsilonAbove float64       `json:"epsilon_above,omitempty"` //
@@ -237,20 +254,22 @@ type Fresh struct {
 	// Contradicts is what of the model's own certificate these rows speak against; nil where nothing.
 	Contradicts *Contradiction `json:"contradicts,omitempty"`
 
-	complete func() (risk float64, groups int, err error) // of the groups that are known to be complete; nil: rows are counted
+	// of the groups that are known to be complete; nil: rows are counted
+	complete func() (risk float64, groups int, err error)
 }
 
-// Anytime bounds the mean's loss from both sides, by the first n fresh rows for every n at once: the probability that for any n it isn't between
-// them is at most δ, however many more rows come and whenever one looks. See pacbayes.Anytime. Where groups are counted these are complete ones alone, since the loss
-// of a group that more rows come to isn't the loss of a group.
+// Anytime bounds the mean's loss from both sides, by the first n fresh rows for every n at once: the probability that
+// for any n it isn't between them is at most δ, however many more rows come and whenever one looks. See
+// pacbayes.Anytime. Where groups are counted these are complete ones alone, since the loss of a group that more rows
+// come to isn't the loss of a group.
 type Anytime struct {
 	Groups  int     `json:"groups,omitempty"` // complete ones
 	AtLeast float64 `json:"at_least"`
 	AtMost  float64 `json:"at_most"`
 }
 
-// AtAnyTime adds the bounds that hold at every number of rows. A group is complete once a row of another group follows its rows in the table; a table in which a group goes on
-// after that is refused.
+// AtAnyTime adds the bounds that hold at every number of rows. A group is complete once a row of another group follows
+// its rows in the table; a table in which a group goes on after that is refused.
 func (f *Fresh) AtAnyTime() (err error) {
 	risk, n, groups := f.MeanRisk, f.Rows, 0
 	if f.complete != nil {
@@ -272,14 +291,16 @@ func completeRows(d *dataset.Data, rows, group []int) ([]int, error) {
 		switch g := group[row]; {
 		case k > 0 && g == group[rows[k-1]]:
 		case begun[g]:
-			return nil, fmt.Errorf("%s: %s: its group goes on after another one began, so that nothing shows which groups are complete: bring the rows of each group together, and add groups at the end, for limits at any time",
+			return nil, fmt.Errorf("%s: %s: its group goes on after another one began, so that nothing shows which groups are "+
+				"complete: bring the rows of each group together, and add groups at the end, for limits at any time",
 				d.Source, d.Where(row))
 		default:
 			begun[g], last = true, k
 		}
 	}
 	if last == 0 {
-		return nil, fmt.Errorf("%s: its one group isn't known to be complete, which it is when the rows of another one follow: no limits at any time", d.Source)
+		return nil, fmt.Errorf("%s: its one group isn't known to be complete, which it is when the rows of another one "+
+			"follow: no limits at any time", d.Source)
 	}
 	return rows[:last], nil
 }
@@ -296,7 +317,8 @@ type Contradiction struct {
 type Excess struct {
 	Certified float64 `json:"certified"` // at most, says the certificate
 	Risk      float64 `json:"risk"`      // on the fresh rows
-	AtLeast   float64 `json:"at_least"`  // on further rows like these, with confidence 1−δ: exact binomial, for graded losses kl
+	// on further rows like these, with confidence 1−δ: exact binomial, for graded losses kl
+	AtLeast float64 `json:"at_least"`
 }
 
 // excess is nil unless the risk on n fresh rows contradicts a bound.
@@ -316,7 +338,8 @@ func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Co
 	if c == nil || !c.Valid {
 		return nil, nil
 	}
-	x := Contradiction{Mean: excess(m.Terms.Loss.IsZeroOne() && f.Groups == 0, f.MeanRisk, f.units(), f.Delta, c.MeanBound)}
+	x := Contradiction{Mean: excess(m.Terms.Loss.IsZeroOne() && f.Groups == 0, f.MeanRisk, f.units(), f.Delta,
+		c.MeanBound)}
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
 		band := *m
 		band.Terms.Loss = pacbayes.Loss{Kind: pacbayes.Band, Below: p.HalfWidth}
@@ -361,7 +384,8 @@ func CertifyFresh(m *Model, table *dataset.Table) (found *Fresh, err error) {
 			return nil, err
 		}
 		if rows = d.RowsOf(roles, dataset.Test); m.Counts[dataset.Test] == 0 {
-			return nil, fmt.Errorf("%s is the data the model was made from, and no test rows were set aside: give rows it never saw", table.Source)
+			return nil, fmt.Errorf("%s is the data the model was made from, and no test rows were set aside: give rows it "+
+				"never saw", table.Source)
 		}
 	}
 	var group []int
@@ -381,7 +405,8 @@ func CertifyFresh(m *Model, table *dataset.Table) (found *Fresh, err error) {
 		return nil, err
 	}
 	l := m.Terms.Loss
-	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Dropped: table.Dropped(), Repeats: copies.Repeats, Seen: copies.Seen, SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
+	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Dropped: table.Dropped(), Repeats: copies.Repeats, Seen: copies.Seen,
+		SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	if l.Kind == pacbayes.Asymmetric {
 		f.EpsilonAbove = l.Above

@@ -41,7 +41,8 @@ func (m Measure) Text(signed bool) string {
 		text = "+" + text
 	}
 	se := figure(m.SE)
-	if size := math.Abs(m.Mean); size >= 0.001 && size < 1000 && m.SE >= 0.00005 && m.SE < 0.001 { // as many decimals as the mean
+	// as many decimals as the mean
+	if size := math.Abs(m.Mean); size >= 0.001 && size < 1000 && m.SE >= 0.00005 && m.SE < 0.001 {
 		se = strconv.FormatFloat(m.SE, 'f', 4, 64)
 	}
 	if m.Splits > 1 {
@@ -64,7 +65,8 @@ func figure(v float64) string {
 }
 
 // MeasureNames lists what a Comparison measures, in the order of tables.
-var MeasureNames = []string{"bound", "mean_bound", "empirical_risk", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95", "kl_per_row", "noise_variance", "seconds"}
+var MeasureNames = []string{"bound", "mean_bound", "empirical_risk", "gibbs_risk", "mean_risk", "mse", "nlpd",
+	"coverage95", "kl_per_row", "noise_variance", "seconds"}
 
 // Compared tells about one finished fit of a comparison.
 type Compared struct {
@@ -76,11 +78,12 @@ type Compared struct {
 }
 
 // Compare fits every objective at every ε on the same splits, seeds o.Run.Seed … o.Run.Seed+splits−1,
-// several at a time, and scores them on the same test rows; the first fit that fails ends all. o.Run.Ranks share the fits, each with
-// the whole table. Choosing the best of its rows
-// is a choice that their certificates don't pay for. Progress, if not nil, is told about
-// every finished fit, from one goroutine at a time; o.Run.Save and o.Run.Resume are not used.
-func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []string, epsilons []float64, splits int, progress func(Compared)) ([]Comparison, error) {
+// several at a time, and scores them on the same test rows; the first fit that fails ends all. o.Run.Ranks share the
+// fits, each with the whole table. Choosing the best of its rows is a choice that their certificates don't pay for.
+// Progress, if not nil, is told about every finished fit, from one goroutine at a time; o.Run.Save and o.Run.Resume are
+// not used.
+func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []string, epsilons []float64, splits int,
+	progress func(Compared)) ([]Comparison, error) {
 	if splits < 1 || splits > 1000 {
 		return nil, fit.Usage("splits %d: want 1 to 1000", splits)
 	}
@@ -149,7 +152,8 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			with := o
-			with.Method.Name, with.Promise.Epsilon, with.Run.Seed = rows[j.row].Objective, rows[j.row].Epsilon, o.Run.Seed+uint64(j.split)
+			with.Method.Name, with.Promise.Epsilon, with.Run.Seed = rows[j.row].Objective, rows[j.row].Epsilon, o.Run.Seed+
+				uint64(j.split)
 			if fits.Err() != nil {
 				return
 			}
@@ -239,7 +243,8 @@ func summary(splits, base []map[string]float64) map[string]Measure {
 }
 
 func measuresOf(m *Model) map[string]float64 {
-	v := map[string]float64{"gibbs_risk": m.Test.GibbsRisk, "mean_risk": m.Test.MeanRisk, "mse": m.Test.MSE, "nlpd": m.Test.NLPD,
+	v := map[string]float64{"gibbs_risk": m.Test.GibbsRisk, "mean_risk": m.Test.MeanRisk, "mse": m.Test.MSE,
+		"nlpd":       m.Test.NLPD,
 		"coverage95": m.Test.Coverage95, "noise_variance": m.Posterior.Noise, "seconds": m.Training.Seconds}
 	if c := m.Certificate; c != nil {
 		v["empirical_risk"], v["kl_per_row"] = c.EmpiricalRisk, c.KL/float64(c.Rows)

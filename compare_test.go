@@ -22,7 +22,8 @@ func TestCompareDifferences(t *testing.T) {
 		seed      uint64
 	}
 	told := map[fit]map[string]float64{}
-	rows, err := krigo.Compare(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6, Epochs: 15}, Run: krigo.Run{Seed: 7}},
+	rows, err := krigo.Compare(context.Background(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6, Epochs: 15}, Run: krigo.Run{Seed: 7}},
 		[]string{"vfe", "kl-pac"}, epsilons, splits, func(c krigo.Compared) {
 			told[fit{c.Objective, c.Epsilon, c.Seed}] = c.Measures
 			if c.Done != len(told) || c.Total != 12 {
@@ -82,13 +83,15 @@ func TestMeasureText(t *testing.T) {
 
 // TestCompareEnds: the first fit that fails ends a comparison, with its error alone.
 func TestCompareEnds(t *testing.T) {
-	// One row alone has another target: where it isn't a prior row there is no scale to train in, which the first split doesn't show.
+	// One row alone has another target: where it isn't a prior row there is no scale to train in, which the first split
+	// doesn't show.
 	table, told := &dataset.Table{Source: "t", Names: []string{"x", "y"}, Rows: 60}, 0
 	for i := range table.Rows {
 		table.Values, table.Lines = append(table.Values, float64(i), 0), append(table.Lines, i+2)
 	}
 	table.Values[1] = 1
-	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 4, Epochs: 3}, Prior: krigo.Prior{Kind: "informed"}}
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 4, Epochs: 3},
+		Prior: krigo.Prior{Kind: "informed"}}
 	possible := func(seed uint64) bool {
 		o.Data.TestFraction, o.Run.Seed = 0.2, seed
 		o.Method.Name = "vfe"
@@ -100,7 +103,8 @@ func TestCompareEnds(t *testing.T) {
 		seed++
 	}
 	o.Run.Seed = seed
-	_, err := krigo.Compare(context.Background(), table, o, []string{"vfe", "dtc"}, []float64{0.5}, 200, func(krigo.Compared) { told++ })
+	_, err := krigo.Compare(context.Background(), table, o, []string{"vfe", "dtc"}, []float64{0.5}, 200,
+		func(krigo.Compared) { told++ })
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "seed ") || told > 200 {
 		t.Errorf("%d fits were told of: %v", told, err)
 	}

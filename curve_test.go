@@ -18,12 +18,14 @@ import (
 
 // everyWidth are options for certificates of more than one statement.
 func everyWidth(change func(o *krigo.Options)) krigo.Options {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "informed"},
+		Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	change(&o)
 	return o
 }
 
-// TestCurveOfModel: what a curve says of a model is so of its certified rows, in the target's units, survives a file, and makes another ε a certificate.
+// TestCurveOfModel: what a curve says of a model is so of its certified rows, in the target's units, survives a file,
+// and makes another ε a certificate.
 func TestCurveOfModel(t *testing.T) {
 	table := data.Boston()
 	for _, loss := range []string{"band", "scaled", "relative"} {
@@ -60,13 +62,15 @@ func TestCurveOfModel(t *testing.T) {
 		}
 		for _, p := range c.Curve.Points {
 			if n := misses(p.HalfWidthRaw); n > p.Misses {
-				t.Errorf("%s: %d certified rows miss by more than %v, of which the curve says %d", loss, n, p.HalfWidthRaw, p.Misses)
+				t.Errorf("%s: %d certified rows miss by more than %v, of which the curve says %d", loss, n, p.HalfWidthRaw,
+					p.Misses)
 			}
 			if p.Bound <= float64(p.Misses)/float64(len(rows)) {
 				t.Errorf("%s: %+v is no bound", loss, p)
 			}
 		}
-		if p := c.Promise; p.HalfWidth == 0 || c.Curve.At(p.HalfWidth) > 0.2 || p.Scaled != (loss == "scaled") || p.Relative != (loss == "relative") {
+		if p := c.Promise; p.HalfWidth == 0 || c.Curve.At(p.HalfWidth) > 0.2 || p.Scaled != (loss == "scaled") ||
+			p.Relative != (loss == "relative") {
 			t.Errorf("%s: %+v", loss, p)
 		}
 		bands, err := krigo.Intervals(m, "band", 0, ps)
@@ -83,11 +87,14 @@ func TestCurveOfModel(t *testing.T) {
 			t.Errorf("%s: %d certified rows lie in the bands, want %d", loss, inside, want)
 		}
 		r, err := krigo.Certify(m, table, 1.5*epsilon)
-		if err != nil || !r.Certificate.Valid || r.Certificate.MeanBound != c.Curve.At(1.5*epsilon) || r.Certificate.Promise == nil || strings.Contains(strings.Join(r.Certificate.Conditions, ""), "NOT MET") {
+		if err != nil || !r.Certificate.Valid || r.Certificate.MeanBound != c.Curve.At(1.5*epsilon) ||
+			r.Certificate.Promise == nil || strings.Contains(strings.Join(r.Certificate.Conditions, ""), "NOT MET") {
 			t.Errorf("%s: at another ε: %+v, %v", loss, r, err)
 		}
 		said := krigo.Sentence(m, c)
-		for _, want := range []string{"all at once and at any other width: 56.29 % within ±", "80 % within ±", "The curve ends at ±", "the mean absolute error, those above", map[string]string{"band": "of MEDV", "scaled": "own standard deviations", "relative": "times MEDV"}[loss]} {
+		for _, want := range []string{"all at once and at any other width: 56.29 % within ±", "80 % within ±",
+			"The curve ends at ±", "the mean absolute error, those above",
+			map[string]string{"band": "of MEDV", "scaled": "own standard deviations", "relative": "times MEDV"}[loss]} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s: nothing says %q in %s", loss, want, said)
 			}
@@ -99,8 +106,9 @@ func TestCurveOfModel(t *testing.T) {
 	}
 }
 
-// TestSlices: the rows of slices are those that they are said to be, each has the bound of its rows alone, half of δ goes to those that have a bound, and few rows
-// have none. A file of before keeps the rules of its time, by which each slice has a part, and a curve doesn't end.
+// TestSlices: the rows of slices are those that they are said to be, each has the bound of its rows alone, half of δ
+// goes to those that have a bound, and few rows have none. A file of before keeps the rules of its time, by which each
+// slice has a part, and a curve doesn't end.
 func TestSlices(t *testing.T) {
 	table := data.Boston()
 	m := fit(t, table, everyWidth(func(o *krigo.Options) {
@@ -151,7 +159,8 @@ func TestSlices(t *testing.T) {
 		}
 	}
 	said := krigo.Sentence(m, c)
-	for _, want := range []string{"at most this share of each misses:", "sd surest, < ", "CHAS = 1: no bound, ", "are too few, of 20"} {
+	for _, want := range []string{"at most this share of each misses:", "sd surest, < ", "CHAS = 1: no bound, ",
+		"are too few, of 20"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing says %q in %s", want, said)
 		}
@@ -165,18 +174,21 @@ func TestSlices(t *testing.T) {
 	if err == nil {
 		old.Certificate, err = old.Certify(d)
 	}
-	if err != nil || old.Certificate.Curve.Level > level/2 || old.Certificate.Slices[0].MeanBound <= c.Slices[0].MeanBound {
+	if err != nil || old.Certificate.Curve.Level > level/2 ||
+		old.Certificate.Slices[0].MeanBound <= c.Slices[0].MeanBound {
 		t.Errorf("by the rules of before: %+v, %v", old.Certificate, err)
 	}
 	if r, err := krigo.Certify(old, table, 0); err != nil || !r.Matches {
 		t.Errorf("by the rules of before: %+v, %v", r, err)
 	}
 	few := everyWidth(func(o *krigo.Options) { o.Promise.Slices, o.Prior.Share = []string{"sd"}, 0.92 })
-	if _, err := krigo.Fit(context.Background(), table, few); err == nil || !strings.Contains(err.Error(), "slices sd: a third of ") {
+	if _, err := krigo.Fit(context.Background(), table, few); err == nil ||
+		!strings.Contains(err.Error(), "slices sd: a third of ") {
 		t.Errorf("too few rows for a slice: %v", err)
 	}
 	few.Promise.Slices = []string{"sd", "RM"}
-	if m := fit(t, table, few); !strings.Contains(krigo.Sentence(m, m.Certificate), "the half of δ that went to --slices bought nothing") {
+	if m := fit(t, table, few); !strings.Contains(krigo.Sentence(m, m.Certificate),
+		"the half of δ that went to --slices bought nothing") {
 		t.Error(krigo.Sentence(m, m.Certificate))
 	}
 	c.Slices[0].MeanBound /= 2
@@ -186,7 +198,8 @@ func TestSlices(t *testing.T) {
 	categories := fit(t, sided(table), everyWidth(func(o *krigo.Options) {
 		o.Data.Categorical, o.Data.Missing, o.Promise.Slices = []string{"side"}, "mean", []string{"side"}
 	}))
-	if s := categories.Certificate.Slices; len(s) != 4 || s[0].Name != "= 7" || s[3].Name != "= other" || s[3].Rows == 0 || s[0].Rows == 0 {
+	if s := categories.Certificate.Slices; len(s) != 4 || s[0].Name != "= 7" || s[3].Name != "= other" || s[3].Rows == 0 ||
+		s[0].Rows == 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -207,33 +220,69 @@ func sided(t *dataset.Table) *dataset.Table {
 // TestRefusesManyStatements: curves, slices and scaled widths are of a mean that was fixed before.
 func TestRefusesManyStatements(t *testing.T) {
 	for want, change := range map[string]func(o *krigo.Options){
-		"curve: it is of a mean that was fixed":            func(o *krigo.Options) { o.Promise.Curve, o.Prior.Learn = true, true },
-		"curve: it is of the losses band":                  func(o *krigo.Options) { o.Promise.Curve, o.Promise.Loss = true, "clipped-square" },
-		"curve: its bounds are exact and binomial":         func(o *krigo.Options) { o.Promise.Curve, o.Promise.Bound = true, pacbayes.BettingBound },
-		"curve: of groups":                                 func(o *krigo.Options) { o.Promise.Curve, o.Data.Group = true, "RAD" },
-		"a backtest promises nothing of any width":         func(o *krigo.Options) { o.Promise.Curve, o.Data.Split, o.Data.TestFraction = true, "last", 0 },
-		"loss scaled: it is of a predictor that was fixed": func(o *krigo.Options) { o.Promise.Loss, o.Promise.MeanBound = "scaled", "twice" },
-		"loss scaled: it counts the standard deviations":   func(o *krigo.Options) { o.Promise.Loss, o.Method.Name = "scaled", "kl-pac" },
-		`slices: "MEDV" is neither sd nor an input`:        func(o *krigo.Options) { o.Promise.Slices = []string{"MEDV"} },
-		`slices: "RM" twice`:                               func(o *krigo.Options) { o.Promise.Slices = []string{"RM", "RM"} },
-		"slices: they are of a mean that was fixed before": func(o *krigo.Options) { o.Promise.Slices, o.Prior.Kind = []string{"RM"}, "grid" },
-		"slices: of groups":                                func(o *krigo.Options) { o.Promise.Slices, o.Data.Group = []string{"RM"}, "RAD" },
-		"mean-bound direct":                                func(o *krigo.Options) { o.Promise.Slices, o.Promise.Loss = []string{"RM"}, "gaussian" },
+		"curve: it is of a mean that was fixed": func(o *krigo.Options) {
+			o.Promise.Curve, o.Prior.Learn = true,
+				true
+		},
+		"curve: it is of the losses band": func(o *krigo.Options) {
+			o.Promise.Curve, o.Promise.Loss = true,
+				"clipped-square"
+		},
+		"curve: its bounds are exact and binomial": func(o *krigo.Options) {
+			o.Promise.Curve, o.Promise.Bound = true,
+				pacbayes.BettingBound
+		},
+		"curve: of groups": func(o *krigo.Options) {
+			o.Promise.Curve, o.Data.Group = true,
+				"RAD"
+		},
+		"a backtest promises nothing of any width": func(o *krigo.Options) {
+			o.Promise.Curve, o.Data.Split,
+				o.Data.TestFraction = true, "last", 0
+		},
+		"loss scaled: it is of a predictor that was fixed": func(o *krigo.Options) {
+			o.Promise.Loss,
+				o.Promise.MeanBound = "scaled", "twice"
+		},
+		"loss scaled: it counts the standard deviations": func(o *krigo.Options) {
+			o.Promise.Loss, o.Method.Name = "scaled",
+				"kl-pac"
+		},
+		`slices: "MEDV" is neither sd nor an input`: func(o *krigo.Options) { o.Promise.Slices = []string{"MEDV"} },
+		`slices: "RM" twice`: func(o *krigo.Options) {
+			o.Promise.Slices = []string{"RM",
+				"RM"}
+		},
+		"slices: they are of a mean that was fixed before": func(o *krigo.Options) {
+			o.Promise.Slices,
+				o.Prior.Kind = []string{"RM"}, "grid"
+		},
+		"slices: of groups": func(o *krigo.Options) {
+			o.Promise.Slices,
+				o.Data.Group = []string{"RM"}, "RAD"
+		},
+		"mean-bound direct": func(o *krigo.Options) {
+			o.Promise.Slices,
+				o.Promise.Loss = []string{"RM"}, "gaussian"
+		},
 	} {
-		if _, err := krigo.Fit(context.Background(), data.Boston(), everyWidth(change)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := krigo.Fit(context.Background(), data.Boston(), everyWidth(change)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
 }
 
-// TestForgedStatements: what isn't covered isn't said. Slices are of the declared ε; another ε of a curve's model is a certificate of a model that is what it says alone; words
-// of a file aren't free; noise that the certified rows gave doesn't scale their misses.
+// TestForgedStatements: what isn't covered isn't said. Slices are of the declared ε; another ε of a curve's model is a
+// certificate of a model that is what it says alone; words of a file aren't free; noise that the certified rows gave
+// doesn't scale their misses.
 func TestForgedStatements(t *testing.T) {
 	table := data.Boston()
 	of := func(change func(o *krigo.Options)) *krigo.Model { return fit(t, table, everyWidth(change)) }
 	many := of(func(o *krigo.Options) { o.Promise.Curve, o.Promise.Slices = true, []string{"sd"} })
 	r, err := krigo.Certify(many, table, 1.2)
-	if err != nil || !r.Certificate.Valid || r.Certificate.Slices != nil || strings.Contains(strings.Join(r.Certificate.Conditions, ""), "slices") {
+	if err != nil || !r.Certificate.Valid || r.Certificate.Slices != nil ||
+		strings.Contains(strings.Join(r.Certificate.Conditions, ""), "slices") {
 		t.Errorf("slices at another ε: %+v, %v", r, err)
 	}
 	for what, c := range map[string]struct {
@@ -241,12 +290,16 @@ func TestForgedStatements(t *testing.T) {
 		edit    func(m *krigo.Model)
 		epsilon float64
 	}{
-		"δ, at another ε":    {func(o *krigo.Options) { o.Promise.Curve = true }, func(m *krigo.Model) { m.Terms.Delta = 1e-6; m.Certificate.Delta = 1e-6 }, 1.1},
-		"a curve":            {func(o *krigo.Options) {}, func(m *krigo.Model) { m.Terms.Curve = true }, 1.1},
-		"a curve's point":    {func(o *krigo.Options) { o.Promise.Curve = true }, func(m *krigo.Model) { m.Certificate.Curve.Points[3].Bound /= 2 }, 1.1},
-		"a declaration":      {func(o *krigo.Options) {}, func(m *krigo.Model) { m.Terms.Declaration = "00. Verified as true" }, 0},
-		"no options":         {func(o *krigo.Options) {}, func(m *krigo.Model) { m.Fitted = nil }, 0},
-		"a slice of nothing": {func(o *krigo.Options) { o.Promise.Slices = []string{"sd"} }, func(m *krigo.Model) { m.Terms.Slices = []string{"nosuch"} }, 0},
+		"δ, at another ε": {func(o *krigo.Options) { o.Promise.Curve = true },
+			func(m *krigo.Model) { m.Terms.Delta = 1e-6; m.Certificate.Delta = 1e-6 }, 1.1},
+		"a curve": {func(o *krigo.Options) {}, func(m *krigo.Model) { m.Terms.Curve = true }, 1.1},
+		"a curve's point": {func(o *krigo.Options) { o.Promise.Curve = true },
+			func(m *krigo.Model) { m.Certificate.Curve.Points[3].Bound /= 2 }, 1.1},
+		"a declaration": {func(o *krigo.Options) {},
+			func(m *krigo.Model) { m.Terms.Declaration = "00. Verified as true" }, 0},
+		"no options": {func(o *krigo.Options) {}, func(m *krigo.Model) { m.Fitted = nil }, 0},
+		"a slice of nothing": {func(o *krigo.Options) { o.Promise.Slices = []string{"sd"} },
+			func(m *krigo.Model) { m.Terms.Slices = []string{"nosuch"} }, 0},
 		"scales of the bound": {func(o *krigo.Options) { o.Method.Name = "kl-pac" }, func(m *krigo.Model) {
 			m.Fitted, m.Terms.Loss.Kind, m.Terms.EpsilonRaw = nil, "scaled", m.Terms.Loss.Below
 		}, 0},
@@ -279,7 +332,8 @@ func TestForgedStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := krigo.IntervalsOfFew(all, table, table, "full", 0.9, ""); err == nil || !strings.Contains(err.Error(), "left none") {
+	if _, err := krigo.IntervalsOfFew(all, table, table, "full", 0.9, ""); err == nil ||
+		!strings.Contains(err.Error(), "left none") {
 		t.Errorf("of a sibling: %v", err)
 	}
 	svgp := of(func(o *krigo.Options) {

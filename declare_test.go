@@ -12,10 +12,12 @@ import (
 	"github.com/krigo-gp/krigo/data"
 )
 
-// TestDeclared: a fit by a declaration is the fit that was declared, its certificate carries the declaration's hash, and can be held against
-// it; other rows, another option, or another text are refused.
+// TestDeclared: a fit by a declaration is the fit that was declared, its certificate carries the declaration's hash,
+// and can be held against it; other rows, another option, or another text are refused.
 func TestDeclared(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{Expression: "se,matern32"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2},
+		Kernel: krigo.Kernel{Expression: "se,matern32"}, Method: krigo.Method{Name: "evidence"},
+		Prior:   krigo.Prior{Kind: "informed"},
 		Promise: krigo.Promise{Epsilon: 0.5, Curve: true}, Run: krigo.Run{Seed: 7, Restarts: 1}}
 	text, err := krigo.Declare(data.Boston(), o)
 	if err != nil {
@@ -33,8 +35,10 @@ func TestDeclared(t *testing.T) {
 	if c := m.Certificate; c.Declaration != hash || !strings.Contains(strings.Join(c.Conditions, "\n"), "SHA-256 "+hash) {
 		t.Errorf("%q, want %s", c.Declaration, hash)
 	}
-	if plain := fit(t, data.Boston(), o); plain.Certificate.MeanBound != m.Certificate.MeanBound || plain.Certificate.Declaration != "" {
-		t.Errorf("another fit than the same without a declaration: %v and %v", m.Certificate.MeanBound, plain.Certificate.MeanBound)
+	if plain := fit(t, data.Boston(), o); plain.Certificate.MeanBound != m.Certificate.MeanBound ||
+		plain.Certificate.Declaration != "" {
+		t.Errorf("another fit than the same without a declaration: %v and %v", m.Certificate.MeanBound,
+			plain.Certificate.MeanBound)
 	} else if err := krigo.CheckDeclaration(plain, data.Boston(), text); err == nil {
 		t.Error("a fit that wasn't declared passes")
 	}
@@ -47,20 +51,24 @@ func TestDeclared(t *testing.T) {
 	if err := krigo.CheckDeclaration(m, data.Boston(), text); err != nil {
 		t.Error(err)
 	}
-	if err := krigo.CheckDeclaration(m, data.Boston(), bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)); err == nil || !strings.Contains(err.Error(), "another declaration") {
+	if err := krigo.CheckDeclaration(m, data.Boston(), bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)); err == nil ||
+		!strings.Contains(err.Error(), "another declaration") {
 		t.Errorf("another declaration: %v", err)
 	}
-	if _, err := krigo.Fit(context.Background(), homes(), with); err == nil || !strings.Contains(err.Error(), "rows aren't those") {
+	if _, err := krigo.Fit(context.Background(), homes(), with); err == nil ||
+		!strings.Contains(err.Error(), "rows aren't those") {
 		t.Errorf("other rows: %v", err)
 	}
 	other := with
 	other.Promise.Epsilon = 0.6
-	if _, err := krigo.Fit(context.Background(), data.Boston(), other); err == nil || !strings.Contains(err.Error(), "options aren't those") {
+	if _, err := krigo.Fit(context.Background(), data.Boston(), other); err == nil ||
+		!strings.Contains(err.Error(), "options aren't those") {
 		t.Errorf("another ε: %v", err)
 	}
 	other = with
 	other.Run.Declared = strings.Repeat("0", 64)
-	if _, err := krigo.Fit(context.Background(), data.Boston(), other); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+	if _, err := krigo.Fit(context.Background(), data.Boston(), other); err == nil ||
+		!strings.Contains(err.Error(), "SHA-256") {
 		t.Errorf("another hash: %v", err)
 	}
 	forged := *m
@@ -79,15 +87,18 @@ func TestDeclared(t *testing.T) {
 	if of.Certificate, err = of.Certify(d); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := krigo.Certify(&of, data.Boston(), 0); err == nil || !strings.Contains(err.Error(), "the kernel or its mean") {
+	if r, err := krigo.Certify(&of, data.Boston(), 0); err == nil ||
+		!strings.Contains(err.Error(), "the kernel or its mean") {
 		t.Errorf("another kernel than the declared one: %+v, %v", r, err)
 	}
 	// What people read in a declaration is so, and stands there once.
 	for what, text := range map[string][]byte{
 		"other numbers of rows": bytes.Replace(text, []byte(`"certified": `), []byte(`"certified": 1`), 1),
 		"other kernels":         bytes.Replace(text, []byte(`"se (ARD)"`), []byte(`"rq (ARD)"`), 1),
-		"a key of its own":      bytes.Replace(text, []byte(`"declaration": 1,`), []byte(`"declaration": 1, "reviewed": true,`), 1),
-		"a plan before it":      bytes.Replace(text, []byte(`"declaration": 1,`), []byte(`"declaration": 1, "plan": {"starts": 1000},`), 1),
+		"a key of its own": bytes.Replace(text, []byte(`"declaration": 1,`),
+			[]byte(`"declaration": 1, "reviewed": true,`), 1),
+		"a plan before it": bytes.Replace(text, []byte(`"declaration": 1,`),
+			[]byte(`"declaration": 1, "plan": {"starts": 1000},`), 1),
 	} {
 		with, err := krigo.Declared(text)
 		if err == nil {
@@ -97,7 +108,8 @@ func TestDeclared(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, text := range []string{"", "{}", `{"declaration": 2, "plan": {}}`, `{"declaration": 1}`, `{"declaration": 1, "plan": {"options": {"promise": {"nonsense": 1}}}}`} {
+	for _, text := range []string{"", "{}", `{"declaration": 2, "plan": {}}`, `{"declaration": 1}`,
+		`{"declaration": 1, "plan": {"options": {"promise": {"nonsense": 1}}}}`} {
 		if _, err := krigo.Declared([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a declaration", text)
 		}

@@ -15,17 +15,21 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// TestDeliver: the sibling of a certified model stands on all rows but those for testing, has the certified one's kernel and scaling,
-// no certificate, and says what that one promises. It is the same in a file.
+// TestDeliver: the sibling of a certified model stands on all rows but those for testing, has the certified one's
+// kernel and scaling, no certificate, and says what that one promises. It is the same in a file.
 func TestDeliver(t *testing.T) {
 	for name, c := range map[string]struct {
 		o      krigo.Options
 		solver string
 	}{
-		"evidence": {krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}}, posterior.ByCholesky},
-		"nearest":  {krigo.Options{Method: krigo.Method{Name: "nearest", Epochs: 3}, Prior: krigo.Prior{Kind: "informed"}}, posterior.ByNearest},
-		"vfe":      {krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 20}, Prior: krigo.Prior{Kind: "informed"}}, posterior.ByCholesky},
-		"kl-pac":   {krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{Calibration: 0.1}}, posterior.ByCholesky},
+		"evidence": {krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}},
+			posterior.ByCholesky},
+		"nearest": {krigo.Options{Method: krigo.Method{Name: "nearest", Epochs: 3}, Prior: krigo.Prior{Kind: "informed"}},
+			posterior.ByNearest},
+		"vfe": {krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 20}, Prior: krigo.Prior{Kind: "informed"}},
+			posterior.ByCholesky},
+		"kl-pac": {krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Prior: krigo.Prior{Kind: "informed"},
+			Promise: krigo.Promise{Calibration: 0.1}}, posterior.ByCholesky},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Data.TestFraction, c.o.Run.Restarts, c.o.Run.Deliver = 0.2, 1, "all"
@@ -34,20 +38,23 @@ func TestDeliver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := (dataset.Counts{dataset.Test: 102, dataset.Prior: 404}); all.Counts != want || m.Counts[dataset.Certified] < 50 {
+			if want := (dataset.Counts{dataset.Test: 102, dataset.Prior: 404}); all.Counts != want ||
+				m.Counts[dataset.Certified] < 50 {
 				t.Errorf("rows by role: %v, of the certified one %v", all.Counts, m.Counts)
 			}
 			if s := all.Posterior.Support.Rows; name == "vfe" && s != 20 || name != "vfe" && s != 404 {
 				t.Errorf("it stands on %d points", s)
 			}
-			if all.Posterior.Kind() != c.solver || all.Scaling.TargetScale != m.Scaling.TargetScale || all.Conformal != nil || all.Test.Rows != 102 ||
+			if all.Posterior.Kind() != c.solver || all.Scaling.TargetScale != m.Scaling.TargetScale || all.Conformal != nil ||
+				all.Test.Rows != 102 ||
 				all.Posterior.Kernel.Spec(all.Posterior.Theta).Name != m.Trained().Kernel.Spec(m.Trained().Theta).Name {
 				t.Errorf("%s, %+v", all.Posterior.Kind(), all.Test)
 			}
 			if !(all.Test.MSE < 1.02*m.Test.MSE) {
 				t.Errorf("mean squared error %v with all rows, %v with %d", all.Test.MSE, m.Test.MSE, m.Counts[dataset.Prior])
 			}
-			if all.Certificate != nil || !strings.Contains(all.CertificateReason, "all 404 rows") || !strings.Contains(all.CertificateReason, "what is certified are the predictions of its sibling") {
+			if all.Certificate != nil || !strings.Contains(all.CertificateReason, "all 404 rows") ||
+				!strings.Contains(all.CertificateReason, "what is certified are the predictions of its sibling") {
 				t.Errorf("%+v, %s", all.Certificate, all.CertificateReason)
 			}
 			var none *krigo.NoCertificate
@@ -78,7 +85,8 @@ func TestDeliverUncertified(t *testing.T) {
 		"a backtest":    func(o *krigo.Options) { o.Data.Split = "last" },
 		"scaled by all": func(o *krigo.Options) { o.Data.Scaling = dataset.AllRows },
 	} {
-		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1, Deliver: "all"}}
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
+			Run: krigo.Run{Restarts: 1, Deliver: "all"}}
 		edit(&o)
 		m, err := krigo.Fit(context.Background(), data.Snelson(), o)
 		if err != nil {
@@ -91,9 +99,11 @@ func TestDeliverUncertified(t *testing.T) {
 	}
 }
 
-// TestDeliverResumes: an interrupted training of the sibling goes on from the checkpoint of the whole fit, and ends as if it had never stopped.
+// TestDeliverResumes: an interrupted training of the sibling goes on from the checkpoint of the whole fit, and ends as
+// if it had never stopped.
 func TestDeliverResumes(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}})
+	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se"},
+		Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}})
 	whole, err := krigo.Deliver(context.Background(), m, data.Boston(), krigo.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -122,11 +132,13 @@ func TestDeliverResumes(t *testing.T) {
 
 // TestDeliverRefuses: other data, and models that are trained on their certified rows.
 func TestDeliverRefuses(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}})
+	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1},
+		Kernel: krigo.Kernel{Expression: "se", ARD: "off"}})
 	if _, err := krigo.Deliver(context.Background(), m, homes(), krigo.Options{}); err == nil {
 		t.Error("other data")
 	}
-	_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Deliver: "all"}})
+	_, err := krigo.Fit(context.Background(), homes(),
+		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Deliver: "all"}})
 	var usage *krigo.UsageError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "deliver all") {
 		t.Errorf("a grid prior: %v", err)

@@ -38,13 +38,16 @@ func TestDiskAsMemory(t *testing.T) {
 	memory := snelson()
 	disk, _ := onDisk(t, memory)
 	for name, o := range map[string]krigo.Options{
-		"full":            {Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
-		"sparse":          {Data: krigo.Data{TestFraction: 0.2}, Method: krigo.Method{Inducing: 6}},
-		"relative":        {Promise: krigo.Promise{Loss: "relative"}, Method: krigo.Method{Inducing: 4}},
-		"vfe, all rows":   {Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "greedy"}, Data: krigo.Data{Scaling: dataset.AllRows, Test: memory}},
+		"full": {Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"},
+			Run: krigo.Run{Restarts: 1}},
+		"sparse":   {Data: krigo.Data{TestFraction: 0.2}, Method: krigo.Method{Inducing: 6}},
+		"relative": {Promise: krigo.Promise{Loss: "relative"}, Method: krigo.Method{Inducing: 4}},
+		"vfe, all rows": {Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "greedy"},
+			Data: krigo.Data{Scaling: dataset.AllRows, Test: memory}},
 		"svgp on batches": {Method: krigo.Method{Name: "svgp", Inducing: 4, Batch: 7, Epochs: 3}},
 		"free":            {Method: krigo.Method{Inducing: 3, Posterior: "free"}},
-		"no prior rows":   {Method: krigo.Method{Inducing: 3}, Data: krigo.Data{Scaling: dataset.Declared, Declared: identity(1)}},
+		"no prior rows": {Method: krigo.Method{Inducing: 3},
+			Data: krigo.Data{Scaling: dataset.Declared, Declared: identity(1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := fit(t, memory, o), fit(t, disk, o)
@@ -75,7 +78,8 @@ func TestDiskAsMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Value != b.Value || !slices.Equal(a.Gradient.LogLengthscales, b.Gradient.LogLengthscales) || !slices.EqualFunc(a.Gradient.Inducing, b.Gradient.Inducing, slices.Equal) {
+	if a.Value != b.Value || !slices.Equal(a.Gradient.LogLengthscales, b.Gradient.LogLengthscales) ||
+		!slices.EqualFunc(a.Gradient.Inducing, b.Gradient.Inducing, slices.Equal) {
 		t.Errorf("in memory %+v\non disk %+v", a, b)
 	}
 }
@@ -114,7 +118,8 @@ func TestManyRows(t *testing.T) {
 		t.Skip("52,000 rows")
 	}
 	path := filepath.Join(t.TempDir(), "draw.npy")
-	draw := dataset.Draw{Rows: 52000, Inputs: 1, Variance: 1, NoiseVariance: 0.1, Lengthscales: []float64{2}, Features: 10, Seed: 1}
+	draw := dataset.Draw{Rows: 52000, Inputs: 1, Variance: 1, NoiseVariance: 0.1, Lengthscales: []float64{2}, Features: 10,
+		Seed: 1}
 	if _, err := draw.Write(context.Background(), path, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +129,10 @@ func TestManyRows(t *testing.T) {
 	}
 	defer table.Close()
 	m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "kl-pac", Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
-	if !slices.ContainsFunc(m.Notices, func(n string) bool { return strings.Contains(n, "50000 of the 51000 rows to train on") }) {
+	if !slices.ContainsFunc(m.Notices, func(n string) bool {
+		return strings.Contains(n,
+			"50000 of the 51000 rows to train on")
+	}) {
 		t.Errorf("notices %q", m.Notices)
 	}
 	if c := m.Certificate; c == nil || !c.Valid || c.Rows != 51000 {
@@ -142,7 +150,8 @@ func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 	for i := range table.Rows {
 		table.Values = append(table.Values, float64(i%997)/997, math.Sin(float64(i%997)/100))
 	}
-	o := krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "random", Epochs: 1}, Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Split: "last"}}
+	o := krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 4, InducingInit: "random", Epochs: 1},
+		Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Split: "last"}}
 	want := fit(t, table, o)
 	certified := rowsOf(t, want, table, dataset.Certified)
 	if len(certified) <= 50000 {
@@ -151,7 +160,8 @@ func TestManyRowsInformedPriorIsBlind(t *testing.T) {
 	for _, row := range certified {
 		table.Values[2*row] = 5 + float64(row%7)
 	}
-	if a, b := want.Trained(), fit(t, table, o).Trained(); !slices.Equal(a.Support.Data, b.Support.Data) || !slices.Equal(a.Theta, b.Theta) {
+	if a, b := want.Trained(), fit(t, table, o).Trained(); !slices.Equal(a.Support.Data, b.Support.Data) ||
+		!slices.Equal(a.Theta, b.Theta) {
 		t.Errorf("the prior changed with the certified rows: inducing inputs %v, %v", a.Support.Data, b.Support.Data)
 	}
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestEndsKeepAtoms: of a target with two values, one of which 40 % of the rows have, intervals for 90 % have to hold both at the two places that rows have. An
-// end is then that value but for rounding, which must not cut it off.
+// TestEndsKeepAtoms: of a target with two values, one of which 40 % of the rows have, intervals for 90 % have to hold
+// both at the two places that rows have. An end is then that value but for rounding, which must not cut it off.
 func TestEndsKeepAtoms(t *testing.T) {
-	for unit, y := range map[string][2]float64{"0 or 1": {0, 1}, "0.1 or 0.3": {0.1, 0.3}, "far from 0": {1e9 + 0.1, 1e9 + 0.2}} {
+	for unit, y := range map[string][2]float64{"0 or 1": {0, 1}, "0.1 or 0.3": {0.1, 0.3},
+		"far from 0": {1e9 + 0.1, 1e9 + 0.2}} {
 		rng := rand.New(rand.NewPCG(1, 5))
 		draw := func(n int) *dataset.Table {
 			d := &dataset.Table{Source: unit, Names: []string{"x", "y"}, Rows: n}
@@ -28,7 +29,8 @@ func TestEndsKeepAtoms(t *testing.T) {
 		inside, further := map[string]int{}, 0
 		for range 10 {
 			table, next := draw(150), draw(40)
-			m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
+			m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.3},
+				Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
 				Promise: krigo.Promise{Epsilon: 2}})
 			ps, err := krigo.Predict(m, next)
 			if err != nil {
@@ -60,8 +62,8 @@ func TestEndsKeepAtoms(t *testing.T) {
 	}
 }
 
-// TestForgedWidths: of a target with two values, a file whose scores and half-widths are lower by almost as much as certify lets them differ cuts off
-// neither value.
+// TestForgedWidths: of a target with two values, a file whose scores and half-widths are lower by almost as much as
+// certify lets them differ cuts off neither value.
 func TestForgedWidths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	table := &dataset.Table{Source: "coin", Names: []string{"x", "y"}, Rows: 240}
@@ -72,8 +74,10 @@ func TestForgedWidths(t *testing.T) {
 		}
 		table.Values, table.Lines = append(table.Values, float64(i%2), y), append(table.Lines, i+2)
 	}
-	for loss, kinds := range map[string][]string{"band": {"conformal", "normalised", "band"}, "relative": {"band"}, "scaled": {"band"}} {
-		honest := fit(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
+	for loss, kinds := range map[string][]string{"band": {"conformal", "normalised", "band"}, "relative": {"band"},
+		"scaled": {"band"}} {
+		honest := fit(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.3},
+			Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
 			Promise: krigo.Promise{Loss: loss, Epsilon: 2, Curve: true, Share: 0.75}})
 		path := filepath.Join(t.TempDir(), "forged.krigo")
 		if err := honest.Save(path); err != nil {
@@ -117,27 +121,32 @@ func TestForgedWidths(t *testing.T) {
 				}
 			}
 			if inside[0] != table.Rows || inside[1] != inside[0] {
-				t.Errorf("%s, %s: intervals hold %d of %d targets, by a forged file %d", loss, kind, inside[0], table.Rows, inside[1])
+				t.Errorf("%s, %s: intervals hold %d of %d targets, by a forged file %d", loss, kind, inside[0], table.Rows,
+					inside[1])
 			}
 		}
 	}
 }
 
-// TestEndsOfBands: a target that counts as within the band in scaled units lies between the band's ends, whatever unit and offset make of it by rounding.
+// TestEndsOfBands: a target that counts as within the band in scaled units lies between the band's ends, whatever unit
+// and offset make of it by rounding.
 func TestEndsOfBands(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 5))
 	for range 20_000 {
-		s := dataset.Scaling{TargetMean: rng.NormFloat64() * []float64{0, 1, 1e6}[rng.IntN(3)], TargetScale: []float64{1, 1e-3, 3e5}[rng.IntN(3)] * (1 + rng.Float64())}
+		s := dataset.Scaling{TargetMean: rng.NormFloat64() * []float64{0, 1, 1e6}[rng.IntN(3)],
+			TargetScale: []float64{1, 1e-3, 3e5}[rng.IntN(3)] * (1 + rng.Float64())}
 		mean, scaled := rng.NormFloat64(), []float64{0}
 		y := s.RawMean(mean + rng.Float64()*[]float64{-1, 1}[rng.IntN(2)])
 		s.Target(scaled, []float64{y})
 		width := max(scaled[0]-mean, mean-scaled[0])
-		m := &krigo.Model{Scaling: s, Certificate: &krigo.Certificate{Valid: true, Loss: "band", MeanBound: 0.3, Epsilon: width, EpsilonRaw: width * s.TargetScale}}
+		m := &krigo.Model{Scaling: s, Certificate: &krigo.Certificate{Valid: true, Loss: "band", MeanBound: 0.3,
+			Epsilon: width, EpsilonRaw: width * s.TargetScale}}
 		is, err := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: s.RawMean(mean)}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if most := (2e-6*width+5e-9)*s.TargetScale + 1e-14*max(s.TargetMean, -s.TargetMean); !(is[0].Lower <= y && y <= is[0].Upper) || is[0].Upper-y > most && y-is[0].Lower > most {
+		if most := (2e-6*width+5e-9)*s.TargetScale + 1e-14*max(s.TargetMean, -s.TargetMean); !(is[0].Lower <= y &&
+			y <= is[0].Upper) || is[0].Upper-y > most && y-is[0].Lower > most {
 			t.Fatalf("%v: %v isn't in %v, or not at an end", s, y, is[0])
 		}
 	}

@@ -36,7 +36,8 @@ type knob struct {
 func knobs(t *testing.T, s *kernel.Spec, g krigo.Gradient) (out []knob) {
 	t.Helper()
 	if len(g.Parts) != len(s.Parts) || len(g.LogLengthscales) != len(s.Lengthscales) ||
-		(g.LogVariance == nil) != (s.Variance == 0) || (g.LogShape == nil) != (s.Shape == 0) || (g.LogPeriod == nil) != (s.Period == 0) {
+		(g.LogVariance == nil) != (s.Variance == 0) || (g.LogShape == nil) != (s.Shape == 0) ||
+		(g.LogPeriod == nil) != (s.Period == 0) {
 		t.Fatalf("gradient %+v of kernel %+v", g, s)
 	}
 	for i := range s.Parts {
@@ -76,7 +77,8 @@ func TestEvaluateGradient(t *testing.T) {
 		}
 		trials = append(trials, trial{k.Name, true, nil})
 		if k.FreeForm && k.Name != "svgp" { // whose best posterior is known
-			trials[len(trials)-1].given = &krigo.FreeParams{Mean: []float64{0.1, -0.2, 0.3, 0.4}, Chol: [][]float64{{0.5}, {0.1, 0.6}, {0, 0.1, 0.4}, {0.2, 0, 0, 0.7}}}
+			trials[len(trials)-1].given = &krigo.FreeParams{Mean: []float64{0.1, -0.2, 0.3, 0.4},
+				Chol: [][]float64{{0.5}, {0.1, 0.6}, {0, 0.1, 0.4}, {0.2, 0, 0, 0.7}}}
 		}
 	}
 	for _, trial := range trials {
@@ -86,7 +88,8 @@ func TestEvaluateGradient(t *testing.T) {
 			o krigo.Options
 		}{
 			"one lengthscale": {krigo.Params{Kernel: se(1.3, 1.7), NoiseVariance: 0.4}, krigo.Options{}},
-			"ard":             {krigo.Params{Kernel: se(0.8, 0.9, 1.5, 2.5), NoiseVariance: 0.3}, krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}}},
+			"ard": {krigo.Params{Kernel: se(0.8, 0.9, 1.5, 2.5), NoiseVariance: 0.3},
+				krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}}},
 			"sum, linear mean": {krigo.Params{
 				Kernel:        kernel.Spec{Name: "sum", Parts: []kernel.Spec{se(0.7, 1.2, 2, 3), {Name: "linear", Variance: 0.2}}},
 				NoiseVariance: 0.5, Mean: &krigo.MeanParams{Constant: 0.3, Linear: []float64{0.2, -0.4, 0.1}},
@@ -97,8 +100,13 @@ func TestEvaluateGradient(t *testing.T) {
 						{Name: "periodic", Variance: 1.1, Lengthscales: []float64{1.5}, Period: 3}}},
 					{Name: "matern32", Variance: 0.3, Lengthscales: []float64{1, 2, 3}},
 				}}, NoiseVariance: 0.6, Mean: &krigo.MeanParams{Constant: -0.2},
-			}, krigo.Options{Kernel: krigo.Kernel{Mean: "constant"}, Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9}}},
-			"raw columns, noise above the prior's": {krigo.Params{Kernel: se(2, 9), NoiseVariance: 20}, krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.5}, Data: krigo.Data{Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 10, 3}, InputScale: []float64{1, 5, 2}, TargetScale: 10, Source: dataset.Declared}}}},
+			}, krigo.Options{Kernel: krigo.Kernel{Mean: "constant"},
+				Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9}}},
+			"raw columns, noise above the prior's": {krigo.Params{Kernel: se(2, 9), NoiseVariance: 20},
+				krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.5},
+					Data: krigo.Data{Scaling: "declared",
+						Declared: &dataset.Scaling{InputMean: []float64{6, 10, 3}, InputScale: []float64{1, 5, 2}, TargetScale: 10,
+							Source: dataset.Declared}}}},
 		} {
 			t.Run(fmt.Sprintf("%s/inducing=%v/%s", objective, trial.inducing, name), func(t *testing.T) {
 				o := c.o
@@ -111,7 +119,8 @@ func TestEvaluateGradient(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if e.Objective != objective || (e.Certificate == nil) != (objective == method.NearestName) || strings.HasSuffix(objective, "-pac") && !(e.Value > 0 && e.Value < 3) {
+				if e.Objective != objective || (e.Certificate == nil) != (objective == method.NearestName) ||
+					strings.HasSuffix(objective, "-pac") && !(e.Value > 0 && e.Value < 3) {
 					t.Fatalf("%+v", e)
 				}
 				all := knobs(t, &c.p.Kernel, e.Gradient)
@@ -207,12 +216,14 @@ func TestEvaluateGolden(t *testing.T) {
 			table.Values = append(append(table.Values, x...), c.Y[i])
 		}
 		n := len(c.LogParams) - 1
-		p := &krigo.Params{Kernel: kernel.Spec{Name: c.Kernel.Type, Variance: math.Exp(c.LogParams[n])}, NoiseVariance: math.Exp(c.LogNoise)}
+		p := &krigo.Params{Kernel: kernel.Spec{Name: c.Kernel.Type, Variance: math.Exp(c.LogParams[n])},
+			NoiseVariance: math.Exp(c.LogNoise)}
 		for _, l := range c.LogParams[:n] {
 			p.Kernel.Lengthscales = append(p.Kernel.Lengthscales, math.Exp(l/2))
 		}
 		id := dataset.Identity(d)
-		o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: "declared", Declared: &id}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "constant"}, Promise: krigo.Promise{Loss: "band"}}
+		o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: "declared", Declared: &id},
+			Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "constant"}, Promise: krigo.Promise{Loss: "band"}}
 		p.Mean = &krigo.MeanParams{Constant: c.Mean}
 		e, err := krigo.Evaluate(table, p, o)
 		if err != nil {
@@ -270,9 +281,11 @@ func TestEvaluateGolden(t *testing.T) {
 // TestEvaluateAgreesWithFit: at the parameters of a fitted model, Evaluate gives that
 // model's certificate, less what the choice of ARD cost.
 func TestEvaluateAgreesWithFit(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{ARD: "off", Expression: "rq", Mean: "constant"}, Run: krigo.Run{Restarts: 1, Seed: 4}}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Method: krigo.Method{Name: "kl-pac"},
+		Kernel: krigo.Kernel{ARD: "off", Expression: "rq", Mean: "constant"}, Run: krigo.Run{Restarts: 1, Seed: 4}}
 	m := fit(t, homes(), o)
-	p := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise, Mean: &krigo.MeanParams{Constant: m.Posterior.Beta[0]}}
+	p := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise,
+		Mean: &krigo.MeanParams{Constant: m.Posterior.Beta[0]}}
 	e, err := krigo.Evaluate(homes(), p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -290,26 +303,42 @@ func TestEvaluateRefuses(t *testing.T) {
 		o    krigo.Options
 		want string
 	}{
-		"no kernel":             {krigo.Params{NoiseVariance: 1}, krigo.Options{}, "unknown kernel"},
-		"unknown kernel":        {krigo.Params{Kernel: kernel.Spec{Name: "sse", Variance: 1}, NoiseVariance: 1}, krigo.Options{}, `"sse"`},
-		"no variance":           {krigo.Params{Kernel: se(0, 1), NoiseVariance: 1}, krigo.Options{}, `"variance" must be a positive number`},
-		"negative lengthscale":  {krigo.Params{Kernel: se(1, -1), NoiseVariance: 1}, krigo.Options{}, `"lengthscales[0]" must be a positive number`},
-		"negative variance":     {krigo.Params{Kernel: se(-1, 1), NoiseVariance: 1}, krigo.Options{}, `"variance" must be a positive number`},
-		"infinite variance":     {krigo.Params{Kernel: se(math.Inf(1), 1), NoiseVariance: 1}, krigo.Options{}, `"variance" must be a positive number`},
-		"lengthscale 0":         {krigo.Params{Kernel: se(1, 1, 0, 1), NoiseVariance: 1}, krigo.Options{}, `lengthscales[1]`},
-		"no lengthscale":        {krigo.Params{Kernel: se(1), NoiseVariance: 1}, krigo.Options{}, "0 lengthscales: give one for all inputs or 3"},
+		"no kernel": {krigo.Params{NoiseVariance: 1}, krigo.Options{}, "unknown kernel"},
+		"unknown kernel": {krigo.Params{Kernel: kernel.Spec{Name: "sse", Variance: 1}, NoiseVariance: 1},
+			krigo.Options{}, `"sse"`},
+		"no variance": {krigo.Params{Kernel: se(0, 1), NoiseVariance: 1}, krigo.Options{},
+			`"variance" must be a positive number`},
+		"negative lengthscale": {krigo.Params{Kernel: se(1, -1), NoiseVariance: 1}, krigo.Options{},
+			`"lengthscales[0]" must be a positive number`},
+		"negative variance": {krigo.Params{Kernel: se(-1, 1), NoiseVariance: 1}, krigo.Options{},
+			`"variance" must be a positive number`},
+		"infinite variance": {krigo.Params{Kernel: se(math.Inf(1), 1), NoiseVariance: 1}, krigo.Options{},
+			`"variance" must be a positive number`},
+		"lengthscale 0": {krigo.Params{Kernel: se(1, 1, 0, 1), NoiseVariance: 1}, krigo.Options{}, `lengthscales[1]`},
+		"no lengthscale": {krigo.Params{Kernel: se(1), NoiseVariance: 1}, krigo.Options{},
+			"0 lengthscales: give one for all inputs or 3"},
 		"two lengthscales of 3": {krigo.Params{Kernel: se(1, 1, 1), NoiseVariance: 1}, krigo.Options{}, "2 lengthscales"},
 		"no noise":              {krigo.Params{Kernel: se(1, 1)}, krigo.Options{}, "noise_variance"},
 		"negative noise":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: -1}, krigo.Options{}, "noise_variance"},
-		"rq without shape":      {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 1}, krigo.Options{}, `"shape"`},
-		"sum of nothing":        {krigo.Params{Kernel: kernel.Spec{Name: "sum"}, NoiseVariance: 1}, krigo.Options{}, `"parts"`},
-		"parts of se":           {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}, Parts: []kernel.Spec{se(1, 1)}}, NoiseVariance: 1}, krigo.Options{}, `"parts"`},
-		"inducing inputs":       {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{1}}}, krigo.Options{}, "inducing"},
-		"a mean not asked for":  {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}}, krigo.Options{}, "mean"},
-		"slopes missing":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}}, linear, "0 slopes for 3 inputs"},
-		"slopes unasked":        {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Linear: []float64{1, 1, 1}}}, krigo.Options{Kernel: krigo.Kernel{Mean: "constant"}}, "choose mean linear"},
-		"a shape of se":         {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}, Shape: 2}, NoiseVariance: 1}, krigo.Options{}, "shape"},
-		"a period of rq":        {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}, Shape: 2, Period: 1}, NoiseVariance: 1}, krigo.Options{}, "period"},
+		"rq without shape": {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}},
+			NoiseVariance: 1}, krigo.Options{}, `"shape"`},
+		"sum of nothing": {krigo.Params{Kernel: kernel.Spec{Name: "sum"}, NoiseVariance: 1}, krigo.Options{},
+			`"parts"`},
+		"parts of se": {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1},
+			Parts: []kernel.Spec{se(1, 1)}}, NoiseVariance: 1}, krigo.Options{}, `"parts"`},
+		"inducing inputs": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{1}}},
+			krigo.Options{}, "inducing"},
+		"a mean not asked for": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}},
+			krigo.Options{}, "mean"},
+		"slopes missing": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Mean: &krigo.MeanParams{Constant: 1}},
+			linear, "0 slopes for 3 inputs"},
+		"slopes unasked": {krigo.Params{Kernel: se(1, 1), NoiseVariance: 1,
+			Mean: &krigo.MeanParams{Linear: []float64{1, 1, 1}}}, krigo.Options{Kernel: krigo.Kernel{Mean: "constant"}},
+			"choose mean linear"},
+		"a shape of se": {krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1},
+			Shape: 2}, NoiseVariance: 1}, krigo.Options{}, "shape"},
+		"a period of rq": {krigo.Params{Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1},
+			Shape: 2, Period: 1}, NoiseVariance: 1}, krigo.Options{}, "period"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -330,8 +359,10 @@ func TestEvaluateRefuses(t *testing.T) {
 func TestCertify(t *testing.T) {
 	for name, o := range map[string]krigo.Options{
 		"defaults": {},
-		"evidence": {Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "linear", ARD: "on"}, Run: krigo.Run{Restarts: 1}},
-		"relative": {Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
+		"evidence": {Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "linear", ARD: "on"},
+			Run: krigo.Run{Restarts: 1}},
+		"relative": {Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Data: krigo.Data{TestFraction: 0.2},
+			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
 		"all rows": {Data: krigo.Data{Scaling: "all-rows"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -363,7 +394,8 @@ func TestCertify(t *testing.T) {
 }
 
 func TestCertifyRefuses(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
+		Data: krigo.Data{TestFraction: 0.1}})
 	certified := rowsOf(t, m, homes(), dataset.Certified)
 	for name, c := range map[string]struct {
 		table *dataset.Table
@@ -394,7 +426,8 @@ func TestCertifyRefuses(t *testing.T) {
 			}
 		}
 	}
-	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"),
+		krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if _, err := krigo.Certify(other, homes(), 0); err == nil {
 		t.Error("the model of other data was certified")
 	}
@@ -403,7 +436,8 @@ func TestCertifyRefuses(t *testing.T) {
 	c := *m.Certificate
 	c.Bound -= 1e-6
 	altered.Certificate = &c
-	if r, err := krigo.Certify(&altered, homes(), 0); err != nil || r.Matches || r.Certificate.Bound != m.Certificate.Bound {
+	if r, err := krigo.Certify(&altered, homes(), 0); err != nil || r.Matches ||
+		r.Certificate.Bound != m.Certificate.Bound {
 		t.Errorf("an altered bound: %+v, %v", r, err)
 	}
 	// So is one whose other figures were altered.
@@ -418,9 +452,12 @@ func TestCertifyRefuses(t *testing.T) {
 // and itself.
 func TestCertifyRefusesEdits(t *testing.T) {
 	table := data.Boston()
-	grid := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}}
-	sparse := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}}
-	informed := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	grid := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}}
+	sparse := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20},
+		Kernel: krigo.Kernel{ARD: "off"}}
+	informed := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	for name, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
@@ -435,7 +472,8 @@ func TestCertifyRefusesEdits(t *testing.T) {
 				}
 			}
 		}, "factor"},
-		"another factor of the prior": {krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true}, Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}}, func(m *krigo.Model) {
+		"another factor of the prior": {krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true},
+			Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}}, func(m *krigo.Model) {
 			m.Posterior.Kernel.(*kernel.Conditional).Chol.Row(3)[1] += 1e-3
 		}, "factor"},
 		"another prior": {informed, func(m *krigo.Model) { m.Posterior.Kernel.(*kernel.Conditional).Support.Row(3)[1] += 1e-3 }, "the prior: "},
@@ -450,17 +488,24 @@ func TestCertifyRefusesEdits(t *testing.T) {
 			m.Groups = m.Counts
 			rehash(t, m, table)
 		}, "aren't those of the prior rows"}, // which are others then
-		"another seed":                    {grid, func(m *krigo.Model) { m.Seed = 7 }, "certified rows"},
-		"another seed, and its hashes":    {grid, func(m *krigo.Model) { m.Seed = 7; rehash(t, m, table) }, "aren't those of the prior rows"},
-		"the scaling of all rows renamed": {krigo.Options{Prior: krigo.Prior{Kind: "grid", Share: 0.1}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Scaling: "all-rows"}}, func(m *krigo.Model) { m.Scaling.Source, m.Terms.Scaling = "prior-rows", "prior-rows" }, "constants aren't those of the prior rows"},
-		"the scaling of the terms alone":  {grid, func(m *krigo.Model) { m.Terms.Scaling = "declared" }, "scaling"},
-		"an unknown scaling":              {grid, func(m *krigo.Model) { m.Terms.Scaling, m.Scaling.Source = "foo", "foo" }, "foo"},
-		"fewer prior rows":                {grid, func(m *krigo.Model) { m.Terms.PriorRows = 3 }, "prior rows"},
-		"a narrower ε in raw units":       {grid, func(m *krigo.Model) { m.Terms.EpsilonRaw = 0.5 }, "ε"},
-		"an impossible δ":                 {grid, func(m *krigo.Model) { m.Terms.Delta = 5 }, "delta"},
-		"an unknown loss":                 {grid, func(m *krigo.Model) { m.Terms.Loss.Kind = "none" }, "loss"},
-		"fewer parameters paid for":       {grid, func(m *krigo.Model) { m.Terms.Params = 1 }, "parameters"},
-		"a coarser grid":                  {grid, func(m *krigo.Model) { m.Terms.Grid.Digits = 0 }, "grid"},
+		"another seed": {grid, func(m *krigo.Model) { m.Seed = 7 }, "certified rows"},
+		"another seed, and its hashes": {grid, func(m *krigo.Model) { m.Seed = 7; rehash(t, m, table) },
+			"aren't those of the prior rows"},
+		"the scaling of all rows renamed": {krigo.Options{Prior: krigo.Prior{Kind: "grid", Share: 0.1},
+			Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
+			Data: krigo.Data{Scaling: "all-rows"}}, func(m *krigo.Model) {
+			m.Scaling.Source, m.Terms.Scaling = "prior-rows",
+				"prior-rows"
+		}, "constants aren't those of the prior rows"},
+		"the scaling of the terms alone": {grid, func(m *krigo.Model) { m.Terms.Scaling = "declared" }, "scaling"},
+		"an unknown scaling": {grid, func(m *krigo.Model) { m.Terms.Scaling, m.Scaling.Source = "foo", "foo" },
+			"foo"},
+		"fewer prior rows":          {grid, func(m *krigo.Model) { m.Terms.PriorRows = 3 }, "prior rows"},
+		"a narrower ε in raw units": {grid, func(m *krigo.Model) { m.Terms.EpsilonRaw = 0.5 }, "ε"},
+		"an impossible δ":           {grid, func(m *krigo.Model) { m.Terms.Delta = 5 }, "delta"},
+		"an unknown loss":           {grid, func(m *krigo.Model) { m.Terms.Loss.Kind = "none" }, "loss"},
+		"fewer parameters paid for": {grid, func(m *krigo.Model) { m.Terms.Params = 1 }, "parameters"},
+		"a coarser grid":            {grid, func(m *krigo.Model) { m.Terms.Grid.Digits = 0 }, "grid"},
 	} {
 		m := fit(t, table, c.o)
 		if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
@@ -503,7 +548,8 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := r.Certificate
-	if c.Valid || r.Matches || !strings.Contains(c.Label, "heuristic") || !strings.Contains(c.Conditions[0], "NOT MET") || c.Epsilon != 0.9 {
+	if c.Valid || r.Matches || !strings.Contains(c.Label, "heuristic") || !strings.Contains(c.Conditions[0], "NOT MET") ||
+		c.Epsilon != 0.9 {
 		t.Errorf("%+v", r)
 	}
 	near(t, "epsilon_raw", c.EpsilonRaw, 0.9*m.Scaling.TargetScale, 1e-13)
@@ -527,14 +573,16 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 			t.Errorf("ε = %v: %v", bad, err)
 		}
 	}
-	both := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	both := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if r, err := krigo.Certify(both, homes(), 0.2); err != nil || math.Abs(r.Certificate.EpsilonAbove-0.4) > 1e-15 {
 		t.Errorf("both widths are scaled: %+v, %v", r, err)
 	}
 }
 
 func TestCertifyFresh(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Seed: 1}, Data: krigo.Data{TestFraction: 0.3}, Promise: krigo.Promise{Delta: 0.05}})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Seed: 1},
+		Data: krigo.Data{TestFraction: 0.3}, Promise: krigo.Promise{Delta: 0.05}})
 	check := func(what string, f *krigo.Fresh, err error, table *dataset.Table, rows []int) {
 		t.Helper()
 		if err != nil {
@@ -571,7 +619,8 @@ func TestCertifyFresh(t *testing.T) {
 	f, err := krigo.CertifyFresh(m, foreign)
 	check("other rows", f, err, foreign, every(0, 1, foreign.Rows))
 
-	soft := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	soft := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}, Kernel: krigo.Kernel{ARD: "off"},
+		Run: krigo.Run{Restarts: 1}})
 	f, err = krigo.CertifyFresh(soft, foreign)
 	if err != nil {
 		t.Fatal(err)
@@ -586,24 +635,28 @@ func TestCertifyFresh(t *testing.T) {
 
 	// The rows it was trained on are not fresh, in whatever order they come, and that is said: they
 	// are refused only as the table that the model was made from.
-	if f, err := krigo.CertifyFresh(soft, homes()); err == nil || !strings.Contains(err.Error(), "no test rows were set aside") {
+	if f, err := krigo.CertifyFresh(soft, homes()); err == nil ||
+		!strings.Contains(err.Error(), "no test rows were set aside") {
 		t.Errorf("its own rows: %+v, %v", f, err)
 	}
 	back := every(0, 1, 85)
 	slices.Reverse(back)
-	if f, err := krigo.CertifyFresh(soft, pick(homes(), back)); err == nil || !strings.Contains(err.Error(), "no test rows were set aside") {
+	if f, err := krigo.CertifyFresh(soft, pick(homes(), back)); err == nil ||
+		!strings.Contains(err.Error(), "no test rows were set aside") {
 		t.Errorf("its own rows backwards: %+v, %v", f, err)
 	}
 	for _, rows := range [][]int{back[1:], every(0, 1, 84)} {
 		if f, err := krigo.CertifyFresh(soft, pick(homes(), rows)); err != nil || f.Seen != len(rows) ||
-			!strings.Contains(f.Sentence(soft), "Every one of these rows equals one that the model was made from: if they are the same observations, this says nothing.") {
+			!strings.Contains(f.Sentence(soft), "Every one of these rows equals one that the model was made from: if they are "+
+				"the same observations, this says nothing.") {
 			t.Errorf("%d of its own rows pass for fresh: %+v, %v", len(rows), f, err)
 		}
 	}
 	// Rows that equal some of them are counted, and the bound is said with what it rests on.
 	some := pick(data.Boston(), append(every(1, 9, 506), 0, 6), "MEDV", "DIS", "RM", "LSTAT")
 	if f, err := krigo.CertifyFresh(soft, some); err != nil || f.Seen < 2 || f.Seen == f.Rows ||
-		!strings.Contains(f.Sentence(soft), fmt.Sprintf("(%d of them, %d of the second kind), are independent draws and not the same observations", f.Repeats, f.Seen)) {
+		!strings.Contains(f.Sentence(soft), fmt.Sprintf("(%d of them, %d of the second kind), are independent draws and "+
+			"not the same observations", f.Repeats, f.Seen)) {
 		t.Errorf("%+v, %v, %s", f, err, f.Sentence(soft))
 	}
 	// One row, or rows with one target, are enough to test on.
@@ -615,7 +668,9 @@ func TestCertifyFresh(t *testing.T) {
 // TestContradiction: fresh rows whose risk is above what the certificate allows, by a limit at the
 // same δ, are said to contradict it, with the numbers and for bound and promise each; others aren't.
 func TestContradiction(t *testing.T) {
-	m := fit(t, pick(data.Boston(), every(0, 2, 506)), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1, Share: 0.7}})
+	m := fit(t, pick(data.Boston(), every(0, 2, 506)),
+		krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
+			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1, Share: 0.7}})
 	c := m.Certificate
 	// raised is the other half of the rows, of which so many targets are off.
 	raised := func(misses int) *dataset.Table {
@@ -650,7 +705,8 @@ func TestContradiction(t *testing.T) {
 		if misses < 60 {
 			t.Errorf("%d misses: %s", misses, said)
 		}
-		for _, want := range []string{"THIS CONTRADICTS the model's own certificate", "another source", "failed by chance, of which each had at most 0.01", "rely on what they show"} {
+		for _, want := range []string{"THIS CONTRADICTS the model's own certificate", "another source",
+			"failed by chance, of which each had at most 0.01", "rely on what they show"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%d misses: nothing says %q in %s", misses, want, said)
 			}
@@ -660,7 +716,9 @@ func TestContradiction(t *testing.T) {
 			if x == nil || x.Risk != 1 || x.Certified != c.Promise.Bound || math.Abs(x.AtLeast-math.Pow(0.01, 1./253)) > 1e-12 {
 				t.Errorf("the promise: %+v", x)
 			}
-			if !strings.Contains(said, "is at least 0.9819; the certificate says at most ") || !strings.Contains(said, "at least 98.19 % of predictions on further rows like these lie farther off than ±") || !strings.Contains(said, "the promise says at most 30.00 %") {
+			if !strings.Contains(said, "is at least 0.9819; the certificate says at most ") ||
+				!strings.Contains(said, "at least 98.19 % of predictions on further rows like these lie farther off than ±") ||
+				!strings.Contains(said, "the promise says at most 30.00 %") {
 				t.Error(said)
 			}
 		}

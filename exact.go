@@ -12,7 +12,8 @@ import (
 
 // PredictExactVariance is Predict with a solve by conjugate gradients for every row's
 // variance, for a model that has them from the nearest rows. Progress may be nil.
-func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table, progress func(iteration int, residual float64)) (ps []Prediction, err error) {
+func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table,
+	progress func(iteration int, residual float64)) (ps []Prediction, err error) {
 	defer matrix.Ended(&err)
 	if m.Posterior.Kind() != posterior.ByCG {
 		return nil, fit.Usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())

@@ -22,7 +22,8 @@ import (
 
 // quick are options of a fit that takes a moment.
 func quick(target string) krigo.Options {
-	return krigo.Options{Data: krigo.Data{Target: target}, Kernel: krigo.Kernel{Expression: "se"}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}}
+	return krigo.Options{Data: krigo.Data{Target: target}, Kernel: krigo.Kernel{Expression: "se"},
+		Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}}
 }
 
 // wave is y = sin x at so many points.
@@ -153,12 +154,13 @@ func ExampleFit_context() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
+	logger := slog.New(slog.NewTextHandler(os.Stdout,
+		&slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	o := quick("y")

@@ -18,7 +18,8 @@ import (
 // Fit a model, read its certificate, and predict. The half-width ε says what counts as a
 // miss: here, to be off by more than one standard deviation of the target.
 func ExampleFit() {
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}})
+	m, err := krigo.Fit(context.Background(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -88,7 +89,9 @@ func ExampleFit_categories() {
 		fmt.Println(err)
 		return
 	}
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "price", Categorical: []string{"fuel"}, Missing: "mean"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	m, err := krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "price", Categorical: []string{"fuel"}, Missing: "mean"},
+			Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -156,7 +159,8 @@ func ExampleLoad() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "snelson.krigo")
 
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}})
+	m, err := krigo.Fit(context.Background(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -181,7 +185,8 @@ func ExampleLoad() {
 // than the declared one gives a number, but no certificate.
 func ExampleCertify() {
 	table := data.Snelson()
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
+	m, err := krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -212,7 +217,8 @@ func ExampleCertify() {
 // Rows that the model never saw bound its risk without any theory of how it was trained.
 func ExampleCertifyFresh() {
 	table := data.Snelson()
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.3}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.3},
+		Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -222,7 +228,8 @@ func ExampleCertifyFresh() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d rows: the mean missed %.0f %% of them, and misses at most %.0f %% in general\n", f.Rows, 100*f.MeanRisk, 100*f.MeanBound)
+	fmt.Printf("%d rows: the mean missed %.0f %% of them, and misses at most %.0f %% in general\n", f.Rows, 100*f.MeanRisk,
+		100*f.MeanBound)
 	// Output:
 	// 60 rows: the mean missed 0 % of them, and misses at most 7 % in general
 }
@@ -233,7 +240,8 @@ func ExampleEvaluate() {
 		Kernel:        kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.5}},
 		NoiseVariance: 0.1,
 	}
-	e, err := krigo.Evaluate(data.Snelson(), params, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}})
+	e, err := krigo.Evaluate(data.Snelson(), params,
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -248,7 +256,8 @@ func ExampleEvaluate() {
 
 // Predict takes the model's columns by name; others may stand beside them.
 func ExamplePredict() {
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}})
+	m, err := krigo.Fit(context.Background(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		fmt.Println(err)
 		return

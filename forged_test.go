@@ -113,7 +113,8 @@ func forgedPrior(q *posterior.Posterior) {
 // variance certify that pure noise is predicted, or what one likes, unless they are made anew.
 func TestCertifyRefusesForgedFactors(t *testing.T) {
 	table := noiseTable(200)
-	grid := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	grid := krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	for name, c := range map[string]struct {
 		o     krigo.Options
 		forge func(m *krigo.Model)
@@ -126,16 +127,19 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 			m.Posterior = memorised(t, m, table)
 			forgedSparse(m.Posterior)
 		}},
-		"prior": {krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true}, Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 20}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}}, func(m *krigo.Model) {
-			forgedPrior(m.Posterior)
-		}},
+		"prior": {krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true},
+			Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 20}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}},
+			func(m *krigo.Model) {
+				forgedPrior(m.Posterior)
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := fit(t, table, c.o)
 			c.forge(m)
 			r, err := krigo.Certify(m, table, 0)
 			if err == nil {
-				t.Errorf("certified: bound %.3f, risk %.3f, KL %.2f", r.Certificate.Bound, r.Certificate.EmpiricalRisk, r.Certificate.KL)
+				t.Errorf("certified: bound %.3f, risk %.3f, KL %.2f", r.Certificate.Bound, r.Certificate.EmpiricalRisk,
+					r.Certificate.KL)
 			} else if !strings.Contains(err.Error(), "factor") || !strings.Contains(err.Error(), "no certificate") {
 				t.Error(err)
 			}
@@ -147,7 +151,8 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 func TestForgedByRounding(t *testing.T) {
 	table := noiseTable(120)
 	exact := func() *krigo.Model {
-		return trained(t, table, krigo.Options{Method: krigo.Method{Name: "evidence", Epochs: 3}, Prior: krigo.Prior{Kind: "grid"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+		return trained(t, table, krigo.Options{Method: krigo.Method{Name: "evidence", Epochs: 3},
+			Prior: krigo.Prior{Kind: "grid"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	}
 	refused := func(name string, m *krigo.Model, want string) {
 		t.Helper()
@@ -195,7 +200,8 @@ func TestForgedByRounding(t *testing.T) {
 	refused("weights that cancel", m, "wasn't conditioned")
 
 	// An inducing input so far out that rows lose their digits: which are left would be the forger's choice.
-	m = trained(t, table, krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 3}, Kernel: krigo.Kernel{ARD: "off"}})
+	m = trained(t, table, krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 6, Epochs: 3},
+		Kernel: krigo.Kernel{ARD: "off"}})
 	m.Posterior.Support.Row(0)[0] = 1e12
 	refused("a far inducing input", m, "scaled units")
 }

@@ -25,27 +25,33 @@ func paramsOf(m *krigo.Model) *krigo.Params {
 // TestSVGP: whichever way it was trained, the posterior is that of vfe at the same
 // parameters, and the value that was reached is about vfe's.
 func TestSVGP(t *testing.T) {
-	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 7, FixInducing: true}, Kernel: krigo.Kernel{ARD: "off"}}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 7, FixInducing: true},
+		Kernel: krigo.Kernel{ARD: "off"}}
 	o := base
 	o.Method.Name = "vfe"
 	vfe := fit(t, homes(), o).Training.ObjectiveValue
 	for name, o := range map[string]krigo.Options{
-		"lbfgs": {Method: krigo.Method{Optimizer: "lbfgs"}}, "adam, all rows": {Method: krigo.Method{Epochs: 600}}, "adam, batches": {Method: krigo.Method{Batch: 20, Epochs: 400}},
+		"lbfgs": {Method: krigo.Method{Optimizer: "lbfgs"}}, "adam, all rows": {Method: krigo.Method{Epochs: 600}},
+		"adam, batches": {Method: krigo.Method{Batch: 20, Epochs: 400}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			with := base
-			with.Method.Name, with.Method.Optimizer, with.Method.Batch, with.Method.Epochs = "svgp", o.Method.Optimizer, o.Method.Batch, o.Method.Epochs
+			with.Method.Name, with.Method.Optimizer, with.Method.Batch, with.Method.Epochs = "svgp", o.Method.Optimizer,
+				o.Method.Batch, o.Method.Epochs
 			m := fit(t, homes(), with)
 			if v := m.Training.ObjectiveValue; !(v > vfe-1e-3) || !(v < vfe+0.5) {
 				t.Errorf("energy %v, vfe's %v", v, vfe)
 			}
 			for _, objective := range []string{"vfe", "svgp"} {
-				e, err := krigo.Evaluate(homes(), paramsOf(m), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective}})
+				e, err := krigo.Evaluate(homes(), paramsOf(m),
+					krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d := math.Abs(e.Certificate.Bound - m.Certificate.Bound); !(d < 1e-8) || !(math.Abs(e.Certificate.KL-m.Certificate.KL) < 1e-6) {
-					t.Errorf("bound %v, KL %v; with the posterior of %s %v, %v", m.Certificate.Bound, m.Certificate.KL, objective, e.Certificate.Bound, e.Certificate.KL)
+				if d := math.Abs(e.Certificate.Bound - m.Certificate.Bound); !(d < 1e-8) ||
+					!(math.Abs(e.Certificate.KL-m.Certificate.KL) < 1e-6) {
+					t.Errorf("bound %v, KL %v; with the posterior of %s %v, %v", m.Certificate.Bound, m.Certificate.KL, objective,
+						e.Certificate.Bound, e.Certificate.KL)
 				}
 			}
 			if m.ObservationNoise != m.Posterior.Noise {
@@ -59,7 +65,8 @@ func TestSVGP(t *testing.T) {
 // its certificate is reproduced from the file.
 func TestFreePosterior(t *testing.T) {
 	for _, objective := range []string{"kl-pac", "sqrt-pac"} {
-		base := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Method: krigo.Method{Name: objective, Inducing: 8}, Kernel: krigo.Kernel{ARD: "off", Mean: "constant"}}
+		base := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1},
+			Method: krigo.Method{Name: objective, Inducing: 8}, Kernel: krigo.Kernel{ARD: "off", Mean: "constant"}}
 		collapsed := fit(t, homes(), base)
 		for _, batch := range []int{0, 20} {
 			t.Run(fmt.Sprintf("%s, batch %d", objective, batch), func(t *testing.T) {
@@ -97,7 +104,8 @@ func TestFreePosterior(t *testing.T) {
 
 // TestFreePosteriorKeepsTheBetter: training that goes astray can't raise the bound.
 func TestFreePosteriorKeepsTheBetter(t *testing.T) {
-	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 8}, Kernel: krigo.Kernel{ARD: "off"}}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 8},
+		Kernel: krigo.Kernel{ARD: "off"}}
 	collapsed := fit(t, homes(), base)
 	o := base
 	o.Method.Posterior, o.Method.Batch, o.Method.Epochs, o.Method.LearningRate = "free", 3, 2, 5
@@ -109,7 +117,8 @@ func TestFreePosteriorKeepsTheBetter(t *testing.T) {
 // TestEvaluateFreePosterior: a free-form posterior given as such a fit found it gives the
 // same certificate, derivatives agree with differences, and altered shapes are refused.
 func TestEvaluateFreePosterior(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 6, Posterior: "free"}, Kernel: krigo.Kernel{ARD: "off", Mean: "constant"}}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 6, Posterior: "free"},
+		Kernel: krigo.Kernel{ARD: "off", Mean: "constant"}}
 	m := fit(t, homes(), o)
 	q := m.Posterior
 	p := paramsOf(m)
@@ -217,7 +226,8 @@ func dot(a, b []float64) (s float64) {
 
 func TestLearnAlpha(t *testing.T) {
 	for _, free := range []bool{false, true} {
-		base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 8}, Kernel: krigo.Kernel{ARD: "off"}}
+		base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 8},
+			Kernel: krigo.Kernel{ARD: "off"}}
 		if free {
 			base.Method.Posterior = "free"
 		}
@@ -236,7 +246,8 @@ func TestLearnAlpha(t *testing.T) {
 			t.Errorf("free %v: %+v, %v", free, r, err)
 		}
 	}
-	for _, o := range []krigo.Options{{Method: krigo.Method{Name: "vfe"}}, {Method: krigo.Method{InducingBy: "none"}}, {Method: krigo.Method{Posterior: "fitc", Inducing: 8}}} {
+	for _, o := range []krigo.Options{{Method: krigo.Method{Name: "vfe"}}, {Method: krigo.Method{InducingBy: "none"}},
+		{Method: krigo.Method{Posterior: "fitc", Inducing: 8}}} {
 		o.Data.Target, o.Method.AlphaBy = "MEDV", "learn"
 		if _, err := krigo.Fit(t.Context(), homes(), o); err == nil || !strings.Contains(err.Error(), "alpha learn") {
 			t.Errorf("%+v: %v", o, err)
@@ -246,11 +257,15 @@ func TestLearnAlpha(t *testing.T) {
 
 func TestEvaluateRefusesFreePosteriors(t *testing.T) {
 	p := &krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{0, 0, 0}}}
-	if _, err := krigo.Evaluate(homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free"}}); err == nil || !strings.Contains(err.Error(), "give it as") {
+	if _, err := krigo.Evaluate(homes(), p,
+		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free"}}); err == nil ||
+		!strings.Contains(err.Error(), "give it as") {
 		t.Error(err)
 	}
 	p.Inducing = nil
-	if _, err := krigo.Evaluate(homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "svgp"}}); err == nil || !strings.Contains(err.Error(), "needs inducing inputs") {
+	if _, err := krigo.Evaluate(homes(), p,
+		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "svgp"}}); err == nil ||
+		!strings.Contains(err.Error(), "needs inducing inputs") {
 		t.Error(err)
 	}
 }

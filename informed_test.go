@@ -38,17 +38,29 @@ func TestInformed(t *testing.T) {
 	}{
 		{"direct", krigo.Options{Method: krigo.Method{Name: "evidence"}}, false, 0},
 		{"kl-pac, linear mean", krigo.Options{Kernel: krigo.Kernel{Mean: "linear", ARD: "off"}}, false, 0},
-		{"sparse", krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 20}, Promise: krigo.Promise{Share: 0.7}}, false, math.Ln2},
-		{"svgp", krigo.Options{Method: krigo.Method{Name: "svgp", Inducing: 10, Epochs: 30}, Kernel: krigo.Kernel{ARD: "off"}}, false, 0},
-		{"tempered", krigo.Options{Method: krigo.Method{Name: "evidence"}, Promise: krigo.Promise{MeanBound: pacbayes.Twice}, Prior: krigo.Prior{Temper: []float64{1, 0.1}}}, false, math.Ln2},
-		{"cg", krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "cg"}, Kernel: krigo.Kernel{ARD: "off"}}, false, 0},
-		{"nearest", krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 40, Batches: "nearest"}, Kernel: krigo.Kernel{ARD: "off", Mean: "constant"}, Promise: krigo.Promise{Share: 0.5, Epsilon: 1}}, false, math.Ln2},
-		{"both", krigo.Options{Method: krigo.Method{Name: "evidence"}, Promise: krigo.Promise{MeanBound: pacbayes.Both, Bound: pacbayes.BettingBound}}, false, math.Ln2},
-		{"learnt, full", krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Learn: true, Share: 0.3}}, true, 0},
-		{"learnt, sparse", krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 12, AlphaBy: "learn"}, Prior: krigo.Prior{Learn: true, Temper: []float64{1, 0.3}}}, true, math.Ln2},
-		{"free", krigo.Options{Method: krigo.Method{Name: "fitc", Inducing: 8, Posterior: "free"}, Kernel: krigo.Kernel{ARD: "off"}}, true, 0},
-		{"declared", krigo.Options{Method: krigo.Method{Name: "evidence"}, Data: krigo.Data{Scaling: dataset.Declared, Declared: &dataset.Scaling{
-			InputMean: []float64{6, 13, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 23, TargetScale: 9, Source: dataset.Declared}}}, false, 0},
+		{"sparse", krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 20}, Promise: krigo.Promise{Share: 0.7}}, false,
+			math.Ln2},
+		{"svgp", krigo.Options{Method: krigo.Method{Name: "svgp", Inducing: 10, Epochs: 30},
+			Kernel: krigo.Kernel{ARD: "off"}}, false, 0},
+		{"tempered", krigo.Options{Method: krigo.Method{Name: "evidence"}, Promise: krigo.Promise{MeanBound: pacbayes.Twice},
+			Prior: krigo.Prior{Temper: []float64{1, 0.1}}}, false, math.Ln2},
+		{"cg", krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "cg"}, Kernel: krigo.Kernel{ARD: "off"}}, false,
+			0},
+		{"nearest", krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 40,
+			Batches: "nearest"}, Kernel: krigo.Kernel{ARD: "off", Mean: "constant"},
+			Promise: krigo.Promise{Share: 0.5, Epsilon: 1}}, false, math.Ln2},
+		{"both", krigo.Options{Method: krigo.Method{Name: "evidence"},
+			Promise: krigo.Promise{MeanBound: pacbayes.Both, Bound: pacbayes.BettingBound}}, false, math.Ln2},
+		{"learnt, full", krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Learn: true, Share: 0.3}},
+			true, 0},
+		{"learnt, sparse", krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 12, AlphaBy: "learn"},
+			Prior: krigo.Prior{Learn: true, Temper: []float64{1, 0.3}}}, true, math.Ln2},
+		{"free", krigo.Options{Method: krigo.Method{Name: "fitc", Inducing: 8, Posterior: "free"},
+			Kernel: krigo.Kernel{ARD: "off"}}, true, 0},
+		{"declared", krigo.Options{Method: krigo.Method{Name: "evidence"},
+			Data: krigo.Data{Scaling: dataset.Declared, Declared: &dataset.Scaling{
+				InputMean: []float64{6, 13, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 23, TargetScale: 9,
+				Source: dataset.Declared}}}, false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := c.o
@@ -133,7 +145,8 @@ func TestDirectBound(t *testing.T) {
 	if a[5] != b[5] || shifted.ObservationNoise != m.ObservationNoise {
 		t.Errorf("the certified targets moved a prediction from %+v to %+v", a[5], b[5])
 	}
-	if got := shifted.Certificate.MeanBound; !(got > c.MeanBound) || got != 1 && math.Abs(got-pacbayes.ClopperPearson(count(shifted, other), c.Rows, 0.01)) > 1e-11 {
+	if got := shifted.Certificate.MeanBound; !(got > c.MeanBound) || got != 1 &&
+		math.Abs(got-pacbayes.ClopperPearson(count(shifted, other), c.Rows, 0.01)) > 1e-11 {
 		t.Errorf("bound %v after the targets moved, %v before", got, c.MeanBound)
 	}
 }
@@ -151,7 +164,8 @@ func within(is []krigo.Interval, boston *dataset.Table, rows []int) (n int) {
 // TestPromiseHolds: on test rows the promised band holds its share, the widths obey the
 // grid, and a larger share needs a wider band.
 func TestPromiseHolds(t *testing.T) {
-	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.3}}
+	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+		Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.3}}
 	table := data.Boston()
 	last := 0.0
 	for _, share := range []float64{0.5, 0.8, 0.9} {
@@ -178,7 +192,8 @@ func TestPromiseHolds(t *testing.T) {
 		rows := rowsOf(t, m, table, dataset.Test)
 		for _, i := range rows {
 			w := cautious.Widen(p.HalfWidthRaw, m.Scaling.TargetScale)
-			if lower, upper := m.Scaling.Outward(ps[i].Mean-w, ps[i].Mean+w); bands[i] != (krigo.Interval{Lower: lower, Upper: upper}) {
+			if lower, upper := m.Scaling.Outward(ps[i].Mean-w, ps[i].Mean+
+				w); bands[i] != (krigo.Interval{Lower: lower, Upper: upper}) {
 				t.Errorf("band %v, want %v to %v", bands[i], lower, upper)
 			}
 		}
@@ -192,9 +207,11 @@ func TestPromiseHolds(t *testing.T) {
 // sentence, and so are fresh ones and test rows that were trained on.
 func TestCopies(t *testing.T) {
 	table := pick(data.Boston(), append(every(0, 1, 100), every(0, 1, 50)...))
-	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Test: pick(data.Boston(), every(90, 1, 110))}})
+	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
+		Data: krigo.Data{Test: pick(data.Boston(), every(90, 1, 110))}})
 	c := m.Certificate
-	if c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") || !strings.Contains(krigo.Sentence(m, c), " 100 of them") {
+	if c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") ||
+		!strings.Contains(krigo.Sentence(m, c), " 100 of them") {
 		t.Errorf("%d repeats, %q, %s", c.Repeats, c.Conditions, krigo.Sentence(m, c))
 	}
 	if !strings.Contains(strings.Join(m.Notices, " "), "10 of the 20 test rows of") {
@@ -207,7 +224,9 @@ func TestCopies(t *testing.T) {
 	if err != nil || f.Repeats != 3 || f.Seen != 0 || !strings.Contains(f.Sentence(m), " 3 of them") {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if m := fit(t, data.Boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Epochs: 5}}); m.Certificate.Repeats != 0 || strings.Contains(krigo.Sentence(m, m.Certificate), "copies") {
+	if m := fit(t, data.Boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
+		Method: krigo.Method{Epochs: 5}}); m.Certificate.Repeats != 0 ||
+		strings.Contains(krigo.Sentence(m, m.Certificate), "copies") {
 		t.Errorf("%+v", m.Certificate)
 	}
 }
@@ -216,7 +235,10 @@ func TestCopies(t *testing.T) {
 // and 4 above themselves; of the test rows about the certificate's share are within.
 func TestAsymmetricBand(t *testing.T) {
 	table := data.Boston()
-	m := fit(t, table, krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 8, Units: "raw"}, Data: krigo.Data{TestFraction: 0.3}})
+	m := fit(t, table, krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
+		Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"},
+		Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 8, Units: "raw"},
+		Data:    krigo.Data{TestFraction: 0.3}})
 	ps, err := krigo.Predict(m, table)
 	if err != nil {
 		t.Fatal(err)
@@ -227,11 +249,13 @@ func TestAsymmetricBand(t *testing.T) {
 	}
 	rows := rowsOf(t, m, table, dataset.Test)
 	for _, i := range rows {
-		lower, upper := m.Scaling.Outward(ps[i].Mean-cautious.Widen(8, m.Scaling.TargetScale), ps[i].Mean+cautious.Widen(4, m.Scaling.TargetScale))
+		lower, upper := m.Scaling.Outward(ps[i].Mean-cautious.Widen(8, m.Scaling.TargetScale), ps[i].Mean+
+			cautious.Widen(4, m.Scaling.TargetScale))
 		near(t, "below", bands[i].Lower, lower, 1e-12)
 		near(t, "above", bands[i].Upper, upper, 1e-12)
 	}
-	near(t, "share of misses on test rows", 1-float64(within(bands, table, rows))/float64(len(rows)), m.Test.MeanRisk, 1e-12)
+	near(t, "share of misses on test rows", 1-float64(within(bands, table, rows))/float64(len(rows)), m.Test.MeanRisk,
+		1e-12)
 	if s := krigo.Sentence(m, m.Certificate); !strings.Contains(s, "at most 4 below and 8 above MEDV") {
 		t.Error(s)
 	}
@@ -241,7 +265,9 @@ func TestAsymmetricBand(t *testing.T) {
 // rows, plain and in standard deviations, and these rows are neither trained on nor certified.
 func TestConformal(t *testing.T) {
 	table := data.Boston()
-	m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.2}, Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"}})
+	m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+		Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.2}, Data: krigo.Data{TestFraction: 0.2},
+		Kernel: krigo.Kernel{ARD: "off"}})
 	rows := rowsOf(t, m, table, dataset.Calibration)
 	if len(rows) != 102 || m.Conformal.Rows != 102 || m.Certificate.Rows+m.Certificate.PriorRows != 302 {
 		t.Fatalf("%d calibration rows, %+v", len(rows), m.Certificate)
@@ -279,27 +305,35 @@ func TestConformal(t *testing.T) {
 	if pit != 102 || len(m.Test.Coverage) != 5 || m.Test.Coverage[3].Share != m.Test.Coverage95 {
 		t.Errorf("%+v", m.Test)
 	}
-	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Promise: krigo.Promise{Calibration: 0.1}}); err == nil || !strings.Contains(err.Error(), "need 19") {
+	if _, err := krigo.Fit(context.Background(), homes(),
+		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Promise: krigo.Promise{Calibration: 0.1}}); err == nil ||
+		!strings.Contains(err.Error(), "need 19") {
 		t.Errorf("9 calibration rows: %v", err)
 	}
-	for level, want := range map[float64]string{0.999: "102 rows can't hold that share of further targets, it takes 999", 1: "want a share", math.NaN(): "want a share"} {
+	for level, want := range map[float64]string{0.999: "102 rows can't hold that share of further targets, it takes 999",
+		1: "want a share", math.NaN(): "want a share"} {
 		if _, err := krigo.Intervals(m, "conformal", level, ps); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("level %v: %v", level, err)
 		}
 	}
-	for kind, want := range map[string]string{"conformal": "--calibration-fraction", "credible": "want one of", "band": ""} {
-		_, err := krigo.Intervals(fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}}), kind, 0, ps[:1])
+	for kind, want := range map[string]string{"conformal": "--calibration-fraction", "credible": "want one of",
+		"band": ""} {
+		_, err := krigo.Intervals(fit(t, homes(),
+			krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"},
+				Kernel: krigo.Kernel{ARD: "off"}}), kind, 0, ps[:1])
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
 }
 
-// TestConformalOfCertifiedRows: where predictions were fixed before the certified rows were seen, these calibrate intervals, of any level, and they keep
-// doing so in a model file; where they weren't, or rows can't change places, there are none.
+// TestConformalOfCertifiedRows: where predictions were fixed before the certified rows were seen, these calibrate
+// intervals, of any level, and they keep doing so in a model file; where they weren't, or rows can't change places,
+// there are none.
 func TestConformalOfCertifiedRows(t *testing.T) {
 	table := data.Boston()
-	o := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	o := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	m := fit(t, table, o)
 	var file bytes.Buffer
 	if err := m.Write(&file); err != nil {
@@ -350,7 +384,8 @@ func TestConformalOfCertifiedRows(t *testing.T) {
 
 // TestRelativeBand: y lies in the interval exactly where it misses ŷ by at most ε|y|.
 func TestRelativeBand(t *testing.T) {
-	m := &krigo.Model{Certificate: &krigo.Certificate{Valid: true, Loss: pacbayes.Relative, EpsilonRaw: 0.2, MeanBound: 0.3}}
+	m := &krigo.Model{Certificate: &krigo.Certificate{Valid: true, Loss: pacbayes.Relative, EpsilonRaw: 0.2,
+		MeanBound: 0.3}}
 	for _, mean := range []float64{-3, 0, 2} {
 		is, err := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: mean}})
 		if err != nil {
@@ -363,7 +398,8 @@ func TestRelativeBand(t *testing.T) {
 		}
 	}
 	m.Certificate.EpsilonRaw = 1.5
-	if is, _ := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: 1}}); !(is[0].Lower < -1e300 && is[0].Upper > 1e300) {
+	if is, _ := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: 1}}); !(is[0].Lower < -1e300 &&
+		is[0].Upper > 1e300) {
 		t.Errorf("150 %%: %+v", is)
 	}
 }
@@ -372,7 +408,9 @@ func TestRelativeBand(t *testing.T) {
 // the grid it names with as many different lengthscales as it says, and it pays for them.
 func TestMixedGrid(t *testing.T) {
 	table := pick(data.Boston(), every(0, 3, 506))
-	for _, o := range []krigo.Options{{Run: krigo.Run{Seed: 2}}, {Kernel: krigo.Kernel{ARD: "on"}}, {Kernel: krigo.Kernel{ARD: "on", Expression: "se+linear"}, Method: krigo.Method{Inducing: 15, AlphaBy: "learn", Posterior: "free"}}} {
+	for _, o := range []krigo.Options{{Run: krigo.Run{Seed: 2}}, {Kernel: krigo.Kernel{ARD: "on"}},
+		{Kernel: krigo.Kernel{ARD: "on", Expression: "se+linear"},
+			Method: krigo.Method{Inducing: 15, AlphaBy: "learn", Posterior: "free"}}} {
 		o.Run.Restarts, o.Method.Epochs = 1, 60
 		plain := fit(t, table, o)
 		o.Prior.Mixed = true
@@ -421,7 +459,9 @@ func TestMixedGrid(t *testing.T) {
 // has no certificate.
 func TestCertifyRefusesTerms(t *testing.T) {
 	m := fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}})
-	informed := fit(t, half(), krigo.Options{Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed", Learn: true}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}})
+	informed := fit(t, half(), krigo.Options{Run: krigo.Run{Restarts: 1},
+		Prior: krigo.Prior{Kind: "informed", Learn: true}, Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{ARD: "off"}})
 	for want, change := range map[string]func() (*krigo.Model, *dataset.Table){
 		"disagree about whether": func() (*krigo.Model, *dataset.Table) {
 			c := *m
@@ -458,18 +498,22 @@ func TestCertifyRefusesTerms(t *testing.T) {
 
 func TestInformedUsage(t *testing.T) {
 	for want, o := range map[string]krigo.Options{
-		"one of grid, informed":          {Prior: krigo.Prior{Kind: "empirical"}},
-		"temper and posterior learnt":    {Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Temper: []float64{0.5}}},
-		"prior-share 1":                  {Prior: krigo.Prior{Kind: "grid", Share: 1}},
-		"temper -1":                      {Prior: krigo.Prior{Kind: "informed", Temper: []float64{-1}}},
-		"doesn't depend on it":           {Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.1}}},
-		"lies on none":                   {Prior: krigo.Prior{Kind: "informed", Mixed: true}},
-		"learnt on the prior rows alone": {Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}},
-		"which train for the bound":      {Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Mixed: true}},
-		"bound of its own only":          {Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{MeanBound: pacbayes.Direct}},
-		"fixed before":                   {Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Bound: pacbayes.BettingBound}},
-		"promise 1.5":                    {Promise: krigo.Promise{Share: 1.5}},
-		"calibration-fraction 1":         {Promise: krigo.Promise{Calibration: 1}},
+		"one of grid, informed": {Prior: krigo.Prior{Kind: "empirical"}},
+		"temper and posterior learnt": {Method: krigo.Method{Name: "evidence"},
+			Prior: krigo.Prior{Temper: []float64{0.5}}},
+		"prior-share 1":        {Prior: krigo.Prior{Kind: "grid", Share: 1}},
+		"temper -1":            {Prior: krigo.Prior{Kind: "informed", Temper: []float64{-1}}},
+		"doesn't depend on it": {Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.1}}},
+		"lies on none":         {Prior: krigo.Prior{Kind: "informed", Mixed: true}},
+		"learnt on the prior rows alone": {Prior: krigo.Prior{Kind: "informed"},
+			Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}},
+		"which train for the bound": {Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Mixed: true}},
+		"bound of its own only": {Method: krigo.Method{Name: "kl-pac"},
+			Promise: krigo.Promise{MeanBound: pacbayes.Direct}},
+		"fixed before": {Method: krigo.Method{Name: "kl-pac"},
+			Promise: krigo.Promise{Bound: pacbayes.BettingBound}},
+		"promise 1.5":            {Promise: krigo.Promise{Share: 1.5}},
+		"calibration-fraction 1": {Promise: krigo.Promise{Calibration: 1}},
 	} {
 		o.Data.Target = "MEDV"
 		_, err := krigo.Fit(context.Background(), homes(), o)
@@ -478,14 +522,17 @@ func TestInformedUsage(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := krigo.Evaluate(homes(), &krigo.Params{}, krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed"}}); err == nil || !strings.Contains(err.Error(), "no prior can be learnt") {
+	if _, err := krigo.Evaluate(homes(), &krigo.Params{},
+		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed"}}); err == nil ||
+		!strings.Contains(err.Error(), "no prior can be learnt") {
 		t.Errorf("evaluate: %v", err)
 	}
 }
 
 // TestInformedResumes: stopped in the second stage, a fit goes on to the same model.
 func TestInformedResumes(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed", Learn: true}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed", Learn: true},
+		Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	want := file(t, fit(t, half(), o))
 	var last *krigo.Checkpoint
 	stop, cancel := context.WithCancel(context.Background())
@@ -521,15 +568,20 @@ func TestDefaultObjective(t *testing.T) {
 	}{
 		{200, krigo.Options{}, "evidence", "informed", 0, 60},
 		{60, krigo.Options{Prior: krigo.Prior{Kind: "informed"}}, "evidence", "informed", 0, 21},
-		{200, krigo.Options{Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}}, "kl-pac", "grid", 0, 180},
-		{200, krigo.Options{Data: krigo.Data{TestFraction: 0.5}, Prior: krigo.Prior{Share: 0.5}}, "evidence", "informed", 0, 50},
+		{200, krigo.Options{Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}}, "kl-pac", "grid", 0,
+			180},
+		{200, krigo.Options{Data: krigo.Data{TestFraction: 0.5}, Prior: krigo.Prior{Share: 0.5}}, "evidence", "informed", 0,
+			50},
 		{200, krigo.Options{Method: krigo.Method{Inducing: 9}}, "vfe", "informed", 9, 60},
 		{200, krigo.Options{Prior: krigo.Prior{Kind: "informed", Learn: true}}, "evidence", "informed", 0, 60},
 		{200, krigo.Options{Prior: krigo.Prior{Kind: "grid"}}, "kl-pac", "grid", 0, 180},
 		{200, krigo.Options{Prior: krigo.Prior{Mixed: true}}, "kl-pac", "grid", 0, 180},
 		{200, krigo.Options{Method: krigo.Method{Name: "evidence"}}, "evidence", "grid", 0, 180},
-		{200, krigo.Options{Run: krigo.Run{FixParameters: true, Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}}, "evidence", "grid", 0, 180},
-		{200, krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &dataset.Scaling{InputMean: []float64{6, 12}, InputScale: []float64{1, 7}, TargetMean: 22, TargetScale: 9}}}, "evidence", "informed", 0, 60},
+		{200, krigo.Options{Run: krigo.Run{FixParameters: true, Init: &krigo.Params{Kernel: se(1, 1), NoiseVariance: 0.1}}},
+			"evidence", "grid", 0, 180},
+		{200, krigo.Options{Data: krigo.Data{Scaling: "declared",
+			Declared: &dataset.Scaling{InputMean: []float64{6, 12}, InputScale: []float64{1, 7}, TargetMean: 22,
+				TargetScale: 9}}}, "evidence", "informed", 0, 60},
 	} {
 		c.o.Data.Target, c.o.Kernel.ARD, c.o.Run.Restarts = "MEDV", "off", 1
 		m, err := krigo.Fit(context.Background(), rows(c.rows), c.o)
@@ -540,7 +592,8 @@ func TestDefaultObjective(t *testing.T) {
 		if q := m.Trained(); q.Sparse() {
 			inducing = q.Support.Rows
 		}
-		if cert := m.Certificate; m.Objective != c.objective || cert == nil || cert.Prior != c.prior || cert.Rows != c.certify || inducing != c.inducing {
+		if cert := m.Certificate; m.Objective != c.objective || cert == nil || cert.Prior != c.prior ||
+			cert.Rows != c.certify || inducing != c.inducing {
 			t.Errorf("%d rows, %+v: %s with %d inducing inputs, %+v", c.rows, c.o, m.Objective, inducing, cert)
 		}
 	}
@@ -554,14 +607,17 @@ func TestDefaultObjective(t *testing.T) {
 	}
 	// Three in ten certify, of more than 3,333 rows a thousand, or one in eight.
 	for n, certify := range map[int]int{3333: 999, 3400: 1000, 8000: 1000, 9601: 1200} {
-		m, err := krigo.Fit(context.Background(), waves(n), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 4, Epochs: 1}, Kernel: krigo.Kernel{ARD: "off"}})
+		m, err := krigo.Fit(context.Background(), waves(n),
+			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 4, Epochs: 1},
+				Kernel: krigo.Kernel{ARD: "off"}})
 		if err != nil || m.Certificate.Rows != certify {
 			t.Errorf("%d rows: %+v, %v", n, m, err)
 		}
 	}
 	n := 3200
 	table := waves(n)
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Epochs: 1}})
+	m, err := krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Epochs: 1}})
 	if err != nil || m.Objective != "nearest" || m.Certificate == nil || !m.Certificate.Valid {
 		t.Errorf("%d rows: %+v, %v", n, m, err)
 	}
@@ -572,14 +628,17 @@ func TestDefaultObjective(t *testing.T) {
 func TestInformedPriorIsBlind(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
-		"evidence":  {Method: krigo.Method{Name: "evidence"}},
-		"default":   {Method: krigo.Method{Inducing: 9}},
-		"kl-pac":    {Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{Mean: "linear", ARD: "off"}},
-		"auto":      {Method: krigo.Method{Name: "vfe", InducingBy: "auto", Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
-		"greedy":    {Method: krigo.Method{Name: "fitc", Inducing: 7, InducingInit: "greedy", Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
-		"renyi":     {Method: krigo.Method{Name: "renyi", Inducing: 7, Alpha: &half, Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
-		"renyi, cv": {Method: krigo.Method{Name: "renyi", Inducing: 7, AlphaBy: "cv", Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
-		"svgp":      {Method: krigo.Method{Name: "svgp", Inducing: 7, Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
+		"evidence": {Method: krigo.Method{Name: "evidence"}},
+		"default":  {Method: krigo.Method{Inducing: 9}},
+		"kl-pac":   {Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{Mean: "linear", ARD: "off"}},
+		"auto":     {Method: krigo.Method{Name: "vfe", InducingBy: "auto", Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
+		"greedy": {Method: krigo.Method{Name: "fitc", Inducing: 7, InducingInit: "greedy", Epochs: 5},
+			Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi": {Method: krigo.Method{Name: "renyi", Inducing: 7, Alpha: &half, Epochs: 5},
+			Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi, cv": {Method: krigo.Method{Name: "renyi", Inducing: 7, AlphaBy: "cv", Epochs: 5},
+			Kernel: krigo.Kernel{ARD: "off"}},
+		"svgp": {Method: krigo.Method{Name: "svgp", Inducing: 7, Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}},
 	} {
 		// Roles by where rows stand, so that they keep them when they change.
 		o.Data.Target, o.Prior.Kind, o.Run.Restarts, o.Data.Split = "MEDV", "informed", 1, "last"
@@ -597,17 +656,19 @@ func TestInformedPriorIsBlind(t *testing.T) {
 			}
 		}
 		a, b := want.Trained(), of(table).Trained()
-		if !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights, b.Weights) || !reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise {
+		if !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights, b.Weights) ||
+			!reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise {
 			t.Errorf("%s: the prior changed with the certified rows:\n%v %v\n%v %v", name, a.Theta, a.Noise, b.Theta, b.Noise)
 		}
 	}
 }
 
-// TestPredictorForged: what predicts by rows that aren't its prior rows, or by weights that aren't those of its equations,
-// isn't certified; nor is anything learnt after a prior whose covariance nobody has.
+// TestPredictorForged: what predicts by rows that aren't its prior rows, or by weights that aren't those of its
+// equations, isn't certified; nor is anything learnt after a prior whose covariance nobody has.
 func TestPredictorForged(t *testing.T) {
 	table := half()
-	cg := krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 5}, Prior: krigo.Prior{Kind: "informed"}}
+	cg := krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 5},
+		Prior: krigo.Prior{Kind: "informed"}}
 	nearest := cg
 	nearest.Method = krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 40, Epochs: 2}
 	for what, c := range map[string]struct {
@@ -615,9 +676,10 @@ func TestPredictorForged(t *testing.T) {
 		forge  func(q *posterior.Posterior)
 		wanted string
 	}{
-		"a target":      {nearest, func(q *posterior.Posterior) { q.Targets[3] += 1e-3 }, "prior rows"},
-		"an input":      {nearest, func(q *posterior.Posterior) { q.Support.Row(5)[1] += 1e-3 }, "prior rows"},
-		"rows swapped":  {nearest, func(q *posterior.Posterior) { q.Targets[0], q.Targets[1] = q.Targets[1], q.Targets[0] }, "prior rows"},
+		"a target": {nearest, func(q *posterior.Posterior) { q.Targets[3] += 1e-3 }, "prior rows"},
+		"an input": {nearest, func(q *posterior.Posterior) { q.Support.Row(5)[1] += 1e-3 }, "prior rows"},
+		"rows swapped": {nearest, func(q *posterior.Posterior) { q.Targets[0], q.Targets[1] = q.Targets[1], q.Targets[0] },
+			"prior rows"},
 		"a weight":      {cg, func(q *posterior.Posterior) { q.Weights[7] += 0.01 }, "don't solve"},
 		"a lengthscale": {cg, func(q *posterior.Posterior) { q.Theta[0] += 0.01 }, "don't solve"},
 		"cg's input":    {cg, func(q *posterior.Posterior) { q.Support.Row(5)[1] += 1e-9 }, "prior rows"},
@@ -640,14 +702,15 @@ func TestPredictorForged(t *testing.T) {
 		o := cg
 		edit(&o)
 		var usage *krigo.UsageError
-		if _, err := krigo.Fit(context.Background(), table, o); !errors.As(err, &usage) || !strings.Contains(err.Error(), wanted) {
+		if _, err := krigo.Fit(context.Background(), table, o); !errors.As(err, &usage) ||
+			!strings.Contains(err.Error(), wanted) {
 			t.Errorf("%s: %v", wanted, err)
 		}
 	}
 }
 
-// TestNearestPriorIsBlind: no more does the default's choice among kernels of many rows, of which categories and missing values
-// are filled, see the certified rows.
+// TestNearestPriorIsBlind: no more does the default's choice among kernels of many rows, of which categories and
+// missing values are filled, see the certified rows.
 func TestNearestPriorIsBlind(t *testing.T) {
 	const rows, prior = 2860, 2002
 	of := func(altered bool) *krigo.Model {
@@ -670,7 +733,9 @@ func TestNearestPriorIsBlind(t *testing.T) {
 			}
 			return []string{"left", "right", ""}[i%3]
 		})
-		m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", Split: "last", Categorical: []string{"side"}, Missing: "mean"}, Method: krigo.Method{Epochs: 1}})
+		m, err := krigo.Fit(context.Background(), table,
+			krigo.Options{Data: krigo.Data{Target: "y", Split: "last", Categorical: []string{"side"}, Missing: "mean"},
+				Method: krigo.Method{Epochs: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -681,8 +746,10 @@ func TestNearestPriorIsBlind(t *testing.T) {
 	if m.Objective != "nearest" || a.Support.Rows != prior {
 		t.Fatalf("%s on %d rows", m.Objective, a.Support.Rows)
 	}
-	if !reflect.DeepEqual(a.Kernel.Spec(a.Theta), b.Kernel.Spec(b.Theta)) || !reflect.DeepEqual(a.Beta, b.Beta) || !reflect.DeepEqual(a.Targets, b.Targets) || !reflect.DeepEqual(a.Support, b.Support) ||
-		a.Noise != b.Noise || m.ObservationNoise != n.ObservationNoise || !reflect.DeepEqual(m.Scaling, n.Scaling) || !reflect.DeepEqual(m.Encoding, n.Encoding) {
+	if !reflect.DeepEqual(a.Kernel.Spec(a.Theta), b.Kernel.Spec(b.Theta)) || !reflect.DeepEqual(a.Beta, b.Beta) ||
+		!reflect.DeepEqual(a.Targets, b.Targets) || !reflect.DeepEqual(a.Support, b.Support) ||
+		a.Noise != b.Noise || m.ObservationNoise != n.ObservationNoise || !reflect.DeepEqual(m.Scaling, n.Scaling) ||
+		!reflect.DeepEqual(m.Encoding, n.Encoding) {
 		t.Errorf("the prior changed with the certified rows:\n%v %v\n%v %v", a.Theta, a.Noise, b.Theta, b.Noise)
 	}
 	if m.Certificate.Bound >= n.Certificate.Bound {
@@ -690,11 +757,13 @@ func TestNearestPriorIsBlind(t *testing.T) {
 	}
 }
 
-// TestIntervalsOfFew: intervals by all rows hold about their share of test targets and are about as wide as by the certified rows alone, are those of a column's values where asked, infinite where these are few,
-// and refused where the parameters saw other rows.
+// TestIntervalsOfFew: intervals by all rows hold about their share of test targets and are about as wide as by the
+// certified rows alone, are those of a column's values where asked, infinite where these are few, and refused where the
+// parameters saw other rows.
 func TestIntervalsOfFew(t *testing.T) {
 	table := data.Boston()
-	o := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}}
+	o := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}}
 	m := fit(t, table, o)
 	ps, err := krigo.Predict(m, table)
 	if err != nil {
@@ -734,10 +803,13 @@ func TestIntervalsOfFew(t *testing.T) {
 		}
 	}
 	for want, o := range map[string]krigo.Options{
-		"parameters that prior rows alone gave": {Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}},
-		"of an exact GP":                        {Method: krigo.Method{Name: "vfe", Inducing: 10}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}},
+		"parameters that prior rows alone gave": {Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{ARD: "off"},
+			Run: krigo.Run{Restarts: 1}},
+		"of an exact GP": {Method: krigo.Method{Name: "vfe", Inducing: 10},
+			Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}},
 	} {
-		if _, err := krigo.IntervalsOfFew(fit(t, table, o), table, table, "full", 0.9, ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := krigo.IntervalsOfFew(fit(t, table, o), table, table, "full", 0.9, ""); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -745,10 +817,12 @@ func TestIntervalsOfFew(t *testing.T) {
 
 // TestIntervalsOfFewOverflow: a row so far away that its interval isn't one is an error that names it.
 func TestIntervalsOfFewOverflow(t *testing.T) {
-	m := fit(t, snelson(), krigo.Options{Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}})
+	m := fit(t, snelson(), krigo.Options{Kernel: krigo.Kernel{Expression: "linear", ARD: "off"},
+		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}})
 	far := snelson()
 	far.Values[2] = 1e300
-	if _, err := krigo.IntervalsOfFew(m, snelson(), far, "full", 0.9, ""); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d: the full interval overflows", far.Lines[1])) {
+	if _, err := krigo.IntervalsOfFew(m, snelson(), far, "full", 0.9, ""); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprintf("line %d: the full interval overflows", far.Lines[1])) {
 		t.Error(err)
 	}
 }

@@ -34,10 +34,11 @@ type Interval struct {
 var IntervalKinds = []string{"conformal", "normalised", "band"}
 
 // BandNotice says whose word the promise of a band is.
-const BandNotice = "intervals band: their promise is what the model file says, unchecked here; krigo certify MODEL DATA computes it anew from the model's own data"
+const BandNotice = "intervals band: their promise is what the model file says, unchecked here; krigo certify MODEL " +
+	"DATA computes it anew from the model's own data"
 
-// Intervals returns an interval of a kind for every prediction. The level is the share of targets that conformal and normalised ones
-// hold; 0 is 0.95. A band's is its certificate's.
+// Intervals returns an interval of a kind for every prediction. The level is the share of targets that conformal and
+// normalised ones hold; 0 is 0.95. A band's is its certificate's.
 func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interval, error) {
 	var of func(Prediction) Interval
 	switch c := m.Conformal; {
@@ -51,7 +52,8 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 			return nil, err
 		}
 	case c == nil:
-		return nil, fmt.Errorf("%s intervals: the model has no calibration rows, and no certified rows in their place, which takes a mean certified by its own misses: fit it with --calibration-fraction", kind)
+		return nil, fmt.Errorf("%s intervals: the model has no calibration rows, and no certified rows in their place, "+
+			"which takes a mean certified by its own misses: fit it with --calibration-fraction", kind)
 	default:
 		w, sds, err := c.At(level)
 		if err != nil {
@@ -66,14 +68,16 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 	for i, p := range ps {
 		is[i] = of(p)
 		if !linalg.Finite([]float64{is[i].Lower, is[i].Upper}) {
-			return nil, fmt.Errorf("prediction %d: the %s interval overflows: leave these intervals out, or fit the target in a larger unit", i+1, kind)
+			return nil, fmt.Errorf("prediction %d: the %s interval overflows: leave these intervals out, or fit the target in "+
+				"a larger unit", i+1, kind)
 		}
 	}
 	return is, nil
 }
 
-// band returns the interval that a certificate guarantees for a share of predictions: that of its promise, else of the declared
-// ε. Predictions at most ε below and ε' above the target have the target at most ε' below and ε above themselves.
+// band returns the interval that a certificate guarantees for a share of predictions: that of its promise, else of the
+// declared ε. Predictions at most ε below and ε' above the target have the target at most ε' below and ε above
+// themselves.
 func band(m *Model) (of func(Prediction) Interval, err error) {
 	c, kind, width, raw := m.Certificate, pacbayes.Band, 0., 0.
 	switch {
@@ -103,7 +107,8 @@ func band(m *Model) (of func(Prediction) Interval, err error) {
 	case pacbayes.Scaled:
 		return deviations(m, width), nil
 	}
-	return nil, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a promise")
+	return nil, fmt.Errorf("band: the certificate guarantees none: declare the band loss with a wider ε, or ask for a " +
+		"promise")
 }
 
 // constant makes intervals that reach as far about every prediction.
@@ -125,16 +130,18 @@ func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }
 // FewRowKinds are those of IntervalsOfFew.
 var FewRowKinds = []string{"full", "jackknife"}
 
-// IntervalsOfFew returns intervals for the rows of a table by all rows of the data that a model was made from, with the parameters that its prior rows
-// gave it: for few rows, where intervals by the certified rows alone are wide. They are marginal guarantees, and no certificate:
+// IntervalsOfFew returns intervals for the rows of a table by all rows of the data that a model was made from, with the
+// parameters that its prior rows gave it: for few rows, where intervals by the certified rows alone are wide. They are
+// marginal guarantees, and no certificate:
 //
 //	full       a further target lies within with probability of at least the level, on average over draws of the certified rows and over further
 //	           rows from the same source (all of them exchangeable), whatever the model; see model.Whole
 //	jackknife  with probability of at least 2·level − 1, likewise, and about the level in practice
 //
-// A column, by, makes the guarantee that of each of its values, by the rows with that value alone; an interval is infinite where they are too few. "":
-// none does. The level 0 is 0.95.
-func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level float64, by string) (all []Interval, err error) {
+// A column, by, makes the guarantee that of each of its values, by the rows with that value alone; an interval is
+// infinite where they are too few. "": none does. The level 0 is 0.95.
+func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level float64, by string) (all []Interval,
+	err error) {
 	defer matrix.Ended(&err)
 	level = cmp.Or(level, 0.95)
 	switch {
@@ -183,7 +190,8 @@ func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level flo
 	for i, e := range ends(at.X, level, alike) {
 		// Infinite ends are those of too few rows; on the other side, or of no number, what was computed overflowed.
 		if !(e.Lower <= e.Upper) || math.IsInf(e.Lower, 1) || math.IsInf(e.Upper, -1) {
-			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far from the training data", table.Source, rows.Where(i), kind)
+			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far from the training data",
+				table.Source, rows.Where(i), kind)
 		}
 		is = append(is, Interval{max(e.Lower, -math.MaxFloat64), min(e.Upper, math.MaxFloat64)})
 	}

@@ -103,27 +103,46 @@ func TestFitCertificate(t *testing.T) {
 		choices float64
 	}{
 		{"defaults", boston(), krigo.Options{}, auto, math.Ln2},
-		{"sqrt-pac", boston(), krigo.Options{Method: krigo.Method{Name: "sqrt-pac"}, Run: krigo.Run{Seed: 3, Restarts: 1}}, auto, math.Ln2},
-		{"evidence", boston(), krigo.Options{Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}}, auto, math.Ln2},
-		{"ard on", boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "on", Expression: "matern32"}, Run: krigo.Run{Restarts: 1}}, 14, 0},
-		{"ard off", boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Delta: 0.1}}, 2, 0},
+		{"sqrt-pac", boston(), krigo.Options{Method: krigo.Method{Name: "sqrt-pac"}, Run: krigo.Run{Seed: 3, Restarts: 1}},
+			auto, math.Ln2},
+		{"evidence", boston(), krigo.Options{Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}}, auto,
+			math.Ln2},
+		{"ard on", boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "on", Expression: "matern32"},
+			Run: krigo.Run{Restarts: 1}}, 14, 0},
+		{"ard off", boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"},
+			Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Delta: 0.1}}, 2, 0},
 		{"one input", snelson(), krigo.Options{Promise: krigo.Promise{Epsilon: 1}}, 2, 0},
-		{"nothing for ard", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "linear"}, Run: krigo.Run{Restarts: 1}}, 1, 0},
-		{"sum", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
-		{"sum, ard", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "on"}, Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"}}, 5, 0},
-		{"product in a sum", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se*matern12+constant", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 5, 0},
+		{"nothing for ard", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "linear"}, Run: krigo.Run{Restarts: 1}},
+			1, 0},
+		{"sum", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "off"},
+			Run: krigo.Run{Restarts: 1}}, 3, 0},
+		{"sum, ard", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "on"},
+			Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"}}, 5, 0},
+		{"product in a sum", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se*matern12+constant", ARD: "off"},
+			Run: krigo.Run{Restarts: 1}}, 5, 0},
 		{"rq", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "rq", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
-		{"periodic", snelson(), krigo.Options{Kernel: krigo.Kernel{Expression: "periodic"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
-		{"white", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+white", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
-		{"constant mean", homes(), krigo.Options{Kernel: krigo.Kernel{Mean: "constant", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 3, 0},
-		{"linear mean", homes(), krigo.Options{Kernel: krigo.Kernel{Mean: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2 + 4, 0},
-		{"clipped-square", homes(), krigo.Options{Promise: krigo.Promise{Loss: "clipped-square"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
-		{"gaussian", homes(), krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
-		{"relative", homes(), krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
-		{"clipped-absolute", homes(), krigo.Options{Promise: krigo.Promise{Loss: "clipped-absolute"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
-		{"asymmetric", homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
-		{"test rows", homes(), krigo.Options{Data: krigo.Data{TestFraction: 0.25}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
-		{"another grid", homes(), krigo.Options{Prior: krigo.Prior{Grid: pacbayes.Grid{L: 4, Digits: 1}}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"periodic", snelson(), krigo.Options{Kernel: krigo.Kernel{Expression: "periodic"}, Run: krigo.Run{Restarts: 1}}, 3,
+			0},
+		{"white", homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+white", ARD: "off"},
+			Run: krigo.Run{Restarts: 1}}, 3, 0},
+		{"constant mean", homes(), krigo.Options{Kernel: krigo.Kernel{Mean: "constant", ARD: "off"},
+			Run: krigo.Run{Restarts: 1}}, 3, 0},
+		{"linear mean", homes(), krigo.Options{Kernel: krigo.Kernel{Mean: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}},
+			2 + 4, 0},
+		{"clipped-square", homes(), krigo.Options{Promise: krigo.Promise{Loss: "clipped-square"},
+			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"gaussian", homes(), krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}, Kernel: krigo.Kernel{ARD: "off"},
+			Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"relative", homes(), krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2},
+			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"clipped-absolute", homes(), krigo.Options{Promise: krigo.Promise{Loss: "clipped-absolute"},
+			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"asymmetric", homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.9},
+			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"test rows", homes(), krigo.Options{Data: krigo.Data{TestFraction: 0.25}, Kernel: krigo.Kernel{ARD: "off"},
+			Run: krigo.Run{Restarts: 1}}, 2, 0},
+		{"another grid", homes(), krigo.Options{Prior: krigo.Prior{Grid: pacbayes.Grid{L: 4, Digits: 1}},
+			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}, 2, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := fit(t, c.table, c.o)
@@ -138,8 +157,10 @@ func TestFitCertificate(t *testing.T) {
 			if counts[dataset.Test] != test || counts[dataset.Prior] != 20 || counts[dataset.Certified] != c.table.Rows-test-20 {
 				t.Errorf("roles %v of %d rows", counts, c.table.Rows)
 			}
-			if counts.Sum() != c.table.Rows || cert.Rows != counts[dataset.Certified] || cert.PriorRows != 20 || m.Posterior.Support.Rows != cert.Rows {
-				t.Errorf("certificate of %d rows, %d prior rows, %d support points", cert.Rows, cert.PriorRows, m.Posterior.Support.Rows)
+			if counts.Sum() != c.table.Rows || cert.Rows != counts[dataset.Certified] || cert.PriorRows != 20 ||
+				m.Posterior.Support.Rows != cert.Rows {
+				t.Errorf("certificate of %d rows, %d prior rows, %d support points", cert.Rows, cert.PriorRows,
+					m.Posterior.Support.Rows)
 			}
 
 			// The penalty.
@@ -241,9 +262,11 @@ func TestSameSeedSameBits(t *testing.T) {
 }
 
 func TestAllRowsIsHeuristic(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Data: krigo.Data{Scaling: "all-rows", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	m := fit(t, homes(), krigo.Options{Data: krigo.Data{Scaling: "all-rows", TestFraction: 0.2},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	c := m.Certificate
-	if c.Valid || c.Label != "bound (heuristic: scaled with training statistics)" || c.Scaling != "all-rows" || c.PriorRows != 0 || c.Rows != 68 {
+	if c.Valid || c.Label != "bound (heuristic: scaled with training statistics)" || c.Scaling != "all-rows" ||
+		c.PriorRows != 0 || c.Rows != 68 {
 		t.Errorf("%+v", c)
 	}
 	if !strings.Contains(strings.Join(c.Conditions, "\n"), "NOT MET: scaling constants were taken from all rows") {
@@ -252,34 +275,42 @@ func TestAllRowsIsHeuristic(t *testing.T) {
 }
 
 func TestDeclaredScaling(t *testing.T) {
-	s := dataset.Scaling{InputMean: []float64{6, 12, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 20, TargetScale: 8, Source: dataset.Declared}
-	m := fit(t, homes(), krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &s}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	s := dataset.Scaling{InputMean: []float64{6, 12, 4}, InputScale: []float64{1, 7, 2}, TargetMean: 20, TargetScale: 8,
+		Source: dataset.Declared}
+	m := fit(t, homes(), krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &s},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	c := m.Certificate
 	if !c.Valid || c.PriorRows != 0 || c.Rows != 85 || m.Counts[dataset.Prior] != 0 || c.Scaling != "declared" {
 		t.Errorf("%+v", c)
 	}
 	near(t, "epsilon_raw", c.EpsilonRaw, 0.6*8, 1e-14)
-	near(t, "first input", m.Posterior.Support.At(0, 1), (homes().Values[4*rowsOf(t, m, homes(), dataset.Certified)[0]+1]-12)/7, 1e-14)
+	near(t, "first input", m.Posterior.Support.At(0, 1),
+		(homes().Values[4*rowsOf(t, m, homes(), dataset.Certified)[0]+1]-12)/7, 1e-14)
 	short := dataset.Identity(2)
 	var wrong *krigo.UsageError
-	if _, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV", Scaling: "declared", Declared: &short}}); !errors.As(err, &wrong) {
+	if _, err := krigo.Fit(context.Background(), homes(),
+		krigo.Options{Data: krigo.Data{Target: "MEDV", Scaling: "declared", Declared: &short}}); !errors.As(err, &wrong) {
 		t.Errorf("constants for two of three inputs: %v", err)
 	}
 }
 
 func TestEpsilonUnits(t *testing.T) {
-	sd := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Epsilon: 0.7}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-	raw := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Epsilon: 0.7 * sd.Scaling.TargetScale, Units: "raw"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	sd := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Epsilon: 0.7}, Kernel: krigo.Kernel{ARD: "off"},
+		Run: krigo.Run{Restarts: 1}})
+	raw := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Epsilon: 0.7 * sd.Scaling.TargetScale, Units: "raw"},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	near(t, "epsilon", raw.Certificate.Epsilon, 0.7, 1e-14)
 	near(t, "epsilon_raw", raw.Certificate.EpsilonRaw, sd.Certificate.EpsilonRaw, 1e-14)
 	near(t, "bound", raw.Certificate.Bound, sd.Certificate.Bound, 1e-9)
 
 	// The width above is scaled like the one below; a relative ε has no unit.
-	both := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 9, Units: "raw"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	both := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 9,
+		Units: "raw"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	near(t, "below", both.Certificate.Epsilon, 4/both.Scaling.TargetScale, 1e-14)
 	near(t, "above", both.Certificate.EpsilonAbove, 9/both.Scaling.TargetScale, 1e-14)
 	near(t, "raw", both.Certificate.EpsilonRaw, 4, 0)
-	relative := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.3, Units: "raw"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	relative := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "relative", Epsilon: 0.3, Units: "raw"},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	near(t, "relative", relative.Certificate.Epsilon, 0.3, 0)
 	near(t, "relative, raw", relative.Certificate.EpsilonRaw, 0.3, 0)
 }
@@ -297,11 +328,14 @@ func TestTooFewRowsForACertificate(t *testing.T) {
 	if _, err := krigo.Predict(m, nineteen); err != nil {
 		t.Errorf("predict: %v", err)
 	}
-	if m := fit(t, pick(homes(), every(0, 1, 40)), krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}}); m.Certificate == nil || m.Certificate.Rows != 20 {
+	if m := fit(t, pick(homes(), every(0, 1, 40)),
+		krigo.Options{Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}}); m.Certificate == nil ||
+		m.Certificate.Rows != 20 {
 		t.Errorf("20 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
 	}
 	for rows, ok := range map[int]bool{2: false, 21: false, 22: true} {
-		_, err := krigo.Fit(context.Background(), pick(homes(), every(0, 1, rows)), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}})
+		_, err := krigo.Fit(context.Background(), pick(homes(), every(0, 1, rows)),
+			krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}})
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "20 for the scaling") {
 			t.Errorf("%d rows: %v", rows, err)
 		}
@@ -315,7 +349,9 @@ func TestUnits(t *testing.T) {
 		table *dataset.Table
 		unit  float64
 	}{{boston(), 1}, {homes(), 0.001}} {
-		o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Data: krigo.Data{Split: "last"}} // the same roles for other numbers
+		// the same roles for other numbers
+		o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+			Data: krigo.Data{Split: "last"}}
 		want := fit(t, c.table, o)
 		d := len(c.table.Names) - 1
 		for i := range c.table.Rows {
@@ -378,7 +414,8 @@ func TestOddData(t *testing.T) {
 	} {
 		for _, objective := range method.Names() {
 			t.Run(c.name+", "+objective, func(t *testing.T) {
-				o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective}, Run: krigo.Run{Restarts: 1}}
+				o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective},
+					Run: krigo.Run{Restarts: 1}}
 				switch objective {
 				case "svgp":
 					o.Method.Epochs = 100
@@ -397,8 +434,10 @@ func TestOddData(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, p := range ps {
-					if v := p.Mean + p.LatentVariance + p.PredictiveVariance + p.Lower95 + p.Upper95; math.IsNaN(v) || math.IsInf(v, 0) ||
-						!(p.LatentVariance >= 0) || !(p.PredictiveVariance > p.LatentVariance) || !(p.Lower95 < p.Mean && p.Mean < p.Upper95) {
+					if v := p.Mean + p.LatentVariance + p.PredictiveVariance + p.Lower95 + p.Upper95; math.IsNaN(v) ||
+						math.IsInf(v, 0) ||
+						!(p.LatentVariance >= 0) || !(p.PredictiveVariance > p.LatentVariance) ||
+						!(p.Lower95 < p.Mean && p.Mean < p.Upper95) {
 						t.Fatalf("row %d: %+v", i, p)
 					}
 				}
@@ -425,7 +464,8 @@ func rowsOf(t *testing.T, m *krigo.Model, table *dataset.Table, role dataset.Rol
 // TestTestRows computes the figures of the test rows anew, from predictions.
 func TestTestRows(t *testing.T) {
 	table := homes()
-	m := fit(t, table, krigo.Options{Data: krigo.Data{TestFraction: 0.3}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Seed: 5}})
+	m := fit(t, table, krigo.Options{Data: krigo.Data{TestFraction: 0.3}, Kernel: krigo.Kernel{ARD: "off"},
+		Run: krigo.Run{Restarts: 1, Seed: 5}})
 	rows := rowsOf(t, m, table, dataset.Test)
 	if len(rows) != 26 || m.Test == nil || m.Test.Rows != 26 { // ⌈0.3·85⌉
 		t.Fatalf("%d test rows, %+v", len(rows), m.Test)
@@ -450,7 +490,8 @@ func TestTestRows(t *testing.T) {
 
 	// A table of their own is scored the same way, in any order of columns.
 	others := pick(data.Boston(), every(3, 20, 506), "MEDV", "DIS", "RM", "LSTAT")
-	with := fit(t, table, krigo.Options{Data: krigo.Data{Target: "MEDV", Test: others}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	with := fit(t, table, krigo.Options{Data: krigo.Data{Target: "MEDV", Test: others}, Kernel: krigo.Kernel{ARD: "off"},
+		Run: krigo.Run{Restarts: 1}})
 	if with.Test.Rows != others.Rows || with.Certificate.Rows != 65 {
 		t.Errorf("%+v from %d certified rows", with.Test, with.Certificate.Rows)
 	}
@@ -467,7 +508,9 @@ func TestTestRows(t *testing.T) {
 
 	// One that can't be scored is refused before time is spent on training.
 	trained := false
-	_, err = krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "MEDV", Test: pick(others, []int{0, 1, 2}, "RM", "DIS", "MEDV")}, Run: krigo.Run{Restarts: 1, Progress: func(krigo.Event) { trained = true }}})
+	_, err = krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "MEDV", Test: pick(others, []int{0, 1, 2}, "RM", "DIS", "MEDV")},
+			Run: krigo.Run{Restarts: 1, Progress: func(krigo.Event) { trained = true }}})
 	if err == nil || !strings.Contains(err.Error(), "LSTAT") {
 		t.Errorf("a test table without LSTAT: %v", err)
 	}
@@ -480,7 +523,8 @@ func TestTestRows(t *testing.T) {
 // likelihood of the prior rows.
 func TestObservationNoise(t *testing.T) {
 	table := homes()
-	if m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}); m.ObservationNoise != m.Posterior.Noise {
+	if m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"},
+		Run: krigo.Run{Restarts: 1}}); m.ObservationNoise != m.Posterior.Noise {
 		t.Errorf("evidence: %v, trained %v", m.ObservationNoise, m.Posterior.Noise)
 	}
 	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
@@ -509,7 +553,8 @@ func TestObservationNoise(t *testing.T) {
 	}
 	// Without prior rows there are leave-one-out residuals.
 	id := dataset.Identity(3)
-	m = fit(t, table, krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &id}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	m = fit(t, table, krigo.Options{Data: krigo.Data{Scaling: "declared", Declared: &id}, Kernel: krigo.Kernel{ARD: "off"},
+		Run: krigo.Run{Restarts: 1}})
 	if !(m.ObservationNoise > 0.1 && m.ObservationNoise < 100) { // MEDV has variance 84
 		t.Errorf("without prior rows: %v", m.ObservationNoise)
 	}
@@ -517,12 +562,14 @@ func TestObservationNoise(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var events []krigo.Event
-	m := fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 2, Progress: func(e krigo.Event) { events = append(events, e) }}})
+	m := fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 2,
+		Progress: func(e krigo.Event) { events = append(events, e) }}})
 	last := map[int]krigo.Event{}
 	iterations := 0
 	for _, e := range events {
 		before := last[e.Start]
-		if e.Starts != 4 || e.Start < 1 || e.Start > 4 || e.Iteration != before.Iteration+1 || before.Stopped != "" || e.Iteration > 1 && e.Value > before.Value {
+		if e.Starts != 4 || e.Start < 1 || e.Start > 4 || e.Iteration != before.Iteration+1 || before.Stopped != "" ||
+			e.Iteration > 1 && e.Value > before.Value {
 			t.Errorf("%+v after %+v", e, before)
 		}
 		if want := map[bool]string{true: "se", false: "se (ARD)"}[e.Start <= 2]; e.Family != want {
@@ -535,7 +582,8 @@ func TestProgress(t *testing.T) {
 		iterations += e.Iteration
 		best = math.Min(best, e.Value)
 	}
-	if m.Training.Starts != 4 || m.Training.Iterations != iterations || m.Training.ObjectiveValue != best || m.Training.Evaluations < iterations {
+	if m.Training.Starts != 4 || m.Training.Iterations != iterations || m.Training.ObjectiveValue != best ||
+		m.Training.Evaluations < iterations {
 		t.Errorf("%+v; the events have %d iterations, lowest %v", m.Training, iterations, best)
 	}
 }
@@ -575,16 +623,25 @@ func TestCancel(t *testing.T) {
 func TestResume(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":         {Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Run: krigo.Run{Seed: 2}},
-		"evidence":       {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Expression: "matern32+linear", Mean: "constant"}, Run: krigo.Run{Restarts: 2}},
-		"svgp":           {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "svgp", Inducing: 6, Batch: 17, Epochs: 15}},
-		"free, all rows": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free", Inducing: 5}, Kernel: krigo.Kernel{ARD: "off"}},
-		"renyi":          {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 5}, Kernel: krigo.Kernel{ARD: "off", Expression: "matern32"}, Run: krigo.Run{Restarts: 2}},
-		"renyi, mma":     {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 5, Optimizer: "mma", Alpha: &half}, Kernel: krigo.Kernel{ARD: "off"}},
-		"renyi, cv":      {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 3, AlphaBy: "cv", Optimizer: "sgd", Batch: 20, Epochs: 2}, Kernel: krigo.Kernel{ARD: "off"}},
-		"renyi, batches": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 5, Batch: 20, Batches: "nearest", Epochs: 5, Anneal: "geometric"}, Kernel: krigo.Kernel{ARD: "off"}},
-		"evidence, sgd":  {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "evidence", Optimizer: "sgd", Batch: 20, Epochs: 5}},
-		"free, batches":  {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free", Inducing: 5, Batch: 30, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}},
+		"kl-pac": {Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Run: krigo.Run{Seed: 2}},
+		"evidence": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "evidence"},
+			Kernel: krigo.Kernel{Expression: "matern32+linear", Mean: "constant"}, Run: krigo.Run{Restarts: 2}},
+		"svgp": {Data: krigo.Data{Target: "MEDV"},
+			Method: krigo.Method{Name: "svgp", Inducing: 6, Batch: 17, Epochs: 15}},
+		"free, all rows": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free", Inducing: 5},
+			Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 5},
+			Kernel: krigo.Kernel{ARD: "off", Expression: "matern32"}, Run: krigo.Run{Restarts: 2}},
+		"renyi, mma": {Data: krigo.Data{Target: "MEDV"},
+			Method: krigo.Method{Name: "renyi", Inducing: 5, Optimizer: "mma", Alpha: &half}, Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi, cv": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 3, AlphaBy: "cv",
+			Optimizer: "sgd", Batch: 20, Epochs: 2}, Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi, batches": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Inducing: 5, Batch: 20,
+			Batches: "nearest", Epochs: 5, Anneal: "geometric"}, Kernel: krigo.Kernel{ARD: "off"}},
+		"evidence, sgd": {Data: krigo.Data{Target: "MEDV"},
+			Method: krigo.Method{Name: "evidence", Optimizer: "sgd", Batch: 20, Epochs: 5}},
+		"free, batches": {Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free", Inducing: 5, Batch: 30,
+			Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var saved [][]byte
@@ -620,7 +677,8 @@ func TestResume(t *testing.T) {
 
 // TestResumeAfterCancel interrupts a fit again and again until it is done.
 func TestResumeAfterCancel(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 2}}
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "kl-pac"},
+		Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 2}}
 	want := file(t, fit(t, snelson(), o))
 	for rounds := 1; ; rounds++ {
 		if rounds > 100 {
@@ -659,7 +717,8 @@ func TestResumeAfterCancel(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	var raw []byte
-	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 2}}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "kl-pac"},
+		Run: krigo.Run{Restarts: 2}}
 	o := base
 	o.Run.Save = func(c *krigo.Checkpoint) (err error) { raw, err = json.Marshal(c); return err }
 	fit(t, homes(), o)
@@ -688,7 +747,8 @@ func TestResumeRefuses(t *testing.T) {
 		"test rows": func(o *krigo.Options) { o.Data.TestFraction = 0.1 },
 		"restarts":  func(o *krigo.Options) { o.Run.Restarts = 3 },
 		"init": func(o *krigo.Options) {
-			o.Run.Init = &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
+			o.Run.Init = &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}},
+				NoiseVariance: 0.1}
 		},
 	} {
 		o := base
@@ -728,7 +788,8 @@ func TestResumeRefuses(t *testing.T) {
 		"fewer than none":    func(c *krigo.Checkpoint) { c.Runs["se/2"].Descent.Evaluations = -1 << 60 },
 	} {
 		o.Run.Resume = checkpoint()
-		if o.Run.Resume.Runs["se/2"] == nil || o.Run.Resume.Curves["se/2"] == nil || len(o.Run.Resume.Runs["se/2"].Descent.S) == 0 {
+		if o.Run.Resume.Runs["se/2"] == nil || o.Run.Resume.Curves["se/2"] == nil ||
+			len(o.Run.Resume.Runs["se/2"].Descent.S) == 0 {
 			t.Fatal("no such run")
 		}
 		damage(o.Run.Resume)
@@ -744,12 +805,13 @@ func TestSaveFails(t *testing.T) {
 	full := errors.New("the disk is full")
 	for _, at := range []int{1, 9} {
 		calls := 0
-		m, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Save: func(*krigo.Checkpoint) error {
-			if calls++; calls == at {
-				return full
-			}
-			return nil
-		}}})
+		m, err := krigo.Fit(context.Background(), homes(),
+			krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Save: func(*krigo.Checkpoint) error {
+				if calls++; calls == at {
+					return full
+				}
+				return nil
+			}}})
 		if m != nil || !errors.Is(err, full) {
 			t.Errorf("Save fails at call %d: %v", at, err)
 		}
@@ -771,9 +833,12 @@ func TestInit(t *testing.T) {
 	}
 	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	good := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise}
-	cold, warm := first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}}), first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Init: good}})
-	if len(warm) == 1 && !(warm[0] <= m.Training.ObjectiveValue+1e-3) || len(cold) != 1 || !(cold[0] > m.Training.ObjectiveValue+1e-3) {
-		t.Errorf("after one step: %v from scratch, %v from the parameters that training found, which have %v", cold, warm, m.Training.ObjectiveValue)
+	cold, warm := first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}}),
+		first(krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Init: good}})
+	if len(warm) == 1 && !(warm[0] <= m.Training.ObjectiveValue+1e-3) || len(cold) != 1 ||
+		!(cold[0] > m.Training.ObjectiveValue+1e-3) {
+		t.Errorf("after one step: %v from scratch, %v from the parameters that training found, which have %v", cold, warm,
+			m.Training.ObjectiveValue)
 	}
 	// One lengthscale is repeated for ARD.
 	far := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.06}}, NoiseVariance: 100}
@@ -785,18 +850,22 @@ func TestInit(t *testing.T) {
 		return kernel.Spec{Name: "se", Variance: variance, Lengthscales: lengthscales}
 	}
 	for name, bad := range map[string]*krigo.Params{
-		"nothing":                  {},
-		"no kernel":                {NoiseVariance: 0.1},
-		"negative variance":        {Kernel: se(-1, 1), NoiseVariance: 0.1},
-		"no noise":                 {Kernel: se(1, 1)},
-		"two of three lengths":     {Kernel: se(1, 1, 2), NoiseVariance: 0.1},
-		"a mean that isn't there":  {Kernel: se(1, 1), NoiseVariance: 0.1, Mean: &krigo.MeanParams{Constant: 1}},
-		"inducing inputs":          {Kernel: se(1, 1), NoiseVariance: 0.1, Inducing: [][]float64{{1, 2, 3}}},
-		"another kernel":           {Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}, Shape: 1}, NoiseVariance: 0.1},
-		"ard lengths without it":   {Kernel: se(1, 1, 2, 3), NoiseVariance: 0.1},
-		"another of the same size": {Kernel: kernel.Spec{Name: "matern32", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1},
+		"nothing":                 {},
+		"no kernel":               {NoiseVariance: 0.1},
+		"negative variance":       {Kernel: se(-1, 1), NoiseVariance: 0.1},
+		"no noise":                {Kernel: se(1, 1)},
+		"two of three lengths":    {Kernel: se(1, 1, 2), NoiseVariance: 0.1},
+		"a mean that isn't there": {Kernel: se(1, 1), NoiseVariance: 0.1, Mean: &krigo.MeanParams{Constant: 1}},
+		"inducing inputs":         {Kernel: se(1, 1), NoiseVariance: 0.1, Inducing: [][]float64{{1, 2, 3}}},
+		"another kernel": {Kernel: kernel.Spec{Name: "rq", Variance: 1, Lengthscales: []float64{1}, Shape: 1},
+			NoiseVariance: 0.1},
+		"ard lengths without it": {Kernel: se(1, 1, 2, 3), NoiseVariance: 0.1},
+		"another of the same size": {Kernel: kernel.Spec{Name: "matern32", Variance: 1, Lengthscales: []float64{1}},
+			NoiseVariance: 0.1},
 	} {
-		_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1, Init: bad}})
+		_, err := krigo.Fit(context.Background(), homes(),
+			krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"},
+				Run: krigo.Run{Restarts: 1, Init: bad}})
 		if err == nil {
 			t.Errorf("initial parameters with %s: taken no notice of", name)
 		}
@@ -822,7 +891,8 @@ func TestLimits(t *testing.T) {
 		{52000, krigo.Options{Method: krigo.Method{Name: "evidence"}}, "may take days"},
 	} {
 		c.o.Data.Target = "y"
-		if _, err := krigo.Fit(context.Background(), big(c.rows), c.o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "big.csv") {
+		if _, err := krigo.Fit(context.Background(), big(c.rows), c.o); err == nil ||
+			!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "big.csv") {
 			t.Errorf("%d rows, %+v: %v", c.rows, c.o.Method.Name, err)
 		}
 	}
@@ -856,7 +926,8 @@ func TestFitRefusesData(t *testing.T) {
 			}
 		}), "MEDV", []string{"line 2", "overflows"}},
 	} {
-		_, err := krigo.Fit(context.Background(), c.table, krigo.Options{Data: krigo.Data{Target: c.target}, Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}})
+		_, err := krigo.Fit(context.Background(), c.table,
+			krigo.Options{Data: krigo.Data{Target: c.target}, Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}})
 		if err == nil {
 			t.Errorf("%s: accepted", name)
 			continue
@@ -871,7 +942,8 @@ func TestFitRefusesData(t *testing.T) {
 
 // TestEpochs: a fit that stopped after so many evaluations goes on where it was.
 func TestEpochs(t *testing.T) {
-	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 8}, Kernel: krigo.Kernel{ARD: "off"}}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 8},
+		Kernel: krigo.Kernel{ARD: "off"}}
 	whole := fit(t, homes(), base)
 	short := base
 	short.Method.Epochs = 5
@@ -885,7 +957,8 @@ func TestEpochs(t *testing.T) {
 	on.Run.Resume = last
 	resumed := fit(t, homes(), on)
 	if resumed.Certificate.Bound != whole.Certificate.Bound || resumed.Training.Evaluations != whole.Training.Evaluations {
-		t.Errorf("bound %v after %d evaluations, in one go %v after %d", resumed.Certificate.Bound, resumed.Training.Evaluations,
+		t.Errorf("bound %v after %d evaluations, in one go %v after %d", resumed.Certificate.Bound,
+			resumed.Training.Evaluations,
 			whole.Certificate.Bound, whole.Training.Evaluations)
 	}
 }
@@ -912,20 +985,24 @@ func TestUsageErrors(t *testing.T) {
 		{krigo.Options{Method: krigo.Method{Name: "renyi", Posterior: "fitc"}}, "no α of that kind"},
 		{krigo.Options{Method: krigo.Method{Name: "vfe", Anneal: "linear"}}, "are for renyi, not vfe"},
 		{krigo.Options{Method: krigo.Method{Name: "renyi", Alphas: []float64{0, 1}}}, "what alpha cv chooses from"},
-		{krigo.Options{Method: krigo.Method{Name: "renyi", AlphaBy: "cv", Alphas: []float64{0, 1.5}}}, "want numbers from 0 to 1"},
+		{krigo.Options{Method: krigo.Method{Name: "renyi", AlphaBy: "cv", Alphas: []float64{0, 1.5}}},
+			"want numbers from 0 to 1"},
 		{krigo.Options{Method: krigo.Method{Name: "renyi", AlphaBy: "cv", Alphas: []float64{0.5, 0.5}}}, "each once"},
 		{krigo.Options{Method: krigo.Method{Name: "renyi", Optimizer: "mma", Solver: "cg"}}, "optimizer mma with solver cg"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Batches: "nearest"}}, "batches nearest"},
 		{krigo.Options{Method: krigo.Method{Inducing: 5, InducingBy: "theory"}}, "exclude each other"},
-		{krigo.Options{Method: krigo.Method{Name: "vfe", InducingBy: "theory"}, Kernel: krigo.Kernel{Expression: "linear"}}, "not of linear"},
-		{krigo.Options{Method: krigo.Method{Name: "vfe", InducingBy: "theory"}, Kernel: krigo.Kernel{Expression: "matern32"}}, "for one input"},
+		{krigo.Options{Method: krigo.Method{Name: "vfe", InducingBy: "theory"}, Kernel: krigo.Kernel{Expression: "linear"}},
+			"not of linear"},
+		{krigo.Options{Method: krigo.Method{Name: "vfe", InducingBy: "theory"}, Kernel: krigo.Kernel{Expression: "matern32"}},
+			"for one input"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Batches: "farthest"}}, `batches "farthest"`},
 		{krigo.Options{Method: krigo.Method{Name: "kl-pac", Optimizer: "adam"}}, "kl-pac needs all rows in every step"},
 		{krigo.Options{Method: krigo.Method{Name: "vfe", Batch: 100}}, "vfe needs all rows in every step"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Optimizer: "lbfgs", Batch: 3}}, "are adam's"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Batch: -1}}, "batch -1"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Epochs: -1}}, "epochs -1"},
-		{krigo.Options{Method: krigo.Method{Name: "svgp", Epochs: math.MaxInt}}, "epochs 9223372036854775807: at most 1000000"},
+		{krigo.Options{Method: krigo.Method{Name: "svgp", Epochs: math.MaxInt}},
+			"epochs 9223372036854775807: at most 1000000"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", LearningRate: math.NaN()}}, "learning-rate NaN"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", InducingBy: "none"}}, "full GP"},
 		{krigo.Options{Method: krigo.Method{Name: "svgp", Posterior: "free"}}, "svgp's always is free"},
@@ -967,7 +1044,8 @@ func TestUsageErrors(t *testing.T) {
 			t.Errorf("%+v: %v", c.o, err)
 		}
 	}
-	_, err := krigo.Fit(context.Background(), homes(), krigo.Options{Promise: krigo.Promise{Delta: 2, Loss: "y"}, Kernel: krigo.Kernel{Expression: "x"}})
+	_, err := krigo.Fit(context.Background(), homes(),
+		krigo.Options{Promise: krigo.Promise{Delta: 2, Loss: "y"}, Kernel: krigo.Kernel{Expression: "x"}})
 	for _, want := range []string{"target", "delta 2", `unknown kernel "x"`, `unknown loss "y"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("all at once: %v; want %q", err, want)

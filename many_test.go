@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/method"
 )
 
-// TestManyPriorRows: of more prior rows than there are terms, and than are asked for correlations, a product of kernels is trained on
-// some, and its certificate is recomputed from the file to the bit.
+// TestManyPriorRows: of more prior rows than there are terms, and than are asked for correlations, a product of kernels
+// is trained on some, and its certificate is recomputed from the file to the bit.
 func TestManyPriorRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some ten thousand million operations")
@@ -37,7 +37,8 @@ func TestManyPriorRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const notice = "the objective has the terms of 100000 training rows of 100584, drawn at random, given their neighbours among all"
+	const notice = "the objective has the terms of 100000 training rows of 100584, drawn at random, given their " +
+		"neighbours among all"
 	if !slices.Contains(plan.Notices, notice) {
 		t.Errorf("the plan's notices are %q", plan.Notices)
 	}
@@ -45,7 +46,8 @@ func TestManyPriorRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.Join(m.Notices, "; "), notice) || m.Certificate == nil || !(m.Certificate.MeanBound < 0.2) {
+	if !strings.Contains(strings.Join(m.Notices, "; "), notice) || m.Certificate == nil ||
+		!(m.Certificate.MeanBound < 0.2) {
 		t.Fatalf("%+v, %q", m.Certificate, m.Notices)
 	}
 	file := filepath.Join(t.TempDir(), "many.krigo")

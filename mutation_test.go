@@ -34,7 +34,8 @@ const sampled = 500
 // may. Another posterior is then what is certified, with every number recomputed from it: nothing
 // that is printed is false. No digest would help, since who changes the posterior can change that
 // too. Of stored factors, which certify makes anew, 1e-6 is how far they may be from these.
-var moving = map[string]float64{"theta": 1e-3, "support": 1e-3, "weights": 1e-3, "cholesky_b": 1e-3, "prior_theta": 1e-3, "prior_support": 1e-3, "prior_weights": 1e-3,
+var moving = map[string]float64{"theta": 1e-3, "support": 1e-3, "weights": 1e-3, "cholesky_b": 1e-3,
+	"prior_theta": 1e-3, "prior_support": 1e-3, "prior_weights": 1e-3,
 	"prior_cholesky_b": 1e-3, "cholesky": 1e-5, "prior_cholesky": 1e-5}
 
 // specimen is a model file that certify reproduces, with what it says.
@@ -63,10 +64,12 @@ func withColumn(t *dataset.Table, name string, text func(i int) string) *dataset
 // specimens are models of every kind.
 func specimens(t *testing.T) (all []*specimen) {
 	few := func(t *dataset.Table, n int) *dataset.Table { return pick(t, every(0, 1, n)) }
-	sides := withColumn(few(data.Snelson(), 60), "side", func(i int) string { return []string{"left", "right", "", "7"}[i%4] })
+	sides := withColumn(few(data.Snelson(), 60), "side",
+		func(i int) string { return []string{"left", "right", "", "7"}[i%4] })
 	blocks := withColumn(homes(), "block", func(i int) string { return fmt.Sprint("b", i/2) })
 	sixty := few(data.Snelson(), 60)
-	holes := withColumn(few(data.Snelson(), 60), "side", func(i int) string { return []string{"left", "right", "", "7"}[i%4] })
+	holes := withColumn(few(data.Snelson(), 60), "side",
+		func(i int) string { return []string{"left", "right", "", "7"}[i%4] })
 	for i := 0; i < holes.Rows; i += 7 {
 		holes.Values[3*i+1] = math.NaN()
 	}
@@ -77,22 +80,56 @@ func specimens(t *testing.T) (all []*specimen) {
 		o     krigo.Options
 		file  string // instead of a fit
 	}{
-		{name: "kl-pac", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se+white", Mean: "linear"}}},
-		{name: "evidence", table: few(homes(), 70), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}, Kernel: krigo.Kernel{Expression: "rq", Mean: "constant"}}},
-		{name: "vfe", table: snelson(), o: krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.3}}},
-		{name: "fitc", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "fitc", Inducing: 6}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Data: krigo.Data{TestFraction: 0.1}}},
-		{name: "free", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "kl-pac", Posterior: "free", Inducing: 4, Epochs: 30}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.5, EpsilonAbove: 0.9}}},
-		{name: "informed", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.25, Share: 0.6, Epsilon: 1}}},
-		{name: "nearest", table: homes(), o: krigo.Options{Data: krigo.Data{TestFraction: 0.1}, Kernel: krigo.Kernel{ARD: "off", Mean: "linear"}, Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 20, Epochs: 5}, Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{Epsilon: 1}}},
-		{name: "cg", table: homes(), o: krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 5}, Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{Epsilon: 1, Calibration: 0.25}}},
-		{name: "tempered", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5}, Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{MeanBound: "both", Loss: "gaussian", Bound: "betting"}}},
-		{name: "learnt", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed", Learn: true, Share: 0.4}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{TestFraction: 0.1}}},
-		{name: "encoded", table: holes, o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Categorical: []string{"side"}, Missing: "mean"}}},
-		{name: "grouped", table: blocks, o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Group: "block", TestFraction: 0.1}, Prior: krigo.Prior{Share: 0.3}}},
-		{name: "backtest", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Split: "last"}, Promise: krigo.Promise{Loss: "clipped-square", Units: "raw", Epsilon: 6}}},
-		{name: "mixed", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "on"}, Prior: krigo.Prior{Mixed: true}, Promise: krigo.Promise{Bound: "maurer", Share: 0.2}}},
-		{name: "declared", table: few(snelson(), 40), o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Scaling: "declared", Declared: &declared}}},
-		{name: "all rows", table: few(snelson(), 50), o: krigo.Options{Method: krigo.Method{Name: "sqrt-pac"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Scaling: "all-rows"}}},
+		{name: "kl-pac", table: few(homes(), 60),
+			o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1},
+				Kernel: krigo.Kernel{Expression: "se+white", Mean: "linear"}}},
+		{name: "evidence", table: few(homes(), 70),
+			o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"},
+				Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2},
+				Kernel: krigo.Kernel{Expression: "rq", Mean: "constant"}}},
+		{name: "vfe", table: snelson(), o: krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5},
+			Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.3}}},
+		{name: "fitc", table: few(homes(), 60), o: krigo.Options{Method: krigo.Method{Name: "fitc", Inducing: 6},
+			Prior: krigo.Prior{Kind: "grid"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"},
+			Promise: krigo.Promise{Loss: "relative", Epsilon: 0.2}, Data: krigo.Data{TestFraction: 0.1}}},
+		{name: "free", table: few(homes(), 60),
+			o: krigo.Options{Method: krigo.Method{Name: "kl-pac", Posterior: "free", Inducing: 4, Epochs: 30},
+				Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"},
+				Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.5, EpsilonAbove: 0.9}}},
+		{name: "informed", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"},
+			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1},
+			Promise: krigo.Promise{Calibration: 0.25, Share: 0.6, Epsilon: 1}}},
+		{name: "nearest", table: homes(), o: krigo.Options{Data: krigo.Data{TestFraction: 0.1},
+			Kernel: krigo.Kernel{ARD: "off", Mean: "linear"},
+			Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 20, Epochs: 5},
+			Prior:  krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{Epsilon: 1}}},
+		{name: "cg", table: homes(), o: krigo.Options{Kernel: krigo.Kernel{ARD: "off"},
+			Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 5}, Prior: krigo.Prior{Kind: "informed"},
+			Promise: krigo.Promise{Epsilon: 1, Calibration: 0.25}}},
+		{name: "tempered", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "vfe", Inducing: 5},
+			Prior: krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, Run: krigo.Run{Restarts: 1},
+			Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{MeanBound: "both", Loss: "gaussian", Bound: "betting"}}},
+		{name: "learnt", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"},
+			Prior: krigo.Prior{Kind: "informed", Learn: true, Share: 0.4}, Run: krigo.Run{Restarts: 1},
+			Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{TestFraction: 0.1}}},
+		{name: "encoded", table: holes, o: krigo.Options{Method: krigo.Method{Name: "evidence"},
+			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"},
+			Data: krigo.Data{Categorical: []string{"side"}, Missing: "mean"}}},
+		{name: "grouped", table: blocks, o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1},
+			Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Group: "block", TestFraction: 0.1},
+			Prior: krigo.Prior{Share: 0.3}}},
+		{name: "backtest", table: homes(), o: krigo.Options{Method: krigo.Method{Name: "evidence"},
+			Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"},
+			Data: krigo.Data{Split: "last"}, Promise: krigo.Promise{Loss: "clipped-square", Units: "raw", Epsilon: 6}}},
+		{name: "mixed", table: few(homes(), 60),
+			o: krigo.Options{Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "on"},
+				Prior: krigo.Prior{Mixed: true}, Promise: krigo.Promise{Bound: "maurer", Share: 0.2}}},
+		{name: "declared", table: few(snelson(), 40),
+			o: krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"},
+				Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Scaling: "declared", Declared: &declared}}},
+		{name: "all rows", table: few(snelson(), 50),
+			o: krigo.Options{Method: krigo.Method{Name: "sqrt-pac"}, Run: krigo.Run{Restarts: 1},
+				Data: krigo.Data{Scaling: "all-rows"}}},
 		{name: "version 1", table: sixty, file: "v1"},
 		{name: "version 3", table: sixty, file: "v3"},
 		{name: "version 4", table: sides, file: "v4"},
@@ -153,7 +190,8 @@ func statements(t *testing.T, m *krigo.Model, r *krigo.Recertification) any {
 	}
 	h, _ := opened(out.Bytes())
 	delete(h, "arrays")
-	all, err := json.Marshal(map[string]any{"header": h, "recomputed": r.Certificate, "sentence": krigo.Sentence(m, r.Certificate), "split": m.Split,
+	all, err := json.Marshal(map[string]any{"header": h, "recomputed": r.Certificate,
+		"sentence": krigo.Sentence(m, r.Certificate), "split": m.Split,
 		"counts": m.Counts, "groups": m.Groups})
 	if err != nil {
 		t.Fatal(err)
@@ -214,13 +252,17 @@ func (m mutation) of(s *specimen) []byte {
 }
 
 // words are strings that stand for something in one field or another.
-var words = []string{"", "NaN", "x", "band", "gaussian", "relative", "clipped-absolute", "prior-rows", "declared", "all-rows", "kl", "maurer", "pinsker", "split-kl",
-	"betting", "twice", "direct", "both", "grid", "informed", "content", "last", "position", "zero", "constant", "linear", "se", "matern32", "white", "sum", "posterior",
-	"kl-pac", "evidence", "vfe", "cg", "nearest", "certificate", "refuse", "mean", "float64", "uint64", "uint8", "weights", "cholesky_b", "roles"}
+var words = []string{"", "NaN", "x", "band", "gaussian", "relative", "clipped-absolute", "prior-rows", "declared",
+	"all-rows", "kl", "maurer", "pinsker", "split-kl",
+	"betting", "twice", "direct", "both", "grid", "informed", "content", "last", "position", "zero", "constant", "linear",
+	"se", "matern32", "white", "sum", "posterior",
+	"kl-pac", "evidence", "vfe", "cg", "nearest", "certificate", "refuse", "mean", "float64", "uint64", "uint8", "weights",
+	"cholesky_b", "roles"}
 
 // others are values that may stand in the place of one.
 func others(v any) (out map[string]any) {
-	out = map[string]any{"null": nil, "a list": []any{}, "an object": map[string]any{}, "true": true, "false": false, "text NaN": "NaN"}
+	out = map[string]any{"null": nil, "a list": []any{}, "an object": map[string]any{}, "true": true, "false": false,
+		"text NaN": "NaN"}
 	switch v := v.(type) {
 	case json.Number:
 		x, _ := v.Float64()
@@ -244,14 +286,16 @@ func others(v any) (out map[string]any) {
 		number("1", 1)
 		number("1e300", 1e300)
 		number("1e-300", 1e-300)
-		out["2^63"], out["2^64"], out["1e999"] = json.Number("9223372036854775808"), json.Number("18446744073709551616"), json.Number("1e999")
+		out["2^63"], out["2^64"], out["1e999"] = json.Number("9223372036854775808"), json.Number("18446744073709551616"),
+			json.Number("1e999")
 		out["-0"] = json.Number("-0")
 	case string:
 		for _, w := range words {
 			out["text "+w] = w
 		}
 		out["1"] = json.Number("1")
-		out["longer"], out["upper case"], out["much longer"] = v+" ", strings.ToUpper(v), strings.Repeat(v+"x", 1<<22/(len(v)+1))
+		out["longer"], out["upper case"], out["much longer"] = v+" ", strings.ToUpper(v),
+			strings.Repeat(v+"x", 1<<22/(len(v)+1))
 		if len(v) > 1 {
 			out["shorter"], out["another end"] = v[1:], v[:len(v)-1]+"0"
 		}
@@ -263,7 +307,8 @@ func others(v any) (out map[string]any) {
 			back := slices.Clone(v)
 			slices.Reverse(back)
 			out["without its first"], out["without its last"], out["twice"], out["one twice"], out["backwards"], out["nulls"] =
-				slices.Clone(v[1:]), slices.Clone(v[:len(v)-1]), slices.Concat(v, v), append(slices.Clone(v), v[len(v)-1]), back, make([]any, len(v))
+				slices.Clone(v[1:]), slices.Clone(v[:len(v)-1]), slices.Concat(v, v), append(slices.Clone(v), v[len(v)-1]), back,
+				make([]any, len(v))
 		}
 	case map[string]any:
 		out["1"], out["text"] = json.Number("1"), "x"
@@ -302,7 +347,8 @@ func headerMutations(h map[string]any, seen map[string]map[string]any) (all []mu
 			}
 			for _, k := range slices.Sorted(maps.Keys(seen[place(path)])) {
 				if _, has := v[k]; !has {
-					all = append(all, mutation{at: strings.TrimPrefix(path+"."+k, "."), how: "added", header: func(h map[string]any) { get(h).(map[string]any)[k] = kept(seen[place(path)][k]) }})
+					all = append(all, mutation{at: strings.TrimPrefix(path+"."+k, "."), how: "added",
+						header: func(h map[string]any) { get(h).(map[string]any)[k] = kept(seen[place(path)][k]) }})
 				}
 			}
 		case []any:
@@ -310,7 +356,8 @@ func headerMutations(h map[string]any, seen map[string]map[string]any) (all []mu
 				if i > 1 && i < len(v)-1 && path != "arrays" { // the others are like these
 					continue
 				}
-				walk(fmt.Sprintf("%s[%d]", path, i), v[i], func(h map[string]any, w any) { get(h).([]any)[i] = w }, func(h map[string]any) any { return get(h).([]any)[i] })
+				walk(fmt.Sprintf("%s[%d]", path, i), v[i], func(h map[string]any, w any) { get(h).([]any)[i] = w },
+					func(h map[string]any) any { return get(h).([]any)[i] })
 			}
 		}
 	}
@@ -364,7 +411,8 @@ func arrayMutations(h map[string]any, rng *rand.Rand) (all []mutation) {
 			offset += n
 			for _, i := range []int{0, n / 2, n - 1} {
 				for _, v := range []byte{0, 1, 2, 3, 4, 255} {
-					all = append(all, mutation{at: at, how: fmt.Sprintf("%d of %d is %d", i, n, v), arrays: func(b []byte) { b[from+i] = v }})
+					all = append(all, mutation{at: at, how: fmt.Sprintf("%d of %d is %d", i, n, v),
+						arrays: func(b []byte) { b[from+i] = v }})
 				}
 			}
 			continue
@@ -382,12 +430,14 @@ func arrayMutations(h map[string]any, rng *rand.Rand) (all []mutation) {
 		}
 		for _, i := range []int{0, n - 1, rng.IntN(n), rng.IntN(n)} {
 			add := func(how string, f func(v uint64) uint64) {
-				all = append(all, mutation{at: at, how: fmt.Sprintf("%d of %d %s", i, n, how), arrays: func(b []byte) { put(b, i, f(get(b, i))) }})
+				all = append(all, mutation{at: at, how: fmt.Sprintf("%d of %d %s", i, n, how),
+					arrays: func(b []byte) { put(b, i, f(get(b, i))) }})
 			}
 			add("1 bit more", func(v uint64) uint64 { return v + 1 })
 			add("0", func(uint64) uint64 { return 0 })
 			if j := rng.IntN(n); j != i {
-				all = append(all, mutation{at: at, how: fmt.Sprintf("%d and %d swapped", i, j), arrays: func(b []byte) { swap(b, i, j) }})
+				all = append(all, mutation{at: at, how: fmt.Sprintf("%d and %d swapped", i, j),
+					arrays: func(b []byte) { swap(b, i, j) }})
 			}
 			if a["type"] != "float64" {
 				add("all bits", func(uint64) uint64 { return math.MaxUint64 })
@@ -456,7 +506,8 @@ func apart(path string, a, b any, out *[]string) {
 			if strings.Contains(path, "certificate") || strings.HasPrefix(path, "recomputed") || strings.Contains(path, "test") {
 				unit = math.Max(unit, 1) // as they are printed, and compared
 			}
-			if x == y || v == w && math.Abs(v) < 1<<53 || strings.ContainsAny(string(x)+string(y), ".e") && math.Abs(v-w) <= 1e-6*unit {
+			if x == y || v == w && math.Abs(v) < 1<<53 || strings.ContainsAny(string(x)+string(y), ".e") &&
+				math.Abs(v-w) <= 1e-6*unit {
 				return
 			}
 		}
@@ -472,7 +523,8 @@ func apart(path string, a, b any, out *[]string) {
 func moved(ps, qs []krigo.Prediction) (most float64) {
 	for i, p := range ps {
 		q := qs[i]
-		most = max(most, math.Abs(p.Mean-q.Mean)/p.PredictiveSD, math.Abs(p.LatentSD-q.LatentSD)/p.PredictiveSD, math.Abs(q.PredictiveSD/p.PredictiveSD-1))
+		most = max(most, math.Abs(p.Mean-q.Mean)/p.PredictiveSD, math.Abs(p.LatentSD-q.LatentSD)/p.PredictiveSD,
+			math.Abs(q.PredictiveSD/p.PredictiveSD-1))
 		if q.Mean != q.Mean || q.PredictiveSD != q.PredictiveSD {
 			return math.Inf(1)
 		}
@@ -551,7 +603,8 @@ func (s *specimen) judge(t *testing.T, path string, m mutation) (v verdict, wron
 	return nothing, ""
 }
 
-// onWord says whether a part of the header is listed as taken on the fitter's word: by the longest path that leads to it.
+// onWord says whether a part of the header is listed as taken on the fitter's word: by the longest path that leads to
+// it.
 func onWord(r *krigo.Recertification, field string) bool {
 	longest, on := -1, false
 	for i, claims := range [][]krigo.Claim{r.Checked, r.OnWord} {
@@ -596,8 +649,10 @@ func TestMutations(t *testing.T) {
 			counts[v]++
 			total[v]++
 		}
-		t.Logf("%-10s %5d mutations: %5d refused at load, %5d by certify, %5d changed nothing, %3d another posterior", s.name, len(mutations), counts[atLoad], counts[byCertify], counts[nothing], counts[another])
+		t.Logf("%-10s %5d mutations: %5d refused at load, %5d by certify, %5d changed nothing, %3d another posterior", s.name,
+			len(mutations), counts[atLoad], counts[byCertify], counts[nothing], counts[another])
 	}
-	t.Logf("all: %d mutations: %d refused at load, %d by certify, %d changed nothing, %d another posterior", total[atLoad]+total[byCertify]+total[nothing]+total[another],
+	t.Logf("all: %d mutations: %d refused at load, %d by certify, %d changed nothing, %d another posterior", total[atLoad]+
+		total[byCertify]+total[nothing]+total[another],
 		total[atLoad], total[byCertify], total[nothing], total[another])
 }

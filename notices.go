@@ -16,7 +16,8 @@ var (
 	edge    = regexp.MustCompile(`^((?:\d+\.)*)log_(\S+) ended on the edge of its range \[(\S+), (\S+)\], at (\S+)$`)
 )
 
-// Notices are those of a model in words: parameters by the names of their inputs and in place of their logarithms, and in one what ended on the same edge.
+// Notices are those of a model in words: parameters by the names of their inputs and in place of their logarithms, and
+// in one what ended on the same edge.
 func Notices(m *Model) (said []string) {
 	type end struct{ part, low, high, at string }
 	names, places := map[end][]string{}, map[end]int{}
@@ -129,5 +130,6 @@ func ended(parameter, name, low, high, at string) string {
 			where += ": the function is nearly a straight line, or hardly changes, " + along
 		}
 	}
-	return fmt.Sprintf("the %s ended on the edge of %s, %s to %s in scaled units, %s", name, its, cautious.Number(ends[0]), cautious.Number(ends[1]), where)
+	return fmt.Sprintf("the %s ended on the edge of %s, %s to %s in scaled units, %s", name, its, cautious.Number(ends[0]),
+		cautious.Number(ends[1]), where)
 }

@@ -27,28 +27,36 @@ func TestDecide(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := trained(t, homes(), o)
-		if plan.Rows != m.All || string(plan.Options) != string(m.Fitted) || plan.M != m.Trained().Support.Rows && m.Trained().Sparse() || (plan.M > 0) != m.Trained().Sparse() ||
-			plan.Roles.Test != m.Counts[dataset.Test] || plan.Roles.Calibration != m.Counts[dataset.Calibration] || plan.Roles.Prior != m.Counts[dataset.Prior] || plan.Roles.Certified != m.Counts[dataset.Certified] ||
+		if plan.Rows != m.All || string(plan.Options) != string(m.Fitted) || plan.M != m.Trained().Support.Rows &&
+			m.Trained().Sparse() || (plan.M > 0) != m.Trained().Sparse() ||
+			plan.Roles.Test != m.Counts[dataset.Test] || plan.Roles.Calibration != m.Counts[dataset.Calibration] ||
+			plan.Roles.Prior != m.Counts[dataset.Prior] || plan.Roles.Certified != m.Counts[dataset.Certified] ||
 			m.Training.Starts != plan.Starts*len(plan.Kernels) {
 			t.Errorf("%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted, m.Training.Starts)
 		}
 	}
-	if _, err := krigo.Decide(homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Inducing: 700}}); err == nil || !strings.Contains(err.Error(), "inducing 700") {
+	if _, err := krigo.Decide(homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Inducing: 700}}); err == nil || !strings.Contains(err.Error(), "inducing 700") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestDecideRefuses: what Fit refuses because of its options Decide refuses in the same words, before anything is trained.
+// TestDecideRefuses: what Fit refuses because of its options Decide refuses in the same words, before anything is
+// trained.
 func TestDecideRefuses(t *testing.T) {
 	init := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
 	for want, o := range map[string]krigo.Options{
 		"init: its kernel isn't matern32": {Kernel: krigo.Kernel{Expression: "matern32"}, Run: krigo.Run{Init: init}},
-		"init: its kernel isn't matern12": {Kernel: krigo.Kernel{Expression: "matern12"}, Run: krigo.Run{Init: init, FixParameters: true}},
-		"only 68 rows to train on":        {Method: krigo.Method{Name: "vfe", Inducing: 200}, Prior: krigo.Prior{Kind: "informed", Share: 0.8, Learn: true}},
-		"init: json: unsupported value":   {Run: krigo.Run{Init: &krigo.Params{NoiseVariance: math.NaN()}}},
-		"solved by cg":                    {Method: krigo.Method{Name: "evidence", Solver: "cg"}, Prior: krigo.Prior{Kind: "informed", Learn: true}},
-		"solved by nearest":               {Method: krigo.Method{Name: "renyi", Solver: "nearest"}, Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{MeanBound: pacbayes.Twice}},
-		"other data or other options":     {Run: krigo.Run{Resume: &krigo.Checkpoint{Version: 2}}},
+		"init: its kernel isn't matern12": {Kernel: krigo.Kernel{Expression: "matern12"},
+			Run: krigo.Run{Init: init, FixParameters: true}},
+		"only 68 rows to train on": {Method: krigo.Method{Name: "vfe", Inducing: 200},
+			Prior: krigo.Prior{Kind: "informed", Share: 0.8, Learn: true}},
+		"init: json: unsupported value": {Run: krigo.Run{Init: &krigo.Params{NoiseVariance: math.NaN()}}},
+		"solved by cg": {Method: krigo.Method{Name: "evidence", Solver: "cg"},
+			Prior: krigo.Prior{Kind: "informed", Learn: true}},
+		"solved by nearest": {Method: krigo.Method{Name: "renyi", Solver: "nearest"},
+			Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{MeanBound: pacbayes.Twice}},
+		"other data or other options": {Run: krigo.Run{Resume: &krigo.Checkpoint{Version: 2}}},
 	} {
 		o.Data.Target = "MEDV"
 		o.Run.Progress = func(krigo.Event) { t.Errorf("%s: it trained", want) }
@@ -93,7 +101,8 @@ func TestDeclaredByHand(t *testing.T) {
 	} {
 		s := dataset.Identity(13)
 		spoil(&s)
-		_, err := krigo.Decide(homes(), krigo.Options{Data: krigo.Data{Target: "MEDV", Scaling: dataset.Declared, Declared: &s}})
+		_, err := krigo.Decide(homes(), krigo.Options{Data: krigo.Data{Target: "MEDV", Scaling: dataset.Declared,
+			Declared: &s}})
 		var usage *krigo.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)

@@ -19,7 +19,8 @@ import (
 // TestPredictRow: a row's prediction has the same bits alone and in a batch, in any order
 // of columns, with other columns beside, and after the model was saved and loaded.
 func TestPredictRow(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", Mean: "linear"}, Run: krigo.Run{Restarts: 1}})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", Mean: "linear"},
+		Run: krigo.Run{Restarts: 1}})
 	rows := append(every(0, 1, 506), every(0, 5, 506)...) // 608 rows
 	names := []string{"RM", "LSTAT", "DIS"}
 	want, err := krigo.Predict(m, pick(data.Boston(), rows, names...))
@@ -82,7 +83,8 @@ func TestPredictUnits(t *testing.T) {
 		t.Errorf("mean absolute error %v", miss)
 	}
 	// Far from all data there is the prior: its mean, and its variance.
-	far := &dataset.Table{Source: "far", Names: []string{"DIS", "RM", "LSTAT"}, Rows: 1, Values: []float64{1e6, 1e6, -1e6}, Lines: []int{2}}
+	far := &dataset.Table{Source: "far", Names: []string{"DIS", "RM", "LSTAT"}, Rows: 1, Values: []float64{1e6, 1e6, -1e6},
+		Lines: []int{2}}
 	ps, err = krigo.Predict(m, far)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +103,9 @@ func TestPredictExtremeUnits(t *testing.T) {
 		for i := 3; i < len(table.Values); i += 4 {
 			table.Values[i] *= unit
 		}
-		m = fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Split: "last"}}) // the same roles in any unit
+		// the same roles in any unit
+		m = fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
+			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Split: "last"}})
 		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
 		ps, err := krigo.Predict(m, table)
 		if err == nil {
@@ -113,7 +117,8 @@ func TestPredictExtremeUnits(t *testing.T) {
 		return ps, is
 	}
 	want, wantIntervals := predict(1)
-	for unit, variance := range map[float64]float64{0x1p-700: 0, 0x1p-1000: 0, 0x1p540: math.MaxFloat64, 0x1p1000: math.MaxFloat64} {
+	for unit, variance := range map[float64]float64{0x1p-700: 0, 0x1p-1000: 0, 0x1p540: math.MaxFloat64,
+		0x1p1000: math.MaxFloat64} {
 		ps, is := predict(unit) // a power of two changes no digit
 		for i, p := range ps {
 			w := want[i]
@@ -132,7 +137,8 @@ func TestPredictExtremeUnits(t *testing.T) {
 		}) {
 			t.Errorf("unit %g: notices %q, %v", unit, notices, err)
 		}
-		if cov, err := krigo.Covariance(t.Context(), m, table); err == nil || !strings.Contains(err.Error(), "line 2: its covariances leave the range of float64") {
+		if cov, err := krigo.Covariance(t.Context(), m, table); err == nil ||
+			!strings.Contains(err.Error(), "line 2: its covariances leave the range of float64") {
 			t.Errorf("unit %g: covariances %v, %v", unit, cov.Data, err)
 		}
 		if !slices.ContainsFunc(m.Notices, func(n string) bool {
@@ -146,21 +152,26 @@ func TestPredictExtremeUnits(t *testing.T) {
 	for i := 3; i < len(table.Values); i += 4 {
 		table.Values[i] *= 0x1p1000
 	}
-	m = fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.2}})
+	m = fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
+		Promise: krigo.Promise{Calibration: 0.2}})
 	m.ObservationNoise = 1e30
 	ps, err := krigo.Predict(m, table)
 	if err == nil || !strings.Contains(err.Error(), "overflows") {
 		t.Errorf("%+v, %v", ps, err)
 	}
-	if is, err := krigo.Intervals(m, "conformal", 0, []krigo.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}}); err == nil || !strings.Contains(err.Error(), "prediction 2: the conformal interval overflows") {
+	if is, err := krigo.Intervals(m, "conformal", 0,
+		[]krigo.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}}); err == nil ||
+		!strings.Contains(err.Error(), "prediction 2: the conformal interval overflows") {
 		t.Errorf("%+v, %v", is, err)
 	}
 }
 
 func TestPredictRefuses(t *testing.T) {
-	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{Expression: "se+linear", ARD: "off"},
+		Run: krigo.Run{Restarts: 1}})
 	at := func(v float64) *dataset.Table {
-		return &dataset.Table{Source: "new.csv", Names: []string{"RM", "LSTAT", "DIS"}, Rows: 2, Values: []float64{6, 10, 4, v, 10, 4}, Lines: []int{2, 5}}
+		return &dataset.Table{Source: "new.csv", Names: []string{"RM", "LSTAT", "DIS"}, Rows: 2,
+			Values: []float64{6, 10, 4, v, 10, 4}, Lines: []int{2, 5}}
 	}
 	for name, c := range map[string]struct {
 		table *dataset.Table
@@ -229,7 +240,8 @@ func TestPredictAt(t *testing.T) {
 	for i := range 60 {
 		table.Append([]string{[]string{"gas", "oil"}[i%2], strconv.Itoa(20 + i%31), strconv.Itoa(i%31 + 10*(i%2))})
 	}
-	m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "price", Categorical: []string{"fuel"}}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "price", Categorical: []string{"fuel"}},
+		Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	want, err := krigo.Predict(m, table)
 	if err != nil {
 		t.Fatal(err)

@@ -20,13 +20,14 @@ type Predicted struct {
 	Sentence    string         `json:"sentence"`
 }
 
-// CertifyPredictions bounds the loss of the predictions in a column of a table, which stand beside what they predict, on
-// further rows of the same source: a hold-out bound. It holds if whatever made the predictions never saw these rows, nor
-// was chosen by them, which is the caller's word. Of the options it takes Data.Target, Data.Group and the Promise, whose ε is in the
-// target's own units: standard deviations would be of the rows that are certified.
+// CertifyPredictions bounds the loss of the predictions in a column of a table, which stand beside what they predict,
+// on further rows of the same source: a hold-out bound. It holds if whatever made the predictions never saw these rows,
+// nor was chosen by them, which is the caller's word. Of the options it takes Data.Target, Data.Group and the Promise,
+// whose ε is in the target's own units: standard deviations would be of the rows that are certified.
 func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Predicted, error) {
 	if o.Data.Group == dataset.EqualRows {
-		return nil, fit.Usage("group %q: different rows may well have the same prediction and target, so that equal ones are no copies", o.Data.Group)
+		return nil, fit.Usage("group %q: different rows may well have the same prediction and target, so that equal ones "+
+			"are no copies", o.Data.Group)
 	}
 	o.Data.Reading = table.Reading()
 	terms, err := predictedTerms(o)
@@ -34,7 +35,8 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 		return nil, err
 	}
 	if !slices.Contains(table.Names, prediction) || prediction == o.Data.Target {
-		return nil, fit.Usage("prediction %q: name the column of %s that has the predictions, besides that of the target", prediction, table.Source)
+		return nil, fit.Usage("prediction %q: name the column of %s that has the predictions, besides that of the target",
+			prediction, table.Source)
 	}
 	d, err := table.Select([]string{prediction}, o.Data.Target) // of a constant target, too: nothing is learnt
 	if err == nil && o.Data.Group != "" {
@@ -70,7 +72,8 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 	if p.Certificate, err = terms.CertifySample(s, 0); err != nil {
 		return nil, err
 	}
-	p.Sentence = Sentence(&Model{Target: o.Data.Target, Group: o.Data.Group, Terms: terms, Scaling: dataset.Identity(1)}, p.Certificate)
+	p.Sentence = Sentence(&Model{Target: o.Data.Target, Group: o.Data.Group, Terms: terms, Scaling: dataset.Identity(1)},
+		p.Certificate)
 	return p, nil
 }
 
@@ -81,7 +84,8 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	case o.Data.Target == "":
 		return t, fit.Usage("target: name the column that was predicted")
 	case promise.Units != "" && promise.Units != "raw":
-		return t, fit.Usage("epsilon-units %s: of predictions ε is in the target's own units, raw: its standard deviation would be one of the rows that are certified", promise.Units)
+		return t, fit.Usage("epsilon-units %s: of predictions ε is in the target's own units, raw: its standard deviation "+
+			"would be one of the rows that are certified", promise.Units)
 	case promise.Share > 0 || promise.Calibration > 0 || promise.MeanBound != "" && promise.MeanBound != pacbayes.Direct:
 		return t, fit.Usage("promise, calibration-fraction and mean-bound: of predictions there is one hold-out bound")
 	}
@@ -103,8 +107,10 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	if promise.Delta == 0 {
 		promise.Delta = 0.01
 	}
-	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon, Above: promise.EpsilonAbove}, EpsilonRaw: promise.Epsilon, Delta: promise.Delta, Grid: pacbayes.DefaultGrid,
-		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct, Group: o.Data.Group, Curve: promise.Curve,
+	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon, Above: promise.EpsilonAbove},
+		EpsilonRaw: promise.Epsilon, Delta: promise.Delta, Grid: pacbayes.DefaultGrid,
+		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct,
+		Group: o.Data.Group, Curve: promise.Curve,
 		Copies: o.Data.Reading.Distinct}
 	if promise.Bound != pacbayes.KLBound {
 		t.Inequality = promise.Bound

@@ -40,11 +40,13 @@ func TestCertifyPredictions(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := p.Certificate
-	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !c.Valid || math.Abs(c.Bound-want) > 1e-11 || c.MeanBound != c.Bound || c.EmpiricalRisk != 0.05 || c.EpsilonRaw != 2 {
+	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !c.Valid || math.Abs(c.Bound-want) > 1e-11 ||
+		c.MeanBound != c.Bound || c.EmpiricalRisk != 0.05 || c.EpsilonRaw != 2 {
 		t.Errorf("%+v, want a bound of %v", c, want)
 	}
 	conditions := strings.Join(c.Conditions, " ")
-	if !strings.HasSuffix(p.Sentence, "±2 of y.") || !strings.Contains(conditions, "by the word of who certifies") || strings.Contains(conditions, "prior rows") {
+	if !strings.HasSuffix(p.Sentence, "±2 of y.") || !strings.Contains(conditions, "by the word of who certifies") ||
+		strings.Contains(conditions, "prior rows") {
 		t.Errorf("%s\n%s", p.Sentence, conditions)
 	}
 	// Copies among the rows are told: what they are is who certifies's word.
@@ -53,7 +55,8 @@ func TestCertifyPredictions(t *testing.T) {
 	for i := 1; i < 51; i++ {
 		copy(copied.Values[i*k:(i+1)*k], copied.Values[:k])
 	}
-	if q, err := krigo.CertifyPredictions(copied, "yhat", o); err != nil || q.Certificate.Repeats != 51 || !strings.Contains(q.Sentence, "rows that equal another one, 51 of them, are independent draws and not copies") ||
+	if q, err := krigo.CertifyPredictions(copied, "yhat", o); err != nil || q.Certificate.Repeats != 51 ||
+		!strings.Contains(q.Sentence, "rows that equal another one, 51 of them, are independent draws and not copies") ||
 		!strings.Contains(strings.Join(q.Certificate.Conditions, " "), "51 of the certified rows equal another one") {
 		t.Errorf("copies: %+v, %v", q, err)
 	}
@@ -61,7 +64,8 @@ func TestCertifyPredictions(t *testing.T) {
 		t.Errorf("%d repeats", c.Repeats)
 	}
 	o.Data.Group = "site"
-	if p, err = krigo.CertifyPredictions(predicted(t, 200, 10), "yhat", o); err != nil || p.Certificate.Groups != 40 || !(p.Certificate.Bound > c.Bound) {
+	if p, err = krigo.CertifyPredictions(predicted(t, 200, 10), "yhat", o); err != nil || p.Certificate.Groups != 40 ||
+		!(p.Certificate.Bound > c.Bound) {
 		t.Errorf("by groups: %+v, %v", p, err)
 	}
 	for wanted, edit := range map[string]func(o *krigo.Options, prediction *string){
@@ -76,16 +80,20 @@ func TestCertifyPredictions(t *testing.T) {
 		o, prediction := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}, "yhat"
 		edit(&o, &prediction)
 		var usage *krigo.UsageError
-		if _, err := krigo.CertifyPredictions(predicted(t, 50, 0), prediction, o); !errors.As(err, &usage) || !strings.Contains(err.Error(), wanted) {
+		if _, err := krigo.CertifyPredictions(predicted(t, 50, 0), prediction, o); !errors.As(err, &usage) ||
+			!strings.Contains(err.Error(), wanted) {
 			t.Errorf("%s: %v", wanted, err)
 		}
 	}
-	if _, err := krigo.CertifyPredictions(predicted(t, 19, 0), "yhat", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}); !errors.Is(err, pacbayes.ErrTooFewRows) {
+	if _, err := krigo.CertifyPredictions(predicted(t, 19, 0), "yhat",
+		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}); !errors.Is(err,
+		pacbayes.ErrTooFewRows) {
 		t.Errorf("19 rows: %v", err)
 	}
 }
 
-// TestConstantTarget: of a target that is always the same nothing is learnt, but predictions of it are as good as they are.
+// TestConstantTarget: of a target that is always the same nothing is learnt, but predictions of it are as good as they
+// are.
 func TestConstantTarget(t *testing.T) {
 	text := "yhat,y\n" + strings.Repeat("5,5\n", 190) + strings.Repeat("8,5\n", 10)
 	table, err := dataset.Read(strings.NewReader(text), "constant.csv")
@@ -97,7 +105,8 @@ func TestConstantTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !p.Certificate.Valid || math.Abs(p.Certificate.Bound-want) > 1e-11 {
+	if want := pacbayes.HoldOutBound(true, 0.05, 200, 0.01); !p.Certificate.Valid ||
+		math.Abs(p.Certificate.Bound-want) > 1e-11 {
 		t.Errorf("%+v, want a bound of %v", p.Certificate, want)
 	}
 	o.Promise.Units = "sd"

@@ -36,10 +36,11 @@ func waves(t *testing.T, name string, n int, sizes ...int) string {
 	}
 	for k, size := range sizes {
 		path = filepath.Join(folder, name)
-		if err := dataset.WriteFile(strings.ReplaceAll(path, "%d", fmt.Sprint(k)), []string{"a", "b", "y"}, size, func(i int, v []float64) error {
-			copy(v, values[3*i:])
-			return nil
-		}); err != nil {
+		if err := dataset.WriteFile(strings.ReplaceAll(path, "%d", fmt.Sprint(k)), []string{"a", "b", "y"}, size,
+			func(i int, v []float64) error {
+				copy(v, values[3*i:])
+				return nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 		values = values[3*size:]
@@ -87,15 +88,18 @@ func TestRanksEvaluate(t *testing.T) {
 		return slices.Concat(append(e.Gradient.Inducing, v)...)
 	}
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":         {Method: krigo.Method{Name: "kl-pac"}},
-		"sqrt-pac":       {Method: krigo.Method{Name: "sqrt-pac"}, Promise: krigo.Promise{Loss: "clipped-square", Bound: "split-kl"}},
-		"kl-pac, α = ½":  {Method: krigo.Method{Name: "kl-pac", Alpha: new(float64)}, Promise: krigo.Promise{Loss: "relative", Share: 0.9}},
-		"vfe":            {Method: krigo.Method{Name: "vfe"}},
-		"dtc, all rows":  {Method: krigo.Method{Name: "dtc"}, Data: krigo.Data{Scaling: dataset.AllRows}},
-		"fitc":           {Method: krigo.Method{Name: "fitc", Posterior: "fitc"}},
-		"pep":            {Method: krigo.Method{Name: "pep"}, Kernel: krigo.Kernel{Mean: "constant"}},
-		"svgp":           {Method: krigo.Method{Name: "svgp"}},
-		"no prior rows":  {Method: krigo.Method{Name: "kl-pac"}, Data: krigo.Data{Scaling: dataset.Declared, Declared: identity(2)}},
+		"kl-pac": {Method: krigo.Method{Name: "kl-pac"}},
+		"sqrt-pac": {Method: krigo.Method{Name: "sqrt-pac"},
+			Promise: krigo.Promise{Loss: "clipped-square", Bound: "split-kl"}},
+		"kl-pac, α = ½": {Method: krigo.Method{Name: "kl-pac", Alpha: new(float64)},
+			Promise: krigo.Promise{Loss: "relative", Share: 0.9}},
+		"vfe":           {Method: krigo.Method{Name: "vfe"}},
+		"dtc, all rows": {Method: krigo.Method{Name: "dtc"}, Data: krigo.Data{Scaling: dataset.AllRows}},
+		"fitc":          {Method: krigo.Method{Name: "fitc", Posterior: "fitc"}},
+		"pep":           {Method: krigo.Method{Name: "pep"}, Kernel: krigo.Kernel{Mean: "constant"}},
+		"svgp":          {Method: krigo.Method{Name: "svgp"}},
+		"no prior rows": {Method: krigo.Method{Name: "kl-pac"},
+			Data: krigo.Data{Scaling: dataset.Declared, Declared: identity(2)}},
 		"renyi, 2 ranks": {Method: krigo.Method{Name: "renyi", Alpha: new(float64)}, Data: krigo.Data{TestFraction: 0.9}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,17 +148,26 @@ func TestRanksFit(t *testing.T) {
 	const n = 900
 	whole := waves(t, "waves.npy", n)
 	for name, o := range map[string]krigo.Options{
-		"kl-pac":     {Method: krigo.Method{Name: "kl-pac", Inducing: 8, Epochs: 30}, Promise: krigo.Promise{Calibration: 0.1}},
-		"default":    {Promise: krigo.Promise{Share: 0.9}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}}, // an informed prior by the evidence
-		"informed":   {Method: krigo.Method{Inducing: 8, Epochs: 30}, Promise: krigo.Promise{Loss: "clipped-square", Bound: "betting", MeanBound: "both"}, Prior: krigo.Prior{Temper: []float64{1, 0.5}}},
-		"split-kl":   {Method: krigo.Method{Inducing: 8, Epochs: 10}, Promise: krigo.Promise{Loss: "clipped-square", Bound: "split-kl", Calibration: 0.1}},
-		"learnt":     {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20}, Prior: krigo.Prior{Kind: "informed", Learn: true}, Kernel: krigo.Kernel{ARD: "off"}},
-		"vfe":        {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 30}, Kernel: krigo.Kernel{ARD: "off"}},
-		"svgp":       {Method: krigo.Method{Name: "svgp", Inducing: 8, Batch: 100, Epochs: 4}},
-		"free":       {Method: krigo.Method{Name: "kl-pac", Inducing: 5, Posterior: "free", Epochs: 20, Optimizer: "lbfgs"}, Kernel: krigo.Kernel{ARD: "off"}},
-		"free, adam": {Method: krigo.Method{Name: "kl-pac", Inducing: 5, Posterior: "free", Epochs: 3, Optimizer: "adam", Batch: 3}, Kernel: krigo.Kernel{ARD: "off"}},
-		"renyi":      {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"}},
-		"uniform":    {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Batches: "uniform", Epochs: 2, Optimizer: "adam"}},
+		"kl-pac": {Method: krigo.Method{Name: "kl-pac", Inducing: 8, Epochs: 30},
+			Promise: krigo.Promise{Calibration: 0.1}},
+		// an informed prior by the evidence
+		"default": {Promise: krigo.Promise{Share: 0.9}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}},
+		"informed": {Method: krigo.Method{Inducing: 8, Epochs: 30},
+			Promise: krigo.Promise{Loss: "clipped-square", Bound: "betting", MeanBound: "both"},
+			Prior:   krigo.Prior{Temper: []float64{1, 0.5}}},
+		"split-kl": {Method: krigo.Method{Inducing: 8, Epochs: 10},
+			Promise: krigo.Promise{Loss: "clipped-square", Bound: "split-kl", Calibration: 0.1}},
+		"learnt": {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 20},
+			Prior: krigo.Prior{Kind: "informed", Learn: true}, Kernel: krigo.Kernel{ARD: "off"}},
+		"vfe":  {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 30}, Kernel: krigo.Kernel{ARD: "off"}},
+		"svgp": {Method: krigo.Method{Name: "svgp", Inducing: 8, Batch: 100, Epochs: 4}},
+		"free": {Method: krigo.Method{Name: "kl-pac", Inducing: 5, Posterior: "free", Epochs: 20, Optimizer: "lbfgs"},
+			Kernel: krigo.Kernel{ARD: "off"}},
+		"free, adam": {Method: krigo.Method{Name: "kl-pac", Inducing: 5, Posterior: "free", Epochs: 3, Optimizer: "adam",
+			Batch: 3}, Kernel: krigo.Kernel{ARD: "off"}},
+		"renyi": {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"}},
+		"uniform": {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Batches: "uniform", Epochs: 2,
+			Optimizer: "adam"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Data.Target, o.Data.TestFraction = "y", 0.2
@@ -183,11 +196,15 @@ func TestRanksFit(t *testing.T) {
 						t.Errorf("%d ranks: %s %v, of one %v", size, what, v[0], v[1])
 					}
 				}
-				if got.Conformal != nil && (got.Conformal.Rows != want.Conformal.Rows || !alike(got.Conformal.HalfWidth, want.Conformal.HalfWidth, 1e-3)) {
+				if got.Conformal != nil && (got.Conformal.Rows != want.Conformal.Rows ||
+					!alike(got.Conformal.HalfWidth, want.Conformal.HalfWidth, 1e-3)) {
 					t.Errorf("%+v\n%+v", got.Conformal, want.Conformal)
 				}
 				// Any number of ranks certifies any model.
-				r, errs := together(t, whole, 3, func(table *dataset.Table) (*krigo.Recertification, error) { return krigo.Certify(got, table, 0) })
+				r, errs := together(t, whole, 3, func(table *dataset.Table) (*krigo.Recertification,
+					error) {
+					return krigo.Certify(got, table, 0)
+				})
 				if err := errors.Join(errs...); err != nil || !r.Matches {
 					t.Errorf("%v, %+v", err, r)
 				}
@@ -199,7 +216,8 @@ func TestRanksFit(t *testing.T) {
 // TestRanksCG: the evidence by conjugate gradients, whose products ranks share.
 func TestRanksCG(t *testing.T) {
 	path := waves(t, "waves.npy", 700)
-	o := krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.1}, Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 6}, Kernel: krigo.Kernel{ARD: "on"}}
+	o := krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.1},
+		Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 6}, Kernel: krigo.Kernel{ARD: "on"}}
 	params := &krigo.Params{Kernel: se(1, 0.7, 1.2), NoiseVariance: 0.2}
 	evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) { return krigo.Evaluate(table, params, o) }
 	train := func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) }
@@ -214,7 +232,8 @@ func TestRanksCG(t *testing.T) {
 		if err := errors.Join(append(errs, more...)...); err != nil {
 			t.Fatal(err)
 		}
-		if !alike(e.Value, value.Value, 1e-10) || !alike(*e.Gradient.LogNoiseVariance, *value.Gradient.LogNoiseVariance, 1e-10) || !alike(e.Gradient.LogLengthscales[1], value.Gradient.LogLengthscales[1], 1e-10) {
+		if !alike(e.Value, value.Value, 1e-10) || !alike(*e.Gradient.LogNoiseVariance, *value.Gradient.LogNoiseVariance,
+			1e-10) || !alike(e.Gradient.LogLengthscales[1], value.Gradient.LogLengthscales[1], 1e-10) {
 			t.Errorf("%d ranks: %+v\none: %+v", size, e, value)
 		}
 		if !alike(m.Test.MSE, model.Test.MSE, 1e-6) || math.Abs(m.Test.NLPD-model.Test.NLPD) > 1e-6 {
@@ -234,14 +253,16 @@ func TestRanksRefuse(t *testing.T) {
 		os.WriteFile(strings.ReplaceAll(bad, "%d", "1"), raw, 0o644)
 	}
 	far := waves(t, "waves-%d.npy", 90, 30, 30, 30)
-	if err := dataset.WriteFile(strings.ReplaceAll(far, "%d", "2"), []string{"a", "b", "y"}, 60, func(i int, v []float64) error {
-		copy(v, []float64{float64(i), 1, 1e308 * float64(i%2)})
-		return nil
-	}); err != nil {
+	if err := dataset.WriteFile(strings.ReplaceAll(far, "%d", "2"), []string{"a", "b", "y"}, 60,
+		func(i int, v []float64) error {
+			copy(v, []float64{float64(i), 1, 1e308 * float64(i%2)})
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	other := waves(t, "waves-%d.npy", 90, 30, 30, 30)
-	if err := dataset.WriteFile(strings.ReplaceAll(other, "%d", "2"), []string{"a", "c", "y"}, 9, func(i int, v []float64) error { return nil }); err != nil {
+	if err := dataset.WriteFile(strings.ReplaceAll(other, "%d", "2"), []string{"a", "c", "y"}, 9,
+		func(i int, v []float64) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	lost := waves(t, "waves-%d.npy", 90, 30, 30, 30)
@@ -252,14 +273,21 @@ func TestRanksRefuse(t *testing.T) {
 		size int
 		want string
 	}{
-		"bad row":          {bad, krigo.Options{}, 3, `rank 1 of 3 (on HOST): FOLDER/waves-1.npy: row 4, column 3 ("y"): -Inf is not finite`},
-		"overflow":         {far, krigo.Options{Data: krigo.Data{Scaling: dataset.Declared, Declared: &dataset.Scaling{InputMean: []float64{0, 0}, InputScale: []float64{1, 1}, TargetMean: 0, TargetScale: 1e-9, Source: dataset.Declared}}}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: row 2: a value is so far from the others that its scaled form overflows"},
-		"another column":   {other, krigo.Options{}, 3, `rank 2 of 3 (on HOST): FOLDER/waves-2.npy: the columns are "a", "c", "y", not those of the first rank's file`},
-		"no file":          {lost, krigo.Options{}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: no such file"},
-		"too few ranks":    {waves(t, "waves-%d.npy", 90, 30, 30, 30), krigo.Options{}, 2, "FOLDER/waves-2.npy: there are 2 ranks, of which none reads it"},
-		"too many ranks":   {waves(t, "waves.npy", 2), krigo.Options{}, 3, "fewer rows than ranks"},
-		"wrong target":     {waves(t, "waves.npy", 90), krigo.Options{Data: krigo.Data{Target: "z"}}, 2, `no column "z"`},
-		"filled":           {waves(t, "waves.npy", 90), krigo.Options{Data: krigo.Data{Missing: dataset.FillMean}}, 2, "missing values isn't spread over ranks"},
+		"bad row": {bad, krigo.Options{}, 3,
+			`rank 1 of 3 (on HOST): FOLDER/waves-1.npy: row 4, column 3 ("y"): -Inf is not finite`},
+		"overflow": {far, krigo.Options{Data: krigo.Data{Scaling: dataset.Declared,
+			Declared: &dataset.Scaling{InputMean: []float64{0, 0}, InputScale: []float64{1, 1}, TargetMean: 0, TargetScale: 1e-9,
+				Source: dataset.Declared}}}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: row 2: a value is so far from the " +
+			"others that its scaled form overflows"},
+		"another column": {other, krigo.Options{}, 3,
+			`rank 2 of 3 (on HOST): FOLDER/waves-2.npy: the columns are "a", "c", "y", not those of the first rank's file`},
+		"no file": {lost, krigo.Options{}, 3, "rank 2 of 3 (on HOST): FOLDER/waves-2.npy: no such file"},
+		"too few ranks": {waves(t, "waves-%d.npy", 90, 30, 30, 30), krigo.Options{}, 2,
+			"FOLDER/waves-2.npy: there are 2 ranks, of which none reads it"},
+		"too many ranks": {waves(t, "waves.npy", 2), krigo.Options{}, 3, "fewer rows than ranks"},
+		"wrong target":   {waves(t, "waves.npy", 90), krigo.Options{Data: krigo.Data{Target: "z"}}, 2, `no column "z"`},
+		"filled": {waves(t, "waves.npy", 90), krigo.Options{Data: krigo.Data{Missing: dataset.FillMean}}, 2,
+			"missing values isn't spread over ranks"},
 		"factored":         {waves(t, "waves.npy", 90), krigo.Options{}, 2, "a bound of a full GP isn't trained over ranks"},
 		"nothing to learn": {waves(t, "waves.npy", 2), krigo.Options{}, 2, `every value of target "y" is`},
 	} {
@@ -273,7 +301,8 @@ func TestRanksRefuse(t *testing.T) {
 			if c.o.Method.Inducing == 0 && name != "factored" {
 				c.o.Method.Inducing = 4
 			}
-			_, errs := together(t, c.path, c.size, func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, c.o) })
+			_, errs := together(t, c.path, c.size,
+				func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, c.o) })
 			host, _ := os.Hostname()
 			want := strings.NewReplacer("HOST", host, "FOLDER", filepath.Dir(c.path)).Replace(c.want)
 			for i, err := range errs {
@@ -296,7 +325,8 @@ func TestRanksBreak(t *testing.T) {
 		want string
 	}{
 		"interrupted": {whole, cancel, "rank 0 of 3 (on HOST): context canceled"},
-		"cut short":   {path, func() { os.Truncate(strings.ReplaceAll(path, "%d", "1"), 1000) }, "rank 1 of 3 (on HOST): FOLDER/waves-1.npy: rows "},
+		"cut short": {path, func() { os.Truncate(strings.ReplaceAll(path, "%d", "1"), 1000) },
+			"rank 1 of 3 (on HOST): FOLDER/waves-1.npy: rows "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := context.Background()
@@ -309,12 +339,14 @@ func TestRanksBreak(t *testing.T) {
 				if table.Ranks().Rank() == 0 {
 					ctx = own
 				}
-				return krigo.Fit(ctx, table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "kl-pac", Inducing: 6}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Save: func(*krigo.Checkpoint) error {
-					if steps++; steps == 3 {
-						c.stop()
-					}
-					return nil
-				}}})
+				return krigo.Fit(ctx, table, krigo.Options{Data: krigo.Data{Target: "y"},
+					Method: krigo.Method{Name: "kl-pac", Inducing: 6}, Kernel: krigo.Kernel{ARD: "off"},
+					Run: krigo.Run{Save: func(*krigo.Checkpoint) error {
+						if steps++; steps == 3 {
+							c.stop()
+						}
+						return nil
+					}}})
 			})
 			host, _ := os.Hostname()
 			want := strings.NewReplacer("HOST", host, "FOLDER", filepath.Dir(path)).Replace(c.want)
@@ -341,7 +373,10 @@ func TestRanksResume(t *testing.T) {
 			}
 			return err
 		}
-		m, errs := together(t, path, size, func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) })
+		m, errs := together(t, path, size, func(table *dataset.Table) (*krigo.Model,
+			error) {
+			return krigo.Fit(context.Background(), table, o)
+		})
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(size, err)
 		}
@@ -354,8 +389,10 @@ func TestRanksResume(t *testing.T) {
 	want, checkpoint := fit(3, krigo.Options{})
 	for _, size := range []int{1, 2, 3, 4} {
 		got, _ := fit(size, krigo.Options{Run: krigo.Run{Resume: checkpoint}})
-		if size == 3 && got.Certificate.Bound != want.Certificate.Bound || !alike(got.Certificate.Bound, want.Certificate.Bound, 1e-4) {
-			t.Errorf("resumed on %d ranks: bound %v, uninterrupted on 3: %v", size, got.Certificate.Bound, want.Certificate.Bound)
+		if size == 3 && got.Certificate.Bound != want.Certificate.Bound ||
+			!alike(got.Certificate.Bound, want.Certificate.Bound, 1e-4) {
+			t.Errorf("resumed on %d ranks: bound %v, uninterrupted on 3: %v", size, got.Certificate.Bound,
+				want.Certificate.Bound)
 		}
 	}
 }
@@ -364,7 +401,9 @@ func TestRanksResume(t *testing.T) {
 func TestRanksCompare(t *testing.T) {
 	table := snelson()
 	compare := func(r ranks.Ranks) ([]krigo.Comparison, error) {
-		rows, err := krigo.Compare(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 3, Epochs: 5}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Ranks: r}}, []string{"kl-pac", "vfe"}, []float64{0.4, 0.6}, 2, nil)
+		rows, err := krigo.Compare(context.Background(), table,
+			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 3, Epochs: 5},
+				Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Ranks: r}}, []string{"kl-pac", "vfe"}, []float64{0.4, 0.6}, 2, nil)
 		for _, row := range rows {
 			delete(row.Measures, "seconds")
 			delete(row.Differences, "seconds")
@@ -388,19 +427,24 @@ func TestRanksCompare(t *testing.T) {
 	wait.Wait()
 }
 
-// TestRanksNearest: what is predicted from neighbours is trained on several ranks as on one, from several starts, and for a loss
-// that is relative to targets, which each rank needs of all rows then.
+// TestRanksNearest: what is predicted from neighbours is trained on several ranks as on one, from several starts, and
+// for a loss that is relative to targets, which each rank needs of all rows then.
 func TestRanksNearest(t *testing.T) {
 	path := waves(t, "waves.npy", 600)
 	for name, o := range map[string]krigo.Options{
-		"loss":     {Method: krigo.Method{Name: "nearest", Term: "loss", Neighbours: 9}, Promise: krigo.Promise{Loss: "relative", Epsilon: 0.3}},
-		"vecchia":  {Method: krigo.Method{Name: "nearest", Form: "vecchia", Hyperprior: "weak", Optimizer: "adam", Batch: 30}, Kernel: krigo.Kernel{Mean: "constant"}},
+		"loss": {Method: krigo.Method{Name: "nearest", Term: "loss", Neighbours: 9},
+			Promise: krigo.Promise{Loss: "relative", Epsilon: 0.3}},
+		"vecchia": {Method: krigo.Method{Name: "nearest", Form: "vecchia", Hyperprior: "weak", Optimizer: "adam", Batch: 30},
+			Kernel: krigo.Kernel{Mean: "constant"}},
 		"evidence": {Method: krigo.Method{Name: "evidence", Solver: "nearest", Optimizer: "adam", Batch: 30}},
 	} {
 		o.Data.Target, o.Prior.Kind, o.Prior.Share, o.Method.Epochs, o.Run.Restarts = "y", "informed", 0.2, 4, 3
 		var one *krigo.Model
 		for _, size := range []int{1, 2, 3} {
-			m, errs := together(t, path, size, func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) })
+			m, errs := together(t, path, size, func(table *dataset.Table) (*krigo.Model,
+				error) {
+				return krigo.Fit(context.Background(), table, o)
+			})
 			if err := errors.Join(errs...); err != nil {
 				t.Fatalf("%s on %d ranks: %v", name, size, err)
 			}
@@ -413,7 +457,8 @@ func TestRanksNearest(t *testing.T) {
 				}
 			}
 			if m.Counts != one.Counts || !alike(m.Certificate.Bound, one.Certificate.Bound, 1e-9) {
-				t.Errorf("%s on %d ranks: rows %v, bound %v, on one %v, %v", name, size, m.Counts, m.Certificate.Bound, one.Counts, one.Certificate.Bound)
+				t.Errorf("%s on %d ranks: rows %v, bound %v, on one %v, %v", name, size, m.Counts, m.Certificate.Bound, one.Counts,
+					one.Certificate.Bound)
 			}
 		}
 	}

@@ -72,7 +72,8 @@ func TestRowsInAnyOrder(t *testing.T) {
 	}
 	copy(values[3*100:], values[:3]) // and a third copy of the first row
 	byY := func(a, b int) int { return cmp.Compare(values[3*a+2], values[3*b+2]) }
-	orders := map[string][]int{"as they stand": every(0, 1, n), "sorted by the target": every(0, 1, n), "at random": rand.New(rand.NewPCG(3, 4)).Perm(n)}
+	orders := map[string][]int{"as they stand": every(0, 1, n), "sorted by the target": every(0, 1, n),
+		"at random": rand.New(rand.NewPCG(3, 4)).Perm(n)}
 	slices.SortFunc(orders["sorted by the target"], byY)
 	tables := map[string]*dataset.Table{}
 	paths := map[string]string{}
@@ -92,16 +93,22 @@ func TestRowsInAnyOrder(t *testing.T) {
 		}
 	}
 	for name, o := range map[string]krigo.Options{
-		"default":            {Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.1, Share: 0.8}},
-		"dtc":                {Method: krigo.Method{Name: "dtc", Inducing: 9, Epochs: 20}},
-		"evidence, all rows": {Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Scaling: "all-rows"}},
-		"vfe, k-means":       {Method: krigo.Method{Name: "vfe", Inducing: 12, Epochs: 30}},
-		"fitc, greedy":       {Method: krigo.Method{Name: "fitc", Inducing: 10, InducingInit: "greedy", Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}},
-		"pep, k-DPP":         {Method: krigo.Method{Name: "pep", Inducing: 10, InducingInit: "kdpp", Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}},
-		"kl-pac, free":       {Method: krigo.Method{Name: "kl-pac", Inducing: 8, InducingInit: "random", Posterior: "free", Epochs: 10}, Kernel: krigo.Kernel{ARD: "off"}},
-		"svgp":               {Method: krigo.Method{Name: "svgp", Inducing: 8, Batch: 40, Epochs: 4}},
-		"renyi":              {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"}},
-		"learnt":             {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 15}, Prior: krigo.Prior{Kind: "informed", Learn: true}, Kernel: krigo.Kernel{ARD: "off"}},
+		"default": {Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1},
+			Promise: krigo.Promise{Calibration: 0.1, Share: 0.8}},
+		"dtc": {Method: krigo.Method{Name: "dtc", Inducing: 9, Epochs: 20}},
+		"evidence, all rows": {Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
+			Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Scaling: "all-rows"}},
+		"vfe, k-means": {Method: krigo.Method{Name: "vfe", Inducing: 12, Epochs: 30}},
+		"fitc, greedy": {Method: krigo.Method{Name: "fitc", Inducing: 10, InducingInit: "greedy", Epochs: 20},
+			Kernel: krigo.Kernel{ARD: "off"}},
+		"pep, k-DPP": {Method: krigo.Method{Name: "pep", Inducing: 10, InducingInit: "kdpp", Epochs: 20},
+			Kernel: krigo.Kernel{ARD: "off"}},
+		"kl-pac, free": {Method: krigo.Method{Name: "kl-pac", Inducing: 8, InducingInit: "random", Posterior: "free",
+			Epochs: 10}, Kernel: krigo.Kernel{ARD: "off"}},
+		"svgp":  {Method: krigo.Method{Name: "svgp", Inducing: 8, Batch: 40, Epochs: 4}},
+		"renyi": {Method: krigo.Method{Name: "renyi", Inducing: 8, Batch: 64, Epochs: 2, Optimizer: "adam"}},
+		"learnt": {Method: krigo.Method{Name: "vfe", Inducing: 8, Epochs: 15},
+			Prior: krigo.Prior{Kind: "informed", Learn: true}, Kernel: krigo.Kernel{ARD: "off"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Data.Target = "y"
@@ -124,7 +131,8 @@ func TestRowsInAnyOrder(t *testing.T) {
 				if err := errors.Join(errs...); err != nil {
 					t.Fatal(err)
 				}
-				if spread.All != want.All || spread.Hash != want.Hash || spread.Counts != want.Counts || !slices.Equal(spread.Rows, want.Rows) {
+				if spread.All != want.All || spread.Hash != want.Hash || spread.Counts != want.Counts ||
+					!slices.Equal(spread.Rows, want.Rows) {
 					t.Errorf("%s, 3 ranks: other roles", order)
 				}
 				a, errA := krigo.Predict(want, tables["as they stand"])
@@ -138,7 +146,8 @@ func TestRowsInAnyOrder(t *testing.T) {
 					}
 				}
 				if r := math.Abs(spread.Certificate.EmpiricalRisk - want.Certificate.EmpiricalRisk); r > 1e-6 {
-					t.Errorf("%s, 3 ranks: risk %v, of one %v", order, spread.Certificate.EmpiricalRisk, want.Certificate.EmpiricalRisk)
+					t.Errorf("%s, 3 ranks: risk %v, of one %v", order, spread.Certificate.EmpiricalRisk,
+						want.Certificate.EmpiricalRisk)
 				}
 			}
 		})
@@ -153,7 +162,8 @@ func sites(groups int) *dataset.Table {
 		offset := rng.NormFloat64()
 		for range 1 + g%5 {
 			x := rng.Float64()
-			t.Append([]string{fmt.Sprintf("s%d", g), fmt.Sprint(x), fmt.Sprint(math.Sin(6*x) + 0.5*offset + 0.1*rng.NormFloat64())})
+			t.Append([]string{fmt.Sprintf("s%d", g), fmt.Sprint(x),
+				fmt.Sprint(math.Sin(6*x) + 0.5*offset + 0.1*rng.NormFloat64())})
 		}
 	}
 	return t
@@ -163,10 +173,13 @@ func sites(groups int) *dataset.Table {
 // by kl on their number.
 func TestGroups(t *testing.T) {
 	table := sites(120)
-	o := krigo.Options{Data: krigo.Data{Target: "y", Group: "site", TestFraction: 0.1}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1.5, Share: 0.5}}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Group: "site", TestFraction: 0.1}, Run: krigo.Run{Restarts: 1},
+		Promise: krigo.Promise{Epsilon: 1.5, Share: 0.5}}
 	m := trained(t, table, o)
 	c := m.Certificate
-	if c == nil || c.Group != "site" || !slices.Equal(m.Inputs, []string{"x"}) || c.Groups != m.Groups[dataset.Certified] || m.Groups.Sum() != 120 || c.Rows != m.Counts[dataset.Certified] || c.Rows <= c.Groups {
+	if c == nil || c.Group != "site" || !slices.Equal(m.Inputs, []string{"x"}) ||
+		c.Groups != m.Groups[dataset.Certified] || m.Groups.Sum() != 120 || c.Rows != m.Counts[dataset.Certified] ||
+		c.Rows <= c.Groups {
 		t.Fatalf("%+v, %v of %v", c, m.Groups, m.Inputs)
 	}
 	roleOf := map[float64]dataset.Role{}
@@ -196,7 +209,8 @@ func TestGroups(t *testing.T) {
 	}
 	near(t, "risk", c.EmpiricalRisk, risk, 1e-12)
 	near(t, "bound", c.MeanBound, pacbayes.TestBound(risk, len(sizes), 0.005), 1e-9) // half of δ is the promise's
-	if s := krigo.Sentence(m, c); !strings.Contains(s, "over the draw of the certified groups") || !strings.Contains(s, "further groups of rows of this kind (by site, on average over groups)") {
+	if s := krigo.Sentence(m, c); !strings.Contains(s, "over the draw of the certified groups") ||
+		!strings.Contains(s, "further groups of rows of this kind (by site, on average over groups)") {
 		t.Error(s)
 	}
 	if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
@@ -208,7 +222,10 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for want, change := range map[string]func(o *krigo.Options){
-		"no column \"sites\"":                    func(o *krigo.Options) { o.Data.Group, o.Data.Categorical = "sites", []string{"site"} },
+		"no column \"sites\"": func(o *krigo.Options) {
+			o.Data.Group, o.Data.Categorical = "sites",
+				[]string{"site"}
+		},
 		"that column is the target":              func(o *krigo.Options) { o.Data.Group = "y" },
 		"groups are dealt at random":             func(o *krigo.Options) { o.Data.Split = "last" },
 		"could change places":                    func(o *krigo.Options) { o.Promise.Calibration = 0.2 },
@@ -222,16 +239,19 @@ func TestGroups(t *testing.T) {
 	}
 	named := sites(60)
 	named.Text[0][3], named.Text[0][40] = "Site A", "site  a"
-	if m := trained(t, named, o); !slices.ContainsFunc(m.Notices, func(n string) bool { return strings.Contains(n, `"Site A", "site  a"`) }) {
+	if m := trained(t, named, o); !slices.ContainsFunc(m.Notices,
+		func(n string) bool { return strings.Contains(n, `"Site A", "site  a"`) }) {
 		t.Errorf("%q", m.Notices)
 	}
 	numbered := sites(60)
 	numbered.Text = nil
 	numbered.Values[0] = 1 << 53
-	if _, err := krigo.Fit(context.Background(), numbered, o); err == nil || !strings.Contains(err.Error(), "2^53 or more") {
+	if _, err := krigo.Fit(context.Background(), numbered, o); err == nil ||
+		!strings.Contains(err.Error(), "2^53 or more") {
 		t.Errorf("%v", err)
 	}
-	few := trained(t, sites(24), krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}, Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed", Share: 0.5}})
+	few := trained(t, sites(24), krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}, Run: krigo.Run{Restarts: 1},
+		Prior: krigo.Prior{Kind: "informed", Share: 0.5}})
 	if few.Certificate != nil || !strings.Contains(few.CertificateReason, "fewer than 20 certified groups") {
 		t.Errorf("%+v, %s", few.Certificate, few.CertificateReason)
 	}
@@ -239,25 +259,33 @@ func TestGroups(t *testing.T) {
 
 // TestBacktest: the certified rows are the last but for test rows, and nothing is called a certificate.
 func TestBacktest(t *testing.T) {
-	m := trained(t, homes(), krigo.Options{Data: krigo.Data{Split: "last", TestFraction: 0.1}, Run: krigo.Run{Restarts: 1}})
+	m := trained(t, homes(), krigo.Options{Data: krigo.Data{Split: "last", TestFraction: 0.1},
+		Run: krigo.Run{Restarts: 1}})
 	n, tests := m.Counts[dataset.Certified], m.Counts[dataset.Test]
 	if rows := rowsOf(t, m, homes(), dataset.Certified); !slices.Equal(rows, every(85-tests-n, 1, 85-tests)) {
 		t.Errorf("certified rows %v", rows)
 	}
 	c := m.Certificate
-	if c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") || !strings.HasPrefix(krigo.Sentence(m, c), fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", n)) {
+	if c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") ||
+		!strings.HasPrefix(krigo.Sentence(m, c),
+			fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", n)) {
 		t.Errorf("%+v", c)
 	}
 	if r, err := krigo.Certify(m, homes(), 0); err != nil || !r.Matches {
 		t.Errorf("%+v, %v", r, err)
 	}
-	for name, o := range map[string]krigo.Options{"kl-pac": {Method: krigo.Method{Name: "kl-pac"}}, "learnt": {Prior: krigo.Prior{Kind: "informed", Learn: true}}, "promise": {Promise: krigo.Promise{Share: 0.9}}, "twice": {Promise: krigo.Promise{MeanBound: "twice"}}} {
+	for name, o := range map[string]krigo.Options{"kl-pac": {Method: krigo.Method{Name: "kl-pac"}},
+		"learnt": {Prior: krigo.Prior{Kind: "informed", Learn: true}}, "promise": {Promise: krigo.Promise{Share: 0.9}},
+		"twice": {Promise: krigo.Promise{MeanBound: "twice"}}} {
 		o.Data.Target, o.Data.Split = "MEDV", "last"
-		if _, err := krigo.Fit(context.Background(), homes(), o); err == nil || !strings.Contains(err.Error(), "a backtest is of a mean that didn't see the last rows") {
+		if _, err := krigo.Fit(context.Background(), homes(), o); err == nil ||
+			!strings.Contains(err.Error(), "a backtest is of a mean that didn't see the last rows") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := krigo.Compare(context.Background(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV", Split: "last"}}, []string{"evidence"}, []float64{1}, 2, nil); err == nil {
+	if _, err := krigo.Compare(context.Background(), homes(),
+		krigo.Options{Data: krigo.Data{Target: "MEDV", Split: "last"}}, []string{"evidence"}, []float64{1}, 2,
+		nil); err == nil {
 		t.Error("two splits that are the same")
 	}
 	back := every(0, 1, 85)
@@ -269,23 +297,28 @@ func TestBacktest(t *testing.T) {
 
 // TestVerifies: what stands beside a certificate is computed anew, and another number is told.
 func TestVerifies(t *testing.T) {
-	o := krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}, Promise: krigo.Promise{Calibration: 0.25}}
-	grid := krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "kl-pac"}, Kernel: krigo.Kernel{ARD: "off"}}
-	informed := krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}}
+	o := krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2},
+		Promise: krigo.Promise{Calibration: 0.25}}
+	grid := krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "kl-pac"},
+		Kernel: krigo.Kernel{ARD: "off"}}
+	informed := krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"},
+		Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}}
 	for want, c := range map[string]struct {
 		o    krigo.Options
 		edit func(m *krigo.Model)
 	}{
-		"conformal intervals of 127 rows":       {o, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
-		"conformal intervals of 127 rows are":   {o, func(m *krigo.Model) { m.Conformal.Normalised *= 0.9 }},
-		"conformal intervals of 151 rows":       {informed, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
-		"another score at rank 120 of 151":      {informed, func(m *krigo.Model) { m.Conformal.Misses[119] *= 0.99 }},
-		"another score at rank 150 of 151":      {informed, func(m *krigo.Model) { m.Conformal.Deviations[149] *= 0.99 }},
-		"conformal intervals are there without": {grid, func(m *krigo.Model) { m.Conformal = trained(t, data.Boston(), o).Conformal }},
-		"test's mse":                            {o, func(m *krigo.Model) { m.Test.MSE /= 2 }},
-		"test figures":                          {o, func(m *krigo.Model) { m.Test.Coverage95 = 0.95; m.Test.Coverage[3].Share = 0.95 }},
-		"observation noise is":                  {grid, func(m *krigo.Model) { m.ObservationNoise /= 2 }},
-		"range":                                 {grid, func(m *krigo.Model) { m.Range.Max[0] *= 2 }},
+		"conformal intervals of 127 rows":     {o, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
+		"conformal intervals of 127 rows are": {o, func(m *krigo.Model) { m.Conformal.Normalised *= 0.9 }},
+		"conformal intervals of 151 rows":     {informed, func(m *krigo.Model) { m.Conformal.HalfWidth /= 10 }},
+		"another score at rank 120 of 151":    {informed, func(m *krigo.Model) { m.Conformal.Misses[119] *= 0.99 }},
+		"another score at rank 150 of 151":    {informed, func(m *krigo.Model) { m.Conformal.Deviations[149] *= 0.99 }},
+		"conformal intervals are there without": {grid,
+			func(m *krigo.Model) { m.Conformal = trained(t, data.Boston(), o).Conformal }},
+		"test's mse": {o, func(m *krigo.Model) { m.Test.MSE /= 2 }},
+		"test figures": {o,
+			func(m *krigo.Model) { m.Test.Coverage95 = 0.95; m.Test.Coverage[3].Share = 0.95 }},
+		"observation noise is": {grid, func(m *krigo.Model) { m.ObservationNoise /= 2 }},
+		"range":                {grid, func(m *krigo.Model) { m.Range.Max[0] *= 2 }},
 	} {
 		m := trained(t, data.Boston(), c.o)
 		if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || !r.Matches {
@@ -296,8 +329,11 @@ func TestVerifies(t *testing.T) {
 			t.Errorf("%+v, %v, want %s", r, err, want)
 		}
 	}
-	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared", Declared: identity(3)}})
-	if r, err := krigo.Certify(m, homes(), 0); err != nil || !onWord(r, "test") || !onWord(r, "scaling") || r.IndependentlyChecked {
+	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed"},
+		Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared",
+			Declared: identity(3)}})
+	if r, err := krigo.Certify(m, homes(), 0); err != nil || !onWord(r, "test") || !onWord(r, "scaling") ||
+		r.IndependentlyChecked {
 		t.Errorf("what can't be told from the data: %+v, %v", r, err)
 	}
 }
@@ -311,7 +347,8 @@ func TestVerifiesEncoding(t *testing.T) {
 			table.Values[3*i+1] = math.NaN()
 		}
 	}
-	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"site"}, Missing: "mean"}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"site"}, Missing: "mean"},
+		Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}}
 	for name, edit := range map[string]func(m *krigo.Model){
 		"a fill":            func(m *krigo.Model) { *m.Encoding.Columns[1].Mean += 0.1 },
 		"a category's name": func(m *krigo.Model) { m.Encoding.Columns[0].Categories[1] = "elsewhere" },
@@ -321,7 +358,8 @@ func TestVerifiesEncoding(t *testing.T) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		edit(m)
-		if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), "aren't those of the prior rows") {
+		if r, err := krigo.Certify(m, table, 0); err == nil ||
+			!strings.Contains(err.Error(), "aren't those of the prior rows") {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
@@ -332,10 +370,15 @@ func TestVerifiesEncoding(t *testing.T) {
 func TestRefit(t *testing.T) {
 	half := 0.5
 	for name, o := range map[string]krigo.Options{
-		"default": {Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.25}},
-		"sparse":  {Method: krigo.Method{Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"}, Prior: krigo.Prior{Temper: []float64{1, 0.5}}, Promise: krigo.Promise{MeanBound: "both"}},
-		"grid":    {Method: krigo.Method{Name: "kl-pac", Alpha: nil}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8}},
-		"given":   {Method: krigo.Method{Name: "pep", Inducing: 5, Epochs: 5, Alpha: &half}, Data: krigo.Data{Scaling: "declared", Declared: identity(3)}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2}}},
+		"default": {Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1},
+			Promise: krigo.Promise{Calibration: 0.25}},
+		"sparse": {Method: krigo.Method{Inducing: 8, Epochs: 20}, Kernel: krigo.Kernel{ARD: "off"},
+			Prior: krigo.Prior{Temper: []float64{1, 0.5}}, Promise: krigo.Promise{MeanBound: "both"}},
+		"grid": {Method: krigo.Method{Name: "kl-pac", Alpha: nil}, Run: krigo.Run{Restarts: 1},
+			Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8}},
+		"given": {Method: krigo.Method{Name: "pep", Inducing: 5, Epochs: 5, Alpha: &half},
+			Data: krigo.Data{Scaling: "declared", Declared: identity(3)}, Kernel: krigo.Kernel{ARD: "off"},
+			Run: krigo.Run{Init: &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2}}},
 	} {
 		m := trained(t, homes(), o)
 		back := every(0, 1, 85)
@@ -344,26 +387,30 @@ func TestRefit(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, differs, err)
 		}
 		if m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"seed"`, `"sed"`, 1)); name == "default" {
-			other := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1}, Promise: krigo.Promise{Calibration: 0.25}, Kernel: krigo.Kernel{Expression: "matern12"}})
+			other := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1},
+				Promise: krigo.Promise{Calibration: 0.25}, Kernel: krigo.Kernel{Expression: "matern12"}})
 			m.Posterior, m.ObservationNoise = other.Posterior, other.ObservationNoise
 			if differs, err := krigo.Refit(context.Background(), m, homes(), nil); err != nil || differs == "" {
 				t.Errorf("the posterior of another kernel was made again: %v", err)
 			}
 		}
 	}
-	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 3}, Prior: krigo.Prior{Kind: "grid"}})
+	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"},
+		Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 3}, Prior: krigo.Prior{Kind: "grid"}})
 	for _, epochs := range []string{`"epochs":3`, `"epochs":2`} { // no number of a grid's certificate rests on training
 		m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"epochs":3`, epochs, 1))
 		r, err := krigo.Certify(m, homes(), 0)
 		if err == nil {
 			err = r.RefitIfBrief(t.Context(), nil)
 		}
-		if same := epochs == `"epochs":3`; err != nil || !r.Valid || r.Refitted != same || r.IndependentlyChecked != same || !strings.Contains(string(m.Fitted), epochs) {
+		if same := epochs == `"epochs":3`; err != nil || !r.Valid || r.Refitted != same || r.IndependentlyChecked != same ||
+			!strings.Contains(string(m.Fitted), epochs) {
 			t.Errorf("%s: %+v, %v", epochs, r, err)
 		}
 	}
 	m.Fitted = json.RawMessage(`{"data":{"target":"MEDV"},"kernels":"se"}`)
-	if _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil || !strings.Contains(err.Error(), "kernels") {
+	if _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil ||
+		!strings.Contains(err.Error(), "kernels") {
 		t.Errorf("unknown options: %v", err)
 	}
 	m.Fitted = nil
@@ -397,7 +444,8 @@ func TestOutside(t *testing.T) {
 
 // TestResumeHoldsAllRows: also those that the objective never saw, and every option.
 func TestResumeHoldsAllRows(t *testing.T) {
-	base := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Inducing: 6, Name: "fitc"}}
+	base := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.1}, Run: krigo.Run{Restarts: 1},
+		Kernel: krigo.Kernel{ARD: "off"}, Method: krigo.Method{Inducing: 6, Name: "fitc"}}
 	var saved *krigo.Checkpoint
 	o := base
 	o.Run.Save = func(c *krigo.Checkpoint) error {
@@ -477,7 +525,8 @@ func TestOrderNotice(t *testing.T) {
 		}
 		table := &dataset.Table{Source: "drift", Names: []string{"t", "x", "y"}, Rows: n, Values: slices.Concat(rows...)}
 		// A kernel that can't follow the drift in time.
-		m := trained(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+		m := trained(t, table, krigo.Options{Data: krigo.Data{Target: "y"},
+			Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 		i := slices.IndexFunc(m.Notices, func(n string) bool { return strings.Contains(n, "miss alike") })
 		if (i >= 0) != (c.want != "") || i >= 0 && !strings.Contains(m.Notices[i], c.want) {
 			t.Errorf("%s: %q", name, m.Notices)
@@ -487,9 +536,11 @@ func TestOrderNotice(t *testing.T) {
 
 // TestFittedIsStored: a model says what it was fitted with.
 func TestFittedIsStored(t *testing.T) {
-	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"}})
+	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1},
+		Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"}})
 	var o krigo.Options
-	if err := json.Unmarshal(m.Fitted, &o); err != nil || o.Kernel.Expression != "matern52" || o.Method.Name != "evidence" || o.Promise.Epsilon != 0.6 || !reflect.DeepEqual(o.Prior.Temper, []float64{1}) {
+	if err := json.Unmarshal(m.Fitted, &o); err != nil || o.Kernel.Expression != "matern52" ||
+		o.Method.Name != "evidence" || o.Promise.Epsilon != 0.6 || !reflect.DeepEqual(o.Prior.Temper, []float64{1}) {
 		t.Errorf("%v: %s", err, m.Fitted)
 	}
 }
@@ -498,7 +549,8 @@ func TestFittedIsStored(t *testing.T) {
 // that the model knows are told, and so are their rows under other names.
 func TestCopiesOfGroups(t *testing.T) {
 	table := sites(60)
-	o := krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1.5}}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}, Prior: krigo.Prior{Kind: "informed"},
+		Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1.5}}
 	twice := sites(60) // every row of the first ten sites once more, in its own group
 	for i := range 30 {
 		twice.Values = append(twice.Values, twice.Values[3*i:3*i+3]...)
@@ -516,10 +568,12 @@ func TestCopiesOfGroups(t *testing.T) {
 	}
 	both := sites(60)
 	for i, copies := 0, relabelled(); i < copies.Rows; i++ {
-		both.Append([]string{copies.Text[0][int(copies.Values[3*i])], fmt.Sprint(copies.Values[3*i+1]), fmt.Sprint(copies.Values[3*i+2])})
+		both.Append([]string{copies.Text[0][int(copies.Values[3*i])], fmt.Sprint(copies.Values[3*i+1]),
+			fmt.Sprint(copies.Values[3*i+2])})
 	}
 	m := trained(t, both, o)
-	if c := m.Certificate; c.Repeats != both.Rows || !strings.Contains(krigo.Sentence(m, c), fmt.Sprintf("rows that equal one of another group, %d of them", both.Rows)) {
+	if c := m.Certificate; c.Repeats != both.Rows ||
+		!strings.Contains(krigo.Sentence(m, c), fmt.Sprintf("rows that equal one of another group, %d of them", both.Rows)) {
 		t.Errorf("%+v of %d rows", c, both.Rows)
 	}
 	m = trained(t, table, o)
@@ -527,7 +581,8 @@ func TestCopiesOfGroups(t *testing.T) {
 	again.Rows, again.Values = 60, again.Values[:180]
 	again.Values[2]++ // another row of a known site
 	f, err := krigo.CertifyFresh(m, again)
-	if err != nil || f.SeenGroups != f.Groups || f.Seen != 59 || !strings.Contains(f.Sentence(m), "rows of known groups say nothing about further groups") {
+	if err != nil || f.SeenGroups != f.Groups || f.Seen != 59 ||
+		!strings.Contains(f.Sentence(m), "rows of known groups say nothing about further groups") {
 		t.Errorf("%+v, %v", f, err)
 	}
 	// At any time complete groups alone count: all of the model's own, else those that another one follows.
@@ -546,10 +601,12 @@ func TestCopiesOfGroups(t *testing.T) {
 	all, whole := fresh(every(0, 1, n)), fresh(every(0, 1, n-5)) // the last group has five rows
 	err = all.AtAnyTime()
 	least, most := pacbayes.Anytime(whole.MeanRisk, 59, all.Delta)
-	if err != nil || *all.Anytime != (krigo.Anytime{Groups: 59, AtLeast: least, AtMost: most}) || !strings.Contains(all.Sentence(m), "by these 59, between") {
+	if err != nil || *all.Anytime != (krigo.Anytime{Groups: 59, AtLeast: least, AtMost: most}) ||
+		!strings.Contains(all.Sentence(m), "by these 59, between") {
 		t.Errorf("%+v, %v, want %v to %v: %s", all.Anytime, err, least, most, all.Sentence(m))
 	}
-	for want, rows := range map[string][]int{"its group goes on after another one began": {1, 2, n - 1, 2}, "isn't known to be complete": {0}} {
+	for want, rows := range map[string][]int{"its group goes on after another one began": {1, 2, n - 1, 2},
+		"isn't known to be complete": {0}} {
 		if err := fresh(rows).AtAnyTime(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -565,24 +622,29 @@ func TestCopiesOfGroups(t *testing.T) {
 	}
 }
 
-// TestOldRoles: a certificate whose rows the order of the file decided is valid if who certifies vouches for the order, and every statement says so. A
-// file that says an old version but holds a new model's header is refused.
+// TestOldRoles: a certificate whose rows the order of the file decided is valid if who certifies vouches for the order,
+// and every statement says so. A file that says an old version but holds a new model's header is refused.
 func TestOldRoles(t *testing.T) {
 	m, err := krigo.Load("model/testdata/v1.krigo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := m.Certificate; c.Valid || !strings.Contains(c.Label, "order of the rows in the file") || !strings.HasPrefix(krigo.Sentence(m, c), "Not a certificate") || !strings.Contains(strings.Join(c.Conditions, "\n"), "NOT MET: the order") {
+	if c := m.Certificate; c.Valid || !strings.Contains(c.Label, "order of the rows in the file") ||
+		!strings.HasPrefix(krigo.Sentence(m, c), "Not a certificate") ||
+		!strings.Contains(strings.Join(c.Conditions, "\n"), "NOT MET: the order") {
 		t.Errorf("%+v, %s", c, krigo.Sentence(m, c))
 	}
-	if r, err := krigo.Certify(m, pick(data.Snelson(), every(0, 1, 60)), 0); err != nil || !r.Matches || r.Valid || r.IndependentlyChecked {
+	if r, err := krigo.Certify(m, pick(data.Snelson(), every(0, 1, 60)), 0); err != nil || !r.Matches || r.Valid ||
+		r.IndependentlyChecked {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if m, err = m.AcceptFileOrder(); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := krigo.Certify(m, pick(data.Snelson(), every(0, 1, 60)), 0); err != nil || !r.Matches || !r.Valid || !strings.Contains(r.Certificate.Label, "if the order") ||
-		!strings.Contains(krigo.Sentence(m, r.Certificate), "the order of the file has nothing to do with what its rows hold") {
+	if r, err := krigo.Certify(m, pick(data.Snelson(), every(0, 1, 60)), 0); err != nil || !r.Matches || !r.Valid ||
+		!strings.Contains(r.Certificate.Label, "if the order") ||
+		!strings.Contains(krigo.Sentence(m, r.Certificate),
+			"the order of the file has nothing to do with what its rows hold") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	raw, err := os.ReadFile("model/testdata/v5.krigo")
@@ -605,7 +667,8 @@ func TestOldRoles(t *testing.T) {
 	if err := forge(); err == nil {
 		t.Error("a header of version 5 without its split passes for one of version 3")
 	}
-	if _, err := fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}}).AcceptFileOrder(); err == nil {
+	if _, err := fit(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1},
+		Kernel: krigo.Kernel{ARD: "off"}}).AcceptFileOrder(); err == nil {
 		t.Error("there was nothing to accept")
 	}
 }

@@ -63,7 +63,8 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
-// TestUncertified: a model without a certified row says why, and what it was fitted with; it predicts, and has the errors of rows that were left out.
+// TestUncertified: a model without a certified row says why, and what it was fitted with; it predicts, and has the
+// errors of rows that were left out.
 func TestUncertified(t *testing.T) {
 	few, scaled := pick(homes(), every(0, 1, 22)), pick(homes(), every(0, 1, 22))
 	for i := 3; i < len(scaled.Values); i += 4 {
@@ -82,12 +83,15 @@ func TestUncertified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Certificate != nil || m.Conformal != nil || !strings.Contains(m.CertificateReason, "all 22 rows train the model") || !strings.Contains(m.CertificateReason, "from 105 rows on, or from 42") {
+	if m.Certificate != nil || m.Conformal != nil ||
+		!strings.Contains(m.CertificateReason, "all 22 rows train the model") ||
+		!strings.Contains(m.CertificateReason, "from 105 rows on, or from 42") {
 		t.Errorf("%+v, %s", m.Certificate, m.CertificateReason)
 	}
 	for _, epsilon := range []float64{0, 2} {
 		var none *krigo.NoCertificate
-		if _, err := krigo.Certify(m, few, epsilon); !errors.As(err, &none) || !strings.Contains(err.Error(), m.CertificateReason) {
+		if _, err := krigo.Certify(m, few, epsilon); !errors.As(err, &none) ||
+			!strings.Contains(err.Error(), m.CertificateReason) {
 			t.Errorf("certify with ε = %g: %v", epsilon, err)
 		}
 	}
@@ -97,10 +101,12 @@ func TestUncertified(t *testing.T) {
 	if differs, err := krigo.Refit(t.Context(), m, few, nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	if _, err := krigo.Deliver(t.Context(), m, few, krigo.Options{}); err == nil || !strings.Contains(err.Error(), "all rows train the model itself") {
+	if _, err := krigo.Deliver(t.Context(), m, few, krigo.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "all rows train the model itself") {
 		t.Errorf("deliver: %v", err)
 	}
-	if other := trained(t, scaled, o); m.Training.LeaveOneOut == 0 || math.Abs(other.Training.LeaveOneOut/1024/m.Training.LeaveOneOut-1) > 1e-9 {
+	if other := trained(t, scaled, o); m.Training.LeaveOneOut == 0 ||
+		math.Abs(other.Training.LeaveOneOut/1024/m.Training.LeaveOneOut-1) > 1e-9 {
 		t.Errorf("left out %g, of targets 1024 times as large %g", m.Training.LeaveOneOut, other.Training.LeaveOneOut)
 	}
 	text, err := krigo.Declare(few, o)

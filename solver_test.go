@@ -29,7 +29,8 @@ func predictions(t *testing.T, m *krigo.Model, table *dataset.Table) (means, var
 // probes leave open, and certify nothing.
 func TestFitByCG(t *testing.T) {
 	table := data.Boston()
-	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}}
+	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"},
+		Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}}
 	exact := fit(t, table, o)
 	o.Method.Solver = "cg"
 	var solver string
@@ -48,7 +49,8 @@ func TestFitByCG(t *testing.T) {
 		t.Errorf("progress told of the solver %q and of %d residuals", solver, residuals)
 	}
 	tr := m.Training
-	if tr.StandardError == nil || !(*tr.StandardError > 0) || !(math.Abs(tr.ObjectiveValue-exact.Training.ObjectiveValue) <= 3**tr.StandardError+0.1) {
+	if tr.StandardError == nil || !(*tr.StandardError > 0) ||
+		!(math.Abs(tr.ObjectiveValue-exact.Training.ObjectiveValue) <= 3**tr.StandardError+0.1) {
 		t.Errorf("training %+v, by Cholesky %+v", tr, exact.Training)
 	}
 	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "estimate") || exact.Certificate == nil {
@@ -83,9 +85,12 @@ func TestFixParameters(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"kernel": {"name": "matern32", "variance": 1.2, "lengthscales": [1, 2, 3]}, "noise_variance": 0.1, "mean": {"constant": 0.2}}`), &p); err != nil {
 		t.Fatal(err)
 	}
-	o := krigo.Options{Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Expression: "matern32", ARD: "auto", Mean: "constant"}, Run: krigo.Run{Init: &p, FixParameters: true}}
+	o := krigo.Options{Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{Expression: "matern32", ARD: "auto", Mean: "constant"},
+		Run:    krigo.Run{Init: &p, FixParameters: true}}
 	exact := fit(t, table, o)
-	if exact.Training.Stopped != "parameters given" || !(math.Abs(exact.Posterior.Noise-0.1) < 1e-15) || exact.Training.ObjectiveValue == 0 || exact.Certificate == nil {
+	if exact.Training.Stopped != "parameters given" || !(math.Abs(exact.Posterior.Noise-0.1) < 1e-15) ||
+		exact.Training.ObjectiveValue == 0 || exact.Certificate == nil {
 		t.Errorf("%+v, noise variance %v", exact.Training, exact.Posterior.Noise)
 	}
 	wantMean, wantVariance := predictions(t, exact, table)
@@ -97,15 +102,19 @@ func TestFixParameters(t *testing.T) {
 			near(t, solver+": mean", mean[i], wantMean[i], 1e-5)
 			near(t, solver+": variance", variance[i], wantVariance[i], 1e-5)
 		}
-		if m.Posterior.Kind() != solver || m.Certificate != nil || m.CertificateReason == "" || strings.Contains(strings.Join(m.Notices, "; "), solver) != (solver == "cg") { // of all rows the nearest are the exact GP
-			t.Errorf("%s: a model by %s, certificate %v (%s), notices %q", solver, m.Posterior.Kind(), m.Certificate, m.CertificateReason, m.Notices)
+		// of all rows the nearest are the exact GP
+		if m.Posterior.Kind() != solver || m.Certificate != nil || m.CertificateReason == "" ||
+			strings.Contains(strings.Join(m.Notices, "; "), solver) != (solver == "cg") {
+			t.Errorf("%s: a model by %s, certificate %v (%s), notices %q", solver, m.Posterior.Kind(), m.Certificate,
+				m.CertificateReason, m.Notices)
 		}
 	}
 }
 
 // TestResumeCG: a fit that stops and goes on ends as if it had never stopped.
 func TestResumeCG(t *testing.T) {
-	o := krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "cg"}, Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"}}
+	o := krigo.Options{Method: krigo.Method{Name: "evidence", Solver: "cg"},
+		Kernel: krigo.Kernel{ARD: "off", Expression: "matern52"}}
 	whole := fit(t, homes(), o)
 	for _, stop := range []int{1, 4, 7} {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestTakenForCopies: where equal rows are left out, or made groups, certificates say that they hold for copies alone: on draws that come out
-// alike, most of which miss here, the bound is far off. A model that doesn't say so has none.
+// TestTakenForCopies: where equal rows are left out, or made groups, certificates say that they hold for copies alone:
+// on draws that come out alike, most of which miss here, the bound is far off. A model that doesn't say so has none.
 func TestTakenForCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0))
 	draw := func() string {
@@ -38,7 +38,8 @@ func TestTakenForCopies(t *testing.T) {
 			}
 			return table
 		}
-		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}}
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
+			Run: krigo.Run{Restarts: 1}}
 		if !distinct {
 			o.Data.Group = dataset.EqualRows
 		}
@@ -46,7 +47,10 @@ func TestTakenForCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if says := func(c string) bool { return strings.HasPrefix(c, "Rows that equal one another are copies") }; !slices.ContainsFunc(m.Certificate.Conditions, says) {
+		if says := func(c string) bool {
+			return strings.HasPrefix(c,
+				"Rows that equal one another are copies")
+		}; !slices.ContainsFunc(m.Certificate.Conditions, says) {
 			t.Errorf("conditions: %q", m.Certificate.Conditions)
 		}
 		const only = "This holds only if rows that equal one another are copies"
@@ -58,7 +62,8 @@ func TestTakenForCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := f.Sentence(m); !strings.Contains(said, only) || f.Dropped != table.Dropped() || distinct != (f.Dropped > 100) {
+		if said := f.Sentence(m); !strings.Contains(said, only) || f.Dropped != table.Dropped() ||
+			distinct != (f.Dropped > 100) {
 			t.Errorf("%d left out of %d: %s", f.Dropped, f.Rows, said)
 		}
 		again, err := krigo.Certify(m, read(made), 0)
@@ -74,7 +79,9 @@ func TestTakenForCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := krigo.CertifyPredictions(table, "x", krigo.Options{Data: krigo.Data{Target: "y", Group: dataset.EqualRows}, Promise: krigo.Promise{Epsilon: 1, Units: "raw"}}); err == nil {
+	if _, err := krigo.CertifyPredictions(table, "x",
+		krigo.Options{Data: krigo.Data{Target: "y", Group: dataset.EqualRows},
+			Promise: krigo.Promise{Epsilon: 1, Units: "raw"}}); err == nil {
 		t.Error("predictions grouped by what they are")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestWithin: what goes through a table's rows ends with the table's context, and a fit that is interrupted after its last step ends with its
-// own, so that its checkpoint is written. The table itself has none.
+// TestWithin: what goes through a table's rows ends with the table's context, and a fit that is interrupted after its
+// last step ends with its own, so that its checkpoint is written. The table itself has none.
 func TestWithin(t *testing.T) {
 	var rows [][]float64
 	for i := range 120 {
@@ -21,7 +21,8 @@ func TestWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Method: krigo.Method{Name: "vfe", Inducing: 5}, Promise: krigo.Promise{Epsilon: 1}}
+	o := krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Method: krigo.Method{Name: "vfe", Inducing: 5},
+		Promise: krigo.Promise{Epsilon: 1}}
 	m, err := krigo.Fit(t.Context(), table, o)
 	if err != nil {
 		t.Fatal(err)

@@ -35,13 +35,15 @@ func Sentence(m *Model, c *Certificate) string {
 		if c.Group != "" {
 			another = "one of another group"
 		}
-		caution = fmt.Sprintf("\nThis holds only if rows that equal %s, %d of them, are independent draws and not copies.", another, c.Repeats)
+		caution = fmt.Sprintf("\nThis holds only if rows that equal %s, %d of them, are independent draws and not copies.",
+			another, c.Repeats)
 	}
 	if m.Terms.Copies {
 		caution += copiesOnly
 	}
 	if m.Split == model.ByPosition && c.Valid {
-		caution += "\nThis holds only if the order of the file has nothing to do with what its rows hold: that order decided which rows are certified."
+		caution += "\nThis holds only if the order of the file has nothing to do with what its rows hold: that order " +
+			"decided which rows are certified."
 	}
 	promise := ""
 	if p := c.Promise; p != nil && p.HalfWidth > 0 {
@@ -50,13 +52,15 @@ func Sentence(m *Model, c *Certificate) string {
 		promise = fmt.Sprintf("%s%s lie within %s.\n", lead, share, within(m, p))
 		lead = same
 	} else if p != nil {
-		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n", cautious.Complement(1-p.Share), p.Reason)
+		promise = fmt.Sprintf("No band can be guaranteed to hold %s of the predictions: %s.\n",
+			cautious.Complement(1-p.Share), p.Reason)
 	}
 	return promise + lead + bound(m, c) + everyWidth(m, c) + slicesOf(c) + caution
 }
 
 // copiesOnly is what a bound rests on where rows that equal one another were left out, or made a group.
-const copiesOnly = "\nThis holds only if rows that equal one another are copies, as they were taken for, and not independent draws that came out alike."
+const copiesOnly = "\nThis holds only if rows that equal one another are copies, as they were taken for, and not " +
+	"independent draws that came out alike."
 
 // curveShares are those that a curve is told for.
 var curveShares = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
@@ -67,7 +71,8 @@ func everyWidth(m *Model, c *Certificate) string {
 		return ""
 	}
 	first := c.Curve.Points[0]
-	widths := []string{fmt.Sprintf("%s within ±%s", cautious.Complement(c.Curve.At(first.HalfWidth)), cautious.Width(first.HalfWidthRaw))}
+	widths := []string{fmt.Sprintf("%s within ±%s", cautious.Complement(c.Curve.At(first.HalfWidth)),
+		cautious.Width(first.HalfWidthRaw))}
 	for _, share := range curveShares {
 		if p, ok := c.Curve.Width(share); ok && p.HalfWidth > first.HalfWidth {
 			widths = append(widths, fmt.Sprintf("%s within ±%s", cautious.Complement(1-share), cautious.Width(p.HalfWidthRaw)))
@@ -81,16 +86,20 @@ func everyWidth(m *Model, c *Certificate) string {
 	case pacbayes.Scaled:
 		unit, raw = ownSD, 1
 	}
-	said := fmt.Sprintf("\nWith the same confidence, all at once and at any other width: %s%s", strings.Join(widths, ", "), unit)
-	// A mean of errors that are counted up to a clip is at most the clip, whatever the rows are: a bound that isn't plainly below it says nothing.
+	said := fmt.Sprintf("\nWith the same confidence, all at once and at any other width: %s%s", strings.Join(widths, ", "),
+		unit)
+	// A mean of errors that are counted up to a clip is at most the clip, whatever the rows are: a bound that isn't
+	// plainly below it says nothing.
 	tells := func(bound float64) bool { return bound < 0.999*e.Clip }
 	if tells(e.Bound) {
-		said += fmt.Sprintf("; the mean absolute error, those above %s counted as so much, is at most %s", cautious.Least(e.Clip*raw), cautious.Width(e.Bound*raw))
+		said += fmt.Sprintf("; the mean absolute error, those above %s counted as so much, is at most %s",
+			cautious.Least(e.Clip*raw), cautious.Width(e.Bound*raw))
 		if tells(e.Worst) {
 			said += fmt.Sprintf(", that of the worst twentieth at most %s", cautious.Width(e.Worst*raw))
 		}
 	}
-	return said + fmt.Sprintf(". The curve ends at ±%s and says nothing of narrower bands.", cautious.Width(first.HalfWidthRaw))
+	return said + fmt.Sprintf(". The curve ends at ±%s and says nothing of narrower bands.",
+		cautious.Width(first.HalfWidthRaw))
 }
 
 // slicesOf is a table of the kinds of rows that have bounds of their own.
@@ -100,7 +109,8 @@ func slicesOf(c *Certificate) string {
 	}
 	said := "\nWith the same confidence, for all these kinds of rows together, at most this share of each misses:"
 	if !slices.ContainsFunc(c.Slices, func(s pacbayes.Slice) bool { return s.Reason == "" }) {
-		said = fmt.Sprintf("\nNo kind of rows has a bound, since each has fewer than %d certified rows: the half of δ that went to --slices bought nothing. Certify more rows, or fit without it.", pacbayes.MinRows)
+		said = fmt.Sprintf("\nNo kind of rows has a bound, since each has fewer than %d certified rows: the half of δ that "+
+			"went to --slices bought nothing. Certify more rows, or fit without it.", pacbayes.MinRows)
 	}
 	for _, s := range c.Slices {
 		which := cautious.Name(s.By) + " " + cautious.Name(s.Name)
@@ -114,7 +124,8 @@ func slicesOf(c *Certificate) string {
 		case s.Reason != "":
 			said += fmt.Sprintf("\n  %s: no bound, %s", which, s.Reason)
 		default:
-			said += fmt.Sprintf("\n  %s: %.1f %% (%.1f %% of %d certified rows)", which, 100*cautious.RoundUp(s.MeanBound, 3), 100*s.MeanRisk, s.Rows)
+			said += fmt.Sprintf("\n  %s: %.1f %% (%.1f %% of %d certified rows)", which, 100*cautious.RoundUp(s.MeanBound, 3),
+				100*s.MeanRisk, s.Rows)
 		}
 	}
 	return said
@@ -132,13 +143,15 @@ func backtest(m *Model, c *Certificate) string {
 	}
 	switch c.Loss {
 	case pacbayes.Band:
-		return fmt.Sprintf("%s lay within ±%s of %s%s.", lead+held, cautious.Width(c.EpsilonRaw), cautious.Name(m.Target), scaled(m, c.Epsilon))
+		return fmt.Sprintf("%s lay within ±%s of %s%s.", lead+held, cautious.Width(c.EpsilonRaw), cautious.Name(m.Target),
+			scaled(m, c.Epsilon))
 	case pacbayes.Relative:
 		return fmt.Sprintf("%s lay within ±%s %% of %s.", lead+held, cautious.Width(100*c.Epsilon), cautious.Name(m.Target))
 	case pacbayes.Scaled:
 		return fmt.Sprintf("%s lay within ±%s%s of %s.", lead+held, cautious.Width(c.Epsilon), ownSD, cautious.Name(m.Target))
 	case pacbayes.Asymmetric:
-		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target))
+		return fmt.Sprintf("%s were predicted at most %s below and %s above %s.", lead+held, cautious.Width(c.EpsilonRaw),
+			cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target))
 	}
 	return fmt.Sprintf("%sthe mean %s loss was %.4f.", lead, c.Loss, c.EmpiricalRisk)
 }
@@ -146,26 +159,33 @@ func backtest(m *Model, c *Certificate) string {
 // Sentence says in words what fresh rows show of the model's predictions, what that rests on, and
 // what of the model's own certificate it contradicts.
 func (f *Fresh) Sentence(m *Model) string {
-	said := confidence(f.Delta, "fresh", m.Group) + bound(m, &Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
-		Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw})
+	said := confidence(f.Delta, "fresh", m.Group) +
+		bound(m, &Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
+			Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw})
 	switch {
 	case f.Seen == f.Rows:
-		said += "\nEvery one of these rows equals one that the model was made from: if they are the same observations, this says nothing."
+		said += "\nEvery one of these rows equals one that the model was made from: if they are the same observations, " +
+			"this says nothing."
 	case 2*f.Seen > f.Rows:
-		said += fmt.Sprintf("\n%d of these %d rows equal one that the model was made from: if they are the same observations, this says nothing.", f.Seen, f.Rows)
+		said += fmt.Sprintf("\n%d of these %d rows equal one that the model was made from: if they are the same "+
+			"observations, this says nothing.", f.Seen, f.Rows)
 	case f.Seen > 0:
-		said += fmt.Sprintf("\nThis holds only if rows that equal another one, or one that the model was made from (%d of them, %d of the second kind), are independent draws and not the same observations.", f.Repeats, f.Seen)
+		said += fmt.Sprintf("\nThis holds only if rows that equal another one, or one that the model was made from (%d of "+
+			"them, %d of the second kind), are independent draws and not the same observations.", f.Repeats, f.Seen)
 	case f.Repeats > 0:
-		said += fmt.Sprintf("\nThis holds only if rows that equal another one, %d of them, are independent draws and not copies.", f.Repeats)
+		said += fmt.Sprintf("\nThis holds only if rows that equal another one, %d of them, are independent draws and not "+
+			"copies.", f.Repeats)
 	}
 	if f.Dropped > 0 {
-		said += fmt.Sprintf("\n%d more rows equal one of these in every cell, and were left out, as when the model was fitted.", f.Dropped)
+		said += fmt.Sprintf("\n%d more rows equal one of these in every cell, and were left out, as when the model was "+
+			"fitted.", f.Dropped)
 	}
 	if m.Terms.Copies {
 		said += copiesOnly
 	}
 	if f.SeenGroups > 0 {
-		said += fmt.Sprintf("\n%d of these %d groups are ones that the model was made from, by their %s: rows of known groups say nothing about further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
+		said += fmt.Sprintf("\n%d of these %d groups are ones that the model was made from, by their %s: rows of known "+
+			"groups say nothing about further groups.", f.SeenGroups, f.Groups, cautious.Name(m.Group))
 	}
 	if a := f.Anytime; a != nil {
 		what, n, complete := "rows", f.Rows, ""
@@ -173,8 +193,10 @@ func (f *Fresh) Sentence(m *Model) string {
 			what, n = "complete groups", a.Groups
 			complete = " A group is taken to be complete once the rows of another one follow its own: none may come to it later."
 		}
-		said += fmt.Sprintf("\nAt any time: with %s confidence the expected loss of predictions on further %s lies between such limits at every number of fresh %s at once, "+
-			"so that one may add some and look again; by these %d, between %.4f and %.4f.%s", cautious.Complement(f.Delta), kind(m.Group), what, n, cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4), complete)
+		said += fmt.Sprintf("\nAt any time: with %s confidence the expected loss of predictions on further %s lies between "+
+			"such limits at every number of fresh %s at once, "+
+			"so that one may add some and look again; by these %d, between %.4f and %.4f.%s", cautious.Complement(f.Delta),
+			kind(m.Group), what, n, cautious.RoundDown(a.AtLeast, 4), cautious.RoundUp(a.AtMost, 4), complete)
 	}
 	if f.Shift != nil {
 		said += "\n" + f.Shift.Sentence()
@@ -186,20 +208,26 @@ func (f *Fresh) Sentence(m *Model) string {
 	sure := cautious.Complement(f.Delta)
 	said += "\nTHIS CONTRADICTS the model's own certificate."
 	if x.Mean != nil {
-		said += fmt.Sprintf("\nWith %s confidence, the expected loss of predictions on further rows like these is at least %.4f; the certificate says at most %.4f.",
+		said += fmt.Sprintf("\nWith %s confidence, the expected loss of predictions on further rows like these is at least "+
+			"%.4f; the certificate says at most %.4f.",
 			sure, cautious.RoundDown(x.Mean.AtLeast, 4), cautious.RoundUp(x.Mean.Certified, 4))
 	}
 	if x.Promise != nil {
-		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further rows like these lie farther off than %s; the promise says at most %.2f %%.",
-			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), within(m, m.Certificate.Promise), 100*math.Min(cautious.RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
+		said += fmt.Sprintf("\nWith %s confidence, at least %.2f %% of predictions on further rows like these lie farther "+
+			"off than %s; the promise says at most %.2f %%.",
+			sure, 100*cautious.RoundDown(x.Promise.AtLeast, 4), within(m, m.Certificate.Promise),
+			100*math.Min(cautious.RoundUp(x.Promise.Certified, 4), 1-m.Certificate.Promise.Share))
 	}
-	return said + fmt.Sprintf("\nEither these rows come from another source than the certified ones, or a condition of the certificate isn't met, or one of these statements failed by chance, of which each had at most %g."+
+	return said + fmt.Sprintf("\nEither these rows come from another source than the certified ones, or a condition of "+
+		"the certificate isn't met, or one of these statements failed by chance, of which each had at most %g."+
 		"\nFor rows like these rely on what they show, not on the certificate.", f.Delta)
 }
 
-// Sentence says in words what a bound becomes on another source, and on what that rests. It continues another, whose confidence it has.
+// Sentence says in words what a bound becomes on another source, and on what that rests. It continues another, whose
+// confidence it has.
 func (s *Shift) Sentence() string {
-	return fmt.Sprintf("With the same confidence, on rows of another source: if its relative entropy to this one, KL(that source ‖ this one), is at most %g nats a row, which no row here shows, "+
+	return fmt.Sprintf("With the same confidence, on rows of another source: if its relative entropy to this one, "+
+		"KL(that source ‖ this one), is at most %g nats a row, which no row here shows, "+
 		"the expected loss of predictions there is at most %.4f.", s.Rho, cautious.RoundUp(s.MeanBound, 4))
 }
 
@@ -236,8 +264,8 @@ func within(m *Model, p *pacbayes.Promise) string {
 	return fmt.Sprintf("±%s of %s%s", cautious.Width(p.HalfWidthRaw), cautious.Name(m.Target), scaled(m, p.HalfWidth))
 }
 
-// scaled says what half-widths are in standard deviations of the target, or where its scale was declared in that, whatever it
-// is of the target; predictions of elsewhere have no scale.
+// scaled says what half-widths are in standard deviations of the target, or where its scale was declared in that,
+// whatever it is of the target; predictions of elsewhere have no scale.
 func scaled(m *Model, widths ...float64) string {
 	unit := "sd"
 	switch {
@@ -258,22 +286,27 @@ func bound(m *Model, c *Certificate) string {
 	share := least(cautious.RoundUp(c.MeanBound, 3), c.Group)
 	switch {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:
-		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.", cautious.RoundUp(c.MeanBound, 3))
+		return fmt.Sprintf("the bound says nothing about predictions: their expected loss is at most %.3f.",
+			cautious.RoundUp(c.MeanBound, 3))
 	case cautious.RoundUp(c.MeanBound, 3) >= 1:
-		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.", cautious.RoundUp(c.Bound, 3))
+		return fmt.Sprintf("the bound says nothing about predictions: it is %.3f for a random draw from the model.",
+			cautious.RoundUp(c.Bound, 3))
 	case c.Loss == pacbayes.Band:
-		return fmt.Sprintf("%s lie within ±%s of %s%s.", share, cautious.Width(c.EpsilonRaw), cautious.Name(m.Target), scaled(m, c.Epsilon))
+		return fmt.Sprintf("%s lie within ±%s of %s%s.", share, cautious.Width(c.EpsilonRaw), cautious.Name(m.Target),
+			scaled(m, c.Epsilon))
 	case c.Loss == pacbayes.Relative:
 		return fmt.Sprintf("%s lie within ±%s %% of %s.", share, cautious.Width(100*c.Epsilon), cautious.Name(m.Target))
 	case c.Loss == pacbayes.Scaled:
 		return fmt.Sprintf("%s lie within ±%s%s of %s.", share, cautious.Width(c.Epsilon), ownSD, cautious.Name(m.Target))
 	case c.Loss == pacbayes.Asymmetric:
 		return fmt.Sprintf("%s lie at most %s below and %s above %s%s.", share,
-			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target), scaled(m, c.Epsilon, c.EpsilonAbove))
+			cautious.Width(c.EpsilonRaw), cautious.Width(c.EpsilonRaw*c.EpsilonAbove/c.Epsilon), cautious.Name(m.Target),
+			scaled(m, c.Epsilon, c.EpsilonAbove))
 	}
 	unit := ""
 	if c.Loss != pacbayes.ClippedAbsolute {
 		unit = fmt.Sprintf(" (ε = %s)", cautious.Width(c.EpsilonRaw))
 	}
-	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.", c.Loss, kind(c.Group), cautious.RoundUp(c.MeanBound, 3), unit)
+	return fmt.Sprintf("the expected %s loss of predictions on further %s is at most %.3f%s.", c.Loss, kind(c.Group),
+		cautious.RoundUp(c.MeanBound, 3), unit)
 }

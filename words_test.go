@@ -13,13 +13,15 @@ import (
 
 // TestSentence: the words promise no more than the numbers do.
 func TestSentence(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Share: 0.85}})
+	m := fit(t, data.Boston(), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Share: 0.85}})
 	c := *m.Certificate
 	for _, half := range []float64{6.02731, 1.00001, 0.0123449, 12345.6, 99.996, 5.5} {
 		p := *c.Promise
 		p.HalfWidthRaw, c.Promise = half, &p
 		words := krigo.Sentence(m, &c)
-		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the certified rows), at least ") || !strings.Contains(words, "\nWith the same confidence, at least ") {
+		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the certified rows), at least ") ||
+			!strings.Contains(words, "\nWith the same confidence, at least ") {
 			t.Error(words)
 		}
 		_, rest, _ := strings.Cut(words, "lie within ±")
@@ -33,17 +35,21 @@ func TestSentence(t *testing.T) {
 // TestDirectSentence: on the route direct there is no bound on a random draw, and no word of one;
 // fresh rows are said to be what is drawn.
 func TestDirectSentence(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1e-6}, Data: krigo.Data{TestFraction: 0.2}})
+	m := fit(t, data.Boston(), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1e-6},
+		Data: krigo.Data{TestFraction: 0.2}})
 	f, err := krigo.CertifyFresh(m, data.Boston())
 	if err != nil || m.Certificate.Route != pacbayes.Direct || m.Certificate.MeanBound < 1 {
 		t.Fatalf("%+v, %v", m.Certificate, err)
 	}
 	for rows, words := range map[string]string{"certified": krigo.Sentence(m, m.Certificate), "fresh": f.Sentence(m)} {
-		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the "+rows+" rows), the bound says nothing about predictions") || strings.Contains(words, "random draw") {
+		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the "+rows+
+			" rows), the bound says nothing about predictions") || strings.Contains(words, "random draw") {
 			t.Error(words)
 		}
 	}
-	if all := strings.Join(m.Certificate.Conditions, " "); strings.Contains(all, "random draw") || !strings.Contains(all, "plain hold-out bound on the mean") {
+	if all := strings.Join(m.Certificate.Conditions, " "); strings.Contains(all, "random draw") ||
+		!strings.Contains(all, "plain hold-out bound on the mean") {
 		t.Error(all)
 	}
 }
@@ -51,15 +57,20 @@ func TestDirectSentence(t *testing.T) {
 // TestDeclaredScale: half-widths in declared constants aren't called standard deviations.
 func TestDeclaredScale(t *testing.T) {
 	declared := dataset.Scaling{InputMean: []float64{3}, InputScale: []float64{2}, TargetScale: 0.5}
-	m := fit(t, data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &declared}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Promise: krigo.Promise{Epsilon: 2, Share: 0.5}})
-	if said := krigo.Sentence(m, m.Certificate); strings.Contains(said, " sd)") || !strings.Contains(said, "±1 of y (2 declared scales)") {
+	m := fit(t, data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared,
+		Declared: &declared}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
+		Promise: krigo.Promise{Epsilon: 2, Share: 0.5}})
+	if said := krigo.Sentence(m, m.Certificate); strings.Contains(said, " sd)") ||
+		!strings.Contains(said, "±1 of y (2 declared scales)") {
 		t.Errorf("%s", said)
 	}
 }
 
-// TestCurveSentence: a bound on a mean of clipped errors that is the clip, or near it, says nothing and isn't told; others are.
+// TestCurveSentence: a bound on a mean of clipped errors that is the clip, or near it, says nothing and isn't told;
+// others are.
 func TestCurveSentence(t *testing.T) {
-	m := fit(t, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true}})
+	m := fit(t, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed"},
+		Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true}})
 	c := *m.Certificate
 	curve := *c.Curve
 	c.Curve = &curve
@@ -69,7 +80,9 @@ func TestCurveSentence(t *testing.T) {
 	}{{0.2, 0.9, 2}, {0.2, 0.9999, 1}, {0.2, 1, 1}, {1, 1, 0}} {
 		curve.MeanError.Bound, curve.MeanError.Worst = of.mean*curve.MeanError.Clip, of.worst*curve.MeanError.Clip
 		words := krigo.Sentence(m, &c)
-		if strings.Contains(words, "mean absolute error") != (of.said > 0) || strings.Contains(words, "worst twentieth") != (of.said > 1) || !strings.Contains(words, "at any other width: 57.69 % within") {
+		if strings.Contains(words, "mean absolute error") != (of.said > 0) ||
+			strings.Contains(words, "worst twentieth") != (of.said > 1) ||
+			!strings.Contains(words, "at any other width: 57.69 % within") {
 			t.Errorf("%+v: %s", of, words)
 		}
 	}
@@ -77,9 +90,11 @@ func TestCurveSentence(t *testing.T) {
 
 // TestSliceNumbers: the limits of kinds of rows are written as all numbers are.
 func TestSliceNumbers(t *testing.T) {
-	m := &krigo.Model{Target: "y", Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1}, EpsilonRaw: 1}}
+	m := &krigo.Model{Target: "y", Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1},
+		EpsilonRaw: 1}}
 	to := 30255.83
-	words := krigo.Sentence(m, &krigo.Certificate{Valid: true, Loss: pacbayes.Band, Delta: 0.01, Slices: []pacbayes.Slice{{By: "sd", Name: "surest", To: &to}}})
+	words := krigo.Sentence(m, &krigo.Certificate{Valid: true, Loss: pacbayes.Band, Delta: 0.01,
+		Slices: []pacbayes.Slice{{By: "sd", Name: "surest", To: &to}}})
 	if !strings.Contains(words, "sd surest, < 30,255.8: ") {
 		t.Error(words)
 	}

@@ -13,8 +13,8 @@ import (
 // is NaN, and a column in which any cell is text holds places in its list of texts, of which
 // the numbers among them are some. What a column is read for decides whether that will do.
 
-// Append adds a row to a table in memory, of cells written as in a CSV file. A table that takes more memory than it may (package memory)
-// grows no further; [ReadFile] makes that an error.
+// Append adds a row to a table in memory, of cells written as in a CSV file. A table that takes more memory than it may
+// (package memory) grows no further; [ReadFile] makes that an error.
 func (t *Table) Append(cells []string) {
 	if t.room(len(cells)); t.over != nil {
 		return
@@ -31,7 +31,8 @@ func (t *Table) Set(row, column int, cell string) {
 	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
 }
 
-// room makes room for another row of so many cells, if there may be. While memory is moved, both the old and the new is there.
+// room makes room for another row of so many cells, if there may be. While memory is moved, both the old and the new is
+// there.
 func (t *Table) room(cells int) {
 	if need := len(t.Values) + cells; need > cap(t.Values) {
 		larger := need + len(t.Values)/2
@@ -89,8 +90,8 @@ func (t *Table) value(row, j int, cell string) float64 {
 	return t.code(j, cell)
 }
 
-// name looks whether a cell of a column that names things is the same number as one that is written otherwise: they would be one name.
-// A whole number is written alike with a point and zeros.
+// name looks whether a cell of a column that names things is the same number as one that is written otherwise: they
+// would be one name. A whole number is written alike with a point and zeros.
 func (t *Table) name(row, j int, cell string, v float64) {
 	number, text := numeral(v), cell
 	if whole, zeros, _ := strings.Cut(cell, t.reading.point()); strings.Trim(zeros, "0") == "" {
@@ -110,7 +111,8 @@ func (t *Table) name(row, j int, cell string, v float64) {
 		if len(t.Lines) > row {
 			at.Row, at.Line = 0, t.Lines[row]
 		}
-		at.Err = fmt.Errorf("column %q: %q and %q, in an earlier row, are one number, and would be one name: write them alike if they are the same, or else with a letter in front", clip(t.Names[j]), clip(text), clip(before))
+		at.Err = fmt.Errorf("column %q: %q and %q, in an earlier row, are one number, and would be one name: write them "+
+			"alike if they are the same, or else with a letter in front", clip(t.Names[j]), clip(text), clip(before))
 		t.over = at
 	}
 }

@@ -14,10 +14,12 @@ func (t *Table) fits() error {
 	seen := make(map[string]int, len(t.Names))
 	for j, name := range t.Names {
 		if k, found := seen[name]; found {
-			return &Error{File: t.Source, Column: j + 1, Name: name, Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, clip(name))}
+			return &Error{File: t.Source, Column: j + 1, Name: name,
+				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, clip(name))}
 		}
 		if !utf8.ValidString(name) { // a model file would have another
-			return &Error{File: t.Source, Column: j + 1, Err: fmt.Errorf("the name of column %d, %q, isn't UTF-8 text: rename it", j+1, clip(name))}
+			return &Error{File: t.Source, Column: j + 1,
+				Err: fmt.Errorf("the name of column %d, %q, isn't UTF-8 text: rename it", j+1, clip(name))}
 		}
 		seen[name] = j
 	}
@@ -28,17 +30,21 @@ func (t *Table) fits() error {
 	_, rows := t.own()
 	switch {
 	case rows < 0 || cols > 0 && len(t.Values)/cols != rows || len(t.Values) != rows*cols:
-		return fmt.Errorf("%s: %d values in a table of %d rows and %d columns: Rows times columns are needed", t.Source, len(t.Values), rows, cols)
+		return fmt.Errorf("%s: %d values in a table of %d rows and %d columns: Rows times columns are needed", t.Source,
+			len(t.Values), rows, cols)
 	case t.Lines != nil && len(t.Lines) != rows:
-		return fmt.Errorf("%s: Lines has the lines of %d rows, of %d: leave it nil, or give each", t.Source, len(t.Lines), rows)
+		return fmt.Errorf("%s: Lines has the lines of %d rows, of %d: leave it nil, or give each", t.Source, len(t.Lines),
+			rows)
 	case t.Text != nil && len(t.Text) != cols:
-		return fmt.Errorf("%s: Text has the texts of %d columns, of %d: leave it nil, or give each (nil for numbers)", t.Source, len(t.Text), cols)
+		return fmt.Errorf("%s: Text has the texts of %d columns, of %d: leave it nil, or give each (nil for numbers)",
+			t.Source, len(t.Text), cols)
 	}
 	for j, texts := range t.Text {
 		for i := 0; texts != nil && i < rows; i++ {
 			v := t.Values[i*cols+j]
 			if v == v && !(v >= 0 && v < float64(len(texts)) && v == math.Trunc(v)) {
-				return &Error{File: t.Source, Row: i + 1, Column: j + 1, Name: t.Names[j], Err: fmt.Errorf("%g is the place of no text, of %d in Text", v, len(texts))}
+				return &Error{File: t.Source, Row: i + 1, Column: j + 1, Name: t.Names[j],
+					Err: fmt.Errorf("%g is the place of no text, of %d in Text", v, len(texts))}
 			}
 		}
 	}
@@ -129,7 +135,8 @@ func (t *Table) problem(u use, v float64, wrong []bool) error {
 	case wrong != nil && !u.categorical:
 		return t.notNumber(u, t.texts(u.column)[int(v)])
 	case wrong != nil || u.merged(v):
-		return fmt.Errorf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write these with a letter in front", t.text(u.column, v))
+		return fmt.Errorf("%s is a category that isn't told from its neighbours, as it is a number of 2^53 or more; write "+
+			"these with a letter in front", t.text(u.column, v))
 	case !u.categorical && v-v != 0:
 		return notFinite(v)
 	}
@@ -158,11 +165,13 @@ func (t *Table) notNumber(u use, text string) error {
 	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
 	switch {
 	case t.strange(u.column, text):
-		return fmt.Errorf("%q is no number, as decimals have a comma and thousands are grouped as it was said; write it as the others, or say otherwise", clip(text))
+		return fmt.Errorf("%q is no number, as decimals have a comma and thousands are grouped as it was said; write it as "+
+			"the others, or say otherwise", clip(text))
 	case programmed(text) && program == nil:
 		return fmt.Errorf("%q is written as in a program; write a decimal number, without underscores", clip(text))
 	case grouped.MatchString(text) && decimalComma == nil:
-		return fmt.Errorf("%q is ambiguous: its comma may group thousands or be a decimal comma; write numbers without groups and with a decimal point", clip(text))
+		return fmt.Errorf("%q is ambiguous: its comma may group thousands or be a decimal comma; write numbers without "+
+			"groups and with a decimal point", clip(text))
 	case grouped.MatchString(text):
 		return fmt.Errorf("%q groups thousands; write numbers without such commas", clip(text))
 	case errors.Is(err, strconv.ErrRange):
@@ -174,7 +183,8 @@ func (t *Table) notNumber(u use, text string) error {
 	case len(t.Names) == 1:
 		return fmt.Errorf("%q is not a number; separate columns by commas, semicolons or tabs", clip(text))
 	case u.fitting:
-		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, say --na %s", clip(text), Shell(clip(text)))
+		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, say --na %s", clip(text),
+			Shell(clip(text)))
 	}
 	return fmt.Errorf("%q is not a number; write one, or remove the row", clip(text))
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// indexName is the name of a first column that has none, and parquetIndex of one that pandas keeps in Parquet files: both are
-// a DataFrame's index, and no input unless one asks for it.
+// indexName is the name of a first column that has none, and parquetIndex of one that pandas keeps in Parquet files:
+// both are a DataFrame's index, and no input unless one asks for it.
 const (
 	indexName    = "(index)"
 	parquetIndex = "__index_level_0__"
@@ -18,8 +18,8 @@ const (
 // distinctMost is how many values are told apart.
 const distinctMost = 10000
 
-// Describe looks at each column of a table: what it holds, and what is to be said of it before a fit can use it. Of a table that is
-// spread over ranks it sees this rank's rows.
+// Describe looks at each column of a table: what it holds, and what is to be said of it before a fit can use it. Of a
+// table that is spread over ranks it sees this rank's rows.
 func (t *Table) Describe() ([]ColumnFacts, error) {
 	if err := t.fits(); err != nil {
 		return nil, err
@@ -30,7 +30,8 @@ func (t *Table) Describe() ([]ColumnFacts, error) {
 func (t *Table) describe(columns []int) ([]ColumnFacts, error) {
 	tallies := make([]tally, len(columns))
 	for k, j := range columns {
-		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true, seen: map[float64]int{}, last: math.NaN(), text: t.texts(j) != nil}
+		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true, seen: map[float64]int{},
+			last: math.NaN(), text: t.texts(j) != nil}
 	}
 	x := make([]float64, min(t.Rows, blockRows)*len(columns))
 	begin, own := t.own()
@@ -117,9 +118,11 @@ func (t *Table) facts(j, rows int, a *tally) ColumnFacts {
 	case a.low == a.high:
 		f.Kind, f.Why, f.Advice = "constant", "the same value in every row", []Advice{{"ignore", f.Name}}
 	case a.rising && a.counted >= 10:
-		f.Kind, f.Why, f.Advice = "identifier", "counts up row by row: if it names rows, leave it out", []Advice{{"ignore", f.Name}}
+		f.Kind, f.Why, f.Advice = "identifier", "counts up row by row: if it names rows, leave it out",
+			[]Advice{{"ignore", f.Name}}
 	case !a.broken && max(a.high, -a.low) >= wholeMost && max(a.high, -a.low) < 1<<64:
-		f.Why = fmt.Sprintf("whole numbers of 2^53 and more are rounded, here to multiples of %.0f", math.Nextafter(max(a.high, -a.low), math.Inf(1))-max(a.high, -a.low))
+		f.Why = fmt.Sprintf("whole numbers of 2^53 and more are rounded, here to multiples of %.0f",
+			math.Nextafter(max(a.high, -a.low), math.Inf(1))-max(a.high, -a.low))
 	}
 	return f
 }
@@ -193,16 +196,21 @@ func (t *Table) textFacts(f *ColumnFacts, j int, a *tally) {
 // unnamed says why fits leave out a column that may be no row numbers.
 const unnamed = "a first column without a name, which fits leave out: give it one if it is an input"
 
-// pointed says of columns of numbers with a point, where others have decimal commas, that it groups thousands, or else that it doesn't fit.
+// pointed says of columns of numbers with a point, where others have decimal commas, that it groups thousands, or else
+// that it doesn't fit.
 func pointed(facts []ColumnFacts, tallies []tally) {
-	commas := slices.ContainsFunc(facts, func(f ColumnFacts) bool { return !f.Either && slices.Contains(f.Advice, Advice{"decimal", ","}) })
+	commas := slices.ContainsFunc(facts, func(f ColumnFacts) bool {
+		return !f.Either &&
+			slices.Contains(f.Advice, Advice{"decimal", ","})
+	})
 	for k := range facts {
 		f, a := &facts[k], &tallies[k]
 		if !commas || a.text || !a.broken {
 			continue
 		}
 		if f.Unfit = true; a.groups && a.third {
-			f.Why, f.Advice = "points in numbers, where others have decimal commas: they group thousands", []Advice{{"thousands", "."}}
+			f.Why, f.Advice = "points in numbers, where others have decimal commas: they group thousands",
+				[]Advice{{"thousands", "."}}
 		} else {
 			f.Why, f.Then, f.Advice = "decimal points, where others have decimal commas", "write them in one way", nil
 		}
@@ -325,9 +333,9 @@ func (t *Table) misfits(uses []use) (*ColumnsError, error) {
 	return e, nil
 }
 
-// Leave returns the columns that are no inputs: those that none of the patterns of inputs names, where there are any, and those that
-// one of the ignored does. A pattern is a name, or has * for any text and ? for a character. The target, and a column that rows are
-// grouped by, are inputs in no case.
+// Leave returns the columns that are no inputs: those that none of the patterns of inputs names, where there are any,
+// and those that one of the ignored does. A pattern is a name, or has * for any text and ? for a character. The target,
+// and a column that rows are grouped by, are inputs in no case.
 func (t *Table) Leave(inputs, ignored []string, target, group string) (left []string, err error) {
 	known := func(pattern, flag string) error {
 		if !slices.ContainsFunc(t.Names, func(name string) bool { return matches(pattern, name) }) {

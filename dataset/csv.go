@@ -59,8 +59,8 @@ var errNotText = errors.New("not a text file")
 // named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A, NaN, null
 // or ?, in capitals or not, is a missing value; other cells are numbers or text.
 //
-// Text of UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" is no row, and a last column without a name
-// and cells, as of lines that end with a separator, none.
+// Text of UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" is no row, and a last column
+// without a name and cells, as of lines that end with a separator, none.
 //
 // A first column without a name is called (index), as that of a pandas DataFrame's file, and fits leave it out.
 // A text whose table takes more memory than it may is an error, as is such a line (package memory).
@@ -71,8 +71,8 @@ func (r Reading) Read(in io.Reader, source string) (*Table, error) {
 	return r.ReadColumns(in, source, nil)
 }
 
-// ReadColumns is Read where no others than the named columns will be looked at: of a file with a header, cells of others are
-// missing values whatever they hold, so that no memory is spent on their texts. Without names, all are read.
+// ReadColumns is Read where no others than the named columns will be looked at: of a file with a header, cells of
+// others are missing values whatever they hold, so that no memory is spent on their texts. Without names, all are read.
 func (r Reading) ReadColumns(in io.Reader, source string, names []string) (*Table, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -92,7 +92,8 @@ func (r Reading) ReadColumns(in io.Reader, source string, names []string) (*Tabl
 }
 
 // open begins to read CSV text, of which start returns so much as tells what it is.
-func (r Reading) open(from io.Reader, source string, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
+func (r Reading) open(from io.Reader, source string, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader,
+	error) {
 	of := &records{from: from, source: source}
 	in := bufio.NewReaderSize(of, blockSize)
 	if magic, _ := in.Peek(len(gzipMagic)); string(magic) == gzipMagic {
@@ -106,7 +107,8 @@ func (r Reading) open(from io.Reader, source string, start func(*bufio.Reader) (
 	}
 	if mark, _ := in.Peek(2); string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff" {
 		of.compressed = true
-		of = &records{from: transform.NewReader(in, utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()), source: source}
+		of = &records{from: transform.NewReader(in, utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()),
+			source: source}
 		in = bufio.NewReaderSize(of, blockSize)
 	}
 	head, err := start(in)
@@ -118,7 +120,8 @@ func (r Reading) open(from io.Reader, source string, start func(*bufio.Reader) (
 		if !bytes.ContainsFunc(head, func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' }) {
 			convert = fmt.Sprintf(", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows", Shell(source))
 		}
-		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain or gzip%s",
+		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain "+
+			"or gzip%s",
 			source, errNotText, len(head), convert)
 	}
 	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
@@ -186,8 +189,8 @@ type parser struct {
 	wanted  []string // the columns that are looked at; nil: all
 	ignored []int    // where the others are
 
-	// Of a stream, which ends with the first bad row: what makes of the rows up to now a table of their own, when there are enough, and
-	// how many rows such tables had.
+	// Of a stream, which ends with the first bad row: what makes of the rows up to now a table of their own, when there
+	// are enough, and how many rows such tables had.
 	passOn func() error
 	enough func() bool
 	before int
@@ -207,7 +210,8 @@ func (p *parser) read() error {
 			return p.finish()
 		case errors.As(err, &syntax):
 			if p.first == nil {
-				p.first = &Error{File: t.Source, Line: syntax.StartLine, Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
+				p.first = &Error{File: t.Source, Line: syntax.StartLine,
+					Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
 			}
 			return p.finish() // where the next record starts is unknown
 		case err != nil:
@@ -280,7 +284,8 @@ func (p *parser) finish() error {
 // names makes the column names of a table that starts with the given record.
 func (p *parser) names(record []string) ([]string, error) {
 	const each = 200 // bytes of a name, by estimate, here and wherever columns are looked for
-	if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", p.table.Source, len(record)), each*float64(len(record))); err != nil {
+	if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", p.table.Source, len(record)),
+		each*float64(len(record))); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(record))
@@ -347,7 +352,8 @@ func (p *parser) row(record []string) {
 	}
 	if len(record) != len(t.Names) {
 		p.first = &Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
-			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names), len(record), p.csv.Comma)}
+			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names),
+				len(record), p.csv.Comma)}
 		return
 	}
 	for _, j := range p.ignored {
@@ -357,8 +363,8 @@ func (p *parser) row(record []string) {
 	t.Append(record)
 }
 
-// records passes on CSV text, of which each record will be in memory, up to one that would take more than it may. A record may be many
-// lines, by its quotes.
+// records passes on CSV text, of which each record will be in memory, up to one that would take more than it may. A
+// record may be many lines, by its quotes.
 type records struct {
 	from       io.Reader
 	source     string
@@ -372,13 +378,15 @@ type records struct {
 func (r *records) next(after int64) { r.after, r.needed = after, float64(r.passed-after) }
 
 func (r *records) Read(p []byte) (int, error) {
-	// The line and the record, each with room to grow; for each field where it begins and ends, its place in the text, and itself.
+	// The line and the record, each with room to grow; for each field where it begins and ends, its place in the text, and
+	// itself.
 	const each, field = 6, 100
 	if r.compressed {
 		return r.from.Read(p)
 	}
 	if r.needed > float64(memory.Limit()) {
-		return 0, memory.Afford(fmt.Sprintf("%s: a line that doesn't end in %d bytes from byte %d on", r.source, r.passed-r.after, r.after), r.needed)
+		return 0, memory.Afford(fmt.Sprintf("%s: a line that doesn't end in %d bytes from byte %d on", r.source,
+			r.passed-r.after, r.after), r.needed)
 	}
 	n, err := r.from.Read(p)
 	r.passed += int64(n)

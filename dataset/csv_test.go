@@ -47,18 +47,23 @@ func TestRead(t *testing.T) {
 		{"gzip", zipped(t, plain, 0), []string{"a", "b"}, []float64{1, 2, 3, 4}, []int{2, 3}},
 		{"byte order mark", "\ufeff\"a\",b\n1,2\n", []string{"a", "b"}, []float64{1, 2}, []int{2}},
 		{"CRLF, no last newline", "a,b\r\n1,2\r\n3,4", []string{"a", "b"}, []float64{1, 2, 3, 4}, []int{2, 3}},
-		{"blank lines and lines of spaces", "\n  \na,b\n\n1,2\n   \n3,4\n\n", []string{"a", "b"}, []float64{1, 2, 3, 4}, []int{5, 7}},
-		{"quotes and spaces", "\" a, \"\"x\"\" \", b \n\"1\", \"2\"\n 3 ,-4e-3\n", []string{"a, \"x\"", "b"}, []float64{1, 2, 3, -4e-3}, []int{2, 3}},
+		{"blank lines and lines of spaces", "\n  \na,b\n\n1,2\n   \n3,4\n\n", []string{"a", "b"}, []float64{1, 2, 3, 4},
+			[]int{5, 7}},
+		{"quotes and spaces", "\" a, \"\"x\"\" \", b \n\"1\", \"2\"\n 3 ,-4e-3\n", []string{"a, \"x\"", "b"},
+			[]float64{1, 2, 3, -4e-3}, []int{2, 3}},
 		{"quoted newline", "\"a\nx\",b\n1,\"2\n\"\n3,4\n", []string{"a\nx", "b"}, []float64{1, 2, 3, 4}, []int{3, 5}},
 		{"semicolons", "a;b\n1;2\n", []string{"a", "b"}, []float64{1, 2}, []int{2}},
 		{"semicolons around quoted commas", "\"a, m\";b\n1;2\n", []string{"a, m", "b"}, []float64{1, 2}, []int{2}},
 		{"tabs", "a\tb\n1\t2\n", []string{"a", "b"}, []float64{1, 2}, []int{2}},
 		{"no header", "1,2,3\n4,5,6\n", []string{"x1", "x2", "y"}, []float64{1, 2, 3, 4, 5, 6}, []int{1, 2}},
 		{"one column", "y\n1\n2\n", []string{"y"}, []float64{1, 2}, []int{2, 3}},
-		{"signs, points and exponents", "a,b\n+1,.5\n5.,1E5\n -0 ,2e+05\n", []string{"a", "b"}, []float64{1, 0.5, 5, 1e5, 0, 2e5}, []int{2, 3, 4}},
+		{"signs, points and exponents", "a,b\n+1,.5\n5.,1E5\n -0 ,2e+05\n", []string{"a", "b"},
+			[]float64{1, 0.5, 5, 1e5, 0, 2e5}, []int{2, 3, 4}},
 		{"a number in the header", "1,b\n2,3\n", []string{"1", "b"}, []float64{2, 3}, []int{2}},
-		{"UTF-16, little end first", "\xff\xfea\x00,\x00\xe9\x00\n\x001\x00,\x002\x00", []string{"a", "é"}, []float64{1, 2}, []int{2}},
-		{"UTF-16, big end first", "\xfe\xff\x00a\x00,\x00b\x00\n\x001\x00,\x002", []string{"a", "b"}, []float64{1, 2}, []int{2}},
+		{"UTF-16, little end first", "\xff\xfea\x00,\x00\xe9\x00\n\x001\x00,\x002\x00", []string{"a", "é"}, []float64{1, 2},
+			[]int{2}},
+		{"UTF-16, big end first", "\xfe\xff\x00a\x00,\x00b\x00\n\x001\x00,\x002", []string{"a", "b"}, []float64{1, 2},
+			[]int{2}},
 		{"a spreadsheet's separator", "sep=;\r\na;b\r\n1;2\r\n", []string{"a", "b"}, []float64{1, 2}, []int{3}},
 		{"separators that end lines", "a;b;\n1;2;\n3;4\n", []string{"a", "b"}, []float64{1, 2, 3, 4}, []int{2, 3}},
 		{"underflow is zero", "a,b\n1e-999,2\n", []string{"a", "b"}, []float64{0, 2}, []int{2}},
@@ -112,7 +117,8 @@ func TestReadRefuses(t *testing.T) {
 		{"long row", "a,b\n1,2,3\n", "f.csv: line 2 (row 1): expected 2 fields, got 3"},
 		{"open quote", "a,b\n1,2\n\"3,4\n5,6\n", "f.csv: line 3: a quote"},
 		{"space after a quote", "a,b\n\"1\" ,2\n", "f.csv: line 2: a quote"},
-		{"several", "a,b\n1\nx,y\n1,2,3\n", "f.csv: line 2 (row 1): expected 2 fields, got 1: add or remove fields, or quote those that hold a ',' (and 1 more problems)"},
+		{"several", "a,b\n1\nx,y\n1,2,3\n", "f.csv: line 2 (row 1): expected 2 fields, got 1: add or remove fields, or " +
+			"quote those that hold a ',' (and 1 more problems)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Read(strings.NewReader(c.text), "f.csv")
@@ -138,18 +144,21 @@ func TestCells(t *testing.T) {
 		{"question mark", "a,b\n1,?\n", "the value is missing"},
 		{"none is a word", "a,b\n1,none\n", `"none" is not a number`},
 		{"text", "a,b\nred,2\n", `f.csv: line 2 (row 1), column 1 ("a"): "red" is not a number; write one`},
-		{"text below numbers", "a,b\n1,2\n,3\nred,2\n4,\n", `f.csv: line 3 (row 2), column 1 ("a"): the value is missing; remove the row or fill the value (and 2 more problems)`},
+		{"text below numbers", "a,b\n1,2\n,3\nred,2\n4,\n",
+			`f.csv: line 3 (row 2), column 1 ("a"): the value is missing; remove the row or fill the value (and 2 more problems)`},
 		{"long text", "a,b\n1," + long + "\n", `"` + strings.Repeat("é", 40) + `…" is not a number`},
 		{"decimal comma", "a;b\n1,5;2\n", `"1,5" is not a number; write a decimal point`},
 		{"decimal comma that can't group", "a;b\n0,500;2\n", `"0,500" is not a number; write a decimal point`},
-		{"thousands or decimal comma", "a,b\n1,\"1,000\"\n", `f.csv: line 2 (row 1), column 2 ("b"): "1,000" is ambiguous: its comma may group thousands or be a decimal comma`},
+		{"thousands or decimal comma", "a,b\n1,\"1,000\"\n",
+			`f.csv: line 2 (row 1), column 2 ("b"): "1,000" is ambiguous: its comma may group thousands or be a decimal comma`},
 		{"the same between semicolons", "a;b\n-12,345;2\n", `"-12,345" is ambiguous`},
 		{"the same with an exponent", "a;b\n1,234e5;2\n", `"1,234e5" is ambiguous`},
 		{"thousands", "a,b\n1,\"1,234,567\"\n", `"1,234,567" groups thousands`},
 		{"thousands and decimals", "a,b\n1,\"1,234.5\"\n", `"1,234.5" groups thousands`},
 		{"underscores", "a,b\n1,2\n1_000,2\n", `f.csv: line 3 (row 2), column 1 ("a"): "1_000" is written as in a program`},
 		{"hexadecimal", "a,b\n1,0x1p-2\n", `f.csv: line 2 (row 1), column 2 ("b"): "0x1p-2" is written as in a program`},
-		{"without a header", "0X1p-2,1_000\n3,4\n", `f.csv: line 1 (row 1), column 1 ("x1"): "0X1p-2" is written as in a program`},
+		{"without a header", "0X1p-2,1_000\n3,4\n",
+			`f.csv: line 1 (row 1), column 1 ("x1"): "0X1p-2" is written as in a program`},
 		{"Fortran's exponent", "a,b\n1,1d5\n", `"1d5" is not a number`},
 		{"spaces between", "a b\n1 2\n", "separate columns by commas"},
 		{"Inf", "a,b\n1,Inf\n", "+Inf is not finite; remove the row or fill the value"},
@@ -206,7 +215,8 @@ func TestReadPassesOnErrors(t *testing.T) {
 
 func TestReadFile(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "no.csv")
-	if _, err := ReadFile(missing); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), missing+": no such file") {
+	if _, err := ReadFile(missing); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.HasPrefix(err.Error(), missing+": no such file") {
 		t.Errorf("missing file: %v", err)
 	}
 	if _, err := ReadFile(t.TempDir()); err == nil {
@@ -259,7 +269,8 @@ func TestWriteRoundTrip(t *testing.T) {
 	if err := Write(io.Discard, names, 3, func(int, []float64) error { return full }); err != full {
 		t.Errorf("the error of a row: %v", err)
 	}
-	if err := Write(io.Discard, []string{"p", "q"}, 1, rowsOf([]float64{1, math.NaN()})); err == nil || !strings.Contains(err.Error(), `row 1, column 2 ("q")`) {
+	if err := Write(io.Discard, []string{"p", "q"}, 1, rowsOf([]float64{1, math.NaN()})); err == nil ||
+		!strings.Contains(err.Error(), `row 1, column 2 ("q")`) {
 		t.Errorf("NaN: %v", err)
 	}
 }
@@ -319,7 +330,8 @@ func TestWriteFileAtomic(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
-		"a,b\n1,2\n", "1;2\n3;4", "\ufeffa\tb\r\n1\t\"2\n\"\r\n", "a,b\nNA,\n", "\"", "\x1f\x8b\x08\x00", "y\n\n1", "1e999,_\n0x1p-2,1_0", "a,b\n1,red\n2,\xff\nred,3\nNA,1e0\n",
+		"a,b\n1,2\n", "1;2\n3;4", "\ufeffa\tb\r\n1\t\"2\n\"\r\n", "a,b\nNA,\n", "\"", "\x1f\x8b\x08\x00", "y\n\n1",
+		"1e999,_\n0x1p-2,1_0", "a,b\n1,red\n2,\xff\nred,3\nNA,1e0\n",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -331,8 +343,10 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		if table.Rows == 0 || len(table.Names) == 0 || len(table.Values) != table.Rows*len(table.Names) || len(table.Lines) != table.Rows {
-			t.Fatalf("shape: %d rows, %d names, %d values, %d lines", table.Rows, len(table.Names), len(table.Values), len(table.Lines))
+		if table.Rows == 0 || len(table.Names) == 0 || len(table.Values) != table.Rows*len(table.Names) ||
+			len(table.Lines) != table.Rows {
+			t.Fatalf("shape: %d rows, %d names, %d values, %d lines", table.Rows, len(table.Names), len(table.Values),
+				len(table.Lines))
 		}
 		for k, v := range table.Values {
 			texts := table.texts(k % len(table.Names))
@@ -367,17 +381,20 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestReadColumns: columns that aren't wanted are there, without their texts, and what is wrong with the whole is said still.
+// TestReadColumns: columns that aren't wanted are there, without their texts, and what is wrong with the whole is said
+// still.
 func TestReadColumns(t *testing.T) {
 	const text = "id,x,note\na,1,long\nb,red,\"text, more\"\n"
 	table, err := Reading{}.ReadColumns(strings.NewReader(text), "t.csv", []string{"x", "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(table.Names, []string{"id", "x", "note"}) || table.Rows != 2 || len(table.Text[0])+len(table.Text[2]) != 0 || !slices.Equal(table.Text[1], []string{"1", "red"}) {
+	if !slices.Equal(table.Names, []string{"id", "x", "note"}) || table.Rows != 2 || len(table.Text[0])+
+		len(table.Text[2]) != 0 || !slices.Equal(table.Text[1], []string{"1", "red"}) {
 		t.Errorf("%+v", table)
 	}
-	if _, err := (Reading{}).ReadColumns(strings.NewReader(text+"c,1\n"), "t.csv", []string{"x"}); err == nil || !strings.Contains(err.Error(), "expected 3 fields, got 2") {
+	if _, err := (Reading{}).ReadColumns(strings.NewReader(text+"c,1\n"), "t.csv", []string{"x"}); err == nil ||
+		!strings.Contains(err.Error(), "expected 3 fields, got 2") {
 		t.Error(err)
 	}
 	headless, err := Reading{}.ReadColumns(strings.NewReader("1,2\n3,4\n"), "t.csv", []string{"a", "b"})

@@ -61,7 +61,8 @@ func TestRegression(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, y, err := d.Select(d.All())
-	if !slices.Equal(d.Inputs, []string{"a", "b"}) || !slices.Equal(x, []float64{1, 3, 4, 6}) || !slices.Equal(y, []float64{2, 5}) || err != nil {
+	if !slices.Equal(d.Inputs, []string{"a", "b"}) || !slices.Equal(x, []float64{1, 3, 4, 6}) ||
+		!slices.Equal(y, []float64{2, 5}) || err != nil {
 		t.Errorf("got %+v, %v, %v, %v", d, x, y, err)
 	}
 	if !slices.Equal(table.Names, []string{"a", "MEDV", "b"}) {
@@ -110,9 +111,11 @@ func TestUnlabelled(t *testing.T) {
 
 func TestBlock(t *testing.T) {
 	d := regression(t, "a,b,y\n1,2,3\n4,5,6\n7,8,9\n1e300,0,0\n", "y")
-	v := d.Scaled([]int{0, 2, 1, 3}, Scaling{InputMean: []float64{1, 2}, InputScale: []float64{3, 1e-10}, TargetMean: 3, TargetScale: 3})
+	v := d.Scaled([]int{0, 2, 1, 3}, Scaling{InputMean: []float64{1, 2}, InputScale: []float64{3, 1e-10}, TargetMean: 3,
+		TargetScale: 3})
 	x, y := make([]float64, 4), make([]float64, 2)
-	if err := v.Block(1, 2, x, y); err != nil || !slices.Equal(x, []float64{2, 6e10, 1, 3e10}) || !slices.Equal(y, []float64{2, 1}) {
+	if err := v.Block(1, 2, x, y); err != nil || !slices.Equal(x, []float64{2, 6e10, 1, 3e10}) ||
+		!slices.Equal(y, []float64{2, 1}) {
 		t.Errorf("got %v, %v, %v", x, y, err)
 	}
 	if n, cols := v.Dims(); n != 4 || cols != 2 || v.Err() != nil {
@@ -137,9 +140,12 @@ func TestNotices(t *testing.T) {
 		{"constant", "a,b,y\n1,7,2\n2,7,3\n3,7,5\n", []string{`the same value in every row, so nothing is learnt from: "b"`}},
 		{"many constant", "a,b,c,d,e,f,g,y\n" + strings.Repeat("1,1,1,1,1,1,1,1\n", 1) + "1,1,1,1,1,1,1,2\n",
 			[]string{`"a", "b", "c", "d", "e" and 2 more`, "fewer rows (2) than inputs (7)"}},
-		{"repeats", "a,y\n1,2\n3,4\n1,2\n1,3\n1,2\n", []string{"2 of 5 rows repeat an earlier row exactly (the first is row 3)"}},
-		{"scale", "a,b,y\n1e-12,1e12,2\n2e-12,2e12,3\n", []string{`below 1e-9, check the unit: "a"`, `above 1e9, check the unit: "b"`}},
-		{"far target", "a,y\n1,10000001\n2,10000002\n", []string{`the mean of target "y" (10,000,000) is more than a million`}},
+		{"repeats", "a,y\n1,2\n3,4\n1,2\n1,3\n1,2\n",
+			[]string{"2 of 5 rows repeat an earlier row exactly (the first is row 3)"}},
+		{"scale", "a,b,y\n1e-12,1e12,2\n2e-12,2e12,3\n",
+			[]string{`below 1e-9, check the unit: "a"`, `above 1e9, check the unit: "b"`}},
+		{"far target", "a,y\n1,10000001\n2,10000002\n",
+			[]string{`the mean of target "y" (10,000,000) is more than a million`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := regression(t, c.text, "y").Notices()
@@ -173,7 +179,8 @@ func TestScalingOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-15*math.Abs(want) }
-			if !near(s.InputMean[0], c.mean) || !near(s.InputScale[0], c.scale) || s.TargetMean != 2 || !near(s.TargetScale, root) || s.Source != PriorRows {
+			if !near(s.InputMean[0], c.mean) || !near(s.InputScale[0], c.scale) || s.TargetMean != 2 ||
+				!near(s.TargetScale, root) || s.Source != PriorRows {
 				t.Errorf("got %+v", s)
 			}
 		})
@@ -224,11 +231,16 @@ func TestReadScaling(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"good", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, ""},
 		{"unknown column", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2},"c":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, `f.csv has no input columns "c"`},
-		{"missing column", `{"inputs":{"b":{"mean":3,"scale":4}},"target":{"mean":5,"scale":6}}`, `no constants for inputs "a"`},
-		{"missing target", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}}}`, `the target needs both "mean" and "scale"`},
-		{"missing mean", `{"inputs":{"b":{"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, `input "b" needs both`},
-		{"zero scale", `{"inputs":{"b":{"mean":3,"scale":0},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, `input "b" has scale 0`},
-		{"infinite scale", `{"inputs":{"b":{"mean":3,"scale":1e999},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, "1e999"},
+		{"missing column", `{"inputs":{"b":{"mean":3,"scale":4}},"target":{"mean":5,"scale":6}}`,
+			`no constants for inputs "a"`},
+		{"missing target", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}}}`,
+			`the target needs both "mean" and "scale"`},
+		{"missing mean", `{"inputs":{"b":{"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`,
+			`input "b" needs both`},
+		{"zero scale", `{"inputs":{"b":{"mean":3,"scale":0},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`,
+			`input "b" has scale 0`},
+		{"infinite scale", `{"inputs":{"b":{"mean":3,"scale":1e999},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`,
+			"1e999"},
 		{"unknown key", `{"inputs":{"b":{"mean":3,"sd":4}}}`, `unknown field "sd"`},
 		{"syntax", "{\n\"inputs\":}", "s.json: line 2: "},
 		{"more text", `{} {}`, "more text after"},
@@ -267,7 +279,8 @@ func TestContractsPinned(t *testing.T) {
 		t.Errorf("dealt %d, want %d", roles, want)
 	}
 	const hash = "ce20aaec4f34605fff6fe80e1b9eeae45e2d52ea70a9f79dfc385cdfb6517a60"
-	if got, err := dataOf(2, []float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}).Hash([]int{2, 0}); got != hash || err != nil {
+	if got, err := dataOf(2, []float64{1, 2, 3, 4, 5, 6}, []float64{0.1, 0.2, 0.3}).Hash([]int{2, 0}); got != hash ||
+		err != nil {
 		t.Errorf("hash %s, %v", got, err)
 	}
 	for r, want := range []string{"test", "calibration", "prior", "certified", "role(4)"} {
@@ -297,7 +310,8 @@ func TestHashSees(t *testing.T) {
 			t.Errorf("input %d: counted should be %v", j, counted)
 		}
 	}
-	if Hash(x, []float64{0.1, 0.2, 0.4}, []int{0, 2}, 2) == base || Hash(x, y, []int{0, 1}, 2) == base || Hash(x, y, nil, 2) == Hash(x, y, nil, 1) {
+	if Hash(x, []float64{0.1, 0.2, 0.4}, []int{0, 2}, 2) == base || Hash(x, y, []int{0, 1}, 2) == base ||
+		Hash(x, y, nil, 2) == Hash(x, y, nil, 1) {
 		t.Error("targets, rows or counts do not count")
 	}
 }
@@ -331,7 +345,8 @@ func TestDealByPosition(t *testing.T) {
 	}
 	for _, c := range [][4]int{{10, 5, 5, 1}, {10, 11, 0, 0}, {10, math.MaxInt, math.MaxInt, math.MaxInt}, {-1, 0, 0, 0}} {
 		_, err := DealByPosition(c[0], 1, c[1], c[2], c[3])
-		wantError(t, err, fmt.Sprintf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows", c[1], c[2], c[3], c[0]))
+		wantError(t, err, fmt.Sprintf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows", c[1],
+			c[2], c[3], c[0]))
 	}
 	_, err = DealByPosition(10, 1, 0, -2, 0)
 	wantError(t, err, "-2 calibration rows asked for")
@@ -399,7 +414,8 @@ func TestDeal(t *testing.T) {
 	slices.Reverse(x2)
 	slices.Reverse(y2)
 	u2, roles2 := deal(x2, y2, 7, 6, 8, 20)
-	if !slices.Equal(content(x, y, roles), content(x2, y2, roles2)) || u.Hash != u2.Hash || u.HashOf(roles.Rows(Certified)) != u2.HashOf(roles2.Rows(Certified)) {
+	if !slices.Equal(content(x, y, roles), content(x2, y2, roles2)) || u.Hash != u2.Hash ||
+		u.HashOf(roles.Rows(Certified)) != u2.HashOf(roles2.Rows(Certified)) {
 		t.Error("the order of rows counts")
 	}
 	if u.HashOf(roles.Rows(Prior)) == u.HashOf(roles.Rows(Certified)) || u.HashOf(roles.Rows(Prior)) == u.Hash {

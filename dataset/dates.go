@@ -10,12 +10,14 @@ import (
 	"time"
 )
 
-// Dates is a column of dates, or of dates and times, or of times of day, which becomes one of days since 1970-01-01 in UTC, or
-// of parts of a day. A time without a zone is taken as it stands.
+// Dates is a column of dates, or of dates and times, or of times of day, which becomes one of days since 1970-01-01 in
+// UTC, or of parts of a day. A time without a zone is taken as it stands.
 type Dates struct {
-	Column string   `json:"column"`
-	Form   string   `json:"form,omitzero"`   // how they are written, a key of dateForms; "": as all texts of the column can be read
-	Parts  []string `json:"parts,omitempty"` // periods that each add two inputs, the sine and the cosine of where in it: day, week, year
+	Column string `json:"column"`
+	// how they are written, a key of dateForms; "": as all texts of the column can be read
+	Form string `json:"form,omitzero"`
+	// periods that each add two inputs, the sine and the cosine of where in it: day, week, year
+	Parts []string `json:"parts,omitempty"`
 }
 
 // dateForm is a way to write dates.
@@ -27,7 +29,8 @@ type dateForm struct {
 // clocks may follow a date, and zones a clock.
 var (
 	clocks = []string{"", " 15:04:05", " 15:04", " 3:04 PM", " 3:04:05 PM"}
-	zoned  = []string{" 15:04:05Z07:00", " 15:04Z07:00", " 15:04:05 Z07:00", " 15:04:05-0700", " 15:04:05 -0700 MST", " 15:04:05 UTC", " 15:04 UTC"}
+	zoned  = []string{" 15:04:05Z07:00", " 15:04Z07:00", " 15:04:05 Z07:00", " 15:04:05-0700", " 15:04:05 -0700 MST",
+		" 15:04:05 UTC", " 15:04 UTC"}
 )
 
 // layout is a way to write dates as package time has it.
@@ -37,8 +40,8 @@ type layout struct {
 	outline
 }
 
-// outline is what a layout shares with every text that it reads. Most layouts are ruled out by it: time.Parse makes an error for each
-// that fails, which took minutes in wide tables.
+// outline is what a layout shares with every text that it reads. Most layouts are ruled out by it: time.Parse makes an
+// error for each that fails, which took minutes in wide tables.
 type outline struct {
 	mark  byte // the first one that is neither a letter nor a digit, 0: there is none
 	colon bool
@@ -86,7 +89,8 @@ var dateForms = []dateForm{
 		plain("20060102 150405", "20060102 1504"), layouts(true, "20060102 150405Z07:00", "20060102 1504Z07:00"))},
 	{"dmy", "31/01/2024", withClocks("2/1/2006", "2.1.2006", "2-1-2006", "2.1.06", "2/1/06")},
 	{"mdy", "01/31/2024", withClocks("1/2/2006", "1-2-2006", "1/2/06")},
-	{"words", "31 Jan 2024", withClocks("2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006", "2-Jan-06", "Jan 2 2006", "Mon, 2 Jan 2006", "Jan 2006", "January 2006")},
+	{"words", "31 Jan 2024", withClocks("2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006",
+		"2-Jan-06", "Jan 2 2006", "Mon, 2 Jan 2006", "Jan 2006", "January 2006")},
 	{"month", "2024-01", plain("2006-01", "2006/01", "01/2006", "2006M01")},
 	{"time", "15:04", plain("15:04:05", "15:04", "3:04 PM", "3:04:05 PM")},
 }
@@ -98,7 +102,8 @@ var periods = map[string]struct{ days, begin float64 }{
 
 func (d Dates) check() error {
 	if d.Form != "" && !slices.ContainsFunc(dateForms, func(f dateForm) bool { return f.name == d.Form }) {
-		return fmt.Errorf("dates: column %q: form %q isn't known: known are %s", clip(d.Column), clip(d.Form), strings.Join(DateForms(), ", "))
+		return fmt.Errorf("dates: column %q: form %q isn't known: known are %s", clip(d.Column), clip(d.Form),
+			strings.Join(DateForms(), ", "))
 	}
 	for i, part := range d.Parts {
 		if _, known := periods[part]; !known || slices.Contains(d.Parts[:i], part) {
@@ -152,7 +157,8 @@ func (d Dates) Derived() (names []string) {
 	return names
 }
 
-// isoWeek is a week of ISO 8601, or a day of it, midnight the end of a day, and clockAfter what stands between a date and its time.
+// isoWeek is a week of ISO 8601, or a day of it, midnight the end of a day, and clockAfter what stands between a date
+// and its time.
 var (
 	isoWeek    = regexp.MustCompile(`^([0-9]{4})-?W([0-9]{2})(?:-?([1-7]))?$`)
 	midnight   = regexp.MustCompile(`^(.+[ T])24(:?00.*)$`)
@@ -172,7 +178,8 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 		text = clockAfter.ReplaceAllString(text, "$1 ")
 	}
 	later := 0.0
-	if parts := midnight.FindStringSubmatch(text); parts != nil && !strings.ContainsFunc(parts[2], func(c rune) bool { return c >= '1' && c <= '9' }) {
+	if parts := midnight.FindStringSubmatch(text); parts != nil &&
+		!strings.ContainsFunc(parts[2], func(c rune) bool { return c >= '1' && c <= '9' }) {
 		text, later = parts[1]+"00"+parts[2], 1
 	}
 	shape := outlineOf(text)
@@ -185,7 +192,8 @@ func (f dateForm) days(text string) (days float64, zone, ok bool) {
 			continue
 		}
 		if f.name == "time" {
-			return float64(at.Hour())/24 + float64(at.Minute())/1440 + (float64(at.Second())+float64(at.Nanosecond())/1e9)/86400, false, true
+			return float64(at.Hour())/24 + float64(at.Minute())/1440 + (float64(at.Second())+float64(at.Nanosecond())/1e9)/86400,
+				false, true
 		}
 		return daysOf(at) + later, layout.zone, true
 	}
@@ -226,7 +234,8 @@ func formsOf(texts []string) (forms []dateForm) {
 
 // errWhichForm says that day and month can't be told apart.
 func errWhichForm(name, text string) error {
-	return fmt.Errorf("dates as %q may have the day first or the month: say which, as --dates %s:dmy or %s:mdy", clip(text), clip(name), clip(name))
+	return fmt.Errorf("dates as %q may have the day first or the month: say which, as --dates %s:dmy or %s:mdy",
+		clip(text), clip(name), clip(name))
 }
 
 func describeForms() string {

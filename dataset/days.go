@@ -14,7 +14,8 @@ func (t *Table) date(d *Dates) error {
 		return nil // who needs it will miss it
 	}
 	if t.disk != nil && len(d.Parts) > 0 {
-		return fmt.Errorf("%s: column %q stays on disk, where no periodic parts can be added: write the table as CSV", t.Source, clip(d.Column))
+		return fmt.Errorf("%s: column %q stays on disk, where no periodic parts can be added: write the table as CSV",
+			t.Source, clip(d.Column))
 	}
 	if texts := t.texts(j); texts != nil {
 		if d.Form == "" {
@@ -41,7 +42,8 @@ func (t *Table) date(d *Dates) error {
 	return nil
 }
 
-// notDate finds the text that keeps a column from being one of dates, and its row: one that the form of most others can't read.
+// notDate finds the text that keeps a column from being one of dates, and its row: one that the form of most others
+// can't read.
 func (t *Table) notDate(j int) (text string, row int) {
 	texts := t.texts(j)
 	best, most := dateForms[0], -1
@@ -103,7 +105,8 @@ func (t *Table) toDays(j int, form string) error {
 				return at
 			}
 			if t.serials[j] == nil {
-				at.Err = fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days from 1900, or 20240131? write it as the others", clip(text))
+				at.Err = fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days from 1900, or 20240131? "+
+					"write it as the others", clip(text))
 				if t.serials == nil {
 					t.serials = map[int]*Error{}
 				}

@@ -5,8 +5,8 @@
 // A file becomes a [Table] (cells with column names, in memory or on disk), as do rows of numbers
 // ([FromRows], [FromMatrix]). A table is seen as [Data] (inputs X, target y), where need be by an
 // [Encoding], [Units.Deal] says what each row may be used for, and [Scaled] reads the rows of a role
-// in scaled units. Matrices are flat row-major slices of float64. A kind of file is a [Format]: CSV, gzip of it, NPY and NPZ
-// are registered here, Parquet by package dataset/parquet where that is imported.
+// in scaled units. Matrices are flat row-major slices of float64. A kind of file is a [Format]: CSV, gzip of it, NPY
+// and NPZ are registered here, Parquet by package dataset/parquet where that is imported.
 //
 // Nothing here repairs data unasked. A certificate speaks about the rows it was given,
 // so a cell that is not a finite number is refused, with file, line, row, column

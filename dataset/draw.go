@@ -40,10 +40,12 @@ func (g Draw) Validate() error {
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 	var errs []error
 	if g.Rows < 1 || g.Inputs < 1 || g.Features < 1 {
-		errs = append(errs, fmt.Errorf("%d rows of %d inputs from %d features: want at least one of each", g.Rows, g.Inputs, g.Features))
+		errs = append(errs, fmt.Errorf("%d rows of %d inputs from %d features: want at least one of each", g.Rows, g.Inputs,
+			g.Features))
 	}
 	if !positive(g.Variance) || !(g.NoiseVariance >= 0) || math.IsInf(g.NoiseVariance, 1) {
-		errs = append(errs, fmt.Errorf("variance %v, noise variance %v: want a positive number, and one that isn't negative", g.Variance, g.NoiseVariance))
+		errs = append(errs, fmt.Errorf("variance %v, noise variance %v: want a positive number, and one that isn't negative",
+			g.Variance, g.NoiseVariance))
 	}
 	if n := len(g.Lengthscales); n > 1 && n != g.Inputs {
 		errs = append(errs, fmt.Errorf("%d lengthscales for %d inputs: want one for each, or one for all", n, g.Inputs))
@@ -67,7 +69,8 @@ func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (
 	const growth, name = 2, 32
 	inputs := float64(g.Inputs) + 1
 	values := growth*inputs*float64(g.Features) + float64(batch)*drawBlock*inputs
-	if err := memory.Afford(fmt.Sprintf("%s: drawing %d inputs from %d features", path, g.Inputs, g.Features), 8*values+name*inputs); err != nil {
+	if err := memory.Afford(fmt.Sprintf("%s: drawing %d inputs from %d features", path, g.Inputs, g.Features), 8*values+
+		name*inputs); err != nil {
 		return nil, err
 	}
 	names := make([]string, g.Inputs+1)

@@ -49,7 +49,8 @@ func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, erro
 // Encode is [Table.Regression] of a table with categorical columns or missing values, by
 // an encoding learnt from prior rows alone: those that no certificate counts, which are chosen
 // among rows whose content is known, but not yet what it becomes.
-func (t *Table) Encode(target string, ignored []string, categorical []string, missing string, prior func(*Data) ([]int, error)) (*Data, error) {
+func (t *Table) Encode(target string, ignored []string, categorical []string, missing string,
+	prior func(*Data) ([]int, error)) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {
 		return nil, err
@@ -145,7 +146,8 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		c, found := &e.Columns[k], &columns[k]
 		if found.count == 0 {
 			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
-				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use more prior rows", clip(c.Name), len(rows))}
+				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use more "+
+					"prior rows", clip(c.Name), len(rows))}
 		}
 		if c.Categories == nil {
 			if e.Missing != FillMean {
@@ -167,15 +169,16 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		c.Categories = slices.Compact(c.Categories)
 		if len(c.Categories) > maxCategories {
 			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
-				Err: fmt.Errorf("column %q has %d categories on %d prior rows, more than %d: remove it, or read it as a number if it is one",
+				Err: fmt.Errorf("column %q has %d categories on %d prior rows, more than %d: remove it, or read it as a number "+
+					"if it is one",
 					clip(c.Name), len(c.Categories), len(rows), maxCategories)}
 		}
 	}
 	return nil
 }
 
-// Unseen says, of each categorical column, of how many rows no prior row has the category, so that it counts as other, and which
-// categories these are.
+// Unseen says, of each categorical column, of how many rows no prior row has the category, so that it counts as other,
+// and which categories these are.
 func (e *Encoding) Unseen(t *Table) (notices []string, err error) {
 	if e == nil {
 		return nil, nil
@@ -213,7 +216,8 @@ func (e *Encoding) Unseen(t *Table) (notices []string, err error) {
 			texts = append(texts, t.text(columns[k], v))
 		}
 		slices.Sort(texts)
-		notices = append(notices, fmt.Sprintf("%s: %d of %d rows have a category that no prior row has, and count as other: %s", Printable(clip(c.Name)), n, own, quoted(texts, 5)))
+		notices = append(notices, fmt.Sprintf("%s: %d of %d rows have a category that no prior row has, and count as "+
+			"other: %s", Printable(clip(c.Name)), n, own, quoted(texts, 5)))
 	}
 	return notices, nil
 }

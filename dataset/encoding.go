@@ -127,7 +127,8 @@ func (e *Encoding) Near(f *Encoding) bool {
 	return e.Missing == f.Missing && slices.EqualFunc(e.Columns, f.Columns, func(a, b Column) bool {
 		mean := a.Mean == nil && b.Mean == nil ||
 			a.Mean != nil && b.Mean != nil && math.Abs(*a.Mean-*b.Mean) <= 1e-9*math.Max(math.Abs(*a.Mean), 1e-300)
-		return a.Name == b.Name && mean && (a.Categories == nil) == (b.Categories == nil) && slices.Equal(a.Categories, b.Categories)
+		return a.Name == b.Name && mean && (a.Categories == nil) == (b.Categories == nil) &&
+			slices.Equal(a.Categories, b.Categories)
 	})
 }
 

@@ -57,7 +57,8 @@ func TestEncode(t *testing.T) {
 		1, 0, 0, 2, 0, 0, 1,
 		0, 0, 1, 2, 0, 0, 1,
 	}
-	if !slices.Equal(d.Inputs, roomInputs) || d.Cols != 7 || !slices.Equal(inputsOf(t, d), want) || d.Where(4) != "line 6" {
+	if !slices.Equal(d.Inputs, roomInputs) || d.Cols != 7 || !slices.Equal(inputsOf(t, d), want) ||
+		d.Where(4) != "line 6" {
 		t.Errorf("%q, %v", d.Inputs, inputsOf(t, d))
 	}
 	x, y, err := d.Select([]int{5, 0, 1})
@@ -79,12 +80,15 @@ func TestEncode(t *testing.T) {
 	// In another order, without a target, and with numbers for zones.
 	other := read(t, "zone,note,size,fuel\n7,a,9,oil\n12,b,,coal\n3e0,c,4,\n")
 	of, err := e.Unlabelled(other, roomInputs)
-	if err != nil || !slices.Equal(inputsOf(t, of), []float64{0, 1, 0, 9, 0, 1, 0, 0, 0, 1, 2, 0, 0, 1, 0, 0, 1, 4, 1, 0, 0}) {
+	if err != nil || !slices.Equal(inputsOf(t, of), []float64{0, 1, 0, 9, 0, 1, 0, 0, 0, 1, 2, 0, 0, 1, 0, 0, 1, 4, 1, 0,
+		0}) {
 		t.Errorf("%v, %v", of, err)
 	}
 	// What is encoded already stays as it is, but isn't rows to certify.
-	again := &Table{Source: "t", Names: append(slices.Clone(roomInputs), "y"), Rows: 1, Values: []float64{1, 0, 0, 4, 0, 1, 0, 9}}
-	if of, err = e.Unlabelled(again, roomInputs); err != nil || of.Encoding != nil || !slices.Equal(inputsOf(t, of), again.Values[:7]) {
+	again := &Table{Source: "t", Names: append(slices.Clone(roomInputs), "y"), Rows: 1,
+		Values: []float64{1, 0, 0, 4, 0, 1, 0, 9}}
+	if of, err = e.Unlabelled(again, roomInputs); err != nil || of.Encoding != nil ||
+		!slices.Equal(inputsOf(t, of), again.Values[:7]) {
 		t.Errorf("%v, %v", of, err)
 	}
 	_, err = e.Select(again, roomInputs, "y")
@@ -117,7 +121,8 @@ func TestEncodingOfPriorRows(t *testing.T) {
 		t.Errorf("%+v and %+v, %v", sa, sb, err)
 	}
 	// 0 and 1 stay as they are; numbers are standardised with what was filled in.
-	if !slices.Equal(sa.InputMean, []float64{0, 0, 0, 2, 0, 0, 0}) || !slices.Equal(sa.InputScale, []float64{1, 1, 1, math.Sqrt(2. / 3), 1, 1, 1}) {
+	if !slices.Equal(sa.InputMean, []float64{0, 0, 0, 2, 0, 0, 0}) ||
+		!slices.Equal(sa.InputScale, []float64{1, 1, 1, math.Sqrt(2. / 3), 1, 1, 1}) {
 		t.Errorf("%+v", sa)
 	}
 }
@@ -137,7 +142,8 @@ func TestEncodedHash(t *testing.T) {
 		return fmt.Sprint(hash, hashes)
 	}
 	d := encoded(t, rooms)
-	for from, to := range map[string]string{"wood": "coal", "wood,5": "w,ood5", ",3,7": "x,3,7", "gas,NA": "gas,2", "north": "", "oil,,": "oil,2,", ",40": ",41"} {
+	for from, to := range map[string]string{"wood": "coal", "wood,5": "w,ood5", ",3,7": "x,3,7", "gas,NA": "gas,2",
+		"north": "", "oil,,": "oil,2,", ",40": ",41"} {
 		changed, err := d.Encoding.Select(read(t, strings.Replace(rooms, from, to, 1)), d.Inputs, "y")
 		if from == "wood,5" {
 			wantError(t, err, "not a number")
@@ -150,7 +156,8 @@ func TestEncodedHash(t *testing.T) {
 			t.Errorf("%q for %q has the same hash", to, from)
 		}
 	}
-	same, err := d.Encoding.Select(read(t, strings.NewReplacer("NA", "null", "3.0", "3", "zone,y", "zone,y").Replace(rooms)), d.Inputs, "y")
+	same, err := d.Encoding.Select(read(t, strings.NewReplacer("NA", "null", "3.0", "3", "zone,y",
+		"zone,y").Replace(rooms)), d.Inputs, "y")
 	if err != nil || of(same) != of(d) {
 		t.Errorf("written otherwise: %v", err)
 	}
@@ -166,7 +173,8 @@ func TestEncodeDisk(t *testing.T) {
 			memory.Values[3*i] = math.NaN()
 		}
 	}
-	disk, err := readBytes(t, "x.npy", npyFile(1, dict("[('a', '<f8'), ('kind', '<f8'), ('y', '<f8')]", rows, 0), memory.Values))
+	disk, err := readBytes(t, "x.npy", npyFile(1, dict("[('a', '<f8'), ('kind', '<f8'), ('y', '<f8')]", rows, 0),
+		memory.Values))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,12 +214,14 @@ func TestFills(t *testing.T) {
 
 // TestEncodeNotices: a category that no row has is no news.
 func TestEncodeNotices(t *testing.T) {
-	d, err := read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil, []string{"fuel"}, Refuse, these([]int{0, 1, 4, 5}))
+	d, err := read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil,
+		[]string{"fuel"}, Refuse, these([]int{0, 1, 4, 5}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	notices, err := d.Notices()
-	if text := strings.Join(notices, "\n"); err != nil || strings.Contains(text, "fuel") || !strings.Contains(text, `nothing is learnt from: "c"`) || !strings.Contains(text, "1 of 7 rows repeat") {
+	if text := strings.Join(notices, "\n"); err != nil || strings.Contains(text, "fuel") ||
+		!strings.Contains(text, `nothing is learnt from: "c"`) || !strings.Contains(text, "1 of 7 rows repeat") {
 		t.Errorf("%q, %v", notices, err)
 	}
 }
@@ -223,7 +233,8 @@ func TestCategoriesRounded(t *testing.T) {
 		{"1", "2", `x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
 		{"red", "1e999", `x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
 	} {
-		table, err := Read(strings.NewReader("id,y\n"+c.first+",1\n9007199254740992,2\n9007199254740993,3\n"+c.last+",3\n"), "x.csv")
+		table, err := Read(strings.NewReader("id,y\n"+c.first+",1\n9007199254740992,2\n9007199254740993,3\n"+c.last+",3\n"),
+			"x.csv")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,15 +270,19 @@ func TestEncodeRefuses(t *testing.T) {
 		target      string
 		want        string
 	}{
-		{rooms, []int{0}, []string{"zone"}, FillMean, "y", `column "fuel" is no column of numbers: 4 different texts: "gas", "oil", "wood" and 1 more (first in line 2); say --categorical fuel or --ignore fuel`},
+		{rooms, []int{0}, []string{"zone"}, FillMean, "y",
+			`column "fuel" is no column of numbers: 4 different texts: "gas", "oil", "wood" and 1 more (first in line 2); say --categorical fuel or --ignore fuel`},
 		{rooms, []int{0}, []string{"fule"}, Refuse, "y", `no column "fule" to be categorical; did you mean "fuel"?`},
 		{rooms, []int{0}, []string{"fuel"}, Refuse, "price", `no column "price" for the target`},
 		{rooms, []int{0, 1}, both, FillMean, "zone", `the target "zone" can't be categorical`},
-		{rooms, []int{1, 4}, both, FillMean, "y", `column "size" is empty on all 2 prior rows, so nothing is known about it: remove it, or use more prior rows`},
+		{rooms, []int{1, 4}, both, FillMean, "y",
+			`column "size" is empty on all 2 prior rows, so nothing is known about it: remove it, or use more prior rows`},
 		{rooms, []int{2}, both, FillMean, "y", `column "fuel" is empty on all 1 prior rows`},
-		{rooms, []int{0, 1}, both, Refuse, "y", `line 3 (row 2), column 2 ("size"): the value is missing; remove the row or fill the value, or have it filled with --missing mean (and 3 more problems)`},
+		{rooms, []int{0, 1}, both, Refuse, "y",
+			`line 3 (row 2), column 2 ("size"): the value is missing; remove the row or fill the value, or have it filled with --missing mean (and 3 more problems)`},
 		{"a,y\nb,1\n,2\n", []int{0}, []string{"a"}, Refuse, "y", `line 3 (row 2), column 1 ("a"): the value is missing`},
-		{"a,y\n1,\n2,3\n", []int{0, 1}, nil, FillMean, "y", `f.csv: line 2 (row 1), column 2 ("y"): the value is missing; remove the row or fill the value`},
+		{"a,y\n1,\n2,3\n", []int{0, 1}, nil, FillMean, "y",
+			`f.csv: line 2 (row 1), column 2 ("y"): the value is missing; remove the row or fill the value`},
 		{"a,y\n1,b\n2,3\n", []int{0, 1}, nil, FillMean, "y", `"b" is not a number; write one`},
 		{"a,y\n1,2\ninf,3\n", []int{0, 1}, nil, FillMean, "y", "+Inf is not finite"},
 		{many.String(), upTo(300), []string{"id"}, Refuse, "y", `column "id" has 300 categories on 300 prior rows`},
@@ -294,7 +309,8 @@ func TestText(t *testing.T) {
 	for _, cell := range []string{"red", "b\xffd", "b\ufffdd", "1e1", " blue ", "b\xffd"} {
 		table.Append([]string{cell})
 	}
-	if !slices.Equal(table.Values, []float64{0, 1, 1, 2, 3, 1}) || !slices.Equal(table.Text[0], []string{"red", "b\ufffdd", "10", "blue"}) || table.Rows != 6 {
+	if !slices.Equal(table.Values, []float64{0, 1, 1, 2, 3, 1}) ||
+		!slices.Equal(table.Text[0], []string{"red", "b\ufffdd", "10", "blue"}) || table.Rows != 6 {
 		t.Errorf("%+v", table)
 	}
 }

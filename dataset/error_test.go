@@ -20,7 +20,8 @@ func TestErrorOfPredict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}})
+	m, err := krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Advice is what a person may say of a column, as a flag of the command line has it: categorical, dates, ignore, decimal,
-// thousands, na, units.
+// Advice is what a person may say of a column, as a flag of the command line has it: categorical, dates, ignore,
+// decimal, thousands, na, units.
 type Advice struct {
 	Flag  string `json:"flag"`
 	Value string `json:"value"`
@@ -44,7 +44,8 @@ func (f ColumnFacts) Flags() string {
 
 // AsTarget are the facts of a column that is to be predicted, and so can't be left out, nor be categories.
 func (f ColumnFacts) AsTarget() ColumnFacts {
-	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice), func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
+	f.Advice = slices.DeleteFunc(slices.Clone(f.Advice),
+		func(a Advice) bool { return a.Flag == "ignore" || a.Flag == "categorical" })
 	switch gaps := slices.ContainsFunc(f.Advice, func(a Advice) bool { return a.Flag == "na" }); {
 	case f.Unfit && len(f.Advice) == 0 && f.Kind != "number":
 		f.Then = "only numbers are predicted"

@@ -31,7 +31,8 @@ func (fill Fill) Each(names []string, rows int, write func(values []float64) err
 }
 
 // writeRows writes the bytes that stand for each row.
-func writeRows(w io.Writer, names []string, rows int, fill Fill, encode func(to []byte, values []float64) []byte) error {
+func writeRows(w io.Writer, names []string, rows int, fill Fill,
+	encode func(to []byte, values []float64) []byte) error {
 	out := bufio.NewWriterSize(w, bufferSize)
 	if err := fill.Each(names, rows, func(values []float64) error {
 		_, err := out.Write(encode(out.AvailableBuffer(), values))

@@ -58,7 +58,8 @@ func Register(f Format) {
 				panic(fmt.Sprintf("dataset: formats %s and %s both end in %s", other.Name, f.Name, ending))
 			}
 		}
-		if f.Magic != "" && other.Magic != "" && (strings.HasPrefix(f.Magic, other.Magic) || strings.HasPrefix(other.Magic, f.Magic)) {
+		if f.Magic != "" && other.Magic != "" &&
+			(strings.HasPrefix(f.Magic, other.Magic) || strings.HasPrefix(other.Magic, f.Magic)) {
 			panic(fmt.Sprintf("dataset: files of the formats %s and %s begin alike", other.Name, f.Name))
 		}
 	}

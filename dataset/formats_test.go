@@ -39,7 +39,8 @@ func TestFormatsRefuse(t *testing.T) {
 		return "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header + strings.Repeat("\x00", 8*values)
 	}
 	archive("good.npz", "x.npy", npy("(3,)", 3), "m.npy", npy("(3, 2)", 6))
-	if table, err := ReadFile(at("good.npz")); err != nil || !slices.Equal(table.Names, []string{"x", "m1", "m2"}) || table.Rows != 3 {
+	if table, err := ReadFile(at("good.npz")); err != nil || !slices.Equal(table.Names, []string{"x", "m1", "m2"}) ||
+		table.Rows != 3 {
 		t.Errorf("%+v, %v", table, err)
 	}
 	archive("empty.npz")
@@ -53,8 +54,10 @@ func TestFormatsRefuse(t *testing.T) {
 	nan := npy("(1,)", 0) + "\x00\x00\x00\x00\x00\x00\xf8\x7f"
 	archive("nan.npz", "x.npy", nan)
 	for name, want := range map[string]string{
-		"empty.npz": "no arrays", "uneven.npz": `array "z" has 4 rows, those before it 3`, "twice.npz": `two columns named "m1"`, "deep.npz": "shape [3 1 1]", "cut.npz": "cut short",
-		"text.npz": "not an NPY file", "half.npz": "not a whole NPZ file", "nan.npz": `row 1, column 1 ("x"): the value is missing`,
+		"empty.npz": "no arrays", "uneven.npz": `array "z" has 4 rows, those before it 3`,
+		"twice.npz": `two columns named "m1"`, "deep.npz": "shape [3 1 1]", "cut.npz": "cut short",
+		"text.npz": "not an NPY file", "half.npz": "not a whole NPZ file",
+		"nan.npz": `row 1, column 1 ("x"): the value is missing`,
 	} {
 		table, err := ReadFile(at(name))
 		if err == nil {
@@ -96,7 +99,8 @@ func TestRegister(t *testing.T) {
 	if err := WriteFile(path, []string{"y"}, 2, rowsOf([]float64{1.5, 2})); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{math.NaN()})), path, `row 1, column 1 ("y"): NaN is not finite`)
+	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{math.NaN()})), path,
+		`row 1, column 1 ("y"): NaN is not finite`)
 	raw, err := os.ReadFile(path)
 	if err != nil || string(raw) != "LINES\n1.5\n2\n" {
 		t.Fatalf("%q, %v", raw, err)
@@ -117,7 +121,9 @@ func TestRegister(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = ReadFile(odd)
-	wantError(t, err, "t.xlsx: not a text file", "save the table as CSV in UTF-8, plain or gzip; the formats that are read are CSV (.csv, .txt, .tsv), gzip of CSV (.gz), NPY (.npy), NPZ (.npz), lines (.lines)")
+	wantError(t, err, "t.xlsx: not a text file",
+		"save the table as CSV in UTF-8, plain or gzip; the formats that are read are CSV (.csv, .txt, .tsv), gzip of CSV "+
+			"(.gz), NPY (.npy), NPZ (.npz), lines (.lines)")
 	for _, bad := range []Format{
 		{}, {Name: "half", Endings: []string{".half"}, Read: formats[0].Read},
 		{Name: "npy", Endings: []string{".npy"}, Read: formats[0].Read, Write: Write},
@@ -146,7 +152,8 @@ func TestUnlinked(t *testing.T) {
 		wantError(t, err, name+": Parquet", `import _ "github.com/krigo-gp/krigo/dataset/parquet"`)
 	}
 	path := filepath.Join(folder, "out.parquet")
-	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{1})), "out.parquet: not written: Parquet", `import _ "github.com/krigo-gp/krigo/dataset/parquet"`)
+	wantError(t, WriteFile(path, []string{"y"}, 1, rowsOf([]float64{1})), "out.parquet: not written: Parquet",
+		`import _ "github.com/krigo-gp/krigo/dataset/parquet"`)
 	if _, err := os.Stat(path); err == nil {
 		t.Error("written all the same")
 	}

@@ -37,8 +37,8 @@ func (d *Data) Hash(rows []int) (string, error) {
 }
 
 // RowHashes returns the 64-bit FNV-1a hash of each given row's bytes, as in [Data.Hash] but for the group:
-// a copy is one under another group's name too. groups are the hashes of the rows' groups, of their names; nil where rows
-// stand for themselves. Both are part of the model-file format.
+// a copy is one under another group's name too. groups are the hashes of the rows' groups, of their names; nil where
+// rows stand for themselves. Both are part of the model-file format.
 func (d *Data) RowHashes(rows []int) (hashes, groups []uint64, err error) {
 	sum := func(b []byte) uint64 {
 		h := fnv.New64a()

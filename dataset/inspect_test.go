@@ -26,8 +26,8 @@ func described(t *testing.T, of Reading, rows int, cell func(i int) string) Colu
 	return facts[0]
 }
 
-// TestDescribeTexts: a column of which most cells are numbers or dates is none of categories, whatever the others are, and what isn't
-// clear is no advice.
+// TestDescribeTexts: a column of which most cells are numbers or dates is none of categories, whatever the others are,
+// and what isn't clear is no advice.
 func TestDescribeTexts(t *testing.T) {
 	num := func(i int) string { return fmt.Sprintf("%d.%d", 10+i, i%7) }
 	either := func(every int, a, b func(i int) string) func(i int) string {
@@ -48,28 +48,42 @@ func TestDescribeTexts(t *testing.T) {
 		advice    []Advice
 		then      string
 	}{
-		{"errors of a spreadsheet", either(9, is("#DIV/0!"), num), "number", `"#DIV/0!" among numbers: a missing value?`, []Advice{{"na", "#DIV/0!"}}, ""},
-		{"limits of detection", either(9, is("<10"), num), "number", `numbers, but for 9 of 80 cells: "<10"`, nil, "say --na '<10'"},
-		{"grams and kilograms", either(2, with("%s kg"), with("%s g")), "text", "what looks like numbers", nil, "in one unit"},
-		{"grams among kilograms", either(5, with("%s g"), with("%s kg")), "text", "what looks like numbers", nil, "in one unit"},
+		{"errors of a spreadsheet", either(9, is("#DIV/0!"), num), "number", `"#DIV/0!" among numbers: a missing value?`,
+			[]Advice{{"na", "#DIV/0!"}}, ""},
+		{"limits of detection", either(9, is("<10"), num), "number", `numbers, but for 9 of 80 cells: "<10"`, nil,
+			"say --na '<10'"},
+		{"grams and kilograms", either(2, with("%s kg"), with("%s g")), "text", "what looks like numbers", nil,
+			"in one unit"},
+		{"grams among kilograms", either(5, with("%s g"), with("%s kg")), "text", "what looks like numbers", nil,
+			"in one unit"},
 		{"currencies", either(2, with("€%s"), with("$%s")), "text", "what looks like numbers", nil, "in one unit"},
 		{"negative in parentheses", with("(%s)"), "text", "what looks like numbers", nil, "--ignore c"},
 		{"a minus of typesetters", with("−%s"), "text", "what looks like numbers", nil, "plain numbers"},
 		{"tolerances", with("%s ± 0.1"), "text", "what looks like numbers", nil, "plain numbers"},
-		{"durations", func(i int) string { return fmt.Sprintf("%d:15:00", i) }, "text", "what looks like numbers", nil, "plain numbers"},
-		{"groups of two digits", func(i int) string { return fmt.Sprintf("1,%d,100.50", 10+i) }, "text", "what looks like numbers", nil, "--ignore c"},
-		{"ranges of ages", func(i int) string { return []string{"18-25", "26-40", "41-65"}[i%3] }, "category", "3 different texts", []Advice{{"categorical", "c"}}, ""},
-		{"codes", func(i int) string { return []string{"A1", "B2", "C3"}[i%3] }, "category", "3 different texts", []Advice{{"categorical", "c"}}, ""},
+		{"durations", func(i int) string { return fmt.Sprintf("%d:15:00", i) }, "text", "what looks like numbers", nil,
+			"plain numbers"},
+		{"groups of two digits", func(i int) string { return fmt.Sprintf("1,%d,100.50", 10+i) }, "text",
+			"what looks like numbers", nil, "--ignore c"},
+		{"ranges of ages", func(i int) string { return []string{"18-25", "26-40", "41-65"}[i%3] }, "category",
+			"3 different texts", []Advice{{"categorical", "c"}}, ""},
+		{"codes", func(i int) string { return []string{"A1", "B2", "C3"}[i%3] }, "category", "3 different texts",
+			[]Advice{{"categorical", "c"}}, ""},
 		{"names of rows", with("HX-%s"), "identifier", "names rows", []Advice{{"ignore", "c"}}, ""},
-		{"a date that isn't", either(79, is("31/02/2024"), day), "date", `dates as "02/01/2024", but for 2 of 80 cells: "31/02/2024"`, []Advice{{"dates", "c"}}, "write them as the others"},
-		{"gaps among dates", either(10, is("k.A."), day), "date", `"k.A." among dates: a missing value?`, []Advice{{"dates", "c"}, {"na", "k.A."}}, ""},
-		{"numbers among dates", either(10, num, day), "date", "but for 8 of 80 cells", []Advice{{"dates", "c"}}, "write them as the others"},
-		{"two orders of dates", either(2, func(i int) string { return fmt.Sprintf("2024-01-%02d", 1+i%28) }, day), "date", "but for 40 of 80 cells", []Advice{{"dates", "c"}}, "write them as the others"},
-		{"zones at times", either(2, is("2024-01-01 10:00Z"), is("2024-01-02 11:00")), "date", "some name their zone", []Advice{{"dates", "c"}}, ""},
+		{"a date that isn't", either(79, is("31/02/2024"), day), "date",
+			`dates as "02/01/2024", but for 2 of 80 cells: "31/02/2024"`, []Advice{{"dates", "c"}}, "write them as the others"},
+		{"gaps among dates", either(10, is("k.A."), day), "date", `"k.A." among dates: a missing value?`,
+			[]Advice{{"dates", "c"}, {"na", "k.A."}}, ""},
+		{"numbers among dates", either(10, num, day), "date", "but for 8 of 80 cells", []Advice{{"dates", "c"}},
+			"write them as the others"},
+		{"two orders of dates", either(2, func(i int) string { return fmt.Sprintf("2024-01-%02d", 1+i%28) }, day), "date",
+			"but for 40 of 80 cells", []Advice{{"dates", "c"}}, "write them as the others"},
+		{"zones at times", either(2, is("2024-01-01 10:00Z"), is("2024-01-02 11:00")), "date", "some name their zone",
+			[]Advice{{"dates", "c"}}, ""},
 		{"units at times", either(3, num, with("%s%%")), "number", "27 of 80 have no unit", []Advice{{"units", "%"}}, ""},
 	} {
 		f := described(t, Reading{}, 80, c.cell)
-		if f.Kind != c.kind || !strings.Contains(f.Why, c.why) || !slices.Equal(f.Advice, c.advice) || !strings.Contains(f.Then, c.then) || (f.Then == "") != (c.then == "") {
+		if f.Kind != c.kind || !strings.Contains(f.Why, c.why) || !slices.Equal(f.Advice, c.advice) ||
+			!strings.Contains(f.Then, c.then) || (f.Then == "") != (c.then == "") {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 	}
@@ -119,10 +133,13 @@ func TestStrays(t *testing.T) {
 		want       []string
 	}{
 		{"totals", rows(20) + "Total,144,80\n", []string{`line 22: begins with "Total"`}},
-		{"totals and means", rows(20) + "Total :,144,80\nMittelwert,7,4\n", []string{`line 23: begins with "Mittelwert"`, `line 22: begins with "Total :"`}},
-		{"totals that don't say so", rows(20) + fmt.Sprintf("L20,%d,80\n", sum), []string{"line 22: holds the sums of the rows above it"}},
+		{"totals and means", rows(20) + "Total :,144,80\nMittelwert,7,4\n",
+			[]string{`line 23: begins with "Mittelwert"`, `line 22: begins with "Total :"`}},
+		{"totals that don't say so", rows(20) + fmt.Sprintf("L20,%d,80\n", sum),
+			[]string{"line 22: holds the sums of the rows above it"}},
 		{"a remark", rows(20) + "# exported by Bob,,\n", []string{`line 22: begins with "# exported by Bob"`}},
-		{"a remark among numbers", strings.ReplaceAll(rows(20), "L", "") + "checked by Bob,,\n", []string{`line 22: has "checked by Bob" in a column of numbers or dates`}},
+		{"a remark among numbers", strings.ReplaceAll(rows(20), "L", "") + "checked by Bob,,\n",
+			[]string{`line 22: has "checked by Bob" in a column of numbers or dates`}},
 		{"headers", rows(20) + "id,a,b\n" + rows(20) + "id,a,b\n", []string{"line 22, line 43: the header again"}},
 		{"none", rows(20), nil},
 		{"a gap", strings.ReplaceAll(rows(20), "L", "") + "-,1,2\n", nil},
@@ -151,7 +168,8 @@ func TestStrays(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 		_, err = table.Encode("b", []string{"id"}, nil, FillMean, func(d *Data) ([]int, error) { return d.All(), nil })
-		if err != nil && (len(c.want) == 0 || !strings.Contains(err.Error(), c.want[0]) || strings.Contains(err.Error(), "--na")) {
+		if err != nil && (len(c.want) == 0 || !strings.Contains(err.Error(), c.want[0]) ||
+			strings.Contains(err.Error(), "--na")) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -174,8 +192,10 @@ func TestRemarks(t *testing.T) {
 		{"no header", "A,1.5,3", "%s,%g,%d", Reading{}, "the first line is taken for the header"},
 		{"years in the header", "kind,2020,2021", "%s,%g,%d", Reading{}, ""},
 		{"units", "kind,x,y", "%s,%g %%,%d", Reading{Units: []string{"%"}}, ""},
-		{"several units", "x,y", "%[2]g %[1]s,%[3]d", Reading{Units: []string{"A", "B"}}, `numbers of "x" have different units, and are read as they stand: 10 with A, 10 with B`},
-		{"zones", "x,y", "%[1]s,%[3]d", Reading{Dates: []Dates{{Column: "x"}}}, `some times name their zone, the others are taken for UTC, in the columns "x"`},
+		{"several units", "x,y", "%[2]g %[1]s,%[3]d", Reading{Units: []string{"A", "B"}},
+			`numbers of "x" have different units, and are read as they stand: 10 with A, 10 with B`},
+		{"zones", "x,y", "%[1]s,%[3]d", Reading{Dates: []Dates{{Column: "x"}}},
+			`some times name their zone, the others are taken for UTC, in the columns "x"`},
 	} {
 		text := rows(c.format)
 		if c.name == "zones" {
@@ -195,7 +215,8 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// TestIndex: a first column without a name is no input, in whatever order, and where it may be more than row numbers, that is said.
+// TestIndex: a first column without a name is no input, in whatever order, and where it may be more than row numbers,
+// that is said.
 func TestIndex(t *testing.T) {
 	const many = 2*distinctMost + 1
 	for _, c := range []struct {
@@ -262,7 +283,9 @@ func TestNoticesOfTables(t *testing.T) {
 	}
 	notices, err := d.Notices()
 	got := strings.Join(notices, "\n")
-	if err != nil || !strings.Contains(got, `"v" is read as categories, but seems to hold something else: "#DIV/0!" among numbers`) || strings.Contains(got, `"code"`) {
+	if err != nil || !strings.Contains(got,
+		`"v" is read as categories, but seems to hold something else: "#DIV/0!" among numbers`) ||
+		strings.Contains(got, `"code"`) {
 		t.Errorf("%s, %v", got, err)
 	}
 	if !strings.Contains(got, `too little for numbers of that size, so nothing is learnt from them; subtract a constant: "big"`) || strings.Contains(got, "the same value in every row") {
@@ -272,7 +295,8 @@ func TestNoticesOfTables(t *testing.T) {
 
 // TestShell: names reach a terminal and a shell without characters that either would act on.
 func TestShell(t *testing.T) {
-	for word, want := range map[string]string{"plain": "plain", "it's": `'it'\''s'`, "a\x1b[31m": `$'a\x1b[31m'`, "it's \"a\"\n": `$'it\'s "a"\n'`, "°C m²": "'°C m²'"} {
+	for word, want := range map[string]string{"plain": "plain", "it's": `'it'\''s'`, "a\x1b[31m": `$'a\x1b[31m'`,
+		"it's \"a\"\n": `$'it\'s "a"\n'`, "°C m²": "'°C m²'"} {
 		if got := Shell(word); got != want {
 			t.Errorf("%q: %s, want %s", word, got, want)
 		}

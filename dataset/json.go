@@ -34,7 +34,8 @@ func ReadJSON(path string, v any) error {
 	}
 	d = json.NewDecoder(bytes.NewReader(text))
 	if key, found := repeatedKey(d); found {
-		return fmt.Errorf("%s: line %d: the key %q stands twice in one object: leave one", path, line(d.InputOffset()), clip(key))
+		return fmt.Errorf("%s: line %d: the key %q stands twice in one object: leave one", path, line(d.InputOffset()),
+			clip(key))
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ type Kept struct {
 	cells func(row int) ([]string, error)
 }
 
-// Keep returns columns of a table to be kept: texts as they were read, numbers in the fewest digits, dates as YYYY-MM-DD, with the
-// time where they have one, missing values as nothing.
+// Keep returns columns of a table to be kept: texts as they were read, numbers in the fewest digits, dates as
+// YYYY-MM-DD, with the time where they have one, missing values as nothing.
 func (t *Table) Keep(names []string) (*Kept, error) {
 	columns, err := t.columns(names)
 	if err != nil {
@@ -29,7 +29,8 @@ func (t *Table) Keep(names []string) (*Kept, error) {
 		}
 		cells := make([]string, len(columns))
 		for k, v := range values {
-			isDate := slices.ContainsFunc(t.reading.Dates, func(d Dates) bool { return d.Column == names[k] && d.Form != "time" })
+			isDate := slices.ContainsFunc(t.reading.Dates,
+				func(d Dates) bool { return d.Column == names[k] && d.Form != "time" })
 			switch {
 			case isDate && v-v == 0:
 				cells[k] = dateOf(v)

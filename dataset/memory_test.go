@@ -30,11 +30,12 @@ func squeezed(t *testing.T, first, then string, times int) []byte {
 		return b.Bytes()
 	}
 	const at = 1 << 20
-	return append(stream(first), bytes.Repeat(stream(strings.Repeat(then, at)), times/at)...) // streams may follow one another
+	// streams may follow one another
+	return append(stream(first), bytes.Repeat(stream(strings.Repeat(then, at)), times/at)...)
 }
 
-// TestBombs: within 64 MiB, tables that would take gigabytes are errors that name the file and what to do, and little memory is
-// taken before.
+// TestBombs: within 64 MiB, tables that would take gigabytes are errors that name the file and what to do, and little
+// memory is taken before.
 func TestBombs(t *testing.T) {
 	const limit = 64 << 20
 	header := func(text string) []byte {
@@ -43,7 +44,8 @@ func TestBombs(t *testing.T) {
 	archive := func(size, packed uint64, content []byte) []byte {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
-		w, err := z.CreateRaw(&zip.FileHeader{Name: "a.npy", Method: zip.Deflate, CompressedSize64: packed, UncompressedSize64: size})
+		w, err := z.CreateRaw(&zip.FileHeader{Name: "a.npy", Method: zip.Deflate, CompressedSize64: packed,
+			UncompressedSize64: size})
 		if err == nil {
 			_, err = w.Write(content)
 		}
@@ -68,28 +70,34 @@ func TestBombs(t *testing.T) {
 		file []byte
 		says string
 	}{
-		"rows.csv.gz":           {squeezed(t, "x,y\n", "1,2\n", 1<<28), "the table"},
-		"line.csv.gz":           {squeezed(t, "x,y\n1,", "0", 1<<30), "a line that doesn't end"},
-		"quoted.csv.gz":         {squeezed(t, "x,y\n1,\"", "\n", 1<<30), "a line that doesn't end"},
-		"header.csv.gz":         {squeezed(t, "", "x", 1<<30), "a line that doesn't end"},
-		"fields.csv.gz":         {squeezed(t, "x,y\n1", ",", 1<<30), "a line that doesn't end"},
-		"columns.csv":           {[]byte(strings.Repeat("1,", 900_000) + "1\n"), "line that doesn't end"},
-		"columns2.csv":          {[]byte(strings.Repeat("1,", 400_000) + "1\n"), "400001 columns"},
-		"texts.csv":             {[]byte("x\nred\n" + counted.String()), "the table"},
-		"late text.csv":         {[]byte("x\n" + counted.String() + "red\n"), "the table"},
-		"shape.npy":             {header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1000000000000), }"), "cut short"},
-		"product.npy":           {header("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }"), "cut short"},
-		"wide.npy":              {append(header("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1000000), }"), make([]byte, 1000000)...), "1000000 columns"},
-		"long.npy":              {append(header("{'descr': '|u1', 'fortran_order': False, 'shape': (4096, 2000), }"), make([]byte, 4096*2000)...), "a block of its rows"},
-		"length.npy":            {[]byte(npyMagic + "\x02\x00\xff\xff\xff\xff{"), "cut short"},
-		"much.npy":              {append([]byte(npyMagic+"\x02\x00\x00\x00\x80\x00"), bytes.Repeat([]byte("["), 1<<23)...), "the NPY header"},
-		"size.npz":              {archive(1<<50, 20, make([]byte, 20)), "memory"},
-		"ratio.npz":             {archive(32<<20, 20, make([]byte, 20)), "can't be had from"},
-		"packed.npz":            {archive(1000, 1<<40, make([]byte, 20)), "can't be had from"},
-		"zeros.npz":             {archive(2*limit, uint64(zeros.Len()), zeros.Bytes()), "--memory"},
-		"less.npz":              {archive(1<<20, uint64(zeros.Len()), zeros.Bytes()), "damaged"},
-		"values.npz":            {floats(t, 9<<20), "--memory"},
-		"a name without end.gz": {append([]byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x00"), bytes.Repeat([]byte("a"), 1<<20)...), "damaged"},
+		"rows.csv.gz":   {squeezed(t, "x,y\n", "1,2\n", 1<<28), "the table"},
+		"line.csv.gz":   {squeezed(t, "x,y\n1,", "0", 1<<30), "a line that doesn't end"},
+		"quoted.csv.gz": {squeezed(t, "x,y\n1,\"", "\n", 1<<30), "a line that doesn't end"},
+		"header.csv.gz": {squeezed(t, "", "x", 1<<30), "a line that doesn't end"},
+		"fields.csv.gz": {squeezed(t, "x,y\n1", ",", 1<<30), "a line that doesn't end"},
+		"columns.csv":   {[]byte(strings.Repeat("1,", 900_000) + "1\n"), "line that doesn't end"},
+		"columns2.csv":  {[]byte(strings.Repeat("1,", 400_000) + "1\n"), "400001 columns"},
+		"texts.csv":     {[]byte("x\nred\n" + counted.String()), "the table"},
+		"late text.csv": {[]byte("x\n" + counted.String() + "red\n"), "the table"},
+		"shape.npy": {header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1000000000000), }"),
+			"cut short"},
+		"product.npy": {header("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }"),
+			"cut short"},
+		"wide.npy": {append(header("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1000000), }"),
+			make([]byte, 1000000)...), "1000000 columns"},
+		"long.npy": {append(header("{'descr': '|u1', 'fortran_order': False, 'shape': (4096, 2000), }"),
+			make([]byte, 4096*2000)...), "a block of its rows"},
+		"length.npy": {[]byte(npyMagic + "\x02\x00\xff\xff\xff\xff{"), "cut short"},
+		"much.npy": {append([]byte(npyMagic+"\x02\x00\x00\x00\x80\x00"), bytes.Repeat([]byte("["), 1<<23)...),
+			"the NPY header"},
+		"size.npz":   {archive(1<<50, 20, make([]byte, 20)), "memory"},
+		"ratio.npz":  {archive(32<<20, 20, make([]byte, 20)), "can't be had from"},
+		"packed.npz": {archive(1000, 1<<40, make([]byte, 20)), "can't be had from"},
+		"zeros.npz":  {archive(2*limit, uint64(zeros.Len()), zeros.Bytes()), "--memory"},
+		"less.npz":   {archive(1<<20, uint64(zeros.Len()), zeros.Bytes()), "damaged"},
+		"values.npz": {floats(t, 9<<20), "--memory"},
+		"a name without end.gz": {append([]byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x00"),
+			bytes.Repeat([]byte("a"), 1<<20)...), "damaged"},
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, test.file, 0o666); err != nil {
@@ -118,11 +126,13 @@ func TestBombs(t *testing.T) {
 	}
 	memory.SetLimit(limit)
 	defer memory.SetLimit(0)
-	if _, err := Read(bytes.NewReader(squeezed(t, "x,y\n", "1,2\n", 1<<28)), "standard input"); err == nil || !strings.Contains(err.Error(), "standard input") || !strings.Contains(err.Error(), "--memory") {
+	if _, err := Read(bytes.NewReader(squeezed(t, "x,y\n", "1,2\n", 1<<28)), "standard input"); err == nil ||
+		!strings.Contains(err.Error(), "standard input") || !strings.Contains(err.Error(), "--memory") {
 		t.Error(err)
 	}
 	rows := 0
-	if err := Stream(bytes.NewReader(squeezed(t, "x,y\n", "1,2\n", 1<<22)), "standard input", 1000, func(t *Table) error { rows += t.Rows; return nil }); err != nil || rows != 1<<22 {
+	if err := Stream(bytes.NewReader(squeezed(t, "x,y\n", "1,2\n", 1<<22)), "standard input", 1000,
+		func(t *Table) error { rows += t.Rows; return nil }); err != nil || rows != 1<<22 {
 		t.Errorf("of a stream, which is never held, %d rows: %v", rows, err)
 	}
 }

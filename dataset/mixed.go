@@ -41,7 +41,8 @@ func (t *Table) mixedUnits() (notices []string) {
 				parts = append(parts, fmt.Sprintf("%d with %s", counts[unit], Printable(unit)))
 			}
 		}
-		notices = append(notices, fmt.Sprintf("numbers of %q have different units, and are read as they stand: %s", clip(t.Names[j]), strings.Join(parts, ", ")))
+		notices = append(notices, fmt.Sprintf("numbers of %q have different units, and are read as they stand: %s",
+			clip(t.Names[j]), strings.Join(parts, ", ")))
 	}
 	return notices
 }

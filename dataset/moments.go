@@ -86,5 +86,6 @@ func (d *Data) moments(rows []int) ([]moments, error) {
 }
 
 func overflow(source, name string) error {
-	return &Error{File: source, Name: name, Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}
+	return &Error{File: source, Name: name,
+		Err: fmt.Errorf("the values of column %q are too large to average: change its unit", name)}
 }

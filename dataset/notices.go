@@ -46,7 +46,8 @@ func (d *Data) Notices() ([]string, error) {
 		notices = append(notices, "the same value in every row, so nothing is learnt from: "+quoted(constant, 5))
 	}
 	if len(close) > 0 {
-		notices = append(notices, "values that differ by too little for numbers of that size, so nothing is learnt from them; subtract a constant: "+quoted(close, 5))
+		notices = append(notices, "values that differ by too little for numbers of that size, so nothing is learnt from "+
+			"them; subtract a constant: "+quoted(close, 5))
 	}
 	seen, err := d.tableNotices()
 	if err != nil {
@@ -57,15 +58,18 @@ func (d *Data) Notices() ([]string, error) {
 		notices = append(notices, "years of two digits are taken for 1969 to 2068, in the columns "+quoted(all, 5))
 	}
 	if n := d.table.dropped; n > 0 {
-		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier one in every cell, and were left out", n, d.Rows+n))
+		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier one in every cell, and were left out", n,
+			d.Rows+n))
 	}
 	if n, row, err := d.repeats(rows); err != nil {
 		return nil, err
 	} else if n > 0 {
-		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier row exactly (the first is row %d); all are kept (--duplicates drop, or group)", n, d.Rows, row+1))
+		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier row exactly (the first is row %d); all are "+
+			"kept (--duplicates drop, or group)", n, d.Rows, row+1))
 	}
 	if names := d.alike(); names != nil {
-		notices = append(notices, fmt.Sprintf("groups whose names differ by case or spaces alone are groups of their own: %s", quoted(names, 6)))
+		notices = append(notices, fmt.Sprintf("groups whose names differ by case or spaces alone are groups of their own: %s",
+			quoted(names, 6)))
 	}
 	if d.Rows < d.Cols {
 		notices = append(notices, fmt.Sprintf("fewer rows (%d) than inputs (%d)", d.Rows, d.Cols))
@@ -77,10 +81,13 @@ func (d *Data) Notices() ([]string, error) {
 		notices = append(notices, "standard deviation above 1e9, check the unit: "+quoted(large, 5))
 	}
 	if math.Abs(target.mean) > 1e6*target.sd {
-		notices = append(notices, fmt.Sprintf("the mean of target %q (%s) is more than a million standard deviations (%s) from 0: subtract a constant to keep digits", d.Target, cautious.Number(target.mean), cautious.Number(target.sd)))
+		notices = append(notices, fmt.Sprintf("the mean of target %q (%s) is more than a million standard deviations (%s) "+
+			"from 0: subtract a constant to keep digits", d.Target, cautious.Number(target.mean), cautious.Number(target.sd)))
 	}
 	if square := target.sd * target.sd; square < 0x1p-1022 || square > math.MaxFloat64 {
-		notices = append(notices, fmt.Sprintf("target %q has the standard deviation %s, so that variances of its predictions leave the range of float64: use their standard deviations, or another unit", d.Target, cautious.Number(target.sd)))
+		notices = append(notices, fmt.Sprintf("target %q has the standard deviation %s, so that variances of its "+
+			"predictions leave the range of float64: use their standard deviations, or another unit", d.Target,
+			cautious.Number(target.sd)))
 	}
 	return notices, nil
 }
@@ -109,7 +116,8 @@ func (d *Data) tableNotices() (notices []string, err error) {
 			notices = append(notices, unnamed)
 		}
 		if f.Why != "" && (f.Kind == "number" || f.Kind == "date") || f.Kind == "text" && f.Then != "" {
-			notices = append(notices, fmt.Sprintf("%q is read as categories, but seems to hold something else: %s", clip(f.Name), f.Why))
+			notices = append(notices, fmt.Sprintf("%q is read as categories, but seems to hold something else: %s", clip(f.Name),
+				f.Why))
 		}
 	}
 	return notices, err
@@ -144,7 +152,8 @@ func (d *Data) repeats(rows []int) (count, first int, err error) {
 	digests := make([]mark, 0, len(rows))
 	err = d.eachRow(rows, func(row, _ []byte) {
 		sum := sha256.Sum256(row)
-		digests = append(digests, mark{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]), rows[len(digests)]})
+		digests = append(digests, mark{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]),
+			rows[len(digests)]})
 	})
 	if err == nil {
 		digests, err = dealOut(d.Ranks(), digests)

@@ -114,7 +114,8 @@ func openNPY(f *os.File, source string) (*Table, error) {
 		return nil, err
 	}
 	// Rows are read by blocks, as they stand and as numbers.
-	if err := memory.Afford(source+": a block of its rows", float64(min(n.rows, blockRows))*float64(n.size+2*8*len(n.fields))); err != nil {
+	if err := memory.Afford(source+": a block of its rows",
+		float64(min(n.rows, blockRows))*float64(n.size+2*8*len(n.fields))); err != nil {
 		n.close()
 		return nil, err
 	}
@@ -158,7 +159,8 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 	got, err := io.ReadFull(r, prefix[:len(npyMagic)+2+2])
 	switch {
 	case !bytes.HasPrefix(prefix[:got], []byte(npyMagic)):
-		return fail("not an NPY file (it doesn't begin with \\x93NUMPY): save the table by numpy.save, or name a CSV file .csv")
+		return fail("not an NPY file (it doesn't begin with \\x93NUMPY): save the table by numpy.save, or name a CSV file " +
+			".csv")
 	case err != nil:
 		return fail("cut short: the file ends within the NPY header; write it again")
 	}
@@ -224,7 +226,8 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 			dims = append(dims, 1)
 		}
 		if len(dims) != 2 {
-			return fail("an array of shape %v: a table is a matrix, rows × columns, or an array of records with named fields", dims)
+			return fail("an array of shape %v: a table is a matrix, rows × columns, or an array of records with named fields",
+				dims)
 		}
 		if fortran && dims[0] > 1 && dims[1] > 1 {
 			return fail("a matrix in Fortran order: save numpy.ascontiguousarray of it")
@@ -237,7 +240,8 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 			return fail("cut short: a row of %d numbers doesn't fit a file of %d bytes; write it again", dims[1], length)
 		}
 		const each = 200 // bytes of a column, by estimate
-		if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", source, dims[1]), each*float64(dims[1])); err != nil {
+		if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", source, dims[1]),
+			each*float64(dims[1])); err != nil {
 			return nil, err
 		}
 		for j := range dims[1] {
@@ -257,9 +261,11 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 	content := length - n.start
 	switch whole := content / int64(n.size); {
 	case int64(n.rows) > whole:
-		return fail("cut short: %d rows of %d bytes are promised, but the file ends within row %d; write it again", n.rows, n.size, whole+1)
+		return fail("cut short: %d rows of %d bytes are promised, but the file ends within row %d; write it again", n.rows,
+			n.size, whole+1)
 	case content != int64(n.rows)*int64(n.size):
-		return fail("%d bytes follow the last of %d rows: not one NPY table; write it again", content-int64(n.rows)*int64(n.size), n.rows)
+		return fail("%d bytes follow the last of %d rows: not one NPY table; write it again",
+			content-int64(n.rows)*int64(n.size), n.rows)
 	}
 	return n, nil
 }
@@ -282,7 +288,8 @@ func (n *npy) records(descr []any) error {
 		case !ok1:
 			return fmt.Errorf("%s: field %d of the records isn't a pair of name and type; write the file again", n.source, k+1)
 		case !ok2 || len(pair) > 2:
-			return fmt.Errorf("%s: column %q holds records or arrays, not numbers: give every number a field of its own", n.source, clip(name))
+			return fmt.Errorf("%s: column %q holds records or arrays, not numbers: give every number a field of its own",
+				n.source, clip(name))
 		case name == "" && strings.HasPrefix(descr, "|V"):
 			padding, err := strconv.Atoi(descr[2:])
 			if err != nil || padding < 0 || padding > maxNPYHeader {
@@ -315,10 +322,12 @@ func (n *npy) number(descr, what string) (number, error) {
 		case size > 0 && (descr[0] == '<' || descr[0] == '|' && size == 1):
 			return kind, nil
 		case size > 0 && descr[0] == '>':
-			return "", fmt.Errorf("%s: %s has the type %q, most significant byte first: save it as %q", n.source, what, descr, "<"+descr[1:])
+			return "", fmt.Errorf("%s: %s has the type %q, most significant byte first: save it as %q", n.source, what, descr,
+				"<"+descr[1:])
 		}
 	}
-	return "", fmt.Errorf("%s: %s has the type %q, which isn't one of numbers that are read (<f8, <f4, whole numbers): save it as <f8", n.source, what, clip(descr))
+	return "", fmt.Errorf("%s: %s has the type %q, which isn't one of numbers that are read (<f8, <f4, whole numbers): "+
+		"save it as <f8", n.source, what, clip(descr))
 }
 
 // read copies the given columns of rows first, …, first+count−1 to out, row by row.
@@ -344,7 +353,8 @@ func (n *npy) read(first, count int, columns []int, out []float64) (err error) {
 				if !ok {
 					panic(p)
 				}
-				err = fmt.Errorf("%s: rows %d to %d can't be read: the file was changed, or its disk fails (%w)", n.source, first+1, first+count, fault)
+				err = fmt.Errorf("%s: rows %d to %d can't be read: the file was changed, or its disk fails (%w)", n.source, first+1,
+					first+count, fault)
 			}
 		}()
 	}

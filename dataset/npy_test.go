@@ -67,27 +67,37 @@ func TestReadNPY(t *testing.T) {
 		names  []string
 		values []float64
 	}{
-		{"records", npyFile(1, dict("[('a', '<f8'), ('b', '<f8')]", 2, 0), []float64{1, 2, 3, 4}), []string{"a", "b"}, []float64{1, 2, 3, 4}},
-		{"a matrix", npyFile(1, dict("'<f8'", 2, 3), []float64{1, 2, 3, 4, 5, 6}), []string{"c1", "c2", "c3"}, []float64{1, 2, 3, 4, 5, 6}},
-		{"a float32 matrix", npyFile(2, dict("'<f4'", 2, 2), []float32{1, 0.5, 3, 4}), []string{"c1", "c2"}, []float64{1, 0.5, 3, 4}},
-		{"one column in Fortran order", npyFile(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 1)}", []float64{1, 2}), []string{"c1"}, []float64{1, 2}},
-		{"types", npyFile(1, dict("[('a', '<f4'), ('b', '<i8'), ('c', '<u8'), ('d', '<i4'), ('e', '<u4'), ('f', '<i2'), ('g', '<u2'), ('h', '|i1'), ('i', '|u1'), ('j', '|b1')]", 2, 0),
-			float32(0.25), int64(-2), uint64(1<<63), int32(-3), uint32(1<<31), int16(-4), uint16(1<<15), int8(-5), uint8(200), true,
+		{"records", npyFile(1, dict("[('a', '<f8'), ('b', '<f8')]", 2, 0), []float64{1, 2, 3, 4}), []string{"a", "b"},
+			[]float64{1, 2, 3, 4}},
+		{"a matrix", npyFile(1, dict("'<f8'", 2, 3), []float64{1, 2, 3, 4, 5, 6}), []string{"c1", "c2", "c3"},
+			[]float64{1, 2, 3, 4, 5, 6}},
+		{"a float32 matrix", npyFile(2, dict("'<f4'", 2, 2), []float32{1, 0.5, 3, 4}), []string{"c1", "c2"},
+			[]float64{1, 0.5, 3, 4}},
+		{"one column in Fortran order", npyFile(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 1)}",
+			[]float64{1, 2}), []string{"c1"}, []float64{1, 2}},
+		{"types", npyFile(1, dict("[('a', '<f4'), ('b', '<i8'), ('c', '<u8'), ('d', '<i4'), ('e', '<u4'), ('f', '<i2'), "+
+			"('g', '<u2'), ('h', '|i1'), ('i', '|u1'), ('j', '|b1')]", 2, 0),
+			float32(0.25), int64(-2), uint64(1<<63), int32(-3), uint32(1<<31), int16(-4), uint16(1<<15), int8(-5), uint8(200),
+			true,
 			float32(-0.25), int64(2), uint64(3), int32(3), uint32(5), int16(4), uint16(6), int8(5), uint8(7), false),
-			strings.Split("abcdefghij", ""), []float64{0.25, -2, 1 << 63, -3, 1 << 31, -4, 1 << 15, -5, 200, 1, -0.25, 2, 3, 3, 5, 4, 6, 5, 7, 0}},
+			strings.Split("abcdefghij", ""), []float64{0.25, -2, 1 << 63, -3, 1 << 31, -4, 1 << 15, -5, 200, 1, -0.25, 2, 3, 3,
+				5, 4, 6, 5, 7, 0}},
 		{"padding and titles", npyFile(1, dict("[('a', '|u1'), ('', '|V7'), (('the second', 'b'), '<f8')]", 2, 0),
 			uint8(1), [7]byte{9}, 2.5, uint8(3), [7]byte{}, 4.5), []string{"a", "b"}, []float64{1, 2.5, 3, 4.5}},
-		{"escapes", npyFile(1, dict(`[('it\'s', '<f8'), ("\"\\\x41\xe9", '<f8')]`, 1, 0), []float64{1, 2}), []string{"it's", "\"\\Aé"}, []float64{1, 2}},
+		{"escapes", npyFile(1, dict(`[('it\'s', '<f8'), ("\"\\\x41\xe9", '<f8')]`, 1, 0), []float64{1, 2}),
+			[]string{"it's", "\"\\Aé"}, []float64{1, 2}},
 		{"Latin-1", npyFile(1, dict("[('\xe9', '<f8')]", 1, 0), 1.0), []string{"é"}, []float64{1}},
 		{"UTF-8", npyFile(3, dict("[('σ', '<f8')]", 1, 0), 1.0), []string{"σ"}, []float64{1}},
-		{"as Python 2 wrote it", npyFile(1, "{'shape': (1L, 1L), 'fortran_order': False, 'descr': '<f8'}", 7.0), []string{"c1"}, []float64{7}},
+		{"as Python 2 wrote it", npyFile(1, "{'shape': (1L, 1L), 'fortran_order': False, 'descr': '<f8'}", 7.0),
+			[]string{"c1"}, []float64{7}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table, err := readBytes(t, "x.npy", c.raw)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(table.Names, c.names) || table.Rows*len(c.names) != len(c.values) || !slices.Equal(valuesOf(t, table), c.values) {
+			if !slices.Equal(table.Names, c.names) || table.Rows*len(c.names) != len(c.values) ||
+				!slices.Equal(valuesOf(t, table), c.values) {
 				t.Errorf("%+v: %v", table, valuesOf(t, table))
 			}
 			table.disk.(*npy).mapped = nil // where files can't be mapped
@@ -119,7 +129,8 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"nesting", npyFile(1, strings.Repeat("(", 1000)), "isn't a dictionary"},
 		{"no shape", npyFile(1, "{'descr': '<f8', 'fortran_order': False}"), "lacks"},
 		{"odd shape", npyFile(1, "{'descr': '<f8', 'fortran_order': False, 'shape': ('a', 2)}"), "whole numbers"},
-		{"Fortran order", npyFile(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 2)}", []float64{1, 2, 3, 4}), "Fortran order"},
+		{"Fortran order", npyFile(1, "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 2)}", []float64{1, 2, 3, 4}),
+			"Fortran order"},
 		{"one dimension", npyFile(1, dict("'<f8'", 4, 0), []float64{1, 2, 3, 4}), "shape [4]"},
 		{"records in two dimensions", npyFile(1, dict("[('a', '<f8')]", 2, 2), []float64{1, 2, 3, 4}), "shape [2 2]"},
 		{"big-endian", of("[('a', '>f8')]"), `column 1 ("a") has the type ">f8", most significant byte first: save it as "<f8"`},
@@ -137,7 +148,8 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"no rows", npyFile(1, dict("[('a', '<f8')]", 0, 0)), "no rows"},
 		{"cut short", good[:len(good)-1], "2 rows of 16 bytes are promised, but the file ends within row 2"},
 		{"a great many rows", npyFile(1, dict("[('a', '<f8')]", math.MaxInt, 0), 1.0), "ends within row 2"},
-		{"a great many columns", npyFile(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 99999999999)}", 1.0), "a row of 99999999999 numbers"},
+		{"a great many columns", npyFile(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 99999999999)}", 1.0),
+			"a row of 99999999999 numbers"},
 		{"more than promised", append(slices.Clone(good), 0), "1 bytes follow the last of 2 rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -167,7 +179,8 @@ func TestNPYNotFinite(t *testing.T) {
 		want string
 	}{
 		{npyFile(1, two, []float64{1, 2, 3, math.NaN()}), `row 2, column 2 ("b"): the value is missing`},
-		{npyFile(1, dict("'<f4'", 1, 3), []float32{1, float32(math.Inf(-1)), float32(math.Inf(1))}), `row 1, column 2 ("c2"): -Inf is not finite; remove the row or fill the value (and 1 more problems)`},
+		{npyFile(1, dict("'<f4'", 1, 3), []float32{1, float32(math.Inf(-1)), float32(math.Inf(1))}),
+			`row 1, column 2 ("c2"): -Inf is not finite; remove the row or fill the value (and 1 more problems)`},
 	} {
 		table, err := readBytes(t, "x.npy", c.raw)
 		if err != nil {
@@ -193,7 +206,8 @@ func TestNPYByMagic(t *testing.T) {
 func TestNPYShortened(t *testing.T) {
 	const rows = 10000
 	path := filepath.Join(t.TempDir(), "x.npy")
-	if err := WriteFile(path, []string{"a", "y"}, rows, func(i int, v []float64) error { v[0], v[1] = float64(i), 1; return nil }); err != nil {
+	if err := WriteFile(path, []string{"a", "y"}, rows,
+		func(i int, v []float64) error { v[0], v[1] = float64(i), 1; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, mapped := range []bool{true, false} {
@@ -259,7 +273,8 @@ func TestWriteFileRoundTrip(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "x.npy")
 	wantError(t, WriteFile(path, []string{"a", "a"}, 1, rowsOf(values)), "x.npy: ", `column 2 is named "a"`)
-	wantError(t, WriteFile(path, []string{"a", "b"}, 1, rowsOf([]float64{1, math.Inf(1)})), "x.npy: ", `row 1, column 2 ("b"): +Inf is not finite`)
+	wantError(t, WriteFile(path, []string{"a", "b"}, 1, rowsOf([]float64{1, math.Inf(1)})), "x.npy: ",
+		`row 1, column 2 ("b"): +Inf is not finite`)
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 0 {
 		t.Errorf("left %v", left)
 	}
@@ -356,7 +371,8 @@ func FuzzReadNPY(f *testing.F) {
 			t.Fatal(err)
 		}
 		m.mapped = again.Bytes()
-		if got := valuesOf(t, &Table{Names: table.Names, Rows: m.rows, disk: m}); !slices.Equal(got, values) || m.rows != n.rows {
+		if got := valuesOf(t, &Table{Names: table.Names, Rows: m.rows, disk: m}); !slices.Equal(got, values) ||
+			m.rows != n.rows {
 			t.Fatalf("%v, then %v", values, got)
 		}
 		for j, c := range m.fields {

@@ -85,11 +85,13 @@ func (of Reading) readPart(path string, r ranks.Ranks) (*Table, error) {
 // alike refuses what ranks would each find out for themselves from a file of their own, and not in the same way.
 func (of Reading) alike(table *Table) error {
 	if of.Distinct {
-		return fmt.Errorf("%s: rows that repeat one of another rank's file can't be left out: write all rows to one file", table.Source)
+		return fmt.Errorf("%s: rows that repeat one of another rank's file can't be left out: write all rows to one file",
+			table.Source)
 	}
 	for i, d := range of.Dates {
 		if form := table.reading.Dates[i].Form; form != d.Form {
-			return fmt.Errorf("%s: column %q: each rank would choose the form of dates by its own file: say which, as %s:%s", table.Source, clip(d.Column), clip(d.Column), form)
+			return fmt.Errorf("%s: column %q: each rank would choose the form of dates by its own file: say which, as %s:%s",
+				table.Source, clip(d.Column), clip(d.Column), form)
 		}
 	}
 	return nil

@@ -31,7 +31,8 @@ func TestParts(t *testing.T) {
 		}
 		begin := 0
 		for rank, rows := range []int{1, 150, 60} {
-			if err := WriteFile(filepath.Join(folder, fmt.Sprintf("part%d%s", rank, ending)), names, rows, rowsOf(values[3*begin:])); err != nil {
+			if err := WriteFile(filepath.Join(folder, fmt.Sprintf("part%d%s", rank, ending)), names, rows,
+				rowsOf(values[3*begin:])); err != nil {
 				t.Fatal(err)
 			}
 			begin += rows
@@ -86,7 +87,8 @@ func TestParts(t *testing.T) {
 			return f, own, nil
 		}
 		want, _, err := find(path, ranks.Alone)
-		if err != nil || len(want.notices) == 0 || !strings.Contains(want.notices[0], "2 of 211 rows repeat an earlier row exactly (the first is row 21)") {
+		if err != nil || len(want.notices) == 0 ||
+			!strings.Contains(want.notices[0], "2 of 211 rows repeat an earlier row exactly (the first is row 21)") {
 			t.Fatal(err, want)
 		}
 		for _, c := range []struct {
@@ -142,7 +144,8 @@ func TestParts(t *testing.T) {
 // TestPartsAlike: what a file alone can't tell of all rows is refused where ranks have files of their own.
 func TestPartsAlike(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "part0.csv"), []byte("when,y\n13/02/2024,1\n13/02/2024,1\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "part0.csv"), []byte("when,y\n13/02/2024,1\n13/02/2024,1\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -14,18 +14,21 @@ import (
 //
 // Decimal, Thousands, Missing and Units are about text, as of CSV; Dates about every format.
 type Reading struct {
-	Decimal   string   `json:"decimal,omitzero"`   // "." (default) or ","
-	Thousands string   `json:"thousands,omitzero"` // what stands between groups of three digits: "," "." "'" or " "; "" (default): nothing may
-	Missing   []string `json:"missing,omitempty"`  // texts that stand for a missing value, beside those of Read
-	Units     []string `json:"units,omitempty"`    // texts that may stand before or after a number, as in "12 kg", and say nothing
-	Dates     []Dates  `json:"dates,omitempty"`    // columns of dates or times, which become days
-	Distinct  bool     `json:"distinct,omitzero"`  // rows that equal an earlier one in every cell are left out
+	Decimal string `json:"decimal,omitzero"` // "." (default) or ","
+	// what stands between groups of three digits: "," "." "'" or " "; "" (default): nothing may
+	Thousands string   `json:"thousands,omitzero"`
+	Missing   []string `json:"missing,omitempty"` // texts that stand for a missing value, beside those of Read
+	// texts that may stand before or after a number, as in "12 kg", and say nothing
+	Units    []string `json:"units,omitempty"`
+	Dates    []Dates  `json:"dates,omitempty"`   // columns of dates or times, which become days
+	Distinct bool     `json:"distinct,omitzero"` // rows that equal an earlier one in every cell are left out
 
 	names []string // columns that name things, of Naming
 }
 
-// Naming is the reading of a table whose columns of these names, where it has them, name groups or categories. "" is none. Their cells are numbers where they
-// look like some, so that 007 and 7 would be one name: there it is an error that two of them are.
+// Naming is the reading of a table whose columns of these names, where it has them, name groups or categories. "" is
+// none. Their cells are numbers where they look like some, so that 007 and 7 would be one name: there it is an error
+// that two of them are.
 func (r Reading) Naming(columns ...string) Reading {
 	r.names = slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "" })
 	return r
@@ -33,7 +36,8 @@ func (r Reading) Naming(columns ...string) Reading {
 
 // zero says whether it is for tables as programs write them.
 func (r *Reading) zero() bool {
-	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 && len(r.Units) == 0
+	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 &&
+		len(r.Units) == 0
 }
 
 // Said says in short how cells are read otherwise than as programs write them; "" if they aren't.
@@ -75,7 +79,8 @@ func (r *Reading) Check() error {
 		return fmt.Errorf("decimal and thousands are both %q: numbers couldn't be told apart", decimal)
 	}
 	if n := max(len(r.Missing), len(r.Units)); n > mostTexts {
-		return fmt.Errorf("%d texts of missing values, or units: %d at most, since every cell is held against each", n, mostTexts)
+		return fmt.Errorf("%d texts of missing values, or units: %d at most, since every cell is held against each", n,
+			mostTexts)
 	}
 	for _, text := range r.Missing {
 		if v, err := r.parse(text); err == nil {
@@ -155,13 +160,15 @@ func (r *Reading) point() string {
 // alike are characters that people take for the same separator.
 var alike = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "’", "'")
 
-// ungrouped takes the separators out of the whole part of a number, and says whether all stood between groups of three digits.
+// ungrouped takes the separators out of the whole part of a number, and says whether all stood between groups of three
+// digits.
 func ungrouped(whole, separator string) (string, bool) {
 	whole = alike.Replace(whole)
 	groups := strings.Split(whole, separator)
 	for i, group := range groups {
 		digits := strings.TrimLeft(group, "+-")
-		if i > 0 && (len(group) != 3 || digits != group) || i == 0 && len(groups) > 1 && (len(digits) == 0 || len(digits) > 3) {
+		if i > 0 && (len(group) != 3 || digits != group) || i == 0 && len(groups) > 1 &&
+			(len(digits) == 0 || len(digits) > 3) {
 			return "", false
 		}
 		if i == 0 && len(groups) > 1 && digits[0] == '0' { // no thousands begin so: it is the other's decimal point

@@ -88,7 +88,8 @@ func TestReadingOfTable(t *testing.T) {
 	german := Reading{Decimal: ",", Thousands: ".", Missing: []string{"k.A.", "-"}}
 	for _, text := range []string{"a;b\n1,5;2.000\nk.a.;-\n3,25;4\n", "a\tb\n1,5\t2.000\nk.A.\t-\n3,25\t4\n"} {
 		table := read(german, text)
-		if table.Text != nil || !slices.EqualFunc(table.Values, []float64{1.5, 2000, math.NaN(), math.NaN(), 3.25, 4}, func(a, b float64) bool { return a == b || a != a && b != b }) {
+		if table.Text != nil || !slices.EqualFunc(table.Values, []float64{1.5, 2000, math.NaN(), math.NaN(), 3.25, 4},
+			func(a, b float64) bool { return a == b || a != a && b != b }) {
 			t.Errorf("%q: %v %q", text, table.Values, table.Text)
 		}
 	}
@@ -109,7 +110,8 @@ func TestReadingOfTable(t *testing.T) {
 	}
 }
 
-// TestDates: dates are days since 1970-01-01, by what package time says of them, and their periods where in them they are.
+// TestDates: dates are days since 1970-01-01, by what package time says of them, and their periods where in them they
+// are.
 func TestDates(t *testing.T) {
 	days := func(year int, month time.Month, day, hour, minute, second int) float64 {
 		return float64(time.Date(year, month, day, hour, minute, second, 0, time.UTC).Unix()) / 86400
@@ -150,7 +152,8 @@ func TestDates(t *testing.T) {
 			t.Errorf("%q: %v, want %v", c.texts[0], v, c.want)
 		}
 	}
-	for _, text := range []string{"2022-W53", "2022-W00", "31.01.2024 24:01", "31.01.2024 25:00", "24:00", "31-Jan-2024-24", "2024-01-31 10:30 CET"} {
+	for _, text := range []string{"2022-W53", "2022-W00", "31.01.2024 24:01", "31.01.2024 25:00", "24:00",
+		"31-Jan-2024-24", "2024-01-31 10:30 CET"} {
 		if forms := formsOf([]string{text}); forms != nil {
 			t.Errorf("%q: form %s", text, forms[0].name)
 		}
@@ -176,7 +179,8 @@ func TestDates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"a:b", "y", "a:b day sin", "a:b day cos", "a:b week sin", "a:b week cos"}; !slices.Equal(table.Names, want) {
+	if want := []string{"a:b", "y", "a:b day sin", "a:b day cos", "a:b week sin",
+		"a:b week cos"}; !slices.Equal(table.Names, want) {
 		t.Fatalf("columns %q, want %q", table.Names, want)
 	}
 	quarter := 2 * math.Pi * 0.25 / 7 // a quarter of the week's first day
@@ -197,7 +201,8 @@ func TestDates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, err := kept.Columns(3); err != nil || !slices.Equal(all["a:b"], []string{"1970-01-05T06:00:00", "", "1970-01-08T18:00:00"}) {
+	if all, err := kept.Columns(3); err != nil ||
+		!slices.Equal(all["a:b"], []string{"1970-01-05T06:00:00", "", "1970-01-08T18:00:00"}) {
 		t.Errorf("kept %q, %v", all, err)
 	}
 }
@@ -288,8 +293,10 @@ func TestMatches(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"a*", "abc", true}, {"*c", "abc", true}, {"a*c*e", "abcde", true},
-		{"a*c*e", "abcdf", false}, {"?b", "éb", true}, {"a?", "a", false}, {"a[b]*", "a[b]c", true}, {"**a", "ba", true}, {"m/*", "m/s", true},
+		{"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"a*", "abc", true}, {"*c", "abc", true},
+		{"a*c*e", "abcde", true},
+		{"a*c*e", "abcdf", false}, {"?b", "éb", true}, {"a?", "a", false}, {"a[b]*", "a[b]c", true}, {"**a", "ba", true},
+		{"m/*", "m/s", true},
 	} {
 		if matches(c.pattern, c.name) != c.want {
 			t.Errorf("%q of %q: %v", c.pattern, c.name, !c.want)
@@ -297,8 +304,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestDatesInDoubt: a fit is told of years without a century, and refuses numbers among dates, which spreadsheets count from 1900; rows to
-// be predicted may have days.
+// TestDatesInDoubt: a fit is told of years without a century, and refuses numbers among dates, which spreadsheets count
+// from 1900; rows to be predicted may have days.
 func TestDatesInDoubt(t *testing.T) {
 	read := func(first string) *Table {
 		t.Helper()
@@ -330,7 +337,8 @@ func TestDatesInDoubt(t *testing.T) {
 	}
 }
 
-// TestNaming: texts of a column of names that are one number are an error, wherever they stand; those that are written alike, or elsewhere, aren't.
+// TestNaming: texts of a column of names that are one number are an error, wherever they stand; those that are written
+// alike, or elsewhere, aren't.
 func TestNaming(t *testing.T) {
 	read := func(text string, names ...string) error {
 		table, err := Reading{}.Naming(names...).Read(strings.NewReader(text), "t.csv")

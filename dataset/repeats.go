@@ -16,7 +16,8 @@ const EqualRows = "(equal rows)"
 // distinct leaves out rows that equal an earlier one in every cell.
 func (t *Table) distinct() error {
 	if t.disk != nil {
-		return fmt.Errorf("%s: rows that stay on disk can't be left out: write the table as CSV, or leave repeated rows", t.Source)
+		return fmt.Errorf("%s: rows that stay on disk can't be left out: write the table as CSV, or leave repeated rows",
+			t.Source)
 	}
 	cols := len(t.Names)
 	seed := maphash.MakeSeed()
@@ -63,7 +64,8 @@ func (t *Table) Dropped() int { return t.dropped }
 func (d *Data) groupEqual() (*Data, error) {
 	t := d.table
 	if t.disk != nil {
-		return nil, fmt.Errorf("%s: rows that stay on disk can't be grouped by what they hold: write the table as CSV", t.Source)
+		return nil, fmt.Errorf("%s: rows that stay on disk can't be grouped by what they hold: write the table as CSV",
+			t.Source)
 	}
 	begin, own := t.own()
 	rows := make([]int, own)

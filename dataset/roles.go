@@ -110,7 +110,8 @@ func DealLast(rows, test, calibration, prior int) (Roles, error) {
 	if err != nil {
 		return Roles{}, err
 	}
-	return Roles{Of: slices.Concat(slices.Repeat([]Role{Prior}, c[Prior]), slices.Repeat([]Role{Calibration}, c[Calibration]),
+	return Roles{Of: slices.Concat(slices.Repeat([]Role{Prior}, c[Prior]),
+		slices.Repeat([]Role{Calibration}, c[Calibration]),
 		slices.Repeat([]Role{Certified}, c[Certified]), slices.Repeat([]Role{Test}, c[Test]))}, nil
 }
 

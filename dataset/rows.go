@@ -36,7 +36,8 @@ func tableOf(source string, names []string, rows int, row func(i int) []float64)
 	for i := range rows {
 		values := row(i)
 		if len(values) != len(names) {
-			return nil, &Error{File: source, Row: i + 1, Err: fmt.Errorf("expected %d values, one for each column, got %d", len(names), len(values))}
+			return nil, &Error{File: source, Row: i + 1, Err: fmt.Errorf("expected %d values, one for each column, got %d",
+				len(names), len(values))}
 		}
 		if j := slices.IndexFunc(values, func(v float64) bool { return math.IsInf(v, 0) }); j >= 0 {
 			return nil, &Error{File: source, Row: i + 1, Column: j + 1, Name: names[j], Err: notFinite(values[j])}

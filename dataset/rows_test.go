@@ -39,7 +39,8 @@ func TestFromRows(t *testing.T) {
 		{[]string{"a", "b", "a"}, [][]float64{{1, 2, 3}}, `rows: columns 1 and 3 are both named "a"`},
 		{[]string{"a", "b"}, [][]float64{{1, 2}, {3}}, "rows: row 2: expected 2 values, one for each column, got 1"},
 		{[]string{"a", "b"}, [][]float64{{1, 2, 3}}, "rows: row 1: expected 2 values, one for each column, got 3"},
-		{[]string{"a", "b"}, [][]float64{{1, 2}, {3, math.Inf(-1)}}, `rows: row 2, column 2 ("b"): -Inf is not finite; remove the row or fill the value`},
+		{[]string{"a", "b"}, [][]float64{{1, 2}, {3, math.Inf(-1)}},
+			`rows: row 2, column 2 ("b"): -Inf is not finite; remove the row or fill the value`},
 	} {
 		table, err := FromRows(c.names, c.rows)
 		if wantError(t, err, c.want); table != nil {
@@ -87,20 +88,28 @@ func TestHandMade(t *testing.T) {
 		{Table{Names: names, Rows: 2}, "t: 0 values in a table of 2 rows"},
 		{Table{Names: names, Rows: -1}, "t: 0 values in a table of -1 rows"},
 		{Table{Names: names, Rows: math.MaxInt/2 + 1}, "t: 0 values in a table of"},
-		{Table{Names: names, Rows: 2, Values: []float64{1, 2, 3, 4}, Lines: []int{1}}, "t: Lines has the lines of 1 rows, of 2"},
-		{Table{Names: names, Rows: 1, Values: []float64{1, 2}, Text: [][]string{{"x", "z"}}}, "t: Text has the texts of 1 columns, of 2"},
-		{Table{Names: names, Rows: 2, Values: []float64{0, 2, 2, 4}, Text: [][]string{{"x", "z"}, nil}}, `t: row 2, column 1 ("a"): 2 is the place of no text, of 2 in Text`},
-		{Table{Names: names, Rows: 2, Values: []float64{0, 2, 0.5, 4}, Text: [][]string{{"x", "z"}, nil}}, `t: row 2, column 1 ("a"): 0.5 is the place of no text`},
-		{Table{Names: []string{"a", "y", "\xf9"}, Rows: 1, Values: []float64{1, 2, 3}}, `the name of column 3, "\xf9", isn't UTF-8 text: rename it`},
+		{Table{Names: names, Rows: 2, Values: []float64{1, 2, 3, 4}, Lines: []int{1}},
+			"t: Lines has the lines of 1 rows, of 2"},
+		{Table{Names: names, Rows: 1, Values: []float64{1, 2}, Text: [][]string{{"x", "z"}}},
+			"t: Text has the texts of 1 columns, of 2"},
+		{Table{Names: names, Rows: 2, Values: []float64{0, 2, 2, 4}, Text: [][]string{{"x", "z"}, nil}},
+			`t: row 2, column 1 ("a"): 2 is the place of no text, of 2 in Text`},
+		{Table{Names: names, Rows: 2, Values: []float64{0, 2, 0.5, 4}, Text: [][]string{{"x", "z"}, nil}},
+			`t: row 2, column 1 ("a"): 0.5 is the place of no text`},
+		{Table{Names: []string{"a", "y", "\xf9"}, Rows: 1, Values: []float64{1, 2, 3}},
+			`the name of column 3, "\xf9", isn't UTF-8 text: rename it`},
 		{Table{Names: []string{"a", "y", "a"}, Rows: 1, Values: []float64{1, 2, 3}}, `t: columns 1 and 3 are both named "a"`},
 	} {
 		c.table.Source = "t"
 		e := &Encoding{Missing: Refuse, Columns: []Column{{Name: "a", Categories: []string{"x"}}}}
 		for name, see := range map[string]func() (*Data, error){
-			"Regression":          func() (*Data, error) { return c.table.Regression("y") },
-			"Select":              func() (*Data, error) { return c.table.Select([]string{"a"}, "y") },
-			"Unlabelled":          func() (*Data, error) { return c.table.Unlabelled([]string{"a"}) },
-			"Encode":              func() (*Data, error) { return c.table.Encode("y", nil, []string{"a"}, Refuse, these([]int{0})) },
+			"Regression": func() (*Data, error) { return c.table.Regression("y") },
+			"Select":     func() (*Data, error) { return c.table.Select([]string{"a"}, "y") },
+			"Unlabelled": func() (*Data, error) { return c.table.Unlabelled([]string{"a"}) },
+			"Encode": func() (*Data, error) {
+				return c.table.Encode("y", nil, []string{"a"}, Refuse,
+					these([]int{0}))
+			},
 			"Encoding.Select":     func() (*Data, error) { return e.Select(&c.table, e.Inputs(), "y") },
 			"Encoding.Unlabelled": func() (*Data, error) { return e.Unlabelled(&c.table, e.Inputs()) },
 		} {
@@ -120,13 +129,18 @@ func TestError(t *testing.T) {
 		want Error
 		says string
 	}{
-		{"a,b\n1,2\n\n3,red\n", Error{"f.csv", 4, 2, 2, "b", nil}, `f.csv: line 4 (row 2), column 2 ("b"): "red" is not a number; write one, or remove the row`},
+		{"a,b\n1,2\n\n3,red\n", Error{"f.csv", 4, 2, 2, "b", nil},
+			`f.csv: line 4 (row 2), column 2 ("b"): "red" is not a number; write one, or remove the row`},
 		{"a," + long + "\n1,\nred,\n", Error{"f.csv", 2, 1, 2, long, nil},
 			`f.csv: line 2 (row 1), column 2 ("a name of more than forty characters tha…"): the value is missing; remove the row or fill the value (and 2 more problems)`},
-		{"a,b\n1,2\n3\n", Error{"f.csv", 3, 2, 0, "", nil}, `f.csv: line 3 (row 2): expected 2 fields, got 1: add or remove fields, or quote those that hold a ','`},
-		{"a,b\n1,2\n\"3,4\n", Error{"f.csv", 3, 0, 0, "", nil}, `f.csv: line 3: a quote (") is not closed or stands inside a field; double it or remove it`},
-		{"a,,c\n1,2,3\n", Error{"f.csv", 1, 0, 2, "", nil}, `f.csv: line 1: column 2 has no name: give it one in the header, or remove it`},
-		{"a,b,a\n1,2,3\n", Error{"f.csv", 1, 0, 3, "a", nil}, `f.csv: line 1: columns 1 and 3 are both named "a": rename one`},
+		{"a,b\n1,2\n3\n", Error{"f.csv", 3, 2, 0, "", nil},
+			`f.csv: line 3 (row 2): expected 2 fields, got 1: add or remove fields, or quote those that hold a ','`},
+		{"a,b\n1,2\n\"3,4\n", Error{"f.csv", 3, 0, 0, "", nil},
+			`f.csv: line 3: a quote (") is not closed or stands inside a field; double it or remove it`},
+		{"a,,c\n1,2,3\n", Error{"f.csv", 1, 0, 2, "", nil},
+			`f.csv: line 1: column 2 has no name: give it one in the header, or remove it`},
+		{"a,b,a\n1,2,3\n", Error{"f.csv", 1, 0, 3, "a", nil},
+			`f.csv: line 1: columns 1 and 3 are both named "a": rename one`},
 	} {
 		table, err := Read(strings.NewReader(c.text), "f.csv")
 		if err == nil {
@@ -167,11 +181,13 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestSeveralGoroutines: one table, in memory or on disk, may be seen and read by many at once; the race detector looks on.
+// TestSeveralGoroutines: one table, in memory or on disk, may be seen and read by many at once; the race detector looks
+// on.
 func TestSeveralGoroutines(t *testing.T) {
 	memory := read(t, rooms)
 	path := filepath.Join(t.TempDir(), "x.npy")
-	if err := WriteFile(path, []string{"a", "y"}, 500, func(i int, v []float64) error { v[0], v[1] = float64(i), float64(i*i); return nil }); err != nil {
+	if err := WriteFile(path, []string{"a", "y"}, 500,
+		func(i int, v []float64) error { v[0], v[1] = float64(i), float64(i*i); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	disk, err := ReadFile(path)

@@ -132,7 +132,8 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 		problems = append(problems, fmt.Errorf("%s: no constants for inputs %s: add them", path, quoted(missing, 20)))
 	}
 	if unknown := slices.Sorted(maps.Keys(file.Inputs)); len(unknown) > 0 {
-		problems = append(problems, fmt.Errorf("%s: %s has no input columns %s: remove or rename them", path, d.Source, quoted(unknown, 20)))
+		problems = append(problems, fmt.Errorf("%s: %s has no input columns %s: remove or rename them", path, d.Source,
+			quoted(unknown, 20)))
 	}
 	if len(problems) > 0 {
 		return Scaling{}, errors.Join(problems...)
@@ -144,7 +145,8 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 // aren't numbers, and scales that aren't positive.
 func (s Scaling) Validate() error {
 	if len(s.InputMean) != len(s.InputScale) {
-		return fmt.Errorf("%d means and %d scales of inputs: want one of each for every input", len(s.InputMean), len(s.InputScale))
+		return fmt.Errorf("%d means and %d scales of inputs: want one of each for every input", len(s.InputMean),
+			len(s.InputScale))
 	}
 	for j, mean := range append(slices.Clone(s.InputMean), s.TargetMean) {
 		what, scale := "the target", s.TargetScale
@@ -178,15 +180,18 @@ func (s Scaling) Target(dst, y []float64) {
 // RawMean turns a mean of the scaled target into the target's unit.
 func (s Scaling) RawMean(m float64) float64 { return m*s.TargetScale + s.TargetMean }
 
-// Outward moves the ends of an interval about a prediction, in the target's unit, outward: by 2⁻⁴⁹ of |lower| + |upper| + |TargetMean|, and 1e-9 of TargetScale. Whether
-// a target lies within is decided in scaled units. Scaling it, the prediction in either unit, the width and the end round ten times at most, each by 2⁻⁵³ of
-// one of these three: no target that was counted as within is lost. The second part is for predictions that another kind of processor computes in other last digits.
+// Outward moves the ends of an interval about a prediction, in the target's unit, outward: by 2⁻⁴⁹ of |lower| + |upper|
+// + |TargetMean|, and 1e-9 of TargetScale. Whether a target lies within is decided in scaled units. Scaling it, the
+// prediction in either unit, the width and the end round ten times at most, each by 2⁻⁵³ of one of these three: no
+// target that was counted as within is lost. The second part is for predictions that another kind of processor computes
+// in other last digits.
 func (s Scaling) Outward(lower, upper float64) (low, high float64) {
 	slack := s.slack(lower, upper)
 	return lower - slack, upper + slack
 }
 
-// OutwardRelative is Outward for the y with |y − ŷ| ≤ ε|y|, from ŷ/(1 + ε) to ŷ/(1 − ε): an end moves by what the slack of ŷ becomes there. From ε = 1 on there are no ends.
+// OutwardRelative is Outward for the y with |y − ŷ| ≤ ε|y|, from ŷ/(1 + ε) to ŷ/(1 − ε): an end moves by what the slack
+// of ŷ becomes there. From ε = 1 on there are no ends.
 func (s Scaling) OutwardRelative(mean, epsilon float64) (low, high float64) {
 	if epsilon >= 1 {
 		return -math.MaxFloat64, math.MaxFloat64

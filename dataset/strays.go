@@ -42,8 +42,8 @@ func (t *Table) strayRows() map[int]bool {
 	return rows
 }
 
-// Strays says which rows of the table seem to be none: a header that is repeated, totals or remarks at the end. A sentence each, with what
-// can be done.
+// Strays says which rows of the table seem to be none: a header that is repeated, totals or remarks at the end. A
+// sentence each, with what can be done.
 func (t *Table) Strays() (said []string) {
 	for _, s := range t.strays() {
 		var places []string
@@ -83,10 +83,12 @@ func (t *Table) headers() (rows []int) {
 }
 
 // summaries are words with which a line of totals begins.
-var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", "gesamt", "gesamtsumme", "insgesamt", "somme", "totale", "totaal", "suma", "mean", "average", "avg",
+var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", "gesamt", "gesamtsumme", "insgesamt",
+	"somme", "totale", "totaal", "suma", "mean", "average", "avg",
 	"mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde", "grand", "count", "anzahl"}
 
-// footer says why a row near the end seems to be none: it says so, or holds the sums of the columns, or what no other row does.
+// footer says why a row near the end seems to be none: it says so, or holds the sums of the columns, or what no other
+// row does.
 func (t *Table) footer(row int) (why string) {
 	for j, v := range t.Values[row*len(t.Names) : (row+1)*len(t.Names)] {
 		if v != v || t.texts(j) == nil {
@@ -98,7 +100,8 @@ func (t *Table) footer(row int) (why string) {
 		}
 		words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return c == ' ' || c == ':' || c == '(' })
 		switch {
-		case strings.HasPrefix(text, "#") && t.alone(row, j), len(words) > 0 && slices.Contains(summaries, words[0]) && t.alone(row, j):
+		case strings.HasPrefix(text, "#") && t.alone(row, j), len(words) > 0 && slices.Contains(summaries, words[0]) &&
+			t.alone(row, j):
 			return fmt.Sprintf("begins with %q", clip(text))
 		case !gapLike(text) && speaks(text) && t.alone(row, j) && t.others(row, j):
 			return fmt.Sprintf("has %q in a column of numbers or dates", clip(text))

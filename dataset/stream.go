@@ -7,9 +7,10 @@ import (
 	"io"
 )
 
-// Stream reads CSV text as [Read] does, but as it comes, from a pipe that may stay open: it passes on tables of the rows that are at hand, at
-// most so many, as soon as there are any. It ends with the text, with each's error, or with the first row that is wrong, after the rows before it were passed on. Columns
-// that hold numbers in one table may hold text in the next.
+// Stream reads CSV text as [Read] does, but as it comes, from a pipe that may stay open: it passes on tables of the
+// rows that are at hand, at most so many, as soon as there are any. It ends with the text, with each's error, or with
+// the first row that is wrong, after the rows before it were passed on. Columns that hold numbers in one table may hold
+// text in the next.
 func Stream(r io.Reader, source string, most int, each func(*Table) error) error {
 	return Reading{}.Stream(r, source, most, each)
 }

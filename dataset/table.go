@@ -39,8 +39,9 @@ type Table struct {
 	part      *part                // the rows that this rank has, where they aren't all
 	ctx       context.Context      // with which reading ends; nil: with none
 
-	heavy float64            // bytes of the texts
-	over  error              // why rows are left out: that the table takes more memory than it may, or that names would be one
+	heavy float64 // bytes of the texts
+	// why rows are left out: that the table takes more memory than it may, or that names would be one
+	over  error
 	named map[oddText]string // how numbers in columns that name things are written
 }
 
@@ -125,8 +126,8 @@ func (t *Table) read(first, n int, columns []int, out []float64) error {
 	return nil
 }
 
-// Within is the same table for work that ends with a context: reading its rows is then ctx's error. Predicting, certifying and evaluating
-// read them block by block. Of the two, one is closed.
+// Within is the same table for work that ends with a context: reading its rows is then ctx's error. Predicting,
+// certifying and evaluating read them block by block. Of the two, one is closed.
 func (t *Table) Within(ctx context.Context) *Table {
 	within := *t
 	within.ctx = ctx
@@ -197,10 +198,12 @@ func (t *Table) column(name, something string) (int, error) {
 	if ok {
 		return at, nil
 	}
-	return 0, fmt.Errorf("%s: no column %q %s%s; %s", t.Source, name, something, spelling.DidYouMean(name, t.Names), t.describeColumns())
+	return 0, fmt.Errorf("%s: no column %q %s%s; %s", t.Source, name, something, spelling.DidYouMean(name, t.Names),
+		t.describeColumns())
 }
 
-// Dated makes sure that every column that the reading calls dates is there. A table to be predicted may lack those that aren't inputs.
+// Dated makes sure that every column that the reading calls dates is there. A table to be predicted may lack those that
+// aren't inputs.
 func (t *Table) Dated() error {
 	for _, d := range t.reading.Dates {
 		if _, err := t.column(d.Column, "to be named by --dates"); err != nil {

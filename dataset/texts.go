@@ -46,18 +46,22 @@ func (c *column) span() (low, high float64) {
 	return low, high
 }
 
-// explain says what the column may be, and what to say of it: dates or numbers where most cells are, or else names or categories.
+// explain says what the column may be, and what to say of it: dates or numbers where most cells are, or else names or
+// categories.
 func (c *column) explain(f *ColumnFacts) {
 	if c.dates(f) || c.numbers(f) || c.likeNumbers(f) {
 		return
 	}
 	switch odd := c.number(c.strange); {
 	case len(c.strange) == c.cells && c.cells >= 10:
-		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("text that differs in every row, as %q: it names rows", clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
+		f.Kind, f.Why, f.Advice = "identifier", fmt.Sprintf("text that differs in every row, as %q: it names rows",
+			clip(f.Examples[0])), []Advice{{"ignore", f.Name}}
 	case len(c.used) > maxCategories:
-		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too many for categories", len(c.used), maxCategories), []Advice{{"ignore", f.Name}}
+		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too many for categories",
+			len(c.used), maxCategories), []Advice{{"ignore", f.Name}}
 	default:
-		f.Kind, f.Why, f.Advice = "category", fmt.Sprintf("%d different texts: %s", len(c.used), quoted(c.of(c.strange), 3)), []Advice{{"categorical", f.Name}}
+		f.Kind, f.Why, f.Advice = "category", fmt.Sprintf("%d different texts: %s", len(c.used), quoted(c.of(c.strange), 3)),
+			[]Advice{{"categorical", f.Name}}
 		if odd < c.cells {
 			f.Why += fmt.Sprintf(", beside %d numbers", c.cells-odd)
 		}
@@ -73,8 +77,10 @@ func (c *column) dates(f *ColumnFacts) bool {
 	var left []int // cells that these don't read
 	none := c.used // that no form reads
 	for _, form := range dateForms {
-		rest := slices.DeleteFunc(slices.Clone(c.used), func(code int) bool { _, _, ok := form.days(c.texts[code]); return ok })
-		none = slices.DeleteFunc(slices.Clone(none), func(code int) bool { _, left := slices.BinarySearch(rest, code); return !left })
+		rest := slices.DeleteFunc(slices.Clone(c.used),
+			func(code int) bool { _, _, ok := form.days(c.texts[code]); return ok })
+		none = slices.DeleteFunc(slices.Clone(none),
+			func(code int) bool { _, left := slices.BinarySearch(rest, code); return !left })
 		switch few, least := c.number(rest), c.number(left); {
 		case len(rest) == len(c.used):
 		case forms == nil || few < least:
@@ -132,8 +138,8 @@ func (c *column) someZones(form dateForm) bool {
 // fewTexts, each of several rows, may be names, even if they look like numbers.
 const fewTexts = 20
 
-// but says of a column which of its cells are not as the others, and what can be done about them: they stand for missing values, or are
-// to be written otherwise.
+// but says of a column which of its cells are not as the others, and what can be done about them: they stand for
+// missing values, or are to be written otherwise.
 func (c *column) but(f *ColumnFacts, left []int, then string) {
 	if c.named(left) {
 		var quotes []string
@@ -199,7 +205,8 @@ func (c *column) ways() (all []way) {
 	return all
 }
 
-// numbers says of a column of which most cells are numbers, if perhaps written otherwise, how, and which cells are none.
+// numbers says of a column of which most cells are numbers, if perhaps written otherwise, how, and which cells are
+// none.
 func (c *column) numbers(f *ColumnFacts) bool {
 	// With which way most cells are numbers, and the fewest others left.
 	best, left := []way(nil), c.strange
@@ -221,7 +228,8 @@ func (c *column) numbers(f *ColumnFacts) bool {
 	switch {
 	case readable == 0, !clear && readable*2 <= c.cells && c.number(left) > 1:
 		return false
-	case !clear && len(c.alikeOf(left)) > 0 && best != nil && len(best[0].reading.Units) > len(c.t.reading.Units): // with other units
+	case !clear && len(c.alikeOf(left)) > 0 && best != nil && len(best[0].reading.Units) > len(c.t.reading.Units):
+		// with other units
 		return false
 	}
 	f.Kind, f.Why = "number", "numbers"
@@ -260,32 +268,37 @@ func (c *column) alikeOf(codes []int) []int {
 	})
 }
 
-// likeNumbers says of a column of which most cells look like numbers, and which has more of them than there are categories, that it
-// isn't known what they say.
+// likeNumbers says of a column of which most cells look like numbers, and which has more of them than there are
+// categories, that it isn't known what they say.
 func (c *column) likeNumbers(f *ColumnFacts) bool {
 	const few = 20 // categories as 18-25, or 2x4
 	alike := c.number(c.alikeOf(c.used))
 	if alike*10 < c.cells*9 || len(c.used) <= few && len(c.used)*3 <= c.cells {
 		return false
 	}
-	f.Kind, f.Why = "text", fmt.Sprintf("what looks like numbers or dates, but can't be read as such: %s", quoted(c.of(c.strange), 3))
-	f.Then = fmt.Sprintf("write plain numbers in one unit, or dates as 2024-01-31 15:04, or say --ignore %s if they name rows, --categorical %s if they are categories", Shell(f.Name), Shell(f.Name))
+	f.Kind, f.Why = "text", fmt.Sprintf("what looks like numbers or dates, but can't be read as such: %s",
+		quoted(c.of(c.strange), 3))
+	f.Then = fmt.Sprintf("write plain numbers in one unit, or dates as 2024-01-31 15:04, or say --ignore %s if they "+
+		"name rows, --categorical %s if they are categories", Shell(f.Name), Shell(f.Name))
 	return true
 }
 
 // gapLike says whether a text is one that people write for a missing value, so that once is enough.
 func gapLike(text string) bool {
-	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil", "missing", "unknown", "n.a.", "k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
+	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil", "missing", "unknown", "n.a.",
+		"k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
 }
 
-// speaks says whether a text is no number, not even one that isn't finite: it has no digits, or is an error of a spreadsheet.
+// speaks says whether a text is no number, not even one that isn't finite: it has no digits, or is an error of a
+// spreadsheet.
 func speaks(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
-	return err != nil && !errors.Is(err, strconv.ErrRange) && (text[0] == '#' || !strings.ContainsFunc(text, unicode.IsDigit))
+	return err != nil && !errors.Is(err, strconv.ErrRange) &&
+		(text[0] == '#' || !strings.ContainsFunc(text, unicode.IsDigit))
 }
 
-// commonUnit is the text without digits that most of these texts end with, or, where it is a currency's sign or stands apart, begin
-// with; "" where there is none.
+// commonUnit is the text without digits that most of these texts end with, or, where it is a currency's sign or stands
+// apart, begin with; "" where there is none.
 func commonUnit(texts []string) string {
 	inNumber := func(c rune) bool { return unicode.IsDigit(c) || strings.ContainsRune(".,-+' \u00a0\u202f", c) }
 	counts := map[string]int{}

@@ -119,7 +119,8 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 		return d.groupEqual()
 	}
 	if column == d.Target || slices.Contains(d.Inputs, column) {
-		return nil, fmt.Errorf("%s: column %q can't be both a column of the model and what rows are grouped by", d.Source, clip(column))
+		return nil, fmt.Errorf("%s: column %q can't be both a column of the model and what rows are grouped by", d.Source,
+			clip(column))
 	}
 	at, err := d.table.column(column, "to group rows by")
 	if err != nil {

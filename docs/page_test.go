@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/browser"
 )
 
-// TestPages opens every page of the site in a browser: nothing complains, nothing is wider than a phone or a desk, in light
-// and dark, and the colours differ. SCREENSHOTS names a folder to keep pictures in.
+// TestPages opens every page of the site in a browser: nothing complains, nothing is wider than a phone or a desk, in
+// light and dark, and the colours differ. SCREENSHOTS names a folder to keep pictures in.
 func TestPages(t *testing.T) {
 	out := t.TempDir()
 	if text, err := exec.Command("go", "-C", "../tools", "run", "./site", "--out", out).CombinedOutput(); err != nil {

@@ -33,11 +33,13 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (alpha float64
 			best, least = alpha, square
 		}
 	}
-	return best, fmt.Sprintf("α = %g by cross-validation over %v in %d parts (root mean squared error %.4g, scaled)", best, p.choice.Grid(), folds, math.Sqrt(least/float64(n))), nil
+	return best, fmt.Sprintf("α = %g by cross-validation over %v in %d parts (root mean squared error %.4g, scaled)", best,
+		p.choice.Grid(), folds, math.Sqrt(least/float64(n))), nil
 }
 
 // without trains on some rows with a fixed α, and returns the errors of its predictions for those left out.
-func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows, left []int) ([]float64, error) {
+func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows, left []int) ([]float64,
+	error) {
 	part := *p
 	part.share, part.choice.Alpha = p.choose(rows), &alpha
 	if p.estimate {
@@ -49,7 +51,8 @@ func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold 
 	}
 	f := p.families[0]
 	problem := part.problem(ctx, c, f)
-	event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1, Starts: 1}
+	event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1,
+		Starts: 1}
 	r, err := problem.Minimize(ctx, c.run(fmt.Sprintf("cv/%g/%d", alpha, fold+1), event), part.starts(f, nil)[0])
 	if err != nil {
 		return nil, err

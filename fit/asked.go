@@ -27,8 +27,8 @@ func asked(m *model.Model) (o Options, err error) {
 	return o, o.check(false)
 }
 
-// CheckAsked makes sure that a model of a table with these columns, its certificate's terms above all, is one of the options that it says it
-// was fitted with: both are the fitter's word, which at least may not be two.
+// CheckAsked makes sure that a model of a table with these columns, its certificate's terms above all, is one of the
+// options that it says it was fitted with: both are the fitter's word, which at least may not be two.
 func CheckAsked(m *model.Model, columns []string) error {
 	if m.Fitted == nil {
 		if m.Split != model.ByPosition {
@@ -62,7 +62,8 @@ func CheckAsked(m *model.Model, columns []string) error {
 	want, have := reflect.ValueOf(terms), reflect.ValueOf(m.Terms)
 	for i := range want.NumField() {
 		if !reflect.DeepEqual(want.Field(i).Interface(), have.Field(i).Interface()) {
-			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v", want.Type().Field(i).Name, have.Field(i), want.Field(i)))
+			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v", want.Type().Field(i).Name, have.Field(i),
+				want.Field(i)))
 		}
 	}
 	var roles dataset.Counts
@@ -82,9 +83,12 @@ func CheckAsked(m *model.Model, columns []string) error {
 		scaling.Source = dataset.Declared
 	}
 	switch {
-	case !slices.ContainsFunc(o.Kernel.families(len(m.Inputs)), func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean }):
-		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is, o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))
-	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.encodes() != (m.Encoding != nil), !reflect.DeepEqual(o.Data.Reading, m.Reading):
+	case !slices.ContainsFunc(o.Kernel.families(len(m.Inputs)),
+		func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean }):
+		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
+			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))
+	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.encodes() != (m.Encoding != nil),
+		!reflect.DeepEqual(o.Data.Reading, m.Reading):
 		return other("the columns")
 	case o.Method.Name != m.Objective:
 		return other("the objective")
@@ -98,7 +102,8 @@ func CheckAsked(m *model.Model, columns []string) error {
 	return nil
 }
 
-// otherInputs says what a model of a table with these columns has of inputs other than these options leave; "" where nothing.
+// otherInputs says what a model of a table with these columns has of inputs other than these options leave; "" where
+// nothing.
 func (d Data) otherInputs(m *model.Model, columns []string) string {
 	has, missing := m.Inputs, dataset.Refuse
 	if m.Encoding != nil {
@@ -116,7 +121,8 @@ func (d Data) otherInputs(m *model.Model, columns []string) string {
 		case is && !was:
 			return fmt.Sprintf("the model predicts from the column %q, which they leave out", name)
 		case was && !is:
-			return fmt.Sprintf("the model doesn't predict from the column %q, which they don't leave out (a column that came after the fit: certify a table without it)", name)
+			return fmt.Sprintf("the model doesn't predict from the column %q, which they don't leave out (a column that came "+
+				"after the fit: certify a table without it)", name)
 		}
 	}
 	if missing != d.Missing {

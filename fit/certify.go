@@ -18,10 +18,14 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// noCertificate says why a full GP that isn't factored has none, unless it was fixed before the certified rows were seen.
+// noCertificate says why a full GP that isn't factored has none, unless it was fixed before the certified rows were
+// seen.
 var noCertificate = map[string]string{
-	posterior.ByCG:      "conjugate gradients estimate ln|C| from random probes, and an estimate of KL(Q‖P) isn't a bound on it: --prior informed certifies the mean by its own misses; --solver cholesky, or kl-pac with inducing inputs, certify too",
-	posterior.ByNearest: "each prediction stands on other rows: there is no one posterior Q to certify; --prior informed certifies the mean by its own misses, and kl-pac with inducing inputs has a Q",
+	posterior.ByCG: "conjugate gradients estimate ln|C| from random probes, and an estimate of KL(Q‖P) isn't a " +
+		"bound on it: --prior informed certifies the mean by its own misses; --solver cholesky, or kl-pac with inducing " +
+		"inputs, certify too",
+	posterior.ByNearest: "each prediction stands on other rows: there is no one posterior Q to certify; --prior " +
+		"informed certifies the mean by its own misses, and kl-pac with inducing inputs has a Q",
 }
 
 // notesOf are what a person should know of how the best run of a problem went.
@@ -35,18 +39,21 @@ func (p *plan) notesOf(problem method.Problem, best run) (notes []string) {
 		if strings.HasPrefix(names[i], "inducing") {
 			break // fixed on request
 		}
-		notes = append(notes, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i], box.Upper[i], x[i]))
+		notes = append(notes, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i],
+			box.Upper[i], x[i]))
 	}
 	if p.choice.OnBatches() && !p.choice.FreeForm() && p.n > method.MaxEvaluated {
 		notes = append(notes, "objective_value is the mean over the batches of the last epoch, an estimate")
 	}
 	if r := best.result; r.Rejected > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the last: %s)", r.Rejected, r.Evaluations, r.Rejection))
+		notes = append(notes, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the "+
+			"last: %s)", r.Rejected, r.Evaluations, r.Rejection))
 	}
 	return notes
 }
 
-// posterior is that of the parameters that training found, as they are, with all that a person should know of how it went.
+// posterior is that of the parameters that training found, as they are, with all that a person should know of how it
+// went.
 func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, []string, error) {
 	problem := p.problem(ctx, c, p.families[t.best.family])
 	q, notes, err := problem.Posterior(t.best.result.X)
@@ -54,7 +61,8 @@ func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*poste
 }
 
 // finish rounds the best run's parameters to the grid and makes the model of them; problem is the one of that run.
-func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Problem, best run, notices []string) (*model.Model, error) {
+func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Problem, best run,
+	notices []string) (*model.Model, error) {
 	f := p.families[best.family]
 	notices = append(slices.Clone(notices), p.notesOf(problem, best)...)
 	x := slices.Clone(best.result.X)
@@ -107,7 +115,8 @@ func (d *dealt) score(m *model.Model) (err error) {
 		return err
 	}
 	if c.Seen > 0 {
-		m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows of %s equal rows that the model was made from: they say little about further ones",
+		m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows of %s equal rows that the model was made from: "+
+			"they say little about further ones",
 			c.Seen, d.test.Rows, d.test.Source))
 	}
 	var group []int
@@ -122,14 +131,18 @@ func (d *dealt) score(m *model.Model) (err error) {
 	return err
 }
 
-// describe makes a model of a posterior: what it was made from, and by which options; notices are what is known of it already.
+// describe makes a model of a posterior: what it was made from, and by which options; notices are what is known of it
+// already.
 func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, notices []string) (m *model.Model, err error) {
 	o := d.options
 	m = &model.Model{
-		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Encoding: d.data.Encoding, Scaling: d.scaling, Posterior: q,
-		Terms:  terms,
-		Source: d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading, Fitted: d.text,
-		Hash: d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets, Notices: notices,
+		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Encoding: d.data.Encoding, Scaling: d.scaling,
+		Posterior: q,
+		Terms:     terms,
+		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading,
+		Fitted: d.text,
+		Hash:   d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets,
+		Notices: notices,
 	}
 	m.Counts, m.Groups = d.roles.Counts()
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
@@ -187,7 +200,8 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []
 		if m.Group != "" {
 			n, what = m.Groups[dataset.Certified], "groups"
 		}
-		m.CertificateReason = fmt.Sprintf("%v, only %d: fit more %s, or leave more of them with a smaller prior-share or test-fraction", err, n, what)
+		m.CertificateReason = fmt.Sprintf("%v, only %d: fit more %s, or leave more of them with a smaller prior-share or "+
+			"test-fraction", err, n, what)
 	}
 	return m, nil
 }

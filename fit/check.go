@@ -20,7 +20,8 @@ import (
 // doesn't go together.
 func (o Options) check(evaluating bool) error {
 	use := method.Use{Evaluating: evaluating, Given: o.Run.FixParameters, Informed: o.informed(), Learns: o.learns()}
-	errs := slices.Concat(o.Data.check(), o.Kernel.check(), o.Method.Check(use), o.Prior.check(), o.Promise.check(), o.Run.check(),
+	errs := slices.Concat(o.Data.check(), o.Kernel.check(), o.Method.Check(use), o.Prior.check(), o.Promise.check(),
+		o.Run.check(),
 		o.checkTogether(), o.checkBacktest(evaluating))
 	if len(errs) > 0 {
 		return &UsageError{errors.Join(errs...)}
@@ -35,7 +36,8 @@ func (d Data) check() (errs []error) {
 	errs = append(errs, method.OneOf("missing", d.Missing, dataset.Refuse, dataset.FillMean)...)
 	errs = append(errs, method.OneOf("scaling", d.Scaling, dataset.PriorRows, dataset.Declared, dataset.AllRows)...)
 	if d.encodes() && d.Scaling != dataset.PriorRows {
-		errs = append(errs, fmt.Errorf("categorical, missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them: leave it at prior-rows, not %s", d.Scaling))
+		errs = append(errs, fmt.Errorf("categorical, missing mean: categories and means are learnt from prior rows, and "+
+			"the inputs' scaling with them: leave it at prior-rows, not %s", d.Scaling))
 	}
 	if (d.Scaling == dataset.Declared) != (d.Declared != nil) {
 		errs = append(errs, errors.New("scaling: declared scaling needs its constants, and constants need declared scaling"))
@@ -86,7 +88,8 @@ func (p Prior) check() (errs []error) {
 		errs = append(errs, errors.New("grid: an informed prior lies on none"))
 	}
 	if !(p.Share >= 0 && p.Share <= 1) || p.Share == 1 && (p.Kind == "grid" || p.Learn) {
-		errs = append(errs, fmt.Errorf("prior-share %v: want a share in (0, 1), or 1 for an informed prior that nothing is learnt after: all rows then train, and none is certified", p.Share))
+		errs = append(errs, fmt.Errorf("prior-share %v: want a share in (0, 1), or 1 for an informed prior that nothing is "+
+			"learnt after: all rows then train, and none is certified", p.Share))
 	}
 	for _, t := range p.Temper {
 		if !(t > 0) || math.IsInf(t, 1) {
@@ -143,13 +146,16 @@ func (r Run) check() (errs []error) {
 // checkTogether reports what doesn't go together in the kernel, the method, the prior and the promise.
 func (o Options) checkTogether() (errs []error) {
 	if o.Method.InducingBy == "theory" && !slices.Contains([]string{"se", "matern32", "matern52"}, o.Kernel.Expression) {
-		errs = append(errs, fmt.Errorf("inducing theory: eigenvalues are known of the kernels se, matern32 and matern52, not of %s", o.Kernel.Expression))
+		errs = append(errs, fmt.Errorf("inducing theory: eigenvalues are known of the kernels se, matern32 and matern52, "+
+			"not of %s", o.Kernel.Expression))
 	}
 	if o.informed() && o.Run.Init != nil {
-		errs = append(errs, errors.New("init: an informed prior is learnt on the prior rows alone, and given parameters may have been learnt on others; with prior grid they may start training"))
+		errs = append(errs, errors.New("init: an informed prior is learnt on the prior rows alone, and given parameters "+
+			"may have been learnt on others; with prior grid they may start training"))
 	}
 	if o.Run.Budget != 0 && !o.informed() {
-		errs = append(errs, errors.New("budget: it is for choices among kernels on prior rows, with prior informed: a choice on the certified rows is paid for whether it was tried or not"))
+		errs = append(errs, errors.New("budget: it is for choices among kernels on prior rows, with prior informed: a "+
+			"choice on the certified rows is paid for whether it was tried or not"))
 	}
 	if (o.Promise.Curve || len(o.Promise.Slices) > 0) && o.Data.Split == "last" {
 		errs = append(errs, errors.New("curve, slices: a backtest promises nothing of any width, nor of any kind of rows"))
@@ -160,13 +166,16 @@ func (o Options) checkTogether() (errs []error) {
 		}
 	}
 	if o.Promise.Loss == string(pacbayes.Scaled) && (o.Method.Kind().Bound != "" || o.Method.Term == "loss") {
-		errs = append(errs, fmt.Errorf("loss scaled: it counts the standard deviations that training finds, so that %s can't be trained by it: use an objective such as evidence or nearest, with a term of its own", o.Method.Name))
+		errs = append(errs, fmt.Errorf("loss scaled: it counts the standard deviations that training finds, so that %s "+
+			"can't be trained by it: use an objective such as evidence or nearest, with a term of its own", o.Method.Name))
 	}
 	if o.Prior.Mixed && o.Method.Kind().Bound == "" {
-		errs = append(errs, fmt.Errorf("grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for the bound, not %s", o.Method.Name))
+		errs = append(errs, fmt.Errorf("grid with a choice of digits: it is for kl-pac and sqrt-pac, which train for the "+
+			"bound, not %s", o.Method.Name))
 	}
 	if o.Promise.MeanBound == pacbayes.Direct && len(o.Prior.Temper) > 1 {
-		errs = append(errs, errors.New("temper: a mean bounded directly doesn't depend on it; give one factor, or mean-bound both or twice"))
+		errs = append(errs, errors.New("temper: a mean bounded directly doesn't depend on it; give one factor, or "+
+			"mean-bound both or twice"))
 	}
 	// What else terms are checked for is the options' own check.
 	if kind, err := pacbayes.ParseLoss(o.Promise.Loss); err == nil {
@@ -180,7 +189,8 @@ func (o Options) checkTogether() (errs []error) {
 // checkDelivered reports options whose models have no sibling on all rows.
 func (o Options) checkDelivered() error {
 	if !o.informed() || o.learns() {
-		return Usage("deliver all: it is for informed priors that nothing is learnt after, as by default: other models are trained on the certified rows themselves")
+		return Usage("deliver all: it is for informed priors that nothing is learnt after, as by default: other models are " +
+			"trained on the certified rows themselves")
 	}
 	if o.trainsAll() {
 		return Usage("deliver all: all rows train the model itself, and none certifies it: leave it out")
@@ -192,10 +202,13 @@ func (o Options) checkDelivered() error {
 func (o Options) checkBacktest(evaluating bool) (errs []error) {
 	last := o.Data.Split == "last"
 	if o.Promise.Calibration > 0 && (o.Data.Group != "" || last) {
-		errs = append(errs, errors.New("calibration-fraction: conformal intervals are about rows that could change places, which rows of groups, or of other times, can't: leave it out with group and split last"))
+		errs = append(errs, errors.New("calibration-fraction: conformal intervals are about rows that could change places, "+
+			"which rows of groups, or of other times, can't: leave it out with group and split last"))
 	}
-	if last && (!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct || o.Promise.Share > 0) && !evaluating {
-		errs = append(errs, errors.New("split last: a backtest is of a mean that didn't see the last rows, and promises nothing: it needs prior informed, nothing learnt after it, mean-bound direct, and no promise"))
+	if last && (!o.informed() || o.learns() || o.Promise.MeanBound != pacbayes.Direct || o.Promise.Share > 0) &&
+		!evaluating {
+		errs = append(errs, errors.New("split last: a backtest is of a mean that didn't see the last rows, and promises "+
+			"nothing: it needs prior informed, nothing learnt after it, mean-bound direct, and no promise"))
 	}
 	return errs
 }
@@ -206,9 +219,11 @@ func (o Options) checkPredictor(solver string) error {
 	if solver == posterior.ByCG || solver == posterior.ByNearest {
 		switch {
 		case o.learns():
-			return Usage("posterior learnt or free after a prior solved by %s: its covariance isn't factored, so that nothing can be learnt after it", solver)
+			return Usage("posterior learnt or free after a prior solved by %s: its covariance isn't factored, so that nothing "+
+				"can be learnt after it", solver)
 		case o.Promise.MeanBound != pacbayes.Direct || o.Prior.Temper[0] != 1:
-			return Usage("mean-bound %s with a prior solved by %s: its mean alone can be certified, directly, and it isn't tempered", o.Promise.MeanBound, solver)
+			return Usage("mean-bound %s with a prior solved by %s: its mean alone can be certified, directly, and it isn't "+
+				"tempered", o.Promise.MeanBound, solver)
 		}
 	}
 	return nil
@@ -243,10 +258,12 @@ func (o Options) checkCounts(source string, units, test, calibration, prior int)
 	}
 	rows := units - test - calibration
 	if rows < 2 {
-		return fmt.Errorf("%s: %d %s less %d for testing and %d for calibration leave %d to train on: set aside fewer", source, units, what, test, calibration, max(rows, 0))
+		return fmt.Errorf("%s: %d %s less %d for testing and %d for calibration leave %d to train on: set aside fewer",
+			source, units, what, test, calibration, max(rows, 0))
 	}
 	if o.Promise.Calibration > 0 && calibration < model.LeastCalibration {
-		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and conformal intervals need %d", o.Promise.Calibration, calibration, units, source, model.LeastCalibration)
+		return fmt.Errorf("calibration-fraction %v: that is %d of the %d rows of %s, and conformal intervals need %d",
+			o.Promise.Calibration, calibration, units, source, model.LeastCalibration)
 	}
 	if left := rows - prior; left < 2 && !o.trainsAll() {
 		purpose, instead := "the scaling", "declare the scaling's constants"

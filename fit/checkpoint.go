@@ -44,7 +44,8 @@ type Checkpoint struct {
 // ErrOtherCheckpoint is in Fit's error if Run.Resume isn't of this fit.
 var ErrOtherCheckpoint = errors.New("the checkpoint belongs to other data or other options")
 
-// checkpointVersion is that of what a Checkpoint holds. Version 1 didn't know all rows and options, version 2 had another fingerprint.
+// checkpointVersion is that of what a Checkpoint holds. Version 1 didn't know all rows and options, version 2 had
+// another fingerprint.
 const checkpointVersion = 3
 
 // checkOwn refuses the checkpoint of another fit, and says how that fit differs from the one with this fingerprint.

@@ -51,7 +51,8 @@ func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (*plan, t
 	if best == nil {
 		return nil, t, errors.New("no grid of the mixed prior has a bound: use a single one")
 	}
-	note := fmt.Sprintf("of grids with 0 to %d digits, that with %d gave the lowest bound", mixedDigits-1, best.options.Prior.Grid.Digits)
+	note := fmt.Sprintf("of grids with 0 to %d digits, that with %d gave the lowest bound", mixedDigits-1,
+		best.options.Prior.Grid.Digits)
 	if best.tied > 0 {
 		note += fmt.Sprintf(", with %d different lengthscales", best.tied)
 	}
@@ -59,8 +60,8 @@ func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (*plan, t
 	return best, t, nil
 }
 
-// tries lists the numbers of different lengthscales that are tried, from x; 0: as many as inputs. Of a sparse GP it is the
-// one with the lowest bound before any training: to train them all takes too long.
+// tries lists the numbers of different lengthscales that are tried, from x; 0: as many as inputs. Of a sparse GP it is
+// the one with the lowest bound before any training: to train them all takes too long.
 func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64) []int {
 	ties := []int{0}
 	if d := len(f.inputLengthscales()); d > 1 {
@@ -85,9 +86,10 @@ func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64)
 	return []int{best}
 }
 
-// tieAndRound trains a family from x with k different lengthscales, and then with its prior's parameters rounded and held.
-// The plan of the last run is nil where none could be evaluated.
-func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, family, k int, x []float64) (with *plan, runs []run, err error) {
+// tieAndRound trains a family from x with k different lengthscales, and then with its prior's parameters rounded and
+// held. The plan of the last run is nil where none could be evaluated.
+func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, family, k int, x []float64) (with *plan, runs []run,
+	err error) {
 	f, grid := p.families[family], p.options.Prior.Grid
 	if k > 0 {
 		r, err := p.coarser(grid, k, false).goOn(ctx, c, family, x, tie(f, x, k))
@@ -111,7 +113,8 @@ func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, family, k int, x
 
 // digits returns the number of digits with the lowest bound at x rounded to them, and that
 // bound; −1 where none can be evaluated.
-func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x []float64) (digits int, lowest float64) {
+func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x []float64) (digits int,
+	lowest float64) {
 	digits, lowest = -1, math.Inf(1)
 	for d := range mixedDigits {
 		grid := p.options.Prior.Grid

@@ -28,7 +28,8 @@ func (q quadratic) Evaluate(x, gradient []float64) (v float64, err error) {
 func TestTies(t *testing.T) {
 	f := family{kernel: kernel.SE(6, true), mean: kernel.ZeroMean{}}
 	x := []float64{6, 0.1, 5.8, -3, 5.9, 0.3, 1.5, 0.7} // six lengthscales, variance, noise
-	for k, groups := range map[int][][]int{1: {{0, 1, 2, 3, 4, 5}}, 2: {{0, 2, 4}, {1, 3, 5}}, 3: {{0, 2, 4}, {1, 5}, {3}}} {
+	for k, groups := range map[int][][]int{1: {{0, 1, 2, 3, 4, 5}}, 2: {{0, 2, 4}, {1, 3, 5}},
+		3: {{0, 2, 4}, {1, 5}, {3}}} {
 		tied := tie(f, x, k)
 		tied.objective = quadratic{len(x)}
 		if tied.Dim() != k+2 {

@@ -33,7 +33,8 @@ type dealt struct {
 	reason  string // why there is no certificate, if all rows train
 }
 
-// tried is the same rows, for what came of the kernels that there was time for: these, and from how many starts each, are kept as what was asked for.
+// tried is the same rows, for what came of the kernels that there was time for: these, and from how many starts each,
+// are kept as what was asked for.
 func (d *dealt) tried(expressions []string, restarts int) (*dealt, error) {
 	with := *d
 	with.options.Kernel.Expression, with.options.Run.Restarts = strings.Join(expressions, ","), restarts
@@ -70,14 +71,18 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := d.scale(); err != nil {
 		return nil, err
 	}
-	if n := d.roles.Count(dataset.Certified); slices.Equal(o.Promise.Slices, []string{pacbayes.SliceSD}) && pacbayes.MinRows <= n && n < 3*pacbayes.MinRows {
-		return nil, Usage("slices sd: a third of %d certified rows is fewer than the %d that a bound takes, and half of δ would buy nothing: certify at least %d rows, or leave --slices out",
+	if n := d.roles.Count(dataset.Certified); slices.Equal(o.Promise.Slices, []string{pacbayes.SliceSD}) &&
+		pacbayes.MinRows <= n && n < 3*pacbayes.MinRows {
+		return nil, Usage("slices sd: a third of %d certified rows is fewer than the %d that a bound takes, and half of δ "+
+			"would buy nothing: certify at least %d rows, or leave --slices out",
 			n, pacbayes.MinRows, 3*pacbayes.MinRows)
 	}
 	d.loss, d.epsRaw = o.Promise.scaled(d.scaling)
 	if math.IsInf(d.epsRaw, 0) || d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil {
-		return nil, Usage("epsilon %g %s: with a target of standard deviation %s it is %s in these, and %s in the target's units: choose another, or another unit of the target",
-			o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.scaling.TargetScale), cautious.Number(d.loss.Below), cautious.Number(d.epsRaw))
+		return nil, Usage("epsilon %g %s: with a target of standard deviation %s it is %s in these, and %s in the target's "+
+			"units: choose another, or another unit of the target",
+			o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.scaling.TargetScale), cautious.Number(d.loss.Below),
+			cautious.Number(d.epsRaw))
 	}
 	return d, nil
 }
@@ -131,7 +136,8 @@ func (d *dealt) deal(v *dataset.Data) (err error) {
 // viewTest views a test table as the data.
 func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	o := d.options.Data
-	if d.test, err = d.data.Encoding.Select(table.Within(d.data.Context()), d.data.Inputs, o.Target); err != nil || o.Group == "" {
+	if d.test, err = d.data.Encoding.Select(table.Within(d.data.Context()), d.data.Inputs, o.Target); err != nil ||
+		o.Group == "" {
 		return err
 	}
 	if grouped, err := d.test.GroupBy(o.Group); err == nil {
@@ -154,7 +160,8 @@ func (d *dealt) scale() (err error) {
 		d.scaling = *o.Declared
 		d.scaling.Source = dataset.Declared
 		if len(d.scaling.InputScale) != d.data.Cols {
-			err = Usage("scaling: constants for %d inputs declared, %s has %d", len(d.scaling.InputScale), d.data.Source, d.data.Cols)
+			err = Usage("scaling: constants for %d inputs declared, %s has %d", len(d.scaling.InputScale), d.data.Source,
+				d.data.Cols)
 		}
 	}
 	return err
@@ -179,7 +186,8 @@ func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) 
 }
 
 // fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
-// to: all of them, but that more evaluations of L-BFGS and MMA only go on. It is JSON, so that two can be compared in words.
+// to: all of them, but that more evaluations of L-BFGS and MMA only go on. It is JSON, so that two can be compared in
+// words.
 func (d *dealt) fingerprint() (string, error) {
 	o := d.options
 	if !o.Method.OnBatches() && !o.Method.Kind().Anneals {

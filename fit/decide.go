@@ -12,14 +12,15 @@ type Plan struct {
 	Options json.RawMessage `json:"options"` // what was asked for, every default filled in, as a model file keeps it
 	Rows    string          `json:"rows_sha256"`
 	Roles   Roles           `json:"rows"`
-	Groups  *Roles          `json:"groups,omitempty"`  // where groups are counted
-	Kernels []string        `json:"kernels"`           // that are tried
-	Starts  int             `json:"starts"`            // of each
-	Trains  int             `json:"trains"`            // rows that training begins with: of an informed prior the prior rows, else the certified ones
-	Method  string          `json:"optimizer"`         // by which they are trained
-	Solver  string          `json:"solver,omitempty"`  // of a full GP
-	M       int             `json:"inducing"`          // 0: a full GP
-	Notices []string        `json:"notices,omitempty"` // what a person should know already
+	Groups  *Roles          `json:"groups,omitempty"` // where groups are counted
+	Kernels []string        `json:"kernels"`          // that are tried
+	Starts  int             `json:"starts"`           // of each
+	// rows that training begins with: of an informed prior the prior rows, else the certified ones
+	Trains  int      `json:"trains"`
+	Method  string   `json:"optimizer"`         // by which they are trained
+	Solver  string   `json:"solver,omitempty"`  // of a full GP
+	M       int      `json:"inducing"`          // 0: a full GP
+	Notices []string `json:"notices,omitempty"` // what a person should know already
 }
 
 // Roles are numbers of rows, or groups, by role.
@@ -71,7 +72,8 @@ func Decide(table *dataset.Table, o Options) (told *Plan, err error) {
 	for _, f := range p.families {
 		told.Kernels = append(told.Kernels, f.name)
 	}
-	told.Starts, told.Trains, told.Method, told.M, told.Notices = p.restarts, p.n, p.choice.Optimizer, p.choice.Inducing, p.notices
+	told.Starts, told.Trains, told.Method, told.M, told.Notices = p.restarts, p.n, p.choice.Optimizer, p.choice.Inducing,
+		p.notices
 	if d.reason != "" {
 		told.Notices = append(told.Notices, "no certificate: "+d.reason)
 	}

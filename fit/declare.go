@@ -11,9 +11,9 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Declaration says what a fit is going to do with which rows. Its owner signs it, has it timestamped or publishes it. It then proves
-// that the model is the one declared, at a time that somebody else can vouch for. It doesn't prove that nothing else was tried: the
-// rows have to be known, with their targets, before it is written.
+// Declaration says what a fit is going to do with which rows. Its owner signs it, has it timestamped or publishes it.
+// It then proves that the model is the one declared, at a time that somebody else can vouch for. It doesn't prove that
+// nothing else was tried: the rows have to be known, with their targets, before it is written.
 type Declaration struct {
 	Version int   `json:"declaration"`
 	Plan    *Plan `json:"plan"`
@@ -32,7 +32,8 @@ func Declare(table *dataset.Table, o Options) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// Declared are the options that a declaration has, whose certificate will carry the declaration's hash; Fit refuses them for other rows.
+// Declared are the options that a declaration has, whose certificate will carry the declaration's hash; Fit refuses
+// them for other rows.
 func Declared(declaration []byte) (o Options, err error) {
 	d, err := readDeclaration(declaration)
 	if err != nil {
@@ -59,13 +60,15 @@ func readDeclaration(text []byte) (d Declaration, err error) {
 
 func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
 
-// CheckDeclaration makes sure that a declaration is the one by which a model was fitted, from the data that it was made from.
+// CheckDeclaration makes sure that a declaration is the one by which a model was fitted, from the data that it was made
+// from.
 func CheckDeclaration(m *model.Model, table *dataset.Table, declaration []byte) error {
 	switch hash := hashOf(declaration); {
 	case m.Terms.Declaration == "":
 		return errors.New("the model was fitted without a declaration")
 	case hash != m.Terms.Declaration:
-		return fmt.Errorf("the model was fitted by another declaration: the SHA-256 of that is %s, of this one %s", m.Terms.Declaration, hash)
+		return fmt.Errorf("the model was fitted by another declaration: the SHA-256 of that is %s, of this one %s",
+			m.Terms.Declaration, hash)
 	}
 	o, err := asked(m)
 	if err != nil {
@@ -74,7 +77,8 @@ func CheckDeclaration(m *model.Model, table *dataset.Table, declaration []byte) 
 	return checkDeclared(table, o, declaration)
 }
 
-// checkDeclared makes sure that a declaration says what a fit with these options would do with a table: all that people read in it, and once.
+// checkDeclared makes sure that a declaration says what a fit with these options would do with a table: all that people
+// read in it, and once.
 func checkDeclared(table *dataset.Table, o Options, declaration []byte) error {
 	d, err := readDeclaration(declaration)
 	if err != nil {
@@ -101,7 +105,8 @@ func checkDeclared(table *dataset.Table, o Options, declaration []byte) error {
 	case !bytes.Equal(compact(d.Plan.Options), compact(own.Plan.Options)):
 		return errors.New("the options aren't those of the declaration")
 	case !bytes.Equal(said.Bytes(), says.Bytes()):
-		return errors.New("the declaration says otherwise than krigo declare does of these rows and options: it was altered, or written by another version")
+		return errors.New("the declaration says otherwise than krigo declare does of these rows and options: it was " +
+			"altered, or written by another version")
 	}
 	return nil
 }

@@ -60,16 +60,17 @@ func (o Options) spares() int {
 // Parameters to start from are such, since they may have been learnt on any rows.
 func (o Options) speaksOfGrid() bool {
 	m := o.Method
-	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed || m.Alpha != nil || m.Learns() || m.Free() || m.Posterior == "fitc"
+	return o.Run.Init != nil || o.Prior.Grid != (pacbayes.Grid{}) || o.Prior.Mixed || m.Alpha != nil || m.Learns() ||
+		m.Free() || m.Posterior == "fitc"
 }
 
 // chooseMethod makes the choice of who names no method: an informed prior by the evidence,
-// of more rows than a full GP is trained on by default by the conditional density of nearest neighbours, of kernels that
-// are tried. The mean of such a prior has the
-// tightest certificate there is; its test error is that of training on seven rows in ten to seven in eight
-// (docs/certificate.md). Who speaks of the grid's prior gets kl-pac.
+// of more rows than a full GP is trained on by default by the conditional density of nearest neighbours, of kernels
+// that are tried. The mean of such a prior has the tightest certificate there is; its test error is that of training on
+// seven rows in ten to seven in eight (docs/certificate.md). Who speaks of the grid's prior gets kl-pac.
 func (o Options) chooseMethod(rows int) Options {
-	if o.Method.Name == "" && (o.Run.FixParameters || o.Method.Solver == posterior.ByCG || o.Method.Solver == posterior.ByNearest) {
+	if o.Method.Name == "" && (o.Run.FixParameters || o.Method.Solver == posterior.ByCG ||
+		o.Method.Solver == posterior.ByNearest) {
 		o.Method.Name = method.EvidenceName // which alone has them
 	}
 	if o.Method.Name != "" || o.Prior.Kind != "" && !o.informed() || o.Prior.Kind == "" && o.speaksOfGrid() {
@@ -90,7 +91,8 @@ func (o Options) chooseMethod(rows int) Options {
 	with.Kernel.Expression = cmp.Or(with.Kernel.Expression, autoKernel)
 	with.Kernel.ARD = cmp.Or(with.Kernel.ARD, "on")
 	with.Kernel.Mean = cmp.Or(with.Kernel.Mean, "constant")
-	if with.Method.Name == method.EvidenceName && with.Method.Solver != posterior.ByCG && !with.Method.OnBatches() && with.Method.Batch == 0 {
+	if with.Method.Name == method.EvidenceName && with.Method.Solver != posterior.ByCG && !with.Method.OnBatches() &&
+		with.Method.Batch == 0 {
 		with.Method.Hyperprior = cmp.Or(with.Method.Hyperprior, "weak")
 	}
 	return with
@@ -101,7 +103,8 @@ func (o Options) withDefaults() Options {
 	o.Method.Name = cmp.Or(o.Method.Name, method.KLPACName)
 	o.Method = o.Method.WithDefaults()
 	o.Kernel.Expression = cmp.Or(o.Kernel.Expression, "se")
-	o.Kernel.ARD = cmp.Or(o.Kernel.ARD, "auto") // at a few hundred rows ARD's grid penalty often costs more than it gains: try both
+	// at a few hundred rows ARD's grid penalty often costs more than it gains: try both
+	o.Kernel.ARD = cmp.Or(o.Kernel.ARD, "auto")
 	o.Kernel.Mean = cmp.Or(o.Kernel.Mean, "zero")
 	o.Data.Scaling = cmp.Or(o.Data.Scaling, dataset.PriorRows)
 	o.Data.Missing = cmp.Or(o.Data.Missing, dataset.Refuse)
@@ -132,8 +135,8 @@ func (o Options) resolve(rows int) (Options, error) {
 	return o, o.check(false)
 }
 
-// Validate reports all that is wrong with options, whatever the table. Where they name no method, which follows from the number of
-// rows then, it reports what is wrong with a thousand unless they suit fewer, or many more.
+// Validate reports all that is wrong with options, whatever the table. Where they name no method, which follows from
+// the number of rows then, it reports what is wrong with a thousand unless they suit fewer, or many more.
 func (o Options) Validate() error {
 	var first error
 	for _, rows := range []int{1000, 0, 1e6} {

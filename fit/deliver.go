@@ -11,9 +11,11 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Deliver trains a certified model's sibling, from the data that it was made from, on all rows but those for testing, the certified ones too: the evidence of
-// all rows at once anew, kernels that are tried among it, other methods with the model's kernel from where its training ended, and on batches with the parameters that it ended with. No row is left to certify it by. Of with,
-// Data.Test and the run's Progress, Save and Resume count; other options are those that the model was fitted with.
+// Deliver trains a certified model's sibling, from the data that it was made from, on all rows but those for testing,
+// the certified ones too: the evidence of all rows at once anew, kernels that are tried among it, other methods with
+// the model's kernel from where its training ended, and on batches with the parameters that it ended with. No row is
+// left to certify it by. Of with, Data.Test and the run's Progress, Save and Resume count; other options are those that
+// the model was fitted with.
 func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Options) (all *model.Model, err error) {
 	defer matrix.Ended(&err)
 	begun := time.Now()
@@ -24,7 +26,8 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err := o.checkDelivered(); err != nil {
 		return nil, err
 	}
-	o.Data.Test, o.Run.Progress, o.Run.Save, o.Run.Resume = with.Data.Test, with.Run.Progress, with.Run.Save, with.Run.Resume
+	o.Data.Test, o.Run.Progress, o.Run.Save, o.Run.Resume = with.Data.Test, with.Run.Progress, with.Run.Save,
+		with.Run.Resume
 	if table.Ranks().Rank() > 0 {
 		o.Run.Progress, o.Run.Save = nil, nil
 	}
@@ -47,7 +50,8 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 		return nil, err
 	}
 	if p.choice.OnBatches() && !p.sparse() {
-		// More steps aren't more rows: on public sets parameters of seven rows in eight predict as well, or better, from all rows.
+		// More steps aren't more rows: on public sets parameters of seven rows in eight predict as well, or better, from all
+		// rows.
 		p.options.Run.FixParameters = true
 	}
 	p, t, err := p.optimum(ctx, c)

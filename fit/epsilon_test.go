@@ -18,7 +18,8 @@ func TestEpsilonOverflows(t *testing.T) {
 		for i := range x {
 			table.Values = append(table.Values, x[i], y[i])
 		}
-		o := Options{Data: Data{Target: "y"}, Promise: Promise{Epsilon: map[string]float64{"sd": 1e300, "raw": 1e-300}[units], Units: units}}
+		o := Options{Data: Data{Target: "y"}, Promise: Promise{Epsilon: map[string]float64{"sd": 1e300, "raw": 1e-300}[units],
+			Units: units}}
 		if _, err := Decide(table, o); err == nil || !strings.Contains(err.Error(), "epsilon") {
 			t.Errorf("%s: %v", units, err)
 		}

@@ -20,13 +20,16 @@ import (
 
 // Evaluation is an objective at given parameters.
 type Evaluation struct {
-	Objective         string                `json:"objective"`
-	Value             float64               `json:"value"`                          // something to minimise: −ln p(y), or a risk bound
-	StandardError     *float64              `json:"value_standard_error,omitempty"` // where the value is an estimate
-	Jitter            float64               `json:"jitter,omitempty"`               // added to the diagonal of the inducing inputs' covariance matrix, here and in all below
-	Gradient          Gradient              `json:"gradient"`
-	GradientError     *Gradient             `json:"gradient_standard_error,omitempty"` // with StandardError
-	Certificate       *pacbayes.Certificate `json:"certificate"`                       // at the parameters rounded to the grid
+	Objective string `json:"objective"`
+	// something to minimise: −ln p(y), or a risk bound
+	Value         float64  `json:"value"`
+	StandardError *float64 `json:"value_standard_error,omitempty"` // where the value is an estimate
+	// added to the diagonal of the inducing inputs' covariance matrix, here and in all below
+	Jitter        float64   `json:"jitter,omitempty"`
+	Gradient      Gradient  `json:"gradient"`
+	GradientError *Gradient `json:"gradient_standard_error,omitempty"` // with StandardError
+	// at the parameters rounded to the grid
+	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 
 	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // of a sparse GP
@@ -166,10 +169,10 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 
 // Evaluate computes the objective, its gradient, and the certificate at the parameters
 // rounded to the grid, without training. A free-form q is that of the parameters; svgp
-// without one is taken at its optimal q, which is known of Gaussian noise alone. Rows are dealt and scaled as Fit would, with
-// no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken
-// at the α of the options, 0 where there is none; it may be negative here. With solver cg it is
-// estimated by conjugate gradients, for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
+// without one is taken at its optimal q, which is known of Gaussian noise alone. Rows are dealt and scaled as Fit
+// would, with no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken at the α of
+// the options, 0 where there is none; it may be negative here. With solver cg it is estimated by conjugate gradients,
+// for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
 func Evaluate(table *dataset.Table, params *Params, o Options) (e *Evaluation, err error) {
 	defer matrix.Ended(&err)
 	p, x, err := given(table, params, o)
@@ -336,7 +339,8 @@ func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at
 }
 
 // certifyGiven certifies the posterior at parameters rounded to the grid: at of the problem, x = [θ, β, ln σ_n², Z].
-func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProblem, at, x []float64, params *Params) (*model.Model, error) {
+func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProblem, at, x []float64,
+	params *Params) (*model.Model, error) {
 	f := p.families[0]
 	g := f.gridParams()
 	p.options.Prior.Grid.RoundAll(x[:g], x[:g])

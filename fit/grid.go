@@ -54,7 +54,8 @@ func (p *plan) conclude(ctx context.Context, c *checkpoints, t trained) (*model.
 // freeUp goes on from the optimum of a collapsed bound, of which m is the model, with a free-form posterior, and
 // returns the model whose certificate is lower. The choice is free: the bound holds for
 // all posteriors together.
-func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run, notices []string) (*model.Model, run, error) {
+func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run, notices []string) (*model.Model,
+	run, error) {
 	f := p.families[best.family]
 	last := len(p.families)*p.restarts + 1
 	event := Event{Family: f.name + ", free-form", Start: last, Starts: last}
@@ -83,7 +84,8 @@ func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best 
 		return other, free, nil
 	}
 	if other.Certificate.Bound > m.Certificate.Bound {
-		m.Notices = append(m.Notices, fmt.Sprintf("the free-form posterior's bound %.4f is no lower than the objective's own: that one is kept", cautious.RoundUp(other.Certificate.Bound, 4)))
+		m.Notices = append(m.Notices, fmt.Sprintf("the free-form posterior's bound %.4f is no lower than the objective's "+
+			"own: that one is kept", cautious.RoundUp(other.Certificate.Bound, 4)))
 		return m, free, nil
 	}
 	other.Notices = append(other.Notices, fmt.Sprintf("the posterior is free-form: bound %.4f, of the objective's own %.4f", cautious.RoundUp(other.Certificate.Bound, 4), cautious.RoundUp(m.Certificate.Bound, 4)))

@@ -41,12 +41,14 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 	n, limit, expression := p.n, p.choice.Inducing, p.options.Kernel.Expression
 	if expression != "se" {
 		if p.data.Cols > 1 {
-			return Usage("inducing theory: for %s it is known for one input, not for %d: choose the kernel se", expression, p.data.Cols)
+			return Usage("inducing theory: for %s it is known for one input, not for %d: choose the kernel se", expression,
+				p.data.Cols)
 		}
 		r := map[string]int{"matern32": 1, "matern52": 2}[expression]
 		rate := inducing.MaternExponent(r, 0)
 		p.choice.Inducing = min(limit, int(math.Ceil(math.Pow(float64(n), rate))))
-		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs: theory asks for N^%g = %.4g (at most %d are taken), but for constants that aren't known", p.choice.Inducing, rate, math.Pow(float64(n), rate), limit))
+		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs: theory asks for N^%g = %.4g (at most %d are taken), "+
+			"but for constants that aren't known", p.choice.Inducing, rate, math.Pow(float64(n), rate), limit))
 		return nil
 	}
 	var square float64
@@ -79,7 +81,9 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 		return err
 	}
 	p.choice.Inducing = m
-	note := fmt.Sprintf("%d inducing inputs: drawn by a k-DPP and kept (inducing-init kdpp, fix-inducing), they leave the bound at most %.3g nats under the evidence with probability %g at the starting kernel, if inputs are Gaussian and independent", m, bound, 1-theoryDelta)
+	note := fmt.Sprintf("%d inducing inputs: drawn by a k-DPP and kept (inducing-init kdpp, fix-inducing), they leave "+
+		"the bound at most %.3g nats under the evidence with probability %g at the starting kernel, if inputs are Gaussian "+
+		"and independent", m, bound, 1-theoryDelta)
 	if bound > theoryTarget {
 		note += fmt.Sprintf("; %d nat would take more than the %d that are taken at most", theoryTarget, limit)
 	}
@@ -128,7 +132,8 @@ func (p *plan) chooseInducing() error {
 		var a inducing.Approximation
 		a, err = inducing.Greedy(f.kernel, theta, x, p.choice.Inducing)
 		set = a.Set
-		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs by conditional variance leave %.3g of the prior variance at the start", len(set.Rows), a.Share))
+		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs by conditional variance leave %.3g of the prior "+
+			"variance at the start", len(set.Rows), a.Share))
 	case "kdpp":
 		set, err = inducing.KDPP(f.kernel, theta, x, p.choice.Inducing, rng)
 	default:
@@ -151,7 +156,8 @@ func (p *plan) sample(seed uint64) *dataset.Scaled {
 	if p.n <= sampleRows {
 		return p.rows
 	}
-	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d rows to train on, drawn at random", sampleRows, p.n))
+	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d rows to train "+
+		"on, drawn at random", sampleRows, p.n))
 	rng := rand.New(rand.NewPCG(seed, 0x73616d706c65))
 	drawn := p.data.Scaled(nil, p.scaling)
 	own, count := 0, 0

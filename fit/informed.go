@@ -61,12 +61,13 @@ func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.M
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d certified ones", o.Method.Name, first.n, learn.Method.Name, certified.n))
+	m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d "+
+		"certified ones", o.Method.Name, first.n, learn.Method.Name, certified.n))
 	return m, slices.Concat(t.all, more), nil
 }
 
-// decidePrior decides how an informed prior is trained on the prior rows, and makes sure that the posterior that is learnt
-// after it can be trained on the certified ones.
+// decidePrior decides how an informed prior is trained on the prior rows, and makes sure that the posterior that is
+// learnt after it can be trained on the certified ones.
 func decidePrior(certified share) (*plan, error) {
 	o := certified.options
 	rows, err := certified.take(dataset.Prior)
@@ -109,7 +110,8 @@ func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest 
 		if err != nil {
 			return nil, err
 		}
-		m, err := d.certify(q, d.terms(d.options, family{kernel: q.Kernel, mean: q.Mean}, len(tempers), 0), slices.Clone(notices))
+		m, err := d.certify(q, d.terms(d.options, family{kernel: q.Kernel, mean: q.Mean}, len(tempers), 0),
+			slices.Clone(notices))
 		if err != nil {
 			return nil, err
 		}

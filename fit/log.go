@@ -31,7 +31,8 @@ func begin(d *dealt) (*checkpoints, error) {
 		return nil, err
 	}
 	c := &checkpoints{progress: r.Progress, save: r.Save,
-		states: &Checkpoint{Version: checkpointVersion, Fingerprint: print, Runs: map[string]*method.State{}, Curves: map[string]*model.Curve{}}}
+		states: &Checkpoint{Version: checkpointVersion, Fingerprint: print, Runs: map[string]*method.State{},
+			Curves: map[string]*model.Curve{}}}
 	if r.Resume == nil {
 		return c, nil
 	}
@@ -56,7 +57,8 @@ func begin(d *dealt) (*checkpoints, error) {
 	return c, nil
 }
 
-// allRows is the stage of a sibling of all rows, which shares the fit's checkpoint: a fit that is resumed finds it there though it comes afterwards.
+// allRows is the stage of a sibling of all rows, which shares the fit's checkpoint: a fit that is resumed finds it
+// there though it comes afterwards.
 const allRows = "all rows: "
 
 // curves returns those of a fit's runs, in the order of their starting points.
@@ -93,11 +95,12 @@ func (c *checkpoints) run(key string, event Event) method.Run {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.states.Runs[key]
-	}, Of: func(iterations int) { event.Of = iterations }, Most: func(iterations int) { event.Most = iterations }, Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
-		event := event
-		event.Iteration, event.Value, event.Stopped = iteration, value, stopped
-		return c.tell(event, func() { c.states.Runs[key] = s })
-	}}
+	}, Of: func(iterations int) { event.Of = iterations }, Most: func(iterations int) { event.Most = iterations },
+		Tell: func(key string, s *method.State, iteration int, value float64, stopped string) error {
+			event := event
+			event.Iteration, event.Value, event.Stopped = iteration, value, stopped
+			return c.tell(event, func() { c.states.Runs[key] = s })
+		}}
 }
 
 // tellSolve passes the progress of single solves on.

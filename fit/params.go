@@ -15,7 +15,8 @@ type Params struct {
 	Mean          *MeanParams `json:"mean,omitempty"`
 	Inducing      [][]float64 `json:"inducing,omitempty"`
 	Posterior     *FreeParams `json:"posterior,omitempty"`
-	Truth         *Params     `json:"truth,omitempty"` // Evaluate: those of the GP that the targets were drawn from, where that is known
+	// Evaluate: those of the GP that the targets were drawn from, where that is known
+	Truth *Params `json:"truth,omitempty"`
 }
 
 // FreeParams are a free-form posterior N(a_M, L_S L_Sᵀ) at the inducing inputs.
@@ -27,12 +28,14 @@ type FreeParams struct {
 // factor returns L_S as a matrix, of m inducing inputs.
 func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
 	if len(q.Mean) != m || len(q.Chol) != m {
-		return linalg.Matrix{}, Usage("params: posterior.mean has %d entries and posterior.chol %d rows for %d inducing inputs", len(q.Mean), len(q.Chol), m)
+		return linalg.Matrix{}, Usage("params: posterior.mean has %d entries and posterior.chol %d rows for %d inducing "+
+			"inputs", len(q.Mean), len(q.Chol), m)
 	}
 	l := linalg.New(m, m)
 	for i, row := range q.Chol {
 		if len(row) < i+1 || len(row) > m {
-			return l, Usage("params: posterior.chol[%d] has %d entries: want %d, those up to the diagonal, or %d", i, len(row), i+1, m)
+			return l, Usage("params: posterior.chol[%d] has %d entries: want %d, those up to the diagonal, or %d", i, len(row),
+				i+1, m)
 		}
 		for j, v := range row {
 			if j > i && v != 0 {

@@ -69,7 +69,8 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 		return nil, err
 	}
 	if p.estimate && !evaluating {
-		p.notices = append(p.notices, fmt.Sprintf("trained by conjugate gradients (cg): the α-ELBO and its gradient are estimates from %d random probes for each of two determinants, and no bound", objective.DefaultProbes))
+		p.notices = append(p.notices, fmt.Sprintf("trained by conjugate gradients (cg): the α-ELBO and its gradient are "+
+			"estimates from %d random probes for each of two determinants, and no bound", objective.DefaultProbes))
 	}
 	if !p.sparse() || p.estimate {
 		var err error
@@ -98,7 +99,8 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 // has at most.
 func (p *plan) chooseSize() {
 	c := &p.choice
-	if c.Inducing > 0 || !c.SparseOnly() && !c.ByRule() && (p.n <= defaultFull || c.Full() || c.Kind().Size == method.FullOnly) {
+	if c.Inducing > 0 || !c.SparseOnly() && !c.ByRule() &&
+		(p.n <= defaultFull || c.Full() || c.Kind().Size == method.FullOnly) {
 		return
 	}
 	c.Inducing = min(defaultInducing, (p.n+1)/2)
@@ -116,24 +118,29 @@ func (p *plan) checkSize(evaluating bool) error {
 	case p.data.Ranks().Size() > 1 && c.Inducing == 0 && c.Solver == posterior.ByCholesky && k.Bound != "":
 		return Usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
 	case all && k.MaxRows > 0 && p.n > k.MaxRows:
-		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; use fewer rows, or estimate it with --solver cg", p.data.Source, p.n, k.MaxRows)
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; use fewer rows, or estimate it "+
+			"with --solver cg", p.data.Source, p.n, k.MaxRows)
 	case p.estimate && !evaluating && c.Optimizer == "mma":
-		return Usage("optimizer mma: of %d rows the α-ELBO is estimated by conjugate gradients, which lbfgs trains by; or train on batches (optimizer adam)", p.n)
-	case p.estimate && !evaluating && (c.Alpha != nil && *c.Alpha == 1 || c.AlphaBy == "cv" && slices.Contains(c.Grid(), 1)):
-		return Usage("alpha or alphas 1: by conjugate gradients renyi takes 0 ≤ α < 1; at 1 it is vfe, which takes any number of rows (objective vfe)")
+		return Usage("optimizer mma: of %d rows the α-ELBO is estimated by conjugate gradients, which lbfgs trains by; or "+
+			"train on batches (optimizer adam)", p.n)
+	case p.estimate && !evaluating && (c.Alpha != nil && *c.Alpha == 1 || c.AlphaBy == "cv" &&
+		slices.Contains(c.Grid(), 1)):
+		return Usage("alpha or alphas 1: by conjugate gradients renyi takes 0 ≤ α < 1; at 1 it is vfe, which takes any " +
+			"number of rows (objective vfe)")
 	}
 	return nil
 }
 
-// chooseSolver decides how a full GP is solved; a sparse one has no choice, and one that ends as a full GP where α falls
-// to 0 has.
+// chooseSolver decides how a full GP is solved; a sparse one has no choice, and one that ends as a full GP where α
+// falls to 0 has.
 func (p *plan) chooseSolver(evaluating bool) error {
 	c, k, n := &p.choice, p.choice.Kind(), p.n
 	if k.Local {
 		c.Solver = posterior.ByNearest
 		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n)...)
 		if n > method.MaxTerms {
-			p.notices = append(p.notices, fmt.Sprintf("the objective has the terms of %d training rows of %d, drawn at random, given their neighbours among all", method.MaxTerms, n))
+			p.notices = append(p.notices, fmt.Sprintf("the objective has the terms of %d training rows of %d, drawn at "+
+				"random, given their neighbours among all", method.MaxTerms, n))
 		}
 		return nil
 	}
@@ -152,18 +159,22 @@ func (p *plan) chooseSolver(evaluating bool) error {
 			c.Solver = posterior.ByNearest
 		}
 		if c.Solver == posterior.ByCG && n > maxIterative {
-			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on batches (--optimizer adam), or find parameters with a sparse objective (vfe) and condition on all rows with --init and --fix-parameters, or ask for --solver cg",
+			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on batches (--optimizer adam), or "+
+				"find parameters with a sparse objective (vfe) and condition on all rows with --init and --fix-parameters, or "+
+				"ask for --solver cg",
 				p.data.Source, n)
 		}
 	}
 	switch {
 	case c.Solver == posterior.ByCholesky && n > maxFull:
-		return fmt.Errorf("%s: %d rows to train on: a factored full GP takes up to %d; use a sparse objective (vfe, kl-pac with inducing inputs), the evidence with --solver cg, or fewer rows",
+		return fmt.Errorf("%s: %d rows to train on: a factored full GP takes up to %d; use a sparse objective (vfe, kl-pac "+
+			"with inducing inputs), the evidence with --solver cg, or fewer rows",
 			p.data.Source, n, maxFull)
 	case c.Solver == posterior.ByCG && !trains:
 		p.notices = append(p.notices, "the posterior's weights are solved for by conjugate gradients (cg)")
 	case c.Solver == posterior.ByCG:
-		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates from %d random probes", objective.DefaultProbes))
+		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates "+
+			"from %d random probes", objective.DefaultProbes))
 	case c.Solver == posterior.ByNearest:
 		p.notices = append(p.notices, predictsBy(method.NearestRows, n)...)
 	}
@@ -191,7 +202,8 @@ func predictsBy(rows, n int) []string {
 	if rows >= n {
 		return nil
 	}
-	return []string{fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on all %d", rows, n)}
+	return []string{fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on "+
+		"all %d", rows, n)}
 }
 
 // sparse says whether there are inducing inputs.
@@ -230,7 +242,8 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		progress = c.tellSolve
 	}
 	return method.Task{
-		Kernel: f.kernel, Mean: f.mean, Rows: p.rows, N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed, M: p.choice.Inducing, All: p.all,
+		Kernel: f.kernel, Mean: f.mean, Rows: p.rows, N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed,
+		M: p.choice.Inducing, All: p.all,
 		Whole: func() (objective.Memory, error) { return Gather(p.rows) },
 		Loss:  p.loss, Scale: p.scale, Penalty: p.terms(f).Penalty(p.n),
 		Limit: p.limit(), Held: p.held, FixInducing: p.choice.FixInducing,

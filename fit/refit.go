@@ -15,9 +15,11 @@ import (
 // it took. That is what no other check can show: that the posterior, the parameters of an informed prior
 // among it, is what the options make of the rows. On another kind of processor, or by another
 // version, bits may differ where nothing is wrong.
-func Refit(ctx context.Context, m *model.Model, table *dataset.Table, progress func(Event)) (again *model.Model, differs string, err error) {
+func Refit(ctx context.Context, m *model.Model, table *dataset.Table, progress func(Event)) (again *model.Model,
+	differs string, err error) {
 	if m.Fitted == nil {
-		return nil, "", errors.New("the model doesn't say what it was fitted with: it was made by a krigo that didn't keep that")
+		return nil, "", errors.New("the model doesn't say what it was fitted with: it was made by a krigo that didn't keep " +
+			"that")
 	}
 	o, err := asked(m)
 	if err != nil {

@@ -26,8 +26,8 @@ func (o Options) takes() (units int, bound float64) {
 }
 
 // small returns the share of prior rows of so many units, where that is left to krigo: 1, so that all train, if too few
-// are left beside the certified ones; 0 for the rule of informedRows. Between the two the certified ones grow, and those
-// that train stay as many.
+// are left beside the certified ones; 0 for the rule of informedRows. Between the two the certified ones grow, and
+// those that train stay as many.
 func (o Options) small(units int) (share float64) {
 	test, calibration, prior := o.counts(units)
 	left := units - test - calibration

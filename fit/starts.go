@@ -102,11 +102,13 @@ func (p *plan) checkInit() error {
 			return err
 		}
 	}
-	return Usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale or one an input", o.Kernel.Expression, o.Kernel.ARD)
+	return Usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale or one an input",
+		o.Kernel.Expression, o.Kernel.ARD)
 }
 
 func sameShape(a, b kernel.Spec) bool {
-	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && len(a.Parameters) == len(b.Parameters) && slices.EqualFunc(a.Parts, b.Parts, sameShape)
+	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && len(a.Parameters) == len(b.Parameters) &&
+		slices.EqualFunc(a.Parts, b.Parts, sameShape)
 }
 
 // expand repeats single lengthscales of s as often as like has them.

@@ -14,10 +14,10 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 )
 
-// Theory is what the theorems of Yue & Kontar ("The Rényi Gaussian Process") say at given parameters, of inducing.Theory and
-// objective.RiskBound: Theorems 1 and 2 and their corollary bound D = ln p(y) − L_α, the Rényi divergence of the sparse posterior
-// from the exact one, Theorem 5 that of the model's distribution of the targets from their true one. A figure whose condition
-// fails isn't there, and Unsaid says why.
+// Theory is what the theorems of Yue & Kontar ("The Rényi Gaussian Process") say at given parameters, of
+// inducing.Theory and objective.RiskBound: Theorems 1 and 2 and their corollary bound D = ln p(y) − L_α, the Rényi
+// divergence of the sparse posterior from the exact one, Theorem 5 that of the model's distribution of the targets from
+// their true one. A figure whose condition fails isn't there, and Unsaid says why.
 type Theory struct {
 	Alpha      float64    `json:"alpha"`
 	Delta      float64    `json:"delta"`                // each bound may fail with this probability
@@ -39,8 +39,8 @@ type Corollary struct {
 	Bound    *float64 `json:"bound,omitempty"`
 }
 
-// Theorem5 is the bound of D_α(p_θ‖p_θ*)/N: PerNat times ln p_θ*(y) − L_α, and Constant. The truth θ* that targets were drawn
-// from is known of simulations alone.
+// Theorem5 is the bound of D_α(p_θ‖p_θ*)/N: PerNat times ln p_θ*(y) − L_α, and Constant. The truth θ* that targets were
+// drawn from is known of simulations alone.
 type Theorem5 struct {
 	PerNat     float64  `json:"per_nat"`
 	Constant   float64  `json:"constant"`
@@ -94,7 +94,8 @@ type survey struct {
 	given  bool      // the inducing inputs are some of the rows
 }
 
-// survey goes through all rows once. Inputs are taken relative to an inducing input, so that their variances have their digits.
+// survey goes through all rows once. Inputs are taken relative to an inducing input, so that their variances have their
+// digits.
 func (p *plan) survey(f family, x []float64, z [][]float64) (s survey, err error) {
 	const block = 4096
 	nk, g, d := len(f.kernel.Params()), f.gridParams(), p.data.Cols
@@ -148,7 +149,8 @@ func (p *plan) survey(f family, x []float64, z [][]float64) (s survey, err error
 // ofInducing fills in Theorems 1 and 2 and the corollary.
 func (t *Theory) ofInducing(n int, f family, params *Params, rows survey) error {
 	m, d, spec := len(params.Inducing), len(rows.spread), params.Kernel
-	theory := inducing.Theory{Rows: n, Alpha: t.Alpha, Noise: params.NoiseVariance, Variance: spec.Variance, Delta: t.Delta}
+	theory := inducing.Theory{Rows: n, Alpha: t.Alpha, Noise: params.NoiseVariance, Variance: spec.Variance,
+		Delta: t.Delta}
 	smooth := map[string]int{"matern12": 0, "matern32": 1, "matern52": 2}
 	switch r, matern := smooth[spec.Name]; {
 	case spec.Name == "se":
@@ -156,24 +158,29 @@ func (t *Theory) ofInducing(n int, f family, params *Params, rows survey) error 
 			return err
 		}
 		if t.Theorem1 != nil || t.Corollary != nil {
-			t.Conditions = append(t.Conditions, "rows are independent, and their inputs Gaussian and independent of one another, with the standard deviations that they have here")
+			t.Conditions = append(t.Conditions, "rows are independent, and their inputs Gaussian and independent of one "+
+				"another, with the standard deviations that they have here")
 		}
 	case !matern:
-		t.refuse("Theorems 1, 2, corollary: the eigenvalues of the kernel %s aren't known, but of se and, for one input, Matérn kernels up to a constant", f.name)
+		t.refuse("Theorems 1, 2, corollary: the eigenvalues of the kernel %s aren't known, but of se and, for one input, "+
+			"Matérn kernels up to a constant", f.name)
 	default:
 		t.refuse("Theorems 1, 2: of Matérn kernels the eigenvalues are known up to a constant alone")
 		switch enough := math.Pow(float64(n), inducing.MaternExponent(r, corollaryRate)); {
 		case d > 1:
 			t.refuse("corollary: of Matérn kernels it is for one input, not %d", d)
 		case r == 0 || enough > float64(n):
-			t.refuse("corollary: of %s no M ≤ N = %d makes D fall like N^−%d: it takes N^((γ+2)/(2r)), r = %d", spec.Name, n, corollaryRate, r)
+			t.refuse("corollary: of %s no M ≤ N = %d makes D fall like N^−%d: it takes N^((γ+2)/(2r)), r = %d", spec.Name, n,
+				corollaryRate, r)
 		default:
-			t.Conditions = append(t.Conditions, "the input's range is bounded; M is that of the corollary but for a constant factor")
+			t.Conditions = append(t.Conditions, "the input's range is bounded; M is that of the corollary but for a constant "+
+				"factor")
 			t.Corollary = &Corollary{Gamma: corollaryRate, Inducing: enough}
 		}
 	}
 	if t.Theorem1 != nil || t.Corollary != nil {
-		t.Conditions = append(t.Conditions, "inducing inputs are drawn from the rows by a k-DPP (--inducing-init kdpp), of the corollary as many as it says, and kept (--fix-inducing)",
+		t.Conditions = append(t.Conditions, "inducing inputs are drawn from the rows by a k-DPP (--inducing-init kdpp), of "+
+			"the corollary as many as it says, and kept (--fix-inducing)",
 			"the other parameters were chosen before the rows were seen")
 	}
 	return nil
@@ -225,7 +232,8 @@ func (p *plan) risk(t *Theory, params *Params, elbo float64) error {
 		t.refuse("Theorem 5: by conjugate gradients L_α is an estimate, and bounds nothing")
 		return nil
 	}
-	t.Conditions = append(t.Conditions, "of Theorem 5 the parameters were chosen before the targets were seen: of trained ones it says nothing")
+	t.Conditions = append(t.Conditions, "of Theorem 5 the parameters were chosen before the targets were seen: of "+
+		"trained ones it says nothing")
 	of := &Theorem5{AlphaELBO: elbo}
 	of.PerNat, of.Constant = objective.RiskTerms(p.n, t.Alpha, t.Delta)
 	t.Theorem5 = of

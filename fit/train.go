@@ -41,7 +41,8 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 				tried = p.families[:fi]
 				all := p.options.Kernel.expressions()
 				t.tried = all[:slices.Index(all, f.of)]
-				t.notices = append(t.notices, fmt.Sprintf("the budget of %v was spent on %d of %d kernels, before %s", p.options.Run.Budget, len(t.tried), len(all), f.of))
+				t.notices = append(t.notices, fmt.Sprintf("the budget of %v was spent on %d of %d kernels, before %s",
+					p.options.Run.Budget, len(t.tried), len(all), f.of))
 				break
 			}
 		}
@@ -70,7 +71,8 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 				return t, errs[si]
 			default:
 				failed = cmp.Or(failed, fmt.Errorf("training %s failed from every starting point: %w", f.name, outside.Reason))
-				t.notices = append(t.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name, outside.Reason))
+				t.notices = append(t.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name,
+					outside.Reason))
 			}
 		}
 	}
@@ -88,12 +90,14 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 		for _, f := range tried {
 			names = append(names, f.name)
 		}
-		t.notices = append(t.notices, fmt.Sprintf("the kernel %s %s of those that were tried: %s", p.families[t.best.family].name, by, strings.Join(names, ", ")))
+		t.notices = append(t.notices, fmt.Sprintf("the kernel %s %s of those that were tried: %s",
+			p.families[t.best.family].name, by, strings.Join(names, ", ")))
 	}
 	return t, nil
 }
 
-// spent says whether the budget, after so long for the first families, has no room for another one. The first rank's clock counts.
+// spent says whether the budget, after so long for the first families, has no room for another one. The first rank's
+// clock counts.
 func (p *plan) spent(elapsed time.Duration, families int) (bool, error) {
 	budget := p.options.Run.Budget
 	if budget == 0 {
@@ -107,8 +111,9 @@ func (p *plan) spent(elapsed time.Duration, families int) (bool, error) {
 	return over[0] > 0, err
 }
 
-// mostEvidence compares what was found for several families by the evidence with their parameters integrated out, where these have a prior
-// density: at its mode, which is the objective, more parameters are a lower density each, whether or not the rows say anything of them.
+// mostEvidence compares what was found for several families by the evidence with their parameters integrated out, where
+// these have a prior density: at its mode, which is the objective, more parameters are a lower density each, whether or
+// not the rows say anything of them.
 func (p *plan) mostEvidence(ctx context.Context, found []*train.Result) (best run, ok bool, err error) {
 	var order []int // the lowest objective first, which spares most of the others second derivatives
 	for i, r := range found {
@@ -129,19 +134,22 @@ func (p *plan) mostEvidence(ctx context.Context, found []*train.Result) (best ru
 		if err := ctx.Err(); err != nil {
 			return best, false, err
 		}
-		if v, err := m.Marginal(found[i].X, least); err == nil && v < least { // a point beside the mode may lie outside the objective's domain
+		// a point beside the mode may lie outside the objective's domain
+		if v, err := m.Marginal(found[i].X, least); err == nil && v < least {
 			best, least, ok = run{i, found[i]}, v, true
 		}
 	}
 	return best, ok, nil
 }
 
-// before is what was found for a family that says where this one may start, given what was for those before it: for the same kernel
-// with one lengthscale for all inputs, or, where there is no kernel to train, for any. Another kernel's parameters are others.
+// before is what was found for a family that says where this one may start, given what was for those before it: for the
+// same kernel with one lengthscale for all inputs, or, where there is no kernel to train, for any. Another kernel's
+// parameters are others.
 func (p *plan) before(family int, found []*train.Result) (best *train.Result) {
 	f := p.families[family]
 	for i, r := range found[:family] {
-		if r != nil && (f.gridParams() == 0 || f.name == ardName(p.families[i].name)) && (best == nil || r.Value < best.Value) {
+		if r != nil && (f.gridParams() == 0 || f.name == ardName(p.families[i].name)) &&
+			(best == nil || r.Value < best.Value) {
 			best = r
 		}
 	}
@@ -201,7 +209,8 @@ func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, err
 	}
 	best, err := p.given()
 	if err == nil {
-		err = c.tell(Event{Family: p.families[best.family].name, Start: 1, Starts: 1, Solver: p.choice.Solver, Stopped: best.result.Stopped}, func() {})
+		err = c.tell(Event{Family: p.families[best.family].name, Start: 1, Starts: 1, Solver: p.choice.Solver,
+			Stopped: best.result.Stopped}, func() {})
 	}
 	return p, trained{best: best, all: []run{best}}, err
 }

@@ -26,8 +26,8 @@ func init() {
 	kernel.Register("hollow", func(int, bool) (kernel.Kernel, error) { return hollow{kernel.White()}, nil })
 }
 
-// TestKernelThatFails: of several kernels one that can't be trained is told of, and the others are; where none can, that is
-// the error.
+// TestKernelThatFails: of several kernels one that can't be trained is told of, and the others are; where none can,
+// that is the error.
 func TestKernelThatFails(t *testing.T) {
 	tried := autoKernels
 	defer func() { autoKernels = tried }()
@@ -38,7 +38,8 @@ func TestKernelThatFails(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	autoKernels = []string{"hollow"}
-	if _, err := Fit(context.Background(), data.Snelson(), o); err == nil || !strings.Contains(err.Error(), "hollow (ARD) failed from every starting point") {
+	if _, err := Fit(context.Background(), data.Snelson(), o); err == nil ||
+		!strings.Contains(err.Error(), "hollow (ARD) failed from every starting point") {
 		t.Errorf("no kernel: %v", err)
 	}
 }

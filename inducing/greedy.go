@@ -50,7 +50,8 @@ func Greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int) (Approximat
 // AutoSize is Greedy until a share of at most tolerance is left unexplained: len(Rows) is
 // the smallest number of greedily chosen inducing inputs that leave no more. capped says
 // that maxM weren't enough.
-func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int, tolerance float64) (a Approximation, capped bool, err error) {
+func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int, tolerance float64) (a Approximation,
+	capped bool, err error) {
 	if !(tolerance >= 0 && tolerance < 1) {
 		return a, false, fmt.Errorf("a tolerance of %g: want a share of the prior's variance, from 0 up to 1", tolerance)
 	}
@@ -59,7 +60,8 @@ func AutoSize(k kernel.Kernel, theta []float64, x matrix.Dense, maxM int, tolera
 	return a, a.Share > tolerance, err
 }
 
-func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance float64, bytes int) (Approximation, error) {
+func greedy(k kernel.Kernel, theta []float64, x matrix.Dense, m int, tolerance float64, bytes int) (Approximation,
+	error) {
 	if err := check(x, m); err != nil {
 		return Approximation{}, err
 	}

@@ -48,7 +48,8 @@ func distinct(z matrix.Dense) int {
 }
 
 // choosers are all ways to choose, as functions of X, M and a seed.
-func choosers(k kernel.Kernel, theta []float64) map[string]func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error) {
+func choosers(k kernel.Kernel, theta []float64) map[string]func(x matrix.Dense, m int, seed uint64) (matrix.Dense,
+	error) {
 	return map[string]func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error){
 		"random": func(x matrix.Dense, m int, seed uint64) (matrix.Dense, error) {
 			s, err := Random(x, m, source(seed))
@@ -264,7 +265,8 @@ func naiveGreedy(cov matrix.Dense, m int) (rows []int, left []float64) {
 func TestGreedy(t *testing.T) {
 	x := gaussian(120, 2, 3)
 	for name, k := range map[string]kernel.Kernel{
-		"se": kernel.SE(2, true), "matern12": kernel.Matern12(2, true), "sum": kernel.Sum(kernel.SE(2, true), kernel.Linear{}),
+		"se": kernel.SE(2, true), "matern12": kernel.Matern12(2, true),
+		"sum": kernel.Sum(kernel.SE(2, true), kernel.Linear{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			theta := []float64{-1.5, -1, 0.7, -1}[:len(k.Params())]
@@ -341,7 +343,8 @@ func TestGreedyAhead(t *testing.T) {
 }
 
 func TestGreedyOnRepeatedRows(t *testing.T) {
-	for name, k := range map[string]kernel.Kernel{"matern12": kernel.Matern12(3, false), "white": kernel.Sum(kernel.SE(3, false), kernel.White())} {
+	for name, k := range map[string]kernel.Kernel{"matern12": kernel.Matern12(3, false),
+		"white": kernel.Sum(kernel.SE(3, false), kernel.White())} {
 		x := repeated(gaussian(50, 3, 4))
 		a, err := Greedy(k, []float64{0, 0.5, -1}[:len(k.Params())], x, 100)
 		if err != nil || len(a.Rows) != 50 || distinct(a.Z) != 50 || a.Trace != 0 {

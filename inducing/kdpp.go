@@ -54,7 +54,8 @@ func KDPP(k kernel.Kernel, theta []float64, x matrix.Dense, m int, rng *rand.Ran
 // Kulesza & Taskar 2012: M eigenvectors with probability ∝ Π λ_i, then rows from the
 // projection A = Σ u_i u_iᵀ onto their span, each ∝ its variance given those before it
 // under A as a covariance.
-func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64, rng *rand.Rand) ([]int, error) {
+func decomposed(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter float64, rng *rand.Rand) ([]int,
+	error) {
 	n := x.Rows
 	cov := x.Like(n, n)
 	kernel.FillSymmetric(k, theta, x, cov)
@@ -148,7 +149,8 @@ func swapped(k kernel.Kernel, theta []float64, x matrix.Dense, m int, jitter flo
 // With S = rows, W = (K_SS + jI)⁻¹, b = K_S,r and u = W b, row r has variance
 // s = k_rr + j − bᵀu given S; without the i-th row the two have s + u_i²/W_ii and
 // 1/W_ii, and their quotient is the ratio.
-func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter float64, steps int, rng *rand.Rand) error {
+func swap(k kernel.Kernel, theta []float64, x matrix.Dense, rows []int, jitter float64, steps int,
+	rng *rand.Rand) error {
 	n, m := x.Rows, len(rows)
 	if m == n {
 		return nil

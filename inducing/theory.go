@@ -95,7 +95,8 @@ func NewSESpectrum(variance float64, lengthscales, inputSD []float64) (*SESpectr
 	for i, l := range lengthscales {
 		b := seRatio(l, inputSD[i])
 		if !(b > 0 && b < 1) || !(variance > 0) {
-			return nil, fmt.Errorf("variance %v, lengthscale %v of an input with standard deviation %v: want positive numbers", variance, l, inputSD[i])
+			return nil, fmt.Errorf("variance %v, lengthscale %v of an input with standard deviation %v: want positive numbers",
+				variance, l, inputSD[i])
 		}
 		s.logB = append(s.logB, math.Log(b))
 	}

@@ -68,9 +68,11 @@ type Stalled struct {
 
 func (e *Stalled) Error() string {
 	if e.Residual != e.Residual {
-		return fmt.Sprintf("conjugate gradients came to numbers that overflow, in %d iterations: scale the data, whose numbers are too large or too far apart, or raise the noise variance", e.Iterations)
+		return fmt.Sprintf("conjugate gradients came to numbers that overflow, in %d iterations: scale the data, whose "+
+			"numbers are too large or too far apart, or raise the noise variance", e.Iterations)
 	}
-	return fmt.Sprintf("conjugate gradients reached a relative residual of %.2g, not %.2g, in %d iterations (%s): raise the noise variance, the preconditioner's rank or the tolerance",
+	return fmt.Sprintf("conjugate gradients reached a relative residual of %.2g, not %.2g, in %d iterations (%s): raise "+
+		"the noise variance, the preconditioner's rank or the tolerance",
 		e.Residual, e.Tolerance, e.Iterations, e.Reason)
 }
 
@@ -91,8 +93,9 @@ func (s Solver) Solve(ctx context.Context, b, x matrix.Dense) (*Solution, error)
 		s.MaxIterations = 2000
 	}
 	n, t := b.Rows, b.Cols
-	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t), target: make([]float64, t), norm: make([]float64, t),
-		r: matrix.New(n, t), z: matrix.New(n, t), p: matrix.New(n, t), q: matrix.New(n, t)}
+	u := &cycle{Solver: s, ctx: ctx, b: b, x: x, norms: make([]float64, t), target: make([]float64, t),
+		norm: make([]float64, t),
+		r:    matrix.New(n, t), z: matrix.New(n, t), p: matrix.New(n, t), q: matrix.New(n, t)}
 	columnSums(n, u.norms, func(i int, sum []float64) { addSquares(sum, b.Row(i)) })
 	for j, v := range u.norms {
 		u.norms[j] = math.Sqrt(v)

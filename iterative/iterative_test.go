@@ -51,14 +51,16 @@ func factored(t testing.TB, c iterative.Covariance) matrix.Dense {
 	return l
 }
 
-var expressions = []string{"se", "matern12", "matern32", "matern52", "rq", "linear", "periodic", "constant", "white", "se+linear", "matern32*periodic+white"}
+var expressions = []string{"se", "matern12", "matern32", "matern52", "rq", "linear", "periodic", "constant", "white",
+	"se+linear", "matern32*periodic+white"}
 
 func preconditioners(t testing.TB, c iterative.Covariance) map[string]*iterative.Preconditioner {
 	pivoted, err := iterative.PivotedCholesky(c, 140)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]*iterative.Preconditioner{"none": nil, "diagonal": iterative.Diagonal(c), "pivoted Cholesky": pivoted}
+	all := map[string]*iterative.Preconditioner{"none": nil, "diagonal": iterative.Diagonal(c),
+		"pivoted Cholesky": pivoted}
 	// The first half of the rows don't repeat: K_ZZ has full rank, up to the number of the
 	// kernel's features.
 	inducing := min(140, c.X.Rows/2)
@@ -97,7 +99,8 @@ func TestSolveAgainstCholesky(t *testing.T) {
 					continue // thousands of iterations
 				}
 				x, r := matrix.New(n, 3), matrix.New(n, 3)
-				s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: tolerance}.Solve(context.Background(), b, x)
+				s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: tolerance}.Solve(context.Background(), b,
+					x)
 				if err != nil {
 					t.Errorf("%s, noise %g, %s: %v", expr, noise, name, err)
 					continue
@@ -112,7 +115,8 @@ func TestSolveAgainstCholesky(t *testing.T) {
 						off += math.Pow(x.At(i, j)-want.At(i, j), 2)
 						norm += math.Pow(want.At(i, j), 2)
 					}
-					if !(residual <= 1.0001*tolerance*tolerance*size) || !(math.Sqrt(off) <= 1.1*tolerance*math.Sqrt(size)/noise+1e-7*math.Sqrt(norm)) {
+					if !(residual <= 1.0001*tolerance*tolerance*size) ||
+						!(math.Sqrt(off) <= 1.1*tolerance*math.Sqrt(size)/noise+1e-7*math.Sqrt(norm)) {
 						t.Errorf("%s, noise %g, %s, column %d: residual %.2g of %.2g after %d iterations, off by %.2g of %.2g",
 							expr, noise, name, j, math.Sqrt(residual), math.Sqrt(size), s.Iterations, math.Sqrt(off), math.Sqrt(norm))
 					}
@@ -165,12 +169,14 @@ func TestPivotedCholeskyOfFullRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	z := p.Probes(3, rand.New(rand.NewPCG(1, 8)))
-	s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: 3}.Solve(context.Background(), z, matrix.New(60, 3))
+	s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: 3}.Solve(context.Background(),
+		z, matrix.New(60, 3))
 	if err != nil || s.Iterations > 3 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	want := linalg.LogDet(factored(t, c))
-	if q := iterative.LogDet(p, s.Lanczos, false); p.Rank() > 30 || !(math.Abs(p.LogDet()-want) <= 1e-7) || !(math.Abs(q.Value-want) <= 1e-7) || !(q.StandardError <= 1e-7) {
+	if q := iterative.LogDet(p, s.Lanczos, false); p.Rank() > 30 || !(math.Abs(p.LogDet()-want) <= 1e-7) ||
+		!(math.Abs(q.Value-want) <= 1e-7) || !(q.StandardError <= 1e-7) {
 		t.Errorf("rank %d, ln|P| = %v, ln|A| ≈ %v ± %.2g, want %v", p.Rank(), p.LogDet(), q.Value, q.StandardError, want)
 	}
 }
@@ -185,7 +191,8 @@ func TestLogDetAgainstCholesky(t *testing.T) {
 				t.Fatal(err)
 			}
 			z := p.Probes(probes, rand.New(rand.NewPCG(1, 8)))
-			s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8, Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes))
+			s, err := iterative.Solver{Times: c.Times, Preconditioner: p, Tolerance: 1e-8,
+				Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +223,8 @@ func TestLogDetAgainstCholesky(t *testing.T) {
 				} else {
 					moved.Noise += h
 				}
-				s, err := iterative.Solver{Times: moved.Times, Preconditioner: p, Tolerance: 1e-8, Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes))
+				s, err := iterative.Solver{Times: moved.Times, Preconditioner: p, Tolerance: 1e-8,
+					Probes: probes}.Solve(context.Background(), z, matrix.New(n, probes))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -284,7 +292,8 @@ func TestManyRowsAgainstCholesky(t *testing.T) {
 		}
 		// ‖x − x*‖ ≤ ‖r‖/s, and ‖r‖ ≤ tolerance·‖b‖ with ‖b‖ ≈ √n.
 		if most := 1.1 * tolerance * math.Sqrt(n) / k.noise; !(math.Sqrt(off) <= most) || !(math.Sqrt(refinedOff) <= most) {
-			t.Errorf("%s: off by %.2g and, with float32 products, %.2g of %.2g", k.expr, math.Sqrt(off), math.Sqrt(refinedOff), math.Sqrt(size))
+			t.Errorf("%s: off by %.2g and, with float32 products, %.2g of %.2g", k.expr, math.Sqrt(off), math.Sqrt(refinedOff),
+				math.Sqrt(size))
 		}
 		q := iterative.LogDet(p, solution.Lanczos, false)
 		if exact := linalg.LogDet(l); !(math.Abs(q.Value-exact) <= 3*q.StandardError+1e-9*n) || !(q.StandardError < 0.01*n) {
@@ -325,10 +334,12 @@ func TestErrors(t *testing.T) {
 	c := covariance(t, "se", 200, 1e-6, true)
 	b := normal(rand.New(rand.NewPCG(3, 3)), 200, 1)
 	last := 0
-	s := iterative.Solver{Times: c.Times, Tolerance: 1e-9, MaxIterations: 5, Progress: func(p iterative.Progress) { last = p.Iteration }}
+	s := iterative.Solver{Times: c.Times, Tolerance: 1e-9, MaxIterations: 5,
+		Progress: func(p iterative.Progress) { last = p.Iteration }}
 	solution, err := s.Solve(context.Background(), b, matrix.New(200, 1))
 	var stalled *iterative.Stalled
-	if !errors.As(err, &stalled) || stalled.Iterations != 5 || last != 5 || stalled.Residual != solution.Residual || !(stalled.Residual > 1e-9) {
+	if !errors.As(err, &stalled) || stalled.Iterations != 5 || last != 5 || stalled.Residual != solution.Residual ||
+		!(stalled.Residual > 1e-9) {
 		t.Errorf("a solve cut short: %v, progress up to %d", err, last)
 	}
 	// What rounding doesn't allow is said, not looped for.
@@ -346,7 +357,8 @@ func TestErrors(t *testing.T) {
 			out.Data[i] = -x
 		}
 	}
-	if _, err := (iterative.Solver{Times: negative}).Solve(context.Background(), b, matrix.New(200, 1)); !errors.As(err, &stalled) {
+	if _, err := (iterative.Solver{Times: negative}).Solve(context.Background(), b, matrix.New(200, 1)); !errors.As(err,
+		&stalled) {
 		t.Errorf("an indefinite matrix: %v", err)
 	}
 }
@@ -365,7 +377,8 @@ func TestRefinement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := iterative.Solver{Times: c.Times, Rough: rough, Preconditioner: p, Tolerance: 1e-11}.Solve(context.Background(), b, x)
+	s, err := iterative.Solver{Times: c.Times, Rough: rough, Preconditioner: p,
+		Tolerance: 1e-11}.Solve(context.Background(), b, x)
 	if err != nil || !(s.Residual <= 1e-11) {
 		t.Errorf("residual %v, %v", s, err)
 	}
@@ -396,7 +409,8 @@ func BenchmarkSolve(b *testing.B) {
 		b.Run(fmt.Sprintf("rank=%d", rank), func(b *testing.B) {
 			for b.Loop() {
 				p, _ := iterative.PivotedCholesky(c, rank)
-				if _, err := (iterative.Solver{Times: c.Times, Preconditioner: p}).Solve(context.Background(), rhs, matrix.New(4000, 8)); err != nil {
+				if _, err := (iterative.Solver{Times: c.Times, Preconditioner: p}).Solve(context.Background(), rhs,
+					matrix.New(4000, 8)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -115,7 +115,8 @@ func (g Pivoting) ahead(p int) (pivots []int, l matrix.Dense) {
 	slices.Sort(order) // of equal rows the first is chosen
 
 	x, v := take(g.x, order), take(g.V.View(0, n, 0, done), order)
-	f := &PartialCholesky{V: matrix.New(len(order), p), Left: make([]float64, len(order)), small: make([]float64, len(order))}
+	f := &PartialCholesky{V: matrix.New(len(order), p), Left: make([]float64, len(order)),
+		small: make([]float64, len(order))}
 	for i, r := range order {
 		f.Left[i], f.small[i] = g.Left[r], g.small[r]
 	}

@@ -114,8 +114,10 @@ type conditionalColumns struct {
 
 func (c *Conditional) against(_ []float64, b matrix.Dense) columns {
 	s := c.Support.Rows
-	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b), support: columnsOf(c.Kernel, c.Theta, c.Support),
-		u: linalg.Borrow(b.Rows, s).Until(b.Context()), w: c.second(b.Rows).Until(b.Context()), g: linalg.Borrow(b.Rows, s).Until(b.Context())}
+	p := &conditionalColumns{Conditional: c, base: columnsOf(c.Kernel, c.Theta, b),
+		support: columnsOf(c.Kernel, c.Theta, c.Support),
+		u:       linalg.Borrow(b.Rows, s).Until(b.Context()), w: c.second(b.Rows).Until(b.Context()),
+		g: linalg.Borrow(b.Rows, s).Until(b.Context())}
 	FillBlock(c.Kernel, c.Theta, b, c.Support, p.u)
 	c.whiten(p.u, p.w)
 	p.g.CopyFrom(p.u)
@@ -156,7 +158,8 @@ func (p *conditionalColumns) pull(a matrix.Dense, j0, j1 int, bar matrix.Dense, 
 		return
 	}
 	s := p.Support.Rows
-	direct, through, ignored := linalg.Borrow(bar.Rows, bar.Cols), linalg.Borrow(bar.Rows, s), linalg.Borrow(1, len(p.Theta))
+	direct, through, ignored := linalg.Borrow(bar.Rows, bar.Cols), linalg.Borrow(bar.Rows, s),
+		linalg.Borrow(1, len(p.Theta))
 	for i := range bar.Rows {
 		linalg.ScaleTo(direct.Row(i), p.Temper, bar.Row(i))
 	}

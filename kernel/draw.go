@@ -36,7 +36,8 @@ type drawer interface {
 }
 
 // Draw draws a function of dim inputs with count features. It can for all kernels of this package and their sums and
-// products. It can't for kernels from elsewhere, nor for a Conditional, from which posterior.Sample draws by conditioning.
+// products. It can't for kernels from elsewhere, nor for a Conditional, from which posterior.Sample draws by
+// conditioning.
 func Draw(k Kernel, theta []float64, dim, count int, rng *rand.Rand) (*Function, error) {
 	phi, err := drawFeatures(k, theta, dim, count, rng)
 	if err != nil {

@@ -20,7 +20,8 @@ func TestDrawCovariance(t *testing.T) {
 		x.Data[i] = rng.NormFloat64()
 	}
 	copy(x.Row(n-1), x.Row(0)) // the white kernel's too is the same at the same place
-	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant", "white",
+	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant",
+		"white",
 		"se+linear", "(matern32+white)*periodic", "linear*constant+rq"} {
 		k, err := kernel.Parse(expr, d, true)
 		if err != nil {
@@ -100,7 +101,8 @@ func TestDrawSeeded(t *testing.T) {
 		}
 	}
 	var posterior kernel.Kernel = &kernel.Conditional{Kernel: k, Theta: make([]float64, len(k.Params()))}
-	if _, err := kernel.Draw(kernel.Sum(kernel.Linear{}, posterior), []float64{0}, 3, 9, rand.New(rand.NewPCG(5, 5))); err == nil {
+	if _, err := kernel.Draw(kernel.Sum(kernel.Linear{}, posterior), []float64{0}, 3, 9,
+		rand.New(rand.NewPCG(5, 5))); err == nil {
 		t.Error("random features of a posterior's covariance")
 	}
 }

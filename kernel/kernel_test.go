@@ -17,7 +17,8 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant", "white",
+	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant",
+		"white",
 		"se+linear", "se*periodic", "(se+white)*rq+constant*linear", "matern32*matern52*linear"} {
 		for _, ard := range []bool{false, true} {
 			for _, dim := range []int{1, 4} {
@@ -241,13 +242,15 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestSizes: the deepest and the largest kernels that expressions make are built again from their Specs, deeper and larger ones are errors.
+// TestSizes: the deepest and the largest kernels that expressions make are built again from their Specs, deeper and
+// larger ones are errors.
 func TestSizes(t *testing.T) {
 	deepest := "white"
 	for range 15 {
 		deepest = "se+linear*(" + deepest + ")"
 	}
-	for _, expr := range []string{deepest, strings.Repeat("se+", 499) + "se", strings.Repeat("se*(se+white)+", 166) + "se"} {
+	for _, expr := range []string{deepest, strings.Repeat("se+", 499) + "se", strings.Repeat("se*(se+white)+", 166) +
+		"se"} {
 		k, err := kernel.Parse(expr, 1, false)
 		if err != nil {
 			t.Fatal(err)
@@ -295,8 +298,10 @@ func TestSpecRoundTrip(t *testing.T) {
 			t.Errorf("parameter %d: %v became %v", i, theta[i], v)
 		}
 	}
-	for _, bad := range []kernel.Spec{{Name: "se", Variance: 1, Lengthscales: []float64{1, 2}}, {Name: "se", Variance: -1, Lengthscales: []float64{1}},
-		{Name: "rq", Variance: 1, Lengthscales: []float64{1}}, {Name: "sum"}, {Name: "se", Lengthscales: nil, Variance: 1}, {Name: "nope"}} {
+	for _, bad := range []kernel.Spec{{Name: "se", Variance: 1, Lengthscales: []float64{1, 2}},
+		{Name: "se", Variance: -1, Lengthscales: []float64{1}},
+		{Name: "rq", Variance: 1, Lengthscales: []float64{1}}, {Name: "sum"}, {Name: "se", Lengthscales: nil, Variance: 1},
+		{Name: "nope"}} {
 		if _, _, err := bad.Build(3); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}
@@ -307,9 +312,11 @@ func TestSpecRoundTrip(t *testing.T) {
 func TestSpecString(t *testing.T) {
 	s := kernel.Spec{Name: "sum", Parts: []kernel.Spec{
 		{Name: "rq", Variance: 1.5, Lengthscales: []float64{0.5, 2}, Shape: 0.75},
-		{Name: "product", Parts: []kernel.Spec{{Name: "periodic", Variance: 1, Lengthscales: []float64{3}, Period: 12}, {Name: "linear", Variance: 2}}},
+		{Name: "product", Parts: []kernel.Spec{{Name: "periodic", Variance: 1, Lengthscales: []float64{3}, Period: 12},
+			{Name: "linear", Variance: 2}}},
 	}}
-	if got, want := s.String(), "(rq (variance 1.5, lengthscales 0.5 2, shape 0.75) + (periodic (variance 1, lengthscales 3, period 12) * linear (variance 2)))"; got != want {
+	if got, want := s.String(), "(rq (variance 1.5, lengthscales 0.5 2, shape 0.75) + (periodic (variance 1, "+
+		"lengthscales 3, period 12) * linear (variance 2)))"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -362,7 +369,8 @@ func BenchmarkFill(b *testing.B) {
 // TestBundles: sets of points abreast are what Cov and Pull make of each alone.
 func TestBundles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 7))
-	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant", "white", "se+linear*white", "rq*periodic+constant"} {
+	for _, expr := range []string{"se", "matern12", "matern32", "matern52", "rq", "periodic", "linear", "constant",
+		"white", "se+linear*white", "rq*periodic+constant"} {
 		for _, dim := range []int{1, 3, 4, 9} {
 			for _, ard := range []bool{false, true} {
 				k, err := kernel.Parse(expr, dim, ard)
@@ -407,7 +415,8 @@ func TestBundles(t *testing.T) {
 				}
 				for i, w := range want {
 					if !(math.Abs(pulled[i]-w) <= 1e-11*math.Max(1, math.Abs(w))) {
-						t.Errorf("%s, ARD %v, %d inputs: d/d %s is %v, of the sets alone %v", expr, ard, dim, k.Params()[i].Name, pulled[i], w)
+						t.Errorf("%s, ARD %v, %d inputs: d/d %s is %v, of the sets alone %v", expr, ard, dim, k.Params()[i].Name,
+							pulled[i], w)
 					}
 				}
 			}

@@ -52,10 +52,10 @@ func (c composite) Metric(theta []float64) (inverse []float64, ok bool) {
 	return inverse, ok && inverse != nil
 }
 
-// Joint is Metric also of a product of kernels with metrics that don't agree: with 1/l² = Σ 1/l_p² over its parts, in which
-// the correlation of two points falls with their distance about as that of a squared exponential does. Of products of these
-// it is exact; of others the same distance may be one correlation or another. Parts of sums matter more or less, so
-// that there is no such scaling.
+// Joint is Metric also of a product of kernels with metrics that don't agree: with 1/l² = Σ 1/l_p² over its parts, in
+// which the correlation of two points falls with their distance about as that of a squared exponential does. Of
+// products of these it is exact; of others the same distance may be one correlation or another. Parts of sums matter
+// more or less, so that there is no such scaling.
 func Joint(k Kernel, theta []float64) (inverse []float64, ok bool) {
 	c, composed := k.(composite)
 	if !composed || !c.product {

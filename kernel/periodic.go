@@ -75,7 +75,8 @@ type periodicColumns struct {
 }
 
 func (p *Periodic) against(theta []float64, b matrix.Dense) columns {
-	c := &periodicColumns{Periodic: p, theta: theta, origin: b.Row(0), wave: p.wave(theta, b, b.Row(0)), unit: matrix.New(2, 2*p.dim)}
+	c := &periodicColumns{Periodic: p, theta: theta, origin: b.Row(0), wave: p.wave(theta, b, b.Row(0)),
+		unit: matrix.New(2, 2*p.dim)}
 	for t := range c.unit.Row(1) {
 		c.unit.Row(1)[t] = radial.SE.Scale(0)
 	}

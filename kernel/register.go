@@ -47,7 +47,8 @@ func named(name string, dim int, ard bool) (Kernel, error) {
 			return f.make(dim, ard)
 		}
 	}
-	return nil, fmt.Errorf("unknown kernel %q: known are %s, and sums and products of them as in \"se+linear\" or \"se*periodic\"%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
+	return nil, fmt.Errorf("unknown kernel %q: known are %s, and sums and products of them as in \"se+linear\" or "+
+		"\"se*periodic\"%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 }
 
 // Register makes a kernel known by a name: in expressions, parameter files and model files, and
@@ -94,8 +95,8 @@ func checkSpec(k Kernel, dim int) {
 	}
 }
 
-// Build returns the kernel and parameters θ that a Spec describes, on dim inputs. A Spec that is nested more than 32 deep, or of more than
-// 1000 kernels, is an error.
+// Build returns the kernel and parameters θ that a Spec describes, on dim inputs. A Spec that is nested more than 32
+// deep, or of more than 1000 kernels, is an error.
 func (s Spec) Build(dim int) (Kernel, []float64, error) {
 	if err := s.checkSize(); err != nil {
 		return nil, nil, err

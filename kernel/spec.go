@@ -44,8 +44,8 @@ type Spec struct {
 	Parts        []Spec             `json:"parts,omitempty"`
 }
 
-// A kernel is nested at most maxDepth deep and made of at most maxParts kernels, sums and products counted: more than people write, and few
-// enough that a file or an expression from elsewhere can't take all of a program's time.
+// A kernel is nested at most maxDepth deep and made of at most maxParts kernels, sums and products counted: more than
+// people write, and few enough that a file or an expression from elsewhere can't take all of a program's time.
 const (
 	maxDepth = 32
 	maxParts = 1000
@@ -90,9 +90,9 @@ func (s *Spec) field(kind Kind) *float64 {
 	return nil
 }
 
-// SpecOf returns the Spec of a kernel (no sum or product) with that name and these parameters at θ. The kind of a parameter
-// says where it stands: lengthscales in a list, one variance, shape and period in fields of their own, and others, of
-// kind "", by their labels.
+// SpecOf returns the Spec of a kernel (no sum or product) with that name and these parameters at θ. The kind of a
+// parameter says where it stands: lengthscales in a list, one variance, shape and period in fields of their own, and
+// others, of kind "", by their labels.
 func SpecOf(name string, params []Param, theta []float64) Spec {
 	s := Spec{Name: name}
 	for i, p := range params {

@@ -20,7 +20,8 @@ func borrowTile() matrix.Dense { return linalg.Borrow(tile, timesCols+8) }
 // Times sets out ← K(A, B) V.
 func Times(k Kernel, theta []float64, a, b, v, out matrix.Dense) {
 	if v.Rows != b.Rows || out.Rows != a.Rows || out.Cols != v.Cols {
-		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", a.Rows, b.Rows, v.Rows, v.Cols, out.Rows, out.Cols))
+		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", a.Rows, b.Rows, v.Rows, v.Cols,
+			out.Rows, out.Cols))
 	}
 	whole(v, out, func(v, out matrix.Dense) {
 		c := columnsOf(k, theta, b)
@@ -97,7 +98,8 @@ func TimesSymmetric(k Kernel, theta []float64, a, v, out matrix.Dense) {
 func TimesPart(k Kernel, theta []float64, a, v, out matrix.Dense, part, parts int) {
 	n := a.Rows
 	if v.Rows != n || out.Rows != n || out.Cols != v.Cols {
-		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", n, n, v.Rows, v.Cols, out.Rows, out.Cols))
+		panic(fmt.Sprintf("kernel: product of %d×%d covariances and %d×%d into %d×%d", n, n, v.Rows, v.Cols, out.Rows,
+			out.Cols))
 	}
 	whole(v, out, func(v, out matrix.Dense) {
 		c := columnsOf(k, theta, a)

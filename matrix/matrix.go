@@ -20,8 +20,9 @@ type Dense struct {
 	ctx context.Context // with which work on it ends; nil: with none
 }
 
-// End is what work panics with that can't go on: a matrix needs too much memory, or a context has ended. Results that are half done are thus
-// nobody's. Whoever returns an error defers [Ended]; all of krigo that is called from outside does.
+// End is what work panics with that can't go on: a matrix needs too much memory, or a context has ended. Results that
+// are half done are thus nobody's. Whoever returns an error defers [Ended]; all of krigo that is called from outside
+// does.
 type End struct{ Err error }
 
 // Ended makes the panic of an [End] the error that a function returns.
@@ -48,8 +49,8 @@ func New(rows, cols int) Dense {
 	return Dense{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }
 
-// Until returns m for work that ends with a context, which views of it have too: covariances of its rows, products and factorisations panic with an [End]
-// within a block once the context has ended.
+// Until returns m for work that ends with a context, which views of it have too: covariances of its rows, products and
+// factorisations panic with an [End] within a block once the context has ended.
 func (m Dense) Until(ctx context.Context) Dense {
 	m.ctx = ctx
 	return m

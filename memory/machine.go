@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// machine returns the memory of the machine, or of the control group that the process is in where that is less, as Linux tells it in
-// files under root; 0 where nothing does.
+// machine returns the memory of the machine, or of the control group that the process is in where that is less, as
+// Linux tells it in files under root; 0 where nothing does.
 func machine(root string) (total int64) {
 	take := func(bytes int64) {
 		if bytes > 0 && (total == 0 || bytes < total) {
@@ -34,7 +34,8 @@ func machine(root string) (total int64) {
 			}
 			folder, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
 		}
-		// A group is bound by those that it is in, too. In a container its path may be the host's, of which the root alone is there.
+		// A group is bound by those that it is in, too. In a container its path may be the host's, of which the root alone is
+		// there.
 		for group := path.Clean("/" + f[2]); ; group = path.Dir(group) {
 			for _, text := range lines(root, folder+group+"/"+file) {
 				bytes, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64) // "max" where there is none

@@ -1,8 +1,8 @@
-// Package memory says how much memory reading a file, or the matrices of a fit, may take, so that too large a table, or one made
-// to do harm, ends in an error that names it, and not in a process that is killed.
+// Package memory says how much memory reading a file, or the matrices of a fit, may take, so that too large a table, or
+// one made to do harm, ends in an error that names it, and not in a process that is killed.
 //
-// It is no account of all that a program allocates: who is about to allocate much by what a file says asks [Afford] first, each on
-// its own.
+// It is no account of all that a program allocates: who is about to allocate much by what a file says asks [Afford]
+// first, each on its own.
 package memory
 
 import (
@@ -20,8 +20,8 @@ import (
 // limit is what was set, 0: the default.
 var limit atomic.Int64
 
-// SetLimit sets how many bytes may be taken, by the whole process; 0, as at first, stands for half of the machine's memory, or
-// of what its container may use where that is less.
+// SetLimit sets how many bytes may be taken, by the whole process; 0, as at first, stands for half of the machine's
+// memory, or of what its container may use where that is less.
 func SetLimit(bytes int64) { limit.Store(max(bytes, 0)) }
 
 // Limit returns how many bytes may be taken.
@@ -50,10 +50,12 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s needs %s of memory or more, and %s may be used: raise --memory, or make it smaller", e.What, Text(e.Need), Text(float64(e.Limit)))
+	return fmt.Sprintf("%s needs %s of memory or more, and %s may be used: raise --memory, or make it smaller", e.What,
+		Text(e.Need), Text(float64(e.Limit)))
 }
 
-// Afford returns an [Error] if so many bytes are more than the limit. They are counted in float64, in which no product wraps around.
+// Afford returns an [Error] if so many bytes are more than the limit. They are counted in float64, in which no product
+// wraps around.
 func Afford(what string, bytes float64) error {
 	if limit := Limit(); bytes > float64(limit) {
 		return &Error{what, bytes, limit}
@@ -61,8 +63,8 @@ func Afford(what string, bytes float64) error {
 	return nil
 }
 
-// ReadFile reads a file whole, of which what is made takes so many bytes for each of its own. It ends before a file that is no regular one,
-// and may have no end, has taken more than the limit.
+// ReadFile reads a file whole, of which what is made takes so many bytes for each of its own. It ends before a file
+// that is no regular one, and may have no end, has taken more than the limit.
 func ReadFile(path string, times float64) ([]byte, error) {
 	f, err := disk.Open(path)
 	if err != nil {
@@ -93,7 +95,8 @@ func ReadAll(r io.Reader, what string, times float64) ([]byte, error) {
 var units = []struct {
 	name string
 	size float64
-}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
+}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
+	{"KB", 1e3}, {"B", 1}}
 
 // Text writes a number of bytes, as 1.5 GiB.
 func Text(bytes float64) string {

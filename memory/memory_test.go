@@ -11,7 +11,8 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	for text, want := range map[string]int64{"4GiB": 4 << 30, "500MB": 5e8, "500 mb": 5e8, "1.5KiB": 1536, "17": 17, "17B": 17, "2TiB": 2 << 40, "": 0, "GiB": 0, "0": 0, "-1GiB": 0, "4 gibibytes": 0, "NaN": 0, "inf": 0, "1e30": 0} {
+	for text, want := range map[string]int64{"4GiB": 4 << 30, "500MB": 5e8, "500 mb": 5e8, "1.5KiB": 1536, "17": 17,
+		"17B": 17, "2TiB": 2 << 40, "": 0, "GiB": 0, "0": 0, "-1GiB": 0, "4 gibibytes": 0, "NaN": 0, "inf": 0, "1e30": 0} {
 		got, err := Parse(text)
 		if got != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %d (%v), want %d", text, got, err, want)
@@ -29,12 +30,16 @@ func TestMachine(t *testing.T) {
 		files map[string]string
 		want  int64
 	}{
-		"nothing":       {nil, 0},
-		"machine":       {map[string]string{"proc/meminfo": "MemTotal:       1024 kB\nMemFree: 1 kB\n"}, 1 << 20},
-		"group":         {map[string]string{"proc/meminfo": "MemTotal: 1024 kB\n", "proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": "1000\n", "sys/fs/cgroup/a/b/memory.max": "max\n"}, 1000},
-		"group of more": {map[string]string{"proc/meminfo": "MemTotal: 1024 kB\n", "proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "10000000\n"}, 1 << 20},
-		"version 1":     {map[string]string{"proc/meminfo": "MemTotal: 1024 kB\n", "proc/self/cgroup": "3:cpu:/x\n5:memory:/x\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "2000\n"}, 2000},
-		"odd":           {map[string]string{"proc/meminfo": "MemTotal:\nMemTotal: many kB\n", "proc/self/cgroup": "::\n0\n0::../..\n"}, 0},
+		"nothing": {nil, 0},
+		"machine": {map[string]string{"proc/meminfo": "MemTotal:       1024 kB\nMemFree: 1 kB\n"}, 1 << 20},
+		"group": {map[string]string{"proc/meminfo": "MemTotal: 1024 kB\n", "proc/self/cgroup": "0::/a/b\n",
+			"sys/fs/cgroup/a/memory.max": "1000\n", "sys/fs/cgroup/a/b/memory.max": "max\n"}, 1000},
+		"group of more": {map[string]string{"proc/meminfo": "MemTotal: 1024 kB\n", "proc/self/cgroup": "0::/\n",
+			"sys/fs/cgroup/memory.max": "10000000\n"}, 1 << 20},
+		"version 1": {map[string]string{"proc/meminfo": "MemTotal: 1024 kB\n",
+			"proc/self/cgroup": "3:cpu:/x\n5:memory:/x\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "2000\n"}, 2000},
+		"odd": {map[string]string{"proc/meminfo": "MemTotal:\nMemTotal: many kB\n",
+			"proc/self/cgroup": "::\n0\n0::../..\n"}, 0},
 	} {
 		root := t.TempDir()
 		for file, text := range test.files {
@@ -59,7 +64,8 @@ func TestAfford(t *testing.T) {
 		t.Error(err)
 	}
 	err := Afford("a table", math.Inf(1))
-	if err == nil || !strings.Contains(err.Error(), "a table") || !strings.Contains(err.Error(), "1 MiB") || !strings.Contains(err.Error(), "--memory") {
+	if err == nil || !strings.Contains(err.Error(), "a table") || !strings.Contains(err.Error(), "1 MiB") ||
+		!strings.Contains(err.Error(), "--memory") {
 		t.Error(err)
 	}
 }

@@ -25,14 +25,18 @@ const (
 // The methods, in the order in which people are told of them.
 func init() {
 	for _, k := range []Kind{
-		{Name: KLPACName, Help: "the PAC-Bayes bound", Bound: pacbayes.KLBound, Optimizer: "lbfgs", CheckAlpha: unitInterval, Alpha: 1, New: pac},
+		{Name: KLPACName, Help: "the PAC-Bayes bound", Bound: pacbayes.KLBound, Optimizer: "lbfgs", CheckAlpha: unitInterval,
+			Alpha: 1, New: pac},
 		{Name: SqrtPACName, Bound: pacbayes.PinskerBound, Optimizer: "lbfgs", CheckAlpha: unitInterval, Alpha: 1, New: pac},
-		{Name: EvidenceName, Size: FullOnly, Optimizer: "lbfgs", Batches: true, Nearest: true, Exact: true, MAP: true, New: evidence},
-		{Name: NearestName, Help: "each row from its neighbours, of any number of rows", Size: FullOnly, Batches: true, Local: true, MAP: true, New: func(c Choice) Method {
-			n := Nearest{Descent: c.Descent(), Batches: c.Stochastic(), Neighbours: c.Neighbours, Vecchia: c.Form == "vecchia", Weak: c.Hyperprior == "weak"}
-			n.Term, n.Certified = terms[c.Term], c.Term == "loss"
-			return n
-		}},
+		{Name: EvidenceName, Size: FullOnly, Optimizer: "lbfgs", Batches: true, Nearest: true, Exact: true, MAP: true,
+			New: evidence},
+		{Name: NearestName, Help: "each row from its neighbours, of any number of rows", Size: FullOnly, Batches: true,
+			Local: true, MAP: true, New: func(c Choice) Method {
+				n := Nearest{Descent: c.Descent(), Batches: c.Stochastic(), Neighbours: c.Neighbours, Vecchia: c.Form == "vecchia",
+					Weak: c.Hyperprior == "weak"}
+				n.Term, n.Certified = terms[c.Term], c.Term == "loss"
+				return n
+			}},
 		{Name: VFEName, Size: SparseOnly, Optimizer: "lbfgs", New: func(c Choice) Method {
 			return Collapsed{Descent: c.Descent(), Objective: objective.VFE(), FITC: c.Posterior == "fitc"}
 		}},
@@ -40,12 +44,13 @@ func init() {
 		{Name: DTCName, Size: SparseOnly, Optimizer: "lbfgs", New: func(c Choice) Method {
 			return Collapsed{Descent: c.Descent(), Objective: objective.DTC(), FITC: c.Posterior == "fitc"}
 		}},
-		{Name: PEPName, Size: SparseOnly, Optimizer: "lbfgs", Alpha: 0.5, New: pep, CheckAlpha: func(alpha float64, _ bool) error {
-			if alpha > 0 && alpha <= 1 {
-				return nil
-			}
-			return fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", alpha)
-		}},
+		{Name: PEPName, Size: SparseOnly, Optimizer: "lbfgs", Alpha: 0.5, New: pep,
+			CheckAlpha: func(alpha float64, _ bool) error {
+				if alpha > 0 && alpha <= 1 {
+					return nil
+				}
+				return fmt.Errorf("alpha %v: pep takes 0 < α ≤ 1 (vfe is the limit 0, fitc is 1)", alpha)
+			}},
 		{Name: SVGPName, Size: SparseOnly, Optimizer: "adam", Batches: true, FreeForm: true, New: func(c Choice) Method {
 			return SVGP{Descent: c.Descent(), Batches: c.Stochastic()}
 		}},
@@ -68,7 +73,8 @@ func init() {
 }
 
 func pac(c Choice) Method {
-	return PAC{Descent: c.Descent(), Inequality: c.Kind().Bound, Alpha: *c.Alpha, LearnAlpha: c.Learns(), FITC: c.Posterior == "fitc"}
+	return PAC{Descent: c.Descent(), Inequality: c.Kind().Bound, Alpha: *c.Alpha, LearnAlpha: c.Learns(),
+		FITC: c.Posterior == "fitc"}
 }
 
 // evidence on batches is the Rényi GP's objective at α = 0.
@@ -80,5 +86,6 @@ func evidence(c Choice) Method {
 }
 
 func pep(c Choice) Method {
-	return Collapsed{Descent: c.Descent(), Objective: objective.PEP(*c.Alpha), Alpha: *c.Alpha, FITC: c.Posterior == "fitc"}
+	return Collapsed{Descent: c.Descent(), Objective: objective.PEP(*c.Alpha), Alpha: *c.Alpha,
+		FITC: c.Posterior == "fitc"}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// mostEpochs is how many passes over the rows there may be: far more than anybody waits for, and few enough that steps can be counted.
+// mostEpochs is how many passes over the rows there may be: far more than anybody waits for, and few enough that steps
+// can be counted.
 const mostEpochs = 1_000_000
 
 // Kind is what the name stands for.
@@ -70,7 +71,8 @@ func (c Choice) Method() Method { return c.Kind().New(c) }
 
 // FreeUp is how a choice with a free-form posterior goes on from its optimum, of which noise is σ_n².
 func (c Choice) FreeUp(noise float64) Method {
-	return Free{Descent: c.Descent(), Batches: c.Stochastic(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha, LearnAlpha: c.Learns()}
+	return Free{Descent: c.Descent(), Batches: c.Stochastic(), Inequality: c.Kind().Bound, Noise: noise, Alpha: *c.Alpha,
+		LearnAlpha: c.Learns()}
 }
 
 // OneOf reports a value that isn't one of a setting's names.
@@ -78,12 +80,14 @@ func OneOf(setting, v string, names ...string) []error {
 	if slices.Contains(names, v) {
 		return nil
 	}
-	return []error{fmt.Errorf("%s %q: want one of %s%s", setting, v, strings.Join(names, ", "), spelling.DidYouMean(v, names))}
+	return []error{fmt.Errorf("%s %q: want one of %s%s", setting, v, strings.Join(names, ", "),
+		spelling.DidYouMean(v, names))}
 }
 
 // Check reports all that is wrong with a choice whose defaults are filled in.
 func (c Choice) Check(use Use) []error {
-	return slices.Concat(OneOf("objective", c.Name, Names()...), c.checkInducing(), c.checkSchedule(), c.checkPosterior(use), c.checkBatches(),
+	return slices.Concat(OneOf("objective", c.Name, Names()...), c.checkInducing(), c.checkSchedule(),
+		c.checkPosterior(use), c.checkBatches(),
 		c.checkAlpha(use), c.checkSolver(use), c.checkLocal())
 }
 
@@ -103,7 +107,8 @@ func (c Choice) checkLocal() (errs []error) {
 	}
 	errs = append(errs, OneOf("hyperprior", c.Hyperprior, "none", "weak")...)
 	if c.Hyperprior == "weak" && (!k.MAP || c.Solver == posterior.ByCG || k.Exact && c.OnBatches()) {
-		errs = append(errs, fmt.Errorf("hyperprior weak: it is for %s, not on batches of the evidence, nor by conjugate gradients", list(func(k Kind) bool { return k.MAP })))
+		errs = append(errs, fmt.Errorf("hyperprior weak: it is for %s, not on batches of the evidence, nor by conjugate "+
+			"gradients", list(func(k Kind) bool { return k.MAP })))
 	}
 	return errs
 }
@@ -115,13 +120,16 @@ func (c Choice) checkInducing() (errs []error) {
 		errs = append(errs, OneOf("inducing", c.InducingBy, "none", "auto", "theory")...)
 	}
 	if c.Inducing < 0 {
-		errs = append(errs, fmt.Errorf("inducing %d: want a positive number of inducing inputs, or 0 for the default", c.Inducing))
+		errs = append(errs, fmt.Errorf("inducing %d: want a positive number of inducing inputs, or 0 for the default",
+			c.Inducing))
 	}
 	if c.InducingBy != "" && c.Inducing > 0 {
-		errs = append(errs, fmt.Errorf("inducing: the number %d and the rule %s exclude each other", c.Inducing, c.InducingBy))
+		errs = append(errs, fmt.Errorf("inducing: the number %d and the rule %s exclude each other", c.Inducing,
+			c.InducingBy))
 	}
 	if c.Full() && c.SparseOnly() && !c.Free() {
-		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives %s, and no inducing inputs", c.Name, list(func(k Kind) bool { return k.Size != SparseOnly })))
+		errs = append(errs, fmt.Errorf("objective %q with a full GP: full GPs have the objectives %s, and no inducing inputs",
+			c.Name, list(func(k Kind) bool { return k.Size != SparseOnly })))
 	}
 	if c.Kind().Size == FullOnly && (c.Inducing > 0 || c.ByRule()) {
 		errs = append(errs, fmt.Errorf("objective %q is a full GP's: choose vfe for a sparse one", c.Name))
@@ -141,7 +149,8 @@ func (c Choice) checkSchedule() (errs []error) {
 	anneals := c.Kind().Anneals
 	switch fixed := c.Alpha != nil || c.AlphaBy == "cv"; {
 	case !anneals && (c.AlphaBy == "cv" || c.Anneal != "none"):
-		errs = append(errs, fmt.Errorf("anneal and alpha cv are for %s, not %s", list(func(k Kind) bool { return k.Anneals }), c.Name))
+		errs = append(errs, fmt.Errorf("anneal and alpha cv are for %s, not %s", list(func(k Kind) bool { return k.Anneals }),
+			c.Name))
 	case c.Alpha != nil && c.AlphaBy == "cv":
 		errs = append(errs, errors.New("alpha: a number and cv exclude each other"))
 	case fixed && c.Anneal != "none":
@@ -165,7 +174,8 @@ func (c Choice) checkSchedule() (errs []error) {
 func (c Choice) checkPosterior(use Use) (errs []error) {
 	errs = append(errs, OneOf("posterior", c.Posterior, "objective", "fitc", "free")...)
 	if c.Free() && !use.Informed && c.Kind().Bound == "" {
-		errs = append(errs, fmt.Errorf("posterior free with %s: it is for %s (svgp's always is free; the others' is a function of their parameters)", c.Name, list(func(k Kind) bool { return k.Bound != "" })))
+		errs = append(errs, fmt.Errorf("posterior free with %s: it is for %s (svgp's always is free; the others' is a "+
+			"function of their parameters)", c.Name, list(func(k Kind) bool { return k.Bound != "" })))
 	}
 	if c.Free() && c.Full() {
 		errs = append(errs, errors.New("posterior free with a full GP: a free-form posterior stands on inducing inputs"))
@@ -180,18 +190,22 @@ func (c Choice) checkPosterior(use Use) (errs []error) {
 func (c Choice) checkBatches() (errs []error) {
 	k := c.Kind()
 	if (c.OnBatches() || c.batches()) && !k.Batches && !c.Free() {
-		errs = append(errs, fmt.Errorf("optimizer adam, sgd, batch, batches and learning-rate are for %s, and with posterior free; %s needs all rows in every step", list(func(k Kind) bool { return k.Batches }), c.Name))
+		errs = append(errs, fmt.Errorf("optimizer adam, sgd, batch, batches and learning-rate are for %s, and with "+
+			"posterior free; %s needs all rows in every step", list(func(k Kind) bool { return k.Batches }), c.Name))
 	} else if c.Optimizer != "" && !c.OnBatches() && c.batches() {
-		errs = append(errs, fmt.Errorf("batch, batches and learning-rate are adam's and sgd's: %s takes all rows in every step", c.Optimizer))
+		errs = append(errs, fmt.Errorf("batch, batches and learning-rate are adam's and sgd's: %s takes all rows in every "+
+			"step", c.Optimizer))
 	}
 	if c.Batches == "nearest" && !k.Nearest {
-		errs = append(errs, fmt.Errorf("batches nearest: it is for %s; the others' are a sum over rows, which uniform batches estimate without bias: not %s", list(func(k Kind) bool { return k.Nearest }), c.Name))
+		errs = append(errs, fmt.Errorf("batches nearest: it is for %s; the others' are a sum over rows, which uniform "+
+			"batches estimate without bias: not %s", list(func(k Kind) bool { return k.Nearest }), c.Name))
 	}
 	if c.Epochs > mostEpochs {
 		errs = append(errs, fmt.Errorf("epochs %d: at most %d", c.Epochs, mostEpochs))
 	}
 	if c.Batch < 0 || c.Epochs < 0 || !(c.LearningRate >= 0) || c.LearningRate > 10 {
-		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults", c.Batch, c.Epochs, c.LearningRate))
+		errs = append(errs, fmt.Errorf("batch %d, epochs %d, learning-rate %v: want positive numbers, or 0 for the defaults",
+			c.Batch, c.Epochs, c.LearningRate))
 	}
 	return errs
 }
@@ -214,7 +228,8 @@ func (c Choice) checkAlpha(use Use) (errs []error) {
 		}
 	}
 	if c.Learns() && k.Bound == "" && !use.Learns {
-		errs = append(errs, fmt.Errorf("alpha learn: it is for %s; %s has its own", list(func(k Kind) bool { return k.Bound != "" }), c.Name))
+		errs = append(errs, fmt.Errorf("alpha learn: it is for %s; %s has its own",
+			list(func(k Kind) bool { return k.Bound != "" }), c.Name))
 	}
 	if c.Learns() && (c.Posterior == "fitc" || c.Full()) {
 		errs = append(errs, errors.New("alpha learn: a full GP and posterior fitc have no α to learn"))
@@ -233,14 +248,17 @@ func (c Choice) checkSolver(use Use) (errs []error) {
 	if !k.Exact && (use.Given || byRows && !k.EndsFull) {
 		errs = append(errs, fmt.Errorf("solver cg, solver nearest and fix-parameters are for the evidence; %s has another way", c.Name))
 	}
-	if k.EndsFull && byRows && !(use.Evaluating && c.Estimates()) && (c.AlphaBy == "cv" || c.Alpha != nil && *c.Alpha != 0) {
-		errs = append(errs, errors.New("solver cg and nearest condition the exact GP, with which renyi ends where α falls to 0: leave alpha out"))
+	if k.EndsFull && byRows && !(use.Evaluating && c.Estimates()) &&
+		(c.AlphaBy == "cv" || c.Alpha != nil && *c.Alpha != 0) {
+		errs = append(errs, errors.New("solver cg and nearest condition the exact GP, with which renyi ends where α falls "+
+			"to 0: leave alpha out"))
 	}
 	if c.Solver == posterior.ByCG && c.Optimizer == "mma" && !use.Given {
 		errs = append(errs, errors.New("optimizer mma with solver cg: by conjugate gradients training is by lbfgs"))
 	}
 	if c.Solver == posterior.ByNearest && !use.Given && !c.OnBatches() && k.Exact {
-		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters, or training on batches"))
+		errs = append(errs, errors.New("solver nearest predicts and can't train: it needs fix-parameters, or training on "+
+			"batches"))
 	}
 	return errs
 }

@@ -45,11 +45,16 @@ type Choice struct {
 
 	// Optimizer is lbfgs or mma, with all rows in every step, or adam or sgd, with a batch of them. "": the method's,
 	// but adam where one of the others but Epochs is given, and for a free-form posterior where Epochs is.
-	Optimizer    string  `json:"optimizer,omitzero"`
-	Batch        int     `json:"batch,omitzero"`         // rows of a batch; 0: 1,000, of nearest, and of batches of neighbours, 256, of renyi and evidence on uniform ones 1,024
-	Batches      string  `json:"batches,omitzero"`       // uniform, or nearest: a row and its neighbours, the default of renyi and evidence, which alone have it
-	Epochs       int     `json:"epochs,omitzero"`        // passes over the rows: on batches, 0: as many as 3,000 steps take, of neighbours 500; else evaluations, 0: 1,000
-	LearningRate float64 `json:"learning_rate,omitzero"` // of the first step; 0: adam 0.02, on batches of neighbours 0.05, from a collapsed optimum 0.001; sgd 0.1
+	Optimizer string `json:"optimizer,omitzero"`
+	// rows of a batch; 0: 1,000, of nearest, and of batches of neighbours, 256, of renyi and evidence on uniform ones
+	// 1,024
+	Batch int `json:"batch,omitzero"`
+	// uniform, or nearest: a row and its neighbours, the default of renyi and evidence, which alone have it
+	Batches string `json:"batches,omitzero"`
+	// passes over the rows: on batches, 0: as many as 3,000 steps take, of neighbours 500; else evaluations, 0: 1,000
+	Epochs int `json:"epochs,omitzero"`
+	// of the first step; 0: adam 0.02, on batches of neighbours 0.05, from a collapsed optimum 0.001; sgd 0.1
+	LearningRate float64 `json:"learning_rate,omitzero"`
 }
 
 // OnBatches says whether training takes a batch of rows in a step.
@@ -99,5 +104,6 @@ func (c Choice) Stochastic() *Batches {
 	if !c.OnBatches() {
 		return nil
 	}
-	return &Batches{Plain: c.Optimizer == "sgd", Rows: c.Batch, Rate: c.LearningRate, Epochs: c.Epochs, Nearest: c.Batches != "uniform"}
+	return &Batches{Plain: c.Optimizer == "sgd", Rows: c.Batch, Rate: c.LearningRate, Epochs: c.Epochs,
+		Nearest: c.Batches != "uniform"}
 }

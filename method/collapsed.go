@@ -21,7 +21,8 @@ type Evidence struct {
 // Bind implements Method.
 func (m Evidence) Bind(t Task) Problem {
 	if m.ByCG {
-		return &byCG{&objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Ranks: t.Ranks, Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m.Descent}
+		return &byCG{&objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Ranks: t.Ranks,
+			Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m.Descent}
 	}
 	full := t.full(&objective.Evidence{})
 	if m.Weak {
@@ -55,7 +56,8 @@ func (m PAC) Bind(t Task) Problem {
 	}
 	sparse := t.Sparse()
 	sparse.LearnAlpha = m.LearnAlpha
-	sparse.Objective = &objective.SparsePAC{Alpha: m.Alpha, Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale, Penalty: t.Penalty}
+	sparse.Objective = &objective.SparsePAC{Alpha: m.Alpha, Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
+		Penalty: t.Penalty}
 	c.named = sparse
 	return c
 }
@@ -128,8 +130,8 @@ func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, []string, erro
 	return jittered(q, sparse.Jitter, err)
 }
 
-// Follows returns the Q that a method makes of the [θ, β, ln σ_n², Z] of a sparse posterior q and the task's rows, in closed form; nil where the
-// method trains more than these.
+// Follows returns the Q that a method makes of the [θ, β, ln σ_n², Z] of a sparse posterior q and the task's rows, in
+// closed form; nil where the method trains more than these.
 func (c Choice) Follows(t Task, q *posterior.Posterior) (*posterior.Posterior, error) {
 	if c.Alpha == nil {
 		alpha := c.Kind().Alpha

@@ -32,7 +32,8 @@ type SVGP struct {
 
 // Bind implements Method.
 func (m SVGP) Bind(t Task) Problem {
-	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: m.Noise}, 0), task: t, descent: m.Descent, noise: true, conjugate: m.Noise == nil}
+	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: m.Noise}, 0), task: t, descent: m.Descent, noise: true,
+		conjugate: m.Noise == nil}
 	if b := m.Batches; b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultRate, defaultSteps)
 		// q averages over about 1/ρ batches: ten, or fewer where those are all rows.
@@ -54,7 +55,8 @@ type Free struct {
 
 // Bind implements Method.
 func (m Free) Bind(t Task) Problem {
-	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale, Penalty: t.Penalty}, m.Noise),
+	f := &free{FreeFormProblem: t.free(&objective.FreePAC{Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
+		Penalty: t.Penalty}, m.Noise),
 		task: t, descent: m.Descent, alpha: m.Alpha, learnAlpha: m.LearnAlpha}
 	if b := m.Batches; b != nil {
 		a := b.settings(t.N, t.Seed, defaultBatch, defaultFreeRate, defaultSteps)
@@ -76,7 +78,8 @@ type free struct {
 }
 
 func (t Task) free(o objective.FreeForm, noise float64) *objective.FreeFormProblem {
-	return &objective.FreeFormProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes, MinJitter: t.MinJitter, Objective: o, Noise: noise, Ranks: t.Ranks}
+	return &objective.FreeFormProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes,
+		MinJitter: t.MinJitter, Objective: o, Noise: noise, Ranks: t.Ranks}
 }
 
 // Objective implements Problem.

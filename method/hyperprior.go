@@ -11,9 +11,10 @@ import (
 //
 //	ln l ~ N(√2 + ½ ln d, 3),  ln σ_n² ~ N(−2, 2)
 //
-// of inputs and targets about a standard deviation wide: the lengthscales' of Hvarfner, Hellsten and Nardi ("Vanilla Bayesian
-// Optimization Performs Great in High Dimensions", 2024), and for the noise a wider one than theirs, which suits noisy data too. In many dimensions distances grow with √d, and
-// functions that can be learnt are those with lengthscales that grow so too.
+// of inputs and targets about a standard deviation wide: the lengthscales' of Hvarfner, Hellsten and Nardi ("Vanilla
+// Bayesian Optimization Performs Great in High Dimensions", 2024), and for the noise a wider one than theirs, which
+// suits noisy data too. In many dimensions distances grow with √d, and functions that can be learnt are those with
+// lengthscales that grow so too.
 type weak []normal
 
 // normal is a normal density of factor·x for the parameter x at some place.

@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// TestWeakHyperprior: with it the objective is higher by −ln of the densities as written anew here, whose derivatives are those
-// of differences, and batches have it once.
+// TestWeakHyperprior: with it the objective is higher by −ln of the densities as written anew here, whose derivatives
+// are those of differences, and batches have it once.
 func TestWeakHyperprior(t *testing.T) {
 	task, x := ridge(60)
 	for i := range x {
@@ -94,14 +94,16 @@ func TestLocalSettings(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", c, text, want)
 		}
 	}
-	for _, c := range []method.Choice{{Name: "nearest"}, {Name: "nearest", Term: "loss", Form: "vecchia", Hyperprior: "weak"}, {Name: "evidence", Hyperprior: "weak"}} {
+	for _, c := range []method.Choice{{Name: "nearest"},
+		{Name: "nearest", Term: "loss", Form: "vecchia", Hyperprior: "weak"}, {Name: "evidence", Hyperprior: "weak"}} {
 		if errs := c.WithDefaults().Check(method.Use{}); len(errs) > 0 {
 			t.Errorf("%+v: %v", c, errs)
 		}
 	}
 }
 
-// TestMarginal: Laplace's approximation beside the integral itself, by a sum over the lengthscale, the variance and the noise of one input.
+// TestMarginal: Laplace's approximation beside the integral itself, by a sum over the lengthscale, the variance and the
+// noise of one input.
 func TestMarginal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	const n = 25

@@ -27,13 +27,15 @@ type Kind struct {
 	Size  Size
 	Bound pacbayes.Inequality // that it minimises the risk's bound by, which σ_n² only shapes; "": it doesn't
 
-	// Optimizer is the default: lbfgs, mma, adam or sgd; "": adam above 2,000 rows where there are batches, else lbfgs. Batches says whether it can be
-	// trained on batches of rows, Nearest whether on such of rows next to one another, since it isn't a sum over rows.
+	// Optimizer is the default: lbfgs, mma, adam or sgd; "": adam above 2,000 rows where there are batches, else lbfgs.
+	// Batches says whether it can be trained on batches of rows, Nearest whether on such of rows next to one another,
+	// since it isn't a sum over rows.
 	Optimizer string
 	Batches   bool
 	Nearest   bool
 
-	// CheckAlpha says what is wrong with an α where training, or else evaluating; nil: it has none to ask for. Alpha is the default.
+	// CheckAlpha says what is wrong with an α where training, or else evaluating; nil: it has none to ask for. Alpha is
+	// the default.
 	CheckAlpha func(alpha float64, evaluating bool) error
 	Alpha      float64
 	Anneals    bool // α falls while training, unless it is given

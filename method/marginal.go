@@ -25,9 +25,10 @@ type marginal struct {
 //
 //	−ln p(y | x) + ½ Σ P_i (x_i − μ_i)² + ½ ln |P^−½ H P^−½|
 //
-// with P the precisions of the prior density, and H the second derivatives of −ln p(y | x) p(x), as differences of gradients. What the weak prior leaves
-// alone has a normal density about the mode, as wide as that of lengthscales. In no direction do the parameters count as less certain
-// than before the rows were seen, so that the last term, which kernels pay for what they had to be told, isn't negative.
+// with P the precisions of the prior density, and H the second derivatives of −ln p(y | x) p(x), as differences of
+// gradients. What the weak prior leaves alone has a normal density about the mode, as wide as that of lengthscales. In
+// no direction do the parameters count as less certain than before the rows were seen, so that the last term, which
+// kernels pay for what they had to be told, isn't negative.
 func (m *marginal) Marginal(x []float64, below float64) (float64, error) {
 	value, err := m.mode.Problem.Evaluate(x, nil)
 	if err != nil {

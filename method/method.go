@@ -84,7 +84,8 @@ const keepBytes = 1 << 30
 
 // Sparse returns a sparse problem over the rows, its objective still open.
 func (t Task) Sparse() *objective.SparseProblem {
-	return &objective.SparseProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes, MinJitter: t.MinJitter, Ranks: t.Ranks}
+	return &objective.SparseProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes,
+		MinJitter: t.MinJitter, Ranks: t.Ranks}
 }
 
 // prior is the number of the prior's parameters, [θ, β].
@@ -106,7 +107,8 @@ const (
 // at all, or to where x has them if they are fixed.
 func (t Task) box(x []float64, noise bool) train.Bounds {
 	n := t.prior()
-	b := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)), Upper: slices.Repeat([]float64{math.Inf(1)}, len(x))}
+	b := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)),
+		Upper: slices.Repeat([]float64{math.Inf(1)}, len(x))}
 	for i := range n {
 		b.Lower[i], b.Upper[i] = -t.Limit, t.Limit
 	}
@@ -138,7 +140,8 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, []
 	theta, beta, noise := t.parameters(x)
 	switch t.Solver {
 	case posterior.ByNearest:
-		return posterior.NewNearest(t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, cmp.Or(t.Neighbours, NearestRows)), nil, nil
+		return posterior.NewNearest(t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, cmp.Or(t.Neighbours, NearestRows)),
+			nil, nil
 	case posterior.ByCG:
 		return t.iterative(all, theta, beta, noise)
 	}
@@ -151,7 +154,8 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, []
 const NearestRows = 1024
 
 // iterative returns Q by conjugate gradients, and says how good its variances are.
-func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior, []string, error) {
+func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior, []string,
+	error) {
 	o := posterior.Iterative{Progress: t.Progress, Ranks: t.Ranks}
 	q, err := posterior.NewIterative(t.Context, t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, NearestRows, o)
 	if err != nil {
@@ -166,14 +170,17 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float
 	if err != nil {
 		return nil, nil, err
 	}
-	return q, []string{fmt.Sprintf("variances are those given each row's %d nearest training rows, which are never too small: at %d %s they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict --exact-variance solves for each row",
+	return q, []string{fmt.Sprintf("variances are those given each row's %d nearest training rows, which are never too "+
+		"small: at %d %s they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict "+
+		"--exact-variance solves for each row",
 		q.Nearest, x.Rows, which, mean, largest)}, nil
 }
 
 // jittered passes a sparse posterior on, with a notice of the jitter it needed.
 func jittered(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, []string, error) {
 	if err == nil && jitter > 0 {
-		return q, []string{fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", jitter)}, nil
+		return q, []string{fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", jitter)},
+			nil
 	}
 	return q, nil, err
 }

@@ -12,8 +12,9 @@ import (
 
 // How a nearest-neighbour conditional density is trained where it isn't said. Measured with 32, or 64, neighbours on
 // 80 % of bike, protein, kin40k, Matérn-3/2: RMSE .219, .552, .098, or .216, .553, .091, for about three times as long,
-// and with a third of the steps, for as long, .216, .552, .092. One search in place of three: .238, .556, .097; six: .220,
-// .554, –. Vecchia's form in place of that without the row itself: .235, .550, .096, and a worse NLPD on all three.
+// and with a third of the steps, for as long, .216, .552, .092. One search in place of three: .238, .556, .097; six:
+// .220, .554, –. Vecchia's form in place of that without the row itself: .235, .550, .096, and a worse NLPD on all
+// three.
 const (
 	defaultNeighbours   = 64
 	defaultSearches     = 3
@@ -22,8 +23,8 @@ const (
 	searchedEvaluations = 30   // of a descent before the next search
 )
 
-// PredictiveRows are those that a prediction is conditioned on. More are better and dearer: trained on 31,040 rows of kin40k
-// with 32 neighbours and se, RMSE .089 from 256 rows, .074 from 1,024.
+// PredictiveRows are those that a prediction is conditioned on. More are better and dearer: trained on 31,040 rows of
+// kin40k with 32 neighbours and se, RMSE .089 from 256 rows, .074 from 1,024.
 const PredictiveRows = 512
 
 // MaxTerms are the rows whose conditional densities are trained on; of more so many, drawn at random, each given its
@@ -32,7 +33,8 @@ const PredictiveRows = 512
 const MaxTerms = 100_000
 
 // terms are the costs of predictions by name; loss is a task's.
-var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{}, "crps": objective.CRPS{}, "loss": nil}
+var terms = map[string]pacbayes.Expectation{"density": objective.LogDensity{}, "squared": objective.SquaredError{},
+	"crps": objective.CRPS{}, "loss": nil}
 
 // maxNeighbours are more than training should take: time goes with their cube.
 const maxNeighbours = 512
@@ -63,8 +65,10 @@ func (m Nearest) Bind(t Task) Problem {
 	if m.Certified {
 		m.Term = t.Loss
 	}
-	p := &nearest{NearestProblem: &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All, Neighbours: m.Neighbours,
-		Vecchia: m.Vecchia, Term: m.Term, Scale: t.Scale, Seed: t.Seed, Terms: MaxTerms, Ranks: t.Ranks}, task: t, method: m}
+	p := &nearest{NearestProblem: &objective.NearestProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.All,
+		Neighbours: m.Neighbours,
+		Vecchia:    m.Vecchia, Term: m.Term, Scale: t.Scale, Seed: t.Seed, Terms: MaxTerms, Ranks: t.Ranks}, task: t,
+		method: m}
 	if m.Weak {
 		p.weak = weakFor(t)
 	}
@@ -125,7 +129,8 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 	if err != nil {
 		return nil, err
 	}
-	return lowest(s, box, [][]float64{s.X, s.Previous, x}, func(x []float64) (float64, error) { return p.Evaluate(x, nil) })
+	return lowest(s, box, [][]float64{s.X, s.Previous, x},
+		func(x []float64) (float64, error) { return p.Evaluate(x, nil) })
 }
 
 // Posterior returns the GP of the rows nearest to each that is predicted.
@@ -134,9 +139,11 @@ func (p *nearest) Posterior(x []float64) (*posterior.Posterior, []string, error)
 	q := posterior.NewNearest(p.Kernel, theta, p.Mean, beta, p.Rows.X, p.Rows.Y, noise, p.method.Rows)
 	switch _, squared := p.method.Term.(objective.SquaredError); {
 	case p.method.Certified:
-		return q, []string{"the loss doesn't say how far targets lie from the function: variances, and intervals made of them, mean nothing; conformal ones of one width hold (term loss)"}, nil
+		return q, []string{"the loss doesn't say how far targets lie from the function: variances, and intervals made of " +
+			"them, mean nothing; conformal ones of one width hold (term loss)"}, nil
 	case squared:
-		return q, []string{"squared errors say nothing of the variances' common scale: intervals made of them may be far too narrow or wide; conformal ones hold (term squared)"}, nil
+		return q, []string{"squared errors say nothing of the variances' common scale: intervals made of them may be far " +
+			"too narrow or wide; conformal ones hold (term squared)"}, nil
 	}
 	return q, nil, nil
 }

@@ -17,8 +17,9 @@ import (
 // On batches α falls at every step, and is 0 after a fifth of them. The paper has it fall to the last step, where the
 // learning rate has died away: the evidence, which is what predicts, is hardly optimised then. Batches are rows next to
 // one another: a batch of B random rows can't resolve lengthscales that all rows can, and takes structure for noise.
-// Measured with 300 steps of 256 rows, six searches for neighbours, 500 inducing inputs, Matérn-3/2, 80 % of the rows, RMSE of
-// the exact GP of the nearest 256 rows on bike, protein, kin40k, means of two splits in standard deviations, and seconds of a core:
+// Measured with 300 steps of 256 rows, six searches for neighbours, 500 inducing inputs, Matérn-3/2, 80 % of the rows,
+// RMSE of the exact GP of the nearest 256 rows on bike, protein, kin40k, means of two splits in standard deviations,
+// and seconds of a core:
 //
 //	α is 0 after   all of the steps  .232, .563, .118  2.5
 //	               0.6               .226, .537, .102  1.7
@@ -28,8 +29,9 @@ import (
 //	α = 0 throughout                 .215, .523, .097  0.5
 //	the same, 1,024 random rows      .236, .556, .113  5.0 (one split)
 //
-// With α = 0 after 0.2: 500 steps .218, .525, .095; 1,000 .221, .530, .094, where σ_n² falls below what predictions of rows further away
-// need; one search .227, .524, .099, three .216, .525, .095, twenty .218, .525, .095; batches of 512 rows .215, .525, .094, in 2.5 times as long.
+// With α = 0 after 0.2: 500 steps .218, .525, .095; 1,000 .221, .530, .094, where σ_n² falls below what predictions of
+// rows further away need; one search .227, .524, .099, three .216, .525, .095, twenty .218, .525, .095; batches of 512
+// rows .215, .525, .094, in 2.5 times as long.
 const (
 	annealStart      = 0.99
 	annealEnd        = 0.01 // of the geometric schedule, before 0
@@ -77,9 +79,11 @@ type Renyi struct {
 // Bind implements Method.
 func (m Renyi) Bind(t Task) Problem {
 	if m.ByCG {
-		return &renyiByCG{&objective.IterativeRenyi{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, M: t.M, Alpha: m.Alpha, Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m}
+		return &renyiByCG{&objective.IterativeRenyi{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, M: t.M,
+			Alpha: m.Alpha, Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m}
 	}
-	p := &renyi{RenyiProblem: &objective.RenyiProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, MinJitter: t.MinJitter, Schedule: m.Schedule, Ranks: t.Ranks, Alpha: m.Alpha},
+	p := &renyi{RenyiProblem: &objective.RenyiProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M,
+		MinJitter: t.MinJitter, Schedule: m.Schedule, Ranks: t.Ranks, Alpha: m.Alpha},
 		task: t, method: m}
 	if m.Batches != nil && m.Schedule != nil {
 		p.Schedule = func(share float64) float64 { return m.Schedule(min(share/annealShare, 1)) }
@@ -128,7 +132,8 @@ func (p *renyi) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Res
 }
 
 // stages trains with all rows in every step, α falling from stage to stage.
-func (m Renyi) stages(ctx context.Context, run Run, problem train.Objective, box train.Bounds, x0 []float64, progress func(share float64)) (*train.Result, error) {
+func (m Renyi) stages(ctx context.Context, run Run, problem train.Objective, box train.Bounds, x0 []float64,
+	progress func(share float64)) (*train.Result, error) {
 	stages := 1
 	if m.Schedule != nil {
 		stages = annealStages
@@ -158,7 +163,8 @@ func (p *renyi) Posterior(x []float64) (*posterior.Posterior, []string, error) {
 		}
 		return p.task.exact(all, x)
 	case p.task.N > MaxRenyi:
-		return p.task.variational(x, fmt.Sprintf("%d rows are more than the posterior of α = %g takes (%d)", p.task.N, p.Alpha, MaxRenyi))
+		return p.task.variational(x, fmt.Sprintf("%d rows are more than the posterior of α = %g takes (%d)", p.task.N,
+			p.Alpha, MaxRenyi))
 	}
 	q, err := p.RenyiProblem.Posterior(x)
 	return jittered(q, p.Jitter, err)
@@ -169,7 +175,8 @@ func (t Task) variational(x []float64, why string) (*posterior.Posterior, []stri
 	sparse := t.Sparse()
 	q, err := sparse.Posterior(x, 0)
 	q, notes, err := jittered(q, sparse.Jitter, err)
-	return q, append([]string{why + ": the model predicts by the sparse posterior of vfe at the trained parameters and inducing inputs"}, notes...), err
+	return q, append([]string{why + ": the model predicts by the sparse posterior of vfe at the trained parameters and " +
+		"inducing inputs"}, notes...), err
 }
 
 // renyiByCG is an α-ELBO that is estimated by conjugate gradients.

@@ -18,7 +18,8 @@ func TestRenyiSchedule(t *testing.T) {
 			batches *method.Batches
 			share   float64
 			zero    bool
-		}{{nil, 0.2, false}, {nil, 0.99, false}, {nil, 1, true}, {&method.Batches{}, 0, false}, {&method.Batches{}, 0.19, false}, {&method.Batches{}, 0.2, true}, {&method.Batches{}, 1, true}} {
+		}{{nil, 0.2, false}, {nil, 0.99, false}, {nil, 1, true}, {&method.Batches{}, 0, false},
+			{&method.Batches{}, 0.19, false}, {&method.Batches{}, 0.2, true}, {&method.Batches{}, 1, true}} {
 			p := method.Renyi{Batches: c.batches, Schedule: schedule}.Bind(task).Objective().(*objective.RenyiProblem)
 			p.SetProgress(c.share)
 			if (p.Alpha == 0) != c.zero || c.share == 0 && p.Alpha != 0.99 {

@@ -16,13 +16,15 @@ type State struct {
 	Descent *train.State     `json:"descent,omitempty"`
 	MMA     *train.MMAState  `json:"mma,omitempty"`
 	Batches *train.AdamState `json:"batches,omitempty"`
-	Anchor  []float64        `json:"anchor,omitempty"` // the point where a run by conjugate gradients took its probes, one on neighbours looked for them
+	// the point where a run by conjugate gradients took its probes, one on neighbours looked for them
+	Anchor []float64 `json:"anchor,omitempty"`
 }
 
-// Check reports a state that is that of no optimiser, or of several, as of a damaged checkpoint. What the optimiser asks of it besides, it
-// checks when it goes on.
+// Check reports a state that is that of no optimiser, or of several, as of a damaged checkpoint. What the optimiser
+// asks of it besides, it checks when it goes on.
 func (s *State) Check() error {
-	if s == nil || (s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil) || s.Descent != nil && s.MMA != nil || s.MMA != nil && s.Batches != nil {
+	if s == nil || (s.Descent != nil) == (s.MMA != nil) && (s.MMA != nil) == (s.Batches != nil) || s.Descent != nil &&
+		s.MMA != nil || s.MMA != nil && s.Batches != nil {
 		return errors.New("it isn't the state of one optimiser")
 	}
 	return nil
@@ -62,7 +64,8 @@ func (d Descent) most() int { return cmp.Or(d.Evaluations, train.MostEvaluations
 
 // minimize minimises from x, or goes on from the run's last state; before is the number of iterations that
 // came before it.
-func (d Descent) minimize(ctx context.Context, run Run, key string, before int, problem train.Objective, box train.Bounds, x []float64) (*train.Result, error) {
+func (d Descent) minimize(ctx context.Context, run Run, key string, before int, problem train.Objective,
+	box train.Bounds, x []float64) (*train.Result, error) {
 	if e, ok := problem.(anchored); ok {
 		return d.fromAnchors(ctx, run, key, before, e, box, x)
 	}
@@ -80,15 +83,17 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 	if last != nil && last.Descent != nil {
 		from = last.Descent.Clone()
 	}
-	return train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}.Minimize(ctx, problem, box, from, func(s *train.State) error {
-		return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
-	})
+	return train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}.Minimize(ctx, problem, box, from,
+		func(s *train.State) error {
+			return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
+		})
 }
 
 // damaged reports points of a run to resume that don't have its number of parameters.
 func damaged(key string, n int, x, anchor []float64) error {
 	if len(x) != n || len(anchor) != n {
-		return fmt.Errorf("the checkpoint's run %q has %d parameters and an anchor of %d, of which there are %d: it is damaged", key, len(x), len(anchor), n)
+		return fmt.Errorf("the checkpoint's run %q has %d parameters and an anchor of %d, of which there are %d: it is "+
+			"damaged", key, len(x), len(anchor), n)
 	}
 	return nil
 }
@@ -97,7 +102,8 @@ func damaged(key string, n int, x, anchor []float64) error {
 // are renewed: a factor of two in σ_n² doubles what the probes' covariance misses of the matrix.
 const far = math.Ln2
 
-// anchored is an objective that is estimated by conjugate gradients, with the preconditioner and the probes of an anchor.
+// anchored is an objective that is estimated by conjugate gradients, with the preconditioner and the probes of an
+// anchor.
 type anchored interface {
 	train.Objective
 	Anchor(x []float64) error
@@ -105,7 +111,8 @@ type anchored interface {
 
 // fromAnchors minimises each stretch of the way from an anchor of its own, by L-BFGS. Between anchors it is the
 // minimisation of a smooth function.
-func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before int, e anchored, box train.Bounds, x0 []float64) (*train.Result, error) {
+func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before int, e anchored, box train.Bounds,
+	x0 []float64) (*train.Result, error) {
 	from, anchor := train.Start(x0), x0
 	if s := run.Load(key); s != nil && s.Descent != nil {
 		from, anchor = s.Descent.Clone(), s.Anchor
@@ -114,7 +121,8 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 		return nil, err
 	}
 	// The value is good to a few digits of a nat: steps that gain less are noise.
-	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3, MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}
+	minimizer := train.LBFGS{ValueTolerance: 1e-6, GradientTolerance: 1e-3, MaxEvaluations: d.Evaluations,
+		MaxIterations: d.Evaluations}
 	moved := errors.New("far from the anchor")
 	isFar := func(x []float64) bool {
 		for i, v := range x {
@@ -156,7 +164,8 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 }
 
 // Minimize minimises any objective from x.
-func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective, box train.Bounds, x []float64) (*train.Result, error) {
+func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective, box train.Bounds,
+	x []float64) (*train.Result, error) {
 	run.ends(d.most())
 	return d.minimize(ctx, run, run.Key, 0, problem, box, x)
 }
@@ -164,7 +173,8 @@ func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective,
 // inStages minimises an objective that changes from stage to stage, each from where the last ended. begin sets it
 // to a stage that begins at x, and returns the evaluations that the stage has at most, 0 being the optimiser's default;
 // where d says how many there are in all, each has its part of them.
-func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, box train.Bounds, x []float64, stages int, begin func(stage int, x []float64) int) (*train.Result, error) {
+func inStages(ctx context.Context, run Run, d Descent, problem train.Objective, box train.Bounds, x []float64,
+	stages int, begin func(stage int, x []float64) int) (*train.Result, error) {
 	var sum train.Result
 	for k := range stages {
 		part := d
@@ -243,7 +253,8 @@ var errSearch = errors.New("the next search")
 
 // onBatches minimises from x on batches, or goes on from the run's last state, with a search where there should be one.
 // A run's neighbours are those of its anchor, the point of the last search.
-func onBatches(ctx context.Context, run Run, problem train.Stochastic, near searches, a train.Adam, box train.Bounds, x []float64) (*train.AdamState, error) {
+func onBatches(ctx context.Context, run Run, problem train.Stochastic, near searches, a train.Adam, box train.Bounds,
+	x []float64) (*train.AdamState, error) {
 	from, anchor := train.StartAdam(x), []float64(nil)
 	if last := run.Load(run.Key); last != nil && last.Batches != nil {
 		from, anchor = last.Batches.Clone(), last.Anchor
@@ -280,8 +291,10 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 // lowest returns the best of the points where a run on batches may be said to have ended, moved
 // into the box, by their value on all rows: the last step hasn't been evaluated at all, and a
 // run on batches may end above where it began. evaluate may move its argument.
-func lowest(s *train.AdamState, box train.Bounds, ends [][]float64, evaluate func(x []float64) (float64, error)) (*train.Result, error) {
-	r := &train.Result{Iterations: s.Steps, Evaluations: s.Steps + s.Rejected, Rejected: s.Rejected, Rejection: s.Rejection, Stopped: s.Stopped}
+func lowest(s *train.AdamState, box train.Bounds, ends [][]float64,
+	evaluate func(x []float64) (float64, error)) (*train.Result, error) {
+	r := &train.Result{Iterations: s.Steps, Evaluations: s.Steps + s.Rejected, Rejected: s.Rejected,
+		Rejection: s.Rejection, Stopped: s.Stopped}
 	var failure error
 	for _, x := range ends {
 		x = slices.Clone(x)

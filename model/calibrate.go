@@ -10,8 +10,8 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Calibrate sets the model's Conformal by the calibration rows of d, or where there are none and what predicts was fixed before
-// the certified rows were seen, by these; there are none otherwise.
+// Calibrate sets the model's Conformal by the calibration rows of d, or where there are none and what predicts was
+// fixed before the certified rows were seen, by these; there are none otherwise.
 func (m *Model) Calibrate(d *dataset.Data, roles dataset.Roles) (err error) {
 	m.Conformal, err = m.calibrated(d, roles)
 	return err
@@ -52,15 +52,17 @@ func (m *Model) calibrated(d *dataset.Data, roles dataset.Roles) (*Conformal, er
 	}
 	if !linalg.Finite(misses) || !linalg.Finite(deviations) {
 		if from == "" {
-			return nil, errors.New("no intervals: a calibration row misses its prediction by so much that it overflows; mend or remove it")
+			return nil, errors.New("no intervals: a calibration row misses its prediction by so much that it overflows; mend " +
+				"or remove it")
 		}
 		return nil, nil // none were asked for
 	}
 	return conformal(from, misses, deviations), nil
 }
 
-// fixedBefore says whether mean, variance and noise of the predictions are the same whichever the certified rows are, and
-// these could change places with further rows.
+// fixedBefore says whether mean, variance and noise of the predictions are the same whichever the certified rows are,
+// and these could change places with further rows.
 func (m *Model) fixedBefore() bool {
-	return m.Terms.MeanAlone() && !m.trainsForBound() && m.Scaling.Source != dataset.AllRows && m.Group == "" && m.Split == ByContent
+	return m.Terms.MeanAlone() && !m.trainsForBound() && m.Scaling.Source != dataset.AllRows && m.Group == "" &&
+		m.Split == ByContent
 }

@@ -67,7 +67,8 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 // certifiable says why a posterior has no certificate, whatever the rows.
 func (m *Model) certifiable() error {
 	if q := m.Posterior; !q.Factored() && !m.Terms.MeanAlone() {
-		return fmt.Errorf("the posterior was solved by %s: its mean can be certified by its own misses, where it was learnt on prior rows alone (--prior informed, mean-bound direct)", q.Kind())
+		return fmt.Errorf("the posterior was solved by %s: its mean can be certified by its own misses, where it was "+
+			"learnt on prior rows alone (--prior informed, mean-bound direct)", q.Kind())
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ func (m *Model) checkDealt() error {
 	if m.Split != ByPosition {
 		return nil
 	}
-	dealt, err := dataset.DealByPosition(len(m.positional), m.Seed, m.Counts[dataset.Test], m.Counts[dataset.Calibration], m.Counts[dataset.Prior])
+	dealt, err := dataset.DealByPosition(len(m.positional), m.Seed, m.Counts[dataset.Test], m.Counts[dataset.Calibration],
+		m.Counts[dataset.Prior])
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,8 @@ func (m *Model) checkDealt() error {
 func (m *Model) checkSplit() error {
 	switch {
 	case (m.Split == ByLast) != m.Terms.Backtest:
-		return errors.New("the certificate's terms and the model disagree about whether the certified rows are the last: no certificate")
+		return errors.New("the certificate's terms and the model disagree about whether the certified rows are the last: " +
+			"no certificate")
 	case m.Terms.Group != m.Group:
 		return errors.New("the certificate's terms and the model disagree about how rows are grouped: no certificate")
 	case m.Terms.Copies != (m.Reading.Distinct || m.Group == dataset.EqualRows):
@@ -77,19 +79,25 @@ func (m *Model) checkTerms() error {
 	}
 	switch {
 	case !(math.Abs(t.EpsilonRaw-raw) <= 1e-12*raw):
-		return fmt.Errorf("the certificate's terms say that ε is %v of %s, but in scaled units they make it %v: no certificate", t.EpsilonRaw, m.Target, raw)
+		return fmt.Errorf("the certificate's terms say that ε is %v of %s, but in scaled units they make it %v: no "+
+			"certificate", t.EpsilonRaw, m.Target, raw)
 	case t.Loss.Kind == pacbayes.Scaled && m.trainsForBound():
-		return errors.New("the certificate's loss counts standard deviations with a noise that is estimated on the certified rows: no certificate")
+		return errors.New("the certificate's loss counts standard deviations with a noise that is estimated on the " +
+			"certified rows: no certificate")
 	case t.Scaling != m.Scaling.Source:
-		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model %s: no certificate", t.Scaling, m.Scaling.Source)
+		return fmt.Errorf("the certificate's terms say that the scaling is %s, the model %s: no certificate", t.Scaling,
+			m.Scaling.Source)
 	case t.PriorRows != m.Counts[dataset.Prior]:
-		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows, m.Counts[dataset.Prior])
+		return fmt.Errorf("the certificate's terms speak of %d prior rows, the model has %d: no certificate", t.PriorRows,
+			m.Counts[dataset.Prior])
 	case t.Encoded != (m.Encoding != nil):
 		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
 	case t.Informed != (prior != nil || !q.Factored()):
-		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no certificate")
+		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no " +
+			"certificate")
 	case t.Fixed && q.Factored() && q.Support.Rows > 0:
-		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior was: no certificate")
+		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior " +
+			"was: no certificate")
 	}
 	if t.Informed && !q.Factored() {
 		return m.checkNoGrid()
@@ -104,12 +112,14 @@ func (m *Model) checkTerms() error {
 			}
 		}
 		if len(different) > t.Tied || lengthscales != t.Lengthscales {
-			return fmt.Errorf("the certificate's terms pay for %d different lengthscales of %d, the prior has %d of %d: no certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
+			return fmt.Errorf("the certificate's terms pay for %d different lengthscales of %d, the prior has %d of %d: no "+
+				"certificate", t.Tied, t.Lengthscales, len(different), lengthscales)
 		}
 		params -= t.Lengthscales - t.Tied
 	}
 	if t.Params != params {
-		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate", t.Params, params)
+		return fmt.Errorf("the certificate's terms pay for %d parameters of the prior, which has %d: no certificate",
+			t.Params, params)
 	}
 	for _, v := range append(slices.Clone(q.Theta), q.Beta...) {
 		if at, _, _ := t.Grid.Round(v); at != v {
@@ -122,7 +132,8 @@ func (m *Model) checkTerms() error {
 // checkNoGrid makes sure that the terms pay for no parameters, which lie on no grid.
 func (m *Model) checkNoGrid() error {
 	if m.Terms.Params != 0 {
-		return fmt.Errorf("the certificate's terms pay for %d parameters of a prior that was learnt: no certificate", m.Terms.Params)
+		return fmt.Errorf("the certificate's terms pay for %d parameters of a prior that was learnt: no certificate",
+			m.Terms.Params)
 	}
 	return nil
 }
@@ -164,7 +175,8 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 		return err
 	}
 	if !again.Near(m.Encoding) {
-		return errors.New("the categories of inputs, or what fills missing values, aren't those of the prior rows: no certificate")
+		return errors.New("the categories of inputs, or what fills missing values, aren't those of the prior rows: no " +
+			"certificate")
 	}
 	return nil
 }
@@ -188,8 +200,9 @@ func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
 	return m.checkExact(q, d, roles, dataset.Certified, solved)
 }
 
-// leastSolved is how closely, relative to the right-hand side, weights by conjugate gradients have to solve their equations. Training
-// goes on to a tenth of it, and another kind of processor computes the same residual to many digits.
+// leastSolved is how closely, relative to the right-hand side, weights by conjugate gradients have to solve their
+// equations. Training goes on to a tenth of it, and another kind of processor computes the same residual to many
+// digits.
 const leastSolved = 1e-5
 
 // checkUnfactored makes sure that a posterior that isn't factored stands on the prior rows: S are their inputs, and its
@@ -227,7 +240,8 @@ func (m *Model) checkUnfactored(d *dataset.Data, roles dataset.Roles) error {
 		if off != off {
 			return errors.New("the weights of the predictor don't solve its equations, whose numbers overflow: no certificate")
 		}
-		return fmt.Errorf("the weights of the predictor don't solve its equations: they are off by %.3g of the right-hand side, and %g is asked for: no certificate", off, leastSolved)
+		return fmt.Errorf("the weights of the predictor don't solve its equations: they are off by %.3g of the right-hand "+
+			"side, and %g is asked for: no certificate", off, leastSolved)
 	}
 	return nil
 }
@@ -245,7 +259,8 @@ const leastMiss = 1e-5
 
 // checkExact makes sure that a posterior, if it is an exact one, was conditioned on the rows with a role:
 // S are their inputs, and L Lᵀw = y − m(X).
-func (m *Model) checkExact(q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role, tolerance float64) error {
+func (m *Model) checkExact(q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role,
+	tolerance float64) error {
 	if q.Sparse() {
 		return nil
 	}
@@ -280,7 +295,8 @@ func (m *Model) checkExact(q *posterior.Posterior, d *dataset.Data, roles datase
 			residual += l * half[j]
 			most += math.Abs(l) * size[j]
 		}
-		if !slices.Equal(q.Support.Row(k), x.Row(i)) || !(math.Abs(residual) <= min(tolerance*most, leastMiss*math.Max(1, math.Abs(y[i])))) {
+		if !slices.Equal(q.Support.Row(k), x.Row(i)) ||
+			!(math.Abs(residual) <= min(tolerance*most, leastMiss*math.Max(1, math.Abs(y[i])))) {
 			return other
 		}
 	}

@@ -37,8 +37,9 @@ const (
 	byNone               // nothing: it is the fitter's word
 )
 
-// Claims lists what a model says that Verify didn't refuse: what was checked, and what is taken on the fitter's word. Every field of
-// the file stands in exactly one of the claims, unless a longer path to a part of it stands in another one.
+// Claims lists what a model says that Verify didn't refuse: what was checked, and what is taken on the fitter's word.
+// Every field of the file stands in exactly one of the claims, unless a longer path to a part of it stands in another
+// one.
 func (m *Model) Claims(k Known) (checked, word []Claim) {
 	add := func(b basis, rests bool, what, by string, fields ...string) {
 		c := Claim{What: what, Fields: fields, By: by, Rests: rests}
@@ -58,11 +59,14 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	q := m.Posterior
 	prior, _ := q.OfPrior()
 
-	dealt := map[Split]string{ByContent: "dealt anew by the seed and the rows' content", ByLast: "the last rows of the table are certified",
+	dealt := map[Split]string{ByContent: "dealt anew by the seed and the rows' content",
+		ByLast:     "the last rows of the table are certified",
 		ByPosition: "dealt anew by the seed and the order of the rows in the file"}
-	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "seed", "split", "group", "rows_by_role", "groups_by_role",
+	add(byData, true, "the rows and their roles", dealt[m.Split], "inputs", "target", "seed", "split", "group",
+		"rows_by_role", "groups_by_role",
 		"rows_sha256", "targets_sha256", "certified_rows_sha256", "[roles]", "[rows]", "[groups]")
-	add(byData, true, "categories of inputs, and what fills gaps", "learnt again from the prior rows, if there are any", "encoding")
+	add(byData, true, "categories of inputs, and what fills gaps", "learnt again from the prior rows, if there are any",
+		"encoding")
 	if m.Scaling.Source == dataset.Declared {
 		add(byNone, true, "the scaling's constants", "they were declared: fitting again takes the same", "scaling")
 	} else {
@@ -70,25 +74,31 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	}
 	add(byData, true, "the certificate", "computed again from the predictor and the certified rows", "certificate")
 	if m.Fitted == nil {
-		add(byNone, true, "the terms (loss, ε, δ, how much was chosen)", "a file of this version keeps no options to compare them with", "terms")
+		add(byNone, true, "the terms (loss, ε, δ, how much was chosen)",
+			"a file of this version keeps no options to compare them with", "terms")
 	} else {
-		add(byData, true, "the terms (loss, ε, δ, how much was chosen)", "compared with the model and with the options that it was fitted with", "terms")
+		add(byData, true, "the terms (loss, ε, δ, how much was chosen)",
+			"compared with the model and with the options that it was fitted with", "terms")
 	}
 	m.claimPredictor(add, prior != nil && q.Support.Rows > 0, k.Derived)
-	add(byData, false, "noise of the observations, conformal intervals, range of the inputs", "computed again from the rows", "observation_noise", "conformal",
+	add(byData, false, "noise of the observations, conformal intervals, range of the inputs",
+		"computed again from the rows", "observation_noise", "conformal",
 		"input_range", "[misses]", "[deviations]")
 	if m.Test != nil && m.Counts[dataset.Test] == 0 {
 		add(byNone, false, "test figures", "they are of a table of their own", "test")
 	} else {
 		add(byData, false, "test figures", "computed again from the test rows, if there are any", "test")
 	}
-	add(byRefit, k.Differs, "how it was trained (options, objective, course)", "", "fitted", "objective", "training", "curves")
-	add(byNone, false, "words (source, notices, how long training took)", "nothing is computed from them", "source", "notices", "certificate_reason", "training.seconds")
+	add(byRefit, k.Differs, "how it was trained (options, objective, course)", "", "fitted", "objective", "training",
+		"curves")
+	add(byNone, false, "words (source, notices, how long training took)", "nothing is computed from them", "source",
+		"notices", "certificate_reason", "training.seconds")
 	by := "no program can see it"
 	if m.Terms.Declaration != "" {
 		by = "the declaration wasn't at hand (--declaration FILE)"
 		if k.Declared {
-			by = "the model is the one declared; somebody else has to vouch for the time. Others may have been tried before it was declared"
+			by = "the model is the one declared; somebody else has to vouch for the time. Others may have been tried before " +
+				"it was declared"
 		}
 	}
 	reading := "how cells are read"
@@ -96,20 +106,25 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 		reading += " (" + said + ")"
 	}
 	return checked, append(word, Claim{What: "that all options (inputs, kernel, loss, ε, δ, seed) and " + reading +
-		" were chosen before the certified rows were seen, and that nothing else was tried", Fields: []string{"reading"}, By: by, Rests: true, Beforehand: true})
+		" were chosen before the certified rows were seen, and that nothing else was tried", Fields: []string{"reading"},
+		By: by, Rests: true, Beforehand: true})
 }
 
-// claimPredictor adds what the predictor is made of. after says that a posterior was learnt on the certified rows, from a prior of the prior rows.
+// claimPredictor adds what the predictor is made of. after says that a posterior was learnt on the certified rows, from
+// a prior of the prior rows.
 func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fields ...string), after, derived bool) {
 	q, at := m.Posterior, m.Trained()
 	const anyQ = "the bound holds for every posterior: this one's divergence from the prior is computed again and paid for"
 	if !m.Terms.Informed {
-		add(byData, true, "the prior's kernel and mean, with their parameters", "on the grid that is paid for", "kernel", "mean", "prior", "solver", "nearest", "[theta]", "[beta]")
+		add(byData, true, "the prior's kernel and mean, with their parameters", "on the grid that is paid for", "kernel",
+			"mean", "prior", "solver", "nearest", "[theta]", "[beta]")
 		if q.Sparse() {
-			add(byData, true, "the posterior (inducing inputs, weights, covariance)", anyQ, "[support]", "[weights]", "[cholesky]", "[cholesky_b]", "[targets]")
+			add(byData, true, "the posterior (inducing inputs, weights, covariance)", anyQ, "[support]", "[weights]",
+				"[cholesky]", "[cholesky_b]", "[targets]")
 			add(byRefit, false, "the noise variance, which only shaped the posterior", "", "noise_variance")
 		} else {
-			add(byData, true, "the posterior (support, weights, noise variance)", "conditioned again on the certified rows", "noise_variance", "[support]", "[weights]", "[cholesky]", "[targets]")
+			add(byData, true, "the posterior (support, weights, noise variance)", "conditioned again on the certified rows",
+				"noise_variance", "[support]", "[weights]", "[cholesky]", "[targets]")
 		}
 		return
 	}
@@ -117,7 +132,8 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 	if q.Factored() {
 		p = "[prior_"
 	}
-	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "", "kernel", "mean", "prior", "solver", "nearest", "noise_variance",
+	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "", "kernel", "mean",
+		"prior", "solver", "nearest", "noise_variance",
 		p+"theta]", p+"beta]")
 	if after {
 		prior, _ := q.OfPrior()
@@ -125,19 +141,25 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 	}
 	switch {
 	case !q.Factored():
-		add(byData, true, "the rows that predict, and their weights", "compared with the prior rows, and with the equations that these make", "[support]", "[weights]", "[targets]")
+		add(byData, true, "the rows that predict, and their weights",
+			"compared with the prior rows, and with the equations that these make", "[support]", "[weights]", "[targets]")
 		return
 	case !at.Sparse():
-		add(byData, true, "the prior's rows and weights", "conditioned again on the prior rows", "[prior_support]", "[prior_weights]", "[prior_cholesky]")
+		add(byData, true, "the prior's rows and weights", "conditioned again on the prior rows", "[prior_support]",
+			"[prior_weights]", "[prior_cholesky]")
 	case derived:
 		add(byRefit, true, "the inducing inputs, as of the prior rows alone", "", "[prior_support]")
-		add(byData, true, "the prior's weights and covariance", "computed again from its parameters, inducing inputs and prior rows", "[prior_weights]", "[prior_cholesky]", "[prior_cholesky_b]")
+		add(byData, true, "the prior's weights and covariance",
+			"computed again from its parameters, inducing inputs and prior rows", "[prior_weights]", "[prior_cholesky]",
+			"[prior_cholesky_b]")
 	default:
-		add(byRefit, true, "the inducing inputs, weights and covariance, as of the prior rows alone", "", "[prior_support]", "[prior_weights]", "[prior_cholesky]", "[prior_cholesky_b]")
+		add(byRefit, true, "the inducing inputs, weights and covariance, as of the prior rows alone", "", "[prior_support]",
+			"[prior_weights]", "[prior_cholesky]", "[prior_cholesky_b]")
 	}
 	if after {
 		add(byData, true, "the posterior", anyQ, "[theta]", "[beta]", "[support]", "[weights]", "[cholesky]", "[cholesky_b]")
 	} else {
-		add(byData, true, "the posterior", "it is the prior", "[theta]", "[beta]", "[support]", "[weights]", "[cholesky]", "[cholesky_b]")
+		add(byData, true, "the posterior", "it is the prior", "[theta]", "[beta]", "[support]", "[weights]", "[cholesky]",
+			"[cholesky_b]")
 	}
 }

@@ -38,11 +38,12 @@ const conformalLevel = 0.95
 // targets: with fewer the ⌈0.95(n+1)⌉-th smallest of n scores doesn't exist.
 const LeastCalibration = 19
 
-// rank is which of n scores in ascending order a level takes, from 1: the further row's score is equally likely to fall between any two
-// of them. Beyond n there is none.
+// rank is which of n scores in ascending order a level takes, from 1: the further row's score is equally likely to fall
+// between any two of them. Beyond n there is none.
 func rank(level float64, n int) int { return max(1, int(math.Ceil(float64(n+1)*level-1e-9))) }
 
-// At returns the widths of intervals that hold a share of further targets; 0 is 0.95. It takes ⌈share/(1 − share)⌉ rows.
+// At returns the widths of intervals that hold a share of further targets; 0 is 0.95. It takes ⌈share/(1 − share)⌉
+// rows.
 func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error) {
 	k := rank(share, c.Rows)
 	switch {
@@ -53,7 +54,8 @@ func (c *Conformal) At(share float64) (halfWidth, normalised float64, err error)
 	case c.Misses == nil:
 		return 0, 0, fmt.Errorf("level %v: the model is of a version that knew %v alone", share, c.Level)
 	case k > c.Rows:
-		return 0, 0, fmt.Errorf("level %v: %d rows can't hold that share of further targets, it takes %.0f", share, c.Rows, math.Ceil(share/(1-share)-1e-9))
+		return 0, 0, fmt.Errorf("level %v: %d rows can't hold that share of further targets, it takes %.0f", share, c.Rows,
+			math.Ceil(share/(1-share)-1e-9))
 	}
 	return c.Misses[k-1], c.Deviations[k-1], nil
 }
@@ -67,13 +69,15 @@ func conformal(from string, misses, deviations []float64) *Conformal {
 	slices.Sort(misses)
 	slices.Sort(deviations)
 	k := rank(conformalLevel, n)
-	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1], Normalised: deviations[k-1], From: from, Misses: misses, Deviations: deviations}
+	return &Conformal{Level: conformalLevel, Rows: n, HalfWidth: misses[k-1], Normalised: deviations[k-1], From: from,
+		Misses: misses, Deviations: deviations}
 }
 
 // sane reports what no intervals of so many rows are, of a file.
 func (c *Conformal) sane(rows int) error {
 	unfit := errors.New("the model file's conformal intervals aren't those of its calibration rows, or certified ones")
-	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration || !(c.HalfWidth >= 0 && c.Normalised >= 0) || c.From != "" && c.From != FromCertified ||
+	if c.Level != conformalLevel || c.Rows != rows || rows < LeastCalibration ||
+		!(c.HalfWidth >= 0 && c.Normalised >= 0) || c.From != "" && c.From != FromCertified ||
 		(c.Misses == nil) != (c.Deviations == nil) {
 		return unfit
 	}
@@ -82,7 +86,8 @@ func (c *Conformal) sane(rows int) error {
 		of []float64
 		at float64
 	}{{c.Misses, c.HalfWidth}, {c.Deviations, c.Normalised}} {
-		if scores.of != nil && (len(scores.of) != rows || !slices.IsSorted(scores.of) || scores.of[0] < 0 || scores.of[k-1] != scores.at) {
+		if scores.of != nil && (len(scores.of) != rows || !slices.IsSorted(scores.of) || scores.of[0] < 0 ||
+			scores.of[k-1] != scores.at) {
 			return unfit
 		}
 	}
@@ -95,8 +100,10 @@ func (c *Conformal) difference(stored *Conformal, sd float64) string {
 	a, b := c, stored
 	miss := func(a, b float64) bool { return cautious.SameWidth(a, b, 1) }
 	deviation := func(a, b float64) bool { return cautious.SameWidth(a, b, 1/sd) }
-	if a.Level != b.Level || a.Rows != b.Rows || a.From != b.From || !miss(a.HalfWidth, b.HalfWidth) || !deviation(a.Normalised, b.Normalised) {
-		return fmt.Sprintf("conformal intervals of %d rows are ±%v, ±%v sd, not ±%v, ±%v sd of %d rows", a.Rows, a.HalfWidth, a.Normalised, b.HalfWidth, b.Normalised, b.Rows)
+	if a.Level != b.Level || a.Rows != b.Rows || a.From != b.From || !miss(a.HalfWidth, b.HalfWidth) ||
+		!deviation(a.Normalised, b.Normalised) {
+		return fmt.Sprintf("conformal intervals of %d rows are ±%v, ±%v sd, not ±%v, ±%v sd of %d rows", a.Rows, a.HalfWidth,
+			a.Normalised, b.HalfWidth, b.Normalised, b.Rows)
 	}
 	for i := range b.Misses {
 		if !miss(a.Misses[i], b.Misses[i]) || !deviation(a.Deviations[i], b.Deviations[i]) {

@@ -14,7 +14,9 @@ import (
 
 // snelson is a model of one input, x.
 func snelson() (*model.Model, error) {
-	return krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}})
+	return krigo.Fit(context.Background(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Run: krigo.Run{Restarts: 1},
+			Promise: krigo.Promise{Epsilon: 1}})
 }
 
 // Rows of numbers are predicted as they are: a column for each input, in the order of Inputs.
@@ -30,7 +32,8 @@ func ExampleModel_PredictAt() {
 		return
 	}
 	for _, p := range predictions {
-		fmt.Printf("%.1f ± %.1f, from %.1f to %.1f, %d inputs outside\n", p.Mean, p.PredictiveSD, p.Lower95, p.Upper95, p.Outside)
+		fmt.Printf("%.1f ± %.1f, from %.1f to %.1f, %d inputs outside\n", p.Mean, p.PredictiveSD, p.Lower95, p.Upper95,
+			p.Outside)
 	}
 	_, err = m.PredictAt(mat.NewDense(1, 2, []float64{1, 2.5}))
 	fmt.Println(err)
@@ -58,7 +61,8 @@ func ExampleRead() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s from %v, the same bound: %t\n", again.Target, again.Inputs, again.Certificate.Bound == m.Certificate.Bound)
+	fmt.Printf("%s from %v, the same bound: %t\n", again.Target, again.Inputs,
+		again.Certificate.Bound == m.Certificate.Bound)
 	// Output:
 	// y from [x], the same bound: true
 }

@@ -44,17 +44,18 @@ const (
 
 // header is the JSON part of a model file.
 type header struct {
-	Objective         string                `json:"objective"`
-	Inputs            []string              `json:"inputs"`
-	Target            string                `json:"target"`
-	Reading           dataset.Reading       `json:"reading,omitzero"`
-	Encoding          *dataset.Encoding     `json:"encoding,omitempty"`
-	Scaling           dataset.Scaling       `json:"scaling"`
-	Kernel            kernel.Spec           `json:"kernel"` // for people; the array theta is what counts
-	Mean              string                `json:"mean"`
-	NoiseVariance     float64               `json:"noise_variance"`
-	Solver            string                `json:"solver,omitempty"`  // cg or nearest; of a posterior that isn't factored
-	Nearest           int                   `json:"nearest,omitempty"` // rows that each variance, or prediction, is conditioned on
+	Objective     string            `json:"objective"`
+	Inputs        []string          `json:"inputs"`
+	Target        string            `json:"target"`
+	Reading       dataset.Reading   `json:"reading,omitzero"`
+	Encoding      *dataset.Encoding `json:"encoding,omitempty"`
+	Scaling       dataset.Scaling   `json:"scaling"`
+	Kernel        kernel.Spec       `json:"kernel"` // for people; the array theta is what counts
+	Mean          string            `json:"mean"`
+	NoiseVariance float64           `json:"noise_variance"`
+	Solver        string            `json:"solver,omitempty"` // cg or nearest; of a posterior that isn't factored
+	// rows that each variance, or prediction, is conditioned on
+	Nearest           int                   `json:"nearest,omitempty"`
 	ObservationNoise  float64               `json:"observation_noise"`
 	Certificate       *pacbayes.Certificate `json:"certificate"`
 	CertificateReason string                `json:"certificate_reason,omitempty"`
@@ -146,10 +147,12 @@ func (m *Model) Write(w io.Writer) error {
 		roles[i] = byte(r)
 	}
 	h := header{
-		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Reading: m.Reading, Encoding: m.Encoding, Scaling: m.Scaling,
-		Kernel: p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
+		Objective: m.Objective, Inputs: m.Inputs, Target: m.Target, Reading: m.Reading, Encoding: m.Encoding,
+		Scaling: m.Scaling,
+		Kernel:  p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
-		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves, Notices: m.Notices, Conformal: m.Conformal,
+		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
+		Notices: m.Notices, Conformal: m.Conformal,
 	}
 	version := uint32(factored)
 	if h.Solver, h.Nearest = p.Kind(), p.Nearest; h.Solver == posterior.ByCholesky {
@@ -172,7 +175,8 @@ func (m *Model) Write(w io.Writer) error {
 		h.Arrays = append(h.Arrays, array{"roles", "uint8", len(roles), 1})
 	} else {
 		version = dealt
-		h.Split, h.Group, h.Counts, h.All, h.Targets, h.Range, h.Fitted = m.Split, m.Group, &m.Counts, m.All, m.Targets, &m.Range, m.Fitted
+		h.Split, h.Group, h.Counts, h.All, h.Targets, h.Range, h.Fitted = m.Split, m.Group, &m.Counts, m.All, m.Targets,
+			&m.Range, m.Fitted
 		if m.Group != "" {
 			h.Groups = &m.Groups
 		}
@@ -191,7 +195,8 @@ func (m *Model) Write(w io.Writer) error {
 	if err != nil {
 		var number *json.UnsupportedValueError
 		if errors.As(err, &number) {
-			err = errors.New("a number of it overflows, as the table's are too large or too far apart: change their units, or mend rows that differ much from all others")
+			err = errors.New("a number of it overflows, as the table's are too large or too far apart: change their units, or " +
+				"mend rows that differ much from all others")
 		}
 		return fmt.Errorf("the model can't be written: %w", err)
 	}
@@ -263,7 +268,8 @@ func partsOf(prefix string, p *posterior.Posterior) []part {
 	return parts
 }
 
-// times its own size is what a model file takes of memory: itself, its numbers, and the triangles among them as squares.
+// times its own size is what a model file takes of memory: itself, its numbers, and the triangles among them as
+// squares.
 const times = 5
 
 // Read reads a model as a file holds it, from all that r has: one model and no more. What is cut short or
@@ -298,7 +304,8 @@ func decode(raw []byte) (*Model, error) {
 		return nil, short
 	}
 	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); v < 1 || v > Version {
-		return nil, fmt.Errorf("the model file has format version %d, this krigo reads versions 1 to %d: use a newer krigo", v, Version)
+		return nil, fmt.Errorf("the model file has format version %d, this krigo reads versions 1 to %d: use a newer krigo",
+			v, Version)
 	}
 	hl := int(binary.LittleEndian.Uint32(raw[len(Magic)+4:]))
 	if hl > maxHeader || len(raw) < prefix+hl+sha256.Size {
@@ -333,14 +340,16 @@ func decode(raw []byte) (*Model, error) {
 		return nil, fmt.Errorf("the model file's header doesn't describe a model: %w", headerErr)
 	}
 	if size != len(body) {
-		return nil, fmt.Errorf("the model file's header lists arrays of %d bytes, it has %d", size-prefix-hl, len(body)-prefix-hl)
+		return nil, fmt.Errorf("the model file's header lists arrays of %d bytes, it has %d", size-prefix-hl,
+			len(body)-prefix-hl)
 	}
 	m, err := h.model(body[prefix+hl:])
 	if err != nil {
 		return nil, err
 	}
 	if v := binary.LittleEndian.Uint32(raw[len(Magic):]); (v < dealt) != (m.Split == ByPosition) {
-		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: it was altered", v)
+		return nil, fmt.Errorf("the model file says that its format version is %d, but its header isn't of that version: "+
+			"it was altered", v)
 	}
 	m.checksum = hex.EncodeToString(sum)
 	return m, nil
@@ -350,9 +359,11 @@ func decode(raw []byte) (*Model, error) {
 // lengths are known to fit.
 func (h header) model(data []byte) (*Model, error) {
 	m := &Model{
-		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Reading: h.Reading, Encoding: h.Encoding, Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
+		Objective: h.Objective, Inputs: h.Inputs, Target: h.Target, Reading: h.Reading, Encoding: h.Encoding,
+		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Terms: h.Terms,
-		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves, Notices: h.Notices, Conformal: h.Conformal,
+		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,
+		Notices: h.Notices, Conformal: h.Conformal,
 	}
 	found := map[string][]float64{}
 	shape := map[string]array{}
@@ -398,7 +409,8 @@ func (h header) model(data []byte) (*Model, error) {
 		return nil, errors.New("the model file has no inputs")
 	}
 	if len(h.Scaling.InputMean) != d || len(h.Scaling.InputScale) != d {
-		return nil, fmt.Errorf("the model file's scaling is of %d and %d inputs, not of its %d", len(h.Scaling.InputMean), len(h.Scaling.InputScale), d)
+		return nil, fmt.Errorf("the model file's scaling is of %d and %d inputs, not of its %d", len(h.Scaling.InputMean),
+			len(h.Scaling.InputScale), d)
 	}
 	if err := h.deal(m); err != nil {
 		return nil, err
@@ -451,7 +463,8 @@ func (h header) deal(m *Model) error {
 		m.Groups = m.Counts
 		return nil
 	}
-	if h.Split != ByContent && h.Split != ByLast || h.Counts == nil || h.Range == nil || len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
+	if h.Split != ByContent && h.Split != ByLast || h.Counts == nil || h.Range == nil ||
+		len(h.Range.Min) != len(h.Inputs) || len(h.Range.Max) != len(h.Inputs) ||
 		(h.Groups != nil) != (h.Group != "") || len(m.positional) > 0 {
 		return unfit
 	}
@@ -473,7 +486,8 @@ func (h header) deal(m *Model) error {
 // maxRows is more than any table has.
 const maxRows = 1 << 40
 
-// maxNearest is how many rows a prediction is conditioned on at most: every core factors a matrix of so many by so many.
+// maxNearest is how many rows a prediction is conditioned on at most: every core factors a matrix of so many by so
+// many.
 const maxNearest = 1 << 12
 
 // arrays are those of a model file, by name.
@@ -504,7 +518,8 @@ func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d in
 // conditioned assembles a posterior whose prior is a posterior itself.
 func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	k := h.Kernel
-	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) || k.Variance != h.Prior.Temper || len(k.Lengthscales) > 0 || k.Shape != 0 || k.Period != 0 {
+	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) || k.Variance != h.Prior.Temper ||
+		len(k.Lengthscales) > 0 || k.Shape != 0 || k.Period != 0 {
 		return nil, errors.New("the model file's kernel isn't that of its prior, a posterior with the temper as its variance")
 	}
 	prior, err := a.posterior("prior_", k.Parts[0], h.Prior.Mean, d)
@@ -518,7 +533,8 @@ func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	return a.assemble("", conditional, 0, mean, d)
 }
 
-func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel.Mean, d int) (*posterior.Posterior, error) {
+func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel.Mean, d int) (*posterior.Posterior,
+	error) {
 	values := func(name string) []float64 { return a.values[prefix+name] }
 	n := a.shape[prefix+"support"].Rows
 	for _, of := range []struct {
@@ -526,7 +542,8 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 		is, has int
 	}{{"theta", len(values("theta")), params}, {"beta", len(values("beta")), len(mean.Params())}} {
 		if of.is != of.has {
-			return nil, fmt.Errorf("the model file's array %q has %d numbers, its kernel and mean have %d such parameters", prefix+of.name, of.is, of.has)
+			return nil, fmt.Errorf("the model file's array %q has %d numbers, its kernel and mean have %d such parameters",
+				prefix+of.name, of.is, of.has)
 		}
 	}
 	if cols := a.shape[prefix+"support"].Cols; cols != d {
@@ -558,7 +575,8 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 	case a.solver == posterior.ByNearest && near && fits("targets", 1):
 		p.Targets = values("targets")
 		p = p.Near(a.nearest)
-	case a.solver == "" && a.nearest == 0 && fits("weights", 1) && fits("cholesky", 0) && (!sparse || fits("cholesky_b", 0)):
+	case a.solver == "" && a.nearest == 0 && fits("weights", 1) && fits("cholesky", 0) &&
+		(!sparse || fits("cholesky_b", 0)):
 		p.Chol = unpack("cholesky")
 		if sparse {
 			p.CholB = unpack("cholesky_b")

@@ -62,22 +62,33 @@ func with(column string, t *dataset.Table) *dataset.Table {
 // UPDATE_SNAPSHOTS=1, which writes only where there is no file.)
 func TestVersions(t *testing.T) {
 	t.Run("1", func(t *testing.T) {
-		version(t, "testdata/v1", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}, Kernel: krigo.Kernel{Expression: "matern52+white", Mean: "constant"}, Run: krigo.Run{Restarts: 2}}, 40)
+		version(t, "testdata/v1", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1},
+			Kernel: krigo.Kernel{Expression: "matern52+white", Mean: "constant"}, Run: krigo.Run{Restarts: 2}}, 40)
 	})
 	t.Run("3, an informed prior", func(t *testing.T) {
-		version(t, "testdata/v3", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1, Share: 0.1, Calibration: 0.32}, Kernel: krigo.Kernel{Expression: "matern52+white", Mean: "constant"}, Method: krigo.Method{Name: "fitc", Inducing: 5}, Prior: krigo.Prior{Kind: "informed", Share: 0.4, Learn: true, Temper: []float64{0.5}}}, 24)
+		version(t, "testdata/v3", krigo.Options{Data: krigo.Data{Target: "y"},
+			Promise: krigo.Promise{Epsilon: 1, Share: 0.1, Calibration: 0.32},
+			Kernel:  krigo.Kernel{Expression: "matern52+white", Mean: "constant"},
+			Method:  krigo.Method{Name: "fitc", Inducing: 5}, Prior: krigo.Prior{Kind: "informed", Share: 0.4, Learn: true,
+				Temper: []float64{0.5}}}, 24)
 	})
 	t.Run("4, encoded inputs", func(t *testing.T) {
-		version(t, "testdata/v4", krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"side"}, Missing: "mean"}, Method: krigo.Method{Name: "kl-pac", Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}, Kernel: krigo.Kernel{ARD: "off"}}, 40)
+		version(t, "testdata/v4", krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"side"}, Missing: "mean"},
+			Method: krigo.Method{Name: "kl-pac", Inducing: 8}, Promise: krigo.Promise{Epsilon: 1},
+			Kernel: krigo.Kernel{ARD: "off"}}, 40)
 	})
 	t.Run("5, roles by content", func(t *testing.T) {
-		version(t, "testdata/v5", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1, Share: 0.5}, Kernel: krigo.Kernel{Expression: "matern32+white", Mean: "linear"}}, 21)
+		version(t, "testdata/v5", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1, Share: 0.5},
+			Kernel: krigo.Kernel{Expression: "matern32+white", Mean: "linear"}}, 21)
 	})
 	t.Run("5, a curve and slices", func(t *testing.T) {
-		version(t, "testdata/v5-many", krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1, Share: 0.5, Curve: true, Slices: []string{"sd", "x"}}, Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Kernel: krigo.Kernel{Expression: "se"}}, 42)
+		version(t, "testdata/v5-many", krigo.Options{Data: krigo.Data{Target: "y"},
+			Promise: krigo.Promise{Epsilon: 1, Share: 0.5, Curve: true, Slices: []string{"sd", "x"}},
+			Prior:   krigo.Prior{Kind: "informed", Share: 0.3}, Kernel: krigo.Kernel{Expression: "se"}}, 42)
 	})
 	t.Run("5, groups", func(t *testing.T) {
-		version(t, "testdata/v5-groups", krigo.Options{Data: krigo.Data{Target: "y", Group: "block", Scaling: "prior-rows"}, Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Epsilon: 1}, Prior: krigo.Prior{Share: 0.3}}, 42)
+		version(t, "testdata/v5-groups", krigo.Options{Data: krigo.Data{Target: "y", Group: "block", Scaling: "prior-rows"},
+			Method: krigo.Method{Name: "kl-pac"}, Promise: krigo.Promise{Epsilon: 1}, Prior: krigo.Prior{Share: 0.3}}, 42)
 	})
 }
 
@@ -116,7 +127,8 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 			t.Errorf("x = %v: %v ± %v, stored %v ± %v", want.X[i], p.Mean, p.LatentVariance, want.Mean[i], want.Variance[i])
 		}
 	}
-	if m.Certificate == nil || m.Certificate.Bound != want.Bound || m.Certificate.Valid != (m.Split != model.ByPosition) || m.Certificate.Rows != rows {
+	if m.Certificate == nil || m.Certificate.Bound != want.Bound || m.Certificate.Valid != (m.Split != model.ByPosition) ||
+		m.Certificate.Rows != rows {
 		t.Errorf("certificate %+v", m.Certificate)
 	}
 	r, err := krigo.Certify(m, snelson60(column), 0)
@@ -142,7 +154,8 @@ func own(m *krigo.Model, column string) *dataset.Table {
 	}
 	i := roles.Rows(dataset.Certified)[0]
 	k := len(t.Names)
-	return &dataset.Table{Source: "one row", Names: t.Names, Rows: 1, Values: t.Values[k*i : k*i+k], Text: t.Text, Lines: []int{2}}
+	return &dataset.Table{Source: "one row", Names: t.Names, Rows: 1, Values: t.Values[k*i : k*i+k], Text: t.Text,
+		Lines: []int{2}}
 }
 
 // close allows for another order of additions on another processor.

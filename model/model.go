@@ -56,7 +56,8 @@ type Model struct {
 	Notices   []string
 }
 
-// Checksum is that of the file the model was read from, in hex, by which it is told from all others; "" of a model that wasn't read.
+// Checksum is that of the file the model was read from, in hex, by which it is told from all others; "" of a model that
+// wasn't read.
 func (m *Model) Checksum() string { return m.checksum }
 
 // Training is what training did.
@@ -69,8 +70,8 @@ type Training struct {
 	Starts        int      `json:"starts"`
 	Seconds       float64  `json:"seconds"`
 	Stopped       string   `json:"stopped"`
-	// LeaveOneOut is the root mean square error, in the target's units, of each row as predicted from all others at the same parameters,
-	// if all rows trained a full GP: an optimistic one, since the row shaped the parameters too.
+	// LeaveOneOut is the root mean square error, in the target's units, of each row as predicted from all others at the
+	// same parameters, if all rows trained a full GP: an optimistic one, since the row shaped the parameters too.
 	LeaveOneOut float64 `json:"leave_one_out_rmse,omitzero"`
 
 	// Alpha is the α of D = αλ + σ_n² that was learnt, nil where it was given.

@@ -62,8 +62,9 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 		Hash: strings.Repeat("ab", 32), Notices: []string{"one", "two"},
 		Test:     &Test{Rows: 5, MSE: 1. / 7, RMSERaw: 0.3, NLPD: -0.1, GibbsRisk: 0.2, MeanRisk: 0.1, Coverage95: 0.9},
 		Training: Training{ObjectiveValue: 0.7, Iterations: 3, Evaluations: 4, Starts: 2, Seconds: 0.1, Stopped: "converged"},
-		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.1, Delta: 0.01,
-			Grid: pacbayes.DefaultGrid, Params: len(theta), Choices: 2, PriorRows: 20, Scaling: dataset.PriorRows},
+		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.1,
+			Delta: 0.01,
+			Grid:  pacbayes.DefaultGrid, Params: len(theta), Choices: 2, PriorRows: 20, Scaling: dataset.PriorRows},
 	}
 	for j := range d {
 		m.Inputs = append(m.Inputs, fmt.Sprintf("x%d", j))
@@ -130,7 +131,8 @@ func TestRoundTripUnfactored(t *testing.T) {
 	for i := range y {
 		y[i] = math.Cos(float64(i))
 	}
-	cg, err := posterior.NewIterative(context.Background(), exact.Kernel, exact.Theta, exact.Mean, exact.Beta, exact.Support, y, exact.Noise, 7, posterior.Iterative{})
+	cg, err := posterior.NewIterative(context.Background(), exact.Kernel, exact.Theta, exact.Mean, exact.Beta,
+		exact.Support, y, exact.Noise, 7, posterior.Iterative{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +187,8 @@ func same(t *testing.T, got, want *Model) {
 	for i := range x.Data {
 		x.Data[i] = math.Sin(float64(3 * i))
 	}
-	mean, variance, wantMean, wantVariance := make([]float64, 9), make([]float64, 9), make([]float64, 9), make([]float64, 9)
+	mean, variance, wantMean, wantVariance := make([]float64, 9), make([]float64, 9), make([]float64, 9),
+		make([]float64, 9)
 	g.Latent(x, mean, variance)
 	w.Latent(x, wantMean, wantVariance)
 	bits("predicted means", mean, wantMean)
@@ -223,7 +226,8 @@ func TestRoundTripWithout(t *testing.T) {
 func TestRoundTripEncoded(t *testing.T) {
 	m := example(t, "se", 3, true, kernel.ZeroMean{})
 	mean := 1. / 3
-	m.Encoding = &dataset.Encoding{Missing: dataset.FillMean, Columns: []dataset.Column{{Name: "fuel", Categories: []string{"a \"gas\" <ü>"}}, {Name: "size", Mean: &mean}}}
+	m.Encoding = &dataset.Encoding{Missing: dataset.FillMean,
+		Columns: []dataset.Column{{Name: "fuel", Categories: []string{"a \"gas\" <ü>"}}, {Name: "size", Mean: &mean}}}
 	m.Inputs = m.Encoding.Inputs()
 	raw := encode(t, m)
 	got, err := decode(raw)
@@ -243,10 +247,12 @@ func TestRoundTripEncoded(t *testing.T) {
 		`other inputs, such as "fuel"`:          func(h map[string]any) { delete(column(h), "categories") },
 		`it doesn't make the input "size"`:      func(h map[string]any) { of(h)["columns"] = of(h)["columns"].([]any)[:1] },
 		`other inputs, such as "` + strings.Repeat("x", 40): func(h map[string]any) { // not all of them at once
-			column(h)["name"], column(h)["categories"] = strings.Repeat("x", 1<<20), strings.Split(strings.Repeat("a", 1<<20), "")
+			column(h)["name"], column(h)["categories"] = strings.Repeat("x", 1<<20),
+				strings.Split(strings.Repeat("a", 1<<20), "")
 		},
 	} {
-		if _, err := decode(craft(t, raw, change)); err == nil || !strings.Contains(err.Error(), "encoding: "+want) && !strings.Contains(err.Error(), "encoding: it makes "+want) {
+		if _, err := decode(craft(t, raw, change)); err == nil || !strings.Contains(err.Error(), "encoding: "+want) &&
+			!strings.Contains(err.Error(), "encoding: it makes "+want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -369,14 +375,26 @@ var crafted = map[string]func(h map[string]any){
 		entry(h, "support")["type"] = "uint8"
 		entry(h, "rows")["type"], entry(h, "rows")["rows"] = "uint8", 42*8+22*2*7
 	},
-	"weights as a row":     func(h map[string]any) { entry(h, "weights")["rows"] = 1; entry(h, "weights")["cols"] = 21 },
-	"negative rows":        func(h map[string]any) { entry(h, "support")["rows"] = -22 },
-	"rows beyond counting": func(h map[string]any) { entry(h, "support")["rows"] = 1 << 30; entry(h, "support")["cols"] = 1 << 30 },
-	"rows that wrap to 0":  func(h map[string]any) { entry(h, "support")["rows"] = 1 << 31; entry(h, "support")["cols"] = 1 << 30 },
-	"cholesky beyond":      func(h map[string]any) { entry(h, "cholesky")["rows"] = 1 << 31 },
-	"cholesky in full":     func(h map[string]any) { entry(h, "cholesky")["cols"] = 22 },
-	"rows as numbers":      func(h map[string]any) { entry(h, "rows")["type"] = "float64" },
-	"roles in a file":      func(h map[string]any) { entry(h, "rows")["name"] = "roles"; entry(h, "rows")["type"] = "float64" },
+	"weights as a row": func(h map[string]any) { entry(h, "weights")["rows"] = 1; entry(h, "weights")["cols"] = 21 },
+	"negative rows":    func(h map[string]any) { entry(h, "support")["rows"] = -22 },
+	"rows beyond counting": func(h map[string]any) {
+		entry(h, "support")["rows"] = 1 << 30
+		entry(h,
+			"support")["cols"] = 1 << 30
+	},
+	"rows that wrap to 0": func(h map[string]any) {
+		entry(h, "support")["rows"] = 1 << 31
+		entry(h,
+			"support")["cols"] = 1 << 30
+	},
+	"cholesky beyond":  func(h map[string]any) { entry(h, "cholesky")["rows"] = 1 << 31 },
+	"cholesky in full": func(h map[string]any) { entry(h, "cholesky")["cols"] = 22 },
+	"rows as numbers":  func(h map[string]any) { entry(h, "rows")["type"] = "float64" },
+	"roles in a file": func(h map[string]any) {
+		entry(h, "rows")["name"] = "roles"
+		entry(h,
+			"rows")["type"] = "float64"
+	},
 	"unknown split":        func(h map[string]any) { h["split"] = "first" },
 	"by position, no role": func(h map[string]any) { delete(h, "split") },
 	"no counts":            func(h map[string]any) { delete(h, "rows_by_role") },
@@ -405,11 +423,17 @@ var crafted = map[string]func(h map[string]any){
 	"lengthscales of none": func(h map[string]any) { terms(h)["lengthscales"] = 2 },
 	"terms of another δ":   func(h map[string]any) { terms(h)["delta"] = 0.02 },
 	"unpaid choices":       func(h map[string]any) { terms(h)["choices"] = 3 },
-	"a promise not asked":  func(h map[string]any) { certificateOf(h)["promise"] = map[string]any{"share": 0.9, "half_width": 1} },
+	"a promise not asked": func(h map[string]any) {
+		certificateOf(h)["promise"] = map[string]any{"share": 0.9,
+			"half_width": 1}
+	},
 	"valid or not":         func(h map[string]any) { certificateOf(h)["valid"] = false },
 	"other certified rows": func(h map[string]any) { certificateOf(h)["rows"] = 21 },
 	"another variance":     func(h map[string]any) { h["kernel"].(map[string]any)["variance"] = 3 },
-	"conformal of no rows": func(h map[string]any) { h["conformal"] = map[string]any{"level": 0.95, "rows": 19, "half_width": 1} },
+	"conformal of no rows": func(h map[string]any) {
+		h["conformal"] = map[string]any{"level": 0.95, "rows": 19,
+			"half_width": 1}
+	},
 	"kernel nested deep": func(h map[string]any) {
 		for range 200 {
 			h["kernel"] = map[string]any{"name": "sum", "parts": []any{h["kernel"]}}
@@ -450,10 +474,13 @@ func entry(h map[string]any, name string) map[string]any {
 // TestDecodeNames: what is wrong with a file is named.
 func TestDecodeNames(t *testing.T) {
 	good := encode(t, example(t, "se", 2, false, kernel.ZeroMean{}))
-	for what, want := range map[string]string{"a curve of null": "curves[0]", "a curve cut short": "2 iterations with 1 values", "a bound above 1": "mean_bound 1.5", "a negative KL": "kl -1",
-		"nearest beyond": "nearest is 1048576", "a scale that's text": "scaling.target_scale", "a number beyond": "noise_variance", "weights as a row": "lists arrays of ",
+	for what, want := range map[string]string{"a curve of null": "curves[0]",
+		"a curve cut short": "2 iterations with 1 values", "a bound above 1": "mean_bound 1.5", "a negative KL": "kl -1",
+		"nearest beyond": "nearest is 1048576", "a scale that's text": "scaling.target_scale",
+		"a number beyond": "noise_variance", "weights as a row": "lists arrays of ",
 		"weights misnamed": `no array "weights"`, "weights of a row": `"weights" is 11×2, its support has 22 rows`,
-		"inputs too many": "scaling is of 2 and 2 inputs, not of its 3", "another mean": `"beta" has 0 numbers`, "kernel of thousands": "more than 1000 kernels", "kernel nested deep": "nested more than 32 deep",
+		"inputs too many": "scaling is of 2 and 2 inputs, not of its 3", "another mean": `"beta" has 0 numbers`,
+		"kernel of thousands": "more than 1000 kernels", "kernel nested deep": "nested more than 32 deep",
 		"an array missing": "lists arrays of "} {
 		if _, err := decode(craft(t, good, crafted[what])); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", what, err, want)
@@ -461,11 +488,13 @@ func TestDecodeNames(t *testing.T) {
 	}
 }
 
-// TestScoreOverflows: rows so far away that their predictions aren't numbers have no scores, and the error names the first.
+// TestScoreOverflows: rows so far away that their predictions aren't numbers have no scores, and the error names the
+// first.
 func TestScoreOverflows(t *testing.T) {
 	m := example(t, "linear", 2, false, kernel.ZeroMean{})
 	d := dataOf(t, []float64{1, 2, 1e300, 2, 3, 4}, []float64{1, 2, 3})
-	if s, err := m.Score(d, d.All(), nil); err == nil || !strings.Contains(err.Error(), "row 2") && !strings.Contains(err.Error(), "line 3") {
+	if s, err := m.Score(d, d.All(), nil); err == nil || !strings.Contains(err.Error(), "row 2") &&
+		!strings.Contains(err.Error(), "line 3") {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if _, err := m.Score(d, []int{0, 2}, nil); err != nil {
@@ -488,7 +517,8 @@ func TestDecodeCrafted(t *testing.T) {
 			}
 		})
 	}
-	if _, err := decode(seal(append(slices.Clone(good[:prefix]), bytes.Repeat([]byte("x"), len(good))...))); err == nil || !strings.Contains(err.Error(), "header") {
+	if _, err := decode(seal(append(slices.Clone(good[:prefix]), bytes.Repeat([]byte("x"), len(good))...))); err == nil ||
+		!strings.Contains(err.Error(), "header") {
 		t.Errorf("no JSON: %v", err)
 	}
 	// Numbers that aren't finite, and a factor that isn't one, which no header tells.
@@ -506,14 +536,16 @@ func TestDecodeCrafted(t *testing.T) {
 		}
 		raw := slices.Clone(good[:len(good)-sha256.Size])
 		binary.LittleEndian.PutUint64(raw[at:], math.Float64bits(v))
-		if _, err := decode(seal(raw)); err == nil || !strings.Contains(err.Error(), "finite") && !strings.Contains(err.Error(), "diagonal") {
+		if _, err := decode(seal(raw)); err == nil || !strings.Contains(err.Error(), "finite") &&
+			!strings.Contains(err.Error(), "diagonal") {
 			t.Errorf("%v in %s: %v", v, name, err)
 		}
 	}
 	// Words are those of the terms, whatever the file has.
 	if m, err := decode(craft(t, good, func(h map[string]any) {
 		certificateOf(h)["label"], certificateOf(h)["conditions"], certificateOf(h)["repeats"] = "guarantee", []any{"none"}, 7
-	})); err != nil || m.Certificate.Label != "certificate" || len(m.Certificate.Conditions) < 3 || m.Certificate.Repeats != 0 {
+	})); err != nil || m.Certificate.Label != "certificate" || len(m.Certificate.Conditions) < 3 ||
+		m.Certificate.Repeats != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	// Later versions may add fields within the format's version.
@@ -522,9 +554,9 @@ func TestDecodeCrafted(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever header and arrays are, under a checksum and a length that fit them, decode returns, and asks for no more memory than such
-// a file may need. What it returns can be written, predicts numbers or an error, and is certified or refused. The header by itself is read as a
-// file too, under no checksum.
+// FuzzDecode: whatever header and arrays are, under a checksum and a length that fit them, decode returns, and asks for
+// no more memory than such a file may need. What it returns can be written, predicts numbers or an error, and is
+// certified or refused. The header by itself is read as a file too, under no checksum.
 //
 // Run it with -fuzzminimizetime 10x: making one input smaller takes a minute otherwise, in which it tries no other.
 func FuzzDecode(f *testing.F) {
@@ -747,7 +779,8 @@ func TestScore(t *testing.T) {
 		name      string
 		got, want float64
 	}{{"mse", got.MSE, want.MSE}, {"rmse_raw", got.RMSERaw, want.RMSERaw}, {"nlpd", got.NLPD, want.NLPD},
-		{"gibbs_risk", got.GibbsRisk, want.GibbsRisk}, {"mean_risk", got.MeanRisk, want.MeanRisk}, {"coverage95", got.Coverage95, want.Coverage95}} {
+		{"gibbs_risk", got.GibbsRisk, want.GibbsRisk}, {"mean_risk", got.MeanRisk, want.MeanRisk},
+		{"coverage95", got.Coverage95, want.Coverage95}} {
 		if !(math.Abs(f.got-f.want) <= 1e-12) {
 			t.Errorf("%s: %.15g, want %.15g", f.name, f.got, f.want)
 		}
@@ -760,7 +793,8 @@ func TestScore(t *testing.T) {
 // TestTargetScale: relative losses are relative to the raw target, not to the scaled one.
 func TestTargetScale(t *testing.T) {
 	s := dataset.Scaling{TargetMean: 10, TargetScale: 4}
-	if got := TargetScale(pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.1}, s, []float64{8, -2, 0}); !slices.Equal(got, []float64{2, 0.5, 0}) {
+	if got := TargetScale(pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.1}, s, []float64{8, -2, 0}); !slices.Equal(got,
+		[]float64{2, 0.5, 0}) {
 		t.Errorf("%v", got)
 	}
 	if got := TargetScale(pacbayes.Loss{Kind: pacbayes.Band, Below: 0.1}, s, []float64{8}); got != nil {
@@ -786,7 +820,8 @@ func dataOf(t *testing.T, x, y []float64) *dataset.Data {
 // stand, but not its test rows.
 func TestSeen(t *testing.T) {
 	d := dataOf(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 1, 2}, []float64{10, 20, 30, 40, 11})
-	roles := dataset.Roles{Of: []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified, dataset.Test}}
+	roles := dataset.Roles{Of: []dataset.Role{dataset.Certified, dataset.Test, dataset.Prior, dataset.Certified,
+		dataset.Test}}
 	hashes, _, err := HashRows(d, roles)
 	if err != nil {
 		t.Fatal(err)

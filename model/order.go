@@ -64,18 +64,22 @@ func (m *Model) OrderNotice(d *dataset.Data, roles dataset.Roles) (string, error
 	if len(r) < orderLeast || !(rho > max(chance, 0.05)) {
 		return "", nil
 	}
-	said := fmt.Sprintf("neighbouring %s of the file miss alike (autocorrelation %.2f of %d %s; independent ones stay within ±%.2f)", what, rho, len(r), what, chance)
+	said := fmt.Sprintf("neighbouring %s of the file miss alike (autocorrelation %.2f of %d %s; independent ones stay "+
+		"within ±%.2f)", what, rho, len(r), what, chance)
 	of := make([]float64, len(inFile))
 	for j, name := range d.Inputs {
 		for i := range of {
 			of[i] = x[i*d.Cols+j]
 		}
 		if s := sorted(of); math.Abs(s) > 0.95 {
-			return fmt.Sprintf("%s. The file is sorted by %q: if that is a time, or stands for one, %s depend on their order, and the certificate is about other moments of the same period (--split last shows how the model does later); "+
+			return fmt.Sprintf("%s. The file is sorted by %q: if that is a time, or stands for one, %s depend on their order, "+
+				"and the certificate is about other moments of the same period (--split last shows how the model does later); "+
 				"if not, the model misses how %s follows it", said, name, what, d.Target), nil
 		}
 	}
-	return said + ": they depend on their order, and a certificate takes them for independent draws. Of rows that follow time it is about other moments of the same period, and --split last shows how the model does later; rows that come in groups need --group", nil
+	return said + ": they depend on their order, and a certificate takes them for independent draws. Of rows that " +
+		"follow time it is about other moments of the same period, and --split last shows how the model does later; rows " +
+		"that come in groups need --group", nil
 }
 
 // misses are residuals at those of the certified rows that have the places given, in scaled units: of rows that Q was

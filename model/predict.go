@@ -13,10 +13,11 @@ import (
 
 // Prediction is a model's prediction for one row, in the target's own units.
 type Prediction struct {
-	Mean               float64 `json:"mean"`                // of f and of y
-	LatentVariance     float64 `json:"latent_variance"`     // of f
-	PredictiveVariance float64 `json:"predictive_variance"` // of y: with observation noise; see dataset.Scaling.RawVariance
-	Lower95            float64 `json:"lower95"`             // central 95 % credible interval for y
+	Mean           float64 `json:"mean"`            // of f and of y
+	LatentVariance float64 `json:"latent_variance"` // of f
+	// of y: with observation noise; see dataset.Scaling.RawVariance
+	PredictiveVariance float64 `json:"predictive_variance"`
+	Lower95            float64 `json:"lower95"` // central 95 % credible interval for y
 	Upper95            float64 `json:"upper95"`
 	// Outside counts the inputs that lie outside the range of the rows the model was made from: a
 	// guarantee about rows from their source says nothing of such a row. 0 of models up to version 4.
@@ -27,7 +28,8 @@ type Prediction struct {
 	PredictiveSD float64 `json:"predictive_sd"`
 }
 
-// OutOfRange says whether a variance isn't the square of its standard deviation, as float64 has no such number, or not to all its digits.
+// OutOfRange says whether a variance isn't the square of its standard deviation, as float64 has no such number, or not
+// to all its digits.
 func (p Prediction) OutOfRange() bool {
 	out := func(variance, sd float64) bool {
 		return sd > 0 && (variance < 0x1p-1022 || variance == math.MaxFloat64)
@@ -37,7 +39,8 @@ func (p Prediction) OutOfRange() bool {
 
 // Fill sets a row of a table of predictions, of krigo.PredictionNames; see dataset.WriteFile.
 func (p Prediction) Fill(values []float64) {
-	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside), p.LatentSD, p.PredictiveSD})
+	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside),
+		p.LatentSD, p.PredictiveSD})
 }
 
 // Normal975 is the 97.5 % quantile of the standard normal.
@@ -50,7 +53,8 @@ const Normal975 = 1.959963984540054
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	n, cols := x.Dims()
 	if cols != len(m.Inputs) {
-		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d in all, in their order", n, cols, len(m.Inputs))
+		return nil, fmt.Errorf("a %d×%d matrix: want a column for each of the model's inputs, %d in all, in their order", n,
+			cols, len(m.Inputs))
 	}
 	mean, variance, err := latent(m.Posterior, numbers{m, x})
 	if err != nil {
@@ -60,7 +64,8 @@ func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	for i := range outside {
 		outside[i] = m.Range.outside(mat.Row(row, i, x))
 	}
-	return m.predictions(mean, variance, outside, func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
+	return m.predictions(mean, variance, outside,
+		func(i int, err error) error { return &dataset.Error{Row: i + 1, Err: err} })
 }
 
 // Predict predicts the rows of d, which views a table's columns as the model's inputs.
@@ -78,11 +83,13 @@ func (m *Model) Predictions(d *dataset.Data, mean, variance []float64) ([]Predic
 	if err != nil {
 		return nil, err
 	}
-	return m.predictions(mean, variance, outside, func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
+	return m.predictions(mean, variance, outside,
+		func(i int, err error) error { return fmt.Errorf("%s: %s: %w", d.Source, d.Where(i), err) })
 }
 
 // predictions is Predictions of rows of which place says where the one with an error stands.
-func (m *Model) predictions(mean, variance []float64, outside []int, place func(row int, err error) error) ([]Prediction, error) {
+func (m *Model) predictions(mean, variance []float64, outside []int,
+	place func(row int, err error) error) ([]Prediction, error) {
 	ps := make([]Prediction, len(mean))
 	for i := range ps {
 		latent, predictive := variance[i], variance[i]+m.ObservationNoise
@@ -118,11 +125,13 @@ func (r numbers) Block(first, n int, x, _ []float64) error {
 		x = x[cols:]
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &dataset.Error{Row: i + 1, Column: j + 1, Name: r.m.Inputs[j], Err: fmt.Errorf("%v is not finite; remove the row or fill the value", v)}
+				return &dataset.Error{Row: i + 1, Column: j + 1, Name: r.m.Inputs[j],
+					Err: fmt.Errorf("%v is not finite; remove the row or fill the value", v)}
 			}
 		}
 		if r.m.Scaling.Inputs(row, row); !linalg.Finite(row) {
-			return &dataset.Error{Row: i + 1, Err: errors.New("a value is so far from the others that its scaled form overflows: mend or remove the row")}
+			return &dataset.Error{Row: i + 1, Err: errors.New("a value is so far from the others that its scaled form " +
+				"overflows: mend or remove the row")}
 		}
 	}
 	return nil

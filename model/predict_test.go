@@ -100,10 +100,12 @@ func TestPredictAtRefuses(t *testing.T) {
 		want string
 		at   dataset.Error
 	}{
-		"too few columns":      {mat.NewDense(4, 1, nil), "a 4×1 matrix: want a column for each of the model's inputs, 2 in all", dataset.Error{}},
-		"too many":             {mat.NewDense(1, 3, nil), "a 1×3 matrix", dataset.Error{}},
-		"nothing":              {&mat.Dense{}, "a 0×0 matrix", dataset.Error{}},
-		"a gap":                {rows(math.NaN()), `row 2, column 2 ("x1"): NaN is not finite`, dataset.Error{Row: 2, Column: 2, Name: "x1"}},
+		"too few columns": {mat.NewDense(4, 1, nil),
+			"a 4×1 matrix: want a column for each of the model's inputs, 2 in all", dataset.Error{}},
+		"too many": {mat.NewDense(1, 3, nil), "a 1×3 matrix", dataset.Error{}},
+		"nothing":  {&mat.Dense{}, "a 0×0 matrix", dataset.Error{}},
+		"a gap": {rows(math.NaN()), `row 2, column 2 ("x1"): NaN is not finite`,
+			dataset.Error{Row: 2, Column: 2, Name: "x1"}},
 		"infinite":             {rows(math.Inf(-1)), "-Inf is not finite", dataset.Error{Row: 2, Column: 2, Name: "x1"}},
 		"an input far off":     {rows(1.7e308), "row 2: a value is so far from the others", dataset.Error{Row: 2}},
 		"a prediction far off": {rows(1e200), "row 2: the prediction overflows", dataset.Error{Row: 2}},
@@ -114,7 +116,8 @@ func TestPredictAtRefuses(t *testing.T) {
 			continue
 		}
 		var at *dataset.Error
-		if found := errors.As(err, &at); found != (c.at.Row > 0) || found && !reflect.DeepEqual(dataset.Error{Row: at.Row, Column: at.Column, Name: at.Name}, c.at) {
+		if found := errors.As(err, &at); found != (c.at.Row > 0) || found &&
+			!reflect.DeepEqual(dataset.Error{Row: at.Row, Column: at.Column, Name: at.Name}, c.at) {
 			t.Errorf("%s: %+v", name, at)
 		}
 	}

@@ -15,8 +15,8 @@ type Range struct {
 	Max []float64 `json:"max"`
 }
 
-// blockRows returns how many rows of cols inputs are read at a time: enough for every core to have some to predict, and, if
-// categories became thousands of inputs, still no more than a few megabytes.
+// blockRows returns how many rows of cols inputs are read at a time: enough for every core to have some to predict,
+// and, if categories became thousands of inputs, still no more than a few megabytes.
 func blockRows(cols int) int { return max(1<<8, min(1<<14, 1<<20/max(1, cols))) }
 
 // RangeOf returns the range of the inputs of all rows but the test rows, of all ranks.

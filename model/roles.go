@@ -28,7 +28,8 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 	}
 	roles, units, err := m.Split.Deal(d, m.Seed, func(n int) (test, calibration, prior int, err error) {
 		if n != m.Groups.Sum() {
-			err = &otherData{fmt.Sprintf("%s has %d groups, the model was made from %d (%s)", d.Source, n, m.Groups.Sum(), m.Source)}
+			err = &otherData{fmt.Sprintf("%s has %d groups, the model was made from %d (%s)", d.Source, n, m.Groups.Sum(),
+				m.Source)}
 		}
 		return m.Groups[dataset.Test], m.Groups[dataset.Calibration], m.Groups[dataset.Prior], err
 	})
@@ -36,13 +37,15 @@ func (m *Model) RolesOf(d *dataset.Data) (dataset.Roles, error) {
 		return roles, err
 	}
 	if units.Hash != m.All {
-		return other("the rows of %s aren't those the model was made from (%s): the SHA-256 of all of them, in whatever order, is %s, the model's %s", d.Source, m.Source, units.Hash, m.All)
+		return other("the rows of %s aren't those the model was made from (%s): the SHA-256 of all of them, in whatever "+
+			"order, is %s, the model's %s", d.Source, m.Source, units.Hash, m.All)
 	}
 	if units.Targets != m.Targets {
 		return other("the targets of %s aren't those that the model file names", d.Source)
 	}
 	if h := units.HashOf(roles.Rows(dataset.Certified)); h != m.Hash {
-		return other("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's %s; their order counts where roles follow it", d.Source, m.Source, h, m.Hash)
+		return other("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's "+
+			"%s; their order counts where roles follow it", d.Source, m.Source, h, m.Hash)
 	}
 	if rows, _ := roles.Counts(); rows != m.Counts {
 		return other("the roles dealt to the rows of %s are %v of each kind, the model's %v", d.Source, rows, m.Counts)
@@ -58,7 +61,8 @@ func (m *Model) rolesByPosition(d *dataset.Data) (dataset.Roles, error) {
 		return roles, err
 	}
 	if h != m.Hash {
-		return roles, &otherData{fmt.Sprintf("the certified rows of %s aren't those the model was made from (%s): their SHA-256 is %s, the model's %s",
+		return roles, &otherData{fmt.Sprintf("the certified rows of %s aren't those the model was made from (%s): their "+
+			"SHA-256 is %s, the model's %s",
 			d.Source, m.Source, h, m.Hash)}
 	}
 	return roles, m.checkHashes(d, roles)
@@ -78,7 +82,8 @@ func (m *Model) checkHashes(d *dataset.Data, roles dataset.Roles) error {
 		return err
 	}
 	if altered[0] > 0 {
-		return &otherData{fmt.Sprintf("the certified rows of %s are those the model was made from (%s), but a prior or calibration row isn't: its hash is another", d.Source, m.Source)}
+		return &otherData{fmt.Sprintf("the certified rows of %s are those the model was made from (%s), but a prior or "+
+			"calibration row isn't: its hash is another", d.Source, m.Source)}
 	}
 	return nil
 }

@@ -85,10 +85,12 @@ func (m *Model) saneNumbers() error {
 		return errors.New("the model file's scaling has a scale that isn't positive")
 	}
 	if !slices.Contains([]string{dataset.PriorRows, dataset.Declared, dataset.AllRows}, s.Source) {
-		return fmt.Errorf("the model file's scaling is %.40q: want %s, %s or %s", s.Source, dataset.PriorRows, dataset.Declared, dataset.AllRows)
+		return fmt.Errorf("the model file's scaling is %.40q: want %s, %s or %s", s.Source, dataset.PriorRows,
+			dataset.Declared, dataset.AllRows)
 	}
 	if !positive(m.Posterior.Noise) || !positive(m.ObservationNoise) {
-		return fmt.Errorf("the model file's noise variances, %v and that of observations %v, aren't both positive", m.Posterior.Noise, m.ObservationNoise)
+		return fmt.Errorf("the model file's noise variances, %v and that of observations %v, aren't both positive",
+			m.Posterior.Noise, m.ObservationNoise)
 	}
 	for j := range m.Range.Min {
 		if m.Range.Min[j] > m.Range.Max[j] {
@@ -126,7 +128,8 @@ func (m *Model) saneTerms() error {
 		return errors.New("predictions that were made elsewhere")
 	case t.Informed && t.Params+t.Resolutions+t.Structures > 0:
 		return errors.New("a grid of an informed prior")
-	case t.Resolutions == 1 || t.Structures == 1 || t.Structures > 0 && t.Resolutions == 0 || t.Tied > 0 && t.Structures == 0:
+	case t.Resolutions == 1 || t.Structures == 1 || t.Structures > 0 && t.Resolutions == 0 || t.Tied > 0 &&
+		t.Structures == 0:
 		return errors.New("a mix of one")
 	case t.Tied > t.Lengthscales || t.Tied == 0 && t.Lengthscales > 0:
 		return fmt.Errorf("%d different ones of %d lengthscales", t.Tied, t.Lengthscales)
@@ -156,7 +159,8 @@ func (m *Model) saneCertificate() error {
 		groups = m.Groups[dataset.Certified]
 	}
 	if c.Rows != m.Counts[dataset.Certified] || c.Groups != groups {
-		return fmt.Errorf("the model file's certificate is of %d rows and %d groups, its certified rows are %d in %d", c.Rows, c.Groups, m.Counts[dataset.Certified], groups)
+		return fmt.Errorf("the model file's certificate is of %d rows and %d groups, its certified rows are %d in %d", c.Rows,
+			c.Groups, m.Counts[dataset.Certified], groups)
 	}
 	return nil
 }
@@ -174,28 +178,34 @@ func (m *Model) saneBounds() error {
 	}
 	share := func(name string, v float64) limits { return limits{name, v, 0, 1} }
 	size := func(name string, v float64) limits { return limits{name, v, 0, math.MaxFloat64} }
-	all := []limits{share("bound", c.Bound), share("mean_bound", c.MeanBound), size("bound_sqrt", c.BoundSqrt), {"empirical_risk", c.EmpiricalRisk, 0, 1 + 1e-9},
+	all := []limits{share("bound", c.Bound), share("mean_bound", c.MeanBound), size("bound_sqrt", c.BoundSqrt),
+		{"empirical_risk", c.EmpiricalRisk, 0, 1 + 1e-9},
 		size("kl", c.KL), size("grid_penalty", c.GridPenalty), size("choices_penalty", c.ChoicesPenalty)}
 	if p := c.Promise; p != nil {
-		all = append(all, share("promise.bound", p.Bound), size("promise.half_width", p.HalfWidth), size("promise.half_width_raw", p.HalfWidthRaw))
+		all = append(all, share("promise.bound", p.Bound), size("promise.half_width", p.HalfWidth),
+			size("promise.half_width_raw", p.HalfWidthRaw))
 	}
 	for i, s := range c.Slices {
 		at := fmt.Sprintf("slices[%d].", i)
-		all = append(all, share(at+"mean_risk", s.MeanRisk), share(at+"mean_bound", s.MeanBound), limits{at + "rows", float64(s.Rows), 0, float64(c.Rows)})
+		all = append(all, share(at+"mean_risk", s.MeanRisk), share(at+"mean_bound", s.MeanBound),
+			limits{at + "rows", float64(s.Rows), 0, float64(c.Rows)})
 	}
 	if w := c.Curve; w != nil {
-		all = append(all, share("curve.level", w.Level), size("curve.mean_error.clip", w.MeanError.Clip), size("curve.mean_error.bound", w.MeanError.Bound), size("curve.mean_error.worst", w.MeanError.Worst))
+		all = append(all, share("curve.level", w.Level), size("curve.mean_error.clip", w.MeanError.Clip),
+			size("curve.mean_error.bound", w.MeanError.Bound), size("curve.mean_error.worst", w.MeanError.Worst))
 		width, bound := 0., 1.
 		for i, p := range w.Points {
 			at := fmt.Sprintf("curve.points[%d].", i)
-			all = append(all, limits{at + "half_width", p.HalfWidth, width, math.MaxFloat64}, size(at+"half_width_raw", p.HalfWidthRaw),
+			all = append(all, limits{at + "half_width", p.HalfWidth, width, math.MaxFloat64},
+				size(at+"half_width_raw", p.HalfWidthRaw),
 				limits{at + "misses", float64(p.Misses), 0, float64(c.Rows)}, limits{at + "bound", p.Bound, 0, bound})
 			width, bound = p.HalfWidth, p.Bound
 		}
 	}
 	for _, l := range all {
 		if !(l.v >= l.low && l.v <= l.high) {
-			return fmt.Errorf("the model file's certificate has %s %v, which none has: it is between %v and %v", l.name, l.v, l.low, l.high)
+			return fmt.Errorf("the model file's certificate has %s %v, which none has: it is between %v and %v", l.name, l.v,
+				l.low, l.high)
 		}
 	}
 	return nil
@@ -211,11 +221,12 @@ func saysTheta(said, theta []float64) error {
 	return nil
 }
 
-// AcceptFileOrder returns the model with a certificate that is valid on the word of who certifies: that the order of the rows in the file, which decided
-// their roles, has nothing to do with what they hold.
+// AcceptFileOrder returns the model with a certificate that is valid on the word of who certifies: that the order of
+// the rows in the file, which decided their roles, has nothing to do with what they hold.
 func (m *Model) AcceptFileOrder() (*Model, error) {
 	if m.Split != ByPosition || m.Certificate == nil {
-		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing to accept")
+		return nil, errors.New("the order of the rows in the file decided nothing about this certificate: there is nothing " +
+			"to accept")
 	}
 	accepted, c := *m, *m.Certificate
 	accepted.Terms.OrderChance, accepted.Certificate = true, &c

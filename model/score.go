@@ -68,7 +68,8 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, e
 	if s.Y, s.Scale, err = m.targets(d, rows); err != nil {
 		return s, err
 	}
-	if s.Mean, s.Variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling)); err != nil || m.Terms.Loss.Kind != pacbayes.Scaled {
+	if s.Mean, s.Variance, err = latent(m.Posterior, d.Scaled(rows, m.Scaling)); err != nil ||
+		m.Terms.Loss.Kind != pacbayes.Scaled {
 		return s, err
 	}
 	s.Scale = make([]float64, len(s.Variance))
@@ -78,13 +79,15 @@ func (m *Model) sample(d *dataset.Data, rows, group []int) (s pacbayes.Sample, e
 	return s, nil
 }
 
-// scorable reports a row whose prediction, or its distance from the target, isn't a number: as of a file whose posterior nobody fitted, or of
-// a row very far away.
+// scorable reports a row whose prediction, or its distance from the target, isn't a number: as of a file whose
+// posterior nobody fitted, or of a row very far away.
 func (m *Model) scorable(d *dataset.Data, rows []int, at pacbayes.Sample) error {
 	for i, y := range at.Y {
 		miss := y - at.Mean[i]
-		if noisy := at.Variance[i] + m.ObservationNoise; !linalg.Finite([]float64{miss * miss / noisy, noisy}) || !(at.Variance[i] >= 0) {
-			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs are too far from the training data", d.Source, d.Where(rows[i]))
+		if noisy := at.Variance[i] + m.ObservationNoise; !linalg.Finite([]float64{miss * miss / noisy, noisy}) ||
+			!(at.Variance[i] >= 0) {
+			return fmt.Errorf("%s: %s: the prediction overflows, or isn't a number: its inputs are too far from the training "+
+				"data", d.Source, d.Where(rows[i]))
 		}
 	}
 	return nil

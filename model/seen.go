@@ -20,7 +20,8 @@ func (m *Model) Seen(d *dataset.Data) ([]int, error) {
 
 // Copies are rows that may not be the independent draws they are taken for.
 type Copies struct {
-	Repeats int // rows that equal another one (of another group, where there are groups), or one that the model was made from
+	// rows that equal another one (of another group, where there are groups), or one that the model was made from
+	Repeats int
 	Seen    int // rows of the second kind
 	Groups  int // groups that the model was made from
 }

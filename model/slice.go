@@ -14,11 +14,12 @@ import (
 // mostValues are those of a column that are slices each; a column with more is cut into thirds.
 const mostValues = 6
 
-// slices says which certified rows are of which kind, in the order of Terms.Slices. Columns are cut by their values on the prior rows: at most
-// six of them are a slice each, as categories are, of more there are thirds.
+// slices says which certified rows are of which kind, in the order of Terms.Slices. Columns are cut by their values on
+// the prior rows: at most six of them are a slice each, as categories are, of more there are thirds.
 //
-// The model's standard deviations are cut into thirds at two of the certified rows' own, which belong to neither side. They are functions of the inputs
-// alone, and given the two cuts, and how many rows lie between them, the rows there are independent draws of such rows, so that their misses are binomial.
+// The model's standard deviations are cut into thirds at two of the certified rows' own, which belong to neither side.
+// They are functions of the inputs alone, and given the two cuts, and how many rows lie between them, the rows there
+// are independent draws of such rows, so that their misses are binomial.
 func (m *Model) slices(d *dataset.Data, roles dataset.Roles, at pacbayes.Sample) (all []pacbayes.Slice, err error) {
 	if len(m.Terms.Slices) == 0 {
 		return nil, nil
@@ -74,7 +75,8 @@ func CheckSlices(d *dataset.Data, by []string) error {
 		case slices.Contains(by[:i], name):
 			return fmt.Errorf("slices: %q twice", name)
 		case name != pacbayes.SliceSD && !slices.Contains(names, name):
-			return fmt.Errorf("slices: %q is neither sd nor an input of %s, which are %s", name, d.Source, strings.Join(names, ", "))
+			return fmt.Errorf("slices: %q is neither sd nor an input of %s, which are %s", name, d.Source,
+				strings.Join(names, ", "))
 		}
 	}
 	return nil
@@ -94,7 +96,8 @@ func (m *Model) byDeviation(at pacbayes.Sample) []pacbayes.Slice {
 
 // inThree are three slices with two cuts, and which of the values are in which.
 func inThree(values []float64, by, first, second, third string, low, high float64) []pacbayes.Slice {
-	all := []pacbayes.Slice{{By: by, Name: first, To: &low}, {By: by, Name: second, From: &low, To: &high}, {By: by, Name: third, From: &high}}
+	all := []pacbayes.Slice{{By: by, Name: first, To: &low}, {By: by, Name: second, From: &low, To: &high},
+		{By: by, Name: third, From: &high}}
 	if low == high {
 		all = slices.Delete(all, 1, 2)
 	}

@@ -13,7 +13,8 @@ const (
 
 // Deal deals the rows of d the roles of so many test, calibration and prior rows, or groups where d
 // has any, and returns what is dealt with it.
-func (s Split) Deal(d *dataset.Data, seed uint64, counts func(units int) (test, calibration, prior int, err error)) (dataset.Roles, *dataset.Units, error) {
+func (s Split) Deal(d *dataset.Data, seed uint64,
+	counts func(units int) (test, calibration, prior int, err error)) (dataset.Roles, *dataset.Units, error) {
 	units, err := d.Units()
 	if err != nil {
 		return dataset.Roles{}, nil, err

@@ -4,8 +4,8 @@ import "context"
 
 type tellingKey struct{}
 
-// Telling is a context for data (dataset.Data.Within) of which tell is told how many of the rows, that are predicted at once, are done:
-// from the goroutine that predicts them.
+// Telling is a context for data (dataset.Data.Within) of which tell is told how many of the rows, that are predicted at
+// once, are done: from the goroutine that predicts them.
 func Telling(ctx context.Context, tell func(done, of int)) context.Context {
 	return context.WithValue(ctx, tellingKey{}, tell)
 }

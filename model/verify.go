@@ -34,7 +34,8 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 		v.Differs = "the certificate's " + v.Differs
 		return v, nil
 	}
-	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise, m.verifyConformal, m.verifyTest, m.verifyRange} {
+	for _, check := range []func(*dataset.Data, dataset.Roles) (string, error){m.verifyNoise, m.verifyConformal,
+		m.verifyTest, m.verifyRange} {
 		if v.Differs, err = check(d, roles); err != nil || v.Differs != "" {
 			return v, err
 		}
@@ -85,7 +86,8 @@ func (m *Model) verifyTest(d *dataset.Data, roles dataset.Roles) (string, error)
 	for _, n := range []struct {
 		name string
 		a, b *float64
-	}{{"mse", &a.MSE, &b.MSE}, {"rmse_raw", &a.RMSERaw, &b.RMSERaw}, {"nlpd", &a.NLPD, &b.NLPD}, {"gibbs_risk", &a.GibbsRisk, &b.GibbsRisk}, {"mean_risk", &a.MeanRisk, &b.MeanRisk}} {
+	}{{"mse", &a.MSE, &b.MSE}, {"rmse_raw", &a.RMSERaw, &b.RMSERaw}, {"nlpd", &a.NLPD, &b.NLPD},
+		{"gibbs_risk", &a.GibbsRisk, &b.GibbsRisk}, {"mean_risk", &a.MeanRisk, &b.MeanRisk}} {
 		if !(math.Abs(*n.a-*n.b) <= sameFigure*math.Max(1, math.Abs(*n.b))) {
 			return fmt.Sprintf("test's %s is %.9g, not %.9g", n.name, *n.a, *n.b), nil
 		}

@@ -12,9 +12,10 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// Whole is the exact GP of all rows a model was made from, with the parameters that its prior rows gave it: each other row serves both to predict
-// and, left out, to say how far predictions miss. Its intervals are marginal guarantees, for few rows, and no certificate: over the draw of these
-// other rows and of a further one from the same source together (all exchangeable), whatever the distribution.
+// Whole is the exact GP of all rows a model was made from, with the parameters that its prior rows gave it: each other
+// row serves both to predict and, left out, to say how far predictions miss. Its intervals are marginal guarantees, for
+// few rows, and no certificate: over the draw of these other rows and of a further one from the same source together
+// (all exchangeable), whatever the distribution.
 type Whole struct {
 	m     *Model
 	q     *posterior.Posterior
@@ -22,7 +23,8 @@ type Whole struct {
 	d     []float64 // [C⁻¹]_ii
 	x     matrix.Dense
 
-	// What rounding may have done: errs of solving by C, of an element of a covariance over its rows' standard deviations, and of α before it is solved for.
+	// What rounding may have done: errs of solving by C, of an element of a covariance over its rows' standard deviations,
+	// and of α before it is solved for.
 	solving, filling, targets float64
 	trace, weights            float64 // of C; ‖α‖
 }
@@ -36,7 +38,8 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	at := m.Trained()
 	switch {
 	case !m.fixedBefore():
-		return nil, errors.New("full and jackknife intervals take parameters that prior rows alone gave: they are of an informed prior that nothing is learnt after, by an objective that trains its noise, without groups")
+		return nil, errors.New("full and jackknife intervals take parameters that prior rows alone gave: they are of an " +
+			"informed prior that nothing is learnt after, by an objective that trains its noise, without groups")
 	case !at.Factored() || at.Sparse():
 		return nil, errors.New("full and jackknife intervals are of an exact GP, solved by cholesky, which this model's isn't")
 	}
@@ -47,10 +50,12 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	prior := d.RowsOf(roles, dataset.Prior)
 	rows := slices.Concat(prior, d.RowsOf(roles, dataset.Calibration), d.RowsOf(roles, dataset.Certified))
 	if len(rows) == len(prior) {
-		return nil, errors.New("full and jackknife intervals are by rows that parameters weren't learnt on, of which this model left none: it was trained on all")
+		return nil, errors.New("full and jackknife intervals are by rows that parameters weren't learnt on, of which this " +
+			"model left none: it was trained on all")
 	}
 	if len(rows) > maxWhole {
-		return nil, fmt.Errorf("full and jackknife intervals are for few rows, at most %d: these are %d, of which conformal intervals lose little", maxWhole, len(rows))
+		return nil, fmt.Errorf("full and jackknife intervals are for few rows, at most %d: these are %d, of which "+
+			"conformal intervals lose little", maxWhole, len(rows))
 	}
 	w = &Whole{m: m, first: len(prior), x: linalg.New(len(rows), d.Cols).Until(d.Context())}
 	y := make([]float64, len(rows))
@@ -68,9 +73,11 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	return w, w.bound(y)
 }
 
-// bound bounds what rounding may have done to C⁻¹, by u = 2⁻⁵³. Solving by a Cholesky factor is exact for a matrix that differs from C by at most 3n+1 u tr C in norm
-// (Higham, "Accuracy and stability of numerical algorithms", 2002, Theorem 10.4, with |L||Lᵀ|_ij ≤ √(c_ii c_jj)); an element of C is good to 64+4D u of √(c_ii c_jj) on
-// D inputs. All bounds that follow from these are of first order and are doubled, which is enough while these are small next to the noise.
+// bound bounds what rounding may have done to C⁻¹, by u = 2⁻⁵³. Solving by a Cholesky factor is exact for a matrix that
+// differs from C by at most 3n+1 u tr C in norm (Higham, "Accuracy and stability of numerical algorithms", 2002,
+// Theorem 10.4, with |L||Lᵀ|_ij ≤ √(c_ii c_jj)); an element of C is good to 64+4D u of √(c_ii c_jj) on D inputs. All
+// bounds that follow from these are of first order and are doubled, which is enough while these are small next to the
+// noise.
 func (w *Whole) bound(y []float64) error {
 	const u = 0x1p-53
 	n := float64(w.x.Rows)
@@ -80,7 +87,8 @@ func (w *Whole) bound(y []float64) error {
 	w.filling = (64 + 4*float64(w.x.Cols)) * u
 	w.solving, w.targets = (4*n*u+w.filling)*w.trace, 4*u*norm(y)
 	if !(w.solving < w.q.Noise/16) {
-		return fmt.Errorf("full and jackknife intervals: with a noise variance of %.3g rounding may move their ends by any amount: use conformal intervals, or raise the noise", w.q.Noise)
+		return fmt.Errorf("full and jackknife intervals: with a noise variance of %.3g rounding may move their ends by any "+
+			"amount: use conformal intervals, or raise the noise", w.q.Noise)
 	}
 	return nil
 }
@@ -90,14 +98,17 @@ func norm(v []float64) float64 { return math.Sqrt(linalg.Dot(v, v)) }
 // Ends are those of an interval, in the target's own units; infinite where too few rows are of the same kind.
 type Ends struct{ Lower, Upper float64 }
 
-// Full returns full-conformal intervals of a level for rows, in scaled units: those y that are no stranger than ⌊(1−level)(n+1)⌋ of the n other rows, each
-// scored by its error as predicted from all others and y, in its standard deviations. A further target lies within with probability at
-// least the level (Vovk, Gammerman and Shafer 2005, Sect. 2.3, for Gaussian-process predictions).
+// Full returns full-conformal intervals of a level for rows, in scaled units: those y that are no stranger than
+// ⌊(1−level)(n+1)⌋ of the n other rows, each scored by its error as predicted from all others and y, in its standard
+// deviations. A further target lies within with probability at least the level (Vovk, Gammerman and Shafer 2005, Sect.
+// 2.3, for Gaussian-process predictions).
 //
-// With b = C⁻¹k, v = κ + s − kᵀb and u = y − μ, row i has the weight α_i − b_i u/v and the precision d_i + b_i²/v once (x, y) is there, y itself u/v and 1/v. So
-// |α_i − b_i u/v| ≥ √(d_i/v + b_i²/v²) |u| is an interval: with e_i = α_i/d_i, from −b_i e_i − |e_i| √(d_i v + b_i²) to −b_i e_i + |e_i| √(d_i v + b_i²). No grid of y is searched.
+// With b = C⁻¹k, v = κ + s − kᵀb and u = y − μ, row i has the weight α_i − b_i u/v and the precision d_i + b_i²/v once
+// (x, y) is there, y itself u/v and 1/v. So |α_i − b_i u/v| ≥ √(d_i/v + b_i²/v²) |u| is an interval: with e_i =
+// α_i/d_i, from −b_i e_i − |e_i| √(d_i v + b_i²) to −b_i e_i + |e_i| √(d_i v + b_i²). No grid of y is searched.
 //
-// alike says which other rows, from 0, are of a row's kind, and count alone (Mondrian intervals, whose guarantee is each kind's); nil: all.
+// alike says which other rows, from 0, are of a row's kind, and count alone (Mondrian intervals, whose guarantee is
+// each kind's); nil: all.
 func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
 	return w.each(x, level, alike, func(at further, i int, bErr float64) (reach, err float64) {
 		own := math.Sqrt(w.d[i] * at.v)
@@ -105,15 +116,16 @@ func (w *Whole) Full(x matrix.Dense, level float64, alike func(row, other int) b
 	})
 }
 
-// Jackknife returns jackknife+ intervals: the ⌈level·(n+1)⌉-th smallest of what the predictions without each other row, plus that row's error as so predicted,
-// come to, and likewise below. A further target lies within with probability at least 2·level − 1, and about the level in practice
-// (Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Ann. Stat. 49, 2021).
-// Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
+// Jackknife returns jackknife+ intervals: the ⌈level·(n+1)⌉-th smallest of what the predictions without each other row,
+// plus that row's error as so predicted, come to, and likewise below. A further target lies within with probability at
+// least 2·level − 1, and about the level in practice (Barber, Candès, Ramdas and Tibshirani, "Predictive inference with
+// the jackknife+", Ann. Stat. 49, 2021). Without row i the prediction is μ − b_i e_i, e_i = α_i/d_i.
 func (w *Whole) Jackknife(x matrix.Dense, level float64, alike func(row, other int) bool) []Ends {
 	return w.each(x, level, alike, func(further, int, float64) (reach, err float64) { return 1, 0 })
 }
 
-// outermost returns an interval's ends: ⌊(1−level)(n+1)⌋ candidates lie at or beyond each. An end is infinite if that number is 0.
+// outermost returns an interval's ends: ⌊(1−level)(n+1)⌋ candidates lie at or beyond each. An end is infinite if that
+// number is 0.
 func outermost(lower, upper []float64, level float64) (below, above float64) {
 	n := len(lower)
 	k := min(int(math.Floor((1-level)*float64(n+1)+1e-9)), n)
@@ -125,7 +137,8 @@ func outermost(lower, upper []float64, level float64) (below, above float64) {
 	return lower[k-1], upper[n-k]
 }
 
-// further is a row to predict: b = C⁻¹k, and the mean and variance of y. What ends in Err is how far rounding may have moved it.
+// further is a row to predict: b = C⁻¹k, and the mean and variance of y. What ends in Err is how far rounding may have
+// moved it.
 type further struct {
 	b             []float64
 	bErr          float64 // of b_i over √(d_i/s)
@@ -148,8 +161,10 @@ func (w *Whole) of(k []float64, mean, own float64) further {
 	return at
 }
 
-// ends returns what row i makes of a further row: −b_i e_i ± |e_i| reach about its mean, moved outward by twice what rounding may have done.
-func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float64) (reach, err float64)) (lower, upper float64) {
+// ends returns what row i makes of a further row: −b_i e_i ± |e_i| reach about its mean, moved outward by twice what
+// rounding may have done.
+func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float64) (reach, err float64)) (lower,
+	upper float64) {
 	const u = 0x1p-53
 	s, d := w.q.Noise, w.d[i]
 	bErr := math.Sqrt(d/s) * at.bErr
@@ -161,7 +176,8 @@ func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float
 }
 
 // each finds the ends of every row.
-func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) bool, reach func(at further, i int, bErr float64) (reach, err float64)) []Ends {
+func (w *Whole) each(x matrix.Dense, level float64, alike func(row, other int) bool,
+	reach func(at further, i int, bErr float64) (reach, err float64)) []Ends {
 	n, rows := w.x.Rows, x.Rows
 	mean, own := make([]float64, rows), make([]float64, rows)
 	w.q.Latent(x, mean, nil)

@@ -27,8 +27,10 @@ func waves(rng *rand.Rand, n int) *dataset.Table {
 
 func wholeOf(t *testing.T, table *dataset.Table) (*krigo.Model, *model.Whole, *dataset.Data) {
 	t.Helper()
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
-		Method: krigo.Method{Name: "evidence", Hyperprior: "weak"}, Prior: krigo.Prior{Kind: "informed", Share: 0.4}, Run: krigo.Run{Restarts: 1}})
+	m, err := krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
+			Method: krigo.Method{Name: "evidence", Hyperprior: "weak"}, Prior: krigo.Prior{Kind: "informed", Share: 0.4},
+			Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,8 @@ func TestWhole(t *testing.T) {
 			for _, c := range []struct {
 				y  float64
 				in bool
-			}{{e.Lower - 1e-6*width, false}, {e.Lower + 1e-6*width, true}, {(e.Lower + e.Upper) / 2, true}, {e.Upper - 1e-6*width, true}, {e.Upper + 1e-6*width, false}} {
+			}{{e.Lower - 1e-6*width, false}, {e.Lower + 1e-6*width, true}, {(e.Lower + e.Upper) / 2, true},
+				{e.Upper - 1e-6*width, true}, {e.Upper + 1e-6*width, false}} {
 				if in := p(c.y) > 1-level+1e-9; in != c.in {
 					t.Errorf("%s, row %d: %v has p = %v; the interval is %v", name, row, c.y, p(c.y), e)
 				}
@@ -130,7 +133,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestWholeHolds counts further targets in the intervals of simulated sets: at least the level of them, but for the count's error.
+// TestWholeHolds counts further targets in the intervals of simulated sets: at least the level of them, but for the
+// count's error.
 func TestWholeHolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits some hundred models")
@@ -148,7 +152,8 @@ func TestWholeHolds(t *testing.T) {
 			x.Data[i] = next.Values[2*i]
 		}
 		m.Scaling.Inputs(x.Data, x.Data)
-		for name, ends := range map[string][]model.Ends{"full": w.Full(x, level, nil), "jackknife": w.Jackknife(x, level, nil)} {
+		for name, ends := range map[string][]model.Ends{"full": w.Full(x, level, nil),
+			"jackknife": w.Jackknife(x, level, nil)} {
 			for i, e := range ends {
 				if y := next.Values[2*i+1]; e.Lower <= y && y <= e.Upper {
 					inside[name]++

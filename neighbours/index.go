@@ -4,10 +4,11 @@
 // every kernel. Where the kernel has a metric (kernel.Metric: stationary ones and what is made of them) the order is
 // that of distances in inputs over lengthscales, by which a k-d tree finds them; other kernels are asked for the
 // covariances with all rows. Both are exact. Of more than CorrelatedRows rows, products of kernels
-// whose metrics differ take distances in a joint one (kernel.Joint), which orders rows about as correlation does: of the
-// 64 or 512 neighbours by correlation 86 to 98 in a hundred are among as many by that (matern32*matern12, 3 and 8 inputs,
-// lengthscales e^z with z standard normal). Always, of rows with the same key those with lower numbers come first,
-// a row's neighbours don't depend on the rows that are searched for beside it, nor on the number of processor cores.
+// whose metrics differ take distances in a joint one (kernel.Joint), which orders rows about as correlation does: of
+// the 64 or 512 neighbours by correlation 86 to 98 in a hundred are among as many by that (matern32*matern12, 3 and 8
+// inputs, lengthscales e^z with z standard normal). Always, of rows with the same key those with lower numbers come
+// first, a row's neighbours don't depend on the rows that are searched for beside it, nor on the number of processor
+// cores.
 package neighbours
 
 import (
@@ -27,8 +28,8 @@ type searcher interface {
 	search(q matrix.Dense, m int, admit func(i, row int) bool, rows []int32, keys []float64)
 }
 
-// CorrelatedRows are the most whose correlations with every point are computed where a product of kernels has no metric.
-// A pass over more for each point would take longer than what is done with its neighbours.
+// CorrelatedRows are the most whose correlations with every point are computed where a product of kernels has no
+// metric. A pass over more for each point would take longer than what is done with its neighbours.
 const CorrelatedRows = 50_000
 
 // New returns an index of the rows of x, which it keeps, under the prior of the kernel at θ.

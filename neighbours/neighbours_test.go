@@ -61,7 +61,8 @@ func brute(x matrix.Dense, inverse, point []float64, m int, admit func(row int) 
 // TestExact holds searches against sorting all rows. Lengthscales are powers of two, so that the distances of the
 // lattice have no rounding and coincide here and there.
 func TestExact(t *testing.T) {
-	for _, c := range []struct{ n, d, m int }{{1, 1, 1}, {2, 3, 5}, {63, 2, 7}, {64, 2, 64}, {65, 5, 8}, {1000, 1, 10}, {1500, 3, 20}, {700, 12, 33}} {
+	for _, c := range []struct{ n, d, m int }{{1, 1, 1}, {2, 3, 5}, {63, 2, 7}, {64, 2, 64}, {65, 5, 8}, {1000, 1, 10},
+		{1500, 3, 20}, {700, 12, 33}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			x, q := table(c.n, c.d, 3), table(50, c.d, 4)
 			k := kernel.Matern32(c.d, true)
@@ -157,7 +158,8 @@ func TestCorrelation(t *testing.T) {
 
 // TestMetric: kernels have one where their parts agree.
 func TestMetric(t *testing.T) {
-	for expr, want := range map[string]bool{"se": true, "rq": true, "se+white": true, "matern12*constant": true, "linear": false,
+	for expr, want := range map[string]bool{"se": true, "rq": true, "se+white": true, "matern12*constant": true,
+		"linear":   false,
 		"periodic": false, "se+linear": false, "white": false, "se*matern32": false} {
 		k, err := kernel.Parse(expr, 2, true)
 		if err != nil {
@@ -231,7 +233,8 @@ func TestJoint(t *testing.T) {
 				}
 			}
 			if recall := float64(found) / (q * float64(m)); recall < floor {
-				t.Errorf("%s: %.3f of the %d neighbours that are correlated most were found, %.2f are expected", expr, recall, m, floor)
+				t.Errorf("%s: %.3f of the %d neighbours that are correlated most were found, %.2f are expected", expr, recall, m,
+					floor)
 			}
 		}
 	}

@@ -130,7 +130,8 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 		for p, i := range group {
 			copy(points.Row(p), q.Row(int(i)))
 		}
-		w := &walk{tree: t, left: radial.Left(points, t.centre, t.inverse), at: t.scaled(points), u: linalg.Borrow(radial.Group, leafRows), admit: admit}
+		w := &walk{tree: t, left: radial.Left(points, t.centre, t.inverse), at: t.scaled(points),
+			u: linalg.Borrow(radial.Group, leafRows), admit: admit}
 		for r := range w.heaps {
 			w.heaps[r] = newHeap(m)
 		}

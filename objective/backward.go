@@ -15,7 +15,8 @@ type predictionSeeds struct {
 }
 
 func newPredictionSeeds(m, n int) predictionSeeds {
-	return predictionSeeds{g: make([]float64, n), h: make([]float64, n), gStat: make([]float64, m), hStat: matrix.New(m, m)}
+	return predictionSeeds{g: make([]float64, n), h: make([]float64, n), gStat: make([]float64, m),
+		hStat: matrix.New(m, m)}
 }
 
 // addUp sums gStat and hStat for the g and h that are there.
@@ -87,7 +88,8 @@ type sparseSeeds struct {
 
 func newSparseSeeds(m, n int) *sparseSeeds {
 	vec := func() []float64 { return make([]float64, n) }
-	return &sparseSeeds{B: matrix.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(), predictions: newPredictionSeeds(m, n)}
+	return &sparseSeeds{B: matrix.New(m, m), b: make([]float64, m), d: vec(), lambda: vec(), r: vec(), mean: vec(),
+		predictions: newPredictionSeeds(m, n)}
 }
 
 // reset clears what the last evaluation left and sums are added to.

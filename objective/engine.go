@@ -50,7 +50,8 @@ func (e *sparseEngine) sum(symmetric []matrix.Dense, vectors ...[]float64) error
 
 // sample is the predictions of the rows of all ranks, for what a bound needs of them.
 func (e *sparseEngine) sample(scale []float64) pacbayes.Sample {
-	return pacbayes.Sample{Y: e.y[:e.n], Mean: e.mHat[:e.n], Variance: e.sHat[:e.n], Scale: scale, Rows: e.total, Sum: e.ranks.Sum}
+	return pacbayes.Sample{Y: e.y[:e.n], Mean: e.mHat[:e.n], Variance: e.sHat[:e.n], Scale: scale, Rows: e.total,
+		Sum: e.ranks.Sum}
 }
 
 func (e *sparseEngine) keepsV() bool { return int64(e.n)*int64(e.m)*8 <= e.keep }
@@ -144,7 +145,8 @@ func (e *sparseEngine) statistics() error {
 	e.lb.CopyFrom(e.a)
 	e.lb.AddDiagonal(1)
 	if err := linalg.Cholesky(e.lb); err != nil {
-		return fmt.Errorf("the matrix I + V D⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance", e.noise, err)
+		return fmt.Errorf("the matrix I + V D⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance",
+			e.noise, err)
 	}
 	copy(e.mu, e.b)
 	linalg.Trsv(false, e.lb, e.mu)

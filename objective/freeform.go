@@ -23,7 +23,8 @@ type FreeForm interface {
 	// evaluate returns the value at the predictions of a sample, and κ = ∂/∂KL and ∂/∂σ_n².
 	// Unless g is nil it fills g_i = ∂/∂m̂_i and h_i = ∂/∂σ̂²_i. rows are the numbers of
 	// the rows at hand, all of them if nil: a batch stands for the total.
-	evaluate(s pacbayes.Sample, rows []int, total int, noise, kl float64, g, h []float64) (value, kappa, noiseBar float64, err error)
+	evaluate(s pacbayes.Sample, rows []int, total int, noise, kl float64, g, h []float64) (value, kappa, noiseBar float64,
+		err error)
 }
 
 // natural is a FreeForm with natural-gradient steps of q.
@@ -132,7 +133,8 @@ func (p *FreeFormProblem) DiagonalIndex(j int) int { return p.own() + p.M + j*(j
 
 // collapsed is the sparse problem of the same GPs and rows, with the noise and without q.
 func (p *FreeFormProblem) collapsed() *SparseProblem {
-	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter, Ranks: p.Ranks, e: p.full}
+	return &SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Keep: p.Keep, MinJitter: p.MinJitter,
+		Ranks: p.Ranks, e: p.full}
 }
 
 // prepare returns the engine over all rows.
@@ -176,8 +178,8 @@ func (p *FreeFormProblem) StepBatch(x, gradient []float64, rows []int, rho float
 	return p.onBatch(x, gradient, rows, rho)
 }
 
-// Optimise moves ν and L' in x to the optimum of SVGP for the other parameters, where that is known (SVGP.Conjugate): the
-// natural-gradient step with ρ = 1 on all rows. It returns the value there.
+// Optimise moves ν and L' in x to the optimum of SVGP for the other parameters, where that is known (SVGP.Conjugate):
+// the natural-gradient step with ρ = 1 on all rows. It returns the value there.
 func (p *FreeFormProblem) Optimise(x []float64) (float64, error) {
 	e, err := p.prepare()
 	if err != nil {
@@ -251,12 +253,14 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 		}
 		g, h = p.seeds.g[:e.n], p.seeds.h[:e.n]
 	}
-	value, kappa, noiseBar, err := p.Objective.evaluate(e.sample(nil), rows, p.BatchRows(), e.noise, p.divergence(at), g, h)
+	value, kappa, noiseBar, err := p.Objective.evaluate(e.sample(nil), rows, p.BatchRows(), e.noise, p.divergence(at), g,
+		h)
 	if err != nil {
 		return math.NaN(), err
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, errors.New("the objective isn't finite: look for extreme values in the data or in the posterior's covariance")
+		return value, errors.New("the objective isn't finite: look for extreme values in the data or in the posterior's " +
+			"covariance")
 	}
 	if gradient == nil {
 		return value, nil
@@ -280,7 +284,8 @@ func (p *FreeFormProblem) evaluate(e *sparseEngine, x, gradient []float64, rows 
 		p.pullQ(at, kappa, d)
 	}
 	if !linalg.Finite(gradient) {
-		return value, errors.New("the gradient isn't finite: look for extreme values in the data or in the posterior's covariance")
+		return value, errors.New("the gradient isn't finite: look for extreme values in the data or in the posterior's " +
+			"covariance")
 	}
 	return value, nil
 }
@@ -414,7 +419,8 @@ func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	if err := p.factor(e, at); err != nil {
 		return nil, err
 	}
-	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(at.Theta), Mean: p.Mean, Beta: slices.Clone(at.Beta), Noise: p.noise(at),
+	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(at.Theta), Mean: p.Mean, Beta: slices.Clone(at.Beta),
+		Noise:   p.noise(at),
 		Support: matrix.New(e.m, e.d), Weights: slices.Clone(at.Nu), Chol: matrix.New(e.m, e.m), CholB: matrix.New(e.m, e.m)}
 	q.Support.CopyFrom(at.Z)
 	q.Chol.CopyFrom(e.l)
@@ -492,7 +498,8 @@ type FreePAC struct {
 
 func (f *FreePAC) noisy() bool { return false }
 
-func (f *FreePAC) evaluate(s pacbayes.Sample, rows []int, total int, _, kl float64, g, h []float64) (value, kappa, noiseBar float64, err error) {
+func (f *FreePAC) evaluate(s pacbayes.Sample, rows []int, total int, _, kl float64, g, h []float64) (value, kappa,
+	noiseBar float64, err error) {
 	s.Scale = f.Scale
 	if f.Scale != nil && rows != nil {
 		f.scale = f.scale[:0]

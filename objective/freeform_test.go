@@ -86,7 +86,8 @@ func TestGoldenFreeForm(t *testing.T) {
 				for _, y := range c.Y {
 					o.Scale = append(o.Scale, math.Abs(y))
 				}
-				p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrixOf(c.X), Y: c.Y}, M: m, Objective: o, Noise: 1, MinJitter: c.Jitter}
+				p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{},
+					Rows: objective.Memory{X: matrixOf(c.X), Y: c.Y}, M: m, Objective: o, Noise: 1, MinJitter: c.Jitter}
 				x, g := make([]float64, p.Dim()), make([]float64, p.Dim())
 				at, d := p.Split(x), p.Split(g)
 				copy(at.Theta, c.LogParams)
@@ -144,7 +145,8 @@ func freeProblem(t *testing.T, o objective.FreeForm, expr string, n, m int) (*ob
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{Dim: 3}, Rows: objective.Memory{X: x, Y: y}, M: m, Objective: o, Noise: 0.3}
+	p := &objective.FreeFormProblem{Kernel: k, Mean: kernel.LinearMean{Dim: 3}, Rows: objective.Memory{X: x, Y: y}, M: m,
+		Objective: o, Noise: 0.3}
 	at := make([]float64, p.Dim())
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range at {
@@ -170,9 +172,11 @@ func freeObjectives() map[string]objective.FreeForm {
 	return map[string]objective.FreeForm{
 		"svgp": &objective.SVGP{},
 		"kl":   &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 5},
-		"sqrt": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.PinskerBound, Penalty: 5},
-		"relative": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 5,
-			Scale: scale},
+		"sqrt": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.PinskerBound,
+			Penalty: 5},
+		"relative": &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Relative, Below: 0.6}, Bound: pacbayes.KLBound,
+			Penalty: 5,
+			Scale:   scale},
 	}
 }
 
@@ -259,7 +263,8 @@ func TestSVGPOptimum(t *testing.T) {
 		all[i] = i
 	}
 	stepped := slices.Clone(at)
-	if v, err := p.StepBatch(stepped, make([]float64, len(at)), all, 1); err != nil || !(math.Abs(v-vfe) <= 1e-8*math.Abs(vfe)) {
+	if v, err := p.StepBatch(stepped, make([]float64, len(at)), all, 1); err != nil ||
+		!(math.Abs(v-vfe) <= 1e-8*math.Abs(vfe)) {
 		t.Errorf("after one step with ρ = 1: %v (%v), VFE %v", v, err, vfe)
 	}
 	started, err := p.StartFrom(collapsed, 0)
@@ -493,7 +498,8 @@ func TestNaturalGradientStep(t *testing.T) {
 			near(t, "−½S'⁻¹ after a step", got2.At(i, j), want2.At(i, j), 1e-8)
 		}
 	}
-	bound, x := freeProblem(t, &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1}, Bound: pacbayes.KLBound}, "se", 40, m)
+	bound, x := freeProblem(t, &objective.FreePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1},
+		Bound: pacbayes.KLBound}, "se", 40, m)
 	if _, err := bound.StepBatch(x, make([]float64, len(x)), batch, rho); err == nil {
 		t.Error("a bound took a natural-gradient step")
 	}

@@ -27,7 +27,8 @@ func TestInformedPrior(t *testing.T) {
 		return x, y
 	}
 	x1, y1 := draw(40)
-	first := &objective.SparseProblem{Kernel: kernel.SE(2, true), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: x1, Y: y1}, M: 5, Objective: objective.VFE()}
+	first := &objective.SparseProblem{Kernel: kernel.SE(2, true), Mean: kernel.LinearMean{},
+		Rows: objective.Memory{X: x1, Y: y1}, M: 5, Objective: objective.VFE()}
 	p, err := first.Posterior(append([]float64{0.2, 0.9, 0.1, 0.05, math.Log(0.1)}, x1.Data[:10]...), 0)
 	if err != nil {
 		t.Fatal(err)

@@ -123,7 +123,8 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 		b.Set(i, 0, residual[i])
 		copy(b.Row(i)[1:], e.probes.Row(i))
 	}
-	s := iterative.Solver{Times: c.Shared(r, fail), Preconditioner: e.preconditioner, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes, Progress: e.Progress}
+	s := iterative.Solver{Times: c.Shared(r, fail), Preconditioner: e.preconditioner, Tolerance: tolerance,
+		MaxIterations: maxIterations, Probes: probes, Progress: e.Progress}
 	solution, err := s.Solve(ctx, b, solved)
 	if ctx.Err() != nil {
 		return math.NaN(), context.Cause(ctx)
@@ -140,7 +141,8 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 	}
 	value := 0.5 * (float64(n)*math.Log(2*math.Pi) + q.Value + quad)
 	if !linalg.Finite([]float64{value}) {
-		return value, fmt.Errorf("the evidence is %v at noise variance %.3g: look for extreme values in the data", value, c.Noise)
+		return value, fmt.Errorf("the evidence is %v at noise variance %.3g: look for extreme values in the data", value,
+			c.Noise)
 	}
 	if gradient == nil {
 		return value, nil
@@ -169,7 +171,8 @@ func (e *IterativeEvidence) evaluate(x, gradient []float64) (float64, error) {
 		e.gradientErrors(c, solution.Lanczos)
 	}
 	if !linalg.Finite(gradient) {
-		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", c.Noise)
+		return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data",
+			c.Noise)
 	}
 	return value, nil
 }

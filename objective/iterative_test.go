@@ -35,8 +35,10 @@ func TestIterativeEvidence(t *testing.T) {
 		logNoise float64
 		repeated bool
 	}{
-		{"se", kernel.ZeroMean{}, -1, false}, {"matern12", kernel.LinearMean{}, -3, true}, {"matern52", kernel.ZeroMean{}, -7, true},
-		{"se+linear", kernel.LinearMean{Dim: 2}, 3, false}, {"rq*periodic", kernel.ZeroMean{}, -2, false}, {"matern32+white", kernel.ZeroMean{}, -2, true},
+		{"se", kernel.ZeroMean{}, -1, false}, {"matern12", kernel.LinearMean{}, -3, true},
+		{"matern52", kernel.ZeroMean{}, -7, true},
+		{"se+linear", kernel.LinearMean{Dim: 2}, 3, false}, {"rq*periodic", kernel.ZeroMean{}, -2, false},
+		{"matern32+white", kernel.ZeroMean{}, -2, true},
 	} {
 		k, err := kernel.Parse(c.kernel, 2, true)
 		if err != nil {

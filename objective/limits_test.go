@@ -16,9 +16,11 @@ import (
 )
 
 // evaluateSparse returns value and gradient at θ = 0.2, noise e^−1 and the Z given.
-func evaluateSparse(t *testing.T, o objective.Sparse, x matrix.Dense, y []float64, z matrix.Dense, keep int64) (float64, []float64) {
+func evaluateSparse(t *testing.T, o objective.Sparse, x matrix.Dense, y []float64, z matrix.Dense, keep int64) (float64,
+	[]float64) {
 	t.Helper()
-	p := &objective.SparseProblem{Kernel: kernel.SE(x.Cols, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: z.Rows, Objective: o, Keep: keep}
+	p := &objective.SparseProblem{Kernel: kernel.SE(x.Cols, true), Mean: kernel.ZeroMean{},
+		Rows: objective.Memory{X: x, Y: y}, M: z.Rows, Objective: o, Keep: keep}
 	at := append(append(slices.Repeat([]float64{0.2}, x.Cols+1), -1), z.Data...)
 	g := make([]float64, len(at))
 	v, err := p.Evaluate(at, g)
@@ -50,7 +52,8 @@ func TestSparseLimits(t *testing.T) {
 
 	// With Z = X everything is exact. The jitter that repeated rows would need is not.
 	all := matrix.Of(60, 3, slices.Clone(x.Data))
-	full := &objective.Problem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, X: x, Y: y, Objective: &objective.Evidence{}}
+	full := &objective.Problem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, X: x, Y: y,
+		Objective: &objective.Evidence{}}
 	at := append(slices.Repeat([]float64{0.2}, 4), -1)
 	evidence, err := full.Evaluate(at, nil)
 	if err != nil {
@@ -67,7 +70,8 @@ func TestSparseLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, alpha := range []float64{0, 1} {
-		v, _ := evaluateSparse(t, &objective.SparsePAC{Alpha: alpha, Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}, x, y, all, 0)
+		v, _ := evaluateSparse(t, &objective.SparsePAC{Alpha: alpha, Loss: loss, Bound: pacbayes.KLBound, Penalty: 5}, x, y,
+			all, 0)
 		near(t, "Z = X against the full PAC-GP", v, b, 1e-8)
 	}
 }
@@ -88,7 +92,8 @@ func TestSparseInvariances(t *testing.T) {
 		py[i] = y[j]
 	}
 	for _, o := range []objective.Sparse{objective.VFE(), objective.FITC(),
-		&objective.SparsePAC{Alpha: 1, Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: 20}} {
+		&objective.SparsePAC{Alpha: 1, Loss: pacbayes.Loss{Kind: pacbayes.Gaussian, Below: 0.6}, Bound: pacbayes.KLBound,
+			Penalty: 20}} {
 		runtime.GOMAXPROCS(1)
 		v, g := evaluateSparse(t, o, x, y, z, 0)
 		for _, procs := range []int{2, 5} {
@@ -111,7 +116,8 @@ func TestSparseInvariances(t *testing.T) {
 // TestVarianceBeyondFloat64: a variance that overflows or vanishes is an error, found at once.
 func TestVarianceBeyondFloat64(t *testing.T) {
 	x, y := boston(30, 2)
-	p := &objective.SparseProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 4, Objective: objective.FITC()}
+	p := &objective.SparseProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y},
+		M: 4, Objective: objective.FITC()}
 	for _, logVariance := range []float64{800, -800} {
 		at := append([]float64{0, logVariance, -1}, x.Data[:8]...)
 		if v, err := p.Evaluate(at, make([]float64, len(at))); err == nil {
@@ -123,7 +129,8 @@ func TestVarianceBeyondFloat64(t *testing.T) {
 func TestAlphaIsAParameter(t *testing.T) {
 	x, y := boston(80, 3)
 	for _, b := range []pacbayes.Inequality{pacbayes.KLBound, pacbayes.PinskerBound} {
-		p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 7, LearnAlpha: true,
+		p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y},
+			M: 7, LearnAlpha: true,
 			Objective: &objective.SparsePAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: b, Penalty: 20}}
 		at := append(append(slices.Repeat([]float64{0.2}, 4), -1), x.Data[:21]...)
 		at = append(at, 0.3)
@@ -173,7 +180,8 @@ func (d onDisk) Block(first, n int, x, y []float64) error {
 
 func TestRowsThatCannotBeRead(t *testing.T) {
 	x, y := boston(60, 3)
-	p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: onDisk{objective.Memory{X: x, Y: y}, 31}, M: 7, Objective: objective.VFE()}
+	p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{},
+		Rows: onDisk{objective.Memory{X: x, Y: y}, 31}, M: 7, Objective: objective.VFE()}
 	at := append(slices.Repeat([]float64{0.2}, 5), x.Data[:21]...)
 	if _, err := p.Evaluate(at, make([]float64, len(at))); err == nil {
 		t.Error("no error")

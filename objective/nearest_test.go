@@ -38,8 +38,10 @@ func TestNearestConforms(t *testing.T) {
 	for name, term := range terms {
 		for _, m := range []int{5, 40} {
 			t.Run(fmt.Sprintf("%s/%d", name, m), func(t *testing.T) {
-				objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) objectivetest.Problem {
-					return &objective.NearestProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, Neighbours: m, Term: term, Scale: scale}
+				objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense,
+					y []float64) objectivetest.Problem {
+					return &objective.NearestProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, Neighbours: m,
+						Term: term, Scale: scale}
 				})
 			})
 		}
@@ -63,7 +65,8 @@ func scattered(n, d int) objective.Memory {
 }
 
 // nearestProblem returns a problem with the kernel of that expression, and a point.
-func nearestProblem(t *testing.T, expr string, mean kernel.Mean, rows objective.Memory, m int, vecchia bool) (*objective.NearestProblem, []float64) {
+func nearestProblem(t *testing.T, expr string, mean kernel.Mean, rows objective.Memory, m int,
+	vecchia bool) (*objective.NearestProblem, []float64) {
 	t.Helper()
 	k, err := kernel.Parse(expr, rows.X.Cols, true)
 	if err != nil {
@@ -81,8 +84,10 @@ func nearestProblem(t *testing.T, expr string, mean kernel.Mean, rows objective.
 // TestNearestGradient: both forms, kernels that are and aren't worked on abreast, copies among rows, batches.
 func TestNearestGradient(t *testing.T) {
 	rows := scattered(37, 3)
-	for _, expr := range []string{"se", "matern12", "rq", "matern32+linear", "se*matern52", "periodic", "linear*se+white", "constant*matern32"} {
-		for name, mean := range map[string]kernel.Mean{"zero": kernel.ZeroMean{}, "constant": kernel.LinearMean{}, "linear": kernel.LinearMean{Dim: 3}} {
+	for _, expr := range []string{"se", "matern12", "rq", "matern32+linear", "se*matern52", "periodic", "linear*se+white",
+		"constant*matern32"} {
+		for name, mean := range map[string]kernel.Mean{"zero": kernel.ZeroMean{}, "constant": kernel.LinearMean{},
+			"linear": kernel.LinearMean{Dim: 3}} {
 			for _, vecchia := range []bool{false, true} {
 				for _, batch := range [][]int{nil, {3, 9, 36, 6, 0, 11, 12, 13, 14}} {
 					p, x := nearestProblem(t, expr, mean, rows, 6, vecchia)
@@ -107,7 +112,8 @@ func TestNearestGradient(t *testing.T) {
 						}
 						want := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
 						if math.Abs(g[i]-want) > 1e-8*math.Abs(want)+1e-9*math.Abs(value) {
-							t.Errorf("%s, mean %s, Vecchia %v, batch %v: d/d %s is %v, differences give %v", expr, name, vecchia, batch != nil, p.Names()[i], g[i], want)
+							t.Errorf("%s, mean %s, Vecchia %v, batch %v: d/d %s is %v, differences give %v", expr, name, vecchia,
+								batch != nil, p.Names()[i], g[i], want)
 						}
 					}
 				}
@@ -116,8 +122,8 @@ func TestNearestGradient(t *testing.T) {
 	}
 }
 
-// TestNearestTerms: fewer terms are some of all, each as often as the rows it stands for, with the neighbours that it has
-// among all rows; value and gradient are theirs, and the same seed draws the same.
+// TestNearestTerms: fewer terms are some of all, each as often as the rows it stands for, with the neighbours that it
+// has among all rows; value and gradient are theirs, and the same seed draws the same.
 func TestNearestTerms(t *testing.T) {
 	rows := scattered(61, 3)
 	for _, vecchia := range []bool{false, true} {

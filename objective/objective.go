@@ -92,7 +92,8 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 		return math.NaN(), err
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", noise)
+		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data",
+			noise)
 	}
 	if gradient != nil {
 		clear(gradient)
@@ -102,7 +103,8 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 		p.Mean.Pull(beta, p.X, adj.Mean, dBeta)
 		gradient[len(gradient)-1] = noise * adj.Noise
 		if !linalg.Finite(gradient) {
-			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", noise)
+			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data",
+				noise)
 		}
 	}
 	return value, nil

@@ -146,7 +146,8 @@ func TestGoldenFullGP(t *testing.T) {
 
 			// With R_S out of the way, B_Pin − √pen-part is the KL alone: its gradient is
 			// checked through a loss nothing can miss.
-			evaluate(&objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1e6, Above: 1e6}, Bound: pacbayes.PinskerBound, Penalty: 0}, at)
+			evaluate(&objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1e6, Above: 1e6},
+				Bound: pacbayes.PinskerBound, Penalty: 0}, at)
 			slope := 1 / math.Sqrt(8*float64(len(c.Y))*c.KL)
 			for i, v := range golden(gradient) {
 				gradient[i] = v / slope
@@ -167,7 +168,8 @@ func TestGoldenFullGP(t *testing.T) {
 					if b.BGrad != nil {
 						compare(t, name+" B gradient", golden(gradient), b.BGrad)
 					}
-					pin := evaluate(&objective.PAC{Loss: loss, Bound: pacbayes.PinskerBound, Penalty: c.Cert.Penalty, Scale: scale}, at)
+					pin := evaluate(&objective.PAC{Loss: loss, Bound: pacbayes.PinskerBound, Penalty: c.Cert.Penalty, Scale: scale},
+						at)
 					compare(t, name+" BPin", []float64{pin}, []float64{b.BPin})
 					if b.BPinGrad != nil {
 						compare(t, name+" BPin gradient", golden(gradient), b.BPinGrad)
@@ -224,7 +226,8 @@ func BenchmarkEvaluate(b *testing.B) {
 		x, y := boston(n, 13)
 		for name, o := range map[string]objective.Exact{
 			"evidence": &objective.Evidence{},
-			"kl-pac":   &objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6, Above: 0.6}, Bound: pacbayes.KLBound, Penalty: 22},
+			"kl-pac": &objective.PAC{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6, Above: 0.6}, Bound: pacbayes.KLBound,
+				Penalty: 22},
 		} {
 			p := &objective.Problem{Kernel: kernel.SE(13, true), Mean: kernel.ZeroMean{}, X: x, Y: y, Objective: o}
 			at, gradient := make([]float64, p.Dim()), make([]float64, p.Dim())

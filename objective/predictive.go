@@ -7,8 +7,8 @@ import (
 )
 
 // What a Gaussian prediction N(m, v + s) of y costs, f ~ N(m, v) with noise s: the terms of a NearestProblem. A
-// pacbayes.Loss is one as well, with the risk of a draw of f, and so is GaussianNoise; of these, as of pacbayes.Expectation
-// in general, noise is no part of the prediction. The first is LogDensity.
+// pacbayes.Loss is one as well, with the risk of a draw of f, and so is GaussianNoise; of these, as of
+// pacbayes.Expectation in general, noise is no part of the prediction. The first is LogDensity.
 
 // LogDensity is −ln N(y; m, v+s) = ½ ln 2π(v+s) + (y−m)²/(2(v+s)).
 type LogDensity struct{}
@@ -24,7 +24,8 @@ func (LogDensity) Expect(at pacbayes.Sample, noise, weight float64, g, h []float
 type SquaredError struct{}
 
 // Expect implements pacbayes.Expectation.
-func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, g, h []float64) (value, dNoise float64, err error) {
+func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, g, h []float64) (value, dNoise float64,
+	err error) {
 	return predictive(at, noise, weight, g, h, func(d, _ float64) (e, dMean, dVar float64) { return d * d, -2 * d, 0 })
 }
 
@@ -48,7 +49,8 @@ func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, g, h []float64) (v
 }
 
 // predictive is Expect for a function of the difference y − m and the variance of the prediction.
-func predictive(at pacbayes.Sample, noise, weight float64, g, h []float64, of func(d, v float64) (e, dMean, dVar float64)) (value, dNoise float64, err error) {
+func predictive(at pacbayes.Sample, noise, weight float64, g, h []float64,
+	of func(d, v float64) (e, dMean, dVar float64)) (value, dNoise float64, err error) {
 	return at.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
 		e, dMean, dVar = of(at.Y[i]-at.Mean[i], at.Variance[i]+noise)
 		return e, dMean, dVar, dVar

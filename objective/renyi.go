@@ -367,7 +367,8 @@ func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Den
 	if alpha != 0 {
 		logDet, err := factorShifted(e.k, t/s, e.c, e.sums)
 		if err != nil {
-			return 0, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+			return 0, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the "+
+				"noise variance", s, err)
 		}
 		penalty = alpha / (2 * s) * logDet
 		if t > 0 {
@@ -379,7 +380,8 @@ func (p *RenyiProblem) forward(e *renyiWork, theta, beta []float64, z matrix.Den
 		e.c.AddDiagonal(s)
 	}
 	if err := linalg.Cholesky(e.c); err != nil {
-		return 0, fmt.Errorf("the matrix σ_n² I + (1−α)K + αQ can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+		return 0, fmt.Errorf("the matrix σ_n² I + (1−α)K + αQ can't be factored at noise variance %.3g (%w): raise the "+
+			"noise variance", s, err)
 	}
 	linalg.Trsv(false, e.c, e.w)
 	quad := linalg.Dot(e.w, e.w)
@@ -426,7 +428,8 @@ func factorShifted(e matrix.Dense, tau float64, c matrix.Dense, sums []float64) 
 }
 
 // backward adds the gradient of −L_α at what forward has left.
-func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64, gradient []float64) error {
+func (p *RenyiProblem) backward(e *renyiWork, theta, beta []float64, z matrix.Dense, s, alpha float64,
+	gradient []float64) error {
 	dTheta, dBeta, _, dZ := p.Split(gradient)
 	n, t := len(e.w), 1-alpha
 	sums := linalg.Borrow(2, n)
@@ -527,7 +530,8 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	p.work = nil // its l belongs to q now
 	linalg.Trsv(true, q.Chol, q.Weights)
 	if !linalg.Finite(q.Weights) {
-		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or use fewer inducing inputs")
+		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or use fewer " +
+			"inducing inputs")
 	}
 	return q, nil
 }
@@ -544,7 +548,8 @@ func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
 	q := whitened{make([]float64, m), e.v.Like(m, m)}
 	h, r := e.p, e.sums // A⁻½V, A⁻½r
 	if _, err := factorShifted(e.k, (1-alpha)/s, e.c, e.sums); err != nil {
-		return q, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+		return q, fmt.Errorf("the matrix I + (1−α)/σ_n² (K − Q) can't be factored at noise variance %.3g (%w): raise the "+
+			"noise variance", s, err)
 	}
 	h.CopyFrom(e.v)
 	copy(r, e.w)
@@ -555,7 +560,8 @@ func (e *renyiWork) optimal(alpha, s float64) (whitened, error) {
 	linalg.SyrkLower(true, 1/s, h, 0, q.cholB)
 	q.cholB.AddDiagonal(1)
 	if err := linalg.Cholesky(q.cholB); err != nil {
-		return q, fmt.Errorf("the matrix I + V S⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+		return q, fmt.Errorf("the matrix I + V S⁻¹Vᵀ can't be factored at noise variance %.3g (%w): raise the noise variance",
+			s, err)
 	}
 	linalg.Gemv(true, 1/s, h, r, 0, q.mu)
 	linalg.Trsv(false, q.cholB, q.mu)

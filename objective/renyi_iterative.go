@@ -164,7 +164,8 @@ func (p *IterativeRenyi) Evaluate(x, gradient []float64) (float64, error) {
 
 // quadrature solves for r, if there is one, and the probes, and returns the log-determinant with
 // the solution.
-func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterative.Preconditioner, probes matrix.Dense, r []float64, adjoint bool) (q iterative.Quadrature, solved, residuals matrix.Dense, err error) {
+func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterative.Preconditioner, probes matrix.Dense,
+	r []float64, adjoint bool) (q iterative.Quadrature, solved, residuals matrix.Dense, err error) {
 	ctx, tolerance, own := p.Context, p.Tolerance, 0
 	if ctx == nil {
 		ctx = context.Background()
@@ -183,7 +184,8 @@ func (p *IterativeRenyi) quadrature(times func(v, out matrix.Dense), pre *iterat
 		}
 	}
 	solved = matrix.New(b.Rows, b.Cols)
-	solver := iterative.Solver{Times: times, Preconditioner: pre, Tolerance: tolerance, MaxIterations: maxIterations, Probes: probes.Cols, Progress: p.Progress}
+	solver := iterative.Solver{Times: times, Preconditioner: pre, Tolerance: tolerance, MaxIterations: maxIterations,
+		Probes: probes.Cols, Progress: p.Progress}
 	solution, err := solver.Solve(ctx, b, solved)
 	if err != nil {
 		return q, solved, residuals, err

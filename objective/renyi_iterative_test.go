@@ -22,13 +22,15 @@ func TestIterativeRenyi(t *testing.T) {
 	at := append([]float64{0.3, 0.1, 0.2, -1}, z...)
 	for _, alpha := range []float64{0, 0.5, 0.95} {
 		mean := kernel.LinearMean{}
-		dense := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: m, Alpha: alpha}
+		dense := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: m,
+			Alpha: alpha}
 		wantG, g := make([]float64, len(at)), make([]float64, len(at))
 		want, err := dense.Evaluate(at, wantG)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &objective.IterativeRenyi{Kernel: dense.Kernel, Mean: mean, X: x, Y: y, M: m, Alpha: alpha, Probes: 60, Tolerance: 1e-10}
+		p := &objective.IterativeRenyi{Kernel: dense.Kernel, Mean: mean, X: x, Y: y, M: m, Alpha: alpha, Probes: 60,
+			Tolerance: 1e-10}
 		v, err := p.Evaluate(at, g)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +64,8 @@ func TestIterativeRenyi(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (&objective.IterativeRenyi{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, X: x, Y: y, M: m, Alpha: 1}).Evaluate(append(matrix.Of(1, 3, []float64{0, 0, 0}).Data, z...), nil); err == nil {
+	if _, err := (&objective.IterativeRenyi{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, X: x, Y: y, M: m,
+		Alpha: 1}).Evaluate(append(matrix.Of(1, 3, []float64{0, 0, 0}).Data, z...), nil); err == nil {
 		t.Error("α = 1 was accepted")
 	}
 }

@@ -20,7 +20,8 @@ import (
 func TestRenyiConforms(t *testing.T) {
 	for _, alpha := range []float64{0, 0.3, 0.99, 1} {
 		t.Run(fmt.Sprint(alpha), func(t *testing.T) {
-			objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) objectivetest.Problem {
+			objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense,
+				y []float64) objectivetest.Problem {
 				return &objective.RenyiProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 4, Alpha: alpha}
 			})
 		})
@@ -57,8 +58,9 @@ func TestGoldenRenyi(t *testing.T) {
 		nk := len(c.LogParams)
 		for _, a := range c.Alphas {
 			t.Run(fmt.Sprintf("%d/%v", i, a.Alpha), func(t *testing.T) {
-				p := &objective.RenyiProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrixOf(c.X), Y: c.Y},
-					M: z.Rows, Alpha: a.Alpha, MinJitter: c.Jitter}
+				p := &objective.RenyiProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{},
+					Rows: objective.Memory{X: matrixOf(c.X), Y: c.Y},
+					M:    z.Rows, Alpha: a.Alpha, MinJitter: c.Jitter}
 				g := make([]float64, p.Dim())
 				v, err := p.Evaluate(at, g)
 				if err != nil {
@@ -76,7 +78,8 @@ func TestGoldenRenyi(t *testing.T) {
 				compare(t, "ln p(y)", []float64{b.Evidence}, []float64{c.LogMarginal})
 				compare(t, "L_upper", []float64{b.Upper}, []float64{a.UpperTrace})
 				if b.UpperNorm < a.UpperLmax-1e-9*math.Abs(a.UpperLmax) || b.UpperNorm > b.Upper+1e-12*math.Abs(b.Upper) {
-					t.Errorf("L_upper by the norm %v: not between that by the largest eigenvalue %v and that by the trace %v", b.UpperNorm, a.UpperLmax, b.Upper)
+					t.Errorf("L_upper by the norm %v: not between that by the largest eigenvalue %v and that by the trace %v",
+						b.UpperNorm, a.UpperLmax, b.Upper)
 				}
 
 				q, err := p.Posterior(at)
@@ -152,7 +155,8 @@ func TestRenyiSandwich(t *testing.T) {
 				near(t, "α = 0 against the evidence", b.Optimal, b.Evidence, 1e-12)
 			case 1:
 				near(t, "α = 1 against L_VI", b.Optimal, b.Variational, 1e-9)
-				sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Objective: objective.VFE(), MinJitter: p.Jitter}
+				sparse := &objective.SparseProblem{Kernel: p.Kernel, Mean: p.Mean, Rows: p.Rows, M: p.M, Objective: objective.VFE(),
+					MinJitter: p.Jitter}
 				vfe, err := sparse.Evaluate(at, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -178,7 +182,8 @@ func TestRenyiIsContinuous(t *testing.T) {
 	x, y := boston(60, 3)
 	at := append([]float64{0.3, 0.1, -1}, x.Data[:15]...)
 	value := func(alpha float64) (float64, []float64) {
-		p := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 5, Alpha: alpha}
+		p := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y},
+			M: 5, Alpha: alpha}
 		g := make([]float64, len(at))
 		v, err := p.Evaluate(at, g)
 		if err != nil {
@@ -202,7 +207,8 @@ func TestRenyiIsContinuous(t *testing.T) {
 // the whole; sizes may change from call to call.
 func TestRenyiBatch(t *testing.T) {
 	x, y := boston(60, 3)
-	p := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 5, Alpha: 0.4}
+	p := &objective.RenyiProblem{Kernel: kernel.SE(3, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y},
+		M: 5, Alpha: 0.4}
 	at := append([]float64{0.3, 0.1, -1}, x.Data[:15]...)
 	all := make([]int, 60)
 	for i := range all {
@@ -249,7 +255,8 @@ func TestNearest(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = math.Round(20 * rng.NormFloat64()) // many equal distances
 	}
-	p := &objective.RenyiProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: make([]float64, n)}}
+	p := &objective.RenyiProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{},
+		Rows: objective.Memory{X: x, Y: make([]float64, n)}}
 	if err := p.Nearest(0, make([]int, 2)); err == nil {
 		t.Error("rows were found before they were searched for")
 	}
@@ -290,7 +297,8 @@ func TestNearest(t *testing.T) {
 // TestNearestOfCopies: a row is in its own batch however many copies it has.
 func TestNearestOfCopies(t *testing.T) {
 	x := matrix.New(200, 2)
-	p := &objective.RenyiProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: make([]float64, 200)}}
+	p := &objective.RenyiProblem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{},
+		Rows: objective.Memory{X: x, Y: make([]float64, 200)}}
 	rows := make([]int, 10)
 	if err := errors.Join(p.Search([]float64{0, 0, 0}), p.Nearest(150, rows)); err != nil {
 		t.Fatal(err)

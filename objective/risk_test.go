@@ -33,13 +33,15 @@ func TestRiskBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if self, err := objective.RenyiDivergence(truth, truth, alpha); err != nil || math.Abs(self) > 1e-12 || !(divergence > 0.1) {
+	if self, err := objective.RenyiDivergence(truth, truth, alpha); err != nil || math.Abs(self) > 1e-12 ||
+		!(divergence > 0.1) {
 		t.Fatalf("divergence %v, from itself %v (%v)", divergence, self, err)
 	}
 	if err := linalg.Cholesky(truth); err != nil {
 		t.Fatal(err)
 	}
-	p := &objective.RenyiProblem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 3, Alpha: alpha}
+	p := &objective.RenyiProblem{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y},
+		M: 3, Alpha: alpha}
 	at := append(append([]float64{}, theta...), math.Log(noise), 0.5, 2, 3.5)
 	failed := 0
 	for range draws {
@@ -69,8 +71,8 @@ func TestRiskBound(t *testing.T) {
 	}
 }
 
-// TestTheorem1 draws rows, inducing inputs by a k-DPP, and targets from the prior: the divergence of the α-ELBO's posterior
-// from the exact one is above the theorem's bound in a share δ of draws at most.
+// TestTheorem1 draws rows, inducing inputs by a k-DPP, and targets from the prior: the divergence of the α-ELBO's
+// posterior from the exact one is above the theorem's bound in a share δ of draws at most.
 func TestTheorem1(t *testing.T) {
 	const n, m, delta, noise, draws = 50, 4, 0.3, 0.1, 200
 	rng := rand.New(rand.NewPCG(43, 47))
@@ -108,7 +110,8 @@ func TestTheorem1(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: m, Alpha: alpha}
+			p := &objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: m,
+				Alpha: alpha}
 			s, err := p.Sandwich(append([]float64{0, 0, math.Log(noise)}, z.Z.Data...))
 			if err != nil {
 				t.Fatal(err)
@@ -121,7 +124,8 @@ func TestTheorem1(t *testing.T) {
 		}
 		// Markov's inequality leaves room, but not any: E D ≤ δ times the bound.
 		if share := float64(failed) / draws; share > delta || !(sum < delta*bound) || !(sum > delta*bound/50) {
-			t.Errorf("α = %v: the bound %v failed in a share %v of draws, δ = %v; mean divergence %v", alpha, bound, share, delta, sum)
+			t.Errorf("α = %v: the bound %v failed in a share %v of draws, δ = %v; mean divergence %v", alpha, bound, share,
+				delta, sum)
 		}
 	}
 }

@@ -109,8 +109,8 @@ func newStream(from Rows, r ranks.Ranks, n, d int) stream {
 		y: make([]float64, n), xb: newRows(from, r, min(blockRows, n), d), yb: make([]float64, min(blockRows, n))}
 }
 
-// newRows makes room for n rows of a source. Work on them ends with the source's context, but not that of one rank among others, which
-// would wait for it.
+// newRows makes room for n rows of a source. Work on them ends with the source's context, but not that of one rank
+// among others, which would wait for it.
 func newRows(from Rows, r ranks.Ranks, n, d int) matrix.Dense {
 	x := matrix.New(n, d)
 	if of, ok := from.(interface{ Context() context.Context }); ok && over(r).Size() == 1 {

@@ -120,7 +120,8 @@ func (e *renyiWork) upper(alpha, s, tau float64) (float64, error) {
 	for _, shift := range []float64{0, alpha * tau} {
 		e.fillXi(alpha, s+shift)
 		if err := linalg.Cholesky(e.c); err != nil {
-			return 0, fmt.Errorf("the matrix σ_n² I + (1−α)K + αQ can't be factored at noise variance %.3g (%w): raise the noise variance", s, err)
+			return 0, fmt.Errorf("the matrix σ_n² I + (1−α)K + αQ can't be factored at noise variance %.3g (%w): raise the "+
+				"noise variance", s, err)
 		}
 		if shift == 0 {
 			logDet = linalg.LogDet(e.c)
@@ -225,7 +226,8 @@ func (e *renyiWork) renyi(q whitened, t, s float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return -0.5 * (float64(n)*math.Log(2*math.Pi*s) + logDet/s + linalg.LogDet(q.cholB) + ratio + linalg.Dot(residual, residual)/s + nu + (1-t)*t*linalg.Dot(bd, bd)), nil
+	return -0.5 * (float64(n)*math.Log(2*math.Pi*s) + logDet/s + linalg.LogDet(q.cholB) + ratio +
+		linalg.Dot(residual, residual)/s + nu + (1-t)*t*linalg.Dot(bd, bd)), nil
 }
 
 // lowerOf returns a copy with zeros above the diagonal.

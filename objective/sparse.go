@@ -105,7 +105,8 @@ func (p *SparseProblem) prepare() (*sparseEngine, error) {
 // engine returns an engine with room for n rows.
 func (p *SparseProblem) engine(n int) *sparseEngine {
 	_, d := p.Rows.Dims()
-	e := &sparseEngine{stream: newStream(p.Rows, p.Ranks, n, d), inducingFactor: inducingFactor{kernel: p.Kernel}, prior: p.Mean, keep: p.Keep}
+	e := &sparseEngine{stream: newStream(p.Rows, p.Ranks, n, d), inducingFactor: inducingFactor{kernel: p.Kernel},
+		prior: p.Mean, keep: p.Keep}
 	e.room(p.M, n)
 	return e
 }
@@ -149,7 +150,8 @@ func (p *SparseProblem) evaluate(x, gradient []float64) (float64, error) {
 		return value, err
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data", e.noise)
+		return value, fmt.Errorf("the objective isn't finite at noise variance %.3g: look for extreme values in the data",
+			e.noise)
 	}
 	if gradient != nil {
 		clear(gradient)
@@ -163,7 +165,8 @@ func (p *SparseProblem) evaluate(x, gradient []float64) (float64, error) {
 			gradient[len(gradient)-1] = seeds.alpha
 		}
 		if !linalg.Finite(gradient) {
-			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data", e.noise)
+			return value, fmt.Errorf("the gradient isn't finite at noise variance %.3g: look for extreme values in the data",
+				e.noise)
 		}
 	}
 	return value, nil
@@ -225,14 +228,16 @@ func (p *SparseProblem) Posterior(x []float64, alpha float64) (*posterior.Poster
 		return nil, err
 	}
 	theta, beta, _, z := p.Split(x)
-	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(theta), Mean: p.Mean, Beta: slices.Clone(beta), Noise: e.noise,
+	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(theta), Mean: p.Mean, Beta: slices.Clone(beta),
+		Noise:   e.noise,
 		Support: matrix.New(e.m, e.d), Weights: slices.Clone(e.mu), Chol: matrix.New(e.m, e.m), CholB: matrix.New(e.m, e.m)}
 	q.Support.CopyFrom(z)
 	q.Chol.CopyFrom(e.l)
 	q.CholB.CopyFrom(e.lb)
 	linalg.Trsv(true, q.Chol, q.Weights)
 	if !linalg.Finite(q.Weights) {
-		return nil, fmt.Errorf("the posterior's weights aren't finite: look for extreme values in the data, or use fewer inducing inputs")
+		return nil, fmt.Errorf("the posterior's weights aren't finite: look for extreme values in the data, or use fewer " +
+			"inducing inputs")
 	}
 	return q, nil
 }

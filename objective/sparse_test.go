@@ -74,7 +74,8 @@ func TestGoldenSparse(t *testing.T) {
 					continue
 				}
 				for _, keep := range []int64{0, 1 << 30} {
-					p := &objective.SparseProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{}, Rows: objective.Memory{X: matrixOf(c.X), Y: c.Y}, M: z.Rows, Objective: o, Keep: keep, MinJitter: c.Jitter}
+					p := &objective.SparseProblem{Kernel: c.Kernel.build(t, c.D), Mean: kernel.LinearMean{},
+						Rows: objective.Memory{X: matrixOf(c.X), Y: c.Y}, M: z.Rows, Objective: o, Keep: keep, MinJitter: c.Jitter}
 					g := make([]float64, p.Dim())
 					v, err := p.Evaluate(at, g)
 					if err != nil {
@@ -114,8 +115,9 @@ func sparseObjective(t *testing.T, c sparseCase, label string) objective.Sparse 
 		return nil
 	}
 	loss, eps, _ := strings.Cut(parts[1], "_")
-	o := &objective.SparsePAC{Alpha: number(strings.TrimPrefix(parts[0], "alpha_")), Penalty: c.Cert.Penalty, Bound: pacbayes.KLBound,
-		Loss: pacbayes.Loss{Kind: lossNames[loss], Below: number(eps), Above: number(eps)}}
+	o := &objective.SparsePAC{Alpha: number(strings.TrimPrefix(parts[0], "alpha_")), Penalty: c.Cert.Penalty,
+		Bound: pacbayes.KLBound,
+		Loss:  pacbayes.Loss{Kind: lossNames[loss], Below: number(eps), Above: number(eps)}}
 	if parts[2] == "BPin" {
 		o.Bound = pacbayes.PinskerBound
 	}
@@ -131,7 +133,8 @@ func TestSparseBatch(t *testing.T) {
 	x, y := boston(60, 3)
 	z := matrix.Of(5, 3, x.Data[:15])
 	for _, o := range []objective.Sparse{objective.PEP(0.5), objective.VFE()} {
-		p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 5, Objective: o}
+		p := &objective.SparseProblem{Kernel: kernel.SE(3, true), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y},
+			M: 5, Objective: o}
 		at := append([]float64{0.2, 0.2, 0.2, 0.2, -1}, z.Data...)
 		for _, rows := range [][]int{{3, 9, 4, 1, 50, 51, 30}, {7, 8, 9}, {2, 3, 4, 5, 6, 7, 8, 10, 11}} {
 			part := objective.Memory{X: matrix.New(len(rows), 3), Y: make([]float64, len(rows))}

@@ -35,7 +35,8 @@ func (f *SVGP) Conjugate() bool {
 
 func (f *SVGP) noisy() bool { return true }
 
-func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g, h []float64) (value, kappa, noiseBar float64, err error) {
+func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g, h []float64) (value, kappa,
+	noiseBar float64, err error) {
 	value, noiseBar, err = f.expectation().Expect(at, s, float64(total)/float64(at.Rows), g, h)
 	return value + kl, 1, noiseBar, err
 }
@@ -72,9 +73,9 @@ func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, g, h []float6
 //
 //	S'⁻¹ ← (1−ρ)S'⁻¹ + ρ(I + (weight/s) Σ V_iV_iᵀ),  S'⁻¹ν ← (1−ρ)S'⁻¹ν + ρ (weight/s) Σ V_i r_i
 //
-// for Gaussian noise; for others with 2h_i in the place of weight/s, and 2h_i V_iᵀν − g_i in that of (weight/s) r_i, where
-// g, h are the derivatives by m̂_i, σ̂²_i at the q that there is (Salimbeni et al., Sect. 2), and h_i counts as 0 where −ln p
-// is concave: S' stays positive definite.
+// for Gaussian noise; for others with 2h_i in the place of weight/s, and 2h_i V_iᵀν − g_i in that of (weight/s) r_i,
+// where g, h are the derivatives by m̂_i, σ̂²_i at the q that there is (Salimbeni et al., Sect. 2), and h_i counts as 0
+// where −ln p is concave: S' stays positive definite.
 func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error {
 	e.a.Zero()
 	clear(e.b)
@@ -104,7 +105,8 @@ func (f *SVGP) step(e *sparseEngine, lq matrix.Dense, rho, weight float64) error
 		linalg.Gemv(true, 1-rho, lq, old.Row(0), 1, e.b)
 	}
 	if err := inverseFactor(e.a, lq); err != nil {
-		return fmt.Errorf("the posterior's precision can't be factored at noise variance %.3g (%w): raise the noise variance", e.noise, err)
+		return fmt.Errorf("the posterior's precision can't be factored at noise variance %.3g (%w): raise the noise variance",
+			e.noise, err)
 	}
 	half := linalg.Borrow(1, e.m)
 	defer linalg.Return(half)

@@ -5,19 +5,22 @@ import (
 	"slices"
 )
 
-// What holds at every number of rows at once. A wager against a claim about the mean loss that has expectation at most 1 on every further
-// row, whatever came before, makes a product whose chance ever to reach 1/δ is at most δ (Ville, "Étude critique de la notion de collectif", 1939): one may
-// look after each row, and stop when one likes (Robbins, "Statistical methods related to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970; Howard,
-// Ramdas, McAuliffe and Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences", Ann. Stat. 49, 2021; Shafer, Shen, Vereshchagin and Vovk, "Test
-// martingales, Bayes factors and p-values", Stat. Sci. 26, 2011). Rows may depend on those before them: it is each row's expected loss, given those, that the claim is about.
+// What holds at every number of rows at once. A wager against a claim about the mean loss that has expectation at most
+// 1 on every further row, whatever came before, makes a product whose chance ever to reach 1/δ is at most δ (Ville,
+// "Étude critique de la notion de collectif", 1939): one may look after each row, and stop when one likes (Robbins,
+// "Statistical methods related to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970; Howard, Ramdas,
+// McAuliffe and Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences", Ann. Stat. 49, 2021; Shafer,
+// Shen, Vereshchagin and Vovk, "Test martingales, Bayes factors and p-values", Stat. Sci. 26, 2011). Rows may depend on
+// those before them: it is each row's expected loss, given those, that the claim is about.
 
-// Anytime bounds the mean loss of a predictor that was fixed before, from both sides and at all n at once with probability 1−δ, by its mean loss risk on the first n
-// rows: it lies in
+// Anytime bounds the mean loss of a predictor that was fixed before, from both sides and at all n at once with
+// probability 1−δ, by its mean loss risk on the first n rows: it lies in
 //
 //	{p : B(k+1, n−k+1) / (pᵏ(1−p)ⁿ⁻ᵏ) < 1/δ},   k = n·risk,
 //
-// where B is the beta function: the wealth of who bets against p on all q alike, ∫ (q/p)ᵏ((1−q)/(1−p))ⁿ⁻ᵏ dq (Robbins 1970, Sect. 2). For a loss x in [0,1] in the place of
-// a miss (q/p)ˣ((1−q)/(1−p))¹⁻ˣ is convex in x, so that it has expectation at most 1 too. With the maximum likelihood taken out that is
+// where B is the beta function: the wealth of who bets against p on all q alike, ∫ (q/p)ᵏ((1−q)/(1−p))ⁿ⁻ᵏ dq (Robbins
+// 1970, Sect. 2). For a loss x in [0,1] in the place of a miss (q/p)ˣ((1−q)/(1−p))¹⁻ˣ is convex in x, so that it has
+// expectation at most 1 too. With the maximum likelihood taken out that is
 //
 //	kl(k/n ‖ p) < (ln((n+1)/δ) + ln C(n,k)(k/n)ᵏ(1−k/n)ⁿ⁻ᵏ) / n,
 //
@@ -37,15 +40,16 @@ func Anytime(risk float64, n int, delta float64) (least, most float64) {
 	return least, most
 }
 
-// Evidence is what outcomes, one after the other, say against the claim that each has an expected loss of at most B, given those before it: an e-process. If the claim is true, the
-// chance that E ever reaches 1/δ is at most δ.
+// Evidence is what outcomes, one after the other, say against the claim that each has an expected loss of at most B,
+// given those before it: an e-process. If the claim is true, the chance that E ever reaches 1/δ is at most δ.
 //
 // One wager is at odds c > 1 that misses are more frequent: a loss x multiplies what is at stake by
 //
 //	cˣ / (1 + (c−1)B),
 //
-// whose expectation is at most 1, since cˣ ≤ 1 + (c−1)x on [0,1]; it is the likelihood ratio of a coin of odds cB/(1−B) to one of B. E is what becomes of 1 that is staked in parts: on six c
-// in shares of 1:1:2:4:2:2, one half of each before the first row, and a part w_s before row s = 2, 3, …, for a risk that rises later,
+// whose expectation is at most 1, since cˣ ≤ 1 + (c−1)x on [0,1]; it is the likelihood ratio of a coin of odds cB/(1−B)
+// to one of B. E is what becomes of 1 that is staked in parts: on six c in shares of 1:1:2:4:2:2, one half of each
+// before the first row, and a part w_s before row s = 2, 3, …, for a risk that rises later,
 //
 //	w_s = ½ ln 2 (1/ln s − 1/ln(s+1)),   Σ w_s = ½.
 type Evidence struct {
@@ -61,7 +65,8 @@ var (
 	shares = [len(odds)]float64{1. / 12, 1. / 12, 2. / 12, 4. / 12, 2. / 12, 2. / 12}
 )
 
-// NewEvidence is that of no outcomes against a bound between 0 and 1; it is nil for others, against which nothing can be said.
+// NewEvidence is that of no outcomes against a bound between 0 and 1; it is nil for others, against which nothing can
+// be said.
 func NewEvidence(bound float64) *Evidence {
 	if !(0 < bound && bound < 1) {
 		return nil
@@ -79,7 +84,8 @@ func NewEvidence(bound float64) *Evidence {
 // Staked returns what the stakes have become, from which Resume goes on.
 func (e *Evidence) Staked() []float64 { return slices.Clone(e.staked[:]) }
 
-// Resume goes on where evidence against the same bound stood after so many rows. It says whether it can have stood there.
+// Resume goes on where evidence against the same bound stood after so many rows. It says whether it can have stood
+// there.
 func (e *Evidence) Resume(rows int, staked []float64) bool {
 	if len(staked) != len(odds) || rows < 1 {
 		return false

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestAnytimeEnds: the ends are where the ratio of the beta function and the likelihood is 1/δ, of whole and of graded losses.
+// TestAnytimeEnds: the ends are where the ratio of the beta function and the likelihood is 1/δ, of whole and of graded
+// losses.
 func TestAnytimeEnds(t *testing.T) {
 	lgamma := func(x float64) float64 { v, _ := math.Lgamma(x); return v }
 	for _, n := range []int{1, 2, 7, 30, 400, 12345} {
@@ -30,7 +31,8 @@ func TestAnytimeEnds(t *testing.T) {
 				}
 				// Nothing beyond an end belongs to it, and all a little within does.
 				inMost, inLeast := most-2e-12-1e-6*(most-risk), least+2e-12+1e-6*(risk-least)
-				if most < 1 && !(ratio(most) > -1e-7 && (inMost < risk || ratio(inMost) < 1e-7)) || least > 0 && !(ratio(least) > -1e-7 && (inLeast > risk || ratio(inLeast) < 1e-7)) ||
+				if most < 1 && !(ratio(most) > -1e-7 && (inMost < risk || ratio(inMost) < 1e-7)) || least > 0 &&
+					!(ratio(least) > -1e-7 && (inLeast > risk || ratio(inLeast) < 1e-7)) ||
 					risk < 1 && n > 100 && most == 1 {
 					t.Errorf("%v of %d, δ = %v: %v to %v, off by %v and %v", risk, n, delta, least, most, ratio(least), ratio(most))
 				}
@@ -48,7 +50,8 @@ func TestAnytimeEnds(t *testing.T) {
 	}
 }
 
-// TestAnytimeHolds: the share of sequences of outcomes at whose risk it ever fails is at most δ; a bound for one n fails far more often.
+// TestAnytimeHolds: the share of sequences of outcomes at whose risk it ever fails is at most δ; a bound for one n
+// fails far more often.
 func TestAnytimeHolds(t *testing.T) {
 	const runs, rows, risk, delta = 1000, 2000, 0.1, 0.05
 	ever, fixed := 0, 0
@@ -79,7 +82,8 @@ func TestAnytimeHolds(t *testing.T) {
 	}
 }
 
-// TestEvidenceIsFair: at the bound E has expectation 1 after any number of rows, below it less, and graded losses of that mean have no more.
+// TestEvidenceIsFair: at the bound E has expectation 1 after any number of rows, below it less, and graded losses of
+// that mean have no more.
 func TestEvidenceIsFair(t *testing.T) {
 	const rows = 10
 	var expected func(e Evidence, left int, p float64, losses [2]float64) float64
@@ -135,8 +139,9 @@ func firstAlarm(bound, delta float64, rows int, risk func(row int) float64, rng 
 	return 0
 }
 
-// TestEvidence: at a risk that is the bound it raises an alarm in at most a share δ of runs; twice the risk is found within 250 rows in
-// the median, from the first row, and within 1,000 after 10,000 good ones. The full runs are go run ./reproduce watch's.
+// TestEvidence: at a risk that is the bound it raises an alarm in at most a share δ of runs; twice the risk is found
+// within 250 rows in the median, from the first row, and within 1,000 after 10,000 good ones. The full runs are go run
+// ./reproduce watch's.
 func TestEvidence(t *testing.T) {
 	const bound, delta = 0.05, 0.01
 	alarms := 0
@@ -180,7 +185,9 @@ func TestShifted(t *testing.T) {
 	for _, bound := range []float64{1e-6, 0.05, 0.3, 0.9} {
 		for _, rho := range []float64{1e-12, 1e-4, 0.1, 1, 5} {
 			p := Shifted(bound, rho)
-			if !(p > bound && p <= 1) || p < 1 && !(KL(p, bound) >= rho && KL(math.Nextafter(p, 0)-1e-9*(p-bound), bound) < rho*(1+1e-14)) || p == 1 && KL(1, bound) > rho*(1+1e-14) {
+			if !(p > bound && p <= 1) || p < 1 &&
+				!(KL(p, bound) >= rho && KL(math.Nextafter(p, 0)-1e-9*(p-bound), bound) < rho*(1+1e-14)) || p == 1 &&
+				KL(1, bound) > rho*(1+1e-14) {
 				t.Errorf("%v, ρ = %v: %v, kl %v", bound, rho, p, KL(p, bound))
 			}
 			if q := Shifted(bound, 2*rho); q < p || q == p && p < 1 {
@@ -188,7 +195,8 @@ func TestShifted(t *testing.T) {
 			}
 		}
 	}
-	if Shifted(0.3, 0) != 0.3 || Shifted(0, 1) != 0 || Shifted(1, 1) != 1 || Shifted(0.1, math.Inf(1)) != 1 || !math.IsNaN(Shifted(0.1, -1)) || !math.IsNaN(Shifted(2, 1)) {
+	if Shifted(0.3, 0) != 0.3 || Shifted(0, 1) != 0 || Shifted(1, 1) != 1 || Shifted(0.1, math.Inf(1)) != 1 ||
+		!math.IsNaN(Shifted(0.1, -1)) || !math.IsNaN(Shifted(2, 1)) {
 		t.Error("the ends")
 	}
 }

@@ -14,34 +14,35 @@ import (
 // MeanBound (Reeb et al. 2018, Theorem 1, Eq. 5, Sect. 2.1), and a promise holds: all of
 // these at once. On the route direct, Bound is that of the mean, to which all of δ went.
 type Certificate struct {
-	Bound          float64    `json:"bound"`                   // of the Gibbs risk R(Q)
-	BoundSqrt      float64    `json:"bound_sqrt"`              // the looser B_Pin; may exceed 1
-	EmpiricalRisk  float64    `json:"empirical_risk"`          // R_S(Q) on the certified rows
-	KL             float64    `json:"kl"`                      // KL(Q‖P), nats
-	GridPenalty    float64    `json:"grid_penalty"`            // ln(1/p_θ), nats
-	ChoicesPenalty float64    `json:"choices_penalty"`         // ln of the number of choices, nats
-	Delta          float64    `json:"delta"`                   // confidence 1−δ
-	Rows           int        `json:"rows"`                    // certified; N, unless groups are counted
-	Group          string     `json:"group,omitempty"`         // the column that groups them
-	Groups         int        `json:"groups,omitempty"`        // N, where groups are counted
-	Loss           Kind       `json:"loss"`                    //
-	Epsilon        float64    `json:"epsilon"`                 // in standard deviations of the target; relative losses: no unit
-	EpsilonAbove   float64    `json:"epsilon_above,omitempty"` // asymmetric loss: the width above
-	EpsilonRaw     float64    `json:"epsilon_raw"`             // in the target's units
-	MeanBound      float64    `json:"mean_bound"`              // of the posterior mean
-	Prior          string     `json:"prior"`                   // grid or informed
-	PriorRows      int        `json:"prior_rows"`              //
-	Scaling        string     `json:"scaling"`                 //
-	Inequality     Inequality `json:"family,omitempty"`        // where it isn't kl
-	Route          Route      `json:"route,omitempty"`         // to MeanBound, where it isn't twice Bound
-	Promise        *Promise   `json:"promise,omitempty"`       //
-	Curve          *Curve     `json:"curve,omitempty"`         // of every width, where it was asked for
-	Slices         []Slice    `json:"slices,omitempty"`        // kinds of rows, where they were asked for
-	Repeats        int        `json:"repeats,omitempty"`       // rows the model was made from that equal another one
-	Declaration    string     `json:"declaration,omitempty"`   // SHA-256 of what all of it was declared by
-	Valid          bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
-	Label          string     `json:"label"`                   // what the number may be called
-	Conditions     []string   `json:"conditions"`              // what the guarantee rests on
+	Bound          float64 `json:"bound"`            // of the Gibbs risk R(Q)
+	BoundSqrt      float64 `json:"bound_sqrt"`       // the looser B_Pin; may exceed 1
+	EmpiricalRisk  float64 `json:"empirical_risk"`   // R_S(Q) on the certified rows
+	KL             float64 `json:"kl"`               // KL(Q‖P), nats
+	GridPenalty    float64 `json:"grid_penalty"`     // ln(1/p_θ), nats
+	ChoicesPenalty float64 `json:"choices_penalty"`  // ln of the number of choices, nats
+	Delta          float64 `json:"delta"`            // confidence 1−δ
+	Rows           int     `json:"rows"`             // certified; N, unless groups are counted
+	Group          string  `json:"group,omitempty"`  // the column that groups them
+	Groups         int     `json:"groups,omitempty"` // N, where groups are counted
+	Loss           Kind    `json:"loss"`             //
+	// in standard deviations of the target; relative losses: no unit
+	Epsilon      float64    `json:"epsilon"`
+	EpsilonAbove float64    `json:"epsilon_above,omitempty"` // asymmetric loss: the width above
+	EpsilonRaw   float64    `json:"epsilon_raw"`             // in the target's units
+	MeanBound    float64    `json:"mean_bound"`              // of the posterior mean
+	Prior        string     `json:"prior"`                   // grid or informed
+	PriorRows    int        `json:"prior_rows"`              //
+	Scaling      string     `json:"scaling"`                 //
+	Inequality   Inequality `json:"family,omitempty"`        // where it isn't kl
+	Route        Route      `json:"route,omitempty"`         // to MeanBound, where it isn't twice Bound
+	Promise      *Promise   `json:"promise,omitempty"`       //
+	Curve        *Curve     `json:"curve,omitempty"`         // of every width, where it was asked for
+	Slices       []Slice    `json:"slices,omitempty"`        // kinds of rows, where they were asked for
+	Repeats      int        `json:"repeats,omitempty"`       // rows the model was made from that equal another one
+	Declaration  string     `json:"declaration,omitempty"`   // SHA-256 of what all of it was declared by
+	Valid        bool       `json:"valid"`                   // false: a heuristic number, not a guarantee
+	Label        string     `json:"label"`                   // what the number may be called
+	Conditions   []string   `json:"conditions"`              // what the guarantee rests on
 }
 
 // Certify computes the certificate of a posterior Q from its predictions on all N
@@ -111,7 +112,8 @@ func (t Terms) stated() *Certificate {
 		GridPenalty: t.gridPenalty(), ChoicesPenalty: t.choicesPenalty(), Delta: t.Delta, Group: t.Group,
 		Loss: t.Loss.Kind, Epsilon: t.Loss.Below, EpsilonRaw: t.EpsilonRaw,
 		Prior: "grid", PriorRows: t.PriorRows, Scaling: t.Scaling, Repeats: t.Repeats, Declaration: t.Declaration,
-		Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest && (!t.Positional || t.OrderChance), Label: "certificate", Conditions: t.Conditions(),
+		Valid: t.Scaling != "all-rows" && (!t.OtherEpsilon || t.Curve) && !t.Backtest && (!t.Positional || t.OrderChance),
+		Label: "certificate", Conditions: t.Conditions(),
 	}
 	if t.MeanAlone() { // the choice among tempers leaves the mean alone
 		c.ChoicesPenalty = math.Log(t.statements())
@@ -256,7 +258,8 @@ func (c *Certificate) Difference(d *Certificate) string {
 		return differs
 	}
 	a.Curve, a.Slices = b.Curve, b.Slices
-	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt}, {"empirical_risk", &a.EmpiricalRisk, &b.EmpiricalRisk},
+	numbers := []number{{"bound", &a.Bound, &b.Bound}, {"bound_sqrt", &a.BoundSqrt, &b.BoundSqrt},
+		{"empirical_risk", &a.EmpiricalRisk, &b.EmpiricalRisk},
 		{"kl", &a.KL, &b.KL}, {"mean_bound", &a.MeanBound, &b.MeanBound}, {"grid_penalty", &a.GridPenalty, &b.GridPenalty},
 		{"choices_penalty", &a.ChoicesPenalty, &b.ChoicesPenalty}}
 	if a.Promise != nil && b.Promise != nil {
@@ -270,7 +273,8 @@ func (c *Certificate) Difference(d *Certificate) string {
 		}
 		*n.a = *n.b
 	}
-	if p, q := a.Promise, b.Promise; p != nil && q != nil && sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, unitOf(p.HalfWidth, p.HalfWidthRaw)) {
+	if p, q := a.Promise, b.Promise; p != nil && q != nil &&
+		sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, unitOf(p.HalfWidth, p.HalfWidthRaw)) {
 		p.HalfWidth, p.HalfWidthRaw = q.HalfWidth, q.HalfWidthRaw // a curve's is of the rows
 	}
 	if !reflect.DeepEqual(a.Promise, b.Promise) {

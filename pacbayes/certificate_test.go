@@ -97,7 +97,8 @@ func TestCertifyFromScratch(t *testing.T) {
 
 func TestCertifyNeedsRows(t *testing.T) {
 	y, mean, variance := examplePredictions(20)
-	if c, err := exampleTerms().Certify(y[:19], mean[:19], variance[:19], nil, 1); !errors.Is(err, ErrTooFewRows) || c != nil {
+	if c, err := exampleTerms().Certify(y[:19], mean[:19], variance[:19], nil, 1); !errors.Is(err, ErrTooFewRows) ||
+		c != nil {
 		t.Errorf("19 rows: %v, %v", c, err)
 	}
 	if c, err := exampleTerms().Certify(y, mean, variance, nil, 1); err != nil || c.Rows != 20 {
@@ -109,7 +110,8 @@ func TestCertifyRefusesBrokenNumbers(t *testing.T) {
 	good := func() (y, mean, variance []float64) { return examplePredictions(30) }
 	for _, kl := range []float64{-1, -1e-7, math.NaN(), math.Inf(-1)} {
 		y, mean, variance := good()
-		if c, err := exampleTerms().Certify(y, mean, variance, nil, kl); c != nil || err == nil || !strings.Contains(err.Error(), "KL") {
+		if c, err := exampleTerms().Certify(y, mean, variance, nil, kl); c != nil || err == nil ||
+			!strings.Contains(err.Error(), "KL") {
 			t.Errorf("KL %v: %v, %v", kl, c, err)
 		}
 	}
@@ -120,7 +122,8 @@ func TestCertifyRefusesBrokenNumbers(t *testing.T) {
 	} {
 		y, mean, variance := good()
 		spoil(y, mean, variance)
-		if c, err := exampleTerms().Certify(y, mean, variance, nil, 1); c != nil || err == nil || !strings.Contains(err.Error(), "isn't a number") {
+		if c, err := exampleTerms().Certify(y, mean, variance, nil, 1); c != nil || err == nil ||
+			!strings.Contains(err.Error(), "isn't a number") {
 			t.Errorf("NaN %s: %v, %v", what, c, err)
 		}
 	}
@@ -135,7 +138,8 @@ func TestCertifyRefusesBrokenNumbers(t *testing.T) {
 	for i := range mean {
 		mean[i] = math.Inf(1)
 	}
-	if c, err := exampleTerms().Certify(y, mean, variance, nil, math.Inf(1)); err == nil && (c.Bound != 1 || c.MeanBound != 1) {
+	if c, err := exampleTerms().Certify(y, mean, variance, nil, math.Inf(1)); err == nil &&
+		(c.Bound != 1 || c.MeanBound != 1) {
 		t.Errorf("a hopeless posterior: %+v", c)
 	}
 }
@@ -148,7 +152,8 @@ func TestCertifyLabels(t *testing.T) {
 	}{
 		{"prior-rows", "certificate", "Scaling constants come from 41 prior rows, which the bound doesn't count.", true},
 		{"declared", "certificate", "Scaling constants were declared beforehand, not taken from the certified rows.", true},
-		{"all-rows", "bound (heuristic: scaled with training statistics)", "NOT MET: scaling constants were taken from all rows", false},
+		{"all-rows", "bound (heuristic: scaled with training statistics)",
+			"NOT MET: scaling constants were taken from all rows", false},
 	} {
 		terms := exampleTerms()
 		terms.Scaling, terms.Encoded = x.scaling, true
@@ -160,7 +165,8 @@ func TestCertifyLabels(t *testing.T) {
 			t.Errorf("%s: valid %v, label %q, scaling %q", x.scaling, c.Valid, c.Label, c.Scaling)
 		}
 		text := strings.Join(c.Conditions, "\n")
-		for _, want := range []string{x.condition, "independent draws from one source", "not the future", "band loss", "δ = 0.05", "6,2", "at most twice as large", "missing values, come from the prior rows too"} {
+		for _, want := range []string{x.condition, "independent draws from one source", "not the future", "band loss",
+			"δ = 0.05", "6,2", "at most twice as large", "missing values, come from the prior rows too"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: no condition says %q:\n%s", x.scaling, want, text)
 			}
@@ -256,12 +262,15 @@ func TestCertificateEqual(t *testing.T) {
 // TestConditions: they say what was declared, and what wasn't.
 func TestConditions(t *testing.T) {
 	for want, change := range map[string]func(t *Terms){
-		"The band loss, its ε, δ = 0.05, the kernel family and the grid 6,2 were declared":  func(t *Terms) {},
-		"The band loss, δ = 0.05, the kernel":                                               func(t *Terms) { t.OtherEpsilon = true },
-		"the grids of 0 to 2 digits in [−6, 6] (of which that with 1 was chosen afterwards": func(t *Terms) { t.Resolutions, t.Grid.Digits = 3, 1 },
-		"its ε, the share 0.9 of the promise":                                               func(t *Terms) { t.Promise = 0.9 },
-		"7 of the rows the model was made from equal another one":                           func(t *Terms) { t.Repeats = 7 },
-		"NOT MET: scaling constants":                                                        func(t *Terms) { t.Scaling = "all-rows" },
+		"The band loss, its ε, δ = 0.05, the kernel family and the grid 6,2 were declared": func(t *Terms) {},
+		"The band loss, δ = 0.05, the kernel":                                              func(t *Terms) { t.OtherEpsilon = true },
+		"the grids of 0 to 2 digits in [−6, 6] (of which that with 1 was chosen afterwards": func(t *Terms) {
+			t.Resolutions,
+				t.Grid.Digits = 3, 1
+		},
+		"its ε, the share 0.9 of the promise":                     func(t *Terms) { t.Promise = 0.9 },
+		"7 of the rows the model was made from equal another one": func(t *Terms) { t.Repeats = 7 },
+		"NOT MET: scaling constants":                              func(t *Terms) { t.Scaling = "all-rows" },
 	} {
 		terms := exampleTerms()
 		change(&terms)
@@ -286,7 +295,8 @@ func TestCertificateKeys(t *testing.T) {
 	if err := json.Unmarshal(raw, &keys); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"bound", "bound_sqrt", "empirical_risk", "kl", "grid_penalty", "choices_penalty", "delta", "rows",
+	for _, key := range []string{"bound", "bound_sqrt", "empirical_risk", "kl", "grid_penalty", "choices_penalty", "delta",
+		"rows",
 		"loss", "epsilon", "epsilon_raw", "mean_bound", "prior", "prior_rows", "scaling", "valid", "label", "conditions"} {
 		if _, ok := keys[key]; !ok {
 			t.Errorf("no %q in %s", key, raw)
@@ -301,7 +311,8 @@ func TestCertificateKeys(t *testing.T) {
 // TestLeastBound: no sample without a loss has a smaller bound.
 func TestLeastBound(t *testing.T) {
 	of := func(change func(*Terms)) Terms {
-		terms := Terms{Loss: Loss{Kind: Band, Below: 0.6}, EpsilonRaw: 0.6, Delta: 0.01, Choices: 1, Scaling: "prior-rows", Informed: true, Fixed: true, Route: Direct}
+		terms := Terms{Loss: Loss{Kind: Band, Below: 0.6}, EpsilonRaw: 0.6, Delta: 0.01, Choices: 1, Scaling: "prior-rows",
+			Informed: true, Fixed: true, Route: Direct}
 		change(&terms)
 		return terms
 	}
@@ -316,7 +327,8 @@ func TestLeastBound(t *testing.T) {
 		"twice":    {of(func(t *Terms) { t.Route = Twice }), 2 * exact(0.01)},
 		"groups":   {of(func(t *Terms) { t.Group = "g" }), exact(0.01)},
 		"relative": {of(func(t *Terms) { t.Loss.Kind = Relative }), exact(0.01)},
-		"pinsker":  {of(func(t *Terms) { t.Inequality, t.Loss.Kind = PinskerBound, ClippedSquare }), math.Sqrt(math.Log(100) / 80)},
+		"pinsker": {of(func(t *Terms) { t.Inequality, t.Loss.Kind = PinskerBound, ClippedSquare }),
+			math.Sqrt(math.Log(100) / 80)},
 	} {
 		if got := c.terms.LeastBound(40); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %g, want %g", what, got, c.want)

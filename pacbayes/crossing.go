@@ -2,15 +2,17 @@ package pacbayes
 
 import "math"
 
-// Curve bounds, all at once: for a fixed predictor and widths w, let k(w) of n rows miss by more than w. With b(k) a bound of level
-// δ′ on a share of which k of n were seen (ClopperPearson), P(|y − ŷ| > w) ≤ b(k(w)) for all w together unless, for the shares
-// t = P(|y − ŷ| > w) that the n rows have, which are uniform order statistics (or larger, where ties are), some t is above b of the number below it. The
-// probability of that is computed, not bounded: this is the one-sided band of Berk and Jones ("Goodness-of-fit test statistics
-// that dominate the Kolmogorov statistics", Z. Wahrscheinlichkeitstheorie 47, 1979), by the recursion of Moscovich and Nadler
-// ("Fast calculation of boundary crossing probabilities for Poisson processes", Stat. Probab. Lett. 123, 2017).
+// Curve bounds, all at once: for a fixed predictor and widths w, let k(w) of n rows miss by more than w. With b(k) a
+// bound of level δ′ on a share of which k of n were seen (ClopperPearson), P(|y − ŷ| > w) ≤ b(k(w)) for all w together
+// unless, for the shares t = P(|y − ŷ| > w) that the n rows have, which are uniform order statistics (or larger, where
+// ties are), some t is above b of the number below it. The probability of that is computed, not bounded: this is the
+// one-sided band of Berk and Jones ("Goodness-of-fit test statistics that dominate the Kolmogorov statistics", Z.
+// Wahrscheinlichkeitstheorie 47, 1979), by the recursion of Moscovich and Nadler ("Fast calculation of boundary
+// crossing probabilities for Poisson processes", Stat. Probab. Lett. 123, 2017).
 
-// curveMisses lists the numbers of misses, of n rows, at which a curve has a bound of its own: each up to 100, then in ratios of about 1.02, up to the
-// share end of the rows. Between two of them the bound of the larger number holds. They are few enough for any n.
+// curveMisses lists the numbers of misses, of n rows, at which a curve has a bound of its own: each up to 100, then in
+// ratios of about 1.02, up to the share end of the rows. Between two of them the bound of the larger number holds. They
+// are few enough for any n.
 func curveMisses(n int, end float64) (misses []int) {
 	for k := 0; k < n && float64(k) <= end*float64(n); k = max(k+1, k*51/50) {
 		misses = append(misses, k)
@@ -18,11 +20,12 @@ func curveMisses(n int, end float64) (misses []int) {
 	return misses
 }
 
-// crossing is the probability that the number of n independent uniform variables below bounds[i] is misses[i] or less, for any i;
-// both ascend, bounds below 1. It is rounded up.
+// crossing is the probability that the number of n independent uniform variables below bounds[i] is misses[i] or less,
+// for any i; both ascend, bounds below 1. It is rounded up.
 //
-// A Poisson process of rate n on [0, 1] that has n points has them there. p(m) is the probability that it has m points up to bounds[i] and
-// had more than misses[j] up to every bounds[j] before. What is left out, states and steps of probability below 1e-20 and such, only makes the result larger.
+// A Poisson process of rate n on [0, 1] that has n points has them there. p(m) is the probability that it has m points
+// up to bounds[i] and had more than misses[j] up to every bounds[j] before. What is left out, states and steps of
+// probability below 1e-20 and such, only makes the result larger.
 func crossing(n int, misses []int, bounds []float64) float64 {
 	const spread = 10 // standard deviations of a Poisson variable that are kept
 	rate := float64(n)
@@ -55,8 +58,8 @@ func crossing(n int, misses []int, bounds []float64) float64 {
 	return math.Min(1, math.Max(0, 1-held)+crossingRounding)
 }
 
-// crossingRounding is more than rounding takes off the probability not to cross: some hundred steps of sums of positive terms, each good
-// to 1e-15.
+// crossingRounding is more than rounding takes off the probability not to cross: some hundred steps of sums of positive
+// terms, each good to 1e-15.
 const crossingRounding = 1e-11
 
 // poissonAt is the probability of k under a Poisson law, in saddle-point form (Loader 2000).
@@ -73,7 +76,8 @@ func poissonAt(k int, mean float64) float64 {
 	return math.Exp(-stirling(x)-klTerm(x, mean, mean-x)) / math.Sqrt(2*math.Pi*x)
 }
 
-// poisson lists the probabilities of from, from+1, … under a Poisson law: those within so many standard deviations of its mean.
+// poisson lists the probabilities of from, from+1, … under a Poisson law: those within so many standard deviations of
+// its mean.
 func poisson(mean, spread float64) (from int, p []float64) {
 	from = max(0, int(mean-spread*math.Sqrt(mean)-10))
 	most := int(mean + spread*math.Sqrt(mean) + 30)
@@ -89,8 +93,8 @@ func poisson(mean, spread float64) (from int, p []float64) {
 	return from, p
 }
 
-// curveLevel returns the largest level δ′, to a thousandth, at which the bounds of a curve of n rows, up to the share end of misses, hold together with
-// probability 1−δ; and these bounds.
+// curveLevel returns the largest level δ′, to a thousandth, at which the bounds of a curve of n rows, up to the share
+// end of misses, hold together with probability 1−δ; and these bounds.
 func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds []float64) {
 	misses = curveMisses(n, end)
 	at := func(level float64) []float64 {
@@ -100,8 +104,8 @@ func curveLevel(n int, delta, end float64) (level float64, misses []int, bounds 
 		}
 		return bounds
 	}
-	// Each alone fails with δ′: all of them with no more than their number of it. From there the level grows by what is left of δ: the
-	// bounds overlap ever more, so that they fail together with less than in proportion.
+	// Each alone fails with δ′: all of them with no more than their number of it. From there the level grows by what is
+	// left of δ: the bounds overlap ever more, so that they fail together with less than in proportion.
 	level, bounds = delta/float64(len(misses)), at(delta/float64(len(misses)))
 	for next := level; next > 0; {
 		tried := at(next)

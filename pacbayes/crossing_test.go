@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// bolshev is the probability that n uniform order statistics have U_(misses[i]+1) > bounds[i] for some i, in rational arithmetic: Bolshev's
-// recursion (Shorack and Wellner, "Empirical processes", 1986, Sect. 9.3).
+// bolshev is the probability that n uniform order statistics have U_(misses[i]+1) > bounds[i] for some i, in rational
+// arithmetic: Bolshev's recursion (Shorack and Wellner, "Empirical processes", 1986, Sect. 9.3).
 func bolshev(n int, misses []int, bounds []float64) float64 {
 	upper := make([]*big.Rat, n) // of U_(1) … U_(n)
 	for i, j := len(misses)-1, n-1; j >= 0; j-- {
@@ -55,7 +55,8 @@ func TestCrossing(t *testing.T) {
 			}
 			some := []int{0, n / 2} // fewer bounds
 			if n > 2 {
-				got, want := crossing(n, some, []float64{bounds[0], bounds[n/2]}), bolshev(n, some, []float64{bounds[0], bounds[n/2]})
+				got, want := crossing(n, some, []float64{bounds[0], bounds[n/2]}),
+					bolshev(n, some, []float64{bounds[0], bounds[n/2]})
 				if !(got >= want && got <= want+2*crossingRounding) {
 					t.Errorf("n = %d, level %g, two bounds: %.15g, want %.15g", n, level, got, want)
 				}
@@ -64,15 +65,18 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// TestCurveLevel: the bounds of a curve hold together with probability 1−δ, hardly more, and cost what was found when they were tried.
+// TestCurveLevel: the bounds of a curve hold together with probability 1−δ, hardly more, and cost what was found when
+// they were tried.
 func TestCurveLevel(t *testing.T) {
 	for _, c := range []struct {
 		n          int
 		delta, end float64
 		ratio      float64 // δ/δ′, at most
-	}{{20, 0.01, 1, 13}, {150, 0.01, 1, 30}, {1000, 0.01, 1, 36}, {1000, 1e-4, 1, 60}, {5000, 0.05, 1, 40}, {150, 0.01, curveShare, 9.8}, {1000, 0.01, curveShare, 17.5}} {
+	}{{20, 0.01, 1, 13}, {150, 0.01, 1, 30}, {1000, 0.01, 1, 36}, {1000, 1e-4, 1, 60}, {5000, 0.05, 1, 40},
+		{150, 0.01, curveShare, 9.8}, {1000, 0.01, curveShare, 17.5}} {
 		level, misses, bounds := curveLevel(c.n, c.delta, c.end)
-		if together := crossing(c.n, misses, bounds); !(together <= c.delta && together > 0.99*c.delta) || c.delta/level > c.ratio || !slices.IsSorted(bounds) {
+		if together := crossing(c.n, misses, bounds); !(together <= c.delta && together > 0.99*c.delta) ||
+			c.delta/level > c.ratio || !slices.IsSorted(bounds) {
 			t.Errorf("n = %d, δ = %g: together %g, δ/δ′ = %g", c.n, c.delta, together, c.delta/level)
 		}
 	}
@@ -81,8 +85,8 @@ func TestCurveLevel(t *testing.T) {
 	}
 }
 
-// TestCurveHolds draws rows of known shares, with ties too, and counts how often a curve is below the truth at any width: at most δ of the time, but for
-// the count's error; a curve of bounds at one width each fails more often.
+// TestCurveHolds draws rows of known shares, with ties too, and counts how often a curve is below the truth at any
+// width: at most δ of the time, but for the count's error; a curve of bounds at one width each fails more often.
 func TestCurveHolds(t *testing.T) {
 	const n, reps, delta = 60, 4000, 0.1
 	continuous := func(r *rand.Rand) float64 { return r.Float64() } // of the share that misses by more than a row does
@@ -90,7 +94,8 @@ func TestCurveHolds(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  float64
 		draw func(r *rand.Rand) float64
-	}{"continuous": {1, continuous}, "ties": {1, ties}, "continuous, cut": {curveShare, continuous}, "ties, cut": {curveShare, ties}} {
+	}{"continuous": {1, continuous}, "ties": {1, ties}, "continuous, cut": {curveShare, continuous},
+		"ties, cut": {curveShare, ties}} {
 		_, misses, bounds := curveLevel(n, delta, c.end)
 		alone := make([]float64, len(misses))
 		for i, k := range misses {
@@ -104,7 +109,8 @@ func TestCurveHolds(t *testing.T) {
 				u[i] = c.draw(rng)
 			}
 			slices.Sort(u)
-			// The width of the row of the (k+1)-th largest error is missed by a share u[k] of further rows, and by at most k of these.
+			// The width of the row of the (k+1)-th largest error is missed by a share u[k] of further rows, and by at most k of
+			// these.
 			beyond := func(bounds []float64) bool {
 				for i, k := range misses {
 					if u[k] > bounds[i] {
@@ -124,15 +130,18 @@ func TestCurveHolds(t *testing.T) {
 		if float64(fails) > delta*reps+3*sd {
 			t.Errorf("%s: the curve fails in %d of %d", name, fails, reps)
 		}
-		if strings.HasPrefix(name, "continuous") && (float64(fails) < delta*reps-3*sd || float64(failsAlone) < 1.5*delta*reps) {
-			t.Errorf("%s: the curve fails in %d of %d, bounds of one width each in %d: it was computed to fail in a tenth", name, fails, reps, failsAlone)
+		if strings.HasPrefix(name, "continuous") &&
+			(float64(fails) < delta*reps-3*sd || float64(failsAlone) < 1.5*delta*reps) {
+			t.Errorf("%s: the curve fails in %d of %d, bounds of one width each in %d: it was computed to fail in a tenth", name,
+				fails, reps, failsAlone)
 		}
 	}
 }
 
 // TestCurve reads shares, widths and mean errors off a curve.
 func TestCurve(t *testing.T) {
-	terms := Terms{Loss: Loss{Kind: Band, Below: 0.5025}, EpsilonRaw: 5.025, Delta: 0.05, Grid: DefaultGrid, Choices: 1, PriorRows: 10, Scaling: "prior-rows", Informed: true, Fixed: true, Route: Direct, Curve: true}
+	terms := Terms{Loss: Loss{Kind: Band, Below: 0.5025}, EpsilonRaw: 5.025, Delta: 0.05, Grid: DefaultGrid, Choices: 1,
+		PriorRows: 10, Scaling: "prior-rows", Informed: true, Fixed: true, Route: Direct, Curve: true}
 	const n = 200
 	s := Sample{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n)}
 	for i := range s.Y {
@@ -164,7 +173,8 @@ func TestCurve(t *testing.T) {
 	}
 	for _, share := range []float64{0.3, 0.5, 0.9} {
 		p, ok := c.Curve.Width(share)
-		if !ok || p.Bound > 1-share || c.Curve.At(0.999*p.HalfWidth) <= 1-share || math.Abs(p.HalfWidthRaw-10*p.HalfWidth) > 1e-12 {
+		if !ok || p.Bound > 1-share || c.Curve.At(0.999*p.HalfWidth) <= 1-share ||
+			math.Abs(p.HalfWidthRaw-10*p.HalfWidth) > 1e-12 {
 			t.Errorf("share %v: %+v", share, p)
 		}
 	}
@@ -179,7 +189,8 @@ func TestCurve(t *testing.T) {
 		mean += b * c.Curve.MeanError.Clip / cells
 		worst += math.Min(b/tailShare, 1) * c.Curve.MeanError.Clip / cells
 	}
-	if e := c.Curve.MeanError; math.Abs(e.Bound-mean) > 1e-3 || math.Abs(e.Worst-worst) > 1e-3 || math.Abs(e.Clip-199./200) > 1e-9 || !(e.Bound > 0.4975) {
+	if e := c.Curve.MeanError; math.Abs(e.Bound-mean) > 1e-3 || math.Abs(e.Worst-worst) > 1e-3 ||
+		math.Abs(e.Clip-199./200) > 1e-9 || !(e.Bound > 0.4975) {
 		t.Errorf("%+v, sums %v, %v", e, mean, worst)
 	}
 	other := *c

@@ -10,8 +10,9 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// Curve bounds, all at once with probability 1−δ, the shares of further predictions that miss by more than any width: of a predictor
-// that was fixed before the certified rows were seen. Whatever is read off it, at widths chosen afterwards too, holds.
+// Curve bounds, all at once with probability 1−δ, the shares of further predictions that miss by more than any width:
+// of a predictor that was fixed before the certified rows were seen. Whatever is read off it, at widths chosen
+// afterwards too, holds.
 type Curve struct {
 	Level  float64      `json:"level"` // δ′: each bound is ClopperPearson's at this level, so that all hold together at δ
 	Points []CurvePoint `json:"points"`
@@ -19,7 +20,8 @@ type Curve struct {
 	MeanError MeanError `json:"mean_error"`
 }
 
-// CurvePoint says that at most Bound of further predictions miss by more than HalfWidth, or any larger width up to the next point's.
+// CurvePoint says that at most Bound of further predictions miss by more than HalfWidth, or any larger width up to the
+// next point's.
 type CurvePoint struct {
 	HalfWidth    float64 `json:"half_width"`     // in the unit of the loss's ε
 	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units, where that is one
@@ -27,8 +29,8 @@ type CurvePoint struct {
 	Bound        float64 `json:"bound"`
 }
 
-// MeanError bounds the mean of min(|y − ŷ|, Clip), and the mean of it over the worst twentieth of predictions, in the curve's units: what lies
-// beyond the largest error that was seen isn't known.
+// MeanError bounds the mean of min(|y − ŷ|, Clip), and the mean of it over the worst twentieth of predictions, in the
+// curve's units: what lies beyond the largest error that was seen isn't known.
 type MeanError struct {
 	Clip  float64 `json:"clip"`
 	Bound float64 `json:"bound"`
@@ -38,11 +40,13 @@ type MeanError struct {
 // tailShare is that of the worst predictions of MeanError.
 const tailShare = 0.05
 
-// curveShare is where a curve ends: nobody asks how wide a band must be that a third of the predictions misses, and bounds that aren't there leave
-// their part of δ to the others (at 150 rows δ′ is δ/9.7, and δ/26 if no share is left out).
+// curveShare is where a curve ends: nobody asks how wide a band must be that a third of the predictions misses, and
+// bounds that aren't there leave their part of δ to the others (at 150 rows δ′ is δ/9.7, and δ/26 if no share is left
+// out).
 const curveShare = 0.3
 
-// curveEnd returns the largest share of misses at which a curve has a bound: curveShare, or where the promise is if that is farther.
+// curveEnd returns the largest share of misses at which a curve has a bound: curveShare, or where the promise is if
+// that is farther.
 func (t Terms) curveEnd() float64 {
 	switch {
 	case t.Rules == 0:
@@ -118,12 +122,14 @@ func (c *Curve) difference(d *Curve) string {
 	if c == nil {
 		return ""
 	}
-	if !same(c.Level/d.Level, 1) || !same(c.MeanError.Clip, d.MeanError.Clip) || !same(c.MeanError.Bound, d.MeanError.Bound) || !same(c.MeanError.Worst, d.MeanError.Worst) {
+	if !same(c.Level/d.Level, 1) || !same(c.MeanError.Clip, d.MeanError.Clip) ||
+		!same(c.MeanError.Bound, d.MeanError.Bound) || !same(c.MeanError.Worst, d.MeanError.Worst) {
 		return "curve's level or mean error is another"
 	}
 	for i, p := range c.Points {
 		q := d.Points[i]
-		if p.Misses != q.Misses || !same(p.Bound, q.Bound) || !sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, c.unit()) {
+		if p.Misses != q.Misses || !same(p.Bound, q.Bound) ||
+			!sameWidths(p.HalfWidth, q.HalfWidth, p.HalfWidthRaw, q.HalfWidthRaw, c.unit()) {
 			return fmt.Sprintf("curve's point %d of %d is another", i+1, len(c.Points))
 		}
 	}

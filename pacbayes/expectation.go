@@ -11,7 +11,8 @@ type Expectation interface {
 
 // SumRows is Expect for an expectation that is known row by row: row(i) is E φ(y_i, f_i) with its derivatives. The
 // sum is compensated and taken in a fixed order, so the result does not depend on the number of processors.
-func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMean, dVar, dNoise float64)) (value, dNoise float64, err error) {
+func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMean, dVar, dNoise float64)) (value,
+	dNoise float64, err error) {
 	n := len(s.Y)
 	if len(s.Mean) != n || len(s.Variance) != n || g != nil && len(g) != n || h != nil && len(h) != n {
 		panic("pacbayes: slices of unequal length")

@@ -99,7 +99,8 @@ func TestFixedBoundsEdges(t *testing.T) {
 		if b := f(zeros, 0.05); !(b > 0 && b < 0.2) {
 			t.Errorf("%s of zeros: %v", name, b)
 		}
-		for _, bad := range []float64{f(nil, 0.05), f([]float64{0.5, 1.5}, 0.05), f([]float64{math.NaN()}, 0.05), f(zeros, 0), f(zeros, 2)} {
+		for _, bad := range []float64{f(nil, 0.05), f([]float64{0.5, 1.5}, 0.05), f([]float64{math.NaN()}, 0.05), f(zeros, 0),
+			f(zeros, 2)} {
 			if !math.IsNaN(bad) {
 				t.Errorf("%s of nonsense: %v", name, bad)
 			}
@@ -134,7 +135,8 @@ func TestFixedBoundsHold(t *testing.T) {
 			for _, v := range x {
 				mean.Add(v / n)
 			}
-			for name, b := range map[string]float64{"betting": betting(x, delta), "split-kl": split(x, delta), "no bound": mean.Value()} {
+			for name, b := range map[string]float64{"betting": betting(x, delta), "split-kl": split(x, delta),
+				"no bound": mean.Value()} {
 				if d.mean > b {
 					fails[name]++
 				}
@@ -155,7 +157,8 @@ func TestLittleVariance(t *testing.T) {
 	for i := range losses {
 		losses[i] = 0.1 + 0.05*float64(i%3)
 	}
-	got := fmt.Sprintf("kl %.3f  split-kl %.3f  betting %.3f", TestBound(0.15, 200, 0.01), split(losses, 0.01), betting(losses, 0.01))
+	got := fmt.Sprintf("kl %.3f  split-kl %.3f  betting %.3f", TestBound(0.15, 200, 0.01), split(losses, 0.01),
+		betting(losses, 0.01))
 	if want := "kl 0.237  split-kl 0.196  betting 0.176"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -58,7 +58,8 @@ func TestParseGrid(t *testing.T) {
 			t.Errorf("ParseGrid(%q) = %v, %v", g, got, err)
 		}
 	}
-	for _, s := range []string{"", "6", "6;2", "6,2.5", "x,2", "6,7", "6,-1", "0,2", "-6,2", "NaN,2", "Inf,2", "0.1,0", "1e9,6"} {
+	for _, s := range []string{"", "6", "6;2", "6,2.5", "x,2", "6,7", "6,-1", "0,2", "-6,2", "NaN,2", "Inf,2", "0.1,0",
+		"1e9,6"} {
 		if _, err := ParseGrid(s); err == nil {
 			t.Errorf("ParseGrid(%q) succeeds", s)
 		}

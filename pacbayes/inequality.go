@@ -18,8 +18,8 @@ import (
 //	split-kl   b kl⁻¹(R_<, ε) + (1−b) kl⁻¹(R_>, ε)    the same with ε = ln(2/δ)/N
 //	betting    no form of it here                     the least m ≥ R_S with W(m) ≥ 1/δ
 //
-// where R_< and R_> are the risks of min(ℓ, b)/b and max(ℓ−b, 0)/(1−b), b = 1/4, ε = (KL + ln 2ξ(N)/δ)/N pays for both, and
-// W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), c_k = sin²((k−½)π/2K), K = 64, is the mean wealth of gamblers
+// where R_< and R_> are the risks of min(ℓ, b)/b and max(ℓ−b, 0)/(1−b), b = 1/4, ε = (KL + ln 2ξ(N)/δ)/N pays for both,
+// and W(m) = (1/K) Σ_k Π_i (1 − c_k + c_k (1−ℓ_i)/(1−m)), c_k = sin²((k−½)π/2K), K = 64, is the mean wealth of gamblers
 // who stake shares c_k against the claim that the mean loss is m.
 //
 // A 0/1 loss of the mean always has the exact binomial bound: none is tighter.
@@ -44,9 +44,11 @@ func (q Inequality) Check(l Loss, learnt bool) error {
 	case !slices.Contains(Inequalities, q):
 		return fmt.Errorf("bound %q: want one of %v", q, Inequalities)
 	case q == BettingBound && learnt:
-		return fmt.Errorf("bound betting: it is for a posterior fixed before the certified rows were seen, and this one is learnt on them")
+		return fmt.Errorf("bound betting: it is for a posterior fixed before the certified rows were seen, and this one is " +
+			"learnt on them")
 	case q == SplitBound && learnt && l.part() == "":
-		return fmt.Errorf("bound split-kl: that of a posterior learnt on the certified rows needs the loss clipped-square or clipped-absolute, whose parts have closed forms, not %s", l.Kind)
+		return fmt.Errorf("bound split-kl: that of a posterior learnt on the certified rows needs the loss clipped-square "+
+			"or clipped-absolute, whose parts have closed forms, not %s", l.Kind)
 	}
 	return nil
 }
@@ -55,9 +57,9 @@ func (q Inequality) Check(l Loss, learnt bool) error {
 //
 //	ln(1/p_θ) + ln E + ln(2√n/δ)
 //
-// (Reeb et al. 2018, Eq 5), with the constant of the inequality in the place of 2√n: choices are the first two, ln(1/p_θ)
-// of the prior on the grid (see Grid.LogInverseP) and ln E of E alternatives that were open when the rows were
-// seen; n ≥ 1 is the number of certified rows, or groups, and 0 < δ ≤ 1 the probability that the bound fails. The
+// (Reeb et al. 2018, Eq 5), with the constant of the inequality in the place of 2√n: choices are the first two,
+// ln(1/p_θ) of the prior on the grid (see Grid.LogInverseP) and ln E of E alternatives that were open when the rows
+// were seen; n ≥ 1 is the number of certified rows, or groups, and 0 < δ ≤ 1 the probability that the bound fails. The
 // result is NaN for another n or δ.
 func (q Inequality) Penalty(choices float64, n int, delta float64) float64 {
 	if n < 1 || !(0 < delta && delta <= 1) {

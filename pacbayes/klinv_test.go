@@ -8,8 +8,10 @@ import (
 
 // pairs are arguments of the inverse over their whole range.
 func pairs() (qs, epss []float64) {
-	qs = []float64{0, 5e-324, 1e-310, 1e-300, 1e-100, 1e-20, 1e-9, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9, 1 - 0x1p-53, 1}
-	epss = []float64{0, 5e-324, 1e-300, 1e-100, 1e-25, 1e-16, 1e-9, 1e-4, 0.01, 0.1, 0.5, 1, 3, 30, 500, 1e4, 1e300, math.MaxFloat64, math.Inf(1)}
+	qs = []float64{0, 5e-324, 1e-310, 1e-300, 1e-100, 1e-20, 1e-9, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999, 1 - 1e-9,
+		1 - 0x1p-53, 1}
+	epss = []float64{0, 5e-324, 1e-300, 1e-100, 1e-25, 1e-16, 1e-9, 1e-4, 0.01, 0.1, 0.5, 1, 3, 30, 500, 1e4, 1e300,
+		math.MaxFloat64, math.Inf(1)}
 	return qs, epss
 }
 

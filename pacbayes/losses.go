@@ -24,8 +24,8 @@ const (
 	Relative Kind = "relative"
 	// Asymmetric is ℓ± of Eq 21 with r− = y − Below and r+ = y + Above.
 	Asymmetric Kind = "asymmetric"
-	// Scaled is 1{|y−ŷ| > ε·scale} where scale is the predictor's own standard deviation of y at the row, declared before the rows were
-	// seen with the predictor; ε counts these.
+	// Scaled is 1{|y−ŷ| > ε·scale} where scale is the predictor's own standard deviation of y at the row, declared before
+	// the rows were seen with the predictor; ε counts these.
 	Scaled Kind = "scaled"
 	// ClippedAbsolute is min(|ŷ−y|/scale, 1), which is min(|ŷ/y − 1|, 1) (App. C,
 	// where max is printed for min). It has no ε.
@@ -88,7 +88,8 @@ func (l Loss) usesScale() bool {
 	return l.Kind == Relative || l.Kind == Scaled || l.Kind == ClippedAbsolute
 }
 
-// Unitless reports whether ε is a number without the target's unit: a share of |y|, or of standard deviations that differ from row to row.
+// Unitless reports whether ε is a number without the target's unit: a share of |y|, or of standard deviations that
+// differ from row to row.
 func (l Loss) Unitless() bool { return l.usesScale() }
 
 // interval returns the distances below and above y within which a 0/1 loss is 0.

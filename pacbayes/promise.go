@@ -9,7 +9,8 @@ type Promise struct {
 	HalfWidth    float64 `json:"half_width"`     // in standard deviations; relative bands: as a share of |y|
 	HalfWidthRaw float64 `json:"half_width_raw"` // in the target's units; relative bands: as HalfWidth
 	Relative     bool    `json:"relative,omitempty"`
-	Scaled       bool    `json:"scaled,omitempty"` // the half-width counts the predictor's own standard deviations at the row
+	// the half-width counts the predictor's own standard deviations at the row
+	Scaled bool `json:"scaled,omitempty"`
 	// Bound is that of the share that lies outside: 1−Share where the search for the width was
 	// free, since nothing paid for a bound at the width that was found.
 	Bound float64 `json:"bound"`
@@ -103,6 +104,7 @@ func (t Terms) promise(s Sample, kl float64, c *Curve) (*Promise, error) {
 			return p, nil
 		}
 	}
-	p.Reason = "even the widest band of the grid can't be guaranteed for that share: ask for a smaller one, or certify more rows"
+	p.Reason = "even the widest band of the grid can't be guaranteed for that share: ask for a smaller one, or certify " +
+		"more rows"
 	return p, nil
 }

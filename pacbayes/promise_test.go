@@ -87,7 +87,8 @@ func TestPromise(t *testing.T) {
 		kl    float64
 		want  float64
 	}{
-		{"direct", fixedTerms(Direct), 0, smallest(false, func(w float64) bool { return ClopperPearson(misses(w, false), 300, 0.025) <= 0.5 })},
+		{"direct", fixedTerms(Direct), 0, smallest(false,
+			func(w float64) bool { return ClopperPearson(misses(w, false), 300, 0.025) <= 0.5 })},
 		{"learnt", exampleTerms(), 2, smallest(false, func(w float64) bool {
 			risk := riskOf(Loss{Kind: Band, Below: w}, y, mean, variance, nil, nil, nil)
 			pen := KLBound.Penalty(3*math.Log(1201)+math.Log(2*200), 300, 0.05)
@@ -108,7 +109,8 @@ func TestPromise(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := c.Promise
-		if p.HalfWidth != x.want || p.Share != 0.5 || !(p.Bound <= 0.5) || x.want == 0 || p.Relative != (x.name == "relative") {
+		if p.HalfWidth != x.want || p.Share != 0.5 || !(p.Bound <= 0.5) || x.want == 0 ||
+			p.Relative != (x.name == "relative") {
 			t.Errorf("%s: %+v, want half-width %v", x.name, p, x.want)
 		}
 		unit := 9. // EpsilonRaw over Below
@@ -121,7 +123,8 @@ func TestPromise(t *testing.T) {
 	}
 	hopeless := fixedTerms(Direct)
 	hopeless.Promise = 0.999
-	if c, err := hopeless.Certify(y, mean, variance, nil, 0); err != nil || c.Promise.HalfWidth != 0 || c.Promise.Reason == "" {
+	if c, err := hopeless.Certify(y, mean, variance, nil, 0); err != nil || c.Promise.HalfWidth != 0 ||
+		c.Promise.Reason == "" {
 		t.Errorf("99.9 %% from 300 rows: %+v, %v", c.Promise, err)
 	}
 }
@@ -178,11 +181,13 @@ func TestTermsRefuse(t *testing.T) {
 	} {
 		terms := exampleTerms()
 		change(&terms)
-		if c, err := terms.Certify(y, mean, variance, nil, 0); c != nil || err == nil || !strings.Contains(err.Error(), want) {
+		if c, err := terms.Certify(y, mean, variance, nil, 0); c != nil || err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", want, c, err)
 		}
 	}
-	if c, err := fixedTerms(Direct).Certify(y, mean, variance, nil, 0.1); c != nil || err == nil || !strings.Contains(err.Error(), "KL(Q‖P) is 0.1") {
+	if c, err := fixedTerms(Direct).Certify(y, mean, variance, nil, 0.1); c != nil || err == nil ||
+		!strings.Contains(err.Error(), "KL(Q‖P) is 0.1") {
 		t.Errorf("a fixed posterior with a KL: %v, %v", c, err)
 	}
 }

@@ -76,13 +76,15 @@ func (s Sample) meanOf(losses []float64) (float64, error) {
 // zeroOne says whether the loss of a unit is 0 or 1: the exact binomial bound is for these.
 func (s Sample) zeroOne(l Loss) bool { return l.IsZeroOne() && s.Group == nil }
 
-// Slice is a kind of rows with a bound of its own: which rows belong was fixed before the targets of the certified rows were seen. Half of δ
-// goes to all slices in equal parts, so that their bounds hold together, and with the others of the certificate.
+// Slice is a kind of rows with a bound of its own: which rows belong was fixed before the targets of the certified rows
+// were seen. Half of δ goes to all slices in equal parts, so that their bounds hold together, and with the others of
+// the certificate.
 type Slice struct {
-	By   string   `json:"by"`             // a column, or SliceSD
-	Name string   `json:"name"`           // which of its kinds
-	From *float64 `json:"from,omitempty"` // rows with a value above From, up to To, or of SliceSD below it; both are that of one value
-	To   *float64 `json:"to,omitempty"`   // nil: without end, as categories are
+	By   string `json:"by"`   // a column, or SliceSD
+	Name string `json:"name"` // which of its kinds
+	// rows with a value above From, up to To, or of SliceSD below it; both are that of one value
+	From *float64 `json:"from,omitempty"`
+	To   *float64 `json:"to,omitempty"` // nil: without end, as categories are
 
 	Rows     int     `json:"rows"`      // certified ones
 	MeanRisk float64 `json:"mean_risk"` // their share of misses

@@ -2,12 +2,14 @@ package pacbayes
 
 import "math"
 
-// Shifted bounds the mean loss on rows of another source, KL(that ‖ this) ≤ ρ nats a row, where it is at most bound on rows of this one:
+// Shifted bounds the mean loss on rows of another source, KL(that ‖ this) ≤ ρ nats a row, where it is at most bound on
+// rows of this one:
 //
 //	sup{p : kl(p ‖ bound) ≤ ρ}.
 //
-// A row's loss, or a coin that falls with that probability, is made of the row, and nothing made of rows tells two sources better apart than the rows do (the
-// data-processing inequality). It is rounded up, and NaN for a bound outside [0,1] or ρ < 0. It isn't KLInverse, which looks for the other argument of kl.
+// A row's loss, or a coin that falls with that probability, is made of the row, and nothing made of rows tells two
+// sources better apart than the rows do (the data-processing inequality). It is rounded up, and NaN for a bound outside
+// [0,1] or ρ < 0. It isn't KLInverse, which looks for the other argument of kl.
 func Shifted(bound, rho float64) float64 {
 	switch {
 	case !(0 <= bound && bound <= 1 && rho >= 0):

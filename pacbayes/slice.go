@@ -11,7 +11,8 @@ func (t Terms) slices(s Sample) ([]Slice, error) {
 		return nil, errors.New("slices: they aren't counted where the rows are spread over ranks: use one")
 	}
 	losses := s.pointLosses(t.Loss)
-	// How many rows a slice has is known from inputs alone, so that the slices that can't have a bound leave their part of δ to the others.
+	// How many rows a slice has is known from inputs alone, so that the slices that can't have a bound leave their part of
+	// δ to the others.
 	parts := 0
 	for _, slice := range s.Slices {
 		if t.Rules == 0 || len(slice.In) >= MinRows {
@@ -46,7 +47,8 @@ func sameSlices(a, b []Slice) string {
 	}
 	for i, p := range a {
 		q := b[i]
-		if p.By != q.By || p.Name != q.Name || p.Rows != q.Rows || p.Reason != q.Reason || !same(p.MeanRisk, q.MeanRisk) || !same(p.MeanBound, q.MeanBound) || !sameEnd(p.From, q.From) || !sameEnd(p.To, q.To) {
+		if p.By != q.By || p.Name != q.Name || p.Rows != q.Rows || p.Reason != q.Reason || !same(p.MeanRisk, q.MeanRisk) ||
+			!same(p.MeanBound, q.MeanBound) || !sameEnd(p.From, q.From) || !sameEnd(p.To, q.To) {
 			return fmt.Sprintf("slice %s %s is another", q.By, q.Name)
 		}
 	}

@@ -23,11 +23,12 @@ type Terms struct {
 	EpsilonRaw float64 `json:"epsilon_raw"` // Loss.Below in the target's own units
 	Delta      float64 `json:"delta"`       // the bound fails with at most this probability
 	Grid       Grid    `json:"grid"`
-	Params     int     `json:"params"`            // T: parameters of the prior that lie on the grid
-	Choices    int     `json:"choices"`           // kernel families chosen among on the certified rows, at least 1
-	PriorRows  int     `json:"prior_rows"`        // rows set aside for the scaling, and for the prior where it is informed
-	Scaling    string  `json:"scaling"`           // prior-rows, declared or all-rows
-	Encoded    bool    `json:"encoded,omitempty"` // categories, or means in the place of missing values, were learnt on the prior rows
+	Params     int     `json:"params"`     // T: parameters of the prior that lie on the grid
+	Choices    int     `json:"choices"`    // kernel families chosen among on the certified rows, at least 1
+	PriorRows  int     `json:"prior_rows"` // rows set aside for the scaling, and for the prior where it is informed
+	Scaling    string  `json:"scaling"`    // prior-rows, declared or all-rows
+	// categories, or means in the place of missing values, were learnt on the prior rows
+	Encoded bool `json:"encoded,omitempty"`
 
 	// A mixed p_θ: it gives equal shares to grids of 0, 1, … digits, and to so many structures of
 	// the lengthscales. With Tied > 0 these take Tied different values, which Params counts,
@@ -37,10 +38,11 @@ type Terms struct {
 	Lengthscales int `json:"lengthscales,omitempty"`
 	Tied         int `json:"tied,omitempty"`
 
-	Informed   bool       `json:"informed,omitempty"` // P was learnt on the prior rows: none of its parameters lies on the grid
-	Fixed      bool       `json:"fixed,omitempty"`    // Q is P itself, so that nothing was learnt on the certified rows
-	Inequality Inequality `json:"family,omitempty"`   // "": kl
-	Route      Route      `json:"route,omitempty"`    // to the bound on the mean; "": twice
+	// P was learnt on the prior rows: none of its parameters lies on the grid
+	Informed   bool       `json:"informed,omitempty"`
+	Fixed      bool       `json:"fixed,omitempty"`  // Q is P itself, so that nothing was learnt on the certified rows
+	Inequality Inequality `json:"family,omitempty"` // "": kl
+	Route      Route      `json:"route,omitempty"`  // to the bound on the mean; "": twice
 
 	// Promise is the share of predictions for which the smallest half-width is looked for
 	// that is guaranteed; 0: none.
@@ -50,8 +52,9 @@ type Terms struct {
 	Curve bool `json:"curve,omitempty"`
 	// Slices are columns, or SliceSD, by which kinds of rows have bounds of their own. They have half of δ.
 	Slices []string `json:"slices,omitempty"`
-	// Rules is the version of the rules by which curves and slices share δ. 0, of older model files: a curve has a bound at every share of misses, and every slice has
-	// a part of δ. 1: a curve ends at curveEnd, and slices of fewer than MinRows rows have no part.
+	// Rules is the version of the rules by which curves and slices share δ. 0, of older model files: a curve has a bound
+	// at every share of misses, and every slice has a part of δ. 1: a curve ends at curveEnd, and slices of fewer than
+	// MinRows rows have no part.
 	Rules int `json:"rules,omitempty"`
 
 	// Declaration is the SHA-256 of a text by which all that was done was declared beforehand, in hexadecimal; "": none.
@@ -59,7 +62,8 @@ type Terms struct {
 
 	// Group is the column by which rows are grouped: a group is what is drawn and counted.
 	Group string `json:"group,omitempty"`
-	// Copies says that rows that equal one another were taken for copies of one observation: all but the first were left out, or they are a group.
+	// Copies says that rows that equal one another were taken for copies of one observation: all but the first were left
+	// out, or they are a group.
 	Copies bool `json:"copies,omitempty"`
 	// Elsewhere says that the predictions were made by no model of this package: that they were made without the certified
 	// rows is the word of who certifies.
@@ -115,7 +119,8 @@ func named(columns []string) string {
 
 // Extended says whether the terms hold more than a prior on one grid and a bound by kl.
 func (t Terms) Extended() bool {
-	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Inequality != "" || t.Route != "" || t.Promise > 0 || t.Curve || len(t.Slices) > 0
+	return t.Resolutions > 0 || t.Informed || t.Fixed || t.Inequality != "" || t.Route != "" || t.Promise > 0 || t.Curve ||
+		len(t.Slices) > 0
 }
 
 // statements is the number of equal parts of δ: one each for the declared ε and the promise,
@@ -208,7 +213,8 @@ func (t Terms) Check() error {
 // about.
 func (t Terms) CheckRoute() error {
 	if t.Route != "" && t.Route != Twice && !t.Fixed {
-		return fmt.Errorf("mean-bound %s: the mean has a bound of its own only where nothing was learnt on the certified rows: it needs an informed prior that is the posterior itself", t.Route)
+		return fmt.Errorf("mean-bound %s: the mean has a bound of its own only where nothing was learnt on the certified "+
+			"rows: it needs an informed prior that is the posterior itself", t.Route)
 	}
 	if t.Route != "" && t.Route != Twice && t.Route != Direct && t.Route != Both {
 		return fmt.Errorf("mean-bound %q: want %s, %s or %s", t.Route, Twice, Direct, Both)
@@ -223,7 +229,8 @@ func (t Terms) CheckRoute() error {
 		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
 	}
 	if t.Loss.Kind == Scaled && !t.MeanAlone() {
-		return errors.New("loss scaled: it is of a predictor that was fixed before the certified rows were seen, its standard deviations too: it needs an informed prior that nothing is learnt after, and mean-bound direct")
+		return errors.New("loss scaled: it is of a predictor that was fixed before the certified rows were seen, its " +
+			"standard deviations too: it needs an informed prior that nothing is learnt after, and mean-bound direct")
 	}
 	if t.Rules != 0 && (t.Rules != NewestRules || !t.Curve && len(t.Slices) == 0) {
 		return fmt.Errorf("rules %d: want %d, of a curve or of slices", t.Rules, NewestRules)
@@ -240,9 +247,11 @@ func (t Terms) checkCurve() error {
 	case !t.Curve:
 		return nil
 	case !t.MeanAlone():
-		return errors.New("curve: it is of a mean that was fixed before the certified rows were seen: it needs an informed prior that nothing is learnt after, and mean-bound direct")
+		return errors.New("curve: it is of a mean that was fixed before the certified rows were seen: it needs an informed " +
+			"prior that nothing is learnt after, and mean-bound direct")
 	case t.Loss.Kind != Band && t.Loss.Kind != Relative && t.Loss.Kind != Scaled:
-		return fmt.Errorf("curve: it is of the losses %s, %s and %s, of every width, not of %s", Band, Relative, Scaled, t.Loss.Kind)
+		return fmt.Errorf("curve: it is of the losses %s, %s and %s, of every width, not of %s", Band, Relative, Scaled,
+			t.Loss.Kind)
 	case t.Group != "":
 		return errors.New("curve: of groups, the shares of whose rows are counted, there is none")
 	case t.inequality() != KLBound:
@@ -257,7 +266,8 @@ func (t Terms) checkSlices() error {
 	case len(t.Slices) == 0:
 		return nil
 	case !t.MeanAlone() || !t.Loss.IsZeroOne():
-		return errors.New("slices: they are of a mean that was fixed before the certified rows were seen, and of a loss that is 0 or 1: they need an informed prior that nothing is learnt after, and mean-bound direct")
+		return errors.New("slices: they are of a mean that was fixed before the certified rows were seen, and of a loss " +
+			"that is 0 or 1: they need an informed prior that nothing is learnt after, and mean-bound direct")
 	case t.Group != "":
 		return errors.New("slices: of groups, the shares of whose rows are counted, there are none")
 	}
@@ -285,34 +295,45 @@ func (t Terms) Conditions() (c []string) {
 		declared += fmt.Sprintf(", the share %g of the promise (to which half of δ went%s)", t.Promise, rest)
 	}
 	if t.Resolutions > 1 {
-		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (of which that with %d was chosen afterwards, and paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)
+		grid = fmt.Sprintf("the grids of 0 to %d digits in [−%g, %g] (of which that with %d was chosen afterwards, and "+
+			"paid for)", t.Resolutions-1, t.Grid.L, t.Grid.L, t.Grid.Digits)
 	}
 	fixed := fmt.Sprintf("%s, δ = %g, the kernel family and %s were declared before the certified rows were seen; "+
 		"running again with other seeds or settings and keeping the best isn't covered.", declared, t.Delta, grid)
 	if t.Elsewhere {
-		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and what made the predictions never saw these rows, nor was chosen by them: by the word of who certifies.", declared, t.Delta)
+		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and what made the "+
+			"predictions never saw these rows, nor was chosen by them: by the word of who certifies.", declared, t.Delta)
 	} else if t.Informed {
-		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was learnt on %d prior rows alone; "+
-			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta, t.PriorRows)
+		fixed = fmt.Sprintf("%s and δ = %g were declared before the certified rows were seen, and the prior was learnt on "+
+			"%d prior rows alone; "+
+			"running again with other shares, seeds or settings and keeping the best isn't covered.", declared, t.Delta,
+			t.PriorRows)
 	}
 	if t.Declaration != "" {
-		fixed += fmt.Sprintf(" The model says that it is the one declared by the text with SHA-256 %s. That doesn't show that nothing else was tried; when the text was written, somebody else has to vouch for.", t.Declaration)
+		fixed += fmt.Sprintf(" The model says that it is the one declared by the text with SHA-256 %s. That doesn't show "+
+			"that nothing else was tried; when the text was written, somebody else has to vouch for.", t.Declaration)
 	}
-	source := "The certified rows are independent draws from one source, and the bound is about further rows from that source. " +
+	source := "The certified rows are independent draws from one source, and the bound is about further rows from that " +
+		"source. " +
 		"For rows ordered in time it covers other moments of the same period, not the future."
 	switch {
 	case t.Backtest:
-		source = "NOT MET: the certified rows are the last of the table, so that they may be of another time than further rows; as a backtest the number says how the model did on them."
+		source = "NOT MET: the certified rows are the last of the table, so that they may be of another time than further " +
+			"rows; as a backtest the number says how the model did on them."
 	case t.Group != "":
-		source = fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; rows within a group may depend on one another. "+
-			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.", cautious.Name(t.Group))
+		source = fmt.Sprintf("The groups of the certified rows, by %s, are independent draws from one source of groups; "+
+			"rows within a group may depend on one another. "+
+			"The bound is about a further group from that source: the loss is averaged over its rows, and then over groups.",
+			cautious.Name(t.Group))
 	}
 	c = append(c, source, fixed)
 	switch {
 	case t.Positional && t.OrderChance:
-		c = append(c, "The order of the rows in the file has nothing to do with what they hold, as the person who certifies vouches: it decided which rows are certified.")
+		c = append(c, "The order of the rows in the file has nothing to do with what they hold, as the person who "+
+			"certifies vouches: it decided which rows are certified.")
 	case t.Positional:
-		c = append(c, "NOT MET: the order of the rows in the file decided which rows are certified, as in models of before version 5, and whoever fitted the model could choose that order. "+
+		c = append(c, "NOT MET: the order of the rows in the file decided which rows are certified, as in models of before "+
+			"version 5, and whoever fitted the model could choose that order. "+
 			"Fit again, or vouch for the order (krigo certify --accept-file-order).")
 	}
 	if t.Repeats > 0 {
@@ -323,10 +344,12 @@ func (t Terms) Conditions() (c []string) {
 		if t.Group != "" {
 			another = "one of another group"
 		}
-		c = append(c, fmt.Sprintf("%d of %s equal %s: they are independent draws that came out alike, not copies. Copies must go first.", t.Repeats, rows, another))
+		c = append(c, fmt.Sprintf("%d of %s equal %s: they are independent draws that came out alike, not copies. Copies "+
+			"must go first.", t.Repeats, rows, another))
 	}
 	if t.Copies {
-		c = append(c, "Rows that equal one another are copies of one observation, as they were taken for, not independent draws that came out alike: of a source where these are frequent the bound says nothing.")
+		c = append(c, "Rows that equal one another are copies of one observation, as they were taken for, not independent "+
+			"draws that came out alike: of a source where these are frequent the bound says nothing.")
 	}
 	if t.Elsewhere {
 		return append(c, "The bound is a plain hold-out bound on the predictions.")
@@ -337,16 +360,21 @@ func (t Terms) Conditions() (c []string) {
 	case "declared":
 		c = append(c, "Scaling constants were declared beforehand, not taken from the certified rows.")
 	default:
-		c = append(c, "NOT MET: scaling constants were taken from all rows, the certified ones included, so the theorem doesn't cover this number.")
+		c = append(c, "NOT MET: scaling constants were taken from all rows, the certified ones included, so the theorem "+
+			"doesn't cover this number.")
 	}
 	if t.Encoded {
-		c = append(c, "Categories of inputs, and what stands in the place of their missing values, come from the prior rows too.")
+		c = append(c, "Categories of inputs, and what stands in the place of their missing values, come from the prior "+
+			"rows too.")
 	}
 	switch t.Route {
 	case Direct:
-		return append(c, "The bound is a plain hold-out bound on the mean prediction, which was fixed before the certified rows were seen.")
+		return append(c, "The bound is a plain hold-out bound on the mean prediction, which was fixed before the certified "+
+			"rows were seen.")
 	case Both:
-		return append(c, "Half of δ went to the bound on the loss of a random draw f ~ Q, half to the hold-out bound on that of the mean prediction.")
+		return append(c, "Half of δ went to the bound on the loss of a random draw f ~ Q, half to the hold-out bound on "+
+			"that of the mean prediction.")
 	}
-	return append(c, "The bound holds for the loss of a random draw f ~ Q; that of the mean prediction is at most twice as large.")
+	return append(c, "The bound holds for the loss of a random draw f ~ Q; that of the mean prediction is at most twice "+
+		"as large.")
 }

@@ -11,7 +11,8 @@ import (
 
 // NewExact conditions the GP (kernel, mean) on y at the rows of x with Gaussian
 // noise of variance noise. It keeps x; it fails where C isn't positive definite.
-func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64, noise float64) (*Posterior, error) {
+func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64,
+	noise float64) (*Posterior, error) {
 	n := x.Rows
 	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
 		Weights: make([]float64, n), Chol: x.Like(n, n)}
@@ -27,7 +28,8 @@ func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64
 	linalg.Trsv(false, p.Chol, p.Weights)
 	linalg.Trsv(true, p.Chol, p.Weights)
 	if !linalg.Finite(p.Weights) {
-		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or raise the noise variance")
+		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or raise the " +
+			"noise variance")
 	}
 	return p, nil
 }
@@ -35,7 +37,8 @@ func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64
 // NotDefinite explains a failed factorisation of K + σ_n² I. The full GP adds no
 // jitter, since the noise variance already stands on the diagonal.
 func NotDefinite(err error, noise float64) error {
-	return fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g (%w): raise the noise variance, or shorten the lengthscales", noise, err)
+	return fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g (%w): raise the noise variance, "+
+		"or shorten the lengthscales", noise, err)
 }
 
 // LeaveOneOut writes, for each row the exact GP was conditioned on, the mean and

@@ -21,7 +21,8 @@ const (
 // FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I, by the least jitter from
 // minJitter on that there is one with whose pivots aren't those of rounding. These, of inducing inputs
 // that all but coincide, would leave V = L⁻¹K_ZX, and a KL, wrong in the leading digits.
-func FactorInducing(k kernel.Kernel, theta []float64, z matrix.Dense, minJitter float64, l matrix.Dense) (jitter float64, err error) {
+func FactorInducing(k kernel.Kernel, theta []float64, z matrix.Dense, minJitter float64,
+	l matrix.Dense) (jitter float64, err error) {
 	diag := make([]float64, z.Rows)
 	k.Diag(theta, z, diag)
 	scale := linalg.Sum(diag) / float64(z.Rows)
@@ -38,7 +39,8 @@ func FactorInducing(k kernel.Kernel, theta []float64, z matrix.Dense, minJitter 
 		}
 		jitter = max(10*jitter, jitterStart*scale)
 		if !(jitter <= jitterEnd*scale*1.01) {
-			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
+			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its "+
+				"variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
 		}
 	}
 }

@@ -31,7 +31,8 @@ type Iterative struct {
 // NewIterative is NewExact without an N×N matrix: O(N·rank) memory, O(N²) time an
 // iteration. Variances are conditioned on the nearest rows of x, see NewNearest. It keeps x. An error
 // may be an *iterative.Stalled one.
-func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64, noise float64, nearest int, o Iterative) (*Posterior, error) {
+func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64,
+	x matrix.Dense, y []float64, noise float64, nearest int, o Iterative) (*Posterior, error) {
 	p := NewNearest(k, theta, mean, beta, x, y, noise, nearest)
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -80,7 +81,8 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 	}
 	c := p.covariance()
 	pre, err := iterative.PivotedCholesky(c, o.Rank)
-	s := iterative.Solver{Times: c.Times, Rough: c.Rough(), Preconditioner: pre, Tolerance: o.Tolerance, Progress: o.Progress}
+	s := iterative.Solver{Times: c.Times, Rough: c.Rough(), Preconditioner: pre, Tolerance: o.Tolerance,
+		Progress: o.Progress}
 	if o.Ranks != nil && o.Ranks.Size() > 1 {
 		s.Times, s.Rough = c.Shared(o.Ranks, fail), nil
 	}
@@ -88,14 +90,15 @@ func (p *Posterior) solver(o Iterative, fail func(error)) (iterative.Solver, err
 }
 
 // SolvedVariance writes the variance of f(x_i) with a solve for every row of x, to the
-// relative residual given, or to a smaller one where that leaves much; it is for a posterior by NewIterative. What the residual
-// r leaves makes it larger, by rᵀA⁻¹r: for any u, kᵀA⁻¹k ≥ 2kᵀu − uᵀAu. Where rounding keeps a solve from saying
-// more than the nearest rows do, whose variance isn't below the exact one either, theirs stands.
+// relative residual given, or to a smaller one where that leaves much; it is for a posterior by NewIterative. What the
+// residual r leaves makes it larger, by rᵀA⁻¹r: for any u, kᵀA⁻¹k ≥ 2kᵀu − uᵀAu. Where rounding keeps a solve from
+// saying more than the nearest rows do, whose variance isn't below the exact one either, theirs stands.
 func (p *Posterior) SolvedVariance(ctx context.Context, x matrix.Dense, variance []float64, o Iterative) error {
 	return p.solvedVariance(ctx, x, variance, 0, o)
 }
 
-// A variance is good where the residual leaves less than so much of it, and is solved for to a residual smaller by so much, so often, where it isn't.
+// A variance is good where the residual leaves less than so much of it, and is solved for to a residual smaller by so
+// much, so often, where it isn't.
 const (
 	leftOver  = 0.05
 	closer    = 1e-2
@@ -103,7 +106,8 @@ const (
 )
 
 // solvedVariance is SolvedVariance where what matters is the variance with so much noise.
-func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance []float64, noise float64, o Iterative) error {
+func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance []float64, noise float64,
+	o Iterative) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	s, err := p.solver(o, fail)
@@ -142,7 +146,8 @@ func (p *Posterior) solvedVariance(ctx context.Context, x matrix.Dense, variance
 	return nil
 }
 
-// solvedTo lowers variances to those that solutions u of A u = k say, and tells whether what their residuals leave is little.
+// solvedTo lowers variances to those that solutions u of A u = k say, and tells whether what their residuals leave is
+// little.
 func (p *Posterior) solvedTo(k, u, residuals matrix.Dense, prior, best []float64, noise float64) bool {
 	n := len(best)
 	v, left := slices.Clone(prior), make([]float64, n)

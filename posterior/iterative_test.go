@@ -64,12 +64,14 @@ func TestIterativeAgainstCholesky(t *testing.T) {
 			}
 			// Nearest rows leave too much, never too little; solves are exact.
 			if !(gotVar[i] >= wantVar[i]-1e-7) || !(math.Abs(solved[i]-wantVar[i]) <= 1e-6) {
-				t.Errorf("%s, noise %g: variance %v by the nearest rows and %v by a solve, want %v", c.kernel, c.noise, gotVar[i], solved[i], wantVar[i])
+				t.Errorf("%s, noise %g: variance %v by the nearest rows and %v by a solve, want %v", c.kernel, c.noise, gotVar[i],
+					solved[i], wantVar[i])
 			}
 		}
 		average, largest, err := p.Excess(context.Background(), xs, o)
 		if err != nil || !(average >= 1-1e-4) || !(largest >= average) || !(average < 1.5) {
-			t.Errorf("%s, noise %g: variances too large by factors of %v, at most %v; %v", c.kernel, c.noise, average, largest, err)
+			t.Errorf("%s, noise %g: variances too large by factors of %v, at most %v; %v", c.kernel, c.noise, average, largest,
+				err)
 		}
 		alone, v := make([]float64, 1), make([]float64, 1)
 		p.Latent(xs.RowRange(7, 8), alone, v)
@@ -106,13 +108,16 @@ func TestIterativeOfManyRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, m := range wantMean {
-		if !(math.Abs(mean[i]-m) <= 1e-4) || !(math.Abs(solved[i]/wantVar[i]-1) <= 1e-5) || !(variance[i] >= wantVar[i]*(1-1e-9)) || !(variance[i] <= 1.2*wantVar[i]) {
-			t.Errorf("row %d: mean %v, variances %v and solved %v, by Cholesky %v, %v", i, mean[i], variance[i], solved[i], m, wantVar[i])
+		if !(math.Abs(mean[i]-m) <= 1e-4) || !(math.Abs(solved[i]/wantVar[i]-1) <= 1e-5) ||
+			!(variance[i] >= wantVar[i]*(1-1e-9)) || !(variance[i] <= 1.2*wantVar[i]) {
+			t.Errorf("row %d: mean %v, variances %v and solved %v, by Cholesky %v, %v", i, mean[i], variance[i], solved[i], m,
+				wantVar[i])
 		}
 	}
 }
 
-// TestSolvedVarianceIsSmall: a variance that is tiny beside the prior's is solved for as well as any other, whatever tolerance is asked for.
+// TestSolvedVarianceIsSmall: a variance that is tiny beside the prior's is solved for as well as any other, whatever
+// tolerance is asked for.
 func TestSolvedVarianceIsSmall(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(3, 9))
@@ -142,7 +147,8 @@ func TestSolvedVarianceIsSmall(t *testing.T) {
 
 func TestIterativeStalls(t *testing.T) {
 	x, y := matrix.Of(3, 1, []float64{0, 1, 1}), []float64{0, 1, 2}
-	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 1e-15, 3, posterior.Iterative{Rank: 1, Tolerance: 1e-18})
+	_, err := posterior.NewIterative(context.Background(), kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x,
+		y, 1e-15, 3, posterior.Iterative{Rank: 1, Tolerance: 1e-18})
 	var stalled *iterative.Stalled
 	if !errors.As(err, &stalled) {
 		t.Errorf("repeated rows without noise: %v", err)
@@ -190,14 +196,16 @@ func TestNearest(t *testing.T) {
 	// With a stationary kernel the rows taken are the nearest.
 	p := posterior.NewNearest(kernel.SE(1, false), []float64{0, 0}, kernel.ZeroMean{}, nil,
 		matrix.Of(6, 1, []float64{5, 0.1, -7, 0.3, -0.2, 9}), []float64{9, 1, 9, 2, 3, 9}, 0.1, 3)
-	q, err := posterior.NewExact(p.Kernel, p.Theta, p.Mean, nil, matrix.Of(3, 1, []float64{0.1, 0.3, -0.2}), []float64{1, 2, 3}, 0.1)
+	q, err := posterior.NewExact(p.Kernel, p.Theta, p.Mean, nil, matrix.Of(3, 1, []float64{0.1, 0.3, -0.2}),
+		[]float64{1, 2, 3}, 0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, want := make([]float64, 1), make([]float64, 1)
 	p.Latent(matrix.New(1, 1), got, nil)
 	q.Latent(matrix.New(1, 1), want, nil)
-	if !(math.Abs(got[0]-want[0]) <= 1e-12) || !slices.Equal([]string{p.Kind(), q.Kind()}, []string{posterior.ByNearest, posterior.ByCholesky}) {
+	if !(math.Abs(got[0]-want[0]) <= 1e-12) ||
+		!slices.Equal([]string{p.Kind(), q.Kind()}, []string{posterior.ByNearest, posterior.ByCholesky}) {
 		t.Errorf("mean %v, want %v; %s, %s", got, want, p.Kind(), q.Kind())
 	}
 }

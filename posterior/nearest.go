@@ -14,8 +14,10 @@ import (
 // NewNearest returns a posterior that predicts a row by the exact GP of the count rows of x
 // with which the prior correlates it most (package neighbours): for stationary kernels, the nearest. It is
 // another model than the exact GP on all rows. It keeps x.
-func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64, noise float64, count int) *Posterior {
-	p := Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x, Targets: make([]float64, len(y))}
+func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64,
+	noise float64, count int) *Posterior {
+	p := Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
+		Targets: make([]float64, len(y))}
 	mean.At(beta, x, p.Targets)
 	for i, m := range p.Targets {
 		p.Targets[i] = y[i] - m
@@ -23,8 +25,8 @@ func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float
 	return p.Near(count)
 }
 
-// Near returns the posterior with variances, and predictions where it has no weights, from the count rows of its support
-// that are nearest to each row. They are found by an index that is made when it is first asked for, once.
+// Near returns the posterior with variances, and predictions where it has no weights, from the count rows of its
+// support that are nearest to each row. They are found by an index that is made when it is first asked for, once.
 func (p Posterior) Near(count int) *Posterior {
 	p.Nearest = min(count, p.Support.Rows)
 	p.index = sync.OnceValue(func() *neighbours.Index { return neighbours.New(p.Kernel, p.Theta, p.Support) })
@@ -89,10 +91,10 @@ func (l *local) release() { linalg.Return(l.x, l.k) }
 // uncounted stands on the diagonal where only what is left of it counts: whatever is taken from it leaves it positive.
 const uncounted = math.MaxFloat64 / 4
 
-// condition conditions a point on rows of the support, which it takes in their order there: which of them is nearest doesn't
-// show in the last digits. It returns what they add to the mean, nothing where the posterior has weights, and the variance that they
-// explain. Where their covariance matrix can't be factored, or too few of the rows have covariances that are numbers, these aren't
-// numbers.
+// condition conditions a point on rows of the support, which it takes in their order there: which of them is nearest
+// doesn't show in the last digits. It returns what they add to the mean, nothing where the posterior has weights, and
+// the variance that they explain. Where their covariance matrix can't be factored, or too few of the rows have
+// covariances that are numbers, these aren't numbers.
 func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained float64) {
 	m := len(rows)
 	if rows[m-1] == neighbours.None {

@@ -14,8 +14,8 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// BenchmarkNearest predicts 1,000 rows from 512 each of so many, and a row alone; inputs are those of krigo generate with
-// lengthscales that a fit of the same table finds.
+// BenchmarkNearest predicts 1,000 rows from 512 each of so many, and a row alone; inputs are those of krigo generate
+// with lengthscales that a fit of the same table finds.
 func BenchmarkNearest(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		rng := rand.New(rand.NewPCG(5, 5))
@@ -44,8 +44,8 @@ func BenchmarkNearest(b *testing.B) {
 	}
 }
 
-// TestNearestOverflow: rows whose covariances are beyond what numbers hold leave no prediction, not one of whatever else
-// was in memory.
+// TestNearestOverflow: rows whose covariances are beyond what numbers hold leave no prediction, not one of whatever
+// else was in memory.
 func TestNearestOverflow(t *testing.T) {
 	k, err := kernel.Parse("linear", 1, false)
 	if err != nil {
@@ -60,9 +60,9 @@ func TestNearestOverflow(t *testing.T) {
 	}
 }
 
-// TestNearestIsConditional: with copies among the rows and at the same distance, each prediction is that of the exact GP on
-// the rows that are correlated most, of equals those that come first; to the bit the same in any company and on any number of
-// cores, by an index that is there or made anew.
+// TestNearestIsConditional: with copies among the rows and at the same distance, each prediction is that of the exact
+// GP on the rows that are correlated most, of equals those that come first; to the bit the same in any company and on
+// any number of cores, by an index that is there or made anew.
 func TestNearestIsConditional(t *testing.T) {
 	const n, d, m = 900, 3, 20
 	rng := rand.New(rand.NewPCG(7, 7))

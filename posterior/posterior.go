@@ -66,8 +66,8 @@ func (p *Posterior) Kind() string {
 	return ByCholesky
 }
 
-// Factored says whether the posterior is a process whose covariances of all rows together are known. Of others there are
-// variances of single points, and no KL(Q‖P).
+// Factored says whether the posterior is a process whose covariances of all rows together are known. Of others there
+// are variances of single points, and no KL(Q‖P).
 func (p *Posterior) Factored() bool { return p.Kind() == ByCholesky }
 
 // Sparse says whether the posterior stands on inducing inputs.

@@ -48,8 +48,10 @@ func problems(t *testing.T) []problem {
 	linear := kernel.LinearMean{Dim: d}
 	return []problem{
 		{"se ard, zero mean", parse("se", true), []float64{-0.4, 0.9, 0.2, 0.3}, kernel.ZeroMean{}, nil, x, y, 0.15},
-		{"matern12, linear mean", parse("matern12", false), []float64{0.5, -0.2}, linear, []float64{0.3, 0.1, -0.2, -0.7}, x, y, 0.4},
-		{"matern32+linear, constant mean", parse("matern32+linear", true), []float64{-0.4, 0.9, 0.2, 0.3, -1}, kernel.LinearMean{}, []float64{0.4}, x, y, 0.02},
+		{"matern12, linear mean", parse("matern12", false), []float64{0.5, -0.2}, linear, []float64{0.3, 0.1, -0.2, -0.7}, x,
+			y, 0.4},
+		{"matern32+linear, constant mean", parse("matern32+linear", true), []float64{-0.4, 0.9, 0.2, 0.3, -1},
+			kernel.LinearMean{}, []float64{0.4}, x, y, 0.02},
 		{"noise far above the prior variance", parse("se", false), []float64{0, -2}, kernel.ZeroMean{}, nil, x, y, 40},
 	}
 }
@@ -315,7 +317,8 @@ func TestRowsAreIndependent(t *testing.T) {
 			for i := range n {
 				q.Latent(x.RowRange(i, i+1), m, v)
 				if m[0] != mean[i] || v[0] != variance[i] || only[i] != mean[i] {
-					t.Fatalf("row %d: alone %v ± %v, in a batch %v ± %v, without variance %v", i, m[0], v[0], mean[i], variance[i], only[i])
+					t.Fatalf("row %d: alone %v ± %v, in a batch %v ± %v, without variance %v", i, m[0], v[0], mean[i], variance[i],
+						only[i])
 				}
 			}
 			m, v = make([]float64, 7), make([]float64, 7)
@@ -350,12 +353,14 @@ func TestNewExactRefuses(t *testing.T) {
 	copy(p.x.Row(1), p.x.Row(0))
 	p.noise = 1e-20
 	_, err := posterior.NewExact(p.k, p.theta, p.mean, p.beta, p.x, p.y, p.noise)
-	if err == nil || !strings.Contains(err.Error(), "1e-20") || !strings.Contains(err.Error(), "raise the noise variance") {
+	if err == nil || !strings.Contains(err.Error(), "1e-20") ||
+		!strings.Contains(err.Error(), "raise the noise variance") {
 		t.Errorf("two equal rows without noise: %v", err)
 	}
 	p = problems(t)[0]
 	p.y[3] = math.Inf(1)
-	if _, err := posterior.NewExact(p.k, p.theta, p.mean, p.beta, p.x, p.y, p.noise); err == nil || !strings.Contains(err.Error(), "extreme values") {
+	if _, err := posterior.NewExact(p.k, p.theta, p.mean, p.beta, p.x, p.y, p.noise); err == nil ||
+		!strings.Contains(err.Error(), "extreme values") {
 		t.Errorf("an infinite target: %v", err)
 	}
 }

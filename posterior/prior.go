@@ -12,10 +12,13 @@ import (
 // posterior that isn't factored, whose covariance is known at single points only, has none.
 func (p *Posterior) Prior(temper float64) (kernel.Kernel, kernel.Mean, error) {
 	if p.Chol.IsZero() {
-		return nil, nil, errors.New("a posterior by conjugate gradients or nearest rows can't be a prior: its covariance isn't factored")
+		return nil, nil, errors.New("a posterior by conjugate gradients or nearest rows can't be a prior: its covariance " +
+			"isn't factored")
 	}
-	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Chol: p.Chol, CholB: p.CholB, Temper: temper}
-	m := &kernel.ConditionalMean{Mean: p.Mean, Beta: p.Beta, Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Weights: p.Weights}
+	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Chol: p.Chol, CholB: p.CholB,
+		Temper: temper}
+	m := &kernel.ConditionalMean{Mean: p.Mean, Beta: p.Beta, Kernel: p.Kernel, Theta: p.Theta, Support: p.Support,
+		Weights: p.Weights}
 	return k, m, nil
 }
 

@@ -35,8 +35,10 @@ func priors(t *testing.T) (kernel.Kernel, map[string]*posterior.Posterior) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.LinearMean{Dim: 2}, Rows: objective.Memory{X: x, Y: y}, M: 6, Objective: objective.VFE()}
-	sparse, err := problem.Posterior(append(append(append([]float64(nil), theta...), append(beta, math.Log(0.1))...), x.Data[:12]...), 0)
+	problem := &objective.SparseProblem{Kernel: k, Mean: kernel.LinearMean{Dim: 2}, Rows: objective.Memory{X: x, Y: y},
+		M: 6, Objective: objective.VFE()}
+	sparse, err := problem.Posterior(append(append(append([]float64(nil), theta...), append(beta, math.Log(0.1))...),
+		x.Data[:12]...), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

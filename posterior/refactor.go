@@ -53,7 +53,8 @@ func (p *Posterior) refactored() (*Posterior, error) {
 		c = q.shift(p.Chol, whole)
 	}
 	if least := float64(n) * 0x1p-52 * whole; !q.Sparse() && !(c >= least) {
-		return nil, fmt.Errorf("the posterior's noise variance %.3g is no more than rounding, %.3g, of its kernel's variances: raise it", c, least)
+		return nil, fmt.Errorf("the posterior's noise variance %.3g is no more than rounding, %.3g, of its kernel's "+
+			"variances: raise it", c, least)
 	}
 	kernel.FillSymmetric(q.Kernel, q.Theta, q.Support, q.Chol)
 	q.Chol.AddDiagonal(c)
@@ -61,7 +62,8 @@ func (p *Posterior) refactored() (*Posterior, error) {
 		return nil, NotDefinite(err, c)
 	}
 	if d := distance(q.Chol, p.Chol); !(d <= sameFactor) && !(d <= rounding(q.Chol, whole)) {
-		return nil, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel and noise variance: it is off by %.3g of what they make it", d)
+		return nil, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel and noise variance: it "+
+			"is off by %.3g of what they make it", d)
 	}
 	return &q, nil
 }
@@ -75,14 +77,16 @@ func (p *Posterior) checkNumbers() error {
 	for _, of := range []struct {
 		what   string
 		values []float64
-	}{{"parameters", p.Theta}, {"mean's parameters", p.Beta}, {"support", p.Support.Data}, {"weights", p.Weights}, {"targets", p.Targets}} {
+	}{{"parameters", p.Theta}, {"mean's parameters", p.Beta}, {"support", p.Support.Data}, {"weights", p.Weights},
+		{"targets", p.Targets}} {
 		if !linalg.Finite(of.values) {
 			return fmt.Errorf("the posterior's %s aren't finite", of.what)
 		}
 	}
 	for _, z := range p.Support.Data {
 		if p.Sparse() && math.Abs(z) > farthest {
-			return fmt.Errorf("an inducing input lies %.3g scaled units from the rows, where rounding would choose what the kernel sees of them", z)
+			return fmt.Errorf("an inducing input lies %.3g scaled units from the rows, where rounding would choose what the "+
+				"kernel sees of them", z)
 		}
 	}
 	for i := range p.CholB.Rows {
@@ -126,8 +130,9 @@ func (p *Posterior) shift(l matrix.Dense, whole float64) float64 {
 // what was certified. Factors made on one kind of processor were 3e-10 apart at most.
 const sameFactor = 1e-6
 
-// Apart returns how far the mean and the covariance of another posterior, on the same inducing inputs, are from p's: in whitened terms, in which
-// means at x differ by at most √k(x,x) times the first, relative to the size of μ above 1, and L_B by the second.
+// Apart returns how far the mean and the covariance of another posterior, on the same inducing inputs, are from p's: in
+// whitened terms, in which means at x differ by at most √k(x,x) times the first, relative to the size of μ above 1, and
+// L_B by the second.
 func (p *Posterior) Apart(q *Posterior) (mean, covariance float64) {
 	n := p.Support.Rows
 	off, mu := make([]float64, n), make([]float64, n)

@@ -111,7 +111,8 @@ func TestRefactoredJitter(t *testing.T) {
 	}
 	x, y := rowsOf(rand.New(rand.NewPCG(1, 2)), 200, 1)
 	for _, jitter := range []float64{0, 1e-6, 3.7e-6} {
-		problem := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 60, Objective: objective.VFE(), MinJitter: jitter}
+		problem := &objective.SparseProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 60,
+			Objective: objective.VFE(), MinJitter: jitter}
 		q, err := problem.Posterior(append([]float64{1, 0.3, math.Log(0.1)}, x.Data[:60]...), 0)
 		if err != nil {
 			t.Fatal(err)

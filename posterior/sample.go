@@ -53,7 +53,8 @@ func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, seed uint64
 	defer matrix.Ended(&err)
 	x = x.Until(ctx)
 	if p.Kind() == ByNearest {
-		return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they have no joint distribution; use one by cholesky or cg")
+		return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they " +
+			"have no joint distribution; use one by cholesky or cg")
 	}
 	mean := make([]float64, x.Rows)
 	p.Latent(x, mean, nil)
@@ -123,13 +124,16 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 func (p *Posterior) Covariance(ctx context.Context, x matrix.Dense) (cov matrix.Dense, err error) {
 	defer matrix.Ended(&err)
 	if kind := p.Kind(); kind != ByCholesky {
-		return matrix.Dense{}, fmt.Errorf("a posterior by %s has no covariance matrix at hand: use one by %s, or samples", kind, ByCholesky)
+		return matrix.Dense{}, fmt.Errorf("a posterior by %s has no covariance matrix at hand: use one by %s, or samples",
+			kind, ByCholesky)
 	}
 	return p.jointCovariance(x.Until(ctx))
 }
 
 func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
-	if err := memory.Afford(fmt.Sprintf("the joint covariance of %d rows", x.Rows), 8*float64(x.Rows)*(2*float64(x.Rows)+float64(p.Support.Rows))); err != nil { // two, since whoever asked has it in another form
+	// two, since whoever asked has it in another form
+	if err := memory.Afford(fmt.Sprintf("the joint covariance of %d rows", x.Rows),
+		8*float64(x.Rows)*(2*float64(x.Rows)+float64(p.Support.Rows))); err != nil {
 		return matrix.Dense{}, err
 	}
 	cov := x.Like(x.Rows, x.Rows)
@@ -164,7 +168,8 @@ func (p *Posterior) samplePathwise(ctx context.Context, x, out matrix.Dense, see
 // paths writes values of random functions of mean zero at the rows of x, a column of out for each generator.
 type paths func(x, out matrix.Dense, rngs []*rand.Rand) error
 
-// pathwise returns draws of the posterior less its mean. It conditions draws of the prior on all rows of the support together.
+// pathwise returns draws of the posterior less its mean. It conditions draws of the prior on all rows of the support
+// together.
 func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
 	prior, err := p.priorPaths(ctx, o)
 	n := p.Support.Rows
@@ -207,7 +212,8 @@ func normals(rows int, rngs []*rand.Rand) matrix.Dense {
 	return e
 }
 
-// priorPaths returns draws of the prior less its mean: of random features or, if the prior is itself a posterior, by conditioning.
+// priorPaths returns draws of the prior less its mean: of random features or, if the prior is itself a posterior, by
+// conditioning.
 func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) {
 	if prior, temper := p.OfPrior(); prior != nil {
 		draw, err := prior.pathwise(ctx, o)
@@ -227,7 +233,8 @@ func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) 
 			}
 			f, err := kernel.Draw(p.Kernel, p.Theta, x.Cols, drawFeatures, rng)
 			if err != nil {
-				return fmt.Errorf("draws at more than %d rows are sums of random features, and %w: ask for at most %[1]d rows at a time", jointRows, err)
+				return fmt.Errorf("draws at more than %d rows are sums of random features, and %w: ask for at most %[1]d rows at "+
+					"a time", jointRows, err)
 			}
 			f.At(x, values)
 			for i, v := range values {
@@ -240,7 +247,8 @@ func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) 
 
 // conditioning returns what makes of f₀(S) and ε the v of f₀(x) − k(x,S)v, a column for each
 // draw. It overwrites its arguments.
-func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e matrix.Dense) (matrix.Dense, error), error) {
+func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e matrix.Dense) (matrix.Dense, error),
+	error) {
 	if p.Sparse() {
 		return func(f, e matrix.Dense) (matrix.Dense, error) {
 			linalg.Trsm(true, false, p.Chol, f)

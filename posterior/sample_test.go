@@ -110,7 +110,8 @@ func chains(t *testing.T) map[string]*posterior.Posterior {
 	}
 }
 
-// TestSampleMomentsOfPriors: draws of sparse posteriors, and of those whose prior is a posterior, have their mean and covariance.
+// TestSampleMomentsOfPriors: draws of sparse posteriors, and of those whose prior is a posterior, have their mean and
+// covariance.
 func TestSampleMomentsOfPriors(t *testing.T) {
 	const draws = 200
 	ctx := context.Background()
@@ -119,7 +120,8 @@ func TestSampleMomentsOfPriors(t *testing.T) {
 	none, out := make([]float64, 6), matrix.New(6, draws)
 	of := chains(t)
 	of["sparse"] = ps["sparse"]
-	of["no support"] = &posterior.Posterior{Kernel: k, Theta: ps["sparse"].Theta, Mean: kernel.ZeroMean{}, Support: matrix.New(0, 2)}
+	of["no support"] = &posterior.Posterior{Kernel: k, Theta: ps["sparse"].Theta, Mean: kernel.ZeroMean{},
+		Support: matrix.New(0, 2)}
 	for what, q := range of {
 		// The covariance as a kernel, which has tests of its own.
 		joint, mean, err := q.Prior(1)
@@ -143,7 +145,8 @@ func TestSampleMomentsOfPriors(t *testing.T) {
 	}
 }
 
-// TestSampleJointly: a draw at more than 1,000 rows is one function: some of the rows, asked for by themselves, have the same values.
+// TestSampleJointly: a draw at more than 1,000 rows is one function: some of the rows, asked for by themselves, have
+// the same values.
 func TestSampleJointly(t *testing.T) {
 	ctx := context.Background()
 	x, _ := rowsOf(rand.New(rand.NewPCG(9, 8)), 1030, 2)
@@ -224,7 +227,8 @@ func TestSampleErrors(t *testing.T) {
 	x, y := rowsOf(rand.New(rand.NewPCG(9, 8)), 1001, 2)
 	out := matrix.New(1001, 1)
 	near := posterior.NewNearest(kernel.SE(2, false), []float64{0, 0}, kernel.ZeroMean{}, nil, x, y, 0.1, 20)
-	if err := near.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil || !strings.Contains(err.Error(), "nearest rows") {
+	if err := near.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil ||
+		!strings.Contains(err.Error(), "nearest rows") {
 		t.Errorf("draws from a posterior of the nearest rows: %v", err)
 	}
 	prior, _, err := ps["sparse"].Prior(1)
@@ -232,8 +236,10 @@ func TestSampleErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Nothing is known of the features of a sum with a posterior in it.
-	of := &posterior.Posterior{Kernel: kernel.Sum(kernel.Linear{}, prior), Theta: []float64{0}, Mean: kernel.ZeroMean{}, Support: matrix.New(0, 2)}
-	if err := of.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil || !strings.Contains(err.Error(), `kernel "posterior": ask for at most 1000 rows`) {
+	of := &posterior.Posterior{Kernel: kernel.Sum(kernel.Linear{}, prior), Theta: []float64{0}, Mean: kernel.ZeroMean{},
+		Support: matrix.New(0, 2)}
+	if err := of.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil ||
+		!strings.Contains(err.Error(), `kernel "posterior": ask for at most 1000 rows`) {
 		t.Errorf("random features of a posterior: %v", err)
 	}
 	if err := of.Sample(ctx, x.RowRange(0, 9), out.RowRange(0, 9), 0, posterior.Iterative{}); err != nil {

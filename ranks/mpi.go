@@ -118,7 +118,10 @@ func (w *mpi) sum(v []float64) {
 }
 
 func (w *mpi) max(v []int64) {
-	w.call(unsafe.Pointer(&v[0]), func(at unsafe.Pointer, r *C.MPI_Request) C.int { return C.most((*C.longlong)(at), C.int(len(v)), r) })
+	w.call(unsafe.Pointer(&v[0]), func(at unsafe.Pointer,
+		r *C.MPI_Request) C.int {
+		return C.most((*C.longlong)(at), C.int(len(v)), r)
+	})
 }
 
 func (w *mpi) broadcast(root int, v []byte) {
@@ -186,7 +189,8 @@ func (w *mpi) live() {
 			if host != "" {
 				host = " (on " + host + ")"
 			}
-			w.abort(fmt.Sprintf("nothing has been heard of rank %d%s for %d s: it is dead or stopped, or its host can't be reached", (w.rank+w.size-1)%w.size, host, int(quiet.Seconds())))
+			w.abort(fmt.Sprintf("nothing has been heard of rank %d%s for %d s: it is dead or stopped, or its host can't be "+
+				"reached", (w.rank+w.size-1)%w.size, host, int(quiet.Seconds())))
 		}
 	}
 }

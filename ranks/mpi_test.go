@@ -24,7 +24,8 @@ func TestMPI(t *testing.T) {
 		os.Exit(0)
 	}
 	for size := 2; size <= 4; size++ {
-		run := exec.Command("mpirun", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(size), os.Args[0], "-test.run=^TestMPI$")
+		run := exec.Command("mpirun", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(size), os.Args[0],
+			"-test.run=^TestMPI$")
 		run.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 		if out, err := run.CombinedOutput(); err != nil {
 			t.Errorf("%d ranks: %v\n%s", size, err, out)

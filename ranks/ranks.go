@@ -158,7 +158,8 @@ func (g *group) meet(call, length int, own error) error {
 			err = own
 		}
 	case h[3] != -h[4] || h[5] != -h[6]:
-		err, ending = errors.New("the ranks don't do the same: are program, flags, data and processors the same on all of them?"), 1
+		err, ending = errors.New("the ranks don't do the same: are program, flags, data and processors the same on all of "+
+			"them?"), 1
 	}
 	if ending > 0 {
 		g.ended = err

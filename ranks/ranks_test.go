@@ -70,9 +70,10 @@ func check(r Ranks) error {
 		}
 	}
 	var pieces []uint64
-	if err := Exchange(r, func(i int) []uint64 { return make([]uint64, max(0, r.Rank()-i)) }, func(rank int, piece []uint64) {
-		pieces = append(pieces, uint64(rank), uint64(len(piece)))
-	}); err != nil {
+	if err := Exchange(r, func(i int) []uint64 { return make([]uint64, max(0, r.Rank()-i)) },
+		func(rank int, piece []uint64) {
+			pieces = append(pieces, uint64(rank), uint64(len(piece)))
+		}); err != nil {
 		return err
 	}
 	var wanted []uint64

@@ -18,7 +18,8 @@ func (r *maker) affordable() int { return max(1000, min(mostRows, int(1e11/r.wor
 
 // sample predicts rows of the data. It keeps the values of some columns.
 func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, columns []int) error {
-	s := &sample{of: of, fresh: fresh, all: len(chosen), values: map[int][]float64{}, promised: -1, epsilon: "the certificate's ε"}
+	s := &sample{of: of, fresh: fresh, all: len(chosen), values: map[int][]float64{}, promised: -1,
+		epsilon: "the certificate's ε"}
 	if !r.Valid {
 		s.epsilon = "ε"
 	}
@@ -90,8 +91,8 @@ func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, col
 	return nil
 }
 
-// choose finds the rows that the figures show: of the data that the model was made from the test rows and the certified ones, of others
-// those it hasn't seen.
+// choose finds the rows that the figures show: of the data that the model was made from the test rows and the certified
+// ones, of others those it hasn't seen.
 func (r *maker) choose(d *dataset.Data, columns []int) error {
 	own, err := r.m.MadeFrom(d)
 	if err != nil {
@@ -108,7 +109,8 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		if err != nil {
 			return err
 		}
-		kinds = []kind{{"test rows", true, d.RowsOf(roles, dataset.Test)}, {r.kept(), r.m.Terms.Fixed, d.RowsOf(roles, dataset.Certified)}}
+		kinds = []kind{{"test rows", true, d.RowsOf(roles, dataset.Test)},
+			{r.kept(), r.m.Terms.Fixed, d.RowsOf(roles, dataset.Certified)}}
 	} else {
 		seen, err := r.m.Seen(d)
 		if err != nil {
@@ -130,7 +132,8 @@ func (r *maker) choose(d *dataset.Data, columns []int) error {
 		}
 	}
 	if !fresh && len(r.samples) > 0 {
-		r.warn("The figures show rows that the model was made from, which it predicts better than others. Fit with --test-fraction, or name a file of rows it hasn't seen.")
+		r.warn("The figures show rows that the model was made from, which it predicts better than others. Fit with " +
+			"--test-fraction, or name a file of rows it hasn't seen.")
 	}
 	return nil
 }

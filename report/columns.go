@@ -109,13 +109,15 @@ func (r rows) of(c column) (vs []float64) {
 	return vs
 }
 
-// Figures of the function stand on at most mostReference rows, and on fewer where that were more than mostNumbers numbers.
+// Figures of the function stand on at most mostReference rows, and on fewer where that were more than mostNumbers
+// numbers.
 const (
 	mostReference = 2000
 	mostNumbers   = 1 << 24
 )
 
-// spread are n of the numbers below all, one from each of n equal parts: the same ones every time, and none of any period in the file.
+// spread are n of the numbers below all, one from each of n equal parts: the same ones every time, and none of any
+// period in the file.
 func spread(n, all int) []int {
 	if all <= n {
 		n = all
@@ -144,8 +146,8 @@ func referenceOf(d *dataset.Data) (rows, error) {
 	return r, d.Read(chosen, x, nil)
 }
 
-// medoid is the row with the least sum of distances to the others, in scaled units: of those with the commonest category of
-// every column of categories, where there is one.
+// medoid is the row with the least sum of distances to the others, in scaled units: of those with the commonest
+// category of every column of categories, where there is one.
 func medoid(r rows, columns []column, scale []float64) int {
 	candidates := spread(r.n(), r.n())
 	for _, c := range columns {

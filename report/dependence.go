@@ -15,21 +15,24 @@ type dependence struct {
 	fold        bool    // not of the ranks themselves: of how far they are from the middle, as of x and x²
 }
 
-// Columns look independent where no correlation of ranks is above leastDependence, and none above what chance makes in one table of a hundred.
+// Columns look independent where no correlation of ranks is above leastDependence, and none above what chance makes in
+// one table of a hundred.
 const leastDependence = 0.2
 
 // mostKinds are the categories of a column, the commonest, that dependence is looked for between.
 const mostKinds = 12
 
-// feature is what is held against those of other columns: ranks, or how far they are from the middle, or whether a row is of a category.
+// feature is what is held against those of other columns: ranks, or how far they are from the middle, or whether a row
+// is of a category.
 type feature struct {
 	column int
 	fold   bool
 	values []float64 // of mean 0 and square 1
 }
 
-// dependenceOf finds the two columns that depend on one another most plainly, and says whether any do. It sees what ranks show: one that rises or
-// falls with another, or with its distance from the middle. That it sees nothing doesn't prove independence.
+// dependenceOf finds the two columns that depend on one another most plainly, and says whether any do. It sees what
+// ranks show: one that rises or falls with another, or with its distance from the middle. That it sees nothing doesn't
+// prove independence.
 func dependenceOf(r rows, columns []column) (found dependence, dependent bool) {
 	var all []feature
 	add := func(column int, fold bool, values []float64) {
@@ -107,8 +110,9 @@ func ranked(values []float64) []float64 {
 	return ranks
 }
 
-// standardised gives values the mean 0 and the sum of squares 1; not ok if they differ by no more than rounding. Values are divided by
-// their largest and deviations by theirs, or squares of numbers far from 1 would leave the range of float64.
+// standardised gives values the mean 0 and the sum of squares 1; not ok if they differ by no more than rounding. Values
+// are divided by their largest and deviations by theirs, or squares of numbers far from 1 would leave the range of
+// float64.
 func standardised(values []float64) (ok bool) {
 	divide := func(by float64) {
 		for i := range values {

@@ -13,7 +13,8 @@ import (
 
 func ExampleWrite() {
 	table := data.Snelson()
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Method: krigo.Method{Inducing: 8}})
+	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2},
+		Method: krigo.Method{Inducing: 8}})
 	if err != nil {
 		fmt.Println(err)
 		return

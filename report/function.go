@@ -13,8 +13,9 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Figures of the function are of few columns: mostRanked are ranked, of more those along which it is steepest, mostBars are drawn as bars and mostSlices
-// as slices, beside which it goes through otherRows rows more. mostWork is about the numbers that ranking may compute kernels from.
+// Figures of the function are of few columns: mostRanked are ranked, of more those along which it is steepest, mostBars
+// are drawn as bars and mostSlices as slices, beside which it goes through otherRows rows more. mostWork is about the
+// numbers that ranking may compute kernels from.
 const (
 	mostRanked = 40
 	mostBars   = 20
@@ -26,7 +27,8 @@ const (
 	leastRanked = 50 // rows that columns are ranked on, whatever that takes
 )
 
-// dear says that a prediction takes about a millisecond, as it does with very many inputs, or by nearest rows: figures are of fewer then.
+// dear says that a prediction takes about a millisecond, as it does with very many inputs, or by nearest rows: figures
+// are of fewer then.
 func (r *maker) dear() bool { return r.work(false) > 1e6 }
 
 // rank orders the columns by importance.
@@ -55,7 +57,8 @@ func (r *maker) rank() error {
 		}
 		slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(steep[b], steep[a]) })
 		copy(r.order, candidates)
-		screened = fmt.Sprintf(" %s columns of %s were ranked: those along which the mean is steepest, by its mean squared derivative in the columns' units of scale.", whole(most), whole(len(varying)))
+		screened = fmt.Sprintf(" %s columns of %s were ranked: those along which the mean is steepest, by its mean squared "+
+			"derivative in the columns' units of scale.", whole(most), whole(len(varying)))
 		candidates = candidates[:most]
 	}
 	of := make([]column, len(candidates))
@@ -79,7 +82,8 @@ func (r *maker) rank() error {
 		r.order[i] = all[i].column
 	}
 	r.ranked = all
-	r.by = "By how much the predicted mean moves when a column's value alone is exchanged for another row's: half the mean square, in units of the mean's variance over these rows. "
+	r.by = "By how much the predicted mean moves when a column's value alone is exchanged for another row's: half the " +
+		"mean square, in units of the mean's variance over these rows. "
 	surest := slices.MaxFunc(all, func(a, b importance) int { return cmp.Compare(a.low, b.low) })
 	switch d, dependent := dependenceOf(some, of); {
 	case dependent:
@@ -88,24 +92,28 @@ func (r *maker) rank() error {
 			what = "correlation of ranks, one of them by its distance from the middle"
 		}
 		r.shares = false
-		r.by += fmt.Sprintf("The columns depend on one another, %s and %s most plainly (%s %.2f): a row with one value exchanged may be like no real one, and this is no share of the variance and may be above 1.",
+		r.by += fmt.Sprintf("The columns depend on one another, %s and %s most plainly (%s %.2f): a row with one value "+
+			"exchanged may be like no real one, and this is no share of the variance and may be above 1.",
 			of[d.a].name, of[d.b].name, what, d.correlation)
 	case surest.low > 1: // of independent ones none is
 		r.shares = false
-		r.by += "Of columns that are independent of one another none is above 1: these depend on one another, rows with one value exchanged may be like no real ones, and this is no share of the variance."
+		r.by += "Of columns that are independent of one another none is above 1: these depend on one another, rows with " +
+			"one value exchanged may be like no real ones, and this is no share of the variance."
 	default:
 		r.shares = true
-		r.by += "The columns look independent of one another here, so that it is about the share of that variance that comes by a column, alone or with others (total Sobol index)."
+		r.by += "The columns look independent of one another here, so that it is about the share of that variance that " +
+			"comes by a column, alone or with others (total Sobol index)."
 	}
-	r.by += fmt.Sprintf(" %s: %s; whiskers are 95 %% by the bootstrap.", upper(r.real.what), whole(some.n())+" are used") + screened
+	r.by += fmt.Sprintf(" %s: %s; whiskers are 95 %% by the bootstrap.", upper(r.real.what), whole(some.n())+" are used") +
+		screened
 	if len(constant) > 0 {
 		r.by += " Constant in these rows: " + few(constant, 10) + "."
 	}
 	return nil
 }
 
-// steepness is the mean square of the mean's derivative along each column, in units of its scale, at some real rows: in one pull-back,
-// however many columns there are.
+// steepness is the mean square of the mean's derivative along each column, in units of its scale, at some real rows: in
+// one pull-back, however many columns there are.
 func (r *maker) steepness() ([]float64, error) {
 	q := r.m.Posterior
 	if prior, _ := q.OfPrior(); prior != nil && q.Support.Rows == 0 {
@@ -177,7 +185,8 @@ func (r *maker) drawImportance(failed error) error {
 	if len(r.columns) == 1 || failed != nil {
 		return failed
 	}
-	unit, text, says := "variances of the mean", number, "In variances of the mean, by how much it moves with each column alone:"
+	unit, text, says := "variances of the mean", number,
+		"In variances of the mean, by how much it moves with each column alone:"
 	if r.shares {
 		unit, text, says = "share of the mean's variance", percent, "Share of the mean's variance that comes by each column:"
 	}
@@ -409,7 +418,8 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 	caption += r.through() + " " + belief
 	least, most := slices.Min(s.mean), slices.Max(s.mean)
 	return r.draw(Figure{Title: title, Caption: caption},
-		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.target, c.name, number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
+		described{chart, fmt.Sprintf("Predicted %s along %s from %s to %s: between %s and %s.", r.target, c.name,
+			number(s.x[0]), number(s.x[len(s.x)-1]), number(least), number(most))})
 }
 
 func (r *maker) drawLevels(title string, s slice, low, high float64) error {
@@ -430,11 +440,14 @@ func (r *maker) drawLevels(title string, s slice, low, high float64) error {
 	chart.Segments("95 % of observations", drawing.Grey, wide)
 	chart.Strong("of the function", drawing.Blue, narrow)
 	chart.Dots("mean", drawing.Blue, dots)
-	caption := fmt.Sprintf("Predicted %s by %s, with how many rows have each value.%s %s", r.target, c.name, r.through(), belief)
+	caption := fmt.Sprintf("Predicted %s by %s, with how many rows have each value.%s %s", r.target, c.name, r.through(),
+		belief)
 	if len(c.categories) > len(s.levels) {
-		caption = fmt.Sprintf("Predicted %s by the %d commonest of %d categories of %s that rows have.%s %s", r.target, len(s.levels), len(c.categories), c.name, r.through(), belief)
+		caption = fmt.Sprintf("Predicted %s by the %d commonest of %d categories of %s that rows have.%s %s", r.target,
+			len(s.levels), len(c.categories), c.name, r.through(), belief)
 		if len(s.levels) < mostCategories {
-			caption = fmt.Sprintf("Predicted %s by the %d of %d categories of %s that rows have, and how many.%s %s", r.target, len(s.levels), len(c.categories), c.name, r.through(), belief)
+			caption = fmt.Sprintf("Predicted %s by the %d of %d categories of %s that rows have, and how many.%s %s", r.target,
+				len(s.levels), len(c.categories), c.name, r.through(), belief)
 		}
 	}
 	return r.draw(Figure{Title: title, Caption: caption},
@@ -530,7 +543,9 @@ func (r *maker) drawSurface() error {
 		chart.Specks(specks)
 		charts[i] = described{chart, fmt.Sprintf("%s over %s and %s: from %s to %s. %.0f %% of the area is far from all rows.", of.words, a.name, b.name, number(slices.Min(of.grid.Z)), number(slices.Max(of.grid.Z)), 100*float64(pale)/float64(cols*lines))}
 	}
-	return r.draw(Figure{Title: "Over " + a.name + " and " + b.name, Caption: fmt.Sprintf("Left the predicted mean, right the standard deviation of the function, over the two most important columns of numbers. Points are rows; pale is what is farther than a twelfth of the axes from every row.%s", r.through())}, charts...)
+	return r.draw(Figure{Title: "Over " + a.name + " and " + b.name,
+		Caption: fmt.Sprintf("Left the predicted mean, right the standard deviation of the function, over the two most "+
+			"important columns of numbers. Points are rows; pale is what is farther than a twelfth of the axes from every row.%s", r.through())}, charts...)
 }
 
 func (r *maker) drawInducing() error {
@@ -552,7 +567,9 @@ func (r *maker) drawInducing() error {
 		at = append(at, drawing.XY{X: a.value(row), Y: b.value(row)})
 	}
 	chart.Triangles("inducing inputs", drawing.Orange, at)
-	return r.draw(Figure{Title: "Inducing inputs", Caption: fmt.Sprintf("Where %s went, over the two most important columns of numbers.", count(r.q.Support.Rows, "inducing input"))},
+	return r.draw(Figure{Title: "Inducing inputs",
+		Caption: fmt.Sprintf("Where %s went, over the two most important columns of numbers.",
+			count(r.q.Support.Rows, "inducing input"))},
 		described{chart, fmt.Sprintf("%s over %s and %s.", count(len(at), "inducing input"), a.name, b.name)})
 }
 

@@ -10,14 +10,16 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
-// importance is by how much the mean moves when a column's value alone is exchanged between real rows: half the mean square, in units of the mean's variance, with an interval
-// of 95 % by the bootstrap. Of columns that are independent of one another it is the share of the variance that comes by the column (its total Sobol index).
+// importance is by how much the mean moves when a column's value alone is exchanged between real rows: half the mean
+// square, in units of the mean's variance, with an interval of 95 % by the bootstrap. Of columns that are independent
+// of one another it is the share of the variance that comes by the column (its total Sobol index).
 type importance struct {
 	column           int
 	share, low, high float64
 }
 
-// partners is with how many other rows each row's value of a column is exchanged, draws how often rows are drawn again for the intervals.
+// partners is with how many other rows each row's value of a column is exchanged, draws how often rows are drawn again
+// for the intervals.
 const (
 	partners = 4
 	draws    = 500
@@ -25,9 +27,11 @@ const (
 
 var errConstantMean = errors.New("the predicted mean is the same in all these rows")
 
-// importances ranks columns that aren't constant in the rows by what independent ones have as total Sobol indices, each estimated by Jansen's formula ("Analysis of variance designs for model output",
-// Comput. Phys. Commun. 117, 1999): the mean of (f(x_i) − f(x_i with the column of row p))²/2 over pairs of rows i, p, over the variance of f. Other columns keep their values. The
-// bootstrap draws rows, and a pair counts by how often both were drawn, as in a U-statistic: each row is in one pair as i and in another as p.
+// importances ranks columns that aren't constant in the rows by what independent ones have as total Sobol indices, each
+// estimated by Jansen's formula ("Analysis of variance designs for model output", Comput. Phys. Commun. 117, 1999): the
+// mean of (f(x_i) − f(x_i with the column of row p))²/2 over pairs of rows i, p, over the variance of f. Other columns
+// keep their values. The bootstrap draws rows, and a pair counts by how often both were drawn, as in a U-statistic:
+// each row is in one pair as i and in another as p.
 //
 // f has the mean at rows in units in which its square is a float64. Everything is the same for the same rows.
 func importances(f func(x []float64) ([]float64, error), r rows, columns []column) ([]importance, error) {

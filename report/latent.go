@@ -9,7 +9,8 @@ import (
 
 var errFar = errors.New("a row is too far from the training data to be predicted")
 
-// latent is the mean of f at rows, in the target's scaled units, in which squares are numbers, and, where it is asked for, its variance, which takes longer.
+// latent is the mean of f at rows, in the target's scaled units, in which squares are numbers, and, where it is asked
+// for, its variance, which takes longer.
 func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, err error) {
 	d := len(r.m.Inputs)
 	at := linalg.New(len(x)/d, d).Until(r.ctx)
@@ -30,8 +31,8 @@ func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, e
 	return mean, variance, nil
 }
 
-// work is about how many multiplications a prediction takes: by nearest rows, or by the covariances with all that the posterior holds, whose square
-// the variance takes.
+// work is about how many multiplications a prediction takes: by nearest rows, or by the covariances with all that the
+// posterior holds, whose square the variance takes.
 func (r *maker) work(variance bool) float64 {
 	n, d := float64(max(1, r.q.Support.Rows)), float64(len(r.m.Inputs))
 	if k := float64(r.q.Nearest); k > 0 && (variance || r.q.Weights == nil) {

@@ -88,7 +88,8 @@ func (r *maker) add(f Figure) {
 	s.Figures = append(s.Figures, f)
 }
 
-// guard draws a figure, or says in its place why it can't be drawn: a page without one figure is worth more than no page.
+// guard draws a figure, or says in its place why it can't be drawn: a page without one figure is worth more than no
+// page.
 func (r *maker) guard(title string, draw func() error) {
 	if err := caught(draw); err != nil {
 		r.add(Figure{Title: title, Failed: err.Error()})

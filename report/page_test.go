@@ -75,15 +75,16 @@ const measures = `(() => {
 	return [...new Set(wrong)];
 })()`
 
-// TestPage opens reports in a browser and measures them: at three widths, in light and dark, with fonts of other widths. SCREENSHOTS names a folder
-// to keep pictures in.
+// TestPage opens reports in a browser and measures them: at three widths, in light and dark, with fonts of other
+// widths. SCREENSHOTS names a folder to keep pictures in.
 func TestPage(t *testing.T) {
 	p, err := browser.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	boston := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "on"}, Method: krigo.Method{Inducing: 30, Epochs: 60}, Promise: krigo.Promise{Epsilon: 1}}
+	boston := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Kernel: krigo.Kernel{ARD: "on"},
+		Method: krigo.Method{Inducing: 30, Epochs: 60}, Promise: krigo.Promise{Epsilon: 1}}
 	rich, of := shops(t)
 	for _, c := range []struct {
 		name         string
@@ -91,8 +92,11 @@ func TestPage(t *testing.T) {
 		o            krigo.Options
 	}{
 		{"report", data.Boston(), data.Boston(), boston},
-		{"report-1d", data.Snelson(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}}},
-		{"report-rich", rich, rich, krigo.Options{Data: of, Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true, Slices: []string{"zone", "sd", "the area of the whole floor in square metres (m²)"}}}},
+		{"report-1d", data.Snelson(), data.Snelson(),
+			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}}},
+		{"report-rich", rich, rich, krigo.Options{Data: of, Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Restarts: 1},
+			Promise: krigo.Promise{Curve: true, Slices: []string{"zone", "sd",
+				"the area of the whole floor in square metres (m²)"}}}},
 		{"report-alone", rich, nil, krigo.Options{Data: of, Run: krigo.Run{Restarts: 1}}},
 	} {
 		text, titles := written(t, c.table, c.shown, c.o)
@@ -106,7 +110,8 @@ func TestPage(t *testing.T) {
 			width int
 			dark  bool
 			font  string
-		}{{"", 1200, false, ""}, {"-dark", 1200, true, ""}, {"-tablet", 800, false, "monospace"}, {"-serif", 800, false, "serif"}, {"-phone", 360, false, ""}, {"-phone-dark", 360, true, ""}} {
+		}{{"", 1200, false, ""}, {"-dark", 1200, true, ""}, {"-tablet", 800, false, "monospace"},
+			{"-serif", 800, false, "serif"}, {"-phone", 360, false, ""}, {"-phone-dark", 360, true, ""}} {
 			file := c.name + look.file
 			if err := p.Look(look.width, look.dark); err != nil {
 				t.Fatal(err)
@@ -156,14 +161,16 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestKeyboardAndPrint: what can be used has the focus in its order, and shows it; on paper nothing is folded, dark or cut.
+// TestKeyboardAndPrint: what can be used has the focus in its order, and shows it; on paper nothing is folded, dark or
+// cut.
 func TestKeyboardAndPrint(t *testing.T) {
 	p, err := browser.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	m, err := krigo.Fit(t.Context(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Method: krigo.Method{Inducing: 10, Epochs: 20}})
+	m, err := krigo.Fit(t.Context(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2},
+		Method: krigo.Method{Inducing: 10, Epochs: 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,11 +200,13 @@ func TestKeyboardAndPrint(t *testing.T) {
 		}
 		order = append(order, at)
 	}
-	if got, want := strings.Join(order, " "), "#content #predictions #certificate #function #training The numbers Hyperparameters"; !strings.HasPrefix(got, want) {
+	if got, want := strings.Join(order, " "), "#content #predictions #certificate #function #training The numbers "+
+		"Hyperparameters"; !strings.HasPrefix(got, want) {
 		t.Errorf("the focus goes %s, want %s", got, want)
 	}
 	var open bool
-	if err := p.Eval(`document.activeElement.focus(), document.querySelector(".folded summary").focus()`, nil); err != nil {
+	if err := p.Eval(`document.activeElement.focus(), document.querySelector(".folded summary").focus()`,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Press("Enter"); err != nil {
@@ -222,7 +231,8 @@ func TestKeyboardAndPrint(t *testing.T) {
 		t.Errorf("on paper: %q, %v", wrong, err)
 	}
 	if to := os.Getenv("SCREENSHOTS"); to != "" {
-		if err := errors.Join(p.Screenshot(filepath.Join(to, "report-paper.png")), p.PDF(filepath.Join(to, "report.pdf"))); err != nil {
+		if err := errors.Join(p.Screenshot(filepath.Join(to, "report-paper.png")),
+			p.PDF(filepath.Join(to, "report.pdf"))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// A figure has at most mostDrawn points that aren't misses, and residuals are drawn against at most mostAgainst columns.
+// A figure has at most mostDrawn points that aren't misses, and residuals are drawn against at most mostAgainst
+// columns.
 const (
 	mostDrawn   = 800
 	mostAgainst = 4
@@ -101,7 +102,8 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 		} else {
 			text += ", ε"
 		}
-		chart.Area(text, drawing.Green, []float64{low, high}, []float64{low - above, high - above}, []float64{low + below, high + below})
+		chart.Area(text, drawing.Green, []float64{low, high}, []float64{low - above, high - above},
+			[]float64{low + below, high + below})
 	}
 	chart.Dashed("as predicted", []drawing.XY{{X: low, Y: low}, {X: high, Y: high}})
 	s.scatter(chart, func(i int) (drawing.XY, bool) { return drawing.XY{X: s.mean[i], Y: s.y[i]}, true })
@@ -111,7 +113,8 @@ func (r *maker) drawPredicted(title string, s *sample) error {
 	}
 	caption := upper(s.name) + "." + s.counted() + s.thinned()
 	if s.promised >= 0 {
-		caption += fmt.Sprintf(" %s (%s) lie within the band of the promise.", whole(s.promised), percent(float64(s.promised)/float64(len(s.y))))
+		caption += fmt.Sprintf(" %s (%s) lie within the band of the promise.", whole(s.promised),
+			percent(float64(s.promised)/float64(len(s.y))))
 	}
 	if !s.fresh {
 		caption += " The mean was learnt from them too."
@@ -136,7 +139,8 @@ func (r *maker) drawDistribution(s *sample) error {
 		}
 	}
 	if far > 0 {
-		r.warn("%s of %s lie more than 5 standard deviations from their prediction: look for errors in the data, or for heavy tails.", whole(far), s.name)
+		r.warn("%s of %s lie more than 5 standard deviations from their prediction: look for errors in the data, or for "+
+			"heavy tails.", whole(far), s.name)
 	}
 	low, high, ok := drawing.Widened(slices.Min(s.z), slices.Max(s.z))
 	if !ok {
@@ -159,8 +163,11 @@ func (r *maker) drawDistribution(s *sample) error {
 		normal[i] = drawing.XY{X: x, Y: math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)}
 	}
 	chart.Line("the normal distribution", drawing.Orange, normal)
-	return r.draw(Figure{Title: "Residuals", Caption: fmt.Sprintf("Observed less predicted of %s, in the predictive standard deviation. %s beyond 5.", s.name, whole(far))},
-		described{chart, fmt.Sprintf("Histogram of the residuals of %s: from %s to %s standard deviations, %s within 1.96.", s.name, number(slices.Min(s.z)), number(slices.Max(s.z)), percent(float64(inside)/float64(n)))})
+	return r.draw(Figure{Title: "Residuals",
+		Caption: fmt.Sprintf("Observed less predicted of %s, in the predictive standard deviation. %s beyond 5.", s.name,
+			whole(far))},
+		described{chart, fmt.Sprintf("Histogram of the residuals of %s: from %s to %s standard deviations, %s within 1.96.",
+			s.name, number(slices.Min(s.z)), number(slices.Max(s.z)), percent(float64(inside)/float64(n)))})
 }
 
 // tenth is the mean residual of a tenth of the rows, with its standard error.
@@ -236,7 +243,8 @@ func trend(c *drawing.Chart, all []tenth, label string, at func(x, z float64) dr
 const ofTenths = "means of parts ± 2 standard errors"
 
 // drawAgainst draws residuals against numbers.
-func (r *maker) drawAgainst(title string, s *sample, label string, ticks func(low, high float64) []drawing.Tick, x []float64) error {
+func (r *maker) drawAgainst(title string, s *sample, label string, ticks func(low, high float64) []drawing.Tick,
+	x []float64) error {
 	if !s.finite() {
 		return drawing.ErrRange
 	}
@@ -276,10 +284,12 @@ func (r *maker) drawByLevel(title string, s *sample, c column, x []float64, of [
 		at, ok := place[x[i]]
 		return drawing.XY{X: s.z[i], Y: at + 0.5*(math.Mod(float64(i)*math.Phi, 1)-0.5)}, ok // side by side
 	})
-	off := trend(chart, means, "means ± 2 standard errors", func(x, z float64) drawing.XY { return drawing.XY{X: z, Y: x} })
+	off := trend(chart, means, "means ± 2 standard errors",
+		func(x, z float64) drawing.XY { return drawing.XY{X: z, Y: x} })
 	which := upper(s.name) + "."
 	if drawn < len(x) {
-		which = fmt.Sprintf("%s: the %s of the %d commonest of %d categories are drawn.", upper(s.name), whole(drawn), len(of), len(c.categories))
+		which = fmt.Sprintf("%s: the %s of the %d commonest of %d categories are drawn.", upper(s.name), whole(drawn),
+			len(of), len(c.categories))
 	}
 	return r.draw(Figure{Title: title, Caption: which + off + s.thinned()},
 		described{chart, fmt.Sprintf("Residuals of %s by %s.%s%s", s.name, c.name, off, s.counted())})
@@ -355,8 +365,12 @@ func (r *maker) drawCalibration(s *sample) error {
 	chart.Dashed("as it should", []drawing.XY{{X: 0, Y: 0}, {X: 1, Y: 1}})
 	chart.Line("these rows", drawing.Blue, pts)
 	if got := within(0.95); math.Abs(got-0.95) > 1.7*chance(0.95) { // one in a thousand
-		r.warn("The model's own 95 %% intervals hold %.1f %% of %s: more than chance explains. They are no guarantee.", 100*got, s.name)
+		r.warn("The model's own 95 %% intervals hold %.1f %% of %s: more than chance explains. They are no guarantee.",
+			100*got, s.name)
 	}
-	return r.draw(Figure{Title: "Calibration", Caption: fmt.Sprintf("Central intervals of every size, the model's own belief, on %s: above the grey area they are too wide, below it too narrow.", s.name)},
-		described{chart, fmt.Sprintf("Share of %s within central intervals: %.1f %% in those of 50 %%, %.1f %% in those of 80 %%, %.1f %% in those of 95 %%.", s.name, 100*within(0.5), 100*within(0.8), 100*within(0.95))})
+	return r.draw(Figure{Title: "Calibration",
+		Caption: fmt.Sprintf("Central intervals of every size, the model's own belief, on %s: above the grey area they are "+
+			"too wide, below it too narrow.", s.name)},
+		described{chart, fmt.Sprintf("Share of %s within central intervals: %.1f %% in those of 50 %%, %.1f %% in those of "+
+			"80 %%, %.1f %% in those of 95 %%.", s.name, 100*within(0.5), 100*within(0.8), 100*within(0.95))})
 }

@@ -44,7 +44,8 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 	r := &maker{ctx: context.Background(), m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
 	r.Style = template.CSS(style + drawing.Style)
 	r.Title = fmt.Sprintf("%s from %s", r.target, count(len(r.columns), "column"))
-	r.certificate(m.Certificate, "As the model file has it, not recomputed: krigo certify does that, or a report with the data that it was made from.")
+	r.certificate(m.Certificate, "As the model file has it, not recomputed: krigo certify does that, or a report with "+
+		"the data that it was made from.")
 	r.warnOfCertificate()
 	var d *dataset.Data
 	if table != nil {
@@ -80,7 +81,8 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 	}
 	s := r.begin("function", "What the function looks like")
 	if r.real.n() == 0 {
-		s.Missing = "The model holds no rows, and none were given: importance and slices need some. Name a table: krigo report MODEL DATA."
+		s.Missing = "The model holds no rows, and none were given: importance and slices need some. Name a table: krigo " +
+			"report MODEL DATA."
 	} else {
 		switch {
 		case table == nil:
@@ -93,7 +95,8 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 		r.guard("The two most important columns", r.drawSurface)
 	}
 	s = r.begin("training", "How it was trained")
-	s.Facts, s.Head, s.Cells, s.Folded = r.facts(), []string{"hyperparameter", "in scaled units", "in its own"}, r.hyperparameters(), "Hyperparameters"
+	s.Facts, s.Head, s.Cells, s.Folded = r.facts(), []string{"hyperparameter", "in scaled units", "in its own"},
+		r.hyperparameters(), "Hyperparameters"
 	r.guard("Training", r.drawCurves)
 	if r.real.n() > 0 {
 		r.guard("Inducing inputs", r.drawInducing)
@@ -132,10 +135,12 @@ func (r *maker) supported() {
 	}
 }
 
-// leastReference are the rows below which figures of the function stand on those of the posterior, where these are more.
+// leastReference are the rows below which figures of the function stand on those of the posterior, where these are
+// more.
 const leastReference = 20
 
-// settle ranks the columns and finds the row that slices go through; where they can't be ranked they stay in their order.
+// settle ranks the columns and finds the row that slices go through; where they can't be ranked they stay in their
+// order.
 func (r *maker) settle() error {
 	if few := r.real.n() < leastReference; few || caught(func() error { _, err := r.means(r.real.x); return err }) != nil {
 		if given := r.real; r.q.Support.Rows > given.n() || !few {
@@ -160,7 +165,8 @@ func (r *maker) predictions(without bool, against []int) {
 	s := r.begin("predictions", "Predictions against observations")
 	s.Scores = r.scores()
 	if without {
-		s.Missing = "No data were given: what is predicted beside what was observed, residuals and calibration need rows. Name a table: krigo report MODEL DATA."
+		s.Missing = "No data were given: what is predicted beside what was observed, residuals and calibration need rows. " +
+			"Name a table: krigo report MODEL DATA."
 	}
 	for i, of := range r.samples {
 		title := predicted

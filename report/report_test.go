@@ -45,8 +45,11 @@ func shops(t *testing.T) (*dataset.Table, krigo.Data) {
 	b.WriteString("when,zone,heating <kind>,the area of the whole floor in square metres (m²),rooms,price\n")
 	for range 500 {
 		day, zone, area := rng.IntN(1200), rng.IntN(4), 20+180*rng.Float64()
-		fmt.Fprintf(&b, "%04d-%02d-%02d,%s,%s,%.1f,%d,%.1f\n", 2021+day/360, 1+day%360/30, 1+day%28, []string{"centre", "north", "a zone whose name is as long as names of zones get to be", "WWWWWWWWWWWWWWWWWWWWWWWW"}[zone],
-			[]string{"gas", "electric", "district & <steam>"}[rng.IntN(3)], area, 1+rng.IntN(5), 1e4*(20+1.2*area+20*float64(zone)+8*rng.NormFloat64()))
+		fmt.Fprintf(&b, "%04d-%02d-%02d,%s,%s,%.1f,%d,%.1f\n", 2021+day/360, 1+day%360/30, 1+day%28,
+			[]string{"centre", "north", "a zone whose name is as long as names of zones get to be",
+				"WWWWWWWWWWWWWWWWWWWWWWWW"}[zone],
+			[]string{"gas", "electric", "district & <steam>"}[rng.IntN(3)], area, 1+rng.IntN(5),
+			1e4*(20+1.2*area+20*float64(zone)+8*rng.NormFloat64()))
 	}
 	reading := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year"}}}}
 	table, err := reading.Read(strings.NewReader(b.String()), "shops.csv")
@@ -80,21 +83,42 @@ func TestFigures(t *testing.T) {
 		titles       string
 		want         []string
 	}{
-		{"sparse with test rows", boston, boston, krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3}, Method: krigo.Method{Inducing: 10, Epochs: 20}, Kernel: krigo.Kernel{ARD: "on"}},
-			"Predicted and observed|Predicted and observed: certified rows|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Importance|Along *|Along *|Along *|Along *|Along *|Along *|Over *|Training|Inducing inputs",
-			[]string{"Recomputed from model and data (boston.csv.gz) for this page.", "60 test rows", "The columns depend on one another, ", "and this is no share of the variance", "10 inducing inputs", "Log evidence", "hold-out bound on the mean", "certified rows, with 99 % confidence over their draw",
-				"over the draw of the certified rows", "Within the model&#39;s own 95 % intervals", "The bands are the model&#39;s own belief, not certified", "lengthscale of LSTAT", "are the model's own belief, not certified"}},
+		{"sparse with test rows", boston, boston, krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3},
+			Method: krigo.Method{Inducing: 10, Epochs: 20}, Kernel: krigo.Kernel{ARD: "on"}},
+			"Predicted and observed|Predicted and observed: certified rows|Calibration|Residuals|Residuals by " +
+				"prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Importance|Along " +
+				"*|Along *|Along *|Along *|Along *|Along *|Over *|Training|Inducing inputs",
+			[]string{"Recomputed from model and data (boston.csv.gz) for this page.", "60 test rows",
+				"The columns depend on one another, ", "and this is no share of the variance", "10 inducing inputs", "Log evidence",
+				"hold-out bound on the mean", "certified rows, with 99 % confidence over their draw",
+				"over the draw of the certified rows", "Within the model&#39;s own 95 % intervals",
+				"The bands are the model&#39;s own belief, not certified", "lengthscale of LSTAT",
+				"are the model's own belief, not certified"}},
 		{"certified rows", snelson, snelson, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}},
-			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by x|Along x|Training", []string{"60 certified rows", "where the inducing inputs are"}},
-		{"training rows", snelson, snelson, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"}},
-			"Predicted and observed|Residuals|Residuals by prediction|Residuals in file order|Residuals by x|Along x|Training", []string{"made from, which it predicts better", "The mean was learnt from them too"}},
-		{"no data", snelson, nil, krigo.Options{Data: krigo.Data{Target: "y", Scaling: "all-rows"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 2}},
-			"Along x|Training", []string{"No data were given", "As the model file has it, not recomputed", "Not a certificate", "heuristic", "the best of 2 starts"}},
-		{"categories, dates, every width and kinds of rows", rich, rich, krigo.Options{Data: of, Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true, Slices: []string{"zone", "sd"}}},
-			"Predicted and observed|Predicted and observed: certified rows|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Every width at once|Kinds of rows|Importance|Along *|Along *|Along *|Along *|Along *|Training",
-			[]string{"of 4 categories of heating &lt;kind&gt; that rows have", "zone = centre", "lengthscale of when year sin", "<th scope=\"row\">sd surest</th>", ">2022</text>"}},
-		{"no lengthscales, a constant input, names with markup", constant, constant, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{Expression: "linear"}},
-			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by *|Residuals by *|Importance|Along *|Along *|Over *|Training", []string{"odd&lt;name&gt;", "b&lt;i&gt;", "Constant in these rows: c", "total Sobol index"}},
+			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by " +
+				"x|Along x|Training", []string{"60 certified rows", "where the inducing inputs are"}},
+		{"training rows", snelson, snelson, krigo.Options{Data: krigo.Data{Target: "y"},
+			Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "grid"}},
+			"Predicted and observed|Residuals|Residuals by prediction|Residuals in file order|Residuals by x|Along x|Training",
+			[]string{"made from, which it predicts better", "The mean was learnt from them too"}},
+		{"no data", snelson, nil, krigo.Options{Data: krigo.Data{Target: "y", Scaling: "all-rows"},
+			Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 2}},
+			"Along x|Training", []string{"No data were given", "As the model file has it, not recomputed", "Not a certificate",
+				"heuristic", "the best of 2 starts"}},
+		{"categories, dates, every width and kinds of rows", rich, rich,
+			krigo.Options{Data: of, Kernel: krigo.Kernel{ARD: "on"}, Run: krigo.Run{Restarts: 1},
+				Promise: krigo.Promise{Curve: true, Slices: []string{"zone", "sd"}}},
+			"Predicted and observed|Predicted and observed: certified rows|Calibration|Residuals|Residuals by " +
+				"prediction|Residuals in file order|Residuals by *|Residuals by *|Residuals by *|Residuals by *|Every width at " +
+				"once|Kinds of rows|Importance|Along *|Along *|Along *|Along *|Along *|Training",
+			[]string{"of 4 categories of heating &lt;kind&gt; that rows have", "zone = centre", "lengthscale of when year sin",
+				"<th scope=\"row\">sd surest</th>", ">2022</text>"}},
+		{"no lengthscales, a constant input, names with markup", constant, constant,
+			krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed"},
+				Kernel: krigo.Kernel{Expression: "linear"}},
+			"Predicted and observed|Calibration|Residuals|Residuals by prediction|Residuals in file order|Residuals by " +
+				"*|Residuals by *|Importance|Along *|Along *|Over *|Training",
+			[]string{"odd&lt;name&gt;", "b&lt;i&gt;", "Constant in these rows: c", "total Sobol index"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text, titles := written(t, c.table, c.shown, c.o)
@@ -156,19 +180,23 @@ func TestExtremeUnits(t *testing.T) {
 
 // TestRecertifies: a model that isn't what its data make it has no report with them.
 func TestRecertifies(t *testing.T) {
-	m, err := krigo.Fit(context.Background(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Calibration: 0.1}})
+	m, err := krigo.Fit(context.Background(), data.Boston(),
+		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Restarts: 1},
+			Promise: krigo.Promise{Calibration: 0.1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Conformal.HalfWidth /= 10
-	if err := report.Write(io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(), "conformal intervals of 51 rows") {
+	if err := report.Write(io.Discard, m, data.Boston()); err == nil ||
+		!strings.Contains(err.Error(), "conformal intervals of 51 rows") {
 		t.Errorf("intervals of a tenth: %v", err)
 	}
 }
 
 // TestRefuses: rows without the model's columns are an error that names them.
 func TestRefuses(t *testing.T) {
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}})
+	m, err := krigo.Fit(context.Background(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,13 +207,16 @@ func TestRefuses(t *testing.T) {
 
 // TestBandOfReport: the band that is drawn as the certificate's isn't said to be narrower than it is.
 func TestBandOfReport(t *testing.T) {
-	text, _ := written(t, data.Snelson(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5}, Promise: krigo.Promise{Epsilon: 0.123412, Units: "raw"}})
+	text, _ := written(t, data.Snelson(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 5},
+			Promise: krigo.Promise{Epsilon: 0.123412, Units: "raw"}})
 	if !strings.Contains(text, "±0.1235, the certificate") {
 		t.Error(regexp.MustCompile("±[^<]*certificate").FindString(text))
 	}
 }
 
-// TestOddTables: whatever the numbers of a table are, there is a report, with every figure in its place: drawn, or with the reason why not.
+// TestOddTables: whatever the numbers of a table are, there is a report, with every figure in its place: drawn, or with
+// the reason why not.
 func TestOddTables(t *testing.T) {
 	table := func(n int, row func(i int) []float64) *dataset.Table {
 		out := &dataset.Table{Source: "odd", Names: []string{"a", "b", "y"}, Rows: n}
@@ -203,34 +234,54 @@ func TestOddTables(t *testing.T) {
 		want         string
 		along        int // columns that aren't constant
 	}{
-		{"timestamps in nanoseconds", table(60, func(i int) []float64 { return []float64{1.7e18 + 256*float64(i%3), wave(i), wave(i)} }), nil, "", 2},
-		{"one nanosecond apart", table(60, func(i int) []float64 { return []float64{1.7e18 + float64(i%3-1), wave(i), wave(i)} }), nil, "", 1},
-		{"days in nanoseconds", table(60, func(i int) []float64 { return []float64{1.7e18 + 8.64e13*float64(i), wave(i), wave(i)} }), nil, "", 2},
+		{"timestamps in nanoseconds", table(60,
+			func(i int) []float64 { return []float64{1.7e18 + 256*float64(i%3), wave(i), wave(i)} }), nil, "", 2},
+		{"one nanosecond apart", table(60, func(i int) []float64 {
+			return []float64{1.7e18 + float64(i%3-1), wave(i),
+				wave(i)}
+		}), nil, "", 1},
+		{"days in nanoseconds", table(60, func(i int) []float64 {
+			return []float64{1.7e18 + 8.64e13*float64(i), wave(i),
+				wave(i)}
+		}), nil, "", 2},
 		{"a constant input", table(60, func(i int) []float64 { return []float64{7, wave(i), wave(2 * i)} }), nil, "", 1},
-		{"the target far from 0", table(60, func(i int) []float64 { return []float64{wave(2 * i), wave(i), 1e12 + wave(i)} }), nil, "", 2},
-		{"a target of two numbers", table(60, func(i int) []float64 { return []float64{wave(2 * i), wave(i), float64(i % 2)} }), nil, "", 2},
-		{"enormous numbers", table(60, func(i int) []float64 { return []float64{1e200 * wave(2*i), wave(i), 1e150 * wave(i)} }), nil, "", 2},
-		{"tiny numbers", table(60, func(i int) []float64 { return []float64{1e-200 * wave(2*i), wave(i), 1e-150 * wave(i)} }), nil, "", 2},
+		{"the target far from 0", table(60, func(i int) []float64 { return []float64{wave(2 * i), wave(i), 1e12 + wave(i)} }),
+			nil, "", 2},
+		{"a target of two numbers", table(60, func(i int) []float64 {
+			return []float64{wave(2 * i), wave(i),
+				float64(i % 2)}
+		}), nil, "", 2},
+		{"enormous numbers", table(60, func(i int) []float64 {
+			return []float64{1e200 * wave(2*i), wave(i),
+				1e150 * wave(i)}
+		}), nil, "", 2},
+		{"tiny numbers", table(60, func(i int) []float64 { return []float64{1e-200 * wave(2*i), wave(i), 1e-150 * wave(i)} }),
+			nil, "", 2},
 		{"one row", table(60, honest), table(1, honest), "", 2},
-		{"rows far away", table(60, honest), table(3, func(i int) []float64 { return []float64{1e300, -1e300, 1e300} }), "", 2},
+		{"rows far away", table(60, honest), table(3, func(i int) []float64 { return []float64{1e300, -1e300, 1e300} }), "",
+			2},
 		{"rows beyond every range", table(60, honest), table(4, func(i int) []float64 {
 			return []float64{wave(i), wave(i), math.MaxFloat64 * float64(1-2*(i%2))}
 		}), "can't be drawn", 2},
-		{"rows that can't be predicted", table(60, honest), table(3, func(i int) []float64 { return []float64{math.MaxFloat64, 1, 1} }), "", 2},
+		{"rows that can't be predicted", table(60, honest),
+			table(3, func(i int) []float64 { return []float64{math.MaxFloat64, 1, 1} }), "", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			shown := c.shown
 			if shown == nil {
 				shown = c.table
 			}
-			text, titles := written(t, c.table, shown, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}})
-			if got := strings.Join(titles, "|"); !strings.HasSuffix(got, "|Training") || strings.Count(got, "Along ") != c.along || !strings.Contains(got, "Importance") {
+			text, titles := written(t, c.table, shown, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2},
+				Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"}})
+			if got := strings.Join(titles, "|"); !strings.HasSuffix(got, "|Training") ||
+				strings.Count(got, "Along ") != c.along || !strings.Contains(got, "Importance") {
 				t.Errorf("figures %s", got)
 			}
 			if bad := regexp.MustCompile("NaN|[+-]?Inf[^o]").FindString(withoutPictures(text)); bad != "" {
 				t.Errorf("the page has %q", bad)
 			}
-			if strings.Contains(text, "drawing it failed") || !strings.Contains(text, c.want) || c.want == "" && strings.Contains(text, "can't be drawn") {
+			if strings.Contains(text, "drawing it failed") || !strings.Contains(text, c.want) || c.want == "" &&
+				strings.Contains(text, "can't be drawn") {
 				t.Errorf("%v", regexp.MustCompile("<h3>[^<]*</h3><p class=.failed.>[^<]*").FindAllString(text, -1))
 			}
 		})

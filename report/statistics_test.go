@@ -18,8 +18,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/drawing"
 )
 
-// additive is 3 x1 + x2 + 2·1{the second of three categories}, with x3 that it doesn't see and x4 that is constant, and the shares that are true: with
-// variances 9, 1 and 4·(2/9) of the parts.
+// additive is 3 x1 + x2 + 2·1{the second of three categories}, with x3 that it doesn't see and x4 that is constant, and
+// the shares that are true: with variances 9, 1 and 4·(2/9) of the parts.
 func additive(n int, seed uint64) (rows, []column, func(x []float64) ([]float64, error), []float64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	r := rows{d: 7}
@@ -28,7 +28,8 @@ func additive(n int, seed uint64) (rows, []column, func(x []float64) ([]float64,
 		row[4+rng.IntN(3)] = 1
 		r.x = append(r.x, row...)
 	}
-	columns := []column{{name: "x1", inputs: []int{0}}, {name: "x2", inputs: []int{1}}, {name: "x3", inputs: []int{2}}, {name: "kind", inputs: []int{4, 5, 6}, categories: []string{"a", "b", "c"}}}
+	columns := []column{{name: "x1", inputs: []int{0}}, {name: "x2", inputs: []int{1}}, {name: "x3", inputs: []int{2}},
+		{name: "kind", inputs: []int{4, 5, 6}, categories: []string{"a", "b", "c"}}}
 	f := func(x []float64) (out []float64, err error) {
 		for i := 0; i < len(x); i += 7 {
 			if x[i+4]+x[i+5]+x[i+6] != 1 {
@@ -42,8 +43,8 @@ func additive(n int, seed uint64) (rows, []column, func(x []float64) ([]float64,
 	return r, columns, f, []float64{9 / of, 1 / of, 0, 4 * 2. / 9 / of}
 }
 
-// TestImportances: shares of a known function are those of its parts; a category is one column; intervals hold the truth about as often as they
-// say; and the same rows give the same numbers.
+// TestImportances: shares of a known function are those of its parts; a category is one column; intervals hold the
+// truth about as often as they say; and the same rows give the same numbers.
 func TestImportances(t *testing.T) {
 	held, all := 0, 0
 	for seed := range uint64(60) {
@@ -99,7 +100,8 @@ func TestImportanceOfInteraction(t *testing.T) {
 			t.Errorf("%+v", found)
 		}
 	}
-	if _, err := importances(func(x []float64) ([]float64, error) { return ones(len(x) / 7), nil }, r, columns); err == nil {
+	if _, err := importances(func(x []float64) ([]float64, error) { return ones(len(x) / 7), nil }, r,
+		columns); err == nil {
 		t.Error("a constant has importances")
 	}
 }
@@ -129,19 +131,23 @@ func kinds(t *testing.T) *dataset.Table {
 	for range 300 {
 		k := []int{0, 0, 0, 1, 1, 2}[rng.IntN(6)]
 		x1, x2 := rng.NormFloat64(), rng.NormFloat64()
-		fmt.Fprintf(&b, "%.4f,2024-%02d-%02d,%s,%.4f,%.4f,7,%.4f\n", x1, 1+rng.IntN(12), 1+rng.IntN(28), []string{"plain", "fine", "odd"}[k], x2, rng.NormFloat64(), 3*x1+x2+2*float64(k)+0.1*rng.NormFloat64())
+		fmt.Fprintf(&b, "%.4f,2024-%02d-%02d,%s,%.4f,%.4f,7,%.4f\n", x1, 1+rng.IntN(12), 1+rng.IntN(28),
+			[]string{"plain", "fine", "odd"}[k], x2, rng.NormFloat64(), 3*x1+x2+2*float64(k)+0.1*rng.NormFloat64())
 	}
-	table, err := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year", "week"}}}}.Read(strings.NewReader(b.String()), "kinds.csv")
+	table, err := dataset.Reading{Dates: []dataset.Dates{{Column: "when",
+		Parts: []string{"year", "week"}}}}.Read(strings.NewReader(b.String()), "kinds.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return table
 }
 
-// TestColumns: a category is one column and so are a date and what came of it; a constant one isn't ranked, and what the target depends on comes first.
+// TestColumns: a category is one column and so are a date and what came of it; a constant one isn't ranked, and what
+// the target depends on comes first.
 func TestColumns(t *testing.T) {
 	table := kinds(t)
-	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}, TestFraction: 0.2}, Kernel: krigo.Kernel{Expression: "se", ARD: "on"}, Run: krigo.Run{Restarts: 1}})
+	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"},
+		TestFraction: 0.2}, Kernel: krigo.Kernel{Expression: "se", ARD: "on"}, Run: krigo.Run{Restarts: 1}})
 	var names []string
 	seen := map[int]bool{}
 	for _, c := range r.columns {
@@ -153,7 +159,8 @@ func TestColumns(t *testing.T) {
 			seen[j] = true
 		}
 	}
-	if got := strings.Join(names, ", "); got != "x1 1, when 5, kind 4, x2 1, x3 1, same 1" || len(seen) != len(r.m.Inputs) {
+	if got := strings.Join(names, ", "); got != "x1 1, when 5, kind 4, x2 1, x3 1, same 1" ||
+		len(seen) != len(r.m.Inputs) {
 		t.Errorf("columns %s of %q", got, r.m.Inputs)
 	}
 	var order []string
@@ -224,11 +231,13 @@ func at(row []float64, c column) (vs []float64) {
 	return vs
 }
 
-// TestMisses: what is marked are the misses that the certificate and the test figures count, of every loss that is 0 or 1, and all of them are drawn.
+// TestMisses: what is marked are the misses that the certificate and the test figures count, of every loss that is 0 or
+// 1, and all of them are drawn.
 func TestMisses(t *testing.T) {
 	for _, loss := range []string{"band", "relative", "scaled", "asymmetric", "clipped-square"} {
 		t.Run(loss, func(t *testing.T) {
-			o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3}, Method: krigo.Method{Inducing: 10, Epochs: 20}, Promise: krigo.Promise{Loss: loss, Epsilon: 0.3}}
+			o := krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.3},
+				Method: krigo.Method{Inducing: 10, Epochs: 20}, Promise: krigo.Promise{Loss: loss, Epsilon: 0.3}}
 			if loss == "asymmetric" {
 				o.Promise.EpsilonAbove = 0.6
 			}
@@ -246,22 +255,27 @@ func TestMisses(t *testing.T) {
 				}
 				return
 			}
-			if n := len(certified.y); n != r.m.Certificate.Rows || float64(certified.misses())/float64(n) != r.m.Certificate.EmpiricalRisk || certified.misses() == 0 {
-				t.Errorf("%d of %d certified rows, the certificate has %v of %d", certified.misses(), n, r.m.Certificate.EmpiricalRisk, r.m.Certificate.Rows)
+			if n := len(certified.y); n != r.m.Certificate.Rows ||
+				float64(certified.misses())/float64(n) != r.m.Certificate.EmpiricalRisk || certified.misses() == 0 {
+				t.Errorf("%d of %d certified rows, the certificate has %v of %d", certified.misses(), n,
+					r.m.Certificate.EmpiricalRisk, r.m.Certificate.Rows)
 			}
-			if n := len(test.y); n != r.m.Test.Rows || float64(test.misses())/float64(n) != r.m.Test.MeanRisk || test.misses() == 0 {
+			if n := len(test.y); n != r.m.Test.Rows || float64(test.misses())/float64(n) != r.m.Test.MeanRisk ||
+				test.misses() == 0 {
 				t.Errorf("%d of %d test rows, the figures have %v of %d", test.misses(), n, r.m.Test.MeanRisk, r.m.Test.Rows)
 			}
 			if loss == "band" {
 				for i, miss := range certified.miss {
-					if off := math.Abs(certified.y[i] - certified.mean[i]); miss != (off > r.m.Certificate.EpsilonRaw) && math.Abs(off-r.m.Certificate.EpsilonRaw) > 1e-9 {
+					if off := math.Abs(certified.y[i] - certified.mean[i]); miss != (off > r.m.Certificate.EpsilonRaw) &&
+						math.Abs(off-r.m.Certificate.EpsilonRaw) > 1e-9 {
 						t.Errorf("a row %v off is a miss: %v", off, miss)
 					}
 				}
 			}
 			f := r.Sections[0].Figures[1]
 			found := regexp.MustCompile(`<path class="triangle orange" d="(M[^"]*)"/></svg>`).FindStringSubmatch(string(f.SVG))
-			if found == nil || strings.Count(found[1], "M") != certified.misses() || !strings.Contains(f.Caption, fmt.Sprintf("%d (", certified.misses())) {
+			if found == nil || strings.Count(found[1], "M") != certified.misses() ||
+				!strings.Contains(f.Caption, fmt.Sprintf("%d (", certified.misses())) {
 				t.Errorf("%d misses, %s: %q", certified.misses(), f.Caption, found)
 			}
 		})
@@ -272,7 +286,8 @@ func TestMisses(t *testing.T) {
 func TestWithoutData(t *testing.T) {
 	table := kinds(t)
 	for _, inducing := range []int{0, 12} {
-		o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}}, Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se"}}
+		o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}}, Run: krigo.Run{Restarts: 1},
+			Kernel: krigo.Kernel{Expression: "se"}}
 		if inducing > 0 {
 			o.Method = krigo.Method{Inducing: inducing, Epochs: 10}
 		}
@@ -334,7 +349,8 @@ func TestManyColumns(t *testing.T) {
 		table.Values, table.Lines, table.Rows = append(table.Values, row...), append(table.Lines, i+2), i+1
 	}
 	for _, mean := range []string{"zero", "linear"} {
-		r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "linear", Mean: mean}, Run: krigo.Run{Restarts: 1}})
+		r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y"},
+			Kernel: krigo.Kernel{Expression: "linear", Mean: mean}, Run: krigo.Run{Restarts: 1}})
 		if len(r.ranked) != mostRanked || r.columns[r.order[0]].name != "x100" || len(r.order) != d {
 			t.Errorf("%s: %d ranked of %d, the first is %s", mean, len(r.ranked), len(r.order), r.columns[r.order[0]].name)
 		}
@@ -349,7 +365,9 @@ func TestManyColumns(t *testing.T) {
 
 // TestWords: hyperparameters are named by columns, in their units too, and no logarithm is.
 func TestWords(t *testing.T) {
-	r := fitted(t, data.Boston(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "matern32+linear", ARD: "on", Mean: "linear"}, Run: krigo.Run{Restarts: 1}})
+	r := fitted(t, data.Boston(), data.Boston(),
+		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "matern32+linear", ARD: "on",
+			Mean: "linear"}, Run: krigo.Run{Restarts: 1}})
 	var dis []string
 	for _, cells := range r.hyperparameters() {
 		if len(cells) != 3 {
@@ -372,13 +390,16 @@ func TestWords(t *testing.T) {
 // TestNotes: a note for each edge that parameters ended on, however many did.
 func TestNotes(t *testing.T) {
 	table := data.Boston()
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se", ARD: "on"}, Method: krigo.Method{Inducing: 5, Epochs: 3}})
+	m, err := krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{Expression: "se", ARD: "on"},
+			Method: krigo.Method{Inducing: 5, Epochs: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Notices = nil
 	for j := range m.Inputs {
-		m.Notices = append(m.Notices, fmt.Sprintf("log_lengthscale2[%d] ended on the edge of its range [-10, 10], at 10", j+1))
+		m.Notices = append(m.Notices, fmt.Sprintf("log_lengthscale2[%d] ended on the edge of its range [-10, 10], at 10", j+
+			1))
 	}
 	r, err := made(m, nil)
 	if err != nil {
@@ -397,7 +418,8 @@ func TestGuard(t *testing.T) {
 	r.guard("One", func() error { panic("a bin") })
 	r.guard("Two", func() error { return drawing.ErrRange })
 	r.guard("Three", func() error { return nil })
-	if f := s.Figures; len(f) != 2 || f[0].Failed != "drawing it failed (a bin)" || f[1].Title != "Two" || f[1].Failed != drawing.ErrRange.Error() {
+	if f := s.Figures; len(f) != 2 || f[0].Failed != "drawing it failed (a bin)" || f[1].Title != "Two" ||
+		f[1].Failed != drawing.ErrRange.Error() {
 		t.Errorf("%+v", f)
 	}
 }
@@ -409,7 +431,8 @@ func TestTenths(t *testing.T) {
 		x, z = append(x, float64((i*77)%200)), append(z, float64((i*77)%200)/100)
 	}
 	all := tenths(x, z)
-	if len(all) != 10 || math.Abs(all[0].mean-0.095) > 1e-12 || math.Abs(all[9].mean-1.895) > 1e-12 || math.Abs(all[0].se-math.Sqrt(35./20)*0.01) > 1e-12 {
+	if len(all) != 10 || math.Abs(all[0].mean-0.095) > 1e-12 || math.Abs(all[9].mean-1.895) > 1e-12 ||
+		math.Abs(all[0].se-math.Sqrt(35./20)*0.01) > 1e-12 {
 		t.Errorf("%+v", all)
 	}
 	same := make([]float64, 200)
@@ -424,8 +447,8 @@ func TestTenths(t *testing.T) {
 	}
 }
 
-// TestDependentColumns: what is drawn as importance is called a share of the variance, or a Sobol index, only where columns look independent; where they
-// aren't, those that depend on one another are named.
+// TestDependentColumns: what is drawn as importance is called a share of the variance, or a Sobol index, only where
+// columns look independent; where they aren't, those that depend on one another are named.
 func TestDependentColumns(t *testing.T) {
 	made := func(row func(rng *rand.Rand) []float64) *dataset.Table {
 		rng := rand.New(rand.NewPCG(6, 6))
@@ -456,15 +479,19 @@ func TestDependentColumns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := made(c.row)
-			r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Kernel: krigo.Kernel{Expression: "linear", ARD: "on"}, Run: krigo.Run{Restarts: 1}})
+			r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2},
+				Kernel: krigo.Kernel{Expression: "linear", ARD: "on"}, Run: krigo.Run{Restarts: 1}})
 			i := slices.IndexFunc(r.Sections, func(s *section) bool { return s.ID == "function" })
 			f := r.Sections[i].Figures[0]
 			page := string(f.SVG) + f.Caption + fmt.Sprint(f.Head, f.Cells)
-			if f.Title != "Importance" || !strings.HasPrefix(f.Caption, "By how much the predicted mean moves when a column's value alone is exchanged") {
+			if f.Title != "Importance" || !strings.HasPrefix(f.Caption,
+				"By how much the predicted mean moves when a column's value alone is exchanged") {
 				t.Errorf("%s: %s", f.Title, f.Caption)
 			}
-			if shares := c.want == ""; strings.Contains(page, "Sobol") != shares || strings.Contains(fmt.Sprint(f.Cells), "%") != shares ||
-				strings.Contains(html.UnescapeString(page), "share of the mean's variance") != shares || !strings.Contains(page, c.want) {
+			if shares := c.want == ""; strings.Contains(page, "Sobol") != shares ||
+				strings.Contains(fmt.Sprint(f.Cells), "%") != shares ||
+				strings.Contains(html.UnescapeString(page), "share of the mean's variance") != shares ||
+				!strings.Contains(page, c.want) {
 				t.Errorf("%s %v %v", f.Caption, f.Head, f.Cells)
 			}
 		})
@@ -491,15 +518,17 @@ func TestIndependentColumns(t *testing.T) {
 	}
 }
 
-// TestNothingCertified: the page of a model without a certificate, or of a backtest, calls nothing certified and speaks of no guarantee.
+// TestNothingCertified: the page of a model without a certificate, or of a backtest, calls nothing certified and speaks
+// of no guarantee.
 func TestNothingCertified(t *testing.T) {
 	rows := data.Boston()
 	rows.Rows, rows.Lines, rows.Values = 120, rows.Lines[:120], rows.Values[:120*len(rows.Names)]
 	for name, o := range map[string]krigo.Options{
 		"too few rows": {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Share: 0.9}},
-		"trained on":   {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "grid"}, Method: krigo.Method{Name: "evidence", Solver: "cg"}},
-		"a backtest":   {Data: krigo.Data{Target: "MEDV", Split: "last"}},
-		"certified":    {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "informed"}},
+		"trained on": {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "grid"},
+			Method: krigo.Method{Name: "evidence", Solver: "cg"}},
+		"a backtest": {Data: krigo.Data{Target: "MEDV", Split: "last"}},
+		"certified":  {Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Prior: krigo.Prior{Kind: "informed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Kernel, o.Run.Restarts = krigo.Kernel{Expression: "linear", ARD: "off"}, 1
@@ -508,7 +537,9 @@ func TestNothingCertified(t *testing.T) {
 			if err := pageTemplate.Execute(&page, r.content); err != nil {
 				t.Fatal(err)
 			}
-			text := strings.NewReplacer("No certificate:", "", "not certified", "", "not a certificate", "", html.EscapeString(r.Sentence), "", html.EscapeString(cmp.Or(r.m.CertificateReason, "\x00")), "none").Replace(page.String())
+			text := strings.NewReplacer("No certificate:", "", "not certified", "", "not a certificate", "",
+				html.EscapeString(r.Sentence), "", html.EscapeString(cmp.Or(r.m.CertificateReason, "\x00")),
+				"none").Replace(page.String())
 			for _, reason := range r.Conditions {
 				text = strings.ReplaceAll(text, html.EscapeString(reason), "")
 			}
@@ -535,7 +566,8 @@ func TestManyCategories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}}, Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	r := fitted(t, table, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"kind"}},
+		Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	found := regexp.MustCompile(`^(\d+) certified rows: the (\d+) of the 12 commonest of 5\d categories are drawn\.`)
 	for _, s := range r.Sections {
 		for _, f := range s.Figures {
@@ -551,10 +583,12 @@ func TestManyCategories(t *testing.T) {
 	t.Error("residuals aren't drawn by kind")
 }
 
-// TestCorrelation: also where squares leave the range of float64, and where predictions differ by no more than rounding.
+// TestCorrelation: also where squares leave the range of float64, and where predictions differ by no more than
+// rounding.
 func TestCorrelation(t *testing.T) {
 	y, mean := []float64{1, 2, 4, 3}, []float64{2, 3, 3, 5}
-	for _, c := range []struct{ y, mean, want float64 }{{1, 1, 2.5 / math.Sqrt(23.75)}, {1e-200, 1e200, 2.5 / math.Sqrt(23.75)}, {1e300, 1e-310, 2.5 / math.Sqrt(23.75)}, {0, 1, math.NaN()}} {
+	for _, c := range []struct{ y, mean, want float64 }{{1, 1, 2.5 / math.Sqrt(23.75)},
+		{1e-200, 1e200, 2.5 / math.Sqrt(23.75)}, {1e300, 1e-310, 2.5 / math.Sqrt(23.75)}, {0, 1, math.NaN()}} {
 		a, b := make([]float64, 4), make([]float64, 4)
 		for i := range a {
 			a[i], b[i] = y[i]*c.y, mean[i]*c.mean

@@ -39,8 +39,10 @@ func (r *maker) facts() (facts []fact) {
 		{"Predicted from", few(names, mostNames)},
 		{"Objective", m.Objective + ", " + method},
 		{"Kernel", structure(r.q.Kernel.Spec(r.q.Theta))},
-		{"Noise", fmt.Sprintf("standard deviation %s of %s about the function; noise variance %s in scaled units", number(m.Scaling.RawSD(m.ObservationNoise)), r.target, number(r.q.Noise))},
-		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"), t.Seconds, t.Stopped, number(t.ObjectiveValue))},
+		{"Noise", fmt.Sprintf("standard deviation %s of %s about the function; noise variance %s in scaled units",
+			number(m.Scaling.RawSD(m.ObservationNoise)), r.target, number(r.q.Noise))},
+		{"Training", fmt.Sprintf("%s, %s, %.1f s; %s at %s", count(t.Starts, "start"), count(t.Iterations, "iteration"),
+			t.Seconds, t.Stopped, number(t.ObjectiveValue))},
 	}
 	if e := m.Encoding; e != nil {
 		if text := e.String(); text != "" {
@@ -48,7 +50,9 @@ func (r *maker) facts() (facts []fact) {
 		}
 	}
 	if b := r.evidence; b != nil {
-		facts = append(facts, fact{"Log evidence", fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats: so much the inducing inputs leave open of the exact GP's", number(*b.Variational), number(*b.Upper))})
+		facts = append(facts, fact{"Log evidence",
+			fmt.Sprintf("between %s (L_VI) and %s (L_upper) nats: so much the inducing inputs leave open of the exact GP's",
+				number(*b.Variational), number(*b.Upper))})
 	}
 	return facts
 }
@@ -66,7 +70,8 @@ func (r *maker) bound() []fact {
 	if c == nil {
 		return nil
 	}
-	bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.MeanBound, 4))
+	bound := fmt.Sprintf("on a random draw %.4f, on the mean %.4f", cautious.RoundUp(c.Bound, 4),
+		cautious.RoundUp(c.MeanBound, 4))
 	if c.Route == pacbayes.Direct {
 		bound = fmt.Sprintf("hold-out bound on the mean %.4f", cautious.RoundUp(c.MeanBound, 4))
 	}
@@ -87,7 +92,8 @@ func (r *maker) bound() []fact {
 	}
 	return []fact{
 		{"Bound", bound + ", from " + counted + sure},
-		{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats", c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)},
+		{"Made of", fmt.Sprintf("empirical risk %.4f, KL %.2f, grid %.2f, choices %.2f nats", c.EmpiricalRisk, c.KL,
+			c.GridPenalty, c.ChoicesPenalty)},
 	}
 }
 
@@ -98,8 +104,10 @@ func (r *maker) scores() []fact {
 		return nil
 	}
 	scores := []fact{
-		{"Test rows", whole(s.Rows)}, {"RMSE (" + r.target + ")", number(s.RMSERaw)}, {"Mean squared error, scaled", number(s.MSE)}, {"NLPD, scaled", number(s.NLPD)},
-		{"Loss of the mean", number(s.MeanRisk)}, {"Loss of a random draw", number(s.GibbsRisk)}, {"Within the model's own 95 % intervals", fmt.Sprintf("%.1f %%", 100*s.Coverage95)},
+		{"Test rows", whole(s.Rows)}, {"RMSE (" + r.target + ")", number(s.RMSERaw)},
+		{"Mean squared error, scaled", number(s.MSE)}, {"NLPD, scaled", number(s.NLPD)},
+		{"Loss of the mean", number(s.MeanRisk)}, {"Loss of a random draw", number(s.GibbsRisk)},
+		{"Within the model's own 95 % intervals", fmt.Sprintf("%.1f %%", 100*s.Coverage95)},
 	}
 	if r.m.Terms.Route == pacbayes.Direct { // which doesn't speak of a random draw
 		scores = slices.DeleteFunc(scores, func(f fact) bool { return f.Name == "Loss of a random draw" })
@@ -119,7 +127,8 @@ func structure(s kernel.Spec) string {
 	return "(" + strings.Join(texts, map[string]string{"sum": " + ", "product": " × "}[s.Name]) + ")"
 }
 
-// hyperparameters are the kernel's and the mean's in words: each with its value in scaled units and in the columns' own.
+// hyperparameters are the kernel's and the mean's in words: each with its value in scaled units and in the columns'
+// own.
 func (r *maker) hyperparameters() (cells [][]string) {
 	m, left := r.m, 0
 	var parts []kernel.Spec
@@ -148,7 +157,8 @@ func (r *maker) hyperparameters() (cells [][]string) {
 			of = fmt.Sprintf(" of %s, part %d", s.Name, i+1)
 		}
 		if s.Variance != 0 {
-			cells = append(cells, []string{"variance" + of, number(s.Variance), "standard deviation " + number(math.Sqrt(s.Variance)*m.Scaling.TargetScale) + " of " + r.target})
+			cells = append(cells, []string{"variance" + of, number(s.Variance), "standard deviation " +
+				number(math.Sqrt(s.Variance)*m.Scaling.TargetScale) + " of " + r.target})
 		}
 		switch {
 		case len(s.Lengthscales) == 1 && len(m.Inputs) > 1:
@@ -184,9 +194,12 @@ func (r *maker) hyperparameters() (cells [][]string) {
 				left++
 				continue
 			}
-			cells = append(cells, []string{"slope of the mean along " + cautious.Name(m.Inputs[p.Dim]), number(r.q.Beta[i]), number(r.q.Beta[i]*m.Scaling.TargetScale/m.Scaling.InputScale[p.Dim]) + " of " + r.target + " for each of " + cautious.Name(m.Inputs[p.Dim])})
+			cells = append(cells, []string{"slope of the mean along " + cautious.Name(m.Inputs[p.Dim]), number(r.q.Beta[i]),
+				number(r.q.Beta[i]*m.Scaling.TargetScale/m.Scaling.InputScale[p.Dim]) + " of " + r.target + " for each of " +
+					cautious.Name(m.Inputs[p.Dim])})
 		case p.Kind == kernel.Constant:
-			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(m.Scaling.RawMean(r.q.Beta[i])) + " of " + r.target})
+			cells = append(cells, []string{"constant of the mean", number(r.q.Beta[i]), number(m.Scaling.RawMean(r.q.Beta[i])) +
+				" of " + r.target})
 		}
 	}
 	if left > 0 {
@@ -256,8 +269,11 @@ func (r *maker) drawCurves() error {
 	}
 	room := 0.03 * (high - low)
 	chart.Y.Span(low-room, high+room)
-	return r.draw(Figure{Title: "Training", Caption: fmt.Sprintf("The objective by iteration; the first steps may run out of the frame. It ended: %s.", r.m.Training.Stopped)},
-		described{chart, fmt.Sprintf("%s by iteration, of %s: it ended at %s after %s.", r.m.Objective, count(len(r.m.Curves), "start"), number(last(best)), count(best.Iterations[len(best.Iterations)-1], "iteration"))})
+	return r.draw(Figure{Title: "Training",
+		Caption: fmt.Sprintf("The objective by iteration; the first steps may run out of the frame. It ended: %s.",
+			r.m.Training.Stopped)},
+		described{chart, fmt.Sprintf("%s by iteration, of %s: it ended at %s after %s.", r.m.Objective,
+			count(len(r.m.Curves), "start"), number(last(best)), count(best.Iterations[len(best.Iterations)-1], "iteration"))})
 }
 
 func last(c *model.Curve) float64 {

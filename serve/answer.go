@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// stepBytes of a body, or of an answer, have to go over the line within stall: what takes the server's memory mustn't take it for long.
+// stepBytes of a body, or of an answer, have to go over the line within stall: what takes the server's memory mustn't
+// take it for long.
 const (
 	stepBytes = 64 << 10
 	stall     = 5 * time.Second

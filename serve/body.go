@@ -8,8 +8,10 @@ import (
 	"time"
 )
 
-// readBody reads a request's body of at most so many bytes, which it takes from the budget as they come: a body that is promised holds nothing.
-func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request, h *hold, most int64, within time.Duration) (body []byte, err error) {
+// readBody reads a request's body of at most so many bytes, which it takes from the budget as they come: a body that is
+// promised holds nothing.
+func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request, h *hold, most int64,
+	within time.Duration) (body []byte, err error) {
 	line := http.NewResponseController(w)
 	latest := time.Now().Add(within)
 	reading(ctx, true)

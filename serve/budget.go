@@ -39,12 +39,13 @@ const pocket = 16 << 10
 const patience = 5 * time.Second
 
 var (
-	errFull = errors.New("the requests that are being read and answered take all the memory they may, or yours all that is left to them: try again in a moment")
+	errFull = errors.New("the requests that are being read and answered take all the memory they may, or yours all that " +
+		"is left to them: try again in a moment")
 	errHuge = errors.New("the request would take more memory than one may have: send its rows in several")
 )
 
-// budget is the bytes that requests may hold together beyond their pockets. What a client holds may be no more than what is left free: one alone has
-// half of it at most, two have two thirds, and there is always room for another.
+// budget is the bytes that requests may hold together beyond their pockets. What a client holds may be no more than
+// what is left free: one alone has half of it at most, two have two thirds, and there is always room for another.
 type budget struct {
 	size     int64
 	patience time.Duration // of who wants more

@@ -12,12 +12,12 @@ import (
 // mostConnections may be open, where the system lets the process have more files than that.
 const mostConnections = 2048
 
-// connectionsWithin leaves a quarter of the files that the process may open for models, the ledger and the log: a server
-// without one to spare could accept no connection, and so close none.
+// connectionsWithin leaves a quarter of the files that the process may open for models, the ledger and the log: a
+// server without one to spare could accept no connection, and so close none.
 func connectionsWithin(files uint64) int { return int(min(mostConnections, max(1, files/4*3))) }
 
-// connections are those of a server. Beyond most of them the one that the server has waited for longest, of the client that has most, makes room: a
-// limit that keeps new ones out would let anyone close the server by opening connections.
+// connections are those of a server. Beyond most of them the one that the server has waited for longest, of the client
+// that has most, makes room: a limit that keeps new ones out would let anyone close the server by opening connections.
 type connections struct {
 	most int
 

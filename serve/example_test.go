@@ -23,7 +23,8 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(folder)
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}})
+	m, err := krigo.Fit(context.Background(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Promise: krigo.Promise{Epsilon: 1}})
 	if err == nil {
 		err = m.Save(filepath.Join(folder, "snelson.krigo"))
 	}

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// mostHeaders may a request have: of as short ones as there can be, a header of the size that is taken holds thousands, which take many times its memory.
+// mostHeaders may a request have: of as short ones as there can be, a header of the size that is taken holds thousands,
+// which take many times its memory.
 const mostHeaders = 100
 
 // Loopback says whether only this machine can reach an address.
@@ -29,15 +30,16 @@ func local(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// guarded lets requests through that aren't a trick. Where this machine alone is served and no token is asked for, whoever can send requests
-// from here may ask; a page of another site that is open in a browser here can: its own name may be made to lead to this machine, by which the browser takes
-// answers for the page's own. Such requests bear that name as their Host.
+// guarded lets requests through that aren't a trick. Where this machine alone is served and no token is asked for,
+// whoever can send requests from here may ask; a page of another site that is open in a browser here can: its own name
+// may be made to lead to this machine, by which the browser takes answers for the page's own. Such requests bear that
+// name as their Host.
 func guarded(next http.Handler, token, localOnly bool) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
-			// Of a Content-Length beside chunks nothing is known here. A proxy that goes by it sees another end of the body, and another
-			// next request: there is none on this connection.
+			// Of a Content-Length beside chunks nothing is known here. A proxy that goes by it sees another end of the body, and
+			// another next request: there is none on this connection.
 			w.Header().Set("Connection", "close")
 		}
 		headers := 0
@@ -52,9 +54,12 @@ func guarded(next http.Handler, token, localOnly bool) http.Handler {
 			w.Header().Set("Connection", "close")
 			fail(w, http.StatusRequestHeaderFieldsTooLarge, fmt.Errorf("%d headers: send %d at most", headers, mostHeaders))
 		case localOnly && !local(hostOf(r)):
-			fail(w, http.StatusMisdirectedRequest, fmt.Errorf("this server is for its own machine, and was asked for as %q: ask for localhost or 127.0.0.1, or start it with a --token-file, or with --open where a proxy passes other names on", r.Host))
+			fail(w, http.StatusMisdirectedRequest,
+				fmt.Errorf("this server is for its own machine, and was asked for as %q: ask for localhost or 127.0.0.1, or "+
+					"start it with a --token-file, or with --open where a proxy passes other names on", r.Host))
 		case !token && origins.Check(r) != nil:
-			fail(w, http.StatusForbidden, errors.New("a page of another site sent this: use the server's own page, or a program; a proxy has to pass on the Host that it was asked for"))
+			fail(w, http.StatusForbidden, errors.New("a page of another site sent this: use the server's own page, or a "+
+				"program; a proxy has to pass on the Host that it was asked for"))
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -13,13 +13,15 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// A request for rows together has so many rows and draws at most: what it costs grows with the square of the rows and more.
+// A request for rows together has so many rows and draws at most: what it costs grows with the square of the rows and
+// more.
 const (
 	jointRows  = 1000
 	jointDraws = 1000
 )
 
-// Joint is what POST /v1/joint answers: of each row what POST /v1/predict does, and of all rows together what was asked for.
+// Joint is what POST /v1/joint answers: of each row what POST /v1/predict does, and of all rows together what was asked
+// for.
 type Joint struct {
 	Model       string             `json:"model"`
 	Target      string             `json:"target"`
@@ -55,7 +57,8 @@ func wishOf(query url.Values) (w wish, err error) {
 		}
 	}
 	if w.samples == 0 && !w.covariance {
-		return w, bad(400, "nothing is asked of the rows together: say samples=NUMBER, covariance=true, or both; for each row by itself there is /v1/predict")
+		return w, bad(400, "nothing is asked of the rows together: say samples=NUMBER, covariance=true, or both; for each "+
+			"row by itself there is /v1/predict")
 	}
 	return w, nil
 }
@@ -64,15 +67,18 @@ func wishOf(query url.Values) (w wish, err error) {
 func (w wish) possible(m *krigo.Model) error {
 	switch kind := m.Posterior.Kind(); {
 	case kind == posterior.ByNearest:
-		return bad(409, "the model predicts each row from other rows of its data, the nearest, so that rows have no joint distribution: fit one with --solver cholesky, or sparse")
+		return bad(409, "the model predicts each row from other rows of its data, the nearest, so that rows have no joint "+
+			"distribution: fit one with --solver cholesky, or sparse")
 	case w.covariance && kind != posterior.ByCholesky:
-		return bad(409, "the model, solved by %s, has no covariances at hand: ask for samples, or fit one with --solver cholesky, or sparse", kind)
+		return bad(409, "the model, solved by %s, has no covariances at hand: ask for samples, or fit one with --solver "+
+			"cholesky, or sparse", kind)
 	}
 	return nil
 }
 
-// bytes is the memory that it takes for so many rows, as posterior.Sample and Covariance go about it: covariances with their factor, what the
-// rows have in common with the support, and draws; and the rows themselves, encoded, scaled, and scaled by the kernel.
+// bytes is the memory that it takes for so many rows, as posterior.Sample and Covariance go about it: covariances with
+// their factor, what the rows have in common with the support, and draws; and the rows themselves, encoded, scaled, and
+// scaled by the kernel.
 func (w wish) bytes(m *krigo.Model, rows int) int64 {
 	n, k, support := int64(rows), int64(w.samples), int64(support(m))
 	inputs := 8 * 3 * n * int64(len(m.Inputs))
@@ -92,11 +98,13 @@ func support(m *krigo.Model) int {
 }
 
 // compute takes the memory and the turn that it needs, one of these, and adds to an answer what is wished for.
-func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Model, t *dataset.Table, answer *Joint) error {
+func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Model, t *dataset.Table,
+	answer *Joint) error {
 	bytes := w.bytes(m, t.Rows)
 	if err := held.resize(ctx, kept(t)+bytes); err != nil {
 		if errors.Is(err, errHuge) {
-			return bad(413, "%d rows together, of a model that stands on %d, would take %d MiB, more than a request may have: send fewer rows", t.Rows, support(m), bytes>>20)
+			return bad(413, "%d rows together, of a model that stands on %d, would take %d MiB, more than a request may have: "+
+				"send fewer rows", t.Rows, support(m), bytes>>20)
 		}
 		return err
 	}
@@ -124,7 +132,8 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 	return nil
 }
 
-// write writes it row by row: as one text it would take three times the memory of its numbers. turn runs what makes a row's text.
+// write writes it row by row: as one text it would take three times the memory of its numbers. turn runs what makes a
+// row's text.
 func (j Joint) write(w http.ResponseWriter, turn func(do func()) error) {
 	rows := []struct {
 		name   string

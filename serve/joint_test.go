@@ -16,7 +16,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestJoint: what is served of rows together is what krigo.Sample and krigo.Covariance return, to the last bit, and of each row what is predicted.
+// TestJoint: what is served of rows together is what krigo.Sample and krigo.Covariance return, to the last bit, and of
+// each row what is predicted.
 func TestJoint(t *testing.T) {
 	m := fitted(t, 0)
 	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
@@ -34,17 +35,21 @@ func TestJoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	ps = read(t, ps)
-	for query, kind := range map[string]string{"samples=4&seed=9223372036854775808&covariance=true": jsonKind, "seed=9223372036854775808&samples=4&model=s": "text/csv", "covariance=true&samples=0": jsonKind} {
-		body := map[string]string{jsonKind: `{"rows": [[-1], {"x": 0.5}, [99]], "model": "s"}`, "text/csv": "id,x\na,-1\nb,0.5\nc,99\n"}[kind]
+	for query, kind := range map[string]string{"samples=4&seed=9223372036854775808&covariance=true": jsonKind,
+		"seed=9223372036854775808&samples=4&model=s": "text/csv", "covariance=true&samples=0": jsonKind} {
+		body := map[string]string{jsonKind: `{"rows": [[-1], {"x": 0.5}, [99]], "model": "s"}`,
+			"text/csv": "id,x\na,-1\nb,0.5\nc,99\n"}[kind]
 		status, text := post(t, "http://"+address+"/v1/joint?"+query, kind, body)
 		var got Joint
 		d := json.NewDecoder(strings.NewReader(text))
 		d.DisallowUnknownFields()
-		if err := d.Decode(&got); status != 200 || err != nil || got.Model != "s" || got.Target != "y" || !slices.Equal(got.Predictions, ps) {
+		if err := d.Decode(&got); status != 200 || err != nil || got.Model != "s" || got.Target != "y" ||
+			!slices.Equal(got.Predictions, ps) {
 			t.Errorf("%s: status %d, %v: %.300s", query, status, err, text)
 			continue
 		}
-		if asked := strings.Contains(query, "samples=4"); asked != (got.Samples != nil) || asked && !slices.EqualFunc(got.Samples, drawn, slices.Equal) {
+		if asked := strings.Contains(query, "samples=4"); asked != (got.Samples != nil) || asked &&
+			!slices.EqualFunc(got.Samples, drawn, slices.Equal) {
 			t.Errorf("%s: %v, want %v", query, got.Samples, drawn)
 		}
 		if asked := strings.Contains(query, "covariance"); asked != (got.Covariance != nil) {
@@ -63,7 +68,9 @@ func TestJointRefusals(t *testing.T) {
 	folder := t.TempDir()
 	saved(t, fitted(t, 0), filepath.Join(folder, "sparse.krigo"))
 	for _, solver := range []string{"cg", "nearest"} {
-		m, err := krigo.Fit(t.Context(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "renyi", Solver: solver, Optimizer: "lbfgs"}, Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1}})
+		m, err := krigo.Fit(t.Context(), data.Snelson(),
+			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "renyi", Solver: solver, Optimizer: "lbfgs"},
+				Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +104,8 @@ func TestJointRefusals(t *testing.T) {
 		{"model=cg&samples=2", rows(2), 200, `"samples":[[`},
 		{"model=sparse&samples=1000", rows(1), 200, `"samples":[[`},
 	} {
-		if status, body := post(t, "http://"+address+"/v1/joint?"+c.query, jsonKind, c.body); status != c.status || !strings.Contains(body, c.want) {
+		if status, body := post(t, "http://"+address+"/v1/joint?"+c.query, jsonKind, c.body); status != c.status ||
+			!strings.Contains(body, c.want) {
 			t.Errorf("%s: status %d, want %d: %.300s; want %q", c.query, status, c.status, body, c.want)
 		}
 	}
@@ -107,7 +115,8 @@ func TestJointRefusals(t *testing.T) {
 	s.budget.mu.Unlock()
 }
 
-// TestJointWaits: rows together are computed one request at a time, those of a client who has left not at all; rows one by one don't wait for them.
+// TestJointWaits: rows together are computed one request at a time, those of a client who has left not at all; rows one
+// by one don't wait for them.
 func TestJointWaits(t *testing.T) {
 	address, s := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	url := "http://" + address
@@ -126,7 +135,8 @@ func TestJointWaits(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	go func() {
-		r, _ := http.NewRequestWithContext(gone, "POST", url+"/v1/joint?covariance=true", strings.NewReader(`{"rows": [[1]`+strings.Repeat(",[2]", 99)+`]}`))
+		r, _ := http.NewRequestWithContext(gone, "POST", url+"/v1/joint?covariance=true",
+			strings.NewReader(`{"rows": [[1]`+strings.Repeat(",[2]", 99)+`]}`))
 		r.Header.Set("Content-Type", jsonKind)
 		answer, err := http.DefaultClient.Do(r)
 		if err == nil {
@@ -173,12 +183,14 @@ func TestJointWaits(t *testing.T) {
 
 // TestJointLate: who asks for more than there is time for is told so.
 func TestJointLate(t *testing.T) {
-	address, s := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Timeout: 200 * time.Millisecond})
+	address, s := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")),
+		Options{Timeout: 200 * time.Millisecond})
 	if err := s.together.begin(t.Context(), clientAt("10.0.0.1:1")); err != nil {
 		t.Fatal(err)
 	}
 	defer s.together.end()
-	if status, body := post(t, "http://"+address+"/v1/joint?samples=3", jsonKind, `{"rows": [[1]]}`); status != 503 || !strings.Contains(body, "took longer than") {
+	if status, body := post(t, "http://"+address+"/v1/joint?samples=3", jsonKind, `{"rows": [[1]]}`); status != 503 ||
+		!strings.Contains(body, "took longer than") {
 		t.Errorf("status %d: %s", status, body)
 	}
 }

@@ -27,7 +27,8 @@ func newMetrics() *metrics {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "krigo_requests_total",
 			Help: "Requests answered, by route and status; 499: the client went away."}, []string{"route", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "krigo_request_seconds",
-			Help: "Time from a request's header to the end of its answer.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15)}, []string{"route"}),
+			Help:    "Time from a request's header to the end of its answer.",
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15)}, []string{"route"}),
 		rows: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "krigo_predicted_rows_total",
 			Help: "Rows predicted."}, []string{"model"}),
 		batches: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "krigo_batch_rows",
@@ -41,14 +42,15 @@ func newMetrics() *metrics {
 	return m
 }
 
-// outcomes are the figures of the models' watches as they are when they are asked for: those of the ledger, which go on where they were when the server starts
-// again.
+// outcomes are the figures of the models' watches as they are when they are asked for: those of the ledger, which go on
+// where they were when the server starts again.
 type outcomes struct{ library *library }
 
 var (
-	outcomeRows     = byModel("krigo_outcomes", "Outcomes in the ledger.")
-	outcomeMisses   = byModel("krigo_outcome_misses", "Those that the prediction missed; of graded losses their sum.")
-	outcomeRisk     = byModel("krigo_outcome_risk_at_least", "Limit of the risk from below, at any time with the certificate's confidence.")
+	outcomeRows   = byModel("krigo_outcomes", "Outcomes in the ledger.")
+	outcomeMisses = byModel("krigo_outcome_misses", "Those that the prediction missed; of graded losses their sum.")
+	outcomeRisk   = byModel("krigo_outcome_risk_at_least",
+		"Limit of the risk from below, at any time with the certificate's confidence.")
 	certifiedRisk   = byModel("krigo_certified_risk", "The certificate's bound on the risk.")
 	outcomeEvidence = byModel("krigo_outcome_log_e", "Evidence that the risk is above that bound, ln E.")
 	outcomeAlarm    = byModel("krigo_outcome_alarm", "1 where it has sufficed for an alarm, else 0.")
@@ -59,7 +61,8 @@ func byModel(name, help string) *prometheus.Desc {
 }
 
 func (o outcomes) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{outcomeRows, outcomeMisses, outcomeRisk, certifiedRisk, outcomeEvidence, outcomeAlarm} {
+	for _, d := range []*prometheus.Desc{outcomeRows, outcomeMisses, outcomeRisk, certifiedRisk, outcomeEvidence,
+		outcomeAlarm} {
 		to <- d
 	}
 }

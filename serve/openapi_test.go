@@ -51,14 +51,16 @@ func (d description) refer(schema map[string]any) (map[string]any, error) {
 	if !found {
 		return schema, nil
 	}
-	if to, ok := d.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(map[string]any); ok && strings.HasPrefix(ref, "#/") {
+	if to, ok := d.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(map[string]any); ok &&
+		strings.HasPrefix(ref, "#/") {
 		return to, nil
 	}
 	return nil, fmt.Errorf("%s leads nowhere", ref)
 }
 
 // keywords of JSON Schema are those that valid knows, and those that say nothing of a value.
-var keywords = []string{"type", "properties", "required", "additionalProperties", "items", "minItems", "oneOf", "minimum", "maximum", "maxLength", "format", "description", "default"}
+var keywords = []string{"type", "properties", "required", "additionalProperties", "items", "minItems", "oneOf",
+	"minimum", "maximum", "maxLength", "format", "description", "default"}
 
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
@@ -133,7 +135,8 @@ func (d description) valid(schema map[string]any, value any) error {
 		return err
 	}
 	if of := kinds(schema); len(of) > 0 {
-		kind := map[string]string{"<nil>": "null", "map[string]interface {}": "object", "[]interface {}": "array", "string": "string", "float64": "number", "bool": "boolean"}[fmt.Sprintf("%T", value)]
+		kind := map[string]string{"<nil>": "null", "map[string]interface {}": "object", "[]interface {}": "array",
+			"string": "string", "float64": "number", "bool": "boolean"}[fmt.Sprintf("%T", value)]
 		whole := kind == "number" && value.(float64) == math.Trunc(value.(float64))
 		if !slices.Contains(of, kind) && !(whole && slices.Contains(of, "integer")) {
 			return fmt.Errorf("%.80v where %v should be", value, of)
@@ -199,11 +202,12 @@ func (d description) valid(schema map[string]any, value any) error {
 	return nil
 }
 
-// TestDescribedWell: the description is one from which clients can be made: names for all operations, schemas of all answers, references that lead somewhere,
-// examples that are what they are examples of.
+// TestDescribedWell: the description is one from which clients can be made: names for all operations, schemas of all
+// answers, references that lead somewhere, examples that are what they are examples of.
 func TestDescribedWell(t *testing.T) {
 	d := described(t)
-	if version, _ := d["openapi"].(string); !strings.HasPrefix(version, "3.1.") || d.at("info", "title") == "" || d.at("info", "version") == nil {
+	if version, _ := d["openapi"].(string); !strings.HasPrefix(version, "3.1.") || d.at("info", "title") == "" ||
+		d.at("info", "version") == nil {
 		t.Errorf("openapi %v, info %v", d["openapi"], d["info"])
 	}
 	ids := map[any]bool{}
@@ -304,7 +308,8 @@ func TestSchemasHold(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.valid(map[string]any{"$ref": "#/components/schemas/Answer"}, v); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := d.valid(map[string]any{"$ref": "#/components/schemas/Answer"}, v); (err == nil) != (want == "") ||
+			err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -315,7 +320,8 @@ func TestSchemasHold(t *testing.T) {
 			t.Errorf("rows %s are taken", rows)
 		}
 	}
-	if errs := d.schema("s", map[string]any{"type": "strong", "requird": 1, "oneOf": []any{map[string]any{"$ref": "#/none"}}}); len(errs) != 3 {
+	if errs := d.schema("s", map[string]any{"type": "strong", "requird": 1,
+		"oneOf": []any{map[string]any{"$ref": "#/none"}}}); len(errs) != 3 {
 		t.Errorf("%v", errs)
 	}
 }
@@ -325,20 +331,24 @@ func dated(t testing.TB) *krigo.Model {
 	t.Helper()
 	table := &dataset.Table{Source: "t", Names: []string{"when", "size", "y"}}
 	for i := range 90 {
-		table.Append([]string{time.Date(2024, 1, 1+4*i, 0, 0, 0, 0, time.UTC).Format("02.01.2006"), fmt.Sprint(i % 7), fmt.Sprint(i%7 + i/9)})
+		table.Append([]string{time.Date(2024, 1, 1+4*i, 0, 0, 0, 0, time.UTC).Format("02.01.2006"), fmt.Sprint(i % 7),
+			fmt.Sprint(i%7 + i/9)})
 	}
-	reading := dataset.Reading{Decimal: ",", Dates: []dataset.Dates{{Column: "when", Form: "dmy", Parts: []string{"year"}}}}
+	reading := dataset.Reading{Decimal: ",",
+		Dates: []dataset.Dates{{Column: "when", Form: "dmy", Parts: []string{"year"}}}}
 	if err := reading.Apply(table); err != nil {
 		t.Fatal(err)
 	}
-	m, err := krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
+	m, err := krigo.Fit(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6},
+		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-// TestAnswersAsDescribed: what is answered, of all kinds of models and whatever is asked, has a status that is described and is what its schema says.
+// TestAnswersAsDescribed: what is answered, of all kinds of models and whatever is asked, has a status that is
+// described and is what its schema says.
 func TestAnswersAsDescribed(t *testing.T) {
 	d := described(t)
 	folder := t.TempDir()
@@ -403,13 +413,16 @@ func TestAnswersAsDescribed(t *testing.T) {
 				t.Fatal(err)
 			}
 			path, _, _ := strings.Cut(c.path, "?")
-			if want := map[bool]int{true: c.status, false: 401}[token == "secret" || path == "/healthz" || path == "/readyz" || c.status == 400 && c.method == "GET" && strings.Contains(c.path, "%") || path == "/openapi.json"]; answer.StatusCode != want {
+			if want := map[bool]int{true: c.status, false: 401}[token == "secret" || path == "/healthz" || path == "/readyz" ||
+				c.status == 400 && c.method == "GET" && strings.Contains(c.path, "%") ||
+				path == "/openapi.json"]; answer.StatusCode != want {
 				t.Errorf("%s %s: status %d, want %d: %.200s", c.method, c.path, answer.StatusCode, want, raw)
 				continue
 			}
 			kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 			operation := d.at("paths", path, strings.ToLower(c.method))
-			schema, found := at(operation, "responses", fmt.Sprint(answer.StatusCode), "content", kind, "schema").(map[string]any)
+			schema, found := at(operation, "responses", fmt.Sprint(answer.StatusCode), "content", kind,
+				"schema").(map[string]any)
 			if !found {
 				t.Errorf("%s %s: %d in %s isn't described", c.method, c.path, answer.StatusCode, kind)
 				continue

@@ -120,8 +120,10 @@ func TestPage(t *testing.T) {
 			t.Errorf("half-width %v: %s, want %s", w, wide, cautious.Width(w))
 		}
 	}
-	if got := text("interval"); !strings.HasPrefix(got, "The model's own belief, not certified: 95 % of observations between ") ||
-		!strings.Contains(got, "the certificate's ± "+cautious.Width(m.Certificate.EpsilonRaw)+", with the confidence and for the share said above") {
+	if got := text("interval"); !strings.HasPrefix(got,
+		"The model's own belief, not certified: 95 % of observations between ") ||
+		!strings.Contains(got, "the certificate's ± "+cautious.Width(m.Certificate.EpsilonRaw)+
+			", with the confidence and for the share said above") {
 		t.Errorf("interval %q", got)
 	}
 
@@ -142,7 +144,9 @@ func TestPage(t *testing.T) {
 	mean(m, 99)
 	var void bool
 	ok(p.Eval(`document.querySelector("#band .certified").classList.contains("void")`, &void))
-	if got := text("interval"); !void || !strings.Contains(got, "An input lies outside the range of the rows that the model was made from: the certificate says nothing here, and its frame is grey.") {
+	if got := text("interval"); !void || !strings.Contains(got,
+		"An input lies outside the range of the rows that the model was made from: the certificate says nothing here, and "+
+			"its frame is grey.") {
 		t.Errorf("outside the range: %v, %q", void, got)
 	}
 	enter("#inputs input", "two")
@@ -161,7 +165,8 @@ func TestPage(t *testing.T) {
 	ok(p.Until(`document.getElementById("title").textContent === "c: y from 2 inputs"`))
 	enter("#inputs select", "oil")
 	enter("#inputs input", "")
-	ps, err := krigo.Predict(third, &dataset.Table{Source: "t", Names: []string{"fuel", "size"}, Rows: 1, Values: []float64{0, math.NaN()}, Text: [][]string{{"oil"}, nil}})
+	ps, err := krigo.Predict(third, &dataset.Table{Source: "t", Names: []string{"fuel", "size"}, Rows: 1,
+		Values: []float64{0, math.NaN()}, Text: [][]string{{"oil"}, nil}})
 	ok(err)
 	var shown string
 	ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &shown))
@@ -190,13 +195,15 @@ func TestPage(t *testing.T) {
 	ok(p.Eval(`{const make = URL.createObjectURL; URL.createObjectURL = blob => make.call(URL, window.kept = blob)}`, nil))
 	ok(p.Choose("#file", good))
 	ok(p.Until(`document.querySelectorAll("tbody tr").length === 200`))
-	if got := text("count"); got != "250 rows of new.csv, the first 200 of them below; 14 outside the range of the rows that the model was made from, grey in the chart: no guarantee is about them." {
+	if got := text("count"); got != "250 rows of new.csv, the first 200 of them below; 14 outside the range of the rows "+
+		"that the model was made from, grey in the chart: no guarantee is about them." {
 		t.Errorf("%q", got)
 	}
 	var file string
 	ok(p.Eval(`document.getElementById("save").href.startsWith("blob:") ? kept.text() : ""`, &file))
 	lines := strings.Split(file, "\n")
-	if want := at(other, 1.0/40); len(lines) != 252 || !strings.HasPrefix(lines[0], "id,mean,") || !strings.HasPrefix(lines[2], "1,"+fmt.Sprint(want.Mean)+",") {
+	if want := at(other, 1.0/40); len(lines) != 252 || !strings.HasPrefix(lines[0], "id,mean,") ||
+		!strings.HasPrefix(lines[2], "1,"+fmt.Sprint(want.Mean)+",") {
 		t.Errorf("%d lines, %q; want mean %v", len(lines), lines[2], want.Mean)
 	}
 	p.shot("page.png")
@@ -242,7 +249,8 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestPageExplains: a field whose text is no number says why, and offers what may have been meant; the answer says where to look. All by keyboard.
+// TestPageExplains: a field whose text is no number says why, and offers what may have been meant; the answer says
+// where to look. All by keyboard.
 func TestPageExplains(t *testing.T) {
 	folder := t.TempDir()
 	saved(t, fitted(t, 0), filepath.Join(folder, "a.krigo"))
@@ -262,7 +270,8 @@ func TestPageExplains(t *testing.T) {
 			Offers: [...document.querySelectorAll(".offer")].map(e => e.textContent), Answered: !document.getElementById("answer").hidden})`, &s))
 		return s
 	}
-	if s := state(); !strings.HasPrefix(s.Hint, "rows from 0.0") || strings.Contains(s.Hint, "outside") || !strings.HasPrefix(p.text("begins"), "Numbers and dates begin at their mean") {
+	if s := state(); !strings.HasPrefix(s.Hint, "rows from 0.0") || strings.Contains(s.Hint, "outside") ||
+		!strings.HasPrefix(p.text("begins"), "Numbers and dates begin at their mean") {
 		t.Errorf("%+v", s)
 	}
 	for typed, want := range map[string]struct {
@@ -291,7 +300,8 @@ func TestPageExplains(t *testing.T) {
 		for _, o := range s.Offers {
 			offers = append(offers, strings.TrimPrefix(o, "Use "))
 		}
-		if s.Why != want.why || !slices.Equal(offers, want.offers) || s.Answered || s.None != "No prediction: see what stands beside “x”." {
+		if s.Why != want.why || !slices.Equal(offers, want.offers) || s.Answered ||
+			s.None != "No prediction: see what stands beside “x”." {
 			t.Errorf("%q: %+v", typed, s)
 		}
 	}
@@ -355,7 +365,8 @@ func TestPageExplains(t *testing.T) {
 	p.ok(p.Until(`document.getElementById("title").textContent === "dates: y from 2 inputs" && !document.getElementById("answer").hidden`))
 	var when struct{ Type, Value, Size, Hint string }
 	p.ok(p.Eval(`({Type: input0.type, Value: input0.value, Size: input1.value, Hint: document.getElementById("input0-hint").textContent})`, &when))
-	if when.Type != "date" || when.Hint != "rows from 2024-01-01 to 2024-12-22" || !strings.HasPrefix(when.Value, "2024-0") || !strings.Contains(when.Size, ",") {
+	if when.Type != "date" || when.Hint != "rows from 2024-01-01 to 2024-12-22" ||
+		!strings.HasPrefix(when.Value, "2024-0") || !strings.Contains(when.Size, ",") {
 		t.Errorf("%+v", when)
 	}
 	p.enter("#input0", "2024-03-05")
@@ -380,7 +391,8 @@ func TestPageExplains(t *testing.T) {
 	}
 }
 
-// TestPageTables: tables that have an order are drawn as lines along it, others row by row; what the model doesn't use goes along; grey is what lies outside.
+// TestPageTables: tables that have an order are drawn as lines along it, others row by row; what the model doesn't use
+// goes along; grey is what lies outside.
 func TestPageTables(t *testing.T) {
 	folder := t.TempDir()
 	m := fitted(t, 0)
@@ -393,7 +405,8 @@ func TestPageTables(t *testing.T) {
 	p.ok(p.Look(800, false))
 	p.ok(p.Go("http://" + address + "/"))
 	p.ok(p.Until(`!document.getElementById("answer").hidden`))
-	p.ok(p.Eval(`{const make = URL.createObjectURL; URL.createObjectURL = blob => make.call(URL, window.kept = blob)}`, nil))
+	p.ok(p.Eval(`{const make = URL.createObjectURL; URL.createObjectURL = blob => make.call(URL, window.kept = blob)}`,
+		nil))
 	type shown struct {
 		Count, Drawn  string
 		Lines, Stems  int
@@ -418,8 +431,10 @@ func TestPageTables(t *testing.T) {
 	predictions := []string{"y, predicted", "95 % from", "to", "inputs outside"}
 
 	got := paste("name,x,mean,note\n\"Ann, B\",1,7,\"say \"\"a\"\"\"\nCy,3,8,\n =1+1,-9,9,é\n")
-	if got.Lines != 1 || got.Stems != 0 || got.Ground != 1 || got.Grey != 1 || !strings.HasPrefix(got.Drawn, "Predictions along x, by which the rows were sorted for this.") ||
-		!strings.HasSuffix(got.Drawn, "Grey ground lies outside the range of the rows that the model was made from.") || !slices.Contains(got.Texts, "−9") {
+	if got.Lines != 1 || got.Stems != 0 || got.Ground != 1 || got.Grey != 1 ||
+		!strings.HasPrefix(got.Drawn, "Predictions along x, by which the rows were sorted for this.") ||
+		!strings.HasSuffix(got.Drawn, "Grey ground lies outside the range of the rows that the model was made from.") ||
+		!slices.Contains(got.Texts, "−9") {
 		t.Errorf("%+v", got)
 	}
 	for i := 1; i < len(got.Points); i++ {
@@ -429,11 +444,13 @@ func TestPageTables(t *testing.T) {
 			t.Errorf("the line goes back: %v", got.Points)
 		}
 	}
-	if !slices.Equal(got.Head, append([]string{"row", "name", "mean (of the table)", "note"}, predictions...)) || !slices.Equal(got.First[:4], []string{"1", "Ann, B", "7", `say "a"`}) {
+	if !slices.Equal(got.Head, append([]string{"row", "name", "mean (of the table)", "note"}, predictions...)) ||
+		!slices.Equal(got.First[:4], []string{"1", "Ann, B", "7", `say "a"`}) {
 		t.Errorf("%q, %q", got.Head, got.First)
 	}
 	rows, err := csv.NewReader(strings.NewReader(got.File)).ReadAll()
-	if err != nil || len(rows) != 4 || !slices.Equal(rows[1][:3], []string{"Ann, B", "7", `say "a"`}) || rows[3][2] != "é" || !slices.Equal(rows[0][:4], []string{"name", "mean (of the table)", "note", "mean"}) {
+	if err != nil || len(rows) != 4 || !slices.Equal(rows[1][:3], []string{"Ann, B", "7", `say "a"`}) ||
+		rows[3][2] != "é" || !slices.Equal(rows[0][:4], []string{"name", "mean (of the table)", "note", "mean"}) {
 		t.Errorf("%v, %q", err, got.File)
 	}
 	ps, err := krigo.Predict(m, &dataset.Table{Source: "t", Names: []string{"x"}, Rows: 3, Values: []float64{1, 3, -9}})
@@ -445,7 +462,8 @@ func TestPageTables(t *testing.T) {
 	}
 	p.looks("unsorted")
 
-	if got := paste("x\n1\n2\n3\n"); got.Lines != 1 || got.Ground != 0 || strings.Contains(got.Drawn, "sorted") || !slices.Equal(got.Head, append([]string{"row"}, predictions...)) {
+	if got := paste("x\n1\n2\n3\n"); got.Lines != 1 || got.Ground != 0 || strings.Contains(got.Drawn, "sorted") ||
+		!slices.Equal(got.Head, append([]string{"row"}, predictions...)) {
 		t.Errorf("%+v", got)
 	}
 	if got := paste("x\n2\n"); got.Lines != 0 || got.Stems != 1 {
@@ -454,19 +472,25 @@ func TestPageTables(t *testing.T) {
 	p.enter("#model", "c")
 	p.ok(p.Until(`document.getElementById("title").textContent.startsWith("c:")`))
 	got = paste("id\tfuel\tsize\na\tgas\t3\nb\toil\t1\nc\tgas\t99\nd\toil\t\n")
-	if got.Lines != 0 || got.Stems != 4 || got.Grey != 2 || !strings.Contains(got.Drawn, "the table has no order of its own") || !slices.Equal(got.First[:2], []string{"1", "a"}) {
+	if got.Lines != 0 || got.Stems != 4 || got.Grey != 2 ||
+		!strings.Contains(got.Drawn, "the table has no order of its own") ||
+		!slices.Equal(got.First[:2], []string{"1", "a"}) {
 		t.Errorf("%+v", got)
 	}
 	p.looks("scatter")
-	if got := paste("size,fuel\n1,gas\n2,oil\n4,gas\n"); got.Lines != 1 || !strings.HasPrefix(got.Drawn, "Predictions along size.") {
+	if got := paste("size,fuel\n1,gas\n2,oil\n4,gas\n"); got.Lines != 1 ||
+		!strings.HasPrefix(got.Drawn, "Predictions along size.") {
 		t.Errorf("%+v", got)
 	}
 	p.enter("#model", "d")
 	p.ok(p.Until(`document.getElementById("title").textContent.startsWith("d:")`))
-	if got := paste("id;when;size\n1;05.03.2024;2,5\n2;06.03.2024;1,5\n"); got.Stems != 2 || !slices.Equal(got.First[:2], []string{"1", "1"}) {
+	if got := paste("id;when;size\n1;05.03.2024;2,5\n2;06.03.2024;1,5\n"); got.Stems != 2 ||
+		!slices.Equal(got.First[:2], []string{"1", "1"}) {
 		t.Errorf("%+v", got)
 	}
-	if got := paste("id;when;size\n1;05.03.2024;2,5\n2;06.03.2024;1,5\n3;01.02.2025;2\n"); got.Lines != 1 || !strings.HasPrefix(got.Drawn, "Predictions along when.") || got.Ground != 1 || !slices.Equal(got.Texts[2:], []string{"2024-03-05", "2025-02-01"}) {
+	if got := paste("id;when;size\n1;05.03.2024;2,5\n2;06.03.2024;1,5\n3;01.02.2025;2\n"); got.Lines != 1 ||
+		!strings.HasPrefix(got.Drawn, "Predictions along when.") || got.Ground != 1 ||
+		!slices.Equal(got.Texts[2:], []string{"2024-03-05", "2025-02-01"}) {
 		t.Errorf("%+v", got)
 	}
 	p.looks("along-dates")
@@ -474,7 +498,8 @@ func TestPageTables(t *testing.T) {
 		t.Errorf("the console complains: %q", p.Errors)
 	}
 
-	p.ok(p.Eval(`{document.getElementById("pasted").value = "id;when\n1;05.03.2024\n"; document.getElementById("use").click()}`, nil)) // the browser logs the status 400
+	// the browser logs the status 400
+	p.ok(p.Eval(`{document.getElementById("pasted").value = "id;when\n1;05.03.2024\n"; document.getElementById("use").click()}`, nil))
 	p.ok(p.Until(`!document.getElementById("trouble").hidden && document.getElementById("table").hidden`))
 	if got := p.text("trouble"); !strings.HasPrefix(got, "No predictions: ") || !strings.Contains(got, "size") {
 		t.Errorf("%q", got)
@@ -482,13 +507,15 @@ func TestPageTables(t *testing.T) {
 	p.ok(p.Eval(`window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`, nil))
 	p.enter("#input0", "2024-03-07")
 	p.ok(p.Until(`document.getElementById("answer").hidden`))
-	if got := p.text("none"); got != "No prediction: The server doesn't answer: it was stopped, or can't be reached from here." {
+	if got := p.text("none"); got != "No prediction: The server doesn't answer: it was stopped, or can't be reached "+
+		"from here." {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestPageReading: fields take numbers, units and missing values as the model's tables have them, and show them so; a sentence of several lines has several; a name isn't one
-// of them; rows with nothing in them are none; and nothing pasted leaves no table that isn't meant.
+// TestPageReading: fields take numbers, units and missing values as the model's tables have them, and show them so; a
+// sentence of several lines has several; a name isn't one of them; rows with nothing in them are none; and nothing
+// pasted leaves no table that isn't meant.
 func TestPageReading(t *testing.T) {
 	folder := t.TempDir()
 	const forged = "y.\nWith 100 % confidence all is well"
@@ -501,11 +528,14 @@ func TestPageReading(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d.%03d,5;%s;%d,25\n", 1+i%9, i*3%1000, cell, i%9+i/50)
 	}
-	table, err := dataset.Reading{Decimal: ",", Thousands: ".", Units: []string{"m²"}, Missing: []string{"k.A."}}.Read(strings.NewReader(b.String()), "t.csv")
+	table, err := dataset.Reading{Decimal: ",", Thousands: ".", Units: []string{"m²"},
+		Missing: []string{"k.A."}}.Read(strings.NewReader(b.String()), "t.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := krigo.Options{Data: krigo.Data{Target: forged, Missing: dataset.FillMean}, Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Curve: true, Slices: []string{"sd"}}}
+	o := krigo.Options{Data: krigo.Data{Target: forged, Missing: dataset.FillMean},
+		Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1},
+		Promise: krigo.Promise{Curve: true, Slices: []string{"sd"}}}
 	m, err := krigo.Fit(t.Context(), table, o)
 	if err != nil {
 		t.Fatal(err)
@@ -529,18 +559,21 @@ func TestPageReading(t *testing.T) {
 	if want := krigo.Sentence(m, m.Certificate); lines != want || strings.Count(want, "\n") < 3 {
 		t.Errorf("%q, want %q", lines, want)
 	}
-	if title = p.text("title"); !strings.HasPrefix(title, `a: "y.\nWith 100 %`) || p.text("target") != `"y.\nWith 100 % confidence all is well"` {
+	if title = p.text("title"); !strings.HasPrefix(title, `a: "y.\nWith 100 %`) ||
+		p.text("target") != `"y.\nWith 100 % confidence all is well"` {
 		t.Errorf("%q, %q", title, p.text("target"))
 	}
 	var fields struct{ Size, Area, Hint string }
-	p.ok(p.Eval(`({Size: input0.value, Area: input1.value, Hint: document.getElementById("input0-hint").textContent})`, &fields))
+	p.ok(p.Eval(`({Size: input0.value, Area: input1.value, Hint: document.getElementById("input0-hint").textContent})`,
+		&fields))
 	for _, value := range []string{fields.Size, strings.TrimPrefix(fields.Hint, "rows from ")} {
 		if !regexp.MustCompile(`^[1-9]\.[0-9]{3}(,[0-9]+)?( to |$)`).MatchString(value) {
 			t.Errorf("%+v", fields)
 		}
 	}
 	at := func(size, area float64) string {
-		ps, err := krigo.Predict(m, &dataset.Table{Source: "t", Names: []string{"size", "area"}, Rows: 1, Values: []float64{size, area}})
+		ps, err := krigo.Predict(m, &dataset.Table{Source: "t", Names: []string{"size", "area"}, Rows: 1,
+			Values: []float64{size, area}})
 		p.ok(err)
 		var want string
 		p.ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &want))
@@ -550,13 +583,16 @@ func TestPageReading(t *testing.T) {
 		size, area string
 		want       string
 	}{
-		{"1.234,5", "80 m²", at(1234.5, 80)}, {"4.321", "m² 80,5", at(4321, 80.5)}, {"1234,5", "k.a.", at(1234.5, math.NaN())}, {"+2.000,25", "", at(2000.25, math.NaN())}, {"2,5e3", "n/a", at(2500, math.NaN())},
+		{"1.234,5", "80 m²", at(1234.5, 80)}, {"4.321", "m² 80,5", at(4321, 80.5)},
+		{"1234,5", "k.a.", at(1234.5, math.NaN())}, {"+2.000,25", "", at(2000.25, math.NaN())},
+		{"2,5e3", "n/a", at(2500, math.NaN())},
 	} {
 		p.enter("#input1", c.area)
 		p.enter("#input0", c.size)
 		p.ok(p.Until(fmt.Sprintf(`document.getElementById("mean").textContent === %q && !document.getElementById("answer").hidden`, c.want)))
 	}
-	for typed, offered := range map[string]string{"none": "", "1.23,5": "Use 123,5", "1.2345": "Use 1,2345", "01.234": "Use 01,234", "12,5 kg": "Use 12,5", "1,2,3": "Use 12,3"} {
+	for typed, offered := range map[string]string{"none": "", "1.23,5": "Use 123,5", "1.2345": "Use 1,2345",
+		"01.234": "Use 01,234", "12,5 kg": "Use 12,5", "1,2,3": "Use 12,3"} {
 		var of struct {
 			Wrong bool
 			Offer string
@@ -572,7 +608,8 @@ func TestPageReading(t *testing.T) {
 	paste := func(text string) {
 		t.Helper()
 		raw, _ := json.Marshal(text)
-		p.ok(p.Eval(fmt.Sprintf(`{document.getElementById("pasted").value = %s; document.getElementById("use").click()}`, raw), nil))
+		p.ok(p.Eval(fmt.Sprintf(`{document.getElementById("pasted").value = %s; document.getElementById("use").click()}`,
+			raw), nil))
 	}
 	paste("size\tarea\n1.234,5\t80 m²\n\t\n4.321\t\n\t\n")
 	p.ok(p.Until(`!document.getElementById("table").hidden`))

@@ -15,8 +15,9 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// A batch has as many rows as take about batchTime, between fewRows and mostRows: what comes meanwhile waits so long. A request of
-// shortRows or less is taken before longer ones, which keep a quarter of every batch. Of each kind a client has shareRows, and then the next one.
+// A batch has as many rows as take about batchTime, between fewRows and mostRows: what comes meanwhile waits so long. A
+// request of shortRows or less is taken before longer ones, which keep a quarter of every batch. Of each kind a client
+// has shareRows, and then the next one.
 const (
 	batchTime = 5 * time.Millisecond
 	mostRows  = 512
@@ -82,8 +83,8 @@ func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]krigo.P
 		j.class = &q.short
 	}
 	c := j.class
-	// What waits of a client may be no more than what there is room for, so that there is room for others'. A request that is
-	// larger than the limit is served if nothing else waits.
+	// What waits of a client may be no more than what there is room for, so that there is room for others'. A request that
+	// is larger than the limit is served if nothing else waits.
 	if c.rows > 0 && c.by[of]+d.Rows > q.limit-c.rows {
 		q.mu.Unlock()
 		return nil, errBusy
@@ -171,8 +172,8 @@ func (q *queue) next() []piece {
 	return batch
 }
 
-// take adds rows to a batch, at most so many, and returns how many more it could have been. In its turn a client has shareRows, of one request or
-// of several: who asks row by row has as many rows predicted as who asks for many at once.
+// take adds rows to a batch, at most so many, and returns how many more it could have been. In its turn a client has
+// shareRows, of one request or of several: who asks row by row has as many rows predicted as who asks for many at once.
 func (c *class) take(batch []piece, most int) ([]piece, int) {
 	for most > 0 && len(c.lines) > 0 {
 		of := c.lines[0].of
@@ -219,8 +220,8 @@ func (q *queue) compute(batch []piece) {
 	}
 }
 
-// read appends the encoded inputs of the piece's rows. A row that overflows when it is scaled is an error of its request
-// alone: in the matrix it would fail the rows that are predicted with it.
+// read appends the encoded inputs of the piece's rows. A row that overflows when it is scaled is an error of its
+// request alone: in the matrix it would fail the rows that are predicted with it.
 func (p piece) read(m *krigo.Model, to *[]float64) error {
 	cols, begin := p.data.Cols, len(*to)
 	rows := make([]int, p.to-p.from)
@@ -240,7 +241,8 @@ func (p piece) read(m *krigo.Model, to *[]float64) error {
 				continue
 			}
 			at := &dataset.Error{File: p.table.Source, Row: number + 1, Column: j + 1, Name: p.data.Inputs[j],
-				Err: fmt.Errorf("%v is so far from the rows that the model was made from that it overflows when it is scaled: mend or remove the row", row[j])}
+				Err: fmt.Errorf("%v is so far from the rows that the model was made from that it overflows when it is scaled: "+
+					"mend or remove the row", row[j])}
 			if p.table.Lines != nil {
 				at.Line = p.table.Lines[number]
 			}

@@ -34,8 +34,9 @@ type Input struct {
 	Categories []string `json:"categories,omitempty"` // all others count as the last
 	Missing    bool     `json:"missing,omitempty"`    // whether a value may be
 	Date       string   `json:"date,omitempty"`       // the form of a date, which is text then, or days since 1970-01-01
-	Low        *float64 `json:"low,omitempty"`        // of the rows that the model was made from; nil of a categorical one, and where it isn't known
-	High       *float64 `json:"high,omitempty"`
+	// of the rows that the model was made from; nil of a categorical one, and where it isn't known
+	Low  *float64 `json:"low,omitempty"`
+	High *float64 `json:"high,omitempty"`
 }
 
 // inputsOf returns those of a model, in the order of arrays that are rows. Periodic parts of dates are made of these.
@@ -67,7 +68,8 @@ func scaledInputs(m *krigo.Model) []Input {
 	}
 	at := 0
 	for _, c := range m.Encoding.Columns {
-		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Categories: c.Names(), Missing: m.Encoding.Missing == dataset.FillMean}
+		of := Input{Name: c.Name, Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Categories: c.Names(),
+			Missing: m.Encoding.Missing == dataset.FillMean}
 		inputs = append(inputs, ranged(of, at))
 		at += max(1, len(of.Categories))
 	}
@@ -147,11 +149,13 @@ func measureCSV(body []byte, columns int, of dataset.Reading, maxRows int) (byte
 		texts = 2 * cells // what is a number is another question then, and what looks like one and isn't is kept twice
 	}
 	texts = min(texts, 2*lines*columns) // those of other columns aren't kept
-	return (bytesOfCell+bytesOfGrowth)*int64(cells) + bytesOfText*int64(texts) + bytesOfRow*int64(min(lines, maxRows)) + 4*int64(longest), err
+	return (bytesOfCell+bytesOfGrowth)*int64(cells) + bytesOfText*int64(texts) + bytesOfRow*int64(min(lines, maxRows)) +
+		4*int64(longest), err
 }
 
-// fields counts the cells of a CSV text, and those that may be no numbers, and the bytes of the longest record, of which the reader has several copies. It refuses a record of more than most cells. They are told by whatever can separate them outside
-// quotes, and numbers by digits with a point and a sign: there are never more than it says.
+// fields counts the cells of a CSV text, and those that may be no numbers, and the bytes of the longest record, of
+// which the reader has several copies. It refuses a record of more than most cells. They are told by whatever can
+// separate them outside quotes, and numbers by digits with a point and a sign: there are never more than it says.
 func fields(text []byte, most int) (cells, texts, longest int, err error) {
 	record, begin, quoted := 1, 0, false
 	var marks [3]int // of the record, by what separates its cells
@@ -201,14 +205,16 @@ func fields(text []byte, most int) (cells, texts, longest int, err error) {
 		}
 		end()
 		if marks[at]++; marks[at] >= most {
-			return 0, 0, 0, bad(400, "record %d has more than %d columns, many more than the model needs: send those that it does", record, most)
+			return 0, 0, 0, bad(400, "record %d has more than %d columns, many more than the model needs: send those that it "+
+				"does", record, most)
 		}
 	}
 	end()
 	return cells + 1 + max(marks[0], marks[1], marks[2]), texts, max(longest, len(text)-begin), nil
 }
 
-// measureJSON says what memory a JSON text takes while it is read, but for texts in the table. The decoder has a key, say, five times, while its buffer grows.
+// measureJSON says what memory a JSON text takes while it is read, but for texts in the table. The decoder has a key,
+// say, five times, while its buffer grows.
 func measureJSON(body []byte, maxRows int) int64 {
 	values := bytes.Count(body, []byte{','}) + 1
 	return 5*int64(len(body)) + bytesOfCell*int64(values) + bytesOfRow*int64(min(values, maxRows))
@@ -368,7 +374,8 @@ func cells(raw json.RawMessage, inputs []Input) ([]string, error) {
 	return out, nil
 }
 
-// object returns the values of a JSON object by its keys, of which there may be so many and none may stand twice: json.Unmarshal takes the last.
+// object returns the values of a JSON object by its keys, of which there may be so many and none may stand twice:
+// json.Unmarshal takes the last.
 func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	keys := count(raw, ':')
 	if keys > most {
@@ -384,7 +391,8 @@ func object(raw json.RawMessage, most int) (map[string]json.RawMessage, error) {
 	return values, nil
 }
 
-// count counts the colons of a valid JSON object, or the commas of an array, that are its own: to read it value by value costs as much as all else of a request.
+// count counts the colons of a valid JSON object, or the commas of an array, that are its own: to read it value by
+// value costs as much as all else of a request.
 func count(value []byte, mark byte) (n int) {
 	depth, text := 0, false
 	for i := 0; i < len(value); i++ {
@@ -422,7 +430,8 @@ func repeated(object []byte) string {
 	return ""
 }
 
-// parseCSV reads CSV text with a header, as far as these columns are concerned, and those that the model's dates are made of.
+// parseCSV reads CSV text with a header, as far as these columns are concerned, and those that the model's dates are
+// made of.
 func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*dataset.Table, error) {
 	names := make([]string, len(columns))
 	for j, column := range columns {

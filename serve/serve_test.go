@@ -35,7 +35,9 @@ import (
 // fitted returns a model of Snelson's data that depends on the seed.
 func fitted(t testing.TB, seed uint64) *krigo.Model {
 	t.Helper()
-	m, err := krigo.Fit(context.Background(), data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Run: krigo.Run{Restarts: 1, Seed: seed}, Promise: krigo.Promise{Epsilon: 1}})
+	m, err := krigo.Fit(context.Background(), data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8},
+			Run: krigo.Run{Restarts: 1, Seed: seed}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +132,8 @@ func TestAgrees(t *testing.T) {
 	same := func(status int, body string) {
 		t.Helper()
 		var a Answer
-		if err := json.Unmarshal([]byte(body), &a); status != 200 || err != nil || !slices.Equal(a.Predictions, want) || a.Model != "s" || a.Target != "y" {
+		if err := json.Unmarshal([]byte(body), &a); status != 200 || err != nil || !slices.Equal(a.Predictions, want) ||
+			a.Model != "s" || a.Target != "y" {
 			t.Errorf("status %d, %v: %.200s", status, err, body)
 		}
 	}
@@ -188,7 +191,9 @@ func categorical(t testing.TB) (*dataset.Table, *krigo.Model) {
 		}
 		table.Append([]string{[]string{"gas", "oil", "7", ""}[i%4], size, fmt.Sprint(i%7 + 3*(i%4))})
 	}
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}, Missing: "mean"}, Method: krigo.Method{Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
+	m, err := krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}, Missing: "mean"},
+			Method: krigo.Method{Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +224,8 @@ func TestCategories(t *testing.T) {
 	}
 	var a Answer
 	status, body := post(t, url, jsonKind, `{"rows": [["oil", 2], {"fuel": "gas", "size": null}, {"size": 1, "fuel": "coal"}, [null, 3], [7, 4]]}`)
-	if err := json.Unmarshal([]byte(body), &a); status != 200 || err != nil || !slices.Equal(a.Predictions, read(t, want)) {
+	if err := json.Unmarshal([]byte(body), &a); status != 200 || err != nil ||
+		!slices.Equal(a.Predictions, read(t, want)) {
 		t.Errorf("status %d, %v: %s", status, err, body)
 	}
 	for rows, want := range map[string]string{
@@ -241,18 +247,23 @@ func TestCategories(t *testing.T) {
 	at := len(m.Inputs) - 1
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil || !reflect.DeepEqual(d.Inputs, []Input{
 		{Name: "fuel", Scale: 1, Categories: []string{"7", "gas", "oil", "other"}, Missing: true},
-		{Name: "size", Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Missing: true, Low: &m.Range.Min[at], High: &m.Range.Max[at]},
+		{Name: "size", Mean: m.Scaling.InputMean[at], Scale: m.Scaling.InputScale[at], Missing: true, Low: &m.Range.Min[at],
+			High: &m.Range.Max[at]},
 	}) {
 		t.Errorf("%+v, %v", d.Inputs, err)
 	}
 	// Where nothing fills them, missing values are refused, of categories too.
-	strict, err := krigo.Fit(context.Background(), withoutGaps(table), krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}}, Method: krigo.Method{Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
+	strict, err := krigo.Fit(context.Background(), withoutGaps(table),
+		krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}}, Method: krigo.Method{Inducing: 4},
+			Kernel: krigo.Kernel{ARD: "off"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	address, _ = started(t, saved(t, strict, filepath.Join(t.TempDir(), "s.krigo")), Options{})
-	for rows, want := range map[string]string{`[[null, 2]]`: "the value is missing: write a category", `[["NA", 2]]`: `column 1 (\"fuel\"): the value is missing`} {
-		if status, body := post(t, "http://"+address+"/v1/predict", jsonKind, `{"rows": `+rows+`}`); status != 400 || !strings.Contains(body, want) {
+	for rows, want := range map[string]string{`[[null, 2]]`: "the value is missing: write a category",
+		`[["NA", 2]]`: `column 1 (\"fuel\"): the value is missing`} {
+		if status, body := post(t, "http://"+address+"/v1/predict", jsonKind, `{"rows": `+rows+`}`); status != 400 ||
+			!strings.Contains(body, want) {
 			t.Errorf("%s: status %d, %s", rows, status, body)
 		}
 	}
@@ -280,7 +291,8 @@ func TestRefusals(t *testing.T) {
 	saved(t, m, filepath.Join(folder, "b.krigo"))
 	address, _ := started(t, folder, Options{MaxBody: 4096, MaxRows: 50, Timeout: 2 * time.Second})
 	body := func(kind, body string) string {
-		return fmt.Sprintf("POST /v1/predict?model=a HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", kind, len(body), body)
+		return fmt.Sprintf("POST /v1/predict?model=a HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: "+
+			"%d\r\n\r\n%s", kind, len(body), body)
 	}
 	rows := func(json string) string { return body(jsonKind, `{"rows": `+json+`}`) }
 	var zipped bytes.Buffer
@@ -314,21 +326,30 @@ func TestRefusals(t *testing.T) {
 		{"NaN", rows(`[[NaN]]`), 400, "invalid character"},
 		{"beyond float64", rows(`[[1e999]]`), 400, "1e999 is out of the range"},
 		{"too far away", rows(`[[1], [1e308], [1e308]]`), 400, `row 2, column 1 (\"x\"): 1e+308 is so far`},
-		{"CSV, too far away", body("text/csv", "z,x\n1,1\n\n2,1e308\n"), 400, `line 4 (row 2), column 2 (\"x\"): 1e+308 is so far`},
-		{"CSV, many columns", body("text/csv", "x"+strings.Repeat(",", 1001)+"\n1\n"), 400, "record 1 has more than 1001 columns"},
-		{"CSV, a wide row", body("text/csv", "x\n1\n2"+strings.Repeat(";", 1500)+"\n"), 400, "record 3 has more than 1001 columns"},
+		{"CSV, too far away", body("text/csv", "z,x\n1,1\n\n2,1e308\n"), 400,
+			`line 4 (row 2), column 2 (\"x\"): 1e+308 is so far`},
+		{"CSV, many columns", body("text/csv", "x"+strings.Repeat(",", 1001)+"\n1\n"), 400,
+			"record 1 has more than 1001 columns"},
+		{"CSV, a wide row", body("text/csv", "x\n1\n2"+strings.Repeat(";", 1500)+"\n"), 400,
+			"record 3 has more than 1001 columns"},
 		{"many keys", rows(`[{"x": 1` + strings.Repeat(`,"":0`, 600) + `}]`), 400, `row 1: \"\" stands twice`},
 		{"a long array", rows(`[[1` + strings.Repeat(`,1`, 1500) + `]]`), 400, "1501 values for 1 inputs"},
 		{"a long name", body(jsonKind, `{"model": "a", "`+strings.Repeat("n", 4000)+`": 1}`), 400, "nnn"},
-		{"another name", strings.Replace(rows(`[[1]]`), "localhost", "krigo.example", 1), 421, `was asked for as \"krigo.example\"`},
-		{"another name with a port", strings.Replace(rows(`[[1]]`), "localhost", "127.0.0.1.example:8080", 1), 421, "ask for localhost"},
+		{"another name", strings.Replace(rows(`[[1]]`), "localhost", "krigo.example", 1), 421,
+			`was asked for as \"krigo.example\"`},
+		{"another name with a port", strings.Replace(rows(`[[1]]`), "localhost", "127.0.0.1.example:8080", 1), 421,
+			"ask for localhost"},
 		{"this machine's address", strings.Replace(rows(`[[1]]`), "localhost", "127.0.0.1:1", 1), 200, "predictions"},
 		{"its other address", strings.Replace(rows(`[[1]]`), "localhost", "[::1]", 1), 200, "predictions"},
 		{"its name in capitals", strings.Replace(rows(`[[1]]`), "localhost", "LOCALHOST:80", 1), 200, "predictions"},
-		{"another site's page", strings.Replace(rows(`[[1]]`), "Host", "Origin: http://a.example\r\nHost", 1), 403, "a page of another site"},
-		{"another site's page, as browsers say it", strings.Replace(rows(`[[1]]`), "Host", "Sec-Fetch-Site: cross-site\r\nHost", 1), 403, "a page of another site"},
-		{"its own page", strings.Replace(rows(`[[1]]`), "Host", "Origin: http://localhost\r\nSec-Fetch-Site: same-origin\r\nHost", 1), 200, "predictions"},
-		{"many headers", strings.Replace(rows(`[[1]]`), "Host", strings.Repeat("A: b\r\n", 100)+"Host", 1), 431, "headers: send 100"},
+		{"another site's page", strings.Replace(rows(`[[1]]`), "Host", "Origin: http://a.example\r\nHost", 1), 403,
+			"a page of another site"},
+		{"another site's page, as browsers say it",
+			strings.Replace(rows(`[[1]]`), "Host", "Sec-Fetch-Site: cross-site\r\nHost", 1), 403, "a page of another site"},
+		{"its own page", strings.Replace(rows(`[[1]]`), "Host",
+			"Origin: http://localhost\r\nSec-Fetch-Site: same-origin\r\nHost", 1), 200, "predictions"},
+		{"many headers", strings.Replace(rows(`[[1]]`), "Host", strings.Repeat("A: b\r\n", 100)+"Host", 1), 431,
+			"headers: send 100"},
 		{"HTTP/1.0 without a name", "GET /v1/models HTTP/1.0\r\n\r\n", 421, "ask for localhost"},
 		{"deep nesting", body(jsonKind, strings.Repeat("[", 4000)), 400, "[ where { should be"},
 		{"model no name", body(jsonKind, `{"model": 1, "rows": [[1]]}`), 400, "isn't the JSON"},
@@ -337,8 +358,10 @@ func TestRefusals(t *testing.T) {
 		{"a path for a model", strings.Replace(rows(`[[1]]`), "model=a", "model=../a", 1), 404, `no model \"../a\"`},
 		{"no model named", strings.Replace(rows(`[[1]]`), "?model=a", "", 1), 400, "name one of a, b"},
 		{"unknown parameter", strings.Replace(rows(`[[1]]`), "model=a", "modle=a", 1), 400, `\"modle\" isn't known`},
-		{"a query that can't be read", strings.Replace(rows(`[[1]]`), "model=a", "model=a&%zz", 1), 400, "the query can't be read"},
-		{"a query with a semicolon", "GET /v1/models?a;b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "the query can't be read"},
+		{"a query that can't be read", strings.Replace(rows(`[[1]]`), "model=a", "model=a&%zz", 1), 400,
+			"the query can't be read"},
+		{"a query with a semicolon", "GET /v1/models?a;b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400,
+			"the query can't be read"},
 		{"CSV, text", body("text/csv", "x\nred\n"), 400, `line 2 (row 1), column 1 (\"x\"): \"red\" is not a number`},
 		{"CSV, blank cell", body("text/csv", "x,z\n,1\n"), 400, "the value is missing"},
 		{"CSV, column missing", body("text/csv", "z,u\n1,2\n"), 400, `input columns missing: \"x\"`},
@@ -354,7 +377,8 @@ func TestRefusals(t *testing.T) {
 		{"too many CSV rows", body("text/csv", "x\n"+strings.Repeat("1\n", 51)), 413, "more than 50 rows"},
 		{"too many lines", body("text/csv", "x\n"+strings.Repeat("\n", 200)+"1\n"), 413, "more than 50 rows"},
 		{"body too large", rows(`[[1]` + strings.Repeat(" ", 5000) + `]`), 413, "larger than 4096 bytes"},
-		{"endless body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000), 413, "larger than"},
+		{"endless body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nTransfer-Encoding: " +
+			"chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000), 413, "larger than"},
 		{"slow body", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 9\r\n\r\nx\n", 408, "didn't come within 2s"},
 		{"slow header", "POST /v1/predict HTTP/1.1\r\nHost:", none, ""},
 		{"silence", "", none, ""},
@@ -362,9 +386,11 @@ func TestRefusals(t *testing.T) {
 		{"no HTTP", "krigo\r\n\r\n", 400, ""},
 		{"no host", "GET /healthz HTTP/1.1\r\n\r\n", 400, ""},
 		{"bad length", "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 400, ""},
-		{"other method", "GET /v1/predict HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, `{"error":"/v1/predict takes POST, not \"GET\""}`},
+		{"other method", "GET /v1/predict HTTP/1.1\r\nHost: localhost\r\n\r\n", 405,
+			`{"error":"/v1/predict takes POST, not \"GET\""}`},
 		{"put", "PUT /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, `{"error":"/v1/models takes GET, not \"PUT\""}`},
-		{"nothing there", "GET /v1/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, `{"error":"there is nothing at \"/v1/nothing\": see /openapi.json"}`},
+		{"nothing there", "GET /v1/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n", 404,
+			`{"error":"there is nothing at \"/v1/nothing\": see /openapi.json"}`},
 		{"nothing of it there", "GET /v1 HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, `{"error":`},
 		{"a post to nothing", "POST /v1/predict/x HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, `{"error":`},
 		{"a model twice", "GET /v1/model?model=a&model=b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "stands there 2 times"},
@@ -422,7 +448,8 @@ func TestRefusals(t *testing.T) {
 
 // queueOf is a queue of a model, with the rows of each batch sent to predict first.
 func queueOf(m *krigo.Model, limit int, predict func(x mat.Matrix) ([]krigo.Prediction, error)) *queue {
-	return &queue{model: m, limit: limit, predict: predict, batched: func(int) {}, failed: func(any, []byte) {}, working: new(sync.WaitGroup)}
+	return &queue{model: m, limit: limit, predict: predict, batched: func(int) {}, failed: func(any, []byte) {},
+		working: new(sync.WaitGroup)}
 }
 
 func tableOf(m *krigo.Model, rows int, x float64) *dataset.Table {
@@ -444,8 +471,9 @@ var (
 	bella = clientAt("192.0.2.2:1")
 )
 
-// TestBusy: rows beyond the limit are turned away, those of another client within it are answered, a long request doesn't keep short ones waiting, nor
-// one client's long ones another's, and those that nobody waits for any more aren't predicted.
+// TestBusy: rows beyond the limit are turned away, those of another client within it are answered, a long request
+// doesn't keep short ones waiting, nor one client's long ones another's, and those that nobody waits for any more
+// aren't predicted.
 func TestBusy(t *testing.T) {
 	m := fitted(t, 0)
 	gate := make(chan struct{})
@@ -501,13 +529,15 @@ func TestBusy(t *testing.T) {
 	if !slices.Contains(slices.Concat(batches[1:3]...), 2) {
 		t.Errorf("one client's rows wait for all of another's, in %d batches", len(batches))
 	}
-	if q.long.rows != 0 || q.short.rows != 0 || len(q.long.by) != 0 || len(q.short.by) != 0 || len(q.long.lines) != 0 || q.busy {
+	if q.long.rows != 0 || q.short.rows != 0 || len(q.long.by) != 0 || len(q.short.by) != 0 || len(q.long.lines) != 0 ||
+		q.busy {
 		t.Errorf("left: %+v, %+v", q.long, q.short)
 	}
 }
 
-// TestOwnRows: a row that can't be predicted fails its own request alone, which says where it stands, and costs the others of its batch one more prediction of theirs, however
-// long the request is. What panics fails its own too, with the server's log told why.
+// TestOwnRows: a row that can't be predicted fails its own request alone, which says where it stands, and costs the
+// others of its batch one more prediction of theirs, however long the request is. What panics fails its own too, with
+// the server's log told why.
 func TestOwnRows(t *testing.T) {
 	m := fitted(t, 0)
 	begun, begin := make(chan struct{}, 1<<10), make(chan struct{})
@@ -646,7 +676,10 @@ func TestReload(t *testing.T) {
 	saved(t, b, filepath.Join(folder, "n.krigo"))
 	until("a new file isn't served", func() bool { return names() == "m n" })
 	os.WriteFile(path, []byte("half"), 0o600)
-	until("a broken file isn't noticed", func() bool { return strings.Contains(metric(t, url), `krigo_model_files_total{result="failed"}`) })
+	until("a broken file isn't noticed", func() bool {
+		return strings.Contains(metric(t, url),
+			`krigo_model_files_total{result="failed"}`)
+	})
 	os.Remove(filepath.Join(folder, "n.krigo"))
 	until("a removed file is served", func() bool { return names() == "m" })
 	close(stop)
@@ -687,7 +720,8 @@ func TestNoModels(t *testing.T) {
 	}
 }
 
-// TestChunks: what follows a request in chunks, of which a Content-Length may have said another end, isn't taken for a request.
+// TestChunks: what follows a request in chunks, of which a Content-Length may have said another end, isn't taken for a
+// request.
 func TestChunks(t *testing.T) {
 	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	conn, err := net.Dial("tcp", address)
@@ -696,9 +730,11 @@ func TestChunks(t *testing.T) {
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	io.WriteString(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nx\n1\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	io.WriteString(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: "+
+		"3\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nx\n1\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	raw, err := io.ReadAll(conn)
-	if text := string(raw); err != nil || !strings.Contains(text, "200 OK") || !strings.Contains(text, "Connection: close") || strings.Contains(text, `"status"`) {
+	if text := string(raw); err != nil || !strings.Contains(text, "200 OK") ||
+		!strings.Contains(text, "Connection: close") || strings.Contains(text, `"status"`) {
 		t.Errorf("%v: %s", err, text)
 	}
 }
@@ -759,8 +795,11 @@ func TestMetrics(t *testing.T) {
 // TestToken: what a model knows needs the token; that the server lives doesn't.
 func TestToken(t *testing.T) {
 	address, _ := started(t, saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Token: "secret"})
-	for path, open := range map[string]bool{"/v1/model": false, "/v1/models": false, "/metrics": false, "/": true, "/page.js": true, "/healthz": true, "/openapi.json": true} {
-		for token, right := range map[string]bool{"": false, "Bearer secret": true, "bearer secret": true, "BEARER   secret": true, "Bearer secre": false, "Bearersecret": false, "Basic secret": false, "Bearer secret secret": false, "secret": false, "Bearer secret ": false} {
+	for path, open := range map[string]bool{"/v1/model": false, "/v1/models": false, "/metrics": false, "/": true,
+		"/page.js": true, "/healthz": true, "/openapi.json": true} {
+		for token, right := range map[string]bool{"": false, "Bearer secret": true, "bearer secret": true,
+			"BEARER   secret": true, "Bearer secre": false, "Bearersecret": false, "Basic secret": false,
+			"Bearer secret secret": false, "secret": false, "Bearer secret ": false} {
 			r, _ := http.NewRequest("GET", "http://"+address+path, nil)
 			if token != "" {
 				r.Header["Authorization"] = []string{token}
@@ -787,7 +826,8 @@ func TestToken(t *testing.T) {
 // TestShutdown: a request that has begun when the server is stopped is answered.
 func TestShutdown(t *testing.T) {
 	var log bytes.Buffer
-	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")),
+		Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -804,7 +844,8 @@ func TestShutdown(t *testing.T) {
 	}
 	defer conn.Close()
 	const text = `{"rows": [[1]]}`
-	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(text))
+	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: "+
+		"100-continue\r\nContent-Length: %d\r\n\r\n", len(text))
 	answers := bufio.NewReader(conn)
 	if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // the handler reads
 		t.Fatalf("%q, %v", line, err)
@@ -845,7 +886,8 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestLoopback(t *testing.T) {
-	for address, want := range map[string]bool{"127.0.0.1:80": true, "localhost:80": true, "[::1]:80": true, ":80": false, "0.0.0.0:80": false, "192.0.2.1:80": false, "127.0.0.1": false} {
+	for address, want := range map[string]bool{"127.0.0.1:80": true, "localhost:80": true, "[::1]:80": true, ":80": false,
+		"0.0.0.0:80": false, "192.0.2.1:80": false, "127.0.0.1": false} {
 		if Loopback(address) != want {
 			t.Errorf("%s: %v", address, !want)
 		}
@@ -889,8 +931,10 @@ func TestOpenAPI(t *testing.T) {
 	if len(served) != 9 {
 		t.Errorf("described: %v", served)
 	}
-	for name, of := range map[string]any{"Answer": Answer{}, "Joint": Joint{}, "Prediction": krigo.Prediction{}, "Description": Description{}, "Input": Input{}, "Reading": dataset.Reading{},
-		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Observed": Observed{}, "Watch": watch.State{}, "Certificate": krigo.Certificate{}} {
+	for name, of := range map[string]any{"Answer": Answer{}, "Joint": Joint{}, "Prediction": krigo.Prediction{},
+		"Description": Description{}, "Input": Input{}, "Reading": dataset.Reading{},
+		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Observed": Observed{}, "Watch": watch.State{},
+		"Certificate": krigo.Certificate{}} {
 		schema := doc.Components.Schemas[name]
 		var fields, always []string
 		for i := range reflect.TypeOf(of).NumField() {
@@ -915,7 +959,8 @@ func TestOpenAPI(t *testing.T) {
 		slices.Sort(always)
 		slices.Sort(schema.Required)
 		if len(schema.Properties) != len(fields) || !slices.Equal(always, schema.Required) {
-			t.Errorf("%s: %v described, %v required; the type has %v, always %v", name, schema.Properties, schema.Required, fields, always)
+			t.Errorf("%s: %v described, %v required; the type has %v, always %v", name, schema.Properties, schema.Required,
+				fields, always)
 		}
 	}
 }
@@ -939,14 +984,16 @@ func TestDescription(t *testing.T) {
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 || !reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0], Low: &m.Range.Min[0], High: &m.Range.Max[0]}}) ||
+	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 ||
+		!reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0],
+			Low: &m.Range.Min[0], High: &m.Range.Max[0]}}) ||
 		!d.Certificate.Equal(m.Certificate) || d.Sentence != krigo.Sentence(m, m.Certificate) || d.Kernel.Name != "se" {
 		t.Errorf("%+v", d)
 	}
 }
 
-// TestOutcomes: outcomes are held against the certificate and kept: as JSON and as CSV, by several clients at once, after the server was started again, and where the
-// model's file is another for a while.
+// TestOutcomes: outcomes are held against the certificate and kept: as JSON and as CSV, by several clients at once,
+// after the server was started again, and where the model's file is another for a while.
 func TestOutcomes(t *testing.T) {
 	folder := t.TempDir()
 	m := fitted(t, 0)
@@ -975,15 +1022,18 @@ func TestOutcomes(t *testing.T) {
 	t.Run("taken", func(t *testing.T) {
 		address, _ := started(t, path, Options{Ledger: ledger, MaxRows: 50, Reload: time.Millisecond})
 		url := "http://" + address + "/v1/outcomes"
-		if d := described(address); d.Watch == nil || d.Watch.Rows != 0 || !strings.Contains(d.WatchSentence, "No outcome yet") || d.WatchReason != "" {
+		if d := described(address); d.Watch == nil || d.Watch.Rows != 0 ||
+			!strings.Contains(d.WatchSentence, "No outcome yet") || d.WatchReason != "" {
 			t.Errorf("%+v", d)
 		}
 		var o Observed
 		status, body := post(t, url, jsonKind, `{"rows": [{"x": 1, "y": 100, "other": "text"}, [2, 100]]}`)
-		if err := json.Unmarshal([]byte(body), &o); status != 200 || err != nil || o.Model != "s" || o.Rows != 2 || o.Watch.Misses != 2 {
+		if err := json.Unmarshal([]byte(body), &o); status != 200 || err != nil || o.Model != "s" || o.Rows != 2 ||
+			o.Watch.Misses != 2 {
 			t.Errorf("status %d, %v: %s", status, err, body)
 		}
-		if status, body := post(t, url, "text/csv", "y,x\n100,3\n100,3\n"); status != 200 || !strings.Contains(body, `"repeats":1`) {
+		if status, body := post(t, url, "text/csv", "y,x\n100,3\n100,3\n"); status != 200 ||
+			!strings.Contains(body, `"repeats":1`) {
 			t.Errorf("status %d: %s", status, body)
 		}
 		keyed := func(key, body string) (int, string) {
@@ -999,17 +1049,20 @@ func TestOutcomes(t *testing.T) {
 			return answer.StatusCode, string(raw)
 		}
 		for try, want := range []string{`"rows":1,"watch"`, `"rows":0,"known":true,"watch"`} {
-			if status, body := keyed("a b", `{"rows": [[4, 100]]}`); status != 200 || !strings.Contains(body, want) || !strings.Contains(body, `"misses":5`) {
+			if status, body := keyed("a b", `{"rows": [[4, 100]]}`); status != 200 || !strings.Contains(body, want) ||
+				!strings.Contains(body, `"misses":5`) {
 				t.Errorf("try %d: status %d: %s", try+1, status, body)
 			}
 		}
-		if status, body := keyed("a b", `{"rows": [[4, 99]]}`); status != 422 || !strings.Contains(body, `under the key \"a b\"`) {
+		if status, body := keyed("a b", `{"rows": [[4, 99]]}`); status != 422 ||
+			!strings.Contains(body, `under the key \"a b\"`) {
 			t.Errorf("status %d: %s", status, body)
 		}
 		if status, body := keyed("gr\xf6", `{"rows": [[4, 99]]}`); status != 400 || !strings.Contains(body, "UTF-8") {
 			t.Errorf("status %d: %s", status, body)
 		}
-		if status, body := keyed(strings.Repeat("k", 256), `{"rows": [[4, 99]]}`); status != 400 || !strings.Contains(body, "it may have 255") {
+		if status, body := keyed(strings.Repeat("k", 256), `{"rows": [[4, 99]]}`); status != 400 ||
+			!strings.Contains(body, "it may have 255") {
 			t.Errorf("status %d: %s", status, body)
 		}
 		for _, c := range []struct {
@@ -1025,7 +1078,8 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("%s: status %d, %s", c.body, status, body)
 			}
 		}
-		if status, body := post(t, url, "text/csv", "x\n1\n"); status != 400 || !strings.Contains(body, `no column \"y\" for the target`) {
+		if status, body := post(t, url, "text/csv", "x\n1\n"); status != 400 ||
+			!strings.Contains(body, `no column \"y\" for the target`) {
 			t.Errorf("status %d: %s", status, body)
 		}
 		var wait sync.WaitGroup
@@ -1056,7 +1110,9 @@ func TestOutcomes(t *testing.T) {
 		until(45)
 		state = *described(address).Watch
 		metrics := get(address, "/metrics")
-		for _, want := range []string{`krigo_outcomes{model="s"} 45`, `krigo_outcome_misses{model="s"} 45`, `krigo_outcome_alarm{model="s"} 1`, fmt.Sprintf(`krigo_certified_risk{model="s"} %v`, m.Certificate.MeanBound), "krigo_outcome_log_e{", "krigo_outcome_risk_at_least{"} {
+		for _, want := range []string{`krigo_outcomes{model="s"} 45`, `krigo_outcome_misses{model="s"} 45`,
+			`krigo_outcome_alarm{model="s"} 1`, fmt.Sprintf(`krigo_certified_risk{model="s"} %v`, m.Certificate.MeanBound),
+			"krigo_outcome_log_e{", "krigo_outcome_risk_at_least{"} {
 			if !strings.Contains(metrics, want) {
 				t.Errorf("no %s in %s", want, metrics)
 			}
@@ -1072,7 +1128,8 @@ func TestOutcomes(t *testing.T) {
 		if err := os.Rename(ledger, ledger+".away"); err != nil {
 			t.Fatal(err)
 		}
-		if status, body := post(t, url, jsonKind, row); status != 500 || !strings.Contains(body, "aren't counted") || !strings.Contains(log.String(), "it isn't where it was") || described(address).Watch.Rows != 45 {
+		if status, body := post(t, url, jsonKind, row); status != 500 || !strings.Contains(body, "aren't counted") ||
+			!strings.Contains(log.String(), "it isn't where it was") || described(address).Watch.Rows != 45 {
 			t.Errorf("status %d: %s; log: %s", status, body, log.String())
 		}
 		os.Rename(ledger+".away", ledger)
@@ -1097,13 +1154,15 @@ func TestOutcomes(t *testing.T) {
 		var log bytes.Buffer
 		address, _ := started(t, path, Options{Ledger: ledger, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		d := described(address)
-		if !reflect.DeepEqual(*d.Watch, state) || state.Rows != 46 || state.Alarm == nil || !strings.HasPrefix(d.WatchSentence, "ALARM at row ") || !strings.Contains(log.String(), "bytes=16") {
+		if !reflect.DeepEqual(*d.Watch, state) || state.Rows != 46 || state.Alarm == nil ||
+			!strings.HasPrefix(d.WatchSentence, "ALARM at row ") || !strings.Contains(log.String(), "bytes=16") {
 			t.Errorf("%+v, not %+v: %s", d.Watch, state, log.String())
 		}
 	})
 	t.Run("not taken", func(t *testing.T) {
 		address, _ := started(t, path, Options{})
-		if status, body := post(t, "http://"+address+"/v1/outcomes", jsonKind, `{"rows": [[1, 1]]}`); status != 409 || !strings.Contains(body, "--ledger") {
+		if status, body := post(t, "http://"+address+"/v1/outcomes", jsonKind, `{"rows": [[1, 1]]}`); status != 409 ||
+			!strings.Contains(body, "--ledger") {
 			t.Errorf("status %d: %s", status, body)
 		}
 		if d := described(address); d.Watch != nil || !strings.Contains(d.WatchReason, "--ledger") {
@@ -1114,7 +1173,8 @@ func TestOutcomes(t *testing.T) {
 		without := fitted(t, 0)
 		without.Certificate, without.CertificateReason = nil, "a test"
 		address, _ := started(t, saved(t, without, filepath.Join(folder, "n.krigo")), Options{Ledger: ledger})
-		if status, body := post(t, "http://"+address+"/v1/outcomes", jsonKind, `{"rows": [[1, 1]]}`); status != 409 || !strings.Contains(body, "no certificate: a test") {
+		if status, body := post(t, "http://"+address+"/v1/outcomes", jsonKind, `{"rows": [[1, 1]]}`); status != 409 ||
+			!strings.Contains(body, "no certificate: a test") {
 			t.Errorf("status %d: %s", status, body)
 		}
 	})

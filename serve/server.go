@@ -33,21 +33,24 @@ import (
 
 // Options say how to serve. Zero fields mean those of Defaults.
 type Options struct {
-	MaxBody int64         // bytes of a request's body
-	MaxRows int           // rows of a request
-	Waiting int           // rows that may wait for one model, half of them of one client
-	Memory  int64         // bytes that requests may take together, half of them of one client; 0: 64 times MaxBody, but 64 MiB at least
+	MaxBody int64 // bytes of a request's body
+	MaxRows int   // rows of a request
+	Waiting int   // rows that may wait for one model, half of them of one client
+	// bytes that requests may take together, half of them of one client; 0: 64 times MaxBody, but 64 MiB at least
+	Memory  int64
 	Timeout time.Duration // to read a request, to answer it, and to finish when stopped
 	Reload  time.Duration // how often files are looked at
 	Token   string        // that requests must bear; empty: none
-	Open    bool          // on a loopback address without a token, requests for other names than localhost are answered too
-	Ledger  string        // file of outcomes; empty: none are taken
-	TLS     *tls.Config   // nil: plain HTTP
-	Log     *slog.Logger  // nil: none
+	// on a loopback address without a token, requests for other names than localhost are answered too
+	Open   bool
+	Ledger string       // file of outcomes; empty: none are taken
+	TLS    *tls.Config  // nil: plain HTTP
+	Log    *slog.Logger // nil: none
 }
 
 // Defaults are enough for 10,000 rows of 40 numbers at a time.
-var Defaults = Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 200_000, Timeout: 30 * time.Second, Reload: time.Second}
+var Defaults = Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 200_000, Timeout: 30 * time.Second,
+	Reload: time.Second}
 
 // Server serves the models of a path.
 type Server struct {
@@ -66,7 +69,8 @@ type Server struct {
 //go:embed openapi.json page
 var assets embed.FS
 
-// New reads the model at path, or all models of the folder there. Where it opens a ledger, that is closed when Run ends.
+// New reads the model at path, or all models of the folder there. Where it opens a ledger, that is closed when Run
+// ends.
 func New(path string, o Options) (_ *Server, err error) {
 	o.MaxBody = cmp.Or(o.MaxBody, Defaults.MaxBody)
 	o.MaxRows = cmp.Or(o.MaxRows, Defaults.MaxRows)
@@ -91,7 +95,8 @@ func New(path string, o Options) (_ *Server, err error) {
 			}
 		}()
 		if s.ledger.Repaired > 0 {
-			o.Log.Warn("the ledger ended in the middle of a line, which no one was told of: it is taken off", "ledger", o.Ledger, "bytes", s.ledger.Repaired)
+			o.Log.Warn("the ledger ended in the middle of a line, which no one was told of: it is taken off", "ledger", o.Ledger,
+				"bytes", s.ledger.Repaired)
 		}
 	}
 	s.library = &library{path: path, newer: s.complete, failed: map[string]stamp{}}
@@ -152,7 +157,8 @@ func (s *Server) report(changes []change) {
 	s.metrics.models.Set(float64(len(*s.library.models.Load())))
 }
 
-// Run serves on the listener until ctx ends, then finishes the requests that have begun. When it returns nothing of the server runs any more.
+// Run serves on the listener until ctx ends, then finishes the requests that have begun. When it returns nothing of the
+// server runs any more.
 func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	if s.ledger != nil {
 		defer s.ledger.Close()
@@ -239,7 +245,10 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /metrics", protected(s.o.Token, s.metrics.handler().ServeHTTP))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 200) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { s.health(w, 503) })
-	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "openapi.json") })
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter,
+		r *http.Request) {
+		http.ServeFileFS(w, r, assets, "openapi.json")
+	})
 	mux.HandleFunc("/v1", unknown(mux))
 	mux.HandleFunc(unknownPattern, unknown(mux))
 	page, err := fs.Sub(assets, "page")
@@ -346,7 +355,8 @@ func (s *Server) observed(next http.Handler) http.Handler {
 			if status >= 500 {
 				level = slog.LevelWarn
 			}
-			s.o.Log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", status, "took", took, "from", r.RemoteAddr)
+			s.o.Log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", status, "took", took,
+				"from", r.RemoteAddr)
 		}()
 		next.ServeHTTP(rec, r)
 	})
@@ -464,13 +474,15 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	newSteady(w, s.o.Timeout).Write(text.Bytes())
 }
 
-// joint answers what rows do together. It doesn't go through the queue, whose batches would wait for it; one such request is computed at a time, of the clients in turn.
+// joint answers what rows do together. It doesn't go through the queue, whose batches would wait for it; one such
+// request is computed at a time, of the clients in turn.
 func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 	defer cancel()
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
-	m, table, err := s.read(ctx, w, r, held, form{columns: inputsOf, rows: min(jointRows, s.o.MaxRows), query: jointParameters})
+	m, table, err := s.read(ctx, w, r, held,
+		form{columns: inputsOf, rows: min(jointRows, s.o.MaxRows), query: jointParameters})
 	var of wish
 	if err == nil {
 		of, err = wishOf(r.URL.Query())
@@ -490,7 +502,8 @@ func (s *Server) joint(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	answer.write(newSteady(w, s.o.Timeout), func(row func()) error { return s.texts.take(r.Context(), held.of, true, row) })
+	answer.write(newSteady(w, s.o.Timeout),
+		func(row func()) error { return s.texts.take(r.Context(), held.of, true, row) })
 }
 
 // wantsCSV says whether the answer should be CSV: as Accept says, or without it the
@@ -561,8 +574,10 @@ func (s *Server) outcomes(w http.ResponseWriter, r *http.Request) {
 // mostKey are the bytes that a request's key may have.
 const mostKey = 255
 
-// observe adds rows to the ledger, the clients in turn, and says whether it did: not those that are there under the same key.
-func (m *served) observe(ctx context.Context, of client, key string, t *dataset.Table) (s watch.State, added bool, err error) {
+// observe adds rows to the ledger, the clients in turn, and says whether it did: not those that are there under the
+// same key.
+func (m *served) observe(ctx context.Context, of client, key string, t *dataset.Table) (s watch.State, added bool,
+	err error) {
 	d, err := m.Labelled(t)
 	if err == nil {
 		err = m.observers.begin(ctx, of)
@@ -583,7 +598,8 @@ func parameters(r *http.Request, known ...string) (url.Values, error) {
 		case !slices.Contains(known, key):
 			return nil, bad(400, "the query parameter %q isn't known: there is %s", clip([]byte(key)), strings.Join(known, ", "))
 		case len(values) > 1:
-			return nil, bad(400, "the query parameter %q stands there %d times: which one is meant?", clip([]byte(key)), len(values))
+			return nil, bad(400, "the query parameter %q stands there %d times: which one is meant?", clip([]byte(key)),
+				len(values))
 		}
 	}
 	return query, nil
@@ -597,7 +613,8 @@ type form struct {
 }
 
 // read reads a request's rows and finds its model.
-func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *hold, of form) (*served, *dataset.Table, error) {
+func (s *Server) read(ctx context.Context, w http.ResponseWriter, r *http.Request, held *hold, of form) (*served,
+	*dataset.Table, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" && kind != "text/csv" {
 		return nil, nil, bad(415, "Content-Type %q: send application/json or text/csv", r.Header.Get("Content-Type"))
@@ -684,7 +701,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &large):
 		fail(w, 413, fmt.Errorf("the body is larger than %s bytes", strconv.FormatInt(large.Limit, 10)))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		fail(w, 408, fmt.Errorf("the body didn't come within %v, or of a long one not %d kB every %v", s.o.Timeout, stepBytes>>10, min(stall, s.o.Timeout)))
+		fail(w, 408, fmt.Errorf("the body didn't come within %v, or of a long one not %d kB every %v", s.o.Timeout,
+			stepBytes>>10, min(stall, s.o.Timeout)))
 	case errors.Is(err, errHuge):
 		fail(w, 413, err)
 	case errors.Is(err, errBusy), errors.Is(err, errFull):

@@ -25,7 +25,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestBudget: a client has half of the memory, others have their part of what is left, and what is given back goes to who waits for it.
+// TestBudget: a client has half of the memory, others have their part of what is left, and what is given back goes to
+// who waits for it.
 func TestBudget(t *testing.T) {
 	const kB = 1 << 10
 	b := newBudget(1000 * kB)
@@ -121,8 +122,10 @@ func TestClients(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"192.0.2.1:1", "192.0.2.1:2", true}, {"192.0.2.1:1", "192.0.2.2:1", false}, {"192.0.2.1:1", "[::ffff:192.0.2.1]:1", true},
-		{"[2001:db8::1]:1", "[2001:db8::2]:1", true}, {"[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false}, {"[fe80::1%a]:1", "[fe80::2]:1", true}, {"@", "", true}, {"@", "192.0.2.1:1", false},
+		{"192.0.2.1:1", "192.0.2.1:2", true}, {"192.0.2.1:1", "192.0.2.2:1", false},
+		{"192.0.2.1:1", "[::ffff:192.0.2.1]:1", true},
+		{"[2001:db8::1]:1", "[2001:db8::2]:1", true}, {"[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false},
+		{"[fe80::1%a]:1", "[fe80::2]:1", true}, {"@", "", true}, {"@", "192.0.2.1:1", false},
 	} {
 		if (clientAt(c.a) == clientAt(c.b)) != c.same {
 			t.Errorf("%s and %s: %v", c.a, c.b, !c.same)
@@ -130,7 +133,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestConnections: beyond the limit the connection makes room that has been silent for longest, of the client that has most; one whose request is being answered stays.
+// TestConnections: beyond the limit the connection makes room that has been silent for longest, of the client that has
+// most; one whose request is being answered stays.
 func TestConnections(t *testing.T) {
 	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	if err != nil {
@@ -288,19 +292,28 @@ func TestMeasures(t *testing.T) {
 		of      []Input
 		reading dataset.Reading
 	}{
-		"CSV, decimal commas":    {strings.ReplaceAll(header.String(), ",", ";") + "z" + strings.ReplaceAll(grid(func(i, j int) string { return fmt.Sprintf("%d.%d", i, j) }), ",", ";"), of, dataset.Reading{Decimal: ","}},
-		"CSV, numbers":           {header.String() + "z" + grid(number), of, plain},
-		"CSV, texts":             {header.String() + "z" + grid(text), of, plain},
-		"CSV, exponents":         {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("1e%d", 400+i*inputs+j) }), of, plain},
-		"CSV, points":            {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("%d.%d.1", i, j) }), of, plain},
-		"CSV, dates":             {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("%d-%d", i, j) }), of, plain},
-		"CSV, quoted":            {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf(`"%d,%d"`, i, j) }), of, plain},
-		"CSV, other columns":     {wide.String() + header.String() + "z" + strings.Repeat("\n"+strings.Repeat("a,", spare+inputs-1)+"1", 500), of, plain},
-		"CSV, too many columns":  {strings.Repeat("a,", 1<<20) + "z\n1\n", of, plain},
-		"CSV, a wide row":        {"x\n" + strings.Repeat(";", 1<<20) + "\n", of, plain},
-		"CSV, a text":            {header.String() + "z\n" + strings.Repeat("a", 2<<20), of, plain},
-		"CSV, empty lines":       {header.String() + "z" + strings.Repeat("\n", 2*rows), of, plain},
-		"JSON, numbers":          {`{"rows":[` + strings.ReplaceAll(strings.TrimPrefix(grid(func(i, j int) string { return number(i, j) }), "\n"), "\n", "],[") + `]}`, of, plain},
+		"CSV, decimal commas": {strings.ReplaceAll(header.String(), ",", ";") + "z" +
+			strings.ReplaceAll(grid(func(i, j int) string { return fmt.Sprintf("%d.%d", i, j) }), ",", ";"), of,
+			dataset.Reading{Decimal: ","}},
+		"CSV, numbers": {header.String() + "z" + grid(number), of, plain},
+		"CSV, texts":   {header.String() + "z" + grid(text), of, plain},
+		"CSV, exponents": {header.String() + "z" +
+			grid(func(i, j int) string { return fmt.Sprintf("1e%d", 400+i*inputs+j) }), of, plain},
+		"CSV, points": {header.String() + "z" +
+			grid(func(i, j int) string { return fmt.Sprintf("%d.%d.1", i, j) }), of, plain},
+		"CSV, dates": {header.String() + "z" + grid(func(i, j int) string { return fmt.Sprintf("%d-%d", i, j) }),
+			of, plain},
+		"CSV, quoted": {header.String() + "z" +
+			grid(func(i, j int) string { return fmt.Sprintf(`"%d,%d"`, i, j) }), of, plain},
+		"CSV, other columns": {wide.String() + header.String() + "z" +
+			strings.Repeat("\n"+strings.Repeat("a,", spare+inputs-1)+"1", 500), of, plain},
+		"CSV, too many columns": {strings.Repeat("a,", 1<<20) + "z\n1\n", of, plain},
+		"CSV, a wide row":       {"x\n" + strings.Repeat(";", 1<<20) + "\n", of, plain},
+		"CSV, a text":           {header.String() + "z\n" + strings.Repeat("a", 2<<20), of, plain},
+		"CSV, empty lines":      {header.String() + "z" + strings.Repeat("\n", 2*rows), of, plain},
+		"JSON, numbers": {`{"rows":[` +
+			strings.ReplaceAll(strings.TrimPrefix(grid(func(i, j int) string { return number(i, j) }), "\n"), "\n", "],[") +
+			`]}`, of, plain},
 		"JSON, one row":          {`{"rows":[[` + strings.Repeat("1,", 1<<20) + `1]]}`, of, plain},
 		"JSON, keys":             {`{"rows":[{` + strings.Repeat(`"a":1,`, 1<<18) + `"x":1}]}`, of, plain},
 		"JSON, a key":            {`{"` + strings.Repeat("k", 2<<20) + `":1}`, of, plain},
@@ -308,7 +321,9 @@ func TestMeasures(t *testing.T) {
 		"JSON, a name":           {`{"rows":[[1]],"model":"` + strings.Repeat("k", 2<<20) + `"}`, of, plain},
 		"JSON, brackets":         {`{"rows":[` + strings.Repeat("[", 1<<20), of, plain},
 		"JSON, tiny rows":        {`{"rows":[` + strings.Repeat("[],", rows-1) + `[]]}`, of, plain},
-		"JSON, texts":            {`{"rows":[` + strings.TrimSuffix(strings.Repeat("["+strings.TrimSuffix(strings.Repeat(`"a",`, inputs), ",")+"],", 100), ",") + `]}`, texts, plain},
+		"JSON, texts": {`{"rows":[` +
+			strings.TrimSuffix(strings.Repeat("["+strings.TrimSuffix(strings.Repeat(`"a",`, inputs), ",")+"],", 100), ",") +
+			`]}`, texts, plain},
 	} {
 		body := []byte(c.body)
 		var measured int64
@@ -333,7 +348,8 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-// TestWide: of a model whose categories become thousands of inputs a request is never held encoded, whatever it asks for.
+// TestWide: of a model whose categories become thousands of inputs a request is never held encoded, whatever it asks
+// for.
 func TestWide(t *testing.T) {
 	const columns, categories, rows = 32, 60, 1000
 	table := &dataset.Table{Source: "t"}
@@ -348,8 +364,10 @@ func TestWide(t *testing.T) {
 		}
 		table.Append(append(row, fmt.Sprint(i%2)))
 	}
-	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: table.Names[:columns]},
-		Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "vfe", Inducing: 2, Epochs: 1}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}})
+	m, err := krigo.Fit(context.Background(), table,
+		krigo.Options{Data: krigo.Data{Target: "y", Categorical: table.Names[:columns]},
+			Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "vfe", Inducing: 2, Epochs: 1},
+			Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +376,8 @@ func TestWide(t *testing.T) {
 	}
 	ctx := context.Background()
 	q := queueOf(m, rows, m.PredictAt)
-	few := &dataset.Table{Source: "t", Names: table.Names, Rows: 300, Values: table.Values[:300*(columns+1)], Text: table.Text}
+	few := &dataset.Table{Source: "t", Names: table.Names, Rows: 300, Values: table.Values[:300*(columns+1)],
+		Text: table.Text}
 	all := wish{samples: 3, covariance: true}
 	for name, c := range map[string]struct {
 		do   func() error
@@ -377,8 +396,8 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestMemory: beyond the memory that there is, long bodies are turned away, those of slow clients and those that only promise to be long hold little, and rows one by one
-// are answered beside them all.
+// TestMemory: beyond the memory that there is, long bodies are turned away, those of slow clients and those that only
+// promise to be long hold little, and rows one by one are answered beside them all.
 func TestMemory(t *testing.T) {
 	path := saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo"))
 	address, s := started(t, path, Options{Memory: 2 << 20, Timeout: 20 * time.Second})
@@ -397,7 +416,8 @@ func TestMemory(t *testing.T) {
 		}
 		conns = append(conns, conn)
 		conn.SetDeadline(time.Now().Add(20 * time.Second))
-		fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: %d\r\n\r\n%s", promised, body)
+		fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: "+
+			"%d\r\n\r\n%s", promised, body)
 		return conn
 	}
 	used := func() int64 { s.budget.mu.Lock(); defer s.budget.mu.Unlock(); return s.budget.used }
@@ -422,7 +442,8 @@ func TestMemory(t *testing.T) {
 	if status != 503 || !strings.Contains(body, "all the memory they may") {
 		t.Errorf("status %d: %s", status, body)
 	}
-	if status, body := post(t, url, "text/csv", "x\n"+strings.Repeat("1\n", 9000)); status != 413 || !strings.Contains(body, "more memory than one may have") {
+	if status, body := post(t, url, "text/csv", "x\n"+strings.Repeat("1\n", 9000)); status != 413 ||
+		!strings.Contains(body, "more memory than one may have") {
 		t.Errorf("status %d: %s", status, body)
 	}
 	// The one that stalls is turned away long before the time is over that a body has.
@@ -455,7 +476,8 @@ func (p *piped) Header() http.Header                { return nil }
 func (p *piped) WriteHeader(int)                    {}
 func (p *piped) SetWriteDeadline(t time.Time) error { return p.Conn.SetWriteDeadline(t) }
 
-// TestNothingLeft: when Run returns, the prediction has ended that a client had begun and left, and so has everything else.
+// TestNothingLeft: when Run returns, the prediction has ended that a client had begun and left, and so has everything
+// else.
 func TestNothingLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	s, err := New(saved(t, fitted(t, 0), filepath.Join(t.TempDir(), "s.krigo")), Options{Timeout: time.Second})
@@ -483,7 +505,8 @@ func TestNothingLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	const text = `{"rows": [[1]]}`
-	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+	fmt.Fprintf(conn, "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
 	<-begun
 	conn.Close()
 	stop()

@@ -158,7 +158,8 @@ func (a Adam) withDefaults(rows int) (Adam, error) {
 	bad(a.Steps <= 0, "Steps", a.Steps, "a positive number")
 	bad(a.Batch <= 0, "Batch", a.Batch, "a positive number of rows, or 0 for all")
 	bad(!(a.LearningRate > 0) || !finite(a.LearningRate), "LearningRate", a.LearningRate, "a positive number")
-	bad(!(a.FinalRate > 0 && a.FinalRate <= a.LearningRate), "FinalRate", a.FinalRate, "a positive number up to LearningRate")
+	bad(!(a.FinalRate > 0 && a.FinalRate <= a.LearningRate), "FinalRate", a.FinalRate,
+		"a positive number up to LearningRate")
 	bad(!(a.Beta1 > 0 && a.Beta1 < 1), "Beta1", a.Beta1, "0 < β₁ < 1")
 	bad(!(a.Beta2 > 0 && a.Beta2 < 1), "Beta2", a.Beta2, "0 < β₂ < 1")
 	bad(!(a.Epsilon > 0) || !finite(a.Epsilon), "Epsilon", a.Epsilon, "a positive number")
@@ -200,7 +201,8 @@ func (a Adam) draw(f Neighbours, step int, batch []int) error {
 // nil, is called after every step taken. Its state is only valid during the call (keep a Clone);
 // an error from it ends the run, as does the end of ctx: the state so far comes with it. Other
 // errors come without one: a start outside the domain (StartError), settings that make no sense.
-func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamState, step func(*AdamState) error) (*AdamState, error) {
+func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamState,
+	step func(*AdamState) error) (*AdamState, error) {
 	r, err := a.begin(f, b, from)
 	if err != nil {
 		return nil, err
@@ -290,7 +292,8 @@ func (a Adam) begin(f Stochastic, b Bounds, from *AdamState) (r *adamRun, err er
 	s.Stopped = ""
 	for i, x := range s.X {
 		if s.X[i] = min(max(x, r.lower[i]), r.upper[i]); s.X[i] != x && s.Steps > 0 {
-			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]; start anew from its x", i, x, r.lower[i], r.upper[i])
+			return nil, fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]; start "+
+				"anew from its x", i, x, r.lower[i], r.upper[i])
 		}
 	}
 	if s.Steps == 0 && s.Failures == 0 {

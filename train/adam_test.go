@@ -105,7 +105,8 @@ func TestAdamFindsTheMinimum(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Natural steps of constant size keep the noise of the batches.
-		if tol := 1e-3 + c.NaturalStep; math.Abs(s.X[0]-a) > tol || math.Abs(s.X[1]-b) > tol || s.Stopped != StepLimit || s.Steps != c.Steps {
+		if tol := 1e-3 + c.NaturalStep; math.Abs(s.X[0]-a) > tol || math.Abs(s.X[1]-b) > tol || s.Stopped != StepLimit ||
+			s.Steps != c.Steps {
 			t.Errorf("%+v: %v after %d steps (%s), want %v %v", c, s.X, s.Steps, s.Stopped, a, b)
 		}
 	}
@@ -121,10 +122,11 @@ func TestAdamFirstSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	var points [][]float64
-	if _, err := (Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05, Epsilon: 1e-6}).Minimize(context.Background(), l, Bounds{}, StartAdam(x), func(s *AdamState) error {
-		points = append(points, slices.Clone(s.X))
-		return nil
-	}); err != nil {
+	if _, err := (Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05, Epsilon: 1e-6}).Minimize(context.Background(), l,
+		Bounds{}, StartAdam(x), func(s *AdamState) error {
+			points = append(points, slices.Clone(s.X))
+			return nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range x {
@@ -247,12 +249,13 @@ func TestAdamResumes(t *testing.T) {
 func TestAdamStaysInTheBox(t *testing.T) {
 	l := newLine(23)
 	bounds := Bounds{Lower: []float64{1, 0.25}, Upper: []float64{2, 0.25}}
-	s, err := Adam{Steps: 500, Batch: 7, LearningRate: 0.1}.Minimize(context.Background(), l, bounds, StartAdam([]float64{7, 7}), func(s *AdamState) error {
-		if s.X[0] < 1 || s.X[0] > 2 || s.X[1] != 0.25 {
-			return fmt.Errorf("outside at %v", s.X)
-		}
-		return nil
-	})
+	s, err := Adam{Steps: 500, Batch: 7, LearningRate: 0.1}.Minimize(context.Background(), l, bounds,
+		StartAdam([]float64{7, 7}), func(s *AdamState) error {
+			if s.X[0] < 1 || s.X[0] > 2 || s.X[1] != 0.25 {
+				return fmt.Errorf("outside at %v", s.X)
+			}
+			return nil
+		})
 	if err != nil || s.X[0] != 1 {
 		t.Errorf("ended at %v (%v), want 1 on the bound", s.X, err)
 	}
@@ -261,12 +264,14 @@ func TestAdamStaysInTheBox(t *testing.T) {
 func TestAdamRejects(t *testing.T) {
 	l := newLine(23)
 	l.wall = 0.2
-	s, err := Adam{Steps: 400, Batch: 7, LearningRate: 0.3}.Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{-1, 0}), nil)
+	s, err := Adam{Steps: 400, Batch: 7, LearningRate: 0.3}.Minimize(context.Background(), l, Bounds{},
+		StartAdam([]float64{-1, 0}), nil)
 	if err != nil || s.Rejected == 0 || !strings.Contains(s.Rejection, "wall") || s.Previous[0] > 0.2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	var start *StartError
-	if _, err := (Adam{Steps: 1}).Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{1, 0}), nil); !errors.As(err, &start) {
+	if _, err := (Adam{Steps: 1}).Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{1, 0}),
+		nil); !errors.As(err, &start) {
 		t.Errorf("a start beyond the wall: %v", err)
 	}
 	l = newLine(23)
@@ -277,7 +282,8 @@ func TestAdamRejects(t *testing.T) {
 		}
 		return nil
 	}
-	if s, err := (Adam{Steps: 100}).Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{1, 0}), nil); err != nil || s.Stopped != Rejections || s.Steps != 3 || !slices.Equal(s.X, s.Previous) {
+	if s, err := (Adam{Steps: 100}).Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{1, 0}),
+		nil); err != nil || s.Stopped != Rejections || s.Steps != 3 || !slices.Equal(s.X, s.Previous) {
 		t.Errorf("where no step succeeds: %+v, %v", s, err)
 	}
 }
@@ -285,23 +291,28 @@ func TestAdamRejects(t *testing.T) {
 func TestAdamRefuses(t *testing.T) {
 	l := newLine(5)
 	ctx := context.Background()
-	for _, a := range []Adam{{}, {Steps: -1}, {Steps: 1, Batch: -1}, {Steps: 1, LearningRate: -1}, {Steps: 1, LearningRate: math.NaN()},
-		{Steps: 1, FinalRate: 1}, {Steps: 1, Beta1: 1}, {Steps: 1, Beta2: -1}, {Steps: 1, Epsilon: math.Inf(1)}, {Steps: 1, NaturalStep: 2}} {
+	for _, a := range []Adam{{}, {Steps: -1}, {Steps: 1, Batch: -1}, {Steps: 1, LearningRate: -1},
+		{Steps: 1, LearningRate: math.NaN()},
+		{Steps: 1, FinalRate: 1}, {Steps: 1, Beta1: 1}, {Steps: 1, Beta2: -1}, {Steps: 1, Epsilon: math.Inf(1)},
+		{Steps: 1, NaturalStep: 2}} {
 		if _, err := a.Minimize(ctx, l, Bounds{}, StartAdam([]float64{0, 0}), nil); err == nil {
 			t.Errorf("%+v was taken", a)
 		}
 	}
 	ok := Adam{Steps: 1}
-	for what, s := range map[string]*AdamState{"nil": nil, "length": StartAdam([]float64{1}), "not finite": StartAdam([]float64{math.NaN(), 0}),
-		"damaged":           {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0}, V: []float64{0, 0}},
-		"variance below 0":  {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, -1}},
-		"endless rejection": {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, 0}, Failures: math.MinInt}} {
+	for what, s := range map[string]*AdamState{"nil": nil, "length": StartAdam([]float64{1}),
+		"not finite":       StartAdam([]float64{math.NaN(), 0}),
+		"damaged":          {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0}, V: []float64{0, 0}},
+		"variance below 0": {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, -1}},
+		"endless rejection": {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, 0},
+			Failures: math.MinInt}} {
 		if _, err := ok.Minimize(ctx, l, Bounds{}, s, nil); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
 	ended := errors.New("enough")
-	if s, err := (Adam{Steps: 5}).Minimize(ctx, l, Bounds{}, StartAdam([]float64{0, 0}), func(*AdamState) error { return ended }); err != ended || s.Steps != 1 || s.Stopped != Cancelled {
+	if s, err := (Adam{Steps: 5}).Minimize(ctx, l, Bounds{}, StartAdam([]float64{0, 0}),
+		func(*AdamState) error { return ended }); err != ended || s.Steps != 1 || s.Stopped != Cancelled {
 		t.Errorf("ended by the callback: %+v, %v", s, err)
 	}
 }
@@ -332,7 +343,8 @@ func TestPlainSteps(t *testing.T) {
 // TestNearestBatches: every batch is a row and its neighbours, and all rows get their turn.
 func TestNearestBatches(t *testing.T) {
 	l := newLine(23)
-	if _, err := (Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{0, 0}), nil); err != nil {
+	if _, err := (Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, Bounds{},
+		StartAdam([]float64{0, 0}), nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, n := range l.seen {

@@ -91,7 +91,8 @@ func (o LBFGS) stopped(s *State) string {
 // a [State.Clone]); an error from it ends the run. That error, or the context's, which is looked
 // at before every evaluation, comes with the Result so far. Other errors come without one: bounds,
 // settings or a state that make no sense, and a start outside the objective's domain.
-func (o LBFGS) Minimize(ctx context.Context, f Objective, b Bounds, from *State, step func(*State) error) (*Result, error) {
+func (o LBFGS) Minimize(ctx context.Context, f Objective, b Bounds, from *State, step func(*State) error) (*Result,
+	error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -171,7 +172,8 @@ func (r *run) begin() error {
 	fresh := len(r.Gradient) == 0
 	for i, x := range r.X {
 		if r.X[i] = min(max(x, r.lower[i]), r.upper[i]); r.X[i] != x && !fresh {
-			return fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]; start anew from its x", i, x, r.lower[i], r.upper[i])
+			return fmt.Errorf("train: parameter %d of the state to resume from is %v, outside its bounds [%v, %v]; start anew "+
+				"from its x", i, x, r.lower[i], r.upper[i])
 		}
 	}
 	if fresh {

@@ -26,7 +26,8 @@ func TestMinimize(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			f := p.new()
 			r := minimize(t, p.o, f, p.bounds, Start(p.start), nil)
-			t.Logf("%d iterations, %d evaluations (SciPy %d), %d rejected: %s at %.12g", r.Iterations, r.Evaluations, p.scipy, r.Rejected, r.Stopped, r.Value)
+			t.Logf("%d iterations, %d evaluations (SciPy %d), %d rejected: %s at %.12g", r.Iterations, r.Evaluations, p.scipy,
+				r.Rejected, r.Stopped, r.Value)
 			if r.Stopped != Converged && r.Stopped != ConvergedGradient {
 				t.Errorf("stopped by %q", r.Stopped)
 			}
@@ -225,10 +226,11 @@ func TestLineSearchFails(t *testing.T) {
 		return math.Round(v*1e6) / 1e6, err
 	}
 	best := math.Inf(1)
-	r = minimize(t, LBFGS{ValueTolerance: -1, GradientTolerance: -1}, f, Bounds{}, Start(classic(4)), func(s *State) error {
-		best = min(best, s.Value)
-		return nil
-	})
+	r = minimize(t, LBFGS{ValueTolerance: -1, GradientTolerance: -1}, f, Bounds{}, Start(classic(4)),
+		func(s *State) error {
+			best = min(best, s.Value)
+			return nil
+		})
 	if r.Stopped != LineSearchFailed || r.Value != best || r.Value > 1e-5 {
 		t.Errorf("%+v", r)
 	}
@@ -244,10 +246,12 @@ func TestStart(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// Nothing to do.
-	if r := minimize(t, LBFGS{}, beale(), Bounds{}, Start([]float64{3, 0.5}), nil); r.Evaluations != 1 || r.Stopped != ConvergedGradient {
+	if r := minimize(t, LBFGS{}, beale(), Bounds{}, Start([]float64{3, 0.5}), nil); r.Evaluations != 1 ||
+		r.Stopped != ConvergedGradient {
 		t.Errorf("%+v", r)
 	}
-	if r := minimize(t, LBFGS{}, linear()(), Bounds{}, Start(nil), nil); r.Evaluations != 1 || r.Stopped != ConvergedGradient {
+	if r := minimize(t, LBFGS{}, linear()(), Bounds{}, Start(nil), nil); r.Evaluations != 1 ||
+		r.Stopped != ConvergedGradient {
 		t.Errorf("no parameters: %+v", r)
 	}
 
@@ -269,8 +273,10 @@ func TestStart(t *testing.T) {
 		{want: "lower bounds have 1 entries", f: beale(), b: Bounds{Lower: fill(1, 0)}, from: Start(fill(2, 0))},
 		{want: "upper bounds have 3 entries", f: beale(), b: Bounds{Upper: fill(3, 0)}, from: Start(fill(2, 0))},
 		{want: "parameter 1 has bounds [2, 1]", f: beale(), b: Bounds{[]float64{0, 2}, fill(2, 1)}, from: Start(fill(2, 0))},
-		{want: "parameter 0 has bounds [NaN, +Inf]", f: beale(), b: Bounds{Lower: []float64{nan, 0}}, from: Start(fill(2, 0))},
-		{want: "parameter 0 has bounds [+Inf, +Inf]", f: beale(), b: Bounds{Lower: fill(2, math.Inf(1))}, from: Start(fill(2, 0))},
+		{want: "parameter 0 has bounds [NaN, +Inf]", f: beale(), b: Bounds{Lower: []float64{nan, 0}},
+			from: Start(fill(2, 0))},
+		{want: "parameter 0 has bounds [+Inf, +Inf]", f: beale(), b: Bounds{Lower: fill(2, math.Inf(1))},
+			from: Start(fill(2, 0))},
 		{want: "LBFGS.Memory is -1", o: LBFGS{Memory: -1, MaxIterations: -2}, f: beale(), from: Start(fill(2, 0))},
 		{want: "LBFGS.MaxIterations is -2", o: LBFGS{Memory: -1, MaxIterations: -2}, f: beale(), from: Start(fill(2, 0))},
 		{want: "LBFGS.ValueTolerance is not a number", o: LBFGS{ValueTolerance: nan}, f: beale(), from: Start(fill(2, 0))},

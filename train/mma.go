@@ -48,7 +48,8 @@ func StartMMA(x []float64) *MMAState { return &MMAState{X: slices.Clone(x)} }
 // Clone returns a copy that shares nothing with s.
 func (s *MMAState) Clone() *MMAState {
 	c := *s
-	c.X, c.Gradient, c.Step, c.Sigma = slices.Clone(s.X), slices.Clone(s.Gradient), slices.Clone(s.Step), slices.Clone(s.Sigma)
+	c.X, c.Gradient, c.Step, c.Sigma = slices.Clone(s.X), slices.Clone(s.Gradient), slices.Clone(s.Step),
+		slices.Clone(s.Sigma)
 	return &c
 }
 
@@ -89,8 +90,10 @@ const (
 // Minimize runs from a state, a fresh one (StartMMA, moved into the box if it lies outside) or one
 // that an earlier run of the same objective, bounds and settings handed to step; it leaves from as
 // it is. It is as LBFGS.Minimize otherwise.
-func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState, step func(*MMAState) error) (*Result, error) {
-	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations, GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
+func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState, step func(*MMAState) error) (*Result,
+	error) {
+	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations,
+		GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +116,8 @@ func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState
 		}
 	}
 	stopped := func() string {
-		return limits.stopped(&State{ProjectedGradient: s.projected(lower, upper), Iterations: s.Iterations, Evaluations: s.Evaluations, Decrease: s.Decrease})
+		return limits.stopped(&State{ProjectedGradient: s.projected(lower, upper), Iterations: s.Iterations,
+			Evaluations: s.Evaluations, Decrease: s.Decrease})
 	}
 	for s.Stopped = stopped(); s.Stopped == ""; {
 		accepted, err := s.improve(ctx, f, lower, upper, trial, g)

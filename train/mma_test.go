@@ -18,13 +18,14 @@ func TestMMA(t *testing.T) {
 		}
 		t.Run(p.name, func(t *testing.T) {
 			last := math.Inf(1)
-			r, err := MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.Minimize(context.Background(), p.new(), p.bounds, StartMMA(p.start), func(s *MMAState) error {
-				if s.Value > last {
-					t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
-				}
-				last = s.Value
-				return nil
-			})
+			r, err := MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.Minimize(context.Background(), p.new(), p.bounds,
+				StartMMA(p.start), func(s *MMAState) error {
+					if s.Value > last {
+						t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
+					}
+					last = s.Value
+					return nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,13 +89,15 @@ func TestMMARefuses(t *testing.T) {
 		t.Error("one parameter of two was accepted")
 	}
 	ok := MMAState{X: []float64{1, 1}, Gradient: []float64{1, 1}, Step: []float64{0, 0}, Sigma: []float64{1, 1}, Rho: 1}
-	for what, change := range map[string]func(s *MMAState){"rho": func(s *MMAState) { s.Rho = 0 }, "sigma": func(s *MMAState) { s.Sigma = []float64{1, -1} }, "count": func(s *MMAState) { s.Iterations = -1 }} {
+	for what, change := range map[string]func(s *MMAState){"rho": func(s *MMAState) { s.Rho = 0 },
+		"sigma": func(s *MMAState) { s.Sigma = []float64{1, -1} }, "count": func(s *MMAState) { s.Iterations = -1 }} {
 		s := ok
 		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), Bounds{}, &s, nil); err != nil {
 			t.Errorf("%v", err)
 		}
 		change(&s)
-		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), Bounds{}, &s, nil); err == nil || !strings.Contains(err.Error(), "damaged") {
+		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), Bounds{}, &s, nil); err == nil ||
+			!strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

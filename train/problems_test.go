@@ -280,7 +280,8 @@ func problems() []problem {
 	return []problem{
 		{name: "rosenbrock-2", new: rosenbrock(2), start: classic(2), x: fill(2, 1), tol: 1e-8, limit: 50, scipy: 44},
 		{name: "rosenbrock-10", new: rosenbrock(10), start: classic(10), x: fill(10, 1), tol: 1e-8, limit: 100, scipy: 88},
-		{name: "rosenbrock-100", new: rosenbrock(100), start: classic(100), x: fill(100, 1), tol: 1e-8, limit: 680, scipy: 602},
+		{name: "rosenbrock-100", new: rosenbrock(100), start: classic(100), x: fill(100, 1), tol: 1e-8, limit: 680,
+			scipy: 602},
 		{name: "rosenbrock-2 x<=0.5", new: rosenbrock(2), start: classic(2), bounds: Bounds{Upper: fill(2, 0.5)},
 			x: []float64{0.5, 0.25}, value: 0.25, tol: 1e-9, atBound: []int{0}, limit: 22, scipy: 19},
 		{name: "rosenbrock-10 x<=0.5", new: rosenbrock(10), start: fill(10, -1), bounds: Bounds{Upper: fill(10, 0.5)},
@@ -290,15 +291,21 @@ func problems() []problem {
 		{name: "beale", new: beale, start: []float64{1, 1}, x: []float64{3, 0.5}, tol: 1e-10, limit: 20, scipy: 16},
 		// With less memory than twice the dimension this one takes some thousand evaluations, more or
 		// less as the rounding goes.
-		{name: "condition 1e8", o: LBFGS{Memory: 20}, new: illConditioned(10), start: fill(10, 0), x: fill(10, 1), tol: 1e-7, limit: 210, scipy: 149},
+		{name: "condition 1e8", o: LBFGS{Memory: 20}, new: illConditioned(10), start: fill(10, 0), x: fill(10, 1), tol: 1e-7,
+			limit: 210, scipy: 149},
 		{name: "obstacle", new: chain(60), start: fill(60, 0), bounds: Bounds{Upper: fill(60, chainTop)},
 			x: chainX, value: chainValue, tol: 1e-8, atBound: touching, limit: 24, scipy: 17},
-		{name: "evidence-1", new: evidence(20, 1), start: fill(3, 0), bounds: box(3, -6, 6), value: -8.864178864358571, tol: 1e-9, limit: 21, scipy: 20},
+		{name: "evidence-1", new: evidence(20, 1), start: fill(3, 0), bounds: box(3, -6, 6), value: -8.864178864358571,
+			tol: 1e-9, limit: 21, scipy: 20},
 		// All noise: the signal variance ends at its bound, on a plateau flat to 1e-6.
-		{name: "evidence-1 far", new: evidence(20, 1), start: fill(3, 3), bounds: box(3, -6, 6), value: 20.3135012, tol: 1e-6, atBound: []int{1}, limit: 19, scipy: 15},
-		{name: "evidence-8 far", new: evidence(40, 8), start: fill(10, 2), bounds: box(10, -6, 6), value: -35.45588124634891, tol: 1e-9, atBound: []int{4, 5, 7}, limit: 27, scipy: 21},
-		{name: "evidence-8 tight", new: evidence(40, 8), start: fill(10, 0), bounds: box(10, -2, 2), value: 20.17284929360057, tol: 1e-8, atBound: []int{0, 2, 4, 5, 6, 7, 9}, limit: 20, scipy: 20},
-		{name: "barrier", new: barrier, start: fill(3, 0), x: fill(3, edge/math.Sqrt(3)), value: edge - 0.01*math.Log(4-edge*edge), tol: 1e-9, limit: 40},
+		{name: "evidence-1 far", new: evidence(20, 1), start: fill(3, 3), bounds: box(3, -6, 6), value: 20.3135012, tol: 1e-6,
+			atBound: []int{1}, limit: 19, scipy: 15},
+		{name: "evidence-8 far", new: evidence(40, 8), start: fill(10, 2), bounds: box(10, -6, 6), value: -35.45588124634891,
+			tol: 1e-9, atBound: []int{4, 5, 7}, limit: 27, scipy: 21},
+		{name: "evidence-8 tight", new: evidence(40, 8), start: fill(10, 0), bounds: box(10, -2, 2), value: 20.17284929360057,
+			tol: 1e-8, atBound: []int{0, 2, 4, 5, 6, 7, 9}, limit: 20, scipy: 20},
+		{name: "barrier", new: barrier, start: fill(3, 0), x: fill(3, edge/math.Sqrt(3)),
+			value: edge - 0.01*math.Log(4-edge*edge), tol: 1e-9, limit: 40},
 		{name: "corner", new: linear(1, -2, 3), start: fill(3, 0), bounds: box(3, -1, 2),
 			x: []float64{-1, 2, -1}, value: -8, tol: 1e-12, atBound: []int{0, 1, 2}, limit: 3, scipy: 2},
 	}

@@ -42,7 +42,8 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 			return slices.Repeat([]float64{free}, n)
 		}
 		if len(given) != n {
-			err = errors.Join(err, fmt.Errorf("train: %s bounds have %d entries, the objective has %d parameters", name, len(given), n))
+			err = errors.Join(err, fmt.Errorf("train: %s bounds have %d entries, the objective has %d parameters", name,
+				len(given), n))
 		}
 		return slices.Clone(given)
 	}
@@ -53,7 +54,8 @@ func (b Bounds) expand(n int) (lower, upper []float64, err error) {
 	for i := range n {
 		// The negation also catches NaN; an infinite bound on the wrong side leaves no point.
 		if !(lower[i] <= upper[i]) || math.IsInf(lower[i], 1) || math.IsInf(upper[i], -1) {
-			err = errors.Join(err, fmt.Errorf("train: parameter %d has bounds [%v, %v], which hold no number", i, lower[i], upper[i]))
+			err = errors.Join(err, fmt.Errorf("train: parameter %d has bounds [%v, %v], which hold no number", i, lower[i],
+				upper[i]))
 		}
 	}
 	return lower, upper, err
@@ -86,10 +88,12 @@ type State struct {
 	Rejected    int    `json:"rejected"`    // trial points outside the objective's domain
 	Rejection   string `json:"rejection"`   // why the last of them was rejected
 
-	Step              float64 `json:"step"`               // length of the last step along its direction; 1 is the quasi-Newton step
-	Decrease          float64 `json:"decrease"`           // (f_k - f_k+1)/max(|f_k|, |f_k+1|, 1) of the last iteration
-	ProjectedGradient float64 `json:"projected_gradient"` // largest derivative, leaving out those that push against a bound
-	Stopped           string  `json:"stopped"`            // why the run ended; empty while it goes on
+	// length of the last step along its direction; 1 is the quasi-Newton step
+	Step     float64 `json:"step"`
+	Decrease float64 `json:"decrease"` // (f_k - f_k+1)/max(|f_k|, |f_k+1|, 1) of the last iteration
+	// largest derivative, leaving out those that push against a bound
+	ProjectedGradient float64 `json:"projected_gradient"`
+	Stopped           string  `json:"stopped"` // why the run ended; empty while it goes on
 }
 
 // Start is the state of a run that begins at x, which it copies.
@@ -132,7 +136,8 @@ func (s *State) check(n int) error {
 	return counts(s.Iterations, s.Evaluations, s.Rejected)
 }
 
-var errDamaged = errors.New("train: the state to resume from is damaged (lengths that differ, or numbers that are not finite or not positive); start anew from its x")
+var errDamaged = errors.New("train: the state to resume from is damaged (lengths that differ, or numbers that are " +
+	"not finite or not positive); start anew from its x")
 
 // counts reports a count below 0, by which a run would go on beyond its limits.
 func counts(all ...int) error {
@@ -176,5 +181,6 @@ func notFinite(v []float64) int {
 
 // startless is the error of a start that has a parameter which isn't finite.
 func startless(parameter int) error {
-	return fmt.Errorf("train: parameter %d has no finite number to start from: scale the data, whose numbers are too large or too far apart, or name a start", parameter)
+	return fmt.Errorf("train: parameter %d has no finite number to start from: scale the data, whose numbers are too "+
+		"large or too far apart, or name a start", parameter)
 }

@@ -46,12 +46,13 @@ type sample struct {
 	y []float64
 }
 
-// TestForgedPriors: a prior that was shaped by the certified rows is refused by both programs, or neither says that it checked it; and fitting again
-// finds out about it.
+// TestForgedPriors: a prior that was shaped by the certified rows is refused by both programs, or neither says that it
+// checked it; and fitting again finds out about it.
 func TestForgedPriors(t *testing.T) {
 	python(t)
 	evidence, vfe := krigo.Method{Name: "evidence"}, krigo.Method{Name: "vfe", Inducing: 6, Epochs: 30}
-	exact := func(t *testing.T, like *posterior.Posterior, theta, beta []float64, on sample, noise float64) *posterior.Posterior {
+	exact := func(t *testing.T, like *posterior.Posterior, theta, beta []float64, on sample,
+		noise float64) *posterior.Posterior {
 		q, err := posterior.NewExact(like.Kernel, theta, like.Mean, beta, on.x, on.y, noise)
 		if err != nil {
 			t.Fatal(err)
@@ -62,28 +63,35 @@ func TestForgedPriors(t *testing.T) {
 		method     krigo.Method
 		kernel     krigo.Kernel
 		categories bool
-		refused    string                                                                             // by both programs, without fitting again
-		forge      func(t *testing.T, m *krigo.Model, prior, certified sample) []*posterior.Posterior // the one with the lowest bound is taken
+		// by both programs, without fitting again
+		refused string
+		// the one with the lowest bound is taken
+		forge func(t *testing.T, m *krigo.Model, prior, certified sample) []*posterior.Posterior
 	}{
-		"inducing inputs and weights": {method: vfe, kernel: krigo.Kernel{Expression: "se"}, refused: "the prior's weights aren't those", forge: func(t *testing.T, m *krigo.Model, _, certified sample) []*posterior.Posterior {
-			q := exact(t, m.Trained(), []float64{-9, 0}, nil, certified, 1e-6)
-			q.CholB = matrix.New(len(certified.y), len(certified.y))
-			q.CholB.AddDiagonal(1)
-			return []*posterior.Posterior{q}
-		}},
-		"parameters": {method: evidence, kernel: krigo.Kernel{Expression: "se"}, forge: func(t *testing.T, m *krigo.Model, prior, _ sample) (all []*posterior.Posterior) {
-			for i := range 100 {
-				all = append(all, exact(t, m.Trained(), []float64{-9 + float64(i%50)/4, float64(i / 50)}, nil, prior, 0.3))
-			}
-			return all
-		}},
-		"the mean of sixty categories": {method: evidence, kernel: krigo.Kernel{Expression: "se", Mean: "linear", ARD: "off"}, categories: true, forge: func(t *testing.T, m *krigo.Model, prior, certified sample) []*posterior.Posterior {
-			return []*posterior.Posterior{exact(t, m.Trained(), []float64{-9, -9}, categoryMeans(certified), prior, 1)}
-		}},
+		"inducing inputs and weights": {method: vfe, kernel: krigo.Kernel{Expression: "se"},
+			refused: "the prior's weights aren't those",
+			forge: func(t *testing.T, m *krigo.Model, _, certified sample) []*posterior.Posterior {
+				q := exact(t, m.Trained(), []float64{-9, 0}, nil, certified, 1e-6)
+				q.CholB = matrix.New(len(certified.y), len(certified.y))
+				q.CholB.AddDiagonal(1)
+				return []*posterior.Posterior{q}
+			}},
+		"parameters": {method: evidence, kernel: krigo.Kernel{Expression: "se"},
+			forge: func(t *testing.T, m *krigo.Model, prior, _ sample) (all []*posterior.Posterior) {
+				for i := range 100 {
+					all = append(all, exact(t, m.Trained(), []float64{-9 + float64(i%50)/4, float64(i / 50)}, nil, prior, 0.3))
+				}
+				return all
+			}},
+		"the mean of sixty categories": {method: evidence, kernel: krigo.Kernel{Expression: "se", Mean: "linear", ARD: "off"},
+			categories: true, forge: func(t *testing.T, m *krigo.Model, prior, certified sample) []*posterior.Posterior {
+				return []*posterior.Posterior{exact(t, m.Trained(), []float64{-9, -9}, categoryMeans(certified), prior, 1)}
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, table := noise(t, c.categories)
-			o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: c.method, Prior: krigo.Prior{Kind: "informed"}, Kernel: c.kernel, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}}
+			o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: c.method, Prior: krigo.Prior{Kind: "informed"},
+				Kernel: c.kernel, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}}
 			if c.categories {
 				o.Data.Categorical = []string{"x"}
 			}
@@ -139,7 +147,8 @@ func TestForgedPriors(t *testing.T) {
 				Refused string `json:"refused"`
 				Checked bool   `json:"independently_checked"`
 			}
-			if json.Unmarshal(out, &other) != nil || other.Agrees != (err == nil) || other.Agrees != (other.Refused == "") || other.Agrees && other.Checked {
+			if json.Unmarshal(out, &other) != nil || other.Agrees != (err == nil) || other.Agrees != (other.Refused == "") ||
+				other.Agrees && other.Checked {
 				t.Errorf("verify.py: %s, %v", out, err)
 			}
 			loaded, err := krigo.Load(file)

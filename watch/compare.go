@@ -9,7 +9,8 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Comparison says how the outcomes in a ledger and the rows of a table differ. An outcome is known by the hash of its row.
+// Comparison says how the outcomes in a ledger and the rows of a table differ. An outcome is known by the hash of its
+// row.
 type Comparison struct {
 	Rows    int   `json:"rows"`              // of the table
 	Missing []int `json:"missing"`           // rows, from 0, without an outcome in the ledger
@@ -21,7 +22,8 @@ type Comparison struct {
 // Agrees says whether ledger and table have the same outcomes.
 func (c Comparison) Agrees() bool { return len(c.Missing)+len(c.Differ)+c.Others == 0 }
 
-// Compare predicts the rows of d anew and compares their losses with the model's outcomes in the ledger. A row that came several times has to be in d as often.
+// Compare predicts the rows of d anew and compares their losses with the model's outcomes in the ledger. A row that
+// came several times has to be in d as often.
 func (l *Ledger) Compare(m *model.Model, d *dataset.Data) (c Comparison, err error) {
 	known := map[string][]float64{}
 	err = l.each(func(e entry) error {

@@ -57,11 +57,12 @@ func (e *WriteError) Unwrap() error { return e.Err }
 type KeyError struct{ Key string }
 
 func (e *KeyError) Error() string {
-	return fmt.Sprintf("other rows, or these in another order, are in the ledger under the key %q: give these another", e.Key)
+	return fmt.Sprintf("other rows, or these in another order, are in the ledger under the key %q: give these another",
+		e.Key)
 }
 
-// format is that of the lines, and of how evidence follows from them. Lines that carry a state over have another, so that no older krigo takes
-// them for outcomes.
+// format is that of the lines, and of how evidence follows from them. Lines that carry a state over have another, so
+// that no older krigo takes them for outcomes.
 const (
 	format        = 1
 	carriedFormat = 2
@@ -197,11 +198,13 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 		var e entry
 		switch err := json.Unmarshal(line, &e); {
 		case err != nil:
-			return fmt.Errorf("line %d isn't one of a ledger (%w): the file was altered, or is another; name another with --ledger", number, err)
+			return fmt.Errorf("line %d isn't one of a ledger (%w): the file was altered, or is another; name another with "+
+				"--ledger", number, err)
 		case e.Format != format && !(e.Format == carriedFormat && e.Carried != nil && len(e.Losses) == 0):
 			return fmt.Errorf("line %d is of format %d, this krigo knows %d: use a newer krigo", number, e.Format, format)
 		case len(e.Hashes) != len(e.Losses) || e.Model == "":
-			return fmt.Errorf("line %d doesn't have a hash for each of its %d rows, or names no model: the file was altered", number, len(e.Losses))
+			return fmt.Errorf("line %d doesn't have a hash for each of its %d rows, or names no model: the file was altered",
+				number, len(e.Losses))
 		}
 		for _, loss := range e.Losses {
 			if !(0 <= loss && loss <= 1) {
@@ -214,15 +217,16 @@ func lines(f io.Reader, size int64, do func(e entry, line []byte) error) error {
 	}
 }
 
-// stands says why the file that is written isn't the one at the path, with so many bytes: someone removed, moved, cut or wrote it, and a line
-// that is added to it might be nowhere.
+// stands says why the file that is written isn't the one at the path, with so many bytes: someone removed, moved, cut
+// or wrote it, and a line that is added to it might be nowhere.
 func (j *journal) stands(size int64) error {
 	now, err := os.Stat(j.path)
 	switch {
 	case err != nil:
 		return fmt.Errorf("it isn't where it was: put it back, or start again (%w)", err)
 	case !os.SameFile(now, j.is):
-		return errors.New("another file is in its place: put the ledger back, or start again; krigo watch --rotate is the way to begin a new one")
+		return errors.New("another file is in its place: put the ledger back, or start again; krigo watch --rotate is the " +
+			"way to begin a new one")
 	case now.Size() != size:
 		return fmt.Errorf("it has %d bytes, and had %d: something else writes or cuts it; start again", now.Size(), size)
 	}
@@ -251,7 +255,8 @@ func (j *journal) append(e entry) error {
 		err = j.stands(j.size + int64(len(line)) + 1)
 	}
 	if err != nil {
-		// What of it has reached the disk isn't known. It mustn't be taken for a line, nor may one follow it, if it can't be taken off.
+		// What of it has reached the disk isn't known. It mustn't be taken for a line, nor may one follow it, if it can't be
+		// taken off.
 		if undo := errors.Join(j.file.Truncate(j.size), j.file.Sync()); undo != nil {
 			j.broken = fmt.Errorf("an earlier outcome wasn't written: %w", err)
 		}

@@ -18,8 +18,9 @@ import (
 	"github.com/krigo-gp/krigo/model"
 )
 
-// Rotate begins the ledger at path anew, as [Ledger.Rotate] does, with the state of a model. If another process writes the ledger, that
-// process rotates it, with the states of all models that it watches: Rotate asks it to by a file beside the ledger, and waits.
+// Rotate begins the ledger at path anew, as [Ledger.Rotate] does, with the state of a model. If another process writes
+// the ledger, that process rotates it, with the states of all models that it watches: Rotate asks it to by a file
+// beside the ledger, and waits.
 func Rotate(ctx context.Context, path string, m *model.Model) (archive string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("there is no ledger to rotate: %w", err)
@@ -40,9 +41,9 @@ func Rotate(ctx context.Context, path string, m *model.Model) (archive string, e
 	return l.Rotate()
 }
 
-// Rotate copies the ledger to a file beside it whose name ends in the next free number, and begins it anew: with a line for each model that is
-// watched, which carries its state over, and the lines of all other models as they are. Outcomes that come meanwhile wait. Killed at any moment,
-// it leaves the old ledger or the new one.
+// Rotate copies the ledger to a file beside it whose name ends in the next free number, and begins it anew: with a line
+// for each model that is watched, which carries its state over, and the lines of all other models as they are. Outcomes
+// that come meanwhile wait. Killed at any moment, it leaves the old ledger or the new one.
 func (l *Ledger) Rotate() (archive string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +82,8 @@ func (l *Ledger) Rotate() (archive string, err error) {
 	err = disk.Write(j.path, func(to io.Writer) error {
 		for _, checksum := range slices.Sorted(maps.Keys(states)) {
 			if w := states[checksum]; w.counts.Rows > 0 {
-				e := entry{Format: carriedFormat, Model: checksum, At: time.Now().UTC().Truncate(time.Millisecond), Carried: w.carried()}
+				e := entry{Format: carriedFormat, Model: checksum, At: time.Now().UTC().Truncate(time.Millisecond),
+					Carried: w.carried()}
 				if err := json.NewEncoder(to).Encode(e); err != nil {
 					return err
 				}
@@ -160,7 +162,8 @@ func ask(ctx context.Context, path string) (archive string, err error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return "", errors.Join(fmt.Errorf("the process that writes %s doesn't rotate it: %w", path, ctx.Err()), os.Remove(asking(path)))
+			return "", errors.Join(fmt.Errorf("the process that writes %s doesn't rotate it: %w", path, ctx.Err()),
+				os.Remove(asking(path)))
 		case <-time.After(looks / 5):
 		}
 		if _, err := os.Lstat(asking(path)); errors.Is(err, fs.ErrNotExist) {

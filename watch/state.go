@@ -12,20 +12,23 @@ import (
 
 // State is what is known after so many rows.
 type State struct {
-	Rows    int     `json:"rows"`
-	Misses  float64 `json:"misses"`            // of graded losses, their sum
-	Risk    float64 `json:"risk"`              // their share
-	AtLeast float64 `json:"at_least"`          // limits of the risk, if it is the same for all, with confidence 1−δ for all numbers of rows at once
-	AtMost  float64 `json:"at_most"`           //
-	Bound   float64 `json:"mean_bound"`        // the certificate's
-	Delta   float64 `json:"delta"`             // its, and the probability that there is ever an alarm while the risk is at most the bound
-	LogE    float64 `json:"log_e"`             // evidence against that, ln E
-	Highest float64 `json:"highest_log_e"`     // the most there was
-	AlarmAt float64 `json:"alarm_log_e"`       // ln 1/δ, at which there is an alarm
-	Alarm   *Alarm  `json:"alarm"`             // null: there was none
-	Outside int     `json:"outside,omitempty"` // rows with an input outside the range of those that the model was made from
-	Seen    int     `json:"seen,omitempty"`    // rows that equal one the model was made from
-	Repeats int     `json:"repeats,omitempty"` // rows that equal an earlier one
+	Rows   int     `json:"rows"`
+	Misses float64 `json:"misses"` // of graded losses, their sum
+	Risk   float64 `json:"risk"`   // their share
+	// limits of the risk, if it is the same for all, with confidence 1−δ for all numbers of rows at once
+	AtLeast float64 `json:"at_least"`
+	AtMost  float64 `json:"at_most"`    //
+	Bound   float64 `json:"mean_bound"` // the certificate's
+	// its, and the probability that there is ever an alarm while the risk is at most the bound
+	Delta   float64 `json:"delta"`
+	LogE    float64 `json:"log_e"`         // evidence against that, ln E
+	Highest float64 `json:"highest_log_e"` // the most there was
+	AlarmAt float64 `json:"alarm_log_e"`   // ln 1/δ, at which there is an alarm
+	Alarm   *Alarm  `json:"alarm"`         // null: there was none
+	// rows with an input outside the range of those that the model was made from
+	Outside int `json:"outside,omitempty"`
+	Seen    int `json:"seen,omitempty"`    // rows that equal one the model was made from
+	Repeats int `json:"repeats,omitempty"` // rows that equal an earlier one
 }
 
 // Alarm is where the evidence sufficed. It stays, whatever comes after.
@@ -34,13 +37,14 @@ type Alarm struct {
 	At  time.Time `json:"at"` // when that came
 }
 
-// carried is all that the lines of a model say, as the first line that the model has in a ledger after a rotation: what the model's watch
-// says is the same, to the last bit, before and after.
+// carried is all that the lines of a model say, as the first line that the model has in a ledger after a rotation: what
+// the model's watch says is the same, to the last bit, before and after.
 type carried struct {
-	State  State             `json:"state"`
-	Staked []float64         `json:"staked"`         // what the evidence's stakes have become
-	Rows   []byte            `json:"rows"`           // hashes of the rows, in ascending order, eight bytes each, little endian
-	Keys   map[string][]byte `json:"keys,omitempty"` // digests of the rows that were given under keys
+	State  State     `json:"state"`
+	Staked []float64 `json:"staked"` // what the evidence's stakes have become
+	// hashes of the rows, in ascending order, eight bytes each, little endian
+	Rows []byte            `json:"rows"`
+	Keys map[string][]byte `json:"keys,omitempty"` // digests of the rows that were given under keys
 }
 
 // graded are the losses that tell how much a prediction misses by.
@@ -59,8 +63,11 @@ func (s State) Sentence(m *model.Model) string {
 	if s.Rows == 1 {
 		rows = "outcome"
 	}
-	said := fmt.Sprintf("%d %s, %s; the certificate: a risk of at most %.4f. If all are from one source its risk is, with %s confidence whenever one looks, between %.4f and %.4f. Evidence against the certificate: ln E = %.2f, alarm at %.2f",
-		s.Rows, rows, missed, cautious.RoundUp(s.Bound, 4), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4), cautious.RoundUp(s.AtMost, 4), s.LogE, s.AlarmAt)
+	said := fmt.Sprintf("%d %s, %s; the certificate: a risk of at most %.4f. If all are from one source its risk is, "+
+		"with %s confidence whenever one looks, between %.4f and %.4f. Evidence against the certificate: ln E = %.2f, "+
+		"alarm at %.2f",
+		s.Rows, rows, missed, cautious.RoundUp(s.Bound, 4), cautious.Complement(s.Delta), cautious.RoundDown(s.AtLeast, 4),
+		cautious.RoundUp(s.AtMost, 4), s.LogE, s.AlarmAt)
 	if s.Highest > s.LogE+0.005 {
 		said += fmt.Sprintf(" (highest %.2f)", s.Highest)
 	}
@@ -77,7 +84,8 @@ func (s State) notes() (said string) {
 			said += fmt.Sprintf(" %d rows %s.", rows, more)
 		}
 	}
-	const outside, seen = "an input outside the range of those that the model was made from", "one that the model was made from"
+	const outside, seen = "an input outside the range of those that the model was made from",
+		"one that the model was made from"
 	note(s.Outside, "has "+outside, "have "+outside)
 	note(s.Seen, "equals "+seen, "equal "+seen)
 	const repeats = "an earlier one: if that is the same outcome told twice, it counts once too often"
@@ -89,12 +97,14 @@ func (s State) notes() (said string) {
 type Other struct {
 	Checksum string
 	Rows     int
-	Alarm    bool // its outcomes raise an alarm against the bound of the model asked about, or raised one before the ledger was rotated
+	// its outcomes raise an alarm against the bound of the model asked about, or raised one before the ledger was rotated
+	Alarm bool
 }
 
 // Sentence says that the outcomes don't count for the model asked about.
 func (o Other) Sentence() string {
-	said := fmt.Sprintf("The ledger holds %d outcomes of another model (SHA-256 %s), which don't count for this one.", o.Rows, o.Checksum)
+	said := fmt.Sprintf("The ledger holds %d outcomes of another model (SHA-256 %s), which don't count for this one.",
+		o.Rows, o.Checksum)
 	if o.Alarm {
 		said += " They raise an ALARM. If this file is that model changed, the alarm stands."
 	}
@@ -103,7 +113,9 @@ func (o Other) Sentence() string {
 
 // Sentence says what an alarm means.
 func (a *Alarm) Sentence(s State) string {
-	return fmt.Sprintf("ALARM at row %d (%s): the risk is above the certificate's bound of %.4f. Were it at most that, an alarm would ever come with probability at most %g. "+
-		"Either the rows come from another source than the certified ones, or a condition of the certificate isn't met, or it failed by chance, of which it had at most %g.",
+	return fmt.Sprintf("ALARM at row %d (%s): the risk is above the certificate's bound of %.4f. Were it at most that, "+
+		"an alarm would ever come with probability at most %g. "+
+		"Either the rows come from another source than the certified ones, or a condition of the certificate isn't met, or "+
+		"it failed by chance, of which it had at most %g.",
 		a.Row, a.At.Format(time.RFC3339), cautious.RoundUp(s.Bound, 4), s.Delta, s.Delta)
 }

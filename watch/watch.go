@@ -22,8 +22,9 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Ledger is a file of outcomes, a line of JSON for each batch of rows that came together, of one model or of several. Lines are only ever added, and are on disk before
-// anyone is told that they are. A line that was cut short, as a machine that stops may leave one, was never acknowledged, and is taken off. One process at a time writes it.
+// Ledger is a file of outcomes, a line of JSON for each batch of rows that came together, of one model or of several.
+// Lines are only ever added, and are on disk before anyone is told that they are. A line that was cut short, as a
+// machine that stops may leave one, was never acknowledged, and is taken off. One process at a time writes it.
 //
 // Several goroutines may use a ledger at once.
 type Ledger struct {
@@ -64,11 +65,13 @@ func Watchable(m *model.Model) error {
 	case c == nil:
 		return fmt.Errorf("there is nothing to hold outcomes against: the model has no certificate: %s", m.CertificateReason)
 	case m.Terms.Backtest:
-		return errors.New("there is nothing to hold outcomes against: the model has a backtest, which promises nothing, not a certificate")
+		return errors.New("there is nothing to hold outcomes against: the model has a backtest, which promises nothing, " +
+			"not a certificate")
 	case !c.Valid:
 		return fmt.Errorf("there is nothing to hold outcomes against: the model has no certificate but a %s", c.Label)
 	case c.Group != "":
-		return fmt.Errorf("the certificate is about groups by %s, of which rows that come one by one are parts: hold whole groups against it, with certify --fresh", c.Group)
+		return fmt.Errorf("the certificate is about groups by %s, of which rows that come one by one are parts: hold whole "+
+			"groups against it, with certify --fresh", c.Group)
 	case !(c.MeanBound > 0 && c.MeanBound < 1):
 		return errors.New("the certificate's bound on predictions is 1: no outcome can speak against it")
 	case m.Checksum() == "":
@@ -79,22 +82,26 @@ func Watchable(m *model.Model) error {
 
 func newWatch(m *model.Model, l *Ledger) *Watch {
 	c := m.Certificate
-	w := &Watch{model: m, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.MeanBound), known: map[uint64]bool{}, keys: map[string][sha256.Size]byte{},
+	w := &Watch{model: m, ledger: l, turn: make(chan struct{}, 1), evidence: pacbayes.NewEvidence(c.MeanBound),
+		known: map[uint64]bool{}, keys: map[string][sha256.Size]byte{},
 		counts: State{Bound: c.MeanBound, Delta: c.Delta, AtMost: 1, AlarmAt: -math.Log(c.Delta)}}
 	w.turn <- struct{}{}
 	return w
 }
 
-// Observe predicts the given rows of d, whose targets have become known, and adds the outcomes, to the ledger first: when it returns without an error they are on disk. The order
-// of the rows is that of their outcomes. A context that ends while others are at work is an error.
+// Observe predicts the given rows of d, whose targets have become known, and adds the outcomes, to the ledger first:
+// when it returns without an error they are on disk. The order of the rows is that of their outcomes. A context that
+// ends while others are at work is an error.
 func (w *Watch) Observe(ctx context.Context, d *dataset.Data, rows []int) (State, error) {
 	s, _, err := w.ObserveOnce(ctx, "", d, rows)
 	return s, err
 }
 
-// ObserveOnce is Observe for rows that may be given again, as by somebody who had no answer: under a key that the model's rows in the ledger have already nothing is added, which it says. If those are others
-// the error is a *KeyError. The empty key is none; one that isn't UTF-8 text is an error, as the ledger would have another.
-func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, rows []int) (s State, added bool, err error) {
+// ObserveOnce is Observe for rows that may be given again, as by somebody who had no answer: under a key that the
+// model's rows in the ledger have already nothing is added, which it says. If those are others the error is a
+// *KeyError. The empty key is none; one that isn't UTF-8 text is an error, as the ledger would have another.
+func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, rows []int) (s State, added bool,
+	err error) {
 	select {
 	case <-w.turn:
 	case <-ctx.Done():
@@ -108,7 +115,8 @@ func (w *Watch) ObserveOnce(ctx context.Context, key string, d *dataset.Data, ro
 	if err != nil {
 		return State{}, false, err
 	}
-	e := entry{Format: format, Model: w.model.Checksum(), At: time.Now().UTC().Truncate(time.Millisecond), Losses: o.Losses, Outside: o.Outside, Seen: o.Seen, Key: key}
+	e := entry{Format: format, Model: w.model.Checksum(), At: time.Now().UTC().Truncate(time.Millisecond),
+		Losses: o.Losses, Outside: o.Outside, Seen: o.Seen, Key: key}
 	for _, h := range o.Hashes {
 		e.Hashes = append(e.Hashes, strconv.FormatUint(h, 16))
 	}
@@ -177,8 +185,10 @@ func (w *Watch) carried() *carried {
 // resume begins where a rotation left the model.
 func (w *Watch) resume(c *carried) error {
 	s := c.State
-	sane := w.counts.Rows == 0 && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest && !math.IsInf(s.LogE, 0) &&
-		s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt && (s.Alarm != nil) == (s.Highest >= s.AlarmAt) &&
+	sane := w.counts.Rows == 0 && 0 <= s.Misses && s.Misses <= float64(s.Rows) && s.LogE <= s.Highest &&
+		!math.IsInf(s.LogE, 0) &&
+		s.Bound == w.counts.Bound && s.Delta == w.counts.Delta && s.AlarmAt == w.counts.AlarmAt &&
+		(s.Alarm != nil) == (s.Highest >= s.AlarmAt) &&
 		len(c.Rows)%8 == 0 && len(c.Rows)/8 <= s.Rows
 	if !sane || !w.evidence.Resume(s.Rows, c.Staked) {
 		return errors.New("what it carries over can't be of this model: the file was altered")
@@ -207,8 +217,8 @@ func (w *Watch) tell() State {
 	return s
 }
 
-// Others returns what the ledger holds of other models than m, in the order of their first lines. The ledger doesn't have their bounds: their outcomes
-// are held against m's.
+// Others returns what the ledger holds of other models than m, in the order of their first lines. The ledger doesn't
+// have their bounds: their outcomes are held against m's.
 func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 	places, against := map[string]int{}, []*pacbayes.Evidence{}
 	err = l.each(func(e entry) error {
@@ -218,7 +228,8 @@ func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 		i, known := places[e.Model]
 		if !known {
 			i = len(all)
-			places[e.Model], all, against = i, append(all, Other{Checksum: e.Model}), append(against, pacbayes.NewEvidence(m.Certificate.MeanBound))
+			places[e.Model], all, against = i, append(all, Other{Checksum: e.Model}),
+				append(against, pacbayes.NewEvidence(m.Certificate.MeanBound))
 		}
 		o := &all[i]
 		if c := e.Carried; c != nil {
@@ -237,7 +248,8 @@ func (l *Ledger) Others(m *model.Model) (all []Other, err error) {
 	return all, nil
 }
 
-// Watch returns that of a model, as the outcomes in the ledger leave it: always the same one for models of one file's content.
+// Watch returns that of a model, as the outcomes in the ledger leave it: always the same one for models of one file's
+// content.
 func (l *Ledger) Watch(m *model.Model) (*Watch, error) {
 	if err := Watchable(m); err != nil {
 		return nil, err

@@ -22,7 +22,8 @@ import (
 // loaded is a model of Snelson's data, as it comes back from its file.
 func loaded(t *testing.T, change func(*fit.Options)) *model.Model {
 	t.Helper()
-	o := fit.Options{Data: fit.Data{Target: "y"}, Kernel: fit.Kernel{Expression: "se"}, Run: fit.Run{Restarts: 1}, Promise: fit.Promise{Epsilon: 1}}
+	o := fit.Options{Data: fit.Data{Target: "y"}, Kernel: fit.Kernel{Expression: "se"}, Run: fit.Run{Restarts: 1},
+		Promise: fit.Promise{Epsilon: 1}}
 	if change != nil {
 		change(&o)
 	}
@@ -48,7 +49,8 @@ func outcomes(t *testing.T, m *model.Model, misses ...bool) *dataset.Data {
 		x := 1 + 4*rand.Float64()
 		y := 100.
 		if !miss {
-			ps, err := m.Predict(must(m.Unlabelled(&dataset.Table{Source: "row", Names: []string{"x"}, Rows: 1, Values: []float64{x}})))
+			ps, err := m.Predict(must(m.Unlabelled(&dataset.Table{Source: "row", Names: []string{"x"}, Rows: 1,
+				Values: []float64{x}})))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +68,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestLedger: what a ledger was told is there when it is opened again, to the last bit; two watches of one model are one; another model's outcomes are apart.
+// TestLedger: what a ledger was told is there when it is opened again, to the last bit; two watches of one model are
+// one; another model's outcomes are apart.
 func TestLedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m, other := loaded(t, nil), loaded(t, func(o *fit.Options) { o.Promise.Loss = "clipped-square" })
@@ -82,7 +85,8 @@ func TestLedger(t *testing.T) {
 		last = must(w.Observe(ctx, d, d.All()))
 		must(o.Observe(ctx, d, d.All()[:2]))
 	}
-	if last.Rows != 36 || last.Misses != 18 || last.Alarm == nil || last.Alarm.Row > 36 || last.Risk != 0.5 || !(last.AtLeast > last.Bound && last.AtMost > 0.5) || last.LogE > last.Highest {
+	if last.Rows != 36 || last.Misses != 18 || last.Alarm == nil || last.Alarm.Row > 36 || last.Risk != 0.5 ||
+		!(last.AtLeast > last.Bound && last.AtMost > 0.5) || last.LogE > last.Highest {
 		t.Errorf("%+v", last)
 	}
 	graded := o.State()
@@ -112,7 +116,8 @@ func TestLedger(t *testing.T) {
 	graded = o.State()
 	var ke *KeyError
 	for _, d := range []*dataset.Data{outcomes(t, m, true, true), outcomes(t, m, false, false)} {
-		if _, _, err := w.ObserveOnce(ctx, "monday", d, []int{0, 1}); !errors.As(err, &ke) || ke.Key != "monday" || !reflect.DeepEqual(w.State(), last) {
+		if _, _, err := w.ObserveOnce(ctx, "monday", d, []int{0, 1}); !errors.As(err, &ke) || ke.Key != "monday" ||
+			!reflect.DeepEqual(w.State(), last) {
 			t.Errorf("other rows under the key: %v", err)
 		}
 	}
@@ -130,7 +135,8 @@ func TestLedger(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Observe(ctx, repeated, []int{0}); err == nil || !strings.Contains(err.Error(), "closed") || !reflect.DeepEqual(w.State(), last) {
+	if _, err := w.Observe(ctx, repeated, []int{0}); err == nil || !strings.Contains(err.Error(), "closed") ||
+		!reflect.DeepEqual(w.State(), last) {
 		t.Errorf("%v, %+v", err, w.State())
 	}
 	l = must(Open(path))
@@ -141,17 +147,21 @@ func TestLedger(t *testing.T) {
 	if got := must(l.Watch(other)).State(); !reflect.DeepEqual(got, graded) {
 		t.Errorf("opened again: %+v, not %+v", got, graded)
 	}
-	if all := must(l.Others(loaded(t, func(o *fit.Options) { o.Run.Seed = 1 }))); len(all) != 2 || all[0] != (Other{m.Checksum(), 41, true}) || !strings.Contains(all[0].Sentence(), "They raise an ALARM") {
+	if all := must(l.Others(loaded(t, func(o *fit.Options) { o.Run.Seed = 1 }))); len(all) != 2 ||
+		all[0] != (Other{m.Checksum(), 41, true}) || !strings.Contains(all[0].Sentence(), "They raise an ALARM") {
 		t.Errorf("other models: %+v", all)
 	}
-	for text, want := range map[string]string{last.Sentence(m): "41 outcomes, 19 missed (46.34 %)", last.Alarm.Sentence(last): "with probability at most 0.01", graded.Sentence(other): "a mean loss of 0.", (State{}).Sentence(m): "No outcome yet"} {
+	for text, want := range map[string]string{last.Sentence(m): "41 outcomes, 19 missed (46.34 %)",
+		last.Alarm.Sentence(last): "with probability at most 0.01", graded.Sentence(other): "a mean loss of 0.",
+		(State{}).Sentence(m): "No outcome yet"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
 }
 
-// TestRotate: a rotation changes nothing that a watch says, now, later, or read again, whoever writes the ledger; a model that nobody watches keeps its lines.
+// TestRotate: a rotation changes nothing that a watch says, now, later, or read again, whoever writes the ledger; a
+// model that nobody watches keeps its lines.
 func TestRotate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
 	m, other := loaded(t, nil), loaded(t, func(o *fit.Options) { o.Promise.Loss = "clipped-square" })
@@ -171,7 +181,8 @@ func TestRotate(t *testing.T) {
 	unrotated := must(c.Watch(m))
 	same := func(when string) {
 		t.Helper()
-		if got, want := w.State(), unrotated.State(); want.Alarm == nil || got.Alarm == nil || !got.Alarm.At.Equal(want.Alarm.At) {
+		if got, want := w.State(), unrotated.State(); want.Alarm == nil || got.Alarm == nil ||
+			!got.Alarm.At.Equal(want.Alarm.At) {
 			t.Fatalf("%s: %+v, not %+v", when, got, want)
 		} else if got.Alarm = want.Alarm; got != want {
 			t.Fatalf("%s: %+v, not %+v", when, got, want)
@@ -198,7 +209,8 @@ func TestRotate(t *testing.T) {
 		},
 	} {
 		archive, err := rotate()
-		if want := fmt.Sprintf("%s.%d", path, turn+1); err != nil || archive != want || turn == 0 && string(must(os.ReadFile(archive))) != string(before) {
+		if want := fmt.Sprintf("%s.%d", path, turn+1); err != nil || archive != want || turn == 0 &&
+			string(must(os.ReadFile(archive))) != string(before) {
 			t.Fatalf("%s, %v", archive, err)
 		}
 		if turn == 2 {
@@ -215,7 +227,8 @@ func TestRotate(t *testing.T) {
 			t.Errorf("its key is forgotten: %v", err)
 		}
 		same("gone on")
-		if read := must(must(Read(path)).Watch(m)).State(); !reflect.DeepEqual(read.Alarm.At, w.State().Alarm.At) || read.LogE != w.State().LogE || read.Repeats != w.State().Repeats {
+		if read := must(must(Read(path)).Watch(m)).State(); !reflect.DeepEqual(read.Alarm.At, w.State().Alarm.At) ||
+			read.LogE != w.State().LogE || read.Repeats != w.State().Repeats {
 			t.Errorf("read again: %+v, not %+v", read, w.State())
 		}
 	}
@@ -224,7 +237,8 @@ func TestRotate(t *testing.T) {
 	}
 	// What a line carries over is checked.
 	text := string(must(os.ReadFile(path)))
-	for from, to := range map[string]string{`"mean_bound":`: `"mean_bound":1`, `"staked":[`: `"staked":[-`, `"misses":`: `"misses":-`} {
+	for from, to := range map[string]string{`"mean_bound":`: `"mean_bound":1`, `"staked":[`: `"staked":[-`,
+		`"misses":`: `"misses":-`} {
 		altered := filepath.Join(t.TempDir(), "a.ledger")
 		os.WriteFile(altered, []byte(strings.Replace(text, from, to, 1)), 0o600)
 		if _, err := must(Read(altered)).Watch(m); err == nil || !strings.Contains(err.Error(), "altered") {
@@ -233,7 +247,8 @@ func TestRotate(t *testing.T) {
 	}
 }
 
-// TestMoved: an outcome that would go to a file that isn't the ledger any more, or not as it was left, is an error and isn't counted.
+// TestMoved: an outcome that would go to a file that isn't the ledger any more, or not as it was left, is an error and
+// isn't counted.
 func TestMoved(t *testing.T) {
 	m := loaded(t, nil)
 	d := outcomes(t, m, true)
@@ -266,7 +281,8 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestCompare: rows without an outcome, outcomes without a row and other losses are found, and a row that came twice counts twice.
+// TestCompare: rows without an outcome, outcomes without a row and other losses are found, and a row that came twice
+// counts twice.
 func TestCompare(t *testing.T) {
 	m := loaded(t, nil)
 	path := filepath.Join(t.TempDir(), "l.ledger")
@@ -318,7 +334,8 @@ func TestTorn(t *testing.T) {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
 		w := must(l.Watch(m))
-		if got := w.State(); !reflect.DeepEqual(got, states[lines]) || (l.Repaired == 0) != (cut == 0 || lines > 0 && cut == ends[lines-1]) {
+		if got := w.State(); !reflect.DeepEqual(got, states[lines]) ||
+			(l.Repaired == 0) != (cut == 0 || lines > 0 && cut == ends[lines-1]) {
 			t.Fatalf("cut at %d: %+v, %d bytes taken off", cut, got, l.Repaired)
 		}
 		if cut%97 == 0 {
@@ -376,11 +393,15 @@ func TestWatchable(t *testing.T) {
 	for want, change := range map[string]func(c *model.Model){
 		"no certificate: for a reason": func(c *model.Model) { c.Certificate, c.CertificateReason = nil, "for a reason" },
 		"a backtest":                   func(c *model.Model) { c.Terms.Backtest = true },
-		"a bound (heuristic":           func(c *model.Model) { c.Certificate.Valid, c.Certificate.Label = false, "bound (heuristic)" },
-		"groups by patient":            func(c *model.Model) { c.Certificate.Group = "patient" },
-		"bound on predictions is 1":    func(c *model.Model) { c.Certificate.MeanBound = 1 },
+		"a bound (heuristic": func(c *model.Model) {
+			c.Certificate.Valid, c.Certificate.Label = false,
+				"bound (heuristic)"
+		},
+		"groups by patient":         func(c *model.Model) { c.Certificate.Group = "patient" },
+		"bound on predictions is 1": func(c *model.Model) { c.Certificate.MeanBound = 1 },
 		"save it first": func(c *model.Model) {
-			*c = *must(fit.Fit(context.Background(), data.Snelson(), fit.Options{Data: fit.Data{Target: "y"}, Kernel: fit.Kernel{Expression: "se"}, Promise: fit.Promise{Epsilon: 1}}))
+			*c = *must(fit.Fit(context.Background(), data.Snelson(),
+				fit.Options{Data: fit.Data{Target: "y"}, Kernel: fit.Kernel{Expression: "se"}, Promise: fit.Promise{Epsilon: 1}}))
 		},
 	} {
 		other := *m
@@ -433,7 +454,8 @@ func TestTogether(t *testing.T) {
 	if got := must(l.Watch(m)).State(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, not %+v", got, want)
 	}
-	far := must(m.Labelled(&dataset.Table{Source: "far", Names: []string{"x", "y"}, Rows: 2, Values: []float64{1, 1, 99, 1}}))
+	far := must(m.Labelled(&dataset.Table{Source: "far", Names: []string{"x", "y"}, Rows: 2,
+		Values: []float64{1, 1, 99, 1}}))
 	if s := must(must(l.Watch(m)).Observe(context.Background(), far, far.All())); s.Outside != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -451,7 +473,8 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// TestUnwritten: an outcome that can't be written isn't counted, and where it can't be taken back either nothing more is written.
+// TestUnwritten: an outcome that can't be written isn't counted, and where it can't be taken back either nothing more
+// is written.
 func TestUnwritten(t *testing.T) {
 	m := loaded(t, nil)
 	path := filepath.Join(t.TempDir(), "l.ledger")

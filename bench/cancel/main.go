@@ -46,7 +46,8 @@ func main() {
 			}
 			slowest = max(slowest, took)
 		}
-		fmt.Printf("| %s | %d times, up to %.1f s in | %.2f s |\n", s.name, *times, (time.Duration(*times) * *moments).Seconds(), slowest.Seconds())
+		fmt.Printf("| %s | %d times, up to %.1f s in | %.2f s |\n", s.name, *times,
+			(time.Duration(*times) * *moments).Seconds(), slowest.Seconds())
 	}
 }
 
@@ -75,7 +76,8 @@ func steps() []step {
 	const d = 4
 	train, many, long := table(8000, d), table(300_000, d), table(14_000, d)
 	options := func(change func(o *krigo.Options)) krigo.Options {
-		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"}, Method: krigo.Method{Name: "evidence", Solver: "cholesky", InducingBy: "none"}, Prior: krigo.Prior{Kind: "informed"}}
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
+			Method: krigo.Method{Name: "evidence", Solver: "cholesky", InducingBy: "none"}, Prior: krigo.Prior{Kind: "informed"}}
 		change(&o)
 		return o
 	}
@@ -99,7 +101,10 @@ func steps() []step {
 	}
 	return []step{
 		{"fit, full GP, 5,600 rows to train", fit(train, func(*krigo.Options) {})},
-		{"fit kl-pac, full GP, 7,200 rows", fit(train, func(o *krigo.Options) { o.Method.Name, o.Prior.Kind = "kl-pac", "grid" })},
+		{"fit kl-pac, full GP, 7,200 rows", fit(train, func(o *krigo.Options) {
+			o.Method.Name, o.Prior.Kind = "kl-pac",
+				"grid"
+		})},
 		{"fit renyi, full GP, 100 inducing inputs", fit(train, func(o *krigo.Options) {
 			a := 0.5
 			o.Method.Name, o.Method.Alpha, o.Method.Inducing, o.Method.InducingBy = "renyi", &a, 100, ""

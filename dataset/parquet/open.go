@@ -16,8 +16,8 @@ import (
 // magic begins and ends every Parquet file.
 const magic = "PAR1"
 
-// contents is an open file. Its decoder takes memory for whatever a file promises, so it never sees the file itself, but
-// pages that were held against the file, and unpacked, before (pages): it has the footer of a file of such pages.
+// contents is an open file. Its decoder takes memory for whatever a file promises, so it never sees the file itself,
+// but pages that were held against the file, and unpacked, before (pages): it has the footer of a file of such pages.
 type contents struct {
 	*parquet.File
 	file   io.ReaderAt
@@ -25,7 +25,8 @@ type contents struct {
 	chunks [][]format.ColumnMetaData // where the columns of each group of rows really are, and how they are compressed
 }
 
-// The decoder sees the pages of a column from pagesFrom on, after the first bytes of a file; pagesTo is farther than any end.
+// The decoder sees the pages of a column from pagesFrom on, after the first bytes of a file; pagesTo is farther than
+// any end.
 const pagesFrom, pagesTo = int64(len(magic)), 1 << 60
 
 // open reads the footer of a file of so many bytes.
@@ -84,6 +85,7 @@ func open(f io.ReaderAt, size int64, source string) (*contents, error) {
 	}
 	virtual := binary.LittleEndian.AppendUint32(append([]byte(magic), footer...), uint32(len(footer)))
 	virtual = append(virtual, magic...)
-	c.File, err = parquet.OpenFile(bytes.NewReader(virtual), int64(len(virtual)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	c.File, err = parquet.OpenFile(bytes.NewReader(virtual), int64(len(virtual)), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true))
 	return c, err
 }

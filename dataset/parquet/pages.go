@@ -22,8 +22,8 @@ import (
 // plainDictionary is the encoding by which old writers name dictionaries, and places in one.
 const plainDictionary format.Encoding = 2
 
-// pages are those of a column of a group of rows as the decoder reads them, one after the other: unpacked, and known to become no more values than there
-// are rows.
+// pages are those of a column of a group of rows as the decoder reads them, one after the other: unpacked, and known to
+// become no more values than there are rows.
 type pages struct {
 	what     string // in errors
 	file     io.ReaderAt
@@ -41,7 +41,8 @@ type pages struct {
 // pagesOf are those of column j of a group, which has so many rows.
 func (c *contents) pagesOf(group, j, rows int, optional bool, what string) (*pages, error) {
 	of := c.chunks[group][j]
-	p := &pages{what: what, file: c.file, at: of.DataPageOffset, codec: of.Codec, kind: of.Type, optional: optional, rows: rows, from: pagesFrom}
+	p := &pages{what: what, file: c.file, at: of.DataPageOffset, codec: of.Codec, kind: of.Type, optional: optional,
+		rows: rows, from: pagesFrom}
 	if of.DictionaryPageOffset > 0 {
 		p.at = of.DictionaryPageOffset
 	}
@@ -83,12 +84,14 @@ func (p *pages) next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if int64(header.CompressedPageSize) < 0 || int64(header.CompressedPageSize) > p.end-p.at || header.UncompressedPageSize < 0 {
+	if int64(header.CompressedPageSize) < 0 || int64(header.CompressedPageSize) > p.end-p.at ||
+		header.UncompressedPageSize < 0 {
 		return nil, fmt.Errorf("a page of %d bytes, where there are %d", header.CompressedPageSize, p.end-p.at)
 	}
 	// As it is, unpacked, with its header, and twice in the decoder.
 	const times = 5
-	if err := memory.Afford(p.what+": a page", times*float64(header.UncompressedPageSize)+float64(header.CompressedPageSize)); err != nil {
+	if err := memory.Afford(p.what+": a page", times*float64(header.UncompressedPageSize)+
+		float64(header.CompressedPageSize)); err != nil {
 		return nil, err
 	}
 	data := make([]byte, header.CompressedPageSize)
@@ -178,7 +181,8 @@ func (p *pages) checked(header *format.PageHeader, data []byte) ([]byte, error) 
 		}
 		repetitions, definitions := int64(of.RepetitionLevelsByteLength), int64(of.DefinitionLevelsByteLength)
 		levels := repetitions + definitions
-		if min(repetitions, definitions) < 0 || levels > int64(len(data)) || levels > int64(size) || of.NumNulls < 0 || of.NumNulls > of.NumValues || of.NumRows < 0 {
+		if min(repetitions, definitions) < 0 || levels > int64(len(data)) || levels > int64(size) || of.NumNulls < 0 ||
+			of.NumNulls > of.NumValues || of.NumRows < 0 {
 			return nil, errShort
 		}
 		if p.optional {
@@ -294,7 +298,8 @@ func deltaHead(data []byte, n int) (d delta, err error) {
 	switch {
 	case d.values > uint64(n):
 		err = fmt.Errorf("more than %d values", n)
-	case d.block == 0 || d.block > largest || d.minis == 0 || d.minis > d.block || d.block%d.minis != 0 || d.block/d.minis%8 != 0:
+	case d.block == 0 || d.block > largest || d.minis == 0 || d.minis > d.block || d.block%d.minis != 0 ||
+		d.block/d.minis%8 != 0:
 		err = fmt.Errorf("blocks of %d values in %d", d.block, d.minis)
 	}
 	return d, err
@@ -355,7 +360,8 @@ func unpack(codec format.CompressionCodec, data []byte, size int) (out []byte, e
 		return data, nil
 	}
 	// How many bytes one can become; of the others there is no limit.
-	if most, known := map[format.CompressionCodec]int{format.Snappy: 32, format.Lz4Raw: 256, format.Gzip: 1032}[codec]; known && size > most*len(data) {
+	if most, known := map[format.CompressionCodec]int{format.Snappy: 32, format.Lz4Raw: 256,
+		format.Gzip: 1032}[codec]; known && size > most*len(data) {
 		return nil, fmt.Errorf("%d bytes can't be had from %d by %v", size, len(data), codec)
 	}
 	from := bytes.NewReader(data)
@@ -372,7 +378,8 @@ func unpack(codec format.CompressionCodec, data []byte, size int) (out []byte, e
 		out = out[:max(n, 0)]
 	case format.Zstd:
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true)); err == nil {
+		if z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecodeAllCapLimit(true)); err == nil {
 			out, err = z.DecodeAll(data, make([]byte, 0, size))
 			z.Close()
 		}

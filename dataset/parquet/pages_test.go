@@ -38,7 +38,9 @@ func TestPages(t *testing.T) {
 	}
 	var rows []row
 	for i := range 3000 {
-		r := row{A: math.Sqrt(float64(i)), B: float64(i % 7), D: int64(i*i) << 20, E: int32(i % 5), F: fmt.Sprintf("common beginning %d", i%700), G: fmt.Sprint("g", i%9), I: -float64(i), J: i%3 == 0, K: float32(i) / 4}
+		r := row{A: math.Sqrt(float64(i)), B: float64(i % 7), D: int64(i*i) << 20, E: int32(i % 5),
+			F: fmt.Sprintf("common beginning %d", i%700), G: fmt.Sprint("g", i%9), I: -float64(i), J: i%3 == 0,
+			K: float32(i) / 4}
 		if i%4 == 0 {
 			h := fmt.Sprint("h", i)
 			r.C, r.H = &r.A, &h
@@ -46,10 +48,12 @@ func TestPages(t *testing.T) {
 		rows = append(rows, r)
 	}
 	var want []float64
-	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli, &parquet.Lz4Raw} {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd,
+		&parquet.Brotli, &parquet.Lz4Raw} {
 		for version := 1; version <= 2; version++ {
 			path := filepath.Join(t.TempDir(), "t.parquet")
-			if err := parquet.WriteFile(path, rows, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(1100), parquet.PageBufferSize(2000)); err != nil {
+			if err := parquet.WriteFile(path, rows, parquet.Compression(codec), parquet.DataPageVersion(version),
+				parquet.MaxRowsPerRowGroup(1100), parquet.PageBufferSize(2000)); err != nil {
 				t.Fatal(err)
 			}
 			table, err := dataset.ReadFile(path)
@@ -60,7 +64,9 @@ func TestPages(t *testing.T) {
 				want = table.Values
 				for i, r := range rows {
 					got := table.Values[i*11 : i*11+11]
-					if got[0] != r.A || got[3] != float64(r.D) || table.Text[5][int(got[5])] != r.F || table.Text[6][int(got[6])] != r.G || (r.C == nil) != (got[2] != got[2]) || (r.H == nil) != (got[7] != got[7]) || got[8] != r.I || (got[9] == 1) != r.J || got[10] != float64(r.K) {
+					if got[0] != r.A || got[3] != float64(r.D) || table.Text[5][int(got[5])] != r.F ||
+						table.Text[6][int(got[6])] != r.G || (r.C == nil) != (got[2] != got[2]) || (r.H == nil) != (got[7] != got[7]) ||
+						got[8] != r.I || (got[9] == 1) != r.J || got[10] != float64(r.K) {
 						t.Fatalf("row %d: %v, of %v", i, got, r)
 					}
 				}
@@ -206,21 +212,33 @@ func TestBombs(t *testing.T) {
 		}
 		return altered(t, b.Bytes(), func(m *format.FileMetaData) { m.NumRows, m.RowGroups[0].NumRows = 1<<20, 1<<20 })
 	}(), whats)
-	refused(t, "the footer's length", append(whole1[:len(whole1)-8:len(whole1)-8], "\xf0\xff\xff\xffPAR1"...), "longer than it is")
-	refused(t, "a list in the footer", footed([]byte(magic), []byte("\x15\x02\x19\xfc\xff\xff\xff\xff\x07")), "promises more")
-	refused(t, "many empty groups of rows", footed([]byte(magic), append(binary.AppendUvarint([]byte("\x15\x02\x49\xfc"), 1<<20), make([]byte, 1<<20+1)...)), whats)
-	refused(t, "structures in structures", footed([]byte(magic), bytes.Repeat([]byte{0x1c}, 1<<20)), "isn't one of Parquet")
-	refused(t, "a column elsewhere", altered(t, whole1, func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 1 << 50 }), "aren't in the file")
+	refused(t, "the footer's length", append(whole1[:len(whole1)-8:len(whole1)-8], "\xf0\xff\xff\xffPAR1"...),
+		"longer than it is")
+	refused(t, "a list in the footer", footed([]byte(magic), []byte("\x15\x02\x19\xfc\xff\xff\xff\xff\x07")),
+		"promises more")
+	refused(t, "many empty groups of rows",
+		footed([]byte(magic), append(binary.AppendUvarint([]byte("\x15\x02\x49\xfc"), 1<<20), make([]byte, 1<<20+1)...)),
+		whats)
+	refused(t, "structures in structures", footed([]byte(magic), bytes.Repeat([]byte{0x1c}, 1<<20)),
+		"isn't one of Parquet")
+	refused(t, "a column elsewhere", altered(t, whole1,
+		func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 1 << 50 }),
+		"aren't in the file")
 
 	const many = math.MaxInt32
 	plain := func(n int32, of format.Encoding, unpacked int32) *format.PageHeader {
-		return &format.PageHeader{Type: format.DataPage, UncompressedPageSize: unpacked, DataPageHeader: thrift.New(format.DataPageHeader{NumValues: n, Encoding: of, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}
+		return &format.PageHeader{Type: format.DataPage, UncompressedPageSize: unpacked,
+			DataPageHeader: thrift.New(format.DataPageHeader{NumValues: n, Encoding: of, DefinitionLevelEncoding: format.RLE,
+				RepetitionLevelEncoding: format.RLE})}
 	}
 	dictionary := func(n, unpacked int32) *format.PageHeader {
-		return &format.PageHeader{Type: format.DictionaryPage, UncompressedPageSize: unpacked, DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: n})}
+		return &format.PageHeader{Type: format.DictionaryPage, UncompressedPageSize: unpacked,
+			DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: n})}
 	}
 	second := func(n int32, of format.Encoding, unpacked, levels int32) *format.PageHeader {
-		return &format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: unpacked, DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: n, NumRows: n, Encoding: of, DefinitionLevelsByteLength: levels})}
+		return &format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: unpacked,
+			DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: n, NumRows: n, Encoding: of,
+				DefinitionLevelsByteLength: levels})}
 	}
 	one := page(t, dictionary(1, 8), make([]byte, 8))
 	run := append(binary.AppendUvarint([]byte{1}, many<<1), 0) // of one bit
@@ -234,27 +252,47 @@ func TestBombs(t *testing.T) {
 		}
 		return d
 	}
-	refused(t, "values of a page", paged[numbers](t, 10, format.Uncompressed, page(t, plain(many, format.Plain, 80), make([]byte, 80))), "10 rows are left")
-	refused(t, "a run", paged[numbers](t, 10, format.Uncompressed, one, page(t, plain(10, format.RLEDictionary, 7), run)), "more than 10 values")
-	refused(t, "a run of packed values", paged[numbers](t, 10, format.Uncompressed, one, page(t, plain(10, format.RLEDictionary, 7), packed)), "more than 10 values")
-	refused(t, "levels", paged[gaps](t, 10, format.Uncompressed, page(t, plain(10, format.Plain, 100), append(levels, make([]byte, 80)...))), "more than 10 values")
-	refused(t, "levels of version 2", paged[gaps](t, 10, format.Uncompressed, page(t, second(10, format.Plain, 100, int32(len(run)-1)), append(run[1:], make([]byte, 80)...))), "more than 10 values")
-	refused(t, "a dictionary", paged[numbers](t, 10, format.Uncompressed, page(t, dictionary(many, 8), make([]byte, 8))), "a dictionary of")
-	refused(t, "differences", paged[whole](t, 10, format.Uncompressed, page(t, plain(10, format.DeltaBinaryPacked, 100), deltas(many, 0))), "more than 10 values")
-	refused(t, "texts that repeat the one before", paged[texts](t, 1<<20, format.Uncompressed, page(t, plain(1<<20, format.DeltaByteArray, 100), append(deltas(1<<20, 1<<20), deltas(1<<20, 0)...))), whats)
-	refused(t, "texts of negative length", paged[texts](t, 9, format.Uncompressed, page(t, plain(9, format.DeltaByteArray, 100), deltas(9, -9))), "negative")
-	for codec, of := range map[format.CompressionCodec]compress.Codec{format.Gzip: &parquet.Gzip, format.Zstd: &parquet.Zstd, format.Brotli: &parquet.Brotli, format.Lz4Raw: &parquet.Lz4Raw, format.Snappy: &parquet.Snappy} {
+	refused(t, "values of a page", paged[numbers](t, 10, format.Uncompressed,
+		page(t, plain(many, format.Plain, 80), make([]byte, 80))), "10 rows are left")
+	refused(t, "a run", paged[numbers](t, 10, format.Uncompressed, one, page(t, plain(10, format.RLEDictionary, 7), run)),
+		"more than 10 values")
+	refused(t, "a run of packed values", paged[numbers](t, 10, format.Uncompressed, one,
+		page(t, plain(10, format.RLEDictionary, 7), packed)), "more than 10 values")
+	refused(t, "levels", paged[gaps](t, 10, format.Uncompressed,
+		page(t, plain(10, format.Plain, 100), append(levels, make([]byte, 80)...))), "more than 10 values")
+	refused(t, "levels of version 2", paged[gaps](t, 10, format.Uncompressed,
+		page(t, second(10, format.Plain, 100, int32(len(run)-1)), append(run[1:], make([]byte, 80)...))),
+		"more than 10 values")
+	refused(t, "a dictionary", paged[numbers](t, 10, format.Uncompressed, page(t, dictionary(many, 8), make([]byte, 8))),
+		"a dictionary of")
+	refused(t, "differences", paged[whole](t, 10, format.Uncompressed,
+		page(t, plain(10, format.DeltaBinaryPacked, 100), deltas(many, 0))), "more than 10 values")
+	refused(t, "texts that repeat the one before",
+		paged[texts](t, 1<<20, format.Uncompressed,
+			page(t, plain(1<<20, format.DeltaByteArray, 100), append(deltas(1<<20, 1<<20), deltas(1<<20, 0)...))), whats)
+	refused(t, "texts of negative length", paged[texts](t, 9, format.Uncompressed,
+		page(t, plain(9, format.DeltaByteArray, 100), deltas(9, -9))), "negative")
+	for codec, of := range map[format.CompressionCodec]compress.Codec{format.Gzip: &parquet.Gzip,
+		format.Zstd: &parquet.Zstd, format.Brotli: &parquet.Brotli, format.Lz4Raw: &parquet.Lz4Raw,
+		format.Snappy: &parquet.Snappy} {
 		zeros, err := of.Encode(nil, make([]byte, 32<<20))
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused(t, codec.String()+" bomb", paged[numbers](t, 10, codec, page(t, plain(10, format.Plain, 32<<20), zeros)), whats)
-		refused(t, codec.String()+" that says less", paged[numbers](t, 10, codec, page(t, plain(10, format.Plain, 80), zeros)), "damaged")
-		refused(t, codec.String()+" that says more", paged[numbers](t, 10, codec, page(t, plain(10, format.Plain, 10<<20), zeros[:50])), "damaged")
-		refused(t, codec.String()+" of nothing", paged[numbers](t, 10, codec, page(t, plain(10, format.Plain, 80), nil)), "damaged")
+		refused(t, codec.String()+" bomb", paged[numbers](t, 10, codec, page(t, plain(10, format.Plain, 32<<20), zeros)),
+			whats)
+		refused(t, codec.String()+" that says less",
+			paged[numbers](t, 10, codec, page(t, plain(10, format.Plain, 80), zeros)), "damaged")
+		refused(t, codec.String()+" that says more",
+			paged[numbers](t, 10, codec, page(t, plain(10, format.Plain, 10<<20), zeros[:50])), "damaged")
+		refused(t, codec.String()+" of nothing", paged[numbers](t, 10, codec, page(t, plain(10, format.Plain, 80), nil)),
+			"damaged")
 	}
-	refused(t, "an unknown compression", paged[numbers](t, 10, format.LZO, page(t, plain(10, format.Plain, 80), make([]byte, 80))), "isn't read")
-	if table, err := dataset.ReadFile(saved(t, paged[numbers](t, 10, format.Uncompressed, one, page(t, plain(10, format.RLEDictionary, 3), []byte{1, 20, 0})))); err != nil || table.Rows != 10 {
+	refused(t, "an unknown compression", paged[numbers](t, 10, format.LZO,
+		page(t, plain(10, format.Plain, 80), make([]byte, 80))), "isn't read")
+	if table, err := dataset.ReadFile(saved(t,
+		paged[numbers](t, 10, format.Uncompressed, one,
+			page(t, plain(10, format.RLEDictionary, 3), []byte{1, 20, 0})))); err != nil || table.Rows != 10 {
 		t.Error(err) // what these are made by makes files that are read, too
 	}
 }

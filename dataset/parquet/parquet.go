@@ -25,8 +25,9 @@ import (
 )
 
 func init() {
-	dataset.Register(dataset.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, ReadAs: readAs, Write: Write,
-		Read: func(f *os.File, source string) (*dataset.Table, error) { return readAs(f, source, dataset.Reading{}) }})
+	dataset.Register(dataset.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, ReadAs: readAs,
+		Write: Write,
+		Read:  func(f *os.File, source string) (*dataset.Table, error) { return readAs(f, source, dataset.Reading{}) }})
 }
 
 // readAs reads a table from an open Parquet file whose columns are flat and hold numbers,
@@ -87,7 +88,8 @@ func readAs(f *os.File, source string, of dataset.Reading) (t *dataset.Table, er
 		}
 		if !known {
 			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
-				Err: fmt.Errorf("column %d (%.40q) holds %v, neither numbers nor text: cast it, or leave it out", j+1, column.Name(), column.Type())}
+				Err: fmt.Errorf("column %d (%.40q) holds %v, neither numbers nor text: cast it, or leave it out", j+1,
+					column.Name(), column.Type())}
 		}
 		if k, twice := seen[column.Name()]; twice {
 			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
@@ -108,13 +110,16 @@ func readAs(f *os.File, source string, of dataset.Reading) (t *dataset.Table, er
 	if err := memory.Afford(source, growth*8*float64(file.NumRows())*float64(len(t.Names))); err != nil {
 		return nil, err
 	}
-	t.Values = make([]float64, 0, min(file.NumRows()*int64(len(t.Names)), info.Size())) // few files have less than a byte a value
+	// few files have less than a byte a value
+	t.Values = make([]float64, 0, min(file.NumRows()*int64(len(t.Names)), info.Size()))
 	for g, group := range file.RowGroups() {
 		first := t.Rows
 		for j, chunk := range group.ColumnChunks() {
-			pages, err := file.pagesOf(g, j, int(group.NumRows()), optional[j], fmt.Sprintf("%s: column %d (%.40q)", source, j+1, t.Names[j]))
+			pages, err := file.pagesOf(g, j, int(group.NumRows()), optional[j],
+				fmt.Sprintf("%s: column %d (%.40q)", source, j+1, t.Names[j]))
 			if err == nil {
-				err = readChunk(t, chunk.(*parquet.FileColumnChunk).PagesFrom(pages), first, int(group.NumRows()), j, unsigned[j], dated[j])
+				err = readChunk(t, chunk.(*parquet.FileColumnChunk).PagesFrom(pages), first, int(group.NumRows()), j, unsigned[j],
+					dated[j])
 			}
 			if errors.As(err, &large) {
 				return nil, large
@@ -206,7 +211,8 @@ func readChunk(t *dataset.Table, pages parquet.Pages, first, n, j int, unsigned 
 	}
 }
 
-// dates returns what writes the whole numbers of a type as dates, which are text for whoever reads the table: it says that they are.
+// dates returns what writes the whole numbers of a type as dates, which are text for whoever reads the table: it says
+// that they are.
 func dates(of any) func(int64) string {
 	unit := 24 * time.Hour
 	if stamp, isStamp := of.(*format.TimestampType); isStamp {

@@ -47,7 +47,8 @@ func TestFormats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(slices.Sorted(slices.Values(table.Names)), slices.Sorted(slices.Values(names))) || table.Rows != rows {
+		if !slices.Equal(slices.Sorted(slices.Values(table.Names)), slices.Sorted(slices.Values(names))) ||
+			table.Rows != rows {
 			t.Fatalf("%s: %q, %d rows", ending, table.Names, table.Rows)
 		}
 		d, err := table.Unlabelled(names)
@@ -98,7 +99,8 @@ func TestTypes(t *testing.T) {
 	var rows []row
 	o := int64(-9)
 	for i := range 50 {
-		rows = append(rows, row{i%2 == 1, int32(-i), int64(i) << 40, math.MaxUint64 - 2047, math.MaxUint32, 0.5, float64(i % 3), &o})
+		rows = append(rows, row{i%2 == 1, int32(-i), int64(i) << 40, math.MaxUint64 - 2047, math.MaxUint32, 0.5,
+			float64(i % 3), &o})
 	}
 	path := filepath.Join(t.TempDir(), "t.data") // told by its first bytes
 	if err := parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(20)); err != nil {
@@ -112,7 +114,8 @@ func TestTypes(t *testing.T) {
 		t.Fatalf("%d rows, %q", table.Rows, table.Names)
 	}
 	for i := range 50 {
-		want := []float64{float64(i % 2), float64(-i), float64(int64(i) << 40), math.MaxUint64 - 2047, math.MaxUint32, 0.5, float64(i % 3), -9}
+		want := []float64{float64(i % 2), float64(-i), float64(int64(i) << 40), math.MaxUint64 - 2047, math.MaxUint32, 0.5,
+			float64(i % 3), -9}
 		if got := table.Values[i*8 : i*8+8]; !slices.Equal(got, want) {
 			t.Fatalf("row %d: %v, want %v", i, got, want)
 		}
@@ -148,9 +151,12 @@ func TestRefuses(t *testing.T) {
 	one := 1.0
 	for _, err := range []error{
 		parquet.WriteFile(at("text.parquet"), []texts{{1, "red"}}), parquet.WriteFile(at("date.parquet"), []dates{{1}}),
-		parquet.WriteFile(at("decimal.parquet"), []decimals{{1}}), parquet.WriteFile(at("list.parquet"), []lists{{[]float64{1, 2}}}),
-		parquet.WriteFile(at("nested.parquet"), []nested{{}}), parquet.WriteFile(at("bytes.parquet"), []raw{{[]byte("red")}}), parquet.WriteFile(at("null.parquet"), []optional{{&one}, {nil}}),
-		parquet.WriteFile(at("nan.parquet"), []optional{{&one}, {ptr(math.NaN())}}), parquet.WriteFile(at("none.parquet"), []optional{}),
+		parquet.WriteFile(at("decimal.parquet"), []decimals{{1}}),
+		parquet.WriteFile(at("list.parquet"), []lists{{[]float64{1, 2}}}),
+		parquet.WriteFile(at("nested.parquet"), []nested{{}}), parquet.WriteFile(at("bytes.parquet"), []raw{{[]byte("red")}}),
+		parquet.WriteFile(at("null.parquet"), []optional{{&one}, {nil}}),
+		parquet.WriteFile(at("nan.parquet"), []optional{{&one}, {ptr(math.NaN())}}),
+		parquet.WriteFile(at("none.parquet"), []optional{}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -160,8 +166,13 @@ func TestRefuses(t *testing.T) {
 	os.WriteFile(at("half.parquet"), whole[:len(whole)/2], 0o600)
 	os.WriteFile(at("not.parquet"), []byte("x\n1\n"), 0o600)
 	for name, want := range map[string]string{
-		"text.parquet": `row 1, column 2 ("s"): "red" is not a number`, "date.parquet": `row 1, column 1 ("d"): "1970-01-02" is not a number`, "bytes.parquet": `column 1 ("b") holds BYTE_ARRAY, neither numbers nor text`, "decimal.parquet": `column 1 ("d") holds DECIMAL`, "list.parquet": `column 1 ("l")`,
-		"nested.parquet": `column 1 ("n")`, "null.parquet": `row 2, column 1 ("o"): the value is missing`, "nan.parquet": `row 2, column 1 ("o"): the value is missing`, "none.parquet": "no rows", "half.parquet": "not a whole Parquet file", "not.parquet": "not a whole Parquet file",
+		"text.parquet":    `row 1, column 2 ("s"): "red" is not a number`,
+		"date.parquet":    `row 1, column 1 ("d"): "1970-01-02" is not a number`,
+		"bytes.parquet":   `column 1 ("b") holds BYTE_ARRAY, neither numbers nor text`,
+		"decimal.parquet": `column 1 ("d") holds DECIMAL`, "list.parquet": `column 1 ("l")`,
+		"nested.parquet": `column 1 ("n")`, "null.parquet": `row 2, column 1 ("o"): the value is missing`,
+		"nan.parquet": `row 2, column 1 ("o"): the value is missing`, "none.parquet": "no rows",
+		"half.parquet": "not a whole Parquet file", "not.parquet": "not a whole Parquet file",
 	} {
 		table, err := dataset.ReadFile(at(name))
 		if err == nil {
@@ -212,18 +223,24 @@ func TestPromises(t *testing.T) {
 		bend func(m *format.FileMetaData)
 		want string
 	}{
-		"as it was":         {func(m *format.FileMetaData) {}, ""},
-		"rows of no group":  {func(m *format.FileMetaData) { m.NumRows = 300e6 }, "t.parquet: damaged: its footer promises 300000000 rows, its row groups hold 60"},
-		"no groups":         {func(m *format.FileMetaData) { m.RowGroups = nil }, "its footer promises 60 rows, its row groups hold 0"},
-		"fewer than groups": {func(m *format.FileMetaData) { m.NumRows = 59 }, "its footer promises 59 rows, its row groups hold more"},
-		"a group's":         {func(m *format.FileMetaData) { m.NumRows += 5; m.RowGroups[1].NumRows += 5 }, `column 1 ("a") is damaged (20 values for the 25 rows from row 21 on)`},
-		"more of a group":   {func(m *format.FileMetaData) { m.NumRows -= 5; m.RowGroups[2].NumRows -= 5 }, `column 1 ("a") is damaged (a page of 20 values, where 15 rows are left)`},
+		"as it was": {func(m *format.FileMetaData) {}, ""},
+		"rows of no group": {func(m *format.FileMetaData) { m.NumRows = 300e6 },
+			"t.parquet: damaged: its footer promises 300000000 rows, its row groups hold 60"},
+		"no groups": {func(m *format.FileMetaData) { m.RowGroups = nil },
+			"its footer promises 60 rows, its row groups hold 0"},
+		"fewer than groups": {func(m *format.FileMetaData) { m.NumRows = 59 },
+			"its footer promises 59 rows, its row groups hold more"},
+		"a group's": {func(m *format.FileMetaData) { m.NumRows += 5; m.RowGroups[1].NumRows += 5 },
+			`column 1 ("a") is damaged (20 values for the 25 rows from row 21 on)`},
+		"more of a group": {func(m *format.FileMetaData) { m.NumRows -= 5; m.RowGroups[2].NumRows -= 5 },
+			`column 1 ("a") is damaged (a page of 20 values, where 15 rows are left)`},
 		"absurd": {func(m *format.FileMetaData) {
 			m.NumRows, m.RowGroups = 300e6, m.RowGroups[:1]
 			m.RowGroups[0].NumRows = 300e6
 		}, "300000000 rows in "},
-		"a column less": {func(m *format.FileMetaData) { m.RowGroups[2].Columns = m.RowGroups[2].Columns[:1] }, "not a whole Parquet file"},
-		"a name twice":  {func(m *format.FileMetaData) { m.Schema[2].Name = "a" }, `columns 1 and 2 are both named "a"`},
+		"a column less": {func(m *format.FileMetaData) { m.RowGroups[2].Columns = m.RowGroups[2].Columns[:1] },
+			"not a whole Parquet file"},
+		"a name twice": {func(m *format.FileMetaData) { m.Schema[2].Name = "a" }, `columns 1 and 2 are both named "a"`},
 	} {
 		file, err := parquet.OpenFile(bytes.NewReader(whole), int64(len(whole)))
 		if err != nil {
@@ -260,8 +277,10 @@ func TestTexts(t *testing.T) {
 	}
 	text, number := func(s string) *string { return &s }, ptr
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	if err := parquet.WriteFile(path, []row{{text("gas"), number(1), text("3"), 10}, {text("oil"), nil, text("3"), 20}, {nil, number(3), text("7"), 30},
-		{text("wood"), number(5), nil, 40}, {text("gas"), number(math.NaN()), text("11"), 50}, {text("other"), number(2), text("north"), 60}}); err != nil {
+	if err := parquet.WriteFile(path, []row{{text("gas"), number(1), text("3"), 10}, {text("oil"), nil, text("3"), 20},
+		{nil, number(3), text("7"), 30},
+		{text("wood"), number(5), nil, 40}, {text("gas"), number(math.NaN()), text("11"), 50},
+		{text("other"), number(2), text("north"), 60}}); err != nil {
 		t.Fatal(err)
 	}
 	fromParquet, err := dataset.ReadFile(path)
@@ -275,7 +294,8 @@ func TestTexts(t *testing.T) {
 	var encodings []*dataset.Encoding
 	var found []string
 	for _, table := range []*dataset.Table{fromCSV, fromParquet} {
-		d, err := table.Encode("y", nil, []string{"fuel", "zone"}, dataset.FillMean, func(*dataset.Data) ([]int, error) { return []int{0, 1, 2}, nil })
+		d, err := table.Encode("y", nil, []string{"fuel", "zone"}, dataset.FillMean,
+			func(*dataset.Data) ([]int, error) { return []int{0, 1, 2}, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +332,8 @@ func TestNames(t *testing.T) {
 		t.Error(err)
 	}
 	var at *dataset.Error
-	if _, err := (dataset.Reading{}).Naming("unit").ReadFile(path); !errors.As(err, &at) || at.Row != 3 || at.Name != "unit" {
+	if _, err := (dataset.Reading{}).Naming("unit").ReadFile(path); !errors.As(err, &at) || at.Row != 3 ||
+		at.Name != "unit" {
 		t.Error(err)
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"errors"
 )
 
-// Footers and page headers are structures in Thrift's compact protocol, whose lists say how long they are before their elements come.
-// walk goes through one without keeping anything, so that it is known to hold what it promises before a decoder takes memory for it.
+// Footers and page headers are structures in Thrift's compact protocol, whose lists say how long they are before their
+// elements come. walk goes through one without keeping anything, so that it is known to hold what it promises before a
+// decoder takes memory for it.
 type walk struct {
 	text     []byte
 	at       int

@@ -53,7 +53,8 @@ func tables() map[string][]byte {
 }
 
 // houses are sales as a German spreadsheet would export them, for the tutorial: sales of two years to learn
-// from, those of the spring after, those of the autumn, when prices have fallen by an eighth, and offers without a price.
+// from, those of the spring after, those of the autumn, when prices have fallen by an eighth, and offers without a
+// price.
 func houses(r *rand.Rand) (sales, spring, autumn, offers []byte) {
 	districts := []struct {
 		name  string
@@ -72,7 +73,8 @@ func houses(r *rand.Rand) (sales, spring, autumn, offers []byte) {
 		area := math.Round(10*math.Exp(4.45+0.38*r.NormFloat64())) / 10
 		rooms := max(1, int(math.Round(area/27+0.6*r.NormFloat64())))
 		renovated := date(1975, 48*365)
-		value := level * d.metre * h.factor * math.Pow(area, 0.93) * math.Pow(90, 0.07) * (1 + 0.05*math.Tanh(float64(renovated.Year()-2000)/12)) * math.Exp(0.06*r.NormFloat64())
+		value := level * d.metre * h.factor * math.Pow(area, 0.93) * math.Pow(90, 0.07) * (1 +
+			0.05*math.Tanh(float64(renovated.Year()-2000)/12)) * math.Exp(0.06*r.NormFloat64())
 		thousands := int(math.Round(value / 500))
 		price = fmt.Sprintf("%d.%03d", thousands/2, thousands%2*500)
 		if thousands >= 2000 {
@@ -88,7 +90,8 @@ func houses(r *rand.Rand) (sales, spring, autumn, offers []byte) {
 		if r.Float64() < 0.03 {
 			metres = "k.A."
 		}
-		return []string{fmt.Sprintf("V-%05d", i), sold.Format("02.01.2006"), d.name, metres, strconv.Itoa(rooms), renovated.Format("02.01.2006"), heating, balcony}, price
+		return []string{fmt.Sprintf("V-%05d", i), sold.Format("02.01.2006"), d.name, metres, strconv.Itoa(rooms),
+			renovated.Format("02.01.2006"), heating, balcony}, price
 	}
 	write := func(head string, n int, line func(i int) []string) []byte {
 		var b bytes.Buffer
@@ -122,7 +125,8 @@ func houses(r *rand.Rand) (sales, spring, autumn, offers []byte) {
 	return sales, spring, autumn, offers
 }
 
-// sensor is a cheap dust sensor beside a reference instrument: it reads too high in damp air, saturates, and scatters more where there is more dust.
+// sensor is a cheap dust sensor beside a reference instrument: it reads too high in damp air, saturates, and scatters
+// more where there is more dust.
 func sensor(r *rand.Rand) []byte {
 	var b bytes.Buffer
 	b.WriteString("raw,humidity,temperature,reference\n")
@@ -132,7 +136,8 @@ func sensor(r *rand.Rand) []byte {
 		temperature := 12 + 9*r.NormFloat64()
 		growth := 1 + 0.25*math.Pow(humidity/100, 4)/(1.02-humidity/100)
 		raw := 160*dust*growth/(160+dust*growth) + 0.04*(temperature-12)
-		fmt.Fprintf(&b, "%.1f,%.0f,%.1f,%.1f\n", raw*(1+0.05*r.NormFloat64()), humidity, temperature, dust*(1+0.05*r.NormFloat64()))
+		fmt.Fprintf(&b, "%.1f,%.0f,%.1f,%.1f\n", raw*(1+0.05*r.NormFloat64()), humidity, temperature,
+			dust*(1+0.05*r.NormFloat64()))
 	}
 	return b.Bytes()
 }
@@ -148,8 +153,10 @@ func batches(r *rand.Rand) []byte {
 		for range 4 + r.IntN(3) {
 			c := r.IntN(3)
 			temperature, pressure, hours := 160+40*r.Float64(), 2+4*r.Float64(), 1+5*r.Float64()
-			yield := 92*(1-math.Exp(-0.9*hours))*math.Exp(-math.Pow((temperature-best[c])/26, 2)) + 1.4*(pressure-4) - 0.5*math.Pow(pressure-4, 2) + 0.8*(purity-96) + shift + 0.8*r.NormFloat64()
-			fmt.Fprintf(&b, "L%03d,%.1f,%.2f,%.2f,%s,%.1f,%.1f\n", lot+1, temperature, pressure, hours, catalysts[c], purity, max(yield, 0))
+			yield := 92*(1-math.Exp(-0.9*hours))*math.Exp(-math.Pow((temperature-best[c])/26, 2)) +
+				1.4*(pressure-4) - 0.5*math.Pow(pressure-4, 2) + 0.8*(purity-96) + shift + 0.8*r.NormFloat64()
+			fmt.Fprintf(&b, "L%03d,%.1f,%.2f,%.2f,%s,%.1f,%.1f\n", lot+1, temperature, pressure, hours, catalysts[c], purity,
+				max(yield, 0))
 		}
 	}
 	return b.Bytes()
@@ -161,7 +168,8 @@ func branin(r *rand.Rand) []byte {
 	b.WriteString("x1,x2,y\n")
 	for range 300 {
 		x1, x2 := math.Round(1e4*(15*r.Float64()-5))/1e4, math.Round(1e4*15*r.Float64())/1e4
-		fmt.Fprintf(&b, "%.4f,%.4f,%.4f\n", x1, x2, math.Pow(x2-5.1/(4*math.Pi*math.Pi)*x1*x1+5/math.Pi*x1-6, 2)+10*(1-1/(8*math.Pi))*math.Cos(x1)+10)
+		fmt.Fprintf(&b, "%.4f,%.4f,%.4f\n", x1, x2, math.Pow(x2-5.1/(4*math.Pi*math.Pi)*x1*x1+5/math.Pi*x1-6, 2)+
+			10*(1-1/(8*math.Pi))*math.Cos(x1)+10)
 	}
 	return b.Bytes()
 }

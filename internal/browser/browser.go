@@ -74,8 +74,10 @@ func Open() (*Page, error) {
 	}
 	p.in = in
 	// Containers of continuous integration have neither the sandbox's privileges nor a GPU.
-	p.process = exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-		"--disable-background-networking", "--no-first-run", "--disable-extensions", "--remote-debugging-pipe", "--user-data-dir="+folder, "about:blank")
+	p.process = exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--hide-scrollbars",
+		"--disable-background-networking", "--no-first-run", "--disable-extensions", "--remote-debugging-pipe",
+		"--user-data-dir="+folder, "about:blank")
 	p.process.ExtraFiles = []*os.File{toBrowser, fromBrowser} // its descriptors 3 and 4
 	if err := p.process.Start(); err != nil {
 		return nil, err
@@ -107,7 +109,8 @@ func Open() (*Page, error) {
 	if i < 0 {
 		err = errors.New("the browser has no page")
 	} else {
-		err = p.ask("Target.attachToTarget", map[string]any{"targetId": targets.TargetInfos[i].TargetID, "flatten": true}, &attached)
+		err = p.ask("Target.attachToTarget", map[string]any{"targetId": targets.TargetInfos[i].TargetID, "flatten": true},
+			&attached)
 	}
 	p.session = attached.SessionID
 	for _, domain := range []string{"Page", "Runtime", "Log", "DOM"} {
@@ -196,21 +199,25 @@ func (p *Page) note(a answer) {
 func (p *Page) Look(width int, dark bool) error {
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
 	return errors.Join(
-		p.ask("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}, nil),
-		p.ask("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil))
+		p.ask("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 800, "deviceScaleFactor": 1,
+			"mobile": width < 500}, nil),
+		p.ask("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme",
+			"value": scheme}}}, nil))
 }
 
 // Paper lays the page out as for print, in a window of a width.
 func (p *Page) Paper(width int) error {
 	return errors.Join(
-		p.ask("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 990, "deviceScaleFactor": 1, "mobile": false}, nil),
+		p.ask("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 990, "deviceScaleFactor": 1,
+			"mobile": false}, nil),
 		p.ask("Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil))
 }
 
 // PDF prints the page into a file.
 func (p *Page) PDF(path string) error {
 	var printed struct{ Data string }
-	if err := p.ask("Page.printToPDF", map[string]any{"printBackground": true, "paperWidth": 8.27, "paperHeight": 11.69}, &printed); err != nil {
+	if err := p.ask("Page.printToPDF", map[string]any{"printBackground": true, "paperWidth": 8.27, "paperHeight": 11.69},
+		&printed); err != nil {
 		return err
 	}
 	return decoded(path, printed.Data)
@@ -233,7 +240,8 @@ func (p *Page) Eval(expression string, value any) error {
 			Exception struct{ Description string }
 		}
 	}
-	if err := p.ask("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &r); err != nil {
+	if err := p.ask("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true,
+		"awaitPromise": true}, &r); err != nil {
 		return err
 	}
 	if e := r.ExceptionDetails; e != nil {
@@ -249,7 +257,8 @@ func (p *Page) Eval(expression string, value any) error {
 func (p *Page) Until(expression string) error {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var met bool
-		if err := p.Eval("Boolean("+expression+")", &met); err != nil && !strings.Contains(err.Error(), "context") { // a page is going, another comes
+		// a page is going, another comes
+		if err := p.Eval("Boolean("+expression+")", &met); err != nil && !strings.Contains(err.Error(), "context") {
 			return err
 		}
 		if met {
@@ -266,7 +275,8 @@ func (p *Page) Choose(selector, path string) error {
 		return err
 	}
 	var field struct{ NodeID int }
-	if err := p.ask("DOM.querySelector", map[string]any{"nodeId": document.Root.NodeID, "selector": selector}, &field); err != nil {
+	if err := p.ask("DOM.querySelector", map[string]any{"nodeId": document.Root.NodeID, "selector": selector},
+		&field); err != nil {
 		return err
 	}
 	return p.ask("DOM.setFileInputFiles", map[string]any{"nodeId": field.NodeID, "files": []string{path}}, nil)

@@ -2,8 +2,8 @@ package browser
 
 import "fmt"
 
-// visible are JavaScript functions for what a person sees of a page: texts returns pieces of text with their element and the rectangles that they take, as far as they
-// aren't cut off by an element that scrolls.
+// visible are JavaScript functions for what a person sees of a page: texts returns pieces of text with their element
+// and the rectangles that they take, as far as they aren't cut off by an element that scrolls.
 const visible = `
 const texts = () => {
   const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -43,7 +43,8 @@ return wrong;
 	return pairs, err
 }
 
-// Faint names the pieces of text whose contrast with what they stand on, as WCAG 2 counts it, is below a ratio, and the edges of fields with less than 3.
+// Faint names the pieces of text whose contrast with what they stand on, as WCAG 2 counts it, is below a ratio, and the
+// edges of fields with less than 3.
 func (p *Page) Faint(ratio float64) (names []string, err error) {
 	err = p.Eval(fmt.Sprintf(`(() => {`+visible+`
 const parse = color => {

@@ -19,8 +19,9 @@ func TestRoundUp(t *testing.T) {
 
 // TestComplement: never more than 1−δ, and never 100 %.
 func TestComplement(t *testing.T) {
-	for delta, want := range map[float64]string{0.01: "99 %", 0.05: "95 %", 0.07: "93 %", 0.5: "50 %", 1. / 3: "66.66 %", 0.001: "99.9 %",
-		1e-6: "99.9999 %", 3e-9: "99.9999997 %", 0.999: "0.1 %", 1e-13: "99.99999999999 %", 1e-17: "100·(1 − 1e-17) %"} {
+	for delta, want := range map[float64]string{0.01: "99 %", 0.05: "95 %", 0.07: "93 %", 0.5: "50 %", 1. / 3: "66.66 %",
+		0.001: "99.9 %",
+		1e-6:  "99.9999 %", 3e-9: "99.9999997 %", 0.999: "0.1 %", 1e-13: "99.99999999999 %", 1e-17: "100·(1 − 1e-17) %"} {
 		if c := Complement(delta); c != want {
 			t.Errorf("δ = %v: %s; want %s", delta, c, want)
 		}
@@ -29,7 +30,8 @@ func TestComplement(t *testing.T) {
 
 // TestWidth: rounded up, by less than a thousandth.
 func TestWidth(t *testing.T) {
-	for w, want := range map[float64]string{0: "0", 0.6: "0.6", 0.12341: "0.1235", 5.5001: "5.501", 99.991: "100", 1.00001: "1.001"} {
+	for w, want := range map[float64]string{0: "0", 0.6: "0.6", 0.12341: "0.1235", 5.5001: "5.501", 99.991: "100",
+		1.00001: "1.001"} {
 		if got := Width(w); got != want {
 			t.Errorf("%v: %s, want %s", w, got, want)
 		}
@@ -38,7 +40,8 @@ func TestWidth(t *testing.T) {
 
 // TestNumber: as people write numbers; a width is never narrower than what it is of.
 func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{20000: "20,000", 60012.3: "60,010", 1234567: "1,235,000", 9202: "9202", 0.6: "0.6", 1e-7: "1e-07", -123456: "-123,500", 99999: "100,000", 1e20: "1e+20", 0: "0"} {
+	for v, want := range map[float64]string{20000: "20,000", 60012.3: "60,010", 1234567: "1,235,000", 9202: "9202",
+		0.6: "0.6", 1e-7: "1e-07", -123456: "-123,500", 99999: "100,000", 1e20: "1e+20", 0: "0"} {
 		if got := Number(v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
 		}
@@ -60,7 +63,8 @@ func TestNumber(t *testing.T) {
 
 // TestDigits: as Number, to more digits.
 func TestDigits(t *testing.T) {
-	for v, want := range map[float64]string{45000: "45,000", 1234567: "1,234,567", 9202: "9202", 20001.5: "20,001.5", -123456: "-123,456", 0.25: "0.25", 1e20: "1e+20"} {
+	for v, want := range map[float64]string{45000: "45,000", 1234567: "1,234,567", 9202: "9202", 20001.5: "20,001.5",
+		-123456: "-123,456", 0.25: "0.25", 1e20: "1e+20"} {
 		if got := Digits(v, 15); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
 		}

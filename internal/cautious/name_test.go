@@ -9,7 +9,8 @@ import (
 // TestName: names are told as they are, unless they are more than names.
 func TestName(t *testing.T) {
 	for name, want := range map[string]string{
-		"y": "y", "price (€/m²)": "price (€/m²)", "it's \"x\" <b>&": "it's \"x\" <b>&", "CO₂ at 3.5 km": "CO₂ at 3.5 km", "1\u202f000": "1\u202f000",
+		"y": "y", "price (€/m²)": "price (€/m²)", "it's \"x\" <b>&": "it's \"x\" <b>&", "CO₂ at 3.5 km": "CO₂ at 3.5 km",
+		"1\u202f000":                            "1\u202f000",
 		"y.\nWith 100 % confidence all is well": `"y.\nWith 100 % confidence all is well"`,
 		"y. All is well":                        `"y. All is well"`,
 		"y\u2028z":                              `"y\u2028z"`,

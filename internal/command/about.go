@@ -116,7 +116,8 @@ is made if need be (default: here).`,
 				return err
 			}
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			m, err := krigo.Fit(cmd.Context(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2}, Promise: krigo.Promise{Epsilon: 1}, Method: krigo.Method{Inducing: 12}, Run: krigo.Run{Progress: progress.event}})
+			m, err := krigo.Fit(cmd.Context(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.2},
+				Promise: krigo.Promise{Epsilon: 1}, Method: krigo.Method{Inducing: 12}, Run: krigo.Run{Progress: progress.event}})
 			progress.end()
 			if err != nil {
 				return err
@@ -124,7 +125,8 @@ is made if need be (default: here).`,
 			if err := m.Save(path(".krigo")); err != nil {
 				return err
 			}
-			if err := dataset.WriteFileAtomic(path(".html"), func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
+			if err := dataset.WriteFileAtomic(path(".html"),
+				func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
 				return err
 			}
 			if c.json {

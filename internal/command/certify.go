@@ -57,17 +57,20 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 				return &krigo.UsageError{Err: fmt.Errorf("--epsilon %v: want a positive number", epsilon)}
 			}
 			if fresh && cmd.Flags().Changed("epsilon") {
-				return &krigo.UsageError{Err: errors.New("--fresh with --epsilon: the bounds are for the ε that was declared when the model was fitted; leave one of the two out")}
+				return &krigo.UsageError{Err: errors.New("--fresh with --epsilon: the bounds are for the ε that was declared " +
+					"when the model was fitted; leave one of the two out")}
 			}
 			if anytime && !fresh {
 				return &krigo.UsageError{Err: errors.New("--anytime is for --fresh: the certified rows were counted once")}
 			}
 			shifted := cmd.Flags().Changed("shift")
 			if shifted && !(shift >= 0) {
-				return &krigo.UsageError{Err: fmt.Errorf("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01", shift)}
+				return &krigo.UsageError{Err: fmt.Errorf("--shift %v: want a relative entropy in nats, 0 or more, such as 0.01",
+					shift)}
 			}
 			if declaration != "" && (fresh || of.file != "") {
-				return &krigo.UsageError{Err: errors.New("--declaration with --fresh or --predictions: it is about a model and the data that it was made from")}
+				return &krigo.UsageError{Err: errors.New("--declaration with --fresh or --predictions: it is about a model and " +
+					"the data that it was made from")}
 			}
 			if err := of.alone(cmd, fresh || refit || noRefit || order || shifted); err != nil {
 				return err
@@ -143,7 +146,8 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 	}
 	bind(cmd.Flags(),
 		cliFlag{name: "epsilon", value: "E", rule: "the declared one", to: &epsilon,
-			help: "another half-width, in sd of the target: a heuristic number, but with a curve; of --predictions ε, in its units"},
+			help: "another half-width, in sd of the target: a heuristic number, but with a curve; of --predictions ε, in its " +
+				"units"},
 		cliFlag{name: "declaration", value: "FILE", to: &declaration, endings: []string{"json"},
 			help: "check that the model was fitted as this declaration says (krigo declare)"},
 		cliFlag{name: "refit", to: &refit,
@@ -151,7 +155,8 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 		cliFlag{name: "no-refit", to: &noRefit,
 			help: "don't fit again, not even where training took less than a minute"},
 		cliFlag{name: "accept-file-order", to: &order,
-			help: "of models of before version 5: you vouch that the order of the rows in the file, which decided their roles, is chance"},
+			help: "of models of before version 5: you vouch that the order of the rows in the file, which decided their " +
+				"roles, is chance"},
 		cliFlag{name: "fresh", to: &fresh,
 			help: "bound the risk from rows the model never saw"},
 		cliFlag{name: "anytime", to: &anytime,
@@ -164,7 +169,8 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 }
 
 // recertify computes the certificate of a model anew, and refuses a model that says otherwise.
-func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit, ifBrief bool) (*krigo.Recertification, error) {
+func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit,
+	ifBrief bool) (*krigo.Recertification, error) {
 	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
 	r, err := krigo.Certify(m, table.Within(progress.telling(cmd.Context())), epsilon)
 	progress.end()
@@ -174,9 +180,11 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 	if r.Differs != "" {
 		hint := ""
 		if m.Trained().Noise < 1e-6 {
-			hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the one it was fitted on"
+			hint = "; with a noise variance this small another kind of processor may compute other digits, so certify on the " +
+				"one it was fitted on"
 		}
-		return nil, fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", name, r.Differs, hint)
+		return nil, fmt.Errorf("%s isn't what its model and data make it: %s; don't rely on this file%s", name, r.Differs,
+			hint)
 	}
 	if !refit && !ifBrief {
 		return r, nil
@@ -191,7 +199,8 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 	}
 	differs, err := r.Refit(cmd.Context(), progress.event)
 	if err == nil && differs != "" {
-		err = fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another version of krigo that may be rounding, else don't rely on this file", name, differs)
+		err = fmt.Errorf("%s can't be made again from its data and options: %s; on another kind of processor or by another "+
+			"version of krigo that may be rounding, else don't rely on this file", name, differs)
 	}
 	return r, err
 }
@@ -200,9 +209,11 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification) {
 	switch {
 	case r.IndependentlyChecked:
-		fmt.Fprintf(w, "Reproduced: the model, its data and its options give this %s, number for number. That the options were chosen before the certified rows were seen is the fitter's word.\n\n", r.Certificate.Label)
+		fmt.Fprintf(w, "Reproduced: the model, its data and its options give this %s, number for number. That the options "+
+			"were chosen before the certified rows were seen is the fitter's word.\n\n", r.Certificate.Label)
 	case r.Matches:
-		fmt.Fprintf(w, "Recomputed, but not reproduced: the numbers of this %s rest on parts of the file that only the fitter vouches for, listed below.\n\n", r.Certificate.Label)
+		fmt.Fprintf(w, "Recomputed, but not reproduced: the numbers of this %s rest on parts of the file that only the "+
+			"fitter vouches for, listed below.\n\n", r.Certificate.Label)
 	}
 	printCertificate(w, m, r.Certificate)
 	if r.Shift != nil {
@@ -245,9 +256,11 @@ func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 		fmt.Fprintf(w, "  from %s: %s\n", counted(f.Rows, f.Groups, "fresh"), mean)
 		return
 	}
-	fmt.Fprintf(w, "  from %s, with %s confidence each:\n", counted(f.Rows, f.Groups, "fresh"), cautious.Complement(f.Delta))
+	fmt.Fprintf(w, "  from %s, with %s confidence each:\n", counted(f.Rows, f.Groups, "fresh"),
+		cautious.Complement(f.Delta))
 	fmt.Fprintf(w, "  predictions (the mean): %s\n", mean)
-	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n", f.GibbsRisk, cautious.RoundUp(f.Bound, 4), what)
+	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n", f.GibbsRisk,
+		cautious.RoundUp(f.Bound, 4), what)
 }
 
 // printCertificate says in words what a certificate says, first what it promises of
@@ -259,9 +272,11 @@ func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
 	case m.Terms.Backtest: // there is no bound
 		which = "last"
 	case c.Route == pacbayes.Direct:
-		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", cautious.RoundUp(c.MeanBound, 4), cautious.RoundUp(c.BoundSqrt, 4))
+		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", cautious.RoundUp(c.MeanBound, 4),
+			cautious.RoundUp(c.BoundSqrt, 4))
 	default:
-		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.BoundSqrt, 4), cautious.RoundUp(c.MeanBound, 4))
+		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n",
+			cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.BoundSqrt, 4), cautious.RoundUp(c.MeanBound, 4))
 	}
 	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
 		counted(c.Rows, c.Groups, which), c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)

@@ -40,7 +40,8 @@ const (
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		for _, cmd := range root.Commands() { // cobra remembers them for ever: who runs many commands in a process has them for those alone that ask
+		// cobra remembers them for ever: who runs many commands in a process has them for those alone that ask
+		for _, cmd := range root.Commands() {
 			complete(cmd)
 		}
 	}
@@ -119,7 +120,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 				return &krigo.UsageError{Err: err}
 			}
 			if ranks.Launched() && !slices.Contains(spread, cmd.Name()) {
-				return &krigo.UsageError{Err: fmt.Errorf("%s isn't spread over ranks, and several would do the same: start it without mpirun", cmd.CommandPath())}
+				return &krigo.UsageError{Err: fmt.Errorf("%s isn't spread over ranks, and several would do the same: start it "+
+					"without mpirun", cmd.CommandPath())}
 			}
 			if c.threads < 0 {
 				return &krigo.UsageError{Err: fmt.Errorf("--threads %d: want a positive number, or 0 for all", c.threads)}
@@ -135,7 +137,9 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 	}
 	root.PersistentFlags().SortFlags = false
 	bind(root.PersistentFlags(), c.flags()...)
-	root.AddCommand(newInspect(&c), newFit(&c), newDeclare(&c), newPredict(&c), newCertify(&c), newWatch(&c), newEvaluate(&c), newCompare(&c), newGenerate(&c), newServe(&c), newPipe(&c), newReport(&c), newDemo(&c), newVersion(&c), newMan())
+	root.AddCommand(newInspect(&c), newFit(&c), newDeclare(&c), newPredict(&c), newCertify(&c), newWatch(&c),
+		newEvaluate(&c), newCompare(&c), newGenerate(&c), newServe(&c), newPipe(&c), newReport(&c), newDemo(&c),
+		newVersion(&c), newMan())
 	for _, cmd := range root.Commands() {
 		cmd.Flags().SortFlags = false // they stand in the order of their table
 	}
@@ -147,7 +151,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 an alarm of watch, 130 interrupt
 	return root
 }
 
-// limitMemory sets what may be taken, and has the collector of what isn't used any more work harder before the process takes twice as much.
+// limitMemory sets what may be taken, and has the collector of what isn't used any more work harder before the process
+// takes twice as much.
 func (c *common) limitMemory(cmd *cobra.Command) (err error) {
 	var bytes int64
 	if cmd.Flags().Changed("memory") {

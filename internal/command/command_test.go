@@ -139,7 +139,8 @@ func TestBadInput(t *testing.T) {
 	write(t, "inducing.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1, "inducing": [[1, 2]]}`)
 	write(t, "scaling.json", `{"inputs": {"RM": {"mean": 6, "scale": 1}}, "target": {"mean": 20, "scale": 0}}`)
 	write(t, "old.checkpoint", `{"version": 1, "fingerprint": "other", "runs": {}}`)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out", "good.krigo")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out",
+		"good.krigo")
 	model := read(t, "good.krigo")
 	write(t, "short.krigo", model[:len(model)/2])
 	write(t, "flipped.krigo", model[:len(model)/2]+string(model[len(model)/2]^1)+model[len(model)/2+1:])
@@ -162,7 +163,8 @@ func TestBadInput(t *testing.T) {
 	write(t, "not.npy", homes)
 	write(t, "big.npy", strings.Replace(raw, "<f8", ">f8", 1))
 	write(t, "text.npy", strings.Replace(raw, "'<f8'", "'<U2'", 1))
-	write(t, "fortran.npy", "\x93NUMPY\x01\x00\x3c\x00{'descr':'<f8','fortran_order':True,'shape':(2,2)}            \n"+strings.Repeat("\x00", 32))
+	write(t, "fortran.npy", "\x93NUMPY\x01\x00\x3c\x00{'descr':'<f8','fortran_order':True,'shape':(2,2)}            \n"+
+		strings.Repeat("\x00", 32))
 	write(t, "nan.npy", raw[:len(raw)-8]+"\x00\x00\x00\x00\x00\x00\xf8\x7f")
 
 	fit := func(file string, more ...string) []string {
@@ -244,15 +246,21 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--bound", "hoeffding"), 2, []string{`bound "hoeffding"`, "split-kl"}},
 		{homesWith("--promise", "95"), 2, []string{"promise 95", "0.95"}},
 		{homesWith("--grid", "6,mixed", "--objective", "vfe"), 2, []string{"grid", "vfe"}},
-		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "conformal", "--level", "0.99"}, 1, []string{"level 0.99: 21 rows", "it takes 99"}},
-		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "conformal", "--level", "95"}, 2, []string{"--level 95"}},
-		{[]string{"predict", "good.krigo", "new.csv", "--intervals", "full", "--data", "homes.csv", "--out", "homes.csv"}, 1, []string{"would be lost"}},
-		{[]string{"certify", "good.krigo", "homes.csv", "--fresh", "--declaration", "nosuch.json"}, 2, []string{"--declaration with --fresh"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "conformal", "--level", "0.99"}, 1,
+			[]string{"level 0.99: 21 rows", "it takes 99"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "conformal", "--level", "95"}, 2,
+			[]string{"--level 95"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--intervals", "full", "--data", "homes.csv", "--out", "homes.csv"}, 1,
+			[]string{"would be lost"}},
+		{[]string{"certify", "good.krigo", "homes.csv", "--fresh", "--declaration", "nosuch.json"}, 2,
+			[]string{"--declaration with --fresh"}},
 		{[]string{"declare", "homes.csv", "--target", "MEDV", "--budget", "1s"}, 2, []string{"--budget", "the fit's"}},
 		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full"}, 2, []string{"--data goes with"}},
-		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "band", "--data", "homes.csv"}, 2, []string{"--data goes with"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "band", "--data", "homes.csv"}, 2,
+			[]string{"--data goes with"}},
 		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "band", "--by", "RM"}, 2, []string{"--by RM"}},
-		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full", "--data", "homes.csv", "--by", "ROOMS"}, 2, []string{`"ROOMS" is no input`, "LSTAT"}},
+		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full", "--data", "homes.csv", "--by", "ROOMS"}, 2,
+			[]string{`"ROOMS" is no input`, "LSTAT"}},
 		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "full", "--data", "new.csv"}, 1, []string{"MEDV"}},
 		{[]string{"predict", "good.krigo", "homes.csv", "--intervals", "exact"}, 2, []string{`intervals "exact"`, "band"}},
 		{homesWith("--kernel", "cosine"), 2, []string{`unknown kernel "cosine"`, "matern32"}},
@@ -266,10 +274,14 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--missing", "median"), 2, []string{`missing "median"`, "refuse, mean"}},
 		{homesWith("--categorical", "fuel"), 1, []string{"homes.csv", `no column "fuel" to be categorical`}},
 		{homesWith("--categorical", "MEDV"), 1, []string{"homes.csv", `the target "MEDV" can't be categorical`}},
-		{homesWith("--categorical", "RM", "--no-standardise"), 2, []string{"categorical", "learnt from prior rows", "not declared"}},
+		{homesWith("--categorical", "RM", "--no-standardise"), 2,
+			[]string{"categorical", "learnt from prior rows", "not declared"}},
 		{homesWith("--missing", "mean", "--scaling", "all-rows"), 2, []string{"missing mean", "not all-rows"}},
-		{homesWith("--categorical", "RM", "--scaling", "declared:scaling.json"), 2, []string{"--scaling declared:scaling.json with --categorical"}},
-		{fit("text.csv", "--missing", "mean"), 1, []string{"text.csv", "line 5 (row 4)", `"near" is not a number; correct it, or, if it stands for a missing value, say --na near`}},
+		{homesWith("--categorical", "RM", "--scaling", "declared:scaling.json"), 2,
+			[]string{"--scaling declared:scaling.json with --categorical"}},
+		{fit("text.csv", "--missing", "mean"), 1,
+			[]string{"text.csv", "line 5 (row 4)",
+				`"near" is not a number; correct it, or, if it stands for a missing value, say --na near`}},
 		{fit("blank.csv", "--categorical", "LSTAT"), 1, []string{"blank.csv", "line 6 (row 5)", `"LSTAT"`, "--missing mean"}},
 		{homesWith("--scaling", "robust"), 2, []string{`scaling "robust"`}},
 		{homesWith("--scaling", "all-rows", "--no-standardise"), 2, []string{"--no-standardise and --scaling"}},
@@ -292,22 +304,32 @@ func TestBadInput(t *testing.T) {
 		{homesWith("--loss", "clipped-absolute", "--epsilon", "0.3"), 2, []string{"--epsilon", "no ε"}},
 		{homesWith("--calibration-fraction", "0.1"), 1, []string{"calibration-fraction 0.1", "8 of the 73 rows", "need 19"}},
 		{homesWith("--out", "homes.csv"), 1, []string{"--out homes.csv", "would be lost"}},
-		{homesWith("--out", "new.csv"), 2, []string{"new.csv is there, and isn't a model of krigo: it would be lost", "--out"}},
-		{[]string{"predict", "good.krigo", "new.csv", "--out", "homes.csv"}, 2, []string{"homes.csv is there, and isn't a table of krigo's predictions"}},
-		{[]string{"predict", "good.krigo", "new.csv", "--out", "joined.csv"}, 2, []string{"joined.csv is there, and isn't a table of krigo's predictions"}},
-		{[]string{"predict", "good.krigo", "new.csv", "--out", "noted.csv"}, 2, []string{"noted.csv is there, and isn't a table of krigo's predictions"}},
-		{[]string{"report", "good.krigo", "--out", "homes.csv"}, 2, []string{"homes.csv is there, and isn't a report of krigo"}},
-		{[]string{"compare", "homes.csv", "--target", "MEDV", "--out", "new.csv"}, 2, []string{"new.csv is there, and isn't a comparison of krigo"}},
-		{[]string{"certify", "--predictions", "homes.csv", "--target", "MEDV", "--prediction", "RM", "--epsilon", "1", "--out", "new.csv"}, 2, []string{"new.csv is there, and isn't a certificate of krigo"}},
+		{homesWith("--out", "new.csv"), 2, []string{"new.csv is there, and isn't a model of krigo: it would be lost",
+			"--out"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--out", "homes.csv"}, 2,
+			[]string{"homes.csv is there, and isn't a table of krigo's predictions"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--out", "joined.csv"}, 2,
+			[]string{"joined.csv is there, and isn't a table of krigo's predictions"}},
+		{[]string{"predict", "good.krigo", "new.csv", "--out", "noted.csv"}, 2,
+			[]string{"noted.csv is there, and isn't a table of krigo's predictions"}},
+		{[]string{"report", "good.krigo", "--out", "homes.csv"}, 2,
+			[]string{"homes.csv is there, and isn't a report of krigo"}},
+		{[]string{"compare", "homes.csv", "--target", "MEDV", "--out", "new.csv"}, 2,
+			[]string{"new.csv is there, and isn't a comparison of krigo"}},
+		{[]string{"certify", "--predictions", "homes.csv", "--target", "MEDV", "--prediction", "RM", "--epsilon", "1",
+			"--out", "new.csv"}, 2, []string{"new.csv is there, and isn't a certificate of krigo"}},
 		{[]string{"generate", "--rows", "9", "--out", "new.csv"}, 2, []string{"new.csv is there, and isn't empty"}},
 		{homesWith("--dates", "Rm"), 1, []string{`no column "Rm" to be named by --dates`, `did you mean "RM"?`}},
-		{[]string{"inspect", "homes.csv", "--dates", "Rm:dmy"}, 1, []string{`no column "Rm" to be named by --dates`, `did you mean "RM"?`}},
+		{[]string{"inspect", "homes.csv", "--dates", "Rm:dmy"}, 1,
+			[]string{`no column "Rm" to be named by --dates`, `did you mean "RM"?`}},
 		{homesWith("--out", "."), 1, []string{"--out .", "folder"}},
-		{[]string{"compare", "homes.csv", "--target", "MEDV", "--objective", "vfe"}, 2, []string{"--objective", "--objectives"}},
+		{[]string{"compare", "homes.csv", "--target", "MEDV", "--objective", "vfe"}, 2,
+			[]string{"--objective", "--objectives"}},
 		{[]string{"compare", "homes.csv", "--target", "MEDV", "--out", "nowhere/x.csv"}, 1, []string{"nowhere"}},
 		{[]string{"predict", "good.krigo", "new.csv", "--out", "new.csv"}, 1, []string{"--out new.csv", "would be lost"}},
 		{[]string{"predict", "good.krigo", "new.csv", "--intervals", "band,band"}, 2, []string{"band twice"}},
-		{[]string{"report", "good.krigo", "homes.csv", "--out", "good.krigo"}, 1, []string{"--out good.krigo", "would be lost"}},
+		{[]string{"report", "good.krigo", "homes.csv", "--out", "good.krigo"}, 1,
+			[]string{"--out good.krigo", "would be lost"}},
 		{homesWith("--test", "missing.csv"), 1, []string{"missing.csv"}},
 		{homesWith("--test", "narrow.csv"), 1, []string{"narrow.csv"}},
 		{homesWith("--restarts", "-1"), 2, []string{"restarts -1"}},
@@ -344,10 +366,12 @@ func TestBadInput(t *testing.T) {
 		{[]string{"certify", "homes.csv", "homes.csv"}, 1, []string{"homes.csv", "isn't a krigo model"}},
 		{[]string{"certify", "short.krigo", "homes.csv"}, 1, []string{"short.krigo", "cut short"}},
 		{[]string{"certify", "flipped.krigo", "homes.csv"}, 1, []string{"flipped.krigo", "checksum"}},
-		{[]string{"certify", "good.krigo", "altered.csv"}, 1, []string{"altered.csv", "aren't those the model was made from"}},
+		{[]string{"certify", "good.krigo", "altered.csv"}, 1,
+			[]string{"altered.csv", "aren't those the model was made from"}},
 		{[]string{"certify", "good.krigo", "fresh.csv"}, 1, []string{"fresh.csv", "24 rows", "73"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--fresh"}, 1, []string{"homes.csv", "no test rows"}},
-		{[]string{"certify", "good.krigo", "fresh.csv", "--fresh", "--epsilon", "0.1"}, 2, []string{"--fresh with --epsilon"}},
+		{[]string{"certify", "good.krigo", "fresh.csv", "--fresh", "--epsilon", "0.1"}, 2,
+			[]string{"--fresh with --epsilon"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--epsilon", "0"}, 2, []string{"--epsilon 0"}},
 		{[]string{"certify", "good.krigo", "homes.csv", "--epsilon", "-1"}, 2, []string{"--epsilon -1"}},
 		{[]string{"certify", "good.krigo"}, 2, []string{"arg", "MODEL DATA"}},
@@ -431,7 +455,8 @@ func TestBadInput(t *testing.T) {
 // TestSmallChoices are inputs that look odd and are fine.
 func TestSmallChoices(t *testing.T) {
 	workplace(t)
-	all := strings.TrimSpace(must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts", "0", "--threads", "1"))
+	all := strings.TrimSpace(must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts",
+		"0", "--threads", "1"))
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	var d fitDocument
 	if err := json.Unmarshal([]byte(all), &d); err != nil {
@@ -440,7 +465,11 @@ func TestSmallChoices(t *testing.T) {
 	if d.Training.Starts != 5 || d.Model != "homes.krigo" { // 0 is the default: one of each kernel
 		t.Errorf("%d starts, model %q", d.Training.Starts, d.Model)
 	}
-	if got := files(t); !slices.Contains(got, "homes.krigo") || slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "checkpoint") || strings.HasPrefix(s, ".") }) {
+	if got := files(t); !slices.Contains(got, "homes.krigo") ||
+		slices.ContainsFunc(got, func(s string) bool {
+			return strings.Contains(s, "checkpoint") ||
+				strings.HasPrefix(s, ".")
+		}) {
 		t.Errorf("left %v", got)
 	}
 	help := call(context.Background())
@@ -453,7 +482,8 @@ func TestSmallChoices(t *testing.T) {
 }
 
 func TestModelName(t *testing.T) {
-	for data, want := range map[string]string{"homes.csv": "homes.krigo", "a/b.csv.gz": "b.krigo", "x.tsv": "x.krigo", "x": "x.krigo", "x.v2.csv": "x.v2.krigo", "x.gz": "x.krigo", "a/x.npy": "x.krigo"} {
+	for data, want := range map[string]string{"homes.csv": "homes.krigo", "a/b.csv.gz": "b.krigo", "x.tsv": "x.krigo",
+		"x": "x.krigo", "x.v2.csv": "x.v2.krigo", "x.gz": "x.krigo", "a/x.npy": "x.krigo"} {
 		if got := modelName(data); got != want {
 			t.Errorf("%s: %s, want %s", data, got, want)
 		}
@@ -463,11 +493,15 @@ func TestModelName(t *testing.T) {
 // TestProgressGoesToStandardError, and results to standard output.
 func TestProgressGoesToStandardError(t *testing.T) {
 	workplace(t)
-	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts", "1")
-	if o.status != 0 || !json.Valid([]byte(o.stdout)) || !strings.Contains(o.stderr, "start 1 of 5, matern32*matern12 (ARD) by cholesky: iteration") || !strings.Contains(o.stderr, "start 5 of 5, se (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
+	o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--json", "--restarts",
+		"1")
+	if o.status != 0 || !json.Valid([]byte(o.stdout)) ||
+		!strings.Contains(o.stderr, "start 1 of 5, matern32*matern12 (ARD) by cholesky: iteration") ||
+		!strings.Contains(o.stderr, "start 5 of 5, se (ARD) by cholesky: iteration") || strings.Contains(o.stderr, "\x1b") {
 		t.Errorf("%+v", o)
 	}
-	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--restarts", "1", "--quiet"); o.status != 0 || o.stderr != "" {
+	if o := call(context.Background(), "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--restarts", "1",
+		"--quiet"); o.status != 0 || o.stderr != "" {
 		t.Errorf("--quiet: %q", o.stderr)
 	}
 }
@@ -479,7 +513,8 @@ var (
 )
 
 func round(text string) string {
-	text = counts.ReplaceAllStringFunc(text, func(s string) string { return regexp.MustCompile(`[\d.]+`).ReplaceAllString(s, "N") })
+	text = counts.ReplaceAllStringFunc(text,
+		func(s string) string { return regexp.MustCompile(`[\d.]+`).ReplaceAllString(s, "N") })
 	return decimals.ReplaceAllStringFunc(text, func(s string) string {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
@@ -516,18 +551,27 @@ func TestSnapshots(t *testing.T) {
 		{"fit-few", "fit homes.csv --target MEDV --ard off --out few.krigo"},
 		{"fit-few-dry", "fit homes.csv --target MEDV --ard off --dry-run"},
 		{"fit", "fit homes.csv --target MEDV --prior informed --epsilon 1 --ard off"},
-		{"fit-json", "fit homes.csv --target MEDV --objective kl-pac --epsilon 1 --ard off --test-fraction 0.2 --json --out split.krigo"},
-		{"fit-test", "fit homes.csv --target MEDV --objective evidence --kernel matern32+constant --ard off --mean constant --restarts 1 --test fresh.csv --out other.krigo"},
+		{"fit-json", "fit homes.csv --target MEDV --objective kl-pac --epsilon 1 --ard off --test-fraction 0.2 --json " +
+			"--out split.krigo"},
+		{"fit-test", "fit homes.csv --target MEDV --objective evidence --kernel matern32+constant --ard off --mean " +
+			"constant --restarts 1 --test fresh.csv --out other.krigo"},
 		{"fit-none", "fit few.csv --target MEDV --prior grid --restarts 1 --ard off"},
 		{"fit-none-json", "fit few.csv --target MEDV --prior grid --restarts 1 --ard off --json"},
 		{"fit-band", "fit snelson.csv --target y --objective kl-pac --epsilon 1 --restarts 1"},
-		{"fit-all-rows", "fit snelson.csv --target y --objective kl-pac --epsilon 1 --scaling all-rows --restarts 1 --out all.krigo"},
-		{"fit-asymmetric", "fit snelson.csv --target y --objective kl-pac --loss asymmetric --epsilon 1:1.5 --restarts 1 --out asymmetric.krigo"},
-		{"fit-gaussian", "fit snelson.csv --target y --objective kl-pac --loss gaussian --epsilon 1.5 --restarts 1 --out gaussian.krigo"},
-		{"fit-relative", "fit positive.csv --target y --objective kl-pac --loss relative --epsilon 0.15 --restarts 1 --out relative.krigo"},
-		{"fit-informed", "fit snelson.csv --target y --epsilon 1 --prior informed --objective evidence --promise 0.6 --calibration-fraction 0.15 --test-fraction 0.2 --restarts 1 --out informed.krigo"},
-		{"fit-informed-relative", "fit positive.csv --target y --loss relative --epsilon 0.1 --prior informed --prior-share 0.4 --objective evidence --promise 0.7 --restarts 1 --out share.krigo"},
-		{"fit-no-promise", "fit snelson.csv --target y --epsilon 1 --prior informed --mean-bound both --bound betting --promise 0.99 --restarts 1 --out both.krigo"},
+		{"fit-all-rows", "fit snelson.csv --target y --objective kl-pac --epsilon 1 --scaling all-rows --restarts 1 --out " +
+			"all.krigo"},
+		{"fit-asymmetric", "fit snelson.csv --target y --objective kl-pac --loss asymmetric --epsilon 1:1.5 --restarts 1 " +
+			"--out asymmetric.krigo"},
+		{"fit-gaussian", "fit snelson.csv --target y --objective kl-pac --loss gaussian --epsilon 1.5 --restarts 1 --out " +
+			"gaussian.krigo"},
+		{"fit-relative", "fit positive.csv --target y --objective kl-pac --loss relative --epsilon 0.15 --restarts 1 --out " +
+			"relative.krigo"},
+		{"fit-informed", "fit snelson.csv --target y --epsilon 1 --prior informed --objective evidence --promise 0.6 " +
+			"--calibration-fraction 0.15 --test-fraction 0.2 --restarts 1 --out informed.krigo"},
+		{"fit-informed-relative", "fit positive.csv --target y --loss relative --epsilon 0.1 --prior informed " +
+			"--prior-share 0.4 --objective evidence --promise 0.7 --restarts 1 --out share.krigo"},
+		{"fit-no-promise", "fit snelson.csv --target y --epsilon 1 --prior informed --mean-bound both --bound betting " +
+			"--promise 0.99 --restarts 1 --out both.krigo"},
 		{"certify-informed", "certify informed.krigo snelson.csv"},
 		{"predict-intervals", "predict informed.krigo line.csv --intervals conformal,normalised,band"},
 		{"certify", "certify homes.krigo homes.csv"},
@@ -538,7 +582,8 @@ func TestSnapshots(t *testing.T) {
 		{"certify-fresh-json", "certify split.krigo homes.csv --fresh --json"},
 		{"evaluate", "evaluate homes.csv --target MEDV --params params.json"},
 		{"evaluate-json", "evaluate homes.csv --target MEDV --params params.json --objective evidence --json"},
-		{"evaluate-theory", "evaluate snelson.csv --target y --params theory.json --objective renyi --alpha 0.5 --no-standardise"},
+		{"evaluate-theory", "evaluate snelson.csv --target y --params theory.json --objective renyi --alpha 0.5 " +
+			"--no-standardise"},
 		{"predict", "predict homes.krigo new.csv"},
 		{"predict-json", "predict homes.krigo new.csv --json"},
 	} {
@@ -598,7 +643,8 @@ func under(parent string, keys ...string) (out []string) {
 	return out
 }
 
-var certificateKeys = []string{"bound", "bound_sqrt", "empirical_risk", "kl", "grid_penalty", "choices_penalty", "delta", "rows",
+var certificateKeys = []string{"bound", "bound_sqrt", "empirical_risk", "kl", "grid_penalty", "choices_penalty",
+	"delta", "rows",
 	"loss", "epsilon", "epsilon_raw", "mean_bound", "prior", "prior_rows", "scaling", "valid", "label", "conditions"}
 
 // TestJSONKeys pins the names that programs read (docs/command-line.md).
@@ -606,7 +652,8 @@ func TestJSONKeys(t *testing.T) {
 	workplace(t)
 	write(t, "rq.json", `{"kernel": {"name": "sum", "parts": [{"name": "rq", "variance": 1, "lengthscales": [2], "shape": 1},
 		{"name": "periodic", "variance": 1, "lengthscales": [2], "period": 2}]}, "noise_variance": 1, "mean": {"constant": 0, "linear": [0, 0, 0]}}`)
-	common := slices.Concat(under("", "objective", "rows", "inputs", "inducing", "noise_variance", "observation_noise", "model"),
+	common := slices.Concat(under("", "objective", "rows", "inputs", "inducing", "noise_variance", "observation_noise",
+		"model"),
 		under("kernel", "name", "variance", "lengthscales"),
 		under("training", "objective_value", "iterations", "evaluations", "starts", "seconds", "stopped"))
 	certificate := under("certificate", certificateKeys...)
@@ -614,33 +661,45 @@ func TestJSONKeys(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.2", slices.Concat(common, certificate,
-			under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
-		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.6 --mean constant", slices.Concat(common,
-			under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
-			under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage", "coverage.level", "coverage.share", "pit"))},
-		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean linear --out m.krigo", slices.Concat(common, certificate,
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.2",
+			slices.Concat(common, certificate,
+				under("", "solver"), under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95",
+					"coverage", "coverage.level", "coverage.share", "pit"))},
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --test-fraction 0.6 --mean constant",
+			slices.Concat(common,
+				under("", "solver", "certificate", "certificate_reason"), under("mean", "constant"),
+				under("test", "rows", "mse", "rmse_raw", "nlpd", "gibbs_risk", "mean_risk", "coverage95", "coverage",
+					"coverage.level", "coverage.share", "pit"))},
+		{"fit homes.csv --target MEDV --objective kl-pac --ard off --restarts 1 --loss asymmetric --epsilon 0.5:1 --mean " +
+			"linear --out m.krigo", slices.Concat(common, certificate,
 			under("", "solver", "certificate.epsilon_above", "test"), under("mean", "constant", "linear"))},
 		{"fit homes.csv --target MEDV --ard off --objective evidence --solver cg --out cg.krigo", slices.Concat(common,
 			under("", "solver", "certificate", "certificate_reason", "test", "training.objective_value_standard_error"))},
 		{"predict cg.krigo new.csv", slices.Concat(under("", "target", "solver"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd",
+				"predictive_sd"))},
 		{"evaluate homes.csv --target MEDV --params params.json --objective evidence --solver cg", slices.Concat(
 			under("", "certificate", "certificate_reason", "objective", "value", "value_standard_error"),
 			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"),
 			under("gradient_standard_error", "log_variance", "log_lengthscales", "log_noise_variance"))},
 		{"predict m.krigo new.csv --samples 2", slices.Concat(under("", "target", "samples"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
-		{"certify m.krigo homes.csv", slices.Concat(certificate, under("", "certificate.epsilon_above", "matches", "valid", "independently_checked", "refitted"),
-			under("checked", "what", "fields", "by", "bound_rests_on_it"), under("on_the_fitters_word", "what", "fields", "by", "bound_rests_on_it"))},
-		{"certify m.krigo fresh.csv --fresh", under("", "rows", "delta", "loss", "epsilon", "epsilon_above", "epsilon_raw", "gibbs_risk", "bound", "mean_risk", "mean_bound")},
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd",
+				"predictive_sd"))},
+		{"certify m.krigo homes.csv", slices.Concat(certificate,
+			under("", "certificate.epsilon_above", "matches", "valid", "independently_checked", "refitted"),
+			under("checked", "what", "fields", "by", "bound_rests_on_it"),
+			under("on_the_fitters_word", "what", "fields", "by", "bound_rests_on_it"))},
+		{"certify m.krigo fresh.csv --fresh", under("", "rows", "delta", "loss", "epsilon", "epsilon_above", "epsilon_raw",
+			"gibbs_risk", "bound", "mean_risk", "mean_bound")},
 		{"evaluate homes.csv --target MEDV --params params.json", slices.Concat(certificate, under("", "objective", "value"),
 			under("gradient", "log_variance", "log_lengthscales", "log_noise_variance"))},
-		{"evaluate homes.csv --target MEDV --params rq.json --mean linear", slices.Concat(certificate, under("", "objective", "value"),
-			under("gradient", "log_noise_variance"), under("gradient.mean", "constant", "linear"),
-			under("gradient.parts", "log_variance", "log_lengthscales", "log_shape", "log_period"))},
+		{"evaluate homes.csv --target MEDV --params rq.json --mean linear",
+			slices.Concat(certificate, under("", "objective", "value"),
+				under("gradient", "log_noise_variance"), under("gradient.mean", "constant", "linear"),
+				under("gradient.parts", "log_variance", "log_lengthscales", "log_shape", "log_period"))},
 		{"predict m.krigo new.csv", slices.Concat(under("", "target"),
-			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd", "predictive_sd"))},
+			under("predictions", "mean", "latent_variance", "predictive_variance", "lower95", "upper95", "outside", "latent_sd",
+				"predictive_sd"))},
 	} {
 		got := keysOf(t, must(t, append(strings.Fields(c.args), "--json", "--quiet")...))
 		got = slices.DeleteFunc(got, func(k string) bool { return k == "notices" })
@@ -652,10 +711,12 @@ func TestJSONKeys(t *testing.T) {
 	}
 	// rows are prior and certified rows, certificate.rows the certified ones.
 	var d fitDocument
-	if err := json.Unmarshal([]byte(must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "kl-pac", "--ard",
+		"off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet")), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 || d.Inputs != 3 || d.Inducing != 0 {
+	if d.Rows != 58 || d.Certificate.Rows != 38 || d.Certificate.PriorRows != 20 || d.Test.Rows != 15 || d.Inputs != 3 ||
+		d.Inducing != 0 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -665,7 +726,8 @@ func TestJSONKeys(t *testing.T) {
 func TestGenerate(t *testing.T) {
 	workplace(t)
 	draw := strings.Fields("generate --rows 400 --inputs 3 --seed 5 --features 50 --quiet --out")
-	if out := must(t, append(draw, "d.npy")...); !strings.Contains(out, "400 rows × 3 inputs") || !strings.Contains(out, "lengthscales [") {
+	if out := must(t, append(draw, "d.npy")...); !strings.Contains(out, "400 rows × 3 inputs") ||
+		!strings.Contains(out, "lengthscales [") {
 		t.Errorf("%q", out)
 	}
 	first := read(t, "d.npy")
@@ -674,7 +736,8 @@ func TestGenerate(t *testing.T) {
 		t.Error("the same seed, other bytes")
 	}
 	want := under("", "rows", "inputs", "variance", "lengthscales", "noise_variance", "features", "seed", "file")
-	if got := keysOf(t, must(t, append(draw, "d.csv.gz", "--json")...)); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+	if got := keysOf(t, must(t, append(draw, "d.csv.gz", "--json")...)); !slices.Equal(slices.Sorted(slices.Values(got)),
+		slices.Sorted(slices.Values(want))) {
 		t.Errorf("%v", got)
 	}
 	for _, c := range []string{
@@ -737,7 +800,8 @@ func TestPredictOut(t *testing.T) {
 func TestPredictSamples(t *testing.T) {
 	workplace(t)
 	for _, solver := range []string{"cholesky", "cg"} {
-		must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--solver", solver, "--ard", "off", "--quiet")
+		must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--solver", solver, "--ard", "off",
+			"--quiet")
 		out := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet")
 		if again := must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--quiet"); again != out {
 			t.Errorf("%s: other samples from the same seed", solver)
@@ -746,7 +810,8 @@ func TestPredictSamples(t *testing.T) {
 			t.Errorf("%s: the same samples from another seed", solver)
 		}
 		var d predictDocument
-		if err := json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7", "--json", "--quiet")), &d); err != nil {
+		if err := json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--samples", "300", "--seed", "7",
+			"--json", "--quiet")), &d); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -764,8 +829,10 @@ func TestPredictSamples(t *testing.T) {
 				sum += v / 300
 				squares += (v - p.Mean) * (v - p.Mean) / 300
 			}
-			if !(math.Abs(sum-p.Mean) <= 5*math.Sqrt(p.LatentVariance/300)) || !(math.Abs(squares/p.LatentVariance-1) <= 5*math.Sqrt(2./300)) {
-				t.Errorf("%s, row %d: samples of mean %v and variance %v, predicted %v and %v", solver, i, sum, squares, p.Mean, p.LatentVariance)
+			if !(math.Abs(sum-p.Mean) <= 5*math.Sqrt(p.LatentVariance/300)) ||
+				!(math.Abs(squares/p.LatentVariance-1) <= 5*math.Sqrt(2./300)) {
+				t.Errorf("%s, row %d: samples of mean %v and variance %v, predicted %v and %v", solver, i, sum, squares, p.Mean,
+					p.LatentVariance)
 			}
 		}
 	}
@@ -802,8 +869,8 @@ func content(t *testing.T, path string) string {
 	return read(t, "compared.krigo")
 }
 
-// TestInterrupt: an interrupted fit leaves a checkpoint; the same command again goes on from it, says so, and writes the file that it would
-// have written.
+// TestInterrupt: an interrupted fit leaves a checkpoint; the same command again goes on from it, says so, and writes
+// the file that it would have written.
 func TestInterrupt(t *testing.T) {
 	workplace(t)
 	args := []string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--restarts", "2"}
@@ -832,11 +899,13 @@ func TestInterrupt(t *testing.T) {
 		}
 		left := func(want ...string) {
 			t.Helper()
-			if got := slices.DeleteFunc(files(t), func(s string) bool { return slices.Contains(before, s) }); !slices.Equal(got, want) {
+			if got := slices.DeleteFunc(files(t), func(s string) bool { return slices.Contains(before, s) }); !slices.Equal(got,
+				want) {
 				t.Errorf("%+v: left %v, want %v", c, got, want)
 			}
 		}
-		if o := interrupt(c.runs, args...); o.status != 1 || o.stdout != "" || !strings.Contains(o.stderr, "give the same command again, and it goes on from "+checkpoint) {
+		if o := interrupt(c.runs, args...); o.status != 1 || o.stdout != "" ||
+			!strings.Contains(o.stderr, "give the same command again, and it goes on from "+checkpoint) {
 			t.Fatalf("%+v: %+v", c, o)
 		}
 		left(checkpoint)
@@ -853,7 +922,8 @@ func TestInterrupt(t *testing.T) {
 			}
 			left(at)
 		}
-		if o := call(t.Context(), again...); o.status != 0 || !strings.Contains(o.stderr, c.says) || content(t, "homes.krigo") != content(t, "whole.krigo") {
+		if o := call(t.Context(), again...); o.status != 0 || !strings.Contains(o.stderr, c.says) ||
+			content(t, "homes.krigo") != content(t, "whole.krigo") {
 			t.Errorf("%+v, again: %+v", c, o)
 		}
 		left("homes.krigo")
@@ -863,7 +933,8 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := files(t)
-	if o := call(ctx, args...); o.status != 1 || !strings.Contains(o.stderr, "begins anew") || o.stdout != "" || !slices.Equal(before, files(t)) {
+	if o := call(ctx, args...); o.status != 1 || !strings.Contains(o.stderr, "begins anew") || o.stdout != "" ||
+		!slices.Equal(before, files(t)) {
 		t.Errorf("interrupted at once: %+v, left %v", o, files(t))
 	}
 }
@@ -871,7 +942,8 @@ func TestInterrupt(t *testing.T) {
 // TestOtherCheckpoint: another fit's checkpoint is neither used nor replaced, and the error says whose it is.
 func TestOtherCheckpoint(t *testing.T) {
 	workplace(t)
-	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off", "--epochs", "3"}
+	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
+		"--epochs", "3"}
 	ctx, cancel := context.WithCancel(t.Context())
 	Run(ctx, args, nil, io.Discard, &stopAfter{n: 1, cancel: cancel})
 	cancel()
@@ -888,8 +960,10 @@ func TestOtherCheckpoint(t *testing.T) {
 		{"", kept[:len(kept)/2], "can't be read"},
 	} {
 		write(t, checkpoint, c.content)
-		if o := call(t.Context(), append(args, strings.Fields(c.flags)...)...); o.status != 1 || !strings.Contains(o.stderr, c.says) ||
-			!strings.Contains(o.stderr, checkpoint) || read(t, checkpoint) != c.content || slices.Contains(files(t), "homes.krigo") {
+		if o := call(t.Context(), append(args, strings.Fields(c.flags)...)...); o.status != 1 ||
+			!strings.Contains(o.stderr, c.says) ||
+			!strings.Contains(o.stderr, checkpoint) || read(t, checkpoint) != c.content ||
+			slices.Contains(files(t), "homes.krigo") {
 			t.Errorf("%+v: %+v, %v", c, o, files(t))
 		}
 	}
@@ -897,16 +971,19 @@ func TestOtherCheckpoint(t *testing.T) {
 	must(t, append(args, "--seed", "1", "--out", "other.krigo", "--quiet")...)
 }
 
-// TestOneFitAtATime: a second fit of the same output is refused while the first is under way, and isn't hindered by what a killed one left.
+// TestOneFitAtATime: a second fit of the same output is refused while the first is under way, and isn't hindered by
+// what a killed one left.
 func TestOneFitAtATime(t *testing.T) {
 	workplace(t)
-	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off", "--epochs", "3", "--quiet"}
+	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
+		"--epochs", "3", "--quiet"}
 	const lock = "homes.krigo.checkpoint.lock"
 	release, err := disk.Claim(lock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := call(t.Context(), args...); o.status != 1 || !strings.Contains(o.stderr, "another fit is under way") || slices.Contains(files(t), "homes.krigo") {
+	if o := call(t.Context(), args...); o.status != 1 || !strings.Contains(o.stderr, "another fit is under way") ||
+		slices.Contains(files(t), "homes.krigo") {
 		t.Errorf("beside another: %+v", o)
 	}
 	release()
@@ -920,7 +997,8 @@ func TestOneFitAtATime(t *testing.T) {
 // TestFullDisk: a checkpoint that can't be written is a warning, told once, and the model comes out the same.
 func TestFullDisk(t *testing.T) {
 	workplace(t)
-	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off", "--epochs", "5", "--quiet"}
+	args := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
+		"--epochs", "5", "--quiet"}
 	must(t, append(args, "--out", "whole.krigo")...)
 	every := CheckpointEvery
 	CheckpointEvery = 0
@@ -933,7 +1011,8 @@ func TestFullDisk(t *testing.T) {
 	})
 	o := call(t.Context(), args...)
 	end()
-	if o.status != 0 || strings.Count(o.stderr, "warning: the checkpoint can't be written: homes.krigo.checkpoint") != 1 || content(t, "homes.krigo") != content(t, "whole.krigo") {
+	if o.status != 0 || strings.Count(o.stderr, "warning: the checkpoint can't be written: homes.krigo.checkpoint") != 1 ||
+		content(t, "homes.krigo") != content(t, "whole.krigo") {
 		t.Errorf("%+v", o)
 	}
 
@@ -966,7 +1045,8 @@ func TestCertifyRefusesWrongBound(t *testing.T) {
 	if err := m.Save("boastful.krigo"); err != nil {
 		t.Fatal(err)
 	}
-	if o := call(context.Background(), "certify", "boastful.krigo", "homes.csv"); o.status != 1 || o.stdout != "" || !strings.Contains(o.stderr, "boastful.krigo") || !strings.Contains(o.stderr, "don't rely on this file") {
+	if o := call(context.Background(), "certify", "boastful.krigo", "homes.csv"); o.status != 1 || o.stdout != "" ||
+		!strings.Contains(o.stderr, "boastful.krigo") || !strings.Contains(o.stderr, "don't rely on this file") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -975,7 +1055,8 @@ func TestCertifyRefusesWrongBound(t *testing.T) {
 // progress tells every fit.
 func TestCompareFiles(t *testing.T) {
 	workplace(t)
-	compare := strings.Fields("compare snelson.csv --target y --objectives vfe,dtc --inducing 4 --epochs 10 --splits 2 --out")
+	compare := strings.Fields("compare snelson.csv --target y --objectives vfe,dtc --inducing 4 --epochs 10 --splits 2 " +
+		"--out")
 	o := call(context.Background(), append(compare, "c.json")...)
 	if o.status != 0 || strings.Count(o.stderr, " fits done: ") != 4 || !strings.Contains(o.stderr, "4 of 4 fits done") {
 		t.Fatalf("%+v", o)
@@ -1025,22 +1106,28 @@ func TestCompareRefuses(t *testing.T) {
 		}
 	}
 	if runtime.GOOS == "linux" {
-		for _, command := range []string{"compare snelson.csv --target y --out /proc/x.csv", "fit snelson.csv --target y --out /proc/x.krigo"} {
-			if o := call(context.Background(), strings.Fields(command)...); o.status != 1 || !strings.Contains(o.stderr, "--out /proc/x.") || !strings.Contains(o.stderr, "cannot be written") || strings.Count(o.stderr, "\n") > 1 {
+		for _, command := range []string{"compare snelson.csv --target y --out /proc/x.csv",
+			"fit snelson.csv --target y --out /proc/x.krigo"} {
+			if o := call(context.Background(), strings.Fields(command)...); o.status != 1 ||
+				!strings.Contains(o.stderr, "--out /proc/x.") || !strings.Contains(o.stderr, "cannot be written") ||
+				strings.Count(o.stderr, "\n") > 1 {
 				t.Errorf("%s: %+v", command, o)
 			}
 		}
 	}
 }
 
-// TestOneSplit: one split has means and no standard errors, wherever they are told; names of objectives may have spaces about them.
+// TestOneSplit: one split has means and no standard errors, wherever they are told; names of objectives may have spaces
+// about them.
 func TestOneSplit(t *testing.T) {
 	workplace(t)
-	compare := append(strings.Fields("compare snelson.csv --target y --inducing 4 --epochs 3 --splits 1 --epsilon 0.5,1e9 --objectives"), " vfe , dtc")
+	compare := append(strings.Fields("compare snelson.csv --target y --inducing 4 --epochs 3 --splits 1 --epsilon "+
+		"0.5,1e9 --objectives"), " vfe , dtc")
 	o := call(context.Background(), append(compare, "--out", "c.html")...)
 	page := read(t, "c.html")
 	if o.status != 0 || strings.Contains(o.stdout+page, "±") || strings.Contains(o.stdout+page, "over 1 ") ||
-		!strings.Contains(o.stdout, "One split: there are no standard errors.") || !strings.Contains(page, "One random split: there are no standard errors.") {
+		!strings.Contains(o.stdout, "One split: there are no standard errors.") ||
+		!strings.Contains(page, "One random split: there are no standard errors.") {
 		t.Errorf("%+v\n%s", o, page)
 	}
 	if !strings.Contains(o.stdout, "Choosing the best row is a choice that they don't pay for.") {
@@ -1060,7 +1147,8 @@ func TestOneSplit(t *testing.T) {
 	must(t, append(compare, "--out", "c.csv", "--quiet")...)
 	csv := strings.Split(read(t, "c.csv"), "\n")
 	at := slices.Index(strings.Split(csv[0], ","), "mse_se")
-	if cells := strings.Split(csv[3], ","); cells[at] != "" || cells[at-1] == "" || cells[at+1] == "" || cells[at+2] != "" {
+	if cells := strings.Split(csv[3], ","); cells[at] != "" || cells[at-1] == "" || cells[at+1] == "" ||
+		cells[at+2] != "" {
 		t.Errorf("%s\n%s", csv[0], csv[3])
 	}
 }
@@ -1068,7 +1156,8 @@ func TestOneSplit(t *testing.T) {
 // TestDemo: the demonstration leaves data, a model that certify accepts, and its report.
 func TestDemo(t *testing.T) {
 	workplace(t)
-	if out := must(t, "demo", "try", "--quiet"); !strings.Contains(out, "With 99 % confidence") || !strings.Contains(out, filepath.Join("try", "demo.html")) {
+	if out := must(t, "demo", "try", "--quiet"); !strings.Contains(out, "With 99 % confidence") ||
+		!strings.Contains(out, filepath.Join("try", "demo.html")) {
 		t.Errorf("%s", out)
 	}
 	if out := must(t, "certify", "try/demo.krigo", "try/demo.csv"); !strings.HasPrefix(out, "Reproduced: ") {
@@ -1082,12 +1171,14 @@ func TestDemo(t *testing.T) {
 // TestAbout: the version, man pages with a fixed date, completions.
 func TestAbout(t *testing.T) {
 	workplace(t)
-	if out := must(t, "version"); !strings.HasPrefix(out, "krigo ") || !strings.Contains(out, runtime.GOOS+"/"+runtime.GOARCH) {
+	if out := must(t, "version"); !strings.HasPrefix(out, "krigo ") ||
+		!strings.Contains(out, runtime.GOOS+"/"+runtime.GOARCH) {
 		t.Errorf("%q", out)
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "86400")
 	must(t, "man", "pages/man1")
-	if page := read(t, "pages/man1/krigo-fit.1"); !strings.Contains(page, "Jan 1970") || !strings.Contains(page, `epsilon\-units`) && !strings.Contains(page, "epsilon-units") {
+	if page := read(t, "pages/man1/krigo-fit.1"); !strings.Contains(page, "Jan 1970") ||
+		!strings.Contains(page, `epsilon\-units`) && !strings.Contains(page, "epsilon-units") {
 		t.Errorf("%.300s", page)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
@@ -1103,7 +1194,8 @@ func TestAbout(t *testing.T) {
 // TestRefitOrNot: certify says what it didn't check, and fits again unless it is told not to.
 func TestRefitOrNot(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--prior", "informed", "--ard", "off", "--restarts", "1", "--quiet", "--out", "m.krigo")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--objective", "evidence", "--prior", "informed", "--ard", "off",
+		"--restarts", "1", "--quiet", "--out", "m.krigo")
 	for args, want := range map[string]string{
 		"":                  "Reproduced: ",
 		"--refit":           "Reproduced: ",
@@ -1111,12 +1203,15 @@ func TestRefitOrNot(t *testing.T) {
 		"--json":            `"refitted": true`,
 		"--no-refit --json": `"independently_checked": false`,
 	} {
-		if out := must(t, append(strings.Fields("certify m.krigo homes.csv --quiet"), strings.Fields(args)...)...); !strings.Contains(out, want) {
+		if out := must(t, append(strings.Fields("certify m.krigo homes.csv --quiet"),
+			strings.Fields(args)...)...); !strings.Contains(out, want) {
 			t.Errorf("%s: %s; want %s", args, out, want)
 		}
 	}
-	for args, want := range map[string]string{"--refit --no-refit": "leave one of the two out", "--accept-file-order": "there is nothing to accept"} {
-		if o := call(context.Background(), append(strings.Fields("certify m.krigo homes.csv"), strings.Fields(args)...)...); o.status == 0 || !strings.Contains(o.stderr, want) {
+	for args, want := range map[string]string{"--refit --no-refit": "leave one of the two out",
+		"--accept-file-order": "there is nothing to accept"} {
+		if o := call(context.Background(), append(strings.Fields("certify m.krigo homes.csv"),
+			strings.Fields(args)...)...); o.status == 0 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %d, %s", args, o.status, o.stderr)
 		}
 	}

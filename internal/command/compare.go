@@ -37,14 +37,16 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			for _, flag := range []string{"objective", "promise"} {
 				if cmd.Flags().Changed(flag) {
-					return &krigo.UsageError{Err: fmt.Errorf("--%s: compare takes --objectives, a list, and makes no promises; fit does", flag)}
+					return &krigo.UsageError{Err: fmt.Errorf("--%s: compare takes --objectives, a list, and makes no promises; fit "+
+						"does", flag)}
 				}
 			}
 			for i, name := range f.objectives {
 				f.objectives[i] = strings.TrimSpace(name)
 			}
 			if len(f.objectives) == 0 || slices.Contains(f.objectives, "") {
-				return &krigo.UsageError{Err: fmt.Errorf("--objectives %q: name one or several, with commas between them: %s", strings.Join(f.objectives, ","), strings.Join(method.Names(), ", "))}
+				return &krigo.UsageError{Err: fmt.Errorf("--objectives %q: name one or several, with commas between them: %s",
+					strings.Join(f.objectives, ","), strings.Join(method.Names(), ", "))}
 			}
 			out := f.out
 			if err := comparisonName(out); err != nil {
@@ -113,7 +115,8 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 	return cmd
 }
 
-// comparisonName refuses files that would be of another kind than their names say. What is no file, such as a pipe, has CSV.
+// comparisonName refuses files that would be of another kind than their names say. What is no file, such as a pipe, has
+// CSV.
 func comparisonName(out string) error {
 	if out == "" || slices.Contains([]string{".csv", ".json", ".html"}, strings.ToLower(filepath.Ext(out))) {
 		return nil
@@ -121,7 +124,8 @@ func comparisonName(out string) error {
 	if at, err := os.Stat(out); err == nil && !at.Mode().IsRegular() && !at.IsDir() {
 		return nil
 	}
-	return &krigo.UsageError{Err: fmt.Errorf("--out %s: a comparison is written as CSV, JSON or HTML: name a file that ends in .csv, .json or .html", out)}
+	return &krigo.UsageError{Err: fmt.Errorf("--out %s: a comparison is written as CSV, JSON or HTML: name a file that "+
+		"ends in .csv, .json or .html", out)}
 }
 
 // printComparison prints the measures that fit a terminal; the files have all.

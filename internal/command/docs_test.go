@@ -143,8 +143,10 @@ func TestFieldsAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range []any{inspectDocument{}, fitDocument{}, predictDocument{}, generateDocument{}, versionDocument{}, krigo.Evaluation{}, krigo.Params{}, krigo.Comparison{},
-		krigo.Recertification{}, krigo.Fresh{}, model.Test{}, serve.Answer{}, serve.Joint{}, serve.Description{}, serve.Observed{}, watch.State{}} {
+	for _, v := range []any{inspectDocument{}, fitDocument{}, predictDocument{}, generateDocument{}, versionDocument{},
+		krigo.Evaluation{}, krigo.Params{}, krigo.Comparison{},
+		krigo.Recertification{}, krigo.Fresh{}, model.Test{}, serve.Answer{}, serve.Joint{}, serve.Description{},
+		serve.Observed{}, watch.State{}} {
 		walk(reflect.TypeOf(v))
 	}
 	for _, name := range krigo.MeasureNames {

@@ -28,7 +28,8 @@ func TestCategories(t *testing.T) {
 	write(t, "seller.csv", "size,note,fuel\n2,a,oil\n,b,gas\n1,,coal\n3,1,\n")
 	write(t, "fresh2.csv", "price,size,fuel\n7.5,2,oil\n2,,gas\n4,1,coal\n8,3,null\n")
 	encoding := []string{"--target", "price", "--categorical", "fuel", "--missing", "mean"}
-	fit := append([]string{"fit", "flats.csv", "--inducing", "12", "--ard", "off", "--test-fraction", "0.2", "--prior", "informed", "--out", "m.krigo", "--json"}, encoding...)
+	fit := append([]string{"fit", "flats.csv", "--inducing", "12", "--ard", "off", "--test-fraction", "0.2", "--prior",
+		"informed", "--out", "m.krigo", "--json"}, encoding...)
 	var document struct {
 		Inputs   int
 		Encoding struct {
@@ -44,8 +45,10 @@ func TestCategories(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, fit...)), &document); err != nil {
 		t.Fatal(err)
 	}
-	if e := document.Encoding; document.Inputs != 5 || !document.Certificate.Valid || e.Missing != "mean" || len(e.Columns) != 2 ||
-		!slices.Equal(e.Columns[0].Categories, []string{"gas", "oil", "wood"}) || e.Columns[1].Name != "size" || e.Columns[1].Mean == nil {
+	if e := document.Encoding; document.Inputs != 5 || !document.Certificate.Valid || e.Missing != "mean" ||
+		len(e.Columns) != 2 ||
+		!slices.Equal(e.Columns[0].Categories, []string{"gas", "oil", "wood"}) || e.Columns[1].Name != "size" ||
+		e.Columns[1].Mean == nil {
 		t.Errorf("%+v", document)
 	}
 	m, err := krigo.Load("m.krigo")
@@ -64,17 +67,20 @@ func TestCategories(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	must(t, "report", "m.krigo", "flats.csv")
-	if page := read(t, "m.html"); !strings.Contains(page, "Predicted price by fuel") || !strings.Contains(page, "gas (") || !strings.Contains(page, "24 test rows") {
+	if page := read(t, "m.html"); !strings.Contains(page, "Predicted price by fuel") || !strings.Contains(page, "gas (") ||
+		!strings.Contains(page, "24 test rows") {
 		t.Error("the report doesn't show the encoded inputs on the test rows")
 	}
 	must(t, "report", "m.krigo", "--out", "alone.html")
-	if out := must(t, append([]string{"compare", "flats.csv", "--objectives", "vfe", "--splits", "2", "--inducing", "4", "--ard", "off"}, encoding...)...); !strings.Contains(out, "over 2 splits") {
+	if out := must(t, append([]string{"compare", "flats.csv", "--objectives", "vfe", "--splits", "2", "--inducing", "4",
+		"--ard", "off"}, encoding...)...); !strings.Contains(out, "over 2 splits") {
 		t.Errorf("%s", out)
 	}
 	write(t, "p.json", `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1}`)
 	must(t, append([]string{"evaluate", "flats.csv", "--params", "p.json"}, encoding...)...)
 	// The rows of another table are scored by the same encoding.
-	if out := must(t, append([]string{"fit", "flats.csv", "--test", "fresh2.csv", "--inducing", "4", "--ard", "off", "--out", "t.krigo"}, encoding...)...); !strings.Contains(out, "Test      4 rows") ||
+	if out := must(t, append([]string{"fit", "flats.csv", "--test", "fresh2.csv", "--inducing", "4", "--ard", "off",
+		"--out", "t.krigo"}, encoding...)...); !strings.Contains(out, "Test      4 rows") ||
 		!strings.Contains(out, `fuel by "gas", "oil", "wood", "other"; size `) {
 		t.Errorf("%s", out)
 	}
@@ -94,8 +100,10 @@ func TestCategories(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"fit", "flats.csv", "--target", "price"}, 1, `fuel: 3 different texts: "gas", "oil", "wood" (first in line 2); say --categorical fuel`},
-		{[]string{"fit", "flats.csv", "--target", "price", "--categorical", "fuel"}, 1, `line 4 (row 3), column 1 ("fuel"): the value is missing`},
+		{[]string{"fit", "flats.csv", "--target", "price"}, 1,
+			`fuel: 3 different texts: "gas", "oil", "wood" (first in line 2); say --categorical fuel`},
+		{[]string{"fit", "flats.csv", "--target", "price", "--categorical", "fuel"}, 1,
+			`line 4 (row 3), column 1 ("fuel"): the value is missing`},
 		{[]string{"fit", "flats.csv", "--target", "fuel", "--missing", "mean"}, 1, "only numbers are predicted"},
 		{[]string{"predict", "m.krigo", "homes.csv"}, 1, `input columns missing: "fuel", "size"`},
 		{[]string{"certify", "m.krigo", "renamed.csv"}, 1, "SHA-256"},

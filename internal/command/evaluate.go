@@ -76,7 +76,8 @@ GP that targets were drawn from. The certificate is at the parameters rounded to
 				for _, bound := range []struct {
 					name  string
 					value *float64
-				}{{"upper bound", b.Upper}, {"by the norm of K − Q", b.UpperNorm}, {"evidence", b.Evidence}, {"α-ELBO", b.AlphaELBO},
+				}{{"upper bound", b.Upper}, {"by the norm of K − Q", b.UpperNorm}, {"evidence", b.Evidence},
+					{"α-ELBO", b.AlphaELBO},
 					{"α-ELBO at vfe's q(U)", b.AlphaAtVariational}, {"Jensen's there", b.Jensen}, {"vfe", b.Variational}} {
 					if bound.value != nil {
 						fmt.Fprintf(w, "  %-22s %.12g\n", bound.name, *bound.value)
@@ -95,7 +96,8 @@ GP that targets were drawn from. The certificate is at the parameters rounded to
 					}
 					sure = fmt.Sprintf(", with %s confidence (over the draw of the certified %s)", cautious.Complement(c.Delta), what)
 				}
-				fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label, cautious.RoundUp(e.Certificate.Bound, 6), sure)
+				fmt.Fprintf(w, "%s at the rounded parameters: %.6f%s\n", e.Certificate.Label,
+					cautious.RoundUp(e.Certificate.Bound, 6), sure)
 			}
 			return nil
 		}),
@@ -109,7 +111,8 @@ func printTheory(w io.Writer, t *krigo.Theory) {
 	if t == nil {
 		return
 	}
-	fmt.Fprintf(w, "theory of D = ln p(y) − L_α, α = %g, each bound with probability %s\n", t.Alpha, cautious.Complement(t.Delta))
+	fmt.Fprintf(w, "theory of D = ln p(y) − L_α, α = %g, each bound with probability %s\n", t.Alpha,
+		cautious.Complement(t.Delta))
 	line := func(name string, value *float64, of string) {
 		if value != nil {
 			fmt.Fprintf(w, "  %-22s ≤ %s%s\n", name, cautious.Width(*value), of)
@@ -125,7 +128,8 @@ func printTheory(w io.Writer, t *krigo.Theory) {
 		line("with so many: D", c.Bound, "")
 	}
 	if f := t.Theorem5; f != nil {
-		fmt.Fprintf(w, "  %-22s ≤ %.4g (ln p*(y) − L_α) + %.4g for targets drawn from p*, L_α = %.12g\n", "Theorem 5: D(p‖p*)/N", f.PerNat, f.Constant, f.AlphaELBO)
+		fmt.Fprintf(w, "  %-22s ≤ %.4g (ln p*(y) − L_α) + %.4g for targets drawn from p*, L_α = %.12g\n",
+			"Theorem 5: D(p‖p*)/N", f.PerNat, f.Constant, f.AlphaELBO)
 		line("of the truth given", f.Bound, "")
 		if f.Divergence != nil {
 			fmt.Fprintf(w, "  %-22s = %.4g\n", "D(p‖p*)/N", *f.Divergence)

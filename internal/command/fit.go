@@ -53,7 +53,8 @@ func names(o krigo.Data) []string { return append(slices.Clone(o.Categorical), o
 // parsed are the options with what flags hold in other forms.
 func (f *fitFlags) parsed() (krigo.Options, error) {
 	o := f.options
-	for _, parse := range []func(*krigo.Options) error{f.reading, f.promised, f.onGrid, f.sized, f.alphaOf, f.posteriorOf} {
+	for _, parse := range []func(*krigo.Options) error{f.reading, f.promised, f.onGrid, f.sized, f.alphaOf,
+		f.posteriorOf} {
 		if err := parse(&o); err != nil {
 			return o, &krigo.UsageError{Err: err}
 		}
@@ -70,7 +71,8 @@ func (f *fitFlags) readDeclared(path string, in io.Reader, r ranks.Ranks) (*data
 		}
 	})
 	if len(given) > 0 {
-		return nil, krigo.Options{}, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the declaration's", strings.Join(given, ", "), f.declared)}
+		return nil, krigo.Options{}, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the "+
+			"declaration's", strings.Join(given, ", "), f.declared)}
 	}
 	text, err := memory.ReadFile(f.declared, textTimes)
 	if err != nil {
@@ -103,7 +105,8 @@ func (f *fitFlags) reading(o *krigo.Options) error {
 		r.Distinct = true
 	case "group":
 		if o.Data.Group != "" {
-			return fmt.Errorf("--duplicates group and --group %s exclude each other: rows can be grouped in one way", o.Data.Group)
+			return fmt.Errorf("--duplicates group and --group %s exclude each other: rows can be grouped in one way",
+				o.Data.Group)
 		}
 		o.Data.Group = dataset.EqualRows
 	default:
@@ -202,7 +205,8 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 		s := dataset.Identity(len(table.Names) - 1 - len(left))
 		o.Scaling, o.Declared = dataset.Declared, &s
 	case declared && (len(o.Categorical) > 0 || o.Missing == dataset.FillMean):
-		return &krigo.UsageError{Err: fmt.Errorf("--scaling %s with --categorical or --missing mean: categories and means are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)}
+		return &krigo.UsageError{Err: fmt.Errorf("--scaling %s with --categorical or --missing mean: categories and means "+
+			"are learnt from prior rows, and the inputs' scaling with them; leave it at prior-rows", f.scaling)}
 	case declared:
 		d, err := table.Regression(o.Target, left...)
 		if err != nil {
@@ -260,7 +264,8 @@ certificate picked as the best of several runs isn't one.`,
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			begin := time.Now()
 			if f.out == "" && args[0] == standardInput {
-				return &krigo.UsageError{Err: errors.New("--out is missing: standard input has no name that the model's could be made of")}
+				return &krigo.UsageError{Err: errors.New("--out is missing: standard input has no name that the model's could be " +
+					"made of")}
 			}
 			table, o, err := f.read(args[0], cmd.InOrStdin(), r)
 			if err != nil {
@@ -298,7 +303,8 @@ certificate picked as the best of several runs isn't one.`,
 					return err
 				}
 				for _, out := range outs {
-					if err := writable(out, ownModel, args[0], f.test, f.init, f.resume, f.declared, strings.TrimPrefix(f.scaling, "declared:")); err != nil {
+					if err := writable(out, ownModel, args[0], f.test, f.init, f.resume, f.declared,
+						strings.TrimPrefix(f.scaling, "declared:")); err != nil {
 						return err
 					}
 				}
@@ -309,7 +315,8 @@ certificate picked as the best of several runs isn't one.`,
 				}
 			}
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			saver := &checkpointer{path: cmp.Or(f.resume, out+".checkpoint"), last: begin, fresh: f.freshStart, say: progress.say,
+			saver := &checkpointer{path: cmp.Or(f.resume, out+".checkpoint"), last: begin, fresh: f.freshStart,
+				say:  progress.say,
 				warn: func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), "krigo: warning: "+text) }}
 			for _, path := range slices.Compact([]string{out + ".checkpoint", saver.path}) {
 				if r.Rank() > 0 {
@@ -343,7 +350,8 @@ certificate picked as the best of several runs isn't one.`,
 				all, err = deliver(cmd.Context(), m, table, o, saver)
 				progress.end()
 				if err = saver.interrupted(cmd.Context(), err); err != nil {
-					return fmt.Errorf("%w (the certified model is saved as %s; this is about its sibling that is trained on all rows)", err, out)
+					return fmt.Errorf("%w (the certified model is saved as %s; this is about its sibling that is trained on all rows)",
+						err, out)
 				}
 			}
 			if r.Rank() > 0 {
@@ -394,7 +402,8 @@ func saveSomewhere(m *krigo.Model, out string) error {
 }
 
 // refitted is the notice of a model that takes the place of another one of the same data.
-const refitted = "it replaces a certified model of the same data: keeping the better of several fits isn't covered by either certificate"
+const refitted = "it replaces a certified model of the same data: keeping the better of several fits isn't covered " +
+	"by either certificate"
 
 // noteRefit notes in a model that the file it is saved to held another certified one of the same targets, or of
 // mostly the same rows. The same fit again is no choice, but keeps the note.
@@ -420,9 +429,10 @@ func certified(m *krigo.Model) bool { return m.Certificate != nil && m.Certifica
 // siblingName is the name of the file for a model's sibling that is trained on all rows.
 func siblingName(out string) string { return strings.TrimSuffix(out, ".krigo") + "-all.krigo" }
 
-// deliver trains the sibling of a model, and keeps the steps in the same checkpoint as the fit's: but after a fit by a budget, whose
-// checkpoints are of all the kernels that there wasn't time for.
-func deliver(ctx context.Context, m *krigo.Model, table *dataset.Table, o krigo.Options, saver *checkpointer) (*krigo.Model, error) {
+// deliver trains the sibling of a model, and keeps the steps in the same checkpoint as the fit's: but after a fit by a
+// budget, whose checkpoints are of all the kernels that there wasn't time for.
+func deliver(ctx context.Context, m *krigo.Model, table *dataset.Table, o krigo.Options,
+	saver *checkpointer) (*krigo.Model, error) {
 	switch {
 	case o.Run.Budget > 0:
 		o.Run.Resume, o.Run.Save = nil, nil
@@ -439,7 +449,8 @@ func onlySibling(paths ...string) error {
 			continue
 		}
 		if old, err := krigo.Load(path); err != nil || old.Counts[dataset.Certified] > 0 {
-			return &krigo.UsageError{Err: fmt.Errorf("--deliver all: %s is there, and isn't a model that was trained on all rows: move it away, or name another --out", path)}
+			return &krigo.UsageError{Err: fmt.Errorf("--deliver all: %s is there, and isn't a model that was trained on all "+
+				"rows: move it away, or name another --out", path)}
 		}
 	}
 	return nil
@@ -464,7 +475,8 @@ func readParams(path string) (*krigo.Params, error) {
 	return &p, nil
 }
 
-// checkpointer keeps the last state of a fit, and writes it to a file now and then. The same fit goes on from that file.
+// checkpointer keeps the last state of a fit, and writes it to a file now and then. The same fit goes on from that
+// file.
 type checkpointer struct {
 	path   string
 	state  *krigo.Checkpoint
@@ -486,7 +498,8 @@ func (c *checkpointer) claim(path string) (release func(), err error) {
 	lock := path + ".lock"
 	release, err = disk.Claim(lock)
 	if errors.Is(err, disk.ErrLocked) {
-		return nil, fmt.Errorf("another fit is under way with the same output, and has locked %s: wait until it ends, or name another --out", lock)
+		return nil, fmt.Errorf("another fit is under way with the same output, and has locked %s: wait until it ends, or "+
+			"name another --out", lock)
 	}
 	if err != nil {
 		c.warn(fmt.Sprintf("%v: nothing keeps a second fit with the same output from %s", err, path))
@@ -495,7 +508,8 @@ func (c *checkpointer) claim(path string) (release func(), err error) {
 	return release, nil
 }
 
-// find reads the checkpoint on the first rank, which has written it, for all. There need be none unless somebody named it.
+// find reads the checkpoint on the first rank, which has written it, for all. There need be none unless somebody named
+// it.
 func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint, err error) {
 	if r.Rank() == 0 {
 		if !named {
@@ -550,7 +564,8 @@ func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 	c.last = time.Now()
 	err := c.write()
 	if err != nil && !c.failed {
-		c.warn(fmt.Sprintf("the checkpoint can't be written: %v: the fit goes on, but would lose the work from now on if it were killed", err))
+		c.warn(fmt.Sprintf("the checkpoint can't be written: %v: the fit goes on, but would lose the work from now on if "+
+			"it were killed", err))
 	}
 	c.failed = err != nil
 	return nil
@@ -580,7 +595,8 @@ func (c *checkpointer) words() string {
 func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, fit.ErrOtherCheckpoint):
-		return fmt.Errorf("%s: %w: end that fit with its own data and options, remove the file, or name another --out", c.path, err)
+		return fmt.Errorf("%s: %w: end that fit with its own data and options, remove the file, or name another --out",
+			c.path, err)
 	case err == nil || ctx.Err() == nil:
 		return err
 	case c.state == nil: // a checkpoint that was found is as it was
@@ -624,7 +640,8 @@ type fitDocument struct {
 
 func fitJSON(m *krigo.Model, path string) fitDocument {
 	d := fitDocument{
-		Objective: m.Objective, Inputs: len(m.Inputs), Encoding: m.Encoding, Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+		Objective: m.Objective, Inputs: len(m.Inputs), Encoding: m.Encoding,
+		Kernel:        m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
 		Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
@@ -660,9 +677,11 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	if m.Encoding != nil {
 		fmt.Fprintf(w, "          %s\n", m.Encoding)
 	}
-	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance, d.ObservationNoise)
+	fmt.Fprintf(w, "          noise variance %.3g, observation noise %.3g (scaled units)\n", d.NoiseVariance,
+		d.ObservationNoise)
 	if e := m.Training.LeaveOneOut; e > 0 {
-		fmt.Fprintf(w, "Left out  RMSE %s (%s) of each row predicted from all others; further rows have more, of few rows up to twice as much, since every row shaped the parameters\n",
+		fmt.Fprintf(w, "Left out  RMSE %s (%s) of each row predicted from all others; further rows have more, of few rows "+
+			"up to twice as much, since every row shaped the parameters\n",
 			cautious.Number(e), cautious.Name(m.Target))
 	}
 	if t := m.Test; t != nil {
@@ -670,19 +689,23 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 		if t.Groups > 0 {
 			of = fmt.Sprintf(" (on average over %d groups)", t.Groups)
 		}
-		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows, cautious.Number(t.RMSERaw), cautious.Name(m.Target), t.MSE, t.NLPD)
+		fmt.Fprintf(w, "Test      %d rows: RMSE %s (%s), mean squared error %.4g, NLPD %.3g (scaled)\n", t.Rows,
+			cautious.Number(t.RMSERaw), cautious.Name(m.Target), t.MSE, t.NLPD)
 		draw := fmt.Sprintf(", of a random draw %.3f", t.GibbsRisk)
 		if m.Terms.Route == pacbayes.Direct { // which doesn't speak of one
 			draw = ""
 		}
 		fmt.Fprintf(w, "          loss of the mean %.3f%s%s; 95 %% credible intervals, the model's own belief, hold %.1f %%\n", t.MeanRisk, draw, of, 100*t.Coverage95)
 		if t.Conformal != nil {
-			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones %.1f %%\n", 100**t.Conformal, 100**t.Normalised)
+			fmt.Fprintf(w, "          95 %% conformal intervals hold %.1f %%, normalised ones %.1f %%\n", 100**t.Conformal,
+				100**t.Normalised)
 		}
 	}
 	if f := m.Conformal; f != nil {
-		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d %s rows and further rows from the same source (exchangeable rows)\n",
-			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level), f.Rows, cmp.Or(f.From, "calibration"))
+		fmt.Fprintf(w, "Intervals conformal ±%s, normalised ±%s sd: %s of further targets, on average over draws of the %d "+
+			"%s rows and further rows from the same source (exchangeable rows)\n",
+			cautious.Width(f.HalfWidth*m.Scaling.TargetScale), cautious.Width(f.Normalised), cautious.Complement(1-f.Level),
+			f.Rows, cmp.Or(f.From, "calibration"))
 	}
 	starts := strconv.Itoa(m.Training.Starts)
 	var asked krigo.Options
@@ -703,7 +726,8 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 		return printJSON(w, p)
 	}
 	of := func(what string, r fit.Roles) {
-		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what, r.Test, r.Calibration, r.Prior, r.Certified)
+		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what, r.Test, r.Calibration,
+			r.Prior, r.Certified)
 	}
 	of("Rows", p.Roles)
 	if p.Groups != nil {
@@ -713,7 +737,8 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 	if p.M == 0 {
 		how = "full GP, solved by " + p.Solver
 	}
-	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, starts of each kernel: %d, of %s\n", p.Trains, how, p.Method, p.Starts, strings.Join(p.Kernels, ", "))
+	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, starts of each kernel: %d, of %s\n", p.Trains, how, p.Method,
+		p.Starts, strings.Join(p.Kernels, ", "))
 	for _, n := range p.Notices {
 		fmt.Fprintf(w, "Notice    %s\n", n)
 	}

@@ -198,7 +198,8 @@ func describe(b *strings.Builder, cmd *cobra.Command, asked string) {
 	}
 	describeFlags(b, shown(cmd, asked))
 	if short {
-		fmt.Fprintf(b, "\n--help all shows all %d flags; --help data, kernel, method, prior, promise or run those of a group.\n", len(all))
+		fmt.Fprintf(b, "\n--help all shows all %d flags; --help data, kernel, method, prior, promise or run those of a "+
+			"group.\n", len(all))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(b, "\n%s COMMAND --help says more about a command.\n", cmd.CommandPath())

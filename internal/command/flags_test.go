@@ -17,8 +17,8 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestHelpIsShort: every flag is explained in two lines at most, but for lists of methods, and every one that isn't cobra's stands in
-// a table.
+// TestHelpIsShort: every flag is explained in two lines at most, but for lists of methods, and every one that isn't
+// cobra's stands in a table.
 func TestHelpIsShort(t *testing.T) {
 	root := newRoot()
 	for _, cmd := range append(root.Commands(), root) {
@@ -61,7 +61,8 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := f.options
-	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Method.Solver != "auto" || o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" ||
+	if f.epsilon != "0.6" || o.Promise.Delta != 0.01 || f.splits != 5 || o.Method.Solver != "auto" ||
+		o.Data.Missing != dataset.Refuse || o.Method.Optimizer != "" ||
 		!slices.Equal(f.objectives, []string{"kl-pac", "evidence"}) || !slices.Equal(o.Prior.Temper, []float64{1, 0.5}) {
 		t.Errorf("%+v", f)
 	}
@@ -77,7 +78,8 @@ func TestGroups(t *testing.T) {
 	for _, command := range []string{"fit", "evaluate", "compare"} {
 		help, page := must(t, command, "--help", "all"), strings.ReplaceAll(read(t, "pages/krigo-"+command+".1"), `\-`, "-")
 		for i, name := range []string{"Data", "Kernel", "Method", "Prior", "Promise", "Run"} {
-			if name != groups[i+1] || !strings.Contains(help, "\n"+name+":\n  --") || !strings.Contains(page, "\n.SS "+name+"\n") {
+			if name != groups[i+1] || !strings.Contains(help, "\n"+name+":\n  --") ||
+				!strings.Contains(page, "\n.SS "+name+"\n") {
 				t.Errorf("%s: no group %s", command, name)
 			}
 		}
@@ -98,11 +100,13 @@ func TestTiers(t *testing.T) {
 	count := func(help string) int { return strings.Count(help, "\n  --") }
 	all := must(t, "fit", "--help", "all")
 	short := must(t, "fit", "--help")
-	if n := count(short); n > 20 || !strings.Contains(short, fmt.Sprintf("all %d flags", count(all))) || !strings.Contains(short, "--target") {
+	if n := count(short); n > 20 || !strings.Contains(short, fmt.Sprintf("all %d flags", count(all))) ||
+		!strings.Contains(short, "--target") {
 		t.Errorf("%d of %d flags are shown:\n%s", n, count(all), short)
 	}
 	prior := must(t, "fit", "--help", "prior")
-	if count(prior) != strings.Count(all[strings.Index(all, "\nPrior:\n"):strings.Index(all, "\nPromise:\n")], "\n  --") || !strings.Contains(prior, "--temper") {
+	if count(prior) != strings.Count(all[strings.Index(all, "\nPrior:\n"):strings.Index(all, "\nPromise:\n")], "\n  --") ||
+		!strings.Contains(prior, "--temper") {
 		t.Errorf("of the group:\n%s", prior)
 	}
 	if n := count(must(t, "predict", "--help")); n < 9 {
@@ -149,7 +153,8 @@ func TestCompletion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "linear", "--ard", "off", "--out", "few.krigo", "--quiet")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "linear", "--ard", "off", "--out",
+		"few.krigo", "--quiet")
 	write(t, "long.csv", "rooms,price\n"+strings.Repeat("6,1\n", 300_000))
 	for args, want := range map[string]string{
 		"fit x.csv --objective kl":                     "kl-pac",
@@ -225,7 +230,8 @@ func TestStandardInput(t *testing.T) {
 		{homes, "fit - --target MEDV --test - --out a.krigo", 2, []string{"standard input (-) can be read once"}},
 		{homes, "predict - -", 2, []string{"standard input (-) can be read once"}},
 		{"", "predict file.krigo -", 1, []string{"standard input: the file is empty"}},
-		{"RM,LSTAT,DIS,MEDV\n6,5,4,20\n6,5,near,20\n", "predict file.krigo -", 1, []string{"standard input: line 3 (row 2)", `"near"`}},
+		{"RM,LSTAT,DIS,MEDV\n6,5,4,20\n6,5,near,20\n", "predict file.krigo -", 1,
+			[]string{"standard input: line 3 (row 2)", `"near"`}},
 		{homes, "fit - --target MEDW --out a.krigo", 1, []string{"standard input", `did you mean "MEDV"?`}},
 		{"PK\x03\x04\x00\xff", "predict file.krigo -", 1, []string{"standard input: not a text file"}},
 	} {
@@ -254,7 +260,8 @@ func TestInterruptedInput(t *testing.T) {
 		cancel()
 	}()
 	var stderr bytes.Buffer
-	if status := Run(ctx, strings.Fields("fit - --target MEDV --out a.krigo"), in, io.Discard, &stderr); status != 1 || !strings.Contains(stderr.String(), "standard input: cannot be read after row") {
+	if status := Run(ctx, strings.Fields("fit - --target MEDV --out a.krigo"), in, io.Discard, &stderr); status != 1 ||
+		!strings.Contains(stderr.String(), "standard input: cannot be read after row") {
 		t.Errorf("%d, %s", status, stderr.String())
 	}
 }

@@ -46,18 +46,23 @@ func hosts(t *testing.T) (fit func(args ...string) (*exec.Cmd, *bytes.Buffer), p
 	}
 	// In the place of ssh: agent HOST COMMAND.
 	agent := filepath.Join(folder, "agent")
-	if err := os.WriteFile(agent, []byte("#!/bin/sh\nshift\nexec ip netns exec "+b+" unshare --uts sh -c \"hostname krigo-b; exec $*\"\n"), 0o755); err != nil {
+	if err := os.WriteFile(agent, []byte("#!/bin/sh\nshift\nexec ip netns exec "+b+
+		" unshare --uts sh -c \"hostname krigo-b; exec $*\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	fit = func(args ...string) (*exec.Cmd, *bytes.Buffer) {
 		command := []string{"netns", "exec", a, "unshare", "--uts", "sh", "-c", `hostname krigo-a; exec "$@"`, "sh",
-			"mpirun", "--host", "10.99.0.1:1,10.99.0.2:1", "-n", "2", "--bind-to", "none", "--mca", "plm_rsh_agent", agent, "--mca", "btl", "tcp,self",
+			"mpirun", "--host", "10.99.0.1:1,10.99.0.2:1", "-n", "2", "--bind-to", "none", "--mca", "plm_rsh_agent", agent,
+			"--mca", "btl", "tcp,self",
 			"--mca", "btl_tcp_if_include", "10.99.0.0/24", "--mca", "oob_tcp_if_include", "10.99.0.0/24",
-			"--mca", "oob_tcp_keepalive_time", "5", "--mca", "oob_tcp_keepalive_intvl", "2", "--mca", "oob_tcp_keepalive_probes", "3", // docs/cluster.md
+			// docs/cluster.md
+			"--mca", "oob_tcp_keepalive_time", "5", "--mca", "oob_tcp_keepalive_intvl", "2", "--mca", "oob_tcp_keepalive_probes",
+			"3",
 			"-x", childArgs, os.Args[0], "-test.run=^TestRank$"}
 		cmd := exec.Command("ip", command...)
 		text, _ := json.Marshal(args)
-		cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", childArgs+"="+string(text))
+		cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", childArgs+"="+
+			string(text))
 		errs := new(bytes.Buffer)
 		cmd.Stderr = errs
 		return cmd, errs
@@ -81,7 +86,8 @@ func TestMPIHosts(t *testing.T) {
 	data := filepath.Join(folder, "waves.npy")
 	waves(t, data, 4000, 3)
 	args := func(out string, more ...string) []string {
-		return append([]string{"fit", data, "--target", "y", "--objective", "kl-pac", "--inducing", "30", "--ard", "off", "--epochs", "60", "--threads", "1", "--out", filepath.Join(folder, out)}, more...)
+		return append([]string{"fit", data, "--target", "y", "--objective", "kl-pac", "--inducing", "30", "--ard", "off",
+			"--epochs", "60", "--threads", "1", "--out", filepath.Join(folder, out)}, more...)
 	}
 	load := func(out string) *krigo.Model {
 		t.Helper()
@@ -123,7 +129,8 @@ func TestMPIHosts(t *testing.T) {
 		t.Fatal("the fit was done before the host was cut off")
 	}
 	// Which of its messages mpirun ends with depends on what it notices first: the host, or its daemon there.
-	named := slices.ContainsFunc([]string{"10.99.0.2", "krigo-b", "one or more daemons"}, func(s string) bool { return strings.Contains(errs.String(), s) })
+	named := slices.ContainsFunc([]string{"10.99.0.2", "krigo-b", "one or more daemons"},
+		func(s string) bool { return strings.Contains(errs.String(), s) })
 	if err == nil || took > 30*time.Second || !named {
 		t.Errorf("%v after %v:\n%s", err, took, errs)
 	}

@@ -41,8 +41,8 @@ func checkInput(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// readTable reads a table whose cells are written so from a file, of which a rank has its part, or as CSV from standard input. A
-// command that isn't spread over ranks has none.
+// readTable reads a table whose cells are written so from a file, of which a rank has its part, or as CSV from standard
+// input. A command that isn't spread over ranks has none.
 func readTable(path string, in io.Reader, r ranks.Ranks, of dataset.Reading) (*dataset.Table, error) {
 	switch {
 	case path == standardInput:

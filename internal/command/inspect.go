@@ -194,7 +194,8 @@ func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) str
 	var flags []string // in the order in which they come up
 	values, said := map[string][]string{}, map[dataset.Advice]bool{}
 	for _, f := range columns {
-		missing = missing || f.Missing > 0 && f.Kind != "empty" || slices.ContainsFunc(f.Advice, func(a dataset.Advice) bool { return a.Flag == "na" })
+		missing = missing || f.Missing > 0 && f.Kind != "empty" ||
+			slices.ContainsFunc(f.Advice, func(a dataset.Advice) bool { return a.Flag == "na" })
 		if f.Either {
 			continue
 		}
@@ -236,7 +237,8 @@ func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) str
 // suggest adds to an error about columns the command line that was given with what is to be said of them.
 func suggest(err error, args []string) string {
 	var columns *dataset.ColumnsError
-	if !errors.As(err, &columns) || len(args) == 0 || !slices.Contains([]string{"fit", "declare", "compare", "evaluate"}, args[0]) {
+	if !errors.As(err, &columns) || len(args) == 0 || !slices.Contains([]string{"fit", "declare", "compare", "evaluate"},
+		args[0]) {
 		return ""
 	}
 	if len(columns.Columns) == 0 && len(columns.Gaps) == 0 {

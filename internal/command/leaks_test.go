@@ -13,7 +13,8 @@ import (
 // TestNoGoroutineIsLeft: no command leaves a goroutine behind, whether it ends well, fails, or is interrupted.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet", "--out", "m.krigo")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet",
+		"--out", "m.krigo")
 	before := runtime.NumGoroutine()
 	for _, line := range []string{
 		"fit homes.csv --target MEDV --objective vfe --inducing 5 --ard off --quiet",
@@ -73,7 +74,8 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			}
 			if n := runtime.NumGoroutine(); n > before {
 				stacks := make([]byte, 1<<16)
-				t.Fatalf("krigo %s, interrupted %v: %d goroutines, %d before\n%s", line, interrupted, n, before, stacks[:runtime.Stack(stacks, true)])
+				t.Fatalf("krigo %s, interrupted %v: %d goroutines, %d before\n%s", line, interrupted, n, before,
+					stacks[:runtime.Stack(stacks, true)])
 			}
 		}
 	}

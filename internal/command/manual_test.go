@@ -24,14 +24,20 @@ var unlike = map[string]struct {
 	stdin   string // the file that what stands before a pipe would print
 	status  int    // its exit status, where it isn't 0
 }{
-	"krigo generate --rows 2000000 --inputs 11 --out draw.npy": {instead: "krigo generate --rows 2000 --inputs 11 --out drawn.npy"}, // 190 MB, and draw.npy is there
+	// 190 MB, and draw.npy is there
+	"krigo generate --rows 2000000 --inputs 11 --out draw.npy": {instead: "krigo generate --rows 2000 --inputs 11 --out " +
+		"drawn.npy"},
 
-	"krigo fit draw.npy --target y --objective renyi --inducing 512 --inducing-init random --ard on --solver nearest --batches uniform --batch 1024 --epochs E": {
-		instead: "krigo fit draw.npy --target y --objective renyi --inducing 32 --inducing-init random --ard on --solver nearest --batches uniform --batch 128 --epochs 2"},
+	"krigo fit draw.npy --target y --objective renyi --inducing 512 --inducing-init random --ard on --solver nearest " +
+		"--batches uniform --batch 1024 --epochs E": {
+		instead: "krigo fit draw.npy --target y --objective renyi --inducing 32 --inducing-init random --ard on --solver " +
+			"nearest --batches uniform --batch 128 --epochs 2"},
 
 	"krigo inspect houses.csv --target price": {instead: "krigo inspect messy.csv --target price"},
-	"krigo fit houses.csv --target price --ignore id --dates sold:year --decimal , --thousands . --units m² --na k.A. --missing mean": {
-		instead: "krigo fit messy.csv --target price --ignore id --dates sold:year --decimal , --thousands . --units m² --na k.A. --missing mean"},
+	"krigo fit houses.csv --target price --ignore id --dates sold:year --decimal , --thousands . --units m² --na k.A. " +
+		"--missing mean": {
+		instead: "krigo fit messy.csv --target price --ignore id --dates sold:year --decimal , --thousands . --units m² " +
+			"--na k.A. --missing mean"},
 	"krigo fit houses.csv --target price --categorical zone,heating --missing mean": {
 		instead: "krigo fit zones.csv --target price --categorical zone,heating --missing mean"},
 	"sqlite3 -header -csv sales.db 'select * from houses' | krigo fit - --target price --out houses.krigo": {stdin: "houses.csv"},
@@ -47,8 +53,9 @@ type documented struct {
 	output string // the block of text after it; … stands for anything
 }
 
-// commandsOf finds the commands of a document: lines of code that begin with krigo, go run ./cmd/krigo or curl, or pipe to
-// krigo; not those of mpirun, which package ranks tests. A block that is fenced as text, right below a block of commands, is what the last of these prints.
+// commandsOf finds the commands of a document: lines of code that begin with krigo, go run ./cmd/krigo or curl, or pipe
+// to krigo; not those of mpirun, which package ranks tests. A block that is fenced as text, right below a block of
+// commands, is what the last of these prints.
 func commandsOf(text string) (all []documented) {
 	fence, indented := "", regexp.MustCompile(`^(    |\t)`)
 	begins, pipes := regexp.MustCompile(`^(krigo|go run \./cmd/krigo|curl) `), regexp.MustCompile(`^[a-z][^|#]* \| krigo `)
@@ -114,8 +121,9 @@ func words(text string) (all []string) {
 	return all
 }
 
-// TestManual runs every command of README and docs, in a folder with the files that they speak of, in the order in which
-// they stand, and holds what the tutorials show against what is printed: words to the letter, numbers to a twentieth.
+// TestManual runs every command of README and docs, in a folder with the files that they speak of, in the order in
+// which they stand, and holds what the tutorials show against what is printed: words to the letter, numbers to a
+// twentieth.
 func TestManual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it fits some forty models")
@@ -176,18 +184,23 @@ func TestManual(t *testing.T) {
 
 // TestCommandsOf: what of a document is taken for a command and for its output, and which outputs are told apart.
 func TestCommandsOf(t *testing.T) {
-	const text = "krigo is text.\n\n    krigo fit a.csv --x 'b  # c'   # why\n    ls\n    cat a | krigo watch -\n\n```text\n12 of … lie within 60,000\n```\n\n" +
-		"```go\nkrigo.Fit(ctx)\n```\n\n```\ngo run ./cmd/krigo demo \\\n   --quiet\n```\n\nWords.\n\n```text\nnot its output\n```\n"
+	const text = "krigo is text.\n\n    krigo fit a.csv --x 'b  # c'   # why\n    ls\n    cat a | krigo watch " +
+		"-\n\n```text\n12 of … lie within 60,000\n```\n\n" +
+		"```go\nkrigo.Fit(ctx)\n```\n\n```\ngo run ./cmd/krigo demo \\\n   --quiet\n```\n\nWords.\n\n```text\nnot its " +
+		"output\n```\n"
 	all := commandsOf(text)
-	want := []documented{{3, "krigo fit a.csv --x 'b # c'", ""}, {5, "cat a | krigo watch -", "12 of … lie within 60,000"}, {16, "krigo demo --quiet", ""}}
+	want := []documented{{3, "krigo fit a.csv --x 'b # c'", ""}, {5, "cat a | krigo watch -", "12 of … lie within 60,000"},
+		{16, "krigo demo --quiet", ""}}
 	if !slices.Equal(all, want) {
 		t.Fatalf("%+v", all)
 	}
-	if got := words("krigo fit a.csv --na '-,k A' --kernel \"se+rq\""); !slices.Equal(got, []string{"krigo", "fit", "a.csv", "--na", "-,k A", "--kernel", "se+rq"}) {
+	if got := words("krigo fit a.csv --na '-,k A' --kernel \"se+rq\""); !slices.Equal(got,
+		[]string{"krigo", "fit", "a.csv", "--na", "-,k A", "--kernel", "se+rq"}) {
 		t.Errorf("%q", got)
 	}
 	for printed, same := range map[string]bool{
-		"12 of 40 rows  lie\nwithin 60,000\n": true, "12 of them lie within 61,000": true, "12 of them lie within 70,000": false, "12 of them lie beyond 60,000": false,
+		"12 of 40 rows  lie\nwithin 60,000\n": true, "12 of them lie within 61,000": true,
+		"12 of them lie within 70,000": false, "12 of them lie beyond 60,000": false,
 		"so 12 of them lie within 60,000": false, "12 of them lie within 60,000 and": false, "": false,
 	} {
 		if err := want[1].prints(printed); (err == nil) != same {
@@ -424,7 +437,8 @@ func furnish(t *testing.T, root string) string {
 		if n%20 == 0 {
 			area = "k.A."
 		}
-		return fmt.Sprintf("H%04d;%s;%s;%d.%03d", n, time.Date(2020, 1, n*7, 0, 0, 0, 0, time.UTC).Format("02.01.2006"), area, int(price)/1000, int(price)%1000)
+		return fmt.Sprintf("H%04d;%s;%s;%d.%03d", n, time.Date(2020, 1, n*7, 0, 0, 0, 0, time.UTC).Format("02.01.2006"), area,
+			int(price)/1000, int(price)%1000)
 	})
 	some := func() string {
 		x1, x2 := r.NormFloat64(), r.NormFloat64()
@@ -432,7 +446,8 @@ func furnish(t *testing.T, root string) string {
 	}
 	table("big.csv", "x1,x2,y", 150, some)
 	table("kin40k.csv", "x1,x2,y", 150, some)
-	if err := os.Rename(filepath.Join(shelf, "kin40k.csv"), filepath.Join(shelf, "kin40k.csv.gz")); err != nil { // plain text is read whatever its name
+	// plain text is read whatever its name
+	if err := os.Rename(filepath.Join(shelf, "kin40k.csv"), filepath.Join(shelf, "kin40k.csv.gz")); err != nil {
 		t.Fatal(err)
 	}
 	params := `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1, 1]}, "noise_variance": 0.1}`
@@ -440,7 +455,8 @@ func furnish(t *testing.T, root string) string {
 	write(t, filepath.Join(shelf, "params.json"), params)
 
 	must(t, "generate", "--rows", "300", "--inputs", "3", "--out", filepath.Join(shelf, "draw.npy"))
-	must(t, "fit", filepath.Join(shelf, "houses.csv"), "--target", "price", "--quiet", "--out", filepath.Join(shelf, "houses.krigo"))
+	must(t, "fit", filepath.Join(shelf, "houses.csv"), "--target", "price", "--quiet", "--out",
+		filepath.Join(shelf, "houses.krigo"))
 	if err := os.Mkdir(filepath.Join(shelf, "models"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -448,8 +464,8 @@ func furnish(t *testing.T, root string) string {
 	return shelf
 }
 
-// hang writes the gallery's pictures anew: each is a figure of a report that one of its commands made, as its title says:
-// ![…](images/branin.svg "The two most relevant inputs, of branin.html").
+// hang writes the gallery's pictures anew: each is a figure of a report that one of its commands made, as its title
+// says: ![…](images/branin.svg "The two most relevant inputs, of branin.html").
 func hang(t *testing.T, gallery, docs string) {
 	t.Helper()
 	style := read(t, filepath.Join(docs, "..", "report", "style.css"))
@@ -464,7 +480,8 @@ func hang(t *testing.T, gallery, docs string) {
 			t.Fatalf("%s has no figure %q", picture[3], picture[2])
 		}
 		figure, _, _ = strings.Cut(figure, "<figcaption>")
-		plots := regexp.MustCompile(`(?s)<svg [^>]*viewBox="0 0 (\d+) (\d+)"[^>]*>(.*?)</svg>`).FindAllStringSubmatch(figure, -1)
+		plots := regexp.MustCompile(`(?s)<svg [^>]*viewBox="0 0 (\d+) (\d+)"[^>]*>(.*?)</svg>`).FindAllStringSubmatch(figure,
+			-1)
 		if len(plots) == 0 {
 			t.Fatalf("the figure %q of %s isn't drawn", picture[2], picture[3])
 		}

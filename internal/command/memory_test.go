@@ -26,7 +26,8 @@ func TestMemory(t *testing.T) {
 	for i := range 1500 {
 		rows.WriteString(strings.Repeat("1", 1+i%9) + "," + strings.Repeat("2", 1+i%7) + "\n")
 	}
-	for path, text := range map[string][]byte{bomb: packed.Bytes(), small: []byte(rows.String()), large: bytes.Repeat([]byte(" "), 3<<20)} {
+	for path, text := range map[string][]byte{bomb: packed.Bytes(), small: []byte(rows.String()),
+		large: bytes.Repeat([]byte(" "), 3<<20)} {
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,8 @@ func TestMemory(t *testing.T) {
 		status := Run(context.Background(), args, bytes.NewReader(packed.Bytes()), &out, &errs)
 		return status, errs.String()
 	}
-	if status, said := run("fit", small, "--target", "y", "--out", model, "--quiet", "--objective", "vfe", "--inducing", "5", "--epochs", "3", "--memory", "1GiB"); status != 0 {
+	if status, said := run("fit", small, "--target", "y", "--out", model, "--quiet", "--objective", "vfe", "--inducing",
+		"5", "--epochs", "3", "--memory", "1GiB"); status != 0 {
 		t.Fatal(said)
 	}
 	for _, test := range []struct {
@@ -58,15 +60,18 @@ func TestMemory(t *testing.T) {
 		{large, []string{"fit", small, "--declared", large}},
 	} {
 		status, said := run(append(test.args, "--quiet", "--memory", "16MiB")...)
-		if status != exitFailed || !strings.Contains(said, test.says) || !strings.Contains(said, "16 MiB may be used: raise --memory") {
+		if status != exitFailed || !strings.Contains(said, test.says) ||
+			!strings.Contains(said, "16 MiB may be used: raise --memory") {
 			t.Errorf("%q: status %d: %s", test.args, status, said)
 		}
 	}
-	if status, said := run("report", model, "--out", at("r.html"), "--memory", "1KiB"); status != exitFailed || !strings.Contains(said, model) {
+	if status, said := run("report", model, "--out", at("r.html"), "--memory", "1KiB"); status != exitFailed ||
+		!strings.Contains(said, model) {
 		t.Errorf("a model: status %d: %s", status, said)
 	}
 	for _, size := range []string{"-1", "half", "0", "1e99"} {
-		if status, said := run("fit", small, "--target", "y", "--memory="+size); status != exitUsage || !strings.Contains(said, "--memory") {
+		if status, said := run("fit", small, "--target", "y", "--memory="+size); status != exitUsage ||
+			!strings.Contains(said, "--memory") {
 			t.Errorf("%s: status %d: %s", size, status, said)
 		}
 	}

@@ -65,36 +65,53 @@ var messyTables = []messy{
 	{name: "dates with the month in words", text: rows("when,x,y\n", func(i int, x, y float64) string {
 		return line(fmt.Sprintf("%d %s 2021", 1+i%28, []string{"Jan", "Feb", "Mar"}[i%3]), num(x, 2), num(y, 2))
 	})},
-	{name: "dates of either order", say: []string{"--dates", "when:dmy"}, text: rows("when,x,y\n", func(i int, x, y float64) string {
-		return line(fmt.Sprintf("%02d/%02d/2023", 1+i%12, 1+i%11), num(x, 2), num(y, 2))
+	{name: "dates of either order", say: []string{"--dates", "when:dmy"},
+		text: rows("when,x,y\n", func(i int, x, y float64) string {
+			return line(fmt.Sprintf("%02d/%02d/2023", 1+i%12, 1+i%11), num(x, 2), num(y, 2))
+		})},
+	{name: "decimal commas", text: rows("x;y\n", func(_ int, x, y float64) string {
+		return comma(num(x, 2)) + ";" +
+			comma(num(y, 2)) + "\n"
 	})},
-	{name: "decimal commas", text: rows("x;y\n", func(_ int, x, y float64) string { return comma(num(x, 2)) + ";" + comma(num(y, 2)) + "\n" })},
-	{name: "decimal commas, points between thousands", text: rows("x;y\n", func(_ int, x, y float64) string { return dots(1000*x) + ";" + dots(1e6*y) + "\n" })},
+	{name: "decimal commas, points between thousands",
+		text: rows("x;y\n", func(_ int, x, y float64) string { return dots(1000*x) + ";" + dots(1e6*y) + "\n" })},
 	{name: "quoted thousands", say: []string{"--thousands", ","}, text: rows("x,y\n", func(_ int, x, y float64) string {
 		return fmt.Sprintf("\"%d,%03d\",%s\n", int(x), int(1000*x)%1000, num(y, 3))
 	})},
 	{name: "spaces between thousands", text: rows("x;y\n", func(_ int, x, y float64) string {
 		return fmt.Sprintf("%d\u00a0%03d;%s\n", int(x), int(1000*x)%1000, num(y, 3))
 	})},
-	{name: "units behind numbers", text: rows("weight,y\n", func(_ int, x, y float64) string { return line(num(x, 2)+" kg", num(y, 2)) })},
-	{name: "currency before numbers", text: rows("x,price\n", func(_ int, x, y float64) string { return line(num(x, 2), "€ "+num(y, 2)) })},
+	{name: "units behind numbers", text: rows("weight,y\n",
+		func(_ int, x, y float64) string { return line(num(x, 2)+" kg", num(y, 2)) })},
+	{name: "currency before numbers", text: rows("x,price\n",
+		func(_ int, x, y float64) string { return line(num(x, 2), "€ "+num(y, 2)) })},
 	{name: "percent", text: rows("share,y\n", func(_ int, x, y float64) string { return line(num(x, 1)+"%", num(y, 2)) })},
-	{name: "names of rows", text: rows("id,x,y\n", func(i int, x, y float64) string { return line(fmt.Sprintf("HX-%05d", i), num(x, 2), num(y, 2)) })},
-	{name: "index of pandas", text: rows(",x,y\n", func(i int, x, y float64) string { return line(fmt.Sprint(i-1), num(x, 2), num(y, 2)) })},
+	{name: "names of rows", text: rows("id,x,y\n",
+		func(i int, x, y float64) string { return line(fmt.Sprintf("HX-%05d", i), num(x, 2), num(y, 2)) })},
+	{name: "index of pandas", text: rows(",x,y\n",
+		func(i int, x, y float64) string { return line(fmt.Sprint(i-1), num(x, 2), num(y, 2)) })},
 	{name: "gaps", text: rows("x,z,y\n", func(i int, x, y float64) string {
 		return line(num(x, 2), []string{"1", "", "3", "NA"}[i%4], num(y, 2))
 	})},
 	{name: "gaps that say so in German", text: rows("x,z,y\n", func(i int, x, y float64) string {
 		return line(num(x, 2), []string{"1", "k.A.", "3", "-"}[i%4], num(y, 2))
 	})},
-	{name: "byte order mark and CRLF", text: rows("\ufeffx,y\r\n", func(_ int, x, y float64) string { return num(x, 2) + "," + num(y, 2) + "\r\n" })},
-	{name: "repeated rows", text: rows("x,y\n", func(_ int, x, y float64) string { return strings.Repeat(line(num(x, 2), num(y, 2)), 2) })},
-	{name: "constant and empty columns", text: rows("site,x,note,y\n", func(_ int, x, y float64) string { return line("7", num(x, 2), "", num(y, 2)) })},
-	{name: "names with spaces, quotes and commas", text: rows("\"size, m²\",\"the \"\"kind\"\"\",y\n", func(i int, x, y float64) string {
-		return line(num(x, 2), []string{"a", "b"}[i%2], num(y, 2))
+	{name: "byte order mark and CRLF", text: rows("\ufeffx,y\r\n",
+		func(_ int, x, y float64) string { return num(x, 2) + "," + num(y, 2) + "\r\n" })},
+	{name: "repeated rows", text: rows("x,y\n",
+		func(_ int, x, y float64) string { return strings.Repeat(line(num(x, 2), num(y, 2)), 2) })},
+	{name: "constant and empty columns", text: rows("site,x,note,y\n",
+		func(_ int, x, y float64) string { return line("7", num(x, 2), "", num(y, 2)) })},
+	{name: "names with spaces, quotes and commas",
+		text: rows("\"size, m²\",\"the \"\"kind\"\"\",y\n", func(i int, x, y float64) string {
+			return line(num(x, 2), []string{"a", "b"}[i%2], num(y, 2))
+		})},
+	{name: "tabs", ending: ".tsv", text: rows("x\ty\n", func(_ int, x, y float64) string {
+		return num(x, 2) + "\t" +
+			num(y, 2) + "\n"
 	})},
-	{name: "tabs", ending: ".tsv", text: rows("x\ty\n", func(_ int, x, y float64) string { return num(x, 2) + "\t" + num(y, 2) + "\n" })},
-	{name: "gzip", ending: ".csv.gz", text: rows("x,y\n", func(_ int, x, y float64) string { return line(num(x, 2), num(y, 2)) })},
+	{name: "gzip", ending: ".csv.gz", text: rows("x,y\n",
+		func(_ int, x, y float64) string { return line(num(x, 2), num(y, 2)) })},
 	{name: "blank lines and spaces", text: rows("x , y\n\n", func(i int, x, y float64) string {
 		return " " + num(x, 2) + " , " + num(y, 2) + "\n" + strings.Repeat("\n", i%2)
 	})},
@@ -116,14 +133,19 @@ var messyTables = []messy{
 	{name: "dates of a spreadsheet", text: rows("when,x,y\n", func(i int, x, y float64) string {
 		return line(fmt.Sprintf("%02d-%s-24", 1+i%28, []string{"Jan", "Feb", "Mar"}[i%3]), num(x, 2), num(y, 2))
 	})},
-	{name: "weeks", text: rows("when,x,y\n", func(i int, x, y float64) string { return line(fmt.Sprintf("2022-W%02d", 1+i%52), num(x, 2), num(y, 2)) })},
+	{name: "weeks", text: rows("when,x,y\n",
+		func(i int, x, y float64) string { return line(fmt.Sprintf("2022-W%02d", 1+i%52), num(x, 2), num(y, 2)) })},
 	{name: "midnight at the end of the day", text: rows("when,x,y\n", func(i int, x, y float64) string {
 		return line(fmt.Sprintf("%02d.%02d.2024 24:00", 1+i%28, 1+i%12), num(x, 2), num(y, 2))
 	})},
 	{name: "shuffled index of pandas", text: rows(",x,kind,y\n", func(i int, x, y float64) string {
 		return line(fmt.Sprint(7*i%150), num(x, 2), []string{"a", "b"}[i%2], num(y, 2))
 	})},
-	{name: "a spreadsheet's separator, on every line", text: rows("sep=;\r\nx;y;\r\n", func(_ int, x, y float64) string { return comma(num(x, 2)) + ";" + comma(num(y, 2)) + ";\r\n" })},
+	{name: "a spreadsheet's separator, on every line",
+		text: rows("sep=;\r\nx;y;\r\n", func(_ int, x, y float64) string {
+			return comma(num(x, 2)) + ";" + comma(num(y, 2)) +
+				";\r\n"
+		})},
 	{name: "all of it", text: func(rng *rand.Rand, i int) string {
 		if i == 0 {
 			return ";Nr.;Verkauft am;Heizung;Fläche;Preis;Bemerkung\r\n"
@@ -133,7 +155,8 @@ var messyTables = []messy{
 		if i%40 == 7 {
 			area = "k.A."
 		}
-		return fmt.Sprintf("%d;H%04d;%02d.%02d.2021;%s;%s;%s;\r\n", i-1, i, 1+i%28, 1+i%12, []string{"Gas", "Öl"}[i%2], area, dots(2000*x+9000*rng.NormFloat64()))
+		return fmt.Sprintf("%d;H%04d;%02d.%02d.2021;%s;%s;%s;\r\n", i-1, i, 1+i%28, 1+i%12, []string{"Gas", "Öl"}[i%2], area,
+			dots(2000*x+9000*rng.NormFloat64()))
 	}},
 }
 
@@ -244,7 +267,8 @@ func TestReadingIsKept(t *testing.T) {
 	}
 	write(t, "german.csv", german)
 	write(t, "plain.csv", plain)
-	flags := []string{"--target", "y", "--prior", "informed", "--ignore", "i*", "--categorical", "fuel", "--dates", "when:year", "--quiet"}
+	flags := []string{"--target", "y", "--prior", "informed", "--ignore", "i*", "--categorical", "fuel", "--dates",
+		"when:year", "--quiet"}
 	must(t, append([]string{"fit", "german.csv", "--decimal", ",", "--na", "k.A."}, flags...)...)
 	must(t, append([]string{"fit", "plain.csv"}, flags...)...)
 	predicted := must(t, "predict", "german.krigo", "german.csv", "--keep", "id,when,fuel", "--quiet")
@@ -258,23 +282,29 @@ func TestReadingIsKept(t *testing.T) {
 	var document struct {
 		Kept map[string][]string `json:"kept"`
 	}
-	if err := json.Unmarshal([]byte(must(t, "predict", "german.krigo", "german.csv", "--keep", "id", "--quiet", "--json")), &document); err != nil || len(document.Kept["id"]) != 80 || document.Kept["id"][2] != "H2" {
+	if err := json.Unmarshal([]byte(must(t, "predict", "german.krigo", "german.csv", "--keep", "id", "--quiet", "--json")),
+		&document); err != nil || len(document.Kept["id"]) != 80 || document.Kept["id"][2] != "H2" {
 		t.Errorf("kept %v, %v", document.Kept, err)
 	}
 	// How cells are read can tell the model the targets: it is the fitter's word, by name.
-	if _, word, _ := strings.Cut(must(t, "certify", "german.krigo", "german.csv", "--quiet"), "Taken on the fitter's word"); !strings.Contains(word, `how cells are read (decimal ","; missing values also "k.A."; dates "when") were chosen`) {
+	if _, word, _ := strings.Cut(must(t, "certify", "german.krigo", "german.csv", "--quiet"),
+		"Taken on the fitter's word"); !strings.Contains(word,
+		`how cells are read (decimal ","; missing values also "k.A."; dates "when") were chosen`) {
 		t.Error(word)
 	}
 	must(t, "certify", "german.krigo", "german.csv", "--refit", "--quiet")
 	write(t, "new.csv", "when;x;fuel\n01.02.2023;0,5;pellets\n01.02.2023;0,5;gas\n")
-	if o := call(t.Context(), "predict", "german.krigo", "new.csv"); o.status != 0 || !strings.Contains(o.stderr, `fuel: 1 of 2 rows have a category that no prior row has, and count as other: "pellets"`) {
+	if o := call(t.Context(), "predict", "german.krigo", "new.csv"); o.status != 0 ||
+		!strings.Contains(o.stderr, `fuel: 1 of 2 rows have a category that no prior row has, and count as other: "pellets"`) {
 		t.Errorf("status %d, %s", o.status, o.stderr)
 	}
 	write(t, "wrong.csv", "when;x;fuel\n2023-02-01;0,5;gas\n")
-	if o := call(t.Context(), "predict", "german.krigo", "wrong.csv"); o.status != 1 || !strings.Contains(o.stderr, `"2023-02-01" is not a date of the form dmy`) {
+	if o := call(t.Context(), "predict", "german.krigo", "wrong.csv"); o.status != 1 ||
+		!strings.Contains(o.stderr, `"2023-02-01" is not a date of the form dmy`) {
 		t.Errorf("status %d, %s", o.status, o.stderr)
 	}
-	write(t, "declared.json", must(t, append([]string{"declare", "german.csv", "--decimal", ","}, flags[:len(flags)-1]...)...))
+	write(t, "declared.json", must(t, append([]string{"declare", "german.csv", "--decimal", ","},
+		flags[:len(flags)-1]...)...))
 	must(t, "fit", "german.csv", "--declared", "declared.json", "--out", "declared.krigo", "--quiet")
 	must(t, "certify", "declared.krigo", "german.csv", "--declaration", "declared.json", "--quiet")
 }
@@ -302,11 +332,13 @@ func TestDuplicates(t *testing.T) {
 			t.Errorf("%s: %d rows in %d groups", c.how, m.Counts.Sum(), m.Groups.Sum())
 		}
 		must(t, "certify", "d.krigo", "d.csv", "--quiet")
-		if lines := strings.Count(must(t, "predict", "d.krigo", "d.csv", "--quiet"), "\n"); lines != strings.Count(text, "\n") {
+		if lines := strings.Count(must(t, "predict", "d.krigo", "d.csv", "--quiet"), "\n"); lines != strings.Count(text,
+			"\n") {
 			t.Errorf("%s: %d lines of predictions", c.how, lines)
 		}
 	}
-	if o := call(t.Context(), "fit", "d.csv", "--target", "y", "--duplicates", "group", "--group", "x"); o.status != 2 || !strings.Contains(o.stderr, "exclude each other") {
+	if o := call(t.Context(), "fit", "d.csv", "--target", "y", "--duplicates", "group", "--group", "x"); o.status != 2 ||
+		!strings.Contains(o.stderr, "exclude each other") {
 		t.Errorf("status %d, %s", o.status, o.stderr)
 	}
 }
@@ -321,7 +353,8 @@ func TestInspect(t *testing.T) {
 		text.WriteString(of.text(rng, i))
 	}
 	write(t, "t.csv", text.String())
-	want := "krigo fit t.csv --target Preis --decimal , --ignore Nr.,Bemerkung --dates 'Verkauft am' --categorical Heizung --units 'm²' --na k.A. --thousands . --missing mean\n"
+	want := "krigo fit t.csv --target Preis --decimal , --ignore Nr.,Bemerkung --dates 'Verkauft am' --categorical " +
+		"Heizung --units 'm²' --na k.A. --thousands . --missing mean\n"
 	if got := must(t, "inspect", "t.csv", "--target", "Preis", "--decimal", ","); !strings.HasSuffix(got, want) {
 		t.Errorf("%s\nwant at its end %s", got, want)
 	}
@@ -333,18 +366,21 @@ func TestInspect(t *testing.T) {
 	for _, f := range d.Columns {
 		kinds = append(kinds, f.Kind)
 	}
-	if want := []string{"index", "identifier", "date", "category", "number", "number", "empty"}; !slices.Equal(kinds, want) || d.Rows != 60 {
+	if want := []string{"index", "identifier", "date", "category", "number", "number", "empty"}; !slices.Equal(kinds,
+		want) || d.Rows != 60 {
 		t.Errorf("%d rows, %q", d.Rows, kinds)
 	}
 	if strings.Contains(must(t, "inspect", "t.csv", "--target", "Preis", "--decimal", ","), "Settle first") {
 		t.Error("what was said is asked for")
 	}
-	if o := call(t.Context(), "inspect", "t.csv", "--target", "Pries"); o.status != 1 || !strings.Contains(o.stderr, `did you mean "Preis"?`) {
+	if o := call(t.Context(), "inspect", "t.csv", "--target", "Pries"); o.status != 1 ||
+		!strings.Contains(o.stderr, `did you mean "Preis"?`) {
 		t.Errorf("status %d, %s", o.status, o.stderr)
 	}
 }
 
-// TestInspectSettles: what has to be settled before the last line fits stands before it, and where nothing has to be, it fits.
+// TestInspectSettles: what has to be settled before the last line fits stands before it, and where nothing has to be,
+// it fits.
 func TestInspectSettles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := func(header string, row func(i int) string, last ...string) (text string) {
@@ -356,20 +392,30 @@ func TestInspectSettles(t *testing.T) {
 	}
 	plain := func(i int) string { return fmt.Sprintf("%d,%d", 7*i%31, 14*i%62+i%3) }
 	for name, c := range map[string]struct{ text, target, first, say string }{
-		"plain.csv":     {text: table("x,y", plain)},
-		"-f.csv":        {text: table("x,y", plain), say: "krigo fit ./-f.csv --target y"},
-		"totals.csv":    {text: table("x,y", plain, "Summe,1900"), first: "the rows that seem to be none", say: `line 62: begins with "Summe"`},
-		"remark.csv":    {text: table("x,y", plain, "# exported by Bob,"), first: "the rows that seem to be none"},
-		"repeated.csv":  {text: table("x,y", plain, "x,y", "1,2", ""), first: "the rows that seem to be none", say: "line 62: the header again"},
-		"ambiguous.csv": {text: table("when,x,y", func(i int) string { return fmt.Sprintf("%02d/%02d/2024,%s", 1+i%12, 1+i%11, plain(i)) }), first: "column when"},
-		"limits.csv": {text: table("v,x,y", func(i int) string { return []string{"<10", "11", "12.5", "14"}[i%4] + "," + plain(i) }), first: "column v",
+		"plain.csv": {text: table("x,y", plain)},
+		"-f.csv":    {text: table("x,y", plain), say: "krigo fit ./-f.csv --target y"},
+		"totals.csv": {text: table("x,y", plain, "Summe,1900"), first: "the rows that seem to be none",
+			say: `line 62: begins with "Summe"`},
+		"remark.csv": {text: table("x,y", plain, "# exported by Bob,"), first: "the rows that seem to be none"},
+		"repeated.csv": {text: table("x,y", plain, "x,y", "1,2", ""), first: "the rows that seem to be none",
+			say: "line 62: the header again"},
+		"ambiguous.csv": {text: table("when,x,y",
+			func(i int) string { return fmt.Sprintf("%02d/%02d/2024,%s", 1+i%12, 1+i%11, plain(i)) }), first: "column when"},
+		"limits.csv": {text: table("v,x,y", func(i int) string {
+			return []string{"<10", "11", "12.5", "14"}[i%4] + "," +
+				plain(i)
+		}), first: "column v",
 			say: `v: numbers, but for 15 of 60 cells: "<10" (first in line 2); correct them, or, if they stand for missing values, say --na '<10'`},
-		"words.csv":    {text: table("x,y,kind", func(i int) string { return plain(i) + "," + []string{"a", "b"}[i%2] }), target: "kind", first: "column kind", say: "only numbers are predicted"},
-		"gaps.csv":     {text: table("x,y", plain, "3,", ""), first: "column y", say: "a target may have no gaps: take these rows out"},
-		"alone.csv":    {text: table("id,y", func(i int) string { return fmt.Sprintf("%d,%d", i, 7*i%31) }), first: "what to predict from"},
-		"constant.csv": {text: table("x,y", func(i int) string { return fmt.Sprintf("%d,3", 7*i%31) }), first: "column y", say: "there is nothing to be predicted"},
-		"control.csv":  {text: table("\"a\x1b[31m\nb\",y", plain), say: `"a\x1b[31m\nb"`},
-		"numbers.csv":  {text: table("2020,2021", plain), say: "the first line holds numbers alone"},
+		"words.csv": {text: table("x,y,kind", func(i int) string { return plain(i) + "," + []string{"a", "b"}[i%2] }),
+			target: "kind", first: "column kind", say: "only numbers are predicted"},
+		"gaps.csv": {text: table("x,y", plain, "3,", ""), first: "column y",
+			say: "a target may have no gaps: take these rows out"},
+		"alone.csv": {text: table("id,y", func(i int) string { return fmt.Sprintf("%d,%d", i, 7*i%31) }),
+			first: "what to predict from"},
+		"constant.csv": {text: table("x,y", func(i int) string { return fmt.Sprintf("%d,3", 7*i%31) }), first: "column y",
+			say: "there is nothing to be predicted"},
+		"control.csv": {text: table("\"a\x1b[31m\nb\",y", plain), say: `"a\x1b[31m\nb"`},
+		"numbers.csv": {text: table("2020,2021", plain), say: "the first line holds numbers alone"},
 	} {
 		write(t, name, c.text)
 		args := []string{"--target", "y"}
@@ -378,7 +424,8 @@ func TestInspectSettles(t *testing.T) {
 		}
 		text := must(t, append(append([]string{"inspect"}, args...), "--", name)...)
 		var d inspectDocument
-		if err := json.Unmarshal([]byte(must(t, append(append([]string{"inspect", "--json"}, args...), "--", name)...)), &d); err != nil {
+		if err := json.Unmarshal([]byte(must(t, append(append([]string{"inspect", "--json"}, args...), "--", name)...)),
+			&d); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(text, c.say) || strings.Contains(text, "\x1b") {
@@ -388,8 +435,10 @@ func TestInspectSettles(t *testing.T) {
 		if asks != (c.first != "") || asks != (len(d.First) > 0) || !strings.HasPrefix(ask, c.first) {
 			t.Errorf("%s: %s\nto be settled %q, want %q", name, text, d.First, c.first)
 		}
-		o := call(t.Context(), append(shellWords(t, strings.TrimPrefix(d.Command, "krigo ")), "--quiet", "--kernel", "se", "--out", "m.krigo")...)
-		if told := strings.Contains(o.stderr+o.stdout, "if this is no row of the table"); o.status == 0 && c.first != "" && !told || o.status != 0 && c.first == "" {
+		o := call(t.Context(), append(shellWords(t, strings.TrimPrefix(d.Command, "krigo ")), "--quiet", "--kernel", "se",
+			"--out", "m.krigo")...)
+		if told := strings.Contains(o.stderr+o.stdout, "if this is no row of the table"); o.status == 0 && c.first != "" &&
+			!told || o.status != 0 && c.first == "" {
 			t.Errorf("%s: %s: status %d, %s", name, d.Command, o.status, o.stderr)
 		}
 	}

@@ -43,9 +43,11 @@ func TestRank(t *testing.T) {
 
 // mpirun is a command of krigo on so many ranks.
 func mpirun(size int, args ...string) (cmd *exec.Cmd, out, errs *bytes.Buffer) {
-	cmd = exec.Command("mpirun", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(size), os.Args[0], "-test.run=^TestRank$")
+	cmd = exec.Command("mpirun", "--oversubscribe", "--bind-to", "none", "-n", strconv.Itoa(size), os.Args[0],
+		"-test.run=^TestRank$")
 	text, _ := json.Marshal(args)
-	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", childArgs+"="+string(text))
+	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", childArgs+"="+
+		string(text))
 	out, errs = new(bytes.Buffer), new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = out, errs
 	return cmd, out, errs
@@ -88,13 +90,14 @@ func TestMPIAgrees(t *testing.T) {
 	}
 	begin := 0
 	for rank, rows := range []int{1500, 3400, 100} {
-		if err := dataset.WriteFile(filepath.Join(folder, fmt.Sprintf("part%d.npy", rank)), whole.Names, rows, func(i int, v []float64) error {
-			d, err := whole.Regression("y")
-			if err != nil {
-				return err
-			}
-			return d.Read([]int{begin + i}, v[:2], v[2:])
-		}); err != nil {
+		if err := dataset.WriteFile(filepath.Join(folder, fmt.Sprintf("part%d.npy", rank)), whole.Names, rows,
+			func(i int, v []float64) error {
+				d, err := whole.Regression("y")
+				if err != nil {
+					return err
+				}
+				return d.Read([]int{begin + i}, v[:2], v[2:])
+			}); err != nil {
 			t.Fatal(err)
 		}
 		begin += rows
@@ -103,7 +106,8 @@ func TestMPIAgrees(t *testing.T) {
 	for i := range 20 {
 		inducing = append(inducing, []float64{-1.5 + 0.16*float64(i), math.Sin(float64(i))})
 	}
-	text, _ := json.Marshal(map[string]any{"kernel": map[string]any{"name": "se", "variance": 1.3, "lengthscales": []float64{0.5, 2}}, "noise_variance": 0.2, "inducing": inducing})
+	text, _ := json.Marshal(map[string]any{"kernel": map[string]any{"name": "se", "variance": 1.3,
+		"lengthscales": []float64{0.5, 2}}, "noise_variance": 0.2, "inducing": inducing})
 	if err := os.WriteFile(params, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -163,9 +167,11 @@ func TestMPIFails(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "bad-1.npy"), raw, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd, out, errs := mpirun(3, "fit", filepath.Join(folder, "bad-%d.npy"), "--target", "y", "--inducing", "3", "--out", filepath.Join(folder, "m.krigo"))
+	cmd, out, errs := mpirun(3, "fit", filepath.Join(folder, "bad-%d.npy"), "--target", "y", "--inducing", "3", "--out",
+		filepath.Join(folder, "m.krigo"))
 	host, _ := os.Hostname()
-	want := fmt.Sprintf(`krigo: rank 1 of 3 (on %s): %s: row 50, column 3 ("y"): +Inf is not finite`, host, filepath.Join(folder, "bad-1.npy"))
+	want := fmt.Sprintf(`krigo: rank 1 of 3 (on %s): %s: row 50, column 3 ("y"): +Inf is not finite`, host,
+		filepath.Join(folder, "bad-1.npy"))
 	if err := cmd.Run(); err == nil || strings.Count(errs.String(), want) != 1 || out.Len() > 0 {
 		t.Errorf("%v\n%s\n%s\nwant once: %s", err, errs, out, want)
 	}
@@ -179,7 +185,8 @@ func TestMPIDies(t *testing.T) {
 	data := filepath.Join(folder, "waves.npy")
 	waves(t, data, 4000, 3)
 	fit := func(out string, more ...string) []string {
-		return append([]string{"fit", data, "--target", "y", "--objective", "kl-pac", "--inducing", "30", "--ard", "off", "--epochs", "60", "--out", filepath.Join(folder, out)}, more...)
+		return append([]string{"fit", data, "--target", "y", "--objective", "kl-pac", "--inducing", "30", "--ard", "off",
+			"--epochs", "60", "--out", filepath.Join(folder, out)}, more...)
 	}
 	load := func(out string) *krigo.Model {
 		t.Helper()
@@ -251,7 +258,8 @@ func TestMPIDies(t *testing.T) {
 				got := load(name + ".krigo")
 				off := math.Abs(got.Certificate.Bound - want.Certificate.Bound)
 				if size == 3 && (off != 0 || !slices.Equal(got.Posterior.Weights, want.Posterior.Weights)) || !(off < 1e-3) {
-					t.Errorf("resumed on %d ranks: bound %v, uninterrupted on 3 %v", size, got.Certificate.Bound, want.Certificate.Bound)
+					t.Errorf("resumed on %d ranks: bound %v, uninterrupted on 3 %v", size, got.Certificate.Bound,
+						want.Certificate.Bound)
 				}
 			}
 		})
@@ -261,7 +269,8 @@ func TestMPIDies(t *testing.T) {
 // TestMPICompare: whole fits are spread over ranks, and the first prints the table.
 func TestMPICompare(t *testing.T) {
 	var one, two []krigo.Comparison
-	args := []string{"compare", "testdata/snelson.csv", "--target", "y", "--inducing", "4", "--ard", "off", "--epochs", "5", "--splits", "3"}
+	args := []string{"compare", "testdata/snelson.csv", "--target", "y", "--inducing", "4", "--ard", "off", "--epochs",
+		"5", "--splits", "3"}
 	for size, into := range map[int]*[]krigo.Comparison{1: &one, 2: &two} {
 		over(t, size, into, append(args, "--objectives", "kl-pac,vfe")...)
 		for _, row := range *into {

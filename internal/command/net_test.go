@@ -310,7 +310,8 @@ var netRefused = []struct{ begin, sets string }{
 // what the command line makes of them, to the last bit.
 func TestNet(t *testing.T) {
 	if *netFile == "" {
-		t.Skip("a net for refactorings: go test ./internal/command -run TestNet -net /FOLDER/FILE before and after (CONTRIBUTING.md)")
+		t.Skip("a net for refactorings: go test ./internal/command -run TestNet -net /FOLDER/FILE before and after " +
+			"(CONTRIBUTING.md)")
 	}
 	path, err := filepath.Abs(*netFile)
 	if err != nil {
@@ -610,11 +611,13 @@ func netTables(t *testing.T) {
 	write(t, "mixed.csv", "a,zone,heat,y\n"+table(120, func(i int) string {
 		a, zone, heat := 4*rng.Float64(), rng.IntN(3), rng.IntN(4)
 		y := math.Sin(a) + 0.5*float64(zone) + 0.2*rng.NormFloat64()
-		return fmt.Sprintf("%s,%s,%s,%.4f\n", []string{fmt.Sprintf("%.3f", a), "NA"}[i%11/10], []string{"north", "south", "?"}[zone], []string{"gas", "oil", "wood", ""}[heat], y)
+		return fmt.Sprintf("%s,%s,%s,%.4f\n", []string{fmt.Sprintf("%.3f", a), "NA"}[i%11/10],
+			[]string{"north", "south", "?"}[zone], []string{"gas", "oil", "wood", ""}[heat], y)
 	}))
 	write(t, "groups.csv", "unit,a,b,y\n"+table(120, func(i int) string {
 		a, b := 4*rng.Float64(), rng.NormFloat64()
-		return fmt.Sprintf("u%d,%.3f,%.3f,%.4f\n", i%60, a, b, math.Sin(a)+0.3*b+0.3*math.Cos(float64(i%60))+0.1*rng.NormFloat64())
+		return fmt.Sprintf("u%d,%.3f,%.3f,%.4f\n", i%60, a, b, math.Sin(a)+0.3*b+0.3*math.Cos(float64(i%60))+
+			0.1*rng.NormFloat64())
 	}))
 	write(t, "times.csv", "hour,a,y\n"+table(110, func(i int) string {
 		a := rng.NormFloat64()

@@ -16,7 +16,8 @@ var spread = []string{"fit", "evaluate", "certify", "compare"}
 
 // over runs a command's work on all ranks of its job, of which the first alone prints and is
 // interrupted: the others hear of it.
-func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks) error) func(*cobra.Command, []string) error {
+func (c *common) over(work func(cmd *cobra.Command, args []string, r ranks.Ranks) error) func(*cobra.Command,
+	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		r, err := ranks.Start()
 		if err != nil {

@@ -23,18 +23,20 @@ type own struct {
 }
 
 var (
-	ownModel       = begins("a model of krigo", "^"+regexp.QuoteMeta(model.Magic))
-	ownCheckpoint  = begins("a checkpoint of krigo", `^\s*\{\s*"version":\s*\d+,\s*"fingerprint":`)
-	ownReport      = begins("a report of krigo", `^<!doctype html>[^\x00]{0,400}<title>krigo: `)
-	ownComparison  = begins("a comparison of krigo", `^objective,epsilon,splits,|^\[\s*\{\s*"objective":|^<!doctype html>[^\x00]{0,400}<title>krigo: objectives compared<`)
-	ownCertificate = begins("a certificate of krigo", `^\{\s*"source":\s*"([^"\\]|\\.)*",\s*"target":\s*"([^"\\]|\\.)*",\s*"prediction":`)
-	noneOwn        = begins("empty", `^$`)
+	ownModel      = begins("a model of krigo", "^"+regexp.QuoteMeta(model.Magic))
+	ownCheckpoint = begins("a checkpoint of krigo", `^\s*\{\s*"version":\s*\d+,\s*"fingerprint":`)
+	ownReport     = begins("a report of krigo", `^<!doctype html>[^\x00]{0,400}<title>krigo: `)
+	ownComparison = begins("a comparison of krigo",
+		`^objective,epsilon,splits,|^\[\s*\{\s*"objective":|^<!doctype html>[^\x00]{0,400}<title>krigo: objectives compared<`)
+	ownCertificate = begins("a certificate of krigo",
+		`^\{\s*"source":\s*"([^"\\]|\\.)*",\s*"target":\s*"([^"\\]|\\.)*",\s*"prediction":`)
+	noneOwn = begins("empty", `^$`)
 )
 
 func begins(what, expression string) own { return own{what, regexp.MustCompile(expression), nil} }
 
-// ownPredictions are predictions behind the columns that are kept now. A table with other columns may be a person's, who
-// joined predictions to it.
+// ownPredictions are predictions behind the columns that are kept now. A table with other columns may be a person's,
+// who joined predictions to it.
 func ownPredictions(kept []string) own {
 	columns := "^"
 	for _, name := range kept {
@@ -47,7 +49,8 @@ func ownPredictions(kept []string) own {
 		}
 		columns += "\n" + name
 	}
-	return own{"a table of krigo's predictions with the columns of --keep and no others", regexp.MustCompile(`^\{"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`),
+	return own{"a table of krigo's predictions with the columns of --keep and no others",
+		regexp.MustCompile(`^\{"target":"([^"\\]|\\.)*",("solver":"[a-z]*",)?"predictions":\[`),
 		regexp.MustCompile(columns + "(\n[a-z]+_lower\n[a-z]+_upper)*(\nsample[0-9]+)*$")}
 }
 
@@ -90,7 +93,8 @@ func replaceable(path string, o own, instead string) error {
 	case err != nil && err != io.EOF:
 		return fmt.Errorf("%s is there, and can't be read: %w; move it away, or %s", path, err, instead)
 	case begin.Len() > 0 && !o.wrote(path, begin.Bytes()):
-		return &krigo.UsageError{Err: fmt.Errorf("%s is there, and isn't %s: it would be lost; move it away, or %s", path, o.what, instead)}
+		return &krigo.UsageError{Err: fmt.Errorf("%s is there, and isn't %s: it would be lost; move it away, or %s", path,
+			o.what, instead)}
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func optionsOf(flags []string, table *dataset.Table) (o krigo.Options, err error
 		}
 	})
 	if len(files) > 0 {
-		return o, &krigo.UsageError{Err: fmt.Errorf("%s: it is for krigo fit on the command line alone", strings.Join(files, ", "))}
+		return o, &krigo.UsageError{Err: fmt.Errorf("%s: it is for krigo fit on the command line alone",
+			strings.Join(files, ", "))}
 	}
 	if o, err = f.parsed(); err != nil {
 		return o, err

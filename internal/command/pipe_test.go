@@ -64,8 +64,8 @@ func parsed(t *testing.T, frame []byte) reply {
 	return r
 }
 
-// TestPipeToFiles: replies are written to the files that requests name, a fit by flags is that of the command line, and a reply that can't be
-// written ends the program.
+// TestPipeToFiles: replies are written to the files that requests name, a fit by flags is that of the command line, and
+// a reply that can't be written ends the program.
 func TestPipeToFiles(t *testing.T) {
 	folder := t.TempDir()
 	const rows = 80
@@ -83,14 +83,16 @@ func TestPipeToFiles(t *testing.T) {
 	}
 	table := map[string]any{"names": []string{"x", "zone", "y"}, "text": []bool{false, true, false}, "rows": rows}
 	buffers := [][]byte{x, ends, zones, y}
-	flags := []string{"--target=y", "--categorical=zone", "--kernel=se,matern32", "--epsilon=0.3", "--epsilon-units=raw", "--deliver=all", "--seed=4"}
+	flags := []string{"--target=y", "--categorical=zone", "--kernel=se,matern32", "--epsilon=0.3", "--epsilon-units=raw",
+		"--deliver=all", "--seed=4"}
 
 	csv, path := filepath.Join(folder, "t.csv"), filepath.Join(folder, "t.krigo")
 	if err := os.WriteFile(csv, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	if status := Run(t.Context(), append([]string{"fit", csv, "--out", path, "--quiet"}, flags...), nil, &bytes.Buffer{}, &stderr); status != 0 {
+	if status := Run(t.Context(), append([]string{"fit", csv, "--out", path, "--quiet"}, flags...), nil, &bytes.Buffer{},
+		&stderr); status != 0 {
 		t.Fatal(status, stderr.String())
 	}
 	want, err := krigo.Load(path)
@@ -187,7 +189,8 @@ func TestPipeToFiles(t *testing.T) {
 		"--delta=2":       "--delta 2",
 		"--missing=never": "missing",
 	} {
-		if got := fit("--target=y", "--categorical=zone", flag, "--mean=constant"); got.Error == nil || got.Error.Kind != "usage" || !strings.Contains(got.Error.Message, words) {
+		if got := fit("--target=y", "--categorical=zone", flag, "--mean=constant"); got.Error == nil ||
+			got.Error.Kind != "usage" || !strings.Contains(got.Error.Message, words) {
 			t.Errorf("%s: %+v", flag, got.Error)
 		}
 	}

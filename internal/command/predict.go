@@ -48,7 +48,8 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 	}
 	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds, kind) })
 	if few != (f.data != "") {
-		return &krigo.UsageError{Err: errors.New("--data goes with --intervals full or jackknife, which need the data that the model was made from")}
+		return &krigo.UsageError{Err: errors.New("--data goes with --intervals full or jackknife, which need the data that " +
+			"the model was made from")}
 	}
 	if f.by != "" && !few {
 		return &krigo.UsageError{Err: fmt.Errorf("--by %s: it is for --intervals full and jackknife", f.by)}
@@ -74,7 +75,8 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 }
 
 // predict predicts the rows of a table, and draws samples there.
-func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model, table *dataset.Table) (ps []krigo.Prediction, drawn [][]float64, err error) {
+func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model,
+	table *dataset.Table) (ps []krigo.Prediction, drawn [][]float64, err error) {
 	progress := newProgress(cmd.ErrOrStderr(), quiet)
 	defer progress.end()
 	solving := func(iteration int, residual float64) {
@@ -92,7 +94,8 @@ func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model, t
 }
 
 // intervals returns those that are asked for, by kind.
-func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *dataset.Table, ps []krigo.Prediction) (of map[string][]krigo.Interval, err error) {
+func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *dataset.Table,
+	ps []krigo.Prediction) (of map[string][]krigo.Interval, err error) {
 	of = map[string][]krigo.Interval{}
 	var data *dataset.Table
 	if f.data != "" {
@@ -216,7 +219,8 @@ training rows nearest to it, and say so on standard error.`,
 			}
 			defer table.Close()
 			if n := m.Posterior.Nearest; m.Posterior.Kind() == posterior.ByNearest && !c.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not on all %d\n", n, m.Posterior.Support.Rows)
+				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not "+
+					"on all %d\n", n, m.Posterior.Support.Rows)
 			}
 			var kept *dataset.Kept
 			if len(f.keep) > 0 {

@@ -59,7 +59,8 @@ func (f *predictedFlags) alone(cmd *cobra.Command, others bool) error {
 		return &krigo.UsageError{Err: fmt.Errorf("--delta %v: want a probability between 0 and 1, such as 0.01", f.delta)}
 	}
 	if others {
-		return &krigo.UsageError{Err: fmt.Errorf("--fresh, --refit, --no-refit, --accept-file-order and --shift are for models, not for --predictions")}
+		return &krigo.UsageError{Err: fmt.Errorf("--fresh, --refit, --no-refit, --accept-file-order and --shift are for " +
+			"models, not for --predictions")}
 	}
 	return nil
 }
@@ -79,8 +80,10 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 		return err
 	}
 	defer table.Close()
-	p, err := krigo.CertifyPredictions(table.Within(cmd.Context()), f.prediction, krigo.Options{Data: krigo.Data{Target: f.target, Group: f.group},
-		Promise: krigo.Promise{Loss: f.loss, Epsilon: epsilon, EpsilonAbove: f.above, Delta: f.delta, Bound: pacbayes.Inequality(f.bound)}})
+	p, err := krigo.CertifyPredictions(table.Within(cmd.Context()), f.prediction,
+		krigo.Options{Data: krigo.Data{Target: f.target, Group: f.group},
+			Promise: krigo.Promise{Loss: f.loss, Epsilon: epsilon, EpsilonAbove: f.above, Delta: f.delta,
+				Bound: pacbayes.Inequality(f.bound)}})
 	if err != nil {
 		return err
 	}
@@ -94,7 +97,9 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 		return printJSON(w, p)
 	}
 	fmt.Fprintln(w, p.Sentence)
-	fmt.Fprintf(w, "  hold-out bound %.4f from %s: empirical risk %.4f\nConditions\n", cautious.RoundUp(p.Certificate.Bound, 4), counted(p.Certificate.Rows, p.Certificate.Groups, "certified"), p.Certificate.EmpiricalRisk)
+	fmt.Fprintf(w, "  hold-out bound %.4f from %s: empirical risk %.4f\nConditions\n",
+		cautious.RoundUp(p.Certificate.Bound, 4), counted(p.Certificate.Rows, p.Certificate.Groups, "certified"),
+		p.Certificate.EmpiricalRisk)
 	for _, s := range p.Certificate.Conditions {
 		fmt.Fprintln(w, "  - "+s)
 	}

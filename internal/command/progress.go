@@ -60,7 +60,8 @@ func (p *progress) event(e krigo.Event) {
 	if e.Solver != "" {
 		what += " by " + e.Solver
 	}
-	line := fmt.Sprintf("start %d of %d, %s: iteration %d, objective %.5g %s", e.Start, e.Starts, what, e.Iteration, e.Value, e.Stopped)
+	line := fmt.Sprintf("start %d of %d, %s: iteration %d, objective %.5g %s", e.Start, e.Starts, what, e.Iteration,
+		e.Value, e.Stopped)
 	if e.Residual > 0 {
 		line = fmt.Sprintf("%s: iteration %d, residual %.1e", e.Solver, e.Iteration, e.Residual)
 	}
@@ -74,7 +75,8 @@ func (p *progress) event(e krigo.Event) {
 	case known:
 		line += fmt.Sprintf("; about %v left", left.Round(time.Second))
 	case e.Most > e.Iteration && e.Iteration > p.first && e.Stopped == "":
-		line += fmt.Sprintf("; at most %v left", atMost(e, time.Since(p.runBegan)/time.Duration(e.Iteration-p.first)).Round(time.Second))
+		line += fmt.Sprintf("; at most %v left",
+			atMost(e, time.Since(p.runBegan)/time.Duration(e.Iteration-p.first)).Round(time.Second))
 	}
 	p.print(line)
 }
@@ -97,7 +99,8 @@ func (p *progress) rows(done, of int) {
 	line := fmt.Sprintf("predicting: %d of %d rows", done, of)
 	if took := time.Since(p.rowsBegan); done > p.rowsFirst && done < of {
 		rate := float64(done-p.rowsFirst) / took.Seconds()
-		line += fmt.Sprintf(", %.0f a second; about %v left", rate, time.Duration(float64(of-done)/rate*1e9).Round(time.Second))
+		line += fmt.Sprintf(", %.0f a second; about %v left", rate,
+			time.Duration(float64(of-done)/rate*1e9).Round(time.Second))
 	}
 	p.print(line)
 }
@@ -105,8 +108,8 @@ func (p *progress) rows(done, of int) {
 // telling is a context for tables of whose rows, while they are predicted, it tells.
 func (p *progress) telling(ctx context.Context) context.Context { return model.Telling(ctx, p.rows) }
 
-// remaining is how long training may still take, after so long, where starts take about as long as those that are done: known from the first step where a run says
-// how many it takes, else when the first run has ended.
+// remaining is how long training may still take, after so long, where starts take about as long as those that are done:
+// known from the first step where a run says how many it takes, else when the first run has ended.
 func remaining(e krigo.Event, elapsed time.Duration) (left time.Duration, known bool) {
 	done := float64(e.Start - 1)
 	switch {
@@ -129,7 +132,8 @@ func (p *progress) compared(c krigo.Compared) {
 	if p.w == nil {
 		return
 	}
-	line := fmt.Sprintf("%d of %d fits done: %s, ε %s, seed %d", c.Done, c.Total, c.Objective, cautious.Width(c.Epsilon), c.Seed)
+	line := fmt.Sprintf("%d of %d fits done: %s, ε %s, seed %d", c.Done, c.Total, c.Objective, cautious.Width(c.Epsilon),
+		c.Seed)
 	if v, ok := c.Measures["bound"]; ok {
 		line += fmt.Sprintf(", bound %.4f", cautious.RoundUp(v, 4))
 	}

@@ -16,12 +16,15 @@ func TestRemaining(t *testing.T) {
 		known bool
 	}{
 		"the first step of a run of unknown length": {krigo.Event{Start: 1, Starts: 4, Iteration: 1}, 0, false},
-		"a run that ended":                          {krigo.Event{Start: 1, Starts: 4, Iteration: 9, Stopped: "converged"}, 3 * time.Minute, true},
-		"in the second run":                         {krigo.Event{Start: 2, Starts: 4, Iteration: 9}, 3 * time.Minute, true},
-		"a step of a run of known length":           {krigo.Event{Start: 1, Starts: 1, Iteration: 25, Of: 100}, 3 * time.Minute, true},
-		"the same in the second of two":             {krigo.Event{Start: 2, Starts: 2, Iteration: 50, Of: 100}, 20 * time.Second, true},
-		"the last run":                              {krigo.Event{Start: 4, Starts: 4, Stopped: "converged"}, 0, false},
-		"a single solve":                            {krigo.Event{Start: 2, Starts: 4, Residual: 0.1}, 0, false},
+		"a run that ended": {krigo.Event{Start: 1, Starts: 4, Iteration: 9, Stopped: "converged"},
+			3 * time.Minute, true},
+		"in the second run": {krigo.Event{Start: 2, Starts: 4, Iteration: 9}, 3 * time.Minute, true},
+		"a step of a run of known length": {krigo.Event{Start: 1, Starts: 1, Iteration: 25, Of: 100},
+			3 * time.Minute, true},
+		"the same in the second of two": {krigo.Event{Start: 2, Starts: 2, Iteration: 50, Of: 100},
+			20 * time.Second, true},
+		"the last run":   {krigo.Event{Start: 4, Starts: 4, Stopped: "converged"}, 0, false},
+		"a single solve": {krigo.Event{Start: 2, Starts: 4, Residual: 0.1}, 0, false},
 	} {
 		if left, known := remaining(c.e, time.Minute); left != c.want || known != c.known {
 			t.Errorf("%s: %v, %v; want %v, %v", name, left, known, c.want, c.known)
@@ -29,7 +32,8 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// TestAtMost: a run whose length isn't known says how long it goes on at most, from its second iteration on; the first, before which much was made ready, says nothing.
+// TestAtMost: a run whose length isn't known says how long it goes on at most, from its second iteration on; the first,
+// before which much was made ready, says nothing.
 func TestAtMost(t *testing.T) {
 	var b strings.Builder
 	p := newProgress(&b, false)
@@ -40,13 +44,15 @@ func TestAtMost(t *testing.T) {
 		return b.String()
 	}
 	p.begin = time.Now().Add(-time.Minute)
-	for _, e := range []krigo.Event{{Start: 1, Starts: 2, Iteration: 1, Of: 100}, {Family: "se", Start: 1, Starts: 2, Iteration: 1, Most: 1000}} {
+	for _, e := range []krigo.Event{{Start: 1, Starts: 2, Iteration: 1, Of: 100},
+		{Family: "se", Start: 1, Starts: 2, Iteration: 1, Most: 1000}} {
 		if line := tell(e); strings.Contains(line, "left") {
 			t.Errorf("after the first iteration: %s", line)
 		}
 	}
 	p.runBegan = time.Now().Add(-10 * time.Second)
-	if line := tell(krigo.Event{Family: "se", Start: 1, Starts: 2, Iteration: 11, Most: 1000}); !strings.Contains(line, "; at most 33m") {
+	if line := tell(krigo.Event{Family: "se", Start: 1, Starts: 2, Iteration: 11, Most: 1000}); !strings.Contains(line,
+		"; at most 33m") {
 		t.Error(line)
 	}
 	if left := atMost(krigo.Event{Start: 2, Starts: 2, Iteration: 400, Most: 1000}, time.Second); left != 10*time.Minute {
@@ -67,7 +73,9 @@ func TestPredicting(t *testing.T) {
 	tell(200)
 	tell(400)
 	tell(100) // others
-	if lines := strings.Split(b.String(), "\n"); len(lines) != 5 || lines[0] != "predicting: 100 of 400 rows" || !strings.HasPrefix(lines[1], "predicting: 200 of 400 rows, 10 a second; about 20s left") || lines[2] != "predicting: 400 of 400 rows" || !strings.HasPrefix(lines[3], "predicting: 100 of 400 rows") {
+	if lines := strings.Split(b.String(), "\n"); len(lines) != 5 || lines[0] != "predicting: 100 of 400 rows" ||
+		!strings.HasPrefix(lines[1], "predicting: 200 of 400 rows, 10 a second; about 20s left") ||
+		lines[2] != "predicting: 400 of 400 rows" || !strings.HasPrefix(lines[3], "predicting: 100 of 400 rows") {
 		t.Errorf("%q", lines)
 	}
 }

@@ -66,7 +66,8 @@ model was made from; else on the rows that it has not seen.`,
 			return nil
 		},
 	}
-	bind(cmd.Flags(), cliFlag{name: "out", value: "FILE", rule: "MODEL's name with .html", to: &out, endings: []string{"html"},
-		help: "HTML file to write"})
+	bind(cmd.Flags(), cliFlag{name: "out", value: "FILE", rule: "MODEL's name with .html", to: &out,
+		endings: []string{"html"},
+		help:    "HTML file to write"})
 	return cmd
 }

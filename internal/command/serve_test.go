@@ -37,7 +37,8 @@ func (o *output) String() string {
 // bytes, and an interrupt ends it.
 func TestServe(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out", "m.krigo", "--quiet")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--out",
+		"m.krigo", "--quiet")
 	predicted := must(t, "predict", "m.krigo", "new.csv")
 	m, err := krigo.Load("m.krigo")
 	if err != nil {
@@ -60,7 +61,8 @@ func TestServe(t *testing.T) {
 	var stdout, stderr output
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Run(ctx, []string{"serve", "m.krigo", "--listen", "127.0.0.1:0", "--log-requests", "--json"}, nil, &stdout, &stderr)
+		ended <- Run(ctx, []string{"serve", "m.krigo", "--listen", "127.0.0.1:0", "--log-requests", "--json"}, nil, &stdout,
+			&stderr)
 	}()
 	var url string
 	for wait := 0; url == ""; wait++ {

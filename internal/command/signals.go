@@ -18,8 +18,9 @@ import (
 // patience is for how long a command that was interrupted may go on with the step that it is in.
 const patience = 700 * time.Millisecond
 
-// Main is Run for a process. The first SIGINT or SIGTERM asks the command to end, and ends the process if it is still in the middle of a
-// step, as a factorization, after a moment; the second kills at once. Whenever that is, files are whole.
+// Main is Run for a process. The first SIGINT or SIGTERM asks the command to end, and ends the process if it is still
+// in the middle of a step, as a factorization, after a moment; the second kills at once. Whenever that is, files are
+// whole.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -58,7 +59,8 @@ type interruption struct{ signal os.Signal }
 
 func (i *interruption) Error() string { return "interrupted" }
 
-// interrupted says whether a signal ended a context, and what exit status that is: 128 and the signal's number, as shells have it.
+// interrupted says whether a signal ended a context, and what exit status that is: 128 and the signal's number, as
+// shells have it.
 func interrupted(ctx context.Context) (status int, yes bool) {
 	var i *interruption
 	if !errors.As(context.Cause(ctx), &i) {
@@ -77,7 +79,8 @@ type parting struct {
 
 type partingKey struct{}
 
-// partWith sets what is said, which must not depend on the step that is under way, and how long is waited for it where that isn't 0.
+// partWith sets what is said, which must not depend on the step that is under way, and how long is waited for it where
+// that isn't 0.
 func partWith(ctx context.Context, patience time.Duration, words func() string) {
 	p, _ := ctx.Value(partingKey{}).(*parting)
 	if p == nil { // not in a process of its own

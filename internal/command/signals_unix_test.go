@@ -32,8 +32,8 @@ func process(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &said
 }
 
-// TestSignals: a signal ends a command soon, also in the middle of a long step that doesn't look at its context, with an exit status of
-// its own, and leaves nothing half done.
+// TestSignals: a signal ends a command soon, also in the middle of a long step that doesn't look at its context, with
+// an exit status of its own, and leaves nothing half done.
 func TestSignals(t *testing.T) {
 	if text := os.Getenv(mainArgs); text != "" {
 		var args []string
@@ -49,15 +49,20 @@ func TestSignals(t *testing.T) {
 	must(t, "generate", "--rows", "5000", "--inputs", "4", "--out", "long.csv", "--quiet")
 	must(t, "generate", "--rows", "2000000", "--inputs", "4", "--features", "1", "--out", "longest.npy", "--quiet")
 	must(t, "generate", "--rows", "1000", "--inputs", "4", "--out", "short.csv", "--quiet")
-	must(t, "fit", "short.csv", "--target", "y", "--objective", "evidence", "--kernel", "rq", "--ard", "off", "--epochs", "2", "--restarts", "1", "--out", "m.krigo", "--quiet") // slow to predict by
-	const plenty = 15 * time.Second                                                                                                                                              // what a step may take is more: a factorization of 5,000 rows a hundred times
+	// slow to predict by
+	must(t, "fit", "short.csv", "--target", "y", "--objective", "evidence", "--kernel", "rq", "--ard", "off", "--epochs",
+		"2", "--restarts", "1", "--out", "m.krigo", "--quiet")
+	// what a step may take is more: a factorization of 5,000 rows a hundred times
+	const plenty = 15 * time.Second
 	for _, c := range []struct {
 		args string
 		s    syscall.Signal
 		says string
 	}{
-		{"fit long.csv --target y --objective evidence --kernel matern32 --ard on --restarts 50 --quiet --out f.krigo", syscall.SIGINT, "interrupted"},
-		{"fit long.csv --target y --objective evidence --kernel matern32 --ard on --restarts 50 --quiet --out f.krigo", syscall.SIGTERM, "interrupted"},
+		{"fit long.csv --target y --objective evidence --kernel matern32 --ard on --restarts 50 --quiet --out f.krigo",
+			syscall.SIGINT, "interrupted"},
+		{"fit long.csv --target y --objective evidence --kernel matern32 --ard on --restarts 50 --quiet --out f.krigo",
+			syscall.SIGTERM, "interrupted"},
 		{"generate --rows 200000000 --inputs 4 --out g.npy --quiet", syscall.SIGINT, "interrupted"},
 		{"predict m.krigo longest.npy --out p.npy", syscall.SIGTERM, "interrupted"},
 	} {
@@ -83,7 +88,8 @@ func TestSignals(t *testing.T) {
 		}
 	}
 	// The second kills at once.
-	cmd, said := process(t, "fit", "long.csv", "--target", "y", "--objective", "evidence", "--kernel", "matern32", "--ard", "on", "--restarts", "50", "--quiet", "--out", "f.krigo")
+	cmd, said := process(t, "fit", "long.csv", "--target", "y", "--objective", "evidence", "--kernel", "matern32", "--ard",
+		"on", "--restarts", "50", "--quiet", "--out", "f.krigo")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +99,8 @@ func TestSignals(t *testing.T) {
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
 	// On a busy machine the first may have done it.
-	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); !(status.Signaled() && status.Signal() == syscall.SIGINT) && status.ExitStatus() != 130 {
+	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); !(status.Signaled() && status.Signal() == syscall.SIGINT) &&
+		status.ExitStatus() != 130 {
 		t.Errorf("two signals: %v, %q", cmd.ProcessState, said)
 	}
 	// serve ends by itself, and well.
@@ -120,12 +127,15 @@ func TestFullOutput(t *testing.T) {
 	}
 	defer full.Close()
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet", "--out", "m.krigo")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet",
+		"--out", "m.krigo")
 	for _, line := range []string{
-		"fit homes.csv --target MEDV --kernel se --quiet", "fit homes.csv --target MEDV --dry-run", "declare homes.csv --target MEDV", "predict m.krigo homes.csv", "certify m.krigo homes.csv",
+		"fit homes.csv --target MEDV --kernel se --quiet", "fit homes.csv --target MEDV --dry-run",
+		"declare homes.csv --target MEDV", "predict m.krigo homes.csv", "certify m.krigo homes.csv",
 		"watch m.krigo homes.csv", "watch m.krigo", "evaluate homes.csv --target MEDV --params params.json",
 		"compare homes.csv --target MEDV --objectives vfe,dtc --inducing 4 --epochs 3 --splits 2 --quiet",
-		"generate --rows 10 --out g.csv --quiet", "report m.krigo homes.csv", "demo try --quiet", "inspect homes.csv", "version", "completion bash", "fit --help",
+		"generate --rows 10 --out g.csv --quiet", "report m.krigo homes.csv", "demo try --quiet", "inspect homes.csv",
+		"version", "completion bash", "fit --help",
 	} {
 		for _, form := range []string{"", " --json"} {
 			args := strings.Fields(line + form)
@@ -133,7 +143,8 @@ func TestFullOutput(t *testing.T) {
 				continue
 			}
 			var said bytes.Buffer
-			if status := Run(t.Context(), args, strings.NewReader(""), full, &said); status != 1 || !strings.Contains(said.String(), "/dev/full") {
+			if status := Run(t.Context(), args, strings.NewReader(""), full, &said); status != 1 ||
+				!strings.Contains(said.String(), "/dev/full") {
 				t.Errorf("%s: status %d, %q", args, status, said.String())
 			}
 			os.Remove("g.csv") // generate replaces nothing
@@ -145,9 +156,11 @@ func TestFullOutput(t *testing.T) {
 func TestImplied(t *testing.T) {
 	workplace(t)
 	const mine = "my notes of a year\n"
-	fit := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off", "--epochs", "5", "--quiet"}
+	fit := []string{"fit", "homes.csv", "--target", "MEDV", "--objective", "vfe", "--inducing", "5", "--ard", "off",
+		"--epochs", "5", "--quiet"}
 	must(t, append(fit, "--out", "m.krigo")...)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet", "--out", "w.krigo")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--kernel", "se", "--epsilon", "2", "--quiet",
+		"--out", "w.krigo")
 	for _, c := range []struct {
 		name string
 		args []string
@@ -163,7 +176,8 @@ func TestImplied(t *testing.T) {
 	} {
 		for _, content := range []string{mine, "half a line, as notes may be"} {
 			write(t, c.name, content)
-			if o := call(t.Context(), c.args...); o.status == 0 || !strings.Contains(o.stderr, c.name) || read(t, c.name) != content {
+			if o := call(t.Context(), c.args...); o.status == 0 || !strings.Contains(o.stderr, c.name) ||
+				read(t, c.name) != content {
 				t.Errorf("%s with a file %s of another making: %+v, and it holds %q", c.args, c.name, o, read(t, c.name))
 			}
 			os.Remove(c.name)
@@ -177,7 +191,8 @@ func TestImplied(t *testing.T) {
 	}
 	// Nor because of a name that was given.
 	write(t, "named", mine)
-	if o := call(t.Context(), append(fit, "--out", "named")...); o.status != 2 || !strings.Contains(o.stderr, "named is there") || read(t, "named") != mine {
+	if o := call(t.Context(), append(fit, "--out", "named")...); o.status != 2 ||
+		!strings.Contains(o.stderr, "named is there") || read(t, "named") != mine {
 		t.Errorf("--out named: %+v, and it holds %q", o, read(t, "named"))
 	}
 }

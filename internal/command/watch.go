@@ -90,7 +90,8 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 				return &krigo.UsageError{Err: errors.New("--key: it is of the rows of a file: give one, not standard input")}
 			}
 			if check && (len(args) == 1 || key != "" || rotate) {
-				return &krigo.UsageError{Err: errors.New("--check: give DATA with the rows of all outcomes, and neither --key nor --rotate")}
+				return &krigo.UsageError{Err: errors.New("--check: give DATA with the rows of all outcomes, and neither --key " +
+					"nor --rotate")}
 			}
 			if rotate && len(args) > 1 {
 				return &krigo.UsageError{Err: errors.New("--rotate: it takes no outcomes: leave out DATA")}
@@ -100,7 +101,8 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s holds the lines up to now; %s goes on from the state that they left\n", archive, ledger)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s holds the lines up to now; %s goes on from the state that they left\n", archive,
+					ledger)
 			}
 			if len(args) == 1 {
 				l, err := watch.Read(ledger)
@@ -130,7 +132,8 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			}
 			defer l.Close()
 			if l.Repaired > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s ended in the middle of a line, which no one was told of: its %d bytes are taken off\n", ledger, l.Repaired)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s ended in the middle of a line, which no one was told of: its %d bytes are "+
+					"taken off\n", ledger, l.Repaired)
 			}
 			if w.Watch, err = l.Watch(m); err != nil {
 				return err
@@ -160,7 +163,8 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			partWith(cmd.Context(), 0, func() string { return "interrupted; " + before(nil) })
 			err = w.read(cmd.Context(), args[1], cmd.InOrStdin())
 			if w.known > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d rows are in the ledger under the key %q already: they weren't added again\n", w.known, key)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d rows are in the ledger under the key %q already: they weren't added again\n",
+					w.known, key)
 			}
 			if err != nil {
 				if cmd.Context().Err() != nil && errors.Is(err, cmd.Context().Err()) {
@@ -223,9 +227,11 @@ func compareLedger(cmd *cobra.Command, c *common, m *krigo.Model, ledger, data s
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", d.Where(i), rows.what)
 			}
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%d rows: %d aren't in the ledger, %d have another loss there; %d outcomes of the ledger aren't in %s\n", found.Rows, len(found.Missing), len(found.Differ), found.Others, data)
+		fmt.Fprintf(cmd.OutOrStdout(), "%d rows: %d aren't in the ledger, %d have another loss there; %d outcomes of the "+
+			"ledger aren't in %s\n", found.Rows, len(found.Missing), len(found.Differ), found.Others, data)
 		if found.Rotated {
-			fmt.Fprintln(cmd.OutOrStdout(), "The ledger was rotated: earlier outcomes are in the file that holds the lines of before, which --ledger names.")
+			fmt.Fprintln(cmd.OutOrStdout(), "The ledger was rotated: earlier outcomes are in the file that holds the lines of "+
+				"before, which --ledger names.")
 		}
 	}
 	if err == nil && !found.Agrees() {
@@ -251,7 +257,8 @@ func distinct(ledger string, inputs []string) error {
 // read takes in the rows of a table, or those that standard input has until it ends or the command is interrupted.
 func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 	if path == standardInput {
-		err := w.model.Reading.Every().Stream(in, "standard input", watchRows, func(t *dataset.Table) error { return w.observe(ctx, t) })
+		err := w.model.Reading.Every().Stream(in, "standard input", watchRows,
+			func(t *dataset.Table) error { return w.observe(ctx, t) })
 		if ctx.Err() != nil { // the way to end it
 			return nil
 		}

@@ -29,7 +29,8 @@ func watched(t *testing.T) {
 	must(t, strings.Fields("fit snelson.csv --target y --kernel se --restarts 1 --epsilon 1 --out s.krigo --quiet")...)
 }
 
-// TestWatch: outcomes from files and from standard input go to the ledger, which is gone on with; an alarm has an exit status of its own.
+// TestWatch: outcomes from files and from standard input go to the ledger, which is gone on with; an alarm has an exit
+// status of its own.
 func TestWatch(t *testing.T) {
 	watched(t)
 	good := "x,y\n" + strings.Repeat("1,0.3\n", 3)
@@ -45,13 +46,17 @@ func TestWatch(t *testing.T) {
 	if o := call(context.Background(), "watch", "s.krigo"); o.status != 1 || !strings.Contains(o.stderr, "s.ledger") {
 		t.Errorf("%+v", o)
 	}
-	if text := must(t, "watch", "s.krigo", "good.csv"); !strings.Contains(text, "30 outcomes, 0 missed (0.00 %)") || !strings.Contains(text, "30 rows equal one that the model was made from") {
+	if text := must(t, "watch", "s.krigo", "good.csv"); !strings.Contains(text, "30 outcomes, 0 missed (0.00 %)") ||
+		!strings.Contains(text, "30 rows equal one that the model was made from") {
 		t.Error(text)
 	}
-	if text := must(t, "watch", "s.krigo", "good.csv", "--check"); !strings.Contains(text, "30 rows: 0 aren't in the ledger, 0 have another loss there; 0 outcomes") {
+	if text := must(t, "watch", "s.krigo", "good.csv", "--check"); !strings.Contains(text,
+		"30 rows: 0 aren't in the ledger, 0 have another loss there; 0 outcomes") {
 		t.Error(text)
 	}
-	if o := call(context.Background(), "watch", "s.krigo", "bad.csv", "--check"); o.status != 1 || !strings.Contains(o.stdout, "20 rows: 20 aren't in the ledger, 0 have another loss there; 30 outcomes") || !strings.Contains(o.stdout, "line 2: isn't in the ledger") {
+	if o := call(context.Background(), "watch", "s.krigo", "bad.csv", "--check"); o.status != 1 ||
+		!strings.Contains(o.stdout, "20 rows: 20 aren't in the ledger, 0 have another loss there; 30 outcomes") ||
+		!strings.Contains(o.stdout, "line 2: isn't in the ledger") {
 		t.Errorf("%+v", o)
 	}
 	if o := fed(bad(1), "watch", "s.krigo", "-"); o.status != 0 || !strings.Contains(o.stdout, "31 outcomes, 1 missed") {
@@ -60,17 +65,22 @@ func TestWatch(t *testing.T) {
 	before := read(t, "s.ledger")
 	write(t, "s.ledger", before+`{"ledger":1,"model":"`)
 	o := call(context.Background(), "watch", "s.krigo", "bad.csv")
-	if o.status != exitAlarm || !strings.Contains(o.stdout, "51 outcomes, 21 missed") || strings.Count(o.stdout, "ALARM at row ") != 1 || !strings.Contains(o.stderr, "krigo: the risk is above the certificate's bound: alarm at row ") ||
-		!strings.Contains(o.stderr, "s.ledger ended in the middle of a line, which no one was told of: its 21 bytes are taken off") || !strings.HasPrefix(read(t, "s.ledger"), before) {
+	if o.status != exitAlarm || !strings.Contains(o.stdout, "51 outcomes, 21 missed") ||
+		strings.Count(o.stdout, "ALARM at row ") != 1 ||
+		!strings.Contains(o.stderr, "krigo: the risk is above the certificate's bound: alarm at row ") ||
+		!strings.Contains(o.stderr, "s.ledger ended in the middle of a line, which no one was told of: its 21 bytes are "+
+			"taken off") || !strings.HasPrefix(read(t, "s.ledger"), before) {
 		t.Errorf("%+v", o)
 	}
 	// The alarm stays, and the state is what the lines said.
 	o = call(context.Background(), "watch", "s.krigo", "--json")
 	var s watch.State
-	if err := json.Unmarshal([]byte(o.stdout), &s); err != nil || o.status != exitAlarm || s.Rows != 51 || s.Misses != 21 || s.Alarm == nil || s.Repeats != 1 {
+	if err := json.Unmarshal([]byte(o.stdout), &s); err != nil || o.status != exitAlarm || s.Rows != 51 ||
+		s.Misses != 21 || s.Alarm == nil || s.Repeats != 1 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if o := fed(good, "watch", "s.krigo", "-", "--ledger", "other.ledger", "--json"); o.status != 0 || strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stdout, `"repeats":2`) {
+	if o := fed(good, "watch", "s.krigo", "-", "--ledger", "other.ledger", "--json"); o.status != 0 ||
+		strings.Count(o.stdout, "\n") != 1 || !strings.Contains(o.stdout, `"repeats":2`) {
 		t.Errorf("%+v", o)
 	}
 	// With a key a file's rows count once, however often a job is run.
@@ -79,17 +89,20 @@ func TestWatch(t *testing.T) {
 			t.Errorf("try %d: %+v", try+1, o)
 		}
 	}
-	must(t, strings.Fields("fit snelson.csv --target y --kernel se --restarts 1 --epsilon 1 --split last --out last.krigo --quiet")...)
+	must(t, strings.Fields("fit snelson.csv --target y --kernel se --restarts 1 --epsilon 1 --split last --out "+
+		"last.krigo --quiet")...)
 	for _, c := range []struct {
 		in, args string
 		status   int
 		want     string
 	}{
 		{"x\n1\n", "watch s.krigo -", 1, `no column "y" for the target`},
-		{"x,y\n1,1\n2,two\n3,1\n", "watch s.krigo - --ledger a.ledger", 1, `standard input: line 3 (row 2), column 2 ("y"): "two" is not a number; write one, or remove the row; before that 0 of its rows were added to the ledger`},
+		{"x,y\n1,1\n2,two\n3,1\n", "watch s.krigo - --ledger a.ledger", 1,
+			`standard input: line 3 (row 2), column 2 ("y"): "two" is not a number; write one, or remove the row; before that 0 of its rows were added to the ledger`},
 		{"", "watch s.krigo -", 1, "empty"},
 		{"", "watch last.krigo good.csv", 1, "last.krigo: there is nothing to hold outcomes against: the model has a backtest"},
-		{"", "watch s.krigo bad.csv --ledger keyed.ledger --key july", 1, `under the key "july": give these another; none of its rows was added`},
+		{"", "watch s.krigo bad.csv --ledger keyed.ledger --key july", 1,
+			`under the key "july": give these another; none of its rows was added`},
 		{"", "watch s.krigo good.csv --key \xff", 2, `--key "\xff": want text`},
 		{"", "watch s.krigo - --key july", 2, "--key: it is of the rows of a file"},
 		{"", "watch s.krigo good.csv --ledger good.csv", 2, "it is the file good.csv that is read"},
@@ -110,19 +123,25 @@ func TestWatchRotate(t *testing.T) {
 	call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday")
 	before := call(context.Background(), "watch", "s.krigo", "--json")
 	o := call(context.Background(), "watch", "s.krigo", "--rotate", "--json")
-	if o.stdout != before.stdout || o.status != before.status || !strings.Contains(o.stdout, `"rows":3`) || !strings.Contains(o.stderr, "s.ledger.1 holds the lines up to now") || !strings.Contains(read(t, "s.ledger.1"), `"losses":[1,1,`) {
+	if o.stdout != before.stdout || o.status != before.status || !strings.Contains(o.stdout, `"rows":3`) ||
+		!strings.Contains(o.stderr, "s.ledger.1 holds the lines up to now") ||
+		!strings.Contains(read(t, "s.ledger.1"), `"losses":[1,1,`) {
 		t.Errorf("%+v, before %+v", o, before)
 	}
-	if o := call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday"); !strings.Contains(o.stderr, "3 rows are in the ledger") {
+	if o := call(context.Background(), "watch", "s.krigo", "later.csv", "--key", "monday"); !strings.Contains(o.stderr,
+		"3 rows are in the ledger") {
 		t.Errorf("%+v", o)
 	}
-	if err := os.WriteFile("another.ledger", []byte(strings.ReplaceAll(read(t, "s.ledger"), `"model":"`, `"model":"0`)), 0o600); err != nil {
+	if err := os.WriteFile("another.ledger", []byte(strings.ReplaceAll(read(t, "s.ledger"), `"model":"`, `"model":"0`)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o := call(context.Background(), "watch", "s.krigo", "--ledger", "another.ledger"); !strings.Contains(o.stdout, "No outcome yet") || !strings.Contains(o.stderr, "3 outcomes of another model") {
+	if o := call(context.Background(), "watch", "s.krigo", "--ledger", "another.ledger"); !strings.Contains(o.stdout,
+		"No outcome yet") || !strings.Contains(o.stderr, "3 outcomes of another model") {
 		t.Errorf("%+v", o)
 	}
-	for args, want := range map[string]string{"watch s.krigo later.csv --rotate": "leave out DATA", "watch s.krigo --rotate --ledger none": "no ledger to rotate"} {
+	for args, want := range map[string]string{"watch s.krigo later.csv --rotate": "leave out DATA",
+		"watch s.krigo --rotate --ledger none": "no ledger to rotate"} {
 		if o := call(context.Background(), strings.Fields(args)...); o.status == 0 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %+v", args, o)
 		}
@@ -166,24 +185,32 @@ func TestAnytimeAndShift(t *testing.T) {
 	}
 	write(t, "later.csv", text)
 	var f krigo.Fresh
-	if err := json.Unmarshal([]byte(must(t, strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01 --json")...)), &f); err != nil {
+	if err := json.Unmarshal([]byte(must(t,
+		strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01 --json")...)), &f); err != nil {
 		t.Fatal(err)
 	}
 	least, most := pacbayes.Anytime(f.MeanRisk, 40, 0.01)
-	if f.Anytime == nil || *f.Anytime != (krigo.Anytime{AtLeast: least, AtMost: most}) || !(most > f.MeanBound && least < f.MeanRisk) || f.Shift == nil || f.Shift.MeanBound != pacbayes.Shifted(f.MeanBound, 0.01) {
+	if f.Anytime == nil || *f.Anytime != (krigo.Anytime{AtLeast: least, AtMost: most}) ||
+		!(most > f.MeanBound && least < f.MeanRisk) || f.Shift == nil ||
+		f.Shift.MeanBound != pacbayes.Shifted(f.MeanBound, 0.01) {
 		t.Errorf("%+v", f)
 	}
 	words := must(t, strings.Fields("certify s.krigo later.csv --fresh --anytime --shift 0.01")...)
-	for _, want := range []string{"At any time: with 99 % confidence the expected loss", fmt.Sprintf("between %.4f and %.4f", cautious.RoundDown(least, 4), cautious.RoundUp(most, 4)), "KL(that source ‖ this one), is at most 0.01 nats"} {
+	for _, want := range []string{"At any time: with 99 % confidence the expected loss",
+		fmt.Sprintf("between %.4f and %.4f", cautious.RoundDown(least, 4), cautious.RoundUp(most, 4)),
+		"KL(that source ‖ this one), is at most 0.01 nats"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("no %q in %s", want, words)
 		}
 	}
 	var r krigo.Recertification
-	if err := json.Unmarshal([]byte(must(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02 --json")...)), &r); err != nil || r.Shift == nil || r.Shift.Rho != 0.02 || r.Shift.MeanBound != pacbayes.Shifted(r.Certificate.MeanBound, 0.02) {
+	if err := json.Unmarshal([]byte(must(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02 --json")...)),
+		&r); err != nil || r.Shift == nil || r.Shift.Rho != 0.02 ||
+		r.Shift.MeanBound != pacbayes.Shifted(r.Certificate.MeanBound, 0.02) {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if words := must(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02")...); !strings.Contains(words, fmt.Sprintf("there is at most %.4f.", cautious.RoundUp(r.Shift.MeanBound, 4))) {
+	if words := must(t, strings.Fields("certify s.krigo snelson.csv --shift 0.02")...); !strings.Contains(words,
+		fmt.Sprintf("there is at most %.4f.", cautious.RoundUp(r.Shift.MeanBound, 4))) {
 		t.Error(words)
 	}
 	for args, want := range map[string]string{
@@ -201,7 +228,8 @@ func TestAnytimeAndShift(t *testing.T) {
 
 const ledgerArgs = "KRIGO_TEST_LEDGER_ARGS"
 
-// TestServeKilled kills a server, as no handler can notice, while clients bring outcomes, again and again: every outcome that was acknowledged is there afterwards.
+// TestServeKilled kills a server, as no handler can notice, while clients bring outcomes, again and again: every
+// outcome that was acknowledged is there afterwards.
 func TestServeKilled(t *testing.T) {
 	if text := os.Getenv(ledgerArgs); text != "" {
 		os.Exit(Run(context.Background(), strings.Fields(text), nil, os.Stdout, os.Stderr))
@@ -274,7 +302,8 @@ func TestServeKilled(t *testing.T) {
 	if acknowledged == 0 {
 		t.Fatal("nothing was acknowledged")
 	}
-	if lines := slices.DeleteFunc(bytes.Split([]byte(read(t, "s.ledger")), []byte("\n")), func(l []byte) bool { return len(l) == 0 }); 2*len(lines) < acknowledged {
+	if lines := slices.DeleteFunc(bytes.Split([]byte(read(t, "s.ledger")), []byte("\n")),
+		func(l []byte) bool { return len(l) == 0 }); 2*len(lines) < acknowledged {
 		t.Errorf("%d lines", len(lines))
 	}
 }

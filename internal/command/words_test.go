@@ -16,7 +16,8 @@ import (
 // model's own certificate, and where they equal rows that it was made from.
 func TestFreshContradicts(t *testing.T) {
 	workplace(t)
-	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--epsilon", "1", "--ard", "off", "--restarts", "1", "--quiet")
+	must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--epsilon", "1", "--ard", "off", "--restarts",
+		"1", "--quiet")
 	lines := strings.Split(strings.TrimSpace(read(t, "fresh.csv")), "\n")
 	names := strings.Split(lines[0], ",")
 	for i, line := range lines[1:] {
@@ -31,24 +32,30 @@ func TestFreshContradicts(t *testing.T) {
 	write(t, "elsewhere.csv", strings.Join(lines, "\n")+"\n")
 	text := must(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh")
 	// All 24 miss: p²⁴ = δ at p = 0.8254.
-	for _, want := range []string{"THIS CONTRADICTS the model's own certificate", "is at least 0.8254; the certificate says at most 0.4", "another source", "rely on what they show"} {
+	for _, want := range []string{"THIS CONTRADICTS the model's own certificate",
+		"is at least 0.8254; the certificate says at most 0.4", "another source", "rely on what they show"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing says %q in %s", want, text)
 		}
 	}
 	var f krigo.Fresh
-	if err := json.Unmarshal([]byte(must(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh", "--json")), &f); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "certify", "homes.krigo", "elsewhere.csv", "--fresh", "--json")),
+		&f); err != nil {
 		t.Fatal(err)
 	}
-	if f.Contradicts == nil || f.Contradicts.Mean == nil || f.Contradicts.Promise != nil || fmt.Sprintf("%.6f", f.Contradicts.Mean.AtLeast) != "0.825404" {
+	if f.Contradicts == nil || f.Contradicts.Mean == nil || f.Contradicts.Promise != nil ||
+		fmt.Sprintf("%.6f", f.Contradicts.Mean.AtLeast) != "0.825404" {
 		t.Errorf("%+v", f)
 	}
-	if text := must(t, "certify", "homes.krigo", "fresh.csv", "--fresh"); strings.Contains(text, "CONTRADICTS") || strings.Contains(text, "equal") {
+	if text := must(t, "certify", "homes.krigo", "fresh.csv", "--fresh"); strings.Contains(text, "CONTRADICTS") ||
+		strings.Contains(text, "equal") {
 		t.Error(text)
 	}
 	known := strings.SplitAfter(read(t, "homes.csv"), "\n")
 	write(t, "known.csv", known[0]+strings.Join(known[5:15], ""))
-	if text := must(t, "certify", "homes.krigo", "known.csv", "--fresh"); !strings.Contains(text, "Every one of these rows equals one that the model was made from: if they are the same observations, this says nothing.") {
+	if text := must(t, "certify", "homes.krigo", "known.csv", "--fresh"); !strings.Contains(text,
+		"Every one of these rows equals one that the model was made from: if they are the same observations, this says "+
+			"nothing.") {
 		t.Error(text)
 	}
 }
@@ -78,18 +85,23 @@ func TestDirectSpeaksOfNoDraw(t *testing.T) {
 // credible ones are.
 func TestConditionsOfIntervals(t *testing.T) {
 	workplace(t)
-	fit := must(t, "fit", "snelson.csv", "--target", "y", "--calibration-fraction", "0.2", "--test-fraction", "0.2", "--restarts", "1", "--quiet")
+	fit := must(t, "fit", "snelson.csv", "--target", "y", "--calibration-fraction", "0.2", "--test-fraction", "0.2",
+		"--restarts", "1", "--quiet")
 	m, err := krigo.Load("snelson.krigo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"fit": fit, "predict": must(t, "predict", "--help"), "fit --help": must(t, "fit", "--help", "all")} {
+	for name, text := range map[string]string{"fit": fit, "predict": must(t, "predict", "--help"),
+		"fit --help": must(t, "fit", "--help", "all")} {
 		words := strings.Join(strings.Fields(text), " ")
-		if !strings.Contains(words, "further rows from the same source (exchangeable rows)") || name != "fit --help" && !strings.Contains(words, "the model's own belief") {
+		if !strings.Contains(words, "further rows from the same source (exchangeable rows)") || name != "fit --help" &&
+			!strings.Contains(words, "the model's own belief") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd: 95 %% of", cautious.Width(m.Conformal.HalfWidth*m.Scaling.TargetScale), cautious.Width(m.Conformal.Normalised)); !strings.Contains(fit, want) {
+	if want := fmt.Sprintf("conformal ±%s, normalised ±%s sd: 95 %% of",
+		cautious.Width(m.Conformal.HalfWidth*m.Scaling.TargetScale),
+		cautious.Width(m.Conformal.Normalised)); !strings.Contains(fit, want) {
 		t.Errorf("no %q in %s", want, fit)
 	}
 }
@@ -101,7 +113,9 @@ func TestRefit(t *testing.T) {
 	notices := func(more ...string) string {
 		t.Helper()
 		var d fitDocument
-		if err := json.Unmarshal([]byte(must(t, append([]string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1", "--test-fraction", "0.2", "--json", "--quiet"}, more...)...)), &d); err != nil {
+		if err := json.Unmarshal([]byte(must(t,
+			append([]string{"fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--ard", "off", "--restarts", "1",
+				"--test-fraction", "0.2", "--json", "--quiet"}, more...)...)), &d); err != nil {
 			t.Fatal(err)
 		}
 		m, err := krigo.Load(d.Model)
@@ -129,7 +143,8 @@ func TestRefit(t *testing.T) {
 		}
 	}
 	// A model of other data is replaced without a word.
-	if text := must(t, "fit", "snelson.csv", "--target", "y", "--restarts", "1", "--out", "other.krigo", "--quiet"); strings.Contains(text, says) {
+	if text := must(t, "fit", "snelson.csv", "--target", "y", "--restarts", "1", "--out", "other.krigo",
+		"--quiet"); strings.Contains(text, says) {
 		t.Error(text)
 	}
 }
@@ -137,8 +152,10 @@ func TestRefit(t *testing.T) {
 // TestComparedWidths: a half-width isn't rounded down beside a bound.
 func TestComparedWidths(t *testing.T) {
 	workplace(t)
-	o := call(context.Background(), strings.Fields("compare snelson.csv --target y --objectives vfe --epsilon 0.123412 --inducing 4 --epochs 5 --splits 1 --out c.html")...)
-	if o.status != 0 || !strings.Contains(o.stdout, " 0.1235 ") || !strings.Contains(o.stderr, "ε 0.1235,") || !strings.Contains(read(t, "c.html"), "<td>0.1235</td>") {
+	o := call(context.Background(), strings.Fields("compare snelson.csv --target y --objectives vfe --epsilon 0.123412 "+
+		"--inducing 4 --epochs 5 --splits 1 --out c.html")...)
+	if o.status != 0 || !strings.Contains(o.stdout, " 0.1235 ") || !strings.Contains(o.stderr, "ε 0.1235,") ||
+		!strings.Contains(read(t, "c.html"), "<td>0.1235</td>") {
 		t.Errorf("%+v\n%s", o, read(t, "c.html"))
 	}
 }
@@ -147,7 +164,9 @@ func TestComparedWidths(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	workplace(t)
 	text := must(t, "fit", "homes.csv", "--target", "MEDV", "--prior", "informed", "--dry-run")
-	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified", "Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, starts of each kernel: 1, of matern32*matern12 (ARD), matern32 (ARD), matern52 (ARD), rq (ARD), se (ARD)", `"method":{"name":"evidence"`} {
+	for _, want := range []string{"Rows      0 for testing, 0 for calibration, 52 prior, 21 certified",
+		"Trains    on 52 rows, full GP, solved by cholesky, by lbfgs, starts of each kernel: 1, of matern32*matern12 " +
+			"(ARD), matern32 (ARD), matern52 (ARD), rq (ARD), se (ARD)", `"method":{"name":"evidence"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing says %q in %s", want, text)
 		}

@@ -4,8 +4,8 @@ import (
 	"os"
 )
 
-// Claim makes the file at path and locks it, so that one process at a time has the claim. It is ErrLocked if another process has it. What a
-// killed process left doesn't hinder. release removes the file; End does so too.
+// Claim makes the file at path and locks it, so that one process at a time has the claim. It is ErrLocked if another
+// process has it. What a killed process left doesn't hinder. release removes the file; End does so too.
 func Claim(path string) (release func(), err error) {
 	for {
 		f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)

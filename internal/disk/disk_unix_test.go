@@ -65,7 +65,8 @@ func TestModes(t *testing.T) {
 func TestLinks(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
-	if err := errors.Join(os.Mkdir(at("sub"), 0o777), os.Symlink("sub", at("linked")), os.Symlink(filepath.Join("..", "target"), at("sub/link")),
+	if err := errors.Join(os.Mkdir(at("sub"), 0o777), os.Symlink("sub", at("linked")),
+		os.Symlink(filepath.Join("..", "target"), at("sub/link")),
 		os.Symlink(filepath.Join("linked", "link"), at("outer")), os.Symlink("loop", at("loop"))); err != nil {
 		t.Skip(err)
 	}
@@ -115,7 +116,8 @@ func fileNumber(f *os.File) string {
 	return digits
 }
 
-// TestStale: temporary files of processes that ended are removed, those that a process writes stay, and so do others' that are young.
+// TestStale: temporary files of processes that ended are removed, those that a process writes stay, and so do others'
+// that are young.
 func TestStale(t *testing.T) {
 	if !locks {
 		t.Skip("files have no locks")
@@ -123,7 +125,8 @@ func TestStale(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	mine := before + host()
-	for _, name := range []string{mine + "dead" + after, before + "elsewhere-young" + after, before + "elsewhere-old" + after, ".krigo-notes", "x" + after} {
+	for _, name := range []string{mine + "dead" + after, before + "elsewhere-young" + after, before + "elsewhere-old" +
+		after, ".krigo-notes", "x" + after} {
 		if err := os.WriteFile(at(name), []byte("half"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +149,8 @@ func TestStale(t *testing.T) {
 	}
 	holds(t, at("out"), "out")
 	holds(t, at("other"), "other")
-	if n := len(during); n != 5 || slices.Contains(during, mine+"dead"+after) { // the other, the three that stay, and the first's temporary one
+	// the other, the three that stay, and the first's temporary one
+	if n := len(during); n != 5 || slices.Contains(during, mine+"dead"+after) {
 		t.Errorf("in the middle: %v", during)
 	}
 	want := []string{".krigo-elsewhere-young.tmp", ".krigo-notes", "other", "out", "x.tmp"}
@@ -196,7 +200,8 @@ func TestFaults(t *testing.T) {
 			case old:
 				holds(t, path, "old")
 			}
-			if got := names(t, folder); len(got) > 1 || len(got) == 1 && got[0] != "f" || !old && name != "sync folder" && len(got) > 0 {
+			if got := names(t, folder); len(got) > 1 || len(got) == 1 && got[0] != "f" || !old && name != "sync folder" &&
+				len(got) > 0 {
 				t.Errorf("%s fails: left %v", name, got)
 			}
 		}

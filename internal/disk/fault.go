@@ -7,7 +7,8 @@ import (
 
 // Op is something that is about to be done to a file.
 type Op struct {
-	Name  string // "open", "create", "stat", "read", "write", "truncate", "chmod", "sync", "rename", "close" or "sync folder"
+	// "open", "create", "stat", "read", "write", "truncate", "chmod", "sync", "rename", "close" or "sync folder"
+	Name  string
 	Path  string // as it was named
 	Bytes int    // that are to be read or written
 }
@@ -17,7 +18,8 @@ type Fault func(Op) (done int, err error)
 
 var fault atomic.Pointer[Fault]
 
-// Inject makes what is done to files fail as a disk does, in all goroutines, until end is called. It is for tests and campaigns.
+// Inject makes what is done to files fail as a disk does, in all goroutines, until end is called. It is for tests and
+// campaigns.
 func Inject(f Fault) (end func()) {
 	fault.Store(&f)
 	return func() { fault.Store(nil) }

@@ -7,5 +7,6 @@ const (
 	renamesOpen = false
 )
 
-// Lock does nothing where files have no locks that end with a process: that one process alone writes a file is up to who starts them.
+// Lock does nothing where files have no locks that end with a process: that one process alone writes a file is up to
+// who starts them.
 func Lock(File) error { return nil }

@@ -13,13 +13,15 @@ import (
 	"time"
 )
 
-// Temporary files are called .krigo-HOST-RANDOM.tmp, and locked by the process that writes them until they have their name: the lock
-// ends with the process. Host is a digest of the machine's name, since on some network file systems machines don't see each other's locks.
+// Temporary files are called .krigo-HOST-RANDOM.tmp, and locked by the process that writes them until they have their
+// name: the lock ends with the process. Host is a digest of the machine's name, since on some network file systems
+// machines don't see each other's locks.
 const (
 	before = ".krigo-"
 	after  = ".tmp"
 
-	// abandoned is for how long nobody has written to a temporary file of another machine before it is taken for a killed process's.
+	// abandoned is for how long nobody has written to a temporary file of another machine before it is taken for a killed
+	// process's.
 	abandoned = time.Hour
 )
 
@@ -56,7 +58,8 @@ func create(folder string, mode os.FileMode) (File, error) {
 		if err != nil {
 			return f, err
 		}
-		// Between the two another process may have taken it for one of a killed process. Where there are no locks nobody does.
+		// Between the two another process may have taken it for one of a killed process. Where there are no locks nobody
+		// does.
 		if err := Lock(f); !errors.Is(err, ErrLocked) && same(f) {
 			underway.files[f.Name()] = f
 			return f, nil
@@ -72,7 +75,8 @@ func same(f File) bool {
 	return err == nil && gone == nil && os.SameFile(open, named)
 }
 
-// replace gives a temporary file its name. Its lock must outlast the temporary one, but on Windows open files can't be renamed.
+// replace gives a temporary file its name. Its lock must outlast the temporary one, but on Windows open files can't be
+// renamed.
 func replace(f File, to string) error {
 	underway.Lock()
 	defer underway.Unlock()
@@ -89,7 +93,8 @@ func replace(f File, to string) error {
 		delete(underway.files, f.Name())
 		return nil
 	}
-	if _, err := f.asked("close", 0); err != nil { // it can't fail any more once the data are synced, but for one that is injected
+	// it can't fail any more once the data are synced, but for one that is injected
+	if _, err := f.asked("close", 0); err != nil {
 		return err
 	}
 	if err := rename(f.Name(), to); err != nil {
@@ -110,8 +115,8 @@ func drop(f File) {
 	}
 }
 
-// remove removes a file and then gives up its lock: in the other order the file could be another's by then. Windows removes no open file, so
-// that none that is another's is removed there.
+// remove removes a file and then gives up its lock: in the other order the file could be another's by then. Windows
+// removes no open file, so that none that is another's is removed there.
 func (f File) remove() {
 	if renamesOpen {
 		os.Remove(f.Name())
@@ -124,7 +129,8 @@ func (f File) remove() {
 
 var errEnded = errors.New("the process ends")
 
-// End removes the temporary files and claims of this process, which writes no others afterwards: it is about to exit in the middle of its work.
+// End removes the temporary files and claims of this process, which writes no others afterwards: it is about to exit in
+// the middle of its work.
 func End() {
 	underway.Lock()
 	defer underway.Unlock()

@@ -1,5 +1,5 @@
-// Package disk is where krigo opens, writes and replaces files. A file that is written is there as a whole or as it was before, whenever
-// the process is killed and whatever the disk does.
+// Package disk is where krigo opens, writes and replaces files. A file that is written is there as a whole or as it was
+// before, whenever the process is killed and whatever the disk does.
 package disk
 
 import (
@@ -14,10 +14,11 @@ import (
 	"syscall"
 )
 
-// Write makes the file at path hold what write writes, or, if anything fails, leaves whatever was there: it writes a temporary file in
-// the same folder, syncs it, renames it and syncs the folder. A new file has the permissions that the umask leaves, one that was there
-// keeps its own, and of a symbolic link what it points to is replaced. What is no regular file (a pipe, /dev/null, /dev/stdout) is
-// written to directly. Temporary files of processes that were killed are removed from the folder first.
+// Write makes the file at path hold what write writes, or, if anything fails, leaves whatever was there: it writes a
+// temporary file in the same folder, syncs it, renames it and syncs the folder. A new file has the permissions that the
+// umask leaves, one that was there keeps its own, and of a symbolic link what it points to is replaced. What is no
+// regular file (a pipe, /dev/null, /dev/stdout) is written to directly. Temporary files of processes that were killed
+// are removed from the folder first.
 func Write(path string, write func(io.Writer) error) error {
 	to, direct, err := follow(path)
 	if err != nil {
@@ -54,13 +55,14 @@ func Write(path string, write func(io.Writer) error) error {
 		}
 	}
 	if err := SyncFolder(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("%s: written, but its folder can't be synced, so that it may be gone after a power failure: %w", path, err)
+		return fmt.Errorf("%s: written, but its folder can't be synced, so that it may be gone after a power failure: %w",
+			path, err)
 	}
 	return nil
 }
 
-// Try says, before long work, whether Write could begin: it makes the temporary file, and removes it again. What is no regular file is left alone: who reads from a pipe
-// would take it for the end.
+// Try says, before long work, whether Write could begin: it makes the temporary file, and removes it again. What is no
+// regular file is left alone: who reads from a pipe would take it for the end.
 func Try(path string) error {
 	to, direct, err := follow(path)
 	if err == nil {
@@ -80,8 +82,8 @@ func Try(path string) error {
 	return nil
 }
 
-// follow finds what a path stands for at the end of its symbolic links, also of one that points to nothing yet, and whether that is
-// something to write to as it is: another open file of a process.
+// follow finds what a path stands for at the end of its symbolic links, also of one that points to nothing yet, and
+// whether that is something to write to as it is: another open file of a process.
 func follow(path string) (to string, direct bool, err error) {
 	to = path
 	for range 40 { // as many as Linux follows
@@ -125,7 +127,8 @@ func SyncFolder(path string) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) { // of file systems that have no such thing
+	// of file systems that have no such thing
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	return nil

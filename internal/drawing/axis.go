@@ -7,15 +7,15 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
-// leastSteps is the number of floating-point numbers that an axis has room for at least: with fewer, what is drawn between
-// its ends would be what rounding makes of it.
+// leastSteps is the number of floating-point numbers that an axis has room for at least: with fewer, what is drawn
+// between its ends would be what rounding makes of it.
 const leastSteps = 1 << 12
 
 // ErrRange says that no axis has room for the numbers.
 var ErrRange = errors.New("its values are too far apart for an axis, or aren't numbers")
 
-// settled is a range that can be drawn, whatever the data are: nearly constant ones have one about them. There is none of what isn't
-// finite, or whose ends are farther apart than a float64 tells.
+// settled is a range that can be drawn, whatever the data are: nearly constant ones have one about them. There is none
+// of what isn't finite, or whose ends are farther apart than a float64 tells.
 func settled(low, high float64) (_, _ float64, err error) {
 	if low > high { // nothing was added
 		return 0, 0, errors.New("there is nothing to draw")
@@ -27,7 +27,8 @@ func settled(low, high float64) (_, _ float64, err error) {
 	return low, high, nil
 }
 
-// Widened is a range of at least leastSteps floating-point numbers, and of some width where it had none; not ok if it isn't finite.
+// Widened is a range of at least leastSteps floating-point numbers, and of some width where it had none; not ok if it
+// isn't finite.
 func Widened(low, high float64) (_, _ float64, ok bool) {
 	if low == high {
 		about := 1.
@@ -55,8 +56,8 @@ type Tick struct {
 	Label string
 }
 
-// Ticks are three to ten places between two numbers, with labels that tell them apart. They are made on a range of width 1 to 10 that
-// has room for them: steps of ranges of extreme widths, or far from 0, are rounded away.
+// Ticks are three to ten places between two numbers, with labels that tell them apart. They are made on a range of
+// width 1 to 10 that has room for them: steps of ranges of extreme widths, or far from 0, are rounded away.
 func Ticks(low, high float64) []Tick {
 	width := high - low
 	if !(width > 0) || math.IsInf(width, 1) {
@@ -88,7 +89,8 @@ func even(low, high float64) (ts []Tick) {
 	return ts
 }
 
-// ticksFrom are those of a range that isn't seen in four digits: of what is above its lower end where that is what tells them apart.
+// ticksFrom are those of a range that isn't seen in four digits: of what is above its lower end where that is what
+// tells them apart.
 func ticksFrom(low, width, far float64) []Tick {
 	unit := math.Pow(10, math.Floor(math.Log10(width)))
 	if unit == 0 || math.IsInf(unit, 1) {

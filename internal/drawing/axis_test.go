@@ -18,9 +18,11 @@ import (
 )
 
 // hard are numbers at which steps round away, squares overflow and ranges have no width.
-var hard = []float64{0, 1, -1, 1.7e18, -1.7e18, 1e-300, 5e-324, -5e-324, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, 0.1, 1e15, 1e-9, math.Inf(1), math.Inf(-1), math.NaN()}
+var hard = []float64{0, 1, -1, 1.7e18, -1.7e18, 1e-300, 5e-324, -5e-324, 1e300, -1e300, math.MaxFloat64,
+	-math.MaxFloat64, 0.1, 1e15, 1e-9, math.Inf(1), math.Inf(-1), math.NaN()}
 
-// TestTicks: whatever the ends of an axis, there is an end to its ticks: they lie within or near it, and labels tell them apart.
+// TestTicks: whatever the ends of an axis, there is an end to its ticks: they lie within or near it, and labels tell
+// them apart.
 func TestTicks(t *testing.T) {
 	check := func(low, high float64) {
 		t.Helper()
@@ -28,7 +30,8 @@ func TestTicks(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for name, of := range map[string]func(a, b float64) []Tick{"numbers": Ticks, "dates": DateTicks, "clock": ClockTicks} {
+		for name, of := range map[string]func(a, b float64) []Tick{"numbers": Ticks, "dates": DateTicks,
+			"clock": ClockTicks} {
 			ts, seen := of(low, high), map[string]bool{}
 			if len(ts) < 2 || len(ts) > 50 {
 				t.Fatalf("%s: %d ticks of [%v, %v]", name, len(ts), low, high)
@@ -142,7 +145,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestAlikeNames: names that differ where there is no room for them are cut elsewhere, so that no two look the same; what is told apart stays as it was.
+// TestAlikeNames: names that differ where there is no room for them are cut elsewhere, so that no two look the same;
+// what is told apart stays as it was.
 func TestAlikeNames(t *testing.T) {
 	var names []string
 	for i := range 12 {
@@ -152,8 +156,10 @@ func TestAlikeNames(t *testing.T) {
 		names,
 		append([]string{"all others", "something else that is long, too, but not like them"}, names...),
 		{"the same long name of two categories (5)", "the same long name of two categories (5)"},
-		{strings.Repeat("a", 60) + "b" + strings.Repeat("c", 60), strings.Repeat("a", 60) + strings.Repeat("c", 60), strings.Repeat("a", 60) + "bb" + strings.Repeat("c", 60)},
-		{strings.Repeat("a1", 40), strings.Repeat("a1", 20) + "xa" + strings.Repeat("a1", 19), strings.Repeat("a1", 10) + "xa" + strings.Repeat("a1", 29)},
+		{strings.Repeat("a", 60) + "b" + strings.Repeat("c", 60), strings.Repeat("a", 60) + strings.Repeat("c", 60),
+			strings.Repeat("a", 60) + "bb" + strings.Repeat("c", 60)},
+		{strings.Repeat("a1", 40), strings.Repeat("a1", 20) + "xa" + strings.Repeat("a1", 19), strings.Repeat("a1", 10) +
+			"xa" + strings.Repeat("a1", 29)},
 		{"a", "b", "a", ""},
 	} {
 		shown := distinguished(names, mostNames)
@@ -167,7 +173,8 @@ func TestAlikeNames(t *testing.T) {
 				}
 			}
 		}
-		if shown[0] == names[0] && width(names[0]) > mostNames || strings.HasPrefix(names[len(names)-1], "category") && !strings.HasSuffix(shown[len(names)-1], "number 77…") || names[0] == "all others" && shown[0] != names[0] {
+		if shown[0] == names[0] && width(names[0]) > mostNames || strings.HasPrefix(names[len(names)-1], "category") &&
+			!strings.HasSuffix(shown[len(names)-1], "number 77…") || names[0] == "all others" && shown[0] != names[0] {
 			t.Errorf("%q", shown)
 		}
 	}
@@ -214,7 +221,8 @@ func TestLongOffsets(t *testing.T) {
 	}
 }
 
-// TestHeat: the picture fills the axes, and a bar says what its colours stand for; a range of too few numbers is an error.
+// TestHeat: the picture fills the axes, and a bar says what its colours stand for; a range of too few numbers is an
+// error.
 func TestHeat(t *testing.T) {
 	g := Grid{Cols: 3, Rows: 2, Left: 1, Right: 4, Low: 10, High: 30, Z: []float64{0, 1, 2, 3, 4, 5}}
 	if p := g.Centre(2, 0); p != (XY{3.5, 15}) {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Style is the style sheet of charts. The page it stands in says what its colours are: --paper, --ink, --soft, --line, --blue, --red and --green.
+// Style is the style sheet of charts. The page it stands in says what its colours are: --paper, --ink, --soft, --line,
+// --blue, --red and --green.
 //
 //go:embed chart.css
 var Style string
@@ -252,7 +253,8 @@ func (c *Chart) Histogram(colour Colour, edges, heights []float64) {
 		for i, h := range heights {
 			x0, y0 := f.at(XY{edges[i], 0})
 			x1, y1 := f.at(XY{edges[i+1], h})
-			f.path("bar pale "+string(colour), fmt.Sprintf("M%s %sV%sH%sV%sz", short(x0), short(y0), short(y1), short(x1), short(y0)))
+			f.path("bar pale "+string(colour), fmt.Sprintf("M%s %sV%sH%sV%sz", short(x0), short(y0), short(y1), short(x1),
+				short(y0)))
 		}
 	})
 }
@@ -376,7 +378,8 @@ func (c *Chart) SVG(description string) (string, error) {
 	} else if c.Y.Label != "" {
 		write(&b, 0, letter-1, start, c.Y.Label, chartWidth)
 	}
-	fmt.Fprintf(&b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, short(left), short(top), short(f.width), short(f.height))
+	fmt.Fprintf(&b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, short(left), short(top), short(f.width),
+		short(f.height))
 	var grid strings.Builder
 	names := make([]string, len(yTicks))
 	for i, t := range yTicks {
@@ -420,8 +423,10 @@ func (c *Chart) SVG(description string) (string, error) {
 		height += line
 	}
 	// An inner svg cuts what leaves the axes.
-	fmt.Fprintf(&b, `<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`, short(left), short(top), short(f.width), short(f.height), f.b.String())
-	return fmt.Sprintf(`<svg class="chart" role="img" aria-label="%s" viewBox="0 0 %s %s">%s</svg>`, html.EscapeString(description), short(chartWidth), short(height+4), b.String()), nil
+	fmt.Fprintf(&b, `<svg x="%s" y="%s" width="%s" height="%s">%s</svg>`, short(left), short(top), short(f.width),
+		short(f.height), f.b.String())
+	return fmt.Sprintf(`<svg class="chart" role="img" aria-label="%s" viewBox="0 0 %s %s">%s</svg>`,
+		html.EscapeString(description), short(chartWidth), short(height+4), b.String()), nil
 }
 
 // label is a tick with the places of its line and of its text.

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// DateTicks are ticks of days since 1970-01-01, in UTC, at days, months or years; of ranges that calendars don't have numbers.
+// DateTicks are ticks of days since 1970-01-01, in UTC, at days, months or years; of ranges that calendars don't have
+// numbers.
 func DateTicks(low, high float64) []Tick {
 	if !(low > -700_000 && high < 2_900_000) { // years 54 to 9909
 		return Ticks(low, high)
@@ -75,7 +76,8 @@ func DateTicks(low, high float64) []Tick {
 // instant is a part of a day by which rounding mustn't put a time before what it is.
 const instant = 1e-6
 
-// clockTicks are two to seven ticks of hours, minutes or seconds in less than a day, written by a function that has seconds at the end; none of less than some seconds.
+// clockTicks are two to seven ticks of hours, minutes or seconds in less than a day, written by a function that has
+// seconds at the end; none of less than some seconds.
 func clockTicks(low, high float64, write func(day float64) string) (ts []Tick) {
 	const second = 1. / 86400
 	for _, n := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600} {
@@ -101,7 +103,8 @@ func ClockTicks(low, high float64) []Tick {
 	}
 	ts := clockTicks(from, to, func(day float64) string {
 		seconds := math.Floor(day * 86400)
-		return fmt.Sprintf("%02.0f:%02.0f:%02.0f", math.Floor(seconds/3600), math.Floor(math.Mod(seconds, 3600)/60), math.Mod(seconds, 60))
+		return fmt.Sprintf("%02.0f:%02.0f:%02.0f", math.Floor(seconds/3600), math.Floor(math.Mod(seconds, 3600)/60),
+			math.Mod(seconds, 60))
 	})
 	if len(ts) < 2 {
 		return Ticks(low, high)

@@ -23,13 +23,15 @@ type Grid struct {
 
 // Centre is that of a cell.
 func (g Grid) Centre(col, row int) XY {
-	return XY{g.Left + (g.Right-g.Left)*(float64(col)+0.5)/float64(g.Cols), g.Low + (g.High-g.Low)*(float64(row)+0.5)/float64(g.Rows)}
+	return XY{g.Left + (g.Right-g.Left)*(float64(col)+0.5)/float64(g.Cols), g.Low +
+		(g.High-g.Low)*(float64(row)+0.5)/float64(g.Rows)}
 }
 
 // paleness is the opacity of pale cells, of 255.
 const paleness = 50
 
-// Heat draws a grid in colours, with a bar that says what they stand for. The axes are the grid's: nothing lies outside.
+// Heat draws a grid in colours, with a bar that says what they stand for. The axes are the grid's: nothing lies
+// outside.
 func (c *Chart) Heat(label string, g Grid) error {
 	low, high := slices.Min(g.Z), slices.Max(g.Z)
 	var ok bool
@@ -58,7 +60,8 @@ func (c *Chart) Heat(label string, g Grid) error {
 		return err
 	}
 	c.marks = append(c.marks, func(f *frame) {
-		fmt.Fprintf(&f.b, `<image class="heat" x="0" y="0" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`, short(f.width), short(f.height), url)
+		fmt.Fprintf(&f.b, `<image class="heat" x="0" y="0" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`,
+			short(f.width), short(f.height), url)
 	})
 	ladder := image.NewNRGBA(image.Rect(0, 0, 1, 128))
 	for i := range 128 {
@@ -89,7 +92,8 @@ func (s *bar) ticks() []Tick {
 }
 
 func (s *bar) draw(b *strings.Builder, x, y, height float64, ts []Tick) {
-	fmt.Fprintf(b, `<image class="heat" x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`, short(x), short(y), short(barWidth), short(height), s.url)
+	fmt.Fprintf(b, `<image class="heat" x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`,
+		short(x), short(y), short(barWidth), short(height), s.url)
 	lowest := math.Inf(1)
 	for _, t := range ts {
 		at := y + height*(1-(t.Value-s.low)/(s.high-s.low))
@@ -102,11 +106,13 @@ func (s *bar) draw(b *strings.Builder, x, y, height float64, ts []Tick) {
 	}
 }
 
-// viridis is the map of that name by Smith and van der Walt, as polynomials of degree 6 that Zucker fitted: of equal steps to the
-// eye, also to one that sees no red or green.
+// viridis is the map of that name by Smith and van der Walt, as polynomials of degree 6 that Zucker fitted: of equal
+// steps to the eye, also to one that sees no red or green.
 var viridis = [7][3]float64{
-	{0.2777273272, 0.0054073445, 0.3340998054}, {0.1050930431, 1.4046135299, 1.3845901627}, {-0.3308618287, 0.2148475595, 0.0950951630},
-	{-4.6342304990, -5.7991009734, -19.3324409563}, {6.2282699363, 14.1799333668, 56.6905526007}, {4.7763849977, -13.7451453777, -65.3530326334},
+	{0.2777273272, 0.0054073445, 0.3340998054}, {0.1050930431, 1.4046135299, 1.3845901627},
+	{-0.3308618287, 0.2148475595, 0.0950951630},
+	{-4.6342304990, -5.7991009734, -19.3324409563}, {6.2282699363, 14.1799333668, 56.6905526007},
+	{4.7763849977, -13.7451453777, -65.3530326334},
 	{-5.4354558559, 4.6458526122, 26.3124352496},
 }
 

@@ -10,12 +10,14 @@ import (
 // letter is the height of the letters of a chart, in its own units, which are about pixels.
 const letter = 12.
 
-// width is what a text takes at most in the sans-serif and monospaced fonts that browsers have: which one will draw it, nobody knows here.
+// width is what a text takes at most in the sans-serif and monospaced fonts that browsers have: which one will draw it,
+// nobody knows here.
 func width(text string) (w float64) {
 	for _, r := range text {
 		switch {
 		case unicode.Is(unicode.Mn, r):
-		case r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana, unicode.So): // as wide as high
+		case r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana, unicode.So):
+			// as wide as high
 			w += 1.05
 		case strings.ContainsRune("mwMW@%…—", r):
 			w += 1
@@ -47,8 +49,9 @@ func elided(text string, most float64) string {
 	return strings.TrimRight(string(head), " ") + "…" + strings.TrimLeft(string(tail), " ")
 }
 
-// distinguished are names cut to a width so that those that differ look different: in their middles, or where these make some alike at their ends, or at their beginnings. Where
-// none of that tells all apart, those that would look alike end where they differ.
+// distinguished are names cut to a width so that those that differ look different: in their middles, or where these
+// make some alike at their ends, or at their beginnings. Where none of that tells all apart, those that would look
+// alike end where they differ.
 func distinguished(names []string, most float64) []string {
 	var shown []string
 	for _, cut := range []func(string, float64) string{elided, ended, begun} {

@@ -20,7 +20,9 @@ import (
 
 const module = "github.com/krigo-gp/krigo"
 
-var layered = []string{"", "/dataset", "/dataset/parquet", "/fit", "/inducing", "/iterative", "/kernel", "/memory", "/method", "/model", "/neighbours", "/objective", "/pacbayes", "/posterior", "/ranks", "/report", "/serve", "/train", "/watch"}
+var layered = []string{"", "/dataset", "/dataset/parquet", "/fit", "/inducing", "/iterative", "/kernel", "/memory",
+	"/method", "/model", "/neighbours", "/objective", "/pacbayes", "/posterior", "/ranks", "/report", "/serve", "/train",
+	"/watch"}
 
 type listed struct {
 	ImportPath, Dir, Export string
@@ -47,7 +49,8 @@ func TestLayers(t *testing.T) {
 		packages[p.ImportPath] = p
 	}
 	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(packages[path].Export) })
+	imports := importer.ForCompiler(fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(packages[path].Export) })
 	for _, path := range layered {
 		p := packages[module+path]
 		var files []*ast.File
@@ -70,7 +73,8 @@ func TestLayers(t *testing.T) {
 }
 
 // named returns, for each file, the others that it names, and what of them.
-func named(fset *token.FileSet, path string, files []*ast.File, imports types.Importer) (map[string]map[string]string, error) {
+func named(fset *token.FileSet, path string, files []*ast.File, imports types.Importer) (map[string]map[string]string,
+	error) {
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
 	pkg, err := (&types.Config{Importer: imports}).Check(path, fset, files, &info)
 	if err != nil {

@@ -9,14 +9,16 @@ import (
 // TestWalls: the product doesn't link the laboratory, plots, or a browser, and links few packages of others.
 func TestWalls(t *testing.T) {
 	for program, most := range map[string]int{"": 36, "/cmd/krigo": 155} {
-		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+program).Output()
+		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+
+			program).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
 		foreign := 0
 		for _, path := range strings.Fields(string(out)) {
 			switch ours := path == module || strings.HasPrefix(path, module+"/"); {
-			case strings.HasPrefix(path, module+"/laboratory"), strings.HasPrefix(path, "gonum.org/v1/plot"), strings.HasSuffix(path, "/internal/browser"):
+			case strings.HasPrefix(path, module+"/laboratory"), strings.HasPrefix(path, "gonum.org/v1/plot"),
+				strings.HasSuffix(path, "/internal/browser"):
 				t.Errorf("%s links %s", module+program, path)
 			case !ours:
 				foreign++

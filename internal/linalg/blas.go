@@ -32,7 +32,8 @@ func GemmLower(transA, transB bool, alpha float64, a, b Matrix, beta float64, c 
 func gemm(transA, transB bool, alpha float64, a, b Matrix, beta float64, c Matrix, lower bool) {
 	x, y := operand{Matrix: a, columns: transA}, operand{Matrix: b, columns: !transB}
 	if x.depth() != y.depth() || c.Rows != x.count() || c.Cols != y.count() {
-		panic(fmt.Sprintf("linalg: Gemm of %d×%d and %d×%d into %d×%d", x.count(), x.depth(), y.depth(), y.count(), c.Rows, c.Cols))
+		panic(fmt.Sprintf("linalg: Gemm of %d×%d and %d×%d into %d×%d", x.count(), x.depth(), y.depth(), y.count(), c.Rows,
+			c.Cols))
 	}
 	if c.Rows == 0 || c.Cols == 0 {
 		return
@@ -72,7 +73,8 @@ func Gemv(transA bool, alpha float64, a Matrix, x []float64, beta float64, y []f
 		scale(beta, y)
 		return
 	}
-	blas64.Gemv(trans(transA), alpha, general(a), blas64.Vector{N: n, Inc: 1, Data: x}, beta, blas64.Vector{N: m, Inc: 1, Data: y})
+	blas64.Gemv(trans(transA), alpha, general(a), blas64.Vector{N: n, Inc: 1, Data: x}, beta,
+		blas64.Vector{N: m, Inc: 1, Data: y})
 }
 
 // Ger sets A ← A + α x yᵀ.

@@ -157,7 +157,8 @@ func identical(t *testing.T, what string, got, want Matrix) {
 }
 
 // edges lie around lanes, width and the block sizes of every level.
-var edges = []int{1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 16, 23, 24, 25, 31, 47, 48, 49, 119, 120, 121, 239, 240, 241, 257, 300}
+var edges = []int{1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 16, 23, 24, 25, 31, 47, 48, 49, 119, 120, 121, 239, 240, 241, 257,
+	300}
 
 func TestProducts(t *testing.T) {
 	atEveryLevel(t, func(t *testing.T) {
@@ -378,7 +379,8 @@ func TestRowsDoNotDependOnTheirNeighbours(t *testing.T) {
 						part := clone(before)
 						part = part.View(i0, i1, j0, j1)
 						Gemm(false, transB, 1.7, a.RowRange(i0, i1), bs, beta, part)
-						identical(t, fmt.Sprintf("rows [%d, %d), columns [%d, %d), depth %d", i0, i1, j0, j1, k), part, whole.View(i0, i1, j0, j1))
+						identical(t, fmt.Sprintf("rows [%d, %d), columns [%d, %d), depth %d", i0, i1, j0, j1, k), part,
+							whole.View(i0, i1, j0, j1))
 					}
 				}
 			}

@@ -54,7 +54,8 @@ func general(m Matrix) blas64.General {
 
 // same says whether two matrices are the same memory in the same shape.
 func same(m, a Matrix) bool {
-	return m.Rows == a.Rows && m.Cols == a.Cols && m.Stride == a.Stride && unsafe.SliceData(m.Data) == unsafe.SliceData(a.Data)
+	return m.Rows == a.Rows && m.Cols == a.Cols && m.Stride == a.Stride &&
+		unsafe.SliceData(m.Data) == unsafe.SliceData(a.Data)
 }
 
 func square(m Matrix) {

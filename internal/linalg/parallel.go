@@ -74,8 +74,8 @@ func serial(n int, task func(i int)) {
 // inPhases does the tasks of phase 0, of phase 1, and so on, each phase when the one
 // before is finished. It is as many calls of Parallel, but waking a thread can take
 // longer than a phase does, so here the helpers are woken once and stay awake. Each
-// of them asks for every phase, some late. The whole takes about so many multiplications, and ends with the contexts of its operands: tasks
-// are then skipped, and counted all the same, so that nobody waits for them.
+// of them asks for every phase, some late. The whole takes about so many multiplications, and ends with the contexts of
+// its operands: tasks are then skipped, and counted all the same, so that nobody waits for them.
 func inPhases(multiplications float64, of operands, phases int, phase func(p int) (n int, task func(i int))) {
 	of.check()
 	workers := int(min(float64(runtime.GOMAXPROCS(0)), 1+multiplications/enough))

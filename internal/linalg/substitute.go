@@ -52,48 +52,49 @@ func substitute(l Matrix, back bool, x operand) {
 	n, count := l.Rows, x.count()
 	step, chunk := cut(n, order, maxWidth), share(count)
 	all := borrowPanels(n, step)
-	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix}, 2*((n+step-1)/step), func(p int) (int, func(int)) {
-		// Equations [r0, r1), and the unknowns [u0, u1) that they leave. In their panels
-		// the triangle begins at t0, what the others need of L at rest.
-		r0 := p / 2 * step
-		if back {
-			r0 = (n-1)/step*step - r0
-		}
-		r1 := min(r0+step, n)
-		u0, u1, t0, rest := r1, n, 0, r1-r0
-		rows := operand{Matrix: l.View(r0, n, r0, r1)}
-		if back {
-			u0, u1, t0, rest = 0, r0, r0, 0
-			rows = operand{Matrix: l.View(r0, r1, 0, r1), columns: true}
-		}
-		all := all.of(r1 - r0)
-		t := triangle{all.from(t0), back}
-		if p%2 == 0 {
-			return packTasks(rows.count()), func(c int) {
-				all.packTask(rows, c)
-				i0, i1 := max(c*packed, t0), min((c+1)*packed, t0+r1-r0)
-				t.invertDiagonal(i0-t0, i1-t0, r1-r0)
+	inPhases(float64(n)*float64(n)/2*float64(count), operands{l, x.Matrix}, 2*((n+step-1)/step),
+		func(p int) (int, func(int)) {
+			// Equations [r0, r1), and the unknowns [u0, u1) that they leave. In their panels
+			// the triangle begins at t0, what the others need of L at rest.
+			r0 := p / 2 * step
+			if back {
+				r0 = (n-1)/step*step - r0
 			}
-		}
-		here, there := x.part(0, count, r0, r1), x.part(0, count, u0, u1)
-		return (count + chunk - 1) / chunk, func(c int) {
-			i0, i1 := c*chunk, min((c+1)*chunk, count)
-			now := borrowPanels(i1-i0, r1-r0)
-			now.pack(here, i0, i1, 0)
-			for i := 0; i < i1-i0; i += width {
-				t.solve(now, i, 0)
+			r1 := min(r0+step, n)
+			u0, u1, t0, rest := r1, n, 0, r1-r0
+			rows := operand{Matrix: l.View(r0, n, r0, r1)}
+			if back {
+				u0, u1, t0, rest = 0, r0, r0, 0
+				rows = operand{Matrix: l.View(r0, r1, 0, r1), columns: true}
 			}
-			now.unpack(here, i0, i1, 0)
-			if u0 < u1 {
-				p := product{-1, 1, now, all.from(rest), r1 - r0, there.part(i0, i1, 0, u1-u0).Matrix, false, noStair}
-				if x.columns {
-					p.a, p.b = p.b, p.a
+			all := all.of(r1 - r0)
+			t := triangle{all.from(t0), back}
+			if p%2 == 0 {
+				return packTasks(rows.count()), func(c int) {
+					all.packTask(rows, c)
+					i0, i1 := max(c*packed, t0), min((c+1)*packed, t0+r1-r0)
+					t.invertDiagonal(i0-t0, i1-t0, r1-r0)
 				}
-				p.block(0, p.c.Rows, 0, p.c.Cols)
 			}
-			now.release()
-		}
-	})
+			here, there := x.part(0, count, r0, r1), x.part(0, count, u0, u1)
+			return (count + chunk - 1) / chunk, func(c int) {
+				i0, i1 := c*chunk, min((c+1)*chunk, count)
+				now := borrowPanels(i1-i0, r1-r0)
+				now.pack(here, i0, i1, 0)
+				for i := 0; i < i1-i0; i += width {
+					t.solve(now, i, 0)
+				}
+				now.unpack(here, i0, i1, 0)
+				if u0 < u1 {
+					p := product{-1, 1, now, all.from(rest), r1 - r0, there.part(i0, i1, 0, u1-u0).Matrix, false, noStair}
+					if x.columns {
+						p.a, p.b = p.b, p.a
+					}
+					p.block(0, p.c.Rows, 0, p.c.Cols)
+				}
+				now.release()
+			}
+		})
 	all.release()
 }
 

@@ -40,14 +40,18 @@ var (
 
 var precises = []precise{
 	{"Exp", func(e elementary) func(y, x []float64) { return e.exp }, bigExp64, [2]float64{2.5, 1}, -750, 712,
-		map[float64]float64{0: 1, negZero: 1, inf: inf, -inf: 0, 710: inf, 1e300: inf, -746: 0, -1e300: 0, smallest: 1, -745.2: 0}},
-	{"Log", func(e elementary) func(y, x []float64) { return e.log }, func(x float64) *big.Float { return bigLog(bf(x)) }, [2]float64{1, 1}, 0, 10,
+		map[float64]float64{0: 1, negZero: 1, inf: inf, -inf: 0, 710: inf, 1e300: inf, -746: 0, -1e300: 0, smallest: 1,
+			-745.2: 0}},
+	{"Log", func(e elementary) func(y, x []float64) { return e.log }, func(x float64) *big.Float { return bigLog(bf(x)) },
+		[2]float64{1, 1}, 0, 10,
 		map[float64]float64{0: -inf, negZero: -inf, inf: inf, -1: nan, -inf: nan, -smallest: nan, 1: 0}},
 	{"Log1p", func(e elementary) func(y, x []float64) { return e.log1p }, bigLog1p, [2]float64{1, 1}, -1, 10,
-		map[float64]float64{0: 0, negZero: negZero, inf: inf, -1: -inf, -2: nan, -inf: nan, smallest: smallest, -smallest: -smallest, 1e-300: 1e-300}},
+		map[float64]float64{0: 0, negZero: negZero, inf: inf, -1: -inf, -2: nan, -inf: nan, smallest: smallest,
+			-smallest: -smallest, 1e-300: 1e-300}},
 	{"NormalTail", func(e elementary) func(y, x []float64) { return e.normalTail }, bigTail, [2]float64{6, 6}, -9, 38.6,
 		map[float64]float64{0: 0.5, negZero: 0.5, inf: 0, -inf: 1, 39: 0, 1e300: 0, -1e300: 1, -40: 1}},
-	{"Sqrt", func(e elementary) func(y, x []float64) { return e.sqrt }, func(x float64) *big.Float { return new(big.Float).Sqrt(bf(x)) }, [2]float64{0.5, 0.5}, 0, 10,
+	{"Sqrt", func(e elementary) func(y, x []float64) { return e.sqrt },
+		func(x float64) *big.Float { return new(big.Float).Sqrt(bf(x)) }, [2]float64{0.5, 0.5}, 0, 10,
 		map[float64]float64{0: 0, negZero: negZero, inf: inf, -1: nan}},
 }
 
@@ -159,7 +163,8 @@ func TestValueDoesNotDependOnPosition(t *testing.T) {
 					f(in, in) // in place
 					for i, v := range in {
 						w := want[offset+i]
-						if same := math.Float64bits(v) == math.Float64bits(w); !same || math.Float64bits(guarded[1+i]) != math.Float64bits(w) {
+						if same := math.Float64bits(v) == math.Float64bits(w); !same ||
+							math.Float64bits(guarded[1+i]) != math.Float64bits(w) {
 							t.Fatalf("%s at %s: element %d of %d gives %v, alone %v", p.name, l, i, n, v, w)
 						}
 					}

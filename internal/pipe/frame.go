@@ -12,8 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// A frame is the length of its header as a little-endian uint32, the header, which is JSON, and then the buffers whose lengths in
-// bytes the header has in "buffers", one after the other.
+// A frame is the length of its header as a little-endian uint32, the header, which is JSON, and then the buffers whose
+// lengths in bytes the header has in "buffers", one after the other.
 const (
 	mostHeader = 1 << 26 // bytes
 	mostBuffer = 1 << 40
@@ -33,9 +33,9 @@ type request struct {
 	over error // the buffers took more memory than they may, and weren't kept
 }
 
-// tableHeader describes a table: a column of numbers is a buffer of little-endian float64, NaN where a value is missing; one of
-// text is a buffer of little-endian int64, where each text begins and after the last where it ends, and a buffer of the texts in UTF-8,
-// of which the empty one is a missing value.
+// tableHeader describes a table: a column of numbers is a buffer of little-endian float64, NaN where a value is
+// missing; one of text is a buffer of little-endian int64, where each text begins and after the last where it ends, and
+// a buffer of the texts in UTF-8, of which the empty one is a missing value.
 type tableHeader struct {
 	Names []string `json:"names"`
 	Text  []bool   `json:"text"` // whether a column is text
@@ -64,8 +64,8 @@ type failure struct {
 
 var errFrame = errors.New("this isn't a frame")
 
-// readFrame reads a request. Memory is taken as bytes come, not as they are announced. A request whose buffers would take more than they may
-// is read to its end without them: it has an answer, and others that are under way go on.
+// readFrame reads a request. Memory is taken as bytes come, not as they are announced. A request whose buffers would
+// take more than they may is read to its end without them: it has an answer, and others that are under way go on.
 func readFrame(in io.Reader) (*request, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {
@@ -150,7 +150,8 @@ func (r *reply) write(out io.Writer) error {
 	return err
 }
 
-// writeFile writes a reply to a file, which gets its name once it is whole. Nobody needs it after a power failure, so that it isn't synced.
+// writeFile writes a reply to a file, which gets its name once it is whole. Nobody needs it after a power failure, so
+// that it isn't synced.
 func (r *reply) writeFile(path string) error {
 	f, err := os.Create(path + ".part")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 )
 
-// TestMemory: requests that announce more than may be taken, or whose tables would take it, are errors before that. One whose buffers
-// would is read to its end, so that the next one is where it is looked for.
+// TestMemory: requests that announce more than may be taken, or whose tables would take it, are errors before that. One
+// whose buffers would is read to its end, so that the next one is where it is looked for.
 func TestMemory(t *testing.T) {
 	memory.SetLimit(16 << 20)
 	defer memory.SetLimit(0)
@@ -23,14 +23,16 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return bytes.NewReader(append(append(binary.LittleEndian.AppendUint32(nil, uint32(max(length, len(text)))), text...), data...))
+		return bytes.NewReader(append(append(binary.LittleEndian.AppendUint32(nil, uint32(max(length, len(text)))), text...),
+			data...))
 	}
 	var over *memory.Error
 	if _, err := readFrame(frame(map[string]any{}, mostHeader, nil)); !errors.As(err, &over) {
 		t.Error(err)
 	}
 	for name, sizes := range map[string][]int{"buffer": {8 << 20}, "buffers": {4 << 20, 0, 4 << 20}} {
-		in := io.MultiReader(frame(map[string]any{"id": 5, "buffers": sizes}, 0, make([]byte, 8<<20)), frame(map[string]any{"id": 6}, 0, nil))
+		in := io.MultiReader(frame(map[string]any{"id": 5, "buffers": sizes}, 0, make([]byte, 8<<20)),
+			frame(map[string]any{"id": 6}, 0, nil))
 		if r, err := readFrame(in); err != nil || r.ID != 5 || !errors.As(r.over, &over) || len(r.data) > 0 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -38,8 +40,10 @@ func TestMemory(t *testing.T) {
 			t.Errorf("after %s: %+v, %v", name, r, err)
 		}
 	}
-	for name, sizes := range map[string][]int{"ends early": {1 << 39}, "no length": {8 << 20, -1}, "too long": {8 << 20, mostBuffer + 1}} {
-		if _, err := readFrame(frame(map[string]any{"buffers": sizes}, 0, make([]byte, 8<<20))); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errFrame) {
+	for name, sizes := range map[string][]int{"ends early": {1 << 39}, "no length": {8 << 20, -1},
+		"too long": {8 << 20, mostBuffer + 1}} {
+		if _, err := readFrame(frame(map[string]any{"buffers": sizes}, 0, make([]byte, 8<<20))); err == nil ||
+			!errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errFrame) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -47,7 +51,8 @@ func TestMemory(t *testing.T) {
 	for j := range names {
 		names[j] = fmt.Sprint("c", j)
 	}
-	r, err := readFrame(frame(map[string]any{"table": map[string]any{"rows": 1000, "names": names, "text": text}, "buffers": []int{8000}}, 0, make([]byte, 8000)))
+	r, err := readFrame(frame(map[string]any{"table": map[string]any{"rows": 1000, "names": names, "text": text},
+		"buffers": []int{8000}}, 0, make([]byte, 8000)))
 	if err != nil {
 		t.Fatal(err)
 	}

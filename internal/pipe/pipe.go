@@ -1,5 +1,6 @@
-// Package pipe lets another program use krigo through a pipe, as the Python package does: requests and replies are frames of JSON and
-// numbers (docs/pipe.md). What the commands do with files is done here with tables and models in memory, by the same functions.
+// Package pipe lets another program use krigo through a pipe, as the Python package does: requests and replies are
+// frames of JSON and numbers (docs/pipe.md). What the commands do with files is done here with tables and models in
+// memory, by the same functions.
 package pipe
 
 import (
@@ -34,8 +35,8 @@ type Options struct {
 	Flags func(flags []string, table *dataset.Table) (krigo.Options, error)
 }
 
-// Serve answers requests until there are no more, or ctx ends. It predicts, fits and certifies several at once; replies come in the
-// order in which they are ready.
+// Serve answers requests until there are no more, or ctx ends. It predicts, fits and certifies several at once; replies
+// come in the order in which they are ready.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -129,7 +130,8 @@ func (s *server) send(r *reply) error {
 func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			answer = &reply{Error: &failure{Kind: "failed", Message: fmt.Sprintf("%s failed: %v\n%s", r.Op, cause, debug.Stack())}}
+			answer = &reply{Error: &failure{Kind: "failed",
+				Message: fmt.Sprintf("%s failed: %v\n%s", r.Op, cause, debug.Stack())}}
 		}
 	}()
 	if r.over != nil {
@@ -137,7 +139,8 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	}
 	do, known := map[string]func(context.Context, *request) (*reply, error){
 		"hello": s.hello, "fit": s.fit, "load": s.load, "close": s.close, "predict": s.predict,
-		"certify": s.certify, "fresh": s.fresh, "certify_predictions": s.certifyPredictions, "watch": s.watch, "report": s.report,
+		"certify": s.certify, "fresh": s.fresh, "certify_predictions": s.certifyPredictions, "watch": s.watch,
+		"report": s.report,
 	}[r.Op]
 	if !known {
 		return &reply{Error: &failure{Kind: "usage", Message: fmt.Sprintf("the operation %q isn't known", r.Op)}}
@@ -191,8 +194,10 @@ func (s *server) keep(m *krigo.Model) *reply {
 	number := s.last
 	s.models[number] = m
 	s.mu.Unlock()
-	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding, "reading": m.Reading, "fit": s.o.Describe(m),
-		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group, "options": m.Fitted, "notices": krigo.Notices(m)}
+	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding,
+		"reading": m.Reading, "fit": s.o.Describe(m),
+		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group, "options": m.Fitted,
+		"notices": krigo.Notices(m)}
 	if m.Certificate != nil {
 		of["sentence"] = krigo.Sentence(m, m.Certificate)
 	}
@@ -263,7 +268,9 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	}
 	if args.Progress {
 		args.Options.Run.Progress = func(e krigo.Event) {
-			s.send(&reply{ID: r.ID, Event: event{Family: e.Family, Start: e.Start, Starts: e.Starts, Iteration: e.Iteration, Of: e.Of, Stopped: e.Stopped}}) // of a failure the answer tells
+			// of a failure the answer tells
+			s.send(&reply{ID: r.ID, Event: event{Family: e.Family, Start: e.Start, Starts: e.Starts, Iteration: e.Iteration,
+				Of: e.Of, Stopped: e.Stopped}})
 		}
 		args.Options.Run.Predicting = func(done, of int) { s.send(&reply{ID: r.ID, Event: event{Rows: done, OfRows: of}}) }
 	}
@@ -295,8 +302,8 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
-// settle says of inputs of text that they are categories, or dates, where a look at their cells tells (krigo inspect) and nothing was
-// said of them.
+// settle says of inputs of text that they are categories, or dates, where a look at their cells tells (krigo inspect)
+// and nothing was said of them.
 func settle(table *dataset.Table, o *krigo.Data, reading *dataset.Reading) error {
 	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
 	if err != nil {
@@ -403,7 +410,8 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
-// modelAndTable are those that a request names; the table is read as the model reads its own, but that no row is left out.
+// modelAndTable are those that a request names; the table is read as the model reads its own, but that no row is left
+// out.
 func (s *server) modelAndTable(ctx context.Context, r *request) (*krigo.Model, *dataset.Table, error) {
 	return s.modelAndRead(ctx, r, dataset.Reading.Every)
 }
@@ -413,7 +421,8 @@ func (s *server) modelAndData(ctx context.Context, r *request) (*krigo.Model, *d
 	return s.modelAndRead(ctx, r, func(of dataset.Reading) dataset.Reading { return of })
 }
 
-func (s *server) modelAndRead(ctx context.Context, r *request, rows func(dataset.Reading) dataset.Reading) (*krigo.Model, *dataset.Table, error) {
+func (s *server) modelAndRead(ctx context.Context, r *request,
+	rows func(dataset.Reading) dataset.Reading) (*krigo.Model, *dataset.Table, error) {
 	m, err := s.of(r)
 	if err != nil {
 		return nil, nil, err
@@ -439,7 +448,8 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reply{Result: map[string]any{"certify": found, "differs": found.Differs, "sentence": krigo.Sentence(m, found.Certificate)}}, nil
+	return &reply{Result: map[string]any{"certify": found, "differs": found.Differs,
+		"sentence": krigo.Sentence(m, found.Certificate)}}, nil
 }
 
 // fresh says what rows that the model never saw show.

@@ -31,7 +31,8 @@ func connect(t *testing.T) *client {
 	outRead, outWrite := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- Serve(context.Background(), inRead, outWrite, Options{Version: "v", Describe: func(m *krigo.Model) any { return m.Objective }})
+		done <- Serve(context.Background(), inRead, outWrite,
+			Options{Version: "v", Describe: func(m *krigo.Model) any { return m.Objective }})
 		outWrite.Close()
 	}()
 	t.Cleanup(func() {
@@ -136,7 +137,8 @@ func TestPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}}, Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}}
+	o := krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"fuel"}},
+		Kernel: krigo.Kernel{Expression: "se"}, Prior: krigo.Prior{Kind: "informed"}}
 	m, err := krigo.Fit(t.Context(), table, o)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,8 @@ func TestPipe(t *testing.T) {
 	ends, data := texts(fuel)
 	of := map[string]any{"names": []string{"x", "fuel", "y"}, "text": []bool{false, true, false}, "rows": rows}
 	buffers := [][]byte{numbers(x), ends, data, numbers(y)}
-	r, fitted, events := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "progress": true}}, buffers...)
+	r, fitted, events := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "progress": true}},
+		buffers...)
 	if r.Error != nil || events == 0 {
 		t.Fatalf("%+v, %d events", r.Error, events)
 	}
@@ -161,8 +164,11 @@ func TestPipe(t *testing.T) {
 	if loaded.Error != nil || again["checksum"] != fitted["checksum"] {
 		t.Fatalf("%+v, %v", loaded.Error, again)
 	}
-	p, _, _ := c.call("predict", map[string]any{"model": again["model"], "table": of, "args": map[string]any{"intervals": []string{"conformal"}, "level": 0.9, "covariance": true, "samples": 2}}, buffers...)
-	if p.Error != nil || !slices.Equal(p.Names, append(slices.Clone(krigo.PredictionNames), "conformal_lower", "conformal_upper", "covariance", "samples")) {
+	p, _, _ := c.call("predict", map[string]any{"model": again["model"], "table": of,
+		"args": map[string]any{"intervals": []string{"conformal"}, "level": 0.9, "covariance": true, "samples": 2}},
+		buffers...)
+	if p.Error != nil || !slices.Equal(p.Names, append(slices.Clone(krigo.PredictionNames), "conformal_lower",
+		"conformal_upper", "covariance", "samples")) {
 		t.Fatalf("%+v, %q", p.Error, p.Names)
 	}
 	mean := make([]float64, rows)
@@ -181,22 +187,30 @@ func TestPipe(t *testing.T) {
 			t.Errorf("row %d: variance %v and %v", i, v, w.LatentVariance)
 		}
 	}
-	if r, result, _ := c.call("certify", map[string]any{"model": fitted["model"], "table": of}, buffers...); r.Error != nil || result["certify"].(map[string]any)["matches"] != true {
+	if r, result, _ := c.call("certify", map[string]any{"model": fitted["model"], "table": of},
+		buffers...); r.Error != nil || result["certify"].(map[string]any)["matches"] != true {
 		t.Errorf("%+v, %v", r.Error, result)
 	}
 	shifted := [][]byte{numbers(y), ends, data, numbers(y)}
-	if r, result, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": of}, shifted...); r.Error != nil || !strings.HasPrefix(result["sentence"].(string), "With 99 % confidence") {
+	if r, result, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": of},
+		shifted...); r.Error != nil || !strings.HasPrefix(result["sentence"].(string), "With 99 % confidence") {
 		t.Errorf("%+v, %v", r.Error, result)
 	}
-	if r, result, _ := c.call("watch", map[string]any{"model": fitted["model"], "table": of, "args": map[string]string{"ledger": t.TempDir() + "/l.ledger"}}, buffers...); r.Error != nil || result["watch"] == nil {
+	if r, result, _ := c.call("watch", map[string]any{"model": fitted["model"], "table": of,
+		"args": map[string]string{"ledger": t.TempDir() + "/l.ledger"}}, buffers...); r.Error != nil ||
+		result["watch"] == nil {
 		t.Errorf("%+v, %v", r.Error, result)
 	}
-	if r, _, _ := c.call("report", map[string]any{"model": fitted["model"], "table": of}, buffers...); r.Error != nil || !bytes.HasPrefix(r.data[0], []byte("<!")) {
+	if r, _, _ := c.call("report", map[string]any{"model": fitted["model"], "table": of}, buffers...); r.Error != nil ||
+		!bytes.HasPrefix(r.data[0], []byte("<!")) {
 		t.Errorf("%+v", r.Error)
 	}
 	predicted := map[string]any{"names": []string{"y", "p"}, "text": []bool{false, false}, "rows": rows}
-	if r, result, _ := c.call("certify_predictions", map[string]any{"table": predicted, "args": map[string]any{"prediction": "p", "options": krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 0.3, Units: "raw"}}}},
-		numbers(y), numbers(mean)); r.Error != nil || !strings.HasPrefix(result["sentence"].(string), "With 99 % confidence") {
+	if r, result, _ := c.call("certify_predictions",
+		map[string]any{"table": predicted, "args": map[string]any{"prediction": "p",
+			"options": krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 0.3, Units: "raw"}}}},
+		numbers(y), numbers(mean)); r.Error != nil ||
+		!strings.HasPrefix(result["sentence"].(string), "With 99 % confidence") {
 		t.Errorf("%+v, %v", r.Error, result)
 	}
 	// Groups are as many as their texts, or it says so.
@@ -207,10 +221,14 @@ func TestPipe(t *testing.T) {
 	oddEnds, oddData := texts(odd)
 	grouped := map[string]any{"names": []string{"y", "p", "g"}, "text": []bool{false, false, true}, "rows": rows}
 	for op, args := range map[string]any{
-		"certify_predictions": map[string]any{"prediction": "p", "options": krigo.Options{Data: krigo.Data{Target: "y", Group: "g"}, Promise: krigo.Promise{Epsilon: 0.3, Units: "raw"}}},
-		"fit":                 map[string]any{"settle": true, "options": krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"g"}}}},
+		"certify_predictions": map[string]any{"prediction": "p",
+			"options": krigo.Options{Data: krigo.Data{Target: "y", Group: "g"},
+				Promise: krigo.Promise{Epsilon: 0.3, Units: "raw"}}},
+		"fit": map[string]any{"settle": true,
+			"options": krigo.Options{Data: krigo.Data{Target: "y", Categorical: []string{"g"}}}},
 	} {
-		if r, _, _ := c.call(op, map[string]any{"table": grouped, "args": args}, numbers(y), numbers(mean), oddEnds, oddData); r.Error == nil || r.Error.Kind != "data" || r.Error.Row != 2 || r.Error.Column != "g" {
+		if r, _, _ := c.call(op, map[string]any{"table": grouped, "args": args}, numbers(y), numbers(mean), oddEnds,
+			oddData); r.Error == nil || r.Error.Kind != "data" || r.Error.Row != 2 || r.Error.Column != "g" {
 			t.Errorf("%s: %+v", op, r.Error)
 		}
 	}
@@ -220,22 +238,29 @@ func TestPipe(t *testing.T) {
 		buffers          [][]byte
 	}{
 		{"sing", "usage", "", map[string]any{}, nil},
-		{"fit", "usage", "", map[string]any{"table": of, "args": map[string]any{"options": map[string]any{"dta": 1}}}, buffers},
-		{"fit", "data", "fuel", map[string]any{"table": of, "args": map[string]any{"options": map[string]any{"data": map[string]any{"target": "y"}}}}, buffers},
+		{"fit", "usage", "", map[string]any{"table": of, "args": map[string]any{"options": map[string]any{"dta": 1}}},
+			buffers},
+		{"fit", "data", "fuel", map[string]any{"table": of,
+			"args": map[string]any{"options": map[string]any{"data": map[string]any{"target": "y"}}}}, buffers},
 		{"predict", "failed", "", map[string]any{"model": 99, "table": of}, buffers},
 		{"predict", "failed", "", map[string]any{"model": fitted["model"], "table": of}, buffers[1:]},
-		{"predict", "data", "x", map[string]any{"model": fitted["model"], "table": of}, [][]byte{numbers(slices.Repeat([]float64{math.NaN()}, rows)), ends, data, numbers(y)}},
-		{"fit", "failed", "", map[string]any{"table": map[string]any{"names": []string{"x"}, "text": []bool{true}, "rows": 1 << 40}}, buffers},
-		{"fit", "failed", "", map[string]any{"table": map[string]any{"names": []string{"x"}, "text": []bool{false}, "rows": math.MaxInt64}}, buffers},
+		{"predict", "data", "x", map[string]any{"model": fitted["model"], "table": of},
+			[][]byte{numbers(slices.Repeat([]float64{math.NaN()}, rows)), ends, data, numbers(y)}},
+		{"fit", "failed", "", map[string]any{"table": map[string]any{"names": []string{"x"}, "text": []bool{true},
+			"rows": 1 << 40}}, buffers},
+		{"fit", "failed", "", map[string]any{"table": map[string]any{"names": []string{"x"}, "text": []bool{false},
+			"rows": math.MaxInt64}}, buffers},
 		{"load", "failed", "", map[string]any{}, [][]byte{[]byte("no model")}},
 	} {
-		if r, _, _ := c.call(bad.op, bad.header, bad.buffers...); r.Error == nil || r.Error.Kind != bad.kind || r.Error.Column != bad.column {
+		if r, _, _ := c.call(bad.op, bad.header, bad.buffers...); r.Error == nil || r.Error.Kind != bad.kind ||
+			r.Error.Column != bad.column {
 			t.Errorf("%s %v: %+v", bad.op, bad.header, r.Error)
 		}
 	}
 	none := map[string]any{"names": []string{"x", "fuel", "y"}, "text": []bool{false, true, false}, "rows": 0}
 	noEnds, noTexts := texts(nil)
-	if r, _, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": none}, nil, noEnds, noTexts, nil); r.Error == nil || !strings.Contains(r.Error.Message, "no rows") {
+	if r, _, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": none}, nil, noEnds, noTexts,
+		nil); r.Error == nil || !strings.Contains(r.Error.Message, "no rows") {
 		t.Errorf("%+v", r.Error)
 	}
 	if r, _, _ := c.call("close", map[string]any{"model": fitted["model"]}); r.Error != nil {
@@ -261,10 +286,12 @@ func TestSettle(t *testing.T) {
 		buffers = append(buffers, ends, data)
 	}
 	buffers = append(buffers, numbers(y))
-	of := map[string]any{"names": []string{"zone", "when", "name", "y"}, "text": []bool{true, true, true, false}, "rows": rows}
+	of := map[string]any{"names": []string{"zone", "when", "name", "y"}, "text": []bool{true, true, true, false},
+		"rows": rows}
 	o := krigo.Options{Data: krigo.Data{Target: "y", Ignore: []string{"n*"}}, Kernel: krigo.Kernel{Expression: "se"}}
 	c := connect(t)
-	r, result, _ := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "settle": true}}, buffers...)
+	r, result, _ := c.call("fit", map[string]any{"table": of, "args": map[string]any{"options": o, "settle": true}},
+		buffers...)
 	if r.Error != nil {
 		t.Fatalf("%+v", r.Error)
 	}
@@ -282,7 +309,8 @@ func TestSettle(t *testing.T) {
 		{"options": krigo.Options{Data: krigo.Data{Target: "y"}}, "settle": true},  // a name a row is no category
 		{"options": krigo.Options{Data: krigo.Data{Target: "no"}}, "settle": true}, // of which the table is named
 	} {
-		if r, _, _ := c.call("fit", map[string]any{"table": of, "args": args}, buffers...); r.Error == nil || r.Error.Kind != "data" {
+		if r, _, _ := c.call("fit", map[string]any{"table": of, "args": args}, buffers...); r.Error == nil ||
+			r.Error.Kind != "data" {
 			t.Errorf("%v: %+v", args, r.Error)
 		}
 	}
@@ -323,13 +351,15 @@ func TestFreshCopies(t *testing.T) {
 	}
 	c := connect(t)
 	of := map[string]any{"names": []string{"x", "y"}, "text": []bool{false, false}, "rows": rows}
-	args := map[string]any{"options": krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.3}, Kernel: krigo.Kernel{Expression: "se"}}, "reading": dataset.Reading{Distinct: true}}
+	args := map[string]any{"options": krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.3},
+		Kernel: krigo.Kernel{Expression: "se"}}, "reading": dataset.Reading{Distinct: true}}
 	_, fitted, _ := c.call("fit", map[string]any{"table": of, "args": args}, numbers(x), numbers(y))
 	r, result, _ := c.call("fresh", map[string]any{"model": fitted["model"], "table": of}, numbers(x), numbers(y))
 	if r.Error != nil {
 		t.Fatalf("%+v", r.Error)
 	}
-	if fresh := result["fresh"].(map[string]any); fresh["rows"] != float64(30) || fresh["dropped"] != float64(rows/2) || fresh["seen"] != nil {
+	if fresh := result["fresh"].(map[string]any); fresh["rows"] != float64(30) || fresh["dropped"] != float64(rows/2) ||
+		fresh["seen"] != nil {
 		t.Errorf("%v", fresh)
 	}
 }

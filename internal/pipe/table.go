@@ -12,7 +12,8 @@ import (
 // source is what errors call a table.
 const source = "the data"
 
-// names says whether the texts of columns that name groups or categories would be fewer names, as some of them are the same number.
+// names says whether the texts of columns that name groups or categories would be fewer names, as some of them are the
+// same number.
 func (r *request) names(columns []string) error {
 	t, err := r.read(dataset.Reading{}.Naming(columns...))
 	if err != nil {

@@ -68,7 +68,8 @@ func (p Points) Block() int { return min(max(16, 1<<16/(p.step/p.width)/16*16), 
 // points [j0, j1) to the rows of d2, which have room for a whole number of panels.
 // j0 is a multiple of 16.
 func Strip(a Points, g int, b Points, j0, j1 int, d2 linalg.Matrix) {
-	loops.distances(&a.data.Row(g)[0], &b.data.Row(j0 / b.width)[0], a.Dim, b.step, b.panels(j1-j0), &d2.Data[0], d2.Stride)
+	loops.distances(&a.data.Row(g)[0], &b.data.Row(j0 / b.width)[0], a.Dim, b.step, b.panels(j1-j0), &d2.Data[0],
+		d2.Stride)
 }
 
 func (p Points) panels(n int) int { return (n + p.width - 1) / p.width }
@@ -93,7 +94,8 @@ func Total(lanes []float64) float64 {
 func (m Moments) Add(w []float64, a Points, i int, b Points, j0 int) {
 	n := b.panels(len(w))
 	clear(w[len(w) : n*b.width])
-	loops.moments(&w[0], &a.data.Row(i / Group)[i%Group], &b.data.Row(j0 / b.width)[0], (a.Dim+3)/4, b.step, n, &m.First[0], &m.Second[0])
+	loops.moments(&w[0], &a.data.Row(i / Group)[i%Group], &b.data.Row(j0 / b.width)[0], (a.Dim+3)/4, b.step, n,
+		&m.First[0], &m.Second[0])
 }
 
 // Profile is a covariance function of unit variance, as a function of u = c²d² with a

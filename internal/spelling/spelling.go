@@ -1,4 +1,5 @@
-// Package spelling guesses which known name an unknown one was meant to be, for messages about columns, kernels, flags and the like.
+// Package spelling guesses which known name an unknown one was meant to be, for messages about columns, kernels, flags
+// and the like.
 package spelling
 
 import (

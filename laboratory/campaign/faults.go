@@ -19,7 +19,9 @@ import (
 )
 
 func init() {
-	campaigns = append(campaigns, campaign{"faults", "the disk fails at every operation of every command: what stands at the end is the old file or the new one, and the error names it", faults})
+	campaigns = append(campaigns, campaign{"faults",
+		"the disk fails at every operation of every command: what stands at the end is the old file or the new one, and " +
+			"the error names it", faults})
 }
 
 // faultyCommand is a command whose files fail: @ stands for the folder.
@@ -30,7 +32,8 @@ type faultyCommand struct {
 }
 
 var faultyCommands = []faultyCommand{
-	{args: "fit @/data.csv --target y --objective vfe --inducing 5 --ard off --epochs 6 --out @/out.krigo", out: "out.krigo"},
+	{args: "fit @/data.csv --target y --objective vfe --inducing 5 --ard off --epochs 6 --out @/out.krigo",
+		out: "out.krigo"},
 	{args: "fit @/data.csv --target y --kernel se --deliver all --test @/new.csv --out @/out.krigo", out: "out.krigo"},
 	{args: "predict @/model.krigo @/new.csv --out @/out.csv", out: "out.csv"},
 	{args: "predict @/model.krigo @/new.csv --out @/out.csv.gz", out: "out.csv.gz"},
@@ -39,9 +42,11 @@ var faultyCommands = []faultyCommand{
 	{args: "predict @/model.krigo @/table.npy --json --out @/out.json", out: "out.json"},
 	{args: "certify @/model.krigo @/data.csv"},
 	{args: "inspect @/data.csv"},
-	{args: "certify --predictions @/predicted.csv --target y --prediction mean --epsilon 1 --out @/out.json", out: "out.json"},
+	{args: "certify --predictions @/predicted.csv --target y --prediction mean --epsilon 1 --out @/out.json",
+		out: "out.json"},
 	{args: "report @/model.krigo @/data.csv --out @/out.html", out: "out.html"},
-	{args: "compare @/data.csv --target y --objectives vfe,dtc --inducing 4 --epochs 3 --splits 2 --out @/out.html", out: "out.html"},
+	{args: "compare @/data.csv --target y --objectives vfe,dtc --inducing 4 --epochs 3 --splits 2 --out @/out.html",
+		out: "out.html"},
 	{args: "generate --rows 3000 --inputs 3 --features 20 --out @/out.npy", out: "out.npy"},
 	{args: "generate --rows 300 --inputs 3 --features 20 --out @/out.csv.gz", out: "out.csv.gz"},
 	{args: "declare @/data.csv --target y"},
@@ -72,7 +77,8 @@ type attack struct {
 	why     error
 }
 
-// faults fails every operation of every command in every way, in an order of chance, and begins anew when it has been through them.
+// faults fails every operation of every command in every way, in an order of chance, and begins anew when it has been
+// through them.
 func faults(r *run) error {
 	r.workers = 1 // what fails, fails for the whole process
 	every := command.CheckpointEvery
@@ -206,7 +212,8 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 		isNew := there && bytes.Equal(got, whole[c.out])
 		switch {
 		case !isOld && !isNew:
-			return fmt.Errorf("%s is neither the old file nor the new one: %d bytes, of %d; %s", c.out, len(got), len(whole[c.out]), said)
+			return fmt.Errorf("%s is neither the old file nor the new one: %d bytes, of %d; %s", c.out, len(got),
+				len(whole[c.out]), said)
 		case status == 0 && !isNew:
 			return fmt.Errorf("status 0, and %s isn't there", c.out)
 		}
@@ -223,8 +230,10 @@ func (a *attack) made(r *run, rng *rand.Rand, folder string, whole map[string][]
 		}
 		return errors.New("status 0")
 	}
-	names := []string{filepath.Base(failed.Path), filepath.Base(last.Path), filepath.Base(c.out)} // a fault may last, and what comes next is told of
-	if strings.HasPrefix(names[1], ".krigo-") || last.Name == "sync folder" {                     // of whatever is written there
+	// a fault may last, and what comes next is told of
+	names := []string{filepath.Base(failed.Path), filepath.Base(last.Path), filepath.Base(c.out)}
+	// of whatever is written there
+	if strings.HasPrefix(names[1], ".krigo-") || last.Name == "sync folder" {
 		names = nil
 		for name := range whole {
 			names = append(names, filepath.Base(name))
@@ -251,7 +260,8 @@ func ledgerHolds(folder, ledger string, printed *bytes.Buffer) error {
 func faultyFiles(r *run) (map[string][]byte, error) {
 	folder := filepath.Join(r.folder, "given")
 	at := func(name string) string { return filepath.Join(folder, name) }
-	if err := put(folder, map[string][]byte{"data.csv": smallTable(r.rng(-1), 60), "new.csv": smallTable(r.rng(-2), 30)}); err != nil {
+	if err := put(folder, map[string][]byte{"data.csv": smallTable(r.rng(-1), 60),
+		"new.csv": smallTable(r.rng(-2), 30)}); err != nil {
 		return nil, err
 	}
 	var declaration bytes.Buffer
@@ -269,7 +279,8 @@ func faultyFiles(r *run) (map[string][]byte, error) {
 	for i := range 50 {
 		fmt.Fprintf(&predicted, "%d,%d.5\n", i, i)
 	}
-	if err := put(folder, map[string][]byte{"declaration.json": declaration.Bytes(), "predicted.csv": predicted.Bytes(), "table.npy": npyTable(r.rng(-4), 40)}); err != nil {
+	if err := put(folder, map[string][]byte{"declaration.json": declaration.Bytes(), "predicted.csv": predicted.Bytes(),
+		"table.npy": npyTable(r.rng(-4), 40)}); err != nil {
 		return nil, err
 	}
 	given := map[string][]byte{}

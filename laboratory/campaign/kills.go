@@ -22,7 +22,9 @@ import (
 )
 
 func init() {
-	campaigns = append(campaigns, campaign{"kills", "fits and watches are killed at random moments and go on: nothing is lost, and the model is that of an uninterrupted fit", kills})
+	campaigns = append(campaigns, campaign{"kills",
+		"fits and watches are killed at random moments and go on: nothing is lost, and the model is that of an " +
+			"uninterrupted fit", kills})
 	if text := os.Getenv(childArgs); text != "" {
 		var args []string
 		if err := json.Unmarshal([]byte(text), &args); err != nil {
@@ -36,7 +38,8 @@ func init() {
 // childArgs is the environment variable that makes this program krigo.
 const childArgs = "KRIGO_CAMPAIGN_CHILD_ARGS"
 
-// killedFits are the fits that are killed, as flags: every method, solver, optimiser and prior, and all that goes on after it.
+// killedFits are the fits that are killed, as flags: every method, solver, optimiser and prior, and all that goes on
+// after it.
 func killedFits() []string {
 	fits := []string{
 		"--objective kl-pac --optimizer mma --epochs 40 --restarts 1 --ard off",
@@ -96,7 +99,8 @@ func kills(r *run) error {
 	if err := os.WriteFile(outcomes, smallTable(r.rng(-2), watchedRows), 0o666); err != nil {
 		return err
 	}
-	if status, said := krigoRun(&bytes.Buffer{}, "fit", data, "--target", "y", "--kernel", "se", "--epsilon", "1", "--quiet", "--out", watched); status != 0 {
+	if status, said := krigoRun(&bytes.Buffer{}, "fit", data, "--target", "y", "--kernel", "se", "--epsilon", "1",
+		"--quiet", "--out", watched); status != 0 {
 		return fmt.Errorf("the model to be watched: %s", said)
 	}
 	many := filepath.Join(r.folder, "many.csv") // rows enough for three lines of a ledger
@@ -199,7 +203,8 @@ func toEnd(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *byt
 
 // killFit kills a fit again and again, and gives the same command each time until it comes to an end.
 func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags string) error {
-	args := append([]string{"fit", data, "--target", "y", "--quiet", "--out", filepath.Join(folder, "m.krigo")}, strings.Fields(flags)...)
+	args := append([]string{"fit", data, "--target", "y", "--quiet", "--out", filepath.Join(folder, "m.krigo")},
+		strings.Fields(flags)...)
 	checkpoint := filepath.Join(folder, "m.krigo.checkpoint")
 	fail := func(err error) error { return fmt.Errorf("krigo %s: %w", strings.Join(args, " "), err) }
 	known.Lock()
@@ -248,7 +253,8 @@ func killFit(r *run, rng *rand.Rand, known *uninterrupted, folder, data, flags s
 		}
 		for name, content := range got {
 			if !bytes.Equal(content, want.files[name]) {
-				return fail(fmt.Errorf("killed %d times, %s isn't that of the uninterrupted fit%s", kill, name, differs(content, want.files[name])))
+				return fail(fmt.Errorf("killed %d times, %s isn't that of the uninterrupted fit%s", kill, name,
+					differs(content, want.files[name])))
 			}
 		}
 		if !killed {
@@ -361,7 +367,8 @@ func killWatch(r *run, rng *rand.Rand, folder, model, outcomes string) error {
 	return temporaries(folder)
 }
 
-// killKeyed kills a watch of a file again and again, and gives it the whole file anew under the same key, until it comes to an end.
+// killKeyed kills a watch of a file again and again, and gives it the whole file anew under the same key, until it
+// comes to an end.
 func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watch.State) error {
 	ledger := filepath.Join(folder, "keyed.ledger")
 	for kill, killed := 0, true; killed; kill++ {
@@ -393,7 +400,8 @@ func killKeyed(r *run, rng *rand.Rand, folder, model, outcomes string, want watc
 }
 
 // toEndWatch is toEnd for a watch, which ends without an error when it is interrupted, and with status 3 of an alarm.
-func toEndWatch(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *bytes.Buffer) (killed bool, err error) {
+func toEndWatch(r *run, rng *rand.Rand, cmd *exec.Cmd, after time.Duration, said *bytes.Buffer) (killed bool,
+	err error) {
 	killed, err = toEnd(r, rng, cmd, after, said)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 3 || cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 3 {

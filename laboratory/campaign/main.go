@@ -3,9 +3,9 @@
 //	go run ./campaign all --for 60s --seed 1
 //	go run ./campaign tables --seed 7 --only 4711
 //
-// A try is drawn from the seed and its own number alone, so that one that failed can be tried again by itself. A try fails
-// if it returns an error, panics, or takes longer than it may. What is promised, and what campaigns found, stands in
-// docs/reliability.md.
+// A try is drawn from the seed and its own number alone, so that one that failed can be tried again by itself. A try
+// fails if it returns an error, panics, or takes longer than it may. What is promised, and what campaigns found, stands
+// in docs/reliability.md.
 package main
 
 import (
@@ -72,7 +72,8 @@ func (r *run) fail(try int64, err error) {
 	fmt.Fprintf(r.out, "FAILED %d: %v\n  again: %s --only %d\n", try, err, r.again, try)
 }
 
-// each makes tries on several goroutines until the time is over. A try that hangs ends the campaign, as what it holds can't be freed.
+// each makes tries on several goroutines until the time is over. A try that hangs ends the campaign, as what it holds
+// can't be freed.
 func (r *run) each(one func(try int64, rng *rand.Rand) error) error {
 	if r.only >= 0 {
 		r.tries.Add(1)
@@ -142,7 +143,8 @@ func main() {
 
 func start(ctx context.Context, args []string, out io.Writer) int {
 	usage := func() {
-		fmt.Fprintln(out, "usage: campaign NAME|all [--for 60s] [--seed 1] [--tries N] [--only TRY] [--workers N] [--limit 60s]")
+		fmt.Fprintln(out, "usage: campaign NAME|all [--for 60s] [--seed 1] [--tries N] [--only TRY] [--workers N] [--limit "+
+			"60s]")
 		for _, c := range campaigns {
 			fmt.Fprintf(out, "  %-8s %s\n", c.name, c.about)
 		}
@@ -179,11 +181,13 @@ func start(ctx context.Context, args []string, out io.Writer) int {
 			return 1
 		}
 		begin := time.Now()
-		r := &run{ctx: ctx, seed: *seed, until: begin.Add(*length), most: *most, only: *only, workers: *workers, limit: *limit, folder: folder, out: out,
+		r := &run{ctx: ctx, seed: *seed, until: begin.Add(*length), most: *most, only: *only, workers: *workers,
+			limit: *limit, folder: folder, out: out,
 			counts: map[string]int64{}, again: fmt.Sprintf("go run ./campaign %s --seed %d", c.name, *seed)}
 		err = c.run(r)
 		os.RemoveAll(folder)
-		fmt.Fprintf(out, "%s: %d tries in %v, %d failed", c.name, r.tries.Load(), time.Since(begin).Round(time.Second), r.failed.Load())
+		fmt.Fprintf(out, "%s: %d tries in %v, %d failed", c.name, r.tries.Load(), time.Since(begin).Round(time.Second),
+			r.failed.Load())
 		for _, what := range slices.Sorted(maps.Keys(r.counts)) {
 			fmt.Fprintf(out, ", %d %s", r.counts[what], what)
 		}

@@ -30,7 +30,9 @@ import (
 )
 
 func init() {
-	campaigns = append(campaigns, campaign{"models", "model files and checkpoints altered, under checksums that fit: read, predicted from, certified, reported", attackModels})
+	campaigns = append(campaigns, campaign{"models",
+		"model files and checkpoints altered, under checksums that fit: read, predicted from, certified, reported",
+		attackModels})
 }
 
 // How often what takes longer is tried: one try in so many.
@@ -70,16 +72,17 @@ type cells struct {
 	rows  [][]string
 }
 
-// drawn has n rows with these columns: two numbers a and b, four kinds of text in side, in block text that two rows share, and
-// what depends on a and b in y.
+// drawn has n rows with these columns: two numbers a and b, four kinds of text in side, in block text that two rows
+// share, and what depends on a and b in y.
 func drawn(seed uint64, n int, columns ...string) cells {
 	rng := rand.New(rand.NewPCG(seed, 77))
 	c := cells{names: columns}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for i := range n {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
-		of := map[string]string{"a": number(a), "b": number(b), "side": []string{"left", "right", "", "7"}[rng.IntN(4)], "block": fmt.Sprintf("b%d", i/2),
-			"y": number(20 + 5*math.Sin(2*a) + b + 0.3*rng.NormFloat64())}
+		of := map[string]string{"a": number(a), "b": number(b), "side": []string{"left", "right", "", "7"}[rng.IntN(4)],
+			"block": fmt.Sprintf("b%d", i/2),
+			"y":     number(20 + 5*math.Sin(2*a) + b + 0.3*rng.NormFloat64())}
 		row := make([]string, len(columns))
 		for j, name := range columns {
 			row[j] = of[name]
@@ -99,7 +102,8 @@ func (c cells) table() *dataset.Table {
 
 // fitSpecimens fits a small model of every kind.
 func fitSpecimens(ctx context.Context) (all []*specimen, err error) {
-	numbers, texts, blocks := drawn(1, 60, "a", "b", "y"), drawn(2, 60, "a", "side", "y"), drawn(3, 90, "a", "block", "b", "y")
+	numbers, texts, blocks := drawn(1, 60, "a", "b", "y"), drawn(2, 60, "a", "side", "y"),
+		drawn(3, 90, "a", "block", "b", "y")
 	with := func(m krigo.Method, p krigo.Prior, q krigo.Promise) krigo.Options {
 		return krigo.Options{Method: m, Prior: p, Promise: q, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}}
 	}
@@ -127,16 +131,21 @@ func fitSpecimens(ctx context.Context) (all []*specimen, err error) {
 		{"evidence on a grid", numbers, with(krigo.Method{Name: "evidence"}, grid, krigo.Promise{Share: 0.3})},
 		{"vfe", numbers, with(krigo.Method{Name: "vfe", Inducing: 4}, grid, krigo.Promise{Loss: "relative", Epsilon: 0.2})},
 		{"fitc", numbers, with(krigo.Method{Name: "fitc", Inducing: 4}, grid, krigo.Promise{})},
-		{"free", numbers, with(krigo.Method{Name: "kl-pac", Posterior: "free", Inducing: 4, Epochs: 20}, krigo.Prior{}, krigo.Promise{Loss: "asymmetric", Epsilon: 0.5, EpsilonAbove: 0.9})},
+		{"free", numbers, with(krigo.Method{Name: "kl-pac", Posterior: "free", Inducing: 4, Epochs: 20}, krigo.Prior{},
+			krigo.Promise{Loss: "asymmetric", Epsilon: 0.5, EpsilonAbove: 0.9})},
 		{"svgp", numbers, with(krigo.Method{Name: "svgp", Inducing: 4, Epochs: 20}, informed, direct)},
 		{"renyi", numbers, with(krigo.Method{Name: "renyi", Epochs: 10}, informed, direct)},
 		{"informed", numbers, composed},
-		{"nearest", numbers, with(krigo.Method{Name: "nearest", Epochs: 5}, informed, krigo.Promise{Loss: "scaled", Epsilon: 2})},
+		{"nearest", numbers, with(krigo.Method{Name: "nearest", Epochs: 5}, informed,
+			krigo.Promise{Loss: "scaled", Epsilon: 2})},
 		{"cg", numbers, with(krigo.Method{Name: "evidence", Solver: "cg", Epochs: 5}, informed, direct)},
 		{"curve", numbers, with(krigo.Method{Name: "evidence"}, informed, krigo.Promise{Curve: true, Share: 0.5})},
 		{"slices", numbers, sliced},
-		{"tempered", numbers, with(krigo.Method{Name: "vfe", Inducing: 4}, krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}}, krigo.Promise{MeanBound: "both", Loss: "gaussian", Bound: "betting"})},
-		{"learnt", numbers, with(krigo.Method{Name: "evidence"}, krigo.Prior{Kind: "informed", Learn: true, Share: 0.4}, krigo.Promise{})},
+		{"tempered", numbers, with(krigo.Method{Name: "vfe", Inducing: 4},
+			krigo.Prior{Kind: "informed", Temper: []float64{1, 0.3}},
+			krigo.Promise{MeanBound: "both", Loss: "gaussian", Bound: "betting"})},
+		{"learnt", numbers, with(krigo.Method{Name: "evidence"}, krigo.Prior{Kind: "informed", Learn: true, Share: 0.4},
+			krigo.Promise{})},
 		{"encoded", texts, encoded},
 		{"grouped", blocks, grouped},
 		{"read", blocks, read},
@@ -217,7 +226,8 @@ func attackModels(r *run) error {
 	return r.each(func(try int64, rng *rand.Rand) error {
 		s := all[rng.IntN(len(all))]
 		if rng.IntN(checkpointEvery) == 0 && s.checkpoint != nil {
-			// Runs of a fit have goroutines of their own, whose panic ends the program: the folder then still has the number of the try.
+			// Runs of a fit have goroutines of their own, whose panic ends the program: the folder then still has the number of
+			// the try.
 			if err := os.WriteFile(filepath.Join(r.folder, "resumed"), fmt.Appendln(nil, try), 0o600); err != nil {
 				return err
 			}
@@ -269,7 +279,8 @@ func (r *run) resume(s *specimen, rng *rand.Rand) error {
 		return nil
 	}
 	if again, err := krigo.Certify(m, s.table, 0); err != nil || !again.Matches {
-		return fmt.Errorf("%s: the certificate of an altered checkpoint isn't reproduced: %+v, %w: %.2000s", s.name, again, err, text)
+		return fmt.Errorf("%s: the certificate of an altered checkpoint isn't reproduced: %+v, %w: %.2000s", s.name, again,
+			err, text)
 	}
 	return nil
 }
@@ -373,7 +384,8 @@ func predicts(m *krigo.Model, points *mat.Dense) error {
 		return nil
 	}
 	for _, p := range ps {
-		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, p.LatentSD, p.PredictiveSD}) ||
+		if !linalg.Finite([]float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, p.LatentSD,
+			p.PredictiveSD}) ||
 			p.LatentVariance < 0 || !(p.PredictiveSD >= p.LatentSD) || !(p.Lower95 <= p.Upper95) {
 			return fmt.Errorf("the prediction %+v", p)
 		}
@@ -398,14 +410,17 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 		if d := c.Difference(s.said); d != "" && s.said.Difference(c) != "" {
 			return fmt.Errorf("FORGED: certified with another certificate: its %s", d)
 		}
-		if c.Bound < s.said.Bound-2e-6 || c.MeanBound < s.said.MeanBound-2e-6 || c.Delta != s.said.Delta || c.Valid != s.said.Valid {
-			return fmt.Errorf("FORGED: certified with the bounds %v, %v at δ %v, not %v, %v at %v", c.Bound, c.MeanBound, c.Delta, s.said.Bound, s.said.MeanBound, s.said.Delta)
+		if c.Bound < s.said.Bound-2e-6 || c.MeanBound < s.said.MeanBound-2e-6 || c.Delta != s.said.Delta ||
+			c.Valid != s.said.Valid {
+			return fmt.Errorf("FORGED: certified with the bounds %v, %v at δ %v, not %v, %v at %v", c.Bound, c.MeanBound,
+				c.Delta, s.said.Bound, s.said.MeanBound, s.said.Delta)
 		}
 	}
 	if words := krigo.Sentence(m, again.Certificate); words != s.words && !weaker(again.Certificate, s.said) {
 		return fmt.Errorf("FORGED: certified as %q, not %q", words, s.words)
 	}
-	if a, b := m.Conformal, s.scores; a != nil && (b == nil || !(a.HalfWidth >= b.HalfWidth*(1-3e-6)) || !(a.Normalised >= b.Normalised*(1-3e-6)) || a.Rows != b.Rows) {
+	if a, b := m.Conformal, s.scores; a != nil &&
+		(b == nil || !(a.HalfWidth >= b.HalfWidth*(1-3e-6)) || !(a.Normalised >= b.Normalised*(1-3e-6)) || a.Rows != b.Rows) {
 		return fmt.Errorf("FORGED: certified with the intervals %+v, not %+v", a, b)
 	}
 	if m.Terms.Informed && m.Posterior.Nearest != s.nearest {
@@ -416,15 +431,16 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 		return fmt.Errorf("FORGED: certified, and it doesn't predict: %w", err)
 	}
 	for i, p := range ps {
-		// Less than so far a posterior may move whose every figure is recomputed, and stays what it was. The noise of a sparse one is the
-		// fitter's word (docs/certificate.md).
+		// Less than so far a posterior may move whose every figure is recomputed, and stays what it was. The noise of a
+		// sparse one is the fitter's word (docs/certificate.md).
 		q := s.ps[i]
 		sd, was := p.PredictiveSD, q.PredictiveSD
 		if m.Trained().Sparse() {
 			sd, was = p.LatentSD, q.LatentSD
 		}
 		if math.Abs(p.Mean-q.Mean) > 1e-2*q.PredictiveSD || math.Abs(sd-was) > 1e-2*q.PredictiveSD {
-			return fmt.Errorf("FORGED: certified, and it predicts %v ± %v, not %v ± %v", p.Mean, p.PredictiveSD, q.Mean, q.PredictiveSD)
+			return fmt.Errorf("FORGED: certified, and it predicts %v ± %v, not %v ± %v", p.Mean, p.PredictiveSD, q.Mean,
+				q.PredictiveSD)
 		}
 	}
 	return nil
@@ -436,8 +452,10 @@ func weaker(c, than *krigo.Certificate) bool {
 		return false
 	}
 	a, b := *c, *than
-	a.Bound, a.MeanBound, a.BoundSqrt, a.GridPenalty, a.ChoicesPenalty = b.Bound, b.MeanBound, b.BoundSqrt, b.GridPenalty, b.ChoicesPenalty
-	if p, q := a.Promise, b.Promise; p != nil && q != nil && p.Share == q.Share && p.Relative == q.Relative && p.Scaled == q.Scaled && (p.HalfWidth == 0 || q.HalfWidth > 0 && p.HalfWidth >= q.HalfWidth) {
+	a.Bound, a.MeanBound, a.BoundSqrt, a.GridPenalty, a.ChoicesPenalty = b.Bound, b.MeanBound, b.BoundSqrt, b.GridPenalty,
+		b.ChoicesPenalty
+	if p, q := a.Promise, b.Promise; p != nil && q != nil && p.Share == q.Share && p.Relative == q.Relative &&
+		p.Scaled == q.Scaled && (p.HalfWidth == 0 || q.HalfWidth > 0 && p.HalfWidth >= q.HalfWidth) {
 		a.Promise = q
 	}
 	return a.Difference(&b) == ""
@@ -492,11 +510,13 @@ func (s *specimen) altered(rng *rand.Rand, all []*specimen) (raw []byte, how str
 	return sealed(s.raw, header, arrays), how
 }
 
-// restated is the file with other terms, roles, scaling or noise, and the certificate that is computed from these: all that who altered it
-// can make fit but for the options it was fitted with, which say otherwise. nil where it can't be computed.
+// restated is the file with other terms, roles, scaling or noise, and the certificate that is computed from these: all
+// that who altered it can make fit but for the options it was fitted with, which say otherwise. nil where it can't be
+// computed.
 func (s *specimen) restated(rng *rand.Rand, other *specimen) (raw []byte, how string) {
 	h := parsed(s.header).(map[string]any)
-	named := []string{"terms", "terms", "terms", "rows_by_role", "groups_by_role", "scaling", "noise_variance", "observation_noise", "seed", "split", "group", "encoding", "prior", "conformal"}
+	named := []string{"terms", "terms", "terms", "rows_by_role", "groups_by_role", "scaling", "noise_variance",
+		"observation_noise", "seed", "split", "group", "encoding", "prior", "conformal"}
 	for range 1 + rng.IntN(3)*rng.IntN(2) {
 		k := named[rng.IntN(len(named))]
 		if h[k] == nil {
@@ -562,10 +582,13 @@ func alteredBytes(raw []byte, rng *rand.Rand) []byte {
 }
 
 // numbers that may stand in the place of another.
-var numbersToTry = []string{"0", "-0", "-1", "1", "2", "1e300", "-1e300", "1e308", "5e-324", "1e-300", "1e999", "NaN", "Infinity", "null", `"NaN"`, "9223372036854775807", "-9223372036854775808",
-	"18446744073709551616", "4294967296", "2147483648", "0.5", "1e-9", "100000", "[]", "{}", "true", `""`, "1e18", "0.999999"}
+var numbersToTry = []string{"0", "-0", "-1", "1", "2", "1e300", "-1e300", "1e308", "5e-324", "1e-300", "1e999", "NaN",
+	"Infinity", "null", `"NaN"`, "9223372036854775807", "-9223372036854775808",
+	"18446744073709551616", "4294967296", "2147483648", "0.5", "1e-9", "100000", "[]", "{}", "true", `""`, "1e18",
+	"0.999999"}
 
-// alteredText changes the text of JSON: its numbers, and fields that are there twice; with the value that it has, also its structure.
+// alteredText changes the text of JSON: its numbers, and fields that are there twice; with the value that it has, also
+// its structure.
 func alteredText(text []byte, rng *rand.Rand, value any) []byte {
 	if value != nil && rng.IntN(3) > 0 {
 		value = parsed(text)
@@ -698,9 +721,12 @@ func copied(v any) any {
 	return v
 }
 
-var wordsToTry = []string{"", "NaN", "x", "band", "gaussian", "relative", "scaled", "asymmetric", "clipped-square", "clipped-absolute", "prior-rows", "declared", "all-rows", "kl", "maurer", "split-kl", "betting",
-	"twice", "direct", "both", "grid", "informed", "content", "last", "zero", "constant", "linear", "se", "matern32", "periodic", "rq", "white", "sum", "product", "posterior", "kl-pac", "evidence", "cg", "nearest",
-	"refuse", "mean", "float64", "uint64", "uint8", "weights", "targets", "cholesky", "cholesky_b", "prior_theta", "roles", "rows", "groups", "a", "b", "y", "side", "block", "sd", "certified"}
+var wordsToTry = []string{"", "NaN", "x", "band", "gaussian", "relative", "scaled", "asymmetric", "clipped-square",
+	"clipped-absolute", "prior-rows", "declared", "all-rows", "kl", "maurer", "split-kl", "betting",
+	"twice", "direct", "both", "grid", "informed", "content", "last", "zero", "constant", "linear", "se", "matern32",
+	"periodic", "rq", "white", "sum", "product", "posterior", "kl-pac", "evidence", "cg", "nearest",
+	"refuse", "mean", "float64", "uint64", "uint8", "weights", "targets", "cholesky", "cholesky_b", "prior_theta", "roles",
+	"rows", "groups", "a", "b", "y", "side", "block", "sd", "certified"}
 
 // instead is what may stand in the place of a value.
 func instead(v any, rng *rand.Rand) any {
@@ -719,7 +745,8 @@ func instead(v any, rng *rand.Rand) any {
 		if err != nil || rng.IntN(4) == 0 {
 			return number()
 		}
-		x = []float64{x + 1, x - 1, x / 2, 2 * x, -x, x * (1 + 1e-12), x * (1 - 1e-6), x * (1 - 1e-4), 0.9 * x, 1000 * x, math.Nextafter(x, 0), 0}[rng.IntN(12)]
+		x = []float64{x + 1, x - 1, x / 2, 2 * x, -x, x * (1 + 1e-12), x * (1 - 1e-6), x * (1 - 1e-4), 0.9 * x, 1000 * x,
+			math.Nextafter(x, 0), 0}[rng.IntN(12)]
 		if !linalg.Finite([]float64{x}) {
 			return number()
 		}
@@ -769,7 +796,8 @@ func instead(v any, rng *rand.Rand) any {
 }
 
 // floatsToTry may stand in the place of a number of an array.
-var floatsToTry = []float64{0, -1, 1, 1e300, -1e300, 1e-300, 5e-324, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 1e8, 1e154, 1e-9}
+var floatsToTry = []float64{0, -1, 1, 1e300, -1e300, 1e-300, 5e-324, math.MaxFloat64, math.Inf(1), math.Inf(-1),
+	math.NaN(), 1e8, 1e154, 1e-9}
 
 // alteredArrays changes numbers of one array or of several, or bytes of any.
 func alteredArrays(fields any, arrays []byte, rng *rand.Rand) []byte {

@@ -21,11 +21,12 @@ import (
 )
 
 func init() {
-	campaigns = append(campaigns, campaign{"pipe", "altered frames, tables, options and models, sent to krigo pipe in process", attackPipe})
+	campaigns = append(campaigns, campaign{"pipe",
+		"altered frames, tables, options and models, sent to krigo pipe in process", attackPipe})
 }
 
-// attackPipe sends frames of which some aren't what they should be, a session a try. Every request of a frame that was one has an answer, of a kind that is promised, however the
-// session ends.
+// attackPipe sends frames of which some aren't what they should be, a session a try. Every request of a frame that was
+// one has an answer, of a kind that is promised, however the session ends.
 func attackPipe(r *run) error {
 	memory.SetLimit(1 << 30)
 	defer memory.SetLimit(0)
@@ -35,7 +36,8 @@ func attackPipe(r *run) error {
 	}
 	before := runtime.NumGoroutine()
 	err = r.each(func(try int64, rng *rand.Rand) error {
-		s := &session{r: r, rng: rng, s: all[rng.IntN(len(all))], ledger: filepath.Join(r.folder, fmt.Sprint("ledger", try)), asked: map[uint64]string{}}
+		s := &session{r: r, rng: rng, s: all[rng.IntN(len(all))], ledger: filepath.Join(r.folder, fmt.Sprint("ledger", try)),
+			asked: map[uint64]string{}}
 		return s.run()
 	})
 	if err != nil {
@@ -44,7 +46,8 @@ func attackPipe(r *run) error {
 	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
-			return fmt.Errorf("%d goroutines are left, of %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+			return fmt.Errorf("%d goroutines are left, of %d before:\n%s", runtime.NumGoroutine(), before,
+				stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 	return nil
@@ -154,7 +157,8 @@ func (s *session) run() error {
 			return fmt.Errorf("%s: the answer %+v", what, a)
 		case a.Error == nil:
 			s.r.count("answers")
-		case !slices.Contains([]string{"usage", "data", "no-certificate", "cancelled", "failed"}, a.Error.Kind) || strings.TrimSpace(a.Error.Message) == "":
+		case !slices.Contains([]string{"usage", "data", "no-certificate", "cancelled", "failed"}, a.Error.Kind) ||
+			strings.TrimSpace(a.Error.Message) == "":
 			return fmt.Errorf("%s: an error of the kind %q: %q", what, a.Error.Kind, a.Error.Message)
 		case strings.Contains(a.Error.Message, "goroutine "):
 			return fmt.Errorf("%s: %s", what, a.Error.Message)
@@ -193,7 +197,8 @@ func nextAnswer(from io.Reader) (a answered, err error) {
 }
 
 // frame is a request with its buffers; what its header has is returned too.
-func (s *session) frame(id uint64, op string, args any, more map[string]any, buffers ...[]byte) (text []byte, header map[string]any) {
+func (s *session) frame(id uint64, op string, args any, more map[string]any, buffers ...[]byte) (text []byte,
+	header map[string]any) {
 	sizes := make([]int, len(buffers))
 	for i, b := range buffers {
 		sizes[i] = len(b)
@@ -223,7 +228,8 @@ func (s *session) draw(id uint64) (text []byte, broken bool) {
 		text, _ = s.frame(uint64(1+rng.IntN(int(id))), "cancel", nil, nil)
 		return text, false
 	}
-	op := pick(rng, "hello", "fit", "fit", "load", "close", "predict", "predict", "predict", "certify", "fresh", "certify_predictions", "watch", "report", "nothing")
+	op := pick(rng, "hello", "fit", "fit", "load", "close", "predict", "predict", "predict", "certify", "fresh",
+		"certify_predictions", "watch", "report", "nothing")
 	more, args := map[string]any{"model": pick(rng, 1, 1, 1, 1, 1, 1, 1, 0, 2, 9)}, map[string]any{}
 	var buffers [][]byte
 	if !slices.Contains([]string{"hello", "load", "close"}, op) && rng.IntN(30) > 0 {
@@ -232,7 +238,8 @@ func (s *session) draw(id uint64) (text []byte, broken bool) {
 	switch op {
 	case "fit":
 		args = map[string]any{"options": s.s.options, "settle": rng.IntN(2) == 0, "progress": rng.IntN(2) == 0,
-			"reading": map[string]any{"dates": []any{map[string]any{"column": pick(rng, "a", "b", "block", "y"), "form": pick(rng, "", "2006-01-02", "epoch"), "parts": []string{}}}}}
+			"reading": map[string]any{"dates": []any{map[string]any{"column": pick(rng, "a", "b", "block", "y"),
+				"form": pick(rng, "", "2006-01-02", "epoch"), "parts": []string{}}}}}
 		switch rng.IntN(3) {
 		case 0:
 			delete(args, "reading")
@@ -242,10 +249,12 @@ func (s *session) draw(id uint64) (text []byte, broken bool) {
 	case "load":
 		buffers = [][]byte{alteredBytes(s.s.raw, rng)}
 	case "predict":
-		args = map[string]any{"intervals": pick(rng, []string{}, []string{"conformal"}, []string{"normalised", "band"}), "level": pick(rng, 0, 0.9, 0.5), "covariance": rng.IntN(4) == 0,
+		args = map[string]any{"intervals": pick(rng, []string{}, []string{"conformal"}, []string{"normalised", "band"}),
+			"level": pick(rng, 0, 0.9, 0.5), "covariance": rng.IntN(4) == 0,
 			"samples": pick(rng, 0, 3, 1000), "seed": rng.IntN(9)}
 	case "certify_predictions":
-		args = map[string]any{"options": map[string]any{"data": map[string]any{"target": "y"}, "promise": map[string]any{"epsilon": 1}}, "prediction": pick(rng, "a", "b", "x")}
+		args = map[string]any{"options": map[string]any{"data": map[string]any{"target": "y"},
+			"promise": map[string]any{"epsilon": 1}}, "prediction": pick(rng, "a", "b", "x")}
 	case "watch":
 		args = map[string]any{"ledger": s.ledger}
 	}

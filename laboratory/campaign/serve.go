@@ -28,10 +28,13 @@ func init() {
 	campaigns = append(campaigns, campaign{"serve", "malicious clients of a server, beside good ones", attackServer})
 }
 
-// attackServer makes attacks, one a try, on a server in this process. A try fails where it is answered otherwise than promised, or where a good request that was under way or came
-// next wasn't answered as it has to be; the campaign, where something is left when the server has ended.
+// attackServer makes attacks, one a try, on a server in this process. A try fails where it is answered otherwise than
+// promised, or where a good request that was under way or came next wasn't answered as it has to be; the campaign,
+// where something is left when the server has ended.
 func attackServer(r *run) error {
-	m, err := krigo.Fit(r.ctx, data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 20}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}})
+	m, err := krigo.Fit(r.ctx, data.Snelson(),
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 20}, Run: krigo.Run{Restarts: 1},
+			Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		return err
 	}
@@ -41,7 +44,8 @@ func attackServer(r *run) error {
 	}
 	before, heap := runtime.NumGoroutine(), heapAfter()
 	failures := &failures{}
-	s, err := serve.New(path, serve.Options{Timeout: 5 * time.Second, Ledger: filepath.Join(r.folder, "ledger"), Log: slog.New(slog.NewTextHandler(failures, &slog.HandlerOptions{Level: slog.LevelError}))})
+	s, err := serve.New(path, serve.Options{Timeout: 5 * time.Second, Ledger: filepath.Join(r.folder, "ledger"),
+		Log: slog.New(slog.NewTextHandler(failures, &slog.HandlerOptions{Level: slog.LevelError}))})
 	if err != nil {
 		return err
 	}
@@ -58,7 +62,8 @@ func attackServer(r *run) error {
 	doing, done := context.WithCancel(context.Background())
 	transport := &http.Transport{}
 	for k, rows := range []int{1, 1, 300} {
-		c := &goodClient{m: m, client: &http.Client{Transport: transport, Timeout: 10 * time.Second}, url: "http://" + l.Addr().String() + "/v1/predict", rows: rows}
+		c := &goodClient{m: m, client: &http.Client{Transport: transport, Timeout: 10 * time.Second}, url: "http://" +
+			l.Addr().String() + "/v1/predict", rows: rows}
 		good.Go(func() {
 			for rng := rand.New(rand.NewPCG(r.seed, uint64(k))); doing.Err() == nil; time.Sleep(time.Millisecond) {
 				if err := c.ask(rng); err != nil {
@@ -78,7 +83,8 @@ func attackServer(r *run) error {
 		} else {
 			from = nil
 		}
-		c := &malice.Client{Server: l.Addr().String(), From: from, Inputs: m.Inputs, Target: m.Target, Patient: 20 * time.Second}
+		c := &malice.Client{Server: l.Addr().String(), From: from, Inputs: m.Inputs, Target: m.Target,
+			Patient: 20 * time.Second}
 		statuses, err := c.Run(r.ctx, malice.Attacks[rng.IntN(len(malice.Attacks))], rng)
 		for _, status := range statuses {
 			r.count(fmt.Sprintf("status %d", status))
@@ -101,7 +107,8 @@ func attackServer(r *run) error {
 	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
-			return fmt.Errorf("%d goroutines are left, of %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+			return fmt.Errorf("%d goroutines are left, of %d before:\n%s", runtime.NumGoroutine(), before,
+				stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 	if left := heapAfter() - heap; left > 16<<20 {
@@ -166,7 +173,8 @@ func (c *goodClient) ask(rng *rand.Rand) error {
 	defer r.Body.Close()
 	raw, err := io.ReadAll(r.Body)
 	if err != nil || r.StatusCode != 200 {
-		return fmt.Errorf("a good request of %d rows, after %v: status %d, %v: %.500s", c.rows, time.Since(begin), r.StatusCode, err, raw)
+		return fmt.Errorf("a good request of %d rows, after %v: status %d, %v: %.500s", c.rows, time.Since(begin),
+			r.StatusCode, err, raw)
 	}
 	var answer serve.Answer
 	if err := json.Unmarshal(raw, &answer); err != nil || len(answer.Predictions) != c.rows {

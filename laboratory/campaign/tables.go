@@ -25,12 +25,14 @@ import (
 )
 
 func init() {
-	campaigns = append(campaigns, campaign{"tables", "hostile tables and odd flags through fit, predict, certify, report and evaluate", tables})
+	campaigns = append(campaigns, campaign{"tables",
+		"hostile tables and odd flags through fit, predict, certify, report and evaluate", tables})
 }
 
-// tables fits drawn tables with drawn flags, and asks whatever models come of that for all that they are for. It is an error, and
-// not the data's, where a command panics, says nothing, or what no person should read, or leaves half a file or a goroutine; where a
-// prediction isn't finite; and where certify refuses the certificate of the model that fit has just made.
+// tables fits drawn tables with drawn flags, and asks whatever models come of that for all that they are for. It is an
+// error, and not the data's, where a command panics, says nothing, or what no person should read, or leaves half a file
+// or a goroutine; where a prediction isn't finite; and where certify refuses the certificate of the model that fit has
+// just made.
 func tables(r *run) error {
 	r.workers = 1 // --memory and --threads are the process's
 	return r.each(func(try int64, rng *rand.Rand) (err error) {
@@ -117,8 +119,10 @@ func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
 		return r, fmt.Errorf("a message of %d bytes: %.500s", len(message), message)
 	}
 	said := quotes.ReplaceAllString(r.errors, "") // what stands in quotes is the table's
-	for _, word := range []string{"runtime error", "goroutine ", "%!", "NaN", "out of memory", "nil pointer", "unsupported value"} {
-		if strings.Contains(said, word) && !slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, word) }) {
+	for _, word := range []string{"runtime error", "goroutine ", "%!", "NaN", "out of memory", "nil pointer",
+		"unsupported value"} {
+		if strings.Contains(said, word) && !slices.ContainsFunc(args,
+			func(arg string) bool { return strings.Contains(arg, word) }) {
 			return r, fmt.Errorf("it says %q: %.1000s", word, r.errors)
 		}
 	}
@@ -131,7 +135,8 @@ func (t *trial) do(stdin []byte, args ...string) (r result, err error) {
 		}
 	}
 	for _, file := range t.files() {
-		whole := strings.HasSuffix(file, ".checkpoint") || strings.Contains(r.errors, "is saved as "+t.path(file)) // of two models, the first
+		// of two models, the first
+		whole := strings.HasSuffix(file, ".checkpoint") || strings.Contains(r.errors, "is saved as "+t.path(file))
 		if r.status != 0 && !slices.Contains(files, file) && !whole || strings.HasSuffix(file, ".tmp") {
 			return r, fmt.Errorf("exit status %d leaves %s", r.status, file)
 		}
@@ -153,7 +158,8 @@ func (t *trial) files() (names []string) {
 // all draws a table, fits it, and goes on with the model if there is one.
 func (t *trial) all() error {
 	name, target := t.draw("data")
-	args, stdin := []string{"fit", t.path(name), "--target=" + target, "--out", t.path("m.krigo"), "--json", "--quiet"}, []byte(nil)
+	args, stdin := []string{"fit", t.path(name), "--target=" + target, "--out", t.path("m.krigo"), "--json", "--quiet"},
+		[]byte(nil)
 	if strings.HasSuffix(name, ".csv") && t.one(10) {
 		args[1], stdin = "-", t.table
 	}
@@ -217,7 +223,8 @@ func (t *trial) ask(data string, fit []string, r result) error {
 		}
 	}
 	asked := t.said[len(t.said)-1]
-	if r.status != 0 && !strings.Contains(asked, "--intervals") && !strings.Contains(asked, "--samples") && !strings.Contains(r.errors, "overflows") {
+	if r.status != 0 && !strings.Contains(asked, "--intervals") && !strings.Contains(asked, "--samples") &&
+		!strings.Contains(r.errors, "overflows") {
 		return fmt.Errorf("the rows that it was made from can't be predicted: %s", r.errors)
 	}
 	if t.one(3) { // rows of elsewhere
@@ -259,7 +266,8 @@ func (t *trial) ask(data string, fit []string, r result) error {
 		if err != nil {
 			return err
 		}
-		evaluate := []string{"evaluate", again, fit[2], "--params", t.path("params.json"), "--json", "--quiet", "--objective", pick(t.rng, method.Names()...)}
+		evaluate := []string{"evaluate", again, fit[2], "--params", t.path("params.json"), "--json", "--quiet", "--objective",
+			pick(t.rng, method.Names()...)}
 		if t.one(2) {
 			evaluate = append(evaluate, "--inducing", "2")
 		}
@@ -275,7 +283,8 @@ func (t *trial) ask(data string, fit []string, r result) error {
 func (t *trial) predicting(model, table string) []string {
 	args := []string{"predict", model, table, "--quiet"}
 	if t.one(8) {
-		args = append(args, "--intervals", pick(t.rng, "conformal", "normalised", "band", "conformal,band", "full", "jackknife"), "--level", pick(t.rng, "0.5", "0.9", "0.999999"))
+		args = append(args, "--intervals", pick(t.rng, "conformal", "normalised", "band", "conformal,band", "full",
+			"jackknife"), "--level", pick(t.rng, "0.5", "0.9", "0.999999"))
 	}
 	if t.one(8) {
 		args = append(args, "--samples", pick(t.rng, "1", "3"))
@@ -373,8 +382,11 @@ func (t *trial) flags() (args []string) {
 	add(12, "--duplicates", "drop", "group")
 	add(30, "--dry-run")
 	add(30, "--memory", "64MiB", "1KiB")
-	add(10, pick(t.rng, "--epsilon", "--delta", "--alpha", "--prior-share", "--temper", "--grid", "--inducing", "--batch", "--neighbours", "--learning-rate", "--promise", "--test-fraction", "--calibration-fraction", "--restarts", "--epochs", "--kernel", "--mean", "--slices", "--memory", "--threads", "--seed", "--init", "--resume", "--declared"),
-		"-1", "0", "NaN", "inf", "1e400", "", ",", "1e-320", "9223372036854775807", "x", "../..", "\x00", "%d", "se+", "se*(", "data.csv")
+	add(10, pick(t.rng, "--epsilon", "--delta", "--alpha", "--prior-share", "--temper", "--grid", "--inducing", "--batch",
+		"--neighbours", "--learning-rate", "--promise", "--test-fraction", "--calibration-fraction", "--restarts", "--epochs",
+		"--kernel", "--mean", "--slices", "--memory", "--threads", "--seed", "--init", "--resume", "--declared"),
+		"-1", "0", "NaN", "inf", "1e400", "", ",", "1e-320", "9223372036854775807", "x", "../..", "\x00", "%d", "se+", "se*(",
+		"data.csv")
 	return args
 }
 
@@ -514,8 +526,10 @@ func (t *trial) numbers() func(i int) float64 {
 	}
 }
 
-var oddCells = []string{"", "NA", "nan", "NaN", "inf", "-Inf", "1e308", "-1e308", "1e-320", "1e309", "1e-400", "0", "-0", "+1", "1,5", "1_000", "red", "grün", "a b", "\"", "\"a,b\"", "\"line\nbreak\"", "\"\"\"\"",
-	"0.1.2", "--1", "1e", "9007199254740993", "179769313486231580793728971405301e999", "\ufeff", "\u00a0", " 3 ", "%d%s%v", "<script>", "\\", "'", "null", "?", "#N/A", "TRUE", "日本", "\xff\xfe", "\x00"}
+var oddCells = []string{"", "NA", "nan", "NaN", "inf", "-Inf", "1e308", "-1e308", "1e-320", "1e309", "1e-400", "0",
+	"-0", "+1", "1,5", "1_000", "red", "grün", "a b", "\"", "\"a,b\"", "\"line\nbreak\"", "\"\"\"\"",
+	"0.1.2", "--1", "1e", "9007199254740993", "179769313486231580793728971405301e999", "\ufeff", "\u00a0", " 3 ", "%d%s%v",
+	"<script>", "\\", "'", "null", "?", "#N/A", "TRUE", "日本", "\xff\xfe", "\x00"}
 
 // text draws a CSV text, and the names of its columns.
 func (t *trial) text() (text []byte, names []string) {
@@ -545,7 +559,8 @@ func (t *trial) text() (text []byte, names []string) {
 	}
 	names = append(names, "y")
 	if t.one(12) {
-		names[rng.IntN(len(names))] = pick(rng, "x", "y", "größe", "名前", "a b", "=1+1", "%s", strings.Repeat("n", 300), "1", "", "\"q\"\"q\"", "<b>", "x\u0000", "\u202e", "mean", "\xff")
+		names[rng.IntN(len(names))] = pick(rng, "x", "y", "größe", "名前", "a b", "=1+1", "%s", strings.Repeat("n", 300), "1",
+			"", "\"q\"\"q\"", "<b>", "x\u0000", "\u202e", "mean", "\xff")
 	}
 	separator := ","
 	if t.one(8) {

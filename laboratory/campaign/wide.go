@@ -22,11 +22,12 @@ import (
 )
 
 func init() {
-	campaigns = append(campaigns, campaign{"wide", "requests of a model whose categories become thousands of inputs, to a server that the system lets have little memory", attackWide})
+	campaigns = append(campaigns, campaign{"wide",
+		"requests of a model whose categories become thousands of inputs, to a server that the system lets have little memory", attackWide})
 }
 
-// A server's requests may take wideMemory together, by --max-body, and the system refuses its process more than wideLimit: it dies if it asks for more.
-// SECURITY.md says twice the budget; 64 MiB are for the program.
+// A server's requests may take wideMemory together, by --max-body, and the system refuses its process more than
+// wideLimit: it dies if it asks for more. SECURITY.md says twice the budget; 64 MiB are for the program.
 const (
 	wideColumns    = 16
 	wideCategories = 250
@@ -34,11 +35,14 @@ const (
 	wideLimit      = 2*wideMemory + 64<<20
 )
 
-// attackWide sends large requests at once, several a try. A try fails if one is answered otherwise than promised, or a row by itself isn't answered afterwards.
+// attackWide sends large requests at once, several a try. A try fails if one is answered otherwise than promised, or a
+// row by itself isn't answered afterwards.
 func attackWide(r *run) error {
 	table := wideTable(r.rng(-1), 5000)
-	m, err := krigo.Fit(r.ctx, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: table.Names[:wideColumns]}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
-		Method: krigo.Method{Name: "vfe", Inducing: 4, Epochs: 1}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1}})
+	m, err := krigo.Fit(r.ctx, table, krigo.Options{Data: krigo.Data{Target: "y", Categorical: table.Names[:wideColumns]},
+		Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
+		Method: krigo.Method{Name: "vfe", Inducing: 4, Epochs: 1}, Run: krigo.Run{Restarts: 1},
+		Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		return err
 	}
@@ -46,8 +50,10 @@ func attackWide(r *run) error {
 	if err := m.Save(path); err != nil {
 		return err
 	}
-	server, said := child([]string{"serve", path, "--listen", "127.0.0.1:0", "--quiet", "--max-body", fmt.Sprint(wideMemory / 64)})
-	server.Path, server.Args = "/bin/sh", []string{"sh", "-c", fmt.Sprintf(`ulimit -d %d && exec "$0"`, wideLimit>>10), os.Args[0]}
+	server, said := child([]string{"serve", path, "--listen", "127.0.0.1:0", "--quiet", "--max-body",
+		fmt.Sprint(wideMemory / 64)})
+	server.Path, server.Args = "/bin/sh", []string{"sh", "-c", fmt.Sprintf(`ulimit -d %d && exec "$0"`, wideLimit>>10),
+		os.Args[0]}
 	server.Env = append(server.Env, fmt.Sprintf("GOMEMLIMIT=%d", 2*wideMemory))
 	out, err := server.StdoutPipe()
 	if err == nil {
@@ -104,10 +110,12 @@ func attackWide(r *run) error {
 		return fmt.Errorf("the server has died: %v: %.2000s", died, said)
 	default:
 	}
-	if status, failed := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.Process.Pid)); failed == nil { // of Linux; what a parent is told has its own memory too
+	// of Linux; what a parent is told has its own memory too
+	if status, failed := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.Process.Pid)); failed == nil {
 		_, largest, _ := strings.Cut(string(status), "VmHWM:")
 		largest, _, _ = strings.Cut(largest, "\n")
-		fmt.Fprintf(r.out, "wide: the server had %s at most, of %d kB that the system let it have\n", strings.TrimSpace(largest), wideLimit>>10)
+		fmt.Fprintf(r.out, "wide: the server had %s at most, of %d kB that the system let it have\n",
+			strings.TrimSpace(largest), wideLimit>>10)
 	}
 	server.Process.Signal(os.Interrupt)
 	<-ended

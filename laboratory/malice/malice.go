@@ -1,5 +1,5 @@
-// Package malice has clients of a prediction server that mean it harm, each attack drawn from a stream of random numbers: for the campaign that holds krigo's
-// server against them, and for the benchmark that measures it beside them.
+// Package malice has clients of a prediction server that mean it harm, each attack drawn from a stream of random
+// numbers: for the campaign that holds krigo's server against them, and for the benchmark that measures it beside them.
 package malice
 
 import (
@@ -56,8 +56,8 @@ var Attacks = []Attack{
 	{"rows together", together},
 }
 
-// promised are the statuses that a server may answer an attack with: none of them says that something failed on its side. 0 is no answer, where the client didn't wait or the
-// connection was closed.
+// promised are the statuses that a server may answer an attack with: none of them says that something failed on its
+// side. 0 is no answer, where the client didn't wait or the connection was closed.
 var promised = []int{0, 200, 307, 400, 403, 404, 405, 408, 409, 413, 415, 417, 421, 422, 431, 501, 503, 505}
 
 // attempt is one attack under way, with a context that ends with it.
@@ -68,7 +68,8 @@ type attempt struct {
 	seen []int // statuses
 }
 
-// Run makes an attack. It returns the statuses that were answered, and an error where one isn't promised, or an answer isn't one.
+// Run makes an attack. It returns the statuses that were answered, and an error where one isn't promised, or an answer
+// isn't one.
 func (c *Client) Run(ctx context.Context, a Attack, rng *rand.Rand) ([]int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -144,7 +145,8 @@ func (a *attempt) post(path, kind string, body []byte, more ...string) []byte {
 			host = value
 		}
 	}
-	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n", path, host, kind, len(body))
+	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n", path, host, kind,
+		len(body))
 	for _, line := range more {
 		if !strings.HasPrefix(line, "Host: ") {
 			b.WriteString(line + "\r\n")
@@ -302,7 +304,8 @@ func headers(a *attempt) error {
 	case 1:
 		more = []string{"X: " + strings.Repeat("x", 1<<a.rng.IntN(22))}
 	case 2:
-		more = []string{"Authorization: Bearer " + strings.Repeat(" ", a.rng.IntN(8000)) + "x", "Accept: " + strings.Repeat("text/csv;q=0,", a.rng.IntN(800))}
+		more = []string{"Authorization: Bearer " + strings.Repeat(" ", a.rng.IntN(8000)) + "x", "Accept: " +
+			strings.Repeat("text/csv;q=0,", a.rng.IntN(800))}
 	}
 	return a.ask(a.post(predict, kind, body, more...))
 }
@@ -330,12 +333,14 @@ func slowHeader(a *attempt) error {
 		return err
 	}
 	defer conn.Close()
-	return a.drip(conn, a.post(predict, jsonKind, []byte(`{"rows": []}`)), time.Duration(a.rng.IntN(100))*time.Millisecond, 1+a.rng.IntN(30))
+	return a.drip(conn, a.post(predict, jsonKind, []byte(`{"rows": []}`)), time.Duration(a.rng.IntN(100))*time.Millisecond,
+		1+a.rng.IntN(30))
 }
 
 // slowBody promises much, over several connections, and sends little.
 func slowBody(a *attempt) error {
-	header := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", predict, a.kind(), 8<<20)
+	header := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
+		predict, a.kind(), 8<<20)
 	var conns []net.Conn
 	defer func() {
 		for _, conn := range conns {
@@ -350,7 +355,8 @@ func slowBody(a *attempt) error {
 		conns = append(conns, conn)
 		conn.Write(append(header, "x"...))
 	}
-	return a.drip(conns[a.rng.IntN(len(conns))], bytes.Repeat([]byte("1"), 100), time.Duration(a.rng.IntN(50))*time.Millisecond, 1+a.rng.IntN(50))
+	return a.drip(conns[a.rng.IntN(len(conns))], bytes.Repeat([]byte("1"), 100),
+		time.Duration(a.rng.IntN(50))*time.Millisecond, 1+a.rng.IntN(50))
 }
 
 // stalled sends most of a long body and then nothing.
@@ -388,7 +394,8 @@ func half(a *attempt) error {
 
 func hosts(a *attempt) error {
 	kind, body := a.valid()
-	names := []string{"krigo.example", "localhost.example:80", "127.0.0.1.example", "0.0.0.0", "", "[::2]", "[", "a b", "localhost:99999", strings.Repeat("a", 4000)}
+	names := []string{"krigo.example", "localhost.example:80", "127.0.0.1.example", "0.0.0.0", "", "[::2]", "[", "a b",
+		"localhost:99999", strings.Repeat("a", 4000)}
 	return a.expect(a.post(predict, kind, body, "Host: "+names[a.rng.IntN(len(names))]), 400, 421, 200)
 }
 
@@ -471,7 +478,8 @@ func chunks(a *attempt) error {
 	case 3:
 		body = fmt.Sprintf("Content-Length: 3\r\n\r\n%x\r\n%s\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n", len(row), row)
 	case 4:
-		body = "\r\n" + strings.Repeat("1\r\n1\r\n", 1<<a.rng.IntN(16)) + "0\r\n" + strings.Repeat("T: x\r\n", a.rng.IntN(1<<12)) + "\r\n"
+		body = "\r\n" + strings.Repeat("1\r\n1\r\n", 1<<a.rng.IntN(16)) + "0\r\n" +
+			strings.Repeat("T: x\r\n", a.rng.IntN(1<<12)) + "\r\n"
 	case 5:
 		head = strings.Replace(head, "chunked", "gzip, chunked", 1)
 		body = "\r\n0\r\n\r\n"
@@ -558,7 +566,8 @@ func together(a *attempt) error {
 		return a.number()
 	})
 	number := func() string {
-		return []string{"0", "1", "30", "1000", "1001", "-1", "1e3", "9223372036854775807", "18446744073709551615", "x", ""}[a.rng.IntN(11)]
+		return []string{"0", "1", "30", "1000", "1001", "-1", "1e3", "9223372036854775807", "18446744073709551615", "x",
+			""}[a.rng.IntN(11)]
 	}
 	query := "?samples=" + number()
 	if a.rng.IntN(2) == 0 {

@@ -56,7 +56,8 @@ func benchmark(ctx context.Context, env Env) error {
 			for _, c := range contenders {
 				if env.Methods == nil || slices.Contains(env.Methods, c.name) {
 					cells = append(cells, cell{set, c.name, fold})
-					tasks = append(tasks, task[scored]{fmt.Sprintf("%s/%s/fold=%d", set, c.name, fold), func(ctx context.Context) (scored, error) { return env.score(ctx, c.o, set, fold) }})
+					tasks = append(tasks, task[scored]{fmt.Sprintf("%s/%s/fold=%d", set, c.name, fold),
+						func(ctx context.Context) (scored, error) { return env.score(ctx, c.o, set, fold) }})
 				}
 			}
 		}
@@ -113,7 +114,8 @@ func (e Env) showScores(of map[string][]scored) {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(mean(of[a], rmse), mean(of[b], rmse)), cmp.Compare(a, b))
 	})
-	header(e.Stdout, []string{"method", "folds", "rows learnt on", "RMSE, sd", "NLPD", "95 % intervals hold", "CRPS", "bound on the mean", "misses on test rows", "seconds", "MiB added"})
+	header(e.Stdout, []string{"method", "folds", "rows learnt on", "RMSE, sd", "NLPD", "95 % intervals hold", "CRPS",
+		"bound on the mean", "misses on test rows", "seconds", "MiB added"})
 	for _, name := range names {
 		s := of[name]
 		bound, misses := "-", "-"
@@ -124,23 +126,28 @@ func (e Env) showScores(of map[string][]scored) {
 		if l := mean(s, func(s scored) float64 { return float64(len(s.Learnt)) }); l > 0 {
 			learnt = fmt.Sprintf("%.0f of %s", l, learnt)
 		}
-		line(e.Stdout, []string{name, fmt.Sprint(len(s)), learnt, fmt.Sprintf("%.4f", mean(s, rmse)), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.NLPD })),
-			fmt.Sprintf("%.3f", mean(s, func(s scored) float64 { return s.Coverage95 })), fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.CRPS })), bound, misses,
-			fmt.Sprintf("%.1f", mean(s, func(s scored) float64 { return s.Seconds })), fmt.Sprintf("%.0f", mean(s, func(s scored) float64 { return s.AddedMiB }))})
+		line(e.Stdout, []string{name, fmt.Sprint(len(s)), learnt, fmt.Sprintf("%.4f", mean(s, rmse)),
+			fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.NLPD })),
+			fmt.Sprintf("%.3f", mean(s, func(s scored) float64 { return s.Coverage95 })),
+			fmt.Sprintf("%.4f", mean(s, func(s scored) float64 { return s.CRPS })), bound, misses,
+			fmt.Sprintf("%.1f", mean(s, func(s scored) float64 { return s.Seconds })),
+			fmt.Sprintf("%.0f", mean(s, func(s scored) float64 { return s.AddedMiB }))})
 	}
 }
 
 // folded lists the sets of the data folder that have folds.
 func (e Env) folded() (sets []string, err error) {
 	if e.Data == "" {
-		return nil, errors.New("this experiment needs sets with folds, NAME.csv.gz and NAME.fold.gz: name their folder with --data")
+		return nil, errors.New("this experiment needs sets with folds, NAME.csv.gz and NAME.fold.gz: name their folder " +
+			"with --data")
 	}
 	files, err := filepath.Glob(filepath.Join(e.Data, "*.fold.gz"))
 	for _, file := range files {
 		sets = append(sets, strings.TrimSuffix(filepath.Base(file), ".fold.gz"))
 	}
 	if err == nil && len(sets) == 0 {
-		err = fmt.Errorf("%s: no NAME.fold.gz here, with a number from 0 for each row: the fold in which it is a test row", e.Data)
+		err = fmt.Errorf("%s: no NAME.fold.gz here, with a number from 0 for each row: the fold in which it is a test row",
+			e.Data)
 	}
 	return sets, err
 }
@@ -160,7 +167,8 @@ func (e Env) fold(set string, number int) (train, test *dataset.Table, numbers [
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", file.Name(), err)
 	}
-	train, test = &dataset.Table{Source: table.Source, Names: table.Names}, &dataset.Table{Source: table.Source, Names: table.Names}
+	train, test = &dataset.Table{Source: table.Source, Names: table.Names},
+		&dataset.Table{Source: table.Source, Names: table.Names}
 	lines, k := bufio.NewScanner(text), len(table.Names)
 	for i := range table.Rows {
 		if !lines.Scan() {
@@ -200,7 +208,8 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 	if err != nil {
 		return s, err
 	}
-	s = scored{Rows: train.Rows, TestRows: test.Rows, Seconds: time.Since(begin).Seconds(), AddedMiB: added, Kernel: kernelOf(m)}
+	s = scored{Rows: train.Rows, TestRows: test.Rows, Seconds: time.Since(begin).Seconds(), AddedMiB: added,
+		Kernel: kernelOf(m)}
 	if s.Learnt, err = learntOn(m, train); err != nil {
 		return s, err
 	}

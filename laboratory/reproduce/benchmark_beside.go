@@ -15,15 +15,16 @@ var pairings = []pairing{
 	{"all", "", "the sibling on all rows beside the best GP peer on these"},
 }
 
-// showBeside prints, for each set, a contender's scores over those of the best GP peer, on the folds that all of them have: the best by its mean RMSE there, and
-// the best by its mean NLPD, picked afterwards.
+// showBeside prints, for each set, a contender's scores over those of the best GP peer, on the folds that all of them
+// have: the best by its mean RMSE there, and the best by its mean NLPD, picked afterwards.
 func showBeside(w io.Writer, sets []string, scores map[string]map[string][]scored) {
 	for _, pair := range pairings {
 		var lines [][]string
 		for _, set := range sets {
 			var peers []string
 			for name := range scores[set] {
-				gp := !strings.HasPrefix(name, "lightgbm") && !slices.ContainsFunc(contenders, func(c contender) bool { return c.name == name })
+				gp := !strings.HasPrefix(name, "lightgbm") &&
+					!slices.ContainsFunc(contenders, func(c contender) bool { return c.name == name })
 				if peer, on, _ := strings.Cut(name, " "); gp && (on == strings.TrimSpace(pair.rows)) {
 					peers = append(peers, peer)
 				}
@@ -53,7 +54,8 @@ func showBeside(w io.Writer, sets []string, scores map[string]map[string][]score
 			continue
 		}
 		fmt.Fprintf(w, "\n%s, on the folds that all have\n\n", pair.says)
-		header(w, []string{"set", "folds", "RMSE over that of the best", "the best", "NLPD less that of the best", "the best"})
+		header(w, []string{"set", "folds", "RMSE over that of the best", "the best", "NLPD less that of the best",
+			"the best"})
 		for _, cells := range lines {
 			line(w, cells)
 		}

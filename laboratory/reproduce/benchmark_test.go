@@ -31,8 +31,8 @@ func zipped(t *testing.T, path string, lines []string) {
 	}
 }
 
-// TestBenchmark: the record names the rows that are learnt on, by their numbers in the file, and peers that were trained on the
-// same rows, on others and on all are told apart.
+// TestBenchmark: the record names the rows that are learnt on, by their numbers in the file, and peers that were
+// trained on the same rows, on others and on all are told apart.
 func TestBenchmark(t *testing.T) {
 	const rows = 150
 	folder := t.TempDir()
@@ -54,7 +54,8 @@ func TestBenchmark(t *testing.T) {
 		t.Fatal(err)
 	}
 	learnt := record["waves/default/fold=1"].Learnt
-	if len(learnt) != 95 || !slices.IsSorted(learnt) || len(slices.Compact(slices.Clone(learnt))) != 95 || learnt[0] < 0 || learnt[94] >= rows ||
+	if len(learnt) != 95 || !slices.IsSorted(learnt) || len(slices.Compact(slices.Clone(learnt))) != 95 || learnt[0] < 0 ||
+		learnt[94] >= rows ||
 		slices.ContainsFunc(learnt, func(row int) bool { return row%10 == 1 }) {
 		t.Errorf("learnt on %v", learnt)
 	}
@@ -65,7 +66,8 @@ func TestBenchmark(t *testing.T) {
 	same := fmt.Sprintf("rows %x", sha256.Sum256([]byte(numbers)))[:len("rows ")+12]
 	var peers string
 	for i, seen := range []string{"all", same, "rows 0123456789ab"} {
-		peers += fmt.Sprintf(`{"set": "waves", "fold": 1, "peer": "peer", "seen": %q, "rows": %d, "rmse": 0.5, "nlpd": 0.7}`+"\n", seen, 90-i)
+		peers += fmt.Sprintf(`{"set": "waves", "fold": 1, "peer": "peer", "seen": %q, "rows": %d, "rmse": 0.5, "nlpd": 0.7}`+
+			"\n", seen, 90-i)
 	}
 	env.Beside = filepath.Join(folder, "peers.jsonl")
 	if err := os.WriteFile(env.Beside, []byte(peers), 0o600); err != nil {
@@ -75,7 +77,8 @@ func TestBenchmark(t *testing.T) {
 	if err := benchmark(context.Background(), env); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| default | 2 | 95 of 135 |", "| peer | 1 | 90 |", "| peer on the same rows | 1 | 89 |", "| peer on other rows | 1 | 88 |"} {
+	for _, want := range []string{"| default | 2 | 95 of 135 |", "| peer | 1 | 90 |", "| peer on the same rows | 1 | 89 |",
+		"| peer on other rows | 1 | 88 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

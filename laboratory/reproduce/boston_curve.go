@@ -15,10 +15,11 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// bostonCurve fits boston by the defaults, with a certificate of every width, and draws what it says beside what was seen, and beside
-// what could be said of a single width.
+// bostonCurve fits boston by the defaults, with a certificate of every width, and draws what it says beside what was
+// seen, and beside what could be said of a single width.
 func bostonCurve(ctx context.Context, env Env) error {
-	m, err := krigo.Fit(ctx, data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Promise: krigo.Promise{Curve: true}})
+	m, err := krigo.Fit(ctx, data.Boston(),
+		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Promise: krigo.Promise{Curve: true}})
 	if err != nil {
 		return err
 	}
@@ -30,12 +31,14 @@ func bostonCurve(ctx context.Context, env Env) error {
 		all = append(all, plotter.XY{X: at.HalfWidthRaw, Y: 1 - at.Bound})
 	}
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("Guaranteed with %s confidence, from %d certified rows of boston", cautious.Complement(c.Delta), c.Rows)
+	p.Title.Text = fmt.Sprintf("Guaranteed with %s confidence, from %d certified rows of boston",
+		cautious.Complement(c.Delta), c.Rows)
 	p.X.Label.Text, p.Y.Label.Text = "half-width w, in 1,000 dollars", "share of predictions within ± w"
 	for i, of := range []struct {
 		label string
 		pts   plotter.XYs
-	}{{"seen on the certified rows", seen}, {"at one width that was declared before", alone}, {"at all widths at once", all}} {
+	}{{"seen on the certified rows", seen}, {"at one width that was declared before", alone},
+		{"at all widths at once", all}} {
 		if err := addCurve(p, of.label, palette[i], steps(of.pts)); err != nil {
 			return err
 		}

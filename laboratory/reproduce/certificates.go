@@ -23,7 +23,8 @@ type certifiedSet struct {
 	kernel  string // of the method that has one of its own
 }
 
-var certifiedSets = []certifiedSet{{"boston", 5.5, 10, true, "se"}, {"sarcos10k", 12.1, 2, false, "se"}, {"pol", 25, 2, false, "matern32"}, {"kin40k", 0.6, 2, false, "se"}}
+var certifiedSets = []certifiedSet{{"boston", 5.5, 10, true, "se"}, {"sarcos10k", 12.1, 2, false, "se"},
+	{"pol", 25, 2, false, "matern32"}, {"kin40k", 0.6, 2, false, "se"}}
 
 // certifiedMethod is a way to a certificate. The point estimate is evidence for full GPs, vfe
 // for sparse ones.
@@ -36,35 +37,44 @@ type certifiedMethod struct {
 
 // certifiedMethods are in the order in which they run: the cheapest first.
 var certifiedMethods = []certifiedMethod{
-	{name: "direct 0.5", says: "half of the rows train a prior, the others certify its mean", set: func(o *krigo.Options, point string) {
-		o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share = point, "informed", "on", 0.5
-	}},
+	{name: "direct 0.5", says: "half of the rows train a prior, the others certify its mean",
+		set: func(o *krigo.Options, point string) {
+			o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share = point, "informed", "on", 0.5
+		}},
 	{name: "direct 0.7", says: "the same with 0.7 of the rows", set: func(o *krigo.Options, point string) {
 		o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share = point, "informed", "on", 0.7
 	}},
-	{name: "default", says: "what fit does where nothing is said of objective, prior and share", set: func(o *krigo.Options, _ string) {
-		o.Method.Name, o.Kernel.ARD = "", "on"
-	}},
-	{name: "learnt 0.5", says: "half of the rows train a prior, tempered by 1 or 0.1, and Q is learnt on the others", set: func(o *krigo.Options, point string) {
-		o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn, o.Prior.Temper = point, "informed", "on", 0.5, true, []float64{1, 0.1}
-	}},
-	{name: "learnt 0.02", says: "a fiftieth of the rows train a prior, and Q is learnt on the others", set: func(o *krigo.Options, point string) {
-		o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn = point, "informed", "on", 0.02, true
-	}, sets: []string{"kin40k"}}, // elsewhere a fiftieth are fewer rows than inducing inputs
-	{name: "point", says: "evidence or vfe on all rows but those for the scaling, with the grid's certificate", set: func(o *krigo.Options, point string) {
-		o.Method.Name, o.Kernel.ARD = point, "on"
-	}},
-	{name: "paper", says: "kl-pac with the grid prior: the paper's method with valid scaling", set: func(o *krigo.Options, _ string) {}},
+	{name: "default", says: "what fit does where nothing is said of objective, prior and share",
+		set: func(o *krigo.Options, _ string) {
+			o.Method.Name, o.Kernel.ARD = "", "on"
+		}},
+	{name: "learnt 0.5", says: "half of the rows train a prior, tempered by 1 or 0.1, and Q is learnt on the others",
+		set: func(o *krigo.Options, point string) {
+			o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn, o.Prior.Temper = point, "informed", "on",
+				0.5, true, []float64{1, 0.1}
+		}},
+	{name: "learnt 0.02", says: "a fiftieth of the rows train a prior, and Q is learnt on the others",
+		set: func(o *krigo.Options, point string) {
+			o.Method.Name, o.Prior.Kind, o.Kernel.ARD, o.Prior.Share, o.Prior.Learn = point, "informed", "on", 0.02, true
+		}, sets: []string{"kin40k"}}, // elsewhere a fiftieth are fewer rows than inducing inputs
+	{name: "point", says: "evidence or vfe on all rows but those for the scaling, with the grid's certificate",
+		set: func(o *krigo.Options, point string) {
+			o.Method.Name, o.Kernel.ARD = point, "on"
+		}},
+	{name: "paper", says: "kl-pac with the grid prior: the paper's method with valid scaling",
+		set: func(o *krigo.Options, _ string) {}},
 	{name: "mixed", says: "the same with Maurer's constant, a grid of 0 to 2 digits and perhaps few different lengthscales", set: func(o *krigo.Options, _ string) {
 		o.Promise.Bound, o.Prior.Mixed = pacbayes.MaurerBound, true
 	}},
-	{name: "mixed+α", says: "the same with α learnt (sparse GPs; boston with 100 inducing inputs)", set: func(o *krigo.Options, _ string) {
-		o.Promise.Bound, o.Prior.Mixed, o.Method.AlphaBy = pacbayes.MaurerBound, true, "learn"
-	}},
+	{name: "mixed+α", says: "the same with α learnt (sparse GPs; boston with 100 inducing inputs)",
+		set: func(o *krigo.Options, _ string) {
+			o.Promise.Bound, o.Prior.Mixed, o.Method.AlphaBy = pacbayes.MaurerBound, true, "learn"
+		}},
 	{name: "mixed+α+free", says: "the same, going on with a free-form Q", set: func(o *krigo.Options, _ string) {
 		free(o)
 	}},
-	{name: "mixed+α+free+kernel", says: "the same with a fiftieth of the rows for the scaling, and on pol a Matérn 3/2 kernel, which suits its jumps better", set: func(o *krigo.Options, _ string) {
+	{name: "mixed+α+free+kernel", says: "the same with a fiftieth of the rows for the scaling, and on pol a Matérn 3/2 " +
+		"kernel, which suits its jumps better", set: func(o *krigo.Options, _ string) {
 		free(o)
 		o.Prior.Share = 0.02
 	}, kernel: true, sets: []string{"pol", "kin40k"}},
@@ -72,7 +82,8 @@ var certifiedMethods = []certifiedMethod{
 
 // free trains a free-form Q with all rows in every step, after a collapsed one.
 func free(o *krigo.Options) {
-	o.Promise.Bound, o.Prior.Mixed, o.Method.AlphaBy, o.Method.Posterior, o.Method.Optimizer = pacbayes.MaurerBound, true, "learn", "free", "lbfgs"
+	o.Promise.Bound, o.Prior.Mixed, o.Method.AlphaBy, o.Method.Posterior, o.Method.Optimizer = pacbayes.MaurerBound, true,
+		"learn", "free", "lbfgs"
 }
 
 // certifiedResult is what a run gives. On the route direct Bound is that of the mean.
@@ -87,12 +98,15 @@ type certifiedResult struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-func (s certifiedSet) run(ctx context.Context, env Env, key string, m certifiedMethod, split int) (certifiedResult, error) {
+func (s certifiedSet) run(ctx context.Context, env Env, key string, m certifiedMethod, split int) (certifiedResult,
+	error) {
 	table, err := env.table(s.name)
 	if err != nil {
 		return certifiedResult{}, err
 	}
-	o := krigo.Options{Data: krigo.Data{Target: targets[s.name], TestFraction: 0.2}, Promise: krigo.Promise{Epsilon: s.epsilon, Units: "raw"}, Run: krigo.Run{Seed: uint64(split)}, Method: krigo.Method{Name: method.KLPACName}}
+	o := krigo.Options{Data: krigo.Data{Target: targets[s.name], TestFraction: 0.2},
+		Promise: krigo.Promise{Epsilon: s.epsilon, Units: "raw"}, Run: krigo.Run{Seed: uint64(split)},
+		Method: krigo.Method{Name: method.KLPACName}}
 	point := method.EvidenceName
 	if !s.full {
 		// One lengthscale an input: the families' choice would double the hours.
@@ -113,7 +127,8 @@ func (s certifiedSet) run(ctx context.Context, env Env, key string, m certifiedM
 		return certifiedResult{}, err
 	}
 	c := fit.Certificate
-	return certifiedResult{Bound: c.Bound, MeanBound: c.MeanBound, Empirical: c.EmpiricalRisk, KL: c.KL, Grid: c.GridPenalty,
+	return certifiedResult{Bound: c.Bound, MeanBound: c.MeanBound, Empirical: c.EmpiricalRisk, KL: c.KL,
+		Grid:     c.GridPenalty,
 		MeanRisk: fit.Test.MeanRisk, MSE: fit.Test.RMSERaw * fit.Test.RMSERaw, Seconds: fit.Training.Seconds}, nil
 }
 
@@ -173,7 +188,8 @@ func showCertificates(w io.Writer, cells []certificateCell, results []certifiedR
 			}
 			if !head {
 				fmt.Fprintf(w, "\n%s, ε = %g\n\n", s.name, s.epsilon)
-				header(w, []string{"method", "splits", "bound", "bound on the mean", "loss on certified rows", "KL + grid, nats", "loss of the mean on test rows", "test MSE"})
+				header(w, []string{"method", "splits", "bound", "bound on the mean", "loss on certified rows", "KL + grid, nats",
+					"loss of the mean on test rows", "test MSE"})
 				head = true
 			}
 			line(w, append([]string{m.name, fmt.Sprint(len(own))}, certificateColumns(own)...))
@@ -226,7 +242,8 @@ func certificates(ctx context.Context, env Env) error {
 		return err
 	}
 	w := env.Stdout
-	fmt.Fprintf(w, "## Certificates\n\nBand loss with ε in the target's units, δ = %g, a fifth of the rows for testing, scaling from prior rows; mean ± standard\n"+
+	fmt.Fprintf(w, "## Certificates\n\nBand loss with ε in the target's units, δ = %g, a fifth of the rows for testing, "+
+		"scaling from prior rows; mean ± standard\n"+
 		"error over splits. Every number is a certificate.\n\n", 0.01)
 	for _, m := range certifiedMethods {
 		fmt.Fprintf(w, "- %s: %s\n", m.name, m.says)

@@ -23,7 +23,8 @@ func save(env Env, name string, width, height vg.Length, plots ...*plot.Plot) er
 	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(160))
 	row := make([]*plot.Plot, len(plots))
 	copy(row, plots)
-	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: vg.Points(10), PadTop: vg.Points(4), PadBottom: vg.Points(4), PadLeft: vg.Points(4), PadRight: vg.Points(8)}
+	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: vg.Points(10), PadTop: vg.Points(4), PadBottom: vg.Points(4),
+		PadLeft: vg.Points(4), PadRight: vg.Points(8)}
 	for i, c := range plot.Align([][]*plot.Plot{row}, tiles, draw.New(canvas))[0] {
 		row[i].Draw(c)
 	}

@@ -50,7 +50,8 @@ func (e Env) reps(paper int) int {
 func check(what string, names, known []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return &krigo.UsageError{Err: fmt.Errorf("unknown %s %q: known are %s%s", what, name, strings.Join(known, ", "), spelling.DidYouMean(name, known))}
+			return &krigo.UsageError{Err: fmt.Errorf("unknown %s %q: known are %s%s", what, name, strings.Join(known, ", "),
+				spelling.DidYouMean(name, known))}
 		}
 	}
 	return nil
@@ -66,7 +67,8 @@ func (e Env) table(name string, others ...string) (*dataset.Table, error) {
 	}
 	others = append(others, "boston", "snelson")
 	if e.Data == "" {
-		return nil, fmt.Errorf("this experiment needs %s.csv.gz: name its folder with --data%s", name, spelling.DidYouMean(name, others))
+		return nil, fmt.Errorf("this experiment needs %s.csv.gz: name its folder with --data%s", name,
+			spelling.DidYouMean(name, others))
 	}
 	const ending = ".csv.gz"
 	table, err := dataset.ReadFile(filepath.Join(e.Data, name+ending))

@@ -21,7 +21,8 @@ func TestExperiments(t *testing.T) {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 	}
-	if _, err := find("reeb-table9"); err == nil || !strings.Contains(err.Error(), "reeb-table9") || !strings.Contains(err.Error(), `did you mean "reeb-table1"?`) {
+	if _, err := find("reeb-table9"); err == nil || !strings.Contains(err.Error(), "reeb-table9") ||
+		!strings.Contains(err.Error(), `did you mean "reeb-table1"?`) {
 		t.Errorf("unknown: %v", err)
 	}
 	// The printed table has a row for every ε and method, with every measure.
@@ -87,7 +88,8 @@ func TestUnknownNames(t *testing.T) {
 		c.env.Out = t.TempDir()
 		err = e.Run(context.Background(), c.env)
 		var usage *krigo.UsageError
-		if err == nil || errors.As(err, &usage) == c.file || strings.Count(err.Error(), fmt.Sprintf("did you mean %q?", c.want)) != 1 {
+		if err == nil || errors.As(err, &usage) == c.file ||
+			strings.Count(err.Error(), fmt.Sprintf("did you mean %q?", c.want)) != 1 {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -99,7 +101,8 @@ func TestWatching(t *testing.T) {
 	if err := watching(context.Background(), Env{Reps: 3, Stdout: &out}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| the bound, for ever | 0.05 | 3 | 0 | – | – |", "| 2 times the bound | 0.05 | 3 | 3 | ", "then twice the bound | 0.05 | 3 | 3 | "} {
+	for _, want := range []string{"| the bound, for ever | 0.05 | 3 | 0 | – | – |",
+		"| 2 times the bound | 0.05 | 3 | 3 | ", "then twice the bound | 0.05 | 3 | 3 | "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -84,8 +84,10 @@ func parse(args []string, env *Env) (*Experiment, error) {
 	flags.SortFlags = false
 	flags.SetOutput(env.Stdout)
 	flags.Usage = func() {
-		fmt.Fprintf(env.Stdout, "Usage:\n  reproduce NAME [flags]\n\nExperiments:\n%s\nFlags:\n%s\n", list(), flags.FlagUsages())
-		fmt.Fprintf(env.Stdout, "--methods of validity: %s\n--sets of validity: %s\n", strings.Join(validityMethods(), ", "), strings.Join(validitySets(), ", "))
+		fmt.Fprintf(env.Stdout, "Usage:\n  reproduce NAME [flags]\n\nExperiments:\n%s\nFlags:\n%s\n", list(),
+			flags.FlagUsages())
+		fmt.Fprintf(env.Stdout, "--methods of validity: %s\n--sets of validity: %s\n", strings.Join(validityMethods(), ", "),
+			strings.Join(validitySets(), ", "))
 	}
 	listed := flags.Bool("list", false, "list what can be reproduced")
 	quiet := flags.Bool("quiet", false, "no progress on standard error")
@@ -95,9 +97,14 @@ func parse(args []string, env *Env) (*Experiment, error) {
 	flags.IntVar(&env.Rows, "rows", 0, "most rows to train on in the renyi2020 experiments; 0: 1,000")
 	flags.IntVar(&env.Evaluations, "evaluations", 0, "most evaluations a fit; 0: the paper's")
 	flags.StringVar(&env.Data, "data", "", "folder of the data sets that aren't built in, as NAME.csv.gz")
-	flags.StringSliceVar(&env.Sets, "sets", nil, "data sets to run, or kinds of sets of validity (below); default the paper's")
-	flags.StringSliceVar(&env.Methods, "methods", nil, "methods to run: kl-pac, sqrt-pac, vfe, fitc in the sparse tables; renyi, egp, evidence, sgp, pep in the renyi tables,\nrenyi-nearest and egp-nearest too in renyi-table2; of certificates and validity what these list; default all")
-	flags.StringVar(&env.Beside, "beside", "", "benchmark and small: file of what peers scored, as bench/regression writes it")
+	flags.StringSliceVar(&env.Sets, "sets", nil,
+		"data sets to run, or kinds of sets of validity (below); default the paper's")
+	flags.StringSliceVar(&env.Methods, "methods", nil,
+		"methods to run: kl-pac, sqrt-pac, vfe, fitc in the sparse tables; renyi, egp, evidence, sgp, pep in the renyi "+
+			"tables,\nrenyi-nearest and egp-nearest too in renyi-table2; of certificates and validity what these list; "+
+			"default all")
+	flags.StringVar(&env.Beside, "beside", "",
+		"benchmark and small: file of what peers scored, as bench/regression writes it")
 	flags.StringVar(&env.Out, "out", "results", "folder of results and drawings")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, pflag.ErrHelp):
@@ -108,7 +115,8 @@ func parse(args []string, env *Env) (*Experiment, error) {
 		fmt.Fprint(env.Stdout, list())
 		return nil, nil
 	case flags.NArg() != 1:
-		return nil, &krigo.UsageError{Err: fmt.Errorf("want the name of one experiment, not %d; --list lists them", flags.NArg())}
+		return nil, &krigo.UsageError{Err: fmt.Errorf("want the name of one experiment, not %d; --list lists them",
+			flags.NArg())}
 	case env.Reps < 0:
 		return nil, &krigo.UsageError{Err: fmt.Errorf("--reps %d: want a positive number, or 0 for the paper's", env.Reps)}
 	}

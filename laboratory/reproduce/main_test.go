@@ -19,7 +19,8 @@ func TestUsage(t *testing.T) {
 		"reeb-table1 --unheard 1": "unheard",
 	} {
 		var said strings.Builder
-		if status := run(context.Background(), strings.Fields(args), io.Discard, &said); status != 2 || !strings.Contains(said.String(), words) {
+		if status := run(context.Background(), strings.Fields(args), io.Discard, &said); status != 2 ||
+			!strings.Contains(said.String(), words) {
 			t.Errorf("%q: status %d, %q", args, status, said.String())
 		}
 	}

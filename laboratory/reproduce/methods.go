@@ -75,8 +75,8 @@ const (
 	nearestRows  = 256
 )
 
-// bind binds it to a kernel and rows. How its objective is minimised the experiments say: the papers' boxes, coordinates
-// and limits aren't those that a method has for its own Minimize.
+// bind binds it to a kernel and rows. How its objective is minimised the experiments say: the papers' boxes,
+// coordinates and limits aren't those that a method has for its own Minimize.
 func (w way) bind(k kernel.Kernel, x matrix.Dense, y []float64) (method.Problem, error) {
 	m, err := w.method()
 	if err != nil {

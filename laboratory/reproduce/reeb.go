@@ -136,7 +136,8 @@ func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 	grid := pacbayes.DefaultGrid
 	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: s.Loss, Below: s.Eps}, EpsilonRaw: s.Eps * sp.sd,
 		Delta: reebDelta, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
-	how := way{name: s.Method, m: s.M, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, len(sp.y)), minJitter: 1e-6}
+	how := way{name: s.Method, m: s.M, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, len(sp.y)),
+		minJitter: 1e-6}
 	problem, err := how.bind(k, sp.x, sp.y)
 	if err != nil {
 		return nil, err
@@ -192,7 +193,8 @@ func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures
 	if err != nil {
 		return r, 0, err
 	}
-	r = measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows), Noise: q.Noise, Valid: c.Valid}
+	r = measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, KLPerRow: c.KL / float64(c.Rows),
+		Noise: q.Noise, Valid: c.Valid}
 	m, v = make([]float64, len(sp.yTest)), make([]float64, len(sp.yTest))
 	q.Latent(sp.xTest, m, v)
 	test := pacbayes.Sample{Y: sp.yTest, Mean: m, Variance: v}

@@ -15,7 +15,8 @@ func reebFig5(_ context.Context, env Env) error {
 	p.X.Label.Text, p.Y.Label.Text = "y − ŷ", "loss"
 	for i, kind := range []pacbayes.Kind{pacbayes.Band, pacbayes.ClippedSquare, pacbayes.Gaussian} {
 		l := pacbayes.Loss{Kind: kind, Below: 1}
-		if err := addCurve(p, string(kind), palette[i], curve(func(d float64) float64 { return l.Point(d, 0, 0) }, -2.5, 2.5)); err != nil {
+		if err := addCurve(p, string(kind), palette[i], curve(func(d float64) float64 { return l.Point(d, 0, 0) }, -2.5,
+			2.5)); err != nil {
 			return err
 		}
 	}

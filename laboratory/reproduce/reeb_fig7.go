@@ -42,24 +42,25 @@ func reebFig7(ctx context.Context, env Env) error {
 	starts := env.reps(100)
 	for _, name := range methods {
 		for s := range starts {
-			tasks = append(tasks, task[localMinimum]{fmt.Sprintf("%s/start=%d", name, s), func(ctx context.Context) (localMinimum, error) {
-				rng := rand.New(rand.NewPCG(uint64(s), 7))
-				start := []float64{0, 0, math.Log(1e-5) + rng.Float64()*math.Log(1e6)}
-				for range m {
-					start = append(start, xs[rng.IntN(len(xs))]+0.1*rng.NormFloat64())
-				}
-				how := snelsonPAC(m, 0.6, len(ys))
-				how.name = name
-				p, err := how.bind(kernel.SE(1, false), x, ys)
-				if err != nil {
-					return localMinimum{}, err
-				}
-				r, err := train.LBFGS{}.Minimize(ctx, p.Objective(), train.Bounds{}, train.Start(start), nil)
-				if err != nil {
-					return localMinimum{}, err
-				}
-				return localMinimum{math.Exp(r.X[2]), r.Value}, nil
-			}})
+			tasks = append(tasks, task[localMinimum]{fmt.Sprintf("%s/start=%d", name, s),
+				func(ctx context.Context) (localMinimum, error) {
+					rng := rand.New(rand.NewPCG(uint64(s), 7))
+					start := []float64{0, 0, math.Log(1e-5) + rng.Float64()*math.Log(1e6)}
+					for range m {
+						start = append(start, xs[rng.IntN(len(xs))]+0.1*rng.NormFloat64())
+					}
+					how := snelsonPAC(m, 0.6, len(ys))
+					how.name = name
+					p, err := how.bind(kernel.SE(1, false), x, ys)
+					if err != nil {
+						return localMinimum{}, err
+					}
+					r, err := train.LBFGS{}.Minimize(ctx, p.Objective(), train.Bounds{}, train.Start(start), nil)
+					if err != nil {
+						return localMinimum{}, err
+					}
+					return localMinimum{math.Exp(r.X[2]), r.Value}, nil
+				}})
 		}
 	}
 	results, err := runAll(ctx, env, "reeb-fig7", tasks, nil)
@@ -80,7 +81,8 @@ func reebFig7(ctx context.Context, env Env) error {
 			}
 			pts = append(pts, plotter.XY{X: math.Log10(r.Noise), Y: r.Value})
 		}
-		fmt.Fprintf(env.Stdout, "%-7s best of %d: objective %.4g at σ_n² = %.3g (the paper: %s); σ_n² < 1e-4 in %d ends\n", name, starts, best.Value, best.Noise,
+		fmt.Fprintf(env.Stdout, "%-7s best of %d: objective %.4g at σ_n² = %.3g (the paper: %s); σ_n² < 1e-4 in %d ends\n",
+			name, starts, best.Value, best.Noise,
 			map[string]string{method.FITCName: "about 1e-6", method.KLPACName: "2.1e-2"}[name], low)
 		p := plot.New()
 		p.Title.Text, p.X.Label.Text, p.Y.Label.Text = name, "log₁₀ σ_n²", "objective"

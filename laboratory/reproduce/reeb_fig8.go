@@ -128,14 +128,17 @@ func discretised(ctx context.Context, grid pacbayes.Grid, n, test, rep int) (dis
 	}
 	sp := split{x: x.RowRange(0, n), xTest: x.RowRange(n, n+test), y: f[:n], yTest: f[n:]}
 
-	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, EpsilonRaw: 0.6, Delta: reebDelta, Grid: grid, Params: 4, Choices: 1, Scaling: "declared"}
-	p, err := way{name: method.KLPACName, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, n)}.bind(k, sp.x, sp.y)
+	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, EpsilonRaw: 0.6, Delta: reebDelta,
+		Grid: grid, Params: 4, Choices: 1, Scaling: "declared"}
+	p, err := way{name: method.KLPACName, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, n)}.bind(k, sp.x,
+		sp.y)
 	if err != nil {
 		return discretisation{}, err
 	}
 	lower, upper := slices.Repeat([]float64{-grid.L}, 5), slices.Repeat([]float64{grid.L}, 5)
 	lower[4], upper[4] = math.Log(1e-6), math.Log(1e3)
-	r, err := train.LBFGS{MaxEvaluations: 100}.Minimize(ctx, p.Objective(), train.Bounds{Lower: lower, Upper: upper}, train.Start([]float64{0, 0, 0, 0, math.Log(0.1)}), nil)
+	r, err := train.LBFGS{MaxEvaluations: 100}.Minimize(ctx, p.Objective(), train.Bounds{Lower: lower, Upper: upper},
+		train.Start([]float64{0, 0, 0, 0, math.Log(0.1)}), nil)
 	if err != nil {
 		return discretisation{}, err
 	}
@@ -146,5 +149,6 @@ func discretised(ctx context.Context, grid pacbayes.Grid, n, test, rep int) (dis
 		return discretisation{}, err
 	}
 	m, _, err := measure(q, terms, sp)
-	return discretisation{LogTheta: grid.LogInverseP(terms.Params), B: m.B, TrainRisk: m.TrainRisk, TestRisk: m.TestRisk, KLPerRow: m.KLPerRow}, err
+	return discretisation{LogTheta: grid.LogInverseP(terms.Params), B: m.B, TrainRisk: m.TrainRisk, TestRisk: m.TestRisk,
+		KLPerRow: m.KLPerRow}, err
 }

@@ -138,7 +138,8 @@ func reebTable3(ctx context.Context, env Env) error {
 
 // sparseTable runs the settings one after another, since each keeps all cores busy, and
 // prints the table of all; that of those done so far after each.
-func sparseTable(ctx context.Context, env Env, name, title string, settings []reebSetting, paper map[string][]float64) error {
+func sparseTable(ctx context.Context, env Env, name, title string, settings []reebSetting,
+	paper map[string][]float64) error {
 	results, err := runSparse(ctx, env, name, settings, func(results []sparseResult, done []bool) {
 		if env.Partial != nil {
 			printSparse(env.Partial, env, settings, results, done, paper)
@@ -149,19 +150,24 @@ func sparseTable(ctx context.Context, env Env, name, title string, settings []re
 	}
 	w := env.Stdout
 	fmt.Fprintf(w, "## Reeb et al. 2018, %s, M = %d\n\n", title, env.m())
-	fmt.Fprintf(w, "Mean ± standard error; the paper's figure (M = 500) in brackets. At most %d evaluations a fit. Every method is\n"+
-		"evaluated with the posterior of α = 1, as the paper's code does; *own* is VFE's posterior of α = 0. Columns are scaled by\n"+
-		"all rows: every B is a *bound (heuristic: scaled with training statistics)*. sarcos10k is a sample of 10,000 rows of sarcos,\n"+
+	fmt.Fprintf(w, "Mean ± standard error; the paper's figure (M = 500) in brackets. At most %d evaluations a fit. "+
+		"Every method is\n"+
+		"evaluated with the posterior of α = 1, as the paper's code does; *own* is VFE's posterior of α = 0. Columns are "+
+		"scaled by\n"+
+		"all rows: every B is a *bound (heuristic: scaled with training statistics)*. sarcos10k is a sample of 10,000 rows "+
+		"of sarcos,\n"+
 		"so its figures don't compare with the paper's.\n\n", env.maxEvaluations())
 	printSparse(w, env, settings, results, slices.Repeat([]bool{true}, len(settings)), paper)
 	return nil
 }
 
 // printSparse prints the table of the settings that are done.
-func printSparse(w io.Writer, env Env, settings []reebSetting, results []sparseResult, done []bool, paper map[string][]float64) {
+func printSparse(w io.Writer, env Env, settings []reebSetting, results []sparseResult, done []bool,
+	paper map[string][]float64) {
 	header(w, append(append([]string{"data", "ARD", "method", "runs"}, measureNames...), "0-1 risk test"))
 	var order []string
-	fitc, own, zero, first := map[string][]measures{}, map[string][]measures{}, map[string][]float64{}, map[string]reebSetting{}
+	fitc, own, zero, first := map[string][]measures{}, map[string][]measures{}, map[string][]float64{},
+		map[string]reebSetting{}
 	for i, s := range settings {
 		if !done[i] {
 			continue
@@ -206,8 +212,10 @@ func printSparse(w io.Writer, env Env, settings []reebSetting, results []sparseR
 	fmt.Fprintln(w)
 }
 
-func runSparse(ctx context.Context, env Env, name string, settings []reebSetting, partial func([]sparseResult, []bool)) ([]sparseResult, error) {
-	if err := errors.Join(check("data set", env.sets(), slices.Sorted(maps.Keys(targets))), check("method", env.methods(), sparseMethods)); err != nil {
+func runSparse(ctx context.Context, env Env, name string, settings []reebSetting,
+	partial func([]sparseResult, []bool)) ([]sparseResult, error) {
+	if err := errors.Join(check("data set", env.sets(), slices.Sorted(maps.Keys(targets))),
+		check("method", env.methods(), sparseMethods)); err != nil {
 		return nil, err
 	}
 	tasks := make([]task[sparseResult], len(settings))
@@ -216,7 +224,10 @@ func runSparse(ctx context.Context, env Env, name string, settings []reebSetting
 		if env.Evaluations > 0 {
 			key += fmt.Sprintf("/evaluations=%d", env.Evaluations)
 		}
-		tasks[i] = task[sparseResult]{key, func(ctx context.Context) (sparseResult, error) { return runSparseSetting(ctx, env, s) }}
+		tasks[i] = task[sparseResult]{key, func(ctx context.Context) (sparseResult,
+			error) {
+			return runSparseSetting(ctx, env, s)
+		}}
 	}
 	env.OneAtATime = true
 	return runAll(ctx, env, name, tasks, partial)

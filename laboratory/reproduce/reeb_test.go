@@ -52,7 +52,8 @@ func TestReebFullGP(t *testing.T) {
 		if m.Valid {
 			t.Errorf("%s: scaled with the test rows, and called valid", method)
 		}
-		if !(m.TrainRisk < m.TestRisk && m.TestRisk < m.B && m.B < m.BPin) || !(m.MSE > 0.05 && m.MSE < 0.3) || !(m.KLPerRow > 0.05 && m.KLPerRow < 0.6) {
+		if !(m.TrainRisk < m.TestRisk && m.TestRisk < m.B && m.B < m.BPin) || !(m.MSE > 0.05 && m.MSE < 0.3) ||
+			!(m.KLPerRow > 0.05 && m.KLPerRow < 0.6) {
 			t.Errorf("%s: %+v", method, m)
 		}
 	}
@@ -65,7 +66,8 @@ func TestSoftplus(t *testing.T) {
 	for i := range y {
 		x.Row(i)[0], x.Row(i)[1], y[i] = math.Sin(float64(5*i)), math.Cos(float64(3*i)), math.Sin(float64(i))
 	}
-	s := softplus{&objective.Problem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, X: x, Y: y, Objective: &objective.Evidence{}}, 1}
+	s := softplus{&objective.Problem{Kernel: kernel.SE(2, false), Mean: kernel.ZeroMean{}, X: x, Y: y,
+		Objective: &objective.Evidence{}}, 1}
 	for _, v := range []float64{1e-3, 0.5, 1, 3, 400} {
 		if back, _ := s.logs([]float64{softplusInverse(v), 0, 0}); math.Abs(back[0]-2*math.Log(v)) > 1e-9 {
 			t.Errorf("l = %v comes back as %v", v, math.Exp(back[0]/2))

@@ -19,8 +19,9 @@ import (
 
 // renyiSetting is one run of the experiments of the two papers on the Rényi GP.
 type renyiSetting struct {
-	Data    string
-	Method  string  // renyi, egp, sgp, pep; renyi-fixed, evidence and vfe, with all rows in every step; renyi-nearest, egp-nearest
+	Data string
+	// renyi, egp, sgp, pep; renyi-fixed, evidence and vfe, with all rows in every step; renyi-nearest, egp-nearest
+	Method  string
 	Kernel  string  // all with a lengthscale an input
 	Alpha   float64 // of pep and renyi-fixed
 	M       int
@@ -235,7 +236,8 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	if x, err = problem.Start(x); err != nil {
 		return renyiResult{}, err
 	}
-	box := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)), Upper: slices.Repeat([]float64{math.Inf(1)}, len(x))}
+	box := train.Bounds{Lower: slices.Repeat([]float64{math.Inf(-1)}, len(x)),
+		Upper: slices.Repeat([]float64{math.Inf(1)}, len(x))}
 	for i := range free {
 		box.Lower[i], box.Upper[i] = -how.limit, how.limit
 	}
@@ -246,7 +248,8 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 	}
 	var r renyiResult
 	if s.Method == renyiLocal || s.Method == egpLocal { // by itself
-		alone := method.Run{Load: func(string) *method.State { return nil }, Tell: func(string, *method.State, int, float64, string) error { return nil }}
+		alone := method.Run{Load: func(string) *method.State { return nil },
+			Tell: func(string, *method.State, int, float64, string) error { return nil }}
 		o, err := problem.Minimize(ctx, alone, x)
 		if err != nil {
 			return r, err
@@ -301,7 +304,8 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 const mmaEvaluations = 300
 
 // runRenyi runs settings, one after another where a step keeps all cores busy.
-func runRenyi(ctx context.Context, env Env, name string, settings []renyiSetting, partial func([]renyiResult, []bool)) ([]renyiResult, error) {
+func runRenyi(ctx context.Context, env Env, name string, settings []renyiSetting,
+	partial func([]renyiResult, []bool)) ([]renyiResult, error) {
 	tasks := make([]task[renyiResult], len(settings))
 	for i, s := range settings {
 		tasks[i] = task[renyiResult]{s.key(), func(ctx context.Context) (renyiResult, error) { return s.run(ctx, env) }}

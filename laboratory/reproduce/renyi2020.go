@@ -23,7 +23,8 @@ var fixedAlphas = []float64{0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7}
 const rows2020 = 1000
 
 func setting2020(env Env, data, method string, alpha float64, fold, rep int) renyiSetting {
-	s := renyiSetting{Data: data, Method: method, Kernel: "se", Alpha: alpha, M: 100, Rows: rows2020, NewData: true, Spread: 0.3, Fold: fold, Rep: rep}
+	s := renyiSetting{Data: data, Method: method, Kernel: "se", Alpha: alpha, M: 100, Rows: rows2020, NewData: true,
+		Spread: 0.3, Fold: fold, Rep: rep}
 	if env.M > 0 {
 		s.M = env.M
 	}
@@ -35,15 +36,20 @@ func setting2020(env Env, data, method string, alpha float64, fold, rep int) ren
 
 // baselines2020 are the methods beside Rényi's.
 var baselines2020 = []renyiRow{
-	{method.EvidenceName, "EGP", map[string]string{"bike": "13.41 ± 1.23", "cmapss_fd001": "16.11 ± 1.15", "pm25": "11.74 ± 0.81", "traffic": "15.42 ± 1.42"}},
-	{method.VFEName, "SGP", map[string]string{"bike": "16.93 ± 3.33", "cmapss_fd001": "17.45 ± 1.66", "pm25": "15.85 ± 1.03", "traffic": "17.47 ± 1.42"}},
-	{method.PEPName, "PEP (α = 0.5)", map[string]string{"bike": "14.70 ± 1.61", "cmapss_fd001": "15.03 ± 1.00", "pm25": "10.83 ± 0.94", "traffic": "15.17 ± 1.05"}},
+	{method.EvidenceName, "EGP", map[string]string{"bike": "13.41 ± 1.23", "cmapss_fd001": "16.11 ± 1.15",
+		"pm25": "11.74 ± 0.81", "traffic": "15.42 ± 1.42"}},
+	{method.VFEName, "SGP", map[string]string{"bike": "16.93 ± 3.33", "cmapss_fd001": "17.45 ± 1.66",
+		"pm25": "15.85 ± 1.03", "traffic": "17.47 ± 1.42"}},
+	{method.PEPName, "PEP (α = 0.5)", map[string]string{"bike": "14.70 ± 1.61", "cmapss_fd001": "15.03 ± 1.00",
+		"pm25": "10.83 ± 0.94", "traffic": "15.17 ± 1.05"}},
 }
 
-var renyi2020Paper = map[string]string{"bike": "11.16 ± 1.74 (α = 0.5)", "cmapss_fd001": "13.03 ± 0.47 (α = 0.45)", "pm25": "8.02 ± 0.55 (α = 0.55)", "traffic": "12.85 ± 1.40 (α = 0.5)"}
+var renyi2020Paper = map[string]string{"bike": "11.16 ± 1.74 (α = 0.5)", "cmapss_fd001": "13.03 ± 0.47 (α = 0.45)",
+	"pm25": "8.02 ± 0.55 (α = 0.55)", "traffic": "12.85 ± 1.40 (α = 0.5)"}
 
 // runs2020 runs the settings of Table 1, with the folds of cross-validation if asked for.
-func runs2020(ctx context.Context, env Env, folds bool) (sets []string, settings []renyiSetting, results []renyiResult, err error) {
+func runs2020(ctx context.Context, env Env, folds bool) (sets []string, settings []renyiSetting, results []renyiResult,
+	err error) {
 	sets = []string{"bike", "cmapss_fd001", "pm25", "traffic"}
 	if len(env.Sets) > 0 {
 		sets = env.Sets
@@ -219,7 +225,8 @@ most %d evaluations, from random starts. The paper draws box plots and prints no
 			p.Add(b)
 			names = append(names, name)
 			sorted := slices.Sorted(slices.Values(rmse))
-			line(w, []string{data, name, fmt.Sprint(len(rmse)), fmt.Sprintf("%.4g", sorted[len(sorted)/2]), fmt.Sprintf("%.4g", sorted[0]), fmt.Sprintf("%.4g", sorted[len(sorted)-1])})
+			line(w, []string{data, name, fmt.Sprint(len(rmse)), fmt.Sprintf("%.4g", sorted[len(sorted)/2]),
+				fmt.Sprintf("%.4g", sorted[0]), fmt.Sprintf("%.4g", sorted[len(sorted)-1])})
 			return nil
 		}
 		for _, b := range baselines2020 {

@@ -119,7 +119,8 @@ func (l landscape) box(x []float64) train.Bounds {
 
 // path minimises −L_α for one α after another, each from where the last ended, and returns the
 // points (ln ℓ, ln v) of every run and the last value.
-func (l landscape) path(ctx context.Context, p *objective.RenyiProblem, x []float64, alphas ...float64) (paths [][][2]float64, value float64, err error) {
+func (l landscape) path(ctx context.Context, p *objective.RenyiProblem, x []float64,
+	alphas ...float64) (paths [][][2]float64, value float64, err error) {
 	for _, alpha := range alphas {
 		p.Alpha = alpha
 		point := func(x []float64) [2]float64 { return [2]float64{l.logLength(x[0]), x[1]} }
@@ -181,7 +182,8 @@ func renyiFig1(ctx context.Context, env Env) error {
 	var tasks []task[fig1Result]
 	for _, l := range landscapes {
 		for seed := range seeds {
-			tasks = append(tasks, task[fig1Result]{l.key(seed), func(ctx context.Context) (fig1Result, error) { return l.run(ctx, seed) }})
+			tasks = append(tasks, task[fig1Result]{l.key(seed),
+				func(ctx context.Context) (fig1Result, error) { return l.run(ctx, seed) }})
 		}
 	}
 	results, err := runAll(ctx, env, "renyi-fig1", tasks, nil)
@@ -201,7 +203,8 @@ the optimum, and hardly a data set gets stuck. *Stuck*: ending more than 1 nat b
 %d × %d grid of the evidence.
 
 `, landscapeGrid[0].n, landscapeGrid[1].n)
-	header(w, []string{"ℓ is", "N", "M", "range", "inputs", "data sets", "plain stuck", "of these, annealed isn't", "annealed stuck in all"})
+	header(w, []string{"ℓ is", "N", "M", "range", "inputs", "data sets", "plain stuck", "of these, annealed isn't",
+		"annealed stuck in all"})
 	for i, l := range landscapes {
 		var stuck, escaped, lost int
 		for _, r := range results[i*seeds : (i+1)*seeds] {
@@ -217,8 +220,10 @@ the optimum, and hardly a data set gets stuck. *Stuck*: ending more than 1 nat b
 			}
 		}
 		inputs := map[bool]string{true: "equally spaced", false: "random"}[l.Even]
-		line(w, []string{map[string]string{"rate": "the rate, exp(−ℓd²/2)", "lengthscale": "the lengthscale"}[l.Reading], fmt.Sprint(l.N), fmt.Sprint(l.M),
-			fmt.Sprintf("[0, %g]", l.Range), inputs, fmt.Sprint(seeds), fmt.Sprint(stuck), fmt.Sprint(escaped), fmt.Sprint(lost)})
+		line(w, []string{map[string]string{"rate": "the rate, exp(−ℓd²/2)", "lengthscale": "the lengthscale"}[l.Reading],
+			fmt.Sprint(l.N), fmt.Sprint(l.M),
+			fmt.Sprintf("[0, %g]", l.Range), inputs, fmt.Sprint(seeds), fmt.Sprint(stuck), fmt.Sprint(escaped),
+			fmt.Sprint(lost)})
 	}
 	fmt.Fprintln(w)
 	return drawFig1(ctx, env, landscapes[0])

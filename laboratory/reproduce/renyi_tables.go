@@ -56,7 +56,8 @@ func (t renyiTable) run(ctx context.Context, env Env) error {
 	best := groups(first, scores, slices.Repeat([]bool{true}, len(first)))
 	settings := first
 	for rep := 1; rep < env.reps(t.reps); rep++ {
-		settings = append(settings, t.repetition(env, sets, rep, func(data string) []float64 { return []float64{best[data+"/pep"].alpha} })...)
+		settings = append(settings, t.repetition(env, sets, rep,
+			func(data string) []float64 { return []float64{best[data+"/pep"].alpha} })...)
 	}
 	if scores, err = results(settings); err != nil {
 		return err
@@ -140,7 +141,8 @@ func (t renyiTable) print(w io.Writer, sets []string, settings []renyiSetting, r
 			rmse, sd := meanSD(g.rmse)
 			nlpd, nlpdSD := meanSD(g.nlpd)
 			minutes, _ := meanSE(g.minutes)
-			line(w, []string{data, name, fmt.Sprint(len(g.rmse)), plusMinus(rmse, sd, 4), row.paper[data], plusMinus(nlpd, nlpdSD, 2), fmt.Sprintf("%.2g", minutes), g.predicts})
+			line(w, []string{data, name, fmt.Sprint(len(g.rmse)), plusMinus(rmse, sd, 4), row.paper[data],
+				plusMinus(nlpd, nlpdSD, 2), fmt.Sprintf("%.2g", minutes), g.predicts})
 		}
 	}
 	fmt.Fprintln(w)
@@ -159,11 +161,15 @@ repetition. NLPD is a mean per row over the first 2,000 test rows, noise include
 		sets: []string{"gramacy-lee", "branin-hoo", "griewank-4"},
 		reps: 30,
 		paper: []renyiRow{
-			{method.RenyiName, "Rényi", map[string]string{"gramacy-lee": "0.001 ± 0.000", "branin-hoo": "0.009 ± 0.002", "griewank-4": "0.020 ± 0.003"}},
-			{"egp", "EGP", map[string]string{"gramacy-lee": "0.003 ± 0.000", "branin-hoo": "0.017 ± 0.003", "griewank-4": "0.027 ± 0.002"}},
+			{method.RenyiName, "Rényi", map[string]string{"gramacy-lee": "0.001 ± 0.000", "branin-hoo": "0.009 ± 0.002",
+				"griewank-4": "0.020 ± 0.003"}},
+			{"egp", "EGP", map[string]string{"gramacy-lee": "0.003 ± 0.000", "branin-hoo": "0.017 ± 0.003",
+				"griewank-4": "0.027 ± 0.002"}},
 			{method.EvidenceName, "Evidence", nil},
-			{"sgp", "SGP", map[string]string{"gramacy-lee": "0.002 ± 0.000", "branin-hoo": "0.014 ± 0.002", "griewank-4": "0.033 ± 0.002"}},
-			{method.PEPName, "PEP", map[string]string{"gramacy-lee": "0.002 ± 0.000", "branin-hoo": "0.018 ± 0.001", "griewank-4": "0.029 ± 0.003"}},
+			{"sgp", "SGP", map[string]string{"gramacy-lee": "0.002 ± 0.000", "branin-hoo": "0.014 ± 0.002",
+				"griewank-4": "0.033 ± 0.002"}},
+			{method.PEPName, "PEP", map[string]string{"gramacy-lee": "0.002 ± 0.000", "branin-hoo": "0.018 ± 0.001",
+				"griewank-4": "0.029 ± 0.003"}},
 		},
 		settings: func(env Env, data, by string, rep int) renyiSetting {
 			s := renyiSetting{Data: data, Method: by, Kernel: "matern32", M: 50, Epochs: 300, Rate: 0.1, Spread: 0.5, Rep: rep}
@@ -185,7 +191,8 @@ func real(env Env, data, by string, rep int) renyiSetting {
 	if env.Epochs > 0 {
 		epochs = env.Epochs
 	}
-	s := renyiSetting{Data: data, Method: by, Kernel: "matern32", M: m, Batch: 1024, Epochs: epochs, Rate: 0.05, NewData: true, Rep: rep}
+	s := renyiSetting{Data: data, Method: by, Kernel: "matern32", M: m, Batch: 1024, Epochs: epochs, Rate: 0.05,
+		NewData: true, Rep: rep}
 	if by == "egp" {
 		s.Batch, s.Rate = 64, 0.01
 	}
@@ -212,13 +219,17 @@ func renyiTable2(ctx context.Context, env Env) error {
 		sets: []string{"bike", "cmapss_fd001", "protein", "protein-log", "traffic", "houseelectric_h1_2007"},
 		reps: 30,
 		paper: []renyiRow{
-			{method.RenyiName, "Rényi", map[string]string{"bike": "0.203 ± 0.001", "cmapss_fd001": "0.545 ± 0.032", "protein-log": "0.500 ± 0.008", "traffic": "0.119 ± 0.000", "houseelectric_h1_2007": "0.041 ± 0.001"}},
-			{"egp", "EGP", map[string]string{"bike": "0.221 ± 0.003", "cmapss_fd001": "0.633 ± 0.051", "protein-log": "0.536 ± 0.012", "traffic": "0.125 ± 0.001", "houseelectric_h1_2007": "0.053 ± 0.000"}},
+			{method.RenyiName, "Rényi", map[string]string{"bike": "0.203 ± 0.001", "cmapss_fd001": "0.545 ± 0.032",
+				"protein-log": "0.500 ± 0.008", "traffic": "0.119 ± 0.000", "houseelectric_h1_2007": "0.041 ± 0.001"}},
+			{"egp", "EGP", map[string]string{"bike": "0.221 ± 0.003", "cmapss_fd001": "0.633 ± 0.051",
+				"protein-log": "0.536 ± 0.012", "traffic": "0.125 ± 0.001", "houseelectric_h1_2007": "0.053 ± 0.000"}},
 			{renyiLocal, "Rényi, nearest batches", nil},
 			{egpLocal, "Evidence, nearest batches", nil},
 			{method.EvidenceName, "Evidence", nil},
-			{"sgp", "SGP", map[string]string{"bike": "0.305 ± 0.001", "cmapss_fd001": "0.597 ± 0.055", "protein-log": "0.577 ± 0.008", "traffic": "0.121 ± 0.003", "houseelectric_h1_2007": "0.088 ± 0.005"}},
-			{method.PEPName, "PEP", map[string]string{"bike": "0.288 ± 0.009", "cmapss_fd001": "0.642 ± 0.083", "protein-log": "0.539 ± 0.012", "traffic": "0.124 ± 0.001", "houseelectric_h1_2007": "0.049 ± 0.007"}},
+			{"sgp", "SGP", map[string]string{"bike": "0.305 ± 0.001", "cmapss_fd001": "0.597 ± 0.055",
+				"protein-log": "0.577 ± 0.008", "traffic": "0.121 ± 0.003", "houseelectric_h1_2007": "0.088 ± 0.005"}},
+			{method.PEPName, "PEP", map[string]string{"bike": "0.288 ± 0.009", "cmapss_fd001": "0.642 ± 0.083",
+				"protein-log": "0.539 ± 0.012", "traffic": "0.124 ± 0.001", "houseelectric_h1_2007": "0.049 ± 0.007"}},
 		},
 		settings: real,
 	}
@@ -247,8 +258,10 @@ func renyiTable3(ctx context.Context, env Env) error {
 		return err
 	}
 	w := env.Stdout
-	fmt.Fprintf(w, "## Yue & Kontar, Optimize to Generalize, Table 3: the number of inducing inputs\n\n%s\nBatches of 1,152 rows.\n\n",
-		fmt.Sprintf(strings.Replace(realText, "M = %d", "M of the table,%.0d", 1), 0, settings[0].Epochs, choleskyRows, nearestRows))
+	fmt.Fprintf(w, "## Yue & Kontar, Optimize to Generalize, Table 3: the number of inducing inputs\n\n%s\nBatches of "+
+		"1,152 rows.\n\n",
+		fmt.Sprintf(strings.Replace(realText, "M = %d", "M of the table,%.0d", 1), 0, settings[0].Epochs, choleskyRows,
+			nearestRows))
 	header(w, []string{"data", "M", "runs", "RMSE", "the paper's", "minutes"})
 	for i, m := range ms {
 		var rmse, minutes []float64
@@ -259,7 +272,8 @@ func renyiTable3(ctx context.Context, env Env) error {
 		}
 		mean, sd := meanSD(rmse)
 		time, _ := meanSE(minutes)
-		line(w, []string{data, fmt.Sprint(m), fmt.Sprint(len(rmse)), plusMinus(mean, sd, 4), paper[i], fmt.Sprintf("%.2g", time)})
+		line(w, []string{data, fmt.Sprint(m), fmt.Sprint(len(rmse)), plusMinus(mean, sd, 4), paper[i],
+			fmt.Sprintf("%.2g", time)})
 	}
 	fmt.Fprintln(w)
 	return nil
@@ -271,7 +285,8 @@ func renyiTable4(ctx context.Context, env Env) error {
 		data = env.Sets[0]
 	}
 	methods := []string{"egp", "sgp", method.PEPName, method.RenyiName}
-	paper := map[bool][]string{false: {"66.2 ± 0.7", "1269.3 ± 9.3", "123.1 ± 8.2", "129.6 ± 8.5"}, true: {"66.2 ± 0.7", "64.2 ± 1.3", "67.3 ± 1.1", "69.6 ± 0.8"}}
+	paper := map[bool][]string{false: {"66.2 ± 0.7", "1269.3 ± 9.3", "123.1 ± 8.2", "129.6 ± 8.5"},
+		true: {"66.2 ± 0.7", "64.2 ± 1.3", "67.3 ± 1.1", "69.6 ± 0.8"}}
 	if data != "houseelectric_h1_2007" {
 		none := make([]string, len(methods)) // the paper has no other
 		paper = map[bool][]string{false: none, true: none}
@@ -310,7 +325,8 @@ func renyiTable4(ctx context.Context, env Env) error {
 			}
 			mean, sd := meanSD(minutes)
 			error, _ := meanSE(rmse)
-			line(w, []string{data, map[bool]string{false: "learnt", true: "fixed"}[fixed], by, fmt.Sprint(len(minutes)), plusMinus(mean, sd, 1), paper[fixed][i], fmt.Sprintf("%.4f", error)})
+			line(w, []string{data, map[bool]string{false: "learnt", true: "fixed"}[fixed], by, fmt.Sprint(len(minutes)),
+				plusMinus(mean, sd, 1), paper[fixed][i], fmt.Sprintf("%.4f", error)})
 		}
 	}
 	fmt.Fprintln(w)

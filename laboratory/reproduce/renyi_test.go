@@ -60,7 +60,8 @@ func TestRenyiMethods(t *testing.T) {
 	var settings []renyiSetting
 	var results []renyiResult
 	for _, method := range []string{"renyi", "egp", "evidence", "sgp", "pep", "pep", "renyi-fixed", "vfe"} {
-		s := renyiSetting{Data: "branin-hoo", Method: method, Kernel: "matern32", Alpha: 0.5, M: 20, Epochs: 30, Rate: 0.1, Rows: 80, Rep: 1}
+		s := renyiSetting{Data: "branin-hoo", Method: method, Kernel: "matern32", Alpha: 0.5, M: 20, Epochs: 30, Rate: 0.1,
+			Rows: 80, Rep: 1}
 		switch method {
 		case "egp":
 			s.Batch = 32
@@ -91,7 +92,8 @@ func TestRenyiMethods(t *testing.T) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())
 		}
 	}
-	if _, err := (renyiSetting{Data: "branin-hoo", Method: "guess", Kernel: "se", M: 5}).run(context.Background(), Env{}); err == nil {
+	if _, err := (renyiSetting{Data: "branin-hoo", Method: "guess", Kernel: "se", M: 5}).run(context.Background(),
+		Env{}); err == nil {
 		t.Error("an unknown method was run")
 	}
 }

@@ -29,7 +29,8 @@ type few struct {
 	Bound   float64 `json:"bound,omitempty"` // on the mean; 0: no certificate
 }
 
-// small fits the first rows of random splits by the defaults, more and more of them, and sets the errors beside those of peers on the same rows.
+// small fits the first rows of random splits by the defaults, more and more of them, and sets the errors beside those
+// of peers on the same rows.
 func small(ctx context.Context, env Env) error {
 	if err := check("data set", env.Sets, smallSets); err != nil {
 		return err
@@ -45,14 +46,16 @@ func small(ctx context.Context, env Env) error {
 	var tasks []task[[]few]
 	for _, set := range sets {
 		for split := range splits {
-			tasks = append(tasks, task[[]few]{fmt.Sprintf("%s/%d", set, split), func(ctx context.Context) ([]few, error) { return env.fitFew(ctx, set, split) }})
+			tasks = append(tasks, task[[]few]{fmt.Sprintf("%s/%d", set, split),
+				func(ctx context.Context) ([]few, error) { return env.fitFew(ctx, set, split) }})
 		}
 	}
 	results, err := runAll(ctx, env, "small", tasks, nil)
 	if err != nil {
 		return err
 	}
-	header(env.Stdout, []string{"set", "rows", "learnt on", "RMSE, sd", "more than with fewer rows", "leave-one-out RMSE", "bound on the mean", "scikit-learn", "BoTorch"})
+	header(env.Stdout, []string{"set", "rows", "learnt on", "RMSE, sd", "more than with fewer rows", "leave-one-out RMSE",
+		"bound on the mean", "scikit-learn", "BoTorch"})
 	for s, set := range sets {
 		of := results[s*splits : (s+1)*splits]
 		for i, size := range smallSizes {
@@ -169,7 +172,8 @@ func (e Env) peersOfFew(splits int) (map[[3]string][]float64, error) {
 		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
 			return nil, fmt.Errorf("%s: line %d can't be read: %w", e.Beside, n, err)
 		}
-		if p.Error == "" && p.Split != nil && *p.Split < splits && p.Seen == fmt.Sprintf("first %d by seed %d", p.Rows, *p.Split) {
+		if p.Error == "" && p.Split != nil && *p.Split < splits &&
+			p.Seen == fmt.Sprintf("first %d by seed %d", p.Rows, *p.Split) {
 			key := [3]string{p.Set, p.Peer, fmt.Sprint(p.Rows)}
 			of[key] = append(of[key], p.RMSE)
 		}

@@ -21,7 +21,8 @@ import (
 // certificate.
 func snelsonBand(ctx context.Context, env Env) error {
 	table := data.Snelson()
-	m, err := krigo.Fit(ctx, table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: method.KLPACName}, Promise: krigo.Promise{Epsilon: 1}})
+	m, err := krigo.Fit(ctx, table, krigo.Options{Data: krigo.Data{Target: "y"},
+		Method: krigo.Method{Name: method.KLPACName}, Promise: krigo.Promise{Epsilon: 1}})
 	if err != nil {
 		return err
 	}
@@ -82,6 +83,7 @@ func snelsonBand(ctx context.Context, env Env) error {
 	p.Legend.Add("data", dots)
 	p.Legend.Top = true
 	p.Y.Max += 1.5 // room for the legend
-	fmt.Fprintf(env.Stdout, "Bound on a random draw %.4f, on the mean %.4f, from %d certified rows.\n", cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.MeanBound, 4), c.Rows)
+	fmt.Fprintf(env.Stdout, "Bound on a random draw %.4f, on the mean %.4f, from %d certified rows.\n",
+		cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.MeanBound, 4), c.Rows)
 	return save(env, "snelson-band", 20*vg.Centimeter, 11*vg.Centimeter, p)
 }

@@ -33,7 +33,9 @@ type kept[S any] struct {
 
 // keep begins with the state that an interrupted run of that key left, if one did.
 func keep[S any](e Env, key string) (*kept[S], error) {
-	k := &kept[S]{env: e, key: key, path: filepath.Join(e.Out, "states", fmt.Sprintf("%s-%08x.json", unsafeInName.ReplaceAllString(key, "_"), crc32.ChecksumIEEE([]byte(key)))), saved: time.Now()}
+	k := &kept[S]{env: e, key: key, path: filepath.Join(e.Out, "states",
+		fmt.Sprintf("%s-%08x.json", unsafeInName.ReplaceAllString(key, "_"), crc32.ChecksumIEEE([]byte(key)))),
+		saved: time.Now()}
 	raw, err := disk.ReadFile(k.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return k, os.MkdirAll(filepath.Dir(k.path), 0o755)
@@ -90,7 +92,8 @@ func (k *kept[S]) remove() error {
 // minimize trains as LBFGS{MaxEvaluations: evaluations} does, and keeps its state: an
 // interrupted run goes on from there, and one that stopped at its limit does if it is asked
 // for again with a higher one; with a lower one it begins anew.
-func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.Objective, box train.Bounds, x0 []float64) (*train.Result, error) {
+func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.Objective, box train.Bounds,
+	x0 []float64) (*train.Result, error) {
 	k, err := keep[train.State](e, key)
 	if err != nil {
 		return nil, err
@@ -119,7 +122,8 @@ func (e Env) fit(ctx context.Context, key string, table *dataset.Table, o krigo.
 	}
 	var says string
 	o.Run.Progress = func(event krigo.Event) {
-		says = fmt.Sprintf("%s, start %d of %d, iteration %d, objective %.6g", event.Family, event.Start, event.Starts, event.Iteration, event.Value)
+		says = fmt.Sprintf("%s, start %d of %d, iteration %d, objective %.6g", event.Family, event.Start, event.Starts,
+			event.Iteration, event.Value)
 	}
 	o.Run.Resume, o.Run.Save = k.last, func(c *krigo.Checkpoint) error { return k.offer(c, false, says) }
 	m, err := krigo.Fit(ctx, table, o)

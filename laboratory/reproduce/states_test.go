@@ -44,19 +44,23 @@ func TestMinimizeResumes(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(context.Background())
-	if _, err := env.minimize(ctx, "a/b", 0, &banana{stopAt: 9, stop: cancel}, train.Bounds{}, start); !errors.Is(err, context.Canceled) {
+	if _, err := env.minimize(ctx, "a/b", 0, &banana{stopAt: 9, stop: cancel}, train.Bounds{}, start); !errors.Is(err,
+		context.Canceled) {
 		t.Fatal(err)
 	}
 	rest := &banana{}
 	r, err := env.minimize(context.Background(), "a/b", 0, rest, train.Bounds{}, start)
-	if err != nil || !slices.Equal(r.X, whole.X) || r.Evaluations != whole.Evaluations || rest.evaluations >= whole.Evaluations {
+	if err != nil || !slices.Equal(r.X, whole.X) || r.Evaluations != whole.Evaluations ||
+		rest.evaluations >= whole.Evaluations {
 		t.Errorf("interrupted: %+v after %d evaluations, in one go %+v: %v", r, rest.evaluations, whole, err)
 	}
 
-	if r, err := env.minimize(context.Background(), "a/b", 10, &banana{}, train.Bounds{}, start); err != nil || r.Stopped != train.EvaluationLimit {
+	if r, err := env.minimize(context.Background(), "a/b", 10, &banana{}, train.Bounds{}, start); err != nil ||
+		r.Stopped != train.EvaluationLimit {
 		t.Fatal(r, err)
 	}
-	if r, err := env.minimize(context.Background(), "a/b", 6, &banana{}, train.Bounds{}, start); err != nil || r.Evaluations > 6 {
+	if r, err := env.minimize(context.Background(), "a/b", 6, &banana{}, train.Bounds{}, start); err != nil ||
+		r.Evaluations > 6 {
 		t.Errorf("a lower limit takes a state beyond it: %+v, %v", r, err)
 	}
 	r, err = env.minimize(context.Background(), "a/b", 0, &banana{}, train.Bounds{}, start)
@@ -78,7 +82,8 @@ func TestMinimizeResumes(t *testing.T) {
 // TestFitResumes: an interrupted fit goes on from its checkpoint and ends as one in one go
 // does; a checkpoint of another fit is refused with its file's name.
 func TestFitResumes(t *testing.T) {
-	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 6}, Kernel: krigo.Kernel{ARD: "off"}}
+	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 6},
+		Kernel: krigo.Kernel{ARD: "off"}}
 	before := saveEvery
 	saveEvery = 0
 	defer func() { saveEvery = before }()
@@ -107,7 +112,8 @@ func TestFitResumes(t *testing.T) {
 	env.Partial = &rest
 	m, err := env.fit(context.Background(), "a/b", data.Boston(), o)
 	// The state that it goes on from is told once more.
-	if err != nil || m.Certificate.Bound != whole.Certificate.Bound || rest.times == 0 || rest.times+told.times != steps.times+1 {
+	if err != nil || m.Certificate.Bound != whole.Certificate.Bound || rest.times == 0 || rest.times+
+		told.times != steps.times+1 {
 		t.Errorf("interrupted after %d steps, resumed for %d, in one go %d: %v", told.times, rest.times, steps.times, err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -118,7 +124,8 @@ func TestFitResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Run.Seed++
-	if _, err := env.fit(context.Background(), "a/b", data.Boston(), o); !errors.Is(err, krigo.ErrOtherCheckpoint) || !strings.Contains(err.Error(), path) {
+	if _, err := env.fit(context.Background(), "a/b", data.Boston(), o); !errors.Is(err, krigo.ErrOtherCheckpoint) ||
+		!strings.Contains(err.Error(), path) {
 		t.Errorf("another fit's checkpoint: %v", err)
 	}
 }

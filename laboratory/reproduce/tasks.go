@@ -26,7 +26,8 @@ type task[R any] struct {
 // the tasks' order. Every result is appended to a file as soon as it is there; one that
 // the file holds isn't computed again. After each, partial (unless nil) is shown which
 // results are there.
-func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], partial func(results []R, done []bool)) ([]R, error) {
+func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R],
+	partial func(results []R, done []bool)) ([]R, error) {
 	if err := os.MkdirAll(env.Out, 0o755); err != nil {
 		return nil, err
 	}
@@ -73,7 +74,8 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R], p
 	for i, t := range tasks {
 		r, ok := have[t.key]
 		if !ok {
-			return nil, fmt.Errorf("%s: the run %s of another rank isn't there: do all ranks see the same folder?", env.Out, t.key)
+			return nil, fmt.Errorf("%s: the run %s of another rank isn't there: do all ranks see the same folder?", env.Out,
+				t.key)
 		}
 		w.results[i] = r
 	}

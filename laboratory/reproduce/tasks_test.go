@@ -136,7 +136,8 @@ func TestRunAllDamaged(t *testing.T) {
 	}
 	ran.Store(0)
 	_, err = runAll(context.Background(), env, "x", count(4, &ran), nil)
-	if err == nil || !strings.Contains(err.Error(), "x.jsonl: line 4") || !strings.Contains(err.Error(), "remove it") || ran.Load() != 0 {
+	if err == nil || !strings.Contains(err.Error(), "x.jsonl: line 4") || !strings.Contains(err.Error(), "remove it") ||
+		ran.Load() != 0 {
 		t.Fatalf("%d runs, %v", ran.Load(), err)
 	}
 	// As the message says.
@@ -144,7 +145,8 @@ func TestRunAllDamaged(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Join(lines[:3], nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := runAll(context.Background(), env, "x", count(4, &ran), nil); err != nil || ran.Load() != 1 || !slices.Equal(got, []int{0, 10, 20, 30}) {
+	if got, err := runAll(context.Background(), env, "x", count(4, &ran), nil); err != nil || ran.Load() != 1 ||
+		!slices.Equal(got, []int{0, 10, 20, 30}) {
 		t.Errorf("%v after %d runs, %v", got, ran.Load(), err)
 	}
 	// A last line without its end is a line all the same, and the next isn't glued to it.

@@ -44,27 +44,44 @@ var trials = []trial{
 	{design: independent, name: "pep", o: krigo.Options{Method: krigo.Method{Name: method.PEPName}}},
 	{design: independent, name: "svgp", o: krigo.Options{Method: krigo.Method{Name: method.SVGPName, Batch: 25}}},
 	{design: independent, name: "renyi", o: krigo.Options{Method: krigo.Method{Name: method.RenyiName}}},
-	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}, Prior: krigo.Prior{Mixed: true}}},
-	{design: independent, name: "kl-pac free", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName, Inducing: trialInducing, Posterior: "free"}}},
-	{design: independent, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.EvidenceName}}, controls: true},
-	{design: independent, name: "default", o: krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}}},
-	{design: independent, name: "informed nearest", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.NearestName}}},
-	{design: independent, name: "informed cg", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.EvidenceName, Solver: posterior.ByCG}}},
-	{design: independent, name: "informed vfe", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.VFEName}}},
-	{design: independent, name: "informed kl-pac", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5}, Method: krigo.Method{Name: method.KLPACName}}},
-	{design: independent, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: method.EvidenceName}}},
-	{design: independent, name: "informed learnt sparse", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true, Temper: []float64{1, 0.1}}, Method: krigo.Method{Name: method.VFEName}}},
-	{design: independent, name: "informed free", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: method.VFEName, Posterior: "free"}}},
+	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName},
+		Prior: krigo.Prior{Mixed: true}}},
+	{design: independent, name: "kl-pac free",
+		o: krigo.Options{Method: krigo.Method{Name: method.KLPACName, Inducing: trialInducing, Posterior: "free"}}},
+	{design: independent, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.EvidenceName}}, controls: true},
+	{design: independent, name: "default", o: krigo.Options{Prior: krigo.Prior{Kind: "informed"},
+		Kernel: krigo.Kernel{ARD: "off"}}},
+	{design: independent, name: "informed nearest", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.NearestName}}},
+	{design: independent, name: "informed cg", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.EvidenceName, Solver: posterior.ByCG}}},
+	{design: independent, name: "informed vfe", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "informed kl-pac", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.KLPACName}}},
+	{design: independent, name: "informed learnt",
+		o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true},
+			Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: independent, name: "informed learnt sparse",
+		o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true, Temper: []float64{1, 0.1}},
+			Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "informed free", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3},
+		Method: krigo.Method{Name: method.VFEName, Posterior: "free"}}},
 	{design: byTarget, name: "default", controls: true},
 	{design: byTarget, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: byInput, name: "default", controls: true},
 	{design: byInput, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: discrete, name: "default", controls: true},
-	{design: discrete, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.4}, Method: krigo.Method{Name: method.EvidenceName}}},
-	{design: discrete, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}, Prior: krigo.Prior{Share: 0.5}}},
+	{design: discrete, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.4},
+		Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: discrete, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName},
+		Prior: krigo.Prior{Share: 0.5}}},
 	{design: inGroups, name: "informed", o: groupOptions, controls: true},
 	{design: inGroups, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
-	{design: inGroups, name: "informed learnt", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true}, Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: inGroups, name: "informed learnt",
+		o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true},
+			Method: krigo.Method{Name: method.EvidenceName}}},
 	{design: inPlaces, name: "informed", o: groupOptions, controls: true},
 	{design: inPlaces, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
 	{design: bySize, name: "informed", o: groupOptions, controls: true},
@@ -72,7 +89,8 @@ var trials = []trial{
 }
 
 // groupOptions leave most groups to certify.
-var groupOptions = krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3}, Method: krigo.Method{Name: method.EvidenceName}}
+var groupOptions = krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3},
+	Method: krigo.Method{Name: method.EvidenceName}}
 
 // try draws the training set of a number, fits it and counts what fails.
 func (tr trial) try(ctx context.Context, number int, count tallies) error {
@@ -81,7 +99,8 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 	t := truth{s, s.f(rng)}
 	rows := tr.draw(t, rng)
 	o := tr.o
-	o.Data.Target, o.Run.Restarts, o.Kernel.ARD, o.Method.Epochs, o.Promise.Epsilon = "y", 1, "off", trialEvaluations, trialEpsilon
+	o.Data.Target, o.Run.Restarts, o.Kernel.ARD, o.Method.Epochs, o.Promise.Epsilon = "y", 1, "off", trialEvaluations,
+		trialEpsilon
 	if !tr.oneSeed {
 		o.Run.Seed = uint64(number)
 	}
@@ -129,7 +148,8 @@ func (t truth) check(m *model.Model, table *dataset.Table, name string, count ta
 	}
 	kl, none, routes := 0.0, make([]float64, t.points()), []pacbayes.Route{pacbayes.Direct} // of what has no KL
 	if m.Posterior.Factored() {
-		kl, routes = m.Posterior.KL()+m.Posterior.KLRounding(), []pacbayes.Route{pacbayes.Twice, pacbayes.Direct, pacbayes.Both}
+		kl, routes = m.Posterior.KL()+m.Posterior.KLRounding(),
+			[]pacbayes.Route{pacbayes.Twice, pacbayes.Direct, pacbayes.Both}
 	}
 	for _, loss := range trialLosses {
 		gibbs, point := t.risk(loss, m.Scaling, p.mean, p.variance), t.risk(loss, m.Scaling, p.mean, none)
@@ -203,7 +223,8 @@ func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, co
 		return err
 	}
 	overRisk := t.risk(band, m.Scaling, followed.mean, followed.variance)
-	empirical, err := pacbayes.Sample{Y: y, Mean: followed.certified.Mean, Variance: followed.certified.Variance}.Risk(band, nil, nil)
+	empirical, err := pacbayes.Sample{Y: y, Mean: followed.certified.Mean,
+		Variance: followed.certified.Variance}.Risk(band, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -254,7 +275,8 @@ func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, co
 		}
 		count.count("control/ε free to choose afterwards, unpaid", di, any(delta))
 		count.count("valid/the same, paid with ln 100", di, any(delta/100))
-		count.count("control/the best of 20 models on one set of rows", di, truest > pacbayes.ClopperPearson(lowest, n, delta))
+		count.count("control/the best of 20 models on one set of rows", di,
+			truest > pacbayes.ClopperPearson(lowest, n, delta))
 		count.count("valid/the same, paid with ln 20", di, truest > pacbayes.ClopperPearson(lowest, n, delta/models))
 	}
 	return nil
@@ -273,15 +295,16 @@ func validity(ctx context.Context, env Env) error {
 	for first := 0; first < sets; first += setsPerTask {
 		last := min(first+setsPerTask, sets)
 		for _, tr := range chosen {
-			tasks = append(tasks, task[tallies]{fmt.Sprintf("%s: sets %d to %d", tr, first, last-1), func(ctx context.Context) (tallies, error) {
-				count := tallies{}
-				for number := first; number < last; number++ {
-					if err := tr.try(ctx, number, count); err != nil {
-						return nil, err
+			tasks = append(tasks, task[tallies]{fmt.Sprintf("%s: sets %d to %d", tr, first, last-1),
+				func(ctx context.Context) (tallies, error) {
+					count := tallies{}
+					for number := first; number < last; number++ {
+						if err := tr.try(ctx, number, count); err != nil {
+							return nil, err
+						}
 					}
-				}
-				return count, nil
-			}})
+					return count, nil
+				}})
 		}
 	}
 	results, err := runAll(ctx, env, "validity", tasks, nil)
@@ -313,11 +336,13 @@ func distinct(of func(tr trial) string) (names []string) {
 
 // chosenTrials are those of the kinds of sets and of the names that are asked for.
 func chosenTrials(env Env) (chosen []trial, err error) {
-	if err := errors.Join(check("kind of sets", env.Sets, validitySets()), check("method", env.Methods, validityMethods())); err != nil {
+	if err := errors.Join(check("kind of sets", env.Sets, validitySets()),
+		check("method", env.Methods, validityMethods())); err != nil {
 		return nil, err
 	}
 	for _, tr := range trials {
-		if (env.Sets == nil || slices.Contains(env.Sets, tr.design.name)) && (env.Methods == nil || slices.Contains(env.Methods, tr.name)) {
+		if (env.Sets == nil || slices.Contains(env.Sets, tr.design.name)) &&
+			(env.Methods == nil || slices.Contains(env.Methods, tr.name)) {
 			chosen = append(chosen, tr)
 		}
 	}
@@ -325,8 +350,10 @@ func chosenTrials(env Env) (chosen []trial, err error) {
 }
 
 func (t tallies) print(w io.Writer, chosen []trial) {
-	fmt.Fprintf(w, "## Validity\n\nShare of simulated training sets in which a statement fails, at δ = %g and δ = %g, the worst of the losses and of the\n"+
-		"routes to the mean, with kl, of groups with betting too, also of a promise; ! where the lower 99 %% limit of the share is above δ.\n\n", trialDeltas[0], trialDeltas[1])
+	fmt.Fprintf(w, "## Validity\n\nShare of simulated training sets in which a statement fails, at δ = %g and δ = %g, "+
+		"the worst of the losses and of the\n"+
+		"routes to the mean, with kl, of groups with betting too, also of a promise; ! where the lower 99 %% limit of the "+
+		"share is above δ.\n\n", trialDeltas[0], trialDeltas[1])
 	head := []string{"rows: objective and prior", "sets"}
 	for _, f := range pacbayes.Inequalities {
 		head = append(head, string(f))

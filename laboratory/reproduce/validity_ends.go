@@ -13,8 +13,8 @@ import (
 // Statements about a further row, or about further groups one after the other, by the name of their tally.
 const anytimeGroups = "any time, groups"
 
-// ends counts the sets of which one further row lies outside its interval of level 1 − δ: over draws of the set and of the row that is what such an interval
-// promises. (jackknife+ promises 1 − 2δ, and has about 1 − δ.)
+// ends counts the sets of which one further row lies outside its interval of level 1 − δ: over draws of the set and of
+// the row that is what such an interval promises. (jackknife+ promises 1 − 2δ, and has about 1 − δ.)
 func (tr trial) ends(t truth, m *model.Model, table *dataset.Table, rng *rand.Rand, count tallies) error {
 	if m.Conformal == nil {
 		return nil
@@ -48,7 +48,8 @@ func (tr trial) ends(t truth, m *model.Model, table *dataset.Table, rng *rand.Ra
 	return nil
 }
 
-// groupByGroup counts the sets in which the risk lies outside the limits at any time after any number of complete groups.
+// groupByGroup counts the sets in which the risk lies outside the limits at any time after any number of complete
+// groups.
 func (tr trial) groupByGroup(t truth, m *model.Model, table *dataset.Table, count tallies) error {
 	if !m.Terms.MeanAlone() || m.Group == "" {
 		return nil

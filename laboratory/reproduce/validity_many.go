@@ -17,10 +17,11 @@ const (
 	manySlices = "slices"
 )
 
-var manyStatements = []string{manyWidths, manyScaled, manySlices, "conformal", "normalised", "full", "jackknife", anytimeGroups}
+var manyStatements = []string{manyWidths, manyScaled, manySlices, "conformal", "normalised", "full", "jackknife",
+	anytimeGroups}
 
-// many holds certificates of every width, and of kinds of rows, against the true risks: what krigo computes for the model's own
-// posterior, of which any part that is false counts.
+// many holds certificates of every width, and of kinds of rows, against the true risks: what krigo computes for the
+// model's own posterior, of which any part that is false counts.
 func (t truth) many(m *model.Model, table *dataset.Table, name string, count tallies) error {
 	if !m.Terms.MeanAlone() || m.Group != "" {
 		return nil
@@ -42,7 +43,8 @@ func (t truth) many(m *model.Model, table *dataset.Table, name string, count tal
 		with := *m
 		with.Terms.Delta, with.Terms.Promise, with.Terms.Inequality = delta, trialShare, ""
 		with.Terms.Curve, with.Terms.Rules = true, pacbayes.NewestRules
-		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon}, manyScaled: {Kind: pacbayes.Scaled, Below: 2}} {
+		for statement, l := range map[string]pacbayes.Loss{manyWidths: {Kind: pacbayes.Band, Below: trialEpsilon},
+			manyScaled: {Kind: pacbayes.Scaled, Below: 2}} {
 			if l.Kind == pacbayes.Scaled && kind.Bound != "" {
 				continue // its noise is estimated on the certified rows
 			}
@@ -65,7 +67,8 @@ func (t truth) many(m *model.Model, table *dataset.Table, name string, count tal
 			count.count("many/"+name+"/"+statement, di, fails)
 		}
 		with.Terms.Curve, with.Terms.Slices = false, []string{pacbayes.SliceSD, "x"}
-		with.Terms.Loss, with.Terms.EpsilonRaw = pacbayes.Loss{Kind: pacbayes.Band, Below: trialEpsilon}, trialEpsilon*m.Scaling.TargetScale
+		with.Terms.Loss, with.Terms.EpsilonRaw = pacbayes.Loss{Kind: pacbayes.Band, Below: trialEpsilon},
+			trialEpsilon*m.Scaling.TargetScale
 		c, err := with.Certify(d)
 		if err != nil {
 			return err
@@ -94,8 +97,8 @@ func (t truth) where(holds func(i int) bool) (in []int) {
 	return in
 }
 
-// picked counts how often a slice fails that was picked after its rows were seen: half of eight stretches of x, those with the fewest misses; and the same where
-// the choice among seventy halves is paid for.
+// picked counts how often a slice fails that was picked after its rows were seen: half of eight stretches of x, those
+// with the fewest misses; and the same where the choice among seventy halves is paid for.
 func (t truth) picked(m *model.Model, d *dataset.Data, rows []int, p predictions, count tallies) error {
 	const stretches, halves = 8, 70
 	x := make([]float64, len(rows))
@@ -128,7 +131,8 @@ func (t truth) picked(m *model.Model, d *dataset.Data, rows []int, p predictions
 	return nil
 }
 
-// looked counts how often a bound fails at any of the numbers of rows at which someone who waits for them looks at it: the first, the first two, and so on.
+// looked counts how often a bound fails at any of the numbers of rows at which someone who waits for them looks at it:
+// the first, the first two, and so on.
 func (t truth) looked(p predictions, risk float64, count tallies) {
 	band := trialLosses[0]
 	for di, delta := range trialDeltas {

@@ -40,26 +40,29 @@ type mistake struct {
 
 var (
 	// byPosition deals roles as krigo once did, and puts the rows into an order in which a backtest has just these.
-	byPosition = &mistake{"roles by position", "roles by content", func(rows []xyg, o krigo.Options, m *model.Model) (dealt []xyg, _ krigo.Options, err error) {
-		roles, err := dataset.DealByPosition(len(rows), o.Run.Seed, 0, 0, m.Counts[dataset.Prior])
-		for _, role := range []dataset.Role{dataset.Prior, dataset.Certified} {
-			for i, other := range roles {
-				if other == role {
-					dealt = append(dealt, rows[i])
+	byPosition = &mistake{"roles by position", "roles by content",
+		func(rows []xyg, o krigo.Options, m *model.Model) (dealt []xyg, _ krigo.Options, err error) {
+			roles, err := dataset.DealByPosition(len(rows), o.Run.Seed, 0, 0, m.Counts[dataset.Prior])
+			for _, role := range []dataset.Role{dataset.Prior, dataset.Certified} {
+				for i, other := range roles {
+					if other == role {
+						dealt = append(dealt, rows[i])
+					}
 				}
 			}
-		}
-		o.Data.Split = "last"
-		return dealt, o, err
-	}}
-	rowByRow = &mistake{"each row counted", "each group counted", func(rows []xyg, o krigo.Options, _ *model.Model) ([]xyg, krigo.Options, error) {
-		o.Data.Group = ""
-		return rows, o, nil
-	}}
+			o.Data.Split = "last"
+			return dealt, o, err
+		}}
+	rowByRow = &mistake{"each row counted", "each group counted",
+		func(rows []xyg, o krigo.Options, _ *model.Model) ([]xyg, krigo.Options, error) {
+			o.Data.Group = ""
+			return rows, o, nil
+		}}
 )
 
 // try fits the rows right (m) and by the mistake, and counts which certificate of the mean fails.
-func (k *mistake) try(ctx context.Context, name string, t truth, rows []xyg, o krigo.Options, m *model.Model, count tallies) error {
+func (k *mistake) try(ctx context.Context, name string, t truth, rows []xyg, o krigo.Options, m *model.Model,
+	count tallies) error {
 	one := func(key string, m *model.Model, table *dataset.Table) error {
 		p, err := t.predict(m, m.Posterior, table)
 		if err != nil {
@@ -96,11 +99,13 @@ type xyg struct{ x, y, group float64 }
 const groupColumn = "group"
 
 // independent rows are in no order, and every set has its own seed.
-var independent = &design{name: "independent", sources: sources, units: func(rng *rand.Rand) int { return 80 + rng.IntN(121) }}
+var independent = &design{name: "independent", sources: sources,
+	units: func(rng *rand.Rand) int { return 80 + rng.IntN(121) }}
 
 // Where a file is sorted, a role that hangs on a row's place in it hangs on its rank among all: one and the same
-// seed then certifies the same ranks of every set. With an informed prior's share seed 0 certifies 3 of the highest 37 of
-// 181 rows, where 11 are to be expected, and 5 of the lowest 36 of 132, where 10.6 are: these ranks hold the misses here.
+// seed then certifies the same ranks of every set. With an informed prior's share seed 0 certifies 3 of the highest 37
+// of 181 rows, where 11 are to be expected, and 5 of the lowest 36 of 132, where 10.6 are: these ranks hold the misses
+// here.
 var (
 	byTarget = &design{
 		name: "sorted by target",
@@ -138,18 +143,24 @@ func zero(*rand.Rand) func(float64) float64 { return func(float64) float64 { ret
 // Groups have an offset of their own, the same for all their rows.
 var (
 	offsets = []source{
-		{name: "offsets", f: fourier, noise: func(float64) [2]component { return [2]component{{share: 1, sd: 0.1, common: 0.7}} }},
+		{name: "offsets", f: fourier, noise: func(float64) [2]component {
+			return [2]component{{share: 1, sd: 0.1,
+				common: 0.7}}
+		}},
 		{name: "some large offsets", f: fourier, noise: func(float64) [2]component {
 			return [2]component{{share: 0.8, sd: 0.1, common: 0.2}, {share: 0.2, sd: 0.1, common: 3}}
 		}},
 	}
-	inGroups = &design{name: "groups", sources: offsets, units: someGroups, size: anySize, oneSeed: true, mistake: rowByRow}
-	inPlaces = &design{name: "groups of one place", sources: offsets, units: someGroups, size: anySize, onePlace: true, oneSeed: true, mistake: rowByRow}
+	inGroups = &design{name: "groups", sources: offsets, units: someGroups, size: anySize, oneSeed: true,
+		mistake: rowByRow}
+	inPlaces = &design{name: "groups of one place", sources: offsets, units: someGroups, size: anySize, onePlace: true,
+		oneSeed: true, mistake: rowByRow}
 	// bySize: groups are the larger the nearer their offset is to 0: over rows the loss is less than over groups, of
 	// which the certificate speaks.
-	bySize = &design{name: "groups sized by offset", sources: offsets, units: someGroups, size: func(_ *rand.Rand, common float64) int {
-		return max(1, 8-int(6*math.Abs(common)))
-	}, oneSeed: true, mistake: rowByRow}
+	bySize = &design{name: "groups sized by offset", sources: offsets, units: someGroups,
+		size: func(_ *rand.Rand, common float64) int {
+			return max(1, 8-int(6*math.Abs(common)))
+		}, oneSeed: true, mistake: rowByRow}
 )
 
 func someGroups(rng *rand.Rand) int { return 40 + rng.IntN(41) }

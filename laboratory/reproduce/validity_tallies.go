@@ -17,7 +17,8 @@ const (
 )
 
 // trialLosses are those that bounds are computed for, whichever was trained.
-var trialLosses = []pacbayes.Loss{{Kind: pacbayes.Band, Below: trialEpsilon}, {Kind: pacbayes.ClippedSquare, Below: 1}, {Kind: pacbayes.Gaussian, Below: 1}}
+var trialLosses = []pacbayes.Loss{{Kind: pacbayes.Band, Below: trialEpsilon}, {Kind: pacbayes.ClippedSquare, Below: 1},
+	{Kind: pacbayes.Gaussian, Below: 1}}
 
 // tally counts the sets in which a statement failed, by δ.
 type tally struct {

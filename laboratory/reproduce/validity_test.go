@@ -29,7 +29,8 @@ func TestValidity(t *testing.T) {
 	}
 	fails := map[*mistake]*[2]tally{byPosition: {}, rowByRow: {}} // by the mistake, and without
 	for _, d := range []*design{byTarget, byInput, discrete, inGroups, inPlaces, bySize} {
-		for i, key := range []string{"control/" + d.name + ": " + d.mistake.wrong, "valid/" + d.name + ": " + d.mistake.right} {
+		for i, key := range []string{"control/" + d.name + ": " + d.mistake.wrong, "valid/" + d.name + ": " +
+			d.mistake.right} {
 			c := total[key]
 			if c.Sets != 6 {
 				t.Errorf("%s: %d sets, want 6", key, c.Sets)
@@ -57,7 +58,8 @@ func TestTrialCertificate(t *testing.T) {
 	for _, d := range []*design{byTarget, bySize} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		of := truth{d.sources[0], d.sources[0].f(rng)}
-		o := krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Epochs: trialEvaluations}}
+		o := krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed"},
+			Method: krigo.Method{Epochs: trialEvaluations}}
 		if d.size != nil {
 			o.Data.Group = groupColumn
 		}
@@ -114,10 +116,12 @@ func TestTallies(t *testing.T) {
 
 func TestChosenTrials(t *testing.T) {
 	chosen, err := chosenTrials(Env{Sets: []string{"groups", "discrete"}, Methods: []string{"kl-pac"}})
-	if err != nil || len(chosen) != 2 || chosen[0].String() != "discrete: kl-pac" || chosen[1].String() != "groups: kl-pac" {
+	if err != nil || len(chosen) != 2 || chosen[0].String() != "discrete: kl-pac" ||
+		chosen[1].String() != "groups: kl-pac" {
 		t.Errorf("chosen: %v, %v", chosen, err)
 	}
-	if _, err := chosenTrials(Env{Sets: []string{"sorted"}}); err == nil || !strings.Contains(err.Error(), "sorted by input") {
+	if _, err := chosenTrials(Env{Sets: []string{"sorted"}}); err == nil ||
+		!strings.Contains(err.Error(), "sorted by input") {
 		t.Errorf("an unknown kind of sets: %v", err)
 	}
 	if _, err := chosenTrials(Env{Methods: []string{"kl"}}); err == nil {

@@ -31,9 +31,15 @@ const sourcePoints = 250
 // sources draw a new function for every training set.
 var sources = []source{
 	{name: "GP draws", f: fourier, noise: gaussian(0.3)},
-	{name: "heavy tails", f: fourier, noise: func(float64) [2]component { return [2]component{{share: 0.85, sd: 0.2}, {share: 0.15, sd: 1.5}} }},
+	{name: "heavy tails", f: fourier, noise: func(float64) [2]component {
+		return [2]component{{share: 0.85, sd: 0.2},
+			{share: 0.15, sd: 1.5}}
+	}},
 	{name: "jumps", f: jumps, noise: gaussian(0.2)},
-	{name: "heteroskedastic", f: fourier, noise: func(x float64) [2]component { return [2]component{{share: 1, sd: 0.05 + 0.8*x}} }},
+	{name: "heteroskedastic", f: fourier, noise: func(x float64) [2]component {
+		return [2]component{{share: 1, sd: 0.05 +
+			0.8*x}}
+	}},
 }
 
 func gaussian(sd float64) func(float64) [2]component {

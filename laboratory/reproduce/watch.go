@@ -33,7 +33,8 @@ func watchScenarios(reps int) (all []watchScenario) {
 		all = append(all, watchScenario{fmt.Sprintf("%g times the bound", times), 0.05, 0, times, long, reps})
 	}
 	for _, good := range []int{1_000, 10_000, 100_000} {
-		all = append(all, watchScenario{fmt.Sprintf("half the bound for %d rows, then twice the bound", good), 0.05, good, 2, long, reps})
+		all = append(all, watchScenario{fmt.Sprintf("half the bound for %d rows, then twice the bound", good), 0.05, good, 2,
+			long, reps})
 	}
 	for _, bound := range []float64{0.01, 0.2} {
 		all = append(all, watchScenario{"2 times the bound", bound, 0, 2, long, reps})

@@ -26,7 +26,8 @@ type promised struct {
 	Least float64 `json:"least"` // the same of the fifth of which the model is least certain
 }
 
-// widths holds promises of one width beside those of widths that follow the model's standard deviation: of the same model, and the same rows.
+// widths holds promises of one width beside those of widths that follow the model's standard deviation: of the same
+// model, and the same rows.
 func widths(ctx context.Context, env Env) error {
 	sets := widthSets
 	if err := check("data set", env.Sets, sets); err != nil {
@@ -39,18 +40,21 @@ func widths(ctx context.Context, env Env) error {
 	for split := range env.reps(3) {
 		for _, set := range sets {
 			key := fmt.Sprintf("%s/%d", set, split)
-			tasks = append(tasks, task[[]promised]{key, func(ctx context.Context) ([]promised, error) { return env.promises(ctx, key, set, split) }})
+			tasks = append(tasks, task[[]promised]{key,
+				func(ctx context.Context) ([]promised, error) { return env.promises(ctx, key, set, split) }})
 		}
 	}
 	results, err := runAll(ctx, env, "widths", tasks, nil)
 	if err != nil {
 		return err
 	}
-	header(env.Stdout, []string{"set", "promise", "splits", "mean half-width: constant", "scaled", "of test rows within: constant", "scaled", "of the least certain fifth: constant", "scaled"})
+	header(env.Stdout, []string{"set", "promise", "splits", "mean half-width: constant", "scaled",
+		"of test rows within: constant", "scaled", "of the least certain fifth: constant", "scaled"})
 	for i, set := range sets {
 		for j, share := range widthShares {
 			row := []string{set, fmt.Sprint(share), fmt.Sprint(len(results) / len(sets))}
-			for _, of := range []func(p promised) float64{func(p promised) float64 { return p.Width }, func(p promised) float64 { return p.Holds }, func(p promised) float64 { return p.Least }} {
+			for _, of := range []func(p promised) float64{func(p promised) float64 { return p.Width },
+				func(p promised) float64 { return p.Holds }, func(p promised) float64 { return p.Least }} {
 				for k := range widthLosses {
 					var v []float64
 					for n := i; n < len(results); n += len(sets) {
@@ -72,7 +76,8 @@ func (e Env) promises(ctx context.Context, key, set string, split int) (all []pr
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.fit(ctx, key, table, krigo.Options{Data: krigo.Data{Target: table.Names[len(table.Names)-1], TestFraction: 0.2}, Run: krigo.Run{Seed: uint64(split)}})
+	m, err := e.fit(ctx, key, table, krigo.Options{Data: krigo.Data{Target: table.Names[len(table.Names)-1],
+		TestFraction: 0.2}, Run: krigo.Run{Seed: uint64(split)}})
 	if err != nil {
 		return nil, err
 	}

@@ -14,11 +14,13 @@ import (
 )
 
 func init() {
-	dataset.Register(dataset.Format{Name: "Arrow", Endings: []string{".arrow", ".feather"}, Read: readArrow, Write: writeArrow})
+	dataset.Register(dataset.Format{Name: "Arrow", Endings: []string{".arrow", ".feather"}, Read: readArrow,
+		Write: writeArrow})
 }
 
-// FromRecords makes a table of record batches of one schema, a batch at a time. A cell is the text that Arrow writes it as, from which a number comes back to the
-// bit; a null is missing, a dictionary's value a text, times are as `krigo inspect` knows them.
+// FromRecords makes a table of record batches of one schema, a batch at a time. A cell is the text that Arrow writes it
+// as, from which a number comes back to the bit; a null is missing, a dictionary's value a text, times are as `krigo
+// inspect` knows them.
 func FromRecords(source string, records array.RecordReader) (*dataset.Table, error) {
 	t := &dataset.Table{Source: source}
 	for _, field := range records.Schema().Fields() {

@@ -23,7 +23,8 @@ import (
 
 // Record batches, as a query engine hands them over, are fitted without a file between.
 func ExampleFromRecords() {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
 	for i := range 60 {
@@ -53,12 +54,14 @@ func ExampleFromRecords() {
 	// Output: 1.0
 }
 
-// TestArrow: what a file of several batches holds is the table's, to the bit, with gaps, words and times; what isn't a table is told.
+// TestArrow: what a file of several batches holds is the table's, to the bit, with gaps, words and times; what isn't a
+// table is told.
 func TestArrow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.arrow")
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int64},
-		{Name: "fuel", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}},
+		{Name: "fuel", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+			ValueType: arrow.BinaryTypes.String}},
 		{Name: "day", Type: arrow.FixedWidthTypes.Date32},
 	}, nil)
 	f, err := os.Create(path)
@@ -97,12 +100,14 @@ func TestArrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table.Rows != 4 || !reflect.DeepEqual(table.Names, []string{"x", "n", "fuel", "day"}) || !reflect.DeepEqual(table.Text[2], []string{"gas", "oil"}) ||
+	if table.Rows != 4 || !reflect.DeepEqual(table.Names, []string{"x", "n", "fuel", "day"}) ||
+		!reflect.DeepEqual(table.Text[2], []string{"gas", "oil"}) ||
 		!reflect.DeepEqual(table.Text[3], []string{"2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02"}) {
 		t.Errorf("%+v", table)
 	}
 	for i, want := range numbers {
-		if got := table.Values[4*i]; i != 1 && got != want || i == 1 && !math.IsNaN(got) || table.Values[4*i+1] != float64(i) {
+		if got := table.Values[4*i]; i != 1 && got != want || i == 1 && !math.IsNaN(got) ||
+			table.Values[4*i+1] != float64(i) {
 			t.Errorf("row %d: %v, want %v", i, got, want)
 		}
 	}
@@ -111,7 +116,8 @@ func TestArrow(t *testing.T) {
 	if err := dataset.WriteFile(path, []string{"v", "i"}, 4, fill); err != nil {
 		t.Fatal(err)
 	}
-	if table, err := dataset.ReadFile(path); err != nil || table.Rows != 4 || table.Values[6] != numbers[3] || table.Values[2] != numbers[1] || table.Values[7] != 3 {
+	if table, err := dataset.ReadFile(path); err != nil || table.Rows != 4 || table.Values[6] != numbers[3] ||
+		table.Values[2] != numbers[1] || table.Values[7] != 3 {
 		t.Errorf("written and read: %+v, %v", table, err)
 	}
 

@@ -28,7 +28,8 @@ func readDAT(f *os.File, source string) (*dataset.Table, error) {
 			t.Names = strings.Fields(strings.TrimPrefix(strings.TrimSpace(in.Text()), "#"))
 		case strings.HasPrefix(cells[0], "#"):
 		case len(cells) != len(t.Names):
-			return nil, &dataset.Error{File: source, Line: line, Err: fmt.Errorf("expected %d cells, got %d: write ? where one is missing", len(t.Names), len(cells))}
+			return nil, &dataset.Error{File: source, Line: line,
+				Err: fmt.Errorf("expected %d cells, got %d: write ? where one is missing", len(t.Names), len(cells))}
 		default:
 			t.Lines = append(t.Lines, line)
 			t.Append(cells)

@@ -28,7 +28,8 @@ func TestFormat(t *testing.T) {
 	}
 	var bounds []float64
 	for _, from := range []*dataset.Table{table, read} {
-		m, err := krigo.Fit(context.Background(), from, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "vfe", Inducing: 20}})
+		m, err := krigo.Fit(context.Background(), from,
+			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "vfe", Inducing: 20}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,8 @@ func TestFormatRefuses(t *testing.T) {
 		return dataset.ReadFile(path)
 	}
 	table, err := read("# x  heat\ty\n1 gas 2\n\n# a comment\n? oil 3\n")
-	if err != nil || table.Rows != 2 || !reflect.DeepEqual(table.Text[1], []string{"gas", "oil"}) || table.Where(1) != "line 5" {
+	if err != nil || table.Rows != 2 || !reflect.DeepEqual(table.Text[1], []string{"gas", "oil"}) ||
+		table.Where(1) != "line 5" {
 		t.Errorf("%+v, %v", table, err)
 	}
 	_, err = read("x y\n1 2\n3\n")

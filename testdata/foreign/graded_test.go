@@ -12,11 +12,13 @@ import (
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-var graded = Graded{{Kind: pacbayes.Band, Below: 0.3}, {Kind: pacbayes.Band, Below: 0.6}, {Kind: pacbayes.ClippedSquare, Below: 1.2}}
+var graded = Graded{{Kind: pacbayes.Band, Below: 0.3}, {Kind: pacbayes.Band, Below: 0.6},
+	{Kind: pacbayes.ClippedSquare, Below: 1.2}}
 
 // risk is the mean loss of a draw from N(mean, variance).
 func risk(y, mean, variance []float64) float64 {
-	value, _, err := graded.Expect(pacbayes.Sample{Y: y, Mean: mean, Variance: variance, Rows: len(y)}, 1, 1/float64(len(y)), nil, nil)
+	value, _, err := graded.Expect(pacbayes.Sample{Y: y, Mean: mean, Variance: variance, Rows: len(y)}, 1,
+		1/float64(len(y)), nil, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -26,8 +28,10 @@ func risk(y, mean, variance []float64) float64 {
 // TestLoss: a loss that krigo has never heard of passes what every objective must, trains a posterior, and has a
 // bound that holds on further rows.
 func TestLoss(t *testing.T) {
-	objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) objectivetest.Problem {
-		return &objective.FreeFormProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 3, Objective: &objective.SVGP{Noise: graded}}
+	objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense,
+		y []float64) objectivetest.Problem {
+		return &objective.FreeFormProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 3,
+			Objective: &objective.SVGP{Noise: graded}}
 	})
 	const n, delta = 400, 0.01
 	rng := rand.New(rand.NewPCG(3, 4))

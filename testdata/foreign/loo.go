@@ -24,7 +24,8 @@ import (
 type LeaveOneOut struct{}
 
 // Evaluate implements objective.Exact.
-func (LeaveOneOut) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *objective.Adjoints) (float64, error) {
+func (LeaveOneOut) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *objective.Adjoints) (float64,
+	error) {
 	n := len(y)
 	c, r := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for i := range n {

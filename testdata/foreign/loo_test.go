@@ -37,7 +37,8 @@ func task(t *testing.T) (method.Task, *dataset.Table) {
 		t.Fatal(err)
 	}
 	all := objective.Memory{X: x, Y: y}
-	return method.Task{Kernel: k, Mean: kernel.ZeroMean{}, Rows: all, N: len(y), Ranks: ranks.Alone, All: all, Limit: 6, Context: context.Background()}, table
+	return method.Task{Kernel: k, Mean: kernel.ZeroMean{}, Rows: all, N: len(y), Ranks: ranks.Alone, All: all, Limit: 6,
+		Context: context.Background()}, table
 }
 
 // TestMethod: a method that krigo has never heard of trains, stops and goes on to the bit, and is better by its own
@@ -94,7 +95,8 @@ func TestMethod(t *testing.T) {
 
 	// By its name it is fitted, saved, loaded and certified, and its parameters are those found above.
 	scaling := dataset.Identity(1)
-	o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &scaling}, Method: krigo.Method{Name: "loo"},
+	o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &scaling},
+		Method: krigo.Method{Name: "loo"},
 		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 2}}
 	m := roundTrip(t, table, o)
 	if m.Training.ObjectiveValue > own+1e-6*math.Abs(own) {
@@ -159,11 +161,13 @@ func (byWidened) Bind(t method.Task) method.Problem { return widened{method.Evid
 
 // TestOwnParameter: a method with a parameter of its own is evaluated where it would start.
 func TestOwnParameter(t *testing.T) {
-	method.Register(method.Kind{Name: "widened", Size: method.FullOnly, Optimizer: "lbfgs", New: func(method.Choice) method.Method { return byWidened{} }})
+	method.Register(method.Kind{Name: "widened", Size: method.FullOnly, Optimizer: "lbfgs",
+		New: func(method.Choice) method.Method { return byWidened{} }})
 	params := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
 	var values []float64
 	for _, name := range []string{"evidence", "widened"} {
-		e, err := krigo.Evaluate(waves(), params, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: name}})
+		e, err := krigo.Evaluate(waves(), params,
+			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: name}})
 		if err != nil || e.Certificate == nil {
 			t.Fatal(e, err)
 		}
@@ -173,7 +177,8 @@ func TestOwnParameter(t *testing.T) {
 		t.Errorf("evidence %v, with a quarter more %v", values[0], values[1])
 	}
 	params.Posterior = &krigo.FreeParams{}
-	if _, err := krigo.Evaluate(waves(), params, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "widened"}}); err == nil {
+	if _, err := krigo.Evaluate(waves(), params,
+		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "widened"}}); err == nil {
 		t.Error("a posterior was taken")
 	}
 }

@@ -45,7 +45,8 @@ func waves() *dataset.Table {
 func TestFit(t *testing.T) {
 	for _, objective := range []string{"kl-pac", "evidence", "vfe", "svgp"} {
 		t.Run(objective, func(t *testing.T) {
-			o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: objective, Epochs: 20}, Kernel: krigo.Kernel{Expression: "spectral"}, Run: krigo.Run{Restarts: 1}}
+			o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: objective, Epochs: 20},
+				Kernel: krigo.Kernel{Expression: "spectral"}, Run: krigo.Run{Restarts: 1}}
 			if objective != "evidence" {
 				o.Method.Inducing = 20
 			}
@@ -73,8 +74,10 @@ func TestFit(t *testing.T) {
 			if err != nil || !r.Matches {
 				t.Errorf("certified anew: %+v, %v", r, err)
 			}
-			params := &krigo.Params{Kernel: loaded.Posterior.Kernel.Spec(loaded.Posterior.Theta), NoiseVariance: loaded.Posterior.Noise}
-			e, err := krigo.Evaluate(waves(), params, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}})
+			params := &krigo.Params{Kernel: loaded.Posterior.Kernel.Spec(loaded.Posterior.Theta),
+				NoiseVariance: loaded.Posterior.Noise}
+			e, err := krigo.Evaluate(waves(), params,
+				krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +109,8 @@ func TestSpec(t *testing.T) {
 	if err != nil || !bytes.Equal(back, []byte(raw)) && s.String() != k.Spec(theta).String() {
 		t.Errorf("%s came back as %s, %v", raw, back, err)
 	}
-	if want := "spectral (bandwidth[1,1] 0.5, bandwidth[2,1] 2, frequency[1,1] 3, frequency[2,1] 4, weight[1] 5, weight[2] 6)"; s.String() != want {
+	if want := "spectral (bandwidth[1,1] 0.5, bandwidth[2,1] 2, frequency[1,1] 3, frequency[2,1] 4, weight[1] 5, " +
+		"weight[2] 6)"; s.String() != want {
 		t.Errorf("people see %s", s)
 	}
 	delete(s.Parameters, "weight[2]")

@@ -20,7 +20,8 @@ func Student(nu float64) objective.Noise {
 
 // It is svgp's noise in a method that options, flags and files know by its name.
 func init() {
-	method.Register(method.Kind{Name: "svgp-t", Help: "Student's t noise", Size: method.SparseOnly, Optimizer: "adam", Batches: true, FreeForm: true,
+	method.Register(method.Kind{Name: "svgp-t", Help: "Student's t noise", Size: method.SparseOnly, Optimizer: "adam",
+		Batches: true, FreeForm: true,
 		New: func(c method.Choice) method.Method {
 			return method.SVGP{Descent: c.Descent(), Batches: c.Stochastic(), Noise: Student(4)}
 		}})

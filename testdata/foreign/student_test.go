@@ -18,7 +18,8 @@ import (
 )
 
 func problem(x matrix.Dense, y []float64, noise pacbayes.Expectation) *objective.FreeFormProblem {
-	return &objective.FreeFormProblem{Kernel: kernel.SE(x.Cols, false), Mean: kernel.ZeroMean{}, Rows: objective.Memory{X: x, Y: y}, M: 12,
+	return &objective.FreeFormProblem{Kernel: kernel.SE(x.Cols, false), Mean: kernel.ZeroMean{},
+		Rows: objective.Memory{X: x, Y: y}, M: 12,
 		Objective: &objective.SVGP{Noise: noise}}
 }
 
@@ -37,8 +38,10 @@ func start(p *objective.FreeFormProblem, x matrix.Dense) []float64 {
 // limit, and isn't led astray by gross errors.
 func TestStudent(t *testing.T) {
 	// Many degrees of freedom, so that differences see through 40 points of quadrature at little noise.
-	objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense, y []float64) objectivetest.Problem {
-		return &objective.FreeFormProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 3, Objective: &objective.SVGP{Noise: Student(400)}}
+	objectivetest.RunProblem(t, func(k kernel.Kernel, mean kernel.Mean, x matrix.Dense,
+		y []float64) objectivetest.Problem {
+		return &objective.FreeFormProblem{Kernel: k, Mean: mean, Rows: objective.Memory{X: x, Y: y}, M: 3,
+			Objective: &objective.SVGP{Noise: Student(400)}}
 	})
 	const n = 120
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -99,7 +102,9 @@ func TestStudentByName(t *testing.T) {
 		t.Fatal(err)
 	}
 	off := func(name string) (square float64) {
-		m := roundTrip(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: name, Inducing: 12, Batch: 60, Epochs: 150}, Kernel: krigo.Kernel{ARD: "off"}, Promise: krigo.Promise{Epsilon: 1}})
+		m := roundTrip(t, table, krigo.Options{Data: krigo.Data{Target: "y"},
+			Method: krigo.Method{Name: name, Inducing: 12, Batch: 60, Epochs: 150}, Kernel: krigo.Kernel{ARD: "off"},
+			Promise: krigo.Promise{Epsilon: 1}})
 		ps, err := m.PredictAt(mat.NewDense(3, 1, []float64{-1, 0.3, 2}))
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +121,8 @@ func TestStudentByName(t *testing.T) {
 
 // TestStudentEvaluated: its best posterior isn't known, so that one has to be given.
 func TestStudentEvaluated(t *testing.T) {
-	params := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1, Inducing: [][]float64{{-1}, {1}}}
+	params := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1,
+		Inducing: [][]float64{{-1}, {1}}}
 	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "svgp-t"}}
 	if _, err := krigo.Evaluate(waves(), params, o); err == nil || !strings.Contains(err.Error(), `"posterior"`) {
 		t.Errorf("without a posterior: %v", err)

@@ -1,6 +1,6 @@
-// Command release builds what a release of krigo is made of into a folder: archives, wheels of Python, source packages of R and
-// images of containers, with the notices of third parties and a bill of materials in each. The same commit, built by the same
-// version of Go, gives the same bytes. scripts/release runs it:
+// Command release builds what a release of krigo is made of into a folder: archives, wheels of Python, source packages
+// of R and images of containers, with the notices of third parties and a bill of materials in each. The same commit,
+// built by the same version of Go, gives the same bytes. scripts/release runs it:
 //
 //	scripts/release [-targets linux/amd64,here] [-of archive,wheel,r,image] FOLDER
 package main
@@ -33,8 +33,10 @@ var kinds = []string{"archive", "wheel", "r", "image"}
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("release: ")
-	targets := flag.String("targets", strings.Join(slices.Sorted(maps.Keys(platforms)), ","), "systems and processors as Go names them, or here")
-	of := flag.String("of", "", "kinds of packages: archive, wheel, r, image (default all of them, a bill of materials for each target, and SHA256SUMS)")
+	targets := flag.String("targets", strings.Join(slices.Sorted(maps.Keys(platforms)), ","),
+		"systems and processors as Go names them, or here")
+	of := flag.String("of", "", "kinds of packages: archive, wheel, r, image (default all of them, a bill of materials "+
+		"for each target, and SHA256SUMS)")
 	root := flag.String("root", ".", "the repository")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -60,7 +62,8 @@ func release(root, out string, targets []string, of string) error {
 			targets[i] = runtime.GOOS + "/" + runtime.GOARCH
 		}
 		if platforms[targets[i]] == "" {
-			return fmt.Errorf("-targets %s: want some of %s, or here", target, strings.Join(slices.Sorted(maps.Keys(platforms)), ", "))
+			return fmt.Errorf("-targets %s: want some of %s, or here", target,
+				strings.Join(slices.Sorted(maps.Keys(platforms)), ", "))
 		}
 	}
 	v, err := describe(root)
@@ -106,13 +109,15 @@ func command(root, target string, args ...string) *exec.Cmd {
 	system, processor, _ := strings.Cut(target, "/")
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor, "GOFLAGS=", "GOAMD64=v1",
+		"GOARM64=v8.0", "GOEXPERIMENT=")
 	return cmd
 }
 
 func (r *maker) build(target string) error {
 	flags := "-s -w -buildid= -X " + krigo + "/internal/command.release=" + r.version.Go
-	_, err := run(command(r.root, target, "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", r.program, "./cmd/krigo"))
+	_, err := run(command(r.root, target, "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", r.program,
+		"./cmd/krigo"))
 	return err
 }
 

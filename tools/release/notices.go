@@ -29,8 +29,8 @@ type part struct {
 // legal are the names of files whose text has to go where the code goes.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents|authors)([-_.]|$)`)
 
-// parts returns what the program contains on a target. It reads the licences from the folders of the packages that are linked, and
-// from the folders above them up to the module's root.
+// parts returns what the program contains on a target. It reads the licences from the folders of the packages that are
+// linked, and from the folders above them up to the module's root.
 func parts(root, target string) ([]part, error) {
 	cmd := command(root, target, "list", "-deps", "-json=Dir,Standard,Module", "./cmd/krigo")
 	listed, err := run(cmd)
@@ -124,7 +124,8 @@ func (p part) spdx() ([]string, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("%s %s: no licence text was found, so that no one may be given the program with it", p.Path, p.Version)
+		return nil, fmt.Errorf("%s %s: no licence text was found, so that no one may be given the program with it", p.Path,
+			p.Version)
 	}
 	return slices.Sorted(maps.Keys(ids)), nil
 }

@@ -33,7 +33,8 @@ func tarball(at time.Time, files []file) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for _, f := range files {
-		h := &tar.Header{Name: f.Name, Mode: f.Mode, Size: int64(len(f.Data)), ModTime: at, Uid: f.OwnerID, Gid: f.OwnerID, Format: tar.FormatUSTAR}
+		h := &tar.Header{Name: f.Name, Mode: f.Mode, Size: int64(len(f.Data)), ModTime: at, Uid: f.OwnerID, Gid: f.OwnerID,
+			Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}
@@ -63,8 +64,8 @@ func folder(at time.Time, name string, files []file) ([]byte, error) {
 	return compressed(data), err
 }
 
-// platforms are pip's names of the targets. The program has no C and is linked statically, so that both C libraries of Linux will
-// do. macOS 12 is the oldest that Go builds for.
+// platforms are pip's names of the targets. The program has no C and is linked statically, so that both C libraries of
+// Linux will do. macOS 12 is the oldest that Go builds for.
 var platforms = map[string]string{
 	"linux/amd64":   "manylinux2014_x86_64.manylinux_2_17_x86_64.musllinux_1_1_x86_64",
 	"linux/arm64":   "manylinux2014_aarch64.manylinux_2_17_aarch64.musllinux_1_1_aarch64",
@@ -98,7 +99,8 @@ Description-Content-Type: text/markdown
 %s`
 
 // wheel returns the Python package and its name. modules are its files of Python, and program is the executable.
-func wheel(v version, target string, modules []file, program file, legal []file, description string) (name string, data []byte, err error) {
+func wheel(v version, target string, modules []file, program file, legal []file, description string) (name string,
+	data []byte, err error) {
 	info := "krigo-" + v.Python + ".dist-info/"
 	about := "Wheel-Version: 1.0\nGenerator: krigo tools/release\nRoot-Is-Purelib: false\n"
 	for platform := range strings.SplitSeq(platforms[target], ".") {
@@ -126,9 +128,13 @@ func wheel(v version, target string, modules []file, program file, legal []file,
 
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
-	w.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	w.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser,
+		error) {
+		return flate.NewWriter(w, flate.BestCompression)
+	})
 	for _, f := range files {
-		h := &zip.FileHeader{Name: f.Name, Method: zip.Deflate, Modified: v.Time, CreatorVersion: 3 << 8, ExternalAttrs: uint32(0o100000|f.Mode) << 16}
+		h := &zip.FileHeader{Name: f.Name, Method: zip.Deflate, Modified: v.Time, CreatorVersion: 3 << 8,
+			ExternalAttrs: uint32(0o100000|f.Mode) << 16}
 		entry, err := w.CreateHeader(h)
 		if err != nil {
 			return "", nil, err
@@ -152,7 +158,8 @@ func rPackage(v version, sources []file, program file, legal []file) ([]byte, er
 		files = append(files, f)
 	}
 	at := "inst/bin/" + program.Name
-	files = append(files, binary(at, program.Data), plain("BinaryFiles", []byte(at+"\n"))) // else R CMD check takes it for a mistake
+	// else R CMD check takes it for a mistake
+	files = append(files, binary(at, program.Data), plain("BinaryFiles", []byte(at+"\n")))
 	for _, f := range legal {
 		if f.Name != "LICENSE" { // which R has itself
 			files = append(files, plain("inst/"+f.Name, f.Data))
@@ -161,8 +168,8 @@ func rPackage(v version, sources []file, program file, legal []file) ([]byte, er
 	return folder(v.Time, "krigo", files)
 }
 
-// image returns a container image of the program alone, as a tar archive that Podman, Docker and skopeo load, and its digest. The
-// image has no base, so that nothing in it comes from elsewhere.
+// image returns a container image of the program alone, as a tar archive that Podman, Docker and skopeo load, and its
+// digest. The image has no base, so that nothing in it comes from elsewhere.
 func image(v version, processor string, program file, legal []file) (data []byte, digest string, err error) {
 	type object = map[string]any
 	var blobs []file
@@ -179,7 +186,8 @@ func image(v version, processor string, program file, legal []file) (data []byte
 		}
 		return written
 	}
-	files := []file{binary("krigo", program.Data), {Name: "data/", Mode: 0o755, OwnerID: user}, {Name: "licenses/", Mode: 0o755}}
+	files := []file{binary("krigo", program.Data), {Name: "data/", Mode: 0o755, OwnerID: user},
+		{Name: "licenses/", Mode: 0o755}}
 	for _, f := range legal {
 		files = append(files, plain("licenses/"+f.Name, f.Data))
 	}
@@ -199,7 +207,8 @@ func image(v version, processor string, program file, legal []file) (data []byte
 		"history": []object{{"created": created, "created_by": "krigo tools/release"}},
 	}))
 	manifest := blob("manifest.v1+json", text(object{
-		"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config, "layers": []object{layer},
+		"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config,
+		"layers": []object{layer},
 	}))
 	digest = manifest["digest"].(string)
 	tag := strings.ReplaceAll(v.Go, "+", "-") // which tags of images may not have

@@ -33,8 +33,10 @@ func TestVersions(t *testing.T) {
 	}{
 		{"v1.2.3", "v1.2.3", false, "v1.2.3", "1.2.3", "1.2.3"},
 		{"v1.2.3", "v1.2.3", true, "v1.2.3+dirty", "1.2.3+dirty", "1.2.3"},
-		{"", "v1.2.3", false, "v1.2.4-0.20260102000405-abcdef123456", "1.2.4.dev20260102000405+gabcdef123456", "1.2.3.20260102.405"},
-		{"", "", true, "v0.0.0-20260102000405-abcdef123456+dirty", "0.0.0.dev20260102000405+gabcdef123456.dirty", "0.0.0.20260102.405"},
+		{"", "v1.2.3", false, "v1.2.4-0.20260102000405-abcdef123456", "1.2.4.dev20260102000405+gabcdef123456",
+			"1.2.3.20260102.405"},
+		{"", "", true, "v0.0.0-20260102000405-abcdef123456+dirty", "0.0.0.dev20260102000405+gabcdef123456.dirty",
+			"0.0.0.20260102.405"},
 	} {
 		v := number(c.tag, c.before, "abcdef123456", at, c.dirty)
 		if v.Go != c.goes || v.Python != c.python || v.R != c.r {
@@ -104,7 +106,8 @@ func TestLicences(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		for _, want := range []string{"std 1.", "liberation v0.5.0: LICENSE-SIL", "compress v1.20.1: zstd/internal/xxhash/LICENSE.txt", "licenses/ftl.txt", "client_golang v1.25.0: NOTICE"} {
+		for _, want := range []string{"std 1.", "liberation v0.5.0: LICENSE-SIL",
+			"compress v1.20.1: zstd/internal/xxhash/LICENSE.txt", "licenses/ftl.txt", "client_golang v1.25.0: NOTICE"} {
 			if !bytes.Contains(text, []byte(want)) {
 				t.Errorf("%s: the notices lack %q", target, want)
 			}
@@ -113,7 +116,8 @@ func TestLicences(t *testing.T) {
 			t.Errorf("%s: mousetrap, of Windows alone: %t", target, has)
 		}
 	}
-	if _, err := notices([]part{{Path: "example.org/x", Version: "v1.0.0", Texts: map[string]string{"NOTICE": "all rights reserved"}}}); err == nil {
+	if _, err := notices([]part{{Path: "example.org/x", Version: "v1.0.0",
+		Texts: map[string]string{"NOTICE": "all rights reserved"}}}); err == nil {
 		t.Error("notices without a licence")
 	}
 	program, err := os.Executable()
@@ -125,14 +129,16 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// TestPackages: each kind of package has the program, the notices and the bill of materials; the same files make the same bytes.
+// TestPackages: each kind of package has the program, the notices and the bill of materials; the same files make the
+// same bytes.
 func TestPackages(t *testing.T) {
 	v := number("v1.2.3", "", "", time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), false)
 	bill, err := materials(v, []part{{"example.org/x", "v1.0.0+incompatible", map[string]string{"LICENSE": mit}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(bill, []byte(`"purl": "pkg:golang/example.org/x@v1.0.0%2Bincompatible"`)) || !bytes.Contains(bill, []byte(`"id": "MIT"`)) {
+	if !bytes.Contains(bill, []byte(`"purl": "pkg:golang/example.org/x@v1.0.0%2Bincompatible"`)) ||
+		!bytes.Contains(bill, []byte(`"id": "MIT"`)) {
 		t.Errorf("%s", bill)
 	}
 	program := binary("krigo", []byte("the program"))
@@ -145,17 +151,21 @@ func TestPackages(t *testing.T) {
 		pack func() ([]byte, error)
 		want []string
 	}{
-		"archive": {func() ([]byte, error) { return folder(v.Time, "k", append([]file{program}, legal...)) }, []string{"k/krigo", "k/LICENSE", "k/" + noticed, "k/" + sbom}},
+		"archive": {func() ([]byte, error) { return folder(v.Time, "k", append([]file{program}, legal...)) },
+			[]string{"k/krigo", "k/LICENSE", "k/" + noticed, "k/" + sbom}},
 		"r": {func() ([]byte, error) { return rPackage(v, sources, program, legal) },
-			[]string{"krigo/DESCRIPTION", "krigo/inst/bin/krigo", "krigo/BinaryFiles", "krigo/inst/" + noticed, "krigo/inst/" + sbom}},
+			[]string{"krigo/DESCRIPTION", "krigo/inst/bin/krigo", "krigo/BinaryFiles", "krigo/inst/" + noticed, "krigo/inst/" +
+				sbom}},
 		"wheel": {func() ([]byte, error) {
 			name, data, err := wheel(v, "linux/arm64", nil, program, legal, "")
 			if want := "krigo-1.2.3-py3-none-manylinux2014_aarch64.manylinux_2_17_aarch64.musllinux_1_1_aarch64.whl"; name != want {
 				t.Errorf("%s: want %s", name, want)
 			}
 			return data, err
-		}, []string{"krigo/bin/krigo", "krigo-1.2.3.dist-info/licenses/" + noticed, "krigo-1.2.3.dist-info/sboms/" + sbom, "krigo-1.2.3.dist-info/RECORD"}},
-		"image": {func() ([]byte, error) { data, _, err := image(v, "arm64", program, legal); return data, err }, []string{"oci-layout", "index.json", "manifest.json"}},
+		}, []string{"krigo/bin/krigo", "krigo-1.2.3.dist-info/licenses/" + noticed, "krigo-1.2.3.dist-info/sboms/" + sbom,
+			"krigo-1.2.3.dist-info/RECORD"}},
+		"image": {func() ([]byte, error) { data, _, err := image(v, "arm64", program, legal); return data, err },
+			[]string{"oci-layout", "index.json", "manifest.json"}},
 	} {
 		data, err := c.pack()
 		if err != nil {
@@ -202,7 +212,8 @@ func TestImage(t *testing.T) {
 		return content
 	}
 	var index struct{ Manifests []blob }
-	if err := json.Unmarshal([]byte(held["index.json"]), &index); err != nil || len(index.Manifests) != 1 || index.Manifests[0].Digest != digest {
+	if err := json.Unmarshal([]byte(held["index.json"]), &index); err != nil || len(index.Manifests) != 1 ||
+		index.Manifests[0].Digest != digest {
 		t.Fatal(held["index.json"], err)
 	}
 	var manifest struct {
@@ -228,14 +239,16 @@ func TestImage(t *testing.T) {
 	if err != nil || fmt.Sprintf("sha256:%x", sha256.Sum256(layer)) != config.RootFS.Diffs[0] {
 		t.Fatal("the layer isn't the one that the configuration names", err)
 	}
-	if files := unpack(t, layer); files[config.Config.Entrypoint[0][1:]] != "the program" || config.Config.User != "1000:1000" {
+	if files := unpack(t, layer); files[config.Config.Entrypoint[0][1:]] != "the program" ||
+		config.Config.User != "1000:1000" {
 		t.Error(files, config)
 	}
 	var docker []struct {
 		Config           string
 		RepoTags, Layers []string
 	}
-	if err := json.Unmarshal([]byte(held["manifest.json"]), &docker); err != nil || held[docker[0].Config] == "" || held[docker[0].Layers[0]] == "" ||
+	if err := json.Unmarshal([]byte(held["manifest.json"]), &docker); err != nil || held[docker[0].Config] == "" ||
+		held[docker[0].Layers[0]] == "" ||
 		!slices.Equal(docker[0].RepoTags, []string{"krigo:v0.0.0-20260102030406-abcdef123456-dirty"}) {
 		t.Error(held["manifest.json"], err)
 	}
@@ -275,7 +288,8 @@ func TestCitation(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	for _, w := range append(c.References, c.Self) {
-		if w.Type == "" || w.Title == "" || len(w.Authors) == 0 || w.Type != "software" && (w.Year == 0 || w.DOI+w.URL == "") {
+		if w.Type == "" || w.Title == "" || len(w.Authors) == 0 || w.Type != "software" &&
+			(w.Year == 0 || w.DOI+w.URL == "") {
 			t.Errorf("%+v", w)
 		}
 	}

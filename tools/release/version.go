@@ -14,7 +14,8 @@ import (
 
 // version is the number of a commit. The Git tag is its only source.
 type version struct {
-	Go     string    // as the Go tool stamps it: v1.2.3, or after it v1.2.4-0.20260102150405-abcdef123456; +dirty if files were changed
+	// as the Go tool stamps it: v1.2.3, or after it v1.2.4-0.20260102150405-abcdef123456; +dirty if files were changed
+	Go     string
 	Python string    // PEP 440: 1.2.3, 1.2.4.dev20260102150405+gabcdef123456
 	R      string    // 1.2.3, 1.2.3.20260102.150405; R has no word for changed files
 	Time   time.Time // of the commit
@@ -56,8 +57,8 @@ func describe(root string) (version, error) {
 	return number(latest["--points-at"], latest["--merged"], hash[:12], time.Unix(epoch, 0).UTC(), changed != ""), nil
 }
 
-// number says the version of a commit with a tag, or of a commit after the tag before (which may be ""), as each language does.
-// Development versions stand between the last release and the next in all three.
+// number says the version of a commit with a tag, or of a commit after the tag before (which may be ""), as each
+// language does. Development versions stand between the last release and the next in all three.
 func number(tag, before, commit string, at time.Time, dirty bool) version {
 	v := version{Go: tag, Python: strings.TrimPrefix(tag, "v"), R: strings.TrimPrefix(tag, "v"), Time: at}
 	var local []string

@@ -1,5 +1,5 @@
-// Command site makes a static site of README and docs: go -C tools run ./site --out DIR. Pages stand in the order in which
-// they are best read; a link or an anchor that leads nowhere is an error.
+// Command site makes a static site of README and docs: go -C tools run ./site --out DIR. Pages stand in the order in
+// which they are best read; a link or an anchor that leads nowhere is an error.
 package main
 
 import (
@@ -37,7 +37,8 @@ var chapters = []struct {
 	Pages []string
 }{
 	{"Begin", []string{"README.md", "docs/tutorial.md", "docs/gallery.md", "docs/faq.md"}},
-	{"Use", []string{"docs/certificate.md", "docs/command-line.md", "docs/serve.md", "docs/python.md", "docs/r.md", "docs/pipe.md", "docs/cluster.md"}},
+	{"Use", []string{"docs/certificate.md", "docs/command-line.md", "docs/serve.md", "docs/python.md", "docs/r.md",
+		"docs/pipe.md", "docs/cluster.md"}},
 	{"Understand", []string{"docs/method.md", "docs/proof.md", "docs/format.md", "verify/README.md"}},
 	{"Measured", []string{"docs/benchmark.md", "docs/performance.md", "docs/reliability.md", "docs/reproduce.md"}},
 	{"Build", []string{"docs/architecture.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}},
@@ -130,8 +131,10 @@ func read(root, from string, files map[string]string, pictures map[string]bool) 
 		return nil, err
 	}
 	p := &page{From: from, File: files[from], anchors: map[string]bool{}}
-	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-	tree := markdown.Parser().Parse(text.NewReader(written), parser.WithContext(parser.NewContext(parser.WithIDs(&names{p.anchors}))))
+	markdown := goldmark.New(goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	tree := markdown.Parser().Parse(text.NewReader(written),
+		parser.WithContext(parser.NewContext(parser.WithIDs(&names{p.anchors}))))
 	err = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -172,8 +175,10 @@ func read(root, from string, files map[string]string, pictures map[string]bool) 
 	if err := markdown.Renderer().Render(&b, written, tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
-	body := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>", "<pre>", `<pre tabindex="0">`, "<img ", `<img loading="lazy" `).Replace(b.String())
-	body = regexp.MustCompile(`<(h[2-6]) id="([^"]+)">(.*?)</h`).ReplaceAllString(body, `<$1 id="$2"><a class="anchor" href="#$2">$3</a></h`)
+	body := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>",
+		"<pre>", `<pre tabindex="0">`, "<img ", `<img loading="lazy" `).Replace(b.String())
+	body = regexp.MustCompile(`<(h[2-6]) id="([^"]+)">(.*?)</h`).ReplaceAllString(body,
+		`<$1 id="$2"><a class="anchor" href="#$2">$3</a></h`)
 	p.Body = template.HTML(body)
 	return p, nil
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSite builds the site of this repository: every page fetches nothing from elsewhere, every link within it leads to a
-// file that is there, and the pages are all in every page's list.
+// TestSite builds the site of this repository: every page fetches nothing from elsewhere, every link within it leads to
+// a file that is there, and the pages are all in every page's list.
 func TestSite(t *testing.T) {
 	out := t.TempDir()
 	if err := build("../..", out); err != nil {

@@ -50,10 +50,12 @@ func (s isa) vectors(n int) []VecVirtual {
 func (s isa) rows(p, ld Register) []Mem {
 	third, mid := GP64(), GP64()
 	LEAQ(Mem{Base: ld, Index: ld, Scale: 2}, third)
-	at := []Mem{{Base: p}, {Base: p, Index: ld, Scale: 1}, {Base: p, Index: ld, Scale: 2}, {Base: p, Index: third, Scale: 1}}
+	at := []Mem{{Base: p}, {Base: p, Index: ld, Scale: 1}, {Base: p, Index: ld, Scale: 2},
+		{Base: p, Index: third, Scale: 1}}
 	if s.lanes == 8 {
 		LEAQ(Mem{Base: p, Index: ld, Scale: 4}, mid)
-		at = append(at, Mem{Base: mid}, Mem{Base: mid, Index: ld, Scale: 1}, Mem{Base: mid, Index: ld, Scale: 2}, Mem{Base: mid, Index: third, Scale: 1})
+		at = append(at, Mem{Base: mid}, Mem{Base: mid, Index: ld, Scale: 1}, Mem{Base: mid, Index: ld, Scale: 2},
+			Mem{Base: mid, Index: third, Scale: 1})
 	}
 	return at
 }

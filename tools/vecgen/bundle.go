@@ -143,7 +143,8 @@ func (g *isa) subtract() {
 
 // combine: out_k ← x_k f + y_k g.
 func (g *isa) combine() {
-	p := g.begin("combine", "n int, x, f, y, w, out *float64", "is combinePortable, for n above 0.", "n", "x", "f", "y", "w", "out")
+	p := g.begin("combine", "n int, x, f, y, w, out *float64", "is combinePortable, for n above 0.", "n", "x", "f", "y",
+		"w", "out")
 	a, b := make([]vec, g.halves()), make([]vec, g.halves())
 	for h := range a {
 		a[h], b[h] = g.vec(), g.vec()

@@ -30,7 +30,8 @@ func covariance(g *isa) {
 	})
 	// A profile is given by its value at u = scale²·d² ≥ 0, and by w = k̄ ∂k/∂u with its
 	// sums: Σ k̄ k, Σ w u, and RQ's Σ k̄ ∂k/∂ln a.
-	profile := func(name string, value func(g *isa, u, shape, variance vec) vec, pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
+	profile := func(name string, value func(g *isa, u, shape, variance vec) vec,
+		pull func(g *isa, u, bar, shape vec) (w, k, dShape vec)) {
 		g.write(function{
 			name: name + "Value", doc: "writes variance·k(u) to k.",
 			in: []string{"u"}, out: []string{"k"}, scalars: []string{"shape", "variance"}, ahead: "k",
@@ -251,7 +252,8 @@ func (g *isa) apply(vectors int) {
 	name := fmt.Sprintf("apply%d%s", vectors, g.suffix())
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr(strings.ReplaceAll("func(a *float, rowStep, depthStep, depth int, v *float, vStride int, out *float, outStride int)", "float", g.float()))
+	g.SignatureExpr(strings.ReplaceAll("func(a *float, rowStep, depthStep, depth int, v *float, vStride int, out "+
+		"*float, outStride int)", "float", g.float()))
 	g.Doc(name + " adds the product of a few rows a and as many vectors of columns of v to out.")
 	g.Pragma("noescape")
 	a := g.Load(g.Param("a"), g.GP64())

@@ -32,7 +32,8 @@ var (
 		0x1.a01a01a7c2efep-13, 0x1.a019b9149a41cp-16, 0x1.71de0db2f6b19p-19, 0x1.28917c89a43bcp-22, 0x1.af389ecfc4bb6p-26,
 	}
 	// The same for float32: 0.2 units of 2⁻²⁴ in eʳ.
-	expSingleCoefs = []float64{0x1p-1, 0x1.5554dd04e58adp-3, 0x1.5555193389289p-5, 0x1.120b616c44764p-7, 0x1.6d10fc65d1fcap-10}
+	expSingleCoefs = []float64{0x1p-1, 0x1.5554dd04e58adp-3, 0x1.5555193389289p-5, 0x1.120b616c44764p-7,
+		0x1.6d10fc65d1fcap-10}
 
 	// (2 artanh s − 2s)/s³ as a function of s² for |s| ≤ (√2−1)/(√2+1): 0.05 in 2 artanh s.
 	logCoefs = []float64{

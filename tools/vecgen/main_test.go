@@ -18,7 +18,8 @@ func TestCommittedAssemblyIsCurrent(t *testing.T) {
 		{"covariance", "true", "radial", "single_amd64.s", "single_stubs_amd64.go"},
 	} {
 		dir := t.TempDir()
-		command := exec.Command("go", "run", ".", "-set", c.set, "-single="+c.single, "-pkg", c.pkg, "-out", filepath.Join(dir, c.asm), "-stubs", filepath.Join(dir, c.stubs))
+		command := exec.Command("go", "run", ".", "-set", c.set, "-single="+c.single, "-pkg", c.pkg, "-out",
+			filepath.Join(dir, c.asm), "-stubs", filepath.Join(dir, c.stubs))
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -61,8 +61,10 @@ func measure(r ranks.Ranks, rows, inducing, repeat int, keep int64) (*report, er
 	for i := range at.Y {
 		at.Y[i] = row(first+i, at.X.Row(i))
 	}
-	p := &objective.SparseProblem{Kernel: kernel.SE(inputs, true), Mean: kernel.ZeroMean{}, Rows: at, M: inducing, Keep: keep, Ranks: r,
-		Objective: &objective.SparsePAC{Alpha: 1, Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}, Bound: pacbayes.KLBound, Penalty: pacbayes.KLBound.Penalty(0, rows, 0.01)}}
+	p := &objective.SparseProblem{Kernel: kernel.SE(inputs, true), Mean: kernel.ZeroMean{}, Rows: at, M: inducing,
+		Keep: keep, Ranks: r,
+		Objective: &objective.SparsePAC{Alpha: 1, Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6},
+			Bound: pacbayes.KLBound, Penalty: pacbayes.KLBound.Penalty(0, rows, 0.01)}}
 	x := make([]float64, p.Dim())
 	for i := range inputs {
 		x[i] = math.Log(inputs)

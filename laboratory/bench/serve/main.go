@@ -1,9 +1,10 @@
-// Command serve loads a running `krigo serve` with single-row predictions. It prints how many the server answers a second,
-// how long each takes, and how much memory the server uses.
+// Command serve loads a running `krigo serve` with single-row predictions. It prints how many the server answers a
+// second, how long each takes, and how much memory the server uses.
 //
-// -beside N adds N malicious clients (package laboratory/malice) from other addresses of this machine, each with -each attacks
-// at once. -attack NAME makes them use one attack alone; -attack each measures every attack in turn, for -for each. The
-// attackers run in a process of their own at the lowest priority, because elsewhere they would use other processors.
+// -beside N adds N malicious clients (package laboratory/malice) from other addresses of this machine, each with -each
+// attacks at once. -attack NAME makes them use one attack alone; -attack each measures every attack in turn, for -for
+// each. The attackers run in a process of their own at the lowest priority, because elsewhere they would use other
+// processors.
 package main
 
 import (
@@ -38,7 +39,8 @@ func main() {
 	duration := flag.Duration("for", time.Minute, "how long")
 	beside := flag.Int("beside", 0, "malicious clients")
 	each := flag.Int("each", 1, "attacks that a malicious client makes at once")
-	which := flag.String("attack", "", "the one attack that they make; empty: all, by chance; each: all, one after the other")
+	which := flag.String("attack", "", "the one attack that they make; empty: all, by chance; each: all, one after the "+
+		"other")
 	near := flag.Bool("near", false, "malicious clients have the same address as the good one")
 	attacker := flag.Bool("attacker", false, "be the process of the malicious clients, until standard input ends")
 	flag.Parse()
@@ -46,7 +48,8 @@ func main() {
 
 	inputs, target := described(*url)
 	l := &load{url: *url, inputs: inputs, connections: *connections, rate: *rate, duration: *duration,
-		attackers: []string{"-url", *url, "-beside", strconv.Itoa(*beside), "-each", strconv.Itoa(*each), "-near=" + strconv.FormatBool(*near)}}
+		attackers: []string{"-url", *url, "-beside", strconv.Itoa(*beside), "-each", strconv.Itoa(*each), "-near=" +
+			strconv.FormatBool(*near)}}
 	if *attacker {
 		attack(*url, inputs, target, *beside, *each, *near, *which)
 		return
@@ -142,9 +145,11 @@ func (l *load) measure(attack string) {
 	if attack != "" {
 		fmt.Printf("%s: ", attack)
 	}
-	fmt.Printf("%d connections, %.0f s: %.0f answers a second, %d failed\n", l.connections, seconds, float64(len(all))/seconds, failed.Load())
+	fmt.Printf("%d connections, %.0f s: %.0f answers a second, %d failed\n", l.connections, seconds,
+		float64(len(all))/seconds, failed.Load())
 	fmt.Printf("  latency: median %v, 99 %% within %v, longest %v\n", at(0.5), at(0.99), at(1))
-	fmt.Printf("  server's memory, MB: %.0f at the beginning, %.0f at the end, %.0f at most; over time %.0f\n", start, resident(l.url), peak, memory)
+	fmt.Printf("  server's memory, MB: %.0f at the beginning, %.0f at the end, %.0f at most; over time %.0f\n", start,
+		resident(l.url), peak, memory)
 	if attacks != "" {
 		fmt.Printf("  beside: %s\n", attacks)
 	}
@@ -180,7 +185,8 @@ func (l *load) beside(attack string) (stop func() string) {
 
 // attack is the process of the malicious clients.
 func attack(url string, inputs []string, target string, clients, each int, near bool, which string) {
-	attacksOf := slices.DeleteFunc(slices.Clone(malice.Attacks), func(a malice.Attack) bool { return which != "" && a.Name != which })
+	attacksOf := slices.DeleteFunc(slices.Clone(malice.Attacks),
+		func(a malice.Attack) bool { return which != "" && a.Name != which })
 	if len(attacksOf) == 0 {
 		log.Fatalf("there is no attack %q", which)
 	}

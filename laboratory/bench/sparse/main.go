@@ -170,7 +170,8 @@ func (t *task) prepare() (evaluate func() (float64, error), gradient []float64, 
 
 func madeUp(name string, keep int64) *task {
 	rng := rand.New(rand.NewPCG(0, 0))
-	t := &task{objective: name, keep: keep, at: make([]float64, parameters), x: linalg.New(64, inputs), z: linalg.New(16, inputs), y: make([]float64, 64)}
+	t := &task{objective: name, keep: keep, at: make([]float64, parameters), x: linalg.New(64, inputs),
+		z: linalg.New(16, inputs), y: make([]float64, 64)}
 	for _, v := range [][]float64{t.x.Data, t.z.Data, t.y} {
 		for i := range v {
 			v[i] = rng.Float64()
@@ -186,7 +187,8 @@ func read(path string, rows, inducing int) (*task, error) {
 		return nil, err
 	}
 	defer file.Close()
-	t := &task{at: make([]float64, parameters), x: linalg.New(rows, inputs), y: make([]float64, rows), z: linalg.New(inducing, inputs)}
+	t := &task{at: make([]float64, parameters), x: linalg.New(rows, inputs), y: make([]float64, rows),
+		z: linalg.New(inducing, inputs)}
 	in := bufio.NewReader(file)
 	for _, v := range [][]float64{t.at, t.x.Data, t.y, t.z.Data} {
 		if err := binary.Read(in, binary.LittleEndian, v); err != nil {
