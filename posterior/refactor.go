@@ -3,6 +3,7 @@ package posterior
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
@@ -130,18 +131,17 @@ func (p *Posterior) shift(l matrix.Dense, whole float64) float64 {
 // what was certified. Factors made on one kind of processor were 3e-10 apart at most.
 const sameFactor = 1e-6
 
-// Apart returns how far the mean and the covariance of another posterior, on the same inducing inputs, are from p's: in
-// whitened terms, in which means at x differ by at most √k(x,x) times the first, relative to the size of μ above 1, and
-// L_B by the second.
-func (p *Posterior) Apart(q *Posterior) (mean, covariance float64) {
-	n := p.Support.Rows
-	off, mu := make([]float64, n), make([]float64, n)
-	for i, w := range p.Weights {
-		row := p.Chol.Row(i)[:i+1]
-		linalg.Axpy(w, row, mu[:i+1])
-		linalg.Axpy(q.Weights[i]-w, row, off[:i+1])
+// Apart says how far a sparse posterior of the same kernel, mean and support is from p: how much its means at the rows
+// of x differ at most, and its L_B by ‖L_B⁻¹L_B' − I‖.
+func (p *Posterior) Apart(q *Posterior, x matrix.Dense) (mean, covariance float64) {
+	off, at := *p, make([]float64, x.Rows)
+	off.Mean, off.Beta, off.Weights = kernel.ZeroMean{}, nil, slices.Clone(q.Weights)
+	linalg.Axpy(-1, p.Weights, off.Weights)
+	off.Latent(x, at, nil)
+	for _, v := range at {
+		mean = math.Max(mean, math.Abs(v))
 	}
-	return math.Sqrt(linalg.Dot(off, off) / math.Max(1, linalg.Dot(mu, mu))), distance(p.CholB, q.CholB)
+	return mean, distance(p.CholB, q.CholB)
 }
 
 // distanceCols is the number of columns of L that are looked at at a time.

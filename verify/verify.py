@@ -370,8 +370,9 @@ def alpha_of(head):
     if objective in ("svgp", "renyi") or objective in BOUND_TRAINED and asked("alpha_by", str) == "learn":
         return None
     return asked("alpha", float) if asked.has("alpha") else {"vfe": 0.0, "dtc": 0.0, "pep": 0.5}.get(objective, 1.0)
-def follows(q, rows, alpha):
-    """Whether weights and L_B are those that parameters, inducing inputs, noise variance and prior rows make: up to rounding, or not by far."""
+def follows(q, rows, others, alpha):
+    """Whether weights and L_B are those that parameters, inducing inputs, noise variance and prior rows make.
+    Up to rounding, or not by far: by the means at these and at other rows, in standard deviations of the target."""
     m = len(q.support)
     b, c = [[float(i == j) for j in range(i + 1)] for i in range(m)], [0.0] * m
     for x, y in rows:
@@ -389,7 +390,9 @@ def follows(q, rows, alpha):
     for i in range(m - 1, -1, -1):
         mu[i] = (half[i] - fsum(low[k][i] * mu[k] for k in range(i + 1, m))) / low[i][i]
     own = [fsum(w * row[j] for w, row in zip(q.weights[j:], q.low[j:])) for j in range(m)]
-    mean = sqrt(fsum((v - w)**2 for v, w in zip(mu, own)) / max(1, dot(mu, mu)))
+    apart = [v - w for v, w in zip(mu, own)]
+    mean = max(abs(dot(apart, forward(q.low, [q.kernel.value(p, s) for s in q.points])))
+               for p in (q.kernel.prepare(x) for x, _ in rows + others))
     off = max(mean, sqrt(fsum(dot(x[1:], x[1:]) + (x[0] - 1)**2 for x in over(low, q.low_b))))
     require(off <= 1e-3, f"the prior's weights aren't those that its parameters, inducing inputs, noise variance and prior rows make: they are off by {off:.3g}")
     return off <= 1e-5
@@ -618,7 +621,7 @@ def verify(model, data):
         (prior or q).solves([rows[i] for i in roles[PRIOR]], 1e-11, "prior")
     derived = False
     if prior and prior.sparse and not q.support and alpha_of(head) is not None:
-        derived = follows(prior, [rows[i] for i in roles[PRIOR]], alpha_of(head))
+        derived = follows(prior, *([rows[i] for i in roles[role]] for role in (PRIOR, CERTIFIED)), alpha_of(head))
     if q.support and not q.nearest and not q.sparse:
         q.solves([rows[i] for i in roles[CERTIFIED]], 1e-6 if prior else 1e-11, "posterior")
     by_bound = not q.nearest and (head("objective", str) in BOUND_TRAINED or t.informed and not t.fixed)
