@@ -351,6 +351,9 @@ func TestMeasures(t *testing.T) {
 // TestWide: of a model whose categories become thousands of inputs a request is never held encoded, whatever it asks
 // for.
 func TestWide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds; under the race detector pools keep nothing, so that more is taken")
+	}
 	const columns, categories, rows = 32, 60, 1000
 	table := &dataset.Table{Source: "t"}
 	for j := range columns {
