@@ -99,7 +99,7 @@ def test_parameters_come_back(boston, tmp_path):
 
 def test_every_flag_is_a_parameter(cli):
     """What `krigo fit` can be asked, the estimator can, or it says that only the command line can."""
-    flags = {name.replace("-", "_") for name in re.findall(r"^  --([a-z-]+)", cli("fit", "--help"), re.MULTILINE)}
+    flags = {name.replace("-", "_") for name in re.findall(r"^  --([a-z-]+)", cli("fit", "--help", "all"), re.MULTILINE)}
     # Of files, of text in them, and of running a command.
     others = {"decimal", "thousands", "na", "units", "no_standardise", "out", "memory", "help", "json", "quiet", "threads"}
     params = set(KrigoRegressor().get_params())
@@ -120,7 +120,7 @@ def test_only_the_command_line(waves, quick, cli):
         }.get(of, [lambda: getattr(m, name), lambda: getattr(krigo, name)])
         if "--intervals" in rest:
             asks = [lambda: m.predict(X, intervals=name), lambda: m.predict_frame(X, intervals=["band", name]), lambda: m.intervals(X, name)]
-        assert all(word in cli(of, "--help") for word in rest), command
+        assert all(word in cli(of, "--help", "all") for word in rest), command
         for ask in asks:
             with pytest.raises(UsageError, match=f"^{name}: only the command line has it: {command} "):
                 ask()

@@ -141,7 +141,7 @@ flag <- function(name, value) {
 # unknown are flags of the program's refusal, for options that are given as NULL and that it doesn't have.
 unknown <- function(names) {
   if (!length(names)) return(NULL)
-  help <- paste(suppressWarnings(system2(executable(), c("fit", "--help"), stdout = TRUE, stderr = FALSE)), collapse = " ")
+  help <- paste(suppressWarnings(system2(executable(), c("fit", "--help", "all"), stdout = TRUE, stderr = FALSE)), collapse = " ")
   known <- vapply(names, function(name) grepl(paste0(" --", name, " "), help, fixed = TRUE), NA)
   if (any(!known)) paste0("--", names[!known], "=NULL")
 }
