@@ -20,8 +20,7 @@ func ExampleFromRows() {
 	}
 	_, err = table.Regression("price")
 	fmt.Println(err)
-	// Output: rows: row 3, column 1 ("size"): the value is missing; remove the row or fill the value, or have it filled
-	// with --missing mean
+	// Output: rows: row 3, column 1 ("size"): the value is missing; remove the row or fill the value, or have it filled with --missing mean
 }
 
 // What is wrong with data is known by its place, also to who calls Fit.
