@@ -266,7 +266,8 @@ func faultyFiles(r *run) (map[string][]byte, error) {
 	}
 	var declaration bytes.Buffer
 	for _, args := range [][]string{
-		{"fit", at("data.csv"), "--target", "y", "--kernel", "se", "--epsilon", "1", "--out", at("model.krigo")},
+		{"fit", at("data.csv"), "--target", "y", "--kernel", "se", "--prior", "informed",
+			"--epsilon", "1", "--out", at("model.krigo")},
 		{"declare", at("data.csv"), "--target", "y", "--kernel", "se", "--restarts", "1"},
 	} {
 		declaration.Reset()

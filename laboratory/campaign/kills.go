@@ -99,8 +99,8 @@ func kills(r *run) error {
 	if err := os.WriteFile(outcomes, smallTable(r.rng(-2), watchedRows), 0o666); err != nil {
 		return err
 	}
-	if status, said := krigoRun(&bytes.Buffer{}, "fit", data, "--target", "y", "--kernel", "se", "--epsilon", "1",
-		"--quiet", "--out", watched); status != 0 {
+	if status, said := krigoRun(&bytes.Buffer{}, "fit", data, "--target", "y", "--kernel", "se", "--prior", "informed",
+		"--epsilon", "1", "--quiet", "--out", watched); status != 0 {
 		return fmt.Errorf("the model to be watched: %s", said)
 	}
 	many := filepath.Join(r.folder, "many.csv") // rows enough for three lines of a ledger
