@@ -14,7 +14,7 @@ import (
 	"github.com/krigo-gp/krigo/report"
 )
 
-// ending is a context that ends when it has been asked so many times.
+// ending is a context that ends after a given number of calls of Err.
 type ending struct {
 	context.Context
 	left atomic.Int64

@@ -155,8 +155,8 @@ func shift(rho, bound float64) (*Shift, error) {
 // made from, and what stands beside it: observation noise, conformal intervals, test figures, ranges.
 // An epsilon other than 0, in standard deviations of the target, asks for
 // another half-width than the declared one: the number is then a heuristic,
-// because the half-width was chosen after the rows were seen, unless the certificate has a curve, of which it is a
-// point.
+// because the half-width was chosen after the rows were seen, unless the certificate has a curve, which
+// bounds every half-width.
 func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertification, err error) {
 	defer matrix.Ended(&err)
 	d, err := m.Labelled(table)

@@ -107,8 +107,8 @@ func TestCurveOfModel(t *testing.T) {
 }
 
 // TestSlices: the rows of slices are those that they are said to be, each has the bound of its rows alone, half of δ
-// goes to those that have a bound, and few rows have none. A file of before keeps the rules of its time, by which each
-// slice has a part, and a curve doesn't end.
+// is shared by the slices that have a bound, and slices of few rows have no bound. An older file keeps the rules of its
+// time: each slice has a part of δ, and a curve doesn't end.
 func TestSlices(t *testing.T) {
 	table := data.Boston()
 	m := fit(t, table, everyWidth(func(o *krigo.Options) {

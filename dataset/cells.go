@@ -31,8 +31,8 @@ func (t *Table) Set(row, column int, cell string) {
 	t.Values[row*len(t.Names)+column] = t.value(row, column, strings.TrimSpace(cell))
 }
 
-// room makes room for another row of so many cells, if there may be. While memory is moved, both the old and the new is
-// there.
+// room allocates memory for one more row with this number of cells, within the limit of package memory. While values
+// move, the old and the new memory exist together.
 func (t *Table) room(cells int) {
 	if need := len(t.Values) + cells; need > cap(t.Values) {
 		larger := need + len(t.Values)/2

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// indexName is the name of a first column that has none, and parquetIndex of one that pandas keeps in Parquet files:
-// both are a DataFrame's index, and no input unless one asks for it.
+// indexName is the name that an unnamed first column gets, parquetIndex the name of the index that pandas writes to
+// Parquet files. Both are a DataFrame's index, and an input only if it is asked for.
 const (
 	indexName    = "(index)"
 	parquetIndex = "__index_level_0__"

@@ -363,8 +363,8 @@ func (p *parser) row(record []string) {
 	t.Append(record)
 }
 
-// records passes on CSV text, of which each record will be in memory, up to one that would take more than it may. A
-// record may be many lines, by its quotes.
+// records passes CSV text on until a record would take more memory than it may: each record is held in memory whole. A
+// quoted cell can spread a record over many lines.
 type records struct {
 	from       io.Reader
 	source     string
