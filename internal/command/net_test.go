@@ -52,6 +52,7 @@ var netSets = []struct{ begin, sets string }{
 		--objective kl-pac --scaling declared:scaling.json --restarts 1
 		--objective sqrt-pac --no-standardise --inducing 6 --ard off
 		--objective kl-pac --test-fraction 0.2 --prior-share 0.4 --ard off; predict m.krigo new.csv
+		--test-fraction 0.9
 		--objective kl-pac --test fresh.csv --ard off --restarts 1; certify m.krigo fresh.csv --fresh
 		--objective kl-pac --inducing 8
 		--objective kl-pac --inducing 8 --alpha learn --ard off --inducing-init greedy
@@ -290,7 +291,6 @@ var netRefused = []struct{ begin, sets string }{
 		--categorical RM --no-standardise
 		--group DIS --split last
 		--group MEDV
-		--test-fraction 0.9
 		--inducing theory --kernel rq
 		--loss asymmetric`},
 	{"fit mixed.csv --target y", `
