@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -68,7 +67,7 @@ func (r *Recertification) FollowsDeclaration() {
 // checked, or differs says what came out otherwise. It is an error if the model that comes out misses so often that the
 // certificate's bound can't be its own.
 func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (differs string, err error) {
-	again, differs, err := fit.Refit(ctx, r.model, r.table, progress)
+	again, differs, err := Refit(ctx, r.model, r.table, progress)
 	if err != nil {
 		return "", err
 	}
@@ -132,7 +131,7 @@ type Shift struct {
 // ShiftTo asks what the certificate says of a source so far away.
 func (r *Recertification) ShiftTo(rho float64) (err error) {
 	if c := r.Certificate; !c.Valid {
-		return fit.Usage("shift: it is of a certificate, not of a %s", c.Label)
+		return usage("shift: it is of a certificate, not of a %s", c.Label)
 	}
 	r.Shift, err = shift(rho, r.Certificate.MeanBound)
 	return err
@@ -146,7 +145,7 @@ func (f *Fresh) ShiftTo(rho float64) (err error) {
 
 func shift(rho, bound float64) (*Shift, error) {
 	if !(rho >= 0) {
-		return nil, fit.Usage("shift %v: want a relative entropy in nats, 0 or more, such as 0.01", rho)
+		return nil, usage("shift %v: want a relative entropy in nats, 0 or more, such as 0.01", rho)
 	}
 	return &Shift{rho, pacbayes.Shifted(bound, rho)}, nil
 }
@@ -176,10 +175,10 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 				m.Training.Seconds)
 		}
 		if err == nil {
-			err = fit.CheckAsked(m, table.Names)
+			err = checkAsked(m, table.Names)
 		}
 		if err == nil {
-			r.known.Derived, err = fit.CheckDerived(m, d)
+			r.known.Derived, err = checkDerived(m, d)
 		}
 		if err != nil {
 			return nil, err
@@ -192,12 +191,12 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 		return r, nil
 	}
 	if m.Terms.Loss.Kind == pacbayes.ClippedAbsolute {
-		return nil, fit.Usage("epsilon: the loss clipped-absolute has none")
+		return nil, usage("epsilon: the loss clipped-absolute has none")
 	}
 	if m.Terms.Curve { // what is read off it is a certificate, of a model that is what it says
 		v, err := m.Verify(d)
 		if err == nil {
-			err = fit.CheckAsked(m, table.Names)
+			err = checkAsked(m, table.Names)
 		}
 		if err == nil && v.Differs != "" {
 			err = fmt.Errorf("the model isn't what its data make it: %s: no certificate", v.Differs)

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -85,22 +84,22 @@ type Compared struct {
 func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []string, epsilons []float64, splits int,
 	progress func(Compared)) ([]Comparison, error) {
 	if splits < 1 || splits > 1000 {
-		return nil, fit.Usage("splits %d: want 1 to 1000", splits)
+		return nil, usage("splits %d: want 1 to 1000", splits)
 	}
 	if o.Data.Split == "last" && splits > 1 {
-		return nil, fit.Usage("splits %d: roles by split last are the same in all of them; compare one", splits)
+		return nil, usage("splits %d: roles by split last are the same in all of them; compare one", splits)
 	}
 	if len(objectives) == 0 || len(epsilons) == 0 {
-		return nil, fit.Usage("%d objectives at %d ε: want one of each at least", len(objectives), len(epsilons))
+		return nil, usage("%d objectives at %d ε: want one of each at least", len(objectives), len(epsilons))
 	}
 	for i, name := range objectives {
 		if slices.Contains(objectives[:i], name) {
-			return nil, fit.Usage("objective %s twice: its second row would be the first", name)
+			return nil, usage("objective %s twice: its second row would be the first", name)
 		}
 	}
 	for i, eps := range epsilons {
 		if slices.Contains(epsilons[:i], eps) {
-			return nil, fit.Usage("ε = %g twice: its second rows would be the first", eps)
+			return nil, usage("ε = %g twice: its second rows would be the first", eps)
 		}
 	}
 	if o.Data.TestFraction == 0 && o.Data.Test == nil {

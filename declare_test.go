@@ -45,7 +45,7 @@ func TestDeclared(t *testing.T) {
 	if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || !r.Matches {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); err != nil || differs != "" {
+	if _, differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
 	if err := krigo.CheckDeclaration(m, data.Boston(), text); err != nil {

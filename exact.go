@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
@@ -16,13 +15,13 @@ func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table,
 	progress func(iteration int, residual float64)) (ps []Prediction, err error) {
 	defer matrix.Ended(&err)
 	if m.Posterior.Kind() != posterior.ByCG {
-		return nil, fit.Usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
+		return nil, usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
 	}
 	d, err := m.Unlabelled(table.Within(ctx))
 	if err != nil {
 		return nil, err
 	}
-	at, err := fit.Gather(d.Scaled(d.All(), m.Scaling))
+	at, err := gather(d.Scaled(d.All(), m.Scaling))
 	if err != nil {
 		return nil, err
 	}

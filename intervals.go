@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
@@ -43,9 +42,9 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 	var of func(Prediction) Interval
 	switch c := m.Conformal; {
 	case !(level >= 0 && level < 1):
-		return nil, fit.Usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
+		return nil, usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
 	case !slices.Contains(IntervalKinds, kind):
-		return nil, fit.Usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
+		return nil, usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
 	case kind == "band":
 		var err error
 		if of, err = band(m); err != nil {
@@ -146,9 +145,9 @@ func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level flo
 	level = cmp.Or(level, 0.95)
 	switch {
 	case !slices.Contains(FewRowKinds, kind):
-		return nil, fit.Usage("intervals %q: want one of %s", kind, strings.Join(FewRowKinds, ", "))
+		return nil, usage("intervals %q: want one of %s", kind, strings.Join(FewRowKinds, ", "))
 	case !(level > 0 && level < 1):
-		return nil, fit.Usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
+		return nil, usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
 	}
 	d, err := m.Labelled(data)
 	if err != nil {
@@ -162,7 +161,7 @@ func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level flo
 	if err != nil {
 		return nil, err
 	}
-	at, err := fit.Gather(rows.Scaled(rows.All(), m.Scaling))
+	at, err := gather(rows.Scaled(rows.All(), m.Scaling))
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
@@ -63,7 +62,7 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 	progress func(iteration int, residual float64)) (samples [][]float64, err error) {
 	defer matrix.Ended(&err)
 	if count < 1 {
-		return nil, fit.Usage("%d samples: want at least one", count)
+		return nil, usage("%d samples: want at least one", count)
 	}
 	if err := memory.Afford(fmt.Sprintf("%s: %d samples at %d rows", table.Source, count, table.Rows),
 		2*8*float64(count)*float64(table.Rows)); err != nil {
@@ -73,7 +72,7 @@ func Sample(ctx context.Context, m *Model, table *dataset.Table, count int, seed
 	if err != nil {
 		return nil, err
 	}
-	at, err := fit.Gather(d.Scaled(d.All(), m.Scaling))
+	at, err := gather(d.Scaled(d.All(), m.Scaling))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +107,7 @@ func Covariance(ctx context.Context, m *Model, table *dataset.Table) (cov matrix
 	if err != nil {
 		return matrix.Dense{}, err
 	}
-	at, err := fit.Gather(d.Scaled(d.All(), m.Scaling))
+	at, err := gather(d.Scaled(d.All(), m.Scaling))
 	if err != nil {
 		return matrix.Dense{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -26,7 +25,7 @@ type Predicted struct {
 // whose ε is in the target's own units: standard deviations would be of the rows that are certified.
 func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Predicted, error) {
 	if o.Data.Group == dataset.EqualRows {
-		return nil, fit.Usage("group %q: different rows may well have the same prediction and target, so that equal ones "+
+		return nil, usage("group %q: different rows may well have the same prediction and target, so that equal ones "+
 			"are no copies", o.Data.Group)
 	}
 	o.Data.Reading = table.Reading()
@@ -35,7 +34,7 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 		return nil, err
 	}
 	if !slices.Contains(table.Names, prediction) || prediction == o.Data.Target {
-		return nil, fit.Usage("prediction %q: name the column of %s that has the predictions, besides that of the target",
+		return nil, usage("prediction %q: name the column of %s that has the predictions, besides that of the target",
 			prediction, table.Source)
 	}
 	d, err := table.Select([]string{prediction}, o.Data.Target) // of a constant target, too: nothing is learnt
@@ -82,15 +81,15 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 	promise := o.Promise
 	switch {
 	case o.Data.Target == "":
-		return t, fit.Usage("target: name the column that was predicted")
+		return t, usage("target: name the column that was predicted")
 	case promise.Units != "" && promise.Units != "raw":
-		return t, fit.Usage("epsilon-units %s: of predictions ε is in the target's own units, raw: its standard deviation "+
+		return t, usage("epsilon-units %s: of predictions ε is in the target's own units, raw: its standard deviation "+
 			"would be one of the rows that are certified", promise.Units)
 	case promise.Share > 0 || promise.Calibration > 0 || promise.MeanBound != "" && promise.MeanBound != pacbayes.Direct:
-		return t, fit.Usage("promise, calibration-fraction and mean-bound: of predictions there is one hold-out bound")
+		return t, usage("promise, calibration-fraction and mean-bound: of predictions there is one hold-out bound")
 	}
 	if promise.Loss == string(pacbayes.Scaled) {
-		return t, fit.Usage("loss scaled: the predictions of a table have no standard deviations")
+		return t, usage("loss scaled: the predictions of a table have no standard deviations")
 	}
 	kind := pacbayes.Band
 	if promise.Loss != "" {
@@ -99,10 +98,10 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		}
 	}
 	if kind == pacbayes.ClippedAbsolute && promise.Epsilon != 0 {
-		return t, fit.Usage("epsilon %v with loss clipped-absolute, which has no ε: leave it out", promise.Epsilon)
+		return t, usage("epsilon %v with loss clipped-absolute, which has no ε: leave it out", promise.Epsilon)
 	}
 	if kind != pacbayes.Asymmetric && promise.EpsilonAbove != 0 {
-		return t, fit.Usage("epsilon: two widths are for the asymmetric loss, not %q", kind)
+		return t, usage("epsilon: two widths are for the asymmetric loss, not %q", kind)
 	}
 	if promise.Delta == 0 {
 		promise.Delta = 0.01
@@ -116,7 +115,7 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		t.Inequality = promise.Bound
 	}
 	if err := t.Check(); err != nil {
-		return t, fit.Usage("%w (ε is in the target's units, and has no default here)", err)
+		return t, usage("%w (ε is in the target's units, and has no default here)", err)
 	}
 	return t, nil
 }

@@ -383,14 +383,14 @@ func TestRefit(t *testing.T) {
 		m := trained(t, homes(), o)
 		back := every(0, 1, 85)
 		slices.Reverse(back)
-		if differs, err := krigo.Refit(context.Background(), m, pick(homes(), back), nil); err != nil || differs != "" {
+		if _, differs, err := krigo.Refit(context.Background(), m, pick(homes(), back), nil); err != nil || differs != "" {
 			t.Errorf("%s: %s, %v", name, differs, err)
 		}
 		if m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"seed"`, `"sed"`, 1)); name == "default" {
 			other := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1},
 				Promise: krigo.Promise{Calibration: 0.25}, Kernel: krigo.Kernel{Expression: "matern12"}})
 			m.Posterior, m.ObservationNoise = other.Posterior, other.ObservationNoise
-			if differs, err := krigo.Refit(context.Background(), m, homes(), nil); err != nil || differs == "" {
+			if _, differs, err := krigo.Refit(context.Background(), m, homes(), nil); err != nil || differs == "" {
 				t.Errorf("the posterior of another kernel was made again: %v", err)
 			}
 		}
@@ -409,12 +409,12 @@ func TestRefit(t *testing.T) {
 		}
 	}
 	m.Fitted = json.RawMessage(`{"data":{"target":"MEDV"},"kernels":"se"}`)
-	if _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil ||
+	if _, _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil ||
 		!strings.Contains(err.Error(), "kernels") {
 		t.Errorf("unknown options: %v", err)
 	}
 	m.Fitted = nil
-	if _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil {
+	if _, _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil {
 		t.Error("an old model was fitted again")
 	}
 }

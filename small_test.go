@@ -98,7 +98,7 @@ func TestUncertified(t *testing.T) {
 	if ps, err := krigo.Predict(m, few); err != nil || len(ps) != 22 {
 		t.Errorf("%v, %v", ps, err)
 	}
-	if differs, err := krigo.Refit(t.Context(), m, few, nil); differs != "" || err != nil {
+	if _, differs, err := krigo.Refit(t.Context(), m, few, nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
 	if _, err := krigo.Deliver(t.Context(), m, few, krigo.Options{}); err == nil ||

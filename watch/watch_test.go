@@ -13,21 +13,21 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/model"
 )
 
 // loaded is a model of Snelson's data, as it comes back from its file.
-func loaded(t *testing.T, change func(*fit.Options)) *model.Model {
+func loaded(t *testing.T, change func(*krigo.Options)) *model.Model {
 	t.Helper()
-	o := fit.Options{Data: fit.Data{Target: "y"}, Kernel: fit.Kernel{Expression: "se"}, Run: fit.Run{Restarts: 1},
-		Promise: fit.Promise{Epsilon: 1}}
+	o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1},
+		Promise: krigo.Promise{Epsilon: 1}}
 	if change != nil {
 		change(&o)
 	}
-	m, err := fit.Fit(context.Background(), data.Snelson(), o)
+	m, err := krigo.Fit(context.Background(), data.Snelson(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func must[T any](v T, err error) T {
 // one; another model's outcomes are apart.
 func TestLedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
-	m, other := loaded(t, nil), loaded(t, func(o *fit.Options) { o.Promise.Loss = "clipped-square" })
+	m, other := loaded(t, nil), loaded(t, func(o *krigo.Options) { o.Promise.Loss = "clipped-square" })
 	l := must(Open(path))
 	w, o := must(l.Watch(m)), must(l.Watch(other))
 	if again := must(l.Watch(m)); again != w {
@@ -147,7 +147,7 @@ func TestLedger(t *testing.T) {
 	if got := must(l.Watch(other)).State(); !reflect.DeepEqual(got, graded) {
 		t.Errorf("opened again: %+v, not %+v", got, graded)
 	}
-	if all := must(l.Others(loaded(t, func(o *fit.Options) { o.Run.Seed = 1 }))); len(all) != 2 ||
+	if all := must(l.Others(loaded(t, func(o *krigo.Options) { o.Run.Seed = 1 }))); len(all) != 2 ||
 		all[0] != (Other{m.Checksum(), 41, true}) || !strings.Contains(all[0].Sentence(), "They raise an ALARM") {
 		t.Errorf("other models: %+v", all)
 	}
@@ -164,7 +164,7 @@ func TestLedger(t *testing.T) {
 // model that nobody watches keeps its lines.
 func TestRotate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l.ledger")
-	m, other := loaded(t, nil), loaded(t, func(o *fit.Options) { o.Promise.Loss = "clipped-square" })
+	m, other := loaded(t, nil), loaded(t, func(o *krigo.Options) { o.Promise.Loss = "clipped-square" })
 	ctx := context.Background()
 	l := must(Open(path))
 	w, plain := must(l.Watch(m)), must(l.Watch(other))
@@ -400,8 +400,8 @@ func TestWatchable(t *testing.T) {
 		"groups by patient":         func(c *model.Model) { c.Certificate.Group = "patient" },
 		"bound on predictions is 1": func(c *model.Model) { c.Certificate.MeanBound = 1 },
 		"save it first": func(c *model.Model) {
-			*c = *must(fit.Fit(context.Background(), data.Snelson(),
-				fit.Options{Data: fit.Data{Target: "y"}, Kernel: fit.Kernel{Expression: "se"}, Promise: fit.Promise{Epsilon: 1}}))
+			*c = *must(krigo.Fit(context.Background(), data.Snelson(),
+				krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"}, Promise: krigo.Promise{Epsilon: 1}}))
 		},
 	} {
 		other := *m

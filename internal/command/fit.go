@@ -21,7 +21,6 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/fit"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/kernel"
@@ -594,7 +593,7 @@ func (c *checkpointer) words() string {
 // interrupted says how a fit that ended in an error goes on, if that was an interruption.
 func (c *checkpointer) interrupted(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(err, fit.ErrOtherCheckpoint):
+	case errors.Is(err, krigo.ErrOtherCheckpoint):
 		return fmt.Errorf("%s: %w: end that fit with its own data and options, remove the file, or name another --out",
 			c.path, err)
 	case err == nil || ctx.Err() == nil:
@@ -725,7 +724,7 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 	if asJSON {
 		return printJSON(w, p)
 	}
-	of := func(what string, r fit.Roles) {
+	of := func(what string, r krigo.Roles) {
 		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what, r.Test, r.Calibration,
 			r.Prior, r.Certified)
 	}

@@ -345,7 +345,7 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool)
 	if rng.IntN(refitEvery) == 0 { // with the options that the file asks for, which may take for ever
 		ctx, cancel := context.WithTimeout(r.ctx, time.Second)
 		defer cancel()
-		if differs, err := krigo.Refit(ctx, m, s.table, nil); err == nil && differs == "" {
+		if _, differs, err := krigo.Refit(ctx, m, s.table, nil); err == nil && differs == "" {
 			r.count("fitted again")
 		}
 	}

@@ -125,7 +125,7 @@ func roundTrip(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model
 	if r, err := krigo.Certify(back, table, 0); err != nil || !r.Matches {
 		t.Errorf("certified: %+v, %v", r, err)
 	}
-	if differs, err := krigo.Refit(context.Background(), back, table, nil); err != nil || differs != "" {
+	if _, differs, err := krigo.Refit(context.Background(), back, table, nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
 	return back

@@ -1,0 +1,75 @@
+package krigo
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// folds is the number of parts the rows are cut into.
+const folds = 3
+
+// crossValidate chooses a fixed α: that with the smallest mean squared error of predictions for
+// the rows left out, summed over folds. α shapes Q alone, so that nothing is paid for the choice.
+func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (alpha float64, note string, err error) {
+	n := p.n
+	order := rand.New(rand.NewPCG(p.options.Run.Seed, 0x666f6c64)).Perm(n)
+	best, least := 0.0, math.Inf(1)
+	for _, alpha := range p.choice.Grid() {
+		var square float64
+		for fold := range folds {
+			rows := slices.Concat(order[:fold*n/folds], order[(fold+1)*n/folds:])
+			more, err := p.without(ctx, c, alpha, fold, rows, order[fold*n/folds:(fold+1)*n/folds])
+			if err != nil {
+				return 0, "", err
+			}
+			for _, e := range more {
+				square += e * e
+			}
+		}
+		if square < least {
+			best, least = alpha, square
+		}
+	}
+	return best, fmt.Sprintf("α = %g by cross-validation over %v in %d parts (root mean squared error %.4g, scaled)", best,
+		p.choice.Grid(), folds, math.Sqrt(least/float64(n))), nil
+}
+
+// without trains on some rows with a fixed α, and returns the errors of its predictions for those left out.
+func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows, left []int) ([]float64,
+	error) {
+	part := *p
+	part.share, part.choice.Alpha = p.choose(rows), &alpha
+	if p.estimate {
+		all, err := gather(part.rows)
+		if err != nil {
+			return nil, err
+		}
+		part.all = all
+	}
+	f := p.families[0]
+	problem := part.problem(ctx, c, f)
+	event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1,
+		Starts: 1}
+	r, err := problem.Minimize(ctx, c.run(fmt.Sprintf("cv/%g/%d", alpha, fold+1), event), part.starts(f, nil)[0])
+	if err != nil {
+		return nil, err
+	}
+	q, _, err := problem.Posterior(r.X)
+	if err != nil {
+		return nil, err
+	}
+	others := p.choose(left)
+	at, err := gather(others.rows)
+	if err != nil {
+		return nil, err
+	}
+	mean := make([]float64, others.n)
+	q.Latent(at.X, mean, nil)
+	for i, m := range mean {
+		mean[i] = others.y[i] - m
+	}
+	return mean, nil
+}

@@ -1,0 +1,132 @@
+package krigo
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// asked returns the options that a model was fitted with, as it has them.
+func asked(m *model.Model) (o Options, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(m.Fitted))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&o); err != nil {
+		return o, fmt.Errorf("what the model was fitted with can't be read (%w): was it made by a newer krigo?", err)
+	}
+	if _, known := method.Find(o.Method.Name); !known {
+		return o, fmt.Errorf("the model was fitted by %q, a method that this program doesn't have", o.Method.Name)
+	}
+	o.Method = o.Method.WithDefaults() // an option that came later than the model is what was done without it
+	return o, o.check(false)
+}
+
+// checkAsked makes sure that a model of a table with these columns, its certificate's terms above all, is one of the
+// options that it says it was fitted with: both are the fitter's word, which at least may not be two.
+func checkAsked(m *model.Model, columns []string) error {
+	if m.Fitted == nil {
+		if m.Split != model.ByPosition {
+			return errors.New("the model doesn't say what it was fitted with: no certificate")
+		}
+		return nil // an old model
+	}
+	o, err := asked(m)
+	if err != nil {
+		return fmt.Errorf("%w: no certificate", err)
+	}
+	other := func(what string) error {
+		return fmt.Errorf("the model and the options that it says it was fitted with disagree about %s: no certificate", what)
+	}
+	d := &dealt{data: &dataset.Data{Encoding: m.Encoding}, roles: dataset.Roles{}}
+	d.loss, d.epsRaw = o.Promise.scaled(m.Scaling)
+	f := family{kernel: m.Posterior.Kernel, mean: m.Posterior.Mean}
+	choices := len(o.Prior.Temper)
+	if o.Prior.Kind == "grid" {
+		choices = len(o.Kernel.families(len(m.Inputs)))
+	}
+	with := o
+	if o.Prior.Mixed {
+		with.Prior.Grid.Digits = m.Terms.Grid.Digits // chosen, and paid for
+	}
+	terms := d.terms(with, f, choices, m.Terms.Tied)
+	terms.PriorRows = m.Counts[dataset.Prior]
+	if m.Terms.Rules == 0 { // a file from before they were told: the rules of its time
+		terms.Rules = 0
+	}
+	want, have := reflect.ValueOf(terms), reflect.ValueOf(m.Terms)
+	for i := range want.NumField() {
+		if !reflect.DeepEqual(want.Field(i).Interface(), have.Field(i).Interface()) {
+			return other(fmt.Sprintf("%s of the certificate's terms: %v and %v", want.Type().Field(i).Name, have.Field(i),
+				want.Field(i)))
+		}
+	}
+	var roles dataset.Counts
+	roles[dataset.Test], roles[dataset.Calibration], roles[dataset.Prior] = o.counts(m.Groups.Sum())
+	roles[dataset.Certified] = m.Groups.Sum() - roles.Sum()
+	if why := o.Data.otherInputs(m, columns); why != "" {
+		return other("the inputs: " + why)
+	}
+	base, temper := m.Posterior.OfPrior()
+	if base == nil {
+		base = m.Posterior
+	}
+	is := base.Kernel.Spec(base.Theta)
+	scaling := m.Scaling
+	if o.Data.Declared != nil {
+		scaling = *o.Data.Declared
+		scaling.Source = dataset.Declared
+	}
+	switch {
+	case !slices.ContainsFunc(o.Kernel.families(len(m.Inputs)),
+		func(f family) bool { return sameShape(f.spec(), is) && f.mean == base.Mean }):
+		return other(fmt.Sprintf("the kernel or its mean: it is %s, and they ask for %s, ARD %s, mean %s", is,
+			o.Kernel.Expression, o.Kernel.ARD, o.Kernel.Mean))
+	case o.Data.Target != m.Target || o.Data.Group != m.Group || o.Data.encodes() != (m.Encoding != nil),
+		!reflect.DeepEqual(o.Data.Reading, m.Reading):
+		return other("the columns")
+	case o.Method.Name != m.Objective:
+		return other("the objective")
+	case o.Run.Seed != m.Seed || o.Data.split() != m.Split || roles != m.Groups:
+		return other("the roles of rows")
+	case !reflect.DeepEqual(scaling, m.Scaling):
+		return other("the scaling's constants")
+	case temper > 0 && !slices.Contains(o.Prior.Temper, temper):
+		return other("the factor of the prior's covariance")
+	}
+	return nil
+}
+
+// otherInputs says what a model of a table with these columns has of inputs other than these options leave; "" where
+// nothing.
+func (d Data) otherInputs(m *model.Model, columns []string) string {
+	has, missing := m.Inputs, dataset.Refuse
+	if m.Encoding != nil {
+		has, missing = nil, m.Encoding.Missing
+		for _, c := range m.Encoding.Columns {
+			has = append(has, c.Name)
+			if (c.Categories != nil) != slices.Contains(d.Categorical, c.Name) {
+				return fmt.Sprintf("whether %q is categorical", c.Name)
+			}
+		}
+	}
+	left := append(dataset.Left(columns, d.Inputs, d.Ignore, d.Target, d.Group), d.Target)
+	for _, name := range columns {
+		switch is, was := slices.Contains(has, name), !slices.Contains(left, name); {
+		case is && !was:
+			return fmt.Sprintf("the model predicts from the column %q, which they leave out", name)
+		case was && !is:
+			return fmt.Sprintf("the model doesn't predict from the column %q, which they don't leave out (a column that came "+
+				"after the fit: certify a table without it)", name)
+		}
+	}
+	if missing != d.Missing {
+		return fmt.Sprintf("missing values: %s, and %s was asked for", missing, d.Missing)
+	}
+	return ""
+}

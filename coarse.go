@@ -1,0 +1,282 @@
+package krigo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// coarser is the plan on another grid, with so many different lengthscales, and perhaps its parameters held.
+func (p *plan) coarser(grid pacbayes.Grid, tied int, held bool) *plan {
+	with := *p
+	with.options.Prior.Grid, with.tied, with.held = grid, tied, held
+	return &with
+}
+
+// coarsen looks for the prior of the mixed p_θ with the lowest bound: from the best run of
+// each family, lengthscales are tied and trained together, the prior's parameters rounded to
+// fewer digits, and everything that shapes Q alone is trained on. The plan that it returns has the best of these, its
+// parameters held.
+func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (*plan, trained, error) {
+	var best *plan
+	lowest := math.Inf(1)
+	for i, f := range p.families {
+		var from *train.Result
+		for _, r := range t.all {
+			if r.family == i && (from == nil || r.result.Value < from.Value) {
+				from = r.result
+			}
+		}
+		if from == nil {
+			continue // no start lay in its domain
+		}
+		for _, k := range p.tries(ctx, c, f, from.X) {
+			with, runs, err := p.tieAndRound(ctx, c, i, k, from.X)
+			if err != nil {
+				return nil, t, err
+			}
+			t.all = append(t.all, runs...)
+			if with != nil && runs[len(runs)-1].result.Value < lowest {
+				best, t.best = with, runs[len(runs)-1]
+				lowest = t.best.result.Value
+			}
+		}
+	}
+	if best == nil {
+		return nil, t, errors.New("no grid of the mixed prior has a bound: use a single one")
+	}
+	note := fmt.Sprintf("of grids with 0 to %d digits, that with %d gave the lowest bound", mixedDigits-1,
+		best.options.Prior.Grid.Digits)
+	if best.tied > 0 {
+		note += fmt.Sprintf(", with %d different lengthscales", best.tied)
+	}
+	t.notices = append(t.notices, note)
+	return best, t, nil
+}
+
+// tries lists the numbers of different lengthscales that are tried, from x; 0: as many as inputs. Of a sparse GP it is
+// the one with the lowest bound before any training: to train them all takes too long.
+func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64) []int {
+	ties := []int{0}
+	if d := len(f.inputLengthscales()); d > 1 {
+		for k := 1; k <= min(maxTied, d-1); k++ {
+			ties = append(ties, k)
+		}
+	}
+	if !p.sparse() {
+		return ties
+	}
+	best, lowest := 0, math.Inf(1)
+	for _, k := range ties {
+		at := slices.Clone(x)
+		if k > 0 {
+			t := tie(f, x, k)
+			at = t.expand(t.reduce(x))
+		}
+		if _, v := p.digits(ctx, c, f, k, at); v < lowest {
+			best, lowest = k, v
+		}
+	}
+	return []int{best}
+}
+
+// tieAndRound trains a family from x with k different lengthscales, and then with its prior's parameters rounded and
+// held. The plan of the last run is nil where none could be evaluated.
+func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, family, k int, x []float64) (with *plan, runs []run,
+	err error) {
+	f, grid := p.families[family], p.options.Prior.Grid
+	if k > 0 {
+		r, err := p.coarser(grid, k, false).goOn(ctx, c, family, x, tie(f, x, k))
+		if err != nil || r.result == nil {
+			return nil, nil, err
+		}
+		runs, x = append(runs, r), r.result.X
+	}
+	if grid.Digits, _ = p.digits(ctx, c, f, k, x); grid.Digits < 0 {
+		return nil, runs, nil
+	}
+	x = slices.Clone(x)
+	grid.RoundAll(x[:f.gridParams()], x[:f.gridParams()])
+	with = p.coarser(grid, k, true)
+	r, err := with.goOn(ctx, c, family, x, nil)
+	if err != nil || r.result == nil {
+		return nil, runs, err
+	}
+	return with, append(runs, r), nil
+}
+
+// digits returns the number of digits with the lowest bound at x rounded to them, and that
+// bound; −1 where none can be evaluated.
+func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x []float64) (digits int,
+	lowest float64) {
+	digits, lowest = -1, math.Inf(1)
+	for d := range mixedDigits {
+		grid := p.options.Prior.Grid
+		grid.Digits = d
+		at := slices.Clone(x)
+		grid.RoundAll(at[:f.gridParams()], at[:f.gridParams()])
+		if v, err := p.coarser(grid, tied, false).problem(ctx, c, f).Evaluate(at, nil); err == nil && v < lowest {
+			digits, lowest = d, v
+		}
+	}
+	return digits, lowest
+}
+
+// goOn trains from x, with lengthscales tied where ties isn't nil. The run has no result
+// where x lies outside the objective's domain.
+func (p *plan) goOn(ctx context.Context, c *checkpoints, number int, x []float64, ties *ties) (run, error) {
+	f, grid := p.families[number], p.options.Prior.Grid
+	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, p.tied, grid, p.held)
+	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, grid), Start: 1, Starts: 1}
+	problem := p.problem(ctx, c, f)
+	var objective train.Objective = problem
+	box := problem.Box(x)
+	if ties != nil {
+		ties.objective = objective
+		objective = ties
+		box.Lower, box.Upper, x = ties.reduce(box.Lower), ties.reduce(box.Upper), ties.reduce(x)
+	}
+	r, err := p.choice.Descent().Minimize(ctx, c.run(key, event), objective, box, x)
+	if ctx.Err() != nil {
+		return run{}, ctx.Err()
+	}
+	var outside *train.StartError
+	if errors.As(err, &outside) {
+		return run{}, nil
+	}
+	if err != nil {
+		return run{}, err
+	}
+	if ties != nil {
+		r.X, r.AtBound = ties.expand(r.X), nil
+	}
+	return run{number, r}, nil
+}
+
+// ties makes an objective one of fewer parameters, of which some stand for several.
+type ties struct {
+	objective train.Objective
+	of        []int // where each parameter is found among the fewer
+	n         int   // of these
+	gradient  []float64
+}
+
+// tie ties the lengthscales of f into k groups, so that the sum of squared distances of
+// ln l² from their groups' means is least.
+func tie(f family, x []float64, k int) *ties {
+	t := &ties{of: make([]int, len(x))}
+	at := f.inputLengthscales()
+	group := make(map[int]int, len(at)) // of a parameter
+	for rank, g := range groups(at, x, k) {
+		group[rank] = g
+	}
+	first := make([]int, k)
+	for i := range first {
+		first[i] = -1
+	}
+	for i := range x {
+		if g, tied := group[i]; !tied {
+			t.of[i] = t.n
+			t.n++
+		} else {
+			if first[g] < 0 {
+				first[g] = t.n
+				t.n++
+			}
+			t.of[i] = first[g]
+		}
+	}
+	return t
+}
+
+// groups assigns the parameters at to k groups of neighbouring values, by dynamic
+// programming over their order: cost[j] of the first j values in so many groups.
+func groups(at []int, x []float64, k int) map[int]int {
+	order := slices.Clone(at)
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	n := len(order)
+	scatter := func(i, j int) (s float64) {
+		var mean float64
+		for _, a := range order[i:j] {
+			mean += x[a] / float64(j-i)
+		}
+		for _, a := range order[i:j] {
+			s += (x[a] - mean) * (x[a] - mean)
+		}
+		return s
+	}
+	cost := make([]float64, n+1)
+	for j := 1; j <= n; j++ {
+		cost[j] = math.Inf(1)
+	}
+	cuts := make([][]int, k) // where the last group of the first j begins
+	for g := range k {
+		next := make([]float64, n+1)
+		cuts[g] = make([]int, n+1)
+		next[0] = math.Inf(1)
+		for j := 1; j <= n; j++ {
+			next[j] = math.Inf(1)
+			for i := range j {
+				if c := cost[i] + scatter(i, j); c < next[j] {
+					next[j], cuts[g][j] = c, i
+				}
+			}
+		}
+		cost = next
+	}
+	group := map[int]int{}
+	for g, j := k-1, n; g >= 0; g-- {
+		i := cuts[g][j]
+		for _, a := range order[i:j] {
+			group[a] = g
+		}
+		j = i
+	}
+	return group
+}
+
+// reduce takes the mean over every group.
+func (t *ties) reduce(x []float64) []float64 {
+	few, count := make([]float64, t.n), make([]float64, t.n)
+	for i, v := range x {
+		few[t.of[i]] += v
+		count[t.of[i]]++
+	}
+	for i := range few {
+		few[i] /= count[i]
+	}
+	return few
+}
+
+func (t *ties) expand(few []float64) []float64 {
+	x := make([]float64, len(t.of))
+	for i, j := range t.of {
+		x[i] = few[j]
+	}
+	return x
+}
+
+// Dim implements train.Objective.
+func (t *ties) Dim() int { return t.n }
+
+// Evaluate implements train.Objective.
+func (t *ties) Evaluate(few, gradient []float64) (float64, error) {
+	if gradient == nil {
+		return t.objective.Evaluate(t.expand(few), nil)
+	}
+	if len(t.gradient) != len(t.of) {
+		t.gradient = make([]float64, len(t.of))
+	}
+	v, err := t.objective.Evaluate(t.expand(few), t.gradient)
+	clear(gradient)
+	for i, g := range t.gradient {
+		gradient[t.of[i]] += g
+	}
+	return v, err
+}

@@ -1,0 +1,318 @@
+package krigo
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// dealt is a table whose rows have their roles, and what is known of them before anything is trained. It doesn't
+// change once it is made.
+type dealt struct {
+	options Options // with every default
+	text    json.RawMessage
+	data    *dataset.Data
+	roles   dataset.Roles
+	units   *dataset.Units
+	scaling dataset.Scaling
+	loss    pacbayes.Loss // half-widths in scaled units
+	epsRaw  float64
+	test    *dataset.Data // rows of a test table, if there is one
+	notices []string
+	reason  string // why there is no certificate, if all rows train
+}
+
+// tried is the same rows, for what came of the kernels that there was time for: these, and from how many starts each,
+// are kept as what was asked for.
+func (d *dealt) tried(expressions []string, restarts int) (*dealt, error) {
+	with := *d
+	with.options.Kernel.Expression, with.options.Run.Restarts = strings.Join(expressions, ","), restarts
+	var err error
+	with.text, err = with.options.text()
+	return &with, err
+}
+
+// deal deals a table's rows their roles, by options with every default, and scales them.
+func deal(table *dataset.Table, o Options) (*dealt, error) {
+	if err := o.checkSpread(table.Ranks()); err != nil {
+		return nil, err
+	}
+	o.Data.Reading = table.Reading()
+	d := &dealt{options: o}
+	err := d.view(table)
+	if err != nil {
+		return nil, err
+	}
+	if d.text, err = d.options.text(); err != nil {
+		return nil, err
+	}
+	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {
+		return nil, &UsageError{err}
+	}
+	if d.notices, err = d.data.Notices(); err != nil {
+		return nil, err
+	}
+	if o.Data.Test != nil {
+		if err := d.viewTest(o.Data.Test); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.scale(); err != nil {
+		return nil, err
+	}
+	if n := d.roles.Count(dataset.Certified); slices.Equal(o.Promise.Slices, []string{pacbayes.SliceSD}) &&
+		pacbayes.MinRows <= n && n < 3*pacbayes.MinRows {
+		return nil, usage("slices sd: a third of %d certified rows is fewer than the %d that a bound takes, and half of δ "+
+			"would buy nothing: certify at least %d rows, or leave --slices out",
+			n, pacbayes.MinRows, 3*pacbayes.MinRows)
+	}
+	d.loss, d.epsRaw = o.Promise.scaled(d.scaling)
+	if math.IsInf(d.epsRaw, 0) || d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil {
+		return nil, usage("epsilon %g %s: with a target of standard deviation %s it is %s in these, and %s in the target's "+
+			"units: choose another, or another unit of the target",
+			o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.scaling.TargetScale), cautious.Number(d.loss.Below),
+			cautious.Number(d.epsRaw))
+	}
+	return d, nil
+}
+
+// view chooses inputs and target, and deals the rows their roles: before it where an encoding
+// has to be learnt from the prior rows.
+func (d *dealt) view(table *dataset.Table) (err error) {
+	o := d.options.Data
+	ignored, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
+	if err != nil {
+		return err
+	}
+	group := func(v *dataset.Data) (*dataset.Data, error) { return v, nil }
+	if o.Group != "" {
+		group = func(v *dataset.Data) (*dataset.Data, error) { return v.GroupBy(o.Group) }
+	}
+	if o.encodes() {
+		if d.data, err = table.Encode(o.Target, ignored, o.Categorical, o.Missing, func(v *dataset.Data) ([]int, error) {
+			if v, err = group(v); err != nil {
+				return nil, err
+			}
+			err = d.deal(v)
+			return v.RowsOf(d.roles, dataset.Prior), err
+		}); err == nil {
+			d.data, err = group(d.data)
+		}
+		return err
+	}
+	if d.data, err = table.Regression(o.Target, ignored...); err != nil {
+		return err
+	}
+	if d.data, err = group(d.data); err != nil {
+		return err
+	}
+	return d.deal(d.data)
+}
+
+// deal deals the rows of a view their roles.
+func (d *dealt) deal(v *dataset.Data) (err error) {
+	o := &d.options
+	d.roles, d.units, err = o.Data.split().Deal(v, o.Run.Seed, func(units int) (test, calibration, prior int, err error) {
+		if err := d.settle(units); err != nil {
+			return 0, 0, 0, err
+		}
+		test, calibration, prior = o.counts(units)
+		return test, calibration, prior, o.checkCounts(v.Source, units, test, calibration, prior)
+	})
+	return err
+}
+
+// viewTest views a test table as the data.
+func (d *dealt) viewTest(table *dataset.Table) (err error) {
+	o := d.options.Data
+	if d.test, err = d.data.Encoding.Select(table.Within(d.data.Context()), d.data.Inputs, o.Target); err != nil ||
+		o.Group == "" {
+		return err
+	}
+	if grouped, err := d.test.GroupBy(o.Group); err == nil {
+		d.test = grouped
+	} else {
+		d.notices = append(d.notices, fmt.Sprintf("test figures count rows, not groups: %v", err))
+	}
+	return nil
+}
+
+// scale finds the constants of the scaling.
+func (d *dealt) scale() (err error) {
+	o, prior := d.options.Data, d.data.RowsOf(d.roles, dataset.Prior)
+	switch o.Scaling {
+	case dataset.PriorRows:
+		d.scaling, err = dataset.ScalingOf(d.data, prior, o.Scaling)
+	case dataset.AllRows:
+		d.scaling, err = dataset.ScalingOf(d.data, append(prior, d.data.RowsOf(d.roles, dataset.Certified)...), o.Scaling)
+	default:
+		d.scaling = *o.Declared
+		d.scaling.Source = dataset.Declared
+		if len(d.scaling.InputScale) != d.data.Cols {
+			err = usage("scaling: constants for %d inputs declared, %s has %d", len(d.scaling.InputScale), d.data.Source,
+				d.data.Cols)
+		}
+	}
+	return err
+}
+
+// priorRows is the number of prior rows, of all ranks.
+func (d *dealt) priorRows() int { return d.roles.Count(dataset.Prior) }
+
+// scaled returns the loss with its half-widths in scaled units, and ε in the target's own.
+func (p Promise) scaled(s dataset.Scaling) (loss pacbayes.Loss, epsRaw float64) {
+	loss = p.loss(pacbayes.Kind(p.Loss))
+	epsRaw = loss.Below
+	if loss.Unitless() {
+		return loss, epsRaw // no unit
+	}
+	if p.Units == "raw" {
+		loss.Below /= s.TargetScale
+		loss.Above /= s.TargetScale
+		return loss, epsRaw
+	}
+	return loss, epsRaw * s.TargetScale
+}
+
+// fingerprint identifies the rows, those for testing too, and the options that a checkpoint belongs
+// to: all of them, but that more evaluations of L-BFGS and MMA only go on. It is JSON, so that two can be compared in
+// words.
+func (d *dealt) fingerprint() (string, error) {
+	o := d.options
+	if !o.Method.OnBatches() && !o.Method.Kind().Anneals {
+		o.Method.Epochs = 0
+	}
+	of := struct {
+		Rows    string   `json:"rows"`
+		Inputs  []string `json:"inputs"`
+		Options Options  `json:"options"`
+		Test    string   `json:"test,omitzero"`
+	}{d.units.Hash, d.data.Inputs, o, ""}
+	if d.test != nil {
+		units, err := d.test.Units()
+		if err != nil {
+			return "", err
+		}
+		of.Test = units.Hash
+	}
+	text, err := json.Marshal(of)
+	return string(text), err
+}
+
+// share is the rows of one role, scaled, to train on.
+type share struct {
+	*dealt
+	rows     *dataset.Scaled // of this rank
+	n        int             // of all ranks
+	y, scale []float64       // of this rank's: scaled targets, and |y_raw| for losses relative to it
+}
+
+// take takes the rows of a role.
+func (d *dealt) take(role dataset.Role) (s share, err error) {
+	s = share{dealt: d, rows: d.data.ScaledOf(d.roles, role, d.scaling), n: d.roles.Count(role)}
+	if s.y, err = d.data.Targets(s.rows.Numbers); err != nil {
+		return s, err
+	}
+	s.scale = model.TargetScale(d.loss, d.scaling, s.y)
+	d.scaling.Target(s.y, s.y)
+	// A row that can't be scaled is found now, not when training comes to it, and the first of the file.
+	const block = 4096
+	inFile := d.data.Scaled(slices.Sorted(slices.Values(s.rows.Numbers)), d.scaling)
+	x, y := make([]float64, block*d.data.Cols), make([]float64, block)
+	for i := 0; i < len(s.y); i += block {
+		n := min(block, len(s.y)-i)
+		if err := inFile.Block(i, n, x[:n*d.data.Cols], y[:n]); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// choose takes some of the rows.
+func (s share) choose(rows []int) share {
+	numbers, y := make([]int, len(rows)), make([]float64, len(rows))
+	for i, row := range slices.Sorted(slices.Values(rows)) {
+		numbers[i], y[i] = s.rows.Numbers[row], s.y[row]
+	}
+	return share{dealt: s.dealt, rows: s.data.Scaled(numbers, s.scaling), n: len(rows), y: y, scale: nil}
+}
+
+// gather reads rows, those of all ranks in their order: inputs and, where there is one, the target.
+func gather(rows *dataset.Scaled) (m objective.Memory, err error) {
+	defer matrix.Ended(&err)
+	own, d := rows.Dims()
+	r := rows.Data.Ranks()
+	first, n, err := ranks.Place(r, own)
+	if err != nil {
+		return m, err
+	}
+	m = objective.Memory{X: linalg.New(n, d), Y: make([]float64, n)}
+	if r.Size() == 1 { // a rank that ended by itself would be waited for
+		m.X = m.X.Until(rows.Context())
+	}
+	part := m
+	if rows.Places != nil {
+		part = objective.Memory{X: linalg.New(own, d), Y: make([]float64, own)}
+		first = 0
+	}
+	y := part.Y[first : first+own]
+	if rows.Data.Target == "" {
+		y = nil
+	}
+	if err := rows.Block(0, own, part.X.Data[first*d:(first+own)*d], y); err != nil {
+		return m, err
+	}
+	for i, k := range rows.Places {
+		copy(m.X.Row(k), part.X.Row(i))
+		m.Y[k] = part.Y[i]
+	}
+	return m, r.Sum(m.X.Data, m.Y)
+}
+
+// gatherValues are those of the rows of all ranks, in their order, given this rank's; nil where there are none.
+func gatherValues(rows *dataset.Scaled, own []float64) ([]float64, error) {
+	r := rows.Data.Ranks()
+	if own == nil || r.Size() == 1 {
+		return own, nil
+	}
+	first, n, err := ranks.Place(r, len(own))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]float64, n)
+	for i, v := range own {
+		if rows.Places != nil {
+			all[rows.Places[i]] = v
+		} else {
+			all[first+i] = v
+		}
+	}
+	return all, r.Sum(all)
+}
+
+// settle decides what depends on the number of units: the share of prior rows, and the reason if none is certified.
+func (d *dealt) settle(units int) error {
+	o := &d.options
+	if o.spare > 0 && !o.learns() {
+		o.Prior.Share = o.small(units)
+	}
+	if !o.trainsAll() {
+		return nil
+	}
+	d.reason = o.unspared(units)
+	if o.Run.Deliver == "all" {
+		return o.checkDelivered()
+	}
+	return nil
+}

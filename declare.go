@@ -1,0 +1,119 @@
+package krigo
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Declaration says what a fit is going to do with which rows. Its owner signs it, has it timestamped or publishes it.
+// It then proves that the model is the one declared, at a time that somebody else can vouch for. It doesn't prove that
+// nothing else was tried: the rows have to be known, with their targets, before it is written.
+type Declaration struct {
+	Version int   `json:"declaration"`
+	Plan    *Plan `json:"plan"`
+}
+
+const declarationVersion = 1
+
+// Declare says what a fit with these options would do with a table, as the text of a declaration.
+func Declare(table *dataset.Table, o Options) ([]byte, error) {
+	o.Run.Declared, o.Run.Declaration = "", nil
+	plan, err := Decide(table, o)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(Declaration{declarationVersion, plan}, "", " ")
+	return append(text, '\n'), err
+}
+
+// Declared are the options that a declaration has, whose certificate will carry the declaration's hash; Fit refuses
+// them for other rows.
+func Declared(declaration []byte) (o Options, err error) {
+	d, err := readDeclaration(declaration)
+	if err != nil {
+		return o, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(d.Plan.Options))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&o); err != nil {
+		return o, fmt.Errorf("the declaration's options can't be read: %w", err)
+	}
+	o.Run.Declared, o.Run.Declaration = hashOf(declaration), declaration
+	return o, nil
+}
+
+func readDeclaration(text []byte) (d Declaration, err error) {
+	if err := json.Unmarshal(text, &d); err != nil {
+		return d, fmt.Errorf("this isn't a declaration: %w", err)
+	}
+	if d.Version != declarationVersion || d.Plan == nil {
+		return d, errors.New("this isn't a declaration that this krigo knows: krigo declare writes them")
+	}
+	return d, nil
+}
+
+func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
+
+// CheckDeclaration makes sure that a declaration is the one by which a model was fitted, from the data that it was made
+// from.
+func CheckDeclaration(m *model.Model, table *dataset.Table, declaration []byte) error {
+	switch hash := hashOf(declaration); {
+	case m.Terms.Declaration == "":
+		return errors.New("the model was fitted without a declaration")
+	case hash != m.Terms.Declaration:
+		return fmt.Errorf("the model was fitted by another declaration: the SHA-256 of that is %s, of this one %s",
+			m.Terms.Declaration, hash)
+	}
+	o, err := asked(m)
+	if err != nil {
+		return err
+	}
+	return checkDeclared(table, o, declaration)
+}
+
+// checkDeclared makes sure that a declaration says what a fit with these options would do with a table: all that people
+// read in it, and once.
+func checkDeclared(table *dataset.Table, o Options, declaration []byte) error {
+	d, err := readDeclaration(declaration)
+	if err != nil {
+		return err
+	}
+	if hash := hashOf(declaration); o.Run.Declared != hash {
+		return fmt.Errorf("the SHA-256 of the declaration is %s, not %s", hash, o.Run.Declared)
+	}
+	text, err := Declare(table, o)
+	if err != nil {
+		return err
+	}
+	own, err := readDeclaration(text)
+	if err != nil {
+		return err
+	}
+	var said, says bytes.Buffer
+	if err := errors.Join(json.Compact(&said, declaration), json.Compact(&says, text)); err != nil {
+		return err
+	}
+	switch {
+	case d.Plan.Rows != own.Plan.Rows:
+		return errors.New("the rows aren't those that the declaration is about")
+	case !bytes.Equal(compact(d.Plan.Options), compact(own.Plan.Options)):
+		return errors.New("the options aren't those of the declaration")
+	case !bytes.Equal(said.Bytes(), says.Bytes()):
+		return errors.New("the declaration says otherwise than krigo declare does of these rows and options: it was " +
+			"altered, or written by another version")
+	}
+	return nil
+}
+
+// compact is JSON, which was parsed, without spaces.
+func compact(text json.RawMessage) []byte {
+	var b bytes.Buffer
+	json.Compact(&b, text)
+	return b.Bytes()
+}

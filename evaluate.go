@@ -1,0 +1,380 @@
+package krigo
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// Evaluation is an objective at given parameters.
+type Evaluation struct {
+	Objective string `json:"objective"`
+	// something to minimise: −ln p(y), or a risk bound
+	Value         float64  `json:"value"`
+	StandardError *float64 `json:"value_standard_error,omitempty"` // where the value is an estimate
+	// added to the diagonal of the inducing inputs' covariance matrix, here and in all below
+	Jitter        float64   `json:"jitter,omitempty"`
+	Gradient      Gradient  `json:"gradient"`
+	GradientError *Gradient `json:"gradient_standard_error,omitempty"` // with StandardError
+	// at the parameters rounded to the grid
+	Certificate       *pacbayes.Certificate `json:"certificate"`
+	CertificateReason string                `json:"certificate_reason,omitempty"`
+
+	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // of a sparse GP
+	Theory         *Theory         `json:"theory,omitempty"`          // of renyi and vfe
+}
+
+// EvidenceBounds are bounds of ln p(y) from above and below at the parameters of a sparse GP, in
+// nats, computed from all rows: how far it is from the exact GP. See objective.Sandwich; of a
+// GP other than renyi's there are Upper and Variational alone.
+//
+//	Upper ≥ UpperNorm ≥ Evidence ≥ AlphaELBO ≥ AlphaAtVariational ≥ Jensen ≥ Variational
+//
+// A negative α makes AlphaELBO an upper bound too, and leaves out what isn't ordered then.
+type EvidenceBounds struct {
+	Upper              *float64 `json:"upper,omitempty"`
+	UpperNorm          *float64 `json:"upper_norm,omitempty"`
+	Evidence           *float64 `json:"evidence,omitempty"`
+	AlphaELBO          *float64 `json:"alpha_elbo,omitempty"`
+	AlphaAtVariational *float64 `json:"alpha_elbo_at_variational,omitempty"`
+	Jensen             *float64 `json:"jensen,omitempty"`
+	Variational        *float64 `json:"variational,omitempty"`
+}
+
+// divergence is ln p(y) − L_α for α ≥ 0, the Rényi divergence of the sparse posterior from the exact one; nil where the
+// evidence isn't known.
+func (b *EvidenceBounds) divergence() *float64 {
+	if b == nil || b.Evidence == nil || b.Jensen == nil {
+		return nil
+	}
+	d := max(*b.Evidence-*b.AlphaELBO, 0)
+	return &d
+}
+
+// within is the context that the table was given, with which evaluating ends.
+func (p *plan) within() context.Context {
+	if ctx := p.data.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
+}
+
+// evidenceBounds returns the bounds at x = [θ, β, ln σ_n², Z], nil of a full GP.
+func (p *plan) evidenceBounds(problem method.Problem, x []float64) (*EvidenceBounds, error) {
+	if !p.sparse() {
+		return nil, nil
+	}
+	number := func(v float64) *float64 {
+		if math.IsNaN(v) {
+			return nil
+		}
+		return &v
+	}
+	if renyi, ok := problem.Objective().(*objective.RenyiProblem); ok {
+		s, err := renyi.Sandwich(x)
+		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
+			number(s.Jensen), number(s.Variational)}, err
+	}
+	lower, upper, err := p.task(p.within(), nil, p.families[0]).Sparse().Bounds(x)
+	return &EvidenceBounds{Upper: &upper, Variational: &lower}, err
+}
+
+// BoundEvidence bounds the evidence at the parameters of a sparse model, from the rows that it was
+// trained on (the prior rows, where it is its informed prior): time O(NM²). It returns nil of a
+// model without inducing inputs or with a posterior learnt from an informed prior, and without the
+// data that it was made from.
+func BoundEvidence(m *model.Model, d *dataset.Data) (bounds *EvidenceBounds, err error) {
+	defer matrix.Ended(&err)
+	q, role := m.Trained(), dataset.Certified
+	if m.Terms.Fixed {
+		role = dataset.Prior
+	}
+	own, err := m.MadeFrom(d)
+	if err != nil || !own || !q.Sparse() || m.Terms.Informed && !m.Terms.Fixed {
+		return nil, err
+	}
+	roles, err := m.RolesOf(d)
+	if err != nil {
+		return nil, err
+	}
+	rows := d.ScaledOf(roles, role, m.Scaling)
+	p := method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows, Ranks: d.Ranks()}.Sparse()
+	x := slices.Concat(q.Theta, q.Beta, []float64{math.Log(q.Noise)})
+	for i := range q.Support.Rows {
+		x = append(x, q.Support.Row(i)...)
+	}
+	lower, upper, err := p.Bounds(x)
+	if err := errors.Join(err, rows.Err()); err != nil {
+		return nil, err
+	}
+	return &EvidenceBounds{Upper: &upper, Variational: &lower}, nil
+}
+
+// Gradient mirrors Params: derivatives with respect to ln l (not ln l²), ln σ_s²,
+// ln σ_n² and other logarithms, and plain ones for the mean. A sum or product has Parts.
+type Gradient struct {
+	LogVariance      *float64           `json:"log_variance,omitempty"`
+	LogLengthscales  []float64          `json:"log_lengthscales,omitempty"`
+	LogShape         *float64           `json:"log_shape,omitempty"`
+	LogPeriod        *float64           `json:"log_period,omitempty"`
+	Parameters       map[string]float64 `json:"parameters,omitempty"` // of a registered kernel, by name
+	Parts            []Gradient         `json:"parts,omitempty"`
+	LogNoiseVariance *float64           `json:"log_noise_variance,omitempty"`
+	Mean             *MeanParams        `json:"mean,omitempty"`
+	Inducing         [][]float64        `json:"inducing,omitempty"`
+	Posterior        *FreeParams        `json:"posterior,omitempty"`
+}
+
+// of fills in a kernel's derivatives, taken off the front of d.
+func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
+	if parts := kernel.Parts(k); parts != nil {
+		g.Parts = make([]Gradient, len(parts))
+		for i, part := range parts {
+			g.Parts[i].of(part, d)
+		}
+		return
+	}
+	for _, p := range k.Params() {
+		v := (*d)[0]
+		*d = (*d)[1:]
+		switch p.Kind {
+		case kernel.Lengthscale:
+			g.LogLengthscales = append(g.LogLengthscales, 2*v) // from ln l² to ln l
+		case kernel.Variance:
+			g.LogVariance = &v
+		case kernel.Shape:
+			g.LogShape = &v
+		case kernel.Period:
+			g.LogPeriod = &v
+		default:
+			if g.Parameters == nil {
+				g.Parameters = map[string]float64{}
+			}
+			g.Parameters[p.Name] = v
+		}
+	}
+}
+
+// Evaluate computes the objective, its gradient, and the certificate at the parameters
+// rounded to the grid, without training. A free-form q is that of the parameters; svgp
+// without one is taken at its optimal q, which is known of Gaussian noise alone. Rows are dealt and scaled as Fit
+// would, with no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken at the α of
+// the options, 0 where there is none; it may be negative here. With solver cg it is estimated by conjugate gradients,
+// for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
+func Evaluate(table *dataset.Table, params *Params, o Options) (e *Evaluation, err error) {
+	defer matrix.Ended(&err)
+	p, x, err := given(table, params, o)
+	if err != nil {
+		return nil, err
+	}
+	f, at := p.families[0], x // of the problem
+	way := p.method()
+	if params.Posterior != nil && !p.choice.Kind().FreeForm {
+		way = p.choice.FreeUp(params.NoiseVariance)
+	}
+	bound := way.Bind(p.task(p.within(), nil, f))
+	problem := bound.Objective()
+	free, _ := problem.(*objective.FreeFormProblem)
+	if free != nil {
+		if svgp, ok := free.Objective.(*objective.SVGP); params.Posterior == nil && !(ok && svgp.Conjugate()) {
+			return nil, usage("params: the best posterior of %s isn't known: give one as \"posterior\"", p.choice.Name)
+		}
+		free.Noise = params.NoiseVariance
+		if at, err = startFree(free, f, x, params.Posterior); err != nil {
+			return nil, err
+		}
+	} else if params.Posterior != nil {
+		return nil, usage("params: a posterior is given, and %s takes none", p.choice.Name)
+	} else if at, err = bound.Start(slices.Clone(x)); err != nil {
+		return nil, err
+	}
+	e = &Evaluation{Objective: p.choice.Name}
+	gradient := make([]float64, len(at))
+	if err := e.evaluate(problem, f, at, gradient); err != nil {
+		return nil, err
+	}
+	if e.EvidenceBounds, err = p.evidenceBounds(bound, x); err != nil {
+		return nil, err
+	}
+	if e.Theory, err = p.theory(params, x, e.Value, e.EvidenceBounds.divergence()); err != nil {
+		return nil, err
+	}
+	e.differentiate(f, free, at, gradient, params)
+	if p.estimate {
+		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its posterior isn't computed"
+		return e, nil
+	}
+	m, err := p.certifyGiven(bound, free, at, x, params)
+	if err != nil {
+		if p.rows.Err() != nil || p.within().Err() != nil {
+			return nil, err
+		}
+		e.CertificateReason = err.Error()
+		return e, nil
+	}
+	e.Certificate, e.CertificateReason = m.Certificate, m.CertificateReason
+	return e, nil
+}
+
+// given returns the plan of an evaluation, and the parameters as [θ, β, ln σ_n², Z].
+func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, error) {
+	o = o.withDefaults()
+	if err := o.check(true); err != nil {
+		return nil, nil, err
+	}
+	if params == nil {
+		return nil, nil, usage("params: give the parameters at which to evaluate")
+	}
+	if o.informed() {
+		return nil, nil, usage("prior informed: nothing is trained here, so no prior can be learnt")
+	}
+	d, err := deal(table, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := d.take(dataset.Certified)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, mean, x, err := params.vector(o.Kernel.Mean, d.data.Cols)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Method.Free() && params.Posterior == nil {
+		return nil, nil, usage("posterior free: give it as \"posterior\" in the parameters")
+	}
+	if o.Method.AlphaBy != "" {
+		return nil, nil, usage("alpha learn and cv: nothing is trained here, give a number")
+	}
+	if params.Posterior != nil && !o.Method.Kind().FreeForm {
+		o.Method.Posterior = "free" // which objectives have one is checked below
+	}
+	if o.Method.Inducing != 0 && o.Method.Inducing != len(params.Inducing) {
+		return nil, nil, usage("inducing %d: the parameters have %d inducing inputs", o.Method.Inducing, len(params.Inducing))
+	}
+	o.Method.Inducing = len(params.Inducing)
+	if o.Method.InducingBy = ""; o.Method.Inducing == 0 {
+		o.Method.InducingBy = "none"
+	}
+	if o.Method.Full() && o.Method.SparseOnly() {
+		return nil, nil, usage("objective %q needs inducing inputs in the parameters", o.Method.Name)
+	}
+	if err := o.check(true); err != nil {
+		return nil, nil, err
+	}
+	p, err := planned(rows, o, []family{{name: params.Kernel.Name, kernel: k, mean: mean}}, true, d.notices)
+	return p, x, err
+}
+
+// evaluate fills in the value, and the standard errors of an estimate.
+func (e *Evaluation) evaluate(problem train.Objective, f family, at, gradient []float64) (err error) {
+	estimate, estimated := problem.(*objective.IterativeEvidence)
+	if estimated {
+		estimate.GradientErrors = make([]float64, len(at))
+	}
+	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
+		return err
+	}
+	e.StandardError = standardError(problem)
+	switch p := problem.(type) {
+	case *objective.SparseProblem:
+		e.Jitter = p.Jitter
+	case *objective.FreeFormProblem:
+		e.Jitter = p.Jitter
+	case *objective.RenyiProblem:
+		e.Jitter = p.Jitter
+	case *objective.IterativeRenyi:
+		e.Jitter = p.Jitter
+	}
+	if estimated {
+		errors := estimate.GradientErrors
+		e.GradientError = &Gradient{LogNoiseVariance: &errors[f.gridParams()]}
+		e.GradientError.of(f.kernel, &errors)
+	}
+	return nil
+}
+
+// differentiate fills in the gradient; free isn't nil where q is a parameter.
+func (e *Evaluation) differentiate(f family, free *objective.FreeFormProblem, at, gradient []float64, params *Params) {
+	nk, g := len(f.kernel.Params()), f.gridParams()
+	var d objective.FreeFormParts
+	if free != nil {
+		d = free.Split(gradient)
+		aBar, lsBar := free.MomentGradient(at, gradient)
+		if params.Posterior != nil {
+			e.Gradient.Posterior = &FreeParams{Mean: aBar}
+			for i := range lsBar.Rows {
+				e.Gradient.Posterior.Chol = append(e.Gradient.Posterior.Chol, lsBar.Row(i)[:i+1])
+			}
+		}
+	} else {
+		d = objective.FreeFormParts{Theta: gradient[:nk], Beta: gradient[nk:g], LogNoise: gradient[g : g+1]}
+		if m := len(params.Inducing); m > 0 {
+			dim := len(params.Inducing[0])
+			d.Z = linalg.Of(m, dim, gradient[g+1:][:m*dim])
+		}
+	}
+	e.Gradient.of(f.kernel, &d.Theta)
+	if len(d.LogNoise) > 0 {
+		e.Gradient.LogNoiseVariance = &d.LogNoise[0]
+	}
+	for i := range params.Inducing {
+		e.Gradient.Inducing = append(e.Gradient.Inducing, d.Z.Row(i))
+	}
+	if len(d.Beta) > 0 {
+		e.Gradient.Mean = &MeanParams{Constant: d.Beta[0], Linear: d.Beta[1:]}
+	}
+}
+
+// certifyGiven certifies the posterior at parameters rounded to the grid: at of the problem, x = [θ, β, ln σ_n², Z].
+func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProblem, at, x []float64,
+	params *Params) (*model.Model, error) {
+	f := p.families[0]
+	g := f.gridParams()
+	p.options.Prior.Grid.RoundAll(x[:g], x[:g])
+	var q *posterior.Posterior
+	var notes []string
+	var err error
+	if params.Posterior == nil {
+		copy(at, x[:g])
+		q, notes, err = problem.Posterior(at)
+	} else if at, err = startFree(free, f, x, params.Posterior); err == nil {
+		q, err = free.Posterior(at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.certify(q, p.terms(f), append(slices.Clone(p.notices), notes...))
+}
+
+// startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z],
+// with the q given, or without one the optimal q of svgp.
+func startFree(free *objective.FreeFormProblem, f family, x []float64, given *FreeParams) ([]float64, error) {
+	if given == nil {
+		return free.StartFrom(x, 0)
+	}
+	ls, err := given.factor(free.M)
+	if err != nil {
+		return nil, err
+	}
+	nk, g := len(f.kernel.Params()), f.gridParams()
+	full := make([]float64, free.Dim())
+	at := free.Split(full)
+	copy(at.Theta, x[:nk])
+	copy(at.Beta, x[nk:g])
+	copy(at.LogNoise, x[g:])
+	copy(at.Z.Data, x[g+1:])
+	return full, free.SetMoments(full, given.Mean, ls)
+}

@@ -1,0 +1,91 @@
+package krigo
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// work is the context of a fit. When that is over it ends nothing any more: the model keeps matrices of the fit.
+type work struct {
+	context.Context
+	over atomic.Bool
+}
+
+// Err returns nil once the fit is over.
+func (w *work) Err() error {
+	if w.over.Load() {
+		return nil
+	}
+	return w.Context.Err()
+}
+
+// during returns the context of a fit, with which reading rows, training and certifying end.
+func during(ctx context.Context, predicting func(done, of int)) (context.Context, func()) {
+	if predicting != nil {
+		ctx = model.Telling(ctx, predicting)
+	}
+	w := &work{Context: ctx}
+	return w, func() { w.over.Store(true) }
+}
+
+// Fit trains a model on a table: it deals the rows their roles, scales, minimises the
+// objective from several starting points, rounds the prior's parameters to the grid,
+// and certifies the posterior of the rounded parameters on all certified rows.
+//
+// With options that make no sense it returns a UsageError; if ctx ends, ctx's error,
+// having offered the last state to Run.Save.
+//
+// A table that is spread over ranks (dataset.ReadPart) is fitted by all of them: each calls Fit with
+// the same options, and gets the same model, but for the row hashes that a model file holds, which
+// the first rank's has; Progress and Save are called there alone. An error on one rank reaches the
+// others when that rank is closed.
+func Fit(ctx context.Context, table *dataset.Table, o Options) (m *model.Model, err error) {
+	defer matrix.Ended(&err)
+	o, err = o.resolve(table.Rows)
+	if err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	if text := o.Run.Declaration; text != nil {
+		if err := checkDeclared(table, o, text); err != nil {
+			return nil, err
+		}
+	}
+	if table.Ranks().Rank() > 0 {
+		o.Run.Progress, o.Run.Predicting, o.Run.Save = nil, nil, nil
+	}
+	ctx, over := during(ctx, o.Run.Predicting)
+	defer over()
+	d, err := deal(table.Within(ctx), o)
+	if err != nil {
+		return nil, err
+	}
+	certified, err := d.take(dataset.Certified)
+	if err != nil {
+		return nil, err
+	}
+	c, err := begin(d)
+	if err != nil {
+		return nil, err
+	}
+	way := fitGrid
+	if o.informed() {
+		way = fitInformed
+	}
+	var runs []run
+	m, runs, err = way(ctx, certified, c)
+	if err == nil {
+		err = ctx.Err() // which may have cost the certificate alone
+	}
+	if err != nil {
+		return nil, err
+	}
+	count(&m.Training, runs)
+	m.Training.Seconds = time.Since(begun).Seconds()
+	return m, nil
+}

@@ -1,0 +1,94 @@
+package krigo
+
+import (
+	"math"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Params are a model's parameters as people write them, in scaled units.
+type Params struct {
+	Kernel        kernel.Spec `json:"kernel"`
+	NoiseVariance float64     `json:"noise_variance"`
+	Mean          *MeanParams `json:"mean,omitempty"`
+	Inducing      [][]float64 `json:"inducing,omitempty"`
+	Posterior     *FreeParams `json:"posterior,omitempty"`
+	// Evaluate: those of the GP that the targets were drawn from, where that is known
+	Truth *Params `json:"truth,omitempty"`
+}
+
+// FreeParams are a free-form posterior N(a_M, L_S L_Sᵀ) at the inducing inputs.
+type FreeParams struct {
+	Mean []float64   `json:"mean"` // a_M
+	Chol [][]float64 `json:"chol"` // L_S row by row: lower triangular, the part above the diagonal may be left out
+}
+
+// factor returns L_S as a matrix, of m inducing inputs.
+func (q *FreeParams) factor(m int) (linalg.Matrix, error) {
+	if len(q.Mean) != m || len(q.Chol) != m {
+		return linalg.Matrix{}, usage("params: posterior.mean has %d entries and posterior.chol %d rows for %d inducing "+
+			"inputs", len(q.Mean), len(q.Chol), m)
+	}
+	l := linalg.New(m, m)
+	for i, row := range q.Chol {
+		if len(row) < i+1 || len(row) > m {
+			return l, usage("params: posterior.chol[%d] has %d entries: want %d, those up to the diagonal, or %d", i, len(row),
+				i+1, m)
+		}
+		for j, v := range row {
+			if j > i && v != 0 {
+				return l, usage("params: posterior.chol[%d][%d] is %v: it must be lower triangular", i, j, v)
+			}
+		}
+		if !(row[i] > 0) {
+			return l, usage("params: posterior.chol[%d][%d] is %v: its diagonal must be positive", i, i, row[i])
+		}
+		copy(l.Row(i)[:i+1], row)
+	}
+	return l, nil
+}
+
+// MeanParams are those of a prior mean function.
+type MeanParams struct {
+	Constant float64   `json:"constant"`
+	Linear   []float64 `json:"linear,omitempty"`
+}
+
+// vector returns the parameters as [θ, β, ln σ_n², Z] for the mean of that name on dim inputs.
+func (p *Params) vector(meanName string, dim int) (kernel.Kernel, kernel.Mean, []float64, error) {
+	k, x, err := p.Kernel.Build(dim)
+	if err != nil {
+		return nil, nil, nil, usage("params: %w", err)
+	}
+	mean, err := model.MeanOf(meanName, dim)
+	if err != nil {
+		return nil, nil, nil, &UsageError{err}
+	}
+	var given MeanParams
+	if p.Mean != nil {
+		given = *p.Mean
+	}
+	switch n := len(mean.Params()); {
+	case n == 0 && (given.Constant != 0 || len(given.Linear) > 0):
+		return nil, nil, nil, usage("params: a prior mean is given; choose mean constant or linear so that it is counted")
+	case n == 1 && len(given.Linear) > 0:
+		return nil, nil, nil, usage("params: slopes are given; choose mean linear")
+	case n > 1 && len(given.Linear) != dim:
+		return nil, nil, nil, usage("params: mean.linear has %d slopes for %d inputs", len(given.Linear), dim)
+	case n > 0:
+		x = append(append(x, given.Constant), given.Linear...)
+	}
+	if !(p.NoiseVariance > 0) || math.IsInf(p.NoiseVariance, 1) {
+		return nil, nil, nil, usage("params: noise_variance must be a positive number, not %v", p.NoiseVariance)
+	}
+	x = append(x, math.Log(p.NoiseVariance))
+	for i, z := range p.Inducing {
+		if len(z) != dim {
+			return nil, nil, nil, usage("params: inducing[%d] has %d coordinates for %d inputs", i, len(z), dim)
+		}
+		x = append(x, z...)
+	}
+	return k, mean, x, nil
+}

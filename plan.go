@@ -1,0 +1,288 @@
+package krigo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/memory"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/objective"
+	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// plan is how a share of the rows is trained on. It doesn't change: what is trained otherwise is trained by another
+// plan.
+type plan struct {
+	share
+	options  Options // by which; of an informed prior those of its training
+	families []family
+	choice   method.Choice // every field filled in: Inducing is 0 of a full GP
+	restarts int
+	z        linalg.Matrix    // inducing inputs that training starts from
+	all      objective.Memory // of all ranks, scaled, for a full GP alone
+	estimate bool             // the objective is estimated by its method's Estimate
+	tied     int              // different lengthscales of the mixed grid's prior, 0: as many as inputs
+	held     bool             // θ and β stay where they are
+	notices  []string         // what a person should know already
+}
+
+const (
+	// maxIterative rows are conditioned on by conjugate gradients if nobody asks for more. By
+	// estimate, from the 1.4 ns that a pair of rows of 8 inputs takes of a core, a product for
+	// 50,000 rows takes two cores a second, and the 2,000 that a solve may take half an hour. The
+	// largest solve that was measured had 32,000 rows (docs/performance.md).
+	maxIterative = 50000
+
+	// excessRows are compared to say how good the variances of a cg model are: with 16
+	// columns a product costs little more than with one.
+	excessRows = 16
+)
+
+// planned decides between the full and a sparse GP, and how either is trained and solved; notices are what is known
+// already.
+func planned(s share, o Options, families []family, evaluating bool, notices []string) (*plan, error) {
+	p := &plan{share: s, options: o, families: families, choice: o.Method, notices: slices.Clone(notices)}
+	c, k := &p.choice, o.Method.Kind()
+	if c.Optimizer == "" {
+		c.Optimizer = "lbfgs"
+		if s.n > defaultFull && k.Batches {
+			c.Optimizer = "adam"
+		}
+	}
+	if all := evaluating || !c.OnBatches(); all { // rows in every step
+		p.estimate = c.Estimates() || !evaluating && k.Estimate != nil && s.n > k.MaxRows
+	}
+	p.chooseSize()
+	if err := p.chooseSolver(evaluating); err != nil {
+		return nil, err
+	}
+	if err := p.checkSize(evaluating); err != nil {
+		return nil, err
+	}
+	if err := p.afford(); err != nil {
+		return nil, err
+	}
+	if p.estimate && !evaluating {
+		p.notices = append(p.notices, fmt.Sprintf("trained by conjugate gradients (cg): the α-ELBO and its gradient are "+
+			"estimates from %d random probes for each of two determinants, and no bound", objective.DefaultProbes))
+	}
+	if !p.sparse() || p.estimate {
+		var err error
+		if p.all, err = gather(s.rows); err != nil {
+			return nil, err
+		}
+		if k.Local { // its rows are all of them
+			if p.scale, err = gatherValues(s.rows, s.scale); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if c.Alpha == nil {
+		c.Alpha = &k.Alpha
+	}
+	if p.restarts = o.Run.Restarts; p.restarts == 0 {
+		p.restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
+		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || o.Run.FixParameters || k.Local || len(families) > 2 {
+			p.restarts = 1 // minutes each, and moving inducing inputs, or batches, escape where a full GP is stuck
+		}
+	}
+	return p, nil
+}
+
+// chooseSize decides between a full GP and a sparse one, and how many inducing inputs that has, or where a rule says so
+// has at most.
+func (p *plan) chooseSize() {
+	c := &p.choice
+	if c.Inducing > 0 || !c.SparseOnly() && !c.ByRule() &&
+		(p.n <= defaultFull || c.Full() || c.Kind().Size == method.FullOnly) {
+		return
+	}
+	c.Inducing = min(defaultInducing, (p.n+1)/2)
+	if c.ByRule() {
+		c.Inducing = min(maxAuto, (p.n+1)/2)
+	}
+}
+
+// checkSize reports numbers of rows that don't go with the method.
+func (p *plan) checkSize(evaluating bool) error {
+	c, k := p.choice, p.choice.Kind()
+	switch all := !p.estimate && (evaluating || !c.OnBatches()); {
+	case c.Inducing > p.n:
+		return usage("inducing %d: there are only %d rows to train on", c.Inducing, p.n)
+	case p.data.Ranks().Size() > 1 && c.Inducing == 0 && c.Solver == posterior.ByCholesky && k.Bound != "":
+		return usage("a bound of a full GP isn't trained over ranks: use inducing inputs, or one rank")
+	case all && k.MaxRows > 0 && p.n > k.MaxRows:
+		return fmt.Errorf("%s: %d rows: the α-ELBO of all of them at once takes up to %d; use fewer rows, or estimate it "+
+			"with --solver cg", p.data.Source, p.n, k.MaxRows)
+	case p.estimate && !evaluating && c.Optimizer == "mma":
+		return usage("optimizer mma: of %d rows the α-ELBO is estimated by conjugate gradients, which lbfgs trains by; or "+
+			"train on batches (optimizer adam)", p.n)
+	case p.estimate && !evaluating && (c.Alpha != nil && *c.Alpha == 1 || c.AlphaBy == "cv" &&
+		slices.Contains(c.Grid(), 1)):
+		return usage("alpha or alphas 1: by conjugate gradients renyi takes 0 ≤ α < 1; at 1 it is vfe, which takes any " +
+			"number of rows (objective vfe)")
+	}
+	return nil
+}
+
+// chooseSolver decides how a full GP is solved; a sparse one has no choice, and one that ends as a full GP where α
+// falls to 0 has.
+func (p *plan) chooseSolver(evaluating bool) error {
+	c, k, n := &p.choice, p.choice.Kind(), p.n
+	if k.Local {
+		c.Solver = posterior.ByNearest
+		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n)...)
+		if n > method.MaxTerms {
+			p.notices = append(p.notices, fmt.Sprintf("the objective has the terms of %d training rows of %d, drawn at "+
+				"random, given their neighbours among all", method.MaxTerms, n))
+		}
+		return nil
+	}
+	if c.Inducing > 0 && (!k.EndsFull || evaluating || c.Alpha != nil && *c.Alpha != 0) {
+		c.Solver = ""
+		return nil
+	}
+	trains := k.Exact && !p.options.Run.FixParameters && !c.OnBatches() // solves in every step
+	if c.Solver == "auto" {
+		switch {
+		case n <= maxFull || !k.Exact && !k.EndsFull:
+			c.Solver = posterior.ByCholesky
+		case n <= maxIterative || trains:
+			c.Solver = posterior.ByCG
+		default:
+			c.Solver = posterior.ByNearest
+		}
+		if c.Solver == posterior.ByCG && n > maxIterative {
+			return fmt.Errorf("%s: training the evidence on %d rows may take days: train on batches (--optimizer adam), or "+
+				"find parameters with a sparse objective (vfe) and condition on all rows with --init and --fix-parameters, or "+
+				"ask for --solver cg",
+				p.data.Source, n)
+		}
+	}
+	switch {
+	case c.Solver == posterior.ByCholesky && n > maxFull:
+		return fmt.Errorf("%s: %d rows to train on: a factored full GP takes up to %d; use a sparse objective (vfe, kl-pac "+
+			"with inducing inputs), the evidence with --solver cg, or fewer rows",
+			p.data.Source, n, maxFull)
+	case c.Solver == posterior.ByCG && !trains:
+		p.notices = append(p.notices, "the posterior's weights are solved for by conjugate gradients (cg)")
+	case c.Solver == posterior.ByCG:
+		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates "+
+			"from %d random probes", objective.DefaultProbes))
+	case c.Solver == posterior.ByNearest:
+		p.notices = append(p.notices, predictsBy(method.NearestRows, n)...)
+	}
+	return nil
+}
+
+// afford asks for the memory that the largest matrices take, before it is spent: those of a method take more in all.
+func (p *plan) afford() error {
+	n, m := float64(p.n), float64(p.choice.Inducing)
+	what, values := fmt.Sprintf("a full GP of %d rows", p.n), 3*n*n // the covariances, their factor, the adjoints
+	switch {
+	case p.sparse():
+		what, values = fmt.Sprintf("a GP with %d inducing inputs", p.choice.Inducing), 4*m*m
+	case p.choice.Solver != posterior.ByCholesky:
+		what, values = fmt.Sprintf("a GP of %d rows", p.n), 0
+	}
+	if !p.sparse() || p.estimate {
+		values += n * float64(p.data.Cols+1) // see Gather
+	}
+	return memory.Afford(p.data.Source+": "+what, 8*values)
+}
+
+// predictsBy says what predictions from so many of n rows are, where they aren't all.
+func predictsBy(rows, n int) []string {
+	if rows >= n {
+		return nil
+	}
+	return []string{fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on "+
+		"all %d", rows, n)}
+}
+
+// sparse says whether there are inducing inputs.
+func (p *plan) sparse() bool { return p.choice.Inducing > 0 }
+
+// trainsByCG says whether training evaluates the objective by conjugate gradients.
+func (p *plan) trainsByCG() bool {
+	return p.estimate || p.choice.Solver == posterior.ByCG && p.choice.Kind().Exact && !p.choice.OnBatches()
+}
+
+// alphaAt is the α of the parameters x of a collapsed objective.
+func (p *plan) alphaAt(x []float64) float64 {
+	if p.choice.Learns() && p.sparse() {
+		return x[len(x)-1]
+	}
+	return *p.choice.Alpha
+}
+
+// method is the way to train, up to a free-form posterior.
+func (p *plan) method() method.Method {
+	if p.estimate {
+		return p.choice.Kind().Estimate(p.choice)
+	}
+	return p.choice.Method()
+}
+
+// terms are those of the certificate of a family.
+func (p *plan) terms(f family) pacbayes.Terms {
+	return p.dealt.terms(p.options, f, len(p.families), p.tied)
+}
+
+// task is what a method is bound to; c is told of single solves, unless it is nil.
+func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
+	var progress func(iterative.Progress)
+	if c != nil {
+		progress = c.tellSolve
+	}
+	return method.Task{
+		Kernel: f.kernel, Mean: f.mean, Rows: p.rows, N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed,
+		M: p.choice.Inducing, All: p.all,
+		Whole: func() (objective.Memory, error) { return gather(p.rows) },
+		Loss:  p.loss, Scale: p.scale, Penalty: p.terms(f).Penalty(p.n),
+		Limit: p.limit(), Held: p.held, FixInducing: p.choice.FixInducing,
+		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress,
+	}
+}
+
+// farLimit boxes log-parameters that needn't lie on a grid: lengthscales of e^±5 are as good as none, and a variance of
+// e^10 leaves a noise variance of 1e-8 its digits.
+const farLimit = 10
+
+// limit is how far the prior's log-parameters may go.
+func (p *plan) limit() float64 {
+	if p.dealt.options.informed() {
+		return farLimit
+	}
+	return p.options.Prior.Grid.L
+}
+
+// problem binds the method to a family.
+func (p *plan) problem(ctx context.Context, c *checkpoints, f family) method.Problem {
+	return p.method().Bind(p.task(ctx, c, f))
+}
+
+// unseen returns the inputs of some rows, and says which they are.
+func (p *plan) unseen() (x matrix.Dense, which string, err error) {
+	// Rows it wasn't trained on, if there are any.
+	role, what := dataset.Prior, "rows set aside for the scaling"
+	if p.roles.Count(role) == 0 {
+		role, what = dataset.Test, "test rows"
+	}
+	if p.roles.Count(role) == 0 {
+		role, what = dataset.Certified, "training rows"
+	}
+	rows := p.roles.Rows(role)
+	rows = rows[:min(len(rows), excessRows)]
+	at, err := gather(p.data.Scaled(p.data.Own(rows), p.scaling))
+	if err != nil {
+		return at.X, "", err
+	}
+	return at.X, what, nil
+}

@@ -1,0 +1,56 @@
+package krigo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Refit fits a model again with the options that it was fitted with, from the data that it was
+// made from, and says what came out otherwise: differs is "" where all bits are the same, but for the time that
+// it took. That is what no other check can show: that the posterior, the parameters of an informed prior
+// among it, is what the options make of the rows. On another kind of processor, or by another
+// version, bits may differ where nothing is wrong.
+func Refit(ctx context.Context, m *model.Model, table *dataset.Table, progress func(Event)) (again *model.Model,
+	differs string, err error) {
+	if m.Fitted == nil {
+		return nil, "", errors.New("the model doesn't say what it was fitted with: it was made by a krigo that didn't keep " +
+			"that")
+	}
+	o, err := asked(m)
+	if err != nil {
+		return nil, "", err
+	}
+	o.Run.Progress = progress
+	if again, err = Fit(ctx, table, o); err != nil {
+		return nil, "", fmt.Errorf("fitting again: %w", err)
+	}
+	if again.Certificate != nil && m.Certificate != nil {
+		if d := again.Certificate.Difference(m.Certificate); d != "" {
+			return again, "the certificate's " + d, nil
+		}
+	}
+	bits := func(m *model.Model) ([]byte, error) {
+		same := *m
+		same.Training.Seconds, same.Source, same.Notices = 0, "", nil // which name files
+		if m.Counts[dataset.Test] == 0 {
+			same.Test = nil // of a table of its own, which isn't at hand
+		}
+		var out bytes.Buffer
+		err := same.Write(&out)
+		return out.Bytes(), err
+	}
+	a, err := bits(again)
+	if err != nil {
+		return nil, "", err
+	}
+	b, err := bits(m)
+	if err == nil && !bytes.Equal(a, b) {
+		differs = "some bits are others, in the last digits of what was trained if not more"
+	}
+	return again, differs, err
+}

@@ -1,0 +1,65 @@
+package krigo
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+// leastSaid is the largest bound that says anything, if no certified row misses. A model's few misses double it,
+// and a constant prediction misses about half of the rows at the default ε.
+const leastSaid = 0.2
+
+// takes returns the smallest number of certified rows, or groups, whose bound may say anything, and their bound if none
+// misses.
+func (o Options) takes() (units int, bound float64) {
+	least := o.terms(o.Promise.loss(pacbayes.Kind(o.Promise.Loss)), 1).LeastBound
+	const from = pacbayes.MinRows + 1
+	most := 2 * from
+	for least(most) > leastSaid {
+		most *= 2
+	}
+	units = from + sort.Search(most-from, func(i int) bool { return least(from+i) <= leastSaid })
+	return units, least(units)
+}
+
+// small returns the share of prior rows of so many units, where that is left to krigo: 1, so that all train, if too few
+// are left beside the certified ones; 0 for the rule of informedRows. Between the two the certified ones grow, and
+// those that train stay as many.
+func (o Options) small(units int) (share float64) {
+	test, calibration, prior := o.counts(units)
+	left := units - test - calibration
+	takes, _ := o.takes()
+	if left < o.spare*takes {
+		return 1
+	}
+	trains := min(left-takes, max((o.spare-1)*takes, prior))
+	if trains == prior {
+		return 0
+	}
+	share = float64(trains) / float64(left)
+	if math.Ceil(share*float64(left)) > float64(trains) { // by rounding
+		share = math.Nextafter(share, 0)
+	}
+	return share
+}
+
+// unspared says why there is no certificate where all of so many units train.
+func (o Options) unspared(units int) string {
+	what := "rows"
+	if o.Data.Group != "" {
+		what = "groups"
+	}
+	test, calibration, _ := o.counts(units)
+	left := units - test - calibration
+	takes, bound := o.takes()
+	if left >= byDefault*takes {
+		return fmt.Sprintf("all %d %s train the model, as prior-share 1 says, so that none is left to certify it by",
+			left, what)
+	}
+	return fmt.Sprintf("all %d %s train the model; a certificate takes %d %s from training, for a bound of %.3f even if "+
+		"none of them misses (δ = %g), so that krigo issues one from %d %s on, or from %d if asked by --prior informed",
+		left, what, takes, what, bound, o.Promise.Delta, byDefault*takes, what, onRequest*takes)
+}

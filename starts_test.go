@@ -1,0 +1,36 @@
+package krigo
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// TestStartsOfOtherKernels: with one lengthscale an input a kernel starts where it ended with one for all, and never
+// where another kernel did, whose parameters are others and lie elsewhere.
+func TestStartsOfOtherKernels(t *testing.T) {
+	for _, ard := range []string{"on", "auto"} {
+		p := &plan{restarts: 1, families: Kernel{Expression: autoKernel, ARD: ard, Mean: "constant"}.families(3)}
+		p.share.dealt = &dealt{data: &dataset.Data{Cols: 3}}
+		found := make([]*train.Result, len(p.families))
+		for fi, f := range p.families {
+			alone := p.starts(f, nil)[0]
+			x := p.starts(f, p.before(fi, found))[0]
+			if ard == "auto" && fi%2 == 1 {
+				iso := found[fi-1].X
+				if x[0] != iso[0] || x[2] != iso[0] || x[3] != iso[1] || x[len(x)-1] != iso[len(iso)-1] {
+					t.Errorf("%s starts at %v where one lengthscale ended at %v", f.name, x, iso)
+				}
+			} else if !slices.Equal(x, alone) {
+				t.Errorf("%s starts at %v after others, alone at %v", f.name, x, alone)
+			}
+			end := make([]float64, len(x))
+			for i := range end {
+				end[i] = float64(10*fi + i + 1)
+			}
+			found[fi] = &train.Result{X: end, Value: -float64(fi)}
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package krigo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/train"
+)
+
+// trained is what training found.
+type trained struct {
+	best    run
+	all     []run
+	notices []string
+	tried   []string // the expressions of kernels, where the budget ended before all were
+}
+
+// train minimises from every starting point of every family. The families come one after another, so that
+// ARD can start from what one lengthscale for all inputs found.
+func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error) {
+	found := make([]*train.Result, len(p.families)) // the best of each
+	var failed error
+	begun, tried := time.Now(), p.families
+	for fi, f := range p.families {
+		if t.best.result != nil && f.of != p.families[fi-1].of {
+			spent, err := p.spent(time.Since(begun), fi)
+			if err != nil {
+				return t, err
+			}
+			if spent {
+				tried = p.families[:fi]
+				all := p.options.Kernel.expressions()
+				t.tried = all[:slices.Index(all, f.of)]
+				t.notices = append(t.notices, fmt.Sprintf("the budget of %v was spent on %d of %d kernels, before %s",
+					p.options.Run.Budget, len(t.tried), len(all), f.of))
+				break
+			}
+		}
+		starts := p.starts(f, p.before(fi, found))
+		results, errs := p.descend(ctx, c, fi, starts)
+		if ctx.Err() != nil {
+			return t, ctx.Err()
+		}
+		if err := p.rows.Err(); err != nil { // a step that wasn't taken for that isn't the objective's
+			return t, err
+		}
+		for si, r := range results {
+			// A start may lie outside the objective's domain; all of them may not, and no
+			// other error may pass, since without the run the result would be another.
+			var outside *train.StartError
+			switch {
+			case errs[si] == nil:
+				t.all = append(t.all, run{fi, r})
+				if found[fi] == nil || r.Value < found[fi].Value {
+					found[fi] = r
+				}
+				if t.best.result == nil || r.Value < t.best.result.Value {
+					t.best = run{fi, r}
+				}
+			case !errors.As(errs[si], &outside):
+				return t, errs[si]
+			default:
+				failed = cmp.Or(failed, fmt.Errorf("training %s failed from every starting point: %w", f.name, outside.Reason))
+				t.notices = append(t.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name,
+					outside.Reason))
+			}
+		}
+	}
+	if t.best.result == nil {
+		return t, failed
+	}
+	by := "came out with the lowest objective"
+	if best, ok, err := p.mostEvidence(ctx, found); err != nil {
+		return t, err
+	} else if ok {
+		t.best, by = best, "has the most evidence (its hyperparameters integrated out)"
+	}
+	if len(tried) > 2 {
+		var names []string
+		for _, f := range tried {
+			names = append(names, f.name)
+		}
+		t.notices = append(t.notices, fmt.Sprintf("the kernel %s %s of those that were tried: %s",
+			p.families[t.best.family].name, by, strings.Join(names, ", ")))
+	}
+	return t, nil
+}
+
+// spent says whether the budget, after so long for the first families, has no room for another one. The first rank's
+// clock counts.
+func (p *plan) spent(elapsed time.Duration, families int) (bool, error) {
+	budget := p.options.Run.Budget
+	if budget == 0 {
+		return false, nil
+	}
+	over := []float64{0}
+	if r := p.data.Ranks(); r.Rank() == 0 && elapsed+elapsed/time.Duration(families) > budget {
+		over[0] = 1
+	}
+	err := p.data.Ranks().Sum(over)
+	return over[0] > 0, err
+}
+
+// mostEvidence compares what was found for several families by the evidence with their parameters integrated out, where
+// these have a prior density: at its mode, which is the objective, more parameters are a lower density each, whether or
+// not the rows say anything of them.
+func (p *plan) mostEvidence(ctx context.Context, found []*train.Result) (best run, ok bool, err error) {
+	var order []int // the lowest objective first, which spares most of the others second derivatives
+	for i, r := range found {
+		if r != nil {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(found[a].Value, found[b].Value) })
+	if len(order) < 2 {
+		return best, false, nil
+	}
+	least := math.Inf(1)
+	for _, i := range order {
+		m, is := p.problem(ctx, nil, p.families[i]).(method.Marginal)
+		if !is {
+			return best, false, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return best, false, err
+		}
+		// a point beside the mode may lie outside the objective's domain
+		if v, err := m.Marginal(found[i].X, least); err == nil && v < least {
+			best, least, ok = run{i, found[i]}, v, true
+		}
+	}
+	return best, ok, nil
+}
+
+// before is what was found for a family that says where this one may start, given what was for those before it: for the
+// same kernel with one lengthscale for all inputs, or, where there is no kernel to train, for any. Another kernel's
+// parameters are others.
+func (p *plan) before(family int, found []*train.Result) (best *train.Result) {
+	f := p.families[family]
+	for i, r := range found[:family] {
+		if r != nil && (f.gridParams() == 0 || f.name == ardName(p.families[i].name)) &&
+			(best == nil || r.Value < best.Value) {
+			best = r
+		}
+	}
+	return best
+}
+
+// descend minimises from all starts of a family.
+func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [][]float64) ([]*train.Result, []error) {
+	f, total := p.families[family], len(p.families)*p.restarts
+	if p.choice.Free() {
+		total++
+	}
+	results, errs := make([]*train.Result, len(starts)), make([]error, len(starts))
+	// Several small fits side by side keep the cores busier than one; large ones
+	// would only double the memory. Ranks that take part in one another's steps meet for one at a time.
+	limit := 1
+	if p.data.Ranks().Size() == 1 && !p.sparse() && p.n <= 1500 && !p.trainsByCG() {
+		limit = runtime.GOMAXPROCS(0)
+	}
+	slots := make(chan struct{}, limit)
+	var done sync.WaitGroup
+	for si, x0 := range starts {
+		slots <- struct{}{} // in order: ranks have to take the same start
+		done.Go(func() {
+			defer func() { <-slots }()
+			defer matrix.Ended(&errs[si])
+			event := Event{Family: f.name, Start: family*p.restarts + si + 1, Starts: total}
+			if !p.sparse() && !p.choice.OnBatches() {
+				event.Solver = p.choice.Solver
+			}
+			problem := p.problem(ctx, c, f)
+			x, err := problem.Start(x0)
+			if errs[si] = err; err == nil {
+				results[si], errs[si] = problem.Minimize(ctx, c.run(fmt.Sprintf("%s/%d", f.name, si+1), event), x)
+			}
+		})
+	}
+	done.Wait()
+	return results, errs
+}
+
+// optimum is the best run of training, or the parameters given where nothing is trained; the plan that it returns knows
+// an α that was looked for.
+func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, error) {
+	if p.choice.AlphaBy == "cv" {
+		alpha, note, err := p.crossValidate(ctx, c)
+		if err != nil {
+			return nil, trained{}, err
+		}
+		with := *p
+		with.choice.Alpha, with.notices = &alpha, append(slices.Clone(p.notices), note)
+		p = &with
+	}
+	if !p.options.Run.FixParameters {
+		t, err := p.train(ctx, c)
+		return p, t, err
+	}
+	best, err := p.given()
+	if err == nil {
+		err = c.tell(Event{Family: p.families[best.family].name, Start: 1, Starts: 1, Solver: p.choice.Solver,
+			Stopped: best.result.Stopped}, func() {})
+	}
+	return p, trained{best: best, all: []run{best}}, err
+}

@@ -1,0 +1,45 @@
+package krigo
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+// hollow is white noise whose covariance matrices aren't ones.
+type hollow struct{ kernel.Kernel }
+
+func (hollow) Cov(_ []float64, _, _, k matrix.Dense) {
+	for i := range k.Data {
+		k.Data[i] = math.NaN()
+	}
+}
+
+func (h hollow) Spec(theta []float64) kernel.Spec { return kernel.SpecOf("hollow", h.Params(), theta) }
+
+func init() {
+	kernel.Register("hollow", func(int, bool) (kernel.Kernel, error) { return hollow{kernel.White()}, nil })
+}
+
+// TestKernelThatFails: of several kernels one that can't be trained is told of, and the others are; where none can,
+// that is the error.
+func TestKernelThatFails(t *testing.T) {
+	tried := autoKernels
+	defer func() { autoKernels = tried }()
+	o := Options{Data: Data{Target: "y"}}
+	autoKernels = []string{"hollow", "matern32", "se"}
+	m, err := Fit(context.Background(), data.Snelson(), o)
+	if err != nil || !strings.Contains(strings.Join(m.Notices, "; "), "start 1 of hollow (ARD) lies outside") {
+		t.Errorf("%+v, %v", m, err)
+	}
+	autoKernels = []string{"hollow"}
+	if _, err := Fit(context.Background(), data.Snelson(), o); err == nil ||
+		!strings.Contains(err.Error(), "hollow (ARD) failed from every starting point") {
+		t.Errorf("no kernel: %v", err)
+	}
+}
