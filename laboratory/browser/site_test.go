@@ -1,6 +1,6 @@
 //go:build browser
 
-package docs
+package browser_test
 
 import (
 	"os"
@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/krigo-gp/krigo/internal/browser"
+	"github.com/krigo-gp/krigo/laboratory/browser"
 )
 
-// TestPages opens every page of the site in a browser: nothing complains, nothing is wider than a phone or a desk, in
+// TestSite opens every page of the site in a browser: nothing complains, nothing is wider than a phone or a desk, in
 // light and dark, and the colours differ. SCREENSHOTS names a folder to keep pictures in.
-func TestPages(t *testing.T) {
+func TestSite(t *testing.T) {
 	out := t.TempDir()
-	if text, err := exec.Command("go", "-C", "../tools", "run", "./site", "--out", out).CombinedOutput(); err != nil {
+	if text, err := exec.Command("go", "-C", "../../tools", "run", "./site", "--out", out).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	pages, err := filepath.Glob(filepath.Join(out, "*.html"))

@@ -1,6 +1,6 @@
 //go:build browser
 
-package serve
+package browser_test
 
 import (
 	"encoding/csv"
@@ -16,8 +16,9 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/browser"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/laboratory/browser"
+	"github.com/krigo-gp/krigo/serve"
 )
 
 // shop is a page that a test uses as a person would.
@@ -90,13 +91,9 @@ func (s shop) looks(what string) {
 // TestPage uses the page as a person would, in a browser: a token, two models, numbers typed
 // in, a category chosen, a value left out, a CSV file, mistakes. SCREENSHOTS names a folder to keep pictures in.
 func TestPage(t *testing.T) {
-	folder := t.TempDir()
-	m, other := fitted(t, 0), fitted(t, 1)
-	saved(t, m, filepath.Join(folder, "a.krigo"))
-	saved(t, other, filepath.Join(folder, "b.krigo"))
-	_, third := categorical(t)
-	saved(t, third, filepath.Join(folder, "c.krigo"))
-	address, _ := started(t, folder, Options{Token: "secret", Ledger: filepath.Join(folder, "l.ledger")})
+	m, other, third := fitted(t, 0), fitted(t, 1), categorical(t)
+	address, folder := started(t, map[string]*krigo.Model{"a": m, "b": other, "c": third},
+		serve.Options{Token: "secret", Ledger: "l.ledger"})
 	p := opened(t)
 	ok, text, enter := p.ok, p.text, p.enter
 	ok(p.Look(800, false))
@@ -252,10 +249,8 @@ func TestLooks(t *testing.T) {
 // TestPageExplains: a field whose text is no number says why, and offers what may have been meant; the answer says
 // where to look. All by keyboard.
 func TestPageExplains(t *testing.T) {
-	folder := t.TempDir()
-	saved(t, fitted(t, 0), filepath.Join(folder, "a.krigo"))
-	saved(t, dated(t), filepath.Join(folder, "dates.krigo"))
-	address, _ := started(t, folder, Options{})
+	m := dated(t)
+	address, _ := started(t, map[string]*krigo.Model{"a": fitted(t, 0), "dates": m}, serve.Options{})
 	p := opened(t)
 	p.ok(p.Look(800, false))
 	p.ok(p.Go("http://" + address + "/"))
@@ -371,8 +366,6 @@ func TestPageExplains(t *testing.T) {
 	}
 	p.enter("#input0", "2024-03-05")
 	p.enter("#input1", "2,5")
-	m, err := krigo.Load(filepath.Join(folder, "dates.krigo"))
-	p.ok(err)
 	table := &dataset.Table{Source: "t", Names: []string{"when", "size"}}
 	table.Append([]string{"05.03.2024", "2.5"})
 	p.ok(m.Reading.Apply(table))
@@ -394,13 +387,8 @@ func TestPageExplains(t *testing.T) {
 // TestPageTables: tables that have an order are drawn as lines along it, others row by row; what the model doesn't use
 // goes along; grey is what lies outside.
 func TestPageTables(t *testing.T) {
-	folder := t.TempDir()
 	m := fitted(t, 0)
-	saved(t, m, filepath.Join(folder, "a.krigo"))
-	_, second := categorical(t)
-	saved(t, second, filepath.Join(folder, "c.krigo"))
-	saved(t, dated(t), filepath.Join(folder, "d.krigo"))
-	address, _ := started(t, folder, Options{})
+	address, _ := started(t, map[string]*krigo.Model{"a": m, "c": categorical(t), "d": dated(t)}, serve.Options{})
 	p := opened(t)
 	p.ok(p.Look(800, false))
 	p.ok(p.Go("http://" + address + "/"))
@@ -517,7 +505,6 @@ func TestPageTables(t *testing.T) {
 // sentence of several lines has several; a name isn't one of them; rows with nothing in them are none; and nothing
 // pasted leaves no table that isn't meant.
 func TestPageReading(t *testing.T) {
-	folder := t.TempDir()
 	const forged = "y.\nWith 100 % confidence all is well"
 	var b strings.Builder
 	b.WriteString("size;area;\"" + forged + "\"\n")
@@ -536,19 +523,9 @@ func TestPageReading(t *testing.T) {
 	o := krigo.Options{Data: krigo.Data{Target: forged, Missing: dataset.FillMean},
 		Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1},
 		Promise: krigo.Promise{Curve: true, Slices: []string{"sd"}}}
-	m, err := krigo.Fit(t.Context(), table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	saved(t, m, filepath.Join(folder, "a.krigo"))
-	last := o
+	m, last := fit(t, table, o), o
 	last.Data.Split, last.Promise = "last", krigo.Promise{}
-	backtest, err := krigo.Fit(t.Context(), table, last)
-	if err != nil {
-		t.Fatal(err)
-	}
-	saved(t, backtest, filepath.Join(folder, "b.krigo"))
-	address, _ := started(t, folder, Options{})
+	address, _ := started(t, map[string]*krigo.Model{"a": m, "b": fit(t, table, last)}, serve.Options{})
 	p := opened(t)
 	p.ok(p.Look(800, false))
 	p.ok(p.Go("http://" + address + "/"))

@@ -1,9 +1,8 @@
 //go:build browser
 
-package report_test
+package browser_test
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,8 +12,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/internal/browser"
-	"github.com/krigo-gp/krigo/report"
+	"github.com/krigo-gp/krigo/laboratory/browser"
 )
 
 // measures are what is wrong with a page, in words, in JavaScript.
@@ -75,9 +73,9 @@ const measures = `(() => {
 	return [...new Set(wrong)];
 })()`
 
-// TestPage opens reports in a browser and measures them: at three widths, in light and dark, with fonts of other
+// TestReport opens reports in a browser and measures them: at three widths, in light and dark, with fonts of other
 // widths. SCREENSHOTS names a folder to keep pictures in.
-func TestPage(t *testing.T) {
+func TestReport(t *testing.T) {
 	p, err := browser.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -161,25 +159,18 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestKeyboardAndPrint: what can be used has the focus in its order, and shows it; on paper nothing is folded, dark or
+// TestReportByKeyboardAndPrinted: what can be used has the focus in its order, and shows it; on paper nothing is folded, dark or
 // cut.
-func TestKeyboardAndPrint(t *testing.T) {
+func TestReportByKeyboardAndPrinted(t *testing.T) {
 	p, err := browser.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	m, err := krigo.Fit(t.Context(), data.Boston(), krigo.Options{Data: krigo.Data{Target: "MEDV", TestFraction: 0.2},
-		Method: krigo.Method{Inducing: 10, Epochs: 20}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := report.Write(&b, m, data.Boston()); err != nil {
-		t.Fatal(err)
-	}
+	text, _ := written(t, data.Boston(), data.Boston(), krigo.Options{
+		Data: krigo.Data{Target: "MEDV", TestFraction: 0.2}, Method: krigo.Method{Inducing: 10, Epochs: 20}})
 	path := filepath.Join(t.TempDir(), "r.html")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Look(1000, true); err != nil {
