@@ -134,9 +134,6 @@ func (r Run) check() (errs []error) {
 	if r.FixParameters && (r.Init == nil || r.Restarts > 1) {
 		errs = append(errs, errors.New("fix-parameters: give the parameters as init, and no restarts"))
 	}
-	if r.Init != nil && r.Init.Truth != nil {
-		errs = append(errs, errors.New("init: a truth is for evaluate, nothing starts from it"))
-	}
 	if _, err := json.Marshal(r.Init); err != nil {
 		errs = append(errs, fmt.Errorf("init: %w", err)) // NaN, say: options are kept as JSON
 	}

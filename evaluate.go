@@ -33,7 +33,6 @@ type Evaluation struct {
 	CertificateReason string                `json:"certificate_reason,omitempty"`
 
 	EvidenceBounds *EvidenceBounds `json:"evidence_bounds,omitempty"` // of a sparse GP
-	Theory         *Theory         `json:"theory,omitempty"`          // of renyi and vfe
 }
 
 // EvidenceBounds are bounds of ln p(y) from above and below at the parameters of a sparse GP, in
@@ -51,16 +50,6 @@ type EvidenceBounds struct {
 	AlphaAtVariational *float64 `json:"alpha_elbo_at_variational,omitempty"`
 	Jensen             *float64 `json:"jensen,omitempty"`
 	Variational        *float64 `json:"variational,omitempty"`
-}
-
-// divergence is ln p(y) − L_α for α ≥ 0, the Rényi divergence of the sparse posterior from the exact one; nil where the
-// evidence isn't known.
-func (b *EvidenceBounds) divergence() *float64 {
-	if b == nil || b.Evidence == nil || b.Jensen == nil {
-		return nil
-	}
-	d := max(*b.Evidence-*b.AlphaELBO, 0)
-	return &d
 }
 
 // within is the context that the table was given, with which evaluating ends.
@@ -206,9 +195,6 @@ func Evaluate(table *dataset.Table, params *Params, o Options) (e *Evaluation, e
 		return nil, err
 	}
 	if e.EvidenceBounds, err = p.evidenceBounds(bound, x); err != nil {
-		return nil, err
-	}
-	if e.Theory, err = p.theory(params, x, e.Value, e.EvidenceBounds.divergence()); err != nil {
 		return nil, err
 	}
 	e.differentiate(f, free, at, gradient, params)

@@ -15,8 +15,6 @@ type Params struct {
 	Mean          *MeanParams `json:"mean,omitempty"`
 	Inducing      [][]float64 `json:"inducing,omitempty"`
 	Posterior     *FreeParams `json:"posterior,omitempty"`
-	// Evaluate: those of the GP that the targets were drawn from, where that is known
-	Truth *Params `json:"truth,omitempty"`
 }
 
 // FreeParams are a free-form posterior N(a_M, L_S L_Sᵀ) at the inducing inputs.

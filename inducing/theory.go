@@ -21,51 +21,20 @@ type Theory struct {
 	DPPError float64 // ε
 }
 
-// Total is C_tot = (M+1)C + 2Nv₀ε with C = N Σ_{m>M} λ_m: a bound of E tr(K − Q) for M inducing
-// inputs, given the tail Σ_{m>M} λ_m of the kernel operator's eigenvalues.
-func (t Theory) Total(m int, tail float64) float64 {
-	n := float64(t.Rows)
-	return float64(m+1)*n*tail + 2*n*t.Variance*t.DPPError
-}
-
-// Theorem1 bounds D for y drawn from the prior with the noise ("Optimize to Generalize in
-// Gaussian Processes", Theorem 1, second part; "The Rényi Gaussian Process", Theorem 1):
+// Theorem2 bounds D for any y with ‖y‖² = square ("Optimize to Generalize in Gaussian Processes", Theorem 1, first part;
+// "The Rényi Gaussian Process", Theorem 2), given the tail Σ_{m>M} λ_m of the kernel operator's eigenvalues:
 //
-//	D ≤ (α/(2δt)) N ln(1 + t C_tot/(sN)) + α C_tot/(2δs),  t = 1−α
-func (t Theory) Theorem1(m int, tail float64) float64 { return t.bound(t.Total(m, tail), 1) }
-
-// Theorem2 bounds D for any y, of squared length square ("Optimize to Generalize", Theorem 1,
-// first part; "The Rényi Gaussian Process", Theorem 2): as Theorem1 with ‖y‖²/s times its second
-// term.
+//	D ≤ (α/(2δt)) N ln(1 + t C_tot/(sN)) + (α C_tot/(2δs)) ‖y‖²/s,  t = 1−α
+//
+// with C_tot = (M+1)N Σ_{m>M} λ_m + 2Nv₀ε, a bound of E tr(K − Q) for M inducing inputs.
 func (t Theory) Theorem2(m int, tail, square float64) float64 {
-	return t.bound(t.Total(m, tail), square/t.Noise)
-}
-
-func (t Theory) bound(total, factor float64) float64 {
 	n, share := float64(t.Rows), 1-t.Alpha
+	total := float64(m+1)*n*tail + 2*n*t.Variance*t.DPPError
 	first := total / t.Noise // N ln(1 + t C/(sN))/t as t → 0
 	if share > 0 {
 		first = n * math.Log1p(share*total/(t.Noise*n)) / share
 	}
-	return t.Alpha / (2 * t.Delta) * (first + total/t.Noise*factor)
-}
-
-// SECorollary is Corollary 2 of "Optimize to Generalize" (3 of "The Rényi Gaussian Process") for
-// the SE kernel on one Gaussian input and ‖y‖² ≤ RN: the M that is enough, not rounded, and the
-// bound of D with it, which falls like N^−γ. Its η has 2√A where the papers print a√A, and its
-// a = 1/(4σ_x²) the input's variance, not the noise. It takes ε = δs/(vN^{γ+2}), whatever
-// t.DPPError is, and needs M+1 ≤ N.
-func (t Theory) SECorollary(lengthscale, inputSD, gamma, r float64) (m, bound float64) {
-	b := seRatio(lengthscale, inputSD)
-	n, share := float64(t.Rows), 1-t.Alpha
-	eta := t.Variance / (2 * t.Noise * t.Delta) // √(2a/A) = 1 − B
-	m = ((3+gamma)*math.Log(n) + math.Log(eta)) / -math.Log(b)
-	small := 4 * t.Delta / math.Pow(n, gamma+2)
-	first := n * small
-	if share > 0 {
-		first = n * math.Log1p(share*small) / share
-	}
-	return m, t.Alpha * (2*r/(t.Noise*math.Pow(n, gamma)) + first/(2*t.Delta))
+	return t.Alpha / (2 * t.Delta) * (first + total/t.Noise*(square/t.Noise))
 }
 
 // MaternExponent is the least t for which M = N^t inducing inputs make D fall like N^−γ for the

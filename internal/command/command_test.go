@@ -582,7 +582,7 @@ func TestSnapshots(t *testing.T) {
 		{"certify-fresh-json", "certify split.krigo homes.csv --fresh --json"},
 		{"evaluate", "evaluate homes.csv --target MEDV --params params.json"},
 		{"evaluate-json", "evaluate homes.csv --target MEDV --params params.json --objective evidence --json"},
-		{"evaluate-theory", "evaluate snelson.csv --target y --params theory.json --objective renyi --alpha 0.5 " +
+		{"evaluate-bounds", "evaluate snelson.csv --target y --params bounds.json --objective renyi --alpha 0.5 " +
 			"--no-standardise"},
 		{"predict", "predict homes.krigo new.csv"},
 		{"predict-json", "predict homes.krigo new.csv --json"},

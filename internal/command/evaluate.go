@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -28,9 +27,7 @@ free-form posterior of kl-pac, sqrt-pac or svgp "posterior": {"mean": [...], "ch
 its mean and the lower Cholesky factor of its covariance there. Rows are dealt and scaled as fit would.
 The value is something to minimise; gradients are with respect to ln l, ln σ_s², ln σ_n².
 Of a sparse GP bounds of the log evidence from both sides come with it: how far it is from
-the exact GP; of renyi and vfe also what Yue & Kontar's theorems say of that distance, with
-probability 1−δ (--delta), and their Theorem 5 with "truth": {"kernel", "noise_variance"}, the
-GP that targets were drawn from. The certificate is at the parameters rounded to the grid.`,
+the exact GP. The certificate is at the parameters rounded to the grid.`,
 		Args: exactly(1),
 		RunE: c.over(func(cmd *cobra.Command, args []string, r ranks.Ranks) error {
 			if f.params == "" {
@@ -84,7 +81,6 @@ GP that targets were drawn from. The certificate is at the parameters rounded to
 					}
 				}
 			}
-			printTheory(w, e.Theory)
 			if e.Certificate == nil {
 				fmt.Fprintf(w, "No certificate: %s.\n", e.CertificateReason)
 			} else {
@@ -104,41 +100,4 @@ GP that targets were drawn from. The certificate is at the parameters rounded to
 	}
 	f.register(cmd.Flags(), "evaluate")
 	return cmd
-}
-
-// printTheory prints what the theorems say, rounded up.
-func printTheory(w io.Writer, t *krigo.Theory) {
-	if t == nil {
-		return
-	}
-	fmt.Fprintf(w, "theory of D = ln p(y) − L_α, α = %g, each bound with probability %s\n", t.Alpha,
-		cautious.Complement(t.Delta))
-	line := func(name string, value *float64, of string) {
-		if value != nil {
-			fmt.Fprintf(w, "  %-22s ≤ %s%s\n", name, cautious.Width(*value), of)
-		}
-	}
-	if t.Divergence != nil {
-		fmt.Fprintf(w, "  %-22s = %.4g\n", "D", *t.Divergence)
-	}
-	line("Theorem 1: D", t.Theorem1, " for targets drawn from the prior with the noise")
-	line("Theorem 2: D", t.Theorem2, " for any targets")
-	if c := t.Corollary; c != nil {
-		fmt.Fprintf(w, "  %-22s M = %.4g make D fall like N^−%g\n", "corollary", c.Inducing, c.Gamma)
-		line("with so many: D", c.Bound, "")
-	}
-	if f := t.Theorem5; f != nil {
-		fmt.Fprintf(w, "  %-22s ≤ %.4g (ln p*(y) − L_α) + %.4g for targets drawn from p*, L_α = %.12g\n",
-			"Theorem 5: D(p‖p*)/N", f.PerNat, f.Constant, f.AlphaELBO)
-		line("of the truth given", f.Bound, "")
-		if f.Divergence != nil {
-			fmt.Fprintf(w, "  %-22s = %.4g\n", "D(p‖p*)/N", *f.Divergence)
-		}
-	}
-	for _, c := range t.Conditions {
-		fmt.Fprintf(w, "  if %s\n", c)
-	}
-	for _, u := range t.Unsaid {
-		fmt.Fprintf(w, "  not said: %s\n", u)
-	}
 }

@@ -1,4 +1,4 @@
-package objective_test
+package main
 
 import (
 	"math"
@@ -29,11 +29,11 @@ func TestRiskBound(t *testing.T) {
 	}
 	theta, noise := []float64{0.5, 0.2}, 0.3
 	c, truth := covariance(theta, noise), covariance([]float64{-0.5, 0}, 0.2)
-	divergence, err := objective.RenyiDivergence(c, truth, alpha)
+	divergence, err := renyiDivergence(c, truth, alpha)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if self, err := objective.RenyiDivergence(truth, truth, alpha); err != nil || math.Abs(self) > 1e-12 ||
+	if self, err := renyiDivergence(truth, truth, alpha); err != nil || math.Abs(self) > 1e-12 ||
 		!(divergence > 0.1) {
 		t.Fatalf("divergence %v, from itself %v (%v)", divergence, self, err)
 	}
@@ -59,14 +59,14 @@ func TestRiskBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		logTruth := -0.5 * (n*math.Log(2*math.Pi) + linalg.LogDet(truth) + square)
-		if divergence/n > objective.RiskBound(n, alpha, logTruth, -value, delta) {
+		if divergence/n > riskBound(n, alpha, logTruth, -value, delta) {
 			failed++
 		}
 	}
 	if share := float64(failed) / draws; share > delta {
 		t.Errorf("the bound failed in a share %v of draws, δ = %v", share, delta)
 	}
-	if _, err := objective.RenyiDivergence(c, c, 1); err == nil {
+	if _, err := renyiDivergence(c, c, 1); err == nil {
 		t.Error("α = 1 was accepted")
 	}
 }
@@ -86,7 +86,7 @@ func TestTheorem1(t *testing.T) {
 	}
 	k, theta := kernel.SE(1, false), []float64{0, 0}
 	for _, alpha := range []float64{0.3, 1} {
-		bound := inducing.Theory{Rows: n, Alpha: alpha, Noise: noise, Variance: 1, Delta: delta}.Theorem1(m, tail)
+		bound := theorem1(inducing.Theory{Rows: n, Alpha: alpha, Noise: noise, Variance: 1, Delta: delta}, m, tail)
 		failed, sum := 0, 0.0
 		for range draws {
 			x, y := matrix.New(n, 1), make([]float64, n)
@@ -127,5 +127,28 @@ func TestTheorem1(t *testing.T) {
 			t.Errorf("α = %v: the bound %v failed in a share %v of draws, δ = %v; mean divergence %v", alpha, bound, share,
 				delta, sum)
 		}
+	}
+}
+
+// TestCorollary: the corollary's M and bound follow from Theorem 2.
+func TestCorollary(t *testing.T) {
+	th := inducing.Theory{Rows: 5000, Alpha: 0.5, Noise: 0.1, Variance: 1.3, Delta: 0.1}
+	const r = 1.2
+	m, bound, err := seCorollary(th, 0.7, 1.1, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	th.DPPError = th.Delta * th.Noise / (th.Variance * math.Pow(5000, corollaryRate+2))
+	spectrum, err := inducing.NewSESpectrum(1.3, []float64{0.7}, []float64{1.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tail float64
+	enough := int(math.Ceil(m))
+	for range enough {
+		_, tail = spectrum.Next()
+	}
+	if got := th.Theorem2(enough, tail, r*5000); !(got <= bound) || got < bound/1000 {
+		t.Errorf("Theorem 2 with the corollary's M = %v: %v, the corollary has %v", m, got, bound)
 	}
 }

@@ -1,4 +1,4 @@
-package objective
+package main
 
 import (
 	"fmt"
@@ -8,29 +8,29 @@ import (
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// RiskBound is Theorem 5 of "The Rényi Gaussian Process", with the right-hand side that its proof
+// riskBound is Theorem 5 of "The Rényi Gaussian Process", with the right-hand side that its proof
 // gives: with probability at least 1−δ over y ~ p_θ*, for a θ chosen before y was seen,
 //
 //	D_α(p_θ‖p_θ*)/N ≤ (α/(N t)) (ln p_θ*(y) − L_α(y; θ)) + ln(1/δ)/(N t),  t = 1−α, 0 < α < 1
 //
-// with D_α that of RenyiDivergence between the N-dimensional distributions of the targets. The
+// with D_α that of renyiDivergence between the N-dimensional distributions of the targets. The
 // paper prints p_θ(y)p_θ*(y)/N(y; 0, Ξ) in the logarithm, which has a unit, and doesn't hold. For a
 // θ that was trained on y it says nothing.
-func RiskBound(rows int, alpha, logTruth, elbo, delta float64) float64 {
-	perNat, constant := RiskTerms(rows, alpha, delta)
+func riskBound(rows int, alpha, logTruth, elbo, delta float64) float64 {
+	perNat, constant := riskTerms(rows, alpha, delta)
 	return perNat*(logTruth-elbo) + constant
 }
 
-// RiskTerms are what RiskBound adds for a nat of ln p_θ*(y) − L_α, and what is left without any.
-func RiskTerms(rows int, alpha, delta float64) (perNat, constant float64) {
+// riskTerms are what riskBound adds for a nat of ln p_θ*(y) − L_α, and what is left without any.
+func riskTerms(rows int, alpha, delta float64) (perNat, constant float64) {
 	t, n := 1-alpha, float64(rows)
 	return alpha / (n * t), math.Log(1/delta) / (n * t)
 }
 
-// RenyiDivergence is D_α(N(0, c)‖N(0, truth)) for 0 < α < 1, c and truth N×N:
+// renyiDivergence is D_α(N(0, c)‖N(0, truth)) for 0 < α < 1, c and truth N×N:
 //
 //	(1/(2t)) [ln|t c + α truth| − t ln|c| − α ln|truth|],  t = 1−α
-func RenyiDivergence(c, truth matrix.Dense, alpha float64) (float64, error) {
+func renyiDivergence(c, truth matrix.Dense, alpha float64) (float64, error) {
 	if !(alpha > 0 && alpha < 1) {
 		return 0, fmt.Errorf("α = %v: this divergence needs 0 < α < 1", alpha)
 	}

@@ -1,0 +1,85 @@
+// Command theory says, as JSON, what the theorems of Yue & Kontar ("The Rényi Gaussian Process") bound at given
+// parameters of a Rényi or VFE GP (docs/method.md has the formulas):
+//
+//	cd laboratory
+//	go run ./theory DATA.csv --target COL --params PARAMS.json --alpha 0.5
+//
+// PARAMS.json is what krigo evaluate takes. Inputs and target are standardised by all rows, unless --no-standardise.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/pflag"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "theory:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := pflag.NewFlagSet("theory", pflag.ContinueOnError)
+	var q question
+	flags.StringVar(&q.target, "target", "", "column of the targets")
+	params := flags.String("params", "", "JSON file with the parameters, in scaled units")
+	truth := flags.String("truth", "",
+		"JSON file with the parameters of the GP that the targets were drawn from, for Theorem 5")
+	flags.StringVar(&q.method, "objective", "renyi", "renyi or vfe")
+	alpha := flags.Float64("alpha", 0.5, "the α of renyi")
+	flags.Float64Var(&q.delta, "delta", 0.01, "each bound may fail with this probability")
+	raw := flags.Bool("no-standardise", false, "take inputs and target as they are")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 || q.target == "" || *params == "" {
+		return errors.New("name the table, --target and --params")
+	}
+	q.alpha = alpha
+	q.scaling = func(d *dataset.Data) (dataset.Scaling, error) {
+		if *raw {
+			return dataset.Identity(d.Cols), nil
+		}
+		return dataset.ScalingOf(d, d.All(), dataset.AllRows)
+	}
+	for _, file := range []struct {
+		path string
+		to   **krigo.Params
+	}{{*params, &q.params}, {*truth, &q.truth}} {
+		if file.path == "" {
+			continue
+		}
+		*file.to = new(krigo.Params)
+		if err := dataset.ReadJSON(file.path, *file.to); err != nil {
+			return err
+		}
+		if !((*file.to).NoiseVariance > 0) {
+			return fmt.Errorf("%s: noise_variance must be positive", file.path)
+		}
+	}
+	var err error
+	if q.table, err = dataset.ReadFile(flags.Arg(0)); err != nil {
+		return err
+	}
+	defer q.table.Close()
+	t, err := q.theory(ctx)
+	if err != nil {
+		return err
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(t)
+}

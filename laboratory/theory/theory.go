@@ -1,0 +1,348 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/inducing"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/objective"
+)
+
+// Theory is what the theorems of Yue & Kontar ("The Rényi Gaussian Process") say at given parameters. Theorems 1 and 2
+// and their corollary bound D = ln p(y) − L_α, the Rényi divergence of the sparse posterior from the exact one. Theorem 5
+// bounds the divergence of the model's distribution of the targets from their true one. A figure whose condition fails
+// is missing, and Unsaid says why.
+type Theory struct {
+	Alpha      float64    `json:"alpha"`
+	Delta      float64    `json:"delta"`                // each bound may fail with this probability
+	Divergence *float64   `json:"divergence,omitempty"` // D itself, where the evidence is known
+	Tail       *float64   `json:"tail,omitempty"`       // Σ_{m>M} λ_m of the kernel's eigenvalues
+	Theorem1   *float64   `json:"theorem_1,omitempty"`  // ≥ D for targets drawn from the prior with the noise
+	Theorem2   *float64   `json:"theorem_2,omitempty"`  // ≥ D for any targets
+	Corollary  *Corollary `json:"corollary,omitempty"`
+	Theorem5   *Theorem5  `json:"theorem_5,omitempty"`
+	Conditions []string   `json:"conditions,omitempty"`
+	Unsaid     []string   `json:"unsaid,omitempty"`
+}
+
+// Corollary is how many inducing inputs are enough for D to fall like N^−γ, and the bound of D with so many, which of
+// Matérn kernels isn't known.
+type Corollary struct {
+	Gamma    float64  `json:"gamma"`
+	Inducing float64  `json:"inducing"`
+	Bound    *float64 `json:"bound,omitempty"`
+}
+
+// Theorem5 is the bound of D_α(p_θ‖p_θ*)/N: PerNat times ln p_θ*(y) − L_α, and Constant. The truth θ* that targets were
+// drawn from is known of simulations alone.
+type Theorem5 struct {
+	PerNat     float64  `json:"per_nat"`
+	Constant   float64  `json:"constant"`
+	AlphaELBO  float64  `json:"alpha_elbo"`
+	Truth      *float64 `json:"truth,omitempty"`      // ln p_θ*(y)
+	Bound      *float64 `json:"bound,omitempty"`      // with it
+	Divergence *float64 `json:"divergence,omitempty"` // what is bounded
+}
+
+// corollaryRate is the γ of the corollary: D falls like 1/N.
+const corollaryRate = 1
+
+// leastSpread is the least standard deviation of an input: a constant column has nothing to approximate.
+const leastSpread = 1e-6
+
+// question is what the theorems are asked about: rows in the scale of the parameters, and the GP that the targets were
+// drawn from, where it is known.
+type question struct {
+	table         *dataset.Table
+	target        string
+	scaling       func(*dataset.Data) (dataset.Scaling, error)
+	method        string
+	alpha         *float64
+	delta         float64
+	params, truth *krigo.Params
+}
+
+// problem is a question with its rows read and the kernel built.
+type problem struct {
+	question
+	rows   objective.Memory // y without the prior mean
+	kernel kernel.Kernel
+	theta  []float64
+}
+
+// theory returns what is known of a method whose value is some −L_α.
+func (q question) theory(ctx context.Context) (*Theory, error) {
+	t := &Theory{Delta: q.delta}
+	switch {
+	case q.method == method.VFEName:
+		t.Alpha, q.alpha = 1, nil
+	case q.method != method.RenyiName:
+		return nil, fmt.Errorf("objective %q: the theorems are about renyi and vfe", q.method)
+	case q.alpha != nil:
+		t.Alpha = *q.alpha
+	}
+	switch {
+	case t.Alpha == 0:
+		t.refuse("α = 0: L_α is the evidence itself, whatever the inducing inputs: give --alpha")
+		return t, nil
+	case t.Alpha < 0:
+		t.refuse("α = %g: the theorems are about 0 ≤ α ≤ 1", t.Alpha)
+		return t, nil
+	}
+	p, scaling, err := q.read()
+	if err != nil {
+		return nil, err
+	}
+	e, err := krigo.Evaluate(q.table.Within(ctx), q.params, krigo.Options{
+		Data:   krigo.Data{Target: q.target, Scaling: dataset.Declared, Declared: &scaling},
+		Kernel: krigo.Kernel{Mean: q.mean()}, Method: krigo.Method{Name: q.method, Alpha: q.alpha},
+		Promise: krigo.Promise{Delta: q.delta}})
+	if err != nil {
+		return nil, err
+	}
+	if b := e.EvidenceBounds; b != nil && b.Evidence != nil && b.Jensen != nil {
+		d := max(*b.Evidence-*b.AlphaELBO, 0)
+		t.Divergence = &d
+	}
+	if err := t.ofInducing(len(p.rows.Y), p.params, p.survey()); err != nil {
+		return nil, err
+	}
+	return t, t.risk(p, -e.Value)
+}
+
+// mean names the prior mean that the parameters have.
+func (q question) mean() string {
+	switch m := q.params.Mean; {
+	case m == nil:
+		return "zero"
+	case len(m.Linear) == 0:
+		return "constant"
+	}
+	return "linear"
+}
+
+// read reads and scales the rows, and takes the prior mean off their targets.
+func (q question) read() (p *problem, s dataset.Scaling, err error) {
+	defer matrix.Ended(&err)
+	p = &problem{question: q}
+	d, err := q.table.Regression(q.target)
+	if err != nil {
+		return nil, s, err
+	}
+	if s, err = q.scaling(d); err != nil {
+		return nil, s, err
+	}
+	all := d.All()
+	p.rows = objective.Memory{X: matrix.New(len(all), d.Cols), Y: make([]float64, len(all))}
+	if err = d.Scaled(all, s).Block(0, len(all), p.rows.X.Data, p.rows.Y); err != nil {
+		return nil, s, err
+	}
+	if p.kernel, p.theta, err = q.params.Kernel.Build(d.Cols); err != nil {
+		return nil, s, err
+	}
+	if m := q.params.Mean; m != nil {
+		for i := range p.rows.Y {
+			p.rows.Y[i] -= m.Constant
+			for j, slope := range m.Linear {
+				p.rows.Y[i] -= slope * p.rows.X.At(i, j)
+			}
+		}
+	}
+	return p, s, nil
+}
+
+func (t *Theory) refuse(format string, args ...any) {
+	t.Unsaid = append(t.Unsaid, fmt.Sprintf(format, args...))
+}
+
+// survey is what the theorems ask of the rows.
+type survey struct {
+	spread []float64 // standard deviations of the inputs
+	square float64   // ‖y − m‖²
+	given  bool      // the inducing inputs are some of the rows
+}
+
+// survey takes inputs relative to an inducing input, so that their variances have their digits.
+func (p *problem) survey() (s survey) {
+	bits := func(row []float64) string {
+		var key []byte
+		for _, v := range row {
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v+0)) // −0 is 0
+		}
+		return string(key)
+	}
+	missing, z := map[string]bool{}, p.params.Inducing
+	for _, row := range z {
+		missing[bits(row)] = true
+	}
+	d, n := p.rows.X.Cols, float64(len(p.rows.Y))
+	sums, squares := make([]float64, d), make([]float64, d)
+	for i, y := range p.rows.Y {
+		s.square += y * y
+		for j, v := range p.rows.X.Row(i) {
+			sums[j] += v - z[0][j]
+			squares[j] += (v - z[0][j]) * (v - z[0][j])
+		}
+		delete(missing, bits(p.rows.X.Row(i)))
+	}
+	for j, sum := range sums {
+		s.spread = append(s.spread, max(math.Sqrt(max(squares[j]/n-sum/n*sum/n, 0)), leastSpread))
+	}
+	s.given = len(missing) == 0
+	return s
+}
+
+// ofInducing fills in Theorems 1 and 2 and the corollary.
+func (t *Theory) ofInducing(n int, params *krigo.Params, rows survey) error {
+	m, d, spec := len(params.Inducing), len(rows.spread), params.Kernel
+	theory := inducing.Theory{Rows: n, Alpha: t.Alpha, Noise: params.NoiseVariance, Variance: spec.Variance,
+		Delta: t.Delta}
+	smooth := map[string]int{"matern12": 0, "matern32": 1, "matern52": 2}
+	switch r, matern := smooth[spec.Name]; {
+	case spec.Name == "se":
+		if err := t.ofSE(theory, m, spec, rows); err != nil {
+			return err
+		}
+		if t.Theorem1 != nil || t.Corollary != nil {
+			t.Conditions = append(t.Conditions, "rows are independent, and their inputs Gaussian and independent of one "+
+				"another, with the standard deviations that they have here")
+		}
+	case !matern:
+		t.refuse("Theorems 1, 2, corollary: the eigenvalues of the kernel %s aren't known, but of se and, for one input, "+
+			"Matérn kernels up to a constant", spec)
+	default:
+		t.refuse("Theorems 1, 2: of Matérn kernels the eigenvalues are known up to a constant alone")
+		switch enough := math.Pow(float64(n), inducing.MaternExponent(r, corollaryRate)); {
+		case d > 1:
+			t.refuse("corollary: of Matérn kernels it is for one input, not %d", d)
+		case r == 0 || enough > float64(n):
+			t.refuse("corollary: of %s no M ≤ N = %d makes D fall like N^−%d: it takes N^((γ+2)/(2r)), r = %d", spec.Name, n,
+				corollaryRate, r)
+		default:
+			t.Conditions = append(t.Conditions, "the input's range is bounded; M is that of the corollary but for a constant "+
+				"factor")
+			t.Corollary = &Corollary{Gamma: corollaryRate, Inducing: enough}
+		}
+	}
+	if t.Theorem1 != nil || t.Corollary != nil {
+		t.Conditions = append(t.Conditions, "inducing inputs are drawn from the rows by a k-DPP (--inducing-init kdpp), of "+
+			"the corollary as many as it says, and kept (--fix-inducing)",
+			"the other parameters were chosen before the rows were seen")
+	}
+	return nil
+}
+
+// ofSE fills in what the eigenvalues of the kernel se give.
+func (t *Theory) ofSE(theory inducing.Theory, m int, spec kernel.Spec, rows survey) error {
+	lengths, d := spec.Lengthscales, len(rows.spread)
+	if len(lengths) == 1 {
+		lengths = slices.Repeat(lengths, d)
+	}
+	if rows.given {
+		spectrum, err := inducing.NewSESpectrum(spec.Variance, lengths, rows.spread)
+		if err != nil {
+			return err
+		}
+		var tail float64
+		for range m {
+			_, tail = spectrum.Next()
+		}
+		one, two := theorem1(theory, m, tail), theory.Theorem2(m, tail, rows.square)
+		t.Tail, t.Theorem1, t.Theorem2 = &tail, &one, &two
+	} else {
+		t.refuse("Theorems 1, 2: the inducing inputs aren't rows, from which a k-DPP would have drawn them")
+	}
+	if d > 1 {
+		t.refuse("corollary: it is for one input, not %d", d)
+		return nil
+	}
+	enough, bound, err := seCorollary(theory, lengths[0], rows.spread[0], rows.square/float64(theory.Rows))
+	if err != nil {
+		return err
+	}
+	if enough = math.Max(math.Ceil(enough), 1); enough+1 > float64(theory.Rows) {
+		t.refuse("corollary: it takes M = %g inducing inputs, and M + 1 ≤ N = %d", enough, theory.Rows)
+		return nil
+	}
+	t.Corollary = &Corollary{Gamma: corollaryRate, Inducing: enough, Bound: &bound}
+	return nil
+}
+
+// theorem1 bounds D for y drawn from the prior with the noise ("Optimize to Generalize in Gaussian Processes", Theorem
+// 1, second part; "The Rényi Gaussian Process", Theorem 1): as Theorem 2, whose ‖y‖²/s is 1 here.
+func theorem1(t inducing.Theory, m int, tail float64) float64 { return t.Theorem2(m, tail, t.Noise) }
+
+// seCorollary is Corollary 2 of "Optimize to Generalize" (3 of "The Rényi Gaussian Process") for the kernel se on one
+// Gaussian input and ‖y‖² ≤ RN: the M that is enough, not rounded, and the bound of D with it, which falls like N^−γ.
+// Its η has 2√A where the papers print a√A, and its a = 1/(4σ_x²) the input's variance, not the noise. It takes
+// ε = δs/(vN^{γ+2}), whatever t.DPPError is, and needs M+1 ≤ N.
+func seCorollary(t inducing.Theory, lengthscale, inputSD, r float64) (m, bound float64, err error) {
+	spectrum, err := inducing.NewSESpectrum(1, []float64{lengthscale}, []float64{inputSD})
+	if err != nil {
+		return 0, 0, err
+	}
+	_, b := spectrum.Next() // Σ_{m>1} (1−B)B^{m−1}
+	n, share, gamma := float64(t.Rows), 1-t.Alpha, float64(corollaryRate)
+	eta := t.Variance / (2 * t.Noise * t.Delta) // √(2a/A) = 1 − B
+	m = ((3+gamma)*math.Log(n) + math.Log(eta)) / -math.Log(b)
+	small := 4 * t.Delta / math.Pow(n, gamma+2)
+	first := n * small
+	if share > 0 {
+		first = n * math.Log1p(share*small) / share
+	}
+	return m, t.Alpha * (2*r/(t.Noise*math.Pow(n, gamma)) + first/(2*t.Delta)), nil
+}
+
+// risk fills in Theorem 5.
+func (t *Theory) risk(p *problem, elbo float64) error {
+	if t.Alpha == 1 {
+		t.refuse("Theorem 5: it is for 0 < α < 1, not α = 1")
+		return nil
+	}
+	t.Conditions = append(t.Conditions, "of Theorem 5 the parameters were chosen before the targets were seen: of "+
+		"trained ones it says nothing")
+	n := len(p.rows.Y)
+	of := &Theorem5{AlphaELBO: elbo}
+	of.PerNat, of.Constant = riskTerms(n, t.Alpha, t.Delta)
+	t.Theorem5 = of
+	if p.truth == nil {
+		return nil
+	}
+	if p.params.Mean != nil || p.truth.Mean != nil {
+		t.refuse("Theorem 5: the divergence from the truth is known of means that are zero")
+		return nil
+	}
+	k, theta, err := p.truth.Kernel.Build(p.rows.X.Cols)
+	if err != nil {
+		return fmt.Errorf("truth: %w", err)
+	}
+	value, err := (&objective.RenyiProblem{Kernel: k, Mean: kernel.ZeroMean{}, Rows: p.rows}).Evaluate(
+		append(slices.Clone(theta), math.Log(p.truth.NoiseVariance)), nil)
+	if err != nil {
+		return fmt.Errorf("truth: %w", err)
+	}
+	covariance := func(k kernel.Kernel, theta []float64, noise float64) matrix.Dense {
+		c := matrix.New(n, n)
+		kernel.FillSymmetric(k, theta, p.rows.X, c)
+		c.AddDiagonal(noise)
+		return c
+	}
+	divergence, err := renyiDivergence(covariance(p.kernel, p.theta, p.params.NoiseVariance),
+		covariance(k, theta, p.truth.NoiseVariance), t.Alpha)
+	if err != nil {
+		return fmt.Errorf("the divergence from the truth: %w", err)
+	}
+	truth := -value
+	bound := riskBound(n, t.Alpha, truth, of.AlphaELBO, t.Delta)
+	divergence /= float64(n)
+	of.Truth, of.Bound, of.Divergence = &truth, &bound, &divergence
+	return nil
+}
