@@ -60,8 +60,10 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {
 		return nil, &UsageError{err}
 	}
-	if d.notices, err = d.data.Notices(); err != nil {
+	if found, err := d.data.Findings(); err != nil {
 		return nil, err
+	} else {
+		d.notices = found.Words()
 	}
 	if o.Data.Test != nil {
 		if err := d.viewTest(o.Data.Test); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -331,7 +332,7 @@ func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProb
 	g := f.gridParams()
 	p.options.Prior.Grid.RoundAll(x[:g], x[:g])
 	var q *posterior.Posterior
-	var notes []string
+	var notes finding.List
 	var err error
 	if params.Posterior == nil {
 		copy(at, x[:g])
@@ -342,7 +343,7 @@ func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProb
 	if err != nil {
 		return nil, err
 	}
-	return p.certify(q, p.terms(f), append(slices.Clone(p.notices), notes...))
+	return p.certify(q, p.terms(f), append(slices.Clone(p.notices), notes.Words()...))
 }
 
 // startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z],

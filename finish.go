@@ -57,7 +57,7 @@ func (p *plan) notesOf(problem method.Problem, best run) (notes []string) {
 func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, []string, error) {
 	problem := p.problem(ctx, c, p.families[t.best.family])
 	q, notes, err := problem.Posterior(t.best.result.X)
-	return q, slices.Concat(p.notices, t.notices, notes, p.notesOf(problem, t.best)), err
+	return q, slices.Concat(p.notices, t.notices, notes.Words(), p.notesOf(problem, t.best)), err
 }
 
 // finish rounds the best run's parameters to the grid and makes the model of them; problem is the one of that run.
@@ -75,7 +75,7 @@ func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Proble
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.certify(q, p.terms(f), append(notices, notes...))
+	m, err := p.certify(q, p.terms(f), append(notices, notes.Words()...))
 	if err != nil {
 		return nil, err
 	}

@@ -271,12 +271,12 @@ func (p *plan) problem(ctx context.Context, c *checkpoints, f family) method.Pro
 // unseen returns the inputs of some rows, and says which they are.
 func (p *plan) unseen() (x matrix.Dense, which string, err error) {
 	// Rows it wasn't trained on, if there are any.
-	role, what := dataset.Prior, "rows set aside for the scaling"
+	role, what := dataset.Prior, "prior"
 	if p.roles.Count(role) == 0 {
-		role, what = dataset.Test, "test rows"
+		role, what = dataset.Test, "test"
 	}
 	if p.roles.Count(role) == 0 {
-		role, what = dataset.Certified, "training rows"
+		role, what = dataset.Certified, "training"
 	}
 	rows := p.roles.Rows(role)
 	rows = rows[:min(len(rows), excessRows)]

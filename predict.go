@@ -30,10 +30,11 @@ func Predict(m *Model, table *dataset.Table) ([]Prediction, error) {
 // PredictionNotices returns what a user should know about the rows of a table that ps predicts: categories that no
 // prior row has, rows that no guarantee is about, and variances that leave the range of float64.
 func PredictionNotices(m *Model, table *dataset.Table, ps []Prediction) ([]string, error) {
-	notices, err := m.Encoding.Unseen(table)
+	unseen, err := m.Encoding.Unseen(table)
 	if err != nil {
 		return nil, err
 	}
+	notices := unseen.Words()
 	outside, unsquared := 0, 0
 	for _, p := range ps {
 		if p.OutOfRange() {

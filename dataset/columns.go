@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // indexName is the name that an unnamed first column gets, parquetIndex the name of the index that pandas writes to
@@ -114,7 +116,7 @@ func (t *Table) facts(j, rows int, a *tally) ColumnFacts {
 	case (f.Name == indexName || f.Name == parquetIndex) && a.counted > 1 && (a.rising || t.permutes(j, a)):
 		f.Kind, f.Why = "index", "the row numbers of a DataFrame, which fits leave out"
 	case f.Name == indexName || f.Name == parquetIndex:
-		f.Kind, f.Why = "index", unnamed
+		f.Kind, f.Why, f.unnamed = "index", unnamed.String(), true
 	case a.low == a.high:
 		f.Kind, f.Why, f.Advice = "constant", "the same value in every row", []Advice{{"ignore", f.Name}}
 	case a.rising && a.counted >= 10:
@@ -189,12 +191,13 @@ func (t *Table) textFacts(f *ColumnFacts, j int, a *tally) {
 	}
 	c.explain(f)
 	if f.Name == indexName || f.Name == parquetIndex {
-		f.Kind, f.Why, f.Then, f.Advice, f.Unfit = "index", unnamed, "", nil, false
+		f.Kind, f.Why, f.Then, f.Advice, f.Unfit = "index", unnamed.String(), "", nil, false
+		f.unnamed = true
 	}
 }
 
 // unnamed says why fits leave out a column that may be no row numbers.
-const unnamed = "a first column without a name, which fits leave out: give it one if it is an input"
+var unnamed = finding.New(finding.UnnamedColumn)
 
 // pointed says of columns of numbers with a point, where others have decimal commas, that it groups thousands, or else
 // that it doesn't fit.
@@ -221,10 +224,10 @@ func pointed(facts []ColumnFacts, tallies []tally) {
 type ColumnsError struct {
 	File    string
 	Columns []ColumnFacts
-	Gaps    []string // columns that would do, if they had no missing values
-	Strays  []string // what is to be said of rows that seem to be none (Table.Strays)
-	Cell    error    // what is wrong with the first cell that is
-	astray  bool     // which stands in a row that seems to be none
+	Gaps    []string     // columns that would do, if they had no missing values
+	Strays  finding.List // rows that seem to be none (Table.Strays)
+	Cell    error        // what is wrong with the first cell that is
+	astray  bool         // which stands in a row that seems to be none
 }
 
 // Unwrap returns what is wrong with a cell.
@@ -233,11 +236,11 @@ func (e *ColumnsError) Unwrap() error { return e.Cell }
 // Error lists them, a line each, or says what is wrong with a cell where no column is at fault as a whole.
 func (e *ColumnsError) Error() string {
 	if len(e.Columns) == 0 && e.astray {
-		return e.File + ": " + strings.Join(e.Strays, "\n")
+		return e.File + ": " + strings.Join(e.Strays.Words(), "\n")
 	}
 	text := e.columns()
-	for _, said := range e.Strays {
-		text += "\n" + said
+	for _, f := range e.Strays {
+		text += "\n" + f.String()
 	}
 	return text
 }

@@ -237,8 +237,8 @@ func TestReadFile(t *testing.T) {
 	if d.Rows != 506 || d.Cols != 13 || y[0] != 24 || x[13] != 0.02731 || d.Inputs[12] != "LSTAT" {
 		t.Errorf("%d×%d, first target %g, inputs %v", d.Rows, d.Cols, y[0], d.Inputs)
 	}
-	if notices, err := d.Notices(); len(notices) != 0 || err != nil {
-		t.Errorf("notices %q", notices)
+	if found, err := d.Findings(); len(found) != 0 || err != nil {
+		t.Error(found, err)
 	}
 	s, err := ScalingOf(d, d.All(), AllRows)
 	if err != nil {

@@ -6,9 +6,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/finding"
 )
 
 func read(t *testing.T, text string) *Table {
@@ -131,25 +134,24 @@ func TestBlock(t *testing.T) {
 	wantError(t, v.Err(), "f.csv: line 5")
 }
 
-func TestNotices(t *testing.T) {
+func TestFindings(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		want       []string
+		want       finding.List
 	}{
 		{"none", "a,y\n1,2\n2,3\n", nil},
-		{"constant", "a,b,y\n1,7,2\n2,7,3\n3,7,5\n", []string{`the same value in every row, so nothing is learnt from: "b"`}},
-		{"many constant", "a,b,c,d,e,f,g,y\n" + strings.Repeat("1,1,1,1,1,1,1,1\n", 1) + "1,1,1,1,1,1,1,2\n",
-			[]string{`"a", "b", "c", "d", "e" and 2 more`, "fewer rows (2) than inputs (7)"}},
-		{"repeats", "a,y\n1,2\n3,4\n1,2\n1,3\n1,2\n",
-			[]string{"2 of 5 rows repeat an earlier row exactly (the first is row 3)"}},
-		{"scale", "a,b,y\n1e-12,1e12,2\n2e-12,2e12,3\n",
-			[]string{`below 1e-9, check the unit: "a"`, `above 1e9, check the unit: "b"`}},
+		{"constant", "a,b,y\n1,7,2\n2,7,3\n3,7,5\n", finding.List{finding.New(finding.Constant, []string{"b"})}},
+		{"many constant", "a,b,c,y\n1,1,1,1\n1,1,1,2\n",
+			finding.List{finding.New(finding.Constant, []string{"a", "b", "c"}), finding.New(finding.FewRows, 2, 3)}},
+		{"repeats", "a,y\n1,2\n3,4\n1,2\n1,3\n1,2\n", finding.List{finding.New(finding.Repeats, 2, 5, 3)}},
+		{"scale", "a,b,y\n1e-12,1e12,2\n2e-12,2e12,3\n", finding.List{finding.New(finding.SmallScale, []string{"a"}),
+			finding.New(finding.LargeScale, []string{"b"})}},
 		{"far target", "a,y\n1,10000001\n2,10000002\n",
-			[]string{`the mean of target "y" (10,000,000) is more than a million`}},
+			finding.List{finding.New(finding.FarTarget, "y", 10000001.5, 0.5)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := regression(t, c.text, "y").Notices()
-			if err != nil || !slices.EqualFunc(got, c.want, strings.Contains) {
+			got, err := regression(t, c.text, "y").Findings()
+			if err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %q", got)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/compensated"
 )
 
@@ -179,7 +180,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 
 // Unseen says, of each categorical column, of how many rows no prior row has the category, so that it counts as other,
 // and which categories these are.
-func (e *Encoding) Unseen(t *Table) (notices []string, err error) {
+func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 	if e == nil {
 		return nil, nil
 	}
@@ -216,10 +217,9 @@ func (e *Encoding) Unseen(t *Table) (notices []string, err error) {
 			texts = append(texts, t.text(columns[k], v))
 		}
 		slices.Sort(texts)
-		notices = append(notices, fmt.Sprintf("%s: %d of %d rows have a category that no prior row has, and count as "+
-			"other: %s", Printable(clip(c.Name)), n, own, quoted(texts, 5)))
+		found.Add(finding.Unseen, c.Name, n, own, texts)
 	}
-	return notices, nil
+	return found, nil
 }
 
 // uses says what the encoding reads its columns for, which are those given.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/finding"
 )
 
 const rooms = `fuel,size,zone,y
@@ -193,8 +195,8 @@ func TestEncodeDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		notices, err := d.Notices()
-		answers = append(answers, fmt.Sprint(d.Encoding, d.Inputs, hash, x, y, inputsOf(t, d), notices, err))
+		found, err := d.Findings()
+		answers = append(answers, fmt.Sprint(d.Encoding, d.Inputs, hash, x, y, inputsOf(t, d), found, err))
 	}
 	if answers[0] != answers[1] || !strings.Contains(answers[0], `kind by "-1", "0", "1", "other"; a`) {
 		t.Errorf("%.300s\n%.300s", answers[0], answers[1])
@@ -212,17 +214,17 @@ func TestFills(t *testing.T) {
 	}
 }
 
-// TestEncodeNotices: a category that no row has is no news.
-func TestEncodeNotices(t *testing.T) {
+// TestEncodeFindings: a category that no row has is no news.
+func TestEncodeFindings(t *testing.T) {
 	d, err := read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil,
 		[]string{"fuel"}, Refuse, these([]int{0, 1, 4, 5}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	notices, err := d.Notices()
-	if text := strings.Join(notices, "\n"); err != nil || strings.Contains(text, "fuel") ||
-		!strings.Contains(text, `nothing is learnt from: "c"`) || !strings.Contains(text, "1 of 7 rows repeat") {
-		t.Errorf("%q, %v", notices, err)
+	found, err := d.Findings()
+	if want := (finding.List{finding.New(finding.Constant, []string{"c"}), finding.New(finding.Repeats, 1, 7, 7)}); err !=
+		nil || !reflect.DeepEqual(found, want) {
+		t.Errorf("%q, %v", found, err)
 	}
 }
 

@@ -28,6 +28,7 @@ type ColumnFacts struct {
 	Advice   []Advice `json:"advice,omitempty"` // what to say of it: all that is needed, or of Either one
 	Either   bool     `json:"either,omitempty"` // of the advice one is to be chosen
 	Unfit    bool     `json:"unfit"`            // it can't be an input as it stands
+	unnamed  bool     // a first column without a name that doesn't hold row numbers
 }
 
 // Flags are what to say of the column on a command line.

@@ -2,9 +2,12 @@ package dataset
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // described reads a table of one column and a row number, of so many rows, and describes the column.
@@ -150,7 +153,7 @@ func TestStrays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := table.Strays()
+		said := table.Strays().Words()
 		if len(said) != len(c.want) {
 			t.Errorf("%s: %q", c.name, said)
 			continue
@@ -209,7 +212,7 @@ func TestRemarks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(table.Remarks(facts), "; "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		if got := strings.Join(table.Remarks(facts).Words(), "; "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
@@ -255,15 +258,15 @@ func TestIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		notices, err := d.Notices()
-		if err != nil || slices.Contains(notices, unnamed) != c.told {
-			t.Errorf("%s: %q, %v", c.name, notices, err)
+		found, err := d.Findings()
+		if err != nil || (found.Of(finding.UnnamedColumn) != nil) != c.told {
+			t.Errorf("%s: %q, %v", c.name, found, err)
 		}
 	}
 }
 
-// TestNoticesOfTables: categories that seem to be numbers, and numbers that differ by too little for their size.
-func TestNoticesOfTables(t *testing.T) {
+// TestFindingsOfTables: categories that seem to be numbers, and numbers that differ by too little for their size.
+func TestFindingsOfTables(t *testing.T) {
 	text := "big,v,code,y\n"
 	for i := range 40 {
 		v := []string{"#DIV/0!", fmt.Sprint(i), fmt.Sprint(2 * i), fmt.Sprint(3 * i)}[i%4]
@@ -281,15 +284,13 @@ func TestNoticesOfTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notices, err := d.Notices()
-	got := strings.Join(notices, "\n")
-	if err != nil || !strings.Contains(got,
-		`"v" is read as categories, but seems to hold something else: "#DIV/0!" among numbers`) ||
-		strings.Contains(got, `"code"`) {
-		t.Errorf("%s, %v", got, err)
-	}
-	if !strings.Contains(got, `too little for numbers of that size, so nothing is learnt from them; subtract a constant: "big"`) || strings.Contains(got, "the same value in every row") {
-		t.Error(got)
+	found, err := d.Findings()
+	odd := found.Of(finding.OddCategories)
+	if err != nil || len(odd) != 1 || odd[0].Subject[0] != "v" ||
+		!strings.HasPrefix(odd[0].Subject[1], `"#DIV/0!" among numbers`) ||
+		!reflect.DeepEqual(found.Of(finding.TooClose), finding.List{finding.New(finding.TooClose, []string{"big"})}) ||
+		found.Of(finding.Constant) != nil {
+		t.Errorf("%q, %v", found, err)
 	}
 }
 

@@ -1,10 +1,11 @@
 package dataset
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // tellUnits counts the numbers of a row by the unit that they stand beside.
@@ -28,23 +29,18 @@ func (t *Table) tellUnits(cells []string) {
 }
 
 // mixedUnits says of columns whose numbers have several units, or some none, that they are read as they stand.
-func (t *Table) mixedUnits() (notices []string) {
+func (t *Table) mixedUnits() (found finding.List) {
 	for j, counts := range t.units {
 		if len(counts) < 2 {
 			continue
 		}
-		var parts []string
+		about := []any{t.Names[j]}
 		for _, unit := range slices.Sorted(maps.Keys(counts)) {
-			if unit == "" {
-				parts = append(parts, fmt.Sprintf("%d without a unit", counts[unit]))
-			} else {
-				parts = append(parts, fmt.Sprintf("%d with %s", counts[unit], Printable(unit)))
-			}
+			about = append(about, unit, counts[unit])
 		}
-		notices = append(notices, fmt.Sprintf("numbers of %q have different units, and are read as they stand: %s",
-			clip(t.Names[j]), strings.Join(parts, ", ")))
+		found.Add(finding.MixedUnits, about...)
 	}
-	return notices
+	return found
 }
 
 // unitOf is the unit that bare takes from a cell.

@@ -4,24 +4,27 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Notices returns what a person should know about the data before fitting, a
-// sentence each. None of it is an error.
-func (d *Data) Notices() ([]string, error) {
+// Findings returns what a person should know about the data before fitting. None of it is an error.
+func (d *Data) Findings() (found finding.List, err error) {
 	rows := d.All()
 	columns, err := d.moments(rows)
 	if err != nil {
 		return nil, err
 	}
-	var notices, constant, close, small, large []string
+	var constant, close, small, large []string
+	list := func(kind finding.Kind, names []string) {
+		if len(names) > 0 {
+			found.Add(kind, names)
+		}
+	}
 	for j, name := range d.Inputs {
 		switch m := columns[j]; {
 		case d.Encoding.OneHot(j): // often constant: nothing need be other
@@ -42,60 +45,41 @@ func (d *Data) Notices() ([]string, error) {
 	case target.sd > 1e9:
 		large = append(large, d.Target)
 	}
-	if len(constant) > 0 {
-		notices = append(notices, "the same value in every row, so nothing is learnt from: "+quoted(constant, 5))
-	}
-	if len(close) > 0 {
-		notices = append(notices, "values that differ by too little for numbers of that size, so nothing is learnt from "+
-			"them; subtract a constant: "+quoted(close, 5))
-	}
-	seen, err := d.tableNotices()
+	list(finding.Constant, constant)
+	list(finding.TooClose, close)
+	seen, err := d.tableFindings()
 	if err != nil {
 		return nil, err
 	}
-	notices = append(notices, seen...)
-	if all := d.table.centuries; all != nil {
-		notices = append(notices, "years of two digits are taken for 1969 to 2068, in the columns "+quoted(all, 5))
-	}
+	found = append(found, seen...)
+	list(finding.Centuries, d.table.centuries)
 	if n := d.table.dropped; n > 0 {
-		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier one in every cell, and were left out", n,
-			d.Rows+n))
+		found.Add(finding.Dropped, n, d.Rows+n)
 	}
 	if n, row, err := d.repeats(rows); err != nil {
 		return nil, err
 	} else if n > 0 {
-		notices = append(notices, fmt.Sprintf("%d of %d rows repeat an earlier row exactly (the first is row %d); all are "+
-			"kept (--duplicates drop, or group)", n, d.Rows, row+1))
+		found.Add(finding.Repeats, n, d.Rows, row+1)
 	}
-	if names := d.alike(); names != nil {
-		notices = append(notices, fmt.Sprintf("groups whose names differ by case or spaces alone are groups of their own: %s",
-			quoted(names, 6)))
-	}
+	list(finding.AlikeGroups, d.alike())
 	if d.Rows < d.Cols {
-		notices = append(notices, fmt.Sprintf("fewer rows (%d) than inputs (%d)", d.Rows, d.Cols))
+		found.Add(finding.FewRows, d.Rows, d.Cols)
 	}
-	if len(small) > 0 {
-		notices = append(notices, "standard deviation below 1e-9, check the unit: "+quoted(small, 5))
-	}
-	if len(large) > 0 {
-		notices = append(notices, "standard deviation above 1e9, check the unit: "+quoted(large, 5))
-	}
+	list(finding.SmallScale, small)
+	list(finding.LargeScale, large)
 	if math.Abs(target.mean) > 1e6*target.sd {
-		notices = append(notices, fmt.Sprintf("the mean of target %q (%s) is more than a million standard deviations (%s) "+
-			"from 0: subtract a constant to keep digits", d.Target, cautious.Number(target.mean), cautious.Number(target.sd)))
+		found.Add(finding.FarTarget, d.Target, target.mean, target.sd)
 	}
 	if square := target.sd * target.sd; square < 0x1p-1022 || square > math.MaxFloat64 {
-		notices = append(notices, fmt.Sprintf("target %q has the standard deviation %s, so that variances of its "+
-			"predictions leave the range of float64: use their standard deviations, or another unit", d.Target,
-			cautious.Number(target.sd)))
+		found.Add(finding.TargetScale, d.Target, target.sd)
 	}
-	return notices, nil
+	return found, nil
 }
 
-// tableNotices are about what the table's rows and cells seem to be, and are not taken for.
-func (d *Data) tableNotices() (notices []string, err error) {
+// tableFindings are about what the table's rows and cells seem to be, and are not taken for.
+func (d *Data) tableFindings() (found finding.List, err error) {
 	t := d.table
-	notices = slices.Concat(t.Strays(), t.someZones(), t.mixedUnits())
+	found = slices.Concat(t.Strays(), t.someZones(), t.mixedUnits())
 	var columns []int
 	if t.Names[0] == indexName && t.disk == nil && !slices.Contains(slices.Concat(d.inputs, d.group, d.target), 0) {
 		columns = append(columns, 0)
@@ -108,19 +92,18 @@ func (d *Data) tableNotices() (notices []string, err error) {
 		}
 	}
 	if columns == nil {
-		return notices, nil
+		return found, nil
 	}
 	facts, err := t.describe(columns)
 	for _, f := range facts {
-		if f.Kind == "index" && f.Why == unnamed {
-			notices = append(notices, unnamed)
+		if f.unnamed {
+			found = append(found, unnamed)
 		}
 		if f.Why != "" && (f.Kind == "number" || f.Kind == "date") || f.Kind == "text" && f.Then != "" {
-			notices = append(notices, fmt.Sprintf("%q is read as categories, but seems to hold something else: %s", clip(f.Name),
-				f.Why))
+			found.Add(finding.OddCategories, f.Name, f.Why)
 		}
 	}
-	return notices, err
+	return found, err
 }
 
 // alike returns names of groups that are the same but for case and spaces.

@@ -312,8 +312,8 @@ func TestDiskAsMemory(t *testing.T) {
 		var b strings.Builder
 		scaling, err := ScalingOf(d, d.RowsOf(roles, Prior), PriorRows)
 		fmt.Fprintln(&b, scaling, err)
-		notices, err := d.Notices()
-		fmt.Fprintln(&b, notices, err)
+		found, err := d.Findings()
+		fmt.Fprintln(&b, found, err)
 		hash, err := d.Hash(d.RowsOf(roles, Certified))
 		fmt.Fprintln(&b, hash, err)
 		hashes, _, err := d.RowHashes(d.All())

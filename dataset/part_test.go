@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -39,7 +41,7 @@ func TestParts(t *testing.T) {
 		}
 		type findings struct {
 			scaling Scaling
-			notices []string
+			found   finding.List
 			hash    string
 			total   int
 		}
@@ -59,7 +61,7 @@ func TestParts(t *testing.T) {
 			if f.scaling, err = ScalingOf(d, d.RowsOf(roles, Prior), PriorRows); err != nil {
 				return f, nil, err
 			}
-			if f.notices, err = d.Notices(); err != nil {
+			if f.found, err = d.Findings(); err != nil {
 				return f, nil, err
 			}
 			if f.hash, err = d.Hash(d.RowsOf(roles, Certified)); err != nil {
@@ -87,8 +89,7 @@ func TestParts(t *testing.T) {
 			return f, own, nil
 		}
 		want, _, err := find(path, ranks.Alone)
-		if err != nil || len(want.notices) == 0 ||
-			!strings.Contains(want.notices[0], "2 of 211 rows repeat an earlier row exactly (the first is row 21)") {
+		if err != nil || !reflect.DeepEqual(want.found, finding.List{finding.New(finding.Repeats, 2, 211, 21)}) {
 			t.Fatal(err, want)
 		}
 		for _, c := range []struct {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // TestReading: cells that are written otherwise are the numbers that people mean.
@@ -321,12 +323,9 @@ func TestDatesInDoubt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		notices, err := d.Notices()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if said := strings.Contains(strings.Join(notices, "\n"), "years of two digits"); said != want {
-			t.Errorf("%q: %q", first, notices)
+		found, err := d.Findings()
+		if said := found.Of(finding.Centuries) != nil; err != nil || said != want {
+			t.Errorf("%q: %q, %v", first, found, err)
 		}
 	}
 	table := read("16464")

@@ -209,11 +209,11 @@ func TestSeveralGoroutines(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			notices, err := d.Notices()
+			told, err := d.Findings()
 			hash, err2 := d.Hash(d.All())
 			x, y := make([]float64, 400), make([]float64, 400)
 			err3 := view.Block(50, 400, x, y)
-			found[k] = fmt.Sprint(notices, err, hash, err2, err3, x, y)
+			found[k] = fmt.Sprint(told, err, hash, err2, err3, x, y)
 		})
 	}
 	wait.Wait()

@@ -1,16 +1,17 @@
 package dataset
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // strays are rows of a table that seem to be no rows of it: a header that is repeated, totals or remarks at the end.
 type strays struct {
-	rows []int
-	why  string
+	rows  []int
+	found finding.Finding
 }
 
 // strays finds them. Those on disk, or on other ranks, aren't looked at.
@@ -19,14 +20,18 @@ func (t *Table) strays() (all []strays) {
 		return nil
 	}
 	if repeated := t.headers(); repeated != nil {
-		all = append(all, strays{repeated, "the header again"})
+		var places []string
+		for _, row := range repeated {
+			places = append(places, t.Where(row))
+		}
+		all = append(all, strays{repeated, finding.New(finding.HeaderAgain, places)})
 	}
 	for row, most := t.Rows-1, t.Rows-3; row >= max(1, most); row-- {
-		why := t.footer(row)
-		if why == "" {
+		found := t.footer(row)
+		if found == nil {
 			break
 		}
-		all = append(all, strays{[]int{row}, why})
+		all = append(all, strays{[]int{row}, *found})
 	}
 	return all
 }
@@ -42,25 +47,12 @@ func (t *Table) strayRows() map[int]bool {
 	return rows
 }
 
-// Strays says which rows of the table seem to be none: a header that is repeated, totals or remarks at the end. A
-// sentence each, with what can be done.
-func (t *Table) Strays() (said []string) {
+// Strays returns which rows of the table seem to be none: a header that is repeated, totals or remarks at the end.
+func (t *Table) Strays() (all finding.List) {
 	for _, s := range t.strays() {
-		var places []string
-		for _, row := range s.rows[:min(len(s.rows), 5)] {
-			places = append(places, t.Where(row))
-		}
-		where := strings.Join(places, ", ")
-		if more := len(s.rows) - len(places); more > 0 {
-			where += fmt.Sprintf(" and %d more", more)
-		}
-		them := "it"
-		if len(s.rows) > 1 {
-			them = "them"
-		}
-		said = append(said, fmt.Sprintf("%s: %s; if this is no row of the table, take %s out", where, s.why, them))
+		all = append(all, s.found)
 	}
-	return said
+	return all
 }
 
 // headers are the rows in which every cell is the name of its column.
@@ -87,9 +79,13 @@ var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", 
 	"somme", "totale", "totaal", "suma", "mean", "average", "avg",
 	"mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde", "grand", "count", "anzahl"}
 
-// footer says why a row near the end seems to be none: it says so, or holds the sums of the columns, or what no other
-// row does.
-func (t *Table) footer(row int) (why string) {
+// footer returns why a row near the end seems to be none, or nil: it says so, or holds the sums of the columns, or what
+// no other row does.
+func (t *Table) footer(row int) *finding.Finding {
+	found := func(kind finding.Kind, about ...any) *finding.Finding {
+		f := finding.New(kind, append([]any{t.Where(row)}, about...)...)
+		return &f
+	}
 	for j, v := range t.Values[row*len(t.Names) : (row+1)*len(t.Names)] {
 		if v != v || t.texts(j) == nil {
 			continue
@@ -102,16 +98,16 @@ func (t *Table) footer(row int) (why string) {
 		switch {
 		case strings.HasPrefix(text, "#") && t.alone(row, j), len(words) > 0 && slices.Contains(summaries, words[0]) &&
 			t.alone(row, j):
-			return fmt.Sprintf("begins with %q", clip(text))
+			return found(finding.TotalRow, text)
 		case !gapLike(text) && speaks(text) && t.alone(row, j) && t.others(row, j):
-			return fmt.Sprintf("has %q in a column of numbers or dates", clip(text))
+			return found(finding.RemarkRow, text)
 		}
 		break
 	}
 	if t.sums(row) {
-		return "holds the sums of the rows above it"
+		return found(finding.SumsRow)
 	}
-	return ""
+	return nil
 }
 
 // alone says whether no row above has this text in column j.

@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -25,7 +26,7 @@ func (p *byCG) Box(x []float64) train.Bounds { return p.task.box(x, true) }
 func (p *byCG) Start(x []float64) ([]float64, error) { return x, nil }
 
 // Posterior implements Problem.
-func (p *byCG) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+func (p *byCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	return p.task.exact(p.task.All, x)
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -114,7 +115,7 @@ func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.
 }
 
 // Posterior implements Problem.
-func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+func (c *collapsed) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if c.task.M == 0 {
 		return c.task.exact(c.task.All, x)
 	}

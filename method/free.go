@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -128,7 +129,7 @@ func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Resu
 
 // Posterior returns Q. Svgp's q is moved to its optimum for the other parameters, which were rounded since it was
 // trained, where that is known.
-func (p *free) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+func (p *free) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if p.conjugate {
 		x = slices.Clone(x)
 		if _, err := p.Optimise(x); err != nil {

@@ -6,10 +6,10 @@ package method
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -74,7 +74,7 @@ type Problem interface {
 	// Minimize trains from x, or goes on from where the run stands.
 	Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error)
 	// Posterior returns Q at x, and what a person should know of it.
-	Posterior(x []float64) (*posterior.Posterior, []string, error)
+	Posterior(x []float64) (*posterior.Posterior, finding.List, error)
 	// Objective is what is evaluated, with its own methods.
 	Objective() train.Objective
 }
@@ -136,7 +136,7 @@ func (t Task) parameters(x []float64) (theta, beta []float64, noise float64) {
 }
 
 // exact returns the full GP's Q at [θ, β, ln σ_n², …], as its solver has it.
-func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, []string, error) {
+func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := t.parameters(x)
 	switch t.Solver {
 	case posterior.ByNearest:
@@ -154,8 +154,8 @@ func (t Task) exact(all objective.Memory, x []float64) (*posterior.Posterior, []
 const NearestRows = 1024
 
 // iterative returns Q by conjugate gradients, and says how good its variances are.
-func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior, []string,
-	error) {
+func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float64) (*posterior.Posterior,
+	finding.List, error) {
 	o := posterior.Iterative{Progress: t.Progress, Ranks: t.Ranks}
 	q, err := posterior.NewIterative(t.Context, t.Kernel, theta, t.Mean, beta, all.X, all.Y, noise, NearestRows, o)
 	if err != nil {
@@ -170,17 +170,14 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float
 	if err != nil {
 		return nil, nil, err
 	}
-	return q, []string{fmt.Sprintf("variances are those given each row's %d nearest training rows, which are never too "+
-		"small: at %d %s they were %.4g times the exact ones on average, %.4g at most (noise included); krigo predict "+
-		"--exact-variance solves for each row",
-		q.Nearest, x.Rows, which, mean, largest)}, nil
+	return q, finding.List{finding.New(finding.CGVariances, q.Nearest, x.Rows, which, mean, largest)}, nil
 }
 
-// jittered passes a sparse posterior on, with a notice of the jitter it needed.
-func jittered(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, []string, error) {
+// jittered passes a sparse posterior on, with a finding of the jitter it needed.
+func jittered(q *posterior.Posterior, jitter float64, err error) (*posterior.Posterior, finding.List,
+	error) {
 	if err == nil && jitter > 0 {
-		return q, []string{fmt.Sprintf("%.1e was added to the diagonal of the inducing inputs' covariance matrix", jitter)},
-			nil
+		return q, finding.List{finding.New(finding.Jitter, jitter)}, nil
 	}
 	return q, nil, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
@@ -134,16 +135,14 @@ func (p *nearest) Minimize(ctx context.Context, run Run, x []float64) (*train.Re
 }
 
 // Posterior returns the GP of the rows nearest to each that is predicted.
-func (p *nearest) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+func (p *nearest) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	theta, beta, noise := p.task.parameters(x)
 	q := posterior.NewNearest(p.Kernel, theta, p.Mean, beta, p.Rows.X, p.Rows.Y, noise, p.method.Rows)
 	switch _, squared := p.method.Term.(objective.SquaredError); {
 	case p.method.Certified:
-		return q, []string{"the loss doesn't say how far targets lie from the function: variances, and intervals made of " +
-			"them, mean nothing; conformal ones of one width hold (term loss)"}, nil
+		return q, finding.List{finding.New(finding.TermLoss)}, nil
 	case squared:
-		return q, []string{"squared errors say nothing of the variances' common scale: intervals made of them may be far " +
-			"too narrow or wide; conformal ones hold (term squared)"}, nil
+		return q, finding.List{finding.New(finding.TermSquared)}, nil
 	}
 	return q, nil, nil
 }

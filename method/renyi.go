@@ -2,9 +2,9 @@ package method
 
 import (
 	"context"
-	"fmt"
 	"math"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/train"
@@ -150,7 +150,7 @@ func (m Renyi) stages(ctx context.Context, run Run, problem train.Objective, box
 
 // Posterior returns the exact posterior where α ended at 0, p(f|U) with the optimal q*(U) where it didn't, and where
 // that needs matrices that don't fit, the posterior of variational inference at the same parameters.
-func (p *renyi) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+func (p *renyi) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if p.method.Evidence {
 		return p.task.exact(p.task.All, x)
 	}
@@ -163,20 +163,18 @@ func (p *renyi) Posterior(x []float64) (*posterior.Posterior, []string, error) {
 		}
 		return p.task.exact(all, x)
 	case p.task.N > MaxRenyi:
-		return p.task.variational(x, fmt.Sprintf("%d rows are more than the posterior of α = %g takes (%d)", p.task.N,
-			p.Alpha, MaxRenyi))
+		return p.task.variational(x, finding.New(finding.VFEForRows, p.task.N, p.Alpha, MaxRenyi))
 	}
 	q, err := p.RenyiProblem.Posterior(x)
 	return jittered(q, p.Jitter, err)
 }
 
 // variational returns the posterior of variational inference in the place of q*(U), and says why.
-func (t Task) variational(x []float64, why string) (*posterior.Posterior, []string, error) {
+func (t Task) variational(x []float64, why finding.Finding) (*posterior.Posterior, finding.List, error) {
 	sparse := t.Sparse()
 	q, err := sparse.Posterior(x, 0)
 	q, notes, err := jittered(q, sparse.Jitter, err)
-	return q, append([]string{why + ": the model predicts by the sparse posterior of vfe at the trained parameters and " +
-		"inducing inputs"}, notes...), err
+	return q, append(finding.List{why}, notes...), err
 }
 
 // renyiByCG is an α-ELBO that is estimated by conjugate gradients.
@@ -206,9 +204,9 @@ func (p *renyiByCG) Minimize(ctx context.Context, run Run, x0 []float64) (*train
 }
 
 // Posterior returns the exact posterior where α ended at 0, else that of variational inference.
-func (p *renyiByCG) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+func (p *renyiByCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	if alpha := p.method.Alpha; alpha != 0 {
-		return p.task.variational(x, fmt.Sprintf("by conjugate gradients the posterior of α = %g isn't computed", alpha))
+		return p.task.variational(x, finding.New(finding.VFEByCG, alpha))
 	}
 	return p.task.exact(p.task.All, x)
 }

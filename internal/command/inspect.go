@@ -14,17 +14,20 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
 // inspectDocument is what inspect --json prints.
 type inspectDocument struct {
-	Rows    int                   `json:"rows"`
-	Dropped int                   `json:"dropped,omitempty"` // rows that repeat others, with --duplicates drop
-	Remarks []string              `json:"remarks,omitempty"` // on the table as a whole
-	Columns []dataset.ColumnFacts `json:"columns"`
-	First   []string              `json:"first,omitempty"` // what has to be settled before the command fits
-	Command string                `json:"command"`         // that fits
+	Rows    int      `json:"rows"`
+	Dropped int      `json:"dropped,omitempty"` // rows that repeat others, with --duplicates drop
+	Remarks []string `json:"remarks,omitempty"` // on the table as a whole
+	// Findings are the remarks as values.
+	Findings []finding.Told        `json:"findings,omitempty"`
+	Columns  []dataset.ColumnFacts `json:"columns"`
+	First    []string              `json:"first,omitempty"` // what has to be settled before the command fits
+	Command  string                `json:"command"`         // that fits
 }
 
 // ofReading are the flags of fit that say how a table is read.
@@ -70,7 +73,9 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 					facts[k] = facts[k].AsTarget()
 				}
 			}
-			d := inspectDocument{Rows: table.Rows, Dropped: table.Dropped(), Remarks: table.Remarks(facts), Columns: facts}
+			d := inspectDocument{Rows: table.Rows, Dropped: table.Dropped(), Columns: facts}
+			found := table.Remarks(facts)
+			d.Remarks, d.Findings = found.Words(), found.Tell()
 			d.First = unsettled(facts, target, len(table.Strays()) > 0)
 			d.Command = inspected(cmd.Flags(), args[0], target, facts)
 			if c.json {

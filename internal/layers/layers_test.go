@@ -20,7 +20,7 @@ import (
 
 const module = "github.com/krigo-gp/krigo"
 
-var layered = []string{"", "/dataset", "/dataset/parquet", "/inducing", "/iterative", "/kernel", "/memory",
+var layered = []string{"", "/dataset", "/dataset/parquet", "/finding", "/inducing", "/iterative", "/kernel", "/memory",
 	"/method", "/model", "/neighbours", "/objective", "/pacbayes", "/posterior", "/ranks", "/report", "/serve", "/train",
 	"/watch"}
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
@@ -151,7 +152,7 @@ func (w widened) Evaluate(x, gradient []float64) (float64, error) {
 	return v + x[n]*x[n], err
 }
 
-func (w widened) Posterior(x []float64) (*posterior.Posterior, []string, error) {
+func (w widened) Posterior(x []float64) (*posterior.Posterior, finding.List, error) {
 	return w.Problem.Posterior(x[:len(x)-1])
 }
 

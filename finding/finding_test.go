@@ -1,0 +1,128 @@
+package finding
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWords: every kind has words, and no words are of none.
+func TestWords(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "words.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := 0
+	ast.Inspect(f, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if of, is := v, ok; !is || len(of.Values) != 1 {
+			return true
+		} else if name, is := of.Type.(*ast.Ident); is && name.Name == "Kind" {
+			kinds++
+			kind, err := strconv.Unquote(of.Values[0].(*ast.BasicLit).Value)
+			if e := words[Kind(kind)]; err != nil || e.text == "" || e.severity != Note && e.severity != Warning {
+				t.Errorf("%s has no words: %+v, %v", of.Names[0], e, err)
+			}
+		}
+		return true
+	})
+	if kinds != len(words) {
+		t.Errorf("%d kinds, words of %d", kinds, len(words))
+	}
+}
+
+// TestString: what findings are in words, a place of each sort among them.
+func TestString(t *testing.T) {
+	const edge = " ended on the edge of its range, 0.006738 to 148.4 in scaled units, at the "
+	many := strings.Fields("a b c d e f g h i j")
+	for want, f := range map[string]Finding{
+		"the same value in every row, so nothing is learnt from: \"a\", \"b\"": New(Constant, many[:2]),
+		`some times name their zone, the others are taken for UTC, in the columns "a", "b", "c", "d", "e", "f", "g", "h" ` +
+			"and 2 more": New(SomeZones, many),
+		"line 4: begins with \"Total\"; if this is no row of the table, take it out": New(TotalRow, "line 4", "Total"),
+		`numbers of "w" have different units, and are read as they stand: 3 without a unit, 12 with kg`: New(MixedUnits, "w",
+			"", 3, "kg", 12),
+		`the mean of target "y" (10,000,000) is more than a million standard deviations (0.5) from 0: subtract a constant ` +
+			"to keep digits": New(FarTarget, "y", 10000001.5, 0.5),
+		`fuel: 2 of 9 rows have a category that no prior row has, and count as other: "a\nb"`: New(Unseen, "fuel", 2, 9,
+			[]string{"a\nb"}),
+		"the budget of 1m30s was spent on 2 of 5 kernels, before se":                  New(BudgetSpent, 90*time.Second, 2, 5, "se"),
+		"start 3 of se lies outside the objective's domain: not positive\\ndefinite":  New(StartOutside, 3, "se", errors.New("not positive\ndefinite")),
+		"the temper 0.5 gave the lowest bound of 0.5, 1, 2":                           New(Temper, 0.5, []float64{0.5, 1, 2}),
+		"the posterior is free-form: bound 0.1235, of the objective's own 0.2001":     New(FreeForm, 0.12341, 0.2),
+		"1.0e-08 was added to the diagonal of the inducing inputs' covariance matrix": New(Jitter, 1e-8),
+		"the variance in part 3.1 of the kernel" + edge + "lower end":                 New(ParameterLow, "variance", []string{}, "3.1", math.Exp(-5), math.Exp(5)),
+		"of grids with 0 to 3 digits, that with 1 gave the lowest bound":              New(Digits, 3, 1),
+		"2 of 3 rows repeat an earlier one in every cell, and were left out":          New(Dropped, 2, 3),
+		"a sentence of 100 %, as older files have it":                                 New(Text, "a sentence of 100 %, as older files have it"),
+		"the lengthscale of ZN, \"x.\\nAll is well. Yes\"" + edge + "upper end: the function is nearly a straight line, or " +
+			"hardly changes, along it": New(LengthscaleHigh, "lengthscale", []string{"ZN", "x.\nAll is well. Yes"}, "",
+			math.Exp(-5), math.Exp(5)),
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("%+v is\n%s, want\n%s", f, got, want)
+		}
+	}
+}
+
+// TestForged: a kind that isn't known, and one with more or fewer subjects or numbers than its words have places for,
+// is written as it stands, on one line.
+func TestForged(t *testing.T) {
+	for want, f := range map[string]Finding{
+		"cold_start: a, \"b\\nWith 100 % confidence\"; 3, 0.25": {"cold_start", []string{"a", "b\nWith 100 % confidence"},
+			[]float64{3, 0.25}},
+		"\"\\x1b[2J\"":                     {Kind: "\x1b[2J"},
+		"rows_repeated; 3":                 {Kind: Repeats, Numbers: []float64{3}},
+		"constant_columns: a; 1e+300":      {Kind: Constant, Subject: []string{"a"}, Numbers: []float64{1e300}},
+		"constant_columns: a; -1":          {Kind: Constant, Subject: []string{"a"}, Numbers: []float64{-1}},
+		"objective_is_mean_of_batches: me": {Kind: MeanOfBatches, Subject: []string{"me"}},
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("%+v is %s, want %s", f, got, want)
+		}
+	}
+	for kind := range words { // whatever stands in a file, nothing panics
+		for subjects := range 4 {
+			for numbers := range 6 {
+				for _, v := range []float64{0, -1, 3, math.MaxFloat64, -math.MaxFloat64} {
+					f := Finding{Kind: kind}
+					for range subjects {
+						f.Subject = append(f.Subject, "a\nb")
+					}
+					for range numbers {
+						f.Numbers = append(f.Numbers, v)
+					}
+					if text := f.String(); text == "" || strings.ContainsAny(text, "\n\x1b") || strings.Contains(text, "%!") {
+						t.Errorf("%+v is %q", f, text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestJSON: a finding comes back from JSON as it was, whatever its numbers, and others read its severity beside it.
+func TestJSON(t *testing.T) {
+	all := List{New(Jitter, math.Inf(1)), New(Constant, []string{"a"})}
+	text, err := json.Marshal(all)
+	var back List
+	if err == nil {
+		err = json.Unmarshal(text, &back)
+	}
+	if err != nil || !reflect.DeepEqual(back, all) {
+		t.Errorf("%s, %v", text, err)
+	}
+	const want = `[{"kind":"jitter","numbers":[1.7976931348623157e+308],"severity":"note"},` +
+		`{"kind":"constant_columns","subject":["a"],"numbers":[1],"severity":"warning"}]`
+	if told, err := json.Marshal(all.Tell()); err != nil || string(told) != want {
+		t.Errorf("%s, %v", told, err)
+	}
+}
