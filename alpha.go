@@ -11,9 +11,9 @@ import (
 // folds is the number of parts the rows are cut into.
 const folds = 3
 
-// crossValidate chooses a fixed α: that with the smallest mean squared error of predictions for
+// crossValidate returns the plan with the fixed α of the smallest mean squared error of predictions for
 // the rows left out, summed over folds. α shapes Q alone, so that nothing is paid for the choice.
-func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (alpha float64, note string, err error) {
+func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (*plan, error) {
 	n := p.n
 	order := rand.New(rand.NewPCG(p.options.Run.Seed, 0x666f6c64)).Perm(n)
 	best, least := 0.0, math.Inf(1)
@@ -23,7 +23,7 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (alpha float64
 			rows := slices.Concat(order[:fold*n/folds], order[(fold+1)*n/folds:])
 			more, err := p.without(ctx, c, alpha, fold, rows, order[fold*n/folds:(fold+1)*n/folds])
 			if err != nil {
-				return 0, "", err
+				return nil, err
 			}
 			for _, e := range more {
 				square += e * e
@@ -33,23 +33,29 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (alpha float64
 			best, least = alpha, square
 		}
 	}
-	return best, fmt.Sprintf("α = %g by cross-validation over %v in %d parts (root mean squared error %.4g, scaled)", best,
-		p.choice.Grid(), folds, math.Sqrt(least/float64(n))), nil
+	chosen := p.at(best, p.share)
+	chosen.notices = append(slices.Clone(p.notices), fmt.Sprintf("α = %g by cross-validation over %v in %d parts (root "+
+		"mean squared error %.4g, scaled)", best, p.choice.Grid(), folds, math.Sqrt(least/float64(n))))
+	return chosen, nil
+}
+
+// at is the plan at a fixed α, of perhaps other rows.
+func (p *plan) at(alpha float64, rows share) *plan {
+	with := *p
+	with.choice.Alpha, with.share = &alpha, rows
+	return &with
 }
 
 // without trains on some rows with a fixed α, and returns the errors of its predictions for those left out.
 func (p *plan) without(ctx context.Context, c *checkpoints, alpha float64, fold int, rows, left []int) ([]float64,
 	error) {
-	part := *p
-	part.share, part.choice.Alpha = p.choose(rows), &alpha
+	part, f := p.at(alpha, p.choose(rows)), p.families[0]
 	if p.estimate {
-		all, err := gather(part.rows)
-		if err != nil {
+		var err error
+		if part.all, err = gather(part.rows); err != nil {
 			return nil, err
 		}
-		part.all = all
 	}
-	f := p.families[0]
 	problem := part.problem(ctx, c, f)
 	event := Event{Family: fmt.Sprintf("%s, α = %g without part %d of %d", f.name, alpha, fold+1, folds), Start: 1,
 		Starts: 1}

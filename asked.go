@@ -43,18 +43,18 @@ func checkAsked(m *model.Model, columns []string) error {
 	other := func(what string) error {
 		return fmt.Errorf("the model and the options that it says it was fitted with disagree about %s: no certificate", what)
 	}
-	d := &dealt{data: &dataset.Data{Encoding: m.Encoding}, roles: dataset.Roles{}}
+	d := &dealt{options: o, data: &dataset.Data{Encoding: m.Encoding}, roles: dataset.Roles{}}
 	d.loss, d.epsRaw = o.Promise.scaled(m.Scaling)
 	f := family{kernel: m.Posterior.Kernel, mean: m.Posterior.Mean}
 	choices := len(o.Prior.Temper)
 	if o.Prior.Kind == "grid" {
 		choices = len(o.Kernel.families(len(m.Inputs)))
 	}
-	with := o
-	if o.Prior.Mixed {
-		with.Prior.Grid.Digits = m.Terms.Grid.Digits // chosen, and paid for
+	terms := d.terms(f, choices)
+	if o.Prior.Mixed { // digits and ties are chosen, and paid for
+		terms.Grid.Digits = m.Terms.Grid.Digits
+		f.mix(&terms, m.Terms.Tied)
 	}
-	terms := d.terms(with, f, choices, m.Terms.Tied)
 	terms.PriorRows = m.Counts[dataset.Prior]
 	if m.Terms.Rules == 0 { // a file from before they were told: the rules of its time
 		terms.Rules = 0

@@ -8,28 +8,18 @@ import (
 	"math"
 	"slices"
 
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/train"
 )
 
-// coarser is the plan on another grid, with so many different lengthscales, and perhaps its parameters held.
-func (p *plan) coarser(grid pacbayes.Grid, tied int, held bool) *plan {
-	with := *p
-	with.options.Prior.Grid, with.tied, with.held = grid, tied, held
-	return &with
-}
-
 // coarsen looks for the prior of the mixed p_θ with the lowest bound: from the best run of
 // each family, lengthscales are tied and trained together, the prior's parameters rounded to
-// fewer digits, and everything that shapes Q alone is trained on. The plan that it returns has the best of these, its
-// parameters held.
-func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (*plan, trained, error) {
-	var best *plan
-	lowest := math.Inf(1)
-	for i, f := range p.families {
+// fewer digits, and everything that shapes Q alone is trained on. The best run that it returns is of these priors.
+func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (trained, error) {
+	lowest, found := math.Inf(1), t.all
+	for _, f := range p.families {
 		var from *train.Result
-		for _, r := range t.all {
-			if r.family == i && (from == nil || r.result.Value < from.Value) {
+		for _, r := range found {
+			if r.family.name == f.name && (from == nil || r.result.Value < from.Value) {
 				from = r.result
 			}
 		}
@@ -37,27 +27,27 @@ func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (*plan, t
 			continue // no start lay in its domain
 		}
 		for _, k := range p.tries(ctx, c, f, from.X) {
-			with, runs, err := p.tieAndRound(ctx, c, i, k, from.X)
+			runs, held, err := p.tieAndRound(ctx, c, f, k, from.X)
 			if err != nil {
-				return nil, t, err
+				return t, err
 			}
 			t.all = append(t.all, runs...)
-			if with != nil && runs[len(runs)-1].result.Value < lowest {
-				best, t.best = with, runs[len(runs)-1]
-				lowest = t.best.result.Value
+			if held.result != nil && held.result.Value < lowest {
+				t.best, lowest = held, held.result.Value
 			}
 		}
 	}
-	if best == nil {
-		return nil, t, errors.New("no grid of the mixed prior has a bound: use a single one")
+	if math.IsInf(lowest, 1) {
+		return t, errors.New("no grid of the mixed prior has a bound: use a single one")
 	}
+	terms := t.best.family.terms
 	note := fmt.Sprintf("of grids with 0 to %d digits, that with %d gave the lowest bound", mixedDigits-1,
-		best.options.Prior.Grid.Digits)
-	if best.tied > 0 {
-		note += fmt.Sprintf(", with %d different lengthscales", best.tied)
+		terms.Grid.Digits)
+	if terms.Tied > 0 {
+		note += fmt.Sprintf(", with %d different lengthscales", terms.Tied)
 	}
 	t.notices = append(t.notices, note)
-	return best, t, nil
+	return t, nil
 }
 
 // tries lists the numbers of different lengthscales that are tried, from x; 0: as many as inputs. Of a sparse GP it is
@@ -87,28 +77,26 @@ func (p *plan) tries(ctx context.Context, c *checkpoints, f family, x []float64)
 }
 
 // tieAndRound trains a family from x with k different lengthscales, and then with its prior's parameters rounded and
-// held. The plan of the last run is nil where none could be evaluated.
-func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, family, k int, x []float64) (with *plan, runs []run,
+// held, which is the last run unless it couldn't be evaluated.
+func (p *plan) tieAndRound(ctx context.Context, c *checkpoints, f family, k int, x []float64) (runs []run, held run,
 	err error) {
-	f, grid := p.families[family], p.options.Prior.Grid
+	grid := f.terms.Grid
 	if k > 0 {
-		r, err := p.coarser(grid, k, false).goOn(ctx, c, family, x, tie(f, x, k))
+		r, err := p.goOn(ctx, c, f.coarser(grid, k, false), x, tie(f, x, k))
 		if err != nil || r.result == nil {
-			return nil, nil, err
+			return nil, run{}, err
 		}
 		runs, x = append(runs, r), r.result.X
 	}
 	if grid.Digits, _ = p.digits(ctx, c, f, k, x); grid.Digits < 0 {
-		return nil, runs, nil
+		return runs, run{}, nil
 	}
 	x = slices.Clone(x)
 	grid.RoundAll(x[:f.gridParams()], x[:f.gridParams()])
-	with = p.coarser(grid, k, true)
-	r, err := with.goOn(ctx, c, family, x, nil)
-	if err != nil || r.result == nil {
-		return nil, runs, err
+	if held, err = p.goOn(ctx, c, f.coarser(grid, k, true), x, nil); held.result != nil {
+		runs = append(runs, held)
 	}
-	return with, append(runs, r), nil
+	return runs, held, err
 }
 
 // digits returns the number of digits with the lowest bound at x rounded to them, and that
@@ -117,11 +105,11 @@ func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x
 	lowest float64) {
 	digits, lowest = -1, math.Inf(1)
 	for d := range mixedDigits {
-		grid := p.options.Prior.Grid
+		grid := f.terms.Grid
 		grid.Digits = d
 		at := slices.Clone(x)
 		grid.RoundAll(at[:f.gridParams()], at[:f.gridParams()])
-		if v, err := p.coarser(grid, tied, false).problem(ctx, c, f).Evaluate(at, nil); err == nil && v < lowest {
+		if v, err := p.problem(ctx, c, f.coarser(grid, tied, false)).Evaluate(at, nil); err == nil && v < lowest {
 			digits, lowest = d, v
 		}
 	}
@@ -130,10 +118,9 @@ func (p *plan) digits(ctx context.Context, c *checkpoints, f family, tied int, x
 
 // goOn trains from x, with lengthscales tied where ties isn't nil. The run has no result
 // where x lies outside the objective's domain.
-func (p *plan) goOn(ctx context.Context, c *checkpoints, number int, x []float64, ties *ties) (run, error) {
-	f, grid := p.families[number], p.options.Prior.Grid
-	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, p.tied, grid, p.held)
-	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, grid), Start: 1, Starts: 1}
+func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, ties *ties) (run, error) {
+	key := fmt.Sprintf("%s/tied=%d/%s/held=%v", f.name, f.terms.Tied, f.terms.Grid, f.held)
+	event := Event{Family: fmt.Sprintf("%s, grid %s", f.name, f.terms.Grid), Start: 1, Starts: 1}
 	problem := p.problem(ctx, c, f)
 	var objective train.Objective = problem
 	box := problem.Box(x)
@@ -143,20 +130,19 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, number int, x []float64
 		box.Lower, box.Upper, x = ties.reduce(box.Lower), ties.reduce(box.Upper), ties.reduce(x)
 	}
 	r, err := p.choice.Descent().Minimize(ctx, c.run(key, event), objective, box, x)
-	if ctx.Err() != nil {
-		return run{}, ctx.Err()
-	}
 	var outside *train.StartError
-	if errors.As(err, &outside) {
+	switch {
+	case ctx.Err() != nil:
+		return run{}, ctx.Err()
+	case errors.As(err, &outside):
 		return run{}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return run{}, err
 	}
 	if ties != nil {
 		r.X, r.AtBound = ties.expand(r.X), nil
 	}
-	return run{number, r}, nil
+	return run{f, r}, nil
 }
 
 // ties makes an objective one of fewer parameters, of which some stand for several.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
@@ -31,16 +30,6 @@ type dealt struct {
 	test    *dataset.Data // rows of a test table, if there is one
 	notices []string
 	reason  string // why there is no certificate, if all rows train
-}
-
-// tried is the same rows, for what came of the kernels that there was time for: these, and from how many starts each,
-// are kept as what was asked for.
-func (d *dealt) tried(expressions []string, restarts int) (*dealt, error) {
-	with := *d
-	with.options.Kernel.Expression, with.options.Run.Restarts = strings.Join(expressions, ","), restarts
-	var err error
-	with.text, err = with.options.text()
-	return &with, err
 }
 
 // deal deals a table's rows their roles, by options with every default, and scales them.

@@ -42,38 +42,21 @@ func Decide(table *dataset.Table, o Options) (told *Plan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := deal(table, o)
+	certified, _, p, err := open(table, o)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.take(dataset.Certified)
-	if err != nil {
-		return nil, err
-	}
-	told = &Plan{Rows: d.units.Hash, Options: d.text}
+	d := certified.dealt
 	counts, groups := d.roles.Counts()
-	told.Roles = rolesOf(counts)
+	told = &Plan{Rows: d.units.Hash, Options: d.text, Roles: rolesOf(counts), Starts: p.restarts, Trains: p.n,
+		Method: p.choice.Optimizer, M: p.choice.Inducing, Notices: p.notices}
 	if o.Data.Group != "" {
 		of := rolesOf(groups)
 		told.Groups = &of
 	}
-	if _, err := begin(d); err != nil {
-		return nil, err
-	}
-	var p *plan
-	if o.informed() {
-		p, err = decidePrior(rows)
-	} else {
-		p, err = decide(rows, o, o.Kernel.families(d.data.Cols), d.notices)
-	}
-	if err != nil {
-		return nil, err
-	}
 	for _, f := range p.families {
 		told.Kernels = append(told.Kernels, f.name)
 	}
-	told.Starts, told.Trains, told.Method, told.M, told.Notices = p.restarts, p.n, p.choice.Optimizer, p.choice.Inducing,
-		p.notices
 	if d.reason != "" {
 		told.Notices = append(told.Notices, "no certificate: "+d.reason)
 	}
@@ -81,4 +64,33 @@ func Decide(table *dataset.Table, o Options) (told *Plan, err error) {
 		told.Solver = p.choice.Solver
 	}
 	return told, nil
+}
+
+// open deals a table's rows and decides the first stage of a fit, of which what there is to resume from is the fit's own.
+func open(table *dataset.Table, o Options) (certified share, c *checkpoints, first *plan, err error) {
+	d, err := deal(table, o)
+	if err != nil {
+		return certified, nil, nil, err
+	}
+	if certified, err = d.take(dataset.Certified); err != nil {
+		return certified, nil, nil, err
+	}
+	if c, err = begin(d); err != nil {
+		return certified, nil, nil, err
+	}
+	if !o.informed() {
+		first, err = d.gridStage(certified).decide(d.notices)
+		return certified, c, first, err
+	}
+	s, err := d.priorStage()
+	if err != nil {
+		return certified, nil, nil, err
+	}
+	if first, err = s.decide(d.notices); err == nil {
+		err = o.checkPredictor(first.choice.Solver)
+	}
+	if err == nil && o.learns() { // before the prior is trained
+		_, err = d.posteriorStage(certified, nil, first.choice.Inducing).planned(false, nil)
+	}
+	return certified, c, first, err
 }

@@ -45,16 +45,22 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 		return nil, err
 	}
 	d, c.stage = d.undealt(), allRows
-	p, err := decideDelivered(d, m)
+	s, err := d.siblingStage(m)
 	if err != nil {
 		return nil, err
 	}
+	p, err := s.decide(d.notices)
+	if err != nil {
+		return nil, err
+	}
+	var t trained
 	if p.choice.OnBatches() && !p.sparse() {
 		// More steps aren't more rows: on public sets parameters of seven rows in eight predict as well, or better, from all
 		// rows.
-		p.options.Run.FixParameters = true
+		t, err = p.atInit(ctx, c)
+	} else {
+		p, t, err = p.optimum(ctx, c)
 	}
-	p, t, err := p.optimum(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -90,27 +96,4 @@ func (d *dealt) undealt() *dealt {
 		}
 	}
 	return &all
-}
-
-// decideDelivered decides how a model's sibling is trained.
-func decideDelivered(d *dealt, m *model.Model) (*plan, error) {
-	rows, err := d.take(dataset.Prior)
-	if err != nil {
-		return nil, err
-	}
-	o := d.options.learnsPrior()
-	if !o.Method.OnBatches() && o.Method.Kind().Exact {
-		return decide(rows, o, o.Kernel.families(d.data.Cols), d.notices)
-	}
-	at := m.Trained()
-	o.Run.Init, o.Run.Restarts = &Params{Kernel: at.Kernel.Spec(at.Theta), NoiseVariance: at.Noise}, 1
-	if b := at.Beta; len(b) > 0 {
-		o.Run.Init.Mean = &MeanParams{Constant: b[0], Linear: b[1:]}
-	}
-	for _, f := range o.Kernel.families(d.data.Cols) {
-		if sameShape(f.spec(), o.Run.Init.Kernel) {
-			return decide(rows, o, []family{f}, d.notices)
-		}
-	}
-	return nil, fmt.Errorf("the model's kernel, %s, is none of those that it says were tried", o.Run.Init.Kernel)
 }

@@ -34,7 +34,7 @@ func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 		return false, err
 	}
 	rows := d.ScaledOf(roles, dataset.Prior, m.Scaling)
-	again, err := o.learnsPrior().Method.Follows(method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows,
+	again, err := priorMethod(o.Method).Follows(method.Task{Kernel: q.Kernel, Mean: q.Mean, Rows: rows, M: q.Support.Rows,
 		Ranks: d.Ranks()}, q)
 	if again == nil || err != nil {
 		return false, err

@@ -261,7 +261,8 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 	if err := o.check(true); err != nil {
 		return nil, nil, err
 	}
-	p, err := planned(rows, o, []family{{name: params.Kernel.Name, kernel: k, mean: mean}}, true, d.notices)
+	families := priced([]family{{name: params.Kernel.Name, kernel: k, mean: mean}}, d.terms)
+	p, err := stage{share: rows, choice: o.Method, families: families}.planned(true, d.notices)
 	return p, x, err
 }
 
@@ -343,7 +344,7 @@ func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProb
 	if err != nil {
 		return nil, err
 	}
-	return p.certify(q, p.terms(f), append(slices.Clone(p.notices), notes.Words()...))
+	return p.certify(q, f.terms, append(slices.Clone(p.notices), notes.Words()...))
 }
 
 // startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z],

@@ -1,6 +1,8 @@
 package krigo
 
 import (
+	"slices"
+
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
@@ -13,6 +15,8 @@ type family struct {
 	of     string // the expression; kernels with one lengthscale and with several have the same
 	kernel kernel.Kernel
 	mean   kernel.Mean
+	terms  pacbayes.Terms // of a certificate with a prior of this family
+	held   bool           // the prior's parameters stay where training starts
 }
 
 func (f family) gridParams() int { return len(f.kernel.Params()) + len(f.mean.Params()) }
@@ -33,7 +37,7 @@ func (k Kernel) families(dim int) (fs []family) {
 			if ard {
 				name = ardName(name)
 			}
-			fs = append(fs, family{name, expression, parsed, mean})
+			fs = append(fs, family{name: name, of: expression, kernel: parsed, mean: mean})
 		}
 	}
 	return fs
@@ -41,6 +45,12 @@ func (k Kernel) families(dim int) (fs []family) {
 
 // spec is the family's kernel with every parameter 1.
 func (f family) spec() kernel.Spec { return f.kernel.Spec(make([]float64, len(f.kernel.Params()))) }
+
+// sameShape says whether kernels differ in the values of their parameters at most.
+func sameShape(a, b kernel.Spec) bool {
+	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && len(a.Parameters) == len(b.Parameters) &&
+		slices.EqualFunc(a.Parts, b.Parts, sameShape)
+}
 
 // ardName is the name of a kernel with one lengthscale an input.
 func ardName(expression string) string { return expression + " (ARD)" }
@@ -77,9 +87,22 @@ func (f family) mix(t *pacbayes.Terms, tied int) {
 	}
 }
 
-// terms returns those of a certificate for a family of priors, by options that may differ from those of the data in
-// how Q is found, one of so many choices; tied: different lengthscales of the mixed grid's prior, 0: as many as inputs.
-func (d *dealt) terms(o Options, f family, choices, tied int) pacbayes.Terms {
+// coarser is the family on another grid, with so many different lengthscales, and perhaps its parameters held.
+func (f family) coarser(grid pacbayes.Grid, tied int, held bool) family {
+	f.terms.Grid, f.held = grid, held
+	f.mix(&f.terms, tied)
+	return f
+}
+
+// gridTerms returns the terms of a family's prior on the grid for whose certificate nothing is promised.
+func (d *dealt) gridTerms(f family, choices int) pacbayes.Terms {
+	return pacbayes.Terms{Loss: d.loss, Delta: d.options.Promise.Delta, Grid: d.options.Prior.Grid, Params: f.gridParams(),
+		Choices: choices}
+}
+
+// terms returns the terms of the certificate for a family of priors, one of so many choices.
+func (d *dealt) terms(f family, choices int) pacbayes.Terms {
+	o := d.options
 	t := o.terms(d.loss, choices)
 	t.EpsilonRaw, t.PriorRows = d.epsRaw, d.priorRows()
 	if !t.Informed { // else nothing lies on a grid
@@ -89,7 +112,7 @@ func (d *dealt) terms(o Options, f family, choices, tied int) pacbayes.Terms {
 	t.Group, t.Backtest = o.Data.Group, o.Data.Split == "last"
 	t.Copies = o.Data.Reading.Distinct || o.Data.Group == dataset.EqualRows
 	if o.Prior.Mixed {
-		f.mix(&t, tied)
+		f.mix(&t, 0)
 	}
 	return t
 }

@@ -33,7 +33,7 @@ func (p *plan) notesOf(problem method.Problem, best run) (notes []string) {
 	x := best.result.X
 	names, box := problem.Names(), problem.Box(x)
 	for _, i := range best.result.AtBound {
-		if p.held && i < p.families[best.family].gridParams() {
+		if best.family.held && i < best.family.gridParams() {
 			continue
 		}
 		if strings.HasPrefix(names[i], "inducing") {
@@ -55,7 +55,7 @@ func (p *plan) notesOf(problem method.Problem, best run) (notes []string) {
 // posterior is that of the parameters that training found, as they are, with all that a person should know of how it
 // went.
 func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, []string, error) {
-	problem := p.problem(ctx, c, p.families[t.best.family])
+	problem := p.problem(ctx, c, t.best.family)
 	q, notes, err := problem.Posterior(t.best.result.X)
 	return q, slices.Concat(p.notices, t.notices, notes.Words(), p.notesOf(problem, t.best)), err
 }
@@ -63,24 +63,24 @@ func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*poste
 // finish rounds the best run's parameters to the grid and makes the model of them; problem is the one of that run.
 func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Problem, best run,
 	notices []string) (*model.Model, error) {
-	f := p.families[best.family]
+	f := best.family
 	notices = append(slices.Clone(notices), p.notesOf(problem, best)...)
 	x := slices.Clone(best.result.X)
 	g := f.gridParams()
 	names := problem.Names()
-	for _, i := range p.options.Prior.Grid.RoundAll(x[:g], x[:g]) {
+	for _, i := range f.terms.Grid.RoundAll(x[:g], x[:g]) {
 		notices = append(notices, names[i]+" lay outside the grid and was moved to its end")
 	}
 	q, notes, err := problem.Posterior(x)
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.certify(q, p.terms(f), append(notices, notes.Words()...))
+	m, err := p.certify(q, f.terms, append(notices, notes.Words()...))
 	if err != nil {
 		return nil, err
 	}
 	m.Training = model.Training{ObjectiveValue: best.result.Value, Stopped: best.result.Stopped}
-	if p.trainsByCG() || p.options.Run.FixParameters && p.choice.Solver == posterior.ByCholesky {
+	if p.trainsByCG() || p.given && p.choice.Solver == posterior.ByCholesky {
 		// An estimate is made anew, with an anchor where training ended.
 		again := p.problem(ctx, c, f)
 		if m.Training.ObjectiveValue, err = again.Evaluate(best.result.X, nil); err != nil {
@@ -154,7 +154,7 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, notices [
 
 // uncertified makes the model of a posterior that all rows trained, but those for testing and calibration.
 func (d *dealt) uncertified(q *posterior.Posterior, notices []string) (*model.Model, error) {
-	m, err := d.describe(q, d.terms(d.options, family{}, 1, 0), notices)
+	m, err := d.describe(q, d.terms(family{}, 1), notices)
 	if err != nil {
 		return nil, err
 	}

@@ -61,24 +61,16 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (m *model.Model, 
 	}
 	ctx, over := during(ctx, o.Run.Predicting)
 	defer over()
-	d, err := deal(table.Within(ctx), o)
+	certified, c, first, err := open(table.Within(ctx), o)
 	if err != nil {
 		return nil, err
-	}
-	certified, err := d.take(dataset.Certified)
-	if err != nil {
-		return nil, err
-	}
-	c, err := begin(d)
-	if err != nil {
-		return nil, err
-	}
-	way := fitGrid
-	if o.informed() {
-		way = fitInformed
 	}
 	var runs []run
-	m, runs, err = way(ctx, certified, c)
+	if o.informed() {
+		m, runs, err = first.fitInformed(ctx, c, certified)
+	} else {
+		m, runs, err = first.fit(ctx, c)
+	}
 	if err == nil {
 		err = ctx.Err() // which may have cost the certificate alone
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // decide decides how to train: full or sparse, from where, and how often.
-func decide(s share, o Options, families []family, notices []string) (*plan, error) {
-	p, err := planned(s, o, families, false, notices)
+func (s stage) decide(notices []string) (*plan, error) {
+	p, err := s.planned(false, notices)
 	if err == nil && p.sparse() {
 		err = p.chooseInducing()
 	}

@@ -4,85 +4,58 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
 // fitInformed learns a prior on the prior rows, and takes it for the posterior or learns one
 // on the certified rows.
-func fitInformed(ctx context.Context, certified share, c *checkpoints) (*model.Model, []run, error) {
-	d, o := certified.dealt, certified.options
-	first, err := decidePrior(certified)
+func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share) (m *model.Model, runs []run, err error) {
+	o := p.options
+	p, t, err := p.optimum(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	first, t, err := first.optimum(ctx, c)
+	prior, notices, err := p.posterior(ctx, c, t)
 	if err != nil {
 		return nil, nil, err
 	}
-	if t.tried != nil {
-		if d, err = d.tried(t.tried, first.restarts); err != nil {
-			return nil, nil, err
-		}
-		certified.dealt = d
+	if o.learns() {
+		m, runs, err = p.fitPosterior(ctx, c, certified, prior, notices)
+	} else if m, err = p.takePrior(prior, notices); err == nil {
+		m.Training.ObjectiveValue, m.Training.Stopped = t.best.result.Value, t.best.result.Stopped
+		m.Curves = c.curves()
 	}
-	prior, notices, err := first.posterior(ctx, c, t)
-	if err != nil {
-		return nil, nil, err
+	if err == nil && t.tried != nil { // kept as what was asked for: the kernels that there was time for
+		o.Kernel.Expression, o.Run.Restarts = strings.Join(t.tried, ","), p.restarts
+		m.Fitted, err = o.text()
 	}
-	if !o.learns() {
-		m, err := d.takePrior(prior, notices)
-		if err == nil {
-			m.Training.ObjectiveValue, m.Training.Stopped = t.best.result.Value, t.best.result.Stopped
-			m.Curves = c.curves()
-		}
-		return m, t.all, err
-	}
+	return m, slices.Concat(t.all, runs), err
+}
+
+// fitPosterior learns a posterior on the certified rows from the prior of p.
+func (p *plan) fitPosterior(ctx context.Context, c *checkpoints, certified share, prior *posterior.Posterior,
+	notices []string) (*model.Model, []run, error) {
 	var tempered []family
-	for _, temper := range o.Prior.Temper {
+	for _, temper := range p.options.Prior.Temper {
 		k, m, err := prior.Prior(temper)
 		if err != nil {
 			return nil, nil, err
 		}
 		tempered = append(tempered, family{name: fmt.Sprintf("informed prior ×%g", temper), kernel: k, mean: m})
 	}
-	learn := o.learnsPosterior(first.choice.Inducing)
-	second, err := decide(certified, learn, tempered, notices)
+	second, err := p.posteriorStage(certified, tempered, p.choice.Inducing).decide(notices)
 	if err != nil {
 		return nil, nil, err
 	}
-	learnt, err := second.train(ctx, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, more, err := second.conclude(ctx, c, learnt)
-	if err != nil {
-		return nil, nil, err
-	}
-	m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d "+
-		"certified ones", o.Method.Name, first.n, learn.Method.Name, certified.n))
-	return m, slices.Concat(t.all, more), nil
-}
-
-// decidePrior decides how an informed prior is trained on the prior rows, and makes sure that the posterior that is
-// learnt after it can be trained on the certified ones.
-func decidePrior(certified share) (*plan, error) {
-	o := certified.options
-	rows, err := certified.take(dataset.Prior)
-	if err != nil {
-		return nil, err
-	}
-	own := o.learnsPrior()
-	p, err := decide(rows, own, own.Kernel.families(certified.data.Cols), certified.notices)
+	m, runs, err := second.fit(ctx, c)
 	if err == nil {
-		err = o.checkPredictor(p.choice.Solver)
+		m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d "+
+			"certified ones", p.choice.Name, p.n, second.choice.Name, certified.n))
 	}
-	if err == nil && o.learns() {
-		_, err = planned(certified, o.learnsPosterior(p.choice.Inducing), nil, false, nil)
-	}
-	return p, err
+	return m, runs, err
 }
 
 // takePrior makes the model whose posterior is the prior: of its tempers the one with the
@@ -99,7 +72,7 @@ func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest 
 		return m, d.score(m)
 	}
 	if !prior.Factored() {
-		m, err := d.certify(prior, d.terms(d.options, family{}, 1, 0), notices)
+		m, err := d.certify(prior, d.terms(family{}, 1), notices)
 		if err != nil {
 			return nil, err
 		}
@@ -110,8 +83,7 @@ func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest 
 		if err != nil {
 			return nil, err
 		}
-		m, err := d.certify(q, d.terms(d.options, family{kernel: q.Kernel, mean: q.Mean}, len(tempers), 0),
-			slices.Clone(notices))
+		m, err := d.certify(q, d.terms(family{kernel: q.Kernel, mean: q.Mean}, len(tempers)), slices.Clone(notices))
 		if err != nil {
 			return nil, err
 		}

@@ -12,23 +12,15 @@ import (
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/objective"
-	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// plan is how a share of the rows is trained on. It doesn't change: what is trained otherwise is trained by another
-// plan.
+// plan is a stage that is decided: no field of its method is open (Inducing is 0 of a full GP). It doesn't change.
 type plan struct {
-	share
-	options  Options // by which; of an informed prior those of its training
-	families []family
-	choice   method.Choice // every field filled in: Inducing is 0 of a full GP
-	restarts int
+	stage
 	z        linalg.Matrix    // inducing inputs that training starts from
 	all      objective.Memory // of all ranks, scaled, for a full GP alone
 	estimate bool             // the objective is estimated by its method's Estimate
-	tied     int              // different lengthscales of the mixed grid's prior, 0: as many as inputs
-	held     bool             // θ and β stay where they are
 	notices  []string         // what a person should know already
 }
 
@@ -46,9 +38,9 @@ const (
 
 // planned decides between the full and a sparse GP, and how either is trained and solved; notices are what is known
 // already.
-func planned(s share, o Options, families []family, evaluating bool, notices []string) (*plan, error) {
-	p := &plan{share: s, options: o, families: families, choice: o.Method, notices: slices.Clone(notices)}
-	c, k := &p.choice, o.Method.Kind()
+func (s stage) planned(evaluating bool, notices []string) (*plan, error) {
+	p := &plan{stage: s, notices: slices.Clone(notices)}
+	c, k := &p.choice, s.choice.Kind()
 	if c.Optimizer == "" {
 		c.Optimizer = "lbfgs"
 		if s.n > defaultFull && k.Batches {
@@ -86,9 +78,9 @@ func planned(s share, o Options, families []family, evaluating bool, notices []s
 	if c.Alpha == nil {
 		c.Alpha = &k.Alpha
 	}
-	if p.restarts = o.Run.Restarts; p.restarts == 0 {
+	if p.restarts == 0 {
 		p.restarts = 3 // about 1 start in 150 falls into Q = P; three in a row won't
-		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || o.Run.FixParameters || k.Local || len(families) > 2 {
+		if c.Inducing > 0 || p.trainsByCG() || c.OnBatches() || p.given || k.Local || len(p.families) > 2 {
 			p.restarts = 1 // minutes each, and moving inducing inputs, or batches, escape where a full GP is stuck
 		}
 	}
@@ -148,7 +140,7 @@ func (p *plan) chooseSolver(evaluating bool) error {
 		c.Solver = ""
 		return nil
 	}
-	trains := k.Exact && !p.options.Run.FixParameters && !c.OnBatches() // solves in every step
+	trains := k.Exact && !p.given && !c.OnBatches() // solves in every step
 	if c.Solver == "auto" {
 		switch {
 		case n <= maxFull || !k.Exact && !k.EndsFull:
@@ -230,11 +222,6 @@ func (p *plan) method() method.Method {
 	return p.choice.Method()
 }
 
-// terms are those of the certificate of a family.
-func (p *plan) terms(f family) pacbayes.Terms {
-	return p.dealt.terms(p.options, f, len(p.families), p.tied)
-}
-
 // task is what a method is bound to; c is told of single solves, unless it is nil.
 func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 	var progress func(iterative.Progress)
@@ -245,8 +232,8 @@ func (p *plan) task(ctx context.Context, c *checkpoints, f family) method.Task {
 		Kernel: f.kernel, Mean: f.mean, Rows: p.rows, N: p.n, Ranks: p.data.Ranks(), Seed: p.options.Run.Seed,
 		M: p.choice.Inducing, All: p.all,
 		Whole: func() (objective.Memory, error) { return gather(p.rows) },
-		Loss:  p.loss, Scale: p.scale, Penalty: p.terms(f).Penalty(p.n),
-		Limit: p.limit(), Held: p.held, FixInducing: p.choice.FixInducing,
+		Loss:  p.loss, Scale: p.scale, Penalty: f.terms.Penalty(p.n),
+		Limit: p.limit(), Held: f.held, FixInducing: p.choice.FixInducing,
 		Solver: p.choice.Solver, Unseen: p.unseen, Context: ctx, Progress: progress,
 	}
 }
@@ -257,7 +244,7 @@ const farLimit = 10
 
 // limit is how far the prior's log-parameters may go.
 func (p *plan) limit() float64 {
-	if p.dealt.options.informed() {
+	if p.options.informed() {
 		return farLimit
 	}
 	return p.options.Prior.Grid.L

@@ -30,7 +30,7 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 		return x
 	}
 	var starts [][]float64
-	if o.Run.Init != nil {
+	if p.init != nil {
 		if x, _ := p.fromInit(f); x != nil { // errors were met by decide
 			full := at(0, 0)
 			copy(full, x)
@@ -71,30 +71,28 @@ func (p *plan) starts(f family, earlier *train.Result) [][]float64 {
 // fromInit returns the initial parameters in the shape of a family, or nil where
 // they don't have it: one lengthscale is repeated for ARD, several don't fit without.
 func (p *plan) fromInit(f family) ([]float64, error) {
-	o := p.options
-	if _, _, _, err := o.Run.Init.vector(o.Kernel.Mean, p.data.Cols); err != nil {
+	if _, _, _, err := p.init.vector(p.options.Kernel.Mean, p.data.Cols); err != nil {
 		return nil, err
 	}
 	like := f.spec()
-	init := *o.Run.Init
-	init.Kernel = expand(o.Run.Init.Kernel, like)
+	init := *p.init
+	init.Kernel = expand(p.init.Kernel, like)
 	if !sameShape(init.Kernel, like) {
 		return nil, nil
 	}
-	_, _, x, err := init.vector(o.Kernel.Mean, p.data.Cols)
-	switch given := len(o.Run.Init.Inducing); {
+	_, _, x, err := init.vector(p.options.Kernel.Mean, p.data.Cols)
+	switch given := len(p.init.Inducing); {
 	case err != nil || given == p.choice.Inducing:
 		return x, err
 	case given == 0:
 		return append(x, p.z.Data...), nil
 	}
-	return nil, usage("init: it has %d inducing inputs, the fit %d", len(o.Run.Init.Inducing), p.choice.Inducing)
+	return nil, usage("init: it has %d inducing inputs, the fit %d", len(p.init.Inducing), p.choice.Inducing)
 }
 
 // checkInit makes sure that the initial parameters serve at least one family.
 func (p *plan) checkInit() error {
-	o := p.options
-	if o.Run.Init == nil {
+	if p.init == nil {
 		return nil
 	}
 	for _, f := range p.families {
@@ -103,12 +101,7 @@ func (p *plan) checkInit() error {
 		}
 	}
 	return usage("init: its kernel isn't %s with ard %s: give that kernel, with one lengthscale or one an input",
-		o.Kernel.Expression, o.Kernel.ARD)
-}
-
-func sameShape(a, b kernel.Spec) bool {
-	return a.Name == b.Name && len(a.Lengthscales) == len(b.Lengthscales) && len(a.Parameters) == len(b.Parameters) &&
-		slices.EqualFunc(a.Parts, b.Parts, sameShape)
+		p.options.Kernel.Expression, p.options.Kernel.ARD)
 }
 
 // expand repeats single lengthscales of s as often as like has them.
@@ -127,7 +120,7 @@ func expand(s, like kernel.Spec) kernel.Spec {
 
 // run is the training from one starting point.
 type run struct {
-	family int
+	family family
 	result *train.Result
 }
 
@@ -138,17 +131,4 @@ func count(t *model.Training, runs []run) {
 		t.Iterations += r.result.Iterations
 		t.Evaluations += r.result.Evaluations
 	}
-}
-
-// given returns the parameters of Run.Init as the only run, without training.
-func (p *plan) given() (run, error) {
-	for i, f := range p.families {
-		x, err := p.fromInit(f)
-		if err != nil || x == nil {
-			continue
-		}
-		r := &train.Result{X: x, Stopped: "parameters given"}
-		return run{i, r}, nil
-	}
-	return run{}, usage("init: its kernel is none of those that are fitted")
 }

@@ -12,8 +12,8 @@ import (
 // where another kernel did, whose parameters are others and lie elsewhere.
 func TestStartsOfOtherKernels(t *testing.T) {
 	for _, ard := range []string{"on", "auto"} {
-		p := &plan{restarts: 1, families: Kernel{Expression: autoKernel, ARD: ard, Mean: "constant"}.families(3)}
-		p.share.dealt = &dealt{data: &dataset.Data{Cols: 3}}
+		p := &plan{stage: stage{share: share{dealt: &dealt{data: &dataset.Data{Cols: 3}}}, restarts: 1,
+			families: Kernel{Expression: autoKernel, ARD: ard, Mean: "constant"}.families(3)}}
 		found := make([]*train.Result, len(p.families))
 		for fi, f := range p.families {
 			alone := p.starts(f, nil)[0]

@@ -60,12 +60,12 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 			var outside *train.StartError
 			switch {
 			case errs[si] == nil:
-				t.all = append(t.all, run{fi, r})
+				t.all = append(t.all, run{f, r})
 				if found[fi] == nil || r.Value < found[fi].Value {
 					found[fi] = r
 				}
 				if t.best.result == nil || r.Value < t.best.result.Value {
-					t.best = run{fi, r}
+					t.best = run{f, r}
 				}
 			case !errors.As(errs[si], &outside):
 				return t, errs[si]
@@ -91,7 +91,7 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 			names = append(names, f.name)
 		}
 		t.notices = append(t.notices, fmt.Sprintf("the kernel %s %s of those that were tried: %s",
-			p.families[t.best.family].name, by, strings.Join(names, ", ")))
+			t.best.family.name, by, strings.Join(names, ", ")))
 	}
 	return t, nil
 }
@@ -136,7 +136,7 @@ func (p *plan) mostEvidence(ctx context.Context, found []*train.Result) (best ru
 		}
 		// a point beside the mode may lie outside the objective's domain
 		if v, err := m.Marginal(found[i].X, least); err == nil && v < least {
-			best, least, ok = run{i, found[i]}, v, true
+			best, least, ok = run{p.families[i], found[i]}, v, true
 		}
 	}
 	return best, ok, nil
@@ -189,28 +189,4 @@ func (p *plan) descend(ctx context.Context, c *checkpoints, family int, starts [
 	}
 	done.Wait()
 	return results, errs
-}
-
-// optimum is the best run of training, or the parameters given where nothing is trained; the plan that it returns knows
-// an α that was looked for.
-func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, error) {
-	if p.choice.AlphaBy == "cv" {
-		alpha, note, err := p.crossValidate(ctx, c)
-		if err != nil {
-			return nil, trained{}, err
-		}
-		with := *p
-		with.choice.Alpha, with.notices = &alpha, append(slices.Clone(p.notices), note)
-		p = &with
-	}
-	if !p.options.Run.FixParameters {
-		t, err := p.train(ctx, c)
-		return p, t, err
-	}
-	best, err := p.given()
-	if err == nil {
-		err = c.tell(Event{Family: p.families[best.family].name, Start: 1, Starts: 1, Solver: p.choice.Solver,
-			Stopped: best.result.Stopped}, func() {})
-	}
-	return p, trained{best: best, all: []run{best}}, err
 }

@@ -8,23 +8,47 @@ import (
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/train"
 )
 
-// fitGrid trains on the certified rows with a prior whose parameters lie on the grid.
-func fitGrid(ctx context.Context, certified share, c *checkpoints) (*model.Model, []run, error) {
-	o := certified.options
-	p, err := decide(certified, o, o.Kernel.families(certified.data.Cols), certified.notices)
-	if err != nil {
-		return nil, nil, err
+// optimum trains, or takes the parameters given. The plan that it returns knows an α that was cross-validated.
+func (p *plan) optimum(ctx context.Context, c *checkpoints) (*plan, trained, error) {
+	if p.choice.AlphaBy == "cv" {
+		var err error
+		if p, err = p.crossValidate(ctx, c); err != nil {
+			return nil, trained{}, err
+		}
 	}
+	find := p.train
+	if p.given {
+		find = p.atInit
+	}
+	t, err := find(ctx, c)
+	if err == nil && p.options.Prior.Mixed {
+		t, err = p.coarsen(ctx, c, t)
+	}
+	return p, t, err
+}
+
+// atInit is the only run of a stage that trains nothing.
+func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
+	for _, f := range p.families {
+		x, err := p.fromInit(f)
+		if err != nil || x == nil {
+			continue
+		}
+		r := run{f, &train.Result{X: x, Stopped: "parameters given"}}
+		return trained{best: r, all: []run{r}}, c.tell(Event{Family: f.name, Start: 1, Starts: 1, Solver: p.choice.Solver,
+			Stopped: r.result.Stopped}, func() {})
+	}
+	return trained{}, usage("init: its kernel is none of those that are fitted")
+}
+
+// fit trains, and makes the model of what that found.
+func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, error) {
 	p, t, err := p.optimum(ctx, c)
 	if err != nil {
 		return nil, nil, err
-	}
-	if o.Prior.Mixed {
-		if p, t, err = p.coarsen(ctx, c, t); err != nil {
-			return nil, nil, err
-		}
 	}
 	return p.conclude(ctx, c, t)
 }
@@ -32,7 +56,7 @@ func fitGrid(ctx context.Context, certified share, c *checkpoints) (*model.Model
 // conclude makes the model of what training found, or goes on from it with a free-form posterior. It returns all runs.
 func (p *plan) conclude(ctx context.Context, c *checkpoints, t trained) (*model.Model, []run, error) {
 	notices := slices.Concat(p.notices, t.notices)
-	m, err := p.finish(ctx, c, p.problem(ctx, c, p.families[t.best.family]), t.best, notices)
+	m, err := p.finish(ctx, c, p.problem(ctx, c, t.best.family), t.best, notices)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +80,7 @@ func (p *plan) conclude(ctx context.Context, c *checkpoints, t trained) (*model.
 // all posteriors together.
 func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run, notices []string) (*model.Model,
 	run, error) {
-	f := p.families[best.family]
+	f := best.family
 	last := len(p.families)*p.restarts + 1
 	event := Event{Family: f.name + ", free-form", Start: last, Starts: last}
 	way := p.choice.FreeUp(math.Exp(best.result.X[f.gridParams()]))
@@ -75,7 +99,7 @@ func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best 
 	if err := p.rows.Err(); err != nil {
 		return nil, run{}, err
 	}
-	free := run{best.family, r}
+	free := run{f, r}
 	other, err := p.finish(ctx, c, way.Bind(p.task(ctx, c, f)), free, notices)
 	if err != nil {
 		return nil, run{}, err
