@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"os"
 	"sync/atomic"
 )
@@ -31,6 +32,9 @@ func asked(name, path string, bytes int) (done int, err error) {
 	}
 	return 0, nil
 }
+
+// ErrLocked says that another process has a file.
+var ErrLocked = errors.New("another process has it locked")
 
 // File is an open file whose failures can be injected.
 type File struct{ f *os.File }

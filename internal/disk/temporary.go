@@ -25,9 +25,6 @@ const (
 	abandoned = time.Hour
 )
 
-// ErrLocked says that another process has a file.
-var ErrLocked = errors.New("another process has it locked")
-
 // underway are the temporary files that this process writes, and its claims.
 var underway = struct {
 	sync.Mutex

@@ -9,7 +9,6 @@ import (
 	"image/png"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Grid is a function on cells that fill a rectangle: row by row from below, each from left to right.
@@ -78,32 +77,6 @@ func embedded(p image.Image) (string, error) {
 	var b bytes.Buffer
 	err := png.Encode(&b, p)
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
-}
-
-// bar says which colour stands for which number.
-type bar struct {
-	label     string
-	low, high float64
-	url       string
-}
-
-func (s *bar) ticks() []Tick {
-	return slices.DeleteFunc(Ticks(s.low, s.high), func(t Tick) bool { return t.Value < s.low || t.Value > s.high })
-}
-
-func (s *bar) draw(b *strings.Builder, x, y, height float64, ts []Tick) {
-	fmt.Fprintf(b, `<image class="heat" x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`,
-		short(x), short(y), short(barWidth), short(height), s.url)
-	lowest := math.Inf(1)
-	for _, t := range ts {
-		at := y + height*(1-(t.Value-s.low)/(s.high-s.low))
-		if lowest-at < letter+1 {
-			continue
-		}
-		lowest = at
-		fmt.Fprintf(b, `<path class="tick" d="M%s %sh4"/>`, short(x+barWidth), short(at))
-		write(b, x+barWidth+6, at+0.35*letter, start, t.Label, 70)
-	}
 }
 
 // viridis is the map of that name by Smith and van der Walt, as polynomials of degree 6 that Zucker fitted: of equal

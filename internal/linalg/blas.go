@@ -106,3 +106,21 @@ func Trsv(transL bool, l Matrix, x []float64) {
 	tri := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: l.Rows, Stride: l.Stride, Data: l.Data}
 	blas64.Trsv(trans(transL), tri, blas64.Vector{N: len(x), Inc: 1, Data: x})
 }
+
+// MirrorLower copies the strict lower triangle of a square matrix to the upper.
+func MirrorLower(m Matrix) {
+	square(m)
+	const b = 64 // square blocks, so that the strided writes stay in cache
+	nb := (m.Rows + b - 1) / b
+	Parallel(nb, func(bi int) {
+		i1 := min((bi+1)*b, m.Rows)
+		for j0 := 0; j0 <= bi*b; j0 += b {
+			for i := bi * b; i < i1; i++ {
+				row := m.Data[i*m.Stride:]
+				for j := j0; j < min(j0+b, i); j++ {
+					m.Data[j*m.Stride+i] = row[j]
+				}
+			}
+		}
+	})
+}

@@ -30,24 +30,6 @@ func (o *operands) check() {
 	}
 }
 
-// MirrorLower copies the strict lower triangle of a square matrix to the upper.
-func MirrorLower(m Matrix) {
-	square(m)
-	const b = 64 // square blocks, so that the strided writes stay in cache
-	nb := (m.Rows + b - 1) / b
-	Parallel(nb, func(bi int) {
-		i1 := min((bi+1)*b, m.Rows)
-		for j0 := 0; j0 <= bi*b; j0 += b {
-			for i := bi * b; i < i1; i++ {
-				row := m.Data[i*m.Stride:]
-				for j := j0; j < min(j0+b, i); j++ {
-					m.Data[j*m.Stride+i] = row[j]
-				}
-			}
-		}
-	})
-}
-
 func general(m Matrix) blas64.General {
 	return blas64.General{Rows: m.Rows, Cols: m.Cols, Stride: m.Stride, Data: m.Data}
 }

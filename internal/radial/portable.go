@@ -1,6 +1,34 @@
 package radial
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/krigo-gp/krigo/internal/cpu"
+	"github.com/krigo-gp/krigo/internal/linalg"
+)
+
+// inner holds the loops of one level.
+type inner struct {
+	width     int // right points in a panel, a divisor of 16
+	distances func(a, b *float64, dim, step, panels int, out *float64, stride int)
+	moments   func(w, a, b *float64, fours, step, panels int, m, s *float64)
+	rows      int // rows that apply takes
+	vector    int // columns that apply[0] takes; apply[1] takes twice as many
+	apply     [2]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)
+	// rowProduct adds x·k to out and k·v to the sums.
+	rowProduct func(out, k, v []float64, x float64, sums *[Lanes]float64)
+	value      [RQ + 1]func(k, u []float64, shape, variance float64)
+	pull       [RQ + 1]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64)
+	// Of points in bundles: point y and those before it, x.
+	bundleDistances func(rows, dim int, y, x, u *float64)
+	bundleMoments   func(rows, dim int, w, y, x, sums *float64)
+}
+
+// levels are the loops of each level; what a machine lacks stays empty.
+var levels = [...]inner{cpu.Portable: portable(), cpu.AVX512: {}}
+
+// loops are the chosen level's.
+var loops = levels[cpu.Portable]
 
 // portable returns the loops in plain Go, which are also the reference in tests.
 func portable() inner {
@@ -96,4 +124,40 @@ func applyPortable(a *float64, rowStep, depthStep, depth int, v *float64, vStrid
 	o[1] += s1
 	o[2] += s2
 	o[3] += s3
+}
+
+// unwrap cuts what a bundle's loops are given.
+func unwrap(rows, dim int, y, x *float64) (ys, xs []float64) {
+	return unsafe.Slice(y, dim*linalg.Abreast), unsafe.Slice(x, rows*dim*linalg.Abreast)
+}
+
+func bundleDistancesPortable(rows, dim int, y, x, u *float64) {
+	ys, xs := unwrap(rows, dim, y, x)
+	us := unsafe.Slice(u, rows*linalg.Abreast)
+	for j := range rows {
+		var sum [linalg.Abreast]float64
+		for t := 0; t < dim*linalg.Abreast; t += linalg.Abreast {
+			a, b := (*[linalg.Abreast]float64)(ys[t:]), (*[linalg.Abreast]float64)(xs[j*dim*linalg.Abreast+t:])
+			for l := range sum {
+				d := a[l] - b[l]
+				sum[l] += d * d
+			}
+		}
+		copy(us[j*linalg.Abreast:], sum[:])
+	}
+}
+
+func bundleMomentsPortable(rows, dim int, w, y, x, sums *float64) {
+	ys, xs := unwrap(rows, dim, y, x)
+	ws, ss := unsafe.Slice(w, rows*linalg.Abreast), unsafe.Slice(sums, dim*linalg.Abreast)
+	for t := 0; t < dim*linalg.Abreast; t += linalg.Abreast {
+		s, a := (*[linalg.Abreast]float64)(ss[t:]), (*[linalg.Abreast]float64)(ys[t:])
+		for j := range rows {
+			b, v := (*[linalg.Abreast]float64)(xs[j*dim*linalg.Abreast+t:]), (*[linalg.Abreast]float64)(ws[j*linalg.Abreast:])
+			for l := range s {
+				d := a[l] - b[l]
+				s[l] += v[l] * d * d
+			}
+		}
+	}
 }

@@ -10,17 +10,11 @@
 package radial
 
 import (
-	"math"
-
-	"github.com/krigo-gp/krigo/internal/cpu"
 	"github.com/krigo-gp/krigo/internal/linalg"
 )
 
 //go:generate go run -C ../../tools ./vecgen -set covariance -pkg radial -out ../internal/radial/radial_amd64.s -stubs ../internal/radial/stubs_amd64.go
 //go:generate go run -C ../../tools ./vecgen -set covariance -single -pkg radial -out ../internal/radial/single_amd64.s -stubs ../internal/radial/single_stubs_amd64.go
-
-// Group is the number of points that one call takes from the left.
-const Group = 4
 
 // Points are packed: width of them side by side, dimension by dimension, the
 // dimensions filled up to a multiple of 4 and the points to one of width with zeros.
@@ -80,15 +74,6 @@ type Moments struct {
 	First, Second []float64
 }
 
-// Lanes is the number of partial sums of each sum; see Total.
-const Lanes = 8
-
-// Total is the sum of lanes, in a fixed order.
-func Total(lanes []float64) float64 {
-	l := (*[Lanes]float64)(lanes)
-	return ((l[0] + l[4]) + (l[1] + l[5])) + ((l[2] + l[6]) + (l[3] + l[7]))
-}
-
 // Add adds the weights w_j of left point i against right points [j0, j0+n), n = len w.
 // w must have room for a whole number of panels, which it fills with zeros.
 func (m Moments) Add(w []float64, a Points, i int, b Points, j0 int) {
@@ -96,25 +81,6 @@ func (m Moments) Add(w []float64, a Points, i int, b Points, j0 int) {
 	clear(w[len(w) : n*b.width])
 	loops.moments(&w[0], &a.data.Row(i / Group)[i%Group], &b.data.Row(j0 / b.width)[0], (a.Dim+3)/4, b.step, n,
 		&m.First[0], &m.Second[0])
-}
-
-// Profile is a covariance function of unit variance, as a function of u = c²d² with a
-// c that makes it simple: points packed with inverse lengthscales c/l are at squared
-// distances u.
-type Profile int
-
-// The profiles; a is the shape.
-const (
-	SE       Profile = iota // exp(−d²/2) = e^{−u}
-	Matern12                // e^{−d} = e^{−√u}
-	Matern32                // (1+√3d) e^{−√3d} = (1+√u) e^{−√u}
-	Matern52                // (1+√5d+5d²/3) e^{−√5d} = (1+√u+u/3) e^{−√u}
-	RQ                      // (1+d²/(2a))^{−a} = (1+u)^{−a}
-)
-
-// Scale is c.
-func (p Profile) Scale(shape float64) float64 {
-	return [...]float64{math.Sqrt(0.5), 1, math.Sqrt(3), math.Sqrt(5), math.Sqrt(0.5 / shape)}[p]
 }
 
 // Value writes variance·k(u) to k, which may be u.
@@ -130,52 +96,4 @@ type Sums [3 * Lanes]float64
 // Matern12 has a kink, and w is 0.
 func (p Profile) Pull(w, u, bar []float64, shape float64, sums *Sums) {
 	loops.pull[p](w, u[:len(w)], bar[:len(w)], shape, (*[3 * Lanes]float64)(sums))
-}
-
-// inner holds the loops of one level.
-type inner struct {
-	width     int // right points in a panel, a divisor of 16
-	distances func(a, b *float64, dim, step, panels int, out *float64, stride int)
-	moments   func(w, a, b *float64, fours, step, panels int, m, s *float64)
-	rows      int // rows that apply takes
-	vector    int // columns that apply[0] takes; apply[1] takes twice as many
-	apply     [2]func(a *float64, rowStep, depthStep, depth int, v *float64, vStride int, out *float64, outStride int)
-	// rowProduct adds x·k to out and k·v to the sums.
-	rowProduct func(out, k, v []float64, x float64, sums *[Lanes]float64)
-	value      [RQ + 1]func(k, u []float64, shape, variance float64)
-	pull       [RQ + 1]func(w, u, bar []float64, shape float64, sums *[3 * Lanes]float64)
-	// Of points in bundles: point y and those before it, x.
-	bundleDistances func(rows, dim int, y, x, u *float64)
-	bundleMoments   func(rows, dim int, w, y, x, sums *float64)
-}
-
-// levels are the loops of each level; what a machine lacks stays empty.
-var levels = [...]inner{cpu.Portable: portable(), cpu.AVX512: {}}
-
-// loops are the chosen level's.
-var loops = levels[cpu.Portable]
-
-// at is k, ∂k/∂u and, for RQ, ∂k/∂ln a.
-func (p Profile) at(u, a float64) (k, slope, dShape float64) {
-	s := math.Sqrt(u)
-	switch p {
-	case SE:
-		k = math.Exp(-u)
-		return k, -k, 0
-	case Matern12:
-		k = math.Exp(-s)
-		if u > 0 {
-			slope = -0.5 * k / s
-		}
-		return k, slope, 0
-	case Matern32:
-		e := math.Exp(-s)
-		return (1 + s) * e, -0.5 * e, 0
-	case Matern52:
-		e := math.Exp(-s)
-		return (1 + s + u/3) * e, -1. / 6 * (1 + s) * e, 0
-	}
-	l := math.Log1p(u)
-	k = math.Exp(-a * l)
-	return k, -a * k / (1 + u), a * k * (u/(1+u) - l)
 }

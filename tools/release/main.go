@@ -20,13 +20,6 @@ import (
 	"strings"
 )
 
-const (
-	krigo   = "github.com/krigo-gp/krigo"
-	noticed = "THIRD-PARTY-NOTICES.txt"
-	sbom    = "krigo.cdx.json"
-	user    = 1000 // of images: nothing needs root
-)
-
 // kinds are the kinds of packages.
 var kinds = []string{"archive", "wheel", "r", "image"}
 
@@ -104,16 +97,6 @@ type maker struct {
 	sums      bytes.Buffer
 }
 
-// command is the Go tool for a target, without what a user has set that would make other bytes.
-func command(root, target string, args ...string) *exec.Cmd {
-	system, processor, _ := strings.Cut(target, "/")
-	cmd := exec.Command("go", args...)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor, "GOFLAGS=", "GOAMD64=v1",
-		"GOARM64=v8.0", "GOEXPERIMENT=")
-	return cmd
-}
-
 func (r *maker) build(target string) error {
 	flags := "-s -w -buildid= -X " + krigo + "/internal/command.release=" + r.version.Go
 	_, err := run(command(r.root, target, "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", r.program,
@@ -184,52 +167,53 @@ func (r *maker) make(target string, kinds []string, beside bool) error {
 	}
 	name := "krigo-" + r.version.Go + "-" + system + "-" + processor
 	for _, kind := range kinds {
-		switch kind {
-		case "archive":
-			files, err := read(r.root, "README.md", "CITATION.cff")
-			if err != nil {
-				return err
-			}
-			data, err := folder(r.version.Time, name, slices.Concat([]file{program}, legal, files, r.manual))
-			if err := r.write(name+".tar.gz", data, err); err != nil {
-				return err
-			}
-		case "wheel":
-			modules, err := read(filepath.Join(r.root, "python"), "krigo/*.py", "krigo/py.typed")
-			if err != nil {
-				return err
-			}
-			description, err := read(r.root, "docs/python.md")
-			if err != nil {
-				return err
-			}
-			name, data, err := wheel(r.version, target, modules, program, legal, string(description[0].Data))
-			if err := r.write(name, data, err); err != nil {
-				return err
-			}
-		case "r":
-			sources, err := read(filepath.Join(r.root, "r"), "DESCRIPTION", "NAMESPACE", "R/*.R", "man/*.Rd", "tests/*.R")
-			if err != nil {
-				return err
-			}
-			data, err := rPackage(r.version, sources, program, legal)
-			if err := r.write("krigo_"+r.version.R+"_"+system+"-"+processor+".tar.gz", data, err); err != nil {
-				return err
-			}
-		case "image":
-			if system != "linux" {
-				continue
-			}
-			data, digest, err := image(r.version, processor, program, legal)
-			if err := r.write(name+"-image.tar", data, err, digest); err != nil {
-				return err
-			}
+		if err := r.pack(kind, name, target, program, legal); err != nil {
+			return err
 		}
 	}
 	if !beside {
 		return nil
 	}
 	return r.write(name+".cdx.json", bill, nil)
+}
+
+// pack makes a package of a kind, if there is one for the system.
+func (r *maker) pack(kind, name, target string, program file, legal []file) error {
+	system, processor, _ := strings.Cut(target, "/")
+	switch kind {
+	case "archive":
+		files, err := read(r.root, "README.md", "CITATION.cff")
+		if err != nil {
+			return err
+		}
+		data, err := folder(r.version.Time, name, slices.Concat([]file{program}, legal, files, r.manual))
+		return r.write(name+".tar.gz", data, err)
+	case "wheel":
+		modules, err := read(filepath.Join(r.root, "python"), "krigo/*.py", "krigo/py.typed")
+		if err != nil {
+			return err
+		}
+		description, err := read(r.root, "docs/python.md")
+		if err != nil {
+			return err
+		}
+		name, data, err := wheel(r.version, target, modules, program, legal, string(description[0].Data))
+		return r.write(name, data, err)
+	case "r":
+		sources, err := read(filepath.Join(r.root, "r"), "DESCRIPTION", "NAMESPACE", "R/*.R", "man/*.Rd", "tests/*.R")
+		if err != nil {
+			return err
+		}
+		data, err := rPackage(r.version, sources, program, legal)
+		return r.write("krigo_"+r.version.R+"_"+system+"-"+processor+".tar.gz", data, err)
+	case "image":
+		if system != "linux" {
+			return nil
+		}
+		data, digest, err := image(r.version, processor, program, legal)
+		return r.write(name+"-image.tar", data, err, digest)
+	}
+	return nil
 }
 
 // read returns the files that match patterns below a folder. A pattern that matches none is an error.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -81,23 +80,4 @@ func number(tag, before, commit string, at time.Time, dirty bool) version {
 		v.Python += "+" + strings.Join(local, ".")
 	}
 	return v
-}
-
-// output returns what a command prints.
-func output(folder, name string, args ...string) (string, error) {
-	cmd := exec.Command(name, args...)
-	cmd.Dir = folder
-	out, err := run(cmd)
-	return strings.TrimSpace(string(out)), err
-}
-
-// run runs a command. Its error has what the command wrote to standard error.
-func run(cmd *exec.Cmd) ([]byte, error) {
-	var said strings.Builder
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil {
-		err = fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(said.String()))
-	}
-	return out, err
 }

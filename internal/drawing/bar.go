@@ -1,0 +1,45 @@
+package drawing
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Measures of a chart.
+const (
+	chartWidth = 360.
+	plotHeight = 196. // inside the axes, unless names need more
+	nameRow    = 21.  // a name's at least
+	fewRow     = 32.  // of few names
+	mostNames  = 150. // width of the vertical axis's labels
+	barWidth   = 12.  // the colour bar's
+	line       = 16.  // of text
+)
+
+// bar says which colour stands for which number.
+type bar struct {
+	label     string
+	low, high float64
+	url       string
+}
+
+func (s *bar) ticks() []Tick {
+	return slices.DeleteFunc(Ticks(s.low, s.high), func(t Tick) bool { return t.Value < s.low || t.Value > s.high })
+}
+
+func (s *bar) draw(b *strings.Builder, x, y, height float64, ts []Tick) {
+	fmt.Fprintf(b, `<image class="heat" x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" href="%s"/>`,
+		short(x), short(y), short(barWidth), short(height), s.url)
+	lowest := math.Inf(1)
+	for _, t := range ts {
+		at := y + height*(1-(t.Value-s.low)/(s.high-s.low))
+		if lowest-at < letter+1 {
+			continue
+		}
+		lowest = at
+		fmt.Fprintf(b, `<path class="tick" d="M%s %sh4"/>`, short(x+barWidth), short(at))
+		write(b, x+barWidth+6, at+0.35*letter, start, t.Label, 70)
+	}
+}

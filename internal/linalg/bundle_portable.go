@@ -1,0 +1,42 @@
+package linalg
+
+// Abreast is the number of matrices in a Bundle.
+const Abreast = 8
+
+// eliminatePortable: element depth of each of the rows x, stride apart, becomes (x_depth − Σ_k x_k y_k) s, with k up to
+// depth.
+func eliminatePortable(rows, depth int, y, x []float64, stride int, s *[Abreast]float64) {
+	for r := range rows {
+		xr := x[r*stride:]
+		sum := *(*[Abreast]float64)(xr[depth*Abreast:])
+		for k := 0; k < depth*Abreast; k += Abreast {
+			a, b := (*[Abreast]float64)(xr[k:]), (*[Abreast]float64)(y[k:])
+			for l := range sum {
+				sum[l] -= a[l] * b[l]
+			}
+		}
+		for l, v := range sum {
+			xr[depth*Abreast+l] = v * s[l]
+		}
+	}
+}
+
+// subtractPortable: z_k ← z_k − x_k f for n elements.
+func subtractPortable(n int, x []float64, f *[Abreast]float64, z []float64) {
+	for k := 0; k < n*Abreast; k += Abreast {
+		a, b := (*[Abreast]float64)(x[k:]), (*[Abreast]float64)(z[k:])
+		for l, v := range f {
+			b[l] -= a[l] * v
+		}
+	}
+}
+
+// combinePortable: out_k ← x_k f + y_k g for n elements.
+func combinePortable(n int, x []float64, f *[Abreast]float64, y []float64, g *[Abreast]float64, out []float64) {
+	for k := 0; k < n*Abreast; k += Abreast {
+		a, b, c := (*[Abreast]float64)(x[k:]), (*[Abreast]float64)(y[k:]), (*[Abreast]float64)(out[k:])
+		for l := range c {
+			c[l] = a[l]*f[l] + b[l]*g[l]
+		}
+	}
+}

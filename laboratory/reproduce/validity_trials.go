@@ -1,0 +1,78 @@
+package main
+
+import (
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/posterior"
+)
+
+// trial is one way to fit one kind of sets.
+type trial struct {
+	*design
+	name     string
+	o        krigo.Options
+	controls bool // statements that aren't of krigo are tried on its model or its rows too
+}
+
+// String is the trial's name among all.
+func (tr trial) String() string { return tr.design.name + ": " + tr.name }
+
+// trials are the objectives and kinds of priors, with few evaluations: a bound has to hold
+// wherever training ends. Sets of the other kinds are about the rows, and the two ways to a prior do.
+var trials = []trial{
+	{design: independent, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: independent, name: "sqrt-pac", o: krigo.Options{Method: krigo.Method{Name: method.SqrtPACName}}},
+	{design: independent, name: "evidence", o: krigo.Options{Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: independent, name: "vfe", o: krigo.Options{Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "dtc", o: krigo.Options{Method: krigo.Method{Name: method.DTCName}}},
+	{design: independent, name: "fitc", o: krigo.Options{Method: krigo.Method{Name: method.FITCName}}},
+	{design: independent, name: "pep", o: krigo.Options{Method: krigo.Method{Name: method.PEPName}}},
+	{design: independent, name: "svgp", o: krigo.Options{Method: krigo.Method{Name: method.SVGPName, Batch: 25}}},
+	{design: independent, name: "renyi", o: krigo.Options{Method: krigo.Method{Name: method.RenyiName}}},
+	{design: independent, name: "kl-pac mixed grid", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName},
+		Prior: krigo.Prior{Mixed: true}}},
+	{design: independent, name: "kl-pac free",
+		o: krigo.Options{Method: krigo.Method{Name: method.KLPACName, Inducing: trialInducing, Posterior: "free"}}},
+	{design: independent, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.EvidenceName}}, controls: true},
+	{design: independent, name: "default", o: krigo.Options{Prior: krigo.Prior{Kind: "informed"},
+		Kernel: krigo.Kernel{ARD: "off"}}},
+	{design: independent, name: "informed nearest", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.NearestName}}},
+	{design: independent, name: "informed cg", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.EvidenceName, Solver: posterior.ByCG}}},
+	{design: independent, name: "informed vfe", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "informed kl-pac", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.5},
+		Method: krigo.Method{Name: method.KLPACName}}},
+	{design: independent, name: "informed learnt",
+		o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true},
+			Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: independent, name: "informed learnt sparse",
+		o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true, Temper: []float64{1, 0.1}},
+			Method: krigo.Method{Name: method.VFEName}}},
+	{design: independent, name: "informed free", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3},
+		Method: krigo.Method{Name: method.VFEName, Posterior: "free"}}},
+	{design: byTarget, name: "default", controls: true},
+	{design: byTarget, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: byInput, name: "default", controls: true},
+	{design: byInput, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: discrete, name: "default", controls: true},
+	{design: discrete, name: "informed evidence", o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.4},
+		Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: discrete, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName},
+		Prior: krigo.Prior{Share: 0.5}}},
+	{design: inGroups, name: "informed", o: groupOptions, controls: true},
+	{design: inGroups, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: inGroups, name: "informed learnt",
+		o: krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3, Learn: true},
+			Method: krigo.Method{Name: method.EvidenceName}}},
+	{design: inPlaces, name: "informed", o: groupOptions, controls: true},
+	{design: inPlaces, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+	{design: bySize, name: "informed", o: groupOptions, controls: true},
+	{design: bySize, name: "kl-pac", o: krigo.Options{Method: krigo.Method{Name: method.KLPACName}}},
+}
+
+// groupOptions leave most groups to certify.
+var groupOptions = krigo.Options{Prior: krigo.Prior{Kind: "informed", Share: 0.3},
+	Method: krigo.Method{Name: method.EvidenceName}}
