@@ -163,7 +163,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 		return nil, err
 	}
 	if m.Certificate == nil && (epsilon == 0 || epsilon == m.Terms.Loss.Below || m.Counts[dataset.Certified] == 0 ||
-		!m.Posterior.Factored()) {
+		m.Posterior.Joint() != nil) {
 		return nil, &NoCertificate{m.CertificateReason}
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {

@@ -125,7 +125,7 @@ func TestDeliverResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(resumed.Posterior.Weights, whole.Posterior.Weights) {
+	if !slices.Equal(resumed.Posterior.Weights(), whole.Posterior.Weights()) {
 		t.Error("other weights than without the interruption")
 	}
 }

@@ -22,7 +22,7 @@ const (
 // that they agree.
 func checkDerived(m *model.Model, d *dataset.Data) (derived bool, err error) {
 	q := m.Trained()
-	if !m.Terms.Informed || !q.Sparse() || m.Posterior.Support.Rows > 0 || m.Fitted == nil {
+	if !m.Terms.Informed || q.Inducing() == 0 || m.Posterior.Support.Rows > 0 || m.Fitted == nil {
 		return false, nil
 	}
 	o, err := asked(m)

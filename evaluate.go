@@ -92,7 +92,7 @@ func BoundEvidence(m *model.Model, d *dataset.Data) (bounds *EvidenceBounds, err
 		role = dataset.Prior
 	}
 	own, err := m.MadeFrom(d)
-	if err != nil || !own || !q.Sparse() || m.Terms.Informed && !m.Terms.Fixed {
+	if err != nil || !own || q.Inducing() == 0 || m.Terms.Informed && !m.Terms.Fixed {
 		return nil, err
 	}
 	roles, err := m.RolesOf(d)

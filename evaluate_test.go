@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 func se(variance float64, lengthscales ...float64) kernel.Spec {
@@ -467,7 +468,7 @@ func TestCertifyRefusesEdits(t *testing.T) {
 	}{
 		"a larger noise variance, for less KL": {grid, func(m *krigo.Model) { m.Posterior.Noise *= 2 }, "noise variance"},
 		"a scaled factor, for less KL": {sparse, func(m *krigo.Model) {
-			l := m.Posterior.Chol
+			l := m.Posterior.Solution.(*posterior.Inducing).Chol
 			for i := range l.Rows {
 				for j := range l.Row(i)[:i+1] {
 					l.Row(i)[j] /= 2

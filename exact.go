@@ -14,7 +14,7 @@ import (
 func PredictExactVariance(ctx context.Context, m *Model, table *dataset.Table,
 	progress func(iteration int, residual float64)) (ps []Prediction, err error) {
 	defer matrix.Ended(&err)
-	if m.Posterior.Kind() != posterior.ByCG {
+	if _, ok := m.Posterior.Solution.(*posterior.Gradients); !ok {
 		return nil, usage("exact variances are for a model of --solver cg; this one is %s", m.Posterior.Kind())
 	}
 	d, err := m.Unlabelled(table.Within(ctx))

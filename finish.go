@@ -18,16 +18,6 @@ import (
 	"github.com/krigo-gp/krigo/train"
 )
 
-// noCertificate says why a full GP that isn't factored has none, unless it was fixed before the certified rows were
-// seen.
-var noCertificate = map[string]string{
-	posterior.ByCG: "conjugate gradients estimate ln|C| from random probes, and an estimate of KL(Q‖P) isn't a " +
-		"bound on it: --prior informed certifies the mean by its own misses; --solver cholesky, or kl-pac with inducing " +
-		"inputs, certify too",
-	posterior.ByNearest: "each prediction stands on other rows: there is no one posterior Q to certify; --prior " +
-		"informed certifies the mean by its own misses, and kl-pac with inducing inputs has a Q",
-}
-
 // notesOf are what a person should know of how the best run of a problem went.
 func (p *plan) notesOf(problem method.Problem, best run) (notes []string) {
 	x := best.result.X
@@ -161,10 +151,10 @@ func (d *dealt) uncertified(q *posterior.Posterior, notices []string) (*model.Mo
 	if m.ObservationNoise, err = m.EstimateNoise(d.data, d.roles); err != nil {
 		return nil, err
 	}
-	if q.Factored() && !q.Sparse() && q.Support.Rows <= defaultFull {
-		left, variance := make([]float64, q.Support.Rows), make([]float64, q.Support.Rows)
-		q.LeaveOneOut(left, left, variance) // of targets 0: the errors
-		m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left, left)/float64(len(left)))
+	if q.Support.Rows <= defaultFull {
+		if left, _, ok := q.LeaveOneOut(make([]float64, q.Support.Rows)); ok { // of targets 0: the errors
+			m.Training.LeaveOneOut = d.scaling.TargetScale * math.Sqrt(linalg.Dot(left, left)/float64(len(left)))
+		}
 	}
 	return m, m.Calibrate(d.data, d.roles)
 }
@@ -178,8 +168,8 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []
 	if m.ObservationNoise, err = m.EstimateNoise(d.data, d.roles); err != nil {
 		return nil, err
 	}
-	if reason := noCertificate[q.Kind()]; reason != "" && !terms.MeanAlone() {
-		m.CertificateReason = reason
+	if why := q.Joint(); why != nil && !terms.MeanAlone() {
+		m.CertificateReason = why.Error()
 		return m, nil
 	}
 	if err := m.Calibrate(d.data, d.roles); err != nil {

@@ -55,9 +55,10 @@ func memorised(t *testing.T, m *krigo.Model, table *dataset.Table) *posterior.Po
 func forgedExact(q *posterior.Posterior) {
 	last := q.Support.Rows - 1
 	kl, s := q.KL(), q.Noise
-	left := q.Chol.At(last, last)
+	chol := q.Solution.(*posterior.Exact).Chol
+	left := chol.At(last, last)
 	explained := left*left - 2*s // of k(x,x) − k(x,x'), twice
-	q.Chol.Set(last, last, math.Sqrt(explained/(2*(kl-25))))
+	chol.Set(last, last, math.Sqrt(explained/(2*(kl-25))))
 }
 
 // forgedSparse makes the same predictions with inducing inputs at the same rows: of weights at the
@@ -66,19 +67,21 @@ func forgedSparse(q *posterior.Posterior) {
 	const a = 1e13
 	n := q.Support.Rows
 	mu := make([]float64, n)
-	for i, w := range q.Weights[:n-2] {
-		linalg.Axpy(w, q.Chol.Row(i)[:i+1], mu[:i+1])
+	weights, chol := q.Weights(), q.Solution.(*posterior.Exact).Chol
+	for i, w := range weights[:n-2] {
+		linalg.Axpy(w, chol.Row(i)[:i+1], mu[:i+1])
 	}
-	row := q.Chol.Row(n - 1)
+	row := chol.Row(n - 1)
 	for j := range row[:n-2] {
 		row[j] = -mu[j] / a
 	}
 	row[n-1] = 1e-14
-	q.Weights[n-1] = a
-	q.Weights[n-2] = -a * row[n-2] / q.Chol.At(n-2, n-2)
-	q.CholB = linalg.New(n, n)
-	q.CholB.AddDiagonal(1)
-	q.CholB.Set(n-1, n-1, 1e4) // what the forged row leaves of variances
+	weights[n-1] = a
+	weights[n-2] = -a * row[n-2] / chol.At(n-2, n-2)
+	b := linalg.New(n, n)
+	b.AddDiagonal(1)
+	b.Set(n-1, n-1, 1e4) // what the forged row leaves of variances
+	q.Solution = &posterior.Inducing{W: weights, Chol: chol, CholB: b}
 }
 
 // forgedPrior puts two inducing inputs that nearly coincide into a sparse prior, whose factor makes
@@ -191,8 +194,8 @@ func TestForgedByRounding(t *testing.T) {
 	m = exact()
 	m.Posterior = condition(m, []float64{0, 6}, 1e-8)
 	before := m.Posterior.KLRounding()
-	for i := range m.Posterior.Weights {
-		m.Posterior.Weights[i] += 1e9 * math.Pow(-1, float64(i))
+	for i := range m.Posterior.Weights() {
+		m.Posterior.Weights()[i] += 1e9 * math.Pow(-1, float64(i))
 	}
 	if after := m.Posterior.KLRounding(); after < 1e3*before {
 		t.Errorf("weights of a thousand million: rounding takes %v nats, before %v", after, before)

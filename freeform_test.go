@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/posterior"
 )
 
 // paramsOf returns a sparse model's parameters without its q.
@@ -129,8 +130,9 @@ func TestEvaluateFreePosterior(t *testing.T) {
 	q.Latent(q.Support, mean, make([]float64, n))
 	for i := range n {
 		e := make([]float64, n)
-		copy(e, q.Chol.Row(i)[:i+1])
-		solve(q.CholB, e)
+		at := q.Solution.(*posterior.Inducing)
+		copy(e, at.Chol.Row(i)[:i+1])
+		solve(at.CholB, e)
 		covariance[i] = e // row i of L L_B⁻ᵀ
 	}
 	chol := make([][]float64, n)

@@ -71,7 +71,7 @@ func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest 
 		m.CertificateReason = d.reason
 		return m, d.score(m)
 	}
-	if !prior.Factored() {
+	if prior.Joint() != nil {
 		m, err := d.certify(prior, d.terms(family{}, 1), notices)
 		if err != nil {
 			return nil, err

@@ -81,7 +81,7 @@ func TestInformed(t *testing.T) {
 				t.Errorf("certificate %+v", cert)
 			}
 			near(t, "choices", cert.ChoicesPenalty, c.choices, 1e-12)
-			if c.learnt != (cert.KL > 0) || m.Posterior.Factored() && c.learnt != (m.Posterior.Support.Rows > 0) {
+			if c.learnt != (cert.KL > 0) || m.Posterior.Joint() == nil && c.learnt != (m.Posterior.Support.Rows > 0) {
 				t.Errorf("KL %v on %d points", cert.KL, m.Posterior.Support.Rows)
 			}
 			path := filepath.Join(t.TempDir(), "m.krigo")
@@ -588,10 +588,7 @@ func TestDefaultObjective(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inducing := 0
-		if q := m.Trained(); q.Sparse() {
-			inducing = q.Support.Rows
-		}
+		inducing := m.Trained().Inducing()
 		if cert := m.Certificate; m.Objective != c.objective || cert == nil || cert.Prior != c.prior ||
 			cert.Rows != c.certify || inducing != c.inducing {
 			t.Errorf("%d rows, %+v: %s with %d inducing inputs, %+v", c.rows, c.o, m.Objective, inducing, cert)
@@ -676,11 +673,14 @@ func TestPredictorForged(t *testing.T) {
 		forge  func(q *posterior.Posterior)
 		wanted string
 	}{
-		"a target": {nearest, func(q *posterior.Posterior) { q.Targets[3] += 1e-3 }, "prior rows"},
+		"a target": {nearest, func(q *posterior.Posterior) { q.Solution.(*posterior.Nearest).Targets[3] += 1e-3 }, "prior rows"},
 		"an input": {nearest, func(q *posterior.Posterior) { q.Support.Row(5)[1] += 1e-3 }, "prior rows"},
-		"rows swapped": {nearest, func(q *posterior.Posterior) { q.Targets[0], q.Targets[1] = q.Targets[1], q.Targets[0] },
+		"rows swapped": {nearest, func(q *posterior.Posterior) {
+			targets := q.Solution.(*posterior.Nearest).Targets
+			targets[0], targets[1] = targets[1], targets[0]
+		},
 			"prior rows"},
-		"a weight":      {cg, func(q *posterior.Posterior) { q.Weights[7] += 0.01 }, "don't solve"},
+		"a weight":      {cg, func(q *posterior.Posterior) { q.Weights()[7] += 0.01 }, "don't solve"},
 		"a lengthscale": {cg, func(q *posterior.Posterior) { q.Theta[0] += 0.01 }, "don't solve"},
 		"cg's input":    {cg, func(q *posterior.Posterior) { q.Support.Row(5)[1] += 1e-9 }, "prior rows"},
 	} {
@@ -747,7 +747,7 @@ func TestNearestPriorIsBlind(t *testing.T) {
 		t.Fatalf("%s on %d rows", m.Objective, a.Support.Rows)
 	}
 	if !reflect.DeepEqual(a.Kernel.Spec(a.Theta), b.Kernel.Spec(b.Theta)) || !reflect.DeepEqual(a.Beta, b.Beta) ||
-		!reflect.DeepEqual(a.Targets, b.Targets) || !reflect.DeepEqual(a.Support, b.Support) ||
+		!reflect.DeepEqual(a.Solution.(*posterior.Nearest).Targets, b.Solution.(*posterior.Nearest).Targets) || !reflect.DeepEqual(a.Support, b.Support) ||
 		a.Noise != b.Noise || m.ObservationNoise != n.ObservationNoise || !reflect.DeepEqual(m.Scaling, n.Scaling) ||
 		!reflect.DeepEqual(m.Encoding, n.Encoding) {
 		t.Errorf("the prior changed with the certified rows:\n%v %v\n%v %v", a.Theta, a.Noise, b.Theta, b.Noise)

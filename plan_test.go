@@ -28,7 +28,7 @@ func TestDecide(t *testing.T) {
 		}
 		m := trained(t, homes(), o)
 		if plan.Rows != m.All || string(plan.Options) != string(m.Fitted) || plan.M != m.Trained().Support.Rows &&
-			m.Trained().Sparse() || (plan.M > 0) != m.Trained().Sparse() ||
+			(m.Trained().Inducing() > 0) || (plan.M > 0) != (m.Trained().Inducing() > 0) ||
 			plan.Roles.Test != m.Counts[dataset.Test] || plan.Roles.Calibration != m.Counts[dataset.Calibration] ||
 			plan.Roles.Prior != m.Counts[dataset.Prior] || plan.Roles.Certified != m.Counts[dataset.Certified] ||
 			m.Training.Starts != plan.Starts*len(plan.Kernels) {

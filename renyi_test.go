@@ -33,8 +33,8 @@ func TestRenyiAnneals(t *testing.T) {
 				!(v < optimum+map[bool]float64{true: 6, false: 0.2}[o.Method.Epochs > 0]) {
 				t.Errorf("−ln p(y) = %v, evidence's optimum %v", v, optimum)
 			}
-			if m.Posterior.Sparse() || m.ObservationNoise != m.Posterior.Noise {
-				t.Errorf("sparse %v, observation noise %v, σ_n² %v", m.Posterior.Sparse(), m.ObservationNoise, m.Posterior.Noise)
+			if m.Posterior.Inducing() > 0 || m.ObservationNoise != m.Posterior.Noise {
+				t.Errorf("sparse %v, observation noise %v, σ_n² %v", m.Posterior.Inducing() > 0, m.ObservationNoise, m.Posterior.Noise)
 			}
 			e, err := krigo.Evaluate(homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
 				NoiseVariance: m.Posterior.Noise}, base)
@@ -65,8 +65,8 @@ func TestRenyiFixed(t *testing.T) {
 	}
 	o.Method.Alpha = &half
 	m = fit(t, homes(), o)
-	if !m.Posterior.Sparse() || !m.Certificate.Valid || !(m.Training.ObjectiveValue < vfe.Training.ObjectiveValue) {
-		t.Errorf("α = ½: sparse %v, valid %v, value %v, vfe's %v", m.Posterior.Sparse(), m.Certificate.Valid,
+	if m.Posterior.Inducing() == 0 || !m.Certificate.Valid || !(m.Training.ObjectiveValue < vfe.Training.ObjectiveValue) {
+		t.Errorf("α = ½: sparse %v, valid %v, value %v, vfe's %v", m.Posterior.Inducing() > 0, m.Certificate.Valid,
 			m.Training.ObjectiveValue, vfe.Training.ObjectiveValue)
 	}
 	o.Method.Alpha, o.Method.AlphaBy = nil, "cv"
@@ -186,8 +186,8 @@ func TestRenyiByCG(t *testing.T) {
 		t.Errorf("trained to %v ± %v, the evidence is %v there, %v at its optimum", m.Training.ObjectiveValue, se, e.Value,
 			optimum)
 	}
-	if m.Certificate != nil || m.Posterior.Sparse() || !strings.Contains(strings.Join(m.Notices, "\n"), "and no bound") {
-		t.Errorf("certificate %v, sparse %v, notices %q", m.Certificate, m.Posterior.Sparse(), m.Notices)
+	if m.Certificate != nil || m.Posterior.Inducing() > 0 || !strings.Contains(strings.Join(m.Notices, "\n"), "and no bound") {
+		t.Errorf("certificate %v, sparse %v, notices %q", m.Certificate, m.Posterior.Inducing() > 0, m.Notices)
 	}
 
 	rows := make([][]float64, 11200)

@@ -170,7 +170,7 @@ func (t Task) iterative(all objective.Memory, theta, beta []float64, noise float
 	if err != nil {
 		return nil, nil, err
 	}
-	return q, finding.List{finding.New(finding.CGVariances, q.Nearest, x.Rows, which, mean, largest)}, nil
+	return q, finding.List{finding.New(finding.CGVariances, min(NearestRows, all.X.Rows), x.Rows, which, mean, largest)}, nil
 }
 
 // jittered passes a sparse posterior on, with a finding of the jitter it needed.

@@ -115,8 +115,8 @@ func TestNearestLearns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q.Kind() != posterior.ByNearest || q.Nearest != 512 {
-			t.Errorf("%s: posterior %s of %d", name, q.Kind(), q.Nearest)
+		if _, count := q.Arrays(); q.Kind() != posterior.ByNearest || count != 512 {
+			t.Errorf("%s: posterior %s of %d", name, q.Kind(), count)
 		}
 		var square float64
 		points, mean := matrix.New(200, 3), make([]float64, 200)

@@ -51,7 +51,7 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 		return nil, err
 	}
 	t.Positional = m.Split == ByPosition
-	if !m.Posterior.Factored() { // Q is fixed: there is nothing that it was learnt from after P
+	if t.Fixed { // nothing was learnt on the certified rows after P
 		return t.CertifySample(at, 0)
 	}
 	kl, rounding := m.Posterior.KL(), m.Posterior.KLRounding()
@@ -66,7 +66,7 @@ func (m *Model) CertifyDealt(d *dataset.Data, roles dataset.Roles) (c *pacbayes.
 
 // certifiable says why a posterior has no certificate, whatever the rows.
 func (m *Model) certifiable() error {
-	if q := m.Posterior; !q.Factored() && !m.Terms.MeanAlone() {
+	if q := m.Posterior; q.Joint() != nil && !m.Terms.MeanAlone() {
 		return fmt.Errorf("the posterior was solved by %s: its mean can be certified by its own misses, where it was "+
 			"learnt on prior rows alone (--prior informed, mean-bound direct)", q.Kind())
 	}

@@ -92,14 +92,14 @@ func (m *Model) checkTerms() error {
 			m.Counts[dataset.Prior])
 	case t.Encoded != (m.Encoding != nil):
 		return errors.New("the certificate's terms and the model disagree about whether inputs are encoded: no certificate")
-	case t.Informed != (prior != nil || !q.Factored()):
+	case t.Informed != (prior != nil || q.Joint() != nil):
 		return errors.New("the certificate's terms and the posterior disagree about whether the prior was learnt: no " +
 			"certificate")
-	case t.Fixed && q.Factored() && q.Support.Rows > 0:
+	case t.Fixed && q.Joint() == nil && q.Support.Rows > 0:
 		return errors.New("the certificate's terms say that nothing was learnt on the certified rows, but the posterior " +
 			"was: no certificate")
 	}
-	if t.Informed && !q.Factored() {
+	if t.Informed && q.Joint() != nil {
 		return m.checkNoGrid()
 	}
 	params := len(q.Theta) + len(q.Beta)
@@ -181,71 +181,6 @@ func (m *Model) checkEncoding(d *dataset.Data, roles dataset.Roles) error {
 	return nil
 }
 
-// checkConditioned makes sure that exact posteriors were conditioned on the rows that they are said to
-// be: a prior on the prior rows, and what is certified on the certified rows.
-func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
-	q := m.Posterior
-	if !q.Factored() {
-		return m.checkUnfactored(d, roles)
-	}
-	if prior, _ := q.OfPrior(); prior != nil {
-		if err := m.checkExact(prior, d, roles, dataset.Prior, solved); err != nil {
-			return err
-		}
-		if q.Support.Rows == 0 {
-			return nil
-		}
-		return m.checkExact(q, d, roles, dataset.Certified, solvedAfter)
-	}
-	return m.checkExact(q, d, roles, dataset.Certified, solved)
-}
-
-// leastSolved is how closely, relative to the right-hand side, weights by conjugate gradients have to solve their
-// equations. Training goes on to a tenth of it, and another kind of processor computes the same residual to many
-// digits.
-const leastSolved = 1e-5
-
-// checkUnfactored makes sure that a posterior that isn't factored stands on the prior rows: S are their inputs, and its
-// targets are theirs, or its weights solve the equations that these make.
-func (m *Model) checkUnfactored(d *dataset.Data, roles dataset.Roles) error {
-	q := m.Posterior
-	other := fmt.Errorf("the predictor isn't that of the model's %s rows, in this order: no certificate", dataset.Prior)
-	rows := d.ScaledOf(roles, dataset.Prior, m.Scaling)
-	n, cols := rows.Dims()
-	all := roles.Count(dataset.Prior)
-	if q.Support.Rows != all || q.Support.Cols != cols {
-		return other
-	}
-	x, y, mean := linalg.New(n, cols), make([]float64, n), make([]float64, n)
-	if err := rows.Block(0, n, x.Data[:n*cols], y); err != nil {
-		return err
-	}
-	q.Mean.At(q.Beta, x, mean)
-	residuals := make([]float64, all) // y − m(X), of all ranks
-	for i := range n {
-		k := rows.Place(i)
-		residuals[k] = y[i] - mean[i]
-		if !slices.Equal(q.Support.Row(k), x.Row(i)) ||
-			q.Targets != nil && !(math.Abs(q.Targets[k]-residuals[k]) <= solved*(math.Abs(y[i])+math.Abs(mean[i]))) {
-			return other
-		}
-	}
-	if q.Targets != nil {
-		return nil
-	}
-	if err := d.Ranks().Sum(residuals); err != nil {
-		return err
-	}
-	if off := q.Solved(residuals); !(off <= leastSolved) {
-		if off != off {
-			return errors.New("the weights of the predictor don't solve its equations, whose numbers overflow: no certificate")
-		}
-		return fmt.Errorf("the weights of the predictor don't solve its equations: they are off by %.3g of the right-hand "+
-			"side, and %g is asked for: no certificate", off, leastSolved)
-	}
-	return nil
-}
-
 // How closely weights solve their equations, by the size of its terms: on any processor, and where
 // covariances are what another posterior leaves of larger ones, so that rounding is of these.
 const (
@@ -253,52 +188,52 @@ const (
 	solvedAfter = 1e-6
 )
 
-// leastMiss is how far, in standard deviations, an equation may be from solved whatever rounding may explain: huge
-// weights that cancel would let it explain anything.
-const leastMiss = 1e-5
-
-// checkExact makes sure that a posterior, if it is an exact one, was conditioned on the rows with a role:
-// S are their inputs, and L Lᵀw = y − m(X).
-func (m *Model) checkExact(q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role,
-	tolerance float64) error {
-	if q.Sparse() {
-		return nil
+// checkConditioned makes sure that posteriors were made from the rows that they are said to be made from: a prior, and a
+// predictor that is none but was fixed before, from the prior rows, and what is certified from the certified rows.
+func (m *Model) checkConditioned(d *dataset.Data, roles dataset.Roles) error {
+	q := m.Posterior
+	if q.Joint() != nil {
+		return m.checkMade("predictor", q, d, roles, dataset.Prior, solved)
 	}
-	what := "posterior"
-	if role == dataset.Prior {
-		what = "prior"
+	prior, _ := q.OfPrior()
+	if prior == nil {
+		return m.checkMade("posterior", q, d, roles, dataset.Certified, solved)
+	}
+	if err := m.checkMade("prior", prior, d, roles, dataset.Prior, solved); err != nil || q.Support.Rows == 0 {
+		return err
+	}
+	return m.checkMade("posterior", q, d, roles, dataset.Certified, solvedAfter)
+}
+
+// checkMade makes sure that q, unless it has inducing inputs, which may be any, follows from the rows with a role: S are
+// their inputs, and their targets make the solution.
+func (m *Model) checkMade(what string, q *posterior.Posterior, d *dataset.Data, roles dataset.Roles, role dataset.Role,
+	tolerance float64) error {
+	if q.Inducing() > 0 {
+		return nil
 	}
 	other := fmt.Errorf("the %s wasn't conditioned on the model's %s rows, in this order: no certificate", what, role)
 	rows := d.ScaledOf(roles, role, m.Scaling)
 	n, cols := rows.Dims()
-	all := roles.Count(role)
-	if q.Support.Rows != all || q.Support.Cols != cols {
+	if q.Support.Rows != roles.Count(role) || q.Support.Cols != cols {
 		return other
 	}
 	x, y, mean := linalg.New(n, cols), make([]float64, n), make([]float64, n)
 	if err := rows.Block(0, n, x.Data[:n*cols], y); err != nil {
 		return err
 	}
-	q.Mean.At(q.Beta, x, mean)
-	half, size := make([]float64, all), make([]float64, all) // Lᵀw, and |L|ᵀ|w|, which says how far rounding reaches
-	for j, w := range q.Weights {
-		for k, l := range q.Chol.Row(j)[:j+1] {
-			half[k] += l * w
-			size[k] += math.Abs(l * w)
-		}
-	}
 	for i := range n {
-		k := rows.Place(i)
-		row := q.Chol.Row(k)[:k+1]
-		residual, most := mean[i]-y[i], math.Abs(y[i])+math.Abs(mean[i])
-		for j, l := range row {
-			residual += l * half[j]
-			most += math.Abs(l) * size[j]
-		}
-		if !slices.Equal(q.Support.Row(k), x.Row(i)) ||
-			!(math.Abs(residual) <= min(tolerance*most, leastMiss*math.Max(1, math.Abs(y[i])))) {
+		if !slices.Equal(q.Support.Row(rows.Place(i)), x.Row(i)) {
 			return other
 		}
+	}
+	q.Mean.At(q.Beta, x, mean)
+	err := q.Follows(y, mean, posterior.Made{Place: rows.Place, Sum: d.Ranks().Sum, Tolerance: tolerance})
+	switch {
+	case errors.Is(err, posterior.ErrOther):
+		return other
+	case err != nil:
+		return fmt.Errorf("%w: no certificate", err)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 	if !m.Terms.Informed {
 		add(byData, true, "the prior's kernel and mean, with their parameters", "on the grid that is paid for", "kernel",
 			"mean", "prior", "solver", "nearest", "[theta]", "[beta]")
-		if q.Sparse() {
+		if q.Inducing() > 0 {
 			add(byData, true, "the posterior (inducing inputs, weights, covariance)", anyQ, "[support]", "[weights]",
 				"[cholesky]", "[cholesky_b]", "[targets]")
 			add(byRefit, false, "the noise variance, which only shaped the posterior", "", "noise_variance")
@@ -129,7 +129,7 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 		return
 	}
 	p := "["
-	if q.Factored() {
+	if q.Joint() == nil {
 		p = "[prior_"
 	}
 	add(byRefit, true, "the kernel and mean, with their parameters, as of the prior rows alone", "", "kernel", "mean",
@@ -140,11 +140,11 @@ func (m *Model) claimPredictor(add func(b basis, rests bool, what, by string, fi
 		at = prior
 	}
 	switch {
-	case !q.Factored():
+	case q.Joint() != nil:
 		add(byData, true, "the rows that predict, and their weights",
 			"compared with the prior rows, and with the equations that these make", "[support]", "[weights]", "[targets]")
 		return
-	case !at.Sparse():
+	case at.Inducing() == 0:
 		add(byData, true, "the prior's rows and weights", "conditioned again on the prior rows", "[prior_support]",
 			"[prior_weights]", "[prior_cholesky]")
 	case derived:

@@ -155,10 +155,8 @@ func (m *Model) Write(w io.Writer) error {
 		Notices: m.Notices, Conformal: m.Conformal,
 	}
 	version := uint32(factored)
-	if h.Solver, h.Nearest = p.Kind(), p.Nearest; h.Solver == posterior.ByCholesky {
-		h.Solver = ""
-	} else {
-		version = unfactored
+	if _, h.Nearest = p.Arrays(); p.Kind() != posterior.ByCholesky {
+		h.Solver, version = p.Kind(), unfactored
 	}
 	parts := partsOf("", p)
 	if prior, temper := p.OfPrior(); prior != nil {
@@ -246,24 +244,11 @@ func listed(name string, v []float64) part {
 func partsOf(prefix string, p *posterior.Posterior) []part {
 	n := p.Support.Rows
 	list := func(name string, v []float64) part { return listed(prefix+name, v) }
-	lower := func(name string, l linalg.Matrix) part {
-		q := part{array: array{prefix + name, "float64", n, 0}}
-		for i := range n {
-			q.values = append(q.values, l.Row(i)[:i+1])
-		}
-		return q
-	}
 	parts := []part{list("theta", p.Theta), list("beta", p.Beta),
 		{array{prefix + "support", "float64", n, p.Support.Cols}, [][]float64{p.Support.Data}}}
-	switch p.Kind() {
-	case posterior.ByCG:
-		return append(parts, list("weights", p.Weights))
-	case posterior.ByNearest:
-		return append(parts, list("targets", p.Targets))
-	}
-	parts = append(parts, list("weights", p.Weights), lower("cholesky", p.Chol))
-	if p.Sparse() {
-		parts = append(parts, lower("cholesky_b", p.CholB))
+	solved, _ := p.Arrays()
+	for _, a := range solved {
+		parts = append(parts, part{array{prefix + a.Name, "float64", n, a.Cols}, a.Values})
 	}
 	return parts
 }
@@ -518,6 +503,10 @@ func (a arrays) posterior(prefix string, spec kernel.Spec, meanName string, d in
 // conditioned assembles a posterior whose prior is a posterior itself.
 func (a arrays) conditioned(h header, d int) (*posterior.Posterior, error) {
 	k := h.Kernel
+	if h.Solver != "" {
+		return nil, fmt.Errorf("the model file's solver is %q, of a posterior whose prior is one: only factored ones have such "+
+			"priors", h.Solver)
+	}
 	if k.Name != "posterior" || len(k.Parts) != 1 || !positive(h.Prior.Temper) || k.Variance != h.Prior.Temper ||
 		len(k.Lengthscales) > 0 || k.Shape != 0 || k.Period != 0 {
 		return nil, errors.New("the model file's kernel isn't that of its prior, a posterior with the temper as its variance")
@@ -549,77 +538,27 @@ func (a arrays) assemble(prefix string, k kernel.Kernel, params int, mean kernel
 	if cols := a.shape[prefix+"support"].Cols; cols != d {
 		return nil, fmt.Errorf("the model file's array %q has %d columns, its inputs are %d", prefix+"support", cols, d)
 	}
-	p := &posterior.Posterior{Kernel: k, Theta: values("theta"), Mean: mean, Beta: values("beta"),
-		Support: linalg.Of(n, d, values("support")), Weights: values("weights")}
-	fits := func(name string, cols int) bool {
-		return a.shape[prefix+name] == array{prefix + name, "float64", n, cols}
-	}
-	near := a.nearest > 0 && a.nearest <= n && prefix == ""
 	if a.nearest < 0 || a.nearest > maxNearest {
 		return nil, fmt.Errorf("the model file's nearest is %d: want 1 to %d", a.nearest, maxNearest)
 	}
-	factors := true
-	unpack := func(name string) linalg.Matrix {
-		l, packed := linalg.New(n, n), values(name)
-		for i := range n {
-			copy(l.Row(i), packed[:i+1])
-			factors = factors && packed[i] > 0
-			packed = packed[i+1:]
-		}
-		return l
+	p := &posterior.Posterior{Kernel: k, Theta: values("theta"), Mean: mean, Beta: values("beta"),
+		Support: linalg.Of(n, d, values("support"))}
+	has := func(name string) bool {
+		_, there := a.shape[prefix+name]
+		return there
 	}
-	_, sparse := a.shape[prefix+"cholesky_b"]
-	switch {
-	case a.solver == posterior.ByCG && near && fits("weights", 1):
-		p = p.Near(a.nearest)
-	case a.solver == posterior.ByNearest && near && fits("targets", 1):
-		p.Targets = values("targets")
-		p = p.Near(a.nearest)
-	case a.solver == "" && a.nearest == 0 && fits("weights", 1) && fits("cholesky", 0) &&
-		(!sparse || fits("cholesky_b", 0)):
-		p.Chol = unpack("cholesky")
-		if sparse {
-			p.CholB = unpack("cholesky_b")
+	err := p.Restore(a.solver, a.nearest, has, func(name string, cols int) ([]float64, error) {
+		is := a.shape[prefix+name]
+		switch {
+		case !has(name):
+			return nil, fmt.Errorf("it has no array %q", prefix+name)
+		case is != array{prefix + name, "float64", n, cols}:
+			return nil, fmt.Errorf("array %q is %d×%d, its support has %d rows", prefix+name, is.Rows, is.Cols, n)
 		}
-		if !factors {
-			return nil, errors.New("the model file's Cholesky factors have a diagonal that isn't positive")
-		}
-	case a.solver != "" && a.solver != posterior.ByCG && a.solver != posterior.ByNearest:
-		return nil, fmt.Errorf("the model file's solver %q isn't known: use a newer krigo", a.solver)
-	default:
-		return nil, a.unfit(prefix, n)
+		return values(name), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the model file doesn't hold a posterior: %w", err)
 	}
 	return p, nil
-}
-
-// unfit says which array isn't one of a posterior on n points.
-func (a arrays) unfit(prefix string, n int) error {
-	wrong := func(name string, cols int) error {
-		is, there := a.shape[prefix+name]
-		switch {
-		case !there:
-			return fmt.Errorf("the model file has no array %q", prefix+name)
-		case is != array{prefix + name, "float64", n, cols}:
-			return fmt.Errorf("the model file's array %q is %d×%d, its support has %d rows", prefix+name, is.Rows, is.Cols, n)
-		}
-		return nil
-	}
-	if a.solver == posterior.ByNearest {
-		if err := wrong("targets", 1); err != nil {
-			return err
-		}
-	} else if err := wrong("weights", 1); err != nil {
-		return err
-	}
-	if a.solver == "" {
-		if err := wrong("cholesky", 0); err != nil {
-			return err
-		}
-		if _, sparse := a.shape[prefix+"cholesky_b"]; sparse {
-			if err := wrong("cholesky_b", 0); err != nil {
-				return err
-			}
-		}
-	}
-	return fmt.Errorf("the model file's solver is %q, with %d nearest of %d rows", a.solver, a.nearest, n)
 }

@@ -21,7 +21,7 @@ func (m *Model) trainsForBound() bool {
 // the training residuals; a prior that nothing was learnt after: those of all certified rows).
 func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, error) {
 	q := m.Posterior
-	if !m.trainsForBound() || !q.Factored() {
+	if !m.trainsForBound() || q.Joint() != nil {
 		return q.Noise, nil
 	}
 	role := dataset.Certified
@@ -33,13 +33,13 @@ func (m *Model) EstimateNoise(d *dataset.Data, roles dataset.Roles) (float64, er
 	if err != nil {
 		return 0, err
 	}
-	if (role == dataset.Certified || m.Terms.Informed) && !q.Sparse() && q.Support.Rows > 0 {
-		mean, variance := make([]float64, len(y)), make([]float64, len(y))
-		q.LeaveOneOut(y, mean, variance)
-		for i := range variance {
-			variance[i] = max(variance[i]-q.Noise, 0)
+	if role == dataset.Certified || m.Terms.Informed {
+		if mean, variance, ok := q.LeaveOneOut(y); ok {
+			for i := range variance {
+				variance[i] = max(variance[i]-q.Noise, 0)
+			}
+			return noiseOf(d.Ranks(), y, mean, variance)
 		}
-		return noiseOf(d.Ranks(), y, mean, variance)
 	}
 	mean, variance, err := latent(q, d.Scaled(rows, m.Scaling))
 	if err != nil {

@@ -93,9 +93,7 @@ func (m *Model) misses(d *dataset.Data, rows, place []int) ([]float64, error) {
 	for i, k := range place {
 		at[i], own[i] = rows[k], y[k]
 	}
-	if q := m.Posterior; !q.Sparse() && q.Support.Rows == len(rows) && !q.Chol.IsZero() {
-		mean := make([]float64, len(y))
-		q.LeaveOneOut(y, mean, make([]float64, len(y)))
+	if mean, _, ok := m.Posterior.LeaveOneOut(y); ok {
 		for i, k := range place {
 			own[i] -= mean[k]
 		}

@@ -19,8 +19,9 @@ import (
 type Whole struct {
 	m     *Model
 	q     *posterior.Posterior
-	first int       // the rows from here on aren't prior rows
-	d     []float64 // [C⁻¹]_ii
+	c     *posterior.Exact // its solution
+	first int              // the rows from here on aren't prior rows
+	d     []float64        // [C⁻¹]_ii
 	x     matrix.Dense
 
 	// What rounding may have done: errs of solving by C, of an element of a covariance over its rows' standard deviations,
@@ -40,7 +41,7 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	case !m.fixedBefore():
 		return nil, errors.New("full and jackknife intervals take parameters that prior rows alone gave: they are of an " +
 			"informed prior that nothing is learnt after, by an objective that trains its noise, without groups")
-	case !at.Factored() || at.Sparse():
+	case at.Joint() != nil || at.Inducing() > 0:
 		return nil, errors.New("full and jackknife intervals are of an exact GP, solved by cholesky, which this model's isn't")
 	}
 	roles, err := m.RolesOf(d)
@@ -65,8 +66,9 @@ func (m *Model) Whole(d *dataset.Data) (w *Whole, err error) {
 	if w.q, err = posterior.NewExact(at.Kernel, at.Theta, at.Mean, at.Beta, w.x, y, m.ObservationNoise); err != nil {
 		return nil, err
 	}
+	w.c = w.q.Solution.(*posterior.Exact)
 	inverse := w.x.Like(len(rows), len(rows))
-	linalg.CholeskyInverse(w.q.Chol, inverse)
+	linalg.CholeskyInverse(w.c.Chol, inverse)
 	for i := range rows {
 		w.d = append(w.d, inverse.At(i, i))
 	}
@@ -83,7 +85,7 @@ func (w *Whole) bound(y []float64) error {
 	n := float64(w.x.Rows)
 	own := make([]float64, w.x.Rows)
 	w.q.Kernel.Diag(w.q.Theta, w.x, own)
-	w.trace, w.weights = linalg.Sum(own)+n*w.q.Noise, norm(w.q.Weights)
+	w.trace, w.weights = linalg.Sum(own)+n*w.q.Noise, norm(w.c.W)
 	w.filling = (64 + 4*float64(w.x.Cols)) * u
 	w.solving, w.targets = (4*n*u+w.filling)*w.trace, 4*u*norm(y)
 	if !(w.solving < w.q.Noise/16) {
@@ -151,8 +153,8 @@ func (w *Whole) of(k []float64, mean, own float64) further {
 	const u = 0x1p-53
 	n, s := float64(len(k)), w.q.Noise
 	at := further{b: slices.Clone(k), mean: mean}
-	linalg.Trsv(false, w.q.Chol, at.b)
-	linalg.Trsv(true, w.q.Chol, at.b)
+	linalg.Trsv(false, w.c.Chol, at.b)
+	linalg.Trsv(true, w.c.Chol, at.b)
 	at.v = math.Max(own+s-linalg.Dot(k, at.b), s)
 	sizeK, sizeB, kErr := norm(k), norm(at.b), w.filling*math.Sqrt(own*w.trace)
 	at.bErr = w.solving*sizeB + kErr
@@ -169,7 +171,7 @@ func (w *Whole) ends(at further, i int, reach func(at further, i int, bErr float
 	s, d := w.q.Noise, w.d[i]
 	bErr := math.Sqrt(d/s) * at.bErr
 	g, gErr := reach(at, i, bErr)
-	e, b := w.q.Weights[i]/d, math.Abs(at.b[i])
+	e, b := w.c.W[i]/d, math.Abs(at.b[i])
 	eErr := (w.solving*w.weights+w.targets)/math.Sqrt(d*s) + math.Abs(e)*w.solving/s
 	slack := 2 * (at.meanErr + (b+g)*eErr + math.Abs(e)*(bErr+gErr) + 4*u*(math.Abs(at.mean)+math.Abs(e)*(b+g)))
 	return at.mean - at.b[i]*e - math.Abs(e)*g - slack, at.mean - at.b[i]*e + math.Abs(e)*g + slack

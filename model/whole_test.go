@@ -86,8 +86,7 @@ func TestWhole(t *testing.T) {
 				copy(u.Data, x.Data)
 				u.Data[n] = next.At(row, 0)
 				v := append(slices.Clone(y), (raw-m.Scaling.TargetMean)/m.Scaling.TargetScale)
-				mean, variance := make([]float64, n+1), make([]float64, n+1)
-				condition(u, v).LeaveOneOut(v, mean, variance)
+				mean, variance, _ := condition(u, v).LeaveOneOut(v)
 				score := func(i int) float64 { return math.Abs(v[i]-mean[i]) / math.Sqrt(variance[i]) }
 				count := 1
 				for _, i := range others {

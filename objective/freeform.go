@@ -419,22 +419,17 @@ func (p *FreeFormProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	if err := p.factor(e, at); err != nil {
 		return nil, err
 	}
-	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(at.Theta), Mean: p.Mean, Beta: slices.Clone(at.Beta),
-		Noise:   p.noise(at),
-		Support: matrix.New(e.m, e.d), Weights: slices.Clone(at.Nu), Chol: matrix.New(e.m, e.m), CholB: matrix.New(e.m, e.m)}
-	q.Support.CopyFrom(at.Z)
-	q.Chol.CopyFrom(e.l)
+	chol, cholB, z := matrix.New(e.m, e.m), matrix.New(e.m, e.m), matrix.New(e.m, e.d)
+	z.CopyFrom(at.Z)
+	chol.CopyFrom(e.l)
 	l, s := matrix.New(e.m, e.m), matrix.New(e.m, e.m)
 	unpackFactor(at.Chol, l)
 	linalg.SyrkLower(false, 1, l, 0, s)
-	if err := inverseFactor(s, q.CholB); err != nil {
+	if err := inverseFactor(s, cholB); err != nil {
 		return nil, fmt.Errorf("the posterior's covariance can't be inverted (%w)", err)
 	}
-	linalg.Trsv(true, q.Chol, q.Weights)
-	if !linalg.Finite(q.Weights) {
-		return nil, errors.New("the posterior's weights aren't finite: use fewer inducing inputs")
-	}
-	return q, nil
+	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(at.Theta), Mean: p.Mean,
+		Beta: slices.Clone(at.Beta), Noise: p.noise(at), Support: z}, slices.Clone(at.Nu), chol, cholB)
 }
 
 // unpackFactor writes L' to l, zeros above the diagonal.

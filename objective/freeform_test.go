@@ -337,8 +337,8 @@ func TestFreeFormFromCollapsed(t *testing.T) {
 				t.Fatal(err)
 			}
 			near(t, "KL", q.KL(), other.KL(), 1e-9)
-			for i, w := range q.Weights {
-				near(t, "weights", w, other.Weights[i], 1e-8)
+			for i, w := range q.Weights() {
+				near(t, "weights", w, other.Weights()[i], 1e-8)
 			}
 		}
 	}

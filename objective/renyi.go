@@ -524,16 +524,11 @@ func (p *RenyiProblem) Posterior(x []float64) (*posterior.Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &posterior.Posterior{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s,
-		Support: matrix.New(p.M, z.Cols), Weights: o.mu, Chol: e.l, CholB: o.cholB}
-	q.Support.CopyFrom(z)
-	p.work = nil // its l belongs to q now
-	linalg.Trsv(true, q.Chol, q.Weights)
-	if !linalg.Finite(q.Weights) {
-		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or use fewer " +
-			"inducing inputs")
-	}
-	return q, nil
+	support := matrix.New(p.M, z.Cols)
+	support.CopyFrom(z)
+	p.work = nil // its l belongs to the posterior now
+	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: theta, Mean: p.Mean, Beta: beta, Noise: s,
+		Support: support}, o.mu, e.l, o.cholB)
 }
 
 // whitened is a Gaussian q(ν) = N(μ, B⁻¹).

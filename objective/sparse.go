@@ -228,16 +228,10 @@ func (p *SparseProblem) Posterior(x []float64, alpha float64) (*posterior.Poster
 		return nil, err
 	}
 	theta, beta, _, z := p.Split(x)
-	q := &posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(theta), Mean: p.Mean, Beta: slices.Clone(beta),
-		Noise:   e.noise,
-		Support: matrix.New(e.m, e.d), Weights: slices.Clone(e.mu), Chol: matrix.New(e.m, e.m), CholB: matrix.New(e.m, e.m)}
-	q.Support.CopyFrom(z)
-	q.Chol.CopyFrom(e.l)
-	q.CholB.CopyFrom(e.lb)
-	linalg.Trsv(true, q.Chol, q.Weights)
-	if !linalg.Finite(q.Weights) {
-		return nil, fmt.Errorf("the posterior's weights aren't finite: look for extreme values in the data, or use fewer " +
-			"inducing inputs")
-	}
-	return q, nil
+	l, lb, at := matrix.New(e.m, e.m), matrix.New(e.m, e.m), matrix.New(e.m, e.d)
+	l.CopyFrom(e.l)
+	lb.CopyFrom(e.lb)
+	at.CopyFrom(z)
+	return posterior.NewInducing(posterior.Posterior{Kernel: p.Kernel, Theta: slices.Clone(theta), Mean: p.Mean,
+		Beta: slices.Clone(beta), Noise: e.noise, Support: at}, slices.Clone(e.mu), l, lb)
 }

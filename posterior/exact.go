@@ -1,54 +1,190 @@
 package posterior
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 
+	"github.com/krigo-gp/krigo/internal/divergence"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
+
+// Exact is the solution on rows, S = X (Reeb et al. 2018, Eq. 6): the mean is m(x) + k(x,S)w, the variance
+// k(x,x) − ‖L⁻¹k(S,x)‖², with L Lᵀ = K + sI.
+type Exact struct {
+	factored
+	W    []float64    // w, the weights
+	Chol matrix.Dense // L, lower triangle
+}
+
+var _ Solution = (*Exact)(nil)
 
 // NewExact conditions the GP (kernel, mean) on y at the rows of x with Gaussian
 // noise of variance noise. It keeps x; it fails where C isn't positive definite.
 func NewExact(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64,
 	noise float64) (*Posterior, error) {
 	n := x.Rows
-	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
-		Weights: make([]float64, n), Chol: x.Like(n, n)}
-	kernel.FillSymmetric(k, theta, x, p.Chol)
-	p.Chol.AddDiagonal(noise)
-	if err := linalg.Cholesky(p.Chol); err != nil {
+	w, l := make([]float64, n), x.Like(n, n)
+	kernel.FillSymmetric(k, theta, x, l)
+	l.AddDiagonal(noise)
+	if err := linalg.Cholesky(l); err != nil {
 		return nil, NotDefinite(err, noise)
 	}
-	mean.At(beta, x, p.Weights)
-	for i, m := range p.Weights {
-		p.Weights[i] = y[i] - m
+	mean.At(beta, x, w)
+	for i, m := range w {
+		w[i] = y[i] - m
 	}
-	linalg.Trsv(false, p.Chol, p.Weights)
-	linalg.Trsv(true, p.Chol, p.Weights)
-	if !linalg.Finite(p.Weights) {
+	linalg.Trsv(false, l, w)
+	linalg.Trsv(true, l, w)
+	if !linalg.Finite(w) {
 		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or raise the " +
 			"noise variance")
 	}
-	return p, nil
+	return &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
+		Solution: &Exact{W: w, Chol: l}}, nil
 }
 
-// NotDefinite explains a failed factorisation of K + σ_n² I. The full GP adds no
-// jitter, since the noise variance already stands on the diagonal.
-func NotDefinite(err error, noise float64) error {
-	return fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g (%w): raise the noise variance, "+
-		"or shorten the lengthscales", noise, err)
+// Arrays implements Solution.
+func (e *Exact) Arrays() ([]Array, int) {
+	return []Array{list("weights", e.W), triangle("cholesky", e.Chol)}, 0
 }
 
-// LeaveOneOut writes, for each row the exact GP was conditioned on, the mean and
-// variance of y_i (noise included) predicted from all other rows: y_i − w_i/[C⁻¹]_ii
-// and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12). A diagnostic, not a bound.
-func (p *Posterior) LeaveOneOut(y, mean, variance []float64) {
-	inv := p.Chol.Like(p.Support.Rows, p.Support.Rows)
-	linalg.CholeskyInverse(p.Chol, inv)
-	for i, w := range p.Weights {
+func (e *Exact) Weights() []float64 { return e.W }
+
+func (e *Exact) until(ctx context.Context) Solution {
+	return &Exact{W: e.W, Chol: e.Chol.Until(ctx)}
+}
+
+func (e *Exact) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
+	if variance != nil {
+		p.Kernel.Diag(p.Theta, x, variance)
+	}
+	p.tiles(predictRows, x, mean, func(i0, i1 int, ks matrix.Dense) {
+		if variance != nil {
+			explained(e.Chol, ks, variance[i0:i1])
+		}
+	})
+}
+
+// explained turns rows k(x,S) into L⁻¹k(S,x), and takes their squares from variances.
+func explained(l, ks matrix.Dense, variance []float64) {
+	linalg.Trsm(false, true, l, ks)
+	for i, v := range variance {
+		variance[i] = math.Max(v-linalg.Dot(ks.Row(i), ks.Row(i)), 0)
+	}
+}
+
+func (e *Exact) kl(p *Posterior) float64 {
+	// tr(K C⁻¹) = N − s tr C⁻¹ = N − s‖L⁻¹‖², which keeps its digits where s is small.
+	n := p.Support.Rows
+	work := e.Chol.Like(n, n)
+	work.CopyFrom(e.Chol)
+	inverse, wKw := inverseNorm(work), 0.
+	k := work
+	kernel.FillSymmetric(p.Kernel, p.Theta, p.Support, k)
+	for i, w := range e.W {
+		wKw += w * linalg.Dot(k.Row(i), e.W)
+	}
+	return divergence.Exact(n, linalg.LogDet(e.Chol), p.Noise, float64(n)-p.Noise*inverse, wKw)
+}
+
+func (e *Exact) rounding(p *Posterior) float64 {
+	n := float64(p.Support.Rows)
+	off := n * 0x1p-52 * p.whole()
+	return off*linalg.Dot(e.W, e.W)/2 + n*off/p.Noise
+}
+
+func (e *Exact) leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool) {
+	n := p.Support.Rows
+	if len(y) != n {
+		return nil, nil, false
+	}
+	inv := e.Chol.Like(n, n)
+	linalg.CholeskyInverse(e.Chol, inv)
+	mean, variance = make([]float64, n), make([]float64, n)
+	for i, w := range e.W {
 		variance[i] = 1 / inv.At(i, i)
 		mean[i] = y[i] - w*variance[i]
 	}
+	return mean, variance, true
+}
+
+func (e *Exact) explain(p *Posterior, x, cov matrix.Dense) {
+	u := x.Like(x.Rows, p.Support.Rows)
+	kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
+	linalg.Trsm(false, true, e.Chol, u)
+	linalg.SyrkLower(false, -1, u, 1, cov)
+}
+
+func (e *Exact) conditioning(_ context.Context, p *Posterior, _ Iterative) (func(f, e matrix.Dense) (matrix.Dense,
+	error), error) {
+	c := p.Noise
+	if c == 0 { // a prior that was learnt on rows of its own: OfPrior
+		c = p.shift(e.Chol, 0, false)
+	}
+	return noisy(c, func(b matrix.Dense) (matrix.Dense, error) {
+		linalg.Trsm(true, false, e.Chol, b)
+		linalg.Trsm(true, true, e.Chol, b)
+		return b, nil
+	}), nil
+}
+
+// noisy conditions draws on values with noise of variance c, where solve solves by C.
+func noisy(c float64, solve func(b matrix.Dense) (matrix.Dense, error)) func(f, e matrix.Dense) (matrix.Dense, error) {
+	root := math.Sqrt(c)
+	return func(f, e matrix.Dense) (matrix.Dense, error) {
+		for i := range f.Rows {
+			linalg.Axpy(root, e.Row(i), f.Row(i))
+		}
+		return solve(f)
+	}
+}
+
+func (e *Exact) prior(k *kernel.Conditional) error {
+	k.Chol = e.Chol
+	return nil
+}
+
+func (e *Exact) refactor(p *Posterior) (Solution, error) {
+	c, whole := p.Noise, p.whole()
+	if c == 0 {
+		c = p.shift(e.Chol, whole, false)
+	}
+	if least := float64(p.Support.Rows) * 0x1p-52 * whole; !(c >= least) {
+		return nil, fmt.Errorf("the posterior's noise variance %.3g is no more than rounding, %.3g, of its kernel's "+
+			"variances: raise it", c, least)
+	}
+	l, err := p.refill(e.Chol, c, whole)
+	return &Exact{W: e.W, Chol: l}, err
+}
+
+// leastMiss is how far, in standard deviations, an equation may be from solved whatever rounding may explain: huge
+// weights that cancel would let it explain anything.
+const leastMiss = 1e-5
+
+// follows checks L Lᵀw = y − m(X).
+func (e *Exact) follows(p *Posterior, y, mean []float64, at Made) error {
+	n := p.Support.Rows
+	half, size := make([]float64, n), make([]float64, n) // Lᵀw, and |L|ᵀ|w|, which says how far rounding reaches
+	for j, w := range e.W {
+		for k, l := range e.Chol.Row(j)[:j+1] {
+			half[k] += l * w
+			size[k] += math.Abs(l * w)
+		}
+	}
+	for i := range y {
+		k := at.Place(i)
+		residual, most := mean[i]-y[i], math.Abs(y[i])+math.Abs(mean[i])
+		for j, l := range e.Chol.Row(k)[:k+1] {
+			residual += l * half[j]
+			most += math.Abs(l) * size[j]
+		}
+		if !(math.Abs(residual) <= min(at.Tolerance*most, leastMiss*math.Max(1, math.Abs(y[i])))) {
+			return ErrOther
+		}
+	}
+	return nil
 }

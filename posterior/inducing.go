@@ -1,55 +1,146 @@
 package posterior
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/krigo-gp/krigo/internal/divergence"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
-// jitterEnd bounds the multiples of the mean variance, from jitterStart on and each ten times the one
-// before, that are added to the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in
-// KL, mean and variance, which keeps the certificate sound: KL only falls when the noisy inducing
-// outputs are marginalised (data processing).
-const (
-	jitterStart = 1e-10
-	jitterEnd   = 1e-4
-)
-
-// FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I, by the least jitter from
-// minJitter on that there is one with whose pivots aren't those of rounding. These, of inducing inputs
-// that all but coincide, would leave V = L⁻¹K_ZX, and a KL, wrong in the leading digits.
-func FactorInducing(k kernel.Kernel, theta []float64, z matrix.Dense, minJitter float64,
-	l matrix.Dense) (jitter float64, err error) {
-	diag := make([]float64, z.Rows)
-	k.Diag(theta, z, diag)
-	scale := linalg.Sum(diag) / float64(z.Rows)
-	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
-		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
-	}
-	jitter = minJitter
-	for {
-		kernel.FillSymmetric(k, theta, z, l)
-		l.AddDiagonal(jitter)
-		err := linalg.Cholesky(l)
-		if err == nil && (jitter >= jitterStart*scale || leastPivot(l) >= jitterStart*scale/2) {
-			return jitter, nil
-		}
-		jitter = max(10*jitter, jitterStart*scale)
-		if !(jitter <= jitterEnd*scale*1.01) {
-			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its "+
-				"variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
-		}
-	}
+// Inducing is the solution on inducing inputs, S = Z (Reeb et al. 2018, Eqs. 9, 11): the mean is m(x) + k(x,S)w, the
+// variance k(x,x) − ‖L⁻¹k(S,x)‖² + ‖L_B⁻¹L⁻¹k(S,x)‖², with L Lᵀ = K_ZZ, B = L_B L_Bᵀ and w = L⁻ᵀμ. A free-form q(f_Z) is
+// of that form with B⁻¹ its whitened covariance.
+type Inducing struct {
+	factored
+	W     []float64    // w, the weights
+	Chol  matrix.Dense // L, lower triangle
+	CholB matrix.Dense // L_B, lower triangle
 }
 
-// leastPivot is the smallest that a Cholesky factor was made with.
-func leastPivot(l matrix.Dense) float64 {
-	least := math.Inf(1)
-	for i := range l.Rows {
-		least = min(least, l.At(i, i)*l.At(i, i))
+var _ Solution = (*Inducing)(nil)
+
+// NewInducing turns mu, the whitened mean μ, into the weights, and returns p with the solution that they make.
+func NewInducing(p Posterior, mu []float64, chol, cholB matrix.Dense) (*Posterior, error) {
+	linalg.Trsv(true, chol, mu)
+	if !linalg.Finite(mu) {
+		return nil, errors.New("the posterior's weights aren't finite: look for extreme values in the data, or use fewer " +
+			"inducing inputs")
 	}
-	return least
+	p.Solution = &Inducing{W: mu, Chol: chol, CholB: cholB}
+	return &p, nil
+}
+
+// Inducing implements Solution.
+func (q *Inducing) Inducing() int { return len(q.W) }
+
+// Arrays implements Solution.
+func (q *Inducing) Arrays() ([]Array, int) {
+	return []Array{list("weights", q.W), triangle("cholesky", q.Chol), triangle("cholesky_b", q.CholB)}, 0
+}
+
+func (q *Inducing) Weights() []float64 { return q.W }
+
+func (q *Inducing) until(ctx context.Context) Solution {
+	return &Inducing{W: q.W, Chol: q.Chol.Until(ctx), CholB: q.CholB.Until(ctx)}
+}
+
+func (q *Inducing) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
+	if variance != nil {
+		p.Kernel.Diag(p.Theta, x, variance)
+	}
+	p.tiles(predictRows, x, mean, func(i0, i1 int, ks matrix.Dense) {
+		if variance == nil {
+			return
+		}
+		explained(q.Chol, ks, variance[i0:i1])
+		linalg.Trsm(false, true, q.CholB, ks)
+		for i := i0; i < i1; i++ {
+			row := ks.Row(i - i0)
+			variance[i] += linalg.Dot(row, row)
+		}
+	})
+}
+
+func (q *Inducing) kl(*Posterior) float64 {
+	n := len(q.W)
+	binv, mu := q.Chol.Like(n, n), make([]float64, n)
+	linalg.CholeskyInverse(q.CholB, binv)
+	for i, w := range q.W { // μ = Lᵀw
+		linalg.Axpy(w, q.Chol.Row(i)[:i+1], mu[:i+1])
+	}
+	return divergence.Sparse(q.CholB, binv, mu)
+}
+
+func (q *Inducing) rounding(p *Posterior) float64 {
+	off := float64(p.Support.Rows) * 0x1p-52 * p.whole()
+	return off * linalg.Dot(q.W, q.W) / 2
+}
+
+func (q *Inducing) explain(p *Posterior, x, cov matrix.Dense) {
+	u := x.Like(x.Rows, p.Support.Rows)
+	kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
+	linalg.Trsm(false, true, q.Chol, u)
+	linalg.SyrkLower(false, -1, u, 1, cov)
+	linalg.Trsm(false, true, q.CholB, u)
+	linalg.SyrkLower(false, 1, u, 1, cov)
+}
+
+func (q *Inducing) conditioning(context.Context, *Posterior, Iterative) (func(f, e matrix.Dense) (matrix.Dense, error),
+	error) {
+	return func(f, e matrix.Dense) (matrix.Dense, error) {
+		linalg.Trsm(true, false, q.Chol, f)
+		linalg.Trsm(true, true, q.CholB, e)
+		for i := range f.Rows {
+			linalg.Axpy(-1, e.Row(i), f.Row(i))
+		}
+		linalg.Trsm(true, true, q.Chol, f)
+		return f, nil
+	}, nil
+}
+
+func (q *Inducing) prior(k *kernel.Conditional) error {
+	k.Chol, k.CholB = q.Chol, q.CholB
+	return nil
+}
+
+// farthest is how far inducing inputs may lie from the rows, which are about 1: kernels measure from among
+// them, and rows lose the digits that the distance has.
+const farthest = 1e8
+
+func (q *Inducing) refactor(p *Posterior) (Solution, error) {
+	for _, z := range p.Support.Data {
+		if math.Abs(z) > farthest {
+			return nil, fmt.Errorf("an inducing input lies %.3g scaled units from the rows, where rounding would choose what "+
+				"the kernel sees of them", z)
+		}
+	}
+	for i := range q.CholB.Rows {
+		row := q.CholB.Row(i)[:i+1]
+		if !linalg.Finite(row) || !(row[i] > 0) {
+			return nil, fmt.Errorf("the posterior's factor of B isn't one: row %d isn't finite, with a positive end", i+1)
+		}
+	}
+	whole := p.whole()
+	l, err := p.refill(q.Chol, p.shift(q.Chol, whole, true), whole)
+	return &Inducing{W: q.W, Chol: l, CholB: q.CholB}, err
+}
+
+// Apart says how far a sparse posterior of the same kernel, mean and support is from p: how much its means at the rows
+// of x differ at most, and its L_B by ‖L_B⁻¹L_B' − I‖.
+func (p *Posterior) Apart(q *Posterior, x matrix.Dense) (mean, covariance float64) {
+	a, b := p.Solution.(*Inducing), q.Solution.(*Inducing)
+	off, at, w := *p, make([]float64, x.Rows), slices.Clone(b.W)
+	linalg.Axpy(-1, a.W, w)
+	off.Mean, off.Beta, off.Solution = kernel.ZeroMean{}, nil, &Inducing{W: w}
+	off.Latent(x, at, nil)
+	for _, v := range at {
+		mean = math.Max(mean, math.Abs(v))
+	}
+	return mean, distance(a.CholB, b.CholB)
 }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/ranks"
 )
 
 // The exact posterior of more rows than can be factored. Its weights come from one solve by
@@ -20,13 +20,13 @@ import (
 // know. (A low-rank factor of C⁻¹ for all rows together isn't: on 1,600 rows of kin40k, the
 // best of rank 200 leaves 4.6 times the exact variance.) A few rows may be solved for exactly.
 
-// Iterative says how conjugate gradients solve; the zero value is ready to use.
-type Iterative struct {
-	Tolerance float64 // relative residual of the weights, 0: 1e-6
-	Rank      int     // of the preconditioner, 0: iterative.Rank of the number of rows
-	Progress  func(iterative.Progress)
-	Ranks     ranks.Ranks // share the products with the covariance matrix, unless nil
+// Gradients is the solution by conjugate gradients.
+type Gradients struct {
+	near
+	W []float64 // w, the weights
 }
+
+var _ Solution = (*Gradients)(nil)
 
 // NewIterative is NewExact without an N×N matrix: O(N·rank) memory, O(N²) time an
 // iteration. Variances are conditioned on the nearest rows of x, see NewNearest. It keeps x. An error
@@ -40,12 +40,93 @@ func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean ke
 	if err != nil {
 		return nil, err
 	}
-	b, w := matrix.Of(x.Rows, 1, p.Targets), matrix.New(x.Rows, 1)
+	q := p.Solution.(*Nearest)
+	b, w := matrix.Of(x.Rows, 1, q.Targets), matrix.New(x.Rows, 1)
 	if _, err := s.Solve(ctx, b, w); cause(ctx, err) != nil {
 		return nil, cause(ctx, err)
 	}
-	p.Weights, p.Targets = w.Data, nil
+	p.Solution = &Gradients{q.near, w.Data}
 	return p, nil
+}
+
+// Kind implements Solution.
+func (*Gradients) Kind() string { return ByCG }
+
+// Joint implements Solution.
+func (*Gradients) Joint() error {
+	return errors.New("conjugate gradients estimate ln|C| from random probes, and an estimate of KL(Q‖P) isn't a " +
+		"bound on it: --prior informed certifies the mean by its own misses; --solver cholesky, or kl-pac with inducing " +
+		"inputs, certify too")
+}
+
+// Drawable implements Solution.
+func (*Gradients) Drawable() error { return nil }
+
+// Local implements Solution.
+func (*Gradients) Local() string { return "" }
+
+// Arrays implements Solution.
+func (q *Gradients) Arrays() ([]Array, int) {
+	return []Array{list("weights", q.W)}, q.count
+}
+
+func (q *Gradients) until(context.Context) Solution { return q }
+func (q *Gradients) Weights() []float64             { return q.W }
+
+func (q *Gradients) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
+	if variance != nil {
+		p.Kernel.Diag(p.Theta, x, variance)
+	}
+	p.tiles(nearestTask, x, mean, func(int, int, matrix.Dense) {})
+	if variance != nil {
+		q.nearest(p, nil, x, mean, variance)
+	}
+}
+
+func (q *Gradients) conditioning(ctx context.Context, p *Posterior, o Iterative) (func(f, e matrix.Dense) (matrix.Dense,
+	error), error) {
+	s, err := p.solver(o, nil)
+	if err != nil {
+		return nil, err
+	}
+	return noisy(p.Noise, func(b matrix.Dense) (matrix.Dense, error) {
+		v := matrix.New(b.Rows, b.Cols)
+		_, err := s.Solve(ctx, b, v)
+		return v, err
+	}), nil
+}
+
+func (q *Gradients) refactor(p *Posterior) (Solution, error) {
+	return &Gradients{newNear(p, q.count), q.W}, nil
+}
+
+func (q *Gradients) work(n, d float64, variance bool) float64 {
+	if variance {
+		return q.near.work(n, d, true)
+	}
+	return n * d
+}
+
+// leastSolved is how closely, relative to the right-hand side, weights have to solve their equations. Training goes on
+// to a tenth of it, and another kind of processor computes the same residual to many digits.
+const leastSolved = 1e-5
+
+func (q *Gradients) follows(p *Posterior, y, mean []float64, at Made) error {
+	residuals := make([]float64, p.Support.Rows) // y − m(X), of all ranks
+	for i := range y {
+		residuals[at.Place(i)] = y[i] - mean[i]
+	}
+	if err := at.Sum(residuals); err != nil {
+		return err
+	}
+	if off := p.Solved(residuals); !(off <= leastSolved) {
+		if off != off {
+			return errors.New("the weights of the predictor don't solve its equations, whose numbers overflow")
+		}
+		return fmt.Errorf("the weights of the predictor don't solve its equations: they are off by %.3g of the right-hand "+
+			"side, and %g is asked for", off, leastSolved)
+	}
+	return nil
 }
 
 // Solved returns ‖(K + σ_n² I)w − r‖ / ‖r‖ for the weights of a posterior by conjugate gradients and r = y − m_β(X), in
@@ -53,7 +134,7 @@ func NewIterative(ctx context.Context, k kernel.Kernel, theta []float64, mean ke
 func (p *Posterior) Solved(r []float64) float64 {
 	n := p.Support.Rows
 	product := matrix.New(n, 1)
-	p.covariance().Times(matrix.Of(n, 1, p.Weights), product)
+	p.covariance().Times(matrix.Of(n, 1, p.Weights()), product)
 	var square, whole float64
 	for i, v := range product.Data {
 		square += (v - r[i]) * (v - r[i])

@@ -1,6 +1,9 @@
 package posterior
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -11,26 +14,111 @@ import (
 	"github.com/krigo-gp/krigo/neighbours"
 )
 
-// NewNearest returns a posterior that predicts a row by the exact GP of the count rows of x
-// with which the prior correlates it most (package neighbours): for stationary kernels, the nearest. It is
-// another model than the exact GP on all rows. It keeps x.
-func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64,
-	noise float64, count int) *Posterior {
-	p := Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x,
-		Targets: make([]float64, len(y))}
-	mean.At(beta, x, p.Targets)
-	for i, m := range p.Targets {
-		p.Targets[i] = y[i] - m
-	}
-	return p.Near(count)
+// near predicts each row by the nearest ones of the support. Only single points have variances: there is no process.
+type near struct {
+	count int // rows of the support
+	index func() *neighbours.Index
 }
 
-// Near returns the posterior with variances, and predictions where it has no weights, from the count rows of its
-// support that are nearest to each row. They are found by an index that is made when it is first asked for, once.
-func (p Posterior) Near(count int) *Posterior {
-	p.Nearest = min(count, p.Support.Rows)
-	p.index = sync.OnceValue(func() *neighbours.Index { return neighbours.New(p.Kernel, p.Theta, p.Support) })
-	return &p
+// newNear finds the rows by an index that is made when it is first asked for, once.
+func newNear(p *Posterior, count int) near {
+	return near{min(count, p.Support.Rows),
+		sync.OnceValue(func() *neighbours.Index { return neighbours.New(p.Kernel, p.Theta, p.Support) })}
+}
+
+// Inducing implements Solution.
+func (near) Inducing() int { return 0 }
+
+func (near) kl(*Posterior) float64                          { return math.NaN() }
+func (near) rounding(*Posterior) float64                    { return math.NaN() }
+func (near) explain(*Posterior, matrix.Dense, matrix.Dense) { panic("posterior: no joint covariance") }
+
+func (near) leaveOneOut(*Posterior, []float64) (mean, variance []float64, ok bool) {
+	return nil, nil, false
+}
+
+func (near) prior(*kernel.Conditional) error {
+	return errors.New("a posterior by conjugate gradients or nearest rows can't be a prior: its covariance isn't factored")
+}
+
+func (s near) work(n, d float64, _ bool) float64 {
+	k := float64(s.count)
+	return k*k*k/3 + 2*n*d
+}
+
+// Nearest is the solution that predicts a row by the exact GP of the rows of the support with which the prior correlates
+// it most (package neighbours): for stationary kernels, the nearest. It is another model than the exact GP on all rows.
+type Nearest struct {
+	near
+	Targets []float64 // y − m_β(X)
+}
+
+var _ Solution = (*Nearest)(nil)
+
+// NewNearest returns a posterior that predicts each row by count rows of x. It keeps x.
+func NewNearest(k kernel.Kernel, theta []float64, mean kernel.Mean, beta []float64, x matrix.Dense, y []float64,
+	noise float64, count int) *Posterior {
+	p := &Posterior{Kernel: k, Theta: theta, Mean: mean, Beta: beta, Noise: noise, Support: x}
+	targets := make([]float64, len(y))
+	mean.At(beta, x, targets)
+	for i, m := range targets {
+		targets[i] = y[i] - m
+	}
+	p.Solution = &Nearest{newNear(p, count), targets}
+	return p
+}
+
+// Kind implements Solution.
+func (*Nearest) Kind() string { return ByNearest }
+
+// Joint implements Solution.
+func (*Nearest) Joint() error {
+	return errors.New("each prediction stands on other rows: there is no one posterior Q to certify; --prior " +
+		"informed certifies the mean by its own misses, and kl-pac with inducing inputs has a Q")
+}
+
+// Drawable implements Solution.
+func (*Nearest) Drawable() error {
+	return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they " +
+		"have no joint distribution: fit one with --solver cholesky or cg, or with inducing inputs")
+}
+
+// Local implements Solution.
+func (q *Nearest) Local() string { return fmt.Sprintf("the %d training rows nearest to it", q.count) }
+
+// Arrays implements Solution.
+func (q *Nearest) Arrays() ([]Array, int) {
+	return []Array{list("targets", q.Targets)}, q.count
+}
+
+func (q *Nearest) until(context.Context) Solution { return q }
+func (*Nearest) Weights() []float64               { return nil }
+
+func (q *Nearest) latent(p *Posterior, x matrix.Dense, mean, variance []float64) {
+	if variance != nil {
+		p.Kernel.Diag(p.Theta, x, variance)
+	}
+	q.nearest(p, q.Targets, x, mean, variance)
+}
+
+func (*Nearest) conditioning(context.Context, *Posterior, Iterative) (func(f, e matrix.Dense) (matrix.Dense, error),
+	error) {
+	return nil, (*Nearest)(nil).Drawable()
+}
+
+// refactor finds the rows by an index that is made anew.
+func (q *Nearest) refactor(p *Posterior) (Solution, error) {
+	return &Nearest{newNear(p, q.count), q.Targets}, nil
+}
+
+func (q *Nearest) follows(_ *Posterior, y, mean []float64, at Made) error {
+	for i := range y {
+		residual := y[i] - mean[i]
+		if !(math.Abs(q.Targets[at.Place(i)]-residual) <= at.Tolerance*(math.Abs(y[i])+math.Abs(mean[i]))) {
+			return ErrOther
+		}
+	}
+	return nil
 }
 
 const (
@@ -38,29 +126,16 @@ const (
 	nearestRows = 1 << 14 // rows whose neighbours are in memory at a time
 )
 
-// latentNearest adds to the prior's mean, and takes from its variance, which may be nil.
-func (p *Posterior) latentNearest(x matrix.Dense, mean, variance []float64) {
-	if p.Weights != nil {
-		linalg.Parallel((x.Rows+nearestTask-1)/nearestTask, func(t int) {
-			i0, i1 := t*nearestTask, min((t+1)*nearestTask, x.Rows)
-			ks := linalg.Borrow(i1-i0, p.Support.Rows)
-			p.Kernel.Cov(p.Theta, x.RowRange(i0, i1), p.Support, ks)
-			for i := i0; i < i1; i++ {
-				mean[i] += linalg.Dot(ks.Row(i-i0), p.Weights)
-			}
-			linalg.Return(ks)
-		})
-		if variance == nil {
-			return
-		}
-	}
-	m := p.Nearest
+// nearest adds to the prior's mean what targets make of it, unless they are nil, and takes from its variance, which may
+// be nil.
+func (s near) nearest(p *Posterior, targets []float64, x matrix.Dense, mean, variance []float64) {
+	m := s.count
 	rows := make([]int32, min(x.Rows, nearestRows)*m)
 	for i0 := 0; i0 < x.Rows; i0 += nearestRows {
 		i1 := min(i0+nearestRows, x.Rows)
-		p.index().Nearest(x.RowRange(i0, i1), m, rows, nil)
+		s.index().Nearest(x.RowRange(i0, i1), m, rows, nil)
 		linalg.Parallel((i1-i0+nearestTask-1)/nearestTask, func(t int) {
-			near := p.newLocal()
+			near := newLocal(p, targets, m)
 			for i := i0 + t*nearestTask; i < min(i0+(t+1)*nearestTask, i1); i++ {
 				m, explained := near.condition(x.RowRange(i, i+1), rows[(i-i0)*m:][:m])
 				mean[i] += m
@@ -76,14 +151,14 @@ func (p *Posterior) latentNearest(x matrix.Dense, mean, variance []float64) {
 // local conditions single rows on their nearest ones.
 type local struct {
 	*Posterior
-	x matrix.Dense // the nearest rows
+	targets []float64
+	x       matrix.Dense // the nearest rows
 	// k is their C, and below it a row k(x)ᵀ and a row rᵀ, which become L⁻¹k(x) and L⁻¹r where C becomes L.
 	k matrix.Dense
 }
 
-func (p *Posterior) newLocal() *local {
-	m := p.Nearest
-	return &local{p, linalg.Borrow(m, p.Support.Cols), linalg.Borrow(m+2, m+2)}
+func newLocal(p *Posterior, targets []float64, m int) *local {
+	return &local{p, targets, linalg.Borrow(m, p.Support.Cols), linalg.Borrow(m+2, m+2)}
 }
 
 func (l *local) release() { linalg.Return(l.x, l.k) }
@@ -92,7 +167,7 @@ func (l *local) release() { linalg.Return(l.x, l.k) }
 const uncounted = math.MaxFloat64 / 4
 
 // condition conditions a point on rows of the support, which it takes in their order there: which of them is nearest
-// doesn't show in the last digits. It returns what they add to the mean, nothing where the posterior has weights, and
+// doesn't show in the last digits. It returns what they add to the mean, nothing without targets, and
 // the variance that they explain. Where their covariance matrix can't be factored, or too few of the rows have
 // covariances that are numbers, these aren't numbers.
 func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained float64) {
@@ -104,8 +179,8 @@ func (l *local) condition(point matrix.Dense, rows []int32) (mean, explained flo
 	c, r := l.k.Row(m)[:m], l.k.Row(m + 1)[:m]
 	for i, row := range rows {
 		copy(l.x.Row(i), l.Support.Row(int(row)))
-		if r[i] = 0; l.Weights == nil {
-			r[i] = l.Targets[row]
+		if r[i] = 0; l.targets != nil {
+			r[i] = l.targets[row]
 		}
 	}
 	kernel.FillLower(l.Kernel, l.Theta, l.x, l.k.View(0, m, 0, m))

@@ -8,19 +8,18 @@ package posterior
 
 import (
 	"context"
+	"errors"
+	"math"
 
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/neighbours"
+	"github.com/krigo-gp/krigo/ranks"
 )
 
-// Posterior is the Gaussian process Q with mean m_β(x) + k(x,S)·w and variance
-// k(x,x) − ‖L⁻¹k(S,x)‖² + ‖L_B⁻¹L⁻¹k(S,x)‖².
-//
-// The exact posterior (Reeb et al. 2018, Eq. 6) has S = X, L Lᵀ = K + sI and no L_B. A
-// sparse one (Eqs. 9, 11) has S = Z, L Lᵀ = K_ZZ, B = L_B L_Bᵀ and w = L⁻ᵀμ; a free-form
-// q(f_Z) is of that form with B⁻¹ its whitened covariance. With no support at all Q is the
-// prior itself (Unconditioned).
+// Posterior is a Gaussian process Q: the prior GP(m_β, k_θ), conditioned on its support S in one of the ways that
+// a Solution has.
 //
 // No method changes a Posterior: one that nobody else changes may be used by several goroutines at once.
 type Posterior struct {
@@ -30,45 +29,176 @@ type Posterior struct {
 	Beta    []float64    // parameters of the mean function
 	Noise   float64      // σ_n²: it shapes Q and isn't in any variance returned here
 	Support matrix.Dense // S: rows Q is conditioned on, or inducing inputs
-	Weights []float64    // w
-	Chol    matrix.Dense // L, lower triangle
-	CholB   matrix.Dense // L_B, lower triangle; zero for the exact posterior
-
-	// Of exact posteriors that can't be factored, in place of Chol: see NewIterative and,
-	// for one without weights, NewNearest. Both are made by Near.
-	Nearest int       // rows of the support that each variance is conditioned on
-	Targets []float64 // y − m_β(X), in place of the weights
-	index   func() *neighbours.Index
+	Solution
 }
+
+// Solution is what conditioning the prior gave: *Exact, *Inducing, *Gradients, *Nearest, or Untouched. Its methods
+// take the posterior that it belongs to.
+type Solution interface {
+	// Kind is the name that files and messages have for it: ByCholesky, ByCG or ByNearest.
+	Kind() string
+	// Inducing returns the number of inducing inputs; 0 if the support is rows.
+	Inducing() int
+	// Joint returns nil if Q is a process whose covariances of all rows together are known, and which so has a KL(Q‖P).
+	// Else it returns why Q, learnt on certified rows, has no certificate.
+	Joint() error
+	// Drawable returns nil if Q has joint draws, else why it has none.
+	Drawable() error
+	// Local says which rows predict each row; "" if all of the support do.
+	Local() string
+	// Arrays returns what a model file keeps of the solution, for Restore, and how many nearest rows it uses, or 0.
+	Arrays() (arrays []Array, nearest int)
+	// Weights returns the w of the mean m(x) + k(x,S)w; nil if there is none.
+	Weights() []float64
+
+	until(ctx context.Context) Solution
+	// latent adds to the prior's mean and, unless it is nil, fills the variance.
+	latent(p *Posterior, x matrix.Dense, mean, variance []float64)
+	kl(p *Posterior) (nats float64)
+	rounding(p *Posterior) (nats float64)
+	leaveOneOut(p *Posterior, y []float64) (mean, variance []float64, ok bool)
+	// explain takes from the prior's covariances at the rows of x, in the lower triangle, what conditioning explains.
+	explain(p *Posterior, x, cov matrix.Dense)
+	// conditioning returns what makes of f₀(S) and ε the v of f₀(x) − k(x,S)v, a column for each draw. It overwrites its
+	// arguments. See Sample.
+	conditioning(ctx context.Context, p *Posterior, o Iterative) (func(f, e matrix.Dense) (matrix.Dense, error), error)
+	// prior gives a kernel the factors that make it the covariance of Q.
+	prior(k *kernel.Conditional) error
+	// refactor returns the solution made anew, as far as prior, support and noise variance of p make it.
+	refactor(p *Posterior) (Solution, error)
+	follows(p *Posterior, y, mean []float64, at Made) error
+	work(n, d float64, variance bool) float64
+}
+
+// The names of solutions.
+const (
+	ByCholesky = "cholesky" // *Exact, *Inducing and Untouched
+	ByCG       = "cg"       // *Gradients
+	ByNearest  = "nearest"  // *Nearest
+)
+
+// Iterative says how conjugate gradients solve; the zero value is ready to use.
+type Iterative struct {
+	Tolerance float64 // relative residual of the weights, 0: 1e-6
+	Rank      int     // of the preconditioner, 0: iterative.Rank of the number of rows
+	Progress  func(iterative.Progress)
+	Ranks     ranks.Ranks // share the products with the covariance matrix, unless nil
+}
+
+// Array is a list of numbers (Cols is 1), or the rows of a lower triangle (Cols is 0), under the name that model files
+// have for it.
+type Array struct {
+	Name   string
+	Cols   int
+	Values [][]float64
+}
+
+func list(name string, v []float64) Array { return Array{name, 1, [][]float64{v}} }
+
+func triangle(name string, l matrix.Dense) Array {
+	a := Array{Name: name}
+	for i := range l.Rows {
+		a.Values = append(a.Values, l.Row(i)[:i+1])
+	}
+	return a
+}
+
+// Made says how to check that a posterior was made from rows; see Follows.
+type Made struct {
+	Place     func(i int) int // the row of the support that row i is
+	Sum       func(...[]float64) error
+	Tolerance float64 // of the equations that a Cholesky factor solves, relative to the size of their terms
+}
+
+// ErrOther says that a posterior wasn't made from the rows that it is said to be made from.
+var ErrOther = errors.New("it was made from other rows")
 
 // Until returns p for work that ends with a context; see matrix.Dense.Until.
 func (p *Posterior) Until(ctx context.Context) *Posterior {
 	q := *p
-	q.Support, q.Chol, q.CholB = p.Support.Until(ctx), p.Chol.Until(ctx), p.CholB.Until(ctx)
+	q.Support, q.Solution = p.Support.Until(ctx), p.until(ctx)
 	return &q
 }
 
-// The kinds of posteriors, by how they were solved for.
-const (
-	ByCholesky = "cholesky"
-	ByCG       = "cg"      // NewIterative
-	ByNearest  = "nearest" // NewNearest
-)
-
-// Kind says how a posterior was solved for.
-func (p *Posterior) Kind() string {
-	switch {
-	case p.Nearest > 0 && p.Weights == nil:
-		return ByNearest
-	case p.Nearest > 0:
-		return ByCG
-	}
-	return ByCholesky
+// Latent writes the mean and the variance of f(x_i), without noise, for every
+// row of x; variance may be nil. A row's result doesn't depend on the other rows.
+func (p *Posterior) Latent(x matrix.Dense, mean, variance []float64) {
+	p.Mean.At(p.Beta, x, mean)
+	p.latent(p, x, mean, variance)
 }
 
-// Factored says whether the posterior is a process whose covariances of all rows together are known. Of others there
-// are variances of single points, and no KL(Q‖P).
-func (p *Posterior) Factored() bool { return p.Kind() == ByCholesky }
+// Noisy writes the mean and the variance of an observation y = f(x_i) + noise
+// with the observation-noise variance given. For a PAC-Bayes objective that isn't
+// p.Noise, which was chosen to shape Q.
+func (p *Posterior) Noisy(x matrix.Dense, observationNoise float64, mean, variance []float64) {
+	p.Latent(x, mean, variance)
+	for i := range variance {
+		variance[i] += observationNoise
+	}
+}
 
-// Sparse says whether the posterior stands on inducing inputs.
-func (p *Posterior) Sparse() bool { return !p.CholB.IsZero() }
+// tiles goes through the rows of x, count at a time: it adds k(x,S)w to the mean, and hands on k(x,S), which may be
+// overwritten.
+func (p *Posterior) tiles(count int, x matrix.Dense, mean []float64, then func(i0, i1 int, ks matrix.Dense)) {
+	w := p.Weights()
+	linalg.Parallel((x.Rows+count-1)/count, func(t int) {
+		x.Check()
+		i0, i1 := t*count, min((t+1)*count, x.Rows)
+		ks := linalg.Borrow(i1-i0, p.Support.Rows).Until(x.Context())
+		p.Kernel.Cov(p.Theta, x.RowRange(i0, i1), p.Support, ks)
+		for i := i0; i < i1; i++ {
+			mean[i] += linalg.Dot(ks.Row(i-i0), w)
+		}
+		then(i0, i1, ks)
+		linalg.Return(ks)
+	})
+}
+
+// Slopes adds the derivatives of the mean at the rows of x by their inputs to dX. It returns false, and adds nothing, if
+// the mean has none: it jumps where other rows become the nearest.
+func (p *Posterior) Slopes(x, dX matrix.Dense) bool {
+	n, w := p.Support.Rows, p.Weights()
+	if n > 0 && w == nil {
+		return false
+	}
+	if n > 0 {
+		bar := linalg.New(x.Rows, n)
+		for i := range x.Rows {
+			copy(bar.Row(i), w)
+		}
+		kernel.PullBlock(p.Kernel, p.Theta, x, p.Support, bar, make([]float64, len(p.Theta)), dX)
+	}
+	ones := make([]float64, x.Rows)
+	for i := range ones {
+		ones[i] = 1
+	}
+	p.Mean.PullInputs(p.Beta, x, ones, dX)
+	return true
+}
+
+// Work estimates the multiplications that predicting a row takes, with or without its variance.
+func (p *Posterior) Work(variance bool) float64 {
+	return p.work(math.Max(1, float64(p.Support.Rows)), float64(p.Support.Cols), variance)
+}
+
+// KL returns KL(Q‖P) from the prior P = GP(m_β, k_θ) (Reeb et al. 2018, Eqs. 8 and 10),
+// evaluated on the support: Q(f|f_S) = P(f|f_S) elsewhere. It is NaN if Joint says that there is none.
+func (p *Posterior) KL() float64 { return p.kl(p) }
+
+// KLRounding is how many nats of KL(Q‖P) rounding may have taken: a certificate adds them. Cholesky's
+// factor is that of a matrix that is off by Nε of the largest variance, and so is K: with it wᵀKw, or
+// ‖μ‖² = wᵀ(K + cI)w, by that times ‖w‖², which weights chosen along directions in which K is next to nothing
+// make large; and ln|K + sI| and its trace by that share of s for each of N pivots.
+func (p *Posterior) KLRounding() float64 { return p.rounding(p) }
+
+// LeaveOneOut returns, for each row that an exact GP was conditioned on, the mean and the variance of y_i (noise
+// included) predicted from all other rows: y_i − w_i/[C⁻¹]_ii and 1/[C⁻¹]_ii (Rasmussen & Williams 2006, Eq. 5.12). It
+// is a diagnostic, not a bound. ok is false if p isn't an exact GP of len(y) rows.
+func (p *Posterior) LeaveOneOut(y []float64) (mean, variance []float64, ok bool) {
+	return p.leaveOneOut(p, y)
+}
+
+// Follows returns nil if the solution follows from the prior, the support and the noise variance with the targets y of
+// the support's rows, where the prior's mean is mean. y and mean are those of the rows at hand, all ranks having all rows
+// together. An error is ErrOther, or says how far off the solution is. Inducing inputs make any solution possible.
+func (p *Posterior) Follows(y, mean []float64, at Made) error { return p.follows(p, y, mean, at) }

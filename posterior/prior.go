@@ -1,7 +1,7 @@
 package posterior
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
@@ -11,14 +11,12 @@ import (
 // function and its covariance, times a temper, as a kernel. Neither has parameters. A
 // posterior that isn't factored, whose covariance is known at single points only, has none.
 func (p *Posterior) Prior(temper float64) (kernel.Kernel, kernel.Mean, error) {
-	if p.Chol.IsZero() {
-		return nil, nil, errors.New("a posterior by conjugate gradients or nearest rows can't be a prior: its covariance " +
-			"isn't factored")
+	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Temper: temper}
+	if err := p.prior(k); err != nil {
+		return nil, nil, err
 	}
-	k := &kernel.Conditional{Kernel: p.Kernel, Theta: p.Theta, Support: p.Support, Chol: p.Chol, CholB: p.CholB,
-		Temper: temper}
 	m := &kernel.ConditionalMean{Mean: p.Mean, Beta: p.Beta, Kernel: p.Kernel, Theta: p.Theta, Support: p.Support,
-		Weights: p.Weights}
+		Weights: p.Weights()}
 	return k, m, nil
 }
 
@@ -29,7 +27,7 @@ func (p *Posterior) Unconditioned(temper float64) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{Kernel: k, Mean: m, Noise: p.Noise, Support: matrix.New(0, p.Support.Cols)}, nil
+	return &Posterior{Kernel: k, Mean: m, Noise: p.Noise, Support: matrix.New(0, p.Support.Cols), Solution: Untouched{}}, nil
 }
 
 // OfPrior returns the posterior that the prior of this one is, without its Noise, and its
@@ -40,6 +38,64 @@ func (p *Posterior) OfPrior() (*Posterior, float64) {
 		return nil, 0
 	}
 	m := p.Mean.(*kernel.ConditionalMean)
-	return &Posterior{Kernel: k.Kernel, Theta: k.Theta, Mean: m.Mean, Beta: m.Beta,
-		Support: k.Support, Weights: m.Weights, Chol: k.Chol, CholB: k.CholB}, k.Temper
+	prior := &Posterior{Kernel: k.Kernel, Theta: k.Theta, Mean: m.Mean, Beta: m.Beta, Support: k.Support,
+		Solution: &Exact{W: m.Weights, Chol: k.Chol}}
+	if !k.CholB.IsZero() {
+		prior.Solution = &Inducing{W: m.Weights, Chol: k.Chol, CholB: k.CholB}
+	}
+	return prior, k.Temper
+}
+
+// Restore gives p the solution that a model file keeps: of a kind, "" for ByCholesky, with nearest rows and arrays. Of
+// these has knows the names, and get returns the numbers, of a triangle row by row; see Arrays.
+func (p *Posterior) Restore(kind string, nearest int, has func(name string) bool,
+	get func(name string, cols int) ([]float64, error)) error {
+	name := map[string]string{"": "weights", ByCG: "weights", ByNearest: "targets"}[kind]
+	if name == "" {
+		return fmt.Errorf("solver %q isn't known: use a newer krigo", kind)
+	}
+	v, err := get(name, 1)
+	switch {
+	case err != nil:
+		return err
+	case (kind == "") != (nearest == 0) || nearest > p.Support.Rows:
+		return fmt.Errorf("solver is %q, with %d nearest of %d rows", kind, nearest, p.Support.Rows)
+	case kind == ByCG:
+		p.Solution = &Gradients{newNear(p, nearest), v}
+		return nil
+	case kind == ByNearest:
+		p.Solution = &Nearest{newNear(p, nearest), v}
+		return nil
+	}
+	chol, err := p.restored("cholesky", get)
+	switch {
+	case err != nil:
+	case has("cholesky_b"):
+		var b matrix.Dense
+		b, err = p.restored("cholesky_b", get)
+		p.Solution = &Inducing{W: v, Chol: chol, CholB: b}
+	default:
+		p.Solution = &Exact{W: v, Chol: chol}
+	}
+	if p.Support.Rows == 0 {
+		p.Solution = Untouched{}
+	}
+	return err
+}
+
+// restored returns a factor of Cholesky's, whose diagonal is positive.
+func (p *Posterior) restored(name string, get func(name string, cols int) ([]float64, error)) (matrix.Dense, error) {
+	packed, err := get(name, 0)
+	if err != nil {
+		return matrix.Dense{}, err
+	}
+	l := matrix.New(p.Support.Rows, p.Support.Rows)
+	for i := range l.Rows {
+		copy(l.Row(i), packed[:i+1])
+		if !(packed[i] > 0) {
+			return l, fmt.Errorf("its Cholesky factor, the array %q, has a diagonal that isn't positive", name)
+		}
+		packed = packed[i+1:]
+	}
+	return l, nil
 }

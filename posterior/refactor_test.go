@@ -14,7 +14,8 @@ func TestApart(t *testing.T) {
 	of := func(weight float64) *posterior.Posterior {
 		one := matrix.Of(1, 1, []float64{1})
 		return &posterior.Posterior{Kernel: kernel.SE(1, false), Theta: []float64{0, 0}, Mean: kernel.LinearMean{},
-			Beta: []float64{-1e6}, Noise: 1, Support: matrix.New(1, 1), Weights: []float64{weight}, Chol: one, CholB: one}
+			Beta: []float64{-1e6}, Noise: 1, Support: matrix.New(1, 1),
+			Solution: &posterior.Inducing{W: []float64{weight}, Chol: one, CholB: one}}
 	}
 	mean, covariance := of(1e6).Apart(of(1e6+5), matrix.Of(2, 1, []float64{3, 1}))
 	if want := 5 * math.Exp(-0.5); math.Abs(mean-want) > 1e-12 || covariance != 0 {

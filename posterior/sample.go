@@ -2,7 +2,6 @@ package posterior
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -52,13 +51,12 @@ const (
 func (p *Posterior) Sample(ctx context.Context, x, out matrix.Dense, seed uint64, o Iterative) (err error) {
 	defer matrix.Ended(&err)
 	x = x.Until(ctx)
-	if p.Kind() == ByNearest {
-		return errors.New("a posterior of the nearest rows can't be sampled: each prediction stands on other rows, so they " +
-			"have no joint distribution; use one by cholesky or cg")
+	if err := p.Drawable(); err != nil {
+		return err
 	}
 	mean := make([]float64, x.Rows)
 	p.Latent(x, mean, nil)
-	if p.Kind() == ByCholesky && x.Rows <= jointRows {
+	if p.Joint() == nil && x.Rows <= jointRows {
 		if err := p.sampleJoint(ctx, x, out, seed); err != nil {
 			return err
 		}
@@ -123,11 +121,41 @@ func (p *Posterior) sampleJoint(ctx context.Context, x, out matrix.Dense, seed u
 // may be below 0 by rounding. Another error is ctx's.
 func (p *Posterior) Covariance(ctx context.Context, x matrix.Dense) (cov matrix.Dense, err error) {
 	defer matrix.Ended(&err)
-	if kind := p.Kind(); kind != ByCholesky {
-		return matrix.Dense{}, fmt.Errorf("a posterior by %s has no covariance matrix at hand: use one by %s, or samples",
-			kind, ByCholesky)
+	if err := p.HasCovariance(); err != nil {
+		return matrix.Dense{}, err
 	}
 	return p.jointCovariance(x.Until(ctx))
+}
+
+// HasCovariance returns nil if Covariance is for p, else why it isn't.
+func (p *Posterior) HasCovariance() error {
+	if err := p.Drawable(); err != nil {
+		return err
+	}
+	if p.Joint() != nil {
+		return fmt.Errorf("a posterior solved by %s has no covariances at hand: ask for samples, or fit one with --solver "+
+			"%s, or with inducing inputs", p.Kind(), ByCholesky)
+	}
+	return nil
+}
+
+// JointBytes is the memory that a covariance matrix and draws take at rows together: covariances with their factor, what
+// the rows have in common with the support, of a prior that is a posterior too, and the draws.
+func (p *Posterior) JointBytes(rows, draws int) int64 {
+	n, k, support := int64(rows), int64(draws), int64(p.Standing())
+	if p.Joint() == nil {
+		return 8 * (4*n*n + n*support + 3*n*k)
+	}
+	return 8 * (3*n*k + drawsTogether*8*support)
+}
+
+// Standing is how many rows p stands on, with those of a posterior that is its prior.
+func (p *Posterior) Standing() int {
+	rows := p.Support.Rows
+	if prior, _ := p.OfPrior(); prior != nil {
+		rows += prior.Support.Rows
+	}
+	return rows
 }
 
 func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
@@ -139,14 +167,7 @@ func (p *Posterior) jointCovariance(x matrix.Dense) (matrix.Dense, error) {
 	cov := x.Like(x.Rows, x.Rows)
 	kernel.FillSymmetric(p.Kernel, p.Theta, x, cov)
 	if p.Support.Rows > 0 {
-		u := x.Like(x.Rows, p.Support.Rows)
-		kernel.FillBlock(p.Kernel, p.Theta, x, p.Support, u)
-		linalg.Trsm(false, true, p.Chol, u)
-		linalg.SyrkLower(false, -1, u, 1, cov)
-		if p.Sparse() {
-			linalg.Trsm(false, true, p.CholB, u)
-			linalg.SyrkLower(false, 1, u, 1, cov)
-		}
+		p.explain(p, x, cov)
 		linalg.MirrorLower(cov)
 	}
 	return cov, nil
@@ -176,7 +197,7 @@ func (p *Posterior) pathwise(ctx context.Context, o Iterative) (paths, error) {
 	if err != nil || n == 0 {
 		return prior, err
 	}
-	condition, err := p.conditioning(ctx, o)
+	condition, err := p.conditioning(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -242,49 +263,5 @@ func (p *Posterior) priorPaths(ctx context.Context, o Iterative) (paths, error) 
 			}
 		}
 		return nil
-	}, nil
-}
-
-// conditioning returns what makes of f₀(S) and ε the v of f₀(x) − k(x,S)v, a column for each
-// draw. It overwrites its arguments.
-func (p *Posterior) conditioning(ctx context.Context, o Iterative) (func(f, e matrix.Dense) (matrix.Dense, error),
-	error) {
-	if p.Sparse() {
-		return func(f, e matrix.Dense) (matrix.Dense, error) {
-			linalg.Trsm(true, false, p.Chol, f)
-			linalg.Trsm(true, true, p.CholB, e)
-			for i := range f.Rows {
-				linalg.Axpy(-1, e.Row(i), f.Row(i))
-			}
-			linalg.Trsm(true, true, p.Chol, f)
-			return f, nil
-		}, nil
-	}
-	solve := func(b matrix.Dense) (matrix.Dense, error) {
-		linalg.Trsm(true, false, p.Chol, b)
-		linalg.Trsm(true, true, p.Chol, b)
-		return b, nil
-	}
-	if p.Kind() == ByCG {
-		s, err := p.solver(o, nil)
-		if err != nil {
-			return nil, err
-		}
-		solve = func(b matrix.Dense) (matrix.Dense, error) {
-			v := matrix.New(b.Rows, b.Cols)
-			_, err := s.Solve(ctx, b, v)
-			return v, err
-		}
-	}
-	c := p.Noise
-	if c == 0 { // a prior that was learnt on rows of its own: OfPrior
-		c = p.shift(p.Chol, 0)
-	}
-	root := math.Sqrt(c)
-	return func(f, e matrix.Dense) (matrix.Dense, error) {
-		for i := range f.Rows {
-			linalg.Axpy(root, e.Row(i), f.Row(i))
-		}
-		return solve(f)
 	}, nil
 }

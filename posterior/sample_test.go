@@ -121,7 +121,7 @@ func TestSampleMomentsOfPriors(t *testing.T) {
 	of := chains(t)
 	of["sparse"] = ps["sparse"]
 	of["no support"] = &posterior.Posterior{Kernel: k, Theta: ps["sparse"].Theta, Mean: kernel.ZeroMean{},
-		Support: matrix.New(0, 2)}
+		Support: matrix.New(0, 2), Solution: posterior.Untouched{}}
 	for what, q := range of {
 		// The covariance as a kernel, which has tests of its own.
 		joint, mean, err := q.Prior(1)
@@ -237,7 +237,7 @@ func TestSampleErrors(t *testing.T) {
 	}
 	// Nothing is known of the features of a sum with a posterior in it.
 	of := &posterior.Posterior{Kernel: kernel.Sum(kernel.Linear{}, prior), Theta: []float64{0}, Mean: kernel.ZeroMean{},
-		Support: matrix.New(0, 2)}
+		Support: matrix.New(0, 2), Solution: posterior.Untouched{}}
 	if err := of.Sample(ctx, x, out, 0, posterior.Iterative{}); err == nil ||
 		!strings.Contains(err.Error(), `kernel "posterior": ask for at most 1000 rows`) {
 		t.Errorf("random features of a posterior: %v", err)

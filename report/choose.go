@@ -14,7 +14,7 @@ import (
 const mostRows = 50_000
 
 // affordable is how many rows can be predicted with their variances in some seconds.
-func (r *maker) affordable() int { return max(1000, min(mostRows, int(1e11/r.work(true)))) }
+func (r *maker) affordable() int { return max(1000, min(mostRows, int(1e11/r.q.Work(true)))) }
 
 // sample predicts rows of the data. It keeps the values of some columns.
 func (r *maker) sample(d *dataset.Data, of string, fresh bool, chosen []int, columns []int) error {

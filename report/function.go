@@ -29,7 +29,7 @@ const (
 
 // dear says that a prediction takes about a millisecond, as it does with very many inputs, or by nearest rows: figures
 // are of fewer then.
-func (r *maker) dear() bool { return r.work(false) > 1e6 }
+func (r *maker) dear() bool { return r.q.Work(false) > 1e6 }
 
 // rank orders the columns by importance.
 func (r *maker) rank() error {
@@ -66,7 +66,7 @@ func (r *maker) rank() error {
 		of[i] = r.columns[k]
 	}
 	some := r.real
-	if n := max(leastRanked, int(mostWork/r.work(false)/float64(len(of)*partners+1))); n < some.n() {
+	if n := max(leastRanked, int(mostWork/r.q.Work(false)/float64(len(of)*partners+1))); n < some.n() {
 		x := make([]float64, 0, n*some.d)
 		for _, i := range spread(n, some.n()) {
 			x = append(x, some.at(i)...)
@@ -120,8 +120,15 @@ func (r *maker) steepness() ([]float64, error) {
 		q = prior
 	}
 	steep := make([]float64, len(r.columns))
-	if q.Support.Rows > 0 && q.Weights == nil { // nearest rows: there is no derivative, but there are lengthscales
-		for j, l := range lengthscales(q.Kernel.Spec(q.Theta), r.real.d) {
+	d := r.real.d
+	n := max(5, min(100, r.real.n(), int(mostWork/4/float64(d)/float64(max(1, q.Support.Rows)))))
+	chosen := spread(n, r.real.n())
+	a, da := linalg.New(len(chosen), d).Until(r.ctx), linalg.New(len(chosen), d)
+	for i, k := range chosen {
+		r.m.Scaling.Inputs(a.Row(i), r.real.at(k))
+	}
+	if !q.Slopes(a, da) { // there are no derivatives, but there are lengthscales
+		for j, l := range lengthscales(q.Kernel.Spec(q.Theta), d) {
 			for k, c := range r.columns {
 				if slices.Contains(c.inputs, j) {
 					steep[k] += 1 / (l * l)
@@ -130,21 +137,6 @@ func (r *maker) steepness() ([]float64, error) {
 		}
 		return steep, nil
 	}
-	d := r.real.d
-	n := max(5, min(100, r.real.n(), int(mostWork/4/float64(d)/float64(max(1, q.Support.Rows)))))
-	chosen := spread(n, r.real.n())
-	a, da := linalg.New(len(chosen), d).Until(r.ctx), linalg.New(len(chosen), d)
-	for i, k := range chosen {
-		r.m.Scaling.Inputs(a.Row(i), r.real.at(k))
-	}
-	if q.Support.Rows > 0 {
-		bar := linalg.New(len(chosen), q.Support.Rows)
-		for i := range chosen {
-			copy(bar.Row(i), q.Weights)
-		}
-		kernel.PullBlock(q.Kernel, q.Theta, a, q.Support, bar, make([]float64, len(q.Theta)), da)
-	}
-	q.Mean.PullInputs(q.Beta, a, slices.Repeat([]float64{1}, len(chosen)), da)
 	of := make([]int, d)
 	for k, c := range r.columns {
 		for _, j := range c.inputs {
@@ -403,7 +395,7 @@ func (r *maker) drawSlice(title string, s slice, low, high float64) error {
 		}
 	}
 	var rug []float64
-	if len(r.columns) == 1 && r.q.Sparse() {
+	if len(r.columns) == 1 && r.q.Inducing() > 0 {
 		for i := range r.q.Support.Rows {
 			rug = append(rug, r.support(i)[0])
 		}
@@ -550,7 +542,7 @@ func (r *maker) drawSurface() error {
 
 func (r *maker) drawInducing() error {
 	a, b, ok := r.plane()
-	if !r.q.Sparse() || !ok {
+	if r.q.Inducing() == 0 || !ok {
 		return nil
 	}
 	chart := drawing.NewChart(a.name, b.name)

@@ -31,19 +31,6 @@ func (r *maker) latent(x []float64, variances bool) (mean, variance []float64, e
 	return mean, variance, nil
 }
 
-// work is about how many multiplications a prediction takes: by nearest rows, or by the covariances with all that the
-// posterior holds, whose square the variance takes.
-func (r *maker) work(variance bool) float64 {
-	n, d := float64(max(1, r.q.Support.Rows)), float64(len(r.m.Inputs))
-	if k := float64(r.q.Nearest); k > 0 && (variance || r.q.Weights == nil) {
-		return k*k*k/3 + 2*n*d
-	}
-	if variance && r.q.Nearest == 0 {
-		return n*n + n*d
-	}
-	return n * d
-}
-
 // means is latent's mean alone.
 func (r *maker) means(x []float64) ([]float64, error) {
 	mean, _, err := r.latent(x, false)

@@ -111,7 +111,7 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 func (r *maker) supported() {
 	n, d := r.q.Support.Rows, len(r.m.Inputs)
 	r.real = rows{what: "the rows that the model was learnt from, which it holds", d: d}
-	if r.q.Sparse() {
+	if r.q.Inducing() > 0 {
 		r.real.what = inducing
 	}
 	chosen := spread(max(1, min(mostReference, mostNumbers/d)), n)

@@ -26,8 +26,8 @@ func (r *maker) facts() (facts []fact) {
 		rows += fmt.Sprintf(" and %s for calibration", whole(n))
 	}
 	method := "full GP"
-	if r.q.Sparse() {
-		method = "sparse GP, " + count(r.q.Support.Rows, "inducing input")
+	if r.q.Inducing() > 0 {
+		method = "sparse GP, " + count(r.q.Inducing(), "inducing input")
 	}
 	var names []string
 	for _, c := range r.columns {

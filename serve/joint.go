@@ -10,7 +10,6 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/posterior"
 )
 
 // A request for rows together has so many rows and draws at most: what it costs grows with the square of the rows and
@@ -65,36 +64,20 @@ func wishOf(query url.Values) (w wish, err error) {
 
 // possible says what a model can't do of it.
 func (w wish) possible(m *krigo.Model) error {
-	switch kind := m.Posterior.Kind(); {
-	case kind == posterior.ByNearest:
-		return bad(409, "the model predicts each row from other rows of its data, the nearest, so that rows have no joint "+
-			"distribution: fit one with --solver cholesky, or sparse")
-	case w.covariance && kind != posterior.ByCholesky:
-		return bad(409, "the model, solved by %s, has no covariances at hand: ask for samples, or fit one with --solver "+
-			"cholesky, or sparse", kind)
+	err := m.Posterior.Drawable()
+	if w.covariance {
+		err = m.Posterior.HasCovariance()
+	}
+	if err != nil {
+		return bad(409, "%v", err)
 	}
 	return nil
 }
 
-// bytes is the memory that it takes for so many rows, as posterior.Sample and Covariance go about it: covariances with
-// their factor, what the rows have in common with the support, and draws; and the rows themselves, encoded, scaled, and
+// bytes is the memory that it takes for so many rows: the posterior's, and the rows themselves, encoded, scaled, and
 // scaled by the kernel.
 func (w wish) bytes(m *krigo.Model, rows int) int64 {
-	n, k, support := int64(rows), int64(w.samples), int64(support(m))
-	inputs := 8 * 3 * n * int64(len(m.Inputs))
-	if m.Posterior.Kind() == posterior.ByCholesky {
-		return inputs + 8*(4*n*n+n*support+3*n*k)
-	}
-	return inputs + 8*(3*n*k+64*8*support) // 64 draws at a time
-}
-
-// support is how many rows a model stands on, with those of a posterior that is its prior.
-func support(m *krigo.Model) int {
-	rows := m.Posterior.Support.Rows
-	if prior, _ := m.Posterior.OfPrior(); prior != nil {
-		rows += prior.Support.Rows
-	}
-	return rows
+	return 8*3*int64(rows)*int64(len(m.Inputs)) + m.Posterior.JointBytes(rows, w.samples)
 }
 
 // compute takes the memory and the turn that it needs, one of these, and adds to an answer what is wished for.
@@ -104,7 +87,7 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 	if err := held.resize(ctx, kept(t)+bytes); err != nil {
 		if errors.Is(err, errHuge) {
 			return bad(413, "%d rows together, of a model that stands on %d, would take %d MiB, more than a request may have: "+
-				"send fewer rows", t.Rows, support(m), bytes>>20)
+				"send fewer rows", t.Rows, m.Posterior.Standing(), bytes>>20)
 		}
 		return err
 	}

@@ -100,7 +100,7 @@ func TestJointRefusals(t *testing.T) {
 		{"model=other&samples=1", rows(1), 404, "there is no model"},
 		{"model=nearest&samples=1", rows(1), 409, "no joint distribution: fit one with"},
 		{"model=nearest&covariance=true", rows(1), 409, "no joint distribution"},
-		{"model=cg&covariance=true", rows(1), 409, "solved by cg, has no covariances at hand: ask for samples"},
+		{"model=cg&covariance=true", rows(1), 409, "solved by cg has no covariances at hand: ask for samples"},
 		{"model=cg&samples=2", rows(2), 200, `"samples":[[`},
 		{"model=sparse&samples=1000", rows(1), 200, `"samples":[[`},
 	} {

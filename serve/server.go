@@ -417,12 +417,9 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	}
 	trained := m.Trained()
 	d := Description{Name: m.name, Objective: m.Objective, Target: m.Target, Kernel: trained.Kernel.Spec(trained.Theta),
-		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test}
+		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Test: m.Test, Inducing: trained.Inducing()}
 	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Every()
 	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
-	if trained.Sparse() {
-		d.Inducing = trained.Support.Rows
-	}
 	if m.Certificate != nil {
 		d.Sentence = krigo.Sentence(m.Model, m.Certificate)
 	}

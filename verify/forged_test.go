@@ -72,8 +72,9 @@ func TestForgedPriors(t *testing.T) {
 			refused: "the prior's weights aren't those",
 			forge: func(t *testing.T, m *krigo.Model, _, certified sample) []*posterior.Posterior {
 				q := exact(t, m.Trained(), []float64{-9, 0}, nil, certified, 1e-6)
-				q.CholB = matrix.New(len(certified.y), len(certified.y))
-				q.CholB.AddDiagonal(1)
+				b := matrix.New(len(certified.y), len(certified.y))
+				b.AddDiagonal(1)
+				q.Solution = &posterior.Inducing{W: q.Weights(), Chol: q.Solution.(*posterior.Exact).Chol, CholB: b}
 				return []*posterior.Posterior{q}
 			}},
 		"parameters": {method: evidence, kernel: krigo.Kernel{Expression: "se"},

@@ -651,8 +651,8 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		base = prior
 	}
 	d.Solver = m.Posterior.Kind()
-	if trained.Sparse() {
-		d.Inducing, d.Solver = trained.Support.Rows, ""
+	if d.Inducing = trained.Inducing(); d.Inducing > 0 {
+		d.Solver = ""
 	}
 	if b := base.Beta; len(b) > 0 {
 		d.Mean = &krigo.MeanParams{Constant: b[0], Linear: b[1:]}

@@ -257,7 +257,7 @@ func TestMPIDies(t *testing.T) {
 				over(t, size, &printed, fit(name+".krigo", "--resume", checkpoint)...)
 				got := load(name + ".krigo")
 				off := math.Abs(got.Certificate.Bound - want.Certificate.Bound)
-				if size == 3 && (off != 0 || !slices.Equal(got.Posterior.Weights, want.Posterior.Weights)) || !(off < 1e-3) {
+				if size == 3 && (off != 0 || !slices.Equal(got.Posterior.Weights(), want.Posterior.Weights())) || !(off < 1e-3) {
 					t.Errorf("resumed on %d ranks: bound %v, uninterrupted on 3 %v", size, got.Certificate.Bound,
 						want.Certificate.Bound)
 				}

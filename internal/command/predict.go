@@ -218,9 +218,9 @@ training rows nearest to it, and say so on standard error.`,
 				return err
 			}
 			defer table.Close()
-			if n := m.Posterior.Nearest; m.Posterior.Kind() == posterior.ByNearest && !c.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on the %d training rows nearest to it, not "+
-					"on all %d\n", n, m.Posterior.Support.Rows)
+			if by := m.Posterior.Local(); by != "" && !c.quiet {
+				fmt.Fprintf(cmd.ErrOrStderr(), "each row is predicted by the exact GP on %s, not on all %d\n", by,
+					m.Posterior.Support.Rows)
 			}
 			var kept *dataset.Kept
 			if len(f.keep) > 0 {

@@ -190,7 +190,7 @@ func (s *specimen) fit(ctx context.Context) error {
 		return fmt.Errorf("it isn't certified: %+v, %w", r, err)
 	}
 	s.said, s.words, s.scores = r.Certificate, krigo.Sentence(m, r.Certificate), m.Conformal
-	s.nearest = m.Posterior.Nearest
+	_, s.nearest = m.Posterior.Arrays()
 	s.points = mat.NewDense(3, len(m.Inputs), nil)
 	for i := range 3 {
 		for j := range m.Inputs {
@@ -423,7 +423,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 		(b == nil || !(a.HalfWidth >= b.HalfWidth*(1-3e-6)) || !(a.Normalised >= b.Normalised*(1-3e-6)) || a.Rows != b.Rows) {
 		return fmt.Errorf("FORGED: certified with the intervals %+v, not %+v", a, b)
 	}
-	if m.Terms.Informed && m.Posterior.Nearest != s.nearest {
+	if _, nearest := m.Posterior.Arrays(); m.Terms.Informed && nearest != s.nearest {
 		return nil // from how many rows such a predictor predicts is the fitter's word (docs/certificate.md)
 	}
 	ps, err := m.PredictAt(s.points)
@@ -435,7 +435,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 		// sparse one is the fitter's word (docs/certificate.md).
 		q := s.ps[i]
 		sd, was := p.PredictiveSD, q.PredictiveSD
-		if m.Trained().Sparse() {
+		if m.Trained().Inducing() > 0 {
 			sd, was = p.LatentSD, q.LatentSD
 		}
 		if math.Abs(p.Mean-q.Mean) > 1e-2*q.PredictiveSD || math.Abs(sd-was) > 1e-2*q.PredictiveSD {

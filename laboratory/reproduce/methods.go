@@ -94,10 +94,11 @@ func (w way) bind(k kernel.Kernel, x matrix.Dense, y []float64) (method.Problem,
 
 // predicts says what a posterior predicts by.
 func predicts(q *posterior.Posterior) string {
+	_, nearest := q.Arrays()
 	switch {
-	case q.Nearest > 0:
-		return fmt.Sprintf("nearest %d", q.Nearest)
-	case q.Sparse():
+	case nearest > 0:
+		return fmt.Sprintf("nearest %d", nearest)
+	case q.Inducing() > 0:
 		return "own"
 	}
 	return "exact"

@@ -76,7 +76,7 @@ func (t truth) check(m *model.Model, table *dataset.Table, name string, count ta
 		return err
 	}
 	kl, none, routes := 0.0, make([]float64, t.points()), []pacbayes.Route{pacbayes.Direct} // of what has no KL
-	if m.Posterior.Factored() {
+	if m.Posterior.Joint() == nil {
 		kl, routes = m.Posterior.KL()+m.Posterior.KLRounding(),
 			[]pacbayes.Route{pacbayes.Twice, pacbayes.Direct, pacbayes.Both}
 	}

@@ -27,7 +27,7 @@ func (tr trial) ends(t truth, m *model.Model, table *dataset.Table, rng *rand.Ra
 		return err
 	}
 	kinds := []string{"conformal", "normalised"}
-	if at := m.Trained(); at.Factored() && !at.Sparse() {
+	if at := m.Trained(); at.Joint() == nil && at.Inducing() == 0 {
 		kinds = append(kinds, krigo.FewRowKinds...)
 	}
 	for di, delta := range trialDeltas {

@@ -83,8 +83,7 @@ func TestMethod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, variance := make([]float64, at.N), make([]float64, at.N)
-	q.LeaveOneOut(at.All.Y, mean, variance)
+	mean, variance, _ := q.LeaveOneOut(at.All.Y)
 	var want float64
 	for i, v := range variance {
 		d := at.All.Y[i] - mean[i]

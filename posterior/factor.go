@@ -1,0 +1,170 @@
+package posterior
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+// NotDefinite explains a failed factorisation of K + σ_n² I. The full GP adds no
+// jitter, since the noise variance already stands on the diagonal.
+func NotDefinite(err error, noise float64) error {
+	return fmt.Errorf("the matrix K + σ_n² I can't be factored with noise variance %.3g (%w): raise the noise variance, "+
+		"or shorten the lengthscales", noise, err)
+}
+
+// whole returns the largest prior variance on the support, of a prior that is a posterior before it
+// was conditioned: what is left of a variance was rounded where it was whole.
+func (p *Posterior) whole() float64 {
+	k, theta, temper := p.Kernel, p.Theta, 1.0
+	if c, ok := k.(*kernel.Conditional); ok {
+		k, theta, temper = c.Kernel, c.Theta, c.Temper
+	}
+	diag := make([]float64, p.Support.Rows)
+	k.Diag(theta, p.Support, diag)
+	return temper * slices.Max(diag)
+}
+
+// inverseNorm returns ‖L⁻¹‖², the square of the norm of Frobenius. It overwrites L.
+func inverseNorm(l matrix.Dense) (sum float64) {
+	linalg.TriangularInverse(l)
+	for i := range l.Rows {
+		row := l.Row(i)[:i+1]
+		sum += linalg.Dot(row, row)
+	}
+	return sum
+}
+
+// jitterEnd bounds the multiples of the mean variance, from jitterStart on and each ten times the one
+// before, that are added to the diagonal of K_ZZ until it can be factored. The same K_ZZ is used in
+// KL, mean and variance, which keeps the certificate sound: KL only falls when the noisy inducing
+// outputs are marginalised (data processing).
+const (
+	jitterStart = 1e-10
+	jitterEnd   = 1e-4
+)
+
+// FactorInducing fills l with the Cholesky factor of K_ZZ + jitter I, by the least jitter from
+// minJitter on that there is one with whose pivots aren't those of rounding. These, of inducing inputs
+// that all but coincide, would leave V = L⁻¹K_ZX, and a KL, wrong in the leading digits.
+func FactorInducing(k kernel.Kernel, theta []float64, z matrix.Dense, minJitter float64,
+	l matrix.Dense) (jitter float64, err error) {
+	diag := make([]float64, z.Rows)
+	k.Diag(theta, z, diag)
+	scale := linalg.Sum(diag) / float64(z.Rows)
+	if !(scale > 0) || math.IsInf(scale, 1) { // no multiple of it would ever help
+		return 0, fmt.Errorf("the prior variance at the inducing inputs is %v: look at the kernel's variance", scale)
+	}
+	jitter = minJitter
+	for {
+		kernel.FillSymmetric(k, theta, z, l)
+		l.AddDiagonal(jitter)
+		err := linalg.Cholesky(l)
+		if err == nil && (jitter >= jitterStart*scale || leastPivot(l) >= jitterStart*scale/2) {
+			return jitter, nil
+		}
+		jitter = max(10*jitter, jitterStart*scale)
+		if !(jitter <= jitterEnd*scale*1.01) {
+			return jitter, fmt.Errorf("the covariance matrix of the inducing inputs can't be factored, even with %.0e of its "+
+				"variance added (%w): use fewer inducing inputs or shorter lengthscales", jitterEnd, err)
+		}
+	}
+}
+
+// leastPivot is the smallest that a Cholesky factor was made with.
+func leastPivot(l matrix.Dense) float64 {
+	least := math.Inf(1)
+	for i := range l.Rows {
+		least = min(least, l.At(i, i)*l.At(i, i))
+	}
+	return least
+}
+
+// shift returns the c of L Lᵀ = K_SS + cI for a given L. A sparse posterior's is one of the jitters
+// there are if it can be: to all their digits, for c is all that L has in some directions.
+func (p *Posterior) shift(l matrix.Dense, whole float64, inducing bool) float64 {
+	n := float64(p.Support.Rows)
+	diag := make([]float64, p.Support.Rows)
+	p.Kernel.Diag(p.Theta, p.Support, diag)
+	scale := linalg.Sum(diag) / n
+	for i, k := range diag {
+		row := l.Row(i)[:i+1]
+		diag[i] = linalg.Dot(row, row) - k
+	}
+	c := linalg.Sum(diag) / n
+	if !inducing {
+		return max(c, 0)
+	}
+	if c < jitterStart*scale/2 || c < 1e-13*whole {
+		return 0
+	}
+	for jitter := jitterStart * scale; jitter < 2*jitterEnd*scale; jitter *= 10 {
+		if math.Abs(c-jitter) <= 1e-3*jitter {
+			return jitter
+		}
+	}
+	return c
+}
+
+// Two factors are the same up to a distance of sameFactor, or as far as rounding reaches.
+//
+// The certificate doesn't depend on it: it says how closely what predicts, ‖L⁻¹k(S,x)‖, has to be
+// what was certified. Factors made on one kind of processor were 3e-10 apart at most.
+const sameFactor = 1e-6
+
+// refill returns the Cholesky factor of K_SS + cI, which stored should be.
+func (p *Posterior) refill(stored matrix.Dense, c, whole float64) (matrix.Dense, error) {
+	l := p.Support.Like(p.Support.Rows, p.Support.Rows)
+	kernel.FillSymmetric(p.Kernel, p.Theta, p.Support, l)
+	l.AddDiagonal(c)
+	if err := linalg.Cholesky(l); err != nil {
+		return l, NotDefinite(err, c)
+	}
+	if d := distance(l, stored); !(d <= sameFactor) && !(d <= rounding(l, whole)) {
+		return l, fmt.Errorf("the factor of the posterior's covariance isn't that of its kernel and noise variance: it "+
+			"is off by %.3g of what they make it", d)
+	}
+	return l, nil
+}
+
+// distanceCols is the number of columns of L that are looked at at a time.
+const distanceCols = 512
+
+// distance returns ‖L⁻¹A − I‖, in the norm of Frobenius: L is as sensitive to a difference where
+// L Lᵀ is small as where it is large.
+func distance(l, a matrix.Dense) float64 {
+	var sum float64
+	n := l.Rows
+	for j0 := 0; j0 < n; j0 += distanceCols {
+		j1 := min(j0+distanceCols, n)
+		e := linalg.Borrow(n-j0, j1-j0) // above its first row L⁻¹A − I is zero
+		e.Zero()
+		for i := j0; i < n; i++ {
+			m := min(i+1, j1)
+			copy(e.Row(i - j0)[:m-j0], a.Row(i)[j0:m])
+		}
+		linalg.Trsm(true, false, l.View(j0, n, j0, n), e)
+		for i := range e.Rows {
+			row := e.Row(i)
+			if i < e.Cols {
+				row[i]--
+			}
+			sum += linalg.Dot(row, row)
+		}
+		linalg.Return(e)
+	}
+	return math.Sqrt(sum)
+}
+
+// rounding returns how far rounding moves L on another kind of processor, where it computes
+// L Lᵀ to Nε of a variance: by that times ‖L⁻¹‖² (a perturbation bound of Cholesky's factor). No more
+// than a half, since a factor without the least of its pivots would be off by 1.
+func rounding(l matrix.Dense, variance float64) float64 {
+	inverse := l.Like(l.Rows, l.Rows)
+	inverse.CopyFrom(l)
+	return min(float64(l.Rows)*0x1p-52*variance*inverseNorm(inverse), 0.5)
+}

@@ -1,0 +1,80 @@
+package posterior
+
+import (
+	"context"
+	"errors"
+
+	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/matrix"
+)
+
+// predictRows is the number of rows predicted at a time.
+const predictRows = 256
+
+// factored is what the processes have in common whose joint covariances are known.
+type factored struct{}
+
+// Kind implements Solution.
+func (factored) Kind() string { return ByCholesky }
+
+// Inducing implements Solution.
+func (factored) Inducing() int { return 0 }
+
+// Joint implements Solution.
+func (factored) Joint() error { return nil }
+
+// Drawable implements Solution.
+func (factored) Drawable() error { return nil }
+
+// Local implements Solution.
+func (factored) Local() string { return "" }
+
+func (factored) leaveOneOut(*Posterior, []float64) (mean, variance []float64, ok bool) {
+	return nil, nil, false
+}
+
+func (factored) follows(*Posterior, []float64, []float64, Made) error { return nil }
+
+func (factored) work(n, d float64, variance bool) float64 {
+	if variance {
+		return n*n + n*d
+	}
+	return n * d
+}
+
+// Untouched is the solution without support: Q is the prior itself.
+type Untouched struct{ factored }
+
+var _ Solution = Untouched{}
+
+// Arrays implements Solution. What a file keeps are an exact solution's arrays, on no rows.
+func (Untouched) Arrays() ([]Array, int) { return []Array{list("weights", nil), {Name: "cholesky"}}, 0 }
+
+func (u Untouched) until(context.Context) Solution { return u }
+
+func (Untouched) latent(p *Posterior, x matrix.Dense, _, variance []float64) {
+	if variance == nil {
+		return
+	}
+	linalg.Parallel((x.Rows+predictRows-1)/predictRows, func(t int) {
+		x.Check()
+		i0, i1 := t*predictRows, min((t+1)*predictRows, x.Rows)
+		p.Kernel.Diag(p.Theta, x.RowRange(i0, i1), variance[i0:i1])
+	})
+}
+
+func (Untouched) Weights() []float64                             { return nil }
+func (Untouched) kl(*Posterior) float64                          { return 0 }
+func (Untouched) rounding(*Posterior) float64                    { return 0 }
+func (Untouched) explain(*Posterior, matrix.Dense, matrix.Dense) {}
+func (u Untouched) refactor(*Posterior) (Solution, error)        { return u, nil }
+
+func (Untouched) conditioning(context.Context, *Posterior, Iterative) (func(f, e matrix.Dense) (matrix.Dense, error),
+	error) {
+	return nil, nil
+}
+
+func (Untouched) prior(*kernel.Conditional) error {
+	return errors.New("a posterior without support can't be a prior: it is one already")
+}
