@@ -653,7 +653,7 @@ func TestInformedPriorIsBlind(t *testing.T) {
 			}
 		}
 		a, b := want.Trained(), of(table).Trained()
-		if !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights, b.Weights) ||
+		if !reflect.DeepEqual(a.Theta, b.Theta) || !reflect.DeepEqual(a.Weights(), b.Weights()) ||
 			!reflect.DeepEqual(a.Support, b.Support) || a.Noise != b.Noise {
 			t.Errorf("%s: the prior changed with the certified rows:\n%v %v\n%v %v", name, a.Theta, a.Noise, b.Theta, b.Noise)
 		}
