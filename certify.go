@@ -388,7 +388,7 @@ func CertifyFresh(m *Model, table *dataset.Table) (found *Fresh, err error) {
 		}
 	}
 	var group []int
-	if d.Grouped() {
+	if d.Group() != "" {
 		units, err := d.Units()
 		if err != nil {
 			return nil, err
@@ -404,7 +404,7 @@ func CertifyFresh(m *Model, table *dataset.Table) (found *Fresh, err error) {
 		return nil, err
 	}
 	l := m.Terms.Loss
-	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Dropped: table.Dropped(), Repeats: copies.Repeats, Seen: copies.Seen,
+	f := &Fresh{Rows: s.Rows, Groups: s.Groups, Dropped: table.Found.Dropped, Repeats: copies.Repeats, Seen: copies.Seen,
 		SeenGroups: copies.Groups, Delta: m.Terms.Delta, Loss: l.Kind, Epsilon: l.Below, EpsilonRaw: m.Terms.EpsilonRaw,
 		GibbsRisk: s.GibbsRisk, MeanRisk: s.MeanRisk}
 	if l.Kind == pacbayes.Asymmetric {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
@@ -49,7 +50,7 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {
 		return nil, &UsageError{err}
 	}
-	if found, err := d.data.Findings(); err != nil {
+	if found, err := inspect.Findings(d.data); err != nil {
 		return nil, err
 	} else {
 		d.notices = found.Words()
@@ -100,10 +101,10 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 		}); err == nil {
 			d.data, err = group(d.data)
 		}
-		return err
+		return inspect.Explain(err)
 	}
 	if d.data, err = table.Regression(o.Target, ignored...); err != nil {
-		return err
+		return inspect.Explain(err)
 	}
 	if d.data, err = group(d.data); err != nil {
 		return err

@@ -11,19 +11,20 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // onDisk is a table's copy in an NPY file, under the same name.
 func onDisk(t *testing.T, table *dataset.Table) (disk *dataset.Table, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "x.npy")
-	if err := dataset.WriteFile(path, table.Names, table.Rows, func(i int, values []float64) error {
+	if err := files.WriteFile(path, table.Names, table.Rows, func(i int, values []float64) error {
 		copy(values, table.Values[i*len(values):])
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	disk, err := dataset.ReadFile(path)
+	disk, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +119,12 @@ func TestManyRows(t *testing.T) {
 		t.Skip("52,000 rows")
 	}
 	path := filepath.Join(t.TempDir(), "draw.npy")
-	draw := dataset.Draw{Rows: 52000, Inputs: 1, Variance: 1, NoiseVariance: 0.1, Lengthscales: []float64{2}, Features: 10,
+	draw := files.Draw{Rows: 52000, Inputs: 1, Variance: 1, NoiseVariance: 0.1, Lengthscales: []float64{2}, Features: 10,
 		Seed: 1}
 	if _, err := draw.Write(context.Background(), path, nil); err != nil {
 		t.Fatal(err)
 	}
-	table, err := dataset.ReadFile(path)
+	table, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}

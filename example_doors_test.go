@@ -18,6 +18,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // quick are options of a fit that takes a moment.
@@ -136,7 +137,7 @@ func ExampleFit_embedded() {
 		log.Fatal(err)
 	}
 	defer f.Close()
-	table, err := dataset.Read(f, name)
+	table, err := files.CSV{From: f, Source: name}.Read()
 	if err != nil {
 		log.Fatal(err)
 	}

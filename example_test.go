@@ -11,7 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
-	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/kernel"
 )
 
@@ -28,7 +28,7 @@ func ExampleFit() {
 	fmt.Printf("%s from %d certified rows, trained on %d others\n", c.Label, c.Rows, c.PriorRows)
 	fmt.Printf("with %g %% confidence predictions miss at most %.0f %%\n", 100*(1-c.Delta), 100*c.MeanBound)
 
-	table, err := dataset.Read(strings.NewReader("x\n1\n2.5\n"), "new points")
+	table, err := files.CSV{From: strings.NewReader("x\n1\n2.5\n"), Source: "new points"}.Read()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -84,7 +84,7 @@ func ExampleFit_categories() {
 		}
 		fmt.Fprintf(&text, "%s,%s,%d\n", fuels[i%3], size, 20+i%41+10*(i%3))
 	}
-	table, err := dataset.Read(strings.NewReader(text.String()), "flats")
+	table, err := files.CSV{From: strings.NewReader(text.String()), Source: "flats"}.Read()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -98,7 +98,7 @@ func ExampleFit_categories() {
 	}
 	fmt.Println(m.Inputs)
 
-	news, err := dataset.Read(strings.NewReader("fuel,size\ngas,40\nwood,40\n"), "new flats")
+	news, err := files.CSV{From: strings.NewReader("fuel,size\ngas,40\nwood,40\n"), Source: "new flats"}.Read()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -262,7 +262,7 @@ func ExamplePredict() {
 		fmt.Println(err)
 		return
 	}
-	table, err := dataset.Read(strings.NewReader("id,x\n1,3.0\n2,40\n"), "new points")
+	table, err := files.CSV{From: strings.NewReader("id,x\n1,3.0\n2,40\n"), Source: "new points"}.Read()
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -110,7 +110,7 @@ func (d *dealt) score(m *model.Model) (err error) {
 			c.Seen, d.test.Rows, d.test.Source))
 	}
 	var group []int
-	if d.test.Grouped() {
+	if d.test.Group() != "" {
 		units, err := d.test.Units()
 		if err != nil {
 			return err

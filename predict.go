@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
@@ -135,7 +136,7 @@ var PredictionNames = []string{"mean", "latent_variance", "predictive_variance",
 
 // WritePredictions writes predictions as CSV.
 func WritePredictions(w io.Writer, ps []Prediction) error {
-	return dataset.Write(w, PredictionNames, len(ps), func(i int, values []float64) error {
+	return files.Write(w, PredictionNames, len(ps), func(i int, values []float64) error {
 		ps[i].Fill(values)
 		return nil
 	})

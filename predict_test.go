@@ -13,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -199,7 +200,7 @@ func TestPredictRefuses(t *testing.T) {
 func TestPredictWithoutHeader(t *testing.T) {
 	read := func(text string) *dataset.Table {
 		t.Helper()
-		table, err := dataset.Read(strings.NewReader(text), "bare.csv")
+		table, err := files.CSV{From: strings.NewReader(text), Source: "bare.csv"}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +226,7 @@ func TestPredictWithoutHeader(t *testing.T) {
 	}
 
 	// But a column fewer with a target among them is a column missing, not another order.
-	short, err := dataset.Read(strings.NewReader("1,2\n3,5\n2,4\n"), "short.csv")
+	short, err := files.CSV{From: strings.NewReader("1,2\n3,5\n2,4\n"), Source: "short.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

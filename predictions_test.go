@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -24,7 +25,7 @@ func predicted(t *testing.T, rows, misses int) *dataset.Table {
 		}
 		fmt.Fprintf(&text, "row %d,%d,%d,s%d\n", i, 10*i, 10*i+off, i/5)
 	}
-	table, err := dataset.Read(strings.NewReader(text.String()), "predicted.csv")
+	table, err := files.CSV{From: strings.NewReader(text.String()), Source: "predicted.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestCertifyPredictions(t *testing.T) {
 // are.
 func TestConstantTarget(t *testing.T) {
 	text := "yhat,y\n" + strings.Repeat("5,5\n", 190) + strings.Repeat("8,5\n", 10)
-	table, err := dataset.Read(strings.NewReader(text), "constant.csv")
+	table, err := files.CSV{From: strings.NewReader(text), Source: "constant.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestConstantTarget(t *testing.T) {
 	if _, err := krigo.CertifyPredictions(table, "yhat", o); !errors.As(err, &usage) {
 		t.Errorf("in standard deviations of a constant: %v", err)
 	}
-	one, err := dataset.Read(strings.NewReader("yhat,y\n5,5\n"), "one.csv")
+	one, err := files.CSV{From: strings.NewReader("yhat,y\n5,5\n"), Source: "one.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -36,7 +37,7 @@ func waves(t *testing.T, name string, n int, sizes ...int) string {
 	}
 	for k, size := range sizes {
 		path = filepath.Join(folder, name)
-		if err := dataset.WriteFile(strings.ReplaceAll(path, "%d", fmt.Sprint(k)), []string{"a", "b", "y"}, size,
+		if err := files.WriteFile(strings.ReplaceAll(path, "%d", fmt.Sprint(k)), []string{"a", "b", "y"}, size,
 			func(i int, v []float64) error {
 				copy(v, values[3*i:])
 				return nil
@@ -56,7 +57,7 @@ func together[T any](t *testing.T, path string, size int, work func(table *datas
 	var wait sync.WaitGroup
 	for i, r := range ranks.Threads(size) {
 		wait.Go(func() {
-			table, err := dataset.ReadPart(path, r)
+			table, err := files.ReadPart(path, r, dataset.Reading{})
 			if err == nil {
 				defer table.Close()
 				results[i], err = work(table)
@@ -253,7 +254,7 @@ func TestRanksRefuse(t *testing.T) {
 		os.WriteFile(strings.ReplaceAll(bad, "%d", "1"), raw, 0o644)
 	}
 	far := waves(t, "waves-%d.npy", 90, 30, 30, 30)
-	if err := dataset.WriteFile(strings.ReplaceAll(far, "%d", "2"), []string{"a", "b", "y"}, 60,
+	if err := files.WriteFile(strings.ReplaceAll(far, "%d", "2"), []string{"a", "b", "y"}, 60,
 		func(i int, v []float64) error {
 			copy(v, []float64{float64(i), 1, 1e308 * float64(i%2)})
 			return nil
@@ -261,7 +262,7 @@ func TestRanksRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := waves(t, "waves-%d.npy", 90, 30, 30, 30)
-	if err := dataset.WriteFile(strings.ReplaceAll(other, "%d", "2"), []string{"a", "c", "y"}, 9,
+	if err := files.WriteFile(strings.ReplaceAll(other, "%d", "2"), []string{"a", "c", "y"}, 9,
 		func(i int, v []float64) error { return nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
@@ -53,7 +54,7 @@ func bits(t *testing.T, m *krigo.Model) string {
 func TestRowsInAnyOrder(t *testing.T) {
 	const n = 300
 	path := waves(t, "waves.npy", n)
-	whole, err := dataset.ReadFile(path)
+	whole, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 		}
 		tables[name] = table
 		paths[name] = filepath.Join(folder, name+".npy")
-		if err := dataset.WriteFile(paths[name], table.Names, n, func(i int, v []float64) error {
+		if err := files.WriteFile(paths[name], table.Names, n, func(i int, v []float64) error {
 			copy(v, table.Values[3*i:])
 			return nil
 		}); err != nil {
@@ -114,7 +115,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 			o.Data.Target = "y"
 			want := trained(t, tables["as they stand"], o)
 			for order, table := range tables {
-				disk, err := dataset.ReadFile(paths[order])
+				disk, err := files.ReadFile(paths[order], dataset.Reading{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // TestTakenForCopies: where equal rows are left out, or made groups, certificates say that they hold for copies alone:
@@ -32,7 +33,7 @@ func TestTakenForCopies(t *testing.T) {
 	for _, distinct := range []bool{true, false} {
 		of := dataset.Reading{Distinct: distinct}
 		read := func(text string) *dataset.Table {
-			table, err := of.Read(strings.NewReader(text), "rows.csv")
+			table, err := files.CSV{From: strings.NewReader(text), Source: "rows.csv", As: of}.Read()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +63,7 @@ func TestTakenForCopies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := f.Sentence(m); !strings.Contains(said, only) || f.Dropped != table.Dropped() ||
+		if said := f.Sentence(m); !strings.Contains(said, only) || f.Dropped != table.Found.Dropped ||
 			distinct != (f.Dropped > 100) {
 			t.Errorf("%d left out of %d: %s", f.Dropped, f.Rows, said)
 		}
@@ -75,7 +76,7 @@ func TestTakenForCopies(t *testing.T) {
 			t.Errorf("certified without its condition: %v", err)
 		}
 	}
-	table, err := dataset.Read(strings.NewReader(made), "rows.csv")
+	table, err := files.CSV{From: strings.NewReader(made), Source: "rows.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

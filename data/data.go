@@ -12,10 +12,11 @@ import (
 	"embed"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 //go:embed boston.csv.gz snelson.csv.gz
-var files embed.FS
+var tables embed.FS
 
 // Boston returns the Boston housing data.
 func Boston() *dataset.Table { return table("boston.csv.gz") }
@@ -24,11 +25,11 @@ func Boston() *dataset.Table { return table("boston.csv.gz") }
 func Snelson() *dataset.Table { return table("snelson.csv.gz") }
 
 func table(name string) *dataset.Table {
-	raw, err := files.ReadFile(name)
+	raw, err := tables.ReadFile(name)
 	if err != nil {
 		panic(err) // built in
 	}
-	t, err := dataset.Read(bytes.NewReader(raw), name)
+	t, err := files.CSV{From: bytes.NewReader(raw), Source: name}.Read()
 	if err != nil {
 		panic(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -14,15 +15,17 @@ import (
 // the numbers among them are some. What a column is read for decides whether that will do.
 
 // Append adds a row to a table in memory, of cells written as in a CSV file. A table that takes more memory than it may
-// (package memory) grows no further; [ReadFile] makes that an error.
-func (t *Table) Append(cells []string) {
+// (package memory) grows no further: that is an error, of [Reading.Apply] too.
+func (t *Table) Append(cells []string) error {
+	t.tellUnits(cells)
 	if t.room(len(cells)); t.over != nil {
-		return
+		return t.over
 	}
 	for j, cell := range cells {
 		t.Values = append(t.Values, t.value(t.Rows, j, strings.TrimSpace(cell)))
 	}
 	t.Rows++
+	return t.over
 }
 
 // Set sets a cell of a table in memory, written as in a CSV file, for which Values has a place.
@@ -56,13 +59,13 @@ const perText = 100
 // value returns what stands for a cell of column j. Where it is the column's first text, the
 // rows above the given one become text too.
 func (t *Table) value(row, j int, cell string) float64 {
-	v, err := t.reading.parse(cell)
+	v, err := t.reading.Parse(cell)
 	number := err == nil && v-v == 0
 	if number && len(t.reading.names) > 0 && slices.Contains(t.reading.names, t.Names[j]) {
 		t.name(row, j, cell, v)
 	}
 	switch {
-	case !number && t.reading.isMissing(cell):
+	case !number && t.reading.IsMissing(cell):
 		return math.NaN()
 	case number && t.texts(j) == nil:
 		return v
@@ -112,13 +115,13 @@ func (t *Table) name(row, j int, cell string, v float64) {
 			at.Row, at.Line = 0, t.Lines[row]
 		}
 		at.Err = fmt.Errorf("column %q: %q and %q, in an earlier row, are one number, and would be one name: write them "+
-			"alike if they are the same, or else with a letter in front", clip(t.Names[j]), clip(text), clip(before))
+			"alike if they are the same, or else with a letter in front", spelling.Clip(t.Names[j]), spelling.Clip(text), spelling.Clip(before))
 		t.over = at
 	}
 }
 
 // strange says whether a text of column j isn't a number although it looks like one.
-func (t *Table) strange(j int, text string) bool { return t.odd[oddText{j, text}] }
+func (t *Table) Strange(j int, text string) bool { return t.odd[oddText{j, text}] }
 
 // code returns the place of a text in the column's list, to which it is added if need be.
 func (t *Table) code(j int, text string) float64 {
@@ -167,4 +170,24 @@ func (t *Table) text(j int, v float64) string {
 		return texts[int(v)]
 	}
 	return numeral(v)
+}
+
+// tellUnits counts the numbers of a row by the unit that they stand beside.
+func (t *Table) tellUnits(cells []string) {
+	if len(t.reading.Units) == 0 {
+		return
+	}
+	if t.Found.Units == nil {
+		t.Found.Units = make([]map[string]int, len(t.Names))
+	}
+	for j, cell := range cells {
+		cell = strings.TrimSpace(cell)
+		if v, err := t.reading.Parse(cell); err != nil || v-v != 0 {
+			continue
+		}
+		if t.Found.Units[j] == nil {
+			t.Found.Units[j] = map[string]int{}
+		}
+		t.Found.Units[j][t.reading.unitOf(cell)]++
+	}
 }

@@ -7,27 +7,29 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// fits says how a table that was made by hand doesn't hold what it promises.
-func (t *Table) fits() error {
+// Check says how a table that was made by hand doesn't hold what it promises.
+func (t *Table) Check() error {
 	seen := make(map[string]int, len(t.Names))
 	for j, name := range t.Names {
 		if k, found := seen[name]; found {
 			return &Error{File: t.Source, Column: j + 1, Name: name,
-				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, clip(name))}
+				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, spelling.Clip(name))}
 		}
 		if !utf8.ValidString(name) { // a model file would have another
 			return &Error{File: t.Source, Column: j + 1,
-				Err: fmt.Errorf("the name of column %d, %q, isn't UTF-8 text: rename it", j+1, clip(name))}
+				Err: fmt.Errorf("the name of column %d, %q, isn't UTF-8 text: rename it", j+1, spelling.Clip(name))}
 		}
 		seen[name] = j
 	}
-	if t.disk != nil || t.over != nil {
+	if t.Disk != nil || t.over != nil {
 		return t.over
 	}
 	cols := len(t.Names)
-	_, rows := t.own()
+	_, rows := t.Own()
 	switch {
 	case rows < 0 || cols > 0 && len(t.Values)/cols != rows || len(t.Values) != rows*cols:
 		return fmt.Errorf("%s: %d values in a table of %d rows and %d columns: Rows times columns are needed", t.Source,
@@ -83,18 +85,18 @@ func (t *Table) check(uses ...use) error {
 		}
 		for _, s := range texts {
 			v, err := parse(s)
-			number := err == nil && v-v == 0 && !t.strange(u.column, s)
+			number := err == nil && v-v == 0 && !t.Strange(u.column, s)
 			wrong[k] = append(wrong[k], number && u.merged(v) || !number && !u.categorical)
 		}
 	}
 	var first error
 	more := 0
 	x := make([]float64, min(t.Rows, blockRows)*len(uses))
-	begin, own := t.own()
+	begin, own := t.Own()
 	for i := begin; i < begin+own; i += blockRows {
 		n := min(blockRows, begin+own-i)
 		cells := x[:n*len(uses)]
-		if err := t.read(i, n, columns, cells); err != nil {
+		if err := t.Read(i, n, columns, cells); err != nil {
 			return err
 		}
 		if finite && allFinite(cells) {
@@ -164,27 +166,27 @@ func (t *Table) notNumber(u use, text string) error {
 	_, program := strconv.ParseFloat(text, 64)
 	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
 	switch {
-	case t.strange(u.column, text):
+	case t.Strange(u.column, text):
 		return fmt.Errorf("%q is no number, as decimals have a comma and thousands are grouped as it was said; write it as "+
-			"the others, or say otherwise", clip(text))
+			"the others, or say otherwise", spelling.Clip(text))
 	case programmed(text) && program == nil:
-		return fmt.Errorf("%q is written as in a program; write a decimal number, without underscores", clip(text))
+		return fmt.Errorf("%q is written as in a program; write a decimal number, without underscores", spelling.Clip(text))
 	case grouped.MatchString(text) && decimalComma == nil:
 		return fmt.Errorf("%q is ambiguous: its comma may group thousands or be a decimal comma; write numbers without "+
-			"groups and with a decimal point", clip(text))
+			"groups and with a decimal point", spelling.Clip(text))
 	case grouped.MatchString(text):
-		return fmt.Errorf("%q groups thousands; write numbers without such commas", clip(text))
+		return fmt.Errorf("%q groups thousands; write numbers without such commas", spelling.Clip(text))
 	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%q is out of the range of a 64-bit number; remove the row or change the column's unit", clip(text))
+		return fmt.Errorf("%q is out of the range of a 64-bit number; remove the row or change the column's unit", spelling.Clip(text))
 	case err == nil:
 		return notFinite(v)
 	case decimalComma == nil:
-		return fmt.Errorf("%q is not a number; write a decimal point, not a comma", clip(text))
+		return fmt.Errorf("%q is not a number; write a decimal point, not a comma", spelling.Clip(text))
 	case len(t.Names) == 1:
-		return fmt.Errorf("%q is not a number; separate columns by commas, semicolons or tabs", clip(text))
+		return fmt.Errorf("%q is not a number; separate columns by commas, semicolons or tabs", spelling.Clip(text))
 	case u.fitting:
-		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, say --na %s", clip(text),
-			Shell(clip(text)))
+		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, say --na %s", spelling.Clip(text),
+			spelling.Shell(spelling.Clip(text)))
 	}
-	return fmt.Errorf("%q is not a number; write one, or remove the row", clip(text))
+	return fmt.Errorf("%q is not a number; write one, or remove the row", spelling.Clip(text))
 }

@@ -39,7 +39,7 @@ func (d *Data) Ranks() ranks.Ranks { return d.table.Ranks() }
 
 // All returns the numbers of all rows that this rank has.
 func (d *Data) All() []int {
-	first, n := d.table.own()
+	first, n := d.table.Own()
 	numbers := upTo(n)
 	for i := range numbers {
 		numbers[i] += first
@@ -59,12 +59,23 @@ func (d *Data) RowsOf(roles Roles, role Role) []int {
 
 // elsewhere says whether another rank has a row.
 func (d *Data) elsewhere(row int) bool {
-	first, n := d.table.own()
+	first, n := d.table.Own()
 	return row < first || row >= first+n
 }
 
-// Grouped says whether rows belong to groups.
-func (d *Data) Grouped() bool { return d.group != nil }
+// Table is what the data view.
+func (d *Data) Table() *Table { return d.table }
+
+// Columns returns which columns of the table are inputs, as they stand or encoded.
+func (d *Data) Columns() []int { return slices.Clone(d.inputs) }
+
+// Group returns the name of the column by which rows are grouped; "" where each stands for itself.
+func (d *Data) Group() string {
+	if d.group == nil {
+		return ""
+	}
+	return d.table.Names[d.group[0]]
+}
 
 // Where says where a row, counted from 0, stands in the file: its line, or its number.
 func (d *Data) Where(row int) string { return d.table.Where(row) }
@@ -91,16 +102,16 @@ func (d *Data) Read(rows []int, x, y []float64) error {
 			x = x[n*d.Cols:]
 			if d.encoders != nil {
 				cells = slices.Grow(cells[:0], n*len(d.inputs))[:n*len(d.inputs)]
-				if err := d.table.read(first, n, d.inputs, cells); err != nil {
+				if err := d.table.Read(first, n, d.inputs, cells); err != nil {
 					return err
 				}
 				encode(d.encoders, to, cells)
-			} else if err := d.table.read(first, n, d.inputs, to); err != nil {
+			} else if err := d.table.Read(first, n, d.inputs, to); err != nil {
 				return err
 			}
 		}
 		if y != nil {
-			if err := d.table.read(first, n, d.target, y[:n]); err != nil {
+			if err := d.table.Read(first, n, d.target, y[:n]); err != nil {
 				return err
 			}
 			y = y[n:]

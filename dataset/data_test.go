@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"encoding/json"
@@ -11,19 +11,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
 )
 
-func read(t *testing.T, text string) *Table {
+func read(t *testing.T, text string) *dataset.Table {
 	t.Helper()
-	table, err := Read(strings.NewReader(text), "f.csv")
+	table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return table
 }
 
-func regression(t *testing.T, text, target string) *Data {
+func regression(t *testing.T, text, target string) *dataset.Data {
 	t.Helper()
 	d, err := read(t, text).Regression(target)
 	if err != nil {
@@ -33,8 +36,8 @@ func regression(t *testing.T, text, target string) *Data {
 }
 
 // dataOf is a regression problem with inputs x1, … and target y.
-func dataOf(cols int, x, y []float64) *Data {
-	table := &Table{Source: "f", Names: []string{"y"}, Rows: len(y)}
+func dataOf(cols int, x, y []float64) *dataset.Data {
+	table := &dataset.Table{Source: "f", Names: []string{"y"}, Rows: len(y)}
 	for j := range cols {
 		table.Names = append(table.Names, fmt.Sprintf("x%d", j+1))
 	}
@@ -55,6 +58,24 @@ func wantError(t *testing.T, err error, parts ...string) {
 			t.Errorf("error %v\nwant one with %s", err, part)
 		}
 	}
+}
+
+// upTo numbers n rows.
+func upTo(n int) (numbers []int) {
+	for i := range n {
+		numbers = append(numbers, i)
+	}
+	return numbers
+}
+
+// valuesOf reads a whole table.
+func valuesOf(t *testing.T, table *dataset.Table) []float64 {
+	t.Helper()
+	v := make([]float64, table.Rows*len(table.Names))
+	if err := table.Read(0, table.Rows, upTo(len(table.Names)), v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 func TestRegression(t *testing.T) {
@@ -105,7 +126,7 @@ func TestUnlabelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := make([]float64, 4)
-	if err := d.Scaled(d.All(), Identity(2)).Block(0, 2, x, nil); err != nil || !slices.Equal(x, []float64{3, 1, 6, 4}) {
+	if err := d.Scaled(d.All(), dataset.Identity(2)).Block(0, 2, x, nil); err != nil || !slices.Equal(x, []float64{3, 1, 6, 4}) {
 		t.Errorf("got %v, %v", x, err)
 	}
 	_, err = table.Unlabelled([]string{"p", "a", "q"})
@@ -114,7 +135,7 @@ func TestUnlabelled(t *testing.T) {
 
 func TestBlock(t *testing.T) {
 	d := regression(t, "a,b,y\n1,2,3\n4,5,6\n7,8,9\n1e300,0,0\n", "y")
-	v := d.Scaled([]int{0, 2, 1, 3}, Scaling{InputMean: []float64{1, 2}, InputScale: []float64{3, 1e-10}, TargetMean: 3,
+	v := d.Scaled([]int{0, 2, 1, 3}, dataset.Scaling{InputMean: []float64{1, 2}, InputScale: []float64{3, 1e-10}, TargetMean: 3,
 		TargetScale: 3})
 	x, y := make([]float64, 4), make([]float64, 2)
 	if err := v.Block(1, 2, x, y); err != nil || !slices.Equal(x, []float64{2, 6e10, 1, 3e10}) ||
@@ -129,7 +150,7 @@ func TestBlock(t *testing.T) {
 			t.Errorf("rows %v accepted", c)
 		}
 	}
-	v = d.Scaled([]int{0, 3}, Scaling{InputMean: []float64{1, 2}, InputScale: []float64{1e-300, 1}, TargetScale: 3})
+	v = d.Scaled([]int{0, 3}, dataset.Scaling{InputMean: []float64{1, 2}, InputScale: []float64{1e-300, 1}, TargetScale: 3})
 	wantError(t, v.Block(0, 2, x, y), "f.csv: line 5: a value is so far from the others")
 	wantError(t, v.Err(), "f.csv: line 5")
 }
@@ -150,7 +171,7 @@ func TestFindings(t *testing.T) {
 			finding.List{finding.New(finding.FarTarget, "y", 10000001.5, 0.5)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := regression(t, c.text, "y").Findings()
+			got, err := inspect.Findings(regression(t, c.text, "y"))
 			if err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %q", got)
 			}
@@ -176,38 +197,38 @@ func TestScalingOf(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			v := c.values
 			d := dataOf(1, []float64{v[0], -77, v[1], v[2]}, []float64{1, 99, 2, 3})
-			s, err := ScalingOf(d, []int{0, 2, 3}, PriorRows)
+			s, err := dataset.ScalingOf(d, []int{0, 2, 3}, dataset.PriorRows)
 			if err != nil {
 				t.Fatal(err)
 			}
 			near := func(got, want float64) bool { return math.Abs(got-want) <= 1e-15*math.Abs(want) }
 			if !near(s.InputMean[0], c.mean) || !near(s.InputScale[0], c.scale) || s.TargetMean != 2 ||
-				!near(s.TargetScale, root) || s.Source != PriorRows {
+				!near(s.TargetScale, root) || s.Source != dataset.PriorRows {
 				t.Errorf("got %+v", s)
 			}
 		})
 	}
 	d := regression(t, "a,y\n1,5\n2,5\n3,6\n", "y")
-	_, err := ScalingOf(d, []int{0, 1}, PriorRows)
+	_, err := dataset.ScalingOf(d, []int{0, 1}, dataset.PriorRows)
 	wantError(t, err, `f.csv: target "y" is 5 on all 2 rows that the scaling is computed from (prior-rows)`)
 	large := make([]float64, 39)
 	for i := range large {
 		large[i] = 1e15 // of which the mean, as computed, is 1.0000000000000002e+15
 	}
-	_, err = ScalingOf(dataOf(1, make([]float64, 39), large), upTo(39), PriorRows)
+	_, err = dataset.ScalingOf(dataOf(1, make([]float64, 39), large), upTo(39), dataset.PriorRows)
 	wantError(t, err, "is 1e+15 on all 39 rows")
 	large[7]++
-	_, err = ScalingOf(dataOf(1, make([]float64, 39), large), upTo(39), PriorRows)
+	_, err = dataset.ScalingOf(dataOf(1, make([]float64, 39), large), upTo(39), dataset.PriorRows)
 	wantError(t, err, "differs by no more than rounding does from 1e+15 on all 39 rows")
-	_, err = ScalingOf(d, nil, PriorRows)
+	_, err = dataset.ScalingOf(d, nil, dataset.PriorRows)
 	wantError(t, err, "f.csv: no rows")
 	d = regression(t, "a,y\n1.7e308,5\n1.7e308,6\n", "y")
-	_, err = ScalingOf(d, []int{0, 1}, AllRows)
+	_, err = dataset.ScalingOf(d, []int{0, 1}, dataset.AllRows)
 	wantError(t, err, `column "a" are too large`)
 }
 
 func TestScalingApplies(t *testing.T) {
-	s := Scaling{InputMean: []float64{1, 10}, InputScale: []float64{2, 5}, TargetMean: 3, TargetScale: 4, Source: Declared}
+	s := dataset.Scaling{InputMean: []float64{1, 10}, InputScale: []float64{2, 5}, TargetMean: 3, TargetScale: 4, Source: dataset.Declared}
 	x, y := []float64{3, 0, 1, 15}, []float64{7, 3}
 	s.Inputs(x, x)
 	s.Target(y, y)
@@ -217,11 +238,11 @@ func TestScalingApplies(t *testing.T) {
 	if s.RawMean(1) != 7 || s.RawVariance(1) != 16 {
 		t.Errorf("raw mean %g, variance %g", s.RawMean(1), s.RawVariance(1))
 	}
-	Identity(2).Inputs(x, []float64{3, 0, 1, 15})
-	if !slices.Equal(x, []float64{3, 0, 1, 15}) || Identity(2).RawMean(5) != 5 {
+	dataset.Identity(2).Inputs(x, []float64{3, 0, 1, 15})
+	if !slices.Equal(x, []float64{3, 0, 1, 15}) || dataset.Identity(2).RawMean(5) != 5 {
 		t.Error("the identity changes values")
 	}
-	text, err := json.Marshal(Identity(1))
+	text, err := json.Marshal(dataset.Identity(1))
 	if want := `{"input_mean":[0],"input_scale":[1],"target_mean":0,"target_scale":1,"source":"declared"}`; string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -254,30 +275,30 @@ func TestReadScaling(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s, err := ReadScaling(path, d)
+			s, err := dataset.ReadScaling(path, d)
 			if c.want != "" {
 				wantError(t, err, path, c.want)
 				return
 			}
 			if err != nil || !slices.Equal(s.InputMean, []float64{1, 3}) || !slices.Equal(s.InputScale, []float64{2, 4}) ||
-				s.TargetMean != 5 || s.TargetScale != 6 || s.Source != Declared {
+				s.TargetMean != 5 || s.TargetScale != 6 || s.Source != dataset.Declared {
 				t.Errorf("got %+v, %v", s, err)
 			}
 		})
 	}
-	_, err := ReadScaling(path+".no", d)
+	_, err := dataset.ReadScaling(path+".no", d)
 	wantError(t, err, "s.json.no: cannot be read")
 }
 
 // The deal and the hash are contracts of the model file: these values must never
 // change, or old models would find other rows than they were trained on.
 func TestContractsPinned(t *testing.T) {
-	roles, err := DealByPosition(12, 7, 3, 2, 4)
+	roles, err := dataset.DealByPosition(12, 7, 3, 2, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Both also from a separate implementation of PCG-DXSM and the byte layout.
-	if want := []Role{3, 2, 2, 0, 1, 3, 2, 0, 1, 2, 0, 3}; !slices.Equal(roles, want) {
+	if want := []dataset.Role{3, 2, 2, 0, 1, 3, 2, 0, 1, 2, 0, 3}; !slices.Equal(roles, want) {
 		t.Errorf("dealt %d, want %d", roles, want)
 	}
 	const hash = "ce20aaec4f34605fff6fe80e1b9eeae45e2d52ea70a9f79dfc385cdfb6517a60"
@@ -286,7 +307,7 @@ func TestContractsPinned(t *testing.T) {
 		t.Errorf("hash %s, %v", got, err)
 	}
 	for r, want := range []string{"test", "calibration", "prior", "certified", "role(4)"} {
-		if got := Role(r).String(); got != want {
+		if got := dataset.Role(r).String(); got != want {
 			t.Errorf("role %d is called %q", r, got)
 		}
 	}
@@ -319,38 +340,38 @@ func TestHashSees(t *testing.T) {
 }
 
 func TestDealByPosition(t *testing.T) {
-	roles, err := DealByPosition(100, 1, 10, 20, 30)
+	roles, err := dataset.DealByPosition(100, 1, 10, 20, 30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []int
 	for role, n := range []int{10, 20, 30, 40} {
-		rows := Roles{Of: roles}.Rows(Role(role))
+		rows := dataset.Roles{Of: roles}.Rows(dataset.Role(role))
 		if len(rows) != n || !slices.IsSorted(rows) {
-			t.Errorf("%d %s rows: %v", len(rows), Role(role), rows)
+			t.Errorf("%d %s rows: %v", len(rows), dataset.Role(role), rows)
 		}
 		all = append(all, rows...)
 	}
 	if slices.Sort(all); all[0] != 0 || all[99] != 99 {
 		t.Error("not all rows dealt")
 	}
-	other, _ := DealByPosition(100, 1, 10, 0, 90)
-	if !slices.Equal(Roles{Of: roles}.Rows(Test), Roles{Of: other}.Rows(Test)) {
+	other, _ := dataset.DealByPosition(100, 1, 10, 0, 90)
+	if !slices.Equal(dataset.Roles{Of: roles}.Rows(dataset.Test), dataset.Roles{Of: other}.Rows(dataset.Test)) {
 		t.Error("test rows depend on the other counts")
 	}
-	other, _ = DealByPosition(100, 2, 10, 20, 30)
+	other, _ = dataset.DealByPosition(100, 2, 10, 20, 30)
 	if slices.Equal(roles, other) {
 		t.Error("the seed does not count")
 	}
-	if roles, err := DealByPosition(3, 1, 0, 0, 3); err != nil || len(Roles{Of: roles}.Rows(Certified)) != 0 {
+	if roles, err := dataset.DealByPosition(3, 1, 0, 0, 3); err != nil || len(dataset.Roles{Of: roles}.Rows(dataset.Certified)) != 0 {
 		t.Errorf("no certified rows: %v, %v", roles, err)
 	}
 	for _, c := range [][4]int{{10, 5, 5, 1}, {10, 11, 0, 0}, {10, math.MaxInt, math.MaxInt, math.MaxInt}, {-1, 0, 0, 0}} {
-		_, err := DealByPosition(c[0], 1, c[1], c[2], c[3])
+		_, err := dataset.DealByPosition(c[0], 1, c[1], c[2], c[3])
 		wantError(t, err, fmt.Sprintf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows", c[1],
 			c[2], c[3], c[0]))
 	}
-	_, err = DealByPosition(10, 1, 0, -2, 0)
+	_, err = dataset.DealByPosition(10, 1, 0, -2, 0)
 	wantError(t, err, "-2 calibration rows asked for")
 }
 
@@ -359,7 +380,7 @@ func TestDealByPositionUniform(t *testing.T) {
 	const deals = 6000
 	count := map[string]int{}
 	for seed := range uint64(deals) {
-		roles, err := DealByPosition(3, seed, 1, 1, 1)
+		roles, err := dataset.DealByPosition(3, seed, 1, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,7 +397,7 @@ func TestDealByPositionUniform(t *testing.T) {
 
 func TestDefaultPriorRows(t *testing.T) {
 	for rows, want := range map[int]int{0: 20, 200: 20, 201: 21, 505: 51, 9991: 1000, 1000000: 1000} {
-		if got := DefaultPriorRows(rows); got != want {
+		if got := dataset.DefaultPriorRows(rows); got != want {
 			t.Errorf("%d rows: %d, want %d", rows, got, want)
 		}
 	}
@@ -389,7 +410,7 @@ func TestDeal(t *testing.T) {
 	for i := range n {
 		x[i], y[i] = float64(i%20), float64(i%4) // every row three times
 	}
-	deal := func(x, y []float64, seed uint64, test, calibration, prior int) (*Units, Roles) {
+	deal := func(x, y []float64, seed uint64, test, calibration, prior int) (*dataset.Units, dataset.Roles) {
 		u, err := dataOf(1, x, y).Units()
 		if err != nil {
 			t.Fatal(err)
@@ -401,11 +422,11 @@ func TestDeal(t *testing.T) {
 		return u, r
 	}
 	u, roles := deal(x, y, 7, 6, 8, 20)
-	if rows, groups := roles.Counts(); rows != (Counts{6, 8, 20, 26}) || groups != rows || u.Count != n {
+	if rows, groups := roles.Counts(); rows != (dataset.Counts{6, 8, 20, 26}) || groups != rows || u.Count != n {
 		t.Errorf("%v, %v of %d", rows, groups, u.Count)
 	}
-	content := func(x, y []float64, r Roles) (of [][2]float64) {
-		for role := Test; role <= Certified; role++ {
+	content := func(x, y []float64, r dataset.Roles) (of [][2]float64) {
+		for role := dataset.Test; role <= dataset.Certified; role++ {
 			for _, i := range r.Rows(role) {
 				of = append(of, [2]float64{x[i], y[i]})
 			}
@@ -417,13 +438,13 @@ func TestDeal(t *testing.T) {
 	slices.Reverse(y2)
 	u2, roles2 := deal(x2, y2, 7, 6, 8, 20)
 	if !slices.Equal(content(x, y, roles), content(x2, y2, roles2)) || u.Hash != u2.Hash ||
-		u.HashOf(roles.Rows(Certified)) != u2.HashOf(roles2.Rows(Certified)) {
+		u.HashOf(roles.Rows(dataset.Certified)) != u2.HashOf(roles2.Rows(dataset.Certified)) {
 		t.Error("the order of rows counts")
 	}
-	if u.HashOf(roles.Rows(Prior)) == u.HashOf(roles.Rows(Certified)) || u.HashOf(roles.Rows(Prior)) == u.Hash {
+	if u.HashOf(roles.Rows(dataset.Prior)) == u.HashOf(roles.Rows(dataset.Certified)) || u.HashOf(roles.Rows(dataset.Prior)) == u.Hash {
 		t.Error("the hash doesn't see which rows")
 	}
-	if _, other := deal(x, y, 7, 6, 0, 0); !slices.Equal(other.Rows(Test), roles.Rows(Test)) {
+	if _, other := deal(x, y, 7, 6, 0, 0); !slices.Equal(other.Rows(dataset.Test), roles.Rows(dataset.Test)) {
 		t.Error("test rows depend on the other counts")
 	}
 	if _, other := deal(x, y, 8, 6, 8, 20); slices.Equal(other.Of, roles.Of) {
@@ -464,7 +485,7 @@ func TestDealPinned(t *testing.T) {
 	}
 	const hash = "9f304ebd45dac86a3a204b9dd82105224a52095e42f8fa724a8dbfbc9151bc04"
 	// Both also from a separate implementation of the byte layout.
-	if want := []Role{2, 3, 0, 3}; u.Hash != hash || !slices.Equal(roles.Of, want) {
+	if want := []dataset.Role{2, 3, 0, 3}; u.Hash != hash || !slices.Equal(roles.Of, want) {
 		t.Errorf("hash %s, roles %d in the order %v", u.Hash, roles.Of, roles.Order)
 	}
 }

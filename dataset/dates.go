@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Dates is a column of dates, or of dates and times, or of times of day, which becomes one of days since 1970-01-01 in
@@ -102,12 +104,12 @@ var periods = map[string]struct{ days, begin float64 }{
 
 func (d Dates) check() error {
 	if d.Form != "" && !slices.ContainsFunc(dateForms, func(f dateForm) bool { return f.name == d.Form }) {
-		return fmt.Errorf("dates: column %q: form %q isn't known: known are %s", clip(d.Column), clip(d.Form),
+		return fmt.Errorf("dates: column %q: form %q isn't known: known are %s", spelling.Clip(d.Column), spelling.Clip(d.Form),
 			strings.Join(DateForms(), ", "))
 	}
 	for i, part := range d.Parts {
 		if _, known := periods[part]; !known || slices.Contains(d.Parts[:i], part) {
-			return fmt.Errorf("dates: column %q: period %q: want day, week or year, each once", clip(d.Column), clip(part))
+			return fmt.Errorf("dates: column %q: period %q: want day, week or year, each once", spelling.Clip(d.Column), spelling.Clip(part))
 		}
 	}
 	return nil
@@ -141,7 +143,7 @@ func ParseDates(text string) (Dates, error) {
 	}
 	slices.Reverse(d.Parts)
 	if d.Column == "" {
-		return d, fmt.Errorf("dates %q: want COLUMN, COLUMN:FORM, or with periods COLUMN:day:year", clip(text))
+		return d, fmt.Errorf("dates %q: want COLUMN, COLUMN:FORM, or with periods COLUMN:day:year", spelling.Clip(text))
 	}
 	return d, d.check()
 }
@@ -164,6 +166,17 @@ var (
 	midnight   = regexp.MustCompile(`^(.+[ T])24(:?00.*)$`)
 	clockAfter = regexp.MustCompile(`^([0-9]{4}-?[0-9]{2}-?[0-9]{2})T`)
 )
+
+// Days reads a date of the form, which is given, and says whether it names its zone.
+func (d Dates) Days(text string) (days float64, zone, ok bool) { return formOf(d.Form).days(text) }
+
+// formOf returns the form of this name, or else one that reads nothing.
+func formOf(name string) (form dateForm) {
+	if i := slices.IndexFunc(dateForms, func(f dateForm) bool { return f.name == name }); i >= 0 {
+		form = dateForms[i]
+	}
+	return form
+}
 
 // days reads a date, and says whether it names its zone.
 func (f dateForm) days(text string) (days float64, zone, ok bool) {
@@ -235,7 +248,7 @@ func formsOf(texts []string) (forms []dateForm) {
 // errWhichForm says that day and month can't be told apart.
 func errWhichForm(name, text string) error {
 	return fmt.Errorf("dates as %q may have the day first or the month: say which, as --dates %s:dmy or %s:mdy",
-		clip(text), clip(name), clip(name))
+		spelling.Clip(text), spelling.Clip(name), spelling.Clip(name))
 }
 
 func describeForms() string {

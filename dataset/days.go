@@ -5,6 +5,8 @@ import (
 	"math"
 	"regexp"
 	"slices"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // date makes a column of dates one of days, and adds its periodic parts.
@@ -13,9 +15,9 @@ func (t *Table) date(d *Dates) error {
 	if !found {
 		return nil // who needs it will miss it
 	}
-	if t.disk != nil && len(d.Parts) > 0 {
+	if t.Disk != nil && len(d.Parts) > 0 {
 		return fmt.Errorf("%s: column %q stays on disk, where no periodic parts can be added: write the table as CSV",
-			t.Source, clip(d.Column))
+			t.Source, spelling.Clip(d.Column))
 	}
 	if texts := t.texts(j); texts != nil {
 		if d.Form == "" {
@@ -25,7 +27,7 @@ func (t *Table) date(d *Dates) error {
 				text, row := t.notDate(j)
 				at := t.place(row)
 				at.Row, at.Column, at.Name = row+1, j+1, d.Column
-				at.Err = fmt.Errorf("%q is not a date as the others of the column; the forms are %s", clip(text), describeForms())
+				at.Err = fmt.Errorf("%q is not a date as the others of the column; the forms are %s", spelling.Clip(text), describeForms())
 				return at
 			case len(forms) > 1:
 				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: errWhichForm(d.Column, texts[0])}
@@ -69,7 +71,7 @@ func (t *Table) notDate(j int) (text string, row int) {
 
 // rowOf finds the first row whose cell in column j is the text of that code.
 func (t *Table) rowOf(j, code int) (row int, found bool) {
-	begin, _ := t.own()
+	begin, _ := t.Own()
 	for i := 0; i < len(t.Values)/len(t.Names); i++ {
 		if t.Values[i*len(t.Names)+j] == float64(code) {
 			return begin + i, true
@@ -83,7 +85,7 @@ var shortYear = regexp.MustCompile(`^[0-9]{1,2}([./-])([0-9]{1,2}|[A-Za-z]{3})[.
 
 // toDays makes a column of text one of days.
 func (t *Table) toDays(j int, form string) error {
-	f := dateForms[slices.IndexFunc(dateForms, func(f dateForm) bool { return f.name == form })]
+	f := formOf(form)
 	texts := t.texts(j)
 	days := make([]float64, len(texts))
 	var zones [2]bool // a time without one is there, and one with
@@ -100,26 +102,26 @@ func (t *Table) toDays(j int, form string) error {
 			row, _ := t.rowOf(j, code)
 			at := t.place(row)
 			at.Row, at.Column, at.Name = row+1, j+1, t.Names[j]
-			if err != nil || t.strange(j, text) {
-				at.Err = fmt.Errorf("%q is not a date of the form %s, as %s", clip(text), f.name, f.example)
+			if err != nil || t.Strange(j, text) {
+				at.Err = fmt.Errorf("%q is not a date of the form %s, as %s", spelling.Clip(text), f.name, f.example)
 				return at
 			}
 			if t.serials[j] == nil {
 				at.Err = fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days from 1900, or 20240131? "+
-					"write it as the others", clip(text))
+					"write it as the others", spelling.Clip(text))
 				if t.serials == nil {
 					t.serials = map[int]*Error{}
 				}
 				t.serials[j] = at
 			}
 			v = number // days already
-		} else if shortYear.MatchString(text) && !slices.Contains(t.centuries, t.Names[j]) {
-			t.centuries = append(t.centuries, t.Names[j])
+		} else if shortYear.MatchString(text) && !slices.Contains(t.Found.Centuries, t.Names[j]) {
+			t.Found.Centuries = append(t.Found.Centuries, t.Names[j])
 		}
 		days[code] = v
 	}
-	if zones[0] && zones[1] && !slices.Contains(t.zones, t.Names[j]) {
-		t.zones = append(t.zones, t.Names[j])
+	if zones[0] && zones[1] && !slices.Contains(t.Found.Zones, t.Names[j]) {
+		t.Found.Zones = append(t.Found.Zones, t.Names[j])
 	}
 	for i := range t.Rows {
 		if at := &t.Values[i*len(t.Names)+j]; *at == *at {

@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"math"

@@ -1,12 +1,13 @@
-// Package dataset holds what krigo knows about data before any model sees it:
-// reading tables, choosing target and inputs, encoding and scaling them, dealing rows
-// into roles, and the hash by which a certificate recognises its rows.
+// Package dataset holds what krigo knows about data before any model sees it: tables, the choice of target and inputs,
+// encoding and scaling, the roles of rows, and the hash by which a certificate recognises its rows.
 //
-// A file becomes a [Table] (cells with column names, in memory or on disk), as do rows of numbers
-// ([FromRows], [FromMatrix]). A table is seen as [Data] (inputs X, target y), where need be by an
-// [Encoding], [Units.Deal] says what each row may be used for, and [Scaled] reads the rows of a role
-// in scaled units. Matrices are flat row-major slices of float64. A kind of file is a [Format]: CSV, gzip of it, NPY
-// and NPZ are registered here, Parquet by package dataset/parquet where that is imported.
+// A row's road: package files reads it from a file into a [Table] (cells with column names, in memory or on disk).
+// [Table.Regression] or [Table.Encode] views the columns as [Data] (inputs X, target y), or refuses a cell by its line.
+// [Data.Units] knows the row by its content, and [Units.Deal] gives it a role: test, calibration, prior or certified.
+// [ScalingOf] takes constants from the prior rows, and [Scaled] reads the rows of one role in scaled units. Package
+// inspect says what people are told of it on the way.
+//
+// Rows of numbers become tables by [FromRows] and [FromMatrix]. Matrices are flat row-major slices of float64.
 //
 // Nothing here repairs data unasked. A certificate speaks about the rows it was given,
 // so a cell that is not a finite number is refused, with file, line, row, column

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/compensated"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Unlabelled is [Table.Unlabelled] with the columns that become these inputs. A table that
@@ -15,7 +16,7 @@ func (e *Encoding) Unlabelled(t *Table, inputs []string) (*Data, error) {
 	if e == nil {
 		return t.Unlabelled(inputs)
 	}
-	if err := t.fits(); err != nil {
+	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	columns, err := t.inputs(e.names())
@@ -71,11 +72,7 @@ func (t *Table) Encode(target string, ignored []string, categorical []string, mi
 			e.Columns[at].Categories = []string{}
 		}
 	}
-	fit := e.uses(d.inputs)
-	for k := range fit {
-		fit[k].fitting = true
-	}
-	if err := t.fit(append(fit, uses(d.target)...)); err != nil {
+	if err := d.fit(e); err != nil {
 		return nil, err
 	}
 	rows, err := prior(e.labelled(d))
@@ -88,7 +85,7 @@ func (t *Table) Encode(target string, ignored []string, categorical []string, mi
 	seen := map[string]bool{}
 	for _, name := range e.Inputs() {
 		if seen[name] {
-			return nil, fmt.Errorf("%s: encoding makes two columns named %q: rename one", t.Source, clip(name))
+			return nil, fmt.Errorf("%s: encoding makes two columns named %q: rename one", t.Source, spelling.Clip(name))
 		}
 		seen[name] = true
 	}
@@ -148,7 +145,7 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		if found.count == 0 {
 			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
 				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use more "+
-					"prior rows", clip(c.Name), len(rows))}
+					"prior rows", spelling.Clip(c.Name), len(rows))}
 		}
 		if c.Categories == nil {
 			if e.Missing != FillMean {
@@ -168,11 +165,11 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		}
 		slices.Sort(c.Categories)
 		c.Categories = slices.Compact(c.Categories)
-		if len(c.Categories) > maxCategories {
+		if len(c.Categories) > MaxCategories {
 			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
 				Err: fmt.Errorf("column %q has %d categories on %d prior rows, more than %d: remove it, or read it as a number "+
 					"if it is one",
-					clip(c.Name), len(c.Categories), len(rows), maxCategories)}
+					spelling.Clip(c.Name), len(c.Categories), len(rows), MaxCategories)}
 		}
 	}
 	return nil
@@ -188,7 +185,7 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 	if err != nil {
 		return nil, nil // a table of inputs that are encoded already
 	}
-	begin, own := t.own()
+	begin, own := t.Own()
 	for k, c := range e.Columns {
 		if c.Categories == nil {
 			continue
@@ -199,7 +196,7 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 		x := make([]float64, blockRows)
 		for i := begin; i < begin+own; i += blockRows {
 			cells := x[:min(blockRows, begin+own-i)]
-			if err := t.read(i, len(cells), columns[k:k+1], cells); err != nil {
+			if err := t.Read(i, len(cells), columns[k:k+1], cells); err != nil {
 				return nil, err
 			}
 			for _, v := range cells {
@@ -220,15 +217,6 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 		found.Add(finding.Unseen, c.Name, n, own, texts)
 	}
 	return found, nil
-}
-
-// uses says what the encoding reads its columns for, which are those given.
-func (e *Encoding) uses(columns []int) []use {
-	all := uses(columns)
-	for k := range all {
-		all[k].categorical, all[k].gaps = e.Columns[k].Categories != nil, e.Missing == FillMean
-	}
-	return all
 }
 
 func (e *Encoding) view(t *Table, columns []int) *Data {

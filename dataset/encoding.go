@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // What is done about missing values of inputs. A missing target is always an error.
@@ -19,8 +20,8 @@ const (
 // other stands for every category that prior rows don't have.
 const other = "other"
 
-// maxCategories of a column: with more it is a name, or a number.
-const maxCategories = 256
+// MaxCategories of a column: with more it is a name, or a number.
+const MaxCategories = 256
 
 // Encoding says how the columns of a table become a model's inputs: categorical ones as a
 // one-hot column for each category and a last one for all others, the rest as numbers, in
@@ -75,21 +76,27 @@ func (e *Encoding) names() []string {
 // Check says what is wrong with an encoding, as of a file, for these inputs.
 func (e *Encoding) Check(inputs []string) error {
 	if e.Missing != Refuse && e.Missing != FillMean {
-		return fmt.Errorf("missing %q: want %s or %s", clip(e.Missing), Refuse, FillMean)
+		return fmt.Errorf("missing %q: want %s or %s", spelling.Clip(e.Missing), Refuse, FillMean)
 	}
 	// One by one: all names of a forged file might not fit in memory.
 	left := inputs
 	for name := range e.inputs {
 		if len(left) == 0 || left[0] != name {
-			return fmt.Errorf("it makes other inputs, such as %q", clip(name))
+			return fmt.Errorf("it makes other inputs, such as %q", spelling.Clip(name))
 		}
 		left = left[1:]
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("it doesn't make the input %q", clip(left[0]))
+		return fmt.Errorf("it doesn't make the input %q", spelling.Clip(left[0]))
 	}
 	return nil
 }
+
+// Fills says whether missing values of inputs are filled.
+func (e *Encoding) Fills() bool { return e != nil && e.Missing == FillMean }
+
+// Categorical says whether column k is categorical.
+func (e *Encoding) Categorical(k int) bool { return e != nil && e.Columns[k].Categories != nil }
 
 // OneHot says whether input j is one of a categorical column.
 func (e *Encoding) OneHot(j int) bool {
@@ -111,12 +118,12 @@ func (e *Encoding) String() string {
 	var parts []string
 	for _, c := range e.Columns {
 		if c.Categories != nil {
-			parts = append(parts, fmt.Sprintf("%s by %s", Printable(c.Name), quoted(c.Names(), 10)))
+			parts = append(parts, fmt.Sprintf("%s by %s", spelling.Printable(c.Name), spelling.Quoted(c.Names(), 10)))
 		}
 	}
 	for _, c := range e.Columns {
 		if c.Mean != nil {
-			parts = append(parts, fmt.Sprintf("%s %s where it is missing", Printable(c.Name), cautious.Number(*c.Mean)))
+			parts = append(parts, fmt.Sprintf("%s %s where it is missing", spelling.Printable(c.Name), cautious.Number(*c.Mean)))
 		}
 	}
 	return strings.Join(parts, "; ")

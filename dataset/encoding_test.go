@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
 )
 
@@ -24,16 +27,16 @@ other,2,north,60
 var roomInputs = []string{"fuel=gas", "fuel=oil", "fuel=other", "size", "zone=3", "zone=7", "zone=other"}
 
 // encoded reads text, and encodes it by its first three rows.
-func encoded(t *testing.T, text string) *Data {
+func encoded(t *testing.T, text string) *dataset.Data {
 	t.Helper()
-	d, err := read(t, text).Encode("y", nil, []string{"fuel", "zone"}, FillMean, these([]int{0, 1, 2}))
+	d, err := read(t, text).Encode("y", nil, []string{"fuel", "zone"}, dataset.FillMean, these([]int{0, 1, 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func inputsOf(t *testing.T, d *Data) []float64 {
+func inputsOf(t *testing.T, d *dataset.Data) []float64 {
 	t.Helper()
 	x := make([]float64, d.Rows*d.Cols)
 	if err := d.Read(d.All(), x, nil); err != nil {
@@ -45,8 +48,8 @@ func inputsOf(t *testing.T, d *Data) []float64 {
 // TestEncode: categories and means come from the rows given alone; what these don't have is
 // other; the encoding survives a file.
 // these are prior rows.
-func these(rows []int) func(*Data) ([]int, error) {
-	return func(*Data) ([]int, error) { return rows, nil }
+func these(rows []int) func(*dataset.Data) ([]int, error) {
+	return func(*dataset.Data) ([]int, error) { return rows, nil }
 }
 
 func TestEncode(t *testing.T) {
@@ -75,7 +78,7 @@ func TestEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Encoding{}
+	e := &dataset.Encoding{}
 	if err := json.Unmarshal(raw, e); err != nil || !reflect.DeepEqual(e, d.Encoding) {
 		t.Fatalf("%s, %v", raw, err)
 	}
@@ -87,7 +90,7 @@ func TestEncode(t *testing.T) {
 		t.Errorf("%v, %v", of, err)
 	}
 	// What is encoded already stays as it is, but isn't rows to certify.
-	again := &Table{Source: "t", Names: append(slices.Clone(roomInputs), "y"), Rows: 1,
+	again := &dataset.Table{Source: "t", Names: append(slices.Clone(roomInputs), "y"), Rows: 1,
 		Values: []float64{1, 0, 0, 4, 0, 1, 0, 9}}
 	if of, err = e.Unlabelled(again, roomInputs); err != nil || of.Encoding != nil ||
 		!slices.Equal(inputsOf(t, of), again.Values[:7]) {
@@ -102,7 +105,7 @@ func TestEncode(t *testing.T) {
 	_, err = e.Select(read(t, "fuel,size,zone,y\ngas,1,3,\n"), roomInputs, "y")
 	wantError(t, err, `column 4 ("y"): the value is missing; remove the row or fill the value`)
 	// Without an encoding columns are inputs.
-	var none *Encoding
+	var none *dataset.Encoding
 	if of, err := none.Select(again, []string{"size"}, "y"); err != nil || of.Cols != 1 || none.OneHot(0) {
 		t.Errorf("%v, %v", of, err)
 	}
@@ -115,11 +118,11 @@ func TestEncodingOfPriorRows(t *testing.T) {
 	if !reflect.DeepEqual(a.Encoding, b.Encoding) {
 		t.Errorf("%v and %v", a.Encoding, b.Encoding)
 	}
-	sa, err := ScalingOf(a, []int{0, 1, 2}, PriorRows)
+	sa, err := dataset.ScalingOf(a, []int{0, 1, 2}, dataset.PriorRows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sb, err := ScalingOf(b, []int{0, 1, 2}, PriorRows); err != nil || !reflect.DeepEqual(sa, sb) {
+	if sb, err := dataset.ScalingOf(b, []int{0, 1, 2}, dataset.PriorRows); err != nil || !reflect.DeepEqual(sa, sb) {
 		t.Errorf("%+v and %+v, %v", sa, sb, err)
 	}
 	// 0 and 1 stay as they are; numbers are standardised with what was filled in.
@@ -132,7 +135,7 @@ func TestEncodingOfPriorRows(t *testing.T) {
 // TestEncodedHash: hashes are of the cells: what becomes the same inputs is told apart, and
 // the same cells are the same rows with texts in any order.
 func TestEncodedHash(t *testing.T) {
-	of := func(d *Data) string {
+	of := func(d *dataset.Data) string {
 		hash, err := d.Hash(d.All())
 		if err != nil {
 			t.Fatal(err)
@@ -165,25 +168,35 @@ func TestEncodedHash(t *testing.T) {
 	}
 }
 
+// stored is a store of rows of three columns.
+type stored []float64
+
+func (s stored) Read(first, count int, columns []int, out []float64) error {
+	for i := range count {
+		for _, j := range columns {
+			out[0], out = s[3*(first+i)+j], out[1:]
+		}
+	}
+	return nil
+}
+
+func (s stored) Close() error { return nil }
+
 // TestEncodeDisk: codes and gaps of a table on disk are encoded block by block as in memory.
 func TestEncodeDisk(t *testing.T) {
-	const rows = 2*blockRows + 5
-	memory := &Table{Source: "x", Names: []string{"a", "kind", "y"}, Rows: rows}
+	const rows = 2*4096 + 5
+	memory := &dataset.Table{Source: "x", Names: []string{"a", "kind", "y"}, Rows: rows}
 	for i := range rows {
 		memory.Values = append(memory.Values, math.Sin(float64(i)), float64(i%4-1), math.Cos(float64(i)))
 		if i%9 == 5 {
 			memory.Values[3*i] = math.NaN()
 		}
 	}
-	disk, err := readBytes(t, "x.npy", npyFile(1, dict("[('a', '<f8'), ('kind', '<f8'), ('y', '<f8')]", rows, 0),
-		memory.Values))
-	if err != nil {
-		t.Fatal(err)
-	}
+	disk := &dataset.Table{Source: "x", Names: memory.Names, Rows: rows, Disk: stored(memory.Values)}
 	prior := []int{0, 1, 2, 6, 50, 8000}
 	var answers []string
-	for _, table := range []*Table{memory, disk} {
-		d, err := table.Encode("y", nil, []string{"kind"}, FillMean, these(prior))
+	for _, table := range []*dataset.Table{memory, disk} {
+		d, err := table.Encode("y", nil, []string{"kind"}, dataset.FillMean, these(prior))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +208,7 @@ func TestEncodeDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := d.Findings()
+		found, err := inspect.Findings(d)
 		answers = append(answers, fmt.Sprint(d.Encoding, d.Inputs, hash, x, y, inputsOf(t, d), found, err))
 	}
 	if answers[0] != answers[1] || !strings.Contains(answers[0], `kind by "-1", "0", "1", "other"; a`) {
@@ -208,7 +221,7 @@ func TestEncodeDisk(t *testing.T) {
 
 // TestFills: without categories missing values are filled all the same.
 func TestFills(t *testing.T) {
-	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", nil, nil, FillMean, these([]int{0, 2}))
+	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", nil, nil, dataset.FillMean, these([]int{0, 2}))
 	if err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}) || !slices.Equal(d.Inputs, []string{"a"}) {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -217,11 +230,11 @@ func TestFills(t *testing.T) {
 // TestEncodeFindings: a category that no row has is no news.
 func TestEncodeFindings(t *testing.T) {
 	d, err := read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil,
-		[]string{"fuel"}, Refuse, these([]int{0, 1, 4, 5}))
+		[]string{"fuel"}, dataset.Refuse, these([]int{0, 1, 4, 5}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := d.Findings()
+	found, err := inspect.Findings(d)
 	if want := (finding.List{finding.New(finding.Constant, []string{"c"}), finding.New(finding.Repeats, 1, 7, 7)}); err !=
 		nil || !reflect.DeepEqual(found, want) {
 		t.Errorf("%q, %v", found, err)
@@ -235,18 +248,18 @@ func TestCategoriesRounded(t *testing.T) {
 		{"1", "2", `x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
 		{"red", "1e999", `x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
 	} {
-		table, err := Read(strings.NewReader("id,y\n"+c.first+",1\n9007199254740992,2\n9007199254740993,3\n"+c.last+",3\n"),
-			"x.csv")
+		text := "id,y\n" + c.first + ",1\n9007199254740992,2\n9007199254740993,3\n" + c.last + ",3\n"
+		table, err := files.CSV{From: strings.NewReader(text), Source: "x.csv"}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = table.Encode("y", nil, []string{"id"}, Refuse, these([]int{0, 1, 2}))
+		_, err = table.Encode("y", nil, []string{"id"}, dataset.Refuse, these([]int{0, 1, 2}))
 		wantError(t, err, c.want, "(and 1 more problems)")
-		small, err := Read(strings.NewReader("id,y\n"+c.first+",1\n9007199254740991,2\n"), "x.csv")
+		small, err := files.CSV{From: strings.NewReader("id,y\n" + c.first + ",1\n9007199254740991,2\n"), Source: "x.csv"}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := small.Encode("y", nil, []string{"id"}, Refuse, these([]int{0, 1}))
+		d, err := small.Encode("y", nil, []string{"id"}, dataset.Refuse, these([]int{0, 1}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,28 +285,28 @@ func TestEncodeRefuses(t *testing.T) {
 		target      string
 		want        string
 	}{
-		{rooms, []int{0}, []string{"zone"}, FillMean, "y",
+		{rooms, []int{0}, []string{"zone"}, dataset.FillMean, "y",
 			`column "fuel" is no column of numbers: 4 different texts: "gas", "oil", "wood" and 1 more (first in line 2); say --categorical fuel or --ignore fuel`},
-		{rooms, []int{0}, []string{"fule"}, Refuse, "y", `no column "fule" to be categorical; did you mean "fuel"?`},
-		{rooms, []int{0}, []string{"fuel"}, Refuse, "price", `no column "price" for the target`},
-		{rooms, []int{0, 1}, both, FillMean, "zone", `the target "zone" can't be categorical`},
-		{rooms, []int{1, 4}, both, FillMean, "y",
+		{rooms, []int{0}, []string{"fule"}, dataset.Refuse, "y", `no column "fule" to be categorical; did you mean "fuel"?`},
+		{rooms, []int{0}, []string{"fuel"}, dataset.Refuse, "price", `no column "price" for the target`},
+		{rooms, []int{0, 1}, both, dataset.FillMean, "zone", `the target "zone" can't be categorical`},
+		{rooms, []int{1, 4}, both, dataset.FillMean, "y",
 			`column "size" is empty on all 2 prior rows, so nothing is known about it: remove it, or use more prior rows`},
-		{rooms, []int{2}, both, FillMean, "y", `column "fuel" is empty on all 1 prior rows`},
-		{rooms, []int{0, 1}, both, Refuse, "y",
+		{rooms, []int{2}, both, dataset.FillMean, "y", `column "fuel" is empty on all 1 prior rows`},
+		{rooms, []int{0, 1}, both, dataset.Refuse, "y",
 			`line 3 (row 2), column 2 ("size"): the value is missing; remove the row or fill the value, or have it filled with --missing mean (and 3 more problems)`},
-		{"a,y\nb,1\n,2\n", []int{0}, []string{"a"}, Refuse, "y", `line 3 (row 2), column 1 ("a"): the value is missing`},
-		{"a,y\n1,\n2,3\n", []int{0, 1}, nil, FillMean, "y",
+		{"a,y\nb,1\n,2\n", []int{0}, []string{"a"}, dataset.Refuse, "y", `line 3 (row 2), column 1 ("a"): the value is missing`},
+		{"a,y\n1,\n2,3\n", []int{0, 1}, nil, dataset.FillMean, "y",
 			`f.csv: line 2 (row 1), column 2 ("y"): the value is missing; remove the row or fill the value`},
-		{"a,y\n1,b\n2,3\n", []int{0, 1}, nil, FillMean, "y", `"b" is not a number; write one`},
-		{"a,y\n1,2\ninf,3\n", []int{0, 1}, nil, FillMean, "y", "+Inf is not finite"},
-		{many.String(), upTo(300), []string{"id"}, Refuse, "y", `column "id" has 300 categories on 300 prior rows`},
-		{"a,a=b,y\nb,1,1\nc,2,2\n", []int{0}, []string{"a"}, Refuse, "y", `two columns named "a=b"`},
-		{"a,y\n1e308,1\n1e308,2\n", []int{0, 1}, nil, FillMean, "y", `"a" are too large`},
-		{"a,y\nb,1\nc,1\n", []int{0, 1}, []string{"a"}, Refuse, "y", "nothing to learn"},
-		{"y\n1\n2\n", []int{0, 1}, nil, FillMean, "y", "the only column"},
+		{"a,y\n1,b\n2,3\n", []int{0, 1}, nil, dataset.FillMean, "y", `"b" is not a number; write one`},
+		{"a,y\n1,2\ninf,3\n", []int{0, 1}, nil, dataset.FillMean, "y", "+Inf is not finite"},
+		{many.String(), upTo(300), []string{"id"}, dataset.Refuse, "y", `column "id" has 300 categories on 300 prior rows`},
+		{"a,a=b,y\nb,1,1\nc,2,2\n", []int{0}, []string{"a"}, dataset.Refuse, "y", `two columns named "a=b"`},
+		{"a,y\n1e308,1\n1e308,2\n", []int{0, 1}, nil, dataset.FillMean, "y", `"a" are too large`},
+		{"a,y\nb,1\nc,1\n", []int{0, 1}, []string{"a"}, dataset.Refuse, "y", "nothing to learn"},
+		{"y\n1\n2\n", []int{0, 1}, nil, dataset.FillMean, "y", "the only column"},
 	} {
-		table, err := Read(strings.NewReader(c.text), "f.csv")
+		table, err := files.CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,13 +314,13 @@ func TestEncodeRefuses(t *testing.T) {
 		if d != nil {
 			t.Errorf("%q was encoded, want %s", c.text, c.want)
 		}
-		wantError(t, err, c.want)
+		wantError(t, inspect.Explain(err), c.want)
 	}
 }
 
 // TestText: texts that aren't UTF-8 are one that is, as a model file would have it.
 func TestText(t *testing.T) {
-	table := &Table{Source: "t", Names: []string{"a"}, Text: [][]string{{"red"}}}
+	table := &dataset.Table{Source: "t", Names: []string{"a"}, Text: [][]string{{"red"}}}
 	for _, cell := range []string{"red", "b\xffd", "b\ufffdd", "1e1", " blue ", "b\xffd"} {
 		table.Append([]string{cell})
 	}

@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"strings"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Error is an error of data that names a place in a table. What doesn't apply, or isn't known, is
@@ -31,7 +33,7 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "row %d", e.Row)
 	}
 	if e.Row > 0 && e.Column > 0 {
-		fmt.Fprintf(&b, ", column %d (%q)", e.Column, clip(e.Name))
+		fmt.Fprintf(&b, ", column %d (%q)", e.Column, spelling.Clip(e.Name))
 	}
 	if e.Line > 0 || e.Row > 0 {
 		b.WriteString(": ")

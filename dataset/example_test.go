@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // Rows that a program has are a table, in which NaN is a missing value.
@@ -25,7 +26,7 @@ func ExampleFromRows() {
 
 // What is wrong with data is known by its place, also to who calls Fit.
 func ExampleError() {
-	table, err := dataset.Read(strings.NewReader("size,price\n40,120\n55,dear\n"), "flats.csv")
+	table, err := files.CSV{From: strings.NewReader("size,price\n40,120\n55,dear\n"), Source: "flats.csv"}.Read()
 	if err != nil {
 		log.Fatal(err)
 	}

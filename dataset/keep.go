@@ -1,9 +1,6 @@
 package dataset
 
 import (
-	"encoding/csv"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -12,7 +9,7 @@ import (
 // Kept are columns of a table as people wrote them, to stand beside what is computed of its rows.
 type Kept struct {
 	Names []string
-	cells func(row int) ([]string, error)
+	Cells func(row int) ([]string, error)
 }
 
 // Keep returns columns of a table to be kept: texts as they were read, numbers in the fewest digits, dates as
@@ -23,8 +20,8 @@ func (t *Table) Keep(names []string) (*Kept, error) {
 		return nil, err
 	}
 	values := make([]float64, len(columns))
-	return &Kept{Names: names, cells: func(row int) ([]string, error) {
-		if err := t.read(row, 1, columns, values); err != nil {
+	return &Kept{Names: names, Cells: func(row int) ([]string, error) {
+		if err := t.Read(row, 1, columns, values); err != nil {
 			return nil, err
 		}
 		cells := make([]string, len(columns))
@@ -56,7 +53,7 @@ func dateOf(days float64) string {
 func (k *Kept) Columns(rows int) (map[string][]string, error) {
 	all := map[string][]string{}
 	for i := range rows {
-		cells, err := k.cells(i)
+		cells, err := k.Cells(i)
 		if err != nil {
 			return nil, err
 		}
@@ -65,38 +62,4 @@ func (k *Kept) Columns(rows int) (map[string][]string, error) {
 		}
 	}
 	return all, nil
-}
-
-// Write is [Write] with the kept columns before the others.
-func (k *Kept) Write(w io.Writer, names []string, rows int, fill Fill) error {
-	for _, name := range k.Names {
-		if slices.Contains(names, name) {
-			return fmt.Errorf("column %q can't be kept: the table that is written has one of that name", clip(name))
-		}
-	}
-	out := csv.NewWriter(w)
-	if err := out.Write(slices.Concat(k.Names, names)); err != nil {
-		return err
-	}
-	values := make([]float64, len(names))
-	for i := range rows {
-		cells, err := k.cells(i)
-		if err != nil {
-			return err
-		}
-		if err := fill(i, values); err != nil {
-			return err
-		}
-		for j, v := range values {
-			if v-v != 0 {
-				return fmt.Errorf("row %d, column %q: %v is not finite", i+1, names[j], v)
-			}
-			cells = append(cells, numeral(v))
-		}
-		if err := out.Write(cells); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/krigo-gp/krigo/ranks"
 )
 
-// moments are the mean and the population standard deviation of a column.
-type moments struct{ mean, sd float64 }
+// Moments are the mean and the population standard deviation of a column.
+type Moments struct{ Mean, SD float64 }
 
-// constant allows for rounding noise in values meant to be equal: some hundreds
+// Constant allows for rounding noise in values meant to be equal: some hundreds
 // of units in the last place.
-func (m moments) constant() bool { return m.sd <= 1e-13*math.Abs(m.mean) || m.sd == 0 }
+func (m Moments) Constant() bool { return m.SD <= 1e-13*math.Abs(m.Mean) || m.SD == 0 }
 
-func (m moments) finite() bool {
-	return !math.IsInf(m.mean, 0) && !math.IsNaN(m.mean) && !math.IsInf(m.sd, 0) && !math.IsNaN(m.sd)
+func (m Moments) finite() bool {
+	return !math.IsInf(m.Mean, 0) && !math.IsNaN(m.Mean) && !math.IsInf(m.SD, 0) && !math.IsNaN(m.SD)
 }
 
-// moments computes the moments of the inputs and, last, of the target on the given rows,
+// Moments computes the moments of the inputs and, last, of the target on the given rows,
 // by the corrected two-pass algorithm (Chan, Golub and LeVeque, "Algorithms for computing
 // the sample variance", 1983) with compensated sums, so that 1e12 + small keeps its
 // digits. Deviations are divided by the largest, or the squares of extreme ones would
 // leave the range.
-func (d *Data) moments(rows []int) ([]moments, error) {
+func (d *Data) Moments(rows []int) ([]Moments, error) {
 	type column struct {
 		Mean, Largest      float64
 		Sum, Rest, Squares compensated.Sum // Σ value; Σd, Σd² with d = (value − mean)/largest
@@ -72,15 +72,15 @@ func (d *Data) moments(rows []int) ([]moments, error) {
 	}); err != nil {
 		return nil, err
 	}
-	out := make([]moments, len(columns))
+	out := make([]Moments, len(columns))
 	for j, c := range columns {
-		out[j].mean = c.Mean
+		out[j].Mean = c.Mean
 		if c.Largest == 0 {
 			continue
 		}
 		shift := c.Rest.Value() / n // rounding error left in the mean
 		variance := max(0, c.Squares.Value()/n-shift*shift)
-		out[j] = moments{mean: c.Mean + c.Largest*shift, sd: c.Largest * math.Sqrt(variance)}
+		out[j] = Moments{Mean: c.Mean + c.Largest*shift, SD: c.Largest * math.Sqrt(variance)}
 	}
 	return out, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // Reading says how the cells of a table are written, where they aren't as programs write them: with a decimal
@@ -34,6 +36,9 @@ func (r Reading) Naming(columns ...string) Reading {
 	return r
 }
 
+// Plain is the reading of cells as programs write them, for formats whose cells are no text.
+func (r Reading) Plain() Reading { return Reading{names: r.names} }
+
 // zero says whether it is for tables as programs write them.
 func (r *Reading) zero() bool {
 	return r == nil || (r.Decimal == "" || r.Decimal == ".") && r.Thousands == "" && len(r.Missing) == 0 &&
@@ -45,7 +50,7 @@ func (r *Reading) Said() string {
 	var parts []string
 	add := func(what string, texts ...string) {
 		if len(texts) > 0 && texts[0] != "" {
-			parts = append(parts, what+" "+quoted(texts, 3))
+			parts = append(parts, what+" "+spelling.Quoted(texts, 3))
 		}
 	}
 	add("decimal", r.Decimal)
@@ -72,9 +77,9 @@ func (r *Reading) Check() error {
 	}
 	switch {
 	case decimal != "." && decimal != ",":
-		return fmt.Errorf(`decimal %q: want "." or ","`, clip(r.Decimal))
+		return fmt.Errorf(`decimal %q: want "." or ","`, spelling.Clip(r.Decimal))
 	case !slices.Contains([]string{"", ",", ".", "'", " "}, r.Thousands):
-		return fmt.Errorf(`thousands %q: want "," "." "'" or " "`, clip(r.Thousands))
+		return fmt.Errorf(`thousands %q: want "," "." "'" or " "`, spelling.Clip(r.Thousands))
 	case r.Thousands == decimal:
 		return fmt.Errorf("decimal and thousands are both %q: numbers couldn't be told apart", decimal)
 	}
@@ -83,13 +88,13 @@ func (r *Reading) Check() error {
 			mostTexts)
 	}
 	for _, text := range r.Missing {
-		if v, err := r.parse(text); err == nil {
-			return fmt.Errorf("missing %q: it is the number %v", clip(text), v)
+		if v, err := r.Parse(text); err == nil {
+			return fmt.Errorf("missing %q: it is the number %v", spelling.Clip(text), v)
 		}
 	}
 	for _, unit := range r.Units {
 		if strings.TrimSpace(unit) == "" || strings.ContainsFunc(unit, unicode.IsDigit) || strings.ContainsAny(unit, "+-.") {
-			return fmt.Errorf("unit %q: want text without digits, signs and points, such as kg", clip(unit))
+			return fmt.Errorf("unit %q: want text without digits, signs and points, such as kg", spelling.Clip(unit))
 		}
 	}
 	known := map[string]bool{}
@@ -98,23 +103,23 @@ func (r *Reading) Check() error {
 			return err
 		}
 		if known[d.Column] {
-			return fmt.Errorf("dates: column %q twice", clip(d.Column))
+			return fmt.Errorf("dates: column %q twice", spelling.Clip(d.Column))
 		}
 		known[d.Column] = true
 	}
 	return nil
 }
 
-// isMissing knows how a missing value is written.
-func (r *Reading) isMissing(cell string) bool {
+// IsMissing knows how a missing value is written.
+func (r *Reading) IsMissing(cell string) bool {
 	if isMissing(cell) {
 		return true
 	}
 	return r != nil && slices.ContainsFunc(r.Missing, func(text string) bool { return strings.EqualFold(text, cell) })
 }
 
-// parse reads a number.
-func (r *Reading) parse(cell string) (float64, error) {
+// Parse reads a number.
+func (r *Reading) Parse(cell string) (float64, error) {
 	if r.zero() {
 		return parse(cell)
 	}
@@ -185,4 +190,14 @@ func ungrouped(whole, separator string) (string, bool) {
 func (r Reading) Every() Reading {
 	r.Distinct = false
 	return r
+}
+
+// unitOf is the unit that bare takes from a cell.
+func (r *Reading) unitOf(cell string) (longest string) {
+	for _, unit := range r.Units {
+		if len(unit) > len(longest) && (strings.HasSuffix(cell, unit) || strings.HasPrefix(cell, unit)) {
+			longest = unit
+		}
+	}
+	return longest
 }

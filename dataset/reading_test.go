@@ -1,52 +1,56 @@
-package dataset
+package dataset_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
 )
 
 // TestReading: cells that are written otherwise are the numbers that people mean.
 func TestReading(t *testing.T) {
 	for _, c := range []struct {
-		of   Reading
+		of   dataset.Reading
 		cell string
 		want float64 // NaN: it is no number
 	}{
-		{Reading{Decimal: ","}, "1,5", 1.5},
-		{Reading{Decimal: ","}, "-1,5e3", -1500},
-		{Reading{Decimal: ","}, "7", 7},
-		{Reading{Decimal: ","}, "1.5", math.NaN()},
-		{Reading{Decimal: ","}, "1,5,0", math.NaN()},
-		{Reading{Decimal: ",", Thousands: "."}, "1.234,5", 1234.5},
-		{Reading{Decimal: ",", Thousands: "."}, "-1.234.567", -1234567},
-		{Reading{Decimal: ",", Thousands: "."}, "1.5", math.NaN()},
-		{Reading{Decimal: ",", Thousands: "."}, "12345,6", 12345.6},
-		{Reading{Decimal: ",", Thousands: "."}, "1234.567", math.NaN()},
-		{Reading{Decimal: ",", Thousands: " "}, "1\u00a0234,5", 1234.5},
-		{Reading{Decimal: ",", Thousands: " "}, "1\u202f234", 1234},
-		{Reading{Thousands: ","}, "1,234.5", 1234.5},
-		{Reading{Thousands: ","}, "1,23", math.NaN()},
-		{Reading{Thousands: ","}, ",234", math.NaN()},
-		{Reading{Thousands: ","}, "0,123", math.NaN()},
-		{Reading{Decimal: ",", Thousands: "."}, "-0.123", math.NaN()},
-		{Reading{Decimal: ",", Thousands: "."}, "0,123", 0.123},
-		{Reading{Thousands: ","}, "1,234,", math.NaN()},
-		{Reading{Thousands: ","}, "1e,234", math.NaN()},
-		{Reading{Thousands: "'"}, "1’234'567.25", 1234567.25},
-		{Reading{Units: []string{"kg"}}, "12.5 kg", 12.5},
-		{Reading{Units: []string{"€"}}, "€ -12", -12},
-		{Reading{Units: []string{"%", "€"}, Decimal: ","}, "3,5%", 3.5},
-		{Reading{Units: []string{"kg"}}, "kg", math.NaN()},
-		{Reading{Units: []string{"m", "mm"}}, "12 mm", 12},
-		{Reading{Units: []string{"mm", "m"}}, "12 mm", 12},
-		{Reading{Units: []string{"kg"}}, "12 g", math.NaN()},
+		{dataset.Reading{Decimal: ","}, "1,5", 1.5},
+		{dataset.Reading{Decimal: ","}, "-1,5e3", -1500},
+		{dataset.Reading{Decimal: ","}, "7", 7},
+		{dataset.Reading{Decimal: ","}, "1.5", math.NaN()},
+		{dataset.Reading{Decimal: ","}, "1,5,0", math.NaN()},
+		{dataset.Reading{Decimal: ",", Thousands: "."}, "1.234,5", 1234.5},
+		{dataset.Reading{Decimal: ",", Thousands: "."}, "-1.234.567", -1234567},
+		{dataset.Reading{Decimal: ",", Thousands: "."}, "1.5", math.NaN()},
+		{dataset.Reading{Decimal: ",", Thousands: "."}, "12345,6", 12345.6},
+		{dataset.Reading{Decimal: ",", Thousands: "."}, "1234.567", math.NaN()},
+		{dataset.Reading{Decimal: ",", Thousands: " "}, "1\u00a0234,5", 1234.5},
+		{dataset.Reading{Decimal: ",", Thousands: " "}, "1\u202f234", 1234},
+		{dataset.Reading{Thousands: ","}, "1,234.5", 1234.5},
+		{dataset.Reading{Thousands: ","}, "1,23", math.NaN()},
+		{dataset.Reading{Thousands: ","}, ",234", math.NaN()},
+		{dataset.Reading{Thousands: ","}, "0,123", math.NaN()},
+		{dataset.Reading{Decimal: ",", Thousands: "."}, "-0.123", math.NaN()},
+		{dataset.Reading{Decimal: ",", Thousands: "."}, "0,123", 0.123},
+		{dataset.Reading{Thousands: ","}, "1,234,", math.NaN()},
+		{dataset.Reading{Thousands: ","}, "1e,234", math.NaN()},
+		{dataset.Reading{Thousands: "'"}, "1’234'567.25", 1234567.25},
+		{dataset.Reading{Units: []string{"kg"}}, "12.5 kg", 12.5},
+		{dataset.Reading{Units: []string{"€"}}, "€ -12", -12},
+		{dataset.Reading{Units: []string{"%", "€"}, Decimal: ","}, "3,5%", 3.5},
+		{dataset.Reading{Units: []string{"kg"}}, "kg", math.NaN()},
+		{dataset.Reading{Units: []string{"m", "mm"}}, "12 mm", 12},
+		{dataset.Reading{Units: []string{"mm", "m"}}, "12 mm", 12},
+		{dataset.Reading{Units: []string{"kg"}}, "12 g", math.NaN()},
 	} {
-		v, err := c.of.parse(c.cell)
+		v, err := c.of.Parse(c.cell)
 		if err != nil {
 			v = math.NaN()
 		}
@@ -55,23 +59,23 @@ func TestReading(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		of   Reading
+		of   dataset.Reading
 		want string
 	}{
-		{Reading{Decimal: ";"}, `decimal ";"`},
-		{Reading{Decimal: ",", Thousands: ","}, "couldn't be told apart"},
-		{Reading{Thousands: "."}, "couldn't be told apart"},
-		{Reading{Thousands: "_"}, `thousands "_"`},
-		{Reading{Missing: []string{"-1"}}, "it is the number -1"},
-		{Reading{Units: []string{"m2"}}, "without digits"},
-		{Reading{Units: []string{" "}}, "without digits"},
-		{Reading{Units: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
-		{Reading{Missing: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
-		{Reading{Dates: []Dates{{Column: "a"}, {Column: "a"}}}, "twice"},
-		{Reading{Dates: []Dates{{Column: "a", Form: "ydm"}}}, `form "ydm" isn't known`},
-		{Reading{Dates: []Dates{{Column: "a", Parts: []string{"moon"}}}}, `period "moon"`},
+		{dataset.Reading{Decimal: ";"}, `decimal ";"`},
+		{dataset.Reading{Decimal: ",", Thousands: ","}, "couldn't be told apart"},
+		{dataset.Reading{Thousands: "."}, "couldn't be told apart"},
+		{dataset.Reading{Thousands: "_"}, `thousands "_"`},
+		{dataset.Reading{Missing: []string{"-1"}}, "it is the number -1"},
+		{dataset.Reading{Units: []string{"m2"}}, "without digits"},
+		{dataset.Reading{Units: []string{" "}}, "without digits"},
+		{dataset.Reading{Units: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
+		{dataset.Reading{Missing: slices.Repeat([]string{"m"}, 1001)}, "1000 at most"},
+		{dataset.Reading{Dates: []dataset.Dates{{Column: "a"}, {Column: "a"}}}, "twice"},
+		{dataset.Reading{Dates: []dataset.Dates{{Column: "a", Form: "ydm"}}}, `form "ydm" isn't known`},
+		{dataset.Reading{Dates: []dataset.Dates{{Column: "a", Parts: []string{"moon"}}}}, `period "moon"`},
 	} {
-		_, err := c.of.Read(strings.NewReader("a\n1\n"), "f.csv")
+		_, err := files.CSV{From: strings.NewReader("a\n1\n"), Source: "f.csv", As: c.of}.Read()
 		wantError(t, err, c.want)
 	}
 }
@@ -79,15 +83,15 @@ func TestReading(t *testing.T) {
 // TestReadingOfTable: a table whose cells are written otherwise is that of one which isn't, also where its first line
 // has no semicolon, or numbers would be others.
 func TestReadingOfTable(t *testing.T) {
-	read := func(of Reading, text string) *Table {
+	read := func(of dataset.Reading, text string) *dataset.Table {
 		t.Helper()
-		table, err := of.Read(strings.NewReader(text), "f.csv")
+		table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv", As: of}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return table
 	}
-	german := Reading{Decimal: ",", Thousands: ".", Missing: []string{"k.A.", "-"}}
+	german := dataset.Reading{Decimal: ",", Thousands: ".", Missing: []string{"k.A.", "-"}}
 	for _, text := range []string{"a;b\n1,5;2.000\nk.a.;-\n3,25;4\n", "a\tb\n1,5\t2.000\nk.A.\t-\n3,25\t4\n"} {
 		table := read(german, text)
 		if table.Text != nil || !slices.EqualFunc(table.Values, []float64{1.5, 2000, math.NaN(), math.NaN(), 3.25, 4},
@@ -99,10 +103,10 @@ func TestReadingOfTable(t *testing.T) {
 		t.Errorf("without a header: %q, %v", table.Names, table.Values)
 	}
 	// A number as programs write it is none here, and isn't taken for one beside others.
-	_, err := read(Reading{Decimal: ","}, "a;b\n7.5;2\n1,5;3\n2,5;4\n").Regression("b")
+	_, err := read(dataset.Reading{Decimal: ","}, "a;b\n7.5;2\n1,5;3\n2,5;4\n").Regression("b")
 	wantError(t, err, `line 2 (row 1), column 1 ("a"): "7.5"`)
 	// The index of a DataFrame is none of the inputs, unless it is asked for.
-	table := read(Reading{}, ",a,y\n0,1,2\n1,3,4\n")
+	table := read(dataset.Reading{}, ",a,y\n0,1,2\n1,3,4\n")
 	left, err := table.Leave(nil, nil, "y", "")
 	if err != nil || !slices.Equal(left, []string{"(index)"}) {
 		t.Errorf("%q left out, %v", left, err)
@@ -117,6 +121,15 @@ func TestReadingOfTable(t *testing.T) {
 func TestDates(t *testing.T) {
 	days := func(year int, month time.Month, day, hour, minute, second int) float64 {
 		return float64(time.Date(year, month, day, hour, minute, second, 0, time.UTC).Unix()) / 86400
+	}
+	formsOf := func(texts []string) (forms []dataset.Dates) {
+		for _, name := range dataset.DateForms() {
+			d := dataset.Dates{Form: name}
+			if !slices.ContainsFunc(texts, func(text string) bool { _, _, ok := d.Days(text); return !ok }) {
+				forms = append(forms, d)
+			}
+		}
+		return forms
 	}
 	for _, c := range []struct {
 		texts []string
@@ -146,30 +159,30 @@ func TestDates(t *testing.T) {
 		{[]string{"06:30"}, "time", 6.5 / 24},
 	} {
 		forms := formsOf(c.texts)
-		if len(forms) != 1 || forms[0].name != c.form {
+		if len(forms) != 1 || forms[0].Form != c.form {
 			t.Errorf("%q: forms %v, want %s", c.texts, forms, c.form)
 			continue
 		}
-		if v, _, ok := forms[0].days(c.texts[0]); !ok || math.Abs(v-c.want) > 1e-11*math.Max(1, math.Abs(c.want)) {
+		if v, _, ok := forms[0].Days(c.texts[0]); !ok || math.Abs(v-c.want) > 1e-11*math.Max(1, math.Abs(c.want)) {
 			t.Errorf("%q: %v, want %v", c.texts[0], v, c.want)
 		}
 	}
 	for _, text := range []string{"2022-W53", "2022-W00", "31.01.2024 24:01", "31.01.2024 25:00", "24:00",
 		"31-Jan-2024-24", "2024-01-31 10:30 CET"} {
 		if forms := formsOf([]string{text}); forms != nil {
-			t.Errorf("%q: form %s", text, forms[0].name)
+			t.Errorf("%q: form %s", text, forms[0].Form)
 		}
 	}
-	read := func(text string, dates ...string) (*Table, error) {
-		var of Reading
+	read := func(text string, dates ...string) (*dataset.Table, error) {
+		var of dataset.Reading
 		for _, d := range dates {
-			parsed, err := ParseDates(d)
+			parsed, err := dataset.ParseDates(d)
 			if err != nil {
 				t.Fatal(err)
 			}
 			of.Dates = append(of.Dates, parsed)
 		}
-		return of.Read(strings.NewReader(text), "f.csv")
+		return files.CSV{From: strings.NewReader(text), Source: "f.csv", As: of}.Read()
 	}
 	_, err := read("a,y\n01/02/2024,1\n03/04/2024,2\n", "a")
 	wantError(t, err, "may have the day first or the month: say which, as --dates a:dmy or a:mdy")
@@ -246,11 +259,11 @@ func TestDescribe(t *testing.T) {
 		{column("01/02/2024", "02/01/2024"), "date", "--dates a:dmy or --dates a:mdy", true},
 		{column("H1", "H2"), "category", "--categorical a", true},
 	} {
-		table, err := Read(strings.NewReader(c.text), "f.tsv")
+		table, err := files.CSV{From: strings.NewReader(c.text), Source: "f.tsv"}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		facts, err := table.Describe()
+		facts, err := inspect.Describe(table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,20 +276,20 @@ func TestDescribe(t *testing.T) {
 // TestEqualRows: rows that repeat others are left out, or are a group.
 func TestEqualRows(t *testing.T) {
 	text := "a,b,y\n1,x,2\n3,,4\n1,x,2\n3,,4\n1,z,2\n"
-	table, err := Reading{Distinct: true}.Read(strings.NewReader(text), "f.csv")
+	table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv", As: dataset.Reading{Distinct: true}}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if table.Rows != 3 || table.Dropped() != 2 || table.Where(2) != "line 6" {
-		t.Errorf("%d rows, %d left out, the last in %s", table.Rows, table.Dropped(), table.Where(2))
+	if table.Rows != 3 || table.Found.Dropped != 2 || table.Where(2) != "line 6" {
+		t.Errorf("%d rows, %d left out, the last in %s", table.Rows, table.Found.Dropped, table.Where(2))
 	}
-	table, err = Read(strings.NewReader(text), "f.csv")
+	table, err = files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d, err := table.Regression("y", "b")
 	if err == nil {
-		d, err = d.GroupBy(EqualRows)
+		d, err = d.GroupBy(dataset.EqualRows)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +313,7 @@ func TestMatches(t *testing.T) {
 		{"a*c*e", "abcdf", false}, {"?b", "éb", true}, {"a?", "a", false}, {"a[b]*", "a[b]c", true}, {"**a", "ba", true},
 		{"m/*", "m/s", true},
 	} {
-		if matches(c.pattern, c.name) != c.want {
+		if left := dataset.Left([]string{c.name}, nil, []string{c.pattern}, "the target", ""); (left != nil) != c.want {
 			t.Errorf("%q of %q: %v", c.pattern, c.name, !c.want)
 		}
 	}
@@ -309,10 +322,10 @@ func TestMatches(t *testing.T) {
 // TestDatesInDoubt: a fit is told of years without a century, and refuses numbers among dates, which spreadsheets count
 // from 1900; rows to be predicted may have days.
 func TestDatesInDoubt(t *testing.T) {
-	read := func(first string) *Table {
+	read := func(first string) *dataset.Table {
 		t.Helper()
-		of := Reading{Dates: []Dates{{Column: "when", Form: "dmy"}}}
-		table, err := of.Read(strings.NewReader("when,y\n"+first+",1\n31.12.1999,2\n01.02.2003 10:30,3\n"), "f.csv")
+		of := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Form: "dmy"}}}
+		table, err := files.CSV{From: strings.NewReader("when,y\n" + first + ",1\n31.12.1999,2\n01.02.2003 10:30,3\n"), Source: "f.csv", As: of}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +336,7 @@ func TestDatesInDoubt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := d.Findings()
+		found, err := inspect.Findings(d)
 		if said := found.Of(finding.Centuries) != nil; err != nil || said != want {
 			t.Errorf("%q: %q, %v", first, found, err)
 		}
@@ -340,8 +353,9 @@ func TestDatesInDoubt(t *testing.T) {
 // alike, or elsewhere, aren't.
 func TestNaming(t *testing.T) {
 	read := func(text string, names ...string) error {
-		table, err := Reading{}.Naming(names...).Read(strings.NewReader(text), "t.csv")
-		if err == nil && len(table.Reading().names) > 0 {
+		of := dataset.Reading{}.Naming(names...)
+		table, err := files.CSV{From: strings.NewReader(text), Source: "t.csv", As: of}.Read()
+		if err == nil && !reflect.DeepEqual(table.Reading(), dataset.Reading{}.Naming()) {
 			t.Error("names are part of a model's reading")
 		}
 		return err

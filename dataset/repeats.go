@@ -1,12 +1,16 @@
 package dataset
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash/maphash"
 	"math"
 	"slices"
+
+	"github.com/krigo-gp/krigo/ranks"
 )
 
 // EqualRows names, in the place of a column, groups of rows whose inputs and target are the same: copies of one
@@ -15,7 +19,7 @@ const EqualRows = "(equal rows)"
 
 // distinct leaves out rows that equal an earlier one in every cell.
 func (t *Table) distinct() error {
-	if t.disk != nil {
+	if t.Disk != nil {
 		return fmt.Errorf("%s: rows that stay on disk can't be left out: write the table as CSV, or leave repeated rows",
 			t.Source)
 	}
@@ -49,7 +53,7 @@ func (t *Table) distinct() error {
 		}
 		rows++
 	}
-	t.dropped += t.Rows - rows
+	t.Found.Dropped += t.Rows - rows
 	t.Values, t.Rows = values, rows
 	if t.Lines != nil {
 		t.Lines = lines
@@ -57,17 +61,14 @@ func (t *Table) distinct() error {
 	return nil
 }
 
-// Dropped is the number of rows that were left out when the table was read, as they repeat others.
-func (t *Table) Dropped() int { return t.dropped }
-
 // groupEqual makes rows with the same inputs and target a group.
 func (d *Data) groupEqual() (*Data, error) {
 	t := d.table
-	if t.disk != nil {
+	if t.Disk != nil {
 		return nil, fmt.Errorf("%s: rows that stay on disk can't be grouped by what they hold: write the table as CSV",
 			t.Source)
 	}
-	begin, own := t.own()
+	begin, own := t.Own()
 	rows := make([]int, own)
 	for i := range rows {
 		rows[i] = begin + i
@@ -93,4 +94,70 @@ func (d *Data) groupEqual() (*Data, error) {
 	grouped := *d
 	grouped.table, grouped.group = &wider, []int{cols}
 	return &grouped, nil
+}
+
+// mark stands for a row: that two of a million million rows share its 16 bytes by chance has
+// probability 1e-15.
+type mark struct {
+	high, low uint64
+	row       int
+}
+
+// Repeats counts the rows equal to an earlier one, inputs and target, and
+// returns the first of them.
+func (d *Data) Repeats(rows []int) (count, first int, err error) {
+	digests := make([]mark, 0, len(rows))
+	err = d.eachRow(rows, func(row, _ []byte) {
+		sum := sha256.Sum256(row)
+		digests = append(digests, mark{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]),
+			rows[len(digests)]})
+	})
+	if err == nil {
+		digests, err = dealOut(d.Ranks(), digests)
+	}
+	slices.SortFunc(digests, func(a, b mark) int {
+		return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low), cmp.Compare(a.row, b.row))
+	})
+	for i := 1; i < len(digests); i++ {
+		if a, b := digests[i-1], digests[i]; a.high == b.high && a.low == b.low {
+			if count == 0 || b.row < first {
+				first = b.row
+			}
+			count++
+		}
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	found, err := ranks.All(d.Ranks(), float64(count), float64(first))
+	total := 0
+	for _, f := range found {
+		if f[0] > 0 && (total == 0 || int(f[1]) < first) {
+			first = int(f[1])
+		}
+		total += int(f[0])
+	}
+	return total, first, err
+}
+
+// dealOut deals digests out to the ranks, so that equal ones come to the same.
+func dealOut(r ranks.Ranks, own []mark) ([]mark, error) {
+	if r.Size() == 1 {
+		return own, nil
+	}
+	var mine []mark
+	err := ranks.Exchange(r, func(i int) []uint64 {
+		v := make([]uint64, 0, 3*blockRows)
+		for _, d := range own[min(i*blockRows, len(own)):min((i+1)*blockRows, len(own))] {
+			v = append(v, d.high, d.low, uint64(d.row))
+		}
+		return v
+	}, func(_ int, v []uint64) {
+		for ; len(v) > 0; v = v[3:] {
+			if int(v[0]%uint64(r.Size())) == r.Rank() {
+				mine = append(mine, mark{v[0], v[1], int(v[2])})
+			}
+		}
+	})
+	return mine, err
 }

@@ -44,7 +44,7 @@ func tableOf(source string, names []string, rows int, row func(i int) []float64)
 		}
 		t.Values = append(t.Values, values...)
 	}
-	if err := t.fits(); err != nil {
+	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	return t, nil

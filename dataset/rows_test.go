@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"errors"
@@ -11,11 +11,15 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/dataset/inspect"
 )
 
 func TestFromRows(t *testing.T) {
 	names, rows := []string{"a", "y"}, [][]float64{{1, 2}, {3, math.NaN()}, {5, 6}}
-	table, err := FromRows(names, rows)
+	table, err := dataset.FromRows(names, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +46,7 @@ func TestFromRows(t *testing.T) {
 		{[]string{"a", "b"}, [][]float64{{1, 2}, {3, math.Inf(-1)}},
 			`rows: row 2, column 2 ("b"): -Inf is not finite; remove the row or fill the value`},
 	} {
-		table, err := FromRows(c.names, c.rows)
+		table, err := dataset.FromRows(c.names, c.rows)
 		if wantError(t, err, c.want); table != nil {
 			t.Errorf("%s: a table beside an error", c.want)
 		}
@@ -62,17 +66,17 @@ func TestFromMatrix(t *testing.T) {
 		{m.Slice(0, 2, 1, 3), []string{"a", "y"}, []float64{2, 3, 5, 6}},
 		{mat.NewSymDense(2, []float64{1, 2, 2, 3}), []string{"a", "y"}, []float64{1, 2, 2, 3}},
 	} {
-		table, err := FromMatrix(c.names, c.m)
+		table, err := dataset.FromMatrix(c.names, c.m)
 		if err != nil || !slices.Equal(valuesOf(t, table), c.values) || table.Where(1) != "row 2" {
 			t.Errorf("%+v, %v, want %v", table, err, c.values)
 		}
 	}
-	_, err := FromMatrix([]string{"a", "y"}, m)
+	_, err := dataset.FromMatrix([]string{"a", "y"}, m)
 	wantError(t, err, "matrix: row 1: expected 2 values, one for each column, got 3")
-	_, err = FromMatrix([]string{"a"}, &mat.Dense{})
+	_, err = dataset.FromMatrix([]string{"a"}, &mat.Dense{})
 	wantError(t, err, "matrix: the table has no rows")
 	m.Set(1, 0, math.Inf(1))
-	_, err = FromMatrix([]string{"a", "b", "y"}, m)
+	_, err = dataset.FromMatrix([]string{"a", "b", "y"}, m)
 	wantError(t, err, `matrix: row 2, column 1 ("a"): +Inf is not finite`)
 }
 
@@ -80,38 +84,38 @@ func TestFromMatrix(t *testing.T) {
 func TestHandMade(t *testing.T) {
 	names := []string{"a", "y"}
 	for _, c := range []struct {
-		table Table
+		table dataset.Table
 		want  string
 	}{
-		{Table{Names: names, Rows: 2, Values: []float64{1, 2, 3}}, "t: 3 values in a table of 2 rows and 2 columns"},
-		{Table{Names: names, Rows: 1, Values: []float64{1, 2, 3, 4}}, "t: 4 values in a table of 1 rows and 2 columns"},
-		{Table{Names: names, Rows: 2}, "t: 0 values in a table of 2 rows"},
-		{Table{Names: names, Rows: -1}, "t: 0 values in a table of -1 rows"},
-		{Table{Names: names, Rows: math.MaxInt/2 + 1}, "t: 0 values in a table of"},
-		{Table{Names: names, Rows: 2, Values: []float64{1, 2, 3, 4}, Lines: []int{1}},
+		{dataset.Table{Names: names, Rows: 2, Values: []float64{1, 2, 3}}, "t: 3 values in a table of 2 rows and 2 columns"},
+		{dataset.Table{Names: names, Rows: 1, Values: []float64{1, 2, 3, 4}}, "t: 4 values in a table of 1 rows and 2 columns"},
+		{dataset.Table{Names: names, Rows: 2}, "t: 0 values in a table of 2 rows"},
+		{dataset.Table{Names: names, Rows: -1}, "t: 0 values in a table of -1 rows"},
+		{dataset.Table{Names: names, Rows: math.MaxInt/2 + 1}, "t: 0 values in a table of"},
+		{dataset.Table{Names: names, Rows: 2, Values: []float64{1, 2, 3, 4}, Lines: []int{1}},
 			"t: Lines has the lines of 1 rows, of 2"},
-		{Table{Names: names, Rows: 1, Values: []float64{1, 2}, Text: [][]string{{"x", "z"}}},
+		{dataset.Table{Names: names, Rows: 1, Values: []float64{1, 2}, Text: [][]string{{"x", "z"}}},
 			"t: Text has the texts of 1 columns, of 2"},
-		{Table{Names: names, Rows: 2, Values: []float64{0, 2, 2, 4}, Text: [][]string{{"x", "z"}, nil}},
+		{dataset.Table{Names: names, Rows: 2, Values: []float64{0, 2, 2, 4}, Text: [][]string{{"x", "z"}, nil}},
 			`t: row 2, column 1 ("a"): 2 is the place of no text, of 2 in Text`},
-		{Table{Names: names, Rows: 2, Values: []float64{0, 2, 0.5, 4}, Text: [][]string{{"x", "z"}, nil}},
+		{dataset.Table{Names: names, Rows: 2, Values: []float64{0, 2, 0.5, 4}, Text: [][]string{{"x", "z"}, nil}},
 			`t: row 2, column 1 ("a"): 0.5 is the place of no text`},
-		{Table{Names: []string{"a", "y", "\xf9"}, Rows: 1, Values: []float64{1, 2, 3}},
+		{dataset.Table{Names: []string{"a", "y", "\xf9"}, Rows: 1, Values: []float64{1, 2, 3}},
 			`the name of column 3, "\xf9", isn't UTF-8 text: rename it`},
-		{Table{Names: []string{"a", "y", "a"}, Rows: 1, Values: []float64{1, 2, 3}}, `t: columns 1 and 3 are both named "a"`},
+		{dataset.Table{Names: []string{"a", "y", "a"}, Rows: 1, Values: []float64{1, 2, 3}}, `t: columns 1 and 3 are both named "a"`},
 	} {
 		c.table.Source = "t"
-		e := &Encoding{Missing: Refuse, Columns: []Column{{Name: "a", Categories: []string{"x"}}}}
-		for name, see := range map[string]func() (*Data, error){
-			"Regression": func() (*Data, error) { return c.table.Regression("y") },
-			"Select":     func() (*Data, error) { return c.table.Select([]string{"a"}, "y") },
-			"Unlabelled": func() (*Data, error) { return c.table.Unlabelled([]string{"a"}) },
-			"Encode": func() (*Data, error) {
-				return c.table.Encode("y", nil, []string{"a"}, Refuse,
+		e := &dataset.Encoding{Missing: dataset.Refuse, Columns: []dataset.Column{{Name: "a", Categories: []string{"x"}}}}
+		for name, see := range map[string]func() (*dataset.Data, error){
+			"Regression": func() (*dataset.Data, error) { return c.table.Regression("y") },
+			"Select":     func() (*dataset.Data, error) { return c.table.Select([]string{"a"}, "y") },
+			"Unlabelled": func() (*dataset.Data, error) { return c.table.Unlabelled([]string{"a"}) },
+			"Encode": func() (*dataset.Data, error) {
+				return c.table.Encode("y", nil, []string{"a"}, dataset.Refuse,
 					these([]int{0}))
 			},
-			"Encoding.Select":     func() (*Data, error) { return e.Select(&c.table, e.Inputs(), "y") },
-			"Encoding.Unlabelled": func() (*Data, error) { return e.Unlabelled(&c.table, e.Inputs()) },
+			"Encoding.Select":     func() (*dataset.Data, error) { return e.Select(&c.table, e.Inputs(), "y") },
+			"Encoding.Unlabelled": func() (*dataset.Data, error) { return e.Unlabelled(&c.table, e.Inputs()) },
 		} {
 			d, err := see()
 			if wantError(t, err, c.want); d != nil {
@@ -126,27 +130,27 @@ func TestError(t *testing.T) {
 	long := "a name of more than forty characters that messages shorten"
 	for _, c := range []struct {
 		text string
-		want Error
+		want dataset.Error
 		says string
 	}{
-		{"a,b\n1,2\n\n3,red\n", Error{"f.csv", 4, 2, 2, "b", nil},
+		{"a,b\n1,2\n\n3,red\n", dataset.Error{"f.csv", 4, 2, 2, "b", nil},
 			`f.csv: line 4 (row 2), column 2 ("b"): "red" is not a number; write one, or remove the row`},
-		{"a," + long + "\n1,\nred,\n", Error{"f.csv", 2, 1, 2, long, nil},
+		{"a," + long + "\n1,\nred,\n", dataset.Error{"f.csv", 2, 1, 2, long, nil},
 			`f.csv: line 2 (row 1), column 2 ("a name of more than forty characters tha…"): the value is missing; remove the row or fill the value (and 2 more problems)`},
-		{"a,b\n1,2\n3\n", Error{"f.csv", 3, 2, 0, "", nil},
+		{"a,b\n1,2\n3\n", dataset.Error{"f.csv", 3, 2, 0, "", nil},
 			`f.csv: line 3 (row 2): expected 2 fields, got 1: add or remove fields, or quote those that hold a ','`},
-		{"a,b\n1,2\n\"3,4\n", Error{"f.csv", 3, 0, 0, "", nil},
+		{"a,b\n1,2\n\"3,4\n", dataset.Error{"f.csv", 3, 0, 0, "", nil},
 			`f.csv: line 3: a quote (") is not closed or stands inside a field; double it or remove it`},
-		{"a,,c\n1,2,3\n", Error{"f.csv", 1, 0, 2, "", nil},
+		{"a,,c\n1,2,3\n", dataset.Error{"f.csv", 1, 0, 2, "", nil},
 			`f.csv: line 1: column 2 has no name: give it one in the header, or remove it`},
-		{"a,b,a\n1,2,3\n", Error{"f.csv", 1, 0, 3, "a", nil},
+		{"a,b,a\n1,2,3\n", dataset.Error{"f.csv", 1, 0, 3, "a", nil},
 			`f.csv: line 1: columns 1 and 3 are both named "a": rename one`},
 	} {
-		table, err := Read(strings.NewReader(c.text), "f.csv")
+		table, err := files.CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
 		if err == nil {
 			_, err = table.Unlabelled(table.Names)
 		}
-		var of *Error
+		var of *dataset.Error
 		if !errors.As(err, &of) || err.Error() != c.says {
 			t.Errorf("%v\nwant %s", err, c.says)
 			continue
@@ -157,10 +161,10 @@ func TestError(t *testing.T) {
 		}
 	}
 	// Scaled values that overflow, with and without lines.
-	for lines, want := range map[bool]Error{true: {"f.csv", 3, 0, 0, "", nil}, false: {"rows", 0, 2, 0, "", nil}} {
-		table, err := FromRows([]string{"a", "y"}, [][]float64{{1, 2}, {1e300, 3}})
+	for lines, want := range map[bool]dataset.Error{true: {"f.csv", 3, 0, 0, "", nil}, false: {"rows", 0, 2, 0, "", nil}} {
+		table, err := dataset.FromRows([]string{"a", "y"}, [][]float64{{1, 2}, {1e300, 3}})
 		if lines {
-			table, err = Read(strings.NewReader("a,y\n1,2\n1e300,3\n"), "f.csv")
+			table, err = files.CSV{From: strings.NewReader("a,y\n1,2\n1e300,3\n"), Source: "f.csv"}.Read()
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -169,11 +173,11 @@ func TestError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := Identity(1)
+		s := dataset.Identity(1)
 		s.InputScale[0] = 1e-10
 		x := make([]float64, 2)
 		err = d.Scaled(d.All(), s).Block(0, 2, x, nil)
-		var of *Error
+		var of *dataset.Error
 		if !errors.As(err, &of) || of.Line != want.Line || of.Row != want.Row || of.File != want.File {
 			t.Errorf("%v", err)
 		}
@@ -186,11 +190,11 @@ func TestError(t *testing.T) {
 func TestSeveralGoroutines(t *testing.T) {
 	memory := read(t, rooms)
 	path := filepath.Join(t.TempDir(), "x.npy")
-	if err := WriteFile(path, []string{"a", "y"}, 500,
+	if err := files.WriteFile(path, []string{"a", "y"}, 500,
 		func(i int, v []float64) error { v[0], v[1] = float64(i), float64(i*i); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	disk, err := ReadFile(path)
+	disk, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,17 +203,17 @@ func TestSeveralGoroutines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view := scaled.Scaled(scaled.All(), Identity(1))
+	view := scaled.Scaled(scaled.All(), dataset.Identity(1))
 	found := make([]string, 4)
 	var wait sync.WaitGroup
 	for k := range found {
 		wait.Go(func() {
-			d, err := memory.Encode("y", nil, []string{"fuel", "zone"}, FillMean, these([]int{0, 1, 2}))
+			d, err := memory.Encode("y", nil, []string{"fuel", "zone"}, dataset.FillMean, these([]int{0, 1, 2}))
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			told, err := d.Findings()
+			told, err := inspect.Findings(d)
 			hash, err2 := d.Hash(d.All())
 			x, y := make([]float64, 400), make([]float64, 400)
 			err3 := view.Block(50, 400, x, y)

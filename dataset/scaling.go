@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -44,7 +46,7 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 	if n == 0 {
 		return Scaling{}, fmt.Errorf("%s: no rows to compute the scaling from (%s)", d.Source, source)
 	}
-	columns, err := d.moments(rows)
+	columns, err := d.Moments(rows)
 	if err != nil {
 		return Scaling{}, err
 	}
@@ -54,29 +56,29 @@ func ScalingOf(d *Data, rows []int, source string) (Scaling, error) {
 		if !m.finite() {
 			return Scaling{}, overflow(d.Source, name)
 		}
-		if m.constant() {
-			m.sd = 1
+		if m.Constant() {
+			m.SD = 1
 		}
 		if d.Encoding.OneHot(j) {
-			m = moments{mean: 0, sd: 1}
+			m = Moments{Mean: 0, SD: 1}
 		}
-		s.InputMean = append(s.InputMean, m.mean)
-		s.InputScale = append(s.InputScale, m.sd)
+		s.InputMean = append(s.InputMean, m.Mean)
+		s.InputScale = append(s.InputScale, m.SD)
 	}
 	m := columns[d.Cols]
 	if !m.finite() {
 		return Scaling{}, overflow(d.Source, d.Target)
 	}
-	if m.constant() {
-		is, or := "is "+cautious.Number(m.mean), "or declared constants"
-		if m.sd > 0 {
-			is = "differs by no more than rounding does from " + cautious.Number(m.mean)
+	if m.Constant() {
+		is, or := "is "+cautious.Number(m.Mean), "or declared constants"
+		if m.SD > 0 {
+			is = "differs by no more than rounding does from " + cautious.Number(m.Mean)
 			or = "declared constants, or subtract a constant"
 		}
 		return Scaling{}, fmt.Errorf("%s: target %q %s on all %d rows that the scaling is computed from (%s): "+
 			"use more prior rows, %s", d.Source, d.Target, is, n, source, or)
 	}
-	s.TargetMean, s.TargetScale = m.mean, m.sd
+	s.TargetMean, s.TargetScale = m.Mean, m.SD
 	return s, nil
 }
 
@@ -100,7 +102,7 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 		Inputs map[string]constants
 		Target constants
 	}
-	if err := ReadJSON(path, &file); err != nil {
+	if err := strict.ReadJSON(path, &file); err != nil {
 		return Scaling{}, err
 	}
 	s := Scaling{Source: Declared}
@@ -129,11 +131,11 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 	}
 	s.TargetMean, s.TargetScale = take("the target", file.Target)
 	if len(missing) > 0 {
-		problems = append(problems, fmt.Errorf("%s: no constants for inputs %s: add them", path, quoted(missing, 20)))
+		problems = append(problems, fmt.Errorf("%s: no constants for inputs %s: add them", path, spelling.Quoted(missing, 20)))
 	}
 	if unknown := slices.Sorted(maps.Keys(file.Inputs)); len(unknown) > 0 {
 		problems = append(problems, fmt.Errorf("%s: %s has no input columns %s: remove or rename them", path, d.Source,
-			quoted(unknown, 20)))
+			spelling.Quoted(unknown, 20)))
 	}
 	if len(problems) > 0 {
 		return Scaling{}, errors.Join(problems...)

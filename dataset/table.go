@@ -26,18 +26,15 @@ type Table struct {
 	// list. It is nil for columns of numbers, and as a whole where all are.
 	Text [][]string
 
-	headless  bool                 // the file named no columns
-	codes     []map[string]float64 // by column, the places of its texts
-	reading   Reading              // how cells are written
-	centuries []string             // columns of dates with years of two digits
-	zones     []string             // columns of times of which some name their zone, and others don't
-	units     []map[string]int     // by column, how many numbers stand beside each unit, or none, where units were named
-	serials   map[int]*Error       // of columns of dates, the first number among them
-	odd       map[oddText]bool     // texts that are numbers elsewhere
-	dropped   int                  // rows that were left out
-	disk      store                // where the rows are, unless in Values
-	part      *part                // the rows that this rank has, where they aren't all
-	ctx       context.Context      // with which reading ends; nil: with none
+	Disk  Store // where the rows are, unless in Values
+	Found Found // what reading found out
+
+	codes   []map[string]float64 // by column, the places of its texts
+	reading Reading              // how cells are written
+	serials map[int]*Error       // of columns of dates, the first number among them
+	odd     map[oddText]bool     // texts that are numbers elsewhere
+	part    *part                // the rows that this rank has, where they aren't all
+	ctx     context.Context      // with which reading ends; nil: with none
 
 	heavy float64 // bytes of the texts
 	// why rows are left out: that the table takes more memory than it may, or that names would be one
@@ -51,11 +48,20 @@ type oddText struct {
 	text   string
 }
 
-// store is where a table's rows are that aren't in memory. It may be read by several goroutines.
-type store interface {
-	// read copies the given columns of rows first, …, first+count−1 to out, row by row.
-	read(first, count int, columns []int, out []float64) error
-	close() error
+// Found is what people are told of how a table was read (package inspect).
+type Found struct {
+	Headless  bool             // the file named no columns
+	Centuries []string         // columns of dates with years of two digits
+	Zones     []string         // columns of times of which some name their zone, and others don't
+	Units     []map[string]int // by column, how many numbers stand beside each unit, or none, where units were named
+	Dropped   int              // rows that were left out, as they repeat others
+}
+
+// Store holds the rows of a table that aren't in memory. Several goroutines may read it at once.
+type Store interface {
+	// Read copies the given columns of rows first, …, first+count−1 to out, row by row.
+	Read(first, count int, columns []int, out []float64) error
+	Close() error
 }
 
 // part says which rows of a table this rank has.
@@ -70,10 +76,10 @@ type part struct {
 // Close gives back the file of a table on disk, which can't be read afterwards. A table
 // in memory has nothing to close.
 func (t *Table) Close() error {
-	if t.disk == nil {
+	if t.Disk == nil {
 		return nil
 	}
-	return t.disk.close()
+	return t.Disk.Close()
 }
 
 // Column returns the index of the named column and whether there is one.
@@ -104,8 +110,8 @@ func (t *Table) place(row int) *Error {
 // blockRows is how many rows are read at a time where all are gone through.
 const blockRows = 4096
 
-// read copies the given columns of rows first, …, first+n−1 to out, row by row.
-func (t *Table) read(first, n int, columns []int, out []float64) error {
+// Read copies the given columns of rows first, …, first+n−1, which this rank has, to out, row by row.
+func (t *Table) Read(first, n int, columns []int, out []float64) error {
 	if p := t.part; p != nil && (first < p.first || first+n > p.first+p.rows) {
 		return fmt.Errorf("%s: rows %d to %d asked for, which another rank has", t.Source, first+1, first+n)
 	}
@@ -113,8 +119,8 @@ func (t *Table) read(first, n int, columns []int, out []float64) error {
 		return t.ctx.Err()
 	}
 	_, first = t.where(first)
-	if t.disk != nil {
-		return t.disk.read(first, n, columns, out)
+	if t.Disk != nil {
+		return t.Disk.Read(first, n, columns, out)
 	}
 	for i := first; i < first+n; i++ {
 		row := t.Values[i*len(t.Names):]
@@ -142,8 +148,8 @@ func (t *Table) Ranks() ranks.Ranks {
 	return t.part.ranks
 }
 
-// own returns the rows that this rank has: where they begin, and how many they are.
-func (t *Table) own() (first, n int) {
+// Own returns the rows that this rank has: where they begin, and how many they are.
+func (t *Table) Own() (first, n int) {
 	if t.part == nil {
 		return 0, t.Rows
 	}
@@ -162,7 +168,7 @@ func (t *Table) where(row int) (inFile, held int) {
 // inputs returns where the named columns are: in a file without a header that has just as
 // many, in order.
 func (t *Table) inputs(names []string) ([]int, error) {
-	if t.headless && len(t.Names) == len(names) {
+	if t.Found.Headless && len(t.Names) == len(names) {
 		return upTo(len(names)), nil
 	}
 	return t.columns(names)
@@ -187,7 +193,7 @@ func (t *Table) columns(names []string) ([]int, error) {
 	}
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("%s: input columns missing: %s; %s",
-			t.Source, quoted(missing, len(missing)), t.describeColumns())
+			t.Source, spelling.Quoted(missing, len(missing)), t.describeColumns())
 	}
 	return columns, nil
 }
@@ -220,8 +226,8 @@ func (t *Table) but(names ...string) []string {
 
 // describeColumns says what the table has, for errors about what it has not.
 func (t *Table) describeColumns() string {
-	s := "the columns are " + quoted(t.Names, 20)
-	if t.headless {
+	s := "the columns are " + spelling.Quoted(t.Names, 20)
+	if t.Found.Headless {
 		s += " (the file has no header line, so they were numbered and the last named y; add a header)"
 	}
 	return s

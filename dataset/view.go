@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -13,7 +14,7 @@ import (
 // columns are ignored; the error lists every name that is missing. A file without a
 // header that has just as many columns is taken to hold them in order.
 func (t *Table) Unlabelled(inputs []string) (*Data, error) {
-	if err := t.fits(); err != nil {
+	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	columns, err := t.inputs(inputs)
@@ -34,17 +35,52 @@ func (t *Table) Regression(target string, ignored ...string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit := uses(d.inputs)
-	for k := range fit {
-		fit[k].fitting = true
-	}
-	if err := t.fit(append(fit, uses(d.target)...)); err != nil {
+	if err := d.fit(nil); err != nil {
 		return nil, err
 	}
 	if err := d.learnable(); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// Misfit is the error of columns that can't be fitted as it was asked for, by the first cell that is wrong. Package
+// inspect says what the columns hold.
+type Misfit struct {
+	Table    *Table
+	Columns  []int     // that are inputs, and the target
+	Encoding *Encoding // by which they would become inputs; nil: as they stand
+	Cell     error
+}
+
+// Error says what is wrong with the cell.
+func (m *Misfit) Error() string { return m.Cell.Error() }
+
+// Unwrap returns what is wrong with the cell.
+func (m *Misfit) Unwrap() error { return m.Cell }
+
+// uses says what the encoding reads its columns for, which are those given.
+func (e *Encoding) uses(columns []int) []use {
+	all := uses(columns)
+	for k := range all {
+		all[k].categorical, all[k].gaps = e.Categorical(k), e.Fills()
+	}
+	return all
+}
+
+// fit says what keeps the columns from being fitted by an encoding.
+func (d *Data) fit(e *Encoding) error {
+	fit := append(e.uses(d.inputs), uses(d.target)...)
+	for k := range fit {
+		fit[k].fitting = k < len(d.inputs)
+		if at := d.table.serials[fit[k].column]; at != nil { // rows to be predicted may have either
+			return at
+		}
+	}
+	if err := d.table.check(fit...); err != nil {
+		return &Misfit{Table: d.table, Columns: slices.Concat(d.inputs, d.target), Encoding: e, Cell: err}
+	}
+	return nil
 }
 
 // learnable says what keeps anything from being learnt.
@@ -92,7 +128,7 @@ func (t *Table) Select(inputs []string, target string) (*Data, error) {
 }
 
 func (t *Table) labelled(inputs []string, target string) (*Data, error) {
-	if err := t.fits(); err != nil {
+	if err := t.Check(); err != nil {
 		return nil, err
 	}
 	at, err := t.column(target, "for the target")
@@ -120,7 +156,7 @@ func (d *Data) GroupBy(column string) (*Data, error) {
 	}
 	if column == d.Target || slices.Contains(d.Inputs, column) {
 		return nil, fmt.Errorf("%s: column %q can't be both a column of the model and what rows are grouped by", d.Source,
-			clip(column))
+			spelling.Clip(column))
 	}
 	at, err := d.table.column(column, "to group rows by")
 	if err != nil {

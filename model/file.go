@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/memory"
@@ -136,7 +137,7 @@ func meanName(m kernel.Mean) string {
 
 // Save writes the model to a file, all or nothing.
 func (m *Model) Save(path string) error {
-	return dataset.WriteFileAtomic(path, m.Write)
+	return disk.Write(path, m.Write)
 }
 
 // Write writes the model as a file holds it, for Read.

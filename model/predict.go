@@ -37,7 +37,7 @@ func (p Prediction) OutOfRange() bool {
 	return out(p.LatentVariance, p.LatentSD) || out(p.PredictiveVariance, p.PredictiveSD)
 }
 
-// Fill sets a row of a table of predictions, of krigo.PredictionNames; see dataset.WriteFile.
+// Fill sets a row of a table of predictions, of krigo.PredictionNames; see files.WriteFile.
 func (p Prediction) Fill(values []float64) {
 	copy(values, []float64{p.Mean, p.LatentVariance, p.PredictiveVariance, p.Lower95, p.Upper95, float64(p.Outside),
 		p.LatentSD, p.PredictiveSD})

@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/drawing"
 )
 
@@ -134,8 +135,8 @@ func kinds(t *testing.T) *dataset.Table {
 		fmt.Fprintf(&b, "%.4f,2024-%02d-%02d,%s,%.4f,%.4f,7,%.4f\n", x1, 1+rng.IntN(12), 1+rng.IntN(28),
 			[]string{"plain", "fine", "odd"}[k], x2, rng.NormFloat64(), 3*x1+x2+2*float64(k)+0.1*rng.NormFloat64())
 	}
-	table, err := dataset.Reading{Dates: []dataset.Dates{{Column: "when",
-		Parts: []string{"year", "week"}}}}.Read(strings.NewReader(b.String()), "kinds.csv")
+	of := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Parts: []string{"year", "week"}}}}
+	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "kinds.csv", As: of}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -562,7 +563,7 @@ func TestManyCategories(t *testing.T) {
 		x, k := rng.Float64(), rng.IntN(50)
 		fmt.Fprintf(&b, "%.4f,category number %d of a longish text,%.4f\n", x, k, x+float64(k)/5)
 	}
-	table, err := dataset.Reading{}.Read(strings.NewReader(b.String()), "wide.csv")
+	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "wide.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

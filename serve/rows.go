@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // badRequest is an error of the request, with its status.
@@ -440,7 +441,7 @@ func parseCSV(body []byte, columns []Input, of dataset.Reading, maxRows int) (*d
 	for _, d := range of.Dates {
 		names = append(names, d.Column)
 	}
-	t, err := of.Every().ReadColumns(bytes.NewReader(body), "the request", names)
+	t, err := files.CSV{From: bytes.NewReader(body), Source: "the request", As: of.Every(), Columns: names}.Read()
 	if err != nil {
 		return nil, bad(400, "%w", err)
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/watch"
 )
 
@@ -205,7 +206,7 @@ func categorical(t testing.TB) (*dataset.Table, *krigo.Model) {
 func TestCategories(t *testing.T) {
 	table, m := categorical(t)
 	text := "size,note,fuel\n2,a,oil\n,b,gas\n1,,coal\n3,1,\n4,2,7.0\n"
-	rows, err := dataset.Read(strings.NewReader(text), "new.csv")
+	rows, err := files.CSV{From: strings.NewReader(text), Source: "new.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -33,7 +34,7 @@ func noise(t *testing.T, categories bool) (path string, table *dataset.Table) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := dataset.Read(strings.NewReader(text), "noise.csv")
+	table, err := files.CSV{From: strings.NewReader(text), Source: "noise.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // python returns the interpreter; without one the test is skipped.
@@ -88,7 +89,7 @@ func write(t *testing.T, n int, column string) (string, *dataset.Table) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := dataset.Read(strings.NewReader(text), "data.csv")
+	table, err := files.CSV{From: strings.NewReader(text), Source: "data.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestTies(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := dataset.Read(strings.NewReader(text), path)
+	table, err := files.CSV{From: strings.NewReader(text), Source: path}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -56,7 +57,7 @@ func TestPages(t *testing.T) {
 				parquet.MaxRowsPerRowGroup(1100), parquet.PageBufferSize(2000)); err != nil {
 				t.Fatal(err)
 			}
-			table, err := dataset.ReadFile(path)
+			table, err := files.ReadFile(path, dataset.Reading{})
 			if err != nil {
 				t.Fatalf("%v, version %d: %v", codec, version, err)
 			}
@@ -99,7 +100,7 @@ func refused(t *testing.T, name string, file []byte, words ...string) {
 	memory.SetLimit(64 << 20)
 	defer memory.SetLimit(0)
 	var err error
-	if taken := allocated(func() { _, err = dataset.ReadFile(path) }); taken > 2*64<<20 {
+	if taken := allocated(func() { _, err = files.ReadFile(path, dataset.Reading{}) }); taken > 2*64<<20 {
 		t.Errorf("%s: %s were allocated", name, memory.Text(float64(taken)))
 	}
 	if err == nil {
@@ -290,9 +291,9 @@ func TestBombs(t *testing.T) {
 	}
 	refused(t, "an unknown compression", paged[numbers](t, 10, format.LZO,
 		page(t, plain(10, format.Plain, 80), make([]byte, 80))), "isn't read")
-	if table, err := dataset.ReadFile(saved(t,
+	if table, err := files.ReadFile(saved(t,
 		paged[numbers](t, 10, format.Uncompressed, one,
-			page(t, plain(10, format.RLEDictionary, 3), []byte{1, 20, 0})))); err != nil || table.Rows != 10 {
+			page(t, plain(10, format.RLEDictionary, 3), []byte{1, 20, 0}))), dataset.Reading{}); err != nil || table.Rows != 10 {
 		t.Error(err) // what these are made by makes files that are read, too
 	}
 }

@@ -20,22 +20,22 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/memory"
 )
 
 func init() {
-	dataset.Register(dataset.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, ReadAs: readAs,
-		Write: Write,
-		Read:  func(f *os.File, source string) (*dataset.Table, error) { return readAs(f, source, dataset.Reading{}) }})
+	files.Register(files.Format{Name: "Parquet", Endings: []string{".parquet"}, Magic: magic, Read: read, Write: Write})
 }
 
-// readAs reads a table from an open Parquet file whose columns are flat and hold numbers,
+// read reads a table from an open Parquet file whose columns are flat and hold numbers,
 // booleans or text.
-func readAs(f *os.File, source string, of dataset.Reading) (t *dataset.Table, err error) {
+func read(f *os.File, t *dataset.Table) (err error) {
+	source := t.Source
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
+		return fmt.Errorf("%s: cannot be read: %w", source, err)
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -44,18 +44,17 @@ func readAs(f *os.File, source string, of dataset.Reading) (t *dataset.Table, er
 			if _, bounds := cause.(runtime.Error); bounds {
 				cause = "its pages say what can't be"
 			}
-			t, err = nil, fmt.Errorf("%s: damaged (%v): write it again", source, cause)
+			err = fmt.Errorf("%s: damaged (%v): write it again", source, cause)
 		}
 	}()
 	file, err := open(disk.Of(f), info.Size(), source)
 	var large *memory.Error
 	if errors.As(err, &large) {
-		return nil, err
+		return err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: not a whole Parquet file (%w): write it again", source, err)
+		return fmt.Errorf("%s: not a whole Parquet file (%w): write it again", source, err)
 	}
-	t = of.New(source)
 	var unsigned, optional []bool
 	seen := map[string]int{}
 	var dated []func(int64) string // what a whole number of the column says, where that is a date
@@ -87,12 +86,12 @@ func readAs(f *os.File, source string, of dataset.Reading) (t *dataset.Table, er
 			}
 		}
 		if !known {
-			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
+			return &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
 				Err: fmt.Errorf("column %d (%.40q) holds %v, neither numbers nor text: cast it, or leave it out", j+1,
 					column.Name(), column.Type())}
 		}
 		if k, twice := seen[column.Name()]; twice {
-			return nil, &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
+			return &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
 				Err: fmt.Errorf("columns %d and %d are both named %.40q: rename one", k+1, j+1, column.Name())}
 		}
 		seen[column.Name()] = j
@@ -101,14 +100,14 @@ func readAs(f *os.File, source string, of dataset.Reading) (t *dataset.Table, er
 		dated = append(dated, date)
 	}
 	if len(t.Names) == 0 {
-		return nil, fmt.Errorf("%s: the table has no columns", source)
+		return fmt.Errorf("%s: the table has no columns", source)
 	}
 	if err := promised(file.File, info.Size()); err != nil {
-		return nil, fmt.Errorf("%s: %w", source, err)
+		return fmt.Errorf("%s: %w", source, err)
 	}
 	const growth = 2 // while memory is moved, both the old and the new is there
 	if err := memory.Afford(source, growth*8*float64(file.NumRows())*float64(len(t.Names))); err != nil {
-		return nil, err
+		return err
 	}
 	// few files have less than a byte a value
 	t.Values = make([]float64, 0, min(file.NumRows()*int64(len(t.Names)), info.Size()))
@@ -122,16 +121,16 @@ func readAs(f *os.File, source string, of dataset.Reading) (t *dataset.Table, er
 					dated[j])
 			}
 			if errors.As(err, &large) {
-				return nil, large
+				return large
 			}
 			if err != nil {
-				return nil, &dataset.Error{File: source, Column: j + 1, Name: t.Names[j],
+				return &dataset.Error{File: source, Column: j + 1, Name: t.Names[j],
 					Err: fmt.Errorf("column %d (%.40q) is damaged (%w): write it again", j+1, t.Names[j], err)}
 			}
 		}
 		t.Rows = first + int(group.NumRows())
 	}
-	return t, nil
+	return nil
 }
 
 // promised checks what the footer of a file of so many bytes says of its rows, before they are read.
@@ -256,7 +255,7 @@ func numberOf(v parquet.Value, unsigned bool) float64 {
 }
 
 // Write writes a table as Parquet: columns of doubles, in alphabetical order.
-func Write(w io.Writer, names []string, rows int, fill dataset.Fill) error {
+func Write(w io.Writer, names []string, rows int, fill files.Fill) error {
 	group := parquet.Group{}
 	for j, name := range names {
 		if group[name] != nil || name == "" {

@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // TestFormats: a table that is written in any format reads back the same, bit for bit.
@@ -35,7 +36,7 @@ func TestFormats(t *testing.T) {
 	}
 	for _, ending := range []string{".csv", ".csv.gz", ".npy", ".npz", ".parquet"} {
 		path := filepath.Join(t.TempDir(), "t"+ending)
-		if err := dataset.WriteFile(path, names, rows, func(i int, values []float64) error {
+		if err := files.WriteFile(path, names, rows, func(i int, values []float64) error {
 			for j := range values {
 				values[j] = value(i, j)
 			}
@@ -43,7 +44,7 @@ func TestFormats(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		table, err := dataset.ReadFile(path)
+		table, err := files.ReadFile(path, dataset.Reading{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,11 +68,11 @@ func TestFormats(t *testing.T) {
 		table.Close()
 
 		bad := errors.New("no more")
-		for _, fill := range []dataset.Fill{
+		for _, fill := range []files.Fill{
 			func(i int, values []float64) error { return bad },
 			func(i int, values []float64) error { values[0] = math.NaN(); return nil },
 		} {
-			if err := dataset.WriteFile(path+"2"+ending, names, 3, fill); err == nil {
+			if err := files.WriteFile(path+"2"+ending, names, 3, fill); err == nil {
 				t.Errorf("%s: written without its rows", ending)
 			}
 			if left, _ := filepath.Glob(path + "2*"); len(left) > 0 {
@@ -106,7 +107,7 @@ func TestTypes(t *testing.T) {
 	if err := parquet.WriteFile(path, rows, parquet.MaxRowsPerRowGroup(20)); err != nil {
 		t.Fatal(err)
 	}
-	table, err := dataset.ReadFile(path)
+	table, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestRefuses(t *testing.T) {
 		"nan.parquet": `row 2, column 1 ("o"): the value is missing`, "none.parquet": "no rows",
 		"half.parquet": "not a whole Parquet file", "not.parquet": "not a whole Parquet file",
 	} {
-		table, err := dataset.ReadFile(at(name))
+		table, err := files.ReadFile(at(name), dataset.Reading{})
 		if err == nil {
 			_, err = table.Unlabelled(table.Names)
 		}
@@ -192,7 +193,7 @@ func TestRefuses(t *testing.T) {
 		bent := slices.Clone(whole)
 		bent[i] ^= 0x55
 		os.WriteFile(at("bent.parquet"), bent, 0o600)
-		if table, err := dataset.ReadFile(at("bent.parquet")); err == nil {
+		if table, err := files.ReadFile(at("bent.parquet"), dataset.Reading{}); err == nil {
 			table.Unlabelled(table.Names)
 		}
 	}
@@ -256,7 +257,7 @@ func TestPromises(t *testing.T) {
 		if err := os.WriteFile(path, bent, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		table, err := dataset.ReadFile(path)
+		table, err := files.ReadFile(path, dataset.Reading{})
 		switch {
 		case name == "as it was" && (err != nil || table.Rows != groups*each):
 			t.Errorf("%s: %v", name, err)
@@ -283,11 +284,11 @@ func TestTexts(t *testing.T) {
 		{text("other"), number(2), text("north"), 60}}); err != nil {
 		t.Fatal(err)
 	}
-	fromParquet, err := dataset.ReadFile(path)
+	fromParquet, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromCSV, err := dataset.Read(strings.NewReader("fuel,size,zone,y\ngas,1,3,10\noil,,3.0,20\n,3,7,30\nwood,5,,40\ngas,NA,11,50\nother,2,north,60\n"), "f.csv")
+	fromCSV, err := files.CSV{From: strings.NewReader("fuel,size,zone,y\ngas,1,3,10\noil,,3.0,20\n,3,7,30\nwood,5,,40\ngas,NA,11,50\nother,2,north,60\n"), Source: "f.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,11 +329,11 @@ func TestNames(t *testing.T) {
 	if err := parquet.WriteFile(path, []row{{"7", 10}, {"8", 20}, {"007", 30}}); err != nil {
 		t.Fatal(err)
 	}
-	if table, err := dataset.ReadFile(path); err != nil || table.Values[4] != 7 {
+	if table, err := files.ReadFile(path, dataset.Reading{}); err != nil || table.Values[4] != 7 {
 		t.Error(err)
 	}
 	var at *dataset.Error
-	if _, err := (dataset.Reading{}).Naming("unit").ReadFile(path); !errors.As(err, &at) || at.Row != 3 ||
+	if _, err := files.ReadFile(path, dataset.Reading{}.Naming("unit")); !errors.As(err, &at) || at.Row != 3 ||
 		at.Name != "unit" {
 		t.Error(err)
 	}
@@ -353,12 +354,12 @@ func TestDates(t *testing.T) {
 	if err := parquet.WriteFile(path, []row{{-1, at, at.Add(1), 1}, {19000, at.AddDate(55, 0, 0), at, 2}}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := dataset.ReadFile(path)
+	_, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	of := dataset.Reading{Dates: []dataset.Dates{{Column: "d"}, {Column: "m"}, {Column: "n", Parts: []string{"day"}}}}
-	table, err := of.ReadFile(path)
+	table, err := files.ReadFile(path, of)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/report"
 )
@@ -100,7 +102,7 @@ is made if need be (default: here).`,
 				return nil
 			}
 			var content bytes.Buffer
-			if err := dataset.Write(&content, sample.Names, sample.Rows, fill); err != nil {
+			if err := files.Write(&content, sample.Names, sample.Rows, fill); err != nil {
 				return err
 			}
 			for ending, o := range map[string]own{".csv": demoData(content.Bytes()), ".krigo": ownModel, ".html": ownReport} {
@@ -108,10 +110,10 @@ is made if need be (default: here).`,
 					return err
 				}
 			}
-			if err := dataset.WriteFile(path(".csv"), sample.Names, sample.Rows, fill); err != nil {
+			if err := files.WriteFile(path(".csv"), sample.Names, sample.Rows, fill); err != nil {
 				return err
 			}
-			table, err := dataset.ReadFile(path(".csv"))
+			table, err := files.ReadFile(path(".csv"), dataset.Reading{})
 			if err != nil {
 				return err
 			}
@@ -125,7 +127,7 @@ is made if need be (default: here).`,
 			if err := m.Save(path(".krigo")); err != nil {
 				return err
 			}
-			if err := dataset.WriteFileAtomic(path(".html"),
+			if err := disk.Write(path(".html"),
 				func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
 )
 
@@ -82,8 +82,8 @@ func read(t *testing.T, name string) string {
 	return string(raw)
 }
 
-// files lists the current folder, hidden files too.
-func files(t *testing.T) []string {
+// listed lists the current folder, hidden files too.
+func listed(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -148,7 +148,7 @@ func TestBadInput(t *testing.T) {
 	write(t, "altered.csv", with(1, "6,5,4,20"))
 
 	npy := func(name string, values ...float64) string {
-		if err := dataset.WriteFile(name, []string{"RM", "MEDV"}, len(values)/2, func(i int, row []float64) error {
+		if err := files.WriteFile(name, []string{"RM", "MEDV"}, len(values)/2, func(i int, row []float64) error {
 			copy(row, values[2*i:])
 			return nil
 		}); err != nil {
@@ -429,7 +429,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"fitt", "homes.csv"}, 2, []string{`"fitt"`}},
 		{[]string{"--loud"}, 2, []string{"--loud"}},
 	} {
-		before := files(t)
+		before := listed(t)
 		o := call(context.Background(), append(c.args, "--quiet")...)
 		name := strings.Join(c.args, " ")
 		if o.status != c.status {
@@ -446,7 +446,7 @@ func TestBadInput(t *testing.T) {
 		if !strings.HasPrefix(o.stderr, "krigo: ") || strings.Contains(o.stderr, "goroutine") {
 			t.Errorf("%s: %q", name, o.stderr)
 		}
-		if after := files(t); !slices.Equal(after, before) {
+		if after := listed(t); !slices.Equal(after, before) {
 			t.Fatalf("%s: left %v", name, after)
 		}
 	}
@@ -465,7 +465,7 @@ func TestSmallChoices(t *testing.T) {
 	if d.Training.Starts != 5 || d.Model != "homes.krigo" { // 0 is the default: one of each kernel
 		t.Errorf("%d starts, model %q", d.Training.Starts, d.Model)
 	}
-	if got := files(t); !slices.Contains(got, "homes.krigo") ||
+	if got := listed(t); !slices.Contains(got, "homes.krigo") ||
 		slices.ContainsFunc(got, func(s string) bool {
 			return strings.Contains(s, "checkpoint") ||
 				strings.HasPrefix(s, ".")
@@ -885,7 +885,7 @@ func TestInterrupt(t *testing.T) {
 		{"--fresh-start", checkpoint + " is of this fit; begin anew", 3},
 		{"--resume kept", "go on from kept", 1},
 	} {
-		before := files(t)
+		before := listed(t)
 		interrupt := func(n int, args ...string) outcome {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -899,7 +899,7 @@ func TestInterrupt(t *testing.T) {
 		}
 		left := func(want ...string) {
 			t.Helper()
-			if got := slices.DeleteFunc(files(t), func(s string) bool { return slices.Contains(before, s) }); !slices.Equal(got,
+			if got := slices.DeleteFunc(listed(t), func(s string) bool { return slices.Contains(before, s) }); !slices.Equal(got,
 				want) {
 				t.Errorf("%+v: left %v, want %v", c, got, want)
 			}
@@ -932,10 +932,10 @@ func TestInterrupt(t *testing.T) {
 	// Before the first step there is nothing.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	before := files(t)
+	before := listed(t)
 	if o := call(ctx, args...); o.status != 1 || !strings.Contains(o.stderr, "begins anew") || o.stdout != "" ||
-		!slices.Equal(before, files(t)) {
-		t.Errorf("interrupted at once: %+v, left %v", o, files(t))
+		!slices.Equal(before, listed(t)) {
+		t.Errorf("interrupted at once: %+v, left %v", o, listed(t))
 	}
 }
 
@@ -963,8 +963,8 @@ func TestOtherCheckpoint(t *testing.T) {
 		if o := call(t.Context(), append(args, strings.Fields(c.flags)...)...); o.status != 1 ||
 			!strings.Contains(o.stderr, c.says) ||
 			!strings.Contains(o.stderr, checkpoint) || read(t, checkpoint) != c.content ||
-			slices.Contains(files(t), "homes.krigo") {
-			t.Errorf("%+v: %+v, %v", c, o, files(t))
+			slices.Contains(listed(t), "homes.krigo") {
+			t.Errorf("%+v: %+v, %v", c, o, listed(t))
 		}
 	}
 	// Nor is it in the way of another output.
@@ -983,13 +983,13 @@ func TestOneFitAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o := call(t.Context(), args...); o.status != 1 || !strings.Contains(o.stderr, "another fit is under way") ||
-		slices.Contains(files(t), "homes.krigo") {
+		slices.Contains(listed(t), "homes.krigo") {
 		t.Errorf("beside another: %+v", o)
 	}
 	release()
 	write(t, lock, "")
 	must(t, args...)
-	if left := files(t); slices.Contains(left, lock) || !slices.Contains(left, "homes.krigo") {
+	if left := listed(t); slices.Contains(left, lock) || !slices.Contains(left, "homes.krigo") {
 		t.Errorf("after one that was killed: %v", left)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/ranks"
 	"github.com/krigo-gp/krigo/report"
@@ -86,7 +86,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				return err
 			}
 			if out != "" && r.Rank() == 0 {
-				if err := dataset.WriteFileAtomic(out, func(w io.Writer) error {
+				if err := disk.Write(out, func(w io.Writer) error {
 					switch strings.ToLower(filepath.Ext(out)) {
 					case ".html":
 						return report.WriteComparison(w, o.Data.Target, rows)

@@ -21,8 +21,11 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
@@ -209,7 +212,7 @@ func (f *fitFlags) scaled(o *krigo.Data, table *dataset.Table) error {
 	case declared:
 		d, err := table.Regression(o.Target, left...)
 		if err != nil {
-			return err
+			return inspect.Explain(err)
 		}
 		s, err := dataset.ReadScaling(file, d)
 		if err != nil {
@@ -458,7 +461,7 @@ func onlySibling(paths ...string) error {
 // modelName is DATA's base name with .krigo in place of its endings.
 func modelName(data string) string {
 	name := strings.TrimSuffix(filepath.Base(data), ".gz")
-	for _, format := range dataset.Formats() {
+	for _, format := range files.Formats() {
 		for _, ending := range format.Endings {
 			name = strings.TrimSuffix(name, ending)
 		}
@@ -468,7 +471,7 @@ func modelName(data string) string {
 
 func readParams(path string) (*krigo.Params, error) {
 	var p krigo.Params
-	if err := dataset.ReadJSON(path, &p); err != nil {
+	if err := strict.ReadJSON(path, &p); err != nil {
 		return nil, err
 	}
 	return &p, nil
@@ -517,7 +520,7 @@ func (c *checkpointer) find(r ranks.Ranks, named bool) (found *krigo.Checkpoint,
 			}
 		}
 		found = new(krigo.Checkpoint)
-		if err := dataset.ReadJSON(c.path, found); !named && errors.Is(err, fs.ErrNotExist) {
+		if err := strict.ReadJSON(c.path, found); !named && errors.Is(err, fs.ErrNotExist) {
 			found = nil
 		} else if err != nil {
 			return nil, fmt.Errorf("the checkpoint can't be read: %w; move it away, or name another --out", err)
@@ -571,7 +574,7 @@ func (c *checkpointer) offer(s *krigo.Checkpoint) error {
 }
 
 func (c *checkpointer) write() error {
-	err := dataset.WriteFileAtomic(c.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(c.state) })
+	err := disk.Write(c.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(c.state) })
 	if err == nil {
 		c.onDisk.Store(true)
 	}

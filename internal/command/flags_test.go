@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // TestHelpIsShort: every flag is explained in two lines at most, but for lists of methods, and every one that isn't
@@ -149,7 +150,7 @@ func TestCompletion(t *testing.T) {
 	workplace(t)
 	fill := func(_ int, row []float64) error { row[0], row[1] = 1, 2; return nil }
 	for _, name := range []string{"few.npy", "few.npz", "few.parquet"} {
-		if err := dataset.WriteFile(name, []string{"rooms", "price"}, 2, fill); err != nil {
+		if err := files.WriteFile(name, []string{"rooms", "price"}, 2, fill); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 func newGenerate(c *common) *cobra.Command {
-	var draw dataset.Draw
+	var draw files.Draw
 	var out string
 	cmd := &cobra.Command{
 		Use:   "generate --out FILE",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -46,11 +47,11 @@ func checkInput(cmd *cobra.Command, args []string) error {
 func readTable(path string, in io.Reader, r ranks.Ranks, of dataset.Reading) (*dataset.Table, error) {
 	switch {
 	case path == standardInput:
-		return of.Read(in, "standard input")
+		return files.CSV{From: in, Source: "standard input", As: of}.Read()
 	case r == nil:
-		return of.ReadFile(path)
+		return files.ReadFile(path, of)
 	}
-	return of.ReadPart(path, r)
+	return files.ReadPart(path, r, of)
 }
 
 // interruptible reads until a context ends: a terminal, or a pipe that stays silent, would be waited for.
@@ -83,7 +84,7 @@ func columnNames(path string) []string {
 		return nil
 	}
 	if info.Size() <= atOnce || filepath.Ext(path) == ".npy" { // whose rows stay on disk
-		table, err := dataset.ReadFile(path)
+		table, err := files.ReadFile(path, dataset.Reading{})
 		if err != nil {
 			return nil
 		}
@@ -99,7 +100,7 @@ func columnNames(path string) []string {
 	if err != nil {
 		return nil
 	}
-	table, err := dataset.Read(bytes.NewReader(head[:bytes.LastIndexByte(head, '\n')+1]), path)
+	table, err := files.CSV{From: bytes.NewReader(head[:bytes.LastIndexByte(head, '\n')+1]), Source: path}.Read()
 	if err != nil {
 		return nil // of another format, whose names stand at its end
 	}

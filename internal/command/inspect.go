@@ -13,9 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // inspectDocument is what inspect --json prints.
@@ -25,7 +26,7 @@ type inspectDocument struct {
 	Remarks []string `json:"remarks,omitempty"` // on the table as a whole
 	// Findings are the remarks as values.
 	Findings []finding.Told        `json:"findings,omitempty"`
-	Columns  []dataset.ColumnFacts `json:"columns"`
+	Columns  []inspect.ColumnFacts `json:"columns"`
 	First    []string              `json:"first,omitempty"` // what has to be settled before the command fits
 	Command  string                `json:"command"`         // that fits
 }
@@ -64,7 +65,7 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 					return err
 				}
 			}
-			facts, err := table.Describe()
+			facts, err := inspect.Describe(table)
 			if err != nil {
 				return err
 			}
@@ -73,10 +74,10 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 					facts[k] = facts[k].AsTarget()
 				}
 			}
-			d := inspectDocument{Rows: table.Rows, Dropped: table.Dropped(), Columns: facts}
-			found := table.Remarks(facts)
+			d := inspectDocument{Rows: table.Rows, Dropped: table.Found.Dropped, Columns: facts}
+			found := inspect.Remarks(table, facts)
 			d.Remarks, d.Findings = found.Words(), found.Tell()
-			d.First = unsettled(facts, target, len(table.Strays()) > 0)
+			d.First = unsettled(facts, target, len(inspect.Strays(table)) > 0)
 			d.Command = inspected(cmd.Flags(), args[0], target, facts)
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), d)
@@ -93,7 +94,7 @@ Nothing is guessed: what is unclear is asked, and rows that seem to be none, suc
 }
 
 // inspected is the command that fits a table, with what was said of it and what is to be said.
-func inspected(flags *pflag.FlagSet, path, target string, facts []dataset.ColumnFacts) string {
+func inspected(flags *pflag.FlagSet, path, target string, facts []inspect.ColumnFacts) string {
 	words := []string{"fit", noFlag(path), "--target", cmp.Or(target, "COL")}
 	for _, name := range ofReading[1:] {
 		if p := flags.Lookup(name); p.Changed {
@@ -118,18 +119,18 @@ func noFlag(path string) string {
 }
 
 // unsettled is what has to be settled before a table can be fitted.
-func unsettled(facts []dataset.ColumnFacts, target string, strays bool) (first []string) {
+func unsettled(facts []inspect.ColumnFacts, target string, strays bool) (first []string) {
 	if strays {
 		first = append(first, "the rows that seem to be none")
 	}
 	inputs := 0
 	for _, f := range facts {
-		left := f.Kind == "index" || slices.ContainsFunc(f.Advice, func(a dataset.Advice) bool { return a.Flag == "ignore" })
+		left := f.Kind == "index" || slices.ContainsFunc(f.Advice, func(a inspect.Advice) bool { return a.Flag == "ignore" })
 		if f.Name != target && !left {
 			inputs++
 		}
 		if f.Either || f.Then != "" {
-			first = append(first, "column "+dataset.Printable(f.Name))
+			first = append(first, "column "+spelling.Printable(f.Name))
 		}
 	}
 	if inputs == 0 || target == "" && inputs == 1 {
@@ -139,7 +140,7 @@ func unsettled(facts []dataset.ColumnFacts, target string, strays bool) (first [
 }
 
 func printInspection(w io.Writer, path string, d inspectDocument) error {
-	fmt.Fprintf(w, "%s: %d rows, %d columns\n", dataset.Printable(path), d.Rows, len(d.Columns))
+	fmt.Fprintf(w, "%s: %d rows, %d columns\n", spelling.Printable(path), d.Rows, len(d.Columns))
 	if d.Dropped > 0 {
 		fmt.Fprintf(w, "%d rows that repeat others are left out\n", d.Dropped)
 	}
@@ -162,7 +163,7 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 			}
 			values = strings.Join(quotes, ", ")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t\n", dataset.Printable(f.Name), f.Kind, f.Missing, f.Distinct, values)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t\n", spelling.Printable(f.Name), f.Kind, f.Missing, f.Distinct, values)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -172,7 +173,7 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 		if f.Why == "" {
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s", dataset.Printable(f.Name), f.Why)
+		fmt.Fprintf(w, "%s: %s", spelling.Printable(f.Name), f.Why)
 		if f.First != "" && f.Unfit {
 			fmt.Fprintf(w, " (first in %s)", f.First)
 		}
@@ -195,12 +196,12 @@ func printInspection(w io.Writer, path string, d inspectDocument) error {
 var once = []string{"decimal", "thousands"}
 
 // suggestion is a command line with what is to be said of columns added to it.
-func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) string {
+func suggestion(words []string, columns []inspect.ColumnFacts, missing bool) string {
 	var flags []string // in the order in which they come up
-	values, said := map[string][]string{}, map[dataset.Advice]bool{}
+	values, said := map[string][]string{}, map[inspect.Advice]bool{}
 	for _, f := range columns {
 		missing = missing || f.Missing > 0 && f.Kind != "empty" ||
-			slices.ContainsFunc(f.Advice, func(a dataset.Advice) bool { return a.Flag == "na" })
+			slices.ContainsFunc(f.Advice, func(a inspect.Advice) bool { return a.Flag == "na" })
 		if f.Either {
 			continue
 		}
@@ -219,7 +220,7 @@ func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) str
 	var b strings.Builder
 	b.WriteString("krigo")
 	for _, word := range words {
-		b.WriteString(" " + dataset.Shell(word))
+		b.WriteString(" " + spelling.Shell(word))
 	}
 	for _, flag := range flags {
 		of := values[flag]
@@ -231,7 +232,7 @@ func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) str
 				of[i] = `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
 			}
 		}
-		b.WriteString(" --" + flag + " " + dataset.Shell(strings.Join(of, ",")))
+		b.WriteString(" --" + flag + " " + spelling.Shell(strings.Join(of, ",")))
 	}
 	if missing && !slices.Contains(words, "--missing") {
 		b.WriteString(" --missing mean")
@@ -241,7 +242,7 @@ func suggestion(words []string, columns []dataset.ColumnFacts, missing bool) str
 
 // suggest adds to an error about columns the command line that was given with what is to be said of them.
 func suggest(err error, args []string) string {
-	var columns *dataset.ColumnsError
+	var columns *inspect.ColumnsError
 	if !errors.As(err, &columns) || len(args) == 0 || !slices.Contains([]string{"fit", "declare", "compare", "evaluate"},
 		args[0]) {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/inspect"
 )
 
 // messy is a table as people have them, and what a person has to choose where krigo asks.
@@ -446,9 +446,9 @@ func TestInspectSettles(t *testing.T) {
 
 // TestInspectWide: the advice on a table of very many columns takes time in proportion to their number.
 func TestInspectWide(t *testing.T) {
-	facts := make([]dataset.ColumnFacts, 200_000)
+	facts := make([]inspect.ColumnFacts, 200_000)
 	for i := range facts {
-		facts[i].Advice = []dataset.Advice{{Flag: "ignore", Value: fmt.Sprint("c", i)}}
+		facts[i].Advice = []inspect.Advice{{Flag: "ignore", Value: fmt.Sprint("c", i)}}
 	}
 	begin := time.Now()
 	if said := suggestion([]string{"fit"}, facts, false); !strings.HasSuffix(said, ",c199999") {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // TestRank is this program as a rank of the tests below.
@@ -69,7 +70,7 @@ func over(t *testing.T, size int, into any, args ...string) {
 func waves(t *testing.T, path string, n int, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 2))
-	if err := dataset.WriteFile(path, []string{"a", "b", "y"}, n, func(i int, v []float64) error {
+	if err := files.WriteFile(path, []string{"a", "b", "y"}, n, func(i int, v []float64) error {
 		v[0], v[1] = 6*rng.Float64(), rng.NormFloat64()
 		v[2] = math.Sin(v[0]) + 0.3*v[1] + 0.2*rng.NormFloat64()
 		return nil
@@ -84,13 +85,13 @@ func TestMPIAgrees(t *testing.T) {
 	folder := t.TempDir()
 	data, params := filepath.Join(folder, "waves.npy"), filepath.Join(folder, "params.json")
 	waves(t, data, 5000, 1)
-	whole, err := dataset.ReadFile(data)
+	whole, err := files.ReadFile(data, dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin := 0
 	for rank, rows := range []int{1500, 3400, 100} {
-		if err := dataset.WriteFile(filepath.Join(folder, fmt.Sprintf("part%d.npy", rank)), whole.Names, rows,
+		if err := files.WriteFile(filepath.Join(folder, fmt.Sprintf("part%d.npy", rank)), whole.Names, rows,
 			func(i int, v []float64) error {
 				d, err := whole.Regression("y")
 				if err != nil {

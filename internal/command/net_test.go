@@ -23,6 +23,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/ranks"
 )
 
@@ -631,7 +632,7 @@ func netTables(t *testing.T) {
 		name string
 		rows int
 	}{{"disk.npy", 3400}, {"few.npz", 80}, {"few.parquet", 90}} {
-		if err := dataset.WriteFile(file.name, []string{"a", "b", "y"}, file.rows, func(_ int, row []float64) error {
+		if err := files.WriteFile(file.name, []string{"a", "b", "y"}, file.rows, func(_ int, row []float64) error {
 			a, b := 6*rng.Float64(), rng.NormFloat64()
 			row[0], row[1], row[2] = a, b, math.Cos(a)*b+0.3*rng.NormFloat64()
 			return nil

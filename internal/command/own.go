@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/model"
 )
@@ -59,7 +60,7 @@ func (o own) wrote(path string, begin []byte) bool {
 	if o.begin.Match(begin) || o.columns == nil {
 		return o.begin.Match(begin)
 	}
-	table, err := dataset.ReadFile(path)
+	table, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		return false
 	}

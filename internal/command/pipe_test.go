@@ -17,6 +17,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // frame is a request.
@@ -153,7 +154,7 @@ func TestPipeToFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := dataset.ReadFile(csv)
+		read, err := files.ReadFile(csv, dataset.Reading{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -126,19 +128,19 @@ func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument, kept *
 			return json.NewEncoder(w).Encode(d)
 		case kept != nil && filepath.Ext(f.out) == ".gz":
 			z := gzip.NewWriter(w)
-			return errors.Join(kept.Write(z, names, len(d.Predictions), fill), z.Close())
+			return errors.Join(files.Beside(kept)(z, names, len(d.Predictions), fill), z.Close())
 		case kept != nil:
-			return kept.Write(w, names, len(d.Predictions), fill)
+			return files.Beside(kept)(w, names, len(d.Predictions), fill)
 		}
-		return dataset.Write(w, names, len(d.Predictions), fill)
+		return files.Write(w, names, len(d.Predictions), fill)
 	}
 	switch {
 	case f.out == "":
 		return write(w)
 	case asJSON, kept != nil:
-		return dataset.WriteFileAtomic(f.out, write)
+		return disk.Write(f.out, write)
 	}
-	return dataset.WriteFile(f.out, names, len(d.Predictions), fill)
+	return files.WriteFile(f.out, names, len(d.Predictions), fill)
 }
 
 // table returns the names of the columns, those of intervals after the predictions' and then those of samples, and what

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -88,7 +89,7 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 		return err
 	}
 	if f.out != "" {
-		if err := dataset.WriteFileAtomic(f.out, func(w io.Writer) error { return printJSON(w, p) }); err != nil {
+		if err := disk.Write(f.out, func(w io.Writer) error { return printJSON(w, p) }); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/report"
 )
 
@@ -56,7 +57,7 @@ model was made from; else on the rows that it has not seen.`,
 			if err := writable(out, ownReport, args...); err != nil {
 				return err
 			}
-			if err := dataset.WriteFileAtomic(out, func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
+			if err := disk.Write(out, func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
 				return err
 			}
 			if c.json {

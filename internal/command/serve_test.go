@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // output is a command's standard output that is read while it runs.
@@ -44,7 +45,7 @@ func TestServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := dataset.ReadFile("new.csv")
+	table, err := files.ReadFile("new.csv", dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -285,7 +286,7 @@ func inequalities() (names []string) {
 
 // tableEndings are those of files that hold tables, without their points.
 func tableEndings() (all []string) {
-	for _, format := range dataset.Formats() {
+	for _, format := range files.Formats() {
 		for _, ending := range format.Endings {
 			all = append(all, strings.TrimPrefix(ending, "."))
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/watch"
 )
 
@@ -257,14 +258,14 @@ func distinct(ledger string, inputs []string) error {
 // read takes in the rows of a table, or those that standard input has until it ends or the command is interrupted.
 func (w *watcher) read(ctx context.Context, path string, in io.Reader) error {
 	if path == standardInput {
-		err := w.model.Reading.Every().Stream(in, "standard input", watchRows,
+		err := files.CSV{From: in, Source: "standard input", As: w.model.Reading.Every()}.Stream(watchRows,
 			func(t *dataset.Table) error { return w.observe(ctx, t) })
 		if ctx.Err() != nil { // the way to end it
 			return nil
 		}
 		return err
 	}
-	table, err := w.model.Reading.Every().ReadFile(path)
+	table, err := files.ReadFile(path, w.model.Reading.Every())
 	if err != nil {
 		return err
 	}

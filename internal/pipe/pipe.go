@@ -19,6 +19,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/inspect"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/report"
 	"github.com/krigo-gp/krigo/watch"
@@ -156,7 +157,7 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	var usage *krigo.UsageError
 	var none *krigo.NoCertificate
 	var at *dataset.Error
-	var columns *dataset.ColumnsError
+	var columns *inspect.ColumnsError
 	switch {
 	case errors.As(err, &usage):
 		f.Kind = "usage"
@@ -313,7 +314,7 @@ func settle(table *dataset.Table, o *krigo.Data, reading *dataset.Reading) error
 	for _, d := range reading.Dates {
 		said = append(said, d.Column)
 	}
-	facts, err := table.Describe()
+	facts, err := inspect.Describe(table)
 	if err != nil {
 		return err
 	}

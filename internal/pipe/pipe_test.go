@@ -16,6 +16,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // client is the other end of a pipe.
@@ -133,7 +134,7 @@ func TestPipe(t *testing.T) {
 		y[i] = math.Sin(2*x[i]) + float64(i%2) + 0.1*rng.NormFloat64()
 		text += fmt.Sprintf("%v,%s,%v\n", x[i], fuel[i], y[i])
 	}
-	table, err := dataset.Read(strings.NewReader(text), "the data")
+	table, err := files.CSV{From: strings.NewReader(text), Source: "the data"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/command"
 )
 
@@ -74,7 +74,7 @@ func differs(got, want []byte) string {
 // npyTable is a table of x and z, as NPY.
 func npyTable(rng *rand.Rand, rows int) []byte {
 	var b bytes.Buffer
-	err := dataset.WriteNPY(&b, []string{"x", "z"}, rows, func(_ int, values []float64) error {
+	err := files.WriteNPY(&b, []string{"x", "z"}, rows, func(_ int, values []float64) error {
 		values[0], values[1] = 4*rng.Float64(), 4*rng.Float64()
 		return nil
 	})

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/command"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
@@ -434,7 +434,7 @@ func (t *trial) binary(name string) (file, target string) {
 	for j := range columns {
 		columns[j] = t.numbers()
 	}
-	if err := dataset.WriteFile(t.path(file), names, rows, func(i int, values []float64) error {
+	if err := files.WriteFile(t.path(file), names, rows, func(i int, values []float64) error {
 		for j, column := range columns {
 			if values[j] = column(i); values[j]-values[j] != 0 {
 				values[j] = 0

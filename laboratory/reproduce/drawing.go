@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
 )
 
 // save draws plots in a row on one sheet.
@@ -29,7 +29,7 @@ func save(env Env, name string, width, height vg.Length, plots ...*plot.Plot) er
 		row[i].Draw(c)
 	}
 	path := filepath.Join(env.Out, name+".png")
-	err := dataset.WriteFileAtomic(path, func(w io.Writer) error {
+	err := disk.Write(path, func(w io.Writer) error {
 		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 		return err
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -71,7 +72,7 @@ func (e Env) table(name string, others ...string) (*dataset.Table, error) {
 			spelling.DidYouMean(name, others))
 	}
 	const ending = ".csv.gz"
-	table, err := dataset.ReadFile(filepath.Join(e.Data, name+ending))
+	table, err := files.ReadFile(filepath.Join(e.Data, name+ending), dataset.Reading{})
 	if errors.Is(err, fs.ErrNotExist) {
 		files, _ := filepath.Glob(filepath.Join(e.Data, "*"+ending)) // none if it can't be asked
 		for _, file := range files {

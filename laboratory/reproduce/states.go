@@ -71,7 +71,7 @@ func (k *kept[S]) write() error {
 	if k.last == nil {
 		return nil // interrupted before the first step
 	}
-	return dataset.WriteFileAtomic(k.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.last) })
+	return disk.Write(k.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(k.last) })
 }
 
 // interrupted keeps the last state, and is the error of the run: the context's, or that it can't.

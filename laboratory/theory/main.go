@@ -20,6 +20,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/strict"
 )
 
 func main() {
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			continue
 		}
 		*file.to = new(krigo.Params)
-		if err := dataset.ReadJSON(file.path, *file.to); err != nil {
+		if err := strict.ReadJSON(file.path, *file.to); err != nil {
 			return err
 		}
 		if !((*file.to).NoiseVariance > 0) {

@@ -11,10 +11,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 func init() {
-	dataset.Register(dataset.Format{Name: "Arrow", Endings: []string{".arrow", ".feather"}, Read: readArrow,
+	files.Register(files.Format{Name: "Arrow", Endings: []string{".arrow", ".feather"}, Read: readArrow,
 		Write: writeArrow})
 }
 
@@ -23,9 +24,14 @@ func init() {
 // inspect` knows them.
 func FromRecords(source string, records array.RecordReader) (*dataset.Table, error) {
 	t := &dataset.Table{Source: source}
+	return t, fromRecords(t, records)
+}
+
+// fromRecords fills an empty table.
+func fromRecords(t *dataset.Table, records array.RecordReader) error {
 	for _, field := range records.Schema().Fields() {
 		if arrow.IsNested(field.Type.ID()) {
-			return nil, fmt.Errorf("%s: column %q: a %s is no number and no text", source, field.Name, field.Type)
+			return fmt.Errorf("%s: column %q: a %s is no number and no text", t.Source, field.Name, field.Type)
 		}
 		t.Names = append(t.Names, field.Name)
 	}
@@ -38,20 +44,22 @@ func FromRecords(source string, records array.RecordReader) (*dataset.Table, err
 					cells[j] = column.ValueStr(i)
 				}
 			}
-			t.Append(cells)
+			if err := t.Append(cells); err != nil {
+				return err
+			}
 		}
 	}
 	if err := records.Err(); err != nil {
-		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
+		return fmt.Errorf("%s: cannot be read: %w", t.Source, err)
 	}
-	return t, nil
+	return nil
 }
 
 // readArrow reads a file of record batches, as Feather files are too.
-func readArrow(f *os.File, source string) (*dataset.Table, error) {
+func readArrow(f *os.File, t *dataset.Table) error {
 	file, err := ipc.NewFileReader(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: this is no Arrow file: %w", source, err)
+		return fmt.Errorf("%s: this is no Arrow file: %w", t.Source, err)
 	}
 	defer file.Close()
 	batches := func(yield func(arrow.RecordBatch, error) bool) {
@@ -63,14 +71,14 @@ func readArrow(f *os.File, source string) (*dataset.Table, error) {
 	}
 	records := array.ReaderFromIter(file.Schema(), batches)
 	defer records.Release()
-	return FromRecords(source, records)
+	return fromRecords(t, records)
 }
 
 // batchRows are the rows of a batch that is written.
 const batchRows = 1 << 16
 
 // writeArrow writes columns of numbers, in batches.
-func writeArrow(w io.Writer, names []string, rows int, fill dataset.Fill) error {
+func writeArrow(w io.Writer, names []string, rows int, fill files.Fill) error {
 	fields := make([]arrow.Field, len(names))
 	for j, name := range names {
 		fields[j] = arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // Record batches, as a query engine hands them over, are fitted without a file between.
@@ -96,7 +97,7 @@ func TestArrow(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	table, err := dataset.ReadFile(path)
+	table, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,10 +114,10 @@ func TestArrow(t *testing.T) {
 	}
 
 	fill := func(i int, values []float64) error { values[0], values[1] = numbers[i], float64(i); return nil }
-	if err := dataset.WriteFile(path, []string{"v", "i"}, 4, fill); err != nil {
+	if err := files.WriteFile(path, []string{"v", "i"}, 4, fill); err != nil {
 		t.Fatal(err)
 	}
-	if table, err := dataset.ReadFile(path); err != nil || table.Rows != 4 || table.Values[6] != numbers[3] ||
+	if table, err := files.ReadFile(path, dataset.Reading{}); err != nil || table.Rows != 4 || table.Values[6] != numbers[3] ||
 		table.Values[2] != numbers[1] || table.Values[7] != 3 {
 		t.Errorf("written and read: %+v, %v", table, err)
 	}
@@ -124,7 +125,7 @@ func TestArrow(t *testing.T) {
 	if err := os.WriteFile(path, []byte("x,y\n1,2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dataset.ReadFile(path); err == nil || !strings.Contains(err.Error(), "this is no Arrow file") {
+	if _, err := files.ReadFile(path, dataset.Reading{}); err == nil || !strings.Contains(err.Error(), "this is no Arrow file") {
 		t.Errorf("text: %v", err)
 	}
 	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8)}}, nil)

@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 func init() {
-	dataset.Register(dataset.Format{Name: "DAT", Endings: []string{".dat"}, Read: readDAT, Write: writeDAT})
+	files.Register(files.Format{Name: "DAT", Endings: []string{".dat"}, Read: readDAT, Write: writeDAT})
 }
 
 // readDAT reads a table of cells between blanks, whose first line names the columns, with or without
 // a # before. Lines that begin with # further down are comments.
-func readDAT(f *os.File, source string) (*dataset.Table, error) {
-	t := &dataset.Table{Source: source}
+func readDAT(f *os.File, t *dataset.Table) error {
 	in := bufio.NewScanner(f)
 	for line := 1; in.Scan(); line++ {
 		cells := strings.Fields(in.Text())
@@ -28,24 +28,26 @@ func readDAT(f *os.File, source string) (*dataset.Table, error) {
 			t.Names = strings.Fields(strings.TrimPrefix(strings.TrimSpace(in.Text()), "#"))
 		case strings.HasPrefix(cells[0], "#"):
 		case len(cells) != len(t.Names):
-			return nil, &dataset.Error{File: source, Line: line,
+			return &dataset.Error{File: t.Source, Line: line,
 				Err: fmt.Errorf("expected %d cells, got %d: write ? where one is missing", len(t.Names), len(cells))}
 		default:
 			t.Lines = append(t.Lines, line)
-			t.Append(cells)
+			if err := t.Append(cells); err != nil {
+				return err
+			}
 		}
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
+		return fmt.Errorf("%s: cannot be read: %w", t.Source, err)
 	}
 	if t.Rows == 0 {
-		return nil, fmt.Errorf("%s: no rows below a line of names", source)
+		return fmt.Errorf("%s: no rows below a line of names", t.Source)
 	}
-	return t, nil
+	return nil
 }
 
 // writeDAT writes such a table. It refuses names that it couldn't read again.
-func writeDAT(w io.Writer, names []string, rows int, fill dataset.Fill) error {
+func writeDAT(w io.Writer, names []string, rows int, fill files.Fill) error {
 	for _, name := range names {
 		if len(strings.Fields(name)) != 1 || strings.HasPrefix(name, "#") {
 			return fmt.Errorf("column %q: a name in a DAT file has no blanks, and no # in front", name)

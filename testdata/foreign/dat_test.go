@@ -11,6 +11,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // TestFormat: a table goes to a file of a format that krigo has never heard of and comes back to the bit, and a
@@ -19,10 +20,10 @@ func TestFormat(t *testing.T) {
 	table := waves()
 	path := filepath.Join(t.TempDir(), "waves.dat")
 	fill := func(i int, values []float64) error { copy(values, table.Values[2*i:]); return nil }
-	if err := dataset.WriteFile(path, table.Names, table.Rows, fill); err != nil {
+	if err := files.WriteFile(path, table.Names, table.Rows, fill); err != nil {
 		t.Fatal(err)
 	}
-	read, err := dataset.ReadFile(path)
+	read, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil || !reflect.DeepEqual(read.Values, table.Values) || !reflect.DeepEqual(read.Names, table.Names) {
 		t.Fatalf("%v: came back as %+v", err, read)
 	}
@@ -38,7 +39,7 @@ func TestFormat(t *testing.T) {
 	if bounds[0] != bounds[1] {
 		t.Errorf("bound %v from the table, %v from the file", bounds[0], bounds[1])
 	}
-	if err := dataset.WriteFile(path, []string{"a b"}, 1, fill); err == nil || !strings.Contains(err.Error(), `"a b"`) {
+	if err := files.WriteFile(path, []string{"a b"}, 1, fill); err == nil || !strings.Contains(err.Error(), `"a b"`) {
 		t.Errorf("a name with a blank: %v", err)
 	}
 }
@@ -50,7 +51,7 @@ func TestFormatRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return dataset.ReadFile(path)
+		return files.ReadFile(path, dataset.Reading{})
 	}
 	table, err := read("# x  heat\ty\n1 gas 2\n\n# a comment\n? oil 3\n")
 	if err != nil || table.Rows != 2 || !reflect.DeepEqual(table.Text[1], []string{"gas", "oil"}) ||

@@ -18,6 +18,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
@@ -63,7 +64,7 @@ func rng() *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }
 
 // regression reads a table whose target is the last column.
 func regression(path string) (*dataset.Data, error) {
-	table, err := dataset.ReadFile(path)
+	table, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		return nil, err
 	}

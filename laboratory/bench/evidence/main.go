@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/objective"
@@ -120,7 +121,7 @@ func madeUpData(rows, dim int) (x linalg.Matrix, y []float64) {
 }
 
 func readData(path string, dim int) (x linalg.Matrix, y []float64, err error) {
-	table, err := dataset.ReadFile(path)
+	table, err := files.ReadFile(path, dataset.Reading{})
 	if err != nil {
 		return x, nil, err
 	}

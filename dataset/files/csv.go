@@ -1,0 +1,462 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	utf16 "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/memory"
+)
+
+// gzipMagic begins every gzip stream.
+const gzipMagic = "\x1f\x8b"
+
+var (
+	csvFormat = Format{
+		Name: "CSV", Endings: []string{".csv", ".txt", ".tsv"}, Text: true,
+		Read:  func(f *os.File, t *dataset.Table) error { return readCSV(disk.Of(f), t, nil) },
+		Write: Write,
+	}
+	gzipFormat = Format{
+		Name: "gzip of CSV", Endings: []string{".gz"}, Magic: gzipMagic, Text: true,
+		Read: csvFormat.Read,
+		Write: func(w io.Writer, names []string, rows int, fill Fill) error {
+			z := gzip.NewWriter(w)
+			if err := Write(z, names, rows, fill); err != nil {
+				return err
+			}
+			return z.Close()
+		},
+	}
+)
+
+func init() {
+	Register(csvFormat)
+	Register(gzipFormat)
+}
+
+var errNotText = errors.New("not a text file")
+
+// CSV is text of a table as in RFC 4180, or gzip of it (told by its first bytes), that is to be read.
+//
+// Fields are separated by commas, or by semicolons or tabs where the first line
+// has those and no comma. The first line is a header unless each of its fields
+// is a number or stands for a missing one; without a header the columns are
+// named x1, x2, … and the last y. A cell that is empty, NA, N/A, #N/A, NaN, null
+// or ?, in capitals or not, is a missing value; other cells are numbers or text.
+//
+// Text of UTF-16 with a byte order mark is read too. A spreadsheet's first line "sep=;" is no row, and a last column
+// without a name and cells, as of lines that end with a separator, none.
+//
+// A first column without a name is called (index), as that of a pandas DataFrame's file, and fits leave it out.
+// A text whose table takes more memory than it may is an error, as is such a line (package memory).
+type CSV struct {
+	From   io.Reader
+	Source string          // names it in errors
+	As     dataset.Reading // how cells are written
+	// No other columns will be looked at: cells of others are missing values whatever a file with a header holds there, so
+	// that no memory is spent on their texts. Without any, all are read.
+	Columns []string
+}
+
+// Read reads the text to its end.
+func (c CSV) Read() (*dataset.Table, error) {
+	if err := c.As.Check(); err != nil {
+		return nil, err
+	}
+	t := c.As.New(c.Source)
+	err := readCSV(c.From, t, c.Columns)
+	if err == nil {
+		err = c.As.Apply(t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// readCSV fills an empty table.
+func readCSV(in io.Reader, t *dataset.Table, wanted []string) error {
+	p, _, err := open(in, t, func(in *bufio.Reader) ([]byte, error) { return in.Peek(blockSize) })
+	if err != nil {
+		return err
+	}
+	p.wanted = wanted
+	return p.read()
+}
+
+// open begins to read CSV text into an empty table. start returns so much of the text as tells what it is.
+func open(from io.Reader, t *dataset.Table, start func(*bufio.Reader) ([]byte, error)) (*parser, *bufio.Reader, error) {
+	source := t.Source
+	of := &records{from: from, source: source}
+	in := bufio.NewReaderSize(of, blockSize)
+	if magic, _ := in.Peek(len(gzipMagic)); string(magic) == gzipMagic {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, nil, readError(source, 0, err)
+		}
+		of.compressed = true
+		of = &records{from: z, source: source}
+		in = bufio.NewReaderSize(of, blockSize)
+	}
+	if mark, _ := in.Peek(2); string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff" {
+		of.compressed = true
+		of = &records{from: transform.NewReader(in, utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder()),
+			source: source}
+		in = bufio.NewReaderSize(of, blockSize)
+	}
+	head, err := start(in)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, nil, readError(source, 0, err)
+	}
+	if !isText(head) {
+		convert := ""
+		if !bytes.ContainsFunc(head, func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' }) {
+			convert = fmt.Sprintf(", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows", spelling.Shell(source))
+		}
+		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain "+
+			"or gzip%s",
+			source, errNotText, len(head), convert)
+	}
+	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
+		head = head[len(bom):]
+		in.Discard(len(bom))
+		of.passed -= int64(len(bom))
+	}
+	p := &parser{csv: csv.NewReader(in), records: of, table: t}
+	p.csv.Comma = separator(head, t.Reading().Decimal == ",")
+	p.csv.FieldsPerRecord = -1 // counted here, to say more
+	p.csv.ReuseRecord = true
+	p.csv.TrimLeadingSpace = p.csv.Comma != '\t' // it would swallow empty fields between tabs
+	return p, in, nil
+}
+
+// blockSize is how much of the file is looked at to tell what it is; a header
+// line seldom is longer.
+const blockSize = 1 << 16
+
+// isText reports whether the first block of a file is UTF-8 without NUL bytes.
+// UTF-16, spreadsheets and archives all fail it.
+func isText(head []byte) bool {
+	if len(head) == blockSize { // the last rune may be cut
+		for i := len(head) - 1; i >= len(head)-utf8.UTFMax; i-- {
+			if utf8.RuneStart(head[i]) {
+				head = head[:i]
+				break
+			}
+		}
+	}
+	return utf8.Valid(head) && bytes.IndexByte(head, 0) < 0
+}
+
+// separator looks for a comma, semicolon or tab outside quotes in the first
+// line that is not blank. Where commas are decimal ones, others come first.
+func separator(head []byte, decimalComma bool) rune {
+	inQuotes, found := false, rune(',')
+	for _, c := range bytes.TrimLeft(head, "\r\n") {
+		switch {
+		case c == '"':
+			inQuotes = !inQuotes
+		case inQuotes:
+		case c == ',' && !decimalComma:
+			return ','
+		case c == ';', c == '\t' && found != ';':
+			found = rune(c)
+		case c == '\n':
+			return found
+		}
+	}
+	return found
+}
+
+// parser turns CSV records into a table. It goes on after a bad row, to count
+// how many there are, but keeps the first only.
+type parser struct {
+	csv     *csv.Reader
+	records *records
+	table   *dataset.Table
+	first   error // the first bad row
+	more    int   // how many followed
+	skipped int   // rows after it
+	ends    bool  // lines end with a separator: the last column has no name and no cells
+
+	wanted  []string // the columns that are looked at; nil: all
+	ignored []int    // where the others are
+
+	// Of a stream, which ends with the first bad row: what makes of the rows up to now a table of their own, when there
+	// are enough, and how many rows such tables had.
+	passOn func() error
+	enough func() bool
+	before int
+}
+
+func (p *parser) read() error {
+	t := p.table
+	for {
+		p.records.next(p.csv.InputOffset())
+		record, err := p.csv.Read()
+		var syntax *csv.ParseError
+		var large *memory.Error
+		switch {
+		case errors.As(err, &large):
+			return err
+		case err == io.EOF:
+			return p.finish()
+		case errors.As(err, &syntax):
+			if p.first == nil {
+				p.first = &dataset.Error{File: t.Source, Line: syntax.StartLine,
+					Err: errors.New(`a quote (") is not closed or stands inside a field; double it or remove it`)}
+			}
+			return p.finish() // where the next record starts is unknown
+		case err != nil:
+			if p.passOn != nil {
+				if err := p.passOn(); err != nil {
+					return err
+				}
+			}
+			return readError(t.Source, p.before+len(p.table.Lines)+p.skipped, err) // explains bad rows better than they do
+		}
+		if len(record) == 1 && len(t.Names) != 1 && strings.TrimSpace(record[0]) == "" {
+			continue // a line of spaces
+		}
+		if t.Names == nil {
+			if of, found := strings.CutPrefix(strings.ToLower(record[0]), "sep="); found && len(record) < 3 {
+				if len(record) == 1 && of != "" {
+					return fmt.Errorf("%s: cells are separated by %q: separate them by commas, semicolons or tabs", t.Source, spelling.Clip(of))
+				}
+				continue // a spreadsheet's line
+			}
+			t.Found.Headless = isData(t.Reading(), record)
+			if last := len(record) - 1; last > 1 && !t.Found.Headless && strings.TrimSpace(record[last]) == "" {
+				p.ends, record = true, record[:last]
+			}
+			if t.Names, err = p.names(record); err != nil {
+				return err
+			}
+			if !t.Found.Headless {
+				p.ignore()
+				continue
+			}
+		}
+		if err := p.row(record); err != nil {
+			return err
+		}
+		if p.passOn == nil {
+			continue
+		}
+		if p.first != nil {
+			return p.finish()
+		}
+		if p.enough() {
+			if err := p.passOn(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// finish says what is wrong with the whole, if anything is.
+func (p *parser) finish() error {
+	if p.passOn != nil {
+		if err := p.passOn(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.first != nil && p.more > 0:
+		return fmt.Errorf("%w (and %d more problems)", p.first, p.more)
+	case p.first != nil:
+		return p.first
+	case p.table.Names == nil:
+		return fmt.Errorf("%s: the file is empty: a table was expected", p.table.Source)
+	case p.before+len(p.table.Lines) == 0:
+		return fmt.Errorf("%s: a header but no rows: add data below it", p.table.Source)
+	}
+	return nil
+}
+
+// names makes the column names of a table that starts with the given record.
+func (p *parser) names(record []string) ([]string, error) {
+	const each = 200 // bytes of a name, by estimate, here and wherever columns are looked for
+	if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", p.table.Source, len(record)),
+		each*float64(len(record))); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(record))
+	seen := make(map[string]int, len(record))
+	for j, name := range record {
+		if p.table.Found.Headless {
+			name = "x" + strconv.Itoa(j+1)
+			if j == len(record)-1 {
+				name = "y"
+			}
+		}
+		name = strings.TrimSpace(name)
+		line, _ := p.csv.FieldPos(j)
+		if name == "" && j == 0 && len(record) > 1 {
+			name = dataset.IndexName
+		}
+		if name == "" {
+			return nil, &dataset.Error{File: p.table.Source, Line: line, Column: j + 1,
+				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it", j+1)}
+		}
+		if k, ok := seen[name]; ok {
+			return nil, &dataset.Error{File: p.table.Source, Line: line, Column: j + 1, Name: name,
+				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, spelling.Clip(name))}
+		}
+		seen[name] = j
+		names[j] = name
+	}
+	return names, nil
+}
+
+// ignore finds the columns that aren't wanted.
+func (p *parser) ignore() {
+	if p.wanted == nil {
+		return
+	}
+	wanted := make(map[string]bool, len(p.wanted))
+	for _, name := range p.wanted {
+		wanted[name] = true
+	}
+	for j, name := range p.table.Names {
+		if !wanted[name] {
+			p.ignored = append(p.ignored, j)
+		}
+	}
+}
+
+func (p *parser) row(record []string) error {
+	t := p.table
+	line, _ := p.csv.FieldPos(0)
+	if p.first != nil { // nobody will see the table
+		if p.skipped++; len(record) != len(t.Names) {
+			p.more++
+		}
+		return nil
+	}
+	t.Lines = append(t.Lines, line)
+	if last := len(record) - 1; p.ends && last == len(t.Names) {
+		if cell := strings.TrimSpace(record[last]); cell != "" {
+			p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
+				Err: fmt.Errorf("column %d has no name, and holds %q: give it one in the header, or remove it", last+1, spelling.Clip(cell))}
+			return nil
+		}
+		record = record[:last]
+	}
+	if len(record) != len(t.Names) {
+		p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
+			Err: fmt.Errorf("expected %d fields, got %d: add or remove fields, or quote those that hold a %q", len(t.Names),
+				len(record), p.csv.Comma)}
+		return nil
+	}
+	for _, j := range p.ignored {
+		record[j] = ""
+	}
+	return t.Append(record)
+}
+
+// records passes CSV text on until a record would take more memory than it may: each record is held in memory whole. A
+// quoted cell can spread a record over many lines.
+type records struct {
+	from       io.Reader
+	source     string
+	compressed bool    // it isn't UTF-8 itself
+	passed     int64   // bytes
+	after      int64   // of them, those of whole records
+	needed     float64 // bytes of memory for the others
+}
+
+// next begins a record after so many bytes.
+func (r *records) next(after int64) { r.after, r.needed = after, float64(r.passed-after) }
+
+func (r *records) Read(p []byte) (int, error) {
+	// The line and the record, each with room to grow; for each field where it begins and ends, its place in the text, and
+	// itself.
+	const each, field = 6, 100
+	if r.compressed {
+		return r.from.Read(p)
+	}
+	if r.needed > float64(memory.Limit()) {
+		return 0, memory.Afford(fmt.Sprintf("%s: a line that doesn't end in %d bytes from byte %d on", r.source,
+			r.passed-r.after, r.after), r.needed)
+	}
+	n, err := r.from.Read(p)
+	r.passed += int64(n)
+	separators := 0
+	for _, c := range []byte(",;\t") {
+		separators = max(separators, bytes.Count(p[:n], []byte{c}))
+	}
+	r.needed += each*float64(n) + field*float64(separators)
+	return n, err
+}
+
+// isData reports whether a first record is data: fields are numbers or missing
+// ones, and not all are missing. Numbers as in a program count: as names of columns they would
+// take a row away, as data they are refused by place.
+func isData(r dataset.Reading, record []string) bool {
+	numbers := 0
+	for _, field := range record {
+		field = strings.TrimSpace(field)
+		if r.IsMissing(field) {
+			continue
+		}
+		_, program := strconv.ParseFloat(field, 64)
+		if _, err := r.Parse(field); err != nil && program != nil && !errors.Is(program, strconv.ErrRange) {
+			return false
+		}
+		numbers++
+	}
+	return numbers > 0
+}
+
+// readError words an error of the underlying reader; rows is how many rows came
+// before it.
+func readError(source string, rows int, err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s is cut short: the gzip stream ends early, after row %d; fetch it again: %w",
+			source, rows, err)
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
+		return fmt.Errorf("%s is damaged; fetch it again: %w", source, err)
+	}
+	return fmt.Errorf("%s: cannot be read after row %d: %w", source, rows, err)
+}
+
+// Write writes a table as CSV with a header, each number in the fewest digits that read
+// back as the same float64.
+func Write(w io.Writer, names []string, rows int, fill Fill) error {
+	header := csv.NewWriter(w)
+	if err := header.Write(names); err != nil {
+		return err
+	}
+	header.Flush()
+	if err := header.Error(); err != nil {
+		return err
+	}
+	return writeRows(w, names, rows, fill, func(line []byte, values []float64) []byte {
+		for j, v := range values {
+			if j > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		}
+		return append(line, '\n')
+	})
+}

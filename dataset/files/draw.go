@@ -1,0 +1,153 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/krigo-gp/krigo/memory"
+)
+
+// Draw is a table drawn from a Gaussian process with an SE kernel, approximated by random
+// Fourier features (Rahimi & Recht 2007): with ω_kj ~ N(0, 1/l_j²), b_k ~ U(0, 2π),
+//
+//	x ~ N(0, I),  f(x) = √(2σ_s²/F) Σ_k cos(ω_kᵀx + b_k),  y = f(x) + N(0, σ_n²)
+//
+// The same Draw gives the same rows, and fewer Rows the first of them.
+type Draw struct {
+	Rows, Inputs  int
+	Variance      float64   // σ_s²
+	NoiseVariance float64   // σ_n²
+	Lengthscales  []float64 // l, one an input or one for all; nil: drawn log-uniformly from √d/2 to 4√d
+	Features      int       // F
+	Seed          uint64
+}
+
+// Streams of a Draw's generator: one for the function, and one a block of rows.
+const (
+	functionStream = 0x67656e6572617465
+	drawBlock      = 1024 // rows that are drawn from one stream
+)
+
+// Validate says all that is wrong with the settings.
+func (g Draw) Validate() error {
+	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+	var errs []error
+	if g.Rows < 1 || g.Inputs < 1 || g.Features < 1 {
+		errs = append(errs, fmt.Errorf("%d rows of %d inputs from %d features: want at least one of each", g.Rows, g.Inputs,
+			g.Features))
+	}
+	if !positive(g.Variance) || !(g.NoiseVariance >= 0) || math.IsInf(g.NoiseVariance, 1) {
+		errs = append(errs, fmt.Errorf("variance %v, noise variance %v: want a positive number, and one that isn't negative",
+			g.Variance, g.NoiseVariance))
+	}
+	if n := len(g.Lengthscales); n > 1 && n != g.Inputs {
+		errs = append(errs, fmt.Errorf("%d lengthscales for %d inputs: want one for each, or one for all", n, g.Inputs))
+	}
+	for _, l := range g.Lengthscales {
+		if !positive(l) {
+			errs = append(errs, fmt.Errorf("lengthscale %v: want a positive number", l))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Write draws the rows and writes them to a file (see [WriteFile]), in memory that doesn't
+// grow with their number. It returns the lengthscales. Progress, if not nil, is told now
+// and then how many rows are done. If ctx ends, nothing is written.
+func (g Draw) Write(ctx context.Context, path string, progress func(done int)) (lengthscales []float64, err error) {
+	if err := g.Validate(); err != nil {
+		return nil, err
+	}
+	batch := 4 * runtime.GOMAXPROCS(0) // blocks that are drawn side by side
+	const growth, name = 2, 32
+	inputs := float64(g.Inputs) + 1
+	values := growth*inputs*float64(g.Features) + float64(batch)*drawBlock*inputs
+	if err := memory.Afford(fmt.Sprintf("%s: drawing %d inputs from %d features", path, g.Inputs, g.Features), 8*values+
+		name*inputs); err != nil {
+		return nil, err
+	}
+	names := make([]string, g.Inputs+1)
+	for j := range g.Inputs {
+		names[j] = "x" + strconv.Itoa(j+1)
+	}
+	names[g.Inputs] = "y"
+
+	f := g.function()
+	blocks := make([][]float64, batch)
+	return f.lengthscales, WriteFile(path, names, g.Rows, func(row int, values []float64) error {
+		b := row / drawBlock
+		if row%(batch*drawBlock) == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if progress != nil {
+				progress(row)
+			}
+			var wait sync.WaitGroup
+			for k := range blocks {
+				wait.Go(func() { blocks[k] = f.draw(b+k, min(drawBlock, max(g.Rows-(b+k)*drawBlock, 0)), blocks[k]) })
+			}
+			wait.Wait()
+		}
+		copy(values, blocks[b%batch][row%drawBlock*len(values):])
+		return nil
+	})
+}
+
+// drawn is the function of a Draw.
+type drawn struct {
+	Draw
+	lengthscales []float64
+	omega        []float64 // F×d
+	phase        []float64 // F
+}
+
+func (g Draw) function() *drawn {
+	f := &drawn{Draw: g, lengthscales: g.Lengthscales}
+	rng := rand.New(rand.NewPCG(g.Seed, functionStream))
+	root := math.Sqrt(float64(g.Inputs))
+	switch len(f.lengthscales) {
+	case 0:
+		for range g.Inputs {
+			f.lengthscales = append(f.lengthscales, root/2*math.Pow(8, rng.Float64()))
+		}
+	case 1:
+		f.lengthscales = slices.Repeat(g.Lengthscales, g.Inputs)
+	}
+	for range g.Features {
+		for _, l := range f.lengthscales {
+			f.omega = append(f.omega, rng.NormFloat64()/l)
+		}
+		f.phase = append(f.phase, 2*math.Pi*rng.Float64())
+	}
+	return f
+}
+
+// draw returns the rows of a block, inputs then target, in place of those that it gets.
+func (f *drawn) draw(block, rows int, instead []float64) []float64 {
+	out := instead[:0]
+	rng := rand.New(rand.NewPCG(f.Seed, functionStream+1+uint64(block)))
+	scale, noise := math.Sqrt(2*f.Variance/float64(f.Features)), math.Sqrt(f.NoiseVariance)
+	for range rows {
+		for range f.Inputs {
+			out = append(out, rng.NormFloat64())
+		}
+		x, omega, sum := out[len(out)-f.Inputs:], f.omega, 0.0
+		for _, angle := range f.phase {
+			for j, v := range x {
+				angle += omega[j] * v
+			}
+			omega = omega[f.Inputs:]
+			sum += math.Cos(angle)
+		}
+		out = append(out, scale*sum+noise*rng.NormFloat64())
+	}
+	return out
+}

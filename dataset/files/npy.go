@@ -1,0 +1,422 @@
+package files
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/memory"
+)
+
+// NPY is NumPy's format for one array (NEP 1): magic, version, the length of a header, the
+// header as a Python dictionary, and the array's bytes. A table is an array of records with
+// named fields, or a matrix in C order.
+
+// npyMagic begins every NPY file.
+const npyMagic = "\x93NUMPY"
+
+func init() {
+	Register(Format{Name: "NPY", Endings: []string{".npy"}, Magic: npyMagic, Read: openNPY, Write: WriteNPY})
+}
+
+// maxNPYHeader bounds what is read as a header: 100,000 columns have one of 3 MB.
+const maxNPYHeader = 1 << 26
+
+// npy is an open NPY file of Rows records of the same size. It may be read by several
+// goroutines.
+type npy struct {
+	source string
+	rows   int
+	start  int64   // of the first record
+	size   int     // of a record
+	fields []field // one a column
+	named  bool    // the file names them
+
+	file   disk.File
+	mapped []byte // the whole file; nil where files can't be mapped
+}
+
+// field is where a column's number stands in a record.
+type field struct {
+	name   string
+	offset int
+	number
+}
+
+// number is a type of numbers as NPY names it, without the byte order.
+type number string
+
+// size returns the bytes of a number, 0 for an unknown type.
+func (t number) size() int {
+	switch t {
+	case "f8", "i8", "u8":
+		return 8
+	case "f4", "i4", "u4":
+		return 4
+	case "i2", "u2":
+		return 2
+	case "i1", "u1", "b1":
+		return 1
+	}
+	return 0
+}
+
+// decode reads one number a record into every step-th place of out.
+func (t number) decode(records []byte, size int, out []float64, step int) {
+	le := binary.LittleEndian
+	// A loop a type: the choice inside the loop would take longer than the reading.
+	each := func(value func(b []byte) float64) {
+		for k := 0; len(records) > 0; k += step {
+			out[k] = value(records)
+			records = records[min(size, len(records)):]
+		}
+	}
+	switch t {
+	case "f8":
+		for k := 0; len(records) > 0; k += step {
+			out[k] = math.Float64frombits(le.Uint64(records))
+			records = records[min(size, len(records)):]
+		}
+	case "f4":
+		each(func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) })
+	case "i8":
+		each(func(b []byte) float64 { return float64(int64(le.Uint64(b))) })
+	case "u8":
+		each(func(b []byte) float64 { return float64(le.Uint64(b)) })
+	case "i4":
+		each(func(b []byte) float64 { return float64(int32(le.Uint32(b))) })
+	case "u4":
+		each(func(b []byte) float64 { return float64(le.Uint32(b)) })
+	case "i2":
+		each(func(b []byte) float64 { return float64(int16(le.Uint16(b))) })
+	case "u2":
+		each(func(b []byte) float64 { return float64(le.Uint16(b)) })
+	case "i1":
+		each(func(b []byte) float64 { return float64(int8(b[0])) })
+	default: // u1, b1
+		each(func(b []byte) float64 { return float64(b[0]) })
+	}
+}
+
+// openNPY makes a table of an open NPY file, which it keeps.
+func openNPY(f *os.File, t *dataset.Table) error {
+	n, err := npyOf(f, t.Source)
+	if err != nil {
+		return err
+	}
+	const block = 4096
+	// Rows are read by blocks, as they stand and as numbers.
+	if err := memory.Afford(t.Source+": a block of its rows",
+		float64(min(n.rows, block))*float64(n.size+2*8*len(n.fields))); err != nil {
+		unmapFile(n.mapped)
+		return err
+	}
+	t.Rows, t.Disk = n.rows, n
+	for _, c := range n.fields {
+		t.Names = append(t.Names, c.name)
+	}
+	return nil
+}
+
+func npyOf(f *os.File, source string) (*npy, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be read: %w", source, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: an NPY table is read from a regular file, not from a pipe or folder", source)
+	}
+	n, err := readNPYHeader(io.NewSectionReader(disk.Of(f), 0, info.Size()), info.Size(), source)
+	if err != nil {
+		return nil, err
+	}
+	n.file = disk.Of(f)
+	if n.mapped, err = mapFile(f, info.Size()); err != nil {
+		n.mapped = nil // read at need instead
+	}
+	return n, nil
+}
+
+// readNPYHeader reads and checks the header of an NPY file of so many bytes.
+func readNPYHeader(r io.Reader, length int64, source string) (*npy, error) {
+	return readHeader(r, length, source, false)
+}
+
+// readHeader is readNPYHeader, where column says whether an array of one dimension will do.
+func readHeader(r io.Reader, length int64, source string, column bool) (*npy, error) {
+	fail := func(format string, args ...any) (*npy, error) {
+		return nil, fmt.Errorf(source+": "+format, args...)
+	}
+	prefix := make([]byte, len(npyMagic)+2+4)
+	got, err := io.ReadFull(r, prefix[:len(npyMagic)+2+2])
+	switch {
+	case !bytes.HasPrefix(prefix[:got], []byte(npyMagic)):
+		return fail("not an NPY file (it doesn't begin with \\x93NUMPY): save the table by numpy.save, or name a CSV file " +
+			".csv")
+	case err != nil:
+		return fail("cut short: the file ends within the NPY header; write it again")
+	}
+	version, size, start := prefix[len(npyMagic)], 0, len(prefix)-2
+	switch version {
+	case 1:
+		size = int(binary.LittleEndian.Uint16(prefix[start-2:]))
+	case 2, 3:
+		if _, err := io.ReadFull(r, prefix[start:]); err != nil {
+			return fail("cut short: the file ends within the NPY header; write it again")
+		}
+		size = int(binary.LittleEndian.Uint32(prefix[start-2:]))
+		start += 2
+	default:
+		return fail("NPY format version %d.%d; versions 1 to 3 are read", version, prefix[len(npyMagic)+1])
+	}
+	if size > maxNPYHeader || int64(start+size) > length {
+		return fail("cut short: an NPY header of %d bytes doesn't fit a file of %d; write it again", size, length)
+	}
+	const times = 50 // its own size: what is parsed of it
+	if err := memory.Afford(source+": the NPY header", times*float64(size)); err != nil {
+		return nil, err
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return fail("cut short: the file ends within the NPY header; write it again")
+	}
+	if version < 3 { // Latin-1
+		var b strings.Builder
+		for _, c := range text {
+			b.WriteRune(rune(c))
+		}
+		text = []byte(b.String())
+	}
+	p := python{text: string(text)}
+	header, ok := p.value(0).(map[string]any)
+	if p.space(); !ok || p.failed || p.text != "" {
+		return fail("the NPY header isn't a dictionary as numpy.save writes it; write the file again")
+	}
+	n := &npy{source: source, start: int64(start + size)}
+	fortran, okOrder := header["fortran_order"].(bool)
+	shape, okShape := header["shape"].([]any)
+	if !okOrder || !okShape || header["descr"] == nil {
+		return fail("the NPY header lacks descr, fortran_order or shape; write the file again")
+	}
+	dims := make([]int, len(shape))
+	for i, v := range shape {
+		if dims[i], ok = v.(int); !ok || dims[i] < 0 {
+			return fail("the NPY header's shape isn't one of whole numbers; write the file again")
+		}
+	}
+	switch descr := header["descr"].(type) {
+	case []any:
+		if len(dims) != 1 {
+			return fail("an array of records of shape %v: a table has one dimension; save it by numpy.ravel", dims)
+		}
+		if err := n.records(descr); err != nil {
+			return nil, err
+		}
+		n.named = true
+	case string:
+		if column && len(dims) == 1 {
+			dims = append(dims, 1)
+		}
+		if len(dims) != 2 {
+			return fail("an array of shape %v: a table is a matrix, rows × columns, or an array of records with named fields",
+				dims)
+		}
+		if fortran && dims[0] > 1 && dims[1] > 1 {
+			return fail("a matrix in Fortran order: save numpy.ascontiguousarray of it")
+		}
+		kind, err := n.number(descr, "the matrix")
+		if err != nil {
+			return nil, err
+		}
+		if int64(dims[1]) > length/int64(kind.size()) {
+			return fail("cut short: a row of %d numbers doesn't fit a file of %d bytes; write it again", dims[1], length)
+		}
+		const each = 200 // bytes of a column, by estimate
+		if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", source, dims[1]),
+			each*float64(dims[1])); err != nil {
+			return nil, err
+		}
+		for j := range dims[1] {
+			n.fields = append(n.fields, field{"c" + strconv.Itoa(j+1), j * kind.size(), kind})
+		}
+		n.size = dims[1] * kind.size()
+	default:
+		return fail("the NPY header's descr is neither a type nor a list of fields; write the file again")
+	}
+	n.rows = dims[0]
+	if len(n.fields) == 0 {
+		return fail("the table has no columns")
+	}
+	if n.rows == 0 {
+		return fail("the table has no rows")
+	}
+	content := length - n.start
+	switch whole := content / int64(n.size); {
+	case int64(n.rows) > whole:
+		return fail("cut short: %d rows of %d bytes are promised, but the file ends within row %d; write it again", n.rows,
+			n.size, whole+1)
+	case content != int64(n.rows)*int64(n.size):
+		return fail("%d bytes follow the last of %d rows: not one NPY table; write it again",
+			content-int64(n.rows)*int64(n.size), n.rows)
+	}
+	return n, nil
+}
+
+// records takes the columns from a list of (name, type) pairs. A pair without a name is
+// padding between fields.
+func (n *npy) records(descr []any) error {
+	seen := map[string]int{}
+	for k, entry := range descr {
+		pair, _ := entry.([]any)
+		if len(pair) < 2 {
+			return fmt.Errorf("%s: field %d of the records isn't a pair of name and type; write the file again", n.source, k+1)
+		}
+		if titled, ok := pair[0].([]any); ok && len(titled) == 2 {
+			pair[0] = titled[1] // (title, name)
+		}
+		name, ok1 := pair[0].(string)
+		descr, ok2 := pair[1].(string)
+		switch {
+		case !ok1:
+			return fmt.Errorf("%s: field %d of the records isn't a pair of name and type; write the file again", n.source, k+1)
+		case !ok2 || len(pair) > 2:
+			return fmt.Errorf("%s: column %q holds records or arrays, not numbers: give every number a field of its own",
+				n.source, spelling.Clip(name))
+		case name == "" && strings.HasPrefix(descr, "|V"):
+			padding, err := strconv.Atoi(descr[2:])
+			if err != nil || padding < 0 || padding > maxNPYHeader {
+				return fmt.Errorf("%s: field %d of the records has the type %q; write the file again", n.source, k+1, spelling.Clip(descr))
+			}
+			n.size += padding
+			continue
+		case name == "" || !utf8.ValidString(name):
+			return fmt.Errorf("%s: field %d of the records has no name that is text: give it one", n.source, k+1)
+		}
+		if j, ok := seen[name]; ok {
+			return fmt.Errorf("%s: columns %d and %d are both named %q: rename one", n.source, j+1, len(n.fields)+1, spelling.Clip(name))
+		}
+		seen[name] = len(n.fields)
+		kind, err := n.number(descr, fmt.Sprintf("column %d (%q)", len(n.fields)+1, spelling.Clip(name)))
+		if err != nil {
+			return err
+		}
+		n.fields = append(n.fields, field{name, n.size, kind})
+		n.size += kind.size()
+	}
+	return nil
+}
+
+// number reads a type such as "<f8".
+func (n *npy) number(descr, what string) (number, error) {
+	if len(descr) > 1 {
+		kind, size := number(descr[1:]), number(descr[1:]).size()
+		switch {
+		case size > 0 && (descr[0] == '<' || descr[0] == '|' && size == 1):
+			return kind, nil
+		case size > 0 && descr[0] == '>':
+			return "", fmt.Errorf("%s: %s has the type %q, most significant byte first: save it as %q", n.source, what, descr,
+				"<"+descr[1:])
+		}
+	}
+	return "", fmt.Errorf("%s: %s has the type %q, which isn't one of numbers that are read (<f8, <f4, whole numbers): "+
+		"save it as <f8", n.source, what, spelling.Clip(descr))
+}
+
+// Read copies the given columns of rows first, …, first+count−1 to out, row by row.
+func (n *npy) Read(first, count int, columns []int, out []float64) (err error) {
+	begin := n.start + int64(first)*int64(n.size)
+	var records []byte
+	if n.mapped == nil {
+		records = make([]byte, count*n.size)
+		if _, err := n.file.ReadAt(records, begin); err != nil {
+			return fmt.Errorf("%s: rows %d to %d can't be read: %w", n.source, first+1, first+count, err)
+		}
+	} else {
+		records = n.mapped[begin : begin+int64(count)*int64(n.size)]
+		// Memory that maps a file is gone where the file was made shorter meanwhile, or the
+		// disk fails. That is an error of the data, not of the program.
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer func() {
+			if p := recover(); p != nil {
+				fault, ok := p.(interface {
+					error
+					Addr() uintptr
+				})
+				if !ok {
+					panic(p)
+				}
+				err = fmt.Errorf("%s: rows %d to %d can't be read: the file was changed, or its disk fails (%w)", n.source, first+1,
+					first+count, fault)
+			}
+		}()
+	}
+	for k, j := range columns {
+		f := n.fields[j]
+		f.decode(records[f.offset:], n.size, out[k:], len(columns))
+	}
+	return nil
+}
+
+func (n *npy) Close() error {
+	err := unmapFile(n.mapped)
+	n.mapped = nil
+	return errors.Join(err, n.file.Close())
+}
+
+// WriteNPY writes a table as NPY: an array of records whose fields are the columns, of
+// type <f8.
+func WriteNPY(w io.Writer, names []string, rows int, fill Fill) error {
+	var text strings.Builder
+	version := byte(1)
+	text.WriteString("{'descr': [")
+	seen := make(map[string]bool, len(names))
+	for j, name := range names {
+		if seen[name] || name == "" || !utf8.ValidString(name) {
+			return fmt.Errorf("write NPY: column %d is named %q: names must be distinct text", j+1, name)
+		}
+		seen[name] = true
+		fmt.Fprintf(&text, "(%s, '<f8'), ", pythonString(name))
+	}
+	fmt.Fprintf(&text, "], 'fortran_order': False, 'shape': (%d,), }", rows)
+	if text.Len() > math.MaxUint16-64 {
+		version = 2
+	}
+	for _, c := range text.String() {
+		if c >= utf8.RuneSelf {
+			version = 3 // UTF-8, where the others are Latin-1
+		}
+	}
+	prefix := append([]byte(npyMagic), version, 0, 0, 0)
+	if version > 1 {
+		prefix = append(prefix, 0, 0)
+	}
+	for (len(prefix)+text.Len()+1)%64 != 0 { // records begin on a cache line
+		text.WriteByte(' ')
+	}
+	text.WriteByte('\n')
+	if version == 1 {
+		binary.LittleEndian.PutUint16(prefix[len(npyMagic)+2:], uint16(text.Len()))
+	} else {
+		binary.LittleEndian.PutUint32(prefix[len(npyMagic)+2:], uint32(text.Len()))
+	}
+	if _, err := io.WriteString(w, string(prefix)+text.String()); err != nil {
+		return err
+	}
+	return writeRows(w, names, rows, fill, func(record []byte, values []float64) []byte {
+		for _, v := range values {
+			record = binary.LittleEndian.AppendUint64(record, math.Float64bits(v))
+		}
+		return record
+	})
+}

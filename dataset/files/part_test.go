@@ -1,0 +1,168 @@
+package files
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/ranks"
+)
+
+// TestParts: ranks share the rows of a table of any format out, and what they find out together is what one
+// finds out alone, to the last bit.
+func TestParts(t *testing.T) {
+	const n = 211
+	values := make([]float64, 3*n)
+	for i := range values {
+		values[i] = float64(i*7919%100003) + 1e9
+	}
+	copy(values[3*200:], values[3*7:3*8]) // repeats
+	copy(values[3*20:], values[3*7:3*8])
+	names := []string{"a", "b", "y"}
+	for _, ending := range []string{".npy", ".csv"} {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "rows"+ending)
+		if err := WriteFile(path, names, n, rowsOf(values)); err != nil {
+			t.Fatal(err)
+		}
+		begin := 0
+		for rank, rows := range []int{1, 150, 60} {
+			if err := WriteFile(filepath.Join(folder, fmt.Sprintf("part%d%s", rank, ending)), names, rows,
+				rowsOf(values[3*begin:])); err != nil {
+				t.Fatal(err)
+			}
+			begin += rows
+		}
+		type findings struct {
+			scaling dataset.Scaling
+			found   finding.List
+			hash    string
+			total   int
+		}
+		find := func(path string, r ranks.Ranks) (f findings, own []int, err error) {
+			table, err := ReadPart(path, r, dataset.Reading{})
+			if err != nil {
+				return f, nil, err
+			}
+			defer table.Close()
+			d, err := table.Regression("y")
+			if err != nil {
+				return f, nil, err
+			}
+			dealt, _ := dataset.DealByPosition(d.Rows, 5, 20, 0, 50)
+			roles := dataset.Roles{Of: dealt}
+			f.total = d.Rows
+			if f.scaling, err = dataset.ScalingOf(d, d.RowsOf(roles, dataset.Prior), dataset.PriorRows); err != nil {
+				return f, nil, err
+			}
+			if f.found, err = inspect.Findings(d); err != nil {
+				return f, nil, err
+			}
+			if f.hash, err = d.Hash(d.RowsOf(roles, dataset.Certified)); err != nil {
+				return f, nil, err
+			}
+			own = d.All()
+			x, y, err := d.Select(own)
+			if err != nil {
+				return f, nil, err
+			}
+			for k, i := range own {
+				if !slices.Equal(append(slices.Clone(x[2*k:2*k+2]), y[k]), values[3*i:3*i+3]) {
+					return f, nil, fmt.Errorf("row %d is %v %v", i, x[2*k:2*k+2], y[k])
+				}
+			}
+			if len(own) < n {
+				other := []int{(own[len(own)-1] + 1) % n}
+				if _, err := d.Targets(other); err == nil || !strings.Contains(err.Error(), "another rank") {
+					return f, nil, fmt.Errorf("row %d, which another rank has, was read (%v)", other[0], err)
+				}
+				if got := d.Own(slices.Sorted(slices.Values([]int{own[0], other[0]}))); !slices.Equal(got, own[:1]) {
+					return f, nil, fmt.Errorf("own rows %v", got)
+				}
+			}
+			return f, own, nil
+		}
+		want, _, err := find(path, ranks.Alone)
+		if err != nil || !reflect.DeepEqual(want.found, finding.List{finding.New(finding.Repeats, 2, 211, 21)}) {
+			t.Fatal(err, want)
+		}
+		for _, c := range []struct {
+			path string
+			size int
+		}{{path, 2}, {path, 5}, {filepath.Join(folder, "part%d"+ending), 3}} {
+			seen := make([]int, n)
+			var mu sync.Mutex
+			var wait sync.WaitGroup
+			for _, r := range ranks.Threads(c.size) {
+				wait.Go(func() {
+					got, own, err := find(c.path, r)
+					err = r.Close(err)
+					mu.Lock()
+					defer mu.Unlock()
+					if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+						t.Errorf("%s, rank %d of %d: %v\n%+v\nalone %+v", c.path, r.Rank(), c.size, err, got, want)
+					}
+					for _, i := range own {
+						seen[i]++
+					}
+				})
+			}
+			wait.Wait()
+			for i, times := range seen {
+				if times != 1 {
+					t.Fatalf("%s: row %d belongs to %d ranks", c.path, i, times)
+				}
+			}
+		}
+		// A row is named by where it stands in its file.
+		of := ranks.Threads(2)
+		var wait sync.WaitGroup
+		for _, r := range of {
+			wait.Go(func() {
+				table, err := ReadPart(path, r, dataset.Reading{})
+				if err == nil {
+					want := map[string]string{".npy": "row 151", ".csv": "line 152"}[ending]
+					if r.Rank() == 1 && table.Where(150) != want {
+						err = fmt.Errorf("row 150 is %s, want %s", table.Where(150), want)
+					}
+					table.Close()
+				}
+				if err = r.Close(err); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+	}
+}
+
+// TestPartsAlike: what a file alone can't tell of all rows is refused where ranks have files of their own.
+func TestPartsAlike(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "part0.csv"), []byte("when,y\n13/02/2024,1\n13/02/2024,1\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		of   dataset.Reading
+		want string
+	}{
+		{dataset.Reading{Distinct: true}, "can't be left out"},
+		{dataset.Reading{Dates: []dataset.Dates{{Column: "when"}}}, "when:dmy"},
+	} {
+		_, err := ReadPart(filepath.Join(folder, "part%d.csv"), ranks.Alone, c.of)
+		wantError(t, err, c.want)
+	}
+	of := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Form: "dmy"}}}
+	if _, err := ReadPart(filepath.Join(folder, "part%d.csv"), ranks.Alone, of); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,67 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+
+	"github.com/krigo-gp/krigo/dataset"
+)
+
+// Stream reads CSV text as [CSV.Read] does, but as it comes, from a pipe that may stay open: it passes on tables of the
+// rows that are at hand, at most so many, as soon as there are any. It ends with the text, with each's error, or with
+// the first row that is wrong, after the rows before it were passed on. Columns that hold numbers in one table may hold
+// text in the next.
+func (c CSV) Stream(most int, each func(*dataset.Table) error) error {
+	if err := c.As.Check(); err != nil {
+		return err
+	}
+	p, in, err := open(c.From, c.As.New(c.Source), firstLine)
+	if err != nil {
+		return err
+	}
+	p.passOn = func() error {
+		t := p.table
+		if t.Rows == 0 {
+			return nil
+		}
+		t.Lines = t.Lines[:t.Rows] // without that of a row that is wrong
+		before := p.before
+		p.before += t.Rows
+		p.table = c.As.New(c.Source)
+		p.table.Names, p.table.Found.Headless = t.Names, t.Found.Headless
+		err := c.As.Apply(t)
+		if err == nil {
+			err = each(t)
+		}
+		var at *dataset.Error
+		if errors.As(err, &at) && at.Row > 0 {
+			at.Row += before
+		}
+		return err
+	}
+	p.enough = func() bool {
+		if p.table.Rows >= most {
+			return true
+		}
+		waiting, _ := in.Peek(in.Buffered())
+		return bytes.IndexByte(bytes.TrimLeft(waiting, " \t\r\n"), '\n') < 0
+	}
+	return p.read()
+}
+
+// firstLine waits for the first line that isn't blank, and returns what is at hand then.
+func firstLine(in *bufio.Reader) ([]byte, error) {
+	for n := 1; ; n = min(in.Buffered()+1, blockSize) {
+		head, err := in.Peek(n)
+		if err == nil {
+			head, err = in.Peek(in.Buffered())
+		}
+		if err != nil || len(head) >= blockSize {
+			return head, err
+		}
+		if bytes.IndexByte(bytes.TrimLeft(head, "\r\n"), '\n') >= 0 {
+			return head, nil
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/spelling"
+)
+
+// blockRows is how many rows are read at a time.
+const blockRows = 4096
+
+// distinctMost is how many values are told apart.
+const distinctMost = 10000
+
+// Describe looks at each column of a table: what it holds, and what is to be said of it before a fit can use it. Of a
+// table that is spread over ranks it sees this rank's rows.
+func Describe(t *dataset.Table) ([]ColumnFacts, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	all := make([]int, len(t.Names))
+	for j := range all {
+		all[j] = j
+	}
+	return describe(t, all)
+}
+
+func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
+	tallies := make([]tally, len(columns))
+	for k, j := range columns {
+		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true, seen: map[float64]int{},
+			last: math.NaN(), text: texts(t, j) != nil}
+	}
+	x := make([]float64, min(t.Rows, blockRows)*len(columns))
+	begin, own := t.Own()
+	strays := strayRows(t)
+	for i := begin; i < begin+own; i += blockRows {
+		n := min(blockRows, begin+own-i)
+		cells := x[:n*len(columns)]
+		if err := t.Read(i, n, columns, cells); err != nil {
+			return nil, err
+		}
+		for c, v := range cells {
+			if !strays[i+c/len(columns)] {
+				tallies[c%len(columns)].add(v)
+			}
+		}
+	}
+	facts := make([]ColumnFacts, len(columns))
+	for k, j := range columns {
+		facts[k] = factsOf(t, j, own-len(strays), &tallies[k])
+	}
+	pointed(facts, tallies)
+	return facts, nil
+}
+
+// tally counts the cells of a column.
+type tally struct {
+	text      bool
+	missing   int
+	low, high float64
+	rising    bool // each is one more than that before it
+	last      float64
+	counted   int
+	seen      map[float64]int // how often each value, or text, stands there
+	more      bool            // there are too many to count
+	broken    bool            // there are values that aren't whole
+	groups    bool            // these may be thousands: of one to three digits before a point and three behind it
+	third     bool            // of which some last one isn't 0
+}
+
+func (a *tally) add(v float64) {
+	if v != v {
+		a.missing++
+		return
+	}
+	a.counted++
+	a.low, a.high = min(a.low, v), max(a.high, v)
+	if a.counted > 1 && v != a.last+1 {
+		a.rising = false
+	}
+	a.last = v
+	if v != math.Trunc(v) {
+		a.broken = true
+		whole := func(v float64) bool { return math.Abs(v-math.Round(v)) < 1e-6 }
+		a.groups = a.groups && math.Abs(v) >= 1 && math.Abs(v) < 1000 && whole(1000*v)
+		a.third = a.third || !whole(100*v)
+	}
+	if !a.more || a.text {
+		a.seen[v]++
+		a.more = len(a.seen) > distinctMost
+	}
+}
+
+// wholeMost is where float64 begins to round whole numbers.
+const wholeMost = 1 << 53
+
+// factsOf says what one column is.
+func factsOf(t *dataset.Table, j, rows int, a *tally) ColumnFacts {
+	f := ColumnFacts{Name: t.Names[j], Cells: rows, Missing: a.missing, Distinct: min(len(a.seen), distinctMost+1)}
+	if texts(t, j) != nil {
+		textFacts(t, &f, j, a)
+		return f
+	}
+	f.Kind = "number"
+	if a.counted > 0 {
+		f.Low, f.High = a.low, a.high
+	}
+	switch {
+	case a.counted == 0:
+		f.Kind, f.Why, f.Advice, f.Unfit = "empty", "it has no values", []Advice{{"ignore", f.Name}}, true
+	case dataset.IsIndex(f.Name) && a.counted > 1 && (a.rising || permutes(t, j, a)):
+		f.Kind, f.Why = "index", "the row numbers of a DataFrame, which fits leave out"
+	case dataset.IsIndex(f.Name):
+		f.Kind, f.Why, f.unnamed = "index", unnamed.String(), true
+	case a.low == a.high:
+		f.Kind, f.Why, f.Advice = "constant", "the same value in every row", []Advice{{"ignore", f.Name}}
+	case a.rising && a.counted >= 10:
+		f.Kind, f.Why, f.Advice = "identifier", "counts up row by row: if it names rows, leave it out",
+			[]Advice{{"ignore", f.Name}}
+	case !a.broken && max(a.high, -a.low) >= wholeMost && max(a.high, -a.low) < 1<<64:
+		f.Why = fmt.Sprintf("whole numbers of 2^53 and more are rounded, here to multiples of %.0f",
+			math.Nextafter(max(a.high, -a.low), math.Inf(1))-max(a.high, -a.low))
+	}
+	return f
+}
+
+// permutes says whether the values of a column are 0 to n−1, or 1 to n, in whatever order.
+func permutes(t *dataset.Table, j int, a *tally) bool {
+	if a.missing > 0 || a.broken || a.low != 0 && a.low != 1 || a.high-a.low != float64(a.counted-1) {
+		return false
+	}
+	seen := make([]bool, a.counted)
+	x := make([]float64, blockRows)
+	begin, own := t.Own()
+	strays := strayRows(t)
+	for i := begin; i < begin+own; i += blockRows {
+		cells := x[:min(blockRows, begin+own-i)]
+		if t.Read(i, len(cells), []int{j}, cells) != nil {
+			return false
+		}
+		for k, v := range cells {
+			if strays[i+k] {
+				continue
+			}
+			at := int(v - a.low)
+			if seen[at] {
+				return false
+			}
+			seen[at] = true
+		}
+	}
+	return true
+}
+
+// textFacts says what one column of text is.
+func textFacts(t *dataset.Table, f *ColumnFacts, j int, a *tally) {
+	texts := texts(t, j)
+	f.Unfit = true
+	c := &column{t: t, j: j, texts: texts, counts: make([]int, len(texts)), cells: a.counted}
+	for v, n := range a.seen {
+		c.counts[int(v)] = n
+	}
+	for code, text := range texts {
+		if c.counts[code] == 0 {
+			continue
+		}
+		c.used = append(c.used, code)
+		if v, err := parse(text); err != nil || v-v != 0 || t.Strange(j, text) {
+			c.strange = append(c.strange, code)
+		}
+	}
+	f.Examples = c.of(c.strange[:min(len(c.strange), 3)])
+	if len(c.strange) > 0 {
+		begin, own := t.Own()
+		for i := range own {
+			if t.Values[i*len(t.Names)+j] == float64(c.strange[0]) {
+				f.First = t.Where(begin + i)
+				break
+			}
+		}
+	}
+	switch {
+	case c.cells == 0:
+		f.Kind, f.Why, f.Advice = "empty", "it has no values", []Advice{{"ignore", f.Name}}
+		return
+	case len(c.strange) == 0: // but in rows that seem to be none
+		f.Kind, f.Unfit = "number", false
+		f.Low, f.High = c.span()
+		return
+	}
+	c.explain(f)
+	if dataset.IsIndex(f.Name) {
+		f.Kind, f.Why, f.Then, f.Advice, f.Unfit = "index", unnamed.String(), "", nil, false
+		f.unnamed = true
+	}
+}
+
+// unnamed says why fits leave out a column that may be no row numbers.
+var unnamed = finding.New(finding.UnnamedColumn)
+
+// pointed says of columns of numbers with a point, where others have decimal commas, that it groups thousands, or else
+// that it doesn't fit.
+func pointed(facts []ColumnFacts, tallies []tally) {
+	commas := slices.ContainsFunc(facts, func(f ColumnFacts) bool {
+		return !f.Either &&
+			slices.Contains(f.Advice, Advice{"decimal", ","})
+	})
+	for k := range facts {
+		f, a := &facts[k], &tallies[k]
+		if !commas || a.text || !a.broken {
+			continue
+		}
+		if f.Unfit = true; a.groups && a.third {
+			f.Why, f.Advice = "points in numbers, where others have decimal commas: they group thousands",
+				[]Advice{{"thousands", "."}}
+		} else {
+			f.Why, f.Then, f.Advice = "decimal points, where others have decimal commas", "write them in one way", nil
+		}
+	}
+}
+
+// ColumnsError says which columns can't be what they are wanted for, and what to say of each.
+type ColumnsError struct {
+	File    string
+	Columns []ColumnFacts
+	Gaps    []string     // columns that would do, if they had no missing values
+	Strays  finding.List // rows that seem to be none (Table.Strays)
+	Cell    error        // what is wrong with the first cell that is
+	astray  bool         // which stands in a row that seems to be none
+}
+
+// Unwrap returns what is wrong with a cell.
+func (e *ColumnsError) Unwrap() error { return e.Cell }
+
+// Error lists them, a line each, or says what is wrong with a cell where no column is at fault as a whole.
+func (e *ColumnsError) Error() string {
+	if len(e.Columns) == 0 && e.astray {
+		return e.File + ": " + strings.Join(e.Strays.Words(), "\n")
+	}
+	text := e.columns()
+	for _, f := range e.Strays {
+		text += "\n" + f.String()
+	}
+	return text
+}
+
+func (e *ColumnsError) columns() string {
+	if len(e.Columns) == 0 {
+		return e.Cell.Error()
+	}
+	describe := func(f ColumnFacts) string {
+		text := f.Why
+		if f.First != "" {
+			text += " (first in " + f.First + ")"
+		}
+		if len(f.Advice) > 0 {
+			text += "; say " + f.Flags()
+		}
+		if f.Then != "" {
+			text += "; " + f.Then
+		}
+		if f.Kind == "category" && len(f.Advice) > 0 {
+			text += " or --ignore " + spelling.Shell(f.Name)
+		}
+		return text
+	}
+	if len(e.Columns) == 1 && len(e.Gaps) == 0 {
+		f := e.Columns[0]
+		return fmt.Sprintf("%s: column %q is no column of numbers: %s", e.File, spelling.Clip(f.Name), describe(f))
+	}
+	var b strings.Builder
+	if len(e.Columns) == 1 {
+		fmt.Fprintf(&b, "%s: a column is no column of numbers:", e.File)
+	} else {
+		fmt.Fprintf(&b, "%s: %d columns are no columns of numbers:", e.File, len(e.Columns))
+	}
+	const most = 20
+	for _, f := range e.Columns[:min(len(e.Columns), most)] {
+		fmt.Fprintf(&b, "\n  %s: %s", spelling.Printable(spelling.Clip(f.Name)), describe(f))
+	}
+	if more := len(e.Columns) - most; more > 0 {
+		fmt.Fprintf(&b, "\n  and %d more, which krigo inspect lists", more)
+	}
+	if len(e.Gaps) > 0 {
+		fmt.Fprintf(&b, "\nand values are missing of %s; say --missing mean, or leave such rows out", spelling.Quoted(e.Gaps, 10))
+	}
+	return b.String()
+}
+
+// Explain is err, but of a table whose columns can't be fitted as it was asked for ([dataset.Misfit]) a [ColumnsError]
+// that says what they hold.
+func Explain(err error) error {
+	var m *dataset.Misfit
+	if !errors.As(err, &m) {
+		return err
+	}
+	facts, failed := describe(m.Table, m.Columns)
+	if failed != nil {
+		return failed
+	}
+	e := &ColumnsError{File: m.Table.Source, Strays: Strays(m.Table), Cell: m.Cell}
+	for k, f := range facts {
+		target := k == len(facts)-1
+		if !target && f.Missing > 0 && !m.Encoding.Fills() && f.Kind != "empty" {
+			e.Gaps = append(e.Gaps, f.Name)
+		}
+		if !f.Unfit || !target && m.Encoding.Categorical(k) {
+			continue
+		}
+		if target { // which can't be left out
+			f = f.AsTarget()
+		}
+		e.Columns = append(e.Columns, f)
+	}
+	var at *dataset.Error
+	e.astray = errors.As(m.Cell, &at) && strayRows(m.Table)[at.Row-1]
+	return e
+}

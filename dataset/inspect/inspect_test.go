@@ -1,0 +1,314 @@
+package inspect
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/internal/spelling"
+)
+
+// described reads a table of one column and a row number, of so many rows, and describes the column.
+func described(t *testing.T, of dataset.Reading, rows int, cell func(i int) string) ColumnFacts {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("c\tn\n")
+	for i := range rows {
+		fmt.Fprintf(&b, "%s\t%d\n", cell(i), 7*i%11)
+	}
+	table, err := files.CSV{From: strings.NewReader(b.String()), Source: "f.tsv", As: of}.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := Describe(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return facts[0]
+}
+
+// TestDescribeTexts: a column of which most cells are numbers or dates is none of categories, whatever the others are,
+// and what isn't clear is no advice.
+func TestDescribeTexts(t *testing.T) {
+	num := func(i int) string { return fmt.Sprintf("%d.%d", 10+i, i%7) }
+	either := func(every int, a, b func(i int) string) func(i int) string {
+		return func(i int) string {
+			if i%every == 0 {
+				return a(i)
+			}
+			return b(i)
+		}
+	}
+	is := func(text string) func(int) string { return func(int) string { return text } }
+	with := func(format string) func(int) string { return func(i int) string { return fmt.Sprintf(format, num(i)) } }
+	day := func(i int) string { return fmt.Sprintf("%02d/%02d/2024", 1+i%28, 1+i/28) }
+	for _, c := range []struct {
+		name      string
+		cell      func(i int) string
+		kind, why string
+		advice    []Advice
+		then      string
+	}{
+		{"errors of a spreadsheet", either(9, is("#DIV/0!"), num), "number", `"#DIV/0!" among numbers: a missing value?`,
+			[]Advice{{"na", "#DIV/0!"}}, ""},
+		{"limits of detection", either(9, is("<10"), num), "number", `numbers, but for 9 of 80 cells: "<10"`, nil,
+			"say --na '<10'"},
+		{"grams and kilograms", either(2, with("%s kg"), with("%s g")), "text", "what looks like numbers", nil,
+			"in one unit"},
+		{"grams among kilograms", either(5, with("%s g"), with("%s kg")), "text", "what looks like numbers", nil,
+			"in one unit"},
+		{"currencies", either(2, with("€%s"), with("$%s")), "text", "what looks like numbers", nil, "in one unit"},
+		{"negative in parentheses", with("(%s)"), "text", "what looks like numbers", nil, "--ignore c"},
+		{"a minus of typesetters", with("−%s"), "text", "what looks like numbers", nil, "plain numbers"},
+		{"tolerances", with("%s ± 0.1"), "text", "what looks like numbers", nil, "plain numbers"},
+		{"durations", func(i int) string { return fmt.Sprintf("%d:15:00", i) }, "text", "what looks like numbers", nil,
+			"plain numbers"},
+		{"groups of two digits", func(i int) string { return fmt.Sprintf("1,%d,100.50", 10+i) }, "text",
+			"what looks like numbers", nil, "--ignore c"},
+		{"ranges of ages", func(i int) string { return []string{"18-25", "26-40", "41-65"}[i%3] }, "category",
+			"3 different texts", []Advice{{"categorical", "c"}}, ""},
+		{"codes", func(i int) string { return []string{"A1", "B2", "C3"}[i%3] }, "category", "3 different texts",
+			[]Advice{{"categorical", "c"}}, ""},
+		{"names of rows", with("HX-%s"), "identifier", "names rows", []Advice{{"ignore", "c"}}, ""},
+		{"a date that isn't", either(79, is("31/02/2024"), day), "date",
+			`dates as "02/01/2024", but for 2 of 80 cells: "31/02/2024"`, []Advice{{"dates", "c"}}, "write them as the others"},
+		{"gaps among dates", either(10, is("k.A."), day), "date", `"k.A." among dates: a missing value?`,
+			[]Advice{{"dates", "c"}, {"na", "k.A."}}, ""},
+		{"numbers among dates", either(10, num, day), "date", "but for 8 of 80 cells", []Advice{{"dates", "c"}},
+			"write them as the others"},
+		{"two orders of dates", either(2, func(i int) string { return fmt.Sprintf("2024-01-%02d", 1+i%28) }, day), "date",
+			"but for 40 of 80 cells", []Advice{{"dates", "c"}}, "write them as the others"},
+		{"zones at times", either(2, is("2024-01-01 10:00Z"), is("2024-01-02 11:00")), "date", "some name their zone",
+			[]Advice{{"dates", "c"}}, ""},
+		{"units at times", either(3, num, with("%s%%")), "number", "27 of 80 have no unit", []Advice{{"units", "%"}}, ""},
+	} {
+		f := described(t, dataset.Reading{}, 80, c.cell)
+		if f.Kind != c.kind || !strings.Contains(f.Why, c.why) || !slices.Equal(f.Advice, c.advice) ||
+			!strings.Contains(f.Then, c.then) || (f.Then == "") != (c.then == "") {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+	}
+	// What was said already holds: nothing that contradicts it is advised.
+	f := described(t, dataset.Reading{Decimal: ","}, 80, func(i int) string { return []string{"103", "1.109"}[i%2] })
+	if want := []Advice{{"thousands", "."}}; !slices.Equal(f.Advice, want) || f.Either {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestPointed: where others have decimal commas, a point in numbers groups thousands, if it can.
+func TestPointed(t *testing.T) {
+	for cells, want := range map[string]ColumnFacts{
+		"1.109;103": {Kind: "number", Advice: []Advice{{"thousands", "."}}},
+		"1.5;103":   {Kind: "number", Then: "write them in one way"},
+		"0.109;103": {Kind: "number", Then: "write them in one way"},
+	} {
+		a, b, _ := strings.Cut(cells, ";")
+		table, err := files.CSV{From: strings.NewReader("a;b\n" + strings.Repeat(a+";1,25\n"+b+";2,75\n", 10)), Source: "f.csv"}.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts, err := Describe(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := facts[0]; !slices.Equal(f.Advice, want.Advice) || f.Then != want.Then || !f.Unfit {
+			t.Errorf("%s: %+v", cells, f)
+		}
+	}
+}
+
+// TestStrays: rows that are none are named, columns are described without them, and other rows are left alone.
+func TestStrays(t *testing.T) {
+	rows := func(n int) (text string) {
+		for i := range n {
+			text += fmt.Sprintf("L%d,%d,%d\n", i, 3*i%17, 2+i%5)
+		}
+		return text
+	}
+	sum := 0
+	for i := range 20 {
+		sum += 3 * i % 17
+	}
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"totals", rows(20) + "Total,144,80\n", []string{`line 22: begins with "Total"`}},
+		{"totals and means", rows(20) + "Total :,144,80\nMittelwert,7,4\n",
+			[]string{`line 23: begins with "Mittelwert"`, `line 22: begins with "Total :"`}},
+		{"totals that don't say so", rows(20) + fmt.Sprintf("L20,%d,80\n", sum),
+			[]string{"line 22: holds the sums of the rows above it"}},
+		{"a remark", rows(20) + "# exported by Bob,,\n", []string{`line 22: begins with "# exported by Bob"`}},
+		{"a remark among numbers", strings.ReplaceAll(rows(20), "L", "") + "checked by Bob,,\n",
+			[]string{`line 22: has "checked by Bob" in a column of numbers or dates`}},
+		{"headers", rows(20) + "id,a,b\n" + rows(20) + "id,a,b\n", []string{"line 22, line 43: the header again"}},
+		{"none", rows(20), nil},
+		{"a gap", strings.ReplaceAll(rows(20), "L", "") + "-,1,2\n", nil},
+		{"a category", strings.Repeat("sum,1,2\nmean,3,4\n", 10), nil},
+		{"few rows", "L0,1,2\nL1,3,4\nL2,4,6\n", nil},
+	} {
+		table, err := files.CSV{From: strings.NewReader("id,a,b\n" + c.text), Source: "f.csv"}.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := Strays(table).Words()
+		if len(said) != len(c.want) {
+			t.Errorf("%s: %q", c.name, said)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.HasPrefix(said[i], want) {
+				t.Errorf("%s: %q, want %q", c.name, said[i], want)
+			}
+		}
+		facts, err := Describe(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := facts[1]; f.Kind != "number" || f.High > 16 || f.Unfit {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+		_, err = table.Encode("b", []string{"id"}, nil, dataset.FillMean, func(d *dataset.Data) ([]int, error) { return d.All(), nil })
+		err = Explain(err)
+		if err != nil && (len(c.want) == 0 || !strings.Contains(err.Error(), c.want[0]) ||
+			strings.Contains(err.Error(), "--na")) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestRemarks: a header that seems to be a row, or isn't there, and cells that were read as they stand.
+func TestRemarks(t *testing.T) {
+	rows := func(format string) (text string) {
+		for i := range 20 {
+			text += fmt.Sprintf(format+"\n", []string{"A", "B"}[i%2], float64(i)/2, i%9)
+		}
+		return text
+	}
+	for _, c := range []struct {
+		name, header, format string
+		reading              dataset.Reading
+		want                 string
+	}{
+		{"numbers as a header", "2020,2021", "%[2]g,%[3]d", dataset.Reading{}, "the first line holds numbers alone"},
+		{"no header", "A,1.5,3", "%s,%g,%d", dataset.Reading{}, "the first line is taken for the header"},
+		{"years in the header", "kind,2020,2021", "%s,%g,%d", dataset.Reading{}, ""},
+		{"units", "kind,x,y", "%s,%g %%,%d", dataset.Reading{Units: []string{"%"}}, ""},
+		{"several units", "x,y", "%[2]g %[1]s,%[3]d", dataset.Reading{Units: []string{"A", "B"}},
+			`numbers of "x" have different units, and are read as they stand: 10 with A, 10 with B`},
+		{"zones", "x,y", "%[1]s,%[3]d", dataset.Reading{Dates: []dataset.Dates{{Column: "x"}}},
+			`some times name their zone, the others are taken for UTC, in the columns "x"`},
+	} {
+		text := rows(c.format)
+		if c.name == "zones" {
+			text = strings.NewReplacer("A", "2024-01-01 10:00", "B", "2024-01-01T11:00Z").Replace(text)
+		}
+		table, err := files.CSV{From: strings.NewReader(c.header + "\n" + text), Source: "f.csv", As: c.reading}.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts, err := Describe(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(Remarks(table, facts).Words(), "; "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+// TestIndex: a first column without a name is no input, in whatever order, and where it may be more than row numbers,
+// that is said.
+func TestIndex(t *testing.T) {
+	const many = 2*distinctMost + 1
+	for _, c := range []struct {
+		name string
+		cell func(i int) string
+		told bool
+	}{
+		{"shuffled", func(i int) string { return fmt.Sprint(7 * i % 20) }, false},
+		{"shuffled, from 1", func(i int) string { return fmt.Sprint(1 + 7*i%20) }, false},
+		{"many", func(i int) string { return fmt.Sprint(2 * i % many) }, false},
+		{"names", func(i int) string { return fmt.Sprintf("r%d", i) }, true},
+		{"numbers", func(i int) string { return fmt.Sprint(7 * i) }, true},
+		{"repeated", func(i int) string { return fmt.Sprint(7 * i % 10) }, true},
+	} {
+		rows := 20
+		if c.name == "many" {
+			rows = many
+		}
+		text := ",a,y\n"
+		for i := range rows {
+			text += fmt.Sprintf("%s,%d,%d\n", c.cell(i), i*i%13, i)
+		}
+		table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts, err := Describe(table)
+		if err != nil || facts[0].Kind != "index" || facts[0].Advice != nil {
+			t.Errorf("%s: %+v, %v", c.name, facts[0], err)
+		}
+		left, err := table.Leave(nil, nil, "y", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := table.Regression("y", left...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := Findings(d)
+		if err != nil || (found.Of(finding.UnnamedColumn) != nil) != c.told {
+			t.Errorf("%s: %q, %v", c.name, found, err)
+		}
+	}
+}
+
+// TestFindingsOfTables: categories that seem to be numbers, and numbers that differ by too little for their size.
+func TestFindingsOfTables(t *testing.T) {
+	text := "big,v,code,y\n"
+	for i := range 40 {
+		v := []string{"#DIV/0!", fmt.Sprint(i), fmt.Sprint(2 * i), fmt.Sprint(3 * i)}[i%4]
+		text += fmt.Sprintf("%d,%s,%s,%d\n", 9007199254740990+int64(3*i), v, []string{"B2", "A1"}[i%2], i)
+	}
+	table, err := files.CSV{From: strings.NewReader(text), Source: "f.csv"}.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := Describe(table)
+	if err != nil || !strings.Contains(facts[0].Why, "rounded, here to multiples of 2") || facts[0].Unfit {
+		t.Errorf("%+v, %v", facts[0], err)
+	}
+	d, err := table.Encode("y", nil, []string{"v", "code"}, dataset.Refuse, func(d *dataset.Data) ([]int, error) { return d.All(), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := Findings(d)
+	odd := found.Of(finding.OddCategories)
+	if err != nil || len(odd) != 1 || odd[0].Subject[0] != "v" ||
+		!strings.HasPrefix(odd[0].Subject[1], `"#DIV/0!" among numbers`) ||
+		!reflect.DeepEqual(found.Of(finding.TooClose), finding.List{finding.New(finding.TooClose, []string{"big"})}) ||
+		found.Of(finding.Constant) != nil {
+		t.Errorf("%q, %v", found, err)
+	}
+}
+
+// TestShell: names reach a terminal and a shell without characters that either would act on.
+func TestShell(t *testing.T) {
+	for word, want := range map[string]string{"plain": "plain", "it's": `'it'\''s'`, "a\x1b[31m": `$'a\x1b[31m'`,
+		"it's \"a\"\n": `$'it\'s "a"\n'`, "°C m²": "'°C m²'"} {
+		if got := spelling.Shell(word); got != want {
+			t.Errorf("%q: %s, want %s", word, got, want)
+		}
+	}
+	for name, want := range map[string]string{"Temp °C": "Temp °C", "a\x1b[31m": `"a\x1b[31m"`, "a\nb": `"a\nb"`} {
+		if got := spelling.Printable(name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}

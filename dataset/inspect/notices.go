@@ -1,0 +1,121 @@
+package inspect
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
+)
+
+// Findings returns what a person should know about the data before fitting. None of it is an error.
+func Findings(d *dataset.Data) (found finding.List, err error) {
+	rows := d.All()
+	columns, err := d.Moments(rows)
+	if err != nil {
+		return nil, err
+	}
+	var constant, close, small, large []string
+	list := func(kind finding.Kind, names []string) {
+		if len(names) > 0 {
+			found.Add(kind, names)
+		}
+	}
+	for j, name := range d.Inputs {
+		switch m := columns[j]; {
+		case d.Encoding.OneHot(j): // often constant: nothing need be other
+		case m.Constant() && m.SD > 1e-15*math.Abs(m.Mean):
+			close = append(close, name)
+		case m.Constant():
+			constant = append(constant, name)
+		case m.SD < 1e-9:
+			small = append(small, name)
+		case m.SD > 1e9:
+			large = append(large, name)
+		}
+	}
+	target := columns[d.Cols]
+	switch {
+	case target.SD < 1e-9:
+		small = append(small, d.Target)
+	case target.SD > 1e9:
+		large = append(large, d.Target)
+	}
+	list(finding.Constant, constant)
+	list(finding.TooClose, close)
+	seen, err := tableFindings(d)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, seen...)
+	list(finding.Centuries, d.Table().Found.Centuries)
+	if n := d.Table().Found.Dropped; n > 0 {
+		found.Add(finding.Dropped, n, d.Rows+n)
+	}
+	if n, row, err := d.Repeats(rows); err != nil {
+		return nil, err
+	} else if n > 0 {
+		found.Add(finding.Repeats, n, d.Rows, row+1)
+	}
+	list(finding.AlikeGroups, alike(d))
+	if d.Rows < d.Cols {
+		found.Add(finding.FewRows, d.Rows, d.Cols)
+	}
+	list(finding.SmallScale, small)
+	list(finding.LargeScale, large)
+	if math.Abs(target.Mean) > 1e6*target.SD {
+		found.Add(finding.FarTarget, d.Target, target.Mean, target.SD)
+	}
+	if square := target.SD * target.SD; square < 0x1p-1022 || square > math.MaxFloat64 {
+		found.Add(finding.TargetScale, d.Target, target.SD)
+	}
+	return found, nil
+}
+
+// tableFindings are about what the table's rows and cells seem to be, and are not taken for.
+func tableFindings(d *dataset.Data) (found finding.List, err error) {
+	t := d.Table()
+	found = slices.Concat(Strays(t), someZones(t), mixedUnits(t))
+	var columns []int
+	if t.Names[0] == dataset.IndexName && t.Disk == nil && d.Target != t.Names[0] && d.Group() != t.Names[0] &&
+		!slices.Contains(d.Columns(), 0) {
+		columns = append(columns, 0)
+	}
+	if d.Encoding != nil {
+		for k, c := range d.Encoding.Columns {
+			if j := d.Columns()[k]; c.Categories != nil && texts(t, j) != nil {
+				columns = append(columns, j)
+			}
+		}
+	}
+	if columns == nil {
+		return found, nil
+	}
+	facts, err := describe(t, columns)
+	for _, f := range facts {
+		if f.unnamed {
+			found = append(found, unnamed)
+		}
+		if f.Why != "" && (f.Kind == "number" || f.Kind == "date") || f.Kind == "text" && f.Then != "" {
+			found.Add(finding.OddCategories, f.Name, f.Why)
+		}
+	}
+	return found, err
+}
+
+// alike returns names of groups that are the same but for case and spaces.
+func alike(d *dataset.Data) (names []string) {
+	first := map[string]string{}
+	if column, grouped := d.Table().Column(d.Group()); grouped {
+		for _, text := range texts(d.Table(), column) {
+			plain := strings.ToLower(strings.Join(strings.Fields(text), " "))
+			if before, known := first[plain]; known {
+				names = append(names, before, text)
+			} else {
+				first[plain] = text
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,185 @@
+package inspect
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
+)
+
+// strays are rows of a table that seem to be no rows of it: a header that is repeated, totals or remarks at the end.
+type strays struct {
+	rows  []int
+	found finding.Finding
+}
+
+// straysOf finds them. Those on disk, or on other ranks, aren't looked at.
+func straysOf(t *dataset.Table) (all []strays) {
+	if t.Disk != nil || t.Ranks().Size() > 1 || t.Rows == 0 || len(t.Values) != t.Rows*len(t.Names) {
+		return nil
+	}
+	if repeated := headers(t); repeated != nil {
+		var places []string
+		for _, row := range repeated {
+			places = append(places, t.Where(row))
+		}
+		all = append(all, strays{repeated, finding.New(finding.HeaderAgain, places)})
+	}
+	for row, most := t.Rows-1, t.Rows-3; row >= max(1, most); row-- {
+		found := footer(t, row)
+		if found == nil {
+			break
+		}
+		all = append(all, strays{[]int{row}, *found})
+	}
+	return all
+}
+
+// strayRows are the rows of all strays.
+func strayRows(t *dataset.Table) map[int]bool {
+	rows := map[int]bool{}
+	for _, s := range straysOf(t) {
+		for _, row := range s.rows {
+			rows[row] = true
+		}
+	}
+	return rows
+}
+
+// Strays returns which rows of the table seem to be none: a header that is repeated, totals or remarks at the end.
+func Strays(t *dataset.Table) (all finding.List) {
+	for _, s := range straysOf(t) {
+		all = append(all, s.found)
+	}
+	return all
+}
+
+// headers are the rows in which every cell is the name of its column.
+func headers(t *dataset.Table) (rows []int) {
+	cols := len(t.Names)
+	codes := make([]float64, cols)
+	for j, name := range t.Names {
+		code := slices.Index(texts(t, j), name)
+		if code < 0 {
+			return nil
+		}
+		codes[j] = float64(code)
+	}
+	for i := range t.Rows {
+		if slices.Equal(t.Values[i*cols:(i+1)*cols], codes) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// summaries are words with which a line of totals begins.
+var summaries = []string{"total", "totals", "subtotal", "sum", "sums", "summe", "gesamt", "gesamtsumme", "insgesamt",
+	"somme", "totale", "totaal", "suma", "mean", "average", "avg",
+	"mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde", "grand", "count", "anzahl"}
+
+// footer returns why a row near the end seems to be none, or nil: it says so, or holds the sums of the columns, or what
+// no other row does.
+func footer(t *dataset.Table, row int) *finding.Finding {
+	reading := t.Reading()
+	found := func(kind finding.Kind, about ...any) *finding.Finding {
+		f := finding.New(kind, append([]any{t.Where(row)}, about...)...)
+		return &f
+	}
+	for j, v := range t.Values[row*len(t.Names) : (row+1)*len(t.Names)] {
+		if v != v || texts(t, j) == nil {
+			continue
+		}
+		text := texts(t, j)[int(v)]
+		if _, err := reading.Parse(text); err == nil {
+			continue
+		}
+		words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return c == ' ' || c == ':' || c == '(' })
+		switch {
+		case strings.HasPrefix(text, "#") && alone(t, row, j), len(words) > 0 && slices.Contains(summaries, words[0]) &&
+			alone(t, row, j):
+			return found(finding.TotalRow, text)
+		case !gapLike(text) && speaks(text) && alone(t, row, j) && others(t, row, j):
+			return found(finding.RemarkRow, text)
+		}
+		break
+	}
+	if sums(t, row) {
+		return found(finding.SumsRow)
+	}
+	return nil
+}
+
+// alone says whether no row above has this text in column j.
+func alone(t *dataset.Table, row, j int) bool {
+	v := t.Values[row*len(t.Names)+j]
+	for i := range row {
+		if t.Values[i*len(t.Names)+j] == v {
+			return false
+		}
+	}
+	return true
+}
+
+// others says whether all cells of column j above a row are numbers, or begin with digits as dates do.
+func others(t *dataset.Table, row, j int) bool {
+	cells := 0
+	for i := range row {
+		v := t.Values[i*len(t.Names)+j]
+		if v != v {
+			continue
+		}
+		if text := texts(t, j)[int(v)]; !strings.ContainsAny(text[:1], "0123456789+-.") {
+			return false
+		}
+		cells++
+	}
+	return cells >= 10
+}
+
+// sums says whether most numbers of a row are the sums of those above, and no cell of their columns.
+func sums(t *dataset.Table, row int) bool {
+	const few, rounded = 10, 1e-3
+	if row < few {
+		return false
+	}
+	cols := len(t.Names)
+	last := t.Values[row*cols : (row+1)*cols]
+	// Most columns are ruled out by the cells just above.
+	larger := func(j, from, to int) bool {
+		for i := from; i < to; i++ {
+			if math.Abs(t.Values[i*cols+j]) >= math.Abs(last[j]) {
+				return false
+			}
+		}
+		return true
+	}
+	numbers := 0
+	var may []int
+	for j, v := range last {
+		if texts(t, j) != nil || v != v {
+			continue
+		}
+		if numbers++; larger(j, row-few, row) {
+			may = append(may, j)
+		}
+	}
+	if len(may) < 2 || len(may)*2 <= numbers {
+		return false
+	}
+	sums := 0
+	for _, j := range may {
+		sum, size := 0.0, 0.0
+		for i := range row {
+			if v := t.Values[i*cols+j]; v == v {
+				sum, size = sum+v, size+math.Abs(v)
+			}
+		}
+		if math.Abs(last[j]-sum) <= rounded*size && larger(j, 0, row) {
+			sums++
+		}
+	}
+	return sums >= 2 && sums*2 > numbers
+}

@@ -1,0 +1,70 @@
+// Package strict reads JSON that people write.
+package strict
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/krigo-gp/krigo/internal/spelling"
+	"github.com/krigo-gp/krigo/memory"
+)
+
+// ReadJSON decodes a file that people write: one JSON document, without keys that aren't known
+// and without any that stands twice in an object, of which one would silently be taken.
+func ReadJSON(path string, v any) error {
+	const times = 16 // its own size: text, and what is decoded
+	text, err := memory.ReadFile(path, times)
+	if err != nil {
+		return fmt.Errorf("%s: cannot be read: %w", path, err)
+	}
+	line := func(offset int64) int { return 1 + bytes.Count(text[:offset], []byte("\n")) }
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		at := path
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			at = fmt.Sprintf("%s: line %d", path, line(syntax.Offset))
+		}
+		return fmt.Errorf("%s: not the JSON that was expected: %w", at, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("%s: more text after the JSON document: remove it", path)
+	}
+	d = json.NewDecoder(bytes.NewReader(text))
+	if key, found := repeatedKey(d); found {
+		return fmt.Errorf("%s: line %d: the key %q stands twice in one object: leave one", path, line(d.InputOffset()),
+			spelling.Clip(key))
+	}
+	return nil
+}
+
+// repeatedKey reads a value, which is known to be valid JSON, up to the first key that its object
+// has already.
+func repeatedKey(d *json.Decoder) (key string, found bool) {
+	open, _ := d.Token()
+	seen := map[string]bool{}
+	for open == json.Delim('{') && d.More() {
+		token, _ := d.Token()
+		key = token.(string)
+		if seen[key] {
+			return key, true
+		}
+		seen[key] = true
+		if key, found := repeatedKey(d); found {
+			return key, true
+		}
+	}
+	for open == json.Delim('[') && d.More() {
+		if key, found := repeatedKey(d); found {
+			return key, true
+		}
+	}
+	if _, composite := open.(json.Delim); composite {
+		d.Token() // its end
+	}
+	return "", false
+}
