@@ -20,6 +20,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/strict"
 )
 
@@ -72,7 +73,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	var err error
-	if q.table, err = dataset.ReadFile(flags.Arg(0)); err != nil {
+	if q.table, err = files.ReadFile(flags.Arg(0), dataset.Reading{}); err != nil {
 		return err
 	}
 	defer q.table.Close()
