@@ -57,7 +57,7 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 	} {
 		c.o.Run.Seed = 5
 		m := fit(t, table, c.o)
-		if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 			t.Fatalf("%s: before: %+v, %v", what, r, err)
 		}
 		c.edit(m)
@@ -65,10 +65,10 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Certificate, err = m.Certify(d); err != nil {
+		if m.Certificate, err = m.Model.Certify(d); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		r, err := krigo.Certify(m, table, 0)
+		r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
 		if err == nil || !strings.Contains(err.Error(), "disagree about "+strings.TrimSuffix(what, " of")) &&
 			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %+v, %v", what, r, err)
@@ -76,12 +76,13 @@ func TestCertifyRefusesOtherOptions(t *testing.T) {
 	}
 	m := fit(t, table, plain)
 	m.Fitted = []byte(`{"data":{"target":"MEDV"},"method":{"name":"of another program"}}`)
-	if r, err := krigo.Certify(m, table, 0); err == nil ||
+	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil ||
 		!strings.Contains(err.Error(), `"of another program", a method that this program doesn't have`) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	m.Fitted = []byte(`{"data":{"target":"MEDV","colour":"red"}}`)
-	if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), "newer krigo") {
+	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil || !strings.Contains(err.Error(),
+		"newer krigo") {
 		t.Errorf("an unknown option: %+v, %v", r, err)
 	}
 }

@@ -27,14 +27,14 @@ func TestBudget(t *testing.T) {
 		!strings.Contains(notes, "the budget of 1ns was spent on 1 of 3 kernels, before matern32+linear") {
 		t.Errorf("%d starts; %s", m.Training.Starts, notes)
 	}
-	if _, differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); differs != "" || err != nil {
+	if _, differs, err := m.Refit(context.Background(), data.Boston(), nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
 	// a product, of one start among many
 	auto := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Run: krigo.Run{Budget: time.Nanosecond}}
 	if m, err := krigo.Fit(context.Background(), data.Boston(), auto); err != nil {
 		t.Error(err)
-	} else if _, differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); differs != "" || err != nil {
+	} else if _, differs, err := m.Refit(context.Background(), data.Boston(), nil); differs != "" || err != nil {
 		t.Errorf("by default, fitted again: %s, %v", differs, err)
 	}
 	o.Run.Budget = time.Hour

@@ -50,13 +50,13 @@ func steps(t *testing.T) map[string]func(context.Context) error {
 			for i := range inducing {
 				params.Inducing = append(params.Inducing, []float64{float64(i) / 50})
 			}
-			_, err := krigo.Evaluate(rows.Within(ctx), &params, o)
+			_, err := krigo.Evaluate(ctx, rows, &params, o)
 			return err
 		}
 	}
 	intervals := func(kind string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			_, err := krigo.IntervalsOfFew(m, rows.Within(ctx), rows.Within(ctx), kind, 0.9, "")
+			_, err := m.IntervalsOfFew(ctx, rows, rows, krigo.IntervalOptions{Kind: kind, Level: 0.9})
 			return err
 		}
 	}
@@ -65,17 +65,24 @@ func steps(t *testing.T) map[string]func(context.Context) error {
 		"kl-pac":        evaluate("kl-pac", 0),
 		"kl-pac sparse": evaluate("kl-pac", 200),
 		"renyi":         evaluate("renyi", 20),
-		"certify":       func(ctx context.Context) error { _, err := krigo.Certify(m, rows.Within(ctx), 0); return err },
-		"predict": func(ctx context.Context) error {
-			_,
-				err := krigo.Predict(m, ripples(5000).Within(ctx))
+		"certify": func(ctx context.Context) error {
+			_, err := m.Certify(ctx, rows,
+				krigo.CertifyOptions{})
 			return err
 		},
-		"covariance": func(ctx context.Context) error { _, err := krigo.Covariance(ctx, m, rows); return err },
-		"sample":     func(ctx context.Context) error { _, err := krigo.Sample(ctx, m, rows, 20, 1, nil); return err },
-		"full":       intervals("full"),
-		"jackknife":  intervals("jackknife"),
-		"report":     func(ctx context.Context) error { return report.Write(io.Discard, m, rows.Within(ctx)) },
+		"predict": func(ctx context.Context) error {
+			_,
+				err := m.Predict(ctx, ripples(5000), krigo.PredictOptions{})
+			return err
+		},
+		"covariance": func(ctx context.Context) error { _, err := m.Covariance(ctx, rows); return err },
+		"sample": func(ctx context.Context) error {
+			_, err := m.Sample(ctx, rows, krigo.SampleOptions{Count: 20, Seed: 1})
+			return err
+		},
+		"full":      intervals("full"),
+		"jackknife": intervals("jackknife"),
+		"report":    func(ctx context.Context) error { return report.Write(ctx, io.Discard, m, rows) },
 	}
 }
 
@@ -107,7 +114,7 @@ func TestEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := krigo.Predict(m, homes()); err != nil {
+	if _, err := m.Predict(t.Context(), homes(), krigo.PredictOptions{}); err != nil {
 		t.Errorf("predicting after the fit's context ended: %v", err)
 	}
 }

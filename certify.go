@@ -16,16 +16,17 @@ import (
 
 // Recertification is what Certify finds.
 type Recertification struct {
-	Certificate *Certificate `json:"certificate"`
-	Matches     bool         `json:"matches"` // the model's own certificate was recomputed, and what stands beside it
+	Certificate *pacbayes.Certificate `json:"certificate"`
+	// the model's own certificate was recomputed, and what stands beside it
+	Matches bool `json:"matches"`
 	// the certificate's: it is a guarantee, on the word of whoever vouches for what it rests on
 	Valid bool `json:"valid"`
 	// IndependentlyChecked says that the certificate was recomputed from the data, the model and its options, and nothing
 	// that it rests on is taken on the fitter's word but that the options were chosen beforehand, which no program can
 	// check.
-	IndependentlyChecked bool    `json:"independently_checked"`
-	Checked              []Claim `json:"checked,omitempty"`
-	OnWord               []Claim `json:"on_the_fitters_word,omitempty"`
+	IndependentlyChecked bool          `json:"independently_checked"`
+	Checked              []model.Claim `json:"checked,omitempty"`
+	OnWord               []model.Claim `json:"on_the_fitters_word,omitempty"`
 	// Differs says what the model has otherwise; "" where all was recomputed, or another ε asked for.
 	Differs string `json:"-"`
 	// Notice says where rows depend on their order; "" where they don't.
@@ -34,7 +35,7 @@ type Recertification struct {
 	// file says.
 	Refitted     bool    `json:"refitted,omitempty"`
 	RefitSeconds float64 `json:"refit_seconds,omitempty"`
-	// Declared says that the declaration by which the model was fitted was at hand: see CheckDeclaration.
+	// Declared says that the declaration by which the model was fitted was at hand: see CertifyOptions.
 	Declared bool `json:"declared,omitempty"`
 	// Shift is the bound on another source, where it was asked for.
 	Shift *Shift `json:"shift,omitempty"`
@@ -44,30 +45,19 @@ type Recertification struct {
 	known model.Known
 }
 
-// Claim is a part of what a model says; see model.Claim.
-type Claim = model.Claim
-
 // list sorts what the model says into what was checked and what is taken on the fitter's word.
 func (r *Recertification) list() {
 	r.known.Refitted, r.known.Declared = r.Refitted, r.Declared
 	r.Checked, r.OnWord = r.model.Claims(r.known)
 	r.IndependentlyChecked = r.Matches && !slices.ContainsFunc(r.OnWord,
-		func(c Claim) bool { return c.Rests && !c.Beforehand })
-}
-
-// FollowsDeclaration notes that the model is the one declared: see CheckDeclaration.
-func (r *Recertification) FollowsDeclaration() {
-	r.Declared = true
-	if r.Matches {
-		r.list()
-	}
+		func(c model.Claim) bool { return c.Rests && !c.Beforehand })
 }
 
 // Refit fits the model again with the options that it was fitted with. What only that can show is then listed as
 // checked, or differs says what came out otherwise. It is an error if the model that comes out misses so often that the
 // certificate's bound can't be its own.
 func (r *Recertification) Refit(ctx context.Context, progress func(Event)) (differs string, err error) {
-	again, differs, err := Refit(ctx, r.model, r.table, progress)
+	again, differs, err := r.model.Refit(ctx, r.table, progress)
 	if err != nil {
 		return "", err
 	}
@@ -150,14 +140,29 @@ func shift(rho, bound float64) (*Shift, error) {
 	return &Shift{rho, pacbayes.Shifted(bound, rho)}, nil
 }
 
+// CertifyOptions say what Certify computes besides the declared certificate.
+type CertifyOptions struct {
+	// Epsilon, if not 0, is another half-width than the declared one, in standard deviations of the target. The number
+	// is then a heuristic, because the half-width was chosen after the rows were seen, unless the certificate has a
+	// curve, which bounds every half-width.
+	Epsilon float64
+	// Declaration, if not nil, is the declaration by which the model was fitted (see Declare). Certify fails if the model
+	// was fitted by another declaration, or if the declaration says otherwise than Declare does.
+	Declaration []byte
+}
+
 // Certify computes a model's certificate anew from its parameters and the data it was
 // made from, and what stands beside it: observation noise, conformal intervals, test figures, ranges.
-// An epsilon other than 0, in standard deviations of the target, asks for
-// another half-width than the declared one: the number is then a heuristic,
-// because the half-width was chosen after the rows were seen, unless the certificate has a curve, which
-// bounds every half-width.
-func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertification, err error) {
+// A model without a certificate is a *NoCertificate.
+func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOptions) (found *Recertification,
+	err error) {
 	defer matrix.Ended(&err)
+	table, epsilon := table.Within(ctx), o.Epsilon
+	if o.Declaration != nil {
+		if err := checkFollows(ctx, &m.Model, table, o.Declaration); err != nil {
+			return nil, fmt.Errorf("declaration: %w", err)
+		}
+	}
 	d, err := m.Labelled(table)
 	if err != nil {
 		return nil, err
@@ -168,17 +173,17 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 	}
 	if epsilon == 0 || epsilon == m.Terms.Loss.Below {
 		v, err := m.Verify(d)
-		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds}
+		r := &Recertification{model: m, table: table, RefitSeconds: m.Training.Seconds, Declared: o.Declaration != nil}
 		r.known = model.Known{Refit: "the file keeps no options to fit it again with"}
 		if m.Fitted != nil {
 			r.known.Refit = fmt.Sprintf("only fitting again shows it (krigo certify --refit; training took %.1f s)",
 				m.Training.Seconds)
 		}
 		if err == nil {
-			err = checkAsked(m, table.Names)
+			err = checkAsked(&m.Model, table.Names)
 		}
 		if err == nil {
-			r.known.Derived, err = checkDerived(m, d)
+			r.known.Derived, err = checkDerived(&m.Model, d)
 		}
 		if err != nil {
 			return nil, err
@@ -196,7 +201,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 	if m.Terms.Curve { // what is read off it is a certificate, of a model that is what it says
 		v, err := m.Verify(d)
 		if err == nil {
-			err = checkAsked(m, table.Names)
+			err = checkAsked(&m.Model, table.Names)
 		}
 		if err == nil && v.Differs != "" {
 			err = fmt.Errorf("the model isn't what its data make it: %s: no certificate", v.Differs)
@@ -205,7 +210,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 			return nil, err
 		}
 	}
-	other := *m
+	other := m.Model
 	other.Terms.OtherEpsilon = true
 	other.Terms.EpsilonRaw *= epsilon / m.Terms.Loss.Below
 	other.Terms.Loss.Above *= epsilon / m.Terms.Loss.Below
@@ -217,7 +222,7 @@ func Certify(m *Model, table *dataset.Table, epsilon float64) (found *Recertific
 	if err != nil {
 		return nil, err
 	}
-	return &Recertification{Certificate: c, Valid: c.Valid}, nil
+	return &Recertification{Certificate: c, Valid: c.Valid, Declared: o.Declaration != nil}, nil
 }
 
 // NoCertificate says why a model has none.
@@ -363,9 +368,9 @@ func (f *Fresh) contradiction(m *Model, d *dataset.Data, rows, group []int) (*Co
 // CertifyFresh bounds the model's risk from rows it never saw: a table of their own,
 // or, given the data the model was made from, its test rows. Rows that equal one the model was made
 // from are counted, not refused: a second draw may come out alike, and of discrete data all do.
-func CertifyFresh(m *Model, table *dataset.Table) (found *Fresh, err error) {
+func (m *Model) CertifyFresh(ctx context.Context, table *dataset.Table) (found *Fresh, err error) {
 	defer matrix.Ended(&err)
-	d, err := m.Labelled(table)
+	d, err := m.Labelled(table.Within(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -64,8 +64,18 @@ func figure(v float64) string {
 }
 
 // MeasureNames lists what a Comparison measures, in the order of tables.
-var MeasureNames = []string{"bound", "mean_bound", "empirical_risk", "gibbs_risk", "mean_risk", "mse", "nlpd",
-	"coverage95", "kl_per_row", "noise_variance", "seconds"}
+func MeasureNames() []string {
+	return []string{"bound", "mean_bound", "empirical_risk", "gibbs_risk", "mean_risk", "mse", "nlpd", "coverage95",
+		"kl_per_row", "noise_variance", "seconds"}
+}
+
+// CompareOptions say what Compare compares.
+type CompareOptions struct {
+	Objectives []string       // names of methods
+	Epsilons   []float64      // half-widths at which each is fitted
+	Splits     int            // seeds: that of the run's options, and the following ones
+	Progress   func(Compared) // told about every finished fit, from one goroutine at a time; it may be nil
+}
 
 // Compared tells about one finished fit of a comparison.
 type Compared struct {
@@ -76,13 +86,12 @@ type Compared struct {
 	Measures    map[string]float64 // of this split, by the names in MeasureNames
 }
 
-// Compare fits every objective at every ε on the same splits, seeds o.Run.Seed … o.Run.Seed+splits−1,
-// several at a time, and scores them on the same test rows; the first fit that fails ends all. o.Run.Ranks share the
-// fits, each with the whole table. Choosing the best of its rows is a choice that their certificates don't pay for.
-// Progress, if not nil, is told about every finished fit, from one goroutine at a time; o.Run.Save and o.Run.Resume are
-// not used.
-func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []string, epsilons []float64, splits int,
-	progress func(Compared)) ([]Comparison, error) {
+// Compare fits every objective at every ε on the same splits, several fits at a time, and scores them on the same test
+// rows; the first fit that fails ends all. o.Run.Ranks share the fits, each with the whole table. Choosing the best row
+// of the result is a choice that their certificates don't pay for. o.Run.Progress, o.Run.Save and o.Run.Resume are not
+// used.
+func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareOptions) ([]Comparison, error) {
+	objectives, epsilons, splits, progress := over.Objectives, over.Epsilons, over.Splits, over.Progress
 	if splits < 1 || splits > 1000 {
 		return nil, usage("splits %d: want 1 to 1000", splits)
 	}
@@ -122,15 +131,15 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 			rows = append(rows, Comparison{Objective: name, Epsilon: eps, Splits: splits})
 		}
 	}
-	over := o.Run.Ranks
-	if over == nil {
-		over = ranks.Alone
+	shared := o.Run.Ranks
+	if shared == nil {
+		shared = ranks.Alone
 	}
 	// What no fit can do is said once, before any begins.
 	for _, name := range objectives {
 		with := o
 		with.Method.Name, with.Promise.Epsilon = name, epsilons[0]
-		if _, err := Decide(table.Within(ctx), with); err != nil {
+		if _, err := Decide(ctx, table, with); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -138,13 +147,13 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 	fits, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	measured := make([]map[string]float64, len(jobs))
-	own := (len(jobs) - over.Rank() + over.Size() - 1) / over.Size()
+	own := (len(jobs) - shared.Rank() + shared.Size() - 1) / shared.Size()
 	var mu sync.Mutex
 	done := 0
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
 	for i, j := range jobs {
-		if i%over.Size() != over.Rank() {
+		if i%shared.Size() != shared.Rank() {
 			continue
 		}
 		wait.Go(func() {
@@ -177,10 +186,10 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := over.Agree(context.Cause(fits)); err != nil {
+	if err := shared.Agree(context.Cause(fits)); err != nil {
 		return nil, err
 	}
-	if err := collect(over, measured); err != nil {
+	if err := collect(shared, measured); err != nil {
 		return nil, err
 	}
 	for r := range rows {
@@ -196,11 +205,12 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, objectives []
 // collect gives every rank the measures that the others have.
 func collect(r ranks.Ranks, measured []map[string]float64) error {
 	// A number and whether there is one, by the names in MeasureNames.
-	v := make([]float64, 2*len(measured)*len(MeasureNames))
+	names := MeasureNames()
+	v := make([]float64, 2*len(measured)*len(names))
 	for i, of := range measured {
-		for j, name := range MeasureNames {
+		for j, name := range names {
 			if x, ok := of[name]; ok {
-				at := v[2*(i*len(MeasureNames)+j):]
+				at := v[2*(i*len(names)+j):]
 				at[0], at[1] = x, 1
 			}
 		}
@@ -208,8 +218,8 @@ func collect(r ranks.Ranks, measured []map[string]float64) error {
 	err := r.Sum(v)
 	for i := range measured {
 		measured[i] = map[string]float64{}
-		for j, name := range MeasureNames {
-			if at := v[2*(i*len(MeasureNames)+j):]; at[1] > 0 {
+		for j, name := range names {
+			if at := v[2*(i*len(names)+j):]; at[1] > 0 {
 				measured[i][name] = at[0]
 			}
 		}
@@ -221,7 +231,7 @@ func collect(r ranks.Ranks, measured []map[string]float64) error {
 // split, over the splits that have it.
 func summary(splits, base []map[string]float64) map[string]Measure {
 	of := map[string]Measure{}
-	for _, name := range MeasureNames {
+	for _, name := range MeasureNames() {
 		var vs []float64
 		for i, split := range splits {
 			v, ok := split[name]

@@ -24,12 +24,13 @@ func TestCompareDifferences(t *testing.T) {
 	told := map[fit]map[string]float64{}
 	rows, err := krigo.Compare(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 6, Epochs: 15}, Run: krigo.Run{Seed: 7}},
-		[]string{"vfe", "kl-pac"}, epsilons, splits, func(c krigo.Compared) {
-			told[fit{c.Objective, c.Epsilon, c.Seed}] = c.Measures
-			if c.Done != len(told) || c.Total != 12 {
-				t.Errorf("%+v is number %d", c, len(told))
-			}
-		})
+		krigo.CompareOptions{Objectives: []string{"vfe", "kl-pac"}, Epsilons: epsilons, Splits: splits,
+			Progress: func(c krigo.Compared) {
+				told[fit{c.Objective, c.Epsilon, c.Seed}] = c.Measures
+				if c.Done != len(told) || c.Total != 12 {
+					t.Errorf("%+v is number %d", c, len(told))
+				}
+			}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestCompareDifferences(t *testing.T) {
 			}
 			continue
 		}
-		for _, name := range krigo.MeasureNames {
+		for _, name := range krigo.MeasureNames() {
 			var ds [splits]float64
 			var mean, square float64
 			for s := range ds {
@@ -95,7 +96,7 @@ func TestCompareEnds(t *testing.T) {
 	possible := func(seed uint64) bool {
 		o.Data.TestFraction, o.Run.Seed = 0.2, seed
 		o.Method.Name = "vfe"
-		_, err := krigo.Decide(table, o)
+		_, err := krigo.Decide(t.Context(), table, o)
 		return err == nil
 	}
 	var seed uint64
@@ -103,8 +104,8 @@ func TestCompareEnds(t *testing.T) {
 		seed++
 	}
 	o.Run.Seed = seed
-	_, err := krigo.Compare(context.Background(), table, o, []string{"vfe", "dtc"}, []float64{0.5}, 200,
-		func(krigo.Compared) { told++ })
+	_, err := krigo.Compare(context.Background(), table, o, krigo.CompareOptions{Objectives: []string{"vfe", "dtc"},
+		Epsilons: []float64{0.5}, Splits: 200, Progress: func(krigo.Compared) { told++ }})
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "seed ") || told > 200 {
 		t.Errorf("%d fits were told of: %v", told, err)
 	}

@@ -37,15 +37,15 @@ func TestCurveOfModel(t *testing.T) {
 		if err := m.Write(&file); err != nil {
 			t.Fatal(err)
 		}
-		read, err := model.Read(&file)
+		read, err := krigo.Read(&file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := krigo.Certify(read, table, 0); err != nil || !r.Matches {
+		if r, err := read.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 			t.Fatalf("%s: %+v, %v", loss, r, err)
 		}
 		c := m.Certificate
-		ps, err := krigo.Predict(m, table)
+		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestCurveOfModel(t *testing.T) {
 			p.Relative != (loss == "relative") {
 			t.Errorf("%s: %+v", loss, p)
 		}
-		bands, err := krigo.Intervals(m, "band", 0, ps)
+		bands, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "band"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,12 +86,12 @@ func TestCurveOfModel(t *testing.T) {
 		if want := len(rows) - misses(c.Promise.HalfWidthRaw); math.Abs(float64(inside-want)) > 0 {
 			t.Errorf("%s: %d certified rows lie in the bands, want %d", loss, inside, want)
 		}
-		r, err := krigo.Certify(m, table, 1.5*epsilon)
+		r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{Epsilon: 1.5 * epsilon})
 		if err != nil || !r.Certificate.Valid || r.Certificate.MeanBound != c.Curve.At(1.5*epsilon) ||
 			r.Certificate.Promise == nil || strings.Contains(strings.Join(r.Certificate.Conditions, ""), "NOT MET") {
 			t.Errorf("%s: at another ε: %+v, %v", loss, r, err)
 		}
-		said := krigo.Sentence(m, c)
+		said := m.Sentence(c)
 		for _, want := range []string{"all at once and at any other width: 56.29 % within ±", "80 % within ±",
 			"The curve ends at ±", "the mean absolute error, those above",
 			map[string]string{"band": "of MEDV", "scaled": "own standard deviations", "relative": "times MEDV"}[loss]} {
@@ -100,7 +100,7 @@ func TestCurveOfModel(t *testing.T) {
 			}
 		}
 		m.Certificate.Curve.Points[2].HalfWidth *= 0.9
-		if r, err := krigo.Certify(m, table, 0); err != nil || r.Matches {
+		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || r.Matches {
 			t.Errorf("%s: a narrower curve: %+v, %v", loss, r, err)
 		}
 	}
@@ -114,12 +114,12 @@ func TestSlices(t *testing.T) {
 	m := fit(t, table, everyWidth(func(o *krigo.Options) {
 		o.Promise = krigo.Promise{Slices: []string{"sd", "CHAS", "RM"}, Epsilon: 0.6}
 	}))
-	if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	c := m.Certificate
 	rows := rowsOf(t, m, table, dataset.Certified)
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestSlices(t *testing.T) {
 			t.Errorf("%+v: %d rows, %d misses, bound %v", s, n, k, want)
 		}
 	}
-	said := krigo.Sentence(m, c)
+	said := m.Sentence(c)
 	for _, want := range []string{"at most this share of each misses:", "sd surest, < ", "CHAS = 1: no bound, ",
 		"are too few, of 20"} {
 		if !strings.Contains(said, want) {
@@ -172,13 +172,13 @@ func TestSlices(t *testing.T) {
 	old.Terms.Rules = 0
 	d, err := old.Labelled(table)
 	if err == nil {
-		old.Certificate, err = old.Certify(d)
+		old.Certificate, err = old.Model.Certify(d)
 	}
 	if err != nil || old.Certificate.Curve.Level > level/2 ||
 		old.Certificate.Slices[0].MeanBound <= c.Slices[0].MeanBound {
 		t.Errorf("by the rules of before: %+v, %v", old.Certificate, err)
 	}
-	if r, err := krigo.Certify(old, table, 0); err != nil || !r.Matches {
+	if r, err := old.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 		t.Errorf("by the rules of before: %+v, %v", r, err)
 	}
 	few := everyWidth(func(o *krigo.Options) { o.Promise.Slices, o.Prior.Share = []string{"sd"}, 0.92 })
@@ -187,12 +187,12 @@ func TestSlices(t *testing.T) {
 		t.Errorf("too few rows for a slice: %v", err)
 	}
 	few.Promise.Slices = []string{"sd", "RM"}
-	if m := fit(t, table, few); !strings.Contains(krigo.Sentence(m, m.Certificate),
+	if m := fit(t, table, few); !strings.Contains(m.Sentence(m.Certificate),
 		"the half of δ that went to --slices bought nothing") {
-		t.Error(krigo.Sentence(m, m.Certificate))
+		t.Error(m.Sentence(m.Certificate))
 	}
 	c.Slices[0].MeanBound /= 2
-	if r, err := krigo.Certify(m, table, 0); err != nil || r.Matches {
+	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || r.Matches {
 		t.Errorf("a lower bound: %+v, %v", r, err)
 	}
 	categories := fit(t, sided(table), everyWidth(func(o *krigo.Options) {
@@ -280,7 +280,7 @@ func TestForgedStatements(t *testing.T) {
 	table := data.Boston()
 	of := func(change func(o *krigo.Options)) *krigo.Model { return fit(t, table, everyWidth(change)) }
 	many := of(func(o *krigo.Options) { o.Promise.Curve, o.Promise.Slices = true, []string{"sd"} })
-	r, err := krigo.Certify(many, table, 1.2)
+	r, err := many.Certify(t.Context(), table, krigo.CertifyOptions{Epsilon: 1.2})
 	if err != nil || !r.Certificate.Valid || r.Certificate.Slices != nil ||
 		strings.Contains(strings.Join(r.Certificate.Conditions, ""), "slices") {
 		t.Errorf("slices at another ε: %+v, %v", r, err)
@@ -306,7 +306,8 @@ func TestForgedStatements(t *testing.T) {
 	} {
 		m := of(c.change)
 		c.edit(m)
-		if r, err := krigo.Certify(m, table, c.epsilon); err == nil && (r.Matches || c.epsilon > 0) {
+		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{Epsilon: c.epsilon}); err == nil && (r.Matches ||
+			c.epsilon > 0) {
 			t.Errorf("%s: %+v", what, r)
 		}
 	}
@@ -316,30 +317,33 @@ func TestForgedStatements(t *testing.T) {
 	if err := m.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := model.Read(&file); err == nil || !strings.Contains(err.Error(), "control characters") {
+	if _, err := krigo.Read(&file); err == nil || !strings.Contains(err.Error(), "control characters") {
 		t.Errorf("words that a terminal obeys: %v", err)
 	}
-	ps := []krigo.Prediction{{Mean: 20}}
-	if is, err := krigo.Intervals(m, "conformal", 1e-12, ps); err != nil || is[0].Upper < 20 {
+	ps := []model.Prediction{{Mean: 20}}
+	if is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: 1e-12}); err != nil ||
+		is[0].Upper < 20 {
 		t.Errorf("hardly any level: %v, %v", is, err)
 	}
-	for _, kind := range krigo.FewRowKinds {
-		if _, err := krigo.IntervalsOfFew(m, table, table, kind, 1e-12, "CHAS"); err != nil {
+	for _, kind := range krigo.FewRowKinds() {
+		if _, err := m.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: kind, Level: 1e-12,
+			By: "CHAS"}); err != nil {
 			t.Errorf("hardly any level, %s: %v", kind, err)
 		}
 	}
-	all, err := krigo.Deliver(context.Background(), m, table, krigo.Options{})
+	all, err := m.Deliver(context.Background(), table, krigo.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := krigo.IntervalsOfFew(all, table, table, "full", 0.9, ""); err == nil ||
+	if _, err := all.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
+		Level: 0.9}); err == nil ||
 		!strings.Contains(err.Error(), "left none") {
 		t.Errorf("of a sibling: %v", err)
 	}
 	svgp := of(func(o *krigo.Options) {
 		o.Method = krigo.Method{Name: "svgp", Inducing: 10, Batch: 50, Epochs: 2}
 	})
-	if _, err := krigo.Deliver(context.Background(), svgp, table, krigo.Options{}); err != nil {
+	if _, err := svgp.Deliver(context.Background(), table, krigo.Options{}); err != nil {
 		t.Errorf("svgp's sibling: %v", err)
 	}
 }

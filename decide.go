@@ -1,6 +1,7 @@
 package krigo
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/krigo-gp/krigo/dataset"
@@ -36,13 +37,13 @@ func rolesOf(c dataset.Counts) Roles {
 }
 
 // Decide says what Fit would do with the table and options, and refuses what it would refuse before it trains.
-func Decide(table *dataset.Table, o Options) (told *Plan, err error) {
+func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, err error) {
 	defer matrix.Ended(&err)
 	o, err = o.resolve(table.Rows)
 	if err != nil {
 		return nil, err
 	}
-	certified, _, p, err := open(table, o)
+	certified, _, p, err := open(table.Within(ctx), o)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package krigo
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -22,9 +23,9 @@ type Declaration struct {
 const declarationVersion = 1
 
 // Declare says what a fit with these options would do with a table, as the text of a declaration.
-func Declare(table *dataset.Table, o Options) ([]byte, error) {
+func Declare(ctx context.Context, table *dataset.Table, o Options) ([]byte, error) {
 	o.Run.Declared, o.Run.Declaration = "", nil
-	plan, err := Decide(table, o)
+	plan, err := Decide(ctx, table, o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,9 +61,9 @@ func readDeclaration(text []byte) (d Declaration, err error) {
 
 func hashOf(declaration []byte) string { return fmt.Sprintf("%x", sha256.Sum256(declaration)) }
 
-// CheckDeclaration makes sure that a declaration is the one by which a model was fitted, from the data that it was made
+// checkFollows makes sure that a declaration is the one by which a model was fitted, from the data that it was made
 // from.
-func CheckDeclaration(m *model.Model, table *dataset.Table, declaration []byte) error {
+func checkFollows(ctx context.Context, m *model.Model, table *dataset.Table, declaration []byte) error {
 	switch hash := hashOf(declaration); {
 	case m.Terms.Declaration == "":
 		return errors.New("the model was fitted without a declaration")
@@ -74,12 +75,12 @@ func CheckDeclaration(m *model.Model, table *dataset.Table, declaration []byte) 
 	if err != nil {
 		return err
 	}
-	return checkDeclared(table, o, declaration)
+	return checkDeclared(ctx, table, o, declaration)
 }
 
 // checkDeclared makes sure that a declaration says what a fit with these options would do with a table: all that people
 // read in it, and once.
-func checkDeclared(table *dataset.Table, o Options, declaration []byte) error {
+func checkDeclared(ctx context.Context, table *dataset.Table, o Options, declaration []byte) error {
 	d, err := readDeclaration(declaration)
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func checkDeclared(table *dataset.Table, o Options, declaration []byte) error {
 	if hash := hashOf(declaration); o.Run.Declared != hash {
 		return fmt.Errorf("the SHA-256 of the declaration is %s, not %s", hash, o.Run.Declared)
 	}
-	text, err := Declare(table, o)
+	text, err := Declare(ctx, table, o)
 	if err != nil {
 		return err
 	}

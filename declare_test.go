@@ -19,7 +19,7 @@ func TestDeclared(t *testing.T) {
 		Kernel: krigo.Kernel{Expression: "se,matern32"}, Method: krigo.Method{Name: "evidence"},
 		Prior:   krigo.Prior{Kind: "informed"},
 		Promise: krigo.Promise{Epsilon: 0.5, Curve: true}, Run: krigo.Run{Seed: 7, Restarts: 1}}
-	text, err := krigo.Declare(data.Boston(), o)
+	text, err := krigo.Declare(t.Context(), data.Boston(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,19 +39,18 @@ func TestDeclared(t *testing.T) {
 		plain.Certificate.Declaration != "" {
 		t.Errorf("another fit than the same without a declaration: %v and %v", m.Certificate.MeanBound,
 			plain.Certificate.MeanBound)
-	} else if err := krigo.CheckDeclaration(plain, data.Boston(), text); err == nil {
+	} else if _, err := plain.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: text}); err == nil {
 		t.Error("a fit that wasn't declared passes")
 	}
-	if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || !r.Matches {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if _, differs, err := krigo.Refit(context.Background(), m, data.Boston(), nil); err != nil || differs != "" {
+	if _, differs, err := m.Refit(context.Background(), data.Boston(), nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	if err := krigo.CheckDeclaration(m, data.Boston(), text); err != nil {
-		t.Error(err)
+	if r, err := m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{Declaration: text}); err != nil ||
+		!r.Declared {
+		t.Errorf("%+v, %v", r, err)
 	}
-	if err := krigo.CheckDeclaration(m, data.Boston(), bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)); err == nil ||
+	if _, err := m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{
+		Declaration: bytes.Replace(text, []byte("0.5"), []byte("0.6"), 1)}); err == nil ||
 		!strings.Contains(err.Error(), "another declaration") {
 		t.Errorf("another declaration: %v", err)
 	}
@@ -73,7 +72,7 @@ func TestDeclared(t *testing.T) {
 	}
 	forged := *m
 	forged.Terms.Declaration = strings.Repeat("0", 64)
-	if r, err := krigo.Certify(&forged, data.Boston(), 0); err == nil && r.Matches {
+	if r, err := forged.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{}); err == nil && r.Matches {
 		t.Error("another hash in the terms is certified")
 	}
 	other = o
@@ -84,10 +83,10 @@ func TestDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if of.Certificate, err = of.Certify(d); err != nil {
+	if of.Certificate, err = of.Model.Certify(d); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := krigo.Certify(&of, data.Boston(), 0); err == nil ||
+	if r, err := of.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "the kernel or its mean") {
 		t.Errorf("another kernel than the declared one: %+v, %v", r, err)
 	}

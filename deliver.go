@@ -8,7 +8,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/model"
 )
 
 // Deliver trains a certified model's sibling, from the data that it was made from, on all rows but those for testing,
@@ -16,10 +15,10 @@ import (
 // the model's kernel from where its training ended, and on batches with the parameters that it ended with. No row is
 // left to certify it by; its CertificateReason says which model is certified. Of with, Data.Test and the run's Progress, Save and Resume count; other options are those that
 // the model was fitted with.
-func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Options) (all *model.Model, err error) {
+func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options) (sibling *Model, err error) {
 	defer matrix.Ended(&err)
 	begun := time.Now()
-	o, err := asked(m)
+	o, err := asked(&m.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +44,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 		return nil, err
 	}
 	d, c.stage = d.undealt(), allRows
-	s, err := d.siblingStage(m)
+	s, err := d.siblingStage(&m.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +67,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 	if err != nil {
 		return nil, err
 	}
-	all, err = d.uncertified(q, notices)
+	all, err := d.uncertified(q, notices)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +82,7 @@ func Deliver(ctx context.Context, m *model.Model, table *dataset.Table, with Opt
 		all.CertificateReason += fmt.Sprintf("; what is certified are the predictions of its sibling, which was trained on "+
 			"%d of these rows, in a file of its own (the SHA-256 of its certified rows is %s)", m.Counts[dataset.Prior], m.Hash)
 	}
-	return all, d.score(all)
+	return wrap(all, d.score(all))
 }
 
 // undealt is the same rows, scaled as they were, without a certified one: all but those for testing are to learn from.

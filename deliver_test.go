@@ -11,7 +11,6 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -34,7 +33,7 @@ func TestDeliver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.o.Data.TestFraction, c.o.Run.Restarts, c.o.Run.Deliver = 0.2, 1, "all"
 			m := fit(t, data.Boston(), c.o)
-			all, err := krigo.Deliver(context.Background(), m, data.Boston(), krigo.Options{})
+			all, err := m.Deliver(context.Background(), data.Boston(), krigo.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,17 +57,17 @@ func TestDeliver(t *testing.T) {
 				t.Errorf("%+v, %s", all.Certificate, all.CertificateReason)
 			}
 			var none *krigo.NoCertificate
-			if _, err := krigo.Certify(all, data.Boston(), 0); !errors.As(err, &none) {
+			if _, err := all.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{}); !errors.As(err, &none) {
 				t.Errorf("certified: %v", err)
 			}
-			if f, err := krigo.CertifyFresh(all, data.Boston()); err != nil || f.Rows != 102 {
+			if f, err := all.CertifyFresh(t.Context(), data.Boston()); err != nil || f.Rows != 102 {
 				t.Errorf("on its test rows: %+v, %v", f, err)
 			}
 			var file, again bytes.Buffer
 			if err := all.Write(&file); err != nil {
 				t.Fatal(err)
 			}
-			read, err := model.Read(bytes.NewReader(file.Bytes()))
+			read, err := krigo.Read(bytes.NewReader(file.Bytes()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +91,7 @@ func TestDeliverUncertified(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		all, err := krigo.Deliver(context.Background(), m, data.Snelson(), krigo.Options{})
+		all, err := m.Deliver(context.Background(), data.Snelson(), krigo.Options{})
 		if err != nil || strings.Contains(all.CertificateReason, "what is certified") {
 			t.Errorf("%s: %v, %v", name, all.CertificateReason, err)
 		}
@@ -104,14 +103,14 @@ func TestDeliverUncertified(t *testing.T) {
 func TestDeliverResumes(t *testing.T) {
 	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{Expression: "se"},
 		Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"}})
-	whole, err := krigo.Deliver(context.Background(), m, data.Boston(), krigo.Options{})
+	whole, err := m.Deliver(context.Background(), data.Boston(), krigo.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var last krigo.Checkpoint
 	steps := 0
-	_, err = krigo.Deliver(ctx, m, data.Boston(), krigo.Options{Run: krigo.Run{Save: func(c *krigo.Checkpoint) error {
+	_, err = m.Deliver(ctx, data.Boston(), krigo.Options{Run: krigo.Run{Save: func(c *krigo.Checkpoint) error {
 		last = *c
 		if steps++; steps == 5 {
 			stop()
@@ -121,7 +120,7 @@ func TestDeliverResumes(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	resumed, err := krigo.Deliver(context.Background(), m, data.Boston(), krigo.Options{Run: krigo.Run{Resume: &last}})
+	resumed, err := m.Deliver(context.Background(), data.Boston(), krigo.Options{Run: krigo.Run{Resume: &last}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +133,7 @@ func TestDeliverResumes(t *testing.T) {
 func TestDeliverRefuses(t *testing.T) {
 	m := fit(t, data.Boston(), krigo.Options{Run: krigo.Run{Restarts: 1},
 		Kernel: krigo.Kernel{Expression: "se", ARD: "off"}})
-	if _, err := krigo.Deliver(context.Background(), m, homes(), krigo.Options{}); err == nil {
+	if _, err := m.Deliver(context.Background(), homes(), krigo.Options{}); err == nil {
 		t.Error("other data")
 	}
 	_, err := krigo.Fit(context.Background(), homes(),

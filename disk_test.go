@@ -55,27 +55,27 @@ func TestDiskAsMemory(t *testing.T) {
 			if file(t, a) != file(t, b) {
 				t.Errorf("in memory %+v\non disk %+v", a, b)
 			}
-			pa, err := krigo.Predict(a, memory)
+			pa, err := a.Predict(t.Context(), memory, krigo.PredictOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			pb, err := krigo.Predict(b, disk)
+			pb, err := b.Predict(t.Context(), disk, krigo.PredictOptions{})
 			if err != nil || !slices.Equal(pa, pb) {
 				t.Errorf("predictions differ (%v)", err)
 			}
 			if a.Certificate != nil {
-				if r, err := krigo.Certify(a, disk, 0); err != nil || !r.Matches {
+				if r, err := a.Certify(t.Context(), disk, krigo.CertifyOptions{}); err != nil || !r.Matches {
 					t.Errorf("%+v, %v", r, err)
 				}
 			}
 		})
 	}
 	params := &krigo.Params{Kernel: se(1, 0.7), NoiseVariance: 0.2, Inducing: [][]float64{{-1}, {0}, {1}}}
-	a, err := krigo.Evaluate(memory, params, krigo.Options{Data: krigo.Data{Target: "y"}})
+	a, err := krigo.Evaluate(t.Context(), memory, params, krigo.Options{Data: krigo.Data{Target: "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := krigo.Evaluate(disk, params, krigo.Options{Data: krigo.Data{Target: "y"}})
+	b, err := krigo.Evaluate(t.Context(), disk, params, krigo.Options{Data: krigo.Data{Target: "y"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // TestEndsKeepAtoms: of a target with two values, one of which 40 % of the rows have, intervals for 90 % have to hold
@@ -32,7 +34,7 @@ func TestEndsKeepAtoms(t *testing.T) {
 			m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "y"}, Prior: krigo.Prior{Kind: "informed", Share: 0.3},
 				Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1},
 				Promise: krigo.Promise{Epsilon: 2}})
-			ps, err := krigo.Predict(m, next)
+			ps, err := m.Predict(t.Context(), next, krigo.PredictOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,9 +42,9 @@ func TestEndsKeepAtoms(t *testing.T) {
 			for _, kind := range []string{"conformal", "normalised", "full", "jackknife"} {
 				var is []krigo.Interval
 				if kind == "full" || kind == "jackknife" {
-					is, err = krigo.IntervalsOfFew(m, table, next, kind, 0.9, "")
+					is, err = m.IntervalsOfFew(t.Context(), table, next, krigo.IntervalOptions{Kind: kind, Level: 0.9})
 				} else {
-					is, err = krigo.Intervals(m, kind, 0.9, ps)
+					is, err = m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: 0.9})
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -100,17 +102,17 @@ func TestForgedWidths(t *testing.T) {
 		for i := range c.Curve.Points {
 			lower(&c.Curve.Points[i].HalfWidth, &c.Curve.Points[i].HalfWidthRaw)
 		}
-		if r, err := krigo.Certify(forged, table, 0); err != nil || !r.Matches {
+		if r, err := forged.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 			t.Fatalf("%s: %+v, %v", loss, r, err)
 		}
-		ps, err := krigo.Predict(honest, table)
+		ps, err := honest.Predict(t.Context(), table, krigo.PredictOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, kind := range kinds {
 			var inside [2]int
 			for i, m := range []*krigo.Model{honest, forged} {
-				is, err := krigo.Intervals(m, kind, 0, ps)
+				is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: kind})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -139,9 +141,9 @@ func TestEndsOfBands(t *testing.T) {
 		y := s.RawMean(mean + rng.Float64()*[]float64{-1, 1}[rng.IntN(2)])
 		s.Target(scaled, []float64{y})
 		width := max(scaled[0]-mean, mean-scaled[0])
-		m := &krigo.Model{Scaling: s, Certificate: &krigo.Certificate{Valid: true, Loss: "band", MeanBound: 0.3,
-			Epsilon: width, EpsilonRaw: width * s.TargetScale}}
-		is, err := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: s.RawMean(mean)}})
+		m := &krigo.Model{Model: model.Model{Scaling: s, Certificate: &pacbayes.Certificate{Valid: true, Loss: "band",
+			MeanBound: 0.3, Epsilon: width, EpsilonRaw: width * s.TargetScale}}}
+		is, err := m.Intervals([]model.Prediction{{Mean: s.RawMean(mean)}}, krigo.IntervalOptions{Kind: "band"})
 		if err != nil {
 			t.Fatal(err)
 		}

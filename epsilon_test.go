@@ -20,7 +20,7 @@ func TestEpsilonOverflows(t *testing.T) {
 		}
 		o := Options{Data: Data{Target: "y"}, Promise: Promise{Epsilon: map[string]float64{"sd": 1e300, "raw": 1e-300}[units],
 			Units: units}}
-		if _, err := Decide(table, o); err == nil || !strings.Contains(err.Error(), "epsilon") {
+		if _, err := Decide(t.Context(), table, o); err == nil || !strings.Contains(err.Error(), "epsilon") {
 			t.Errorf("%s: %v", units, err)
 		}
 	}

@@ -85,7 +85,7 @@ func (p *plan) evidenceBounds(problem method.Problem, x []float64) (*EvidenceBou
 // trained on (the prior rows, where it is its informed prior): time O(NM²). It returns nil of a
 // model without inducing inputs or with a posterior learnt from an informed prior, and without the
 // data that it was made from.
-func BoundEvidence(m *model.Model, d *dataset.Data) (bounds *EvidenceBounds, err error) {
+func (m *Model) BoundEvidence(d *dataset.Data) (bounds *EvidenceBounds, err error) {
 	defer matrix.Ended(&err)
 	q, role := m.Trained(), dataset.Certified
 	if m.Terms.Fixed {
@@ -163,9 +163,9 @@ func (g *Gradient) of(k kernel.Kernel, d *[]float64) {
 // would, with no choice among kernel families to pay for: ARD is what the lengthscales say. Renyi is taken at the α of
 // the options, 0 where there is none; it may be negative here. With solver cg it is estimated by conjugate gradients,
 // for 0 ≤ α < 1 ("The Rényi Gaussian Process", Sect. 3.2).
-func Evaluate(table *dataset.Table, params *Params, o Options) (e *Evaluation, err error) {
+func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Options) (e *Evaluation, err error) {
 	defer matrix.Ended(&err)
-	p, x, err := given(table, params, o)
+	p, x, err := given(table.Within(ctx), params, o)
 	if err != nil {
 		return nil, err
 	}

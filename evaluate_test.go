@@ -116,7 +116,7 @@ func TestEvaluateGradient(t *testing.T) {
 					c.p.Posterior = trial.given
 				}
 				o.Data.Target, o.Method.Name = "MEDV", objective
-				e, err := krigo.Evaluate(table, &c.p, o)
+				e, err := krigo.Evaluate(t.Context(), table, &c.p, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -150,7 +150,7 @@ func TestEvaluateGradient(t *testing.T) {
 							*k.value = at + h
 						}
 						defer func() { *k.value = at }()
-						e, err := krigo.Evaluate(table, &c.p, o)
+						e, err := krigo.Evaluate(t.Context(), table, &c.p, o)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -226,7 +226,7 @@ func TestEvaluateGolden(t *testing.T) {
 		o := krigo.Options{Data: krigo.Data{Target: "y", Scaling: "declared", Declared: &id},
 			Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Mean: "constant"}, Promise: krigo.Promise{Loss: "band"}}
 		p.Mean = &krigo.MeanParams{Constant: c.Mean}
-		e, err := krigo.Evaluate(table, p, o)
+		e, err := krigo.Evaluate(t.Context(), table, p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,12 +251,12 @@ func TestEvaluateGolden(t *testing.T) {
 				continue
 			}
 			o.Promise.Epsilon, o.Method.Name = b.Eps, "kl-pac"
-			kl, err := krigo.Evaluate(table, p, o)
+			kl, err := krigo.Evaluate(t.Context(), table, p, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			o.Method.Name = "sqrt-pac"
-			pin, err := krigo.Evaluate(table, p, o)
+			pin, err := krigo.Evaluate(t.Context(), table, p, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -287,7 +287,7 @@ func TestEvaluateAgreesWithFit(t *testing.T) {
 	m := fit(t, homes(), o)
 	p := &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta), NoiseVariance: m.Posterior.Noise,
 		Mean: &krigo.MeanParams{Constant: m.Posterior.Beta[0]}}
-	e, err := krigo.Evaluate(homes(), p, o)
+	e, err := krigo.Evaluate(t.Context(), homes(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestEvaluateRefuses(t *testing.T) {
 				}
 			}()
 			c.o.Data.Target = "MEDV"
-			_, err := krigo.Evaluate(homes(), &c.p, c.o)
+			_, err := krigo.Evaluate(t.Context(), homes(), &c.p, c.o)
 			var usage *krigo.UsageError
 			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want %q", err, c.want)
@@ -369,7 +369,7 @@ func TestCertify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := fit(t, homes(), o)
 			check := func(what string, m *krigo.Model, table *dataset.Table) {
-				r, err := krigo.Certify(m, table, 0)
+				r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
 				if err != nil || !r.Matches || !reflect.DeepEqual(r.Certificate, m.Certificate) {
 					t.Errorf("%s: %+v, %v; the model says %+v", what, r, err, m.Certificate)
 				}
@@ -385,7 +385,7 @@ func TestCertify(t *testing.T) {
 			}
 			check("loaded", loaded, homes())
 			check("other order of columns", loaded, pick(homes(), every(0, 1, 85), "MEDV", "DIS", "RM", "LSTAT"))
-			r, err := krigo.Certify(loaded, homes(), m.Certificate.Epsilon)
+			r, err := loaded.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: m.Certificate.Epsilon})
 			if err != nil || !reflect.DeepEqual(r.Certificate, m.Certificate) {
 				t.Errorf("with the declared ε: %+v, %v", r, err)
 			}
@@ -418,7 +418,7 @@ func TestCertifyRefuses(t *testing.T) {
 		"a column missing":   {pick(homes(), every(0, 1, 85), "RM", "DIS", "MEDV"), []string{`"LSTAT"`}},
 		"the target missing": {pick(homes(), every(0, 1, 85), "RM", "DIS", "LSTAT"), []string{`"MEDV"`}},
 	} {
-		r, err := krigo.Certify(m, c.table, 0)
+		r, err := m.Certify(t.Context(), c.table, krigo.CertifyOptions{})
 		if err == nil {
 			t.Errorf("%s: %+v", name, r)
 			continue
@@ -431,7 +431,7 @@ func TestCertifyRefuses(t *testing.T) {
 	}
 	other := fit(t, pick(data.Boston(), every(1, 6, 506), "RM", "LSTAT", "DIS", "MEDV"),
 		krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-	if _, err := krigo.Certify(other, homes(), 0); err == nil {
+	if _, err := other.Certify(t.Context(), homes(), krigo.CertifyOptions{}); err == nil {
 		t.Error("the model of other data was certified")
 	}
 	// A stored certificate that doesn't come out is told from one that does.
@@ -439,14 +439,14 @@ func TestCertifyRefuses(t *testing.T) {
 	c := *m.Certificate
 	c.Bound -= 1e-6
 	altered.Certificate = &c
-	if r, err := krigo.Certify(&altered, homes(), 0); err != nil || r.Matches ||
+	if r, err := altered.Certify(t.Context(), homes(), krigo.CertifyOptions{}); err != nil || r.Matches ||
 		r.Certificate.Bound != m.Certificate.Bound {
 		t.Errorf("an altered bound: %+v, %v", r, err)
 	}
 	// So is one whose other figures were altered.
 	c = *m.Certificate
 	c.MeanBound /= 2
-	if r, err := krigo.Certify(&altered, homes(), 0); err != nil || r.Matches {
+	if r, err := altered.Certify(t.Context(), homes(), krigo.CertifyOptions{}); err != nil || r.Matches {
 		t.Errorf("an altered mean_bound: %+v, %v", r, err)
 	}
 }
@@ -511,11 +511,12 @@ func TestCertifyRefusesEdits(t *testing.T) {
 		"a coarser grid":            {grid, func(m *krigo.Model) { m.Terms.Grid.Digits = 0 }, "grid"},
 	} {
 		m := fit(t, table, c.o)
-		if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 			t.Fatalf("%s: before the edit: %+v, %v", name, r, err)
 		}
 		c.edit(m)
-		if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil || !strings.Contains(err.Error(),
+			c.want) {
 			t.Errorf("%s: %+v, %v; want %q", name, r, err, c.want)
 		}
 	}
@@ -546,7 +547,7 @@ func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 // called a certificate; its value is computed here from predictions.
 func TestCertifyOtherEpsilon(t *testing.T) {
 	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-	r, err := krigo.Certify(m, homes(), 0.9)
+	r, err := m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -560,7 +561,7 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 		t.Errorf("the model was changed: %+v", m.Certificate)
 	}
 	rows := rowsOf(t, m, homes(), dataset.Certified)
-	ps, err := krigo.Predict(m, pick(homes(), rows))
+	ps, err := m.Predict(t.Context(), pick(homes(), rows), krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -572,13 +573,14 @@ func TestCertifyOtherEpsilon(t *testing.T) {
 	near(t, "empirical_risk", c.EmpiricalRisk, risk, 1e-10)
 	var usage *krigo.UsageError
 	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := krigo.Certify(m, homes(), bad); !errors.As(err, &usage) {
+		if _, err := m.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: bad}); !errors.As(err, &usage) {
 			t.Errorf("ε = %v: %v", bad, err)
 		}
 	}
 	both := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 0.4, EpsilonAbove: 0.8},
 		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-	if r, err := krigo.Certify(both, homes(), 0.2); err != nil || math.Abs(r.Certificate.EpsilonAbove-0.4) > 1e-15 {
+	if r, err := both.Certify(t.Context(), homes(), krigo.CertifyOptions{Epsilon: 0.2}); err != nil ||
+		math.Abs(r.Certificate.EpsilonAbove-0.4) > 1e-15 {
 		t.Errorf("both widths are scaled: %+v, %v", r, err)
 	}
 }
@@ -591,7 +593,7 @@ func TestCertifyFresh(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		ps, err := krigo.Predict(m, table)
+		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -615,16 +617,16 @@ func TestCertifyFresh(t *testing.T) {
 		near(t, what+": bound", f.Bound, pacbayes.KLInverse(gibbs, math.Log(20)/float64(n)), 1e-10)
 	}
 	rows := rowsOf(t, m, homes(), dataset.Test)
-	own, err := krigo.CertifyFresh(m, homes())
+	own, err := m.CertifyFresh(t.Context(), homes())
 	check("test rows", own, err, homes(), rows)
 	near(t, "as scored at the fit", own.GibbsRisk, m.Test.GibbsRisk, 0)
 	foreign := pick(data.Boston(), every(1, 9, 506), "MEDV", "DIS", "RM", "LSTAT")
-	f, err := krigo.CertifyFresh(m, foreign)
+	f, err := m.CertifyFresh(t.Context(), foreign)
 	check("other rows", f, err, foreign, every(0, 1, foreign.Rows))
 
 	soft := fit(t, homes(), krigo.Options{Promise: krigo.Promise{Loss: "gaussian"}, Kernel: krigo.Kernel{ARD: "off"},
 		Run: krigo.Run{Restarts: 1}})
-	f, err = krigo.CertifyFresh(soft, foreign)
+	f, err = soft.CertifyFresh(t.Context(), foreign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -632,24 +634,24 @@ func TestCertifyFresh(t *testing.T) {
 
 	// A model without a certificate can have fresh bounds.
 	few := fit(t, pick(homes(), every(0, 1, 30)), krigo.Options{Run: krigo.Run{Restarts: 1}})
-	if f, err := krigo.CertifyFresh(few, foreign); err != nil || few.Certificate != nil || !(f.Bound < 1) {
+	if f, err := few.CertifyFresh(t.Context(), foreign); err != nil || few.Certificate != nil || !(f.Bound < 1) {
 		t.Errorf("without a certificate: %+v, %v", f, err)
 	}
 
 	// The rows it was trained on are not fresh, in whatever order they come, and that is said: they
 	// are refused only as the table that the model was made from.
-	if f, err := krigo.CertifyFresh(soft, homes()); err == nil ||
+	if f, err := soft.CertifyFresh(t.Context(), homes()); err == nil ||
 		!strings.Contains(err.Error(), "no test rows were set aside") {
 		t.Errorf("its own rows: %+v, %v", f, err)
 	}
 	back := every(0, 1, 85)
 	slices.Reverse(back)
-	if f, err := krigo.CertifyFresh(soft, pick(homes(), back)); err == nil ||
+	if f, err := soft.CertifyFresh(t.Context(), pick(homes(), back)); err == nil ||
 		!strings.Contains(err.Error(), "no test rows were set aside") {
 		t.Errorf("its own rows backwards: %+v, %v", f, err)
 	}
 	for _, rows := range [][]int{back[1:], every(0, 1, 84)} {
-		if f, err := krigo.CertifyFresh(soft, pick(homes(), rows)); err != nil || f.Seen != len(rows) ||
+		if f, err := soft.CertifyFresh(t.Context(), pick(homes(), rows)); err != nil || f.Seen != len(rows) ||
 			!strings.Contains(f.Sentence(soft), "Every one of these rows equals one that the model was made from: if they are "+
 				"the same observations, this says nothing.") {
 			t.Errorf("%d of its own rows pass for fresh: %+v, %v", len(rows), f, err)
@@ -657,13 +659,13 @@ func TestCertifyFresh(t *testing.T) {
 	}
 	// Rows that equal some of them are counted, and the bound is said with what it rests on.
 	some := pick(data.Boston(), append(every(1, 9, 506), 0, 6), "MEDV", "DIS", "RM", "LSTAT")
-	if f, err := krigo.CertifyFresh(soft, some); err != nil || f.Seen < 2 || f.Seen == f.Rows ||
+	if f, err := soft.CertifyFresh(t.Context(), some); err != nil || f.Seen < 2 || f.Seen == f.Rows ||
 		!strings.Contains(f.Sentence(soft), fmt.Sprintf("(%d of them, %d of the second kind), are independent draws and "+
 			"not the same observations", f.Repeats, f.Seen)) {
 		t.Errorf("%+v, %v, %s", f, err, f.Sentence(soft))
 	}
 	// One row, or rows with one target, are enough to test on.
-	if f, err := krigo.CertifyFresh(soft, pick(foreign, []int{0})); err != nil || f.Rows != 1 {
+	if f, err := soft.CertifyFresh(t.Context(), pick(foreign, []int{0})); err != nil || f.Rows != 1 {
 		t.Errorf("one fresh row: %+v, %v", f, err)
 	}
 }
@@ -685,7 +687,7 @@ func TestContradiction(t *testing.T) {
 		return fresh
 	}
 	for _, misses := range []int{0, 1, 60, 120, 253} {
-		f, err := krigo.CertifyFresh(m, raised(misses))
+		f, err := m.CertifyFresh(t.Context(), raised(misses))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -728,7 +730,7 @@ func TestContradiction(t *testing.T) {
 	}
 	// A number that is no certificate can't be contradicted.
 	m.Certificate.Valid = false
-	if f, err := krigo.CertifyFresh(m, raised(253)); err != nil || f.Contradicts != nil {
+	if f, err := m.CertifyFresh(t.Context(), raised(253)); err != nil || f.Contradicts != nil {
 		t.Errorf("%+v, %v", f, err)
 	}
 }

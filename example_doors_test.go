@@ -177,7 +177,7 @@ func ExampleFit_context() {
 }
 
 // A model predicts for any number of goroutines at once; mean and covariance are what gonum makes a distribution of.
-func ExampleCovariance() {
+func ExampleModel_Covariance() {
 	table, err := dataset.FromRows([]string{"x", "y"}, wave(60))
 	if err != nil {
 		log.Fatal(err)
@@ -193,17 +193,17 @@ func ExampleCovariance() {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if _, err := krigo.Predict(model, at); err != nil {
+			if _, err := model.Predict(context.Background(), at, krigo.PredictOptions{}); err != nil {
 				log.Fatal(err)
 			}
 		})
 	}
 	all.Wait()
-	ps, err := krigo.Predict(model, at)
+	ps, err := model.Predict(context.Background(), at, krigo.PredictOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	cov, err := krigo.Covariance(context.Background(), model, at)
+	cov, err := model.Covariance(context.Background(), at)
 	if err != nil {
 		log.Fatal(err)
 	}

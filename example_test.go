@@ -33,7 +33,7 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	predictions, err := krigo.Predict(m, table)
+	predictions, err := m.Predict(context.Background(), table, krigo.PredictOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -103,7 +103,7 @@ func ExampleFit_categories() {
 		fmt.Println(err)
 		return
 	}
-	predictions, err := krigo.Predict(m, news)
+	predictions, err := m.Predict(context.Background(), news, krigo.PredictOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -183,7 +183,7 @@ func ExampleLoad() {
 
 // Anyone who has the model and its data can recompute the certificate. Another half-width
 // than the declared one gives a number, but no certificate.
-func ExampleCertify() {
+func ExampleModel_Certify() {
 	table := data.Snelson()
 	m, err := krigo.Fit(context.Background(), table,
 		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
@@ -191,14 +191,14 @@ func ExampleCertify() {
 		fmt.Println(err)
 		return
 	}
-	r, err := krigo.Certify(m, table, 0)
+	r, err := m.Certify(context.Background(), table, krigo.CertifyOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(r.Matches, r.Certificate.Label)
 
-	r, err = krigo.Certify(m, table, 1.5)
+	r, err = m.Certify(context.Background(), table, krigo.CertifyOptions{Epsilon: 1.5})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -206,7 +206,7 @@ func ExampleCertify() {
 	fmt.Println(r.Certificate.Valid, r.Certificate.Label)
 
 	table.Values[0] += 0.5 // not the data it was made from
-	_, err = krigo.Certify(m, table, 0)
+	_, err = m.Certify(context.Background(), table, krigo.CertifyOptions{})
 	fmt.Println(err != nil)
 	// Output:
 	// true certificate
@@ -215,7 +215,7 @@ func ExampleCertify() {
 }
 
 // Rows that the model never saw bound its risk without any theory of how it was trained.
-func ExampleCertifyFresh() {
+func ExampleModel_CertifyFresh() {
 	table := data.Snelson()
 	m, err := krigo.Fit(context.Background(), table, krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.3},
 		Promise: krigo.Promise{Epsilon: 1}, Run: krigo.Run{Restarts: 1}})
@@ -223,7 +223,7 @@ func ExampleCertifyFresh() {
 		fmt.Println(err)
 		return
 	}
-	f, err := krigo.CertifyFresh(m, table) // its test rows; or a table of its own
+	f, err := m.CertifyFresh(context.Background(), table) // its test rows; or a table of its own
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -240,8 +240,8 @@ func ExampleEvaluate() {
 		Kernel:        kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{0.5}},
 		NoiseVariance: 0.1,
 	}
-	e, err := krigo.Evaluate(data.Snelson(), params,
-		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}})
+	e, err := krigo.Evaluate(context.Background(), data.Snelson(), params, krigo.Options{Data: krigo.Data{Target: "y"},
+		Method: krigo.Method{Name: "evidence"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -255,7 +255,7 @@ func ExampleEvaluate() {
 }
 
 // Predict takes the model's columns by name; others may stand beside them.
-func ExamplePredict() {
+func ExampleModel_Predict() {
 	m, err := krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}, Run: krigo.Run{Restarts: 1}})
 	if err != nil {
@@ -267,7 +267,7 @@ func ExamplePredict() {
 		fmt.Println(err)
 		return
 	}
-	predictions, err := krigo.Predict(m, table)
+	predictions, err := m.Predict(context.Background(), table, krigo.PredictOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

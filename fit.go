@@ -44,7 +44,7 @@ func during(ctx context.Context, predicting func(done, of int)) (context.Context
 // the same options, and gets the same model, but for the row hashes that a model file holds, which
 // the first rank's has; Progress and Save are called there alone. An error on one rank reaches the
 // others when that rank is closed.
-func Fit(ctx context.Context, table *dataset.Table, o Options) (m *model.Model, err error) {
+func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err error) {
 	defer matrix.Ended(&err)
 	o, err = o.resolve(table.Rows)
 	if err != nil {
@@ -52,7 +52,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (m *model.Model, 
 	}
 	begun := time.Now()
 	if text := o.Run.Declaration; text != nil {
-		if err := checkDeclared(table, o, text); err != nil {
+		if err := checkDeclared(ctx, table, o, text); err != nil {
 			return nil, err
 		}
 	}
@@ -65,6 +65,7 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (m *model.Model, 
 	if err != nil {
 		return nil, err
 	}
+	var m *model.Model
 	var runs []run
 	if o.informed() {
 		m, runs, err = first.fitInformed(ctx, c, certified)
@@ -79,5 +80,5 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (m *model.Model, 
 	}
 	count(&m.Training, runs)
 	m.Training.Seconds = time.Since(begun).Seconds()
-	return m, nil
+	return &Model{*m}, nil
 }

@@ -139,7 +139,7 @@ func TestCertifyRefusesForgedFactors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := fit(t, table, c.o)
 			c.forge(m)
-			r, err := krigo.Certify(m, table, 0)
+			r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
 			if err == nil {
 				t.Errorf("certified: bound %.3f, risk %.3f, KL %.2f", r.Certificate.Bound, r.Certificate.EmpiricalRisk,
 					r.Certificate.KL)
@@ -159,7 +159,8 @@ func TestForgedByRounding(t *testing.T) {
 	}
 	refused := func(name string, m *krigo.Model, want string) {
 		t.Helper()
-		if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), want) {
+		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil || !strings.Contains(err.Error(),
+			want) {
 			t.Errorf("%s: %+v, %v; want %s", name, r, err, want)
 		}
 	}

@@ -44,8 +44,8 @@ func TestSVGP(t *testing.T) {
 				t.Errorf("energy %v, vfe's %v", v, vfe)
 			}
 			for _, objective := range []string{"vfe", "svgp"} {
-				e, err := krigo.Evaluate(homes(), paramsOf(m),
-					krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: objective}})
+				e, err := krigo.Evaluate(t.Context(), homes(), paramsOf(m), krigo.Options{Data: krigo.Data{Target: "MEDV"},
+					Method: krigo.Method{Name: objective}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -94,7 +94,7 @@ func TestFreePosterior(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				again, err := krigo.Certify(loaded, homes(), 0)
+				again, err := loaded.Certify(t.Context(), homes(), krigo.CertifyOptions{})
 				if err != nil || !again.Matches {
 					t.Errorf("certified again: %+v, %v", again, err)
 				}
@@ -151,7 +151,7 @@ func TestEvaluateFreePosterior(t *testing.T) {
 		}
 	}
 	p.Posterior = &krigo.FreeParams{Mean: mean, Chol: chol}
-	e, err := krigo.Evaluate(homes(), p, o)
+	e, err := krigo.Evaluate(t.Context(), homes(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestEvaluateFreePosterior(t *testing.T) {
 	for _, objective := range []string{"kl-pac", "svgp"} {
 		o := o
 		o.Method.Name, o.Method.Posterior = objective, ""
-		e, err := krigo.Evaluate(homes(), p, o)
+		e, err := krigo.Evaluate(t.Context(), homes(), p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestEvaluateFreePosterior(t *testing.T) {
 			old := *v
 			at := func(to float64) float64 {
 				*v = to
-				e, err := krigo.Evaluate(homes(), p, o)
+				e, err := krigo.Evaluate(t.Context(), homes(), p, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -202,12 +202,13 @@ func TestEvaluateFreePosterior(t *testing.T) {
 		altered := *p
 		altered.Posterior = &krigo.FreeParams{Mean: mean, Chol: slices.Clone(chol)}
 		change(altered.Posterior)
-		if _, err := krigo.Evaluate(homes(), &altered, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := krigo.Evaluate(t.Context(), homes(), &altered, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
 	o.Method.Name, o.Method.Posterior = "vfe", ""
-	if _, err := krigo.Evaluate(homes(), p, o); err == nil || !strings.Contains(err.Error(), "posterior free with vfe") {
+	if _, err := krigo.Evaluate(t.Context(), homes(), p, o); err == nil || !strings.Contains(err.Error(),
+		"posterior free with vfe") {
 		t.Error(err)
 	}
 }
@@ -243,7 +244,7 @@ func TestLearnAlpha(t *testing.T) {
 		if a := m.Training.Alpha; !free && (a == nil || *a < 0 || *a > 1) {
 			t.Errorf("α %v", a)
 		}
-		r, err := krigo.Certify(m, homes(), 0)
+		r, err := m.Certify(t.Context(), homes(), krigo.CertifyOptions{})
 		if err != nil || !r.Matches {
 			t.Errorf("free %v: %+v, %v", free, r, err)
 		}
@@ -259,14 +260,14 @@ func TestLearnAlpha(t *testing.T) {
 
 func TestEvaluateRefusesFreePosteriors(t *testing.T) {
 	p := &krigo.Params{Kernel: se(1, 1), NoiseVariance: 1, Inducing: [][]float64{{0, 0, 0}}}
-	if _, err := krigo.Evaluate(homes(), p,
-		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Posterior: "free"}}); err == nil ||
+	if _, err := krigo.Evaluate(t.Context(), homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Posterior: "free"}}); err == nil ||
 		!strings.Contains(err.Error(), "give it as") {
 		t.Error(err)
 	}
 	p.Inducing = nil
-	if _, err := krigo.Evaluate(homes(), p,
-		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "svgp"}}); err == nil ||
+	if _, err := krigo.Evaluate(t.Context(), homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"},
+		Method: krigo.Method{Name: "svgp"}}); err == nil ||
 		!strings.Contains(err.Error(), "needs inducing inputs") {
 		t.Error(err)
 	}

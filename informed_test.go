@@ -92,15 +92,15 @@ func TestInformed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := krigo.Certify(back, half(), 0)
+			r, err := back.Certify(t.Context(), half(), krigo.CertifyOptions{})
 			if err != nil || !r.Matches || (r.Certificate.Promise != nil) != (o.Promise.Share > 0) {
 				t.Fatalf("recertified: %+v, %v", r, err)
 			}
 			if file(t, back) != file(t, m) {
 				t.Error("a model that is loaded and saved again is another file")
 			}
-			p, err := krigo.Predict(m, half())
-			q, err2 := krigo.Predict(back, half())
+			p, err := m.Predict(t.Context(), half(), krigo.PredictOptions{})
+			q, err2 := back.Predict(t.Context(), half(), krigo.PredictOptions{})
 			if err != nil || err2 != nil || p[17] != q[17] {
 				t.Errorf("%+v became %+v (%v, %v)", p[17], q[17], err, err2)
 			}
@@ -119,7 +119,7 @@ func TestDirectBound(t *testing.T) {
 	}
 	m := fit(t, table, o)
 	count := func(m *krigo.Model, table *dataset.Table) (misses int) {
-		ps, err := krigo.Predict(m, table)
+		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,8 +140,8 @@ func TestDirectBound(t *testing.T) {
 		other.Values[4*i+3] += 7
 	}
 	shifted := fit(t, other, o)
-	a, _ := krigo.Predict(m, table)
-	b, _ := krigo.Predict(shifted, table)
+	a, _ := m.Predict(t.Context(), table, krigo.PredictOptions{})
+	b, _ := shifted.Predict(t.Context(), table, krigo.PredictOptions{})
 	if a[5] != b[5] || shifted.ObservationNoise != m.ObservationNoise {
 		t.Errorf("the certified targets moved a prediction from %+v to %+v", a[5], b[5])
 	}
@@ -181,11 +181,11 @@ func TestPromiseHolds(t *testing.T) {
 			t.Errorf("a bound of %v for a share of %v", p.Bound, share)
 		}
 		near(t, "raw half-width", p.HalfWidthRaw, p.HalfWidth*m.Scaling.TargetScale, 1e-12)
-		ps, err := krigo.Predict(m, table)
+		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		bands, err := krigo.Intervals(m, "band", 0, ps)
+		bands, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "band"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,22 +211,22 @@ func TestCopies(t *testing.T) {
 		Data: krigo.Data{Test: pick(data.Boston(), every(90, 1, 110))}})
 	c := m.Certificate
 	if c.Repeats != 100 || !strings.Contains(strings.Join(c.Conditions, " "), "100 of the rows") ||
-		!strings.Contains(krigo.Sentence(m, c), " 100 of them") {
-		t.Errorf("%d repeats, %q, %s", c.Repeats, c.Conditions, krigo.Sentence(m, c))
+		!strings.Contains(m.Sentence(c), " 100 of them") {
+		t.Errorf("%d repeats, %q, %s", c.Repeats, c.Conditions, m.Sentence(c))
 	}
 	if !strings.Contains(strings.Join(m.Notices, " "), "10 of the 20 test rows of") {
 		t.Errorf("%q", m.Notices)
 	}
-	if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 		t.Errorf("%+v, %v", r, err)
 	}
-	f, err := krigo.CertifyFresh(m, pick(data.Boston(), append(every(200, 1, 230), 200, 200)))
+	f, err := m.CertifyFresh(t.Context(), pick(data.Boston(), append(every(200, 1, 230), 200, 200)))
 	if err != nil || f.Repeats != 3 || f.Seen != 0 || !strings.Contains(f.Sentence(m), " 3 of them") {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if m := fit(t, data.Boston(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
 		Method: krigo.Method{Epochs: 5}}); m.Certificate.Repeats != 0 ||
-		strings.Contains(krigo.Sentence(m, m.Certificate), "copies") {
+		strings.Contains(m.Sentence(m.Certificate), "copies") {
 		t.Errorf("%+v", m.Certificate)
 	}
 }
@@ -239,11 +239,11 @@ func TestAsymmetricBand(t *testing.T) {
 		Run: krigo.Run{Restarts: 1}, Kernel: krigo.Kernel{ARD: "off"},
 		Promise: krigo.Promise{Loss: "asymmetric", Epsilon: 4, EpsilonAbove: 8, Units: "raw"},
 		Data:    krigo.Data{TestFraction: 0.3}})
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bands, err := krigo.Intervals(m, "band", 0, ps)
+	bands, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "band"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestAsymmetricBand(t *testing.T) {
 	}
 	near(t, "share of misses on test rows", 1-float64(within(bands, table, rows))/float64(len(rows)), m.Test.MeanRisk,
 		1e-12)
-	if s := krigo.Sentence(m, m.Certificate); !strings.Contains(s, "at most 4 below and 8 above MEDV") {
+	if s := m.Sentence(m.Certificate); !strings.Contains(s, "at most 4 below and 8 above MEDV") {
 		t.Error(s)
 	}
 }
@@ -272,12 +272,12 @@ func TestConformal(t *testing.T) {
 	if len(rows) != 102 || m.Conformal.Rows != 102 || m.Certificate.Rows+m.Certificate.PriorRows != 302 {
 		t.Fatalf("%d calibration rows, %+v", len(rows), m.Certificate)
 	}
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"conformal", "normalised"} {
-		is, err := krigo.Intervals(m, kind, 0, ps)
+		is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: kind})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,15 +312,16 @@ func TestConformal(t *testing.T) {
 	}
 	for level, want := range map[float64]string{0.999: "102 rows can't hold that share of further targets, it takes 999",
 		1: "want a share", math.NaN(): "want a share"} {
-		if _, err := krigo.Intervals(m, "conformal", level, ps); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: level}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("level %v: %v", level, err)
 		}
 	}
 	for kind, want := range map[string]string{"conformal": "--calibration-fraction", "credible": "want one of",
 		"band": ""} {
-		_, err := krigo.Intervals(fit(t, homes(),
+		_, err := fit(t, homes(),
 			krigo.Options{Run: krigo.Run{Restarts: 1}, Method: krigo.Method{Name: "evidence"},
-				Kernel: krigo.Kernel{ARD: "off"}}), kind, 0, ps[:1])
+				Kernel: krigo.Kernel{ARD: "off"}}).Intervals(ps[:1], krigo.IntervalOptions{Kind: kind})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -339,11 +340,11 @@ func TestConformalOfCertifiedRows(t *testing.T) {
 	if err := m.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	read, err := model.Read(&file)
+	read, err := krigo.Read(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +352,7 @@ func TestConformalOfCertifiedRows(t *testing.T) {
 	n := len(rows)
 	for _, level := range []float64{0.5, 0.8, 0.95, 0.99} {
 		for _, kind := range []string{"conformal", "normalised"} {
-			is, err := krigo.Intervals(read, kind, level, ps)
+			is, err := read.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: level})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -384,10 +385,10 @@ func TestConformalOfCertifiedRows(t *testing.T) {
 
 // TestRelativeBand: y lies in the interval exactly where it misses ŷ by at most ε|y|.
 func TestRelativeBand(t *testing.T) {
-	m := &krigo.Model{Certificate: &krigo.Certificate{Valid: true, Loss: pacbayes.Relative, EpsilonRaw: 0.2,
-		MeanBound: 0.3}}
+	m := &krigo.Model{Model: model.Model{Certificate: &pacbayes.Certificate{Valid: true, Loss: pacbayes.Relative,
+		EpsilonRaw: 0.2, MeanBound: 0.3}}}
 	for _, mean := range []float64{-3, 0, 2} {
-		is, err := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: mean}})
+		is, err := m.Intervals([]model.Prediction{{Mean: mean}}, krigo.IntervalOptions{Kind: "band"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -398,7 +399,7 @@ func TestRelativeBand(t *testing.T) {
 		}
 	}
 	m.Certificate.EpsilonRaw = 1.5
-	if is, _ := krigo.Intervals(m, "band", 0, []krigo.Prediction{{Mean: 1}}); !(is[0].Lower < -1e300 &&
+	if is, _ := m.Intervals([]model.Prediction{{Mean: 1}}, krigo.IntervalOptions{Kind: "band"}); !(is[0].Lower < -1e300 &&
 		is[0].Upper > 1e300) {
 		t.Errorf("150 %%: %+v", is)
 	}
@@ -443,12 +444,13 @@ func TestMixedGrid(t *testing.T) {
 		}
 		want += params * math.Log(12*math.Pow10(terms.Grid.Digits)+1)
 		near(t, "penalty", mixed.Certificate.GridPenalty, want, 1e-12)
-		if r, err := krigo.Certify(mixed, table, 0); err != nil || !r.Matches {
+		if r, err := mixed.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 			t.Errorf("%+v, %v", r, err)
 		}
 		if mixed.Terms.Tied > 0 {
 			mixed.Terms.Lengthscales--
-			if r, err := krigo.Certify(mixed, table, 0); err == nil || !strings.Contains(err.Error(), "different lengthscales") {
+			if r, err := mixed.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil ||
+				!strings.Contains(err.Error(), "different lengthscales") {
 				t.Errorf("%+v, %v", r, err)
 			}
 		}
@@ -490,7 +492,8 @@ func TestCertifyRefusesTerms(t *testing.T) {
 		},
 	} {
 		c, table := change()
-		if r, err := krigo.Certify(c, table, 0); err == nil || !strings.Contains(err.Error(), want) {
+		if r, err := c.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil || !strings.Contains(err.Error(),
+			want) {
 			t.Errorf("%s: %+v, %v", want, r, err)
 		}
 	}
@@ -522,8 +525,8 @@ func TestInformedUsage(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := krigo.Evaluate(homes(), &krigo.Params{},
-		krigo.Options{Data: krigo.Data{Target: "MEDV"}, Prior: krigo.Prior{Kind: "informed"}}); err == nil ||
+	if _, err := krigo.Evaluate(t.Context(), homes(), &krigo.Params{}, krigo.Options{Data: krigo.Data{Target: "MEDV"},
+		Prior: krigo.Prior{Kind: "informed"}}); err == nil ||
 		!strings.Contains(err.Error(), "no prior can be learnt") {
 		t.Errorf("evaluate: %v", err)
 	}
@@ -689,7 +692,8 @@ func TestPredictorForged(t *testing.T) {
 			t.Fatalf("%s: %+v, %s", what, m.Certificate, m.CertificateReason)
 		}
 		c.forge(m.Posterior)
-		if r, err := krigo.Certify(m, table, 0); err == nil || !strings.Contains(err.Error(), c.wanted) {
+		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil || !strings.Contains(err.Error(),
+			c.wanted) {
 			t.Errorf("%s: %+v, %v", what, r, err)
 		}
 	}
@@ -765,12 +769,12 @@ func TestIntervalsOfFew(t *testing.T) {
 	o := krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
 		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.2}}
 	m := fit(t, table, o)
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := rowsOf(t, m, table, dataset.Test)
-	plain, err := krigo.Intervals(m, "conformal", 0.9, ps)
+	plain, err := m.Intervals(ps, krigo.IntervalOptions{Kind: "conformal", Level: 0.9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -784,15 +788,15 @@ func TestIntervalsOfFew(t *testing.T) {
 		return sum / float64(len(rows)), inside
 	}
 	most, _ := width(plain)
-	for _, kind := range krigo.FewRowKinds {
-		is, err := krigo.IntervalsOfFew(m, table, table, kind, 0.9, "")
+	for _, kind := range krigo.FewRowKinds() {
+		is, err := m.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: kind, Level: 0.9})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if w, inside := width(is); w > 1.2*most || inside < 80 {
 			t.Errorf("%s: mean width %v, conformal %v; %d of %d test targets", kind, w, most, inside, len(rows))
 		}
-		by, err := krigo.IntervalsOfFew(m, table, table, kind, 0.9, "CHAS")
+		by, err := m.IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: kind, Level: 0.9, By: "CHAS"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -808,7 +812,8 @@ func TestIntervalsOfFew(t *testing.T) {
 		"of an exact GP": {Method: krigo.Method{Name: "vfe", Inducing: 10},
 			Prior: krigo.Prior{Kind: "informed"}, Kernel: krigo.Kernel{ARD: "off"}},
 	} {
-		if _, err := krigo.IntervalsOfFew(fit(t, table, o), table, table, "full", 0.9, ""); err == nil ||
+		if _, err := fit(t, table, o).IntervalsOfFew(t.Context(), table, table, krigo.IntervalOptions{Kind: "full",
+			Level: 0.9}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
@@ -821,7 +826,8 @@ func TestIntervalsOfFewOverflow(t *testing.T) {
 		Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}})
 	far := snelson()
 	far.Values[2] = 1e300
-	if _, err := krigo.IntervalsOfFew(m, snelson(), far, "full", 0.9, ""); err == nil ||
+	if _, err := m.IntervalsOfFew(t.Context(), snelson(), far, krigo.IntervalOptions{Kind: "full",
+		Level: 0.9}); err == nil ||
 		!strings.Contains(err.Error(), fmt.Sprintf("line %d: the full interval overflows", far.Lines[1])) {
 		t.Error(err)
 	}

@@ -2,6 +2,7 @@ package krigo
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -20,7 +22,7 @@ type Interval struct {
 	Upper float64 `json:"upper"`
 }
 
-// IntervalKinds are those that Intervals knows, apart from the credible interval that every
+// IntervalKinds are the kinds that Intervals knows, apart from the credible interval that every
 // Prediction has. Their guarantees are of different kinds:
 //
 //	credible    none: the model's own belief
@@ -30,21 +32,29 @@ type Interval struct {
 //	normalised  the same, with a width that follows the model's standard deviation
 //	band        with confidence 1−δ over the draw of the certified rows at least the certificate's
 //	            share of all further predictions are within the band; as wide for every row
-var IntervalKinds = []string{"conformal", "normalised", "band"}
+func IntervalKinds() []string { return []string{"conformal", "normalised", "band"} }
+
+// IntervalOptions say which intervals Intervals or IntervalsOfFew make.
+type IntervalOptions struct {
+	Kind  string  // of IntervalKinds, or of FewRowKinds
+	Level float64 // share of targets that an interval is to hold; 0: 0.95. A band's is its certificate's
+	By    string  // IntervalsOfFew: a column for each of whose values the guarantee holds by itself; "": none
+}
 
 // BandNotice says whose word the promise of a band is.
 const BandNotice = "intervals band: their promise is what the model file says, unchecked here; krigo certify MODEL " +
 	"DATA computes it anew from the model's own data"
 
-// Intervals returns an interval of a kind for every prediction. The level is the share of targets that conformal and
-// normalised ones hold; 0 is 0.95. A band's is its certificate's.
-func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interval, error) {
-	var of func(Prediction) Interval
-	switch c := m.Conformal; {
+// Intervals returns an interval, of one of IntervalKinds, for every prediction.
+func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval, error) {
+	var of func(model.Prediction) Interval
+	switch c, kind, level := m.Conformal, o.Kind, o.Level; {
+	case o.By != "":
+		return nil, usage("by %q: intervals by the values of a column are %s", o.By, strings.Join(FewRowKinds(), " or "))
 	case !(level >= 0 && level < 1):
 		return nil, usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
-	case !slices.Contains(IntervalKinds, kind):
-		return nil, usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds, ", "))
+	case !slices.Contains(IntervalKinds(), kind):
+		return nil, usage("intervals %q: want one of %s", kind, strings.Join(IntervalKinds(), ", "))
 	case kind == "band":
 		var err error
 		if of, err = band(m); err != nil {
@@ -68,7 +78,7 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 		is[i] = of(p)
 		if !linalg.Finite([]float64{is[i].Lower, is[i].Upper}) {
 			return nil, fmt.Errorf("prediction %d: the %s interval overflows: leave these intervals out, or fit the target in "+
-				"a larger unit", i+1, kind)
+				"a larger unit", i+1, o.Kind)
 		}
 	}
 	return is, nil
@@ -77,7 +87,7 @@ func Intervals(m *Model, kind string, level float64, ps []Prediction) ([]Interva
 // band returns the interval that a certificate guarantees for a share of predictions: that of its promise, else of the
 // declared ε. Predictions at most ε below and ε' above the target have the target at most ε' below and ε above
 // themselves.
-func band(m *Model) (of func(Prediction) Interval, err error) {
+func band(m *Model) (of func(model.Prediction) Interval, err error) {
 	c, kind, width, raw := m.Certificate, pacbayes.Band, 0., 0.
 	switch {
 	case c == nil || !c.Valid:
@@ -102,7 +112,7 @@ func band(m *Model) (of func(Prediction) Interval, err error) {
 		return constant(m.Scaling, raw*c.EpsilonAbove/width, raw), nil
 	case pacbayes.Relative:
 		width = cautious.Widen(raw, 1)
-		return func(p Prediction) Interval { return intervalOf(m.Scaling.OutwardRelative(p.Mean, width)) }, nil
+		return func(p model.Prediction) Interval { return intervalOf(m.Scaling.OutwardRelative(p.Mean, width)) }, nil
 	case pacbayes.Scaled:
 		return deviations(m, width), nil
 	}
@@ -111,23 +121,23 @@ func band(m *Model) (of func(Prediction) Interval, err error) {
 }
 
 // constant makes intervals that reach as far about every prediction.
-func constant(s dataset.Scaling, below, above float64) func(Prediction) Interval {
+func constant(s dataset.Scaling, below, above float64) func(model.Prediction) Interval {
 	below, above = cautious.Widen(below, s.TargetScale), cautious.Widen(above, s.TargetScale)
-	return func(p Prediction) Interval { return intervalOf(s.Outward(p.Mean-below, p.Mean+above)) }
+	return func(p model.Prediction) Interval { return intervalOf(s.Outward(p.Mean-below, p.Mean+above)) }
 }
 
 // deviations makes intervals of so many standard deviations of y to either side.
-func deviations(m *Model, k float64) func(Prediction) Interval {
+func deviations(m *Model, k float64) func(model.Prediction) Interval {
 	k = cautious.Widen(k, max(1, 1/math.Sqrt(m.ObservationNoise))) // a row's own is no less
-	return func(p Prediction) Interval {
+	return func(p model.Prediction) Interval {
 		return intervalOf(m.Scaling.Outward(p.Mean-k*p.PredictiveSD, p.Mean+k*p.PredictiveSD))
 	}
 }
 
 func intervalOf(lower, upper float64) Interval { return Interval{lower, upper} }
 
-// FewRowKinds are those of IntervalsOfFew.
-var FewRowKinds = []string{"full", "jackknife"}
+// FewRowKinds are the kinds that IntervalsOfFew knows.
+func FewRowKinds() []string { return []string{"full", "jackknife"} }
 
 // IntervalsOfFew returns intervals for the rows of a table by all rows of the data that a model was made from, with the
 // parameters that its prior rows gave it: for few rows, where intervals by the certified rows alone are wide. They are
@@ -137,19 +147,19 @@ var FewRowKinds = []string{"full", "jackknife"}
 //	           rows from the same source (all of them exchangeable), whatever the model; see model.Whole
 //	jackknife  with probability of at least 2·level − 1, likewise, and about the level in practice
 //
-// A column, by, makes the guarantee that of each of its values, by the rows with that value alone; an interval is
-// infinite where they are too few. "": none does. The level 0 is 0.95.
-func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level float64, by string) (all []Interval,
+// With a column By, the guarantee holds for each of its values, from the rows with that value alone; an interval is
+// infinite if these are too few.
+func (m *Model) IntervalsOfFew(ctx context.Context, data, table *dataset.Table, o IntervalOptions) (all []Interval,
 	err error) {
 	defer matrix.Ended(&err)
-	level = cmp.Or(level, 0.95)
+	kind, level := o.Kind, cmp.Or(o.Level, 0.95)
 	switch {
-	case !slices.Contains(FewRowKinds, kind):
-		return nil, usage("intervals %q: want one of %s", kind, strings.Join(FewRowKinds, ", "))
+	case !slices.Contains(FewRowKinds(), kind):
+		return nil, usage("intervals %q: want one of %s", kind, strings.Join(FewRowKinds(), ", "))
 	case !(level > 0 && level < 1):
 		return nil, usage("level %v: want a share of targets between 0 and 1, such as 0.9", level)
 	}
-	d, err := m.Labelled(data)
+	d, err := m.Labelled(data.Within(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -157,24 +167,20 @@ func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level flo
 	if err != nil {
 		return nil, err
 	}
-	rows, err := m.Unlabelled(table)
-	if err != nil {
-		return nil, err
-	}
-	at, err := gather(rows.Scaled(rows.All(), m.Scaling))
+	rows, x, err := m.inputs(ctx, table)
 	if err != nil {
 		return nil, err
 	}
 	var alike func(row, other int) bool
-	if by != "" {
-		inputs, err := m.InputsOf(by)
+	if o.By != "" {
+		inputs, err := m.InputsOf(o.By)
 		if err != nil {
 			return nil, &UsageError{Err: err}
 		}
 		others := w.Others()
 		alike = func(row, other int) bool {
 			for _, j := range inputs {
-				if at.X.At(row, j) != others.At(other, j) {
+				if x.At(row, j) != others.At(other, j) {
 					return false
 				}
 			}
@@ -186,7 +192,7 @@ func IntervalsOfFew(m *Model, data, table *dataset.Table, kind string, level flo
 		ends = w.Jackknife
 	}
 	var is []Interval
-	for i, e := range ends(at.X, level, alike) {
+	for i, e := range ends(x, level, alike) {
 		// Infinite ends are those of too few rows; on the other side, or of no number, what was computed overflowed.
 		if !(e.Lower <= e.Upper) || math.IsInf(e.Lower, 1) || math.IsInf(e.Upper, -1) {
 			return nil, fmt.Errorf("%s: %s: the %s interval overflows: its inputs are too far from the training data",

@@ -3,9 +3,11 @@
 // computed from the rows it was trained on (Reeb, Doerr, Gerwinn, Rakitsch, "Learning
 // Gaussian Processes by Minimizing PAC-Bayesian Generalization Bounds", NeurIPS 2018).
 //
-// Fit takes a table and gives a Model with its Certificate; Load reads one that was
-// saved. Decide, Compare, Evaluate and Certify stand beside them. The packages below hold the parts: method the
-// ways to train, then kernel, objective, pacbayes, posterior, train, model, dataset.
+// Fit takes a table and returns a Model with its certificate; Load and Read return one that was saved. A Model
+// predicts, samples, makes intervals, and certifies itself anew. Decide says what Fit would do, Compare compares
+// objectives, Evaluate takes an objective at given parameters, and CertifyPredictions certifies any other model's
+// predictions. The packages below hold the parts: method the ways to train, then kernel, objective, pacbayes, posterior,
+// train, model, dataset.
 //
 // A fit is four values, none of which changes once it is made:
 //
@@ -26,19 +28,32 @@
 package krigo
 
 import (
+	"io"
+
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/pacbayes"
 )
 
-// Model is a trained Gaussian process; see package model.
-type Model = model.Model
-
-// Certificate is a bound on a model's risk; see package pacbayes.
-type Certificate = pacbayes.Certificate
+// Model is a trained Gaussian process with its certificate: Fit, Load and Read return it, and Save and Write store it.
+// Its fields are those of model.Model; the methods here take tables, those of model.Model the views of tables that they
+// are made of. Only AcceptFileOrder and Calibrate change a Model: several goroutines may use one at once.
+type Model struct{ model.Model }
 
 // Method is a way to train; see package method.
 type Method = method.Choice
 
-// Load reads a model file written by Model.Save.
-func Load(path string) (*Model, error) { return model.Load(path) }
+// Load reads a model file. Its errors name the file.
+func Load(path string) (*Model, error) { return wrap(model.Load(path)) }
+
+// Read reads a model as a file holds it, from all that r has.
+func Read(r io.Reader) (*Model, error) { return wrap(model.Read(r)) }
+
+// AcceptFileOrder returns the model with a certificate that is valid on the caller's word: see model.Model.
+func (m *Model) AcceptFileOrder() (*Model, error) { return wrap(m.Model.AcceptFileOrder()) }
+
+func wrap(m *model.Model, err error) (*Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Model{*m}, nil
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -322,10 +323,11 @@ func TestTooFewRowsForACertificate(t *testing.T) {
 		t.Errorf("19 certified rows: %+v, %q", m.Certificate, m.CertificateReason)
 	}
 	var none *krigo.NoCertificate
-	if _, err := krigo.Certify(m, nineteen, 0); !errors.As(err, &none) || !strings.Contains(err.Error(), "fewer than 20") {
+	if _, err := m.Certify(t.Context(), nineteen, krigo.CertifyOptions{}); !errors.As(err, &none) ||
+		!strings.Contains(err.Error(), "fewer than 20") {
 		t.Errorf("certify: %v", err)
 	}
-	if _, err := krigo.Predict(m, nineteen); err != nil {
+	if _, err := m.Predict(t.Context(), nineteen, krigo.PredictOptions{}); err != nil {
 		t.Errorf("predict: %v", err)
 	}
 	if m := fit(t, pick(homes(), every(0, 1, 40)),
@@ -429,7 +431,7 @@ func TestOddData(t *testing.T) {
 				if m.Certificate == nil || !(m.Certificate.Bound > 0 && m.Certificate.Bound <= 1) {
 					t.Errorf("certificate %+v", m.Certificate)
 				}
-				ps, err := krigo.Predict(m, c.table)
+				ps, err := m.Predict(t.Context(), c.table, krigo.PredictOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -470,13 +472,13 @@ func TestTestRows(t *testing.T) {
 	if len(rows) != 26 || m.Test == nil || m.Test.Rows != 26 { // ⌈0.3·85⌉
 		t.Fatalf("%d test rows, %+v", len(rows), m.Test)
 	}
-	check := func(got krigo.Prediction, y float64, mse, covered *float64) {
+	check := func(got model.Prediction, y float64, mse, covered *float64) {
 		*mse += (got.Mean - y) * (got.Mean - y) / 26
 		if got.Lower95 <= y && y <= got.Upper95 {
 			*covered += 1. / 26
 		}
 	}
-	ps, err := krigo.Predict(m, pick(table, rows))
+	ps, err := m.Predict(t.Context(), pick(table, rows), krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -495,7 +497,7 @@ func TestTestRows(t *testing.T) {
 	if with.Test.Rows != others.Rows || with.Certificate.Rows != 65 {
 		t.Errorf("%+v from %d certified rows", with.Test, with.Certificate.Rows)
 	}
-	ps, err = krigo.Predict(with, others)
+	ps, err = with.Predict(t.Context(), others, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -529,7 +531,7 @@ func TestObservationNoise(t *testing.T) {
 	}
 	m := fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	rows := rowsOf(t, m, table, dataset.Prior)
-	ps, err := krigo.Predict(m, pick(table, rows))
+	ps, err := m.Predict(t.Context(), pick(table, rows), krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

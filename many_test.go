@@ -33,7 +33,7 @@ func TestManyPriorRows(t *testing.T) {
 	o := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "matern32*matern12"},
 		Method: krigo.Method{Name: "nearest", Neighbours: 4, Optimizer: "adam", Batch: 5000, Epochs: 1},
 		Prior:  krigo.Prior{Kind: "informed", Share: 0.99}, Promise: krigo.Promise{MeanBound: "direct"}}
-	plan, err := krigo.Decide(table, o)
+	plan, err := krigo.Decide(t.Context(), table, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestManyPriorRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := krigo.Certify(loaded, table, 0)
+	again, err := loaded.Certify(t.Context(), table, krigo.CertifyOptions{})
 	if err != nil || again.Certificate.MeanBound != m.Certificate.MeanBound {
 		t.Errorf("%+v, %v", again, err)
 	}

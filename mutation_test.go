@@ -22,6 +22,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 )
 
 var allMutations = flag.Bool("mutations", false, "try every mutation of every model file, not a sample of them")
@@ -45,7 +46,7 @@ type specimen struct {
 	points *dataset.Table
 	raw    []byte
 	said   any
-	ps     []krigo.Prediction
+	ps     []model.Prediction
 }
 
 // withColumn is a table with a column of text before the others.
@@ -151,13 +152,13 @@ func specimens(t *testing.T) (all []*specimen) {
 		if err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}
-		r, err := krigo.Certify(m, s.table, 0)
+		r, err := m.Certify(t.Context(), s.table, krigo.CertifyOptions{})
 		if err != nil || !r.Matches {
 			t.Fatalf("%s: %+v, %v", s.name, r, err)
 		}
 		s.points = around(c.table)
 		s.said = statements(t, m, r)
-		if s.ps, err = krigo.Predict(m, s.points); err != nil {
+		if s.ps, err = m.Predict(t.Context(), s.points, krigo.PredictOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, s)
@@ -191,7 +192,7 @@ func statements(t *testing.T, m *krigo.Model, r *krigo.Recertification) any {
 	h, _ := opened(out.Bytes())
 	delete(h, "arrays")
 	all, err := json.Marshal(map[string]any{"header": h, "recomputed": r.Certificate,
-		"sentence": krigo.Sentence(m, r.Certificate), "split": m.Split,
+		"sentence": m.Sentence(r.Certificate), "split": m.Split,
 		"counts": m.Counts, "groups": m.Groups})
 	if err != nil {
 		t.Fatal(err)
@@ -520,7 +521,7 @@ func apart(path string, a, b any, out *[]string) {
 }
 
 // moved is how far predictions moved, in standard deviations and shares of them.
-func moved(ps, qs []krigo.Prediction) (most float64) {
+func moved(ps, qs []model.Prediction) (most float64) {
 	for i, p := range ps {
 		q := qs[i]
 		most = max(most, math.Abs(p.Mean-q.Mean)/p.PredictiveSD, math.Abs(p.LatentSD-q.LatentSD)/p.PredictiveSD,
@@ -571,7 +572,7 @@ func (s *specimen) judge(t *testing.T, path string, m mutation) (v verdict, wron
 	if err != nil {
 		return atLoad, ""
 	}
-	r, err := krigo.Certify(got, s.table, 0)
+	r, err := got.Certify(t.Context(), s.table, krigo.CertifyOptions{})
 	if err != nil || r.Differs != "" {
 		return byCertify, ""
 	}
@@ -590,7 +591,7 @@ func (s *specimen) judge(t *testing.T, path string, m mutation) (v verdict, wron
 	if len(differ) > 0 {
 		return 0, "other statements: " + strings.Join(differ, ", ")
 	}
-	ps, err := krigo.Predict(got, s.points)
+	ps, err := got.Predict(t.Context(), s.points, krigo.PredictOptions{})
 	if err != nil {
 		return 0, "no predictions: " + err.Error()
 	}
@@ -607,7 +608,7 @@ func (s *specimen) judge(t *testing.T, path string, m mutation) (v verdict, wron
 // it.
 func onWord(r *krigo.Recertification, field string) bool {
 	longest, on := -1, false
-	for i, claims := range [][]krigo.Claim{r.Checked, r.OnWord} {
+	for i, claims := range [][]model.Claim{r.Checked, r.OnWord} {
 		for _, c := range claims {
 			for _, name := range c.Fields {
 				rest, of := strings.CutPrefix(field, name)

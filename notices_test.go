@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // TestNotices: parameters are told by the names of their inputs, themselves instead of their logarithms, and those that
 // ended on one edge in one sentence, which is true of a slope as of what isn't there.
 func TestNotices(t *testing.T) {
-	m := &krigo.Model{Inputs: []string{"CRIM", "ZN", "x.\nAll is well. Yes"}}
+	m := &krigo.Model{Model: model.Model{Inputs: []string{"CRIM", "ZN", "x.\nAll is well. Yes"}}}
 	const upper = "0.006738 to 148.4 in scaled units, at the upper end: the function is nearly a straight line, or " +
 		"hardly changes, along "
 	for _, c := range []struct{ notices, want []string }{

@@ -135,7 +135,7 @@ type Run struct {
 	Init *Params `json:"init,omitzero"`
 	// evidence: no training, condition on the rows at the parameters of Init
 	FixParameters bool `json:"fix_parameters,omitzero"`
-	// certified (default): the model that Fit makes; all: a sibling is to follow, by func Deliver
+	// certified (default): the model that Fit makes; all: a sibling is to follow, by Model.Deliver
 	Deliver string `json:"deliver,omitzero"`
 
 	// Declared is the SHA-256 of the declaration that the fit follows, in hexadecimal, and Declaration that itself; see

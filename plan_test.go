@@ -22,7 +22,7 @@ func TestDecide(t *testing.T) {
 		"grid":    {Method: krigo.Method{Name: "kl-pac"}, Run: krigo.Run{Restarts: 2}},
 	} {
 		o.Data.Target = "MEDV"
-		plan, err := krigo.Decide(homes(), o)
+		plan, err := krigo.Decide(t.Context(), homes(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %+v; the fit's %v, %s, %d starts", name, plan, m.Counts, m.Fitted, m.Training.Starts)
 		}
 	}
-	if _, err := krigo.Decide(homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"},
+	if _, err := krigo.Decide(t.Context(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"},
 		Method: krigo.Method{Inducing: 700}}); err == nil || !strings.Contains(err.Error(), "inducing 700") {
 		t.Errorf("%v", err)
 	}
@@ -60,7 +60,7 @@ func TestDecideRefuses(t *testing.T) {
 	} {
 		o.Data.Target = "MEDV"
 		o.Run.Progress = func(krigo.Event) { t.Errorf("%s: it trained", want) }
-		_, decided := krigo.Decide(homes(), o)
+		_, decided := krigo.Decide(t.Context(), homes(), o)
 		_, fitted := krigo.Fit(context.Background(), homes(), o)
 		if decided == nil || fitted == nil || decided.Error() != fitted.Error() || !strings.Contains(decided.Error(), want) {
 			t.Errorf("%s: %v, and the fit: %v", want, decided, fitted)
@@ -79,7 +79,7 @@ func TestValidate(t *testing.T) {
 		{Promise: krigo.Promise{Bound: pacbayes.PinskerBound}},
 	} {
 		o.Data.Target = "MEDV"
-		_, err := krigo.Decide(homes(), o)
+		_, err := krigo.Decide(t.Context(), homes(), o)
 		if valid := o.Validate(); (valid == nil) != (err == nil) {
 			t.Errorf("%+v: %v, but of a table %v", o, valid, err)
 		}
@@ -101,7 +101,8 @@ func TestDeclaredByHand(t *testing.T) {
 	} {
 		s := dataset.Identity(13)
 		spoil(&s)
-		_, err := krigo.Decide(homes(), krigo.Options{Data: krigo.Data{Target: "MEDV", Scaling: dataset.Declared,
+		_, err := krigo.Decide(t.Context(), homes(), krigo.Options{Data: krigo.Data{Target: "MEDV",
+			Scaling:  dataset.Declared,
 			Declared: &s}})
 		var usage *krigo.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), what) {
@@ -113,7 +114,7 @@ func TestDeclaredByHand(t *testing.T) {
 // TestEvaluateNothing: without parameters there is nothing to evaluate.
 func TestEvaluateNothing(t *testing.T) {
 	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}}
-	if _, err := krigo.Evaluate(homes(), nil, o); err == nil || !strings.Contains(err.Error(), "params") {
+	if _, err := krigo.Evaluate(t.Context(), homes(), nil, o); err == nil || !strings.Contains(err.Error(), "params") {
 		t.Errorf("%v", err)
 	}
 }

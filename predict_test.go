@@ -24,7 +24,7 @@ func TestPredictRow(t *testing.T) {
 		Run: krigo.Run{Restarts: 1}})
 	rows := append(every(0, 1, 506), every(0, 5, 506)...) // 608 rows
 	names := []string{"RM", "LSTAT", "DIS"}
-	want, err := krigo.Predict(m, pick(data.Boston(), rows, names...))
+	want, err := m.Predict(t.Context(), pick(data.Boston(), rows, names...), krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +47,13 @@ func TestPredictRow(t *testing.T) {
 		"columns besides":        {m, pick(data.Boston(), rows)},
 		"loaded":                 {loaded, pick(data.Boston(), rows)},
 	} {
-		got, err := krigo.Predict(c.m, c.table)
+		got, err := c.m.Predict(t.Context(), c.table, krigo.PredictOptions{})
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: the predictions differ (%v)", what, err)
 		}
 	}
 	for k, i := range rows {
-		got, err := krigo.Predict(loaded, pick(data.Boston(), []int{i}, names...))
+		got, err := loaded.Predict(t.Context(), pick(data.Boston(), []int{i}, names...), krigo.PredictOptions{})
 		if err != nil || got[0] != want[k] {
 			t.Fatalf("row %d alone: %+v, in the batch %+v (%v)", k, got, want[k], err)
 		}
@@ -64,7 +64,7 @@ func TestPredictUnits(t *testing.T) {
 	m := fit(t, homes(), krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
 	table := homes()
 	before := slices.Clone(table.Values)
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestPredictUnits(t *testing.T) {
 	// Far from all data there is the prior: its mean, and its variance.
 	far := &dataset.Table{Source: "far", Names: []string{"DIS", "RM", "LSTAT"}, Rows: 1, Values: []float64{1e6, 1e6, -1e6},
 		Lines: []int{2}}
-	ps, err = krigo.Predict(m, far)
+	ps, err = m.Predict(t.Context(), far, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestPredictUnits(t *testing.T) {
 func TestPredictExtremeUnits(t *testing.T) {
 	var m *krigo.Model
 	var table *dataset.Table
-	predict := func(unit float64) (ps []krigo.Prediction, is []krigo.Interval) {
+	predict := func(unit float64) (ps []model.Prediction, is []krigo.Interval) {
 		table = pick(data.Boston(), every(0, 4, 506), "RM", "LSTAT", "DIS", "MEDV")
 		for i := 3; i < len(table.Values); i += 4 {
 			table.Values[i] *= unit
@@ -108,9 +108,9 @@ func TestPredictExtremeUnits(t *testing.T) {
 		m = fit(t, table, krigo.Options{Method: krigo.Method{Name: "evidence"}, Prior: krigo.Prior{Kind: "informed"},
 			Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Data: krigo.Data{Split: "last"}})
 		m.Conformal = &model.Conformal{Level: 0.95, Rows: 20, HalfWidth: 1, Normalised: 2}
-		ps, err := krigo.Predict(m, table)
+		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		if err == nil {
-			is, err = krigo.Intervals(m, "normalised", 0, ps)
+			is, err = m.Intervals(ps, krigo.IntervalOptions{Kind: "normalised"})
 		}
 		if err != nil {
 			t.Fatalf("unit %g: %v", unit, err)
@@ -132,13 +132,13 @@ func TestPredictExtremeUnits(t *testing.T) {
 				t.Fatalf("unit %g, row %d: variances %g, %g; want %g", unit, i, p.LatentVariance, p.PredictiveVariance, variance)
 			}
 		}
-		notices, err := krigo.PredictionNotices(m, table, ps)
+		notices, err := m.PredictionNotices(table, ps)
 		if err != nil || !slices.ContainsFunc(notices, func(n string) bool {
 			return strings.HasPrefix(n, fmt.Sprintf("the variances of %d of %[1]d rows leave", len(ps)))
 		}) {
 			t.Errorf("unit %g: notices %q, %v", unit, notices, err)
 		}
-		if cov, err := krigo.Covariance(t.Context(), m, table); err == nil ||
+		if cov, err := m.Covariance(t.Context(), table); err == nil ||
 			!strings.Contains(err.Error(), "line 2: its covariances leave the range of float64") {
 			t.Errorf("unit %g: covariances %v, %v", unit, cov.Data, err)
 		}
@@ -156,12 +156,12 @@ func TestPredictExtremeUnits(t *testing.T) {
 	m = fit(t, table, krigo.Options{Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1},
 		Promise: krigo.Promise{Calibration: 0.2}})
 	m.ObservationNoise = 1e30
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err == nil || !strings.Contains(err.Error(), "overflows") {
 		t.Errorf("%+v, %v", ps, err)
 	}
-	if is, err := krigo.Intervals(m, "conformal", 0,
-		[]krigo.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}}); err == nil ||
+	if is, err := m.Intervals([]model.Prediction{{Mean: 1}, {Mean: -math.MaxFloat64}},
+		krigo.IntervalOptions{Kind: "conformal"}); err == nil ||
 		!strings.Contains(err.Error(), "prediction 2: the conformal interval overflows") {
 		t.Errorf("%+v, %v", is, err)
 	}
@@ -182,7 +182,7 @@ func TestPredictRefuses(t *testing.T) {
 		"an input far off":     {at(1.7e308), []string{"new.csv: line 5", "overflows"}},
 		"a prediction far off": {at(1e200), []string{"new.csv: line 5", "overflows"}},
 	} {
-		ps, err := krigo.Predict(m, c.table)
+		ps, err := m.Predict(t.Context(), c.table, krigo.PredictOptions{})
 		if err == nil {
 			t.Errorf("%s: %+v", name, ps)
 			continue
@@ -213,13 +213,13 @@ func TestPredictWithoutHeader(t *testing.T) {
 		fmt.Fprintf(&inputs, "%v,%v\n", a, b)
 	}
 	m := fit(t, read(text.String()), krigo.Options{Data: krigo.Data{Target: "y"}, Run: krigo.Run{Restarts: 1}})
-	with, err := krigo.Predict(m, read(text.String()))
+	with, err := m.Predict(t.Context(), read(text.String()), krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	bare := read(inputs.String())
 	for range 2 { // the table isn't changed by the first
-		without, err := krigo.Predict(m, bare)
+		without, err := m.Predict(t.Context(), bare, krigo.PredictOptions{})
 		if err != nil || !slices.Equal(with, without) {
 			t.Errorf("without the target: %v", err)
 		}
@@ -230,7 +230,7 @@ func TestPredictWithoutHeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := krigo.CertifyFresh(m, short); err == nil || !strings.Contains(err.Error(), `"x2"`) {
+	if f, err := m.CertifyFresh(t.Context(), short); err == nil || !strings.Contains(err.Error(), `"x2"`) {
 		t.Errorf("rows without x2: %+v, %v", f, err)
 	}
 }
@@ -243,7 +243,7 @@ func TestPredictAt(t *testing.T) {
 	}
 	m := fit(t, table, krigo.Options{Data: krigo.Data{Target: "price", Categorical: []string{"fuel"}},
 		Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-	want, err := krigo.Predict(m, table)
+	want, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

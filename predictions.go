@@ -1,29 +1,31 @@
 package krigo
 
 import (
+	"context"
 	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // Predicted is a certificate of predictions that were made elsewhere, by whatever model.
 type Predicted struct {
-	Source      string         `json:"source"`
-	Target      string         `json:"target"`
-	Prediction  string         `json:"prediction"`  // the column that has them
-	Hash        string         `json:"rows_sha256"` // of target and prediction of all rows, in any order
-	Terms       pacbayes.Terms `json:"terms"`
-	Certificate *Certificate   `json:"certificate"`
-	Sentence    string         `json:"sentence"`
+	Source      string                `json:"source"`
+	Target      string                `json:"target"`
+	Prediction  string                `json:"prediction"`  // the column that has them
+	Hash        string                `json:"rows_sha256"` // of target and prediction of all rows, in any order
+	Terms       pacbayes.Terms        `json:"terms"`
+	Certificate *pacbayes.Certificate `json:"certificate"`
+	Sentence    string                `json:"sentence"`
 }
 
 // CertifyPredictions bounds the loss of the predictions in a column of a table, which stand beside what they predict,
 // on further rows of the same source: a hold-out bound. It holds if whatever made the predictions never saw these rows,
 // nor was chosen by them, which is the caller's word. Of the options it takes Data.Target, Data.Group and the Promise,
 // whose ε is in the target's own units: standard deviations would be of the rows that are certified.
-func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Predicted, error) {
+func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction string, o Options) (*Predicted, error) {
 	if o.Data.Group == dataset.EqualRows {
 		return nil, usage("group %q: different rows may well have the same prediction and target, so that equal ones "+
 			"are no copies", o.Data.Group)
@@ -37,7 +39,8 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 		return nil, usage("prediction %q: name the column of %s that has the predictions, besides that of the target",
 			prediction, table.Source)
 	}
-	d, err := table.Select([]string{prediction}, o.Data.Target) // of a constant target, too: nothing is learnt
+	d, err := table.Within(ctx).Select([]string{prediction},
+		o.Data.Target) // of a constant target, too: nothing is learnt
 	if err == nil && o.Data.Group != "" {
 		d, err = d.GroupBy(o.Data.Group)
 	}
@@ -62,7 +65,7 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 		s.Group = units.Groups()
 		s.Groups = slices.Max(s.Group) + 1
 	}
-	copies, err := (&Model{}).Copies(d, d.All())
+	copies, err := (&model.Model{}).Copies(d, d.All())
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +74,8 @@ func CertifyPredictions(table *dataset.Table, prediction string, o Options) (*Pr
 	if p.Certificate, err = terms.CertifySample(s, 0); err != nil {
 		return nil, err
 	}
-	p.Sentence = Sentence(&Model{Target: o.Data.Target, Group: o.Data.Group, Terms: terms, Scaling: dataset.Identity(1)},
-		p.Certificate)
+	p.Sentence = (&Model{model.Model{Target: o.Data.Target, Group: o.Data.Group, Terms: terms,
+		Scaling: dataset.Identity(1)}}).Sentence(p.Certificate)
 	return p, nil
 }
 

@@ -36,7 +36,7 @@ func predicted(t *testing.T, rows, misses int) *dataset.Table {
 // units, and what it rests on is said.
 func TestCertifyPredictions(t *testing.T) {
 	o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}
-	p, err := krigo.CertifyPredictions(predicted(t, 200, 10), "yhat", o)
+	p, err := krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestCertifyPredictions(t *testing.T) {
 	for i := 1; i < 51; i++ {
 		copy(copied.Values[i*k:(i+1)*k], copied.Values[:k])
 	}
-	if q, err := krigo.CertifyPredictions(copied, "yhat", o); err != nil || q.Certificate.Repeats != 51 ||
+	if q, err := krigo.CertifyPredictions(t.Context(), copied, "yhat", o); err != nil || q.Certificate.Repeats != 51 ||
 		!strings.Contains(q.Sentence, "rows that equal another one, 51 of them, are independent draws and not copies") ||
 		!strings.Contains(strings.Join(q.Certificate.Conditions, " "), "51 of the certified rows equal another one") {
 		t.Errorf("copies: %+v, %v", q, err)
@@ -65,7 +65,8 @@ func TestCertifyPredictions(t *testing.T) {
 		t.Errorf("%d repeats", c.Repeats)
 	}
 	o.Data.Group = "site"
-	if p, err = krigo.CertifyPredictions(predicted(t, 200, 10), "yhat", o); err != nil || p.Certificate.Groups != 40 ||
+	if p, err = krigo.CertifyPredictions(t.Context(), predicted(t, 200, 10), "yhat", o); err != nil ||
+		p.Certificate.Groups != 40 ||
 		!(p.Certificate.Bound > c.Bound) {
 		t.Errorf("by groups: %+v, %v", p, err)
 	}
@@ -81,12 +82,12 @@ func TestCertifyPredictions(t *testing.T) {
 		o, prediction := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}, "yhat"
 		edit(&o, &prediction)
 		var usage *krigo.UsageError
-		if _, err := krigo.CertifyPredictions(predicted(t, 50, 0), prediction, o); !errors.As(err, &usage) ||
+		if _, err := krigo.CertifyPredictions(t.Context(), predicted(t, 50, 0), prediction, o); !errors.As(err, &usage) ||
 			!strings.Contains(err.Error(), wanted) {
 			t.Errorf("%s: %v", wanted, err)
 		}
 	}
-	if _, err := krigo.CertifyPredictions(predicted(t, 19, 0), "yhat",
+	if _, err := krigo.CertifyPredictions(t.Context(), predicted(t, 19, 0), "yhat",
 		krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}); !errors.Is(err,
 		pacbayes.ErrTooFewRows) {
 		t.Errorf("19 rows: %v", err)
@@ -102,7 +103,7 @@ func TestConstantTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2}}
-	p, err := krigo.CertifyPredictions(table, "yhat", o)
+	p, err := krigo.CertifyPredictions(t.Context(), table, "yhat", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestConstantTarget(t *testing.T) {
 	}
 	o.Promise.Units = "sd"
 	var usage *krigo.UsageError
-	if _, err := krigo.CertifyPredictions(table, "yhat", o); !errors.As(err, &usage) {
+	if _, err := krigo.CertifyPredictions(t.Context(), table, "yhat", o); !errors.As(err, &usage) {
 		t.Errorf("in standard deviations of a constant: %v", err)
 	}
 	one, err := files.CSV{From: strings.NewReader("yhat,y\n5,5\n"), Source: "one.csv"}.Read()
@@ -120,7 +121,7 @@ func TestConstantTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Promise.Units = ""
-	if _, err := krigo.CertifyPredictions(one, "yhat", o); !errors.Is(err, pacbayes.ErrTooFewRows) {
+	if _, err := krigo.CertifyPredictions(t.Context(), one, "yhat", o); !errors.Is(err, pacbayes.ErrTooFewRows) {
 		t.Errorf("one row: %v", err)
 	}
 }
@@ -139,7 +140,7 @@ func TestPredictionsBoundHolds(t *testing.T) {
 			}
 		}
 		o := krigo.Options{Data: krigo.Data{Target: "y"}, Promise: krigo.Promise{Epsilon: 2, Delta: delta}}
-		p, err := krigo.CertifyPredictions(predicted(t, 60, misses), "yhat", o)
+		p, err := krigo.CertifyPredictions(t.Context(), predicted(t, 60, misses), "yhat", o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,9 @@ func TestRanksEvaluate(t *testing.T) {
 			if o.Kernel.Mean != "" {
 				p.Mean = &krigo.MeanParams{Constant: 0.1}
 			}
-			evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) { return krigo.Evaluate(table, &p, o) }
+			evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) {
+				return krigo.Evaluate(t.Context(), table, &p, o)
+			}
 			want, errs := together(t, whole, 1, evaluate)
 			if errs[0] != nil || want.Certificate == nil {
 				t.Fatal(errs, want)
@@ -204,7 +206,7 @@ func TestRanksFit(t *testing.T) {
 				// Any number of ranks certifies any model.
 				r, errs := together(t, whole, 3, func(table *dataset.Table) (*krigo.Recertification,
 					error) {
-					return krigo.Certify(got, table, 0)
+					return got.Certify(t.Context(), table, krigo.CertifyOptions{})
 				})
 				if err := errors.Join(errs...); err != nil || !r.Matches {
 					t.Errorf("%v, %+v", err, r)
@@ -220,7 +222,9 @@ func TestRanksCG(t *testing.T) {
 	o := krigo.Options{Data: krigo.Data{Target: "y", TestFraction: 0.1},
 		Method: krigo.Method{Name: "evidence", Solver: "cg", Epochs: 6}, Kernel: krigo.Kernel{ARD: "on"}}
 	params := &krigo.Params{Kernel: se(1, 0.7, 1.2), NoiseVariance: 0.2}
-	evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) { return krigo.Evaluate(table, params, o) }
+	evaluate := func(table *dataset.Table) (*krigo.Evaluation, error) {
+		return krigo.Evaluate(t.Context(), table, params, o)
+	}
 	train := func(table *dataset.Table) (*krigo.Model, error) { return krigo.Fit(context.Background(), table, o) }
 	value, errs := together(t, path, 1, evaluate)
 	model, more := together(t, path, 1, train)
@@ -404,7 +408,8 @@ func TestRanksCompare(t *testing.T) {
 	compare := func(r ranks.Ranks) ([]krigo.Comparison, error) {
 		rows, err := krigo.Compare(context.Background(), table,
 			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 3, Epochs: 5},
-				Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Ranks: r}}, []string{"kl-pac", "vfe"}, []float64{0.4, 0.6}, 2, nil)
+				Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Ranks: r}},
+			krigo.CompareOptions{Objectives: []string{"kl-pac", "vfe"}, Epsilons: []float64{0.4, 0.6}, Splits: 2})
 		for _, row := range rows {
 			delete(row.Measures, "seconds")
 			delete(row.Differences, "seconds")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/model"
 )
 
 // Refit fits a model again with the options that it was fitted with, from the data that it was
@@ -15,13 +14,13 @@ import (
 // it took. That is what no other check can show: that the posterior, the parameters of an informed prior
 // among it, is what the options make of the rows. On another kind of processor, or by another
 // version, bits may differ where nothing is wrong.
-func Refit(ctx context.Context, m *model.Model, table *dataset.Table, progress func(Event)) (again *model.Model,
-	differs string, err error) {
+func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(Event)) (again *Model, differs string,
+	err error) {
 	if m.Fitted == nil {
 		return nil, "", errors.New("the model doesn't say what it was fitted with: it was made by a krigo that didn't keep " +
 			"that")
 	}
-	o, err := asked(m)
+	o, err := asked(&m.Model)
 	if err != nil {
 		return nil, "", err
 	}
@@ -34,8 +33,8 @@ func Refit(ctx context.Context, m *model.Model, table *dataset.Table, progress f
 			return again, "the certificate's " + d, nil
 		}
 	}
-	bits := func(m *model.Model) ([]byte, error) {
-		same := *m
+	bits := func(m *Model) ([]byte, error) {
+		same := m.Model
 		same.Training.Seconds, same.Source, same.Notices = 0, "", nil // which name files
 		if m.Counts[dataset.Test] == 0 {
 			same.Test = nil // of a table of its own, which isn't at hand

@@ -36,7 +36,7 @@ func TestRenyiAnneals(t *testing.T) {
 			if m.Posterior.Inducing() > 0 || m.ObservationNoise != m.Posterior.Noise {
 				t.Errorf("sparse %v, observation noise %v, σ_n² %v", m.Posterior.Inducing() > 0, m.ObservationNoise, m.Posterior.Noise)
 			}
-			e, err := krigo.Evaluate(homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+			e, err := krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
 				NoiseVariance: m.Posterior.Noise}, base)
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +85,7 @@ func TestEvaluateRenyi(t *testing.T) {
 	p := paramsOf(fit(t, homes(), krigo.Options{Data: krigo.Data{Target: "MEDV"}, Kernel: krigo.Kernel{ARD: "off"},
 		Method: krigo.Method{Inducing: 5, Name: "vfe"}}))
 	at := func(objective string, alpha *float64) *krigo.Evaluation {
-		e, err := krigo.Evaluate(homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"},
+		e, err := krigo.Evaluate(t.Context(), homes(), p, krigo.Options{Data: krigo.Data{Target: "MEDV"},
 			Method: krigo.Method{Name: objective, Alpha: alpha}})
 		if err != nil {
 			t.Fatal(err)
@@ -137,12 +137,12 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 		Method: krigo.Method{Inducing: 5, Name: "vfe"}}))
 	half, one := 0.5, 1.0
 	o := krigo.Options{Data: krigo.Data{Target: "MEDV"}, Method: krigo.Method{Name: "renyi", Alpha: &half}}
-	exact, err := krigo.Evaluate(homes(), p, o)
+	exact, err := krigo.Evaluate(t.Context(), homes(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Method.Solver = "cg"
-	e, err := krigo.Evaluate(homes(), p, o)
+	e, err := krigo.Evaluate(t.Context(), homes(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestEvaluateRenyiByCG(t *testing.T) {
 		t.Errorf("derivative by the noise %v, exact %v", g, w)
 	}
 	o.Method.Alpha = &one
-	if _, err := krigo.Evaluate(homes(), p, o); err == nil || !strings.Contains(err.Error(), "0 ≤ α < 1") {
+	if _, err := krigo.Evaluate(t.Context(), homes(), p, o); err == nil || !strings.Contains(err.Error(), "0 ≤ α < 1") {
 		t.Errorf("α = 1: %v", err)
 	}
 }
@@ -176,7 +176,7 @@ func TestRenyiByCG(t *testing.T) {
 	o := base
 	o.Method = krigo.Method{Name: "renyi", Inducing: 7, Solver: "cg"}
 	m := fit(t, homes(), o)
-	e, err := krigo.Evaluate(homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
+	e, err := krigo.Evaluate(t.Context(), homes(), &krigo.Params{Kernel: m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise}, base)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestRenyiByCG(t *testing.T) {
 	} {
 		c.method.Name, c.method.Inducing, c.method.InducingInit = "renyi", 4, "random"
 		said := ""
-		plan, err := krigo.Decide(table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: c.method})
+		plan, err := krigo.Decide(t.Context(), table, krigo.Options{Data: krigo.Data{Target: "y"}, Method: c.method})
 		if err != nil {
 			said = err.Error()
 		} else {
@@ -236,13 +236,13 @@ func TestBoundEvidence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := krigo.BoundEvidence(m, d)
+		b, err := m.BoundEvidence(d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
-	e, err := krigo.Evaluate(homes(), paramsOf(m), o)
+	e, err := krigo.Evaluate(t.Context(), homes(), paramsOf(m), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,8 +280,8 @@ func TestTheoryInducing(t *testing.T) {
 	p := paramsOf(m)
 	p.Kernel.Variance, p.Kernel.Lengthscales, p.NoiseVariance = 1, []float64{1}, 0.3 // the starting kernel
 	half := 0.5
-	e, err := krigo.Evaluate(data.Snelson(), p,
-		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "renyi", Alpha: &half}})
+	e, err := krigo.Evaluate(t.Context(), data.Snelson(), p, krigo.Options{Data: krigo.Data{Target: "y"},
+		Method: krigo.Method{Name: "renyi", Alpha: &half}})
 	if err != nil {
 		t.Fatal(err)
 	}

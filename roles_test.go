@@ -20,7 +20,6 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -122,7 +121,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 				if bits(t, trained(t, table, o)) != bits(t, want) || bits(t, trained(t, disk, o)) != bits(t, want) {
 					t.Errorf("%s: another model", order)
 				}
-				if r, err := krigo.Certify(want, table, 0); err != nil || !r.Matches {
+				if r, err := want.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 					t.Errorf("%s: %+v, %v", order, r, err)
 				}
 				disk.Close()
@@ -136,8 +135,8 @@ func TestRowsInAnyOrder(t *testing.T) {
 					!slices.Equal(spread.Rows, want.Rows) {
 					t.Errorf("%s, 3 ranks: other roles", order)
 				}
-				a, errA := krigo.Predict(want, tables["as they stand"])
-				b, errB := krigo.Predict(spread, tables["as they stand"])
+				a, errA := want.Predict(t.Context(), tables["as they stand"], krigo.PredictOptions{})
+				b, errB := spread.Predict(t.Context(), tables["as they stand"], krigo.PredictOptions{})
 				if err := errors.Join(errA, errB); err != nil {
 					t.Fatal(err)
 				}
@@ -185,7 +184,7 @@ func TestGroups(t *testing.T) {
 	}
 	roleOf := map[float64]dataset.Role{}
 	misses, sizes := map[float64]float64{}, map[float64]float64{}
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,15 +209,15 @@ func TestGroups(t *testing.T) {
 	}
 	near(t, "risk", c.EmpiricalRisk, risk, 1e-12)
 	near(t, "bound", c.MeanBound, pacbayes.TestBound(risk, len(sizes), 0.005), 1e-9) // half of δ is the promise's
-	if s := krigo.Sentence(m, c); !strings.Contains(s, "over the draw of the certified groups") ||
+	if s := m.Sentence(c); !strings.Contains(s, "over the draw of the certified groups") ||
 		!strings.Contains(s, "further groups of rows of this kind (by site, on average over groups)") {
 		t.Error(s)
 	}
-	if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 		t.Errorf("%+v, %v", r, err)
 	}
 	// Fresh groups are counted as groups too.
-	f, err := krigo.CertifyFresh(m, table)
+	f, err := m.CertifyFresh(t.Context(), table)
 	if err != nil || f.Groups != m.Groups[dataset.Test] || f.Rows != m.Counts[dataset.Test] {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -268,11 +267,11 @@ func TestBacktest(t *testing.T) {
 	}
 	c := m.Certificate
 	if c.Valid || !strings.HasPrefix(c.Label, "backtest") || !strings.HasPrefix(c.Conditions[0], "NOT MET") ||
-		!strings.HasPrefix(krigo.Sentence(m, c),
+		!strings.HasPrefix(m.Sentence(c),
 			fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", n)) {
 		t.Errorf("%+v", c)
 	}
-	if r, err := krigo.Certify(m, homes(), 0); err != nil || !r.Matches {
+	if r, err := m.Certify(t.Context(), homes(), krigo.CertifyOptions{}); err != nil || !r.Matches {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for name, o := range map[string]krigo.Options{"kl-pac": {Method: krigo.Method{Name: "kl-pac"}},
@@ -285,13 +284,13 @@ func TestBacktest(t *testing.T) {
 		}
 	}
 	if _, err := krigo.Compare(context.Background(), homes(),
-		krigo.Options{Data: krigo.Data{Target: "MEDV", Split: "last"}}, []string{"evidence"}, []float64{1}, 2,
-		nil); err == nil {
+		krigo.Options{Data: krigo.Data{Target: "MEDV", Split: "last"}},
+		krigo.CompareOptions{Objectives: []string{"evidence"}, Epsilons: []float64{1}, Splits: 2}); err == nil {
 		t.Error("two splits that are the same")
 	}
 	back := every(0, 1, 85)
 	slices.Reverse(back)
-	if r, err := krigo.Certify(m, pick(homes(), back), 0); err == nil {
+	if r, err := m.Certify(t.Context(), pick(homes(), back), krigo.CertifyOptions{}); err == nil {
 		t.Errorf("other rows are the last: %+v", r)
 	}
 }
@@ -322,18 +321,20 @@ func TestVerifies(t *testing.T) {
 		"range":                {grid, func(m *krigo.Model) { m.Range.Max[0] *= 2 }},
 	} {
 		m := trained(t, data.Boston(), c.o)
-		if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || !r.Matches {
+		if r, err := m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{}); err != nil || !r.Matches {
 			t.Fatalf("%s: before the edit: %+v, %v", want, r, err)
 		}
 		c.edit(m)
-		if r, err := krigo.Certify(m, data.Boston(), 0); err != nil || r.Matches || !strings.Contains(r.Differs, want) {
+		if r, err := m.Certify(t.Context(), data.Boston(), krigo.CertifyOptions{}); err != nil || r.Matches ||
+			!strings.Contains(r.Differs, want) {
 			t.Errorf("%+v, %v, want %s", r, err, want)
 		}
 	}
 	m := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Prior: krigo.Prior{Kind: "informed"},
 		Kernel: krigo.Kernel{ARD: "off"}, Data: krigo.Data{Test: pick(homes(), every(0, 1, 9)), Scaling: "declared",
 			Declared: identity(3)}})
-	if r, err := krigo.Certify(m, homes(), 0); err != nil || !onWord(r, "test") || !onWord(r, "scaling") ||
+	if r, err := m.Certify(t.Context(), homes(), krigo.CertifyOptions{}); err != nil || !onWord(r, "test") || !onWord(r,
+		"scaling") ||
 		r.IndependentlyChecked {
 		t.Errorf("what can't be told from the data: %+v, %v", r, err)
 	}
@@ -355,11 +356,11 @@ func TestVerifiesEncoding(t *testing.T) {
 		"a category's name": func(m *krigo.Model) { m.Encoding.Columns[0].Categories[1] = "elsewhere" },
 	} {
 		m := trained(t, table, o)
-		if r, err := krigo.Certify(m, table, 0); err != nil || !r.Matches {
+		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		edit(m)
-		if r, err := krigo.Certify(m, table, 0); err == nil ||
+		if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err == nil ||
 			!strings.Contains(err.Error(), "aren't those of the prior rows") {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -384,14 +385,14 @@ func TestRefit(t *testing.T) {
 		m := trained(t, homes(), o)
 		back := every(0, 1, 85)
 		slices.Reverse(back)
-		if _, differs, err := krigo.Refit(context.Background(), m, pick(homes(), back), nil); err != nil || differs != "" {
+		if _, differs, err := m.Refit(context.Background(), pick(homes(), back), nil); err != nil || differs != "" {
 			t.Errorf("%s: %s, %v", name, differs, err)
 		}
 		if m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"seed"`, `"sed"`, 1)); name == "default" {
 			other := trained(t, homes(), krigo.Options{Run: krigo.Run{Restarts: 1}, Data: krigo.Data{TestFraction: 0.1},
 				Promise: krigo.Promise{Calibration: 0.25}, Kernel: krigo.Kernel{Expression: "matern12"}})
 			m.Posterior, m.ObservationNoise = other.Posterior, other.ObservationNoise
-			if _, differs, err := krigo.Refit(context.Background(), m, homes(), nil); err != nil || differs == "" {
+			if _, differs, err := m.Refit(context.Background(), homes(), nil); err != nil || differs == "" {
 				t.Errorf("the posterior of another kernel was made again: %v", err)
 			}
 		}
@@ -400,7 +401,7 @@ func TestRefit(t *testing.T) {
 		Method: krigo.Method{Name: "vfe", Inducing: 5, Epochs: 3}, Prior: krigo.Prior{Kind: "grid"}})
 	for _, epochs := range []string{`"epochs":3`, `"epochs":2`} { // no number of a grid's certificate rests on training
 		m.Fitted = json.RawMessage(strings.Replace(string(m.Fitted), `"epochs":3`, epochs, 1))
-		r, err := krigo.Certify(m, homes(), 0)
+		r, err := m.Certify(t.Context(), homes(), krigo.CertifyOptions{})
 		if err == nil {
 			err = r.RefitIfBrief(t.Context(), nil)
 		}
@@ -410,12 +411,12 @@ func TestRefit(t *testing.T) {
 		}
 	}
 	m.Fitted = json.RawMessage(`{"data":{"target":"MEDV"},"kernels":"se"}`)
-	if _, _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil ||
+	if _, _, err := m.Refit(context.Background(), homes(), nil); err == nil ||
 		!strings.Contains(err.Error(), "kernels") {
 		t.Errorf("unknown options: %v", err)
 	}
 	m.Fitted = nil
-	if _, _, err := krigo.Refit(context.Background(), m, homes(), nil); err == nil {
+	if _, _, err := m.Refit(context.Background(), homes(), nil); err == nil {
 		t.Error("an old model was fitted again")
 	}
 }
@@ -429,7 +430,7 @@ func TestOutside(t *testing.T) {
 	far.Values[0], far.Values[1] = math.Nextafter(m.Range.Max[0], 1e9), m.Range.Min[1]-1
 	far.Values[4] = m.Range.Min[0] - 1e-9
 	for table, want := range map[*dataset.Table][]int{inside: {0, 0, 0}, far: {2, 1}} {
-		ps, err := krigo.Predict(m, table)
+		ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -574,14 +575,14 @@ func TestCopiesOfGroups(t *testing.T) {
 	}
 	m := trained(t, both, o)
 	if c := m.Certificate; c.Repeats != both.Rows ||
-		!strings.Contains(krigo.Sentence(m, c), fmt.Sprintf("rows that equal one of another group, %d of them", both.Rows)) {
+		!strings.Contains(m.Sentence(c), fmt.Sprintf("rows that equal one of another group, %d of them", both.Rows)) {
 		t.Errorf("%+v of %d rows", c, both.Rows)
 	}
 	m = trained(t, table, o)
 	again := sites(60)
 	again.Rows, again.Values = 60, again.Values[:180]
 	again.Values[2]++ // another row of a known site
-	f, err := krigo.CertifyFresh(m, again)
+	f, err := m.CertifyFresh(t.Context(), again)
 	if err != nil || f.SeenGroups != f.Groups || f.Seen != 59 ||
 		!strings.Contains(f.Sentence(m), "rows of known groups say nothing about further groups") {
 		t.Errorf("%+v, %v", f, err)
@@ -592,7 +593,7 @@ func TestCopiesOfGroups(t *testing.T) {
 		for _, i := range rows {
 			next.Append([]string{of.Text[0][int(of.Values[3*i])], fmt.Sprint(of.Values[3*i+1]), fmt.Sprint(of.Values[3*i+2])})
 		}
-		f, err := krigo.CertifyFresh(m, next)
+		f, err := m.CertifyFresh(t.Context(), next)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -612,7 +613,7 @@ func TestCopiesOfGroups(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if f, err := krigo.CertifyFresh(m, relabelled()); err != nil || f.SeenGroups != 0 || f.Seen != f.Rows {
+	if f, err := m.CertifyFresh(t.Context(), relabelled()); err != nil || f.SeenGroups != 0 || f.Seen != f.Rows {
 		t.Errorf("%+v, %v", f, err)
 	}
 	o.Data.Test = relabelled()
@@ -631,20 +632,22 @@ func TestOldRoles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := m.Certificate; c.Valid || !strings.Contains(c.Label, "order of the rows in the file") ||
-		!strings.HasPrefix(krigo.Sentence(m, c), "Not a certificate") ||
+		!strings.HasPrefix(m.Sentence(c), "Not a certificate") ||
 		!strings.Contains(strings.Join(c.Conditions, "\n"), "NOT MET: the order") {
-		t.Errorf("%+v, %s", c, krigo.Sentence(m, c))
+		t.Errorf("%+v, %s", c, m.Sentence(c))
 	}
-	if r, err := krigo.Certify(m, pick(data.Snelson(), every(0, 1, 60)), 0); err != nil || !r.Matches || r.Valid ||
+	if r, err := m.Certify(t.Context(), pick(data.Snelson(), every(0, 1, 60)), krigo.CertifyOptions{}); err != nil ||
+		!r.Matches || r.Valid ||
 		r.IndependentlyChecked {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if m, err = m.AcceptFileOrder(); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := krigo.Certify(m, pick(data.Snelson(), every(0, 1, 60)), 0); err != nil || !r.Matches || !r.Valid ||
+	if r, err := m.Certify(t.Context(), pick(data.Snelson(), every(0, 1, 60)), krigo.CertifyOptions{}); err != nil ||
+		!r.Matches || !r.Valid ||
 		!strings.Contains(r.Certificate.Label, "if the order") ||
-		!strings.Contains(krigo.Sentence(m, r.Certificate),
+		!strings.Contains(m.Sentence(r.Certificate),
 			"the order of the file has nothing to do with what its rows hold") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -657,7 +660,7 @@ func TestOldRoles(t *testing.T) {
 	forge := func() error {
 		head, err := json.Marshal(h)
 		if err == nil {
-			_, err = model.Read(bytes.NewReader(closed(raw, head, arrays)))
+			_, err = krigo.Read(bytes.NewReader(closed(raw, head, arrays)))
 		}
 		return err
 	}

@@ -46,7 +46,7 @@ func TestFewRows(t *testing.T) {
 		{200, krigo.Options{Prior: krigo.Prior{Share: 1}}, 200, 0},
 	} {
 		c.o.Data.Target = "MEDV"
-		p, err := krigo.Decide(rooms(c.rows), c.o)
+		p, err := krigo.Decide(t.Context(), rooms(c.rows), c.o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestFewRows(t *testing.T) {
 		}
 	}
 	for n, certified := range map[int]int{104: 0, 105: 21} {
-		p, err := krigo.Decide(sites(n), krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}})
+		p, err := krigo.Decide(t.Context(), sites(n), krigo.Options{Data: krigo.Data{Target: "y", Group: "site"}})
 		if err != nil || p.Groups.Certified != certified {
 			t.Errorf("%d groups: %+v, %v", n, p, err)
 		}
@@ -90,18 +90,18 @@ func TestUncertified(t *testing.T) {
 	}
 	for _, epsilon := range []float64{0, 2} {
 		var none *krigo.NoCertificate
-		if _, err := krigo.Certify(m, few, epsilon); !errors.As(err, &none) ||
+		if _, err := m.Certify(t.Context(), few, krigo.CertifyOptions{Epsilon: epsilon}); !errors.As(err, &none) ||
 			!strings.Contains(err.Error(), m.CertificateReason) {
 			t.Errorf("certify with ε = %g: %v", epsilon, err)
 		}
 	}
-	if ps, err := krigo.Predict(m, few); err != nil || len(ps) != 22 {
+	if ps, err := m.Predict(t.Context(), few, krigo.PredictOptions{}); err != nil || len(ps) != 22 {
 		t.Errorf("%v, %v", ps, err)
 	}
-	if _, differs, err := krigo.Refit(t.Context(), m, few, nil); differs != "" || err != nil {
+	if _, differs, err := m.Refit(t.Context(), few, nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
-	if _, err := krigo.Deliver(t.Context(), m, few, krigo.Options{}); err == nil ||
+	if _, err := m.Deliver(t.Context(), few, krigo.Options{}); err == nil ||
 		!strings.Contains(err.Error(), "all rows train the model itself") {
 		t.Errorf("deliver: %v", err)
 	}
@@ -109,7 +109,7 @@ func TestUncertified(t *testing.T) {
 		math.Abs(other.Training.LeaveOneOut/1024/m.Training.LeaveOneOut-1) > 1e-9 {
 		t.Errorf("left out %g, of targets 1024 times as large %g", m.Training.LeaveOneOut, other.Training.LeaveOneOut)
 	}
-	text, err := krigo.Declare(few, o)
+	text, err := krigo.Declare(t.Context(), few, o)
 	if err != nil {
 		t.Fatal(err)
 	}

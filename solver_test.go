@@ -15,7 +15,7 @@ import (
 
 func predictions(t *testing.T, m *krigo.Model, table *dataset.Table) (means, variances []float64) {
 	t.Helper()
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,13 +56,13 @@ func TestFitByCG(t *testing.T) {
 	if m.Certificate != nil || !strings.Contains(m.CertificateReason, "estimate") || exact.Certificate == nil {
 		t.Errorf("certificate %v, %q", m.Certificate, m.CertificateReason)
 	}
-	if _, err := krigo.Certify(m, table, 0.5); err == nil {
+	if _, err := m.Certify(t.Context(), table, krigo.CertifyOptions{Epsilon: 0.5}); err == nil {
 		t.Error("another half-width was certified")
 	}
 	near(t, "ln σ_n²", math.Log(m.Posterior.Noise), math.Log(exact.Posterior.Noise), 0.1)
 	near(t, "test error", m.Test.MSE, exact.Test.MSE, 0.02)
 	near(t, "NLPD", m.Test.NLPD, exact.Test.NLPD, 0.02)
-	solved, err := krigo.PredictExactVariance(context.Background(), m, table, nil)
+	solved, err := m.Predict(context.Background(), table, krigo.PredictOptions{ExactVariance: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,8 @@ func TestFitByCG(t *testing.T) {
 		near(t, "solved variance", p.LatentVariance, variances[i], 3e-3)
 	}
 	var usage *krigo.UsageError
-	if _, err := krigo.PredictExactVariance(context.Background(), exact, table, nil); !errors.As(err, &usage) {
+	if _, err := exact.Predict(context.Background(), table, krigo.PredictOptions{ExactVariance: true}); !errors.As(err,
+		&usage) {
 		t.Errorf("exact variances of an exact model: %v", err)
 	}
 }

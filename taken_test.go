@@ -55,11 +55,11 @@ func TestTakenForCopies(t *testing.T) {
 			t.Errorf("conditions: %q", m.Certificate.Conditions)
 		}
 		const only = "This holds only if rows that equal one another are copies"
-		if said := krigo.Sentence(m, m.Certificate); !strings.Contains(said, only) {
+		if said := m.Sentence(m.Certificate); !strings.Contains(said, only) {
 			t.Error(said)
 		}
 		table := read(more)
-		f, err := krigo.CertifyFresh(m, table)
+		f, err := m.CertifyFresh(t.Context(), table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,12 +67,13 @@ func TestTakenForCopies(t *testing.T) {
 			distinct != (f.Dropped > 100) {
 			t.Errorf("%d left out of %d: %s", f.Dropped, f.Rows, said)
 		}
-		again, err := krigo.Certify(m, read(made), 0)
+		again, err := m.Certify(t.Context(), read(made), krigo.CertifyOptions{})
 		if err != nil || !again.Matches {
 			t.Fatal(err, again)
 		}
 		m.Terms.Copies = false
-		if _, err := krigo.Certify(m, read(made), 0); err == nil || !strings.Contains(err.Error(), "no certificate") {
+		if _, err := m.Certify(t.Context(), read(made), krigo.CertifyOptions{}); err == nil ||
+			!strings.Contains(err.Error(), "no certificate") {
 			t.Errorf("certified without its condition: %v", err)
 		}
 	}
@@ -80,7 +81,7 @@ func TestTakenForCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := krigo.CertifyPredictions(table, "x",
+	if _, err := krigo.CertifyPredictions(t.Context(), table, "x",
 		krigo.Options{Data: krigo.Data{Target: "y", Group: dataset.EqualRows},
 			Promise: krigo.Promise{Epsilon: 1, Units: "raw"}}); err == nil {
 		t.Error("predictions grouped by what they are")

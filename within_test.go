@@ -28,13 +28,12 @@ func TestWithin(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	within := table.Within(ctx)
 	works := map[string]func() error{
-		"Predict":      func() error { _, err := krigo.Predict(m, within); return err },
-		"Certify":      func() error { _, err := krigo.Certify(m, within, 0); return err },
-		"CertifyFresh": func() error { _, err := krigo.CertifyFresh(m, within); return err },
-		"Decide":       func() error { _, err := krigo.Decide(within, o); return err },
-		"Declare":      func() error { _, err := krigo.Declare(within, o); return err },
+		"Predict":      func() error { _, err := m.Predict(ctx, table, krigo.PredictOptions{}); return err },
+		"Certify":      func() error { _, err := m.Certify(ctx, table, krigo.CertifyOptions{}); return err },
+		"CertifyFresh": func() error { _, err := m.CertifyFresh(ctx, table); return err },
+		"Decide":       func() error { _, err := krigo.Decide(ctx, table, o); return err },
+		"Declare":      func() error { _, err := krigo.Declare(ctx, table, o); return err },
 	}
 	for name, work := range works {
 		if err := work(); err != nil {
@@ -47,7 +46,7 @@ func TestWithin(t *testing.T) {
 			t.Errorf("%s, interrupted: %v", name, err)
 		}
 	}
-	if _, err := krigo.Predict(m, table); err != nil {
+	if _, err := m.Predict(t.Context(), table, krigo.PredictOptions{}); err != nil {
 		t.Errorf("the table has a context: %v", err)
 	}
 	// Interrupted when the last start is done: nothing but the certificate is left to do.

@@ -15,7 +15,7 @@ import (
 // Sentence says in words what a certificate of the model promises about its predictions, in
 // a line, or in two where a band was asked for. Every number is rounded to the cautious side:
 // what is promised must hold.
-func Sentence(m *Model, c *Certificate) string {
+func (m *Model) Sentence(c *pacbayes.Certificate) string {
 	if m.Terms.Backtest {
 		return backtest(m, c)
 	}
@@ -66,7 +66,7 @@ const copiesOnly = "\nThis holds only if rows that equal one another are copies,
 var curveShares = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
 // everyWidth says what a curve promises, besides what it was read off it already.
-func everyWidth(m *Model, c *Certificate) string {
+func everyWidth(m *Model, c *pacbayes.Certificate) string {
 	if c.Curve == nil || !c.Valid || len(c.Curve.Points) == 0 {
 		return ""
 	}
@@ -103,7 +103,7 @@ func everyWidth(m *Model, c *Certificate) string {
 }
 
 // slicesOf is a table of the kinds of rows that have bounds of their own.
-func slicesOf(c *Certificate) string {
+func slicesOf(c *pacbayes.Certificate) string {
 	if len(c.Slices) == 0 || !c.Valid {
 		return ""
 	}
@@ -135,7 +135,7 @@ func slicesOf(c *Certificate) string {
 const ownSD = " of the model's own standard deviations"
 
 // backtest says how the mean did on the last rows: in the past tense, since nothing follows from it.
-func backtest(m *Model, c *Certificate) string {
+func backtest(m *Model, c *pacbayes.Certificate) string {
 	lead := fmt.Sprintf("A backtest, not a certificate: of the last %d rows, which the model didn't see, ", c.Rows)
 	held := "all" // a share that was counted may be 1, as no bound is
 	if c.EmpiricalRisk > 0 {
@@ -160,7 +160,7 @@ func backtest(m *Model, c *Certificate) string {
 // what of the model's own certificate it contradicts.
 func (f *Fresh) Sentence(m *Model) string {
 	said := confidence(f.Delta, "fresh", m.Group) +
-		bound(m, &Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
+		bound(m, &pacbayes.Certificate{Bound: f.Bound, MeanBound: f.MeanBound, Route: m.Terms.Route, Group: m.Group,
 			Loss: f.Loss, Epsilon: f.Epsilon, EpsilonAbove: f.EpsilonAbove, EpsilonRaw: f.EpsilonRaw})
 	switch {
 	case f.Seen == f.Rows:
@@ -282,7 +282,7 @@ func scaled(m *Model, widths ...float64) string {
 }
 
 // bound says what the bound on the mean promises. On the route direct there is no other.
-func bound(m *Model, c *Certificate) string {
+func bound(m *Model, c *pacbayes.Certificate) string {
 	share := least(cautious.RoundUp(c.MeanBound, 3), c.Group)
 	switch {
 	case cautious.RoundUp(c.MeanBound, 3) >= 1 && c.Route == pacbayes.Direct:

@@ -32,9 +32,9 @@ func TestForgedNames(t *testing.T) {
 	sliced.Promise.Curve = true
 	for name, o := range map[string]krigo.Options{"groups": grouped, "kinds of rows": sliced, "backtest": split} {
 		m := trained(t, table, o)
-		said := []string{krigo.Sentence(m, m.Certificate), strings.Join(krigo.Notices(m), "\n")}
+		said := []string{m.Sentence(m.Certificate), strings.Join(krigo.Notices(m), "\n")}
 		if name != "backtest" {
-			f, err := krigo.CertifyFresh(m, table)
+			f, err := m.CertifyFresh(t.Context(), table)
 			if err != nil {
 				t.Fatal(err)
 			}

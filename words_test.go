@@ -8,6 +8,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -19,7 +20,7 @@ func TestSentence(t *testing.T) {
 	for _, half := range []float64{6.02731, 1.00001, 0.0123449, 12345.6, 99.996, 5.5} {
 		p := *c.Promise
 		p.HalfWidthRaw, c.Promise = half, &p
-		words := krigo.Sentence(m, &c)
+		words := m.Sentence(&c)
 		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the certified rows), at least ") ||
 			!strings.Contains(words, "\nWith the same confidence, at least ") {
 			t.Error(words)
@@ -38,11 +39,11 @@ func TestDirectSentence(t *testing.T) {
 	m := fit(t, data.Boston(), krigo.Options{Prior: krigo.Prior{Kind: "informed"}, Method: krigo.Method{Name: "evidence"},
 		Kernel: krigo.Kernel{ARD: "off"}, Run: krigo.Run{Restarts: 1}, Promise: krigo.Promise{Epsilon: 1e-6},
 		Data: krigo.Data{TestFraction: 0.2}})
-	f, err := krigo.CertifyFresh(m, data.Boston())
+	f, err := m.CertifyFresh(t.Context(), data.Boston())
 	if err != nil || m.Certificate.Route != pacbayes.Direct || m.Certificate.MeanBound < 1 {
 		t.Fatalf("%+v, %v", m.Certificate, err)
 	}
-	for rows, words := range map[string]string{"certified": krigo.Sentence(m, m.Certificate), "fresh": f.Sentence(m)} {
+	for rows, words := range map[string]string{"certified": m.Sentence(m.Certificate), "fresh": f.Sentence(m)} {
 		if !strings.HasPrefix(words, "With 99 % confidence (over the draw of the "+rows+
 			" rows), the bound says nothing about predictions") || strings.Contains(words, "random draw") {
 			t.Error(words)
@@ -60,7 +61,7 @@ func TestDeclaredScale(t *testing.T) {
 	m := fit(t, data.Snelson(), krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared,
 		Declared: &declared}, Kernel: krigo.Kernel{Expression: "se", ARD: "off"},
 		Promise: krigo.Promise{Epsilon: 2, Share: 0.5}})
-	if said := krigo.Sentence(m, m.Certificate); strings.Contains(said, " sd)") ||
+	if said := m.Sentence(m.Certificate); strings.Contains(said, " sd)") ||
 		!strings.Contains(said, "±1 of y (2 declared scales)") {
 		t.Errorf("%s", said)
 	}
@@ -79,7 +80,7 @@ func TestCurveSentence(t *testing.T) {
 		said        int
 	}{{0.2, 0.9, 2}, {0.2, 0.9999, 1}, {0.2, 1, 1}, {1, 1, 0}} {
 		curve.MeanError.Bound, curve.MeanError.Worst = of.mean*curve.MeanError.Clip, of.worst*curve.MeanError.Clip
-		words := krigo.Sentence(m, &c)
+		words := m.Sentence(&c)
 		if strings.Contains(words, "mean absolute error") != (of.said > 0) ||
 			strings.Contains(words, "worst twentieth") != (of.said > 1) ||
 			!strings.Contains(words, "at any other width: 57.69 % within") {
@@ -90,10 +91,10 @@ func TestCurveSentence(t *testing.T) {
 
 // TestSliceNumbers: the limits of kinds of rows are written as all numbers are.
 func TestSliceNumbers(t *testing.T) {
-	m := &krigo.Model{Target: "y", Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1},
-		EpsilonRaw: 1}}
+	m := &krigo.Model{Model: model.Model{Target: "y",
+		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Band, Below: 1}, EpsilonRaw: 1}}}
 	to := 30255.83
-	words := krigo.Sentence(m, &krigo.Certificate{Valid: true, Loss: pacbayes.Band, Delta: 0.01,
+	words := m.Sentence(&pacbayes.Certificate{Valid: true, Loss: pacbayes.Band, Delta: 0.01,
 		Slices: []pacbayes.Slice{{By: "sd", Name: "surest", To: &to}}})
 	if !strings.Contains(words, "sd surest, < 30,255.8: ") {
 		t.Error(words)

@@ -33,7 +33,7 @@ func TestErrorOfPredict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = krigo.Predict(m, table)
+		_, err = m.Predict(t.Context(), table, krigo.PredictOptions{})
 		var of *dataset.Error
 		if !errors.As(err, &of) || of.File != "rows" || of.Row != 2 || of.Column != c.column {
 			t.Errorf("%v: %v, %+v", c.x, err, of)

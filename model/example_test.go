@@ -13,7 +13,7 @@ import (
 )
 
 // snelson is a model of one input, x.
-func snelson() (*model.Model, error) {
+func snelson() (*krigo.Model, error) {
 	return krigo.Fit(context.Background(), data.Snelson(),
 		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Inducing: 8}, Run: krigo.Run{Restarts: 1},
 			Promise: krigo.Promise{Epsilon: 1}})

@@ -118,7 +118,7 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 	if err := json.Unmarshal(raw, &want); err != nil || len(want.X) == 0 {
 		t.Fatalf("%d points, %v", len(want.X), err)
 	}
-	ps, err := krigo.Predict(m, points(want.X, column))
+	ps, err := m.Predict(t.Context(), points(want.X, column), krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,12 +131,12 @@ func version(t *testing.T, name string, o krigo.Options, rows int) {
 		m.Certificate.Rows != rows {
 		t.Errorf("certificate %+v", m.Certificate)
 	}
-	r, err := krigo.Certify(m, snelson60(column), 0)
+	r, err := m.Certify(t.Context(), snelson60(column), krigo.CertifyOptions{})
 	if err != nil || !r.Matches {
 		t.Errorf("recertified: %+v, %v", r, err)
 	}
 	// Its hashes of single rows find one of its own.
-	if f, err := krigo.CertifyFresh(m, own(m, column)); err != nil || f.Seen != 1 {
+	if f, err := m.CertifyFresh(t.Context(), own(m, column)); err != nil || f.Seen != 1 {
 		t.Errorf("a row it was made from passes for fresh: %+v, %v", f, err)
 	}
 }
@@ -176,7 +176,7 @@ func makeVersion(t *testing.T, file, figures string, o krigo.Options) {
 	for i := range 13 {
 		out.X = append(out.X, float64(i)/2)
 	}
-	ps, err := krigo.Predict(m, points(out.X, column(o)))
+	ps, err := m.Predict(t.Context(), points(out.X, column(o)), krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ const Normal975 = 1.959963984540054
 
 // PredictAt predicts at the rows of a matrix: a column for each of the model's Inputs, in their order
 // and in their own units; those that categories were encoded as hold 0 and 1, and nothing is filled in. It
-// gives what krigo.Predict gives for a table of the same numbers, to the last bit. A matrix of another number of
+// gives what krigo.Model.Predict gives for a table of the same numbers, to the last bit. A matrix of another number of
 // columns is an error, and so is a row that can't be predicted: a *dataset.Error with its number, from 1.
 func (m *Model) PredictAt(x mat.Matrix) ([]Prediction, error) {
 	n, cols := x.Dims()

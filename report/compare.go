@@ -25,14 +25,14 @@ func WriteComparison(w io.Writer, target string, rows []krigo.Comparison) error 
 		Lines []line
 	}
 	tabled := func(signed bool, of func(krigo.Comparison) map[string]krigo.Measure) table {
-		out := table{Names: krigo.MeasureNames}
+		out := table{Names: krigo.MeasureNames()}
 		for _, r := range rows {
 			measures := of(r)
 			if measures == nil {
 				continue
 			}
 			l := line{Objective: r.Objective, Epsilon: cautious.Width(r.Epsilon)}
-			for _, name := range krigo.MeasureNames {
+			for _, name := range krigo.MeasureNames() {
 				text := "–"
 				if m, ok := measures[name]; ok {
 					text = m.Text(signed)

@@ -20,7 +20,7 @@ func ExampleWrite() {
 		return
 	}
 	var page bytes.Buffer
-	if err := report.Write(&page, m, table); err != nil {
+	if err := report.Write(context.Background(), &page, m, table); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -57,7 +58,7 @@ type maker struct {
 	content
 	target    string // its name
 	columns   []column
-	certified *krigo.Certificate // recomputed where it could be
+	certified *pacbayes.Certificate // recomputed where it could be
 
 	samples []*sample // rows with observations that the figures show; none without data
 	real    rows      // that figures of the function stand on; none where nothing is known of any

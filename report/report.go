@@ -16,6 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
 	"github.com/krigo-gp/krigo/matrix"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 //go:embed report.html
@@ -28,9 +29,9 @@ var pageTemplate = template.Must(template.New("report").Parse(page))
 
 // Write writes the report of a model, with figures of its predictions on a table's rows
 // unless that is nil: on those it has not seen, if there are any.
-func Write(w io.Writer, m *krigo.Model, table *dataset.Table) (err error) {
+func Write(ctx context.Context, w io.Writer, m *krigo.Model, table *dataset.Table) (err error) {
 	defer matrix.Ended(&err)
-	r, err := made(m, table)
+	r, err := made(ctx, m, table)
 	if err == nil {
 		err = r.ctx.Err() // what it ended isn't for a page to say
 	}
@@ -40,8 +41,8 @@ func Write(w io.Writer, m *krigo.Model, table *dataset.Table) (err error) {
 	return pageTemplate.Execute(w, r.content)
 }
 
-func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
-	r := &maker{ctx: context.Background(), m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
+func made(ctx context.Context, m *krigo.Model, table *dataset.Table) (*maker, error) {
+	r := &maker{ctx: ctx, m: m, q: m.Trained(), target: cautious.Name(m.Target), columns: columnsOf(m)}
 	r.Style = template.CSS(style + drawing.Style)
 	r.Title = fmt.Sprintf("%s from %s", r.target, count(len(r.columns), "column"))
 	r.certificate(m.Certificate, "As the model file has it, not recomputed: krigo certify does that, or a report with "+
@@ -50,11 +51,8 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 	var d *dataset.Data
 	if table != nil {
 		var err error
-		if d, err = m.Labelled(table); err != nil {
+		if d, err = m.Labelled(table.Within(ctx)); err != nil {
 			return nil, err
-		}
-		if ctx := d.Context(); ctx != nil {
-			r.ctx = ctx
 		}
 		if err := r.recertify(d, table); err != nil {
 			return nil, err
@@ -62,7 +60,7 @@ func made(m *krigo.Model, table *dataset.Table) (*maker, error) {
 		if r.real, err = referenceOf(d); err != nil {
 			return nil, err
 		}
-		if r.evidence, err = krigo.BoundEvidence(m, d); err != nil {
+		if r.evidence, err = m.BoundEvidence(d); err != nil {
 			r.warn("How much evidence the inducing inputs leave open can't be said: %v.", err)
 		}
 	}
@@ -190,7 +188,7 @@ func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 	if err != nil || !own || r.m.Certificate == nil {
 		return err
 	}
-	again, err := krigo.Certify(r.m, table, 0)
+	again, err := r.m.Certify(r.ctx, table, krigo.CertifyOptions{})
 	if err != nil {
 		return err
 	}
@@ -202,12 +200,12 @@ func (r *maker) recertify(d *dataset.Data, table *dataset.Table) error {
 }
 
 // certificate says what a certificate promises, and where it comes from.
-func (r *maker) certificate(c *krigo.Certificate, standing string) {
+func (r *maker) certificate(c *pacbayes.Certificate, standing string) {
 	if r.certified = c; c == nil {
 		r.Sentence = "No certificate: " + r.m.CertificateReason + "."
 		return
 	}
-	r.Sentence, r.Standing, r.Valid, r.Conditions = krigo.Sentence(r.m, c), standing, c.Valid, c.Conditions
+	r.Sentence, r.Standing, r.Valid, r.Conditions = r.m.Sentence(c), standing, c.Valid, c.Conditions
 }
 
 // ofBound is the title of what is said of the bound.

@@ -28,7 +28,7 @@ func written(t *testing.T, table, shown *dataset.Table, o krigo.Options) (string
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := report.Write(&b, m, shown); err != nil {
+	if err := report.Write(t.Context(), &b, m, shown); err != nil {
 		t.Fatal(err)
 	}
 	var titles []string
@@ -188,7 +188,7 @@ func TestRecertifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Conformal.HalfWidth /= 10
-	if err := report.Write(io.Discard, m, data.Boston()); err == nil ||
+	if err := report.Write(t.Context(), io.Discard, m, data.Boston()); err == nil ||
 		!strings.Contains(err.Error(), "conformal intervals of 51 rows") {
 		t.Errorf("intervals of a tenth: %v", err)
 	}
@@ -201,7 +201,8 @@ func TestRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := report.Write(io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(), `"y"`) {
+	if err := report.Write(t.Context(), io.Discard, m, data.Boston()); err == nil || !strings.Contains(err.Error(),
+		`"y"`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -116,7 +116,7 @@ func fitted(t *testing.T, table, shown *dataset.Table, o krigo.Options) *maker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := made(m, shown)
+	r, err := made(t.Context(), m, shown)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +402,7 @@ func TestNotes(t *testing.T) {
 		m.Notices = append(m.Notices, fmt.Sprintf("log_lengthscale2[%d] ended on the edge of its range [-10, 10], at 10", j+
 			1))
 	}
-	r, err := made(m, nil)
+	r, err := made(t.Context(), m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

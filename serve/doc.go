@@ -13,5 +13,5 @@
 //	GET  /             a page to predict by hand
 //
 // Rows of requests that arrive together are predicted together. A row's prediction doesn't
-// depend on the others, so that the answer is, to the last bit, what krigo.Predict returns.
+// depend on the others, so that the answer is, to the last bit, what krigo.Model.Predict returns.
 package serve

@@ -10,6 +10,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // A request for rows together has so many rows and draws at most: what it costs grows with the square of the rows and
@@ -24,7 +25,7 @@ const (
 type Joint struct {
 	Model       string             `json:"model"`
 	Target      string             `json:"target"`
-	Predictions []krigo.Prediction `json:"predictions"`
+	Predictions []model.Prediction `json:"predictions"`
 	Samples     [][]float64        `json:"samples,omitempty"`    // of each row its value in each draw
 	Covariance  [][]float64        `json:"covariance,omitempty"` // of each row with each
 }
@@ -96,7 +97,7 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 	}
 	defer one.end()
 	if w.covariance {
-		cov, err := krigo.Covariance(ctx, m, t)
+		cov, err := m.Covariance(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -106,7 +107,7 @@ func (w wish) compute(ctx context.Context, held *hold, one *turns, m *krigo.Mode
 		}
 	}
 	if w.samples > 0 {
-		drawn, err := krigo.Sample(ctx, m, t, w.samples, w.seed, nil)
+		drawn, err := m.Sample(ctx, t, krigo.SampleOptions{Count: w.samples, Seed: w.seed})
 		if err != nil {
 			return err
 		}

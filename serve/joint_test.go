@@ -16,21 +16,21 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 )
 
-// TestJoint: what is served of rows together is what krigo.Sample and krigo.Covariance return, to the last bit, and of
+// TestJoint: what is served of rows together is what Model.Sample and Model.Covariance return, to the last bit, and of
 // each row what is predicted.
 func TestJoint(t *testing.T) {
 	m := fitted(t, 0)
 	address, _ := started(t, saved(t, m, filepath.Join(t.TempDir(), "s.krigo")), Options{})
 	table := &dataset.Table{Source: "t", Names: []string{"x"}, Rows: 3, Values: []float64{-1, 0.5, 99}}
-	drawn, err := krigo.Sample(t.Context(), m, table, 4, 1<<63, nil)
+	drawn, err := m.Sample(t.Context(), table, krigo.SampleOptions{Count: 4, Seed: 1 << 63})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cov, err := krigo.Covariance(t.Context(), m, table)
+	cov, err := m.Covariance(t.Context(), table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

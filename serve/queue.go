@@ -13,6 +13,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // A batch has as many rows as take about batchTime, between fewRows and mostRows: what comes meanwhile waits so long. A
@@ -37,7 +38,7 @@ var (
 // next one gathers. Nothing waits for company, and an idle queue has no goroutine.
 type queue struct {
 	model   *krigo.Model
-	predict func(x mat.Matrix) ([]krigo.Prediction, error) // the model's PredictAt
+	predict func(x mat.Matrix) ([]model.Prediction, error) // the model's PredictAt
 	limit   int                                            // rows that may wait, of short requests and of long ones
 	batched func(rows int)                                 // is told the size of every batch
 	failed  func(cause any, stack []byte)                  // is told of a panic
@@ -62,7 +63,7 @@ type job struct {
 	of     client
 	table  *dataset.Table
 	data   *dataset.Data // its inputs, which are encoded batch by batch
-	out    []krigo.Prediction
+	out    []model.Prediction
 	class  *class
 	taken  int // rows that are in this batch or an earlier one
 	err    error
@@ -71,12 +72,12 @@ type job struct {
 }
 
 // run predicts the rows of a client's table, or returns what is wrong with them, or ctx's error.
-func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]krigo.Prediction, error) {
+func (q *queue) run(ctx context.Context, of client, t *dataset.Table) ([]model.Prediction, error) {
 	d, err := q.model.Unlabelled(t)
 	if err != nil {
 		return nil, err
 	}
-	j := &job{ctx: ctx, of: of, table: t, data: d, out: make([]krigo.Prediction, d.Rows), answer: make(chan struct{})}
+	j := &job{ctx: ctx, of: of, table: t, data: d, out: make([]model.Prediction, d.Rows), answer: make(chan struct{})}
 	q.mu.Lock()
 	j.class = &q.long
 	if d.Rows <= shortRows {

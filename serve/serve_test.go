@@ -30,6 +30,8 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/watch"
 )
 
@@ -102,7 +104,7 @@ func post(t testing.TB, url, kind, body string) (int, string) {
 
 const jsonKind = "application/json"
 
-// TestAgrees: what is served is what krigo.Predict returns, to the last bit, as JSON and as
+// TestAgrees: what is served is what krigo.Model.Predict returns, to the last bit, as JSON and as
 // CSV, by name and by position, alone and together with others.
 func TestAgrees(t *testing.T) {
 	m := fitted(t, 0)
@@ -112,7 +114,7 @@ func TestAgrees(t *testing.T) {
 	for i := range rows {
 		table.Values = append(table.Values, -1+8*math.Sqrt(float64(i)/rows))
 	}
-	want, err := krigo.Predict(m, table)
+	want, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +171,7 @@ func TestAgrees(t *testing.T) {
 }
 
 // read is what a client has of predictions.
-func read(t testing.TB, ps []krigo.Prediction) (back []krigo.Prediction) {
+func read(t testing.TB, ps []model.Prediction) (back []model.Prediction) {
 	t.Helper()
 	raw, err := json.Marshal(ps)
 	if err == nil {
@@ -210,7 +212,7 @@ func TestCategories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := krigo.Predict(m, rows)
+	want, err := m.Predict(t.Context(), rows, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -448,7 +450,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // queueOf is a queue of a model, with the rows of each batch sent to predict first.
-func queueOf(m *krigo.Model, limit int, predict func(x mat.Matrix) ([]krigo.Prediction, error)) *queue {
+func queueOf(m *krigo.Model, limit int, predict func(x mat.Matrix) ([]model.Prediction, error)) *queue {
 	return &queue{model: m, limit: limit, predict: predict, batched: func(int) {}, failed: func(any, []byte) {},
 		working: new(sync.WaitGroup)}
 }
@@ -479,7 +481,7 @@ func TestBusy(t *testing.T) {
 	m := fitted(t, 0)
 	gate := make(chan struct{})
 	var batches [][]float64
-	q := queueOf(m, 1200, func(x mat.Matrix) ([]krigo.Prediction, error) {
+	q := queueOf(m, 1200, func(x mat.Matrix) ([]model.Prediction, error) {
 		<-gate
 		batches = append(batches, mat.Col(nil, 0, x))
 		return m.PredictAt(x)
@@ -543,7 +545,7 @@ func TestOwnRows(t *testing.T) {
 	m := fitted(t, 0)
 	begun, begin := make(chan struct{}, 1<<10), make(chan struct{})
 	var predicted, told atomic.Int64
-	q := queueOf(m, 1<<20, func(x mat.Matrix) ([]krigo.Prediction, error) {
+	q := queueOf(m, 1<<20, func(x mat.Matrix) ([]model.Prediction, error) {
 		begun <- struct{}{}
 		<-begin
 		rows := mat.Col(nil, 0, x)
@@ -615,11 +617,11 @@ func TestReload(t *testing.T) {
 	address, s := started(t, folder, Options{Reload: time.Millisecond})
 	url := "http://" + address
 	one := &dataset.Table{Source: "t", Names: a.Inputs, Rows: 2, Values: []float64{1, 3}}
-	pa, err := krigo.Predict(a, one)
+	pa, err := a.Predict(t.Context(), one, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pb, err := krigo.Predict(b, one)
+	pb, err := b.Predict(t.Context(), one, krigo.PredictOptions{})
 	if err != nil || slices.Equal(pa, pb) {
 		t.Fatalf("the models don't differ, %v", err)
 	}
@@ -932,10 +934,10 @@ func TestOpenAPI(t *testing.T) {
 	if len(served) != 9 {
 		t.Errorf("described: %v", served)
 	}
-	for name, of := range map[string]any{"Answer": Answer{}, "Joint": Joint{}, "Prediction": krigo.Prediction{},
+	for name, of := range map[string]any{"Answer": Answer{}, "Joint": Joint{}, "Prediction": model.Prediction{},
 		"Description": Description{}, "Input": Input{}, "Reading": dataset.Reading{},
 		"Models": modelList{}, "Error": failure{}, "Health": health{}, "Observed": Observed{}, "Watch": watch.State{},
-		"Certificate": krigo.Certificate{}} {
+		"Certificate": pacbayes.Certificate{}} {
 		schema := doc.Components.Schemas[name]
 		var fields, always []string
 		for i := range reflect.TypeOf(of).NumField() {
@@ -988,7 +990,7 @@ func TestDescription(t *testing.T) {
 	if d.Name != "s" || d.Target != "y" || d.Rows != 200 || d.Inducing != 8 ||
 		!reflect.DeepEqual(d.Inputs, []Input{{Name: "x", Mean: m.Scaling.InputMean[0], Scale: m.Scaling.InputScale[0],
 			Low: &m.Range.Min[0], High: &m.Range.Max[0]}}) ||
-		!d.Certificate.Equal(m.Certificate) || d.Sentence != krigo.Sentence(m, m.Certificate) || d.Kernel.Name != "se" {
+		!d.Certificate.Equal(m.Certificate) || d.Sentence != m.Sentence(m.Certificate) || d.Kernel.Name != "se" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -1134,7 +1136,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("status %d: %s; log: %s", status, body, log.String())
 		}
 		os.Rename(ledger+".away", ledger)
-		if archive, err := watch.Rotate(context.Background(), ledger, m); err != nil || archive != ledger+".1" {
+		if archive, err := watch.Rotate(context.Background(), ledger, &m.Model); err != nil || archive != ledger+".1" {
 			t.Errorf("%s, %v", archive, err)
 		}
 		if got := *described(address).Watch; !reflect.DeepEqual(got, state) {

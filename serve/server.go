@@ -28,6 +28,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/watch"
 )
 
@@ -128,7 +129,7 @@ func (s *Server) complete(m *served) {
 	if m.unwatched = errNoLedger; s.ledger == nil {
 		return
 	}
-	if m.watch, m.unwatched = s.ledger.Watch(m.Model); m.unwatched != nil {
+	if m.watch, m.unwatched = s.ledger.Watch(&m.Model.Model); m.unwatched != nil {
 		s.o.Log.Warn("no outcomes are taken", "model", m.name, "reason", m.unwatched)
 	}
 }
@@ -388,21 +389,21 @@ type modelList struct {
 
 // Description is what GET /v1/model answers.
 type Description struct {
-	Name              string             `json:"name"`
-	Objective         string             `json:"objective"`
-	Target            string             `json:"target"`
-	Inputs            []Input            `json:"inputs"`
-	Rows              int                `json:"rows"`
-	Inducing          int                `json:"inducing"`
-	Reading           dataset.Reading    `json:"reading,omitzero"` // how its tables are written
-	Kernel            kernel.Spec        `json:"kernel"`
-	Certificate       *krigo.Certificate `json:"certificate"`
-	CertificateReason string             `json:"certificate_reason,omitempty"`
-	Sentence          string             `json:"sentence,omitempty"` // the certificate in words
-	Test              *model.Test        `json:"test"`
-	Watch             *watch.State       `json:"watch"`                  // what outcomes say of the certificate
-	WatchSentence     string             `json:"watch_sentence"`         // the same in words
-	WatchReason       string             `json:"watch_reason,omitempty"` // why there is none
+	Name              string                `json:"name"`
+	Objective         string                `json:"objective"`
+	Target            string                `json:"target"`
+	Inputs            []Input               `json:"inputs"`
+	Rows              int                   `json:"rows"`
+	Inducing          int                   `json:"inducing"`
+	Reading           dataset.Reading       `json:"reading,omitzero"` // how its tables are written
+	Kernel            kernel.Spec           `json:"kernel"`
+	Certificate       *pacbayes.Certificate `json:"certificate"`
+	CertificateReason string                `json:"certificate_reason,omitempty"`
+	Sentence          string                `json:"sentence,omitempty"` // the certificate in words
+	Test              *model.Test           `json:"test"`
+	Watch             *watch.State          `json:"watch"`                  // what outcomes say of the certificate
+	WatchSentence     string                `json:"watch_sentence"`         // the same in words
+	WatchReason       string                `json:"watch_reason,omitempty"` // why there is none
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
@@ -421,11 +422,11 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	d.Inputs, d.Reading = inputsOf(m.Model), m.Reading.Every()
 	d.Rows = m.Counts[dataset.Prior] + m.Counts[dataset.Certified]
 	if m.Certificate != nil {
-		d.Sentence = krigo.Sentence(m.Model, m.Certificate)
+		d.Sentence = m.Model.Sentence(m.Certificate)
 	}
 	if m.watch != nil {
 		state := m.watch.State()
-		d.Watch, d.WatchSentence = &state, state.Sentence(m.Model)
+		d.Watch, d.WatchSentence = &state, state.Sentence(&m.Model.Model)
 		if state.Alarm != nil {
 			d.WatchSentence = state.Alarm.Sentence(state) + "\n" + d.WatchSentence
 		}
@@ -439,7 +440,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 type Answer struct {
 	Model       string             `json:"model"`
 	Target      string             `json:"target"`
-	Predictions []krigo.Prediction `json:"predictions"`
+	Predictions []model.Prediction `json:"predictions"`
 }
 
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
@@ -448,7 +449,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	held := s.budget.hold(clientOf(r))
 	defer held.close()
 	m, table, err := s.read(ctx, w, r, held, form{columns: inputsOf, rows: s.o.MaxRows})
-	var ps []krigo.Prediction
+	var ps []model.Prediction
 	if err == nil {
 		ps, err = m.queue.run(ctx, held.of, table)
 	}

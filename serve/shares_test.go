@@ -23,6 +23,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // TestBudget: a client has half of the memory, others have their part of what is left, and what is given back goes to
@@ -490,7 +491,7 @@ func TestNothingLeft(t *testing.T) {
 	m, _ := s.library.find("s")
 	begun, finish := make(chan struct{}), make(chan struct{})
 	var finished bool
-	m.queue.predict = func(x mat.Matrix) ([]krigo.Prediction, error) {
+	m.queue.predict = func(x mat.Matrix) ([]model.Prediction, error) {
 		close(begun)
 		<-finish
 		finished = true

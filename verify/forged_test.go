@@ -157,7 +157,7 @@ func TestForgedPriors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := krigo.Certify(loaded, table, 0)
+			r, err := loaded.Certify(t.Context(), table, krigo.CertifyOptions{})
 			if c.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), c.refused) || !strings.Contains(other.Refused, c.refused) {
 					t.Errorf("%v; verify.py: %s; want %s", err, other.Refused, c.refused)

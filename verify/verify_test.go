@@ -138,7 +138,7 @@ func TestOldRules(t *testing.T) {
 	d, err := m.Labelled(table)
 	if err == nil {
 		m.Terms.Rules = 0
-		m.Certificate, err = m.Certify(d)
+		m.Certificate, err = m.Model.Certify(d)
 	}
 	file := filepath.Join(t.TempDir(), "m.krigo")
 	if err == nil {
@@ -147,7 +147,7 @@ func TestOldRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := krigo.Certify(m, table, 0)
+	r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{})
 	if agrees, said := verify(t, file, path); !agrees || err != nil || !r.Matches ||
 		len(m.Certificate.Curve.Points) < 2*ended {
 		t.Errorf("%s, %+v, %v; %d points, %d by the new rules", said, r, err, len(m.Certificate.Curve.Points), ended)

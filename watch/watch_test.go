@@ -27,15 +27,16 @@ func loaded(t *testing.T, change func(*krigo.Options)) *model.Model {
 	if change != nil {
 		change(&o)
 	}
-	m, err := krigo.Fit(context.Background(), data.Snelson(), o)
+	fitted, err := krigo.Fit(context.Background(), data.Snelson(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "m.krigo")
-	if err := m.Save(path); err != nil {
+	if err := fitted.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	if m, err = model.Load(path); err != nil {
+	m, err := model.Load(path)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -400,8 +401,9 @@ func TestWatchable(t *testing.T) {
 		"groups by patient":         func(c *model.Model) { c.Certificate.Group = "patient" },
 		"bound on predictions is 1": func(c *model.Model) { c.Certificate.MeanBound = 1 },
 		"save it first": func(c *model.Model) {
-			*c = *must(krigo.Fit(context.Background(), data.Snelson(),
-				krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"}, Promise: krigo.Promise{Epsilon: 1}}))
+			*c = must(krigo.Fit(context.Background(), data.Snelson(),
+				krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},
+					Promise: krigo.Promise{Epsilon: 1}})).Model
 		},
 	} {
 		other := *m

@@ -128,7 +128,7 @@ is made if need be (default: here).`,
 				return err
 			}
 			if err := disk.Write(path(".html"),
-				func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
+				func(w io.Writer) error { return report.Write(cmd.Context(), w, m, table) }); err != nil {
 				return err
 			}
 			if c.json {

@@ -11,6 +11,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/memory"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
 )
@@ -100,7 +101,7 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 			defer table.Close()
 			if fresh {
 				progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-				f, err := krigo.CertifyFresh(m, table.Within(progress.telling(cmd.Context())))
+				f, err := m.CertifyFresh(progress.telling(cmd.Context()), table)
 				progress.end()
 				if err == nil && shifted {
 					err = f.ShiftTo(shift)
@@ -117,25 +118,19 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 				printFresh(cmd.OutOrStdout(), m, f)
 				return nil
 			}
+			o := krigo.CertifyOptions{Epsilon: epsilon}
 			if declaration != "" {
-				text, err := memory.ReadFile(declaration, textTimes)
-				if err == nil {
-					err = krigo.CheckDeclaration(m, table.Within(cmd.Context()), text)
-				}
-				if err != nil {
+				if o.Declaration, err = memory.ReadFile(declaration, textTimes); err != nil {
 					return fmt.Errorf("--declaration %s: %w", declaration, err)
 				}
 			}
 			again := job.Size() == 1 && !noRefit && epsilon == 0
-			r, err := recertify(cmd, c, args[0], m, table, epsilon, refit, again)
+			r, err := recertify(cmd, c, args[0], m, table, o, refit, again)
 			if err == nil && shifted {
 				err = r.ShiftTo(shift)
 			}
 			if err != nil {
 				return err
-			}
-			if declaration != "" {
-				r.FollowsDeclaration()
 			}
 			if c.json {
 				return printJSON(cmd.OutOrStdout(), r)
@@ -169,10 +164,10 @@ predict, and --epsilon is in the target's units. The bound holds if what made th
 }
 
 // recertify computes the certificate of a model anew, and refuses a model that says otherwise.
-func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table, epsilon float64, refit,
-	ifBrief bool) (*krigo.Recertification, error) {
+func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table *dataset.Table,
+	o krigo.CertifyOptions, refit, ifBrief bool) (*krigo.Recertification, error) {
 	progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-	r, err := krigo.Certify(m, table.Within(progress.telling(cmd.Context())), epsilon)
+	r, err := m.Certify(progress.telling(cmd.Context()), table, o)
 	progress.end()
 	if err != nil {
 		return nil, err
@@ -227,7 +222,7 @@ func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification)
 }
 
 // printClaims lists what was checked, or wasn't, and names the parts of the file that a bound rests on unchecked.
-func printClaims(w io.Writer, head string, claims []krigo.Claim) {
+func printClaims(w io.Writer, head string, claims []model.Claim) {
 	if len(claims) > 0 {
 		fmt.Fprintln(w, head)
 	}
@@ -266,7 +261,7 @@ func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 // printCertificate says in words what a certificate says, first what it promises of
 // predictions.
 func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
-	fmt.Fprintln(w, krigo.Sentence(m, c))
+	fmt.Fprintln(w, m.Sentence(c))
 	which := "certified"
 	switch {
 	case m.Terms.Backtest: // there is no bound

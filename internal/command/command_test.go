@@ -23,6 +23,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/model"
 )
 
 // outcome is what a command left.
@@ -778,7 +779,7 @@ func TestPredictOut(t *testing.T) {
 	if out := must(t, "predict", "homes.krigo", "new.csv", "--out", "p.csv"); out != "" || read(t, "p.csv") != want {
 		t.Errorf("printed %q, wrote %q", out, read(t, "p.csv"))
 	}
-	var d struct{ Predictions []krigo.Prediction }
+	var d struct{ Predictions []model.Prediction }
 	if err := json.Unmarshal([]byte(must(t, "predict", "homes.krigo", "new.csv", "--json")), &d); err != nil {
 		t.Fatal(err)
 	}

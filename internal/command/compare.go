@@ -77,7 +77,8 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 			defer table.Close()
 			o.Run.Ranks = r
 			progress := newProgress(cmd.ErrOrStderr(), c.quiet)
-			rows, err := krigo.Compare(cmd.Context(), table, o, f.objectives, epsilons, f.splits, progress.compared)
+			rows, err := krigo.Compare(cmd.Context(), table, o, krigo.CompareOptions{Objectives: f.objectives,
+				Epsilons: epsilons, Splits: f.splits, Progress: progress.compared})
 			progress.end()
 			if cmd.Context().Err() != nil {
 				return errors.New("interrupted before all fits were done: no table was made")
@@ -179,7 +180,7 @@ func printComparison(w io.Writer, rows []krigo.Comparison) {
 func writeComparison(w io.Writer, rows []krigo.Comparison) error {
 	out := csv.NewWriter(w)
 	head := []string{"objective", "epsilon", "splits"}
-	for _, name := range krigo.MeasureNames {
+	for _, name := range krigo.MeasureNames() {
 		head = append(head, name, name+"_se", name+"_difference", name+"_difference_se")
 	}
 	if err := out.Write(head); err != nil {
@@ -188,7 +189,7 @@ func writeComparison(w io.Writer, rows []krigo.Comparison) error {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, r := range rows {
 		line := []string{r.Objective, number(r.Epsilon), strconv.Itoa(r.Splits)}
-		for _, name := range krigo.MeasureNames {
+		for _, name := range krigo.MeasureNames() {
 			for _, measures := range []map[string]krigo.Measure{r.Measures, r.Differences} {
 				switch m, ok := measures[name]; {
 				case ok && m.Splits > 1:

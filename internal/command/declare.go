@@ -42,7 +42,7 @@ so other seeds and options could be tried before the best was declared.`,
 					return err
 				}
 			}
-			text, err := krigo.Declare(table.Within(cmd.Context()), o)
+			text, err := krigo.Declare(cmd.Context(), table, o)
 			if err == nil && r.Rank() == 0 {
 				_, err = cmd.OutOrStdout().Write(text)
 			}

@@ -149,7 +149,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 		serve.Observed{}, watch.State{}} {
 		walk(reflect.TypeOf(v))
 	}
-	for _, name := range krigo.MeasureNames {
+	for _, name := range krigo.MeasureNames() {
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("the measure %s isn't documented", name)
 		}

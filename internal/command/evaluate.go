@@ -42,7 +42,7 @@ the exact GP. The certificate is at the parameters rounded to the grid.`,
 				return err
 			}
 			defer table.Close()
-			e, err := krigo.Evaluate(table.Within(cmd.Context()), p, o)
+			e, err := krigo.Evaluate(cmd.Context(), table, p, o)
 			if err != nil {
 				return err
 			}

@@ -286,7 +286,7 @@ certificate picked as the best of several runs isn't one.`,
 				}
 			}
 			if f.dryRun {
-				plan, err := krigo.Decide(table.Within(cmd.Context()), o)
+				plan, err := krigo.Decide(cmd.Context(), table, o)
 				if err != nil {
 					return err
 				}
@@ -441,7 +441,7 @@ func deliver(ctx context.Context, m *krigo.Model, table *dataset.Table, o krigo.
 	case saver.state != nil:
 		o.Run.Resume = saver.state
 	}
-	return krigo.Deliver(ctx, m, table, o)
+	return m.Deliver(ctx, table, o)
 }
 
 // onlySibling refuses files that the sibling would replace and that are none: nobody named them.

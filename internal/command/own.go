@@ -43,7 +43,7 @@ func ownPredictions(kept []string) own {
 	for _, name := range kept {
 		columns += "\n" + regexp.QuoteMeta(name)
 	}
-	for i, name := range krigo.PredictionNames {
+	for i, name := range krigo.PredictionNames() {
 		if i >= 5 { // earlier versions wrote fewer
 			columns += "(\n" + name + ")?"
 			continue

@@ -138,8 +138,8 @@ func TestPipeToFiles(t *testing.T) {
 	if r := ask(map[string]any{"op": "predict", "model": 1}); r.Error != nil || len(r.data["mean"]) != 8*rows {
 		t.Fatalf("%+v", r)
 	}
-	if got := fitted.Result["sentence"]; got != krigo.Sentence(want, want.Certificate) {
-		t.Errorf("%v\nwant %s", got, krigo.Sentence(want, want.Certificate))
+	if got := fitted.Result["sentence"]; got != want.Sentence(want.Certificate) {
+		t.Errorf("%v\nwant %s", got, want.Sentence(want.Certificate))
 	}
 	for name, file := range map[string]string{"file": path, "delivered": siblingName(path)} {
 		got := filepath.Join(folder, name)
@@ -158,11 +158,11 @@ func TestPipeToFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ps, err := krigo.Predict(a, read)
+		ps, err := a.Predict(t.Context(), read, krigo.PredictOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		qs, err := krigo.Predict(b, read)
+		qs, err := b.Predict(t.Context(), read, krigo.PredictOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/internal/disk"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
 
@@ -23,7 +24,7 @@ import (
 type predictDocument struct {
 	Target      string                      `json:"target"`
 	Solver      string                      `json:"solver,omitempty"` // as in fit, unless the posterior is factored
-	Predictions []krigo.Prediction          `json:"predictions"`
+	Predictions []model.Prediction          `json:"predictions"`
 	Intervals   map[string][]krigo.Interval `json:"intervals,omitempty"` // those asked for, by kind
 	Samples     [][]float64                 `json:"samples,omitempty"`   // those asked for, row by row
 	Kept        map[string][]string         `json:"kept,omitempty"`      // columns of the data, as text, row by row
@@ -48,7 +49,7 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 	if !(f.level > 0 && f.level < 1) {
 		return &krigo.UsageError{Err: fmt.Errorf("--level %v: want a share of targets between 0 and 1, such as 0.9", f.level)}
 	}
-	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds, kind) })
+	few := slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(krigo.FewRowKinds(), kind) })
 	if few != (f.data != "") {
 		return &krigo.UsageError{Err: errors.New("--data goes with --intervals full or jackknife, which need the data that " +
 			"the model was made from")}
@@ -78,26 +79,26 @@ func (f *predictFlags) check(json bool, inputs []string) error {
 
 // predict predicts the rows of a table, and draws samples there.
 func (f *predictFlags) predict(cmd *cobra.Command, quiet bool, m *krigo.Model,
-	table *dataset.Table) (ps []krigo.Prediction, drawn [][]float64, err error) {
+	table *dataset.Table) (ps []model.Prediction, drawn [][]float64, err error) {
 	progress := newProgress(cmd.ErrOrStderr(), quiet)
 	defer progress.end()
 	solving := func(iteration int, residual float64) {
 		progress.event(krigo.Event{Solver: m.Posterior.Kind(), Iteration: iteration, Residual: residual})
 	}
 	if f.exactVariance {
-		ps, err = krigo.PredictExactVariance(cmd.Context(), m, table.Within(cmd.Context()), solving)
+		ps, err = m.Predict(cmd.Context(), table, krigo.PredictOptions{ExactVariance: true, Progress: solving})
 	} else {
-		ps, err = krigo.Predict(m, table.Within(progress.telling(cmd.Context())))
+		ps, err = m.Predict(progress.telling(cmd.Context()), table, krigo.PredictOptions{})
 	}
 	if err == nil && f.samples > 0 {
-		drawn, err = krigo.Sample(cmd.Context(), m, table, f.samples, f.seed, solving)
+		drawn, err = m.Sample(cmd.Context(), table, krigo.SampleOptions{Count: f.samples, Seed: f.seed, Progress: solving})
 	}
 	return ps, drawn, err
 }
 
 // intervals returns those that are asked for, by kind.
 func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *dataset.Table,
-	ps []krigo.Prediction) (of map[string][]krigo.Interval, err error) {
+	ps []model.Prediction) (of map[string][]krigo.Interval, err error) {
 	of = map[string][]krigo.Interval{}
 	var data *dataset.Table
 	if f.data != "" {
@@ -107,10 +108,11 @@ func (f *predictFlags) intervals(cmd *cobra.Command, m *krigo.Model, table *data
 		defer data.Close()
 	}
 	for _, kind := range f.kinds {
-		if slices.Contains(krigo.FewRowKinds, kind) {
-			of[kind], err = krigo.IntervalsOfFew(m, data.Within(cmd.Context()), table.Within(cmd.Context()), kind, f.level, f.by)
+		if slices.Contains(krigo.FewRowKinds(), kind) {
+			of[kind], err = m.IntervalsOfFew(cmd.Context(), data, table, krigo.IntervalOptions{Kind: kind, Level: f.level,
+				By: f.by})
 		} else {
-			of[kind], err = krigo.Intervals(m, kind, f.level, ps)
+			of[kind], err = m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: f.level})
 		}
 		if err != nil {
 			return nil, err
@@ -146,7 +148,7 @@ func (f *predictFlags) write(w io.Writer, asJSON bool, d predictDocument, kept *
 // table returns the names of the columns, those of intervals after the predictions' and then those of samples, and what
 // fills a row of them.
 func (d predictDocument) table(kinds []string, samples int) (names []string, fill func(i int, values []float64) error) {
-	names = slices.Clone(krigo.PredictionNames)
+	names = krigo.PredictionNames()
 	for _, kind := range kinds {
 		names = append(names, kind+"_lower", kind+"_upper")
 	}
@@ -155,7 +157,7 @@ func (d predictDocument) table(kinds []string, samples int) (names []string, fil
 	}
 	return names, func(i int, values []float64) error {
 		d.Predictions[i].Fill(values)
-		at := len(krigo.PredictionNames)
+		at := len(krigo.PredictionNames())
 		for _, kind := range kinds {
 			of := d.Intervals[kind][i]
 			values[at], values[at+1] = of.Lower, of.Upper
@@ -235,7 +237,7 @@ training rows nearest to it, and say so on standard error.`,
 				return err
 			}
 			if !c.quiet {
-				notices, err := krigo.PredictionNotices(m, table, ps)
+				notices, err := m.PredictionNotices(table, ps)
 				if err != nil {
 					return err
 				}
@@ -262,8 +264,9 @@ training rows nearest to it, and say so on standard error.`,
 		},
 	}
 	bind(cmd.Flags(),
-		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: slices.Concat(krigo.IntervalKinds, krigo.FewRowKinds),
-			help: "further intervals: " + strings.Join(slices.Concat(krigo.IntervalKinds, krigo.FewRowKinds), ", ")},
+		cliFlag{name: "intervals", value: "LIST", to: &f.kinds, values: slices.Concat(krigo.IntervalKinds(),
+			krigo.FewRowKinds()),
+			help: "further intervals: " + strings.Join(slices.Concat(krigo.IntervalKinds(), krigo.FewRowKinds()), ", ")},
 		cliFlag{name: "keep", value: "COLS", to: &f.keep, columns: true,
 			help: "columns of DATA that stand before the predictions, such as names of rows"},
 		cliFlag{name: "data", value: "DATA", to: &f.data, endings: tableEndings(),

@@ -81,7 +81,7 @@ func (f *predictedFlags) certify(cmd *cobra.Command, c *common, epsilon float64,
 		return err
 	}
 	defer table.Close()
-	p, err := krigo.CertifyPredictions(table.Within(cmd.Context()), f.prediction,
+	p, err := krigo.CertifyPredictions(cmd.Context(), table, f.prediction,
 		krigo.Options{Data: krigo.Data{Target: f.target, Group: f.group},
 			Promise: krigo.Promise{Loss: f.loss, Epsilon: epsilon, EpsilonAbove: f.above, Delta: f.delta,
 				Bound: pacbayes.Inequality(f.bound)}})

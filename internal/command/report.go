@@ -57,7 +57,8 @@ model was made from; else on the rows that it has not seen.`,
 			if err := writable(out, ownReport, args...); err != nil {
 				return err
 			}
-			if err := disk.Write(out, func(w io.Writer) error { return report.Write(w, m, table) }); err != nil {
+			if err := disk.Write(out,
+				func(w io.Writer) error { return report.Write(cmd.Context(), w, m, table) }); err != nil {
 				return err
 			}
 			if c.json {

@@ -49,7 +49,7 @@ func TestServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

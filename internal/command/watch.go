@@ -17,6 +17,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/watch"
 )
 
@@ -31,7 +32,7 @@ const watchRows = 10_000
 // watcher adds outcomes to a ledger and says what they come to.
 type watcher struct {
 	*watch.Watch
-	model *krigo.Model
+	model *model.Model
 	out   io.Writer
 	json  bool
 	told  bool         // of the alarm
@@ -73,7 +74,7 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 			return exactly(2)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := krigo.Load(args[0])
+			m, err := model.Load(args[0])
 			if err != nil {
 				return err
 			}
@@ -190,7 +191,7 @@ Exit status 3 says that there is an alarm, from these rows or from those before 
 }
 
 // tellOthers says what the ledger holds of other models.
-func tellOthers(cmd *cobra.Command, l *watch.Ledger, m *krigo.Model) error {
+func tellOthers(cmd *cobra.Command, l *watch.Ledger, m *model.Model) error {
 	others, err := l.Others(m)
 	for _, o := range others {
 		fmt.Fprintln(cmd.ErrOrStderr(), o.Sentence())
@@ -199,7 +200,7 @@ func tellOthers(cmd *cobra.Command, l *watch.Ledger, m *krigo.Model) error {
 }
 
 // compareLedger says how a ledger and the data that its outcomes came from differ, which is an error.
-func compareLedger(cmd *cobra.Command, c *common, m *krigo.Model, ledger, data string) error {
+func compareLedger(cmd *cobra.Command, c *common, m *model.Model, ledger, data string) error {
 	table, err := readTable(data, cmd.InOrStdin(), nil, m.Reading.Every())
 	if err != nil {
 		return err

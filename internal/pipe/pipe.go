@@ -20,7 +20,6 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/report"
 	"github.com/krigo-gp/krigo/watch"
 )
@@ -200,7 +199,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group, "options": m.Fitted,
 		"notices": krigo.Notices(m)}
 	if m.Certificate != nil {
-		of["sentence"] = krigo.Sentence(m, m.Certificate)
+		of["sentence"] = m.Sentence(m.Certificate)
 	}
 	return &reply{Result: of}
 }
@@ -281,7 +280,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	}
 	var file, sibling bytes.Buffer
 	if args.Options.Run.Deliver == "all" {
-		all, err := krigo.Deliver(ctx, m, table, args.Options)
+		all, err := m.Deliver(ctx, table, args.Options)
 		if err == nil {
 			err = all.Write(&sibling)
 		}
@@ -292,7 +291,7 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	if err := m.Write(&file); err != nil {
 		return nil, err
 	}
-	if m, err = model.Read(bytes.NewReader(file.Bytes())); err != nil { // as whoever loads it has it, with its checksum
+	if m, err = krigo.Read(bytes.NewReader(file.Bytes())); err != nil { // as whoever loads it has it, with its checksum
 		return nil, err
 	}
 	answer := s.keep(m)
@@ -336,7 +335,7 @@ func (s *server) load(_ context.Context, r *request) (*reply, error) {
 	if len(r.data) != 1 {
 		return nil, fmt.Errorf("%w: load needs a model file", errFrame)
 	}
-	m, err := model.Read(bytes.NewReader(r.data[0]))
+	m, err := krigo.Read(bytes.NewReader(r.data[0]))
 	if err != nil {
 		return nil, err
 	}
@@ -366,11 +365,11 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(ctx, table, krigo.PredictOptions{})
 	if err != nil {
 		return nil, err
 	}
-	notices, err := krigo.PredictionNotices(m, table, ps)
+	notices, err := m.PredictionNotices(table, ps)
 	if err != nil {
 		return nil, err
 	}
@@ -382,12 +381,13 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		}
 		answer.add(name, values)
 	}
-	row := make([]float64, len(krigo.PredictionNames))
-	for k, name := range krigo.PredictionNames {
+	names := krigo.PredictionNames()
+	row := make([]float64, len(names))
+	for k, name := range names {
 		column(name, func(i int) float64 { ps[i].Fill(row); return row[k] })
 	}
 	for _, kind := range args.Intervals {
-		ends, err := krigo.Intervals(m, kind, cmp.Or(args.Level, 0.95), ps)
+		ends, err := m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: cmp.Or(args.Level, 0.95)})
 		if err != nil {
 			return nil, err
 		}
@@ -395,14 +395,14 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		column(kind+"_upper", func(i int) float64 { return ends[i].Upper })
 	}
 	if args.Covariance {
-		cov, err := krigo.Covariance(ctx, m, table)
+		cov, err := m.Covariance(ctx, table)
 		if err != nil {
 			return nil, err
 		}
 		answer.add("covariance", cov.Data)
 	}
 	if args.Samples > 0 {
-		drawn, err := krigo.Sample(ctx, m, table, args.Samples, args.Seed, nil)
+		drawn, err := m.Sample(ctx, table, krigo.SampleOptions{Count: args.Samples, Seed: args.Seed})
 		if err != nil {
 			return nil, err
 		}
@@ -442,7 +442,7 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := krigo.Certify(m, table, 0)
+	found, err := m.Certify(ctx, table, krigo.CertifyOptions{})
 	if err == nil {
 		err = found.RefitIfBrief(ctx, nil)
 	}
@@ -450,7 +450,7 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	return &reply{Result: map[string]any{"certify": found, "differs": found.Differs,
-		"sentence": krigo.Sentence(m, found.Certificate)}}, nil
+		"sentence": m.Sentence(found.Certificate)}}, nil
 }
 
 // fresh says what rows that the model never saw show.
@@ -459,7 +459,7 @@ func (s *server) fresh(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := krigo.CertifyFresh(m, table)
+	found, err := m.CertifyFresh(ctx, table)
 	if err != nil {
 		return nil, err
 	}
@@ -479,7 +479,7 @@ func (s *server) certifyPredictions(ctx context.Context, r *request) (*reply, er
 	if err != nil {
 		return nil, err
 	}
-	found, err := krigo.CertifyPredictions(table.Within(ctx), args.Prediction, args.Options)
+	found, err := krigo.CertifyPredictions(ctx, table, args.Prediction, args.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -511,7 +511,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	defer ledger.Close()
-	w, err := ledger.Watch(m)
+	w, err := ledger.Watch(&m.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -519,7 +519,7 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := state.Sentence(m)
+	said := state.Sentence(&m.Model)
 	if state.Alarm != nil {
 		said = state.Alarm.Sentence(state) + "\n" + said
 	}
@@ -543,7 +543,7 @@ func (s *server) report(ctx context.Context, r *request) (*reply, error) {
 		}
 	}
 	var page bytes.Buffer
-	if err := report.Write(&page, m, table); err != nil {
+	if err := report.Write(ctx, &page, m, table); err != nil {
 		return nil, err
 	}
 	return &reply{Result: struct{}{}, Names: []string{"page"}, data: [][]byte{page.Bytes()}}, nil

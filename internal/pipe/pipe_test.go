@@ -144,7 +144,7 @@ func TestPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := krigo.Predict(m, table)
+	want, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +158,8 @@ func TestPipe(t *testing.T) {
 	if r.Error != nil || events == 0 {
 		t.Fatalf("%+v, %d events", r.Error, events)
 	}
-	if fitted["sentence"] != krigo.Sentence(m, m.Certificate) {
-		t.Errorf("%v\nwant %s", fitted["sentence"], krigo.Sentence(m, m.Certificate))
+	if fitted["sentence"] != m.Sentence(m.Certificate) {
+		t.Errorf("%v\nwant %s", fitted["sentence"], m.Sentence(m.Certificate))
 	}
 	loaded, again, _ := c.call("load", map[string]any{}, r.data[0])
 	if loaded.Error != nil || again["checksum"] != fitted["checksum"] {
@@ -168,7 +168,7 @@ func TestPipe(t *testing.T) {
 	p, _, _ := c.call("predict", map[string]any{"model": again["model"], "table": of,
 		"args": map[string]any{"intervals": []string{"conformal"}, "level": 0.9, "covariance": true, "samples": 2}},
 		buffers...)
-	if p.Error != nil || !slices.Equal(p.Names, append(slices.Clone(krigo.PredictionNames), "conformal_lower",
+	if p.Error != nil || !slices.Equal(p.Names, append(krigo.PredictionNames(), "conformal_lower",
 		"conformal_upper", "covariance", "samples")) {
 		t.Fatalf("%+v, %q", p.Error, p.Names)
 	}
@@ -179,7 +179,7 @@ func TestPipe(t *testing.T) {
 	if !bytes.Equal(p.data[0], numbers(mean)) {
 		t.Error("the means are others")
 	}
-	cov, err := krigo.Covariance(context.Background(), m, table)
+	cov, err := m.Covariance(context.Background(), table)
 	if err != nil || !bytes.Equal(p.data[slices.Index(p.Names, "covariance")], numbers(cov.Data)) {
 		t.Errorf("the covariances are others, %v", err)
 	}

@@ -95,7 +95,7 @@ func shops(t *testing.T) (*dataset.Table, krigo.Data) {
 func written(t *testing.T, table, shown *dataset.Table, o krigo.Options) (string, []string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Write(&b, fit(t, table, o), shown); err != nil {
+	if err := report.Write(t.Context(), &b, fit(t, table, o), shown); err != nil {
 		t.Fatal(err)
 	}
 	var titles []string

@@ -18,6 +18,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/laboratory/browser"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/serve"
 )
 
@@ -102,7 +103,7 @@ func TestPage(t *testing.T) {
 	enter("#token", "secret")
 	ok(p.Eval(`document.querySelector("#key").requestSubmit()`, nil))
 	ok(p.Until(`!document.getElementById("answer").hidden`))
-	if got := text("sentence"); got != krigo.Sentence(m, m.Certificate) {
+	if got := text("sentence"); got != m.Sentence(m.Certificate) {
 		t.Errorf("sentence %q", got)
 	}
 
@@ -124,8 +125,9 @@ func TestPage(t *testing.T) {
 		t.Errorf("interval %q", got)
 	}
 
-	at := func(m *krigo.Model, x float64) krigo.Prediction {
-		ps, err := krigo.Predict(m, &dataset.Table{Source: "t", Names: m.Inputs, Rows: 1, Values: []float64{x}})
+	at := func(m *krigo.Model, x float64) model.Prediction {
+		ps, err := m.Predict(t.Context(), &dataset.Table{Source: "t", Names: m.Inputs, Rows: 1, Values: []float64{x}},
+			krigo.PredictOptions{})
 		ok(err)
 		return ps[0]
 	}
@@ -162,8 +164,8 @@ func TestPage(t *testing.T) {
 	ok(p.Until(`document.getElementById("title").textContent === "c: y from 2 inputs"`))
 	enter("#inputs select", "oil")
 	enter("#inputs input", "")
-	ps, err := krigo.Predict(third, &dataset.Table{Source: "t", Names: []string{"fuel", "size"}, Rows: 1,
-		Values: []float64{0, math.NaN()}, Text: [][]string{{"oil"}, nil}})
+	ps, err := third.Predict(t.Context(), &dataset.Table{Source: "t", Names: []string{"fuel", "size"}, Rows: 1,
+		Values: []float64{0, math.NaN()}, Text: [][]string{{"oil"}, nil}}, krigo.PredictOptions{})
 	ok(err)
 	var shown string
 	ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &shown))
@@ -369,7 +371,7 @@ func TestPageExplains(t *testing.T) {
 	table := &dataset.Table{Source: "t", Names: []string{"when", "size"}}
 	table.Append([]string{"05.03.2024", "2.5"})
 	p.ok(m.Reading.Apply(table))
-	ps, err := krigo.Predict(m, table)
+	ps, err := m.Predict(t.Context(), table, krigo.PredictOptions{})
 	p.ok(err)
 	var want string
 	p.ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &want))
@@ -441,7 +443,8 @@ func TestPageTables(t *testing.T) {
 		rows[3][2] != "é" || !slices.Equal(rows[0][:4], []string{"name", "mean (of the table)", "note", "mean"}) {
 		t.Errorf("%v, %q", err, got.File)
 	}
-	ps, err := krigo.Predict(m, &dataset.Table{Source: "t", Names: []string{"x"}, Rows: 3, Values: []float64{1, 3, -9}})
+	ps, err := m.Predict(t.Context(), &dataset.Table{Source: "t", Names: []string{"x"}, Rows: 3, Values: []float64{1, 3,
+		-9}}, krigo.PredictOptions{})
 	p.ok(err)
 	for i, want := range ps {
 		if rows[i+1][3] != fmt.Sprint(want.Mean) {
@@ -533,7 +536,7 @@ func TestPageReading(t *testing.T) {
 
 	var lines, title string
 	p.ok(p.Eval(`document.getElementById("sentence").innerText`, &lines))
-	if want := krigo.Sentence(m, m.Certificate); lines != want || strings.Count(want, "\n") < 3 {
+	if want := m.Sentence(m.Certificate); lines != want || strings.Count(want, "\n") < 3 {
 		t.Errorf("%q, want %q", lines, want)
 	}
 	if title = p.text("title"); !strings.HasPrefix(title, `a: "y.\nWith 100 %`) ||
@@ -549,8 +552,8 @@ func TestPageReading(t *testing.T) {
 		}
 	}
 	at := func(size, area float64) string {
-		ps, err := krigo.Predict(m, &dataset.Table{Source: "t", Names: []string{"size", "area"}, Rows: 1,
-			Values: []float64{size, area}})
+		ps, err := m.Predict(t.Context(), &dataset.Table{Source: "t", Names: []string{"size", "area"}, Rows: 1,
+			Values: []float64{size, area}}, krigo.PredictOptions{})
 		p.ok(err)
 		var want string
 		p.ok(p.Eval(fmt.Sprintf("shown(%v)", ps[0].Mean), &want))

@@ -423,7 +423,7 @@ func ledgerState(model, path string) (watch.State, error) {
 	if err != nil {
 		return watch.State{}, err
 	}
-	w, err := l.Watch(m)
+	w, err := l.Watch(&m.Model)
 	if err != nil {
 		return watch.State{}, err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/report"
 )
 
@@ -56,12 +57,12 @@ type specimen struct {
 	header  []byte
 	arrays  []byte
 	fields  any // the header
-	said    *krigo.Certificate
+	said    *pacbayes.Certificate
 	words   string
 	scores  *model.Conformal
 	nearest int
 	points  *mat.Dense
-	ps      []krigo.Prediction
+	ps      []model.Prediction
 
 	checkpoint []byte // in the middle of the fit
 }
@@ -182,14 +183,14 @@ func (s *specimen) fit(ctx context.Context) error {
 	end := headerAt + int(binary.LittleEndian.Uint32(s.raw[lengthAt:]))
 	s.header, s.arrays = s.raw[headerAt:end], s.raw[end:len(s.raw)-sha256.Size]
 	s.fields = parsed(s.header)
-	if m, err = model.Read(bytes.NewReader(s.raw)); err != nil {
+	if m, err = krigo.Read(bytes.NewReader(s.raw)); err != nil {
 		return err
 	}
-	r, err := krigo.Certify(m, s.table, 0)
+	r, err := m.Certify(context.Background(), s.table, krigo.CertifyOptions{})
 	if err != nil || !r.Matches {
 		return fmt.Errorf("it isn't certified: %+v, %w", r, err)
 	}
-	s.said, s.words, s.scores = r.Certificate, krigo.Sentence(m, r.Certificate), m.Conformal
+	s.said, s.words, s.scores = r.Certificate, m.Sentence(r.Certificate), m.Conformal
 	_, s.nearest = m.Posterior.Arrays()
 	s.points = mat.NewDense(3, len(m.Inputs), nil)
 	for i := range 3 {
@@ -272,13 +273,13 @@ func (r *run) resume(s *specimen, rng *rand.Rand) error {
 	if err := m.Write(&file); err != nil {
 		return fmt.Errorf("%s: the model of an altered checkpoint can't be written: %w: %.2000s", s.name, err, text)
 	}
-	if m, err = model.Read(&file); err != nil {
+	if m, err = krigo.Read(&file); err != nil {
 		return fmt.Errorf("%s: the model of an altered checkpoint can't be read: %w: %.2000s", s.name, err, text)
 	}
 	if m.Certificate == nil {
 		return nil
 	}
-	if again, err := krigo.Certify(m, s.table, 0); err != nil || !again.Matches {
+	if again, err := m.Certify(context.Background(), s.table, krigo.CertifyOptions{}); err != nil || !again.Matches {
 		return fmt.Errorf("%s: the certificate of an altered checkpoint isn't reproduced: %+v, %w: %.2000s", s.name, again,
 			err, text)
 	}
@@ -295,7 +296,7 @@ func allocated() uint64 {
 // examine reads a file, predicts by it, and now and then certifies it and makes a report.
 func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool) error {
 	before := allocated()
-	m, err := model.Read(bytes.NewReader(raw))
+	m, err := krigo.Read(bytes.NewReader(raw))
 	if used, limit := allocated()-before, uint64(1<<22+1000*len(raw))*uint64(r.workers); used > limit {
 		return fmt.Errorf("reading %d bytes took %d", len(raw), used)
 	}
@@ -317,12 +318,12 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool)
 		if rng.IntN(2) == 0 {
 			table = s.table
 		}
-		if report.Write(io.Discard, m, table) == nil {
+		if report.Write(context.Background(), io.Discard, m, table) == nil {
 			r.count("reported")
 		}
 	}
 	if rng.IntN(freshEvery) == 0 {
-		f, err := krigo.CertifyFresh(m, drawn(rng.Uint64(), 25, s.table.Names...).table())
+		f, err := m.CertifyFresh(context.Background(), drawn(rng.Uint64(), 25, s.table.Names...).table())
 		if err == nil && !linalg.Finite([]float64{f.Bound, f.MeanBound, f.GibbsRisk, f.MeanRisk}) {
 			return fmt.Errorf("fresh rows bound %+v", f)
 		}
@@ -336,7 +337,7 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool)
 		r.count("predicted")
 		return nil
 	}
-	again, err := krigo.Certify(m, s.table, 0)
+	again, err := m.Certify(context.Background(), s.table, krigo.CertifyOptions{})
 	if err != nil || !again.Matches {
 		r.count("refused by certify")
 		return nil
@@ -345,7 +346,7 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool)
 	if rng.IntN(refitEvery) == 0 { // with the options that the file asks for, which may take for ever
 		ctx, cancel := context.WithTimeout(r.ctx, time.Second)
 		defer cancel()
-		if _, differs, err := krigo.Refit(ctx, m, s.table, nil); err == nil && differs == "" {
+		if _, differs, err := m.Refit(ctx, s.table, nil); err == nil && differs == "" {
 			r.count("fitted again")
 		}
 	}
@@ -355,7 +356,8 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool)
 // few asks for intervals by all rows, and holds outcomes against the certificate.
 func (r *run) few(s *specimen, m *krigo.Model, rng *rand.Rand) error {
 	fresh := drawn(rng.Uint64(), 3, s.table.Names...).table()
-	is, err := krigo.IntervalsOfFew(m, s.table, fresh, krigo.FewRowKinds[rng.IntN(len(krigo.FewRowKinds))], 0, "")
+	is, err := m.IntervalsOfFew(context.Background(), s.table, fresh,
+		krigo.IntervalOptions{Kind: krigo.FewRowKinds()[rng.IntN(len(krigo.FewRowKinds()))]})
 	for _, v := range is {
 		if err == nil && !(v.Lower <= v.Upper) {
 			return fmt.Errorf("an interval by all rows, %+v", v)
@@ -390,8 +392,8 @@ func predicts(m *krigo.Model, points *mat.Dense) error {
 			return fmt.Errorf("the prediction %+v", p)
 		}
 	}
-	for _, kind := range krigo.IntervalKinds {
-		is, err := krigo.Intervals(m, kind, 0, ps)
+	for _, kind := range krigo.IntervalKinds() {
+		is, err := m.Intervals(ps, krigo.IntervalOptions{Kind: kind})
 		for i := range is {
 			if err == nil && !(is[i].Lower <= is[i].Upper && linalg.Finite([]float64{is[i].Lower, is[i].Upper})) {
 				return fmt.Errorf("the %s interval %+v", kind, is[i])
@@ -403,7 +405,7 @@ func predicts(m *krigo.Model, points *mat.Dense) error {
 
 // forged says what a file that is certified states otherwise than the one it was made of, which nobody certified.
 func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
-	for _, c := range []*krigo.Certificate{again.Certificate, m.Certificate} {
+	for _, c := range []*pacbayes.Certificate{again.Certificate, m.Certificate} {
 		if weaker(c, s.said) {
 			continue // as with a grid of more digits, which costs more
 		}
@@ -416,7 +418,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 				c.Delta, s.said.Bound, s.said.MeanBound, s.said.Delta)
 		}
 	}
-	if words := krigo.Sentence(m, again.Certificate); words != s.words && !weaker(again.Certificate, s.said) {
+	if words := m.Sentence(again.Certificate); words != s.words && !weaker(again.Certificate, s.said) {
 		return fmt.Errorf("FORGED: certified as %q, not %q", words, s.words)
 	}
 	if a, b := m.Conformal, s.scores; a != nil &&
@@ -447,7 +449,7 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 }
 
 // weaker says whether a certificate states the same as another one, with higher bounds.
-func weaker(c, than *krigo.Certificate) bool {
+func weaker(c, than *pacbayes.Certificate) bool {
 	if !(c.Bound > than.Bound+1e-6 && c.MeanBound >= than.MeanBound && c.BoundSqrt >= than.BoundSqrt) {
 		return false
 	}
@@ -534,7 +536,7 @@ func (s *specimen) restated(rng *rand.Rand, other *specimen) (raw []byte, how st
 	if err != nil {
 		return nil, ""
 	}
-	m, err := model.Read(bytes.NewReader(sealed(s.raw, text, s.arrays)))
+	m, err := krigo.Read(bytes.NewReader(sealed(s.raw, text, s.arrays)))
 	if err != nil {
 		return nil, ""
 	}
@@ -542,7 +544,7 @@ func (s *specimen) restated(rng *rand.Rand, other *specimen) (raw []byte, how st
 	if err != nil {
 		return nil, ""
 	}
-	if m.Certificate, err = m.Certify(d); err != nil {
+	if m.Certificate, err = m.Model.Certify(d); err != nil {
 		return nil, ""
 	}
 	m.CertificateReason = ""

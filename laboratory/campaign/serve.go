@@ -181,7 +181,8 @@ func (c *goodClient) ask(rng *rand.Rand) error {
 		return fmt.Errorf("a good request of %d rows: %d, %v", c.rows, len(answer.Predictions), err)
 	}
 	i := rng.IntN(c.rows)
-	want, err := krigo.Predict(c.m, &dataset.Table{Source: "x", Names: c.m.Inputs, Rows: 1, Values: x[i]})
+	want, err := c.m.Predict(context.Background(), &dataset.Table{Source: "x", Names: c.m.Inputs, Rows: 1, Values: x[i]},
+		krigo.PredictOptions{})
 	if err != nil {
 		return err
 	}

@@ -195,13 +195,13 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 	o.Data.Target = train.Names[len(train.Names)-1]
 	begin := time.Now()
 	var m *krigo.Model
-	var predictions []krigo.Prediction
+	var predictions []model.Prediction
 	added, err := adds(func() (err error) {
 		if m, err = krigo.Fit(ctx, train, o); err == nil && o.Run.Deliver == "all" {
-			m, err = krigo.Deliver(ctx, m, train, o)
+			m, err = m.Deliver(ctx, train, o)
 		}
 		if err == nil {
-			predictions, err = krigo.Predict(m, test)
+			predictions, err = m.Predict(ctx, test, krigo.PredictOptions{})
 		}
 		return err
 	})

@@ -46,6 +46,6 @@ func bostonCurve(ctx context.Context, env Env) error {
 	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 1
 	p.X.Max = math.Min(p.X.Max, 15)
 	p.Legend.YPosition = -1
-	fmt.Fprintf(env.Stdout, "δ′ = %.3g, δ/%.0f; %s\n", c.Curve.Level, c.Delta/c.Curve.Level, krigo.Sentence(m, c))
+	fmt.Fprintf(env.Stdout, "δ′ = %.3g, δ/%.0f; %s\n", c.Curve.Level, c.Delta/c.Curve.Level, m.Sentence(c))
 	return save(env, "boston-curve", 20*vg.Centimeter, 11*vg.Centimeter, p)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/method"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -113,7 +112,7 @@ func defaultRuns(ctx context.Context, env Env) (map[string][]measures, error) {
 		})
 }
 
-func measuresOf(m *model.Model) measures {
+func measuresOf(m *krigo.Model) measures {
 	c := m.Certificate
 	return measures{B: c.Bound, BPin: c.BoundSqrt, TrainRisk: c.EmpiricalRisk, TestRisk: m.Test.GibbsRisk, MSE: m.Test.MSE,
 		KLPerRow: c.KL / float64(c.Rows), Noise: m.Posterior.Noise, Valid: c.Valid}

@@ -120,7 +120,7 @@ func (e Env) fitFew(ctx context.Context, set string, split int) (fits []few, err
 		if err != nil {
 			return nil, err
 		}
-		ps, err := krigo.Predict(m, test)
+		ps, err := m.Predict(ctx, test, krigo.PredictOptions{})
 		if err != nil {
 			return nil, err
 		}

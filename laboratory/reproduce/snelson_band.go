@@ -35,7 +35,7 @@ func snelsonBand(ctx context.Context, env Env) error {
 	for i := range grid.Rows {
 		grid.Values = append(grid.Values, a+(b-a)*float64(i)/n)
 	}
-	ps, err := krigo.Predict(m, grid)
+	ps, err := m.Predict(ctx, grid, krigo.PredictOptions{})
 	if err != nil {
 		return err
 	}

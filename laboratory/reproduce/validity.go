@@ -16,7 +16,6 @@ import (
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -58,7 +57,7 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 		}
 	}
 	if err == nil {
-		err = tr.ends(t, m, table, rng, count)
+		err = tr.ends(ctx, t, m, table, rng, count)
 	}
 	if err == nil {
 		err = tr.groupByGroup(t, m, table, count)
@@ -70,7 +69,7 @@ func (tr trial) try(ctx context.Context, number int, count tallies) error {
 }
 
 // check holds every bound on a model against the true risks.
-func (t truth) check(m *model.Model, table *dataset.Table, name string, count tallies) error {
+func (t truth) check(m *krigo.Model, table *dataset.Table, name string, count tallies) error {
 	p, err := t.predict(m, m.Posterior, table)
 	if err != nil {
 		return err
@@ -113,7 +112,7 @@ func (t truth) check(m *model.Model, table *dataset.Table, name string, count ta
 }
 
 // controls are statements that must fail more often than δ, each with its valid form.
-func (t truth) controls(m *model.Model, table *dataset.Table, rng *rand.Rand, count tallies) error {
+func (t truth) controls(m *krigo.Model, table *dataset.Table, rng *rand.Rand, count tallies) error {
 	p, err := t.predict(m, m.Posterior, table)
 	if err != nil {
 		return err

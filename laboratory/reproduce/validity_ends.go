@@ -1,12 +1,12 @@
 package main
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -15,29 +15,30 @@ const anytimeGroups = "any time, groups"
 
 // ends counts the sets of which one further row lies outside its interval of level 1 − δ: over draws of the set and of
 // the row that is what such an interval promises. (jackknife+ promises 1 − 2δ, and has about 1 − δ.)
-func (tr trial) ends(t truth, m *model.Model, table *dataset.Table, rng *rand.Rand, count tallies) error {
+func (tr trial) ends(ctx context.Context, t truth, m *krigo.Model, table *dataset.Table, rng *rand.Rand,
+	count tallies) error {
 	if m.Conformal == nil {
 		return nil
 	}
 	one := *tr.design
 	one.units, one.sort = rowsOf(1), nil
 	next := t.table(one.draw(t, rng), "")
-	ps, err := krigo.Predict(m, next)
+	ps, err := m.Predict(ctx, next, krigo.PredictOptions{})
 	if err != nil {
 		return err
 	}
 	kinds := []string{"conformal", "normalised"}
 	if at := m.Trained(); at.Joint() == nil && at.Inducing() == 0 {
-		kinds = append(kinds, krigo.FewRowKinds...)
+		kinds = append(kinds, krigo.FewRowKinds()...)
 	}
 	for di, delta := range trialDeltas {
 		for _, kind := range kinds {
 			is := []krigo.Interval{{Lower: next.Values[1], Upper: next.Values[1]}} // too few rows for the level: no end
 			switch {
-			case slices.Contains(krigo.FewRowKinds, kind):
-				is, err = krigo.IntervalsOfFew(m, table, next, kind, 1-delta, "")
+			case slices.Contains(krigo.FewRowKinds(), kind):
+				is, err = m.IntervalsOfFew(ctx, table, next, krigo.IntervalOptions{Kind: kind, Level: 1 - delta})
 			case float64(m.Conformal.Rows+1)*delta >= 1:
-				is, err = krigo.Intervals(m, kind, 1-delta, ps)
+				is, err = m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: 1 - delta})
 			}
 			if err != nil {
 				return err
@@ -50,7 +51,7 @@ func (tr trial) ends(t truth, m *model.Model, table *dataset.Table, rng *rand.Ra
 
 // groupByGroup counts the sets in which the risk lies outside the limits at any time after any number of complete
 // groups.
-func (tr trial) groupByGroup(t truth, m *model.Model, table *dataset.Table, count tallies) error {
+func (tr trial) groupByGroup(t truth, m *krigo.Model, table *dataset.Table, count tallies) error {
 	if !m.Terms.MeanAlone() || m.Group == "" {
 		return nil
 	}

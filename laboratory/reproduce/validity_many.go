@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/method"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -22,7 +22,7 @@ var manyStatements = []string{manyWidths, manyScaled, manySlices, "conformal", "
 
 // many holds certificates of every width, and of kinds of rows, against the true risks: what krigo computes for the
 // model's own posterior, of which any part that is false counts.
-func (t truth) many(m *model.Model, table *dataset.Table, name string, count tallies) error {
+func (t truth) many(m *krigo.Model, table *dataset.Table, name string, count tallies) error {
 	if !m.Terms.MeanAlone() || m.Group != "" {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (t truth) many(m *model.Model, table *dataset.Table, name string, count tal
 			if with.Terms.Loss, with.Terms.EpsilonRaw = l, l.Below; l.Kind == pacbayes.Band {
 				with.Terms.EpsilonRaw *= m.Scaling.TargetScale
 			}
-			c, err := with.Certify(d)
+			c, err := with.Model.Certify(d)
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func (t truth) many(m *model.Model, table *dataset.Table, name string, count tal
 		with.Terms.Curve, with.Terms.Slices = false, []string{pacbayes.SliceSD, "x"}
 		with.Terms.Loss, with.Terms.EpsilonRaw = pacbayes.Loss{Kind: pacbayes.Band, Below: trialEpsilon},
 			trialEpsilon*m.Scaling.TargetScale
-		c, err := with.Certify(d)
+		c, err := with.Model.Certify(d)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (t truth) where(holds func(i int) bool) (in []int) {
 
 // picked counts how often a slice fails that was picked after its rows were seen: half of eight stretches of x, those
 // with the fewest misses; and the same where the choice among seventy halves is paid for.
-func (t truth) picked(m *model.Model, d *dataset.Data, rows []int, p predictions, count tallies) error {
+func (t truth) picked(m *krigo.Model, d *dataset.Data, rows []int, p predictions, count tallies) error {
 	const stretches, halves = 8, 70
 	x := make([]float64, len(rows))
 	if err := d.Read(rows, x, nil); err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/model"
 )
 
 // A design says how the rows of a training set come about and in which order they stand.
@@ -35,13 +34,13 @@ type design struct {
 // are fitted by it, where m is the model that is right.
 type mistake struct {
 	wrong, right string
-	undo         func(rows []xyg, o krigo.Options, m *model.Model) ([]xyg, krigo.Options, error)
+	undo         func(rows []xyg, o krigo.Options, m *krigo.Model) ([]xyg, krigo.Options, error)
 }
 
 var (
 	// byPosition deals roles as krigo once did, and puts the rows into an order in which a backtest has just these.
 	byPosition = &mistake{"roles by position", "roles by content",
-		func(rows []xyg, o krigo.Options, m *model.Model) (dealt []xyg, _ krigo.Options, err error) {
+		func(rows []xyg, o krigo.Options, m *krigo.Model) (dealt []xyg, _ krigo.Options, err error) {
 			roles, err := dataset.DealByPosition(len(rows), o.Run.Seed, 0, 0, m.Counts[dataset.Prior])
 			for _, role := range []dataset.Role{dataset.Prior, dataset.Certified} {
 				for i, other := range roles {
@@ -54,16 +53,16 @@ var (
 			return dealt, o, err
 		}}
 	rowByRow = &mistake{"each row counted", "each group counted",
-		func(rows []xyg, o krigo.Options, _ *model.Model) ([]xyg, krigo.Options, error) {
+		func(rows []xyg, o krigo.Options, _ *krigo.Model) ([]xyg, krigo.Options, error) {
 			o.Data.Group = ""
 			return rows, o, nil
 		}}
 )
 
 // try fits the rows right (m) and by the mistake, and counts which certificate of the mean fails.
-func (k *mistake) try(ctx context.Context, name string, t truth, rows []xyg, o krigo.Options, m *model.Model,
+func (k *mistake) try(ctx context.Context, name string, t truth, rows []xyg, o krigo.Options, m *krigo.Model,
 	count tallies) error {
-	one := func(key string, m *model.Model, table *dataset.Table) error {
+	one := func(key string, m *krigo.Model, table *dataset.Table) error {
 		p, err := t.predict(m, m.Posterior, table)
 		if err != nil {
 			return err

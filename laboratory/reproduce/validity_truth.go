@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -133,7 +133,7 @@ type predictions struct {
 }
 
 // predict predicts at every place, and at the certified rows.
-func (t truth) predict(m *model.Model, q *posterior.Posterior, table *dataset.Table) (p predictions, err error) {
+func (t truth) predict(m *krigo.Model, q *posterior.Posterior, table *dataset.Table) (p predictions, err error) {
 	p.mean, p.variance = make([]float64, t.points()), make([]float64, t.points())
 	x := linalg.New(t.points(), 1)
 	for i := range p.mean {

@@ -110,7 +110,7 @@ func (e Env) promises(ctx context.Context, key, set string, split int) (all []pr
 			if loss.Kind == pacbayes.Band {
 				with.Terms.EpsilonRaw *= m.Scaling.TargetScale
 			}
-			c, err := with.Certify(d)
+			c, err := with.Model.Certify(d)
 			if err != nil {
 				return nil, err
 			}

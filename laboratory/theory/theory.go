@@ -101,7 +101,7 @@ func (q question) theory(ctx context.Context) (*Theory, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := krigo.Evaluate(q.table.Within(ctx), q.params, krigo.Options{
+	e, err := krigo.Evaluate(ctx, q.table, q.params, krigo.Options{
 		Data:   krigo.Data{Target: q.target, Scaling: dataset.Declared, Declared: &scaling},
 		Kernel: krigo.Kernel{Mean: q.mean()}, Method: krigo.Method{Name: q.method, Alpha: q.alpha},
 		Promise: krigo.Promise{Delta: q.delta}})

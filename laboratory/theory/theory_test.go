@@ -111,7 +111,7 @@ func TestTheory(t *testing.T) {
 	near("Theorem 5", got.Theorem5.Bound, got.Theorem5.PerNat*(*got.Theorem5.Truth-got.Theorem5.AlphaELBO)+
 		got.Theorem5.Constant)
 	identity := dataset.Identity(1)
-	evidence, err := krigo.Evaluate(table, truth,
+	evidence, err := krigo.Evaluate(t.Context(), table, truth,
 		krigo.Options{Data: krigo.Data{Target: "y", Scaling: dataset.Declared, Declared: &identity},
 			Method: krigo.Method{Name: "evidence"}})
 	if err != nil {

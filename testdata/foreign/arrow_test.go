@@ -47,7 +47,8 @@ func ExampleFromRecords() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ps, err := krigo.Predict(model, &dataset.Table{Source: "here", Names: []string{"x"}, Rows: 1, Values: []float64{1.55}})
+	ps, err := model.Predict(context.Background(), &dataset.Table{Source: "here", Names: []string{"x"}, Rows: 1,
+		Values: []float64{1.55}}, krigo.PredictOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

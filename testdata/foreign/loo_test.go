@@ -13,7 +13,6 @@ import (
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
-	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/objective/objectivetest"
 	"github.com/krigo-gp/krigo/posterior"
@@ -118,14 +117,14 @@ func roundTrip(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model
 	if err := m.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := model.Read(&file)
+	back, err := krigo.Read(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := krigo.Certify(back, table, 0); err != nil || !r.Matches {
+	if r, err := back.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 		t.Errorf("certified: %+v, %v", r, err)
 	}
-	if _, differs, err := krigo.Refit(context.Background(), back, table, nil); err != nil || differs != "" {
+	if _, differs, err := back.Refit(context.Background(), table, nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
 	return back
@@ -166,8 +165,8 @@ func TestOwnParameter(t *testing.T) {
 	params := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1}
 	var values []float64
 	for _, name := range []string{"evidence", "widened"} {
-		e, err := krigo.Evaluate(waves(), params,
-			krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: name}})
+		e, err := krigo.Evaluate(t.Context(), waves(), params, krigo.Options{Data: krigo.Data{Target: "y"},
+			Method: krigo.Method{Name: name}})
 		if err != nil || e.Certificate == nil {
 			t.Fatal(e, err)
 		}
@@ -177,8 +176,8 @@ func TestOwnParameter(t *testing.T) {
 		t.Errorf("evidence %v, with a quarter more %v", values[0], values[1])
 	}
 	params.Posterior = &krigo.FreeParams{}
-	if _, err := krigo.Evaluate(waves(), params,
-		krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "widened"}}); err == nil {
+	if _, err := krigo.Evaluate(t.Context(), waves(), params, krigo.Options{Data: krigo.Data{Target: "y"},
+		Method: krigo.Method{Name: "widened"}}); err == nil {
 		t.Error("a posterior was taken")
 	}
 }

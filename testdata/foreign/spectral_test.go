@@ -65,19 +65,19 @@ func TestFit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before, err1 := krigo.Predict(m, waves())
-			after, err2 := krigo.Predict(loaded, waves())
+			before, err1 := m.Predict(t.Context(), waves(), krigo.PredictOptions{})
+			after, err2 := loaded.Predict(t.Context(), waves(), krigo.PredictOptions{})
 			if err1 != nil || err2 != nil || !reflect.DeepEqual(before, after) {
 				t.Errorf("the loaded model predicts otherwise (%v, %v)", err1, err2)
 			}
-			r, err := krigo.Certify(loaded, waves(), 0)
+			r, err := loaded.Certify(t.Context(), waves(), krigo.CertifyOptions{})
 			if err != nil || !r.Matches {
 				t.Errorf("certified anew: %+v, %v", r, err)
 			}
 			params := &krigo.Params{Kernel: loaded.Posterior.Kernel.Spec(loaded.Posterior.Theta),
 				NoiseVariance: loaded.Posterior.Noise}
-			e, err := krigo.Evaluate(waves(), params,
-				krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"}})
+			e, err := krigo.Evaluate(t.Context(), waves(), params, krigo.Options{Data: krigo.Data{Target: "y"},
+				Method: krigo.Method{Name: "evidence"}})
 			if err != nil {
 				t.Fatal(err)
 			}

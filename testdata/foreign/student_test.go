@@ -124,11 +124,12 @@ func TestStudentEvaluated(t *testing.T) {
 	params := &krigo.Params{Kernel: kernel.Spec{Name: "se", Variance: 1, Lengthscales: []float64{1}}, NoiseVariance: 0.1,
 		Inducing: [][]float64{{-1}, {1}}}
 	o := krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "svgp-t"}}
-	if _, err := krigo.Evaluate(waves(), params, o); err == nil || !strings.Contains(err.Error(), `"posterior"`) {
+	if _, err := krigo.Evaluate(t.Context(), waves(), params, o); err == nil || !strings.Contains(err.Error(),
+		`"posterior"`) {
 		t.Errorf("without a posterior: %v", err)
 	}
 	params.Posterior = &krigo.FreeParams{Mean: []float64{0.1, -0.2}, Chol: [][]float64{{0.5}, {0.1, 0.6}}}
-	if e, err := krigo.Evaluate(waves(), params, o); err != nil || e.Certificate == nil {
+	if e, err := krigo.Evaluate(t.Context(), waves(), params, o); err != nil || e.Certificate == nil {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -122,34 +122,34 @@ func steps() []step {
 		{"fit nearest, 260,000 rows", fit(many, func(o *krigo.Options) { o.Method = krigo.Method{Name: "nearest"} })},
 		{"certify again, 5,600 rows of support", func(ctx context.Context) error {
 			for {
-				if _, err := krigo.Certify(exact, train.Within(ctx), 0); err != nil {
+				if _, err := exact.Certify(ctx, train, krigo.CertifyOptions{}); err != nil {
 					return err
 				}
 			}
 		}},
 		{"predict 300,000 rows by 5,600", func(ctx context.Context) error {
-			_, err := krigo.Predict(exact, many.Within(ctx))
+			_, err := exact.Predict(ctx, many, krigo.PredictOptions{})
 			return err
 		}},
 		{"covariance of 14,000 rows", func(ctx context.Context) error {
-			_, err := krigo.Covariance(ctx, exact, long)
+			_, err := exact.Covariance(ctx, long)
 			return err
 		}},
 		{"5,000 draws at 14,000 rows", func(ctx context.Context) error {
-			_, err := krigo.Sample(ctx, exact, long, 5000, 1, nil)
+			_, err := exact.Sample(ctx, long, krigo.SampleOptions{Count: 5000, Seed: 1})
 			return err
 		}},
 		{"full-conformal intervals of 14,000 rows, of 4,900", func(ctx context.Context) error {
-			_, err := krigo.IntervalsOfFew(ofFew, few.Within(ctx), long.Within(ctx), "full", 0.9, "")
+			_, err := ofFew.IntervalsOfFew(ctx, few, long, krigo.IntervalOptions{Kind: "full", Level: 0.9})
 			return err
 		}},
 		{"jackknife+ intervals of 14,000 rows, of 4,900", func(ctx context.Context) error {
-			_, err := krigo.IntervalsOfFew(ofFew, few.Within(ctx), long.Within(ctx), "jackknife", 0.9, "")
+			_, err := ofFew.IntervalsOfFew(ctx, few, long, krigo.IntervalOptions{Kind: "jackknife", Level: 0.9})
 			return err
 		}},
 		{"report, 5,600 rows of support", func(ctx context.Context) error {
 			for {
-				if err := report.Write(io.Discard, exact, train.Within(ctx)); err != nil {
+				if err := report.Write(ctx, io.Discard, exact, train); err != nil {
 					return err
 				}
 			}
