@@ -4,52 +4,12 @@
 
 package linalg
 
-// expAVX2 writes exp(x_i) to y.
-//
-//go:noescape
-func expAVX2(y []float64, x []float64)
-
 // logAVX2 writes ln x_i to y.
 //
 //go:noescape
 func logAVX2(y []float64, x []float64)
 
-// log1pAVX2 writes ln(1+x_i) to y.
-//
-//go:noescape
-func log1pAVX2(y []float64, x []float64)
-
-// normalTailAVX2 writes the upper tail of the standard normal at x_i to y.
-//
-//go:noescape
-func normalTailAVX2(y []float64, x []float64)
-
-// sqrtAVX2 writes √x_i to y.
-//
-//go:noescape
-func sqrtAVX2(y []float64, x []float64)
-
-// expAVX512 writes exp(x_i) to y.
-//
-//go:noescape
-func expAVX512(y []float64, x []float64)
-
 // logAVX512 writes ln x_i to y.
 //
 //go:noescape
 func logAVX512(y []float64, x []float64)
-
-// log1pAVX512 writes ln(1+x_i) to y.
-//
-//go:noescape
-func log1pAVX512(y []float64, x []float64)
-
-// normalTailAVX512 writes the upper tail of the standard normal at x_i to y.
-//
-//go:noescape
-func normalTailAVX512(y []float64, x []float64)
-
-// sqrtAVX512 writes √x_i to y.
-//
-//go:noescape
-func sqrtAVX512(y []float64, x []float64)

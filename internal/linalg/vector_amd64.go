@@ -2,8 +2,4 @@ package linalg
 
 import "github.com/krigo-gp/krigo/internal/cpu"
 
-func init() {
-	functions[cpu.AVX2] = elementary{expAVX2, logAVX2, log1pAVX2, normalTailAVX2, sqrtAVX2}
-	functions[cpu.AVX512] = elementary{expAVX512, logAVX512, log1pAVX512, normalTailAVX512, sqrtAVX512}
-	vector = functions[Level]
-}
+func init() { logs[cpu.AVX2], logs[cpu.AVX512] = logAVX2, logAVX512 }

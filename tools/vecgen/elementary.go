@@ -3,23 +3,12 @@ package main
 import (
 	"math"
 	"slices"
-
-	op "github.com/mmcloughlin/avo/operand"
 )
 
-// elementary writes the functions that linalg offers on slices.
+// elementary writes the function that linalg offers on slices.
 func elementary(g *isa) {
-	one := func(name, doc string, f func(g *isa, x vec) vec) {
-		g.write(function{
-			name: name, doc: doc, in: []string{"x"}, out: []string{"y"},
-			body: func(g *isa, in, _ []vec) (out, terms []vec) { return []vec{f(g, in[0])}, nil },
-		})
-	}
-	one("exp", "writes exp(x_i) to y.", (*isa).exp)
-	one("log", "writes ln x_i to y.", (*isa).log)
-	one("log1p", "writes ln(1+x_i) to y.", (*isa).log1p)
-	one("normalTail", "writes the upper tail of the standard normal at x_i to y.", (*isa).normalTail)
-	one("sqrt", "writes √x_i to y.", (*isa).sqrt)
+	g.write(function{name: "log", doc: "writes ln x_i to y.", in: []string{"x"}, out: []string{"y"},
+		body: func(g *isa, in, _ []vec) (out, terms []vec) { return []vec{g.log(in[0])}, nil }})
 }
 
 // Coefficients of polynomials below interpolate at Chebyshev nodes, in arithmetic
@@ -40,15 +29,6 @@ var (
 		0x1.5555555555558p-1, 0x1.99999999952e2p-2, 0x1.2492492df148dp-2, 0x1.c71c62e580082p-3,
 		0x1.7462b4ab2f814p-3, 0x1.39fe606530dfdp-3, 0x1.2b584aaf570a8p-3,
 	}
-	// Q(z) exp(z²/2) (1+z) as a function of (z−5)/(z+5) for 0 ≤ z ≤ 40, Q the upper
-	// tail of the standard normal: 0.7.
-	tailCoefs = []float64{
-		0x1.d8979b0f2b39ep-2, -0x1.76ff86859eb0bp-4, 0x1.fc66cc64a1478p-6, 0x1.47c1d0305292ep-7, -0x1.b08e0007b7516p-6,
-		0x1.92037bab679f1p-6, -0x1.f11aab0282cf5p-7, 0x1.ab6d0385a898cp-8, -0x1.b75f4fbb4d2fdp-10, 0x1.057220324f36ep-17,
-		0x1.7e61efc8db195p-13, -0x1.c1b2624b7773ep-15, -0x1.4c1274443e9b1p-17, 0x1.300afc6551915p-17, -0x1.27aa131413db4p-24,
-		-0x1.5fa15ebb4a482p-20, 0x1.0b7cba94ad2e0p-23, 0x1.aaec7ba104247p-23, -0x1.779193ace11a2p-26, -0x1.1249efe4f102fp-25,
-		0x1.82cf80ab172abp-32, 0x1.1158c9e58cd01p-28, 0x1.9d63c13bae08fp-31,
-	}
 )
 
 const (
@@ -66,20 +46,8 @@ const (
 	smallestNormal    = 0x1p-1022
 )
 
-// exp is eˣ = 2ⁿ eʳ, x = n ln 2 + r, |r| ≤ ½ ln 2. Beyond the clamp the result is 0
-// or +Inf by itself.
-func (g *isa) exp(x vec) vec {
-	x = g.clamp(x, -746, 710)
-	n := g.times(x, math.Log2E)
-	g.minusProduct(x, n, g.con(ln2Hi))
-	g.minusProduct(x, n, g.con(ln2Lo))
-	p := g.polynomial(x, expCoefs)
-	g.timesPlus(p, g.mul(x, x), x)
-	return g.scale(g.add(p, g.con(1)), n)
-}
-
-// expMinus is f·e⁻ᵘ for u ≥ 0, without the sign change: in r = −x it is exp with every
-// other coefficient negated. One ln 2 will do: its rounding moves the result by less
+// expMinus is f·e⁻ᵘ = f 2ⁿ e⁻ʳ, u = r − n ln 2, |r| ≤ ½ ln 2, for u ≥ 0: a polynomial in r with every other coefficient
+// of eʳ negated. One ln 2 will do: its rounding moves the result by less
 // than a third of what that of u itself does. With AVX2, e⁻ᵘ is 0 where it is under
 // e⁻⁷⁰⁸, which saves scaling in two steps.
 func (g *isa) expMinus(u, f vec) vec {
@@ -197,34 +165,10 @@ func (g *isa) logEdges(u, x, r vec) vec {
 	return g.where(x, equal, g.con(math.Inf(1)), x, r)
 }
 
-// normalTail is Q(x) = ½ erfc(x/√2) = exp(−z²/2) P/(1+z), z = |x|, and 1 − that for
-// x < 0. The part of z² that its rounding loses enters as a factor, so that the far
-// tail keeps its digits.
-func (g *isa) normalTail(x vec) vec {
-	z := g.clamp(g.abs(x), 0, 40)
-	h := g.mul(z, z)
-	lost := g.copyOf(z)
-	g.timesMinus(lost, z, h)
-	e := g.exp(g.mul(h, g.con(-0.5)))
-	factor := g.inRegCopy(g.con(1))
-	g.minusProduct(factor, lost, g.con(0.5))
-	t := g.div(g.sub(z, g.con(5)), g.add(z, g.con(5)))
-	p := g.mul(g.polynomial(t, tailCoefs), factor)
-	q := g.mul(e, g.div(p, g.add(z, g.con(1))))
-	return g.where(x, less, g.zero(), g.sub(g.inReg(g.con(1)), q), q)
-}
-
 func (g *isa) abs(x vec) vec { return g.and(x, g.word(math.MaxInt64)) }
 
 func (g *isa) zero() vec {
 	r := g.vec()
 	g.VXORPD(r, r, r)
-	return r
-}
-
-// inRegCopy is inReg for a caller that will change the register.
-func (g *isa) inRegCopy(o op.Op) vec {
-	r := g.vec()
-	g.VMOVUPD(o, r)
 	return r
 }

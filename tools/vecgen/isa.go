@@ -147,15 +147,6 @@ func (g *isa) sqrt(a vec) vec         { return g.result(g.VSQRTPD, g.VSQRTPS, a)
 func (g *isa) and(a vec, b op.Op) vec { r := g.vec(); g.VANDPD(b, a, r); return r }
 func (g *isa) or(a vec, b op.Op) vec  { r := g.vec(); g.VORPD(b, a, r); return r }
 
-// clamp limits x to [lo, hi]. A NaN stays one: of two operands that don't compare,
-// the instructions return the second, and that is x.
-func (g *isa) clamp(x vec, lo, hi float64) vec {
-	r := g.vec()
-	g.VMINPD(x, g.inReg(g.con(hi)), r)
-	g.VMAXPD(r, g.inReg(g.con(lo)), r)
-	return r
-}
-
 // timesPlus: p ← p·x + c.
 func (g *isa) timesPlus(p, x vec, c op.Op) { g.do(g.VFMADD213PD, g.VFMADD213PS, c, x, p) }
 
