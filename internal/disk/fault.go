@@ -58,17 +58,6 @@ func OpenFile(path string, flag int, mode os.FileMode) (File, error) {
 	return File{f}, err
 }
 
-// ReadFile reads a whole file.
-func ReadFile(path string) ([]byte, error) {
-	if _, err := asked("open", path, 0); err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	if _, err := asked("read", path, 0); err != nil {
-		return nil, &os.PathError{Op: "read", Path: path, Err: err}
-	}
-	return os.ReadFile(path)
-}
-
 // OS is the file as what takes no other has it.
 func (f File) OS() *os.File { return f.f }
 

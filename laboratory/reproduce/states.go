@@ -36,7 +36,7 @@ func keep[S any](e Env, key string) (*kept[S], error) {
 	k := &kept[S]{env: e, key: key, path: filepath.Join(e.Out, "states",
 		fmt.Sprintf("%s-%08x.json", unsafeInName.ReplaceAllString(key, "_"), crc32.ChecksumIEEE([]byte(key)))),
 		saved: time.Now()}
-	raw, err := disk.ReadFile(k.path)
+	raw, err := os.ReadFile(k.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return k, os.MkdirAll(filepath.Dir(k.path), 0o755)
 	}
