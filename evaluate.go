@@ -16,7 +16,6 @@ import (
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
-	"github.com/krigo-gp/krigo/train"
 )
 
 // Evaluation is an objective at given parameters.
@@ -62,7 +61,7 @@ func (p *plan) within() context.Context {
 }
 
 // evidenceBounds returns the bounds at x = [θ, β, ln σ_n², Z], nil of a full GP.
-func (p *plan) evidenceBounds(problem method.Problem, x []float64) (*EvidenceBounds, error) {
+func (p *plan) evidenceBounds(d method.Diagnostics, x []float64) (*EvidenceBounds, error) {
 	if !p.sparse() {
 		return nil, nil
 	}
@@ -72,8 +71,8 @@ func (p *plan) evidenceBounds(problem method.Problem, x []float64) (*EvidenceBou
 		}
 		return &v
 	}
-	if renyi, ok := problem.Objective().(*objective.RenyiProblem); ok {
-		s, err := renyi.Sandwich(x)
+	if d.Bounds != nil {
+		s, err := d.Bounds(x)
 		return &EvidenceBounds{number(s.Upper), number(s.UpperNorm), number(s.Evidence), number(s.Optimal), number(s.Alpha),
 			number(s.Jensen), number(s.Variational)}, err
 	}
@@ -174,36 +173,43 @@ func Evaluate(ctx context.Context, table *dataset.Table, params *Params, o Optio
 	if params.Posterior != nil && !p.choice.Kind().FreeForm {
 		way = p.choice.FreeUp(params.NoiseVariance)
 	}
-	bound := way.Bind(p.task(p.within(), nil, f))
-	problem := bound.Objective()
-	free, _ := problem.(*objective.FreeFormProblem)
-	if free != nil {
-		if svgp, ok := free.Objective.(*objective.SVGP); params.Posterior == nil && !(ok && svgp.Conjugate()) {
-			return nil, usage("params: the best posterior of %s isn't known: give one as \"posterior\"", p.choice.Name)
-		}
-		free.Noise = params.NoiseVariance
-		if at, err = startFree(free, f, x, params.Posterior); err != nil {
-			return nil, err
-		}
-	} else if params.Posterior != nil {
+	task := p.task(p.within(), nil, f)
+	task.GradientErrors = true
+	problem := way.Bind(task)
+	d := problem.Diagnostics()
+	switch free := d.FreeForm; {
+	case params.Posterior != nil && free == nil:
 		return nil, usage("params: a posterior is given, and %s takes none", p.choice.Name)
-	} else if at, err = bound.Start(slices.Clone(x)); err != nil {
+	case params.Posterior != nil:
+		at, err = startFree(free, f, x, params.Posterior)
+	case free != nil && !d.Conjugate:
+		return nil, usage("params: the best posterior of %s isn't known: give one as \"posterior\"", p.choice.Name)
+	default:
+		at, err = problem.Start(slices.Clone(x))
+	}
+	if err != nil {
 		return nil, err
 	}
 	e = &Evaluation{Objective: p.choice.Name}
 	gradient := make([]float64, len(at))
-	if err := e.evaluate(problem, f, at, gradient); err != nil {
+	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
 		return nil, err
 	}
-	if e.EvidenceBounds, err = p.evidenceBounds(bound, x); err != nil {
+	d = problem.Diagnostics()
+	e.Jitter, e.StandardError = d.Jitter, d.StandardError
+	if errors := d.GradientErrors; errors != nil {
+		e.GradientError = &Gradient{LogNoiseVariance: &errors[f.gridParams()]}
+		e.GradientError.of(f.kernel, &errors)
+	}
+	if e.EvidenceBounds, err = p.evidenceBounds(d, x); err != nil {
 		return nil, err
 	}
-	e.differentiate(f, free, at, gradient, params)
+	e.differentiate(f, d.FreeForm, at, gradient, params)
 	if p.estimate {
 		e.CertificateReason = "by conjugate gradients (cg) the α-ELBO is estimated, and its posterior isn't computed"
 		return e, nil
 	}
-	m, err := p.certifyGiven(bound, free, at, x, params)
+	m, err := p.certifyGiven(problem, d.FreeForm, at, x, params)
 	if err != nil {
 		if p.rows.Err() != nil || p.within().Err() != nil {
 			return nil, err
@@ -258,40 +264,12 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 	if o.Method.Full() && o.Method.SparseOnly() {
 		return nil, nil, usage("objective %q needs inducing inputs in the parameters", o.Method.Name)
 	}
-	if err := o.check(true); err != nil {
-		return nil, nil, err
+	if errs := o.Method.Check(method.Use{Evaluating: true}); len(errs) > 0 {
+		return nil, nil, &UsageError{errors.Join(errs...)}
 	}
 	families := priced([]family{{name: params.Kernel.Name, kernel: k, mean: mean}}, d.terms)
 	p, err := stage{share: rows, choice: o.Method, families: families}.planned(true, d.notices)
 	return p, x, err
-}
-
-// evaluate fills in the value, and the standard errors of an estimate.
-func (e *Evaluation) evaluate(problem train.Objective, f family, at, gradient []float64) (err error) {
-	estimate, estimated := problem.(*objective.IterativeEvidence)
-	if estimated {
-		estimate.GradientErrors = make([]float64, len(at))
-	}
-	if e.Value, err = problem.Evaluate(at, gradient); err != nil {
-		return err
-	}
-	e.StandardError = standardError(problem)
-	switch p := problem.(type) {
-	case *objective.SparseProblem:
-		e.Jitter = p.Jitter
-	case *objective.FreeFormProblem:
-		e.Jitter = p.Jitter
-	case *objective.RenyiProblem:
-		e.Jitter = p.Jitter
-	case *objective.IterativeRenyi:
-		e.Jitter = p.Jitter
-	}
-	if estimated {
-		errors := estimate.GradientErrors
-		e.GradientError = &Gradient{LogNoiseVariance: &errors[f.gridParams()]}
-		e.GradientError.of(f.kernel, &errors)
-	}
-	return nil
 }
 
 // differentiate fills in the gradient; free isn't nil where q is a parameter.
@@ -347,12 +325,8 @@ func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProb
 	return p.certify(q, f.terms, append(slices.Clone(p.notices), notes.Words()...))
 }
 
-// startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z],
-// with the q given, or without one the optimal q of svgp.
+// startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z] with the q given.
 func startFree(free *objective.FreeFormProblem, f family, x []float64, given *FreeParams) ([]float64, error) {
-	if given == nil {
-		return free.StartFrom(x, 0)
-	}
 	ls, err := given.factor(free.M)
 	if err != nil {
 		return nil, err

@@ -734,3 +734,25 @@ func TestContradiction(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
+
+// TestEvaluateHyperprior: a weak prior of hyperparameters adds the same to the value, whichever method has it.
+func TestEvaluateHyperprior(t *testing.T) {
+	table := pick(homes(), every(0, 1, 40))
+	added := func(name string) float64 {
+		var values [2]float64
+		for i, hyperprior := range []string{"none", "weak"} {
+			o := krigo.Options{Data: krigo.Data{Target: "MEDV"},
+				Method: method.Choice{Name: name, Hyperprior: hyperprior}}
+			e, err := krigo.Evaluate(table, &krigo.Params{Kernel: se(1, 2), NoiseVariance: 0.1}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values[i] = e.Value
+		}
+		return values[1] - values[0]
+	}
+	evidence, nearest := added(method.EvidenceName), added(method.NearestName)
+	if evidence == 0 || math.Abs(nearest-evidence) > 1e-9 {
+		t.Errorf("the weak prior adds %v to the evidence, and %v to nearest's objective", evidence, nearest)
+	}
+}

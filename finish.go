@@ -12,10 +12,8 @@ import (
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
-	"github.com/krigo-gp/krigo/train"
 )
 
 // notesOf are what a person should know of how the best run of a problem went.
@@ -76,20 +74,9 @@ func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Proble
 		if m.Training.ObjectiveValue, err = again.Evaluate(best.result.X, nil); err != nil {
 			return nil, err
 		}
-		m.Training.StandardError = standardError(again.Objective())
+		m.Training.StandardError = again.Diagnostics().StandardError
 	}
 	return m, p.score(m)
-}
-
-// standardError is that of an estimate's last value; nil: it is none.
-func standardError(problem train.Objective) *float64 {
-	switch e := problem.(type) {
-	case *objective.IterativeEvidence:
-		return &e.StandardError
-	case *objective.IterativeRenyi:
-		return &e.StandardError
-	}
-	return nil
 }
 
 // score measures the model on the test rows, if there are any.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -127,15 +126,15 @@ func (p *plan) mostEvidence(ctx context.Context, found []*train.Result) (best ru
 	}
 	least := math.Inf(1)
 	for _, i := range order {
-		m, is := p.problem(ctx, nil, p.families[i]).(method.Marginal)
-		if !is {
+		marginal := p.problem(ctx, nil, p.families[i]).Diagnostics().Marginal
+		if marginal == nil {
 			return best, false, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return best, false, err
 		}
 		// a point beside the mode may lie outside the objective's domain
-		if v, err := m.Marginal(found[i].X, least); err == nil && v < least {
+		if v, err := marginal(found[i].X, least); err == nil && v < least {
 			best, least, ok = run{p.families[i], found[i]}, v, true
 		}
 	}

@@ -16,8 +16,10 @@ type byCG struct {
 	descent Descent
 }
 
-// Objective implements Problem.
-func (p *byCG) Objective() train.Objective { return p.IterativeEvidence }
+// Diagnostics implements Problem.
+func (p *byCG) Diagnostics() Diagnostics {
+	return Diagnostics{StandardError: &p.StandardError, GradientErrors: p.GradientErrors}
+}
 
 // Box implements Problem.
 func (p *byCG) Box(x []float64) train.Bounds { return p.task.box(x, true) }

@@ -22,8 +22,12 @@ type Evidence struct {
 // Bind implements Method.
 func (m Evidence) Bind(t Task) Problem {
 	if m.ByCG {
-		return &byCG{&objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Ranks: t.Ranks,
-			Seed: t.Seed, Context: t.Context, Progress: t.Progress}, t, m.Descent}
+		e := &objective.IterativeEvidence{Kernel: t.Kernel, Mean: t.Mean, X: t.All.X, Y: t.All.Y, Ranks: t.Ranks,
+			Seed: t.Seed, Context: t.Context, Progress: t.Progress}
+		if t.GradientErrors {
+			e.GradientErrors = make([]float64, e.Dim())
+		}
+		return &byCG{e, t, m.Descent}
 	}
 	full := t.full(&objective.Evidence{})
 	if m.Weak {
@@ -59,7 +63,7 @@ func (m PAC) Bind(t Task) Problem {
 	sparse.LearnAlpha = m.LearnAlpha
 	sparse.Objective = &objective.SparsePAC{Alpha: m.Alpha, Loss: t.Loss, Bound: m.Inequality, Scale: t.Scale,
 		Penalty: t.Penalty}
-	c.named = sparse
+	c.named, c.sparse = sparse, sparse
 	return c
 }
 
@@ -75,7 +79,7 @@ type Collapsed struct {
 func (m Collapsed) Bind(t Task) Problem {
 	sparse := t.Sparse()
 	sparse.Objective = m.Objective
-	return &collapsed{named: sparse, task: t, descent: m.Descent, alpha: m.Alpha, fitc: m.FITC}
+	return &collapsed{named: sparse, sparse: sparse, task: t, descent: m.Descent, alpha: m.Alpha, fitc: m.FITC}
 }
 
 // named is an objective with the names of its parameters.
@@ -87,6 +91,7 @@ type named interface {
 // collapsed is a problem whose Q is a function of [θ, β, ln σ_n², Z], and of α where that is learnt.
 type collapsed struct {
 	named
+	sparse     *objective.SparseProblem // the same; nil of a full GP
 	task       Task
 	descent    Descent
 	alpha      float64
@@ -94,8 +99,13 @@ type collapsed struct {
 	fitc       bool
 }
 
-// Objective implements Problem.
-func (c *collapsed) Objective() train.Objective { return c.named }
+// Diagnostics implements Problem.
+func (c *collapsed) Diagnostics() (d Diagnostics) {
+	if c.sparse != nil {
+		d.Jitter = c.sparse.Jitter
+	}
+	return d
+}
 
 // Box implements Problem.
 func (c *collapsed) Box(x []float64) train.Bounds {

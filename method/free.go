@@ -83,8 +83,10 @@ func (t Task) free(o objective.FreeForm, noise float64) *objective.FreeFormProbl
 		MinJitter: t.MinJitter, Objective: o, Noise: noise, Ranks: t.Ranks}
 }
 
-// Objective implements Problem.
-func (p *free) Objective() train.Objective { return p.FreeFormProblem }
+// Diagnostics implements Problem.
+func (p *free) Diagnostics() Diagnostics {
+	return Diagnostics{Jitter: p.Jitter, FreeForm: p.FreeFormProblem, Conjugate: p.conjugate}
+}
 
 // Box implements Problem.
 func (p *free) Box(x []float64) train.Bounds {

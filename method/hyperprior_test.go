@@ -113,7 +113,7 @@ func TestMarginal(t *testing.T) {
 		rows.Y[i] = math.Sin(2*rows.X.Data[i]) + 0.3*rng.NormFloat64()
 	}
 	task := method.Task{Kernel: kernel.SE(1, true), Mean: kernel.ZeroMean{}, Rows: rows, All: rows, N: n, Limit: 10}
-	p := method.Evidence{Weak: true}.Bind(task).(method.Marginal)
+	p := method.Evidence{Weak: true}.Bind(task)
 	r, err := p.Minimize(context.Background(), method.Run{
 		Load: func(string) *method.State { return nil },
 		Tell: func(string, *method.State, int, float64, string) error { return nil },
@@ -121,7 +121,7 @@ func TestMarginal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.Marginal(r.X, math.Inf(1))
+	got, err := p.Diagnostics().Marginal(r.X, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestMarginal(t *testing.T) {
 	if want := r.Value - math.Log(sum); math.Abs(got-want) > 0.2 {
 		t.Errorf("%.3f, by quadrature %.3f", got, want)
 	}
-	if v, err := p.Marginal(r.X, got-1); err != nil || v < got-1 {
+	if v, err := p.Diagnostics().Marginal(r.X, got-1); err != nil || v < got-1 {
 		t.Errorf("above: %v, %v", v, err)
 	}
 }

@@ -8,20 +8,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Marginal is a problem whose parameters have a prior density, over which what they explain can be integrated.
-type Marginal interface {
-	Problem
-	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, or +∞ where that isn't below some value.
-	Marginal(x []float64, below float64) (float64, error)
-}
-
 // marginal is the evidence with a weak prior.
 type marginal struct {
 	Problem
 	mode mode
 }
 
-// Marginal implements Marginal by Laplace's approximation (MacKay 2003, Chs. 27 and 28),
+// Diagnostics implements Problem.
+func (m *marginal) Diagnostics() Diagnostics { return Diagnostics{Marginal: m.marginal} }
+
+// marginal is Diagnostics.Marginal by Laplace's approximation (MacKay 2003, Chs. 27 and 28),
 //
 //	−ln p(y | x) + ½ Σ P_i (x_i − μ_i)² + ½ ln |P^−½ H P^−½|
 //
@@ -29,7 +25,7 @@ type marginal struct {
 // gradients. What the weak prior leaves alone has a normal density about the mode, as wide as that of lengthscales. In
 // no direction do the parameters count as less certain than before the rows were seen, so that the last term, which
 // kernels pay for what they had to be told, isn't negative.
-func (m *marginal) Marginal(x []float64, below float64) (float64, error) {
+func (m *marginal) marginal(x []float64, below float64) (float64, error) {
 	value, err := m.mode.Problem.Evaluate(x, nil)
 	if err != nil {
 		return 0, err

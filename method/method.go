@@ -60,6 +60,8 @@ type Task struct {
 
 	Context  context.Context          // of single solves
 	Progress func(iterative.Progress) // of these
+
+	GradientErrors bool // estimates say how far off their gradients may be
 }
 
 // Problem is what is minimised, over [θ, β, ln σ_n², Z] and what a method adds to it.
@@ -75,8 +77,24 @@ type Problem interface {
 	Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error)
 	// Posterior returns Q at x, and what a person should know of it.
 	Posterior(x []float64) (*posterior.Posterior, finding.List, error)
-	// Objective is what is evaluated, with its own methods.
-	Objective() train.Objective
+	// Diagnostics returns what it knows besides its value; figures are those of the last evaluation.
+	Diagnostics() Diagnostics
+}
+
+// Diagnostics are what a problem knows besides its value. The zero value of a field says that there is none.
+type Diagnostics struct {
+	Jitter         float64   // added to the diagonal of K_ZZ
+	StandardError  *float64  // of the value, where that is an estimate
+	GradientErrors []float64 // standard errors of the gradient, where that is an estimate and the task asks for them
+
+	// Bounds returns bounds of the evidence of a method's own.
+	Bounds func(x []float64) (objective.Sandwich, error)
+	// Marginal returns −ln ∫ p(y | x) p(x) dx about the mode x, or +∞ where that isn't below some value, of parameters
+	// with a prior density p(x).
+	Marginal func(x []float64, below float64) (float64, error)
+
+	FreeForm  *objective.FreeFormProblem // of a q that is a parameter
+	Conjugate bool                       // the optimum of that q is known
 }
 
 // keepBytes of V = L⁻¹K_ZX may stay in memory between the passes of an evaluation.

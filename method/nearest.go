@@ -103,8 +103,8 @@ func (p *nearest) withPrior(x, gradient []float64) func(v float64, err error) (f
 	}
 }
 
-// Objective implements Problem.
-func (p *nearest) Objective() train.Objective { return p.NearestProblem }
+// Diagnostics implements Problem.
+func (p *nearest) Diagnostics() Diagnostics { return Diagnostics{} }
 
 // Box implements Problem.
 func (p *nearest) Box(x []float64) train.Bounds { return p.task.box(x, true) }

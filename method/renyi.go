@@ -98,8 +98,8 @@ type renyi struct {
 	method Renyi
 }
 
-// Objective implements Problem.
-func (p *renyi) Objective() train.Objective { return p.RenyiProblem }
+// Diagnostics implements Problem.
+func (p *renyi) Diagnostics() Diagnostics { return Diagnostics{Jitter: p.Jitter, Bounds: p.Sandwich} }
 
 // Box implements Problem.
 func (p *renyi) Box(x []float64) train.Bounds { return p.task.box(x, true) }
@@ -184,8 +184,10 @@ type renyiByCG struct {
 	method Renyi
 }
 
-// Objective implements Problem.
-func (p *renyiByCG) Objective() train.Objective { return p.IterativeRenyi }
+// Diagnostics implements Problem.
+func (p *renyiByCG) Diagnostics() Diagnostics {
+	return Diagnostics{Jitter: p.Jitter, StandardError: &p.StandardError}
+}
 
 // Box implements Problem.
 func (p *renyiByCG) Box(x []float64) train.Bounds { return p.task.box(x, true) }

@@ -142,7 +142,7 @@ func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	coords := softplus{problem.Objective(), nl}
+	coords := softplus{problem, nl}
 	x0 := slices.Repeat([]float64{softplusInverse(1)}, nl+2)
 	evaluations := 0 // full GPs are trained to the end
 	if s.M > 0 {

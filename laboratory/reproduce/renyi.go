@@ -256,13 +256,13 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 		}
 		x, r.Value, r.Rejected = o.X, o.Value, o.Rejected
 	} else if s.Epochs == 0 { // until it converges, with all rows in every step
-		o, err := train.MMA{MaxEvaluations: mmaEvaluations}.Minimize(ctx, problem.Objective(), box, train.StartMMA(x), nil)
+		o, err := train.MMA{MaxEvaluations: mmaEvaluations}.Minimize(ctx, problem, box, train.StartMMA(x), nil)
 		if err != nil {
 			return r, err
 		}
 		x, r.Value, r.Rejected = o.X, o.Value, o.Rejected
 	} else {
-		stochastic, ok := problem.Objective().(train.Stochastic)
+		stochastic, ok := problem.(train.Stochastic)
 		if !ok {
 			return r, fmt.Errorf("%s isn't trained on batches", s.Method)
 		}

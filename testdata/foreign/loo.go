@@ -96,8 +96,6 @@ func (p *byLeaveOneOut) Evaluate(x, gradient []float64) (float64, error) {
 	return p.own.Evaluate(x, gradient)
 }
 
-func (p *byLeaveOneOut) Objective() train.Objective { return p.own }
-
 func (p *byLeaveOneOut) Minimize(ctx context.Context, run method.Run, x []float64) (*train.Result, error) {
 	return p.descent.Minimize(ctx, run, p.own, p.Box(x), x)
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/krigo-gp/krigo/objective/objectivetest"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
-	"github.com/krigo-gp/krigo/train"
 )
 
 func TestLeaveOneOut(t *testing.T) {
@@ -133,8 +132,7 @@ func roundTrip(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model
 // widened has a parameter of its own after the evidence's, held near 0 by its square.
 type widened struct{ method.Problem }
 
-func (w widened) Dim() int                   { return w.Problem.Dim() + 1 }
-func (w widened) Objective() train.Objective { return w }
+func (w widened) Dim() int { return w.Problem.Dim() + 1 }
 
 func (w widened) Start(collapsed []float64) ([]float64, error) {
 	return append(slices.Clone(collapsed), 0.5), nil
