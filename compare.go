@@ -91,94 +91,108 @@ type Compared struct {
 // of the result is a choice that their certificates don't pay for. o.Run.Progress, o.Run.Save and o.Run.Resume are not
 // used.
 func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareOptions) ([]Comparison, error) {
-	objectives, epsilons, splits, progress := over.Objectives, over.Epsilons, over.Splits, over.Progress
-	if splits < 1 || splits > 1000 {
-		return nil, usage("splits %d: want 1 to 1000", splits)
-	}
-	if o.Data.Split == "last" && splits > 1 {
-		return nil, usage("splits %d: roles by split last are the same in all of them; compare one", splits)
-	}
-	if len(objectives) == 0 || len(epsilons) == 0 {
-		return nil, usage("%d objectives at %d ε: want one of each at least", len(objectives), len(epsilons))
-	}
-	for i, name := range objectives {
-		if slices.Contains(objectives[:i], name) {
-			return nil, usage("objective %s twice: its second row would be the first", name)
-		}
-	}
-	for i, eps := range epsilons {
-		if slices.Contains(epsilons[:i], eps) {
-			return nil, usage("ε = %g twice: its second rows would be the first", eps)
-		}
+	if err := over.check(o.Data); err != nil {
+		return nil, err
 	}
 	if o.Data.TestFraction == 0 && o.Data.Test == nil {
 		o.Data.TestFraction = 0.2
 	}
 	o.Run.Save, o.Run.Resume, o.Run.Progress = nil, nil, nil
-	type job struct{ row, split int } // row by row, split by split
-	var jobs []job
 	var rows []Comparison
-	for _, name := range objectives {
-		for _, eps := range epsilons {
-			with := o
-			with.Method.Name, with.Promise.Epsilon = name, eps
-			if err := with.Validate(); err != nil {
+	var fits []Options // row by row, split by split
+	for _, o.Method.Name = range over.Objectives {
+		for _, o.Promise.Epsilon = range over.Epsilons {
+			if err := o.Validate(); err != nil {
 				return nil, err
 			}
-			for s := range splits {
-				jobs = append(jobs, job{len(rows), s})
+			rows = append(rows, Comparison{Objective: o.Method.Name, Epsilon: o.Promise.Epsilon, Splits: over.Splits})
+			for s := range over.Splits {
+				fits = append(fits, o)
+				fits[len(fits)-1].Run.Seed += uint64(s)
 			}
-			rows = append(rows, Comparison{Objective: name, Epsilon: eps, Splits: splits})
+		}
+	}
+	// What no fit can do is said once, before any begins.
+	for i := 0; i < len(fits); i += len(over.Epsilons) * over.Splits {
+		if _, err := Decide(ctx, table, fits[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", fits[i].Method.Name, err)
 		}
 	}
 	shared := o.Run.Ranks
 	if shared == nil {
 		shared = ranks.Alone
 	}
-	// What no fit can do is said once, before any begins.
-	for _, name := range objectives {
-		with := o
-		with.Method.Name, with.Promise.Epsilon = name, epsilons[0]
-		if _, err := Decide(ctx, table, with); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+	measured, err := measure(ctx, table, fits, shared, over.Progress)
+	if err != nil {
+		return nil, err
+	}
+	for r := range rows {
+		of := func(r int) []map[string]float64 { return measured[r*over.Splits : (r+1)*over.Splits] }
+		rows[r].Measures = summary(of(r), nil)
+		if first := r % len(over.Epsilons); r != first {
+			rows[r].Differences = summary(of(r), of(first))
 		}
 	}
-	// Without one of its fits there is no table: the first that fails ends the others.
+	return rows, nil
+}
+
+// check reports comparisons that say nothing.
+func (c CompareOptions) check(d Data) error {
+	switch {
+	case c.Splits < 1 || c.Splits > 1000:
+		return usage("splits %d: want 1 to 1000", c.Splits)
+	case d.Split == "last" && c.Splits > 1:
+		return usage("splits %d: roles by split last are the same in all of them; compare one", c.Splits)
+	case len(c.Objectives) == 0 || len(c.Epsilons) == 0:
+		return usage("%d objectives at %d ε: want one of each at least", len(c.Objectives), len(c.Epsilons))
+	}
+	for i, name := range c.Objectives {
+		if slices.Contains(c.Objectives[:i], name) {
+			return usage("objective %s twice: its second row would be the first", name)
+		}
+	}
+	for i, eps := range c.Epsilons {
+		if slices.Contains(c.Epsilons[:i], eps) {
+			return usage("ε = %g twice: its second rows would be the first", eps)
+		}
+	}
+	return nil
+}
+
+// measure fits all, as many at a time as there are cores, and returns what every rank's fits measure. Without one of
+// them there is no table: the first that fails ends the others.
+func measure(ctx context.Context, table *dataset.Table, all []Options, shared ranks.Ranks,
+	progress func(Compared)) ([]map[string]float64, error) {
 	fits, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	measured := make([]map[string]float64, len(jobs))
-	own := (len(jobs) - shared.Rank() + shared.Size() - 1) / shared.Size()
+	measured := make([]map[string]float64, len(all))
+	told := Compared{Total: (len(all) - shared.Rank() + shared.Size() - 1) / shared.Size()}
 	var mu sync.Mutex
-	done := 0
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
-	for i, j := range jobs {
-		if i%shared.Size() != shared.Rank() {
-			continue
-		}
+	for i := shared.Rank(); i < len(all); i += shared.Size() {
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			with := o
-			with.Method.Name, with.Promise.Epsilon, with.Run.Seed = rows[j.row].Objective, rows[j.row].Epsilon, o.Run.Seed+
-				uint64(j.split)
 			if fits.Err() != nil {
 				return
 			}
-			m, err := Fit(fits, table, with)
+			o := all[i]
+			m, err := Fit(fits, table, o)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case fits.Err() != nil: // another one failed, or all were interrupted
 				return
 			case err != nil:
-				end(fmt.Errorf("%s, ε = %g, seed %d: %w", with.Method.Name, with.Promise.Epsilon, with.Run.Seed, err))
+				end(fmt.Errorf("%s, ε = %g, seed %d: %w", o.Method.Name, o.Promise.Epsilon, o.Run.Seed, err))
 				return
 			}
 			measured[i] = measuresOf(m)
-			done++
+			told.Done++
+			told.Objective, told.Epsilon, told.Seed, told.Measures = o.Method.Name, o.Promise.Epsilon, o.Run.Seed, measured[i]
 			if progress != nil {
-				progress(Compared{done, own, with.Method.Name, with.Promise.Epsilon, with.Run.Seed, measured[i]})
+				progress(told)
 			}
 		})
 	}
@@ -189,17 +203,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareO
 	if err := shared.Agree(context.Cause(fits)); err != nil {
 		return nil, err
 	}
-	if err := collect(shared, measured); err != nil {
-		return nil, err
-	}
-	for r := range rows {
-		own := measured[r*splits : (r+1)*splits]
-		rows[r].Measures = summary(own, nil)
-		if first := r % len(epsilons); r != first {
-			rows[r].Differences = summary(own, measured[first*splits:(first+1)*splits])
-		}
-	}
-	return rows, nil
+	return measured, collect(shared, measured)
 }
 
 // collect gives every rank the measures that the others have.

@@ -1,6 +1,7 @@
 package krigo_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -743,7 +744,7 @@ func TestEvaluateHyperprior(t *testing.T) {
 		for i, hyperprior := range []string{"none", "weak"} {
 			o := krigo.Options{Data: krigo.Data{Target: "MEDV"},
 				Method: method.Choice{Name: name, Hyperprior: hyperprior}}
-			e, err := krigo.Evaluate(table, &krigo.Params{Kernel: se(1, 2), NoiseVariance: 0.1}, o)
+			e, err := krigo.Evaluate(context.Background(), table, &krigo.Params{Kernel: se(1, 2), NoiseVariance: 0.1}, o)
 			if err != nil {
 				t.Fatal(err)
 			}
