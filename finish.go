@@ -170,7 +170,10 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []
 		m.Notices = append(m.Notices, notice)
 	}
 	if m.Certificate, err = m.CertifyDealt(d.data, d.roles); err != nil {
-		if !errors.Is(err, pacbayes.ErrTooFewRows) {
+		if errors.Is(err, pacbayes.ErrLoss) {
+			m.CertificateReason = err.Error()
+			return m, nil
+		} else if !errors.Is(err, pacbayes.ErrTooFewRows) {
 			return nil, err
 		}
 		n, what := m.Counts[dataset.Certified], "rows"

@@ -29,8 +29,8 @@ func (m *Model) Outcomes(d *dataset.Data, rows []int) (o Outcomes, err error) {
 		}
 		loss := m.Terms.Loss.Point(at.Y[i], at.Mean[i], scale)
 		if !(0 <= loss && loss <= 1) {
-			return o, fmt.Errorf("%s: %s: the prediction isn't a number: its inputs are too far from the training data",
-				d.Source, d.Where(row))
+			return o, fmt.Errorf("%s: %s: the prediction isn't a number, or its %s loss isn't one from 0 to 1: its inputs are "+
+				"too far from the training data", d.Source, d.Where(row), m.Terms.Loss.Kind)
 		}
 		o.Losses = append(o.Losses, loss)
 		if err := d.Read([]int{row}, x, nil); err != nil {

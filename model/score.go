@@ -28,6 +28,9 @@ func (m *Model) Score(d *dataset.Data, rows, group []int) (*Test, error) {
 	if t.MeanRisk, err = at.PointRisk(m.Terms.Loss); err != nil {
 		return nil, err
 	}
+	if math.IsNaN(t.GibbsRisk + t.MeanRisk) {
+		return nil, fmt.Errorf("the loss %s isn't a number from 0 to 1 on all test rows", m.Terms.Loss.Kind)
+	}
 	n := float64(at.Rows)
 	se, lp := make([]float64, len(ys)), make([]float64, len(ys))
 	inside := 0.

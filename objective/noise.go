@@ -2,10 +2,8 @@ package objective
 
 import (
 	"math"
-	"sync"
 
-	"gonum.org/v1/gonum/integrate/quad"
-
+	"github.com/krigo-gp/krigo/internal/quadrature"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -16,27 +14,17 @@ type Noise func(y, f, s float64) float64
 
 var _ pacbayes.Expectation = Noise(nil)
 
-// hermite holds nodes and weights of the quadrature for E g(z), z ~ N(0, 1).
-var hermite = sync.OnceValue(func() (r struct{ z, w [40]float64 }) {
-	quad.Hermite{}.FixedLocations(r.z[:], r.w[:], math.Inf(-1), math.Inf(1))
-	for i := range r.z {
-		r.z[i] *= math.Sqrt2
-		r.w[i] /= math.SqrtPi
-	}
-	return r
-})
-
 // leastVariance keeps derivatives by a variance finite where f is known.
 const leastVariance = 1e-30
 
 // Expect implements pacbayes.Expectation.
 func (l Noise) Expect(at pacbayes.Sample, s, weight float64, g, h []float64) (value, dNoise float64, err error) {
 	const step = 6e-6 // the cube root of float64's precision
-	nodes := hermite()
+	nodes, weights := quadrature.Normal()
 	return at.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
 		y, sd := at.Y[i], math.Sqrt(max(at.Variance[i], leastVariance))
-		for k, z := range nodes.z {
-			f, w := at.Mean[i]+sd*z, nodes.w[k]
+		for k, z := range nodes {
+			f, w := at.Mean[i]+sd*z, weights[k]
 			e -= w * l(y, f, s)
 			df := step * math.Sqrt(s)
 			slope := w * (l(y, f+df, s) - l(y, f-df, s)) / (2 * df)

@@ -77,7 +77,14 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if math.IsNaN(risk) {
+	point, err := s.PointRisk(t.Loss)
+	switch {
+	case err != nil:
+		return nil, err
+	case math.IsNaN(risk+point) && t.Loss.Kind.registered() != nil:
+		return nil, fmt.Errorf("%w: the loss %s, or a prediction, isn't a number from 0 to 1 on the certified rows: no "+
+			"certificate", ErrLoss, t.Loss.Kind)
+	case math.IsNaN(risk + point):
 		return nil, errors.New("a prediction on the certified rows isn't a number, so no certificate")
 	}
 	c := t.stated()
@@ -97,6 +104,9 @@ func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
 	}
 	if err := t.bounds(c, s); err != nil {
 		return nil, err
+	}
+	if math.IsNaN(c.Bound + c.MeanBound + c.EmpiricalRisk) { // of a loss that isn't the same each time
+		return nil, fmt.Errorf("%w: the bound by the loss %s isn't a number: no certificate", ErrLoss, t.Loss.Kind)
 	}
 	if t.Promise > 0 && (!t.OtherEpsilon || t.Curve) { // it stands, but isn't about another ε
 		if c.Promise, err = t.promise(s, kl, c.Curve); err != nil {

@@ -3,16 +3,19 @@ package pacbayes
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/krigo-gp/krigo/internal/quadrature"
 )
 
 // Kind names the shape of a loss.
 type Kind string
 
 // The losses of Reeb et al. 2018, App. C. All lie in [0,1] and are quasi-convex
-// in the prediction ŷ. ε is Loss.Below; scale is |y| of the row.
+// in the prediction ŷ; RegisterLoss adds others, which needn't be quasi-convex. ε is Loss.Below; scale is |y| of the row.
 const (
 	// Band is ℓ1 = 1{|y−ŷ| > ε}, Eq 18.
 	Band Kind = "band"
@@ -32,7 +35,48 @@ const (
 	ClippedAbsolute Kind = "clipped-absolute"
 )
 
-var kinds = []Kind{Band, ClippedSquare, Gaussian, Relative, Scaled, Asymmetric, ClippedAbsolute}
+// losing is a loss by the name that options and files have for it. of is nil for the losses of this package.
+type losing struct {
+	kind Kind
+	of   func(miss float64) float64
+}
+
+// register holds the losses in the order in which people are told of them.
+var register = []losing{{Band, nil}, {ClippedSquare, nil}, {Gaussian, nil}, {Relative, nil}, {Scaled, nil},
+	{Asymmetric, nil}, {ClippedAbsolute, nil}}
+
+// RegisterLoss makes a loss known by a name: to options, flags, model files and certificates. of returns the loss of a
+// prediction that misses by miss = (ŷ − y)/ε, a number from 0 to 1. Call it from an init function; a name that is taken
+// panics.
+//
+// Its expectation over a random draw is by quadrature, which is no bound. So such a loss is certified only for a mean that
+// was fixed before the certified rows were seen (Terms.MeanAlone), by its values on these rows. A value outside [0, 1], or
+// one that isn't a number, makes the certificate impossible.
+func RegisterLoss(kind Kind, of func(miss float64) float64) {
+	if kind == "" || of == nil || slices.ContainsFunc(register, func(n losing) bool { return n.kind == kind }) {
+		panic(fmt.Sprintf("pacbayes: the loss %q is registered already, or has no name or function", kind))
+	}
+	register = append(register, losing{kind, of})
+}
+
+// Losses lists the losses that ParseLoss knows.
+func Losses() []Kind {
+	kinds := make([]Kind, len(register))
+	for i, n := range register {
+		kinds[i] = n.kind
+	}
+	return kinds
+}
+
+// registered returns the function of a loss of RegisterLoss; nil: it is none.
+func (k Kind) registered() func(miss float64) float64 {
+	for _, n := range register {
+		if n.kind == k {
+			return n.of
+		}
+	}
+	return nil
+}
 
 // Loss is a bounded loss ℓ(y, ŷ) ∈ [0,1].
 //
@@ -47,12 +91,11 @@ type Loss struct {
 
 // ParseLoss returns the kind of that name. Its error lists the valid names.
 func ParseLoss(name string) (Kind, error) {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		if name == string(k) {
-			return k, nil
+	names := make([]string, len(register))
+	for i, l := range register {
+		if names[i] = string(l.kind); name == names[i] {
+			return l.kind, nil
 		}
-		names[i] = string(k)
 	}
 	return "", fmt.Errorf("unknown loss %q: want one of %s", name, strings.Join(names, ", "))
 }
@@ -125,6 +168,12 @@ func (l Loss) Point(y, mean, scale float64) float64 {
 		}
 		return min(math.Abs(d)/scale, 1)
 	}
+	if of := l.Kind.registered(); of != nil {
+		if v := of(-d / l.Below); !math.IsNaN(d) && 0 <= v && v <= 1 {
+			return v
+		}
+		return math.NaN()
+	}
 	panic(fmt.Sprintf("pacbayes: unknown loss %q", l.Kind))
 }
 
@@ -186,6 +235,9 @@ func (l Loss) expected(d, s, scale float64) (e, dMean, dVar float64) {
 		return expectedInterval(d, s, below, above)
 	case Gaussian:
 		return expectedGaussian(d, s, l.Below)
+	}
+	if l.Kind.registered() != nil {
+		return l.expectedRegistered(d, s)
 	}
 	// The other two are even in D.
 	sign := 1.0
@@ -252,6 +304,16 @@ func expectedGaussian(d, s, eps float64) (e, dMean, dVar float64) {
 		return 1, 0, 0
 	}
 	return -math.Expm1(lg), -2 * d * g / w, g * (1 - 2*r) / w
+}
+
+// expectedRegistered is by quadrature: ∂m = E ℓz/σ and ∂σ² = E ℓ(z²−1)/(2σ²).
+func (l Loss) expectedRegistered(d, s float64) (e, dMean, dVar float64) {
+	nodes, weights := quadrature.Normal()
+	for k, z := range nodes {
+		v := weights[k] * l.Point(d, s*z, 0)
+		e, dMean, dVar = e+v, dMean+v*z/s, dVar+v*(z*z-1)/(2*s*s)
+	}
+	return e, dMean, dVar
 }
 
 // narrow is the half-width in standard deviations below which the closed forms of

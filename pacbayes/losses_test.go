@@ -210,7 +210,7 @@ func TestPoint(t *testing.T) {
 }
 
 func TestLossNames(t *testing.T) {
-	for _, k := range kinds {
+	for _, k := range Losses() {
 		if got, err := ParseLoss(string(k)); got != k || err != nil {
 			t.Errorf("ParseLoss(%q) = %q, %v", k, got, err)
 		}

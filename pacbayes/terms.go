@@ -100,6 +100,9 @@ func (t Terms) MeanAlone() bool { return t.Fixed && t.Route == Direct }
 // ErrTooFewRows says why no certificate was issued.
 var ErrTooFewRows = fmt.Errorf("fewer than %d certified rows", MinRows)
 
+// ErrLoss says why no certificate was issued: the loss left [0, 1], which every bound rests on.
+var ErrLoss = errors.New("a loss outside [0, 1]")
+
 // tooFew is ErrTooFewRows, or the same of groups.
 func (t Terms) tooFew() error {
 	if t.Group != "" {
@@ -227,6 +230,11 @@ func (t Terms) CheckRoute() error {
 	}
 	if !(t.Promise >= 0 && t.Promise < 1) {
 		return fmt.Errorf("promise %v: want a share below 1, such as 0.95", t.Promise)
+	}
+	if t.Loss.Kind.registered() != nil && !t.MeanAlone() {
+		return fmt.Errorf("loss %s: its expectation over a random draw is known by quadrature alone, which is no bound: it is "+
+			"certified for a predictor that was fixed before the certified rows were seen: it needs an informed prior that "+
+			"nothing is learnt after, and mean-bound direct", t.Loss.Kind)
 	}
 	if t.Loss.Kind == Scaled && !t.MeanAlone() {
 		return errors.New("loss scaled: it is of a predictor that was fixed before the certified rows were seen, its " +

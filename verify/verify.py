@@ -537,8 +537,9 @@ def check_terms(head, t, q, prior, scale):
     learnt, zero_one, backtest = bool(prior or q.nearest), t.kind in ZERO_ONE, head("split", str) == "last"
     label = ("backtest (the certified rows are the last of the table, not drawn at random)" if backtest else
              "bound (heuristic: scaled with training statistics)" if source == "all-rows" else "certificate")
+    require(t.kind in ZERO_ONE + ("clipped-square", "gaussian", "clipped-absolute"), f"not checked by this program: the loss {t.kind}")
     for what, ok in (
-        ("the loss", t.kind in ZERO_ONE + ("clipped-square", "gaussian", "clipped-absolute") and (t.below > 0 or t.kind == "clipped-absolute")
+        ("the loss", (t.below > 0 or t.kind == "clipped-absolute")
          and (t.above > 0 if t.kind == "asymmetric" else t.above == 0) and (t.kind != "scaled" or t.direct and objective not in BOUND_TRAINED)),
         ("the objective", objective in OBJECTIVES), ("the promise", 0 <= t.promise < 1), ("the declaration", terms("declaration", str) == c("declaration", str)),
         ("the route", t.route == "twice" or t.fixed and t.route in ("direct", "both")), ("choices", t.choices == 1 or not t.direct),

@@ -21,6 +21,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // python returns the interpreter; without one the test is skipped.
@@ -577,5 +578,24 @@ func TestOtherData(t *testing.T) {
 		if agrees, said := verify(t, "../model/testdata/v5.krigo", table); agrees || !strings.Contains(said, want) {
 			t.Error(said)
 		}
+	}
+}
+
+// TestForeignLoss: a certificate by a loss that this program doesn't know is refused with the loss's name.
+func TestForeignLoss(t *testing.T) {
+	pacbayes.RegisterLoss("tanh", func(miss float64) float64 { return math.Tanh(math.Abs(miss)) })
+	table, rows := write(t, 60, "")
+	path := filepath.Join(t.TempDir(), "m.krigo")
+	m, err := krigo.Fit(t.Context(), rows, krigo.Options{Data: krigo.Data{Target: rows.Names[1]},
+		Method: krigo.Method{Name: "evidence"}, Kernel: krigo.Kernel{Expression: "se"}, Run: krigo.Run{Restarts: 1},
+		Prior: krigo.Prior{Kind: "informed"}, Promise: krigo.Promise{Loss: "tanh", Epsilon: 0.5}})
+	if err != nil || m.Certificate == nil {
+		t.Fatal(err, m.CertificateReason)
+	}
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if agrees, said := verify(t, path, table); agrees || !strings.Contains(said, "not checked by this program: the loss tanh") {
+		t.Error(said)
 	}
 }

@@ -2,12 +2,10 @@ package watch
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/model"
-	"github.com/krigo-gp/krigo/pacbayes"
 )
 
 // State is what is known after so many rows.
@@ -47,16 +45,13 @@ type carried struct {
 	Keys map[string][]byte `json:"keys,omitempty"` // digests of the rows that were given under keys
 }
 
-// graded are the losses that tell how much a prediction misses by.
-var graded = []pacbayes.Kind{pacbayes.ClippedSquare, pacbayes.Gaussian, pacbayes.ClippedAbsolute}
-
 // Sentence says in words what the outcomes of a model say of its certificate. Numbers are rounded to the cautious side.
 func (s State) Sentence(m *model.Model) string {
 	if s.Rows == 0 {
 		return fmt.Sprintf("No outcome yet. The certificate: a risk of at most %.4f.", cautious.RoundUp(s.Bound, 4))
 	}
 	missed := fmt.Sprintf("%.0f missed (%.2f %%)", s.Misses, 100*s.Risk)
-	if slices.Contains(graded, m.Terms.Loss.Kind) {
+	if !m.Terms.Loss.IsZeroOne() {
 		missed = fmt.Sprintf("a mean loss of %.4f", s.Risk)
 	}
 	rows := "outcomes"

@@ -272,9 +272,11 @@ func (c *common) flags() []cliFlag {
 	)
 }
 
-func lossNames() []string {
-	return []string{string(pacbayes.Band), string(pacbayes.ClippedSquare), string(pacbayes.Gaussian),
-		string(pacbayes.Relative), string(pacbayes.Scaled), string(pacbayes.Asymmetric), string(pacbayes.ClippedAbsolute)}
+func lossNames() (names []string) {
+	for _, kind := range pacbayes.Losses() {
+		names = append(names, string(kind))
+	}
+	return names
 }
 
 func inequalities() (names []string) {

@@ -1,0 +1,66 @@
+package foreign
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/model"
+	"github.com/krigo-gp/krigo/pacbayes"
+)
+
+func lossy(loss string) krigo.Options {
+	return krigo.Options{Data: krigo.Data{Target: "y"}, Method: krigo.Method{Name: "evidence"},
+		Kernel: krigo.Kernel{Expression: "se"}, Promise: krigo.Promise{Loss: loss, Epsilon: 0.3},
+		Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}}
+}
+
+// TestLossCertified: a registered loss has a hold-out bound of its own values, which says the loss's name.
+func TestLossCertified(t *testing.T) {
+	m := roundTrip(t, waves(), lossy("log"))
+	c := m.Certificate
+	want := pacbayes.TestBound(c.EmpiricalRisk, c.Rows, c.Delta)
+	if c.Loss != "log" || c.Route != pacbayes.Direct || math.Abs(c.Bound-want) > 1e-11 || !(c.EmpiricalRisk > 0) {
+		t.Errorf("%+v; want the bound %v", c, want)
+	}
+	if said := krigo.Sentence(m, c); !strings.Contains(said, "the expected log loss") {
+		t.Error(said)
+	}
+}
+
+// TestLossRefused: what isn't valid has no certificate, and the reason names the loss.
+func TestLossRefused(t *testing.T) {
+	m, err := krigo.Fit(context.Background(), waves(), lossy("unbounded"))
+	if err != nil || m.Certificate != nil || !strings.Contains(m.CertificateReason, "the loss unbounded") {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for _, change := range []func(o *krigo.Options){
+		func(o *krigo.Options) { o.Prior.Kind = "grid" },
+		func(o *krigo.Options) { o.Prior.Learn = true },
+		func(o *krigo.Options) { o.Promise.MeanBound = pacbayes.Both },
+		func(o *krigo.Options) { o.Promise.Curve = true },
+		func(o *krigo.Options) { o.Promise.Slices = []string{"x"} },
+	} {
+		o := lossy("log")
+		change(&o)
+		if _, err := krigo.Fit(context.Background(), waves(), o); err == nil || !strings.Contains(err.Error(), "loss log") &&
+			!strings.Contains(err.Error(), "curve: ") && !strings.Contains(err.Error(), "slices: ") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if m, err = krigo.Fit(context.Background(), waves(), lossy("log")); err != nil {
+		t.Fatal(err)
+	}
+	m.Terms.Loss.Kind = "elsewhere"
+	m.Certificate.Loss = "elsewhere"
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := model.Read(&file); err == nil || !strings.Contains(err.Error(), `unknown loss "elsewhere"`) {
+		t.Errorf("a model with a loss that isn't registered: %v", err)
+	}
+}
