@@ -26,7 +26,7 @@ func TestLossCertified(t *testing.T) {
 	if c.Loss != "log" || c.Route != pacbayes.Direct || math.Abs(c.Bound-want) > 1e-11 || !(c.EmpiricalRisk > 0) {
 		t.Errorf("%+v; want the bound %v", c, want)
 	}
-	if said := krigo.Sentence(m, c); !strings.Contains(said, "the expected log loss") {
+	if said := m.Sentence(c); !strings.Contains(said, "the expected log loss") {
 		t.Error(said)
 	}
 }
