@@ -53,6 +53,19 @@ func (r *Recertification) list() {
 		func(c model.Claim) bool { return c.Rests && !c.Beforehand })
 }
 
+// Headline says in words whether the certificate was reproduced; "" where it was asked for another ε.
+func (r *Recertification) Headline() string {
+	switch {
+	case r.IndependentlyChecked:
+		return fmt.Sprintf("Reproduced: the model, its data and its options give this %s, number for number. That the options "+
+			"were chosen before the certified rows were seen is the fitter's word.", r.Certificate.Label)
+	case r.Matches:
+		return fmt.Sprintf("Recomputed, but not reproduced: the numbers of this %s rest on parts of the file that only the "+
+			"fitter vouches for.", r.Certificate.Label)
+	}
+	return ""
+}
+
 // Refit fits the model again with the options that it was fitted with. What only that can show is then listed as
 // checked, or differs says what came out otherwise. It is an error if the model that comes out misses so often that the
 // certificate's bound can't be its own.

@@ -25,6 +25,8 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 		return nil, "", err
 	}
 	o.Run.Progress = progress
+	// Dates that were numbers when the model was fitted may stand as text, in a form of its own, in the table at hand.
+	table = table.ReadAs(m.Reading)
 	if again, err = Fit(ctx, table, o); err != nil {
 		return nil, "", fmt.Errorf("fitting again: %w", err)
 	}

@@ -26,5 +26,12 @@ func (r Reading) Apply(t *Table) error {
 // Reading is how the table was read, with the forms of its dates.
 func (t *Table) Reading() Reading { return t.reading.Naming() }
 
+// ReadAs returns the same table with another account of how its cells were written.
+func (t *Table) ReadAs(r Reading) *Table {
+	as := *t
+	as.reading = r
+	return &as
+}
+
 // New is a table in memory without rows yet, whose cells are set as the reading has them.
 func (r Reading) New(source string) *Table { return &Table{Source: source, reading: r} }

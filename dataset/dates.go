@@ -148,6 +148,15 @@ func ParseDates(text string) (Dates, error) {
 	return d, d.check()
 }
 
+// String writes it as ParseDates reads it.
+func (d Dates) String() string {
+	words := append([]string{d.Column}, d.Parts...)
+	if d.Form != "" {
+		words = slices.Insert(words, 1, d.Form)
+	}
+	return strings.Join(words, ":")
+}
+
 // Inputs are the names of the columns that become of it.
 func (d Dates) Inputs() []string { return append([]string{d.Column}, d.Derived()...) }
 

@@ -96,14 +96,21 @@ func Identity(cols int) Scaling {
 // ReadScaling reads declared constants for the columns of d from a JSON file:
 //
 //	{"inputs": {"NAME": {"mean": 0, "scale": 1}, …}, "target": {"mean": 0, "scale": 1}}
+//
+// or as the options of a model have them, in the order of its inputs.
 func ReadScaling(path string, d *Data) (Scaling, error) {
 	type constants struct{ Mean, Scale *float64 }
 	var file struct {
 		Inputs map[string]constants
 		Target constants
+		Scaling
 	}
 	if err := strict.ReadJSON(path, &file); err != nil {
 		return Scaling{}, err
+	}
+	if file.Scaling.TargetScale != 0 {
+		file.Scaling.Source = Declared
+		return file.Scaling, nil
 	}
 	s := Scaling{Source: Declared}
 	var missing []string

@@ -202,13 +202,8 @@ func recertify(cmd *cobra.Command, c *common, name string, m *krigo.Model, table
 
 // printRecertification says in words what was found.
 func printRecertification(w io.Writer, m *krigo.Model, r *krigo.Recertification) {
-	switch {
-	case r.IndependentlyChecked:
-		fmt.Fprintf(w, "Reproduced: the model, its data and its options give this %s, number for number. That the options "+
-			"were chosen before the certified rows were seen is the fitter's word.\n\n", r.Certificate.Label)
-	case r.Matches:
-		fmt.Fprintf(w, "Recomputed, but not reproduced: the numbers of this %s rest on parts of the file that only the "+
-			"fitter vouches for, listed below.\n\n", r.Certificate.Label)
+	if head := r.Headline(); head != "" {
+		fmt.Fprintln(w, head+"\n")
 	}
 	printCertificate(w, m, r.Certificate)
 	if r.Shift != nil {

@@ -27,7 +27,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/strict"
 	"github.com/krigo-gp/krigo/kernel"
-	"github.com/krigo-gp/krigo/memory"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/ranks"
@@ -35,10 +34,7 @@ import (
 
 // read completes the options from flags that need parsing, and reads the data.
 func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
-	if f.declared != "" {
-		return f.readDeclared(path, in, r)
-	}
-	o, err := f.parsed()
+	o, complete, err := f.chosen()
 	if err != nil {
 		return nil, o, err
 	}
@@ -46,7 +42,18 @@ func (f *fitFlags) read(path string, in io.Reader, r ranks.Ranks) (*dataset.Tabl
 	if err != nil {
 		return nil, o, err
 	}
-	return table, o, f.scaled(&o.Data, table)
+	return table, o, complete(&o.Data, table)
+}
+
+// chosen returns the options that the flags make, or the declaration that they name, and what completes them once the
+// table is read.
+func (f *fitFlags) chosen() (o krigo.Options, complete func(*krigo.Data, *dataset.Table) error, err error) {
+	if f.declared != "" {
+		o, err = f.readDeclared()
+		return o, func(*krigo.Data, *dataset.Table) error { return nil }, err
+	}
+	o, err = f.parsed()
+	return o, f.scaled, err
 }
 
 // names are the columns that name groups and categories.
@@ -65,27 +72,28 @@ func (f *fitFlags) parsed() (krigo.Options, error) {
 }
 
 // readDeclared takes the options of a declaration, beside which no flag may stand that is one.
-func (f *fitFlags) readDeclared(path string, in io.Reader, r ranks.Ranks) (*dataset.Table, krigo.Options, error) {
+func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
 	var given []string
 	f.flags.Visit(func(p *pflag.Flag) {
 		if !slices.Contains(besideDeclared, p.Name) {
 			given = append(given, "--"+p.Name)
 		}
 	})
-	if len(given) > 0 {
-		return nil, krigo.Options{}, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the "+
-			"declaration's", strings.Join(given, ", "), f.declared)}
+	text, name, err := strict.JSONText(f.declared)
+	switch {
+	case len(given) > 0:
+		return o, &krigo.UsageError{Err: fmt.Errorf("%s beside --declared %s: all options are the declaration's",
+			strings.Join(given, ", "), name)}
+	case err != nil:
+		return o, err
 	}
-	text, err := memory.ReadFile(f.declared, textTimes)
-	if err != nil {
-		return nil, krigo.Options{}, err
+	if o, err = krigo.Declared(text); err != nil {
+		return o, fmt.Errorf("%s: %w", name, err)
 	}
-	o, err := krigo.Declared(text)
-	if err != nil {
-		return nil, o, fmt.Errorf("%s: %w", f.declared, err)
+	if target := f.options.Data.Target; target != "" && target != o.Data.Target {
+		return o, &krigo.UsageError{Err: fmt.Errorf("--target %s: the declaration's target is %s", target, o.Data.Target)}
 	}
-	table, err := readTable(path, in, r, o.Data.Reading.Naming(names(o.Data)...))
-	return table, o, err
+	return o, nil
 }
 
 // reading parses how cells are written.
@@ -190,6 +198,54 @@ func (f *fitFlags) posteriorOf(o *krigo.Options) error {
 		return fmt.Errorf("--posterior %q: want objective, fitc, free or learnt", f.posterior)
 	}
 	return nil
+}
+
+// unparse sets the flags that hold options in other forms, as parsed reads them.
+func (f *fitFlags) unparse() {
+	o := &f.options
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	for _, d := range o.Data.Reading.Dates {
+		f.dates = append(f.dates, d.String())
+	}
+	if o.Data.Reading.Distinct {
+		f.duplicates = "drop"
+	}
+	if o.Data.Group == dataset.EqualRows {
+		o.Data.Group, f.duplicates = "", "group"
+	}
+	if p := o.Promise; p.Epsilon > 0 && p.Loss != string(pacbayes.ClippedAbsolute) {
+		if f.epsilon = number(p.Epsilon); p.EpsilonAbove > 0 {
+			f.epsilon += ":" + number(p.EpsilonAbove)
+		}
+	}
+	if g := o.Prior.Grid; o.Prior.Kind != "informed" && g.L > 0 {
+		if f.grid = fmt.Sprintf("%s,%d", number(g.L), g.Digits); o.Prior.Mixed {
+			f.grid = number(g.L) + ",mixed"
+		}
+	}
+	m := o.Method
+	switch {
+	case m.InducingBy == "none":
+		f.inducing = "0"
+	case m.InducingBy != "":
+		f.inducing = m.InducingBy
+	case m.Inducing > 0:
+		f.inducing = strconv.Itoa(m.Inducing)
+	}
+	if f.alpha = m.AlphaBy; m.Alpha != nil && f.alpha == "" {
+		f.alpha = number(*m.Alpha)
+	}
+	if f.posterior = cmp.Or(m.Posterior, f.posterior); o.Prior.Learn {
+		f.posterior = "learnt"
+	}
+	f.bound, f.meanBound = string(o.Promise.Bound), string(o.Promise.MeanBound)
+	f.scaling = cmp.Or(o.Data.Scaling, f.scaling)
+	if text, err := json.Marshal(o.Data.Declared); o.Data.Declared != nil && err == nil {
+		f.scaling = dataset.Declared + ":" + string(text)
+	}
+	if text, err := json.Marshal(o.Run.Init); o.Run.Init != nil && err == nil {
+		f.init = string(text)
+	}
 }
 
 // scaled says how the columns of a table are standardised.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/krigo-gp/krigo"
-	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/pipe"
 )
 
@@ -23,22 +23,83 @@ frames of JSON and numbers, which docs/pipe.md describes. It ends with standard 
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return pipe.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(),
-				pipe.Options{Version: version(), Describe: func(m *krigo.Model) any { return fitJSON(m, "") }, Flags: optionsOf})
+				pipe.Options{Version: version(), Describe: func(m *krigo.Model) any { return fitJSON(m, "") },
+					Parameters: parametersOf, Flags: optionsOf, Schema: func() any { return schema() }})
 		},
 	}
 }
 
-// besidesOptions are the flags of fit that are about its files, of which a request has none.
-var besidesOptions = []string{"out", "resume", "fresh-start", "declared", "dry-run", "test"}
+// besidesOptions are the flags that are about files of a command and its output, of which a request has none.
+var besidesOptions = []string{"out", "resume", "fresh-start", "dry-run", "test", "help", "json", "quiet", "threads",
+	"memory"}
 
-// optionsOf are the options that flags of fit make of a table in memory, which is read as they say.
-func optionsOf(flags []string, table *dataset.Table) (o krigo.Options, err error) {
+// option describes a flag to programs that call krigo pipe. The packages of Python and R take their parameters from it.
+type option struct {
+	Name    string   `json:"name"`
+	Group   string   `json:"group,omitempty"`
+	Tier    string   `json:"tier"`              // everyday or expert
+	Type    string   `json:"type"`              // as package pflag calls it
+	Default string   `json:"default,omitempty"` // a value
+	Rule    string   `json:"rule,omitempty"`    // or in words, how the program finds it
+	Values  []string `json:"values,omitempty"`  // some that it takes
+	Help    string   `json:"help"`
+}
+
+// schema describes the flags of the commands that programs may use, by command.
+func schema() map[string][]option {
+	of := map[string][]option{}
+	for _, cmd := range newRoot().Commands() {
+		if !slices.Contains([]string{"fit", "evaluate", "compare", "predict", "certify"}, cmd.Name()) {
+			continue
+		}
+		for _, f := range slices.Concat(shown(cmd, "all")...) {
+			if slices.Contains(besidesOptions, f.name) {
+				continue
+			}
+			o := option{Name: f.name, Group: f.group, Tier: "expert", Type: cmd.Flags().Lookup(f.name).Value.Type(),
+				Default: f.def, Rule: f.rule, Values: f.values, Help: f.help}
+			if f.everyday {
+				o.Tier = everyday
+			}
+			of[cmd.Name()] = append(of[cmd.Name()], o)
+		}
+	}
+	return of
+}
+
+// parametersOf returns the flags that a model was fitted with, without those that have their defaults.
+func parametersOf(m *krigo.Model) map[string]any {
 	var f fitFlags
-	cmd := &cobra.Command{Use: "fit"}
-	f.register(cmd.Flags(), "fit")
+	flags := pflag.NewFlagSet("fit", pflag.ContinueOnError)
+	f.register(flags, "fit")
+	if json.Unmarshal(m.Fitted, &f.options) != nil {
+		return nil // a model of an old version, which keeps none
+	}
+	f.unparse()
+	given := map[string]any{}
+	flags.VisitAll(func(p *pflag.Flag) {
+		list, _ := p.Value.(bound).Value.(pflag.SliceValue)
+		switch text := p.Value.String(); {
+		case text == p.DefValue, text == "":
+		case list != nil:
+			given[p.Name] = list.GetSlice()
+		case p.Value.Type() == "string":
+			given[p.Name] = text
+		case text != "0" && text != "0s": // which means the default too
+			given[p.Name] = json.RawMessage(text)
+		}
+	})
+	return given
+}
+
+// optionsOf reads the flags of a request.
+func optionsOf(command string, flags []string) (a pipe.Asked, err error) {
+	var f fitFlags
+	cmd := &cobra.Command{Use: command}
+	f.register(cmd.Flags(), command)
 	cmd.Flags().Usage = func() {}
 	if err := whole(cmd.Flags(), flags); err != nil {
-		return o, &krigo.UsageError{Err: err}
+		return a, &krigo.UsageError{Err: err}
 	}
 	err = cmd.Flags().Parse(flags)
 	switch {
@@ -48,7 +109,7 @@ func optionsOf(flags []string, table *dataset.Table) (o krigo.Options, err error
 		err = fmt.Errorf("%w%s (docs/command-line.md has all flags)", err, nearestFlag(cmd, err))
 	}
 	if err != nil {
-		return o, &krigo.UsageError{Err: err}
+		return a, &krigo.UsageError{Err: err}
 	}
 	var files []string
 	cmd.Flags().Visit(func(p *pflag.Flag) {
@@ -57,22 +118,26 @@ func optionsOf(flags []string, table *dataset.Table) (o krigo.Options, err error
 		}
 	})
 	if len(files) > 0 {
-		return o, &krigo.UsageError{Err: fmt.Errorf("%s: it is for krigo fit on the command line alone",
-			strings.Join(files, ", "))}
+		return a, &krigo.UsageError{Err: fmt.Errorf("%s: it is for krigo %s on the command line alone",
+			strings.Join(files, ", "), command)}
 	}
-	if o, err = f.parsed(); err != nil {
-		return o, err
+	cmd.Flags().Visit(func(p *pflag.Flag) {
+		rule, number := p.Value.(bound).rule, slices.Contains([]string{"int", "float64"}, p.Value.Type())
+		if text := p.Value.String(); err == nil && (text == "" || text == "0" && number && rule != "") {
+			err = &krigo.UsageError{Err: fmt.Errorf("--%s %q: leave it out for the default", p.Name, text)}
+		}
+	})
+	if err != nil {
+		return a, err
 	}
-	if err := o.Data.Reading.Apply(table); err != nil {
-		return o, err
+	a.Options, a.Complete, err = f.chosen()
+	if err == nil && f.init != "" {
+		a.Options.Run.Init, err = readParams(f.init)
 	}
-	if err := f.scaled(&o.Data, table); err != nil {
-		return o, err
+	if err == nil && f.params != "" {
+		a.Params, err = readParams(f.params)
 	}
-	if f.init != "" {
-		o.Run.Init, err = readParams(f.init)
-	}
-	return o, err
+	return a, err
 }
 
 // whole says which text isn't a flag with its value. One without would take the next flag for it.

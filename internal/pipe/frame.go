@@ -26,6 +26,7 @@ type request struct {
 	Args    json.RawMessage `json:"args"`
 	Model   uint64          `json:"model"` // the number of a model, of Loaded
 	Table   *tableHeader    `json:"table"` // of which the first buffers are
+	Data    *tableHeader    `json:"data"`  // of predict: the data that the model was made from, of which the next are
 	Reply   string          `json:"reply"` // a file that takes the reply, in place of the output
 	Buffers []int64         `json:"buffers"`
 
@@ -40,6 +41,9 @@ type tableHeader struct {
 	Names []string `json:"names"`
 	Text  []bool   `json:"text"` // whether a column is text
 	Rows  int      `json:"rows"`
+	// Of fit and evaluate: columns that are dates, or categories, by their types.
+	Dates      []string `json:"dates"`
+	Categories []string `json:"categories"`
 }
 
 // reply is the header of a frame that goes out.

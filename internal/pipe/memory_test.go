@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/memory"
 )
 
@@ -56,7 +57,7 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.table(); !errors.As(err, &over) {
+	if _, err := r.table(dataset.Reading{}); !errors.As(err, &over) {
 		t.Error(err)
 	}
 }

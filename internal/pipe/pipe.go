@@ -31,8 +31,19 @@ const Protocol = 1
 type Options struct {
 	Version  string
 	Describe func(m *krigo.Model) any // a model, as JSON
-	// Flags are the options that flags of krigo fit make of a table, which is read as they say.
-	Flags func(flags []string, table *dataset.Table) (krigo.Options, error)
+	// Parameters returns the flags of krigo fit that a model was fitted with, by name.
+	Parameters func(m *krigo.Model) map[string]any
+	// Flags reads flags of krigo fit or evaluate. What they ask of a table is completed once the table is read.
+	Flags func(command string, flags []string) (Asked, error)
+	// Schema describes the flags of the commands, as JSON.
+	Schema func() any
+}
+
+// Asked is what the flags of a request say.
+type Asked struct {
+	Options  krigo.Options
+	Params   *krigo.Params // of evaluate
+	Complete func(o *krigo.Data, table *dataset.Table) error
 }
 
 // Serve answers requests until there are no more, or ctx ends. It predicts, fits and certifies several at once; replies
@@ -140,7 +151,7 @@ func (s *server) answer(ctx context.Context, r *request) (answer *reply) {
 	do, known := map[string]func(context.Context, *request) (*reply, error){
 		"hello": s.hello, "fit": s.fit, "load": s.load, "close": s.close, "predict": s.predict,
 		"certify": s.certify, "fresh": s.fresh, "certify_predictions": s.certifyPredictions, "watch": s.watch,
-		"report": s.report,
+		"report": s.report, "evaluate": s.evaluate, "schema": s.schema,
 	}[r.Op]
 	if !known {
 		return &reply{Error: &failure{Kind: "usage", Message: fmt.Sprintf("the operation %q isn't known", r.Op)}}
@@ -187,6 +198,10 @@ func (s *server) hello(context.Context, *request) (*reply, error) {
 	return &reply{Result: map[string]any{"protocol": Protocol, "version": s.o.Version, "pid": os.Getpid()}}, nil
 }
 
+func (s *server) schema(context.Context, *request) (*reply, error) {
+	return &reply{Result: s.o.Schema()}, nil
+}
+
 // keep gives a model a number, and describes it.
 func (s *server) keep(m *krigo.Model) *reply {
 	s.mu.Lock()
@@ -198,6 +213,9 @@ func (s *server) keep(m *krigo.Model) *reply {
 		"reading": m.Reading, "fit": s.o.Describe(m),
 		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group, "options": m.Fitted,
 		"notices": krigo.Notices(m)}
+	if s.o.Parameters != nil {
+		of["parameters"] = s.o.Parameters(m)
+	}
 	if m.Certificate != nil {
 		of["sentence"] = m.Sentence(m.Certificate)
 	}
@@ -227,42 +245,71 @@ type event struct {
 	OfRows    int    `json:"of_rows"`
 }
 
-// fit trains a model, and returns its file too.
-func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
-	var args struct {
-		Options  krigo.Options   `json:"options"`
-		Reading  dataset.Reading `json:"reading"` // of which the dates count
-		Settle   bool            `json:"settle"`
-		Progress bool            `json:"progress"`
-		Flags    []string        `json:"flags"` // in the place of options and reading
+// asked says what is to be done with a request's table.
+type asked struct {
+	Options  krigo.Options   `json:"options"`
+	Reading  dataset.Reading `json:"reading"` // of which the dates count
+	Settle   bool            `json:"settle"`
+	Progress bool            `json:"progress"`
+	Flags    []string        `json:"flags"` // in the place of options and reading
+}
+
+// read decodes a request of a command, and reads its table as asked.
+func (s *server) read(r *request, command string) (a asked, params *krigo.Params, table *dataset.Table, err error) {
+	if err = r.decode(&a); err != nil {
+		return a, nil, nil, err
 	}
-	if err := r.decode(&args); err != nil {
-		return nil, err
+	complete := func(*krigo.Data, *dataset.Table) error { return nil }
+	if a.Flags == nil {
+		a.Options.Data.Reading = a.Reading
+	} else if s.o.Flags == nil {
+		return a, nil, nil, &krigo.UsageError{Err: errors.New("flags: here are options alone")}
+	} else {
+		by, err := s.o.Flags(command, a.Flags)
+		if err != nil {
+			return a, nil, nil, err
+		}
+		a.Options, params, complete = by.Options, by.Params, by.Complete
+	}
+	o := &a.Options.Data
+	if err := o.Reading.Check(); err != nil {
+		return a, nil, nil, &krigo.UsageError{Err: err}
 	}
 	again := *r
-	table, err := r.table()
+	names := func() dataset.Reading { return o.Reading.Naming(append(slices.Clone(o.Categorical), o.Group)...) }
+	if table, err = r.table(names()); err == nil && a.Options.Run.Declared == "" {
+		if err = settle(table, r.Table, o, a.Settle); err == nil {
+			table, err = again.table(names()) // cells that name things are read otherwise than numbers
+		}
+	}
+	if err == nil {
+		err = o.Reading.Apply(table)
+	}
+	if err == nil {
+		err = complete(o, table)
+	}
+	return a, params, table, err
+}
+
+// evaluate evaluates an objective at given parameters.
+func (s *server) evaluate(ctx context.Context, r *request) (*reply, error) {
+	args, params, table, err := s.read(r, "evaluate")
 	if err != nil {
 		return nil, err
 	}
-	if err := args.Reading.Check(); err != nil {
-		return nil, &krigo.UsageError{Err: err}
+	if params == nil {
+		return nil, &krigo.UsageError{Err: errors.New("--params is missing: evaluate takes flags, with the parameters among them")}
 	}
-	if args.Settle {
-		if err := settle(table, &args.Options.Data, &args.Reading); err != nil {
-			return nil, err
-		}
+	e, err := krigo.Evaluate(ctx, table, params, args.Options)
+	if err != nil {
+		return nil, err
 	}
-	if args.Flags != nil {
-		if s.o.Flags == nil {
-			return nil, &krigo.UsageError{Err: errors.New("flags: here are options alone")}
-		}
-		args.Options, err = s.o.Flags(args.Flags, table)
-	} else {
-		err = args.Reading.Apply(table)
-	}
-	if err == nil {
-		err = again.names(append(slices.Clone(args.Options.Data.Categorical), args.Options.Data.Group))
-	}
+	return &reply{Result: e}, nil
+}
+
+// fit trains a model, and returns its file too.
+func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
+	args, _, table, err := s.read(r, "fit")
 	if err != nil {
 		return nil, err
 	}
@@ -302,33 +349,44 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 	return answer, nil
 }
 
-// settle says of inputs of text that they are categories, or dates, where a look at their cells tells (krigo inspect)
-// and nothing was said of them.
-func settle(table *dataset.Table, o *krigo.Data, reading *dataset.Reading) error {
+// settle says of inputs that they are categories, or dates, if their types tell and nothing was said of them; of text,
+// if it is asked for, also if a look at the cells tells (krigo inspect).
+func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) error {
 	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
 	if err != nil {
 		return err
 	}
 	said := slices.Concat(left, o.Categorical, []string{o.Target, o.Group})
-	for _, d := range reading.Dates {
+	for _, d := range o.Reading.Dates {
 		said = append(said, d.Column)
 	}
-	facts, err := inspect.Describe(table)
-	if err != nil {
-		return err
-	}
-	for _, f := range facts {
-		if len(f.Advice) != 1 || slices.Contains(said, f.Name) {
-			continue
+	add := func(flag, name string) {
+		if slices.Contains(said, name) {
+			return
 		}
-		switch advice := f.Advice[0]; advice.Flag {
+		switch said = append(said, name); flag {
 		case "categorical":
-			o.Categorical = append(o.Categorical, f.Name)
+			o.Categorical = append(o.Categorical, name)
 		case "dates":
-			reading.Dates = append(reading.Dates, dataset.Dates{Column: f.Name})
+			o.Reading.Dates = append(o.Reading.Dates, dataset.Dates{Column: name})
 		}
 	}
-	return nil
+	for _, name := range types.Categories {
+		add("categorical", name)
+	}
+	for _, name := range types.Dates {
+		add("dates", name)
+	}
+	if !look {
+		return nil
+	}
+	facts, err := inspect.Describe(table)
+	for _, f := range facts {
+		if len(f.Advice) == 1 {
+			add(f.Advice[0].Flag, f.Name)
+		}
+	}
+	return err
 }
 
 func (s *server) load(_ context.Context, r *request) (*reply, error) {
@@ -354,6 +412,8 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	var args struct {
 		Intervals  []string `json:"intervals"`
 		Level      float64  `json:"level"`
+		By         string   `json:"by"`
+		Exact      bool     `json:"exact_variance"`
 		Covariance bool     `json:"covariance"`
 		Samples    int      `json:"samples"`
 		Seed       uint64   `json:"seed"`
@@ -365,9 +425,16 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	ps, err := m.Predict(ctx, table, krigo.PredictOptions{})
+	ps, err := m.Predict(ctx, table, krigo.PredictOptions{ExactVariance: args.Exact})
 	if err != nil {
 		return nil, err
+	}
+	var data *dataset.Table // that the model was made from
+	if r.Data != nil {
+		r.Table = r.Data
+		if _, data, err = s.modelAndData(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	notices, err := m.PredictionNotices(table, ps)
 	if err != nil {
@@ -387,7 +454,16 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 		column(name, func(i int) float64 { ps[i].Fill(row); return row[k] })
 	}
 	for _, kind := range args.Intervals {
-		ends, err := m.Intervals(ps, krigo.IntervalOptions{Kind: kind, Level: cmp.Or(args.Level, 0.95)})
+		var ends []krigo.Interval
+		asked := krigo.IntervalOptions{Kind: kind, Level: cmp.Or(args.Level, 0.95), By: args.By}
+		switch few := slices.Contains(krigo.FewRowKinds(), kind); {
+		case few && data == nil:
+			err = &krigo.UsageError{Err: fmt.Errorf("intervals %s: give the data that the model was made from", kind)}
+		case few:
+			ends, err = m.IntervalsOfFew(ctx, data, table, asked)
+		default:
+			ends, err = m.Intervals(ps, asked)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -428,7 +504,7 @@ func (s *server) modelAndRead(ctx context.Context, r *request,
 	if err != nil {
 		return nil, nil, err
 	}
-	table, err := r.table()
+	table, err := r.table(m.Reading.Naming(m.Group))
 	if err == nil {
 		table = table.Within(ctx)
 		err = rows(m.Reading).Apply(table)
@@ -449,8 +525,11 @@ func (s *server) certify(ctx context.Context, r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reply{Result: map[string]any{"certify": found, "differs": found.Differs,
-		"sentence": m.Sentence(found.Certificate)}}, nil
+	said := m.Sentence(found.Certificate)
+	if head := found.Headline(); head != "" {
+		said = head + "\n" + said
+	}
+	return &reply{Result: map[string]any{"certify": found, "differs": found.Differs, "sentence": said}}, nil
 }
 
 // fresh says what rows that the model never saw show.
@@ -475,7 +554,7 @@ func (s *server) certifyPredictions(ctx context.Context, r *request) (*reply, er
 	if err := r.decode(&args); err != nil {
 		return nil, err
 	}
-	table, err := r.read(dataset.Reading{}.Naming(args.Options.Data.Group))
+	table, err := r.table(dataset.Reading{}.Naming(args.Options.Data.Group))
 	if err != nil {
 		return nil, err
 	}
@@ -529,18 +608,12 @@ func (s *server) watch(ctx context.Context, r *request) (*reply, error) {
 // report returns a report as HTML, with the data where there are any.
 func (s *server) report(ctx context.Context, r *request) (*reply, error) {
 	m, err := s.of(r)
+	var table *dataset.Table
+	if err == nil && r.Table != nil {
+		m, table, err = s.modelAndData(ctx, r)
+	}
 	if err != nil {
 		return nil, err
-	}
-	var table *dataset.Table
-	if r.Table != nil {
-		if table, err = r.table(); err == nil {
-			table = table.Within(ctx)
-			err = m.Reading.Apply(table)
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
 	var page bytes.Buffer
 	if err := report.Write(ctx, &page, m, table); err != nil {

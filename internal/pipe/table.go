@@ -12,20 +12,8 @@ import (
 // source is what errors call a table.
 const source = "the data"
 
-// names says whether the texts of columns that name groups or categories would be fewer names, as some of them are the
-// same number.
-func (r *request) names(columns []string) error {
-	t, err := r.read(dataset.Reading{}.Naming(columns...))
-	if err != nil {
-		return err
-	}
-	return dataset.Reading{}.Apply(t)
-}
-
-// table takes a table out of a request's buffers, and leaves the others.
-func (r *request) table() (*dataset.Table, error) { return r.read(dataset.Reading{}) }
-
-func (r *request) read(of dataset.Reading) (*dataset.Table, error) {
+// table takes a table out of a request's buffers, reads its cells as asked, and leaves the other buffers.
+func (r *request) table(of dataset.Reading) (*dataset.Table, error) {
 	h := r.Table
 	if h == nil {
 		return nil, fmt.Errorf("%w: %s needs a table", errFrame, r.Op)

@@ -7,16 +7,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/krigo-gp/krigo/internal/spelling"
 	"github.com/krigo-gp/krigo/memory"
 )
 
+// JSONText returns the text of a JSON file, and what errors call it. A JSON object in the place of the file's name, as
+// a program that has no file gives it, is the text itself.
+func JSONText(path string) (text []byte, name string, err error) {
+	if strings.HasPrefix(path, "{") {
+		return []byte(path), "the JSON object", nil
+	}
+	const times = 16 // its own size: text, and what is decoded
+	text, err = memory.ReadFile(path, times)
+	return text, path, err
+}
+
 // ReadJSON decodes a file that people write: one JSON document, without keys that aren't known
 // and without any that stands twice in an object, of which one would silently be taken.
+// The document itself may stand in the place of the file's name.
 func ReadJSON(path string, v any) error {
-	const times = 16 // its own size: text, and what is decoded
-	text, err := memory.ReadFile(path, times)
+	text, path, err := JSONText(path)
 	if err != nil {
 		return fmt.Errorf("%s: cannot be read: %w", path, err)
 	}

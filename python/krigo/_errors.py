@@ -60,10 +60,9 @@ def warn(message: str, category: type[Warning] = KrigoWarning) -> None:
 
 # What only the command line has, and the command: commands, flags and kinds of intervals. docs/python.md lists them.
 COMMANDS = {
-    **{name: f"krigo {name}" for name in ("compare", "declare", "demo", "evaluate", "generate", "inspect", "serve")},
-    **{name: f"krigo fit --{name.replace('_', '-')}" for name in ("budget", "declared", "deliver", "dry_run", "fix_parameters", "fresh_start", "init", "resume", "test")},
-    **{name: f"krigo predict --{name.replace('_', '-')}" for name in ("by", "data", "exact_variance", "keep")},
-    **{name: f"krigo predict --intervals {name}" for name in ("full", "jackknife")},
+    **{name: f"krigo {name}" for name in ("compare", "declare", "demo", "generate", "inspect", "serve")},
+    **{name: f"krigo fit --{name.replace('_', '-')}" for name in ("dry_run", "fresh_start", "resume", "test")},
+    "keep": "krigo predict --keep",
     **{name: f"krigo certify --{name.replace('_', '-')}" for name in ("accept_file_order", "anytime", "declaration", "no_refit", "refit", "shift")},
 }
 
@@ -87,20 +86,9 @@ def told(call: Callable[P, T]) -> Callable[P, T]:
     return asked
 
 
-# Flags that a message of the program may advise, and what stands for them where there is no command line.
-_INSTEAD = {
-    "memory": "in Python the environment's KRIGO_MEMORY, as KRIGO_MEMORY=24GB, is --memory from the program's start on",
-    "na": "in Python: replace such texts in the table by NaN",
-    "units": "in Python: make numbers of the column",
-    "decimal": "in Python: make numbers of the column",
-    "thousands": "in Python: make numbers of the column",
-}
-
-
 def in_python(message: str) -> str:
     """A message of the program, with what to do in Python where it advises a flag that is no parameter."""
-    said = dict.fromkeys(text for flag, text in _INSTEAD.items() if re.search(rf"--{flag}\b", message))
-    return f"{message} ({'; '.join(said)})" if said else message
+    return message + " (in Python the environment's KRIGO_MEMORY, as KRIGO_MEMORY=24GB, is --memory from the program's start on)" * bool(re.search(r"--memory\b", message))
 
 
 def of_reply(error: dict[str, object]) -> KrigoError:

@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _options, _process, _table
-from ._base import Estimator, not_fitted, warn_column_vector
+from ._base import not_fitted, warn_column_vector
 from ._errors import DataError, KrigoError, UsageError, elsewhere, told, warn
 from ._finding import Finding, card
+from ._options import Value
+from ._parameters import Parameters
 from ._progress import bar
 from ._table import Floats, Table
 
@@ -25,162 +27,57 @@ Names: TypeAlias = str | Sequence[str] | None
 Path: TypeAlias = str | os.PathLike[str]
 Number: TypeAlias = SupportsFloat  # Python's, and those of numpy
 Whole: TypeAlias = SupportsIndex
+Data: TypeAlias = tuple[Any, ...] | None  # (X, y), or (X, y, groups)
 
 
-class KrigoRegressor(Estimator):
+class KrigoRegressor(Parameters):
     """A Gaussian process with a certificate: a promise about its predictions on further rows, computed from the data.
 
-    Every parameter is the flag of the same name of `krigo fit`, and None is its default (docs/command-line.md has them all).
-    Those that matter most:
-
-    Parameters
-    ----------
-    epsilon : half-width of what counts as a hit, (below, above) for the loss "asymmetric"; 0.6 unless given. Say what you need
-        before you look at the data.
-    epsilon_units : "sd", standard deviations of the target (the default), or "raw", its own units.
-    loss : "band", "relative", "scaled", "asymmetric", "clipped-square", "gaussian" or "clipped-absolute".
-    delta : the certificate may fail with this probability: 0.01.
-    promise : a share, as 0.95, for which the smallest guaranteed band is looked for.
-    curve, slices, calibration_fraction : bounds at every width, bounds of kinds of rows, rows for conformal intervals.
-    objective : "evidence", "nearest", "kl-pac", "vfe", …; by the rows and the prior unless given.
-    kernel, ard, mean : the covariance function as "matern32+linear", "auto" or a list; "on", "off", "auto"; "zero", "constant", "linear".
-    prior, prior_share : "informed" (rows train it, others are certified), or "grid"; the share of the rows that train.
-    inducing : number of inducing inputs, 0 for the full GP, "auto" or "theory".
-    categorical : columns of categories. "auto" takes those that are by their type, and of DataFrames those of text that `krigo inspect`
-        takes for such.
-    dates : columns of dates that are text, as "when" or "when:dmy:day:year". Columns of a date type need not be named; naming them with
-        periods adds where in these they are.
-    group : column of which rows with the same value belong together.
-    missing : "refuse", or "mean".
-    scaling : "prior-rows", "all-rows" (no certificate then), or constants as a mapping.
-    target : what sentences call the target; the name of y where it has one, else "y".
-    seed : deals the rows their roles and draws random starts.
-    verbose, progress : a line about how training goes; a function that is told, {"family", "start", "starts", "iteration", "of",
-        "stopped", "rows", "of_rows"}: once it is trained, how many rows of so many are predicted.
+    Its parameters are the flags of `krigo fit`: help(KrigoRegressor.__init__) lists them, docs/python.md too. Say epsilon, the
+    half-width of what counts as a hit, before you look at the data.
 
     Attributes
     ----------
     certificate_ : dict or None, with `mean_bound`, `epsilon_raw`, `delta`, `rows`, `conditions` and others.
     promise_ : the certificate as a sentence, or why there is none.
     notices_ : list of what is worth knowing about the fit.
+    delivered_ : of deliver="all", a KrigoRegressor that all rows trained, which has no certificate.
     details_ : dict, what `krigo fit --json` prints: kernel, noise, training, conformal intervals.
     n_features_in_, feature_names_in_ : as in scikit-learn.
     """
 
-    @told
-    def __init__(
-        self,
-        *,
-        epsilon: Number | tuple[Number, Number] | str | None = None,
-        epsilon_units: str | None = None,
-        loss: str | None = None,
-        delta: Number | None = None,
-        promise: Number | None = None,
-        curve: bool = False,
-        slices: Names = None,
-        calibration_fraction: Number | None = None,
-        bound: str | None = None,
-        mean_bound: str | None = None,
-        objective: str | None = None,
-        kernel: str | Sequence[str] | None = None,
-        ard: str | None = None,
-        mean: str | None = None,
-        prior: str | None = None,
-        prior_share: Number | None = None,
-        temper: Sequence[Number] | None = None,
-        grid: str | tuple[Number, Whole | str] | None = None,
-        inducing: Whole | str | None = None,
-        inducing_init: str | None = None,
-        fix_inducing: bool = False,
-        alpha: Number | str | None = None,
-        alphas: Sequence[Number] | None = None,
-        anneal: str | None = None,
-        posterior: str | None = None,
-        neighbours: Whole | None = None,
-        term: str | None = None,
-        form: str | None = None,
-        hyperprior: str | None = None,
-        solver: str | None = None,
-        optimizer: str | None = None,
-        epochs: Whole | None = None,
-        batch: Whole | None = None,
-        batches: str | None = None,
-        learning_rate: Number | None = None,
-        restarts: Whole | None = None,
-        inputs: Names = None,
-        ignore: Names = None,
-        categorical: Names = "auto",
-        dates: Names | Mapping[str, str] = None,
-        missing: str | None = None,
-        group: str | None = None,
-        duplicates: str | None = None,
-        scaling: str | Mapping[str, Any] | None = None,
-        split: str | None = None,
-        test_fraction: Number | None = None,
-        target: str | None = None,
-        seed: Whole | None = 0,
-        verbose: bool = False,
-        progress: Callable[[dict[str, Any]], None] | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.epsilon_units = epsilon_units
-        self.loss = loss
-        self.delta = delta
-        self.promise = promise
-        self.curve = curve
-        self.slices = slices
-        self.calibration_fraction = calibration_fraction
-        self.bound = bound
-        self.mean_bound = mean_bound
-        self.objective = objective
-        self.kernel = kernel
-        self.ard = ard
-        self.mean = mean
-        self.prior = prior
-        self.prior_share = prior_share
-        self.temper = temper
-        self.grid = grid
-        self.inducing = inducing
-        self.inducing_init = inducing_init
-        self.fix_inducing = fix_inducing
-        self.alpha = alpha
-        self.alphas = alphas
-        self.anneal = anneal
-        self.posterior = posterior
-        self.neighbours = neighbours
-        self.term = term
-        self.form = form
-        self.hyperprior = hyperprior
-        self.solver = solver
-        self.optimizer = optimizer
-        self.epochs = epochs
-        self.batch = batch
-        self.batches = batches
-        self.learning_rate = learning_rate
-        self.restarts = restarts
-        self.inputs = inputs
-        self.ignore = ignore
-        self.categorical = categorical
-        self.dates = dates
-        self.missing = missing
-        self.group = group
-        self.duplicates = duplicates
-        self.scaling = scaling
-        self.split = split
-        self.test_fraction = test_fraction
-        self.target = target
-        self.seed = seed
-        self.verbose = verbose
-        self.progress = progress
-
     def fit(self, X: Any, y: Any, groups: Any = None) -> KrigoRegressor:
         """Trains and certifies on these rows. Groups, one of each row, are an alternative to a column of X (group)."""
+        table, columns, names, args = self._asked(X, y, groups)
+        listeners, end = self._listeners()
+        try:
+            with table.explained():
+                reply = _process.ask("fit", table.buffers, again=False, progress=listeners, table=table.header(), args={**args, "progress": listeners is not None})
+        finally:
+            end()
+        model = _process.Model(reply.buffers["file"], reply.result)
+        model.known(reply.process, reply.result["model"])
+        notices = [f"column {name!r}: {_table.gap(texts)}" for name, texts in table.gaps.items() if name in _raw_columns(model.about)]
+        self._take(model, columns, names, notices)
+        if "delivered" in reply.buffers:
+            self.delivered_ = type(self)(**self.get_params(deep=False))
+            self.delivered_._take(_process.Model(reply.buffers["delivered"]), columns, names, notices)
+        return self
+
+    def evaluate(self, X: Any, y: Any, params: Value, groups: Any = None) -> dict[str, Any]:
+        """What `krigo evaluate --json` prints: the objective, its gradient and the certificate at given parameters, a mapping or
+        a file's path, without training."""
+        table, _, _, args = self._asked(X, y, groups, params=params)
+        with table.explained():
+            return _process.ask("evaluate", table.buffers, table=table.header(), args=args).result
+
+    def _asked(self, X: Any, y: Any, groups: Any, **more: Any) -> tuple[Table, list[str], list[str] | None, dict[str, Any]]:
+        """The table, its columns but for y, their names if X has some, and what is to be done with it."""
         names: list[str] | None = None
-        target = self.target or _name(y) or "y"
+        target = _options._text("target", self.target) if self.target is not None else _name(y) or "y"
         frame = _table.framed(X)
         if frame is not None:
             names = _table.columns(frame)
-            width = len(names)
             if target in names:
                 if self.target or _name(y):
                     raise DataError(f"the target {target!r} is a column of X too: leave it out of X, or name the target otherwise", column=target)
@@ -188,58 +85,35 @@ class KrigoRegressor(Estimator):
             table = _table.of_frame(frame, without=self._without(names))
         else:
             a = _table.matrix(X, type(self).__name__)
-            width = a.shape[1]
             prefix = "x"
-            while target.startswith(prefix) and target[len(prefix) :] in map(str, range(1, width + 1)):
+            while target.startswith(prefix) and target[len(prefix) :] in map(str, range(1, a.shape[1] + 1)):
                 prefix += "_"  # an array has no names, that a target's could be among
-            made = [f"{prefix}{j + 1}" for j in range(width)]
+            made = [f"{prefix}{j + 1}" for j in range(a.shape[1])]
             table = _table.of_matrix(a, made, self.missing == "mean", self._without(made))
         if table.rows == 1:
             raise DataError("1 sample, and 1 row of data says nothing of another: a minimum of 2 is needed")
         columns = list(table.names)
         _add_target(table, target, y)
-        params = self.get_params(deep=False)
+        params = {name: value for name, value in self.get_params(deep=False).items() if value is not False and name not in ("verbose", "progress")}
+        params |= {"target": target, **more}
         if groups is not None:
             if self.group is not None:
                 raise UsageError("group and groups exclude each other: rows can be grouped in one way")
             params["group"] = _add_groups(table, _unused("group", table.names), groups)
-        options = _options.options(params, target)
-        reading, settle = self._read(table, options, framed=names is not None)
-        listeners, end = self._listeners()
-        try:
-            with table.explained():
-                reply = _process.ask("fit", table.buffers, again=False, progress=listeners, table=table.header(),
-                                     args={"options": options, "reading": reading, "settle": settle, "progress": listeners is not None})  # fmt: skip
-        finally:
-            end()
-        model = _process.Model(reply.buffers["file"], reply.result)
-        model.known(reply.process, reply.result["model"])
-        notices = [f"column {name!r}: {_table.gap(texts)}" for name, texts in table.gaps.items() if name in _raw_columns(model.about)]
-        self._take(model, columns, names, width, notices)
-        return self
+        auto = isinstance(self.categorical, str) and self.categorical == "auto"
+        if auto:
+            del params["categorical"]
+        else:
+            table.categories = []
+        return table, columns, names, {"flags": _options.flags(params), "settle": auto and names is not None}
 
     def _without(self, names: Sequence[str]) -> set[str]:
         """The columns of which nothing is asked, so that they may hold whatever they do."""
         if self.duplicates == "drop":  # copies are equal in every cell
             return set()
-        asked = {d["column"] for d in _options.dates(self.dates)} | {str(self.group)}
+        dates = [str(text) for text in _options.listed(self.dates)]
+        asked = {name for name in names if name == str(self.group) or any(text == name or text.startswith(f"{name}:") for text in dates)}
         return _table.left_out(names, *([str(v) for v in _options.listed(v)] for v in (self.inputs, self.ignore))) - asked
-
-    def _read(self, table: Table, options: dict[str, Any], framed: bool) -> tuple[dict[str, Any], bool]:
-        """How columns are read: those of categories and dates by what was said, and by their types."""
-        unused = {*self._without(table.names), *map(str, _options.listed(self.ignore)), options["data"].get("group"), options["data"]["target"]}
-        auto = isinstance(self.categorical, str) and self.categorical == "auto"
-        categorical = table.categories if auto else [_options.column("categorical", name) for name in _options.listed(self.categorical)]
-        categorical = [name for name in categorical if not (auto and name in unused)]
-        if categorical:
-            options["data"]["categorical"] = categorical
-        dates = _options.dates(self.dates)
-        named = {d["column"] for d in dates} | unused
-        dates += [{"column": name} for name in table.dates if name not in named]
-        reading: dict[str, Any] = {"dates": dates} if dates else {}
-        if self.duplicates == "drop":
-            reading["distinct"] = True
-        return reading, auto and framed
 
     def _listeners(self) -> tuple[Callable[[dict[str, Any]], None] | None, Callable[[], None]]:
         told = self.progress
@@ -255,7 +129,7 @@ class KrigoRegressor(Estimator):
 
         return both, end
 
-    def _take(self, model: _process.Model, columns: list[str], names: list[str] | None, width: int, notices: list[str]) -> None:
+    def _take(self, model: _process.Model, columns: list[str], names: list[str] | None, notices: list[str]) -> None:
         about = model.about
         self.model_ = model
         self.details_: dict[str, Any] = about["fit"]
@@ -263,7 +137,7 @@ class KrigoRegressor(Estimator):
         self.promise_: str = about.get("sentence") or f"No certificate: {about.get('reason')}."
         self.notices_: list[str] = notices + list(about.get("notices") or ())
         self.target_: str = about["target"]
-        self.n_features_in_ = width
+        self.n_features_in_ = len(columns)
         self._columns = columns
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -289,9 +163,13 @@ class KrigoRegressor(Estimator):
             wanted = set(_raw_columns(about))
             found = set(_table.columns(frame))
             only = wanted if wanted <= found else found  # an error then, that names what is there
+            left: set[str] = set()
             if y is not None:
-                only = ((found if distinct else only) | ({group} & found)) - {self.target_}
-            table = _table.of_frame(frame, only)
+                asked = about.get("parameters") or {}
+                if not distinct:  # that they are there is what it was fitted with
+                    left = _table.left_out(list(found), *(_options.listed(asked.get(name)) for name in ("inputs", "ignore"))) - {group}
+                only = ((found if distinct else only | left) | ({group} & found)) - {self.target_}
+            table = _table.of_frame(frame, only, left & only)
         else:
             if frame is not None and not _table.numbered(_table.columns(frame)):
                 warn(f"X has feature names, but {me} was fitted without feature names: its columns are taken in the order in which they stand")
@@ -312,38 +190,46 @@ class KrigoRegressor(Estimator):
                 raise DataError(f"the model's rows belong to groups: give groups=, one of each row, or X with the column {group!r}", column=group)
         return table
 
-    def _ask(self, op: str, table: Table | None = None, again: bool = True, **args: Any) -> _process.Reply:
-        header: dict[str, Any] = {"args": args} if args else {}
-        if table is not None:
-            header["table"] = table.header()
-        with table.explained() if table is not None else contextlib.nullcontext():
-            return _process.ask(op, table.buffers if table is not None else (), self._fitted(), again, **header)
+    def _ask(self, op: str, table: Table | None = None, again: bool = True, data: Table | None = None, **args: Any) -> _process.Reply:
+        tables = {name: t for name, t in (("table", table), ("data", data)) if t is not None}
+        header: dict[str, Any] = {name: t.header() for name, t in tables.items()} | ({"args": args} if args else {})
+        with contextlib.ExitStack() as stack:
+            for t in tables.values():
+                stack.enter_context(t.explained())
+            return _process.ask(op, [b for t in tables.values() for b in t.buffers], self._fitted(), again, **header)
 
-    def _predicted(self, table: Table, **args: Any) -> _process.Reply:
+    def _predicted(self, table: Table, data: Data = None, **args: Any) -> _process.Reply:
         """Predictions. What krigo notices about these rows is a warning."""
-        reply = self._ask("predict", table, **args)
+        reply = self._ask("predict", table, data=self._table(*data) if data is not None else None, **args)
         for notice in reply.result.get("notices") or ():
             warn(notice)
         return reply
 
     @overload
-    def predict(self, X: Any, return_std: Literal[False] = False, return_cov: Literal[False] = False, intervals: None = None, level: float = 0.95, noise: bool = True) -> Floats: ...
+    def predict(self, X: Any, return_std: Literal[False] = False, return_cov: Literal[False] = False, intervals: None = None, level: float = 0.95, noise: bool = True, *, exact_variance: bool = False) -> Floats: ...
     @overload
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, intervals: str | None = None, level: float = 0.95, noise: bool = True) -> Floats | tuple[Floats, ...]: ...
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False, intervals: str | None = None, level: float = 0.95, noise: bool = True,
+        *, data: Data = None, by: str | None = None, exact_variance: bool = False,
+    ) -> Floats | tuple[Floats, ...]: ...  # fmt: skip
     @told
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, intervals: str | None = None, level: float = 0.95, noise: bool = True) -> Floats | tuple[Floats, ...]:
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False, intervals: str | None = None, level: float = 0.95, noise: bool = True,
+        *, data: Data = None, by: str | None = None, exact_variance: bool = False,
+    ) -> Floats | tuple[Floats, ...]:  # fmt: skip
         """The mean, and what else is asked for, in this order: (mean, std or cov, intervals).
 
         The standard deviations and covariances are those of the target, with observation noise, as of a
         GaussianProcessRegressor with a WhiteKernel; without noise, of the function. Intervals are of a kind of `intervals`, with a row
-        (lower, upper) for each row of X.
+        (lower, upper) for each row of X; "full" and "jackknife" want data, the (X, y) that the model was fitted on, and by, a column,
+        gives each of its values intervals of its own. exact_variance, of solver="cg": solve for each row's variance.
         """
         if return_std and return_cov:
             raise UsageError("return_std and return_cov: at most one of them")
         level = _level(level)
-        kinds = [] if intervals is None else [_kind(intervals)]
+        kinds = [] if intervals is None else [_options.word("intervals", intervals)]
         credible = kinds == ["credible"]
-        reply = self._predicted(self._table(X), intervals=[] if credible else kinds, level=level, covariance=return_cov)
+        reply = self._predicted(self._table(X), data, intervals=[] if credible else kinds, level=level, covariance=return_cov, by=by or "", exact_variance=exact_variance)
         b = _floats(reply)
         out: list[Floats] = [b["mean"]]
         if return_std:
@@ -360,32 +246,33 @@ class KrigoRegressor(Estimator):
         return out[0] if len(out) == 1 else tuple(out)
 
     @told
-    def intervals(self, X: Any, kind: str = "conformal", level: float = 0.95) -> Floats:
+    def intervals(self, X: Any, kind: str = "conformal", level: float = 0.95, data: Data = None, by: str | None = None) -> Floats:
         """An interval for the target of each row, (lower, upper).
 
         conformal, normalised: hold this share of further targets on average over draws of the calibration rows and further rows.
-        band: the certificate's, for its share. credible: the model's own belief, with no guarantee.
+        band: the certificate's, for its share. credible: the model's own belief, with no guarantee. full, jackknife: from all rows
+        of data, the (X, y) that the model was fitted on, with by for each value of a column.
         """
-        found = self.predict(X, False, False, kind, level)
+        found = self.predict(X, False, False, kind, level, data=data, by=by)
         return cast("tuple[Floats, Floats]", found)[1]
 
     @told
-    def predict_frame(self, X: Any, intervals: Names = None, level: float = 0.95) -> Any:
+    def predict_frame(self, X: Any, intervals: Names = None, level: float = 0.95, data: Data = None, by: str | None = None, exact_variance: bool = False) -> Any:
         """All that `krigo predict` writes, as a DataFrame of the kind of X (with its index), of pandas where X is an array. The column `outside`
         counts the inputs of a row that no guarantee is about; DataFrames of pandas have the notices in `attrs["notices"]`."""
-        kinds = [_kind(kind) for kind in _options.listed(intervals)]
+        kinds = [_options.word("intervals", kind) for kind in _options.listed(intervals)]
         level = _level(level)
         frame = _table.framed(X)
-        reply = self._predicted(self._table(X if frame is None else frame), intervals=[k for k in kinds if k != "credible"], level=level)
-        data: dict[str, npt.NDArray[Any]] = {**_floats(reply)}
+        reply = self._predicted(self._table(X if frame is None else frame), data, intervals=[k for k in kinds if k != "credible"], level=level, by=by or "", exact_variance=exact_variance)
+        found: dict[str, npt.NDArray[Any]] = {**_floats(reply)}
         if "credible" in kinds:
-            data["credible_lower"], data["credible_upper"] = _credible(data, level).T
-        data["outside"] = data["outside"].astype(np.int64)
+            found["credible_lower"], found["credible_upper"] = _credible(found, level).T
+        found["outside"] = found["outside"].astype(np.int64)
         of = _table.kind(frame) or "pandas"
         library = import_module(of)
         if of == "pyarrow":
-            return library.table(data)
-        made = library.DataFrame(data)
+            return library.table(found)
+        made = library.DataFrame(found)
         if of == "pandas":
             made.attrs["notices"] = reply.result.get("notices") or []
             if frame is not None:
@@ -452,10 +339,9 @@ class KrigoRegressor(Estimator):
         with open(path, "rb") as f:
             model = _process.Model(f.read())
         about = model.about
-        params = _options.parameters(about.get("options") or {})
-        made = cls(**params)
+        made = cls(**{name.replace("-", "_"): value for name, value in (about.get("parameters") or {}).items()})
         columns = _raw_columns(about)
-        made._take(model, columns, columns, len(columns), [])
+        made._take(model, columns, columns, [])
         return made
 
     @told
@@ -497,13 +383,6 @@ def _credible(b: Mapping[str, npt.NDArray[Any]], level: float) -> Floats:
         return np.column_stack([b["lower95"], b["upper95"]])
     half = statistics.NormalDist().inv_cdf((1 + level) / 2) * b["predictive_sd"]
     return np.column_stack([b["mean"] - half, b["mean"] + half])
-
-
-def _kind(intervals: Any) -> str:
-    kind = _options.word("intervals", intervals)
-    if error := elsewhere(kind):
-        raise error
-    return kind
 
 
 def _level(level: Number) -> float:

@@ -127,7 +127,7 @@ class Table:
         self.text.append(text)
 
     def header(self) -> dict[str, Any]:
-        return {"names": self.names, "text": self.text, "rows": self.rows}
+        return {"names": self.names, "text": self.text, "rows": self.rows, "dates": self.dates, "categories": self.categories}
 
 
 def _bytes(a: npt.NDArray[Any]) -> memoryview:

@@ -4,8 +4,10 @@ import copy
 import inspect
 import pickle
 import re
+from datetime import timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -15,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import krigo
-from krigo import KrigoError, KrigoRegressor, NotFitted, UsageError
+from krigo import KrigoError, KrigoRegressor, NotFitted, UsageError, _process
 from krigo._errors import COMMANDS
 
 
@@ -43,7 +45,7 @@ def test_state(waves, quick, tmp_path):
     for other in (pickle.loads(pickle.dumps(m)), copy.deepcopy(m), copy.copy(m)):
         assert np.array_equal(other.predict(X), want)
         assert other.certificate_ == m.certificate_ and other.get_params() == m.get_params()
-        assert other.certify(X, y).sentence == m.promise_
+        assert other.certify(X, y).sentence.endswith(m.promise_)
     bare = clone(m)
     assert not hasattr(bare, "model_") and bare.get_params() == m.get_params()
     with pytest.raises(NotFittedError):
@@ -100,11 +102,11 @@ def test_parameters_come_back(boston, tmp_path):
 def test_every_flag_is_a_parameter(cli):
     """What `krigo fit` can be asked, the estimator can, or it says that only the command line can."""
     flags = {name.replace("-", "_") for name in re.findall(r"^  --([a-z-]+)", cli("fit", "--help", "all"), re.MULTILINE)}
-    # Of files, of text in them, and of running a command.
-    others = {"decimal", "thousands", "na", "units", "no_standardise", "out", "memory", "help", "json", "quiet", "threads"}
+    others = {"out", "memory", "help", "json", "quiet", "threads"}  # of files, and of running a command
     params = set(KrigoRegressor().get_params())
     assert flags - others - params == {name for name, command in COMMANDS.items() if command.startswith("krigo fit ")}
     assert params - flags == {"progress", "verbose"}
+    assert {o["name"].replace("-", "_") for o in _process.ask("schema").result["fit"]} == params & flags
 
 
 def test_only_the_command_line(waves, quick, cli):
@@ -124,7 +126,7 @@ def test_only_the_command_line(waves, quick, cli):
         for ask in asks:
             with pytest.raises(UsageError, match=f"^{name}: only the command line has it: {command} "):
                 ask()
-    assert not hasattr(m, "evaluate") and not hasattr(krigo, "evaluate") and not hasattr(m, "kernl_")
+    assert not hasattr(m, "compare") and not hasattr(krigo, "compare") and not hasattr(m, "kernl_")
     for ask in (lambda: KrigoRegressor(kernl="se"), lambda: m.predict(X, levle=0.9)):
         with pytest.raises(TypeError, match="unexpected keyword argument") as e:
             ask()
@@ -137,7 +139,7 @@ def test_groups(waves, quick):
     patients = np.repeat(np.arange(75), 2)
     by_argument = KrigoRegressor(**quick, prior="informed").fit(X, y, groups=patients)
     assert by_argument.certificate_["groups"] > 0 and by_argument.certificate_["group"] == "group"
-    assert by_argument.certify(X, y, groups=patients).sentence == by_argument.promise_
+    assert by_argument.certify(X, y, groups=patients).sentence.endswith(by_argument.promise_)
     copies = KrigoRegressor(**quick, duplicates="group").fit(np.repeat(X, 2, 0), np.repeat(y, 2))
     assert copies.certificate_["groups"] < copies.certificate_["rows"]
     dropped = KrigoRegressor(**quick, duplicates="drop").fit(np.repeat(X, 2, 0), np.repeat(y, 2))
@@ -172,3 +174,69 @@ def test_a_model_that_lies(waves, quick):
     m = KrigoRegressor(**quick).fit(X, y)
     with pytest.raises(KrigoError):
         m.certify(X[::-1] + 1, y)
+
+
+def test_what_the_command_line_has(boston, cli, tmp_path):
+    """A declaration, parameters to start from, a sibling of all rows, intervals of few rows, and evaluate, as on the command line."""
+    few = boston[:80]
+    data, file = tmp_path / "few.csv", tmp_path / "few.krigo"
+    few.to_csv(data, index=False)
+    X, y = few.drop(columns="MEDV"), few.MEDV
+    flags = ("--target", "MEDV", "--kernel", "se", "--prior", "informed", "--categorical", "CHAS", "--restarts", "1")
+    declaration = tmp_path / "declaration.json"
+    declaration.write_text(cli("declare", data, *flags))
+    cli("fit", data, "--declared", declaration, "--out", file)
+    declared = KrigoRegressor(declared=declaration).fit(X, y)
+    assert declared.certificate_ == cli.json("certify", file, data)["certificate"] and declared.certificate_["declaration"]
+    with pytest.raises(UsageError, match="--kernel beside --declared"):
+        KrigoRegressor(declared=declaration, kernel="se").fit(X, y)
+    with pytest.raises(UsageError, match="--target price: the declaration's target is MEDV"):
+        KrigoRegressor(declared=declaration).fit(X, y.rename("price"))
+
+    both = KrigoRegressor(kernel="se", prior="informed", categorical="CHAS", restarts=1, deliver="all", budget=timedelta(minutes=5)).fit(X, y)
+    assert both.certificate_["mean_bound"] == declared.certificate_["mean_bound"] and both.delivered_.certificate_ is None
+    assert both.delivered_.predict(X).shape == (80,)
+    for kind, level, by in (("full", 0.8, None), ("jackknife", 0.7, "CHAS")):
+        cli("predict", file, data, "--intervals", kind, "--data", data, "--level", level, *(["--by", by] if by else []), "--out", tmp_path / "p.csv")
+        want = pd.read_csv(tmp_path / "p.csv", float_precision="round_trip")[[f"{kind}_lower", f"{kind}_upper"]].to_numpy()
+        assert np.array_equal(both.intervals(X, kind, level, data=(X, y), by=by), want)
+    with pytest.raises(UsageError, match="intervals full: give the data"):
+        both.intervals(X, "full")
+
+    at = {"kernel": {"name": "se", "variance": 1.2, "lengthscales": [np.float64(0.5)]}, "noise_variance": 0.1}
+    params = tmp_path / "params.json"
+    params.write_text('{"kernel": {"name": "se", "variance": 1.2, "lengthscales": [0.5]}, "noise_variance": 0.1}')
+    printed = cli.json("evaluate", data, "--target", "MEDV", "--params", params, "--objective", "evidence")
+    for given in (at, params):
+        assert KrigoRegressor(objective="evidence", categorical=None).evaluate(X, y, given) == printed
+    started = KrigoRegressor(objective="evidence", init=at, fix_parameters=True).fit(X, y)
+    assert started.details_["noise_variance"] == pytest.approx(0.1)
+
+    cg = KrigoRegressor(kernel="se", solver="cg", objective="evidence", prior="informed").fit(X, y)
+    cg.save(file)
+    cli("predict", file, data, "--exact-variance", "--out", tmp_path / "p.csv")
+    want = pd.read_csv(tmp_path / "p.csv", float_precision="round_trip")["latent_sd"]
+    assert np.array_equal(cg.predict(X, return_std=True, noise=False, exact_variance=True)[1], want)
+
+
+def test_scaling(waves, quick, tmp_path):
+    """Constants by the names of columns, or in the order of the inputs, as a model has them."""
+    X, y = waves
+    m = KrigoRegressor(**quick, scaling={"input_mean": [0, 0.5], "input_scale": [1, 2], "target_mean": 0, "target_scale": 3}).fit(X, y)
+    named = {"inputs": {"x1": {"mean": 0, "scale": 1}, "x2": {"mean": 0.5, "scale": 2}}, "target": {"mean": 0, "scale": 3}}
+    assert np.array_equal(KrigoRegressor(**quick, scaling=named).fit(X, y).predict(X), m.predict(X))
+    m.save(tmp_path / "m.krigo")
+    assert np.array_equal(clone(KrigoRegressor.load(tmp_path / "m.krigo")).fit(X, y).predict(X), m.predict(X))
+    with pytest.raises(KrigoError):
+        KrigoRegressor(**quick, scaling={"input_mean": [0], "input_scale": [1], "target_mean": 0, "target_scale": 3}).fit(X, y)
+
+
+def test_dates_are_reproduced(waves, quick, cli, tmp_path):
+    """Dates by type, which the file of the same rows has as text, and a column that is left out: the fit is made again to the bit."""
+    X, y = waves
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(when=pd.Timestamp("2021-03-01") + pd.to_timedelta(np.arange(150), unit="D"), id=np.arange(150))
+    m = KrigoRegressor(**quick, ignore="id").fit(frame, pd.Series(y, name="y"))
+    assert m.certify(frame, y).details["independently_checked"]
+    m.save(tmp_path / "m.krigo")
+    frame.assign(y=y).to_csv(tmp_path / "d.csv", index=False)
+    assert cli("certify", tmp_path / "m.krigo", tmp_path / "d.csv").startswith("Reproduced:")

@@ -1,0 +1,195 @@
+package command
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/krigo-gp/krigo"
+)
+
+// pythonName is a flag as a parameter of the Python package.
+func pythonName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+// pythonHelp is the help of a flag, with other flags in it as parameters.
+func pythonHelp(o option) string {
+	text := o.Help
+	if def := cmp.Or(o.Default, o.Rule); def != "" {
+		text += " (default " + def + ")"
+	}
+	return regexp.MustCompile(`--([a-z-]+)`).ReplaceAllStringFunc(text, func(flag string) string {
+		return pythonName(strings.TrimPrefix(flag, "--"))
+	})
+}
+
+// wrapped breaks a text into lines of at most 110 characters below an indent.
+func wrapped(text, indent string) (lines string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if len([]rune(line+word)) > 110 {
+			lines, line = lines+indent+strings.TrimSpace(line)+"\n", ""
+		}
+		line += word + " "
+	}
+	return lines + indent + strings.TrimSpace(line) + "\n"
+}
+
+// python returns the module of the Python package that has the estimator's parameters.
+func python(options []option) string {
+	var arguments, sets string
+	sections := map[string]string{}
+	for _, o := range options {
+		name, kind, def := pythonName(o.Name), "Value", "None"
+		switch {
+		case o.Type == "bool":
+			kind, def = "bool", "False"
+		case name == "categorical":
+			def = `"auto"` // by the columns' types, which tables in files don't have
+		}
+		arguments += fmt.Sprintf("        %s: %s = %s,\n", name, kind, def)
+		sets += fmt.Sprintf("        self.%s = %[1]s\n", name)
+		sections[o.Tier] += "        " + name + " :\n" + wrapped(pythonHelp(o), "            ")
+	}
+	return fmt.Sprintf(`"""The estimator's parameters. UPDATE_SNAPSHOTS=1 go test ./internal/command -run TestSchema writes this file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._base import Estimator
+from ._errors import told
+from ._options import Value
+
+
+class Parameters(Estimator):
+    """Every parameter is the flag of the same name of krigo fit."""
+
+    @told
+    def __init__(
+        self,
+        *,
+%s        verbose: bool = False,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        r"""Each parameter is the flag of the same name of krigo fit, and None is its default.
+
+        Parameters
+        ----------
+%s        verbose :
+            show a line about how training goes
+        progress :
+            a function that is told {"family", "start", "starts", "iteration", "of", "stopped", "rows", "of_rows"}; once
+            the model is trained, how many rows of so many are predicted
+
+        Other Parameters
+        ----------------
+%s        """
+%s        self.verbose = verbose
+        self.progress = progress
+`, arguments, sections["everyday"], sections["expert"], sets)
+}
+
+// markdown returns the tables of parameters that docs/python.md has.
+func markdown(options []option) (text string) {
+	for _, tier := range []string{"everyday", "expert"} {
+		text += fmt.Sprintf("\n| %s | default | |\n|---|---|---|\n", tier)
+		for _, o := range options {
+			if o.Tier == tier {
+				def := cmp.Or(o.Default, o.Rule)
+				o.Default, o.Rule = "", ""
+				text += fmt.Sprintf("| `%s` | %s | %s |\n", pythonName(o.Name), def, strings.NewReplacer("|", `\|`,
+					"*", `\*`, "<", "&lt;").Replace(pythonHelp(o)))
+			}
+		}
+	}
+	return text + "\n"
+}
+
+// TestSchema: the estimator's parameters, and the documentation's tables of them, are those of the program.
+func TestSchema(t *testing.T) {
+	of := schema()
+	if len(of) != 5 || len(of["fit"]) < 50 || len(of["predict"]) < 5 {
+		t.Fatalf("%d commands", len(of))
+	}
+	for name, make := range map[string]func(string) string{
+		"python/krigo/_parameters.py": func(string) string { return python(of["fit"]) },
+		"docs/python.md": func(old string) string {
+			const begin, end = "<!-- parameters -->\n", "<!-- end -->\n"
+			before, rest, found := strings.Cut(old, begin)
+			_, after, ends := strings.Cut(rest, end)
+			if !found || !ends {
+				t.Fatal("docs/python.md has no place for the parameters")
+			}
+			return before + begin + markdown(of["fit"]) + end + after
+		},
+	} {
+		path := filepath.Join("..", "..", filepath.FromSlash(name))
+		old, _ := os.ReadFile(path) // "" if it isn't written yet
+		if want := make(string(old)); want != string(old) {
+			if os.Getenv("UPDATE_SNAPSHOTS") == "" {
+				t.Errorf("%s isn't what the table of flags makes it: UPDATE_SNAPSHOTS=1 go test ./internal/command -run TestSchema", name)
+			} else if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestParametersComeBack: the flags that a model says it was fitted with make the options that it was fitted with.
+func TestParametersComeBack(t *testing.T) {
+	for _, flags := range [][]string{
+		{},
+		{"--objective=kl-pac", "--inducing=20", "--kernel=se,matern32", "--ard=off", "--grid=6,mixed", "--seed=3", "--alpha=0.5",
+			"--epochs=15", "--posterior=free", "--bound=maurer", "--mean-bound=twice", "--restarts=2", "--learning-rate=0.5"},
+		{"--epsilon=3", "--epsilon-units=raw", "--promise=0.9", "--delta=0.05", "--prior-share=0.6", "--ignore=a,\"b,c\"",
+			"--curve", "--slices=sd,x", "--duplicates=drop", "--dates=when:dmy:day:year", "--na=k.A.,-", "--deliver=all"},
+		{"--loss=asymmetric", "--epsilon=0.4:0.8", "--categorical=zone", "--calibration-fraction=0.1", "--prior=informed",
+			"--temper=1,0.3", "--posterior=learnt", "--missing=mean", "--decimal=,", "--thousands=.", "--units=kg"},
+		{"--objective=renyi", "--alpha=cv", "--alphas=0,0.5", "--anneal=none", "--batches=uniform", "--inducing=auto",
+			"--duplicates=group", "--grid=5,3", "--scaling=all-rows", "--fix-inducing"},
+		{"--objective=nearest", "--neighbours=30", "--term=crps", "--form=vecchia", "--hyperprior=none", "--inducing=0",
+			"--init={\"kernel\": {\"name\": \"se\", \"variance\": 1.2, \"lengthscales\": [0.5]}, \"noise_variance\": 0.1}"},
+		{"--loss=clipped-absolute", "--solver=cg", "--optimizer=adam", "--batch=64", "--test-fraction=0.2", "--group=who"},
+	} {
+		want, err := optionsOf("fit", append(flags, "--target=y"))
+		if err != nil {
+			t.Fatal(flags, err)
+		}
+		var m krigo.Model
+		if m.Fitted, err = json.Marshal(want.Options); err != nil {
+			t.Fatal(err)
+		}
+		again := []string{}
+		for name, value := range parametersOf(&m) {
+			text, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var list []string
+			var word string
+			if json.Unmarshal(text, &list) == nil {
+				for i, item := range list {
+					if strings.Contains(item, ",") {
+						list[i] = `"` + item + `"`
+					}
+				}
+				word = strings.Join(list, ",")
+			} else if json.Unmarshal(text, &word) != nil {
+				word = string(text)
+			}
+			again = append(again, "--"+name+"="+word)
+		}
+		got, err := optionsOf("fit", again)
+		if err != nil || !reflect.DeepEqual(got.Options, want.Options) {
+			a, _ := json.Marshal(got.Options)
+			t.Errorf("%s came back as %s: %v\n%s\n%s", flags, again, err, a, m.Fitted)
+		}
+	}
+}

@@ -1,0 +1,300 @@
+"""The estimator's parameters. UPDATE_SNAPSHOTS=1 go test ./internal/command -run TestSchema writes this file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._base import Estimator
+from ._errors import told
+from ._options import Value
+
+
+class Parameters(Estimator):
+    """Every parameter is the flag of the same name of krigo fit."""
+
+    @told
+    def __init__(
+        self,
+        *,
+        target: Value = None,
+        inputs: Value = None,
+        ignore: Value = None,
+        categorical: Value = "auto",
+        missing: Value = None,
+        dates: Value = None,
+        decimal: Value = None,
+        thousands: Value = None,
+        na: Value = None,
+        units: Value = None,
+        duplicates: Value = None,
+        group: Value = None,
+        scaling: Value = None,
+        no_standardise: bool = False,
+        split: Value = None,
+        test_fraction: Value = None,
+        kernel: Value = None,
+        ard: Value = None,
+        mean: Value = None,
+        objective: Value = None,
+        inducing: Value = None,
+        inducing_init: Value = None,
+        fix_inducing: bool = False,
+        alpha: Value = None,
+        alphas: Value = None,
+        anneal: Value = None,
+        posterior: Value = None,
+        neighbours: Value = None,
+        term: Value = None,
+        form: Value = None,
+        hyperprior: Value = None,
+        solver: Value = None,
+        optimizer: Value = None,
+        epochs: Value = None,
+        batch: Value = None,
+        batches: Value = None,
+        learning_rate: Value = None,
+        restarts: Value = None,
+        init: Value = None,
+        fix_parameters: bool = False,
+        prior: Value = None,
+        prior_share: Value = None,
+        temper: Value = None,
+        grid: Value = None,
+        loss: Value = None,
+        epsilon: Value = None,
+        epsilon_units: Value = None,
+        delta: Value = None,
+        bound: Value = None,
+        mean_bound: Value = None,
+        promise: Value = None,
+        curve: bool = False,
+        slices: Value = None,
+        calibration_fraction: Value = None,
+        seed: Value = None,
+        budget: Value = None,
+        deliver: Value = None,
+        declared: Value = None,
+        verbose: bool = False,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        r"""Each parameter is the flag of the same name of krigo fit, and None is its default.
+
+        Parameters
+        ----------
+        target :
+            column to predict (required)
+        ignore :
+            columns that are no inputs, such as names of rows; * and ? as in inputs
+        categorical :
+            columns of categories, text or numbers: each becomes a column of 0 and 1 for every category of the prior rows,
+            and one for all others
+        missing :
+            missing inputs: refuse, or mean (over the prior rows; of categories they count among the others) (default
+            refuse)
+        dates :
+            columns of dates or times, read as days; COL:dmy or COL:mdy where unclear; COL:day:week:year adds where in the
+            period
+        group :
+            column, no input then, that groups rows, as those of a patient: whole groups get roles, and the certificate is
+            about groups
+        test_fraction :
+            share of the rows set aside and scored at the end
+        kernel :
+            se, matern12, matern32, matern52, rq, periodic, linear, constant, white; sums, products ("se+linear*rq");
+            lists "se,rq"; auto (default auto, or se)
+        objective :
+            what training minimises: kl-pac (the PAC-Bayes bound), sqrt-pac, evidence, nearest (each row from its
+            neighbours, of any number of rows); sparse: vfe, fitc, dtc, pep, svgp, renyi (default by prior and rows)
+        inducing :
+            inducing inputs of a sparse GP; 0: the full GP; auto (Nyström error) or theory (a theorem) say how many
+            (default by objective and rows)
+        epsilon :
+            half-width ε of the loss; below:above for the asymmetric one, as in 0.4:0.8 (default 0.6)
+        epsilon_units :
+            units of ε: sd (standard deviations of the target) or raw (the target's own) (default sd)
+        delta :
+            the certificate may fail with this probability, over the draw of the certified rows (default 0.01)
+        promise :
+            also find the smallest band ±ε guaranteed for this share of predictions, as in 0.95; it takes half of δ
+        seed :
+            deals the rows their roles and draws random starts; same seed, same result (default 0)
+        deliver :
+            all: also a sibling trained on all rows, which predicts better and has no certificate, as OUT-all (default
+            certified)
+        verbose :
+            show a line about how training goes
+        progress :
+            a function that is told {"family", "start", "starts", "iteration", "of", "stopped", "rows", "of_rows"}; once
+            the model is trained, how many rows of so many are predicted
+
+        Other Parameters
+        ----------------
+        inputs :
+            columns to predict from; * stands for any text and ? for a character, as in 'temp*' (default all others)
+        decimal :
+            the decimal point of CSV files: . or , (default .)
+        thousands :
+            what groups digits by three in CSV files: , . ' or a space (default none)
+        na :
+            further texts that stand for a missing value, as in '-,k.A.' (default empty, NA, N/A, #N/A, NaN, null, ?)
+        units :
+            texts before or after numbers that say nothing, as kg in "12.5 kg"
+        duplicates :
+            rows that repeat others: keep; drop (equal in all cells); group (equal inputs and target count once in the
+            certificate) (default keep)
+        scaling :
+            what standardises the columns: prior-rows, declared:FILE, or all-rows (the bound is a heuristic then) (default
+            prior-rows)
+        no_standardise :
+            use the columns as they are: declared constants 0 and 1
+        split :
+            roles of rows: random (by the seed and what rows hold), or last (a backtest on the last rows, no certificate)
+            (default random)
+        ard :
+            one lengthscale an input: on, off, or auto (both are tried, and the choice is paid for with ln 2) (default on,
+            or auto)
+        mean :
+            prior mean: zero, constant or linear; a trained one is paid for like a kernel parameter (default constant, or
+            zero)
+        inducing_init :
+            where inducing inputs start: kmeans, greedy (conditional variance), kdpp, random (default kmeans)
+        fix_inducing :
+            keep the inducing inputs where they start
+        alpha :
+            sparse kl-pac, sqrt-pac, pep: 0 (VFE) to 1 (FITC), or learn; renyi, where it stays: 0 (exact) to 1 (VFE), or
+            cv (default by objective)
+        alphas :
+            renyi: the α that alpha cv chooses from by predictions for left-out thirds (default 0,0.25,0.5,0.75,1)
+        anneal :
+            renyi: how α falls from 0.99 to 0 (on batches in a fifth of the steps): linear, cosine, geometric; none: alpha
+            stays (default linear)
+        posterior :
+            of a sparse GP: the objective's, fitc (α = 1), free (kl-pac, sqrt-pac), or learnt (from an informed prior)
+            (default objective)
+        neighbours :
+            nearest: rows that each is predicted from in training (default 64)
+        term :
+            nearest: what a prediction costs: density (its logarithm), squared, crps, loss (what is certified) (default
+            density)
+        form :
+            nearest: neighbours among all other rows (loo), or those before it in a random order (vecchia) (default loo)
+        hyperprior :
+            evidence, nearest: a weak prior density of lengthscales and noise, of which the mode is found (default weak,
+            or none)
+        solver :
+            of a full GP: cholesky (to 20,000 rows); cg and nearest (batches, fix_parameters), certified with prior
+            informed alone (default auto)
+        optimizer :
+            lbfgs, mma: all rows in a step; adam, sgd: batches (svgp, renyi, evidence, free) (default lbfgs; adam for
+            svgp, batches, renyi above 2,000 rows)
+        epochs :
+            passes over the rows at most; each evaluation of lbfgs and mma is one (default lbfgs, mma 1,000; adam, sgd
+            3,000 steps, batches nearest 500)
+        batch :
+            adam, sgd: rows of a batch (default 1,000; nearest, batches nearest 256; renyi, evidence on uniform ones
+            1,024)
+        batches :
+            uniform (every row once an epoch), or of renyi and evidence nearest (a random row and those nearest to it)
+            (default of these nearest)
+        learning_rate :
+            adam, sgd: learning rate of the first step, which falls to a hundredth (default adam 0.02, nearest, batches
+            nearest 0.05, free 0.001, sgd 0.1)
+        restarts :
+            starting points per kernel family (default 3; sparse, cg, batches 1)
+        init :
+            start from the parameters in this JSON file (not with an informed prior, which prior rows alone may shape)
+        fix_parameters :
+            evidence: no training, the full GP at the parameters of init
+        prior :
+            grid (data-blind; certified rows train the model) or informed (prior rows do) (default informed; grid with
+            objective and flags of its own)
+        prior_share :
+            share of the rows, test and calibration rows apart, that are prior rows (default informed 0.7 to 0.875; grid a
+            tenth, 20 to 1,000 rows)
+        temper :
+            informed: factors of the prior's covariance, chosen among on the certified rows and paid for (default 1)
+        grid :
+            log-parameters are decimals of so many digits in [−L, L]; L,mixed: 0 to 2 digits, few lengthscales, paid for
+            (default 6,2)
+        loss :
+            what is certified: band (|y−ŷ|>ε), clipped-square, gaussian, relative (>ε|y|), scaled (>ε sd of ŷ),
+            asymmetric, clipped-absolute (default band)
+        bound :
+            inequality of the certificate: kl, maurer, pinsker, split-kl, betting (fixed posteriors) (default kl; maurer
+            if learnt from an informed prior)
+        mean_bound :
+            bound on predictions: twice (a random draw's), direct (their own losses), both (default direct where it can
+            be, else twice)
+        curve :
+            bound every half-width at once, of a mean that is certified by its own misses, and the mean absolute error
+        slices :
+            also bound the misses of kinds of rows, by columns or, as sd, by how sure the model is; they take half of δ
+        calibration_fraction :
+            rows for conformal intervals, which hold on average over draws of these and further rows from the same source
+            (exchangeable rows)
+        budget :
+            as 60s: of the kernels that are to be tried, begin none that would take training beyond this time
+        declared :
+            fit as a declaration says (krigo declare), whose hash the certificate carries; options are none beside
+        """
+        self.target = target
+        self.inputs = inputs
+        self.ignore = ignore
+        self.categorical = categorical
+        self.missing = missing
+        self.dates = dates
+        self.decimal = decimal
+        self.thousands = thousands
+        self.na = na
+        self.units = units
+        self.duplicates = duplicates
+        self.group = group
+        self.scaling = scaling
+        self.no_standardise = no_standardise
+        self.split = split
+        self.test_fraction = test_fraction
+        self.kernel = kernel
+        self.ard = ard
+        self.mean = mean
+        self.objective = objective
+        self.inducing = inducing
+        self.inducing_init = inducing_init
+        self.fix_inducing = fix_inducing
+        self.alpha = alpha
+        self.alphas = alphas
+        self.anneal = anneal
+        self.posterior = posterior
+        self.neighbours = neighbours
+        self.term = term
+        self.form = form
+        self.hyperprior = hyperprior
+        self.solver = solver
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.batches = batches
+        self.learning_rate = learning_rate
+        self.restarts = restarts
+        self.init = init
+        self.fix_parameters = fix_parameters
+        self.prior = prior
+        self.prior_share = prior_share
+        self.temper = temper
+        self.grid = grid
+        self.loss = loss
+        self.epsilon = epsilon
+        self.epsilon_units = epsilon_units
+        self.delta = delta
+        self.bound = bound
+        self.mean_bound = mean_bound
+        self.promise = promise
+        self.curve = curve
+        self.slices = slices
+        self.calibration_fraction = calibration_fraction
+        self.seed = seed
+        self.budget = budget
+        self.deliver = deliver
+        self.declared = declared
+        self.verbose = verbose
+        self.progress = progress
