@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/dataset/files"
 )
 
 // TestDeclared: a fit by a declaration is the fit that was declared, its certificate carries the declaration's hash,
@@ -112,5 +115,28 @@ func TestDeclared(t *testing.T) {
 		if _, err := krigo.Declared([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a declaration", text)
 		}
+	}
+}
+
+// TestRefitReadsAsFitted: days that were numbers are the same where the data at hand has them as text.
+func TestRefitReadsAsFitted(t *testing.T) {
+	numbers, texts := "when,y\n", "when,y\n"
+	for i := range 60 {
+		y := float64(i*37%60) / 10
+		numbers += fmt.Sprintf("%d,%v\n", i, y)
+		texts += fmt.Sprintf("%s,%v\n", time.Unix(int64(i)*86400, 0).UTC().Format(time.DateOnly), y)
+	}
+	reading := dataset.Reading{Dates: []dataset.Dates{{Column: "when"}}}
+	read := func(text string) *dataset.Table {
+		table, err := files.CSV{From: strings.NewReader(text), Source: "d.csv", As: reading}.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	m := fit(t, read(numbers), krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},
+		Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}})
+	if _, differs, err := krigo.Refit(t.Context(), m, read(texts), nil); err != nil || differs != "" {
+		t.Errorf("fitted again: %s, %v", differs, err)
 	}
 }

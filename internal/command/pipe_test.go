@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -173,10 +174,42 @@ func TestPipeToFiles(t *testing.T) {
 		}
 	}
 
+	r := ask(map[string]any{"op": "certify", "model": 1})
+	if said, _ := r.Result["sentence"].(string); !strings.HasPrefix(said, "Reproduced: ") ||
+		!strings.HasSuffix(said, krigo.Sentence(want, want.Certificate)) {
+		t.Errorf("%q, %+v", said, r.Error)
+	}
+	params := `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1}`
+	evaluate := append(append([]string{"evaluate", csv, "--json", "--params", params}, flags[:2]...), "--objective=evidence")
+	var printed bytes.Buffer
+	if status := Run(t.Context(), evaluate, nil, &printed, &stderr); status != 0 {
+		t.Fatal(status, stderr.String())
+	}
+	r = ask(map[string]any{"op": "evaluate", "args": map[string]any{"flags": []string{"--target=y", "--objective=evidence",
+		"--categorical=zone", "--params=" + params}}})
+	var evaluated map[string]any
+	if err := json.Unmarshal(printed.Bytes(), &evaluated); err != nil || !reflect.DeepEqual(r.Result, evaluated) {
+		t.Errorf("%+v, %v: %v\nwant %v", r.Error, err, r.Result, evaluated)
+	}
+	for _, wrong := range []map[string]any{
+		{"op": "evaluate", "args": map[string]any{"flags": []string{"--target=y"}}},
+		{"op": "predict", "model": 1, "args": map[string]any{"intervals": []string{"full"}}},
+		{"op": "predict", "model": 1, "args": map[string]any{"exact_variance": true}},
+	} {
+		if r := ask(wrong); r.Error == nil || r.Error.Kind != "usage" {
+			t.Errorf("%v: %+v", wrong, r.Error)
+		}
+	}
+	if r := ask(map[string]any{"op": "schema"}); len(r.Result) != 5 {
+		t.Errorf("%+v", r)
+	}
+
 	for flag, words := range map[string]string{
+		"--epochs=0":      `--epochs "0": leave it out`,
+		"--kernel=":       `--kernel "": leave it out`,
 		"--kernl=se":      `did you mean "kernel"`,
 		"--out=x.krigo":   "--out",
-		"--declared=x":    "--declared",
+		"--declared={}":   "beside --declared",
 		"--help":          "--help",
 		"stray":           "stray",
 		"--":              `"--"`,

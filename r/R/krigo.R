@@ -28,11 +28,11 @@ krigo <- function(formula, data, epsilon = NULL, delta = 0.01, ..., seed = 0) {
   said <- unlist(strsplit(as.character(dots[["categorical"]]), ",", fixed = TRUE))
   dots[["categorical"]] <- listed(union(trimws(said), setdiff(table$texts, c(wanted$target, group, dated))))
   dots[["dates"]] <- listed(c(dots[["dates"]], setdiff(table$dates, c(wanted$target, group, dated))))
+  p <- running()
   flags <- c(
     flag("target", wanted$target), flag("inputs", listed(c(wanted$inputs, waves))), flag("epsilon", if (is.null(epsilon)) NULL else if (anyNA(epsilon)) NA else if (is.logical(epsilon)) epsilon else paste(written("epsilon", epsilon), collapse = ":")), flag("delta", delta), flag("seed", seed),
-    unlist(Map(flag, names(dots), dots), use.names = FALSE), unknown(names(dots)[vapply(dots, is.null, NA)])
+    unlist(Map(flag, names(dots), dots), use.names = FALSE), unknown(p, names(dots)[vapply(dots, is.null, NA)])
   )
-  p <- running()
   reply <- asked(p, list(op = "fit", table = table, args = list(flags = I(flags))))
   remember(p, reply$buffers[["file"]], reply)
   formula <- written_out(wanted$target, wanted$inputs)
@@ -139,11 +139,10 @@ flag <- function(name, value) {
 }
 
 # unknown are flags of the program's refusal, for options that are given as NULL and that it doesn't have.
-unknown <- function(names) {
+unknown <- function(p, names) {
   if (!length(names)) return(NULL)
-  help <- paste(suppressWarnings(system2(executable(), c("fit", "--help", "all"), stdout = TRUE, stderr = FALSE)), collapse = " ")
-  known <- vapply(names, function(name) grepl(paste0(" --", name, " "), help, fixed = TRUE), NA)
-  if (any(!known)) paste0("--", names[!known], "=NULL")
+  known <- vapply(asked(p, list(op = "schema"))$result$fit, function(o) o$name, "")
+  sprintf("--%s=NULL", setdiff(names, known))
 }
 
 written <- function(name, value) {
