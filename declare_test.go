@@ -136,7 +136,7 @@ func TestRefitReadsAsFitted(t *testing.T) {
 	}
 	m := fit(t, read(numbers), krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},
 		Prior: krigo.Prior{Kind: "informed"}, Run: krigo.Run{Restarts: 1}})
-	if _, differs, err := krigo.Refit(t.Context(), m, read(texts), nil); err != nil || differs != "" {
+	if _, differs, err := m.Refit(t.Context(), read(texts), nil); err != nil || differs != "" {
 		t.Errorf("fitted again: %s, %v", differs, err)
 	}
 }

@@ -176,7 +176,7 @@ func TestPipeToFiles(t *testing.T) {
 
 	r := ask(map[string]any{"op": "certify", "model": 1})
 	if said, _ := r.Result["sentence"].(string); !strings.HasPrefix(said, "Reproduced: ") ||
-		!strings.HasSuffix(said, krigo.Sentence(want, want.Certificate)) {
+		!strings.HasSuffix(said, want.Sentence(want.Certificate)) {
 		t.Errorf("%q, %+v", said, r.Error)
 	}
 	params := `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1}`
