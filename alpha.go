@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // folds is the number of parts the rows are cut into.
@@ -34,8 +36,8 @@ func (p *plan) crossValidate(ctx context.Context, c *checkpoints) (*plan, error)
 		}
 	}
 	chosen := p.at(best, p.share)
-	chosen.notices = append(slices.Clone(p.notices), fmt.Sprintf("α = %g by cross-validation over %v in %d parts (root "+
-		"mean squared error %.4g, scaled)", best, p.choice.Grid(), folds, math.Sqrt(least/float64(n))))
+	chosen.findings = slices.Clone(p.findings)
+	chosen.findings.Add(finding.AlphaByCV, best, folds, math.Sqrt(least/float64(n)), p.choice.Grid())
 	return chosen, nil
 }
 

@@ -3,12 +3,14 @@ package krigo_test
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // TestBudget: a budget that is spent after the first kernel ends the choice there, and the model says so and names what
@@ -23,9 +25,9 @@ func TestBudget(t *testing.T) {
 		t.Errorf("fitted %q, %v", fitted.Kernel.Expression, err)
 	}
 	// se with one lengthscale, and with one an input
-	if notes := strings.Join(m.Notices, "\n"); m.Training.Starts != 2 ||
-		!strings.Contains(notes, "the budget of 1ns was spent on 1 of 3 kernels, before matern32+linear") {
-		t.Errorf("%d starts; %s", m.Training.Starts, notes)
+	if want := (finding.List{finding.New(finding.BudgetSpent, time.Nanosecond, 1, 3, "matern32+linear")}); m.Training.
+		Starts != 2 || !reflect.DeepEqual(m.Findings.Of(finding.BudgetSpent), want) {
+		t.Errorf("%d starts; %q", m.Training.Starts, m.Findings)
 	}
 	if _, differs, err := m.Refit(context.Background(), data.Boston(), nil); differs != "" || err != nil {
 		t.Errorf("fitted again: %s, %v", differs, err)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -29,8 +31,9 @@ type Recertification struct {
 	OnWord               []model.Claim `json:"on_the_fitters_word,omitempty"`
 	// Differs says what the model has otherwise; "" where all was recomputed, or another ε asked for.
 	Differs string `json:"-"`
-	// Notice says where rows depend on their order; "" where they don't.
-	Notice string `json:"notice,omitempty"`
+	// Notice words Findings: rows may depend on their order.
+	Notice   string         `json:"notice,omitempty"`
+	Findings []finding.Told `json:"findings,omitempty"`
 	// Refitted says that fitting again gave the same bits: see Refit. Else RefitSeconds is how long training took, as the
 	// file says.
 	Refitted     bool    `json:"refitted,omitempty"`
@@ -202,7 +205,8 @@ func (m *Model) Certify(ctx context.Context, table *dataset.Table, o CertifyOpti
 			return nil, err
 		}
 		r.Certificate, r.Valid, r.Matches, r.Differs, r.Notice = v.Certificate, v.Certificate.Valid, v.Differs == "",
-			v.Differs, v.Notice
+			v.Differs, strings.Join(v.Findings.Words(), "; ")
+		r.Findings = v.Findings.Tell()
 		if r.Matches {
 			r.list()
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/train"
 )
 
@@ -40,13 +41,11 @@ func (p *plan) coarsen(ctx context.Context, c *checkpoints, t trained) (trained,
 	if math.IsInf(lowest, 1) {
 		return t, errors.New("no grid of the mixed prior has a bound: use a single one")
 	}
-	terms := t.best.family.terms
-	note := fmt.Sprintf("of grids with 0 to %d digits, that with %d gave the lowest bound", mixedDigits-1,
-		terms.Grid.Digits)
-	if terms.Tied > 0 {
-		note += fmt.Sprintf(", with %d different lengthscales", terms.Tied)
+	if terms := t.best.family.terms; terms.Tied > 0 {
+		t.findings.Add(finding.TiedDigits, mixedDigits-1, terms.Grid.Digits, terms.Tied)
+	} else {
+		t.findings.Add(finding.Digits, mixedDigits-1, terms.Grid.Digits)
 	}
-	t.notices = append(t.notices, note)
 	return t, nil
 }
 

@@ -2,12 +2,12 @@ package krigo
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/matrix"
@@ -20,17 +20,17 @@ import (
 // dealt is a table whose rows have their roles, and what is known of them before anything is trained. It doesn't
 // change once it is made.
 type dealt struct {
-	options Options // with every default
-	text    json.RawMessage
-	data    *dataset.Data
-	roles   dataset.Roles
-	units   *dataset.Units
-	scaling dataset.Scaling
-	loss    pacbayes.Loss // half-widths in scaled units
-	epsRaw  float64
-	test    *dataset.Data // rows of a test table, if there is one
-	notices []string
-	reason  string // why there is no certificate, if all rows train
+	options  Options // with every default
+	text     json.RawMessage
+	data     *dataset.Data
+	roles    dataset.Roles
+	units    *dataset.Units
+	scaling  dataset.Scaling
+	loss     pacbayes.Loss // half-widths in scaled units
+	epsRaw   float64
+	test     *dataset.Data // rows of a test table, if there is one
+	findings finding.List
+	reason   string // why there is no certificate, if all rows train
 }
 
 // deal deals a table's rows their roles, by options with every default, and scales them.
@@ -50,10 +50,8 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 	if err := model.CheckSlices(d.data, o.Promise.Slices); err != nil {
 		return nil, &UsageError{err}
 	}
-	if found, err := inspect.Findings(d.data); err != nil {
+	if d.findings, err = inspect.Findings(d.data); err != nil {
 		return nil, err
-	} else {
-		d.notices = found.Words()
 	}
 	if o.Data.Test != nil {
 		if err := d.viewTest(o.Data.Test); err != nil {
@@ -135,7 +133,7 @@ func (d *dealt) viewTest(table *dataset.Table) (err error) {
 	if grouped, err := d.test.GroupBy(o.Group); err == nil {
 		d.test = grouped
 	} else {
-		d.notices = append(d.notices, fmt.Sprintf("test figures count rows, not groups: %v", err))
+		d.findings.Add(finding.UngroupedTests, err)
 	}
 	return nil
 }

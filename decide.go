@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/matrix"
 )
 
@@ -17,11 +18,12 @@ type Plan struct {
 	Kernels []string        `json:"kernels"`          // that are tried
 	Starts  int             `json:"starts"`           // of each
 	// rows that training begins with: of an informed prior the prior rows, else the certified ones
-	Trains  int      `json:"trains"`
-	Method  string   `json:"optimizer"`         // by which they are trained
-	Solver  string   `json:"solver,omitempty"`  // of a full GP
-	M       int      `json:"inducing"`          // 0: a full GP
-	Notices []string `json:"notices,omitempty"` // what a person should know already
+	Trains int    `json:"trains"`
+	Method string `json:"optimizer"`        // by which they are trained
+	Solver string `json:"solver,omitempty"` // of a full GP
+	M      int    `json:"inducing"`         // 0: a full GP
+	// Findings are what a person should know already; JSON has their words too.
+	Findings finding.List `json:"-"`
 }
 
 // Roles are numbers of rows, or groups, by role.
@@ -50,7 +52,7 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 	d := certified.dealt
 	counts, groups := d.roles.Counts()
 	told = &Plan{Rows: d.units.Hash, Options: d.text, Roles: rolesOf(counts), Starts: p.restarts, Trains: p.n,
-		Method: p.choice.Optimizer, M: p.choice.Inducing, Notices: p.notices}
+		Method: p.choice.Optimizer, M: p.choice.Inducing, Findings: p.findings}
 	if o.Data.Group != "" {
 		of := rolesOf(groups)
 		told.Groups = &of
@@ -59,7 +61,7 @@ func Decide(ctx context.Context, table *dataset.Table, o Options) (told *Plan, e
 		told.Kernels = append(told.Kernels, f.name)
 	}
 	if d.reason != "" {
-		told.Notices = append(told.Notices, "no certificate: "+d.reason)
+		told.Findings.Add(finding.NoCertificate, d.reason)
 	}
 	if !p.sparse() {
 		told.Solver = p.choice.Solver
@@ -80,14 +82,14 @@ func open(table *dataset.Table, o Options) (certified share, c *checkpoints, fir
 		return certified, nil, nil, err
 	}
 	if !o.informed() {
-		first, err = d.gridStage(certified).decide(d.notices)
+		first, err = d.gridStage(certified).decide(d.findings)
 		return certified, c, first, err
 	}
 	s, err := d.priorStage()
 	if err != nil {
 		return certified, nil, nil, err
 	}
-	if first, err = s.decide(d.notices); err == nil {
+	if first, err = s.decide(d.findings); err == nil {
 		err = o.checkPredictor(first.choice.Solver)
 	}
 	if err == nil && o.learns() { // before the prior is trained

@@ -48,7 +48,7 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.decide(d.notices)
+	p, err := s.decide(d.findings)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +63,11 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 	if err != nil {
 		return nil, err
 	}
-	q, notices, err := p.posterior(ctx, c, t)
+	q, found, err := p.posterior(ctx, c, t)
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.uncertified(q, notices)
+	all, err := d.uncertified(q, found)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // onDisk is a table's copy in an NPY file, under the same name.
@@ -130,11 +132,9 @@ func TestManyRows(t *testing.T) {
 	}
 	defer table.Close()
 	m := fit(t, table, krigo.Options{Method: krigo.Method{Name: "kl-pac", Inducing: 4}, Kernel: krigo.Kernel{ARD: "off"}})
-	if !slices.ContainsFunc(m.Notices, func(n string) bool {
-		return strings.Contains(n,
-			"50000 of the 51000 rows to train on")
-	}) {
-		t.Errorf("notices %q", m.Notices)
+	if want := (finding.List{finding.New(finding.InducingSample, 50000, 51000)}); !reflect.DeepEqual(
+		m.Findings.Of(finding.InducingSample), want) {
+		t.Errorf("%q", m.Findings)
 	}
 	if c := m.Certificate; c == nil || !c.Valid || c.Rows != 51000 {
 		t.Errorf("%+v", c)

@@ -268,7 +268,7 @@ func given(table *dataset.Table, params *Params, o Options) (*plan, []float64, e
 		return nil, nil, &UsageError{errors.Join(errs...)}
 	}
 	families := priced([]family{{name: params.Kernel.Name, kernel: k, mean: mean}}, d.terms)
-	p, err := stage{share: rows, choice: o.Method, families: families}.planned(true, d.notices)
+	p, err := stage{share: rows, choice: o.Method, families: families}.planned(true, d.findings)
 	return p, x, err
 }
 
@@ -322,7 +322,7 @@ func (p *plan) certifyGiven(problem method.Problem, free *objective.FreeFormProb
 	if err != nil {
 		return nil, err
 	}
-	return p.certify(q, f.terms, append(slices.Clone(p.notices), notes.Words()...))
+	return p.certify(q, f.terms, slices.Concat(p.findings, notes))
 }
 
 // startFree returns a free-form problem's parameters at those of x = [θ, β, ln σ_n², Z] with the q given.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -16,54 +17,63 @@ import (
 	"github.com/krigo-gp/krigo/posterior"
 )
 
-// notesOf are what a person should know of how the best run of a problem went.
-func (p *plan) notesOf(problem method.Problem, best run) (notes []string) {
-	x := best.result.X
-	names, box := problem.Names(), problem.Box(x)
+// found returns what a person should know of how the best run of a problem went.
+func (p *plan) found(problem method.Problem, best run) (found finding.List) {
+	x, names := best.result.X, problem.Names()
+	box := problem.Box(x)
+	var at []int
 	for _, i := range best.result.AtBound {
-		if best.family.held && i < best.family.gridParams() {
-			continue
+		switch {
+		case best.family.held && i < best.family.gridParams(), strings.HasPrefix(names[i], "inducing"): // as was asked for
+		case names[i] == "alpha":
+			found.Add(finding.AlphaAtEdge, x[i])
+		default:
+			at = append(at, i)
 		}
-		if strings.HasPrefix(names[i], "inducing") {
-			break // fixed on request
-		}
-		notes = append(notes, fmt.Sprintf("%s ended on the edge of its range [%.4g, %.4g], at %.4g", names[i], box.Lower[i],
-			box.Upper[i], x[i]))
 	}
+	found = append(found, p.about(names, at, func(i int, of parameter) (finding.Kind, []float64) {
+		kinds := [...]finding.Kind{finding.ParameterLow, finding.ParameterHigh}
+		if of.name == lengthscale {
+			kinds = [...]finding.Kind{finding.LengthscaleLow, finding.LengthscaleHigh}
+		}
+		end := 0
+		if x[i] > (box.Lower[i]+box.Upper[i])/2 {
+			end = 1
+		}
+		return kinds[end], []float64{of.value(box.Lower[i]), of.value(box.Upper[i])}
+	})...)
 	if p.choice.OnBatches() && !p.choice.FreeForm() && p.n > method.MaxEvaluated {
-		notes = append(notes, "objective_value is the mean over the batches of the last epoch, an estimate")
+		found.Add(finding.MeanOfBatches)
 	}
 	if r := best.result; r.Rejected > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d training steps left the objective's domain and were shortened (the "+
-			"last: %s)", r.Rejected, r.Evaluations, r.Rejection))
+		found.Add(finding.ShortenedSteps, r.Rejected, r.Evaluations, r.Rejection)
 	}
-	return notes
+	return found
 }
 
 // posterior is that of the parameters that training found, as they are, with all that a person should know of how it
 // went.
-func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, []string, error) {
+func (p *plan) posterior(ctx context.Context, c *checkpoints, t trained) (*posterior.Posterior, finding.List,
+	error) {
 	problem := p.problem(ctx, c, t.best.family)
-	q, notes, err := problem.Posterior(t.best.result.X)
-	return q, slices.Concat(p.notices, t.notices, notes.Words(), p.notesOf(problem, t.best)), err
+	q, found, err := problem.Posterior(t.best.result.X)
+	return q, slices.Concat(p.findings, t.findings, found, p.found(problem, t.best)), err
 }
 
 // finish rounds the best run's parameters to the grid and makes the model of them; problem is the one of that run.
 func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Problem, best run,
-	notices []string) (*model.Model, error) {
+	found finding.List) (*model.Model, error) {
 	f := best.family
-	notices = append(slices.Clone(notices), p.notesOf(problem, best)...)
+	found = slices.Concat(found, p.found(problem, best))
 	x := slices.Clone(best.result.X)
 	g := f.gridParams()
-	names := problem.Names()
-	for _, i := range f.terms.Grid.RoundAll(x[:g], x[:g]) {
-		notices = append(notices, names[i]+" lay outside the grid and was moved to its end")
-	}
-	q, notes, err := problem.Posterior(x)
+	found = append(found, p.about(problem.Names(), f.terms.Grid.RoundAll(x[:g], x[:g]),
+		func(int, parameter) (finding.Kind, []float64) { return finding.OutsideGrid, nil })...)
+	q, more, err := problem.Posterior(x)
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.certify(q, f.terms, append(notices, notes.Words()...))
+	m, err := p.certify(q, f.terms, append(found, more...))
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +102,7 @@ func (d *dealt) score(m *model.Model) (err error) {
 		return err
 	}
 	if c.Seen > 0 {
-		m.Notices = append(m.Notices, fmt.Sprintf("%d of the %d test rows of %s equal rows that the model was made from: "+
-			"they say little about further ones",
-			c.Seen, d.test.Rows, d.test.Source))
+		m.Findings.Add(finding.SeenTests, c.Seen, d.test.Rows, d.test.Source)
 	}
 	var group []int
 	if d.test.Group() != "" {
@@ -108,9 +116,8 @@ func (d *dealt) score(m *model.Model) (err error) {
 	return err
 }
 
-// describe makes a model of a posterior: what it was made from, and by which options; notices are what is known of it
-// already.
-func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, notices []string) (m *model.Model, err error) {
+// describe makes a model of a posterior: what it was made from, by which options, and what was found already.
+func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (m *model.Model, err error) {
 	o := d.options
 	m = &model.Model{
 		Objective: o.Method.Name, Inputs: d.data.Inputs, Target: d.data.Target, Encoding: d.data.Encoding, Scaling: d.scaling,
@@ -119,7 +126,7 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, notices [
 		Source:    d.data.Source, Seed: o.Run.Seed, Split: o.Data.split(), Group: o.Data.Group, Reading: o.Data.Reading,
 		Fitted: d.text,
 		Hash:   d.units.HashOf(d.roles.Rows(dataset.Certified)), All: d.units.Hash, Targets: d.units.Targets,
-		Notices: notices,
+		Findings: found,
 	}
 	m.Counts, m.Groups = d.roles.Counts()
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
@@ -130,8 +137,8 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, notices [
 }
 
 // uncertified makes the model of a posterior that all rows trained, but those for testing and calibration.
-func (d *dealt) uncertified(q *posterior.Posterior, notices []string) (*model.Model, error) {
-	m, err := d.describe(q, d.terms(family{}, 1), notices)
+func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.Model, error) {
+	m, err := d.describe(q, d.terms(family{}, 1), found)
 	if err != nil {
 		return nil, err
 	}
@@ -146,9 +153,9 @@ func (d *dealt) uncertified(q *posterior.Posterior, notices []string) (*model.Mo
 	return m, m.Calibrate(d.data, d.roles)
 }
 
-// certify makes a certified model of a posterior with parameters on the grid; notices are what is known of it already.
-func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []string) (*model.Model, error) {
-	m, err := d.describe(q, terms, notices)
+// certify makes a certified model of a posterior with parameters on the grid, of which this was found already.
+func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (*model.Model, error) {
+	m, err := d.describe(q, terms, found)
 	if err != nil {
 		return nil, err
 	}
@@ -162,13 +169,11 @@ func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, notices []
 	if err := m.Calibrate(d.data, d.roles); err != nil {
 		return nil, err
 	}
-	notice, err := m.OrderNotice(d.data, d.roles)
+	inOrder, err := m.InOrder(d.data, d.roles)
 	if err != nil {
 		return nil, err
 	}
-	if notice != "" {
-		m.Notices = append(m.Notices, notice)
-	}
+	m.Findings = append(m.Findings, inOrder...)
 	if m.Certificate, err = m.CertifyDealt(d.data, d.roles); err != nil {
 		if errors.Is(err, pacbayes.ErrLoss) {
 			m.CertificateReason = err.Error()

@@ -1,20 +1,20 @@
 package krigo
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 )
 
 // decide decides how to train: full or sparse, from where, and how often.
-func (s stage) decide(notices []string) (*plan, error) {
-	p, err := s.planned(false, notices)
+func (s stage) decide(found finding.List) (*plan, error) {
+	p, err := s.planned(false, found)
 	if err == nil && p.sparse() {
 		err = p.chooseInducing()
 	}
@@ -47,8 +47,7 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 		r := map[string]int{"matern32": 1, "matern52": 2}[expression]
 		rate := inducing.MaternExponent(r, 0)
 		p.choice.Inducing = min(limit, int(math.Ceil(math.Pow(float64(n), rate))))
-		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs: theory asks for N^%g = %.4g (at most %d are taken), "+
-			"but for constants that aren't known", p.choice.Inducing, rate, math.Pow(float64(n), rate), limit))
+		p.findings.Add(finding.InducingByRate, p.choice.Inducing, rate, math.Pow(float64(n), rate), limit)
 		return nil
 	}
 	var square float64
@@ -81,13 +80,11 @@ func (p *plan) theoryInducing(x linalg.Matrix) error {
 		return err
 	}
 	p.choice.Inducing = m
-	note := fmt.Sprintf("%d inducing inputs: drawn by a k-DPP and kept (inducing-init kdpp, fix-inducing), they leave "+
-		"the bound at most %.3g nats under the evidence with probability %g at the starting kernel, if inputs are Gaussian "+
-		"and independent", m, bound, 1-theoryDelta)
 	if bound > theoryTarget {
-		note += fmt.Sprintf("; %d nat would take more than the %d that are taken at most", theoryTarget, limit)
+		p.findings.Add(finding.InducingTheoryCap, m, bound, 1-theoryDelta, theoryTarget, limit)
+	} else {
+		p.findings.Add(finding.InducingByTheory, m, bound, 1-theoryDelta)
 	}
-	p.notices = append(p.notices, note)
 	return nil
 }
 
@@ -114,11 +111,11 @@ func (p *plan) chooseInducing() error {
 			return err
 		}
 		p.choice.Inducing = len(a.Rows)
-		note := fmt.Sprintf("%d inducing inputs leave %.3g of the prior variance at the start", p.choice.Inducing, a.Share)
 		if capped {
-			note += fmt.Sprintf(", more than the %g aimed at: no more are taken", inducing.DefaultTolerance)
+			p.findings.Add(finding.InducingShareCap, p.choice.Inducing, a.Share, inducing.DefaultTolerance)
+		} else {
+			p.findings.Add(finding.InducingByShare, p.choice.Inducing, a.Share)
 		}
-		p.notices = append(p.notices, note)
 	}
 	if c.InducingBy == "theory" {
 		if err := p.theoryInducing(x); err != nil {
@@ -132,8 +129,7 @@ func (p *plan) chooseInducing() error {
 		var a inducing.Approximation
 		a, err = inducing.Greedy(f.kernel, theta, x, p.choice.Inducing)
 		set = a.Set
-		p.notices = append(p.notices, fmt.Sprintf("%d inducing inputs by conditional variance leave %.3g of the prior "+
-			"variance at the start", len(set.Rows), a.Share))
+		p.findings.Add(finding.InducingGreedy, len(set.Rows), a.Share)
 	case "kdpp":
 		set, err = inducing.KDPP(f.kernel, theta, x, p.choice.Inducing, rng)
 	default:
@@ -156,8 +152,7 @@ func (p *plan) sample(seed uint64) *dataset.Scaled {
 	if p.n <= sampleRows {
 		return p.rows
 	}
-	p.notices = append(p.notices, fmt.Sprintf("the inducing inputs start from a choice among %d of the %d rows to train "+
-		"on, drawn at random", sampleRows, p.n))
+	p.findings.Add(finding.InducingSample, sampleRows, p.n)
 	rng := rand.New(rand.NewPCG(seed, 0x73616d706c65))
 	drawn := p.data.Scaled(nil, p.scaling)
 	own, count := 0, 0

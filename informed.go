@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -18,13 +19,13 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 	if err != nil {
 		return nil, nil, err
 	}
-	prior, notices, err := p.posterior(ctx, c, t)
+	prior, found, err := p.posterior(ctx, c, t)
 	if err != nil {
 		return nil, nil, err
 	}
 	if o.learns() {
-		m, runs, err = p.fitPosterior(ctx, c, certified, prior, notices)
-	} else if m, err = p.takePrior(prior, notices); err == nil {
+		m, runs, err = p.fitPosterior(ctx, c, certified, prior, found)
+	} else if m, err = p.takePrior(prior, found); err == nil {
 		m.Training.ObjectiveValue, m.Training.Stopped = t.best.result.Value, t.best.result.Stopped
 		m.Curves = c.curves()
 	}
@@ -37,7 +38,7 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 
 // fitPosterior learns a posterior on the certified rows from the prior of p.
 func (p *plan) fitPosterior(ctx context.Context, c *checkpoints, certified share, prior *posterior.Posterior,
-	notices []string) (*model.Model, []run, error) {
+	found finding.List) (*model.Model, []run, error) {
 	var tempered []family
 	for _, temper := range p.options.Prior.Temper {
 		k, m, err := prior.Prior(temper)
@@ -46,25 +47,24 @@ func (p *plan) fitPosterior(ctx context.Context, c *checkpoints, certified share
 		}
 		tempered = append(tempered, family{name: fmt.Sprintf("informed prior ×%g", temper), kernel: k, mean: m})
 	}
-	second, err := p.posteriorStage(certified, tempered, p.choice.Inducing).decide(notices)
+	second, err := p.posteriorStage(certified, tempered, p.choice.Inducing).decide(found)
 	if err != nil {
 		return nil, nil, err
 	}
 	m, runs, err := second.fit(ctx, c)
 	if err == nil {
-		m.Notices = append(m.Notices, fmt.Sprintf("the prior was trained by %s on %d rows, the posterior by %s on the %d "+
-			"certified ones", p.choice.Name, p.n, second.choice.Name, certified.n))
+		m.Findings.Add(finding.PriorThenOwn, p.choice.Name, p.n, second.choice.Name, certified.n)
 	}
 	return m, runs, err
 }
 
 // takePrior makes the model whose posterior is the prior: of its tempers the one with the
 // lowest bound, which is paid for.
-func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest *model.Model, err error) {
+func (d *dealt) takePrior(prior *posterior.Posterior, found finding.List) (lowest *model.Model, err error) {
 	var chosen float64
 	tempers := d.options.Prior.Temper
 	if d.reason != "" {
-		m, err := d.uncertified(prior, notices)
+		m, err := d.uncertified(prior, found)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest 
 		return m, d.score(m)
 	}
 	if prior.Joint() != nil {
-		m, err := d.certify(prior, d.terms(family{}, 1), notices)
+		m, err := d.certify(prior, d.terms(family{}, 1), found)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +83,7 @@ func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest 
 		if err != nil {
 			return nil, err
 		}
-		m, err := d.certify(q, d.terms(family{kernel: q.Kernel, mean: q.Mean}, len(tempers)), slices.Clone(notices))
+		m, err := d.certify(q, d.terms(family{kernel: q.Kernel, mean: q.Mean}, len(tempers)), slices.Clone(found))
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (d *dealt) takePrior(prior *posterior.Posterior, notices []string) (lowest 
 		}
 	}
 	if len(tempers) > 1 && lowest.Certificate != nil {
-		lowest.Notices = append(lowest.Notices, fmt.Sprintf("of the tempers %v, %g gave the lowest bound", tempers, chosen))
+		lowest.Findings.Add(finding.Temper, chosen, tempers)
 	}
 	return lowest, d.score(lowest)
 }

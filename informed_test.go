@@ -9,12 +9,14 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
@@ -214,8 +216,8 @@ func TestCopies(t *testing.T) {
 		!strings.Contains(m.Sentence(c), " 100 of them") {
 		t.Errorf("%d repeats, %q, %s", c.Repeats, c.Conditions, m.Sentence(c))
 	}
-	if !strings.Contains(strings.Join(m.Notices, " "), "10 of the 20 test rows of") {
-		t.Errorf("%q", m.Notices)
+	if seen := m.Findings.Of(finding.SeenTests); len(seen) != 1 || !slices.Equal(seen[0].Numbers, []float64{10, 20}) {
+		t.Errorf("%q", m.Findings)
 	}
 	if r, err := m.Certify(t.Context(), table, krigo.CertifyOptions{}); err != nil || !r.Matches {
 		t.Errorf("%+v, %v", r, err)

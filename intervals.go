@@ -41,10 +41,6 @@ type IntervalOptions struct {
 	By    string  // IntervalsOfFew: a column for each of whose values the guarantee holds by itself; "": none
 }
 
-// BandNotice says whose word the promise of a band is.
-const BandNotice = "intervals band: their promise is what the model file says, unchecked here; krigo certify MODEL " +
-	"DATA computes it anew from the model's own data"
-
 // Intervals returns an interval, of one of IntervalKinds, for every prediction.
 func (m *Model) Intervals(ps []model.Prediction, o IntervalOptions) ([]Interval, error) {
 	var of func(model.Prediction) Interval

@@ -16,6 +16,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/model"
@@ -371,7 +372,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestOddData: unusual tables are handled, with a notice where there is something to say.
+// TestOddData: unusual tables are handled, with a finding where there is something to say.
 func TestOddData(t *testing.T) {
 	change := func(f func(row []float64, i int)) *dataset.Table {
 		table := homes()
@@ -393,11 +394,11 @@ func TestOddData(t *testing.T) {
 	}
 	wide.Values = values
 	for _, c := range []struct {
-		name   string
-		table  *dataset.Table
-		notice string
+		name  string
+		table *dataset.Table
+		found finding.Kind
 	}{
-		{"a constant column", change(func(row []float64, _ int) { row[1] = 3.7 }), "LSTAT"},
+		{"a constant column", change(func(row []float64, _ int) { row[1] = 3.7 }), finding.Constant},
 		{"a column constant on prior rows only", change(func(row []float64, i int) {
 			row[1] = 0
 			if i == 80 {
@@ -408,11 +409,11 @@ func TestOddData(t *testing.T) {
 			if i%2 == 1 {
 				copy(row, homes().Values[4*(i-1):4*i])
 			}
-		}), "repeat"},
-		{"fewer rows than inputs", wide, "fewer rows (43) than inputs (73)"},
-		{"scales far apart", change(func(row []float64, _ int) { row[0] *= 1e12; row[1] *= 1e-12 }), "check the unit"},
-		{"a target far from zero", change(func(row []float64, _ int) { row[3] = 1e9 + row[3]/10 }), "subtract a constant"},
-		{"a tiny target", change(func(row []float64, _ int) { row[3] *= 1e-12 }), "check the unit"},
+		}), finding.Repeats},
+		{"fewer rows than inputs", wide, finding.FewRows},
+		{"scales far apart", change(func(row []float64, _ int) { row[0] *= 1e12; row[1] *= 1e-12 }), finding.LargeScale},
+		{"a target far from zero", change(func(row []float64, _ int) { row[3] = 1e9 + row[3]/10 }), finding.FarTarget},
+		{"a tiny target", change(func(row []float64, _ int) { row[3] *= 1e-12 }), finding.SmallScale},
 	} {
 		for _, objective := range method.Names() {
 			t.Run(c.name+", "+objective, func(t *testing.T) {
@@ -425,8 +426,8 @@ func TestOddData(t *testing.T) {
 					o.Prior.Kind = "informed"
 				}
 				m := fit(t, c.table, o)
-				if !slices.ContainsFunc(m.Notices, func(s string) bool { return strings.Contains(s, c.notice) }) && c.notice != "" {
-					t.Errorf("no notice with %q: %q", c.notice, m.Notices)
+				if c.found != "" && len(m.Findings.Of(c.found)) != 1 {
+					t.Errorf("no %s: %q", c.found, m.Findings)
 				}
 				if m.Certificate == nil || !(m.Certificate.Bound > 0 && m.Certificate.Bound <= 1) {
 					t.Errorf("certificate %+v", m.Certificate)

@@ -5,12 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
-	"strings"
+	"reflect"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/method"
 )
 
@@ -37,18 +37,17 @@ func TestManyPriorRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const notice = "the objective has the terms of 100000 training rows of 100584, drawn at random, given their " +
-		"neighbours among all"
-	if !slices.Contains(plan.Notices, notice) {
-		t.Errorf("the plan's notices are %q", plan.Notices)
+	terms := finding.List{finding.New(finding.SomeTerms, 100000, 100584)}
+	if !reflect.DeepEqual(plan.Findings.Of(finding.SomeTerms), terms) {
+		t.Errorf("%q", plan.Findings)
 	}
 	m, err := krigo.Fit(context.Background(), table, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.Join(m.Notices, "; "), notice) || m.Certificate == nil ||
+	if !reflect.DeepEqual(m.Findings.Of(finding.SomeTerms), terms) || m.Certificate == nil ||
 		!(m.Certificate.MeanBound < 0.2) {
-		t.Fatalf("%+v, %q", m.Certificate, m.Notices)
+		t.Fatalf("%+v, %q", m.Certificate, m.Findings)
 	}
 	file := filepath.Join(t.TempDir(), "many.krigo")
 	if err := m.Save(file); err != nil {

@@ -2,11 +2,10 @@ package krigo
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/krigo-gp/krigo/internal/cautious"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/train"
 )
@@ -55,8 +54,8 @@ func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, er
 
 // conclude makes the model of what training found, or goes on from it with a free-form posterior. It returns all runs.
 func (p *plan) conclude(ctx context.Context, c *checkpoints, t trained) (*model.Model, []run, error) {
-	notices := slices.Concat(p.notices, t.notices)
-	m, err := p.finish(ctx, c, p.problem(ctx, c, t.best.family), t.best, notices)
+	found := slices.Concat(p.findings, t.findings)
+	m, err := p.finish(ctx, c, p.problem(ctx, c, t.best.family), t.best, found)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,7 +65,7 @@ func (p *plan) conclude(ctx context.Context, c *checkpoints, t trained) (*model.
 	}
 	if p.choice.Free() {
 		var free run
-		if m, free, err = p.freeUp(ctx, c, m, t.best, notices); err != nil {
+		if m, free, err = p.freeUp(ctx, c, m, t.best, found); err != nil {
 			return nil, nil, err
 		}
 		t.all = append(t.all, free)
@@ -78,7 +77,7 @@ func (p *plan) conclude(ctx context.Context, c *checkpoints, t trained) (*model.
 // freeUp goes on from the optimum of a collapsed bound, of which m is the model, with a free-form posterior, and
 // returns the model whose certificate is lower. The choice is free: the bound holds for
 // all posteriors together.
-func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run, notices []string) (*model.Model,
+func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best run, found finding.List) (*model.Model,
 	run, error) {
 	f := best.family
 	last := len(p.families)*p.restarts + 1
@@ -100,7 +99,7 @@ func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best 
 		return nil, run{}, err
 	}
 	free := run{f, r}
-	other, err := p.finish(ctx, c, way.Bind(p.task(ctx, c, f)), free, notices)
+	other, err := p.finish(ctx, c, way.Bind(p.task(ctx, c, f)), free, found)
 	if err != nil {
 		return nil, run{}, err
 	}
@@ -108,10 +107,9 @@ func (p *plan) freeUp(ctx context.Context, c *checkpoints, m *model.Model, best 
 		return other, free, nil
 	}
 	if other.Certificate.Bound > m.Certificate.Bound {
-		m.Notices = append(m.Notices, fmt.Sprintf("the free-form posterior's bound %.4f is no lower than the objective's "+
-			"own: that one is kept", cautious.RoundUp(other.Certificate.Bound, 4)))
+		m.Findings.Add(finding.FreeFormWorse, other.Certificate.Bound)
 		return m, free, nil
 	}
-	other.Notices = append(other.Notices, fmt.Sprintf("the posterior is free-form: bound %.4f, of the objective's own %.4f", cautious.RoundUp(other.Certificate.Bound, 4), cautious.RoundUp(m.Certificate.Bound, 4)))
+	other.Findings.Add(finding.FreeForm, other.Certificate.Bound, m.Certificate.Bound)
 	return other, free, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
@@ -21,7 +22,7 @@ type plan struct {
 	z        linalg.Matrix    // inducing inputs that training starts from
 	all      objective.Memory // of all ranks, scaled, for a full GP alone
 	estimate bool             // the objective is estimated by its method's Estimate
-	notices  []string         // what a person should know already
+	findings finding.List     // what a person should know already
 }
 
 const (
@@ -36,10 +37,10 @@ const (
 	excessRows = 16
 )
 
-// planned decides between the full and a sparse GP, and how either is trained and solved; notices are what is known
+// planned decides between the full and a sparse GP, and how either is trained and solved; found is what is known
 // already.
-func (s stage) planned(evaluating bool, notices []string) (*plan, error) {
-	p := &plan{stage: s, notices: slices.Clone(notices)}
+func (s stage) planned(evaluating bool, found finding.List) (*plan, error) {
+	p := &plan{stage: s, findings: slices.Clone(found)}
 	c, k := &p.choice, s.choice.Kind()
 	if c.Optimizer == "" {
 		c.Optimizer = "lbfgs"
@@ -61,8 +62,7 @@ func (s stage) planned(evaluating bool, notices []string) (*plan, error) {
 		return nil, err
 	}
 	if p.estimate && !evaluating {
-		p.notices = append(p.notices, fmt.Sprintf("trained by conjugate gradients (cg): the α-ELBO and its gradient are "+
-			"estimates from %d random probes for each of two determinants, and no bound", objective.DefaultProbes))
+		p.findings.Add(finding.Estimated, objective.DefaultProbes)
 	}
 	if !p.sparse() || p.estimate {
 		var err error
@@ -129,10 +129,9 @@ func (p *plan) chooseSolver(evaluating bool) error {
 	c, k, n := &p.choice, p.choice.Kind(), p.n
 	if k.Local {
 		c.Solver = posterior.ByNearest
-		p.notices = append(p.notices, predictsBy(method.PredictiveRows, n)...)
+		p.predictsBy(method.PredictiveRows)
 		if n > method.MaxTerms {
-			p.notices = append(p.notices, fmt.Sprintf("the objective has the terms of %d training rows of %d, drawn at "+
-				"random, given their neighbours among all", method.MaxTerms, n))
+			p.findings.Add(finding.SomeTerms, method.MaxTerms, n)
 		}
 		return nil
 	}
@@ -163,12 +162,11 @@ func (p *plan) chooseSolver(evaluating bool) error {
 			"with inducing inputs), the evidence with --solver cg, or fewer rows",
 			p.data.Source, n, maxFull)
 	case c.Solver == posterior.ByCG && !trains:
-		p.notices = append(p.notices, "the posterior's weights are solved for by conjugate gradients (cg)")
+		p.findings.Add(finding.WeightsByCG)
 	case c.Solver == posterior.ByCG:
-		p.notices = append(p.notices, fmt.Sprintf("solved by conjugate gradients (cg): evidence and gradient are estimates "+
-			"from %d random probes", objective.DefaultProbes))
+		p.findings.Add(finding.EvidenceByCG, objective.DefaultProbes)
 	case c.Solver == posterior.ByNearest:
-		p.notices = append(p.notices, predictsBy(method.NearestRows, n)...)
+		p.predictsBy(method.NearestRows)
 	}
 	return nil
 }
@@ -189,13 +187,11 @@ func (p *plan) afford() error {
 	return memory.Afford(p.data.Source+": "+what, 8*values)
 }
 
-// predictsBy says what predictions from so many of n rows are, where they aren't all.
-func predictsBy(rows, n int) []string {
-	if rows >= n {
-		return nil
+// predictsBy finds what predictions from so many rows are, if they aren't all.
+func (p *plan) predictsBy(rows int) {
+	if rows < p.n {
+		p.findings.Add(finding.ByNearest, rows, p.n)
 	}
-	return []string{fmt.Sprintf("predictions are those of the exact GP on each row's %d nearest training rows, not on "+
-		"all %d", rows, n)}
 }
 
 // sparse says whether there are inducing inputs.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/iterative"
 	"github.com/krigo-gp/krigo/matrix"
@@ -72,14 +73,13 @@ func iterations(progress func(iteration int, residual float64)) (o posterior.Ite
 	return o
 }
 
-// PredictionNotices returns what a user should know about the rows of a table that ps predicts: categories that no
+// PredictionFindings returns what a user should know about the rows of a table that ps predicts: categories that no
 // prior row has, rows that no guarantee is about, and variances that leave the range of float64.
-func (m *Model) PredictionNotices(table *dataset.Table, ps []model.Prediction) ([]string, error) {
-	unseen, err := m.Encoding.Unseen(table)
+func (m *Model) PredictionFindings(table *dataset.Table, ps []model.Prediction) (finding.List, error) {
+	found, err := m.Encoding.Unseen(table)
 	if err != nil {
 		return nil, err
 	}
-	notices := unseen.Words()
 	outside, unsquared := 0, 0
 	for _, p := range ps {
 		if p.OutOfRange() {
@@ -90,15 +90,12 @@ func (m *Model) PredictionNotices(table *dataset.Table, ps []model.Prediction) (
 		}
 	}
 	if outside > 0 {
-		notices = append(notices, fmt.Sprintf("%d of %d rows have an input outside the range of the rows that the model "+
-			"was made from: no guarantee is about them", outside, len(ps)))
+		found.Add(finding.OutsideRange, outside, len(ps))
 	}
 	if unsquared > 0 {
-		notices = append(notices, fmt.Sprintf("the variances of %d of %d rows leave the range of float64, so that they are "+
-			"0, the largest number, or have lost digits: use latent_sd and predictive_sd, or another unit of the target",
-			unsquared, len(ps)))
+		found.Add(finding.VarianceLost, unsquared, len(ps))
 	}
-	return notices, nil
+	return found, nil
 }
 
 // SampleOptions say what Sample draws.

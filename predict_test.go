@@ -3,6 +3,7 @@ package krigo_test
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/model"
 )
 
@@ -132,20 +134,17 @@ func TestPredictExtremeUnits(t *testing.T) {
 				t.Fatalf("unit %g, row %d: variances %g, %g; want %g", unit, i, p.LatentVariance, p.PredictiveVariance, variance)
 			}
 		}
-		notices, err := m.PredictionNotices(table, ps)
-		if err != nil || !slices.ContainsFunc(notices, func(n string) bool {
-			return strings.HasPrefix(n, fmt.Sprintf("the variances of %d of %[1]d rows leave", len(ps)))
-		}) {
-			t.Errorf("unit %g: notices %q, %v", unit, notices, err)
+		found, err := m.PredictionFindings(table, ps)
+		if want := (finding.List{finding.New(finding.VarianceLost, len(ps), len(ps))}); err != nil ||
+			!reflect.DeepEqual(found.Of(finding.VarianceLost), want) {
+			t.Errorf("unit %g: %q, %v", unit, found, err)
 		}
 		if cov, err := m.Covariance(t.Context(), table); err == nil ||
 			!strings.Contains(err.Error(), "line 2: its covariances leave the range of float64") {
 			t.Errorf("unit %g: covariances %v, %v", unit, cov.Data, err)
 		}
-		if !slices.ContainsFunc(m.Notices, func(n string) bool {
-			return strings.Contains(n, "variances of its predictions leave the range of float64")
-		}) {
-			t.Errorf("unit %g: the fit's notices are %q", unit, m.Notices)
+		if m.Findings.Of(finding.TargetScale) == nil {
+			t.Errorf("unit %g: the fit found %q", unit, m.Findings)
 		}
 	}
 	// Where an end of an interval overflows that is an error.

@@ -187,8 +187,8 @@ func TestRanksFit(t *testing.T) {
 				if got.Hash != want.Hash || !slices.Equal(got.Rows, want.Rows) || got.Counts != want.Counts || got.All != want.All {
 					t.Errorf("%d ranks: the rows aren't those of one rank", size)
 				}
-				if !slices.Equal(got.Notices, want.Notices) {
-					t.Errorf("%d ranks: notices %q, of one %q", size, got.Notices, want.Notices)
+				if !slices.Equal(got.Findings.Words(), want.Findings.Words()) {
+					t.Errorf("%d ranks: %q, of one %q", size, got.Findings, want.Findings)
 				}
 				// Optimisers carry rounding on: the paths are close, not equal.
 				for what, v := range map[string][2]float64{

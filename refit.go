@@ -37,7 +37,7 @@ func (m *Model) Refit(ctx context.Context, table *dataset.Table, progress func(E
 	}
 	bits := func(m *Model) ([]byte, error) {
 		same := m.Model
-		same.Training.Seconds, same.Source, same.Notices = 0, "", nil // which name files
+		same.Training.Seconds, same.Source, same.Findings = 0, "", nil // which name files
 		if m.Counts[dataset.Test] == 0 {
 			same.Test = nil // of a table of its own, which isn't at hand
 		}

@@ -1,14 +1,15 @@
 package krigo_test
 
 import (
-	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // TestRenyiAnneals: whatever the schedule and the optimiser, α ends at 0: the posterior is the
@@ -72,9 +73,8 @@ func TestRenyiFixed(t *testing.T) {
 	o.Method.Alpha, o.Method.AlphaBy = nil, "cv"
 	for _, o.Method.Alphas = range [][]float64{nil, {0.5, 0.7}} {
 		m = fit(t, homes(), o)
-		if want := fmt.Sprintf("by cross-validation over %v", o.Method.Grid()); !strings.Contains(strings.Join(m.Notices,
-			"\n"), want) {
-			t.Errorf("notices %q, want %q", m.Notices, want)
+		if by := m.Findings.Of(finding.AlphaByCV); len(by) != 1 || !slices.Equal(by[0].Numbers[3:], o.Method.Grid()) {
+			t.Errorf("%q, want %v", m.Findings, o.Method.Grid())
 		}
 	}
 }
@@ -186,8 +186,8 @@ func TestRenyiByCG(t *testing.T) {
 		t.Errorf("trained to %v ± %v, the evidence is %v there, %v at its optimum", m.Training.ObjectiveValue, se, e.Value,
 			optimum)
 	}
-	if m.Certificate != nil || m.Posterior.Inducing() > 0 || !strings.Contains(strings.Join(m.Notices, "\n"), "and no bound") {
-		t.Errorf("certificate %v, sparse %v, notices %q", m.Certificate, m.Posterior.Inducing() > 0, m.Notices)
+	if m.Certificate != nil || m.Posterior.Inducing() > 0 || m.Findings.Of(finding.Estimated) == nil {
+		t.Errorf("certificate %v, sparse %v, %q", m.Certificate, m.Posterior.Inducing() > 0, m.Findings)
 	}
 
 	rows := make([][]float64, 11200)
@@ -201,7 +201,7 @@ func TestRenyiByCG(t *testing.T) {
 	one, half := 1.0, 0.5
 	for _, c := range []struct {
 		method krigo.Method
-		want   string // notice or error; "": neither is about it
+		want   string // finding or error; "": neither is about it
 	}{
 		{krigo.Method{Optimizer: "lbfgs"}, "conjugate gradients (cg): the α-ELBO"},
 		{krigo.Method{Optimizer: "lbfgs", Alpha: &half}, "conjugate gradients (cg): the α-ELBO"},
@@ -217,7 +217,7 @@ func TestRenyiByCG(t *testing.T) {
 		if err != nil {
 			said = err.Error()
 		} else {
-			said = strings.Join(plan.Notices, "\n")
+			said = strings.Join(plan.Findings.Words(), "\n")
 		}
 		if !strings.Contains(said, c.want) || c.want == "" && strings.Contains(said, "conjugate") {
 			t.Errorf("%+v: %q, want %q", c.method, said, c.want)
@@ -268,14 +268,14 @@ func TestBoundEvidence(t *testing.T) {
 }
 
 // TestTheoryInducing: a smooth kernel on one input needs few inducing inputs, whose bound is as near
-// to the evidence as the notice says.
+// to the evidence as the finding says.
 func TestTheoryInducing(t *testing.T) {
 	o := krigo.Options{Data: krigo.Data{Target: "y"},
 		Method: krigo.Method{Name: "vfe", InducingBy: "theory", InducingInit: "kdpp", FixInducing: true}}
 	m := fit(t, data.Snelson(), o)
 	if n := m.Posterior.Support.Rows; n < 5 || n > 40 ||
-		!strings.Contains(strings.Join(m.Notices, "\n"), "drawn by a k-DPP and kept") {
-		t.Errorf("%d inducing inputs, notices %q", n, m.Notices)
+		m.Findings.Of(finding.InducingByTheory) == nil {
+		t.Errorf("%d inducing inputs, %q", n, m.Findings)
 	}
 	p := paramsOf(m)
 	p.Kernel.Variance, p.Kernel.Lengthscales, p.NoiseVariance = 1, []float64{1}, 0.3 // the starting kernel

@@ -20,6 +20,7 @@ import (
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -36,14 +37,15 @@ func trained(t *testing.T, table *dataset.Table, o krigo.Options) *krigo.Model {
 	return m
 }
 
-// bits is a model as its file has it, but for times, the name of the table and notices about the order of rows.
+// bits is a model as its file has it, but for times, the name of the table and findings about the order of rows.
 func bits(t *testing.T, m *krigo.Model) string {
 	t.Helper()
 	same := *m
 	same.Source = ""
-	same.Notices = slices.DeleteFunc(slices.Clone(m.Notices), func(n string) bool {
+	same.Findings = slices.DeleteFunc(slices.Clone(m.Findings), func(f finding.Finding) bool {
 		// Which row is the first to repeat another, and how neighbours miss, does depend on the order.
-		return strings.Contains(n, "repeat an earlier row") || strings.Contains(n, "miss alike")
+		return slices.Contains([]finding.Kind{finding.Repeats, finding.RowsInOrder, finding.GroupsInOrder, finding.RowsSortedBy,
+			finding.GroupsSortedBy}, f.Kind)
 	})
 	return file(t, &same)
 }
@@ -239,9 +241,9 @@ func TestGroups(t *testing.T) {
 	}
 	named := sites(60)
 	named.Text[0][3], named.Text[0][40] = "Site A", "site  a"
-	if m := trained(t, named, o); !slices.ContainsFunc(m.Notices,
-		func(n string) bool { return strings.Contains(n, `"Site A", "site  a"`) }) {
-		t.Errorf("%q", m.Notices)
+	want := finding.List{finding.New(finding.AlikeGroups, []string{"Site A", "site  a"})}
+	if m := trained(t, named, o); !reflect.DeepEqual(m.Findings.Of(finding.AlikeGroups), want) {
+		t.Errorf("%q", m.Findings)
 	}
 	numbered := sites(60)
 	numbered.Text = nil
@@ -496,17 +498,17 @@ func TestResumeHoldsAllRows(t *testing.T) {
 	}
 }
 
-// TestOrderNotice: rows whose misses resemble those of their neighbours are told, with the number; independent
+// TestInOrder: rows whose misses resemble those of their neighbours are told, with the number; independent
 // rows, in whatever order they stand, aren't.
-func TestOrderNotice(t *testing.T) {
+func TestInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for name, c := range map[string]struct {
 		carry float64 // of the noise, from row to row
 		sort  int     // column by which rows are sorted; −1: none
-		want  string
+		want  finding.Kind
 	}{
-		"drift":                {0.95, -1, "they depend on their order"},
-		"drift, with its time": {0.95, 0, `The file is sorted by "t": if that is a time`},
+		"drift":                {0.95, -1, finding.RowsInOrder},
+		"drift, with its time": {0.95, 0, finding.RowsSortedBy},
 		"independent":          {0, -1, ""},
 		"sorted by the target": {0, 2, ""},
 	} {
@@ -529,9 +531,11 @@ func TestOrderNotice(t *testing.T) {
 		// A kernel that can't follow the drift in time.
 		m := trained(t, table, krigo.Options{Data: krigo.Data{Target: "y"},
 			Kernel: krigo.Kernel{Expression: "linear", ARD: "off"}, Run: krigo.Run{Restarts: 1}})
-		i := slices.IndexFunc(m.Notices, func(n string) bool { return strings.Contains(n, "miss alike") })
-		if (i >= 0) != (c.want != "") || i >= 0 && !strings.Contains(m.Notices[i], c.want) {
-			t.Errorf("%s: %q", name, m.Notices)
+		for _, kind := range []finding.Kind{finding.RowsInOrder, finding.RowsSortedBy} {
+			if of := m.Findings.Of(kind); (of != nil) != (c.want == kind) ||
+				kind == finding.RowsSortedBy && of != nil && !slices.Equal(of[0].Subject, []string{"t", "y"}) {
+				t.Errorf("%s: %q", name, m.Findings)
+			}
 		}
 	}
 }
@@ -617,10 +621,10 @@ func TestCopiesOfGroups(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	o.Data.Test = relabelled()
-	if m := trained(t, table, o); m.Test.Groups != 60 || !slices.ContainsFunc(m.Notices, func(n string) bool {
-		return strings.Contains(n, fmt.Sprintf("%d of the %d test rows", table.Rows, table.Rows))
-	}) {
-		t.Errorf("%+v, %q", m.Test, m.Notices)
+	m = trained(t, table, o)
+	if seen := m.Findings.Of(finding.SeenTests); m.Test.Groups != 60 || len(seen) != 1 ||
+		seen[0].Numbers[0] != float64(table.Rows) || seen[0].Numbers[1] != float64(table.Rows) {
+		t.Errorf("%+v, %q", m.Test, m.Findings)
 	}
 }
 

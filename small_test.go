@@ -10,6 +10,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // TestFewRows: of few rows, or groups, all train and none is certified. Where krigo begins to certify, those that train
@@ -50,9 +51,9 @@ func TestFewRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		none := strings.Contains(strings.Join(p.Notices, "\n"), "no certificate: all")
+		none := p.Findings.Of(finding.NoCertificate) != nil
 		if p.Roles.Prior != c.train || p.Trains != c.train || p.Roles.Certified != c.certified || none != (c.certified == 0) {
-			t.Errorf("%d rows, %+v: %+v, trains %d, notices %q", c.rows, c.o, p.Roles, p.Trains, p.Notices)
+			t.Errorf("%d rows, %+v: %+v, trains %d, %q", c.rows, c.o, p.Roles, p.Trains, p.Findings)
 		}
 	}
 	for n, certified := range map[int]int{104: 0, 105: 21} {

@@ -8,20 +8,20 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/train"
 )
 
 // trained is what training found.
 type trained struct {
-	best    run
-	all     []run
-	notices []string
-	tried   []string // the expressions of kernels, where the budget ended before all were
+	best     run
+	all      []run
+	findings finding.List
+	tried    []string // the expressions of kernels, where the budget ended before all were
 }
 
 // train minimises from every starting point of every family. The families come one after another, so that
@@ -40,8 +40,7 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 				tried = p.families[:fi]
 				all := p.options.Kernel.expressions()
 				t.tried = all[:slices.Index(all, f.of)]
-				t.notices = append(t.notices, fmt.Sprintf("the budget of %v was spent on %d of %d kernels, before %s",
-					p.options.Run.Budget, len(t.tried), len(all), f.of))
+				t.findings.Add(finding.BudgetSpent, p.options.Run.Budget, len(t.tried), len(all), f.of)
 				break
 			}
 		}
@@ -70,27 +69,25 @@ func (p *plan) train(ctx context.Context, c *checkpoints) (t trained, err error)
 				return t, errs[si]
 			default:
 				failed = cmp.Or(failed, fmt.Errorf("training %s failed from every starting point: %w", f.name, outside.Reason))
-				t.notices = append(t.notices, fmt.Sprintf("start %d of %s lies outside the objective's domain: %v", si+1, f.name,
-					outside.Reason))
+				t.findings.Add(finding.StartOutside, si+1, f.name, outside.Reason)
 			}
 		}
 	}
 	if t.best.result == nil {
 		return t, failed
 	}
-	by := "came out with the lowest objective"
+	by := finding.KernelByValue
 	if best, ok, err := p.mostEvidence(ctx, found); err != nil {
 		return t, err
 	} else if ok {
-		t.best, by = best, "has the most evidence (its hyperparameters integrated out)"
+		t.best, by = best, finding.KernelByEvidence
 	}
 	if len(tried) > 2 {
 		var names []string
 		for _, f := range tried {
 			names = append(names, f.name)
 		}
-		t.notices = append(t.notices, fmt.Sprintf("the kernel %s %s of those that were tried: %s",
-			t.best.family.name, by, strings.Join(names, ", ")))
+		t.findings.Add(by, t.best.family.name, names)
 	}
 	return t, nil
 }

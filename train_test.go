@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 )
@@ -34,7 +35,8 @@ func TestKernelThatFails(t *testing.T) {
 	o := Options{Data: Data{Target: "y"}}
 	autoKernels = []string{"hollow", "matern32", "se"}
 	m, err := Fit(context.Background(), data.Snelson(), o)
-	if err != nil || !strings.Contains(strings.Join(m.Notices, "; "), "start 1 of hollow (ARD) lies outside") {
+	if err != nil || len(m.Findings.Of(finding.StartOutside)) == 0 ||
+		m.Findings.Of(finding.StartOutside)[0].Subject[0] != "hollow (ARD)" {
 		t.Errorf("%+v, %v", m, err)
 	}
 	autoKernels = []string{"hollow"}

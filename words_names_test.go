@@ -32,7 +32,7 @@ func TestForgedNames(t *testing.T) {
 	sliced.Promise.Curve = true
 	for name, o := range map[string]krigo.Options{"groups": grouped, "kinds of rows": sliced, "backtest": split} {
 		m := trained(t, table, o)
-		said := []string{m.Sentence(m.Certificate), strings.Join(krigo.Notices(m), "\n")}
+		said := []string{m.Sentence(m.Certificate), strings.Join(m.Findings.Words(), "\n")}
 		if name != "backtest" {
 			f, err := m.CertifyFresh(t.Context(), table)
 			if err != nil {

@@ -21,8 +21,10 @@ type Finding struct {
 	Numbers []float64 `json:"numbers,omitempty"`
 }
 
-// most names of a list are kept.
-const most = 8
+const (
+	most      = 8    // names of a list are kept
+	mostParts = 1000 // subjects, and numbers, has a finding at most
+)
 
 // New returns a finding about strings, errors, numbers and lists. Of a []string the subject has the first names, and
 // the numbers its length; a duration is in seconds.
@@ -49,6 +51,7 @@ func New(kind Kind, about ...any) Finding {
 			panic(fmt.Sprintf("finding: a %T", v))
 		}
 	}
+	f.Subject, f.Numbers = f.Subject[:min(len(f.Subject), mostParts)], f.Numbers[:min(len(f.Numbers), mostParts)]
 	for i, v := range f.Numbers {
 		if math.IsNaN(v) || math.IsInf(v, 0) { // JSON has neither: the largest number stands for them
 			f.Numbers[i] = math.Copysign(math.MaxFloat64, v)
@@ -70,6 +73,17 @@ type List []Finding
 
 // Add adds what New makes.
 func (l *List) Add(kind Kind, about ...any) { *l = append(*l, New(kind, about...)) }
+
+// Check reports a finding of a file that New doesn't make.
+func (f Finding) Check() error {
+	if k := string(f.Kind); k == "" || len(k) > 40 || strings.Trim(k, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return fmt.Errorf("the kind %.40q: want 1 to 40 of a to z, 0 to 9 and _", k)
+	}
+	if len(f.Subject) > mostParts || len(f.Numbers) > mostParts {
+		return fmt.Errorf("%d subjects and %d numbers, more than %d", len(f.Subject), len(f.Numbers), mostParts)
+	}
+	return nil
+}
 
 // Of returns those of a kind.
 func (l List) Of(kind Kind) (of List) {

@@ -58,40 +58,41 @@ const (
 	NoCertificate     Kind = "no_certificate"
 
 	// Of training.
-	AlphaByCV       Kind = "alpha_by_cv"
-	BudgetSpent     Kind = "budget_spent"
-	StartOutside    Kind = "start_outside_domain"
-	KernelByValue   Kind = "kernel_by_objective"
-	KernelByEvid    Kind = "kernel_by_evidence"
-	ShortenedSteps  Kind = "steps_shortened"
-	MeanOfBatches   Kind = "objective_is_mean_of_batches"
-	LengthscaleLow  Kind = "lengthscale_at_lower_edge"
-	LengthscaleHigh Kind = "lengthscale_at_upper_edge"
-	ParameterLow    Kind = "parameter_at_lower_edge"
-	ParameterHigh   Kind = "parameter_at_upper_edge"
-	OutsideGrid     Kind = "outside_grid"
-	Digits          Kind = "grid_digits"
-	TiedDigits      Kind = "grid_digits_tied"
-	Temper          Kind = "temper"
-	PriorThenOwn    Kind = "prior_then_posterior"
-	FreeForm        Kind = "free_form"
-	FreeFormWorse   Kind = "free_form_worse"
+	AlphaByCV        Kind = "alpha_by_cv"
+	BudgetSpent      Kind = "budget_spent"
+	StartOutside     Kind = "start_outside_domain"
+	KernelByValue    Kind = "kernel_by_objective"
+	KernelByEvidence Kind = "kernel_by_evidence"
+	ShortenedSteps   Kind = "steps_shortened"
+	MeanOfBatches    Kind = "objective_is_mean_of_batches"
+	LengthscaleLow   Kind = "lengthscale_at_lower_edge"
+	LengthscaleHigh  Kind = "lengthscale_at_upper_edge"
+	ParameterLow     Kind = "parameter_at_lower_edge"
+	ParameterHigh    Kind = "parameter_at_upper_edge"
+	AlphaAtEdge      Kind = "alpha_at_edge"
+	OutsideGrid      Kind = "outside_grid"
+	Digits           Kind = "grid_digits"
+	TiedDigits       Kind = "grid_digits_tied"
+	Temper           Kind = "temper"
+	PriorThenOwn     Kind = "prior_then_posterior"
+	FreeForm         Kind = "free_form"
+	FreeFormWorse    Kind = "free_form_worse"
 
 	// Of a posterior and a model.
-	Jitter          Kind = "jitter"
-	CGVariances     Kind = "cg_variances"
-	VFEForRows      Kind = "vfe_for_rows"
-	VFEByCG         Kind = "vfe_by_cg"
-	TermLoss        Kind = "term_loss"
-	TermSquared     Kind = "term_squared"
-	RowsInOrder     Kind = "rows_in_order"
-	GroupsInOrder   Kind = "groups_in_order"
-	RowsSortedBy    Kind = "rows_sorted"
-	GroupsSortedBy  Kind = "groups_sorted"
-	Replaces        Kind = "replaces_certified_model"
-	OutsideRange    Kind = "outside_range"
-	VarianceLost    Kind = "variance_out_of_range"
-	UncheckedByBand Kind = "band_unchecked"
+	Jitter         Kind = "jitter"
+	CGVariances    Kind = "cg_variances"
+	VFEForRows     Kind = "vfe_for_rows"
+	VFEByCG        Kind = "vfe_by_cg"
+	TermLoss       Kind = "term_loss"
+	TermSquared    Kind = "term_squared"
+	RowsInOrder    Kind = "rows_in_order"
+	GroupsInOrder  Kind = "groups_in_order"
+	RowsSortedBy   Kind = "rows_sorted"
+	GroupsSortedBy Kind = "groups_sorted"
+	Replaces       Kind = "replaces_certified_model"
+	OutsideRange   Kind = "outside_range"
+	VarianceLost   Kind = "variance_out_of_range"
+	BandUnchecked  Kind = "band_unchecked"
 )
 
 type entry struct {
@@ -172,7 +173,7 @@ var words = map[Kind]entry{
 	BudgetSpent:   {Warning, "the budget of %t was spent on %d of %d kernels, before %n"},
 	StartOutside:  {Note, "start %d of %n lies outside the objective's domain: %s"},
 	KernelByValue: {Note, "the kernel %n came out with the lowest objective of those that were tried: %N"},
-	KernelByEvid: {Note, "the kernel %n has the most evidence (its hyperparameters integrated out) of those that were " +
+	KernelByEvidence: {Note, "the kernel %n has the most evidence (its hyperparameters integrated out) of those that were " +
 		"tried: %N"},
 	ShortenedSteps:  {Note, "%d of %d training steps left the objective's domain and were shortened (the last: %s)"},
 	MeanOfBatches:   {Note, "objective_value is the mean over the batches of the last epoch, an estimate"},
@@ -180,7 +181,8 @@ var words = map[Kind]entry{
 	LengthscaleHigh: {Warning, edge + "upper end: the function is nearly a straight line, or hardly changes, along it"},
 	ParameterLow:    {Warning, edge + "lower end"},
 	ParameterHigh:   {Warning, edge + "upper end"},
-	OutsideGrid:     {Note, "outside the grid, and moved to its end: %N"},
+	AlphaAtEdge:     {Note, "α was learnt to be %g, an end of its range"},
+	OutsideGrid:     {Note, "the %s%o%k lay outside the grid and was moved to its end"},
 	Digits:          {Note, "of grids with 0 to %d digits, that with %d gave the lowest bound"},
 	TiedDigits:      {Note, "of grids with 0 to %d digits, that with %d gave the lowest bound, with %d different lengthscales"},
 	Temper:          {Note, "the temper %g gave the lowest bound of %G"},
@@ -208,6 +210,6 @@ var words = map[Kind]entry{
 		"guarantee is about them"},
 	VarianceLost: {Warning, "the variances of %d of %d rows leave the range of float64, so that they are 0, the largest " +
 		"number, or have lost digits: use latent_sd and predictive_sd, or another unit of the target"},
-	UncheckedByBand: {Warning, "intervals band: their promise is what the model file says, unchecked here; krigo certify " +
+	BandUnchecked: {Warning, "intervals band: their promise is what the model file says, unchecked here; krigo certify " +
 		"MODEL DATA computes it anew from the model's own data"},
 }

@@ -91,8 +91,8 @@ func (m *Model) Claims(k Known) (checked, word []Claim) {
 	}
 	add(byRefit, k.Differs, "how it was trained (options, objective, course)", "", "fitted", "objective", "training",
 		"curves")
-	add(byNone, false, "words (source, notices, how long training took)", "nothing is computed from them", "source",
-		"notices", "certificate_reason", "training.seconds")
+	add(byNone, false, "words (source, findings, how long training took)", "nothing is computed from them", "source",
+		"notices", "findings", "certificate_reason", "training.seconds")
 	by := "no program can see it"
 	if m.Terms.Declaration != "" {
 		by = "the declaration wasn't at hand (--declaration FILE)"

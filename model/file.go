@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
@@ -75,7 +76,8 @@ type header struct {
 	Test              *Test                 `json:"test"`
 	Training          Training              `json:"training"`
 	Curves            []*Curve              `json:"curves,omitempty"`
-	Notices           []string              `json:"notices,omitempty"`
+	Notices           []string              `json:"notices,omitempty"` // sentences, of older files
+	Findings          finding.List          `json:"findings,omitempty"`
 	Conformal         *Conformal            `json:"conformal,omitempty"`
 	Prior             *priorHeader          `json:"prior,omitempty"`
 	Arrays            []array               `json:"arrays"`
@@ -153,7 +155,7 @@ func (m *Model) Write(w io.Writer) error {
 		Kernel:  p.Kernel.Spec(p.Theta), Mean: meanName(p.Mean), NoiseVariance: p.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason, Terms: m.Terms,
 		Source: m.Source, Seed: m.Seed, Hash: m.Hash, Test: m.Test, Training: m.Training, Curves: m.Curves,
-		Notices: m.Notices, Conformal: m.Conformal,
+		Findings: m.Findings, Conformal: m.Conformal,
 	}
 	version := uint32(factored)
 	if _, h.Nearest = p.Arrays(); p.Kind() != posterior.ByCholesky {
@@ -349,7 +351,10 @@ func (h header) model(data []byte) (*Model, error) {
 		Scaling: h.Scaling, ObservationNoise: h.ObservationNoise,
 		Certificate: h.Certificate, CertificateReason: h.CertificateReason, Terms: h.Terms,
 		Source: h.Source, Seed: h.Seed, Hash: h.Hash, Test: h.Test, Training: h.Training, Curves: h.Curves,
-		Notices: h.Notices, Conformal: h.Conformal,
+		Findings: h.Findings, Conformal: h.Conformal,
+	}
+	for _, text := range h.Notices {
+		m.Findings.Add(finding.Text, text)
 	}
 	found := map[string][]float64{}
 	shape := map[string]array{}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 )
@@ -52,8 +53,8 @@ type Model struct {
 	Conformal *Conformal // nil without calibration rows
 	Test      *Test      // nil without test rows
 	Training  Training
-	Curves    []*Curve // of training, by starting point
-	Notices   []string
+	Curves    []*Curve     // of training, by starting point
+	Findings  finding.List // of its data, its fit and itself
 }
 
 // Checksum is that of the file the model was read from, in hex, by which it is told from all others; "" of a model that

@@ -24,6 +24,7 @@ import (
 
 	"github.com/krigo-gp/krigo/data"
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/pacbayes"
@@ -59,7 +60,7 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 	m := &Model{
 		Objective: "kl-pac", Target: "y", Posterior: q, ObservationNoise: 1. / 3, Source: "a \"file\" <ü>.csv",
 		Scaling: dataset.Scaling{TargetMean: 0.1, TargetScale: 2.7, Source: dataset.PriorRows}, Seed: math.MaxUint64,
-		Hash: strings.Repeat("ab", 32), Notices: []string{"one", "two"},
+		Hash: strings.Repeat("ab", 32), Findings: finding.List{finding.New(finding.Repeats, 1, 2, 3), finding.New(finding.Text, "two")},
 		Test:     &Test{Rows: 5, MSE: 1. / 7, RMSERaw: 0.3, NLPD: -0.1, GibbsRisk: 0.2, MeanRisk: 0.1, Coverage95: 0.9},
 		Training: Training{ObjectiveValue: 0.7, Iterations: 3, Evaluations: 4, Starts: 2, Seconds: 0.1, Stopped: "converged"},
 		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.1,
@@ -212,7 +213,7 @@ func same(t *testing.T, got, want *Model) {
 
 func TestRoundTripWithout(t *testing.T) {
 	m := example(t, "se", 2, true, kernel.ZeroMean{})
-	m.Certificate, m.CertificateReason, m.Test, m.Notices = nil, "too few rows", nil, nil
+	m.Certificate, m.CertificateReason, m.Test, m.Findings = nil, "too few rows", nil, nil
 	got, err := decode(encode(t, m))
 	if err != nil {
 		t.Fatal(err)
@@ -356,6 +357,31 @@ func seal(body []byte) []byte {
 	return append(slices.Clip(body), sum[:]...)
 }
 
+// TestFindings: a file keeps findings as values, of kinds that nobody here knows too; the sentences of an older file are
+// findings, whose words obey no terminal.
+func TestFindings(t *testing.T) {
+	m := example(t, "se", 2, true, kernel.ZeroMean{})
+	m.Findings = finding.List{finding.New(finding.Repeats, 1, 2, 3), finding.New("cold_start", "a", "b", 0.5)}
+	older := func(h map[string]any) {
+		delete(h, "findings")
+		h["notices"] = []any{"rows repeat", "rows\x1b[2J"}
+	}
+	for said, raw := range map[string][]byte{
+		"1 of 2 rows repeat an earlier row exactly (the first is row 3); all are kept (--duplicates drop, or group)\n" +
+			"cold_start: a, b; 0.5": encode(t, m),
+		"rows repeat\nrows\\x1b[2J": craft(t, encode(t, m), older),
+	} {
+		got, err := decode(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := decode(encode(t, got))
+		if err != nil || strings.Join(got.Findings.Words(), "\n") != said || !reflect.DeepEqual(got.Findings, again.Findings) {
+			t.Errorf("%q, again %q, %v; want %s", got.Findings, again.Findings, err, said)
+		}
+	}
+}
+
 // crafted are headers that don't fit their content, under a checksum that does.
 var crafted = map[string]func(h map[string]any){
 	"no arrays":        func(h map[string]any) { h["arrays"] = nil },
@@ -445,7 +471,15 @@ var crafted = map[string]func(h map[string]any){
 		white := map[string]any{"name": "white", "variance": 1}
 		h["kernel"] = map[string]any{"name": "sum", "parts": slices.Repeat([]any{white}, 2000)}
 	},
-	"a curve of null": func(h map[string]any) { h["curves"] = []any{nil} },
+	"a finding of no kind": func(h map[string]any) { h["findings"] = []any{map[string]any{"numbers": []any{1}}} },
+	"a finding that says it all": func(h map[string]any) {
+		h["findings"] = []any{map[string]any{"kind": "With 100 % confidence"}}
+	},
+	"a finding of thousands": func(h map[string]any) {
+		h["findings"] = []any{map[string]any{"kind": "text", "subject": slices.Repeat([]any{"a"}, 1001)}}
+	},
+	"a finding of words": func(h map[string]any) { h["findings"] = []any{"rows repeat"} },
+	"a curve of null":    func(h map[string]any) { h["curves"] = []any{nil} },
 	"a curve cut short": func(h map[string]any) {
 		h["curves"] = []any{map[string]any{"iterations": []any{1, 2}, "values": []any{1}}}
 	},

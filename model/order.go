@@ -2,11 +2,11 @@ package model
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 )
 
 // Misses are looked at of this many rows at most, one after another in the file; fewer than
@@ -16,9 +16,9 @@ const (
 	orderLeast = 40
 )
 
-// OrderNotice says so where certified rows next to one another in the file, or groups in the order in which they
-// begin, miss alike: they then follow time, or come in groups, and aren't the independent draws that a
-// certificate counts. "" where they don't, or where that can't be told.
+// InOrder finds that certified rows next to one another in the file, or groups in the order in which they begin, miss
+// alike: they then follow time, or come in groups, and aren't the independent draws that a certificate counts. It
+// finds nothing where they don't, or where that can't be told.
 //
 // Of n independent residuals r in file order the lag-1 autocorrelation
 //
@@ -27,9 +27,9 @@ const (
 // has a standard deviation of about 1/√n. An exact GP that has seen the rows has its leave-one-out residuals looked
 // at. Rows sorted by the target miss alike however independent they are, and rows sorted by an input do
 // where the model misses how the target follows it: the first say nothing, of the second both are said.
-func (m *Model) OrderNotice(d *dataset.Data, roles dataset.Roles) (string, error) {
+func (m *Model) InOrder(d *dataset.Data, roles dataset.Roles) (found finding.List, err error) {
 	if d.Ranks().Size() > 1 || m.Terms.Backtest {
-		return "", nil
+		return nil, nil
 	}
 	rows := d.RowsOf(roles, dataset.Certified)
 	place := make([]int, len(rows)) // of rows, in file order
@@ -39,7 +39,7 @@ func (m *Model) OrderNotice(d *dataset.Data, roles dataset.Roles) (string, error
 	slices.SortFunc(place, func(a, b int) int { return cmp.Compare(rows[a], rows[b]) })
 	place = place[:min(len(place), orderMost)]
 	if len(place) < orderLeast {
-		return "", nil
+		return nil, nil
 	}
 	inFile := make([]int, len(place))
 	for i, k := range place {
@@ -47,39 +47,35 @@ func (m *Model) OrderNotice(d *dataset.Data, roles dataset.Roles) (string, error
 	}
 	r, err := m.misses(d, rows, place)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	x, y, err := d.Select(inFile)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if math.Abs(sorted(y)) > 0.9 {
-		return "", nil
+		return nil, nil
 	}
-	what := "rows"
+	alike, by := finding.RowsInOrder, finding.RowsSortedBy
 	if m.Group != "" {
-		r, what = groupMeans(r, inFile, roles.Group), "groups"
+		r, alike, by = groupMeans(r, inFile, roles.Group), finding.GroupsInOrder, finding.GroupsSortedBy
 	}
 	rho, chance := autocorrelation(r), 4/math.Sqrt(float64(len(r)))
 	if len(r) < orderLeast || !(rho > max(chance, 0.05)) {
-		return "", nil
+		return nil, nil
 	}
-	said := fmt.Sprintf("neighbouring %s of the file miss alike (autocorrelation %.2f of %d %s; independent ones stay "+
-		"within ±%.2f)", what, rho, len(r), what, chance)
 	of := make([]float64, len(inFile))
 	for j, name := range d.Inputs {
 		for i := range of {
 			of[i] = x[i*d.Cols+j]
 		}
 		if s := sorted(of); math.Abs(s) > 0.95 {
-			return fmt.Sprintf("%s. The file is sorted by %q: if that is a time, or stands for one, %s depend on their order, "+
-				"and the certificate is about other moments of the same period (--split last shows how the model does later); "+
-				"if not, the model misses how %s follows it", said, name, what, d.Target), nil
+			found.Add(by, rho, len(r), chance, name, d.Target)
+			return found, nil
 		}
 	}
-	return said + ": they depend on their order, and a certificate takes them for independent draws. Of rows that " +
-		"follow time it is about other moments of the same period, and --split last shows how the model does later; rows " +
-		"that come in groups need --group", nil
+	found.Add(alike, rho, len(r), chance)
+	return found, nil
 }
 
 // misses are residuals at those of the certified rows that have the places given, in scaled units: of rows that Q was

@@ -58,9 +58,14 @@ func (m *Model) saneNames() error {
 	return nil
 }
 
-// saneWords reports characters that words for people don't have, and that a terminal obeys.
+// saneWords reports findings that nobody makes, and characters that words for people don't have and a terminal obeys.
 func (m *Model) saneWords() error {
-	words := append([]string{m.CertificateReason, m.Source, m.Objective, m.Training.Stopped}, m.Notices...)
+	for i, f := range m.Findings { // which escape what a terminal obeys
+		if err := f.Check(); err != nil {
+			return fmt.Errorf("the model file's findings[%d]: %w", i, err)
+		}
+	}
+	words := []string{m.CertificateReason, m.Source, m.Objective, m.Training.Stopped}
 	if c := m.Certificate; c != nil {
 		if c.Promise != nil {
 			words = append(words, c.Promise.Reason)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/krigo-gp/krigo/dataset"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -14,8 +15,8 @@ type Verified struct {
 	Certificate *pacbayes.Certificate
 	// Differs names what the model says otherwise than its data make it; "" where nothing.
 	Differs string
-	// Notice is OrderNotice's, as the data give it now.
-	Notice string
+	// Findings are InOrder's, as the data give them now.
+	Findings finding.List
 }
 
 // Verify computes everything that the model states anew from its parameters and the data it was
@@ -40,7 +41,7 @@ func (m *Model) Verify(d *dataset.Data) (*Verified, error) {
 			return v, err
 		}
 	}
-	if v.Notice, err = m.OrderNotice(d, roles); err != nil {
+	if v.Findings, err = m.InOrder(d, roles); err != nil {
 		return nil, err
 	}
 	return v, nil

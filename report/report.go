@@ -99,7 +99,7 @@ func made(ctx context.Context, m *krigo.Model, table *dataset.Table) (*maker, er
 	if r.real.n() > 0 {
 		r.guard("Inducing inputs", r.drawInducing)
 	}
-	for _, text := range krigo.Notices(m) {
+	for _, text := range m.Findings.Words() {
 		r.warn("%s.", strings.TrimSuffix(upper(text), "."))
 	}
 	return r, nil

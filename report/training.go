@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/drawing"
@@ -183,7 +183,13 @@ func (r *maker) hyperparameters() (cells [][]string) {
 			cells = append(cells, []string{"period" + of, number(s.Period), own})
 		}
 		for _, name := range sortedKeys(s.Parameters) {
-			cells = append(cells, []string{krigo.InWords(name, m.Inputs) + of, number(s.Parameters[name]), "–"})
+			label, index, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[") // of "weight[2]"
+			if j, err := strconv.Atoi(index); err == nil && 1 <= j && j <= len(m.Inputs) {
+				label += " of " + cautious.Name(m.Inputs[j-1])
+			} else {
+				label = name
+			}
+			cells = append(cells, []string{label + of, number(s.Parameters[name]), "–"})
 		}
 	}
 	for i, p := range r.q.Mean.Params() {

@@ -128,7 +128,7 @@ def mutations(raw, count, rng):
                 walk(v[i], at + [i])
         places.append(at)
 
-    skipped = ("training", "curves", "notices", "source", "test", "conditions", "arrays")
+    skipped = ("training", "curves", "notices", "findings", "source", "test", "conditions", "arrays")
     for k, v in head.items():
         if k not in skipped:
             walk(v, [k])

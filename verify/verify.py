@@ -592,7 +592,7 @@ def claims(head, t, q, prior, derived, more, by_bound):
     checked = [("the rows and their roles", True), ("categories of inputs, and what fills gaps", True), ("the certificate's numbers", True)]
     word = [("that all options (inputs, kernel, loss, epsilon, delta, seed) and how cells are read were chosen before the certified rows were seen, "
              "and that nothing else was tried", True),  # the first, which no program can check
-            ("conditions, reasons, repeats, source, notices, training, curves and test figures", False)]
+            ("conditions, reasons, repeats, source, findings, training, curves and test figures", False)]
     (word if declared else checked).append(("the scaling's constants", True))
     (checked if more else word).append(("terms, inputs, kernel and mean: compared with the options in fitted", True))
     (checked if more else word).append(("hashes of single rows, input_range", False))

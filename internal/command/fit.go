@@ -23,6 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/dataset/inspect"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/internal/strict"
@@ -459,10 +460,6 @@ func saveSomewhere(m *krigo.Model, out string) error {
 	return err
 }
 
-// refitted is the notice of a model that takes the place of another one of the same data.
-const refitted = "it replaces a certified model of the same data: keeping the better of several fits isn't covered " +
-	"by either certificate"
-
 // noteRefit notes in a model that the file it is saved to held another certified one of the same targets, or of
 // mostly the same rows. The same fit again is no choice, but keeps the note.
 func noteRefit(m *krigo.Model, path string) {
@@ -476,9 +473,10 @@ func noteRefit(m *krigo.Model, path string) {
 			common++
 		}
 	}
-	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && !slices.Contains(old.Notices, refitted)
+	again := m.Hash == old.Hash && m.Certificate.Equal(old.Certificate) && old.Findings.Of(finding.Replaces) == nil &&
+		old.Findings.Of(finding.Text) == nil // which may say it
 	if (m.Targets == old.Targets || 2*common > len(m.Rows)) && !again {
-		m.Notices = append(m.Notices, refitted)
+		m.Findings.Add(finding.Replaces)
 	}
 }
 
@@ -692,6 +690,7 @@ type fitDocument struct {
 	Test              *model.Test           `json:"test"`
 	Training          model.Training        `json:"training"`
 	Notices           []string              `json:"notices,omitempty"`
+	Findings          []finding.Told        `json:"findings,omitempty"` // the notices as values
 	Model             string                `json:"model"`
 	Delivered         *fitDocument          `json:"delivered,omitempty"` // with --deliver all: the sibling
 }
@@ -702,7 +701,8 @@ func fitJSON(m *krigo.Model, path string) fitDocument {
 		Kernel:        m.Posterior.Kernel.Spec(m.Posterior.Theta),
 		NoiseVariance: m.Posterior.Noise, ObservationNoise: m.ObservationNoise,
 		Certificate: m.Certificate, CertificateReason: m.CertificateReason,
-		Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Notices, Model: path,
+		Conformal: m.Conformal, Test: m.Test, Training: m.Training, Notices: m.Findings.Words(),
+		Findings: m.Findings.Tell(), Model: path,
 	}
 	trained, base := m.Trained(), m.Posterior
 	if prior, temper := m.Posterior.OfPrior(); prior != nil {
@@ -772,16 +772,24 @@ func printFit(w io.Writer, m *krigo.Model, path string) {
 	}
 	fmt.Fprintf(w, "Training  starts: %s, %d iterations, %d evaluations, %.1f s; the best run: %s\n",
 		starts, m.Training.Iterations, m.Training.Evaluations, m.Training.Seconds, m.Training.Stopped)
-	for _, n := range krigo.Notices(m) {
-		fmt.Fprintf(w, "Notice    %s\n", n)
-	}
+	printFindings(w, m.Findings)
 	fmt.Fprintf(w, "Saved     %s\n", path)
+}
+
+func printFindings(w io.Writer, found finding.List) {
+	for _, f := range found {
+		fmt.Fprintf(w, "Notice    %s\n", f)
+	}
 }
 
 // printPlan says what a fit would do.
 func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 	if asJSON {
-		return printJSON(w, p)
+		return printJSON(w, struct {
+			*krigo.Plan
+			Notices  []string       `json:"notices,omitempty"`
+			Findings []finding.Told `json:"findings,omitempty"`
+		}{p, p.Findings.Words(), p.Findings.Tell()})
 	}
 	of := func(what string, r krigo.Roles) {
 		fmt.Fprintf(w, "%-10s%d for testing, %d for calibration, %d prior, %d certified\n", what, r.Test, r.Calibration,
@@ -797,9 +805,7 @@ func printPlan(w io.Writer, p *krigo.Plan, asJSON bool) error {
 	}
 	fmt.Fprintf(w, "Trains    on %d rows, %s, by %s, starts of each kernel: %d, of %s\n", p.Trains, how, p.Method,
 		p.Starts, strings.Join(p.Kernels, ", "))
-	for _, n := range p.Notices {
-		fmt.Fprintf(w, "Notice    %s\n", n)
-	}
+	printFindings(w, p.Findings)
 	fmt.Fprintf(w, "Options   %s\n", p.Options)
 	return nil
 }

@@ -522,7 +522,7 @@ func (n *netRun) model(data string) {
 	}
 	m.Training.Seconds = 0
 	n.fields["fitted"] = string(m.Fitted) // apart from the model, so that a difference can be read
-	m.Fitted, m.Notices = nil, nil        // what is said of the fit may be worded otherwise
+	m.Fitted, m.Findings = nil, nil       // what is said of the fit may be worded otherwise
 	var b bytes.Buffer
 	if err := m.Write(&b); err != nil {
 		n.t.Fatal(err)

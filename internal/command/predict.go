@@ -15,6 +15,7 @@ import (
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/disk"
 	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/posterior"
@@ -237,16 +238,16 @@ training rows nearest to it, and say so on standard error.`,
 				return err
 			}
 			if !c.quiet {
-				notices, err := m.PredictionNotices(table, ps)
+				found, err := m.PredictionFindings(table, ps)
 				if err != nil {
 					return err
 				}
-				for _, notice := range notices {
-					fmt.Fprintln(cmd.ErrOrStderr(), notice)
+				for _, f := range found {
+					fmt.Fprintln(cmd.ErrOrStderr(), f)
 				}
 			}
 			if slices.Contains(f.kinds, "band") && !c.quiet {
-				fmt.Fprintln(cmd.ErrOrStderr(), krigo.BandNotice)
+				fmt.Fprintln(cmd.ErrOrStderr(), finding.New(finding.BandUnchecked))
 			}
 			document := predictDocument{Target: m.Target, Predictions: ps, Samples: drawn}
 			if kind := m.Posterior.Kind(); kind != posterior.ByCholesky {

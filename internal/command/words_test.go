@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/finding"
 	"github.com/krigo-gp/krigo/internal/cautious"
 )
 
@@ -107,10 +110,10 @@ func TestConditionsOfIntervals(t *testing.T) {
 }
 
 // TestRefit: a model that takes the place of another certified one of the same data says so, in its
-// file too. The same fit again isn't a choice, but doesn't wash the notice off.
+// file too. The same fit again isn't a choice, but doesn't wash the finding off.
 func TestRefit(t *testing.T) {
 	workplace(t)
-	notices := func(more ...string) string {
+	found := func(more ...string) finding.List {
 		t.Helper()
 		var d fitDocument
 		if err := json.Unmarshal([]byte(must(t,
@@ -119,12 +122,11 @@ func TestRefit(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := krigo.Load(d.Model)
-		if err != nil || strings.Join(m.Notices, "\n") != strings.Join(d.Notices, "\n") {
-			t.Errorf("%q in the file, %q printed, %v", m.Notices, d.Notices, err)
+		if err != nil || !slices.Equal(m.Findings.Words(), d.Notices) || !reflect.DeepEqual(m.Findings.Tell(), d.Findings) {
+			t.Errorf("%q in the file, %q printed, %v", m.Findings, d.Notices, err)
 		}
-		return strings.Join(d.Notices, "\n")
+		return m.Findings
 	}
-	const says = "keeping the better of several fits isn't covered by either certificate"
 	for _, c := range []struct {
 		more string
 		want bool
@@ -138,13 +140,13 @@ func TestRefit(t *testing.T) {
 		{"--seed 4 --scaling all-rows --objective kl-pac --out other.krigo", false}, // has no certificate
 		{"--seed 5 --out other.krigo", false},                                       // replaces none
 	} {
-		if text := notices(strings.Fields(c.more)...); strings.Contains(text, says) != c.want {
-			t.Errorf("%s: %q", c.more, text)
+		if found := found(strings.Fields(c.more)...); (found.Of(finding.Replaces) != nil) != c.want {
+			t.Errorf("%s: %q", c.more, found)
 		}
 	}
 	// A model of other data is replaced without a word.
 	if text := must(t, "fit", "snelson.csv", "--target", "y", "--restarts", "1", "--out", "other.krigo",
-		"--quiet"); strings.Contains(text, says) {
+		"--quiet"); strings.Contains(text, finding.New(finding.Replaces).String()) {
 		t.Error(text)
 	}
 }

@@ -212,7 +212,7 @@ func (s *server) keep(m *krigo.Model) *reply {
 	of := map[string]any{"model": number, "target": m.Target, "inputs": m.Inputs, "encoding": m.Encoding,
 		"reading": m.Reading, "fit": s.o.Describe(m),
 		"reason": m.CertificateReason, "checksum": m.Checksum(), "group": m.Group, "options": m.Fitted,
-		"notices": krigo.Notices(m)}
+		"notices": m.Findings.Words(), "findings": m.Findings.Tell()}
 	if s.o.Parameters != nil {
 		of["parameters"] = s.o.Parameters(m)
 	}
@@ -436,11 +436,12 @@ func (s *server) predict(ctx context.Context, r *request) (*reply, error) {
 			return nil, err
 		}
 	}
-	notices, err := m.PredictionNotices(table, ps)
+	found, err := m.PredictionFindings(table, ps)
 	if err != nil {
 		return nil, err
 	}
-	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": notices}}
+	answer := &reply{Result: map[string]any{"rows": len(ps), "notices": found.Words(),
+		"findings": found.Tell()}}
 	column := func(name string, of func(i int) float64) {
 		values := make([]float64, len(ps))
 		for i := range values {
