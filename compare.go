@@ -120,7 +120,7 @@ func Compare(ctx context.Context, table *dataset.Table, o Options, over CompareO
 	}
 	shared := o.Run.Ranks
 	if shared == nil {
-		shared = ranks.Alone
+		shared = ranks.Alone{}
 	}
 	measured, err := measure(ctx, table, fits, shared, over.Progress)
 	if err != nil {

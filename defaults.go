@@ -110,7 +110,7 @@ func (o Options) withDefaults() Options {
 	o.Data.Missing = cmp.Or(o.Data.Missing, dataset.Refuse)
 	o.Data.Split = cmp.Or(o.Data.Split, "random")
 	o.Prior.Kind = cmp.Or(o.Prior.Kind, "grid")
-	o.Prior.Grid = cmp.Or(o.Prior.Grid, pacbayes.DefaultGrid)
+	o.Prior.Grid = cmp.Or(o.Prior.Grid, pacbayes.DefaultGrid())
 	if o.informed() && len(o.Prior.Temper) == 0 {
 		o.Prior.Temper = []float64{1}
 	}

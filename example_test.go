@@ -2,7 +2,9 @@ package krigo_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,8 +13,10 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/data"
+	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/kernel"
+	"github.com/krigo-gp/krigo/memory"
 )
 
 // Fit a model, read its certificate, and predict. The half-width ε says what counts as a
@@ -278,4 +282,70 @@ func ExampleModel_Predict() {
 	// Output:
 	// y = 0.35, between -0.2 and 0.9
 	// y = -0.12, between -1.9 and 1.6
+}
+
+// Errors are told apart by their type.
+func Example_errors() {
+	ctx, table := context.Background(), data.Snelson()
+	options := krigo.Options{Data: krigo.Data{Target: "y"}, Kernel: krigo.Kernel{Expression: "se"},
+		Run: krigo.Run{Restarts: 1}}
+	few, err := dataset.FromRows([]string{"x", "y"}, [][]float64{{1, 2}, {2, 3}, {3, 5}, {4, 4}, {5, 7}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gap, err := files.CSV{From: strings.NewReader("x,y\n1,2\n,4\n5,6\n"), Source: "gap"}.Read()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	uncertified, err := krigo.Fit(ctx, few, options)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	wrong, stopped := options, options
+	wrong.Promise.Delta = 2
+	stopped.Run.Resume = &krigo.Checkpoint{Version: 1}
+	for _, call := range []func() error{
+		func() error { _, err := krigo.Fit(ctx, table, wrong); return err },
+		func() error { _, err := uncertified.Certify(ctx, few, krigo.CertifyOptions{}); return err },
+		func() error { _, err := krigo.Fit(ctx, table, stopped); return err },
+		func() error { _, err := krigo.Fit(ctx, gap, options); return err },
+		func() error {
+			_, err := uncertified.Sample(ctx, table, krigo.SampleOptions{Count: 1 << 50})
+			return err
+		},
+		func() error { _, err := krigo.Load("missing.krigo"); return err },
+	} {
+		err := call()
+		var usage *krigo.UsageError
+		var none *krigo.NoCertificate
+		var cell *dataset.Error
+		var most *memory.Error
+		var file *fs.PathError
+		switch {
+		case errors.As(err, &usage):
+			fmt.Println("options:", err)
+		case errors.As(err, &none):
+			fmt.Println("no certificate:", none.Reason != "")
+		case errors.Is(err, krigo.ErrOtherCheckpoint):
+			fmt.Println("checkpoint:", err)
+		case errors.As(err, &cell):
+			fmt.Printf("row %d, column %q\n", cell.Row, cell.Name)
+		case errors.As(err, &most):
+			fmt.Printf("memory: %.0e bytes\n", most.Need)
+		case errors.As(err, &file):
+			fmt.Println("file:", file.Path, errors.Is(err, fs.ErrNotExist))
+		default:
+			fmt.Println("?", err)
+		}
+	}
+	// Output:
+	// options: delta 2: want a probability between 0 and 1, such as 0.01
+	// no certificate: true
+	// checkpoint: the checkpoint belongs to other data or other options: it was written by another version of krigo
+	// row 2, column "x"
+	// memory: 4e+18 bytes
+	// file: missing.krigo true
 }

@@ -110,7 +110,7 @@ func predictedTerms(o Options) (t pacbayes.Terms, err error) {
 		promise.Delta = 0.01
 	}
 	t = pacbayes.Terms{Loss: pacbayes.Loss{Kind: kind, Below: promise.Epsilon, Above: promise.EpsilonAbove},
-		EpsilonRaw: promise.Epsilon, Delta: promise.Delta, Grid: pacbayes.DefaultGrid,
+		EpsilonRaw: promise.Epsilon, Delta: promise.Delta, Grid: pacbayes.DefaultGrid(),
 		Choices: 1, Scaling: dataset.Declared, Informed: true, Fixed: true, Elsewhere: true, Route: pacbayes.Direct,
 		Group: o.Data.Group, Curve: promise.Curve,
 		Copies: o.Data.Reading.Distinct}

@@ -143,7 +143,7 @@ func (t *Table) Within(ctx context.Context) *Table {
 // Ranks are those that the rows are spread over.
 func (t *Table) Ranks() ranks.Ranks {
 	if t.part == nil || t.part.ranks == nil {
-		return ranks.Alone
+		return ranks.Alone{}
 	}
 	return t.part.ranks
 }

@@ -14,6 +14,8 @@ type composite struct {
 	product bool
 }
 
+var _ Kernel = composite{}
+
 // Sum returns the kernel Σ k_p.
 func Sum(parts ...Kernel) Kernel { return composite{parts, false} }
 

@@ -24,6 +24,8 @@ type Conditional struct {
 	Temper  float64      // τ
 }
 
+var _ Kernel = (*Conditional)(nil)
+
 // Params implements Kernel.
 func (c *Conditional) Params() []Param { return nil }
 

@@ -20,6 +20,8 @@ type Mean interface {
 // ZeroMean is m(x) = 0.
 type ZeroMean struct{}
 
+var _ Mean = ZeroMean{}
+
 // Params implements Mean.
 func (ZeroMean) Params() []Param { return nil }
 
@@ -34,6 +36,8 @@ func (ZeroMean) PullInputs([]float64, matrix.Dense, []float64, matrix.Dense) {}
 
 // LinearMean is m(x) = β_0 + Σ β_i x_i over dim inputs; with dim 0 it is a constant.
 type LinearMean struct{ Dim int }
+
+var _ Mean = LinearMean{}
 
 // Params implements Mean.
 func (l LinearMean) Params() []Param {

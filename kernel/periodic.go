@@ -17,6 +17,8 @@ type Periodic struct {
 	ard bool
 }
 
+var _ Kernel = (*Periodic)(nil)
+
 // NewPeriodic returns the periodic kernel on dim inputs, with one period for all.
 func NewPeriodic(dim int, ard bool) *Periodic { return &Periodic{dim, ard} }
 

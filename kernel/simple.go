@@ -13,6 +13,8 @@ var varianceOnly = []Param{{Name: "log_variance", Kind: Variance, Dim: -1}}
 // Linear is σ² x·x'. Parameter: ln σ².
 type Linear struct{}
 
+var _ Kernel = Linear{}
+
 // Params implements Kernel.
 func (Linear) Params() []Param { return varianceOnly }
 
@@ -59,6 +61,8 @@ func (Linear) PullDiag(theta []float64, a matrix.Dense, bar []float64, dTheta []
 
 // indicator is σ² 1{condition on x, x'}: the constant and the white kernel.
 type indicator struct{ white bool }
+
+var _ Kernel = indicator{}
 
 // ConstantKernel is σ² everywhere. Parameter: ln σ².
 func ConstantKernel() Kernel { return indicator{} }

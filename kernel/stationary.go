@@ -18,6 +18,8 @@ type Stationary struct {
 	profile radial.Profile
 }
 
+var _ Kernel = (*Stationary)(nil)
+
 // SE is the squared exponential σ² exp(−d²/2).
 func SE(dim int, ard bool) *Stationary { return &Stationary{"se", dim, ard, radial.SE} }
 

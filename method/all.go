@@ -62,10 +62,10 @@ func init() {
 				return unitInterval(alpha, evaluating)
 			},
 			New: func(c Choice) Method {
-				return Renyi{Descent: c.Descent(), Batches: c.Stochastic(), Alpha: *c.Alpha, Schedule: Anneals[c.Anneal]}
+				return Renyi{Descent: c.Descent(), Batches: c.Stochastic(), Alpha: *c.Alpha, Schedule: Anneals()[c.Anneal]}
 			},
 			Estimate: func(c Choice) Method {
-				return Renyi{Descent: c.Descent(), Alpha: *c.Alpha, Schedule: Anneals[c.Anneal], ByCG: true}
+				return Renyi{Descent: c.Descent(), Alpha: *c.Alpha, Schedule: Anneals()[c.Anneal], ByCG: true}
 			}},
 	} {
 		Register(k)

@@ -16,6 +16,8 @@ type byCG struct {
 	descent Descent
 }
 
+var _ Problem = (*byCG)(nil)
+
 // Diagnostics implements Problem.
 func (p *byCG) Diagnostics() Diagnostics {
 	return Diagnostics{StandardError: &p.StandardError, GradientErrors: p.GradientErrors}

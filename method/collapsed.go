@@ -19,6 +19,8 @@ type Evidence struct {
 	Weak bool // with the weak prior of its hyperparameters; not by conjugate gradients
 }
 
+var _ Method = Evidence{}
+
 // Bind implements Method.
 func (m Evidence) Bind(t Task) Problem {
 	if m.ByCG {
@@ -52,6 +54,8 @@ type PAC struct {
 	FITC       bool // the posterior is that of α = 1, whichever was trained
 }
 
+var _ Method = PAC{}
+
 // Bind implements Method.
 func (m PAC) Bind(t Task) Problem {
 	c := &collapsed{task: t, descent: m.Descent, alpha: m.Alpha, learnAlpha: m.LearnAlpha && t.M > 0, fitc: m.FITC}
@@ -74,6 +78,8 @@ type Collapsed struct {
 	Alpha     float64 // of its posterior: 0 for VFE and DTC, that of PEP
 	FITC      bool    // the posterior is that of α = 1
 }
+
+var _ Method = Collapsed{}
 
 // Bind implements Method.
 func (m Collapsed) Bind(t Task) Problem {
@@ -98,6 +104,8 @@ type collapsed struct {
 	learnAlpha bool
 	fitc       bool
 }
+
+var _ Problem = (*collapsed)(nil)
 
 // Diagnostics implements Problem.
 func (c *collapsed) Diagnostics() (d Diagnostics) {

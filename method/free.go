@@ -31,6 +31,8 @@ type SVGP struct {
 	Noise   pacbayes.Expectation // of −ln p(y|f), at the noise variance; nil: Gaussian
 }
 
+var _ Method = SVGP{}
+
 // Bind implements Method.
 func (m SVGP) Bind(t Task) Problem {
 	f := &free{FreeFormProblem: t.free(&objective.SVGP{Noise: m.Noise}, 0), task: t, descent: m.Descent, noise: true,
@@ -53,6 +55,8 @@ type Free struct {
 	Alpha      float64 // its α; where it was learnt, the last of the collapsed parameters is
 	LearnAlpha bool
 }
+
+var _ Method = Free{}
 
 // Bind implements Method.
 func (m Free) Bind(t Task) Problem {
@@ -77,6 +81,8 @@ type free struct {
 	alpha      float64
 	learnAlpha bool
 }
+
+var _ Problem = (*free)(nil)
 
 func (t Task) free(o objective.FreeForm, noise float64) *objective.FreeFormProblem {
 	return &objective.FreeFormProblem{Kernel: t.Kernel, Mean: t.Mean, Rows: t.Rows, M: t.M, Keep: keepBytes,

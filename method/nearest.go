@@ -58,6 +58,8 @@ type Nearest struct {
 	Rows     int // that Q conditions a prediction on; 0: 512
 }
 
+var _ Method = Nearest{}
+
 // Bind implements Method.
 func (m Nearest) Bind(t Task) Problem {
 	m.Neighbours = cmp.Or(m.Neighbours, defaultNeighbours)
@@ -83,6 +85,8 @@ type nearest struct {
 	method Nearest
 	weak   weak
 }
+
+var _ Problem = (*nearest)(nil)
 
 // Evaluate implements train.Objective.
 func (p *nearest) Evaluate(x, gradient []float64) (float64, error) {

@@ -52,15 +52,17 @@ const (
 )
 
 // Anneals lists the schedules of α by name.
-var Anneals = map[string]func(share float64) float64{
-	"linear": func(share float64) float64 { return annealStart * (1 - share) },
-	"cosine": func(share float64) float64 { return annealStart * (1 + math.Cos(math.Pi*share)) / 2 },
-	"geometric": func(share float64) float64 {
-		if share == 1 {
-			return 0
-		}
-		return annealStart * math.Pow(annealEnd/annealStart, share)
-	},
+func Anneals() map[string]func(share float64) float64 {
+	return map[string]func(share float64) float64{
+		"linear": func(share float64) float64 { return annealStart * (1 - share) },
+		"cosine": func(share float64) float64 { return annealStart * (1 + math.Cos(math.Pi*share)) / 2 },
+		"geometric": func(share float64) float64 {
+			if share == 1 {
+				return 0
+			}
+			return annealStart * math.Pow(annealEnd/annealStart, share)
+		},
+	}
 }
 
 // Renyi is the α-ELBO of the Rényi GP (Yue and Kontar): a bound of the evidence, which it is at α = 0, where there
@@ -75,6 +77,8 @@ type Renyi struct {
 	// ByCG estimates it by conjugate gradients ("The Rényi Gaussian Process", Sect. 3.2), with all rows in every step.
 	ByCG bool
 }
+
+var _ Method = Renyi{}
 
 // Bind implements Method.
 func (m Renyi) Bind(t Task) Problem {
@@ -97,6 +101,8 @@ type renyi struct {
 	task   Task
 	method Renyi
 }
+
+var _ Problem = (*renyi)(nil)
 
 // Diagnostics implements Problem.
 func (p *renyi) Diagnostics() Diagnostics { return Diagnostics{Jitter: p.Jitter, Bounds: p.Sandwich} }
@@ -183,6 +189,8 @@ type renyiByCG struct {
 	task   Task
 	method Renyi
 }
+
+var _ Problem = (*renyiByCG)(nil)
 
 // Diagnostics implements Problem.
 func (p *renyiByCG) Diagnostics() Diagnostics {

@@ -12,7 +12,7 @@ import (
 func TestRenyiSchedule(t *testing.T) {
 	rows := objective.Memory{X: matrix.New(9, 1), Y: make([]float64, 9)}
 	task := Task{Kernel: kernel.SE(1, false), Mean: kernel.ZeroMean{}, Rows: rows, N: 9, M: 2}
-	for name, schedule := range Anneals {
+	for name, schedule := range Anneals() {
 		for _, c := range []struct {
 			batches *Batches
 			share   float64

@@ -65,7 +65,7 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 		Training: Training{ObjectiveValue: 0.7, Iterations: 3, Evaluations: 4, Starts: 2, Seconds: 0.1, Stopped: "converged"},
 		Terms: pacbayes.Terms{Loss: pacbayes.Loss{Kind: pacbayes.Asymmetric, Below: 0.4, Above: 0.8}, EpsilonRaw: 1.1,
 			Delta: 0.01,
-			Grid:  pacbayes.DefaultGrid, Params: len(theta), Choices: 2, PriorRows: 20, Scaling: dataset.PriorRows},
+			Grid:  pacbayes.DefaultGrid(), Params: len(theta), Choices: 2, PriorRows: 20, Scaling: dataset.PriorRows},
 	}
 	for j := range d {
 		m.Inputs = append(m.Inputs, fmt.Sprintf("x%d", j))

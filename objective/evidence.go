@@ -15,6 +15,8 @@ import (
 // with adjoints C̄ = ½(C⁻¹ − wwᵀ), s̄ = tr C̄, m̄ = −w.
 type Evidence struct{ w []float64 }
 
+var _ Exact = (*Evidence)(nil)
+
 // Evaluate implements Exact.
 func (e *Evidence) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
 	n := len(y)

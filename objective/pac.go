@@ -21,6 +21,8 @@ type PAC struct {
 	g, h []float64
 }
 
+var _ Exact = (*PAC)(nil)
+
 // Evaluate implements Exact.
 func (p *PAC) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
 	n := len(y)

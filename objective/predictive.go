@@ -13,6 +13,8 @@ import (
 // LogDensity is −ln N(y; m, v+s) = ½ ln 2π(v+s) + (y−m)²/(2(v+s)).
 type LogDensity struct{}
 
+var _ pacbayes.Expectation = LogDensity{}
+
 // Expect implements pacbayes.Expectation.
 func (LogDensity) Expect(at pacbayes.Sample, noise, weight float64, g, h []float64) (value, dNoise float64, err error) {
 	return predictive(at, noise, weight, g, h, func(d, v float64) (e, dMean, dVar float64) {
@@ -22,6 +24,8 @@ func (LogDensity) Expect(at pacbayes.Sample, noise, weight float64, g, h []float
 
 // SquaredError is (y − m)², whatever the variance.
 type SquaredError struct{}
+
+var _ pacbayes.Expectation = SquaredError{}
 
 // Expect implements pacbayes.Expectation.
 func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, g, h []float64) (value, dNoise float64,
@@ -36,6 +40,8 @@ func (SquaredError) Expect(at pacbayes.Sample, noise, weight float64, g, h []flo
 //
 // in the units of y. Its derivatives are 1 − 2Φ(z) by m, and (2φ(z) − 1/√π)/(2σ) by σ².
 type CRPS struct{}
+
+var _ pacbayes.Expectation = CRPS{}
 
 // Expect implements pacbayes.Expectation.
 func (CRPS) Expect(at pacbayes.Sample, noise, weight float64, g, h []float64) (value, dNoise float64, err error) {

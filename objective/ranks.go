@@ -9,7 +9,7 @@ import (
 // over is r, or the only rank where r is nil.
 func over(r ranks.Ranks) ranks.Ranks {
 	if r == nil {
-		return ranks.Alone
+		return ranks.Alone{}
 	}
 	return r
 }

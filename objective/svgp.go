@@ -44,6 +44,8 @@ func (f *SVGP) evaluate(at pacbayes.Sample, _ []int, total int, s, kl float64, g
 // GaussianNoise is the expectation of −ln N(y; f, s): ½ ln(2πs) + ((y−m)² + v)/(2s).
 type GaussianNoise struct{}
 
+var _ pacbayes.Expectation = GaussianNoise{}
+
 // Expect implements pacbayes.Expectation.
 func (GaussianNoise) Expect(at pacbayes.Sample, s, weight float64, g, h []float64) (value, dNoise float64, err error) {
 	terms := linalg.Borrow(1, len(at.Y))

@@ -11,7 +11,7 @@ import (
 
 // exampleTerms are terms whose penalty is easily written out: T = 3, two choices.
 func exampleTerms() Terms {
-	return Terms{Loss: Loss{Kind: Band, Below: 0.6, Above: 0.6}, EpsilonRaw: 5.4, Delta: 0.05, Grid: DefaultGrid,
+	return Terms{Loss: Loss{Kind: Band, Below: 0.6, Above: 0.6}, EpsilonRaw: 5.4, Delta: 0.05, Grid: DefaultGrid(),
 		Params: 3, Choices: 2, PriorRows: 41, Scaling: "prior-rows"}
 }
 

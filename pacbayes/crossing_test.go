@@ -140,7 +140,7 @@ func TestCurveHolds(t *testing.T) {
 
 // TestCurve reads shares, widths and mean errors off a curve.
 func TestCurve(t *testing.T) {
-	terms := Terms{Loss: Loss{Kind: Band, Below: 0.5025}, EpsilonRaw: 5.025, Delta: 0.05, Grid: DefaultGrid, Choices: 1,
+	terms := Terms{Loss: Loss{Kind: Band, Below: 0.5025}, EpsilonRaw: 5.025, Delta: 0.05, Grid: DefaultGrid(), Choices: 1,
 		PriorRows: 10, Scaling: "prior-rows", Informed: true, Fixed: true, Route: Direct, Curve: true}
 	const n = 200
 	s := Sample{Y: make([]float64, n), Mean: make([]float64, n), Variance: make([]float64, n)}

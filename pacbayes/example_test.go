@@ -17,7 +17,7 @@ func Example() {
 	loss := pacbayes.Loss{Kind: pacbayes.Band, Below: 0.6}
 	risk, _ := pacbayes.Sample{Y: y, Mean: mean, Variance: variance}.Risk(loss, nil, nil)
 
-	grid := pacbayes.DefaultGrid
+	grid := pacbayes.DefaultGrid()
 	penalty := pacbayes.KLBound.Penalty(grid.LogInverseP(2), n, 0.01)
 	const kl = 25 // KL(Q‖P) in nats, of the model
 	b, _, _ := pacbayes.KLBound.Evaluate(risk, kl, penalty, n)
@@ -35,7 +35,7 @@ func ExampleClopperPearson() {
 
 // Hyperparameters are rounded to the grid before the bound is evaluated.
 func ExampleGrid_Round() {
-	v, index, clamped := pacbayes.DefaultGrid.Round(0.1394)
+	v, index, clamped := pacbayes.DefaultGrid().Round(0.1394)
 	fmt.Println(v, index, clamped)
 	// Output: 0.14 614 false
 }

@@ -189,7 +189,7 @@ func TestGoldenFullGP(t *testing.T) {
 			if r.Cert.G != 1200 {
 				continue
 			}
-			if a, b, _ := DefaultGrid.Round(v); a != got || b != index {
+			if a, b, _ := DefaultGrid().Round(v); a != got || b != index {
 				t.Errorf("DefaultGrid.Round(%v) = %v, %d; want %v, %d", v, a, b, got, index)
 			}
 		}

@@ -19,7 +19,7 @@ type Grid struct {
 }
 
 // DefaultGrid is the paper's: two decimals in [−6, 6], 1201 points.
-var DefaultGrid = Grid{L: 6, Digits: 2}
+func DefaultGrid() Grid { return Grid{L: 6, Digits: 2} }
 
 // maxSteps of a grid keep an index within 32 bits; a finer grid buys nothing.
 const maxGridSteps = 1e9

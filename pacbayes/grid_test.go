@@ -7,7 +7,7 @@ import (
 )
 
 func TestGrid(t *testing.T) {
-	g := DefaultGrid
+	g := DefaultGrid()
 	if g.Points() != 1201 || g.LogInverseP(2) != 2*math.Log(1201) {
 		t.Errorf("points %d, ln 1/p %v", g.Points(), g.LogInverseP(2))
 	}
@@ -36,7 +36,7 @@ func TestGrid(t *testing.T) {
 
 // Every point of the grid rounds to itself, and its mirror image to its negative.
 func TestGridPoints(t *testing.T) {
-	for _, g := range []Grid{DefaultGrid, {0.5, 0}, {1, 6}, {3.7, 3}, {10, 1}, {0.05, 2}} {
+	for _, g := range []Grid{DefaultGrid(), {0.5, 0}, {1, 6}, {3.7, 3}, {10, 1}, {0.05, 2}} {
 		if err := g.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestGridPoints(t *testing.T) {
 }
 
 func TestParseGrid(t *testing.T) {
-	for _, g := range []Grid{DefaultGrid, {0.25, 3}} {
+	for _, g := range []Grid{DefaultGrid(), {0.25, 3}} {
 		if got, err := ParseGrid(g.String()); got != g || err != nil {
 			t.Errorf("ParseGrid(%q) = %v, %v", g, got, err)
 		}

@@ -35,14 +35,16 @@ const (
 )
 
 // Inequalities lists them.
-var Inequalities = []Inequality{KLBound, MaurerBound, PinskerBound, SplitBound, BettingBound}
+func Inequalities() []Inequality {
+	return []Inequality{KLBound, MaurerBound, PinskerBound, SplitBound, BettingBound}
+}
 
 // Check says what keeps an inequality from bounding the risk of a random draw from a Q that was
 // learnt on the certified rows (learnt) or was fixed before, under a loss.
 func (q Inequality) Check(l Loss, learnt bool) error {
 	switch {
-	case !slices.Contains(Inequalities, q):
-		return fmt.Errorf("bound %q: want one of %v", q, Inequalities)
+	case !slices.Contains(Inequalities(), q):
+		return fmt.Errorf("bound %q: want one of %v", q, Inequalities())
 	case q == BettingBound && learnt:
 		return fmt.Errorf("bound betting: it is for a posterior fixed before the certified rows were seen, and this one is " +
 			"learnt on them")

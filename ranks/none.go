@@ -10,5 +10,5 @@ func Start() (Ranks, error) {
 		return nil, errors.New("this krigo was built without MPI, so that every process of mpirun would do the same work: " +
 			"build it with -tags mpi (docs/cluster.md)")
 	}
-	return Alone, nil
+	return Alone{}, nil
 }

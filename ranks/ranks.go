@@ -33,16 +33,14 @@ type Ranks interface {
 }
 
 // Alone is the only rank.
-var Alone Ranks = alone{}
+type Alone struct{}
 
-type alone struct{}
-
-func (alone) Rank() int                   { return 0 }
-func (alone) Size() int                   { return 1 }
-func (alone) Sum(...[]float64) error      { return nil }
-func (alone) Broadcast(int, []byte) error { return nil }
-func (alone) Agree(err error) error       { return err }
-func (alone) Close(err error) error       { return err }
+func (Alone) Rank() int                   { return 0 }
+func (Alone) Size() int                   { return 1 }
+func (Alone) Sum(...[]float64) error      { return nil }
+func (Alone) Broadcast(int, []byte) error { return nil }
+func (Alone) Agree(err error) error       { return err }
+func (Alone) Close(err error) error       { return err }
 
 // Failure is the error of another rank.
 type Failure struct {

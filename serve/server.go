@@ -32,7 +32,7 @@ import (
 	"github.com/krigo-gp/krigo/watch"
 )
 
-// Options say how to serve. Zero fields mean those of Defaults.
+// Options say how to serve. A zero field means that of Defaults.
 type Options struct {
 	MaxBody int64 // bytes of a request's body
 	MaxRows int   // rows of a request
@@ -50,8 +50,9 @@ type Options struct {
 }
 
 // Defaults are enough for 10,000 rows of 40 numbers at a time.
-var Defaults = Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 200_000, Timeout: 30 * time.Second,
-	Reload: time.Second}
+func Defaults() Options {
+	return Options{MaxBody: 8 << 20, MaxRows: 10_000, Waiting: 200_000, Timeout: 30 * time.Second, Reload: time.Second}
+}
 
 // Server serves the models of a path.
 type Server struct {
@@ -70,14 +71,28 @@ type Server struct {
 //go:embed openapi.json page
 var assets embed.FS
 
-// New reads the model at path, or all models of the folder there. Where it opens a ledger, that is closed when Run
-// ends.
-func New(path string, o Options) (_ *Server, err error) {
-	o.MaxBody = cmp.Or(o.MaxBody, Defaults.MaxBody)
-	o.MaxRows = cmp.Or(o.MaxRows, Defaults.MaxRows)
-	o.Waiting = cmp.Or(o.Waiting, Defaults.Waiting)
-	o.Timeout = cmp.Or(o.Timeout, Defaults.Timeout)
-	o.Reload = cmp.Or(o.Reload, Defaults.Reload)
+// Handler answers requests about one model, for a program that has a server of its own: all that package serve lists but
+// outcomes, which take a ledger. Of the options it refuses Ledger, and has no use for Reload, Open and TLS: names of hosts
+// and encryption are up to the program's server. Under another path than / use http.StripPrefix.
+func Handler(m *krigo.Model, o Options) (http.Handler, error) {
+	if o.Ledger != "" {
+		return nil, &krigo.UsageError{Err: errors.New("serve.Handler takes no outcomes: leave out Ledger, or use serve.New")}
+	}
+	s := newServer(o)
+	one := &served{Model: m, name: "model"}
+	s.library = &library{}
+	s.library.models.Store(&map[string]*served{one.name: one})
+	s.complete(one)
+	return s.front(false), nil
+}
+
+func newServer(o Options) *Server {
+	defaults := Defaults()
+	o.MaxBody = cmp.Or(o.MaxBody, defaults.MaxBody)
+	o.MaxRows = cmp.Or(o.MaxRows, defaults.MaxRows)
+	o.Waiting = cmp.Or(o.Waiting, defaults.Waiting)
+	o.Timeout = cmp.Or(o.Timeout, defaults.Timeout)
+	o.Reload = cmp.Or(o.Reload, defaults.Reload)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -86,6 +101,14 @@ func New(path string, o Options) (_ *Server, err error) {
 	s.texts.free = max(1, runtime.GOMAXPROCS(0)/2) // short ones find a core
 	s.together.free = 1                            // it takes all cores
 	s.metrics = newMetrics()
+	s.handler = s.routes()
+	return s
+}
+
+// New reads the model at path, or all models of the folder there. Where it opens a ledger, that is closed when Run
+// ends.
+func New(path string, o Options) (_ *Server, err error) {
+	s := newServer(o)
 	if o.Ledger != "" {
 		if s.ledger, err = watch.Open(o.Ledger); err != nil {
 			return nil, err
@@ -115,7 +138,6 @@ func New(path string, o Options) (_ *Server, err error) {
 	}
 	s.report(changes)
 	s.metrics.registry.MustRegister(outcomes{s.library})
-	s.handler = s.routes()
 	return s, nil
 }
 
@@ -168,7 +190,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	server := &http.Server{
-		Handler:           s.observed(guarded(s.handler, s.o.Token != "", localOnly)),
+		Handler:           s.front(localOnly),
 		Protocols:         &protocols,
 		ConnContext:       s.connections.opened,
 		ConnState:         s.connections.changed,
@@ -234,6 +256,11 @@ func (s *Server) watch(ctx context.Context) {
 			s.report(changes)
 		}
 	}
+}
+
+// front answers every request; if localOnly, requests for this machine's own names alone.
+func (s *Server) front(localOnly bool) http.Handler {
+	return s.observed(guarded(s.handler, s.o.Token != "", localOnly))
 }
 
 func (s *Server) routes() http.Handler {

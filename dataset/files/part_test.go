@@ -90,7 +90,7 @@ func TestParts(t *testing.T) {
 			}
 			return f, own, nil
 		}
-		want, _, err := find(path, ranks.Alone)
+		want, _, err := find(path, ranks.Alone{})
 		if err != nil || !reflect.DeepEqual(want.found, finding.List{finding.New(finding.Repeats, 2, 211, 21)}) {
 			t.Fatal(err, want)
 		}
@@ -158,11 +158,11 @@ func TestPartsAlike(t *testing.T) {
 		{dataset.Reading{Distinct: true}, "can't be left out"},
 		{dataset.Reading{Dates: []dataset.Dates{{Column: "when"}}}, "when:dmy"},
 	} {
-		_, err := ReadPart(filepath.Join(folder, "part%d.csv"), ranks.Alone, c.of)
+		_, err := ReadPart(filepath.Join(folder, "part%d.csv"), ranks.Alone{}, c.of)
 		wantError(t, err, c.want)
 	}
 	of := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Form: "dmy"}}}
-	if _, err := ReadPart(filepath.Join(folder, "part%d.csv"), ranks.Alone, of); err != nil {
+	if _, err := ReadPart(filepath.Join(folder, "part%d.csv"), ranks.Alone{}, of); err != nil {
 		t.Error(err)
 	}
 }

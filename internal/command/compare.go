@@ -70,7 +70,7 @@ stands by itself; picking the best row of the table is a choice they don't pay f
 				epsilons = append(epsilons, below)
 			}
 			f.epsilon = list[0]
-			table, o, err := f.read(args[0], cmd.InOrStdin(), ranks.Alone)
+			table, o, err := f.read(args[0], cmd.InOrStdin(), ranks.Alone{})
 			if err != nil {
 				return err
 			}

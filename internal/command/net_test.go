@@ -574,7 +574,7 @@ func (n *netRun) spread(size int, args []string) {
 // resume interrupts a fit after so many steps, and goes on from its checkpoint. That isn't kept: how far
 // each of several starts, which run side by side, has come by then is chance.
 func (n *netRun) resume(steps int, args []string) {
-	table, o, err := n.options(args[1:], ranks.Alone)
+	table, o, err := n.options(args[1:], ranks.Alone{})
 	if err != nil {
 		n.t.Fatal(args, err)
 	}

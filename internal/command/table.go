@@ -280,7 +280,7 @@ func lossNames() (names []string) {
 }
 
 func inequalities() (names []string) {
-	for _, q := range pacbayes.Inequalities {
+	for _, q := range pacbayes.Inequalities() {
 		names = append(names, string(q))
 	}
 	return names

@@ -24,9 +24,9 @@ const module = "github.com/krigo-gp/krigo"
 var circular = []string{module + "/internal/command"}
 
 type listed struct {
-	ImportPath, Dir, Export string
-	GoFiles                 []string
-	DepOnly                 bool
+	ImportPath, Name, Dir, Export string
+	GoFiles                       []string
+	DepOnly                       bool
 }
 
 // TestLayers: a file names another where it uses a type, field, function, method, variable or constant that is declared
@@ -43,24 +43,39 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-func layers(t *testing.T, folder string) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,DepOnly", "./...")
+// listing is what the go tool knows of a module's packages, and of those that they import.
+type listing struct {
+	packages map[string]listed
+	fset     *token.FileSet
+	imports  types.Importer
+}
+
+func list(folder string) (l listing, err error) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Dir,GoFiles,Export,DepOnly", "./...")
 	cmd.Dir = folder
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatal(err)
+		return l, err
 	}
-	packages := map[string]listed{}
+	l = listing{packages: map[string]listed{}, fset: token.NewFileSet()}
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
 		var p listed
 		if err := d.Decode(&p); err != nil {
-			t.Fatal(err)
+			return l, err
 		}
-		packages[p.ImportPath] = p
+		l.packages[p.ImportPath] = p
 	}
-	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "gc",
-		func(path string) (io.ReadCloser, error) { return os.Open(packages[path].Export) })
+	l.imports = importer.ForCompiler(l.fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(l.packages[path].Export) })
+	return l, nil
+}
+
+func layers(t *testing.T, folder string) {
+	l, err := list(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, fset, imports := l.packages, l.fset, l.imports
 	for path, p := range packages {
 		if p.DepOnly || slices.Contains(circular, path) {
 			continue

@@ -356,7 +356,7 @@ func (t *trial) flags() (args []string) {
 	add(6, "--epsilon-units", "sd", "raw")
 	add(4, "--delta", "0.01", "0.5", "1e-9", "0.999")
 	bounds := []string{}
-	for _, q := range pacbayes.Inequalities {
+	for _, q := range pacbayes.Inequalities() {
 		bounds = append(bounds, string(q))
 	}
 	add(4, "--bound", bounds...)

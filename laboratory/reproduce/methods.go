@@ -51,11 +51,11 @@ func (w way) method() (method.Method, error) {
 	case "egp":
 		return method.Renyi{Evidence: true}, nil
 	case method.RenyiName:
-		return method.Renyi{Schedule: method.Anneals["linear"]}, nil
+		return method.Renyi{Schedule: method.Anneals()["linear"]}, nil
 	case "renyi-fixed":
 		return method.Renyi{Alpha: w.alpha}, nil
 	case renyiLocal:
-		return method.Renyi{Batches: &method.Batches{Nearest: true}, Schedule: method.Anneals["linear"]}, nil
+		return method.Renyi{Batches: &method.Batches{Nearest: true}, Schedule: method.Anneals()["linear"]}, nil
 	case egpLocal:
 		return method.Renyi{Batches: &method.Batches{Nearest: true}, Evidence: true}, nil
 	}

@@ -133,7 +133,7 @@ func (s reebSetting) train(ctx context.Context, env Env) (*reebModel, error) {
 	}
 	k := kernel.SE(sp.x.Cols, s.ARD)
 	nl := len(k.Params()) - 1
-	grid := pacbayes.DefaultGrid
+	grid := pacbayes.DefaultGrid()
 	terms := pacbayes.Terms{Loss: pacbayes.Loss{Kind: s.Loss, Below: s.Eps}, EpsilonRaw: s.Eps * sp.sd,
 		Delta: reebDelta, Grid: grid, Params: nl + 1, Choices: 1, Scaling: dataset.AllRows}
 	how := way{name: s.Method, m: s.M, loss: terms.Loss, penalty: reebPenalty(grid, terms.Params, len(sp.y)),

@@ -92,7 +92,7 @@ func fitSnelson(ctx context.Context, how way, x linalg.Matrix, y, start []float6
 // snelsonPAC is how kl-PAC-SGP is trained on n rows.
 func snelsonPAC(m int, eps float64, n int) way {
 	return way{name: method.KLPACName, m: m, loss: pacbayes.Loss{Kind: pacbayes.Band, Below: eps},
-		penalty: reebPenalty(pacbayes.DefaultGrid, 2, n)}
+		penalty: reebPenalty(pacbayes.DefaultGrid(), 2, n)}
 }
 
 // fitSnelsonPAC trains kl-PAC-SGP for an ε.

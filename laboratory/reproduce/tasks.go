@@ -33,7 +33,7 @@ func runAll[R any](ctx context.Context, env Env, name string, tasks []task[R],
 	}
 	over := env.Ranks
 	if over == nil {
-		over = ranks.Alone
+		over = ranks.Alone{}
 	}
 	path := filepath.Join(env.Out, name+".jsonl")
 	if over.Rank() > 0 {

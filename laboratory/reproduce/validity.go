@@ -82,7 +82,7 @@ func (t truth) check(m *krigo.Model, table *dataset.Table, name string, count ta
 	for _, loss := range trialLosses {
 		gibbs, point := t.risk(loss, m.Scaling, p.mean, p.variance), t.risk(loss, m.Scaling, p.mean, none)
 		for di, delta := range trialDeltas {
-			for _, f := range pacbayes.Inequalities {
+			for _, f := range pacbayes.Inequalities() {
 				for _, route := range routes {
 					terms := m.Terms
 					terms.EpsilonRaw *= loss.Below / terms.Loss.Below
@@ -283,13 +283,13 @@ func (t tallies) print(w io.Writer, chosen []trial) {
 		"routes to the mean, with kl, of groups with betting too, also of a promise; ! where the lower 99 %% limit of the "+
 		"share is above δ.\n\n", trialDeltas[0], trialDeltas[1])
 	head := []string{"rows: objective and prior", "sets"}
-	for _, f := range pacbayes.Inequalities {
+	for _, f := range pacbayes.Inequalities() {
 		head = append(head, string(f))
 	}
 	header(w, head)
 	for _, tr := range chosen {
 		row := []string{tr.String(), ""}
-		for _, f := range pacbayes.Inequalities {
+		for _, f := range pacbayes.Inequalities() {
 			worst, found := tally{}, false
 			for key, c := range t {
 				if !strings.HasPrefix(key, tr.String()+"/"+string(f)+"/") {

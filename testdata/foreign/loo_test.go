@@ -36,7 +36,7 @@ func task(t *testing.T) (method.Task, *dataset.Table) {
 		t.Fatal(err)
 	}
 	all := objective.Memory{X: x, Y: y}
-	return method.Task{Kernel: k, Mean: kernel.ZeroMean{}, Rows: all, N: len(y), Ranks: ranks.Alone, All: all, Limit: 6,
+	return method.Task{Kernel: k, Mean: kernel.ZeroMean{}, Rows: all, N: len(y), Ranks: ranks.Alone{}, All: all, Limit: 6,
 		Context: context.Background()}, table
 }
 
