@@ -9,6 +9,8 @@ type Expectation interface {
 	Expect(s Sample, noise, weight float64, g, h []float64) (value, dNoise float64, err error)
 }
 
+var _ Expectation = Loss{}
+
 // SumRows is Expect for an expectation that is known row by row: row(i) is E φ(y_i, f_i) with its derivatives. The
 // sum is compensated and taken in a fixed order, so the result does not depend on the number of processors.
 func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMean, dVar, dNoise float64)) (value,

@@ -89,8 +89,6 @@ type Loss struct {
 	Above float64
 }
 
-var _ Expectation = Loss{}
-
 // ParseLoss returns the kind of that name. Its error lists the valid names.
 func ParseLoss(name string) (Kind, error) {
 	names := make([]string, len(register))
