@@ -834,3 +834,16 @@ func TestIntervalsOfFewOverflow(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// withColumn is a table with a column of text before the others.
+func withColumn(t *dataset.Table, name string, text func(i int) string) *dataset.Table {
+	with := &dataset.Table{Source: t.Source, Names: append([]string{name}, t.Names...)}
+	for i := range t.Rows {
+		row := []string{text(i)}
+		for _, v := range t.Values[i*len(t.Names) : (i+1)*len(t.Names)] {
+			row = append(row, fmt.Sprint(v))
+		}
+		with.Append(row)
+	}
+	return with
+}

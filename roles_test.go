@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +23,7 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
+	"github.com/krigo-gp/krigo/model"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -679,4 +682,50 @@ func TestOldRoles(t *testing.T) {
 		Kernel: krigo.Kernel{ARD: "off"}}).AcceptFileOrder(); err == nil {
 		t.Error("there was nothing to accept")
 	}
+}
+
+const (
+	versionAt = 8  // bytes of magic
+	headerAt  = 16 // and of version and length
+)
+
+// opened takes a model file apart into header and arrays.
+func opened(raw []byte) (header map[string]any, arrays []byte) {
+	end := headerAt + int(binary.LittleEndian.Uint32(raw[versionAt+4:]))
+	return parsed(raw[headerAt:end]).(map[string]any), raw[end : len(raw)-sha256.Size]
+}
+
+// closed puts it together under a checksum that fits.
+func closed(raw, header, arrays []byte) []byte {
+	out := slices.Clone(raw[:headerAt])
+	binary.LittleEndian.PutUint32(out[versionAt+4:], uint32(len(header)))
+	out = slices.Concat(out, header, arrays)
+	sum := sha256.Sum256(out)
+	return append(out, sum[:]...)
+}
+
+func parsed(text []byte) (v any) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber() // the seed needs all its digits
+	if err := d.Decode(&v); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// onWord says whether a part of the header is listed as taken on the fitter's word: by the longest path that leads to
+// it.
+func onWord(r *krigo.Recertification, field string) bool {
+	longest, on := -1, false
+	for i, claims := range [][]model.Claim{r.Checked, r.OnWord} {
+		for _, c := range claims {
+			for _, name := range c.Fields {
+				rest, of := strings.CutPrefix(field, name)
+				if of = of && (rest == "" || rest[0] == '.' || rest[0] == '['); of && len(name) > longest {
+					longest, on = len(name), i == 1
+				}
+			}
+		}
+	}
+	return on
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -57,6 +58,7 @@ type specimen struct {
 	header  []byte
 	arrays  []byte
 	fields  any // the header
+	states  any // see statements
 	said    *pacbayes.Certificate
 	words   string
 	scores  *model.Conformal
@@ -180,8 +182,7 @@ func (s *specimen) fit(ctx context.Context) error {
 		return err
 	}
 	s.raw = file.Bytes()
-	end := headerAt + int(binary.LittleEndian.Uint32(s.raw[lengthAt:]))
-	s.header, s.arrays = s.raw[headerAt:end], s.raw[end:len(s.raw)-sha256.Size]
+	s.header, s.arrays = opened(s.raw)
 	s.fields = parsed(s.header)
 	if m, err = krigo.Read(bytes.NewReader(s.raw)); err != nil {
 		return err
@@ -189,6 +190,9 @@ func (s *specimen) fit(ctx context.Context) error {
 	r, err := m.Certify(context.Background(), s.table, krigo.CertifyOptions{})
 	if err != nil || !r.Matches {
 		return fmt.Errorf("it isn't certified: %+v, %w", r, err)
+	}
+	if s.states, err = statements(m, r); err != nil {
+		return err
 	}
 	s.said, s.words, s.scores = r.Certificate, m.Sentence(r.Certificate), m.Conformal
 	_, s.nearest = m.Posterior.Arrays()
@@ -201,21 +205,6 @@ func (s *specimen) fit(ctx context.Context) error {
 	s.ps, err = m.PredictAt(s.points)
 	return err
 }
-
-// parsed is JSON as values, with numbers to all their digits; nil of what isn't JSON.
-func parsed(text []byte) (v any) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return nil
-	}
-	return v
-}
-
-// Where a file has version and length of the header, and the header.
-const (
-	magicAt, versionAt, lengthAt, headerAt = 0, 8, 12, 16
-)
 
 func attackModels(r *run) error {
 	// On as many cores as there are tries at a time: with one, a panic of the numeric core is that of its try.
@@ -234,7 +223,7 @@ func attackModels(r *run) error {
 			}
 			return r.resume(s, rng)
 		}
-		raw, how, certify := []byte(nil), "", false
+		raw, how, certify, single := []byte(nil), "", false, false
 		if rng.IntN(forgeEvery) == 0 {
 			if raw, how = s.restated(rng, all[rng.IntN(len(all))]); raw == nil {
 				r.count("restated in vain")
@@ -242,10 +231,10 @@ func attackModels(r *run) error {
 			}
 			certify = true
 		} else {
-			raw, how = s.altered(rng, all)
+			raw, how, single = s.altered(rng, all)
 			certify = strings.Contains(how, "certificate")
 		}
-		if err := r.examine(s, raw, rng, certify); err != nil {
+		if err := r.examine(s, raw, rng, certify, single); err != nil {
 			return fmt.Errorf("%s, %s: %w", s.name, how, err)
 		}
 		return nil
@@ -293,8 +282,9 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// examine reads a file, predicts by it, and now and then certifies it and makes a report.
-func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool) error {
+// examine reads a file, predicts by it, and now and then certifies it and makes a report. Single says that one place of
+// its header was altered, and nothing else.
+func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate, single bool) error {
 	before := allocated()
 	m, err := krigo.Read(bytes.NewReader(raw))
 	if used, limit := allocated()-before, uint64(1<<22+1000*len(raw))*uint64(r.workers); used > limit {
@@ -348,6 +338,11 @@ func (r *run) examine(s *specimen, raw []byte, rng *rand.Rand, certificate bool)
 		defer cancel()
 		if _, differs, err := m.Refit(ctx, s.table, nil); err == nil && differs == "" {
 			r.count("fitted again")
+		}
+	}
+	if single {
+		if err := s.same(m, again); err != nil {
+			return err
 		}
 	}
 	return s.forged(m, again)
@@ -448,6 +443,38 @@ func (s *specimen) forged(m *krigo.Model, again *krigo.Recertification) error {
 	return nil
 }
 
+// same says what a file that is certified states otherwise than the one in whose header one place was altered, but for
+// what certify lists as taken on the fitter's word.
+func (s *specimen) same(m *krigo.Model, again *krigo.Recertification) error {
+	says, err := statements(m, again)
+	if err != nil {
+		return err
+	}
+	var differ []string
+	apart("", s.states, says, &differ)
+	trusted := false
+	differ = slices.DeleteFunc(differ, func(path string) bool {
+		field, ok := strings.CutPrefix(path, "header.")
+		on := ok && (onWord(again, field) || field == "conformal" && m.Conformal == nil) // it says less then
+		trusted = trusted || on
+		return on
+	})
+	if len(differ) > 0 {
+		return errors.New("FORGED: certified with other statements: " + strings.Join(differ, ", "))
+	}
+	if trusted { // predictions may follow from it
+		return nil
+	}
+	ps, err := m.PredictAt(s.points)
+	if err != nil {
+		return err
+	}
+	if far := moved(s.ps, ps); far > 1e-6 {
+		return fmt.Errorf("FORGED: certified, and predictions moved by %.3g standard deviations", far)
+	}
+	return nil
+}
+
 // weaker says whether a certificate states the same as another one, with higher bounds.
 func weaker(c, than *pacbayes.Certificate) bool {
 	if !(c.Bound > than.Bound+1e-6 && c.MeanBound >= than.MeanBound && c.BoundSqrt >= than.BoundSqrt) {
@@ -472,8 +499,8 @@ func sealed(prefix, header, arrays []byte) []byte {
 	return append(out, sum[:]...)
 }
 
-// altered is the file with something else in one place or in a few, and how.
-func (s *specimen) altered(rng *rand.Rand, all []*specimen) (raw []byte, how string) {
+// altered is the file with something else in one place or in a few, and how; single, if in one place of its header.
+func (s *specimen) altered(rng *rand.Rand, all []*specimen) (raw []byte, how string, single bool) {
 	header, arrays := s.header, s.arrays
 	switch rng.IntN(10) {
 	case 0: // any bytes
@@ -485,9 +512,9 @@ func (s *specimen) altered(rng *rand.Rand, all []*specimen) (raw []byte, how str
 				body[versionAt] = byte(1 + rng.IntN(model.Version))
 			}
 			sum := sha256.Sum256(body)
-			return append(body, sum[:]...), "bytes"
+			return append(body, sum[:]...), "bytes", false
 		}
-		return raw, "bytes under no checksum"
+		return raw, "bytes under no checksum", false
 	case 1, 2:
 		arrays, how = alteredArrays(s.fields, arrays, rng), "arrays"
 	case 3:
@@ -500,16 +527,17 @@ func (s *specimen) altered(rng *rand.Rand, all []*specimen) (raw []byte, how str
 	default:
 		other := all[rng.IntN(len(all))]
 		h := parsed(header)
-		for range 1 + rng.IntN(3)*rng.IntN(2) {
+		places := 1 + rng.IntN(3)*rng.IntN(2)
+		for range places {
 			how += " " + alteredFields(h, other.fields, rng)
 		}
 		text, err := json.Marshal(h)
 		if err != nil {
-			return s.raw, "nothing"
+			return s.raw, "nothing", false
 		}
-		header = text
+		header, single = text, places == 1
 	}
-	return sealed(s.raw, header, arrays), how
+	return sealed(s.raw, header, arrays), how, single
 }
 
 // restated is the file with other terms, roles, scaling or noise, and the certificate that is computed from these: all

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/krigo-gp/krigo"
+	"github.com/krigo-gp/krigo/model"
+)
+
+// Where a file has version and length of the header, and the header.
+const (
+	magicAt, versionAt, lengthAt, headerAt = 0, 8, 12, 16
+)
+
+// opened takes a file apart into header and arrays.
+func opened(raw []byte) (header, arrays []byte) {
+	end := headerAt + int(binary.LittleEndian.Uint32(raw[lengthAt:]))
+	return raw[headerAt:end], raw[end : len(raw)-sha256.Size]
+}
+
+// parsed is JSON as values, with numbers to all their digits; nil of what isn't JSON.
+func parsed(text []byte) (v any) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// statements are all that a model that was certified says: the header of its file as it would be written
+// anew, the certificate as recomputed, and in words.
+func statements(m *krigo.Model, r *krigo.Recertification) (any, error) {
+	var out bytes.Buffer
+	if err := m.Write(&out); err != nil {
+		return nil, err
+	}
+	header, _ := opened(out.Bytes())
+	h := parsed(header).(map[string]any)
+	delete(h, "arrays")
+	all, err := json.Marshal(map[string]any{"header": h, "recomputed": r.Certificate,
+		"sentence": m.Sentence(r.Certificate), "split": m.Split,
+		"counts": m.Counts, "groups": m.Groups})
+	return parsed(all), err
+}
+
+// apart lists where two values differ: text in anything, numbers by more than what is recomputed may.
+func apart(path string, a, b any, out *[]string) {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			break
+		}
+		keys := maps.Clone(x)
+		maps.Copy(keys, y)
+		for _, k := range slices.Sorted(maps.Keys(keys)) {
+			apart(strings.TrimPrefix(path+"."+k, "."), x[k], y[k], out)
+		}
+		return
+	case []any:
+		if y, ok := b.([]any); ok && len(x) == len(y) {
+			for i := range x {
+				apart(fmt.Sprintf("%s[%d]", path, i), x[i], y[i], out)
+			}
+			return
+		}
+	case json.Number:
+		if y, ok := b.(json.Number); ok {
+			v, _ := x.Float64()
+			w, _ := y.Float64()
+			unit := math.Max(math.Max(math.Abs(v), math.Abs(w)), 1e-9) // of which 1e-300 is nothing
+			if strings.Contains(path, "certificate") || strings.HasPrefix(path, "recomputed") || strings.Contains(path, "test") {
+				unit = math.Max(unit, 1) // as they are printed, and compared
+			}
+			if x == y || v == w && math.Abs(v) < 1<<53 || strings.ContainsAny(string(x)+string(y), ".e") &&
+				math.Abs(v-w) <= 1e-6*unit {
+				return
+			}
+		}
+	default:
+		if a == b {
+			return
+		}
+	}
+	*out = append(*out, path)
+}
+
+// moved is how far predictions moved, in standard deviations and shares of them.
+func moved(ps, qs []model.Prediction) (most float64) {
+	for i, p := range ps {
+		q := qs[i]
+		most = max(most, math.Abs(p.Mean-q.Mean)/p.PredictiveSD, math.Abs(p.LatentSD-q.LatentSD)/p.PredictiveSD,
+			math.Abs(q.PredictiveSD/p.PredictiveSD-1))
+		if q.Mean != q.Mean || q.PredictiveSD != q.PredictiveSD {
+			return math.Inf(1)
+		}
+	}
+	return most
+}
+
+// onWord says whether a part of the header is listed as taken on the fitter's word: by the longest path that leads to
+// it.
+func onWord(r *krigo.Recertification, field string) bool {
+	longest, on := -1, false
+	for i, claims := range [][]model.Claim{r.Checked, r.OnWord} {
+		for _, c := range claims {
+			for _, name := range c.Fields {
+				rest, of := strings.CutPrefix(field, name)
+				if of = of && (rest == "" || rest[0] == '.' || rest[0] == '['); of && len(name) > longest {
+					longest, on = len(name), i == 1
+				}
+			}
+		}
+	}
+	return on
+}
