@@ -75,8 +75,7 @@ func (m *Model) Deliver(ctx context.Context, table *dataset.Table, with Options)
 		all.ObservationNoise = m.ObservationNoise
 	}
 	all.Training.ObjectiveValue, all.Training.Stopped = t.best.result.Value, t.best.result.Stopped
-	count(&all.Training, t.all)
-	all.Training.Seconds = time.Since(begun).Seconds()
+	count(&all.Training, t.all, begun)
 	all.CertificateReason = fmt.Sprintf("it was trained on all %d rows, so that none is left to certify it by", p.n)
 	if c := m.Certificate; c != nil && c.Valid {
 		all.CertificateReason += fmt.Sprintf("; what is certified are the predictions of its sibling, which was trained on "+

@@ -86,7 +86,7 @@ func (p *plan) finish(ctx context.Context, c *checkpoints, problem method.Proble
 		}
 		m.Training.StandardError = again.Diagnostics().StandardError
 	}
-	return m, p.score(m)
+	return m, nil
 }
 
 // score measures the model on the test rows, if there are any.
@@ -132,7 +132,10 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 	if m.Range, err = model.RangeOf(d.data, d.roles); err != nil {
 		return nil, err
 	}
-	m.Rows, m.Named, err = model.HashRows(d.data, d.roles)
+	if m.Rows, m.Named, err = model.HashRows(d.data, d.roles); err != nil {
+		return nil, err
+	}
+	m.ObservationNoise, err = m.EstimateNoise(d.data, d.roles)
 	return m, err
 }
 
@@ -140,9 +143,6 @@ func (d *dealt) describe(q *posterior.Posterior, terms pacbayes.Terms, found fin
 func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.Model, error) {
 	m, err := d.describe(q, d.terms(family{}, 1), found)
 	if err != nil {
-		return nil, err
-	}
-	if m.ObservationNoise, err = m.EstimateNoise(d.data, d.roles); err != nil {
 		return nil, err
 	}
 	if q.Support.Rows <= defaultFull {
@@ -157,9 +157,6 @@ func (d *dealt) uncertified(q *posterior.Posterior, found finding.List) (*model.
 func (d *dealt) certify(q *posterior.Posterior, terms pacbayes.Terms, found finding.List) (*model.Model, error) {
 	m, err := d.describe(q, terms, found)
 	if err != nil {
-		return nil, err
-	}
-	if m.ObservationNoise, err = m.EstimateNoise(d.data, d.roles); err != nil {
 		return nil, err
 	}
 	if why := q.Joint(); why != nil && !terms.MeanAlone() {

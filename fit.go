@@ -73,12 +73,15 @@ func Fit(ctx context.Context, table *dataset.Table, o Options) (made *Model, err
 		m, runs, err = first.fit(ctx, c)
 	}
 	if err == nil {
+		err = certified.score(m)
+	}
+	if err == nil {
 		err = ctx.Err() // which may have cost the certificate alone
 	}
 	if err != nil {
 		return nil, err
 	}
-	count(&m.Training, runs)
-	m.Training.Seconds = time.Since(begun).Seconds()
+	m.Curves = c.curves()
+	count(&m.Training, runs, begun)
 	return &Model{*m}, nil
 }

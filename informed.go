@@ -27,7 +27,6 @@ func (p *plan) fitInformed(ctx context.Context, c *checkpoints, certified share)
 		m, runs, err = p.fitPosterior(ctx, c, certified, prior, found)
 	} else if m, err = p.takePrior(prior, found); err == nil {
 		m.Training.ObjectiveValue, m.Training.Stopped = t.best.result.Value, t.best.result.Stopped
-		m.Curves = c.curves()
 	}
 	if err == nil && t.tried != nil { // kept as what was asked for: the kernels that there was time for
 		o.Kernel.Expression, o.Run.Restarts = strings.Join(t.tried, ","), p.restarts
@@ -61,29 +60,23 @@ func (p *plan) fitPosterior(ctx context.Context, c *checkpoints, certified share
 // takePrior makes the model whose posterior is the prior: of its tempers the one with the
 // lowest bound, which is paid for.
 func (d *dealt) takePrior(prior *posterior.Posterior, found finding.List) (lowest *model.Model, err error) {
-	var chosen float64
-	tempers := d.options.Prior.Temper
 	if d.reason != "" {
 		m, err := d.uncertified(prior, found)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			m.CertificateReason = d.reason
 		}
-		m.CertificateReason = d.reason
-		return m, d.score(m)
+		return m, err
 	}
-	if prior.Joint() != nil {
-		m, err := d.certify(prior, d.terms(family{}, 1), found)
-		if err != nil {
-			return nil, err
-		}
-		return m, d.score(m)
-	}
+	var chosen float64
+	tempers := d.options.Prior.Temper
 	for _, temper := range tempers {
-		q, err := prior.Unconditioned(temper)
-		if err != nil {
-			return nil, err
+		q := prior
+		if prior.Joint() == nil {
+			if q, err = prior.Unconditioned(temper); err != nil {
+				return nil, err
+			}
 		}
-		m, err := d.certify(q, d.terms(family{kernel: q.Kernel, mean: q.Mean}, len(tempers)), slices.Clone(found))
+		m, err := d.certify(q, d.terms(family{}, len(tempers)), slices.Clone(found))
 		if err != nil {
 			return nil, err
 		}
@@ -94,5 +87,5 @@ func (d *dealt) takePrior(prior *posterior.Posterior, found finding.List) (lowes
 	if len(tempers) > 1 && lowest.Certificate != nil {
 		lowest.Findings.Add(finding.Temper, chosen, tempers)
 	}
-	return lowest, d.score(lowest)
+	return lowest, nil
 }

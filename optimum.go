@@ -43,17 +43,12 @@ func (p *plan) atInit(_ context.Context, c *checkpoints) (trained, error) {
 	return trained{}, usage("init: its kernel is none of those that are fitted")
 }
 
-// fit trains, and makes the model of what that found.
+// fit trains and makes the model of what that found, or goes on from it with a free-form posterior. It returns all runs.
 func (p *plan) fit(ctx context.Context, c *checkpoints) (*model.Model, []run, error) {
 	p, t, err := p.optimum(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.conclude(ctx, c, t)
-}
-
-// conclude makes the model of what training found, or goes on from it with a free-form posterior. It returns all runs.
-func (p *plan) conclude(ctx context.Context, c *checkpoints, t trained) (*model.Model, []run, error) {
 	found := slices.Concat(p.findings, t.findings)
 	m, err := p.finish(ctx, c, p.problem(ctx, c, t.best.family), t.best, found)
 	if err != nil {
@@ -70,7 +65,6 @@ func (p *plan) conclude(ctx context.Context, c *checkpoints, t trained) (*model.
 		}
 		t.all = append(t.all, free)
 	}
-	m.Curves = c.curves()
 	return m, t.all, nil
 }
 

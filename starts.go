@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/model"
@@ -124,11 +125,12 @@ type run struct {
 	result *train.Result
 }
 
-// count adds up what runs took.
-func count(t *model.Training, runs []run) {
+// count adds up what runs took, since training begun.
+func count(t *model.Training, runs []run, begun time.Time) {
 	for _, r := range runs {
 		t.Starts++
 		t.Iterations += r.result.Iterations
 		t.Evaluations += r.result.Evaluations
 	}
+	t.Seconds = time.Since(begun).Seconds()
 }
