@@ -115,7 +115,7 @@ func (d Data) otherInputs(m *model.Model, columns []string) string {
 			}
 		}
 	}
-	left := append(dataset.Left(columns, d.Inputs, d.Ignore, d.Target, d.Group), d.Target)
+	left := dataset.Left(columns, d.Inputs, d.Ignore, d.Target, d.Group)
 	for _, name := range columns {
 		switch is, was := slices.Contains(has, name), !slices.Contains(left, name); {
 		case is && !was:

@@ -90,13 +90,14 @@ func (d *dealt) view(table *dataset.Table) (err error) {
 		group = func(v *dataset.Data) (*dataset.Data, error) { return v.GroupBy(o.Group) }
 	}
 	if o.encodes() {
-		if d.data, err = table.Encode(o.Target, ignored, o.Categorical, o.Missing, func(v *dataset.Data) ([]int, error) {
-			if v, err = group(v); err != nil {
-				return nil, err
-			}
-			err = d.deal(v)
-			return v.RowsOf(d.roles, dataset.Prior), err
-		}); err == nil {
+		if d.data, err = table.Encode(o.Target, ignored, dataset.Coding{Categorical: o.Categorical, Missing: o.Missing},
+			func(v *dataset.Data) ([]int, error) {
+				if v, err = group(v); err != nil {
+					return nil, err
+				}
+				err = d.deal(v)
+				return v.RowsOf(d.roles, dataset.Prior), err
+			}); err == nil {
 			d.data, err = group(d.data)
 		}
 		return inspect.Explain(err)

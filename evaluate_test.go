@@ -534,7 +534,7 @@ func rehash(t *testing.T, m *krigo.Model, table *dataset.Table) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roles, err := units.Deal(m.Seed, m.Counts[dataset.Test], m.Counts[dataset.Calibration], m.Counts[dataset.Prior])
+	roles, err := units.Deal(m.Seed, m.Counts)
 	if err != nil {
 		t.Fatal(err)
 	}

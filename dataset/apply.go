@@ -5,8 +5,8 @@ import "slices"
 // Apply makes of a table's dates, which are text or days already, days, and adds their periodic parts: of a table that
 // was made by its fields, or from a file of numbers.
 func (r Reading) Apply(t *Table) error {
-	if t.over != nil {
-		return t.over
+	if err := t.Check(); err != nil {
+		return err
 	}
 	t.reading = r
 	if r.Distinct {

@@ -115,7 +115,8 @@ func (t *Table) name(row, j int, cell string, v float64) {
 			at.Row, at.Line = 0, t.Lines[row]
 		}
 		at.Err = fmt.Errorf("column %q: %q and %q, in an earlier row, are one number, and would be one name: write them "+
-			"alike if they are the same, or else with a letter in front", spelling.Clip(t.Names[j]), spelling.Clip(text), spelling.Clip(before))
+			"alike if they are the same, or else with a letter in front", spelling.Clip(t.Names[j]), spelling.Clip(text),
+			spelling.Clip(before))
 		t.over = at
 	}
 }

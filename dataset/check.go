@@ -15,6 +15,9 @@ import (
 func (t *Table) Check() error {
 	seen := make(map[string]int, len(t.Names))
 	for j, name := range t.Names {
+		if name == "" {
+			return &Error{File: t.Source, Column: j + 1, Err: fmt.Errorf("column %d has no name: give it one", j+1)}
+		}
 		if k, found := seen[name]; found {
 			return &Error{File: t.Source, Column: j + 1, Name: name,
 				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, spelling.Clip(name))}
@@ -91,35 +94,27 @@ func (t *Table) check(uses ...use) error {
 	}
 	var first error
 	more := 0
-	x := make([]float64, min(t.Rows, blockRows)*len(uses))
-	begin, own := t.Own()
-	for i := begin; i < begin+own; i += blockRows {
-		n := min(blockRows, begin+own-i)
-		cells := x[:n*len(uses)]
-		if err := t.Read(i, n, columns, cells); err != nil {
-			return err
-		}
+	if err := t.Each(columns, func(row int, cells []float64) error {
 		if finite && allFinite(cells) {
-			continue
+			return nil
 		}
-		for c, v := range cells {
-			u := uses[c%len(uses)]
-			problem := t.problem(u, v, wrong[c%len(uses)])
-			if problem == nil {
-				continue
-			}
-			if first != nil {
+		for k, v := range cells {
+			switch problem := t.problem(uses[k], v, wrong[k]); {
+			case problem == nil:
+			case first != nil:
 				more++
-				continue
+			default:
+				at := t.place(row)
+				if at.Line > 0 {
+					at.Row = row + 1
+				}
+				at.Column, at.Name, at.Err = uses[k].column+1, t.Names[uses[k].column], problem
+				first = at
 			}
-			row := i + c/len(uses)
-			at := t.place(row)
-			if at.Line > 0 {
-				at.Row = row + 1
-			}
-			at.Column, at.Name, at.Err = u.column+1, t.Names[u.column], problem
-			first = at
 		}
+		return nil
+	}); err != nil {
+		return err
 	}
 	if more > 0 {
 		first = fmt.Errorf("%w (and %d more problems)", first, more)
@@ -167,8 +162,8 @@ func (t *Table) notNumber(u use, text string) error {
 	_, decimalComma := parse(strings.Replace(text, ",", ".", 1))
 	switch {
 	case t.Strange(u.column, text):
-		return fmt.Errorf("%q is no number, as decimals have a comma and thousands are grouped as it was said; write it as "+
-			"the others, or say otherwise", spelling.Clip(text))
+		return fmt.Errorf("%q is no number, as decimals have a comma and thousands are grouped as it was said; write it "+
+			"as the others, or say otherwise", spelling.Clip(text))
 	case programmed(text) && program == nil:
 		return fmt.Errorf("%q is written as in a program; write a decimal number, without underscores", spelling.Clip(text))
 	case grouped.MatchString(text) && decimalComma == nil:
@@ -177,7 +172,8 @@ func (t *Table) notNumber(u use, text string) error {
 	case grouped.MatchString(text):
 		return fmt.Errorf("%q groups thousands; write numbers without such commas", spelling.Clip(text))
 	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%q is out of the range of a 64-bit number; remove the row or change the column's unit", spelling.Clip(text))
+		return fmt.Errorf("%q is out of the range of a 64-bit number; remove the row or change the column's unit",
+			spelling.Clip(text))
 	case err == nil:
 		return notFinite(v)
 	case decimalComma == nil:
@@ -185,7 +181,8 @@ func (t *Table) notNumber(u use, text string) error {
 	case len(t.Names) == 1:
 		return fmt.Errorf("%q is not a number; separate columns by commas, semicolons or tabs", spelling.Clip(text))
 	case u.fitting:
-		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, say --na %s", spelling.Clip(text),
+		return fmt.Errorf("%q is not a number; correct it, or, if it stands for a missing value, say --na %s",
+			spelling.Clip(text),
 			spelling.Shell(spelling.Clip(text)))
 	}
 	return fmt.Errorf("%q is not a number; write one, or remove the row", spelling.Clip(text))

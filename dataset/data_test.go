@@ -126,7 +126,8 @@ func TestUnlabelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := make([]float64, 4)
-	if err := d.Scaled(d.All(), dataset.Identity(2)).Block(0, 2, x, nil); err != nil || !slices.Equal(x, []float64{3, 1, 6, 4}) {
+	if err := d.Scaled(d.All(), dataset.Identity(2)).Block(0, 2, x, nil); err != nil || !slices.Equal(x, []float64{3, 1,
+		6, 4}) {
 		t.Errorf("got %v, %v", x, err)
 	}
 	_, err = table.Unlabelled([]string{"p", "a", "q"})
@@ -135,7 +136,8 @@ func TestUnlabelled(t *testing.T) {
 
 func TestBlock(t *testing.T) {
 	d := regression(t, "a,b,y\n1,2,3\n4,5,6\n7,8,9\n1e300,0,0\n", "y")
-	v := d.Scaled([]int{0, 2, 1, 3}, dataset.Scaling{InputMean: []float64{1, 2}, InputScale: []float64{3, 1e-10}, TargetMean: 3,
+	v := d.Scaled([]int{0, 2, 1, 3}, dataset.Scaling{InputMean: []float64{1, 2}, InputScale: []float64{3, 1e-10},
+		TargetMean:  3,
 		TargetScale: 3})
 	x, y := make([]float64, 4), make([]float64, 2)
 	if err := v.Block(1, 2, x, y); err != nil || !slices.Equal(x, []float64{2, 6e10, 1, 3e10}) ||
@@ -150,7 +152,8 @@ func TestBlock(t *testing.T) {
 			t.Errorf("rows %v accepted", c)
 		}
 	}
-	v = d.Scaled([]int{0, 3}, dataset.Scaling{InputMean: []float64{1, 2}, InputScale: []float64{1e-300, 1}, TargetScale: 3})
+	v = d.Scaled([]int{0, 3}, dataset.Scaling{InputMean: []float64{1, 2}, InputScale: []float64{1e-300, 1},
+		TargetScale: 3})
 	wantError(t, v.Block(0, 2, x, y), "f.csv: line 5: a value is so far from the others")
 	wantError(t, v.Err(), "f.csv: line 5")
 }
@@ -228,7 +231,8 @@ func TestScalingOf(t *testing.T) {
 }
 
 func TestScalingApplies(t *testing.T) {
-	s := dataset.Scaling{InputMean: []float64{1, 10}, InputScale: []float64{2, 5}, TargetMean: 3, TargetScale: 4, Source: dataset.Declared}
+	s := dataset.Scaling{InputMean: []float64{1, 10}, InputScale: []float64{2, 5}, TargetMean: 3, TargetScale: 4,
+		Source: dataset.Declared}
 	x, y := []float64{3, 0, 1, 15}, []float64{7, 3}
 	s.Inputs(x, x)
 	s.Target(y, y)
@@ -253,7 +257,8 @@ func TestReadScaling(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.json")
 	for _, c := range []struct{ name, text, want string }{
 		{"good", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, ""},
-		{"unknown column", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2},"c":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, `f.csv has no input columns "c"`},
+		{"unknown column",
+			`{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2},"c":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`, `f.csv has no input columns "c"`},
 		{"missing column", `{"inputs":{"b":{"mean":3,"scale":4}},"target":{"mean":5,"scale":6}}`,
 			`no constants for inputs "a"`},
 		{"missing target", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}}}`,
@@ -262,14 +267,18 @@ func TestReadScaling(t *testing.T) {
 			`input "b" needs both`},
 		{"zero scale", `{"inputs":{"b":{"mean":3,"scale":0},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`,
 			`input "b" has scale 0`},
-		{"infinite scale", `{"inputs":{"b":{"mean":3,"scale":1e999},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`,
+		{"infinite scale",
+			`{"inputs":{"b":{"mean":3,"scale":1e999},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6}}`,
 			"1e999"},
 		{"unknown key", `{"inputs":{"b":{"mean":3,"sd":4}}}`, `unknown field "sd"`},
 		{"syntax", "{\n\"inputs\":}", "s.json: line 2: "},
 		{"more text", `{} {}`, "more text after"},
 		{"empty", "", "not the JSON that was expected"},
-		{"a column twice", "{\"inputs\":{\"b\":{\"mean\":3,\"scale\":4},\n\"a\":{\"mean\":1,\"scale\":2},\n\"b\":{\"mean\":0,\"scale\":1}},\"target\":{\"mean\":5,\"scale\":6}}", `s.json: line 3: the key "b" stands twice`},
-		{"a mean twice", `{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6,"mean":5}}`, `the key "mean" stands twice`},
+		{"a column twice",
+			"{\"inputs\":{\"b\":{\"mean\":3,\"scale\":4},\n\"a\":{\"mean\":1,\"scale\":2},\n\"b\":{\"mean\":0,\"scale\":1}},\"target\":{\"mean\":5,\"scale\":6}}", `s.json: line 3: the key "b" stands twice`},
+		{"a mean twice",
+			`{"inputs":{"b":{"mean":3,"scale":4},"a":{"mean":1,"scale":2}},"target":{"mean":5,"scale":6,"mean":5}}`,
+			`the key "mean" stands twice`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -293,7 +302,7 @@ func TestReadScaling(t *testing.T) {
 // The deal and the hash are contracts of the model file: these values must never
 // change, or old models would find other rows than they were trained on.
 func TestContractsPinned(t *testing.T) {
-	roles, err := dataset.DealByPosition(12, 7, 3, 2, 4)
+	roles, err := dataset.DealByPosition(12, 7, dataset.Counts{3, 2, 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +349,7 @@ func TestHashSees(t *testing.T) {
 }
 
 func TestDealByPosition(t *testing.T) {
-	roles, err := dataset.DealByPosition(100, 1, 10, 20, 30)
+	roles, err := dataset.DealByPosition(100, 1, dataset.Counts{10, 20, 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,23 +364,26 @@ func TestDealByPosition(t *testing.T) {
 	if slices.Sort(all); all[0] != 0 || all[99] != 99 {
 		t.Error("not all rows dealt")
 	}
-	other, _ := dataset.DealByPosition(100, 1, 10, 0, 90)
+	other, _ := dataset.DealByPosition(100, 1, dataset.Counts{10, 0, 90})
 	if !slices.Equal(dataset.Roles{Of: roles}.Rows(dataset.Test), dataset.Roles{Of: other}.Rows(dataset.Test)) {
 		t.Error("test rows depend on the other counts")
 	}
-	other, _ = dataset.DealByPosition(100, 2, 10, 20, 30)
+	other, _ = dataset.DealByPosition(100, 2, dataset.Counts{10, 20, 30})
 	if slices.Equal(roles, other) {
 		t.Error("the seed does not count")
 	}
-	if roles, err := dataset.DealByPosition(3, 1, 0, 0, 3); err != nil || len(dataset.Roles{Of: roles}.Rows(dataset.Certified)) != 0 {
+	if roles, err := dataset.DealByPosition(3, 1, dataset.Counts{0, 0, 3}); err != nil ||
+		len(dataset.Roles{Of: roles}.Rows(dataset.Certified)) != 0 {
 		t.Errorf("no certified rows: %v, %v", roles, err)
 	}
-	for _, c := range [][4]int{{10, 5, 5, 1}, {10, 11, 0, 0}, {10, math.MaxInt, math.MaxInt, math.MaxInt}, {-1, 0, 0, 0}} {
-		_, err := dataset.DealByPosition(c[0], 1, c[1], c[2], c[3])
-		wantError(t, err, fmt.Sprintf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows", c[1],
+	for _, c := range [][4]int{{10, 5, 5, 1}, {10, 11, 0, 0}, {10, math.MaxInt, math.MaxInt, math.MaxInt},
+		{-1, 0, 0, 0}} {
+		_, err := dataset.DealByPosition(c[0], 1, dataset.Counts{c[1], c[2], c[3]})
+		wantError(t, err, fmt.Sprintf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows",
+			c[1],
 			c[2], c[3], c[0]))
 	}
-	_, err = dataset.DealByPosition(10, 1, 0, -2, 0)
+	_, err = dataset.DealByPosition(10, 1, dataset.Counts{0, -2, 0})
 	wantError(t, err, "-2 calibration rows asked for")
 }
 
@@ -380,7 +392,7 @@ func TestDealByPositionUniform(t *testing.T) {
 	const deals = 6000
 	count := map[string]int{}
 	for seed := range uint64(deals) {
-		roles, err := dataset.DealByPosition(3, seed, 1, 1, 1)
+		roles, err := dataset.DealByPosition(3, seed, dataset.Counts{1, 1, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -415,7 +427,7 @@ func TestDeal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := u.Deal(seed, test, calibration, prior)
+		r, err := u.Deal(seed, dataset.Counts{test, calibration, prior})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -441,7 +453,8 @@ func TestDeal(t *testing.T) {
 		u.HashOf(roles.Rows(dataset.Certified)) != u2.HashOf(roles2.Rows(dataset.Certified)) {
 		t.Error("the order of rows counts")
 	}
-	if u.HashOf(roles.Rows(dataset.Prior)) == u.HashOf(roles.Rows(dataset.Certified)) || u.HashOf(roles.Rows(dataset.Prior)) == u.Hash {
+	if u.HashOf(roles.Rows(dataset.Prior)) == u.HashOf(roles.Rows(dataset.Certified)) ||
+		u.HashOf(roles.Rows(dataset.Prior)) == u.Hash {
 		t.Error("the hash doesn't see which rows")
 	}
 	if _, other := deal(x, y, 7, 6, 0, 0); !slices.Equal(other.Rows(dataset.Test), roles.Rows(dataset.Test)) {
@@ -469,7 +482,7 @@ func TestDeal(t *testing.T) {
 	if several < 5 || moved < 15 {
 		t.Errorf("%d of 20 rows have copies in other roles; %d rows moved when one changed", several, moved)
 	}
-	_, err := u.Deal(1, 30, 30, 1)
+	_, err := u.Deal(1, dataset.Counts{30, 30, 1})
 	wantError(t, err, "30 test, 30 calibration and 1 prior rows asked for, but there are only 60 rows")
 }
 
@@ -479,7 +492,7 @@ func TestDealPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roles, err := u.Deal(5, 1, 0, 1)
+	roles, err := u.Deal(5, dataset.Counts{1, 0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -504,7 +517,7 @@ func TestDealUniform(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			roles, err := u.Deal(seed, 1, 1, 1)
+			roles, err := u.Deal(seed, dataset.Counts{1, 1, 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,8 @@ func (t *Table) date(d *Dates) error {
 				text, row := t.notDate(j)
 				at := t.place(row)
 				at.Row, at.Column, at.Name = row+1, j+1, d.Column
-				at.Err = fmt.Errorf("%q is not a date as the others of the column; the forms are %s", spelling.Clip(text), describeForms())
+				at.Err = fmt.Errorf("%q is not a date as the others of the column; the forms are %s", spelling.Clip(text),
+					describeForms())
 				return at
 			case len(forms) > 1:
 				return &Error{File: t.Source, Column: j + 1, Name: d.Column, Err: errWhichForm(d.Column, texts[0])}
@@ -107,8 +108,8 @@ func (t *Table) toDays(j int, form string) error {
 				return at
 			}
 			if t.serials[j] == nil {
-				at.Err = fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days from 1900, or 20240131? "+
-					"write it as the others", spelling.Clip(text))
+				at.Err = fmt.Errorf("%s is a number among dates: a spreadsheet's own, which counts days from 1900, or "+
+					"20240131? write it as the others", spelling.Clip(text))
 				if t.serials == nil {
 					t.serials = map[int]*Error{}
 				}

@@ -136,8 +136,8 @@ const inOrder = 1 << 28
 // dealt anew, and not by the same luck. It is part of the model-file format.
 //
 // Because test rows are dealt first they stay the same when the other counts change.
-func (u *Units) Deal(seed uint64, test, calibration, prior int) (Roles, error) {
-	counts, err := complete(u.Count, test, calibration, prior)
+func (u *Units) Deal(seed uint64, asked Counts) (Roles, error) {
+	counts, err := complete(u.Count, asked)
 	if err != nil {
 		return Roles{}, err
 	}

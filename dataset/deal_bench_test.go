@@ -3,6 +3,8 @@ package dataset_test
 import (
 	"math"
 	"testing"
+
+	"github.com/krigo-gp/krigo/dataset"
 )
 
 // BenchmarkDeal knows a million rows of eight inputs by their content, and deals them roles.
@@ -19,7 +21,7 @@ func BenchmarkDeal(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := u.Deal(0, n/5, 0, n/2); err != nil {
+		if _, err := u.Deal(0, dataset.Counts{n / 5, 0, n / 2}); err != nil {
 			b.Fatal(err)
 		}
 	}

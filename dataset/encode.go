@@ -48,20 +48,25 @@ func (e *Encoding) Select(t *Table, inputs []string, target string) (*Data, erro
 	return e.labelled(d), nil
 }
 
+// Coding says how an encoding is to be learnt.
+type Coding struct {
+	Categorical []string // columns
+	Missing     string   // Refuse or FillMean
+}
+
 // Encode is [Table.Regression] of a table with categorical columns or missing values, by
 // an encoding learnt from prior rows alone: those that no certificate counts, which are chosen
 // among rows whose content is known, but not yet what it becomes.
-func (t *Table) Encode(target string, ignored []string, categorical []string, missing string,
-	prior func(*Data) ([]int, error)) (*Data, error) {
+func (t *Table) Encode(target string, ignored []string, how Coding, prior func(*Data) ([]int, error)) (*Data, error) {
 	d, err := t.labelled(t.but(append(ignored, target)...), target)
 	if err != nil {
 		return nil, err
 	}
-	e := &Encoding{Missing: missing}
+	e := &Encoding{Missing: how.Missing}
 	for _, name := range d.Inputs {
 		e.Columns = append(e.Columns, Column{Name: name})
 	}
-	for _, name := range categorical {
+	for _, name := range how.Categorical {
 		if name == target {
 			return nil, fmt.Errorf("%s: the target %q can't be categorical: only numbers are predicted", t.Source, target)
 		}
@@ -144,8 +149,8 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		c, found := &e.Columns[k], &columns[k]
 		if found.count == 0 {
 			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
-				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use more "+
-					"prior rows", spelling.Clip(c.Name), len(rows))}
+				Err: fmt.Errorf("column %q is empty on all %d prior rows, so nothing is known about it: remove it, or use "+
+					"more prior rows", spelling.Clip(c.Name), len(rows))}
 		}
 		if c.Categories == nil {
 			if e.Missing != FillMean {
@@ -167,8 +172,8 @@ func (e *Encoding) learn(d *Data, rows []int) error {
 		c.Categories = slices.Compact(c.Categories)
 		if len(c.Categories) > MaxCategories {
 			return &Error{File: d.Source, Column: d.inputs[k] + 1, Name: c.Name,
-				Err: fmt.Errorf("column %q has %d categories on %d prior rows, more than %d: remove it, or read it as a number "+
-					"if it is one",
+				Err: fmt.Errorf("column %q has %d categories on %d prior rows, more than %d: remove it, or read it as a "+
+					"number if it is one",
 					spelling.Clip(c.Name), len(c.Categories), len(rows), MaxCategories)}
 		}
 	}
@@ -185,7 +190,7 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 	if err != nil {
 		return nil, nil // a table of inputs that are encoded already
 	}
-	begin, own := t.Own()
+	_, own := t.Own()
 	for k, c := range e.Columns {
 		if c.Categories == nil {
 			continue
@@ -193,18 +198,14 @@ func (e *Encoding) Unseen(t *Table) (found finding.List, err error) {
 		places := c.encoder(t, columns[k]).places
 		unseen := map[float64]bool{}
 		n := 0
-		x := make([]float64, blockRows)
-		for i := begin; i < begin+own; i += blockRows {
-			cells := x[:min(blockRows, begin+own-i)]
-			if err := t.Read(i, len(cells), columns[k:k+1], cells); err != nil {
-				return nil, err
+		if err := t.Each(columns[k:k+1], func(_ int, cells []float64) error {
+			if _, known := places[cells[0]]; !known && cells[0] == cells[0] {
+				unseen[cells[0]] = true
+				n++
 			}
-			for _, v := range cells {
-				if _, known := places[v]; !known && v == v {
-					unseen[v] = true
-					n++
-				}
-			}
+			return nil
+		}); err != nil {
+			return nil, err
 		}
 		if n == 0 {
 			continue

@@ -29,7 +29,8 @@ var roomInputs = []string{"fuel=gas", "fuel=oil", "fuel=other", "size", "zone=3"
 // encoded reads text, and encodes it by its first three rows.
 func encoded(t *testing.T, text string) *dataset.Data {
 	t.Helper()
-	d, err := read(t, text).Encode("y", nil, []string{"fuel", "zone"}, dataset.FillMean, these([]int{0, 1, 2}))
+	d, err := read(t, text).Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"},
+		Missing: dataset.FillMean}, these([]int{0, 1, 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,8 @@ func TestEncodeDisk(t *testing.T) {
 	prior := []int{0, 1, 2, 6, 50, 8000}
 	var answers []string
 	for _, table := range []*dataset.Table{memory, disk} {
-		d, err := table.Encode("y", nil, []string{"kind"}, dataset.FillMean, these(prior))
+		d, err := table.Encode("y", nil, dataset.Coding{Categorical: []string{"kind"}, Missing: dataset.FillMean},
+			these(prior))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +223,8 @@ func TestEncodeDisk(t *testing.T) {
 
 // TestFills: without categories missing values are filled all the same.
 func TestFills(t *testing.T) {
-	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", nil, nil, dataset.FillMean, these([]int{0, 2}))
+	d, err := read(t, "a,y\n1,1\n,2\n5,3\n").Encode("y", nil, dataset.Coding{Missing: dataset.FillMean},
+		these([]int{0, 2}))
 	if err != nil || !slices.Equal(inputsOf(t, d), []float64{1, 3, 5}) || !slices.Equal(d.Inputs, []string{"a"}) {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -230,7 +233,7 @@ func TestFills(t *testing.T) {
 // TestEncodeFindings: a category that no row has is no news.
 func TestEncodeFindings(t *testing.T) {
 	d, err := read(t, "fuel,c,y\ngas,7,1\noil,7,2\ngas,7,3\noil,7,4\ncoal,7,5\nwood,7,5\noil,7,2\n").Encode("y", nil,
-		[]string{"fuel"}, dataset.Refuse, these([]int{0, 1, 4, 5}))
+		dataset.Coding{Categorical: []string{"fuel"}, Missing: dataset.Refuse}, these([]int{0, 1, 4, 5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,21 +248,26 @@ func TestEncodeFindings(t *testing.T) {
 // they stand among numbers or texts; others of that size may come later.
 func TestCategoriesRounded(t *testing.T) {
 	for _, c := range []struct{ first, last, want string }{
-		{"1", "2", `x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
-		{"red", "1e999", `x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
+		{"1", "2",
+			`x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
+		{"red", "1e999",
+			`x.csv: line 3 (row 2), column 1 ("id"): 9.007199254740992e+15 is a category that isn't told from its neighbours`},
 	} {
 		text := "id,y\n" + c.first + ",1\n9007199254740992,2\n9007199254740993,3\n" + c.last + ",3\n"
 		table, err := files.CSV{From: strings.NewReader(text), Source: "x.csv"}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = table.Encode("y", nil, []string{"id"}, dataset.Refuse, these([]int{0, 1, 2}))
+		_, err = table.Encode("y", nil, dataset.Coding{Categorical: []string{"id"}, Missing: dataset.Refuse},
+			these([]int{0, 1, 2}))
 		wantError(t, err, c.want, "(and 1 more problems)")
-		small, err := files.CSV{From: strings.NewReader("id,y\n" + c.first + ",1\n9007199254740991,2\n"), Source: "x.csv"}.Read()
+		small, err := files.CSV{From: strings.NewReader("id,y\n" + c.first + ",1\n9007199254740991,2\n"),
+			Source: "x.csv"}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := small.Encode("y", nil, []string{"id"}, dataset.Refuse, these([]int{0, 1}))
+		d, err := small.Encode("y", nil, dataset.Coding{Categorical: []string{"id"}, Missing: dataset.Refuse},
+			these([]int{0, 1}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +295,8 @@ func TestEncodeRefuses(t *testing.T) {
 	}{
 		{rooms, []int{0}, []string{"zone"}, dataset.FillMean, "y",
 			`column "fuel" is no column of numbers: 4 different texts: "gas", "oil", "wood" and 1 more (first in line 2); say --categorical fuel or --ignore fuel`},
-		{rooms, []int{0}, []string{"fule"}, dataset.Refuse, "y", `no column "fule" to be categorical; did you mean "fuel"?`},
+		{rooms, []int{0}, []string{"fule"}, dataset.Refuse, "y",
+			`no column "fule" to be categorical; did you mean "fuel"?`},
 		{rooms, []int{0}, []string{"fuel"}, dataset.Refuse, "price", `no column "price" for the target`},
 		{rooms, []int{0, 1}, both, dataset.FillMean, "zone", `the target "zone" can't be categorical`},
 		{rooms, []int{1, 4}, both, dataset.FillMean, "y",
@@ -295,7 +304,8 @@ func TestEncodeRefuses(t *testing.T) {
 		{rooms, []int{2}, both, dataset.FillMean, "y", `column "fuel" is empty on all 1 prior rows`},
 		{rooms, []int{0, 1}, both, dataset.Refuse, "y",
 			`line 3 (row 2), column 2 ("size"): the value is missing; remove the row or fill the value, or have it filled with --missing mean (and 3 more problems)`},
-		{"a,y\nb,1\n,2\n", []int{0}, []string{"a"}, dataset.Refuse, "y", `line 3 (row 2), column 1 ("a"): the value is missing`},
+		{"a,y\nb,1\n,2\n", []int{0}, []string{"a"}, dataset.Refuse, "y",
+			`line 3 (row 2), column 1 ("a"): the value is missing`},
 		{"a,y\n1,\n2,3\n", []int{0, 1}, nil, dataset.FillMean, "y",
 			`f.csv: line 2 (row 1), column 2 ("y"): the value is missing; remove the row or fill the value`},
 		{"a,y\n1,b\n2,3\n", []int{0, 1}, nil, dataset.FillMean, "y", `"b" is not a number; write one`},
@@ -310,7 +320,7 @@ func TestEncodeRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := table.Encode(c.target, nil, c.categorical, c.missing, these(c.rows))
+		d, err := table.Encode(c.target, nil, dataset.Coding{Categorical: c.categorical, Missing: c.missing}, these(c.rows))
 		if d != nil {
 			t.Errorf("%q was encoded, want %s", c.text, c.want)
 		}

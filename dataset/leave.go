@@ -48,7 +48,8 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 			return nil, fmt.Errorf("%s: the target %q is to be ignored too: name another", t.Source, spelling.Clip(target))
 		}
 	}
-	left = Left(t.Names, inputs, ignored, target, group)
+	left = slices.DeleteFunc(Left(t.Names, inputs, ignored, target, group),
+		func(name string) bool { return name == target })
 	for _, pattern := range inputs {
 		if pattern == target {
 			return nil, fmt.Errorf("%s: the target %q can't be an input too", t.Source, spelling.Clip(target))
@@ -60,15 +61,15 @@ func (t *Table) Leave(inputs, ignored []string, target, group string) (left []st
 	return left, nil
 }
 
-// Left is what Leave returns of a table with these columns, whether or not it has those that the patterns name.
-func Left(names, inputs, ignored []string, target, group string) (left []string) {
+// Left returns which of these columns are no inputs by the patterns, whether or not there are columns that they name.
+// Those of the own, as the target and the column that rows are grouped by, never are.
+func Left(names, inputs, ignored []string, own ...string) (left []string) {
 	named := func(patterns []string, name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, name) })
 	}
 	for _, name := range names {
 		switch {
-		case name == target:
-		case name == group, named(ignored, name), len(inputs) > 0 && !named(inputs, name),
+		case slices.Contains(own, name), named(ignored, name), len(inputs) > 0 && !named(inputs, name),
 			len(inputs) == 0 && IsIndex(name):
 			left = append(left, name)
 		}

@@ -10,7 +10,8 @@ import (
 )
 
 // Spread makes tables that ranks have read one that is spread over them. Where each has read all rows, whole, it keeps
-// an equal share of them, in order; otherwise the rows follow in the order of ranks. After an error the table is closed.
+// an equal share of them, in order; otherwise the rows follow in the order of ranks. After an error the table is
+// closed.
 func (t *Table) Spread(r ranks.Ranks, whole bool) error {
 	err := t.keepPart(r, whole)
 	if err = r.Agree(err); err == nil {

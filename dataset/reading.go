@@ -93,7 +93,8 @@ func (r *Reading) Check() error {
 		}
 	}
 	for _, unit := range r.Units {
-		if strings.TrimSpace(unit) == "" || strings.ContainsFunc(unit, unicode.IsDigit) || strings.ContainsAny(unit, "+-.") {
+		if strings.TrimSpace(unit) == "" || strings.ContainsFunc(unit, unicode.IsDigit) || strings.ContainsAny(unit,
+			"+-.") {
 			return fmt.Errorf("unit %q: want text without digits, signs and points, such as kg", spelling.Clip(unit))
 		}
 	}

@@ -99,7 +99,8 @@ func TestReadingOfTable(t *testing.T) {
 			t.Errorf("%q: %v %q", text, table.Values, table.Text)
 		}
 	}
-	if table := read(german, "1,5;2\n3,5;4\n"); !slices.Equal(table.Names, []string{"x1", "y"}) || table.Values[0] != 1.5 {
+	if table := read(german, "1,5;2\n3,5;4\n"); !slices.Equal(table.Names, []string{"x1", "y"}) ||
+		table.Values[0] != 1.5 {
 		t.Errorf("without a header: %q, %v", table.Names, table.Values)
 	}
 	// A number as programs write it is none here, and isn't taken for one beside others.
@@ -313,7 +314,7 @@ func TestMatches(t *testing.T) {
 		{"a*c*e", "abcdf", false}, {"?b", "éb", true}, {"a?", "a", false}, {"a[b]*", "a[b]c", true}, {"**a", "ba", true},
 		{"m/*", "m/s", true},
 	} {
-		if left := dataset.Left([]string{c.name}, nil, []string{c.pattern}, "the target", ""); (left != nil) != c.want {
+		if left := dataset.Left([]string{c.name}, nil, []string{c.pattern}); (left != nil) != c.want {
 			t.Errorf("%q of %q: %v", c.pattern, c.name, !c.want)
 		}
 	}
@@ -325,7 +326,8 @@ func TestDatesInDoubt(t *testing.T) {
 	read := func(first string) *dataset.Table {
 		t.Helper()
 		of := dataset.Reading{Dates: []dataset.Dates{{Column: "when", Form: "dmy"}}}
-		table, err := files.CSV{From: strings.NewReader("when,y\n" + first + ",1\n31.12.1999,2\n01.02.2003 10:30,3\n"), Source: "f.csv", As: of}.Read()
+		table, err := files.CSV{From: strings.NewReader("when,y\n" + first + ",1\n31.12.1999,2\n01.02.2003 10:30,3\n"),
+			Source: "f.csv", As: of}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func (r Roles) Count(role Role) (n int) {
 	return n
 }
 
-// Counts are numbers of rows, or of groups of them, by role.
+// Counts are numbers of rows, or of groups of them, by role. Who asks for roles leaves Certified at 0: all others are.
 type Counts [Certified + 1]int
 
 // Sum is that of all roles.
@@ -86,15 +86,16 @@ func (r Roles) Counts() (rows, groups Counts) {
 }
 
 // complete is the counts of so many things, of which those without another role are certified.
-func complete(things, test, calibration, prior int) (c Counts, err error) {
+func complete(things int, asked Counts) (c Counts, err error) {
 	left := things
-	for role, n := range []int{test, calibration, prior} {
+	for role, n := range asked[:Certified] {
 		if n < 0 {
 			return c, fmt.Errorf("%d %s rows asked for: the count must not be negative", n, Role(role))
 		}
 		if n > left {
-			return c, fmt.Errorf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows: ask for fewer",
-				test, calibration, prior, things)
+			return c,
+				fmt.Errorf("%d test, %d calibration and %d prior rows asked for, but there are only %d rows: ask for fewer",
+					asked[Test], asked[Calibration], asked[Prior], things)
 		}
 		c[role] = n
 		left -= n
@@ -105,8 +106,8 @@ func complete(things, test, calibration, prior int) (c Counts, err error) {
 
 // DealLast makes the last rows of a table test rows, those before them the certified ones,
 // and deals the others prior rows first: a backtest, where rows follow time.
-func DealLast(rows, test, calibration, prior int) (Roles, error) {
-	c, err := complete(rows, test, calibration, prior)
+func DealLast(rows int, asked Counts) (Roles, error) {
+	c, err := complete(rows, asked)
 	if err != nil {
 		return Roles{}, err
 	}
@@ -128,8 +129,8 @@ const shuffleStream = 0x9e3779b97f4a7c15
 // seeded with the seed and a constant, by Lemire's method) is a contract of those
 // files: `certify` deals again and must find the same rows, so it never
 // changes, and draws on no method of [rand.Rand], which might.
-func DealByPosition(rows int, seed uint64, test, calibration, prior int) ([]Role, error) {
-	counts, err := complete(rows, test, calibration, prior)
+func DealByPosition(rows int, seed uint64, asked Counts) ([]Role, error) {
+	counts, err := complete(rows, asked)
 	if err != nil {
 		return nil, err
 	}

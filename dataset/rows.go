@@ -30,9 +30,6 @@ func tableOf(source string, names []string, rows int, row func(i int) []float64)
 	case rows == 0:
 		return nil, fmt.Errorf("%s: the table has no rows", source)
 	}
-	if j := slices.Index(names, ""); j >= 0 {
-		return nil, &Error{File: source, Column: j + 1, Err: fmt.Errorf("column %d has no name: give it one", j+1)}
-	}
 	for i := range rows {
 		values := row(i)
 		if len(values) != len(names) {

@@ -87,8 +87,10 @@ func TestHandMade(t *testing.T) {
 		table dataset.Table
 		want  string
 	}{
-		{dataset.Table{Names: names, Rows: 2, Values: []float64{1, 2, 3}}, "t: 3 values in a table of 2 rows and 2 columns"},
-		{dataset.Table{Names: names, Rows: 1, Values: []float64{1, 2, 3, 4}}, "t: 4 values in a table of 1 rows and 2 columns"},
+		{dataset.Table{Names: names, Rows: 2, Values: []float64{1, 2, 3}},
+			"t: 3 values in a table of 2 rows and 2 columns"},
+		{dataset.Table{Names: names, Rows: 1, Values: []float64{1, 2, 3, 4}},
+			"t: 4 values in a table of 1 rows and 2 columns"},
 		{dataset.Table{Names: names, Rows: 2}, "t: 0 values in a table of 2 rows"},
 		{dataset.Table{Names: names, Rows: -1}, "t: 0 values in a table of -1 rows"},
 		{dataset.Table{Names: names, Rows: math.MaxInt/2 + 1}, "t: 0 values in a table of"},
@@ -102,7 +104,8 @@ func TestHandMade(t *testing.T) {
 			`t: row 2, column 1 ("a"): 0.5 is the place of no text`},
 		{dataset.Table{Names: []string{"a", "y", "\xf9"}, Rows: 1, Values: []float64{1, 2, 3}},
 			`the name of column 3, "\xf9", isn't UTF-8 text: rename it`},
-		{dataset.Table{Names: []string{"a", "y", "a"}, Rows: 1, Values: []float64{1, 2, 3}}, `t: columns 1 and 3 are both named "a"`},
+		{dataset.Table{Names: []string{"a", "y", "a"}, Rows: 1, Values: []float64{1, 2, 3}},
+			`t: columns 1 and 3 are both named "a"`},
 	} {
 		c.table.Source = "t"
 		e := &dataset.Encoding{Missing: dataset.Refuse, Columns: []dataset.Column{{Name: "a", Categories: []string{"x"}}}}
@@ -111,7 +114,7 @@ func TestHandMade(t *testing.T) {
 			"Select":     func() (*dataset.Data, error) { return c.table.Select([]string{"a"}, "y") },
 			"Unlabelled": func() (*dataset.Data, error) { return c.table.Unlabelled([]string{"a"}) },
 			"Encode": func() (*dataset.Data, error) {
-				return c.table.Encode("y", nil, []string{"a"}, dataset.Refuse,
+				return c.table.Encode("y", nil, dataset.Coding{Categorical: []string{"a"}, Missing: dataset.Refuse},
 					these([]int{0}))
 			},
 			"Encoding.Select":     func() (*dataset.Data, error) { return e.Select(&c.table, e.Inputs(), "y") },
@@ -143,8 +146,8 @@ func TestError(t *testing.T) {
 			`f.csv: line 3: a quote (") is not closed or stands inside a field; double it or remove it`},
 		{"a,,c\n1,2,3\n", dataset.Error{"f.csv", 1, 0, 2, "", nil},
 			`f.csv: line 1: column 2 has no name: give it one in the header, or remove it`},
-		{"a,b,a\n1,2,3\n", dataset.Error{"f.csv", 1, 0, 3, "a", nil},
-			`f.csv: line 1: columns 1 and 3 are both named "a": rename one`},
+		{"a,b,a\n1,2,3\n", dataset.Error{"f.csv", 0, 0, 3, "a", nil},
+			`f.csv: columns 1 and 3 are both named "a": rename one`},
 	} {
 		table, err := files.CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
 		if err == nil {
@@ -161,7 +164,8 @@ func TestError(t *testing.T) {
 		}
 	}
 	// Scaled values that overflow, with and without lines.
-	for lines, want := range map[bool]dataset.Error{true: {"f.csv", 3, 0, 0, "", nil}, false: {"rows", 0, 2, 0, "", nil}} {
+	for lines, want := range map[bool]dataset.Error{true: {"f.csv", 3, 0, 0, "", nil}, false: {"rows", 0, 2, 0, "",
+		nil}} {
 		table, err := dataset.FromRows([]string{"a", "y"}, [][]float64{{1, 2}, {1e300, 3}})
 		if lines {
 			table, err = files.CSV{From: strings.NewReader("a,y\n1,2\n1e300,3\n"), Source: "f.csv"}.Read()
@@ -208,7 +212,8 @@ func TestSeveralGoroutines(t *testing.T) {
 	var wait sync.WaitGroup
 	for k := range found {
 		wait.Go(func() {
-			d, err := memory.Encode("y", nil, []string{"fuel", "zone"}, dataset.FillMean, these([]int{0, 1, 2}))
+			d, err := memory.Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"},
+				Missing: dataset.FillMean}, these([]int{0, 1, 2}))
 			if err != nil {
 				t.Error(err)
 				return

@@ -138,7 +138,8 @@ func ReadScaling(path string, d *Data) (Scaling, error) {
 	}
 	s.TargetMean, s.TargetScale = take("the target", file.Target)
 	if len(missing) > 0 {
-		problems = append(problems, fmt.Errorf("%s: no constants for inputs %s: add them", path, spelling.Quoted(missing, 20)))
+		problems = append(problems, fmt.Errorf("%s: no constants for inputs %s: add them", path,
+			spelling.Quoted(missing, 20)))
 	}
 	if unknown := slices.Sorted(maps.Keys(file.Inputs)); len(unknown) > 0 {
 		problems = append(problems, fmt.Errorf("%s: %s has no input columns %s: remove or rename them", path, d.Source,

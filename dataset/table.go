@@ -132,6 +132,24 @@ func (t *Table) Read(first, n int, columns []int, out []float64) error {
 	return nil
 }
 
+// Each passes on the given cells of each row that this rank has.
+func (t *Table) Each(columns []int, row func(i int, cells []float64) error) error {
+	begin, own := t.Own()
+	x := make([]float64, min(own, blockRows)*len(columns))
+	for first := begin; first < begin+own; first += blockRows {
+		n := min(blockRows, begin+own-first)
+		if err := t.Read(first, n, columns, x[:n*len(columns)]); err != nil {
+			return err
+		}
+		for i := range n {
+			if err := row(first+i, x[i*len(columns):(i+1)*len(columns)]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Within is the same table for work that ends with a context: reading its rows is then ctx's error. Predicting,
 // certifying and evaluating read them block by block. Of the two, one is closed.
 func (t *Table) Within(ctx context.Context) *Table {

@@ -44,8 +44,7 @@ func (m *Model) checkDealt() error {
 	if m.Split != ByPosition {
 		return nil
 	}
-	dealt, err := dataset.DealByPosition(len(m.positional), m.Seed, m.Counts[dataset.Test], m.Counts[dataset.Calibration],
-		m.Counts[dataset.Prior])
+	dealt, err := dataset.DealByPosition(len(m.positional), m.Seed, m.Counts)
 	if err != nil {
 		return err
 	}

@@ -24,10 +24,10 @@ func (s Split) Deal(d *dataset.Data, seed uint64,
 		return dataset.Roles{}, nil, err
 	}
 	var roles dataset.Roles
-	if s == ByLast {
-		roles, err = dataset.DealLast(d.Rows, test, calibration, prior)
+	if asked := (dataset.Counts{test, calibration, prior}); s == ByLast {
+		roles, err = dataset.DealLast(d.Rows, asked)
 	} else {
-		roles, err = units.Deal(seed, test, calibration, prior)
+		roles, err = units.Deal(seed, asked)
 	}
 	return roles, units, err
 }

@@ -69,8 +69,8 @@ type CSV struct {
 	From   io.Reader
 	Source string          // names it in errors
 	As     dataset.Reading // how cells are written
-	// No other columns will be looked at: cells of others are missing values whatever a file with a header holds there, so
-	// that no memory is spent on their texts. Without any, all are read.
+	// No other columns will be looked at: their cells are missing values whatever a file with a header holds there, so that
+	// no memory is spent on their texts. Without any, all are read.
 	Columns []string
 }
 
@@ -129,9 +129,10 @@ func open(from io.Reader, t *dataset.Table, start func(*bufio.Reader) ([]byte, e
 		if !bytes.ContainsFunc(head, func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' }) {
 			convert = fmt.Sprintf(", as by iconv -f WINDOWS-1252 -t UTF-8 %s if it is of Windows", spelling.Shell(source))
 		}
-		return nil, nil, fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain "+
-			"or gzip%s",
-			source, errNotText, len(head), convert)
+		return nil, nil,
+			fmt.Errorf("%s: %w (the first %d bytes are not UTF-8 text): save the table as CSV in UTF-8, plain "+
+				"or gzip%s",
+				source, errNotText, len(head), convert)
 	}
 	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
 		head = head[len(bom):]
@@ -237,7 +238,8 @@ func (p *parser) read() error {
 		if t.Names == nil {
 			if of, found := strings.CutPrefix(strings.ToLower(record[0]), "sep="); found && len(record) < 3 {
 				if len(record) == 1 && of != "" {
-					return fmt.Errorf("%s: cells are separated by %q: separate them by commas, semicolons or tabs", t.Source, spelling.Clip(of))
+					return fmt.Errorf("%s: cells are separated by %q: separate them by commas, semicolons or tabs", t.Source,
+						spelling.Clip(of))
 				}
 				continue // a spreadsheet's line
 			}
@@ -298,7 +300,6 @@ func (p *parser) names(record []string) ([]string, error) {
 		return nil, err
 	}
 	names := make([]string, len(record))
-	seen := make(map[string]int, len(record))
 	for j, name := range record {
 		if p.table.Found.Headless {
 			name = "x" + strconv.Itoa(j+1)
@@ -315,11 +316,6 @@ func (p *parser) names(record []string) ([]string, error) {
 			return nil, &dataset.Error{File: p.table.Source, Line: line, Column: j + 1,
 				Err: fmt.Errorf("column %d has no name: give it one in the header, or remove it", j+1)}
 		}
-		if k, ok := seen[name]; ok {
-			return nil, &dataset.Error{File: p.table.Source, Line: line, Column: j + 1, Name: name,
-				Err: fmt.Errorf("columns %d and %d are both named %q: rename one", k+1, j+1, spelling.Clip(name))}
-		}
-		seen[name] = j
 		names[j] = name
 	}
 	return names, nil
@@ -354,7 +350,8 @@ func (p *parser) row(record []string) error {
 	if last := len(record) - 1; p.ends && last == len(t.Names) {
 		if cell := strings.TrimSpace(record[last]); cell != "" {
 			p.first = &dataset.Error{File: t.Source, Line: line, Row: p.before + len(t.Lines),
-				Err: fmt.Errorf("column %d has no name, and holds %q: give it one in the header, or remove it", last+1, spelling.Clip(cell))}
+				Err: fmt.Errorf("column %d has no name, and holds %q: give it one in the header, or remove it", last+1,
+					spelling.Clip(cell))}
 			return nil
 		}
 		record = record[:last]
@@ -386,8 +383,8 @@ type records struct {
 func (r *records) next(after int64) { r.after, r.needed = after, float64(r.passed-after) }
 
 func (r *records) Read(p []byte) (int, error) {
-	// The line and the record, each with room to grow; for each field where it begins and ends, its place in the text, and
-	// itself.
+	// The line and the record, each with room to grow; for each field where it begins and ends, its place in the text,
+	// and itself.
 	const each, field = 6, 100
 	if r.compressed {
 		return r.from.Read(p)

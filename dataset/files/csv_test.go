@@ -105,7 +105,8 @@ func TestReadRefuses(t *testing.T) {
 		{"header only", "a,b\n", "f.csv: a header but no rows"},
 		{"gzip header cut", "\x1f\x8b", "f.csv is cut short: the gzip stream ends early, after row 0"},
 		{"gzip cut", zipped(t, rows.String(), 90000), "f.csv is cut short: the gzip stream ends early, after row "},
-		{"gzip trailer cut", zipped(t, "a,b\n1,2\n3,4\n", 4), "f.csv is cut short: the gzip stream ends early, after row 2"},
+		{"gzip trailer cut", zipped(t, "a,b\n1,2\n3,4\n", 4),
+			"f.csv is cut short: the gzip stream ends early, after row 2"},
 		{"gzip checksum", string(badSum), "f.csv is damaged; fetch it again: gzip: invalid checksum"},
 		{"gzip trailing garbage", zipped(t, "a,b\n1,2\n", 0) + "garbage garbage", "f.csv is damaged"},
 		{"NUL", "a,b\n1,\x002\n", "f.csv: not a text file"},
@@ -116,7 +117,7 @@ func TestReadRefuses(t *testing.T) {
 		{"unnamed column with cells", "a;b;\n1;2;\n3;4;5\n", `f.csv: line 3 (row 2): column 3 has no name, and holds "5"`},
 		{"zip in gzip", zipped(t, "PK\x03\x04\x00\x00", 0), "f.csv: not a text file"},
 		{"unnamed column", "a,\n1,2\n", "f.csv: line 1: column 2 has no name"},
-		{"duplicate name", "a,b, a\n1,2,3\n", `f.csv: line 1: columns 1 and 3 are both named "a"`},
+		{"duplicate name", "a,b, a\n1,2,3\n", `f.csv: columns 1 and 3 are both named "a"`},
 		{"short row", "a,b\n1,2\n3\n", "f.csv: line 3 (row 2): expected 2 fields, got 1"},
 		{"long row", "a,b\n1,2,3\n", "f.csv: line 2 (row 1): expected 2 fields, got 3"},
 		{"open quote", "a,b\n1,2\n\"3,4\n5,6\n", "f.csv: line 3: a quote"},
@@ -140,8 +141,10 @@ func TestReadRefuses(t *testing.T) {
 func TestCells(t *testing.T) {
 	long := strings.Repeat("é", 50)
 	for _, c := range []struct{ name, text, want string }{
-		{"blank cell", "a,b\n1,2\n3, \n", `f.csv: line 3 (row 2), column 2 ("b"): the value is missing; remove the row or fill the value`},
-		{"blank in the first line of data", "1,,3\n4,5,6\n", `f.csv: line 1 (row 1), column 2 ("x2"): the value is missing`},
+		{"blank cell", "a,b\n1,2\n3, \n",
+			`f.csv: line 3 (row 2), column 2 ("b"): the value is missing; remove the row or fill the value`},
+		{"blank in the first line of data", "1,,3\n4,5,6\n",
+			`f.csv: line 1 (row 1), column 2 ("x2"): the value is missing`},
 		{"NaN", "a,b\n1,NaN\n", "the value is missing"},
 		{"null", "a,b\n1,NULL\n", "the value is missing"},
 		{"NA", "a,b\n1,n/a\n", "the value is missing"},
@@ -169,7 +172,8 @@ func TestCells(t *testing.T) {
 		{"-inf", "a,b\n-inf,1\n", "-Inf is not finite"},
 		{"out of range", "a,b\n1,1e999\n", `"1e999" is out of the range`},
 		{"after a quoted newline", "a,b\n\"1\n\",\"\n\n2\"\n3,x\n", `f.csv: line 6 (row 2), column 2 ("b"): "x"`},
-		{"several", "a,b\nx,y\nz,4\n", `column 1 ("a"): "x" is not a number; write one, or remove the row (and 2 more problems)`},
+		{"several", "a,b\nx,y\nz,4\n",
+			`column 1 ("a"): "x" is not a number; write one, or remove the row (and 2 more problems)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table, err := CSV{From: strings.NewReader(c.text), Source: "f.csv"}.Read()
@@ -400,7 +404,8 @@ func TestReadColumns(t *testing.T) {
 		len(table.Text[2]) != 0 || !slices.Equal(table.Text[1], []string{"1", "red"}) {
 		t.Errorf("%+v", table)
 	}
-	if _, err := (CSV{From: strings.NewReader(text + "c,1\n"), Source: "t.csv", Columns: []string{"x"}}).Read(); err == nil ||
+	if _, err := (CSV{From: strings.NewReader(text + "c,1\n"), Source: "t.csv",
+		Columns: []string{"x"}}).Read(); err == nil ||
 		!strings.Contains(err.Error(), "expected 3 fields, got 2") {
 		t.Error(err)
 	}

@@ -41,7 +41,8 @@ func TestFormatsRefuse(t *testing.T) {
 		return "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header + strings.Repeat("\x00", 8*values)
 	}
 	archive("good.npz", "x.npy", npy("(3,)", 3), "m.npy", npy("(3, 2)", 6))
-	if table, err := ReadFile(at("good.npz"), dataset.Reading{}); err != nil || !slices.Equal(table.Names, []string{"x", "m1", "m2"}) ||
+	if table, err := ReadFile(at("good.npz"), dataset.Reading{}); err != nil || !slices.Equal(table.Names, []string{"x",
+		"m1", "m2"}) ||
 		table.Rows != 3 {
 		t.Errorf("%+v, %v", table, err)
 	}
@@ -57,7 +58,7 @@ func TestFormatsRefuse(t *testing.T) {
 	archive("nan.npz", "x.npy", nan)
 	for name, want := range map[string]string{
 		"empty.npz": "no arrays", "uneven.npz": `array "z" has 4 rows, those before it 3`,
-		"twice.npz": `two columns named "m1"`, "deep.npz": "shape [3 1 1]", "cut.npz": "cut short",
+		"twice.npz": `columns 1 and 2 are both named "m1"`, "deep.npz": "shape [3 1 1]", "cut.npz": "cut short",
 		"text.npz": "not an NPY file", "half.npz": "not a whole NPZ file",
 		"nan.npz": `row 1, column 1 ("x"): the value is missing`,
 	} {

@@ -16,7 +16,8 @@ func Beside(kept *dataset.Kept) func(w io.Writer, names []string, rows int, fill
 	return func(w io.Writer, names []string, rows int, fill Fill) error {
 		for _, name := range kept.Names {
 			if slices.Contains(names, name) {
-				return fmt.Errorf("column %q can't be kept: the table that is written has one of that name", spelling.Clip(name))
+				return fmt.Errorf("column %q can't be kept: the table that is written has one of that name",
+					spelling.Clip(name))
 			}
 		}
 		out := csv.NewWriter(w)

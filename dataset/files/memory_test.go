@@ -118,7 +118,8 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s: %v, which doesn't name it and %q", name, err, test.says)
 		}
 		var over *memory.Error
-		if errors.As(err, &over) && !(over.Need > limit && over.Limit == limit && strings.Contains(err.Error(), "--memory")) {
+		if errors.As(err, &over) && !(over.Need > limit && over.Limit == limit && strings.Contains(err.Error(),
+			"--memory")) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if taken := after.TotalAlloc - before.TotalAlloc; taken > 3*limit { // what was freed on the way counts too
@@ -127,7 +128,8 @@ func TestBombs(t *testing.T) {
 	}
 	memory.SetLimit(limit)
 	defer memory.SetLimit(0)
-	if _, err := (CSV{From: bytes.NewReader(squeezed(t, "x,y\n", "1,2\n", 1<<28)), Source: "standard input"}).Read(); err == nil ||
+	if _, err := (CSV{From: bytes.NewReader(squeezed(t, "x,y\n", "1,2\n", 1<<28)),
+		Source: "standard input"}).Read(); err == nil ||
 		!strings.Contains(err.Error(), "standard input") || !strings.Contains(err.Error(), "--memory") {
 		t.Error(err)
 	}

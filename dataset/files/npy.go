@@ -153,19 +153,56 @@ func readNPYHeader(r io.Reader, length int64, source string) (*npy, error) {
 	return readHeader(r, length, source, false)
 }
 
+// fail is an error of the file.
+func (n *npy) fail(format string, args ...any) error {
+	return fmt.Errorf("%s: "+format, append([]any{n.source}, args...)...)
+}
+
 // readHeader is readNPYHeader, where column says whether an array of one dimension will do.
 func readHeader(r io.Reader, length int64, source string, column bool) (*npy, error) {
-	fail := func(format string, args ...any) (*npy, error) {
-		return nil, fmt.Errorf(source+": "+format, args...)
+	n := &npy{source: source}
+	text, err := n.header(r, length)
+	if err != nil {
+		return nil, err
 	}
+	p := python{text: text}
+	header, ok := p.value(0).(map[string]any)
+	if p.space(); !ok || p.failed || p.text != "" {
+		return nil, n.fail("the NPY header isn't a dictionary as numpy.save writes it; write the file again")
+	}
+	if err := n.layout(header, length, column); err != nil {
+		return nil, err
+	}
+	if len(n.fields) == 0 {
+		return nil, n.fail("the table has no columns")
+	}
+	if n.rows == 0 {
+		return nil, n.fail("the table has no rows")
+	}
+	content := length - n.start
+	switch whole := content / int64(n.size); {
+	case int64(n.rows) > whole:
+		return nil, n.fail("cut short: %d rows of %d bytes are promised, but the file ends within row %d; write it again",
+			n.rows, n.size, whole+1)
+	case content != int64(n.rows)*int64(n.size):
+		return nil, n.fail("%d bytes follow the last of %d rows: not one NPY table; write it again",
+			content-int64(n.rows)*int64(n.size), n.rows)
+	}
+	return n, nil
+}
+
+// header reads the text of a header in UTF-8, after which the first record starts.
+func (n *npy) header(r io.Reader, length int64) (string, error) {
+	short := n.fail("cut short: the file ends within the NPY header; write it again")
 	prefix := make([]byte, len(npyMagic)+2+4)
 	got, err := io.ReadFull(r, prefix[:len(npyMagic)+2+2])
 	switch {
 	case !bytes.HasPrefix(prefix[:got], []byte(npyMagic)):
-		return fail("not an NPY file (it doesn't begin with \\x93NUMPY): save the table by numpy.save, or name a CSV file " +
-			".csv")
+		return "",
+			n.fail("not an NPY file (it doesn't begin with \\x93NUMPY): save the table by numpy.save, or name a CSV " +
+				"file .csv")
 	case err != nil:
-		return fail("cut short: the file ends within the NPY header; write it again")
+		return "", short
 	}
 	version, size, start := prefix[len(npyMagic)], 0, len(prefix)-2
 	switch version {
@@ -173,114 +210,100 @@ func readHeader(r io.Reader, length int64, source string, column bool) (*npy, er
 		size = int(binary.LittleEndian.Uint16(prefix[start-2:]))
 	case 2, 3:
 		if _, err := io.ReadFull(r, prefix[start:]); err != nil {
-			return fail("cut short: the file ends within the NPY header; write it again")
+			return "", short
 		}
 		size = int(binary.LittleEndian.Uint32(prefix[start-2:]))
 		start += 2
 	default:
-		return fail("NPY format version %d.%d; versions 1 to 3 are read", version, prefix[len(npyMagic)+1])
+		return "", n.fail("NPY format version %d.%d; versions 1 to 3 are read", version, prefix[len(npyMagic)+1])
 	}
 	if size > maxNPYHeader || int64(start+size) > length {
-		return fail("cut short: an NPY header of %d bytes doesn't fit a file of %d; write it again", size, length)
+		return "", n.fail("cut short: an NPY header of %d bytes doesn't fit a file of %d; write it again", size, length)
 	}
 	const times = 50 // its own size: what is parsed of it
-	if err := memory.Afford(source+": the NPY header", times*float64(size)); err != nil {
-		return nil, err
+	if err := memory.Afford(n.source+": the NPY header", times*float64(size)); err != nil {
+		return "", err
 	}
 	text := make([]byte, size)
 	if _, err := io.ReadFull(r, text); err != nil {
-		return fail("cut short: the file ends within the NPY header; write it again")
+		return "", short
 	}
-	if version < 3 { // Latin-1
-		var b strings.Builder
-		for _, c := range text {
-			b.WriteRune(rune(c))
-		}
-		text = []byte(b.String())
+	n.start = int64(start + size)
+	if version == 3 {
+		return string(text), nil
 	}
-	p := python{text: string(text)}
-	header, ok := p.value(0).(map[string]any)
-	if p.space(); !ok || p.failed || p.text != "" {
-		return fail("the NPY header isn't a dictionary as numpy.save writes it; write the file again")
+	var b strings.Builder // Latin-1
+	for _, c := range text {
+		b.WriteRune(rune(c))
 	}
-	n := &npy{source: source, start: int64(start + size)}
+	return b.String(), nil
+}
+
+// layout takes rows and columns from a header.
+func (n *npy) layout(header map[string]any, length int64, column bool) error {
 	fortran, okOrder := header["fortran_order"].(bool)
 	shape, okShape := header["shape"].([]any)
 	if !okOrder || !okShape || header["descr"] == nil {
-		return fail("the NPY header lacks descr, fortran_order or shape; write the file again")
+		return n.fail("the NPY header lacks descr, fortran_order or shape; write the file again")
 	}
 	dims := make([]int, len(shape))
 	for i, v := range shape {
+		var ok bool
 		if dims[i], ok = v.(int); !ok || dims[i] < 0 {
-			return fail("the NPY header's shape isn't one of whole numbers; write the file again")
+			return n.fail("the NPY header's shape isn't one of whole numbers; write the file again")
 		}
 	}
 	switch descr := header["descr"].(type) {
 	case []any:
 		if len(dims) != 1 {
-			return fail("an array of records of shape %v: a table has one dimension; save it by numpy.ravel", dims)
+			return n.fail("an array of records of shape %v: a table has one dimension; save it by numpy.ravel", dims)
 		}
-		if err := n.records(descr); err != nil {
-			return nil, err
-		}
-		n.named = true
+		n.named, n.rows = true, dims[0]
+		return n.records(descr)
 	case string:
 		if column && len(dims) == 1 {
 			dims = append(dims, 1)
 		}
 		if len(dims) != 2 {
-			return fail("an array of shape %v: a table is a matrix, rows × columns, or an array of records with named fields",
-				dims)
+			return n.fail("an array of shape %v: a table is a matrix, rows × columns, or an array of records with named "+
+				"fields", dims)
 		}
 		if fortran && dims[0] > 1 && dims[1] > 1 {
-			return fail("a matrix in Fortran order: save numpy.ascontiguousarray of it")
+			return n.fail("a matrix in Fortran order: save numpy.ascontiguousarray of it")
 		}
-		kind, err := n.number(descr, "the matrix")
-		if err != nil {
-			return nil, err
-		}
-		if int64(dims[1]) > length/int64(kind.size()) {
-			return fail("cut short: a row of %d numbers doesn't fit a file of %d bytes; write it again", dims[1], length)
-		}
-		const each = 200 // bytes of a column, by estimate
-		if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", source, dims[1]),
-			each*float64(dims[1])); err != nil {
-			return nil, err
-		}
-		for j := range dims[1] {
-			n.fields = append(n.fields, field{"c" + strconv.Itoa(j+1), j * kind.size(), kind})
-		}
-		n.size = dims[1] * kind.size()
-	default:
-		return fail("the NPY header's descr is neither a type nor a list of fields; write the file again")
+		n.rows = dims[0]
+		return n.matrix(descr, dims[1], length)
 	}
-	n.rows = dims[0]
-	if len(n.fields) == 0 {
-		return fail("the table has no columns")
+	return n.fail("the NPY header's descr is neither a type nor a list of fields; write the file again")
+}
+
+// matrix makes so many columns of one type.
+func (n *npy) matrix(descr string, cols int, length int64) error {
+	kind, err := n.number(descr, "the matrix")
+	if err != nil {
+		return err
 	}
-	if n.rows == 0 {
-		return fail("the table has no rows")
+	if int64(cols) > length/int64(kind.size()) {
+		return n.fail("cut short: a row of %d numbers doesn't fit a file of %d bytes; write it again", cols, length)
 	}
-	content := length - n.start
-	switch whole := content / int64(n.size); {
-	case int64(n.rows) > whole:
-		return fail("cut short: %d rows of %d bytes are promised, but the file ends within row %d; write it again", n.rows,
-			n.size, whole+1)
-	case content != int64(n.rows)*int64(n.size):
-		return fail("%d bytes follow the last of %d rows: not one NPY table; write it again",
-			content-int64(n.rows)*int64(n.size), n.rows)
+	const each = 200 // bytes of a column, by estimate
+	if err := memory.Afford(fmt.Sprintf("%s: a table of %d columns", n.source, cols), each*float64(cols)); err != nil {
+		return err
 	}
-	return n, nil
+	for j := range cols {
+		n.fields = append(n.fields, field{"c" + strconv.Itoa(j+1), j * kind.size(), kind})
+	}
+	n.size = cols * kind.size()
+	return nil
 }
 
 // records takes the columns from a list of (name, type) pairs. A pair without a name is
 // padding between fields.
 func (n *npy) records(descr []any) error {
-	seen := map[string]int{}
 	for k, entry := range descr {
 		pair, _ := entry.([]any)
 		if len(pair) < 2 {
-			return fmt.Errorf("%s: field %d of the records isn't a pair of name and type; write the file again", n.source, k+1)
+			return n.fail("field %d of the records isn't a pair of name and type; write the file again", k+1)
 		}
 		if titled, ok := pair[0].([]any); ok && len(titled) == 2 {
 			pair[0] = titled[1] // (title, name)
@@ -289,24 +312,20 @@ func (n *npy) records(descr []any) error {
 		descr, ok2 := pair[1].(string)
 		switch {
 		case !ok1:
-			return fmt.Errorf("%s: field %d of the records isn't a pair of name and type; write the file again", n.source, k+1)
+			return n.fail("field %d of the records isn't a pair of name and type; write the file again", k+1)
 		case !ok2 || len(pair) > 2:
-			return fmt.Errorf("%s: column %q holds records or arrays, not numbers: give every number a field of its own",
-				n.source, spelling.Clip(name))
+			return n.fail("column %q holds records or arrays, not numbers: give every number a field of its own",
+				spelling.Clip(name))
 		case name == "" && strings.HasPrefix(descr, "|V"):
 			padding, err := strconv.Atoi(descr[2:])
 			if err != nil || padding < 0 || padding > maxNPYHeader {
-				return fmt.Errorf("%s: field %d of the records has the type %q; write the file again", n.source, k+1, spelling.Clip(descr))
+				return n.fail("field %d of the records has the type %q; write the file again", k+1, spelling.Clip(descr))
 			}
 			n.size += padding
 			continue
 		case name == "" || !utf8.ValidString(name):
-			return fmt.Errorf("%s: field %d of the records has no name that is text: give it one", n.source, k+1)
+			return n.fail("field %d of the records has no name that is text: give it one", k+1)
 		}
-		if j, ok := seen[name]; ok {
-			return fmt.Errorf("%s: columns %d and %d are both named %q: rename one", n.source, j+1, len(n.fields)+1, spelling.Clip(name))
-		}
-		seen[name] = len(n.fields)
 		kind, err := n.number(descr, fmt.Sprintf("column %d (%q)", len(n.fields)+1, spelling.Clip(name)))
 		if err != nil {
 			return err
@@ -325,7 +344,7 @@ func (n *npy) number(descr, what string) (number, error) {
 		case size > 0 && (descr[0] == '<' || descr[0] == '|' && size == 1):
 			return kind, nil
 		case size > 0 && descr[0] == '>':
-			return "", fmt.Errorf("%s: %s has the type %q, most significant byte first: save it as %q", n.source, what, descr,
+			return "", n.fail("%s has the type %q, most significant byte first: save it as %q", what, descr,
 				"<"+descr[1:])
 		}
 	}
@@ -340,7 +359,7 @@ func (n *npy) Read(first, count int, columns []int, out []float64) (err error) {
 	if n.mapped == nil {
 		records = make([]byte, count*n.size)
 		if _, err := n.file.ReadAt(records, begin); err != nil {
-			return fmt.Errorf("%s: rows %d to %d can't be read: %w", n.source, first+1, first+count, err)
+			return n.fail("rows %d to %d can't be read: %w", first+1, first+count, err)
 		}
 	} else {
 		records = n.mapped[begin : begin+int64(count)*int64(n.size)]
@@ -356,7 +375,7 @@ func (n *npy) Read(first, count int, columns []int, out []float64) (err error) {
 				if !ok {
 					panic(p)
 				}
-				err = fmt.Errorf("%s: rows %d to %d can't be read: the file was changed, or its disk fails (%w)", n.source, first+1,
+				err = n.fail("rows %d to %d can't be read: the file was changed, or its disk fails (%w)", first+1,
 					first+count, fault)
 			}
 		}()

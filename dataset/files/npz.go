@@ -44,7 +44,6 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 	}
 	var arrays []*npy
 	var raw float64 // bytes of them
-	names := map[string]bool{}
 	for _, entry := range archive.File {
 		name := strings.TrimSuffix(entry.Name, ".npy")
 		within := source + ": array " + strconv.Quote(spelling.Clip(name))
@@ -61,7 +60,8 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 			t.Rows = n.rows
 		}
 		if n.rows != t.Rows {
-			return fmt.Errorf("%s: array %q has %d rows, those before it %d: save columns of one table", source, spelling.Clip(name),
+			return fmt.Errorf("%s: array %q has %d rows, those before it %d: save columns of one table", source,
+				spelling.Clip(name),
 				n.rows, t.Rows)
 		}
 		for k, c := range n.fields {
@@ -71,10 +71,6 @@ func readNPZ(f *os.File, t *dataset.Table) error {
 			case len(n.fields) > 1:
 				name = strings.TrimSuffix(entry.Name, ".npy") + strconv.Itoa(k+1)
 			}
-			if names[name] || name == "" {
-				return fmt.Errorf("%s: two columns named %q, or one without a name: rename one", source, spelling.Clip(name))
-			}
-			names[name] = true
 			t.Names = append(t.Names, name)
 		}
 		arrays = append(arrays, n)

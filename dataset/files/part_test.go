@@ -57,7 +57,7 @@ func TestParts(t *testing.T) {
 			if err != nil {
 				return f, nil, err
 			}
-			dealt, _ := dataset.DealByPosition(d.Rows, 5, 20, 0, 50)
+			dealt, _ := dataset.DealByPosition(d.Rows, 5, dataset.Counts{20, 0, 50})
 			roles := dataset.Roles{Of: dealt}
 			f.total = d.Rows
 			if f.scaling, err = dataset.ScalingOf(d, d.RowsOf(roles, dataset.Prior), dataset.PriorRows); err != nil {

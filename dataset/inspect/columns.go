@@ -12,9 +12,6 @@ import (
 	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
-// blockRows is how many rows are read at a time.
-const blockRows = 4096
-
 // distinctMost is how many values are told apart.
 const distinctMost = 10000
 
@@ -37,20 +34,17 @@ func describe(t *dataset.Table, columns []int) ([]ColumnFacts, error) {
 		tallies[k] = tally{low: math.Inf(1), high: math.Inf(-1), rising: true, groups: true, seen: map[float64]int{},
 			last: math.NaN(), text: texts(t, j) != nil}
 	}
-	x := make([]float64, min(t.Rows, blockRows)*len(columns))
-	begin, own := t.Own()
+	_, own := t.Own()
 	strays := strayRows(t)
-	for i := begin; i < begin+own; i += blockRows {
-		n := min(blockRows, begin+own-i)
-		cells := x[:n*len(columns)]
-		if err := t.Read(i, n, columns, cells); err != nil {
-			return nil, err
-		}
-		for c, v := range cells {
-			if !strays[i+c/len(columns)] {
-				tallies[c%len(columns)].add(v)
+	if err := t.Each(columns, func(i int, cells []float64) error {
+		for k, v := range cells {
+			if !strays[i] {
+				tallies[k].add(v)
 			}
 		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	facts := make([]ColumnFacts, len(columns))
 	for k, j := range columns {
@@ -137,26 +131,17 @@ func permutes(t *dataset.Table, j int, a *tally) bool {
 		return false
 	}
 	seen := make([]bool, a.counted)
-	x := make([]float64, blockRows)
-	begin, own := t.Own()
 	strays := strayRows(t)
-	for i := begin; i < begin+own; i += blockRows {
-		cells := x[:min(blockRows, begin+own-i)]
-		if t.Read(i, len(cells), []int{j}, cells) != nil {
-			return false
-		}
-		for k, v := range cells {
-			if strays[i+k] {
-				continue
-			}
-			at := int(v - a.low)
+	twice := errors.New("a number stands twice")
+	return t.Each([]int{j}, func(i int, cells []float64) error {
+		if at := int(cells[0] - a.low); !strays[i] {
 			if seen[at] {
-				return false
+				return twice
 			}
 			seen[at] = true
 		}
-	}
-	return true
+		return nil
+	}) == nil
 }
 
 // textFacts says what one column of text is.
@@ -289,7 +274,8 @@ func (e *ColumnsError) columns() string {
 		fmt.Fprintf(&b, "\n  and %d more, which krigo inspect lists", more)
 	}
 	if len(e.Gaps) > 0 {
-		fmt.Fprintf(&b, "\nand values are missing of %s; say --missing mean, or leave such rows out", spelling.Quoted(e.Gaps, 10))
+		fmt.Fprintf(&b, "\nand values are missing of %s; say --missing mean, or leave such rows out",
+			spelling.Quoted(e.Gaps, 10))
 	}
 	return b.String()
 }

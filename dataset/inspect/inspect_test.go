@@ -76,7 +76,8 @@ func TestDescribeTexts(t *testing.T) {
 			[]Advice{{"categorical", "c"}}, ""},
 		{"names of rows", with("HX-%s"), "identifier", "names rows", []Advice{{"ignore", "c"}}, ""},
 		{"a date that isn't", either(79, is("31/02/2024"), day), "date",
-			`dates as "02/01/2024", but for 2 of 80 cells: "31/02/2024"`, []Advice{{"dates", "c"}}, "write them as the others"},
+			`dates as "02/01/2024", but for 2 of 80 cells: "31/02/2024"`, []Advice{{"dates", "c"}},
+			"write them as the others"},
 		{"gaps among dates", either(10, is("k.A."), day), "date", `"k.A." among dates: a missing value?`,
 			[]Advice{{"dates", "c"}, {"na", "k.A."}}, ""},
 		{"numbers among dates", either(10, num, day), "date", "but for 8 of 80 cells", []Advice{{"dates", "c"}},
@@ -108,7 +109,8 @@ func TestPointed(t *testing.T) {
 		"0.109;103": {Kind: "number", Then: "write them in one way"},
 	} {
 		a, b, _ := strings.Cut(cells, ";")
-		table, err := files.CSV{From: strings.NewReader("a;b\n" + strings.Repeat(a+";1,25\n"+b+";2,75\n", 10)), Source: "f.csv"}.Read()
+		table, err := files.CSV{From: strings.NewReader("a;b\n" + strings.Repeat(a+";1,25\n"+b+";2,75\n", 10)),
+			Source: "f.csv"}.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +175,8 @@ func TestStrays(t *testing.T) {
 		if f := facts[1]; f.Kind != "number" || f.High > 16 || f.Unfit {
 			t.Errorf("%s: %+v", c.name, f)
 		}
-		_, err = table.Encode("b", []string{"id"}, nil, dataset.FillMean, func(d *dataset.Data) ([]int, error) { return d.All(), nil })
+		_, err = table.Encode("b", []string{"id"}, dataset.Coding{Missing: dataset.FillMean},
+			func(d *dataset.Data) ([]int, error) { return d.All(), nil })
 		err = Explain(err)
 		if err != nil && (len(c.want) == 0 || !strings.Contains(err.Error(), c.want[0]) ||
 			strings.Contains(err.Error(), "--na")) {
@@ -216,7 +219,8 @@ func TestRemarks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(Remarks(table, facts).Words(), "; "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		if got := strings.Join(Remarks(table, facts).Words(), "; "); !strings.HasPrefix(got, c.want) || c.want == "" &&
+			got != "" {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
@@ -284,7 +288,8 @@ func TestFindingsOfTables(t *testing.T) {
 	if err != nil || !strings.Contains(facts[0].Why, "rounded, here to multiples of 2") || facts[0].Unfit {
 		t.Errorf("%+v, %v", facts[0], err)
 	}
-	d, err := table.Encode("y", nil, []string{"v", "code"}, dataset.Refuse, func(d *dataset.Data) ([]int, error) { return d.All(), nil })
+	d, err := table.Encode("y", nil, dataset.Coding{Categorical: []string{"v", "code"}, Missing: dataset.Refuse},
+		func(d *dataset.Data) ([]int, error) { return d.All(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,8 @@ func (c *column) explain(f *ColumnFacts) {
 		f.Kind, f.Why, f.Advice = "text", fmt.Sprintf("%d different texts, more than %d: too many for categories",
 			len(c.used), dataset.MaxCategories), []Advice{{"ignore", f.Name}}
 	default:
-		f.Kind, f.Why, f.Advice = "category", fmt.Sprintf("%d different texts: %s", len(c.used), spelling.Quoted(c.of(c.strange), 3)),
+		f.Kind, f.Why, f.Advice = "category", fmt.Sprintf("%d different texts: %s", len(c.used),
+			spelling.Quoted(c.of(c.strange), 3)),
 			[]Advice{{"categorical", f.Name}}
 		if odd < c.cells {
 			f.Why += fmt.Sprintf(", beside %d numbers", c.cells-odd)
@@ -292,7 +293,8 @@ func (c *column) likeNumbers(f *ColumnFacts) bool {
 
 // gapLike says whether a text is one that people write for a missing value, so that once is enough.
 func gapLike(text string) bool {
-	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil", "missing", "unknown", "n.a.",
+	return slices.Contains([]string{"-", "--", "---", "–", "—", ".", "*", "x", "none", "nil", "missing", "unknown",
+		"n.a.",
 		"k.a.", "k. a.", "n/d", "nd", "#n/v"}, strings.ToLower(text))
 }
 

@@ -66,7 +66,8 @@ func TestPages(t *testing.T) {
 				for i, r := range rows {
 					got := table.Values[i*11 : i*11+11]
 					if got[0] != r.A || got[3] != float64(r.D) || table.Text[5][int(got[5])] != r.F ||
-						table.Text[6][int(got[6])] != r.G || (r.C == nil) != (got[2] != got[2]) || (r.H == nil) != (got[7] != got[7]) ||
+						table.Text[6][int(got[6])] != r.G || (r.C == nil) != (got[2] != got[2]) ||
+						(r.H == nil) != (got[7] != got[7]) ||
 						got[8] != r.I || (got[9] == 1) != r.J || got[10] != float64(r.K) {
 						t.Fatalf("row %d: %v, of %v", i, got, r)
 					}
@@ -171,7 +172,8 @@ func paged[T any](t *testing.T, rows int64, codec format.CompressionCodec, pages
 		m.NumRows, m.RowGroups[0].NumRows = rows, rows
 		of := &m.RowGroups[0].Columns[0].MetaData
 		of.NumValues, of.Codec = rows, codec
-		of.DataPageOffset, of.DictionaryPageOffset, of.TotalCompressedSize = int64(len(magic)), 0, int64(len(file)-len(magic))
+		of.DataPageOffset, of.DictionaryPageOffset, of.TotalCompressedSize = int64(len(magic)), 0,
+			int64(len(file)-len(magic))
 	})
 }
 
@@ -293,7 +295,8 @@ func TestBombs(t *testing.T) {
 		page(t, plain(10, format.Plain, 80), make([]byte, 80))), "isn't read")
 	if table, err := files.ReadFile(saved(t,
 		paged[numbers](t, 10, format.Uncompressed, one,
-			page(t, plain(10, format.RLEDictionary, 3), []byte{1, 20, 0}))), dataset.Reading{}); err != nil || table.Rows != 10 {
+			page(t, plain(10, format.RLEDictionary, 3), []byte{1, 20, 0}))), dataset.Reading{}); err != nil ||
+		table.Rows != 10 {
 		t.Error(err) // what these are made by makes files that are read, too
 	}
 }

@@ -55,49 +55,14 @@ func read(f *os.File, t *dataset.Table) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: not a whole Parquet file (%w): write it again", source, err)
 	}
-	var unsigned, optional []bool
-	seen := map[string]int{}
-	var dated []func(int64) string // what a whole number of the column says, where that is a date
-	for j, column := range file.Root().Columns() {
-		known := column.Leaf() && !column.Repeated()
-		plain := false // not unsigned, no date or decimal
-		var date func(int64) string
-		if known {
-			kind, logical := column.Type().Kind(), column.Type().LogicalType()
-			switch kind {
-			case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double, parquet.ByteArray:
-			default:
-				known = false
-			}
-			plain = logical == nil || logical.Value == nil
-			if !plain {
-				switch of := logical.Value.(type) {
-				case *format.IntType:
-					plain = of.IsSigned
-				case *format.StringType, *format.EnumType:
-					plain = true
-				case *format.DateType, *format.TimestampType: // of a damaged file's, a panic
-					date = dates(of)
-				default:
-					known = false
-				}
-			} else if kind == parquet.ByteArray {
-				known = false // bytes of any kind
-			}
+	var columns []column
+	for j, c := range file.Root().Columns() {
+		of, err := columnOf(c)
+		if err != nil {
+			return &dataset.Error{File: source, Column: j + 1, Name: c.Name(),
+				Err: fmt.Errorf("column %d (%.40q) %w", j+1, c.Name(), err)}
 		}
-		if !known {
-			return &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
-				Err: fmt.Errorf("column %d (%.40q) holds %v, neither numbers nor text: cast it, or leave it out", j+1,
-					column.Name(), column.Type())}
-		}
-		if k, twice := seen[column.Name()]; twice {
-			return &dataset.Error{File: source, Column: j + 1, Name: column.Name(),
-				Err: fmt.Errorf("columns %d and %d are both named %.40q: rename one", k+1, j+1, column.Name())}
-		}
-		seen[column.Name()] = j
-		t.Names = append(t.Names, column.Name())
-		unsigned, optional = append(unsigned, !plain), append(optional, column.Optional())
-		dated = append(dated, date)
+		t.Names, columns = append(t.Names, c.Name()), append(columns, of)
 	}
 	if len(t.Names) == 0 {
 		return fmt.Errorf("%s: the table has no columns", source)
@@ -114,11 +79,10 @@ func read(f *os.File, t *dataset.Table) (err error) {
 	for g, group := range file.RowGroups() {
 		first := t.Rows
 		for j, chunk := range group.ColumnChunks() {
-			pages, err := file.pagesOf(g, j, int(group.NumRows()), optional[j],
+			pages, err := file.pagesOf(g, j, int(group.NumRows()), columns[j].optional,
 				fmt.Sprintf("%s: column %d (%.40q)", source, j+1, t.Names[j]))
 			if err == nil {
-				err = readChunk(t, chunk.(*parquet.FileColumnChunk).PagesFrom(pages), first, int(group.NumRows()), j, unsigned[j],
-					dated[j])
+				err = columns[j].read(t, chunk.(*parquet.FileColumnChunk).PagesFrom(pages), first, int(group.NumRows()), j)
 			}
 			if errors.As(err, &large) {
 				return large
@@ -131,6 +95,43 @@ func read(f *os.File, t *dataset.Table) (err error) {
 		t.Rows = first + int(group.NumRows())
 	}
 	return nil
+}
+
+// column says how the values of a column become cells.
+type column struct {
+	unsigned, optional bool
+	date               func(int64) string // what a whole number says, where that is a date
+}
+
+// columnOf refuses a column that holds neither numbers nor text.
+func columnOf(c *parquet.Column) (of column, err error) {
+	err = fmt.Errorf("holds %v, neither numbers nor text: cast it, or leave it out", c.Type())
+	if !c.Leaf() || c.Repeated() {
+		return of, err
+	}
+	of.optional = c.Optional()
+	kind, logical := c.Type().Kind(), c.Type().LogicalType()
+	switch kind {
+	case parquet.Boolean, parquet.Int32, parquet.Int64, parquet.Float, parquet.Double, parquet.ByteArray:
+	default:
+		return of, err
+	}
+	if logical == nil || logical.Value == nil {
+		if kind == parquet.ByteArray { // bytes of any kind
+			return of, err
+		}
+		return of, nil
+	}
+	switch kind := logical.Value.(type) {
+	case *format.IntType:
+		of.unsigned = !kind.IsSigned
+	case *format.StringType, *format.EnumType:
+	case *format.DateType, *format.TimestampType: // of a damaged file's, a panic
+		of.date = dates(kind)
+	default:
+		return of, err
+	}
+	return of, nil
 }
 
 // promised checks what the footer of a file of so many bytes says of its rows, before they are read.
@@ -160,9 +161,9 @@ func promised(file *parquet.File, size int64) error {
 // atOnce is how many values are read at a time.
 const atOnce = 4096
 
-// readChunk reads column j of rows first, …, first+n−1. The table grows by what is read, not by
+// read reads column j of rows first, …, first+n−1. The table grows by what is read, not by
 // what n promises.
-func readChunk(t *dataset.Table, pages parquet.Pages, first, n, j int, unsigned bool, date func(int64) string) error {
+func (c column) read(t *dataset.Table, pages parquet.Pages, first, n, j int) error {
 	defer pages.Close()
 	values := make([]parquet.Value, atOnce)
 	for row := first; ; {
@@ -188,14 +189,14 @@ func readChunk(t *dataset.Table, pages parquet.Pages, first, n, j int, unsigned 
 				switch at := &t.Values[row*len(t.Names)+j]; {
 				case v.IsNull():
 					*at = math.NaN()
-				case date != nil && v.Kind() == parquet.Int32:
-					t.Set(row, j, date(int64(v.Int32())))
-				case date != nil:
-					t.Set(row, j, date(v.Int64()))
+				case c.date != nil && v.Kind() == parquet.Int32:
+					t.Set(row, j, c.date(int64(v.Int32())))
+				case c.date != nil:
+					t.Set(row, j, c.date(v.Int64()))
 				case v.Kind() == parquet.ByteArray:
 					t.Set(row, j, string(v.ByteArray()))
 				default:
-					*at = numberOf(v, unsigned)
+					*at = numberOf(v, c.unsigned)
 				}
 				row++
 			}

@@ -154,7 +154,8 @@ func TestRefuses(t *testing.T) {
 		parquet.WriteFile(at("text.parquet"), []texts{{1, "red"}}), parquet.WriteFile(at("date.parquet"), []dates{{1}}),
 		parquet.WriteFile(at("decimal.parquet"), []decimals{{1}}),
 		parquet.WriteFile(at("list.parquet"), []lists{{[]float64{1, 2}}}),
-		parquet.WriteFile(at("nested.parquet"), []nested{{}}), parquet.WriteFile(at("bytes.parquet"), []raw{{[]byte("red")}}),
+		parquet.WriteFile(at("nested.parquet"), []nested{{}}), parquet.WriteFile(at("bytes.parquet"),
+			[]raw{{[]byte("red")}}),
 		parquet.WriteFile(at("null.parquet"), []optional{{&one}, {nil}}),
 		parquet.WriteFile(at("nan.parquet"), []optional{{&one}, {ptr(math.NaN())}}),
 		parquet.WriteFile(at("none.parquet"), []optional{}),
@@ -288,14 +289,15 @@ func TestTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromCSV, err := files.CSV{From: strings.NewReader("fuel,size,zone,y\ngas,1,3,10\noil,,3.0,20\n,3,7,30\nwood,5,,40\ngas,NA,11,50\nother,2,north,60\n"), Source: "f.csv"}.Read()
+	fromCSV,
+		err := files.CSV{From: strings.NewReader("fuel,size,zone,y\ngas,1,3,10\noil,,3.0,20\n,3,7,30\nwood,5,,40\ngas,NA,11,50\nother,2,north,60\n"), Source: "f.csv"}.Read()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var encodings []*dataset.Encoding
 	var found []string
 	for _, table := range []*dataset.Table{fromCSV, fromParquet} {
-		d, err := table.Encode("y", nil, []string{"fuel", "zone"}, dataset.FillMean,
+		d, err := table.Encode("y", nil, dataset.Coding{Categorical: []string{"fuel", "zone"}, Missing: dataset.FillMean},
 			func(*dataset.Data) ([]int, error) { return []int{0, 1, 2}, nil })
 		if err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ var (
 	// byPosition deals roles as krigo once did, and puts the rows into an order in which a backtest has just these.
 	byPosition = &mistake{"roles by position", "roles by content",
 		func(rows []xyg, o krigo.Options, m *krigo.Model) (dealt []xyg, _ krigo.Options, err error) {
-			roles, err := dataset.DealByPosition(len(rows), o.Run.Seed, 0, 0, m.Counts[dataset.Prior])
+			roles, err := dataset.DealByPosition(len(rows), o.Run.Seed, dataset.Counts{dataset.Prior: m.Counts[dataset.Prior]})
 			for _, role := range []dataset.Role{dataset.Prior, dataset.Certified} {
 				for i, other := range roles {
 					if other == role {
