@@ -275,15 +275,18 @@ func (s *server) read(r *request, command string) (a asked, params *krigo.Params
 	if err := o.Reading.Check(); err != nil {
 		return a, nil, nil, &krigo.UsageError{Err: err}
 	}
-	again := *r
-	names := func() dataset.Reading { return o.Reading.Naming(append(slices.Clone(o.Categorical), o.Group)...) }
-	if table, err = r.table(names()); err == nil && a.Options.Run.Declared == "" {
-		if err = settle(table, r.Table, o, a.Settle); err == nil {
-			table, err = again.table(names()) // cells that name things are read otherwise than numbers
+	read := func(from request) (*dataset.Table, error) {
+		table, err := from.table(o.Reading.Naming(append(slices.Clone(o.Categorical), o.Group)...))
+		if err == nil {
+			err = o.Reading.Apply(table)
 		}
+		return table, err
 	}
-	if err == nil {
-		err = o.Reading.Apply(table)
+	if table, err = read(*r); err == nil && a.Options.Run.Declared == "" {
+		var found bool
+		if found, err = settle(table, r.Table, o, a.Settle); err == nil && found {
+			table, err = read(*r) // cells that name things are read otherwise than numbers
+		}
 	}
 	if err == nil {
 		err = complete(o, table)
@@ -350,11 +353,11 @@ func (s *server) fit(ctx context.Context, r *request) (*reply, error) {
 }
 
 // settle says of inputs that they are categories, or dates, if their types tell and nothing was said of them; of text,
-// if it is asked for, also if a look at the cells tells (krigo inspect).
-func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) error {
+// if it is asked for, also if a look at the cells tells (krigo inspect). It tells whether it found any.
+func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) (found bool, err error) {
 	left, err := table.Leave(o.Inputs, o.Ignore, o.Target, o.Group)
 	if err != nil {
-		return err
+		return false, err
 	}
 	said := slices.Concat(left, o.Categorical, []string{o.Target, o.Group})
 	for _, d := range o.Reading.Dates {
@@ -366,9 +369,9 @@ func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) 
 		}
 		switch said = append(said, name); flag {
 		case "categorical":
-			o.Categorical = append(o.Categorical, name)
+			o.Categorical, found = append(o.Categorical, name), true
 		case "dates":
-			o.Reading.Dates = append(o.Reading.Dates, dataset.Dates{Column: name})
+			o.Reading.Dates, found = append(o.Reading.Dates, dataset.Dates{Column: name}), true
 		}
 	}
 	for _, name := range types.Categories {
@@ -378,7 +381,7 @@ func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) 
 		add("dates", name)
 	}
 	if !look {
-		return nil
+		return found, nil
 	}
 	facts, err := inspect.Describe(table)
 	for _, f := range facts {
@@ -386,7 +389,7 @@ func settle(table *dataset.Table, types *tableHeader, o *krigo.Data, look bool) 
 			add(f.Advice[0].Flag, f.Name)
 		}
 	}
-	return err
+	return found, err
 }
 
 func (s *server) load(_ context.Context, r *request) (*reply, error) {
