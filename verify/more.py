@@ -1,18 +1,21 @@
 """What verify.py checks beside the bounds: a certificate's promise, curve and slices, conformal intervals, the options that the model was
-fitted with, the hashes of single rows and the range of the inputs. Where this file isn't there verify.py refuses what has any of the first four,
-and says that it hasn't checked the others."""
+fitted with, the hashes of single rows and the range of the inputs."""
 import ast
 import re
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from math import ceil, comb, exp, floor, fsum, inf, lgamma, log, sqrt
 
-from verify import CALIBRATION, CERTIFIED, PRIOR, UNITLESS, Loss, binomial, dot, fixed_bound, holds, learnt_bound, near, numeral, require
+from bounds import CALIBRATION, CERTIFIED, PRIOR, REACH, UNITLESS, Loss, binomial, dot, fixed_bound, holds, learnt_bound, near, numeral, require
 
 
-def same_width(what, stored, own, unit=1):
+def same(stored, own, unit, rounding=0):
     """A stored score or half-width is the own one. Intervals are wider by twice what this lets differ: docs/certificate.md, "Ends"."""
-    require(abs(own - stored) <= 1e-6 * abs(stored) + 1e-9 * unit, f"{what} is {own:.9g}, not {stored:.9g}")
+    return abs(own - stored) <= 1e-6 * abs(stored) + 1e-9 * unit + rounding
+
+
+def same_width(what, stored, own, unit=1, rounding=0):
+    require(same(stored, own, unit, rounding), f"{what} is {own:.9g}, not {stored:.9g}")
 
 
 def joined(name, parts):
@@ -209,21 +212,28 @@ def check_slices(t, sample, c, kinds):
         require(s("mean_bound", float) >= bounds[1] - 1e-6, f"{what} is above its bound if rows at the band's edge are misses")
 
 
-def check_conformal(c, arrays, rows, noise, source):
-    """The quantiles of the errors of calibration rows, or of certified ones of predictions that were fixed before."""
+def check_conformal(c, arrays, rows, noise, source, size):
+    """The quantiles of the errors of calibration rows, or of certified ones of predictions that were fixed before. Says how far rounding
+    moves them, where that is more than intervals are wider: no program but the one that fitted can then tell a score from a smaller one.
+    A mean of n terms k w is rounded in each program: the values k by two units each, the sum by about sqrt(n) units, of all terms' sizes."""
     n, rank = len(rows), ceil((len(rows) + 1) * 0.95 - 1e-9)
     require((c("level", float), c("rows", int), c("from", str)) == (0.95, n, source) and n >= 19, "conformal intervals are of other rows")
     require(all(reach < inf for _, _, reach in rows), "not checked by this program: conformal scores where nearest rows tie")
-    scores = [sorted(abs(d) for d, _, _ in rows), sorted(abs(d) / sqrt(v + noise) for d, v, _ in rows)]
+    scores, rounded = [sorted(abs(d) for d, _, _ in rows), sorted(abs(d) / sqrt(v + noise) for d, v, _ in rows)], ""
+    rounding = max(reach for *_, reach in rows) / REACH * (4 + sqrt(size))
     for name, field, own, unit in zip(("misses", "deviations"), ("half_width", "normalised"), scores, (1, 1 / sqrt(noise))):
         stored = arrays[name]
         require(len(stored) == n and stored[rank - 1] == c(field, float) and stored == sorted(stored), f"the conformal {name} aren't in order")
         for a, b in zip(own, stored):
-            same_width(f"one of the conformal {name}", b, a, unit)
+            if not same(b, a, unit):
+                same_width(f"one of the conformal {name}", b, a, unit, rounding * unit)
+                rounded = f": rounding moves scores by up to {rounding:.2g} sd of the target, and smaller ones couldn't be told apart"
+    return rounded
 
 
 def check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noise, by_bound):
-    """All of it, once the bounds are found right. errors are error, variance and reach of rounding at the certified rows."""
+    """All of it, once the bounds are found right. errors are error, variance and reach of rounding at the certified rows. Says what rounding
+    left open of the conformal intervals."""
     c = head.of("certificate")
     check_asked(head, t, table, scale, getattr(q.kernel, "posterior", q).kernel)
     check_rows(head, arrays, table, roles)
@@ -235,9 +245,10 @@ def check(head, arrays, table, roles, rows, scale, q, t, sample, kl, errors, noi
     check_slices(t, sample, c, [(by,) + kind for by in t.slices for kind in kinds_of_rows(by, table, roles, sds, scale)])
     if not head.has("conformal"):
         require(not roles[CALIBRATION], "there are calibration rows, but no conformal intervals")
-        return
+        return ""
     fixed = t.direct and not by_bound and head.of("scaling")("source", str) != "all-rows" and not table.groups and head("split", str) == "content"
     require(fixed or roles[CALIBRATION], "conformal intervals are of certified rows that the predictions weren't fixed before")
     scored = [(i, *q.predict(rows[i][0])) for i in roles[CALIBRATION]]
     scored = [(rows[i][1] - mean, variance, reach) for i, mean, variance, reach in scored]
-    check_conformal(head.of("conformal"), arrays, scored or errors, noise, "" if scored else "certified")
+    own = getattr(q.kernel, "posterior", q)  # the prior, if it was learnt
+    return check_conformal(head.of("conformal"), arrays, scored or errors, noise, "" if scored else "certified", max(len(q.support), len(own.support)))

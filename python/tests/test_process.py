@@ -374,7 +374,7 @@ import copy, pickle, numpy as np
 from krigo import KrigoRegressor, NotFitted, certify_predictions
 X = np.random.default_rng(0).normal(size=(120, 2)); y = X[:, 0]
 m = KrigoRegressor(kernel="se").set_params(epsilon=1)
-assert repr(m) == "KrigoRegressor(epsilon=1, kernel='se')" and m.get_params()["epsilon"] == 1
+assert repr(m) == "KrigoRegressor(kernel='se', epsilon=1)" and m.get_params()["epsilon"] == 1
 try:
     m.predict(X)
 except NotFitted:

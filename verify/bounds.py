@@ -1,0 +1,579 @@
+"""What verify.py checks first: the model file, the roles of rows, scaling, posterior, and the numbers of a certificate."""
+import csv
+import gzip
+import hashlib
+import json
+import re
+import struct
+from decimal import Decimal
+from fractions import Fraction
+from math import cos, dist, erf, exp, expm1, fsum, inf, isfinite, isnan, lgamma, log, log1p, nan, pi, prod, sin, sqrt
+from operator import mul
+from statistics import NormalDist
+
+TEST, CALIBRATION, PRIOR, CERTIFIED = range(4)
+UNIT, NORMAL = 2.0**-52, NormalDist()  # rounding of 1
+REACH = 64  # units by which rounding may move a sum, of its terms' sizes
+ZERO_ONE, UNITLESS = ("band", "relative", "scaled", "asymmetric"), ("relative", "scaled", "clipped-absolute")
+BOUND_TRAINED = ("kl-pac", "sqrt-pac")  # objectives whose noise variance only shapes Q
+OBJECTIVES = BOUND_TRAINED + ("evidence", "nearest", "vfe", "fitc", "dtc", "pep", "svgp", "renyi")
+ZERO = {int: 0, float: 0.0, str: "", bool: False, list: [], dict: None}
+class Refused(Exception):
+    """Says why there is no agreement."""
+def require(ok, why):
+    if not ok:
+        raise Refused(why)
+def near(what, stored, own, most=None):
+    """A stored number is the own one, or between two own ones."""
+    slack = 1e-6 * max(1, abs(stored))
+    require(own - slack <= stored <= (own if most is None else most) + slack, f"{what} is {own:.9g}, not {stored:.9g}")
+
+# ---- The model file ----------------------------------------------------------------------------------------------------------------------
+class Fields:
+    """An object of the header, each field of which is of the type that is asked for; one that isn't there is zero."""
+    def __init__(self, entries):
+        require(type(entries) is dict, "the header lacks an object that it has to have")
+        self.entries = entries
+    def __call__(self, name, kind):
+        v = self.entries.get(name)
+        require(v is None or type(v) is kind or kind is float and type(v) is int, f"the header's {name} isn't a {kind.__name__}")
+        return ZERO[kind] if v is None else kind(v)
+    def of(self, name):
+        return Fields(self(name, dict))
+    def list(self, name, kind):
+        return [Fields({name: v})(name, kind) for v in self(name, list)]
+    def objects(self, name):
+        return [Fields(v) for v in self.list(name, dict)]
+    def has(self, name):
+        return self.entries.get(name) is not None
+def plain(pairs):
+    """Of names that are there twice, or in other letters, readers might take another one."""
+    odd = [n for n, _ in pairs if n != n.casefold() and n not in ("Kind", "Below", "Above", "L", "Digits")]
+    require(len({n.casefold() for n, _ in pairs}) == len(pairs) and not odd, f"the header has names twice, or in other letters {odd}")
+    require(all(type(v) is not float or isfinite(v) for _, v in pairs), "the header holds a number that isn't finite")
+    return dict(pairs)
+def read_model(raw):
+    require(raw[:8] == b"KRIGO\r\n\x1a" and len(raw) >= 48, "this isn't a krigo model file, or it is cut short")
+    version, length = struct.unpack("<II", raw[8:16])
+    require(version == 5, f"not checked by this program: format version {version}; use krigo certify")
+    body, arrays, at = raw[:-32], {}, 16 + length
+    require(hashlib.sha256(body).digest() == raw[-32:], "the checksum doesn't match: the file is damaged, or was altered")
+    head = Fields(json.loads(body[16:at].decode(), object_pairs_hook=plain))
+    for entry in head.objects("arrays"):
+        name, rows, cols = entry("name", str), entry("rows", int), entry("cols", int)
+        kind, code = ("uint64", "Q") if name in ("rows", "groups") else ("float64", "d")
+        count = rows * cols if cols else rows * (rows + 1) // 2
+        fits = entry("type", str) == kind and name not in arrays and min(rows, cols) >= 0 and at + 8 * count <= len(body)
+        require(fits, f"the array {name} isn't of type {kind}, is there twice, or is cut short")
+        values, at = struct.unpack_from(f"<{count}{code}", body, at), at + 8 * count
+        require(kind == "uint64" or all(map(isfinite, values)), f"the array {name} holds what isn't a finite number")
+        arrays[name], arrays[name, "shape"] = list(values), (rows, cols)
+        if cols == 0:
+            arrays[name] = [values[i * (i + 1) // 2:(i + 1) * (i + 2) // 2] for i in range(rows)]
+        elif name.endswith("support"):
+            arrays[name] = [values[i * cols:(i + 1) * cols] for i in range(rows)]
+    require(at == len(body), "the file holds more than its header says")
+    return head, arrays
+
+# ---- The table ---------------------------------------------------------------------------------------------------------------------------
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$", re.ASCII)
+def numeral(v):
+    """The fewest digits that read back as v; with an exponent, of two digits or more, below 1e-4 and from 1e6 on."""
+    sign, digits, exponent = Decimal(repr(v)).normalize().as_tuple()
+    power, text = len(digits) + exponent - 1, "".join(map(str, digits))
+    if v == 0 or -4 <= power < 6:
+        return format(Decimal((sign, digits, exponent)), "f") if v else "0"
+    return "-" * sign + text[0] + "." * (len(text) > 1) + text[1:] + f"e{power:+03d}"
+def as_number(cell):
+    """The number that a cell is; NaN of a missing value, None of text."""
+    if cell.lower() in ("", "na", "n/a", "#n/a", "nan", "null", "?"):
+        return nan
+    return float(cell) if DECIMAL.match(cell) and isfinite(float(cell)) else None
+def as_text(cell):
+    v = as_number(cell)
+    return cell if v is None else "" if isnan(v) else numeral(v)
+def read_table(raw):
+    text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig").replace("\r\n", "\n")
+    comma = next((c for c in ",;\t" if c in re.sub(r'"[^"]*"', "", text.lstrip("\n")).split("\n")[0]), ",")
+    lines = csv.reader((line + "\n" for line in text.split("\n")), delimiter=comma, skipinitialspace=comma != "\t", strict=True)
+    names, *rows = [[cell.strip() for cell in row] for row in lines if row]
+    rows = [row for row in rows if row != [""] or len(names) == 1]
+    require(len(set(names)) == len(names) and rows and all(len(r) == len(names) for r in rows), "the data aren't a table with a header")
+    return {name: [row[j] for row in rows] for j, name in enumerate(names)}
+def bits(v):
+    return bytes.fromhex("010000000000f87f") if isnan(v) else struct.pack("<d", v)
+def long_text(text):
+    return struct.pack("<Q", len(text.encode())) + text.encode()
+class Table:
+    """Rows as the model sees them: their bytes, targets and groups, and, once roles are dealt, their inputs x."""
+    def __init__(self, head, columns):
+        self.inputs, self.encoding, self.fill, self.columns = head.list("inputs", str), [], False, list(columns)
+        self.names, target, group = self.inputs, head("target", str), head("group", str)
+        if head.has("encoding"):
+            self.encoding = head.of("encoding").objects("columns")
+            self.names, self.fill = [c("name", str) for c in self.encoding], head.of("encoding")("missing", str) == "mean"
+        used = self.names + [target] + [group] * bool(group)
+        require(not head.has("reading"), "a table whose cells are read otherwise, which this program doesn't know")
+        require(len(set(used)) == len(used) and set(used) <= set(columns), "the table lacks a column, or one is used twice")
+        self.textual = [c.has("categories") for c in self.encoding] or [False] * len(self.names)
+        self.cells = [list(map(as_text if t else as_number, columns[n])) for n, t in zip(self.names, self.textual)]
+        self.y, self.groups = list(map(as_number, columns[target])), list(map(as_text, columns[group])) if group else []
+        for name, cells in list(zip(self.names, self.cells)) + [(target, self.y), (group, self.groups)]:
+            gaps = all(c != "" and c == c for c in cells) or self.fill and name not in (target, group)  # noqa: PLR0124
+            require(gaps and None not in cells, f"the column {name!r} has gaps, or text")
+        self.bytes = [b"".join(long_text(c) if t else bits(c) for c, t in zip(row, self.textual)) + bits(y) for *row, y in zip(*self.cells, self.y)]
+        self.tails = list(map(long_text, self.groups)) or [b""] * len(self.y)
+    def encode(self, prior):
+        """Makes the inputs; categories and fills have to be what the prior rows make them."""
+        made, names, self.one_hot = [], [], []
+        for name, cells, entry in zip(self.names, self.cells, self.encoding or [Fields({})] * len(self.cells)):
+            known = [cells[i] for i in prior if cells[i] not in ("", None) and cells[i] == cells[i]]  # noqa: PLR0124
+            if entry.has("categories"):
+                own = sorted(set(known) - {"other"}, key=str.encode)
+                require(known and own == entry.list("categories", str), f"the categories of {name!r} aren't those of the prior rows")
+                own.append("other")
+                names += [f"{name}={c}" for c in own]
+                made += [[float(c == k or k == "other" and c not in own) for c in cells] for k in own]
+                self.one_hot += [True] * len(own)
+                continue
+            mean = entry("mean", float)
+            own = fsum(known) / len(known) if self.fill and known else mean
+            require(entry.has("mean") == self.fill and abs(own - mean) <= 1e-9 * abs(mean), f"what fills {name!r} isn't the prior rows' mean")
+            names, made, self.one_hot = names + [name], made + [[mean if isnan(c) else c for c in cells]], self.one_hot + [False]
+        require(names == self.inputs, "the encoding makes other inputs than the model's")
+        self.x = list(zip(*made))
+
+# ---- Which row has which role, and the scaling -------------------------------------------------------------------------------------------
+def sha(b):
+    return hashlib.sha256(b).digest()
+def hash_of(digests, columns):
+    return sha(struct.pack("<QQ", len(digests), columns) + b"".join(sorted(digests))).hex()
+def keys(salt, digests):
+    seen = {}
+    for d in digests:
+        seen[d] = seen.get(d, -1) + 1
+        yield sha(salt + d + struct.pack("<Q", seen[d]))[:16]
+def deal(head, arrays, table):
+    """The rows of each role, in the order in which they are used."""
+    counts, n, columns = head.list("rows_by_role", int), len(table.y), len(table.names)
+    require(len(counts) == 4 and min(counts) >= 0 and sum(counts) == n, f"the data have {n} rows, rows_by_role {sum(counts)}")
+    digests, names = [sha(b + t) for b, t in zip(table.bytes, table.tails)], sorted({sha(t) for t in table.tails})
+    whole = hash_of(digests, columns)
+    require(whole == head("rows_sha256", str), "the rows aren't those the model was made from: their rows_sha256 is another")
+    targets = b"".join(struct.pack("<Q", t) for t in sorted(struct.unpack("<Q", bits(y))[0] for y in table.y))
+    require(sha(targets).hex() == head("targets_sha256", str), "targets_sha256 is another")
+    split, order, units = head("split", str), range(n), head.list("groups_by_role", int) or counts
+    require(head.has("groups_by_role") == bool(table.groups), "groups_by_role and group disagree")
+    if split == "last":
+        require(not table.groups, "not checked by this program: a backtest of groups")
+        role = [r for r in (PRIOR, CALIBRATION, CERTIFIED, TEST) for _ in range(counts[r])]
+    else:
+        require(split == "content" and n * (columns + 1) <= 2**28, "not checked by this program: this split, or so large a table")
+        salt = f"krigo roles {whole} ".encode() + struct.pack("<Q", head("seed", int))
+        own, of_group = list(keys(salt, digests)), dict(zip(names, keys(salt + b" group", names)))
+        place = [of_group[sha(t)] for t in table.tails] if table.groups else own
+        dealt = sorted(set(place))
+        require(len(units) == 4 and min(units) >= 0 and sum(units) == len(dealt), "groups_by_role aren't so many groups")
+        role_of = dict(zip(dealt, [r for r in range(4) for _ in range(units[r])]))
+        role, order = [role_of[p] for p in place], sorted(range(n), key=lambda i: (place[i], own[i]))
+    of = [[i for i in order if role[i] == r] for r in range(4)]
+    require([len(rows) for rows in of] == counts, "rows_by_role aren't the numbers of rows that are dealt")
+    require(hash_of([digests[i] for i in of[CERTIFIED]], columns) == head("certified_rows_sha256", str), "certified_rows_sha256 isn't the certified rows'")
+    return of
+def scale_rows(head, table, roles):
+    """The rows in scaled units, as pairs of inputs and target, and the target's scale."""
+    s, d, source, all_rows = head.of("scaling"), len(table.inputs), head.of("scaling")("source", str), [x + (y,) for x, y in zip(table.x, table.y)]
+    means, scales = s.list("input_mean", float) + [s("target_mean", float)], s.list("input_scale", float) + [s("target_scale", float)]
+    require(len(means) == len(scales) == d + 1 > 1 and min(scales) > 0, "the scaling doesn't fit the inputs, or has a scale that isn't positive")
+    require(source in ("prior-rows", "all-rows", "declared"), f"the scaling is from {source!r}")
+    for j in range(d + 1 if source != "declared" else 0):
+        values = [all_rows[i][j] for i in roles[PRIOR] + roles[CERTIFIED] * (source == "all-rows")]
+        mean = fsum(values) / len(values)
+        sd = sqrt(fsum((v - mean)**2 for v in values) / len(values))
+        if j < d and (table.one_hot[j] or sd <= 1e-13 * abs(mean)):
+            mean, sd = 0.0 if table.one_hot[j] else mean, 1.0
+        require(abs(means[j] - mean) <= 1e-9 * max(abs(mean), sd) and abs(scales[j] - sd) <= 1e-9 * sd, f"the scaling's constants aren't those of {source}")
+    scaled = [tuple((v - m) / s for v, m, s in zip(row, means, scales)) for row in all_rows]
+    return [(row[:-1], row[-1]) for row in scaled], scales[-1]
+
+# ---- Linear algebra, of lower triangles as lists of rows ---------------------------------------------------------------------------------
+def dot(a, b):
+    """Up to the end of the shorter one."""
+    return sum(map(mul, a, b))
+def cholesky(a):
+    factor = []
+    for i, row in enumerate(a):
+        new = forward(factor, row[:i])
+        require(row[i] > dot(new, new), "a covariance matrix isn't positive definite")
+        factor.append(new + [sqrt(row[i] - dot(new, new))])
+    return factor
+def forward(factor, b):
+    """The solution x of L x = b."""
+    x = []
+    for row, v in zip(factor, b):
+        x.append((v - dot(row, x)) / row[-1])
+    return x
+def over(factor, a=None):
+    """The columns of L^-1 A, from their diagonals on, of a lower triangle A; without one those of L^-1."""
+    for j in range(len(factor)):
+        x = []
+        for i in range(j, len(factor)):
+            x.append(((a[i][j] if a else float(i == j)) - dot(factor[i][j:i], x)) / factor[i][i])
+        yield x
+
+# ---- Kernels: value takes two points as prepare makes them -------------------------------------------------------------------------------
+PROFILES = {  # of distance d over lengthscales, and shape a
+    "se": lambda d, a: exp(-0.5 * d * d),
+    "matern12": lambda d, a: exp(-d),
+    "matern32": lambda d, a: (1 + sqrt(3) * d) * exp(-sqrt(3) * d),
+    "matern52": lambda d, a: (1 + sqrt(5) * d + 5 * d * d / 3) * exp(-sqrt(5) * d),
+    "rq": lambda d, a: exp(-a * log1p(d * d / (2 * a))),
+}
+class Kernel:
+    """Takes its parameters, natural logarithms, off the front of theta; the header has to say the same."""
+    def __init__(self, spec, theta, dim):
+        self.name, self.profile, said, logs = spec("name", str), PROFILES.get(spec("name", str)), spec.list("lengthscales", float), []
+        self.parts = [Kernel(p, theta, dim) for p in spec.objects("parts")]
+        long, joint = self.name in PROFILES or self.name == "periodic", self.name in ("sum", "product")
+        require(long or joint or self.name in ("linear", "constant", "white"), f"not checked by this program: the kernel {self.name!r}")
+        require(not spec.has("parameters") and bool(self.parts) == joint and len(said) in ((1, dim) if long else (0,)), f"the kernel {self.name} doesn't fit")
+        for field, has in (("shape", self.name == "rq"), ("period", self.name == "periodic"), ("variance", not joint)):
+            require(spec(field, float) > 0 if has else spec(field, float) == 0, f"the kernel {self.name} has no such {field}")
+            logs += [log(spec(field, float))] if has else []
+        logs = [2 * log(v) for v in said] + logs
+        own, theta[:len(logs)] = theta[:len(logs)], []
+        require(len(own) == len(logs) and all(abs(v - w) <= 1e-9 * max(1, abs(w)) for v, w in zip(logs, own)), "the header's kernel isn't that of the array theta")
+        self.inverse = [exp(-0.5 * v) for v in own[:len(said)]] * (dim if len(said) == 1 else 1)
+        self.lengths = (own[:dim] if len(said) == dim else []) + [v for k in self.parts for v in k.lengths]  # of single inputs
+        self.variance, self.shape = (exp(own[-1]), exp(own[-2]) if len(own) > 1 else 0) if own else (0, 0)
+    def prepare(self, x):
+        if self.parts:
+            return [k.prepare(x) for k in self.parts]
+        if self.name == "periodic":
+            return [f(2 * pi * v / self.shape) * s for f in (cos, sin) for v, s in zip(x, self.inverse)]
+        return list(map(mul, x, self.inverse)) if self.profile else list(x)
+    def value(self, p, q):
+        if self.profile:
+            return self.variance * self.profile(dist(p, q), self.shape)
+        if self.parts:
+            values = [k.value(a, b) for k, a, b in zip(self.parts, p, q)]
+            return sum(values) if self.name == "sum" else prod(values)
+        if self.name == "periodic":
+            return self.variance * exp(-0.5 * dist(p, q)**2)
+        return self.variance * (dot(p, q) if self.name == "linear" else self.name == "constant" or p == q)
+class Conditional:
+    """The covariance of a posterior, times a temper."""
+    def __init__(self, posterior, temper):
+        self.posterior, self.temper, self.lengths = posterior, temper, []
+    def prepare(self, x):
+        p = self.posterior.kernel.prepare(x)
+        return (p,) + self.posterior.whiten([self.posterior.kernel.value(p, s) for s in self.posterior.points])
+    def value(self, p, q):
+        return self.temper * (self.posterior.kernel.value(p[0], q[0]) - dot(p[1], q[1]) + dot(p[2], q[2]))
+class Posterior:
+    """Mean m(x) + k(x,S) w, variance k(x,x) - |u|^2 + |v|^2 with u = L^-1 k(S,x), v = L_B^-1 u; or both from nearest rows."""
+    def __init__(self, arrays, prefix, kernel, mean, noise, nearest=0):
+        self.kernel, self.of_mean, self.noise, self.nearest = kernel, mean, noise, nearest  # no noise: L has it
+        self.support, self.weights, self.targets, self.stored, self.low_b = (
+            arrays.get(prefix + k) for k in ("support", "weights", "targets", "cholesky", "cholesky_b"))
+        n, self.theta, self.low, self.sparse = len(self.support), arrays[prefix + "theta"] + arrays[prefix + "beta"], [], self.low_b is not None
+        for k, cols in (("weights", 1), ("targets", 1), ("cholesky", 0), ("cholesky_b", 0)):
+            require(arrays.get((prefix + k, "shape"), (n, cols)) == (n, cols), f"the array {prefix}{k} doesn't fit the support")
+        self.points = [kernel.prepare(s) for s in self.support]
+        self.wholes = [kernel.value(p, p) for p in self.points]
+        base, temper = (kernel.posterior.kernel, kernel.temper) if isinstance(kernel, Conditional) else (kernel, 1)
+        self.largest = temper * max((base.value(p, p) for p in map(base.prepare, self.support)), default=0)
+        require(nearest or self.stored is not None and self.weights is not None, "the posterior lacks its factor, or weights")
+        require(all(f[-1] > 0 for f in (self.stored or []) + (self.low_b or [])), "a factor has a diagonal that isn't positive")
+        if n and not nearest:
+            self.factor(n)
+    def factor(self, n):
+        """Makes L anew of K + shift I: by the noise, or of a sparse one, or where it isn't stored, by what the stored L has."""
+        require(not self.sparse or all(abs(z) <= 1e8 for s in self.support for z in s), "an inducing input is too far out")
+        self.k = [[self.kernel.value(p, q) for q in self.points[:i + 1]] for i, p in enumerate(self.points)]
+        scale, c = fsum(self.wholes) / n, fsum(dot(f, f) - k for f, k in zip(self.stored, self.wholes)) / n
+        if self.sparse:
+            jitters = [j for j in (1e-10 * 10**e * scale for e in range(7)) if abs(c - j) <= 1e-3 * j]
+            c = 0.0 if c < max(0.5e-10 * scale, 1e-13 * self.largest) else (jitters + [c])[0]
+        self.shift = max(c, 0) if self.sparse or self.noise is None else self.noise
+        require(self.sparse or self.shift >= n * UNIT * self.largest, "the noise variance is no more than rounding")
+        self.low = cholesky([row[:-1] + [row[-1] + self.shift] for row in self.k])
+        off = sqrt(fsum(dot(x[1:], x[1:]) + (x[0] - 1)**2 for x in over(self.low, self.stored)))
+        rounding = min(n * UNIT * self.largest * fsum(dot(x, x) for x in over(self.low)), 0.5) if off > 1e-6 else 1e-6
+        require(off <= rounding, f"a stored factor isn't that of its kernel and noise: it is off by {off:.3g}")
+    def whiten(self, ks):
+        u = forward(self.low, ks)
+        return u, forward(self.low_b, u) if self.sparse else []
+    def mean(self, x):
+        return self.of_mean(x)[0]
+    def predict(self, x):
+        """Mean and variance of f, and how far rounding may move the mean."""
+        p, (mean, reach) = self.kernel.prepare(x), self.of_mean(x)
+        ks, whole, reach = [self.kernel.value(p, s) for s in self.points], self.kernel.value(p, p), reach + REACH * UNIT * (1 + abs(mean))
+        if self.weights is not None:
+            terms = list(map(mul, ks, self.weights))
+            mean, reach = mean + fsum(terms), reach + REACH * UNIT * fsum(map(abs, terms))
+        if not self.nearest:
+            u, v = self.whiten(ks)
+            return mean, max(whole - dot(u, u), 0) + dot(v, v), reach
+        rank = sorted((-k * k / s if s > 0 else 0, i) for i, (k, s) in enumerate(zip(ks, self.wholes)))
+        rows = sorted(i for _, i in rank[:self.nearest])
+        if len(rank) > self.nearest and 0 < rank[self.nearest][0] - rank[self.nearest - 1][0] < 1e-13 * -rank[0][0]:
+            reach = inf  # rounding says which rows are nearest
+        low = cholesky([[self.kernel.value(self.points[i], self.points[j]) for j in rows[:a]] + [self.wholes[i] + self.noise] for a, i in enumerate(rows)])
+        c = forward(low, [ks[i] for i in rows])
+        if self.weights is None:
+            r = forward(low, [self.targets[i] for i in rows])
+            mean, reach = mean + dot(c, r), reach + REACH * UNIT * len(rows) * dot(map(abs, c), map(abs, r))
+        return mean, max(whole - dot(c, c), 0), reach
+    def kl(self):
+        """KL(Q|P), with what rounding may have taken off it."""
+        n, squares = len(self.support), fsum(w * w for w in self.weights)
+        rounding = n * UNIT * self.largest * (squares / 2 + (0 if self.sparse or not n else n / self.noise))
+        if self.sparse:
+            mu = [fsum(w * row[j] for w, row in zip(self.weights[j:], self.low[j:])) for j in range(n)]
+            kl = fsum(log(f[-1]) for f in self.low_b) + (dot(mu, mu) + fsum(dot(x, x) for x in over(self.low_b)) - n) / 2
+        elif n:
+            quadratic = fsum(w * (2 * dot(row, self.weights) - row[-1] * w) for w, row in zip(self.weights, self.k))
+            logs, trace = 2 * fsum(log(f[-1]) for f in self.low) - n * log(self.noise), fsum(dot(x, x) for x in over(self.low))
+            kl = (logs - n + self.noise * trace + quadratic) / 2
+        require(not n or kl + rounding >= -1e-8, "KL(Q|P) is negative")
+        return max(kl, 0.0) + rounding if n else 0.0
+    def solves(self, rows, tolerance, what):
+        """The support is these rows, in this order, and (K + noise I) w = y - m(X), or the targets are the right side."""
+        require([tuple(s) for s in self.support] == [x for x, _ in rows], f"the {what} doesn't stand on the model's rows, in their order")
+        square, whole, shift = 0.0, 0.0, self.noise if self.nearest else self.shift
+        for i, (mean, y) in enumerate((self.mean(x), y) for x, y in rows):
+            size, r = abs(y) + abs(mean), y - mean
+            if self.weights is None:
+                require(abs(self.targets[i] - r) <= 1e-11 * size, f"the {what}'s targets aren't those of its rows")
+                continue
+            terms = [self.kernel.value(self.points[i], q) * w for q, w in zip(self.points, self.weights)] + [shift * self.weights[i]]
+            off, size = abs(fsum(terms) - r), size + fsum(map(abs, terms))
+            square, whole = square + off * off, whole + r * r
+            require(self.nearest or off <= min(tolerance * size, 1e-5 * max(1, abs(y))), f"the {what}'s weights don't solve its equations")
+        require(not self.nearest or sqrt(square) <= 1e-5 * sqrt(whole), f"the {what}'s weights don't solve its equations")
+def alpha_of(head):
+    """The alpha of D = alpha lambda + noise by which weights follow from parameters and inducing inputs; None where they are trained."""
+    objective, asked = head("objective", str), head.of("fitted").of("method")
+    if objective in ("vfe", "dtc", "fitc", "pep") + BOUND_TRAINED and asked("posterior", str) == "fitc":
+        return 1.0
+    if objective in ("svgp", "renyi") or objective in BOUND_TRAINED and asked("alpha_by", str) == "learn":
+        return None
+    return asked("alpha", float) if asked.has("alpha") else {"vfe": 0.0, "dtc": 0.0, "pep": 0.5}.get(objective, 1.0)
+def follows(q, rows, others, alpha):
+    """Whether weights and L_B are those that parameters, inducing inputs, noise variance and prior rows make.
+    Up to rounding, or not by far: by the means at these and at other rows, in standard deviations of the target."""
+    m = len(q.support)
+    b, c = [[float(i == j) for j in range(i + 1)] for i in range(m)], [0.0] * m
+    for x, y in rows:
+        p = q.kernel.prepare(x)
+        u = forward(q.low, [q.kernel.value(p, s) for s in q.points])
+        d = alpha * max(q.kernel.value(p, p) - dot(u, u), 0.0) + q.noise
+        r = (y - q.mean(x)) / d
+        for i, v in enumerate(u):
+            c[i] += v * r
+            w = v / d
+            b[i] = [a + w * z for a, z in zip(b[i], u)]
+    low = cholesky(b)
+    half = forward(low, c)
+    mu = [0.0] * m
+    for i in range(m - 1, -1, -1):
+        mu[i] = (half[i] - fsum(low[k][i] * mu[k] for k in range(i + 1, m))) / low[i][i]
+    own = [fsum(w * row[j] for w, row in zip(q.weights[j:], q.low[j:])) for j in range(m)]
+    apart = [v - w for v, w in zip(mu, own)]
+    mean = max(abs(dot(apart, forward(q.low, [q.kernel.value(p, s) for s in q.points])))
+               for p in (q.kernel.prepare(x) for x, _ in rows + others))
+    off = max(mean, sqrt(fsum(dot(x[1:], x[1:]) + (x[0] - 1)**2 for x in over(low, q.low_b))))
+    require(off <= 1e-3, f"the prior's weights aren't those that its parameters, inducing inputs, noise variance and prior rows make: they are off by {off:.3g}")
+    return off <= 1e-5
+def read_posterior(head, arrays):
+    """The posterior, and the posterior that its prior is, if it is one."""
+    dim, solver, noise, spec = len(head.list("inputs", str)), head("solver", str), head("noise_variance", float), head.of("kernel")
+    nearest = head("nearest", int) if solver else 0
+    require(solver in ("", "cg", "nearest"), f"not checked by this program: the solver {solver!r}")
+    require(noise > 0 and (nearest > 0) == bool(solver) and nearest <= len(arrays["support"]), "noise_variance or nearest isn't one")
+    require((arrays.get("weights") is None) == (solver == "nearest"), "the solver and the posterior's arrays disagree")
+    prefix, said = ("prior_", head.of("prior")) if head.has("prior") else ("", head)
+    if prefix:
+        require(spec("name", str) == "posterior" and spec("variance", float) == said("temper", float) > 0, "the kernel isn't the prior's")
+        spec, = spec.objects("parts")
+    require(all(arrays[k, "shape"][1] == dim for k in ("support", prefix + "support")), "the support has other inputs")
+    theta, beta, mean = list(arrays[prefix + "theta"]), arrays[prefix + "beta"], said("mean", str)
+    kernel = Kernel(spec, theta, dim)
+    require(not theta and len(beta) == {"zero": 0, "constant": 1, "linear": 1 + dim}.get(mean), "theta or beta doesn't fit kernel or mean")
+    q = Posterior(arrays, prefix, kernel, lambda x: ((beta[0] if beta else 0.0) + dot(beta[1:], x), 0.0), None if prefix and arrays["support"] else noise, nearest)
+    if not prefix:
+        return q, None
+    require(not arrays["theta"] + arrays["beta"] and not nearest, "a posterior of a learnt prior has parameters, or isn't factored")
+    return Posterior(arrays, "", Conditional(q, said("temper", float)), lambda x: q.predict(x)[::2], noise), q
+
+# ---- Losses, and bounds on their means ---------------------------------------------------------------------------------------------------
+class Loss:
+    """Of an error d = y - mean that rounding may move by reach, at an sd s of f; scale is |y|, or the sd of y."""
+    def __init__(self, kind, below, above=0.0):
+        self.kind, self.below, self.above = kind, below, above
+    def point(self, d, reach, _, scale):
+        """At least, and at most."""
+        below, above = self.edges(scale)
+        if self.kind in ZERO_ONE:
+            slack, margin = min(d + above, below - d), reach + 1e-9 * min(below, above)
+            return float(slack < -margin), float(slack < margin)
+        sizes = [max(abs(d) - reach, 0.0), abs(d) + reach]
+        if self.kind == "clipped-absolute":
+            return [min(v / scale, 1.0) if scale else float(v > 0) for v in sizes]
+        return [min((v / below)**2, 1.0) if self.kind == "clipped-square" else -expm1(-(v / below)**2) for v in sizes]
+    def edges(self, scale):
+        below = self.below * scale if self.kind in ("relative", "scaled") else scale if self.kind == "clipped-absolute" else self.below
+        return below, self.above if self.kind == "asymmetric" else below
+    def drawn(self, d, reach, s, scale):
+        """Expected, of a random draw."""
+        w, above = self.edges(scale)
+        if s <= 1e-150 or w == 0:
+            return (1.0, 1.0) if s > 1e-150 else self.point(d, reach, s, scale)
+        a, b, c, e = (d - w) / s, (d + above) / s, d / s, 1 - exp(-d * d / (w * w + 2 * s * s)) / sqrt(1 + 2 * s * s / (w * w))
+        if self.kind != "gaussian":
+            e = NORMAL.cdf(a) + NORMAL.cdf(-b)
+        if self.kind == "clipped-square":
+            e += (d * d + s * s) / w**2 * (1 - e) + s / w**2 * ((d - w) * NORMAL.pdf(b) - (d + w) * NORMAL.pdf(a))
+        if self.kind == "clipped-absolute":
+            e += (d * (erf(c / sqrt(2)) - NORMAL.cdf(a) + NORMAL.cdf(-b)) + s * (2 * NORMAL.pdf(c) - NORMAL.pdf(a) - NORMAL.pdf(b))) / w
+        return (min(max(e, 0.0), 1.0),) * 2
+class Sample:
+    """Rows as (d, reach, s, scale), and which of them make each unit that is counted: a row, or a group."""
+    def __init__(self, rows, units, grouped):
+        self.rows, self.units, self.grouped, self.n = rows, units, grouped, len(units)
+    def losses(self, loss, draw):
+        """The losses of units at least, and at most: of the mean, or expected of a random draw."""
+        both = [(loss.drawn if draw else loss.point)(*row) for row in self.rows]
+        return [[min(fsum(both[i][k] for i in unit) / len(unit), 1) for unit in self.units] for k in (0, 1)]
+def holds(k, n, p, delta):
+    """P(Bin(n, p) <= k) <= delta, in whole numbers. A billionth of delta is left to the rounding of p."""
+    a, b = Fraction(p).as_integer_ratio()
+    total, power, choose = 0, 1, 1
+    for i in range(k + 1):
+        total, power, choose = total * (b - a) + choose * power, power * a, choose * (n - i) // (i + 1)
+    return k >= n or total * (b - a)**(n - k) <= Fraction(delta) * (1 + Fraction(1, 10**9)) * b**n
+def rise(below, low):
+    """Where below ends, from low to 1."""
+    high = 1 - UNIT / 2
+    for _ in range(100):
+        mid = (low + high) / 2
+        low, high = (mid, high) if below(mid) else (low, mid)
+    return high
+def log_term(n, k, p):
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + (k * log(p) if k else 0) + (n - k) * log1p(-p)
+def binomial(k, n, delta):
+    """The p with P(Bin(n, p) <= k) = delta."""
+    def more(p):
+        total = term = 1.0
+        for j in range(k, 0, -1):
+            term *= j / (n - j + 1) * (1 - p) / p
+            total += term
+        return log_term(n, k, p) + log(total) > log(delta)
+    return 1.0 if k >= n else rise(more, k / n or 1e-300)
+def kl_inverse(q, eps):
+    return 1.0 if q >= 1 else rise(lambda p: (q * log(q / p) if q else 0) + (1 - q) * log((1 - q) / (1 - p)) < eps, q or 1e-300)
+def split_kl(low, high, eps):
+    return min(1, kl_inverse(low, eps) / 4 + kl_inverse(high, eps) * 0.75)
+def learnt_bound(t, risk, low, kl, n, penalty, delta, family):
+    """Of any Q; low is the risk of min(l, 1/4)/(1/4). Also what is paid for, over n."""
+    constant = 2 * sqrt(n) if family in ("kl", "pinsker") else 2 + fsum(exp(log_term(n, k, k / n)) for k in range(1, n))
+    eps = (kl + t.grid_penalty + penalty + log(constant) - log(delta)) / n
+    if family == "pinsker":
+        return min(1, risk + sqrt(eps / 2)), eps
+    return kl_inverse(risk, eps) if family != "split-kl" else split_kl(low, max(0, (risk - low / 4) / 0.75), eps + log(2) / n), eps
+def fixed_bound(family, losses, zero_one, delta):
+    """Of a predictor that was fixed before."""
+    n, risk = len(losses), fsum(losses) / len(losses)
+    if zero_one:
+        return binomial(round(risk * n), n, delta)
+    if family == "split-kl":
+        return split_kl(fsum(min(x, 0.25) for x in losses) * 4 / n, fsum(max(x - 0.25, 0) for x in losses) / 0.75 / n, log(2 / delta) / n)
+    if family == "betting":
+        def poor(m):
+            logs = [fsum(log(1 - c + c * (1 - x) / (1 - m)) for x in losses) for c in (sin((k + 0.5) * pi / 128)**2 for k in range(64))]
+            return max(logs) + log(fsum(exp(v - max(logs)) for v in logs) / 64) < -log(delta)
+        return rise(poor, risk) if risk < 1 else 1.0
+    return min(1, risk + sqrt(-log(delta) / (2 * n))) if family == "pinsker" else kl_inverse(risk, -log(delta) / n)
+
+# ---- The certificate ---------------------------------------------------------------------------------------------------------------------
+class Terms:
+    """What was fixed beforehand, as the model's terms say it."""
+    def __init__(self, t):
+        self.kind, self.below, self.above = (t.of("loss")(k, v) for k, v in (("Kind", str), ("Below", float), ("Above", float)))
+        self.loss, self.delta, self.raw = Loss(self.kind, self.below, self.above), t("delta", float), t("epsilon_raw", float)
+        self.family, self.route, self.promise = t("family", str) or "kl", t("route", str) or "twice", t("promise", float)
+        self.informed, self.fixed, self.curve, self.slices = t("informed", bool), t("fixed", bool), t("curve", bool), t.list("slices", str)
+        self.params, self.choices, self.direct = t("params", int), t("choices", int), self.fixed and self.route == "direct"
+        self.rules, self.share = t("rules", int), 2 if self.slices else 1  # all but the slices has delta over its share
+        self.curve_end = 1 if not self.rules else max(0.3, 1 - self.promise) if self.promise else 0.3  # the largest share of misses with a bound
+        self.statements = self.share * (2 if self.promise and not self.curve else 1) * (2 if self.route == "both" else 1)
+        self.mixes = [t(k, int) for k in ("resolutions", "structures", "lengthscales", "tied")]
+        self.end, self.digits = t.of("grid")("L", float), t.of("grid")("Digits", int)
+        fits = not self.params or self.end > 0 and 0 <= self.digits <= 6 and 1 <= self.steps() <= 1e9
+        require(self.choices > 0 and 0 < self.delta < 1 and fits, "delta, choices or grid isn't one")
+        resolutions, structures, many, tied = (max(v, 1) for v in self.mixes)
+        self.grid_penalty = self.params * log(self.steps() + 1) + log(resolutions) + log(structures) + many * log(tied) if self.params else 0.0
+        self.choices_penalty = log(self.statements * (1 if self.direct else self.choices))
+    def steps(self):
+        return round(2 * self.end * 10**self.digits)
+    def on_grid(self, v):
+        k = round((v + self.end) * self.steps() / (2 * self.end))
+        return 0 <= k <= self.steps() and v == (2 * k - self.steps()) * self.end / self.steps()
+def check_terms(head, t, q, prior, scale):
+    """The terms are those of the model, and the certificate is one of them."""
+    terms, c, counts, objective = head.of("terms"), head.of("certificate"), head.list("rows_by_role", int), head("objective", str)
+    source, units, group, (resolutions, structures, many, tied) = head.of("scaling")("source", str), head.list("groups_by_role", int), head("group", str), t.mixes
+    learnt, zero_one, backtest = bool(prior or q.nearest), t.kind in ZERO_ONE, head("split", str) == "last"
+    label = ("backtest (the certified rows are the last of the table, not drawn at random)" if backtest else
+             "bound (heuristic: scaled with training statistics)" if source == "all-rows" else "certificate")
+    require(t.kind in ZERO_ONE + ("clipped-square", "gaussian", "clipped-absolute"), f"not checked by this program: the loss {t.kind}")
+    for what, ok in (
+        ("the loss", (t.below > 0 or t.kind == "clipped-absolute")
+         and (t.above > 0 if t.kind == "asymmetric" else t.above == 0) and (t.kind != "scaled" or t.direct and objective not in BOUND_TRAINED)),
+        ("the objective", objective in OBJECTIVES), ("the promise", 0 <= t.promise < 1), ("the declaration", terms("declaration", str) == c("declaration", str)),
+        ("the route", t.route == "twice" or t.fixed and t.route in ("direct", "both")), ("choices", t.choices == 1 or not t.direct),
+        ("the inequality", t.family in ("kl", "maurer", "pinsker") or t.family == "betting" and t.fixed
+         or t.family == "split-kl" and (t.fixed or t.kind.startswith("clipped"))), ("predictions of elsewhere", not terms("elsewhere", bool)),
+        ("the curve", not t.curve or t.direct and t.kind in ("band", "relative", "scaled") and not group and t.family == "kl"),
+        ("the rules", t.rules == 0 or t.rules == 1 and (t.curve or t.slices)),
+        ("the slices", not t.slices or t.direct and zero_one and not group), ("whether the prior was learnt", t.informed == learnt),
+        ("whether Q is the prior", t.direct if q.nearest else t.fixed == (learnt and not q.support)), ("the scaling", terms("scaling", str) == source),
+        ("epsilon_raw", abs(t.raw - t.below * (1 if t.kind in UNITLESS else scale)) <= 1e-12 * t.raw), ("prior_rows", terms("prior_rows", int) == counts[PRIOR]),
+        ("whether equal rows are copies", terms("copies", bool) == (group == "(equal rows)")),
+        ("the encoding", terms("encoded", bool) == head.has("encoding")), ("the group", terms("group", str) == group),
+        ("the backtest", terms("backtest", bool) == backtest), ("the grid", t.informed or all(map(t.on_grid, q.theta))),
+        ("the parameters paid for", t.params == (0 if t.informed else len(q.theta) - many + tied) and (tied == many == 0 or
+         len(set(q.kernel.lengths)) <= tied <= many == len(q.kernel.lengths))), ("a mix", 1 not in (resolutions, structures) and resolutions >= min(structures, 1)),
+        ("the certificate's terms", (c("delta", float), c("loss", str), c("epsilon", float), c("epsilon_raw", float), c("epsilon_above", float)) ==
+         (t.delta, t.kind, t.below, t.raw, t.above) and (c("family", str) or "kl", c("route", str) or "twice", c("group", str)) == (t.family, t.route, group)),
+        ("the certificate's rows and prior", (c("rows", int), c("groups", int), c("prior_rows", int), c("scaling", str), c("prior", str)) ==
+         (counts[CERTIFIED], units[CERTIFIED] if units else 0, counts[PRIOR], source, "informed" if t.informed else "grid")),
+        ("whether it is valid, or its label", c("valid", bool) == (label == "certificate") and c("label", str) == label),
+        ("its parts", (c.has("promise"), c.has("curve"), c.has("slices")) == (t.promise > 0, t.curve, bool(t.slices))),
+    ):
+        require(ok, f"the model, its terms and its certificate disagree about {what}")
+def check_bounds(t, sample, kl, c):
+    """The numbers of the certificate, from the losses at least and at most."""
+    n, zero_one, out = sample.n, t.kind in ZERO_ONE and not sample.grouped, []
+    points, curve = sample.losses(t.loss, False), c.of("curve").objects("points") if t.curve else []  # which more.py checks
+    narrow = Sample([(d, r, s, v / 4) for d, r, s, v in sample.rows], sample.units, False)  # of min(l, 1/4)/(1/4), a loss of the same kind
+    for point, drawn in zip(points, points if t.direct else sample.losses(t.loss, True)):
+        risk, delta = fsum(drawn) / n, t.delta / t.statements
+        if t.fixed:
+            own = fixed_bound(t.family, point, zero_one, delta) if t.route != "twice" and not t.curve else 1.0
+            own = ([own] + [p("bound", float) for p in curve if p("half_width", float) <= t.below])[-1]
+            bound = own if t.direct else fixed_bound(t.family, drawn, False, delta / t.choices)
+            paid = -log(c.of("curve")("level", float) if t.curve else t.delta / exp(t.choices_penalty)) / n
+        else:
+            low = fsum(narrow.losses(Loss(t.kind, t.below / 2), True)[1]) / n if t.family == "split-kl" else 0
+            own, (bound, paid) = 1.0, learnt_bound(t, risk, low, kl, n, t.choices_penalty, t.delta, t.family)
+        out.append((risk, bound, bound if t.direct else min(1, 2 * bound, own), risk + sqrt(paid / 2)))
+    for name, least, most in zip(("empirical_risk", "bound", "mean_bound", "bound_sqrt"), *out):
+        near(f"the certificate's {name}", c(name, float), least, most)
+        require(name == "empirical_risk" or c(name, float) >= most - 1e-6, f"{name} is {most:.9g} if rows at the band's edge are misses")
+    for name, own in (("kl", kl), ("grid_penalty", t.grid_penalty), ("choices_penalty", t.choices_penalty)):
+        near(f"the certificate's {name}", c(name, float), own)
+    if t.direct and zero_one and not t.curve:
+        require(holds(round(fsum(points[0])), n, c("bound", float), t.delta / t.statements), "the bound fails with a probability above delta")
