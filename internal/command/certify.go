@@ -226,14 +226,6 @@ func printClaims(w io.Writer, head string, claims []model.Claim) {
 	}
 }
 
-// counted says what a bound counts: rows, or groups of them.
-func counted(rows, groups int, which string) string {
-	if groups > 0 {
-		return fmt.Sprintf("%d %s groups of %d rows", groups, which, rows)
-	}
-	return fmt.Sprintf("%d %s rows", rows, which)
-}
-
 // printFresh says in words what fresh rows show.
 func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 	fmt.Fprintln(w, f.Sentence(m))
@@ -251,27 +243,4 @@ func printFresh(w io.Writer, m *krigo.Model, f *krigo.Fresh) {
 	fmt.Fprintf(w, "  predictions (the mean): %s\n", mean)
 	fmt.Fprintf(w, "  a random draw:          loss %.4f here, at most %.4f on further %s\n", f.GibbsRisk,
 		cautious.RoundUp(f.Bound, 4), what)
-}
-
-// printCertificate says in words what a certificate says, first what it promises of
-// predictions.
-func printCertificate(w io.Writer, m *krigo.Model, c *pacbayes.Certificate) {
-	fmt.Fprintln(w, m.Sentence(c))
-	which := "certified"
-	switch {
-	case m.Terms.Backtest: // there is no bound
-		which = "last"
-	case c.Route == pacbayes.Direct:
-		fmt.Fprintf(w, "  hold-out bound on the mean %.4f (on its square-root form %.4f)\n", cautious.RoundUp(c.MeanBound, 4),
-			cautious.RoundUp(c.BoundSqrt, 4))
-	default:
-		fmt.Fprintf(w, "  bound on a random draw %.4f (on its square-root form %.4f), on the mean %.4f\n",
-			cautious.RoundUp(c.Bound, 4), cautious.RoundUp(c.BoundSqrt, 4), cautious.RoundUp(c.MeanBound, 4))
-	}
-	fmt.Fprintf(w, "  from %s: empirical risk %.4f, KL %.2f, grid penalty %.2f, choices %.2f nats\n",
-		counted(c.Rows, c.Groups, which), c.EmpiricalRisk, c.KL, c.GridPenalty, c.ChoicesPenalty)
-	fmt.Fprintln(w, "Conditions")
-	for _, s := range c.Conditions {
-		fmt.Fprintln(w, "  - "+s)
-	}
 }

@@ -55,7 +55,3 @@ so other seeds and options could be tried before the best was declared.`,
 	}
 	return cmd
 }
-
-// besideDeclared are the flags that may stand beside --declared: none that an option hangs on.
-var besideDeclared = []string{"declared", "out", "resume", "fresh-start", "test", "json", "quiet", "threads", "memory",
-	"dry-run", "target"}

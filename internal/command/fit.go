@@ -72,6 +72,10 @@ func (f *fitFlags) parsed() (krigo.Options, error) {
 	return o, nil
 }
 
+// besideDeclared are the flags that may stand beside --declared: none that an option hangs on.
+var besideDeclared = []string{"declared", "out", "resume", "fresh-start", "test", "json", "quiet", "threads", "memory",
+	"dry-run", "target"}
+
 // readDeclared takes the options of a declaration, beside which no flag may stand that is one.
 func (f *fitFlags) readDeclared() (o krigo.Options, err error) {
 	var given []string

@@ -24,7 +24,7 @@ frames of JSON and numbers, which docs/pipe.md describes. It ends with standard 
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return pipe.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(),
 				pipe.Options{Version: version(), Describe: func(m *krigo.Model) any { return fitJSON(m, "") },
-					Parameters: parametersOf, Flags: optionsOf, Schema: func() any { return schema() }})
+					Parameters: parametersOf, Flags: optionsOf, Schema: func() any { return schema(cmd.Root()) }})
 		},
 	}
 }
@@ -45,10 +45,10 @@ type option struct {
 	Help    string   `json:"help"`
 }
 
-// schema describes the flags of the commands that programs may use, by command.
-func schema() map[string][]option {
+// schema describes the flags of the commands of root that programs may use, by command.
+func schema(root *cobra.Command) map[string][]option {
 	of := map[string][]option{}
-	for _, cmd := range newRoot().Commands() {
+	for _, cmd := range root.Commands() {
 		if !slices.Contains([]string{"fit", "evaluate", "compare", "predict", "certify"}, cmd.Name()) {
 			continue
 		}

@@ -114,7 +114,7 @@ func markdown(options []option) (text string) {
 
 // TestSchema: the estimator's parameters, and the documentation's tables of them, are those of the program.
 func TestSchema(t *testing.T) {
-	of := schema()
+	of := schema(newRoot())
 	if len(of) != 5 || len(of["fit"]) < 50 || len(of["predict"]) < 5 {
 		t.Fatalf("%d commands", len(of))
 	}

@@ -4,55 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/signal"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/krigo-gp/krigo/internal/disk"
-	"github.com/krigo-gp/krigo/ranks"
 )
 
 // patience is for how long a command that was interrupted may go on with the step that it is in.
 const patience = 700 * time.Millisecond
-
-// Main is Run for a process. The first SIGINT or SIGTERM asks the command to end, and ends the process if it is still
-// in the middle of a step, as a factorization, after a moment; the second kills at once. Whenever that is, files are
-// whole.
-func Main(args []string, stdin, stdout, stderr *os.File) int {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	p := &parting{patience: patience}
-	if ranks.Launched() { // the first rank tells the others, which then end together
-		p.patience = 0
-	}
-	ended := make(chan int, 1)
-	go func() { ended <- Run(context.WithValue(ctx, partingKey{}, p), args, stdin, stdout, stderr) }()
-	select {
-	case status := <-ended:
-		return status
-	case s := <-signals:
-		signal.Reset(os.Interrupt, syscall.SIGTERM)
-		cancel(&interruption{s})
-	}
-	words, patience := p.are()
-	if patience == 0 {
-		return <-ended
-	}
-	select {
-	case status := <-ended:
-		return status
-	case <-time.After(patience):
-	}
-	disk.End()
-	fmt.Fprintln(stderr, "krigo: "+words())
-	status, _ := interrupted(ctx)
-	return status
-}
 
 // interruption is the signal that ended a command.
 type interruption struct{ signal os.Signal }
