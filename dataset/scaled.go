@@ -65,7 +65,7 @@ func (s *Scaled) Block(first, n int, x, y []float64) error {
 	if first < 0 || n < 0 || first > len(s.Numbers)-n {
 		return s.keep(fmt.Errorf("%s: rows %d to %d asked for, of %d", s.Data.Source, first+1, first+n, len(s.Numbers)))
 	}
-	return s.keep(s.read(s.Numbers[first:first+n], x, y))
+	return s.read(s.Numbers[first:first+n], x, y)
 }
 
 // Pick reads the rows of the view with these numbers, as Block does.
@@ -74,17 +74,18 @@ func (s *Scaled) Pick(rows []int, x, y []float64) error {
 	for i, row := range rows {
 		numbers[i] = s.Numbers[row]
 	}
-	return s.keep(s.read(numbers, x, y))
+	return s.read(numbers, x, y)
 }
 
 // read reads rows of the table.
 func (s *Scaled) read(numbers []int, x, y []float64) error {
 	n, cols := len(numbers), s.Data.Cols
 	if len(x) != n*cols || y != nil && len(y) != n {
-		return fmt.Errorf("%s: %d rows of %d inputs don't fit %d and %d values", s.Data.Source, n, cols, len(x), len(y))
+		return s.keep(fmt.Errorf("%s: %d rows of %d inputs don't fit %d and %d values", s.Data.Source, n, cols, len(x),
+			len(y)))
 	}
 	if err := s.Data.Read(numbers, x, y); err != nil {
-		return err
+		return s.keep(err)
 	}
 	s.Scaling.Inputs(x, x)
 	s.Scaling.Target(y, y)
@@ -96,16 +97,15 @@ func (s *Scaled) read(numbers []int, x, y []float64) error {
 		if !ok {
 			at := s.Data.table.place(row)
 			at.Err = errors.New("a value is so far from the others that its scaled form overflows: mend or remove the row")
-			return at
+			return s.keep(at)
 		}
 	}
 	return nil
 }
 
+// keep keeps the first error.
 func (s *Scaled) keep(err error) error {
-	if err != nil {
-		s.failed.CompareAndSwap(nil, &err)
-	}
+	s.failed.CompareAndSwap(nil, &err)
 	return err
 }
 

@@ -14,8 +14,6 @@ type heap struct {
 
 func newHeap(m int) heap { return heap{make([]float64, 0, m), make([]int32, 0, m), m} }
 
-func (h *heap) reset() { h.keys, h.rows = h.keys[:0], h.rows[:0] }
-
 // worst is the key above which no row comes in.
 func (h *heap) worst() float64 {
 	switch {
@@ -71,29 +69,21 @@ func (h *heap) down(n int) {
 	}
 }
 
-// empty writes the rows that were kept, first ones first, and their keys unless keys is nil.
-func (h *heap) empty(rows []int32, keys []float64) {
+// empty writes the rows that were kept as the i-th m of rows, first ones first, and their keys unless keys is nil.
+func (h *heap) empty(i int, rows []int32, keys []float64) {
 	for n := len(h.keys) - 1; n > 0; n-- {
 		h.swap(0, n)
 		h.down(n)
 	}
-	for i := range h.m {
+	for k := range h.m {
 		row, key := int32(None), math.Inf(1)
-		if i < len(h.rows) {
-			row, key = h.rows[i], h.keys[i]
+		if k < len(h.rows) {
+			row, key = h.rows[k], h.keys[k]
 		}
-		rows[i] = row
+		rows[i*h.m+k] = row
 		if keys != nil {
-			keys[i] = key
+			keys[i*h.m+k] = key
 		}
 	}
-	h.reset()
-}
-
-// part is the i-th m of a slice, nil of nil.
-func part[T any](of []T, i, m int) []T {
-	if of == nil {
-		return nil
-	}
-	return of[i*m : (i+1)*m]
+	h.keys, h.rows = h.keys[:0], h.rows[:0]
 }

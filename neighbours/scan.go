@@ -43,7 +43,7 @@ func (s *scan) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 					worst = h.worst()
 				}
 			}
-			h.empty(part(rows, i, m), part(keys, i, m))
+			h.empty(i, rows, keys)
 		}
 	})
 }

@@ -140,7 +140,7 @@ func (t *tree) search(q matrix.Dense, m int, admit func(i, row int) bool, rows [
 			var none [radial.Group]float64
 			w.visit(0, none)
 			for r, i := range w.of {
-				w.heaps[r].empty(part(rows, int(i), m), part(keys, int(i), m))
+				w.heaps[r].empty(int(i), rows, keys)
 			}
 		}
 		w.left.Release()

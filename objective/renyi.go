@@ -108,7 +108,7 @@ func (p *RenyiProblem) Dim() int { return p.like().Dim() }
 
 // Split cuts a parameter vector, or a gradient, into its parts.
 func (p *RenyiProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
-	return p.like().Split(x)
+	return split(p.Kernel, p.Mean, p.Rows, p.M, x)
 }
 
 // Names returns the name of every parameter.
@@ -194,9 +194,15 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	own, found := make([]int32, m), make([]float64, 2*m*r.Size())
 	keys, numbers := found[2*m*r.Rank():][:m], found[2*m*r.Rank()+m:][:m]
 	p.index.Nearest(centre, m, own, keys)
+	places := placesOf(p.Rows)
 	for i, k := range own {
-		if numbers[i] = neighbours.None; k != neighbours.None {
-			numbers[i] = float64(p.numberOf(int(k)))
+		switch {
+		case k == neighbours.None:
+			numbers[i] = neighbours.None
+		case places != nil:
+			numbers[i] = float64(places[k])
+		default:
+			numbers[i] = float64(p.first + int(k))
 		}
 	}
 	if err := r.Sum(found); err != nil {
@@ -233,16 +239,6 @@ func (p *RenyiProblem) Nearest(row int, rows []int) error {
 	}
 	slices.Sort(rows)
 	return nil
-}
-
-// numberOf is the number of one of this rank's rows among those of all ranks.
-func (p *RenyiProblem) numberOf(k int) int {
-	if s, ok := p.Rows.(spread); ok {
-		if places := s.Spread(); places != nil {
-			return places[k]
-		}
-	}
-	return p.first + k
 }
 
 // Evaluate returns −L_α at x and, unless gradient is nil, its gradient.

@@ -21,14 +21,18 @@ type Rows interface {
 // ascending order. nil: they follow those of the ranks before.
 type spread interface{ Spread() []int }
 
+func placesOf(of Rows) []int {
+	if s, ok := of.(spread); ok {
+		return s.Spread()
+	}
+	return nil
+}
+
 // ownRows finds which of the rows with these numbers, among those of all ranks, are at hand, by their numbers
 // there, and where they stand in the list; first is where rows that aren't spread begin.
 func ownRows(of Rows, first int, rows []int) (here, at []int) {
 	n, _ := of.Dims()
-	var places []int
-	if s, ok := of.(spread); ok {
-		places = s.Spread()
-	}
+	places := placesOf(of)
 	here = []int{} // nil would be all
 	for i, row := range rows {
 		k, found := row-first, false

@@ -79,9 +79,14 @@ func (p *SparseProblem) Alpha(x []float64) float64 {
 
 // Split cuts a parameter vector, or a gradient, into its parts; a learnt α is left out.
 func (p *SparseProblem) Split(x []float64) (theta, beta []float64, logNoise float64, z matrix.Dense) {
-	nk, nm := len(p.Kernel.Params()), len(p.Mean.Params())
-	_, d := p.Rows.Dims()
-	return x[:nk], x[nk : nk+nm], x[nk+nm], matrix.Of(p.M, d, x[nk+nm+1:nk+nm+1+p.M*d])
+	return split(p.Kernel, p.Mean, p.Rows, p.M, x)
+}
+
+func split(k kernel.Kernel, mean kernel.Mean, rows Rows, m int, x []float64) (theta, beta []float64, logNoise float64,
+	z matrix.Dense) {
+	nk, nm := len(k.Params()), len(mean.Params())
+	_, d := rows.Dims()
+	return x[:nk], x[nk : nk+nm], x[nk+nm], matrix.Of(m, d, x[nk+nm+1:nk+nm+1+m*d])
 }
 
 // prepare returns the engine over all rows.
