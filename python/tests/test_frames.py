@@ -125,7 +125,8 @@ def test_notices(houses, cli, tmp_path):
         if isinstance(found, pd.DataFrame):
             assert found.attrs["notices"] == notices and [n > 0 for n in found["outside"]] == [True, False, False, False]
     edge = pd.DataFrame(np.random.default_rng(1).random((60, 2)), columns=["a", "b"])
-    assert any(notice.startswith("the lengthscale of b ended on the edge") for notice in KrigoRegressor(kernel="se").fit(edge, edge.a.to_numpy()).notices_)
+    found = KrigoRegressor(kernel="se").fit(edge, edge.a.to_numpy()).details_["findings"]
+    assert any(f["kind"] == "lengthscale_at_upper_edge" and "b" in f["subject"] and f["severity"] == "warning" for f in found)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert m.predict_frame(X[10:20]).attrs["notices"] == []
