@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/inspect"
-	"github.com/krigo-gp/krigo/internal/disk"
 )
 
 // zipped compresses text, without the last cut bytes.
@@ -280,59 +278,6 @@ func TestWriteRoundTrip(t *testing.T) {
 	if err := Write(io.Discard, []string{"p", "q"}, 1, rowsOf([]float64{1, math.NaN()})); err == nil ||
 		!strings.Contains(err.Error(), `row 1, column 2 ("q")`) {
 		t.Errorf("NaN: %v", err)
-	}
-}
-
-func TestWriteFileAtomic(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "f")
-	put := func(text string, err error) func(io.Writer) error {
-		return func(w io.Writer) error {
-			io.WriteString(w, text)
-			return err
-		}
-	}
-	broken := errors.New("broken")
-	if err := disk.Write(path, put("half", broken)); !errors.Is(err, broken) {
-		t.Fatalf("error %v", err)
-	}
-	if files, _ := os.ReadDir(dir); len(files) != 0 {
-		t.Fatalf("left behind: %v", files)
-	}
-	if err := disk.Write(path, put("whole", nil)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(dir, "link")
-	if err := os.Symlink(path, link); err != nil {
-		t.Skip(err)
-	}
-	if err := disk.Write(link, put("half", broken)); !errors.Is(err, broken) {
-		t.Fatalf("error %v", err)
-	}
-	if text, _ := os.ReadFile(path); string(text) != "whole" {
-		t.Errorf("after a failure the file holds %q", text)
-	}
-	if err := disk.Write(link, put("new", nil)); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Lstat(path)
-	if text, _ := os.ReadFile(path); err != nil || string(text) != "new" || info.Mode() != 0o600 {
-		t.Errorf("through a link: %q, %v, %v", text, info.Mode(), err)
-	}
-	if files, _ := os.ReadDir(dir); len(files) != 2 {
-		t.Errorf("left behind: %v", files)
-	}
-	if err := disk.Write(os.DevNull, put("gone", nil)); err != nil {
-		t.Error(err)
-	}
-	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
-		t.Fatalf("%s was replaced", os.DevNull)
-	}
-	if err := disk.Write(filepath.Join(dir, "no", "f"), put("", nil)); err == nil {
-		t.Error("wrote into a folder that is not there")
 	}
 }
 

@@ -123,6 +123,8 @@ func TestRegister(t *testing.T) {
 	if err := os.WriteFile(odd, []byte("PK\x03\x04\x00\xff"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	_, err = ReadFile(odd, dataset.Reading{Decimal: ";"})
+	wantError(t, err, `decimal ";"`)
 	_, err = ReadFile(odd, dataset.Reading{})
 	wantError(t, err, "t.xlsx: not a text file",
 		"save the table as CSV in UTF-8, plain or gzip; the formats that are read are CSV (.csv, .txt, .tsv), gzip of CSV "+

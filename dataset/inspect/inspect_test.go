@@ -10,7 +10,6 @@ import (
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/dataset/files"
 	"github.com/krigo-gp/krigo/finding"
-	"github.com/krigo-gp/krigo/internal/spelling"
 )
 
 // described reads a table of one column and a row number, of so many rows, and describes the column.
@@ -300,20 +299,5 @@ func TestFindingsOfTables(t *testing.T) {
 		!reflect.DeepEqual(found.Of(finding.TooClose), finding.List{finding.New(finding.TooClose, []string{"big"})}) ||
 		found.Of(finding.Constant) != nil {
 		t.Errorf("%q, %v", found, err)
-	}
-}
-
-// TestShell: names reach a terminal and a shell without characters that either would act on.
-func TestShell(t *testing.T) {
-	for word, want := range map[string]string{"plain": "plain", "it's": `'it'\''s'`, "a\x1b[31m": `$'a\x1b[31m'`,
-		"it's \"a\"\n": `$'it\'s "a"\n'`, "°C m²": "'°C m²'"} {
-		if got := spelling.Shell(word); got != want {
-			t.Errorf("%q: %s, want %s", word, got, want)
-		}
-	}
-	for name, want := range map[string]string{"Temp °C": "Temp °C", "a\x1b[31m": `"a\x1b[31m"`, "a\nb": `"a\nb"`} {
-		if got := spelling.Printable(name); got != want {
-			t.Errorf("%q: %s, want %s", name, got, want)
-		}
 	}
 }
