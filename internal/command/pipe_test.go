@@ -180,7 +180,8 @@ func TestPipeToFiles(t *testing.T) {
 		t.Errorf("%q, %+v", said, r.Error)
 	}
 	params := `{"kernel": {"name": "se", "variance": 1, "lengthscales": [1]}, "noise_variance": 0.1}`
-	evaluate := append(append([]string{"evaluate", csv, "--json", "--params", params}, flags[:2]...), "--objective=evidence")
+	evaluate := []string{"evaluate", csv, "--json", "--params", params, "--target=y", "--categorical=zone",
+		"--objective=evidence"}
 	var printed bytes.Buffer
 	if status := Run(t.Context(), evaluate, nil, &printed, &stderr); status != 0 {
 		t.Fatal(status, stderr.String())

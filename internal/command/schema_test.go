@@ -103,7 +103,7 @@ func markdown(options []option) (text string) {
 		for _, o := range options {
 			if o.Tier == tier {
 				def := cmp.Or(o.Default, o.Rule)
-				o.Default, o.Rule = "", ""
+				o.Default, o.Rule = "", "" // which have a column
 				text += fmt.Sprintf("| `%s` | %s | %s |\n", pythonName(o.Name), def, strings.NewReplacer("|", `\|`,
 					"*", `\*`, "<", "&lt;").Replace(pythonHelp(o)))
 			}
@@ -134,7 +134,8 @@ func TestSchema(t *testing.T) {
 		old, _ := os.ReadFile(path) // "" if it isn't written yet
 		if want := make(string(old)); want != string(old) {
 			if os.Getenv("UPDATE_SNAPSHOTS") == "" {
-				t.Errorf("%s isn't what the table of flags makes it: UPDATE_SNAPSHOTS=1 go test ./internal/command -run TestSchema", name)
+				t.Errorf("%s isn't what the table of flags makes it: UPDATE_SNAPSHOTS=1 go test ./internal/command -run TestSchema",
+					name)
 			} else if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -146,8 +147,8 @@ func TestSchema(t *testing.T) {
 func TestParametersComeBack(t *testing.T) {
 	for _, flags := range [][]string{
 		{},
-		{"--objective=kl-pac", "--inducing=20", "--kernel=se,matern32", "--ard=off", "--grid=6,mixed", "--seed=3", "--alpha=0.5",
-			"--epochs=15", "--posterior=free", "--bound=maurer", "--mean-bound=twice", "--restarts=2", "--learning-rate=0.5"},
+		{"--objective=kl-pac", "--inducing=20", "--kernel=se,matern32", "--ard=off", "--grid=6,mixed", "--seed=3",
+			"--alpha=0.5", "--epochs=15", "--posterior=free", "--bound=maurer", "--mean-bound=twice", "--restarts=2", "--learning-rate=0.5"},
 		{"--epsilon=3", "--epsilon-units=raw", "--promise=0.9", "--delta=0.05", "--prior-share=0.6", "--ignore=a,\"b,c\"",
 			"--curve", "--slices=sd,x", "--duplicates=drop", "--dates=when:dmy:day:year", "--na=k.A.,-", "--deliver=all"},
 		{"--loss=asymmetric", "--epsilon=0.4:0.8", "--categorical=zone", "--calibration-fraction=0.1", "--prior=informed",

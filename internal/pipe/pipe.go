@@ -301,7 +301,8 @@ func (s *server) evaluate(ctx context.Context, r *request) (*reply, error) {
 		return nil, err
 	}
 	if params == nil {
-		return nil, &krigo.UsageError{Err: errors.New("--params is missing: evaluate takes flags, with the parameters among them")}
+		return nil, &krigo.UsageError{Err: errors.New("--params is missing: evaluate takes flags, with the " +
+			"parameters among them")}
 	}
 	e, err := krigo.Evaluate(ctx, table, params, args.Options)
 	if err != nil {
