@@ -128,7 +128,7 @@ func (p *plan) goOn(ctx context.Context, c *checkpoints, f family, x []float64, 
 		objective = ties
 		box.Lower, box.Upper, x = ties.reduce(box.Lower), ties.reduce(box.Upper), ties.reduce(x)
 	}
-	r, err := p.choice.Descent().Minimize(ctx, c.run(key, event), objective, box, x)
+	r, err := p.choice.Descent().Minimize(ctx, c.run(key, event).In(box), objective, x)
 	var outside *train.StartError
 	switch {
 	case ctx.Err() != nil:

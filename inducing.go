@@ -7,7 +7,7 @@ import (
 
 	"github.com/krigo-gp/krigo/dataset"
 	"github.com/krigo-gp/krigo/finding"
-	"github.com/krigo-gp/krigo/inducing"
+	"github.com/krigo-gp/krigo/internal/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 )

@@ -71,7 +71,7 @@ func CertifyPredictions(ctx context.Context, table *dataset.Table, prediction st
 	}
 	terms.Repeats = copies.Repeats
 	p := &Predicted{Source: table.Source, Target: o.Data.Target, Prediction: prediction, Hash: units.Hash, Terms: terms}
-	if p.Certificate, err = terms.CertifySample(s, 0); err != nil {
+	if p.Certificate, err = terms.Certify(s, 0); err != nil {
 		return nil, err
 	}
 	p.Sentence = (&Model{model.Model{Target: o.Data.Target, Group: o.Data.Group, Terms: terms,

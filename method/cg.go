@@ -37,5 +37,5 @@ func (p *byCG) Posterior(x []float64) (*posterior.Posterior, finding.List, error
 // Minimize implements Problem.
 func (p *byCG) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
 	p.Context, p.Progress = ctx, p.task.Progress
-	return p.descent.Minimize(ctx, run, p.IterativeEvidence, p.Box(x0), x0)
+	return p.descent.Minimize(ctx, run.In(p.Box(x0)), p.IterativeEvidence, x0)
 }

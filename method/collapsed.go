@@ -129,7 +129,7 @@ func (c *collapsed) Start(x []float64) ([]float64, error) { return x, nil }
 
 // Minimize implements Problem.
 func (c *collapsed) Minimize(ctx context.Context, run Run, x []float64) (*train.Result, error) {
-	return c.descent.Minimize(ctx, run, c.named, c.Box(x), x)
+	return c.descent.Minimize(ctx, run.In(c.Box(x)), c.named, x)
 }
 
 // Posterior implements Problem.

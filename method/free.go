@@ -121,7 +121,7 @@ func (p *free) Start(collapsed []float64) ([]float64, error) {
 func (p *free) Minimize(ctx context.Context, run Run, x0 []float64) (*train.Result, error) {
 	box := p.Box(x0)
 	if p.batches == nil {
-		return p.descent.Minimize(ctx, run, p.FreeFormProblem, box, x0)
+		return p.descent.Minimize(ctx, run.In(box), p.FreeFormProblem, x0)
 	}
 	s, err := onBatches(ctx, run, p.FreeFormProblem, searches{}, *p.batches, box, x0)
 	if err != nil {

@@ -37,6 +37,13 @@ type Run struct {
 	Tell func(key string, s *State, iteration int, value float64, stopped string) error
 	Of   func(iterations int) // is told how many there will be, where that is known; may be nil
 	Most func(iterations int) // is told how many there will be at most, where no more than that is known; may be nil
+	Box  train.Bounds         // see In
+}
+
+// In returns the same run, in a box.
+func (r Run) In(b train.Bounds) Run {
+	r.Box = b
+	return r
 }
 
 // takes tells how many iterations there will be.
@@ -75,7 +82,7 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 		if last != nil && last.MMA != nil {
 			from = last.MMA.Clone()
 		}
-		return train.MMA{MaxEvaluations: d.Evaluations}.Minimize(ctx, problem, box, from, func(s *train.MMAState) error {
+		return train.MMA{MaxEvaluations: d.Evaluations}.In(box).Minimize(ctx, problem, from, func(s *train.MMAState) error {
 			return run.Tell(key, &State{MMA: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
 		})
 	}
@@ -83,10 +90,9 @@ func (d Descent) minimize(ctx context.Context, run Run, key string, before int, 
 	if last != nil && last.Descent != nil {
 		from = last.Descent.Clone()
 	}
-	return train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}.Minimize(ctx, problem, box, from,
-		func(s *train.State) error {
-			return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
-		})
+	return train.LBFGS{MaxEvaluations: d.Evaluations, MaxIterations: d.Evaluations}.In(box).Minimize(ctx, problem, from, func(s *train.State) error {
+		return run.Tell(key, &State{Descent: s.Clone()}, before+s.Iterations, s.Value, s.Stopped)
+	})
 }
 
 // damaged reports points of a run to resume that don't have its number of parameters.
@@ -149,7 +155,7 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 			from.Value, from.Decrease, from.Stopped = value, 1, ""
 			from.Evaluations++
 		}
-		r, err := minimizer.Minimize(ctx, e, box, from, func(s *train.State) error {
+		r, err := minimizer.In(box).Minimize(ctx, e, from, func(s *train.State) error {
 			from = s.Clone()
 			err := run.Tell(key, &State{Descent: s.Clone(), Anchor: anchor}, before+s.Iterations, s.Value, s.Stopped)
 			if err == nil && s.Stopped == "" && isFar(s.X) {
@@ -163,11 +169,10 @@ func (d Descent) fromAnchors(ctx context.Context, run Run, key string, before in
 	}
 }
 
-// Minimize minimises any objective from x.
-func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective, box train.Bounds,
-	x []float64) (*train.Result, error) {
+// Minimize minimises any objective from x, in the run's box.
+func (d Descent) Minimize(ctx context.Context, run Run, problem train.Objective, x []float64) (*train.Result, error) {
 	run.ends(d.most())
-	return d.minimize(ctx, run, run.Key, 0, problem, box, x)
+	return d.minimize(ctx, run, run.Key, 0, problem, run.Box, x)
 }
 
 // inStages minimises an objective that changes from stage to stage, each from where the last ended. begin sets it
@@ -272,7 +277,7 @@ func onBatches(ctx context.Context, run Run, problem train.Stochastic, near sear
 				return nil, err
 			}
 		}
-		s, err := a.Minimize(ctx, problem, box, from, func(s *train.AdamState) error {
+		s, err := a.In(box).Minimize(ctx, problem, from, func(s *train.AdamState) error {
 			if err := run.Tell(run.Key, &State{Batches: s.Clone(), Anchor: anchor}, s.Steps, s.Mean, s.Stopped); err != nil {
 				return err
 			}

@@ -80,7 +80,7 @@ func example(t testing.TB, expr string, d int, ard bool, mean kernel.Mean) *Mode
 	}
 	mu, v := make([]float64, n), make([]float64, n)
 	q.Latent(x, mu, v)
-	if m.Certificate, err = m.Terms.Certify(y, mu, v, nil, q.KL()); err != nil {
+	if m.Certificate, err = m.Terms.Certify(pacbayes.Sample{Y: y, Mean: mu, Variance: v}, q.KL()); err != nil {
 		t.Fatal(err)
 	}
 	return m

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/neighbours"
 	"github.com/krigo-gp/krigo/pacbayes"
 	"github.com/krigo-gp/krigo/posterior"
 	"github.com/krigo-gp/krigo/ranks"
@@ -442,7 +442,7 @@ func (g *group) score() error {
 	}
 	clear(g.g[:])
 	clear(g.h[:])
-	value, dNoise, err := term.Expect(sample, g.noise, g.weight, g.g[:n], g.h[:n])
+	value, dNoise, err := term.Expect(sample, g.noise, g.weight, pacbayes.Derivatives{Mean: g.g[:n], Variance: g.h[:n]})
 	last := len(g.sums) - 1
 	g.sums[last] += value
 	g.sums[last-1] += dNoise

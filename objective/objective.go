@@ -23,12 +23,17 @@ type Adjoints struct {
 	Mean  []float64    // d/dm_β(x_i), N
 }
 
+// Moments are the covariance matrix of f at the rows, both triangles, and its mean there.
+type Moments struct {
+	K    matrix.Dense
+	Mean []float64
+}
+
 // Exact is an objective that needs the whole of K_NN: O(N³) time, O(N²) memory.
 type Exact interface {
-	// Evaluate returns the value for the covariance matrix k (both triangles, which
-	// it may overwrite), prior means and targets, and noise variance. It fills adj
-	// unless that is nil.
-	Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Adjoints) (float64, error)
+	// Evaluate returns the value for the moments of the prior, the targets and the noise variance. It fills adj unless
+	// that is nil, and may overwrite the covariance matrix.
+	Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error)
 }
 
 // Problem binds a family of GPs and the rows it learns from to an objective: a
@@ -87,7 +92,7 @@ func (p *Problem) Evaluate(x, gradient []float64) (float64, error) {
 	if gradient != nil {
 		adj = &p.adj
 	}
-	value, err := p.Objective.Evaluate(p.k, p.mean, p.Y, noise, adj)
+	value, err := p.Objective.Evaluate(Moments{p.k, p.mean}, p.Y, noise, adj)
 	if err != nil {
 		return math.NaN(), err
 	}

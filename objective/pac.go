@@ -2,7 +2,6 @@ package objective
 
 import (
 	"github.com/krigo-gp/krigo/internal/linalg"
-	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/pacbayes"
 )
 
@@ -24,7 +23,8 @@ type PAC struct {
 var _ Exact = (*PAC)(nil)
 
 // Evaluate implements Exact.
-func (p *PAC) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *Adjoints) (float64, error) {
+func (p *PAC) Evaluate(prior Moments, y []float64, noise float64, adj *Adjoints) (float64, error) {
+	k, mean := prior.K, prior.Mean
 	n := len(y)
 	if err := p.q.forward(k, mean, y, noise); err != nil {
 		return 0, err

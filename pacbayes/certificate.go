@@ -45,17 +45,11 @@ type Certificate struct {
 	Conditions   []string   `json:"conditions"`              // what the guarantee rests on
 }
 
-// Certify computes the certificate of a posterior Q from its predictions on all N
-// certified rows (means and latent variances, in the units of y), KL(Q‖P), and the
-// terms. scale holds |y_raw| in the units of y for relative losses, else nil. Q and P
-// must share parameters that lie on the grid. It fails with ErrTooFewRows, or where a
-// number isn't finite.
-func (t Terms) Certify(y, mean, variance, scale []float64, kl float64) (*Certificate, error) {
-	return t.CertifySample(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, kl)
-}
-
-// CertifySample is Certify, also where a part of the rows is at hand.
-func (t Terms) CertifySample(s Sample, kl float64) (*Certificate, error) {
+// Certify computes the certificate of a posterior Q from its predictions on all N certified rows, or on those at hand
+// of them (in the units of y), KL(Q‖P), and the terms. The sample's Scale holds |y_raw| in the units of y for relative
+// losses. Q and P must share parameters that lie on the grid. It fails with ErrTooFewRows, or where a number isn't
+// finite.
+func (t Terms) Certify(s Sample, kl float64) (*Certificate, error) {
 	n := s.units()
 	if err := t.Check(); err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func TestCertifyFromScratch(t *testing.T) {
 	for _, n := range []int{20, 57, 400} {
 		for _, kl := range []float64{0, 3.5, 60} {
 			y, mean, variance := examplePredictions(n)
-			c, err := exampleTerms().Certify(y, mean, variance, nil, kl)
+			c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, kl)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,11 +97,11 @@ func TestCertifyFromScratch(t *testing.T) {
 
 func TestCertifyNeedsRows(t *testing.T) {
 	y, mean, variance := examplePredictions(20)
-	if c, err := exampleTerms().Certify(y[:19], mean[:19], variance[:19], nil, 1); !errors.Is(err, ErrTooFewRows) ||
+	if c, err := exampleTerms().Certify(Sample{Y: y[:19], Mean: mean[:19], Variance: variance[:19]}, 1); !errors.Is(err, ErrTooFewRows) ||
 		c != nil {
 		t.Errorf("19 rows: %v, %v", c, err)
 	}
-	if c, err := exampleTerms().Certify(y, mean, variance, nil, 1); err != nil || c.Rows != 20 {
+	if c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 1); err != nil || c.Rows != 20 {
 		t.Errorf("20 rows: %v, %v", c, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestCertifyRefusesBrokenNumbers(t *testing.T) {
 	good := func() (y, mean, variance []float64) { return examplePredictions(30) }
 	for _, kl := range []float64{-1, -1e-7, math.NaN(), math.Inf(-1)} {
 		y, mean, variance := good()
-		if c, err := exampleTerms().Certify(y, mean, variance, nil, kl); c != nil || err == nil ||
+		if c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, kl); c != nil || err == nil ||
 			!strings.Contains(err.Error(), "KL") {
 			t.Errorf("KL %v: %v, %v", kl, c, err)
 		}
@@ -122,15 +122,15 @@ func TestCertifyRefusesBrokenNumbers(t *testing.T) {
 	} {
 		y, mean, variance := good()
 		spoil(y, mean, variance)
-		if c, err := exampleTerms().Certify(y, mean, variance, nil, 1); c != nil || err == nil ||
+		if c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 1); c != nil || err == nil ||
 			!strings.Contains(err.Error(), "isn't a number") {
 			t.Errorf("NaN %s: %v, %v", what, c, err)
 		}
 	}
 	// Rounding may take KL a little below zero: that is a zero.
 	y, mean, variance := good()
-	at, err := exampleTerms().Certify(y, mean, variance, nil, -1e-9)
-	zero, err2 := exampleTerms().Certify(y, mean, variance, nil, 0)
+	at, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, -1e-9)
+	zero, err2 := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0)
 	if err != nil || err2 != nil || at.KL != 0 || at.Bound != zero.Bound {
 		t.Errorf("KL −1e-9: %+v, %v; 0: %+v, %v", at, err, zero, err2)
 	}
@@ -138,7 +138,7 @@ func TestCertifyRefusesBrokenNumbers(t *testing.T) {
 	for i := range mean {
 		mean[i] = math.Inf(1)
 	}
-	if c, err := exampleTerms().Certify(y, mean, variance, nil, math.Inf(1)); err == nil &&
+	if c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, math.Inf(1)); err == nil &&
 		(c.Bound != 1 || c.MeanBound != 1) {
 		t.Errorf("a hopeless posterior: %+v", c)
 	}
@@ -157,7 +157,7 @@ func TestCertifyLabels(t *testing.T) {
 	} {
 		terms := exampleTerms()
 		terms.Scaling, terms.Encoded = x.scaling, true
-		c, err := terms.Certify(y, mean, variance, nil, 2)
+		c, err := terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestCertifyLosses(t *testing.T) {
 	} {
 		terms := exampleTerms()
 		terms.Loss = l
-		c, err := terms.Certify(y, mean, variance, scale, 2)
+		c, err := terms.Certify(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestCertifyLosses(t *testing.T) {
 func TestCertificateEqual(t *testing.T) {
 	y, mean, variance := examplePredictions(40)
 	certify := func() *Certificate {
-		c, err := exampleTerms().Certify(y, mean, variance, nil, 2)
+		c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestConditions(t *testing.T) {
 // TestCertificateKeys pins the names that programs read.
 func TestCertificateKeys(t *testing.T) {
 	y, mean, variance := examplePredictions(40)
-	c, err := exampleTerms().Certify(y, mean, variance, nil, 2)
+	c, err := exampleTerms().Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,7 +147,7 @@ func TestCurve(t *testing.T) {
 	for i := range s.Y {
 		s.Y[i] = float64(i) / n * math.Pow(-1, float64(i))
 	}
-	c, err := terms.CertifySample(s, 0)
+	c, err := terms.Certify(s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

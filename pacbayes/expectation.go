@@ -5,9 +5,12 @@ package pacbayes
 type Expectation interface {
 	// Expect returns weight·Σ_i E φ(y_i, f_i), f_i ~ N(mean_i, variance_i), over the rows of a sample, those of all
 	// ranks together, and its derivative by the noise variance, or whatever scale φ has that is one for all rows; 0 if
-	// it has none. Unless they are nil it fills g and h with the derivatives by mean_i and variance_i of the rows at hand.
-	Expect(s Sample, noise, weight float64, g, h []float64) (value, dNoise float64, err error)
+	// it has none. It fills d unless that is zero.
+	Expect(s Sample, noise, weight float64, d Derivatives) (value, dNoise float64, err error)
 }
+
+// Derivatives are those of an expectation by mean_i and variance_i of the rows at hand.
+type Derivatives struct{ Mean, Variance []float64 }
 
 var _ Expectation = Loss{}
 
@@ -41,7 +44,8 @@ func (s Sample) SumRows(weight float64, g, h []float64, row func(i int) (e, dMea
 }
 
 // Expect implements Expectation: a loss has no noise.
-func (l Loss) Expect(s Sample, _, weight float64, g, h []float64) (value, dNoise float64, err error) {
+func (l Loss) Expect(s Sample, _, weight float64, d Derivatives) (value, dNoise float64, err error) {
+	g, h := d.Mean, d.Variance
 	l.checkRows(len(s.Y), s.Mean, s.Scale)
 	return s.SumRows(weight, g, h, func(i int) (e, dMean, dVar, dNoise float64) {
 		e, dMean, dVar = l.Expected(s.Y[i], s.Mean[i], s.Variance[i], at(s.Scale, i))

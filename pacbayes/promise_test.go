@@ -38,7 +38,7 @@ func TestRoutes(t *testing.T) {
 	} {
 		terms := fixedTerms(x.route)
 		terms.Choices, terms.Promise = x.choices, x.promise
-		c, err := terms.Certify(y, mean, variance, nil, 0)
+		c, err := terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestPromise(t *testing.T) {
 		}(), 0, smallest(true, func(w float64) bool { return ClopperPearson(misses(w, true), 300, 0.025) <= 0.5 })},
 	} {
 		x.terms.Promise = 0.5
-		c, err := x.terms.Certify(y, mean, variance, scale, x.kl)
+		c, err := x.terms.Certify(Sample{Y: y, Mean: mean, Variance: variance, Scale: scale}, x.kl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestPromise(t *testing.T) {
 	}
 	hopeless := fixedTerms(Direct)
 	hopeless.Promise = 0.999
-	if c, err := hopeless.Certify(y, mean, variance, nil, 0); err != nil || c.Promise.HalfWidth != 0 ||
+	if c, err := hopeless.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0); err != nil || c.Promise.HalfWidth != 0 ||
 		c.Promise.Reason == "" {
 		t.Errorf("99.9 %% from 300 rows: %+v, %v", c.Promise, err)
 	}
@@ -153,7 +153,7 @@ func TestFamilies(t *testing.T) {
 	} {
 		terms := exampleTerms()
 		terms.Loss, terms.Inequality = loss, f
-		c, err := terms.Certify(y, mean, variance, nil, 2)
+		c, err := terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,12 +181,12 @@ func TestTermsRefuse(t *testing.T) {
 	} {
 		terms := exampleTerms()
 		change(&terms)
-		if c, err := terms.Certify(y, mean, variance, nil, 0); c != nil || err == nil ||
+		if c, err := terms.Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0); c != nil || err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", want, c, err)
 		}
 	}
-	if c, err := fixedTerms(Direct).Certify(y, mean, variance, nil, 0.1); c != nil || err == nil ||
+	if c, err := fixedTerms(Direct).Certify(Sample{Y: y, Mean: mean, Variance: variance}, 0.1); c != nil || err == nil ||
 		!strings.Contains(err.Error(), "KL(Q‖P) is 0.1") {
 		t.Errorf("a fixed posterior with a KL: %v, %v", c, err)
 	}

@@ -14,7 +14,7 @@ func (s Sample) Risk(l Loss, dMean, dVar []float64) (float64, error) {
 		return s.meanOf(s.drawLosses(l))
 	}
 	n := float64(s.units())
-	total, _, err := l.Expect(s, 0, 1, dMean, dVar)
+	total, _, err := l.Expect(s, 0, 1, Derivatives{Mean: dMean, Variance: dVar})
 	for _, d := range [][]float64{dMean, dVar} {
 		for i := range d {
 			d[i] /= n

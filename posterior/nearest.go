@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/krigo-gp/krigo/internal/linalg"
+	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/neighbours"
 )
 
 // near predicts each row by the nearest ones of the support. Only single points have variances: there is no process.

@@ -59,6 +59,7 @@ type Neighbours interface {
 // so that each is used once. The shuffle of an epoch depends on Seed and the epoch alone: a run
 // that is resumed goes on bit for bit.
 type Adam struct {
+	Box          Bounds  // see In
 	Steps        int     // where the run ends; must be positive
 	Batch        int     // rows of a batch at most; 0 means all
 	LearningRate float64 // r_1; 0 means 0.01
@@ -73,6 +74,12 @@ type Adam struct {
 	MaxFailures  int     // in a row, before the run ends; 0 means 20
 	Plain        bool    // stochastic gradient descent
 	Nearest      bool    // batches of neighbours, of a Neighbours objective
+}
+
+// In returns the same minimiser, that stays in a box.
+func (a Adam) In(b Bounds) Adam {
+	a.Box = b
+	return a
 }
 
 // AdamState is everything a run of Adam knows after a step. It holds only finite numbers, so that
@@ -201,9 +208,9 @@ func (a Adam) draw(f Neighbours, step int, batch []int) error {
 // nil, is called after every step taken. Its state is only valid during the call (keep a Clone);
 // an error from it ends the run, as does the end of ctx: the state so far comes with it. Other
 // errors come without one: a start outside the domain (StartError), settings that make no sense.
-func (a Adam) Minimize(ctx context.Context, f Stochastic, b Bounds, from *AdamState,
+func (a Adam) Minimize(ctx context.Context, f Stochastic, from *AdamState,
 	step func(*AdamState) error) (*AdamState, error) {
-	r, err := a.begin(f, b, from)
+	r, err := a.begin(f, from)
 	if err != nil {
 		return nil, err
 	}
@@ -261,13 +268,13 @@ type adamRun struct {
 }
 
 // begin checks the settings and the state, and moves a fresh one into the box.
-func (a Adam) begin(f Stochastic, b Bounds, from *AdamState) (r *adamRun, err error) {
+func (a Adam) begin(f Stochastic, from *AdamState) (r *adamRun, err error) {
 	r = &adamRun{f: f, rows: f.BatchRows(), epoch: -1}
 	if r.Adam, err = a.withDefaults(r.rows); err != nil {
 		return nil, err
 	}
 	n := f.Dim()
-	if r.lower, r.upper, err = b.expand(n); err != nil {
+	if r.lower, r.upper, err = a.Box.expand(n); err != nil {
 		return nil, err
 	}
 	if from == nil {

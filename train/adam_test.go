@@ -100,7 +100,7 @@ func TestAdamFindsTheMinimum(t *testing.T) {
 	} {
 		l := newLine(23)
 		a, b := l.solution()
-		s, err := c.Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{3, 3}), nil)
+		s, err := c.Minimize(context.Background(), l, StartAdam([]float64{3, 3}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,11 +122,10 @@ func TestAdamFirstSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	var points [][]float64
-	if _, err := (Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05, Epsilon: 1e-6}).Minimize(context.Background(), l,
-		Bounds{}, StartAdam(x), func(s *AdamState) error {
-			points = append(points, slices.Clone(s.X))
-			return nil
-		}); err != nil {
+	if _, err := (Adam{Steps: 2, LearningRate: 0.1, FinalRate: 0.05, Epsilon: 1e-6}).Minimize(context.Background(), l, StartAdam(x), func(s *AdamState) error {
+		points = append(points, slices.Clone(s.X))
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range x {
@@ -154,7 +153,7 @@ func TestAdamUsesEveryRowOnceAnEpoch(t *testing.T) {
 		t.Fatalf("%d batches", a.Batches(23))
 	}
 	var values []float64
-	if _, err := a.Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{0, 0}), func(s *AdamState) error {
+	if _, err := a.Minimize(context.Background(), l, StartAdam([]float64{0, 0}), func(s *AdamState) error {
 		values = append(values, s.Value)
 		if s.Steps%4 != 0 {
 			return nil
@@ -198,7 +197,7 @@ func TestAdamResumes(t *testing.T) {
 			a.LearningRate = 1
 		}
 		var files [][]byte
-		want, err := a.Minimize(context.Background(), fresh(), bounds, StartAdam([]float64{-1, 2}), func(s *AdamState) error {
+		want, err := a.In(bounds).Minimize(context.Background(), fresh(), StartAdam([]float64{-1, 2}), func(s *AdamState) error {
 			file, err := json.Marshal(s)
 			files = append(files, file)
 			return err
@@ -214,7 +213,7 @@ func TestAdamResumes(t *testing.T) {
 			if err := json.Unmarshal(file, &s); err != nil {
 				t.Fatal(err)
 			}
-			got, err := a.Minimize(context.Background(), fresh(), bounds, &s, nil)
+			got, err := a.In(bounds).Minimize(context.Background(), fresh(), &s, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,11 +233,11 @@ func TestAdamResumes(t *testing.T) {
 				}
 				return ctx.Err()
 			}
-			s, err := a.Minimize(ctx, l, bounds, StartAdam([]float64{-1, 2}), nil)
+			s, err := a.In(bounds).Minimize(ctx, l, StartAdam([]float64{-1, 2}), nil)
 			if !errors.Is(err, context.Canceled) || s.Stopped != Cancelled {
 				t.Fatalf("cancelled: %v", err)
 			}
-			got, err := a.Minimize(context.Background(), fresh(), bounds, s, nil)
+			got, err := a.In(bounds).Minimize(context.Background(), fresh(), s, nil)
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("resumed after %d evaluations: %+v (%v), want %+v", stop, got, err, want)
 			}
@@ -249,13 +248,12 @@ func TestAdamResumes(t *testing.T) {
 func TestAdamStaysInTheBox(t *testing.T) {
 	l := newLine(23)
 	bounds := Bounds{Lower: []float64{1, 0.25}, Upper: []float64{2, 0.25}}
-	s, err := Adam{Steps: 500, Batch: 7, LearningRate: 0.1}.Minimize(context.Background(), l, bounds,
-		StartAdam([]float64{7, 7}), func(s *AdamState) error {
-			if s.X[0] < 1 || s.X[0] > 2 || s.X[1] != 0.25 {
-				return fmt.Errorf("outside at %v", s.X)
-			}
-			return nil
-		})
+	s, err := Adam{Steps: 500, Batch: 7, LearningRate: 0.1}.In(bounds).Minimize(context.Background(), l, StartAdam([]float64{7, 7}), func(s *AdamState) error {
+		if s.X[0] < 1 || s.X[0] > 2 || s.X[1] != 0.25 {
+			return fmt.Errorf("outside at %v", s.X)
+		}
+		return nil
+	})
 	if err != nil || s.X[0] != 1 {
 		t.Errorf("ended at %v (%v), want 1 on the bound", s.X, err)
 	}
@@ -264,14 +262,12 @@ func TestAdamStaysInTheBox(t *testing.T) {
 func TestAdamRejects(t *testing.T) {
 	l := newLine(23)
 	l.wall = 0.2
-	s, err := Adam{Steps: 400, Batch: 7, LearningRate: 0.3}.Minimize(context.Background(), l, Bounds{},
-		StartAdam([]float64{-1, 0}), nil)
+	s, err := Adam{Steps: 400, Batch: 7, LearningRate: 0.3}.Minimize(context.Background(), l, StartAdam([]float64{-1, 0}), nil)
 	if err != nil || s.Rejected == 0 || !strings.Contains(s.Rejection, "wall") || s.Previous[0] > 0.2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	var start *StartError
-	if _, err := (Adam{Steps: 1}).Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{1, 0}),
-		nil); !errors.As(err, &start) {
+	if _, err := (Adam{Steps: 1}).Minimize(context.Background(), l, StartAdam([]float64{1, 0}), nil); !errors.As(err, &start) {
 		t.Errorf("a start beyond the wall: %v", err)
 	}
 	l = newLine(23)
@@ -282,8 +278,7 @@ func TestAdamRejects(t *testing.T) {
 		}
 		return nil
 	}
-	if s, err := (Adam{Steps: 100}).Minimize(context.Background(), l, Bounds{}, StartAdam([]float64{1, 0}),
-		nil); err != nil || s.Stopped != Rejections || s.Steps != 3 || !slices.Equal(s.X, s.Previous) {
+	if s, err := (Adam{Steps: 100}).Minimize(context.Background(), l, StartAdam([]float64{1, 0}), nil); err != nil || s.Stopped != Rejections || s.Steps != 3 || !slices.Equal(s.X, s.Previous) {
 		t.Errorf("where no step succeeds: %+v, %v", s, err)
 	}
 }
@@ -295,7 +290,7 @@ func TestAdamRefuses(t *testing.T) {
 		{Steps: 1, LearningRate: math.NaN()},
 		{Steps: 1, FinalRate: 1}, {Steps: 1, Beta1: 1}, {Steps: 1, Beta2: -1}, {Steps: 1, Epsilon: math.Inf(1)},
 		{Steps: 1, NaturalStep: 2}} {
-		if _, err := a.Minimize(ctx, l, Bounds{}, StartAdam([]float64{0, 0}), nil); err == nil {
+		if _, err := a.Minimize(ctx, l, StartAdam([]float64{0, 0}), nil); err == nil {
 			t.Errorf("%+v was taken", a)
 		}
 	}
@@ -306,13 +301,12 @@ func TestAdamRefuses(t *testing.T) {
 		"variance below 0": {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, -1}},
 		"endless rejection": {X: []float64{0, 0}, Previous: []float64{0, 0}, M: []float64{0, 0}, V: []float64{0, 0},
 			Failures: math.MinInt}} {
-		if _, err := ok.Minimize(ctx, l, Bounds{}, s, nil); err == nil {
+		if _, err := ok.Minimize(ctx, l, s, nil); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
 	ended := errors.New("enough")
-	if s, err := (Adam{Steps: 5}).Minimize(ctx, l, Bounds{}, StartAdam([]float64{0, 0}),
-		func(*AdamState) error { return ended }); err != ended || s.Steps != 1 || s.Stopped != Cancelled {
+	if s, err := (Adam{Steps: 5}).Minimize(ctx, l, StartAdam([]float64{0, 0}), func(*AdamState) error { return ended }); err != ended || s.Steps != 1 || s.Stopped != Cancelled {
 		t.Errorf("ended by the callback: %+v, %v", s, err)
 	}
 }
@@ -322,7 +316,7 @@ func TestPlainSteps(t *testing.T) {
 	l := newLine(11)
 	x := []float64{-1, 2}
 	a := Adam{Steps: 5, LearningRate: 0.3, FinalRate: 0.3, Plain: true}
-	_, err := a.Minimize(context.Background(), l, Bounds{}, StartAdam(x), func(s *AdamState) error {
+	_, err := a.Minimize(context.Background(), l, StartAdam(x), func(s *AdamState) error {
 		g := make([]float64, 2)
 		if _, err := l.EvaluateBatch(x, g, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); err != nil {
 			return err
@@ -343,8 +337,7 @@ func TestPlainSteps(t *testing.T) {
 // TestNearestBatches: every batch is a row and its neighbours, and all rows get their turn.
 func TestNearestBatches(t *testing.T) {
 	l := newLine(23)
-	if _, err := (Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, Bounds{},
-		StartAdam([]float64{0, 0}), nil); err != nil {
+	if _, err := (Adam{Steps: 200, Batch: 5, Nearest: true}).Minimize(context.Background(), l, StartAdam([]float64{0, 0}), nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, n := range l.seen {

@@ -24,7 +24,7 @@ func (bowl) Evaluate(x, gradient []float64) (float64, error) {
 func ExampleLBFGS_Minimize() {
 	inf := 1e300 // or math.Inf(1), or leave out the slice
 	bounds := train.Bounds{Upper: []float64{inf, 1.5}}
-	r, err := train.LBFGS{}.Minimize(context.Background(), bowl{}, bounds, train.Start([]float64{0, 0}), nil)
+	r, err := train.LBFGS{}.In(bounds).Minimize(context.Background(), bowl{}, train.Start([]float64{0, 0}), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -38,7 +38,7 @@ func ExampleState() {
 	var file []byte
 	save := func(s *train.State) (err error) { file, err = json.Marshal(s); return err }
 	short := train.LBFGS{MaxIterations: 2}
-	r, err := short.Minimize(context.Background(), bowl{}, train.Bounds{}, train.Start([]float64{0, 0}), save)
+	r, err := short.Minimize(context.Background(), bowl{}, train.Start([]float64{0, 0}), save)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -50,7 +50,7 @@ func ExampleState() {
 		fmt.Println(err)
 		return
 	}
-	r, err = train.LBFGS{}.Minimize(context.Background(), bowl{}, train.Bounds{}, &state, nil)
+	r, err = train.LBFGS{}.Minimize(context.Background(), bowl{}, &state, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -81,7 +81,7 @@ func (m mean) EvaluateBatch(x, gradient []float64, rows []int) (float64, error) 
 func ExampleAdam_Minimize() {
 	rows := mean{1, 2, 3, 4, 5, 6, 7, 8}
 	adam := train.Adam{Steps: 2000, Batch: 4, LearningRate: 0.1, FinalRate: 1e-5}
-	s, err := adam.Minimize(context.Background(), rows, train.Bounds{}, train.StartAdam([]float64{0}), nil)
+	s, err := adam.Minimize(context.Background(), rows, train.StartAdam([]float64{0}), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -18,6 +18,7 @@ import (
 // and stopping tests are those of L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM J. Sci. Comput. 16,
 // 1995), whose Cauchy point and compact matrices this method does without.
 type LBFGS struct {
+	Box Bounds // see In
 	// Memory is the number of past steps kept; 0 means 10.
 	Memory int
 	// MaxIterations stops the run; 0 means 1000.
@@ -31,6 +32,12 @@ type LBFGS struct {
 	// ValueTolerance stops the run when an iteration lowers the value by no more than this,
 	// relative to max(|value|, 1); 0 means 1e-9, a negative number switches the test off.
 	ValueTolerance float64
+}
+
+// In returns the same minimiser, that stays in a box.
+func (o LBFGS) In(b Bounds) LBFGS {
+	o.Box = b
+	return o
 }
 
 // MostEvaluations is where LBFGS and MMA stop that are told of no limit.
@@ -91,14 +98,14 @@ func (o LBFGS) stopped(s *State) string {
 // a [State.Clone]); an error from it ends the run. That error, or the context's, which is looked
 // at before every evaluation, comes with the Result so far. Other errors come without one: bounds,
 // settings or a state that make no sense, and a start outside the objective's domain.
-func (o LBFGS) Minimize(ctx context.Context, f Objective, b Bounds, from *State, step func(*State) error) (*Result,
+func (o LBFGS) Minimize(ctx context.Context, f Objective, from *State, step func(*State) error) (*Result,
 	error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	n := f.Dim()
-	lower, upper, err := b.expand(n)
+	lower, upper, err := o.Box.expand(n)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 func minimize(t testing.TB, o LBFGS, f Objective, b Bounds, from *State, step func(*State) error) *Result {
 	t.Helper()
-	r, err := o.Minimize(context.Background(), f, b, from, step)
+	r, err := o.In(b).Minimize(context.Background(), f, from, step)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestCancel(t *testing.T) {
 				return eval(x, g)
 			}
 			last := Start(classic(10))
-			r, err := LBFGS{}.Minimize(ctx, f, Bounds{}, last, func(s *State) error { last = s.Clone(); return nil })
+			r, err := LBFGS{}.Minimize(ctx, f, last, func(s *State) error { last = s.Clone(); return nil })
 			if call == 1 && fails {
 				if err != context.Canceled || r != nil {
 					t.Fatalf("cancelled at the start: %v, %v", r, err)
@@ -169,11 +169,11 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if r, err := (LBFGS{}).Minimize(ctx, beale(), Bounds{}, Start(fill(2, 1)), nil); r != nil || err != context.Canceled {
+	if r, err := (LBFGS{}).Minimize(ctx, beale(), Start(fill(2, 1)), nil); r != nil || err != context.Canceled {
 		t.Errorf("cancelled before the start: %v, %v", r, err)
 	}
 	enough := errors.New("enough")
-	r, err := LBFGS{}.Minimize(context.Background(), beale(), Bounds{}, Start(fill(2, 1)), func(s *State) error {
+	r, err := LBFGS{}.Minimize(context.Background(), beale(), Start(fill(2, 1)), func(s *State) error {
 		if s.Iterations == 3 {
 			return enough
 		}
@@ -289,7 +289,7 @@ func TestStart(t *testing.T) {
 		{want: "counts -1", f: beale(), from: &State{X: fill(2, 0), Evaluations: -1}},
 		{want: "outside its bounds [1, 2]", f: beale(), b: box(2, 1, 2), from: &State{X: fill(2, 0), Gradient: fill(2, 0)}},
 	} {
-		r, err := c.o.Minimize(context.Background(), c.f, c.b, c.from, nil)
+		r, err := c.o.In(c.b).Minimize(context.Background(), c.f, c.from, nil)
 		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, %v; want an error with %q", r, err, c.want)
 		}

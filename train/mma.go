@@ -19,9 +19,16 @@ import (
 // σ_i grows by 1.2 where two steps go the same way and shrinks by 0.7 where they turn. The zero
 // value is ready to use.
 type MMA struct {
+	Box               Bounds  // see In
 	MaxEvaluations    int     // 0 means 1000; an iteration that reaches it is finished
 	GradientTolerance float64 // as LBFGS's
 	ValueTolerance    float64 // as LBFGS's
+}
+
+// In returns the same minimiser, that stays in a box.
+func (o MMA) In(b Bounds) MMA {
+	o.Box = b
+	return o
 }
 
 // MMAState is everything a run of MMA knows after an iteration. It holds only finite numbers, so
@@ -90,7 +97,7 @@ const (
 // Minimize runs from a state, a fresh one (StartMMA, moved into the box if it lies outside) or one
 // that an earlier run of the same objective, bounds and settings handed to step; it leaves from as
 // it is. It is as LBFGS.Minimize otherwise.
-func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState, step func(*MMAState) error) (*Result,
+func (o MMA) Minimize(ctx context.Context, f Objective, from *MMAState, step func(*MMAState) error) (*Result,
 	error) {
 	limits, err := LBFGS{MaxEvaluations: o.MaxEvaluations, MaxIterations: o.MaxEvaluations,
 		GradientTolerance: o.GradientTolerance, ValueTolerance: o.ValueTolerance}.withDefaults()
@@ -98,7 +105,7 @@ func (o MMA) Minimize(ctx context.Context, f Objective, b Bounds, from *MMAState
 		return nil, err
 	}
 	n := f.Dim()
-	lower, upper, err := b.expand(n)
+	lower, upper, err := o.Box.expand(n)
 	if err != nil {
 		return nil, err
 	}

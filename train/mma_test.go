@@ -18,18 +18,17 @@ func TestMMA(t *testing.T) {
 		}
 		t.Run(p.name, func(t *testing.T) {
 			last := math.Inf(1)
-			r, err := MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.Minimize(context.Background(), p.new(), p.bounds,
-				StartMMA(p.start), func(s *MMAState) error {
-					if s.Value > last {
-						t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
-					}
-					last = s.Value
-					return nil
-				})
+			r, err := MMA{MaxEvaluations: 20000, ValueTolerance: 1e-12}.In(p.bounds).Minimize(context.Background(), p.new(), StartMMA(p.start), func(s *MMAState) error {
+				if s.Value > last {
+					t.Errorf("iteration %d: %v after %v", s.Iterations, s.Value, last)
+				}
+				last = s.Value
+				return nil
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := LBFGS{ValueTolerance: -1}.Minimize(context.Background(), p.new(), p.bounds, Start(p.start), nil)
+			want, err := LBFGS{ValueTolerance: -1}.In(p.bounds).Minimize(context.Background(), p.new(), Start(p.start), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +56,7 @@ func TestMMAResumes(t *testing.T) {
 	bounds := Bounds{Lower: []float64{-4, -4}, Upper: []float64{4, 4}}
 	m := MMA{MaxEvaluations: 120}
 	var files [][]byte
-	want, err := m.Minimize(context.Background(), fresh(), bounds, StartMMA([]float64{1, 1}), func(s *MMAState) error {
+	want, err := m.In(bounds).Minimize(context.Background(), fresh(), StartMMA([]float64{1, 1}), func(s *MMAState) error {
 		file, err := json.Marshal(s)
 		files = append(files, file)
 		return err
@@ -73,7 +72,7 @@ func TestMMAResumes(t *testing.T) {
 		if err := json.Unmarshal(file, &s); err != nil {
 			t.Fatal(err)
 		}
-		got, err := m.Minimize(context.Background(), fresh(), bounds, &s, nil)
+		got, err := m.In(bounds).Minimize(context.Background(), fresh(), &s, nil)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("resumed after iteration %d: %+v (%v), want %+v", s.Iterations, got, err, want)
 		}
@@ -82,33 +81,33 @@ func TestMMAResumes(t *testing.T) {
 
 func TestMMARefuses(t *testing.T) {
 	ctx := context.Background()
-	if _, err := (MMA{}).Minimize(ctx, beale(), Bounds{}, nil, nil); err == nil {
+	if _, err := (MMA{}).Minimize(ctx, beale(), nil, nil); err == nil {
 		t.Error("no state was accepted")
 	}
-	if _, err := (MMA{}).Minimize(ctx, beale(), Bounds{}, StartMMA([]float64{1}), nil); err == nil {
+	if _, err := (MMA{}).Minimize(ctx, beale(), StartMMA([]float64{1}), nil); err == nil {
 		t.Error("one parameter of two was accepted")
 	}
 	ok := MMAState{X: []float64{1, 1}, Gradient: []float64{1, 1}, Step: []float64{0, 0}, Sigma: []float64{1, 1}, Rho: 1}
 	for what, change := range map[string]func(s *MMAState){"rho": func(s *MMAState) { s.Rho = 0 },
 		"sigma": func(s *MMAState) { s.Sigma = []float64{1, -1} }, "count": func(s *MMAState) { s.Iterations = -1 }} {
 		s := ok
-		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), Bounds{}, &s, nil); err != nil {
+		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), &s, nil); err != nil {
 			t.Errorf("%v", err)
 		}
 		change(&s)
-		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), Bounds{}, &s, nil); err == nil ||
+		if _, err := (MMA{MaxEvaluations: 3}).Minimize(ctx, beale(), &s, nil); err == nil ||
 			!strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	damaged := &MMAState{X: []float64{1, 1}, Gradient: []float64{1, 1}}
-	if _, err := (MMA{}).Minimize(ctx, beale(), Bounds{}, damaged, nil); err == nil {
+	if _, err := (MMA{}).Minimize(ctx, beale(), damaged, nil); err == nil {
 		t.Error("a state without asymptotes was accepted")
 	}
 	wall := beale()
 	wall.eval = func(x, g []float64) (float64, error) { return 0, errors.New("nowhere") }
 	var outside *StartError
-	if _, err := (MMA{}).Minimize(ctx, wall, Bounds{}, StartMMA([]float64{1, 1}), nil); !errors.As(err, &outside) {
+	if _, err := (MMA{}).Minimize(ctx, wall, StartMMA([]float64{1, 1}), nil); !errors.As(err, &outside) {
 		t.Errorf("a start outside the domain: %v", err)
 	}
 }

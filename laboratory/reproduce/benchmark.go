@@ -235,7 +235,7 @@ func (e Env) score(ctx context.Context, o krigo.Options, set string, fold int) (
 		of pacbayes.Expectation
 		to *float64
 	}{{objective.SquaredError{}, &s.RMSE}, {objective.LogDensity{}, &s.NLPD}, {objective.CRPS{}, &s.CRPS}} {
-		if *cost.to, _, err = cost.of.Expect(at, 0, 1/n, nil, nil); err != nil {
+		if *cost.to, _, err = cost.of.Expect(at, 0, 1/n, pacbayes.Derivatives{}); err != nil {
 			return s, err
 		}
 	}

@@ -189,7 +189,7 @@ func (g *reebModel) measure(name string) (m measures, zeroOne float64, err error
 func measure(q *posterior.Posterior, terms pacbayes.Terms, sp split) (r measures, zeroOne float64, err error) {
 	m, v := make([]float64, len(sp.y)), make([]float64, len(sp.y))
 	q.Latent(sp.x, m, v)
-	c, err := terms.Certify(sp.y, m, v, nil, q.KL())
+	c, err := terms.Certify(pacbayes.Sample{Y: sp.y, Mean: m, Variance: v}, q.KL())
 	if err != nil {
 		return r, 0, err
 	}

@@ -55,7 +55,7 @@ func reebFig7(ctx context.Context, env Env) error {
 					if err != nil {
 						return localMinimum{}, err
 					}
-					r, err := train.LBFGS{}.Minimize(ctx, p, train.Bounds{}, train.Start(start), nil)
+					r, err := train.LBFGS{}.Minimize(ctx, p, train.Start(start), nil)
 					if err != nil {
 						return localMinimum{}, err
 					}

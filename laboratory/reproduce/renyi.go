@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/krigo-gp/krigo/inducing"
+	"github.com/krigo-gp/krigo/internal/inducing"
 	"github.com/krigo-gp/krigo/internal/linalg"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/method"
@@ -256,7 +256,7 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 		}
 		x, r.Value, r.Rejected = o.X, o.Value, o.Rejected
 	} else if s.Epochs == 0 { // until it converges, with all rows in every step
-		o, err := train.MMA{MaxEvaluations: mmaEvaluations}.Minimize(ctx, problem, box, train.StartMMA(x), nil)
+		o, err := train.MMA{MaxEvaluations: mmaEvaluations}.In(box).Minimize(ctx, problem, train.StartMMA(x), nil)
 		if err != nil {
 			return r, err
 		}
@@ -266,7 +266,7 @@ func (s renyiSetting) fit(ctx context.Context, sp split) (renyiResult, error) {
 		if !ok {
 			return r, fmt.Errorf("%s isn't trained on batches", s.Method)
 		}
-		state, err := a.Minimize(ctx, stochastic, box, train.StartAdam(x), nil)
+		state, err := a.In(box).Minimize(ctx, stochastic, train.StartAdam(x), nil)
 		if err != nil {
 			return r, err
 		}

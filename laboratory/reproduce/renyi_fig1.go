@@ -125,7 +125,7 @@ func (l landscape) path(ctx context.Context, p *objective.RenyiProblem, x []floa
 		p.Alpha = alpha
 		point := func(x []float64) [2]float64 { return [2]float64{l.logLength(x[0]), x[1]} }
 		points := [][2]float64{point(x)}
-		r, err := train.LBFGS{}.Minimize(ctx, p, l.box(x), train.Start(x), func(s *train.State) error {
+		r, err := train.LBFGS{}.In(l.box(x)).Minimize(ctx, p, train.Start(x), func(s *train.State) error {
 			points = append(points, point(s.X))
 			return nil
 		})

@@ -78,7 +78,7 @@ func fitSnelson(ctx context.Context, how way, x linalg.Matrix, y, start []float6
 	if err != nil {
 		return nil, 0, err
 	}
-	r, err := train.LBFGS{}.Minimize(ctx, p, train.Bounds{}, train.Start(start), nil)
+	r, err := train.LBFGS{}.Minimize(ctx, p, train.Start(start), nil)
 	if err != nil {
 		return nil, 0, err
 	}

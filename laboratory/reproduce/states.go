@@ -102,7 +102,7 @@ func (e Env) minimize(ctx context.Context, key string, evaluations int, f train.
 	if from == nil || evaluations > 0 && from.Evaluations > evaluations {
 		from = train.Start(x0)
 	}
-	r, err := train.LBFGS{MaxEvaluations: evaluations}.Minimize(ctx, f, box, from, func(s *train.State) error {
+	r, err := train.LBFGS{MaxEvaluations: evaluations}.In(box).Minimize(ctx, f, from, func(s *train.State) error {
 		return k.offer(s.Clone(), s.Stopped != "", fmt.Sprintf("%d evaluations, objective %.6g", s.Evaluations, s.Value))
 	})
 	if ctx.Err() != nil {

@@ -93,7 +93,7 @@ func (t truth) check(m *krigo.Model, table *dataset.Table, name string, count ta
 					if terms.Check() != nil {
 						continue // the family or the route has no such bound
 					}
-					c, err := terms.CertifySample(p.certified, kl)
+					c, err := terms.Certify(p.certified, kl)
 					if err != nil {
 						return err
 					}

@@ -70,7 +70,7 @@ func (k *mistake) try(ctx context.Context, name string, t truth, rows []xyg, o k
 		risk, terms := t.risk(m.Terms.Loss, m.Scaling, p.mean, make([]float64, t.points())), m.Terms
 		for di, delta := range trialDeltas {
 			terms.Delta = delta
-			c, err := terms.CertifySample(p.certified, m.Posterior.KL()+m.Posterior.KLRounding())
+			c, err := terms.Certify(p.certified, m.Posterior.KL()+m.Posterior.KLRounding())
 			if err != nil {
 				return err
 			}

@@ -72,7 +72,7 @@ func TestTrialCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, err := m.Terms.CertifySample(p.certified, m.Posterior.KL()); err != nil || c.Difference(m.Certificate) != "" {
+		if c, err := m.Terms.Certify(p.certified, m.Posterior.KL()); err != nil || c.Difference(m.Certificate) != "" {
 			t.Errorf("%s: %v, krigo's certificate differs: %s", d.name, err, c.Difference(m.Certificate))
 		}
 	}

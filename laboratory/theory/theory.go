@@ -9,7 +9,7 @@ import (
 
 	"github.com/krigo-gp/krigo"
 	"github.com/krigo-gp/krigo/dataset"
-	"github.com/krigo-gp/krigo/inducing"
+	"github.com/krigo-gp/krigo/internal/inducing"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/krigo-gp/krigo/matrix"
 	"github.com/krigo-gp/krigo/method"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/train"
@@ -24,8 +23,8 @@ import (
 type LeaveOneOut struct{}
 
 // Evaluate implements objective.Exact.
-func (LeaveOneOut) Evaluate(k matrix.Dense, mean, y []float64, noise float64, adj *objective.Adjoints) (float64,
-	error) {
+func (LeaveOneOut) Evaluate(prior objective.Moments, y []float64, noise float64, adj *objective.Adjoints) (float64, error) {
+	k, mean := prior.K, prior.Mean
 	n := len(y)
 	c, r := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for i := range n {
@@ -97,5 +96,5 @@ func (p *byLeaveOneOut) Evaluate(x, gradient []float64) (float64, error) {
 }
 
 func (p *byLeaveOneOut) Minimize(ctx context.Context, run method.Run, x []float64) (*train.Result, error) {
-	return p.descent.Minimize(ctx, run, p.own, p.Box(x), x)
+	return p.descent.Minimize(ctx, run.In(p.Box(x)), p.own, x)
 }

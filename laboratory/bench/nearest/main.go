@@ -13,9 +13,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/neighbours"
 	"github.com/krigo-gp/krigo/objective"
 	"github.com/krigo-gp/krigo/posterior"
 )

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/krigo-gp/krigo/internal/neighbours"
 	"github.com/krigo-gp/krigo/kernel"
 	"github.com/krigo-gp/krigo/matrix"
-	"github.com/krigo-gp/krigo/neighbours"
 )
 
 // table has rows on a coarse lattice, so that distances coincide, among others, and copies.
