@@ -43,19 +43,17 @@ func checkAsked(m *model.Model, columns []string) error {
 	other := func(what string) error {
 		return fmt.Errorf("the model and the options that it says it was fitted with disagree about %s: no certificate", what)
 	}
-	d := &dealt{options: o, data: &dataset.Data{Encoding: m.Encoding}, roles: dataset.Roles{}}
-	d.loss, d.epsRaw = o.Promise.scaled(m.Scaling)
 	f := family{kernel: m.Posterior.Kernel, mean: m.Posterior.Mean}
 	choices := len(o.Prior.Temper)
 	if o.Prior.Kind == "grid" {
 		choices = len(o.Kernel.families(len(m.Inputs)))
 	}
-	terms := d.terms(f, choices)
+	terms := o.priorTerms(f, choices, m.Scaling)
 	if o.Prior.Mixed { // digits and ties are chosen, and paid for
 		terms.Grid.Digits = m.Terms.Grid.Digits
 		f.mix(&terms, m.Terms.Tied)
 	}
-	terms.PriorRows = m.Counts[dataset.Prior]
+	terms.PriorRows, terms.Encoded = m.Counts[dataset.Prior], m.Encoding != nil
 	if m.Terms.Rules == 0 { // a file from before they were told: the rules of its time
 		terms.Rules = 0
 	}

@@ -27,7 +27,6 @@ type dealt struct {
 	units    *dataset.Units
 	scaling  dataset.Scaling
 	loss     pacbayes.Loss // half-widths in scaled units
-	epsRaw   float64
 	test     *dataset.Data // rows of a test table, if there is one
 	findings finding.List
 	reason   string // why there is no certificate, if all rows train
@@ -67,12 +66,13 @@ func deal(table *dataset.Table, o Options) (*dealt, error) {
 			"would buy nothing: certify at least %d rows, or leave --slices out",
 			n, pacbayes.MinRows, 3*pacbayes.MinRows)
 	}
-	d.loss, d.epsRaw = o.Promise.scaled(d.scaling)
-	if math.IsInf(d.epsRaw, 0) || d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil {
+	loss, epsilon := o.Promise.scaled(d.scaling)
+	d.loss = loss
+	if math.IsInf(epsilon, 0) || d.loss.Validate() != nil && o.Promise.loss(d.loss.Kind).Validate() == nil {
 		return nil, usage("epsilon %g %s: with a target of standard deviation %s it is %s in these, and %s in the target's "+
 			"units: choose another, or another unit of the target",
 			o.Promise.Epsilon, o.Promise.Units, cautious.Number(d.scaling.TargetScale), cautious.Number(d.loss.Below),
-			cautious.Number(d.epsRaw))
+			cautious.Number(epsilon))
 	}
 	return d, nil
 }

@@ -102,13 +102,19 @@ func (d *dealt) gridTerms(f family, choices int) pacbayes.Terms {
 
 // terms returns the terms of the certificate for a family of priors, one of so many choices.
 func (d *dealt) terms(f family, choices int) pacbayes.Terms {
-	o := d.options
-	t := o.terms(d.loss, choices)
-	t.EpsilonRaw, t.PriorRows = d.epsRaw, d.priorRows()
+	t := d.options.priorTerms(f, choices, d.scaling)
+	t.PriorRows, t.Encoded = d.priorRows(), d.data.Encoding != nil
+	return t
+}
+
+// priorTerms returns what options say of these terms, in the units of a scaling.
+func (o Options) priorTerms(f family, choices int, s dataset.Scaling) pacbayes.Terms {
+	loss, epsilon := o.Promise.scaled(s)
+	t := o.terms(loss, choices)
+	t.EpsilonRaw = epsilon
 	if !t.Informed { // else nothing lies on a grid
 		t.Params = f.gridParams()
 	}
-	t.Encoded = d.data.Encoding != nil
 	t.Group, t.Backtest = o.Data.Group, o.Data.Split == "last"
 	t.Copies = o.Data.Reading.Distinct || o.Data.Group == dataset.EqualRows
 	if o.Prior.Mixed {
